@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+
+# cairn_room(NAME sim SOURCES a.c b.c HEADERS a.h b.h ROOMS base [LIBRARIES ...])
+# One top-level folder, one static library cairn_<name>. Includes are written from the root, each
+# header must compile alone (all_verify_interface_header_sets), ROOMS are the arrows down.
+function(cairn_room)
+    cmake_parse_arguments(ROOM "" "NAME" "SOURCES;HEADERS;ROOMS;LIBRARIES" ${ARGN})
+    set(target cairn_${ROOM_NAME})
+    add_library(${target} STATIC ${ROOM_SOURCES})
+    target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
+        FILES ${ROOM_HEADERS})
+    target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+    list(TRANSFORM ROOM_ROOMS PREPEND cairn_)
+    target_link_libraries(${target} PUBLIC cairn_float ${ROOM_ROOMS}
+        PRIVATE cairn_flags ${ROOM_LIBRARIES})
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
+endfunction()
+
+# cairn_program(NAME cairnd SOURCES main.c ROOMS server [LIBRARIES ...])
+function(cairn_program)
+    cmake_parse_arguments(PROGRAM "" "NAME" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
+    add_executable(${PROGRAM_NAME} ${PROGRAM_SOURCES})
+    target_include_directories(${PROGRAM_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
+    list(TRANSFORM PROGRAM_ROOMS PREPEND cairn_)
+    target_link_libraries(${PROGRAM_NAME} PRIVATE cairn_flags ${PROGRAM_ROOMS} ${PROGRAM_LIBRARIES})
+    set_target_properties(${PROGRAM_NAME} PROPERTIES LINKER_LANGUAGE C
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endfunction()
+
+# cairn_test(NAME net.replay SOURCES replay_test.c ROOMS net [LIBRARIES ...] [LABELS ...] [TIMEOUT s])
+# One CMocka program, one ctest entry.
+function(cairn_test)
+    cmake_parse_arguments(CASE "" "NAME;TIMEOUT" "SOURCES;ROOMS;LIBRARIES;LABELS" ${ARGN})
+    string(REPLACE "." "_" target test_${CASE_NAME})
+    pkg_check_modules(CMOCKA REQUIRED QUIET IMPORTED_TARGET cmocka)
+    cairn_program(NAME ${target} SOURCES ${CASE_SOURCES} ROOMS ${CASE_ROOMS}
+        LIBRARIES ${CASE_LIBRARIES} PkgConfig::CMOCKA)
+    add_test(NAME ${CASE_NAME} COMMAND ${target})
+    if(NOT CASE_TIMEOUT)
+        set(CASE_TIMEOUT 60)
+    endif()
+    set_tests_properties(${CASE_NAME} PROPERTIES TIMEOUT ${CASE_TIMEOUT} LABELS "${CASE_LABELS}")
+endfunction()
+
+# cairn_fuzzer(NAME net_packet SOURCES packet_fuzz.c ROOMS net)
+# One libFuzzer target with its kept corpus in <folder>/corpus/<name>/; ctest replays the corpus
+# and fuzzes a little more. Exists only with CAIRN_FUZZ.
+function(cairn_fuzzer)
+    cmake_parse_arguments(FUZZ "" "NAME" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
+    if(NOT CAIRN_FUZZ)
+        return()
+    endif()
+    cairn_program(NAME fuzz_${FUZZ_NAME} SOURCES ${FUZZ_SOURCES} ROOMS ${FUZZ_ROOMS}
+        LIBRARIES ${FUZZ_LIBRARIES})
+    target_link_options(fuzz_${FUZZ_NAME} PRIVATE -fsanitize=fuzzer)
+    set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${FUZZ_NAME})
+    set(found ${CMAKE_CURRENT_BINARY_DIR}/found/${FUZZ_NAME})
+    file(MAKE_DIRECTORY ${found})
+    add_test(NAME fuzz.${FUZZ_NAME}
+        COMMAND fuzz_${FUZZ_NAME} -max_total_time=4 -timeout=5 -rss_limit_mb=1024
+            -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/ ${found} ${corpus})
+    set_tests_properties(fuzz.${FUZZ_NAME} PROPERTIES LABELS fuzz TIMEOUT 120)
+endfunction()
+
+if(NOT CAIRN_SIM_ONLY)
+    find_package(PkgConfig REQUIRED)
+endif()

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What runs inside the sealed payloads between two connected peers: sequence numbers and acks,
+// fragments, round-trip and loss estimates, one reliable ordered stream. Messages in, payloads of
+// at most CAIRN_PAYLOAD_SIZE_MAX bytes out, and back. No socket, no clock, no allocation after
+// create.
+//
+// docs/PROTOCOL.md has the header's bytes. Unreliable messages are whole or lost; a newer one does
+// not wait for an older. Reliable messages arrive once, in order, or the link reports failure.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+#include "base/status.h"
+
+typedef struct cairn_link cairn_link;
+
+typedef struct cairn_link_config {
+    uint32_t unreliable_size_max; // of a message sent; <= CAIRN_MESSAGE_SIZE_MAX
+    uint32_t receive_size_max; // of a message received, reliable or not; <= CAIRN_MESSAGE_SIZE_MAX
+    uint32_t reliable_buffer_size;  // bytes of unacknowledged reliable messages held for sending
+    uint32_t send_rate_bytes_per_s; // pacing of the reliable stream; 0: no pacing
+} cairn_link_config;
+
+cairn_link_config cairn_link_config_default(void);
+cairn_status cairn_link_create(const cairn_link_config *config, uint64_t now_ns, cairn_link **out);
+void cairn_link_destroy(cairn_link *link);
+// Back to the state after create, for the next peer on this slot.
+void cairn_link_reset(cairn_link *link, uint64_t now_ns);
+
+// Queues a message. An unreliable message that has not left when the next one is sent is replaced
+// by it (a stale snapshot is worth nothing; counted). `bytes` are copied. CAIRN_CAPACITY when the
+// reliable buffer is full: try again when acks came; CAIRN_INVALID_ARGUMENT when the size is 0 or
+// too large.
+cairn_status cairn_link_send_unreliable(cairn_link *link, const uint8_t *bytes, size_t size);
+cairn_status cairn_link_send_reliable(cairn_link *link, const uint8_t *bytes, size_t size);
+// Bytes that send_reliable would still take now, headers counted.
+size_t cairn_link_reliable_room(const cairn_link *link);
+bool cairn_link_reliable_idle(const cairn_link *link); // everything sent was acknowledged
+
+// The next payload to seal, into `bytes` (room for CAIRN_PAYLOAD_SIZE_MAX). 0 when nothing is due.
+// Acks ride on every payload; if there are acks to tell and nothing else to say, one bare payload
+// goes out after 20 ms.
+size_t cairn_link_next_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes);
+
+typedef enum cairn_link_drop {
+    CAIRN_LINK_TAKEN = 0,
+    CAIRN_LINK_DROP_SIZE,  // shorter than its header says
+    CAIRN_LINK_DROP_KIND,  // unknown payload kind or reserved bits set
+    CAIRN_LINK_DROP_STALE, // behind the sequence window
+    CAIRN_LINK_DROP_DUPLICATE,
+    CAIRN_LINK_DROP_ACK,          // acknowledges what was never sent
+    CAIRN_LINK_DROP_FRAGMENT,     // index, count or size impossible or contradicting
+    CAIRN_LINK_DROP_MESSAGE_SIZE, // larger than receive_size_max
+    CAIRN_LINK_DROP_STREAM,       // reliable bytes outside the receive window
+    CAIRN_LINK_DROP_COUNT
+} cairn_link_drop;
+const char *cairn_link_drop_text(cairn_link_drop drop);
+
+// Takes one opened payload.
+cairn_link_drop cairn_link_receive(
+    cairn_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size);
+
+typedef struct cairn_link_message {
+    const uint8_t *bytes; // the link's; starts on 8 bytes; lasts until the next call of receive or
+                          // next_message
+    size_t size;
+    bool reliable;
+} cairn_link_message;
+// The next whole message; false when there is none. Drain after each receive.
+bool cairn_link_next_message(cairn_link *link, cairn_link_message *out);
+
+// When next_payload next has something to say although nothing new is sent (resend, bare ack);
+// UINT64_MAX for never.
+uint64_t cairn_link_deadline_ns(const cairn_link *link);
+
+typedef struct cairn_link_statistics {
+    uint64_t rtt_ns; // smoothed (RFC 6298), 0 before the first sample
+    uint64_t rtt_ns_min;
+    uint64_t jitter_ns; // mean deviation (RFC 6298 RTTVAR)
+    float loss;         // of payloads sent, smoothed, [0, 1]
+    uint64_t payloads_sent;
+    uint64_t payloads_received;
+    uint64_t payloads_acknowledged;
+    uint64_t payloads_lost;
+    uint64_t bytes_sent; // payload bytes, without seal and datagram headers
+    uint64_t bytes_received;
+    uint64_t messages_replaced; // unreliable, before they left
+    uint64_t messages_lost;     // unreliable, begun but never completed here
+    uint64_t stream_bytes_resent;
+    uint64_t drops[CAIRN_LINK_DROP_COUNT];
+} cairn_link_statistics;
+const cairn_link_statistics *cairn_link_statistics_read(const cairn_link *link);

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The client side of netcode 1.02: a state machine with no socket and no clock.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/address.h"
+#include "base/status.h"
+#include "net/token.h"
+
+typedef struct cairn_netcode_client cairn_netcode_client;
+
+// The standard's client states, with its numbers.
+typedef enum cairn_netcode_client_state {
+    CAIRN_NETCODE_STATE_TOKEN_EXPIRED = -6,
+    CAIRN_NETCODE_STATE_TOKEN_INVALID = -5,
+    CAIRN_NETCODE_STATE_CONNECTION_TIMED_OUT = -4,
+    CAIRN_NETCODE_STATE_RESPONSE_TIMED_OUT = -3,
+    CAIRN_NETCODE_STATE_REQUEST_TIMED_OUT = -2,
+    CAIRN_NETCODE_STATE_DENIED = -1,
+    CAIRN_NETCODE_STATE_DISCONNECTED = 0,
+    CAIRN_NETCODE_STATE_SENDING_REQUEST = 1,
+    CAIRN_NETCODE_STATE_SENDING_RESPONSE = 2,
+    CAIRN_NETCODE_STATE_CONNECTED = 3,
+} cairn_netcode_client_state;
+
+const char *cairn_netcode_client_state_text(cairn_netcode_client_state state);
+
+cairn_status cairn_netcode_client_create(cairn_netcode_client **out);
+void cairn_netcode_client_destroy(cairn_netcode_client *client);
+
+// Starts to connect with a token (from any state; an earlier connection is left without a word).
+// `now_unix_s` is compared with the token's times once, here. The challenge is answered at once,
+// not at the next tenth of a second: one fixed wait less than the reference client.
+cairn_status cairn_netcode_client_connect(cairn_netcode_client *client, uint64_t now_ns,
+    uint64_t now_unix_s, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
+void cairn_netcode_client_disconnect(cairn_netcode_client *client, uint64_t now_ns);
+
+void cairn_netcode_client_receive(cairn_netcode_client *client, uint64_t now_ns,
+    const cairn_address *from, const uint8_t *bytes, size_t size);
+void cairn_netcode_client_advance(cairn_netcode_client *client, uint64_t now_ns);
+uint64_t cairn_netcode_client_deadline_ns(const cairn_netcode_client *client);
+
+// The payload of the last receive, or NULL. Taken once; lasts until the next receive; starts on 8
+// bytes.
+const uint8_t *cairn_netcode_client_next_payload(cairn_netcode_client *client, size_t *size);
+
+// As on the server: what waits to be sent. Returns 0 when nothing does.
+size_t cairn_netcode_client_next_datagram(
+    cairn_netcode_client *client, cairn_address *to, uint8_t *bytes);
+// Returns the datagram's size, 0 when not connected.
+size_t cairn_netcode_client_seal(cairn_netcode_client *client, uint64_t now_ns,
+    const uint8_t *payload, size_t payload_size, cairn_address *to, uint8_t *bytes);
+
+cairn_netcode_client_state cairn_netcode_client_state_read(const cairn_netcode_client *client);
+cairn_address cairn_netcode_client_server(const cairn_netcode_client *client); // the one tried now
+uint32_t cairn_netcode_client_index(const cairn_netcode_client *client);       // when connected
+const uint64_t *cairn_netcode_client_drops(
+    const cairn_netcode_client *client); // by cairn_netcode_drop

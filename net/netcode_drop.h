@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Every reason to drop a datagram, in the order the standard reads one. A counter each, nothing is
+// dropped without one.
+typedef enum cairn_netcode_drop {
+    CAIRN_NETCODE_TAKEN = 0,           // not dropped
+    CAIRN_NETCODE_DROP_SIZE,           // too small, too large, or wrong for its type
+    CAIRN_NETCODE_DROP_TYPE,           // unknown type, or not allowed for this side
+    CAIRN_NETCODE_DROP_SEQUENCE_BYTES, // not 1 .. 8, or longer than the datagram
+    CAIRN_NETCODE_DROP_UNKNOWN_SENDER, // no connection and no handshake from this address
+    CAIRN_NETCODE_DROP_REPLAYED,       // seen before, or behind the window
+    CAIRN_NETCODE_DROP_SEAL,           // does not open with the key of this sender
+    CAIRN_NETCODE_DROP_VERSION,        // request: other version text
+    CAIRN_NETCODE_DROP_PROTOCOL_ID,    // request: other protocol
+    CAIRN_NETCODE_DROP_TOKEN_EXPIRED,
+    CAIRN_NETCODE_DROP_TOKEN_RESTART,    // an earlier run may have accepted it
+    CAIRN_NETCODE_DROP_TOKEN_BROKEN,     // private part does not open or parse
+    CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US, // no public address of ours in its list
+    CAIRN_NETCODE_DROP_TOKEN_USED,       // another address, or consumed by a session
+    CAIRN_NETCODE_DROP_TOKEN_HISTORY_FULL,
+    CAIRN_NETCODE_DROP_ADDRESS_CONNECTED,
+    CAIRN_NETCODE_DROP_ID_CONNECTED,
+    CAIRN_NETCODE_DROP_HANDSHAKES_FULL, // no room for another pending handshake
+    CAIRN_NETCODE_DROP_SERVER_FULL,     // answered with denied
+    CAIRN_NETCODE_DROP_CHALLENGE,       // response: challenge token broken or not ours
+    CAIRN_NETCODE_DROP_WRONG_STATE,     // client: not what its state expects
+    CAIRN_NETCODE_DROP_SEND_QUEUE_FULL, // an answer could not be queued
+    CAIRN_NETCODE_DROP_UNDRAINED,       // the caller did not take the last payload
+    CAIRN_NETCODE_DROP_COUNT
+} cairn_netcode_drop;
+
+const char *cairn_netcode_drop_text(cairn_netcode_drop drop);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The server side of netcode 1.02: a state machine with no socket and no clock. Datagrams in,
+// datagrams out, time as an argument. It seals and opens; what a payload says is not its business.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/address.h"
+#include "base/limits.h"
+#include "base/status.h"
+#include "net/token.h"
+
+typedef struct cairn_netcode_server cairn_netcode_server;
+
+typedef struct cairn_netcode_server_config {
+    uint64_t protocol_id;
+    const uint8_t *private_key;            // CAIRN_KEY_SIZE, copied
+    const uint8_t *entropy;                // 32 fresh random bytes: challenge key. Never reuse
+    const cairn_address *public_addresses; // tokens must name one of these
+    uint32_t public_address_count;         // 1 .. CAIRN_TOKEN_SERVERS_MAX
+    uint32_t clients_max;                  // 1 .. CAIRN_CLIENTS_MAX
+    uint64_t start_ns;                     // the now_ns of create
+    uint64_t start_unix_s;                 // wall clock at create: token expiry is counted from it
+    uint32_t token_lifetime_s_max; // restart rule: tokens that an earlier run could have seen are
+                                   // refused (IMPLEMENTERS.md). Default 30; 0 switches the rule off
+                                   // (tests)
+} cairn_netcode_server_config;
+
+cairn_netcode_server_config cairn_netcode_server_config_default(void);
+cairn_status cairn_netcode_server_create(
+    const cairn_netcode_server_config *config, cairn_netcode_server **out);
+void cairn_netcode_server_destroy(cairn_netcode_server *server);
+
+// Takes one datagram. Payloads and connections come out of next_event. `now_ns` never runs back.
+void cairn_netcode_server_receive(cairn_netcode_server *server, uint64_t now_ns,
+    const cairn_address *from, const uint8_t *bytes, size_t size);
+// Time-outs, keep-alives, disconnect packets that are due.
+void cairn_netcode_server_advance(cairn_netcode_server *server, uint64_t now_ns);
+// When advance next has something to do; UINT64_MAX for never.
+uint64_t cairn_netcode_server_deadline_ns(const cairn_netcode_server *server);
+
+typedef enum cairn_netcode_event_kind {
+    CAIRN_NETCODE_CONNECTED = 1,
+    CAIRN_NETCODE_DISCONNECTED = 2,
+    CAIRN_NETCODE_PAYLOAD = 3,
+} cairn_netcode_event_kind;
+
+typedef enum cairn_netcode_disconnect_reason {
+    CAIRN_NETCODE_LEFT = 1, // the client sent disconnect
+    CAIRN_NETCODE_TIMED_OUT = 2,
+    CAIRN_NETCODE_KICKED = 3, // cairn_netcode_server_disconnect
+} cairn_netcode_disconnect_reason;
+
+typedef struct cairn_netcode_event {
+    cairn_netcode_event_kind kind;
+    uint32_t client; // client index, 0 .. clients_max - 1
+    uint64_t client_id;
+    cairn_netcode_disconnect_reason reason; // of a disconnect
+    const uint8_t *user_data; // of a connect: CAIRN_TOKEN_USER_DATA_SIZE from the token; the
+                              // server's, lasts until the client is gone
+    const uint8_t *payload;   // lasts until the next call of receive; starts on 8 bytes
+    size_t payload_size;
+} cairn_netcode_event;
+
+// Takes the oldest event. False when there is none. Drain after each receive and each advance: at
+// most one payload is held at a time, and a receive that finds one undrained drops it (counted).
+bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode_event *out);
+
+// Handshake answers, keep-alives and disconnects that wait to be sent. Returns the size written to
+// `bytes` (room for CAIRN_DATAGRAM_SIZE_MAX), 0 when there is none. Drain after receive and
+// advance.
+size_t cairn_netcode_server_next_datagram(
+    cairn_netcode_server *server, cairn_address *to, uint8_t *bytes);
+
+// Seals one payload (1 .. CAIRN_PAYLOAD_SIZE_MAX bytes) for a connected client into `bytes` (room
+// for CAIRN_DATAGRAM_SIZE_MAX). Returns the datagram's size, 0 when the client is not connected.
+// While the client is unconfirmed a keep-alive is queued before it, as the standard asks.
+size_t cairn_netcode_server_seal(cairn_netcode_server *server, uint64_t now_ns, uint32_t client,
+    const uint8_t *payload, size_t payload_size, cairn_address *to, uint8_t *bytes);
+
+void cairn_netcode_server_disconnect(
+    cairn_netcode_server *server, uint64_t now_ns, uint32_t client);
+void cairn_netcode_server_disconnect_all(cairn_netcode_server *server, uint64_t now_ns);
+bool cairn_netcode_server_connected(const cairn_netcode_server *server, uint32_t client);
+
+// One for each reason why a datagram led to nothing; see net/netcode_drop.h for the enum.
+const uint64_t *cairn_netcode_server_drops(const cairn_netcode_server *server);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The codec between plain C structs and FlatBuffers bytes: the only C++ file of the project stands
+// behind this header. A message is verified once, here, at the door; past it nobody checks again.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "schema/messages.h"
+#include "schema/recording.h"
+#include "schema/scene.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Why bytes were refused. One counter each at whoever decodes (cairn_decode_counters).
+typedef enum cairn_decode_refusal {
+    CAIRN_DECODE_OK = 0,
+    CAIRN_DECODE_EMPTY,           // no bytes, or more than CAIRN_MESSAGE_SIZE_MAX
+    CAIRN_DECODE_NOT_FLATBUFFERS, // the verifier said no
+    CAIRN_DECODE_UNKNOWN_KIND,    // union tag unknown, or its body missing
+    CAIRN_DECODE_COUNT_LIMIT,     // a vector is longer than its limit
+    CAIRN_DECODE_MISSING_FIELD,   // a vector or string that must be there is not
+    CAIRN_DECODE_NON_FINITE,      // a float is NaN or infinite
+    CAIRN_DECODE_OUT_OF_RANGE,    // an enum, slot, size or offset is outside its range
+    CAIRN_DECODE_ORDER,           // ticks or ids are not in the order the message promises
+    CAIRN_DECODE_TEXT,            // a string is too long or not printable ASCII
+    CAIRN_DECODE_WRONG_DIRECTION, // a client's kind at a client, or a server's at a server
+    CAIRN_DECODE_REFUSAL_COUNT
+} cairn_decode_refusal;
+
+const char *cairn_decode_refusal_text(cairn_decode_refusal refusal);
+
+// Encoder with its whole memory given at create; encoding allocates nothing.
+typedef struct cairn_encoder cairn_encoder;
+
+// `message_size_max` bounds every message it will make (at most CAIRN_MESSAGE_SIZE_MAX, or more for
+// recordings: CAIRN_STATE_SIZE_MAX + 4096). NULL when out of memory.
+cairn_encoder *cairn_encoder_create(size_t message_size_max);
+void cairn_encoder_destroy(cairn_encoder *encoder);
+
+// Encodes into the encoder's memory; *bytes last until its next call and start on 8 bytes.
+// CAIRN_INVALID_ARGUMENT: the message breaks its own header's rules. CAIRN_CAPACITY: larger than
+// message_size_max.
+cairn_status cairn_message_encode(
+    cairn_encoder *encoder, const cairn_message *message, const uint8_t **bytes, size_t *size);
+
+typedef enum cairn_direction {
+    CAIRN_TO_SERVER = 0,
+    CAIRN_TO_CLIENT = 1,
+} cairn_direction;
+
+// Verifies and reads in place, no copy. `bytes` must start on 8 bytes (asserted: our buffers).
+// On refusal out->kind is CAIRN_MESSAGE_NONE.
+cairn_decode_refusal cairn_message_decode(
+    const uint8_t *bytes, size_t size, cairn_direction direction, cairn_message *out);
+
+#ifdef __cplusplus
+}
+#endif

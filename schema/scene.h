@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A scene: a named world with its parameters, authored in JSON against schema/scene.fbs and parsed
+// by FlatBuffers' own parser. Numbers become bits once, here. bridge/scene_world.h builds the
+// world.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "schema/messages.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cairn_scene_shape {
+    uint32_t kind; // sim's cairn_shape_kind
+    cairn_wire_vec3 half_extents;
+    float radius;
+    float half_height;
+    cairn_wire_vec3 position;
+    cairn_wire_quat rotation;
+    float density;
+    float friction;
+    float restitution;
+    uint32_t category;
+    uint32_t mask;
+} cairn_scene_shape;
+
+// A body, repeated on a grid: `count` copies along each axis, `spacing` apart, the whole grid
+// shifted so that the body's position is its first corner. 1,1,1 for a single body.
+typedef struct cairn_scene_body {
+    uint32_t kind; // sim's cairn_body_kind
+    cairn_wire_vec3 position;
+    cairn_wire_quat rotation;
+    cairn_wire_vec3 linear_velocity;
+    cairn_wire_vec3 angular_velocity;
+    float linear_damping;
+    float angular_damping;
+    float gravity_scale;
+    uint32_t allow_sleep;
+    uint32_t grid_count[3]; // each 1 .. 1024, product at most CAIRN_BODIES_MAX
+    cairn_wire_vec3 grid_spacing;
+    uint32_t first_shape; // into cairn_scene.shapes
+    uint32_t shape_count;
+} cairn_scene_body;
+
+typedef struct cairn_scene_joint {
+    uint32_t kind;   // sim's cairn_joint_kind
+    uint32_t body_a; // index into the bodies after grids were unrolled
+    uint32_t body_b;
+    cairn_wire_vec3 anchor_a;
+    cairn_wire_vec3 anchor_b;
+    float length;
+    uint32_t collide_connected;
+} cairn_scene_joint;
+
+typedef struct cairn_scene {
+    char name[32];
+    char rules[32]; // "" for none, "sandbox"
+    uint32_t body_capacity;
+    uint32_t shape_capacity;
+    uint32_t joint_capacity;
+    uint32_t contact_capacity;
+    uint32_t tick_rate_hz;
+    cairn_wire_vec3 gravity;
+    uint32_t iterations;
+    uint32_t friction_model;
+    uint32_t warm_start;
+    uint32_t sleep;
+    float baumgarte;
+    float slop;
+    float restitution_threshold;
+    uint64_t seed;
+    cairn_scene_body *bodies; // owned by the scene
+    uint32_t body_count;
+    cairn_scene_shape *shapes; // owned by the scene
+    uint32_t shape_count;
+    cairn_scene_joint *joints; // owned by the scene
+    uint32_t joint_count;
+} cairn_scene;
+
+#define CAIRN_SCENE_ERROR_SIZE 256
+#define CAIRN_SCENE_JSON_SIZE_MAX (16 * 1024 * 1024)
+
+// Parses and checks a scene. On failure *out is NULL and `error` holds one sentence that says
+// where: "line 12, column 7: expecting: } instead got: ," or "bodies[3].shapes[0].radius: must be
+// in [0.001, 10000], is -1". CAIRN_MALFORMED, CAIRN_INVALID_ARGUMENT, CAIRN_NON_FINITE,
+// CAIRN_CAPACITY.
+cairn_status cairn_scene_parse(
+    const char *json, size_t size, cairn_scene **out, char error[CAIRN_SCENE_ERROR_SIZE]);
+void cairn_scene_destroy(cairn_scene *scene); // NULL is allowed
+
+#ifdef __cplusplus
+}
+#endif
