@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "sim/vec.h"
+
+enum { ROUNDS = 2000 };
+
+static float random_between(cairn_random *random, float lower, float upper) {
+    return lower + (upper - lower) * cairn_random_unit(random);
+}
+
+static cairn_vec3 random_vec3(cairn_random *random, float size) {
+    const float x = random_between(random, -size, size);
+    const float y = random_between(random, -size, size);
+    const float z = random_between(random, -size, size);
+    return vec3(x, y, z);
+}
+
+static cairn_quat random_quat(cairn_random *random) {
+    const cairn_vec3 v = random_vec3(random, 1.0f);
+    const float w = random_between(random, -1.0f, 1.0f);
+    return quat_normalize((cairn_quat){.x = v.x, .y = v.y, .z = v.z, .w = w});
+}
+
+static cairn_pose random_pose(cairn_random *random) {
+    const cairn_vec3 position = random_vec3(random, 10.0f);
+    return (cairn_pose){.position = position, .rotation = random_quat(random)};
+}
+
+static void expect_near(float actual, float expected, float tolerance) {
+    if (float_abs(actual - expected) > tolerance || !float_finite(actual)) {
+        fail_msg(
+            "%.9g is not %.9g within %.3g", (double)actual, (double)expected, (double)tolerance);
+    }
+}
+
+static void expect_near_vec3(cairn_vec3 actual, cairn_vec3 expected, float tolerance) {
+    expect_near(actual.x, expected.x, tolerance);
+    expect_near(actual.y, expected.y, tolerance);
+    expect_near(actual.z, expected.z, tolerance);
+}
+
+static void finite_is_read_from_the_bits(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t bits;
+        bool finite;
+    } cases[] = {
+        {0x00000000u, true},  // 0
+        {0x80000000u, true},  // -0
+        {0x00000001u, true},  // the smallest subnormal
+        {0x7f7fffffu, true},  // the largest float
+        {0xff7fffffu, true},  // its negative
+        {0x7f800000u, false}, // infinity
+        {0xff800000u, false}, // -infinity
+        {0x7f800001u, false}, // a signalling NaN
+        {0xffc00000u, false}, // a quiet NaN
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        assert_int_equal(float_finite(float_of_bits(cases[i].bits)), cases[i].finite);
+    }
+}
+
+static void no_negative_zero_leaves_clean_abs_or_normalize(void **state) {
+    (void)state;
+    const float zero = float_of_bits(0x80000000u);
+    const cairn_vec3 cleaned = vec3_clean(vec3(zero, zero, zero));
+    assert_int_equal(float_bits(cleaned.x) | float_bits(cleaned.y) | float_bits(cleaned.z), 0);
+    assert_int_equal(float_bits(float_abs(zero)), 0);
+    const cairn_vec3 negated = vec3_negate(vec3_zero());
+    assert_int_equal(float_bits(negated.x) | float_bits(negated.y) | float_bits(negated.z), 0);
+    const cairn_quat q = quat_normalize((cairn_quat){.x = zero, .y = zero, .z = zero, .w = 2.0f});
+    assert_int_equal(float_bits(q.x) | float_bits(q.y) | float_bits(q.z), 0);
+}
+
+static void what_has_no_direction_normalizes_to_the_fallback(void **state) {
+    (void)state;
+    const cairn_vec3 fallback = vec3(0.0f, 1.0f, 0.0f);
+    const float infinity = float_of_bits(0x7f800000u);
+    const float nan = float_of_bits(0x7fc00000u);
+    const cairn_vec3 without[] = {vec3_zero(), vec3(1e-20f, 0.0f, 0.0f), vec3(infinity, 0.0f, 0.0f),
+        vec3(0.0f, nan, 0.0f), vec3(3e38f, 3e38f, 0.0f)};
+    for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); ++i) {
+        expect_near_vec3(vec3_normalize(without[i], fallback), fallback, 0.0f);
+    }
+    expect_near_vec3(vec3_normalize(vec3(1e-10f, 0.0f, 0.0f), fallback), vec3(1, 0, 0), 1e-6f);
+    expect_near_vec3(vec3_normalize(vec3(0.0f, 0.0f, -1e18f), fallback), vec3(0, 0, -1), 1e-6f);
+}
+
+static void tangents_are_orthonormal_and_right_handed(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(1);
+    for (int i = 0; i < ROUNDS; ++i) {
+        const cairn_vec3 n = vec3_normalize(random_vec3(&random, 1.0f), vec3(1, 0, 0));
+        cairn_vec3 first = vec3_zero();
+        cairn_vec3 second = vec3_zero();
+        vec3_tangents(n, &first, &second);
+        expect_near(vec3_length(first), 1.0f, 1e-6f);
+        expect_near(vec3_dot(first, n), 0.0f, 1e-6f);
+        expect_near_vec3(vec3_cross(first, second), n, 1e-6f);
+    }
+}
+
+static void rotation_by_quaternion_and_by_matrix_agree(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(2);
+    for (int i = 0; i < ROUNDS; ++i) {
+        const cairn_quat a = random_quat(&random);
+        const cairn_quat b = random_quat(&random);
+        const cairn_vec3 v = random_vec3(&random, 5.0f);
+        expect_near_vec3(mat3_apply(mat3_of_quat(a), v), quat_rotate(a, v), 1e-5f);
+        expect_near_vec3(quat_rotate_inverse(a, quat_rotate(a, v)), v, 1e-5f);
+        expect_near_vec3(
+            mat3_apply_transposed(mat3_of_quat(a), v), quat_rotate_inverse(a, v), 1e-5f);
+        const cairn_mat3 product = mat3_multiply(mat3_of_quat(a), mat3_of_quat(b));
+        expect_near_vec3(quat_rotate(quat_multiply(a, b), v), mat3_apply(product, v), 2e-5f);
+        expect_near_vec3(
+            mat3_column(product, 1), quat_rotate(quat_multiply(a, b), vec3(0, 1, 0)), 1e-5f);
+    }
+}
+
+static void a_quarter_turn_about_y_takes_z_to_x(void **state) {
+    (void)state;
+    const float half = 0.70710678f;
+    const cairn_quat turn = {.x = 0.0f, .y = half, .z = 0.0f, .w = half};
+    expect_near_vec3(quat_rotate(turn, vec3(0, 0, 1)), vec3(1, 0, 0), 1e-6f);
+    expect_near_vec3(mat3_apply(mat3_of_quat(turn), vec3(1, 0, 0)), vec3(0, 0, -1), 1e-6f);
+}
+
+static void poses_compose_and_invert(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(3);
+    for (int i = 0; i < ROUNDS; ++i) {
+        const cairn_pose a = random_pose(&random);
+        const cairn_pose b = random_pose(&random);
+        const cairn_vec3 p = random_vec3(&random, 5.0f);
+        const cairn_vec3 both = pose_apply(a, pose_apply(b, p));
+        expect_near_vec3(pose_apply(pose_multiply(a, b), p), both, 4e-5f);
+        expect_near_vec3(pose_apply_inverse(a, pose_apply(a, p)), p, 4e-5f);
+        expect_near_vec3(pose_apply(pose_inverse(a), pose_apply(a, p)), p, 4e-5f);
+    }
+}
+
+static void a_second_of_spin_turns_by_the_angular_velocity(void **state) {
+    (void)state;
+    cairn_quat q = quat_identity();
+    for (int i = 0; i < 1000; ++i) {
+        q = quat_integrate(q, vec3(0.0f, 1.57079633f, 0.0f), 0.001f);
+    }
+    expect_near_vec3(quat_rotate(q, vec3(0, 0, 1)), vec3(1, 0, 0), 1e-4f);
+    const cairn_quat small = quat_of_small_angle(vec3(0.0f, 0.01f, 0.0f));
+    expect_near_vec3(quat_rotate(small, vec3(0, 0, 1)), vec3(0.00999983f, 0, 0.99995f), 1e-6f);
+}
+
+static void integration_keeps_unit_length_at_any_spin(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(4);
+    cairn_quat q = quat_identity();
+    for (int i = 0; i < ROUNDS; ++i) {
+        q = quat_integrate(q, random_vec3(&random, 1e4f), 1.0f / 60.0f);
+        expect_near(quat_length_squared(q), 1.0f, 1e-6f);
+    }
+}
+
+static void inverses_and_solutions_undo_their_matrices(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(5);
+    for (int i = 0; i < ROUNDS; ++i) {
+        const float a = random_between(&random, 0.5f, 4.0f);
+        const float b = random_between(&random, 0.5f, 4.0f);
+        const float c = random_between(&random, 0.5f, 4.0f);
+        const cairn_mat3 r = mat3_of_quat(random_quat(&random));
+        const cairn_sym3 m = sym3_rotate(sym3_diagonal(a, b, c), r);
+        const cairn_vec3 v = random_vec3(&random, 2.0f);
+        expect_near_vec3(sym3_apply(sym3_inverse(m), sym3_apply(m, v)), v, 2e-5f);
+        expect_near_vec3(mat3_apply(sym3_full(m), v), sym3_apply(m, v), 1e-5f);
+        const cairn_mat3 full = mat3_multiply(sym3_full(m), r);
+        expect_near_vec3(mat3_solve(full, mat3_apply(full, v)), v, 5e-5f);
+        expect_near_vec3(
+            mat3_apply(mat3_transpose(full), v), mat3_apply_transposed(full, v), 1e-6f);
+        // The principal axes of the turned tensor are the columns of the rotation.
+        const cairn_vec3 axis = mat3_column(r, 0);
+        expect_near_vec3(sym3_apply(m, axis), vec3_scale(axis, a), 1e-5f);
+    }
+}
+
+static void singular_matrices_answer_zero(void **state) {
+    (void)state;
+    expect_near_vec3(sym3_apply(sym3_inverse(sym3_zero()), vec3(1, 2, 3)), vec3_zero(), 0.0f);
+    const cairn_mat3 flat = {.x = vec3(1, 2, 3), .y = vec3(2, 4, 6), .z = vec3(0, 0, 1)};
+    expect_near_vec3(mat3_solve(flat, vec3(1, 2, 3)), vec3_zero(), 0.0f);
+}
+
+static void the_cross_matrix_is_the_cross_product(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(6);
+    for (int i = 0; i < ROUNDS; ++i) {
+        const cairn_vec3 a = random_vec3(&random, 3.0f);
+        const cairn_vec3 b = random_vec3(&random, 3.0f);
+        expect_near_vec3(mat3_apply(mat3_cross(a), b), vec3_cross(a, b), 1e-6f);
+        // Two applications are what the parallel axis theorem adds, negated.
+        const cairn_vec3 twice = vec3_cross(a, vec3_cross(a, b));
+        expect_near_vec3(sym3_apply(sym3_parallel_axis(1.0f, a), b), vec3_negate(twice), 5e-5f);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finite_is_read_from_the_bits),
+        cmocka_unit_test(no_negative_zero_leaves_clean_abs_or_normalize),
+        cmocka_unit_test(what_has_no_direction_normalizes_to_the_fallback),
+        cmocka_unit_test(tangents_are_orthonormal_and_right_handed),
+        cmocka_unit_test(rotation_by_quaternion_and_by_matrix_agree),
+        cmocka_unit_test(a_quarter_turn_about_y_takes_z_to_x),
+        cmocka_unit_test(poses_compose_and_invert),
+        cmocka_unit_test(a_second_of_spin_turns_by_the_angular_velocity),
+        cmocka_unit_test(integration_keeps_unit_length_at_any_spin),
+        cmocka_unit_test(inverses_and_solutions_undo_their_matrices),
+        cmocka_unit_test(singular_matrices_answer_zero),
+        cmocka_unit_test(the_cross_matrix_is_the_cross_product),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
