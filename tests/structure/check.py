@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""usage: check.py ROOT RULE [ARGUMENTS]: complaints on standard output, exit 1 when there is one.
+
+RULE is one of rules.TREE_RULES, or
+  format CLANG_FORMAT            every C and C++ file is as the formatter writes it
+  imports ROOM NM LIBRARY...     the first library imports only what is allowed; the others are ours"""
+
+import os
+import subprocess
+import sys
+
+import rules
+
+SKIPPED = ("build", ".git", "corpus", "node_modules")
+
+
+def read_tree(root):
+    tree = {}
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name not in SKIPPED and not name.startswith("build-")]
+        for name in files:
+            path = os.path.relpath(os.path.join(folder, name), root)
+            if path.endswith(rules.SOURCE + rules.SCRIPT + (".json", ".fbs", ".md")):
+                with open(os.path.join(root, path), encoding="utf-8") as file:
+                    tree[path] = file.read()
+    return tree
+
+
+def check_format(root, formatter):
+    paths = sorted(rules.of_kind(read_tree(root), rules.SOURCE))
+    result = subprocess.run(
+        [formatter, "--dry-run", "-Werror", *paths], cwd=root, capture_output=True, text=True
+    )
+    lines = [line for line in result.stderr.splitlines() if "error:" in line]
+    return lines or (["the formatter failed: " + result.stderr] if result.returncode else [])
+
+
+def run_nm(nm, options, library):
+    return subprocess.run(
+        [nm, "-A", *options, library], check=True, capture_output=True, text=True
+    ).stdout
+
+
+def check_imports(room, nm, libraries):
+    own = {
+        line.split()[-1]
+        for library in libraries
+        for line in run_nm(nm, ["--defined-only"], library).splitlines()
+        if line.split()
+    }
+    return rules.check_imports(room, run_nm(nm, ["--undefined-only"], libraries[0]), own)
+
+
+def main(root, rule, *arguments):
+    if rule == "format":
+        complaints = check_format(root, arguments[0])
+    elif rule == "imports":
+        complaints = check_imports(arguments[0], arguments[1], arguments[2:])
+    else:
+        tree = read_tree(root)
+        complaints = rules.TREE_RULES[rule](tree)
+        print(rules.describe_lengths(tree) if rule == "lengths" else f"{len(tree)} files read")
+    for complaint in complaints:
+        print(complaint)
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Plants one fault for each rule and expects the complaint: a checker that cannot fail checks
+nothing. usage: selftest.py CLANG_FORMAT (or an empty name)"""
+
+import os
+import sys
+import tempfile
+import unittest
+
+import check
+import rules
+
+TABLE = """
+| room | what lives there | may include | outside library |
+| --- | --- | --- | --- |
+| `base/` | bytes | nothing | none |
+| `sim/` | the world | base | none |
+| `net/` | sessions | base | libsodium in `seal.c` |
+| `server/` | rooms | all above | libuv in `uv_driver.c` |
+| `client_lib/` | clients | all above but server | libuv in `client_uv.c` |
+| `tests/` | everything else | all | CMocka |
+"""
+SPDX = "// SPDX-License-Identifier: MIT\n"
+CLANG_FORMAT = ""
+
+
+def tree_with(path="", text="", **more):
+    tree = {
+        "docs/ARCHITECTURE.md": TABLE,
+        "README.md": "# cairn\n",
+        "base/a.h": SPDX + "#pragma once\n#include <stdint.h>\n",
+        "base/a.c": SPDX + '#include "base/a.h"\n',
+        "net/seal.c": SPDX + '#include <sodium.h>\n#include "base/a.h"\n',
+        "server/uv_driver.c": SPDX + '#include <uv.h>\n#include "net/seal.h"\n#include <time.h>\n',
+        "tests/a_test.c": SPDX + '#include <cmocka.h>\n#include "server/server.h"\n',
+    }
+    if path:
+        tree[path] = text
+    return {**tree, **more}
+
+
+class EveryRuleCanFail(unittest.TestCase):
+    def expect(self, rule, complaint, path, text):
+        self.assertEqual([], rules.TREE_RULES[rule](tree_with()), "the tree without the fault")
+        complaints = rules.TREE_RULES[rule](tree_with(path, text))
+        self.assertTrue(any(complaint in line for line in complaints), complaints)
+
+    def test_a_room_above(self):
+        self.expect("includes", "base/ may not include sim/", "base/b.c", '#include "sim/sim.h"\n')
+
+    def test_a_room_beside(self):
+        self.expect("includes", "sim/ may not include net/", "sim/b.c", '#include "net/link.h"\n')
+
+    def test_the_room_that_is_left_out(self):
+        self.expect("includes", "client_lib/ may not include server/", "client_lib/b.c",
+                    '#include "server/server.h"\n')
+
+    def test_an_include_that_is_not_from_the_root(self):
+        self.expect("includes", "not written from the root", "net/b.c", '#include "seal.h"\n')
+
+    def test_a_library_in_a_second_file(self):
+        self.expect("includes", "libsodium is not named", "net/b.c", "#include <sodium.h>\n")
+        self.expect("includes", "libuv is not named", "server/room.c", "  # include <uv.h>\n")
+
+    def test_the_operating_system_outside_a_driver(self):
+        self.expect("includes", "operating system", "server/room.c", "#include <time.h>\n")
+        self.expect("includes", "operating system", "sim/b.c", "#include <sys/socket.h>\n")
+
+    def test_a_room_without_a_row(self):
+        self.expect("includes", "not in the table", "attic/b.c", "")
+
+    def test_a_lost_table(self):
+        self.expect("includes", "was not found", "docs/ARCHITECTURE.md", "# Architecture\n")
+
+    def test_the_own_header_second(self):
+        self.expect("includes", "before its own header", "base/a.c",
+                    '#include <stdint.h>\n#include "base/a.h"\n')
+
+    def test_no_spdx_line(self):
+        self.expect("spdx", "net/b.c", "net/b.c", '#include "base/a.h"\n' + SPDX)
+        self.expect("spdx", "tests/run.sh", "tests/run.sh", "#!/bin/sh\necho\n")
+
+    def test_a_long_function(self):
+        body = "    work();\n" * 69
+        self.expect("lengths", "long_one has 71 lines", "net/b.c",
+                    "static void long_one(\n    int a) {\n" + body + "}\n")
+        self.assertEqual([], rules.check_lengths(
+            tree_with("net/b.c", "void one(int a) {\n" + "    work();\n" * 68 + "}\n")))
+
+    def test_a_long_file(self):
+        self.expect("lengths", "801 lines", "net/b.c", "\n" * 801)
+
+    def test_a_table_is_no_function(self):
+        text = "static const int a[] = {\n" + "    (1),\n" * 90 + "};\n"
+        self.assertEqual([], rules.functions_of(text))
+
+    def test_forbidden_words(self):
+        for path, text in [
+            ("net/b.c", "// TO" + "DO later\n"),
+            ("tests/run.sh", "cd /home/" + "somebody\n"),
+            ("cmake/flags.cmake", "-ffast" + "-math\n"),
+            ("sim/b.c", "    x = fminf(a, b);\n"),
+            ("sim/b.c", "    x = atan2f(a, b);\n"),
+            ("sim/b.c", "    x = _mm_rsqrt_ps(a);\n"),
+            ("sim/b.c", "    qsort(a, b, c, d);\n"),
+            ("net/b.c", "    clock_gettime(a, b);\n"),
+            ("server/room.c", '    fopen("a", "r");\n'),
+        ]:
+            self.expect("words", path, path, text)
+
+    def test_a_word_in_prose_is_no_call(self):
+        self.assertEqual([], rules.check_words(tree_with("sim/b.c", "// one round (or two)\n")))
+
+    def test_a_readme_that_drifted(self):
+        tree = tree_with(**{"docs/example_client.c": "int a;\n"})
+        self.assertTrue(rules.check_readme(tree))
+        tree["README.md"] = "```c\nint b;\n```\n"
+        self.assertTrue(rules.check_readme(tree))
+        tree["README.md"] = "```c\nint a;\n```\n"
+        self.assertEqual([], rules.check_readme(tree))
+
+    def test_a_foreign_import(self):
+        good = "libcairn_net.a:seal.c.o:                 U crypto_aead_encrypt\n"
+        bad = "libcairn_net.a:link.c.o:                 U "
+        self.assertEqual([], rules.check_imports("net", good, set()))
+        self.assertEqual([], rules.check_imports("net", bad + "cairn_read_u8", {"cairn_read_u8"}))
+        for name in ("crypto_aead_encrypt", "clock_gettime", "malloc_trim", "cairn_world_step"):
+            self.assertEqual(1, len(rules.check_imports("net", bad + name, set())), name)
+        for room in rules.IMPORTS:
+            listing = f"lib/libcairn_{room}.a:x.c.o:     w timespec_get"
+            self.assertEqual(1, len(rules.check_imports(room, listing, set())))
+
+    def test_a_file_out_of_format(self):
+        if not CLANG_FORMAT:
+            self.skipTest("no formatter here")
+        with tempfile.TemporaryDirectory() as root:
+            path = os.path.join(root, "a.c")
+            for text, complaints in (("int a;\n", 0), ("int   a ;\n", 2)):
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+                self.assertEqual(complaints, len(check.check_format(root, CLANG_FORMAT)))
+
+
+if __name__ == "__main__":
+    CLANG_FORMAT = sys.argv.pop() if len(sys.argv) > 1 else ""
+    unittest.main()
