@@ -3,8 +3,15 @@
 
 #include <string.h>
 
+#include "base/assert.h"
+
+// What a reader of no bytes at all looks at: a NULL moved by zero would be undefined.
+static const uint8_t nothing[1];
+
 cairn_reader cairn_reader_of(const void *bytes, size_t size) {
-    return (cairn_reader){.bytes = bytes, .size = size, .at = 0, .ok = true};
+    CAIRN_ASSERT(bytes != NULL || size == 0);
+    return (cairn_reader){
+        .bytes = bytes != NULL ? bytes : nothing, .size = size, .at = 0, .ok = true};
 }
 
 size_t cairn_reader_left(const cairn_reader *reader) {
@@ -80,6 +87,7 @@ void cairn_read_bytes(cairn_reader *reader, void *out, size_t size) {
 }
 
 cairn_writer cairn_writer_of(void *bytes, size_t size) {
+    CAIRN_ASSERT(bytes != NULL || size == 0);
     return (cairn_writer){.bytes = bytes, .size = size, .at = 0, .ok = true};
 }
 
@@ -88,7 +96,7 @@ static uint8_t *claim(cairn_writer *writer, size_t size) {
         writer->ok = false;
         return NULL;
     }
-    uint8_t *place = writer->bytes + writer->at;
+    uint8_t *place = size > 0 ? writer->bytes + writer->at : writer->bytes;
     writer->at += size;
     return place;
 }

@@ -23,6 +23,7 @@ typedef struct cairn_writer {
     bool ok;
 } cairn_writer;
 
+// `bytes` may be NULL when `size` is 0. It must outlive the reader and every view taken of it.
 cairn_reader cairn_reader_of(const void *bytes, size_t size);
 uint8_t cairn_read_u8(cairn_reader *reader);
 uint16_t cairn_read_u16(cairn_reader *reader);
@@ -31,13 +32,16 @@ uint64_t cairn_read_u64(cairn_reader *reader);
 int32_t cairn_read_i32(cairn_reader *reader);
 // The float's bits as they were written; may be NaN, the caller checks.
 float cairn_read_f32(cairn_reader *reader);
+// Fills `out` with zeros after a failure.
 void cairn_read_bytes(cairn_reader *reader, void *out, size_t size);
-// A pointer into the reader's own bytes, or NULL after a failure.
+// A pointer to the next `size` of the reader's own bytes, or NULL after a failure.
 const uint8_t *cairn_read_view(cairn_reader *reader, size_t size);
+// Bytes not read yet; 0 after a failure.
 size_t cairn_reader_left(const cairn_reader *reader);
 // Whether nothing failed and nothing is left over.
 bool cairn_reader_done(const cairn_reader *reader);
 
+// `bytes` may be NULL when `size` is 0.
 cairn_writer cairn_writer_of(void *bytes, size_t size);
 void cairn_write_u8(cairn_writer *writer, uint8_t value);
 void cairn_write_u16(cairn_writer *writer, uint16_t value);

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "base/bytes.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+enum { MESSAGE_SIZE = 1 + 2 + 4 + 8 + 4 + 4 + 3 };
+
+static const uint8_t tail[3] = {0xaa, 0xbb, 0xcc};
+
+static void write_message(cairn_writer *writer) {
+    cairn_write_u8(writer, 0x81);
+    cairn_write_u16(writer, 0x8283);
+    cairn_write_u32(writer, 0x84858687);
+    cairn_write_u64(writer, UINT64_C(0x88898a8b8c8d8e8f));
+    cairn_write_i32(writer, INT32_MIN);
+    cairn_write_f32(writer, 0.1f);
+    cairn_write_bytes(writer, tail, sizeof tail);
+}
+
+static bool read_message_is_whole(cairn_reader *reader) {
+    uint8_t end[3];
+    bool same = cairn_read_u8(reader) == 0x81;
+    same = cairn_read_u16(reader) == 0x8283 && same;
+    same = cairn_read_u32(reader) == 0x84858687 && same;
+    same = cairn_read_u64(reader) == UINT64_C(0x88898a8b8c8d8e8f) && same;
+    same = cairn_read_i32(reader) == INT32_MIN && same;
+    same = cairn_read_f32(reader) == 0.1f && same;
+    cairn_read_bytes(reader, end, sizeof end);
+    return memcmp(end, tail, sizeof end) == 0 && same;
+}
+
+static void what_was_written_is_read(void **state) {
+    (void)state;
+    uint8_t bytes[MESSAGE_SIZE];
+    cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
+    write_message(&writer);
+    assert_true(writer.ok);
+    assert_int_equal(writer.at, MESSAGE_SIZE);
+    cairn_reader reader = cairn_reader_of(bytes, sizeof bytes);
+    assert_true(read_message_is_whole(&reader));
+    assert_true(cairn_reader_done(&reader));
+    assert_int_equal(cairn_reader_left(&reader), 0);
+}
+
+static void a_message_cut_off_anywhere_is_refused(void **state) {
+    (void)state;
+    uint8_t bytes[MESSAGE_SIZE];
+    cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
+    write_message(&writer);
+    for (size_t size = 0; size < MESSAGE_SIZE; ++size) {
+        cairn_reader reader = cairn_reader_of(bytes, size);
+        assert_false(read_message_is_whole(&reader));
+        assert_false(reader.ok);
+        assert_false(cairn_reader_done(&reader));
+        assert_int_equal(cairn_reader_left(&reader), 0);
+        assert_true(reader.at <= size);
+    }
+}
+
+static void a_byte_left_over_is_seen(void **state) {
+    (void)state;
+    uint8_t bytes[MESSAGE_SIZE + 1] = {0};
+    cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
+    write_message(&writer);
+    cairn_reader reader = cairn_reader_of(bytes, sizeof bytes);
+    assert_true(read_message_is_whole(&reader));
+    assert_true(reader.ok);
+    assert_false(cairn_reader_done(&reader));
+    assert_int_equal(cairn_reader_left(&reader), 1);
+}
+
+static void after_a_failure_every_read_answers_zero(void **state) {
+    (void)state;
+    const uint8_t bytes[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+    uint8_t out[4] = {1, 2, 3, 4};
+    const uint8_t zeros[4] = {0};
+    cairn_reader reader = cairn_reader_of(bytes, sizeof bytes);
+    assert_null(cairn_read_view(&reader, 9));
+    assert_int_equal(cairn_read_u8(&reader), 0);
+    assert_int_equal(cairn_read_u16(&reader), 0);
+    assert_int_equal(cairn_read_u32(&reader), 0);
+    assert_true(cairn_read_u64(&reader) == 0);
+    assert_int_equal(cairn_read_i32(&reader), 0);
+    assert_true(cairn_read_f32(&reader) == 0.0f);
+    cairn_read_bytes(&reader, out, sizeof out);
+    assert_memory_equal(out, zeros, sizeof out);
+    assert_null(cairn_read_view(&reader, 0));
+    assert_int_equal(reader.at, 0);
+}
+
+static void a_size_near_the_top_does_not_wrap(void **state) {
+    (void)state;
+    uint8_t bytes[4] = {0};
+    cairn_reader reader = cairn_reader_of(bytes, sizeof bytes);
+    (void)cairn_read_u16(&reader);
+    assert_null(cairn_read_view(&reader, SIZE_MAX));
+    assert_false(reader.ok);
+    cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
+    cairn_write_u16(&writer, 0);
+    cairn_write_zeros(&writer, SIZE_MAX - 1);
+    assert_false(writer.ok);
+    assert_int_equal(writer.at, 2);
+}
+
+static void a_writer_never_writes_past_its_room(void **state) {
+    (void)state;
+    for (size_t size = 0; size < MESSAGE_SIZE; ++size) {
+        uint8_t bytes[MESSAGE_SIZE];
+        memset(bytes, 0x55, sizeof bytes);
+        cairn_writer writer = cairn_writer_of(bytes, size);
+        write_message(&writer);
+        assert_false(writer.ok);
+        assert_true(writer.at <= size);
+        for (size_t i = writer.at; i < sizeof bytes; ++i) {
+            assert_int_equal(bytes[i], 0x55);
+        }
+    }
+}
+
+static void after_a_failure_nothing_more_is_written(void **state) {
+    (void)state;
+    uint8_t bytes[4] = {0x55, 0x55, 0x55, 0x55};
+    const uint8_t untouched[4] = {0x55, 0x55, 0x55, 0x55};
+    cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
+    cairn_write_u64(&writer, 0);
+    cairn_write_u8(&writer, 0);
+    cairn_write_bytes(&writer, tail, sizeof tail);
+    cairn_write_zeros(&writer, 1);
+    assert_false(writer.ok);
+    assert_memory_equal(bytes, untouched, sizeof bytes);
+}
+
+static void no_bytes_at_all_are_a_message_of_size_zero(void **state) {
+    (void)state;
+    cairn_reader reader = cairn_reader_of(NULL, 0);
+    assert_true(cairn_reader_done(&reader));
+    assert_non_null(cairn_read_view(&reader, 0));
+    cairn_read_bytes(&reader, NULL, 0);
+    assert_true(cairn_reader_done(&reader));
+    assert_int_equal(cairn_read_u8(&reader), 0);
+    assert_false(reader.ok);
+    cairn_writer writer = cairn_writer_of(NULL, 0);
+    cairn_write_bytes(&writer, NULL, 0);
+    cairn_write_zeros(&writer, 0);
+    assert_true(writer.ok);
+    cairn_write_u8(&writer, 0);
+    assert_false(writer.ok);
+}
+
+static void a_float_keeps_its_bits(void **state) {
+    (void)state;
+    const uint32_t patterns[] = {0x00000000, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00001,
+        0x00000001, 0x007fffff, 0x3f800000, 0x7f7fffff};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; ++i) {
+        uint8_t bytes[8];
+        cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
+        cairn_write_u32(&writer, patterns[i]);
+        cairn_reader reader = cairn_reader_of(bytes, 4);
+        cairn_write_f32(&writer, cairn_read_f32(&reader));
+        assert_memory_equal(bytes, bytes + 4, 4);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_written_is_read),
+        cmocka_unit_test(a_message_cut_off_anywhere_is_refused),
+        cmocka_unit_test(a_byte_left_over_is_seen),
+        cmocka_unit_test(after_a_failure_every_read_answers_zero),
+        cmocka_unit_test(a_size_near_the_top_does_not_wrap),
+        cmocka_unit_test(a_writer_never_writes_past_its_room),
+        cmocka_unit_test(after_a_failure_nothing_more_is_written),
+        cmocka_unit_test(no_bytes_at_all_are_a_message_of_size_zero),
+        cmocka_unit_test(a_float_keeps_its_bits),
+    };
+    return cmocka_run_group_tests_name("base.bytes", tests, NULL, NULL);
+}
