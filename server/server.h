@@ -23,6 +23,11 @@ struct cairn_scene;
 struct cairn_rules;
 struct cairn_world;
 
+// What tokens must carry unless configured otherwise: "cairn" and a version.
+#define CAIRN_PROTOCOL_ID_DEFAULT UINT64_C(0x636169726e000001)
+// The built-in scene that runs when none is named.
+#define CAIRN_SCENE_DEFAULT "stack"
+
 typedef struct cairn_server cairn_server;
 
 // One line of the event log: a name and its fields, formatted by the driver as text or JSON.

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// How times spread, in fixed memory: four buckets for each doubling, so a percentile is at most a
+// quarter too high and never too low.
+
+#include <stdint.h>
+
+#define CAIRN_HISTOGRAM_BUCKETS 256
+
+typedef struct cairn_histogram {
+    uint64_t count;
+    uint64_t max;
+    uint64_t buckets[CAIRN_HISTOGRAM_BUCKETS];
+} cairn_histogram;
+
+void cairn_histogram_add(cairn_histogram *histogram, uint64_t value);
+// The smallest bucket bound that at least `per_mille` of 1000 values do not exceed, at most the
+// maximum seen; 0 when nothing was added.
+uint64_t cairn_histogram_percentile(const cairn_histogram *histogram, uint32_t per_mille);

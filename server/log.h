@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// One line per event, as text for people or JSON for machines. Time is an argument; writing the
+// line is the driver's work. What a hostile peer could cause again and again is limited per event
+// name and second, and the number of lines left out is told with the next one.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum cairn_log_level {
+    CAIRN_LOG_ERROR = 0,
+    CAIRN_LOG_WARN = 1,
+    CAIRN_LOG_INFO = 2,
+    CAIRN_LOG_DEBUG = 3,
+} cairn_log_level;
+
+typedef enum cairn_log_style {
+    CAIRN_LOG_TEXT = 0,
+    CAIRN_LOG_JSON = 1,
+} cairn_log_style;
+
+typedef struct cairn_log_line {
+    uint64_t unix_ns;
+    cairn_log_level level;
+    const char *name; // static text, lower case with underscores
+    uint64_t tick;
+    uint64_t client_id; // 0: left out
+    int64_t value;      // 0: left out
+    const char *detail; // "": left out; any bytes, escaped
+} cairn_log_line;
+
+// Names that are limited apart from each other; further ones share the last place.
+#define CAIRN_LOG_NAMES_MAX 64
+// Lines of one name that may be written in one second.
+#define CAIRN_LOG_LINES_PER_SECOND_MAX 20
+
+typedef struct cairn_log {
+    cairn_log_style style;
+    cairn_log_level level; // lines above it are left out
+    struct {
+        const char *name;
+        uint64_t second;
+        uint32_t written;
+        uint64_t suppressed; // told with the next line of this name
+    } names[CAIRN_LOG_NAMES_MAX];
+} cairn_log;
+
+// A line with its newline never needs more; longer details are cut.
+#define CAIRN_LOG_LINE_SIZE_MAX 1024
+
+// Writes the line with its newline and no terminator. Returns its size, 0 when it is to be left
+// out.
+size_t cairn_log_write(
+    cairn_log *log, const cairn_log_line *line, char out[CAIRN_LOG_LINE_SIZE_MAX]);
+
+// "2001-02-03T04:05:06.789Z" and a terminator; years 1970 to 9999.
+#define CAIRN_LOG_TIME_SIZE 25
+char *cairn_log_time_print(uint64_t unix_ns, char text[CAIRN_LOG_TIME_SIZE]);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "server/pacing.h"
+
+#include "base/assert.h"
+#include "base/limits.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+cairn_pacing cairn_pacing_of(
+    uint64_t start_ns, uint32_t rate_hz, uint32_t catch_up_ticks_max, uint64_t tick) {
+    CAIRN_ASSERT(rate_hz >= CAIRN_TICK_RATE_HZ_MIN && rate_hz <= CAIRN_TICK_RATE_HZ_MAX);
+    CAIRN_ASSERT(catch_up_ticks_max >= 1);
+    return (cairn_pacing){
+        .start_ns = start_ns,
+        .rate_hz = rate_hz,
+        .catch_up_ticks_max = catch_up_ticks_max,
+        .tick = tick,
+        .beats_skipped = 0 - tick,
+    };
+}
+
+// Whole seconds and the rest apart, so that the product never overflows.
+static uint64_t beat_ns(const cairn_pacing *pacing, uint64_t beat) {
+    return pacing->start_ns + beat / pacing->rate_hz * NS_PER_S +
+           beat % pacing->rate_hz * NS_PER_S / pacing->rate_hz;
+}
+
+// How many beats are due: beat i is when floor(i * 1e9 / rate) <= elapsed, which is
+// i * 1e9 < (elapsed + 1) * rate.
+static uint64_t beats_due(const cairn_pacing *pacing, uint64_t now_ns) {
+    if (now_ns < pacing->start_ns) {
+        return 0;
+    }
+    uint64_t elapsed = now_ns - pacing->start_ns;
+    uint64_t seconds = elapsed / NS_PER_S;
+    uint64_t rest = elapsed % NS_PER_S + 1;
+    return seconds * pacing->rate_hz + (rest * pacing->rate_hz + NS_PER_S - 1) / NS_PER_S;
+}
+
+uint64_t cairn_pacing_due_ns(const cairn_pacing *pacing, uint64_t tick) {
+    return beat_ns(pacing, tick + pacing->beats_skipped);
+}
+
+uint32_t cairn_pacing_turn(cairn_pacing *pacing, uint64_t now_ns) {
+    uint64_t beat = pacing->tick + pacing->beats_skipped;
+    uint64_t due = beats_due(pacing, now_ns);
+    if (due <= beat) {
+        return 0;
+    }
+    cairn_histogram_add(&pacing->lateness_ns, now_ns - beat_ns(pacing, beat));
+    uint64_t behind = due - beat;
+    if (behind <= pacing->catch_up_ticks_max) {
+        return (uint32_t)behind;
+    }
+    pacing->beats_skipped += behind - pacing->catch_up_ticks_max;
+    pacing->advances_overloaded += 1;
+    return pacing->catch_up_ticks_max;
+}
+
+void cairn_pacing_step(cairn_pacing *pacing) {
+    pacing->tick += 1;
+}
+
+int32_t cairn_pacing_lateness_us(const cairn_pacing *pacing, uint64_t tick, uint64_t now_ns) {
+    uint64_t due_ns = cairn_pacing_due_ns(pacing, tick);
+    bool late = now_ns > due_ns;
+    uint64_t us = (late ? now_ns - due_ns : due_ns - now_ns) / 1000;
+    int32_t magnitude = us > INT32_MAX ? INT32_MAX : (int32_t)us;
+    return late ? magnitude : -magnitude;
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+// Every flag and variable of cairnd: what it accepts, and the sentence that refuses the rest.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/config.h"
+#include "server/server.h"
+
+#define KEY "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1F"
+
+typedef struct variable {
+    const char *name;
+    const char *value;
+} variable;
+
+static const char *look_up(void *user, const char *name) {
+    for (const variable *at = user; at != NULL && at->name != NULL; ++at) {
+        if (strcmp(at->name, name) == 0) {
+            return at->value;
+        }
+    }
+    return NULL;
+}
+
+// Reads "cairnd --key KEY" and up to two more arguments.
+static bool read_with(const char *flag, const char *value, cairn_config *out, char *error) {
+    const char *argv[5] = {"cairnd", "--key", KEY, flag, value};
+    int argc = 3 + (flag != NULL ? 1 : 0) + (flag != NULL && value != NULL ? 1 : 0);
+    return cairn_config_read(argc, argv, look_up, NULL, out, error);
+}
+
+static void what_is_not_said_has_its_default(void **state) {
+    (void)state;
+    cairn_config config;
+    char error[CAIRN_CONFIG_ERROR_SIZE];
+    assert_true(read_with(NULL, NULL, &config, error));
+    char text[CAIRN_ADDRESS_TEXT_SIZE];
+    assert_string_equal(cairn_address_print(&config.listen, text), "127.0.0.1:40000");
+    assert_int_equal(config.action, CAIRN_CONFIG_RUN);
+    assert_int_equal(config.public_address_count, 0);
+    assert_true(config.protocol_id == CAIRN_PROTOCOL_ID_DEFAULT);
+    assert_string_equal(config.scene, CAIRN_SCENE_DEFAULT);
+    assert_int_equal(config.tick_rate_hz, 0);
+    assert_int_equal(config.clients_max, 64);
+    assert_int_equal(config.input_window_ticks, 64);
+    assert_int_equal(config.catch_up_ticks_max, 4);
+    assert_int_equal(config.token_lifetime_s_max, 30);
+    assert_null(config.record_file);
+    assert_int_equal(config.log_style, CAIRN_LOG_TEXT);
+    assert_int_equal(config.log_level, CAIRN_LOG_INFO);
+    assert_int_equal(config.stats_interval_s, 10);
+    assert_int_equal(config.seconds, 0);
+    for (int i = 0; i < 32; ++i) {
+        assert_int_equal(config.key[i], i);
+    }
+}
+
+#define FIELD(name) offsetof(cairn_config, name)
+
+static void every_number_takes_its_ends_and_refuses_one_beyond(void **state) {
+    (void)state;
+    static const struct {
+        const char *flag;
+        size_t field;
+        const char *least, *most, *below, *above, *sentence;
+    } rows[] = {
+        {"--tick-rate", FIELD(tick_rate_hz), "10", "240", "9", "241",
+            "--tick-rate 241: must be in [10, 240]"},
+        {"--snapshot-rate", FIELD(snapshot_rate_hz), "1", "240", "0", "241",
+            "--snapshot-rate 241: must be in [1, 240]"},
+        {"--clients-max", FIELD(clients_max), "1", "1024", "0", "1025",
+            "--clients-max 1025: must be in [1, 1024]"},
+        {"--players-max", FIELD(players_max), "1", "64", "0", "65",
+            "--players-max 65: must be in [1, 64]"},
+        {"--input-window", FIELD(input_window_ticks), "1", "240", "0", "241",
+            "--input-window 241: must be in [1, 240]"},
+        {"--catch-up", FIELD(catch_up_ticks_max), "1", "64", "0", "65",
+            "--catch-up 65: must be in [1, 64]"},
+        {"--token-lifetime", FIELD(token_lifetime_s_max), "0", "86400", "-1", "86401",
+            "--token-lifetime 86401: must be in [0, 86400]"},
+        {"--stats-interval", FIELD(stats_interval_s), "0", "86400", "-1", "86401",
+            "--stats-interval 86401: must be in [0, 86400]"},
+        {"--seconds", FIELD(seconds), "0", "31536000", "-1", "31536001",
+            "--seconds 31536001: must be in [0, 31536000]"},
+    };
+    static const char *const nonsense[] = {"", " 60", "60 ", "+60", "6e1", "60.0", "0x", "sixty",
+        "18446744073709551616", "99999999999999999999999999"};
+    cairn_config config;
+    char error[CAIRN_CONFIG_ERROR_SIZE];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        const uint32_t *field = (const uint32_t *)(const void *)((char *)&config + rows[i].field);
+        assert_true(read_with(rows[i].flag, rows[i].least, &config, error));
+        assert_int_equal(*field, strtoul(rows[i].least, NULL, 10));
+        assert_true(read_with(rows[i].flag, rows[i].most, &config, error));
+        assert_int_equal(*field, strtoul(rows[i].most, NULL, 10));
+        assert_false(read_with(rows[i].flag, rows[i].below, &config, error));
+        assert_false(read_with(rows[i].flag, rows[i].above, &config, error));
+        assert_string_equal(error, rows[i].sentence);
+        for (size_t n = 0; n < sizeof nonsense / sizeof *nonsense; ++n) {
+            assert_false(read_with(rows[i].flag, nonsense[n], &config, error));
+        }
+    }
+}
+
+static void other_flags_take_what_they_should(void **state) {
+    (void)state;
+    cairn_config config;
+    char error[CAIRN_CONFIG_ERROR_SIZE];
+    char text[CAIRN_ADDRESS_TEXT_SIZE];
+    assert_true(read_with("--listen", "[::1]:0", &config, error));
+    assert_string_equal(cairn_address_print(&config.listen, text), "[::1]:0");
+    assert_true(read_with("--public", "192.0.2.1:7", &config, error));
+    assert_int_equal(config.public_address_count, 1);
+    assert_true(read_with("--protocol-id", "0xffffffffffffffff", &config, error));
+    assert_true(config.protocol_id == UINT64_MAX);
+    assert_true(read_with("--protocol-id=12", NULL, &config, error));
+    assert_true(config.protocol_id == 12);
+    assert_true(read_with("--scene", "field", &config, error));
+    assert_string_equal(config.scene, "field");
+    assert_true(read_with("--record", "a file", &config, error));
+    assert_string_equal(config.record_file, "a file");
+    assert_true(read_with("--log", "json", &config, error));
+    assert_int_equal(config.log_style, CAIRN_LOG_JSON);
+    assert_true(read_with("--log-level", "debug", &config, error));
+    assert_int_equal(config.log_level, CAIRN_LOG_DEBUG);
+    assert_true(read_with("--check", NULL, &config, error));
+    assert_int_equal(config.action, CAIRN_CONFIG_CHECK);
+    assert_true(read_with("--key-file", "k", &config, error));
+    assert_string_equal(config.key_file, "k");
+    assert_false(config.has_key);
+}
+
+static void what_is_wrong_is_said_in_one_sentence_that_says_where(void **state) {
+    (void)state;
+    static const struct {
+        const char *flag, *value, *sentence;
+    } rows[] = {
+        {"--listen", "localhost",
+            "--listen localhost: must be an address such as 127.0.0.1:40000 "
+            "or [::1]:40000"},
+        {"--listen", "0.0.0.0:4",
+            "--listen 0.0.0.0:4: --public must say which address clients "
+            "reach"},
+        {"--listen", "[::]:4", "--listen [::]:4: --public must say which address clients reach"},
+        {"--public", "192.0.2.1",
+            "--public 192.0.2.1: must be an address with a port, such as "
+            "192.0.2.1:40000"},
+        {"--key", "00", "--key ...: must be 64 hexadecimal digits"},
+        {"--key-file", "", "--key-file : must not be empty"},
+        {"--protocol-id", "0x10000000000000000",
+            "--protocol-id 0x10000000000000000: must be a number below 2^64"},
+        {"--scene", "", "--scene : must not be empty"},
+        {"--record", "", "--record : must not be empty"},
+        {"--log", "xml", "--log xml: must be one of text, json"},
+        {"--log-level", "loud", "--log-level loud: must be one of error, warn, info, debug"},
+        {"--check=1", NULL, "--check 1: takes no value"},
+        {"--scene", NULL, "--scene NAME|FILE: the value is missing"},
+        {"--tick-rat", "60", "--tick-rat: unknown flag; --help lists all"},
+        {"--tick-rates", "60", "--tick-rates: unknown flag; --help lists all"},
+        {"tick-rate", NULL, "tick-rate: unknown flag; --help lists all"},
+        {"", NULL, ": unknown flag; --help lists all"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        cairn_config config;
+        char error[CAIRN_CONFIG_ERROR_SIZE];
+        assert_false(read_with(rows[i].flag, rows[i].value, &config, error));
+        assert_string_equal(error, rows[i].sentence);
+    }
+}
+
+static void a_sentence_stays_within_its_size(void **state) {
+    (void)state;
+    char endless[4096];
+    memset(endless, 'x', sizeof endless);
+    endless[sizeof endless - 1] = '\0';
+    static const char *const all[] = {"--listen", "--public", "--key", "--protocol-id",
+        "--tick-rate", "--log", "--log-level", "--seconds"};
+    cairn_config config;
+    char error[CAIRN_CONFIG_ERROR_SIZE];
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+        assert_false(read_with(all[i], endless, &config, error));
+        assert_in_range(strlen(error), 10, CAIRN_CONFIG_ERROR_SIZE - 1);
+    }
+    assert_false(read_with(endless, NULL, &config, error));
+    assert_non_null(strstr(error, ": unknown flag"));
+}
+
+static void an_environment_stands_in_for_flags(void **state) {
+    (void)state;
+    variable environment[] = {{"CAIRN_KEY", KEY}, {"CAIRN_TICK_RATE", "30"},
+        {"CAIRN_PUBLIC", "192.0.2.1:1"}, {"CAIRN_LOG", "json"}, {NULL, NULL}};
+    cairn_config config;
+    char error[CAIRN_CONFIG_ERROR_SIZE];
+    const char *alone[] = {"cairnd"};
+    assert_true(cairn_config_read(1, alone, look_up, environment, &config, error));
+    assert_true(config.has_key);
+    assert_int_equal(config.tick_rate_hz, 30);
+    assert_int_equal(config.log_style, CAIRN_LOG_JSON);
+
+    const char *with[] = {"cairnd", "--tick-rate=50", "--public", "192.0.2.2:2", "--public",
+        "192.0.2.3:3", "--key-file", "f"};
+    assert_true(cairn_config_read(8, with, look_up, environment, &config, error));
+    assert_int_equal(config.tick_rate_hz, 50);
+    assert_int_equal(config.public_address_count, 2);
+    assert_int_equal(config.public_addresses[0].port, 2);
+    assert_false(config.has_key);
+    assert_string_equal(config.key_file, "f");
+
+    environment[1].value = "9";
+    assert_false(cairn_config_read(1, alone, look_up, environment, &config, error));
+    assert_string_equal(error, "CAIRN_TICK_RATE=9: must be in [10, 240]");
+}
+
+static void help_and_version_need_nothing_else(void **state) {
+    (void)state;
+    variable broken[] = {{"CAIRN_TICK_RATE", "never"}, {NULL, NULL}};
+    const char *help[] = {"cairnd", "--help"};
+    const char *version[] = {"cairnd", "--version", "--nonsense"};
+    cairn_config config;
+    char error[CAIRN_CONFIG_ERROR_SIZE];
+    assert_true(cairn_config_read(2, help, look_up, broken, &config, error));
+    assert_int_equal(config.action, CAIRN_CONFIG_HELP);
+    assert_true(cairn_config_read(3, version, look_up, broken, &config, error));
+    assert_int_equal(config.action, CAIRN_CONFIG_VERSION);
+}
+
+static void what_no_flag_alone_is_wrong_about_is_seen_together(void **state) {
+    (void)state;
+    cairn_config config;
+    char error[CAIRN_CONFIG_ERROR_SIZE];
+    const char *keyless[] = {"cairnd"};
+    assert_false(cairn_config_read(1, keyless, look_up, NULL, &config, error));
+    assert_string_equal(error, "--key: a private key is needed: --key-file, --key or CAIRN_KEY");
+    const char *fast[] = {"cairnd", "--key", KEY, "--tick-rate", "20", "--snapshot-rate", "30"};
+    assert_false(cairn_config_read(7, fast, look_up, NULL, &config, error));
+    assert_string_equal(error, "--snapshot-rate 30: must not exceed the tick rate, 20");
+    const char *reached[] = {
+        "cairnd", "--key", KEY, "--listen", "0.0.0.0:4", "--public", "192.0.2.1:4"};
+    assert_true(cairn_config_read(7, reached, look_up, NULL, &config, error));
+}
+
+static void a_token_names_at_most_32_addresses(void **state) {
+    (void)state;
+    const char *argv[3 + 33];
+    argv[0] = "cairnd";
+    argv[1] = "--key";
+    argv[2] = KEY;
+    for (int i = 0; i < 33; ++i) {
+        argv[3 + i] = "--public=192.0.2.1:4";
+    }
+    cairn_config config;
+    char error[CAIRN_CONFIG_ERROR_SIZE];
+    assert_true(cairn_config_read(3 + 32, argv, look_up, NULL, &config, error));
+    assert_false(cairn_config_read(3 + 33, argv, look_up, NULL, &config, error));
+}
+
+static void a_key_is_64_digits_and_nothing_else(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool good;
+    } rows[] = {
+        {KEY, true},
+        {KEY "\n", true},
+        {"  " KEY "\r\n", true},
+        {KEY "0", false},
+        {KEY " 00", false},
+        {"", false},
+        {"\n", false},
+        {"g00102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", false},
+        {"00102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        uint8_t key[CAIRN_KEY_SIZE];
+        assert_int_equal(
+            cairn_config_key_read(rows[i].text, strlen(rows[i].text), key), rows[i].good);
+    }
+}
+
+static void help_names_every_flag_and_fits_a_terminal(void **state) {
+    (void)state;
+    char text[8192];
+    size_t size = cairn_config_help(text, sizeof text);
+    assert_in_range(size, 1000, sizeof text - 1);
+    assert_int_equal(size, strlen(text));
+    assert_int_equal(cairn_config_help(NULL, 0), size);
+    static const char *const all[] = {"--listen", "--public", "--key ", "--key-file",
+        "--protocol-id", "--scene", "--tick-rate", "--snapshot-rate", "--clients-max",
+        "--players-max", "--input-window", "--catch-up", "--token-lifetime", "--record", "--log ",
+        "--log-level", "--stats-interval", "--seconds", "--check", "--help", "--version",
+        "CAIRN_INPUT_WINDOW"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+        assert_non_null(strstr(text, all[i]));
+    }
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        assert_in_range(strlen(line), 1, 130);
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_said_has_its_default),
+        cmocka_unit_test(every_number_takes_its_ends_and_refuses_one_beyond),
+        cmocka_unit_test(other_flags_take_what_they_should),
+        cmocka_unit_test(what_is_wrong_is_said_in_one_sentence_that_says_where),
+        cmocka_unit_test(a_sentence_stays_within_its_size),
+        cmocka_unit_test(an_environment_stands_in_for_flags),
+        cmocka_unit_test(help_and_version_need_nothing_else),
+        cmocka_unit_test(what_no_flag_alone_is_wrong_about_is_seen_together),
+        cmocka_unit_test(a_token_names_at_most_32_addresses),
+        cmocka_unit_test(a_key_is_64_digits_and_nothing_else),
+        cmocka_unit_test(help_names_every_flag_and_fits_a_terminal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

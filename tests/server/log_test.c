@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// Log lines: their two styles, what is escaped, and that a flood stays small.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "server/log.h"
+
+#define S UINT64_C(1000000000)
+
+static const char *written(cairn_log *log, const cairn_log_line *line) {
+    static char text[CAIRN_LOG_LINE_SIZE_MAX + 1];
+    size_t size = cairn_log_write(log, line, text);
+    assert_true(size <= CAIRN_LOG_LINE_SIZE_MAX);
+    text[size] = '\0';
+    return text;
+}
+
+static void times_are_written_as_rfc_3339(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t second, ns;
+        const char *text;
+    } rows[] = {
+        {0, 0, "1970-01-01T00:00:00.000Z"},
+        {951782399, 999999999, "2000-02-28T23:59:59.999Z"},
+        {951782400, 0, "2000-02-29T00:00:00.000Z"},
+        {1709251200, 1000000, "2024-03-01T00:00:00.001Z"},
+        {1735689599, 0, "2024-12-31T23:59:59.000Z"},
+        {4107542400, 0, "2100-03-01T00:00:00.000Z"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        char text[CAIRN_LOG_TIME_SIZE];
+        assert_string_equal(
+            cairn_log_time_print(rows[i].second * S + rows[i].ns, text), rows[i].text);
+    }
+}
+
+static void a_line_holds_what_is_said_and_no_more(void **state) {
+    (void)state;
+    static const cairn_log_line all = {.unix_ns = S,
+        .level = CAIRN_LOG_WARN,
+        .name = "name",
+        .tick = 7,
+        .client_id = UINT64_MAX,
+        .value = -3,
+        .detail = "why"};
+    static const cairn_log_line few = {.level = CAIRN_LOG_INFO, .name = "n", .detail = ""};
+    cairn_log text = {.style = CAIRN_LOG_TEXT, .level = CAIRN_LOG_INFO};
+    cairn_log json = {.style = CAIRN_LOG_JSON, .level = CAIRN_LOG_INFO};
+    assert_string_equal(written(&text, &all), "1970-01-01T00:00:01.000Z warn  name tick=7 "
+                                              "client=18446744073709551615 value=-3 \"why\"\n");
+    assert_string_equal(written(&text, &few), "1970-01-01T00:00:00.000Z info  n tick=0\n");
+    assert_string_equal(written(&json, &all),
+        "{\"time\":\"1970-01-01T00:00:01.000Z\",\"level\":\"warn\",\"event\":\"name\",\"tick\":7,"
+        "\"client\":\"18446744073709551615\",\"value\":-3,\"detail\":\"why\"}\n");
+    assert_string_equal(written(&json, &few),
+        "{\"time\":\"1970-01-01T00:00:00.000Z\",\"level\":\"info\",\"event\":\"n\",\"tick\":0}\n");
+}
+
+static void no_detail_can_forge_a_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *detail, *escaped;
+    } rows[] = {
+        {"a\nb", "\"a\\u000ab\""},
+        {"\r\t\x01\x1f\x7f", "\"\\u000d\\u0009\\u0001\\u001f\\u007f\""},
+        {"\"}\\", "\"\\\"}\\\\\""},
+        {"\xc3\xa9\xff", "\"\\u00c3\\u00a9\\u00ff\""},
+        {"plain ~", "\"plain ~\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        for (cairn_log_style style = CAIRN_LOG_TEXT; style <= CAIRN_LOG_JSON; ++style) {
+            cairn_log log = {.style = style, .level = CAIRN_LOG_INFO};
+            const cairn_log_line line = {
+                .level = CAIRN_LOG_INFO, .name = "n", .detail = rows[i].detail};
+            const char *text = written(&log, &line);
+            assert_non_null(strstr(text, rows[i].escaped));
+            assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+        }
+    }
+}
+
+static void an_endless_detail_is_cut_and_the_line_stays_whole(void **state) {
+    (void)state;
+    static char detail[5000];
+    static const char fills[] = {'x', '\n', '"'};
+    for (size_t i = 0; i < sizeof fills; ++i) {
+        memset(detail, fills[i], sizeof detail - 1);
+        cairn_log log = {.style = CAIRN_LOG_JSON, .level = CAIRN_LOG_INFO};
+        const cairn_log_line line = {.level = CAIRN_LOG_INFO, .name = "n", .detail = detail};
+        const char *text = written(&log, &line);
+        assert_string_equal(text + strlen(text) - 3, "\"}\n");
+        assert_true(strlen(text) > CAIRN_LOG_LINE_SIZE_MAX - 16);
+    }
+}
+
+static void levels_above_the_wanted_one_are_left_out(void **state) {
+    (void)state;
+    for (cairn_log_level wanted = CAIRN_LOG_ERROR; wanted <= CAIRN_LOG_DEBUG; ++wanted) {
+        cairn_log log = {.level = wanted};
+        for (cairn_log_level level = CAIRN_LOG_ERROR; level <= CAIRN_LOG_DEBUG; ++level) {
+            const cairn_log_line line = {.level = level, .name = "n", .detail = ""};
+            assert_int_equal(written(&log, &line)[0] != '\0', level <= wanted);
+        }
+    }
+}
+
+static void a_flood_of_one_name_is_limited_and_told(void **state) {
+    (void)state;
+    cairn_log log = {.level = CAIRN_LOG_INFO};
+    cairn_log_line line = {.level = CAIRN_LOG_INFO, .name = "flood", .detail = ""};
+    cairn_log_line other = {.level = CAIRN_LOG_INFO, .name = "other", .detail = ""};
+    int lines = 0;
+    for (int i = 0; i < 1000; ++i) {
+        lines += written(&log, &line)[0] != '\0' ? 1 : 0;
+    }
+    assert_int_equal(lines, CAIRN_LOG_LINES_PER_SECOND_MAX);
+    assert_true(written(&log, &other)[0] != '\0');
+    line.unix_ns = S;
+    assert_non_null(strstr(written(&log, &line), " suppressed=980"));
+    assert_null(strstr(written(&log, &line), "suppressed"));
+}
+
+static void endless_names_share_the_last_place(void **state) {
+    (void)state;
+    static char names[200][8];
+    cairn_log log = {.level = CAIRN_LOG_INFO};
+    int lines = 0;
+    for (int i = 0; i < 200; ++i) {
+        names[i][0] = (char)('a' + i % 26);
+        names[i][1] = (char)('a' + i / 26);
+        const cairn_log_line line = {.level = CAIRN_LOG_INFO, .name = names[i], .detail = ""};
+        lines += written(&log, &line)[0] != '\0' ? 1 : 0;
+    }
+    assert_int_equal(lines, CAIRN_LOG_NAMES_MAX - 1 + CAIRN_LOG_LINES_PER_SECOND_MAX);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_are_written_as_rfc_3339),
+        cmocka_unit_test(a_line_holds_what_is_said_and_no_more),
+        cmocka_unit_test(no_detail_can_forge_a_line),
+        cmocka_unit_test(an_endless_detail_is_cut_and_the_line_stays_whole),
+        cmocka_unit_test(levels_above_the_wanted_one_are_left_out),
+        cmocka_unit_test(a_flood_of_one_name_is_limited_and_told),
+        cmocka_unit_test(endless_names_share_the_last_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
