@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The player's inputs by tick: one for each tick, kept until the server acknowledges it, repeated
+// in every message so that a lost datagram costs nothing.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "schema/messages.h"
+
+#define CAIRN_INPUTS_HELD_MAX CAIRN_INPUTS_PER_MESSAGE_MAX
+
+typedef struct cairn_inputs {
+    cairn_wire_input ring[CAIRN_INPUTS_HELD_MAX]; // by tick modulo size
+    cairn_wire_input held;  // what the player holds now; tick and sequence unused
+    uint64_t next_tick;     // the next to be made; all in [next_tick - count, next_tick) are held
+    uint32_t count;         // held in the ring
+    uint32_t redundancy;    // past inputs repeated beside the newest
+    uint32_t next_sequence; // of the next input
+    bool running;           // next_tick is known
+    uint64_t made;          // in all
+    uint64_t skipped;       // ticks passed over because too many were due at once
+} cairn_inputs;
+
+// `redundancy` is at most CAIRN_INPUTS_HELD_MAX - 1 (asserted).
+void cairn_inputs_start(cairn_inputs *inputs, uint32_t redundancy);
+// Makes the inputs up to and including `tick` of what is held now; returns how many. The first call
+// makes one. When more are due than a message carries the oldest are skipped; when `tick` fell far
+// behind (the clock moved back) it begins anew there.
+uint32_t cairn_inputs_make(cairn_inputs *inputs, uint64_t tick);
+// Everything up to `tick` was taken or lost at the server.
+void cairn_inputs_acknowledge(cairn_inputs *inputs, uint64_t tick);
+// What the next message carries: the newest and at most `redundancy` before it, oldest first,
+// without those acknowledged. Returns how many.
+uint32_t cairn_inputs_collect(
+    const cairn_inputs *inputs, cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX]);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What bodies look like, as SHAPES messages told it. In order of id index; a shape that took over
+// the slot of another one replaces it.
+
+#include <stdint.h>
+
+#include "base/status.h"
+#include "schema/messages.h"
+
+typedef struct cairn_shape_list {
+    cairn_wire_shape *shapes; // owned
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t revision; // changes whenever the list does
+} cairn_shape_list;
+
+// CAIRN_OUT_OF_MEMORY; destroy is allowed after a failure.
+cairn_status cairn_shape_list_create(cairn_shape_list *list, uint32_t capacity);
+void cairn_shape_list_destroy(cairn_shape_list *list);
+void cairn_shape_list_clear(cairn_shape_list *list);
+// Takes out what is gone, then adds or replaces. CAIRN_CAPACITY when not all fit: those that
+// did are in.
+cairn_status cairn_shape_list_take(cairn_shape_list *list, const cairn_shapes_message *message);

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "client_lib/clock.h"
+#include "tests/client/near.h"
+
+#define MS 1000000ull
+#define SECOND 1000000000ull
+
+// A server of 60 Hz that tells every third tick, over a path of delay_ms plus up to jitter_ms, to
+// a client whose own clock runs drift_ppm fast.
+typedef struct story {
+    cairn_clock clock;
+    cairn_random random;
+    uint64_t server_ns; // true time
+    uint64_t next_tick;
+    uint64_t slip_ns; // by how much the server's ticks have slipped
+    uint64_t jitter_ns_max;
+    double drift_ppm;
+} story;
+
+static story story_start(void) {
+    story s = {.random = cairn_random_of(7)};
+    cairn_clock_start(&s.clock, 60);
+    return s;
+}
+
+static uint64_t local_ns(const story *s, uint64_t true_ns) {
+    return 5 * SECOND + true_ns + (uint64_t)((double)true_ns * s->drift_ppm * 1e-6);
+}
+
+static uint64_t due_ns(const story *s, uint64_t tick) {
+    return tick * SECOND / 60 + s->slip_ns;
+}
+
+static void story_run_ms(story *s, uint64_t ms) {
+    uint64_t until = s->server_ns + ms * MS;
+    while (due_ns(s, s->next_tick) < until) {
+        uint64_t jitter = s->jitter_ns_max ? cairn_random_below(&s->random, s->jitter_ns_max) : 0;
+        uint64_t now = local_ns(s, due_ns(s, s->next_tick) + 40 * MS + jitter);
+        cairn_clock_observe(&s->clock, now, s->next_tick);
+        cairn_clock_advance(&s->clock, now);
+        s->next_tick += 3;
+    }
+    s->server_ns = until;
+}
+
+// By how many ticks the clock is ahead of the fastest message's word.
+static double story_error(const story *s) {
+    uint64_t true_ns = s->server_ns + 40 * MS;
+    double heard = (double)(s->server_ns - s->slip_ns) * 60e-9;
+    return cairn_clock_tick(&s->clock, local_ns(s, true_ns)) - heard;
+}
+
+static void the_first_message_sets_the_clock(void **state) {
+    (void)state;
+    cairn_clock clock;
+    cairn_clock_start(&clock, 50);
+    assert_true(cairn_clock_tick(&clock, 9 * SECOND) <= 0);
+    cairn_clock_observe(&clock, 9 * SECOND, 1000);
+    EXPECT_NEAR(cairn_clock_tick(&clock, 9 * SECOND), 1000, 1e-9);
+    EXPECT_NEAR(cairn_clock_tick(&clock, 10 * SECOND), 1050, 1e-6);
+}
+
+static void a_steady_path_is_followed_exactly(void **state) {
+    (void)state;
+    story s = story_start();
+    story_run_ms(&s, 10000);
+    EXPECT_NEAR(story_error(&s), 0, 0.01);
+    assert_true(s.clock.jitter_ns < 1000);
+}
+
+static void jitter_is_measured_and_does_not_shake_the_clock(void **state) {
+    (void)state;
+    story s = story_start();
+    s.jitter_ns_max = 20 * MS;
+    story_run_ms(&s, 5000);
+    for (int i = 0; i < 100; i++) {
+        story_run_ms(&s, 100);
+        EXPECT_NEAR(story_error(&s), -0.3, 0.6);
+    }
+    assert_true(s.clock.jitter_ns > 2e6 && s.clock.jitter_ns < 2e7);
+    assert_int_equal(s.clock.snaps, 1);
+}
+
+static void a_drift_of_1000_ppm_either_way_is_followed(void **state) {
+    (void)state;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        story s = story_start();
+        s.drift_ppm = 1000.0 * sign;
+        story_run_ms(&s, 60000);
+        EXPECT_NEAR(story_error(&s), 0, 0.25);
+        assert_int_equal(s.clock.snaps, 1);
+    }
+}
+
+static void a_silence_of_any_length_is_over_with_the_next_messages(void **state) {
+    (void)state;
+    const uint64_t silences_ms[] = {100, 400, 1000, 10000, 3600000};
+    for (size_t i = 0; i < sizeof silences_ms / sizeof silences_ms[0]; i++) {
+        story s = story_start();
+        story_run_ms(&s, 2000);
+        // The path is cut: nothing is heard, then the server's newest tick is.
+        s.server_ns += silences_ms[i] * MS;
+        s.next_tick = (s.server_ns * 60 / SECOND) + 1;
+        story_run_ms(&s, 200);
+        EXPECT_NEAR(story_error(&s), 0, 0.25);
+    }
+}
+
+static void a_stalled_server_takes_the_clock_back_with_it(void **state) {
+    (void)state;
+    const uint64_t stalls_ms[] = {1000, 10000, 600000};
+    for (size_t i = 0; i < sizeof stalls_ms / sizeof stalls_ms[0]; i++) {
+        story s = story_start();
+        story_run_ms(&s, 2000);
+        s.server_ns += stalls_ms[i] * MS;
+        s.slip_ns += stalls_ms[i] * MS;
+        story_run_ms(&s, 200);
+        EXPECT_NEAR(story_error(&s), 0, 0.25);
+        assert_int_equal(s.clock.snaps, 2);
+    }
+}
+
+static void a_stalled_client_that_finds_a_backlog_ends_up_right(void **state) {
+    (void)state;
+    story s = story_start();
+    story_run_ms(&s, 2000);
+    uint64_t wakes = local_ns(&s, s.server_ns + 10 * SECOND + 40 * MS);
+    for (uint64_t tick = s.next_tick; tick <= 720; tick += 3) {
+        cairn_clock_observe(&s.clock, wakes, tick);
+    }
+    s.server_ns += 10 * SECOND;
+    s.next_tick = 723;
+    story_run_ms(&s, 3000);
+    EXPECT_NEAR(story_error(&s), 0, 0.25);
+}
+
+static void a_small_error_is_slewed_not_jumped(void **state) {
+    (void)state;
+    story s = story_start();
+    story_run_ms(&s, 2000);
+    double before = story_error(&s);
+    s.slip_ns += 100 * MS; // six ticks
+    double last = story_error(&s);
+    for (int i = 0; i < 400; i++) {
+        story_run_ms(&s, 10);
+        double error = story_error(&s);
+        assert_true(fabs(error - last) < 0.7);
+        last = error;
+    }
+    EXPECT_NEAR(before, 0, 0.01);
+    EXPECT_NEAR(last, 0, 1.0);
+    assert_int_equal(s.clock.snaps, 1);
+}
+
+static void an_overtaken_message_does_not_move_the_clock(void **state) {
+    (void)state;
+    cairn_clock clock;
+    cairn_clock_start(&clock, 60);
+    cairn_clock_observe(&clock, SECOND, 600);
+    cairn_clock_observe(&clock, SECOND + 900 * MS, 597);
+    cairn_clock_observe(&clock, SECOND + 900 * MS, 600);
+    EXPECT_NEAR(cairn_clock_tick(&clock, SECOND), 600, 1e-9);
+    assert_int_equal(clock.snaps, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_message_sets_the_clock),
+        cmocka_unit_test(a_steady_path_is_followed_exactly),
+        cmocka_unit_test(jitter_is_measured_and_does_not_shake_the_clock),
+        cmocka_unit_test(a_drift_of_1000_ppm_either_way_is_followed),
+        cmocka_unit_test(a_silence_of_any_length_is_over_with_the_next_messages),
+        cmocka_unit_test(a_stalled_server_takes_the_clock_back_with_it),
+        cmocka_unit_test(a_stalled_client_that_finds_a_backlog_ends_up_right),
+        cmocka_unit_test(a_small_error_is_slewed_not_jumped),
+        cmocka_unit_test(an_overtaken_message_does_not_move_the_clock),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

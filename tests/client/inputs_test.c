@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "client_lib/inputs.h"
+#include "client_lib/lead.h"
+#include "tests/client/near.h"
+
+#define MS 1000000ull
+
+static cairn_inputs started(uint32_t redundancy) {
+    cairn_inputs inputs;
+    cairn_inputs_start(&inputs, redundancy);
+    return inputs;
+}
+
+static void expect_collected(
+    const cairn_inputs *inputs, uint32_t count, uint64_t first, uint64_t last) {
+    cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX];
+    assert_int_equal(cairn_inputs_collect(inputs, out), count);
+    for (uint32_t i = 1; i < count; i++) {
+        assert_int_equal(out[i].tick, out[i - 1].tick + 1);
+        assert_int_equal(out[i].sequence, out[i - 1].sequence + 1);
+    }
+    if (count > 0) {
+        assert_int_equal(out[0].tick, first);
+        assert_int_equal(out[count - 1].tick, last);
+    }
+}
+
+static void one_input_is_made_for_each_tick(void **state) {
+    (void)state;
+    cairn_inputs inputs = started(16);
+    assert_int_equal(cairn_inputs_make(&inputs, 100), 1);
+    assert_int_equal(cairn_inputs_make(&inputs, 100), 0);
+    assert_int_equal(cairn_inputs_make(&inputs, 103), 3);
+    assert_int_equal(cairn_inputs_make(&inputs, 102), 0);
+    expect_collected(&inputs, 4, 100, 103);
+}
+
+static void what_is_not_acknowledged_is_repeated_within_the_redundancy(void **state) {
+    (void)state;
+    cairn_inputs inputs = started(3);
+    cairn_inputs_make(&inputs, 10);
+    cairn_inputs_make(&inputs, 20);
+    expect_collected(&inputs, 4, 17, 20);
+    cairn_inputs_acknowledge(&inputs, 18);
+    expect_collected(&inputs, 2, 19, 20);
+    cairn_inputs_acknowledge(&inputs, 12);
+    expect_collected(&inputs, 2, 19, 20);
+    cairn_inputs_acknowledge(&inputs, 20);
+    expect_collected(&inputs, 0, 0, 0);
+    cairn_inputs_acknowledge(&inputs, 9999);
+    cairn_inputs_make(&inputs, 21);
+    expect_collected(&inputs, 1, 21, 21);
+}
+
+static void a_full_ring_keeps_the_newest(void **state) {
+    (void)state;
+    cairn_inputs inputs = started(CAIRN_INPUTS_HELD_MAX - 1);
+    for (uint64_t tick = 1; tick <= 200; tick++) {
+        cairn_inputs_make(&inputs, tick);
+    }
+    expect_collected(&inputs, CAIRN_INPUTS_HELD_MAX, 201 - CAIRN_INPUTS_HELD_MAX, 200);
+}
+
+static void a_jump_forward_skips_what_no_message_could_carry(void **state) {
+    (void)state;
+    cairn_inputs inputs = started(16);
+    cairn_inputs_make(&inputs, 10);
+    assert_int_equal(cairn_inputs_make(&inputs, 10 + CAIRN_INPUTS_HELD_MAX), 64);
+    assert_int_equal(inputs.skipped, 0);
+    assert_int_equal(cairn_inputs_make(&inputs, 1000000), 1);
+    assert_int_equal(inputs.skipped, 1000000 - 75);
+    expect_collected(&inputs, 1, 1000000, 1000000);
+}
+
+static void a_clock_set_back_far_begins_anew_and_a_little_waits(void **state) {
+    (void)state;
+    cairn_inputs inputs = started(16);
+    cairn_inputs_make(&inputs, 1000);
+    assert_int_equal(cairn_inputs_make(&inputs, 990), 0);
+    assert_int_equal(cairn_inputs_make(&inputs, 400), 1);
+    expect_collected(&inputs, 1, 400, 400);
+}
+
+static void an_input_carries_what_was_held_when_it_was_made(void **state) {
+    (void)state;
+    cairn_inputs inputs = started(16);
+    cairn_inputs_make(&inputs, 1);
+    inputs.held.buttons = 5;
+    inputs.held.move.x = 0.5f;
+    cairn_inputs_make(&inputs, 2);
+    inputs.held.buttons = 0;
+    cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX];
+    assert_int_equal(cairn_inputs_collect(&inputs, out), 2);
+    assert_int_equal(out[0].buttons, 0);
+    assert_int_equal(out[1].buttons, 5);
+    EXPECT_NEAR(out[1].move.x, 0.5f, 0);
+}
+
+// The server's side of the loop: an input made lead_ns ahead of the heard tick arrives a round
+// trip later, so it is late by rtt - lead. Its word is heard back every third tick.
+static double settled_lead_ms(uint64_t rtt_ms, int64_t *late_ms) {
+    cairn_lead lead;
+    cairn_lead_start(&lead, 60);
+    cairn_wire_timing timing = {0};
+    double leads_in_flight[64] = {0};
+    uint64_t delay = rtt_ms / 50 + 1;
+    for (uint64_t i = 0; i < 600; i++) {
+        leads_in_flight[i % 64] = lead.lead_ns;
+        if (i < delay) {
+            continue;
+        }
+        double was_ns = leads_in_flight[(i - delay) % 64];
+        timing.input_acknowledged = i * 3;
+        timing.lateness_us_worst = (int32_t)(((double)(rtt_ms * MS) - was_ns) / 1000);
+        timing.inputs_late += timing.lateness_us_worst > 0 ? 3 : 0;
+        cairn_lead_feedback(&lead, i * 50 * MS, rtt_ms * MS, 0, &timing);
+    }
+    *late_ms = timing.lateness_us_worst / 1000;
+    return lead.lead_ns * 1e-6;
+}
+
+static void the_lead_settles_one_tick_before_the_deadline(void **state) {
+    (void)state;
+    const uint64_t rtts_ms[] = {0, 5, 40, 150, 400, 900};
+    for (size_t i = 0; i < sizeof rtts_ms / sizeof rtts_ms[0]; i++) {
+        int64_t late_ms = 0;
+        double lead_ms = settled_lead_ms(rtts_ms[i], &late_ms);
+        EXPECT_NEAR(lead_ms, (double)rtts_ms[i] + 1000.0 / 60, 3);
+        assert_in_range(late_ms + 1000, 980, 990);
+    }
+}
+
+static void a_repeated_word_changes_nothing(void **state) {
+    (void)state;
+    cairn_lead lead;
+    cairn_lead_start(&lead, 60);
+    cairn_wire_timing timing = {.input_acknowledged = 9, .lateness_us_worst = 30000};
+    cairn_lead_feedback(&lead, 1000 * MS, 0, 0, &timing);
+    double once = lead.lead_ns;
+    cairn_lead_feedback(&lead, 9000 * MS, 0, 0, &timing);
+    EXPECT_NEAR(lead.lead_ns, once, 0);
+}
+
+static void words_about_inputs_made_before_the_change_are_not_believed_twice(void **state) {
+    (void)state;
+    cairn_lead lead;
+    cairn_lead_start(&lead, 60);
+    cairn_wire_timing timing = {.lateness_us_worst = 50000};
+    for (uint64_t i = 1; i < 8; i++) {
+        timing.input_acknowledged = i;
+        cairn_lead_feedback(&lead, 1000 * MS + i * 50 * MS, 300 * MS, 0, &timing);
+    }
+    EXPECT_NEAR(lead.lead_ns * 1e-6, 133.3 + 50 + 16.7, 1);
+}
+
+static void a_wild_word_stays_inside_the_bounds(void **state) {
+    (void)state;
+    const int32_t words_us[] = {INT32_MAX, INT32_MIN};
+    for (size_t i = 0; i < 2; i++) {
+        cairn_lead lead;
+        cairn_lead_start(&lead, 60);
+        for (uint64_t n = 1; n < 50; n++) {
+            cairn_wire_timing timing = {.input_acknowledged = n, .lateness_us_worst = words_us[i]};
+            cairn_lead_feedback(&lead, n * 1000 * MS, 0, 0, &timing);
+            assert_true(lead.lead_ns >= 0 && lead.lead_ns <= CAIRN_LEAD_NS_MAX);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_input_is_made_for_each_tick),
+        cmocka_unit_test(what_is_not_acknowledged_is_repeated_within_the_redundancy),
+        cmocka_unit_test(a_full_ring_keeps_the_newest),
+        cmocka_unit_test(a_jump_forward_skips_what_no_message_could_carry),
+        cmocka_unit_test(a_clock_set_back_far_begins_anew_and_a_little_waits),
+        cmocka_unit_test(an_input_carries_what_was_held_when_it_was_made),
+        cmocka_unit_test(the_lead_settles_one_tick_before_the_deadline),
+        cmocka_unit_test(a_repeated_word_changes_nothing),
+        cmocka_unit_test(words_about_inputs_made_before_the_change_are_not_believed_twice),
+        cmocka_unit_test(a_wild_word_stays_inside_the_bounds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

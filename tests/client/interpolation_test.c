@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "client_lib/interpolation.h"
+#include "client_lib/shape_list.h"
+#include "tests/client/near.h"
+
+#define MS 1000000ull
+#define SECOND 1000000000ull
+#define TICK_NS (1e9 / 60)
+
+static const cairn_wire_quat UPRIGHT = {0, 0, 0, 1};
+
+static cairn_wire_body body_at(uint32_t id, float x) {
+    return (cairn_wire_body){.id = id,
+        .flags = 1,
+        .position = {x, 2 * x, -x},
+        .rotation = UPRIGHT,
+        .linear_velocity = {60, 0, 0}};
+}
+
+// Two snapshots, ten ticks apart.
+typedef struct scene {
+    cairn_wire_body a[4];
+    cairn_wire_body b[4];
+    cairn_snapshots snapshots;
+    cairn_client_body shown[8];
+    cairn_client_sample sample;
+} scene;
+
+static void scene_start(scene *s, uint32_t count_a, uint32_t count_b) {
+    *s = (scene){0};
+    s->snapshots.count = 2;
+    s->snapshots.list[0] = (cairn_snapshot){.tick = 100, .bodies = s->a, .body_count = count_a};
+    s->snapshots.list[1] = (cairn_snapshot){.tick = 110, .bodies = s->b, .body_count = count_b};
+}
+
+static bool show(scene *s, double tick) {
+    return cairn_interpolate(&s->snapshots, tick, TICK_NS, 6, s->shown, 8, &s->sample);
+}
+
+static void without_a_snapshot_there_is_nothing_to_show(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, 0, 0);
+    s.snapshots.count = 0;
+    assert_false(show(&s, 100));
+    assert_int_equal(s.sample.body_count, 0);
+}
+
+static void positions_are_mixed_linearly(void **state) {
+    (void)state;
+    const struct {
+        double tick;
+        float x;
+        bool extrapolated;
+        bool held;
+    } rows[] = {
+        {0, 1, false, false},    // before the oldest the oldest is shown
+        {99.9, 1, false, false}, //
+        {100, 1, false, false},  //
+        {102.5, 2, false, false}, {105, 3, false, false}, {109, 4.6f, false, false},
+        {110, 5, false, false},   // the newest itself
+        {113, 8, true, false},    // goes on by its velocity, 60 m/s: one metre a tick
+        {116, 11, true, false},   // the cap
+        {116.01, 11, true, true}, // past it everything holds
+        {1e9, 11, true, true},    //
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        scene s;
+        scene_start(&s, 1, 1);
+        s.a[0] = body_at(1, 1);
+        s.b[0] = body_at(1, 5);
+        assert_true(show(&s, rows[i].tick));
+        assert_int_equal(s.sample.body_count, 1);
+        EXPECT_NEAR(s.shown[0].position[0], rows[i].x, 1e-4);
+        assert_int_equal(s.sample.extrapolated, rows[i].extrapolated);
+        assert_int_equal(s.sample.held, rows[i].held);
+    }
+}
+
+static void a_body_is_shown_from_its_first_to_its_last_snapshot(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, 2, 2);
+    s.a[0] = body_at(1, 1);
+    s.a[1] = body_at(2, 7); // vanishes
+    s.b[0] = body_at(1, 5);
+    s.b[1] = body_at(3, 9); // appears
+    assert_true(show(&s, 105));
+    assert_int_equal(s.sample.body_count, 2);
+    assert_int_equal(s.shown[1].id, 2);
+    EXPECT_NEAR(s.shown[1].position[0], 7, 0);
+    assert_true(show(&s, 110));
+    assert_int_equal(s.sample.body_count, 2);
+    assert_int_equal(s.shown[1].id, 3);
+    EXPECT_NEAR(s.shown[1].position[0], 9, 0);
+}
+
+static void a_slot_given_to_another_body_is_not_mixed(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, 1, 1);
+    s.a[0] = body_at(5, 1);
+    s.b[0] = body_at(5 | (1u << 20), 100);
+    assert_true(show(&s, 105));
+    assert_int_equal(s.shown[0].id, 5);
+    EXPECT_NEAR(s.shown[0].position[0], 1, 0);
+}
+
+static void rotations_take_the_shorter_way_and_stay_unit(void **state) {
+    (void)state;
+    const float half = 0.70710678f;
+    const float sines[] = {half, -half}; // the same rotation with both signs
+    for (int i = 0; i < 2; i++) {
+        scene s;
+        scene_start(&s, 1, 1);
+        s.a[0] = body_at(1, 0);
+        s.b[0] = body_at(1, 0);
+        s.b[0].rotation = (cairn_wire_quat){0, sines[i], 0, sines[i]};
+        assert_true(show(&s, 105));
+        const float *q = s.shown[0].rotation;
+        EXPECT_NEAR(q[1], sinf(0.78539816f / 2), 1e-3);
+        EXPECT_NEAR(q[3], cosf(0.78539816f / 2), 1e-3);
+        float length = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+        EXPECT_NEAR(length, 1, 1e-6);
+    }
+}
+
+static void a_rotation_without_length_is_shown_as_none(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, 1, 1);
+    s.a[0] = body_at(1, 0);
+    s.b[0] = body_at(1, 0);
+    s.a[0].rotation = (cairn_wire_quat){0};
+    s.b[0].rotation = (cairn_wire_quat){0};
+    assert_true(show(&s, 105));
+    EXPECT_NEAR(s.shown[0].rotation[3], 1, 0);
+}
+
+static void extrapolation_turns_by_the_angular_velocity(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, 1, 1);
+    s.a[0] = body_at(1, 0);
+    s.b[0] = body_at(1, 0);
+    s.b[0].angular_velocity = (cairn_wire_vec3){0, 2, 0};
+    assert_true(show(&s, 116));
+    EXPECT_NEAR(s.shown[0].rotation[1], sinf(0.1f), 1e-3);
+}
+
+static void more_bodies_than_room_are_counted_not_written(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, 3, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        s.a[i] = s.b[i] = body_at(i + 1, (float)i);
+    }
+    s.shown[2].id = 77;
+    assert_true(cairn_interpolate(&s.snapshots, 105, TICK_NS, 6, s.shown, 2, &s.sample));
+    assert_int_equal(s.sample.body_count, 3);
+    assert_int_equal(s.shown[2].id, 77);
+}
+
+// Snapshots every `spacing` ticks for three seconds; what the delay has become, in ms.
+static double measured_delay_ms(uint32_t fixed_ms, uint64_t spacing, uint64_t jitter_ms) {
+    cairn_clock clock;
+    cairn_interpolation interpolation;
+    cairn_clock_start(&clock, 60);
+    cairn_interpolation_start(&interpolation, fixed_ms, 100);
+    for (uint64_t tick = 0; tick < 1200; tick++) {
+        uint64_t now = SECOND + tick * SECOND / 60;
+        if (tick % spacing == 0) {
+            now += tick % (2 * spacing) == 0 ? jitter_ms * MS : 0;
+            cairn_clock_observe(&clock, now, tick);
+            cairn_interpolation_observe(&interpolation, tick);
+        }
+        cairn_clock_advance(&clock, now);
+        cairn_interpolation_advance(&interpolation, &clock, now);
+    }
+    return interpolation.delay_ns * 1e-6;
+}
+
+static void the_delay_follows_spacing_and_jitter(void **state) {
+    (void)state;
+    EXPECT_NEAR(measured_delay_ms(0, 1, 0), 17.7, 1);
+    EXPECT_NEAR(measured_delay_ms(0, 3, 0), 51, 1);
+    EXPECT_NEAR(measured_delay_ms(0, 6, 0), 101, 2);
+    double shaken = measured_delay_ms(0, 3, 10);
+    assert_true(shaken > 58 && shaken < 85);
+    EXPECT_NEAR(measured_delay_ms(120, 3, 10), 120, 0.01);
+}
+
+static void the_delay_changes_without_a_jump(void **state) {
+    (void)state;
+    cairn_clock clock;
+    cairn_interpolation interpolation;
+    cairn_clock_start(&clock, 60);
+    cairn_interpolation_start(&interpolation, 0, 100);
+    uint64_t tick = 0;
+    double last = 0;
+    for (uint64_t frame = 0; frame < 1000; frame++) {
+        uint64_t now = SECOND + frame * 10 * MS;
+        uint64_t spacing = frame < 300 ? 3 : 9;
+        if ((now - SECOND) * 60 / SECOND >= tick + spacing) {
+            tick += spacing;
+            cairn_clock_observe(&clock, SECOND + tick * SECOND / 60, tick);
+            cairn_interpolation_observe(&interpolation, tick);
+        }
+        cairn_clock_advance(&clock, now);
+        cairn_interpolation_advance(&interpolation, &clock, now);
+        double shown = cairn_interpolation_tick(&interpolation, &clock, now);
+        if (frame > 50) {
+            assert_true(shown - last > 0.5 && shown - last < 0.7);
+        }
+        last = shown;
+    }
+    EXPECT_NEAR(interpolation.delay_ns * 1e-6, 151, 5);
+}
+
+static cairn_wire_shape shape_of(uint32_t id, uint32_t body) {
+    return (cairn_wire_shape){.id = id, .body = body, .kind = 3};
+}
+
+static void shapes_come_go_and_are_replaced_in_order_of_index(void **state) {
+    (void)state;
+    cairn_shape_list list;
+    assert_int_equal(cairn_shape_list_create(&list, 3), CAIRN_OK);
+    const cairn_wire_shape first[] = {shape_of(3, 1), shape_of(1, 1)};
+    cairn_shapes_message message = {.shapes = first, .shape_count = 2};
+    assert_int_equal(cairn_shape_list_take(&list, &message), CAIRN_OK);
+    assert_int_equal(list.count, 2);
+    assert_int_equal(list.shapes[0].id, 1);
+    uint32_t revision = list.revision;
+
+    const uint32_t removed[] = {1, 9};
+    const cairn_wire_shape second[] = {shape_of(3 | (1u << 20), 2), shape_of(2, 5)};
+    message = (cairn_shapes_message){
+        .shapes = second, .shape_count = 2, .removed = removed, .removed_count = 2};
+    assert_int_equal(cairn_shape_list_take(&list, &message), CAIRN_OK);
+    assert_int_equal(list.count, 2);
+    assert_int_equal(list.shapes[0].id, 2);
+    assert_int_equal(list.shapes[1].body, 2);
+    assert_int_not_equal(list.revision, revision);
+
+    const cairn_wire_shape third[] = {shape_of(7, 1), shape_of(8, 1)};
+    message = (cairn_shapes_message){.shapes = third, .shape_count = 2};
+    assert_int_equal(cairn_shape_list_take(&list, &message), CAIRN_CAPACITY);
+    assert_int_equal(list.count, 3);
+    cairn_shape_list_destroy(&list);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_snapshot_there_is_nothing_to_show),
+        cmocka_unit_test(positions_are_mixed_linearly),
+        cmocka_unit_test(a_body_is_shown_from_its_first_to_its_last_snapshot),
+        cmocka_unit_test(a_slot_given_to_another_body_is_not_mixed),
+        cmocka_unit_test(rotations_take_the_shorter_way_and_stay_unit),
+        cmocka_unit_test(a_rotation_without_length_is_shown_as_none),
+        cmocka_unit_test(extrapolation_turns_by_the_angular_velocity),
+        cmocka_unit_test(more_bodies_than_room_are_counted_not_written),
+        cmocka_unit_test(the_delay_follows_spacing_and_jitter),
+        cmocka_unit_test(the_delay_changes_without_a_jump),
+        cmocka_unit_test(shapes_come_go_and_are_replaced_in_order_of_index),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
