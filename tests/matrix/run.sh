@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# usage: run.sh equal|different|refused SOURCE BUILD CMAKE_ARGUMENTS...
+# Builds base, sim and the golden checker one way and runs their tests.
+#   equal      every test passes
+#   different  builds, and the golden test reports hashes that differ: a negative control
+#   refused    does not compile, because the code itself says no: a negative control
+set -u
+expected=$1 source=$2 build=$3
+shift 3
+rm -rf "$build"
+mkdir -p "$build"
+
+fail() {
+    echo "$1"
+    tail -n 40 "$build/log.txt"
+    exit 1
+}
+
+cmake -G Ninja -S "$source" -B "$build" -DCAIRN_SIM_ONLY=ON "$@" >"$build/log.txt" 2>&1 ||
+    fail "cannot be configured"
+if ! cmake --build "$build" -- -j1 >>"$build/log.txt" 2>&1; then
+    [ "$expected" = refused ] || fail "does not build"
+    grep -E '#error|static assertion failed' "$build/log.txt" && exit 0
+    fail "does not build, but not because the code refused it"
+fi
+[ "$expected" = refused ] && fail "builds, but should have been refused"
+
+if ctest --test-dir "$build" --no-tests=error --output-on-failure >"$build/log.txt" 2>&1; then
+    [ "$expected" = equal ] || fail "every hash is equal, but this build should have changed one"
+    tail -n 3 "$build/log.txt"
+    exit 0
+fi
+[ "$expected" = different ] || fail "a test failed"
+grep -E '^golden: .*differs' "$build/log.txt" || fail "failed, but not because a hash differs"
