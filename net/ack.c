@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "net/ack.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+
+uint64_t cairn_sequence_expand(uint64_t expected, uint32_t low) {
+    const uint64_t span = 1ull << 32;
+    const uint64_t half = span / 2;
+    const uint64_t here = (expected & ~(span - 1)) | low;
+    if (here > expected && here - expected > half && here >= span) {
+        return here - span;
+    }
+    if (here < expected && expected - here > half && here <= UINT64_MAX - span) {
+        return here + span;
+    }
+    return here;
+}
+
+static uint32_t word_of(uint64_t sequence) {
+    return (uint32_t)(sequence / 64 % (CAIRN_ACK_WINDOW / 64));
+}
+
+static uint64_t mask_of(uint64_t sequence) {
+    return 1ull << (sequence % 64);
+}
+
+cairn_ack_seen cairn_ack_window_check(const cairn_ack_window *window, uint64_t sequence) {
+    if (sequence >= window->next) {
+        return CAIRN_ACK_FRESH;
+    }
+    if (window->next - sequence > CAIRN_ACK_WINDOW) {
+        return CAIRN_ACK_STALE;
+    }
+    return (window->bits[word_of(sequence)] & mask_of(sequence)) != 0 ? CAIRN_ACK_DUPLICATE
+                                                                      : CAIRN_ACK_FRESH;
+}
+
+// Forgets what the window leaves behind when its newest becomes `sequence`.
+static void window_move(cairn_ack_window *window, uint64_t sequence) {
+    if (sequence - window->next >= CAIRN_ACK_WINDOW) {
+        memset(window->bits, 0, sizeof window->bits);
+    } else {
+        for (uint64_t s = window->next; s <= sequence; s++) {
+            window->bits[word_of(s)] &= ~mask_of(s);
+        }
+    }
+    window->next = sequence + 1;
+}
+
+void cairn_ack_window_add(cairn_ack_window *window, uint64_t sequence) {
+    CAIRN_ASSERT(cairn_ack_window_check(window, sequence) == CAIRN_ACK_FRESH);
+    if (sequence >= window->next) {
+        window_move(window, sequence);
+    }
+    window->bits[word_of(sequence)] |= mask_of(sequence);
+}
+
+uint32_t cairn_ack_window_word(const cairn_ack_window *window, uint32_t skip) {
+    CAIRN_ASSERT(window->next > 0);
+    uint32_t word = 0;
+    for (uint32_t i = 0; i < 32; i++) {
+        const uint64_t back = (uint64_t)skip + i + 2;
+        if (back > window->next || back > CAIRN_ACK_WINDOW) {
+            break;
+        }
+        const uint64_t sequence = window->next - back;
+        const bool have = (window->bits[word_of(sequence)] & mask_of(sequence)) != 0;
+        word |= have ? 1u << i : 0;
+    }
+    return word;
+}
+
+void cairn_sent_ring_reset(cairn_sent_ring *ring) {
+    memset(ring->entries, 0, ring->capacity * sizeof *ring->entries);
+    ring->next = 0;
+    ring->oldest = 0;
+    ring->acked_next = 0;
+}
+
+static cairn_sent *entry_of(const cairn_sent_ring *ring, uint64_t sequence) {
+    return &ring->entries[sequence & (ring->capacity - 1)];
+}
+
+cairn_sent *cairn_sent_ring_find(cairn_sent_ring *ring, uint64_t sequence) {
+    if (sequence >= ring->next || ring->next - sequence > ring->capacity) {
+        return NULL;
+    }
+    cairn_sent *sent = entry_of(ring, sequence);
+    return sent->state == CAIRN_SENT_NEVER ? NULL : sent;
+}
+
+bool cairn_sent_ring_full(const cairn_sent_ring *ring) {
+    return ring->next - ring->oldest >= ring->capacity;
+}
+
+uint64_t cairn_sent_ring_add(cairn_sent_ring *ring, cairn_sent sent) {
+    CAIRN_ASSERT(!cairn_sent_ring_full(ring));
+    *entry_of(ring, ring->next) = sent;
+    return ring->next++;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "net/estimate.h"
+
+// A clock that is read once per loop pass cannot tell less than this apart.
+static const uint64_t granularity_ns = 1000000;
+// Weight of one payload in the loss estimate.
+static const float loss_weight = 1.0f / 64.0f;
+
+void cairn_estimate_reset(cairn_estimate *estimate) {
+    *estimate = (cairn_estimate){0};
+}
+
+void cairn_estimate_round_trip(cairn_estimate *estimate, uint64_t rtt_ns) {
+    if (!estimate->sampled) {
+        *estimate = (cairn_estimate){.rtt_ns = rtt_ns,
+            .rtt_var_ns = rtt_ns / 2,
+            .rtt_ns_min = rtt_ns,
+            .loss = estimate->loss,
+            .sampled = true};
+        return;
+    }
+    const uint64_t off =
+        estimate->rtt_ns > rtt_ns ? estimate->rtt_ns - rtt_ns : rtt_ns - estimate->rtt_ns;
+    estimate->rtt_var_ns = estimate->rtt_var_ns - estimate->rtt_var_ns / 4 + off / 4;
+    estimate->rtt_ns = estimate->rtt_ns - estimate->rtt_ns / 8 + rtt_ns / 8;
+    estimate->rtt_ns_min = rtt_ns < estimate->rtt_ns_min ? rtt_ns : estimate->rtt_ns_min;
+}
+
+void cairn_estimate_fate(cairn_estimate *estimate, bool lost) {
+    estimate->loss += ((lost ? 1.0f : 0.0f) - estimate->loss) * loss_weight;
+}
+
+void cairn_estimate_loss_taken_back(cairn_estimate *estimate) {
+    const float loss = estimate->loss - loss_weight;
+    estimate->loss = loss > 0.0f ? loss : 0.0f;
+}
+
+static uint64_t deviation_ns(const cairn_estimate *estimate) {
+    const uint64_t four = 4 * estimate->rtt_var_ns;
+    return four > granularity_ns ? four : granularity_ns;
+}
+
+uint64_t cairn_estimate_overdue_ns(const cairn_estimate *estimate) {
+    if (!estimate->sampled) {
+        return CAIRN_RTO_FIRST_NS;
+    }
+    const uint64_t spread = deviation_ns(estimate);
+    const uint64_t eighth = estimate->rtt_ns / 8;
+    return estimate->rtt_ns + (spread > eighth ? spread : eighth);
+}
+
+uint64_t cairn_estimate_timeout_ns(const cairn_estimate *estimate, uint32_t backoff) {
+    const uint64_t once = estimate->sampled
+                              ? estimate->rtt_ns + deviation_ns(estimate) + CAIRN_ACK_DELAY_NS
+                              : CAIRN_RTO_FIRST_NS;
+    const uint64_t shift = backoff < CAIRN_RTO_BACKOFF_MAX ? backoff : CAIRN_RTO_BACKOFF_MAX;
+    if (once >= CAIRN_RTO_NS_MAX) {
+        return once; // a path this slow must not be hurried
+    }
+    const uint64_t all = once << shift;
+    return all < CAIRN_RTO_NS_MAX ? all : CAIRN_RTO_NS_MAX;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a link knows about its path, updated in O(1) per sample. Round trip by RFC 6298 section 2
+// (SRTT, RTTVAR), loss as an exponential mean over resolved payloads.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+
+// How long a peer may hold an ack back; part of every timeout, since the ack may be that late.
+#define CAIRN_ACK_DELAY_NS 20000000ull
+// The retransmission timeout before the first round trip was measured. RFC 6298 says 1 s; a lost
+// HELLO would cost a player that second, and a needless copy of it costs nothing.
+#define CAIRN_RTO_FIRST_NS 300000000ull
+// Backed off no further than this, so that a healed path is found again within it.
+#define CAIRN_RTO_NS_MAX 2000000000ull
+#define CAIRN_RTO_BACKOFF_MAX 6
+
+typedef struct cairn_estimate {
+    uint64_t rtt_ns;     // SRTT, 0 before the first sample
+    uint64_t rtt_var_ns; // RTTVAR
+    uint64_t rtt_ns_min;
+    float loss; // [0, 1]
+    bool sampled;
+} cairn_estimate;
+
+void cairn_estimate_reset(cairn_estimate *estimate);
+// One measured round trip, the peer's ack delay taken off.
+void cairn_estimate_round_trip(cairn_estimate *estimate, uint64_t rtt_ns);
+// One payload's fate. A late ack takes a loss back with `false` and then counts as arrived.
+void cairn_estimate_fate(cairn_estimate *estimate, bool lost);
+void cairn_estimate_loss_taken_back(cairn_estimate *estimate);
+// How long after its sending a payload that a later one overtook counts as lost: reordering within
+// SRTT + 4 RTTVAR is not loss (compare RFC 9002, section 6.1.2, which takes 9/8 of the RTT).
+uint64_t cairn_estimate_overdue_ns(const cairn_estimate *estimate);
+// How long to wait for any ack at all, doubled `backoff` times.
+uint64_t cairn_estimate_timeout_ns(const cairn_estimate *estimate, uint32_t backoff);

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "net/fragment.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+
+void cairn_assemblies_reset(cairn_assemblies *assemblies) {
+    for (uint32_t i = 0; i < CAIRN_ASSEMBLIES_MAX; i++) {
+        assemblies->slots[i].size = 0;
+    }
+    assemblies->given_up = 0;
+    assemblies->lost = 0;
+    assemblies->done = NULL;
+}
+
+void cairn_fragment_write(uint32_t index, uint32_t size, uint8_t *bytes) {
+    cairn_writer writer = cairn_writer_of(bytes, CAIRN_LINK_PART_HEADER_SIZE);
+    cairn_write_u32(&writer, index);
+    cairn_write_u32(&writer, size);
+}
+
+cairn_fragment cairn_fragment_read(uint64_t sequence, const uint8_t *body, size_t body_size) {
+    cairn_reader reader = cairn_reader_of(body, body_size);
+    cairn_fragment fragment = {.sequence = sequence};
+    fragment.index = cairn_read_u32(&reader);
+    fragment.size = cairn_read_u32(&reader);
+    fragment.bytes_size = (uint32_t)cairn_reader_left(&reader);
+    fragment.bytes = cairn_read_view(&reader, fragment.bytes_size);
+    return fragment;
+}
+
+uint32_t cairn_fragment_count(uint32_t message_size) {
+    return (message_size + CAIRN_LINK_PART_SIZE - 1) / CAIRN_LINK_PART_SIZE;
+}
+
+uint32_t cairn_fragment_size(uint32_t message_size, uint32_t index) {
+    const uint32_t left = message_size - index * CAIRN_LINK_PART_SIZE;
+    return left < CAIRN_LINK_PART_SIZE ? left : CAIRN_LINK_PART_SIZE;
+}
+
+static cairn_link_drop fragment_check(const cairn_fragment *fragment, uint32_t size_max) {
+    if (fragment->size <= CAIRN_LINK_SINGLE_SIZE_MAX || fragment->size > CAIRN_MESSAGE_SIZE_MAX) {
+        return CAIRN_LINK_DROP_FRAGMENT; // a smaller message has one way to travel: whole
+    }
+    if (fragment->index >= cairn_fragment_count(fragment->size) ||
+        fragment->index > fragment->sequence ||
+        fragment->bytes_size != cairn_fragment_size(fragment->size, fragment->index)) {
+        return CAIRN_LINK_DROP_FRAGMENT;
+    }
+    return fragment->size > size_max ? CAIRN_LINK_DROP_MESSAGE_SIZE : CAIRN_LINK_TAKEN;
+}
+
+static void give_up(cairn_assemblies *assemblies, uint64_t first) {
+    assemblies->lost++;
+    assemblies->given_up = first + 1;
+}
+
+static cairn_assembly *find(cairn_assemblies *assemblies, uint64_t first) {
+    for (uint32_t i = 0; i < assemblies->count; i++) {
+        cairn_assembly *slot = &assemblies->slots[i];
+        if (slot->size != 0 && slot->first == first) {
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+// A free slot, or the one of the oldest message.
+static cairn_assembly *find_room(cairn_assemblies *assemblies) {
+    cairn_assembly *oldest = &assemblies->slots[0];
+    for (uint32_t i = 0; i < assemblies->count; i++) {
+        cairn_assembly *slot = &assemblies->slots[i];
+        if (slot->size == 0) {
+            return slot;
+        }
+        oldest = slot->first < oldest->first ? slot : oldest;
+    }
+    return oldest;
+}
+
+// NULL when the message is older than all under way and there is no room for it.
+static cairn_assembly *begin(cairn_assemblies *assemblies, uint64_t first, uint32_t size) {
+    cairn_assembly *slot = find_room(assemblies);
+    if (slot->size != 0 && slot->first > first) {
+        give_up(assemblies, first);
+        return NULL;
+    }
+    if (slot->size != 0) {
+        give_up(assemblies, slot->first);
+    }
+    slot->first = first;
+    slot->size = size;
+    slot->missing = cairn_fragment_count(size);
+    memset(slot->have, 0, sizeof slot->have);
+    return slot;
+}
+
+static void put(cairn_assembly *slot, const cairn_fragment *fragment) {
+    memcpy(slot->bytes + (size_t)fragment->index * CAIRN_LINK_PART_SIZE, fragment->bytes,
+        fragment->bytes_size);
+    slot->have[fragment->index / 64] |= 1ull << (fragment->index % 64);
+    slot->missing--;
+}
+
+cairn_link_drop cairn_assemblies_take(
+    cairn_assemblies *assemblies, const cairn_fragment *fragment) {
+    const cairn_link_drop drop = fragment_check(fragment, assemblies->size_max);
+    if (drop != CAIRN_LINK_TAKEN) {
+        return drop;
+    }
+    if (assemblies->done != NULL) {
+        assemblies->done->size = 0;
+        assemblies->done = NULL;
+    }
+    const uint64_t first = fragment->sequence - fragment->index;
+    if (first < assemblies->given_up) {
+        return CAIRN_LINK_TAKEN; // it arrived, only too late to be of use
+    }
+    cairn_assembly *slot = find(assemblies, first);
+    if (slot != NULL && slot->size != fragment->size) {
+        return CAIRN_LINK_DROP_FRAGMENT;
+    }
+    slot = slot != NULL ? slot : begin(assemblies, first, fragment->size);
+    if (slot != NULL) {
+        put(slot, fragment);
+        assemblies->done = slot->missing == 0 ? slot : NULL;
+    }
+    return CAIRN_LINK_TAKEN;
+}

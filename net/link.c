@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+#include "net/link.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "net/link_parts.h"
+
+// How far the paced stream may catch up after the caller was late: one tick of a slow room.
+static const uint64_t pace_slack_ns = 25000000;
+// Every sequence that may be in flight at once, with the longest message sent three times over.
+static const uint32_t sent_ring_base = 128;
+
+cairn_link_config cairn_link_config_default(void) {
+    return (cairn_link_config){
+        .unreliable_size_max = CAIRN_MESSAGE_SIZE_MAX,
+        .receive_size_max = CAIRN_MESSAGE_SIZE_MAX,
+        .receive_messages_max = 2,
+        .reliable_buffer_size = 256 * 1024 + 64,
+        .send_rate_bytes_per_s = 1000000,
+    };
+}
+
+static bool config_sound(const cairn_link_config *config) {
+    return config->unreliable_size_max >= 1 &&
+           config->unreliable_size_max <= CAIRN_MESSAGE_SIZE_MAX && config->receive_size_max >= 1 &&
+           config->receive_size_max <= CAIRN_MESSAGE_SIZE_MAX &&
+           config->receive_messages_max >= 1 &&
+           config->receive_messages_max <= CAIRN_ASSEMBLIES_MAX &&
+           config->reliable_buffer_size >= 64 && config->reliable_buffer_size <= 1u << 30;
+}
+
+// Where each buffer lies in the one block that a link is; all offsets are multiples of 16.
+typedef struct layout {
+    size_t sent, segments, have, unreliable, reliable, single, assemblies, stream, all;
+    size_t assembly_size;
+    uint32_t sent_capacity, segment_capacity, window;
+} layout;
+
+static size_t place(size_t *at, size_t size) {
+    const size_t here = *at;
+    *at += (size + 15) / 16 * 16;
+    return here;
+}
+
+static uint32_t power_of_two_from(uint32_t at_least) {
+    uint32_t power = 1;
+    while (power < at_least) {
+        power *= 2;
+    }
+    return power;
+}
+
+static uint32_t segment_capacity_for(uint32_t buffer_size) {
+    const uint32_t wanted = buffer_size / 512;
+    return wanted < 16 ? 16 : wanted > 512 ? 512 : wanted;
+}
+
+static layout layout_of(const cairn_link_config *config) {
+    layout l = {
+        .sent_capacity = power_of_two_from(
+            sent_ring_base + 3 * cairn_fragment_count(config->unreliable_size_max)),
+        .segment_capacity = segment_capacity_for(config->reliable_buffer_size),
+        .window = cairn_stream_window(config->receive_size_max),
+        .assembly_size = ((size_t)config->receive_size_max + 15) / 16 * 16,
+    };
+    const bool fragments = config->receive_size_max > CAIRN_LINK_SINGLE_SIZE_MAX;
+    place(&l.all, sizeof(cairn_link));
+    l.sent = place(&l.all, l.sent_capacity * sizeof(cairn_sent));
+    l.segments = place(&l.all, l.segment_capacity * sizeof(cairn_segment));
+    l.have = place(&l.all, l.window / 64);
+    l.unreliable = place(&l.all, config->unreliable_size_max);
+    l.reliable = place(&l.all, config->reliable_buffer_size);
+    l.single = place(&l.all, CAIRN_LINK_SINGLE_SIZE_MAX);
+    l.assemblies =
+        place(&l.all, fragments ? config->receive_messages_max * l.assembly_size : (size_t)0);
+    l.stream = place(&l.all, (size_t)l.window + 16);
+    return l;
+}
+
+size_t cairn_link_memory_size(const cairn_link_config *config) {
+    return config_sound(config) ? layout_of(config).all : 0;
+}
+
+static void assemblies_attach(cairn_link *link, uint8_t *block, const layout *l) {
+    cairn_assemblies *assemblies = &link->assemblies;
+    assemblies->count = link->config.receive_messages_max;
+    assemblies->size_max = link->config.receive_size_max;
+    for (uint32_t i = 0; i < assemblies->count; i++) {
+        assemblies->slots[i].bytes = block + l->assemblies + i * l->assembly_size;
+    }
+}
+
+static void attach(cairn_link *link, uint8_t *block, const layout *l) {
+    link->sent.entries = (void *)(block + l->sent);
+    link->sent.capacity = l->sent_capacity;
+    link->unreliable = block + l->unreliable;
+    link->single = block + l->single;
+    link->sender.bytes = block + l->reliable;
+    link->sender.capacity = link->config.reliable_buffer_size / 8 * 8;
+    link->sender.segments = (void *)(block + l->segments);
+    link->sender.segment_capacity = l->segment_capacity;
+    link->receiver.have = (void *)(block + l->have);
+    link->receiver.window = l->window;
+    link->receiver.size_max = link->config.receive_size_max;
+    link->receiver.bytes = block + l->stream + 4; // messages follow 4 bytes of frame header
+    assemblies_attach(link, block, l);
+}
+
+cairn_status cairn_link_create(const cairn_link_config *config, uint64_t now_ns, cairn_link **out) {
+    *out = NULL;
+    if (!config_sound(config)) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    const layout l = layout_of(config);
+    uint8_t *block = calloc(1, l.all);
+    if (block == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    cairn_link *link = (void *)block;
+    link->config = *config;
+    attach(link, block, &l);
+    cairn_link_reset(link, now_ns);
+    *out = link;
+    return CAIRN_OK;
+}
+
+void cairn_link_destroy(cairn_link *link) {
+    free(link);
+}
+
+void cairn_link_reset(cairn_link *link, uint64_t now_ns) {
+    link->now_ns = now_ns;
+    cairn_estimate_reset(&link->estimate);
+    link->statistics = (cairn_link_statistics){0};
+    link->received = (cairn_ack_window){0};
+    link->newest_ns = 0;
+    link->owed_since_ns = 0;
+    link->owed_count = 0;
+    link->unreported = 0;
+    link->peer_told = false;
+    cairn_sent_ring_reset(&link->sent);
+    link->unreliable_size = 0;
+    link->unreliable_next = 0;
+    cairn_stream_sender_reset(&link->sender);
+    link->pace_ns = now_ns;
+    cairn_assemblies_reset(&link->assemblies);
+    link->ready = (cairn_link_message){0};
+    cairn_stream_receiver_reset(&link->receiver);
+}
+
+cairn_status cairn_link_send_unreliable(cairn_link *link, const uint8_t *bytes, size_t size) {
+    if (size == 0 || size > link->config.unreliable_size_max) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    link->statistics.messages_replaced += link->unreliable_size > 0 ? 1 : 0;
+    memcpy(link->unreliable, bytes, size);
+    link->unreliable_size = (uint32_t)size;
+    link->unreliable_next = 0;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_link_send_reliable(cairn_link *link, const uint8_t *bytes, size_t size) {
+    if (size == 0 || size > CAIRN_MESSAGE_SIZE_MAX ||
+        cairn_frame_size((uint32_t)size) > link->sender.capacity) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    if (cairn_frame_size((uint32_t)size) > cairn_stream_sender_room(&link->sender)) {
+        return CAIRN_CAPACITY;
+    }
+    cairn_stream_sender_queue(&link->sender, bytes, (uint32_t)size);
+    return CAIRN_OK;
+}
+
+size_t cairn_link_reliable_room(const cairn_link *link) {
+    const uint64_t room = cairn_stream_sender_room(&link->sender);
+    return room < 8 ? 0 : (size_t)room - CAIRN_FRAME_HEADER_SIZE;
+}
+
+bool cairn_link_reliable_idle(const cairn_link *link) {
+    return link->sender.base == link->sender.end;
+}
+
+bool cairn_link_failed(const cairn_link *link) {
+    return link->receiver.broken ||
+           (link->peer_told && cairn_stream_sender_hopeless(&link->sender));
+}
+
+static uint16_t ack_delay_of(const cairn_link *link, uint64_t now_ns) {
+    const uint64_t units = (now_ns - link->newest_ns) / CAIRN_LINK_ACK_DELAY_UNIT_NS;
+    return units < CAIRN_LINK_ACK_DELAY_UNKNOWN ? (uint16_t)units : CAIRN_LINK_ACK_DELAY_UNKNOWN;
+}
+
+// Writes the link header, notes the payload as sent and everything received as told.
+static void begin_payload(
+    cairn_link *link, uint64_t now_ns, cairn_link_kind kind, cairn_sent record, uint8_t *bytes) {
+    while (cairn_sent_ring_full(&link->sent)) {
+        cairn_link_lose_oldest(link);
+    }
+    record.sent_ns = now_ns;
+    record.state = CAIRN_SENT_FLYING;
+    const bool has_ack = link->received.next > 0;
+    const cairn_link_header header = {
+        .kind = (uint8_t)kind,
+        .has_ack = has_ack,
+        .window = (uint8_t)(link->receiver.window / CAIRN_LINK_WINDOW_UNIT),
+        .ack_delay = has_ack ? ack_delay_of(link, now_ns) : 0,
+        .sequence = (uint32_t)cairn_sent_ring_add(&link->sent, record),
+        .ack = has_ack ? (uint32_t)(link->received.next - 1) : 0,
+        .ack_bits = has_ack ? cairn_ack_window_word(&link->received, 0) : 0,
+    };
+    cairn_link_header_write(&header, bytes);
+    link->owed_count = 0;
+    link->unreported = 0;
+}
+
+static size_t count_payload(cairn_link *link, size_t size) {
+    link->statistics.payloads_sent++;
+    link->statistics.bytes_sent += size;
+    return size;
+}
+
+static size_t bare_ack_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
+    uint32_t words[CAIRN_LINK_ACK_WORDS_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < CAIRN_LINK_ACK_WORDS_MAX; i++) {
+        words[i] = cairn_ack_window_word(&link->received, 32 * (i + 1));
+        count = words[i] != 0 ? i + 1 : count;
+    }
+    begin_payload(link, now_ns, CAIRN_LINK_ACK, (cairn_sent){0}, bytes);
+    cairn_writer writer =
+        cairn_writer_of(bytes + CAIRN_LINK_HEADER_SIZE, 4 * CAIRN_LINK_ACK_WORDS_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        cairn_write_u32(&writer, words[i]);
+    }
+    return count_payload(link, CAIRN_LINK_HEADER_SIZE + writer.at);
+}
+
+static size_t single_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
+    begin_payload(link, now_ns, CAIRN_LINK_MESSAGE, (cairn_sent){0}, bytes);
+    memcpy(bytes + CAIRN_LINK_HEADER_SIZE, link->unreliable, link->unreliable_size);
+    const size_t size = CAIRN_LINK_HEADER_SIZE + link->unreliable_size;
+    link->unreliable_size = 0;
+    return count_payload(link, size);
+}
+
+static size_t fragment_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
+    const uint32_t index = link->unreliable_next++;
+    const uint32_t size = cairn_fragment_size(link->unreliable_size, index);
+    uint8_t *part = bytes + CAIRN_LINK_HEADER_SIZE;
+    begin_payload(link, now_ns, CAIRN_LINK_FRAGMENT, (cairn_sent){0}, bytes);
+    cairn_fragment_write(index, link->unreliable_size, part);
+    memcpy(part + CAIRN_LINK_PART_HEADER_SIZE,
+        link->unreliable + (size_t)index * CAIRN_LINK_PART_SIZE, size);
+    if (link->unreliable_next == cairn_fragment_count(link->unreliable_size)) {
+        link->unreliable_size = 0;
+        link->unreliable_next = 0;
+    }
+    return count_payload(link, CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + size);
+}
+
+static size_t unreliable_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
+    return link->unreliable_size <= CAIRN_LINK_SINGLE_SIZE_MAX
+               ? single_payload(link, now_ns, bytes)
+               : fragment_payload(link, now_ns, bytes);
+}
+
+static void pace(cairn_link *link, uint64_t now_ns, size_t size) {
+    const uint64_t rate = link->config.send_rate_bytes_per_s;
+    if (rate == 0) {
+        return;
+    }
+    const uint64_t earliest = now_ns > pace_slack_ns ? now_ns - pace_slack_ns : 0;
+    link->pace_ns = link->pace_ns > earliest ? link->pace_ns : earliest;
+    link->pace_ns += size * 1000000000ull / rate;
+}
+
+static size_t stream_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
+    // The segment is taken first, because losing the ring's oldest payload may mark more as lost.
+    uint8_t *part = bytes + CAIRN_LINK_HEADER_SIZE;
+    const cairn_stream_segment segment = cairn_stream_sender_take(
+        &link->sender, now_ns, link->sent.next, part + CAIRN_LINK_PART_HEADER_SIZE);
+    const cairn_sent record = {.segment = segment.number, .has_segment = true};
+    begin_payload(link, now_ns, CAIRN_LINK_STREAM, record, bytes);
+    cairn_writer writer = cairn_writer_of(part, CAIRN_LINK_PART_HEADER_SIZE);
+    cairn_write_u64(&writer, segment.offset);
+    link->statistics.stream_bytes_resent += segment.again ? segment.size : 0;
+    const size_t size = CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + segment.size;
+    pace(link, now_ns, size);
+    return count_payload(link, size);
+}
+
+size_t cairn_link_next_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
+    link->now_ns = now_ns;
+    cairn_link_detect_losses(link, now_ns);
+    cairn_stream_sender_time_out(&link->sender, now_ns, &link->estimate);
+    const bool mid_message = link->unreliable_next > 0; // its sequences must be consecutive
+    if (!mid_message && link->owed_count > 0 && link->unreported >= CAIRN_ACK_BURST) {
+        return bare_ack_payload(link, now_ns, bytes);
+    }
+    if (link->unreliable_size > 0) {
+        return unreliable_payload(link, now_ns, bytes);
+    }
+    if (cairn_stream_sender_ready(&link->sender) && now_ns >= link->pace_ns) {
+        return stream_payload(link, now_ns, bytes);
+    }
+    if (link->owed_count > 0 && now_ns - link->owed_since_ns >= CAIRN_ACK_DELAY_NS) {
+        return bare_ack_payload(link, now_ns, bytes);
+    }
+    return 0;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+// When the oldest payload that a later one overtook counts as lost; only the stream cares.
+static uint64_t overdue_deadline_ns(const cairn_link *link) {
+    if (link->sender.flying_count == 0 || link->sent.oldest >= link->sent.acked_next) {
+        return UINT64_MAX;
+    }
+    const cairn_sent *oldest = &link->sent.entries[link->sent.oldest & (link->sent.capacity - 1)];
+    return oldest->sent_ns + cairn_estimate_overdue_ns(&link->estimate);
+}
+
+uint64_t cairn_link_deadline_ns(const cairn_link *link) {
+    if (link->unreliable_size > 0 ||
+        (link->owed_count > 0 && link->unreported >= CAIRN_ACK_BURST)) {
+        return link->now_ns;
+    }
+    uint64_t deadline = overdue_deadline_ns(link);
+    deadline = earlier(deadline, cairn_stream_sender_deadline_ns(&link->sender, &link->estimate));
+    if (cairn_stream_sender_ready(&link->sender)) {
+        deadline = earlier(deadline, link->pace_ns > link->now_ns ? link->pace_ns : link->now_ns);
+    }
+    if (link->owed_count > 0) {
+        deadline = earlier(deadline, link->owed_since_ns + CAIRN_ACK_DELAY_NS);
+    }
+    return deadline;
+}
+
+void cairn_link_start_at(cairn_link *link, uint64_t sequence) {
+    CAIRN_ASSERT(link->sent.next == 0 && link->received.next == 0);
+    link->sent.next = sequence;
+    link->sent.oldest = sequence;
+    link->sent.acked_next = sequence;
+    link->received.next = sequence;
+    link->sender.first = (uint32_t)sequence;
+}

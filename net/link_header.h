@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The first bytes of every payload, read and written side by side. docs/PROTOCOL.md, section Link,
+// is normative. There is one way to write each header; any other is refused.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+#include "net/link.h"
+
+#define CAIRN_LINK_HEADER_SIZE 16
+#define CAIRN_LINK_PART_HEADER_SIZE 8 // of a fragment or a stream segment, after the link header
+#define CAIRN_LINK_PART_SIZE 1000     // of a fragment or a full stream segment
+// Whole payloads are 1024 bytes then: four blocks of the cipher's wide path, nothing left over.
+_Static_assert(CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + CAIRN_LINK_PART_SIZE == 1024,
+    "whole payloads are multiples of 256");
+// A message up to this size travels in one payload, a larger one in fragments.
+#define CAIRN_LINK_SINGLE_SIZE_MAX (CAIRN_PAYLOAD_SIZE_MAX - CAIRN_LINK_HEADER_SIZE)
+#define CAIRN_LINK_FRAGMENTS_MAX                                                                   \
+    ((CAIRN_MESSAGE_SIZE_MAX + CAIRN_LINK_PART_SIZE - 1) / CAIRN_LINK_PART_SIZE)
+#define CAIRN_LINK_ACK_WORDS_MAX 8 // further ack bits in a bare ack
+#define CAIRN_LINK_WINDOW_UNIT 4096
+#define CAIRN_LINK_ACK_DELAY_UNIT_NS 8000
+#define CAIRN_LINK_ACK_DELAY_UNKNOWN 0xffff
+
+typedef enum cairn_link_kind {
+    CAIRN_LINK_ACK = 1,      // nothing but acks
+    CAIRN_LINK_MESSAGE = 2,  // a whole unreliable message
+    CAIRN_LINK_FRAGMENT = 3, // a piece of one
+    CAIRN_LINK_STREAM = 4,   // a segment of the reliable stream
+} cairn_link_kind;
+
+typedef struct cairn_link_header {
+    uint8_t kind;       // cairn_link_kind
+    bool has_ack;       // false before anything was received; the ack fields are 0 then
+    uint8_t window;     // receive window of the stream, in units of 4096 bytes, at least 1
+    uint16_t ack_delay; // from receiving `ack` to sending this, in units of 8 us; 0xffff: longer
+    uint32_t sequence;  // low 32 bits
+    uint32_t ack;       // newest sequence received, low 32 bits
+    uint32_t ack_bits;  // bit i: the sequence i + 1 before it was received
+} cairn_link_header;
+
+void cairn_link_header_write(const cairn_link_header *header, uint8_t *bytes);
+// CAIRN_LINK_TAKEN, CAIRN_LINK_DROP_SIZE or CAIRN_LINK_DROP_KIND.
+cairn_link_drop cairn_link_header_read(const uint8_t *bytes, size_t size, cairn_link_header *out);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The inside of a link, shared by its two halves (link.c sends, link_receive.c receives) and by
+// tests that begin near a wrap. Nobody else includes this.
+
+#include "net/ack.h"
+#include "net/estimate.h"
+#include "net/fragment.h"
+#include "net/link.h"
+#include "net/stream.h"
+
+// A bare ack goes out at once when this many payloads wait for theirs: the 33 that ride on other
+// payloads would not reach back to all of them.
+#define CAIRN_ACK_BURST 16
+
+struct cairn_link {
+    cairn_link_config config;
+    uint64_t now_ns; // newest the caller told
+    cairn_estimate estimate;
+    cairn_link_statistics statistics;
+
+    cairn_ack_window received;
+    uint64_t newest_ns;     // when the newest sequence came
+    uint64_t owed_since_ns; // oldest payload not yet acknowledged to the peer
+    uint32_t owed_count;    // those that ask for an ack
+    uint32_t unreported;    // received since the last payload left, of any kind
+    cairn_sent_ring sent;
+    bool peer_told; // a header came, so the peer's window is known
+
+    uint8_t *unreliable; // the message being sent
+    uint32_t unreliable_size;
+    uint32_t unreliable_next; // fragment, or 0
+    cairn_stream_sender sender;
+    uint64_t pace_ns; // when the stream's next segment may leave
+
+    cairn_assemblies assemblies;
+    uint8_t *single;          // a received message that was no fragment
+    cairn_link_message ready; // received, unreliable, not handed out; size 0: none
+    cairn_stream_receiver receiver;
+};
+
+// Calls payloads lost that a later one overtook long enough ago.
+void cairn_link_detect_losses(cairn_link *link, uint64_t now_ns);
+// Gives up on the oldest payload whose fate is open.
+void cairn_link_lose_oldest(cairn_link *link);
+// Test hook: both directions go on at `sequence`, as if as many payloads had passed before. Only
+// right after create or reset, at both ends.
+void cairn_link_start_at(cairn_link *link, uint64_t sequence);

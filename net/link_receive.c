@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+#include <string.h>
+
+#include "base/bytes.h"
+#include "net/link_parts.h"
+
+const char *cairn_link_drop_text(cairn_link_drop drop) {
+    static const char *const texts[CAIRN_LINK_DROP_COUNT] = {
+        [CAIRN_LINK_TAKEN] = "taken",
+        [CAIRN_LINK_DROP_SIZE] = "payload size does not fit its kind",
+        [CAIRN_LINK_DROP_KIND] = "unknown payload kind or reserved bits set",
+        [CAIRN_LINK_DROP_STALE] = "behind the sequence window",
+        [CAIRN_LINK_DROP_DUPLICATE] = "received before",
+        [CAIRN_LINK_DROP_ACK] = "acknowledges what was never sent",
+        [CAIRN_LINK_DROP_FRAGMENT] = "fragment impossible or contradicting",
+        [CAIRN_LINK_DROP_MESSAGE_SIZE] = "message larger than this side takes",
+        [CAIRN_LINK_DROP_STREAM] = "reliable bytes outside the receive window",
+    };
+    return (unsigned)drop < CAIRN_LINK_DROP_COUNT ? texts[drop] : "unknown";
+}
+
+static void resolve_oldest(cairn_link *link) {
+    cairn_sent_ring *ring = &link->sent;
+    while (ring->oldest < ring->next) {
+        const cairn_sent *sent = cairn_sent_ring_find(ring, ring->oldest);
+        if (sent != NULL && sent->state == CAIRN_SENT_FLYING) {
+            return;
+        }
+        ring->oldest++;
+    }
+}
+
+void cairn_link_lose_oldest(cairn_link *link) {
+    const uint64_t sequence = link->sent.oldest;
+    cairn_sent *sent = cairn_sent_ring_find(&link->sent, sequence);
+    sent->state = CAIRN_SENT_LOST;
+    link->statistics.payloads_lost++;
+    cairn_estimate_fate(&link->estimate, true);
+    link->statistics.loss = link->estimate.loss;
+    if (sent->has_segment) {
+        cairn_stream_sender_lost(&link->sender, sent->segment, sequence);
+    }
+    resolve_oldest(link);
+}
+
+void cairn_link_detect_losses(cairn_link *link, uint64_t now_ns) {
+    const uint64_t overdue_ns = cairn_estimate_overdue_ns(&link->estimate);
+    while (link->sent.oldest < link->sent.acked_next) {
+        const cairn_sent *sent = cairn_sent_ring_find(&link->sent, link->sent.oldest);
+        if (now_ns < sent->sent_ns + overdue_ns) {
+            return;
+        }
+        cairn_link_lose_oldest(link);
+    }
+}
+
+// What one payload's acks say, with the sequences made whole.
+typedef struct ack_report {
+    uint64_t newest;
+    uint64_t delay_ns; // UINT64_MAX: unknown
+    uint32_t words[1 + CAIRN_LINK_ACK_WORDS_MAX];
+    uint32_t word_count;
+} ack_report;
+
+static void sample_round_trip(
+    cairn_link *link, uint64_t now_ns, const cairn_sent *sent, const ack_report *report) {
+    const uint64_t whole_ns = now_ns - sent->sent_ns;
+    if (report->delay_ns <= whole_ns) {
+        cairn_estimate_round_trip(&link->estimate, whole_ns - report->delay_ns);
+    }
+}
+
+static void acknowledge(
+    cairn_link *link, uint64_t now_ns, uint64_t sequence, const ack_report *report) {
+    cairn_sent *sent = cairn_sent_ring_find(&link->sent, sequence);
+    if (sent == NULL || sent->state == CAIRN_SENT_ACKNOWLEDGED) {
+        return;
+    }
+    if (sent->state == CAIRN_SENT_LOST) {
+        link->statistics.payloads_lost--;
+        cairn_estimate_loss_taken_back(&link->estimate);
+    }
+    if (sequence == report->newest && sequence >= link->sent.acked_next) {
+        sample_round_trip(link, now_ns, sent, report);
+        link->sent.acked_next = sequence + 1;
+    }
+    sent->state = CAIRN_SENT_ACKNOWLEDGED;
+    link->statistics.payloads_acknowledged++;
+    cairn_estimate_fate(&link->estimate, false);
+    if (sent->has_segment) {
+        cairn_stream_sender_acknowledged(&link->sender, now_ns, sent->segment);
+    }
+}
+
+static void take_acks(cairn_link *link, uint64_t now_ns, const ack_report *report) {
+    acknowledge(link, now_ns, report->newest, report);
+    for (uint32_t w = 0; w < report->word_count; w++) {
+        uint32_t word = report->words[w];
+        for (uint32_t i = 0; word != 0; i++, word >>= 1) {
+            if ((word & 1) != 0) {
+                acknowledge(link, now_ns, report->newest - 1 - 32 * w - i, report);
+            }
+        }
+    }
+    resolve_oldest(link);
+}
+
+// False when it acknowledges what was never sent. Further words must end in a set bit: one way to
+// write each report.
+static cairn_link_drop read_report(const cairn_link *link, const cairn_link_header *header,
+    const uint8_t *body, size_t body_size, ack_report *out) {
+    *out = (ack_report){.newest = cairn_sequence_expand(link->sent.next, header->ack),
+        .delay_ns = header->ack_delay == CAIRN_LINK_ACK_DELAY_UNKNOWN
+                        ? UINT64_MAX
+                        : (uint64_t)header->ack_delay * CAIRN_LINK_ACK_DELAY_UNIT_NS,
+        .words = {header->ack_bits},
+        .word_count = 1};
+    cairn_reader reader = cairn_reader_of(body, body_size);
+    while (header->kind == CAIRN_LINK_ACK && cairn_reader_left(&reader) >= 4) {
+        out->words[out->word_count++] = cairn_read_u32(&reader);
+    }
+    if (out->word_count > 1 && out->words[out->word_count - 1] == 0) {
+        return CAIRN_LINK_DROP_KIND;
+    }
+    if (out->newest >= link->sent.next) {
+        return CAIRN_LINK_DROP_ACK;
+    }
+    for (uint32_t i = 0; i < 32 * out->word_count; i++) {
+        const bool set = (out->words[i / 32] >> (i % 32) & 1) != 0;
+        if (set && i + 1 > out->newest) {
+            return CAIRN_LINK_DROP_ACK;
+        }
+    }
+    return CAIRN_LINK_TAKEN;
+}
+
+static cairn_link_drop take_fragment(
+    cairn_link *link, uint64_t sequence, const uint8_t *body, size_t body_size) {
+    const cairn_fragment fragment = cairn_fragment_read(sequence, body, body_size);
+    const cairn_link_drop drop = cairn_assemblies_take(&link->assemblies, &fragment);
+    const cairn_assembly *done = drop == CAIRN_LINK_TAKEN ? link->assemblies.done : NULL;
+    if (done != NULL) {
+        link->ready = (cairn_link_message){.bytes = done->bytes, .size = done->size};
+    }
+    return drop;
+}
+
+static cairn_link_drop take_single(cairn_link *link, const uint8_t *body, size_t body_size) {
+    if (body_size > link->config.receive_size_max) {
+        return CAIRN_LINK_DROP_MESSAGE_SIZE;
+    }
+    memcpy(link->single, body, body_size);
+    link->ready = (cairn_link_message){.bytes = link->single, .size = body_size};
+    return CAIRN_LINK_TAKEN;
+}
+
+static cairn_link_drop take_stream(cairn_link *link, const uint8_t *body, size_t body_size) {
+    cairn_reader reader = cairn_reader_of(body, body_size);
+    const uint64_t offset = cairn_read_u64(&reader);
+    const uint32_t size = (uint32_t)cairn_reader_left(&reader);
+    return cairn_stream_receiver_take(
+        &link->receiver, offset, cairn_read_view(&reader, size), size);
+}
+
+static cairn_link_drop take_body(
+    cairn_link *link, uint8_t kind, uint64_t sequence, const uint8_t *body, size_t body_size) {
+    switch (kind) {
+    case CAIRN_LINK_MESSAGE:
+        return take_single(link, body, body_size);
+    case CAIRN_LINK_FRAGMENT:
+        return take_fragment(link, sequence, body, body_size);
+    case CAIRN_LINK_STREAM:
+        return take_stream(link, body, body_size);
+    default:
+        return CAIRN_LINK_TAKEN;
+    }
+}
+
+static void note_received(cairn_link *link, uint64_t now_ns, uint64_t sequence, uint8_t kind) {
+    if (sequence >= link->received.next) {
+        link->newest_ns = now_ns;
+    }
+    cairn_ack_window_add(&link->received, sequence);
+    link->unreported++;
+    if (kind != CAIRN_LINK_ACK && link->owed_count++ == 0) {
+        link->owed_since_ns = now_ns;
+    }
+}
+
+static cairn_link_drop receive_checked(
+    cairn_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size) {
+    cairn_link_header header;
+    cairn_link_drop drop = cairn_link_header_read(bytes, size, &header);
+    if (drop != CAIRN_LINK_TAKEN) {
+        return drop;
+    }
+    const uint64_t sequence = cairn_sequence_expand(link->received.next, header.sequence);
+    const cairn_ack_seen seen = cairn_ack_window_check(&link->received, sequence);
+    if (seen != CAIRN_ACK_FRESH) {
+        return seen == CAIRN_ACK_STALE ? CAIRN_LINK_DROP_STALE : CAIRN_LINK_DROP_DUPLICATE;
+    }
+    const uint8_t *body = bytes + CAIRN_LINK_HEADER_SIZE;
+    const size_t body_size = size - CAIRN_LINK_HEADER_SIZE;
+    ack_report report;
+    drop = header.has_ack ? read_report(link, &header, body, body_size, &report) : CAIRN_LINK_TAKEN;
+    if (drop != CAIRN_LINK_TAKEN) {
+        return drop;
+    }
+    drop = take_body(link, header.kind, sequence, body, body_size);
+    if (drop != CAIRN_LINK_TAKEN) {
+        return drop;
+    }
+    link->sender.window = (uint32_t)header.window * CAIRN_LINK_WINDOW_UNIT;
+    link->peer_told = true;
+    note_received(link, now_ns, sequence, header.kind);
+    if (header.has_ack) {
+        take_acks(link, now_ns, &report);
+    }
+    return CAIRN_LINK_TAKEN;
+}
+
+static void publish(cairn_link *link) {
+    link->statistics.rtt_ns = link->estimate.rtt_ns;
+    link->statistics.rtt_ns_min = link->estimate.rtt_ns_min;
+    link->statistics.jitter_ns = link->estimate.rtt_var_ns;
+    link->statistics.loss = link->estimate.loss;
+    link->statistics.messages_lost = link->assemblies.lost;
+}
+
+cairn_link_drop cairn_link_receive(
+    cairn_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size) {
+    link->now_ns = now_ns;
+    link->statistics.payloads_received++;
+    link->statistics.bytes_received += size;
+    if (link->ready.size > 0) {
+        link->ready = (cairn_link_message){0};
+        link->statistics.messages_undrained++;
+    }
+    const cairn_link_drop drop = receive_checked(link, now_ns, bytes, size);
+    link->statistics.drops[drop]++;
+    publish(link);
+    return drop;
+}
+
+bool cairn_link_next_message(cairn_link *link, cairn_link_message *out) {
+    if (link->ready.size > 0) {
+        *out = link->ready;
+        link->ready = (cairn_link_message){0};
+        return true;
+    }
+    uint32_t size = 0;
+    const uint8_t *bytes = NULL;
+    if (!cairn_stream_receiver_next(&link->receiver, &bytes, &size)) {
+        return false;
+    }
+    *out = (cairn_link_message){.bytes = bytes, .size = size, .reliable = true};
+    return true;
+}
+
+const cairn_link_statistics *cairn_link_statistics_read(const cairn_link *link) {
+    return &link->statistics;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "net/stream.h"
+
+uint32_t cairn_stream_window(uint32_t size_max) {
+    const uint64_t unit = CAIRN_LINK_WINDOW_UNIT;
+    return (uint32_t)((cairn_frame_size(size_max) + unit - 1) / unit * unit);
+}
+
+void cairn_stream_receiver_reset(cairn_stream_receiver *receiver) {
+    memset(receiver->have, 0, receiver->window / 64);
+    receiver->origin = 0;
+    receiver->base = 0;
+    receiver->whole = 0;
+    receiver->edge = 0;
+    receiver->top = 0;
+    receiver->broken = false;
+}
+
+static uint64_t *have_word(const cairn_stream_receiver *receiver, uint64_t granule) {
+    return &receiver->have[granule % (receiver->window / 8) / 64];
+}
+
+// Makes room: what was handed out leaves the buffer, the rest moves to its front.
+static void compact(cairn_stream_receiver *receiver) {
+    if (receiver->base == receiver->origin) {
+        return;
+    }
+    memmove(receiver->bytes, receiver->bytes + (receiver->base - receiver->origin),
+        (size_t)(receiver->top - receiver->base));
+    receiver->origin = receiver->base;
+}
+
+// Marks what came and moves the edge; a bit is cleared as the edge passes it.
+static void mark(cairn_stream_receiver *receiver, uint64_t from, uint64_t to) {
+    for (uint64_t granule = from / 8; granule < to / 8; granule++) {
+        *have_word(receiver, granule) |= 1ull << (granule % 64);
+    }
+    for (;;) {
+        const uint64_t granule = receiver->edge / 8;
+        uint64_t *word = have_word(receiver, granule);
+        if ((*word & 1ull << (granule % 64)) == 0) {
+            return;
+        }
+        *word &= ~(1ull << (granule % 64));
+        receiver->edge += 8;
+    }
+}
+
+static uint32_t frame_message_size(const cairn_stream_receiver *receiver, uint64_t at) {
+    cairn_reader reader =
+        cairn_reader_of(receiver->bytes + (at - receiver->origin), CAIRN_FRAME_HEADER_SIZE);
+    return cairn_read_u32(&reader);
+}
+
+// Checks each frame once, as soon as its header is below the edge: bytes below it never change.
+static bool frames_sound(cairn_stream_receiver *receiver) {
+    while (receiver->edge > receiver->whole) {
+        const uint32_t size = frame_message_size(receiver, receiver->whole);
+        if (size == 0 || size > receiver->size_max) {
+            return false;
+        }
+        if (receiver->edge - receiver->whole < cairn_frame_size(size)) {
+            return true;
+        }
+        receiver->whole += cairn_frame_size(size);
+    }
+    return true;
+}
+
+cairn_link_drop cairn_stream_receiver_take(
+    cairn_stream_receiver *receiver, uint64_t offset, const uint8_t *bytes, uint32_t size) {
+    if (receiver->broken) {
+        return CAIRN_LINK_DROP_MESSAGE_SIZE;
+    }
+    const uint64_t limit = receiver->base + receiver->window;
+    if (offset % 8 != 0 || size % 8 != 0 || offset > limit || size > limit - offset) {
+        return CAIRN_LINK_DROP_STREAM;
+    }
+    compact(receiver);
+    const uint64_t end = offset + size;
+    const uint64_t from = offset > receiver->edge ? offset : receiver->edge;
+    if (end <= from) {
+        return CAIRN_LINK_TAKEN; // all of it came before
+    }
+    memcpy(
+        receiver->bytes + (from - receiver->origin), bytes + (from - offset), (size_t)(end - from));
+    receiver->top = end > receiver->top ? end : receiver->top;
+    mark(receiver, from, end);
+    receiver->broken = !frames_sound(receiver);
+    return receiver->broken ? CAIRN_LINK_DROP_MESSAGE_SIZE : CAIRN_LINK_TAKEN;
+}
+
+bool cairn_stream_receiver_next(
+    cairn_stream_receiver *receiver, const uint8_t **bytes, uint32_t *size) {
+    if (receiver->base == receiver->whole) {
+        return false;
+    }
+    *size = frame_message_size(receiver, receiver->base);
+    *bytes = receiver->bytes + (receiver->base - receiver->origin) + CAIRN_FRAME_HEADER_SIZE;
+    receiver->base += cairn_frame_size(*size);
+    CAIRN_ASSERT(receiver->base <= receiver->whole);
+    return true;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "net/stream.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+
+uint64_t cairn_frame_size(uint32_t message_size) {
+    return ((uint64_t)message_size + CAIRN_FRAME_HEADER_SIZE + 7) / 8 * 8;
+}
+
+void cairn_stream_sender_reset(cairn_stream_sender *sender) {
+    sender->base = 0;
+    sender->acked = 0;
+    sender->next = 0;
+    sender->end = 0;
+    sender->window = CAIRN_LINK_WINDOW_UNIT; // what every receiver has at least
+    sender->first = 0;
+    sender->count = 0;
+    sender->lost_count = 0;
+    sender->flying_count = 0;
+    sender->waiting_since_ns = 0;
+    sender->backoff = 0;
+}
+
+uint64_t cairn_stream_sender_room(const cairn_stream_sender *sender) {
+    return sender->capacity - (sender->end - sender->base);
+}
+
+static void ring_write(cairn_stream_sender *sender, const uint8_t *bytes, uint64_t size) {
+    const uint64_t at = sender->end % sender->capacity;
+    const uint64_t part = size < sender->capacity - at ? size : sender->capacity - at;
+    memcpy(sender->bytes + at, bytes, (size_t)part);
+    memcpy(sender->bytes, bytes + part, (size_t)(size - part));
+    sender->end += size;
+}
+
+static void ring_read(
+    const cairn_stream_sender *sender, uint64_t offset, uint8_t *out, uint64_t size) {
+    const uint64_t at = offset % sender->capacity;
+    const uint64_t part = size < sender->capacity - at ? size : sender->capacity - at;
+    memcpy(out, sender->bytes + at, (size_t)part);
+    memcpy(out + part, sender->bytes, (size_t)(size - part));
+}
+
+void cairn_stream_sender_queue(cairn_stream_sender *sender, const uint8_t *bytes, uint32_t size) {
+    static const uint8_t zeros[8] = {0};
+    uint8_t header[CAIRN_FRAME_HEADER_SIZE];
+    cairn_writer writer = cairn_writer_of(header, sizeof header);
+    const uint64_t frame = cairn_frame_size(size);
+    CAIRN_ASSERT(frame <= cairn_stream_sender_room(sender));
+    cairn_write_u32(&writer, size);
+    ring_write(sender, header, sizeof header);
+    ring_write(sender, bytes, size);
+    ring_write(sender, zeros, frame - size - sizeof header);
+}
+
+// The frame that begins at `base`; 0 when nothing is queued.
+static uint64_t base_frame_size(const cairn_stream_sender *sender) {
+    uint8_t header[CAIRN_FRAME_HEADER_SIZE];
+    if (sender->base == sender->end) {
+        return 0;
+    }
+    ring_read(sender, sender->base, header, sizeof header);
+    cairn_reader reader = cairn_reader_of(header, sizeof header);
+    return cairn_frame_size(cairn_read_u32(&reader));
+}
+
+bool cairn_stream_sender_hopeless(const cairn_stream_sender *sender) {
+    return base_frame_size(sender) > sender->window;
+}
+
+static cairn_segment *segment_of(const cairn_stream_sender *sender, uint32_t number) {
+    return &sender->segments[number % sender->segment_capacity];
+}
+
+// Bytes of the next new segment, 0 when window, table or queue forbid one.
+static uint64_t new_size(const cairn_stream_sender *sender) {
+    if (sender->count == sender->segment_capacity) {
+        return 0;
+    }
+    const uint64_t queued = sender->end - sender->next;
+    const uint64_t limit = sender->base + sender->window;
+    const uint64_t allowed = limit > sender->next ? limit - sender->next : 0;
+    const uint64_t size = queued < allowed ? queued : allowed;
+    return size < CAIRN_LINK_PART_SIZE ? size : CAIRN_LINK_PART_SIZE;
+}
+
+bool cairn_stream_sender_ready(const cairn_stream_sender *sender) {
+    return sender->lost_count > 0 || new_size(sender) > 0;
+}
+
+static uint32_t find_state(const cairn_stream_sender *sender, cairn_segment_state state) {
+    for (uint32_t i = 0; i < sender->count; i++) {
+        if (segment_of(sender, sender->first + i)->state == state) {
+            return sender->first + i;
+        }
+    }
+    CAIRN_ASSERT(!"the counts say that there is one");
+    return sender->first;
+}
+
+static uint32_t cut_segment(cairn_stream_sender *sender) {
+    const uint64_t size = new_size(sender);
+    CAIRN_ASSERT(size > 0 && size % 8 == 0);
+    const uint32_t number = sender->first + sender->count++;
+    *segment_of(sender, number) = (cairn_segment){.offset = sender->next, .size = (uint16_t)size};
+    sender->next += size;
+    return number;
+}
+
+cairn_stream_segment cairn_stream_sender_take(
+    cairn_stream_sender *sender, uint64_t now_ns, uint64_t sequence, uint8_t *out) {
+    const bool again = sender->lost_count > 0;
+    const uint32_t number = again ? find_state(sender, CAIRN_SEGMENT_LOST) : cut_segment(sender);
+    cairn_segment *segment = segment_of(sender, number);
+    sender->lost_count -= again ? 1 : 0;
+    if (sender->flying_count++ == 0) {
+        sender->waiting_since_ns = now_ns;
+    }
+    segment->state = CAIRN_SEGMENT_FLYING;
+    segment->sequence = sequence;
+    ring_read(sender, segment->offset, out, segment->size);
+    return (cairn_stream_segment){
+        .number = number, .offset = segment->offset, .size = segment->size, .again = again};
+}
+
+// Lets go of acknowledged segments at the front and of messages that arrived whole.
+static void release(cairn_stream_sender *sender) {
+    while (sender->count > 0 &&
+           segment_of(sender, sender->first)->state == CAIRN_SEGMENT_ACKNOWLEDGED) {
+        sender->acked += segment_of(sender, sender->first)->size;
+        sender->first++;
+        sender->count--;
+    }
+    for (uint64_t frame = base_frame_size(sender);
+         frame > 0 && sender->base + frame <= sender->acked; frame = base_frame_size(sender)) {
+        sender->base += frame;
+    }
+}
+
+// NULL for a segment that was let go of.
+static cairn_segment *find_open(const cairn_stream_sender *sender, uint32_t number) {
+    if (number - sender->first >= sender->count) {
+        return NULL;
+    }
+    cairn_segment *segment = segment_of(sender, number);
+    return segment->state == CAIRN_SEGMENT_ACKNOWLEDGED ? NULL : segment;
+}
+
+void cairn_stream_sender_acknowledged(
+    cairn_stream_sender *sender, uint64_t now_ns, uint32_t number) {
+    sender->waiting_since_ns = now_ns;
+    sender->backoff = 0;
+    cairn_segment *segment = find_open(sender, number);
+    if (segment == NULL) {
+        return;
+    }
+    sender->lost_count -= segment->state == CAIRN_SEGMENT_LOST ? 1 : 0;
+    sender->flying_count -= segment->state == CAIRN_SEGMENT_FLYING ? 1 : 0;
+    segment->state = CAIRN_SEGMENT_ACKNOWLEDGED;
+    release(sender);
+}
+
+static void lose(cairn_stream_sender *sender, cairn_segment *segment) {
+    segment->state = CAIRN_SEGMENT_LOST;
+    sender->flying_count--;
+    sender->lost_count++;
+}
+
+void cairn_stream_sender_lost(cairn_stream_sender *sender, uint32_t number, uint64_t sequence) {
+    cairn_segment *segment = find_open(sender, number);
+    if (segment != NULL && segment->state == CAIRN_SEGMENT_FLYING &&
+        segment->sequence == sequence) {
+        lose(sender, segment);
+    }
+}
+
+uint64_t cairn_stream_sender_deadline_ns(
+    const cairn_stream_sender *sender, const cairn_estimate *estimate) {
+    if (sender->flying_count == 0) {
+        return UINT64_MAX;
+    }
+    return sender->waiting_since_ns + cairn_estimate_timeout_ns(estimate, sender->backoff);
+}
+
+void cairn_stream_sender_time_out(
+    cairn_stream_sender *sender, uint64_t now_ns, const cairn_estimate *estimate) {
+    if (now_ns < cairn_stream_sender_deadline_ns(sender, estimate)) {
+        return;
+    }
+    lose(sender, segment_of(sender, find_state(sender, CAIRN_SEGMENT_FLYING)));
+    sender->waiting_since_ns = now_ns;
+    sender->backoff += sender->backoff < CAIRN_RTO_BACKOFF_MAX ? 1 : 0;
+}
