@@ -18,13 +18,13 @@ mountpoint -q "$tried/proc" && umount "$tried/proc"
 rm -rf --one-file-system "$tried"
 cp -a "$base" "$tried" || exit 1
 cp /etc/resolv.conf "$tried/etc/resolv.conf"
-git clone -q --no-hardlinks "$repository" "$tried/root/cairn" || exit 1
+git clone -q --no-hardlinks "$repository" "$tried/srv/cairn" || exit 1
 mount -t proc proc "$tried/proc" || exit 1
 trap 'umount "$tried/proc"' EXIT
 
-echo "fresh Debian $(cat "$tried/etc/debian_version"), commit $(git -C "$tried/root/cairn" rev-parse --short HEAD)"
+echo "fresh Debian $(cat "$tried/etc/debian_version"), commit $(git -C "$tried/srv/cairn" rev-parse --short HEAD)"
 for tool in g++ cmake ninja python3 clang-14 pkg-config make; do
     chroot "$tried" sh -c "command -v $tool" && echo "  (already has $tool)"
 done
 timeout 1800 chroot "$tried" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM="${TERM:-dumb}" \
-    /root/cairn/dev "$@" </dev/null
+    /srv/cairn/dev "$@" </dev/null
