@@ -2,7 +2,7 @@
 
 # cairn_room(NAME sim SOURCES a.c b.c HEADERS a.h b.h ROOMS base [LIBRARIES ...])
 # One top-level folder, one static library cairn_<name>. Includes are written from the root, each
-# header must compile alone (all_verify_interface_header_sets), ROOMS are the arrows down.
+# header compiles alone (tests/structure), ROOMS are the arrows down.
 function(cairn_room)
     cmake_parse_arguments(ROOM "" "NAME" "SOURCES;HEADERS;ROOMS;LIBRARIES" ${ARGN})
     set(target cairn_${ROOM_NAME})

@@ -3,11 +3,13 @@
 
 RULE is one of rules.TREE_RULES, or
   format CLANG_FORMAT            every C and C++ file is as the formatter writes it
+  alone COMPILER FLAGS...        every header compiles with nothing in front of it
   imports ROOM NM LIBRARY...     the first library imports only what is allowed; the others are ours"""
 
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import rules
 
@@ -35,6 +37,21 @@ def check_format(root, formatter):
     return lines or (["the formatter failed: " + result.stderr] if result.returncode else [])
 
 
+def compile_alone(root, command, header):
+    result = subprocess.run(
+        [*command, "-fsyntax-only", "-I.", "-include", header, "-x", "c", "/dev/null"],
+        cwd=root, capture_output=True, text=True,
+    )
+    return [] if result.returncode == 0 else [f"{header}: {result.stderr}"]
+
+
+def check_alone(root, command, headers=None):
+    headers = headers or sorted(rules.of_kind(read_tree(root), (".h",)))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(lambda header: compile_alone(root, command, header), headers)
+    return [complaint for complaints in results for complaint in complaints]
+
+
 def run_nm(nm, options, library):
     return subprocess.run(
         [nm, "-A", *options, library], check=True, capture_output=True, text=True
@@ -54,6 +71,8 @@ def check_imports(room, nm, libraries):
 def main(root, rule, *arguments):
     if rule == "format":
         complaints = check_format(root, arguments[0])
+    elif rule == "alone":
+        complaints = check_alone(root, arguments)
     elif rule == "imports":
         complaints = check_imports(arguments[0], arguments[1], arguments[2:])
     else:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Plants one fault for each rule and expects the complaint: a checker that cannot fail checks
-nothing. usage: selftest.py CLANG_FORMAT (or an empty name)"""
+nothing. usage: selftest.py COMPILER CLANG_FORMAT (the latter may be empty)"""
 
 import os
 import sys
@@ -21,6 +21,7 @@ TABLE = """
 | `tests/` | everything else | all | CMocka |
 """
 SPDX = "// SPDX-License-Identifier: MIT\n"
+COMPILER = "cc"
 CLANG_FORMAT = ""
 
 
@@ -133,6 +134,14 @@ class EveryRuleCanFail(unittest.TestCase):
             listing = f"lib/libcairn_{room}.a:x.c.o:     w timespec_get"
             self.assertEqual(1, len(rules.check_imports(room, listing, set())))
 
+    def test_a_header_that_needs_another_first(self):
+        with tempfile.TemporaryDirectory() as root:
+            path = os.path.join(root, "a.h")
+            for text, complaints in (("#include <stdint.h>\nuint8_t a;\n", 0), ("uint8_t a;\n", 1)):
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+                self.assertEqual(complaints, len(check.check_alone(root, [COMPILER], ["a.h"])))
+
     def test_a_file_out_of_format(self):
         if not CLANG_FORMAT:
             self.skipTest("no formatter here")
@@ -145,5 +154,7 @@ class EveryRuleCanFail(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    CLANG_FORMAT = sys.argv.pop() if len(sys.argv) > 1 else ""
+    if len(sys.argv) == 3:
+        COMPILER, CLANG_FORMAT = sys.argv[1:]
+        del sys.argv[1:]
     unittest.main()
