@@ -11,7 +11,7 @@
 // How far the paced stream may catch up after the caller was late: one tick of a slow room.
 static const uint64_t pace_slack_ns = 25000000;
 // Every sequence that may be in flight at once, with the longest message sent three times over.
-static const uint32_t sent_ring_base = 128;
+static const uint32_t sent_ring_base = 120;
 
 cairn_link_config cairn_link_config_default(void) {
     return (cairn_link_config){

@@ -47,6 +47,8 @@ static void put(pipe *p, uint32_t to, const uint8_t *bytes, size_t size) {
 
 static void send_all(pipe *p, uint32_t from) {
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+    const bool due = cairn_link_deadline_ns(p->ends[from]) <= p->now_ns;
+    const uint64_t carried = p->carried;
     for (size_t size; (size = cairn_link_next_payload(p->ends[from], p->now_ns, bytes)) > 0;) {
         CAIRN_ASSERT(size <= sizeof bytes);
         p->carried++;
@@ -58,6 +60,9 @@ static void send_all(pipe *p, uint32_t from) {
             put(p, 1 - from, bytes, size);
         }
     }
+    // A driver sleeps to the deadline: it must neither oversleep nor spin.
+    CAIRN_ASSERT(due || p->carried == carried);
+    CAIRN_ASSERT(cairn_link_deadline_ns(p->ends[from]) > p->now_ns);
 }
 
 static void deliver(pipe *p, const pipe_packet *packet) {

@@ -100,10 +100,390 @@ static void a_megabyte_crosses_a_bad_path_in_seconds(void **state) {
     pipe_close(&p);
 }
 
+// Both directions speak at once: reliable numbers in order, and a snapshot every 16 ms.
+static void chatter(pipe *p, uint32_t rounds, uint32_t said[2]) {
+    for (uint32_t round = 0; round < rounds; round++) {
+        for (uint32_t end = 0; end < 2; end++) {
+            say(p, end, false, round, 4 + (round * 37) % 5000);
+            const size_t size = 4 + (round * 101) % 3000;
+            if (cairn_link_reliable_room(p->ends[end]) >= size) {
+                say(p, end, true, said[end]++, size);
+            }
+        }
+        pipe_run(p, 16000000);
+    }
+}
+
+static void expect_all_reliable(pipe *p, const ear *e, const uint32_t said[2]) {
+    pipe_run(p, 10 * second_ns);
+    for (uint32_t end = 0; end < 2; end++) {
+        assert_int_equal(e->next_number[1 - end], said[end]);
+        assert_true(cairn_link_reliable_idle(p->ends[end]));
+        assert_false(cairn_link_failed(p->ends[end]));
+    }
+}
+
+static void reliable_messages_arrive_once_in_order_on_every_path(void **state) {
+    (void)state;
+    static const struct {
+        const char *path;
+        uint32_t loss_permille, repeat_permille;
+        uint64_t delay_ns, jitter_ns, start;
+    } paths[] = {
+        {"perfect", 0, 0, 0, 0, 0},
+        {"lossy", 100, 0, 20000000, 0, 0},
+        {"three in ten lost", 300, 0, 40000000, 0, 0},
+        {"every payload comes twice", 0, 1000, 20000000, 0, 0},
+        {"reordered", 0, 0, 5000000, 60000000, 0},
+        {"all together", 300, 300, 30000000, 80000000, 0},
+        {"all together across the wrap of the wire's sequence", 300, 300, 30000000, 80000000,
+            (1ull << 32) - 40},
+        {"perfect across the wrap", 0, 0, 1000000, 0, (1ull << 32) - 7},
+        {"reordered across the wrap of the highest half", 100, 0, 5000000, 60000000,
+            (1ull << 31) - 40},
+    };
+    for (uint32_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        ear e = {0};
+        uint32_t said[2] = {0};
+        pipe_settings settings = pipe_settings_default();
+        settings.seed = i;
+        settings.loss_permille = paths[i].loss_permille;
+        settings.repeat_permille = paths[i].repeat_permille;
+        settings.delay_ns = paths[i].delay_ns;
+        settings.jitter_ns = paths[i].jitter_ns;
+        pipe p = pipe_open(&settings);
+        cairn_link_start_at(p.ends[0], paths[i].start);
+        cairn_link_start_at(p.ends[1], paths[i].start);
+        p.on_message = listen;
+        p.user = &e;
+        chatter(&p, 150, said);
+        expect_all_reliable(&p, &e, said);
+        assert_true(said[0] > 60);
+        pipe_close(&p);
+    }
+}
+
+static void a_payload_that_comes_twice_is_taken_once(void **state) {
+    (void)state;
+    ear e = {0};
+    uint32_t said[2] = {0};
+    pipe_settings settings = pipe_settings_default();
+    settings.repeat_permille = 1000;
+    pipe p = pipe_open(&settings);
+    p.on_message = listen;
+    p.user = &e;
+    chatter(&p, 50, said);
+    expect_all_reliable(&p, &e, said);
+    for (uint32_t end = 0; end < 2; end++) {
+        const cairn_link_statistics *s = cairn_link_statistics_read(p.ends[end]);
+        assert_int_equal(e.heard[end][0], 50);
+        assert_int_equal(s->drops[CAIRN_LINK_DROP_DUPLICATE], s->payloads_received / 2);
+        assert_int_equal(s->drops[CAIRN_LINK_TAKEN], s->payloads_received / 2);
+    }
+    pipe_close(&p);
+}
+
+static void one_way_traffic_is_acknowledged(void **state) {
+    (void)state;
+    ear e = {0};
+    const pipe_settings settings = pipe_settings_default();
+    pipe p = pipe_open(&settings);
+    p.on_message = listen;
+    p.user = &e;
+    for (uint32_t i = 0; i < 60; i++) {
+        say(&p, 0, false, i, 3000);
+        pipe_run(&p, 16000000);
+    }
+    pipe_run(&p, second_ns);
+    const cairn_link_statistics *here = cairn_link_statistics_read(p.ends[0]);
+    const cairn_link_statistics *there = cairn_link_statistics_read(p.ends[1]);
+    assert_int_equal(here->payloads_sent, 180);
+    assert_int_equal(here->payloads_acknowledged, 180);
+    assert_int_equal(here->payloads_lost, 0);
+    assert_true(there->payloads_sent >= 20 && there->payloads_sent <= 60);
+    pipe_close(&p);
+}
+
+static void bare_acks_do_not_answer_each_other(void **state) {
+    (void)state;
+    const pipe_settings settings = pipe_settings_default();
+    pipe p = pipe_open(&settings);
+    say(&p, 0, false, 0, 10);
+    pipe_run(&p, 10 * second_ns);
+    assert_int_equal(p.carried, 2);
+    assert_int_equal(cairn_link_deadline_ns(p.ends[0]), UINT64_MAX);
+    assert_int_equal(cairn_link_deadline_ns(p.ends[1]), UINT64_MAX);
+    pipe_close(&p);
+}
+
+static void round_trip_and_loss_are_what_the_path_does(void **state) {
+    (void)state;
+    ear e = {0};
+    uint32_t said[2] = {0};
+    pipe_settings settings = pipe_settings_default();
+    settings.delay_ns = 40000000;
+    pipe p = pipe_open(&settings);
+    p.on_message = listen;
+    p.user = &e;
+    chatter(&p, 100, said);
+    for (uint32_t end = 0; end < 2; end++) {
+        const cairn_link_statistics *s = cairn_link_statistics_read(p.ends[end]);
+        assert_in_range(s->rtt_ns, 80000000, 82000000);
+        assert_in_range(s->rtt_ns_min, 80000000, 82000000);
+        assert_true(s->jitter_ns < 2000000);
+        assert_true(s->loss < 0.001f);
+    }
+    p.settings.loss_permille = 200;
+    chatter(&p, 600, said);
+    const cairn_link_statistics *s = cairn_link_statistics_read(p.ends[0]);
+    assert_true(s->loss > 0.1f && s->loss < 0.35f);
+    const double lost = (double)s->payloads_lost / (double)s->payloads_sent;
+    assert_true(lost > 0.14 && lost < 0.24); // 200 per mille of six in seven rounds
+    pipe_close(&p);
+}
+
+static void reordering_is_not_loss(void **state) {
+    (void)state;
+    ear e = {0};
+    uint32_t said[2] = {0};
+    pipe_settings settings = pipe_settings_default();
+    settings.jitter_ns = 30000000;
+    settings.config[0].receive_messages_max = 8;
+    settings.config[1].receive_messages_max = 8;
+    pipe p = pipe_open(&settings);
+    p.on_message = listen;
+    p.user = &e;
+    chatter(&p, 200, said);
+    expect_all_reliable(&p, &e, said);
+    assert_int_equal(e.heard[0][0], 200);
+    assert_int_equal(e.heard[1][0], 200);
+    const cairn_link_statistics *s = cairn_link_statistics_read(p.ends[0]);
+    assert_true(s->payloads_lost * 50 < s->payloads_sent);
+    pipe_close(&p);
+}
+
+static void a_burst_of_fragments_is_acknowledged_whole(void **state) {
+    (void)state;
+    ear e = {0};
+    const pipe_settings settings = pipe_settings_default();
+    pipe p = pipe_open(&settings);
+    p.on_message = listen;
+    p.user = &e;
+    for (uint32_t i = 0; i < 10; i++) {
+        say(&p, 0, false, i, CAIRN_MESSAGE_SIZE_MAX);
+        say(&p, 1, false, i, 60); // the other side's own traffic tells 33 at most
+        pipe_run(&p, 50000000);
+    }
+    pipe_run(&p, second_ns);
+    assert_int_equal(e.heard[1][0], 10);
+    assert_int_equal(cairn_link_statistics_read(p.ends[0])->payloads_lost, 0);
+    pipe_close(&p);
+}
+
+static void every_unreliable_message_is_heard_lost_or_replaced(void **state) {
+    (void)state;
+    ear e = {0};
+    pipe_settings settings = pipe_settings_default();
+    settings.loss_permille = 100;
+    pipe p = pipe_open(&settings);
+    p.on_message = listen;
+    p.user = &e;
+    for (uint32_t i = 0; i < 200; i++) {
+        say(&p, 0, false, i, 2500);
+        if (i % 4 == 0) {
+            say(&p, 0, false, i, 2500);
+        }
+        pipe_run(&p, 16000000);
+    }
+    const cairn_link_statistics *here = cairn_link_statistics_read(p.ends[0]);
+    const cairn_link_statistics *there = cairn_link_statistics_read(p.ends[1]);
+    assert_int_equal(here->messages_replaced, 50);
+    assert_true(e.heard[1][0] > 110 && e.heard[1][0] < 180); // 0.9 to the third
+    // Those of which no fragment came, and the last two under way, are known to nobody.
+    assert_true(e.heard[1][0] + there->messages_lost <= 200);
+    assert_true(e.heard[1][0] + there->messages_lost >= 194);
+    pipe_close(&p);
+}
+
+static void a_cut_path_costs_little_and_heals_within_the_longest_timeout(void **state) {
+    (void)state;
+    ear e = {0};
+    const pipe_settings settings = pipe_settings_default();
+    pipe p = pipe_open(&settings);
+    p.on_message = listen;
+    p.user = &e;
+    say(&p, 0, true, 0, 100);
+    pipe_run(&p, second_ns);
+    p.cut = true;
+    const uint64_t before = p.carried;
+    say(&p, 0, true, 1, 5000);
+    pipe_run(&p, 60 * second_ns);
+    // Six segments, then one at a time: doubling to 2 s, then every 2 s.
+    assert_in_range(p.carried - before, 6 + 30, 6 + 40);
+    p.cut = false;
+    pipe_run(&p, CAIRN_RTO_NS_MAX + second_ns);
+    assert_int_equal(e.next_number[1], 2);
+    assert_true(cairn_link_reliable_idle(p.ends[0]));
+    pipe_close(&p);
+}
+
+static void nothing_is_sent_again_on_a_perfect_path(void **state) {
+    (void)state;
+    ear e = {0};
+    uint32_t said[2] = {0};
+    pipe_settings settings = pipe_settings_default();
+    settings.delay_ns = 60000000;
+    pipe p = pipe_open(&settings);
+    p.on_message = listen;
+    p.user = &e;
+    say(&p, 0, true, said[0]++, CAIRN_MESSAGE_SIZE_MAX);
+    chatter(&p, 100, said);
+    expect_all_reliable(&p, &e, said);
+    assert_int_equal(cairn_link_statistics_read(p.ends[0])->stream_bytes_resent, 0);
+    pipe_close(&p);
+}
+
+static void the_stream_keeps_to_its_pace(void **state) {
+    (void)state;
+    ear e = {0};
+    pipe_settings settings = pipe_settings_default();
+    settings.config[0].send_rate_bytes_per_s = 50000;
+    pipe p = pipe_open(&settings);
+    p.on_message = listen;
+    p.user = &e;
+    say(&p, 0, true, 0, 200000);
+    pipe_run(&p, 2 * second_ns);
+    assert_in_range(cairn_link_statistics_read(p.ends[0])->bytes_sent, 95000, 105000);
+    pipe_run(&p, 3 * second_ns);
+    assert_int_equal(e.heard[1][1], 1);
+    pipe_close(&p);
+}
+
+static void a_small_receive_window_is_respected(void **state) {
+    (void)state;
+    ear e = {0};
+    pipe_settings settings = pipe_settings_default();
+    settings.config[1].receive_size_max = 1184;
+    pipe p = pipe_open(&settings);
+    p.on_message = listen;
+    p.user = &e;
+    for (uint32_t i = 0; i < 100; i++) {
+        say(&p, 0, true, i, 1184);
+    }
+    pipe_run(&p, 5 * second_ns);
+    assert_int_equal(e.next_number[1], 100);
+    assert_int_equal(cairn_link_statistics_read(p.ends[1])->drops[CAIRN_LINK_DROP_STREAM], 0);
+    pipe_close(&p);
+}
+
+static void a_message_the_peer_cannot_take_fails_the_link_at_both_ends(void **state) {
+    (void)state;
+    pipe_settings settings = pipe_settings_default();
+    settings.config[1].receive_size_max = 2000;
+    pipe p = pipe_open(&settings);
+    say(&p, 0, true, 0, 5000);
+    say(&p, 1, true, 0, 100); // tells the window
+    pipe_run(&p, second_ns);
+    assert_true(cairn_link_failed(p.ends[0]));
+    assert_true(cairn_link_failed(p.ends[1]));
+    assert_true(cairn_link_statistics_read(p.ends[1])->drops[CAIRN_LINK_DROP_MESSAGE_SIZE] > 0);
+    cairn_link_reset(p.ends[0], p.now_ns);
+    cairn_link_reset(p.ends[1], p.now_ns);
+    assert_false(cairn_link_failed(p.ends[0]));
+    assert_false(cairn_link_failed(p.ends[1]));
+    pipe_close(&p);
+}
+
+static void a_reset_link_is_a_new_one(void **state) {
+    (void)state;
+    ear e = {0};
+    uint32_t said[2] = {0};
+    const pipe_settings settings = pipe_settings_default();
+    pipe p = pipe_open(&settings);
+    p.on_message = listen;
+    p.user = &e;
+    chatter(&p, 20, said);
+    cairn_link_reset(p.ends[0], p.now_ns);
+    cairn_link_reset(p.ends[1], p.now_ns);
+    p.packet_count = 0;
+    e = (ear){0};
+    said[0] = said[1] = 0;
+    assert_int_equal(cairn_link_statistics_read(p.ends[0])->payloads_sent, 0);
+    chatter(&p, 20, said);
+    expect_all_reliable(&p, &e, said);
+    assert_int_equal(e.heard[0][0], 20);
+    pipe_close(&p);
+}
+
+static void the_reliable_buffer_says_when_it_is_full(void **state) {
+    (void)state;
+    static uint8_t bytes[5000];
+    cairn_link_config config = cairn_link_config_default();
+    config.reliable_buffer_size = 4096;
+    cairn_link *link = NULL;
+    assert_int_equal(cairn_link_create(&config, 0, &link), CAIRN_OK);
+    assert_int_equal(cairn_link_reliable_room(link), 4092);
+    assert_int_equal(cairn_link_send_reliable(link, bytes, 0), CAIRN_INVALID_ARGUMENT);
+    assert_int_equal(cairn_link_send_reliable(link, bytes, 4093), CAIRN_INVALID_ARGUMENT);
+    assert_int_equal(cairn_link_send_reliable(link, bytes, 4000), CAIRN_OK);
+    assert_int_equal(cairn_link_reliable_room(link), 84);
+    assert_int_equal(cairn_link_send_reliable(link, bytes, 85), CAIRN_CAPACITY);
+    assert_int_equal(cairn_link_send_reliable(link, bytes, 84), CAIRN_OK);
+    assert_int_equal(cairn_link_reliable_room(link), 0);
+    assert_int_equal(cairn_link_send_reliable(link, bytes, 1), CAIRN_CAPACITY);
+    assert_int_equal(cairn_link_send_unreliable(link, bytes, 0), CAIRN_INVALID_ARGUMENT);
+    cairn_link_destroy(link);
+}
+
+static void impossible_configs_are_refused_and_possible_ones_cost_what_the_header_says(
+    void **state) {
+    (void)state;
+    static const struct {
+        cairn_link_config config;
+        size_t kb; // 0: refused
+    } cases[] = {
+        {{16384, 1184, 1, 8192, 0}, 36},
+        {{1184, 1184, 1, 4096, 0}, 15},
+        {{CAIRN_MESSAGE_SIZE_MAX, CAIRN_MESSAGE_SIZE_MAX, 2, 262208, 0}, 1351},
+        {{0, 1184, 1, 8192, 0}, 0},
+        {{CAIRN_MESSAGE_SIZE_MAX + 1, 1184, 1, 8192, 0}, 0},
+        {{16384, 0, 1, 8192, 0}, 0},
+        {{16384, CAIRN_MESSAGE_SIZE_MAX + 1, 1, 8192, 0}, 0},
+        {{16384, 1184, 0, 8192, 0}, 0},
+        {{16384, 1184, 9, 8192, 0}, 0},
+        {{16384, 1184, 1, 63, 0}, 0},
+    };
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cairn_link *link = NULL;
+        const cairn_status status = cairn_link_create(&cases[i].config, 0, &link);
+        const size_t bytes = cairn_link_memory_size(&cases[i].config);
+        assert_int_equal(status, cases[i].kb > 0 ? CAIRN_OK : CAIRN_INVALID_ARGUMENT);
+        assert_int_equal((bytes + 999) / 1000, cases[i].kb);
+        cairn_link_destroy(link);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unreliable_messages_of_every_size_arrive_whole),
         cmocka_unit_test(a_megabyte_crosses_a_bad_path_in_seconds),
+        cmocka_unit_test(reliable_messages_arrive_once_in_order_on_every_path),
+        cmocka_unit_test(a_payload_that_comes_twice_is_taken_once),
+        cmocka_unit_test(one_way_traffic_is_acknowledged),
+        cmocka_unit_test(bare_acks_do_not_answer_each_other),
+        cmocka_unit_test(round_trip_and_loss_are_what_the_path_does),
+        cmocka_unit_test(reordering_is_not_loss),
+        cmocka_unit_test(a_burst_of_fragments_is_acknowledged_whole),
+        cmocka_unit_test(every_unreliable_message_is_heard_lost_or_replaced),
+        cmocka_unit_test(a_cut_path_costs_little_and_heals_within_the_longest_timeout),
+        cmocka_unit_test(nothing_is_sent_again_on_a_perfect_path),
+        cmocka_unit_test(the_stream_keeps_to_its_pace),
+        cmocka_unit_test(a_small_receive_window_is_respected),
+        cmocka_unit_test(a_message_the_peer_cannot_take_fails_the_link_at_both_ends),
+        cmocka_unit_test(a_reset_link_is_a_new_one),
+        cmocka_unit_test(the_reliable_buffer_says_when_it_is_full),
+        cmocka_unit_test(
+            impossible_configs_are_refused_and_possible_ones_cost_what_the_header_says),
     };
     return cmocka_run_group_tests_name("net.link", tests, NULL, NULL);
 }
