@@ -2,19 +2,18 @@
 # cairn_flags: what every target of ours is compiled with. The floating-point part is the
 # determinism contract (docs/DETERMINISM.md) and is public to dependents; the rest is hygiene.
 
-# A negative control: a build that breaks the contract in one named way, so that the golden matrix
-# can show that it notices. `contraction` is made here, the others are macros CAIRN_CONTROL_<NAME>
-# that the simulation looks at (tests/matrix).
-set(CAIRN_CONTROL "" CACHE STRING "Break the determinism contract in this way")
+# A negative control breaks the contract in one way on purpose, so that the golden matrix can show
+# that it notices: "contraction", or a number of sim/negative_control.h.
+set(CAIRN_NEGATIVE_CONTROL "" CACHE STRING "Break the determinism contract in this way")
 set(contract -ffp-contract=off)
-if(CAIRN_CONTROL STREQUAL "contraction")
+if(CAIRN_NEGATIVE_CONTROL STREQUAL "contraction")
     set(contract -ffp-contract=fast)
-elseif(CAIRN_CONTROL)
-    string(TOUPPER ${CAIRN_CONTROL} control)
+elseif(CAIRN_NEGATIVE_CONTROL)
+    set(control CAIRN_NEGATIVE_CONTROL=${CAIRN_NEGATIVE_CONTROL})
 endif()
 
 add_library(cairn_float INTERFACE)
-target_compile_definitions(cairn_float INTERFACE $<$<BOOL:${control}>:CAIRN_CONTROL_${control}>)
+target_compile_definitions(cairn_float INTERFACE ${control})
 target_compile_options(cairn_float INTERFACE
     ${contract} -fno-math-errno
     # gcc on s390x evaluates float in double under -std=c17 unless told otherwise.
