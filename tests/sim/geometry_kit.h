@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the tests of shapes share: shapes and poses in one line, random ones from a seed, and what
+// is expected of floats.
+
+#include "base/random.h"
+#include "sim/geometry.h"
+#include "sim/vec.h"
+
+static inline cairn_geometry sphere(float radius) {
+    return (cairn_geometry){.kind = CAIRN_SHAPE_SPHERE, .radius = radius};
+}
+
+static inline cairn_geometry capsule(float radius, float half_height) {
+    return (cairn_geometry){
+        .kind = CAIRN_SHAPE_CAPSULE, .radius = radius, .half_height = half_height};
+}
+
+static inline cairn_geometry box(float x, float y, float z) {
+    return (cairn_geometry){.kind = CAIRN_SHAPE_BOX, .half_extents = vec3(x, y, z)};
+}
+
+static inline cairn_geometry half_space(void) {
+    return (cairn_geometry){.kind = CAIRN_SHAPE_HALF_SPACE};
+}
+
+static inline cairn_pose at(float x, float y, float z) {
+    return (cairn_pose){.position = vec3(x, y, z), .rotation = quat_identity()};
+}
+
+// Turned about `axis` by twice the angle whose tangent is given: exact for 0, 1 (a quarter turn),
+// and the like.
+static inline cairn_pose turned(cairn_pose pose, cairn_vec3 axis, float half_tangent) {
+    const cairn_vec3 v = vec3_scale(axis, half_tangent);
+    const cairn_quat turn = quat_normalize((cairn_quat){.x = v.x, .y = v.y, .z = v.z, .w = 1.0f});
+    return (cairn_pose){.position = pose.position, .rotation = quat_multiply(turn, pose.rotation)};
+}
+
+static inline float random_between(cairn_random *random, float lower, float upper) {
+    return lower + (upper - lower) * cairn_random_unit(random);
+}
+
+static inline cairn_vec3 random_vec3(cairn_random *random, float size) {
+    const float x = random_between(random, -size, size);
+    const float y = random_between(random, -size, size);
+    const float z = random_between(random, -size, size);
+    return vec3(x, y, z);
+}
+
+static inline cairn_quat random_quat(cairn_random *random) {
+    const cairn_vec3 v = random_vec3(random, 1.0f);
+    const float w = random_between(random, -1.0f, 1.0f);
+    return quat_normalize((cairn_quat){.x = v.x, .y = v.y, .z = v.z, .w = w});
+}
+
+static inline cairn_pose random_pose(cairn_random *random, float size) {
+    const cairn_vec3 position = random_vec3(random, size);
+    return (cairn_pose){.position = position, .rotation = random_quat(random)};
+}
+
+// Kinds 1 to 3: sphere, capsule, box, of sizes between 0.2 and 1.
+static inline cairn_geometry random_geometry(cairn_random *random, uint32_t kind) {
+    const float x = random_between(random, 0.2f, 1.0f);
+    const float y = random_between(random, 0.2f, 1.0f);
+    const float z = random_between(random, 0.2f, 1.0f);
+    return kind == CAIRN_SHAPE_SPHERE    ? sphere(x)
+           : kind == CAIRN_SHAPE_CAPSULE ? capsule(x, y)
+           : kind == CAIRN_SHAPE_BOX     ? box(x, y, z)
+                                         : half_space();
+}
+
+// Whether the shape contains the world point, in its own way and not the library's.
+static inline bool contains(
+    const cairn_geometry *geometry, const cairn_pose *pose, cairn_vec3 point, float skin) {
+    const cairn_vec3 p = pose_apply_inverse(*pose, point);
+    const float along = float_clamp(p.y, 0.0f - geometry->half_height, geometry->half_height);
+    switch (geometry->kind) {
+    case CAIRN_SHAPE_SPHERE:
+        return vec3_length(p) <= geometry->radius + skin;
+    case CAIRN_SHAPE_CAPSULE:
+        return vec3_distance(p, vec3(0.0f, along, 0.0f)) <= geometry->radius + skin;
+    case CAIRN_SHAPE_BOX:
+        return float_abs(p.x) <= geometry->half_extents.x + skin &&
+               float_abs(p.y) <= geometry->half_extents.y + skin &&
+               float_abs(p.z) <= geometry->half_extents.z + skin;
+    default:
+        return p.y <= skin;
+    }
+}
