@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "sim/broad_phase.h"
+#include "sim/vec.h"
+
+enum { SCRATCH_WORDS = 600 * 16, BOXES_MAX = 600, PAIRS_MAX = BOXES_MAX * BOXES_MAX / 2 };
+
+static cairn_broad_box boxes[BOXES_MAX];
+static cairn_pair pairs[PAIRS_MAX];
+static cairn_pair expected[PAIRS_MAX];
+static uint32_t *scratch; // SCRATCH_WORDS of them, allocated so that they have no type of their own
+
+static cairn_broad_box box_at(uint32_t shape, cairn_vec3 centre, float half) {
+    const cairn_vec3 reach = vec3(half, half, half);
+    return (cairn_broad_box){
+        .box = {.lower = vec3_sub(centre, reach), .upper = vec3_add(centre, reach)},
+        .shape = shape,
+        .category = 1,
+        .mask = 1,
+        .body = shape,
+        .active = 1};
+}
+
+static uint32_t find(uint32_t box_count, uint32_t capacity) {
+    assert_true(cairn_broad_phase_scratch_size(box_count) <= SCRATCH_WORDS * sizeof(uint32_t));
+    return cairn_broad_phase_pairs(boxes, box_count, scratch, pairs, capacity);
+}
+
+static bool apart(float lower_a, float upper_a, float lower_b, float upper_b) {
+    return upper_a < lower_b || upper_b < lower_a;
+}
+
+static bool should_pair(const cairn_broad_box *a, const cairn_broad_box *b) {
+    const cairn_aabb *p = &a->box;
+    const cairn_aabb *q = &b->box;
+    if (apart(p->lower.x, p->upper.x, q->lower.x, q->upper.x) ||
+        apart(p->lower.y, p->upper.y, q->lower.y, q->upper.y) ||
+        apart(p->lower.z, p->upper.z, q->lower.z, q->upper.z)) {
+        return false;
+    }
+    return a->body != b->body && (a->category & b->mask) != 0 && (b->category & a->mask) != 0 &&
+           (a->active != 0 || b->active != 0);
+}
+
+static uint32_t find_by_looking_at_all(uint32_t box_count) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < box_count; ++i) {
+        for (uint32_t j = i + 1; j < box_count; ++j) {
+            if (should_pair(&boxes[i], &boxes[j])) {
+                expected[count] =
+                    (cairn_pair){.shape_a = boxes[i].shape, .shape_b = boxes[j].shape};
+                count += 1;
+            }
+        }
+    }
+    return count;
+}
+
+static void expect_same_pairs(uint64_t seed, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+        if (pairs[i].shape_a != expected[i].shape_a || pairs[i].shape_b != expected[i].shape_b) {
+            fail_msg("seed %u: pair %u is (%u, %u), not (%u, %u)", (unsigned)seed, i,
+                pairs[i].shape_a, pairs[i].shape_b, expected[i].shape_a, expected[i].shape_b);
+        }
+    }
+}
+
+// Of every scene: some share a body, some sleep, some are filtered, indices have gaps, and sizes
+// reach from pebbles to half-spaces.
+static uint32_t scatter(uint64_t seed) {
+    cairn_random random = cairn_random_of(seed);
+    const uint32_t count = 2 + (uint32_t)cairn_random_below(&random, 200);
+    const cairn_vec3 room = vec3(1.0f + 20.0f * cairn_random_unit(&random),
+        1.0f + 2.0f * cairn_random_unit(&random), 1.0f + 5.0f * cairn_random_unit(&random));
+    uint32_t shape = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        shape += 1 + (uint32_t)cairn_random_below(&random, 3);
+        const float x = (cairn_random_unit(&random) - 0.5f) * room.x;
+        const float y = (cairn_random_unit(&random) - 0.5f) * room.y;
+        const float z = (cairn_random_unit(&random) - 0.5f) * room.z;
+        const uint64_t size = cairn_random_below(&random, 100);
+        const float half = size == 0 ? 1e9f : size < 5 ? 5.0f : 0.4f * cairn_random_unit(&random);
+        boxes[i] = box_at(shape, vec3(x, y, z), half);
+        boxes[i].body = (uint32_t)cairn_random_below(&random, count);
+        boxes[i].active = cairn_random_below(&random, 3) != 0;
+        boxes[i].category = 1u << cairn_random_below(&random, 3);
+        boxes[i].mask = (uint32_t)cairn_random_below(&random, 8);
+    }
+    return count;
+}
+
+static void the_pairs_are_those_of_looking_at_all(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; ++seed) {
+        const uint32_t box_count = scatter(seed);
+        const uint32_t expected_count = find_by_looking_at_all(box_count);
+        const uint32_t count = find(box_count, PAIRS_MAX);
+        if (count != expected_count) {
+            fail_msg("seed %u: %u pairs, not %u", (unsigned)seed, count, expected_count);
+        }
+        expect_same_pairs(seed, count);
+    }
+}
+
+static void too_small_a_list_gets_the_first_pairs_and_the_true_count(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; ++seed) {
+        const uint32_t box_count = scatter(seed);
+        const uint32_t expected_count = find_by_looking_at_all(box_count);
+        const uint32_t capacities[] = {0, 1, expected_count / 3, expected_count / 2,
+            expected_count > 0 ? expected_count - 1 : 0, expected_count};
+        for (size_t i = 0; i < sizeof(capacities) / sizeof(capacities[0]); ++i) {
+            const uint32_t capacity = capacities[i];
+            const cairn_pair untouched = {.shape_a = 77777, .shape_b = 88888};
+            pairs[capacity] = untouched;
+            assert_int_equal(find(box_count, capacity), expected_count);
+            expect_same_pairs(seed, capacity < expected_count ? capacity : expected_count);
+            assert_int_equal(pairs[capacity].shape_a, untouched.shape_a);
+            assert_int_equal(pairs[capacity].shape_b, untouched.shape_b);
+        }
+    }
+}
+
+static void what_was_in_the_scratch_does_not_matter(void **state) {
+    (void)state;
+    const uint32_t box_count = scatter(7);
+    const uint32_t expected_count = find_by_looking_at_all(box_count);
+    static const uint32_t poisons[] = {0, 0xaaaaaaaau, 0xffffffffu};
+    for (size_t i = 0; i < sizeof(poisons) / sizeof(poisons[0]); ++i) {
+        for (size_t k = 0; k < SCRATCH_WORDS; ++k) {
+            scratch[k] = poisons[i];
+        }
+        assert_int_equal(find(box_count, PAIRS_MAX), expected_count);
+        expect_same_pairs(7, expected_count);
+    }
+}
+
+static void the_scratch_is_not_exceeded(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+        const uint32_t box_count = scatter(seed);
+        const size_t words = cairn_broad_phase_scratch_size(box_count) / sizeof(uint32_t);
+        scratch[words] = 0x12345678u;
+        find(box_count, PAIRS_MAX);
+        assert_int_equal(scratch[words], 0x12345678u);
+    }
+}
+
+static void boxes_that_share_a_face_or_a_zero_of_either_sign_pair(void **state) {
+    (void)state;
+    const float minus_zero = float_of_bits(0x80000000u);
+    boxes[0] = box_at(0, vec3(1, 1, 1), 1.0f);
+    boxes[1] = box_at(1, vec3(-1, 1, 1), 1.0f);
+    boxes[1].box.upper.x = minus_zero;
+    assert_int_equal(find(2, PAIRS_MAX), 1);
+    boxes[0].box.lower.x = minus_zero;
+    boxes[1].box.upper.x = 0.0f;
+    assert_int_equal(find(2, PAIRS_MAX), 1);
+    boxes[1].box.upper.x = -1e-30f;
+    assert_int_equal(find(2, PAIRS_MAX), 0);
+}
+
+static void a_pair_needs_every_one_of_its_conditions(void **state) {
+    (void)state;
+    enum { NOTHING, SAME_BODY, CATEGORY, MASK, BOTH_ASLEEP, ONE_ASLEEP, APART, CONDITIONS };
+    static const uint32_t counts[CONDITIONS] = {1, 0, 0, 0, 0, 1, 0};
+    for (uint32_t broken = NOTHING; broken < CONDITIONS; ++broken) {
+        boxes[0] = box_at(4, vec3(0, 0, 0), 1.0f);
+        boxes[1] = box_at(9, vec3(1, 1, 1), 1.0f);
+        boxes[1].body = broken == SAME_BODY ? 4 : 9;
+        boxes[0].category = broken == CATEGORY ? 2 : 1;
+        boxes[0].mask = broken == MASK ? 2 : 1;
+        boxes[0].active = broken != BOTH_ASLEEP && broken != ONE_ASLEEP;
+        boxes[1].active = broken != BOTH_ASLEEP;
+        boxes[1].box.lower.y = broken == APART ? 1.5f : 0.0f;
+        assert_int_equal(find(2, PAIRS_MAX), counts[broken]);
+    }
+}
+
+static void none_and_one_have_no_pairs(void **state) {
+    (void)state;
+    boxes[0] = box_at(0, vec3(0, 0, 0), 1.0f);
+    assert_int_equal(find(0, PAIRS_MAX), 0);
+    assert_int_equal(find(1, PAIRS_MAX), 0);
+}
+
+static void a_floor_pairs_with_everything_in_order(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < BOXES_MAX; ++i) {
+        boxes[i] = box_at(i, vec3((float)((i * 7919u) % BOXES_MAX) * 3.0f, 0, 0), 1.0f);
+    }
+    boxes[5] = box_at(5, vec3(0, 0, 0), 1e9f);
+    assert_int_equal(find(BOXES_MAX, PAIRS_MAX), BOXES_MAX - 1);
+    assert_int_equal(find_by_looking_at_all(BOXES_MAX), BOXES_MAX - 1);
+    expect_same_pairs(0, BOXES_MAX - 1);
+}
+
+static int allocate(void **state) {
+    (void)state;
+    scratch = calloc(SCRATCH_WORDS, sizeof(uint32_t));
+    return scratch != NULL ? 0 : -1;
+}
+
+static int release(void **state) {
+    (void)state;
+    free(scratch);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_pairs_are_those_of_looking_at_all),
+        cmocka_unit_test(too_small_a_list_gets_the_first_pairs_and_the_true_count),
+        cmocka_unit_test(what_was_in_the_scratch_does_not_matter),
+        cmocka_unit_test(the_scratch_is_not_exceeded),
+        cmocka_unit_test(boxes_that_share_a_face_or_a_zero_of_either_sign_pair),
+        cmocka_unit_test(a_pair_needs_every_one_of_its_conditions),
+        cmocka_unit_test(none_and_one_have_no_pairs),
+        cmocka_unit_test(a_floor_pairs_with_everything_in_order),
+    };
+    return cmocka_run_group_tests(tests, allocate, release);
+}
