@@ -91,14 +91,14 @@ bool cairn_stream_sender_ready(const cairn_stream_sender *sender) {
     return sender->lost_count > 0 || new_size(sender) > 0;
 }
 
+// The oldest segment in a state that the counts say some segment is in.
 static uint32_t find_state(const cairn_stream_sender *sender, cairn_segment_state state) {
-    for (uint32_t i = 0; i < sender->count; i++) {
-        if (segment_of(sender, sender->first + i)->state == state) {
-            return sender->first + i;
-        }
+    uint32_t i = 0;
+    while (segment_of(sender, sender->first + i)->state != state) {
+        i++;
+        CAIRN_ASSERT(i < sender->count);
     }
-    CAIRN_ASSERT(!"the counts say that there is one");
-    return sender->first;
+    return sender->first + i;
 }
 
 static uint32_t cut_segment(cairn_stream_sender *sender) {

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "net/link.h"
+#include "net/link_parts.h"
+
+// The input is a script for two links in conversation whose payloads are held, dropped, repeated,
+// changed or made up. Whatever arrives, nothing crashes, every counter adds up, and the first link,
+// whose peer's payloads are never touched, hears reliable messages in order.
+
+#define HELD_MAX 64
+
+typedef struct held {
+    uint32_t to;
+    uint32_t size;
+    bool honest;
+    uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+} held;
+
+typedef struct stage {
+    cairn_link *ends[2];
+    uint64_t now_ns;
+    held held[HELD_MAX];
+    uint32_t held_count;
+    uint8_t said[2];
+    uint8_t heard;
+    bool touched; // the second end heard something that the first did not say
+} stage;
+
+static stage s;
+
+static void hold(uint32_t to, const uint8_t *bytes, size_t size, bool honest) {
+    held *h = &s.held[s.held_count++ % HELD_MAX];
+    *h = (held){.to = to, .size = (uint32_t)size, .honest = honest};
+    memcpy(h->bytes, bytes, size);
+}
+
+static void send(uint32_t from) {
+    uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+    for (uint32_t i = 0; i < 300; i++) {
+        const size_t size = cairn_link_next_payload(s.ends[from], s.now_ns, bytes);
+        CAIRN_ASSERT(size <= sizeof bytes);
+        if (size == 0) {
+            return;
+        }
+        hold(1 - from, bytes, size, true);
+    }
+}
+
+static void check_counters(const cairn_link *link) {
+    const cairn_link_statistics *c = cairn_link_statistics_read(link);
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < CAIRN_LINK_DROP_COUNT; i++) {
+        all += c->drops[i];
+    }
+    CAIRN_ASSERT(all == c->payloads_received);
+    CAIRN_ASSERT(c->payloads_acknowledged + c->payloads_lost <= c->payloads_sent);
+    CAIRN_ASSERT(c->loss >= 0.0f && c->loss <= 1.0f);
+}
+
+static void deliver(const held *h) {
+    cairn_link *link = s.ends[h->to];
+    cairn_link_message message;
+    s.touched = s.touched || !h->honest;
+    cairn_link_receive(link, s.now_ns, h->bytes, h->size);
+    while (cairn_link_next_message(link, &message)) {
+        CAIRN_ASSERT(message.size > 0 && (uintptr_t)message.bytes % 8 == 0);
+        CAIRN_ASSERT(message.size <= link->config.receive_size_max);
+        if (h->to == 0 && message.reliable && !s.touched) {
+            CAIRN_ASSERT(message.bytes[0] == s.heard);
+            s.heard++;
+        }
+    }
+    check_counters(link);
+}
+
+static void say(uint32_t from, bool reliable, size_t size) {
+    static uint8_t bytes[4096];
+    size = size % sizeof bytes + 1;
+    memset(bytes, s.said[from], size);
+    if (!reliable) {
+        cairn_link_send_unreliable(s.ends[from], bytes, size);
+    } else if (cairn_link_send_reliable(s.ends[from], bytes, size) == CAIRN_OK) {
+        s.said[from]++;
+    }
+}
+
+// Takes up to `size` bytes of the script as a payload.
+static void make_up(cairn_reader *script, uint32_t to, size_t size) {
+    const size_t left = cairn_reader_left(script);
+    const size_t taken = size < left ? size : left;
+    const uint8_t *bytes = cairn_read_view(script, taken);
+    if (bytes != NULL) {
+        hold(to, bytes, taken < CAIRN_PAYLOAD_SIZE_MAX ? taken : CAIRN_PAYLOAD_SIZE_MAX, false);
+    }
+}
+
+static void act(cairn_reader *script) {
+    const uint8_t verb = cairn_read_u8(script);
+    const uint16_t number = cairn_read_u16(script);
+    const uint32_t count = s.held_count < HELD_MAX ? s.held_count : HELD_MAX;
+    held *h = count > 0 ? &s.held[number % count] : NULL;
+    const uint32_t end = verb >> 7;
+    switch (verb & 7) {
+    case 0:
+    case 1:
+        say(end, (verb & 1) != 0, number);
+        break;
+    case 2:
+        send(end);
+        break;
+    case 3:
+        s.now_ns += (uint64_t)number * 20000;
+        break;
+    case 4:
+    case 5:
+        if (h != NULL) {
+            deliver(h);
+        }
+        break;
+    case 6:
+        if (h != NULL && h->size > 0) {
+            h->bytes[(verb >> 3) * 67u % h->size] ^= (uint8_t)(number >> 6 | 1);
+            h->honest = false;
+        }
+        break;
+    default:
+        make_up(script, end, number % 1201);
+        break;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    cairn_link_config config = cairn_link_config_default();
+    cairn_reader script = cairn_reader_of(bytes, size);
+    config.receive_size_max = 3000;
+    config.unreliable_size_max = 4096;
+    config.reliable_buffer_size = 8192;
+    s = (stage){.now_ns = 1000};
+    const uint64_t start = (1ull << 32) - cairn_read_u8(&script);
+    for (uint32_t i = 0; i < 2; i++) {
+        CAIRN_ASSERT(cairn_link_create(&config, s.now_ns, &s.ends[i]) == CAIRN_OK);
+        cairn_link_start_at(s.ends[i], start);
+    }
+    while (cairn_reader_left(&script) > 0) {
+        act(&script);
+    }
+    cairn_link_destroy(s.ends[0]);
+    cairn_link_destroy(s.ends[1]);
+    return 0;
+}

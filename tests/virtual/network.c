@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+#include "tests/virtual/network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+typedef struct waiting {
+    uint64_t at_ns;
+    uint64_t order; // unique, so that no two events are equal
+    uint32_t slot;
+} waiting;
+
+typedef struct endpoint {
+    cairn_address address;
+    cairn_virtual_clock clock;
+} endpoint;
+
+struct cairn_virtual_network {
+    cairn_random random;
+    uint64_t now_ns;
+    uint64_t order;
+    cairn_virtual_counters counters;
+    endpoint endpoints[CAIRN_VIRTUAL_ENDPOINTS_MAX];
+    uint32_t endpoint_count;
+    cairn_virtual_path paths[CAIRN_VIRTUAL_ENDPOINTS_MAX][CAIRN_VIRTUAL_ENDPOINTS_MAX];
+    uint64_t free_ns[CAIRN_VIRTUAL_ENDPOINTS_MAX][CAIRN_VIRTUAL_ENDPOINTS_MAX]; // of limited paths
+    void (*tap)(void *user, const cairn_address *from, const cairn_address *to,
+        const uint8_t *bytes, size_t size);
+    void *tap_user;
+    cairn_virtual_datagram out;
+    uint32_t capacity;
+    uint32_t count;
+    waiting *heap;        // the earliest first
+    uint32_t *free_slots; // capacity - count of them
+    cairn_virtual_datagram *slots;
+};
+
+cairn_virtual_network *cairn_virtual_network_create(uint64_t seed, uint32_t datagrams_max) {
+    cairn_virtual_network *network = calloc(1, sizeof *network);
+    if (network == NULL) {
+        return NULL;
+    }
+    network->random = cairn_random_of(seed);
+    network->capacity = datagrams_max;
+    network->heap = malloc(datagrams_max * sizeof *network->heap);
+    network->free_slots = malloc(datagrams_max * sizeof *network->free_slots);
+    network->slots = malloc(datagrams_max * sizeof *network->slots);
+    if (network->heap == NULL || network->free_slots == NULL || network->slots == NULL) {
+        cairn_virtual_network_destroy(network);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < datagrams_max; i++) {
+        network->free_slots[i] = datagrams_max - 1 - i;
+    }
+    return network;
+}
+
+void cairn_virtual_network_destroy(cairn_virtual_network *network) {
+    if (network != NULL) {
+        free(network->heap);
+        free(network->free_slots);
+        free(network->slots);
+        free(network);
+    }
+}
+
+uint32_t cairn_virtual_endpoint(
+    cairn_virtual_network *network, const cairn_address *address, cairn_virtual_clock clock) {
+    CAIRN_ASSERT(network->endpoint_count < CAIRN_VIRTUAL_ENDPOINTS_MAX);
+    CAIRN_ASSERT(clock.drift_ppm >= -100000 && clock.drift_ppm <= 100000);
+    network->endpoints[network->endpoint_count] = (endpoint){*address, clock};
+    return network->endpoint_count++;
+}
+
+const cairn_address *cairn_virtual_address(const cairn_virtual_network *network, uint32_t number) {
+    return &network->endpoints[number].address;
+}
+
+void cairn_virtual_move(
+    cairn_virtual_network *network, uint32_t number, const cairn_address *address) {
+    network->endpoints[number].address = *address;
+}
+
+cairn_virtual_path *cairn_virtual_path_between(
+    cairn_virtual_network *network, uint32_t from, uint32_t to) {
+    return &network->paths[from][to];
+}
+
+void cairn_virtual_connect(
+    cairn_virtual_network *network, uint32_t a, uint32_t b, const cairn_virtual_path *path) {
+    network->paths[a][b] = *path;
+    network->paths[b][a] = *path;
+}
+
+void cairn_virtual_cut(cairn_virtual_network *network, uint32_t a, uint32_t b, bool cut) {
+    network->paths[a][b].cut = cut;
+    network->paths[b][a].cut = cut;
+}
+
+uint64_t cairn_virtual_now_ns(const cairn_virtual_network *network) {
+    return network->now_ns;
+}
+
+static uint64_t local_at(const endpoint *e, uint64_t now_ns) {
+    const int64_t drifted = (int64_t)(now_ns / 1000000) * e->clock.drift_ppm +
+                            (int64_t)(now_ns % 1000000) * e->clock.drift_ppm / 1000000;
+    return (uint64_t)((int64_t)(e->clock.offset_ns + now_ns) + drifted);
+}
+
+uint64_t cairn_virtual_local_ns(const cairn_virtual_network *network, uint32_t number) {
+    return local_at(&network->endpoints[number], network->now_ns);
+}
+
+uint64_t cairn_virtual_time_of(
+    const cairn_virtual_network *network, uint32_t number, uint64_t local_ns) {
+    const endpoint *e = &network->endpoints[number];
+    if (local_ns == UINT64_MAX) {
+        return UINT64_MAX;
+    }
+    if (local_ns <= e->clock.offset_ns) {
+        return 0;
+    }
+    // Halving finds it without inverting the rounding; drift is at most a tenth.
+    const uint64_t span = local_ns - e->clock.offset_ns;
+    uint64_t low = span - span / 8;
+    uint64_t high = span + span / 8 + 2;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (local_at(e, middle) >= local_ns) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+static bool before(const waiting *a, const waiting *b) {
+    return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
+}
+
+static void heap_push(cairn_virtual_network *network, waiting w) {
+    uint32_t at = network->count++;
+    while (at > 0 && before(&w, &network->heap[(at - 1) / 2])) {
+        network->heap[at] = network->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    network->heap[at] = w;
+}
+
+static waiting heap_pop(cairn_virtual_network *network) {
+    const waiting top = network->heap[0];
+    const waiting last = network->heap[--network->count];
+    uint32_t at = 0;
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= network->count) {
+            break;
+        }
+        if (child + 1 < network->count &&
+            before(&network->heap[child + 1], &network->heap[child])) {
+            child++;
+        }
+        if (!before(&network->heap[child], &last)) {
+            break;
+        }
+        network->heap[at] = network->heap[child];
+        at = child;
+    }
+    network->heap[at] = last;
+    return top;
+}
+
+// Puts a copy under way; NULL when the network is full.
+static cairn_virtual_datagram *launch(cairn_virtual_network *network, uint32_t to,
+    const cairn_address *from, const uint8_t *bytes, size_t size, uint64_t at_ns) {
+    if (network->count == network->capacity) {
+        network->counters.overflow++;
+        return NULL;
+    }
+    const uint32_t slot = network->free_slots[network->capacity - network->count - 1];
+    cairn_virtual_datagram *datagram = &network->slots[slot];
+    datagram->to = to;
+    datagram->from = *from;
+    datagram->size = (uint32_t)size;
+    memcpy(datagram->bytes, bytes, size);
+    heap_push(network, (waiting){.at_ns = at_ns, .order = network->order++, .slot = slot});
+    return datagram;
+}
+
+static bool draw(cairn_virtual_network *network, uint32_t permille) {
+    return permille > 0 && cairn_random_below(&network->random, 1000) < permille;
+}
+
+static void corrupt(cairn_virtual_network *network, cairn_virtual_datagram *datagram) {
+    const uint64_t flips = 1 + cairn_random_below(&network->random, 3);
+    for (uint64_t i = 0; i < flips && datagram->size > 0; i++) {
+        const uint64_t bit = cairn_random_below(&network->random, 8ull * datagram->size);
+        datagram->bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+    }
+    network->counters.corrupted++;
+}
+
+// When a datagram has squeezed through a limited path; UINT64_MAX when its queue is full.
+static uint64_t through_ns(
+    cairn_virtual_network *network, uint32_t from, uint32_t to, size_t size) {
+    const cairn_virtual_path *path = &network->paths[from][to];
+    if (path->bytes_per_s == 0) {
+        return network->now_ns;
+    }
+    uint64_t *free_ns = &network->free_ns[from][to];
+    const uint64_t start_ns = *free_ns > network->now_ns ? *free_ns : network->now_ns;
+    const uint64_t waiting_bytes = (start_ns - network->now_ns) * path->bytes_per_s / 1000000000u;
+    if (waiting_bytes + size > path->queue_bytes) {
+        return UINT64_MAX;
+    }
+    *free_ns = start_ns + size * 1000000000ull / path->bytes_per_s;
+    return *free_ns;
+}
+
+static void pass(cairn_virtual_network *network, uint32_t from, uint32_t to, const uint8_t *bytes,
+    size_t size, uint64_t start_ns) {
+    const cairn_virtual_path *path = &network->paths[from][to];
+    const uint64_t jitter_ns =
+        path->jitter_ns > 0 ? cairn_random_below(&network->random, path->jitter_ns) : 0;
+    cairn_virtual_datagram *datagram = launch(network, to, &network->endpoints[from].address, bytes,
+        size, start_ns + path->delay_ns + jitter_ns);
+    if (datagram != NULL && draw(network, path->corrupt_permille)) {
+        corrupt(network, datagram);
+    }
+}
+
+static uint32_t find_endpoint(const cairn_virtual_network *network, const cairn_address *address) {
+    uint32_t i = 0;
+    while (i < network->endpoint_count &&
+           !cairn_address_equal(&network->endpoints[i].address, address)) {
+        i++;
+    }
+    return i;
+}
+
+void cairn_virtual_send(cairn_virtual_network *network, uint32_t from, const cairn_address *to,
+    const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(size <= CAIRN_DATAGRAM_SIZE_MAX);
+    network->counters.sent++;
+    if (network->tap != NULL) {
+        network->tap(network->tap_user, &network->endpoints[from].address, to, bytes, size);
+    }
+    const uint32_t target = find_endpoint(network, to);
+    if (target == network->endpoint_count) {
+        network->counters.nowhere++;
+        return;
+    }
+    const cairn_virtual_path *path = &network->paths[from][target];
+    if (path->cut) {
+        network->counters.cut++;
+        return;
+    }
+    if (draw(network, path->loss_permille)) {
+        network->counters.lost++;
+        return;
+    }
+    const uint64_t start_ns = through_ns(network, from, target, size);
+    if (start_ns == UINT64_MAX) {
+        network->counters.queue_full++;
+        return;
+    }
+    pass(network, from, target, bytes, size, start_ns);
+    if (draw(network, path->repeat_permille)) {
+        network->counters.repeated++;
+        pass(network, from, target, bytes, size, start_ns);
+    }
+}
+
+void cairn_virtual_inject(cairn_virtual_network *network, const cairn_address *from,
+    const cairn_address *to, const uint8_t *bytes, size_t size, uint64_t delay_ns) {
+    CAIRN_ASSERT(size <= CAIRN_DATAGRAM_SIZE_MAX);
+    const uint32_t target = find_endpoint(network, to);
+    network->counters.injected++;
+    if (target == network->endpoint_count) {
+        network->counters.nowhere++;
+        return;
+    }
+    launch(network, target, from, bytes, size, network->now_ns + delay_ns);
+}
+
+uint64_t cairn_virtual_next_ns(const cairn_virtual_network *network) {
+    return network->count > 0 ? network->heap[0].at_ns : UINT64_MAX;
+}
+
+bool cairn_virtual_deliver(
+    cairn_virtual_network *network, uint64_t until_ns, const cairn_virtual_datagram **out) {
+    if (cairn_virtual_next_ns(network) > until_ns) {
+        network->now_ns = until_ns > network->now_ns ? until_ns : network->now_ns;
+        *out = NULL;
+        return false;
+    }
+    const waiting w = heap_pop(network);
+    network->free_slots[network->capacity - network->count - 1] = w.slot;
+    network->now_ns = w.at_ns > network->now_ns ? w.at_ns : network->now_ns;
+    network->counters.delivered++;
+    network->out = network->slots[w.slot]; // so that the receiver's answers may use the slot
+    *out = &network->out;
+    return true;
+}
+
+cairn_virtual_counters cairn_virtual_counters_read(const cairn_virtual_network *network) {
+    cairn_virtual_counters counters = network->counters;
+    counters.under_way = network->count;
+    return counters;
+}
+
+bool cairn_virtual_adds_up(const cairn_virtual_network *network) {
+    const cairn_virtual_counters c = cairn_virtual_counters_read(network);
+    return c.sent + c.injected + c.repeated ==
+           c.delivered + c.lost + c.cut + c.queue_full + c.nowhere + c.overflow + c.under_way;
+}
+
+void cairn_virtual_tap(cairn_virtual_network *network,
+    void (*tap)(void *user, const cairn_address *from, const cairn_address *to,
+        const uint8_t *bytes, size_t size),
+    void *user) {
+    network->tap = tap;
+    network->tap_user = user;
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "tests/virtual/network.h"
+#include "tests/virtual/stranger.h"
+
+static const uint64_t ms_ns = 1000000;
+
+static cairn_address address_of(const char *text) {
+    cairn_address address;
+    assert_true(cairn_address_parse(text, &address));
+    return address;
+}
+
+// Two endpoints and the path between them.
+static cairn_virtual_network *pair(uint64_t seed, cairn_virtual_path path) {
+    cairn_virtual_network *network = cairn_virtual_network_create(seed, 256);
+    assert_non_null(network);
+    const cairn_address a = address_of("10.0.0.1:1000");
+    const cairn_address b = address_of("10.0.0.2:2000");
+    assert_int_equal(cairn_virtual_endpoint(network, &a, (cairn_virtual_clock){0}), 0);
+    assert_int_equal(
+        cairn_virtual_endpoint(network, &b, (cairn_virtual_clock){.drift_ppm = 1000}), 1);
+    cairn_virtual_connect(network, 0, 1, &path);
+    return network;
+}
+
+static void send_number(cairn_virtual_network *network, uint32_t from, uint32_t number) {
+    uint8_t bytes[64] = {0};
+    memcpy(bytes, &number, sizeof number);
+    cairn_virtual_send(network, from, cairn_virtual_address(network, 1 - from), bytes, 64);
+}
+
+static uint32_t number_of(const cairn_virtual_datagram *datagram) {
+    uint32_t number = 0;
+    memcpy(&number, datagram->bytes, sizeof number);
+    return number;
+}
+
+// Runs 500 datagrams over a bad path; the digest is that of all arrivals.
+static cairn_hash128 run_bad_path(uint64_t seed, cairn_virtual_counters *counters) {
+    cairn_virtual_network *network = pair(seed, (cairn_virtual_path){.loss_permille = 100,
+                                                    .repeat_permille = 100,
+                                                    .corrupt_permille = 100,
+                                                    .delay_ns = 20 * ms_ns,
+                                                    .jitter_ns = 50 * ms_ns});
+    const cairn_virtual_datagram *datagram;
+    cairn_hash128 all = {0};
+    uint32_t words[3];
+    for (uint32_t i = 0; i < 500; i++) {
+        send_number(network, i % 2, i);
+        while (cairn_virtual_deliver(network, (i + 1) * ms_ns, &datagram)) {
+            words[0] = datagram->to;
+            words[1] = number_of(datagram);
+            words[2] = (uint32_t)cairn_virtual_now_ns(network);
+            const cairn_hash128 parts[2] = {all, cairn_hash_words(i, words, 3)};
+            all = cairn_hash_list(0, parts, 2);
+        }
+    }
+    assert_true(cairn_virtual_adds_up(network));
+    *counters = cairn_virtual_counters_read(network);
+    cairn_virtual_network_destroy(network);
+    return all;
+}
+
+static void one_seed_is_one_run(void **state) {
+    (void)state;
+    cairn_virtual_counters counters;
+    const cairn_hash128 first = run_bad_path(7, &counters);
+    assert_true(counters.lost > 20 && counters.repeated > 20 && counters.corrupted > 20);
+    assert_true(counters.delivered > 300);
+    assert_true(cairn_hash_equal(first, run_bad_path(7, &counters)));
+    assert_false(cairn_hash_equal(first, run_bad_path(8, &counters)));
+}
+
+static void a_perfect_path_keeps_order_and_delay(void **state) {
+    (void)state;
+    cairn_virtual_network *network = pair(1, (cairn_virtual_path){.delay_ns = 5 * ms_ns});
+    const cairn_virtual_datagram *datagram;
+    for (uint32_t i = 0; i < 100; i++) {
+        send_number(network, 0, i);
+    }
+    assert_false(cairn_virtual_deliver(network, 5 * ms_ns - 1, &datagram));
+    for (uint32_t i = 0; i < 100; i++) {
+        assert_true(cairn_virtual_deliver(network, 6 * ms_ns, &datagram));
+        assert_int_equal(cairn_virtual_now_ns(network), 5 * ms_ns);
+        assert_int_equal(number_of(datagram), i);
+        assert_int_equal(datagram->to, 1);
+        assert_true(cairn_address_equal(&datagram->from, cairn_virtual_address(network, 0)));
+    }
+    cairn_virtual_network_destroy(network);
+}
+
+static void a_cut_path_carries_nothing_and_heals(void **state) {
+    (void)state;
+    cairn_virtual_network *network = pair(1, (cairn_virtual_path){0});
+    const cairn_virtual_datagram *datagram;
+    cairn_virtual_cut(network, 0, 1, true);
+    send_number(network, 0, 1);
+    assert_false(cairn_virtual_deliver(network, ms_ns, &datagram));
+    cairn_virtual_cut(network, 0, 1, false);
+    send_number(network, 0, 2);
+    assert_true(cairn_virtual_deliver(network, ms_ns, &datagram));
+    assert_int_equal(number_of(datagram), 2);
+    assert_int_equal(cairn_virtual_counters_read(network).cut, 1);
+    cairn_virtual_network_destroy(network);
+}
+
+static void a_narrow_path_queues_and_then_loses(void **state) {
+    (void)state;
+    cairn_virtual_network *network =
+        pair(1, (cairn_virtual_path){.bytes_per_s = 6400, .queue_bytes = 640});
+    const cairn_virtual_datagram *datagram;
+    for (uint32_t i = 0; i < 20; i++) {
+        send_number(network, 0, i);
+    }
+    assert_int_equal(cairn_virtual_counters_read(network).queue_full, 10);
+    for (uint32_t i = 0; i < 10; i++) {
+        assert_true(cairn_virtual_deliver(network, 1000 * ms_ns, &datagram));
+        assert_int_equal(cairn_virtual_now_ns(network), (i + 1) * 10 * ms_ns);
+    }
+    cairn_virtual_network_destroy(network);
+}
+
+static void more_than_the_network_holds_is_lost_and_counted(void **state) {
+    (void)state;
+    cairn_virtual_network *network = pair(1, (cairn_virtual_path){.delay_ns = ms_ns});
+    for (uint32_t i = 0; i < 300; i++) {
+        send_number(network, 0, i);
+    }
+    assert_int_equal(cairn_virtual_counters_read(network).under_way, 256);
+    assert_int_equal(cairn_virtual_counters_read(network).overflow, 44);
+    assert_true(cairn_virtual_adds_up(network));
+    cairn_virtual_network_destroy(network);
+}
+
+static void clocks_drift_and_can_be_asked_when(void **state) {
+    (void)state;
+    cairn_virtual_network *network = cairn_virtual_network_create(1, 4);
+    const cairn_address a = address_of("10.0.0.1:1");
+    static const int32_t drifts[] = {0, 1000, -1000, 37, -100000, 100000};
+    const cairn_virtual_datagram *datagram;
+    for (uint32_t i = 0; i < 6; i++) {
+        cairn_virtual_endpoint(
+            network, &a, (cairn_virtual_clock){.drift_ppm = drifts[i], .offset_ns = i * 12345678});
+    }
+    assert_false(cairn_virtual_deliver(network, 3600000 * ms_ns, &datagram));
+    assert_int_equal(cairn_virtual_local_ns(network, 1), 3600000 * ms_ns + 3600 * ms_ns + 12345678);
+    assert_int_equal(
+        cairn_virtual_local_ns(network, 2), 3600000 * ms_ns - 3600 * ms_ns + 2 * 12345678);
+    for (uint32_t i = 0; i < 6; i++) {
+        const uint64_t local_ns = cairn_virtual_local_ns(network, i) + 987654321;
+        const uint64_t then_ns = cairn_virtual_time_of(network, i, local_ns);
+        assert_false(cairn_virtual_deliver(network, then_ns - 1, &datagram));
+        assert_true(cairn_virtual_local_ns(network, i) < local_ns);
+        assert_false(cairn_virtual_deliver(network, then_ns, &datagram));
+        assert_true(cairn_virtual_local_ns(network, i) >= local_ns);
+    }
+    assert_int_equal(cairn_virtual_time_of(network, 0, UINT64_MAX), UINT64_MAX);
+    cairn_virtual_network_destroy(network);
+}
+
+static void a_stranger_speaks_in_others_names(void **state) {
+    (void)state;
+    cairn_virtual_network *network = pair(1, (cairn_virtual_path){0});
+    static cairn_stranger stranger;
+    const cairn_virtual_datagram *datagram;
+    uint32_t own = 0;
+    uint32_t spoofed = 0;
+    cairn_stranger_init(&stranger, 3);
+    cairn_virtual_tap(network, cairn_stranger_see, &stranger);
+    for (uint32_t i = 0; i < 200; i++) {
+        send_number(network, 0, i);
+        cairn_stranger_act(&stranger, network, cairn_virtual_address(network, 1));
+        while (cairn_virtual_deliver(network, i * ms_ns, &datagram)) {
+            own += cairn_address_equal(&datagram->from, &stranger.address) ? 1 : 0;
+            spoofed += cairn_address_equal(&datagram->from, cairn_virtual_address(network, 0));
+        }
+    }
+    assert_true(own > 30);
+    assert_true(spoofed > 200 + 80);
+    assert_true(cairn_virtual_adds_up(network));
+    cairn_virtual_network_destroy(network);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_seed_is_one_run),
+        cmocka_unit_test(a_perfect_path_keeps_order_and_delay),
+        cmocka_unit_test(a_cut_path_carries_nothing_and_heals),
+        cmocka_unit_test(a_narrow_path_queues_and_then_loses),
+        cmocka_unit_test(more_than_the_network_holds_is_lost_and_counted),
+        cmocka_unit_test(clocks_drift_and_can_be_asked_when),
+        cmocka_unit_test(a_stranger_speaks_in_others_names),
+    };
+    return cmocka_run_group_tests_name("virtual.network", tests, NULL, NULL);
+}
