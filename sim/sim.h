@@ -43,6 +43,10 @@ typedef uint32_t cairn_joint_id;
 
 typedef struct cairn_world cairn_world;
 
+// Whether this build rounds products before it adds: false when the compiler was allowed to fuse
+// them, and then no two builds agree. For a peer's self-test.
+bool cairn_float_contract_ok(void);
+
 // ---------------------------------------------------------------------------------- commands
 
 // What reaches a world from outside. Commands of one tick are ordered by (slot, sequence) before
@@ -150,10 +154,12 @@ uint64_t cairn_world_tick(const cairn_world *world);
 
 // What happened to capacities and bad bodies since create; part of the hashed state.
 typedef struct cairn_world_counters {
-    uint32_t contacts_dropped;   // pairs in touch that found no contact slot
+    uint32_t contacts_dropped;   // pairs in touch that found no contact slot, last in order first,
+                                 // and candidate pairs beyond four times as many
     uint32_t creates_refused;    // body, shape or joint creates refused for capacity
-    uint32_t bodies_quarantined; // bodies that became non-finite: put to rest where they last were
-                                 // sound, made static, and reported
+    uint32_t bodies_quarantined; // bodies that became non-finite, farther than 1e7 m or faster than
+                                 // 1e6 m/s or rad/s: put to rest where they last were sound, made
+                                 // static, and reported
     uint32_t zero;
 } cairn_world_counters;
 cairn_world_counters cairn_world_counters_read(const cairn_world *world);
@@ -190,8 +196,9 @@ typedef struct cairn_body_def {
 } cairn_body_def;
 
 cairn_body_def cairn_body_def_default(void); // dynamic, at the origin, at rest
-// Creates a body without shapes (a dynamic one gets its mass from shapes). CAIRN_CAPACITY,
-// CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE leave *out null.
+// Creates a body without shapes (a dynamic one gets its mass from shapes, and until it has one
+// moves on unforced like a kinematic one). CAIRN_CAPACITY, CAIRN_INVALID_ARGUMENT or
+// CAIRN_NON_FINITE leave *out null.
 cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, cairn_body_id *out);
 // Destroys the body, its shapes, its joints; wakes what it touched. CAIRN_NOT_FOUND on a stale id.
 cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Private to the room: what the parts of a world do to each other's bodies.
+
+#include "sim/state.h"
+
+// The slot of a live body, CAIRN_SLOT_NONE otherwise.
+uint32_t cairn_body_slot(const cairn_world *world, cairn_body_id body);
+cairn_body_id cairn_body_id_at(const cairn_world *world, uint32_t slot);
+
+// Wakes a dynamic body, marks any other as disturbed, so that the next step looks at its pairs.
+void cairn_body_wake(cairn_world *world, uint32_t slot);
+// Wakes the bodies in touch with it as of the last step, and those joined to it.
+void cairn_body_wake_neighbours(cairn_world *world, uint32_t slot);
+
+// Mass, centre and inertia from its shapes, in order of index. The origin stays where it is.
+void cairn_body_update_mass(cairn_world *world, uint32_t slot);
+
+// The inverse of a positive definite matrix by way of one of about unit size (the determinant of a
+// pebble's inertia is smaller than the smallest float); zero for a matrix without an inverse.
+cairn_sym3 cairn_sym3_inverse_scaled(cairn_sym3 m);
+
+// Whether velocities and pose are finite and within the sound limits.
+bool cairn_body_sound(const cairn_body *body);
+// Puts it to rest where it is, static from now on, and counts it.
+void cairn_body_quarantine(cairn_world *world, uint32_t slot);
+
+// Dynamic and awake, or kinematic and in motion: what makes a pair worth looking at.
+bool cairn_body_active(const cairn_world *world, uint32_t slot);
+// Active, or disturbed since the last step.
+bool cairn_body_stirs(const cairn_world *world, uint32_t slot);
+
+// The half-open rules of sim/sim.h for values that callers pass in: CAIRN_OK,
+// CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE.
+cairn_status cairn_check_float(float value, float lower, float upper);
+cairn_status cairn_check_vec3(cairn_vec3 value, float limit);
+cairn_status cairn_check_rotation(cairn_quat rotation);
+
+// The total order of commands.
+bool cairn_command_before(const cairn_command *a, const cairn_command *b);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "sim/float_env.h"
+
+#include "base/assert.h"
+#include "sim/sim.h"
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+
+// All exceptions masked, round to nearest, neither flush-to-zero nor denormals-are-zero.
+static const uint32_t default_mode = 0x1f80;
+
+static uint64_t mode_read(void) {
+    return _mm_getcsr();
+}
+
+static void mode_write(uint64_t mode) {
+    _mm_setcsr((uint32_t)mode);
+}
+#elif defined(__aarch64__)
+static const uint32_t default_mode = 0;
+
+static uint64_t mode_read(void) {
+    uint64_t mode;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+    return mode;
+}
+
+static void mode_write(uint64_t mode) {
+    __asm__ volatile("msr fpcr, %0" : : "r"(mode));
+}
+#else
+// No control word that we know how to set: the assertion by arithmetic has to do.
+static const uint32_t default_mode = 0;
+
+static uint64_t mode_read(void) {
+    return default_mode;
+}
+
+static void mode_write(uint64_t mode) {
+    (void)mode;
+}
+#endif
+
+bool cairn_float_mode_ok(void) {
+    volatile const float tiny = 1e-30f;
+    volatile const float small = 1e-10f;
+    volatile const float one = 1.0f;
+    volatile const float half_ulp = 5.9604644775390625e-8f; // 2^-24
+    volatile const float more = 6.0e-8f;
+    const float subnormal = tiny * small;
+    const float kept = subnormal * one;
+    const float even = one + half_ulp;
+    const float up = one + more;
+    const float down = -one - half_ulp;
+    return kept > 0.0f && even == 1.0f && up > 1.0f && down == -1.0f;
+}
+
+uint64_t cairn_float_enter(void) {
+    const uint64_t saved = mode_read();
+    mode_write(default_mode);
+    CAIRN_ASSERT(cairn_float_mode_ok());
+    return saved;
+}
+
+void cairn_float_leave(uint64_t saved) {
+    mode_write(saved);
+}
+
+// (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: the last term is lost when the product is rounded before the
+// sum, and kept when both are one instruction.
+bool cairn_float_contract_ok(void) {
+    volatile const float factor = 1.000244140625f;
+    volatile const float rounded = -1.00048828125f;
+    const float a = factor;
+    const float b = rounded;
+    const float sum = a * a + b;
+    return sum == 0.0f;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The floating-point mode of the calling thread. A library linked with fast-math turns
+// flush-to-zero on in whoever loads it; a step must not notice.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __FAST_MATH__
+#error "the simulation needs IEEE arithmetic: build without -ffast-math and -Ofast"
+#endif
+#include <float.h>
+#if FLT_EVAL_METHOD != 0
+#error "the simulation needs float evaluated as float: on x86 build with -msse2 -mfpmath=sse"
+#endif
+
+// Sets round-to-nearest, no flush-to-zero, no traps where the machine has a control word we know;
+// asserts by arithmetic that it is so. Returns what cairn_float_leave restores.
+uint64_t cairn_float_enter(void);
+void cairn_float_leave(uint64_t saved);
+// Whether arithmetic rounds to nearest and keeps subnormal numbers.
+bool cairn_float_mode_ok(void);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The ranges that sim/sim.h promises, by name, and the wider ones that a running world may reach.
+
+#define CAIRN_DISTANCE_MAX 1e5f    // m, of what a caller sets
+#define CAIRN_SPEED_MAX 1e4f       // m/s and rad/s, of what a caller sets
+#define CAIRN_GRAVITY_MAX 1e4f     // m/s^2
+#define CAIRN_SLOP_MAX 1.0f        // m
+#define CAIRN_SHAPE_SIZE_MIN 1e-3f // m
+#define CAIRN_SHAPE_SIZE_MAX 1e4f  // m
+#define CAIRN_DENSITY_MAX 1e6f     // kg/m^3
+#define CAIRN_FRICTION_MAX 1e3f    //
+#define CAIRN_DAMPING_MAX 1e6f     // 1/s
+#define CAIRN_GRAVITY_SCALE_MAX 1e6f
+
+// A body beyond these is as lost as one that is NaN, and is quarantined: squares and products of
+// what stays inside are finite, so no sound body can be spoiled by touching it.
+#define CAIRN_SOUND_DISTANCE 1e7f // m
+#define CAIRN_SOUND_SPEED 1e6f    // m/s and rad/s
+
+// An island falls asleep when all its bodies stayed below these for half a second.
+#define CAIRN_SLEEP_SPEED 0.05f // m/s and rad/s
+
+// The fastest that overlap alone pushes two bodies apart, m/s: what was spawned inside another does
+// not shoot out.
+#define CAIRN_PUSH_SPEED_MAX 3.0f

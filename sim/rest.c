@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "sim/body.h"
+#include "sim/limits.h"
+#include "sim/slots.h"
+
+static bool in_motion(const cairn_body *body) {
+    const cairn_vec3 v = body->linear_velocity;
+    const cairn_vec3 w = body->angular_velocity;
+    return v.x != 0.0f || v.y != 0.0f || v.z != 0.0f || w.x != 0.0f || w.y != 0.0f || w.z != 0.0f;
+}
+
+bool cairn_body_active(const cairn_world *world, uint32_t slot) {
+    const cairn_body *body = &world->state.bodies[slot];
+    switch (body->kind) {
+    case CAIRN_BODY_DYNAMIC:
+        return world->state.rests[slot].state != CAIRN_REST_ASLEEP;
+    case CAIRN_BODY_KINEMATIC:
+        return in_motion(body);
+    default:
+        return false;
+    }
+}
+
+bool cairn_body_stirs(const cairn_world *world, uint32_t slot) {
+    return world->state.rests[slot].state == CAIRN_REST_DISTURBED || cairn_body_active(world, slot);
+}
+
+void cairn_body_wake(cairn_world *world, uint32_t slot) {
+    const bool dynamic = world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC;
+    world->state.rests[slot] =
+        (cairn_rest){.state = dynamic ? CAIRN_REST_NONE : CAIRN_REST_DISTURBED};
+}
+
+static void wake_dynamic(cairn_world *world, cairn_body_id id) {
+    const uint32_t slot = cairn_body_slot(world, id);
+    if (slot != CAIRN_SLOT_NONE && world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC) {
+        cairn_body_wake(world, slot);
+    }
+}
+
+void cairn_body_wake_neighbours(cairn_world *world, uint32_t slot) {
+    const cairn_state *state = &world->state;
+    const cairn_body_id id = cairn_body_id_at(world, slot);
+    for (uint32_t i = 0; i < state->settings->contact_count; ++i) {
+        const cairn_contact *contact = &state->contacts[i];
+        if (contact->body_a == id) {
+            wake_dynamic(world, contact->body_b);
+        } else if (contact->body_b == id) {
+            wake_dynamic(world, contact->body_a);
+        }
+    }
+    for (uint32_t i = 0; i < state->settings->joint_slots; ++i) {
+        const cairn_joint *joint = &state->joints[i];
+        if (joint->body_a == id) {
+            wake_dynamic(world, joint->body_b);
+        } else if (joint->body_b == id) {
+            wake_dynamic(world, joint->body_a);
+        }
+    }
+}
+
+bool cairn_body_sound(const cairn_body *body) {
+    return cairn_check_vec3(body->position, CAIRN_SOUND_DISTANCE) == CAIRN_OK &&
+           cairn_check_vec3(body->origin, CAIRN_SOUND_DISTANCE) == CAIRN_OK &&
+           cairn_check_rotation(body->rotation) == CAIRN_OK &&
+           cairn_check_vec3(body->linear_velocity, CAIRN_SOUND_SPEED) == CAIRN_OK &&
+           cairn_check_vec3(body->angular_velocity, CAIRN_SOUND_SPEED) == CAIRN_OK;
+}
+
+void cairn_body_quarantine(cairn_world *world, uint32_t slot) {
+    cairn_body *body = &world->state.bodies[slot];
+    body->kind = CAIRN_BODY_STATIC;
+    body->linear_velocity = vec3_zero();
+    body->angular_velocity = vec3_zero();
+    body->force = vec3_zero();
+    body->torque = vec3_zero();
+    cairn_body_update_mass(world, slot);
+    cairn_body_wake(world, slot);
+    world->state.settings->bodies_quarantined += 1;
+}

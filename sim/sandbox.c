@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+
+// The built-in rules: each player drives a box, jumps, pushes what it aims at, throws spheres and
+// spawns cubes. What players spawn is bounded; the oldest makes room.
+
+#include "base/assert.h"
+#include "sim/sim.h"
+#include "sim/vec.h"
+
+#define SPAWNED_MAX 64
+
+typedef struct sandbox {
+    cairn_body_id player[CAIRN_SLOTS_MAX]; // zero: nobody plays the slot
+    uint32_t held[CAIRN_SLOTS_MAX];        // buttons of the slot's last input: edges trigger
+    cairn_body_id spawned[SPAWNED_MAX];    // a ring, zero where nothing was spawned yet
+    uint32_t next;                         // where the ring goes on
+} sandbox;
+
+_Static_assert(sizeof(sandbox) % 4 == 0, "hash and encoding read it by words");
+
+#define PLAYER_HALF_EXTENT 0.5f   // m
+#define PLAYER_SPEED 6.0f         // m/s, asked for by a full `move`
+#define PLAYER_GRIP 10.0f         // 1/s, how fast the difference to it is made up
+#define PLAYER_ACCELERATION 25.0f // m/s^2, at most
+#define JUMP_SPEED 5.0f           // m/s
+#define PUSH_REACH 20.0f          // m
+#define PUSH_IMPULSE 2000.0f      // N s
+#define THROW_SPEED 15.0f         // m/s
+#define THROW_RADIUS 0.15f        // m
+#define LOST_BELOW (-100.0f)      // m; a player that falls this far starts again
+
+static cairn_vec3 start_position(uint32_t slot) {
+    return vec3(-10.5f + 3.0f * (float)(slot % 8), 1.5f, 12.0f + 3.0f * (float)(slot / 8));
+}
+
+// A body with one shape; zero when a capacity is used up, and then nothing was created.
+static cairn_body_id spawn(
+    cairn_world *world, cairn_vec3 position, cairn_vec3 velocity, const cairn_shape_def *shape) {
+    cairn_body_def def = cairn_body_def_default();
+    def.position = position;
+    def.linear_velocity = velocity;
+    cairn_body_id body = 0;
+    cairn_shape_id ignored = 0;
+    if (cairn_body_create(world, &def, &body) != CAIRN_OK) {
+        return 0;
+    }
+    if (cairn_shape_create(world, body, shape, &ignored) != CAIRN_OK) {
+        (void)cairn_body_destroy(world, body);
+        return 0;
+    }
+    return body;
+}
+
+static void remember(sandbox *state, cairn_body_id body) {
+    if (body != 0) {
+        state->spawned[state->next % SPAWNED_MAX] = body;
+        state->next = (state->next + 1) % SPAWNED_MAX;
+    }
+}
+
+// Before the spawn, so that the room of the oldest is there for the newest.
+static void forget_oldest(cairn_world *world, sandbox *state) {
+    cairn_body_id *oldest = &state->spawned[state->next % SPAWNED_MAX];
+    if (*oldest != 0) {
+        (void)cairn_body_destroy(world, *oldest); // may be gone already
+        *oldest = 0;
+    }
+}
+
+static void join(cairn_world *world, sandbox *state, uint32_t slot) {
+    if (cairn_body_exists(world, state->player[slot])) {
+        return;
+    }
+    cairn_shape_def shape = cairn_shape_def_default();
+    shape.half_extents = vec3(PLAYER_HALF_EXTENT, PLAYER_HALF_EXTENT, PLAYER_HALF_EXTENT);
+    shape.user = slot;
+    state->player[slot] = spawn(world, start_position(slot), vec3_zero(), &shape);
+    state->held[slot] = 0;
+}
+
+static void leave(cairn_world *world, sandbox *state, uint32_t slot) {
+    (void)cairn_body_destroy(world, state->player[slot]);
+    state->player[slot] = 0;
+    state->held[slot] = 0;
+}
+
+static void drive(cairn_world *world, const cairn_body_state *body, cairn_vec3 move) {
+    if (move.x == 0.0f && move.z == 0.0f) {
+        return;
+    }
+    const cairn_vec3 wanted = vec3(move.x * PLAYER_SPEED, 0.0f, move.z * PLAYER_SPEED);
+    const cairn_vec3 velocity = vec3(body->linear_velocity.x, 0.0f, body->linear_velocity.z);
+    const cairn_vec3 most = vec3(PLAYER_ACCELERATION, 0.0f, PLAYER_ACCELERATION);
+    const cairn_vec3 acceleration =
+        vec3_clamp(vec3_scale(vec3_sub(wanted, velocity), PLAYER_GRIP), vec3_negate(most), most);
+    const float mass = cairn_body_mass(world, body->id);
+    (void)cairn_body_apply_force(world, body->id, vec3_scale(acceleration, mass), vec3_zero());
+}
+
+static void jump(cairn_world *world, const cairn_body_state *body) {
+    const cairn_vec3 down = vec3(0.0f, -2.0f * PLAYER_HALF_EXTENT, 0.0f);
+    cairn_ray_hit hit;
+    if (cairn_world_ray_cast(world, body->position, down, UINT32_MAX, body->id, &hit) == CAIRN_OK) {
+        const float mass = cairn_body_mass(world, body->id);
+        (void)cairn_body_apply_impulse_at_centre(
+            world, body->id, vec3(0.0f, JUMP_SPEED * mass, 0.0f));
+    }
+}
+
+static cairn_vec3 aim_direction(const cairn_command *command) {
+    return vec3_normalize(command->aim, vec3(0.0f, 0.0f, -1.0f));
+}
+
+static void push(cairn_world *world, const cairn_body_state *body, cairn_vec3 aim) {
+    cairn_ray_hit hit;
+    const cairn_vec3 reach = vec3_scale(aim, PUSH_REACH);
+    if (cairn_world_ray_cast(world, body->position, reach, UINT32_MAX, body->id, &hit) ==
+        CAIRN_OK) {
+        (void)cairn_body_apply_impulse(world, hit.body, vec3_scale(aim, PUSH_IMPULSE), hit.point);
+    }
+}
+
+static void throw_sphere(
+    cairn_world *world, sandbox *state, const cairn_body_state *body, cairn_vec3 aim) {
+    cairn_shape_def shape = cairn_shape_def_default();
+    shape.kind = CAIRN_SHAPE_SPHERE;
+    shape.radius = THROW_RADIUS;
+    const cairn_vec3 from =
+        vec3_add_scaled(body->position, aim, 2.0f * PLAYER_HALF_EXTENT + THROW_RADIUS);
+    const cairn_vec3 velocity = vec3_add_scaled(body->linear_velocity, aim, THROW_SPEED);
+    forget_oldest(world, state);
+    remember(state, spawn(world, from, velocity, &shape));
+}
+
+static void spawn_cube(cairn_world *world, sandbox *state, const cairn_body_state *body) {
+    cairn_shape_def shape = cairn_shape_def_default();
+    shape.half_extents = vec3(0.25f, 0.25f, 0.25f);
+    const cairn_vec3 above = vec3(0.0f, 3.0f * PLAYER_HALF_EXTENT, 0.0f);
+    forget_oldest(world, state);
+    remember(state, spawn(world, vec3_add(body->position, above), vec3_zero(), &shape));
+}
+
+static void input(cairn_world *world, sandbox *state, const cairn_command *command) {
+    cairn_body_state body;
+    const uint32_t pressed = command->buttons & ~state->held[command->slot];
+    const cairn_vec3 aim = aim_direction(command);
+    state->held[command->slot] = command->buttons;
+    if (cairn_body_read(world, state->player[command->slot], &body) != CAIRN_OK) {
+        return;
+    }
+    drive(world, &body, command->move);
+    if ((pressed & CAIRN_SANDBOX_JUMP) != 0) {
+        jump(world, &body);
+    }
+    if ((pressed & CAIRN_SANDBOX_PUSH) != 0) {
+        push(world, &body, aim);
+    }
+    if ((pressed & CAIRN_SANDBOX_THROW) != 0) {
+        throw_sphere(world, state, &body, aim);
+    }
+    if ((pressed & CAIRN_SANDBOX_SPAWN) != 0) {
+        spawn_cube(world, state, &body);
+    }
+}
+
+static void rescue_lost(cairn_world *world, const sandbox *state) {
+    for (uint32_t slot = 0; slot < CAIRN_SLOTS_MAX; ++slot) {
+        cairn_body_state body;
+        if (cairn_body_read(world, state->player[slot], &body) == CAIRN_OK &&
+            body.position.y < LOST_BELOW) {
+            const cairn_pose pose = {.position = start_position(slot), .rotation = quat_identity()};
+            (void)cairn_body_set_velocity(world, body.id, vec3_zero(), vec3_zero());
+            (void)cairn_body_set_pose(world, body.id, pose);
+        }
+    }
+}
+
+static void step(
+    cairn_world *world, void *memory, const cairn_command *commands, uint32_t command_count) {
+    sandbox *state = memory;
+    for (uint32_t i = 0; i < command_count; ++i) {
+        const cairn_command *command = &commands[i];
+        switch (command->kind) {
+        case CAIRN_COMMAND_JOIN:
+            join(world, state, command->slot);
+            break;
+        case CAIRN_COMMAND_LEAVE:
+            leave(world, state, command->slot);
+            break;
+        case CAIRN_COMMAND_INPUT:
+            input(world, state, command);
+            break;
+        default:
+            CAIRN_ASSERT(false);
+        }
+    }
+    rescue_lost(world, state);
+}
+
+const cairn_rules cairn_rules_sandbox = {
+    .name = "sandbox", .version = 1, .state_size = sizeof(sandbox), .step = step};

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+
+// Saved bytes: a header, then the live range of each array, as it lies in memory. They never leave
+// the process; what travels is sim/encode.c's.
+
+#include <string.h>
+
+#include "sim/fields.h"
+#include "sim/negative_control.h"
+
+typedef struct save_header {
+    uint32_t magic;
+    uint32_t version;
+    uint64_t size; // bytes of the whole
+} save_header;
+
+#define SAVE_MAGIC 0x53565243u // "CRVS"
+
+static size_t live_size(const cairn_settings *settings, cairn_array array) {
+    return cairn_array_count(settings, array) * cairn_array_element_size(array);
+}
+
+static size_t saved_size(const cairn_settings *settings) {
+    size_t size = sizeof(save_header);
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        size += live_size(settings, array);
+    }
+    return size;
+}
+
+size_t cairn_world_save_size(const cairn_world *world) {
+    return saved_size(world->state.settings);
+}
+
+size_t cairn_world_save_size_max(const cairn_world *world) {
+    size_t size = sizeof(save_header);
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        size +=
+            cairn_array_capacity(world->state.settings, array) * cairn_array_element_size(array);
+    }
+    return size;
+}
+
+size_t cairn_world_save(const cairn_world *world, void *bytes, size_t size) {
+    const size_t needed = cairn_world_save_size(world);
+    if (size < needed) {
+        return 0;
+    }
+    const save_header header = {.magic = SAVE_MAGIC, .version = CAIRN_SIM_VERSION, .size = needed};
+    unsigned char *at = bytes;
+    memcpy(at, &header, sizeof header);
+    at += sizeof header;
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        const size_t live = live_size(world->state.settings, array);
+        memcpy(at, cairn_state_array(&world->state, array), live);
+        at += live;
+    }
+    return needed;
+}
+
+static bool counts_fit(const cairn_settings *settings) {
+    return settings->body_slots <= settings->body_capacity &&
+           settings->shape_slots <= settings->shape_capacity &&
+           settings->joint_slots <= settings->joint_capacity &&
+           settings->contact_count <= settings->contact_capacity;
+}
+
+static bool header_ok(const cairn_world *world, const unsigned char *bytes, size_t size) {
+    save_header header;
+    cairn_settings settings;
+    if (size < sizeof header + sizeof settings) {
+        return false;
+    }
+    memcpy(&header, bytes, sizeof header);
+    memcpy(&settings, bytes + sizeof header, sizeof settings);
+    return header.magic == SAVE_MAGIC && header.version == CAIRN_SIM_VERSION &&
+           header.size == size &&
+           memcmp(&settings, world->state.settings, CAIRN_SETTINGS_DEF_WORDS * 4) == 0 &&
+           counts_fit(&settings) && saved_size(&settings) == size;
+}
+
+static void forget_impulses(cairn_world *world) {
+    for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
+        cairn_contact *contact = &world->state.contacts[i];
+        for (uint32_t k = 0; k < contact->point_count; ++k) {
+            contact->points[k].normal_impulse = 0.0f;
+        }
+    }
+}
+
+cairn_status cairn_world_load(cairn_world *world, const void *bytes, size_t size) {
+    const unsigned char *at = bytes;
+    if (!header_ok(world, at, size)) {
+        return CAIRN_MALFORMED;
+    }
+    at += sizeof(save_header);
+    // The settings come first, and with them how much there is of everything else.
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        const size_t live = array == CAIRN_ARRAY_SETTINGS ? sizeof(cairn_settings)
+                                                          : live_size(world->state.settings, array);
+        memcpy(cairn_state_array(&world->state, array), at, live);
+        at += live;
+    }
+    if (control_restore_forgets_impulses) {
+        forget_impulses(world);
+    }
+    cairn_world_derive(world);
+    return CAIRN_OK;
+}

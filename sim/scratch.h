@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "sim/state.h"
+
+// Candidate pairs that the narrow phase looks at, for each contact that can be kept.
+#define CAIRN_PAIRS_PER_CONTACT 4
+
+uint32_t cairn_scratch_pair_capacity(const cairn_world_def *def);
+// One allocation for everything; false when there is no memory. `contacts`: the spare block's.
+bool cairn_scratch_create(
+    cairn_scratch *scratch, const cairn_world_def *def, cairn_contact *contacts);

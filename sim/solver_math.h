@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What rows of every kind do to two bodies. Bodies that nothing may move are read but not written:
+// a NaN times zero would spread through the ground to all that stand on it.
+
+#include "sim/negative_control.h"
+#include "sim/state.h"
+
+static inline void body_push(cairn_solver_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
+    if (body->moving == 0) {
+        return;
+    }
+    const cairn_vec3 turn = sym3_apply(body->inverse_inertia, vec3_cross(arm, impulse));
+    body->linear_velocity = vec3_add_scaled(body->linear_velocity, impulse, body->inverse_mass);
+    body->angular_velocity = vec3_add(body->angular_velocity, turn);
+}
+
+static inline void body_pull(cairn_solver_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
+    if (body->moving == 0) {
+        return;
+    }
+    const cairn_vec3 turn = sym3_apply(body->inverse_inertia, vec3_cross(arm, impulse));
+    body->linear_velocity = vec3_sub_scaled(body->linear_velocity, impulse, body->inverse_mass);
+    body->angular_velocity = vec3_sub(body->angular_velocity, turn);
+}
+
+// Velocity of b's point as seen from a's: v_b + w_b x r_b - v_a - w_a x r_a.
+static inline cairn_vec3 point_velocity(
+    const cairn_solver_body *a, cairn_vec3 arm_a, const cairn_solver_body *b, cairn_vec3 arm_b) {
+    const cairn_vec3 at_a = vec3_add(a->linear_velocity, vec3_cross(a->angular_velocity, arm_a));
+    const cairn_vec3 at_b = vec3_add(b->linear_velocity, vec3_cross(b->angular_velocity, arm_b));
+    return vec3_sub(at_b, at_a);
+}
+
+// What one newton second along `axis` at both points changes in their relative speed along it,
+// inverted (Catto 2005, J M^-1 J^T): 0 when nothing moves.
+static inline float row_mass(const cairn_solver_body *a, cairn_vec3 arm_a,
+    const cairn_solver_body *b, cairn_vec3 arm_b, cairn_vec3 axis) {
+    const cairn_vec3 lever_a = vec3_cross(arm_a, axis);
+    const cairn_vec3 lever_b = vec3_cross(arm_b, axis);
+    const float linear = a->inverse_mass + b->inverse_mass;
+    const float turn_a = vec3_dot(lever_a, sym3_apply(a->inverse_inertia, lever_a));
+    const float turn_b = vec3_dot(lever_b, sym3_apply(b->inverse_inertia, lever_b));
+    const float sum = control_sum_reordered ? linear + (turn_a + turn_b) : linear + turn_a + turn_b;
+    return sum > 0.0f ? 1.0f / sum : 0.0f;
+}
