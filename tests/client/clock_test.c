@@ -33,7 +33,7 @@ static story story_start(void) {
 }
 
 static uint64_t local_ns(const story *s, uint64_t true_ns) {
-    return 5 * SECOND + true_ns + (uint64_t)((double)true_ns * s->drift_ppm * 1e-6);
+    return 5 * SECOND + true_ns + (uint64_t)(int64_t)((double)true_ns * s->drift_ppm * 1e-6);
 }
 
 static uint64_t due_ns(const story *s, uint64_t tick) {
