@@ -15,7 +15,7 @@ cairn_pacing cairn_pacing_of(
         .rate_hz = rate_hz,
         .catch_up_ticks_max = catch_up_ticks_max,
         .tick = tick,
-        .beats_skipped = 0 - tick,
+        .beat_offset = 0 - tick,
     };
 }
 
@@ -38,11 +38,11 @@ static uint64_t beats_due(const cairn_pacing *pacing, uint64_t now_ns) {
 }
 
 uint64_t cairn_pacing_due_ns(const cairn_pacing *pacing, uint64_t tick) {
-    return beat_ns(pacing, tick + pacing->beats_skipped);
+    return beat_ns(pacing, tick + pacing->beat_offset);
 }
 
 uint32_t cairn_pacing_turn(cairn_pacing *pacing, uint64_t now_ns) {
-    uint64_t beat = pacing->tick + pacing->beats_skipped;
+    uint64_t beat = pacing->tick + pacing->beat_offset;
     uint64_t due = beats_due(pacing, now_ns);
     if (due <= beat) {
         return 0;
@@ -53,6 +53,7 @@ uint32_t cairn_pacing_turn(cairn_pacing *pacing, uint64_t now_ns) {
         return (uint32_t)behind;
     }
     pacing->beats_skipped += behind - pacing->catch_up_ticks_max;
+    pacing->beat_offset += behind - pacing->catch_up_ticks_max;
     pacing->advances_overloaded += 1;
     return pacing->catch_up_ticks_max;
 }

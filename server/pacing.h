@@ -15,7 +15,8 @@ typedef struct cairn_pacing {
     uint32_t rate_hz;
     uint32_t catch_up_ticks_max;
     uint64_t tick;                // the next to run
-    uint64_t beats_skipped;       // tick k is due at beat k + beats_skipped
+    uint64_t beat_offset;         // tick k is due at beat k + beat_offset, modulo 2^64
+    uint64_t beats_skipped;       // by overload, in all
     uint64_t advances_overloaded; // how often beats had to be skipped
     cairn_histogram lateness_ns;  // of the first tick of each turn against its beat
 } cairn_pacing;

@@ -18,6 +18,7 @@
 #include "net/netcode_drop.h"
 #include "net/token.h"
 #include "schema/codec.h"
+#include "server/log.h"
 
 struct cairn_scene;
 struct cairn_rules;
@@ -33,6 +34,7 @@ typedef struct cairn_server cairn_server;
 // One line of the event log: a name and its fields, formatted by the driver as text or JSON.
 typedef struct cairn_server_event {
     const char *name; // "client_joined", "tick_overload", ...: static text
+    cairn_log_level level;
     uint64_t tick;
     uint64_t client_id; // 0 when it is about no client
     const char *detail; // one phrase, may be ""; lasts during the call
@@ -46,8 +48,9 @@ typedef struct cairn_server_config {
     const cairn_address *public_addresses; // copied
     uint32_t public_address_count;
     uint32_t clients_max; // default 64, 1 .. CAIRN_CLIENTS_MAX
-    uint32_t
-        players_max; // slots handed out, 1 .. CAIRN_SLOTS_MAX; further clients are spectators only
+    // Slots handed out, 1 .. CAIRN_SLOTS_MAX (the default). Who asks for one when all are taken is
+    // refused; spectators need none.
+    uint32_t players_max;
     const struct cairn_scene *scene; // world to build; not kept
     const struct cairn_rules *rules; // NULL: those the scene names
     uint32_t tick_rate_hz;           // 0: the scene's
@@ -59,6 +62,8 @@ typedef struct cairn_server_config {
     uint64_t start_ns; // now_ns of create; tick k is due at start_ns + k * 1e9 / rate, exactly
     uint64_t start_unix_s;
     void (*on_event)(void *user, const cairn_server_event *event); // may be NULL
+    // A monotonic clock that measures what ticks cost. It changes nothing else; NULL: not measured.
+    uint64_t (*clock_ns)(void *user);
     // The recording as it grows; bytes last during the call. May be NULL: no recording. A false
     // return ends the recording with an event; the world goes on.
     bool (*on_record)(void *user, const uint8_t *bytes, size_t size);
@@ -86,9 +91,15 @@ typedef struct cairn_server_statistics {
     uint64_t tick;
     uint64_t ticks_skipped; // overload
     uint64_t advances_overloaded;
-    uint64_t tick_cost_ns_last; // filled by the driver's clock hook only: 0 in the virtual world
-    uint32_t clients;           // connected
-    uint32_t players;           // with a slot
+    uint64_t tick_cost_ns_last; // by clock_ns: 0 without one
+    uint64_t tick_cost_ns_p50;
+    uint64_t tick_cost_ns_p99;
+    uint64_t tick_cost_ns_max;
+    uint64_t tick_lateness_ns_p50; // when ticks ran against when they were due
+    uint64_t tick_lateness_ns_p99;
+    uint64_t tick_lateness_ns_max;
+    uint32_t clients; // connected
+    uint32_t players; // with a slot
     uint32_t bodies;
     uint32_t bodies_awake;
     uint64_t joins;
@@ -97,9 +108,12 @@ typedef struct cairn_server_statistics {
     uint64_t inputs_late;
     uint64_t inputs_early_refused;
     uint64_t inputs_repeated; // redundant copies, not a fault
+    uint64_t inputs_refused;  // what no player can hold
+    uint64_t faults;          // messages out of place, or that are none
     uint64_t keyframes_sent;
     uint64_t deltas_sent;
-    uint64_t snapshot_bytes; // encoded messages
+    uint64_t snapshot_bytes;      // encoded messages
+    uint64_t snapshots_too_large; // keyframes that no message can hold: not sent
     uint64_t ticks_messages_sent;
     uint64_t state_transfers;
     uint64_t state_bytes;

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+// Rules of the inbox: what is taken, late, early, repeated or held, and in which order a tick's
+// commands come out.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "server/inbox.h"
+
+#define FIRST_TICK 100
+#define WINDOW 16
+#define HOLD 3
+
+static cairn_inbox *inbox_of(uint32_t slots) {
+    const cairn_inbox_config config = {
+        .tick = FIRST_TICK, .window_ticks = WINDOW, .slots = slots, .hold_ticks = HOLD};
+    cairn_inbox *inbox;
+    assert_int_equal(cairn_inbox_create(&config, &inbox), CAIRN_OK);
+    return inbox;
+}
+
+static cairn_inbox_verdict take(
+    cairn_inbox *inbox, uint32_t slot, uint64_t tick, uint32_t buttons) {
+    const cairn_command input = {.sequence = (uint32_t)tick, .buttons = buttons};
+    return cairn_inbox_take(inbox, slot, tick, &input);
+}
+
+// One letter a command, in order: J, L, or the buttons as a digit.
+static const char *gather(cairn_inbox *inbox) {
+    static char text[CAIRN_INBOX_COMMANDS_MAX + 1];
+    cairn_command commands[CAIRN_INBOX_COMMANDS_MAX];
+    uint32_t count = cairn_inbox_gather(inbox, commands);
+    for (uint32_t i = 0; i < count; ++i) {
+        assert_int_equal(cairn_command_check(&commands[i]), CAIRN_OK);
+        text[i] = commands[i].kind == CAIRN_COMMAND_JOIN    ? 'J'
+                  : commands[i].kind == CAIRN_COMMAND_LEAVE ? 'L'
+                                                            : (char)('0' + commands[i].buttons);
+    }
+    text[count] = '\0';
+    return text;
+}
+
+static void an_input_is_applied_at_its_tick(void **state) {
+    (void)state;
+    cairn_inbox *inbox = inbox_of(1);
+    cairn_inbox_join(inbox);
+    assert_int_equal(take(inbox, 0, FIRST_TICK + 1, 7), CAIRN_INBOX_TAKEN);
+    assert_string_equal(gather(inbox), "J");
+    assert_string_equal(gather(inbox), "7");
+    cairn_inbox_destroy(inbox);
+}
+
+static void the_window_has_two_edges(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t tick;
+        cairn_inbox_verdict verdict;
+    } rows[] = {
+        {FIRST_TICK - 1, CAIRN_INBOX_LATE},
+        {FIRST_TICK, CAIRN_INBOX_TAKEN},
+        {FIRST_TICK + WINDOW - 1, CAIRN_INBOX_TAKEN},
+        {FIRST_TICK + WINDOW, CAIRN_INBOX_EARLY},
+        {UINT64_MAX, CAIRN_INBOX_EARLY},
+        {0, CAIRN_INBOX_LATE},
+    };
+    cairn_inbox *inbox = inbox_of(1);
+    cairn_inbox_join(inbox);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        assert_int_equal(take(inbox, 0, rows[i].tick, 1), rows[i].verdict);
+    }
+    cairn_inbox_destroy(inbox);
+}
+
+static void a_copy_is_repeated_whether_its_first_was_taken_or_late(void **state) {
+    (void)state;
+    cairn_inbox *inbox = inbox_of(1);
+    cairn_inbox_join(inbox);
+    assert_int_equal(take(inbox, 0, FIRST_TICK + 2, 1), CAIRN_INBOX_TAKEN);
+    assert_int_equal(take(inbox, 0, FIRST_TICK + 2, 1), CAIRN_INBOX_REPEATED);
+    assert_int_equal(take(inbox, 0, FIRST_TICK - 2, 1), CAIRN_INBOX_LATE);
+    assert_int_equal(take(inbox, 0, FIRST_TICK - 2, 1), CAIRN_INBOX_REPEATED);
+    for (int i = 0; i < 5; ++i) {
+        gather(inbox);
+    }
+    assert_int_equal(take(inbox, 0, FIRST_TICK + 2, 1), CAIRN_INBOX_REPEATED);
+    assert_int_equal(take(inbox, 0, FIRST_TICK + 3, 1), CAIRN_INBOX_LATE);
+    cairn_inbox_destroy(inbox);
+}
+
+static void an_early_input_may_come_again_in_time(void **state) {
+    (void)state;
+    cairn_inbox *inbox = inbox_of(1);
+    cairn_inbox_join(inbox);
+    assert_int_equal(take(inbox, 0, FIRST_TICK + WINDOW, 1), CAIRN_INBOX_EARLY);
+    gather(inbox);
+    assert_int_equal(take(inbox, 0, FIRST_TICK + WINDOW, 1), CAIRN_INBOX_TAKEN);
+    cairn_inbox_destroy(inbox);
+}
+
+static void what_is_too_old_to_know_is_not_counted_late(void **state) {
+    (void)state;
+    cairn_inbox *inbox = inbox_of(1);
+    cairn_inbox_join(inbox);
+    for (int i = 0; i < 2000; ++i) {
+        gather(inbox);
+    }
+    assert_int_equal(take(inbox, 0, FIRST_TICK, 1), CAIRN_INBOX_REPEATED);
+    assert_int_equal(take(inbox, 0, FIRST_TICK + 1999, 1), CAIRN_INBOX_LATE);
+    cairn_inbox_destroy(inbox);
+}
+
+static void the_first_word_for_a_tick_stands(void **state) {
+    (void)state;
+    cairn_inbox *inbox = inbox_of(1);
+    cairn_inbox_join(inbox);
+    gather(inbox);
+    assert_int_equal(take(inbox, 0, FIRST_TICK + 1, 3), CAIRN_INBOX_TAKEN);
+    assert_int_equal(take(inbox, 0, FIRST_TICK + 1, 4), CAIRN_INBOX_REPEATED);
+    assert_string_equal(gather(inbox), "3");
+    cairn_inbox_destroy(inbox);
+}
+
+static void a_missing_input_repeats_the_last_and_then_falls_silent(void **state) {
+    (void)state;
+    cairn_inbox *inbox = inbox_of(1);
+    cairn_inbox_join(inbox);
+    assert_string_equal(gather(inbox), "J");
+    assert_string_equal(gather(inbox), "");
+    take(inbox, 0, FIRST_TICK + 2, 5);
+    assert_string_equal(gather(inbox), "5");
+    for (int i = 0; i < HOLD; ++i) {
+        assert_string_equal(gather(inbox), "5");
+    }
+    assert_string_equal(gather(inbox), "");
+    take(inbox, 0, FIRST_TICK + 7, 6);
+    assert_string_equal(gather(inbox), "6");
+    cairn_inbox_destroy(inbox);
+}
+
+static void a_late_input_changes_nothing(void **state) {
+    (void)state;
+    cairn_inbox *inbox = inbox_of(1);
+    cairn_inbox_join(inbox);
+    take(inbox, 0, FIRST_TICK, 5);
+    assert_string_equal(gather(inbox), "J5");
+    gather(inbox);
+    assert_int_equal(take(inbox, 0, FIRST_TICK + 1, 9), CAIRN_INBOX_LATE);
+    assert_string_equal(gather(inbox), "5");
+    cairn_inbox_destroy(inbox);
+}
+
+static void players_get_the_lowest_free_slot(void **state) {
+    (void)state;
+    cairn_inbox *inbox = inbox_of(3);
+    assert_int_equal(cairn_inbox_join(inbox), 0);
+    assert_int_equal(cairn_inbox_join(inbox), 1);
+    assert_int_equal(cairn_inbox_join(inbox), 2);
+    assert_int_equal(cairn_inbox_join(inbox), CAIRN_SLOTS_MAX);
+    assert_int_equal(cairn_inbox_players(inbox), 3);
+    assert_string_equal(gather(inbox), "JJJ");
+    cairn_inbox_leave(inbox, 1);
+    assert_int_equal(cairn_inbox_players(inbox), 2);
+    cairn_inbox_destroy(inbox);
+}
+
+static void a_slot_is_free_only_after_its_leave_was_stepped(void **state) {
+    (void)state;
+    cairn_inbox *inbox = inbox_of(1);
+    cairn_inbox_join(inbox);
+    gather(inbox);
+    cairn_inbox_leave(inbox, 0);
+    assert_int_equal(cairn_inbox_join(inbox), CAIRN_SLOTS_MAX);
+    assert_string_equal(gather(inbox), "L");
+    assert_int_equal(cairn_inbox_join(inbox), 0);
+    assert_string_equal(gather(inbox), "J");
+    cairn_inbox_destroy(inbox);
+}
+
+static void who_leaves_before_the_tick_joins_and_leaves_in_it(void **state) {
+    (void)state;
+    cairn_inbox *inbox = inbox_of(1);
+    cairn_inbox_join(inbox);
+    take(inbox, 0, FIRST_TICK, 5);
+    cairn_inbox_leave(inbox, 0);
+    assert_string_equal(gather(inbox), "JL");
+    assert_string_equal(gather(inbox), "");
+    cairn_inbox_destroy(inbox);
+}
+
+static void the_next_player_of_a_slot_inherits_nothing(void **state) {
+    (void)state;
+    cairn_inbox *inbox = inbox_of(1);
+    cairn_inbox_join(inbox);
+    take(inbox, 0, FIRST_TICK, 5);
+    take(inbox, 0, FIRST_TICK + 2, 6);
+    assert_string_equal(gather(inbox), "J5");
+    cairn_inbox_leave(inbox, 0);
+    assert_string_equal(gather(inbox), "L");
+    cairn_inbox_join(inbox);
+    assert_string_equal(gather(inbox), "J");
+    assert_int_equal(take(inbox, 0, FIRST_TICK + 3, 7), CAIRN_INBOX_TAKEN);
+    assert_string_equal(gather(inbox), "7");
+    cairn_inbox_destroy(inbox);
+}
+
+static void commands_come_out_by_slot_whatever_the_order_of_arrival(void **state) {
+    (void)state;
+    cairn_inbox *inbox = inbox_of(4);
+    for (int i = 0; i < 4; ++i) {
+        cairn_inbox_join(inbox);
+    }
+    gather(inbox);
+    take(inbox, 3, FIRST_TICK + 1, 4);
+    take(inbox, 0, FIRST_TICK + 1, 1);
+    take(inbox, 2, FIRST_TICK + 1, 3);
+    take(inbox, 1, FIRST_TICK + 1, 2);
+    assert_string_equal(gather(inbox), "1234");
+    cairn_inbox_destroy(inbox);
+}
+
+static void acknowledged_is_what_needs_no_repeating(void **state) {
+    (void)state;
+    cairn_inbox *inbox = inbox_of(1);
+    cairn_inbox_join(inbox);
+    assert_int_equal(cairn_inbox_acknowledged(inbox, 0), FIRST_TICK - 1);
+    take(inbox, 0, FIRST_TICK, 1);
+    take(inbox, 0, FIRST_TICK + 1, 1);
+    take(inbox, 0, FIRST_TICK + 3, 1);
+    assert_int_equal(cairn_inbox_acknowledged(inbox, 0), FIRST_TICK + 1);
+    gather(inbox);
+    gather(inbox);
+    gather(inbox); // the input of the third tick never came: it is lost now
+    assert_int_equal(cairn_inbox_acknowledged(inbox, 0), FIRST_TICK + 3);
+    cairn_inbox_destroy(inbox);
+}
+
+static void what_no_player_can_hold_is_refused(void **state) {
+    (void)state;
+    static const float bad[] = {NAN, INFINITY, -INFINITY, 1.5f, -1.5f};
+    cairn_inbox *inbox = inbox_of(1);
+    cairn_inbox_join(inbox);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+        cairn_command input = {.move = {.x = bad[i]}};
+        assert_int_equal(cairn_inbox_take(inbox, 0, FIRST_TICK, &input), CAIRN_INBOX_REFUSED);
+    }
+    assert_int_equal(take(inbox, 0, FIRST_TICK, 1), CAIRN_INBOX_TAKEN);
+    cairn_inbox_destroy(inbox);
+}
+
+static void a_slot_speaks_only_for_itself(void **state) {
+    (void)state;
+    cairn_inbox *inbox = inbox_of(2);
+    cairn_inbox_join(inbox);
+    cairn_inbox_join(inbox);
+    gather(inbox);
+    const cairn_command forged = {.kind = CAIRN_COMMAND_LEAVE, .slot = 0, .buttons = 8};
+    assert_int_equal(cairn_inbox_take(inbox, 1, FIRST_TICK + 1, &forged), CAIRN_INBOX_TAKEN);
+    cairn_command commands[CAIRN_INBOX_COMMANDS_MAX];
+    assert_int_equal(cairn_inbox_gather(inbox, commands), 1);
+    assert_int_equal(commands[0].kind, CAIRN_COMMAND_INPUT);
+    assert_int_equal(commands[0].slot, 1);
+    cairn_inbox_destroy(inbox);
+}
+
+static void a_config_outside_its_ranges_is_refused(void **state) {
+    (void)state;
+    static const cairn_inbox_config rows[] = {
+        {.window_ticks = 0, .slots = 1},
+        {.window_ticks = CAIRN_INPUT_WINDOW_TICKS_MAX + 1, .slots = 1},
+        {.window_ticks = 1, .slots = 0},
+        {.window_ticks = 1, .slots = CAIRN_SLOTS_MAX + 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        cairn_inbox *inbox;
+        assert_int_equal(cairn_inbox_create(&rows[i], &inbox), CAIRN_INVALID_ARGUMENT);
+        assert_null(inbox);
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_input_is_applied_at_its_tick),
+        cmocka_unit_test(the_window_has_two_edges),
+        cmocka_unit_test(a_copy_is_repeated_whether_its_first_was_taken_or_late),
+        cmocka_unit_test(an_early_input_may_come_again_in_time),
+        cmocka_unit_test(what_is_too_old_to_know_is_not_counted_late),
+        cmocka_unit_test(the_first_word_for_a_tick_stands),
+        cmocka_unit_test(a_missing_input_repeats_the_last_and_then_falls_silent),
+        cmocka_unit_test(a_late_input_changes_nothing),
+        cmocka_unit_test(players_get_the_lowest_free_slot),
+        cmocka_unit_test(a_slot_is_free_only_after_its_leave_was_stepped),
+        cmocka_unit_test(who_leaves_before_the_tick_joins_and_leaves_in_it),
+        cmocka_unit_test(the_next_player_of_a_slot_inherits_nothing),
+        cmocka_unit_test(commands_come_out_by_slot_whatever_the_order_of_arrival),
+        cmocka_unit_test(acknowledged_is_what_needs_no_repeating),
+        cmocka_unit_test(what_no_player_can_hold_is_refused),
+        cmocka_unit_test(a_slot_speaks_only_for_itself),
+        cmocka_unit_test(a_config_outside_its_ranges_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
