@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "bridge/scene_world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bridge/rules_library.h"
+#include "bridge/wire.h"
+
+typedef struct builder {
+    const cairn_scene *scene;
+    cairn_world *world;
+    cairn_body_id *ids; // of the bodies after grids were unrolled
+    uint64_t id_count;
+    char *error;
+} builder;
+
+static cairn_status refuse(
+    builder *b, cairn_status status, const char *what, uint32_t i, const char *more) {
+    snprintf(
+        b->error, CAIRN_SCENE_ERROR_SIZE, "%s[%u]: %s%s", what, i, cairn_status_text(status), more);
+    return status;
+}
+
+static uint64_t grid_size(const cairn_scene_body *body) {
+    return (uint64_t)body->grid_count[0] * body->grid_count[1] * body->grid_count[2];
+}
+
+cairn_world_def cairn_scene_world_def(const cairn_scene *scene, const cairn_rules *rules) {
+    const cairn_rules *named = NULL;
+    cairn_rules_find(scene->rules, &named);
+    cairn_world_def def = cairn_world_def_default();
+    def.body_capacity = scene->body_capacity;
+    def.shape_capacity = scene->shape_capacity;
+    def.joint_capacity = scene->joint_capacity;
+    def.contact_capacity = scene->contact_capacity;
+    def.tick_rate_hz = scene->tick_rate_hz;
+    def.gravity = cairn_vec3_of_wire(scene->gravity);
+    def.iterations = scene->iterations;
+    def.friction_model = scene->friction_model;
+    def.warm_start = scene->warm_start;
+    def.sleep = scene->sleep;
+    def.baumgarte = scene->baumgarte;
+    def.slop = scene->slop;
+    def.restitution_threshold = scene->restitution_threshold;
+    def.seed = scene->seed;
+    def.rules = rules != NULL ? rules : named;
+    return def;
+}
+
+static cairn_shape_def shape_def(const cairn_scene_shape *shape) {
+    cairn_shape_def def = cairn_shape_def_default();
+    def.kind = shape->kind;
+    def.half_extents = cairn_vec3_of_wire(shape->half_extents);
+    def.radius = shape->radius;
+    def.half_height = shape->half_height;
+    def.pose.position = cairn_vec3_of_wire(shape->position);
+    def.pose.rotation = cairn_quat_of_wire(shape->rotation);
+    def.density = shape->density;
+    def.friction = shape->friction;
+    def.restitution = shape->restitution;
+    def.category = shape->category;
+    def.mask = shape->mask;
+    return def;
+}
+
+static cairn_body_def body_def(const cairn_scene_body *body) {
+    cairn_body_def def = cairn_body_def_default();
+    def.kind = body->kind;
+    def.position = cairn_vec3_of_wire(body->position);
+    def.rotation = cairn_quat_of_wire(body->rotation);
+    def.linear_velocity = cairn_vec3_of_wire(body->linear_velocity);
+    def.angular_velocity = cairn_vec3_of_wire(body->angular_velocity);
+    def.linear_damping = body->linear_damping;
+    def.angular_damping = body->angular_damping;
+    def.gravity_scale = body->gravity_scale;
+    def.allow_sleep = body->allow_sleep;
+    return def;
+}
+
+static cairn_status add_body(builder *b, uint32_t i, const cairn_body_def *def) {
+    const cairn_scene_body *body = &b->scene->bodies[i];
+    cairn_body_id id;
+    const cairn_status status = cairn_body_create(b->world, def, &id);
+    if (status != CAIRN_OK) {
+        return refuse(b, status, "bodies", i, "");
+    }
+    b->ids[b->id_count++] = id;
+    for (uint32_t s = 0; s < body->shape_count; ++s) {
+        const cairn_shape_def shape = shape_def(&b->scene->shapes[body->first_shape + s]);
+        cairn_shape_id shape_id;
+        const cairn_status added = cairn_shape_create(b->world, id, &shape, &shape_id);
+        if (added != CAIRN_OK) {
+            return refuse(b, added, "bodies", i, ", in one of its shapes");
+        }
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status add_grid(builder *b, uint32_t i) {
+    const cairn_scene_body *body = &b->scene->bodies[i];
+    const uint64_t copies = grid_size(body);
+    const cairn_body_def first = body_def(body);
+    for (uint64_t k = 0; k < copies; ++k) {
+        const uint64_t x = k % body->grid_count[0];
+        const uint64_t y = k / body->grid_count[0] % body->grid_count[1];
+        const uint64_t z = k / body->grid_count[0] / body->grid_count[1];
+        cairn_body_def def = first;
+        def.position.x += (float)x * body->grid_spacing.x;
+        def.position.y += (float)y * body->grid_spacing.y;
+        def.position.z += (float)z * body->grid_spacing.z;
+        const cairn_status status = add_body(b, i, &def);
+        if (status != CAIRN_OK) {
+            return status;
+        }
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status add_joint(builder *b, uint32_t i) {
+    const cairn_scene_joint *joint = &b->scene->joints[i];
+    if (joint->body_a >= b->id_count || joint->body_b >= b->id_count) {
+        return refuse(b, CAIRN_NOT_FOUND, "joints", i, ": it names a body past the last");
+    }
+    cairn_joint_def def = cairn_joint_def_default();
+    def.kind = joint->kind;
+    def.body_a = b->ids[joint->body_a];
+    def.body_b = b->ids[joint->body_b];
+    def.anchor_a = cairn_vec3_of_wire(joint->anchor_a);
+    def.anchor_b = cairn_vec3_of_wire(joint->anchor_b);
+    def.length = joint->length;
+    def.collide_connected = joint->collide_connected;
+    cairn_joint_id id;
+    const cairn_status status = cairn_joint_create(b->world, &def, &id);
+    return status == CAIRN_OK ? CAIRN_OK : refuse(b, status, "joints", i, "");
+}
+
+static cairn_status fill(builder *b) {
+    for (uint32_t i = 0; i < b->scene->body_count; ++i) {
+        const cairn_status status = add_grid(b, i);
+        if (status != CAIRN_OK) {
+            return status;
+        }
+    }
+    for (uint32_t i = 0; i < b->scene->joint_count; ++i) {
+        const cairn_status status = add_joint(b, i);
+        if (status != CAIRN_OK) {
+            return status;
+        }
+    }
+    return CAIRN_OK;
+}
+
+static uint64_t unrolled_count(const cairn_scene *scene) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < scene->body_count; ++i) {
+        count += grid_size(&scene->bodies[i]);
+    }
+    return count;
+}
+
+static cairn_status check_scene(const cairn_scene *scene, const cairn_rules *rules, char *error) {
+    const cairn_rules *named;
+    if (rules == NULL && !cairn_rules_find(scene->rules, &named)) {
+        snprintf(error, CAIRN_SCENE_ERROR_SIZE, "rules: no rules are named '%s'", scene->rules);
+        return CAIRN_NOT_FOUND;
+    }
+    if (unrolled_count(scene) > scene->body_capacity) {
+        snprintf(error, CAIRN_SCENE_ERROR_SIZE, "body_capacity: %u is less than the scene's bodies",
+            scene->body_capacity);
+        return CAIRN_CAPACITY;
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_scene_world_create(const cairn_scene *scene, const cairn_rules *rules,
+    cairn_world **out, char error[CAIRN_SCENE_ERROR_SIZE]) {
+    *out = NULL;
+    error[0] = '\0';
+    cairn_status status = check_scene(scene, rules, error);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    const cairn_world_def def = cairn_scene_world_def(scene, rules);
+    builder b = {.scene = scene, .error = error};
+    status = cairn_world_create(&def, &b.world);
+    if (status != CAIRN_OK) {
+        snprintf(error, CAIRN_SCENE_ERROR_SIZE, "settings: %s", cairn_status_text(status));
+        return status;
+    }
+    b.ids = calloc((size_t)scene->body_capacity + 1, sizeof *b.ids);
+    status = b.ids != NULL ? fill(&b) : CAIRN_OUT_OF_MEMORY;
+    free(b.ids);
+    if (status != CAIRN_OK) {
+        cairn_world_destroy(b.world);
+        return status;
+    }
+    *out = b.world;
+    return CAIRN_OK;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// From a scene to the world it describes. Bodies are created in the scene's order, grids unrolled x
+// fastest, then y, then z, each body's shapes right behind it, joints last: so ids are equal
+// everywhere.
+
+#include "base/status.h"
+#include "schema/scene.h"
+#include "sim/sim.h"
+
+// The settings a scene asks for. `rules` NULL takes those the scene names.
+cairn_world_def cairn_scene_world_def(const cairn_scene *scene, const cairn_rules *rules);
+
+// Builds the world; pair with cairn_world_destroy. On failure *out is NULL and `error` says what
+// was refused: CAIRN_NOT_FOUND (unknown rules, a joint's body index), CAIRN_CAPACITY, or what the
+// world answered.
+cairn_status cairn_scene_world_create(const cairn_scene *scene, const cairn_rules *rules,
+    cairn_world **out, char error[CAIRN_SCENE_ERROR_SIZE]);
