@@ -137,19 +137,33 @@ static clip clip_to_face(const cairn_round *round, cairn_vec3 half_extents, uint
     return c;
 }
 
-// Two points where the segment's stretch over the face begins and ends, measured along the contact
-// normal, which need not be quite the face's.
+// The segment's shadow on the face's plane, cast along `outward`.
+static cairn_round shadow_on_face(
+    const cairn_round *round, cairn_vec3 outward, uint32_t axis, float side) {
+    const float inverse = 1.0f / vec3_component(outward, axis);
+    const float height = (vec3_component(round->centre, axis) - side) * inverse;
+    const float slope = vec3_component(round->half, axis) * inverse;
+    return (cairn_round){.centre = vec3_sub_scaled(round->centre, outward, height),
+        .half = vec3_sub_scaled(round->half, outward, slope),
+        .radius = round->radius};
+}
+
+// Two points where the stretch of the segment whose shadow falls on the face begins and ends. All
+// is measured along the contact normal, which need not be quite the face's, so that the closest
+// point of an edge is one of the two.
 static void add_on_face(cairn_manifold *out, const cairn_round *round, cairn_vec3 half_extents,
     cairn_vec3 outward, uint32_t axis, float margin) {
-    const clip c = clip_to_face(round, half_extents, axis);
-    const float length_squared = vec3_length_squared(round->half);
-    if (!(c.upper > c.lower && (c.upper - c.lower) * (c.upper - c.lower) * length_squared >
-                                   1e-4f * round->radius * round->radius)) {
+    const float cosine = vec3_component(outward, axis);
+    const float level = vec3_component(half_extents, axis);
+    const float side = cosine < 0.0f ? 0.0f - level : level;
+    const cairn_round shadow = shadow_on_face(round, outward, axis, side);
+    const clip c = clip_to_face(&shadow, half_extents, axis);
+    const float length = c.upper - c.lower;
+    const float radius_squared = round->radius * round->radius;
+    if (!(length > 0.0f &&
+            length * length * vec3_length_squared(round->half) > 1e-4f * radius_squared)) {
         return;
     }
-    const float cosine = vec3_component(outward, axis);
-    const float side = cosine < 0.0f ? 0.0f - vec3_component(half_extents, axis)
-                                     : vec3_component(half_extents, axis);
     const uint32_t face = FEATURE_FACE * (1 + 2 * axis + (cosine < 0.0f ? 1u : 0u));
     const float ends[2] = {c.lower, c.upper};
     const uint32_t ended_by[2] = {c.lower_by, 5 + c.upper_by};

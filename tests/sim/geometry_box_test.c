@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/sim/geometry_kit.h"
+
+// Contacts are warm started by their identifiers, so these must mean the same corner from step to
+// step, and the separating axis must not change its mind over rounding.
+
+static cairn_manifold collide(const cairn_geometry *a, cairn_pose pose_a, const cairn_geometry *b,
+    cairn_pose pose_b, uint32_t *axis_hint) {
+    cairn_manifold manifold;
+    cairn_collide(a, &pose_a, b, &pose_b, 0.02f, axis_hint, &manifold);
+    return manifold;
+}
+
+static bool same_features(const cairn_manifold *a, const cairn_manifold *b) {
+    bool same = a->point_count == b->point_count;
+    for (uint32_t i = 0; same && i < a->point_count; ++i) {
+        bool found = false;
+        for (uint32_t k = 0; k < b->point_count; ++k) {
+            found = found || a->points[i].feature == b->points[k].feature;
+        }
+        same = found;
+    }
+    return same;
+}
+
+static cairn_pose swaying(cairn_random *random, cairn_vec3 position, float distance, float angle) {
+    const cairn_vec3 off = random_vec3(random, distance);
+    const cairn_quat turn = quat_of_small_angle(random_vec3(random, angle));
+    return (cairn_pose){.position = vec3_add(position, off), .rotation = turn};
+}
+
+typedef struct sway_case {
+    const char *rule;
+    cairn_geometry a;
+    cairn_geometry b;
+    cairn_vec3 offset;
+    uint32_t point_count;
+} sway_case;
+
+// The first steps may still find the axis that suits both.
+enum { SETTLING = 50 };
+
+static void swaying_a_little_keeps_every_feature(void **state) {
+    (void)state;
+    const sway_case cases[] = {
+        {"one size, squarely", box(0.5f, 0.5f, 0.5f), box(0.5f, 0.5f, 0.5f), vec3(0, 1, 0), 4},
+        {"one size, squarely, from below", box(0.5f, 0.5f, 0.5f), box(0.5f, 0.5f, 0.5f),
+            vec3(0, -1, 0), 4},
+        {"one size, side by side", box(0.5f, 0.5f, 0.5f), box(0.5f, 0.5f, 0.5f), vec3(1, 0, 0), 4},
+        {"small on large", box(5, 0.5f, 5), box(0.5f, 0.5f, 0.5f), vec3(1, 1, -2), 4},
+        {"large on small", box(0.5f, 0.5f, 0.5f), box(5, 0.5f, 5), vec3(1, 1, -2), 4},
+        {"over an edge", box(1, 1, 1), box(1, 1, 1), vec3(0.5f, 2, 0.3f), 4},
+        {"a brick on two", box(0.5f, 0.25f, 0.25f), box(0.5f, 0.25f, 0.25f), vec3(0.5f, 0.5f, 0),
+            4},
+        {"capsule beside capsule", capsule(0.5f, 1), capsule(0.5f, 1), vec3(1, 0.5f, 0), 2},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        const sway_case *c = &cases[i];
+        cairn_random random = cairn_random_of(21);
+        uint32_t axis_hint = 0;
+        uint32_t settled_hint = 0;
+        cairn_manifold settled = {.point_count = 0};
+        for (uint32_t step = 0; step < 1000; ++step) {
+            const cairn_pose a = swaying(&random, vec3_zero(), 5e-4f, 3e-4f);
+            const cairn_pose b = swaying(&random, c->offset, 5e-4f, 3e-4f);
+            const cairn_manifold now = collide(&c->a, a, &c->b, b, &axis_hint);
+            assert_int_equal(now.point_count, c->point_count);
+            if (step < SETTLING) {
+                settled = now;
+                settled_hint = axis_hint;
+            } else if (!same_features(&settled, &now) || axis_hint != settled_hint) {
+                fail_msg("%s: features change at step %u", c->rule, step);
+            }
+        }
+    }
+}
+
+static void sliding_across_a_floor_keeps_the_corners(void **state) {
+    (void)state;
+    const cairn_geometry floor = box(50, 1, 50);
+    const cairn_geometry crate = box(0.5f, 0.5f, 0.5f);
+    uint32_t axis_hint = 0;
+    cairn_manifold before = collide(&floor, at(0, 0, 0), &crate, at(0, 1.499f, 0), &axis_hint);
+    for (uint32_t step = 1; step < 500; ++step) {
+        const float x = 0.05f * (float)step;
+        // Turning by three degrees a step; the feature of a corner turns with it.
+        const cairn_pose pose =
+            turned(at(x, 1.499f, 0.3f * x), vec3(0, 1, 0), 0.026f * (float)(step % 40));
+        const cairn_manifold manifold = collide(&floor, at(0, 0, 0), &crate, pose, &axis_hint);
+        assert_int_equal(manifold.point_count, 4);
+        assert_true(same_features(&before, &manifold));
+        for (uint32_t k = 0; k < 4; ++k) {
+            const cairn_vec3 local = pose_apply_inverse(pose, manifold.points[k].position);
+            const cairn_vec3 old = before.points[k].position;
+            if (step > 1) {
+                assert_true(vec3_distance(local, old) < 1e-3f);
+            }
+            before.points[k].position = local;
+        }
+    }
+}
+
+static void sliding_off_an_edge_changes_features_only_where_corners_pass(void **state) {
+    (void)state;
+    const cairn_geometry crate = box(0.5f, 0.5f, 0.5f);
+    uint32_t axis_hint = 0;
+    cairn_manifold before = collide(&crate, at(0, 0, 0), &crate, at(-0.9f, 0.99f, 0), &axis_hint);
+    uint32_t changes = 0;
+    for (uint32_t step = 1; step <= 1800; ++step) {
+        const float x = -0.9f + 0.001f * (float)step;
+        const cairn_manifold now =
+            collide(&crate, at(0, 0, 0), &crate, at(x, 0.99f, 0.0f), &axis_hint);
+        assert_int_equal(now.point_count, 4);
+        changes += same_features(&before, &now) ? 0 : 1;
+        before = now;
+    }
+    // Going over: the two trailing corners come in and the two leading ones go out, at the middle.
+    assert_in_range(changes, 1, 2);
+}
+
+static void features_of_one_manifold_differ(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(22);
+    for (uint32_t round = 0; round < 20000; ++round) {
+        const uint32_t kind_a = CAIRN_SHAPE_CAPSULE + (uint32_t)cairn_random_below(&random, 2);
+        const uint32_t kind_b = CAIRN_SHAPE_CAPSULE + (uint32_t)cairn_random_below(&random, 3);
+        const cairn_geometry a = random_geometry(&random, kind_a);
+        const cairn_geometry b = random_geometry(&random, kind_b);
+        uint32_t axis_hint = 0;
+        const cairn_pose pose_a = random_pose(&random, 0.5f);
+        const cairn_manifold manifold =
+            collide(&a, pose_a, &b, random_pose(&random, 0.5f), &axis_hint);
+        for (uint32_t i = 0; i < manifold.point_count; ++i) {
+            for (uint32_t k = i + 1; k < manifold.point_count; ++k) {
+                assert_int_not_equal(manifold.points[i].feature, manifold.points[k].feature);
+            }
+        }
+    }
+}
+
+static void a_clearly_better_axis_is_taken(void **state) {
+    (void)state;
+    const cairn_geometry crate = box(0.5f, 0.5f, 0.5f);
+    uint32_t axis_hint = 0;
+    const struct {
+        float x;
+        float y;
+        uint32_t axis; // 1: x of the first box, 2: y
+    } steps[] = {
+        {0.5f, 0.9f, 2}, // 0.1 deep along y, 0.5 along x
+        {0.899f, 0.9f, 2},
+        {0.901f, 0.9f, 2}, // x is better by a little: stay
+        {0.904f, 0.9f, 2},
+        {0.95f, 0.9f, 1}, // clearly better: go
+        {0.901f, 0.904f, 1},
+        {0.9f, 0.95f, 2},
+    };
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); ++i) {
+        collide(&crate, at(0, 0, 0), &crate, at(steps[i].x, steps[i].y, 0), &axis_hint);
+        assert_int_equal(axis_hint, steps[i].axis);
+    }
+}
+
+static void an_edge_gives_way_to_a_face_as_good(void **state) {
+    (void)state;
+    const cairn_geometry crate = box(0.5f, 0.5f, 0.5f);
+    for (uint32_t hint = 7; hint < 16; ++hint) {
+        uint32_t axis_hint = hint;
+        const cairn_pose above = turned(at(0, 0.99f, 0), vec3(0, 1, 0), 0.3f);
+        const cairn_manifold manifold = collide(&crate, at(0, 0, 0), &crate, above, &axis_hint);
+        assert_int_equal(manifold.point_count, 4);
+        assert_in_range(axis_hint, 1, 6);
+    }
+}
+
+static void expect_sound(const cairn_manifold *manifold) {
+    assert_true(vec3_finite(manifold->normal));
+    assert_true(float_abs(vec3_length(manifold->normal) - 1.0f) < 1e-5f);
+    assert_in_range(manifold->point_count, 0, CAIRN_MANIFOLD_POINTS_MAX);
+    const uint32_t minus_zero = 0x80000000u;
+    assert_int_not_equal(float_bits(manifold->normal.x), minus_zero);
+    assert_int_not_equal(float_bits(manifold->normal.y), minus_zero);
+    assert_int_not_equal(float_bits(manifold->normal.z), minus_zero);
+    for (uint32_t i = 0; i < manifold->point_count; ++i) {
+        const cairn_manifold_point *point = &manifold->points[i];
+        assert_true(vec3_finite(point->position));
+        assert_true(float_finite(point->separation));
+        assert_true(point->separation <= 0.02f);
+        assert_int_not_equal(float_bits(point->position.x), minus_zero);
+        assert_int_not_equal(float_bits(point->position.y), minus_zero);
+        assert_int_not_equal(float_bits(point->position.z), minus_zero);
+        assert_int_not_equal(float_bits(point->separation), minus_zero);
+    }
+}
+
+static float random_size(cairn_random *random) {
+    static const float sizes[] = {1e-3f, 1e-2f, 0.5f, 1.0f, 1.0f, 30.0f, 1e4f};
+    return sizes[cairn_random_below(random, sizeof(sizes) / sizeof(sizes[0]))];
+}
+
+static cairn_geometry random_extreme(cairn_random *random) {
+    const uint32_t kind = 1 + (uint32_t)cairn_random_below(random, 4);
+    const float x = random_size(random);
+    const float y = random_size(random);
+    const float z = random_size(random);
+    const float half_height = cairn_random_below(random, 4) == 0 ? 0.0f : y;
+    return kind == CAIRN_SHAPE_SPHERE    ? sphere(x)
+           : kind == CAIRN_SHAPE_CAPSULE ? capsule(x, half_height)
+           : kind == CAIRN_SHAPE_BOX     ? box(x, y, z)
+                                         : half_space();
+}
+
+// Positions and rotations that make things coincide, line up, or almost.
+static cairn_pose random_extreme_pose(cairn_random *random) {
+    cairn_pose pose = at(0, 0, 0);
+    const float size = random_size(random);
+    switch (cairn_random_below(random, 4)) {
+    case 0:
+        return pose;
+    case 1:
+        return turned(at(0, size, 0), vec3(0, 0, 1), 1.0f);
+    case 2:
+        return swaying(random, vec3_zero(), 1e-6f, 1e-6f);
+    default:
+        pose = random_pose(random, size);
+        return pose;
+    }
+}
+
+static void whatever_the_shapes_and_the_hint_the_answer_is_sound(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(23);
+    uint32_t touching = 0;
+    for (uint32_t round = 0; round < 30000; ++round) {
+        const cairn_geometry a = random_extreme(&random);
+        const cairn_geometry b = random_extreme(&random);
+        const cairn_pose pose_a = random_extreme_pose(&random);
+        const cairn_pose pose_b = random_extreme_pose(&random);
+        uint32_t axis_hint = (uint32_t)cairn_random_below(&random, 18);
+        axis_hint = axis_hint == 17 ? UINT32_MAX : axis_hint;
+        const cairn_manifold manifold = collide(&a, pose_a, &b, pose_b, &axis_hint);
+        expect_sound(&manifold);
+        touching += manifold.point_count > 0;
+    }
+    assert_true(touching > 5000);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(swaying_a_little_keeps_every_feature),
+        cmocka_unit_test(sliding_across_a_floor_keeps_the_corners),
+        cmocka_unit_test(sliding_off_an_edge_changes_features_only_where_corners_pass),
+        cmocka_unit_test(features_of_one_manifold_differ),
+        cmocka_unit_test(a_clearly_better_axis_is_taken),
+        cmocka_unit_test(an_edge_gives_way_to_a_face_as_good),
+        cmocka_unit_test(whatever_the_shapes_and_the_hint_the_answer_is_sound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

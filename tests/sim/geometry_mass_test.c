@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/sim/geometry_kit.h"
+
+static void expect_near(const char *what, float actual, float expected, float relative) {
+    if (!(float_abs(actual - expected) <= relative * float_abs(expected))) {
+        fail_msg("%s is %.7g, not %.7g", what, (double)actual, (double)expected);
+    }
+}
+
+static void closed_forms_hold(void **state) {
+    (void)state;
+    const struct {
+        const char *what;
+        cairn_geometry geometry;
+        float density;
+        float mass;
+        float xx, yy, zz;
+    } cases[] = {
+        // 4/3 pi r^3 and 2/5 m r^2
+        {"sphere", sphere(2), 3, 100.530965f, 160.849544f, 160.849544f, 160.849544f},
+        // a b c and m/12 (b^2 + c^2) of the full sides 2, 4, 6
+        {"box", box(1, 2, 3), 10, 480, 2080, 1600, 800},
+        // a ball and a cylinder: 4/3 pi + 4 pi; along the axis 2/5 and 1/2 of them
+        {"capsule", capsule(1, 2), 1, 16.7551608f, 44.6106157f, 7.95870139f, 44.6106157f},
+        {"capsule without a side", capsule(2, 0), 3, 100.530965f, 160.849544f, 160.849544f,
+            160.849544f},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        const cairn_mass mass = cairn_geometry_mass(&cases[i].geometry, cases[i].density);
+        expect_near(cases[i].what, mass.mass, cases[i].mass, 1e-6f);
+        expect_near(cases[i].what, mass.inertia[0], cases[i].xx, 1e-6f);
+        expect_near(cases[i].what, mass.inertia[1], cases[i].yy, 1e-6f);
+        expect_near(cases[i].what, mass.inertia[2], cases[i].zz, 1e-6f);
+        assert_true(vec3_length(mass.centre) == 0.0f);
+        assert_true(mass.inertia[3] == 0.0f && mass.inertia[4] == 0.0f && mass.inertia[5] == 0.0f);
+    }
+}
+
+static void a_half_space_weighs_nothing(void **state) {
+    (void)state;
+    const cairn_geometry ground = half_space();
+    const cairn_mass mass = cairn_geometry_mass(&ground, 1000.0f);
+    assert_true(mass.mass == 0.0f && mass.inertia[0] == 0.0f);
+}
+
+// Cells of a grid over the shape, each a point of mass: forms nobody had to derive.
+static void a_grid_of_points_weighs_the_same(void **state) {
+    (void)state;
+    const cairn_geometry shapes[] = {sphere(0.9f), capsule(0.6f, 0.8f), box(0.5f, 1.1f, 0.8f)};
+    enum { CELLS = 60 };
+    const float cell = 3.0f / CELLS;
+    const cairn_pose pose = at(0, 0, 0);
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i) {
+        float inside = 0.0f;
+        cairn_vec3 squares = vec3_zero();
+        for (uint32_t k = 0; k < CELLS * CELLS * CELLS; ++k) {
+            const cairn_vec3 index =
+                vec3((float)(k % CELLS), (float)(k / CELLS % CELLS), (float)(k / (CELLS * CELLS)));
+            const cairn_vec3 half = vec3(0.5f, 0.5f, 0.5f);
+            const cairn_vec3 point =
+                vec3_sub(vec3_scale(vec3_add(index, half), cell), vec3(1.5f, 1.5f, 1.5f));
+            if (contains(&shapes[i], &pose, point, 0.0f)) {
+                inside += 1.0f;
+                squares = vec3_add(squares, vec3_multiply(point, point));
+            }
+        }
+        const float weight = cell * cell * cell * 7.0f;
+        const cairn_mass mass = cairn_geometry_mass(&shapes[i], 7.0f);
+        expect_near("mass", inside * weight, mass.mass, 0.02f);
+        expect_near("xx", (squares.y + squares.z) * weight, mass.inertia[0], 0.03f);
+        expect_near("yy", (squares.x + squares.z) * weight, mass.inertia[1], 0.03f);
+        expect_near("zz", (squares.x + squares.y) * weight, mass.inertia[2], 0.03f);
+    }
+}
+
+// The bounds hold every point of the shape and touch it on all six sides.
+static void bounds_are_as_tight_as_the_shape(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(41);
+    for (uint32_t round = 0; round < 300; ++round) {
+        const cairn_geometry geometry = random_geometry(&random, 1 + round % 3);
+        const cairn_pose pose = random_pose(&random, 5.0f);
+        const cairn_aabb bounds = cairn_geometry_aabb(&geometry, &pose);
+        const cairn_geometry ground = half_space();
+        const cairn_vec3 middle = vec3_scale(vec3_add(bounds.lower, bounds.upper), 0.5f);
+        const float axes[6][4] = {{0, 1, 0, bounds.lower.y}, {0, -1, 0, bounds.upper.y},
+            {1, 0, 0, bounds.lower.x}, {-1, 0, 0, bounds.upper.x}, {0, 0, 1, bounds.lower.z},
+            {0, 0, -1, bounds.upper.z}};
+        for (uint32_t side = 0; side < 6; ++side) {
+            const cairn_vec3 up = vec3(axes[side][0], axes[side][1], axes[side][2]);
+            const cairn_vec3 from = vec3(0, 1, 0);
+            const cairn_vec3 cross = vec3_cross(from, up);
+            const cairn_quat half_turn = {.x = 1.0f, .y = 0.0f, .z = 0.0f, .w = 0.0f};
+            const cairn_quat turn = quat_normalize(
+                (cairn_quat){.x = cross.x, .y = cross.y, .z = cross.z, .w = 1.0f + up.y});
+            cairn_pose wall = {.position = middle, .rotation = side == 1 ? half_turn : turn};
+            const float sign = axes[side][0] + axes[side][1] + axes[side][2];
+            const float out = sign * (axes[side][3] - vec3_dot(middle, vec3_abs(up)));
+            wall.position = vec3_add_scaled(middle, up, out - 1e-4f);
+            assert_false(cairn_geometry_overlap(&geometry, &pose, &ground, &wall));
+            wall.position = vec3_add_scaled(middle, up, out + 1e-4f);
+            assert_true(cairn_geometry_overlap(&geometry, &pose, &ground, &wall));
+        }
+    }
+}
+
+static void a_half_space_bounds_everything_and_is_finite(void **state) {
+    (void)state;
+    const cairn_geometry ground = half_space();
+    const cairn_pose pose = at(1e5f, -1e5f, 0);
+    const cairn_aabb bounds = cairn_geometry_aabb(&ground, &pose);
+    assert_true(vec3_finite(bounds.lower) && vec3_finite(bounds.upper));
+    assert_true(bounds.lower.x < -1e6f && bounds.upper.y > 1e6f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(closed_forms_hold),
+        cmocka_unit_test(a_half_space_weighs_nothing),
+        cmocka_unit_test(a_grid_of_points_weighs_the_same),
+        cmocka_unit_test(bounds_are_as_tight_as_the_shape),
+        cmocka_unit_test(a_half_space_bounds_everything_and_is_finite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/sim/geometry_kit.h"
+
+// The narrow phase against a search that knows nothing of faces, edges or kinds: two convex shapes
+// are as far apart (or as deep in each other) as the best direction says, and directions can be
+// tried one after another.
+
+// The farthest the shape reaches along the unit vector `n`.
+static float reach(const cairn_geometry *geometry, const cairn_pose *pose, cairn_vec3 n) {
+    const cairn_vec3 local = vec3_abs(quat_rotate_inverse(pose->rotation, n));
+    const float core = geometry->kind == CAIRN_SHAPE_BOX
+                           ? vec3_dot(local, geometry->half_extents)
+                           : geometry->radius + geometry->half_height * local.y;
+    return vec3_dot(pose->position, n) + core;
+}
+
+typedef struct shapes {
+    cairn_geometry a;
+    cairn_geometry b;
+    cairn_pose pose_a;
+    cairn_pose pose_b;
+} shapes;
+
+// How far b is from a along `n` from a to b; the shapes are symmetric about their centres.
+static float gap(const shapes *s, cairn_vec3 n) {
+    const float near_b = 0.0f - reach(&s->b, &s->pose_b, vec3_negate(n));
+    return near_b - reach(&s->a, &s->pose_a, n);
+}
+
+// Climbs from `n` by smaller and smaller steps anywhere; a ridge has few ways up, so many are
+// tried.
+static float climb(const shapes *s, cairn_vec3 n, cairn_random *random, cairn_vec3 *top) {
+    float best = gap(s, n);
+    for (float step = 0.4f; step > 1e-4f; step *= 0.6f) {
+        for (uint32_t i = 0; i < 16; ++i) {
+            const cairn_vec3 way = random_vec3(random, step);
+            const cairn_vec3 tried = vec3_normalize(vec3_add(n, way), n);
+            const float here = gap(s, tried);
+            n = vec3_select(here > best, tried, n);
+            best = float_max(best, here);
+        }
+    }
+    *top = n;
+    return best;
+}
+
+// Starts from faces of both, from the line of centres, and from anywhere.
+static float search(const shapes *s, cairn_random *random, cairn_vec3 *top) {
+    enum { FACES = 12, STARTS = 20 };
+    float best = -1e9f;
+    for (uint32_t i = 0; i < STARTS; ++i) {
+        const cairn_quat turn = i < FACES / 2 ? s->pose_a.rotation : s->pose_b.rotation;
+        const uint32_t face = i % 6;
+        const float side = face < 3 ? 1.0f : -1.0f;
+        const cairn_vec3 axis = vec3(
+            face % 3 == 0 ? side : 0.0f, face % 3 == 1 ? side : 0.0f, face % 3 == 2 ? side : 0.0f);
+        const cairn_vec3 anywhere =
+            i == FACES ? vec3_sub(s->pose_b.position, s->pose_a.position) : random_vec3(random, 1);
+        const cairn_vec3 start = i < FACES ? quat_rotate(turn, axis) : anywhere;
+        cairn_vec3 here = vec3_zero();
+        const float found = climb(s, vec3_normalize(start, vec3(0, 1, 0)), random, &here);
+        *top = vec3_select(found > best, here, *top);
+        best = float_max(best, found);
+    }
+    return best;
+}
+
+static shapes random_shapes(cairn_random *random, uint32_t kind_a, uint32_t kind_b) {
+    shapes s = {.a = random_geometry(random, kind_a), .b = random_geometry(random, kind_b)};
+    s.pose_a = random_pose(random, 0.5f);
+    s.pose_b = random_pose(random, 1.5f);
+    return s;
+}
+
+static float deepest(const cairn_manifold *manifold) {
+    float least = 1e9f;
+    for (uint32_t i = 0; i < manifold->point_count; ++i) {
+        least = float_min(least, manifold->points[i].separation);
+    }
+    return least;
+}
+
+static void expect(bool holds, const char *what, uint32_t seed, float found, float searched) {
+    if (!holds) {
+        fail_msg(
+            "seed %u: %s: %.7g, the search says %.7g", seed, what, (double)found, (double)searched);
+    }
+}
+
+static void expect_agreement(const shapes *s, uint32_t seed, cairn_random *random) {
+    cairn_vec3 top = vec3_zero();
+    const float searched = search(s, random, &top);
+    if (float_abs(searched) > 1e-3f) {
+        const bool overlap = cairn_geometry_overlap(&s->a, &s->pose_a, &s->b, &s->pose_b);
+        expect(overlap == (searched < 0.0f), "overlap", seed, overlap ? -1.0f : 1.0f, searched);
+    }
+    uint32_t axis_hint = 0;
+    cairn_manifold manifold;
+    cairn_collide(&s->a, &s->pose_a, &s->b, &s->pose_b, 0.1f, &axis_hint, &manifold);
+    // Box against box measures along an axis, which near a corner is short of the distance.
+    const bool boxes = s->a.kind == CAIRN_SHAPE_BOX && s->b.kind == CAIRN_SHAPE_BOX;
+    if (searched < 0.099f && (!boxes || searched < 0.0f)) {
+        expect(manifold.point_count > 0, "no contact", seed, 1.0f, searched);
+    }
+    if (manifold.point_count == 0) {
+        return;
+    }
+    // The normal is nearly as good a way out as the best, and its points say how far it is. Faces
+    // are preferred to edges by a tenth, and capsules that lie along something are measured along
+    // one normal.
+    const float along = gap(s, manifold.normal);
+    const float slack = 0.11f * float_abs(searched) + 0.01f;
+    if (searched < 0.0f || !boxes) {
+        expect(along >= searched - slack, "the normal", seed, along, searched);
+        expect(deepest(&manifold) <= searched + slack, "the deepest point", seed,
+            deepest(&manifold), searched);
+    }
+    expect(deepest(&manifold) >= along - 1e-3f, "deeper than the way out", seed, deepest(&manifold),
+        along);
+    for (uint32_t i = 0; i < manifold.point_count; ++i) {
+        const float half = 0.5f * float_abs(manifold.points[i].separation) + 0.01f;
+        const cairn_vec3 at = manifold.points[i].position;
+        expect(contains(&s->a, &s->pose_a, at, half), "a point off a", seed, half, searched);
+        expect(contains(&s->b, &s->pose_b, at, half), "a point off b", seed, half, searched);
+    }
+}
+
+static void contacts_agree_with_a_search_over_directions(void **state) {
+    (void)state;
+    for (uint32_t seed = 1; seed <= 360; ++seed) {
+        cairn_random random = cairn_random_of(seed);
+        const uint32_t kind_a = 1 + seed % 3;
+        const uint32_t kind_b = 1 + seed / 3 % 3;
+        const shapes s = random_shapes(&random, kind_a, kind_b);
+        expect_agreement(&s, seed, &random);
+    }
+}
+
+// Boxes against a half-space need no search: every corner's height is known.
+static void the_lowest_corner_is_among_the_contacts(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(31);
+    for (uint32_t round = 0; round < 3000; ++round) {
+        const cairn_geometry crate = random_geometry(&random, CAIRN_SHAPE_BOX);
+        const cairn_geometry ground = half_space();
+        const cairn_pose pose = random_pose(&random, 1.0f);
+        const cairn_pose ground_pose = random_pose(&random, 1.0f);
+        const cairn_vec3 up = quat_rotate(ground_pose.rotation, vec3(0, 1, 0));
+        const float lowest =
+            0.0f - reach(&crate, &pose, vec3_negate(up)) - vec3_dot(up, ground_pose.position);
+        uint32_t axis_hint = 0;
+        cairn_manifold manifold;
+        cairn_collide(&crate, &pose, &ground, &ground_pose, 0.1f, &axis_hint, &manifold);
+        assert_int_equal(manifold.point_count > 0, lowest <= 0.1f);
+        if (manifold.point_count > 0) {
+            expect(float_abs(deepest(&manifold) - lowest) < 1e-5f, "lowest corner", round,
+                deepest(&manifold), lowest);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contacts_agree_with_a_search_over_directions),
+        cmocka_unit_test(the_lowest_corner_is_among_the_contacts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
