@@ -71,6 +71,8 @@ typedef struct cairn_server_config {
 } cairn_server_config;
 
 cairn_server_config cairn_server_config_default(void);
+// On failure *out is NULL: CAIRN_INVALID_ARGUMENT, CAIRN_OUT_OF_MEMORY, or what the world's
+// creation answers. What a scene is refused for is told by the event "room_refused".
 cairn_status cairn_server_create(const cairn_server_config *config, cairn_server **out);
 // Does not say goodbye; drain first for that. Closes the recording with its end chunk.
 void cairn_server_destroy(cairn_server *server);

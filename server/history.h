@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The last ticks of a room: commands and the roots after stepping them. Lockstep clients and the
+// recording are served from here, and reported roots are compared with it. Fixed memory.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/status.h"
+#include "schema/messages.h"
+#include "sim/sim.h"
+
+typedef struct cairn_history cairn_history;
+
+// `ticks` are kept, the oldest gives way. CAIRN_OUT_OF_MEMORY leaves *out NULL.
+cairn_status cairn_history_create(
+    uint32_t ticks, uint32_t commands_per_tick_max, cairn_history **out);
+void cairn_history_destroy(cairn_history *history); // NULL is allowed
+
+// Ticks come one after the other; the first may be any.
+void cairn_history_add(cairn_history *history, uint64_t tick, const cairn_command *commands,
+    uint32_t command_count, cairn_hash128 root);
+
+uint32_t cairn_history_capacity(const cairn_history *history); // ticks
+uint64_t cairn_history_oldest(const cairn_history *history);   // first tick held
+uint64_t cairn_history_end(const cairn_history *history);      // one past the last tick held
+
+// The full root after stepping `tick`. False when it is not held.
+bool cairn_history_root(const cairn_history *history, uint64_t tick, cairn_hash128 *out);
+
+// A run of ticks in wire form; the arrays are the caller's.
+typedef struct cairn_history_run {
+    cairn_wire_tick *ticks;
+    uint32_t tick_capacity;
+    cairn_wire_command *commands;
+    uint32_t command_capacity; // at least one tick's commands
+    uint32_t tick_count;
+    uint32_t command_count;
+} cairn_history_run;
+
+// Fills the run with consecutive ticks from `from` on, as many as are held and fit.
+void cairn_history_read(const cairn_history *history, uint64_t from, cairn_history_run *run);

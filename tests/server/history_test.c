@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// The last ticks of a room come back as they were put in, in runs that fit their message.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "server/history.h"
+
+#define TICKS 8
+#define COMMANDS 3
+
+static cairn_history *history_of(uint64_t first, uint64_t end) {
+    cairn_history *history;
+    assert_int_equal(cairn_history_create(TICKS, COMMANDS, &history), CAIRN_OK);
+    for (uint64_t tick = first; tick < end; ++tick) {
+        const cairn_command commands[COMMANDS] = {
+            {.kind = CAIRN_COMMAND_INPUT, .slot = 1, .sequence = (uint32_t)tick},
+            {.kind = CAIRN_COMMAND_INPUT, .slot = 2, .sequence = (uint32_t)tick},
+            {.kind = CAIRN_COMMAND_INPUT, .slot = 3, .sequence = (uint32_t)tick},
+        };
+        const cairn_hash128 root = {.lo = tick, .hi = ~tick};
+        cairn_history_add(history, tick, commands, (uint32_t)(tick % (COMMANDS + 1)), root);
+    }
+    return history;
+}
+
+typedef struct arrays {
+    cairn_wire_tick ticks[TICKS];
+    cairn_wire_command commands[TICKS * COMMANDS];
+} arrays;
+
+static cairn_history_run run_of(arrays *in, uint32_t ticks, uint32_t commands) {
+    return (cairn_history_run){.ticks = in->ticks,
+        .tick_capacity = ticks,
+        .commands = in->commands,
+        .command_capacity = commands};
+}
+
+static void the_oldest_tick_gives_way(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t first, end, oldest;
+    } rows[] = {{0, 0, 0}, {0, 1, 0}, {0, 8, 0}, {0, 9, 1}, {0, 100, 92}, {50, 53, 50}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        cairn_history *history = history_of(rows[i].first, rows[i].end);
+        assert_int_equal(cairn_history_oldest(history), rows[i].oldest);
+        assert_int_equal(cairn_history_end(history), rows[i].end);
+        cairn_hash128 root;
+        assert_false(cairn_history_root(history, rows[i].end, &root));
+        if (rows[i].oldest > 0) {
+            assert_false(cairn_history_root(history, rows[i].oldest - 1, &root));
+        }
+        for (uint64_t tick = rows[i].oldest; tick < rows[i].end; ++tick) {
+            assert_true(cairn_history_root(history, tick, &root));
+            assert_true(root.lo == tick && root.hi == ~tick);
+        }
+        cairn_history_destroy(history);
+    }
+}
+
+static void a_run_is_consecutive_and_carries_each_ticks_commands(void **state) {
+    (void)state;
+    cairn_history *history = history_of(0, 20);
+    arrays in;
+    cairn_history_run run = run_of(&in, TICKS, TICKS * COMMANDS);
+    cairn_history_read(history, 13, &run);
+    assert_int_equal(run.tick_count, 7);
+    uint32_t commands = 0;
+    for (uint32_t i = 0; i < run.tick_count; ++i) {
+        const cairn_wire_tick *tick = &run.ticks[i];
+        assert_int_equal(tick->tick, 13 + i);
+        assert_true(tick->root_lo == tick->tick);
+        assert_int_equal(tick->first_command, commands);
+        assert_int_equal(tick->command_count, tick->tick % (COMMANDS + 1));
+        for (uint32_t c = 0; c < tick->command_count; ++c) {
+            assert_int_equal(run.commands[commands + c].sequence, tick->tick);
+            assert_int_equal(run.commands[commands + c].slot, c + 1);
+        }
+        commands += tick->command_count;
+    }
+    assert_int_equal(run.command_count, commands);
+    cairn_history_destroy(history);
+}
+
+static void a_run_ends_where_its_room_ends(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t from;
+        uint32_t tick_room, command_room, ticks, commands;
+    } rows[] = {
+        {12, 8, 24, 8, 12}, {12, 3, 24, 3, 3},
+        {12, 8, 3, 3, 3},                    // 0 + 1 + 2, and three more do not fit
+        {13, 8, 5, 2, 3},                    // 1 + 2
+        {19, 8, 3, 1, 3}, {20, 8, 24, 0, 0}, // not stepped yet
+        {11, 8, 24, 0, 0},                   // forgotten
+    };
+    cairn_history *history = history_of(0, 20);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        arrays in;
+        cairn_history_run run = run_of(&in, rows[i].tick_room, rows[i].command_room);
+        cairn_history_read(history, rows[i].from, &run);
+        assert_int_equal(run.tick_count, rows[i].ticks);
+        assert_int_equal(run.command_count, rows[i].commands);
+    }
+    cairn_history_destroy(history);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_oldest_tick_gives_way),
+        cmocka_unit_test(a_run_is_consecutive_and_carries_each_ticks_commands),
+        cmocka_unit_test(a_run_ends_where_its_room_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// One encoding serves all joiners while it is fresh or needed, and never holds up a new one.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "server/transfer.h"
+
+#define FRESH 10
+#define USABLE 100
+
+typedef struct stage {
+    cairn_world *world;
+    cairn_transfer transfer;
+} stage;
+
+static stage stage_of(size_t capacity) {
+    stage s = {0};
+    const cairn_world_def def = cairn_world_def_default();
+    assert_int_equal(cairn_world_create(&def, &s.world), CAIRN_OK);
+    assert_int_equal(cairn_transfer_create(capacity, &s.transfer), CAIRN_OK);
+    return s;
+}
+
+static void stage_end(stage *s) {
+    cairn_transfer_destroy(&s->transfer);
+    cairn_world_destroy(s->world);
+}
+
+static void step(stage *s, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; ++i) {
+        cairn_world_step(s->world, NULL, 0);
+    }
+}
+
+static cairn_status join(stage *s) {
+    return cairn_transfer_join(&s->transfer, s->world, FRESH, USABLE);
+}
+
+static void who_joins_alone_gets_the_world_as_it_is(void **state) {
+    (void)state;
+    stage s = stage_of(1 << 20);
+    step(&s, 5);
+    assert_int_equal(join(&s), CAIRN_OK);
+    assert_int_equal(s.transfer.tick, 5);
+    assert_int_equal(s.transfer.generation, 1);
+    cairn_world_def def;
+    char rules[32];
+    assert_int_equal(
+        cairn_world_def_of_encoding(s.transfer.bytes, s.transfer.size, &def, rules), CAIRN_OK);
+    stage_end(&s);
+}
+
+static void a_joiner_shares_what_is_fresh_or_being_read(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t age;
+        bool read;
+        uint32_t generation;
+    } rows[] = {
+        {0, false, 1},
+        {FRESH, false, 1},
+        {FRESH + 1, false, 2},
+        {FRESH + 1, true, 1},
+        {USABLE, true, 1},
+        {USABLE + 1, true, 2},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        stage s = stage_of(1 << 20);
+        assert_int_equal(join(&s), CAIRN_OK);
+        if (!rows[i].read) {
+            cairn_transfer_leave(&s.transfer);
+        }
+        step(&s, rows[i].age);
+        assert_int_equal(join(&s), CAIRN_OK);
+        assert_int_equal(s.transfer.generation, rows[i].generation);
+        assert_int_equal(s.transfer.tick, rows[i].generation == 1 ? 0 : rows[i].age);
+        assert_int_equal(s.transfer.readers, rows[i].read ? 2 : 1);
+        stage_end(&s);
+    }
+}
+
+static void a_state_larger_than_the_buffer_is_refused_without_a_reader(void **state) {
+    (void)state;
+    stage s = stage_of(16);
+    assert_int_equal(join(&s), CAIRN_CAPACITY);
+    assert_int_equal(s.transfer.readers, 0);
+    assert_int_equal(s.transfer.generation, 0);
+    stage_end(&s);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_joins_alone_gets_the_world_as_it_is),
+        cmocka_unit_test(a_joiner_shares_what_is_fresh_or_being_read),
+        cmocka_unit_test(a_state_larger_than_the_buffer_is_refused_without_a_reader),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
