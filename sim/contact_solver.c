@@ -72,16 +72,19 @@ static float constant_bound(const cairn_world *world, const cairn_contact_constr
     return constraint->friction * share * gravity * world_time_step(world);
 }
 
-// The normal velocity asked for: what Baumgarte's term wants for the depth beyond the slop, or the
-// bounce, whichever is more. No depth is pushed out faster than CAIRN_PUSH_SPEED_MAX.
+// The normal velocity asked for. Across a gap: just enough approach to close it. Inside: what
+// Baumgarte's term wants for the depth beyond the slop (Catto 2005, equation 20), never faster than
+// CAIRN_PUSH_SPEED_MAX. A bounce replaces both when the bodies would meet within this step.
 static float normal_target(
     const cairn_world *world, float separation, float approach, float restitution) {
     const cairn_settings *settings = world->state.settings;
+    const float rate = (float)settings->tick_rate_hz;
     const float depth = float_max(0.0f - separation - settings->slop, 0.0f);
-    const float rate = settings->baumgarte * (float)settings->tick_rate_hz;
-    const float push = float_min(depth * rate, CAIRN_PUSH_SPEED_MAX);
-    const float bounce = approach > settings->restitution_threshold ? restitution * approach : 0.0f;
-    return float_max(push, bounce);
+    const float push = float_min(depth * settings->baumgarte * rate, CAIRN_PUSH_SPEED_MAX);
+    const float target = separation > 0.0f ? 0.0f - separation * rate : push;
+    const bool meets = approach > separation * rate;
+    const bool bounces = meets && approach > settings->restitution_threshold;
+    return bounces ? float_max(target, restitution * approach) : target;
 }
 
 static void prepare_row(const cairn_world *world, const cairn_contact_constraint *constraint,
@@ -201,8 +204,10 @@ static void solve_contact(cairn_world *world, cairn_contact_constraint *constrai
     for (uint32_t i = 0; i < constraint->row_count; ++i) {
         solve_friction(constraint, &constraint->rows[i], coulomb, a, b);
     }
-    for (uint32_t i = 0; i < constraint->row_count; ++i) {
-        solve_normal(constraint, &constraint->rows[i], a, b);
+    for (uint32_t pass = 0; pass < CAIRN_NORMAL_PASSES; ++pass) {
+        for (uint32_t i = 0; i < constraint->row_count; ++i) {
+            solve_normal(constraint, &constraint->rows[i], a, b);
+        }
     }
 }
 

@@ -3,10 +3,17 @@
 
 #include "base/assert.h"
 #include "sim/body.h"
+#include "sim/limits.h"
 #include "sim/scratch.h"
 #include "sim/shape.h"
 #include "sim/slots.h"
 #include "sim/step.h"
+
+static cairn_aabb within_reach(cairn_aabb box) {
+    const float reach = 0.5f * CAIRN_CONTACT_MARGIN;
+    const cairn_vec3 grown = vec3(reach, reach, reach);
+    return (cairn_aabb){.lower = vec3_sub(box.lower, grown), .upper = vec3_add(box.upper, grown)};
+}
 
 uint32_t cairn_step_find_pairs(cairn_world *world) {
     const cairn_state *state = &world->state;
@@ -19,7 +26,7 @@ uint32_t cairn_step_find_pairs(cairn_world *world) {
         const cairn_shape *shape = &state->shapes[i];
         scratch->shape_poses[i] = cairn_shape_world_pose(world, i);
         scratch->boxes[count] = (cairn_broad_box){
-            .box = cairn_geometry_aabb(&shape->geometry, &scratch->shape_poses[i]),
+            .box = within_reach(cairn_geometry_aabb(&shape->geometry, &scratch->shape_poses[i])),
             .shape = i,
             .category = shape->category,
             .mask = shape->mask,
@@ -111,7 +118,7 @@ static void touch(cairn_world *world, cairn_pair pair, const cairn_contact *old)
     contact.axis_hint = same ? old->axis_hint : 0;
     cairn_manifold manifold;
     cairn_collide(&a->geometry, &scratch->shape_poses[pair.shape_a], &b->geometry,
-        &scratch->shape_poses[pair.shape_b], 0.0f, &contact.axis_hint, &manifold);
+        &scratch->shape_poses[pair.shape_b], CAIRN_CONTACT_MARGIN, &contact.axis_hint, &manifold);
     if (manifold.point_count == 0) {
         return;
     }

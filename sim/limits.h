@@ -25,3 +25,10 @@
 // The fastest that overlap alone pushes two bodies apart, m/s: what was spawned inside another does
 // not shoot out.
 #define CAIRN_PUSH_SPEED_MAX 3.0f
+
+// Two shapes are in touch when the gap between them is at most this, m: points neither flicker nor
+// lose their impulses while a stack sways. Their rows let the gap close, and no more, in one step.
+#define CAIRN_CONTACT_MARGIN 0.01f
+// Times that a manifold's normal rows are solved on each visit. They are strongly coupled (two
+// answer for one tilt), so a second pass at once does more for a stack than more iterations.
+#define CAIRN_NORMAL_PASSES 2

@@ -169,7 +169,7 @@ typedef struct cairn_world_counts {
     uint32_t bodies_awake; // dynamic and awake
     uint32_t shapes;
     uint32_t joints;
-    uint32_t contacts; // touching shape pairs
+    uint32_t contacts; // shape pairs in touch: the gap is at most 1 cm
     uint32_t contact_points;
 } cairn_world_counts;
 cairn_world_counts cairn_world_counts_read(const cairn_world *world);
