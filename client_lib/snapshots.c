@@ -80,21 +80,29 @@ static void settle(cairn_snapshots *snapshots, uint64_t tick, uint32_t body_coun
     list[snapshots->count] = oldest;
 }
 
+cairn_wire_body *cairn_snapshots_room(cairn_snapshots *snapshots) {
+    return snapshots->list[snapshots->count].bodies;
+}
+
+cairn_snapshot_refusal cairn_snapshots_settle(
+    cairn_snapshots *snapshots, uint64_t tick, uint32_t body_count) {
+    CAIRN_ASSERT(body_count <= snapshots->bodies_max);
+    cairn_snapshot_refusal refusal = admit(snapshots, tick);
+    if (refusal == CAIRN_SNAPSHOT_TAKEN) {
+        settle(snapshots, tick, body_count);
+    }
+    return refusal;
+}
+
 cairn_snapshot_refusal cairn_snapshots_take(
     cairn_snapshots *snapshots, uint64_t tick, const cairn_wire_body *bodies, uint32_t body_count) {
-    cairn_snapshot_refusal refusal = admit(snapshots, tick);
-    if (refusal != CAIRN_SNAPSHOT_TAKEN) {
-        return refusal;
-    }
     if (body_count > snapshots->bodies_max) {
         return CAIRN_SNAPSHOT_BODIES_MAX;
     }
     if (body_count > 0) {
-        memcpy(
-            snapshots->list[snapshots->count].bodies, bodies, body_count * sizeof(cairn_wire_body));
+        memcpy(cairn_snapshots_room(snapshots), bodies, body_count * sizeof bodies[0]);
     }
-    settle(snapshots, tick, body_count);
-    return CAIRN_SNAPSHOT_TAKEN;
+    return cairn_snapshots_settle(snapshots, tick, body_count);
 }
 
 static const cairn_snapshot *find(const cairn_snapshots *snapshots, uint64_t tick) {
@@ -115,8 +123,8 @@ cairn_snapshot_refusal cairn_snapshots_take_delta(
     }
     uint32_t body_count = 0;
     cairn_status status = cairn_delta_apply(baseline->bodies, baseline->body_count, delta->payload,
-        delta->payload_size, snapshots->list[snapshots->count].bodies, snapshots->bodies_max,
-        &body_count, NULL);
+        delta->payload_size, cairn_snapshots_room(snapshots), snapshots->bodies_max, &body_count,
+        NULL);
     if (status != CAIRN_OK) {
         return status == CAIRN_CAPACITY ? CAIRN_SNAPSHOT_BODIES_MAX
                                         : CAIRN_SNAPSHOT_DELTA_MALFORMED;

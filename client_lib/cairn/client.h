@@ -29,8 +29,11 @@ typedef struct cairn_client_config {
     cairn_client_mode mode;
     bool spectator; // asks for no player slot
     const struct cairn_rules
-        *rules;          // lockstep: what the server runs. NULL: those built in, by name
-    uint32_t bodies_max; // of a snapshot; default 8192
+        *rules;              // lockstep: what the server runs. NULL: those built in, by name
+    uint32_t bodies_max;     // of a snapshot; default 8192
+    uint32_t shapes_max;     // of all bodies together; default 16384
+    uint32_t state_size_max; // lockstep: the largest state accepted, bytes; default and at most
+                             // 64 MiB
     uint32_t interpolation_delay_ms; // 0: measured from snapshot spacing and jitter
     uint32_t extrapolation_ms_max;   // default 100; past it bodies hold still
     uint32_t input_redundancy_ticks; // past inputs repeated in each message until acknowledged;
@@ -134,6 +137,7 @@ typedef struct cairn_client_statistics {
     uint64_t jitter_ns;
     float loss;
     uint64_t interpolation_delay_ns;
+    uint64_t input_lead_ns;   // by how much inputs are made ahead of the newest tick heard
     uint64_t extrapolated_ns; // total
     uint64_t datagrams_sent;
     uint64_t datagrams_received;
@@ -144,14 +148,15 @@ typedef struct cairn_client_statistics {
 void cairn_client_statistics_read(const cairn_client *client, cairn_client_statistics *out);
 
 typedef struct cairn_client_drop {
-    const char *layer;  // "netcode", "link", "decode"
+    const char *layer;  // "netcode", "link", "decode", "session", "snapshot", "lockstep"
     const char *reason; // static text
     uint64_t count;
 } cairn_client_drop;
 // The i-th reason of the list of all reasons; false past its end.
 bool cairn_client_drop_read(const cairn_client *client, uint32_t i, cairn_client_drop *out);
 
-// Lockstep: the client's own world, NULL before its state has arrived. Read only.
+// Lockstep: the client's own world, NULL before its state has arrived. Read only. Another one after
+// the server sent its state anew: ask again after each advance.
 const struct cairn_world *cairn_client_world(const cairn_client *client);
 
 #ifdef __cplusplus

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+#include "client_lib/cairn/client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "bridge/wire.h"
+#include "client_lib/client_parts.h"
+#include "net/token.h"
+
+// Ticks stepped in one advance while a late joiner catches up: about ten times real time at 60
+// frames a second, without a visible stall.
+#define CATCH_UP_TICKS_MAX 10
+#define SAMPLE_GAP_NS_MAX 250000000
+
+_Static_assert(CAIRN_CONNECT_TOKEN_SIZE == 2048, "the public header says so");
+
+cairn_client_config cairn_client_config_default(void) {
+    return (cairn_client_config){
+        .mode = CAIRN_CLIENT_INTERPOLATE,
+        .bodies_max = 8192,
+        .shapes_max = 16384,
+        .extrapolation_ms_max = 100,
+        .input_redundancy_ticks = 16,
+        .state_size_max = CAIRN_STATE_SIZE_MAX,
+    };
+}
+
+static bool config_check(const cairn_client_config *config) {
+    return (config->mode == CAIRN_CLIENT_INTERPOLATE || config->mode == CAIRN_CLIENT_LOCKSTEP) &&
+           config->bodies_max > 0 && config->bodies_max <= CAIRN_BODIES_MAX &&
+           config->shapes_max > 0 && config->shapes_max <= CAIRN_SHAPES_MAX &&
+           config->input_redundancy_ticks < CAIRN_INPUTS_HELD_MAX &&
+           config->interpolation_delay_ms <= 10000 && config->extrapolation_ms_max <= 10000 &&
+           config->state_size_max <= CAIRN_STATE_SIZE_MAX;
+}
+
+static bool create_parts(cairn_client *client) {
+    const cairn_client_config *config = &client->config;
+    cairn_link_config link = cairn_link_config_default();
+    link.unreliable_size_max = 8192;
+    link.reliable_buffer_size = 65536;
+    link.receive_size_max = CAIRN_MESSAGE_SIZE_MAX;
+    client->encoder = cairn_encoder_create(8192);
+    return client->encoder != NULL && cairn_netcode_client_create(&client->netcode) == CAIRN_OK &&
+           cairn_link_create(&link, 0, &client->link) == CAIRN_OK &&
+           cairn_snapshots_create(&client->snapshots, CAIRN_SNAPSHOTS_MAX, config->bodies_max) ==
+               CAIRN_OK &&
+           cairn_shape_list_create(&client->shapes, config->shapes_max) == CAIRN_OK &&
+           cairn_lockstep_create(&client->lockstep, config->rules, config->state_size_max) ==
+               CAIRN_OK;
+}
+
+// Everything a connection left behind goes; statistics stay until the next connect.
+static void begin_anew(cairn_client *client, uint64_t now_ns) {
+    cairn_link_reset(client->link, now_ns);
+    cairn_snapshots_clear(&client->snapshots);
+    cairn_shape_list_clear(&client->shapes);
+    cairn_lockstep_clear(&client->lockstep);
+    cairn_inputs_start(&client->inputs, client->config.input_redundancy_ticks);
+    client->welcomed = false;
+    client->mode =
+        client->config.mode == CAIRN_CLIENT_LOCKSTEP ? CAIRN_MODE_LOCKSTEP : CAIRN_MODE_INTERPOLATE;
+    client->slot = CAIRN_SLOT_NONE;
+    client->clock = (cairn_clock){0};
+    client->timing_tick = 0;
+    client->acknowledging = 0;
+    client->input_due = false;
+    client->report_due = false;
+    client->report_tick = 0;
+    client->sampled_ns = 0;
+    client->statistics = (cairn_client_statistics){0};
+}
+
+cairn_client *cairn_client_create(const cairn_client_config *config) {
+    if (!config_check(config)) {
+        return NULL;
+    }
+    cairn_client *client = calloc(1, sizeof *client);
+    if (client == NULL) {
+        return NULL;
+    }
+    client->config = *config;
+    if (!create_parts(client)) {
+        cairn_client_destroy(client);
+        return NULL;
+    }
+    begin_anew(client, 0);
+    return client;
+}
+
+void cairn_client_destroy(cairn_client *client) {
+    if (client == NULL) {
+        return;
+    }
+    cairn_lockstep_destroy(&client->lockstep);
+    cairn_shape_list_destroy(&client->shapes);
+    cairn_snapshots_destroy(&client->snapshots);
+    if (client->link != NULL) {
+        cairn_link_destroy(client->link);
+    }
+    if (client->netcode != NULL) {
+        cairn_netcode_client_destroy(client->netcode);
+    }
+    if (client->encoder != NULL) {
+        cairn_encoder_destroy(client->encoder);
+    }
+    free(client);
+}
+
+void cairn_client_event(cairn_client *client, cairn_phase_event event, const char *text) {
+    cairn_client_state next = cairn_phase_next(client->state, event);
+    if (next == CAIRN_CLIENT_FAILED && client->state != next) {
+        snprintf(client->failure, sizeof client->failure, "%s", text);
+    }
+    client->state = next;
+}
+
+void cairn_client_break(
+    cairn_client *client, uint64_t now_ns, cairn_phase_event event, const char *text) {
+    cairn_client_event(client, event, text);
+    cairn_netcode_client_disconnect(client->netcode, now_ns);
+}
+
+bool cairn_client_connect(
+    cairn_client *client, uint64_t now_ns, uint64_t now_unix_s, const uint8_t token[2048]) {
+    cairn_status status = cairn_netcode_client_connect(client->netcode, now_ns, now_unix_s, token);
+    client->failure[0] = '\0';
+    begin_anew(client, now_ns);
+    if (status != CAIRN_OK) {
+        const char *text = cairn_phase_loss_text(cairn_netcode_client_state_read(client->netcode));
+        cairn_client_event(client, CAIRN_PHASE_TOKEN_REFUSED, text);
+        return false;
+    }
+    cairn_client_event(client, CAIRN_PHASE_CONNECT, "");
+    return true;
+}
+
+void cairn_client_disconnect(cairn_client *client, uint64_t now_ns) {
+    cairn_netcode_client_disconnect(client->netcode, now_ns);
+    cairn_client_event(client, CAIRN_PHASE_DISCONNECT, "");
+}
+
+cairn_client_state cairn_client_state_read(const cairn_client *client) {
+    return client->state;
+}
+
+const char *cairn_client_failure_text(const cairn_client *client) {
+    return client->failure;
+}
+
+cairn_address cairn_client_server_address(const cairn_client *client) {
+    return cairn_netcode_client_server(client->netcode);
+}
+
+bool cairn_client_lockstep(const cairn_client *client) {
+    return client->mode == CAIRN_MODE_LOCKSTEP;
+}
+
+static bool connected(const cairn_client *client) {
+    return client->state == CAIRN_CLIENT_JOINING || client->state == CAIRN_CLIENT_PLAYING;
+}
+
+static void follow_handshake(cairn_client *client, uint64_t now_ns) {
+    cairn_netcode_client_state state = cairn_netcode_client_state_read(client->netcode);
+    if (client->state == CAIRN_CLIENT_CONNECTING && state == CAIRN_NETCODE_STATE_CONNECTED) {
+        cairn_link_reset(client->link, now_ns);
+        cairn_client_event(client, CAIRN_PHASE_CONNECTED, "");
+        cairn_client_say_hello(client);
+    }
+    if (state <= CAIRN_NETCODE_STATE_DISCONNECTED) {
+        cairn_client_event(client, CAIRN_PHASE_LOST, cairn_phase_loss_text(state));
+    }
+}
+
+static void take_payload(
+    cairn_client *client, uint64_t now_ns, const uint8_t *payload, size_t size) {
+    cairn_link_message message;
+    if (cairn_link_receive(client->link, now_ns, payload, size) != CAIRN_LINK_TAKEN) {
+        return; // the link counted why
+    }
+    while (cairn_link_next_message(client->link, &message)) {
+        cairn_client_take_message(client, now_ns, &message);
+    }
+}
+
+void cairn_client_receive(cairn_client *client, uint64_t now_ns, const cairn_address *from,
+    const uint8_t *bytes, size_t size) {
+    client->statistics.datagrams_received++;
+    client->statistics.bytes_received += size;
+    cairn_netcode_client_receive(client->netcode, now_ns, from, bytes, size);
+    size_t payload_size = 0;
+    const uint8_t *payload = cairn_netcode_client_next_payload(client->netcode, &payload_size);
+    follow_handshake(client, now_ns);
+    if (payload != NULL && connected(client)) {
+        take_payload(client, now_ns, payload, payload_size);
+    }
+}
+
+static double show_tick(const cairn_client *client, uint64_t now_ns) {
+    return cairn_interpolation_tick(&client->interpolation, &client->clock, now_ns);
+}
+
+void cairn_client_advance(cairn_client *client, uint64_t now_ns) {
+    cairn_netcode_client_advance(client->netcode, now_ns);
+    follow_handshake(client, now_ns);
+    client->advanced_ns = now_ns;
+    if (!connected(client) || !client->welcomed) {
+        return;
+    }
+    cairn_clock_advance(&client->clock, now_ns);
+    cairn_interpolation_advance(&client->interpolation, &client->clock, now_ns);
+    cairn_client_make_inputs(client, now_ns);
+    if (cairn_client_lockstep(client)) {
+        cairn_lockstep_advance(&client->lockstep, show_tick(client, now_ns), CATCH_UP_TICKS_MAX);
+        cairn_client_note_report(client);
+    }
+}
+
+static uint64_t earlier(uint64_t a_ns, uint64_t b_ns) {
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+uint64_t cairn_client_deadline_ns(const cairn_client *client) {
+    uint64_t deadline_ns = cairn_netcode_client_deadline_ns(client->netcode);
+    if (!connected(client)) {
+        return deadline_ns;
+    }
+    deadline_ns = earlier(deadline_ns, cairn_link_deadline_ns(client->link));
+    if (client->welcomed) {
+        uint64_t tick_ns = 1000000000u / client->tick_rate_hz;
+        deadline_ns = earlier(deadline_ns, client->advanced_ns + tick_ns);
+    }
+    return deadline_ns;
+}
+
+static size_t send_payload(cairn_client *client, uint64_t now_ns, uint8_t *bytes) {
+    uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
+    size_t size = cairn_link_next_payload(client->link, now_ns, payload);
+    while (size == 0 && cairn_client_outbox_next(client, now_ns)) {
+        size = cairn_link_next_payload(client->link, now_ns, payload);
+    }
+    cairn_address to;
+    return size > 0 ? cairn_netcode_client_seal(client->netcode, now_ns, payload, size, &to, bytes)
+                    : 0;
+}
+
+size_t cairn_client_send(cairn_client *client, uint64_t now_ns, uint8_t *bytes) {
+    cairn_address to;
+    size_t size = cairn_netcode_client_next_datagram(client->netcode, &to, bytes);
+    if (size == 0 && connected(client)) {
+        size = send_payload(client, now_ns, bytes);
+    }
+    client->statistics.datagrams_sent += size > 0 ? 1 : 0;
+    client->statistics.bytes_sent += size;
+    return size;
+}
+
+static bool in_range(const float values[3]) {
+    for (int i = 0; i < 3; i++) {
+        if (!(values[i] >= -1.0f && values[i] <= 1.0f)) { // false for NaN as well
+            return false;
+        }
+    }
+    return true;
+}
+
+bool cairn_client_push_input(cairn_client *client, const cairn_client_input *input) {
+    bool has_slot = connected(client) && client->welcomed && client->slot != CAIRN_SLOT_NONE;
+    if (!has_slot || !in_range(input->move) || !in_range(input->aim)) {
+        return false;
+    }
+    // Adding zero turns -0 into 0, which is all the world knows.
+    client->inputs.held = (cairn_wire_input){
+        .buttons = input->buttons,
+        .move = {input->move[0] + 0.0f, input->move[1] + 0.0f, input->move[2] + 0.0f},
+        .aim = {input->aim[0] + 0.0f, input->aim[1] + 0.0f, input->aim[2] + 0.0f},
+    };
+    return true;
+}
+
+static void count_extrapolation(
+    cairn_client *client, uint64_t now_ns, const cairn_client_sample *sample) {
+    uint64_t since_ns = now_ns > client->sampled_ns ? now_ns - client->sampled_ns : 0;
+    bool counts = sample->extrapolated && client->sampled_ns > 0 && since_ns < SAMPLE_GAP_NS_MAX;
+    client->statistics.extrapolated_ns += counts ? since_ns : 0;
+    client->sampled_ns = now_ns;
+}
+
+bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_client_body *bodies,
+    uint32_t body_capacity, cairn_client_sample *out) {
+    *out = (cairn_client_sample){0};
+    bool lockstep = cairn_client_lockstep(client);
+    const cairn_snapshots *snapshots = lockstep ? &client->lockstep.snapshots : &client->snapshots;
+    if (!client->welcomed || snapshots->count == 0) {
+        return false;
+    }
+    // A lockstep world is never guessed: past the last confirmed step it stands still.
+    double tick_ns = 1e9 / client->tick_rate_hz;
+    double beyond = lockstep ? 0 : (double)client->interpolation.extrapolation_ns_max / tick_ns;
+    bool shown = cairn_interpolate(
+        snapshots, show_tick(client, now_ns), tick_ns, beyond, bodies, body_capacity, out);
+    count_extrapolation(client, now_ns, out);
+    return shown;
+}
+
+static cairn_client_shape shape_of_wire(const cairn_wire_shape *shape) {
+    const cairn_wire_vec3 half = shape->half_extents;
+    const cairn_wire_vec3 at = shape->position;
+    const cairn_wire_quat turn = shape->rotation;
+    return (cairn_client_shape){
+        .id = shape->id,
+        .body = shape->body,
+        .kind = shape->kind,
+        .half_extents = {half.x, half.y, half.z},
+        .radius = shape->radius,
+        .half_height = shape->half_height,
+        .position = {at.x, at.y, at.z},
+        .rotation = {turn.x, turn.y, turn.z, turn.w},
+    };
+}
+
+static uint32_t lockstep_shapes(
+    const cairn_lockstep *lockstep, cairn_client_shape *out, uint32_t capacity) {
+    for (uint32_t i = 0; i < lockstep->shape_count && i < capacity; i++) {
+        cairn_wire_shape shape;
+        bool exists = cairn_shape_to_wire(lockstep->world, lockstep->shape_ids[0][i], &shape);
+        CAIRN_ASSERT(exists);
+        out[i] = shape_of_wire(&shape);
+    }
+    return lockstep->shape_count;
+}
+
+uint32_t cairn_client_shapes(
+    const cairn_client *client, cairn_client_shape *out, uint32_t capacity, uint32_t *revision) {
+    bool lockstep = cairn_client_lockstep(client);
+    const cairn_shape_list *list = &client->shapes;
+    if (revision != NULL) {
+        *revision = lockstep ? client->lockstep.shape_revision : list->revision;
+    }
+    if (lockstep) {
+        return lockstep_shapes(&client->lockstep, out, capacity);
+    }
+    for (uint32_t i = 0; i < list->count && i < capacity; i++) {
+        out[i] = shape_of_wire(&list->shapes[i]);
+    }
+    return list->count;
+}
+
+const cairn_world *cairn_client_world(const cairn_client *client) {
+    return client->lockstep.world;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a client is made of, for the files that make it up: client.c (the host's face),
+// client_messages.c (what the server says), client_outbox.c (what is said to it) and
+// client_statistics.c.
+
+#include "base/address.h"
+#include "client_lib/cairn/client.h"
+#include "client_lib/clock.h"
+#include "client_lib/inputs.h"
+#include "client_lib/interpolation.h"
+#include "client_lib/lead.h"
+#include "client_lib/lockstep.h"
+#include "client_lib/phase.h"
+#include "client_lib/shape_list.h"
+#include "client_lib/snapshots.h"
+#include "net/link.h"
+#include "net/netcode_client.h"
+#include "net/netcode_drop.h"
+#include "schema/codec.h"
+
+#define CAIRN_CLIENT_FAILURE_SIZE 256
+
+// Reasons to drop what netcode, link and codec let through.
+typedef enum cairn_client_drop_reason {
+    CAIRN_CLIENT_DROP_NOT_WELCOME = 0, // before WELCOME, which was overtaken or lost
+    CAIRN_CLIENT_DROP_SECOND_WELCOME,
+    CAIRN_CLIENT_DROP_MODE,   // a message of the other mode
+    CAIRN_CLIENT_DROP_SHAPES, // more shapes than the list holds
+    CAIRN_CLIENT_DROP_OVER,   // after the connection was given up
+    CAIRN_CLIENT_DROP_COUNT
+} cairn_client_drop_reason;
+
+struct cairn_client {
+    cairn_client_config config;
+    cairn_client_state state;
+    char failure[CAIRN_CLIENT_FAILURE_SIZE];
+
+    cairn_netcode_client *netcode;
+    cairn_link *link;
+    cairn_encoder *encoder;
+
+    bool welcomed;
+    uint32_t mode; // cairn_mode, granted
+    uint32_t slot;
+    uint32_t tick_rate_hz;
+    uint64_t timing_tick; // of the newest timing heard
+
+    cairn_clock clock;
+    cairn_lead lead;
+    cairn_inputs inputs;
+    cairn_interpolation interpolation;
+    cairn_snapshots snapshots;
+    cairn_shape_list shapes;
+    cairn_lockstep lockstep;
+
+    bool input_due;         // an input message is to be said
+    bool report_due;        // a root report is to be said
+    uint64_t report_tick;   // newest root reported
+    uint64_t acknowledging; // newest snapshot tick held, 0 for none
+    uint64_t sent_at_ns;    // when the last input message was encoded
+    uint64_t advanced_ns;
+    uint64_t sampled_ns;
+
+    cairn_client_statistics statistics;
+    uint64_t drops_decode[CAIRN_DECODE_REFUSAL_COUNT];
+    uint64_t drops_snapshot[CAIRN_SNAPSHOT_REFUSAL_COUNT];
+    uint64_t drops_lockstep[CAIRN_LOCKSTEP_VERDICT_COUNT];
+    uint64_t drops_client[CAIRN_CLIENT_DROP_COUNT];
+};
+
+// Moves by the state table. `text` says why, when the event is a failure.
+void cairn_client_event(cairn_client *client, cairn_phase_event event, const char *text);
+// The server sent what cannot be gone on with: leaves the connection as well.
+void cairn_client_break(
+    cairn_client *client, uint64_t now_ns, cairn_phase_event event, const char *text);
+
+// One whole message from the link.
+void cairn_client_take_message(
+    cairn_client *client, uint64_t now_ns, const cairn_link_message *message);
+
+void cairn_client_say_hello(cairn_client *client);
+// Makes the inputs that are due and notes what is to be said.
+void cairn_client_make_inputs(cairn_client *client, uint64_t now_ns);
+void cairn_client_note_report(cairn_client *client);
+// Hands the next thing to say to the link; false when there is nothing. The link keeps one
+// unreliable message at a time, so the next is handed over only when the last has left.
+bool cairn_client_outbox_next(cairn_client *client, uint64_t now_ns);
+
+bool cairn_client_lockstep(const cairn_client *client);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Puts the pieces of a full state together. The memory is taken once, when the first piece tells
+// the whole size, and never more than the client's configuration allows.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "schema/messages.h"
+
+typedef struct cairn_state_transfer {
+    uint8_t *bytes; // owned; NULL while nothing is under way
+    uint32_t total_size;
+    uint32_t received;
+    uint64_t tick;
+    uint32_t size_max;
+    uint64_t started; // transfers begun
+} cairn_state_transfer;
+
+typedef enum cairn_state_verdict {
+    CAIRN_STATE_MORE = 0,     // taken, more to come
+    CAIRN_STATE_WHOLE,        // bytes[0 .. total_size) is the state of `tick`
+    CAIRN_STATE_OUT_OF_ORDER, // continues nothing that is under way; ignored
+    CAIRN_STATE_TOO_LARGE,    // the whole is larger than size_max
+    CAIRN_STATE_NO_MEMORY,
+} cairn_state_verdict;
+
+void cairn_state_transfer_start(cairn_state_transfer *transfer, uint32_t size_max);
+// A piece at offset 0 begins anew, whatever was under way.
+cairn_state_verdict cairn_state_transfer_take(
+    cairn_state_transfer *transfer, const cairn_state_message *piece);
+// Gives the memory back.
+void cairn_state_transfer_end(cairn_state_transfer *transfer);
