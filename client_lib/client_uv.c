@@ -7,6 +7,7 @@
 
 #include "base/address.h"
 #include "base/limits.h"
+#include "client_lib/cairn/client.h"
 
 // Sockets are opened when a server of their family is first spoken to.
 enum { SOCKET_IPV4 = 0, SOCKET_IPV6 = 1, SOCKETS = 2 };

@@ -4,18 +4,20 @@
 // An optional driver for a client: one UDP socket, the clocks, libuv's loop. Include it when your
 // program has no loop and no sockets of its own; link cairn_client_uv.
 
-#include <cairn/client.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+struct cairn_client; // cairn/client.h
 struct uv_loop_s;
 
 typedef struct cairn_client_uv cairn_client_uv;
 
 typedef struct cairn_client_uv_config {
-    cairn_client *client;                          // not owned; outlives the driver
+    struct cairn_client *client;                   // not owned; outlives the driver
     struct uv_loop_s *loop;                        // NULL: the driver makes its own
     uint32_t frame_rate_hz;                        // 1 .. 1000
     void (*on_frame)(void *user, uint64_t now_ns); // after each frame's receiving; may be NULL
