@@ -80,7 +80,7 @@ static void acknowledge(
         link->statistics.payloads_lost--;
         cairn_estimate_loss_taken_back(&link->estimate);
     }
-    if (sequence == report->newest && sequence >= link->sent.acked_next) {
+    if (sequence >= link->sent.acked_next) { // only the newest of a report can be
         sample_round_trip(link, now_ns, sent, report);
         link->sent.acked_next = sequence + 1;
     }

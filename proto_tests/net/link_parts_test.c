@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "net/ack.h"
+#include "net/estimate.h"
+#include "net/fragment.h"
+
+#define WRAP (1ull << 32)
+
+static void a_sequence_is_the_nearest_with_its_low_bits(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t expected;
+        uint32_t low;
+        uint64_t whole;
+    } cases[] = {
+        {0, 0, 0}, {0, 5, 5}, {0, 0xffffffff, 0xffffffff}, // nothing lies before zero
+        {5, 0xffffffff, 0xffffffff}, {WRAP - 1, 0, WRAP}, {WRAP - 1, 7, WRAP + 7},
+        {WRAP - 1, 0xfffffff0, WRAP - 16}, {WRAP, 0xffffffff, WRAP - 1}, {WRAP, 0, WRAP},
+        {WRAP + 5, 0xfffffff0, WRAP - 16}, {WRAP / 2, 0, 0}, {WRAP / 2 + 1, 0, WRAP},
+        {7 * WRAP + 3, 0xfffffffe, 7 * WRAP - 2}, {7 * WRAP - 3, 2, 7 * WRAP + 2},
+        {UINT64_MAX, 0xffffffff, UINT64_MAX},
+        {UINT64_MAX, 3, UINT64_MAX - 0xfffffffc}, // nothing lies past the end
+    };
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(cairn_sequence_expand(cases[i].expected, cases[i].low), cases[i].whole);
+    }
+}
+
+static void the_window_knows_fresh_stale_and_seen(void **state) {
+    (void)state;
+    static const uint64_t starts[] = {0, 1000, WRAP - 3};
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint64_t at = starts[i];
+        cairn_ack_window w = {0};
+        cairn_ack_window_add(&w, at);
+        assert_int_equal(cairn_ack_window_check(&w, at), CAIRN_ACK_DUPLICATE);
+        cairn_ack_window_add(&w, at + 5);
+        assert_int_equal(cairn_ack_window_check(&w, at + 4), CAIRN_ACK_FRESH);
+        assert_int_equal(cairn_ack_window_word(&w, 0), 1u << 4);
+        cairn_ack_window_add(&w, at + 3);
+        assert_int_equal(cairn_ack_window_word(&w, 0), 1u << 4 | 1u << 1);
+        cairn_ack_window_add(&w, at + CAIRN_ACK_WINDOW);
+        assert_int_equal(cairn_ack_window_check(&w, at), CAIRN_ACK_STALE);
+        assert_int_equal(cairn_ack_window_check(&w, at + 1), CAIRN_ACK_FRESH);
+        assert_int_equal(cairn_ack_window_check(&w, at + 3), CAIRN_ACK_DUPLICATE);
+        cairn_ack_window_add(&w, at + 3 * CAIRN_ACK_WINDOW);
+        assert_int_equal(
+            cairn_ack_window_check(&w, at + 2 * CAIRN_ACK_WINDOW + 1), CAIRN_ACK_FRESH);
+        assert_int_equal(cairn_ack_window_word(&w, 0), 0);
+        cairn_ack_window_add(&w, at + 3 * CAIRN_ACK_WINDOW + 40);
+        assert_int_equal(cairn_ack_window_word(&w, 0), 0);
+        assert_int_equal(cairn_ack_window_word(&w, 32), 1u << 7);
+    }
+}
+
+// Messages of two fragments with room for two at once.
+typedef struct table {
+    cairn_assemblies assemblies;
+    uint8_t bytes[2][2000];
+    uint8_t part[CAIRN_LINK_PART_SIZE];
+} table;
+
+static void lay(table *t) {
+    memset(t, 0, sizeof *t);
+    t->assemblies.count = 2;
+    t->assemblies.size_max = 2000;
+    t->assemblies.slots[0].bytes = t->bytes[0];
+    t->assemblies.slots[1].bytes = t->bytes[1];
+}
+
+// Whether the message that begins at sequence `first` is whole with this fragment.
+static bool take(table *t, uint64_t first, uint32_t index) {
+    const cairn_fragment fragment = {.sequence = first + index,
+        .index = index,
+        .size = 2000,
+        .bytes = t->part,
+        .bytes_size = sizeof t->part};
+    assert_int_equal(cairn_assemblies_take(&t->assemblies, &fragment), CAIRN_LINK_TAKEN);
+    return t->assemblies.done != NULL && t->assemblies.done->first == first;
+}
+
+static void two_messages_may_be_interleaved(void **state) {
+    (void)state;
+    static table t;
+    lay(&t);
+    assert_false(take(&t, 12, 0));
+    assert_false(take(&t, 10, 1));
+    assert_true(take(&t, 12, 1));
+    assert_true(take(&t, 10, 0));
+    assert_int_equal(t.assemblies.lost, 0);
+}
+
+static void a_newer_message_takes_the_place_of_the_oldest(void **state) {
+    (void)state;
+    static table t;
+    lay(&t);
+    assert_false(take(&t, 10, 0));
+    assert_false(take(&t, 12, 0));
+    assert_false(take(&t, 14, 0));
+    assert_int_equal(t.assemblies.lost, 1);
+    assert_false(take(&t, 10, 1)); // comes too late, and begins nothing anew
+    assert_int_equal(t.assemblies.lost, 1);
+    assert_true(take(&t, 12, 1));
+    assert_true(take(&t, 14, 1));
+}
+
+static void an_older_message_never_takes_the_place_of_a_newer(void **state) {
+    (void)state;
+    static table t;
+    lay(&t);
+    assert_false(take(&t, 14, 0));
+    assert_false(take(&t, 12, 0));
+    assert_false(take(&t, 10, 0));
+    assert_int_equal(t.assemblies.lost, 1);
+    assert_false(take(&t, 10, 1));
+    assert_int_equal(t.assemblies.lost, 1);
+    assert_true(take(&t, 14, 1));
+    assert_true(take(&t, 12, 1));
+}
+
+static void a_fragment_before_the_first_payload_is_impossible(void **state) {
+    (void)state;
+    static table t;
+    lay(&t);
+    const cairn_fragment fragment = {
+        .sequence = 0, .index = 1, .size = 2000, .bytes = t.part, .bytes_size = 1000};
+    assert_int_equal(cairn_assemblies_take(&t.assemblies, &fragment), CAIRN_LINK_DROP_FRAGMENT);
+}
+
+static void the_round_trip_follows_rfc_6298(void **state) {
+    (void)state;
+    cairn_estimate e;
+    cairn_estimate_reset(&e);
+    assert_int_equal(cairn_estimate_timeout_ns(&e, 0), CAIRN_RTO_FIRST_NS);
+    assert_int_equal(cairn_estimate_overdue_ns(&e), CAIRN_RTO_FIRST_NS);
+    cairn_estimate_round_trip(&e, 80000000);
+    assert_int_equal(e.rtt_ns, 80000000);
+    assert_int_equal(e.rtt_var_ns, 40000000);
+    assert_int_equal(cairn_estimate_overdue_ns(&e), 240000000);
+    assert_int_equal(cairn_estimate_timeout_ns(&e, 0), 260000000);
+    assert_int_equal(cairn_estimate_timeout_ns(&e, 1), 520000000);
+    assert_int_equal(cairn_estimate_timeout_ns(&e, 30), CAIRN_RTO_NS_MAX);
+    cairn_estimate_round_trip(&e, 160000000);
+    assert_int_equal(e.rtt_var_ns, 50000000); // 3/4 of 40 and 1/4 of 80
+    assert_int_equal(e.rtt_ns, 90000000);     // 7/8 of 80 and 1/8 of 160
+    assert_int_equal(e.rtt_ns_min, 80000000);
+    for (uint32_t i = 0; i < 200; i++) {
+        cairn_estimate_round_trip(&e, 80000000);
+    }
+    assert_in_range(e.rtt_ns, 79999990, 80000010);
+    assert_int_equal(cairn_estimate_overdue_ns(&e), e.rtt_ns + e.rtt_ns / 8);
+    cairn_estimate_round_trip(&e, 9000000000);
+    assert_true(cairn_estimate_timeout_ns(&e, 0) >= e.rtt_ns); // never hurried
+}
+
+static void loss_is_a_mean_that_late_acks_correct(void **state) {
+    (void)state;
+    cairn_estimate e;
+    cairn_estimate_reset(&e);
+    for (uint32_t i = 0; i < 1000; i++) {
+        cairn_estimate_fate(&e, i % 10 == 0);
+    }
+    assert_true(e.loss > 0.08f && e.loss < 0.12f);
+    const float before = e.loss;
+    cairn_estimate_fate(&e, true);
+    assert_true(e.loss > before);
+    cairn_estimate_loss_taken_back(&e);
+    assert_true(e.loss <= before);
+    for (uint32_t i = 0; i < 1000; i++) {
+        cairn_estimate_loss_taken_back(&e);
+    }
+    assert_true(e.loss >= 0.0f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sequence_is_the_nearest_with_its_low_bits),
+        cmocka_unit_test(the_window_knows_fresh_stale_and_seen),
+        cmocka_unit_test(two_messages_may_be_interleaved),
+        cmocka_unit_test(a_newer_message_takes_the_place_of_the_oldest),
+        cmocka_unit_test(an_older_message_never_takes_the_place_of_a_newer),
+        cmocka_unit_test(a_fragment_before_the_first_payload_is_impossible),
+        cmocka_unit_test(the_round_trip_follows_rfc_6298),
+        cmocka_unit_test(loss_is_a_mean_that_late_acks_correct),
+    };
+    return cmocka_run_group_tests_name("net.link_parts", tests, NULL, NULL);
+}
