@@ -34,9 +34,13 @@ void cairn_netcode_client_destroy(cairn_netcode_client *client);
 
 // Starts to connect with a token (from any state; an earlier connection is left without a word).
 // `now_unix_s` is compared with the token's times once, here. The challenge is answered at once,
-// not at the next tenth of a second: one fixed wait less than the reference client.
+// not at the next tenth of a second: one fixed wait less than the reference client. CAIRN_MALFORMED
+// when the token cannot be read (state TOKEN_INVALID), CAIRN_INVALID_ARGUMENT when it has expired
+// (state TOKEN_EXPIRED).
 cairn_status cairn_netcode_client_connect(cairn_netcode_client *client, uint64_t now_ns,
     uint64_t now_unix_s, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
+// Queues ten disconnect packets if the server may hold a slot for us; the state is DISCONNECTED
+// after it, error states stay.
 void cairn_netcode_client_disconnect(cairn_netcode_client *client, uint64_t now_ns);
 
 void cairn_netcode_client_receive(cairn_netcode_client *client, uint64_t now_ns,
@@ -51,7 +55,8 @@ const uint8_t *cairn_netcode_client_next_payload(cairn_netcode_client *client, s
 // As on the server: what waits to be sent. Returns 0 when nothing does.
 size_t cairn_netcode_client_next_datagram(
     cairn_netcode_client *client, cairn_address *to, uint8_t *bytes);
-// Returns the datagram's size, 0 when not connected.
+// Seals one payload, 1 .. CAIRN_PAYLOAD_SIZE_MAX bytes. Returns the datagram's size, 0 when not
+// connected.
 size_t cairn_netcode_client_seal(cairn_netcode_client *client, uint64_t now_ns,
     const uint8_t *payload, size_t payload_size, cairn_address *to, uint8_t *bytes);
 

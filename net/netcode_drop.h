@@ -24,7 +24,7 @@ typedef enum cairn_netcode_drop {
     CAIRN_NETCODE_DROP_HANDSHAKES_FULL, // no room for another pending handshake
     CAIRN_NETCODE_DROP_SERVER_FULL,     // answered with denied
     CAIRN_NETCODE_DROP_CHALLENGE,       // response: challenge token broken or not ours
-    CAIRN_NETCODE_DROP_WRONG_STATE,     // client: not what its state expects
+    CAIRN_NETCODE_DROP_WRONG_STATE,     // not what the state of this peer expects
     CAIRN_NETCODE_DROP_SEND_QUEUE_FULL, // an answer could not be queued
     CAIRN_NETCODE_DROP_UNDRAINED,       // the caller did not take the last payload
     CAIRN_NETCODE_DROP_COUNT

@@ -30,6 +30,8 @@ typedef struct cairn_netcode_server_config {
 } cairn_netcode_server_config;
 
 cairn_netcode_server_config cairn_netcode_server_config_default(void);
+// CAIRN_INVALID_ARGUMENT when a pointer is missing or a count or family is out of range,
+// CAIRN_OUT_OF_MEMORY. All memory is taken here, nothing allocates later.
 cairn_status cairn_netcode_server_create(
     const cairn_netcode_server_config *config, cairn_netcode_server **out);
 void cairn_netcode_server_destroy(cairn_netcode_server *server);
@@ -67,6 +69,7 @@ typedef struct cairn_netcode_event {
 
 // Takes the oldest event. False when there is none. Drain after each receive and each advance: at
 // most one payload is held at a time, and a receive that finds one undrained drops it (counted).
+// A slot is given away again only after its disconnect event was taken.
 bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode_event *out);
 
 // Handshake answers, keep-alives and disconnects that wait to be sent. Returns the size written to
@@ -77,14 +80,20 @@ size_t cairn_netcode_server_next_datagram(
 
 // Seals one payload (1 .. CAIRN_PAYLOAD_SIZE_MAX bytes) for a connected client into `bytes` (room
 // for CAIRN_DATAGRAM_SIZE_MAX). Returns the datagram's size, 0 when the client is not connected.
-// While the client is unconfirmed a keep-alive is queued before it, as the standard asks.
+// While the client is unconfirmed a keep-alive is queued before it, as the standard asks: send what
+// next_datagram has before this one.
 size_t cairn_netcode_server_seal(cairn_netcode_server *server, uint64_t now_ns, uint32_t client,
     const uint8_t *payload, size_t payload_size, cairn_address *to, uint8_t *bytes);
 
+// Queues ten disconnect packets and frees the slot; the event of it says KICKED. Nothing happens
+// when nobody is there.
 void cairn_netcode_server_disconnect(
     cairn_netcode_server *server, uint64_t now_ns, uint32_t client);
 void cairn_netcode_server_disconnect_all(cairn_netcode_server *server, uint64_t now_ns);
+// From now on every newcomer is answered as if the server were full; who is connected stays.
+void cairn_netcode_server_stop_admitting(cairn_netcode_server *server);
 bool cairn_netcode_server_connected(const cairn_netcode_server *server, uint32_t client);
 
-// One for each reason why a datagram led to nothing; see net/netcode_drop.h for the enum.
+// CAIRN_NETCODE_DROP_COUNT counters by reason, see net/netcode_drop.h; the first counts the
+// datagrams that were taken. The server's, always current.
 const uint64_t *cairn_netcode_server_drops(const cairn_netcode_server *server);

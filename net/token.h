@@ -34,6 +34,8 @@ typedef struct cairn_token_request {
 } cairn_token_request;
 #define CAIRN_TOKEN_ENTROPY_SIZE 88
 
+// CAIRN_INVALID_ARGUMENT when a pointer is missing, the server count or a family is out of range,
+// or the expiry does not fit 64 bits.
 cairn_status cairn_token_issue(
     const cairn_token_request *request, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
 
@@ -63,8 +65,13 @@ typedef enum cairn_token_refusal {
 } cairn_token_refusal;
 const char *cairn_token_refusal_text(cairn_token_refusal refusal);
 
+// Reads the public part. Bytes behind the keys are padding and are not looked at. After a refusal
+// `*out` holds nothing of worth.
 cairn_token_refusal cairn_token_read_public(
     const uint8_t *bytes, size_t size, cairn_token_public *out);
+// Writes what read_public reads; the server count and the address families must be valid.
+void cairn_token_write_public(
+    const cairn_token_public *token, uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE]);
 
 typedef struct cairn_token_private {
     uint64_t client_id;
@@ -76,6 +83,11 @@ typedef struct cairn_token_private {
     uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE];
 } cairn_token_private;
 
+// Opens and reads the private part. After a refusal `*out` holds nothing of worth.
 cairn_token_refusal cairn_token_read_private(const uint8_t sealed[CAIRN_TOKEN_PRIVATE_SIZE],
     const uint8_t nonce[CAIRN_TOKEN_NONCE_SIZE], uint64_t protocol_id, uint64_t expire_unix_s,
     const uint8_t private_key[CAIRN_KEY_SIZE], cairn_token_private *out);
+// Writes and seals what read_private reads. One nonce and key never seal two tokens.
+void cairn_token_write_private(const cairn_token_private *token,
+    const uint8_t nonce[CAIRN_TOKEN_NONCE_SIZE], uint64_t protocol_id, uint64_t expire_unix_s,
+    const uint8_t private_key[CAIRN_KEY_SIZE], uint8_t sealed[CAIRN_TOKEN_PRIVATE_SIZE]);

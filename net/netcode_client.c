@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: MIT
+#include "net/netcode_client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "net/netcode_table.h"
+#include "net/outbox.h"
+#include "net/packet.h"
+#include "net/replay.h"
+#include "net/seal.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define SEND_INTERVAL_NS UINT64_C(100000000)
+#define DISCONNECT_COUNT 10
+// A request for each of a few servers tried in one advance, and a farewell.
+#define OUTBOX_SIZE (8 * 1024)
+
+struct cairn_netcode_client {
+    cairn_netcode_client_state state;
+    cairn_token_public token;
+    uint32_t server; // of the token's list, the one tried now
+    uint64_t now_ns;
+    uint64_t expire_ns; // when the token ends, while connecting
+    uint64_t sent_ns;
+    uint64_t heard_ns; // of this server; before its first packet, when it was first tried
+    // Goes on from server to server and never starts again with the same keys: each server of the
+    // list holds the key that seals under it.
+    uint64_t sequence;
+    cairn_replay replay;
+    uint64_t challenge_sequence;
+    uint8_t challenge_token[CAIRN_CHALLENGE_TOKEN_SIZE];
+    uint32_t index;
+    uint32_t clients_max;
+    size_t payload_size; // 0: none waits
+    cairn_outbox outbox;
+    uint64_t drops[CAIRN_NETCODE_DROP_COUNT];
+    _Alignas(8) uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
+};
+
+const char *cairn_netcode_client_state_text(cairn_netcode_client_state state) {
+    switch (state) {
+    case CAIRN_NETCODE_STATE_TOKEN_EXPIRED:
+        return "connect token expired";
+    case CAIRN_NETCODE_STATE_TOKEN_INVALID:
+        return "connect token invalid";
+    case CAIRN_NETCODE_STATE_CONNECTION_TIMED_OUT:
+        return "connection timed out";
+    case CAIRN_NETCODE_STATE_RESPONSE_TIMED_OUT:
+        return "challenge response timed out";
+    case CAIRN_NETCODE_STATE_REQUEST_TIMED_OUT:
+        return "connection request timed out";
+    case CAIRN_NETCODE_STATE_DENIED:
+        return "connection denied";
+    case CAIRN_NETCODE_STATE_DISCONNECTED:
+        return "disconnected";
+    case CAIRN_NETCODE_STATE_SENDING_REQUEST:
+        return "sending connection request";
+    case CAIRN_NETCODE_STATE_SENDING_RESPONSE:
+        return "sending challenge response";
+    case CAIRN_NETCODE_STATE_CONNECTED:
+        return "connected";
+    }
+    return "unknown state";
+}
+
+cairn_status cairn_netcode_client_create(cairn_netcode_client **out) {
+    *out = NULL;
+    cairn_netcode_client *client = calloc(1, sizeof *client);
+    if (client == NULL || !cairn_seal_start() ||
+        cairn_outbox_create(&client->outbox, OUTBOX_SIZE) != CAIRN_OK) {
+        free(client);
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    *out = client;
+    return CAIRN_OK;
+}
+
+void cairn_netcode_client_destroy(cairn_netcode_client *client) {
+    if (client == NULL) {
+        return;
+    }
+    cairn_outbox_destroy(&client->outbox);
+    cairn_seal_wipe(client, sizeof *client);
+    free(client);
+}
+
+static void set_now(cairn_netcode_client *client, uint64_t now_ns) {
+    CAIRN_ASSERT(now_ns >= client->now_ns);
+    client->now_ns = now_ns;
+}
+
+static bool ended(const cairn_netcode_client *client) {
+    return client->state <= CAIRN_NETCODE_STATE_DISCONNECTED;
+}
+
+static uint64_t timeout_ns_of(const cairn_netcode_client *client) {
+    return client->token.timeout_s > 0 ? (uint64_t)client->token.timeout_s * NS_PER_S : 0;
+}
+
+static uint64_t add_saturated(uint64_t a, uint64_t b) {
+    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+static void queue(cairn_netcode_client *client, const uint8_t *bytes, size_t size) {
+    if (!cairn_outbox_push(&client->outbox, &client->token.servers[client->server], bytes, size)) {
+        ++client->drops[CAIRN_NETCODE_DROP_SEND_QUEUE_FULL];
+    }
+}
+
+static size_t write_sealed(
+    cairn_netcode_client *client, const cairn_packet *packet, uint8_t *bytes) {
+    client->sent_ns = client->now_ns;
+    return cairn_packet_write(packet, client->sequence++, client->token.protocol_id,
+        client->token.client_to_server_key, bytes);
+}
+
+static void queue_sealed(cairn_netcode_client *client, const cairn_packet *packet) {
+    uint8_t bytes[CAIRN_PACKET_SEALED_SIZE_MAX];
+    queue(client, bytes, write_sealed(client, packet, bytes));
+}
+
+static void queue_request(cairn_netcode_client *client) {
+    const cairn_packet_request request = {
+        .protocol_id = client->token.protocol_id,
+        .expire_unix_s = client->token.expire_unix_s,
+        .nonce = client->token.nonce,
+        .private_data = client->token.private_data,
+    };
+    uint8_t bytes[CAIRN_PACKET_REQUEST_SIZE];
+    client->sent_ns = client->now_ns;
+    queue(client, bytes, cairn_packet_write_request(&request, bytes));
+}
+
+// The packet a state repeats ten times a second.
+static void repeat(cairn_netcode_client *client) {
+    if (client->state == CAIRN_NETCODE_STATE_SENDING_REQUEST) {
+        queue_request(client);
+    } else if (client->state == CAIRN_NETCODE_STATE_SENDING_RESPONSE) {
+        queue_sealed(client, &(cairn_packet){.type = CAIRN_PACKET_RESPONSE,
+                                 .challenge = {.sequence = client->challenge_sequence,
+                                     .token = client->challenge_token}});
+    } else {
+        queue_sealed(client,
+            &(cairn_packet){.type = CAIRN_PACKET_KEEP_ALIVE,
+                .keep_alive = {.client_index = client->index, .clients_max = client->clients_max}});
+    }
+}
+
+static void bid_farewell(cairn_netcode_client *client) {
+    for (int i = 0; i < DISCONNECT_COUNT; ++i) {
+        queue_sealed(client, &(cairn_packet){.type = CAIRN_PACKET_DISCONNECT});
+    }
+}
+
+static void try_server(cairn_netcode_client *client, uint32_t server) {
+    client->server = server;
+    client->state = CAIRN_NETCODE_STATE_SENDING_REQUEST;
+    client->heard_ns = client->now_ns;
+    client->replay = (cairn_replay){0};
+    queue_request(client);
+}
+
+static void try_next_server(
+    cairn_netcode_client *client, cairn_netcode_client_state state_when_none) {
+    if (client->server + 1 < client->token.server_count) {
+        try_server(client, client->server + 1);
+    } else {
+        client->state = state_when_none;
+    }
+}
+
+static void answer(cairn_netcode_client *client, const cairn_packet_challenge *challenge) {
+    client->challenge_sequence = challenge->sequence;
+    memcpy(client->challenge_token, challenge->token, CAIRN_CHALLENGE_TOKEN_SIZE);
+    client->heard_ns = client->now_ns;
+    client->state = CAIRN_NETCODE_STATE_SENDING_RESPONSE;
+    repeat(client);
+}
+
+static void enter(cairn_netcode_client *client, const cairn_packet_keep_alive *keep_alive) {
+    client->index = keep_alive->client_index;
+    client->clients_max = keep_alive->clients_max;
+    client->heard_ns = client->now_ns;
+    client->state = CAIRN_NETCODE_STATE_CONNECTED;
+    // The server holds every payload it sends back behind a keep-alive until it has heard from us.
+    repeat(client);
+}
+
+static void carry_out(
+    cairn_netcode_client *client, cairn_netcode_client_rule rule, const cairn_packet *packet) {
+    switch (rule.action) {
+    case CAIRN_NETCODE_CLIENT_ANSWER:
+        answer(client, &packet->challenge);
+        break;
+    case CAIRN_NETCODE_CLIENT_ENTER:
+        enter(client, &packet->keep_alive);
+        break;
+    case CAIRN_NETCODE_CLIENT_DELIVER:
+        client->payload_size = packet->payload.size;
+        client->heard_ns = client->now_ns;
+        break;
+    case CAIRN_NETCODE_CLIENT_HEAR:
+        client->heard_ns = client->now_ns;
+        break;
+    case CAIRN_NETCODE_CLIENT_NEXT_SERVER:
+        try_next_server(client, rule.next);
+        break;
+    case CAIRN_NETCODE_CLIENT_FAREWELL:
+        bid_farewell(client);
+        client->state = rule.next;
+        break;
+    case CAIRN_NETCODE_CLIENT_END:
+        client->state = rule.next;
+        break;
+    case CAIRN_NETCODE_CLIENT_REPEAT:
+        repeat(client);
+        break;
+    default:
+        CAIRN_ASSERT(rule.action == CAIRN_NETCODE_CLIENT_NOTHING);
+        break;
+    }
+}
+
+static void happen(cairn_netcode_client *client, unsigned input) {
+    carry_out(client, cairn_netcode_client_rule_of(client->state, input), NULL);
+}
+
+static bool same_keys(const cairn_token_public *a, const cairn_token_public *b) {
+    return memcmp(a->client_to_server_key, b->client_to_server_key, CAIRN_KEY_SIZE) == 0;
+}
+
+static cairn_status check_token(cairn_netcode_client *client, uint64_t now_unix_s,
+    const uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE]) {
+    cairn_token_public token;
+    if (cairn_token_read_public(bytes, CAIRN_CONNECT_TOKEN_SIZE, &token) != CAIRN_TOKEN_OK) {
+        client->state = CAIRN_NETCODE_STATE_TOKEN_INVALID;
+        return CAIRN_MALFORMED;
+    }
+    if (token.expire_unix_s <= now_unix_s) {
+        client->state = CAIRN_NETCODE_STATE_TOKEN_EXPIRED;
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    if (!same_keys(&token, &client->token)) {
+        client->sequence = 0;
+    }
+    client->token = token;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_netcode_client_connect(cairn_netcode_client *client, uint64_t now_ns,
+    uint64_t now_unix_s, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+    set_now(client, now_ns);
+    client->payload_size = 0;
+    const cairn_status status = check_token(client, now_unix_s, token);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    const uint64_t life_s = client->token.expire_unix_s - client->token.create_unix_s;
+    client->expire_ns =
+        life_s <= UINT64_MAX / NS_PER_S ? add_saturated(now_ns, life_s * NS_PER_S) : UINT64_MAX;
+    try_server(client, 0);
+    return CAIRN_OK;
+}
+
+void cairn_netcode_client_disconnect(cairn_netcode_client *client, uint64_t now_ns) {
+    set_now(client, now_ns);
+    happen(client, CAIRN_NETCODE_CLIENT_INPUT_LEAVE);
+}
+
+// Challenge and denied come before a session and may repeat; the window belongs to the session.
+static bool replay_protected(cairn_packet_type type) {
+    return type == CAIRN_PACKET_KEEP_ALIVE || type == CAIRN_PACKET_PAYLOAD ||
+           type == CAIRN_PACKET_DISCONNECT;
+}
+
+static cairn_netcode_drop open_packet(cairn_netcode_client *client,
+    const cairn_packet_header *header, const uint8_t *bytes, size_t size, cairn_packet *packet) {
+    const bool protected = replay_protected(header->type);
+    if (protected && !cairn_replay_fresh(&client->replay, header->sequence)) {
+        return CAIRN_NETCODE_DROP_REPLAYED;
+    }
+    const cairn_netcode_drop drop = cairn_packet_read(header, bytes, size,
+        client->token.protocol_id, client->token.server_to_client_key, client->body, packet);
+    if (protected && drop != CAIRN_NETCODE_DROP_SEAL) {
+        cairn_replay_accept(&client->replay, header->sequence);
+    }
+    return drop;
+}
+
+static cairn_netcode_drop receive(
+    cairn_netcode_client *client, const cairn_address *from, const uint8_t *bytes, size_t size) {
+    cairn_packet_header header;
+    cairn_netcode_drop drop =
+        cairn_packet_read_header(bytes, size, CAIRN_PACKETS_TO_CLIENT, &header);
+    if (drop != CAIRN_NETCODE_TAKEN) {
+        return drop;
+    }
+    if (!cairn_address_equal(from, &client->token.servers[client->server])) {
+        return CAIRN_NETCODE_DROP_UNKNOWN_SENDER;
+    }
+    const cairn_netcode_client_rule rule = cairn_netcode_client_rule_of(client->state, header.type);
+    if (rule.action == CAIRN_NETCODE_CLIENT_DROP) {
+        return rule.drop;
+    }
+    cairn_packet packet;
+    drop = open_packet(client, &header, bytes, size, &packet);
+    if (drop == CAIRN_NETCODE_TAKEN) {
+        carry_out(client, rule, &packet);
+    }
+    return drop;
+}
+
+void cairn_netcode_client_receive(cairn_netcode_client *client, uint64_t now_ns,
+    const cairn_address *from, const uint8_t *bytes, size_t size) {
+    set_now(client, now_ns);
+    if (client->payload_size > 0) {
+        client->payload_size = 0;
+        ++client->drops[CAIRN_NETCODE_DROP_UNDRAINED];
+    }
+    ++client->drops[receive(client, from, bytes, size)];
+}
+
+static uint64_t time_out_ns_of(const cairn_netcode_client *client) {
+    const uint64_t timeout_ns = timeout_ns_of(client);
+    return timeout_ns > 0 ? client->heard_ns + timeout_ns : UINT64_MAX;
+}
+
+void cairn_netcode_client_advance(cairn_netcode_client *client, uint64_t now_ns) {
+    set_now(client, now_ns);
+    if (now_ns >= client->expire_ns) {
+        happen(client, CAIRN_NETCODE_CLIENT_INPUT_EXPIRE);
+    }
+    if (!ended(client) && now_ns >= time_out_ns_of(client)) {
+        happen(client, CAIRN_NETCODE_CLIENT_INPUT_TIME_OUT);
+    }
+    if (!ended(client) && now_ns - client->sent_ns >= SEND_INTERVAL_NS) {
+        happen(client, CAIRN_NETCODE_CLIENT_INPUT_SEND);
+    }
+}
+
+uint64_t cairn_netcode_client_deadline_ns(const cairn_netcode_client *client) {
+    if (ended(client)) {
+        return UINT64_MAX;
+    }
+    uint64_t deadline_ns = client->sent_ns + SEND_INTERVAL_NS;
+    if (time_out_ns_of(client) < deadline_ns) {
+        deadline_ns = time_out_ns_of(client);
+    }
+    if (client->state != CAIRN_NETCODE_STATE_CONNECTED && client->expire_ns < deadline_ns) {
+        deadline_ns = client->expire_ns;
+    }
+    return deadline_ns;
+}
+
+const uint8_t *cairn_netcode_client_next_payload(cairn_netcode_client *client, size_t *size) {
+    if (client->payload_size == 0) {
+        return NULL;
+    }
+    *size = client->payload_size;
+    client->payload_size = 0;
+    return client->body;
+}
+
+size_t cairn_netcode_client_next_datagram(
+    cairn_netcode_client *client, cairn_address *to, uint8_t *bytes) {
+    return cairn_outbox_pop(&client->outbox, to, bytes);
+}
+
+size_t cairn_netcode_client_seal(cairn_netcode_client *client, uint64_t now_ns,
+    const uint8_t *payload, size_t payload_size, cairn_address *to, uint8_t *bytes) {
+    set_now(client, now_ns);
+    if (client->state != CAIRN_NETCODE_STATE_CONNECTED) {
+        return 0;
+    }
+    *to = client->token.servers[client->server];
+    return write_sealed(client,
+        &(cairn_packet){
+            .type = CAIRN_PACKET_PAYLOAD, .payload = {.bytes = payload, .size = payload_size}},
+        bytes);
+}
+
+cairn_netcode_client_state cairn_netcode_client_state_read(const cairn_netcode_client *client) {
+    return client->state;
+}
+
+cairn_address cairn_netcode_client_server(const cairn_netcode_client *client) {
+    return client->token.servers[client->server];
+}
+
+uint32_t cairn_netcode_client_index(const cairn_netcode_client *client) {
+    return client->index;
+}
+
+const uint64_t *cairn_netcode_client_drops(const cairn_netcode_client *client) {
+    return client->drops;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Handshakes under way on a server: an address that showed a good token and the keys to read its
+// response with. The standard's encryption mappings, in a pool of fixed size; each ends after the
+// token's time-out.
+
+#include "base/address.h"
+#include "net/lookup.h"
+#include "net/token.h"
+
+// A token without a time-out must not hold a place for ever, nor one with a time-out of hours.
+#define CAIRN_HANDSHAKE_TIMEOUT_NS_MAX UINT64_C(30000000000)
+
+typedef struct cairn_handshake {
+    cairn_address address;
+    uint64_t client_id;
+    int32_t timeout_s;
+    uint8_t mac[CAIRN_SEAL_MAC_SIZE]; // of the token's private part
+    uint8_t client_to_server_key[CAIRN_KEY_SIZE];
+    uint8_t server_to_client_key[CAIRN_KEY_SIZE];
+    uint64_t deadline_ns;
+    uint32_t next_free;
+    bool used;
+} cairn_handshake;
+
+typedef struct cairn_handshakes {
+    cairn_lookup by_address;
+    cairn_handshake *pool;
+    uint32_t capacity;
+    uint32_t first_free;
+    uint64_t earliest_ns; // no deadline is before this
+} cairn_handshakes;
+
+// CAIRN_OUT_OF_MEMORY; may be destroyed then as well.
+cairn_status cairn_handshakes_create(cairn_handshakes *handshakes, uint32_t capacity,
+    const uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE]);
+void cairn_handshakes_destroy(cairn_handshakes *handshakes);
+
+// The handshake of an address that has not run out, or NULL. Stays until remove or expire.
+const cairn_handshake *cairn_handshakes_find(
+    const cairn_handshakes *handshakes, const cairn_address *address, uint64_t now_ns);
+// Begins or renews the handshake of an address with the keys of a token. False when the pool is
+// full.
+bool cairn_handshakes_put(cairn_handshakes *handshakes, const cairn_address *address,
+    const cairn_token_private *token, const uint8_t mac[CAIRN_SEAL_MAC_SIZE], uint64_t now_ns);
+void cairn_handshakes_remove(cairn_handshakes *handshakes, const cairn_address *address);
+// Takes out what has run out by now_ns. Costs nothing before earliest_ns.
+void cairn_handshakes_expire(cairn_handshakes *handshakes, uint64_t now_ns);

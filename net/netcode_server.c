@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: MIT
+#include "net/netcode_server.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "net/challenge.h"
+#include "net/netcode_handshake.h"
+#include "net/netcode_sessions.h"
+#include "net/netcode_table.h"
+#include "net/outbox.h"
+#include "net/packet.h"
+#include "net/seal.h"
+#include "net/token_history.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define KEEP_ALIVE_INTERVAL_NS UINT64_C(100000000)
+#define DISCONNECT_COUNT 10
+#define ENTROPY_SIZE CAIRN_SEAL_KEY_SIZE
+
+// Packets sent before a client has a slot share its key with the packets sent after, whose
+// sequences start at 0: these start in the upper half, so no nonce is used twice.
+#define GLOBAL_SEQUENCE_START (UINT64_C(1) << 63)
+
+#define HANDSHAKES_OF(clients_max) (2 * (clients_max) + 256)
+#define TOKENS_OF(clients_max) (8 * (clients_max) + 1024)
+
+// A disconnect packet with its longest sequence. Answers to strangers leave room for the farewells
+// of every slot, so that a flood of requests cannot silence a shutdown.
+#define DISCONNECT_SIZE_MAX (1 + 8 + CAIRN_SEAL_MAC_SIZE)
+#define FAREWELL_SIZE (DISCONNECT_COUNT * (CAIRN_OUTBOX_RECORD_SIZE + DISCONNECT_SIZE_MAX))
+#define ANSWERS_SIZE(clients_max) (32 * 1024 + 128 * (size_t)(clients_max))
+
+enum { KEY_CHALLENGE = 1, KEY_LOOKUP = 2 };
+
+typedef struct event_record {
+    cairn_netcode_event_kind kind;
+    uint32_t client;
+    uint64_t client_id;
+    cairn_netcode_disconnect_reason reason;
+} event_record;
+
+struct cairn_netcode_server {
+    cairn_netcode_server_config config; // pointers in it are not kept
+    cairn_address public_addresses[CAIRN_TOKEN_SERVERS_MAX];
+    uint8_t private_key[CAIRN_KEY_SIZE];
+    uint8_t challenge_key[CAIRN_SEAL_KEY_SIZE];
+    uint64_t challenge_sequence;
+    uint64_t global_sequence;
+    uint64_t now_ns;
+    uint64_t sessions_due_ns; // no time-out or keep-alive is due before
+    bool admitting;
+    cairn_sessions sessions;
+    cairn_handshakes handshakes;
+    cairn_token_history history;
+    cairn_outbox outbox;
+    event_record *events; // a ring; a slot is not reused before its disconnect was taken, so two
+                          // events for each slot are all there can be
+    uint32_t events_capacity;
+    uint64_t events_pushed;
+    uint64_t events_taken;
+    uint64_t payload_place; // events_pushed when the payload came: what is older goes out first
+    uint32_t payload_client;
+    size_t payload_size; // 0: none
+    uint64_t drops[CAIRN_NETCODE_DROP_COUNT];
+    _Alignas(8) uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
+};
+
+cairn_netcode_server_config cairn_netcode_server_config_default(void) {
+    return (cairn_netcode_server_config){.clients_max = 64, .token_lifetime_s_max = 30};
+}
+
+static bool config_valid(const cairn_netcode_server_config *config) {
+    if (config->private_key == NULL || config->entropy == NULL ||
+        config->public_addresses == NULL || config->public_address_count < 1 ||
+        config->public_address_count > CAIRN_TOKEN_SERVERS_MAX || config->clients_max < 1 ||
+        config->clients_max > CAIRN_CLIENTS_MAX) {
+        return false;
+    }
+    for (uint32_t i = 0; i < config->public_address_count; ++i) {
+        const uint8_t family = config->public_addresses[i].family;
+        if (family != CAIRN_ADDRESS_IPV4 && family != CAIRN_ADDRESS_IPV6) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static cairn_status create_tables(cairn_netcode_server *server, const uint8_t *entropy) {
+    const uint32_t clients_max = server->config.clients_max;
+    uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE];
+    cairn_seal_derive(entropy, KEY_CHALLENGE, server->challenge_key, CAIRN_SEAL_KEY_SIZE);
+    cairn_seal_derive(entropy, KEY_LOOKUP, hash_key, CAIRN_SEAL_HASH_KEY_SIZE);
+    server->events_capacity = 2 * clients_max;
+    server->events = calloc(server->events_capacity, sizeof *server->events);
+    const cairn_status parts[] = {
+        server->events != NULL ? CAIRN_OK : CAIRN_OUT_OF_MEMORY,
+        cairn_sessions_create(&server->sessions, clients_max, hash_key),
+        cairn_handshakes_create(&server->handshakes, HANDSHAKES_OF(clients_max), hash_key),
+        cairn_token_history_create(&server->history, TOKENS_OF(clients_max), hash_key),
+        cairn_outbox_create(
+            &server->outbox, ANSWERS_SIZE(clients_max) + clients_max * FAREWELL_SIZE),
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
+        if (parts[i] != CAIRN_OK) {
+            return parts[i];
+        }
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_netcode_server_create(
+    const cairn_netcode_server_config *config, cairn_netcode_server **out) {
+    *out = NULL;
+    if (!config_valid(config) || !cairn_seal_start()) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    cairn_netcode_server *server = calloc(1, sizeof *server);
+    if (server == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    server->config = *config;
+    server->config.private_key = NULL;
+    server->config.entropy = NULL;
+    server->config.public_addresses = NULL;
+    memcpy(server->private_key, config->private_key, CAIRN_KEY_SIZE);
+    memcpy(server->public_addresses, config->public_addresses,
+        config->public_address_count * sizeof *config->public_addresses);
+    server->global_sequence = GLOBAL_SEQUENCE_START;
+    server->now_ns = config->start_ns;
+    server->sessions_due_ns = UINT64_MAX;
+    server->admitting = true;
+    const cairn_status status = create_tables(server, config->entropy);
+    if (status != CAIRN_OK) {
+        cairn_netcode_server_destroy(server);
+        return status;
+    }
+    *out = server;
+    return CAIRN_OK;
+}
+
+void cairn_netcode_server_destroy(cairn_netcode_server *server) {
+    if (server == NULL) {
+        return;
+    }
+    cairn_sessions_destroy(&server->sessions);
+    cairn_handshakes_destroy(&server->handshakes);
+    cairn_token_history_destroy(&server->history);
+    cairn_outbox_destroy(&server->outbox);
+    free(server->events);
+    cairn_seal_wipe(server, sizeof *server);
+    free(server);
+}
+
+static void set_now(cairn_netcode_server *server, uint64_t now_ns) {
+    CAIRN_ASSERT(now_ns >= server->now_ns);
+    server->now_ns = now_ns;
+}
+
+static uint64_t now_unix_s_of(const cairn_netcode_server *server) {
+    return server->config.start_unix_s + (server->now_ns - server->config.start_ns) / NS_PER_S;
+}
+
+static uint64_t session_due_ns(const cairn_session *session) {
+    const uint64_t keep_alive_ns = session->sent_ns + KEEP_ALIVE_INTERVAL_NS;
+    const uint64_t time_out_ns =
+        session->timeout_ns > 0 ? session->heard_ns + session->timeout_ns : UINT64_MAX;
+    return keep_alive_ns < time_out_ns ? keep_alive_ns : time_out_ns;
+}
+
+static void queue(
+    cairn_netcode_server *server, const cairn_address *to, const uint8_t *bytes, size_t size) {
+    if (!cairn_outbox_push(&server->outbox, to, bytes, size)) {
+        ++server->drops[CAIRN_NETCODE_DROP_SEND_QUEUE_FULL];
+    }
+}
+
+// Answers to whoever has no slot yet.
+static void queue_answer(cairn_netcode_server *server, const cairn_address *to,
+    const uint8_t key[CAIRN_KEY_SIZE], const cairn_packet *packet) {
+    uint8_t bytes[CAIRN_PACKET_SEALED_SIZE_MAX];
+    const size_t size = cairn_packet_write(
+        packet, server->global_sequence++, server->config.protocol_id, key, bytes);
+    const size_t kept = server->config.clients_max * FAREWELL_SIZE;
+    if (cairn_outbox_room(&server->outbox) < kept + CAIRN_OUTBOX_RECORD_SIZE + size) {
+        ++server->drops[CAIRN_NETCODE_DROP_SEND_QUEUE_FULL];
+        return;
+    }
+    queue(server, to, bytes, size);
+}
+
+static void queue_denied(
+    cairn_netcode_server *server, const cairn_address *to, const uint8_t key[CAIRN_KEY_SIZE]) {
+    queue_answer(server, to, key, &(cairn_packet){.type = CAIRN_PACKET_DENIED});
+}
+
+static size_t write_to_client(
+    cairn_netcode_server *server, uint32_t client, const cairn_packet *packet, uint8_t *bytes) {
+    cairn_session *session = &server->sessions.slots[client];
+    CAIRN_ASSERT(session->sequence < GLOBAL_SEQUENCE_START);
+    session->sent_ns = server->now_ns;
+    return cairn_packet_write(packet, session->sequence++, server->config.protocol_id,
+        session->server_to_client_key, bytes);
+}
+
+static void queue_to_client(
+    cairn_netcode_server *server, uint32_t client, const cairn_packet *packet) {
+    uint8_t bytes[CAIRN_PACKET_SEALED_SIZE_MAX];
+    const size_t size = write_to_client(server, client, packet, bytes);
+    queue(server, &server->sessions.slots[client].address, bytes, size);
+}
+
+static void queue_keep_alive(cairn_netcode_server *server, uint32_t client) {
+    const cairn_packet packet = {
+        .type = CAIRN_PACKET_KEEP_ALIVE,
+        .keep_alive = {.client_index = client, .clients_max = server->config.clients_max},
+    };
+    queue_to_client(server, client, &packet);
+}
+
+size_t cairn_netcode_server_next_datagram(
+    cairn_netcode_server *server, cairn_address *to, uint8_t *bytes) {
+    return cairn_outbox_pop(&server->outbox, to, bytes);
+}
+
+size_t cairn_netcode_server_seal(cairn_netcode_server *server, uint64_t now_ns, uint32_t client,
+    const uint8_t *payload, size_t payload_size, cairn_address *to, uint8_t *bytes) {
+    set_now(server, now_ns);
+    if (!cairn_netcode_server_connected(server, client)) {
+        return 0;
+    }
+    if (server->sessions.slots[client].state == CAIRN_PEER_UNCONFIRMED) {
+        queue_keep_alive(server, client);
+    }
+    *to = server->sessions.slots[client].address;
+    const cairn_packet packet = {
+        .type = CAIRN_PACKET_PAYLOAD, .payload = {.bytes = payload, .size = payload_size}};
+    return write_to_client(server, client, &packet, bytes);
+}
+
+static void push_event(cairn_netcode_server *server, cairn_netcode_event_kind kind, uint32_t client,
+    cairn_netcode_disconnect_reason reason) {
+    CAIRN_ASSERT(server->events_pushed - server->events_taken < server->events_capacity);
+    server->events[server->events_pushed++ % server->events_capacity] = (event_record){
+        .kind = kind,
+        .client = client,
+        .client_id = server->sessions.slots[client].client_id,
+        .reason = reason,
+    };
+}
+
+static void take_payload(cairn_netcode_server *server, cairn_netcode_event *out) {
+    *out = (cairn_netcode_event){
+        .kind = CAIRN_NETCODE_PAYLOAD,
+        .client = server->payload_client,
+        .client_id = server->sessions.slots[server->payload_client].client_id,
+        .payload = server->body,
+        .payload_size = server->payload_size,
+    };
+    server->payload_size = 0;
+}
+
+bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode_event *out) {
+    if (server->payload_size > 0 && server->payload_place == server->events_taken) {
+        take_payload(server, out);
+        return true;
+    }
+    if (server->events_taken == server->events_pushed) {
+        return false;
+    }
+    const event_record *record = &server->events[server->events_taken++ % server->events_capacity];
+    *out = (cairn_netcode_event){
+        .kind = record->kind,
+        .client = record->client,
+        .client_id = record->client_id,
+        .reason = record->reason,
+    };
+    if (record->kind == CAIRN_NETCODE_CONNECTED) {
+        out->user_data = server->sessions.slots[record->client].user_data;
+    } else {
+        cairn_sessions_release(&server->sessions, record->client);
+    }
+    return true;
+}
+
+static void end_session(
+    cairn_netcode_server *server, uint32_t client, cairn_netcode_disconnect_reason reason) {
+    push_event(server, CAIRN_NETCODE_DISCONNECTED, client, reason);
+    cairn_sessions_close(&server->sessions, client);
+}
+
+static void hear(cairn_netcode_server *server, uint32_t client, cairn_netcode_server_rule rule) {
+    server->sessions.slots[client].heard_ns = server->now_ns;
+    server->sessions.slots[client].state = rule.next;
+}
+
+static void deliver(
+    cairn_netcode_server *server, uint32_t client, const cairn_packet_payload *payload) {
+    server->payload_client = client;
+    server->payload_size = payload->size;
+    server->payload_place = server->events_pushed;
+}
+
+static void bid_farewell(cairn_netcode_server *server, uint32_t client) {
+    for (int i = 0; i < DISCONNECT_COUNT; ++i) {
+        queue_to_client(server, client, &(cairn_packet){.type = CAIRN_PACKET_DISCONNECT});
+    }
+}
+
+// What the table says a client's slot does. `packet` is what was received, if it was a packet;
+// `reason` is used when the session ends.
+static void carry_out(cairn_netcode_server *server, uint32_t client, unsigned input,
+    const cairn_packet *packet, cairn_netcode_disconnect_reason reason) {
+    const cairn_netcode_server_rule rule =
+        cairn_netcode_server_rule_of(server->sessions.slots[client].state, input);
+    switch (rule.action) {
+    case CAIRN_NETCODE_SERVER_DELIVER:
+        deliver(server, client, &packet->payload);
+        hear(server, client, rule);
+        break;
+    case CAIRN_NETCODE_SERVER_HEAR:
+        hear(server, client, rule);
+        break;
+    case CAIRN_NETCODE_SERVER_FAREWELL:
+        bid_farewell(server, client);
+        end_session(server, client, reason);
+        break;
+    default:
+        CAIRN_ASSERT(rule.action == CAIRN_NETCODE_SERVER_END);
+        end_session(server, client, reason);
+        break;
+    }
+}
+
+static bool is_public_address(
+    const cairn_netcode_server *server, const cairn_token_private *token) {
+    for (uint32_t i = 0; i < token->server_count; ++i) {
+        for (uint32_t k = 0; k < server->config.public_address_count; ++k) {
+            if (cairn_address_equal(&token->servers[i], &server->public_addresses[k])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool is_full(const cairn_netcode_server *server) {
+    return !server->admitting || cairn_sessions_find_free(&server->sessions) == CAIRN_LOOKUP_NONE;
+}
+
+// A token that could have reached a server that ran before this one may have been used there; its
+// keys would seal other packets under the same nonces here.
+static bool from_before_start(const cairn_netcode_server *server, uint64_t expire_unix_s) {
+    return expire_unix_s - server->config.start_unix_s < server->config.token_lifetime_s_max;
+}
+
+static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_address *from,
+    const cairn_packet_request *request, cairn_token_private *token) {
+    const uint64_t now_unix_s = now_unix_s_of(server);
+    if (request->expire_unix_s <= now_unix_s) {
+        return CAIRN_NETCODE_DROP_TOKEN_EXPIRED;
+    }
+    if (from_before_start(server, request->expire_unix_s)) {
+        return CAIRN_NETCODE_DROP_TOKEN_RESTART;
+    }
+    if (cairn_token_read_private(request->private_data, request->nonce, request->protocol_id,
+            request->expire_unix_s, server->private_key, token) != CAIRN_TOKEN_OK) {
+        return CAIRN_NETCODE_DROP_TOKEN_BROKEN;
+    }
+    if (!is_public_address(server, token)) {
+        return CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US;
+    }
+    if (cairn_sessions_find_address(&server->sessions, from) != CAIRN_LOOKUP_NONE) {
+        return CAIRN_NETCODE_DROP_ADDRESS_CONNECTED;
+    }
+    if (cairn_sessions_find_id(&server->sessions, token->client_id) != CAIRN_LOOKUP_NONE) {
+        return CAIRN_NETCODE_DROP_ID_CONNECTED;
+    }
+    return cairn_token_history_show(&server->history,
+        request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_SEAL_MAC_SIZE, from, now_unix_s,
+        request->expire_unix_s);
+}
+
+static void queue_challenge(
+    cairn_netcode_server *server, const cairn_address *to, const cairn_token_private *token) {
+    cairn_challenge challenge = {.client_id = token->client_id};
+    memcpy(challenge.user_data, token->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    uint8_t sealed[CAIRN_CHALLENGE_TOKEN_SIZE];
+    const uint64_t sequence = server->challenge_sequence++;
+    cairn_challenge_write(&challenge, sequence, server->challenge_key, sealed);
+    const cairn_packet packet = {
+        .type = CAIRN_PACKET_CHALLENGE, .challenge = {.sequence = sequence, .token = sealed}};
+    queue_answer(server, to, token->server_to_client_key, &packet);
+}
+
+static cairn_netcode_drop answer_request(cairn_netcode_server *server, const cairn_address *from,
+    const cairn_packet_request *request, const cairn_token_private *token) {
+    if (is_full(server)) {
+        queue_denied(server, from, token->server_to_client_key);
+        return CAIRN_NETCODE_DROP_SERVER_FULL;
+    }
+    const uint8_t *mac = request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_SEAL_MAC_SIZE;
+    if (!cairn_handshakes_put(&server->handshakes, from, token, mac, server->now_ns)) {
+        return CAIRN_NETCODE_DROP_HANDSHAKES_FULL;
+    }
+    queue_challenge(server, from, token);
+    return CAIRN_NETCODE_TAKEN;
+}
+
+static cairn_netcode_drop admit(
+    cairn_netcode_server *server, const cairn_address *from, const uint8_t *bytes, size_t size) {
+    cairn_packet_request request;
+    cairn_netcode_drop drop =
+        cairn_packet_read_request(bytes, size, server->config.protocol_id, &request);
+    if (drop != CAIRN_NETCODE_TAKEN) {
+        return drop;
+    }
+    cairn_token_private token;
+    drop = check_token(server, from, &request, &token);
+    if (drop == CAIRN_NETCODE_TAKEN) {
+        drop = answer_request(server, from, &request, &token);
+    }
+    cairn_seal_wipe(&token, sizeof token);
+    return drop;
+}
+
+static void open_session(cairn_netcode_server *server, const cairn_handshake *handshake,
+    const cairn_challenge *challenge) {
+    const uint32_t client = cairn_sessions_find_free(&server->sessions);
+    const cairn_address address = handshake->address;
+    cairn_sessions_open(&server->sessions, client, handshake, challenge->user_data, server->now_ns);
+    cairn_token_history_consume(&server->history, handshake->mac);
+    cairn_handshakes_remove(&server->handshakes, &address);
+    push_event(server, CAIRN_NETCODE_CONNECTED, client, 0);
+    queue_keep_alive(server, client);
+    const uint64_t due_ns = session_due_ns(&server->sessions.slots[client]);
+    if (due_ns < server->sessions_due_ns) {
+        server->sessions_due_ns = due_ns;
+    }
+}
+
+static cairn_netcode_drop accept(cairn_netcode_server *server, const cairn_handshake *handshake,
+    const cairn_packet_challenge *response) {
+    cairn_challenge challenge;
+    if (!cairn_challenge_read(
+            response->token, response->sequence, server->challenge_key, &challenge) ||
+        challenge.client_id != handshake->client_id) {
+        return CAIRN_NETCODE_DROP_CHALLENGE;
+    }
+    if (cairn_sessions_find_id(&server->sessions, challenge.client_id) != CAIRN_LOOKUP_NONE) {
+        return CAIRN_NETCODE_DROP_ID_CONNECTED;
+    }
+    if (is_full(server)) {
+        queue_denied(server, &handshake->address, handshake->server_to_client_key);
+        return CAIRN_NETCODE_DROP_SERVER_FULL;
+    }
+    open_session(server, handshake, &challenge);
+    return CAIRN_NETCODE_TAKEN;
+}
+
+static cairn_netcode_drop receive_from_client(cairn_netcode_server *server, uint32_t client,
+    const cairn_packet_header *header, const uint8_t *bytes, size_t size) {
+    cairn_session *session = &server->sessions.slots[client];
+    const cairn_netcode_server_rule rule =
+        cairn_netcode_server_rule_of(session->state, header->type);
+    if (rule.action == CAIRN_NETCODE_SERVER_DROP) {
+        return rule.drop;
+    }
+    if (!cairn_replay_fresh(&session->replay, header->sequence)) {
+        return CAIRN_NETCODE_DROP_REPLAYED;
+    }
+    cairn_packet packet;
+    const cairn_netcode_drop drop = cairn_packet_read(header, bytes, size,
+        server->config.protocol_id, session->client_to_server_key, server->body, &packet);
+    if (drop != CAIRN_NETCODE_DROP_SEAL) {
+        cairn_replay_accept(&session->replay, header->sequence);
+    }
+    if (drop == CAIRN_NETCODE_TAKEN) {
+        carry_out(server, client, packet.type, &packet, CAIRN_NETCODE_LEFT);
+    }
+    return drop;
+}
+
+static cairn_netcode_drop receive_from_stranger(cairn_netcode_server *server,
+    const cairn_address *from, const cairn_packet_header *header, const uint8_t *bytes,
+    size_t size) {
+    const cairn_handshake *handshake =
+        cairn_handshakes_find(&server->handshakes, from, server->now_ns);
+    const cairn_netcode_server_rule rule = cairn_netcode_server_rule_of(
+        handshake != NULL ? CAIRN_PEER_PENDING : CAIRN_PEER_STRANGER, header->type);
+    if (rule.action == CAIRN_NETCODE_SERVER_DROP) {
+        return rule.drop;
+    }
+    CAIRN_ASSERT(rule.action == CAIRN_NETCODE_SERVER_ACCEPT && handshake != NULL);
+    cairn_packet packet;
+    const cairn_netcode_drop drop = cairn_packet_read(header, bytes, size,
+        server->config.protocol_id, handshake->client_to_server_key, server->body, &packet);
+    return drop == CAIRN_NETCODE_TAKEN ? accept(server, handshake, &packet.challenge) : drop;
+}
+
+static cairn_netcode_drop receive_sealed(
+    cairn_netcode_server *server, const cairn_address *from, const uint8_t *bytes, size_t size) {
+    cairn_packet_header header;
+    const cairn_netcode_drop drop =
+        cairn_packet_read_header(bytes, size, CAIRN_PACKETS_TO_SERVER, &header);
+    if (drop != CAIRN_NETCODE_TAKEN) {
+        return drop;
+    }
+    const uint32_t client = cairn_sessions_find_address(&server->sessions, from);
+    return client != CAIRN_LOOKUP_NONE ? receive_from_client(server, client, &header, bytes, size)
+                                       : receive_from_stranger(server, from, &header, bytes, size);
+}
+
+void cairn_netcode_server_receive(cairn_netcode_server *server, uint64_t now_ns,
+    const cairn_address *from, const uint8_t *bytes, size_t size) {
+    set_now(server, now_ns);
+    if (server->payload_size > 0) {
+        server->payload_size = 0;
+        ++server->drops[CAIRN_NETCODE_DROP_UNDRAINED];
+    }
+    const bool request = size > 0 && bytes[0] == CAIRN_PACKET_REQUEST;
+    const cairn_netcode_drop drop =
+        request ? admit(server, from, bytes, size) : receive_sealed(server, from, bytes, size);
+    ++server->drops[drop];
+}
+
+static void advance_session(cairn_netcode_server *server, uint32_t client) {
+    const cairn_session *session = &server->sessions.slots[client];
+    if (session->timeout_ns > 0 && server->now_ns - session->heard_ns >= session->timeout_ns) {
+        carry_out(
+            server, client, CAIRN_NETCODE_SERVER_INPUT_TIME_OUT, NULL, CAIRN_NETCODE_TIMED_OUT);
+    } else if (server->now_ns - session->sent_ns >= KEEP_ALIVE_INTERVAL_NS) {
+        queue_keep_alive(server, client);
+    }
+}
+
+void cairn_netcode_server_advance(cairn_netcode_server *server, uint64_t now_ns) {
+    set_now(server, now_ns);
+    cairn_handshakes_expire(&server->handshakes, now_ns);
+    if (now_ns < server->sessions_due_ns) {
+        return;
+    }
+    uint64_t due_ns = UINT64_MAX;
+    for (uint32_t client = 0; client < server->config.clients_max; ++client) {
+        if (!cairn_netcode_server_connected(server, client)) {
+            continue;
+        }
+        advance_session(server, client);
+        if (cairn_netcode_server_connected(server, client)) {
+            const uint64_t session_ns = session_due_ns(&server->sessions.slots[client]);
+            due_ns = session_ns < due_ns ? session_ns : due_ns;
+        }
+    }
+    server->sessions_due_ns = due_ns;
+}
+
+uint64_t cairn_netcode_server_deadline_ns(const cairn_netcode_server *server) {
+    return server->handshakes.earliest_ns < server->sessions_due_ns ? server->handshakes.earliest_ns
+                                                                    : server->sessions_due_ns;
+}
+
+void cairn_netcode_server_disconnect(
+    cairn_netcode_server *server, uint64_t now_ns, uint32_t client) {
+    set_now(server, now_ns);
+    if (cairn_netcode_server_connected(server, client)) {
+        carry_out(server, client, CAIRN_NETCODE_SERVER_INPUT_KICK, NULL, CAIRN_NETCODE_KICKED);
+    }
+}
+
+void cairn_netcode_server_disconnect_all(cairn_netcode_server *server, uint64_t now_ns) {
+    for (uint32_t client = 0; client < server->config.clients_max; ++client) {
+        cairn_netcode_server_disconnect(server, now_ns, client);
+    }
+}
+
+void cairn_netcode_server_stop_admitting(cairn_netcode_server *server) {
+    server->admitting = false;
+}
+
+bool cairn_netcode_server_connected(const cairn_netcode_server *server, uint32_t client) {
+    return client < server->config.clients_max &&
+           server->sessions.slots[client].state != CAIRN_PEER_STRANGER;
+}
+
+const uint64_t *cairn_netcode_server_drops(const cairn_netcode_server *server) {
+    return server->drops;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What each side does with what happens to it, one rule for each (state, input): the tables of
+// docs/PROTOCOL.md, section Netcode. The sides look up the rule and carry it out; what a rule asks
+// for may still be refused by a check (a seal, a token), and then the state stays.
+
+#include "net/netcode_client.h"
+#include "net/netcode_drop.h"
+#include "net/packet.h"
+
+// What a server knows of an address.
+typedef enum cairn_netcode_peer {
+    CAIRN_PEER_STRANGER,    // nothing
+    CAIRN_PEER_PENDING,     // showed a good token, has been challenged
+    CAIRN_PEER_UNCONFIRMED, // answered the challenge, has a slot, may not know yet
+    CAIRN_PEER_CONFIRMED,   // spoke from its slot
+    CAIRN_PEER_COUNT
+} cairn_netcode_peer;
+
+// Inputs of a server: the packet types, then what is not a packet.
+typedef enum cairn_netcode_server_input {
+    CAIRN_NETCODE_SERVER_INPUT_TIME_OUT = CAIRN_PACKET_TYPE_COUNT,
+    CAIRN_NETCODE_SERVER_INPUT_KICK,
+    CAIRN_NETCODE_SERVER_INPUT_COUNT
+} cairn_netcode_server_input;
+
+typedef enum cairn_netcode_server_action {
+    CAIRN_NETCODE_SERVER_DROP,    // count the rule's reason
+    CAIRN_NETCODE_SERVER_NOTHING, // cannot happen or asks for nothing
+    CAIRN_NETCODE_SERVER_ADMIT,   // check the token, answer with a challenge, or with denied when
+                                  // full
+    CAIRN_NETCODE_SERVER_ACCEPT, // check the challenge token, give a slot, answer with a keep-alive
+    CAIRN_NETCODE_SERVER_HEAR,   // the client lives
+    CAIRN_NETCODE_SERVER_DELIVER,  // the client lives and says something
+    CAIRN_NETCODE_SERVER_FORGET,   // give up the handshake
+    CAIRN_NETCODE_SERVER_END,      // free the slot without a word
+    CAIRN_NETCODE_SERVER_FAREWELL, // send disconnect packets, free the slot
+    CAIRN_NETCODE_SERVER_ACTION_COUNT
+} cairn_netcode_server_action;
+
+typedef struct cairn_netcode_server_rule {
+    cairn_netcode_server_action action;
+    cairn_netcode_drop drop; // of CAIRN_NETCODE_SERVER_DROP
+    cairn_netcode_peer next;
+} cairn_netcode_server_rule;
+
+// `input` is a cairn_packet_type or a cairn_netcode_server_input.
+cairn_netcode_server_rule cairn_netcode_server_rule_of(cairn_netcode_peer peer, unsigned input);
+
+// Inputs of a client.
+typedef enum cairn_netcode_client_input_kind {
+    CAIRN_NETCODE_CLIENT_INPUT_TIME_OUT =
+        CAIRN_PACKET_TYPE_COUNT,       // nothing heard for the token's time-out
+    CAIRN_NETCODE_CLIENT_INPUT_EXPIRE, // the connect token ran out
+    CAIRN_NETCODE_CLIENT_INPUT_SEND,   // a tenth of a second since the last packet was sent
+    CAIRN_NETCODE_CLIENT_INPUT_LEAVE,  // cairn_netcode_client_disconnect
+    CAIRN_NETCODE_CLIENT_INPUT_COUNT
+} cairn_netcode_client_input_kind;
+
+typedef enum cairn_netcode_client_action {
+    CAIRN_NETCODE_CLIENT_DROP,        // count the rule's reason
+    CAIRN_NETCODE_CLIENT_NOTHING,     // cannot happen or asks for nothing
+    CAIRN_NETCODE_CLIENT_ANSWER,      // keep the challenge token, send a response
+    CAIRN_NETCODE_CLIENT_ENTER,       // keep index and clients_max: connected
+    CAIRN_NETCODE_CLIENT_HEAR,        // the server lives
+    CAIRN_NETCODE_CLIENT_DELIVER,     // the server lives and says something
+    CAIRN_NETCODE_CLIENT_NEXT_SERVER, // try the next server, or end in `next` when there is none
+    CAIRN_NETCODE_CLIENT_END,         // end in `next`
+    CAIRN_NETCODE_CLIENT_FAREWELL,    // send disconnect packets, end in `next`
+    CAIRN_NETCODE_CLIENT_REPEAT,      // send the state's packet: request, response or keep-alive
+    CAIRN_NETCODE_CLIENT_ACTION_COUNT
+} cairn_netcode_client_action;
+
+typedef struct cairn_netcode_client_rule {
+    cairn_netcode_client_action action;
+    cairn_netcode_drop drop; // of CAIRN_NETCODE_CLIENT_DROP
+    cairn_netcode_client_state next;
+} cairn_netcode_client_rule;
+
+// `input` is a cairn_packet_type or a cairn_netcode_client_input_kind. All states <= 0 share one
+// row: in them `next` is DISCONNECTED and means that the state stays.
+cairn_netcode_client_rule cairn_netcode_client_rule_of(
+    cairn_netcode_client_state state, unsigned input);

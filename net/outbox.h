@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Datagrams that wait for the driver to take them, oldest first, in one ring of bytes. Sealed
+// already: what they say does not depend on when they leave.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/address.h"
+#include "base/status.h"
+
+typedef struct cairn_outbox {
+    uint8_t *bytes;
+    size_t capacity;
+    size_t head; // of the oldest
+    size_t used;
+} cairn_outbox;
+
+// What a datagram takes up beside its own bytes.
+#define CAIRN_OUTBOX_RECORD_SIZE (sizeof(cairn_address) + sizeof(uint16_t))
+
+// CAIRN_OUT_OF_MEMORY; may be destroyed then as well.
+cairn_status cairn_outbox_create(cairn_outbox *outbox, size_t capacity);
+void cairn_outbox_destroy(cairn_outbox *outbox);
+
+// Room that is left, for datagrams and their records.
+size_t cairn_outbox_room(const cairn_outbox *outbox);
+// Copies a datagram in. False when there is no room: nothing was changed.
+bool cairn_outbox_push(
+    cairn_outbox *outbox, const cairn_address *to, const uint8_t *bytes, size_t size);
+// Copies the oldest out (room for CAIRN_DATAGRAM_SIZE_MAX) and forgets it. 0 when there is none.
+size_t cairn_outbox_pop(cairn_outbox *outbox, cairn_address *to, uint8_t *bytes);

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "net/packet.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+
+const uint8_t cairn_netcode_version[CAIRN_NETCODE_VERSION_SIZE] = "NETCODE 1.02";
+
+#define EXTRA_SIZE (CAIRN_NETCODE_VERSION_SIZE + 8 + 1)
+
+_Static_assert(CAIRN_PACKET_REQUEST_SIZE == 1 + CAIRN_NETCODE_VERSION_SIZE + 8 + 8 +
+                                                CAIRN_TOKEN_NONCE_SIZE + CAIRN_TOKEN_PRIVATE_SIZE,
+    "the parts of a request");
+_Static_assert(CAIRN_PACKET_SEALED_SIZE_MAX <= CAIRN_DATAGRAM_SIZE_MAX, "a packet is a datagram");
+_Static_assert(8 + CAIRN_CHALLENGE_TOKEN_SIZE <= CAIRN_PAYLOAD_SIZE_MAX,
+    "the payload is the longest body, one buffer opens every type");
+
+size_t cairn_packet_write_request(
+    const cairn_packet_request *request, uint8_t bytes[CAIRN_PACKET_REQUEST_SIZE]) {
+    cairn_writer writer = cairn_writer_of(bytes, CAIRN_PACKET_REQUEST_SIZE);
+    cairn_write_u8(&writer, CAIRN_PACKET_REQUEST);
+    cairn_write_bytes(&writer, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE);
+    cairn_write_u64(&writer, request->protocol_id);
+    cairn_write_u64(&writer, request->expire_unix_s);
+    cairn_write_bytes(&writer, request->nonce, CAIRN_TOKEN_NONCE_SIZE);
+    cairn_write_bytes(&writer, request->private_data, CAIRN_TOKEN_PRIVATE_SIZE);
+    CAIRN_ASSERT(writer.ok && writer.at == CAIRN_PACKET_REQUEST_SIZE);
+    return writer.at;
+}
+
+cairn_netcode_drop cairn_packet_read_request(
+    const uint8_t *bytes, size_t size, uint64_t protocol_id, cairn_packet_request *out) {
+    if (size != CAIRN_PACKET_REQUEST_SIZE) {
+        return CAIRN_NETCODE_DROP_SIZE;
+    }
+    cairn_reader reader = cairn_reader_of(bytes, size);
+    (void)cairn_read_u8(&reader);
+    const uint8_t *version = cairn_read_view(&reader, CAIRN_NETCODE_VERSION_SIZE);
+    out->protocol_id = cairn_read_u64(&reader);
+    out->expire_unix_s = cairn_read_u64(&reader);
+    out->nonce = cairn_read_view(&reader, CAIRN_TOKEN_NONCE_SIZE);
+    out->private_data = cairn_read_view(&reader, CAIRN_TOKEN_PRIVATE_SIZE);
+    CAIRN_ASSERT(cairn_reader_done(&reader));
+    if (memcmp(version, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE) != 0) {
+        return CAIRN_NETCODE_DROP_VERSION;
+    }
+    return out->protocol_id == protocol_id ? CAIRN_NETCODE_TAKEN : CAIRN_NETCODE_DROP_PROTOCOL_ID;
+}
+
+static void write_challenge(cairn_writer *writer, const cairn_packet_challenge *challenge) {
+    cairn_write_u64(writer, challenge->sequence);
+    cairn_write_bytes(writer, challenge->token, CAIRN_CHALLENGE_TOKEN_SIZE);
+}
+
+static void read_challenge(cairn_reader *reader, cairn_packet_challenge *challenge) {
+    challenge->sequence = cairn_read_u64(reader);
+    challenge->token = cairn_read_view(reader, CAIRN_CHALLENGE_TOKEN_SIZE);
+}
+
+static void write_keep_alive(cairn_writer *writer, const cairn_packet_keep_alive *keep_alive) {
+    cairn_write_u32(writer, keep_alive->client_index);
+    cairn_write_u32(writer, keep_alive->clients_max);
+}
+
+static void read_keep_alive(cairn_reader *reader, cairn_packet_keep_alive *keep_alive) {
+    keep_alive->client_index = cairn_read_u32(reader);
+    keep_alive->clients_max = cairn_read_u32(reader);
+}
+
+static void write_payload(cairn_writer *writer, const cairn_packet_payload *payload) {
+    CAIRN_ASSERT(payload->size >= 1 && payload->size <= CAIRN_PAYLOAD_SIZE_MAX);
+    cairn_write_bytes(writer, payload->bytes, payload->size);
+}
+
+static void read_payload(cairn_reader *reader, cairn_packet_payload *payload) {
+    payload->size = cairn_reader_left(reader);
+    payload->bytes = cairn_read_view(reader, payload->size);
+    reader->ok = reader->ok && payload->size >= 1;
+}
+
+static void write_body(cairn_writer *writer, const cairn_packet *packet) {
+    switch (packet->type) {
+    case CAIRN_PACKET_CHALLENGE:
+    case CAIRN_PACKET_RESPONSE:
+        write_challenge(writer, &packet->challenge);
+        break;
+    case CAIRN_PACKET_KEEP_ALIVE:
+        write_keep_alive(writer, &packet->keep_alive);
+        break;
+    case CAIRN_PACKET_PAYLOAD:
+        write_payload(writer, &packet->payload);
+        break;
+    default:
+        CAIRN_ASSERT(
+            packet->type == CAIRN_PACKET_DENIED || packet->type == CAIRN_PACKET_DISCONNECT);
+        break;
+    }
+}
+
+static void read_body(cairn_reader *reader, cairn_packet *packet) {
+    switch (packet->type) {
+    case CAIRN_PACKET_CHALLENGE:
+    case CAIRN_PACKET_RESPONSE:
+        read_challenge(reader, &packet->challenge);
+        break;
+    case CAIRN_PACKET_KEEP_ALIVE:
+        read_keep_alive(reader, &packet->keep_alive);
+        break;
+    case CAIRN_PACKET_PAYLOAD:
+        read_payload(reader, &packet->payload);
+        break;
+    default:
+        break;
+    }
+}
+
+// The prefix is authenticated with the body, so nobody can turn one type into another.
+static void write_extra(uint8_t bytes[EXTRA_SIZE], uint64_t protocol_id, uint8_t prefix) {
+    cairn_writer writer = cairn_writer_of(bytes, EXTRA_SIZE);
+    cairn_write_bytes(&writer, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE);
+    cairn_write_u64(&writer, protocol_id);
+    cairn_write_u8(&writer, prefix);
+    CAIRN_ASSERT(writer.ok && writer.at == EXTRA_SIZE);
+}
+
+static unsigned sequence_bytes_of(uint64_t sequence) {
+    unsigned count = 1;
+    while (count < 8 && sequence >> (8 * count) != 0) {
+        ++count;
+    }
+    return count;
+}
+
+static uint8_t write_header(cairn_writer *writer, cairn_packet_type type, uint64_t sequence) {
+    const unsigned sequence_bytes = sequence_bytes_of(sequence);
+    const uint8_t prefix = (uint8_t)(type | sequence_bytes << 4);
+    cairn_write_u8(writer, prefix);
+    for (unsigned i = 0; i < sequence_bytes; ++i) {
+        cairn_write_u8(writer, (uint8_t)(sequence >> (8 * i)));
+    }
+    return prefix;
+}
+
+cairn_netcode_drop cairn_packet_read_header(
+    const uint8_t *bytes, size_t size, unsigned types, cairn_packet_header *out) {
+    if (size < CAIRN_PACKET_SEALED_SIZE_MIN || size > CAIRN_PACKET_SEALED_SIZE_MAX) {
+        return CAIRN_NETCODE_DROP_SIZE;
+    }
+    cairn_reader reader = cairn_reader_of(bytes, size);
+    const uint8_t prefix = cairn_read_u8(&reader);
+    const unsigned type = prefix & 15u;
+    if ((types & CAIRN_PACKET_BIT(type)) == 0) {
+        return CAIRN_NETCODE_DROP_TYPE;
+    }
+    const unsigned sequence_bytes = prefix >> 4;
+    if (sequence_bytes < 1 || sequence_bytes > 8 ||
+        size < 1 + sequence_bytes + CAIRN_SEAL_MAC_SIZE) {
+        return CAIRN_NETCODE_DROP_SEQUENCE_BYTES;
+    }
+    uint64_t sequence = 0;
+    for (unsigned i = 0; i < sequence_bytes; ++i) {
+        sequence |= (uint64_t)cairn_read_u8(&reader) << (8 * i);
+    }
+    *out = (cairn_packet_header){
+        .type = (cairn_packet_type)type, .sequence = sequence, .size = reader.at};
+    return CAIRN_NETCODE_TAKEN;
+}
+
+size_t cairn_packet_write(const cairn_packet *packet, uint64_t sequence, uint64_t protocol_id,
+    const uint8_t key[CAIRN_SEAL_KEY_SIZE], uint8_t *bytes) {
+    cairn_writer writer =
+        cairn_writer_of(bytes, CAIRN_PACKET_SEALED_SIZE_MAX - CAIRN_SEAL_MAC_SIZE);
+    const uint8_t prefix = write_header(&writer, packet->type, sequence);
+    const size_t header_size = writer.at;
+    write_body(&writer, packet);
+    CAIRN_ASSERT(writer.ok);
+    uint8_t extra[EXTRA_SIZE];
+    write_extra(extra, protocol_id, prefix);
+    cairn_seal_close(bytes + header_size, writer.at - header_size,
+        (cairn_seal_extra){extra, EXTRA_SIZE}, sequence, key);
+    return writer.at + CAIRN_SEAL_MAC_SIZE;
+}
+
+cairn_netcode_drop cairn_packet_read(const cairn_packet_header *header, const uint8_t *bytes,
+    size_t size, uint64_t protocol_id, const uint8_t key[CAIRN_SEAL_KEY_SIZE], uint8_t *body,
+    cairn_packet *out) {
+    const size_t sealed_size = size - header->size;
+    if (sealed_size > CAIRN_PAYLOAD_SIZE_MAX + CAIRN_SEAL_MAC_SIZE) {
+        return CAIRN_NETCODE_DROP_SIZE;
+    }
+    uint8_t extra[EXTRA_SIZE];
+    write_extra(extra, protocol_id, bytes[0]);
+    if (!cairn_seal_open(bytes + header->size, sealed_size, (cairn_seal_extra){extra, EXTRA_SIZE},
+            header->sequence, key, body)) {
+        return CAIRN_NETCODE_DROP_SEAL;
+    }
+    cairn_reader reader = cairn_reader_of(body, sealed_size - CAIRN_SEAL_MAC_SIZE);
+    *out = (cairn_packet){.type = header->type};
+    read_body(&reader, out);
+    return cairn_reader_done(&reader) ? CAIRN_NETCODE_TAKEN : CAIRN_NETCODE_DROP_SIZE;
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// How far behind the newest datagram a late one may still come in.
+#define CAIRN_REPLAY_WINDOW 256
+
+// Which sequence numbers were received: the newest and a bit for each of the last
+// CAIRN_REPLAY_WINDOW. All zero is a window that has received nothing.
+typedef struct cairn_replay {
+    uint64_t newest;
+    uint64_t received[CAIRN_REPLAY_WINDOW / 64]; // bit sequence % CAIRN_REPLAY_WINDOW
+} cairn_replay;
+
+// Whether a datagram of this sequence may be new. Asks only: a forged datagram must not move the
+// window, so call accept after the seal has opened and not before.
+bool cairn_replay_fresh(const cairn_replay *replay, uint64_t sequence);
+// Marks a fresh sequence as received and moves the window if it is the newest.
+void cairn_replay_accept(cairn_replay *replay, uint64_t sequence);

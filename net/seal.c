@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "net/seal.h"
+
+#include <sodium.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+
+_Static_assert(
+    CAIRN_SEAL_KEY_SIZE == crypto_aead_chacha20poly1305_ietf_KEYBYTES, "one key size for all");
+_Static_assert(
+    CAIRN_SEAL_KEY_SIZE == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "one key size for all");
+_Static_assert(CAIRN_SEAL_MAC_SIZE == crypto_aead_chacha20poly1305_ietf_ABYTES, "Poly1305");
+_Static_assert(CAIRN_SEAL_NONCE_SIZE == crypto_aead_xchacha20poly1305_ietf_NPUBBYTES, "XChaCha20");
+_Static_assert(CAIRN_SEAL_HASH_KEY_SIZE == crypto_shorthash_KEYBYTES, "SipHash");
+_Static_assert(CAIRN_SEAL_KEY_SIZE == crypto_kdf_KEYBYTES, "a root is a key");
+
+#define NARROW_NONCE_SIZE 12
+_Static_assert(NARROW_NONCE_SIZE == crypto_aead_chacha20poly1305_ietf_NPUBBYTES, "RFC 8439");
+
+bool cairn_seal_start(void) {
+    return sodium_init() >= 0;
+}
+
+static void write_nonce(uint64_t sequence, uint8_t nonce[NARROW_NONCE_SIZE]) {
+    cairn_writer writer = cairn_writer_of(nonce, NARROW_NONCE_SIZE);
+    cairn_write_u32(&writer, 0);
+    cairn_write_u64(&writer, sequence);
+}
+
+void cairn_seal_close(uint8_t *bytes, size_t size, cairn_seal_extra extra, uint64_t sequence,
+    const uint8_t key[CAIRN_SEAL_KEY_SIZE]) {
+    uint8_t nonce[NARROW_NONCE_SIZE];
+    write_nonce(sequence, nonce);
+    const int failed = crypto_aead_chacha20poly1305_ietf_encrypt(
+        bytes, NULL, bytes, size, extra.bytes, extra.size, NULL, nonce, key);
+    CAIRN_ASSERT(failed == 0);
+}
+
+bool cairn_seal_open(const uint8_t *sealed, size_t sealed_size, cairn_seal_extra extra,
+    uint64_t sequence, const uint8_t key[CAIRN_SEAL_KEY_SIZE], uint8_t *text) {
+    uint8_t nonce[NARROW_NONCE_SIZE];
+    write_nonce(sequence, nonce);
+    return crypto_aead_chacha20poly1305_ietf_decrypt(
+               text, NULL, NULL, sealed, sealed_size, extra.bytes, extra.size, nonce, key) == 0;
+}
+
+void cairn_seal_close_wide(uint8_t *bytes, size_t size, cairn_seal_extra extra,
+    const uint8_t nonce[CAIRN_SEAL_NONCE_SIZE], const uint8_t key[CAIRN_SEAL_KEY_SIZE]) {
+    const int failed = crypto_aead_xchacha20poly1305_ietf_encrypt(
+        bytes, NULL, bytes, size, extra.bytes, extra.size, NULL, nonce, key);
+    CAIRN_ASSERT(failed == 0);
+}
+
+bool cairn_seal_open_wide(const uint8_t *sealed, size_t sealed_size, cairn_seal_extra extra,
+    const uint8_t nonce[CAIRN_SEAL_NONCE_SIZE], const uint8_t key[CAIRN_SEAL_KEY_SIZE],
+    uint8_t *text) {
+    return crypto_aead_xchacha20poly1305_ietf_decrypt(
+               text, NULL, NULL, sealed, sealed_size, extra.bytes, extra.size, nonce, key) == 0;
+}
+
+uint64_t cairn_seal_hash(
+    const uint8_t *bytes, size_t size, const uint8_t key[CAIRN_SEAL_HASH_KEY_SIZE]) {
+    uint8_t hash[crypto_shorthash_BYTES];
+    crypto_shorthash(hash, bytes, size, key);
+    cairn_reader reader = cairn_reader_of(hash, sizeof hash);
+    return cairn_read_u64(&reader);
+}
+
+void cairn_seal_derive(
+    const uint8_t root[CAIRN_SEAL_KEY_SIZE], uint64_t number, uint8_t *out, size_t size) {
+    CAIRN_ASSERT(size >= crypto_kdf_BYTES_MIN && size <= crypto_kdf_BYTES_MAX);
+    const int failed = crypto_kdf_derive_from_key(out, size, number, "cairnnet", root);
+    CAIRN_ASSERT(failed == 0);
+}
+
+void cairn_seal_wipe(void *bytes, size_t size) {
+    sodium_memzero(bytes, size);
+}

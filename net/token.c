@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+#include "net/token.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "net/packet.h"
+#include "net/seal.h"
+
+#define PRIVATE_TEXT_SIZE (CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_SEAL_MAC_SIZE)
+#define EXTRA_SIZE (CAIRN_NETCODE_VERSION_SIZE + 16)
+
+_Static_assert(CAIRN_KEY_SIZE == CAIRN_SEAL_KEY_SIZE, "one key size for all");
+_Static_assert(CAIRN_TOKEN_NONCE_SIZE == CAIRN_SEAL_NONCE_SIZE, "tokens use the wide nonce");
+_Static_assert(CAIRN_TOKEN_ENTROPY_SIZE == CAIRN_TOKEN_NONCE_SIZE + 2 * CAIRN_KEY_SIZE,
+    "entropy is the nonce and the two keys");
+_Static_assert(
+    16 + CAIRN_TOKEN_SERVERS_MAX * 19 + 2 * CAIRN_KEY_SIZE + CAIRN_TOKEN_USER_DATA_SIZE <=
+        PRIVATE_TEXT_SIZE,
+    "the private part holds the longest list of IPv6 servers");
+
+static const char *const refusal_texts[CAIRN_TOKEN_REFUSAL_COUNT] = {
+    [CAIRN_TOKEN_OK] = "ok",
+    [CAIRN_TOKEN_SIZE_WRONG] = "a connect token is 2048 bytes long",
+    [CAIRN_TOKEN_VERSION_WRONG] = "not a netcode 1.02 token",
+    [CAIRN_TOKEN_TIMES_WRONG] = "expires before it was created",
+    [CAIRN_TOKEN_SERVER_COUNT] = "names no server or more than 32",
+    [CAIRN_TOKEN_ADDRESS_TYPE] = "a server address is neither IPv4 nor IPv6",
+    [CAIRN_TOKEN_SEAL_BROKEN] = "the private part does not open with this key and protocol id",
+};
+
+const char *cairn_token_refusal_text(cairn_token_refusal refusal) {
+    if ((unsigned)refusal >= CAIRN_TOKEN_REFUSAL_COUNT) {
+        return "unknown refusal";
+    }
+    return refusal_texts[refusal];
+}
+
+static void write_address(cairn_writer *writer, const cairn_address *address) {
+    cairn_write_u8(writer, address->family);
+    if (address->family == CAIRN_ADDRESS_IPV4) {
+        cairn_write_bytes(writer, address->ip, 4);
+    } else {
+        for (int i = 0; i < 16; i += 2) {
+            cairn_write_u16(writer, (uint16_t)(address->ip[i] << 8 | address->ip[i + 1]));
+        }
+    }
+    cairn_write_u16(writer, address->port);
+}
+
+static bool read_address(cairn_reader *reader, cairn_address *address) {
+    *address = (cairn_address){.family = cairn_read_u8(reader)};
+    if (address->family == CAIRN_ADDRESS_IPV4) {
+        cairn_read_bytes(reader, address->ip, 4);
+    } else if (address->family == CAIRN_ADDRESS_IPV6) {
+        for (int i = 0; i < 16; i += 2) {
+            const uint16_t group = cairn_read_u16(reader);
+            address->ip[i] = (uint8_t)(group >> 8);
+            address->ip[i + 1] = (uint8_t)group;
+        }
+    } else {
+        return false;
+    }
+    address->port = cairn_read_u16(reader);
+    return true;
+}
+
+static void write_servers(cairn_writer *writer, const cairn_address *servers, uint32_t count) {
+    cairn_write_u32(writer, count);
+    for (uint32_t i = 0; i < count; ++i) {
+        write_address(writer, &servers[i]);
+    }
+}
+
+static cairn_token_refusal read_servers(
+    cairn_reader *reader, cairn_address *servers, uint32_t *count) {
+    *count = cairn_read_u32(reader);
+    if (*count < 1 || *count > CAIRN_TOKEN_SERVERS_MAX) {
+        return CAIRN_TOKEN_SERVER_COUNT;
+    }
+    for (uint32_t i = 0; i < *count; ++i) {
+        if (!read_address(reader, &servers[i])) {
+            return CAIRN_TOKEN_ADDRESS_TYPE;
+        }
+    }
+    return CAIRN_TOKEN_OK;
+}
+
+static void write_extra(uint8_t bytes[EXTRA_SIZE], uint64_t protocol_id, uint64_t expire_unix_s) {
+    cairn_writer writer = cairn_writer_of(bytes, EXTRA_SIZE);
+    cairn_write_bytes(&writer, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE);
+    cairn_write_u64(&writer, protocol_id);
+    cairn_write_u64(&writer, expire_unix_s);
+    CAIRN_ASSERT(writer.ok && writer.at == EXTRA_SIZE);
+}
+
+void cairn_token_write_private(const cairn_token_private *token,
+    const uint8_t nonce[CAIRN_TOKEN_NONCE_SIZE], uint64_t protocol_id, uint64_t expire_unix_s,
+    const uint8_t private_key[CAIRN_KEY_SIZE], uint8_t sealed[CAIRN_TOKEN_PRIVATE_SIZE]) {
+    cairn_writer writer = cairn_writer_of(sealed, PRIVATE_TEXT_SIZE);
+    cairn_write_u64(&writer, token->client_id);
+    cairn_write_i32(&writer, token->timeout_s);
+    write_servers(&writer, token->servers, token->server_count);
+    cairn_write_bytes(&writer, token->client_to_server_key, CAIRN_KEY_SIZE);
+    cairn_write_bytes(&writer, token->server_to_client_key, CAIRN_KEY_SIZE);
+    cairn_write_bytes(&writer, token->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    cairn_write_zeros(&writer, writer.size - writer.at);
+    CAIRN_ASSERT(writer.ok);
+    uint8_t extra[EXTRA_SIZE];
+    write_extra(extra, protocol_id, expire_unix_s);
+    cairn_seal_close_wide(
+        sealed, PRIVATE_TEXT_SIZE, (cairn_seal_extra){extra, EXTRA_SIZE}, nonce, private_key);
+}
+
+static cairn_token_refusal parse_private(
+    const uint8_t text[PRIVATE_TEXT_SIZE], cairn_token_private *out) {
+    cairn_reader reader = cairn_reader_of(text, PRIVATE_TEXT_SIZE);
+    out->client_id = cairn_read_u64(&reader);
+    out->timeout_s = cairn_read_i32(&reader);
+    const cairn_token_refusal refusal = read_servers(&reader, out->servers, &out->server_count);
+    if (refusal != CAIRN_TOKEN_OK) {
+        return refusal;
+    }
+    cairn_read_bytes(&reader, out->client_to_server_key, CAIRN_KEY_SIZE);
+    cairn_read_bytes(&reader, out->server_to_client_key, CAIRN_KEY_SIZE);
+    cairn_read_bytes(&reader, out->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    CAIRN_ASSERT(reader.ok);
+    return CAIRN_TOKEN_OK;
+}
+
+cairn_token_refusal cairn_token_read_private(const uint8_t sealed[CAIRN_TOKEN_PRIVATE_SIZE],
+    const uint8_t nonce[CAIRN_TOKEN_NONCE_SIZE], uint64_t protocol_id, uint64_t expire_unix_s,
+    const uint8_t private_key[CAIRN_KEY_SIZE], cairn_token_private *out) {
+    *out = (cairn_token_private){0};
+    uint8_t extra[EXTRA_SIZE];
+    write_extra(extra, protocol_id, expire_unix_s);
+    uint8_t text[PRIVATE_TEXT_SIZE];
+    if (!cairn_seal_open_wide(sealed, CAIRN_TOKEN_PRIVATE_SIZE,
+            (cairn_seal_extra){extra, EXTRA_SIZE}, nonce, private_key, text)) {
+        return CAIRN_TOKEN_SEAL_BROKEN;
+    }
+    const cairn_token_refusal refusal = parse_private(text, out);
+    cairn_seal_wipe(text, sizeof text);
+    return refusal;
+}
+
+void cairn_token_write_public(
+    const cairn_token_public *token, uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE]) {
+    cairn_writer writer = cairn_writer_of(bytes, CAIRN_CONNECT_TOKEN_SIZE);
+    cairn_write_bytes(&writer, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE);
+    cairn_write_u64(&writer, token->protocol_id);
+    cairn_write_u64(&writer, token->create_unix_s);
+    cairn_write_u64(&writer, token->expire_unix_s);
+    cairn_write_bytes(&writer, token->nonce, CAIRN_TOKEN_NONCE_SIZE);
+    cairn_write_bytes(&writer, token->private_data, CAIRN_TOKEN_PRIVATE_SIZE);
+    cairn_write_i32(&writer, token->timeout_s);
+    write_servers(&writer, token->servers, token->server_count);
+    cairn_write_bytes(&writer, token->client_to_server_key, CAIRN_KEY_SIZE);
+    cairn_write_bytes(&writer, token->server_to_client_key, CAIRN_KEY_SIZE);
+    cairn_write_zeros(&writer, writer.size - writer.at);
+    CAIRN_ASSERT(writer.ok);
+}
+
+static cairn_token_refusal parse_public(cairn_reader *reader, cairn_token_public *out) {
+    const uint8_t *version = cairn_read_view(reader, CAIRN_NETCODE_VERSION_SIZE);
+    if (memcmp(version, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE) != 0) {
+        return CAIRN_TOKEN_VERSION_WRONG;
+    }
+    out->protocol_id = cairn_read_u64(reader);
+    out->create_unix_s = cairn_read_u64(reader);
+    out->expire_unix_s = cairn_read_u64(reader);
+    if (out->create_unix_s > out->expire_unix_s) {
+        return CAIRN_TOKEN_TIMES_WRONG;
+    }
+    cairn_read_bytes(reader, out->nonce, CAIRN_TOKEN_NONCE_SIZE);
+    cairn_read_bytes(reader, out->private_data, CAIRN_TOKEN_PRIVATE_SIZE);
+    out->timeout_s = cairn_read_i32(reader);
+    const cairn_token_refusal refusal = read_servers(reader, out->servers, &out->server_count);
+    if (refusal != CAIRN_TOKEN_OK) {
+        return refusal;
+    }
+    cairn_read_bytes(reader, out->client_to_server_key, CAIRN_KEY_SIZE);
+    cairn_read_bytes(reader, out->server_to_client_key, CAIRN_KEY_SIZE);
+    CAIRN_ASSERT(reader->ok);
+    return CAIRN_TOKEN_OK;
+}
+
+cairn_token_refusal cairn_token_read_public(
+    const uint8_t *bytes, size_t size, cairn_token_public *out) {
+    *out = (cairn_token_public){0};
+    if (size != CAIRN_CONNECT_TOKEN_SIZE) {
+        return CAIRN_TOKEN_SIZE_WRONG;
+    }
+    cairn_reader reader = cairn_reader_of(bytes, size);
+    return parse_public(&reader, out);
+}
+
+static bool addresses_known(const cairn_address *addresses, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+        if (addresses[i].family != CAIRN_ADDRESS_IPV4 &&
+            addresses[i].family != CAIRN_ADDRESS_IPV6) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool request_valid(const cairn_token_request *request) {
+    return request->server_count >= 1 && request->server_count <= CAIRN_TOKEN_SERVERS_MAX &&
+           request->server_addresses != NULL && request->private_key != NULL &&
+           request->entropy != NULL && request->create_unix_s <= UINT64_MAX - request->lifetime_s &&
+           addresses_known(request->server_addresses, request->server_count);
+}
+
+static void split_entropy(
+    const uint8_t *entropy, uint8_t nonce[CAIRN_TOKEN_NONCE_SIZE], cairn_token_private *secret) {
+    cairn_reader reader = cairn_reader_of(entropy, CAIRN_TOKEN_ENTROPY_SIZE);
+    cairn_read_bytes(&reader, nonce, CAIRN_TOKEN_NONCE_SIZE);
+    cairn_read_bytes(&reader, secret->client_to_server_key, CAIRN_KEY_SIZE);
+    cairn_read_bytes(&reader, secret->server_to_client_key, CAIRN_KEY_SIZE);
+}
+
+static void fill_private(const cairn_token_request *request, cairn_token_private *secret) {
+    secret->client_id = request->client_id;
+    secret->timeout_s = request->timeout_s;
+    secret->server_count = request->server_count;
+    memcpy(secret->servers, request->server_addresses,
+        request->server_count * sizeof *request->server_addresses);
+    if (request->user_data != NULL) {
+        memcpy(secret->user_data, request->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    }
+}
+
+static void fill_public(const cairn_token_request *request, const cairn_token_private *secret,
+    cairn_token_public *token) {
+    token->protocol_id = request->protocol_id;
+    token->create_unix_s = request->create_unix_s;
+    token->expire_unix_s = request->create_unix_s + request->lifetime_s;
+    token->timeout_s = secret->timeout_s;
+    token->server_count = secret->server_count;
+    memcpy(token->servers, secret->servers, sizeof token->servers);
+    memcpy(token->client_to_server_key, secret->client_to_server_key, CAIRN_KEY_SIZE);
+    memcpy(token->server_to_client_key, secret->server_to_client_key, CAIRN_KEY_SIZE);
+}
+
+cairn_status cairn_token_issue(
+    const cairn_token_request *request, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+    if (!request_valid(request) || !cairn_seal_start()) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    cairn_token_private secret = {0};
+    cairn_token_public parts = {0};
+    split_entropy(request->entropy, parts.nonce, &secret);
+    fill_private(request, &secret);
+    fill_public(request, &secret, &parts);
+    cairn_token_write_private(&secret, parts.nonce, parts.protocol_id, parts.expire_unix_s,
+        request->private_key, parts.private_data);
+    cairn_token_write_public(&parts, token);
+    cairn_seal_wipe(&secret, sizeof secret);
+    cairn_seal_wipe(&parts, sizeof parts);
+    return CAIRN_OK;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Which connect tokens were seen, by the MAC of their private part, until they expire. A token
+// first belongs to the address that showed it (pending: that address may repeat its request); once
+// it made a session it is consumed and admits nothing ever again, because its keys have sealed
+// packets and a second session would use the same nonces. Nothing is evicted before it expires: a
+// full history refuses new tokens.
+
+#include <stdint.h>
+
+#include "base/address.h"
+#include "net/lookup.h"
+#include "net/netcode_drop.h"
+
+typedef struct cairn_token_record {
+    uint64_t expire_unix_s;
+    cairn_address address;
+    uint32_t next_free;
+    bool consumed;
+    bool used; // this place of the pool
+} cairn_token_record;
+
+typedef struct cairn_token_history {
+    cairn_lookup lookup;
+    cairn_token_record *records;
+    uint32_t capacity;
+    uint32_t first_free;
+    uint64_t swept_unix_s; // expired records were last taken out in this second
+} cairn_token_history;
+
+// CAIRN_OUT_OF_MEMORY; may be destroyed then as well.
+cairn_status cairn_token_history_create(cairn_token_history *history, uint32_t capacity,
+    const uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE]);
+void cairn_token_history_destroy(cairn_token_history *history);
+
+// A token that has not expired is shown by an address. CAIRN_NETCODE_TAKEN: it is pending for this
+// address now; TOKEN_USED: consumed, or another address showed it first; TOKEN_HISTORY_FULL.
+cairn_netcode_drop cairn_token_history_show(cairn_token_history *history,
+    const uint8_t mac[CAIRN_SEAL_MAC_SIZE], const cairn_address *from, uint64_t now_unix_s,
+    uint64_t expire_unix_s);
+// The token made a session. One that has expired meanwhile may be gone: nothing to remember then.
+void cairn_token_history_consume(
+    cairn_token_history *history, const uint8_t mac[CAIRN_SEAL_MAC_SIZE]);

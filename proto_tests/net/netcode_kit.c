@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+#include "proto_tests/net/netcode_kit.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/random.h"
+
+const char *const kit_server_address = "10.0.0.100:40000";
+
+const uint8_t kit_key[CAIRN_KEY_SIZE] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
+    18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+
+cairn_address kit_address(const char *text) {
+    cairn_address address;
+    const bool parsed = cairn_address_parse(text, &address);
+    CAIRN_ASSERT(parsed);
+    return address;
+}
+
+static void fill(uint64_t seed, uint8_t *bytes, size_t size) {
+    cairn_random random = cairn_random_of(seed);
+    for (size_t i = 0; i < size; ++i) {
+        bytes[i] = (uint8_t)cairn_random_next(&random);
+    }
+}
+
+void kit_token(const kit_token_words *words, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+    cairn_address servers[CAIRN_TOKEN_SERVERS_MAX] = {kit_address(kit_server_address)};
+    uint32_t count = 0;
+    for (; count < CAIRN_TOKEN_SERVERS_MAX && words->servers[count] != NULL; ++count) {
+        servers[count] = kit_address(words->servers[count]);
+    }
+    const uint64_t client_id = words->client_id != 0 ? words->client_id : 1;
+    uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
+    fill(words->seed != 0 ? words->seed : client_id, entropy, sizeof entropy);
+    uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE];
+    fill(client_id + 1000, user_data, sizeof user_data);
+    const cairn_token_request request = {
+        .protocol_id = words->protocol_id != 0 ? words->protocol_id : KIT_PROTOCOL_ID,
+        .client_id = client_id,
+        .create_unix_s = words->create_unix_s != 0 ? words->create_unix_s : KIT_UNIX_S,
+        .lifetime_s = words->lifetime_s != 0 ? words->lifetime_s : 60,
+        .timeout_s = words->timeout_s != 0 ? words->timeout_s : 5,
+        .server_addresses = servers,
+        .server_count = count > 0 ? count : 1,
+        .private_key = words->key != NULL ? words->key : kit_key,
+        .user_data = user_data,
+        .entropy = entropy,
+    };
+    const cairn_status status = cairn_token_issue(&request, token);
+    CAIRN_ASSERT(status == CAIRN_OK);
+}
+
+cairn_netcode_server *kit_server(
+    const char *address, uint32_t clients_max, uint64_t start_ns, uint32_t token_lifetime_s_max) {
+    const cairn_address public_address = kit_address(address);
+    uint8_t entropy[32];
+    fill(99, entropy, sizeof entropy);
+    cairn_netcode_server_config config = cairn_netcode_server_config_default();
+    config.protocol_id = KIT_PROTOCOL_ID;
+    config.private_key = kit_key;
+    config.entropy = entropy;
+    config.public_addresses = &public_address;
+    config.public_address_count = 1;
+    config.clients_max = clients_max;
+    config.start_ns = start_ns;
+    config.start_unix_s = KIT_UNIX_S - 3600;
+    config.token_lifetime_s_max = token_lifetime_s_max;
+    cairn_netcode_server *server;
+    const cairn_status status = cairn_netcode_server_create(&config, &server);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    return server;
+}
+
+kit kit_open(uint32_t clients_max) {
+    kit k = {.now_ns = 3600 * KIT_S, .server_address = kit_address(kit_server_address)};
+    k.server = kit_server(kit_server_address, clients_max, 0, 30);
+    for (int i = 0; i < KIT_CLIENTS_MAX; ++i) {
+        const cairn_status status = cairn_netcode_client_create(&k.clients[i]);
+        CAIRN_ASSERT(status == CAIRN_OK);
+        k.client_addresses[i] = kit_address("10.0.0.1:5000");
+        k.client_addresses[i].ip[3] = (uint8_t)(i + 1);
+    }
+    return k;
+}
+
+void kit_close(kit *k) {
+    cairn_netcode_server_destroy(k->server);
+    for (int i = 0; i < KIT_CLIENTS_MAX; ++i) {
+        cairn_netcode_client_destroy(k->clients[i]);
+    }
+}
+
+uint64_t kit_unix_s(const kit *k) {
+    return KIT_UNIX_S - 3600 + k->now_ns / KIT_S;
+}
+
+void kit_connect(kit *k, int i) {
+    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
+    KIT_TOKEN(token, .client_id = (uint64_t)i + 1, .create_unix_s = kit_unix_s(k),
+        .seed = k->now_ns + (uint64_t)i + 1);
+    const cairn_status status =
+        cairn_netcode_client_connect(k->clients[i], k->now_ns, kit_unix_s(k), token);
+    CAIRN_ASSERT(status == CAIRN_OK);
+}
+
+kit_datagram kit_from_client(kit *k, int i) {
+    kit_datagram datagram = {.from = k->client_addresses[i]};
+    datagram.size = cairn_netcode_client_next_datagram(k->clients[i], &datagram.to, datagram.bytes);
+    return datagram;
+}
+
+kit_datagram kit_from_server(kit *k) {
+    kit_datagram datagram = {.from = k->server_address};
+    datagram.size = cairn_netcode_server_next_datagram(k->server, &datagram.to, datagram.bytes);
+    return datagram;
+}
+
+static cairn_netcode_drop what_changed(const uint64_t *before, const uint64_t *after) {
+    cairn_netcode_drop changed = CAIRN_NETCODE_DROP_COUNT;
+    for (int i = 0; i < CAIRN_NETCODE_DROP_COUNT; ++i) {
+        const bool aside =
+            i == CAIRN_NETCODE_DROP_UNDRAINED || i == CAIRN_NETCODE_DROP_SEND_QUEUE_FULL;
+        if (before[i] != after[i] && !aside) {
+            CAIRN_ASSERT(changed == CAIRN_NETCODE_DROP_COUNT && after[i] == before[i] + 1);
+            changed = (cairn_netcode_drop)i;
+        }
+    }
+    CAIRN_ASSERT(changed != CAIRN_NETCODE_DROP_COUNT);
+    return changed;
+}
+
+cairn_netcode_drop kit_to_server(kit *k, const kit_datagram *datagram) {
+    uint64_t before[CAIRN_NETCODE_DROP_COUNT];
+    memcpy(before, cairn_netcode_server_drops(k->server), sizeof before);
+    cairn_netcode_server_receive(
+        k->server, k->now_ns, &datagram->from, datagram->bytes, datagram->size);
+    return what_changed(before, cairn_netcode_server_drops(k->server));
+}
+
+cairn_netcode_drop kit_to_client(kit *k, int i, const kit_datagram *datagram) {
+    uint64_t before[CAIRN_NETCODE_DROP_COUNT];
+    memcpy(before, cairn_netcode_client_drops(k->clients[i]), sizeof before);
+    cairn_netcode_client_receive(
+        k->clients[i], k->now_ns, &datagram->from, datagram->bytes, datagram->size);
+    return what_changed(before, cairn_netcode_client_drops(k->clients[i]));
+}
+
+void kit_take_events(kit *k) {
+    cairn_netcode_event event;
+    while (cairn_netcode_server_next_event(k->server, &event)) {
+        if (k->event_count == sizeof k->events / sizeof k->events[0]) {
+            memmove(k->events, k->events + 1, sizeof k->events - sizeof k->events[0]);
+            --k->event_count;
+        }
+        k->events[k->event_count++] = event;
+    }
+}
+
+static bool carry_from_client(kit *k, int i) {
+    const kit_datagram datagram = kit_from_client(k, i);
+    if (datagram.size > 0 && cairn_address_equal(&datagram.to, &k->server_address)) {
+        kit_to_server(k, &datagram);
+        kit_take_events(k);
+    }
+    return datagram.size > 0;
+}
+
+static bool carry_from_server(kit *k) {
+    const kit_datagram datagram = kit_from_server(k);
+    for (int i = 0; datagram.size > 0 && i < KIT_CLIENTS_MAX; ++i) {
+        if (cairn_address_equal(&datagram.to, &k->client_addresses[i])) {
+            kit_to_client(k, i, &datagram);
+        }
+    }
+    return datagram.size > 0;
+}
+
+void kit_exchange(kit *k) {
+    bool moved = true;
+    while (moved) {
+        moved = carry_from_server(k);
+        for (int i = 0; i < KIT_CLIENTS_MAX; ++i) {
+            moved = carry_from_client(k, i) || moved;
+        }
+    }
+}
+
+static void advance(kit *k) {
+    cairn_netcode_server_advance(k->server, k->now_ns);
+    kit_take_events(k);
+    for (int i = 0; i < KIT_CLIENTS_MAX; ++i) {
+        cairn_netcode_client_advance(k->clients[i], k->now_ns);
+    }
+}
+
+static uint64_t step_of(uint64_t left_ns) {
+    return left_ns < 10 * KIT_MS ? left_ns : 10 * KIT_MS;
+}
+
+void kit_run(kit *k, uint64_t duration_ns) {
+    const uint64_t end_ns = k->now_ns + duration_ns;
+    while (k->now_ns < end_ns) {
+        k->now_ns += step_of(end_ns - k->now_ns);
+        advance(k);
+        kit_exchange(k);
+    }
+}
+
+void kit_throw_away(kit *k) {
+    while (kit_from_server(k).size > 0) {}
+    for (int i = 0; i < KIT_CLIENTS_MAX; ++i) {
+        while (kit_from_client(k, i).size > 0) {}
+    }
+}
+
+void kit_run_deaf(kit *k, uint64_t duration_ns) {
+    const uint64_t end_ns = k->now_ns + duration_ns;
+    while (k->now_ns < end_ns) {
+        k->now_ns += step_of(end_ns - k->now_ns);
+        advance(k);
+        kit_throw_away(k);
+    }
+}
+
+void kit_join(kit *k, int i) {
+    kit_connect(k, i);
+    kit_exchange(k);
+    CAIRN_ASSERT(kit_state(k, i) == CAIRN_NETCODE_STATE_CONNECTED);
+}
+
+cairn_netcode_client_state kit_state(const kit *k, int i) {
+    return cairn_netcode_client_state_read(k->clients[i]);
+}
+
+uint64_t kit_drops(const kit *k, cairn_netcode_drop drop) {
+    return cairn_netcode_server_drops(k->server)[drop];
+}
+
+uint64_t kit_client_drops(const kit *k, int i, cairn_netcode_drop drop) {
+    return cairn_netcode_client_drops(k->clients[i])[drop];
+}
+
+kit_datagram kit_client_payload(kit *k, int i, size_t size) {
+    uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
+    fill(size, payload, size);
+    kit_datagram datagram = {.from = k->client_addresses[i]};
+    datagram.size = cairn_netcode_client_seal(
+        k->clients[i], k->now_ns, payload, size, &datagram.to, datagram.bytes);
+    return datagram;
+}
+
+kit_datagram kit_server_payload(kit *k, uint32_t client, size_t size) {
+    uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
+    fill(size, payload, size);
+    kit_datagram datagram = {.from = k->server_address};
+    datagram.size = cairn_netcode_server_seal(
+        k->server, k->now_ns, client, payload, size, &datagram.to, datagram.bytes);
+    return datagram;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Fixed keys, tokens from a few words, and one server with a few clients over a wire that the test
+// holds in its hands: nothing moves before the test says so.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "net/netcode_client.h"
+#include "net/netcode_drop.h"
+#include "net/netcode_server.h"
+#include "net/packet.h"
+
+#define KIT_PROTOCOL_ID UINT64_C(0x1122334455667788)
+#define KIT_UNIX_S UINT64_C(1700000000)
+#define KIT_MS UINT64_C(1000000)
+#define KIT_S UINT64_C(1000000000)
+#define KIT_CLIENTS_MAX 8
+
+extern const uint8_t kit_key[CAIRN_KEY_SIZE];
+
+cairn_address kit_address(const char *text);
+
+// Zero means the default: client 1, made now for 60 s, time-out 5 s, server kit_server_address.
+typedef struct kit_token_words {
+    uint64_t client_id;
+    uint64_t create_unix_s;
+    uint32_t lifetime_s;
+    int32_t timeout_s;
+    uint64_t protocol_id;
+    const uint8_t *key;
+    const char *servers[CAIRN_TOKEN_SERVERS_MAX];
+    uint64_t seed; // other keys and nonce; default: the client id
+} kit_token_words;
+void kit_token(const kit_token_words *words, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
+#define KIT_TOKEN(token, ...) kit_token(&(kit_token_words){__VA_ARGS__}, token)
+
+typedef struct kit_datagram {
+    cairn_address to;
+    cairn_address from;
+    size_t size; // 0: none
+    uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
+} kit_datagram;
+
+typedef struct kit {
+    uint64_t now_ns;
+    cairn_address server_address;
+    cairn_netcode_server *server;
+    cairn_netcode_client *clients[KIT_CLIENTS_MAX];
+    cairn_address client_addresses[KIT_CLIENTS_MAX]; // 10.0.0.(i + 1):5000
+    // What the server said, newest last.
+    cairn_netcode_event events[64];
+    size_t event_count;
+} kit;
+
+extern const char *const kit_server_address; // "10.0.0.100:40000"
+
+// A server for `clients_max` and as many clients, nobody connected. The server started at
+// KIT_UNIX_S, an hour ago.
+kit kit_open(uint32_t clients_max);
+void kit_close(kit *k);
+
+cairn_netcode_server *kit_server(
+    const char *address, uint32_t clients_max, uint64_t start_ns, uint32_t token_lifetime_s_max);
+
+uint64_t kit_unix_s(const kit *k);
+// Client i asks to connect with a token in its own name, client id i + 1.
+void kit_connect(kit *k, int i);
+// Carries datagrams both ways until nobody has one; takes events as they come.
+void kit_exchange(kit *k);
+// Lets time pass in steps of at most 10 ms with advance and exchange.
+void kit_run(kit *k, uint64_t duration_ns);
+// Time passes, everybody advances, nothing is carried: datagrams are thrown away.
+void kit_run_deaf(kit *k, uint64_t duration_ns);
+// kit_connect and the whole handshake.
+void kit_join(kit *k, int i);
+
+// One datagram from a side, or size 0.
+kit_datagram kit_from_client(kit *k, int i);
+kit_datagram kit_from_server(kit *k);
+// Hands a datagram to the other side and says what became of it.
+cairn_netcode_drop kit_to_server(kit *k, const kit_datagram *datagram);
+cairn_netcode_drop kit_to_client(kit *k, int i, const kit_datagram *datagram);
+void kit_take_events(kit *k);
+void kit_throw_away(kit *k); // everything queued on all sides
+
+cairn_netcode_client_state kit_state(const kit *k, int i);
+uint64_t kit_drops(const kit *k, cairn_netcode_drop drop); // of the server
+uint64_t kit_client_drops(const kit *k, int i, cairn_netcode_drop drop);
+// A payload of `size` bytes, sealed, in flight.
+kit_datagram kit_client_payload(kit *k, int i, size_t size);
+kit_datagram kit_server_payload(kit *k, uint32_t client, size_t size);
