@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+#include "tests/sim/golden_scenes.h"
+
+#include "base/assert.h"
+#include "base/random.h"
+#include "sim/vec.h"
+
+// Sixteenths in [-1, 1]: exact in float on every machine.
+static float draw(uint64_t seed, uint64_t tick, uint64_t entity, uint64_t stream) {
+    return (float)(cairn_random_at(seed, tick, entity, stream) % 33) / 16.0f - 1.0f;
+}
+
+static cairn_vec3 draw_vec3(uint64_t seed, uint64_t tick, uint64_t entity, uint64_t stream) {
+    const float x = draw(seed, tick, entity, stream);
+    const float y = draw(seed, tick, entity, stream + 1);
+    const float z = draw(seed, tick, entity, stream + 2);
+    return vec3(x, y, z);
+}
+
+static cairn_body_id place(cairn_world *world, uint32_t kind, cairn_vec3 position,
+    cairn_quat rotation, const cairn_shape_def *shape) {
+    cairn_body_def def = cairn_body_def_default();
+    def.kind = kind;
+    def.position = position;
+    def.rotation = quat_normalize(rotation);
+    cairn_body_id body = 0;
+    cairn_shape_id id = 0;
+    if (cairn_body_create(world, &def, &body) == CAIRN_OK) {
+        const cairn_status status = cairn_shape_create(world, body, shape, &id);
+        CAIRN_ASSERT(status == CAIRN_OK || status == CAIRN_CAPACITY);
+    }
+    return body;
+}
+
+static cairn_shape_def sphere(float radius) {
+    cairn_shape_def shape = cairn_shape_def_default();
+    shape.kind = CAIRN_SHAPE_SPHERE;
+    shape.radius = radius;
+    return shape;
+}
+
+static cairn_shape_def capsule(float radius, float half_height) {
+    cairn_shape_def shape = sphere(radius);
+    shape.kind = CAIRN_SHAPE_CAPSULE;
+    shape.half_height = half_height;
+    return shape;
+}
+
+static cairn_shape_def box(float x, float y, float z) {
+    cairn_shape_def shape = cairn_shape_def_default();
+    shape.half_extents = vec3(x, y, z);
+    return shape;
+}
+
+static cairn_body_id ground(cairn_world *world) {
+    cairn_shape_def shape = cairn_shape_def_default();
+    shape.kind = CAIRN_SHAPE_HALF_SPACE;
+    return place(world, CAIRN_BODY_STATIC, vec3_zero(), quat_identity(), &shape);
+}
+
+static cairn_shape_def any_shape(uint64_t seed, uint64_t which) {
+    switch (which % 3) {
+    case 0:
+        return sphere(0.3f + 0.1f * draw(seed, which, 0, 0));
+    case 1:
+        return capsule(0.2f, 0.3f + 0.1f * draw(seed, which, 0, 1));
+    default:
+        return box(0.3f, 0.25f + 0.1f * draw(seed, which, 0, 2), 0.35f);
+    }
+}
+
+static cairn_quat any_rotation(uint64_t seed, uint64_t which) {
+    const cairn_vec3 axis = draw_vec3(seed, which, 1, 3);
+    return (cairn_quat){.x = axis.x, .y = axis.y, .z = axis.z, .w = 1.25f};
+}
+
+// Spheres, capsules and boxes at all angles in one heap on a half-space.
+static void build_heap(cairn_world *world) {
+    (void)ground(world);
+    for (uint32_t i = 0; i < 18; ++i) {
+        const cairn_shape_def shape = any_shape(1, i);
+        const cairn_vec3 at =
+            vec3(0.3f * draw(1, i, 2, 6), 0.5f + 0.35f * (float)i, 0.3f * draw(1, i, 2, 7));
+        (void)place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(1, i), &shape);
+    }
+}
+
+static void build_stack(cairn_world *world) {
+    (void)ground(world);
+    const cairn_shape_def shape = box(0.35f, 0.175f, 0.35f);
+    for (uint32_t i = 0; i < 10; ++i) {
+        (void)place(world, CAIRN_BODY_DYNAMIC, vec3(0.0f, 0.21f + 0.385f * (float)i, 0.0f),
+            quat_identity(), &shape);
+    }
+}
+
+static void define_constant_friction(cairn_world_def *def) {
+    def->friction_model = CAIRN_FRICTION_CONSTANT;
+    def->sleep = 0;
+}
+
+static void join_bodies(cairn_world *world, uint32_t kind, cairn_body_id a, cairn_vec3 anchor_a,
+    cairn_body_id b, cairn_vec3 anchor_b, float length) {
+    cairn_joint_def def = cairn_joint_def_default();
+    cairn_joint_id joint = 0;
+    def.kind = kind;
+    def.body_a = a;
+    def.body_b = b;
+    def.anchor_a = anchor_a;
+    def.anchor_b = anchor_b;
+    def.length = length;
+    CAIRN_ASSERT(cairn_joint_create(world, &def, &joint) == CAIRN_OK);
+}
+
+// A chain of capsules on ball joints and a swing of two spheres on distance joints.
+static void build_joints(cairn_world *world) {
+    const cairn_shape_def link = capsule(0.05f, 0.15f);
+    const cairn_shape_def ball = sphere(0.25f);
+    const cairn_quat sideways = {.x = 0.0f, .y = 0.0f, .z = 1.0f, .w = 1.0f};
+    const cairn_body_id floor = ground(world);
+    cairn_body_id last = floor;
+    cairn_vec3 hook = vec3(0.0f, 4.0f, 0.0f);
+    for (uint32_t i = 0; i < 8; ++i) {
+        const cairn_vec3 at = vec3(0.2f + 0.4f * (float)i, 4.0f, 0.0f);
+        const cairn_body_id next = place(world, CAIRN_BODY_DYNAMIC, at, sideways, &link);
+        join_bodies(world, CAIRN_JOINT_BALL, last, hook, next, vec3(0.0f, 0.2f, 0.0f), 0.0f);
+        last = next;
+        hook = vec3(0.0f, -0.2f, 0.0f);
+    }
+    const cairn_body_id first =
+        place(world, CAIRN_BODY_DYNAMIC, vec3(-1.0f, 3.0f, 1.0f), quat_identity(), &ball);
+    const cairn_body_id second =
+        place(world, CAIRN_BODY_DYNAMIC, vec3(-2.0f, 3.0f, 1.0f), quat_identity(), &ball);
+    join_bodies(world, CAIRN_JOINT_DISTANCE, floor, vec3(-1.0f, 4.0f, 0.0f), first,
+        vec3(0.0f, 0.25f, 0.0f), 1.0f);
+    join_bodies(world, CAIRN_JOINT_DISTANCE, first, vec3_zero(), second, vec3_zero(), 1.0f);
+}
+
+// Pairs of cubes that fall asleep and are woken one by one: by a hit, by a pull, by losing what
+// they lie on.
+static void build_sleepers(cairn_world *world) {
+    const cairn_shape_def cube = box(0.25f, 0.25f, 0.25f);
+    const cairn_shape_def shelf = box(1.0f, 0.1f, 1.0f);
+    (void)ground(world);
+    (void)place(world, CAIRN_BODY_STATIC, vec3(6.0f, 1.0f, 0.0f), quat_identity(), &shelf);
+    for (uint32_t i = 0; i < 3; ++i) {
+        const float base = i == 2 ? 1.1f : 0.0f;
+        for (uint32_t k = 0; k < 2; ++k) {
+            const cairn_vec3 at = vec3(3.0f * (float)i, base + 0.25f + 0.5f * (float)k, 0.0f);
+            (void)place(world, CAIRN_BODY_DYNAMIC, at, quat_identity(), &cube);
+        }
+    }
+}
+
+static void disturb_sleepers(cairn_world *world, uint64_t tick) {
+    cairn_body_state bodies[16];
+    const uint32_t count = cairn_world_bodies(world, bodies, 16);
+    const cairn_shape_def ball = sphere(0.2f);
+    CAIRN_ASSERT(count <= 16);
+    if (tick == 70) {
+        const cairn_body_id thrown =
+            place(world, CAIRN_BODY_DYNAMIC, vec3(-2.0f, 0.6f, 0.0f), quat_identity(), &ball);
+        (void)cairn_body_set_velocity(world, thrown, vec3(12.0f, 1.0f, 0.0f), vec3_zero());
+    } else if (tick == 75) {
+        (void)cairn_body_apply_force(
+            world, bodies[4].id, vec3(0.0f, 4000.0f, 0.0f), vec3(0.0f, 50.0f, 0.0f));
+    } else if (tick == 80) {
+        (void)cairn_body_destroy(world, bodies[1].id);
+    }
+}
+
+static void define_small(cairn_world_def *def) {
+    def->body_capacity = 24;
+    def->shape_capacity = 28;
+    def->contact_capacity = 20; // less than the heap needs: drops are part of the scene
+}
+
+// Bodies come and go at random; capacities are reached.
+static void disturb_churn(cairn_world *world, uint64_t tick) {
+    cairn_body_state bodies[24];
+    const uint32_t count = cairn_world_bodies(world, bodies, 24);
+    if (tick % 3 == 0) {
+        const cairn_shape_def shape = any_shape(2, tick);
+        const cairn_vec3 at =
+            vec3(draw(2, tick, 3, 0), 2.0f + 0.5f * draw(2, tick, 3, 1), draw(2, tick, 3, 2));
+        const cairn_body_id body =
+            place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(2, tick), &shape);
+        cairn_shape_id second = 0;
+        cairn_shape_def more = sphere(0.2f);
+        more.pose.position = vec3(0.4f, 0.1f, 0.0f);
+        more.restitution = 0.5f;
+        (void)cairn_shape_create(world, body, &more, &second);
+    }
+    if (tick % 5 == 4 && count > 1) {
+        const uint64_t which = 1 + cairn_random_at(2, tick, 4, 0) % (count - 1);
+        (void)cairn_body_destroy(world, bodies[which].id);
+    }
+}
+
+static void build_ground(cairn_world *world) {
+    (void)ground(world);
+}
+
+// A turntable and a pusher, both kinematic, among cubes; one bouncy ball.
+static void build_kinematic(cairn_world *world) {
+    const cairn_shape_def table = box(1.5f, 0.1f, 1.5f);
+    const cairn_shape_def pusher = box(0.1f, 0.5f, 1.0f);
+    const cairn_shape_def cube = box(0.2f, 0.2f, 0.2f);
+    cairn_shape_def bouncy = sphere(0.2f);
+    bouncy.restitution = 0.75f;
+    (void)ground(world);
+    const cairn_body_id turning =
+        place(world, CAIRN_BODY_KINEMATIC, vec3(0.0f, 0.5f, 0.0f), quat_identity(), &table);
+    const cairn_body_id pushing =
+        place(world, CAIRN_BODY_KINEMATIC, vec3(-4.0f, 0.6f, 0.0f), quat_identity(), &pusher);
+    (void)cairn_body_set_velocity(world, turning, vec3_zero(), vec3(0.0f, 2.0f, 0.0f));
+    (void)cairn_body_set_velocity(world, pushing, vec3(1.0f, 0.0f, 0.0f), vec3_zero());
+    for (uint32_t i = 0; i < 4; ++i) {
+        const float at = 0.5f * (float)i;
+        (void)place(world, CAIRN_BODY_DYNAMIC, vec3(at - 0.7f, 0.8f, 0.3f), quat_identity(), &cube);
+        (void)place(
+            world, CAIRN_BODY_DYNAMIC, vec3(-3.5f, 0.2f, at - 1.0f), quat_identity(), &cube);
+    }
+    (void)place(world, CAIRN_BODY_DYNAMIC, vec3(3.0f, 2.0f, 0.0f), quat_identity(), &bouncy);
+}
+
+static void define_sandbox(cairn_world_def *def) {
+    def->rules = &cairn_rules_sandbox;
+    def->body_capacity = 96;
+    def->shape_capacity = 96;
+    def->contact_capacity = 512;
+    def->seed = 7;
+}
+
+#define PLAYERS 6
+
+// Six players who join one after the other; each leaves and joins again now and then.
+uint32_t golden_random_commands(uint64_t seed, uint64_t tick, cairn_command *commands) {
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < PLAYERS; ++slot) {
+        const uint64_t dice = cairn_random_at(seed, tick, slot, 10);
+        cairn_command command = {.kind = CAIRN_COMMAND_INPUT, .slot = slot, .sequence = 1};
+        if (tick == 2 * slot || dice % 64 == 1) {
+            command.kind = CAIRN_COMMAND_JOIN;
+        } else if (dice % 128 == 2) {
+            command.kind = CAIRN_COMMAND_LEAVE;
+        } else if (dice % 8 == 3) {
+            continue;
+        }
+        command.buttons = (uint32_t)(dice >> 32) & (uint32_t)(dice >> 40) & 15u;
+        command.move = draw_vec3(seed, tick / 16, slot, 11);
+        command.aim = draw_vec3(seed, tick / 8, slot, 14);
+        commands[count++] = command;
+    }
+    cairn_commands_sort(commands, count);
+    return count;
+}
+
+static uint32_t command_sandbox(uint64_t tick, cairn_command *commands) {
+    return golden_random_commands(3, tick, commands);
+}
+
+const golden_scene golden_scenes[] = {
+    {.name = "heap", .ticks = 200, .build = build_heap},
+    {.name = "stack", .ticks = 160, .build = build_stack},
+    {.name = "stack_constant_friction",
+        .ticks = 60,
+        .define = define_constant_friction,
+        .build = build_stack},
+    {.name = "joints", .ticks = 160, .build = build_joints},
+    {.name = "sleepers", .ticks = 160, .build = build_sleepers, .disturb = disturb_sleepers},
+    {.name = "churn",
+        .ticks = 200,
+        .define = define_small,
+        .build = build_ground,
+        .disturb = disturb_churn},
+    {.name = "kinematic", .ticks = 120, .build = build_kinematic},
+    {.name = "sandbox",
+        .ticks = 240,
+        .define = define_sandbox,
+        .build = build_ground,
+        .command = command_sandbox},
+};
+
+const uint32_t golden_scene_count = sizeof golden_scenes / sizeof golden_scenes[0];
+
+cairn_world *golden_create(const golden_scene *scene) {
+    cairn_world_def def = cairn_world_def_default();
+    cairn_world *world = NULL;
+    def.body_capacity = 64;
+    def.shape_capacity = 64;
+    def.joint_capacity = 16;
+    def.contact_capacity = 256;
+    if (scene->define != NULL) {
+        scene->define(&def);
+    }
+    (void)cairn_world_create(&def, &world);
+    return world;
+}
+
+void golden_step(const golden_scene *scene, cairn_world *world) {
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    const uint64_t tick = cairn_world_tick(world);
+    uint32_t count = 0;
+    if (scene->disturb != NULL) {
+        scene->disturb(world, tick);
+    }
+    if (scene->command != NULL) {
+        count = scene->command(tick, commands);
+    }
+    cairn_world_step(world, commands, count);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Worlds whose hashes are written down in golden.txt and compared on every build. Between them they
+// reach every pair of shapes, joints, sleep and wake, spawn and despawn, rules and both friction
+// models. Small, because some builds run under an emulator.
+
+#include "sim/sim.h"
+
+typedef struct golden_scene {
+    const char *name;
+    uint32_t ticks;
+    void (*define)(cairn_world_def *def);               // changes the default def; may be NULL
+    void (*build)(cairn_world *world);                  // before the first tick
+    void (*disturb)(cairn_world *world, uint64_t tick); // before each tick; may be NULL
+    // Writes the tick's sorted commands, at most CAIRN_COMMANDS_PER_TICK_MAX; may be NULL.
+    uint32_t (*command)(uint64_t tick, cairn_command *commands);
+} golden_scene;
+
+extern const golden_scene golden_scenes[];
+extern const uint32_t golden_scene_count;
+
+// A fresh world of the scene, without its bodies; NULL when there is no memory.
+cairn_world *golden_create(const golden_scene *scene);
+// One tick: disturb, commands, step.
+void golden_step(const golden_scene *scene, cairn_world *world);
+
+// Sandbox inputs of some players who join, play and leave, drawn from the seed.
+uint32_t golden_random_commands(uint64_t seed, uint64_t tick, cairn_command *commands);
