@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The recording as it grows: start chunk, ticks chunks, end chunk, handed to a writer piece by
+// piece. It reads the room's history, so it adds nothing to a tick but its own encoding.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "server/history.h"
+#include "sim/sim.h"
+
+typedef struct cairn_recorder cairn_recorder;
+
+typedef struct cairn_recorder_config {
+    uint32_t ticks_per_chunk; // at most half of what the history holds
+    uint32_t commands_per_tick_max;
+    size_t state_size_max;
+    const char *scene_name;
+    // Bytes last during the call. False ends the recording.
+    bool (*write)(void *user, const uint8_t *bytes, size_t size);
+    void *user;
+} cairn_recorder_config;
+
+// CAIRN_OUT_OF_MEMORY leaves *out NULL.
+cairn_status cairn_recorder_create(const cairn_recorder_config *config, cairn_recorder **out);
+void cairn_recorder_destroy(cairn_recorder *recorder); // NULL is allowed; does not end the file
+
+// Writes the file's head and the start chunk with the world as it is.
+void cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world);
+// Call after each tick: writes a chunk when enough ticks are in the history.
+void cairn_recorder_advance(cairn_recorder *recorder, const cairn_history *history);
+// Writes what is left and the end chunk. Nothing is written after it.
+void cairn_recorder_end(cairn_recorder *recorder, const cairn_history *history);
+
+bool cairn_recorder_failed(const cairn_recorder *recorder); // the writer answered false
+uint64_t cairn_recorder_bytes(const cairn_recorder *recorder);

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "server/room.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "bridge/scene_world.h"
+#include "bridge/wire.h"
+
+// Missing inputs repeat the last one for about this long, then the player stands still.
+#define HOLD_MS 150
+
+// Baselines: enough for an acknowledgement that takes three seconds, in at most this much memory.
+#define BASELINE_SECONDS 3
+#define BASELINE_BYTES_MAX (size_t)(256 * 1024 * 1024)
+
+static cairn_status create_inbox(const cairn_room_config *config, cairn_room *room) {
+    uint32_t hold = (room->tick_rate_hz * HOLD_MS + 999) / 1000;
+    const cairn_inbox_config inbox = {
+        .tick = cairn_world_tick(room->world),
+        .window_ticks = config->input_window_ticks,
+        .slots = config->players_max,
+        .hold_ticks = hold,
+    };
+    return cairn_inbox_create(&inbox, &room->inbox);
+}
+
+static uint32_t baseline_count(const cairn_room *room, uint32_t body_capacity) {
+    size_t wanted = (size_t)BASELINE_SECONDS * room->snapshot_rate_hz;
+    size_t affordable = BASELINE_BYTES_MAX / (body_capacity * sizeof(cairn_wire_body));
+    size_t count = wanted < affordable ? wanted : affordable;
+    return (uint32_t)(count < 8 ? 8 : count);
+}
+
+// Save is the block as it lies in memory; its canonical form is no more than twice as long.
+static size_t state_size_max(const cairn_world *world) {
+    size_t size = 2 * cairn_world_save_size_max(world) + 4096;
+    return size < CAIRN_STATE_SIZE_MAX ? size : CAIRN_STATE_SIZE_MAX;
+}
+
+static cairn_status create_memory(const cairn_room_config *config, cairn_room *room) {
+    const cairn_world_def *def = cairn_world_settings(room->world);
+    room->shape_capacity = def->shape_capacity;
+    room->shape_ids = calloc(def->shape_capacity, sizeof *room->shape_ids);
+    room->shape_ids_now = calloc(def->shape_capacity, sizeof *room->shape_ids_now);
+    room->shapes = calloc(def->shape_capacity, sizeof *room->shapes);
+    if (room->shape_ids == NULL || room->shape_ids_now == NULL || room->shapes == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    cairn_status status = create_inbox(config, room);
+    if (status == CAIRN_OK) {
+        status =
+            cairn_history_create(CAIRN_ROOM_HISTORY_TICKS, 3 * config->players_max, &room->history);
+    }
+    if (status == CAIRN_OK) {
+        status = cairn_baselines_create(
+            baseline_count(room, def->body_capacity), def->body_capacity, &room->baselines);
+    }
+    if (status == CAIRN_OK) {
+        status = cairn_transfer_create(state_size_max(room->world), &room->transfer);
+    }
+    return status;
+}
+
+// Shapes seldom change, so the list is rebuilt as a whole when the ids differ.
+static void refresh_shapes(cairn_room *room) {
+    uint32_t count = cairn_world_shapes(room->world, room->shape_ids_now, room->shape_capacity);
+    CAIRN_ASSERT(count <= room->shape_capacity);
+    if (room->shapes_revision > 0 && count == room->shape_count &&
+        memcmp(room->shape_ids, room->shape_ids_now, count * sizeof *room->shape_ids) == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        bool exists = cairn_shape_to_wire(room->world, room->shape_ids_now[i], &room->shapes[i]);
+        CAIRN_ASSERT(exists);
+        room->shape_ids[i] = room->shape_ids_now[i];
+    }
+    room->shape_count = count;
+    room->shapes_revision += 1;
+}
+
+static cairn_status refuse(char *error, cairn_status status, const char *why) {
+    snprintf(error, CAIRN_SCENE_ERROR_SIZE, "%s", why);
+    return status;
+}
+
+static cairn_status create_world(const cairn_room_config *config, cairn_room *room, char *error) {
+    cairn_scene scene = *config->scene;
+    if (config->tick_rate_hz != 0) {
+        scene.tick_rate_hz = config->tick_rate_hz;
+    }
+    return cairn_scene_world_create(&scene, config->rules, &room->world, error);
+}
+
+cairn_status cairn_room_create(
+    const cairn_room_config *config, cairn_room *out, char error[CAIRN_SCENE_ERROR_SIZE]) {
+    *out = (cairn_room){0};
+    error[0] = '\0';
+    if (config->players_max < 1 || config->players_max > CAIRN_SLOTS_MAX) {
+        return refuse(error, CAIRN_INVALID_ARGUMENT, "players_max is outside its range");
+    }
+    cairn_status status = create_world(config, out, error);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    out->tick_rate_hz = cairn_world_settings(out->world)->tick_rate_hz;
+    out->snapshot_rate_hz = config->snapshot_rate_hz;
+    if (config->snapshot_rate_hz < 1 || config->snapshot_rate_hz > out->tick_rate_hz) {
+        return refuse(error, CAIRN_INVALID_ARGUMENT, "the snapshot rate exceeds the tick rate");
+    }
+    status = create_memory(config, out);
+    if (status != CAIRN_OK) {
+        return refuse(error, status, cairn_status_text(status));
+    }
+    memcpy(out->scene_name, config->scene->name, sizeof out->scene_name);
+    out->scene_name[sizeof out->scene_name - 1] = '\0';
+    out->hash = cairn_world_hash_read(out->world);
+    out->start_root = out->hash.full;
+    refresh_shapes(out);
+    return CAIRN_OK;
+}
+
+void cairn_room_destroy(cairn_room *room) {
+    cairn_transfer_destroy(&room->transfer);
+    cairn_baselines_destroy(room->baselines);
+    cairn_history_destroy(room->history);
+    cairn_inbox_destroy(room->inbox);
+    free(room->shapes);
+    free(room->shape_ids_now);
+    free(room->shape_ids);
+    cairn_world_destroy(room->world);
+    *room = (cairn_room){0};
+}
+
+void cairn_room_step(cairn_room *room) {
+    cairn_command commands[CAIRN_INBOX_COMMANDS_MAX];
+    uint64_t tick = cairn_world_tick(room->world);
+    CAIRN_ASSERT(tick == cairn_inbox_tick(room->inbox));
+    uint32_t count = cairn_inbox_gather(room->inbox, commands);
+    cairn_world_step(room->world, commands, count);
+    room->hash = cairn_world_hash_read(room->world);
+    cairn_history_add(room->history, tick, commands, count, room->hash.full);
+    refresh_shapes(room);
+}
+
+bool cairn_room_snapshot_due(const cairn_room *room, uint64_t from, uint64_t to) {
+    uint64_t rate = room->snapshot_rate_hz;
+    return from * rate / room->tick_rate_hz != to * rate / room->tick_rate_hz;
+}
+
+const char *cairn_room_rules_name(const cairn_room *room) {
+    const cairn_rules *rules = cairn_world_settings(room->world)->rules;
+    return rules == NULL ? "" : rules->name;
+}
+
+uint32_t cairn_room_rules_version(const cairn_room *room) {
+    const cairn_rules *rules = cairn_world_settings(room->world)->rules;
+    return rules == NULL ? 0 : rules->version;
+}

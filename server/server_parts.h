@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The inside of a server, shared by server.c, session.c and view.c. Nobody else includes this.
+
+#include "net/netcode_server.h"
+#include "schema/codec.h"
+#include "server/log.h"
+#include "server/pacing.h"
+#include "server/recorder.h"
+#include "server/room.h"
+#include "server/server.h"
+#include "server/session.h"
+
+// A ticks message stays near this many commands and ticks; one more tick may always ride.
+#define CAIRN_VIEW_TICKS_MAX 64
+#define CAIRN_VIEW_COMMANDS_MAX 512
+_Static_assert(CAIRN_VIEW_COMMANDS_MAX >= CAIRN_INBOX_COMMANDS_MAX, "one tick always fits");
+
+struct cairn_server {
+    cairn_server_config config; // scene, key, entropy and addresses are not valid after create
+    cairn_netcode_server *netcode;
+    cairn_room room;
+    cairn_pacing pacing;
+    cairn_recorder *recorder; // NULL: none
+    cairn_encoder *encoder;
+    cairn_session *sessions; // [clients_max], by netcode's index
+    uint64_t now_ns;         // newest that the driver told
+
+    bool draining;
+    uint64_t drain_end_ns;
+    bool dry; // the last send found nothing
+
+    // Sealing a payload may put a keep-alive before it; the payload waits here then.
+    uint32_t send_next; // session whose turn it is
+    size_t held_size;
+    cairn_address held_to;
+    uint8_t held[CAIRN_DATAGRAM_SIZE_MAX];
+
+    cairn_histogram tick_cost_ns;
+    cairn_server_statistics statistics; // counters that nobody else keeps
+    cairn_wire_tick ticks[CAIRN_VIEW_TICKS_MAX];
+    cairn_wire_command commands[CAIRN_VIEW_COMMANDS_MAX];
+};
+
+// Tells the driver what happened. `client_id` 0: about no client.
+void cairn_server_tell(cairn_server *server, cairn_log_level level, const char *name,
+    uint64_t client_id, const char *detail, int64_t value);
+
+// Encodes a message and queues it. False when the link has no room for it; try again later.
+bool cairn_server_send_reliable(
+    cairn_server *server, cairn_session *session, const cairn_message *message);
+// Returns the size of the message, 0 when it is too large to be sent.
+size_t cairn_server_send_unreliable(
+    cairn_server *server, cairn_session *session, const cairn_message *message);

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+#include "server/session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "bridge/wire.h"
+#include "server/server_parts.h"
+
+const char *cairn_session_state_text(cairn_session_state state) {
+    static const char *const texts[CAIRN_SESSION_STATE_COUNT] = {
+        [CAIRN_SESSION_FREE] = "free",
+        [CAIRN_SESSION_CONNECTED] = "connected",
+        [CAIRN_SESSION_WELCOMED] = "welcomed",
+        [CAIRN_SESSION_PLAYING] = "playing",
+        [CAIRN_SESSION_REFUSED] = "refused",
+    };
+    return texts[state];
+}
+
+// What an action sees. It returns the next state.
+typedef struct visit {
+    cairn_server *server;
+    cairn_session *session;
+    const cairn_message *message;
+} visit;
+typedef cairn_session_state (*action)(const visit *v);
+
+static void tell(
+    const visit *v, cairn_log_level level, const char *name, const char *detail, int64_t value) {
+    cairn_server_tell(v->server, level, name, v->session->client_id, detail, value);
+}
+
+static cairn_session_state ignore(const visit *v) {
+    return v->session->state;
+}
+
+// What netcode, ours, promises never to do.
+static cairn_session_state impossible(const visit *v) {
+    CAIRN_ASSERT(v->session->state == CAIRN_SESSION_STATE_COUNT);
+    return v->session->state;
+}
+
+static cairn_session_state admit(const visit *v) {
+    cairn_session *session = v->session;
+    cairn_link *link = session->link;
+    uint32_t *shapes_told = session->shapes_told;
+    memset(shapes_told, 0, v->server->room.shape_capacity * sizeof *shapes_told);
+    cairn_link_reset(link, v->server->now_ns);
+    *session = (cairn_session){
+        .client = session->client,
+        .client_id = session->client_id,
+        .link = link,
+        .slot = CAIRN_SLOT_NONE,
+        .shapes_told = shapes_told,
+        .patience_ns = v->server->now_ns + CAIRN_SESSION_HELLO_NS,
+    };
+    tell(v, CAIRN_LOG_INFO, "client_connected", "", 0);
+    return CAIRN_SESSION_CONNECTED;
+}
+
+static cairn_session_state refuse(const visit *v, cairn_refusal_reason reason, const char *words) {
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_REFUSED,
+        .refused = {.reason = reason, .words = words},
+    };
+    cairn_server_send_reliable(v->server, v->session, &message);
+    v->session->patience_ns = v->server->now_ns + CAIRN_SESSION_REFUSED_NS;
+    tell(v, CAIRN_LOG_WARN, "client_refused", words, reason);
+    return CAIRN_SESSION_REFUSED;
+}
+
+// Whether the client can run this room's simulation; only lockstep needs it.
+static bool simulates(const visit *v, const cairn_hello *hello) {
+    const cairn_room *room = &v->server->room;
+    return strcmp(hello->rules_name, cairn_room_rules_name(room)) == 0 &&
+           hello->rules_version == cairn_room_rules_version(room);
+}
+
+static void welcome(const visit *v) {
+    const cairn_room *room = &v->server->room;
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_WELCOME,
+        .welcome = {.tick = cairn_world_tick(room->world),
+            .slot = v->session->slot,
+            .tick_rate_hz = room->tick_rate_hz,
+            .snapshot_rate_hz = room->snapshot_rate_hz,
+            .mode = v->session->mode,
+            .sim_version = CAIRN_SIM_VERSION,
+            .rules_version = cairn_room_rules_version(room),
+            .rules_name = cairn_room_rules_name(room),
+            .scene_name = room->scene_name,
+            .scene_digest_lo = room->start_root.lo,
+            .scene_digest_hi = room->start_root.hi},
+    };
+    bool sent = cairn_server_send_reliable(v->server, v->session, &message);
+    CAIRN_ASSERT(sent);
+}
+
+static cairn_session_state greet(const visit *v) {
+    cairn_session *session = v->session;
+    const cairn_hello *hello = &v->message->hello;
+    bool lockstep = hello->mode == CAIRN_MODE_LOCKSTEP;
+    if (hello->protocol_version != CAIRN_PROTOCOL_VERSION) {
+        return refuse(v, CAIRN_REFUSAL_PROTOCOL_VERSION, "the server speaks another protocol");
+    }
+    if (lockstep && hello->sim_version != CAIRN_SIM_VERSION) {
+        return refuse(v, CAIRN_REFUSAL_SIM_VERSION, "the server runs another simulation version");
+    }
+    if (lockstep && !simulates(v, hello)) {
+        return refuse(v, CAIRN_REFUSAL_RULES, "the client does not have the rules of this room");
+    }
+    if (hello->spectator == 0) {
+        uint32_t slot = cairn_inbox_join(v->server->room.inbox);
+        if (slot == CAIRN_SLOTS_MAX) {
+            return refuse(v, CAIRN_REFUSAL_ROOM_FULL, "all players' slots are taken");
+        }
+        session->slot = slot;
+        v->server->statistics.joins += 1;
+    }
+    session->mode = hello->mode;
+    session->patience_ns = UINT64_MAX;
+    welcome(v);
+    tell(v, CAIRN_LOG_INFO, "client_joined", lockstep ? "lockstep" : "interpolate", session->slot);
+    return CAIRN_SESSION_WELCOMED;
+}
+
+// The player's slot goes back to the room, the transfer's reader is gone.
+static void give_back(const visit *v) {
+    cairn_session *session = v->session;
+    if (session->slot != CAIRN_SLOT_NONE) {
+        cairn_inbox_leave(v->server->room.inbox, session->slot);
+        v->server->statistics.leaves += 1;
+        session->slot = CAIRN_SLOT_NONE;
+    }
+    if (session->transferring) {
+        cairn_transfer_leave(&v->server->room.transfer);
+        session->transferring = false;
+    }
+}
+
+static cairn_session_state fault(const visit *v) {
+    v->server->statistics.faults += 1;
+    v->session->faults += 1;
+    if (v->session->faults < CAIRN_SESSION_FAULTS_MAX) {
+        return v->session->state;
+    }
+    give_back(v);
+    return refuse(v, CAIRN_REFUSAL_MALFORMED, "too many messages that no client sends");
+}
+
+static void take_one_input(const visit *v, const cairn_wire_input *input) {
+    cairn_session *session = v->session;
+    cairn_server_statistics *statistics = &v->server->statistics;
+    cairn_command command;
+    if (cairn_command_of_input(input, session->slot, &command) != CAIRN_OK) {
+        statistics->inputs_refused += 1;
+        return;
+    }
+    switch (cairn_inbox_take(v->server->room.inbox, session->slot, input->tick, &command)) {
+    case CAIRN_INBOX_TAKEN:
+        statistics->inputs_taken += 1;
+        break;
+    case CAIRN_INBOX_LATE:
+        statistics->inputs_late += 1;
+        session->inputs_late += 1;
+        break;
+    case CAIRN_INBOX_EARLY:
+        statistics->inputs_early_refused += 1;
+        session->inputs_early_refused += 1;
+        break;
+    case CAIRN_INBOX_REPEATED:
+        statistics->inputs_repeated += 1;
+        return;
+    default:
+        statistics->inputs_refused += 1;
+        return;
+    }
+    int32_t us = cairn_pacing_lateness_us(&v->server->pacing, input->tick, v->server->now_ns);
+    session->lateness_us_last = us;
+    if (!session->lateness_fresh || us > session->lateness_us_worst) {
+        session->lateness_us_worst = us;
+    }
+    session->lateness_fresh = true;
+}
+
+// Acknowledgements only grow, and only up to what exists: a word about the future is a lie that
+// must not become a baseline.
+static void take_acknowledgements(const visit *v, const cairn_input_message *input) {
+    cairn_session *session = v->session;
+    const cairn_room *room = &v->server->room;
+    if (input->snapshot_acknowledged > session->snapshot_acknowledged &&
+        input->snapshot_acknowledged <= cairn_world_tick(room->world)) {
+        session->snapshot_acknowledged = input->snapshot_acknowledged;
+    }
+    if (input->ticks_acknowledged > session->ticks_acknowledged &&
+        input->ticks_acknowledged <= cairn_history_end(room->history)) {
+        session->ticks_acknowledged = input->ticks_acknowledged;
+    }
+}
+
+static cairn_session_state take_input(const visit *v) {
+    const cairn_input_message *input = &v->message->input;
+    take_acknowledgements(v, input);
+    if (v->session->slot == CAIRN_SLOT_NONE) {
+        return input->input_count == 0 ? v->session->state : fault(v);
+    }
+    for (uint32_t i = 0; i < input->input_count; ++i) {
+        take_one_input(v, &input->inputs[i]);
+    }
+    return v->session->state;
+}
+
+static cairn_session_state take_first_input(const visit *v) {
+    cairn_session_state next = take_input(v);
+    const cairn_session *session = v->session;
+    bool holds_state = session->mode == CAIRN_MODE_LOCKSTEP
+                           ? session->ticks_acknowledged > session->ticks_from
+                           : session->snapshot_acknowledged != 0;
+    if (next != CAIRN_SESSION_WELCOMED || !holds_state) {
+        return next;
+    }
+    tell(v, CAIRN_LOG_INFO, "client_playing", "", session->slot);
+    return CAIRN_SESSION_PLAYING;
+}
+
+static void compare_root(const visit *v, const cairn_wire_root *root) {
+    cairn_hash128 ours;
+    const cairn_hash128 theirs = {.lo = root->lo, .hi = root->hi};
+    // The root taken at tick T belongs to the step that made T of T - 1.
+    if (root->tick == 0 || !cairn_history_root(v->server->room.history, root->tick - 1, &ours)) {
+        return;
+    }
+    v->server->statistics.roots_compared += 1;
+    if (!cairn_hash_equal(ours, theirs)) {
+        v->server->statistics.roots_differed += 1;
+        tell(v, CAIRN_LOG_ERROR, "root_differed", "the client's world is not ours",
+            (int64_t)root->tick);
+    }
+}
+
+static cairn_session_state take_roots(const visit *v) {
+    const cairn_root_report *report = &v->message->root_report;
+    if (v->session->mode != CAIRN_MODE_LOCKSTEP) {
+        return fault(v);
+    }
+    for (uint32_t i = 0; i < report->root_count; ++i) {
+        compare_root(v, &report->roots[i]);
+    }
+    return v->session->state;
+}
+
+static cairn_session_state kick(const visit *v) {
+    cairn_netcode_server_disconnect(v->server->netcode, v->server->now_ns, v->session->client);
+    v->session->patience_ns = UINT64_MAX;
+    return v->session->state;
+}
+
+static cairn_session_state lose_patience(const visit *v) {
+    tell(v, CAIRN_LOG_WARN, "hello_missing", "no hello in time", 0);
+    return kick(v);
+}
+
+static cairn_session_state leave(const visit *v) {
+    give_back(v);
+    const cairn_link_statistics *link = cairn_link_statistics_read(v->session->link);
+    for (uint32_t i = 0; i < CAIRN_LINK_DROP_COUNT; ++i) {
+        v->server->statistics.drops_link[i] += link->drops[i];
+    }
+    tell(v, CAIRN_LOG_INFO, "client_left", cairn_session_state_text(v->session->state), 0);
+    v->session->client_id = 0;
+    v->session->patience_ns = UINT64_MAX;
+    return CAIRN_SESSION_FREE;
+}
+
+// Row: state. Column: stimulus. Every pair is written out; what cannot happen says so.
+static const action table[CAIRN_SESSION_STATE_COUNT][CAIRN_STIMULUS_COUNT] = {
+    // clang-format off
+    //                           connect     hello   input             roots       malformed patience       settled  gone
+    [CAIRN_SESSION_FREE]      = {admit,      ignore, ignore,           ignore,     ignore,   ignore,        ignore,  ignore},
+    [CAIRN_SESSION_CONNECTED] = {impossible, greet,  fault,            fault,      fault,    lose_patience, ignore,  leave},
+    [CAIRN_SESSION_WELCOMED]  = {impossible, fault,  take_first_input, take_roots, fault,    ignore,        ignore,  leave},
+    [CAIRN_SESSION_PLAYING]   = {impossible, fault,  take_input,       take_roots, fault,    ignore,        ignore,  leave},
+    [CAIRN_SESSION_REFUSED]   = {impossible, ignore, ignore,           ignore,     ignore,   kick,          kick,    leave},
+    // clang-format on
+};
+
+void cairn_session_feed(struct cairn_server *server, cairn_session *session,
+    cairn_session_stimulus stimulus, const cairn_message *message) {
+    const visit v = {.server = server, .session = session, .message = message};
+    session->state = table[session->state][stimulus](&v);
+}
+
+cairn_wire_timing cairn_session_timing(struct cairn_server *server, cairn_session *session) {
+    bool plays = session->slot != CAIRN_SLOT_NONE;
+    cairn_wire_timing timing = {
+        .input_acknowledged =
+            plays ? cairn_inbox_acknowledged(server->room.inbox, session->slot) : 0,
+        .lateness_us_worst =
+            session->lateness_fresh ? session->lateness_us_worst : session->lateness_us_last,
+        .lateness_us_last = session->lateness_us_last,
+        .inputs_late = session->inputs_late,
+        .inputs_early_refused = session->inputs_early_refused,
+    };
+    session->lateness_fresh = false;
+    return timing;
+}

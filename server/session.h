@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// One client from its connection to its end: who it is, how far it has been served, and the table
+// that says what each message means in each state.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "net/link.h"
+#include "schema/messages.h"
+
+struct cairn_server;
+
+typedef enum cairn_session_state {
+    CAIRN_SESSION_FREE = 0,  // nobody is there
+    CAIRN_SESSION_CONNECTED, // sealed channel stands; HELLO has to come
+    CAIRN_SESSION_WELCOMED,  // admitted; its first snapshot or state is on the way
+    CAIRN_SESSION_PLAYING,   // it acknowledged its first snapshot or state
+    CAIRN_SESSION_REFUSED,   // told why not; disconnected when that has arrived
+    CAIRN_SESSION_STATE_COUNT
+} cairn_session_state;
+
+typedef enum cairn_session_stimulus {
+    CAIRN_STIMULUS_CONNECT = 0, // netcode says somebody is there
+    CAIRN_STIMULUS_HELLO,
+    CAIRN_STIMULUS_INPUT,
+    CAIRN_STIMULUS_ROOTS,
+    CAIRN_STIMULUS_MALFORMED, // a message or payload that no client of ours sends
+    CAIRN_STIMULUS_PATIENCE,  // the state's time limit passed
+    CAIRN_STIMULUS_SETTLED,   // everything sent reliably has arrived
+    CAIRN_STIMULUS_GONE,      // netcode says nobody is there any more
+    CAIRN_STIMULUS_COUNT
+} cairn_session_stimulus;
+
+// Messages that do not fit their state, or are no messages, before a client is shown the door.
+#define CAIRN_SESSION_FAULTS_MAX 16
+#define CAIRN_SESSION_HELLO_NS UINT64_C(5000000000)
+#define CAIRN_SESSION_REFUSED_NS UINT64_C(1000000000)
+
+typedef struct cairn_session {
+    cairn_session_state state;
+    uint32_t client; // netcode's index
+    uint64_t client_id;
+    cairn_link *link;     // owned; made once, reset for each client
+    uint32_t mode;        // cairn_mode
+    uint32_t slot;        // CAIRN_SLOT_NONE for spectators
+    uint64_t patience_ns; // when CAIRN_STIMULUS_PATIENCE comes; UINT64_MAX: never
+    uint32_t faults;
+
+    // How its inputs land.
+    int32_t lateness_us_last;
+    int32_t lateness_us_worst; // since the last message that told it
+    bool lateness_fresh;       // an input came since then
+    uint32_t inputs_late;
+    uint32_t inputs_early_refused;
+
+    // Interpolating: what it holds.
+    uint64_t snapshot_acknowledged; // 0: none
+    uint64_t keyframe_tick;         // sent reliably and not yet acknowledged; 0: none
+    uint32_t *shapes_told;          // owned; the id told at each index of the world; 0: none
+    uint32_t shapes_revision;       // of the room's list when all of it was told
+
+    // Lockstep: how far it is.
+    bool state_sent;              // every piece of the state was queued
+    bool transferring;            // counted as a reader of the room's transfer
+    uint32_t transfer_generation; // which encoding its pieces come from
+    uint32_t transfer_offset;
+    uint64_t ticks_from;         // the tick of the state it was sent
+    uint64_t ticks_acknowledged; // it holds all ticks below
+} cairn_session;
+
+// Feeds one stimulus to the table. `message` is the decoded message of HELLO, INPUT and ROOTS,
+// NULL otherwise.
+void cairn_session_feed(struct cairn_server *server, cairn_session *session,
+    cairn_session_stimulus stimulus, const cairn_message *message);
+
+// What of a client's word the server has to say back in each snapshot and ticks message. The worst
+// lateness is told once.
+cairn_wire_timing cairn_session_timing(struct cairn_server *server, cairn_session *session);
+
+// The names used in the table's tests and in events.
+const char *cairn_session_state_text(cairn_session_state state);

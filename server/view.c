@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+#include "server/view.h"
+
+#include "base/assert.h"
+#include "server/server_parts.h"
+
+// Room for the fields around a message's long vector.
+#define ENVELOPE_SIZE 512
+// A keyframe up to two payloads long is sent with every snapshot until one is acknowledged; a
+// longer one is seldom whole on a lossy path and goes over the reliable stream, once.
+#define LOOSE_KEYFRAME_SIZE (2 * 1100)
+#define SHAPES_PER_MESSAGE 128
+#define STATE_PIECE_SIZE (16 * 1024)
+
+typedef struct shape_batch {
+    cairn_wire_shape shapes[SHAPES_PER_MESSAGE];
+    uint32_t removed[SHAPES_PER_MESSAGE];
+    uint32_t shape_count;
+    uint32_t removed_count;
+} shape_batch;
+
+static uint32_t index_of(cairn_shape_id id) {
+    return (id & 0xfffff) - 1;
+}
+
+// Collects what the client does not know yet. Returns whether that was all.
+static bool collect_shapes(
+    const cairn_room *room, const cairn_session *session, shape_batch *batch) {
+    uint32_t next = 0;
+    for (uint32_t index = 0; index < room->shape_capacity; ++index) {
+        bool exists = next < room->shape_count && index_of(room->shapes[next].id) == index;
+        const cairn_wire_shape *shape = exists ? &room->shapes[next++] : NULL;
+        uint32_t told = session->shapes_told[index];
+        if (told == (exists ? shape->id : 0)) {
+            continue;
+        }
+        if (batch->shape_count == SHAPES_PER_MESSAGE ||
+            batch->removed_count == SHAPES_PER_MESSAGE) {
+            return false;
+        }
+        if (told != 0) {
+            batch->removed[batch->removed_count++] = told;
+        }
+        if (exists) {
+            batch->shapes[batch->shape_count++] = *shape;
+        }
+    }
+    return true;
+}
+
+static bool send_shapes(cairn_server *server, cairn_session *session, const shape_batch *batch) {
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_SHAPES,
+        .shapes = {.tick = cairn_world_tick(server->room.world),
+            .shapes = batch->shapes,
+            .shape_count = batch->shape_count,
+            .removed = batch->removed,
+            .removed_count = batch->removed_count},
+    };
+    if (!cairn_server_send_reliable(server, session, &message)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < batch->removed_count; ++i) {
+        session->shapes_told[index_of(batch->removed[i])] = 0;
+    }
+    for (uint32_t i = 0; i < batch->shape_count; ++i) {
+        session->shapes_told[index_of(batch->shapes[i].id)] = batch->shapes[i].id;
+    }
+    return true;
+}
+
+static void tell_shapes(cairn_server *server, cairn_session *session) {
+    const size_t most = SHAPES_PER_MESSAGE * (sizeof(cairn_wire_shape) + sizeof(uint32_t));
+    bool all = session->shapes_revision == server->room.shapes_revision;
+    while (!all && cairn_link_reliable_room(session->link) >= most + ENVELOPE_SIZE) {
+        shape_batch batch;
+        batch.shape_count = 0;
+        batch.removed_count = 0;
+        all = collect_shapes(&server->room, session, &batch);
+        bool empty = batch.shape_count == 0 && batch.removed_count == 0;
+        if (!empty && !send_shapes(server, session, &batch)) {
+            return;
+        }
+        session->shapes_revision = all ? server->room.shapes_revision : session->shapes_revision;
+    }
+}
+
+static bool tell_delta(
+    cairn_server *server, cairn_session *session, const cairn_baseline *baseline) {
+    const cairn_baseline *newest = cairn_baselines_newest(server->room.baselines);
+    size_t payload_size = 0;
+    const uint8_t *payload = cairn_baselines_delta(server->room.baselines, baseline, &payload_size);
+    if (payload == NULL) {
+        return false;
+    }
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_DELTA,
+        .delta = {.tick = newest->tick,
+            .baseline_tick = baseline->tick,
+            .visible_root = newest->visible_root,
+            .full_root = newest->full_root,
+            .timing = cairn_session_timing(server, session),
+            .payload = payload,
+            .payload_size = (uint32_t)payload_size},
+    };
+    size_t size = cairn_server_send_unreliable(server, session, &message);
+    server->statistics.deltas_sent += size > 0 ? 1 : 0;
+    server->statistics.snapshot_bytes += size;
+    return size > 0;
+}
+
+// Whether a keyframe is on its way over the reliable stream and still a baseline when it arrives.
+static bool keyframe_awaited(const cairn_server *server, const cairn_session *session) {
+    return session->keyframe_tick > session->snapshot_acknowledged &&
+           cairn_baselines_find(server->room.baselines, session->keyframe_tick) != NULL;
+}
+
+static void tell_keyframe(cairn_server *server, cairn_session *session) {
+    const cairn_baseline *newest = cairn_baselines_newest(server->room.baselines);
+    size_t estimate = newest->body_count * sizeof(cairn_wire_body) + ENVELOPE_SIZE;
+    bool loose = estimate <= LOOSE_KEYFRAME_SIZE;
+    if (estimate > CAIRN_MESSAGE_SIZE_MAX) {
+        server->statistics.snapshots_too_large += 1;
+        return;
+    }
+    if (!loose &&
+        (keyframe_awaited(server, session) || cairn_link_reliable_room(session->link) < estimate)) {
+        return;
+    }
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_KEYFRAME,
+        .keyframe = {.tick = newest->tick,
+            .visible_root = newest->visible_root,
+            .full_root = newest->full_root,
+            .timing = cairn_session_timing(server, session),
+            .bodies = newest->bodies,
+            .body_count = newest->body_count},
+    };
+    bool sent = loose ? cairn_server_send_unreliable(server, session, &message) > 0
+                      : cairn_server_send_reliable(server, session, &message);
+    if (sent) {
+        session->keyframe_tick = loose ? 0 : newest->tick;
+        server->statistics.keyframes_sent += 1;
+        server->statistics.snapshot_bytes += estimate;
+    }
+}
+
+static void tell_snapshot(cairn_server *server, cairn_session *session) {
+    const cairn_baseline *baseline =
+        cairn_baselines_find(server->room.baselines, session->snapshot_acknowledged);
+    if (baseline == NULL || !tell_delta(server, session, baseline)) {
+        tell_keyframe(server, session);
+    }
+}
+
+static void begin_transfer(cairn_server *server, cairn_session *session) {
+    cairn_room *room = &server->room;
+    cairn_status status = cairn_transfer_join(
+        &room->transfer, room->world, room->tick_rate_hz, CAIRN_ROOM_HISTORY_TICKS / 2);
+    if (status != CAIRN_OK) {
+        cairn_server_tell(server, CAIRN_LOG_ERROR, "state_too_large", session->client_id,
+            "the room's state does not fit a transfer", 0);
+        cairn_netcode_server_disconnect(server->netcode, server->now_ns, session->client);
+        return;
+    }
+    session->transferring = true;
+    session->transfer_generation = 0;
+}
+
+static bool send_piece(cairn_server *server, cairn_session *session) {
+    const cairn_transfer *transfer = &server->room.transfer;
+    size_t left = transfer->size - session->transfer_offset;
+    size_t size = left < STATE_PIECE_SIZE ? left : STATE_PIECE_SIZE;
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_STATE,
+        .state = {.tick = transfer->tick,
+            .offset = session->transfer_offset,
+            .total_size = (uint32_t)transfer->size,
+            .bytes = transfer->bytes + session->transfer_offset,
+            .size = (uint32_t)size},
+    };
+    if (cairn_link_reliable_room(session->link) < size + ENVELOPE_SIZE ||
+        !cairn_server_send_reliable(server, session, &message)) {
+        return false;
+    }
+    session->transfer_offset += (uint32_t)size;
+    server->statistics.state_bytes += size;
+    return true;
+}
+
+static void continue_transfer(cairn_server *server, cairn_session *session) {
+    cairn_transfer *transfer = &server->room.transfer;
+    if (session->transfer_generation != transfer->generation) {
+        session->transfer_generation = transfer->generation;
+        session->transfer_offset = 0;
+        session->ticks_from = transfer->tick;
+        server->statistics.state_transfers += 1;
+    }
+    while (session->transfer_offset < transfer->size && send_piece(server, session)) {}
+    if (session->transfer_offset == transfer->size) {
+        session->state_sent = true;
+        session->transferring = false;
+        cairn_transfer_leave(transfer);
+    }
+}
+
+static uint64_t first_tick_missing(const cairn_session *session) {
+    return session->ticks_acknowledged > session->ticks_from ? session->ticks_acknowledged
+                                                             : session->ticks_from;
+}
+
+static void abandon_state(cairn_server *server, cairn_session *session) {
+    if (session->transferring) {
+        cairn_transfer_leave(&server->room.transfer);
+    }
+    session->transferring = false;
+    session->state_sent = false;
+}
+
+static void tell_ticks(cairn_server *server, cairn_session *session) {
+    cairn_history_run run = {
+        .ticks = server->ticks,
+        .tick_capacity = CAIRN_VIEW_TICKS_MAX,
+        .commands = server->commands,
+        .command_capacity = CAIRN_VIEW_COMMANDS_MAX,
+    };
+    cairn_history_read(server->room.history, first_tick_missing(session), &run);
+    if (run.tick_count == 0) {
+        return;
+    }
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_TICKS,
+        .ticks = {.timing = cairn_session_timing(server, session),
+            .ticks = run.ticks,
+            .tick_count = run.tick_count,
+            .commands = run.commands,
+            .command_count = run.command_count},
+    };
+    size_t size = cairn_server_send_unreliable(server, session, &message);
+    CAIRN_ASSERT(size > 0);
+    server->statistics.ticks_messages_sent += 1;
+}
+
+static void advance_lockstep(cairn_server *server, cairn_session *session) {
+    bool begun = session->transferring || session->state_sent;
+    if (begun && first_tick_missing(session) < cairn_history_oldest(server->room.history)) {
+        abandon_state(server, session);
+        begun = false;
+    }
+    if (!begun) {
+        begin_transfer(server, session);
+    }
+    if (session->transferring) {
+        continue_transfer(server, session);
+    }
+    // Ticks before the state has arrived would only be thrown away.
+    bool arrived = cairn_link_reliable_idle(session->link) ||
+                   session->ticks_acknowledged > session->ticks_from;
+    if (session->state_sent && arrived) {
+        tell_ticks(server, session);
+    }
+}
+
+void cairn_view_advance(struct cairn_server *server, cairn_session *session, bool snapshot) {
+    if (session->state != CAIRN_SESSION_WELCOMED && session->state != CAIRN_SESSION_PLAYING) {
+        return;
+    }
+    if (session->mode == CAIRN_MODE_LOCKSTEP) {
+        advance_lockstep(server, session);
+        return;
+    }
+    if (snapshot) {
+        tell_snapshot(server, session);
+    }
+    tell_shapes(server, session);
+}
