@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uv.h>
 
 #include <cairn/client.h>
 #include <cairn/client_uv.h>
@@ -17,6 +16,7 @@
 #include "base/random.h"
 #include "net/token.h"
 #include "tools/flags.h"
+#include "tools/system.h"
 
 enum { EXIT_OK = 0, EXIT_NOT_CONNECTED = 1, EXIT_USAGE = 2, EXIT_HASH_DIFFERED = 3 };
 
@@ -211,7 +211,7 @@ static void frame(bot *b, uint64_t now_ns) {
 }
 
 static void play(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
-    uint64_t now_ns = uv_hrtime();
+    uint64_t now_ns = cairn_client_uv_now_ns();
     b->start_ns = now_ns;
     b->next_stats_ns = now_ns + b->stats_interval_s * 1000000000u;
     bool begun = cairn_client_uv_connect(b->driver, token);
@@ -334,7 +334,6 @@ static bool issue_token(
     uint64_t protocol_id = PROTOCOL_ID_DEFAULT;
     uint64_t client_id = 0;
     cairn_address server;
-    uv_timeval64_t now;
     if (!cairn_flag_key("--key", t->key, key, error) ||
         (t->protocol_id != NULL && !cairn_flag_number("--protocol-id", t->protocol_id, 0,
                                        UINT64_MAX, &protocol_id, error)) ||
@@ -345,14 +344,13 @@ static bool issue_token(
         snprintf(error, CAIRN_FLAG_ERROR_SIZE, "--server %.60s: must be ADDRESS:PORT", t->server);
         return false;
     }
-    if (uv_random(NULL, NULL, entropy, sizeof entropy, 0, NULL) != 0 ||
-        uv_gettimeofday(&now) != 0) {
-        snprintf(error, CAIRN_FLAG_ERROR_SIZE, "the system gives no randomness or time");
+    if (!cairn_system_random(entropy, sizeof entropy)) {
+        snprintf(error, CAIRN_FLAG_ERROR_SIZE, "the system gives no randomness");
         return false;
     }
     const cairn_token_request request = {.protocol_id = protocol_id,
         .client_id = client_id,
-        .create_unix_s = (uint64_t)now.tv_sec,
+        .create_unix_s = cairn_system_unix_s(),
         .lifetime_s = 30,
         .timeout_s = 5,
         .server_addresses = &server,
@@ -376,9 +374,9 @@ static bool get_token(
 }
 
 static void wait_to_join(const bot *b) {
-    uint64_t until_ns = uv_hrtime() + b->join_after_s * 1000000000u;
-    while (!stopped && uv_hrtime() < until_ns) {
-        uv_sleep(20);
+    uint64_t until_ns = cairn_client_uv_now_ns() + b->join_after_s * 1000000000u;
+    while (!stopped && cairn_client_uv_now_ns() < until_ns) {
+        cairn_system_sleep_ms(20);
     }
 }
 

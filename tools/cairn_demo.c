@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/address.h"
 #include "tools/demo/process.h"
 #include "tools/demo/report.h"
 #include "tools/flags.h"
+#include "tools/system.h"
 
 #define PATH_SIZE 512
 #define ARGUMENTS_MAX 32
@@ -43,9 +43,7 @@ static void on_signal(int signal_number) {
 }
 
 static double now_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return (double)cairn_system_now_ns() * 1e-9;
 }
 
 static bool put_path(char out[PATH_SIZE], const char *folder, const char *name) {
@@ -55,12 +53,7 @@ static bool put_path(char out[PATH_SIZE], const char *folder, const char *name) 
 
 static bool write_key(demo *d) {
     uint8_t key[32];
-    FILE *random = fopen("/dev/urandom", "rb");
-    bool drawn = random != NULL && fread(key, 1, sizeof key, random) == sizeof key;
-    if (random != NULL) {
-        fclose(random);
-    }
-    FILE *file = drawn ? fopen(d->key_file, "w") : NULL;
+    FILE *file = cairn_system_random(key, sizeof key) ? fopen(d->key_file, "w") : NULL;
     if (file == NULL) {
         return false;
     }
