@@ -5,6 +5,8 @@
 
 static const uint32_t request_size = 1078; // netcode 1.02, connection request
 static const uint64_t act_delay_ns = 1000000;
+// Datagrams seen since: by then the token's owner has used it or lost its path altogether.
+static const uint32_t token_used_after = 400;
 
 void cairn_stranger_init(cairn_stranger *stranger, uint64_t seed) {
     memset(stranger, 0, sizeof *stranger);
@@ -26,7 +28,13 @@ void cairn_stranger_see(void *user, const cairn_address *from, const cairn_addre
     stranger->held[place].from = *from;
     stranger->held[place].to = *to;
     stranger->held[place].size = (uint32_t)size;
+    stranger->held[place].seen_at = seen;
     memcpy(stranger->held[place].bytes, bytes, size);
+}
+
+static bool token_unused(const cairn_stranger *stranger, uint64_t place) {
+    return stranger->held[place].size == request_size && stranger->held[place].bytes[0] == 0 &&
+           stranger->seen - stranger->held[place].seen_at < token_used_after;
 }
 
 static void random_bytes(cairn_stranger *stranger, uint8_t *bytes, size_t size) {
@@ -71,7 +79,8 @@ void cairn_stranger_act(
     const uint64_t place = cairn_random_below(&stranger->random, stranger->held_count);
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
     size_t size = stranger->held[place].size;
-    const bool spoofed = act >= 2; // the true sender's address, or its own
+    // The true sender's address, or its own.
+    const bool spoofed = act >= 2 || token_unused(stranger, place);
     memcpy(bytes, stranger->held[place].bytes, size);
     if (act >= 3 && size > 0 && act != 5) {
         const uint64_t bit = cairn_random_below(&stranger->random, 8 * size);

@@ -2,7 +2,9 @@
 #pragma once
 
 // Somebody hostile on the network: it sees what passes, holds a few datagrams, and sends them back
-// from wrong addresses, or late, or changed, or makes up its own. It holds no key.
+// from wrong addresses, or late, or changed, or makes up its own. It holds no key. One thing it
+// leaves alone: to win the race with a connect token it has just seen. The standard lets whoever
+// sends a token first have it, so that would be no finding.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +22,7 @@ typedef struct cairn_stranger {
         cairn_address from;
         cairn_address to;
         uint32_t size;
+        uint32_t seen_at; // value of `seen`
         uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
     } held[CAIRN_STRANGER_HELD_MAX];
 } cairn_stranger;

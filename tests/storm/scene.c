@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "tests/storm/scene.h"
+
+#include <string.h>
+
+#include "sim/sim.h"
+
+static float between(cairn_random *random, float low, float high) {
+    return low + (high - low) * cairn_random_unit(random);
+}
+
+static cairn_scene_shape shape_of(uint32_t kind, float size) {
+    const cairn_shape_def def = cairn_shape_def_default();
+    return (cairn_scene_shape){.kind = kind,
+        .half_extents = {size, size, size},
+        .radius = size,
+        .half_height = size,
+        .rotation = {0, 0, 0, 1},
+        .density = def.density,
+        .friction = def.friction,
+        .category = def.category,
+        .mask = def.mask};
+}
+
+static void add_body(storm_scene *s, uint32_t kind, cairn_wire_vec3 at, cairn_scene_shape shape) {
+    const uint32_t i = s->scene.body_count++;
+    s->bodies[i] = (cairn_scene_body){.kind = kind,
+        .position = at,
+        .rotation = {0, 0, 0, 1},
+        .gravity_scale = 1,
+        .allow_sleep = 1,
+        .grid_count = {1, 1, 1},
+        .first_shape = i,
+        .shape_count = 1};
+    s->shapes[i] = shape;
+    s->scene.shape_count++;
+}
+
+static void add_stone(storm_scene *s, cairn_random *random) {
+    static const uint32_t kinds[] = {CAIRN_SHAPE_BOX, CAIRN_SHAPE_SPHERE, CAIRN_SHAPE_CAPSULE};
+    cairn_scene_shape shape =
+        shape_of(kinds[cairn_random_below(random, 3)], between(random, 0.1f, 0.6f));
+    shape.restitution = between(random, 0, 0.5f);
+    const cairn_wire_vec3 at = {
+        between(random, -4, 4), between(random, 0.6f, 5), between(random, -4, 4)};
+    add_body(s, CAIRN_BODY_DYNAMIC, at, shape);
+    s->bodies[s->scene.body_count - 1].linear_velocity =
+        (cairn_wire_vec3){between(random, -2, 2), 0, between(random, -2, 2)};
+}
+
+static void add_joint(storm_scene *s, cairn_random *random, uint32_t a, uint32_t b) {
+    s->joints[s->scene.joint_count++] = (cairn_scene_joint){
+        .kind = cairn_random_below(random, 2) == 0 ? CAIRN_JOINT_BALL : CAIRN_JOINT_DISTANCE,
+        .body_a = a,
+        .body_b = b,
+        .anchor_a = {0, 0.5f, 0},
+        .anchor_b = {0, -0.5f, 0},
+        .length = 1};
+}
+
+static void settings(cairn_scene *scene, cairn_random *random) {
+    const cairn_world_def def = cairn_world_def_default();
+    strcpy(scene->name, "storm");
+    strcpy(scene->rules, "sandbox");
+    scene->body_capacity = STORM_BODY_CAPACITY;
+    scene->shape_capacity = STORM_BODY_CAPACITY;
+    scene->joint_capacity = 8;
+    scene->contact_capacity = 256;
+    scene->tick_rate_hz = 30;
+    scene->gravity = (cairn_wire_vec3){0, -9.81f, 0};
+    scene->iterations = 4 + (uint32_t)cairn_random_below(random, 5);
+    scene->friction_model = (uint32_t)cairn_random_below(random, 2);
+    scene->warm_start = 1;
+    scene->sleep = (uint32_t)cairn_random_below(random, 2);
+    scene->baumgarte = def.baumgarte;
+    scene->slop = def.slop;
+    scene->restitution_threshold = def.restitution_threshold;
+    scene->seed = cairn_random_next(random);
+}
+
+void storm_scene_draw(storm_scene *out, cairn_random *random) {
+    memset(out, 0, sizeof *out);
+    cairn_scene *scene = &out->scene;
+    scene->bodies = out->bodies;
+    scene->shapes = out->shapes;
+    scene->joints = out->joints;
+    settings(scene, random);
+    add_body(out, CAIRN_BODY_STATIC, (cairn_wire_vec3){0}, shape_of(CAIRN_SHAPE_HALF_SPACE, 1));
+    // Most worlds are tiny: it is the protocol that is on trial, and time is dear.
+    const uint64_t most = cairn_random_below(random, 8) == 0 ? STORM_BODIES_MAX : 6;
+    const uint64_t stones = 1 + cairn_random_below(random, most);
+    for (uint64_t i = 0; i < stones; i++) {
+        add_stone(out, random);
+    }
+    for (uint32_t i = 1; i + 1 < scene->body_count && scene->joint_count < 3; i++) {
+        if (cairn_random_below(random, 4) == 0) {
+            add_joint(out, random, i, i + 1);
+        }
+    }
+}

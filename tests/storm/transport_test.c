@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/link.h"
+#include "net/netcode_client.h"
+#include "net/netcode_drop.h"
+#include "net/netcode_server.h"
+#include "tests/virtual/stranger.h"
+
+// netcode and the link alone under a storm: no world, no messages' meaning. Both sides number what
+// they say; whatever the paths and the stranger do, reliable numbers come once and in order, a
+// message is never changed, and every datagram is counted.
+
+#define CLIENTS 3
+#define SEEDS 60
+
+static const uint64_t ms_ns = 1000000;
+static const uint64_t second_ns = 1000000000;
+static const uint64_t unix_s = 1700000000;
+static const uint8_t key[CAIRN_KEY_SIZE] = {1, 2, 3};
+
+typedef struct talker {
+    cairn_link *link;
+    uint32_t said;  // reliable numbers
+    uint32_t heard; // of the peer's
+    uint32_t snapshots_heard;
+    uint64_t payloads; // handed to the link since its reset
+} talker;
+
+typedef struct theatre {
+    cairn_random random;
+    cairn_virtual_network *network;
+    cairn_stranger stranger;
+    cairn_netcode_server *server;
+    cairn_netcode_client *clients[CLIENTS];
+    talker here[CLIENTS];  // the clients' ends
+    talker there[CLIENTS]; // the server's, by netcode's index
+    bool connected[CLIENTS];
+    uint64_t handed[CLIENTS + 1]; // by endpoint, the server is 0
+    uint32_t connects;
+} theatre;
+
+static uint64_t now_of(const theatre *t, uint32_t endpoint) {
+    return cairn_virtual_local_ns(t->network, endpoint);
+}
+
+static void talker_reset(talker *k, uint64_t now_ns) {
+    cairn_link *link = k->link;
+    cairn_link_reset(link, now_ns);
+    *k = (talker){.link = link};
+}
+
+static void talker_say(theatre *t, talker *k) {
+    uint8_t bytes[3000];
+    const size_t size = 8 + cairn_random_below(&t->random, 2900);
+    const bool reliable = cairn_random_below(&t->random, 2) == 0;
+    memset(bytes, (int)(k->said & 0xff), size);
+    memcpy(bytes, &k->said, sizeof k->said);
+    if (!reliable) {
+        assert_int_equal(cairn_link_send_unreliable(k->link, bytes, size), CAIRN_OK);
+    } else if (cairn_link_send_reliable(k->link, bytes, size) == CAIRN_OK) {
+        k->said++;
+    }
+}
+
+static void talker_hear(talker *k, uint64_t now_ns, const uint8_t *payload, size_t size) {
+    cairn_link_message message;
+    const cairn_link_drop drop = cairn_link_receive(k->link, now_ns, payload, size);
+    k->payloads++;
+    // A sealed payload that opens was the peer's: only lateness can make the link drop it.
+    assert_true(drop == CAIRN_LINK_TAKEN || drop == CAIRN_LINK_DROP_STALE ||
+                drop == CAIRN_LINK_DROP_STREAM);
+    while (cairn_link_next_message(k->link, &message)) {
+        uint32_t number;
+        memcpy(&number, message.bytes, sizeof number);
+        for (size_t i = sizeof number; i < message.size; i++) {
+            assert_int_equal(message.bytes[i], number & 0xff);
+        }
+        if (message.reliable) {
+            assert_int_equal(number, k->heard);
+            k->heard++;
+        } else {
+            k->snapshots_heard++;
+        }
+    }
+}
+
+static void server_events(theatre *t) {
+    cairn_netcode_event event;
+    while (cairn_netcode_server_next_event(t->server, &event)) {
+        if (event.kind == CAIRN_NETCODE_PAYLOAD) {
+            talker_hear(&t->there[event.client], now_of(t, 0), event.payload, event.payload_size);
+        } else if (event.kind == CAIRN_NETCODE_CONNECTED) {
+            talker_reset(&t->there[event.client], now_of(t, 0));
+            t->connects++;
+        }
+    }
+}
+
+static void serve_server(theatre *t) {
+    uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
+    uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
+    cairn_address to;
+    size_t size;
+    const uint64_t now_ns = now_of(t, 0);
+    cairn_netcode_server_advance(t->server, now_ns);
+    server_events(t);
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        if (!cairn_netcode_server_connected(t->server, i)) {
+            continue;
+        }
+        while ((size = cairn_link_next_payload(t->there[i].link, now_ns, payload)) > 0) {
+            size = cairn_netcode_server_seal(t->server, now_ns, i, payload, size, &to, bytes);
+            cairn_virtual_send(t->network, 0, &to, bytes, size);
+        }
+    }
+    while ((size = cairn_netcode_server_next_datagram(t->server, &to, bytes)) > 0) {
+        cairn_virtual_send(t->network, 0, &to, bytes, size);
+    }
+}
+
+static void follow_client(theatre *t, uint32_t i) {
+    const bool connected =
+        cairn_netcode_client_state_read(t->clients[i]) == CAIRN_NETCODE_STATE_CONNECTED;
+    if (connected && !t->connected[i]) {
+        talker_reset(&t->here[i], now_of(t, i + 1));
+    }
+    t->connected[i] = connected;
+}
+
+static void serve_client(theatre *t, uint32_t i) {
+    uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
+    uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
+    cairn_address to;
+    size_t size;
+    const uint64_t now_ns = now_of(t, i + 1);
+    cairn_netcode_client_advance(t->clients[i], now_ns);
+    follow_client(t, i);
+    while ((size = cairn_netcode_client_next_datagram(t->clients[i], &to, bytes)) > 0) {
+        cairn_virtual_send(t->network, i + 1, &to, bytes, size);
+    }
+    while (
+        t->connected[i] && (size = cairn_link_next_payload(t->here[i].link, now_ns, payload)) > 0) {
+        size = cairn_netcode_client_seal(t->clients[i], now_ns, payload, size, &to, bytes);
+        cairn_virtual_send(t->network, i + 1, &to, bytes, size);
+    }
+}
+
+static void hand_over(theatre *t, const cairn_virtual_datagram *d) {
+    t->handed[d->to]++;
+    if (d->to == 0) {
+        cairn_netcode_server_receive(t->server, now_of(t, 0), &d->from, d->bytes, d->size);
+        server_events(t);
+        return;
+    }
+    const uint32_t i = d->to - 1;
+    size_t size = 0;
+    cairn_netcode_client_receive(t->clients[i], now_of(t, d->to), &d->from, d->bytes, d->size);
+    const uint8_t *payload = cairn_netcode_client_next_payload(t->clients[i], &size);
+    follow_client(t, i);
+    if (payload != NULL && t->connected[i]) {
+        talker_hear(&t->here[i], now_of(t, d->to), payload, size);
+    }
+}
+
+static void connect_client(theatre *t, uint32_t i, uint64_t client_id) {
+    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
+    uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
+    for (uint32_t b = 0; b < sizeof entropy; b++) {
+        entropy[b] = (uint8_t)cairn_random_next(&t->random);
+    }
+    const uint64_t now_unix_s = unix_s + cairn_virtual_now_ns(t->network) / second_ns;
+    const cairn_token_request request = {.protocol_id = 7,
+        .client_id = client_id,
+        .create_unix_s = now_unix_s,
+        .lifetime_s = 45,
+        .timeout_s = 5,
+        .server_addresses = cairn_virtual_address(t->network, 0),
+        .server_count = 1,
+        .private_key = key,
+        .entropy = entropy};
+    assert_int_equal(cairn_token_issue(&request, token), CAIRN_OK);
+    assert_int_equal(
+        cairn_netcode_client_connect(t->clients[i], now_of(t, i + 1), now_unix_s, token), CAIRN_OK);
+    t->connected[i] = false;
+}
+
+static cairn_link_config talk_config(void) {
+    cairn_link_config config = cairn_link_config_default();
+    config.unreliable_size_max = 3000;
+    config.receive_size_max = 3000;
+    config.reliable_buffer_size = 16384;
+    return config;
+}
+
+static void raise_curtain(theatre *t, uint64_t seed) {
+    const cairn_link_config config = talk_config();
+    cairn_address address;
+    memset(t, 0, sizeof *t);
+    t->random = cairn_random_of(seed);
+    t->network = cairn_virtual_network_create(cairn_random_next(&t->random), 4096);
+    cairn_stranger_init(&t->stranger, cairn_random_next(&t->random));
+    cairn_virtual_tap(t->network, cairn_stranger_see, &t->stranger);
+    cairn_address_parse("192.0.2.1:1", &address);
+    cairn_virtual_endpoint(t->network, &address, (cairn_virtual_clock){.offset_ns = second_ns});
+    const uint8_t entropy[32] = {9};
+    cairn_netcode_server_config server = cairn_netcode_server_config_default();
+    server.protocol_id = 7;
+    server.private_key = key;
+    server.entropy = entropy;
+    server.public_addresses = &address;
+    server.public_address_count = 1;
+    server.clients_max = CLIENTS;
+    server.start_ns = now_of(t, 0);
+    server.start_unix_s = unix_s;
+    assert_int_equal(cairn_netcode_server_create(&server, &t->server), CAIRN_OK);
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        address = (cairn_address){CAIRN_ADDRESS_IPV4, 0, (uint16_t)(100 + i), {198, 51, 100, 7}};
+        const int32_t drift = (int32_t)cairn_random_below(&t->random, 2001) - 1000;
+        cairn_virtual_endpoint(t->network, &address, (cairn_virtual_clock){drift, second_ns});
+        assert_int_equal(cairn_netcode_client_create(&t->clients[i]), CAIRN_OK);
+        assert_int_equal(cairn_link_create(&config, 0, &t->here[i].link), CAIRN_OK);
+        assert_int_equal(cairn_link_create(&config, 0, &t->there[i].link), CAIRN_OK);
+        connect_client(t, i, i + 1);
+    }
+}
+
+static void drop_curtain(theatre *t) {
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        cairn_netcode_client_destroy(t->clients[i]);
+        cairn_link_destroy(t->here[i].link);
+        cairn_link_destroy(t->there[i].link);
+    }
+    cairn_netcode_server_destroy(t->server);
+    cairn_virtual_network_destroy(t->network);
+}
+
+static void set_paths(theatre *t, bool bad) {
+    for (uint32_t i = 1; i <= CLIENTS; i++) {
+        cairn_virtual_path path = {.delay_ns = 20 * ms_ns};
+        if (bad) {
+            path.loss_permille = (uint32_t)cairn_random_below(&t->random, 301);
+            path.repeat_permille = (uint32_t)cairn_random_below(&t->random, 301);
+            path.corrupt_permille = (uint32_t)cairn_random_below(&t->random, 51);
+            path.delay_ns = cairn_random_below(&t->random, 200) * ms_ns;
+            path.jitter_ns = cairn_random_below(&t->random, 80) * ms_ns;
+        }
+        cairn_virtual_connect(t->network, 0, i, &path);
+    }
+}
+
+static void run_steps(theatre *t, uint32_t steps, bool talk, bool hostile) {
+    const cairn_virtual_datagram *datagram;
+    for (uint32_t step = 0; step < steps; step++) {
+        const uint64_t until_ns = cairn_virtual_now_ns(t->network) + 10 * ms_ns;
+        for (uint32_t i = 0; talk && i < CLIENTS; i++) {
+            if (t->connected[i] && cairn_random_below(&t->random, 6) == 0) {
+                talker_say(t, &t->here[i]);
+            }
+            if (cairn_netcode_server_connected(t->server, i) &&
+                cairn_random_below(&t->random, 6) == 0) {
+                talker_say(t, &t->there[i]);
+            }
+        }
+        if (hostile && cairn_random_below(&t->random, 3) == 0) {
+            const uint32_t victim = (uint32_t)cairn_random_below(&t->random, CLIENTS + 1);
+            cairn_stranger_act(&t->stranger, t->network, cairn_virtual_address(t->network, victim));
+        }
+        while (cairn_virtual_deliver(t->network, until_ns, &datagram)) {
+            hand_over(t, datagram);
+        }
+        serve_server(t);
+        for (uint32_t i = 0; i < CLIENTS; i++) {
+            serve_client(t, i);
+        }
+    }
+}
+
+static uint64_t sum(const uint64_t *counters) {
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < CAIRN_NETCODE_DROP_COUNT; i++) {
+        all += counters[i];
+    }
+    return all;
+}
+
+static void expect_counted(const theatre *t) {
+    assert_true(cairn_virtual_adds_up(t->network));
+    assert_int_equal(sum(cairn_netcode_server_drops(t->server)), t->handed[0]);
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        assert_int_equal(sum(cairn_netcode_client_drops(t->clients[i])), t->handed[i + 1]);
+        const cairn_link_statistics *s = cairn_link_statistics_read(t->here[i].link);
+        assert_int_equal(s->payloads_received, t->here[i].payloads);
+    }
+}
+
+// Everything said reliably was heard, at both ends of each connection.
+static void expect_all_heard(const theatre *t) {
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        assert_true(t->connected[i]);
+        const talker *here = &t->here[i];
+        const talker *there = &t->there[cairn_netcode_client_index(t->clients[i])];
+        assert_int_equal(here->heard, there->said);
+        assert_int_equal(there->heard, here->said);
+        assert_true(cairn_link_reliable_idle(here->link));
+        assert_true(cairn_link_reliable_idle(there->link));
+        assert_true(here->heard > 10 && there->heard > 10 && here->snapshots_heard > 10);
+    }
+}
+
+static void play(theatre *t, uint64_t seed) {
+    raise_curtain(t, seed);
+    set_paths(t, true);
+    run_steps(t, 800, true, true);
+    for (uint32_t i = 1; i <= CLIENTS; i++) {
+        cairn_virtual_cut(t->network, 0, i, true); // shorter than the time-out
+    }
+    run_steps(t, 300, true, true);
+    set_paths(t, true);
+    run_steps(t, 500, true, true);
+    set_paths(t, false);
+    run_steps(t, 500, false, true);
+    expect_counted(t);
+    expect_all_heard(t);
+}
+
+static void what_is_said_is_heard_in_any_weather(void **state) {
+    (void)state;
+    static theatre t;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        print_message("%s%" PRIu64, seed == 1 ? "seed " : " ", seed);
+        play(&t, seed);
+        drop_curtain(&t);
+    }
+    print_message("\n");
+}
+
+static void a_cut_longer_than_the_time_out_ends_the_connection_and_a_new_token_begins_one(
+    void **state) {
+    (void)state;
+    static theatre t;
+    raise_curtain(&t, 99);
+    set_paths(&t, false);
+    run_steps(&t, 200, true, true);
+    const uint32_t before = t.connects;
+    for (uint32_t i = 1; i <= CLIENTS; i++) {
+        cairn_virtual_cut(t.network, 0, i, true);
+    }
+    run_steps(&t, 700, false, false); // the stranger would carry on what the cut holds up
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        assert_int_equal(cairn_netcode_client_state_read(t.clients[i]),
+            CAIRN_NETCODE_STATE_CONNECTION_TIMED_OUT);
+        assert_false(cairn_netcode_server_connected(t.server, i));
+        cairn_virtual_cut(t.network, 0, i + 1, false);
+        connect_client(&t, i, i + 1);
+    }
+    run_steps(&t, 500, true, true);
+    run_steps(&t, 300, false, true);
+    assert_int_equal(t.connects, before + CLIENTS);
+    expect_counted(&t);
+    expect_all_heard(&t);
+    drop_curtain(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_said_is_heard_in_any_weather),
+        cmocka_unit_test(
+            a_cut_longer_than_the_time_out_ends_the_connection_and_a_new_token_begins_one),
+    };
+    return cmocka_run_group_tests_name("storm.transport", tests, NULL, NULL);
+}

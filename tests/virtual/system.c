@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+#include "tests/virtual/system.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "net/token.h"
+
+static const uint64_t protocol_id = 0x636169726e303031;
+static const uint64_t start_unix_s = 1700000000;
+static const uint64_t second_ns = 1000000000;
+static const char server_address_text[] = "192.0.2.1:40000";
+// After a turn an endpoint that asks for the past is served again this much later.
+static const uint64_t spin_step_ns = 1000;
+
+cairn_system_config cairn_system_config_default(const struct cairn_scene *scene) {
+    return (cairn_system_config){.seed = 1,
+        .scene = scene,
+        .clients_max = CAIRN_SYSTEM_CLIENTS_MAX,
+        .players_max = CAIRN_SYSTEM_CLIENTS_MAX};
+}
+
+static void fill_random(cairn_system *system, uint8_t *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = (uint8_t)cairn_random_next(&system->random);
+    }
+}
+
+static void key_of(uint8_t key[CAIRN_KEY_SIZE]) {
+    for (uint32_t i = 0; i < CAIRN_KEY_SIZE; i++) {
+        key[i] = (uint8_t)(i * 7 + 1);
+    }
+}
+
+static uint64_t unix_now_s(const cairn_system *system) {
+    return start_unix_s + cairn_virtual_now_ns(system->network) / second_ns;
+}
+
+static bool create_server(cairn_system *system) {
+    uint8_t key[CAIRN_KEY_SIZE];
+    uint8_t entropy[32];
+    cairn_server_config config = cairn_server_config_default();
+    key_of(key);
+    fill_random(system, entropy, sizeof entropy);
+    config.protocol_id = protocol_id;
+    config.private_key = key;
+    config.entropy = entropy;
+    config.public_addresses = cairn_virtual_address(system->network, system->server_endpoint);
+    config.public_address_count = 1;
+    config.clients_max = system->config.clients_max;
+    config.players_max = system->config.players_max;
+    config.scene = system->config.scene;
+    config.tick_rate_hz = system->config.tick_rate_hz;
+    config.snapshot_rate_hz = system->config.snapshot_rate_hz;
+    config.start_ns = cairn_virtual_local_ns(system->network, system->server_endpoint);
+    config.start_unix_s = unix_now_s(system);
+    system->server_due = true;
+    system->handed_to_server = 0;
+    return cairn_server_create(&config, &system->server) == CAIRN_OK;
+}
+
+bool cairn_system_start(cairn_system *system, const cairn_system_config *config) {
+    cairn_address address;
+    memset(system, 0, sizeof *system);
+    system->config = *config;
+    system->random = cairn_random_of(config->seed);
+    system->next_client_id = 1;
+    system->next_port = 20000;
+    system->network = cairn_virtual_network_create(cairn_random_next(&system->random), 4096);
+    if (system->network == NULL || !cairn_address_parse(server_address_text, &address)) {
+        return false;
+    }
+    system->server_endpoint =
+        cairn_virtual_endpoint(system->network, &address, config->server_clock);
+    return create_server(system);
+}
+
+void cairn_system_stop(cairn_system *system) {
+    for (uint32_t i = 0; i < CAIRN_SYSTEM_CLIENTS_MAX; i++) {
+        cairn_system_remove(system, i);
+    }
+    cairn_server_destroy(system->server);
+    cairn_virtual_network_destroy(system->network);
+    system->server = NULL;
+    system->network = NULL;
+}
+
+bool cairn_system_restart_server(cairn_system *system) {
+    cairn_server_destroy(system->server);
+    system->server = NULL;
+    return create_server(system);
+}
+
+static cairn_address next_address(cairn_system *system, uint32_t i) {
+    cairn_address address = {.family = CAIRN_ADDRESS_IPV4,
+        .port = (uint16_t)system->next_port,
+        .ip = {198, 51, 100, (uint8_t)(i + 1)}};
+    system->next_port = system->next_port == 65535 ? 20000 : system->next_port + 1;
+    return address;
+}
+
+static bool issue_token(
+    cairn_system *system, uint64_t client_id, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+    uint8_t key[CAIRN_KEY_SIZE];
+    uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
+    key_of(key);
+    fill_random(system, entropy, sizeof entropy);
+    const cairn_token_request request = {
+        .protocol_id = protocol_id,
+        .client_id = client_id,
+        .create_unix_s = unix_now_s(system),
+        .lifetime_s = 45,
+        .timeout_s = CAIRN_SYSTEM_TIMEOUT_S,
+        .server_addresses = cairn_virtual_address(system->network, system->server_endpoint),
+        .server_count = 1,
+        .private_key = key,
+        .entropy = entropy,
+    };
+    return cairn_token_issue(&request, token) == CAIRN_OK;
+}
+
+bool cairn_system_rejoin(cairn_system *system, uint32_t i) {
+    cairn_system_client *c = &system->clients[i];
+    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
+    const cairn_address address = next_address(system, i);
+    cairn_virtual_move(system->network, c->endpoint, &address);
+    c->client_id = system->next_client_id++;
+    c->joined_ns = cairn_virtual_now_ns(system->network);
+    c->due = true;
+    return issue_token(system, c->client_id, token) &&
+           cairn_client_connect(c->client, cairn_virtual_local_ns(system->network, c->endpoint),
+               unix_now_s(system), token);
+}
+
+bool cairn_system_join(cairn_system *system, uint32_t i, const cairn_client_config *config,
+    cairn_virtual_clock clock, const cairn_virtual_path *path) {
+    cairn_system_client *c = &system->clients[i];
+    CAIRN_ASSERT(c->client == NULL);
+    if (!c->has_endpoint) {
+        const cairn_address address = next_address(system, i);
+        c->endpoint = cairn_virtual_endpoint(system->network, &address, clock);
+        c->has_endpoint = true;
+    }
+    cairn_virtual_connect(system->network, c->endpoint, system->server_endpoint, path);
+    c->config = *config;
+    c->handed = 0;
+    c->client = cairn_client_create(config);
+    return c->client != NULL && cairn_system_rejoin(system, i);
+}
+
+void cairn_system_disconnect(cairn_system *system, uint32_t i) {
+    cairn_system_client *c = &system->clients[i];
+    cairn_client_disconnect(c->client, cairn_virtual_local_ns(system->network, c->endpoint));
+    c->due = true;
+}
+
+void cairn_system_remove(cairn_system *system, uint32_t i) {
+    cairn_client_destroy(system->clients[i].client);
+    system->clients[i].client = NULL;
+}
+
+void cairn_system_cut(cairn_system *system, uint32_t i, bool cut) {
+    cairn_virtual_cut(system->network, system->clients[i].endpoint, system->server_endpoint, cut);
+}
+
+uint64_t cairn_system_now_ns(const cairn_system *system) {
+    return cairn_virtual_now_ns(system->network);
+}
+
+uint64_t cairn_system_client_now_ns(const cairn_system *system, uint32_t i) {
+    return cairn_virtual_local_ns(system->network, system->clients[i].endpoint);
+}
+
+// When an endpoint wants to be served next, in virtual time and after now.
+static uint64_t wake_of(cairn_system *system, uint32_t endpoint, uint64_t deadline_ns) {
+    const uint64_t now_ns = cairn_virtual_now_ns(system->network);
+    const uint64_t wake_ns = cairn_virtual_time_of(system->network, endpoint, deadline_ns);
+    if (wake_ns > now_ns) {
+        return wake_ns;
+    }
+    system->spins++;
+    return now_ns + spin_step_ns;
+}
+
+static void serve_server(cairn_system *system) {
+    uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
+    cairn_address to;
+    const uint64_t now_ns = cairn_virtual_local_ns(system->network, system->server_endpoint);
+    system->server_due = false;
+    cairn_server_advance(system->server, now_ns);
+    for (size_t size; (size = cairn_server_send(system->server, now_ns, &to, bytes)) > 0;) {
+        cairn_virtual_send(system->network, system->server_endpoint, &to, bytes, size);
+    }
+    system->server_wake_ns =
+        wake_of(system, system->server_endpoint, cairn_server_deadline_ns(system->server));
+    if (system->after_server != NULL) {
+        system->after_server(system->user);
+    }
+}
+
+static void serve_client(cairn_system *system, uint32_t i) {
+    uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
+    cairn_system_client *c = &system->clients[i];
+    const uint64_t now_ns = cairn_virtual_local_ns(system->network, c->endpoint);
+    c->due = false;
+    cairn_client_advance(c->client, now_ns);
+    for (size_t size; (size = cairn_client_send(c->client, now_ns, bytes)) > 0;) {
+        const cairn_address to = cairn_client_server_address(c->client);
+        cairn_virtual_send(system->network, c->endpoint, &to, bytes, size);
+    }
+    c->wake_ns = wake_of(system, c->endpoint, cairn_client_deadline_ns(c->client));
+    if (system->after_client != NULL) {
+        system->after_client(system->user, i);
+    }
+}
+
+static void hand_over(cairn_system *system, const cairn_virtual_datagram *datagram) {
+    const uint64_t now_ns = cairn_virtual_local_ns(system->network, datagram->to);
+    if (datagram->to == system->server_endpoint) {
+        cairn_server_receive(
+            system->server, now_ns, &datagram->from, datagram->bytes, datagram->size);
+        system->handed_to_server++;
+        system->server_due = true;
+        return;
+    }
+    for (uint32_t i = 0; i < CAIRN_SYSTEM_CLIENTS_MAX; i++) {
+        cairn_system_client *c = &system->clients[i];
+        if (c->client != NULL && c->endpoint == datagram->to) {
+            cairn_client_receive(
+                c->client, now_ns, &datagram->from, datagram->bytes, datagram->size);
+            c->handed++;
+            c->due = true;
+        }
+    }
+}
+
+static uint64_t next_ns(const cairn_system *system, uint64_t until_ns) {
+    const uint64_t now_ns = cairn_virtual_now_ns(system->network);
+    uint64_t next = cairn_virtual_next_ns(system->network);
+    next = next < until_ns ? next : until_ns;
+    next = system->server_wake_ns < next ? system->server_wake_ns : next;
+    next = system->server_due ? now_ns : next;
+    for (uint32_t i = 0; i < CAIRN_SYSTEM_CLIENTS_MAX; i++) {
+        const cairn_system_client *c = &system->clients[i];
+        if (c->client != NULL) {
+            next = c->wake_ns < next ? c->wake_ns : next;
+            next = c->due ? now_ns : next;
+        }
+    }
+    return next > now_ns ? next : now_ns;
+}
+
+// Serves whoever received something or has waited to its deadline. Returns whether anybody was.
+static bool serve_due(cairn_system *system) {
+    const uint64_t now_ns = cairn_virtual_now_ns(system->network);
+    bool served = false;
+    if (system->server_due || system->server_wake_ns <= now_ns) {
+        serve_server(system);
+        served = true;
+    }
+    for (uint32_t i = 0; i < CAIRN_SYSTEM_CLIENTS_MAX; i++) {
+        cairn_system_client *c = &system->clients[i];
+        if (c->client != NULL && (c->due || c->wake_ns <= now_ns)) {
+            serve_client(system, i);
+            served = true;
+        }
+    }
+    return served;
+}
+
+void cairn_system_run_until(cairn_system *system, uint64_t until_ns) {
+    const cairn_virtual_datagram *datagram;
+    for (;;) {
+        const uint64_t next = next_ns(system, until_ns);
+        while (cairn_virtual_deliver(system->network, next, &datagram)) {
+            hand_over(system, datagram);
+        }
+        if (!serve_due(system) && cairn_virtual_now_ns(system->network) >= until_ns) {
+            return;
+        }
+    }
+}
