@@ -52,6 +52,8 @@ static const struct {
     {"an octet too large", "256.0.0.1:1"},
     {"an octet far too large", "99999999999999999999.0.0.1:1"},
     {"a leading zero", "01.2.3.4:5"},
+    {"two zeros", "00.2.3.4:5"},
+    {"nine groups in brackets", "[1:2:3:4:5:6:7:8:9]:1"},
     {"an empty octet", "1..3.4:5"},
     {"a sign", "+1.2.3.4:5"},
     {"a negative octet", "-1.2.3.4:5"},

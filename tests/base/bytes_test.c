@@ -137,6 +137,23 @@ static void after_a_failure_nothing_more_is_written(void **state) {
     assert_memory_equal(bytes, untouched, sizeof bytes);
 }
 
+static void pieces_of_every_size_land_one_behind_the_other(void **state) {
+    (void)state;
+    uint8_t bytes[9];
+    const uint8_t expected[9] = {0xaa, 0xaa, 0, 0xaa, 0xbb, 0, 0, 7, 0x55};
+    memset(bytes, 0x55, sizeof bytes);
+    cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
+    cairn_write_bytes(&writer, tail, 1);
+    cairn_write_bytes(&writer, tail, 1);
+    cairn_write_zeros(&writer, 1);
+    cairn_write_bytes(&writer, tail, 2);
+    cairn_write_zeros(&writer, 2);
+    cairn_write_u8(&writer, 7);
+    assert_true(writer.ok);
+    assert_int_equal(writer.at, 8);
+    assert_memory_equal(bytes, expected, sizeof bytes);
+}
+
 static void no_bytes_at_all_are_a_message_of_size_zero(void **state) {
     (void)state;
     cairn_reader reader = cairn_reader_of(NULL, 0);
@@ -177,6 +194,7 @@ int main(void) {
         cmocka_unit_test(a_size_near_the_top_does_not_wrap),
         cmocka_unit_test(a_writer_never_writes_past_its_room),
         cmocka_unit_test(after_a_failure_nothing_more_is_written),
+        cmocka_unit_test(pieces_of_every_size_land_one_behind_the_other),
         cmocka_unit_test(no_bytes_at_all_are_a_message_of_size_zero),
         cmocka_unit_test(a_float_keeps_its_bits),
     };
