@@ -4,22 +4,31 @@
 #include "base/assert.h"
 #include "sim/vec.h"
 
-// Sort and sweep (Baraff 1992, section 7.2.1) along the axis on which the boxes lie farthest apart.
-// A box is compared with those that begin while it lasts, so a floor under everything costs one
-// look at each box and slows nobody else. Pairs are found in order of the sweep and put in order of
-// the indices afterwards; places in the caller's array stand for shapes until the end.
+// Sort and sweep (Baraff 1992, section 7.2.1) along the axis on which the boxes lie farthest apart,
+// within strips across the axis on which they lie next farthest apart:
+//
+//    strip 2  | [a]   [ b ]            A box lies in every strip that it touches, three at most,
+//    and strip 1  | [a]        [c]  [d ]   a pair is told in the first strip that has both. A box
+//    that strip 0  |      [e]   [c]  [d ]   touches more is large and is swept among all instead,
+//    so a
+//             +--------------------->  floor costs one look at each box and slows nobody else.
+//
+// Pairs are put in order of the indices afterwards; until the end, places in the caller's array
+// stand for shapes.
 
 // Boxes wider than this are half-spaces and say nothing about where the others are.
 #define SPREAD_WIDTH_MAX 1e6f
 
 enum { DIGIT_BITS = 8, DIGIT_COUNT = 1 << DIGIT_BITS, KEY_BITS = 32 };
+enum { STRIPS_MAX = 1024, STRIPS_OF_BOX_MAX = 3, LARGE = STRIPS_MAX };
 
-// A box in order of the sweep: the interval along the sweep's axis first.
+// A box in order of the sweep: the interval along the sweep's axis first, across the strips second.
 typedef struct swept {
     float lower[3];
     float upper[3];
     uint32_t place;
-    uint32_t active;
+    uint16_t strip; // the first, or LARGE
+    uint16_t active;
 } swept;
 
 typedef struct keyed {
@@ -30,30 +39,45 @@ typedef struct keyed {
 typedef struct sweep {
     const cairn_broad_box *boxes;
     uint32_t count;
-    swept *swept;     // `count`
-    uint32_t *starts; // `count` + 1: where the pairs of each lower place begin in the sorted list
-    uint32_t *nexts;  // `count`
-    keyed *keys;      // `count`, twice; shares its bytes with `starts` and `nexts`
+    swept *swept;           // all, `count`, in order of the sweep
+    swept *stripped;        // those that are not large, once for each strip, by strip
+    uint32_t *strip_starts; // STRIPS_MAX + 1, into `stripped`
+    uint32_t *large;        // where in `swept` the large ones are, in order
+    uint32_t *starts;       // `count` + 1: where the pairs of each lower place begin in the list
+    uint32_t *nexts;        // `count`
+    keyed *keys;            // `count`, twice, in the bytes of `stripped`, which comes later
     keyed *keys_spare;
+    uint32_t strip_count;
+    uint32_t large_count;
 } sweep;
+
+_Static_assert(2 * sizeof(keyed) <= STRIPS_OF_BOX_MAX * sizeof(swept), "the keys fit");
+_Static_assert(LARGE <= UINT16_MAX, "a strip's number fits");
 
 size_t cairn_broad_phase_scratch_size(uint32_t box_count) {
     const size_t count = box_count;
-    return count * sizeof(swept) + 2 * count * sizeof(keyed) + sizeof(uint32_t) * 2;
+    const size_t words = STRIPS_MAX + 1 + count + count + 1 + count;
+    return (1 + STRIPS_OF_BOX_MAX) * count * sizeof(swept) + words * sizeof(uint32_t);
 }
 
 static sweep sweep_of(const cairn_broad_box *boxes, uint32_t count, void *scratch) {
     CAIRN_ASSERT((uintptr_t)scratch % _Alignof(swept) == 0);
     swept *const first = scratch;
-    uint32_t *const after = (uint32_t *)(void *)(first + count);
-    keyed *const keys = (keyed *)(void *)after;
+    swept *const stripped = first + count;
+    keyed *const keys = (keyed *)(void *)stripped;
+    uint32_t *const words = (uint32_t *)(void *)(stripped + (size_t)STRIPS_OF_BOX_MAX * count);
     return (sweep){.boxes = boxes,
         .count = count,
         .swept = first,
-        .starts = after,
-        .nexts = after + count + 1,
+        .stripped = stripped,
+        .strip_starts = words,
+        .large = words + STRIPS_MAX + 1,
+        .starts = words + STRIPS_MAX + 1 + count,
+        .nexts = words + STRIPS_MAX + 1 + count + count + 1,
         .keys = keys,
-        .keys_spare = keys + count};
+        .keys_spare = keys + count,
+        .strip_count = 0,
+        .large_count = 0};
 }
 
 static float component(cairn_vec3 v, uint32_t axis) {
@@ -65,23 +89,75 @@ static bool says_where(const cairn_broad_box *box) {
     return width.x < SPREAD_WIDTH_MAX && width.y < SPREAD_WIDTH_MAX && width.z < SPREAD_WIDTH_MAX;
 }
 
-// The axis of largest variance of the boxes' centres. Any axis gives the same pairs.
-static uint32_t widest_axis(const sweep *s) {
+// Where the boxes are, by which axes and strips are chosen. Any choice gives the same pairs.
+typedef struct spread {
+    cairn_vec3 lower;
+    cairn_vec3 upper;
+    cairn_vec3 width;  // mean
+    cairn_vec3 square; // sum of the squared distances of the centres from their mean, times four
+} spread;
+
+static spread spread_of(const sweep *s) {
+    const float most = 1e9f;
+    spread out = {.lower = vec3(most, most, most), .upper = vec3(-most, -most, -most)};
     cairn_vec3 sum = vec3_zero();
-    cairn_vec3 square_sum = vec3_zero();
     float counted = 0.0f;
     for (uint32_t i = 0; i < s->count; ++i) {
-        const cairn_broad_box *box = &s->boxes[i];
-        if (says_where(box)) {
-            const cairn_vec3 twice_centre = vec3_add(box->box.lower, box->box.upper);
+        const cairn_aabb *box = &s->boxes[i].box;
+        if (says_where(&s->boxes[i])) {
+            const cairn_vec3 twice_centre = vec3_add(box->lower, box->upper);
             sum = vec3_add(sum, twice_centre);
-            square_sum = vec3_add(square_sum, vec3_multiply(twice_centre, twice_centre));
+            out.square = vec3_add(out.square, vec3_multiply(twice_centre, twice_centre));
+            out.width = vec3_add(out.width, vec3_sub(box->upper, box->lower));
+            out.lower = vec3_min(out.lower, box->lower);
+            out.upper = vec3_max(out.upper, box->upper);
             counted += 1.0f;
         }
     }
     const float inverse = 1.0f / float_max(counted, 1.0f);
-    const cairn_vec3 spread = vec3_sub(square_sum, vec3_scale(vec3_multiply(sum, sum), inverse));
-    return spread.x >= spread.y && spread.x >= spread.z ? 0u : spread.y >= spread.z ? 1u : 2u;
+    out.square = vec3_sub_scaled(out.square, vec3_multiply(sum, sum), inverse);
+    out.width = vec3_scale(out.width, inverse);
+    return out;
+}
+
+// The sweep's axis, the axis across the strips, and the rest.
+typedef struct axes {
+    uint32_t index[3];
+} axes;
+
+static axes axes_by_spread(cairn_vec3 square) {
+    const uint32_t first = square.x >= square.y && square.x >= square.z ? 0u
+                           : square.y >= square.z                       ? 1u
+                                                                        : 2u;
+    const uint32_t next = (first + 1) % 3;
+    const uint32_t other = (first + 2) % 3;
+    const bool in_order = component(square, next) >= component(square, other);
+    return (axes){.index = {first, in_order ? next : other, in_order ? other : next}};
+}
+
+// Strips about twice as wide as a box, so that most boxes lie in one or two.
+typedef struct strips {
+    float from;
+    float inverse_width;
+    uint32_t count;
+} strips;
+
+static strips strips_of(const spread *where, uint32_t axis) {
+    const float from = component(where->lower, axis);
+    const float range = component(where->upper, axis) - from;
+    const float width = 2.0f * component(where->width, axis);
+    if (!(range > width && width > 0.0f)) {
+        return (strips){.from = 0.0f, .inverse_width = 0.0f, .count = 1};
+    }
+    const float limit = (float)STRIPS_MAX;
+    const float count = float_clamp(range / width, 1.0f, limit);
+    return (strips){.from = from, .inverse_width = count / range, .count = (uint32_t)count};
+}
+
+// Never falls when `value` rises, whatever is rounded: boxes that meet have a strip in common.
+static uint32_t strip_at(const strips *s, float value) {
+    const float last = (float)(s->count - 1);
+    return (uint32_t)float_clamp((value - s->from) * s->inverse_width, 0.0f, last);
 }
 
 // Floats in order as unsigned numbers in order: negative ones are flipped, others move above them.
@@ -109,20 +185,19 @@ static void sort_by_digit(const keyed *from, keyed *to, uint32_t count, uint32_t
     }
 }
 
-static swept swept_of(const cairn_broad_box *box, uint32_t place, uint32_t axis) {
-    swept out = {.place = place, .active = box->active};
+static swept swept_of(const cairn_broad_box *box, uint32_t place, const axes *a) {
+    swept out = {.place = place, .strip = LARGE, .active = box->active != 0};
     for (uint32_t i = 0; i < 3; ++i) {
-        out.lower[i] = component(box->box.lower, (axis + i) % 3);
-        out.upper[i] = component(box->box.upper, (axis + i) % 3);
+        out.lower[i] = component(box->box.lower, a->index[i]);
+        out.upper[i] = component(box->box.upper, a->index[i]);
     }
     return out;
 }
 
-static void sweep_sort(sweep *s) {
-    const uint32_t axis = widest_axis(s);
+static void sort_along(sweep *s, const axes *a) {
     for (uint32_t i = 0; i < s->count; ++i) {
-        s->keys[i] =
-            (keyed){.key = key_of_float(component(s->boxes[i].box.lower, axis)), .place = i};
+        const float lower = component(s->boxes[i].box.lower, a->index[0]);
+        s->keys[i] = (keyed){.key = key_of_float(lower), .place = i};
     }
     for (uint32_t shift = 0; shift < KEY_BITS; shift += 2 * DIGIT_BITS) {
         sort_by_digit(s->keys, s->keys_spare, s->count, shift);
@@ -130,8 +205,67 @@ static void sweep_sort(sweep *s) {
     }
     for (uint32_t i = 0; i < s->count; ++i) {
         const uint32_t place = s->keys[i].place;
-        s->swept[i] = swept_of(&s->boxes[place], place, axis);
+        s->swept[i] = swept_of(&s->boxes[place], place, a);
     }
+}
+
+// Turns sizes into where each begins; one more entry says where the last ends.
+static void counts_to_starts(uint32_t *starts, uint32_t count) {
+    uint32_t start = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t size = starts[i];
+        starts[i] = start;
+        start += size;
+    }
+    starts[count] = start;
+}
+
+static void count_strips(sweep *s, const strips *across) {
+    for (uint32_t i = 0; i <= across->count; ++i) {
+        s->strip_starts[i] = 0;
+    }
+    for (uint32_t i = 0; i < s->count; ++i) {
+        const uint32_t first = strip_at(across, s->swept[i].lower[1]);
+        const uint32_t last = strip_at(across, s->swept[i].upper[1]);
+        if (last - first < STRIPS_OF_BOX_MAX) {
+            s->swept[i].strip = (uint16_t)first;
+            for (uint32_t strip = first; strip <= last; ++strip) {
+                s->strip_starts[strip] += 1;
+            }
+        } else {
+            s->large[s->large_count] = i;
+            s->large_count += 1;
+        }
+    }
+}
+
+// A counting sort: within a strip the order of the sweep remains.
+static void fill_strips(sweep *s, const strips *across) {
+    count_strips(s, across);
+    counts_to_starts(s->strip_starts, across->count);
+    for (uint32_t i = 0; i < s->count; ++i) {
+        if (s->swept[i].strip != LARGE) {
+            const uint32_t last = strip_at(across, s->swept[i].upper[1]);
+            for (uint32_t strip = s->swept[i].strip; strip <= last; ++strip) {
+                s->stripped[s->strip_starts[strip]] = s->swept[i];
+                s->strip_starts[strip] += 1;
+            }
+        }
+    }
+    // Each start has moved to its end, which is the next one's start.
+    for (uint32_t strip = across->count; strip > 0; --strip) {
+        s->strip_starts[strip] = s->strip_starts[strip - 1];
+    }
+    s->strip_starts[0] = 0;
+    s->strip_count = across->count;
+}
+
+static void sweep_sort(sweep *s) {
+    const spread where = spread_of(s);
+    const axes a = axes_by_spread(where.square);
+    const strips across = strips_of(&where, a.index[1]);
+    sort_along(s, &a);
+    fill_strips(s, &across);
 }
 
 // The first axis is settled by the sweep. No short circuits: the answers are unpredictable.
@@ -173,26 +307,49 @@ static void found_add(found *f, uint32_t place, uint32_t other) {
     f->nexts[pair.shape_a] += 1;
 }
 
-static void sweep_find(const sweep *s, found *f) {
-    for (uint32_t i = 0; i < s->count; ++i) {
-        const swept *a = &s->swept[i];
-        for (uint32_t j = i + 1; j < s->count && s->swept[j].lower[0] <= a->upper[0]; ++j) {
-            const swept *b = &s->swept[j];
-            if (meets_across(a, b) && may_pair(&s->boxes[a->place], &s->boxes[b->place])) {
-                found_add(f, a->place, b->place);
+static void tell_if_met(const sweep *s, found *f, const swept *a, const swept *b) {
+    if (meets_across(a, b) && may_pair(&s->boxes[a->place], &s->boxes[b->place])) {
+        found_add(f, a->place, b->place);
+    }
+}
+
+static void find_in_strip(const sweep *s, found *f, uint32_t strip) {
+    const swept *const end = &s->stripped[s->strip_starts[strip + 1]];
+    for (const swept *a = &s->stripped[s->strip_starts[strip]]; a < end; ++a) {
+        for (const swept *b = a + 1; b < end && b->lower[0] <= a->upper[0]; ++b) {
+            if (a->strip == strip || b->strip == strip) {
+                tell_if_met(s, f, a, b);
             }
         }
     }
 }
 
-static void counts_to_starts(uint32_t *starts, uint32_t count) {
-    uint32_t start = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t size = starts[i];
-        starts[i] = start;
-        start += size;
+// Pairs of which at least one is large: a large one looks at all that begin after it, the others at
+// the large ones that do.
+static void find_large(const sweep *s, found *f) {
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < s->count && s->large_count > 0; ++i) {
+        const swept *a = &s->swept[i];
+        while (next < s->large_count && s->large[next] <= i) {
+            next += 1;
+        }
+        const bool is_large = a->strip == LARGE;
+        const uint32_t end = is_large ? s->count : s->large_count;
+        for (uint32_t k = is_large ? i + 1 : next; k < end; ++k) {
+            const swept *b = &s->swept[is_large ? k : s->large[k]];
+            if (b->lower[0] > a->upper[0]) {
+                break;
+            }
+            tell_if_met(s, f, a, b);
+        }
     }
-    starts[count] = start;
+}
+
+static void sweep_find(const sweep *s, found *f) {
+    for (uint32_t strip = 0; strip < s->strip_count; ++strip) {
+        find_in_strip(s, f, strip);
+    }
+    find_large(s, f);
 }
 
 // Every pair moves to its lower place's range, in place: take the next of a range, and carry it and
@@ -247,8 +404,9 @@ static void sort_by_higher(cairn_pair *pairs, uint32_t count) {
 }
 
 static bool boxes_meet(const cairn_broad_box *a, const cairn_broad_box *b) {
-    const swept swept_a = swept_of(a, 0, 0);
-    const swept swept_b = swept_of(b, 1, 0);
+    const axes plain = {.index = {0, 1, 2}};
+    const swept swept_a = swept_of(a, 0, &plain);
+    const swept swept_b = swept_of(b, 1, &plain);
     return swept_a.lower[0] <= swept_b.upper[0] && swept_b.lower[0] <= swept_a.upper[0] &&
            meets_across(&swept_a, &swept_b) && may_pair(a, b);
 }

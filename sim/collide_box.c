@@ -237,23 +237,7 @@ static void add_on_reference(cairn_manifold *out, const face_pair *pair, cairn_v
     cairn_manifold_add(out, vec3_sub(position, back), separation, feature);
 }
 
-// What is left when boxes overlap but the clipped face does not: the incident corner that reaches
-// deepest, held within the reference face. Overlapping boxes always have a contact.
-static void add_deepest_corner(cairn_manifold *out, const face_pair *pair, float separation) {
-    const cairn_vec3 normal = axis_vector(pair->axis, pair->sign);
-    const cairn_vec3 towards = mat3_apply_transposed(pair->turn, normal);
-    const cairn_vec3 half = pair->half_incident;
-    const cairn_vec3 corner = vec3(towards.x > 0.0f ? 0.0f - half.x : half.x,
-        towards.y > 0.0f ? 0.0f - half.y : half.y, towards.z > 0.0f ? 0.0f - half.z : half.z);
-    const uint32_t number =
-        (towards.x > 0.0f ? 1u : 0u) + (towards.y > 0.0f ? 2u : 0u) + (towards.z > 0.0f ? 4u : 0u);
-    const cairn_vec3 position = vec3_add(mat3_apply(pair->turn, corner), pair->offset);
-    add_on_reference(
-        out, pair, hold_on_reference(pair, position), separation, pair->feature | 7u << 8 | number);
-}
-
-static void collide_faces(
-    const face_pair *pair, float separation, bool overlapping, float margin, cairn_manifold *out) {
+static void collide_faces(const face_pair *pair, float margin, cairn_manifold *out) {
     uint32_t face = 0;
     const cairn_clip_polygon whole = incident_face(pair, &face);
     const cairn_clip_polygon polygon = clip_to_reference(pair, whole);
@@ -281,9 +265,6 @@ static void collide_faces(
     for (uint32_t i = 0; i < chosen_count; ++i) {
         const uint32_t k = chosen[i];
         add_on_reference(out, pair, positions[k], separations[k], features[k]);
-    }
-    if (chosen_count == 0 && overlapping) {
-        add_deepest_corner(out, pair, separation);
     }
 }
 
@@ -316,7 +297,7 @@ void cairn_collide_box(cairn_vec3 half_extents_a, cairn_vec3 half_extents_b, cai
         return;
     }
     const face_pair faces = face_pair_of(&pair, axis);
-    collide_faces(&faces, separations[axis], greatest <= 0.0f, margin, out);
+    collide_faces(&faces, margin, out);
     if (axis >= FACE_B) {
         manifold_from_b(out, &pair);
     }

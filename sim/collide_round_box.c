@@ -106,10 +106,10 @@ typedef struct clip {
     uint32_t upper_by;
 } clip;
 
-// Keeps the part of the segment with from + step * s <= limit.
+// Keeps the part of the segment with from + step * s <= limit. A segment parallel to the limit is
+// within it but for rounding, because its shadow meets the face somewhere.
 static clip clip_below(clip c, float from, float step, float limit, uint32_t by) {
-    const float room = limit - from;
-    const float s = step != 0.0f ? room / step : 0.0f;
+    const float s = step != 0.0f ? (limit - from) / step : 0.0f;
     if (step > 0.0f && s < c.upper) {
         c.upper = s;
         c.upper_by = by;
@@ -117,9 +117,6 @@ static clip clip_below(clip c, float from, float step, float limit, uint32_t by)
     if (step < 0.0f && s > c.lower) {
         c.lower = s;
         c.lower_by = by;
-    }
-    if (step == 0.0f && room < 0.0f) {
-        c.upper = c.lower - 1.0f;
     }
     return c;
 }

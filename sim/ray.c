@@ -52,7 +52,8 @@ static hit cast_at_sphere(const ray *r, cairn_vec3 centre, float radius) {
         .met = true, .distance = distance, .normal = vec3_normalize(point, vec3(0.0f, 1.0f, 0.0f))};
 }
 
-// The side of a capsule between its two end planes; the ray seen along the axis meets a disc.
+// The side of a capsule between its two end planes; the ray seen along the axis meets a disc. One
+// that starts above the disc is not between the planes there, and meets an end first.
 static hit cast_at_capsule_side(const ray *r, float half_height, float radius) {
     const cairn_vec3 flat = vec3(r->direction.x, 0.0f, r->direction.z);
     const float slope = vec3_length(flat);
@@ -89,10 +90,7 @@ static hit cast_at_capsule(const ray *r, float half_height, float radius) {
     }
     const hit lower = cast_at_sphere(r, vec3(0.0f, 0.0f - half_height, 0.0f), radius);
     const hit upper = cast_at_sphere(r, vec3(0.0f, half_height, 0.0f), radius);
-    // A ray that starts beside the side, within the infinite cylinder, is above or below the
-    // capsule and meets an end first.
-    const bool beside = aside.x * aside.x + aside.z * aside.z > radius * radius;
-    const hit side = beside ? cast_at_capsule_side(r, half_height, radius) : missed;
+    const hit side = cast_at_capsule_side(r, half_height, radius);
     return nearer(nearer(lower, upper), side);
 }
 

@@ -12,7 +12,7 @@
 #include "sim/broad_phase.h"
 #include "sim/vec.h"
 
-enum { SCRATCH_WORDS = 600 * 16, BOXES_MAX = 600, PAIRS_MAX = BOXES_MAX * BOXES_MAX / 2 };
+enum { SCRATCH_WORDS = 600 * 36 + 1026, BOXES_MAX = 600, PAIRS_MAX = BOXES_MAX * BOXES_MAX / 2 };
 
 static cairn_broad_box boxes[BOXES_MAX];
 static cairn_pair pairs[PAIRS_MAX];

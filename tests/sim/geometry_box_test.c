@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "sim/clip.h"
 #include "tests/sim/geometry_kit.h"
 
 // Contacts are warm started by their identifiers, so these must mean the same corner from step to
@@ -253,6 +254,106 @@ static void whatever_the_shapes_and_the_hint_the_answer_is_sound(void **state) {
     assert_true(touching > 5000);
 }
 
+// Edges that are all but parallel have their closest points anywhere along the line.
+static void nearly_parallel_edges_touch_within_the_edges(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(24);
+    const cairn_geometry crate = box(0.5f, 0.5f, 0.5f);
+    for (uint32_t round = 0; round < 5000; ++round) {
+        const float slant = random_between(&random, -0.02f, 0.02f);
+        const cairn_pose a = turned(at(0, 0, 0), vec3(0, 0, 1), 0.41421356f);
+        const cairn_pose b =
+            turned(turned(at(0, 1.41f, 0), vec3(0, 0, 1), 0.41421356f), vec3(slant, 1, 0), slant);
+        uint32_t axis_hint = (uint32_t)cairn_random_below(&random, 16);
+        const cairn_manifold manifold = collide(&crate, a, &crate, b, &axis_hint);
+        for (uint32_t i = 0; i < manifold.point_count; ++i) {
+            assert_true(float_abs(manifold.points[i].position.z) < 0.53f);
+        }
+    }
+}
+
+static void a_box_with_its_corner_in_another_has_a_contact(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(25);
+    uint32_t inside_count = 0;
+    for (uint32_t round = 0; round < 10000; ++round) {
+        const cairn_geometry a = random_geometry(&random, CAIRN_SHAPE_BOX);
+        const cairn_geometry b = random_geometry(&random, CAIRN_SHAPE_BOX);
+        const cairn_pose pose_a = random_pose(&random, 0.7f);
+        const cairn_pose pose_b = random_pose(&random, 0.7f);
+        const cairn_vec3 h = b.half_extents;
+        const cairn_vec3 corner = vec3(round % 2 != 0 ? h.x : -h.x, round / 2 % 2 != 0 ? h.y : -h.y,
+            round / 4 % 2 != 0 ? h.z : -h.z);
+        uint32_t axis_hint = (uint32_t)cairn_random_below(&random, 16);
+        const cairn_manifold manifold = collide(&a, pose_a, &b, pose_b, &axis_hint);
+        const bool inside = contains(&a, &pose_a, pose_apply(pose_b, corner), 0.0f);
+        inside_count += inside;
+        assert_true(!inside || manifold.point_count > 0);
+    }
+    assert_true(inside_count > 500);
+}
+
+// A square of edges 0 to 3, cut on its right by edge 4 and on its left by edge 5.
+static void a_cut_polygon_is_labelled_by_the_edges_that_meet(void **state) {
+    (void)state;
+    cairn_clip_polygon square = {.count = 4};
+    const cairn_vec3 corners[4] = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
+    for (uint32_t i = 0; i < 4; ++i) {
+        square.points[i] = (cairn_clip_point){.position = corners[i], .edge = i};
+    }
+    const cairn_clip_polygon right = cairn_clip_polygon_cut(&square, 0, 1.0f, 0.5f, 4);
+    const cairn_clip_polygon both = cairn_clip_polygon_cut(&right, 0, -1.0f, 0.25f, 5);
+    static const uint32_t right_edges[4] = {0, 4, 2, 3};
+    static const uint32_t both_edges[4] = {0, 4, 2, 5};
+    assert_int_equal(right.count, 4);
+    assert_int_equal(both.count, 4);
+    for (uint32_t i = 0; i < 4; ++i) {
+        bool in_right = false;
+        bool in_both = false;
+        for (uint32_t k = 0; k < 4; ++k) {
+            in_right = in_right || right.points[k].edge == right_edges[i];
+            in_both = in_both || both.points[k].edge == both_edges[i];
+        }
+        assert_true(in_right && in_both);
+    }
+    const cairn_clip_polygon none = cairn_clip_polygon_cut(&square, 2, 1.0f, -0.5f, 4);
+    assert_int_equal(none.count, 0);
+    const cairn_clip_polygon whole = cairn_clip_polygon_cut(&square, 1, -1.0f, 1.0f, 4);
+    assert_int_equal(whole.count, 4);
+}
+
+// Eight points on a circle; the chosen four span it and have the deepest among them.
+static void a_patch_is_reduced_to_the_points_that_span_it(void **state) {
+    (void)state;
+    static const cairn_vec3 ring[8] = {{1, 0, 0}, {0.7f, 0, -0.7f}, {0, 0, -1}, {-0.7f, 0, -0.7f},
+        {-1, 0, 0}, {-0.7f, 0, 0.7f}, {0, 0, 1}, {0.7f, 0, 0.7f}};
+    cairn_random random = cairn_random_of(26);
+    uint32_t level_chosen[4] = {0};
+    for (uint32_t round = 0; round < 800; ++round) {
+        const uint32_t deep = round % 8;
+        float separations[8];
+        float level[8];
+        for (uint32_t i = 0; i < 8; ++i) {
+            separations[i] = i == deep ? -0.1f : -0.01f;
+            level[i] = random_between(&random, -0.01f, -0.009f);
+        }
+        uint32_t chosen[4];
+        assert_int_equal(cairn_patch_reduce(ring, separations, 8, vec3(0, 1, 0), chosen), 4);
+        const uint32_t set = 1u << chosen[0] | 1u << chosen[1] | 1u << chosen[2] | 1u << chosen[3];
+        assert_true((set & 1u << deep) != 0);
+        assert_true((set & 1u << (deep + 4) % 8) != 0);
+        // Depths equal but for noise: always the same points.
+        cairn_patch_reduce(ring, level, 8, vec3(0, 1, 0), chosen);
+        for (uint32_t i = 0; i < 4; ++i) {
+            level_chosen[i] = round == 0 ? chosen[i] : level_chosen[i];
+            assert_int_equal(chosen[i], level_chosen[i]);
+        }
+    }
+    uint32_t chosen[4];
+    assert_int_equal(cairn_patch_reduce(ring, NULL, 3, vec3(0, 1, 0), chosen), 3);
+    assert_int_equal(cairn_patch_reduce(ring, NULL, 0, vec3(0, 1, 0), chosen), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(swaying_a_little_keeps_every_feature),
@@ -261,6 +362,10 @@ int main(void) {
         cmocka_unit_test(features_of_one_manifold_differ),
         cmocka_unit_test(a_clearly_better_axis_is_taken),
         cmocka_unit_test(an_edge_gives_way_to_a_face_as_good),
+        cmocka_unit_test(nearly_parallel_edges_touch_within_the_edges),
+        cmocka_unit_test(a_box_with_its_corner_in_another_has_a_contact),
+        cmocka_unit_test(a_cut_polygon_is_labelled_by_the_edges_that_meet),
+        cmocka_unit_test(a_patch_is_reduced_to_the_points_that_span_it),
         cmocka_unit_test(whatever_the_shapes_and_the_hint_the_answer_is_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,6 +107,10 @@ static const pair_case cases[] = {
     {"capsules apart", CAPSULE(1, 2), O, CAPSULE(1, 2), AT(2.1f, 0, 0), 0.05f, 0, {1, 0, 0}, 0},
     {"capsules crossed in one centre", CAPSULE(1, 2), O, CAPSULE(1, 2),
         AT_TURNED(0, 0, 0, Z_QUARTER), 0, 1, {0, 0, 1}, -2},
+    {"axes that all but meet, in front", CAPSULE(1, 2), O, CAPSULE(1, 2),
+        AT_TURNED(0.5f, 0.3f, 1e-4f, Z_QUARTER), 0, 1, {0, 0, 1}, -1.9999f},
+    {"axes that all but meet, behind", CAPSULE(1, 2), O, CAPSULE(1, 2),
+        AT_TURNED(0.5f, 0.3f, -1e-4f, Z_QUARTER), 0, 1, {0, 0, -1}, -1.9999f},
     {"sphere above a box", SPHERE(1), AT(0, 1.9f, 0), BOX(1, 1, 1), O, 0, 1, {0, -1, 0}, -0.1f},
     {"sphere at a box's edge", SPHERE(1), AT(1 + ROOT_HALF, 1 + ROOT_HALF, 0), BOX(1, 1, 1), O,
         1e-4f, 1, {-ROOT_HALF, -ROOT_HALF, 0}, 0},
@@ -244,8 +248,16 @@ static void far_from_the_origin_a_contact_keeps_its_digits(void **state) {
     }
 }
 
-// The positions lie midway: half the separation outside both surfaces, or inside both unless the
-// shapes are so deep in each other that midway is past one of them.
+// Whether half the separation leads from the point straight to the shape's surface, the outside of
+// which lies towards `out`.
+static bool half_way_is_surface(const cairn_geometry *geometry, const cairn_pose *pose,
+    const cairn_manifold_point *point, cairn_vec3 out) {
+    const float half = 0.5f * point->separation;
+    const cairn_vec3 surface = vec3_sub_scaled(point->position, out, half);
+    const cairn_vec3 beyond = vec3_add_scaled(surface, out, 1e-3f);
+    return contains(geometry, pose, surface, 1e-4f) && !contains(geometry, pose, beyond, 0.0f);
+}
+
 static void points_lie_midway_between_the_surfaces(void **state) {
     (void)state;
     for (uint32_t i = 0; i < CASE_COUNT; ++i) {
@@ -253,11 +265,10 @@ static void points_lie_midway_between_the_surfaces(void **state) {
         const cairn_manifold manifold = collide(c);
         for (uint32_t k = 0; k < manifold.point_count; ++k) {
             const cairn_manifold_point *point = &manifold.points[k];
-            const float half = 0.5f * float_max(point->separation, 0.0f) + 1e-4f;
-            const bool inside_both = contains(&c->a, &c->pose_a, point->position, half) &&
-                                     contains(&c->b, &c->pose_b, point->position, half);
-            if (!inside_both && point->separation > -1.0f) {
-                fail_msg("%s: point %u is not between the shapes", c->rule, k);
+            const cairn_vec3 back = vec3_negate(manifold.normal);
+            if (!half_way_is_surface(&c->a, &c->pose_a, point, manifold.normal) ||
+                !half_way_is_surface(&c->b, &c->pose_b, point, back)) {
+                fail_msg("%s: point %u is not midway", c->rule, k);
             }
         }
     }
