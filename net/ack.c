@@ -57,19 +57,24 @@ void cairn_ack_window_add(cairn_ack_window *window, uint64_t sequence) {
     window->bits[word_of(sequence)] |= mask_of(sequence);
 }
 
+static uint32_t reversed(uint32_t word) {
+    word = (word >> 1 & 0x55555555u) | (word & 0x55555555u) << 1;
+    word = (word >> 2 & 0x33333333u) | (word & 0x33333333u) << 2;
+    word = (word >> 4 & 0x0f0f0f0fu) | (word & 0x0f0f0f0fu) << 4;
+    word = (word >> 8 & 0x00ff00ffu) | (word & 0x00ff00ffu) << 8;
+    return word >> 16 | word << 16;
+}
+
 uint32_t cairn_ack_window_word(const cairn_ack_window *window, uint32_t skip) {
-    CAIRN_ASSERT(window->next > 0);
-    uint32_t word = 0;
-    for (uint32_t i = 0; i < 32; i++) {
-        const uint64_t back = (uint64_t)skip + i + 2;
-        if (back > window->next || back > CAIRN_ACK_WINDOW) {
-            break;
-        }
-        const uint64_t sequence = window->next - back;
-        const bool have = (window->bits[word_of(sequence)] & mask_of(sequence)) != 0;
-        word |= have ? 1u << i : 0;
+    CAIRN_ASSERT(window->next > 0 && skip + 33 <= CAIRN_ACK_WINDOW);
+    // Before sequence 0 this wraps to places of the ring where nothing was received yet.
+    const uint64_t first = window->next - 33 - skip;
+    const uint32_t shift = (uint32_t)(first % 64);
+    uint64_t word = window->bits[word_of(first)] >> shift;
+    if (shift > 32) {
+        word |= window->bits[word_of(first + 32)] << (64 - shift);
     }
-    return word;
+    return reversed((uint32_t)word);
 }
 
 void cairn_sent_ring_reset(cairn_sent_ring *ring) {

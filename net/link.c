@@ -17,7 +17,7 @@ cairn_link_config cairn_link_config_default(void) {
     return (cairn_link_config){
         .unreliable_size_max = CAIRN_MESSAGE_SIZE_MAX,
         .receive_size_max = CAIRN_MESSAGE_SIZE_MAX,
-        .receive_messages_max = 2,
+        .receive_messages_max = 4,
         .reliable_buffer_size = 256 * 1024 + 64,
         .send_rate_bytes_per_s = 1000000,
     };
@@ -142,6 +142,7 @@ void cairn_link_reset(cairn_link *link, uint64_t now_ns) {
     link->unreported = 0;
     link->peer_told = false;
     cairn_sent_ring_reset(&link->sent);
+    link->told = false;
     link->unreliable_size = 0;
     link->unreliable_next = 0;
     cairn_stream_sender_reset(&link->sender);

@@ -26,6 +26,9 @@ struct cairn_link {
     uint32_t owed_count;    // those that ask for an ack
     uint32_t unreported;    // received since the last payload left, of any kind
     cairn_sent_ring sent;
+    bool told; // the peer acknowledged something; its last report is:
+    uint32_t told_bits;
+    uint64_t told_newest;
     bool peer_told; // a header came, so the peer's window is known
 
     uint8_t *unreliable; // the message being sent

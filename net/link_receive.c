@@ -92,21 +92,36 @@ static void acknowledge(
     }
 }
 
+// The first word's bits that the last report did not tell: most of each report is known.
+static uint32_t news_of(cairn_link *link, const ack_report *report) {
+    const uint64_t newer = report->newest - link->told_newest;
+    const uint32_t word = report->words[0];
+    if (report->newest < link->told_newest || newer > 32) {
+        return word;
+    }
+    const uint64_t before = (uint64_t)link->told_bits << 1 | 1; // with its newest as bit 0
+    return word & ~(uint32_t)(before << newer >> 1);
+}
+
 static void take_acks(cairn_link *link, uint64_t now_ns, const ack_report *report) {
+    const uint32_t news = link->told ? news_of(link, report) : report->words[0];
     acknowledge(link, now_ns, report->newest, report);
     for (uint32_t w = 0; w < report->word_count; w++) {
-        uint32_t word = report->words[w];
+        uint32_t word = w == 0 ? news : report->words[w];
         for (uint32_t i = 0; word != 0; i++, word >>= 1) {
             if ((word & 1) != 0) {
                 acknowledge(link, now_ns, report->newest - 1 - 32 * w - i, report);
             }
         }
     }
+    link->told = true;
+    link->told_newest = report->newest;
+    link->told_bits = report->words[0];
     resolve_oldest(link);
 }
 
-// False when it acknowledges what was never sent. Further words must end in a set bit: one way to
-// write each report.
+// Refuses what acknowledges the never sent. Further words must end in a set bit: one way to write
+// each report.
 static cairn_link_drop read_report(const cairn_link *link, const cairn_link_header *header,
     const uint8_t *body, size_t body_size, ack_report *out) {
     *out = (ack_report){.newest = cairn_sequence_expand(link->sent.next, header->ack),

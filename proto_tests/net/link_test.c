@@ -445,7 +445,7 @@ static void impossible_configs_are_refused_and_possible_ones_cost_what_the_heade
     } cases[] = {
         {{16384, 1184, 1, 8192, 0}, 36},
         {{1184, 1184, 1, 4096, 0}, 15},
-        {{CAIRN_MESSAGE_SIZE_MAX, CAIRN_MESSAGE_SIZE_MAX, 2, 262208, 0}, 1351},
+        {{CAIRN_MESSAGE_SIZE_MAX, CAIRN_MESSAGE_SIZE_MAX, 4, 262208, 0}, 1875},
         {{0, 1184, 1, 8192, 0}, 0},
         {{CAIRN_MESSAGE_SIZE_MAX + 1, 1184, 1, 8192, 0}, 0},
         {{16384, 0, 1, 8192, 0}, 0},
