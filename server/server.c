@@ -44,13 +44,13 @@ void cairn_server_tell(cairn_server *server, cairn_log_level level, const char *
     server->config.on_event(server->config.user, &event);
 }
 
-bool cairn_server_send_reliable(
+size_t cairn_server_send_reliable(
     cairn_server *server, cairn_session *session, const cairn_message *message) {
     const uint8_t *bytes;
     size_t size;
     cairn_status status = cairn_message_encode(server->encoder, message, &bytes, &size);
     CAIRN_ASSERT(status == CAIRN_OK);
-    return cairn_link_send_reliable(session->link, bytes, size) == CAIRN_OK;
+    return cairn_link_send_reliable(session->link, bytes, size) == CAIRN_OK ? size : 0;
 }
 
 size_t cairn_server_send_unreliable(
@@ -285,9 +285,6 @@ void cairn_server_receive(cairn_server *server, uint64_t now_ns, const cairn_add
     server->now_ns = now_ns;
     server->statistics.datagrams_received += 1;
     server->statistics.bytes_received += size;
-    if (server->draining) {
-        return;
-    }
     cairn_netcode_server_receive(server->netcode, now_ns, from, bytes, size);
     take_events(server);
 }
@@ -441,15 +438,14 @@ void cairn_server_drain(cairn_server *server, uint64_t now_ns) {
     server->draining = true;
     server->drain_end_ns = now_ns + DRAIN_NS;
     server->dry = false;
+    cairn_netcode_server_stop_admitting(server->netcode);
     cairn_netcode_server_disconnect_all(server->netcode, now_ns);
     take_events(server);
     end_recording(server);
 }
 
 bool cairn_server_drained(const cairn_server *server) {
-    return server->draining &&
-           (server->now_ns >= server->drain_end_ns ||
-               (server->dry && cairn_netcode_server_deadline_ns(server->netcode) == UINT64_MAX));
+    return server->draining && (server->dry || server->now_ns >= server->drain_end_ns);
 }
 
 static void read_sessions(const cairn_server *server, cairn_server_statistics *out) {

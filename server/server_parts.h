@@ -47,8 +47,9 @@ struct cairn_server {
 void cairn_server_tell(cairn_server *server, cairn_log_level level, const char *name,
     uint64_t client_id, const char *detail, int64_t value);
 
-// Encodes a message and queues it. False when the link has no room for it; try again later.
-bool cairn_server_send_reliable(
+// Encodes a message and queues it. Returns its size, 0 when the link has no room for it: try again
+// later.
+size_t cairn_server_send_reliable(
     cairn_server *server, cairn_session *session, const cairn_message *message);
 // Returns the size of the message, 0 when it is too large to be sent.
 size_t cairn_server_send_unreliable(

@@ -94,8 +94,8 @@ static void welcome(const visit *v) {
             .scene_digest_lo = room->start_root.lo,
             .scene_digest_hi = room->start_root.hi},
     };
-    bool sent = cairn_server_send_reliable(v->server, v->session, &message);
-    CAIRN_ASSERT(sent);
+    size_t size = cairn_server_send_reliable(v->server, v->session, &message);
+    CAIRN_ASSERT(size > 0);
 }
 
 static cairn_session_state greet(const visit *v) {

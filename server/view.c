@@ -57,7 +57,7 @@ static bool send_shapes(cairn_server *server, cairn_session *session, const shap
             .removed = batch->removed,
             .removed_count = batch->removed_count},
     };
-    if (!cairn_server_send_reliable(server, session, &message)) {
+    if (cairn_server_send_reliable(server, session, &message) == 0) {
         return false;
     }
     for (uint32_t i = 0; i < batch->removed_count; ++i) {
@@ -136,12 +136,12 @@ static void tell_keyframe(cairn_server *server, cairn_session *session) {
             .bodies = newest->bodies,
             .body_count = newest->body_count},
     };
-    bool sent = loose ? cairn_server_send_unreliable(server, session, &message) > 0
-                      : cairn_server_send_reliable(server, session, &message);
-    if (sent) {
+    size_t size = loose ? cairn_server_send_unreliable(server, session, &message)
+                        : cairn_server_send_reliable(server, session, &message);
+    if (size > 0) {
         session->keyframe_tick = loose ? 0 : newest->tick;
         server->statistics.keyframes_sent += 1;
-        server->statistics.snapshot_bytes += estimate;
+        server->statistics.snapshot_bytes += size;
     }
 }
 
@@ -180,7 +180,7 @@ static bool send_piece(cairn_server *server, cairn_session *session) {
             .size = (uint32_t)size},
     };
     if (cairn_link_reliable_room(session->link) < size + ENVELOPE_SIZE ||
-        !cairn_server_send_reliable(server, session, &message)) {
+        cairn_server_send_reliable(server, session, &message) == 0) {
         return false;
     }
     session->transfer_offset += (uint32_t)size;
