@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "net/challenge.h"
+#include "net/packet.h"
+#include "net/token.h"
+#include "proto_tests/net/netcode_kit.h"
+#include "proto_tests/net/netcode_vectors.h"
+
+#define CLIENT_ID UINT64_C(0x1234567890abcdef)
+#define EXPIRE UINT64_C(1700000060)
+#define ANY_TYPE 0x7fu
+
+static uint8_t private_key[32];
+static uint8_t client_to_server[32];
+static uint8_t server_to_client[32];
+static uint8_t challenge_key[32];
+static uint8_t nonce[24];
+static uint8_t user_data[256];
+
+// The keys that the head of vectors/netcode.txt tells.
+static int make_keys(void **state) {
+    (void)state;
+    for (int i = 0; i < 32; ++i) {
+        private_key[i] = (uint8_t)(i + 1);
+        client_to_server[i] = (uint8_t)(0x40 + i);
+        server_to_client[i] = (uint8_t)(0x80 + i);
+        challenge_key[i] = (uint8_t)(0xc0 + i);
+    }
+    for (int i = 0; i < 24; ++i) {
+        nonce[i] = (uint8_t)(0xe0 + i);
+    }
+    for (int i = 0; i < 256; ++i) {
+        user_data[i] = (uint8_t)(255 - i);
+    }
+    return 0;
+}
+
+static void read_token(const vector *v, cairn_token_public *public, cairn_token_private *private) {
+    assert_int_equal(cairn_token_read_public(v->bytes, v->size, public), CAIRN_TOKEN_OK);
+    assert_int_equal(public->protocol_id, KIT_PROTOCOL_ID);
+    assert_int_equal(public->create_unix_s, 1700000000);
+    assert_int_equal(public->expire_unix_s, EXPIRE);
+    assert_memory_equal(public->nonce, nonce, sizeof nonce);
+    assert_int_equal(cairn_token_read_private(public->private_data, public->nonce,
+                         public->protocol_id, public->expire_unix_s, private_key, private),
+        CAIRN_TOKEN_OK);
+    assert_int_equal(private->client_id, CLIENT_ID);
+    assert_int_equal(private->timeout_s, public->timeout_s);
+    assert_int_equal(private->server_count, public->server_count);
+    assert_memory_equal(private->servers, public->servers, sizeof public->servers);
+    assert_memory_equal(private->client_to_server_key, client_to_server, 32);
+    assert_memory_equal(private->server_to_client_key, server_to_client, 32);
+    assert_memory_equal(public->client_to_server_key, client_to_server, 32);
+    assert_memory_equal(public->server_to_client_key, server_to_client, 32);
+    assert_memory_equal(private->user_data, user_data, 256);
+}
+
+static void tokens_are_read(void **state) {
+    (void)state;
+    const vectors *all = vectors_read("netcode.txt");
+    cairn_token_public public;
+    cairn_token_private private;
+    char text[CAIRN_ADDRESS_TEXT_SIZE];
+
+    read_token(vectors_find(all, "token"), &public, &private);
+    assert_int_equal(public.timeout_s, 17);
+    assert_int_equal(public.server_count, 1);
+    assert_string_equal(cairn_address_print(&public.servers[0], text), "127.0.0.1:40000");
+
+    read_token(vectors_find(all, "token_mixed"), &public, &private);
+    assert_int_equal(public.timeout_s, -1);
+    assert_int_equal(public.server_count, 4);
+    assert_string_equal(cairn_address_print(&public.servers[1], text), "[::1]:40001");
+    assert_string_equal(
+        cairn_address_print(&public.servers[2], text), "[2001:db8::8:800:200c:417a]:65535");
+    assert_string_equal(cairn_address_print(&public.servers[3], text), "10.1.2.3:1");
+
+    read_token(vectors_find(all, "token_full"), &public, &private);
+    assert_int_equal(public.timeout_s, INT32_MAX);
+    assert_int_equal(public.server_count, 32);
+    assert_string_equal(cairn_address_print(&public.servers[31], text), "[fe80::20:1]:40031");
+}
+
+static void tokens_are_written_byte_for_byte(void **state) {
+    (void)state;
+    const vectors *all = vectors_read("netcode.txt");
+    const char *const names[] = {"token", "token_mixed", "token_full"};
+    for (int i = 0; i < 3; ++i) {
+        const vector *v = vectors_find(all, names[i]);
+        cairn_token_public public;
+        cairn_token_private private;
+        read_token(v, &public, &private);
+        uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
+        memcpy(entropy, nonce, 24);
+        memcpy(entropy + 24, client_to_server, 32);
+        memcpy(entropy + 56, server_to_client, 32);
+        const cairn_token_request request = {
+            .protocol_id = KIT_PROTOCOL_ID,
+            .client_id = CLIENT_ID,
+            .create_unix_s = 1700000000,
+            .lifetime_s = 60,
+            .timeout_s = public.timeout_s,
+            .server_addresses = public.servers,
+            .server_count = public.server_count,
+            .private_key = private_key,
+            .user_data = user_data,
+            .entropy = entropy,
+        };
+        uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE];
+        assert_int_equal(cairn_token_issue(&request, bytes), CAIRN_OK);
+        assert_memory_equal(bytes, v->bytes, CAIRN_CONNECT_TOKEN_SIZE);
+    }
+}
+
+static void every_broken_bit_of_the_private_part_is_refused(void **state) {
+    (void)state;
+    const vector *v = vectors_find(vectors_read("netcode.txt"), "token");
+    cairn_token_public public;
+    cairn_token_private private;
+    read_token(v, &public, &private);
+    for (size_t i = 0; i < CAIRN_TOKEN_PRIVATE_SIZE; ++i) {
+        public.private_data[i] ^= (uint8_t)(1u << (i % 8));
+        assert_int_equal(cairn_token_read_private(public.private_data, nonce, KIT_PROTOCOL_ID,
+                             EXPIRE, private_key, &private),
+            CAIRN_TOKEN_SEAL_BROKEN);
+        assert_int_equal(private.client_id, 0);
+        public.private_data[i] ^= (uint8_t)(1u << (i % 8));
+    }
+    uint8_t other[32];
+    memcpy(other, private_key, 32);
+    other[31] ^= 1;
+    assert_int_equal(cairn_token_read_private(
+                         public.private_data, nonce, KIT_PROTOCOL_ID, EXPIRE, other, &private),
+        CAIRN_TOKEN_SEAL_BROKEN);
+    memcpy(other, nonce, 24);
+    other[0] ^= 1;
+    assert_int_equal(cairn_token_read_private(public.private_data, other, KIT_PROTOCOL_ID, EXPIRE,
+                         private_key, &private),
+        CAIRN_TOKEN_SEAL_BROKEN);
+    assert_int_equal(cairn_token_read_private(public.private_data, nonce, KIT_PROTOCOL_ID + 1,
+                         EXPIRE, private_key, &private),
+        CAIRN_TOKEN_SEAL_BROKEN);
+    assert_int_equal(cairn_token_read_private(public.private_data, nonce, KIT_PROTOCOL_ID,
+                         EXPIRE + 1, private_key, &private),
+        CAIRN_TOKEN_SEAL_BROKEN);
+}
+
+// Where each field of the public part starts, and what a broken byte there must lead to.
+static void the_public_part_is_refused_by_name(void **state) {
+    (void)state;
+    const vector *v = vectors_find(vectors_read("netcode.txt"), "token");
+    const struct {
+        const char *what;
+        size_t at;
+        uint8_t value;
+        cairn_token_refusal refusal;
+    } cases[] = {
+        {"first letter of the version", 0, 'n', CAIRN_TOKEN_VERSION_WRONG},
+        {"last digit of the version", 11, '3', CAIRN_TOKEN_VERSION_WRONG},
+        {"terminator of the version", 12, 1, CAIRN_TOKEN_VERSION_WRONG},
+        {"created after it expires", 28, 1, CAIRN_TOKEN_TIMES_WRONG},
+        {"no server", 1089, 0, CAIRN_TOKEN_SERVER_COUNT},
+        {"33 servers", 1089, 33, CAIRN_TOKEN_SERVER_COUNT},
+        {"2^24 + 1 servers", 1092, 1, CAIRN_TOKEN_SERVER_COUNT},
+        {"address type 0", 1093, 0, CAIRN_TOKEN_ADDRESS_TYPE},
+        {"address type 3", 1093, 3, CAIRN_TOKEN_ADDRESS_TYPE},
+        {"a second server that is not there", 1089, 2, CAIRN_TOKEN_ADDRESS_TYPE},
+    };
+    cairn_token_public public;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE];
+        memcpy(bytes, v->bytes, sizeof bytes);
+        bytes[cases[i].at] = cases[i].value;
+        const cairn_token_refusal refusal = cairn_token_read_public(bytes, sizeof bytes, &public);
+        if (refusal != cases[i].refusal) {
+            fail_msg("%s: %s", cases[i].what, cairn_token_refusal_text(refusal));
+        }
+    }
+    assert_int_equal(cairn_token_read_public(v->bytes, 2047, &public), CAIRN_TOKEN_SIZE_WRONG);
+    assert_int_equal(cairn_token_read_public(v->bytes, 0, &public), CAIRN_TOKEN_SIZE_WRONG);
+}
+
+// A backend may seal what the standard forbids; its seal is good, its content is refused.
+static void a_sealed_private_part_with_wrong_content_is_refused(void **state) {
+    (void)state;
+    const struct {
+        size_t at;
+        uint8_t value;
+        cairn_token_refusal refusal;
+    } cases[] = {
+        {12, 0, CAIRN_TOKEN_SERVER_COUNT},
+        {12, 33, CAIRN_TOKEN_SERVER_COUNT},
+        {15, 128, CAIRN_TOKEN_SERVER_COUNT},
+        {16, 0, CAIRN_TOKEN_ADDRESS_TYPE},
+        {16, 3, CAIRN_TOKEN_ADDRESS_TYPE},
+    };
+    const vector *v = vectors_find(vectors_read("netcode.txt"), "token");
+    cairn_token_public public;
+    assert_int_equal(cairn_token_read_public(v->bytes, v->size, &public), CAIRN_TOKEN_OK);
+    uint8_t extra[29];
+    memcpy(extra, v->bytes, 21);
+    memcpy(extra + 21, v->bytes + 29, 8);
+    const cairn_seal_extra with = {extra, sizeof extra};
+    uint8_t text[CAIRN_TOKEN_PRIVATE_SIZE];
+    assert_true(cairn_seal_open_wide(
+        public.private_data, CAIRN_TOKEN_PRIVATE_SIZE, with, nonce, private_key, text));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        uint8_t sealed[CAIRN_TOKEN_PRIVATE_SIZE];
+        memcpy(sealed, text, sizeof sealed);
+        sealed[cases[i].at] = cases[i].value;
+        cairn_seal_close_wide(
+            sealed, CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_SEAL_MAC_SIZE, with, nonce, private_key);
+        cairn_token_private private;
+        assert_int_equal(
+            cairn_token_read_private(sealed, nonce, KIT_PROTOCOL_ID, EXPIRE, private_key, &private),
+            cases[i].refusal);
+    }
+}
+
+static void the_challenge_token_is_read_and_written(void **state) {
+    (void)state;
+    const vector *v = vectors_find(vectors_read("netcode.txt"), "challenge_token");
+    assert_int_equal(v->size, CAIRN_CHALLENGE_TOKEN_SIZE);
+    cairn_challenge challenge;
+    assert_true(cairn_challenge_read(v->bytes, v->number, challenge_key, &challenge));
+    assert_int_equal(challenge.client_id, CLIENT_ID);
+    assert_memory_equal(challenge.user_data, user_data, 256);
+    uint8_t bytes[CAIRN_CHALLENGE_TOKEN_SIZE];
+    cairn_challenge_write(&challenge, v->number, challenge_key, bytes);
+    assert_memory_equal(bytes, v->bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; ++i) {
+        bytes[i] ^= (uint8_t)(1u << (i % 8));
+        assert_false(cairn_challenge_read(bytes, v->number, challenge_key, &challenge));
+        bytes[i] ^= (uint8_t)(1u << (i % 8));
+    }
+    assert_false(cairn_challenge_read(bytes, v->number + 1, challenge_key, &challenge));
+    assert_false(cairn_challenge_read(bytes, v->number, private_key, &challenge));
+}
+
+static void the_request_is_read_and_written(void **state) {
+    (void)state;
+    const vectors *all = vectors_read("netcode.txt");
+    const vector *v = vectors_find(all, "request");
+    cairn_packet_request request;
+    assert_int_equal(cairn_packet_read_request(v->bytes, v->size, KIT_PROTOCOL_ID, &request),
+        CAIRN_NETCODE_TAKEN);
+    assert_int_equal(request.expire_unix_s, EXPIRE);
+    assert_memory_equal(request.nonce, nonce, 24);
+    uint8_t bytes[CAIRN_PACKET_REQUEST_SIZE];
+    assert_int_equal(cairn_packet_write_request(&request, bytes), v->size);
+    assert_memory_equal(bytes, v->bytes, v->size);
+    cairn_token_public public;
+    assert_int_equal(cairn_token_read_public(
+                         vectors_find(all, "token")->bytes, CAIRN_CONNECT_TOKEN_SIZE, &public),
+        CAIRN_TOKEN_OK);
+    assert_memory_equal(request.private_data, public.private_data, CAIRN_TOKEN_PRIVATE_SIZE);
+}
+
+static bool from_client(const char *name) {
+    return strncmp(name, "response", 8) == 0 || strncmp(name, "payload", 7) == 0 ||
+           strncmp(name, "disconnect", 10) == 0 || strncmp(name, "client", 6) == 0;
+}
+
+static bool is_sealed_packet(const vector *v) {
+    return strchr(v->name, ':') != NULL && strncmp(v->name, "challenge_token", 15) != 0;
+}
+
+static void check_packet(const vector *v, uint64_t sequence, const uint8_t *key) {
+    cairn_packet_header header;
+    assert_int_equal(
+        cairn_packet_read_header(v->bytes, v->size, ANY_TYPE, &header), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(header.sequence, sequence);
+    _Alignas(8) uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
+    cairn_packet packet;
+    assert_int_equal(
+        cairn_packet_read(&header, v->bytes, v->size, KIT_PROTOCOL_ID, key, body, &packet),
+        CAIRN_NETCODE_TAKEN);
+    uint8_t bytes[CAIRN_PACKET_SEALED_SIZE_MAX];
+    assert_int_equal(cairn_packet_write(&packet, sequence, KIT_PROTOCOL_ID, key, bytes), v->size);
+    assert_memory_equal(bytes, v->bytes, v->size);
+}
+
+static void sealed_packets_are_read_and_written(void **state) {
+    (void)state;
+    const vectors *all = vectors_read("netcode.txt");
+    int seen = 0;
+    for (size_t i = 0; i < all->count; ++i) {
+        const vector *v = &all->list[i];
+        if (is_sealed_packet(v)) {
+            check_packet(v, v->number, from_client(v->name) ? client_to_server : server_to_client);
+            ++seen;
+        }
+    }
+    assert_int_equal(seen, 21);
+}
+
+static void bodies_say_what_was_put_into_them(void **state) {
+    (void)state;
+    const vectors *all = vectors_read("netcode.txt");
+    uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
+    cairn_packet packet;
+    cairn_packet_header header;
+    const vector *v = vectors_find(all, "keep_alive:256");
+    assert_int_equal(
+        cairn_packet_read_header(v->bytes, v->size, ANY_TYPE, &header), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(cairn_packet_read(&header, v->bytes, v->size, KIT_PROTOCOL_ID,
+                         server_to_client, body, &packet),
+        CAIRN_NETCODE_TAKEN);
+    assert_int_equal(packet.type, CAIRN_PACKET_KEEP_ALIVE);
+    assert_int_equal(packet.keep_alive.client_index, 3);
+    assert_int_equal(packet.keep_alive.clients_max, 32);
+    v = vectors_find(all, "payload:2200");
+    assert_int_equal(
+        cairn_packet_read_header(v->bytes, v->size, ANY_TYPE, &header), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(cairn_packet_read(&header, v->bytes, v->size, KIT_PROTOCOL_ID,
+                         client_to_server, body, &packet),
+        CAIRN_NETCODE_TAKEN);
+    assert_int_equal(packet.payload.size, 1200);
+    for (size_t i = 0; i < 1200; ++i) {
+        assert_int_equal(packet.payload.bytes[i], i & 0xff);
+    }
+}
+
+static cairn_netcode_drop read_whole(const uint8_t *bytes, size_t size, const uint8_t *key) {
+    cairn_packet_header header;
+    const cairn_netcode_drop drop = cairn_packet_read_header(bytes, size, ANY_TYPE, &header);
+    if (drop != CAIRN_NETCODE_TAKEN) {
+        return drop;
+    }
+    uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
+    cairn_packet packet;
+    return cairn_packet_read(&header, bytes, size, KIT_PROTOCOL_ID, key, body, &packet);
+}
+
+static void every_broken_bit_and_every_cut_of_a_sealed_packet_is_refused(void **state) {
+    (void)state;
+    const vectors *all = vectors_read("netcode.txt");
+    for (size_t i = 0; i < all->count; ++i) {
+        vector v = all->list[i];
+        if (!is_sealed_packet(&v)) {
+            continue;
+        }
+        const uint8_t *key = from_client(v.name) ? client_to_server : server_to_client;
+        for (size_t bit = 0; bit<v.size * 8; bit += v.size> 100 ? 9 : 1) {
+            v.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+            assert_int_not_equal(read_whole(v.bytes, v.size, key), CAIRN_NETCODE_TAKEN);
+            v.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        }
+        for (size_t size = 0; size < v.size; ++size) {
+            assert_int_not_equal(read_whole(v.bytes, size, key), CAIRN_NETCODE_TAKEN);
+        }
+        assert_int_not_equal(read_whole(v.bytes, v.size + 1, key), CAIRN_NETCODE_TAKEN);
+        assert_int_equal(read_whole(v.bytes, v.size, private_key), CAIRN_NETCODE_DROP_SEAL);
+    }
+}
+
+static void check_capture(const char *file_name) {
+    const vectors *all = vectors_read(file_name);
+    cairn_token_public token;
+    assert_int_equal(cairn_token_read_public(
+                         vectors_find(all, "token")->bytes, CAIRN_CONNECT_TOKEN_SIZE, &token),
+        CAIRN_TOKEN_OK);
+    int seen = 0;
+    for (size_t i = 0; i < all->count; ++i) {
+        const vector *v = &all->list[i];
+        const bool client = strcmp(v->name, "client") == 0;
+        if ((!client && strcmp(v->name, "server") != 0) || v->bytes[0] == CAIRN_PACKET_REQUEST) {
+            continue;
+        }
+        cairn_packet_header header;
+        assert_int_equal(cairn_packet_read_header(v->bytes, v->size,
+                             client ? CAIRN_PACKETS_TO_SERVER : CAIRN_PACKETS_TO_CLIENT, &header),
+            CAIRN_NETCODE_TAKEN);
+        check_packet(
+            v, header.sequence, client ? token.client_to_server_key : token.server_to_client_key);
+        ++seen;
+    }
+    assert_int_equal(seen, 24);
+}
+
+static void captured_datagrams_are_read_and_written(void **state) {
+    (void)state;
+    check_capture("capture_client_leaves.txt");
+    check_capture("capture_server_kicks.txt");
+}
+
+static void the_captured_challenge_tells_the_client_id(void **state) {
+    (void)state;
+    const vectors *all = vectors_read("capture_client_leaves.txt");
+    const vector *v = vectors_find(all, "server");
+    cairn_token_public token;
+    assert_int_equal(cairn_token_read_public(
+                         vectors_find(all, "token")->bytes, CAIRN_CONNECT_TOKEN_SIZE, &token),
+        CAIRN_TOKEN_OK);
+    cairn_packet_header header;
+    uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
+    cairn_packet packet;
+    assert_int_equal(
+        cairn_packet_read_header(v->bytes, v->size, ANY_TYPE, &header), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(cairn_packet_read(&header, v->bytes, v->size, KIT_PROTOCOL_ID,
+                         token.server_to_client_key, body, &packet),
+        CAIRN_NETCODE_TAKEN);
+    cairn_challenge challenge;
+    assert_true(cairn_challenge_read(packet.challenge.token, packet.challenge.sequence,
+        vectors_find(all, "challenge_key")->bytes, &challenge));
+    assert_int_equal(challenge.client_id, CLIENT_ID);
+    assert_memory_equal(challenge.user_data, user_data, 256);
+}
+
+// Our client hears what the captured server said and follows it from the request to the end.
+static void our_client_follows_a_captured_server(void **state) {
+    (void)state;
+    const vectors *all = vectors_read("capture_server_kicks.txt");
+    const cairn_address server = kit_address("10.0.0.100:40000");
+    cairn_token_public token;
+    const uint8_t *bytes = vectors_find(all, "token")->bytes;
+    assert_int_equal(
+        cairn_token_read_public(bytes, CAIRN_CONNECT_TOKEN_SIZE, &token), CAIRN_TOKEN_OK);
+    cairn_netcode_client *client;
+    assert_int_equal(cairn_netcode_client_create(&client), CAIRN_OK);
+    assert_int_equal(cairn_netcode_client_connect(client, 0, token.create_unix_s, bytes), CAIRN_OK);
+    cairn_netcode_client_state reached = CAIRN_NETCODE_STATE_SENDING_REQUEST;
+    size_t payloads = 0;
+    for (size_t i = 0; i < all->count; ++i) {
+        const vector *v = &all->list[i];
+        if (strcmp(v->name, "server") != 0) {
+            continue;
+        }
+        cairn_netcode_client_receive(client, v->number * KIT_MS, &server, v->bytes, v->size);
+        size_t size;
+        payloads += cairn_netcode_client_next_payload(client, &size) != NULL ? 1 : 0;
+        const cairn_netcode_client_state now = cairn_netcode_client_state_read(client);
+        reached = now > reached ? now : reached;
+    }
+    assert_int_equal(reached, CAIRN_NETCODE_STATE_CONNECTED);
+    assert_int_equal(payloads, 2);
+    assert_int_equal(cairn_netcode_client_state_read(client), CAIRN_NETCODE_STATE_DISCONNECTED);
+    assert_int_equal(cairn_netcode_client_drops(client)[CAIRN_NETCODE_DROP_SEAL], 0);
+    cairn_netcode_client_destroy(client);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tokens_are_read),
+        cmocka_unit_test(tokens_are_written_byte_for_byte),
+        cmocka_unit_test(every_broken_bit_of_the_private_part_is_refused),
+        cmocka_unit_test(the_public_part_is_refused_by_name),
+        cmocka_unit_test(a_sealed_private_part_with_wrong_content_is_refused),
+        cmocka_unit_test(the_challenge_token_is_read_and_written),
+        cmocka_unit_test(the_request_is_read_and_written),
+        cmocka_unit_test(sealed_packets_are_read_and_written),
+        cmocka_unit_test(bodies_say_what_was_put_into_them),
+        cmocka_unit_test(every_broken_bit_and_every_cut_of_a_sealed_packet_is_refused),
+        cmocka_unit_test(captured_datagrams_are_read_and_written),
+        cmocka_unit_test(the_captured_challenge_tells_the_client_id),
+        cmocka_unit_test(our_client_follows_a_captured_server),
+    };
+    return cmocka_run_group_tests(tests, make_keys, NULL);
+}
