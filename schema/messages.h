@@ -40,6 +40,10 @@ typedef enum cairn_mode {
     CAIRN_MODE_LOCKSTEP = 1,    // full state once, then commands and roots
 } cairn_mode;
 
+// Texts are printable ASCII; rules' and scenes' names are at most this long, sentences that.
+#define CAIRN_NAME_SIZE_MAX 31
+#define CAIRN_WORDS_SIZE_MAX 255
+
 // Structs that travel in vectors. Little-endian on the wire; no padding.
 
 typedef struct cairn_wire_vec3 {
@@ -207,10 +211,11 @@ typedef struct cairn_delta {
 typedef struct cairn_ticks_message {
     cairn_wire_timing timing;
     const cairn_wire_tick *ticks; // consecutive
-    uint32_t tick_count;
+    uint32_t tick_count;          // at most CAIRN_TICKS_PER_MESSAGE_MAX
     const cairn_wire_command *commands;
-    uint32_t command_count;
+    uint32_t command_count; // sorted by (slot, kind, sequence) within each tick
 } cairn_ticks_message;
+#define CAIRN_TICKS_PER_MESSAGE_MAX 4096
 
 typedef struct cairn_state_message {
     uint64_t tick;        // of the state

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+#include "schema/message_check.h"
+
+#include <string.h>
+
+// Remembers the first refusal; later ones do not replace it.
+typedef struct checker {
+    cairn_decode_refusal refusal;
+} checker;
+
+// sim's kinds, which travel as numbers.
+enum {
+    BODY_FLAGS_MAX = 1 | 2 << 1,
+    SHAPE_KIND_MAX = 4,
+    COMMAND_KIND_MAX = 3,
+    ID_INDEX_MASK = 0xfffff,
+};
+
+const char *cairn_decode_refusal_text(cairn_decode_refusal refusal) {
+    static const char *const texts[CAIRN_DECODE_REFUSAL_COUNT] = {
+        [CAIRN_DECODE_OK] = "ok",
+        [CAIRN_DECODE_EMPTY] = "empty or too large",
+        [CAIRN_DECODE_NOT_FLATBUFFERS] = "not a FlatBuffers message of this schema",
+        [CAIRN_DECODE_UNKNOWN_KIND] = "unknown message kind",
+        [CAIRN_DECODE_COUNT_LIMIT] = "too many elements",
+        [CAIRN_DECODE_MISSING_FIELD] = "a field is missing",
+        [CAIRN_DECODE_NON_FINITE] = "a float is not finite",
+        [CAIRN_DECODE_OUT_OF_RANGE] = "a value is out of range",
+        [CAIRN_DECODE_ORDER] = "ticks or ids are out of order",
+        [CAIRN_DECODE_TEXT] = "a text is too long or not printable",
+        [CAIRN_DECODE_WRONG_DIRECTION] = "a message of the other side",
+    };
+    if ((unsigned)refusal >= CAIRN_DECODE_REFUSAL_COUNT) {
+        return "unknown refusal";
+    }
+    return texts[refusal];
+}
+
+// Any struct of floats alone; by their bits, so that no compiler may assume the answer.
+static bool is_finite(const void *floats, size_t size) {
+    const unsigned char *at = floats;
+    for (size_t i = 0; i + sizeof(uint32_t) <= size; i += sizeof(uint32_t)) {
+        uint32_t bits;
+        memcpy(&bits, at + i, sizeof bits);
+        if ((bits & 0x7f800000u) == 0x7f800000u) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void must(checker *c, bool holds, cairn_decode_refusal otherwise) {
+    if (c->refusal == CAIRN_DECODE_OK && !holds) {
+        c->refusal = otherwise;
+    }
+}
+
+static bool is_unit(cairn_wire_quat q) {
+    const float square = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
+    return square >= 0.81f && square <= 1.21f;
+}
+
+static bool is_direction(cairn_wire_vec3 v) {
+    return v.x >= -1.0f && v.x <= 1.0f && v.y >= -1.0f && v.y <= 1.0f && v.z >= -1.0f &&
+           v.z <= 1.0f;
+}
+
+static uint32_t id_index(uint32_t id) {
+    return id & ID_INDEX_MASK;
+}
+
+static void check_text(checker *c, const char *text, size_t size_max) {
+    must(c, text != NULL, CAIRN_DECODE_MISSING_FIELD);
+    for (size_t size = 0; c->refusal == CAIRN_DECODE_OK && text[size] != '\0'; ++size) {
+        must(c, size < size_max && text[size] >= ' ' && text[size] <= '~', CAIRN_DECODE_TEXT);
+    }
+}
+
+// How many elements may be looked at: none once something was refused.
+static uint32_t check_vector(checker *c, const void *elements, uint32_t count, uint32_t count_max) {
+    must(c, count <= count_max, CAIRN_DECODE_COUNT_LIMIT);
+    must(c, count == 0 || elements != NULL, CAIRN_DECODE_MISSING_FIELD);
+    return c->refusal == CAIRN_DECODE_OK ? count : 0;
+}
+
+static void check_body(checker *c, const cairn_wire_body *body) {
+    must(c, is_finite(&body->position, sizeof body->position), CAIRN_DECODE_NON_FINITE);
+    must(c, is_finite(&body->rotation, sizeof body->rotation), CAIRN_DECODE_NON_FINITE);
+    must(c, is_finite(&body->linear_velocity, sizeof body->linear_velocity),
+        CAIRN_DECODE_NON_FINITE);
+    must(c, is_finite(&body->angular_velocity, sizeof body->angular_velocity),
+        CAIRN_DECODE_NON_FINITE);
+    must(c, id_index(body->id) != 0, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, body->flags <= BODY_FLAGS_MAX, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, is_unit(body->rotation), CAIRN_DECODE_OUT_OF_RANGE);
+}
+
+cairn_decode_refusal cairn_bodies_check(const cairn_wire_body *bodies, uint32_t count) {
+    checker c = {CAIRN_DECODE_OK};
+    count = check_vector(&c, bodies, count, CAIRN_BODIES_MAX);
+    for (uint32_t i = 0; i < count; ++i) {
+        check_body(&c, &bodies[i]);
+    }
+    for (uint32_t i = 1; i < count; ++i) {
+        must(&c, id_index(bodies[i - 1].id) < id_index(bodies[i].id), CAIRN_DECODE_ORDER);
+    }
+    return c.refusal;
+}
+
+static void check_hello(checker *c, const cairn_hello *hello) {
+    check_text(c, hello->rules_name, CAIRN_NAME_SIZE_MAX);
+    must(c, hello->mode <= CAIRN_MODE_LOCKSTEP, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, hello->spectator <= 1, CAIRN_DECODE_OUT_OF_RANGE);
+}
+
+static void check_input(checker *c, const cairn_input_message *message) {
+    const cairn_wire_input *inputs = message->inputs;
+    const uint32_t count =
+        check_vector(c, inputs, message->input_count, CAIRN_INPUTS_PER_MESSAGE_MAX);
+    for (uint32_t i = 0; i < count; ++i) {
+        must(c, is_finite(&inputs[i].move, sizeof inputs[i].move), CAIRN_DECODE_NON_FINITE);
+        must(c, is_finite(&inputs[i].aim, sizeof inputs[i].aim), CAIRN_DECODE_NON_FINITE);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        must(c, is_direction(inputs[i].move), CAIRN_DECODE_OUT_OF_RANGE);
+        must(c, is_direction(inputs[i].aim), CAIRN_DECODE_OUT_OF_RANGE);
+    }
+    for (uint32_t i = 1; i < count; ++i) {
+        must(c, inputs[i - 1].tick < inputs[i].tick, CAIRN_DECODE_ORDER);
+    }
+}
+
+static void check_root_report(checker *c, const cairn_root_report *report) {
+    const uint32_t count =
+        check_vector(c, report->roots, report->root_count, CAIRN_ROOTS_PER_MESSAGE_MAX);
+    for (uint32_t i = 1; i < count; ++i) {
+        must(c, report->roots[i - 1].tick < report->roots[i].tick, CAIRN_DECODE_ORDER);
+    }
+}
+
+static void check_welcome(checker *c, const cairn_welcome *welcome) {
+    check_text(c, welcome->rules_name, CAIRN_NAME_SIZE_MAX);
+    check_text(c, welcome->scene_name, CAIRN_NAME_SIZE_MAX);
+    must(c, welcome->slot < CAIRN_SLOTS_MAX || welcome->slot == CAIRN_SLOT_NONE,
+        CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, welcome->tick_rate_hz >= CAIRN_TICK_RATE_HZ_MIN, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, welcome->tick_rate_hz <= CAIRN_TICK_RATE_HZ_MAX, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, welcome->snapshot_rate_hz >= 1, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, welcome->snapshot_rate_hz <= welcome->tick_rate_hz, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, welcome->mode <= CAIRN_MODE_LOCKSTEP, CAIRN_DECODE_OUT_OF_RANGE);
+}
+
+static void check_refused(checker *c, const cairn_refused *refused) {
+    check_text(c, refused->words, CAIRN_WORDS_SIZE_MAX);
+    must(c, refused->reason >= CAIRN_REFUSAL_PROTOCOL_VERSION, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, refused->reason <= CAIRN_REFUSAL_MALFORMED, CAIRN_DECODE_OUT_OF_RANGE);
+}
+
+static void check_shape(checker *c, const cairn_wire_shape *shape) {
+    must(c, is_finite(&shape->half_extents, sizeof shape->half_extents), CAIRN_DECODE_NON_FINITE);
+    must(c, is_finite(&shape->radius, sizeof shape->radius), CAIRN_DECODE_NON_FINITE);
+    must(c, is_finite(&shape->half_height, sizeof shape->half_height), CAIRN_DECODE_NON_FINITE);
+    must(c, is_finite(&shape->position, sizeof shape->position), CAIRN_DECODE_NON_FINITE);
+    must(c, is_finite(&shape->rotation, sizeof shape->rotation), CAIRN_DECODE_NON_FINITE);
+    must(c, id_index(shape->id) != 0 && id_index(shape->body) != 0, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, shape->kind >= 1 && shape->kind <= SHAPE_KIND_MAX, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, is_unit(shape->rotation), CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, shape->radius >= 0.0f && shape->half_height >= 0.0f, CAIRN_DECODE_OUT_OF_RANGE);
+    const cairn_wire_vec3 half = shape->half_extents;
+    must(c, half.x >= 0.0f && half.y >= 0.0f && half.z >= 0.0f, CAIRN_DECODE_OUT_OF_RANGE);
+}
+
+static void check_shapes(checker *c, const cairn_shapes_message *message) {
+    const uint32_t shape_count =
+        check_vector(c, message->shapes, message->shape_count, CAIRN_SHAPES_MAX);
+    const uint32_t removed_count =
+        check_vector(c, message->removed, message->removed_count, CAIRN_SHAPES_MAX);
+    for (uint32_t i = 0; i < shape_count; ++i) {
+        check_shape(c, &message->shapes[i]);
+    }
+    for (uint32_t i = 0; i < removed_count; ++i) {
+        must(c, id_index(message->removed[i]) != 0, CAIRN_DECODE_OUT_OF_RANGE);
+    }
+}
+
+static void check_delta(checker *c, const cairn_delta *delta) {
+    check_vector(c, delta->payload, delta->payload_size, CAIRN_MESSAGE_SIZE_MAX);
+    must(c, delta->baseline_tick < delta->tick, CAIRN_DECODE_ORDER);
+}
+
+static bool commands_in_order(const cairn_wire_command *a, const cairn_wire_command *b) {
+    if (a->slot != b->slot) {
+        return a->slot < b->slot;
+    }
+    return a->kind != b->kind ? a->kind < b->kind : a->sequence <= b->sequence;
+}
+
+static void check_commands(checker *c, const cairn_wire_command *commands, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+        must(c, is_finite(&commands[i].move, sizeof commands[i].move), CAIRN_DECODE_NON_FINITE);
+        must(c, is_finite(&commands[i].aim, sizeof commands[i].aim), CAIRN_DECODE_NON_FINITE);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        must(c, commands[i].kind >= 1 && commands[i].kind <= COMMAND_KIND_MAX,
+            CAIRN_DECODE_OUT_OF_RANGE);
+        must(c, commands[i].slot < CAIRN_SLOTS_MAX, CAIRN_DECODE_OUT_OF_RANGE);
+        must(c, is_direction(commands[i].move), CAIRN_DECODE_OUT_OF_RANGE);
+        must(c, is_direction(commands[i].aim), CAIRN_DECODE_OUT_OF_RANGE);
+    }
+}
+
+// The ticks share the commands out among them without a gap.
+static void check_shares(checker *c, const cairn_chunk_ticks *all) {
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < all->tick_count && c->refusal == CAIRN_DECODE_OK; ++i) {
+        const cairn_wire_tick *tick = &all->ticks[i];
+        must(c, tick->command_count <= CAIRN_COMMANDS_PER_TICK_MAX, CAIRN_DECODE_COUNT_LIMIT);
+        must(c, tick->first_command == first, CAIRN_DECODE_OUT_OF_RANGE);
+        must(c, tick->command_count <= all->command_count - first, CAIRN_DECODE_OUT_OF_RANGE);
+        first += tick->command_count;
+    }
+    must(c, first == all->command_count, CAIRN_DECODE_OUT_OF_RANGE);
+}
+
+static void check_tick_order(checker *c, const cairn_chunk_ticks *all) {
+    for (uint32_t i = 0; i < all->tick_count && c->refusal == CAIRN_DECODE_OK; ++i) {
+        const cairn_wire_tick *tick = &all->ticks[i];
+        must(c, i == 0 || tick->tick == tick[-1].tick + 1, CAIRN_DECODE_ORDER);
+        must(c, tick->tick != UINT64_MAX, CAIRN_DECODE_ORDER);
+        for (uint32_t k = 1; k < tick->command_count; ++k) {
+            const cairn_wire_command *command = &all->commands[tick->first_command + k];
+            must(c, commands_in_order(command - 1, command), CAIRN_DECODE_ORDER);
+        }
+    }
+}
+
+static void check_ticks(checker *c, const cairn_chunk_ticks *all) {
+    check_vector(c, all->ticks, all->tick_count, CAIRN_TICKS_PER_MESSAGE_MAX);
+    const uint32_t command_count = check_vector(c, all->commands, all->command_count,
+        CAIRN_TICKS_PER_MESSAGE_MAX * CAIRN_COMMANDS_PER_TICK_MAX);
+    check_commands(c, all->commands, command_count);
+    check_shares(c, all);
+    check_tick_order(c, all);
+}
+
+static void check_ticks_message(checker *c, const cairn_ticks_message *message) {
+    const cairn_chunk_ticks all = {.ticks = message->ticks,
+        .tick_count = message->tick_count,
+        .commands = message->commands,
+        .command_count = message->command_count};
+    check_ticks(c, &all);
+}
+
+static void check_state(checker *c, const cairn_state_message *state) {
+    check_vector(c, state->bytes, state->size, CAIRN_MESSAGE_SIZE_MAX);
+    must(c, state->size >= 1, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, state->total_size <= CAIRN_STATE_SIZE_MAX, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, state->offset <= state->total_size, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, state->size <= state->total_size - state->offset, CAIRN_DECODE_OUT_OF_RANGE);
+}
+
+cairn_decode_refusal cairn_message_check(const cairn_message *message) {
+    checker c = {CAIRN_DECODE_OK};
+    switch (message->kind) {
+    case CAIRN_MESSAGE_HELLO:
+        check_hello(&c, &message->hello);
+        return c.refusal;
+    case CAIRN_MESSAGE_INPUT:
+        check_input(&c, &message->input);
+        return c.refusal;
+    case CAIRN_MESSAGE_ROOT_REPORT:
+        check_root_report(&c, &message->root_report);
+        return c.refusal;
+    case CAIRN_MESSAGE_WELCOME:
+        check_welcome(&c, &message->welcome);
+        return c.refusal;
+    case CAIRN_MESSAGE_REFUSED:
+        check_refused(&c, &message->refused);
+        return c.refusal;
+    case CAIRN_MESSAGE_SHAPES:
+        check_shapes(&c, &message->shapes);
+        return c.refusal;
+    case CAIRN_MESSAGE_KEYFRAME:
+        return cairn_bodies_check(message->keyframe.bodies, message->keyframe.body_count);
+    case CAIRN_MESSAGE_DELTA:
+        check_delta(&c, &message->delta);
+        return c.refusal;
+    case CAIRN_MESSAGE_TICKS:
+        check_ticks_message(&c, &message->ticks);
+        return c.refusal;
+    case CAIRN_MESSAGE_STATE:
+        check_state(&c, &message->state);
+        return c.refusal;
+    case CAIRN_MESSAGE_NONE:
+    case CAIRN_MESSAGE_KIND_COUNT:
+        break;
+    }
+    return CAIRN_DECODE_UNKNOWN_KIND;
+}
+
+static void check_start(checker *c, const cairn_chunk_start *start) {
+    check_vector(c, start->state, start->state_size, CAIRN_STATE_SIZE_MAX);
+    check_text(c, start->rules_name, CAIRN_NAME_SIZE_MAX);
+    check_text(c, start->scene_name, CAIRN_NAME_SIZE_MAX);
+    check_text(c, start->build, CAIRN_WORDS_SIZE_MAX);
+    must(c, start->state_size >= 1, CAIRN_DECODE_OUT_OF_RANGE);
+}
+
+cairn_decode_refusal cairn_chunk_check(const cairn_chunk *chunk) {
+    checker c = {CAIRN_DECODE_OK};
+    switch (chunk->kind) {
+    case CAIRN_CHUNK_START:
+        check_start(&c, &chunk->start);
+        return c.refusal;
+    case CAIRN_CHUNK_TICKS:
+        check_ticks(&c, &chunk->ticks);
+        return c.refusal;
+    case CAIRN_CHUNK_END:
+        must(&c, chunk->end.tick_count <= chunk->end.tick, CAIRN_DECODE_OUT_OF_RANGE);
+        return c.refusal;
+    case CAIRN_CHUNK_NONE:
+        break;
+    }
+    return CAIRN_DECODE_UNKNOWN_KIND;
+}

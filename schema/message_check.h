@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a message must keep beyond its structure: one set of rules for who encodes and who decodes.
+// The first rule broken is the one reported. Order: a vector's count, missing fields, text, then
+// the floats of each element, its ranges, and last the order of elements.
+
+#include "schema/codec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+cairn_decode_refusal cairn_message_check(const cairn_message *message);
+cairn_decode_refusal cairn_chunk_check(const cairn_chunk *chunk);
+
+// Bodies as a snapshot promises them: strictly rising id index, finite, unit rotations.
+cairn_decode_refusal cairn_bodies_check(const cairn_wire_body *bodies, uint32_t count);
+
+#ifdef __cplusplus
+}
+#endif
