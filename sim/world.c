@@ -20,7 +20,7 @@ cairn_world_def cairn_world_def_default(void) {
         .friction_model = CAIRN_FRICTION_COULOMB,
         .warm_start = 1,
         .sleep = 1,
-        .baumgarte = 0.1f,
+        .baumgarte = 0.2f,
         .slop = 0.005f,
         .restitution_threshold = 1.0f};
 }

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+
+// What the solver must be able to do, with the numbers of its sources: the results of Catto 2005
+// (section 9, table 1), and textbook mechanics with error bounds.
+
+#include "tests/sim/world_kit.h"
+
+#define BOXES_MAX 16
+
+// Table 1 in SI: 200 x 200 x 100 units are 70 x 70 x 35 cm, 110 kg, 10 units are 3.5 cm; mu 0.2,
+// beta dt 0.05, ten iterations, friction bounded by mu m_c g, neither sleep nor damping.
+static cairn_world_def table_1(void) {
+    cairn_world_def def = cairn_world_def_default();
+    def.friction_model = CAIRN_FRICTION_CONSTANT;
+    def.gravity = vec3(0.0f, -9.8f, 0.0f);
+    def.baumgarte = 0.05f;
+    def.iterations = 10;
+    def.sleep = 0;
+    def.body_capacity = BOXES_MAX + 1;
+    def.shape_capacity = BOXES_MAX + 1;
+    def.contact_capacity = 64;
+    return def;
+}
+
+#define BOX_HEIGHT 0.35f
+#define BOX_DENSITY 641.0f
+#define BOX_FRICTION 0.2f
+#define INITIAL_SEPARATION 0.035f
+
+typedef struct stack {
+    cairn_world *world;
+    uint32_t count;
+    cairn_body_id boxes[BOXES_MAX];
+} stack;
+
+static stack stack_of(const cairn_world_def *def, uint32_t count, float bottom_density) {
+    stack out = {.world = kit_world(def), .count = count};
+    (void)kit_ground(out.world, BOX_FRICTION);
+    for (uint32_t i = 0; i < count; ++i) {
+        const float y =
+            0.5f * BOX_HEIGHT + INITIAL_SEPARATION + (float)i * (BOX_HEIGHT + INITIAL_SEPARATION);
+        out.boxes[i] = kit_box(out.world, vec3(0.0f, y, 0.0f), vec3(0.35f, 0.175f, 0.35f),
+            i == 0 ? bottom_density : BOX_DENSITY, BOX_FRICTION);
+    }
+    return out;
+}
+
+static float speed_max(const stack *s) {
+    float most = 0.0f;
+    for (uint32_t i = 0; i < s->count; ++i) {
+        const cairn_body_state box = kit_read(s->world, s->boxes[i]);
+        most = float_max(most, vec3_length(box.linear_velocity));
+        most = float_max(most, vec3_length(box.angular_velocity));
+    }
+    return most;
+}
+
+static float drift_max(const stack *s) {
+    float most = 0.0f;
+    for (uint32_t i = 0; i < s->count; ++i) {
+        const cairn_vec3 p = kit_read(s->world, s->boxes[i]).position;
+        most = float_max(most, vec3_length(vec3(p.x, 0.0f, p.z)));
+    }
+    return most;
+}
+
+static bool stands(const stack *s) {
+    const float top = kit_read(s->world, s->boxes[s->count - 1]).position.y;
+    return top > ((float)s->count - 0.75f) * BOX_HEIGHT;
+}
+
+static void ten_boxes_with_the_cache_come_to_rest(void **state) {
+    (void)state;
+    const cairn_world_def def = table_1();
+    stack s = stack_of(&def, 10, BOX_DENSITY);
+    kit_run(s.world, 600);
+    assert_true(stands(&s));
+    assert_true(speed_max(&s) < 0.02f);
+    assert_true(drift_max(&s) < 0.02f);
+    cairn_world_destroy(s.world);
+}
+
+static void ten_boxes_without_the_cache_fall(void **state) {
+    (void)state;
+    cairn_world_def def = table_1();
+    def.warm_start = 0;
+    stack s = stack_of(&def, 10, BOX_DENSITY);
+    kit_run(s.world, 600);
+    assert_false(stands(&s));
+    cairn_world_destroy(s.world);
+}
+
+// Without the cache the three slide and turn on each other a little in every step and never stop.
+static void three_boxes_without_the_cache_fall(void **state) {
+    (void)state;
+    cairn_world_def def = table_1();
+    def.warm_start = 0;
+    stack s = stack_of(&def, 3, BOX_DENSITY);
+    kit_run(s.world, 8400);
+    assert_false(stands(&s));
+    cairn_world_destroy(s.world);
+}
+
+static void three_boxes_with_the_cache_never_move(void **state) {
+    (void)state;
+    const cairn_world_def def = table_1();
+    stack s = stack_of(&def, 3, BOX_DENSITY);
+    kit_run(s.world, 1200);
+    assert_true(stands(&s));
+    assert_true(drift_max(&s) < 0.001f);
+    cairn_world_destroy(s.world);
+}
+
+static void ten_boxes_with_the_defaults_fall_asleep(void **state) {
+    (void)state;
+    stack s = stack_of(NULL, 10, BOX_DENSITY);
+    kit_run(s.world, 600);
+    assert_true(stands(&s));
+    assert_true(drift_max(&s) < 0.02f);
+    assert_int_equal(cairn_world_counts_read(s.world).bodies_awake, 0);
+    cairn_world_destroy(s.world);
+}
+
+typedef struct mass_ratio {
+    float bottom; // density, as a part of the upper box's
+    uint32_t warm_start;
+    bool stable;
+} mass_ratio;
+
+// "The stack was stable until the density ratio was lowered to 3%"; at 1 % the top slides off.
+static const mass_ratio mass_ratios[] = {
+    {1.00f, 1, true},
+    {0.10f, 1, true},
+    {0.05f, 1, true},
+    {0.03f, 1, true},
+    {0.02f, 1, false},
+    {0.01f, 1, false},
+    {0.01f, 0, false},
+    {100.0f, 1, true},
+    {100.0f, 0, true},
+};
+
+static void a_light_box_carries_a_heavy_one_down_to_three_percent(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof mass_ratios / sizeof mass_ratios[0]; ++i) {
+        cairn_world_def def = table_1();
+        def.warm_start = mass_ratios[i].warm_start;
+        stack s = stack_of(&def, 2, mass_ratios[i].bottom * BOX_DENSITY);
+        kit_run(s.world, 900);
+        if (stands(&s) != mass_ratios[i].stable) {
+            fail_msg("bottom density %g %s", (double)mass_ratios[i].bottom,
+                mass_ratios[i].stable ? "falls" : "stands");
+        }
+        cairn_world_destroy(s.world);
+    }
+}
+
+// The rotation about z that tilts the x axis up by a slope (the tangent of its angle).
+static cairn_quat tilt_of(float slope) {
+    const float cosine = 1.0f / float_sqrt(1.0f + slope * slope);
+    return (cairn_quat){
+        .z = float_sqrt(0.5f * (1.0f - cosine)), .w = float_sqrt(0.5f * (1.0f + cosine))};
+}
+
+// Distance that a box laid on a slope slides in the third and the fourth half second.
+static float slide_on_slope(uint32_t model, float slope, float friction) {
+    cairn_world_def def = cairn_world_def_default();
+    def.friction_model = model;
+    def.sleep = 0;
+    cairn_world *world = kit_world(&def);
+    cairn_body_def body = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    shape.friction = friction;
+    body.rotation = tilt_of(slope);
+    body.position = quat_rotate(body.rotation, vec3(0.0f, 0.1f, 0.0f));
+    shape.half_extents = vec3(0.5f, 0.1f, 0.5f);
+    const cairn_body_id box = kit_body(world, &body, &shape);
+    body.kind = CAIRN_BODY_STATIC;
+    body.position = vec3_zero();
+    shape.kind = CAIRN_SHAPE_HALF_SPACE;
+    (void)kit_body(world, &body, &shape);
+    kit_run(world, 60);
+    const cairn_vec3 from = kit_read(world, box).position;
+    kit_run(world, 60);
+    const float slid = vec3_distance(from, kit_read(world, box).position);
+    cairn_world_destroy(world);
+    return slid;
+}
+
+static void friction_holds_below_its_angle_and_slides_above(void **state) {
+    (void)state;
+    for (uint32_t model = CAIRN_FRICTION_COULOMB; model <= CAIRN_FRICTION_CONSTANT; ++model) {
+        assert_true(slide_on_slope(model, 0.35f, 0.4f) < 0.01f);
+        assert_true(slide_on_slope(model, 0.50f, 0.4f) > 0.1f);
+    }
+    // g (sin - mu cos) t^2 / 2 between one and two seconds after the start.
+    const float expected = 9.81f * (0.7071f - 0.4f * 0.7071f) * (4.0f - 1.0f) / 2.0f;
+    const float slid = slide_on_slope(CAIRN_FRICTION_COULOMB, 1.0f, 0.4f);
+    assert_float_equal(slid, expected, 0.03f * expected);
+}
+
+static float bounce_height(float restitution) {
+    cairn_world *world = kit_world(NULL);
+    (void)kit_ground(world, 0.5f);
+    cairn_body_def def = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    def.position = vec3(0.0f, 2.25f, 0.0f);
+    shape.kind = CAIRN_SHAPE_SPHERE;
+    shape.radius = 0.25f;
+    shape.restitution = restitution;
+    const cairn_body_id ball = kit_body(world, &def, &shape);
+    while (kit_read(world, ball).linear_velocity.y <= 0.0f && cairn_world_tick(world) < 90) {
+        kit_run(world, 1);
+    }
+    float highest = 0.0f;
+    for (uint32_t i = 0; i < 60; ++i) {
+        highest = float_max(highest, kit_read(world, ball).position.y - 0.25f);
+        kit_run(world, 1);
+    }
+    cairn_world_destroy(world);
+    return highest;
+}
+
+static void a_ball_returns_to_the_square_of_its_restitution(void **state) {
+    (void)state;
+    // The error is what it travels in one step, 10 cm: contact is seen at ticks alone.
+    assert_float_equal(bounce_height(1.0f), 2.0f, 0.12f);
+    assert_float_equal(bounce_height(0.5f), 0.5f, 0.05f);
+    assert_true(bounce_height(0.0f) < 0.01f);
+}
+
+static cairn_body_id hang_ball(cairn_world *world, uint32_t kind, float length) {
+    const cairn_body_id ball = kit_sphere(world, vec3(length, 0.0f, 0.0f), 0.1f, 1000.0f, 0.5f);
+    cairn_body_def hook_def = cairn_body_def_default();
+    cairn_joint_def joint = cairn_joint_def_default();
+    cairn_joint_id id = 0;
+    hook_def.kind = CAIRN_BODY_STATIC;
+    assert_int_equal(cairn_body_create(world, &hook_def, &joint.body_a), CAIRN_OK);
+    joint.kind = kind;
+    joint.body_b = ball;
+    joint.length = length;
+    joint.anchor_b = kind == CAIRN_JOINT_BALL ? vec3(-length, 0.0f, 0.0f) : vec3_zero();
+    assert_int_equal(cairn_joint_create(world, &joint, &id), CAIRN_OK);
+    return ball;
+}
+
+// Ticks from rest at the horizontal to the next rest on the other side: half a period of a swing of
+// 90 degrees is 1.18034 pi sqrt(l / g).
+static void check_pendulum(uint32_t kind) {
+    cairn_world *world = kit_world(NULL);
+    const cairn_body_id ball = hang_ball(world, kind, 2.0f);
+    cairn_joint_def def;
+    float worst = 0.0f;
+    float speed = 0.0f;
+    uint32_t ticks = 0;
+    assert_int_equal(cairn_joint_read(world, 1, &def), CAIRN_OK);
+    while (ticks < 300) {
+        float error = 0.0f;
+        kit_run(world, 1);
+        ++ticks;
+        assert_int_equal(cairn_joint_error(world, 1, &error), CAIRN_OK);
+        worst = float_max(worst, error);
+        const cairn_body_state now = kit_read(world, ball);
+        speed = float_max(speed, vec3_length(now.linear_velocity));
+        if (now.linear_velocity.y < 0.0f && now.position.x < -1.0f) {
+            break;
+        }
+    }
+    assert_float_equal((float)ticks, 60.0f * 1.18034f * 3.14159f * 0.45152f, 3.0f);
+    assert_float_equal(speed, 6.264f, 0.15f); // sqrt(2 g l)
+    assert_true(worst < 0.02f); // of 2 m, at 6.3 m/s and Baumgarte's one fifth per step
+    cairn_world_destroy(world);
+}
+
+static void a_ball_joint_swings_like_a_pendulum(void **state) {
+    (void)state;
+    check_pendulum(CAIRN_JOINT_BALL);
+}
+
+static void a_distance_joint_swings_like_a_pendulum(void **state) {
+    (void)state;
+    check_pendulum(CAIRN_JOINT_DISTANCE);
+}
+
+static void joined_bodies_collide_only_when_asked(void **state) {
+    (void)state;
+    for (uint32_t collide = 0; collide < 2; ++collide) {
+        cairn_world *world = kit_world(NULL);
+        const cairn_vec3 half = vec3(0.5f, 0.5f, 0.5f);
+        cairn_joint_def joint = cairn_joint_def_default();
+        cairn_joint_id id = 0;
+        joint.body_a = kit_box(world, vec3(0.0f, 0.0f, 0.0f), half, 1000.0f, 0.5f);
+        joint.body_b = kit_box(world, vec3(0.5f, 0.0f, 0.0f), half, 1000.0f, 0.5f);
+        joint.anchor_a = vec3(0.5f, 0.0f, 0.0f);
+        joint.collide_connected = collide;
+        assert_int_equal(cairn_joint_create(world, &joint, &id), CAIRN_OK);
+        kit_run(world, 1);
+        assert_int_equal(cairn_world_counts_read(world).contacts, collide);
+        cairn_world_destroy(world);
+    }
+}
+
+// More neighbours than there are colours: the overflow batch solves the rest one after the other.
+static void a_plate_carries_more_bodies_than_there_are_colours(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    (void)kit_ground(world, 0.5f);
+    const cairn_vec3 plate = vec3(3.0f, 0.2f, 3.0f);
+    (void)kit_box(world, vec3(0.0f, 0.2f, 0.0f), plate, 1000.0f, 0.5f);
+    for (uint32_t i = 0; i < 36; ++i) {
+        const cairn_vec3 at = vec3((float)(i % 6) - 2.5f, 0.62f, (float)(i / 6) - 2.5f);
+        (void)kit_sphere(world, at, 0.2f, 1000.0f, 0.5f);
+    }
+    kit_run(world, 240);
+    assert_int_equal(cairn_world_counts_read(world).contacts, 37);
+    assert_int_equal(cairn_world_counts_read(world).bodies_awake, 0);
+    cairn_world_destroy(world);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ten_boxes_with_the_cache_come_to_rest),
+        cmocka_unit_test(ten_boxes_without_the_cache_fall),
+        cmocka_unit_test(three_boxes_without_the_cache_fall),
+        cmocka_unit_test(three_boxes_with_the_cache_never_move),
+        cmocka_unit_test(ten_boxes_with_the_defaults_fall_asleep),
+        cmocka_unit_test(a_light_box_carries_a_heavy_one_down_to_three_percent),
+        cmocka_unit_test(friction_holds_below_its_angle_and_slides_above),
+        cmocka_unit_test(a_ball_returns_to_the_square_of_its_restitution),
+        cmocka_unit_test(a_ball_joint_swings_like_a_pendulum),
+        cmocka_unit_test(a_distance_joint_swings_like_a_pendulum),
+        cmocka_unit_test(joined_bodies_collide_only_when_asked),
+        cmocka_unit_test(a_plate_carries_more_bodies_than_there_are_colours),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
