@@ -1,39 +1,527 @@
 // SPDX-License-Identifier: MIT
+
+// Rules of the world around the solver: ids, capacities, checks, events, sleep, quarantine,
+// queries.
+
 #include "tests/sim/world_kit.h"
 
-static void a_ball_comes_to_rest_on_the_ground_and_sleeps(void **state) {
+#include <math.h>
+
+static const cairn_vec3 half_cube = {.x = 0.5f, .y = 0.5f, .z = 0.5f};
+
+static cairn_body_id cube(cairn_world *world, float x, float y) {
+    return kit_box(world, vec3(x, y, 0.0f), half_cube, 1000.0f, 0.5f);
+}
+
+static bool awake(const cairn_world *world, cairn_body_id body) {
+    return kit_read(world, body).awake != 0;
+}
+
+// ids
+
+static void the_lowest_free_slot_is_taken_first(void **state) {
     (void)state;
     cairn_world *world = kit_world(NULL);
-    kit_ground(world, 0.5f);
-    const cairn_body_id ball = kit_sphere(world, vec3(0.0f, 2.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
-    kit_run(world, 240);
-    const cairn_body_state end = kit_read(world, ball);
-    assert_int_equal(end.awake, 0);
-    assert_float_equal(end.position.y, 0.5f, 0.01f);
-    assert_int_equal(cairn_world_counts_read(world).contacts, 1);
+    const cairn_body_id first = cube(world, 0.0f, 1.0f);
+    const cairn_body_id second = cube(world, 2.0f, 1.0f);
+    const cairn_body_id third = cube(world, 4.0f, 1.0f);
+    assert_int_equal(first, 1);
+    assert_int_equal(second, 2);
+    assert_int_equal(third, 3);
+    assert_int_equal(cairn_body_destroy(world, second), CAIRN_OK);
+    assert_int_equal(cairn_body_destroy(world, first), CAIRN_OK);
+    assert_int_equal(cube(world, 0.0f, 1.0f), 1u << 20 | 1);
+    assert_int_equal(cube(world, 0.0f, 3.0f), 1u << 20 | 2);
+    assert_int_equal(cube(world, 0.0f, 5.0f), 4);
     cairn_world_destroy(world);
 }
 
-static void a_saved_world_loads_and_goes_on_the_same(void **state) {
+static void a_stale_id_finds_nothing(void **state) {
     (void)state;
     cairn_world *world = kit_world(NULL);
-    kit_ground(world, 0.5f);
-    (void)kit_sphere(world, vec3(0.0f, 2.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
+    const cairn_body_id old = cube(world, 0.0f, 1.0f);
+    cairn_body_state body;
+    assert_int_equal(cairn_body_destroy(world, old), CAIRN_OK);
+    (void)cube(world, 0.0f, 1.0f);
+    assert_false(cairn_body_exists(world, old));
+    assert_false(cairn_body_exists(world, 0));
+    assert_int_equal(cairn_body_destroy(world, old), CAIRN_NOT_FOUND);
+    assert_int_equal(cairn_body_read(world, old, &body), CAIRN_NOT_FOUND);
+    assert_int_equal(
+        cairn_body_set_velocity(world, old, vec3_zero(), vec3_zero()), CAIRN_NOT_FOUND);
+    assert_true(cairn_body_mass(world, old) == 0.0f);
+    cairn_world_destroy(world);
+}
+
+static void generations_wrap_and_never_make_null(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    const cairn_body_def def = cairn_body_def_default();
+    cairn_body_id body = 0;
+    for (uint32_t i = 0; i < 4096; ++i) {
+        assert_int_equal(cairn_body_create(world, &def, &body), CAIRN_OK);
+        assert_int_equal(body, i << 20 | 1);
+        assert_int_equal(cairn_body_destroy(world, body), CAIRN_OK);
+    }
+    assert_int_equal(cairn_body_create(world, &def, &body), CAIRN_OK);
+    assert_int_equal(body, 1);
+    cairn_world_destroy(world);
+}
+
+// capacities and checks
+
+static void a_full_world_refuses_and_counts(void **state) {
+    (void)state;
+    cairn_world_def def = cairn_world_def_default();
+    def.body_capacity = 3;
+    def.shape_capacity = 2;
+    def.joint_capacity = 0;
+    cairn_world *world = kit_world(&def);
+    const cairn_body_id a = cube(world, 0.0f, 1.0f);
+    const cairn_body_id b = cube(world, 2.0f, 1.0f);
+    const cairn_body_def body = cairn_body_def_default();
+    const cairn_shape_def shape = cairn_shape_def_default();
+    cairn_joint_def joint = cairn_joint_def_default();
+    uint32_t out = 7;
+    assert_int_equal(cairn_shape_create(world, a, &shape, &out), CAIRN_CAPACITY);
+    assert_int_equal(out, 0);
+    assert_int_equal(cairn_body_create(world, &body, &out), CAIRN_OK);
+    assert_int_equal(cairn_body_create(world, &body, &out), CAIRN_CAPACITY);
+    assert_int_equal(out, 0);
+    joint.body_a = a;
+    joint.body_b = b;
+    assert_int_equal(cairn_joint_create(world, &joint, &out), CAIRN_CAPACITY);
+    assert_int_equal(cairn_world_counters_read(world).creates_refused, 3);
+    cairn_world_destroy(world);
+}
+
+static void contacts_beyond_capacity_are_dropped_last_pair_first(void **state) {
+    (void)state;
+    cairn_world_def def = cairn_world_def_default();
+    def.contact_capacity = 3;
+    cairn_world *world = kit_world(&def);
+    (void)kit_ground(world, 0.5f);
+    for (uint32_t i = 0; i < 5; ++i) {
+        (void)cube(world, 2.0f * (float)i, 0.5f);
+    }
+    kit_run(world, 1);
+    uint32_t count = 0;
+    const cairn_contact_event *events = cairn_world_contact_events(world, &count);
+    assert_int_equal(count, 3);
+    for (uint32_t i = 0; i < 3; ++i) {
+        assert_int_equal(events[i].shape_a, 1);
+        assert_int_equal(events[i].shape_b, i + 2);
+    }
+    assert_int_equal(cairn_world_counters_read(world).contacts_dropped, 2);
+    cairn_world_destroy(world);
+}
+
+typedef struct bad_world {
+    const char *name;
+    void (*spoil)(cairn_world_def *def);
+    cairn_status status;
+} bad_world;
+
+static void no_bodies(cairn_world_def *def) {
+    def->body_capacity = 0;
+}
+static void too_many_shapes(cairn_world_def *def) {
+    def->shape_capacity = CAIRN_SHAPES_MAX + 1;
+}
+static void too_slow(cairn_world_def *def) {
+    def->tick_rate_hz = CAIRN_TICK_RATE_HZ_MIN - 1;
+}
+static void no_iterations(cairn_world_def *def) {
+    def->iterations = 0;
+}
+static void gravity_not_a_number(cairn_world_def *def) {
+    def->gravity.y = NAN;
+}
+static void baumgarte_zero(cairn_world_def *def) {
+    def->baumgarte = 0.0f;
+}
+static void slop_negative(cairn_world_def *def) {
+    def->slop = -0.001f;
+}
+static void model_unknown(cairn_world_def *def) {
+    def->friction_model = 2;
+}
+
+static void a_bad_world_def_is_refused(void **state) {
+    (void)state;
+    static const bad_world bad[] = {
+        {"no bodies", no_bodies, CAIRN_INVALID_ARGUMENT},
+        {"too many shapes", too_many_shapes, CAIRN_INVALID_ARGUMENT},
+        {"too slow", too_slow, CAIRN_INVALID_ARGUMENT},
+        {"no iterations", no_iterations, CAIRN_INVALID_ARGUMENT},
+        {"gravity not a number", gravity_not_a_number, CAIRN_NON_FINITE},
+        {"baumgarte zero", baumgarte_zero, CAIRN_INVALID_ARGUMENT},
+        {"slop negative", slop_negative, CAIRN_INVALID_ARGUMENT},
+        {"model unknown", model_unknown, CAIRN_INVALID_ARGUMENT},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
+        cairn_world_def def = cairn_world_def_default();
+        cairn_world *world = NULL;
+        bad[i].spoil(&def);
+        if (cairn_world_create(&def, &world) != bad[i].status || world != NULL) {
+            fail_msg("%s", bad[i].name);
+        }
+    }
+}
+
+static void bad_values_are_refused_and_change_nothing(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    const cairn_body_id body = cube(world, 0.0f, 5.0f);
+    const cairn_hash128 before = kit_hash(world);
+    const cairn_vec3 far = vec3(2e5f, 0.0f, 0.0f);
+    const cairn_vec3 nan = vec3(0.0f, NAN, 0.0f);
+    const cairn_vec3 huge = vec3(3e38f, 0.0f, 0.0f);
+    const cairn_pose away = {.position = far, .rotation = quat_identity()};
+    const cairn_pose crooked = {.rotation = {.w = 0.5f}};
+    cairn_body_def def = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    uint32_t out = 0;
+    assert_int_equal(cairn_body_set_pose(world, body, away), CAIRN_INVALID_ARGUMENT);
+    assert_int_equal(cairn_body_set_pose(world, body, crooked), CAIRN_INVALID_ARGUMENT);
+    assert_int_equal(cairn_body_set_velocity(world, body, nan, nan), CAIRN_NON_FINITE);
+    assert_int_equal(cairn_body_apply_force(world, body, nan, vec3_zero()), CAIRN_NON_FINITE);
+    assert_int_equal(cairn_body_apply_impulse(world, body, huge, huge), CAIRN_NON_FINITE);
+    def.position = far;
+    assert_int_equal(cairn_body_create(world, &def, &out), CAIRN_INVALID_ARGUMENT);
+    shape.density = 0.0f;
+    assert_int_equal(cairn_shape_create(world, body, &shape, &out), CAIRN_INVALID_ARGUMENT);
+    shape = cairn_shape_def_default();
+    shape.kind = CAIRN_SHAPE_HALF_SPACE;
+    assert_int_equal(cairn_shape_create(world, body, &shape, &out), CAIRN_INVALID_ARGUMENT);
+    shape.kind = 9;
+    assert_int_equal(cairn_shape_create(world, body, &shape, &out), CAIRN_INVALID_ARGUMENT);
+    assert_true(cairn_hash_equal(before, kit_hash(world)));
+    cairn_world_destroy(world);
+}
+
+// mass
+
+static void mass_and_centre_follow_the_shapes(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    const cairn_body_id body = cube(world, 1.0f, 5.0f);
+    cairn_shape_def shape = cairn_shape_def_default();
+    cairn_shape_id second = 0;
+    shape.pose.position = vec3(1.0f, 0.0f, 0.0f);
+    assert_int_equal(cairn_shape_create(world, body, &shape, &second), CAIRN_OK);
+    assert_float_equal(cairn_body_mass(world, body), 2000.0f, 0.1f);
+    assert_float_equal(kit_read(world, body).position.x, 1.0f, 0.0f);
+    // About the middle of the two, 1.5, a push at x = 1 turns it and a push at the middle does not.
+    assert_int_equal(
+        cairn_body_apply_impulse(world, body, vec3(0.0f, 100.0f, 0.0f), vec3(1.5f, 5.0f, 0.0f)),
+        CAIRN_OK);
+    assert_true(vec3_length(kit_read(world, body).angular_velocity) < 1e-6f);
+    assert_int_equal(cairn_shape_destroy(world, second), CAIRN_OK);
+    assert_float_equal(cairn_body_mass(world, body), 1000.0f, 0.1f);
+    cairn_world_destroy(world);
+}
+
+static void torque_free_bodies_keep_their_momentum(void **state) {
+    (void)state;
+    cairn_world_def def = cairn_world_def_default();
+    def.gravity = vec3_zero();
+    cairn_world *world = kit_world(&def);
+    const cairn_body_id body = cube(world, 0.0f, 0.0f);
+    const cairn_vec3 spin = vec3(0.0f, 3.0f, 0.0f);
+    assert_int_equal(cairn_body_set_velocity(world, body, vec3(1.0f, 2.0f, 3.0f), spin), CAIRN_OK);
+    kit_run(world, 60);
+    const cairn_body_state end = kit_read(world, body);
+    assert_float_equal(end.position.x, 1.0f, 1e-4f);
+    assert_float_equal(end.position.z, 3.0f, 1e-4f);
+    assert_true(vec3_distance(end.angular_velocity, spin) < 1e-6f);
+    cairn_world_destroy(world);
+}
+
+// sleep and wake
+
+static cairn_world *sleeping_pair(cairn_body_id *lower, cairn_body_id *upper) {
+    cairn_world *world = kit_world(NULL);
+    (void)kit_ground(world, 0.5f);
+    *lower = cube(world, 0.0f, 0.5f);
+    *upper = cube(world, 0.0f, 1.5f);
+    kit_run(world, 120);
+    assert_false(awake(world, *lower));
+    assert_false(awake(world, *upper));
+    assert_int_equal(cairn_world_counts_read(world).contacts, 2);
+    return world;
+}
+
+static void a_sleeping_world_does_not_change(void **state) {
+    (void)state;
+    cairn_body_id lower = 0;
+    cairn_body_id upper = 0;
+    cairn_world *world = sleeping_pair(&lower, &upper);
+    const cairn_world_hash before = cairn_world_hash_read(world);
+    kit_run(world, 60);
+    const cairn_world_hash after = cairn_world_hash_read(world);
+    for (cairn_section i = CAIRN_SECTION_BODIES; i < CAIRN_SECTION_COUNT; ++i) {
+        assert_true(cairn_hash_equal(before.sections[i], after.sections[i]));
+    }
+    assert_true(cairn_hash_equal(before.visible, after.visible));
+    cairn_world_destroy(world);
+}
+
+static void a_hit_wakes_the_whole_island_at_once(void **state) {
+    (void)state;
+    cairn_body_id lower = 0;
+    cairn_body_id upper = 0;
+    cairn_world *world = sleeping_pair(&lower, &upper);
+    const cairn_body_id apart = cube(world, 10.0f, 0.5f);
+    kit_run(world, 120);
+    const cairn_body_id ball = kit_sphere(world, vec3(0.0f, 2.25f, 0.0f), 0.2f, 1000.0f, 0.5f);
+    while (!awake(world, upper) && cairn_world_tick(world) < 300) {
+        assert_false(awake(world, lower));
+        kit_run(world, 1);
+    }
+    assert_true(awake(world, upper));
+    assert_true(awake(world, lower));
+    assert_false(awake(world, apart));
+    (void)ball;
+    cairn_world_destroy(world);
+}
+
+static void losing_support_wakes(void **state) {
+    (void)state;
+    cairn_body_id lower = 0;
+    cairn_body_id upper = 0;
+    cairn_world *world = sleeping_pair(&lower, &upper);
+    assert_int_equal(cairn_body_destroy(world, lower), CAIRN_OK);
+    assert_true(awake(world, upper));
+    kit_run(world, 60);
+    assert_float_equal(kit_read(world, upper).position.y, 0.5f, 0.02f);
+    cairn_world_destroy(world);
+}
+
+static void ground_that_is_moved_away_wakes_who_lay_on_it(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    const cairn_body_id ground = kit_ground(world, 0.5f);
+    const cairn_body_id box = cube(world, 0.0f, 0.5f);
+    kit_run(world, 120);
+    assert_false(awake(world, box));
+    const cairn_pose lower = {.position = vec3(0.0f, -3.0f, 0.0f), .rotation = quat_identity()};
+    assert_int_equal(cairn_body_set_pose(world, ground, lower), CAIRN_OK);
+    kit_run(world, 90);
+    assert_float_equal(kit_read(world, box).position.y, -2.5f, 0.02f);
+    cairn_world_destroy(world);
+}
+
+static void a_wall_placed_into_a_sleeper_wakes_it(void **state) {
+    (void)state;
+    cairn_body_id lower = 0;
+    cairn_body_id upper = 0;
+    cairn_world *world = sleeping_pair(&lower, &upper);
+    cairn_body_def def = cairn_body_def_default();
+    const cairn_shape_def shape = cairn_shape_def_default();
+    def.kind = CAIRN_BODY_STATIC;
+    def.position = vec3(0.9f, 1.5f, 0.0f);
+    (void)kit_body(world, &def, &shape);
+    kit_run(world, 1);
+    assert_true(awake(world, upper));
+    assert_true(awake(world, lower));
+    cairn_world_destroy(world);
+}
+
+static void a_body_that_may_not_sleep_keeps_its_island_awake(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    (void)kit_ground(world, 0.5f);
+    const cairn_body_id lower = cube(world, 0.0f, 0.5f);
+    cairn_body_def def = cairn_body_def_default();
+    const cairn_shape_def shape = cairn_shape_def_default();
+    def.position = vec3(0.0f, 1.5f, 0.0f);
+    def.allow_sleep = 0;
+    (void)kit_body(world, &def, &shape);
+    kit_run(world, 180);
+    assert_true(awake(world, lower));
+    cairn_world_destroy(world);
+}
+
+// kinematic bodies
+
+static void a_kinematic_body_pushes_and_is_not_pushed(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    (void)kit_ground(world, 0.5f);
+    const cairn_body_id box = cube(world, 0.0f, 0.5f);
+    kit_run(world, 120);
+    assert_false(awake(world, box));
+    cairn_body_def def = cairn_body_def_default();
+    const cairn_shape_def shape = cairn_shape_def_default();
+    def.kind = CAIRN_BODY_KINEMATIC;
+    def.position = vec3(-1.5f, 0.6f, 0.0f);
+    def.linear_velocity = vec3(1.0f, 0.0f, 0.0f);
+    const cairn_body_id pusher = kit_body(world, &def, &shape);
+    kit_run(world, 120);
+    assert_float_equal(kit_read(world, pusher).position.x, 0.5f, 1e-3f);
+    assert_float_equal(kit_read(world, box).position.x, 1.5f, 0.05f);
+    assert_true(awake(world, box));
+    cairn_world_destroy(world);
+}
+
+// events
+
+static void contacts_begin_and_end_by_name(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    uint32_t count = 0;
+    (void)kit_ground(world, 0.5f);
+    const cairn_body_id first = cube(world, 0.0f, 0.5f);
+    const cairn_body_id second = cube(world, 3.0f, 0.5f);
+    kit_run(world, 1);
+    const cairn_contact_event *events = cairn_world_contact_events(world, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(events[0].kind, CAIRN_CONTACT_BEGIN);
+    assert_int_equal(events[0].body_b, first);
+    assert_int_equal(events[1].body_b, second);
+    kit_run(world, 1);
+    (void)cairn_world_contact_events(world, &count);
+    assert_int_equal(count, 0);
+    // The slot is used again in the same tick: the old shape's contact ends, the new one's begins.
+    assert_int_equal(cairn_body_destroy(world, first), CAIRN_OK);
+    const cairn_body_id third = cube(world, 0.0f, 0.5f);
+    kit_run(world, 1);
+    events = cairn_world_contact_events(world, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(events[0].kind, CAIRN_CONTACT_END);
+    assert_int_equal(events[0].body_b, first);
+    assert_int_equal(events[1].kind, CAIRN_CONTACT_BEGIN);
+    assert_int_equal(events[1].body_b, third);
+    cairn_world_destroy(world);
+}
+
+static void filters_keep_shapes_apart(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    (void)kit_ground(world, 0.5f);
+    cairn_body_def def = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    def.position = vec3(0.0f, 0.6f, 0.0f);
+    shape.mask = 2;
+    const cairn_body_id ghost = kit_body(world, &def, &shape);
+    kit_run(world, 60);
+    assert_true(kit_read(world, ghost).position.y < -3.0f);
+    cairn_world_destroy(world);
+}
+
+// quarantine
+
+static void a_body_that_blows_up_is_put_to_rest_and_harms_nobody(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    cairn_world *twin = kit_world(NULL);
+    cairn_world *both[2] = {world, twin};
+    cairn_body_id wild = 0;
+    cairn_body_id quiet = 0;
+    for (int i = 0; i < 2; ++i) {
+        (void)kit_ground(both[i], 0.5f);
+        quiet = cube(both[i], 0.0f, 0.5f);
+        wild = cube(both[i], 5.0f, 0.5f);
+        kit_run(both[i], 10);
+    }
+    assert_int_equal(
+        cairn_body_apply_force(world, wild, vec3(3e38f, 0.0f, 0.0f), vec3_zero()), CAIRN_OK);
     kit_run(world, 30);
-    kit_bytes saved = kit_save(world);
-    kit_run(world, 30);
-    const cairn_hash128 first = cairn_world_hash_read(world).full;
-    assert_int_equal(cairn_world_load(world, saved.bytes, saved.size), CAIRN_OK);
-    kit_run(world, 30);
-    assert_true(cairn_hash_equal(first, cairn_world_hash_read(world).full));
-    kit_free(&saved);
+    kit_run(twin, 30);
+    const cairn_body_state end = kit_read(world, wild);
+    assert_int_equal(end.kind, CAIRN_BODY_STATIC);
+    assert_float_equal(end.position.x, 5.0f, 0.01f);
+    assert_true(vec3_length(end.linear_velocity) == 0.0f);
+    assert_int_equal(cairn_world_counters_read(world).bodies_quarantined, 1);
+    const cairn_body_state left = kit_read(world, quiet);
+    const cairn_body_state right = kit_read(twin, quiet);
+    assert_memory_equal(&left, &right, sizeof left);
+    cairn_world_destroy(world);
+    cairn_world_destroy(twin);
+}
+
+static void a_blow_up_in_a_heap_leaves_the_heap_sound(void **state) {
+    (void)state;
+    cairn_body_id lower = 0;
+    cairn_body_id upper = 0;
+    cairn_world *world = sleeping_pair(&lower, &upper);
+    assert_int_equal(
+        cairn_body_apply_force(world, lower, vec3(0.0f, 3e38f, 0.0f), vec3_zero()), CAIRN_OK);
+    kit_run(world, 120);
+    assert_int_equal(cairn_world_counters_read(world).bodies_quarantined, 1);
+    assert_int_equal(kit_read(world, lower).kind, CAIRN_BODY_STATIC);
+    assert_float_equal(kit_read(world, upper).position.y, 1.5f, 0.02f);
+    assert_int_equal(kit_read(world, upper).kind, CAIRN_BODY_DYNAMIC);
+    cairn_world_destroy(world);
+}
+
+// queries
+
+static void a_ray_meets_the_nearest_shape(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    (void)kit_ground(world, 0.5f);
+    const cairn_body_id near = cube(world, 2.0f, 0.5f);
+    const cairn_body_id far = cube(world, 5.0f, 0.5f);
+    const cairn_vec3 from = vec3(0.0f, 0.5f, 0.0f);
+    const cairn_vec3 along = vec3(10.0f, 0.0f, 0.0f);
+    cairn_ray_hit hit;
+    assert_int_equal(cairn_world_ray_cast(world, from, along, UINT32_MAX, 0, &hit), CAIRN_OK);
+    assert_int_equal(hit.body, near);
+    assert_float_equal(hit.fraction, 0.15f, 1e-5f);
+    assert_float_equal(hit.point.x, 1.5f, 1e-5f);
+    assert_float_equal(hit.normal.x, -1.0f, 1e-5f);
+    assert_int_equal(cairn_world_ray_cast(world, from, along, UINT32_MAX, near, &hit), CAIRN_OK);
+    assert_int_equal(hit.body, far);
+    assert_int_equal(cairn_world_ray_cast(world, from, along, 2, 0, &hit), CAIRN_NOT_FOUND);
+    assert_int_equal(
+        cairn_world_ray_cast(world, from, vec3(NAN, 0.0f, 0.0f), 1, 0, &hit), CAIRN_NON_FINITE);
+    cairn_world_destroy(world);
+}
+
+static void overlap_lists_shapes_in_order(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    for (uint32_t i = 0; i < 4; ++i) {
+        (void)cube(world, 1.5f * (float)i, 0.5f);
+    }
+    cairn_shape_def probe = cairn_shape_def_default();
+    const cairn_pose at = {.position = vec3(2.25f, 0.5f, 0.0f), .rotation = quat_identity()};
+    cairn_shape_id found[4] = {0};
+    assert_int_equal(cairn_world_overlap(world, &probe, at, UINT32_MAX, found, 4), 2);
+    assert_int_equal(found[0], 2);
+    assert_int_equal(found[1], 3);
+    assert_int_equal(cairn_world_overlap(world, &probe, at, UINT32_MAX, found, 0), 2);
+    probe.half_extents.x = -1.0f;
+    assert_int_equal(cairn_world_overlap(world, &probe, at, UINT32_MAX, found, 4), 0);
     cairn_world_destroy(world);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_ball_comes_to_rest_on_the_ground_and_sleeps),
-        cmocka_unit_test(a_saved_world_loads_and_goes_on_the_same),
+        cmocka_unit_test(the_lowest_free_slot_is_taken_first),
+        cmocka_unit_test(a_stale_id_finds_nothing),
+        cmocka_unit_test(generations_wrap_and_never_make_null),
+        cmocka_unit_test(a_full_world_refuses_and_counts),
+        cmocka_unit_test(contacts_beyond_capacity_are_dropped_last_pair_first),
+        cmocka_unit_test(a_bad_world_def_is_refused),
+        cmocka_unit_test(bad_values_are_refused_and_change_nothing),
+        cmocka_unit_test(mass_and_centre_follow_the_shapes),
+        cmocka_unit_test(torque_free_bodies_keep_their_momentum),
+        cmocka_unit_test(a_sleeping_world_does_not_change),
+        cmocka_unit_test(a_hit_wakes_the_whole_island_at_once),
+        cmocka_unit_test(losing_support_wakes),
+        cmocka_unit_test(ground_that_is_moved_away_wakes_who_lay_on_it),
+        cmocka_unit_test(a_wall_placed_into_a_sleeper_wakes_it),
+        cmocka_unit_test(a_body_that_may_not_sleep_keeps_its_island_awake),
+        cmocka_unit_test(a_kinematic_body_pushes_and_is_not_pushed),
+        cmocka_unit_test(contacts_begin_and_end_by_name),
+        cmocka_unit_test(filters_keep_shapes_apart),
+        cmocka_unit_test(a_body_that_blows_up_is_put_to_rest_and_harms_nobody),
+        cmocka_unit_test(a_blow_up_in_a_heap_leaves_the_heap_sound),
+        cmocka_unit_test(a_ray_meets_the_nearest_shape),
+        cmocka_unit_test(overlap_lists_shapes_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

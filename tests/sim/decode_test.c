@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+
+// Hostile encodings: refused with a reason, the world unchanged; or taken, and then they are
+// another state with another hash, which steps without harm.
+
+#include "tests/sim/world_kit.h"
+
+#include <string.h>
+
+#include "sim/state.h"
+
+static cairn_world_def small_def(void) {
+    cairn_world_def def = cairn_world_def_default();
+    def.body_capacity = 6;
+    def.shape_capacity = 6;
+    def.joint_capacity = 2;
+    def.contact_capacity = 8;
+    def.rules = &cairn_rules_sandbox;
+    return def;
+}
+
+// Ground, two cubes in touch, a sphere on a rod above, a freed slot of each kind.
+static cairn_world *small_world(void) {
+    const cairn_world_def def = small_def();
+    const cairn_vec3 half = vec3(0.5f, 0.5f, 0.5f);
+    cairn_world *world = kit_world(&def);
+    (void)kit_ground(world, 0.5f);
+    (void)kit_box(world, vec3(0.0f, 0.5f, 0.0f), half, 1000.0f, 0.5f);
+    const cairn_body_id gone = kit_sphere(world, vec3(5.0f, 5.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
+    cairn_joint_def joint = cairn_joint_def_default();
+    cairn_joint_id id = 0;
+    joint.body_a = kit_box(world, vec3(0.0f, 1.5f, 0.0f), half, 1000.0f, 0.5f);
+    joint.body_b = kit_sphere(world, vec3(0.0f, 2.5f, 0.0f), 0.25f, 500.0f, 0.5f);
+    joint.kind = CAIRN_JOINT_DISTANCE;
+    assert_int_equal(cairn_joint_create(world, &joint, &id), CAIRN_OK);
+    joint.body_b = gone;
+    assert_int_equal(cairn_joint_create(world, &joint, &id), CAIRN_OK);
+    kit_run(world, 20);
+    assert_int_equal(cairn_body_destroy(world, gone), CAIRN_OK);
+    assert_int_equal(cairn_world_counts_read(world).joints, 1);
+    kit_run(world, 20);
+    assert_int_equal(world->state.settings->contact_count, 2);
+    return world;
+}
+
+// Whether it was refused. A refusal must leave the world as it was.
+static bool refused(cairn_world *world, const void *bytes, size_t size) {
+    const cairn_hash128 before = kit_hash(world);
+    const char *where = NULL;
+    const cairn_status status = cairn_world_decode(world, bytes, size, &where);
+    assert_non_null(where);
+    if (status == CAIRN_OK) {
+        return false;
+    }
+    assert_true(where[0] != '\0');
+    assert_true(cairn_hash_equal(before, kit_hash(world)));
+    return true;
+}
+
+static void each_broken_byte_is_refused_or_seen(void **state) {
+    (void)state;
+    static const uint8_t flips[] = {0x01, 0x80, 0xff, 0x40};
+    const cairn_world_def def = small_def();
+    cairn_world *world = small_world();
+    cairn_world *victim = kit_world(&def);
+    kit_bytes encoded = kit_encode(world);
+    uint8_t *bytes = encoded.bytes;
+    const cairn_hash128 sound = kit_hash(world);
+    uint32_t refusals = 0;
+    for (size_t i = 0; i < encoded.size; ++i) {
+        const uint8_t original = bytes[i];
+        for (size_t k = 0; k < sizeof flips; ++k) {
+            bytes[i] = original ^ flips[k];
+            if (refused(victim, bytes, encoded.size)) {
+                ++refusals;
+            } else {
+                assert_false(cairn_hash_equal(sound, kit_hash(victim)));
+                kit_run(victim, 2);
+            }
+        }
+        bytes[i] = original;
+    }
+    assert_true(refusals > 500);
+    kit_free(&encoded);
+    cairn_world_destroy(world);
+    cairn_world_destroy(victim);
+}
+
+static void each_cut_and_each_addition_is_refused(void **state) {
+    (void)state;
+    const cairn_world_def def = small_def();
+    cairn_world *world = small_world();
+    cairn_world *victim = kit_world(&def);
+    kit_bytes encoded = kit_encode(world);
+    uint8_t *longer = calloc(1, encoded.size + 1);
+    assert_non_null(longer);
+    memcpy(longer, encoded.bytes, encoded.size);
+    for (size_t size = 0; size < encoded.size; ++size) {
+        assert_true(refused(victim, encoded.bytes, size));
+    }
+    assert_true(refused(victim, longer, encoded.size + 1));
+    assert_false(refused(victim, longer, encoded.size));
+    free(longer);
+    kit_free(&encoded);
+    cairn_world_destroy(world);
+    cairn_world_destroy(victim);
+}
+
+// One line per rule that no single word can check: what is written into the source world, and what
+// the refusal says.
+typedef struct broken_rule {
+    const char *name;
+    void (*damage)(cairn_state *state);
+    const char *where;
+} broken_rule;
+
+static const char bodies[] = "bodies: pose, velocity, mass or rest do not fit the kind";
+static const char shapes[] = "shapes: sizes or body do not fit the kind";
+static const char joints[] = "joints: a body does not exist";
+static const char contacts[] = "contacts: order, shapes or points";
+
+static void unknown_id_bits(cairn_state *s) {
+    s->body_ids[0] |= 0x1000u;
+}
+static void rotation_not_unit(cairn_state *s) {
+    s->bodies[1].rotation = (cairn_quat){.w = 0.5f};
+}
+static void static_body_in_motion(cairn_state *s) {
+    s->bodies[0].linear_velocity.x = 1.0f;
+}
+static void static_body_with_mass(cairn_state *s) {
+    s->bodies[0].mass = 1.0f;
+}
+static void static_body_asleep(cairn_state *s) {
+    s->rests[0].state = CAIRN_REST_ASLEEP;
+}
+static void sleeper_in_motion(cairn_state *s) {
+    s->rests[4].state = CAIRN_REST_ASLEEP;
+    s->bodies[4].linear_velocity.x = 1.0f;
+}
+static void rest_longer_than_half_a_second(cairn_state *s) {
+    s->rests[1].ticks = 31;
+}
+static void shape_on_a_free_body(cairn_state *s) {
+    s->shapes[1].body = 2;
+}
+static void shape_on_a_body_out_of_range(cairn_state *s) {
+    s->shapes[1].body = 5;
+}
+static void moving_half_space(cairn_state *s) {
+    s->shapes[1].geometry.kind = CAIRN_SHAPE_HALF_SPACE;
+}
+static void sphere_without_a_radius(cairn_state *s) {
+    s->shapes[4].geometry.radius = 0.0f;
+}
+static void joint_to_a_stale_body(cairn_state *s) {
+    s->joints[0].body_b = 3;
+}
+static void joint_to_itself(cairn_state *s) {
+    s->joints[0].body_b = s->joints[0].body_a;
+}
+static void contacts_out_of_order(cairn_state *s) {
+    const cairn_contact first = s->contacts[0];
+    s->contacts[0] = s->contacts[1];
+    s->contacts[1] = first;
+}
+static void contact_twice(cairn_state *s) {
+    s->contacts[1] = s->contacts[0];
+}
+static void contact_with_itself(cairn_state *s) {
+    s->contacts[0].shape_b = s->contacts[0].shape_a;
+}
+static void contact_names_another_body(cairn_state *s) {
+    s->contacts[0].body_b = s->joints[0].body_b;
+}
+static void contact_without_points(cairn_state *s) {
+    memset(s->contacts[0].points, 0, sizeof s->contacts[0].points);
+    s->contacts[0].point_count = 0;
+}
+static void contact_with_a_point_too_many(cairn_state *s) {
+    s->contacts[0].point_count = 3;
+}
+
+static const broken_rule broken_rules[] = {
+    {"ids have no unknown bits", unknown_id_bits, "ids: a slot has unknown bits"},
+    {"a rotation is unit", rotation_not_unit, bodies},
+    {"a static body does not move", static_body_in_motion, bodies},
+    {"a static body has no mass", static_body_with_mass, bodies},
+    {"a static body does not sleep", static_body_asleep, bodies},
+    {"a sleeping body does not move", sleeper_in_motion, bodies},
+    {"rest saturates", rest_longer_than_half_a_second, bodies},
+    {"a shape's body exists", shape_on_a_free_body, shapes},
+    {"a shape's body is in range", shape_on_a_body_out_of_range, shapes},
+    {"a half-space does not move", moving_half_space, shapes},
+    {"a sphere has a radius", sphere_without_a_radius, shapes},
+    {"a joint's bodies exist", joint_to_a_stale_body, joints},
+    {"a joint has two bodies", joint_to_itself, joints},
+    {"contacts are in order", contacts_out_of_order, contacts},
+    {"no contact comes twice", contact_twice, contacts},
+    {"a contact has two shapes", contact_with_itself, contacts},
+    {"a contact names the shape's body", contact_names_another_body, contacts},
+    {"a contact has points", contact_without_points, contacts},
+    {"points beyond the count are zero", contact_with_a_point_too_many, contacts},
+};
+
+static void each_broken_rule_is_refused_by_name(void **state) {
+    (void)state;
+    const cairn_world_def def = small_def();
+    cairn_world *victim = kit_world(&def);
+    for (size_t i = 0; i < sizeof broken_rules / sizeof broken_rules[0]; ++i) {
+        cairn_world *world = small_world();
+        const char *where = NULL;
+        broken_rules[i].damage(&world->state);
+        kit_bytes encoded = kit_encode(world);
+        if (cairn_world_decode(victim, encoded.bytes, encoded.size, &where) != CAIRN_MALFORMED) {
+            fail_msg("%s: not refused", broken_rules[i].name);
+        }
+        assert_string_equal(where, broken_rules[i].where);
+        kit_free(&encoded);
+        cairn_world_destroy(world);
+    }
+    cairn_world_destroy(victim);
+}
+
+static void a_field_out_of_range_is_refused_by_name(void **state) {
+    (void)state;
+    const cairn_world_def def = small_def();
+    cairn_world *victim = kit_world(&def);
+    cairn_world *world = small_world();
+    const char *where = NULL;
+    world->state.bodies[1].linear_velocity.y = float_of_bits(0x7fc00000u);
+    kit_bytes encoded = kit_encode(world);
+    assert_int_equal(
+        cairn_world_decode(victim, encoded.bytes, encoded.size, &where), CAIRN_NON_FINITE);
+    assert_string_equal(where, "linear_velocity.y");
+    kit_free(&encoded);
+    world->state.bodies[1].linear_velocity.y = float_of_bits(0x80000000u);
+    encoded = kit_encode(world);
+    assert_int_equal(
+        cairn_world_decode(victim, encoded.bytes, encoded.size, &where), CAIRN_MALFORMED);
+    assert_string_equal(where, "linear_velocity.y");
+    kit_free(&encoded);
+    cairn_world_destroy(world);
+    cairn_world_destroy(victim);
+}
+
+static void other_settings_and_other_rules_are_told_apart(void **state) {
+    (void)state;
+    cairn_world *world = small_world();
+    cairn_world_def def = small_def();
+    kit_bytes encoded = kit_encode(world);
+    def.slop = 0.001f;
+    cairn_world *other = kit_world(&def);
+    assert_int_equal(cairn_world_decode(other, encoded.bytes, encoded.size, NULL), CAIRN_MALFORMED);
+    cairn_world_destroy(other);
+    def = small_def();
+    def.rules = NULL;
+    other = kit_world(&def);
+    assert_int_equal(
+        cairn_world_decode(other, encoded.bytes, encoded.size, NULL), CAIRN_VERSION_MISMATCH);
+    cairn_world_destroy(other);
+    kit_free(&encoded);
+    cairn_world_destroy(world);
+}
+
+static void an_encoding_names_the_def_it_needs(void **state) {
+    (void)state;
+    cairn_world *world = small_world();
+    kit_bytes encoded = kit_encode(world);
+    cairn_world_def def;
+    char name[32];
+    assert_int_equal(
+        cairn_world_def_of_encoding(encoded.bytes, encoded.size, &def, name), CAIRN_OK);
+    assert_string_equal(name, "sandbox");
+    assert_null(def.rules);
+    assert_int_equal(def.body_capacity, 6);
+    def.rules = &cairn_rules_sandbox;
+    cairn_world *fresh = kit_world(&def);
+    assert_int_equal(cairn_world_decode(fresh, encoded.bytes, encoded.size, NULL), CAIRN_OK);
+    for (size_t size = 0; size < 100; ++size) {
+        assert_int_not_equal(
+            cairn_world_def_of_encoding(encoded.bytes, size, &def, name), CAIRN_OK);
+    }
+    kit_free(&encoded);
+    cairn_world_destroy(world);
+    cairn_world_destroy(fresh);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_broken_byte_is_refused_or_seen),
+        cmocka_unit_test(each_cut_and_each_addition_is_refused),
+        cmocka_unit_test(each_broken_rule_is_refused_by_name),
+        cmocka_unit_test(a_field_out_of_range_is_refused_by_name),
+        cmocka_unit_test(other_settings_and_other_rules_are_told_apart),
+        cmocka_unit_test(an_encoding_names_the_def_it_needs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
