@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "server/recording_file.h"
+
+// A recording of three chunks with payloads of 5, 16 and 3 bytes: all paddings but none.
+enum { FILE_SIZE_MAX = 256, CHUNKS = 3 };
+
+typedef struct recording {
+    _Alignas(8) uint8_t bytes[FILE_SIZE_MAX];
+    size_t size;
+    size_t chunk_end[CHUNKS];
+} recording;
+
+static void append(recording *r, const void *bytes, size_t size) {
+    assert_true(r->size + size <= FILE_SIZE_MAX);
+    memcpy(r->bytes + r->size, bytes, size);
+    r->size += size;
+}
+
+static void append_chunk(recording *r, cairn_chunk_kind kind, const char *payload) {
+    const size_t size = strlen(payload);
+    const cairn_recording_frame frame =
+        cairn_recording_frame_of(kind, (const uint8_t *)payload, size);
+    append(r, frame.head, sizeof frame.head);
+    append(r, payload, size);
+    append(r, frame.tail, frame.tail_size);
+}
+
+static recording start_recording(void) {
+    recording r = {.size = CAIRN_RECORDING_HEAD_SIZE};
+    cairn_recording_head(r.bytes);
+    return r;
+}
+
+static recording whole_recording(void) {
+    static const struct {
+        cairn_chunk_kind kind;
+        const char *payload;
+    } chunks[CHUNKS] = {{CAIRN_CHUNK_START, "start"}, {CAIRN_CHUNK_TICKS, "sixteen bytes ok"},
+        {CAIRN_CHUNK_END, "end"}};
+    recording r = start_recording();
+    for (size_t i = 0; i < CHUNKS; ++i) {
+        append_chunk(&r, chunks[i].kind, chunks[i].payload);
+        r.chunk_end[i] = r.size;
+    }
+    return r;
+}
+
+// Reads a copy that is exactly as large, so that a sanitizer sees a read behind it.
+static cairn_recording_reader walk(const uint8_t *bytes, size_t size) {
+    uint8_t *copy = malloc(size > 0 ? size : 1);
+    assert_non_null(copy);
+    if (size > 0) {
+        memcpy(copy, bytes, size);
+    }
+    cairn_recording_reader reader = cairn_recording_reader_of(copy, size);
+    cairn_recording_piece piece;
+    while (cairn_recording_next(&reader, &piece)) {
+        assert_true((uintptr_t)piece.payload % 8 == 0);
+        assert_true(piece.offset + CAIRN_RECORDING_CHUNK_HEAD_SIZE + piece.size <= reader.at);
+    }
+    assert_int_equal(piece.kind, CAIRN_CHUNK_NONE);
+    free(copy);
+    return reader;
+}
+
+static void a_whole_recording_ends_in_order(void **state) {
+    (void)state;
+    const recording r = whole_recording();
+    const cairn_recording_reader reader = walk(r.bytes, r.size);
+    assert_int_equal(reader.end, CAIRN_RECORDING_CLEAN);
+    assert_int_equal(reader.chunk_count, CHUNKS);
+    assert_int_equal(reader.at, r.size);
+}
+
+static void pieces_hold_what_was_written(void **state) {
+    (void)state;
+    const recording r = whole_recording();
+    cairn_recording_reader reader = cairn_recording_reader_of(r.bytes, r.size);
+    cairn_recording_piece piece;
+    assert_true(cairn_recording_next(&reader, &piece));
+    assert_int_equal(piece.kind, CAIRN_CHUNK_START);
+    assert_int_equal(piece.size, 5);
+    assert_memory_equal(piece.payload, "start", 5);
+    assert_int_equal(piece.offset, CAIRN_RECORDING_HEAD_SIZE);
+}
+
+static void a_cut_at_any_byte_reads_up_to_the_last_whole_chunk(void **state) {
+    (void)state;
+    const recording r = whole_recording();
+    for (size_t cut = 0; cut < r.size; ++cut) {
+        uint32_t whole = 0;
+        size_t sound = cut < CAIRN_RECORDING_HEAD_SIZE ? 0 : CAIRN_RECORDING_HEAD_SIZE;
+        for (; whole < CHUNKS && r.chunk_end[whole] <= cut; ++whole) {
+            sound = r.chunk_end[whole];
+        }
+        const cairn_recording_reader reader = walk(r.bytes, cut);
+        assert_int_equal(reader.end, CAIRN_RECORDING_CUT);
+        assert_int_equal(reader.chunk_count, whole);
+        assert_int_equal(reader.at, sound);
+    }
+}
+
+static void any_changed_bit_is_noticed_before_its_chunk(void **state) {
+    (void)state;
+    const recording r = whole_recording();
+    for (size_t i = 0; i < r.size * 8; ++i) {
+        recording broken = r;
+        broken.bytes[i / 8] ^= (uint8_t)(1u << i % 8);
+        const cairn_recording_reader reader = walk(broken.bytes, broken.size);
+        assert_int_not_equal(reader.end, CAIRN_RECORDING_CLEAN);
+        assert_int_not_equal(reader.end, CAIRN_RECORDING_CUT);
+        assert_true(reader.at <= i / 8);
+    }
+}
+
+static void break_byte(recording *r, size_t at) {
+    r->bytes[at] ^= 0x40;
+}
+
+// Gives a changed head its checksum, so that what the head says is looked at.
+static void seal_head(recording *r, size_t at) {
+    const uint64_t checksum = cairn_checksum(r->bytes + at, 16);
+    for (unsigned i = 0; i < 8; ++i) {
+        r->bytes[at + 16 + i] = (uint8_t)(checksum >> (8 * i));
+    }
+}
+
+static void break_magic(recording *r) {
+    break_byte(r, 0);
+}
+
+static void break_version(recording *r) {
+    break_byte(r, 8);
+}
+
+static void break_head(recording *r) {
+    break_byte(r, CAIRN_RECORDING_HEAD_SIZE);
+}
+
+static void break_payload(recording *r) {
+    break_byte(r, CAIRN_RECORDING_HEAD_SIZE + CAIRN_RECORDING_CHUNK_HEAD_SIZE);
+}
+
+static void break_padding(recording *r) {
+    break_byte(r, r->chunk_end[0] - 1);
+}
+
+static void write_unknown_kind(recording *r) {
+    r->bytes[r->chunk_end[0] + 4] = 4;
+    seal_head(r, r->chunk_end[0]);
+}
+
+static void write_second_start(recording *r) {
+    r->bytes[r->chunk_end[0] + 4] = CAIRN_CHUNK_START;
+    seal_head(r, r->chunk_end[0]);
+}
+
+static void leave_out_the_start(recording *r) {
+    *r = start_recording();
+    append_chunk(r, CAIRN_CHUNK_TICKS, "ticks");
+}
+
+static void write_empty_chunk(recording *r) {
+    memset(r->bytes + r->chunk_end[0], 0, 4);
+    seal_head(r, r->chunk_end[0]);
+}
+
+static void write_huge_chunk(recording *r) {
+    memset(r->bytes + r->chunk_end[0], 0xff, 4);
+    seal_head(r, r->chunk_end[0]);
+}
+
+static void write_behind_the_end(recording *r) {
+    append(r, "", 1);
+}
+
+static void leave_out_the_end(recording *r) {
+    r->size = r->chunk_end[1];
+}
+
+static void every_way_to_end_is_told_apart(void **state) {
+    (void)state;
+    static const struct {
+        void (*spoil)(recording *);
+        cairn_recording_end end;
+        uint32_t chunk_count;
+    } cases[] = {
+        {break_magic, CAIRN_RECORDING_FOREIGN, 0},
+        {break_version, CAIRN_RECORDING_VERSION_MISMATCH, 0},
+        {break_head, CAIRN_RECORDING_DAMAGED_HEAD, 0},
+        {break_payload, CAIRN_RECORDING_DAMAGED_PAYLOAD, 0},
+        {break_padding, CAIRN_RECORDING_DAMAGED_PADDING, 0},
+        {write_unknown_kind, CAIRN_RECORDING_CHUNK_KIND, 1},
+        {write_second_start, CAIRN_RECORDING_CHUNK_KIND, 1},
+        {leave_out_the_start, CAIRN_RECORDING_CHUNK_KIND, 0},
+        {write_empty_chunk, CAIRN_RECORDING_CHUNK_SIZE, 1},
+        {write_huge_chunk, CAIRN_RECORDING_CHUNK_SIZE, 1},
+        {write_behind_the_end, CAIRN_RECORDING_TRAILING, 3},
+        {leave_out_the_end, CAIRN_RECORDING_CUT, 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        recording r = whole_recording();
+        cases[i].spoil(&r);
+        const cairn_recording_reader reader = walk(r.bytes, r.size);
+        assert_int_equal(reader.end, cases[i].end);
+        assert_int_equal(reader.chunk_count, cases[i].chunk_count);
+        assert_string_not_equal(cairn_recording_end_text(reader.end), "unknown end");
+    }
+}
+
+static void the_checksum_is_xxh3(void **state) {
+    (void)state;
+    assert_int_equal(cairn_checksum(NULL, 0), UINT64_C(0x2d06800538d394c2));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_whole_recording_ends_in_order),
+        cmocka_unit_test(pieces_hold_what_was_written),
+        cmocka_unit_test(a_cut_at_any_byte_reads_up_to_the_last_whole_chunk),
+        cmocka_unit_test(any_changed_bit_is_noticed_before_its_chunk),
+        cmocka_unit_test(every_way_to_end_is_told_apart),
+        cmocka_unit_test(the_checksum_is_xxh3),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
