@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+
+// The hash and the diff as components: every word of every element counts, errors that cancel out
+// in weaker hashes do not, and a difference is named down to the field.
+
+#include "tests/sim/world_kit.h"
+
+#include <string.h>
+
+#include "base/random.h"
+#include "sim/fields.h"
+#include "sim/state.h"
+
+// Two cubes in touch, joined, with rules: every section has something.
+static cairn_world *full_world(void) {
+    cairn_world_def def = cairn_world_def_default();
+    const cairn_vec3 half = vec3(0.5f, 0.5f, 0.5f);
+    def.rules = &cairn_rules_sandbox;
+    cairn_world *world = kit_world(&def);
+    cairn_joint_def joint = cairn_joint_def_default();
+    cairn_joint_id id = 0;
+    (void)kit_ground(world, 0.5f);
+    joint.body_a = kit_box(world, vec3(0.0f, 0.5f, 0.0f), half, 1000.0f, 0.5f);
+    joint.body_b = kit_box(world, vec3(2.0f, 0.5f, 0.0f), half, 1000.0f, 0.5f);
+    joint.anchor_a = vec3(1.0f, 0.0f, 0.0f);
+    joint.anchor_b = vec3(-1.0f, 0.0f, 0.0f);
+    assert_int_equal(cairn_joint_create(world, &joint, &id), CAIRN_OK);
+    kit_run(world, 3);
+    return world;
+}
+
+static void toggle(
+    cairn_world *world, cairn_array array, size_t index, size_t word, uint32_t bits) {
+    unsigned char *bytes = cairn_state_array(&world->state, array);
+    bytes += index * cairn_array_element_size(array) + word * sizeof(uint32_t);
+    uint32_t value = 0;
+    memcpy(&value, bytes, sizeof value);
+    value ^= bits;
+    memcpy(bytes, &value, sizeof value);
+}
+
+// Words whose change makes elements appear or vanish are left to the id tests.
+static bool counts_elements(cairn_array array, size_t word) {
+    return array == CAIRN_ARRAY_SETTINGS && word * 4 >= offsetof(cairn_settings, body_slots);
+}
+
+static void check_word(
+    cairn_world *world, const cairn_world *twin, cairn_array array, uint32_t index, uint32_t word) {
+    const cairn_field_table *table = cairn_field_table_of(array);
+    const cairn_world_hash before = cairn_world_hash_read(twin);
+    cairn_difference found[2];
+    toggle(world, array, index, word, 1);
+    const cairn_world_hash after = cairn_world_hash_read(world);
+    assert_false(cairn_hash_equal(before.full, after.full));
+    for (cairn_section section = 0; section < CAIRN_SECTION_COUNT; ++section) {
+        const bool equal = cairn_hash_equal(before.sections[section], after.sections[section]);
+        assert_int_equal(equal, section != table->section);
+    }
+    assert_int_equal(cairn_world_diff(twin, world, found, 2), 1);
+    assert_int_equal(found[0].section, table->section);
+    assert_int_equal(found[0].element, index);
+    assert_string_equal(found[0].field, table->fields[word].name);
+    assert_int_equal(found[0].bits_a ^ found[0].bits_b, 1);
+    toggle(world, array, index, word, 1);
+}
+
+static void every_word_is_hashed_in_its_section_and_named(void **state) {
+    (void)state;
+    cairn_world *world = full_world();
+    cairn_world *twin = full_world();
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        const cairn_field_table *table = cairn_field_table_of(array);
+        const uint32_t count = cairn_array_count(world->state.settings, array);
+        assert_true(count > 0);
+        for (uint32_t word = 0; word < table->word_count; ++word) {
+            if (!counts_elements(array, word)) {
+                check_word(world, twin, array, count - 1, word);
+            }
+        }
+    }
+    assert_true(cairn_hash_equal(kit_hash(world), kit_hash(twin)));
+    cairn_world_destroy(world);
+    cairn_world_destroy(twin);
+}
+
+static void each_table_names_its_words_in_order(void **state) {
+    (void)state;
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        const cairn_field_table *table = cairn_field_table_of(array);
+        assert_true(table->word_count <= CAIRN_ELEMENT_WORDS_MAX);
+        for (uint32_t word = 0; word < table->word_count; ++word) {
+            assert_int_equal(table->fields[word].offset, word * sizeof(uint32_t));
+            assert_true(table->fields[word].name[0] != '\0');
+        }
+    }
+}
+
+typedef void perturbation(cairn_body *a, cairn_body *b, float amount);
+
+static void swap_velocities(cairn_body *a, cairn_body *b, float amount) {
+    const cairn_vec3 kept = a->linear_velocity;
+    a->linear_velocity = b->linear_velocity;
+    b->linear_velocity = kept;
+    a->user += (uint32_t)(amount > 2.0f);
+}
+static void mirror_signs(cairn_body *a, cairn_body *b, float amount) {
+    (void)amount;
+    a->linear_velocity.x = 0.0f - a->linear_velocity.x;
+    b->linear_velocity.x = 0.0f - b->linear_velocity.x;
+}
+static void equal_errors(cairn_body *a, cairn_body *b, float amount) {
+    a->position.x += amount;
+    b->position.x += amount;
+}
+static void opposite_errors(cairn_body *a, cairn_body *b, float amount) {
+    a->position.x += amount;
+    b->position.x -= amount;
+}
+static void swap_axes(cairn_body *a, cairn_body *b, float amount) {
+    const float kept = a->linear_velocity.x;
+    (void)b;
+    (void)amount;
+    a->linear_velocity.x = a->linear_velocity.y;
+    a->linear_velocity.y = kept;
+}
+
+static void structured_errors_are_seen(void **state) {
+    (void)state;
+    static perturbation *const all[] = {
+        swap_velocities, mirror_signs, equal_errors, opposite_errors, swap_axes};
+    cairn_world *world = full_world();
+    cairn_random random = cairn_random_of(5);
+    for (uint32_t round = 0; round < 1000; ++round) {
+        cairn_body *a = &world->state.bodies[1];
+        cairn_body *b = &world->state.bodies[2];
+        a->linear_velocity = vec3(1.0f + cairn_random_unit(&random), 0.25f, 0.5f);
+        b->linear_velocity = vec3(2.0f + cairn_random_unit(&random), 0.25f, 0.5f);
+        const cairn_body kept[2] = {*a, *b};
+        const cairn_hash128 before = kit_hash(world);
+        all[round % 5](a, b, 0.5f + cairn_random_unit(&random));
+        const cairn_hash128 after = kit_hash(world);
+        assert_int_not_equal(before.lo, after.lo);
+        assert_int_not_equal(before.hi, after.hi);
+        *a = kept[0];
+        *b = kept[1];
+        assert_true(cairn_hash_equal(before, kit_hash(world)));
+    }
+    cairn_world_destroy(world);
+}
+
+// Equal values in another place are another state.
+static void equal_bodies_in_other_slots_hash_differently(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    cairn_body_def def = cairn_body_def_default();
+    cairn_body_id a = 0;
+    cairn_body_id b = 0;
+    assert_int_equal(cairn_body_create(world, &def, &a), CAIRN_OK);
+    assert_int_equal(cairn_body_create(world, &def, &b), CAIRN_OK);
+    assert_int_equal(
+        cairn_body_set_velocity(world, a, vec3(1.0f, 0.0f, 0.0f), vec3_zero()), CAIRN_OK);
+    const cairn_world_hash first = cairn_world_hash_read(world);
+    assert_int_equal(cairn_body_set_velocity(world, a, vec3_zero(), vec3_zero()), CAIRN_OK);
+    assert_int_equal(
+        cairn_body_set_velocity(world, b, vec3(1.0f, 0.0f, 0.0f), vec3_zero()), CAIRN_OK);
+    const cairn_world_hash second = cairn_world_hash_read(world);
+    assert_false(cairn_hash_equal(first.full, second.full));
+    assert_false(cairn_hash_equal(first.visible, second.visible));
+    cairn_world_destroy(world);
+}
+
+static void the_visible_root_sees_poses_and_velocities_alone(void **state) {
+    (void)state;
+    cairn_world *world = full_world();
+    const cairn_world_hash before = cairn_world_hash_read(world);
+    world->state.contacts[0].points[0].normal_impulse += 1.0f;
+    world->state.bodies[1].force.x = 1.0f;
+    cairn_world_hash after = cairn_world_hash_read(world);
+    assert_true(cairn_hash_equal(before.visible, after.visible));
+    assert_false(cairn_hash_equal(before.full, after.full));
+    world->state.bodies[1].rotation.x += 0.25f;
+    after = cairn_world_hash_read(world);
+    assert_false(cairn_hash_equal(before.visible, after.visible));
+    cairn_world_destroy(world);
+}
+
+static void a_body_that_only_one_world_has_is_told(void **state) {
+    (void)state;
+    cairn_world *with = full_world();
+    cairn_world *without = full_world();
+    cairn_difference found[64];
+    (void)kit_sphere(with, vec3(0.0f, 9.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
+    const uint32_t count = cairn_world_diff(with, without, found, 64);
+    assert_true(count > 3 && count <= 64);
+    assert_int_equal(found[0].section, CAIRN_SECTION_SETTINGS);
+    assert_string_equal(found[0].field, "body_slots");
+    assert_int_equal(found[count - 1].section, CAIRN_SECTION_IDS);
+    for (uint32_t i = 1; i < count; ++i) {
+        assert_true(found[i - 1].section <= found[i].section);
+    }
+    cairn_world_destroy(with);
+    cairn_world_destroy(without);
+}
+
+static void sections_have_names(void **state) {
+    (void)state;
+    assert_string_equal(cairn_section_name(CAIRN_SECTION_CONTACTS), "contacts");
+    assert_string_equal(cairn_section_name(CAIRN_SECTION_COUNT), "unknown");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_word_is_hashed_in_its_section_and_named),
+        cmocka_unit_test(each_table_names_its_words_in_order),
+        cmocka_unit_test(structured_errors_are_seen),
+        cmocka_unit_test(equal_bodies_in_other_slots_hash_differently),
+        cmocka_unit_test(the_visible_root_sees_poses_and_velocities_alone),
+        cmocka_unit_test(a_body_that_only_one_world_has_is_told),
+        cmocka_unit_test(sections_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+
+// Commands, the rules hook and the sandbox; the floating-point mode around a step.
+
+#include "tests/sim/world_kit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "sim/float_env.h"
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+// commands
+
+static cairn_command press(uint32_t slot, uint32_t buttons) {
+    return (cairn_command){.kind = CAIRN_COMMAND_INPUT, .slot = slot, .buttons = buttons};
+}
+
+static cairn_command joining(uint32_t slot) {
+    return (cairn_command){.kind = CAIRN_COMMAND_JOIN, .slot = slot};
+}
+
+static void a_command_from_outside_is_checked(void **state) {
+    (void)state;
+    cairn_command command = press(0, 0);
+    assert_int_equal(cairn_command_check(&command), CAIRN_OK);
+    command.kind = 0;
+    assert_int_equal(cairn_command_check(&command), CAIRN_INVALID_ARGUMENT);
+    command.kind = CAIRN_COMMAND_INPUT + 1;
+    assert_int_equal(cairn_command_check(&command), CAIRN_INVALID_ARGUMENT);
+    command = press(CAIRN_SLOTS_MAX, 0);
+    assert_int_equal(cairn_command_check(&command), CAIRN_INVALID_ARGUMENT);
+    command = press(0, 0);
+    command.move.x = 1.5f;
+    assert_int_equal(cairn_command_check(&command), CAIRN_INVALID_ARGUMENT);
+    command.move.x = NAN;
+    assert_int_equal(cairn_command_check(&command), CAIRN_NON_FINITE);
+    command.move.x = -1.0f;
+    command.aim.z = INFINITY;
+    assert_int_equal(cairn_command_check(&command), CAIRN_NON_FINITE);
+}
+
+#define SHUFFLED 40
+
+static void any_order_of_arrival_sorts_to_the_same(void **state) {
+    (void)state;
+    cairn_command sorted[SHUFFLED];
+    cairn_random random = cairn_random_of(11);
+    for (uint32_t i = 0; i < SHUFFLED; ++i) {
+        sorted[i] = press(i % 5, i % 3);
+        sorted[i].kind = 1 + i % 3;
+        sorted[i].sequence = i % 4;
+        sorted[i].aim.y = (float)(i % 2);
+    }
+    cairn_commands_sort(sorted, SHUFFLED);
+    const cairn_hash128 digest = cairn_commands_digest(9, sorted, SHUFFLED);
+    for (uint32_t i = 1; i < SHUFFLED; ++i) {
+        assert_true(sorted[i - 1].slot <= sorted[i].slot);
+    }
+    for (uint32_t round = 0; round < 50; ++round) {
+        cairn_command other[SHUFFLED];
+        memcpy(other, sorted, sizeof other);
+        for (uint32_t i = SHUFFLED - 1; i > 0; --i) {
+            const uint64_t k = cairn_random_below(&random, i + 1);
+            const cairn_command kept = other[i];
+            other[i] = other[k];
+            other[k] = kept;
+        }
+        cairn_commands_sort(other, SHUFFLED);
+        assert_memory_equal(other, sorted, sizeof other);
+    }
+    sorted[3].buttons ^= 1u;
+    assert_false(cairn_hash_equal(digest, cairn_commands_digest(9, sorted, SHUFFLED)));
+    sorted[3].buttons ^= 1u;
+    assert_false(cairn_hash_equal(digest, cairn_commands_digest(10, sorted, SHUFFLED)));
+    assert_true(cairn_hash_equal(digest, cairn_commands_digest(9, sorted, SHUFFLED)));
+}
+
+// the sandbox
+
+static cairn_world *sandbox_world(void) {
+    cairn_world_def def = cairn_world_def_default();
+    def.rules = &cairn_rules_sandbox;
+    cairn_world *world = kit_world(&def);
+    (void)kit_ground(world, 0.5f);
+    return world;
+}
+
+// Steps with one command and returns how many bodies there are.
+static uint32_t step_with(cairn_world *world, cairn_command command) {
+    cairn_world_step(world, &command, 1);
+    return cairn_world_counts_read(world).bodies;
+}
+
+static cairn_body_state player(const cairn_world *world) {
+    return kit_read(world, 2); // the first body after the ground
+}
+
+static void a_player_has_a_box_from_join_to_leave(void **state) {
+    (void)state;
+    cairn_world *world = sandbox_world();
+    assert_int_equal(step_with(world, joining(3)), 2);
+    assert_int_equal(step_with(world, joining(3)), 2);
+    const cairn_command leave = {.kind = CAIRN_COMMAND_LEAVE, .slot = 3};
+    assert_int_equal(step_with(world, leave), 1);
+    assert_int_equal(step_with(world, leave), 1);
+    assert_int_equal(step_with(world, press(3, CAIRN_SANDBOX_THROW)), 1);
+    cairn_world_destroy(world);
+}
+
+static void move_drives(void **state) {
+    (void)state;
+    cairn_world *world = sandbox_world();
+    cairn_command command = press(0, 0);
+    (void)step_with(world, joining(0));
+    kit_run(world, 90);
+    const float from = player(world).position.x;
+    command.move = vec3(1.0f, 0.0f, 0.0f);
+    for (uint32_t i = 0; i < 60; ++i) {
+        (void)step_with(world, command);
+    }
+    assert_true(player(world).position.x > from + 3.0f);
+    assert_true(player(world).linear_velocity.x < 7.0f);
+    cairn_world_destroy(world);
+}
+
+static void jump_needs_ground_and_a_fresh_press(void **state) {
+    (void)state;
+    cairn_world *world = sandbox_world();
+    (void)step_with(world, joining(0));
+    (void)step_with(world, press(0, CAIRN_SANDBOX_JUMP)); // in the air
+    assert_true(player(world).linear_velocity.y < 0.0f);
+    (void)step_with(world, press(0, 0));
+    kit_run(world, 90);
+    (void)step_with(world, press(0, CAIRN_SANDBOX_JUMP));
+    assert_true(player(world).linear_velocity.y > 4.0f);
+    for (uint32_t i = 0; i < 120; ++i) {
+        (void)step_with(world, press(0, CAIRN_SANDBOX_JUMP)); // held
+    }
+    assert_true(float_abs(player(world).linear_velocity.y) < 0.1f);
+    cairn_world_destroy(world);
+}
+
+static void push_moves_what_the_aim_meets(void **state) {
+    (void)state;
+    cairn_world *world = sandbox_world();
+    cairn_command command = press(0, CAIRN_SANDBOX_PUSH);
+    (void)step_with(world, joining(0));
+    kit_run(world, 90);
+    const cairn_vec3 at = player(world).position;
+    const cairn_body_id box =
+        kit_box(world, vec3(at.x + 3.0f, 0.5f, at.z), vec3(0.5f, 0.5f, 0.5f), 1000.0f, 0.5f);
+    command.aim = vec3(1.0f, 0.0f, 0.0f);
+    (void)step_with(world, command);
+    assert_true(kit_read(world, box).linear_velocity.x > 1.0f);
+    cairn_world_destroy(world);
+}
+
+static void what_players_spawn_is_bounded_and_the_oldest_goes(void **state) {
+    (void)state;
+    cairn_world *world = sandbox_world();
+    uint32_t most = 0;
+    (void)step_with(world, joining(0));
+    for (uint32_t i = 0; i < 200; ++i) {
+        const uint32_t button = i % 4 == 0 ? CAIRN_SANDBOX_THROW : CAIRN_SANDBOX_SPAWN;
+        const uint32_t count = step_with(world, press(0, i % 2 == 0 ? button : 0));
+        most = count > most ? count : most;
+    }
+    assert_int_equal(most, 2 + 64);
+    assert_false(cairn_body_exists(world, 3));
+    cairn_world_destroy(world);
+}
+
+static void a_full_world_spawns_nothing_and_goes_on(void **state) {
+    (void)state;
+    cairn_world_def def = cairn_world_def_default();
+    def.rules = &cairn_rules_sandbox;
+    def.body_capacity = 3;
+    def.shape_capacity = 2;
+    cairn_world *world = kit_world(&def);
+    (void)kit_ground(world, 0.5f);
+    assert_int_equal(step_with(world, joining(0)), 2);
+    assert_int_equal(step_with(world, joining(1)), 2);
+    assert_int_equal(step_with(world, press(0, CAIRN_SANDBOX_THROW)), 2);
+    assert_true(cairn_world_counters_read(world).creates_refused > 0);
+    cairn_world_destroy(world);
+}
+
+static void a_player_who_falls_off_starts_again(void **state) {
+    (void)state;
+    cairn_world *world = sandbox_world();
+    (void)step_with(world, joining(0));
+    const cairn_pose lost = {.position = vec3(0.0f, -200.0f, 0.0f), .rotation = quat_identity()};
+    assert_int_equal(cairn_body_set_pose(world, player(world).id, lost), CAIRN_OK);
+    kit_run(world, 1);
+    assert_true(player(world).position.y > 0.0f);
+    cairn_world_destroy(world);
+}
+
+// rules of one's own
+
+static void count_start(cairn_world *world, void *memory) {
+    (void)world;
+    ((uint32_t *)memory)[0] = 100;
+}
+
+static void count_step(
+    cairn_world *world, void *memory, const cairn_command *commands, uint32_t command_count) {
+    (void)world;
+    (void)commands;
+    ((uint32_t *)memory)[0] += 1 + command_count;
+}
+
+static void rules_of_a_game_keep_their_state_in_the_world(void **state) {
+    (void)state;
+    const cairn_rules counting = {.name = "counting",
+        .version = 2,
+        .state_size = 4,
+        .start = count_start,
+        .step = count_step};
+    cairn_world_def def = cairn_world_def_default();
+    def.rules = &counting;
+    cairn_world *world = kit_world(&def);
+    cairn_world *fresh = kit_world(&def);
+    const cairn_command command = press(0, 0);
+    cairn_world_step(world, &command, 1);
+    kit_run(world, 1);
+    kit_run(fresh, 2);
+    cairn_difference found;
+    assert_int_equal(cairn_world_diff(world, fresh, &found, 1), 1);
+    assert_int_equal(found.section, CAIRN_SECTION_RULES);
+    assert_int_equal(found.bits_a, 103);
+    assert_int_equal(found.bits_b, 102);
+    cairn_world_destroy(world);
+    cairn_world_destroy(fresh);
+}
+
+// arithmetic
+
+static void products_are_rounded_before_they_are_added(void **state) {
+    (void)state;
+    assert_true(cairn_float_contract_ok());
+    assert_true(cairn_float_mode_ok());
+}
+
+#if defined(__SSE2__)
+// A library linked for fast arithmetic does this to the thread that loads it.
+static void a_step_neither_notices_nor_keeps_the_callers_float_mode(void **state) {
+    (void)state;
+    const unsigned flush = 0x8040u;
+    const unsigned round_up = 0x4000u;
+    const unsigned usual = _mm_getcsr();
+    cairn_world *world = sandbox_world();
+    cairn_world *twin = sandbox_world();
+    for (uint32_t i = 0; i < 60; ++i) {
+        _mm_setcsr(usual | flush | round_up);
+        (void)step_with(world, i == 0 ? joining(0) : press(0, 0));
+        assert_int_equal(_mm_getcsr() & (flush | round_up), flush | round_up);
+        _mm_setcsr(usual);
+        (void)step_with(twin, i == 0 ? joining(0) : press(0, 0));
+        assert_true(cairn_hash_equal(kit_hash(world), kit_hash(twin)));
+    }
+    cairn_world_destroy(world);
+    cairn_world_destroy(twin);
+}
+#endif
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_command_from_outside_is_checked),
+        cmocka_unit_test(any_order_of_arrival_sorts_to_the_same),
+        cmocka_unit_test(a_player_has_a_box_from_join_to_leave),
+        cmocka_unit_test(move_drives),
+        cmocka_unit_test(jump_needs_ground_and_a_fresh_press),
+        cmocka_unit_test(push_moves_what_the_aim_meets),
+        cmocka_unit_test(what_players_spawn_is_bounded_and_the_oldest_goes),
+        cmocka_unit_test(a_full_world_spawns_nothing_and_goes_on),
+        cmocka_unit_test(a_player_who_falls_off_starts_again),
+        cmocka_unit_test(rules_of_a_game_keep_their_state_in_the_world),
+        cmocka_unit_test(products_are_rounded_before_they_are_added),
+#if defined(__SSE2__)
+        cmocka_unit_test(a_step_neither_notices_nor_keeps_the_callers_float_mode),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
