@@ -28,8 +28,9 @@ typedef struct cairn_recorder_config {
 cairn_status cairn_recorder_create(const cairn_recorder_config *config, cairn_recorder **out);
 void cairn_recorder_destroy(cairn_recorder *recorder); // NULL is allowed; does not end the file
 
-// Writes the file's head and the start chunk with the world as it is.
-void cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world);
+// Writes the file's head and the start chunk with the world as it is. Once, before all others.
+// False when there is no memory for the state or it is longer than state_size_max.
+bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world);
 // Call after each tick: writes a chunk when enough ticks are in the history.
 void cairn_recorder_advance(cairn_recorder *recorder, const cairn_history *history);
 // Writes what is left and the end chunk. Nothing is written after it.

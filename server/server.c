@@ -157,8 +157,8 @@ static cairn_status create_recorder(cairn_server *server) {
         .user = server->config.user,
     };
     cairn_status status = cairn_recorder_create(&recorder, &server->recorder);
-    if (status == CAIRN_OK) {
-        cairn_recorder_start(server->recorder, server->room.world);
+    if (status == CAIRN_OK && !cairn_recorder_start(server->recorder, server->room.world)) {
+        return CAIRN_CAPACITY;
     }
     return status;
 }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "server/recorder.h"
+
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "schema/codec.h"
+#include "server/recording_file.h"
+
+struct cairn_recorder {
+    cairn_recorder_config config;
+    cairn_encoder *encoder;
+    cairn_wire_tick *ticks;
+    cairn_wire_command *commands;
+    uint32_t command_capacity;
+    uint64_t first_tick;
+    uint64_t next_tick; // to be written
+    uint64_t bytes;
+    bool open;   // between start and end
+    bool failed; // the writer answered false; nothing is written after that
+};
+
+cairn_status cairn_recorder_create(const cairn_recorder_config *config, cairn_recorder **out) {
+    *out = NULL;
+    CAIRN_ASSERT(config->ticks_per_chunk > 0 && config->write != NULL);
+    cairn_recorder *recorder = calloc(1, sizeof *recorder);
+    if (recorder == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    size_t most = (size_t)config->ticks_per_chunk * config->commands_per_tick_max;
+    size_t ticks_size =
+        most * sizeof *recorder->commands + config->ticks_per_chunk * sizeof *recorder->ticks;
+    size_t largest = config->state_size_max > ticks_size ? config->state_size_max : ticks_size;
+    recorder->config = *config;
+    recorder->command_capacity = (uint32_t)most;
+    recorder->encoder = cairn_encoder_create(largest + 4096);
+    recorder->ticks = malloc(config->ticks_per_chunk * sizeof *recorder->ticks);
+    recorder->commands = malloc(most * sizeof *recorder->commands);
+    if (recorder->encoder == NULL || recorder->ticks == NULL || recorder->commands == NULL) {
+        cairn_recorder_destroy(recorder);
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    *out = recorder;
+    return CAIRN_OK;
+}
+
+void cairn_recorder_destroy(cairn_recorder *recorder) {
+    if (recorder != NULL) {
+        cairn_encoder_destroy(recorder->encoder);
+        free(recorder->commands);
+        free(recorder->ticks);
+        free(recorder);
+    }
+}
+
+// For people who wonder where a difference comes from.
+static const char *build_text(void) {
+#if defined(__clang__)
+    return "clang " __clang_version__;
+#elif defined(__GNUC__)
+    return "gcc " __VERSION__;
+#else
+    return "unknown compiler";
+#endif
+}
+
+static void write_bytes(cairn_recorder *recorder, const uint8_t *bytes, size_t size) {
+    if (recorder->failed || size == 0) {
+        return;
+    }
+    recorder->failed = !recorder->config.write(recorder->config.user, bytes, size);
+    recorder->bytes += recorder->failed ? 0 : size;
+}
+
+static void write_chunk(cairn_recorder *recorder, const cairn_chunk *chunk) {
+    const uint8_t *bytes;
+    size_t size;
+    cairn_status status = cairn_chunk_encode(recorder->encoder, chunk, &bytes, &size);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    const cairn_recording_frame frame = cairn_recording_frame_of(chunk->kind, bytes, size);
+    write_bytes(recorder, frame.head, sizeof frame.head);
+    write_bytes(recorder, bytes, size);
+    write_bytes(recorder, frame.tail, frame.tail_size);
+}
+
+bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world) {
+    uint8_t *state = malloc(recorder->config.state_size_max);
+    size_t size =
+        state == NULL ? 0 : cairn_world_encode(world, state, recorder->config.state_size_max);
+    if (size == 0) {
+        free(state);
+        return false;
+    }
+    const cairn_rules *rules = cairn_world_settings(world)->rules;
+    recorder->first_tick = cairn_world_tick(world);
+    recorder->next_tick = recorder->first_tick;
+    const cairn_chunk chunk = {
+        .kind = CAIRN_CHUNK_START,
+        .start = {.sim_version = CAIRN_SIM_VERSION,
+            .rules_version = rules == NULL ? 0 : rules->version,
+            .rules_name = rules == NULL ? "" : rules->name,
+            .scene_name = recorder->config.scene_name,
+            .build = build_text(),
+            .tick = recorder->first_tick,
+            .state = state,
+            .state_size = (uint32_t)size},
+    };
+    recorder->open = true;
+    uint8_t head[CAIRN_RECORDING_HEAD_SIZE];
+    cairn_recording_head(head);
+    write_bytes(recorder, head, sizeof head);
+    write_chunk(recorder, &chunk);
+    free(state);
+    return true;
+}
+
+static void write_ticks(cairn_recorder *recorder, const cairn_history *history) {
+    cairn_history_run run = {
+        .ticks = recorder->ticks,
+        .tick_capacity = recorder->config.ticks_per_chunk,
+        .commands = recorder->commands,
+        .command_capacity = recorder->command_capacity,
+    };
+    cairn_history_read(history, recorder->next_tick, &run);
+    if (run.tick_count == 0) {
+        return;
+    }
+    const cairn_chunk chunk = {
+        .kind = CAIRN_CHUNK_TICKS,
+        .ticks = {.ticks = run.ticks,
+            .tick_count = run.tick_count,
+            .commands = run.commands,
+            .command_count = run.command_count},
+    };
+    write_chunk(recorder, &chunk);
+    recorder->next_tick += run.tick_count;
+}
+
+void cairn_recorder_advance(cairn_recorder *recorder, const cairn_history *history) {
+    uint64_t waiting = cairn_history_end(history) - recorder->next_tick;
+    if (recorder->open && waiting >= recorder->config.ticks_per_chunk) {
+        write_ticks(recorder, history);
+    }
+}
+
+void cairn_recorder_end(cairn_recorder *recorder, const cairn_history *history) {
+    if (!recorder->open) {
+        return;
+    }
+    write_ticks(recorder, history);
+    const cairn_chunk chunk = {
+        .kind = CAIRN_CHUNK_END,
+        .end = {.tick = recorder->next_tick,
+            .tick_count = recorder->next_tick - recorder->first_tick},
+    };
+    write_chunk(recorder, &chunk);
+    recorder->open = false;
+}
+
+bool cairn_recorder_failed(const cairn_recorder *recorder) {
+    return recorder->failed;
+}
+
+uint64_t cairn_recorder_bytes(const cairn_recorder *recorder) {
+    return recorder->bytes;
+}

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: MIT
+// A whole server in memory and plain clients around it: what each is told, and what none can do.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "schema/scene.h"
+#include "tests/server/story.h"
+
+static story s;
+
+static void start(void) {
+    const cairn_server_config config = story_config();
+    story_start(&s, &config);
+}
+
+static void end(void) {
+    story_end(&s);
+}
+
+static void a_client_is_welcomed_to_the_room_as_it_is(void **state) {
+    (void)state;
+    start();
+    story_run_ms(&s, 500);
+    uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 200);
+    const story_client *client = &s.clients[player];
+    assert_true(client->welcomed);
+    assert_int_equal(client->welcome.slot, 0);
+    assert_int_equal(client->welcome.mode, CAIRN_MODE_INTERPOLATE);
+    assert_int_equal(client->welcome.tick_rate_hz, 60);
+    assert_int_equal(client->welcome.snapshot_rate_hz, 20);
+    assert_int_equal(client->welcome.sim_version, CAIRN_SIM_VERSION);
+    assert_int_equal(client->welcome.rules_version, cairn_rules_sandbox.version);
+    assert_string_equal(client->rules_name, cairn_rules_sandbox.name);
+    assert_string_equal(client->scene_name, "test");
+    assert_in_range(client->welcome.tick, 30, 40);
+    assert_true(story_heard(&s, "client_connected client_joined client_playing"));
+    cairn_server_client_info info;
+    assert_true(cairn_server_client_read(s.server, 0, &info));
+    assert_true(info.connected && info.welcomed);
+    assert_int_equal(info.client_id, client->client_id);
+    assert_false(cairn_server_client_read(s.server, 1, &info));
+    assert_false(cairn_server_client_read(s.server, STORY_CLIENTS_MAX, &info));
+    end();
+}
+
+static void an_interpolating_client_sees_the_world_bit_for_bit(void **state) {
+    (void)state;
+    start();
+    uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 2000);
+    const story_client *client = &s.clients[player];
+    assert_in_range(client->keyframes, 1, 3);
+    assert_in_range(client->deltas, 30, 40);
+    assert_int_equal(client->deltas_failed, 0);
+    assert_int_equal(client->decode_failures, 0);
+    assert_in_range(s.snapshots_checked, 35, 400);
+    assert_int_equal(s.snapshots_wrong, 0);
+    const cairn_server_statistics statistics = story_statistics(&s);
+    assert_int_equal(statistics.keyframes_sent, client->keyframes);
+    assert_int_equal(statistics.deltas_sent, client->deltas);
+    assert_true(statistics.snapshot_bytes > 0);
+    end();
+}
+
+static void a_long_keyframe_is_sent_once_until_it_is_of_no_use(void **state) {
+    (void)state;
+    start();
+    uint32_t deaf = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+    s.clients[deaf].mute_inputs = true;
+    story_run_ms(&s, 2500);
+    assert_int_equal(s.clients[deaf].keyframes, 1);
+    story_run_ms(&s, 1500); // no baseline is held for three seconds
+    assert_int_equal(s.clients[deaf].keyframes, 2);
+    assert_int_equal(s.clients[deaf].deltas, 0);
+    end();
+}
+
+static void a_short_keyframe_comes_with_every_snapshot_until_one_is_acknowledged(void **state) {
+    (void)state;
+    const cairn_world_def def = cairn_world_def_default();
+    const cairn_scene empty = {.name = "empty",
+        .body_capacity = 8,
+        .shape_capacity = 8,
+        .contact_capacity = 8,
+        .tick_rate_hz = 60,
+        .iterations = def.iterations,
+        .baumgarte = def.baumgarte};
+    cairn_server_config config = story_config();
+    config.scene = &empty;
+    story_start(&s, &config);
+    uint32_t deaf = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+    s.clients[deaf].mute_inputs = true;
+    story_run_ms(&s, 2000);
+    assert_in_range(s.clients[deaf].keyframes, 38, 40);
+    s.clients[deaf].mute_inputs = false;
+    story_run_ms(&s, 1000);
+    assert_in_range(s.clients[deaf].keyframes, 38, 41);
+    assert_in_range(s.clients[deaf].deltas, 18, 20);
+    end();
+}
+
+static void snapshots_come_evenly_at_their_rate(void **state) {
+    (void)state;
+    static const uint32_t rates[][2] = {{60, 20}, {60, 60}, {60, 7}, {128, 30}, {10, 1}};
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; ++i) {
+        cairn_server_config config = story_config();
+        config.tick_rate_hz = rates[i][0];
+        config.snapshot_rate_hz = rates[i][1];
+        story_start(&s, &config);
+        uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+        story_run_ms(&s, 2100);
+        const story_client *client = &s.clients[player];
+        uint32_t most = 2 * rates[i][1] + rates[i][1] / 8 + 1;
+        assert_in_range(client->held_count, 2 * rates[i][1] - rates[i][1] / 8 - 1, most);
+        uint64_t least = rates[i][0] / rates[i][1];
+        for (uint32_t n = 1; n < client->held_count && n < STORY_HELD_MAX; ++n) {
+            if (client->held_count > STORY_HELD_MAX && n == client->held_count % STORY_HELD_MAX) {
+                continue;
+            }
+            assert_in_range(client->held[n].tick - client->held[n - 1].tick, least, least + 1);
+        }
+        end();
+    }
+}
+
+static void a_lockstep_client_holds_the_same_world(void **state) {
+    (void)state;
+    start();
+    uint32_t first = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    story_run_ms(&s, 1500);
+    uint32_t late = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    s.clients[first].buttons = CAIRN_SANDBOX_JUMP;
+    story_run_ms(&s, 2000);
+    for (uint32_t i = first; i <= late; ++i) {
+        const story_client *client = &s.clients[i];
+        assert_non_null(client->world);
+        assert_int_equal(client->states_begun, 1);
+        assert_int_equal(client->roots_wrong, 0);
+        assert_int_equal(
+            cairn_world_tick(client->world), cairn_world_tick(cairn_server_world(s.server)));
+        assert_int_equal(cairn_world_diff(client->world, cairn_server_world(s.server), NULL, 0), 0);
+    }
+    assert_true(s.clients[first].ticks_stepped > 150);
+    assert_in_range(s.clients[late].state_tick, 88, 100);
+    const cairn_server_statistics statistics = story_statistics(&s);
+    assert_true(statistics.roots_compared > 200);
+    assert_int_equal(statistics.roots_differed, 0);
+    assert_int_equal(statistics.players, 2);
+    assert_true(statistics.inputs_taken > 200);
+    end();
+}
+
+static void a_client_whose_world_differs_is_noticed(void **state) {
+    (void)state;
+    start();
+    uint32_t player = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    s.clients[player].corrupt_roots = true;
+    story_run_ms(&s, 500);
+    const cairn_server_statistics statistics = story_statistics(&s);
+    assert_true(statistics.roots_differed > 10);
+    assert_int_equal(statistics.roots_differed, statistics.roots_compared);
+    assert_true(story_heard(&s, "root_differed"));
+    end();
+}
+
+static void a_lockstep_client_that_falls_behind_the_history_begins_again(void **state) {
+    (void)state;
+    start();
+    uint32_t player = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
+    s.clients[player].mute_inputs = true;
+    story_run_ms(&s, 1000);
+    assert_int_equal(s.clients[player].states_begun, 1);
+    story_run_ms(&s, 18000);
+    assert_int_equal(s.clients[player].states_begun, 2);
+    s.clients[player].mute_inputs = false;
+    story_run_ms(&s, 1000);
+    assert_int_equal(
+        cairn_world_tick(s.clients[player].world), cairn_world_tick(cairn_server_world(s.server)));
+    assert_int_equal(s.clients[player].roots_wrong, 0);
+    end();
+}
+
+static void players_fill_the_room_and_spectators_still_see_it(void **state) {
+    (void)state;
+    start();
+    for (uint32_t i = 0; i < 4; ++i) {
+        story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    }
+    story_run_ms(&s, 200);
+    uint32_t fifth = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    uint32_t spectator = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+    story_run_ms(&s, 500);
+    for (uint32_t i = 0; i < 4; ++i) {
+        assert_int_equal(s.clients[i].welcome.slot, i);
+    }
+    assert_int_equal(s.clients[fifth].refusal, CAIRN_REFUSAL_ROOM_FULL);
+    assert_int_equal(cairn_netcode_client_state_read(s.clients[fifth].netcode),
+        CAIRN_NETCODE_STATE_DISCONNECTED);
+    assert_int_equal(s.clients[spectator].welcome.slot, CAIRN_SLOT_NONE);
+    assert_true(s.clients[spectator].deltas > 3);
+    assert_int_equal(story_statistics(&s).players, 4);
+    assert_int_equal(story_statistics(&s).clients, 5);
+    end();
+}
+
+static void a_slot_goes_back_when_its_player_leaves(void **state) {
+    (void)state;
+    start();
+    uint32_t first = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 200);
+    uint32_t bodies = story_statistics(&s).bodies;
+    cairn_netcode_client_disconnect(s.clients[first].netcode, s.now_ns);
+    story_run_ms(&s, 200);
+    assert_int_equal(story_statistics(&s).players, 0);
+    assert_int_equal(story_statistics(&s).bodies, bodies - 1);
+    assert_int_equal(story_statistics(&s).leaves, 1);
+    assert_true(story_heard(&s, "client_left"));
+    uint32_t second = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 200);
+    assert_int_equal(s.clients[second].welcome.slot, 0);
+    assert_int_equal(story_statistics(&s).bodies, bodies);
+    end();
+}
+
+static void who_cannot_take_part_is_told_why(void **state) {
+    (void)state;
+    const cairn_hello lockstep = story_hello(CAIRN_MODE_LOCKSTEP, false);
+    const cairn_hello thin = story_hello(CAIRN_MODE_INTERPOLATE, false);
+    struct {
+        cairn_hello hello;
+        uint32_t refusal;
+    } rows[] = {{thin, CAIRN_REFUSAL_PROTOCOL_VERSION}, {thin, 0},
+        {lockstep, CAIRN_REFUSAL_SIM_VERSION}, {lockstep, CAIRN_REFUSAL_RULES},
+        {lockstep, CAIRN_REFUSAL_RULES}, {lockstep, 0}};
+    rows[0].hello.protocol_version += 1;
+    rows[1].hello.sim_version += 1; // shows, does not simulate
+    rows[1].hello.rules_name = "";
+    rows[2].hello.sim_version += 1;
+    rows[3].hello.rules_name = "";
+    rows[4].hello.rules_version += 1;
+    start();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        uint32_t client = story_join_as(&s, &rows[i].hello);
+        story_run_ms(&s, 400);
+        assert_int_equal(s.clients[client].refusal, rows[i].refusal);
+        assert_int_equal(s.clients[client].welcomed, rows[i].refusal == 0);
+        assert_int_equal(cairn_netcode_client_state_read(s.clients[client].netcode),
+            rows[i].refusal == 0 ? CAIRN_NETCODE_STATE_CONNECTED
+                                 : CAIRN_NETCODE_STATE_DISCONNECTED);
+    }
+    end();
+}
+
+static void a_flood_of_nonsense_is_counted_and_shown_the_door(void **state) {
+    (void)state;
+    start();
+    uint32_t hostile = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    uint32_t honest = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 200);
+    s.clients[hostile].silent = true;
+    uint8_t nonsense[64];
+    for (uint32_t i = 0; i < 40; ++i) {
+        memset(nonsense, (int)i, sizeof nonsense);
+        if (cairn_netcode_client_state_read(s.clients[hostile].netcode) ==
+            CAIRN_NETCODE_STATE_CONNECTED) {
+            story_say(&s, hostile, nonsense, 1 + i, i % 2 == 0);
+        }
+        story_run_ms(&s, 8);
+    }
+    story_run_ms(&s, 400);
+    assert_int_equal(s.clients[hostile].refusal, CAIRN_REFUSAL_MALFORMED);
+    assert_int_equal(cairn_netcode_client_state_read(s.clients[hostile].netcode),
+        CAIRN_NETCODE_STATE_DISCONNECTED);
+    assert_int_equal(
+        cairn_netcode_client_state_read(s.clients[honest].netcode), CAIRN_NETCODE_STATE_CONNECTED);
+    uint64_t refused = 0;
+    const cairn_server_statistics statistics = story_statistics(&s);
+    for (uint32_t i = 1; i < CAIRN_DECODE_REFUSAL_COUNT; ++i) {
+        refused += statistics.drops_decode[i];
+    }
+    assert_in_range(refused, 16, 40);
+    assert_int_equal(statistics.players, 1);
+    assert_int_equal(s.snapshots_wrong, 0);
+    end();
+}
+
+static void who_says_no_hello_does_not_stay(void **state) {
+    (void)state;
+    start();
+    cairn_hello hello = story_hello(CAIRN_MODE_INTERPOLATE, false);
+    uint32_t client = story_join_as(&s, &hello);
+    s.clients[client].silent = true;
+    story_run_ms(&s, 4000);
+    assert_int_equal(story_statistics(&s).clients, 1);
+    story_run_ms(&s, 2000);
+    assert_int_equal(story_statistics(&s).clients, 0);
+    assert_true(story_heard(&s, "hello_missing"));
+    assert_int_equal(cairn_netcode_client_state_read(s.clients[client].netcode),
+        CAIRN_NETCODE_STATE_DISCONNECTED);
+    end();
+}
+
+static void a_client_is_told_how_its_inputs_land(void **state) {
+    (void)state;
+    start();
+    uint32_t good = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    uint32_t early = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 100);
+    s.clients[early].mute_inputs = true;
+    uint64_t now = cairn_world_tick(cairn_server_world(s.server));
+    uint64_t before_joining = s.clients[early].welcome.tick - 1;
+    const cairn_wire_input inputs[] = {{.tick = before_joining, .sequence = 1},
+        {.tick = now + 63, .sequence = 2}, {.tick = now + 80, .sequence = 3}};
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_INPUT, .input = {.inputs = inputs, .input_count = 3}};
+    story_say_message(&s, early, &message, false);
+    story_run_ms(&s, 1000);
+    const cairn_wire_timing *timing = &s.clients[good].timing;
+    assert_in_range(
+        timing->input_acknowledged + 5, cairn_world_tick(cairn_server_world(s.server)), UINT32_MAX);
+    assert_true(timing->lateness_us_last < -20000 && timing->lateness_us_last > -120000);
+    assert_true(timing->lateness_us_worst < 0);
+    timing = &s.clients[early].timing;
+    assert_int_equal(timing->inputs_early_refused, 1);
+    assert_int_equal(timing->inputs_late, 1);
+    assert_true(timing->lateness_us_worst < -500000);
+    assert_int_equal(story_statistics(&s).inputs_early_refused, 1);
+    end();
+}
+
+static void shapes_are_told_once_and_again_when_they_change(void **state) {
+    (void)state;
+    start();
+    uint32_t spectator = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+    story_run_ms(&s, 500);
+    story_client *client = &s.clients[spectator];
+    assert_int_equal(client->shapes_seen, 31);
+    assert_int_equal(client->shapes_removed, 0);
+    uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 300);
+    assert_int_equal(client->shapes_seen, 32);
+    cairn_netcode_client_disconnect(s.clients[player].netcode, s.now_ns);
+    story_run_ms(&s, 300);
+    assert_int_equal(client->shapes_seen, 32);
+    assert_int_equal(client->shapes_removed, 1);
+    assert_int_equal(s.snapshots_wrong, 0);
+    end();
+}
+
+static void draining_tells_everybody_and_admits_nobody(void **state) {
+    (void)state;
+    start();
+    for (uint32_t i = 0; i < 4; ++i) {
+        story_join(&s, i % 2 == 0 ? CAIRN_MODE_INTERPOLATE : CAIRN_MODE_LOCKSTEP, false);
+    }
+    story_run_ms(&s, 500);
+    uint64_t tick = cairn_world_tick(cairn_server_world(s.server));
+    cairn_server_drain(s.server, s.now_ns);
+    assert_false(cairn_server_drained(s.server));
+    story_run_ms(&s, 4);
+    assert_true(cairn_server_drained(s.server));
+    for (uint32_t i = 0; i < 4; ++i) {
+        assert_int_equal(cairn_netcode_client_state_read(s.clients[i].netcode),
+            CAIRN_NETCODE_STATE_DISCONNECTED);
+    }
+    assert_int_equal(cairn_world_tick(cairn_server_world(s.server)), tick);
+    uint32_t newcomer = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 500);
+    assert_int_equal(
+        cairn_netcode_client_state_read(s.clients[newcomer].netcode), CAIRN_NETCODE_STATE_DENIED);
+    end();
+}
+
+static void overload_skips_ticks_and_says_so(void **state) {
+    (void)state;
+    start();
+    story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 200);
+    uint64_t tick = cairn_world_tick(cairn_server_world(s.server));
+    s.now_ns += 1000000000;
+    cairn_server_advance(s.server, s.now_ns);
+    assert_int_equal(cairn_world_tick(cairn_server_world(s.server)), tick + 4);
+    assert_in_range(story_statistics(&s).ticks_skipped, 50, 60);
+    assert_int_equal(story_statistics(&s).advances_overloaded, 1);
+    assert_true(story_heard(&s, "tick_overload"));
+    story_run_ms(&s, 500);
+    assert_int_equal(story_statistics(&s).advances_overloaded, 1);
+    assert_int_equal(s.snapshots_wrong, 0);
+    end();
+}
+
+static void a_datagram_never_steps_the_world(void **state) {
+    (void)state;
+    start();
+    story_run_ms(&s, 100);
+    uint64_t tick = cairn_world_tick(cairn_server_world(s.server));
+    const cairn_address stranger = {.family = CAIRN_ADDRESS_IPV4, .port = 9, .ip = {10, 9, 9, 9}};
+    uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX] = {0};
+    for (uint32_t i = 0; i < 1000; ++i) {
+        bytes[0] = (uint8_t)i;
+        cairn_server_receive(s.server, s.now_ns + 500000000, &stranger, bytes, i);
+    }
+    assert_int_equal(cairn_world_tick(cairn_server_world(s.server)), tick);
+    uint64_t dropped = 0;
+    const cairn_server_statistics statistics = story_statistics(&s);
+    for (uint32_t i = 1; i < CAIRN_NETCODE_DROP_COUNT; ++i) {
+        dropped += statistics.drops_netcode[i];
+    }
+    assert_int_equal(dropped, 1000);
+    end();
+}
+
+static void the_deadline_is_the_next_tick_and_driving_to_it_moves_it(void **state) {
+    (void)state;
+    start();
+    story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    story_run_ms(&s, 300);
+    for (uint32_t i = 0; i < 500; ++i) {
+        uint64_t deadline = cairn_server_deadline_ns(s.server);
+        assert_true(deadline > s.now_ns);
+        assert_true(deadline <= s.now_ns + 16666667);
+        s.now_ns = deadline - STORY_STEP_NS;
+        story_run_ms(&s, 4);
+    }
+    end();
+}
+
+static void a_config_that_cannot_serve_is_refused(void **state) {
+    (void)state;
+    const cairn_server_config sound = story_config();
+    cairn_server_config rows[] = {sound, sound, sound, sound, sound, sound};
+    rows[0].clients_max = 0;
+    rows[1].clients_max = CAIRN_CLIENTS_MAX + 1;
+    rows[2].catch_up_ticks_max = 0;
+    rows[3].private_key = NULL;
+    rows[4].entropy = NULL;
+    rows[5].scene = NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        cairn_server *server;
+        assert_int_equal(cairn_server_create(&rows[i], &server), CAIRN_INVALID_ARGUMENT);
+        assert_null(server);
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_client_is_welcomed_to_the_room_as_it_is),
+        cmocka_unit_test(an_interpolating_client_sees_the_world_bit_for_bit),
+        cmocka_unit_test(a_long_keyframe_is_sent_once_until_it_is_of_no_use),
+        cmocka_unit_test(a_short_keyframe_comes_with_every_snapshot_until_one_is_acknowledged),
+        cmocka_unit_test(snapshots_come_evenly_at_their_rate),
+        cmocka_unit_test(a_lockstep_client_holds_the_same_world),
+        cmocka_unit_test(a_client_whose_world_differs_is_noticed),
+        cmocka_unit_test(a_lockstep_client_that_falls_behind_the_history_begins_again),
+        cmocka_unit_test(players_fill_the_room_and_spectators_still_see_it),
+        cmocka_unit_test(a_slot_goes_back_when_its_player_leaves),
+        cmocka_unit_test(who_cannot_take_part_is_told_why),
+        cmocka_unit_test(a_flood_of_nonsense_is_counted_and_shown_the_door),
+        cmocka_unit_test(who_says_no_hello_does_not_stay),
+        cmocka_unit_test(a_client_is_told_how_its_inputs_land),
+        cmocka_unit_test(shapes_are_told_once_and_again_when_they_change),
+        cmocka_unit_test(draining_tells_everybody_and_admits_nobody),
+        cmocka_unit_test(overload_skips_ticks_and_says_so),
+        cmocka_unit_test(a_datagram_never_steps_the_world),
+        cmocka_unit_test(the_deadline_is_the_next_tick_and_driving_to_it_moves_it),
+        cmocka_unit_test(a_config_that_cannot_serve_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// Every row of the session table: what each stimulus does to a client in each state.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "server/server_parts.h"
+#include "tests/server/story.h"
+
+static story s; // too large for a stack
+
+static cairn_message hello_message(cairn_mode mode) {
+    return (cairn_message){.kind = CAIRN_MESSAGE_HELLO, .hello = story_hello(mode, false)};
+}
+
+static cairn_session *session(void) {
+    return &s.server->sessions[0];
+}
+
+static void feed(cairn_session_stimulus stimulus) {
+    const cairn_message hello = hello_message(CAIRN_MODE_INTERPOLATE);
+    const cairn_message input = {
+        .kind = CAIRN_MESSAGE_INPUT, .input = {.snapshot_acknowledged = 1}};
+    const cairn_message roots = {.kind = CAIRN_MESSAGE_ROOT_REPORT};
+    const cairn_message *message = stimulus == CAIRN_STIMULUS_HELLO   ? &hello
+                                   : stimulus == CAIRN_STIMULUS_INPUT ? &input
+                                   : stimulus == CAIRN_STIMULUS_ROOTS ? &roots
+                                                                      : NULL;
+    cairn_session_feed(s.server, session(), stimulus, message);
+}
+
+static void bring_to(cairn_session_state state) {
+    if (state == CAIRN_SESSION_FREE) {
+        return;
+    }
+    session()->client_id = 9;
+    feed(CAIRN_STIMULUS_CONNECT);
+    if (state == CAIRN_SESSION_REFUSED) {
+        cairn_message wrong = hello_message(CAIRN_MODE_INTERPOLATE);
+        wrong.hello.protocol_version += 1;
+        cairn_session_feed(s.server, session(), CAIRN_STIMULUS_HELLO, &wrong);
+    } else if (state != CAIRN_SESSION_CONNECTED) {
+        feed(CAIRN_STIMULUS_HELLO);
+    }
+    if (state == CAIRN_SESSION_PLAYING) {
+        feed(CAIRN_STIMULUS_INPUT);
+    }
+    assert_int_equal(session()->state, state);
+}
+
+#define NEVER CAIRN_SESSION_STATE_COUNT
+
+static void every_stimulus_has_its_answer_in_every_state(void **state) {
+    (void)state;
+    enum { FREE, CONN, WELC, PLAY, REFU };
+    static const struct {
+        cairn_session_stimulus stimulus;
+        struct {
+            uint32_t next, faults;
+        } in[CAIRN_SESSION_STATE_COUNT];
+    } rows[] = {
+        // stimulus                 free       connected  welcomed   playing    refused
+        {CAIRN_STIMULUS_CONNECT, {{CONN, 0}, {NEVER, 0}, {NEVER, 0}, {NEVER, 0}, {NEVER, 0}}},
+        {CAIRN_STIMULUS_HELLO, {{FREE, 0}, {WELC, 0}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
+        {CAIRN_STIMULUS_INPUT, {{FREE, 0}, {CONN, 1}, {PLAY, 0}, {PLAY, 0}, {REFU, 0}}},
+        {CAIRN_STIMULUS_ROOTS, {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
+        {CAIRN_STIMULUS_MALFORMED, {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
+        {CAIRN_STIMULUS_PATIENCE, {{FREE, 0}, {CONN, 0}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
+        {CAIRN_STIMULUS_SETTLED, {{FREE, 0}, {CONN, 0}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
+        {CAIRN_STIMULUS_GONE, {{FREE, 0}, {FREE, 0}, {FREE, 0}, {FREE, 0}, {FREE, 0}}},
+    };
+    assert_int_equal(sizeof rows / sizeof *rows, CAIRN_STIMULUS_COUNT);
+    const cairn_server_config config = story_config();
+    for (size_t i = 0; i < CAIRN_STIMULUS_COUNT; ++i) {
+        for (uint32_t from = 0; from < CAIRN_SESSION_STATE_COUNT; ++from) {
+            if (rows[i].in[from].next == NEVER) {
+                continue;
+            }
+            story_start(&s, &config);
+            story_run_ms(&s, 100);
+            bring_to((cairn_session_state)from);
+            uint32_t faults = session()->faults;
+            feed(rows[i].stimulus);
+            assert_int_equal(session()->state, rows[i].in[from].next);
+            assert_int_equal(session()->faults, faults + rows[i].in[from].faults);
+            story_end(&s);
+        }
+    }
+}
+
+static void roots_are_heard_of_lockstep_clients_alone(void **state) {
+    (void)state;
+    const cairn_server_config config = story_config();
+    story_start(&s, &config);
+    story_run_ms(&s, 100);
+    const cairn_message hello = hello_message(CAIRN_MODE_LOCKSTEP);
+    feed(CAIRN_STIMULUS_CONNECT);
+    cairn_session_feed(s.server, session(), CAIRN_STIMULUS_HELLO, &hello);
+    feed(CAIRN_STIMULUS_ROOTS);
+    assert_int_equal(session()->state, CAIRN_SESSION_WELCOMED);
+    assert_int_equal(session()->faults, 0);
+    story_end(&s);
+}
+
+static void faults_add_up_to_a_refusal_and_the_slot_goes_back(void **state) {
+    (void)state;
+    static const cairn_session_state from[] = {
+        CAIRN_SESSION_CONNECTED, CAIRN_SESSION_WELCOMED, CAIRN_SESSION_PLAYING};
+    const cairn_server_config config = story_config();
+    for (size_t i = 0; i < sizeof from / sizeof *from; ++i) {
+        story_start(&s, &config);
+        story_run_ms(&s, 100);
+        bring_to(from[i]);
+        for (uint32_t n = 1; n < CAIRN_SESSION_FAULTS_MAX; ++n) {
+            feed(CAIRN_STIMULUS_MALFORMED);
+            assert_int_equal(session()->state, from[i]);
+        }
+        feed(CAIRN_STIMULUS_MALFORMED);
+        assert_int_equal(session()->state, CAIRN_SESSION_REFUSED);
+        assert_int_equal(session()->slot, CAIRN_SLOT_NONE);
+        assert_int_equal(story_statistics(&s).players, 0);
+        assert_int_equal(story_statistics(&s).faults, CAIRN_SESSION_FAULTS_MAX);
+        story_end(&s);
+    }
+}
+
+static void acknowledgements_of_what_does_not_exist_are_not_believed(void **state) {
+    (void)state;
+    const cairn_server_config config = story_config();
+    story_start(&s, &config);
+    story_run_ms(&s, 100);
+    bring_to(CAIRN_SESSION_PLAYING);
+    uint64_t tick = cairn_world_tick(cairn_server_world(s.server));
+    const struct {
+        uint64_t snapshot, ticks, expected_snapshot, expected_ticks;
+    } rows[] = {
+        {tick + 1, tick + 1, 1, 0},
+        {UINT64_MAX, UINT64_MAX, 1, 0},
+        {0, 0, 1, 0},
+        {tick, tick, tick, tick},
+        {1, 1, tick, tick},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        const cairn_message input = {.kind = CAIRN_MESSAGE_INPUT,
+            .input = {
+                .snapshot_acknowledged = rows[i].snapshot, .ticks_acknowledged = rows[i].ticks}};
+        cairn_session_feed(s.server, session(), CAIRN_STIMULUS_INPUT, &input);
+        assert_int_equal(session()->snapshot_acknowledged, rows[i].expected_snapshot);
+        assert_int_equal(session()->ticks_acknowledged, rows[i].expected_ticks);
+    }
+    story_end(&s);
+}
+
+static void a_spectators_inputs_are_a_fault(void **state) {
+    (void)state;
+    const cairn_server_config config = story_config();
+    story_start(&s, &config);
+    const cairn_message hello = {
+        .kind = CAIRN_MESSAGE_HELLO, .hello = story_hello(CAIRN_MODE_INTERPOLATE, true)};
+    feed(CAIRN_STIMULUS_CONNECT);
+    cairn_session_feed(s.server, session(), CAIRN_STIMULUS_HELLO, &hello);
+    const cairn_wire_input input = {.tick = 1};
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_INPUT, .input = {.inputs = &input, .input_count = 1}};
+    cairn_session_feed(s.server, session(), CAIRN_STIMULUS_INPUT, &message);
+    assert_int_equal(session()->faults, 1);
+    assert_int_equal(story_statistics(&s).inputs_taken, 0);
+    story_end(&s);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_stimulus_has_its_answer_in_every_state),
+        cmocka_unit_test(roots_are_heard_of_lockstep_clients_alone),
+        cmocka_unit_test(faults_add_up_to_a_refusal_and_the_slot_goes_back),
+        cmocka_unit_test(acknowledgements_of_what_does_not_exist_are_not_believed),
+        cmocka_unit_test(a_spectators_inputs_are_a_fault),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: MIT
+#include "tests/server/story.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "bridge/wire.h"
+#include "schema/delta.h"
+#include "schema/scene.h"
+
+#define PROTOCOL_ID 77
+#define START_UNIX_S 1000000
+
+static const uint8_t private_key[CAIRN_KEY_SIZE] = {1, 2, 3};
+static const uint8_t entropy[32] = {4, 5, 6};
+static const cairn_address server_address = {
+    .family = CAIRN_ADDRESS_IPV4, .port = 40000, .ip = {10, 0, 0, 1}};
+
+// Ground and two rows of boxes above it.
+static cairn_scene test_scene(cairn_scene_body bodies[2], cairn_scene_shape shapes[2]) {
+    const cairn_wire_quat upright = {.w = 1.0f};
+    shapes[0] = (cairn_scene_shape){.kind = CAIRN_SHAPE_HALF_SPACE,
+        .rotation = upright,
+        .density = 1000.0f,
+        .friction = 0.5f,
+        .category = 1,
+        .mask = UINT32_MAX};
+    shapes[1] = (cairn_scene_shape){.kind = CAIRN_SHAPE_BOX,
+        .rotation = upright,
+        .half_extents = {0.5f, 0.5f, 0.5f},
+        .density = 1000.0f,
+        .friction = 0.5f,
+        .category = 1,
+        .mask = UINT32_MAX};
+    bodies[0] = (cairn_scene_body){.kind = CAIRN_BODY_STATIC,
+        .rotation = upright,
+        .gravity_scale = 1.0f,
+        .allow_sleep = 1,
+        .grid_count = {1, 1, 1},
+        .shape_count = 1};
+    bodies[1] = (cairn_scene_body){.kind = CAIRN_BODY_DYNAMIC,
+        .rotation = upright,
+        .position = {0.0f, 0.6f, 0.0f},
+        .gravity_scale = 1.0f,
+        .allow_sleep = 1,
+        .grid_count = {10, 3, 1},
+        .grid_spacing = {2.0f, 1.1f, 1.0f},
+        .first_shape = 1,
+        .shape_count = 1};
+    const cairn_world_def def = cairn_world_def_default();
+    return (cairn_scene){.name = "test",
+        .rules = "sandbox",
+        .body_capacity = 256,
+        .shape_capacity = 256,
+        .joint_capacity = 8,
+        .contact_capacity = 1024,
+        .tick_rate_hz = 60,
+        .gravity = {0.0f, -9.81f, 0.0f},
+        .iterations = def.iterations,
+        .friction_model = def.friction_model,
+        .warm_start = 1,
+        .sleep = 1,
+        .baumgarte = def.baumgarte,
+        .slop = def.slop,
+        .restitution_threshold = def.restitution_threshold,
+        .seed = 1,
+        .bodies = bodies,
+        .body_count = 2,
+        .shapes = shapes,
+        .shape_count = 2};
+}
+
+static void on_event(void *user, const cairn_server_event *event) {
+    story *s = user;
+    s->events += 1;
+    size_t used = strlen(s->event_names);
+    size_t size = strlen(event->name);
+    if (used + size + 2 < sizeof s->event_names) {
+        memcpy(s->event_names + used, event->name, size);
+        memcpy(s->event_names + used + size, " ", 2);
+    }
+}
+
+static bool on_record(void *user, const uint8_t *bytes, size_t size) {
+    story *s = user;
+    if (s->record_size + size > s->record_limit) {
+        return false;
+    }
+    memcpy(s->record + s->record_size, bytes, size);
+    s->record_size += size;
+    return true;
+}
+
+cairn_server_config story_config(void) {
+    cairn_server_config config = cairn_server_config_default();
+    config.clients_max = STORY_CLIENTS_MAX;
+    config.players_max = 4;
+    return config;
+}
+
+void story_start(story *s, const cairn_server_config *config) {
+    memset(s, 0, sizeof *s);
+    cairn_scene_body bodies[2];
+    cairn_scene_shape shapes[2];
+    const cairn_scene scene = test_scene(bodies, shapes);
+    cairn_server_config full = *config;
+    s->now_ns = 5000000000;
+    s->record = malloc(STORY_RECORD_MAX);
+    s->record_limit = STORY_RECORD_MAX;
+    CAIRN_ASSERT(s->record != NULL);
+    full.protocol_id = PROTOCOL_ID;
+    full.private_key = private_key;
+    full.entropy = entropy;
+    full.public_addresses = &server_address;
+    full.public_address_count = 1;
+    full.scene = full.scene == NULL ? &scene : full.scene;
+    full.token_lifetime_s_max = 0;
+    full.start_ns = s->now_ns;
+    full.start_unix_s = START_UNIX_S;
+    full.on_event = on_event;
+    full.on_record = on_record;
+    full.user = s;
+    cairn_status status = cairn_server_create(&full, &s->server);
+    CAIRN_ASSERT(status == CAIRN_OK);
+}
+
+void story_end(story *s) {
+    cairn_server_destroy(s->server);
+    s->server = NULL;
+    for (uint32_t i = 0; i < s->client_count; ++i) {
+        story_client *client = &s->clients[i];
+        cairn_netcode_client_destroy(client->netcode);
+        cairn_link_destroy(client->link);
+        cairn_encoder_destroy(client->encoder);
+        cairn_world_destroy(client->world);
+        free(client->state);
+    }
+    free(s->record);
+    s->record = NULL;
+}
+
+cairn_hello story_hello(cairn_mode mode, bool spectator) {
+    return (cairn_hello){.protocol_version = CAIRN_PROTOCOL_VERSION,
+        .sim_version = CAIRN_SIM_VERSION,
+        .mode = mode,
+        .spectator = spectator ? 1 : 0,
+        .rules_name = cairn_rules_sandbox.name,
+        .rules_version = cairn_rules_sandbox.version};
+}
+
+uint32_t story_join(story *s, cairn_mode mode, bool spectator) {
+    const cairn_hello hello = story_hello(mode, spectator);
+    return story_join_as(s, &hello);
+}
+
+static void connect_client(story *s, story_client *client) {
+    uint8_t random[CAIRN_TOKEN_ENTROPY_SIZE];
+    for (size_t i = 0; i < sizeof random; ++i) {
+        random[i] = (uint8_t)(i * 7 + client->client_id * 31);
+    }
+    const cairn_token_request request = {.protocol_id = PROTOCOL_ID,
+        .client_id = client->client_id,
+        .create_unix_s = START_UNIX_S,
+        .lifetime_s = 600,
+        .timeout_s = 5,
+        .server_addresses = &server_address,
+        .server_count = 1,
+        .private_key = private_key,
+        .entropy = random};
+    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
+    cairn_status status = cairn_token_issue(&request, token);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    status = cairn_netcode_client_connect(client->netcode, s->now_ns, START_UNIX_S + 1, token);
+    CAIRN_ASSERT(status == CAIRN_OK);
+}
+
+uint32_t story_join_as(story *s, const cairn_hello *hello) {
+    CAIRN_ASSERT(s->client_count < STORY_CLIENTS_MAX);
+    uint32_t number = s->client_count++;
+    story_client *client = &s->clients[number];
+    const cairn_link_config link = cairn_link_config_default();
+    cairn_status status = cairn_netcode_client_create(&client->netcode);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    status = cairn_link_create(&link, s->now_ns, &client->link);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    client->encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
+    CAIRN_ASSERT(client->encoder != NULL);
+    client->address = (cairn_address){
+        .family = CAIRN_ADDRESS_IPV4, .port = (uint16_t)(50000 + number), .ip = {10, 0, 0, 2}};
+    client->client_id = 1000 + number;
+    client->hello = *hello;
+    client->ahead = 4;
+    connect_client(s, client);
+    return number;
+}
+
+void story_say(story *s, uint32_t number, const uint8_t *bytes, size_t size, bool reliable) {
+    cairn_link *link = s->clients[number].link;
+    cairn_status status = reliable ? cairn_link_send_reliable(link, bytes, size)
+                                   : cairn_link_send_unreliable(link, bytes, size);
+    CAIRN_ASSERT(status == CAIRN_OK);
+}
+
+void story_say_message(story *s, uint32_t number, const cairn_message *message, bool reliable) {
+    const uint8_t *bytes;
+    size_t size;
+    cairn_status status = cairn_message_encode(s->clients[number].encoder, message, &bytes, &size);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    story_say(s, number, bytes, size, reliable);
+}
+
+const story_snapshot *story_newest(const story_client *client) {
+    return client->held_count == 0 ? NULL
+                                   : &client->held[(client->held_count - 1) % STORY_HELD_MAX];
+}
+
+static void hold(
+    story_client *client, uint64_t tick, const cairn_wire_body *bodies, uint32_t count) {
+    CAIRN_ASSERT(count <= STORY_BODIES_MAX);
+    story_snapshot *at = &client->held[client->held_count++ % STORY_HELD_MAX];
+    at->tick = tick;
+    at->body_count = count;
+    memcpy(at->bodies, bodies, count * sizeof *bodies);
+}
+
+static void take_delta(story_client *client, const cairn_delta *delta) {
+    client->deltas += 1;
+    client->timing = delta->timing;
+    for (uint32_t i = 0; i < STORY_HELD_MAX && i < client->held_count; ++i) {
+        const story_snapshot *baseline = &client->held[i];
+        if (baseline->tick == delta->baseline_tick) {
+            static cairn_wire_body bodies[STORY_BODIES_MAX];
+            uint32_t count;
+            const char *where;
+            cairn_status status = cairn_delta_apply(baseline->bodies, baseline->body_count,
+                delta->payload, delta->payload_size, bodies, STORY_BODIES_MAX, &count, &where);
+            CAIRN_ASSERT(status == CAIRN_OK);
+            hold(client, delta->tick, bodies, count);
+            return;
+        }
+    }
+    client->deltas_failed += 1;
+}
+
+static void load_state(story_client *client) {
+    cairn_world_def def;
+    char rules_name[32];
+    cairn_status status =
+        cairn_world_def_of_encoding(client->state, client->state_size, &def, rules_name);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    def.rules = strcmp(rules_name, "sandbox") == 0 ? &cairn_rules_sandbox : NULL;
+    cairn_world_destroy(client->world);
+    status = cairn_world_create(&def, &client->world);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    const char *where = "";
+    status = cairn_world_decode(client->world, client->state, client->state_size, &where);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    CAIRN_ASSERT(cairn_world_tick(client->world) == client->state_tick);
+}
+
+static void take_state(story_client *client, const cairn_state_message *piece) {
+    if (piece->offset == 0) {
+        free(client->state);
+        client->state = malloc(piece->total_size);
+        CAIRN_ASSERT(client->state != NULL);
+        client->state_size = 0;
+        client->state_tick = piece->tick;
+        client->states_begun += 1;
+    }
+    CAIRN_ASSERT(piece->offset == client->state_size && piece->tick == client->state_tick);
+    memcpy(client->state + piece->offset, piece->bytes, piece->size);
+    client->state_size += piece->size;
+    if (client->state_size == piece->total_size) {
+        load_state(client);
+    }
+}
+
+static void step_tick(
+    story_client *client, const cairn_ticks_message *ticks, const cairn_wire_tick *tick) {
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    for (uint32_t i = 0; i < tick->command_count; ++i) {
+        cairn_status status =
+            cairn_command_of_wire(&ticks->commands[tick->first_command + i], &commands[i]);
+        CAIRN_ASSERT(status == CAIRN_OK);
+    }
+    cairn_world_step(client->world, commands, tick->command_count);
+    const cairn_hash128 full = cairn_world_hash_read(client->world).full;
+    client->roots_wrong += full.lo != tick->root_lo || full.hi != tick->root_hi ? 1 : 0;
+    client->ticks_stepped += 1;
+    client->root_newest = (cairn_wire_root){.tick = cairn_world_tick(client->world),
+        .lo = full.lo ^ (client->corrupt_roots ? 1 : 0),
+        .hi = full.hi};
+}
+
+static void take_ticks(story_client *client, const cairn_ticks_message *ticks) {
+    client->timing = ticks->timing;
+    for (uint32_t i = 0; client->world != NULL && i < ticks->tick_count; ++i) {
+        if (ticks->ticks[i].tick == cairn_world_tick(client->world)) {
+            step_tick(client, ticks, &ticks->ticks[i]);
+        }
+    }
+}
+
+static void take_welcome(story_client *client, const cairn_welcome *welcome) {
+    client->welcomed = true;
+    client->welcome = *welcome;
+    client->input_next = welcome->tick;
+    strncpy(client->rules_name, welcome->rules_name, sizeof client->rules_name - 1);
+    strncpy(client->scene_name, welcome->scene_name, sizeof client->scene_name - 1);
+}
+
+static void take_message(story_client *client, const cairn_link_message *received) {
+    cairn_message message;
+    if (cairn_message_decode(received->bytes, received->size, CAIRN_TO_CLIENT, &message) !=
+        CAIRN_DECODE_OK) {
+        client->decode_failures += 1;
+        return;
+    }
+    client->messages[message.kind] += 1;
+    switch (message.kind) {
+    case CAIRN_MESSAGE_WELCOME:
+        take_welcome(client, &message.welcome);
+        break;
+    case CAIRN_MESSAGE_REFUSED:
+        client->refusal = message.refused.reason;
+        break;
+    case CAIRN_MESSAGE_SHAPES:
+        client->shapes_messages += 1;
+        client->shapes_seen += message.shapes.shape_count;
+        client->shapes_removed += message.shapes.removed_count;
+        break;
+    case CAIRN_MESSAGE_KEYFRAME:
+        client->keyframes += 1;
+        client->timing = message.keyframe.timing;
+        hold(client, message.keyframe.tick, message.keyframe.bodies, message.keyframe.body_count);
+        break;
+    case CAIRN_MESSAGE_DELTA:
+        take_delta(client, &message.delta);
+        break;
+    case CAIRN_MESSAGE_TICKS:
+        take_ticks(client, &message.ticks);
+        break;
+    case CAIRN_MESSAGE_STATE:
+        take_state(client, &message.state);
+        break;
+    default:
+        CAIRN_ASSERT(false);
+    }
+}
+
+static void client_receive(
+    story *s, story_client *client, const cairn_address *from, const uint8_t *bytes, size_t size) {
+    cairn_netcode_client_receive(client->netcode, s->now_ns, from, bytes, size);
+    size_t payload_size;
+    const uint8_t *payload = cairn_netcode_client_next_payload(client->netcode, &payload_size);
+    if (payload == NULL) {
+        return;
+    }
+    cairn_link_drop drop = cairn_link_receive(client->link, s->now_ns, payload, payload_size);
+    CAIRN_ASSERT(drop == CAIRN_LINK_TAKEN);
+    cairn_link_message message;
+    while (cairn_link_next_message(client->link, &message)) {
+        take_message(client, &message);
+    }
+}
+
+static void say_input(story *s, uint32_t number) {
+    story_client *client = &s->clients[number];
+    const story_snapshot *newest = story_newest(client);
+    uint64_t target = cairn_world_tick(cairn_server_world(s->server)) + client->ahead;
+    cairn_wire_input inputs[16];
+    uint32_t count = 0;
+    bool plays = client->welcome.slot != CAIRN_SLOT_NONE;
+    while (plays && client->input_next < target && count < 16) {
+        inputs[count++] = (cairn_wire_input){.tick = client->input_next,
+            .sequence = (uint32_t)client->input_next,
+            .buttons = client->buttons,
+            .move = {.x = 0.5f}};
+        client->input_next += 1;
+    }
+    const cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
+        .input = {.snapshot_acknowledged = newest == NULL ? 0 : newest->tick,
+            .ticks_acknowledged = client->world == NULL ? 0 : cairn_world_tick(client->world),
+            .inputs = inputs,
+            .input_count = count}};
+    story_say_message(s, number, &message, false);
+}
+
+static void say_root(story *s, uint32_t number) {
+    story_client *client = &s->clients[number];
+    const cairn_message message = {.kind = CAIRN_MESSAGE_ROOT_REPORT,
+        .root_report = {.roots = &client->root_newest, .root_count = 1}};
+    story_say_message(s, number, &message, true);
+    client->root_newest.tick = 0;
+}
+
+static void client_speak(story *s, uint32_t number) {
+    story_client *client = &s->clients[number];
+    bool connected =
+        cairn_netcode_client_state_read(client->netcode) == CAIRN_NETCODE_STATE_CONNECTED;
+    if (!connected || client->silent) {
+        return;
+    }
+    if (!client->hello_sent) {
+        const cairn_message hello = {.kind = CAIRN_MESSAGE_HELLO, .hello = client->hello};
+        story_say_message(s, number, &hello, true);
+        client->hello_sent = true;
+    } else if (client->welcomed && !client->mute_inputs) {
+        say_input(s, number);
+        if (client->root_newest.tick != 0) {
+            say_root(s, number);
+        }
+    }
+}
+
+static void client_send(story *s, story_client *client) {
+    uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
+    uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
+    cairn_address to;
+    size_t size;
+    while ((size = cairn_netcode_client_next_datagram(client->netcode, &to, bytes)) > 0) {
+        cairn_server_receive(s->server, s->now_ns, &client->address, bytes, size);
+    }
+    while ((size = cairn_link_next_payload(client->link, s->now_ns, payload)) > 0) {
+        size = cairn_netcode_client_seal(client->netcode, s->now_ns, payload, size, &to, bytes);
+        if (size > 0) {
+            cairn_server_receive(s->server, s->now_ns, &client->address, bytes, size);
+        }
+    }
+}
+
+static void server_send(story *s) {
+    uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
+    cairn_address to;
+    size_t size;
+    while ((size = cairn_server_send(s->server, s->now_ns, &to, bytes)) > 0) {
+        for (uint32_t i = 0; i < s->client_count; ++i) {
+            if (cairn_address_equal(&to, &s->clients[i].address)) {
+                client_receive(s, &s->clients[i], &server_address, bytes, size);
+            }
+        }
+    }
+}
+
+static void check_snapshots(story *s) {
+    for (uint32_t i = 0; i < s->client_count; ++i) {
+        const story_snapshot *newest = story_newest(&s->clients[i]);
+        if (newest != NULL && newest->tick == cairn_world_tick(cairn_server_world(s->server))) {
+            s->snapshots_checked += 1;
+            s->snapshots_wrong += story_shows_world(s, i) ? 0 : 1;
+        }
+    }
+}
+
+void story_run_ms(story *s, uint32_t ms) {
+    uint64_t end_ns = s->now_ns + (uint64_t)ms * 1000000;
+    while (s->now_ns < end_ns) {
+        s->now_ns += STORY_STEP_NS;
+        for (uint32_t i = 0; i < s->client_count; ++i) {
+            cairn_netcode_client_advance(s->clients[i].netcode, s->now_ns);
+            client_speak(s, i);
+            client_send(s, &s->clients[i]);
+        }
+        cairn_server_advance(s->server, s->now_ns);
+        server_send(s);
+        check_snapshots(s);
+    }
+}
+
+cairn_server_statistics story_statistics(const story *s) {
+    cairn_server_statistics statistics;
+    cairn_server_statistics_read(s->server, &statistics);
+    return statistics;
+}
+
+bool story_heard(const story *s, const char *event) {
+    return strstr(s->event_names, event) != NULL;
+}
+
+bool story_shows_world(const story *s, uint32_t client) {
+    static cairn_body_state states[STORY_BODIES_MAX];
+    const cairn_world *world = cairn_server_world(s->server);
+    uint32_t count = cairn_world_bodies(world, states, STORY_BODIES_MAX);
+    const story_snapshot *newest = story_newest(&s->clients[client]);
+    if (newest == NULL || newest->body_count != count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_wire_body body = cairn_body_to_wire(&states[i]);
+        if (memcmp(&body, &newest->bodies[i], sizeof body) != 0) {
+            return false;
+        }
+    }
+    return true;
+}

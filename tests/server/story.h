@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A whole server in memory with plain clients made of netcode, link and codec alone, joined by a
+// pipe that loses nothing. What a test does not script, a client does as a real one would: it says
+// HELLO, acknowledges what it holds, applies deltas, steps confirmed ticks and reports its roots.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "net/link.h"
+#include "net/netcode_client.h"
+#include "schema/codec.h"
+#include "server/server.h"
+#include "sim/sim.h"
+
+#define STORY_CLIENTS_MAX 8
+#define STORY_HELD_MAX 64
+#define STORY_BODIES_MAX 128
+#define STORY_RECORD_MAX (4 * 1024 * 1024)
+#define STORY_STEP_NS UINT64_C(4000000)
+
+typedef struct story_snapshot {
+    uint64_t tick;
+    uint32_t body_count;
+    cairn_wire_body bodies[STORY_BODIES_MAX];
+} story_snapshot;
+
+typedef struct story_client {
+    cairn_netcode_client *netcode;
+    cairn_link *link;
+    cairn_encoder *encoder;
+    cairn_address address;
+    uint64_t client_id;
+    cairn_hello hello;
+    bool silent;        // sends no message of its own
+    bool mute_inputs;   // says HELLO and nothing more
+    bool corrupt_roots; // reports roots that are not its own
+    bool hello_sent;
+    bool welcomed;
+    cairn_welcome welcome; // texts are not valid any more
+    char rules_name[32];
+    char scene_name[32];
+    uint32_t refusal; // cairn_refusal_reason, 0: none
+
+    // Inputs: one for each tick up to `ahead` ticks beyond the server's, with these buttons.
+    uint32_t buttons;
+    uint64_t input_next;
+    uint32_t ahead;
+
+    // Interpolating.
+    story_snapshot held[STORY_HELD_MAX];
+    uint32_t held_count; // in all; the newest lies at (held_count - 1) % STORY_HELD_MAX
+    uint32_t keyframes, deltas, deltas_failed;
+    uint32_t shapes_seen, shapes_removed, shapes_messages;
+
+    // Lockstep.
+    uint8_t *state;
+    uint32_t state_size;
+    uint64_t state_tick;
+    uint32_t states_begun;
+    cairn_world *world;
+    uint64_t ticks_stepped;
+    uint32_t roots_wrong; // of the server's roots against its own
+    cairn_wire_root root_newest;
+
+    cairn_wire_timing timing; // newest
+    uint32_t messages[CAIRN_MESSAGE_KIND_COUNT];
+    uint32_t decode_failures;
+} story_client;
+
+typedef struct story {
+    cairn_server *server;
+    uint64_t now_ns;
+    story_client clients[STORY_CLIENTS_MAX];
+    uint32_t client_count;
+    uint8_t *record;
+    size_t record_size;
+    size_t record_limit; // the writer answers false beyond it
+    uint32_t events;
+    char event_names[16384]; // every event's name with a blank behind it
+    uint32_t snapshots_checked;
+    uint32_t snapshots_wrong; // newest snapshot of a client against the world when it was taken
+} story;
+
+// The config to change before story_start. Its pointers are filled by story_start.
+cairn_server_config story_config(void);
+void story_start(story *s, const cairn_server_config *config);
+void story_end(story *s);
+
+// A client that connects in this mode; returns its number.
+uint32_t story_join(story *s, cairn_mode mode, bool spectator);
+// A client whose hello is given.
+uint32_t story_join_as(story *s, const cairn_hello *hello);
+cairn_hello story_hello(cairn_mode mode, bool spectator);
+
+// Lets `ms` of time pass in steps of STORY_STEP_NS, everybody driven in each.
+void story_run_ms(story *s, uint32_t ms);
+// Sends raw message bytes from a connected client.
+void story_say(story *s, uint32_t client, const uint8_t *bytes, size_t size, bool reliable);
+void story_say_message(story *s, uint32_t client, const cairn_message *message, bool reliable);
+
+cairn_server_statistics story_statistics(const story *s);
+bool story_heard(const story *s, const char *event);
+const story_snapshot *story_newest(const story_client *client);
+// Whether the client's newest snapshot is the server's world bit for bit, when ticks agree.
+bool story_shows_world(const story *s, uint32_t client);
