@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: MIT
+// Whole clients against a whole server over the virtual network.
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/sim.h"
+#include "tests/client/near.h"
+#include "tests/client/party.h"
+
+static const cairn_virtual_path lossy = {.delay_ns = 40000000,
+    .jitter_ns = 15000000,
+    .loss_permille = 100,
+    .repeat_permille = 30,
+    .corrupt_permille = 10};
+
+static cairn_client_config interpolate(void) {
+    return cairn_client_config_default();
+}
+
+static cairn_client_config lockstep(void) {
+    cairn_client_config config = cairn_client_config_default();
+    config.mode = CAIRN_CLIENT_LOCKSTEP;
+    return config;
+}
+
+static uint32_t join(party *p, cairn_client_config config, const cairn_virtual_path *path) {
+    return party_join(p, &config, path);
+}
+
+static uint64_t drops(const party *p, uint32_t client, const char *layer, const char *reason) {
+    cairn_client_drop drop;
+    for (uint32_t i = 0; cairn_client_drop_read(p->clients[client].client, i, &drop); i++) {
+        if (strcmp(drop.layer, layer) == 0 && strcmp(drop.reason, reason) == 0) {
+            return drop.count;
+        }
+    }
+    fail_msg("no reason '%s: %s'", layer, reason);
+    return 0;
+}
+
+static void an_interpolating_client_sees_the_world(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 1, NULL);
+    uint32_t watcher = join(&p, interpolate(), NULL);
+    assert_int_equal(party_state(&p, watcher), CAIRN_CLIENT_CONNECTING);
+    party_run_ms(&p, 3000);
+    assert_int_equal(party_state(&p, watcher), CAIRN_CLIENT_PLAYING);
+    assert_true(party_look(&p, watcher));
+    cairn_client_statistics s = party_statistics(&p, watcher);
+    cairn_body_state bodies[PARTY_BODIES_MAX];
+    uint32_t count = cairn_world_bodies(cairn_server_world(p.server), bodies, PARTY_BODIES_MAX);
+    assert_int_equal(p.clients[watcher].sample.body_count, count);
+    for (uint32_t i = 0; i < count; i++) { // all at rest by now
+        assert_int_equal(p.clients[watcher].bodies[i].id, bodies[i].id);
+        EXPECT_NEAR(p.clients[watcher].bodies[i].position[1], bodies[i].position.y, 0.01);
+    }
+    assert_true(s.deltas_received > 30 && s.keyframes_received >= 1);
+    assert_int_equal(s.snapshots_unusable, 0);
+    assert_int_not_equal(s.slot, 255);
+    EXPECT_NEAR((double)s.rtt_ns * 1e-6, 42, 12);
+    EXPECT_NEAR((double)s.interpolation_delay_ns * 1e-6, 52, 12);
+    party_end(&p);
+}
+
+static void shapes_are_told_in_both_modes(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 2, NULL);
+    uint32_t a = join(&p, interpolate(), NULL);
+    uint32_t b = join(&p, lockstep(), NULL);
+    party_run_ms(&p, 1500);
+    cairn_client_shape ours[64], theirs[64];
+    uint32_t revision = 0;
+    uint32_t count = cairn_client_shapes(p.clients[a].client, ours, 64, &revision);
+    assert_true(count >= 12);
+    assert_true(revision > 0);
+    assert_int_equal(cairn_client_shapes(p.clients[b].client, theirs, 64, &revision), count);
+    assert_memory_equal(ours, theirs, count * sizeof ours[0]);
+    assert_int_equal(cairn_client_shapes(p.clients[a].client, ours, 0, NULL), count);
+    party_end(&p);
+}
+
+static void inputs_move_the_player_and_land_just_in_time(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 3, NULL);
+    uint32_t player = join(&p, interpolate(), NULL);
+    party_run_ms(&p, 1500);
+    assert_true(party_press(&p, player, 0, 1.0f));
+    party_run_ms(&p, 4000);
+    cairn_client_statistics before = party_statistics(&p, player);
+    party_run_ms(&p, 2000);
+    cairn_client_statistics s = party_statistics(&p, player);
+    assert_int_equal(s.inputs_late - before.inputs_late, 0);
+    assert_true(s.lateness_us < 0 && s.lateness_us > -60000);
+    cairn_server_statistics server;
+    cairn_server_statistics_read(p.server, &server);
+    assert_true(server.inputs_taken > 300);
+    assert_int_equal(server.inputs_early_refused, 0);
+    party_end(&p);
+}
+
+static void an_input_out_of_range_changes_nothing(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 4, NULL);
+    uint32_t player = join(&p, interpolate(), NULL);
+    assert_false(party_press(&p, player, 0, 0.5f)); // no slot yet
+    party_run_ms(&p, 1000);
+    assert_true(party_press(&p, player, 0, 0.5f));
+    assert_false(party_press(&p, player, 0, 1.01f));
+    assert_false(party_press(&p, player, 0, NAN));
+    assert_false(party_press(&p, player, 0, -INFINITY));
+    cairn_client_config config = interpolate();
+    config.spectator = true;
+    uint32_t spectator = join(&p, config, NULL);
+    party_run_ms(&p, 1000);
+    assert_int_equal(party_state(&p, spectator), CAIRN_CLIENT_PLAYING);
+    assert_false(party_press(&p, spectator, 0, 0.5f));
+    party_end(&p);
+}
+
+// Ticks since join, all compared, none different.
+static void expect_in_step(const party *p, uint32_t client, uint64_t compared_min) {
+    cairn_client_statistics s = party_statistics(p, client);
+    assert_int_equal(party_state(p, client), CAIRN_CLIENT_PLAYING);
+    assert_int_equal(s.roots_differed, 0);
+    assert_int_equal(s.first_difference_tick, UINT64_MAX);
+    assert_true(s.roots_compared >= compared_min);
+    assert_int_equal(s.roots_compared, s.tick_local);
+    uint64_t server_tick = cairn_world_tick(cairn_server_world(p->server));
+    uint64_t own_tick = cairn_world_tick(cairn_client_world(p->clients[client].client));
+    assert_in_range(own_tick, server_tick - 30, server_tick);
+}
+
+static void a_lockstep_client_holds_the_servers_world(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 5, NULL);
+    uint32_t player = join(&p, lockstep(), NULL);
+    uint32_t other = join(&p, interpolate(), NULL);
+    party_run_ms(&p, 1000);
+    party_press(&p, player, 0, 0.7f);
+    party_press(&p, other, CAIRN_SANDBOX_SPAWN, -1.0f);
+    party_run_ms(&p, 500);
+    party_press(&p, other, CAIRN_SANDBOX_JUMP, 1.0f);
+    party_run_ms(&p, 3000);
+    expect_in_step(&p, player, 200);
+    cairn_server_statistics server;
+    cairn_server_statistics_read(p.server, &server);
+    assert_true(server.roots_compared > 150);
+    assert_int_equal(server.roots_differed, 0);
+    party_end(&p);
+}
+
+static void a_lossy_path_changes_no_bit(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 6, NULL);
+    uint32_t stepper = join(&p, lockstep(), &lossy);
+    uint32_t watcher = join(&p, interpolate(), &lossy);
+    party_run_ms(&p, 2500);
+    for (int i = 0; i < 8; i++) {
+        party_press(&p, stepper, i % 3 == 0 ? CAIRN_SANDBOX_THROW : 0, i % 2 == 0 ? 1 : -1);
+        party_press(&p, watcher, i % 4 == 0 ? CAIRN_SANDBOX_SPAWN : 0, i % 2 == 0 ? -1 : 1);
+        party_run_ms(&p, 500);
+    }
+    expect_in_step(&p, stepper, 200);
+    cairn_client_statistics s = party_statistics(&p, watcher);
+    assert_int_equal(party_state(&p, watcher), CAIRN_CLIENT_PLAYING);
+    assert_true(s.snapshots_received > 60);
+    assert_true(s.datagrams_dropped > 0); // the corrupt and repeated ones, each with a reason
+    party_end(&p);
+}
+
+static void a_late_joiner_catches_up(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 7, NULL);
+    uint32_t first = join(&p, interpolate(), NULL);
+    party_run_ms(&p, 3000);
+    party_press(&p, first, CAIRN_SANDBOX_SPAWN, 0);
+    party_run_ms(&p, 1000);
+    uint32_t late = join(&p, lockstep(), NULL);
+    party_run_ms(&p, 2500);
+    expect_in_step(&p, late, 60);
+    party_end(&p);
+}
+
+static void a_corrupted_world_is_noticed_by_both_sides(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 8, NULL);
+    uint32_t client = join(&p, lockstep(), NULL);
+    party_run_ms(&p, 2000);
+    expect_in_step(&p, client, 30);
+    // One body of the client's own world gets a nudge that the server knows nothing of.
+    cairn_world *world = (cairn_world *)(uintptr_t)cairn_client_world(p.clients[client].client);
+    cairn_body_state bodies[PARTY_BODIES_MAX];
+    uint32_t count = cairn_world_bodies(world, bodies, PARTY_BODIES_MAX);
+    uint64_t tick = cairn_world_tick(world);
+    cairn_vec3 nudge = {0, 1e-3f, 0};
+    assert_true(count > 2);
+    assert_int_equal(cairn_body_apply_impulse_at_centre(world, bodies[1].id, nudge), CAIRN_OK);
+    party_run_ms(&p, 1000);
+    cairn_client_statistics s = party_statistics(&p, client);
+    assert_true(s.roots_differed > 0);
+    assert_int_equal(s.first_difference_tick, tick + 1);
+    cairn_server_statistics server;
+    cairn_server_statistics_read(p.server, &server);
+    assert_true(server.roots_differed > 0);
+    party_end(&p);
+}
+
+static void a_cut_of_one_second_is_survived(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 9, NULL);
+    uint32_t stepper = join(&p, lockstep(), NULL);
+    uint32_t watcher = join(&p, interpolate(), NULL);
+    party_run_ms(&p, 2000);
+    party_cut(&p, stepper, true);
+    party_cut(&p, watcher, true);
+    party_run_ms(&p, 1000);
+    assert_true(party_look(&p, watcher));
+    assert_true(p.clients[watcher].sample.extrapolated && p.clients[watcher].sample.held);
+    party_cut(&p, stepper, false);
+    party_cut(&p, watcher, false);
+    party_run_ms(&p, 1500);
+    expect_in_step(&p, stepper, 100);
+    assert_true(party_look(&p, watcher));
+    assert_false(p.clients[watcher].sample.extrapolated);
+    party_end(&p);
+}
+
+static void a_host_that_sleeps_three_seconds_goes_on(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 10, NULL);
+    uint32_t watcher = join(&p, interpolate(), NULL);
+    uint32_t stepper = join(&p, lockstep(), NULL);
+    party_run_ms(&p, 2000);
+    p.clients[watcher].paused = p.clients[stepper].paused = true;
+    party_run_ms(&p, 3000);
+    p.clients[watcher].paused = p.clients[stepper].paused = false;
+    party_run_ms(&p, 2000);
+    expect_in_step(&p, stepper, 100);
+    cairn_client_statistics before = party_statistics(&p, watcher);
+    party_press(&p, watcher, 0, 1);
+    party_run_ms(&p, 1000);
+    assert_int_equal(party_statistics(&p, watcher).inputs_late, before.inputs_late);
+    assert_true(party_look(&p, watcher));
+    assert_false(p.clients[watcher].sample.extrapolated);
+    party_end(&p);
+}
+
+static void a_client_far_behind_is_sent_the_state_anew(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 11, NULL);
+    uint32_t stepper = join(&p, lockstep(), NULL);
+    party_run_ms(&p, 1500);
+    // Its datagrams arrive, so that the connection lives, but nothing reaches it: longer than the
+    // server keeps its ticks.
+    cairn_virtual_path *to_client =
+        cairn_virtual_path_between(p.network, p.server_endpoint, p.clients[stepper].endpoint);
+    for (int i = 0; i < 5; i++) {
+        to_client->cut = true;
+        party_run_ms(&p, 4500);
+        to_client->cut = false;
+        party_run_ms(&p, 20);
+    }
+    party_run_ms(&p, 4000);
+    expect_in_step(&p, stepper, 100);
+    party_end(&p);
+}
+
+static void a_server_that_does_not_answer_is_told_in_words(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 12, NULL);
+    const cairn_virtual_path nowhere = {.cut = true};
+    uint32_t client = join(&p, interpolate(), &nowhere);
+    party_run_ms(&p, 8000);
+    assert_int_equal(party_state(&p, client), CAIRN_CLIENT_FAILED);
+    assert_string_equal(cairn_client_failure_text(p.clients[client].client),
+        "no server of the connect token answered");
+    // And a second try on a sound path is a new beginning.
+    party_cut(&p, client, false);
+    party_connect_again(&p, client);
+    party_run_ms(&p, 1500);
+    assert_int_equal(party_state(&p, client), CAIRN_CLIENT_PLAYING);
+    assert_string_equal(cairn_client_failure_text(p.clients[client].client), "");
+    party_end(&p);
+}
+
+static void a_connection_that_dies_is_told_in_words(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 13, NULL);
+    uint32_t client = join(&p, interpolate(), NULL);
+    party_run_ms(&p, 1500);
+    party_cut(&p, client, true);
+    party_run_ms(&p, 7000);
+    assert_int_equal(party_state(&p, client), CAIRN_CLIENT_FAILED);
+    assert_string_equal(cairn_client_failure_text(p.clients[client].client),
+        "the connection timed out: nothing was heard from the server");
+    party_end(&p);
+}
+
+static void a_draining_server_is_told_in_words(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 14, NULL);
+    uint32_t client = join(&p, interpolate(), NULL);
+    party_run_ms(&p, 1500);
+    cairn_server_drain(p.server, cairn_virtual_local_ns(p.network, p.server_endpoint));
+    party_run_ms(&p, 1000);
+    assert_int_equal(party_state(&p, client), CAIRN_CLIENT_FAILED);
+    assert_string_equal(
+        cairn_client_failure_text(p.clients[client].client), "the server closed the connection");
+    party_end(&p);
+}
+
+static void a_full_room_is_told_in_the_servers_words(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 15, NULL);
+    for (int i = 0; i < 5; i++) {
+        join(&p, interpolate(), NULL);
+    }
+    party_run_ms(&p, 3000);
+    uint32_t refused = 0;
+    for (uint32_t i = 0; i < 5; i++) {
+        if (party_state(&p, i) == CAIRN_CLIENT_FAILED) {
+            refused++;
+            assert_non_null(strstr(cairn_client_failure_text(p.clients[i].client),
+                "the server refused this client: "));
+        }
+    }
+    assert_int_equal(refused, 1);
+    party_end(&p);
+}
+
+static void disconnect_leaves_at_once(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 16, NULL);
+    uint32_t client = join(&p, interpolate(), NULL);
+    party_run_ms(&p, 1500);
+    cairn_client_disconnect(
+        p.clients[client].client, cairn_virtual_local_ns(p.network, p.clients[client].endpoint));
+    assert_int_equal(party_state(&p, client), CAIRN_CLIENT_LEFT);
+    party_run_ms(&p, 500);
+    cairn_server_statistics server;
+    cairn_server_statistics_read(p.server, &server);
+    assert_int_equal(server.clients, 0);
+    party_end(&p);
+}
+
+static void a_world_larger_than_allowed_is_refused_in_words(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 17, NULL);
+    cairn_client_config few = interpolate();
+    few.bodies_max = 4;
+    cairn_client_config small = lockstep();
+    small.state_size_max = 100;
+    uint32_t a = join(&p, few, NULL);
+    uint32_t b = join(&p, small, NULL);
+    party_run_ms(&p, 2000);
+    assert_int_equal(party_state(&p, a), CAIRN_CLIENT_FAILED);
+    assert_string_equal(cairn_client_failure_text(p.clients[a].client),
+        "the world has more bodies than bodies_max allows");
+    assert_int_equal(party_state(&p, b), CAIRN_CLIENT_FAILED);
+    assert_string_equal(cairn_client_failure_text(p.clients[b].client),
+        "the server's state is larger than state_size_max");
+    assert_int_equal(drops(&p, a, "snapshot", "more bodies than bodies_max"), 1);
+    party_end(&p);
+}
+
+static void a_bad_token_is_told_in_words(void **state) {
+    (void)state;
+    uint8_t token[2048] = {0};
+    cairn_client_config config = interpolate();
+    cairn_client *client = cairn_client_create(&config);
+    assert_false(cairn_client_connect(client, 1, 1, token));
+    assert_int_equal(cairn_client_state_read(client), CAIRN_CLIENT_FAILED);
+    assert_string_equal(cairn_client_failure_text(client), "the connect token is malformed");
+    cairn_client_destroy(client);
+}
+
+static void a_config_out_of_range_makes_no_client(void **state) {
+    (void)state;
+    cairn_client_config config = interpolate();
+    config.bodies_max = 0;
+    assert_null(cairn_client_create(&config));
+    config = interpolate();
+    config.input_redundancy_ticks = 64;
+    assert_null(cairn_client_create(&config));
+    config = interpolate();
+    config.mode = (cairn_client_mode)7;
+    assert_null(cairn_client_create(&config));
+    config = interpolate();
+    config.state_size_max = CAIRN_STATE_SIZE_MAX + 1;
+    assert_null(cairn_client_create(&config));
+    config = interpolate();
+    config.shapes_max = 0;
+    assert_null(cairn_client_create(&config));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_interpolating_client_sees_the_world),
+        cmocka_unit_test(shapes_are_told_in_both_modes),
+        cmocka_unit_test(inputs_move_the_player_and_land_just_in_time),
+        cmocka_unit_test(an_input_out_of_range_changes_nothing),
+        cmocka_unit_test(a_lockstep_client_holds_the_servers_world),
+        cmocka_unit_test(a_lossy_path_changes_no_bit),
+        cmocka_unit_test(a_late_joiner_catches_up),
+        cmocka_unit_test(a_corrupted_world_is_noticed_by_both_sides),
+        cmocka_unit_test(a_cut_of_one_second_is_survived),
+        cmocka_unit_test(a_host_that_sleeps_three_seconds_goes_on),
+        cmocka_unit_test(a_client_far_behind_is_sent_the_state_anew),
+        cmocka_unit_test(a_server_that_does_not_answer_is_told_in_words),
+        cmocka_unit_test(a_connection_that_dies_is_told_in_words),
+        cmocka_unit_test(a_draining_server_is_told_in_words),
+        cmocka_unit_test(a_full_room_is_told_in_the_servers_words),
+        cmocka_unit_test(disconnect_leaves_at_once),
+        cmocka_unit_test(a_world_larger_than_allowed_is_refused_in_words),
+        cmocka_unit_test(a_bad_token_is_told_in_words),
+        cmocka_unit_test(a_config_out_of_range_makes_no_client),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A whole server and whole clients in memory, joined by the virtual network: the small verb set
+// that the client's rules are told in. Time passes in steps of two milliseconds.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client_lib/cairn/client.h"
+#include "server/server.h"
+#include "tests/virtual/network.h"
+
+#define PARTY_CLIENTS_MAX 6
+#define PARTY_BODIES_MAX 256
+#define PARTY_RECORD_MAX (8u << 20)
+
+typedef struct party_client {
+    cairn_client *client;
+    uint32_t endpoint;
+    bool paused; // its host does not run: what arrives is lost
+    cairn_client_sample sample;
+    cairn_client_body bodies[PARTY_BODIES_MAX];
+} party_client;
+
+typedef struct party {
+    cairn_virtual_network *network;
+    cairn_server *server;
+    uint32_t server_endpoint;
+    bool server_paused;
+    party_client clients[PARTY_CLIENTS_MAX];
+    uint32_t client_count;
+    uint8_t *record; // what the server recorded
+    size_t record_size;
+    uint64_t seed;
+} party;
+
+// NULL takes a small scene: a floor, a stack of three and a row of boxes.
+void party_start(party *p, uint64_t seed, const char *scene_json);
+void party_end(party *p);
+
+// A client that connects at once; returns its number. `path` is both ways; NULL: 20 ms, no loss.
+uint32_t party_join(party *p, const cairn_client_config *config, const cairn_virtual_path *path);
+void party_connect_again(party *p, uint32_t client);
+void party_run_ms(party *p, uint64_t ms);
+void party_cut(party *p, uint32_t client, bool cut);
+bool party_press(party *p, uint32_t client, uint32_t buttons, float move_x);
+
+// What the client shows now; false when nothing.
+bool party_look(party *p, uint32_t client);
+cairn_client_statistics party_statistics(const party *p, uint32_t client);
+cairn_client_state party_state(const party *p, uint32_t client);
