@@ -244,6 +244,10 @@ uint64_t cairn_client_uv_frame(cairn_client_uv *driver) {
     return now_ns();
 }
 
+uint64_t cairn_client_uv_now_ns(void) {
+    return now_ns();
+}
+
 uint64_t cairn_client_uv_send_errors(const cairn_client_uv *driver) {
     return driver->send_errors;
 }

@@ -39,6 +39,8 @@ void cairn_client_uv_disconnect(cairn_client_uv *driver);
 // in between. Returns the frame's time, to sample the world at. For drivers with their own loop.
 uint64_t cairn_client_uv_frame(cairn_client_uv *driver);
 
+// The clock of on_frame and cairn_client_uv_frame.
+uint64_t cairn_client_uv_now_ns(void);
 // Datagrams the system did not take.
 uint64_t cairn_client_uv_send_errors(const cairn_client_uv *driver);
 

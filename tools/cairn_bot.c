@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: MIT
+// A client without a screen: connects, plays by a simple plan, counts, and says in its last line
+// and its exit status whether all was well.
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cairn/client.h>
+#include <cairn/client_uv.h>
+
+#include "base/address.h"
+#include "base/limits.h"
+#include "base/random.h"
+#include "net/token.h"
+#include "tools/flags.h"
+#include "tools/system.h"
+
+enum { EXIT_OK = 0, EXIT_NOT_CONNECTED = 1, EXIT_USAGE = 2, EXIT_HASH_DIFFERED = 3 };
+
+#define PROTOCOL_ID_DEFAULT 0x636169726eu
+#define FRAME_RATE_HZ 60
+
+typedef enum plan { PLAN_NONE = 0, PLAN_RANDOM, PLAN_PUSH } plan;
+
+typedef struct column {
+    bool asked;
+    double x, z, radius;
+    uint32_t bodies; // in the last sample
+    double top_m;
+} column;
+
+typedef struct bot {
+    const char *name;
+    cairn_client_config config;
+    plan plan;
+    cairn_random random;
+    uint64_t seconds;
+    uint64_t stats_interval_s;
+    uint64_t join_after_s;
+    column column;
+
+    cairn_client *client;
+    cairn_client_uv *driver;
+    cairn_client_body *bodies;
+    cairn_client_sample sample;
+    uint64_t start_ns;
+    uint64_t next_stats_ns;
+    uint64_t next_plan_ns;
+    bool returning; // this half of the walk goes back where the last one came from
+    cairn_client_input input;
+    bool played; // was PLAYING at some time
+} bot;
+
+static volatile sig_atomic_t stopped = 0;
+
+static void on_signal(int signal_number) {
+    (void)signal_number;
+    stopped = 1;
+}
+
+static double random_between(cairn_random *random, double low, double high) {
+    return low + (high - low) * (double)cairn_random_unit(random);
+}
+
+// Each walk is walked back, so that a player stays about where it began.
+static void plan_walk(bot *b) {
+    b->returning = !b->returning;
+    if (b->returning) {
+        b->input.move[0] = -b->input.move[0];
+        b->input.move[2] = -b->input.move[2];
+        return;
+    }
+    double angle = random_between(&b->random, 0, 6.2831853);
+    b->input.move[0] = (float)cos(angle);
+    b->input.move[2] = (float)sin(angle);
+}
+
+static void plan_next(bot *b, uint64_t now_ns) {
+    static const uint32_t jump = 1; // sim/sim.h: CAIRN_SANDBOX_JUMP
+    static const uint32_t push = 2; // CAIRN_SANDBOX_PUSH
+    if (b->plan == PLAN_NONE || now_ns < b->next_plan_ns) {
+        b->input.buttons = 0; // a press lasts one frame
+        return;
+    }
+    b->next_plan_ns = now_ns + 500000000;
+    plan_walk(b);
+    double angle = random_between(&b->random, 0, 6.2831853);
+    b->input.aim[0] = (float)cos(angle);
+    b->input.aim[2] = (float)sin(angle);
+    b->input.buttons = b->plan == PLAN_PUSH                     ? push
+                       : cairn_random_below(&b->random, 3) == 0 ? jump
+                                                                : 0;
+}
+
+static void measure_column(bot *b) {
+    uint32_t capacity = b->config.bodies_max;
+    uint32_t count = b->sample.body_count < capacity ? b->sample.body_count : capacity;
+    b->column.bodies = 0;
+    b->column.top_m = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const float *at = b->bodies[i].position;
+        double off_m = hypot((double)at[0] - b->column.x, (double)at[2] - b->column.z);
+        if (off_m <= b->column.radius && at[1] > 0) {
+            b->column.bodies++;
+            b->column.top_m = (double)at[1] > b->column.top_m ? (double)at[1] : b->column.top_m;
+        }
+    }
+}
+
+static const char *state_text(cairn_client_state state) {
+    static const char *const texts[] = {
+        "idle", "connecting", "joining", "playing", "left", "failed"};
+    return texts[state];
+}
+
+static void print_quoted(const char *text) {
+    putchar('"');
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at == '"' || *at == '\\') {
+            putchar('\\');
+        }
+        putchar((unsigned char)*at < 0x20 ? ' ' : *at);
+    }
+    putchar('"');
+}
+
+static void print_number(const char *key, uint64_t value) {
+    printf(",\"%s\":%llu", key, (unsigned long long)value);
+}
+
+static void print_snapshots(const cairn_client_statistics *s) {
+    print_number("snapshots", s->snapshots_received);
+    print_number("keyframes", s->keyframes_received);
+    print_number("deltas", s->deltas_received);
+    print_number("unusable", s->snapshots_unusable);
+    print_number("snapshot_bytes", s->snapshot_bytes);
+    print_number("roots_compared", s->roots_compared);
+    print_number("roots_differed", s->roots_differed);
+    printf(",\"first_difference_tick\":%lld",
+        s->first_difference_tick == UINT64_MAX ? -1LL : (long long)s->first_difference_tick);
+}
+
+static void print_path(const cairn_client_statistics *s) {
+    print_number("inputs_sent", s->inputs_sent);
+    print_number("inputs_late", s->inputs_late);
+    printf(",\"lateness_us\":%d,\"loss\":%.4f", s->lateness_us, (double)s->loss);
+    print_number("rtt_us", s->rtt_ns / 1000);
+    print_number("delay_us", s->interpolation_delay_ns / 1000);
+    print_number("lead_us", s->input_lead_ns / 1000);
+    print_number("extrapolated_us", s->extrapolated_ns / 1000);
+    print_number("bytes_sent", s->bytes_sent);
+    print_number("bytes_received", s->bytes_received);
+    print_number("dropped", s->datagrams_dropped);
+}
+
+static void print_drops(const bot *b) {
+    cairn_client_drop drop;
+    printf(",\"drops\":{");
+    const char *comma = "";
+    for (uint32_t i = 0; cairn_client_drop_read(b->client, i, &drop); i++) {
+        if (drop.count > 0) {
+            printf("%s\"%s: %s\":%llu", comma, drop.layer, drop.reason,
+                (unsigned long long)drop.count);
+            comma = ",";
+        }
+    }
+    printf("}");
+}
+
+static void print_stats(bot *b, const char *kind) {
+    cairn_client_statistics s;
+    cairn_client_statistics_read(b->client, &s);
+    printf("{\"kind\":\"%s\",\"name\":", kind);
+    print_quoted(b->name);
+    printf(",\"mode\":\"%s\",\"state\":\"%s\"",
+        b->config.mode == CAIRN_CLIENT_LOCKSTEP ? "lockstep" : "interpolate",
+        state_text(cairn_client_state_read(b->client)));
+    printf(",\"played\":%s,\"slot\":%u", b->played ? "true" : "false", s.slot);
+    print_number("tick", s.tick_server);
+    print_number("steps", s.tick_local);
+    print_number("bodies", b->sample.body_count);
+    print_snapshots(&s);
+    print_path(&s);
+    if (b->column.asked) {
+        print_number("column_bodies", b->column.bodies);
+        printf(",\"column_top_m\":%.4f", b->column.top_m);
+    }
+    print_drops(b);
+    printf(",\"failure\":");
+    print_quoted(cairn_client_failure_text(b->client));
+    printf("}\n");
+    fflush(stdout);
+}
+
+static void frame(bot *b, uint64_t now_ns) {
+    b->played |= cairn_client_state_read(b->client) == CAIRN_CLIENT_PLAYING;
+    plan_next(b, now_ns);
+    cairn_client_push_input(b->client, &b->input); // refused without a slot, which is right
+    cairn_client_sample sample;
+    if (cairn_client_sample_world(b->client, now_ns, b->bodies, b->config.bodies_max, &sample)) {
+        b->sample = sample;
+        measure_column(b);
+    }
+    if (b->stats_interval_s > 0 && now_ns >= b->next_stats_ns) {
+        b->next_stats_ns = now_ns + b->stats_interval_s * 1000000000u;
+        print_stats(b, "stats");
+    }
+}
+
+static void play(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+    uint64_t now_ns = cairn_client_uv_now_ns();
+    b->start_ns = now_ns;
+    b->next_stats_ns = now_ns + b->stats_interval_s * 1000000000u;
+    bool begun = cairn_client_uv_connect(b->driver, token);
+    while (begun && !stopped && cairn_client_state_read(b->client) != CAIRN_CLIENT_FAILED) {
+        now_ns = cairn_client_uv_frame(b->driver);
+        frame(b, now_ns);
+        if (b->seconds > 0 && now_ns - b->start_ns >= b->seconds * 1000000000u) {
+            break;
+        }
+    }
+    print_stats(b, "final");
+    cairn_client_uv_disconnect(b->driver);
+}
+
+static int verdict(const bot *b) {
+    cairn_client_statistics s;
+    cairn_client_statistics_read(b->client, &s);
+    if (!b->played || cairn_client_state_read(b->client) == CAIRN_CLIENT_FAILED) {
+        const char *why = cairn_client_failure_text(b->client);
+        fprintf(stderr, "%s: %s\n", b->name, why[0] != '\0' ? why : "not playing when time was up");
+        return EXIT_NOT_CONNECTED;
+    }
+    if (s.roots_differed > 0) {
+        fprintf(stderr, "%s: the world differs from the server's since tick %llu\n", b->name,
+            (unsigned long long)s.first_difference_tick);
+        return EXIT_HASH_DIFFERED;
+    }
+    return EXIT_OK;
+}
+
+static int run(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+    b->bodies = malloc(b->config.bodies_max * sizeof b->bodies[0]);
+    b->client = cairn_client_create(&b->config);
+    if (b->bodies == NULL || b->client == NULL) {
+        fprintf(stderr, "%s: out of memory\n", b->name);
+        return EXIT_NOT_CONNECTED;
+    }
+    const cairn_client_uv_config driver = {.client = b->client, .frame_rate_hz = FRAME_RATE_HZ};
+    b->driver = cairn_client_uv_open(&driver);
+    if (b->driver == NULL) {
+        fprintf(stderr, "%s: no socket or timer\n", b->name);
+        return EXIT_NOT_CONNECTED;
+    }
+    play(b, token);
+    int status = verdict(b);
+    cairn_client_uv_close(b->driver);
+    cairn_client_destroy(b->client);
+    free(b->bodies);
+    return status;
+}
+
+typedef struct texts {
+    const char *token, *key, *server, *protocol_id, *client_id;
+    const char *mode, *spectator, *inputs, *seed, *seconds, *stats, *join_after, *column, *name;
+    const char *help;
+} texts;
+
+static bool choose(const char *flag, const char *text, const char *const *names, uint32_t *out,
+    char error[CAIRN_FLAG_ERROR_SIZE]) {
+    for (uint32_t i = 0; names[i] != NULL; i++) {
+        if (strcmp(names[i], text) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    snprintf(error, CAIRN_FLAG_ERROR_SIZE, "%s %.40s: not one of those in --help", flag, text);
+    return false;
+}
+
+static bool read_column(const char *text, column *out, char error[CAIRN_FLAG_ERROR_SIZE]) {
+    out->asked = sscanf(text, "%lf,%lf,%lf", &out->x, &out->z, &out->radius) == 3;
+    snprintf(error, CAIRN_FLAG_ERROR_SIZE, "--column %.40s: must be X,Z,RADIUS in metres", text);
+    return out->asked;
+}
+
+static bool read_bot(const texts *t, bot *b, char error[CAIRN_FLAG_ERROR_SIZE]) {
+    static const char *const modes[] = {"interpolate", "lockstep", NULL};
+    static const char *const plans[] = {"none", "random", "push", NULL};
+    uint32_t mode = 0;
+    uint32_t inputs = 0;
+    uint64_t seed = 0;
+    bool good =
+        choose("--mode", t->mode, modes, &mode, error) &&
+        choose("--inputs", t->inputs, plans, &inputs, error) &&
+        cairn_flag_number("--seed", t->seed, 0, UINT64_MAX, &seed, error) &&
+        cairn_flag_number("--seconds", t->seconds, 0, 86400, &b->seconds, error) &&
+        cairn_flag_number("--json-stats", t->stats, 0, 3600, &b->stats_interval_s, error) &&
+        cairn_flag_number("--join-after", t->join_after, 0, 3600, &b->join_after_s, error) &&
+        (t->column == NULL || read_column(t->column, &b->column, error));
+    b->name = t->name;
+    b->config = cairn_client_config_default();
+    b->config.mode = (cairn_client_mode)mode;
+    b->config.spectator = t->spectator != NULL;
+    b->plan = (plan)inputs;
+    b->random = cairn_random_of(seed);
+    return good;
+}
+
+static bool read_token_file(
+    const char *path, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], char error[CAIRN_FLAG_ERROR_SIZE]) {
+    bool standard_input = strcmp(path, "-") == 0;
+    FILE *file = standard_input ? stdin : fopen(path, "rb");
+    if (file == NULL) {
+        snprintf(error, CAIRN_FLAG_ERROR_SIZE, "--token %.100s: cannot be opened", path);
+        return false;
+    }
+    size_t size = fread(token, 1, CAIRN_CONNECT_TOKEN_SIZE, file);
+    if (!standard_input) {
+        fclose(file);
+    }
+    snprintf(error, CAIRN_FLAG_ERROR_SIZE, "--token %.100s: holds %zu bytes, a token has %d", path,
+        size, CAIRN_CONNECT_TOKEN_SIZE);
+    return size == CAIRN_CONNECT_TOKEN_SIZE;
+}
+
+static bool issue_token(
+    const texts *t, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], char error[CAIRN_FLAG_ERROR_SIZE]) {
+    uint8_t key[CAIRN_KEY_SIZE];
+    uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
+    uint64_t protocol_id = PROTOCOL_ID_DEFAULT;
+    uint64_t client_id = 0;
+    cairn_address server;
+    if (!cairn_flag_key("--key", t->key, key, error) ||
+        (t->protocol_id != NULL && !cairn_flag_number("--protocol-id", t->protocol_id, 0,
+                                       UINT64_MAX, &protocol_id, error)) ||
+        !cairn_flag_number("--client-id", t->client_id, 0, UINT64_MAX, &client_id, error)) {
+        return false;
+    }
+    if (!cairn_address_parse(t->server, &server) || server.port == 0) {
+        snprintf(error, CAIRN_FLAG_ERROR_SIZE, "--server %.60s: must be ADDRESS:PORT", t->server);
+        return false;
+    }
+    if (!cairn_system_random(entropy, sizeof entropy)) {
+        snprintf(error, CAIRN_FLAG_ERROR_SIZE, "the system gives no randomness");
+        return false;
+    }
+    const cairn_token_request request = {.protocol_id = protocol_id,
+        .client_id = client_id,
+        .create_unix_s = cairn_system_unix_s(),
+        .lifetime_s = 30,
+        .timeout_s = 5,
+        .server_addresses = &server,
+        .server_count = 1,
+        .private_key = key,
+        .entropy = entropy};
+    snprintf(error, CAIRN_FLAG_ERROR_SIZE, "no token can be issued");
+    return cairn_token_issue(&request, token) == CAIRN_OK;
+}
+
+static bool get_token(
+    const texts *t, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], char error[CAIRN_FLAG_ERROR_SIZE]) {
+    if (t->token != NULL) {
+        return read_token_file(t->token, token, error);
+    }
+    if (t->key != NULL && t->server != NULL) {
+        return issue_token(t, token, error);
+    }
+    snprintf(error, CAIRN_FLAG_ERROR_SIZE, "either --token or --key and --server are needed");
+    return false;
+}
+
+static void wait_to_join(const bot *b) {
+    uint64_t until_ns = cairn_client_uv_now_ns() + b->join_after_s * 1000000000u;
+    while (!stopped && cairn_client_uv_now_ns() < until_ns) {
+        cairn_system_sleep_ms(20);
+    }
+}
+
+int main(int argc, char **argv) {
+    texts t = {.client_id = "1",
+        .mode = "interpolate",
+        .inputs = "none",
+        .seed = "1",
+        .seconds = "10",
+        .stats = "0",
+        .join_after = "0",
+        .name = "bot"};
+    const cairn_flag flags[] = {
+        {"--token", "FILE", "connect token of 2048 bytes, - for standard input", &t.token},
+        {"--key", "HEX|FILE", "issue a token with this private key instead", &t.key},
+        {"--server", "ADDRESS:PORT", "for the server there", &t.server},
+        {"--protocol-id", "N", "of the token issued", &t.protocol_id},
+        {"--client-id", "N", "of the token issued (1)", &t.client_id},
+        {"--mode", "MODE", "interpolate (default) or lockstep", &t.mode},
+        {"--spectator", NULL, "ask for no player slot", &t.spectator},
+        {"--inputs", "PLAN", "none (default), random or push", &t.inputs},
+        {"--seed", "N", "of the plan (1)", &t.seed},
+        {"--seconds", "N", "leave after N seconds, 0 for never (10)", &t.seconds},
+        {"--json-stats", "N", "a line of statistics every N seconds (0: only the last)", &t.stats},
+        {"--join-after", "N", "wait N seconds, then read or issue the token (0)", &t.join_after},
+        {"--column", "X,Z,RADIUS", "count the bodies that stand there", &t.column},
+        {"--name", "TEXT", "in the lines printed (bot)", &t.name},
+        {"--help", NULL, "this text", &t.help},
+    };
+    const size_t flag_count = sizeof flags / sizeof flags[0];
+    char error[CAIRN_FLAG_ERROR_SIZE];
+    bot b = {0};
+    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
+    bool good = cairn_flags_read(argc, argv, flags, flag_count, NULL, 0, error);
+    if (good && t.help != NULL) {
+        cairn_flags_help("cairn-bot --token FILE [flags]", flags, flag_count);
+        return EXIT_OK;
+    }
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    if (good && read_bot(&t, &b, error)) {
+        wait_to_join(&b);
+        if (get_token(&t, token, error)) {
+            return run(&b, token);
+        }
+    }
+    fprintf(stderr, "cairn-bot: %s\n", error);
+    return EXIT_USAGE;
+}

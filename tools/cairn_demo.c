@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+// The whole path with one command: a server with a stack and a field of boxes, four clients over
+// loopback UDP, and at the end the recording stepped again. Fails when a hash differed, a client
+// did not play or the stack fell.
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/address.h"
+#include "tools/demo/process.h"
+#include "tools/demo/report.h"
+#include "tools/flags.h"
+#include "tools/system.h"
+
+#define PATH_SIZE 512
+#define ARGUMENTS_MAX 32
+#define PROCESSES (1 + CAIRN_DEMO_CLIENTS)
+
+typedef struct demo {
+    uint64_t seconds;
+    char programs[PATH_SIZE]; // folder of cairnd and the others
+    char folder[PATH_SIZE];   // our temporary one
+    char key_file[PATH_SIZE];
+    char recording[PATH_SIZE];
+    cairn_process server;
+    cairn_process clients[CAIRN_DEMO_CLIENTS];
+    cairn_process *all[PROCESSES];
+    cairn_demo_report report;
+    double start_s;
+} demo;
+
+static volatile sig_atomic_t stopped = 0;
+
+static void on_signal(int signal_number) {
+    (void)signal_number;
+    stopped = 1;
+}
+
+static double now_s(void) {
+    return (double)cairn_system_now_ns() * 1e-9;
+}
+
+static bool put_path(char out[PATH_SIZE], const char *folder, const char *name) {
+    int size = snprintf(out, PATH_SIZE, "%s/%s", folder, name);
+    return size > 0 && size < PATH_SIZE;
+}
+
+static bool write_key(demo *d) {
+    uint8_t key[32];
+    FILE *file = cairn_system_random(key, sizeof key) ? fopen(d->key_file, "w") : NULL;
+    if (file == NULL) {
+        return false;
+    }
+    chmod(d->key_file, S_IRUSR | S_IWUSR);
+    for (size_t i = 0; i < sizeof key; i++) {
+        fprintf(file, "%02x", key[i]);
+    }
+    return fprintf(file, "\n") == 1 && fclose(file) == 0;
+}
+
+static bool make_folder(demo *d) {
+    const char *temporary = getenv("TMPDIR");
+    bool fits = put_path(d->folder, temporary != NULL ? temporary : "/tmp", "cairn-demo-XXXXXX");
+    if (!fits || mkdtemp(d->folder) == NULL) {
+        d->folder[0] = '\0';
+        return false;
+    }
+    return put_path(d->key_file, d->folder, "key") &&
+           put_path(d->recording, d->folder, "recording.cairn") && write_key(d);
+}
+
+static void remove_folder(const demo *d) {
+    if (d->folder[0] != '\0') {
+        remove(d->key_file);
+        remove(d->recording);
+        rmdir(d->folder);
+    }
+}
+
+static bool start(
+    const demo *d, cairn_process *process, const char *program, const char *const *rest) {
+    char path[PATH_SIZE];
+    char *argv[ARGUMENTS_MAX] = {path};
+    size_t count = 1;
+    // posix_spawn does not write through its argv; C has no way to say so in its type.
+    for (; rest[count - 1] != NULL && count + 1 < ARGUMENTS_MAX; count++) {
+        memcpy(&argv[count], &rest[count - 1], sizeof argv[count]);
+    }
+    return put_path(path, d->programs, program) && cairn_process_start(process, argv);
+}
+
+static void read_all(demo *d, int wait_ms) {
+    cairn_processes_wait(d->all, PROCESSES, wait_ms);
+    cairn_process_read(&d->server, cairn_demo_take_server_line, &d->report.server);
+    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
+        cairn_process_read(&d->clients[i], cairn_demo_take_client_line, &d->report.clients[i]);
+    }
+}
+
+static bool start_server(demo *d) {
+    // The key is fresh, so no earlier run could have seen its tokens.
+    const char *const arguments[] = {"--listen", "127.0.0.1:0", "--key-file", d->key_file,
+        "--scene", "demo", "--record", d->recording, "--log", "json", "--stats-interval", "1",
+        "--token-lifetime", "0", NULL};
+    if (!start(d, &d->server, "cairnd", arguments)) {
+        return false;
+    }
+    double until_s = now_s() + 10;
+    while (d->report.server.address[0] == '\0' && now_s() < until_s && !stopped) {
+        read_all(d, 100);
+        if (cairn_process_ended(&d->server)) {
+            return false;
+        }
+    }
+    return d->report.server.address[0] != '\0';
+}
+
+static bool start_client(demo *d, int i) {
+    static const struct {
+        const char *name;
+        const char *mode;
+        const char *inputs;
+        bool late;
+    } plans[CAIRN_DEMO_CLIENTS] = {
+        {"pusher", "interpolate", "push", false},
+        {"walker", "interpolate", "random", false},
+        {"lockstep", "lockstep", "random", false},
+        {"latecomer", "lockstep", "random", true},
+    };
+    uint64_t wait_s = plans[i].late ? d->seconds / 3 : 0;
+    char seconds[24], wait[24], number[24], column[64];
+    snprintf(seconds, sizeof seconds, "%llu", (unsigned long long)(d->seconds - wait_s));
+    snprintf(wait, sizeof wait, "%llu", (unsigned long long)wait_s);
+    snprintf(number, sizeof number, "%d", i + 1);
+    snprintf(column, sizeof column, "%g,%g,0.6", CAIRN_DEMO_STACK_X, CAIRN_DEMO_STACK_Z);
+    const char *const arguments[] = {"--key", d->key_file, "--server", d->report.server.address,
+        "--client-id", number, "--seed", number, "--name", plans[i].name, "--mode", plans[i].mode,
+        "--inputs", plans[i].inputs, "--seconds", seconds, "--join-after", wait, "--json-stats",
+        "1", "--column", column, NULL};
+    d->report.clients[i].name = plans[i].name;
+    return start(d, &d->clients[i], "cairn-bot", arguments);
+}
+
+static bool clients_ended(demo *d) {
+    bool ended = true;
+    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
+        ended = cairn_process_ended(&d->clients[i]) && ended;
+    }
+    return ended;
+}
+
+static void watch(demo *d) {
+    double begin_s = now_s();
+    double next_s = begin_s + 1;
+    double until_s = begin_s + (double)d->seconds + 5;
+    while (!stopped && now_s() < until_s && !clients_ended(d)) {
+        read_all(d, 50);
+        if (now_s() >= next_s) {
+            cairn_demo_draw(&d->report, now_s() - begin_s, (double)d->seconds);
+            next_s += 1;
+        }
+        if (cairn_process_ended(&d->server)) {
+            return;
+        }
+    }
+}
+
+static void wait_for_server(demo *d) {
+    double until_s = now_s() + 5;
+    cairn_process_ask(&d->server);
+    while (!cairn_process_ended(&d->server) && now_s() < until_s) {
+        read_all(d, 50);
+    }
+    read_all(d, 0);
+}
+
+static void end_all(demo *d) {
+    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
+        cairn_process_ask(&d->clients[i]);
+    }
+    double until_s = now_s() + 2;
+    while (!clients_ended(d) && now_s() < until_s) {
+        read_all(d, 50);
+    }
+    for (size_t i = 0; i < PROCESSES; i++) {
+        cairn_process_end(d->all[i]);
+    }
+}
+
+static void print_line(void *user, const char *line) {
+    (void)user;
+    printf("recording            %s\n", line);
+}
+
+static bool verify(const demo *d) {
+    cairn_process replay;
+    const char *const arguments[] = {"verify", d->recording, NULL};
+    if (!start(d, &replay, "cairn-replay", arguments)) {
+        return false;
+    }
+    double until_s = now_s() + 60;
+    cairn_process *const all[] = {&replay};
+    while (!cairn_process_ended(&replay) && now_s() < until_s && !stopped) {
+        cairn_processes_wait(all, 1, 50);
+        cairn_process_read(&replay, print_line, NULL);
+    }
+    cairn_process_read(&replay, print_line, NULL);
+    cairn_process_end(&replay);
+    return cairn_process_code(&replay) == 0;
+}
+
+static int play(demo *d) {
+    if (!make_folder(d)) {
+        fprintf(stderr, "cairn-demo: no temporary folder: %s\n", strerror(errno));
+        return 1;
+    }
+    if (!start_server(d)) {
+        fprintf(stderr, "cairn-demo: %s/cairnd did not start to listen\n", d->programs);
+        return 1;
+    }
+    printf("cairnd listens on %s; four clients join, one of them late\n", d->report.server.address);
+    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
+        if (!start_client(d, i)) {
+            fprintf(stderr, "cairn-demo: %s/cairn-bot cannot be started\n", d->programs);
+            return 1;
+        }
+    }
+    watch(d);
+    bool lived = !cairn_process_ended(&d->server);
+    wait_for_server(d);
+    if (stopped) {
+        printf("stopped\n");
+        return 130;
+    }
+    if (!lived || cairn_process_code(&d->server) != 0) {
+        printf("FAILED: the server ended with %d\n", cairn_process_code(&d->server));
+    }
+    int broken = cairn_demo_sum_up(&d->report, verify(d));
+    return broken > 0 || !lived || cairn_process_code(&d->server) != 0 ? 1 : 0;
+}
+
+static void find_programs(demo *d, const char *self) {
+    const char *slash = strrchr(self, '/');
+    int length = slash != NULL ? (int)(slash - self) : 1;
+    snprintf(d->programs, sizeof d->programs, "%.*s", length, slash != NULL ? self : ".");
+}
+
+int main(int argc, char **argv) {
+    static demo d = {.seconds = 20};
+    const char *seconds = NULL, *programs = NULL, *help = NULL;
+    const cairn_flag flags[] = {
+        {"--seconds", "N", "how long the clients play, 3 to 3600 (20)", &seconds},
+        {"--programs", "FOLDER", "where cairnd, cairn-bot and cairn-replay are", &programs},
+        {"--help", NULL, "this text", &help},
+    };
+    const size_t flag_count = sizeof flags / sizeof flags[0];
+    char error[CAIRN_FLAG_ERROR_SIZE];
+    if (!cairn_flags_read(argc, argv, flags, flag_count, NULL, 0, error) ||
+        (seconds != NULL && !cairn_flag_number("--seconds", seconds, 3, 3600, &d.seconds, error))) {
+        fprintf(stderr, "cairn-demo: %s\n", error);
+        return 2;
+    }
+    if (help != NULL) {
+        cairn_flags_help("cairn-demo [flags]", flags, flag_count);
+        return 0;
+    }
+    find_programs(&d, argv[0]);
+    if (programs != NULL) {
+        snprintf(d.programs, sizeof d.programs, "%s", programs);
+    }
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    d.report.terminal = isatty(STDOUT_FILENO) != 0;
+    d.all[0] = &d.server;
+    d.server.output = -1;
+    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
+        d.all[i + 1] = &d.clients[i];
+        d.clients[i].output = -1;
+    }
+    int code = play(&d);
+    end_all(&d);
+    remove_folder(&d);
+    return code;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "tools/demo/report.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/demo/line.h"
+
+void cairn_demo_take_server_line(void *server, const char *line) {
+    cairn_demo_server *s = server;
+    char event[32];
+    if (!cairn_line_text(line, "event", event, sizeof event)) {
+        return;
+    }
+    if (strcmp(event, "listening") == 0) {
+        cairn_line_text(line, "detail", s->address, sizeof s->address);
+    }
+    if (strcmp(event, "stats") != 0) {
+        return;
+    }
+    cairn_line_number(line, "tick", &s->tick);
+    cairn_line_number(line, "clients", &s->clients);
+    cairn_line_number(line, "bodies", &s->bodies);
+    cairn_line_number(line, "awake", &s->awake);
+    cairn_line_number(line, "in_bytes_s", &s->in_bytes_s);
+    cairn_line_number(line, "out_bytes_s", &s->out_bytes_s);
+    cairn_line_number(line, "tick_us_p50", &s->tick_us_p50);
+    cairn_line_number(line, "tick_us_p99", &s->tick_us_p99);
+    cairn_line_number(line, "late_us_p99", &s->late_us_p99);
+    cairn_line_number(line, "skipped", &s->skipped);
+    cairn_line_number(line, "roots", &s->roots);
+    cairn_line_number(line, "roots_differed", &s->roots_differed);
+}
+
+void cairn_demo_take_client_line(void *client, const char *line) {
+    cairn_demo_client *c = client;
+    char kind[16];
+    if (!cairn_line_text(line, "kind", kind, sizeof kind)) {
+        return;
+    }
+    c->heard = true;
+    c->final |= strcmp(kind, "final") == 0;
+    c->played = strstr(line, "\"played\":true") != NULL;
+    cairn_line_text(line, "mode", c->mode, sizeof c->mode);
+    cairn_line_text(line, "state", c->state, sizeof c->state);
+    cairn_line_number(line, "tick", &c->tick);
+    cairn_line_number(line, "snapshots", &c->snapshots);
+    cairn_line_number(line, "keyframes", &c->keyframes);
+    cairn_line_number(line, "unusable", &c->unusable);
+    cairn_line_number(line, "snapshot_bytes", &c->snapshot_bytes);
+    cairn_line_number(line, "roots_compared", &c->roots_compared);
+    cairn_line_number(line, "roots_differed", &c->roots_differed);
+    cairn_line_number(line, "inputs_sent", &c->inputs_sent);
+    cairn_line_number(line, "inputs_late", &c->inputs_late);
+    cairn_line_number(line, "rtt_us", &c->rtt_us);
+    cairn_line_number(line, "delay_us", &c->delay_us);
+    cairn_line_number(line, "column_bodies", &c->column_bodies);
+    cairn_line_number(line, "column_top_m", &c->column_top_m);
+}
+
+static void draw_line(cairn_demo_report *report, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    printf("%s\n", report->terminal ? "\x1b[K" : "");
+    report->drawn++;
+}
+
+static void draw_client(cairn_demo_report *report, const cairn_demo_client *c) {
+    if (!c->heard) {
+        draw_line(report, "  %-10s has not joined yet", c->name);
+        return;
+    }
+    if (strcmp(c->mode, "lockstep") == 0) {
+        draw_line(report, "  %-10s %-8s rtt %6.2f ms   lockstep   %6.0f hash checks, %.0f differed",
+            c->name, c->state, c->rtt_us / 1000, c->roots_compared, c->roots_differed);
+        return;
+    }
+    draw_line(report, "  %-10s %-8s rtt %6.2f ms   snapshots  %6.0f shown %.0f ms late", c->name,
+        c->state, c->rtt_us / 1000, c->snapshots, c->delay_us / 1000);
+}
+
+void cairn_demo_draw(cairn_demo_report *report, double seconds, double seconds_total) {
+    const cairn_demo_server *s = &report->server;
+    if (report->terminal && report->drawn > 0) {
+        printf("\x1b[%dA", report->drawn);
+    }
+    report->drawn = 0;
+    draw_line(report,
+        "%3.0f/%.0f s  tick %6.0f   bodies %.0f, awake %.0f   clients %.0f   in %.1f kB/s, "
+        "out %.1f kB/s   step %.2f ms",
+        seconds, seconds_total, s->tick, s->bodies, s->awake, s->clients, s->in_bytes_s / 1000,
+        s->out_bytes_s / 1000, s->tick_us_p50 / 1000);
+    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
+        draw_client(report, &report->clients[i]);
+    }
+    fflush(stdout);
+}
+
+static double total(const cairn_demo_report *report, size_t offset) {
+    double sum = 0;
+    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
+        const char *client = (const char *)&report->clients[i];
+        double value;
+        memcpy(&value, client + offset, sizeof value);
+        sum += value;
+    }
+    return sum;
+}
+
+#define TOTAL(member) total(report, offsetof(cairn_demo_client, member))
+
+static int complain(bool broken, const char *format, ...) {
+    if (broken) {
+        va_list arguments;
+        va_start(arguments, format);
+        printf("FAILED: ");
+        vprintf(format, arguments);
+        va_end(arguments);
+        printf("\n");
+    }
+    return broken ? 1 : 0;
+}
+
+static bool stack_stands(const cairn_demo_client *c) {
+    return c->column_bodies >= CAIRN_DEMO_STACK_BODIES && c->column_top_m >= CAIRN_DEMO_STACK_TOP_M;
+}
+
+static void print_figures(const cairn_demo_report *report) {
+    const cairn_demo_server *s = &report->server;
+    double snapshots = TOTAL(snapshots);
+    printf("\nticks run            %.0f (%.0f skipped), a step %.2f ms in the middle, %.2f ms at "
+           "99 %%\n",
+        s->tick, s->skipped, s->tick_us_p50 / 1000, s->tick_us_p99 / 1000);
+    printf("snapshots received   %.0f, %.0f of them keyframes, %.0f unusable\n", snapshots,
+        TOTAL(keyframes), TOTAL(unusable));
+    printf("bytes per snapshot   %.0f for %.0f bodies\n",
+        snapshots > 0 ? TOTAL(snapshot_bytes) / snapshots : 0, s->bodies);
+    printf("hash comparisons     %.0f by clients, %.0f by the server; %.0f and %.0f differed\n",
+        TOTAL(roots_compared), s->roots, TOTAL(roots_differed), s->roots_differed);
+    printf("inputs               %.0f sent (copies counted), %.0f late\n", TOTAL(inputs_sent),
+        TOTAL(inputs_late));
+    const cairn_demo_client *c = &report->clients[0];
+    printf("stack of ten         %s: %.0f bodies, the highest at %.2f m\n",
+        stack_stands(c) ? "stands" : "fell", c->column_bodies, c->column_top_m);
+}
+
+int cairn_demo_sum_up(const cairn_demo_report *report, bool verified) {
+    int broken = 0;
+    print_figures(report);
+    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
+        const cairn_demo_client *c = &report->clients[i];
+        bool lockstep = strcmp(c->mode, "lockstep") == 0;
+        broken += complain(!c->final || !c->played, "client %s did not play", c->name);
+        broken += complain(c->roots_differed > 0, "client %s holds another world", c->name);
+        broken += complain(c->final && lockstep && !(c->roots_compared > 0),
+            "client %s compared no hash", c->name);
+        broken += complain(c->final && !lockstep && !(c->snapshots > 0),
+            "client %s received no snapshot", c->name);
+    }
+    broken += complain(report->server.roots_differed > 0, "the server was told other hashes");
+    broken += complain(!stack_stands(&report->clients[0]), "the stack of ten fell");
+    broken += complain(!verified, "the recording does not verify");
+    printf("%s\n", broken == 0 ? "all well" : "not well");
+    return broken;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the demo knows of its programs from the lines they print, and how it shows it.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CAIRN_DEMO_CLIENTS 4
+
+// The scene's stack: ten unit boxes on the ground at (x, z).
+#define CAIRN_DEMO_STACK_X (-6.0)
+#define CAIRN_DEMO_STACK_Z 0.0
+#define CAIRN_DEMO_STACK_BODIES 10
+#define CAIRN_DEMO_STACK_TOP_M 9.5
+
+typedef struct cairn_demo_server {
+    char address[64]; // "" until it listens
+    double tick, clients, bodies, awake;
+    double in_bytes_s, out_bytes_s, tick_us_p50, tick_us_p99, late_us_p99, skipped;
+    double roots, roots_differed;
+} cairn_demo_server;
+
+typedef struct cairn_demo_client {
+    const char *name;
+    char mode[16];
+    char state[16];
+    bool heard; // a line came
+    bool final; // the last line came
+    bool played;
+    double tick, snapshots, keyframes, snapshot_bytes, roots_compared, roots_differed;
+    double inputs_sent, inputs_late, rtt_us, delay_us, unusable;
+    double column_bodies, column_top_m;
+} cairn_demo_client;
+
+typedef struct cairn_demo_report {
+    cairn_demo_server server;
+    cairn_demo_client clients[CAIRN_DEMO_CLIENTS];
+    bool terminal; // redraw in place
+    int drawn;     // lines to go back up
+} cairn_demo_report;
+
+void cairn_demo_take_server_line(void *server, const char *line); // a cairn_demo_server
+void cairn_demo_take_client_line(void *client, const char *line); // a cairn_demo_client
+void cairn_demo_draw(cairn_demo_report *report, double seconds, double seconds_total);
+
+// Prints the summary. Returns how many promises were broken; each is told in a line of its own.
+// `verified` is what cairn-replay answered.
+int cairn_demo_sum_up(const cairn_demo_report *report, bool verified);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#include "tools/system.h"
+
+#include <sys/random.h>
+#include <time.h>
+
+uint64_t cairn_system_now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t cairn_system_unix_s(void) {
+    return (uint64_t)time(NULL);
+}
+
+void cairn_system_sleep_ms(uint32_t ms) {
+    const struct timespec length = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    nanosleep(&length, NULL);
+}
+
+bool cairn_system_random(void *out, size_t size) {
+    return size <= 256 && getrandom(out, size, 0) == (ssize_t)size;
+}
