@@ -39,6 +39,7 @@ static_assert(int(wire::Message::Hello) == CAIRN_MESSAGE_HELLO, "tags are kinds"
 static_assert(int(wire::Message::State) == CAIRN_MESSAGE_STATE, "tags are kinds");
 static_assert(int(wire::Message::MAX) + 1 == CAIRN_MESSAGE_KIND_COUNT, "tags are kinds");
 static_assert(int(wire::ChunkBody::ChunkEnd) == CAIRN_CHUNK_END, "tags are kinds");
+static_assert(int(wire::ChunkBody::MAX) + 1 == CAIRN_CHUNK_KIND_COUNT, "tags are kinds");
 
 namespace {
 
@@ -235,12 +236,19 @@ fb::Offset<void> put_chunk(fb::FlatBufferBuilder &b, const cairn_chunk &c) {
         const auto commands = put<wire::Command>(b, c.ticks.commands, c.ticks.command_count);
         return wire::CreateChunkTicks(b, ticks, commands).Union();
     }
+    if (c.kind == CAIRN_CHUNK_KEYFRAME) {
+        const auto state = put(b, c.keyframe.state, c.keyframe.state_size);
+        return wire::CreateChunkKeyframe(b, c.keyframe.tick, state).Union();
+    }
     return wire::CreateChunkEnd(b, c.end.tick, c.end.tick_count).Union();
 }
 
 size_t vectors_size(const cairn_chunk &c) {
     if (c.kind == CAIRN_CHUNK_START) {
         return c.start.state_size;
+    }
+    if (c.kind == CAIRN_CHUNK_KEYFRAME) {
+        return c.keyframe.state_size;
     }
     return c.kind == CAIRN_CHUNK_TICKS ? c.ticks.tick_count * sizeof(cairn_wire_tick) +
                                              c.ticks.command_count * sizeof(cairn_wire_command)
@@ -518,6 +526,10 @@ void take_chunk(Fields &f, const wire::Chunk &t, cairn_chunk *c) {
         const auto &ticks = *t.body_as_ChunkTicks();
         c->ticks.ticks = f.vector<cairn_wire_tick>(ticks.ticks(), &c->ticks.tick_count);
         c->ticks.commands = f.vector<cairn_wire_command>(ticks.commands(), &c->ticks.command_count);
+    } else if (c->kind == CAIRN_CHUNK_KEYFRAME) {
+        const auto &keyframe = *t.body_as_ChunkKeyframe();
+        c->keyframe.tick = keyframe.tick();
+        c->keyframe.state = f.vector<uint8_t>(keyframe.state(), &c->keyframe.state_size);
     } else {
         c->end.tick = t.body_as_ChunkEnd()->tick();
         c->end.tick_count = t.body_as_ChunkEnd()->tick_count();
@@ -534,7 +546,7 @@ cairn_decode_refusal decode_chunk(const uint8_t *bytes, size_t size, cairn_chunk
     }
     const auto *chunk = wire::GetChunk(bytes);
     const auto tag = static_cast<unsigned>(chunk->body_type());
-    if (chunk->body() == nullptr || tag == 0 || tag > CAIRN_CHUNK_END) {
+    if (chunk->body() == nullptr || tag == 0 || tag >= CAIRN_CHUNK_KIND_COUNT) {
         return CAIRN_DECODE_UNKNOWN_KIND;
     }
     c->kind = static_cast<cairn_chunk_kind>(tag);

@@ -306,6 +306,11 @@ static void check_start(checker *c, const cairn_chunk_start *start) {
     must(c, start->state_size >= 1, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
+static void check_keyframe(checker *c, const cairn_chunk_keyframe *keyframe) {
+    check_vector(c, keyframe->state, keyframe->state_size, CAIRN_STATE_SIZE_MAX);
+    must(c, keyframe->state_size >= 1, CAIRN_DECODE_OUT_OF_RANGE);
+}
+
 cairn_decode_refusal cairn_chunk_check(const cairn_chunk *chunk) {
     checker c = {CAIRN_DECODE_OK};
     switch (chunk->kind) {
@@ -318,7 +323,11 @@ cairn_decode_refusal cairn_chunk_check(const cairn_chunk *chunk) {
     case CAIRN_CHUNK_END:
         must(&c, chunk->end.tick_count <= chunk->end.tick, CAIRN_DECODE_OUT_OF_RANGE);
         return c.refusal;
+    case CAIRN_CHUNK_KEYFRAME:
+        check_keyframe(&c, &chunk->keyframe);
+        return c.refusal;
     case CAIRN_CHUNK_NONE:
+    case CAIRN_CHUNK_KIND_COUNT:
         break;
     }
     return CAIRN_DECODE_UNKNOWN_KIND;

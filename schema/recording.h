@@ -16,9 +16,12 @@ extern "C" {
 
 typedef enum cairn_chunk_kind {
     CAIRN_CHUNK_NONE = 0,
-    CAIRN_CHUNK_START = 1, // first: versions and the full start state
-    CAIRN_CHUNK_TICKS = 2, // consecutive ticks with commands and roots
-    CAIRN_CHUNK_END = 3,   // last, when the recording was closed in order
+    CAIRN_CHUNK_START = 1,    // first: versions and the full start state
+    CAIRN_CHUNK_TICKS = 2,    // consecutive ticks with commands and roots
+    CAIRN_CHUNK_END = 3,      // last, when the recording was closed in order
+    CAIRN_CHUNK_KEYFRAME = 4, // now and then between ticks: the full state, so that who steps the
+                              // recording can tell section, body and field of a difference
+    CAIRN_CHUNK_KIND_COUNT
 } cairn_chunk_kind;
 
 typedef struct cairn_chunk_start {
@@ -44,12 +47,19 @@ typedef struct cairn_chunk_end {
     uint64_t tick_count;
 } cairn_chunk_end;
 
+typedef struct cairn_chunk_keyframe {
+    uint64_t tick;        // of the state
+    const uint8_t *state; // cairn_world_encode's bytes
+    uint32_t state_size;
+} cairn_chunk_keyframe;
+
 typedef struct cairn_chunk {
     cairn_chunk_kind kind;
     union {
         cairn_chunk_start start;
         cairn_chunk_ticks ticks;
         cairn_chunk_end end;
+        cairn_chunk_keyframe keyframe;
     };
 } cairn_chunk;
 

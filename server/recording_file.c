@@ -25,7 +25,7 @@ void cairn_recording_head(uint8_t bytes[CAIRN_RECORDING_HEAD_SIZE]) {
 
 cairn_recording_frame cairn_recording_frame_of(
     cairn_chunk_kind kind, const uint8_t *payload, size_t size) {
-    CAIRN_ASSERT(kind >= CAIRN_CHUNK_START && kind <= CAIRN_CHUNK_END);
+    CAIRN_ASSERT(kind >= CAIRN_CHUNK_START && kind < CAIRN_CHUNK_KIND_COUNT);
     CAIRN_ASSERT(size > 0 && size <= CAIRN_RECORDING_PAYLOAD_SIZE_MAX);
     cairn_recording_frame frame = {.tail_size = padding_of(size)};
     cairn_writer writer = cairn_writer_of(frame.head, sizeof frame.head);
@@ -89,7 +89,7 @@ typedef struct chunk_head {
 
 static bool kind_belongs(const cairn_recording_reader *reader, uint32_t kind) {
     const bool first = reader->chunk_count == 0;
-    return kind <= CAIRN_CHUNK_END && (kind == CAIRN_CHUNK_START) == first &&
+    return kind < CAIRN_CHUNK_KIND_COUNT && (kind == CAIRN_CHUNK_START) == first &&
            kind != CAIRN_CHUNK_NONE;
 }
 

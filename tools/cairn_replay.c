@@ -61,10 +61,13 @@ static void print_start(const cairn_chunk_start *start) {
 
 static int info(const content *file) {
     cairn_replay_walk walk = cairn_replay_walk_of(file->bytes, file->size);
-    uint64_t ticks = 0, commands = 0, states = 0, chunks = 0;
+    uint64_t ticks = 0, commands = 0, keyframes = 0, chunks = 0;
+    bool started = false;
     while (cairn_replay_next(&walk)) {
         chunks++;
-        if (walk.chunk.kind == CAIRN_CHUNK_START && states++ == 0) {
+        keyframes += walk.chunk.kind == CAIRN_CHUNK_KEYFRAME ? 1 : 0;
+        if (walk.chunk.kind == CAIRN_CHUNK_START) {
+            started = true;
             print_start(&walk.chunk.start);
         }
         if (walk.chunk.kind == CAIRN_CHUNK_TICKS) {
@@ -75,11 +78,10 @@ static int info(const content *file) {
     char end[CAIRN_REPLAY_WORDS_SIZE];
     cairn_replay_end_text(&walk, end);
     printf("ticks            %llu\ncommands         %llu\nkeyframes        %llu\n",
-        (unsigned long long)ticks, (unsigned long long)commands,
-        (unsigned long long)(states > 0 ? states - 1 : 0));
+        (unsigned long long)ticks, (unsigned long long)commands, (unsigned long long)keyframes);
     printf("chunks           %llu in %zu bytes\nend              %s\n", (unsigned long long)chunks,
         file->size, end);
-    return states > 0 ? EXIT_SAME : EXIT_UNREADABLE;
+    return started ? EXIT_SAME : EXIT_UNREADABLE;
 }
 
 static int report(const char *path, const cairn_verification *v, double took_s) {

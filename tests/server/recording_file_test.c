@@ -156,7 +156,7 @@ static void break_padding(recording *r) {
 }
 
 static void write_unknown_kind(recording *r) {
-    r->bytes[r->chunk_end[0] + 4] = 4;
+    r->bytes[r->chunk_end[0] + 4] = CAIRN_CHUNK_KIND_COUNT;
     seal_head(r, r->chunk_end[0]);
 }
 

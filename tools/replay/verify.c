@@ -34,15 +34,16 @@ static void take_first_state(run *r, const cairn_chunk_start *start) {
 }
 
 // A keyframe says of a difference what a root cannot: section, element and field.
-static void take_keyframe(run *r, const cairn_chunk_start *start) {
+static void take_keyframe(run *r, const cairn_chunk_keyframe *keyframe) {
     char words[CAIRN_REPLAY_WORDS_SIZE];
-    if (start->tick != cairn_world_tick(r->world)) {
+    if (keyframe->tick != cairn_world_tick(r->world)) {
         find(r, CAIRN_VERDICT_DAMAGED, "a keyframe of tick %llu stands behind tick %llu",
-            (unsigned long long)start->tick, (unsigned long long)cairn_world_tick(r->world));
+            (unsigned long long)keyframe->tick, (unsigned long long)cairn_world_tick(r->world));
         r->over = true;
         return;
     }
-    cairn_world *recorded = cairn_replay_world(start, words);
+    cairn_world *recorded =
+        cairn_replay_keyframe_world(keyframe, cairn_world_settings(r->world)->rules, words);
     if (recorded == NULL) {
         find(r, CAIRN_VERDICT_DAMAGED, "%s", words);
         r->over = true;
@@ -51,11 +52,11 @@ static void take_keyframe(run *r, const cairn_chunk_start *start) {
     r->out->keyframes++;
     bool known = r->out->verdict == CAIRN_VERDICT_DIFFERS;
     if (known || cairn_world_diff(recorded, r->world, NULL, 0) > 0) {
-        uint64_t tick = known ? r->out->tick_differs : start->tick;
+        uint64_t tick = known ? r->out->tick_differs : keyframe->tick;
         r->out->tick_differs = tick;
         cairn_replay_difference(recorded, r->world, words);
         find(r, CAIRN_VERDICT_DIFFERS, "differs since tick %llu; in the keyframe of tick %llu %s",
-            (unsigned long long)tick, (unsigned long long)start->tick, words);
+            (unsigned long long)tick, (unsigned long long)keyframe->tick, words);
         r->over = true;
     }
     cairn_world_destroy(recorded);
@@ -121,11 +122,10 @@ static void take_chunk(run *r) {
     }
     switch (chunk->kind) {
     case CAIRN_CHUNK_START:
-        if (r->world == NULL) {
-            take_first_state(r, &chunk->start);
-        } else {
-            take_keyframe(r, &chunk->start);
-        }
+        take_first_state(r, &chunk->start);
+        break;
+    case CAIRN_CHUNK_KEYFRAME:
+        take_keyframe(r, &chunk->keyframe);
         break;
     case CAIRN_CHUNK_TICKS:
         take_ticks(r, &chunk->ticks);
@@ -134,14 +134,15 @@ static void take_chunk(run *r) {
         take_end(r, &chunk->end);
         break;
     case CAIRN_CHUNK_NONE:
+    case CAIRN_CHUNK_KIND_COUNT:
         break;
     }
 }
 
 static void judge_end(run *r) {
     cairn_replay_end_text(&r->walk, r->out->end);
-    bool readable = r->walk.sound &&
-                    (r->walk.end == CAIRN_RECORDING_FINISHED || r->walk.end == CAIRN_RECORDING_CUT);
+    cairn_recording_end end = r->walk.reader.end;
+    bool readable = r->walk.sound && (end == CAIRN_RECORDING_CLEAN || end == CAIRN_RECORDING_CUT);
     if (r->out->finding[0] != '\0') {
         return;
     }
@@ -166,48 +167,62 @@ cairn_verification cairn_verify(const uint8_t *bytes, size_t size) {
 // One of two recordings, read tick by tick.
 typedef struct side {
     cairn_replay_walk walk;
-    uint32_t next;           // of the current ticks chunk
-    bool keyframe;           // a keyframe stands before the next tick
-    cairn_chunk_start state; // the last start chunk seen
+    uint32_t next;      // of the current ticks chunk
+    cairn_world *state; // owned; the newest state that stands before the next tick, or NULL
+    const cairn_rules *rules;
+    bool begun;
 } side;
 
-// Moves to the next tick; false when there is none. Start chunks on the way are kept.
+static void take_state(side *s) {
+    const cairn_chunk *chunk = &s->walk.chunk;
+    cairn_world *world = NULL;
+    if (chunk->kind == CAIRN_CHUNK_START) {
+        world = cairn_replay_world(&chunk->start, s->walk.words);
+        s->begun = world != NULL;
+        s->rules = world != NULL ? cairn_world_settings(world)->rules : NULL;
+    } else {
+        world = cairn_replay_keyframe_world(&chunk->keyframe, s->rules, s->walk.words);
+    }
+    s->walk.sound = world != NULL;
+    cairn_world_destroy(s->state);
+    s->state = world;
+}
+
+// Moves to the next tick; NULL when there is none. States on the way are kept.
 static const cairn_wire_tick *next_tick(side *s) {
     while (s->walk.chunk.kind != CAIRN_CHUNK_TICKS || s->next >= s->walk.chunk.ticks.tick_count) {
         if (!cairn_replay_next(&s->walk)) {
             return NULL;
         }
         s->next = 0;
-        if (s->walk.chunk.kind == CAIRN_CHUNK_START) {
-            s->keyframe = true;
-            s->state = s->walk.chunk.start;
+        cairn_chunk_kind kind = s->walk.chunk.kind;
+        if (kind == CAIRN_CHUNK_START || kind == CAIRN_CHUNK_KEYFRAME) {
+            take_state(s);
         }
     }
     return &s->walk.chunk.ticks.ticks[s->next++];
 }
 
-static void compare_states(cairn_verification *out, const side *a, const side *b) {
-    char words[CAIRN_REPLAY_WORDS_SIZE];
-    cairn_world *ours = cairn_replay_world(&a->state, words);
-    cairn_world *theirs = ours != NULL ? cairn_replay_world(&b->state, words) : NULL;
-    if (theirs == NULL) {
-        out->verdict = CAIRN_VERDICT_UNREADABLE;
-        snprintf(out->finding, sizeof out->finding, "%s", words);
-    } else if (a->state.tick != b->state.tick) {
-        out->verdict = CAIRN_VERDICT_DIFFERS;
-        snprintf(out->finding, sizeof out->finding,
-            "one has a state of tick %llu, the other of %llu", (unsigned long long)a->state.tick,
-            (unsigned long long)b->state.tick);
-    } else if (cairn_world_diff(ours, theirs, NULL, 0) > 0) {
-        out->verdict = CAIRN_VERDICT_DIFFERS;
-        out->tick_differs = a->state.tick;
-        cairn_replay_difference(ours, theirs, words);
-        snprintf(out->finding, sizeof out->finding, "in the states of tick %llu %s",
-            (unsigned long long)a->state.tick, words);
+static void part(cairn_verification *out, uint64_t tick, const char *words) {
+    out->tick_differs = out->verdict == CAIRN_VERDICT_DIFFERS ? out->tick_differs : tick;
+    out->verdict = CAIRN_VERDICT_DIFFERS;
+    snprintf(out->finding, sizeof out->finding, "they part at tick %llu: %s",
+        (unsigned long long)out->tick_differs, words);
+}
+
+// Compares the states that stand before a tick in both; true when fields were compared.
+static bool compare_states(cairn_verification *out, side *a, side *b) {
+    bool both = a->state != NULL && b->state != NULL;
+    if (both && cairn_world_diff(a->state, b->state, NULL, 0) > 0) {
+        char words[CAIRN_REPLAY_WORDS_SIZE];
+        cairn_replay_difference(a->state, b->state, words);
+        part(out, cairn_world_tick(a->state), words);
     }
-    out->keyframes++;
-    cairn_world_destroy(theirs);
-    cairn_world_destroy(ours);
+    out->keyframes += both ? 1 : 0;
+    cairn_world_destroy(a->state);
+    cairn_world_destroy(b->state);
+    a->state = b->state = NULL;
+    return both;
 }
 
 static bool same_commands(
@@ -219,21 +234,46 @@ static bool same_commands(
                memcmp(ours, theirs, at->command_count * sizeof ours[0]) == 0);
 }
 
-static void compare_ticks(cairn_verification *out, const side *a, const cairn_wire_tick *at,
+// False when there is no sense in reading on. After roots differed it is read on to the next state
+// of both, which says the field.
+static bool compare_ticks(cairn_verification *out, const side *a, const cairn_wire_tick *at,
     const side *b, const cairn_wire_tick *bt) {
-    const char *what = at->tick != bt->tick           ? "they have other ticks"
-                       : !same_commands(a, at, b, bt) ? "the commands differ"
-                       : at->root_lo != bt->root_lo || at->root_hi != bt->root_hi
-                           ? "the commands agree, the roots differ"
-                           : NULL;
-    if (what != NULL) {
-        out->verdict = CAIRN_VERDICT_DIFFERS;
-        out->tick_differs = at->tick;
-        snprintf(out->finding, sizeof out->finding, "at tick %llu %s", (unsigned long long)at->tick,
-            what);
+    if (at->tick != bt->tick) {
+        part(out, at->tick, "the other has another tick there");
+        return false;
+    }
+    if (!same_commands(a, at, b, bt)) {
+        part(out, at->tick, "the commands differ");
+        return false;
+    }
+    bool same_root = at->root_lo == bt->root_lo && at->root_hi == bt->root_hi;
+    if (!same_root && out->verdict == CAIRN_VERDICT_SAME) {
+        part(out, at->tick + 1, "the roots differ though state and commands agree");
     }
     out->ticks++;
     out->commands += at->command_count;
+    return true;
+}
+
+static void compare_sides(cairn_verification *out, side *a, side *b) {
+    const cairn_wire_tick *at = next_tick(a);
+    const cairn_wire_tick *bt = next_tick(b);
+    if (at == NULL || bt == NULL || !a->begun || !b->begun) {
+        const side *empty = at == NULL || !a->begun ? a : b;
+        out->verdict = CAIRN_VERDICT_UNREADABLE;
+        snprintf(out->finding, sizeof out->finding, "%s has no start state and ticks: %s",
+            empty == a ? "the first" : "the second", empty->walk.words);
+        return;
+    }
+    out->started = true;
+    out->tick_first = at->tick;
+    bool on = true;
+    while (on && at != NULL && bt != NULL) {
+        bool told = compare_states(out, a, b) && out->verdict == CAIRN_VERDICT_DIFFERS;
+        on = !told && compare_ticks(out, a, at, b, bt);
+        at = on ? next_tick(a) : NULL;
+        bt = on ? next_tick(b) : NULL;
+    }
 }
 
 cairn_verification cairn_verify_against(
@@ -241,27 +281,14 @@ cairn_verification cairn_verify_against(
     cairn_verification out = {0};
     side a = {.walk = cairn_replay_walk_of(bytes, size)};
     side b = {.walk = cairn_replay_walk_of(other, other_size)};
-    const cairn_wire_tick *at = next_tick(&a);
-    const cairn_wire_tick *bt = next_tick(&b);
-    if (at == NULL || bt == NULL || !a.keyframe || !b.keyframe) {
-        out.verdict = CAIRN_VERDICT_UNREADABLE;
-        snprintf(out.finding, sizeof out.finding, "%s has no state and ticks",
-            at == NULL || !a.keyframe ? "the first" : "the second");
-        return out;
-    }
-    out.started = true;
-    out.tick_first = a.state.tick;
-    while (at != NULL && bt != NULL && out.verdict == CAIRN_VERDICT_SAME) {
-        if (a.keyframe && b.keyframe) {
-            compare_states(&out, &a, &b);
-            a.keyframe = b.keyframe = false;
-        }
-        if (out.verdict == CAIRN_VERDICT_SAME) {
-            compare_ticks(&out, &a, at, &b, bt);
-        }
-        at = next_tick(&a);
-        bt = next_tick(&b);
+    compare_sides(&out, &a, &b);
+    const side *broken = !a.walk.sound ? &a : !b.walk.sound ? &b : NULL;
+    if (out.verdict == CAIRN_VERDICT_SAME && broken != NULL) {
+        out.verdict = CAIRN_VERDICT_DAMAGED;
+        snprintf(out.finding, sizeof out.finding, "%s", broken->walk.words);
     }
     cairn_replay_end_text(&a.walk, out.end);
+    cairn_world_destroy(a.state);
+    cairn_world_destroy(b.state);
     return out;
 }

@@ -15,42 +15,34 @@ cairn_replay_walk cairn_replay_walk_of(const uint8_t *bytes, size_t size) {
 }
 
 bool cairn_replay_next(cairn_replay_walk *walk) {
-    cairn_recording_frame frame;
-    walk->end = cairn_recording_next(&walk->reader, &frame);
-    if (walk->end != CAIRN_RECORDING_CHUNK || !walk->sound) {
+    cairn_recording_piece piece;
+    if (!walk->sound || !cairn_recording_next(&walk->reader, &piece)) {
         return false;
     }
-    int refusal = cairn_chunk_decode(frame.payload, frame.size, &walk->chunk);
-    walk->sound = refusal == CAIRN_DECODE_OK && (uint32_t)walk->chunk.kind == frame.kind;
+    int refusal = cairn_chunk_decode(piece.payload, piece.size, &walk->chunk);
+    walk->sound = refusal == CAIRN_DECODE_OK && walk->chunk.kind == piece.kind;
     if (!walk->sound) {
         const char *why = refusal == CAIRN_DECODE_OK
-                              ? "is not of the kind its frame says"
+                              ? "is not of the kind its head says"
                               : cairn_decode_refusal_text((cairn_decode_refusal)refusal);
-        snprintf(walk->words, sizeof walk->words, "the chunk at byte %zu: %s", frame.offset, why);
+        snprintf(walk->words, sizeof walk->words, "the chunk at byte %zu: %s", piece.offset, why);
     }
     return walk->sound;
 }
 
 void cairn_replay_end_text(const cairn_replay_walk *walk, char words[CAIRN_REPLAY_WORDS_SIZE]) {
+    const cairn_recording_reader *reader = &walk->reader;
     if (!walk->sound) {
         snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "%s", walk->words);
-        return;
-    }
-    size_t left = walk->reader.size - walk->reader.at;
-    switch (walk->end) {
-    case CAIRN_RECORDING_FINISHED:
-        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "%s",
-            walk->chunk.kind == CAIRN_CHUNK_END ? "closed in order" : "not closed, but whole");
-        return;
-    case CAIRN_RECORDING_CUT:
+    } else if (reader->end == CAIRN_RECORDING_CUT) {
         snprintf(words, CAIRN_REPLAY_WORDS_SIZE,
-            "cut off: whole up to byte %zu, %zu bytes behind it are part of a chunk",
-            walk->reader.at, left);
-        return;
-    default:
-        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "byte %zu: %s", walk->reader.at,
-            cairn_recording_step_text(walk->end));
-        return;
+            "cut off: whole up to byte %zu, %zu bytes of a chunk behind it", reader->at,
+            reader->size - reader->at);
+    } else if (reader->end == CAIRN_RECORDING_CLEAN) {
+        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "closed in order");
+    } else {
+        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "at byte %zu %s", reader->at,
+            cairn_recording_end_text(reader->end));
     }
 }
 
@@ -72,13 +64,33 @@ static bool check_versions(
     return true;
 }
 
-cairn_world *cairn_replay_world(
-    const cairn_chunk_start *start, char words[CAIRN_REPLAY_WORDS_SIZE]) {
-    const cairn_rules *rules = NULL;
+static cairn_world *decode_world(const uint8_t *state, uint32_t size, uint64_t tick,
+    const cairn_rules *rules, char words[CAIRN_REPLAY_WORDS_SIZE]) {
     cairn_world_def def;
     char name[32];
     cairn_world *world = NULL;
     const char *where = "its settings";
+    cairn_status status = cairn_world_def_of_encoding(state, size, &def, name);
+    def.rules = rules;
+    if (status == CAIRN_OK) {
+        status = cairn_world_create(&def, &world);
+    }
+    if (status == CAIRN_OK) {
+        status = cairn_world_decode(world, state, size, &where);
+    }
+    if (status != CAIRN_OK || cairn_world_tick(world) != tick) {
+        const char *why = status != CAIRN_OK ? cairn_status_text(status) : "its tick is another";
+        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "the state of tick %llu: %s: %s",
+            (unsigned long long)tick, where, why);
+        cairn_world_destroy(world);
+        return NULL;
+    }
+    return world;
+}
+
+cairn_world *cairn_replay_world(
+    const cairn_chunk_start *start, char words[CAIRN_REPLAY_WORDS_SIZE]) {
+    const cairn_rules *rules = NULL;
     if (!cairn_rules_find(start->rules_name, &rules)) {
         snprintf(words, CAIRN_REPLAY_WORDS_SIZE,
             "its rules, %.31s, are not built into this program", start->rules_name);
@@ -87,22 +99,12 @@ cairn_world *cairn_replay_world(
     if (!check_versions(start, rules, words)) {
         return NULL;
     }
-    cairn_status status = cairn_world_def_of_encoding(start->state, start->state_size, &def, name);
-    def.rules = rules;
-    if (status == CAIRN_OK) {
-        status = cairn_world_create(&def, &world);
-    }
-    if (status == CAIRN_OK) {
-        status = cairn_world_decode(world, start->state, start->state_size, &where);
-    }
-    if (status != CAIRN_OK || cairn_world_tick(world) != start->tick) {
-        const char *why = status != CAIRN_OK ? cairn_status_text(status) : "its tick is another";
-        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "the state of tick %llu: %s: %s",
-            (unsigned long long)start->tick, where, why);
-        cairn_world_destroy(world);
-        return NULL;
-    }
-    return world;
+    return decode_world(start->state, start->state_size, start->tick, rules, words);
+}
+
+cairn_world *cairn_replay_keyframe_world(const cairn_chunk_keyframe *keyframe,
+    const cairn_rules *rules, char words[CAIRN_REPLAY_WORDS_SIZE]) {
+    return decode_world(keyframe->state, keyframe->state_size, keyframe->tick, rules, words);
 }
 
 bool cairn_replay_commands(const cairn_chunk_ticks *ticks, const cairn_wire_tick *tick,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A recording read chunk by chunk, each verified once. A start chunk is the full state at its tick:
-// the first begins the recording, later ones are keyframes to compare with.
+// A recording read chunk by chunk, each verified once.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,9 +15,8 @@
 
 typedef struct cairn_replay_walk {
     cairn_recording_reader reader;
-    cairn_chunk chunk;        // the current one
-    cairn_recording_step end; // why there is none; CAIRN_RECORDING_CHUNK while there is
-    bool sound;               // false: `words` says what is wrong with the current chunk
+    cairn_chunk chunk; // the current one
+    bool sound;        // false: `words` says what is wrong with the current chunk
     char words[CAIRN_REPLAY_WORDS_SIZE];
 } cairn_replay_walk;
 
@@ -32,6 +30,9 @@ void cairn_replay_end_text(const cairn_replay_walk *walk, char words[CAIRN_REPLA
 // The world of a start chunk; destroy it. NULL after one sentence in `words`.
 cairn_world *cairn_replay_world(
     const cairn_chunk_start *start, char words[CAIRN_REPLAY_WORDS_SIZE]);
+// As above for a keyframe's state, which follows the rules of its recording's start.
+cairn_world *cairn_replay_keyframe_world(const cairn_chunk_keyframe *keyframe,
+    const cairn_rules *rules, char words[CAIRN_REPLAY_WORDS_SIZE]);
 // The commands of one tick of a chunk, checked, into `out` (room for CAIRN_COMMANDS_PER_TICK_MAX).
 // False when no world takes them.
 bool cairn_replay_commands(const cairn_chunk_ticks *ticks, const cairn_wire_tick *tick,
