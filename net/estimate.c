@@ -3,6 +3,8 @@
 
 // A clock that is read once per loop pass cannot tell less than this apart.
 static const uint64_t granularity_ns = 1000000;
+static const uint64_t reordering_ns_min = 20000000;
+static const uint64_t reordering_ns_max = 250000000;
 // Weight of one payload in the loss estimate.
 static const float loss_weight = 1.0f / 64.0f;
 
@@ -47,6 +49,12 @@ uint64_t cairn_estimate_overdue_ns(const cairn_estimate *estimate) {
     const uint64_t spread = deviation_ns(estimate);
     const uint64_t eighth = estimate->rtt_ns / 8;
     return estimate->rtt_ns + (spread > eighth ? spread : eighth);
+}
+
+uint64_t cairn_estimate_reordering_ns(const cairn_estimate *estimate) {
+    const uint64_t spread = deviation_ns(estimate);
+    const uint64_t enough = spread > reordering_ns_min ? spread : reordering_ns_min;
+    return enough < reordering_ns_max ? enough : reordering_ns_max;
 }
 
 uint64_t cairn_estimate_timeout_ns(const cairn_estimate *estimate, uint32_t backoff) {

@@ -35,5 +35,7 @@ void cairn_estimate_loss_taken_back(cairn_estimate *estimate);
 // How long after its sending a payload that a later one overtook counts as lost: reordering within
 // SRTT + 4 RTTVAR is not loss (compare RFC 9002, section 6.1.2, which takes 9/8 of the RTT).
 uint64_t cairn_estimate_overdue_ns(const cairn_estimate *estimate);
+// How much later than another a payload sent with it may arrive.
+uint64_t cairn_estimate_reordering_ns(const cairn_estimate *estimate);
 // How long to wait for any ack at all, doubled `backoff` times.
 uint64_t cairn_estimate_timeout_ns(const cairn_estimate *estimate, uint32_t backoff);

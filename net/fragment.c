@@ -53,7 +53,7 @@ static cairn_link_drop fragment_check(const cairn_fragment *fragment, uint32_t s
 
 static void give_up(cairn_assemblies *assemblies, uint64_t first) {
     assemblies->lost++;
-    assemblies->given_up = first + 1;
+    assemblies->given_up = first >= assemblies->given_up ? first + 1 : assemblies->given_up;
 }
 
 static cairn_assembly *find(cairn_assemblies *assemblies, uint64_t first) {
@@ -66,7 +66,7 @@ static cairn_assembly *find(cairn_assemblies *assemblies, uint64_t first) {
     return NULL;
 }
 
-// A free slot, or the one of the oldest message.
+// A free slot, or the one of the message that waits longest.
 static cairn_assembly *find_room(cairn_assemblies *assemblies) {
     cairn_assembly *oldest = &assemblies->slots[0];
     for (uint32_t i = 0; i < assemblies->count; i++) {
@@ -74,15 +74,16 @@ static cairn_assembly *find_room(cairn_assemblies *assemblies) {
         if (slot->size == 0) {
             return slot;
         }
-        oldest = slot->first < oldest->first ? slot : oldest;
+        oldest = slot->begun_ns < oldest->begun_ns ? slot : oldest;
     }
     return oldest;
 }
 
-// NULL when the message is older than all under way and there is no room for it.
-static cairn_assembly *begin(cairn_assemblies *assemblies, uint64_t first, uint32_t size) {
+// NULL when there is no room for the message.
+static cairn_assembly *begin(cairn_assemblies *assemblies, uint64_t now_ns, uint64_t patience_ns,
+    uint64_t first, uint32_t size) {
     cairn_assembly *slot = find_room(assemblies);
-    if (slot->size != 0 && slot->first > first) {
+    if (slot->size != 0 && now_ns - slot->begun_ns < patience_ns) {
         give_up(assemblies, first);
         return NULL;
     }
@@ -90,6 +91,7 @@ static cairn_assembly *begin(cairn_assemblies *assemblies, uint64_t first, uint3
         give_up(assemblies, slot->first);
     }
     slot->first = first;
+    slot->begun_ns = now_ns;
     slot->size = size;
     slot->missing = cairn_fragment_count(size);
     memset(slot->have, 0, sizeof slot->have);
@@ -103,8 +105,8 @@ static void put(cairn_assembly *slot, const cairn_fragment *fragment) {
     slot->missing--;
 }
 
-cairn_link_drop cairn_assemblies_take(
-    cairn_assemblies *assemblies, const cairn_fragment *fragment) {
+cairn_link_drop cairn_assemblies_take(cairn_assemblies *assemblies, uint64_t now_ns,
+    uint64_t patience_ns, const cairn_fragment *fragment) {
     const cairn_link_drop drop = fragment_check(fragment, assemblies->size_max);
     if (drop != CAIRN_LINK_TAKEN) {
         return drop;
@@ -114,15 +116,14 @@ cairn_link_drop cairn_assemblies_take(
         assemblies->done = NULL;
     }
     const uint64_t first = fragment->sequence - fragment->index;
-    if (first < assemblies->given_up) {
-        return CAIRN_LINK_TAKEN; // it arrived, only too late to be of use
-    }
     cairn_assembly *slot = find(assemblies, first);
     if (slot != NULL && slot->size != fragment->size) {
         return CAIRN_LINK_DROP_FRAGMENT;
     }
-    slot = slot != NULL ? slot : begin(assemblies, first, fragment->size);
-    if (slot != NULL) {
+    if (slot == NULL && first >= assemblies->given_up) {
+        slot = begin(assemblies, now_ns, patience_ns, first, fragment->size);
+    }
+    if (slot != NULL) { // otherwise it arrived, only too late to be of use
         put(slot, fragment);
         assemblies->done = slot->missing == 0 ? slot : NULL;
     }

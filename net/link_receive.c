@@ -152,7 +152,8 @@ static cairn_link_drop read_report(const cairn_link *link, const cairn_link_head
 static cairn_link_drop take_fragment(
     cairn_link *link, uint64_t sequence, const uint8_t *body, size_t body_size) {
     const cairn_fragment fragment = cairn_fragment_read(sequence, body, body_size);
-    const cairn_link_drop drop = cairn_assemblies_take(&link->assemblies, &fragment);
+    const cairn_link_drop drop = cairn_assemblies_take(
+        &link->assemblies, link->now_ns, cairn_estimate_reordering_ns(&link->estimate), &fragment);
     const cairn_assembly *done = drop == CAIRN_LINK_TAKEN ? link->assemblies.done : NULL;
     if (done != NULL) {
         link->ready = (cairn_link_message){.bytes = done->bytes, .size = done->size};

@@ -76,14 +76,17 @@ static void lay(table *t) {
     t->assemblies.slots[1].bytes = t->bytes[1];
 }
 
+static const uint64_t patience_ns = 50;
+
 // Whether the message that begins at sequence `first` is whole with this fragment.
-static bool take(table *t, uint64_t first, uint32_t index) {
+static bool take(table *t, uint64_t now_ns, uint64_t first, uint32_t index) {
     const cairn_fragment fragment = {.sequence = first + index,
         .index = index,
         .size = 2000,
         .bytes = t->part,
         .bytes_size = sizeof t->part};
-    assert_int_equal(cairn_assemblies_take(&t->assemblies, &fragment), CAIRN_LINK_TAKEN);
+    assert_int_equal(
+        cairn_assemblies_take(&t->assemblies, now_ns, patience_ns, &fragment), CAIRN_LINK_TAKEN);
     return t->assemblies.done != NULL && t->assemblies.done->first == first;
 }
 
@@ -91,39 +94,41 @@ static void two_messages_may_be_interleaved(void **state) {
     (void)state;
     static table t;
     lay(&t);
-    assert_false(take(&t, 12, 0));
-    assert_false(take(&t, 10, 1));
-    assert_true(take(&t, 12, 1));
-    assert_true(take(&t, 10, 0));
+    assert_false(take(&t, 1, 12, 0));
+    assert_false(take(&t, 2, 10, 1));
+    assert_true(take(&t, 3, 12, 1));
+    assert_true(take(&t, 4, 10, 0));
     assert_int_equal(t.assemblies.lost, 0);
 }
 
-static void a_newer_message_takes_the_place_of_the_oldest(void **state) {
+static void a_message_that_had_its_time_makes_room_for_a_new_one(void **state) {
     (void)state;
     static table t;
     lay(&t);
-    assert_false(take(&t, 10, 0));
-    assert_false(take(&t, 12, 0));
-    assert_false(take(&t, 14, 0));
+    assert_false(take(&t, 1, 10, 0));
+    assert_false(take(&t, 2, 12, 0));
+    assert_false(take(&t, 51, 14, 0));
     assert_int_equal(t.assemblies.lost, 1);
-    assert_false(take(&t, 10, 1)); // comes too late, and begins nothing anew
+    assert_false(take(&t, 52, 10, 1)); // comes too late, and begins nothing anew
     assert_int_equal(t.assemblies.lost, 1);
-    assert_true(take(&t, 12, 1));
-    assert_true(take(&t, 14, 1));
+    assert_true(take(&t, 53, 12, 1));
+    assert_true(take(&t, 54, 14, 1));
 }
 
-static void an_older_message_never_takes_the_place_of_a_newer(void **state) {
+static void a_message_that_waits_a_short_time_keeps_its_room(void **state) {
     (void)state;
     static table t;
     lay(&t);
-    assert_false(take(&t, 14, 0));
-    assert_false(take(&t, 12, 0));
-    assert_false(take(&t, 10, 0));
+    assert_false(take(&t, 1, 10, 0));
+    assert_false(take(&t, 2, 12, 0));
+    assert_false(take(&t, 50, 14, 0)); // given up
     assert_int_equal(t.assemblies.lost, 1);
-    assert_false(take(&t, 10, 1));
+    assert_true(take(&t, 60, 10, 1));
+    assert_false(take(&t, 61, 14, 1)); // and not begun by a later fragment
     assert_int_equal(t.assemblies.lost, 1);
-    assert_true(take(&t, 14, 1));
-    assert_true(take(&t, 12, 1));
+    assert_true(take(&t, 62, 12, 1));
+    assert_false(take(&t, 63, 16, 1));
+    assert_true(take(&t, 64, 16, 0));
 }
 
 static void a_fragment_before_the_first_payload_is_impossible(void **state) {
@@ -132,7 +137,8 @@ static void a_fragment_before_the_first_payload_is_impossible(void **state) {
     lay(&t);
     const cairn_fragment fragment = {
         .sequence = 0, .index = 1, .size = 2000, .bytes = t.part, .bytes_size = 1000};
-    assert_int_equal(cairn_assemblies_take(&t.assemblies, &fragment), CAIRN_LINK_DROP_FRAGMENT);
+    assert_int_equal(
+        cairn_assemblies_take(&t.assemblies, 1, patience_ns, &fragment), CAIRN_LINK_DROP_FRAGMENT);
 }
 
 static void the_round_trip_follows_rfc_6298(void **state) {
@@ -185,8 +191,8 @@ int main(void) {
         cmocka_unit_test(a_sequence_is_the_nearest_with_its_low_bits),
         cmocka_unit_test(the_window_knows_fresh_stale_and_seen),
         cmocka_unit_test(two_messages_may_be_interleaved),
-        cmocka_unit_test(a_newer_message_takes_the_place_of_the_oldest),
-        cmocka_unit_test(an_older_message_never_takes_the_place_of_a_newer),
+        cmocka_unit_test(a_message_that_had_its_time_makes_room_for_a_new_one),
+        cmocka_unit_test(a_message_that_waits_a_short_time_keeps_its_room),
         cmocka_unit_test(a_fragment_before_the_first_payload_is_impossible),
         cmocka_unit_test(the_round_trip_follows_rfc_6298),
         cmocka_unit_test(loss_is_a_mean_that_late_acks_correct),

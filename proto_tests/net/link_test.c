@@ -262,6 +262,23 @@ static void reordering_is_not_loss(void **state) {
     pipe_close(&p);
 }
 
+static void more_messages_interleaved_than_there_is_room_for_are_not_all_lost(void **state) {
+    (void)state;
+    ear e = {0};
+    pipe_settings settings = pipe_settings_default();
+    settings.delay_ns = 17000000;
+    settings.jitter_ns = 72000000;
+    pipe p = pipe_open(&settings);
+    p.on_message = listen;
+    p.user = &e;
+    for (uint32_t i = 0; i < 400; i++) {
+        say(&p, 0, false, i, 8000);
+        pipe_run(&p, 7000000);
+    }
+    assert_true(e.heard[1][0] > 40);
+    pipe_close(&p);
+}
+
 static void a_burst_of_fragments_is_acknowledged_whole(void **state) {
     (void)state;
     ear e = {0};
@@ -474,6 +491,7 @@ int main(void) {
         cmocka_unit_test(bare_acks_do_not_answer_each_other),
         cmocka_unit_test(round_trip_and_loss_are_what_the_path_does),
         cmocka_unit_test(reordering_is_not_loss),
+        cmocka_unit_test(more_messages_interleaved_than_there_is_room_for_are_not_all_lost),
         cmocka_unit_test(a_burst_of_fragments_is_acknowledged_whole),
         cmocka_unit_test(every_unreliable_message_is_heard_lost_or_replaced),
         cmocka_unit_test(a_cut_path_costs_little_and_heals_within_the_longest_timeout),

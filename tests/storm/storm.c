@@ -67,8 +67,10 @@ static void join(storm *s, uint32_t i) {
     config.spectator = chance(s, 150);
     config.bodies_max = STORM_BODY_CAPACITY;
     const cairn_virtual_path path = draw_path(s);
-    s->clients[i] =
-        (storm_client){.present = true, .world_tick = UINT64_MAX, .snapshot_tick = UINT64_MAX};
+    s->clients[i] = (storm_client){.present = true,
+        .world_tick = UINT64_MAX,
+        .snapshot_tick = UINT64_MAX,
+        .playing_ns = UINT64_MAX};
     const bool joined = cairn_system_join(&s->system, i, &config, draw_clock(s), &path);
     CAIRN_ASSERT(joined);
     s->report.joins++;
@@ -81,7 +83,8 @@ static void rejoin(storm *s, uint32_t i) {
         .cut = s->clients[i].cut,
         .hurt = s->clients[i].cut,
         .world_tick = UINT64_MAX,
-        .snapshot_tick = UINT64_MAX};
+        .snapshot_tick = UINT64_MAX,
+        .playing_ns = UINT64_MAX};
     const bool joined = cairn_system_rejoin(&s->system, i);
     CAIRN_ASSERT(joined);
     s->report.joins++;
@@ -125,15 +128,22 @@ static void change_path(storm *s, uint32_t i) {
     tell(s, "has another path", i);
 }
 
-// A client that was hurt is itself again once it plays close behind, or must join anew.
+// Whether a client that was hurt has come through: it keeps up, or had ample time to fail. A server
+// that gave it up is noticed late when the stranger brings datagrams that were lost before.
+static bool came_through(const storm *s, uint32_t i) {
+    const uint64_t since_ns = cairn_system_now_ns(&s->system) - s->clients[i].healthy_ns;
+    const bool keeps_up =
+        since_ns > (CAIRN_SYSTEM_TIMEOUT_S + 3) * second_ns && storm_lag_ns(s, i) < 3 * second_ns;
+    return keeps_up || since_ns > 5 * CAIRN_SYSTEM_TIMEOUT_S * second_ns;
+}
+
 static void recover(storm *s, uint32_t i) {
     storm_client *c = &s->clients[i];
     const cairn_client_state state = cairn_client_state_read(s->system.clients[i].client);
-    const uint64_t since_ns = cairn_system_now_ns(&s->system) - c->healthy_ns;
     if (state == CAIRN_CLIENT_FAILED && c->hurt) {
         rejoin(s, i);
-    } else if (c->hurt && !c->cut && since_ns > (CAIRN_SYSTEM_TIMEOUT_S + 1) * second_ns) {
-        c->hurt = false; // had it to fail, it would have
+    } else if (c->hurt && !c->cut && came_through(s, i)) {
+        c->hurt = false;
         mend(s, i);
     }
 }
@@ -220,8 +230,9 @@ static void draw(storm *s, uint64_t seed) {
     cairn_system_config config = cairn_system_config_default(&s->scene.scene);
     config.seed = cairn_random_next(&s->random);
     config.tick_rate_hz = draw_tick_rate(s);
+    const uint64_t snapshot_rate_hz = 4 + below(s, 27);
     config.snapshot_rate_hz =
-        1 + (uint32_t)below(s, config.tick_rate_hz < 30 ? config.tick_rate_hz : 30);
+        snapshot_rate_hz < config.tick_rate_hz ? (uint32_t)snapshot_rate_hz : config.tick_rate_hz;
     config.clients_max = 32;
     config.players_max = 32;
     config.server_clock = draw_clock(s);

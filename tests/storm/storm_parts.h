@@ -18,6 +18,7 @@ typedef struct storm_client {
     bool cut;
     bool hurt;           // its connection may rightly break: it was cut, or the server died
     uint64_t healthy_ns; // since when nothing was done to it
+    uint64_t playing_ns; // since when it plays, UINT64_MAX: it does not
     uint64_t world_tick; // lockstep: newest compared
     uint64_t snapshot_tick;
 } storm_client;
@@ -44,5 +45,7 @@ void storm_note_server(void *user);
 void storm_note_client(void *user, uint32_t client);
 // Forgets the past: another server begins.
 void storm_forget(storm *s);
+// How far the client's newest world or snapshot is behind the server's; UINT64_MAX without any.
+uint64_t storm_lag_ns(const storm *s, uint32_t i);
 // What must hold at any time between turns.
 void storm_check(storm *s);

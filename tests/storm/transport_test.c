@@ -355,7 +355,7 @@ static void a_cut_longer_than_the_time_out_ends_the_connection_and_a_new_token_b
     for (uint32_t i = 1; i <= CLIENTS; i++) {
         cairn_virtual_cut(t.network, 0, i, true);
     }
-    run_steps(&t, 700, false, false); // the stranger would carry on what the cut holds up
+    run_steps(&t, 700, false, false); // a stranger may bring what was lost before
     for (uint32_t i = 0; i < CLIENTS; i++) {
         assert_int_equal(cairn_netcode_client_state_read(t.clients[i]),
             CAIRN_NETCODE_STATE_CONNECTION_TIMED_OUT);

@@ -245,9 +245,6 @@ void cairn_virtual_send(cairn_virtual_network *network, uint32_t from, const cai
     const uint8_t *bytes, size_t size) {
     CAIRN_ASSERT(size <= CAIRN_DATAGRAM_SIZE_MAX);
     network->counters.sent++;
-    if (network->tap != NULL) {
-        network->tap(network->tap_user, &network->endpoints[from].address, to, bytes, size);
-    }
     const uint32_t target = find_endpoint(network, to);
     if (target == network->endpoint_count) {
         network->counters.nowhere++;
@@ -257,6 +254,9 @@ void cairn_virtual_send(cairn_virtual_network *network, uint32_t from, const cai
     if (path->cut) {
         network->counters.cut++;
         return;
+    }
+    if (network->tap != NULL) {
+        network->tap(network->tap_user, &network->endpoints[from].address, to, bytes, size);
     }
     if (draw(network, path->loss_permille)) {
         network->counters.lost++;

@@ -98,7 +98,8 @@ bool cairn_virtual_deliver(
 cairn_virtual_counters cairn_virtual_counters_read(const cairn_virtual_network *network);
 // Whether every datagram is accounted for.
 bool cairn_virtual_adds_up(const cairn_virtual_network *network);
-// A tap: sees every datagram sent, before its fate is drawn. May be NULL.
+// A tap: sees every datagram that is not sent into a cut path, before its fate is drawn, so also
+// those that are lost. May be NULL.
 void cairn_virtual_tap(cairn_virtual_network *network,
     void (*tap)(void *user, const cairn_address *from, const cairn_address *to,
         const uint8_t *bytes, size_t size),

@@ -127,6 +127,7 @@ bool cairn_system_rejoin(cairn_system *system, uint32_t i) {
     cairn_virtual_move(system->network, c->endpoint, &address);
     c->client_id = system->next_client_id++;
     c->joined_ns = cairn_virtual_now_ns(system->network);
+    c->handed_before = c->handed;
     c->due = true;
     return issue_token(system, c->client_id, token) &&
            cairn_client_connect(c->client, cairn_virtual_local_ns(system->network, c->endpoint),

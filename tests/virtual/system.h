@@ -31,9 +31,10 @@ typedef struct cairn_system_client {
     cairn_client_config config;
     uint32_t endpoint;
     uint64_t client_id;
-    uint64_t wake_ns;   // virtual
-    uint64_t joined_ns; // virtual, of the last connect
-    uint64_t handed;    // datagrams, since it was created
+    uint64_t wake_ns;       // virtual
+    uint64_t joined_ns;     // virtual, of the last connect
+    uint64_t handed;        // datagrams, since it was created
+    uint64_t handed_before; // of these, before the last connect
     bool has_endpoint;
     bool due;
 } cairn_system_client;
