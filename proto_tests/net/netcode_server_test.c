@@ -1,0 +1,714 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "proto_tests/net/netcode_kit.h"
+
+// The request of client 1 from address 0 with a token of these words.
+#define REQUEST(k, ...) request((k), 0, &(kit_token_words){__VA_ARGS__})
+
+static kit_datagram request(kit *k, int from, const kit_token_words *words) {
+    uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE];
+    kit_token(words, bytes);
+    cairn_token_public token;
+    assert_int_equal(cairn_token_read_public(bytes, sizeof bytes, &token), CAIRN_TOKEN_OK);
+    const cairn_packet_request packet = {
+        .protocol_id = token.protocol_id,
+        .expire_unix_s = token.expire_unix_s,
+        .nonce = token.nonce,
+        .private_data = token.private_data,
+    };
+    kit_datagram datagram = {.from = k->client_addresses[from], .to = k->server_address};
+    datagram.size = cairn_packet_write_request(&packet, datagram.bytes);
+    return datagram;
+}
+
+static void expect_answers(kit *k, size_t count) {
+    size_t seen = 0;
+    while (kit_from_server(k).size > 0) {
+        ++seen;
+    }
+    assert_int_equal(seen, count);
+}
+
+static void expect_event(
+    const kit *k, cairn_netcode_event_kind kind, cairn_netcode_disconnect_reason reason) {
+    assert_true(k->event_count > 0);
+    assert_int_equal(k->events[k->event_count - 1].kind, kind);
+    assert_int_equal(k->events[k->event_count - 1].reason, reason);
+}
+
+static void create_refuses_what_is_out_of_range(void **state) {
+    (void)state;
+    const cairn_address address = kit_address("1.2.3.4:5");
+    const cairn_address nowhere = {0};
+    const uint8_t entropy[32] = {0};
+    cairn_netcode_server_config good = cairn_netcode_server_config_default();
+    good.private_key = kit_key;
+    good.entropy = entropy;
+    good.public_addresses = &address;
+    good.public_address_count = 1;
+    cairn_netcode_server *server;
+    assert_int_equal(cairn_netcode_server_create(&good, &server), CAIRN_OK);
+    cairn_netcode_server_destroy(server);
+    cairn_netcode_server_config bad[8];
+    for (int i = 0; i < 8; ++i) {
+        bad[i] = good;
+    }
+    bad[0].private_key = NULL;
+    bad[1].entropy = NULL;
+    bad[2].public_addresses = NULL;
+    bad[3].public_address_count = 0;
+    bad[4].public_address_count = CAIRN_TOKEN_SERVERS_MAX + 1;
+    bad[5].clients_max = 0;
+    bad[6].clients_max = CAIRN_CLIENTS_MAX + 1;
+    bad[7].public_addresses = &nowhere;
+    for (int i = 0; i < 8; ++i) {
+        assert_int_equal(cairn_netcode_server_create(&bad[i], &server), CAIRN_INVALID_ARGUMENT);
+        assert_null(server);
+    }
+    cairn_netcode_server_destroy(NULL);
+}
+
+static void a_good_request_is_answered_with_one_smaller_packet(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    const kit_datagram datagram = REQUEST(&k, .client_id = 1);
+    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+    const kit_datagram answer = kit_from_server(&k);
+    assert_int_equal(answer.size, 333);
+    assert_true(cairn_address_equal(&answer.to, &datagram.from));
+    expect_answers(&k, 0);
+    kit_close(&k);
+}
+
+static void a_request_is_refused_in_silence_for(void **state) {
+    (void)state;
+    const uint8_t other_key[CAIRN_KEY_SIZE] = {9};
+    const struct {
+        cairn_netcode_drop drop;
+        kit_token_words words;
+    } cases[] = {
+        {CAIRN_NETCODE_DROP_PROTOCOL_ID, {.protocol_id = KIT_PROTOCOL_ID + 1}},
+        {CAIRN_NETCODE_DROP_TOKEN_EXPIRED, {.create_unix_s = KIT_UNIX_S - 60, .lifetime_s = 60}},
+        {CAIRN_NETCODE_DROP_TOKEN_BROKEN, {.key = other_key}},
+        {CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US, {.servers = {"10.0.0.100:40001"}}},
+        {CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US, {.servers = {"10.0.0.101:40000"}}},
+        {CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US, {.servers = {"[::1]:40000"}}},
+        {CAIRN_NETCODE_TAKEN, {.servers = {"[::1]:1", "1.1.1.1:1", "10.0.0.100:40000"}}},
+        {CAIRN_NETCODE_TAKEN, {.create_unix_s = KIT_UNIX_S - 60, .lifetime_s = 61}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        kit k = kit_open(4);
+        const kit_datagram datagram = request(&k, 0, &cases[i].words);
+        assert_int_equal(kit_to_server(&k, &datagram), cases[i].drop);
+        expect_answers(&k, cases[i].drop == CAIRN_NETCODE_TAKEN ? 1 : 0);
+        kit_close(&k);
+    }
+}
+
+static void each_part_of_a_request_is_looked_at(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    const kit_datagram good = REQUEST(&k, .client_id = 1);
+    kit_datagram bad = good;
+    bad.size -= 1;
+    assert_int_equal(kit_to_server(&k, &bad), CAIRN_NETCODE_DROP_SIZE);
+    bad.size += 2;
+    assert_int_equal(kit_to_server(&k, &bad), CAIRN_NETCODE_DROP_SIZE);
+    for (size_t i = 0; i < good.size; ++i) {
+        bad = good;
+        bad.bytes[i] ^= 0x10;
+        const cairn_netcode_drop drop = kit_to_server(&k, &bad);
+        if (i == 0) {
+            assert_int_equal(drop, CAIRN_NETCODE_DROP_TYPE);
+        } else if (i < 14) {
+            assert_int_equal(drop, CAIRN_NETCODE_DROP_VERSION);
+        } else if (i < 22) {
+            assert_int_equal(drop, CAIRN_NETCODE_DROP_PROTOCOL_ID);
+        } else if (i >= 30) {
+            assert_int_equal(drop, CAIRN_NETCODE_DROP_TOKEN_BROKEN);
+        } else {
+            // A changed expiry may lie in the past; where it does not, the seal breaks.
+            assert_true(drop == CAIRN_NETCODE_DROP_TOKEN_BROKEN ||
+                        drop == CAIRN_NETCODE_DROP_TOKEN_EXPIRED);
+        }
+    }
+    expect_answers(&k, 0);
+    assert_int_equal(kit_to_server(&k, &good), CAIRN_NETCODE_TAKEN);
+    kit_close(&k);
+}
+
+static void an_empty_or_tiny_datagram_is_dropped_by_size(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    for (size_t size = 0; size < 18; ++size) {
+        kit_datagram datagram = {.from = k.client_addresses[0], .size = size, .bytes = {0x14}};
+        assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_SIZE);
+    }
+    kit_close(&k);
+}
+
+static void a_header_is_refused_by_name(void **state) {
+    (void)state;
+    const struct {
+        uint8_t prefix;
+        size_t size;
+        cairn_netcode_drop drop;
+    } cases[] = {
+        {0x10, 30, CAIRN_NETCODE_DROP_TYPE}, // a request is not sealed
+        {0x11, 30, CAIRN_NETCODE_DROP_TYPE}, // only servers deny
+        {0x12, 333, CAIRN_NETCODE_DROP_TYPE},
+        {0x17, 30, CAIRN_NETCODE_DROP_TYPE},
+        {0x1f, 30, CAIRN_NETCODE_DROP_TYPE},
+        {0x04, 30, CAIRN_NETCODE_DROP_SEQUENCE_BYTES},
+        {0x94, 40, CAIRN_NETCODE_DROP_SEQUENCE_BYTES},
+        {0xf4, 40, CAIRN_NETCODE_DROP_SEQUENCE_BYTES},
+        {0x86, 24, CAIRN_NETCODE_DROP_SEQUENCE_BYTES},
+        {0x86, 25, CAIRN_NETCODE_DROP_UNKNOWN_SENDER},
+        {0x85, 1225, CAIRN_NETCODE_DROP_UNKNOWN_SENDER},
+        {0x85, 1226, CAIRN_NETCODE_DROP_SIZE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        kit k = kit_open(4);
+        kit_datagram datagram = {
+            .from = k.client_addresses[0], .size = cases[i].size, .bytes = {cases[i].prefix}};
+        assert_int_equal(kit_to_server(&k, &datagram), cases[i].drop);
+        kit_close(&k);
+    }
+}
+
+static void a_body_of_another_length_is_dropped_though_its_seal_is_good(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    kit_join(&k, 0);
+    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
+    KIT_TOKEN(token, .client_id = 1, .seed = k.now_ns + 1);
+    cairn_token_public public;
+    assert_int_equal(cairn_token_read_public(token, sizeof token, &public), CAIRN_TOKEN_OK);
+    uint8_t extra[22] = "NETCODE 1.02";
+    memcpy(extra + 13, token + 13, 8);
+    const struct {
+        uint8_t prefix;
+        size_t body;
+    } cases[] = {{0x14, 7}, {0x14, 9}, {0x16, 1}, {0x15, 0}};
+    for (size_t i = 0; i < 4; ++i) {
+        kit_datagram datagram = {.from = k.client_addresses[0],
+            .size = 2 + cases[i].body + CAIRN_SEAL_MAC_SIZE,
+            .bytes = {cases[i].prefix, (uint8_t)(50 + i)}};
+        extra[21] = cases[i].prefix;
+        cairn_seal_close(datagram.bytes + 2, cases[i].body, (cairn_seal_extra){extra, sizeof extra},
+            50 + i, public.client_to_server_key);
+        const cairn_netcode_drop drop = kit_to_server(&k, &datagram);
+        assert_int_equal(drop, CAIRN_NETCODE_DROP_SIZE);
+    }
+    assert_true(cairn_netcode_server_connected(k.server, 0));
+    kit_close(&k);
+}
+
+static void a_token_that_an_earlier_run_may_have_seen_is_refused(void **state) {
+    (void)state;
+    const struct {
+        uint32_t lifetime_s_max;
+        uint64_t expires_after_start_s;
+        cairn_netcode_drop drop;
+    } cases[] = {
+        {30, 29, CAIRN_NETCODE_DROP_TOKEN_RESTART},
+        {30, 30, CAIRN_NETCODE_TAKEN},
+        {45, 44, CAIRN_NETCODE_DROP_TOKEN_RESTART},
+        {45, 45, CAIRN_NETCODE_TAKEN},
+        {0, 1, CAIRN_NETCODE_TAKEN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        kit k = kit_open(4);
+        cairn_netcode_server_destroy(k.server);
+        k.server = kit_server(kit_server_address, 4, k.now_ns, cases[i].lifetime_s_max);
+        const uint64_t start_unix_s = KIT_UNIX_S - 3600;
+        const kit_datagram datagram = REQUEST(&k, .create_unix_s = start_unix_s - 10,
+            .lifetime_s = (uint32_t)cases[i].expires_after_start_s + 10);
+        assert_int_equal(kit_to_server(&k, &datagram), cases[i].drop);
+        kit_close(&k);
+    }
+}
+
+static void a_restarted_server_counts_its_answers_from_the_upper_half_again(void **state) {
+    (void)state;
+    for (int run = 0; run < 2; ++run) {
+        kit k = kit_open(4);
+        for (uint64_t i = 0; i < 3; ++i) {
+            const kit_datagram datagram = REQUEST(&k, .client_id = 1);
+            assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+            const kit_datagram answer = kit_from_server(&k);
+            cairn_packet_header header;
+            assert_int_equal(cairn_packet_read_header(
+                                 answer.bytes, answer.size, CAIRN_PACKETS_TO_CLIENT, &header),
+                CAIRN_NETCODE_TAKEN);
+            assert_int_equal(header.sequence, (UINT64_C(1) << 63) + i);
+        }
+        kit_close(&k);
+    }
+}
+
+static void a_token_makes_one_session_and_no_other(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    kit_connect(&k, 0);
+    const kit_datagram first = kit_from_client(&k, 0);
+    assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_TAKEN);
+    // Shown again before it made a session: by its address yes, by another no.
+    assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_TAKEN);
+    kit_datagram elsewhere = first;
+    elsewhere.from = k.client_addresses[1];
+    assert_int_equal(kit_to_server(&k, &elsewhere), CAIRN_NETCODE_DROP_TOKEN_USED);
+    kit_exchange(&k);
+    assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_DROP_ADDRESS_CONNECTED);
+    assert_int_equal(kit_to_server(&k, &elsewhere), CAIRN_NETCODE_DROP_ID_CONNECTED);
+    cairn_netcode_client_disconnect(k.clients[0], k.now_ns);
+    kit_exchange(&k);
+    assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_DROP_TOKEN_USED);
+    k.now_ns += 59 * KIT_S;
+    assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_DROP_TOKEN_USED);
+    k.now_ns += KIT_S;
+    assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_DROP_TOKEN_EXPIRED);
+    kit_close(&k);
+}
+
+static void an_old_response_opens_no_second_session(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    kit_connect(&k, 0);
+    const kit_datagram first = kit_from_client(&k, 0);
+    kit_to_server(&k, &first);
+    const kit_datagram challenge = kit_from_server(&k);
+    kit_to_client(&k, 0, &challenge);
+    const kit_datagram response = kit_from_client(&k, 0);
+    assert_int_equal(kit_to_server(&k, &response), CAIRN_NETCODE_TAKEN);
+    kit_exchange(&k);
+    assert_int_equal(kit_to_server(&k, &response), CAIRN_NETCODE_DROP_ADDRESS_CONNECTED);
+    cairn_netcode_client_disconnect(k.clients[0], k.now_ns);
+    kit_exchange(&k);
+    assert_int_equal(kit_to_server(&k, &response), CAIRN_NETCODE_DROP_UNKNOWN_SENDER);
+    kit_close(&k);
+}
+
+static void a_response_must_carry_a_challenge_of_ours(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    // Two clients are challenged; the second answers with the challenge of the first.
+    cairn_packet_challenge stolen = {0};
+    uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
+    for (int i = 0; i < 2; ++i) {
+        const kit_token_words words = {.client_id = (uint64_t)i + 1};
+        const kit_datagram datagram = request(&k, i, &words);
+        assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+        const kit_datagram answer = kit_from_server(&k);
+        uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
+        kit_token(&words, token);
+        cairn_token_public public;
+        assert_int_equal(cairn_token_read_public(token, sizeof token, &public), CAIRN_TOKEN_OK);
+        cairn_packet_header header;
+        cairn_packet packet;
+        cairn_packet_read_header(answer.bytes, answer.size, CAIRN_PACKETS_TO_CLIENT, &header);
+        if (i == 0) {
+            assert_int_equal(cairn_packet_read(&header, answer.bytes, answer.size, KIT_PROTOCOL_ID,
+                                 public.server_to_client_key, body, &packet),
+                CAIRN_NETCODE_TAKEN);
+            stolen = packet.challenge;
+            continue;
+        }
+        uint8_t garbage[CAIRN_CHALLENGE_TOKEN_SIZE] = {0};
+        const cairn_packet_challenge answers[] = {
+            stolen, {stolen.sequence + 1, stolen.token}, {stolen.sequence, garbage}};
+        for (uint64_t n = 0; n < 3; ++n) {
+            kit_datagram response = {.from = k.client_addresses[1]};
+            const cairn_packet said = {.type = CAIRN_PACKET_RESPONSE, .challenge = answers[n]};
+            response.size = cairn_packet_write(
+                &said, n, KIT_PROTOCOL_ID, public.client_to_server_key, response.bytes);
+            assert_int_equal(kit_to_server(&k, &response), CAIRN_NETCODE_DROP_CHALLENGE);
+        }
+    }
+    kit_close(&k);
+}
+
+static void two_addresses_cannot_share_one_client_id(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    // Two tokens of client 1, both under way before either has a session.
+    for (int i = 0; i < 2; ++i) {
+        uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
+        KIT_TOKEN(token, .client_id = 1, .seed = 50 + (uint64_t)i);
+        assert_int_equal(
+            cairn_netcode_client_connect(k.clients[i], k.now_ns, KIT_UNIX_S, token), CAIRN_OK);
+        const kit_datagram datagram = kit_from_client(&k, i);
+        assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+        const kit_datagram challenge = kit_from_server(&k);
+        assert_int_equal(kit_to_client(&k, i, &challenge), CAIRN_NETCODE_TAKEN);
+    }
+    const kit_datagram first = kit_from_client(&k, 0);
+    const kit_datagram second = kit_from_client(&k, 1);
+    assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_server(&k, &second), CAIRN_NETCODE_DROP_ID_CONNECTED);
+    kit_close(&k);
+}
+
+static void a_full_server_denies_and_lets_in_again_when_one_leaves(void **state) {
+    (void)state;
+    kit k = kit_open(2);
+    kit_join(&k, 0);
+    kit_join(&k, 1);
+    kit_connect(&k, 2);
+    kit_exchange(&k);
+    assert_int_equal(kit_state(&k, 2), CAIRN_NETCODE_STATE_DENIED);
+    assert_int_equal(kit_drops(&k, CAIRN_NETCODE_DROP_SERVER_FULL), 1);
+    cairn_netcode_client_disconnect(k.clients[0], k.now_ns);
+    kit_exchange(&k);
+    k.now_ns += KIT_S;
+    kit_join(&k, 2);
+    assert_int_equal(cairn_netcode_client_index(k.clients[2]), 0);
+    kit_close(&k);
+}
+
+static void a_server_that_fills_up_during_a_handshake_denies_the_response(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    kit_datagram responses[2];
+    for (int i = 0; i < 2; ++i) {
+        kit_connect(&k, i);
+        const kit_datagram datagram = kit_from_client(&k, i);
+        assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+        const kit_datagram challenge = kit_from_server(&k);
+        kit_to_client(&k, i, &challenge);
+        responses[i] = kit_from_client(&k, i);
+    }
+    assert_int_equal(kit_to_server(&k, &responses[0]), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_server(&k, &responses[1]), CAIRN_NETCODE_DROP_SERVER_FULL);
+    kit_exchange(&k);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
+    assert_int_equal(kit_state(&k, 1), CAIRN_NETCODE_STATE_DENIED);
+    kit_close(&k);
+}
+
+static void a_server_that_stopped_admitting_denies_but_keeps_its_clients(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    kit_join(&k, 0);
+    cairn_netcode_server_stop_admitting(k.server);
+    kit_connect(&k, 1);
+    kit_exchange(&k);
+    assert_int_equal(kit_state(&k, 1), CAIRN_NETCODE_STATE_DENIED);
+    kit_run(&k, 10 * KIT_S);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
+    kit_close(&k);
+}
+
+static void handshakes_and_tokens_are_bounded_and_counted(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    const uint64_t handshakes_max = 2 + 256;
+    const uint64_t tokens_max = 8 + 1024;
+    for (uint64_t i = 0; i < tokens_max + 5; ++i) {
+        const kit_token_words words = {.client_id = i + 1};
+        kit_datagram datagram = request(&k, 0, &words);
+        datagram.from.port = (uint16_t)(1000 + i);
+        const cairn_netcode_drop drop = kit_to_server(&k, &datagram);
+        assert_int_equal(drop, i < handshakes_max ? CAIRN_NETCODE_TAKEN
+                               : i < tokens_max   ? CAIRN_NETCODE_DROP_HANDSHAKES_FULL
+                                                  : CAIRN_NETCODE_DROP_TOKEN_HISTORY_FULL);
+        kit_throw_away(&k);
+    }
+    // Handshakes end with their time-out, the memory of tokens with their expiry.
+    k.now_ns += 5 * KIT_S;
+    cairn_netcode_server_advance(k.server, k.now_ns);
+    kit_datagram datagram = REQUEST(&k, .client_id = 1);
+    datagram.from.port = 1000;
+    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+    datagram = REQUEST(&k, .client_id = 9999, .lifetime_s = 600);
+    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_TOKEN_HISTORY_FULL);
+    k.now_ns += 55 * KIT_S;
+    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+    kit_close(&k);
+}
+
+static void a_flood_of_requests_leaves_room_for_the_farewells(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    kit_join(&k, 0);
+    const kit_datagram datagram = request(&k, 1, &(kit_token_words){.client_id = 2});
+    for (int i = 0; i < 1000; ++i) {
+        assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+    }
+    assert_true(kit_drops(&k, CAIRN_NETCODE_DROP_SEND_QUEUE_FULL) > 500);
+    const uint64_t before = kit_drops(&k, CAIRN_NETCODE_DROP_SEND_QUEUE_FULL);
+    cairn_netcode_server_disconnect_all(k.server, k.now_ns);
+    assert_int_equal(kit_drops(&k, CAIRN_NETCODE_DROP_SEND_QUEUE_FULL), before);
+    kit_exchange(&k);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_DISCONNECTED);
+    kit_close(&k);
+}
+
+static void the_oldest_event_comes_first_and_an_old_payload_is_dropped(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    kit_join(&k, 0);
+    kit_join(&k, 1);
+    kit_datagram datagram = kit_client_payload(&k, 0, 10);
+    kit_to_server(&k, &datagram);
+    datagram = kit_client_payload(&k, 1, 20);
+    kit_to_server(&k, &datagram);
+    assert_int_equal(kit_drops(&k, CAIRN_NETCODE_DROP_UNDRAINED), 1);
+    cairn_netcode_server_disconnect(k.server, k.now_ns, 1);
+    cairn_netcode_event event;
+    assert_true(cairn_netcode_server_next_event(k.server, &event));
+    assert_int_equal(event.kind, CAIRN_NETCODE_PAYLOAD);
+    assert_int_equal(event.client, 1);
+    assert_int_equal(event.client_id, 2);
+    assert_int_equal(event.payload_size, 20);
+    assert_true(cairn_netcode_server_next_event(k.server, &event));
+    assert_int_equal(event.kind, CAIRN_NETCODE_DISCONNECTED);
+    assert_int_equal(event.reason, CAIRN_NETCODE_KICKED);
+    assert_int_equal(event.client_id, 2);
+    assert_false(cairn_netcode_server_next_event(k.server, &event));
+    kit_close(&k);
+}
+
+static void a_slot_is_not_given_away_before_its_end_was_told(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    kit_join(&k, 0);
+    cairn_netcode_server_disconnect(k.server, k.now_ns, 0);
+    assert_false(cairn_netcode_server_connected(k.server, 0));
+    const kit_token_words words = {.client_id = 2};
+    const kit_datagram datagram = request(&k, 1, &words);
+    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_SERVER_FULL);
+    kit_take_events(&k);
+    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+    kit_close(&k);
+}
+
+static void the_lowest_free_slot_is_given(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    for (int i = 0; i < 4; ++i) {
+        kit_join(&k, i);
+        assert_int_equal(cairn_netcode_client_index(k.clients[i]), i);
+    }
+    cairn_netcode_client_disconnect(k.clients[2], k.now_ns);
+    cairn_netcode_client_disconnect(k.clients[1], k.now_ns);
+    kit_exchange(&k);
+    kit_join(&k, 5);
+    assert_int_equal(cairn_netcode_client_index(k.clients[5]), 1);
+    kit_join(&k, 6);
+    assert_int_equal(cairn_netcode_client_index(k.clients[6]), 2);
+    kit_close(&k);
+}
+
+static void a_silent_client_is_let_go_at_its_time_out_and_not_before(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    kit_join(&k, 0);
+    kit_throw_away(&k);
+    kit_run_deaf(&k, 5 * KIT_S - 1);
+    assert_true(cairn_netcode_server_connected(k.server, 0));
+    k.now_ns += 1;
+    assert_true(cairn_netcode_server_deadline_ns(k.server) <= k.now_ns);
+    cairn_netcode_server_advance(k.server, k.now_ns);
+    kit_take_events(&k);
+    assert_false(cairn_netcode_server_connected(k.server, 0));
+    expect_event(&k, CAIRN_NETCODE_DISCONNECTED, CAIRN_NETCODE_TIMED_OUT);
+    expect_answers(&k, 0);
+    kit_close(&k);
+}
+
+static void a_token_without_time_out_keeps_both_sides_for_ever(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
+    KIT_TOKEN(token, .timeout_s = -1);
+    cairn_netcode_client_connect(k.clients[0], k.now_ns, KIT_UNIX_S, token);
+    kit_exchange(&k);
+    kit_run_deaf(&k, 100 * KIT_S);
+    assert_true(cairn_netcode_server_connected(k.server, 0));
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
+    kit_close(&k);
+}
+
+static void a_keep_alive_leaves_when_nothing_was_sent_for_100_ms(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    kit_join(&k, 0);
+    const uint64_t joined_ns = k.now_ns;
+    assert_int_equal(cairn_netcode_server_deadline_ns(k.server), joined_ns + KIT_S / 10);
+    k.now_ns = joined_ns + KIT_S / 10 - 1;
+    cairn_netcode_server_advance(k.server, k.now_ns);
+    expect_answers(&k, 0);
+    kit_server_payload(&k, 0, 10);
+    k.now_ns += KIT_S / 10 - 1;
+    cairn_netcode_server_advance(k.server, k.now_ns);
+    expect_answers(&k, 0);
+    k.now_ns += 1;
+    cairn_netcode_server_advance(k.server, k.now_ns);
+    expect_answers(&k, 1);
+    assert_int_equal(cairn_netcode_server_deadline_ns(k.server), k.now_ns + KIT_S / 10);
+    kit_close(&k);
+}
+
+static void payloads_follow_a_keep_alive_until_the_client_was_heard(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    kit_connect(&k, 0);
+    for (int i = 0; i < 2; ++i) {
+        kit_datagram datagram = kit_from_client(&k, 0);
+        kit_to_server(&k, &datagram);
+        datagram = kit_from_server(&k);
+        kit_to_client(&k, 0, &datagram);
+    }
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
+    assert_int_equal(kit_server_payload(&k, 0, 10).size, 1 + 1 + 10 + 16);
+    expect_answers(&k, 1);
+    const kit_datagram hello = kit_from_client(&k, 0);
+    assert_int_equal(kit_to_server(&k, &hello), CAIRN_NETCODE_TAKEN);
+    kit_server_payload(&k, 0, 10);
+    expect_answers(&k, 0);
+    kit_close(&k);
+}
+
+static void what_comes_from_another_address_is_nobodys(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    kit_join(&k, 0);
+    kit_datagram datagram = kit_client_payload(&k, 0, 10);
+    datagram.from.port += 1;
+    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_UNKNOWN_SENDER);
+    datagram.from.port -= 1;
+    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+    kit_close(&k);
+}
+
+static void a_replayed_or_forged_datagram_changes_nothing(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    kit_join(&k, 0);
+    const kit_datagram datagram = kit_client_payload(&k, 0, 10);
+    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_REPLAYED);
+    // A forged sequence far ahead must not move the window.
+    kit_datagram forged = {.from = k.client_addresses[0], .size = 40};
+    memset(forged.bytes, 0xff, sizeof forged.bytes);
+    forged.bytes[0] = 0x85;
+    assert_int_equal(kit_to_server(&k, &forged), CAIRN_NETCODE_DROP_SEAL);
+    const kit_datagram next = kit_client_payload(&k, 0, 10);
+    assert_int_equal(kit_to_server(&k, &next), CAIRN_NETCODE_TAKEN);
+    kit_close(&k);
+}
+
+static void forged_datagrams_do_not_keep_a_dead_client_alive(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    kit_join(&k, 0);
+    kit_datagram old = kit_client_payload(&k, 0, 10);
+    kit_to_server(&k, &old);
+    kit_take_events(&k);
+    for (int i = 0; i < 50; ++i) {
+        kit_run_deaf(&k, KIT_S / 10);
+        kit_to_server(&k, &old);
+        old.bytes[20] ^= 1;
+    }
+    assert_false(cairn_netcode_server_connected(k.server, 0));
+    kit_close(&k);
+}
+
+static void a_kicked_client_hears_it_ten_times(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    kit_join(&k, 0);
+    kit_throw_away(&k);
+    cairn_netcode_server_disconnect(k.server, k.now_ns, 0);
+    cairn_netcode_server_disconnect(k.server, k.now_ns, 0);
+    cairn_netcode_server_disconnect(k.server, k.now_ns, 3);
+    cairn_netcode_server_disconnect(k.server, k.now_ns, UINT32_MAX);
+    for (int i = 0; i < 9; ++i) {
+        kit_from_server(&k);
+    }
+    const kit_datagram last = kit_from_server(&k);
+    assert_int_equal(kit_to_client(&k, 0, &last), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_DISCONNECTED);
+    expect_answers(&k, 0);
+    kit_take_events(&k);
+    expect_event(&k, CAIRN_NETCODE_DISCONNECTED, CAIRN_NETCODE_KICKED);
+    assert_int_equal(kit_server_payload(&k, 0, 10).size, 0);
+    kit_close(&k);
+}
+
+static void a_thousand_clients_find_their_slots(void **state) {
+    (void)state;
+    enum { COUNT = CAIRN_CLIENTS_MAX };
+    kit k = kit_open(COUNT);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        k.client_addresses[0].port = (uint16_t)(1000 + i);
+        uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
+        KIT_TOKEN(token, .client_id = i + 1);
+        cairn_netcode_client_connect(k.clients[0], k.now_ns, KIT_UNIX_S, token);
+        kit_exchange(&k);
+        assert_int_equal(cairn_netcode_client_index(k.clients[0]), i);
+    }
+    cairn_netcode_server_disconnect_all(k.server, k.now_ns);
+    expect_answers(&k, COUNT * 10);
+    assert_int_equal(kit_drops(&k, CAIRN_NETCODE_DROP_SEND_QUEUE_FULL), 0);
+    assert_int_equal(cairn_netcode_server_deadline_ns(k.server) > k.now_ns, 1);
+    kit_close(&k);
+}
+
+static void an_idle_server_waits_for_ever(void **state) {
+    (void)state;
+    kit k = kit_open(4);
+    assert_int_equal(cairn_netcode_server_deadline_ns(k.server), UINT64_MAX);
+    const kit_datagram datagram = REQUEST(&k, .client_id = 1);
+    kit_to_server(&k, &datagram);
+    assert_int_equal(cairn_netcode_server_deadline_ns(k.server), k.now_ns + 5 * KIT_S);
+    cairn_netcode_server_advance(k.server, k.now_ns + 5 * KIT_S);
+    assert_int_equal(cairn_netcode_server_deadline_ns(k.server), UINT64_MAX);
+    kit_close(&k);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(create_refuses_what_is_out_of_range),
+        cmocka_unit_test(a_good_request_is_answered_with_one_smaller_packet),
+        cmocka_unit_test(a_request_is_refused_in_silence_for),
+        cmocka_unit_test(each_part_of_a_request_is_looked_at),
+        cmocka_unit_test(an_empty_or_tiny_datagram_is_dropped_by_size),
+        cmocka_unit_test(a_header_is_refused_by_name),
+        cmocka_unit_test(a_body_of_another_length_is_dropped_though_its_seal_is_good),
+        cmocka_unit_test(a_token_that_an_earlier_run_may_have_seen_is_refused),
+        cmocka_unit_test(a_restarted_server_counts_its_answers_from_the_upper_half_again),
+        cmocka_unit_test(a_token_makes_one_session_and_no_other),
+        cmocka_unit_test(an_old_response_opens_no_second_session),
+        cmocka_unit_test(a_response_must_carry_a_challenge_of_ours),
+        cmocka_unit_test(two_addresses_cannot_share_one_client_id),
+        cmocka_unit_test(a_full_server_denies_and_lets_in_again_when_one_leaves),
+        cmocka_unit_test(a_server_that_fills_up_during_a_handshake_denies_the_response),
+        cmocka_unit_test(a_server_that_stopped_admitting_denies_but_keeps_its_clients),
+        cmocka_unit_test(handshakes_and_tokens_are_bounded_and_counted),
+        cmocka_unit_test(a_flood_of_requests_leaves_room_for_the_farewells),
+        cmocka_unit_test(the_oldest_event_comes_first_and_an_old_payload_is_dropped),
+        cmocka_unit_test(a_slot_is_not_given_away_before_its_end_was_told),
+        cmocka_unit_test(the_lowest_free_slot_is_given),
+        cmocka_unit_test(a_silent_client_is_let_go_at_its_time_out_and_not_before),
+        cmocka_unit_test(a_token_without_time_out_keeps_both_sides_for_ever),
+        cmocka_unit_test(a_keep_alive_leaves_when_nothing_was_sent_for_100_ms),
+        cmocka_unit_test(payloads_follow_a_keep_alive_until_the_client_was_heard),
+        cmocka_unit_test(what_comes_from_another_address_is_nobodys),
+        cmocka_unit_test(a_replayed_or_forged_datagram_changes_nothing),
+        cmocka_unit_test(forged_datagrams_do_not_keep_a_dead_client_alive),
+        cmocka_unit_test(a_kicked_client_hears_it_ten_times),
+        cmocka_unit_test(a_thousand_clients_find_their_slots),
+        cmocka_unit_test(an_idle_server_waits_for_ever),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
