@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/random.h"
 #include "proto_tests/net/netcode_kit.h"
 
 static void a_client_connects_without_waiting(void **state) {
@@ -65,11 +66,151 @@ static void payloads_of_every_size_arrive_both_ways(void **state) {
     kit_close(&k);
 }
 
+// A wire that loses, doubles, delays and damages datagrams, all from one seed.
+enum { WIRE_SIZE = 64 };
+typedef struct wire {
+    cairn_random random;
+    struct {
+        uint64_t due_ns; // 0: free
+        kit_datagram datagram;
+    } places[WIRE_SIZE];
+} wire;
+
+static void wire_put(wire *w, uint64_t now_ns, const kit_datagram *datagram) {
+    const uint64_t copies = (cairn_random_below(&w->random, 10) == 0) ? 2 : 1;
+    for (uint64_t copy = 0; copy < copies; ++copy) {
+        int place = 0;
+        while (place < WIRE_SIZE && w->places[place].due_ns != 0) {
+            ++place;
+        }
+        if (place == WIRE_SIZE || cairn_random_below(&w->random, 100) < 15) {
+            continue;
+        }
+        w->places[place].due_ns = now_ns + cairn_random_below(&w->random, 80) * KIT_MS + 1;
+        w->places[place].datagram = *datagram;
+        if (cairn_random_below(&w->random, 50) == 0) {
+            const size_t at = (size_t)cairn_random_below(&w->random, datagram->size);
+            w->places[place].datagram.bytes[at] ^= 0x20;
+        }
+    }
+}
+
+static bool wire_take(wire *w, uint64_t now_ns, kit_datagram *out) {
+    for (int place = 0; place < WIRE_SIZE; ++place) {
+        if (w->places[place].due_ns != 0 && w->places[place].due_ns <= now_ns) {
+            *out = w->places[place].datagram;
+            w->places[place].due_ns = 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+typedef struct tally {
+    uint64_t to_server;
+    uint64_t to_client;
+    uint64_t seen_by_server[32]; // a bit for each number: none arrives twice
+    uint64_t seen_by_client[32];
+} tally;
+
+static void count_payload(
+    uint64_t seen[32], uint64_t *total, const uint8_t *payload, size_t size, uint64_t sent) {
+    uint64_t number;
+    assert_int_equal(size, 100);
+    memcpy(&number, payload, sizeof number);
+    assert_true(number < sent);
+    for (size_t i = 8; i < size; ++i) {
+        assert_int_equal(payload[i], (uint8_t)(number + i));
+    }
+    assert_int_equal(seen[number / 64] >> (number % 64) & 1, 0);
+    seen[number / 64] |= UINT64_C(1) << (number % 64);
+    ++*total;
+}
+
+static void make_payload(uint64_t number, uint8_t payload[100]) {
+    memcpy(payload, &number, sizeof number);
+    for (size_t i = 8; i < 100; ++i) {
+        payload[i] = (uint8_t)(number + i);
+    }
+}
+
+static void receive_all(kit *k, wire *to_server, wire *to_client, tally *t, uint64_t sent) {
+    kit_datagram datagram;
+    while (wire_take(to_server, k->now_ns, &datagram)) {
+        kit_to_server(k, &datagram);
+        cairn_netcode_event event;
+        while (cairn_netcode_server_next_event(k->server, &event)) {
+            if (event.kind == CAIRN_NETCODE_PAYLOAD) {
+                count_payload(
+                    t->seen_by_server, &t->to_server, event.payload, event.payload_size, sent);
+            }
+        }
+    }
+    while (wire_take(to_client, k->now_ns, &datagram)) {
+        kit_to_client(k, 0, &datagram);
+        size_t size;
+        const uint8_t *payload = cairn_netcode_client_next_payload(k->clients[0], &size);
+        if (payload != NULL) {
+            count_payload(t->seen_by_client, &t->to_client, payload, size, sent);
+        }
+    }
+}
+
+static void send_all(kit *k, wire *to_server, wire *to_client, uint64_t number) {
+    uint8_t payload[100];
+    make_payload(number, payload);
+    kit_datagram up = {.from = k->client_addresses[0]};
+    up.size = cairn_netcode_client_seal(
+        k->clients[0], k->now_ns, payload, sizeof payload, &up.to, up.bytes);
+    kit_datagram down = {.from = k->server_address};
+    down.size = cairn_netcode_server_seal(
+        k->server, k->now_ns, 0, payload, sizeof payload, &down.to, down.bytes);
+    kit_datagram queued;
+    while ((queued = kit_from_client(k, 0)).size > 0) {
+        wire_put(to_server, k->now_ns, &queued);
+    }
+    while ((queued = kit_from_server(k)).size > 0) {
+        wire_put(to_client, k->now_ns, &queued);
+    }
+    if (up.size > 0) {
+        wire_put(to_server, k->now_ns, &up);
+    }
+    if (down.size > 0) {
+        wire_put(to_client, k->now_ns, &down);
+    }
+}
+
+static void a_bad_wire_costs_payloads_and_nothing_else(void **state) {
+    (void)state;
+    enum { STEPS = 1500 };
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+        static wire to_server, to_client;
+        to_server = (wire){.random = cairn_random_of(seed)};
+        to_client = (wire){.random = cairn_random_of(seed + 1000)};
+        tally t = {0};
+        kit k = kit_open(2);
+        kit_connect(&k, 0);
+        for (uint64_t number = 0; number < STEPS; ++number) {
+            k.now_ns += 10 * KIT_MS;
+            receive_all(&k, &to_server, &to_client, &t, number);
+            cairn_netcode_server_advance(k.server, k.now_ns);
+            cairn_netcode_client_advance(k.clients[0], k.now_ns);
+            send_all(&k, &to_server, &to_client, number);
+        }
+        if (kit_state(&k, 0) != CAIRN_NETCODE_STATE_CONNECTED || t.to_server < STEPS * 6 / 10 ||
+            t.to_client < STEPS * 6 / 10 || kit_drops(&k, CAIRN_NETCODE_DROP_REPLAYED) == 0) {
+            fail_msg("seed %d: %d up, %d down", (int)seed, (int)t.to_server, (int)t.to_client);
+        }
+        kit_close(&k);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_connects_without_waiting),
         cmocka_unit_test(the_user_data_of_the_token_reaches_the_server),
         cmocka_unit_test(payloads_of_every_size_arrive_both_ways),
+        cmocka_unit_test(a_bad_wire_costs_payloads_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "proto_tests/net/netcode_kit.h"
+
+#define CONNECT(k, ...) connect_with((k), &(kit_token_words){__VA_ARGS__})
+
+static cairn_status connect_with(kit *k, const kit_token_words *words) {
+    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
+    kit_token(words, token);
+    return cairn_netcode_client_connect(k->clients[0], k->now_ns, kit_unix_s(k), token);
+}
+
+static void advance(kit *k, uint64_t duration_ns) {
+    k->now_ns += duration_ns;
+    cairn_netcode_client_advance(k->clients[0], k->now_ns);
+}
+
+static void expect_datagrams(kit *k, size_t count) {
+    size_t seen = 0;
+    while (kit_from_client(k, 0).size > 0) {
+        ++seen;
+    }
+    assert_int_equal(seen, count);
+}
+
+static void expect_request_to(kit *k, const char *server) {
+    const kit_datagram datagram = kit_from_client(k, 0);
+    const cairn_address address = kit_address(server);
+    assert_int_equal(datagram.size, CAIRN_PACKET_REQUEST_SIZE);
+    assert_true(cairn_address_equal(&datagram.to, &address));
+    expect_datagrams(k, 0);
+}
+
+static void a_token_that_cannot_be_read_is_invalid(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE] = {0};
+    assert_int_equal(
+        cairn_netcode_client_connect(k.clients[0], k.now_ns, KIT_UNIX_S, token), CAIRN_MALFORMED);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_TOKEN_INVALID);
+    expect_datagrams(&k, 0);
+    assert_int_equal(cairn_netcode_client_deadline_ns(k.clients[0]), UINT64_MAX);
+    kit_close(&k);
+}
+
+static void an_expired_token_is_not_even_tried(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    assert_int_equal(
+        CONNECT(&k, .create_unix_s = KIT_UNIX_S - 60, .lifetime_s = 60), CAIRN_INVALID_ARGUMENT);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_TOKEN_EXPIRED);
+    expect_datagrams(&k, 0);
+    assert_int_equal(CONNECT(&k, .create_unix_s = KIT_UNIX_S - 59, .lifetime_s = 60), CAIRN_OK);
+    kit_close(&k);
+}
+
+static void a_request_leaves_at_once_and_then_ten_times_a_second(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    CONNECT(&k, .client_id = 1);
+    expect_request_to(&k, kit_server_address);
+    assert_int_equal(cairn_netcode_client_deadline_ns(k.clients[0]), k.now_ns + KIT_S / 10);
+    advance(&k, KIT_S / 10 - 1);
+    expect_datagrams(&k, 0);
+    advance(&k, 1);
+    expect_request_to(&k, kit_server_address);
+    for (int i = 0; i < 40; ++i) {
+        advance(&k, KIT_S / 10);
+        expect_request_to(&k, kit_server_address);
+    }
+    kit_close(&k);
+}
+
+static void the_challenge_is_answered_at_once_and_then_ten_times_a_second(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    CONNECT(&k, .client_id = 1);
+    const kit_datagram request = kit_from_client(&k, 0);
+    kit_to_server(&k, &request);
+    const kit_datagram challenge = kit_from_server(&k);
+    kit_to_client(&k, 0, &challenge);
+    expect_datagrams(&k, 1);
+    for (int i = 0; i < 10; ++i) {
+        advance(&k, KIT_S / 10 - 1);
+        expect_datagrams(&k, 0);
+        advance(&k, 1);
+        expect_datagrams(&k, 1);
+    }
+    kit_close(&k);
+}
+
+static void servers_are_tried_in_order_for_a_whole_time_out_each(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    const char *const servers[] = {"10.0.0.1:1", "[::1]:2", "10.0.0.3:3"};
+    CONNECT(&k, .servers = {servers[0], servers[1], servers[2]}, .timeout_s = 3);
+    for (int i = 0; i < 3; ++i) {
+        expect_request_to(&k, servers[i]);
+        advance(&k, 3 * KIT_S - 1);
+        assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_SENDING_REQUEST);
+        expect_request_to(&k, servers[i]);
+        advance(&k, 1);
+    }
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_REQUEST_TIMED_OUT);
+    expect_datagrams(&k, 0);
+    kit_close(&k);
+}
+
+static void a_client_denied_by_one_server_joins_the_next(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    kit_join(&k, 1);
+    CONNECT(&k, .servers = {kit_server_address, "10.0.0.101:40000"});
+    expect_request_to(&k, kit_server_address);
+    advance(&k, KIT_S / 10);
+    kit_exchange(&k);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_SENDING_REQUEST);
+    const cairn_address second = kit_address("10.0.0.101:40000");
+    const cairn_address tried = cairn_netcode_client_server(k.clients[0]);
+    assert_true(cairn_address_equal(&tried, &second));
+
+    cairn_netcode_server_destroy(k.server);
+    k.server = kit_server("10.0.0.101:40000", 1, 0, 30);
+    k.server_address = second;
+    kit_run(&k, KIT_S);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
+    kit_close(&k);
+}
+
+static uint64_t sequence_of(const kit_datagram *datagram) {
+    cairn_packet_header header;
+    assert_int_equal(
+        cairn_packet_read_header(datagram->bytes, datagram->size, CAIRN_PACKETS_TO_SERVER, &header),
+        CAIRN_NETCODE_TAKEN);
+    return header.sequence;
+}
+
+static kit_datagram answer_to_challenge(kit *k) {
+    const kit_datagram request = kit_from_client(k, 0);
+    kit_to_server(k, &request);
+    const kit_datagram challenge = kit_from_server(k);
+    kit_to_client(k, 0, &challenge);
+    return kit_from_client(k, 0);
+}
+
+static void one_key_never_seals_two_packets_under_one_sequence(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    const kit_token_words words = {
+        .servers = {kit_server_address, "10.0.0.101:40000"}, .timeout_s = 3};
+    assert_int_equal(connect_with(&k, &words), CAIRN_OK);
+    kit_datagram response = answer_to_challenge(&k);
+    assert_int_equal(sequence_of(&response), 0);
+    // The next server of the list holds the same key.
+    k.now_ns += 3 * KIT_S;
+    cairn_netcode_client_advance(k.clients[0], k.now_ns);
+    cairn_netcode_server_destroy(k.server);
+    k.server = kit_server("10.0.0.101:40000", 1, 0, 30);
+    k.server_address = kit_address("10.0.0.101:40000");
+    response = answer_to_challenge(&k);
+    assert_int_equal(sequence_of(&response), 1);
+    // So does the same token when it is used a second time.
+    assert_int_equal(connect_with(&k, &words), CAIRN_OK);
+    kit_from_client(&k, 0);
+    k.now_ns += 3 * KIT_S;
+    cairn_netcode_client_advance(k.clients[0], k.now_ns);
+    response = answer_to_challenge(&k);
+    assert_int_equal(sequence_of(&response), 2);
+    // Another token has other keys and starts again.
+    assert_int_equal(CONNECT(&k, .servers = {"10.0.0.101:40000"}, .seed = 77), CAIRN_OK);
+    response = answer_to_challenge(&k);
+    assert_int_equal(sequence_of(&response), 0);
+    kit_close(&k);
+}
+
+static void an_unanswered_response_times_out(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    CONNECT(&k, .client_id = 1);
+    answer_to_challenge(&k);
+    advance(&k, 5 * KIT_S - 1);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_SENDING_RESPONSE);
+    advance(&k, 1);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_RESPONSE_TIMED_OUT);
+    kit_close(&k);
+}
+
+static void a_token_that_runs_out_on_the_way_ends_the_attempt(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    CONNECT(&k, .servers = {"10.0.0.1:1", "10.0.0.2:2"}, .lifetime_s = 8);
+    advance(&k, 5 * KIT_S);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_SENDING_REQUEST);
+    advance(&k, 3 * KIT_S - 1);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_SENDING_REQUEST);
+    assert_int_equal(cairn_netcode_client_deadline_ns(k.clients[0]), k.now_ns + 1);
+    advance(&k, 1);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_TOKEN_EXPIRED);
+    kit_close(&k);
+}
+
+static void a_token_that_lives_for_ever_overflows_nothing(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    cairn_token_public token;
+    uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE];
+    KIT_TOKEN(bytes, .client_id = 1);
+    assert_int_equal(cairn_token_read_public(bytes, sizeof bytes, &token), CAIRN_TOKEN_OK);
+    token.create_unix_s = 0;
+    token.expire_unix_s = UINT64_MAX;
+    token.timeout_s = INT32_MAX;
+    cairn_token_write_public(&token, bytes);
+    assert_int_equal(
+        cairn_netcode_client_connect(k.clients[0], k.now_ns, KIT_UNIX_S, bytes), CAIRN_OK);
+    advance(&k, 1000000 * KIT_S);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_SENDING_REQUEST);
+    kit_close(&k);
+}
+
+static void a_silent_server_is_given_up_at_the_time_out_and_not_before(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    kit_join(&k, 0);
+    advance(&k, 5 * KIT_S - 1);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
+    advance(&k, 1);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTION_TIMED_OUT);
+    kit_close(&k);
+}
+
+static void a_payload_counts_as_life_and_as_a_packet_sent(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    kit_join(&k, 0);
+    kit_throw_away(&k);
+    for (int i = 0; i < 100; ++i) {
+        advance(&k, KIT_S / 11);
+        const kit_datagram datagram = kit_server_payload(&k, 0, 10);
+        kit_to_client(&k, 0, &datagram);
+        kit_client_payload(&k, 0, 10);
+        expect_datagrams(&k, 0);
+    }
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
+    advance(&k, KIT_S / 10);
+    expect_datagrams(&k, 1);
+    kit_close(&k);
+}
+
+static void payloads_before_the_connection_are_dropped(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    CONNECT(&k, .client_id = 1);
+    const kit_datagram response = answer_to_challenge(&k);
+    kit_to_server(&k, &response);
+    kit_datagram payload = kit_server_payload(&k, 0, 10);
+    assert_int_equal(kit_to_client(&k, 0, &payload), CAIRN_NETCODE_DROP_WRONG_STATE);
+    size_t size;
+    assert_null(cairn_netcode_client_next_payload(k.clients[0], &size));
+    const kit_datagram keep_alive = kit_from_server(&k);
+    assert_int_equal(kit_to_client(&k, 0, &keep_alive), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
+    kit_close(&k);
+}
+
+static void a_datagram_is_refused_by_name(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    kit_join(&k, 0);
+    kit_datagram good = kit_server_payload(&k, 0, 10);
+    kit_datagram bad = good;
+    bad.from.port += 1;
+    assert_int_equal(kit_to_client(&k, 0, &bad), CAIRN_NETCODE_DROP_UNKNOWN_SENDER);
+    bad = good;
+    bad.bytes[bad.size - 1] ^= 1;
+    assert_int_equal(kit_to_client(&k, 0, &bad), CAIRN_NETCODE_DROP_SEAL);
+    assert_int_equal(kit_to_client(&k, 0, &good), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_client(&k, 0, &good), CAIRN_NETCODE_DROP_REPLAYED);
+    assert_int_equal(kit_client_drops(&k, 0, CAIRN_NETCODE_DROP_UNDRAINED), 1);
+    const struct {
+        uint8_t prefix;
+        size_t size;
+        cairn_netcode_drop drop;
+    } cases[] = {
+        {0x15, 17, CAIRN_NETCODE_DROP_SIZE},
+        {0x15, 1226, CAIRN_NETCODE_DROP_SIZE},
+        {0x00, 1078, CAIRN_NETCODE_DROP_TYPE},
+        {0x13, 326, CAIRN_NETCODE_DROP_TYPE},
+        {0x17, 30, CAIRN_NETCODE_DROP_TYPE},
+        {0x05, 30, CAIRN_NETCODE_DROP_SEQUENCE_BYTES},
+        {0x95, 30, CAIRN_NETCODE_DROP_SEQUENCE_BYTES},
+        {0x12, 334, CAIRN_NETCODE_DROP_WRONG_STATE},
+        {0x11, 30, CAIRN_NETCODE_DROP_WRONG_STATE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        kit_datagram datagram = {
+            .from = k.server_address, .size = cases[i].size, .bytes = {cases[i].prefix}};
+        assert_int_equal(kit_to_client(&k, 0, &datagram), cases[i].drop);
+    }
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
+    kit_close(&k);
+}
+
+static void a_client_that_leaves_says_so_ten_times_and_one_is_enough(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    kit_join(&k, 0);
+    cairn_netcode_client_disconnect(k.clients[0], k.now_ns);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_DISCONNECTED);
+    for (int i = 0; i < 9; ++i) {
+        kit_from_client(&k, 0);
+    }
+    const kit_datagram last = kit_from_client(&k, 0);
+    assert_int_equal(kit_to_server(&k, &last), CAIRN_NETCODE_TAKEN);
+    expect_datagrams(&k, 0);
+    assert_int_equal(kit_client_payload(&k, 0, 10).size, 0);
+    kit_take_events(&k);
+    assert_int_equal(k.events[1].reason, CAIRN_NETCODE_LEFT);
+    kit_close(&k);
+}
+
+static void the_same_id_may_come_back_after_leaving(void **state) {
+    (void)state;
+    kit k = kit_open(2);
+    for (int i = 0; i < 5; ++i) {
+        kit_join(&k, 0);
+        kit_run(&k, KIT_S);
+        cairn_netcode_client_disconnect(k.clients[0], k.now_ns);
+        kit_exchange(&k);
+        assert_false(cairn_netcode_server_connected(k.server, 0));
+        k.now_ns += 1;
+    }
+    kit_close(&k);
+}
+
+static void the_same_id_waits_until_its_lost_self_timed_out(void **state) {
+    (void)state;
+    kit k = kit_open(2);
+    kit_join(&k, 0);
+    kit_throw_away(&k);
+    k.client_addresses[0].port += 1;
+    kit_run(&k, KIT_S / 2);
+    kit_connect(&k, 0);
+    kit_run(&k, 4 * KIT_S);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_SENDING_REQUEST);
+    assert_true(kit_drops(&k, CAIRN_NETCODE_DROP_ID_CONNECTED) > 10);
+    kit_run(&k, KIT_S);
+    assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
+    kit_close(&k);
+}
+
+static void undrained_answers_are_counted_and_bounded(void **state) {
+    (void)state;
+    kit k = kit_open(1);
+    CONNECT(&k, .timeout_s = 600, .lifetime_s = 600);
+    for (int i = 0; i < 100; ++i) {
+        advance(&k, KIT_S / 10);
+    }
+    assert_true(kit_client_drops(&k, 0, CAIRN_NETCODE_DROP_SEND_QUEUE_FULL) > 80);
+    kit_throw_away(&k);
+    advance(&k, KIT_S / 10);
+    expect_datagrams(&k, 1);
+    kit_close(&k);
+}
+
+static void every_state_has_words_of_its_own(void **state) {
+    (void)state;
+    for (int i = CAIRN_NETCODE_STATE_TOKEN_EXPIRED; i <= CAIRN_NETCODE_STATE_CONNECTED; ++i) {
+        for (int k = CAIRN_NETCODE_STATE_TOKEN_EXPIRED; k < i; ++k) {
+            assert_string_not_equal(cairn_netcode_client_state_text((cairn_netcode_client_state)i),
+                cairn_netcode_client_state_text((cairn_netcode_client_state)k));
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_token_that_cannot_be_read_is_invalid),
+        cmocka_unit_test(an_expired_token_is_not_even_tried),
+        cmocka_unit_test(a_request_leaves_at_once_and_then_ten_times_a_second),
+        cmocka_unit_test(the_challenge_is_answered_at_once_and_then_ten_times_a_second),
+        cmocka_unit_test(servers_are_tried_in_order_for_a_whole_time_out_each),
+        cmocka_unit_test(a_client_denied_by_one_server_joins_the_next),
+        cmocka_unit_test(one_key_never_seals_two_packets_under_one_sequence),
+        cmocka_unit_test(an_unanswered_response_times_out),
+        cmocka_unit_test(a_token_that_runs_out_on_the_way_ends_the_attempt),
+        cmocka_unit_test(a_token_that_lives_for_ever_overflows_nothing),
+        cmocka_unit_test(a_silent_server_is_given_up_at_the_time_out_and_not_before),
+        cmocka_unit_test(a_payload_counts_as_life_and_as_a_packet_sent),
+        cmocka_unit_test(payloads_before_the_connection_are_dropped),
+        cmocka_unit_test(a_datagram_is_refused_by_name),
+        cmocka_unit_test(a_client_that_leaves_says_so_ten_times_and_one_is_enough),
+        cmocka_unit_test(the_same_id_may_come_back_after_leaving),
+        cmocka_unit_test(the_same_id_waits_until_its_lost_self_timed_out),
+        cmocka_unit_test(undrained_answers_are_counted_and_bounded),
+        cmocka_unit_test(every_state_has_words_of_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
