@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "schema/scene.h"
+
+static cairn_scene *parse(const char *json, char error[CAIRN_SCENE_ERROR_SIZE]) {
+    cairn_scene *scene;
+    cairn_scene_parse(json, strlen(json), &scene, error);
+    return scene;
+}
+
+static cairn_scene *parse_good(const char *json) {
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    cairn_scene *scene = parse(json, error);
+    if (scene == NULL) {
+        fail_msg("%s", error);
+    }
+    assert_string_equal(error, "");
+    return scene;
+}
+
+static void what_a_scene_leaves_out_has_a_default(void **state) {
+    (void)state;
+    cairn_scene *scene = parse_good("{\"name\": \"a\", \"bodies\": [{\"shapes\": [{}]}]}");
+    assert_string_equal(scene->name, "a");
+    assert_string_equal(scene->rules, "");
+    assert_int_equal(scene->tick_rate_hz, 60);
+    assert_true(scene->gravity.x == 0.0f && scene->gravity.y == -9.81f);
+    assert_int_equal(scene->body_count, 1);
+    assert_int_equal(scene->bodies[0].kind, 2);
+    assert_true(scene->bodies[0].rotation.w == 1.0f);
+    assert_int_equal(scene->bodies[0].grid_count[1], 1);
+    assert_int_equal(scene->shape_count, 1);
+    assert_int_equal(scene->shapes[0].kind, 3);
+    assert_true(scene->shapes[0].half_extents.z == 0.5f);
+    assert_true(scene->shapes[0].mask == UINT32_MAX);
+    cairn_scene_destroy(scene);
+}
+
+static void shapes_of_all_bodies_stand_in_one_list(void **state) {
+    (void)state;
+    cairn_scene *scene = parse_good(
+        "{\"name\": \"a\", \"bodies\": [{\"shapes\": [{}, {\"kind\": \"sphere\"}]}, {},"
+        " {\"shapes\": [{\"kind\": \"capsule\"}]}],"
+        " \"joints\": [{\"kind\": \"distance\", \"body_b\": 2, \"anchor_a\": [1, 2, 3]}]}");
+    assert_int_equal(scene->bodies[0].shape_count, 2);
+    assert_int_equal(scene->bodies[1].shape_count, 0);
+    assert_int_equal(scene->bodies[2].first_shape, 2);
+    assert_int_equal(scene->shapes[2].kind, 2);
+    assert_int_equal(scene->joints[0].kind, 2);
+    assert_true(scene->joints[0].anchor_a.z == 3.0f);
+    cairn_scene_destroy(scene);
+}
+
+static void numbers_become_the_nearest_bits(void **state) {
+    (void)state;
+    cairn_scene *scene = parse_good(
+        "{\"name\": \"a\", \"gravity\": [1e-45, -0.0, 0.1],"
+        " \"seed\": 18446744073709551615, \"slop\": 0.500000029802322387695312500000001}");
+    assert_true(scene->gravity.x == 0x1p-149f);
+    assert_false(1.0f / scene->gravity.y < 0.0f); // no -0 enters a world
+    assert_true(scene->gravity.z == 0x1.99999ap-4f);
+    assert_true(scene->slop == 0x1.000002p-1f); // just above half way
+    assert_true(scene->seed == UINT64_MAX);
+    cairn_scene_destroy(scene);
+}
+
+static void the_locale_does_not_matter(void **state) {
+    (void)state;
+    static const char *const commas[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
+    for (size_t i = 0; i < sizeof commas / sizeof commas[0]; ++i) {
+        if (setlocale(LC_ALL, commas[i]) != NULL) {
+            cairn_scene *scene = parse_good("{\"name\": \"a\", \"slop\": 0.25}");
+            setlocale(LC_ALL, "C");
+            assert_true(scene->slop == 0.25f);
+            cairn_scene_destroy(scene);
+            return;
+        }
+    }
+    skip();
+}
+
+#define SHAPE(fields) "{\"name\": \"a\", \"bodies\": [{}, {\"shapes\": [{" fields "}]}]}"
+#define BODY(fields) "{\"name\": \"a\", \"bodies\": [{" fields "}]}"
+#define SETTING(fields) "{\"name\": \"a\", " fields "}"
+#define JOINT(fields)                                                                              \
+    "{\"name\": \"a\", \"bodies\": [{\"grid_count\": [2, 1, 1]}], \"joints\": [{" fields "}]}"
+
+static const struct {
+    const char *json;
+    cairn_status status;
+    const char *error;
+} refusals[] = {
+    // The text.
+    {"", CAIRN_MALFORMED, "line 1, column 0: input file is empty"},
+    {"{\n \"name\": \"a\",\n \"colour\": 1}", CAIRN_MALFORMED,
+        "line 3, column 12: unknown field: colour"},
+    {"{}", CAIRN_MALFORMED, "line 1, column 2: required field is missing: name in Scene"},
+    {"{\"name\": \"a\",}", CAIRN_MALFORMED,
+        "line 1, column 14: expecting: string constant instead got: }"},
+    {"{\"name\": \"a\"} 1", CAIRN_MALFORMED,
+        "line 1, column 15: expecting: end of file instead got: integer constant"},
+    {"{\"name\": \"a\",\n \"slop\": sin(1)}", CAIRN_MALFORMED,
+        "line 2, column 13: functions are not allowed"},
+    {SETTING("\"slop\": \"1,5\""), CAIRN_MALFORMED, "line 1, column 28: invalid number: \"1,5\""},
+    {SETTING("\"seed\": -1"), CAIRN_MALFORMED,
+        "line 1, column 25: invalid number: \"-1\", constant does not fit [0; "
+        "18446744073709551615]"},
+    {SETTING("\"gravity\": [0, 1]"), CAIRN_MALFORMED,
+        "line 1, column 32: wrong number of unnamed fields in table vector"},
+    {BODY("\"kind\": \"heavy\""), CAIRN_MALFORMED, "line 1, column 41: unknown enum value: heavy"},
+    // The settings.
+    {"{\"name\": \"\"}", CAIRN_INVALID_ARGUMENT, "name: must not be empty"},
+    {"{\"name\": \"a\\u0000b\"}", CAIRN_INVALID_ARGUMENT,
+        "name: must be at most 31 characters of ASCII"},
+    {"{\"name\": \"a\\nb\"}", CAIRN_INVALID_ARGUMENT, "name: must be printable ASCII"},
+    {"{\"name\": \"abcdefghijklmnopqrstuvwxyz123456\"}", CAIRN_INVALID_ARGUMENT,
+        "name: must be at most 31 characters of ASCII"},
+    {SETTING("\"body_capacity\": 65537"), CAIRN_INVALID_ARGUMENT,
+        "body_capacity: must be in [1, 65536], is 65537"},
+    {SETTING("\"shape_capacity\": 0"), CAIRN_INVALID_ARGUMENT,
+        "shape_capacity: must be in [1, 131072], is 0"},
+    {SETTING("\"joint_capacity\": 65537"), CAIRN_INVALID_ARGUMENT,
+        "joint_capacity: must be in [0, 65536], is 65537"},
+    {SETTING("\"contact_capacity\": 0"), CAIRN_INVALID_ARGUMENT,
+        "contact_capacity: must be in [1, 1048576], is 0"},
+    {SETTING("\"tick_rate_hz\": 241"), CAIRN_INVALID_ARGUMENT,
+        "tick_rate_hz: must be in [10, 240], is 241"},
+    {SETTING("\"gravity\": [0, 1e999, 0]"), CAIRN_NON_FINITE, "gravity.y: must be a finite number"},
+    {SETTING("\"iterations\": 256"), CAIRN_INVALID_ARGUMENT,
+        "iterations: must be in [1, 255], is 256"},
+    {SETTING("\"friction_model\": 2"), CAIRN_INVALID_ARGUMENT,
+        "friction_model: must be in [0, 1], is 2"},
+    {SETTING("\"baumgarte\": 1.5"), CAIRN_INVALID_ARGUMENT,
+        "baumgarte: must be in [1e-06, 1], is 1.5"},
+    {SETTING("\"slop\": nan"), CAIRN_NON_FINITE, "slop: must be a finite number"},
+    {SETTING("\"restitution_threshold\": -1"), CAIRN_INVALID_ARGUMENT,
+        "restitution_threshold: must be in [0, 10000], is -1"},
+    // Bodies.
+    {BODY("\"kind\": 3"), CAIRN_INVALID_ARGUMENT, "bodies[0].kind: must be in [0, 2], is 3"},
+    {BODY("\"position\": [0, 0, 1e6]"), CAIRN_INVALID_ARGUMENT,
+        "bodies[0].position.z: must be in [-100000, 100000], is 1e+06"},
+    {BODY("\"rotation\": [0, 0, 0, 0]"), CAIRN_INVALID_ARGUMENT,
+        "bodies[0].rotation: must be of length 1"},
+    {BODY("\"rotation\": [nan, 0, 0, 1]"), CAIRN_NON_FINITE,
+        "bodies[0].rotation: must be finite numbers"},
+    {BODY("\"linear_velocity\": [10001, 0, 0]"), CAIRN_INVALID_ARGUMENT,
+        "bodies[0].linear_velocity.x: must be in [-10000, 10000], is 10001"},
+    {BODY("\"angular_velocity\": [0, inf, 0]"), CAIRN_NON_FINITE,
+        "bodies[0].angular_velocity.y: must be a finite number"},
+    {BODY("\"linear_damping\": -1"), CAIRN_INVALID_ARGUMENT,
+        "bodies[0].linear_damping: must be in [0, 1e+06], is -1"},
+    {BODY("\"grid_count\": [1, 0, 1]"), CAIRN_INVALID_ARGUMENT,
+        "bodies[0].grid_count.y: must be in [1, 1024], is 0"},
+    {BODY("\"grid_count\": [3, 1, 1], \"grid_spacing\": [60000, 0, 0]"), CAIRN_INVALID_ARGUMENT,
+        "bodies[0].grid_spacing, last body.x: must be in [-100000, 100000], is 120000"},
+    {BODY("\"grid_count\": [1024, 1024, 1024]"), CAIRN_CAPACITY,
+        "bodies, grids unrolled: must be in [0, 1024], is 1073741824"},
+    {BODY("\"grid_count\": [600, 1, 1], \"shapes\": [{}, {}]"), CAIRN_CAPACITY,
+        "shapes, grids unrolled: must be in [0, 1024], is 1200"},
+    // Shapes.
+    {SHAPE("\"kind\": 0"), CAIRN_INVALID_ARGUMENT,
+        "bodies[1].shapes[0].kind: must be in [1, 4], is 0"},
+    {SHAPE("\"kind\": \"half_space\""), CAIRN_INVALID_ARGUMENT,
+        "bodies[1].shapes[0].kind: a half_space belongs to a static body"},
+    {SHAPE("\"kind\": \"sphere\", \"radius\": -1"), CAIRN_INVALID_ARGUMENT,
+        "bodies[1].shapes[0].radius: must be in [0.001, 10000], is -1"},
+    {SHAPE("\"kind\": \"capsule\", \"half_height\": 0"), CAIRN_INVALID_ARGUMENT,
+        "bodies[1].shapes[0].half_height: must be in [0.001, 10000], is 0"},
+    {SHAPE("\"half_extents\": [1, 1, 0]"), CAIRN_INVALID_ARGUMENT,
+        "bodies[1].shapes[0].half_extents.z: must be in [0.001, 10000], is 0"},
+    {SHAPE("\"density\": 0"), CAIRN_INVALID_ARGUMENT,
+        "bodies[1].shapes[0].density: must be in [1e-06, 1e+06], is 0"},
+    {SHAPE("\"friction\": -1"), CAIRN_INVALID_ARGUMENT,
+        "bodies[1].shapes[0].friction: must be in [0, 1000], is -1"},
+    {SHAPE("\"restitution\": 2"), CAIRN_INVALID_ARGUMENT,
+        "bodies[1].shapes[0].restitution: must be in [0, 1], is 2"},
+    // Joints.
+    {JOINT("\"kind\": 3"), CAIRN_INVALID_ARGUMENT, "joints[0].kind: must be in [1, 2], is 3"},
+    {JOINT("\"body_b\": 2"), CAIRN_INVALID_ARGUMENT, "joints[0].body_b: must be in [0, 1], is 2"},
+    {JOINT("\"body_a\": 1, \"body_b\": 1"), CAIRN_INVALID_ARGUMENT,
+        "joints[0].body_b: must be another body than body_a"},
+    {JOINT("\"body_b\": 1, \"length\": -1"), CAIRN_INVALID_ARGUMENT,
+        "joints[0].length: must be in [0, 10000], is -1"},
+    {"{\"name\": \"a\", \"joint_capacity\": 0, \"bodies\": [{}, {}], \"joints\": [{\"body_b\": "
+     "1}]}",
+        CAIRN_CAPACITY, "joints: must be in [0, 0], is 1"},
+};
+
+static void what_is_wrong_is_told_with_its_place(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; ++i) {
+        char error[CAIRN_SCENE_ERROR_SIZE];
+        cairn_scene *scene;
+        const cairn_status status =
+            cairn_scene_parse(refusals[i].json, strlen(refusals[i].json), &scene, error);
+        assert_null(scene);
+        assert_string_equal(error, refusals[i].error);
+        assert_int_equal(status, refusals[i].status);
+    }
+}
+
+static void a_zero_byte_is_no_end(void **state) {
+    (void)state;
+    static const char json[] = "{\"name\":\"a\"}\0{";
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    cairn_scene *scene;
+    assert_int_equal(cairn_scene_parse(json, sizeof json - 1, &scene, error), CAIRN_MALFORMED);
+    assert_string_equal(error, "line 1, column 13: a zero byte");
+}
+
+static void depth_is_bounded(void **state) {
+    (void)state;
+    char json[4096];
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    memset(json, '[', sizeof json - 1);
+    json[sizeof json - 1] = '\0';
+    memcpy(json, "{\"bodies\":", 10);
+    assert_null(parse(json, error));
+    assert_string_not_equal(error, "");
+}
+
+static void parentheses_in_texts_and_comments_are_no_functions(void **state) {
+    (void)state;
+    cairn_scene_destroy(parse_good("// a (comment) with \"quotes\n{\"name\": \"a (b) \\\" (\"}"));
+}
+
+static void one_scene_after_another_knows_nothing_of_the_first(void **state) {
+    (void)state;
+    cairn_scene_destroy(parse_good("{\"name\": \"a\", \"tick_rate_hz\": 30}"));
+    cairn_scene *scene = parse_good("{\"name\": \"b\"}");
+    assert_int_equal(scene->tick_rate_hz, 60);
+    cairn_scene_destroy(scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_scene_leaves_out_has_a_default),
+        cmocka_unit_test(shapes_of_all_bodies_stand_in_one_list),
+        cmocka_unit_test(numbers_become_the_nearest_bits),
+        cmocka_unit_test(the_locale_does_not_matter),
+        cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+        cmocka_unit_test(a_zero_byte_is_no_end),
+        cmocka_unit_test(depth_is_bounded),
+        cmocka_unit_test(parentheses_in_texts_and_comments_are_no_functions),
+        cmocka_unit_test(one_scene_after_another_knows_nothing_of_the_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

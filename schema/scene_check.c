@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "schema/scene_check.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Where the checks stand in the scene, and the first thing that was wrong.
+typedef struct checker {
+    cairn_status status;
+    char *error;
+    char path[64]; // "bodies[3].shapes[0]." or ""
+} checker;
+
+// Sizes of shapes are those of sim/sim.h, in metres.
+static const float size_min = 1e-3f;
+static const float size_max = 1e4f;
+static const float distance_max = 1e5f;
+static const float speed_max = 1e4f;
+
+enum { SHAPE_SPHERE = 1, SHAPE_CAPSULE = 2, SHAPE_BOX = 3, SHAPE_HALF_SPACE = 4 };
+
+static bool is_finite(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (bits & 0x7f800000u) != 0x7f800000u;
+}
+
+static void fail(checker *c, cairn_status status, const char *field, const char *why) {
+    if (c->status == CAIRN_OK) {
+        c->status = status;
+        snprintf(c->error, CAIRN_SCENE_ERROR_SIZE, "%s%s: %s", c->path, field, why);
+    }
+}
+
+static void check_float(checker *c, const char *field, float value, float lower, float upper) {
+    char why[96];
+    if (!is_finite(value)) {
+        fail(c, CAIRN_NON_FINITE, field, "must be a finite number");
+    } else if (value < lower || value > upper) {
+        snprintf(why, sizeof why, "must be in [%g, %g], is %g", (double)lower, (double)upper,
+            (double)value);
+        fail(c, CAIRN_INVALID_ARGUMENT, field, why);
+    }
+}
+
+static void check_count(checker *c, const char *field, uint64_t value, uint64_t lower,
+    uint64_t upper, cairn_status status) {
+    char why[96];
+    if (value < lower || value > upper) {
+        snprintf(why, sizeof why, "must be in [%llu, %llu], is %llu", (unsigned long long)lower,
+            (unsigned long long)upper, (unsigned long long)value);
+        fail(c, status, field, why);
+    }
+}
+
+static void check_range(
+    checker *c, const char *field, uint32_t value, uint32_t lower, uint32_t upper) {
+    check_count(c, field, value, lower, upper, CAIRN_INVALID_ARGUMENT);
+}
+
+static void check_vec3(checker *c, const char *field, cairn_wire_vec3 value, float limit) {
+    const float components[3] = {value.x, value.y, value.z};
+    for (int i = 0; i < 3; ++i) {
+        char name[48];
+        snprintf(name, sizeof name, "%s.%c", field, "xyz"[i]);
+        check_float(c, name, components[i], -limit, limit);
+    }
+}
+
+static void check_rotation(checker *c, const char *field, cairn_wire_quat q) {
+    const float square = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
+    if (!is_finite(square)) {
+        fail(c, CAIRN_NON_FINITE, field, "must be finite numbers");
+    } else if (square < 0.81f || square > 1.21f) {
+        fail(c, CAIRN_INVALID_ARGUMENT, field, "must be of length 1");
+    }
+}
+
+static void check_name(checker *c, const char *field, const char *name, bool may_be_empty) {
+    if (name[0] == '\0' && !may_be_empty) {
+        fail(c, CAIRN_INVALID_ARGUMENT, field, "must not be empty");
+    }
+    for (const char *at = name; *at != '\0'; ++at) {
+        if (*at < ' ' || *at > '~') {
+            fail(c, CAIRN_INVALID_ARGUMENT, field, "must be printable ASCII");
+        }
+    }
+}
+
+static void check_settings(checker *c, const cairn_scene *s) {
+    check_name(c, "name", s->name, false);
+    check_name(c, "rules", s->rules, true);
+    check_range(c, "body_capacity", s->body_capacity, 1, CAIRN_BODIES_MAX);
+    check_range(c, "shape_capacity", s->shape_capacity, 1, CAIRN_SHAPES_MAX);
+    check_range(c, "joint_capacity", s->joint_capacity, 0, CAIRN_JOINTS_MAX);
+    check_range(c, "contact_capacity", s->contact_capacity, 1, CAIRN_CONTACTS_MAX);
+    check_range(c, "tick_rate_hz", s->tick_rate_hz, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX);
+    check_vec3(c, "gravity", s->gravity, 1e4f);
+    check_range(c, "iterations", s->iterations, 1, 255);
+    check_range(c, "friction_model", s->friction_model, 0, 1);
+    check_float(c, "baumgarte", s->baumgarte, 1e-6f, 1.0f);
+    check_float(c, "slop", s->slop, 0.0f, 1.0f);
+    check_float(c, "restitution_threshold", s->restitution_threshold, 0.0f, speed_max);
+}
+
+static void check_sizes(checker *c, const cairn_scene_shape *shape) {
+    if (shape->kind == SHAPE_SPHERE || shape->kind == SHAPE_CAPSULE) {
+        check_float(c, "radius", shape->radius, size_min, size_max);
+    }
+    if (shape->kind == SHAPE_CAPSULE) {
+        check_float(c, "half_height", shape->half_height, size_min, size_max);
+    }
+    if (shape->kind == SHAPE_BOX) {
+        check_float(c, "half_extents.x", shape->half_extents.x, size_min, size_max);
+        check_float(c, "half_extents.y", shape->half_extents.y, size_min, size_max);
+        check_float(c, "half_extents.z", shape->half_extents.z, size_min, size_max);
+    }
+}
+
+static void check_shape(checker *c, const cairn_scene_shape *shape, uint32_t body_kind) {
+    check_range(c, "kind", shape->kind, SHAPE_SPHERE, SHAPE_HALF_SPACE);
+    check_sizes(c, shape);
+    if (shape->kind == SHAPE_HALF_SPACE && body_kind != 0) {
+        fail(c, CAIRN_INVALID_ARGUMENT, "kind", "a half_space belongs to a static body");
+    }
+    check_vec3(c, "position", shape->position, distance_max);
+    check_rotation(c, "rotation", shape->rotation);
+    check_float(c, "density", shape->density, 1e-6f, 1e6f);
+    check_float(c, "friction", shape->friction, 0.0f, 1e3f);
+    check_float(c, "restitution", shape->restitution, 0.0f, 1.0f);
+}
+
+static void check_grid(checker *c, const cairn_scene_body *body) {
+    check_range(c, "grid_count.x", body->grid_count[0], 1, 1024);
+    check_range(c, "grid_count.y", body->grid_count[1], 1, 1024);
+    check_range(c, "grid_count.z", body->grid_count[2], 1, 1024);
+    check_vec3(c, "grid_spacing", body->grid_spacing, distance_max);
+    // The last corner is the furthest, and must be a place where a body may be.
+    const cairn_wire_vec3 last = {
+        .x = body->position.x + (float)(body->grid_count[0] - 1) * body->grid_spacing.x,
+        .y = body->position.y + (float)(body->grid_count[1] - 1) * body->grid_spacing.y,
+        .z = body->position.z + (float)(body->grid_count[2] - 1) * body->grid_spacing.z,
+    };
+    check_vec3(c, "grid_spacing, last body", last, distance_max);
+}
+
+static void check_body(checker *c, const cairn_scene_body *body) {
+    check_range(c, "kind", body->kind, 0, 2);
+    check_vec3(c, "position", body->position, distance_max);
+    check_rotation(c, "rotation", body->rotation);
+    check_vec3(c, "linear_velocity", body->linear_velocity, speed_max);
+    check_vec3(c, "angular_velocity", body->angular_velocity, speed_max);
+    check_float(c, "linear_damping", body->linear_damping, 0.0f, 1e6f);
+    check_float(c, "angular_damping", body->angular_damping, 0.0f, 1e6f);
+    check_float(c, "gravity_scale", body->gravity_scale, -1e6f, 1e6f);
+    check_grid(c, body);
+}
+
+// Returns how many bodies there are once grids are unrolled.
+static uint64_t check_bodies(checker *c, const cairn_scene *scene) {
+    uint64_t bodies = 0;
+    uint64_t shapes = 0;
+    for (uint32_t i = 0; i < scene->body_count && c->status == CAIRN_OK; ++i) {
+        const cairn_scene_body *body = &scene->bodies[i];
+        snprintf(c->path, sizeof c->path, "bodies[%u].", (unsigned)i);
+        check_body(c, body);
+        for (uint32_t k = 0; k < body->shape_count && c->status == CAIRN_OK; ++k) {
+            snprintf(c->path, sizeof c->path, "bodies[%u].shapes[%u].", (unsigned)i, (unsigned)k);
+            check_shape(c, &scene->shapes[body->first_shape + k], body->kind);
+        }
+        const uint64_t copies =
+            (uint64_t)body->grid_count[0] * body->grid_count[1] * body->grid_count[2];
+        bodies += copies;
+        shapes += copies * body->shape_count;
+    }
+    c->path[0] = '\0';
+    check_count(c, "bodies, grids unrolled", bodies, 0, scene->body_capacity, CAIRN_CAPACITY);
+    check_count(c, "shapes, grids unrolled", shapes, 0, scene->shape_capacity, CAIRN_CAPACITY);
+    return bodies;
+}
+
+static void check_joint(checker *c, const cairn_scene_joint *joint, uint64_t body_count) {
+    const uint64_t last = body_count > 0 ? body_count - 1 : 0;
+    check_range(c, "kind", joint->kind, 1, 2);
+    check_count(c, "body_a", joint->body_a, 0, last, CAIRN_INVALID_ARGUMENT);
+    check_count(c, "body_b", joint->body_b, 0, last, CAIRN_INVALID_ARGUMENT);
+    if (joint->body_a == joint->body_b) {
+        fail(c, CAIRN_INVALID_ARGUMENT, "body_b", "must be another body than body_a");
+    }
+    check_vec3(c, "anchor_a", joint->anchor_a, size_max);
+    check_vec3(c, "anchor_b", joint->anchor_b, size_max);
+    check_float(c, "length", joint->length, 0.0f, size_max);
+}
+
+cairn_status cairn_scene_check(const cairn_scene *scene, char error[CAIRN_SCENE_ERROR_SIZE]) {
+    checker c = {.status = CAIRN_OK, .error = error};
+    error[0] = '\0';
+    check_settings(&c, scene);
+    const uint64_t body_count = check_bodies(&c, scene);
+    check_count(&c, "joints", scene->joint_count, 0, scene->joint_capacity, CAIRN_CAPACITY);
+    for (uint32_t i = 0; i < scene->joint_count && c.status == CAIRN_OK; ++i) {
+        snprintf(c.path, sizeof c.path, "joints[%u].", (unsigned)i);
+        check_joint(&c, &scene->joints[i], body_count);
+    }
+    return c.status;
+}
+
+void cairn_scene_destroy(cairn_scene *scene) {
+    if (scene != NULL) {
+        free(scene->bodies);
+        free(scene->shapes);
+        free(scene->joints);
+        free(scene);
+    }
+}

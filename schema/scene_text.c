@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "schema/scene_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct scanner {
+    unsigned long line;
+    unsigned long column;
+    bool in_text;
+    bool in_comment;
+    bool escaped; // the character before was a backslash inside a text
+} scanner;
+
+static void explain(char *error, unsigned long line, unsigned long column, const char *words) {
+    snprintf(error, CAIRN_SCENE_ERROR_SIZE, "line %lu, column %lu: %.200s", line, column, words);
+    for (char *c = error; *c != '\0'; ++c) {
+        *c = *c >= ' ' && *c <= '~' ? *c : '?';
+    }
+}
+
+static void step(scanner *s, char c, char next) {
+    s->column += 1;
+    if (c == '\n') {
+        s->line += 1;
+        s->column = 0;
+        s->in_comment = false;
+    } else if (s->in_text) {
+        s->in_text = c != '"' || s->escaped;
+        s->escaped = c == '\\' && !s->escaped;
+    } else if (!s->in_comment) {
+        s->in_text = c == '"';
+        s->in_comment = c == '/' && next == '/';
+    }
+}
+
+bool cairn_scene_text_check(const char *json, size_t size, char error[CAIRN_SCENE_ERROR_SIZE]) {
+    scanner s = {.line = 1};
+    for (size_t i = 0; i < size; ++i) {
+        step(&s, json[i], i + 1 < size ? json[i + 1] : '\0');
+        if (json[i] == '\0') {
+            explain(error, s.line, s.column, "a zero byte");
+            return false;
+        }
+        if (json[i] == '(' && !s.in_text && !s.in_comment) {
+            explain(error, s.line, s.column, "functions are not allowed");
+            return false;
+        }
+    }
+    return true;
+}
+
+void cairn_scene_text_explain(const char *said, char error[CAIRN_SCENE_ERROR_SIZE]) {
+    char *end = NULL;
+    const unsigned long line = strtoul(said, &end, 10);
+    const unsigned long column = *end == ':' ? strtoul(end + 1, &end, 10) : 0;
+    const char *words = strstr(end, "error: ");
+    char first_line[CAIRN_SCENE_ERROR_SIZE];
+    snprintf(first_line, sizeof first_line, "%s", words == NULL ? end : words + 7);
+    first_line[strcspn(first_line, "\n")] = '\0';
+    explain(error, line, column, first_line);
+}

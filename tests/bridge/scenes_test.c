@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "bridge/scene_library.h"
+#include "bridge/scene_world.h"
+
+static cairn_scene *parse(const char *json, size_t size) {
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    cairn_scene *scene;
+    if (cairn_scene_parse(json, size, &scene, error) != CAIRN_OK) {
+        fail_msg("%s", error);
+    }
+    return scene;
+}
+
+static cairn_world *create_world(const cairn_scene *scene) {
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    cairn_world *world;
+    if (cairn_scene_world_create(scene, NULL, &world, error) != CAIRN_OK) {
+        fail_msg("%s: %s", scene->name, error);
+    }
+    return world;
+}
+
+static cairn_world *world_of_library(const char *name) {
+    const cairn_scene_text *text = cairn_scene_library_find(name);
+    assert_non_null(text);
+    cairn_scene *scene = parse(text->json, text->size);
+    assert_string_equal(scene->name, name);
+    cairn_world *world = create_world(scene);
+    cairn_scene_destroy(scene);
+    return world;
+}
+
+static void every_scene_of_the_library_builds_and_steps(void **state) {
+    (void)state;
+    uint32_t count;
+    const cairn_scene_text *texts = cairn_scene_library(&count);
+    assert_true(count >= 6);
+    for (uint32_t i = 0; i < count; ++i) {
+        cairn_world *world = world_of_library(texts[i].name);
+        cairn_world_step(world, NULL, 0);
+        assert_int_equal(cairn_world_counters_read(world).bodies_quarantined, 0);
+        assert_int_equal(cairn_world_counters_read(world).contacts_dropped, 0);
+        cairn_world_destroy(world);
+    }
+}
+
+static void scenes_hold_as_many_bodies_as_they_say(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        uint32_t bodies;
+        uint32_t joints;
+    } scenes[] = {{"empty", 1, 0}, {"stack10", 11, 0}, {"field", 257, 0}, {"cubes901", 902, 0},
+        {"joints", 12, 8}, {"demo", 265, 1}};
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i) {
+        cairn_world *world = world_of_library(scenes[i].name);
+        const cairn_world_counts counts = cairn_world_counts_read(world);
+        assert_int_equal(counts.bodies, scenes[i].bodies);
+        assert_int_equal(counts.joints, scenes[i].joints);
+        cairn_world_destroy(world);
+    }
+}
+
+static void joints_of_the_scenes_hold_from_the_start(void **state) {
+    (void)state;
+    static const char *const names[] = {"joints", "demo"};
+    for (size_t i = 0; i < 2; ++i) {
+        cairn_world *world = world_of_library(names[i]);
+        for (cairn_joint_id joint = 1;; ++joint) {
+            float error;
+            if (cairn_joint_error(world, joint, &error) != CAIRN_OK) {
+                assert_true(joint > 1);
+                break;
+            }
+            assert_true(error < 1e-4f);
+        }
+        cairn_world_destroy(world);
+    }
+}
+
+static void a_grid_runs_along_x_then_y_then_z(void **state) {
+    (void)state;
+    static const char json[] = "{\"name\": \"grid\", \"bodies\": [{\"position\": [1, 2, 3],"
+                               " \"grid_count\": [2, 3, 2], \"grid_spacing\": [10, 20, 30],"
+                               " \"shapes\": [{}]}]}";
+    cairn_scene *scene = parse(json, sizeof json - 1);
+    cairn_world *world = create_world(scene);
+    cairn_body_state bodies[12];
+    assert_int_equal(cairn_world_bodies(world, bodies, 12), 12);
+    assert_true(bodies[1].position.x == 11.0f && bodies[1].position.y == 2.0f);
+    assert_true(bodies[2].position.x == 1.0f && bodies[2].position.y == 22.0f);
+    assert_true(bodies[6].position.y == 2.0f && bodies[6].position.z == 33.0f);
+    assert_true(bodies[11].position.x == 11.0f && bodies[11].position.y == 42.0f);
+    cairn_world_destroy(world);
+    cairn_scene_destroy(scene);
+}
+
+static void a_scene_that_says_nothing_is_the_default_world(void **state) {
+    (void)state;
+    cairn_scene *scene = parse("{\"name\": \"a\"}", 13);
+    const cairn_world_def ours = cairn_scene_world_def(scene, NULL);
+    const cairn_world_def theirs = cairn_world_def_default();
+    assert_int_equal(ours.body_capacity, theirs.body_capacity);
+    assert_int_equal(ours.shape_capacity, theirs.shape_capacity);
+    assert_int_equal(ours.joint_capacity, theirs.joint_capacity);
+    assert_int_equal(ours.contact_capacity, theirs.contact_capacity);
+    assert_int_equal(ours.tick_rate_hz, theirs.tick_rate_hz);
+    assert_memory_equal(&ours.gravity, &theirs.gravity, sizeof ours.gravity);
+    assert_int_equal(ours.iterations, theirs.iterations);
+    assert_int_equal(ours.friction_model, theirs.friction_model);
+    assert_int_equal(ours.warm_start, theirs.warm_start);
+    assert_int_equal(ours.sleep, theirs.sleep);
+    assert_true(ours.baumgarte == theirs.baumgarte && ours.slop == theirs.slop);
+    assert_true(ours.restitution_threshold == theirs.restitution_threshold);
+    assert_true(ours.seed == theirs.seed && ours.rules == theirs.rules);
+    cairn_scene_destroy(scene);
+}
+
+static void what_a_world_cannot_hold_is_refused_with_words(void **state) {
+    (void)state;
+    static const char json[] = "{\"name\": \"a\", \"rules\": \"chess\"}";
+    cairn_scene *scene = parse(json, sizeof json - 1);
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    cairn_world *world;
+    assert_int_equal(cairn_scene_world_create(scene, NULL, &world, error), CAIRN_NOT_FOUND);
+    assert_null(world);
+    assert_string_equal(error, "rules: no rules are named 'chess'");
+    cairn_scene_destroy(scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_scene_of_the_library_builds_and_steps),
+        cmocka_unit_test(scenes_hold_as_many_bodies_as_they_say),
+        cmocka_unit_test(joints_of_the_scenes_hold_from_the_start),
+        cmocka_unit_test(a_grid_runs_along_x_then_y_then_z),
+        cmocka_unit_test(a_scene_that_says_nothing_is_the_default_world),
+        cmocka_unit_test(what_a_world_cannot_hold_is_refused_with_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
