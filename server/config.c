@@ -53,7 +53,7 @@ static const flag flags[] = {
         .kind = FLAG_KEY_FILE},
     {"--protocol-id", "CAIRN_PROTOCOL_ID", "ID", "64-bit number that tokens must carry",
         .kind = FLAG_ID, .offset = offsetof(cairn_config, protocol_id)},
-    {"--scene", "CAIRN_SCENE", "NAME|FILE", "world to run: a built-in name or a JSON file",
+    {"--scene", "CAIRN_SCENE", "NAME|FILE", "world to run: a built-in name or a JSON file (demo)",
         .kind = FLAG_TEXT, .offset = offsetof(cairn_config, scene)},
     {"--tick-rate", "CAIRN_TICK_RATE", "HZ", "ticks per second (the scene's)",
         NUMBER(CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX, tick_rate_hz)},

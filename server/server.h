@@ -27,7 +27,7 @@ struct cairn_world;
 // What tokens must carry unless configured otherwise: "cairn" and a version.
 #define CAIRN_PROTOCOL_ID_DEFAULT UINT64_C(0x636169726e000001)
 // The built-in scene that runs when none is named.
-#define CAIRN_SCENE_DEFAULT "stack"
+#define CAIRN_SCENE_DEFAULT "demo"
 
 typedef struct cairn_server cairn_server;
 

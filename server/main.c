@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+// cairnd: one room behind one UDP socket. Files, environment, entropy and standard output are
+// touched here alone.
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/assert.h"
+#include "bridge/scene_library.h"
+#include "schema/scene.h"
+#include "server/config.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "server/uv_driver.h"
+#include "sim/sim.h"
+
+#define CAIRN_PROGRAM_VERSION "0.1.0"
+
+typedef struct program {
+    cairn_config config;
+    cairn_log log;
+    cairn_scene *scene;
+    cairn_server *server;
+    cairn_uv_driver *driver;
+    FILE *record;
+    uint64_t stats_ns; // when bytes_in and bytes_out were read
+    uint64_t bytes_in;
+    uint64_t bytes_out;
+    bool refused; // the server told why it was not created
+} program;
+
+static int complain(const char *what, const char *why) {
+    fprintf(stderr, "cairnd: %s%s%s\n", what, why[0] == '\0' ? "" : ": ", why);
+    return 1;
+}
+
+static void write_line(program *p, cairn_log_line line) {
+    char text[CAIRN_LOG_LINE_SIZE_MAX];
+    line.unix_ns = cairn_uv_unix_ns();
+    size_t size = cairn_log_write(&p->log, &line, text);
+    if (size > 0) {
+        fwrite(text, 1, size, stdout);
+        fflush(stdout);
+    }
+}
+
+static void say(program *p, cairn_log_level level, const char *name, const char *detail) {
+    uint64_t tick = cairn_world_tick(cairn_server_world(p->server));
+    write_line(p, (cairn_log_line){.level = level, .name = name, .tick = tick, .detail = detail});
+}
+
+static void on_event(void *user, const cairn_server_event *event) {
+    program *p = user;
+    if (p->server == NULL) {
+        // Not created yet: this is why it will not be.
+        complain(p->config.scene, event->detail);
+        p->refused = true;
+        return;
+    }
+    write_line(p, (cairn_log_line){.level = event->level,
+                      .name = event->name,
+                      .tick = event->tick,
+                      .client_id = event->client_id,
+                      .value = event->value,
+                      .detail = event->detail});
+}
+
+static bool on_record(void *user, const uint8_t *bytes, size_t size) {
+    program *p = user;
+    return fwrite(bytes, 1, size, p->record) == size && fflush(p->record) == 0;
+}
+
+static uint64_t on_clock(void *user) {
+    (void)user;
+    return cairn_uv_now_ns();
+}
+
+static uint64_t sum(const uint64_t *counts, uint32_t first, uint32_t count) {
+    uint64_t total = 0;
+    for (uint32_t i = first; i < count; ++i) {
+        total += counts[i];
+    }
+    return total;
+}
+
+static uint64_t per_second(uint64_t bytes, uint64_t elapsed_ns) {
+    return elapsed_ns == 0 ? 0 : bytes * 1000 / (elapsed_ns / 1000000 + 1);
+}
+
+static void on_stats(void *user) {
+    program *p = user;
+    cairn_server_statistics now;
+    cairn_server_statistics_read(p->server, &now);
+    const cairn_uv_statistics io = cairn_uv_driver_statistics(p->driver);
+    uint64_t now_ns = cairn_uv_now_ns();
+    uint64_t elapsed_ns = now_ns - p->stats_ns;
+    uint64_t drops = sum(now.drops_netcode, 1, CAIRN_NETCODE_DROP_COUNT) +
+                     sum(now.drops_link, 1, CAIRN_LINK_DROP_COUNT) +
+                     sum(now.drops_decode, 1, CAIRN_DECODE_REFUSAL_COUNT);
+    char text[640];
+    snprintf(text, sizeof text,
+        "clients=%" PRIu32 " players=%" PRIu32 " bodies=%" PRIu32 " awake=%" PRIu32
+        " in_bytes_s=%" PRIu64 " out_bytes_s=%" PRIu64 " tick_us_p50=%" PRIu64
+        " tick_us_p99=%" PRIu64 " late_us_p50=%" PRIu64 " late_us_p99=%" PRIu64
+        " late_us_max=%" PRIu64 " skipped=%" PRIu64 " inputs=%" PRIu64 " inputs_late=%" PRIu64
+        " keyframes=%" PRIu64 " deltas=%" PRIu64 " roots=%" PRIu64 " roots_differed=%" PRIu64
+        " drops=%" PRIu64 " send_waits=%" PRIu64 " send_errors=%" PRIu64,
+        now.clients, now.players, now.bodies, now.bodies_awake,
+        per_second(now.bytes_received - p->bytes_in, elapsed_ns),
+        per_second(now.bytes_sent - p->bytes_out, elapsed_ns), now.tick_cost_ns_p50 / 1000,
+        now.tick_cost_ns_p99 / 1000, now.tick_lateness_ns_p50 / 1000,
+        now.tick_lateness_ns_p99 / 1000, now.tick_lateness_ns_max / 1000, now.ticks_skipped,
+        now.inputs_taken, now.inputs_late, now.keyframes_sent, now.deltas_sent, now.roots_compared,
+        now.roots_differed, drops, io.send_waits, io.send_errors);
+    p->stats_ns = now_ns;
+    p->bytes_in = now.bytes_received;
+    p->bytes_out = now.bytes_sent;
+    write_line(p, (cairn_log_line){
+                      .level = CAIRN_LOG_INFO, .name = "stats", .tick = now.tick, .detail = text});
+}
+
+// Reads a whole file of at most `most` bytes; the caller frees. NULL after a complaint.
+static char *read_file(const char *path, size_t most, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    char *bytes = file == NULL ? NULL : malloc(most + 1);
+    if (bytes == NULL) {
+        complain(path, strerror(errno));
+        if (file != NULL) {
+            fclose(file);
+        }
+        return NULL;
+    }
+    *size = fread(bytes, 1, most + 1, file);
+    bool sound = !ferror(file) && *size <= most;
+    fclose(file);
+    if (!sound) {
+        complain(path, *size > most ? "the file is too long" : "cannot be read");
+        free(bytes);
+        return NULL;
+    }
+    return bytes;
+}
+
+static bool load_key(cairn_config *config) {
+    if (config->has_key) {
+        return true;
+    }
+    size_t size;
+    char *text = read_file(config->key_file, 1024, &size);
+    if (text == NULL) {
+        return false;
+    }
+    config->has_key = cairn_config_key_read(text, size, config->key);
+    free(text);
+    if (!config->has_key) {
+        complain(config->key_file, "must hold 64 hexadecimal digits and nothing else");
+    }
+    return config->has_key;
+}
+
+static bool names_file(const char *scene) {
+    size_t size = strlen(scene);
+    return strchr(scene, '/') != NULL || (size > 5 && strcmp(scene + size - 5, ".json") == 0);
+}
+
+static bool complain_of_scenes(const char *name) {
+    uint32_t count;
+    const cairn_scene_text *library = cairn_scene_library(&count);
+    fprintf(stderr, "cairnd: --scene %s: not a file's name and not built in; built in are", name);
+    for (uint32_t i = 0; i < count; ++i) {
+        fprintf(stderr, "%s %s", i == 0 ? "" : ",", library[i].name);
+    }
+    fprintf(stderr, "\n");
+    return false;
+}
+
+static bool load_scene(program *p) {
+    const char *name = p->config.scene;
+    const cairn_scene_text *built_in = cairn_scene_library_find(name);
+    if (built_in == NULL && !names_file(name)) {
+        return complain_of_scenes(name);
+    }
+    size_t size = built_in == NULL ? 0 : built_in->size;
+    char *text = built_in == NULL ? read_file(name, CAIRN_SCENE_JSON_SIZE_MAX, &size) : NULL;
+    if (built_in == NULL && text == NULL) {
+        return false;
+    }
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    cairn_status status =
+        cairn_scene_parse(built_in == NULL ? text : built_in->json, size, &p->scene, error);
+    free(text);
+    if (status != CAIRN_OK) {
+        complain(name, error);
+    }
+    return status == CAIRN_OK;
+}
+
+static uint32_t snapshot_rate(const cairn_config *config, const cairn_scene *scene) {
+    uint32_t tick_rate = config->tick_rate_hz == 0 ? scene->tick_rate_hz : config->tick_rate_hz;
+    uint32_t usual = cairn_server_config_default().snapshot_rate_hz;
+    return config->snapshot_rate_hz != 0 ? config->snapshot_rate_hz
+           : usual < tick_rate           ? usual
+                                         : tick_rate;
+}
+
+static bool create_server(program *p, const cairn_address *bound) {
+    uint8_t entropy[32];
+    if (getrandom(entropy, sizeof entropy, 0) != sizeof entropy) {
+        complain("no entropy", strerror(errno));
+        return false;
+    }
+    const cairn_config *config = &p->config;
+    cairn_server_config server = cairn_server_config_default();
+    server.protocol_id = config->protocol_id;
+    server.private_key = config->key;
+    server.entropy = entropy;
+    server.public_addresses = config->public_address_count == 0 ? bound : config->public_addresses;
+    server.public_address_count =
+        config->public_address_count == 0 ? 1 : config->public_address_count;
+    server.clients_max = config->clients_max;
+    server.players_max = config->players_max == 0 ? CAIRN_SLOTS_MAX : config->players_max;
+    server.scene = p->scene;
+    server.tick_rate_hz = config->tick_rate_hz;
+    server.snapshot_rate_hz = snapshot_rate(config, p->scene);
+    server.input_window_ticks = config->input_window_ticks;
+    server.catch_up_ticks_max = config->catch_up_ticks_max;
+    server.token_lifetime_s_max = config->token_lifetime_s_max;
+    server.start_ns = cairn_uv_now_ns();
+    server.start_unix_s = cairn_uv_unix_ns() / 1000000000;
+    server.on_event = on_event;
+    server.clock_ns = on_clock;
+    server.on_record = p->record == NULL ? NULL : on_record;
+    server.user = p;
+    p->stats_ns = server.start_ns;
+    cairn_status status = cairn_server_create(&server, &p->server);
+    if (status != CAIRN_OK && !p->refused) {
+        complain("the server cannot be created", cairn_status_text(status));
+    }
+    return status == CAIRN_OK;
+}
+
+static int print_help(void) {
+    char text[8192];
+    size_t size = cairn_config_help(text, sizeof text);
+    CAIRN_ASSERT(size < sizeof text);
+    printf("%s", text);
+    return 0;
+}
+
+static int print_version(void) {
+    printf("cairnd %s, protocol %d, simulation %d\n", CAIRN_PROGRAM_VERSION, CAIRN_PROTOCOL_VERSION,
+        CAIRN_SIM_VERSION);
+    return 0;
+}
+
+static int check(program *p) {
+    char listen[CAIRN_ADDRESS_TEXT_SIZE];
+    if (!load_key(&p->config) || !load_scene(p) || !create_server(p, &p->config.listen)) {
+        return 1;
+    }
+    const cairn_world *world = cairn_server_world(p->server);
+    const cairn_world_def *def = cairn_world_settings(world);
+    printf("would run scene %s (%" PRIu32 " bodies, %s) at %" PRIu32 " Hz, snapshots at %" PRIu32
+           " Hz, for %" PRIu32 " clients on %s\n",
+        p->scene->name, cairn_world_counts_read(world).bodies,
+        def->rules == NULL ? "no rules" : def->rules->name, def->tick_rate_hz,
+        snapshot_rate(&p->config, p->scene), p->config.clients_max,
+        cairn_address_print(&p->config.listen, listen));
+    return 0;
+}
+
+static bool open_record(program *p) {
+    if (p->config.record_file == NULL) {
+        return true;
+    }
+    p->record = fopen(p->config.record_file, "wb");
+    if (p->record == NULL) {
+        complain(p->config.record_file, strerror(errno));
+    }
+    return p->record != NULL;
+}
+
+static bool open_driver(program *p) {
+    char error[CAIRN_UV_ERROR_SIZE];
+    char text[CAIRN_ADDRESS_TEXT_SIZE];
+    if (cairn_uv_driver_open(&p->config.listen, &p->driver, error) != CAIRN_OK) {
+        complain(cairn_address_print(&p->config.listen, text), error);
+        return false;
+    }
+    return true;
+}
+
+static int run(program *p) {
+    if (!load_key(&p->config) || !load_scene(p) || !open_driver(p) || !open_record(p)) {
+        return 1;
+    }
+    const cairn_address bound = cairn_uv_driver_address(p->driver);
+    if (!create_server(p, &bound)) {
+        return 1;
+    }
+    char text[CAIRN_ADDRESS_TEXT_SIZE];
+    say(p, CAIRN_LOG_INFO, "listening", cairn_address_print(&bound, text));
+    const cairn_uv_run driven = {
+        .server = p->server,
+        .seconds = p->config.seconds,
+        .stats_interval_s = p->config.stats_interval_s,
+        .on_stats = on_stats,
+        .user = p,
+    };
+    cairn_uv_driver_run(p->driver, &driven);
+    on_stats(p);
+    say(p, CAIRN_LOG_INFO, "ended", "");
+    return 0;
+}
+
+static void clean_up(program *p) {
+    cairn_server_destroy(p->server);
+    cairn_uv_driver_close(p->driver);
+    cairn_scene_destroy(p->scene);
+    if (p->record != NULL && fclose(p->record) != 0) {
+        complain(p->config.record_file, strerror(errno));
+    }
+}
+
+static const char *from_environment(void *user, const char *name) {
+    (void)user;
+    return getenv(name);
+}
+
+int main(int argc, char **argv) {
+    static program p;
+    char error[CAIRN_CONFIG_ERROR_SIZE];
+    if (!cairn_config_read(
+            argc, (const char *const *)argv, from_environment, NULL, &p.config, error)) {
+        return complain(error, "");
+    }
+    if (p.config.action == CAIRN_CONFIG_HELP) {
+        return print_help();
+    }
+    if (p.config.action == CAIRN_CONFIG_VERSION) {
+        return print_version();
+    }
+    p.log.style = (cairn_log_style)p.config.log_style;
+    p.log.level = (cairn_log_level)p.config.log_level;
+    int code = p.config.action == CAIRN_CONFIG_CHECK ? check(&p) : run(&p);
+    clean_up(&p);
+    return code;
+}
