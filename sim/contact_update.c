@@ -48,26 +48,48 @@ static uint64_t body_key(uint32_t a, uint32_t b) {
     return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
 }
 
-// Sorted by insertion from the back: joints are mostly made in order of their bodies.
+static void sift_down(uint64_t *keys, uint32_t root, uint32_t count) {
+    for (;;) {
+        uint32_t child = 2 * root + 1;
+        if (child >= count) {
+            return;
+        }
+        child += child + 1 < count && keys[child] < keys[child + 1] ? 1u : 0u;
+        if (keys[root] >= keys[child]) {
+            return;
+        }
+        const uint64_t kept = keys[root];
+        keys[root] = keys[child];
+        keys[child] = kept;
+        root = child;
+    }
+}
+
+// Heap sort: in place, and never worse than n log n however the joints were made.
+static void sort_keys(uint64_t *keys, uint32_t count) {
+    for (uint32_t i = count / 2; i > 0; --i) {
+        sift_down(keys, i - 1, count);
+    }
+    for (uint32_t end = count; end > 1; --end) {
+        const uint64_t greatest = keys[0];
+        keys[0] = keys[end - 1];
+        keys[end - 1] = greatest;
+        sift_down(keys, 0, end - 1);
+    }
+}
+
 static void collect_joined(cairn_world *world) {
     const cairn_state *state = &world->state;
-    uint64_t *keys = world->scratch.joined;
-    uint32_t count = 0;
+    cairn_scratch *scratch = &world->scratch;
+    scratch->joined_count = 0;
     for (uint32_t i = 0; i < state->settings->joint_slots; ++i) {
         const cairn_joint *joint = &state->joints[i];
-        if (!cairn_state_has(state, CAIRN_ARRAY_JOINTS, i) || joint->collide_connected != 0) {
-            continue;
+        if (cairn_state_has(state, CAIRN_ARRAY_JOINTS, i) && joint->collide_connected == 0) {
+            scratch->joined[scratch->joined_count++] =
+                body_key(id_index(joint->body_a), id_index(joint->body_b));
         }
-        const uint64_t key = body_key(id_index(joint->body_a), id_index(joint->body_b));
-        uint32_t at = count;
-        while (at > 0 && keys[at - 1] > key) {
-            keys[at] = keys[at - 1];
-            --at;
-        }
-        keys[at] = key;
-        ++count;
     }
-    world->scratch.joined_count = count;
+    sort_keys(scratch->joined, scratch->joined_count);
 }
 
 static bool joined(const cairn_scratch *scratch, uint32_t body_a, uint32_t body_b) {

@@ -181,6 +181,10 @@ static void contact_with_a_point_too_many(cairn_state *s) {
     s->contacts[0].point_count = 3;
 }
 
+static void rules_state_longer_than_it_is(cairn_state *s) {
+    s->rules[s->settings->rules_state_size / sizeof *s->rules].words[15] = 1;
+}
+
 static const broken_rule broken_rules[] = {
     {"ids have no unknown bits", unknown_id_bits, "ids: a slot has unknown bits"},
     {"a rotation is unit", rotation_not_unit, bodies},
@@ -201,6 +205,8 @@ static const broken_rule broken_rules[] = {
     {"a contact names the shape's body", contact_names_another_body, contacts},
     {"a contact has points", contact_without_points, contacts},
     {"points beyond the count are zero", contact_with_a_point_too_many, contacts},
+    {"the rules' last block ends in zeros", rules_state_longer_than_it_is,
+        "rules: words after the end"},
 };
 
 static void each_broken_rule_is_refused_by_name(void **state) {
@@ -219,6 +225,28 @@ static void each_broken_rule_is_refused_by_name(void **state) {
         kit_free(&encoded);
         cairn_world_destroy(world);
     }
+    cairn_world_destroy(victim);
+}
+
+// Each count claims one element more than there is room for; the bytes for it are there.
+static void counts_beyond_capacity_are_refused(void **state) {
+    (void)state;
+    static const size_t counts[] = {offsetof(cairn_settings, body_slots),
+        offsetof(cairn_settings, shape_slots), offsetof(cairn_settings, joint_slots),
+        offsetof(cairn_settings, contact_count)};
+    const cairn_world_def def = small_def();
+    cairn_world *world = small_world();
+    cairn_world *victim = kit_world(&def);
+    const size_t size = cairn_world_encode_size(world);
+    uint8_t *bytes = calloc(2, size);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
+        assert_int_equal(cairn_world_encode(world, bytes, size), size);
+        bytes[8 + counts[i]] = 9;
+        assert_int_equal(cairn_world_decode(victim, bytes, 2 * size, NULL), CAIRN_CAPACITY);
+    }
+    free(bytes);
+    cairn_world_destroy(world);
     cairn_world_destroy(victim);
 }
 
@@ -291,6 +319,7 @@ int main(void) {
         cmocka_unit_test(each_broken_byte_is_refused_or_seen),
         cmocka_unit_test(each_cut_and_each_addition_is_refused),
         cmocka_unit_test(each_broken_rule_is_refused_by_name),
+        cmocka_unit_test(counts_beyond_capacity_are_refused),
         cmocka_unit_test(a_field_out_of_range_is_refused_by_name),
         cmocka_unit_test(other_settings_and_other_rules_are_told_apart),
         cmocka_unit_test(an_encoding_names_the_def_it_needs),

@@ -80,6 +80,21 @@ static void any_order_of_arrival_sorts_to_the_same(void **state) {
     assert_true(cairn_hash_equal(digest, cairn_commands_digest(9, sorted, SHUFFLED)));
 }
 
+static void every_word_of_a_command_is_in_the_digest(void **state) {
+    (void)state;
+    cairn_command command = press(1, 2);
+    command.move = vec3(0.25f, 0.5f, 0.75f);
+    command.aim = vec3(0.125f, 0.375f, 0.625f);
+    const cairn_hash128 digest = cairn_commands_digest(1, &command, 1);
+    for (size_t word = 0; word < sizeof command / 4; ++word) {
+        cairn_command other = command;
+        unsigned char *bytes = (unsigned char *)&other;
+        bytes[4 * word] ^= 1u;
+        assert_false(cairn_hash_equal(digest, cairn_commands_digest(1, &other, 1)));
+    }
+    assert_false(cairn_hash_equal(digest, cairn_commands_digest(1, &command, 0)));
+}
+
 // the sandbox
 
 static cairn_world *sandbox_world(void) {
@@ -273,6 +288,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_command_from_outside_is_checked),
         cmocka_unit_test(any_order_of_arrival_sorts_to_the_same),
+        cmocka_unit_test(every_word_of_a_command_is_in_the_digest),
         cmocka_unit_test(a_player_has_a_box_from_join_to_leave),
         cmocka_unit_test(move_drives),
         cmocka_unit_test(jump_needs_ground_and_a_fresh_press),

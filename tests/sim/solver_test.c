@@ -300,6 +300,33 @@ static void joined_bodies_collide_only_when_asked(void **state) {
     }
 }
 
+// Every body of a tangle is joined to some others, in no order; only pairs not joined may touch.
+static void a_tangle_of_joints_keeps_the_right_pairs_apart(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    cairn_body_id balls[12];
+    uint32_t joined = 0;
+    for (uint32_t i = 0; i < 12; ++i) {
+        balls[i] = kit_sphere(world, vec3(0.01f * (float)i, 0.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
+    }
+    for (uint32_t k = 0; k < 144; ++k) {
+        const uint32_t i = k * 89 % 144 / 12;
+        const uint32_t j = k * 89 % 144 % 12;
+        cairn_joint_def joint = cairn_joint_def_default();
+        cairn_joint_id id = 0;
+        if (i > j && (i + 2 * j) % 3 == 0) {
+            joint.body_a = balls[i];
+            joint.body_b = balls[j];
+            assert_int_equal(cairn_joint_create(world, &joint, &id), CAIRN_OK);
+            ++joined;
+        }
+    }
+    kit_run(world, 1);
+    assert_true(joined > 10);
+    assert_int_equal(cairn_world_counts_read(world).contacts, 66 - joined);
+    cairn_world_destroy(world);
+}
+
 // More neighbours than there are colours: the overflow batch solves the rest one after the other.
 static void a_plate_carries_more_bodies_than_there_are_colours(void **state) {
     (void)state;
@@ -330,6 +357,7 @@ int main(void) {
         cmocka_unit_test(a_ball_joint_swings_like_a_pendulum),
         cmocka_unit_test(a_distance_joint_swings_like_a_pendulum),
         cmocka_unit_test(joined_bodies_collide_only_when_asked),
+        cmocka_unit_test(a_tangle_of_joints_keeps_the_right_pairs_apart),
         cmocka_unit_test(a_plate_carries_more_bodies_than_there_are_colours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

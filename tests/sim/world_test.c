@@ -222,6 +222,53 @@ static void mass_and_centre_follow_the_shapes(void **state) {
     cairn_world_destroy(world);
 }
 
+// Sums over shapes run in order of slot, not of history: a restored world adds up the same.
+static void mass_does_not_depend_on_the_order_of_creation(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    const cairn_body_def def = cairn_body_def_default();
+    cairn_body_id body = 0;
+    cairn_shape_id ids[5] = {0};
+    assert_int_equal(cairn_body_create(world, &def, &body), CAIRN_OK);
+    for (uint32_t i = 0; i < 5; ++i) {
+        cairn_shape_def shape = cairn_shape_def_default();
+        shape.pose.position = vec3(0.37f * (float)i, 0.11f * (float)(i * i), 0.05f);
+        shape.density = 313.0f + 77.7f * (float)i;
+        assert_int_equal(cairn_shape_create(world, body, &shape, &ids[i]), CAIRN_OK);
+    }
+    assert_int_equal(cairn_shape_destroy(world, ids[1]), CAIRN_OK);
+    cairn_shape_def again = cairn_shape_def_default();
+    again.pose.position = vec3(0.91f, 0.73f, 0.19f);
+    assert_int_equal(cairn_shape_create(world, body, &again, &ids[1]), CAIRN_OK);
+    kit_bytes saved = kit_save(world);
+    assert_int_equal(cairn_shape_destroy(world, ids[4]), CAIRN_OK);
+    const cairn_hash128 before = kit_hash(world);
+    assert_int_equal(cairn_world_load(world, saved.bytes, saved.size), CAIRN_OK);
+    assert_int_equal(cairn_shape_destroy(world, ids[4]), CAIRN_OK);
+    assert_true(cairn_hash_equal(before, kit_hash(world)));
+    kit_free(&saved);
+    cairn_world_destroy(world);
+}
+
+static void damping_takes_its_part_of_the_velocity(void **state) {
+    (void)state;
+    cairn_world_def world_def = cairn_world_def_default();
+    world_def.gravity = vec3_zero();
+    cairn_world *world = kit_world(&world_def);
+    cairn_body_def def = cairn_body_def_default();
+    const cairn_shape_def shape = cairn_shape_def_default();
+    def.linear_velocity = vec3(10.0f, 0.0f, 0.0f);
+    def.angular_velocity = vec3(0.0f, 10.0f, 0.0f);
+    def.linear_damping = 1.0f;
+    def.angular_damping = 2.0f;
+    const cairn_body_id body = kit_body(world, &def, &shape);
+    kit_run(world, 60);
+    // 10 / (1 + c / 60)^60, which tends to 10 exp(-c).
+    assert_float_equal(kit_read(world, body).linear_velocity.x, 3.709f, 0.01f);
+    assert_float_equal(kit_read(world, body).angular_velocity.y, 1.398f, 0.01f);
+    cairn_world_destroy(world);
+}
+
 static void torque_free_bodies_keep_their_momentum(void **state) {
     (void)state;
     cairn_world_def def = cairn_world_def_default();
@@ -362,6 +409,22 @@ static void a_kinematic_body_pushes_and_is_not_pushed(void **state) {
     assert_float_equal(kit_read(world, pusher).position.x, 0.5f, 1e-3f);
     assert_float_equal(kit_read(world, box).position.x, 1.5f, 0.05f);
     assert_true(awake(world, box));
+    cairn_world_destroy(world);
+}
+
+// It is slower than what counts as rest, and still takes its load along.
+static void a_slow_platform_keeps_its_load_awake(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    cairn_body_def def = cairn_body_def_default();
+    const cairn_shape_def shape = cairn_shape_def_default();
+    def.kind = CAIRN_BODY_KINEMATIC;
+    def.linear_velocity = vec3(0.02f, 0.0f, 0.0f);
+    (void)kit_body(world, &def, &shape);
+    const cairn_body_id load = cube(world, 0.0f, 1.0f);
+    kit_run(world, 300);
+    assert_true(awake(world, load));
+    assert_float_equal(kit_read(world, load).position.x, 0.1f, 0.01f);
     cairn_world_destroy(world);
 }
 
@@ -508,6 +571,8 @@ int main(void) {
         cmocka_unit_test(a_bad_world_def_is_refused),
         cmocka_unit_test(bad_values_are_refused_and_change_nothing),
         cmocka_unit_test(mass_and_centre_follow_the_shapes),
+        cmocka_unit_test(mass_does_not_depend_on_the_order_of_creation),
+        cmocka_unit_test(damping_takes_its_part_of_the_velocity),
         cmocka_unit_test(torque_free_bodies_keep_their_momentum),
         cmocka_unit_test(a_sleeping_world_does_not_change),
         cmocka_unit_test(a_hit_wakes_the_whole_island_at_once),
@@ -516,6 +581,7 @@ int main(void) {
         cmocka_unit_test(a_wall_placed_into_a_sleeper_wakes_it),
         cmocka_unit_test(a_body_that_may_not_sleep_keeps_its_island_awake),
         cmocka_unit_test(a_kinematic_body_pushes_and_is_not_pushed),
+        cmocka_unit_test(a_slow_platform_keeps_its_load_awake),
         cmocka_unit_test(contacts_begin_and_end_by_name),
         cmocka_unit_test(filters_keep_shapes_apart),
         cmocka_unit_test(a_body_that_blows_up_is_put_to_rest_and_harms_nobody),
