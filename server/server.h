@@ -24,8 +24,8 @@ struct cairn_scene;
 struct cairn_rules;
 struct cairn_world;
 
-// What tokens must carry unless configured otherwise: "cairn" and a version.
-#define CAIRN_PROTOCOL_ID_DEFAULT UINT64_C(0x636169726e000001)
+// What tokens must carry unless configured otherwise: "cairn" in ASCII.
+#define CAIRN_PROTOCOL_ID_DEFAULT UINT64_C(0x636169726e)
 // The built-in scene that runs when none is named.
 #define CAIRN_SCENE_DEFAULT "demo"
 
