@@ -138,7 +138,8 @@ static bool start_client(demo *d, int i) {
     snprintf(seconds, sizeof seconds, "%llu", (unsigned long long)(d->seconds - wait_s));
     snprintf(wait, sizeof wait, "%llu", (unsigned long long)wait_s);
     snprintf(number, sizeof number, "%d", i + 1);
-    snprintf(column, sizeof column, "%g,%g,0.6", CAIRN_DEMO_STACK_X, CAIRN_DEMO_STACK_Z);
+    snprintf(column, sizeof column, "%g,%g,%g", CAIRN_DEMO_STACK_X, CAIRN_DEMO_STACK_Z,
+        CAIRN_DEMO_STACK_RADIUS_M);
     const char *const arguments[] = {"--key", d->key_file, "--server", d->report.server.address,
         "--client-id", number, "--seed", number, "--name", plans[i].name, "--mode", plans[i].mode,
         "--inputs", plans[i].inputs, "--seconds", seconds, "--join-after", wait, "--json-stats",

@@ -49,7 +49,7 @@ static uint64_t drops(const party *p, uint32_t client, const char *layer, const 
 static void an_interpolating_client_sees_the_world(void **state) {
     (void)state;
     party p;
-    party_start(&p, 1, NULL);
+    party_start(&p, 1);
     uint32_t watcher = join(&p, interpolate(), NULL);
     assert_int_equal(party_state(&p, watcher), CAIRN_CLIENT_CONNECTING);
     party_run_ms(&p, 3000);
@@ -74,7 +74,7 @@ static void an_interpolating_client_sees_the_world(void **state) {
 static void shapes_are_told_in_both_modes(void **state) {
     (void)state;
     party p;
-    party_start(&p, 2, NULL);
+    party_start(&p, 2);
     uint32_t a = join(&p, interpolate(), NULL);
     uint32_t b = join(&p, lockstep(), NULL);
     party_run_ms(&p, 1500);
@@ -92,7 +92,7 @@ static void shapes_are_told_in_both_modes(void **state) {
 static void inputs_move_the_player_and_land_just_in_time(void **state) {
     (void)state;
     party p;
-    party_start(&p, 3, NULL);
+    party_start(&p, 3);
     uint32_t player = join(&p, interpolate(), NULL);
     party_run_ms(&p, 1500);
     assert_true(party_press(&p, player, 0, 1.0f));
@@ -112,7 +112,7 @@ static void inputs_move_the_player_and_land_just_in_time(void **state) {
 static void an_input_out_of_range_changes_nothing(void **state) {
     (void)state;
     party p;
-    party_start(&p, 4, NULL);
+    party_start(&p, 4);
     uint32_t player = join(&p, interpolate(), NULL);
     assert_false(party_press(&p, player, 0, 0.5f)); // no slot yet
     party_run_ms(&p, 1000);
@@ -145,7 +145,7 @@ static void expect_in_step(const party *p, uint32_t client, uint64_t compared_mi
 static void a_lockstep_client_holds_the_servers_world(void **state) {
     (void)state;
     party p;
-    party_start(&p, 5, NULL);
+    party_start(&p, 5);
     uint32_t player = join(&p, lockstep(), NULL);
     uint32_t other = join(&p, interpolate(), NULL);
     party_run_ms(&p, 1000);
@@ -165,7 +165,7 @@ static void a_lockstep_client_holds_the_servers_world(void **state) {
 static void a_lossy_path_changes_no_bit(void **state) {
     (void)state;
     party p;
-    party_start(&p, 6, NULL);
+    party_start(&p, 6);
     uint32_t stepper = join(&p, lockstep(), &lossy);
     uint32_t watcher = join(&p, interpolate(), &lossy);
     party_run_ms(&p, 2500);
@@ -185,7 +185,7 @@ static void a_lossy_path_changes_no_bit(void **state) {
 static void a_late_joiner_catches_up(void **state) {
     (void)state;
     party p;
-    party_start(&p, 7, NULL);
+    party_start(&p, 7);
     uint32_t first = join(&p, interpolate(), NULL);
     party_run_ms(&p, 3000);
     party_press(&p, first, CAIRN_SANDBOX_SPAWN, 0);
@@ -199,7 +199,7 @@ static void a_late_joiner_catches_up(void **state) {
 static void a_corrupted_world_is_noticed_by_both_sides(void **state) {
     (void)state;
     party p;
-    party_start(&p, 8, NULL);
+    party_start(&p, 8);
     uint32_t client = join(&p, lockstep(), NULL);
     party_run_ms(&p, 2000);
     expect_in_step(&p, client, 30);
@@ -224,7 +224,7 @@ static void a_corrupted_world_is_noticed_by_both_sides(void **state) {
 static void a_cut_of_one_second_is_survived(void **state) {
     (void)state;
     party p;
-    party_start(&p, 9, NULL);
+    party_start(&p, 9);
     uint32_t stepper = join(&p, lockstep(), NULL);
     uint32_t watcher = join(&p, interpolate(), NULL);
     party_run_ms(&p, 2000);
@@ -245,7 +245,7 @@ static void a_cut_of_one_second_is_survived(void **state) {
 static void a_host_that_sleeps_three_seconds_goes_on(void **state) {
     (void)state;
     party p;
-    party_start(&p, 10, NULL);
+    party_start(&p, 10);
     uint32_t watcher = join(&p, interpolate(), NULL);
     uint32_t stepper = join(&p, lockstep(), NULL);
     party_run_ms(&p, 2000);
@@ -266,7 +266,7 @@ static void a_host_that_sleeps_three_seconds_goes_on(void **state) {
 static void a_client_far_behind_is_sent_the_state_anew(void **state) {
     (void)state;
     party p;
-    party_start(&p, 11, NULL);
+    party_start(&p, 11);
     uint32_t stepper = join(&p, lockstep(), NULL);
     party_run_ms(&p, 1500);
     // Its datagrams arrive, so that the connection lives, but nothing reaches it: longer than the
@@ -287,7 +287,7 @@ static void a_client_far_behind_is_sent_the_state_anew(void **state) {
 static void a_server_that_does_not_answer_is_told_in_words(void **state) {
     (void)state;
     party p;
-    party_start(&p, 12, NULL);
+    party_start(&p, 12);
     const cairn_virtual_path nowhere = {.cut = true};
     uint32_t client = join(&p, interpolate(), &nowhere);
     party_run_ms(&p, 8000);
@@ -306,7 +306,7 @@ static void a_server_that_does_not_answer_is_told_in_words(void **state) {
 static void a_connection_that_dies_is_told_in_words(void **state) {
     (void)state;
     party p;
-    party_start(&p, 13, NULL);
+    party_start(&p, 13);
     uint32_t client = join(&p, interpolate(), NULL);
     party_run_ms(&p, 1500);
     party_cut(&p, client, true);
@@ -320,7 +320,7 @@ static void a_connection_that_dies_is_told_in_words(void **state) {
 static void a_draining_server_is_told_in_words(void **state) {
     (void)state;
     party p;
-    party_start(&p, 14, NULL);
+    party_start(&p, 14);
     uint32_t client = join(&p, interpolate(), NULL);
     party_run_ms(&p, 1500);
     cairn_server_drain(p.server, cairn_virtual_local_ns(p.network, p.server_endpoint));
@@ -334,7 +334,7 @@ static void a_draining_server_is_told_in_words(void **state) {
 static void a_full_room_is_told_in_the_servers_words(void **state) {
     (void)state;
     party p;
-    party_start(&p, 15, NULL);
+    party_start(&p, 15);
     for (int i = 0; i < 5; i++) {
         join(&p, interpolate(), NULL);
     }
@@ -354,7 +354,7 @@ static void a_full_room_is_told_in_the_servers_words(void **state) {
 static void disconnect_leaves_at_once(void **state) {
     (void)state;
     party p;
-    party_start(&p, 16, NULL);
+    party_start(&p, 16);
     uint32_t client = join(&p, interpolate(), NULL);
     party_run_ms(&p, 1500);
     cairn_client_disconnect(
@@ -370,7 +370,7 @@ static void disconnect_leaves_at_once(void **state) {
 static void a_world_larger_than_allowed_is_refused_in_words(void **state) {
     (void)state;
     party p;
-    party_start(&p, 17, NULL);
+    party_start(&p, 17);
     cairn_client_config few = interpolate();
     few.bodies_max = 4;
     cairn_client_config small = lockstep();

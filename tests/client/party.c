@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "schema/scene.h"
 
 #define PROTOCOL_ID 4242
 #define START_UNIX_S 1700000000
@@ -17,17 +16,6 @@ static const uint8_t entropy[32] = {6, 5, 4};
 static const cairn_address server_address = {
     .family = CAIRN_ADDRESS_IPV4, .port = 40000, .ip = {10, 0, 0, 1}};
 
-static const char small_scene[] =
-    "{ \"name\": \"small\", \"rules\": \"sandbox\", \"body_capacity\": 128,"
-    "  \"shape_capacity\": 128, \"bodies\": ["
-    "  { \"kind\": \"static\", \"shapes\": [ { \"kind\": \"half_space\" } ] },"
-    "  { \"position\": { \"x\": 0, \"y\": 0.5, \"z\": 0 },"
-    "    \"grid_count\": { \"x\": 1, \"y\": 3, \"z\": 1 },"
-    "    \"grid_spacing\": { \"x\": 0, \"y\": 1, \"z\": 0 }, \"shapes\": [ { } ] },"
-    "  { \"position\": { \"x\": -8, \"y\": 2, \"z\": 6 },"
-    "    \"grid_count\": { \"x\": 8, \"y\": 1, \"z\": 1 },"
-    "    \"grid_spacing\": { \"x\": 2, \"y\": 0, \"z\": 0 }, \"shapes\": [ { } ] } ] }";
-
 static bool on_record(void *user, const uint8_t *bytes, size_t size) {
     party *p = user;
     if (size > PARTY_RECORD_MAX - p->record_size) {
@@ -38,13 +26,8 @@ static bool on_record(void *user, const uint8_t *bytes, size_t size) {
     return true;
 }
 
-void party_start(party *p, uint64_t seed, const char *scene_json) {
+void party_start(party *p, uint64_t seed) {
     memset(p, 0, sizeof *p);
-    const char *json = scene_json != NULL ? scene_json : small_scene;
-    char error[CAIRN_SCENE_ERROR_SIZE];
-    cairn_scene *scene = NULL;
-    cairn_status status = cairn_scene_parse(json, strlen(json), &scene, error);
-    CAIRN_ASSERT(status == CAIRN_OK);
     p->seed = seed;
     p->record = malloc(PARTY_RECORD_MAX);
     p->network = cairn_virtual_network_create(seed, DATAGRAMS_MAX);
@@ -59,15 +42,14 @@ void party_start(party *p, uint64_t seed, const char *scene_json) {
     config.public_address_count = 1;
     config.clients_max = 8;
     config.players_max = 4;
-    config.scene = scene;
+    config.scene = party_scene();
     config.token_lifetime_s_max = 0;
     config.start_ns = cairn_virtual_local_ns(p->network, p->server_endpoint);
     config.start_unix_s = START_UNIX_S;
     config.on_record = on_record;
     config.user = p;
-    status = cairn_server_create(&config, &p->server);
+    cairn_status status = cairn_server_create(&config, &p->server);
     CAIRN_ASSERT(status == CAIRN_OK);
-    cairn_scene_destroy(scene);
 }
 
 void party_end(party *p) {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "client_lib/cairn/client.h"
+#include "schema/scene.h"
 #include "server/server.h"
 #include "tests/virtual/network.h"
 
@@ -35,8 +36,10 @@ typedef struct party {
     uint64_t seed;
 } party;
 
-// NULL takes a small scene: a floor, a stack of three and a row of boxes.
-void party_start(party *p, uint64_t seed, const char *scene_json);
+// A floor, a stack of three and a row of boxes, with the sandbox rules; static storage.
+const cairn_scene *party_scene(void);
+
+void party_start(party *p, uint64_t seed);
 void party_end(party *p);
 
 // A client that connects at once; returns its number. `path` is both ways; NULL: 20 ms, no loss.

@@ -8,11 +8,13 @@
 
 #define CAIRN_DEMO_CLIENTS 4
 
-// The scene's stack: ten unit boxes on the ground at (x, z).
-#define CAIRN_DEMO_STACK_X (-6.0)
-#define CAIRN_DEMO_STACK_Z 0.0
+// The demo scene's stack (scenes/demo.json): ten boxes 0.35 m high, at rest the highest centre is
+// at 3.325 m.
+#define CAIRN_DEMO_STACK_X 0.0
+#define CAIRN_DEMO_STACK_Z (-16.0)
+#define CAIRN_DEMO_STACK_RADIUS_M 0.3
 #define CAIRN_DEMO_STACK_BODIES 10
-#define CAIRN_DEMO_STACK_TOP_M 9.5
+#define CAIRN_DEMO_STACK_TOP_M 3.2
 
 typedef struct cairn_demo_server {
     char address[64]; // "" until it listens

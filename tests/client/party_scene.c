@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "tests/client/party.h"
+
+#include "sim/sim.h"
+
+static cairn_scene_shape shape_of(uint32_t kind) {
+    return (cairn_scene_shape){.kind = kind,
+        .half_extents = {0.5f, 0.5f, 0.5f},
+        .rotation = {.w = 1},
+        .density = 1000,
+        .friction = 0.5f,
+        .category = 1,
+        .mask = UINT32_MAX};
+}
+
+static cairn_scene_body row_of(
+    cairn_wire_vec3 first, uint32_t count_x, uint32_t count_y, uint32_t shape) {
+    return (cairn_scene_body){.kind = shape == 0 ? CAIRN_BODY_STATIC : CAIRN_BODY_DYNAMIC,
+        .position = first,
+        .rotation = {.w = 1},
+        .gravity_scale = 1,
+        .allow_sleep = 1,
+        .grid_count = {count_x, count_y, 1},
+        .grid_spacing = {2, 1, 1},
+        .first_shape = shape,
+        .shape_count = 1};
+}
+
+const cairn_scene *party_scene(void) {
+    static cairn_scene_shape shapes[2];
+    static cairn_scene_body bodies[3];
+    static cairn_scene scene;
+    const cairn_world_def def = cairn_world_def_default();
+    shapes[0] = shape_of(CAIRN_SHAPE_HALF_SPACE);
+    shapes[1] = shape_of(CAIRN_SHAPE_BOX);
+    bodies[0] = row_of((cairn_wire_vec3){0, 0, 0}, 1, 1, 0);
+    bodies[1] = row_of((cairn_wire_vec3){0, 0.5f, 0}, 1, 3, 1);
+    bodies[2] = row_of((cairn_wire_vec3){-8, 2, 6}, 8, 1, 1);
+    scene = (cairn_scene){.name = "party",
+        .rules = "sandbox",
+        .body_capacity = 128,
+        .shape_capacity = 128,
+        .joint_capacity = 0,
+        .contact_capacity = 1024,
+        .tick_rate_hz = 60,
+        .gravity = {0, -9.81f, 0},
+        .iterations = def.iterations,
+        .friction_model = def.friction_model,
+        .warm_start = def.warm_start,
+        .sleep = def.sleep,
+        .baumgarte = def.baumgarte,
+        .slop = def.slop,
+        .restitution_threshold = def.restitution_threshold,
+        .seed = 1,
+        .bodies = bodies,
+        .body_count = 3,
+        .shapes = shapes,
+        .shape_count = 2};
+    return &scene;
+}
