@@ -69,6 +69,24 @@ static void an_interpolating_client_sees_the_world_bit_for_bit(void **state) {
     end();
 }
 
+static void each_client_gets_the_delta_of_its_own_baseline(void **state) {
+    (void)state;
+    start();
+    uint32_t behind = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    uint32_t ahead = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    s.clients[ahead].buttons = CAIRN_SANDBOX_JUMP;
+    story_run_ms(&s, 400);
+    s.clients[behind].mute_inputs = true; // its baseline stays where it is
+    story_run_ms(&s, 1500);
+    for (uint32_t i = behind; i <= ahead; ++i) {
+        assert_true(s.clients[i].deltas > 30);
+        assert_int_equal(s.clients[i].deltas_failed, 0);
+    }
+    assert_true(s.snapshots_checked > 60);
+    assert_int_equal(s.snapshots_wrong, 0);
+    end();
+}
+
 static void a_long_keyframe_is_sent_once_until_it_is_of_no_use(void **state) {
     (void)state;
     start();
@@ -454,6 +472,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_is_welcomed_to_the_room_as_it_is),
         cmocka_unit_test(an_interpolating_client_sees_the_world_bit_for_bit),
+        cmocka_unit_test(each_client_gets_the_delta_of_its_own_baseline),
         cmocka_unit_test(a_long_keyframe_is_sent_once_until_it_is_of_no_use),
         cmocka_unit_test(a_short_keyframe_comes_with_every_snapshot_until_one_is_acknowledged),
         cmocka_unit_test(snapshots_come_evenly_at_their_rate),
