@@ -15,12 +15,12 @@
 #include "base/limits.h"
 #include "base/random.h"
 #include "net/token.h"
+#include "server/server.h"
 #include "tools/flags.h"
 #include "tools/system.h"
 
 enum { EXIT_OK = 0, EXIT_NOT_CONNECTED = 1, EXIT_USAGE = 2, EXIT_HASH_DIFFERED = 3 };
 
-#define PROTOCOL_ID_DEFAULT 0x636169726eu
 #define FRAME_RATE_HZ 60
 
 typedef enum plan { PLAN_NONE = 0, PLAN_RANDOM, PLAN_PUSH } plan;
@@ -331,7 +331,7 @@ static bool issue_token(
     const texts *t, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], char error[CAIRN_FLAG_ERROR_SIZE]) {
     uint8_t key[CAIRN_KEY_SIZE];
     uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
-    uint64_t protocol_id = PROTOCOL_ID_DEFAULT;
+    uint64_t protocol_id = CAIRN_PROTOCOL_ID_DEFAULT;
     uint64_t client_id = 0;
     cairn_address server;
     if (!cairn_flag_key("--key", t->key, key, error) ||
