@@ -28,7 +28,7 @@ typedef enum cairn_message_kind {
     CAIRN_MESSAGE_WELCOME = 4,  // reliable, answers HELLO
     CAIRN_MESSAGE_REFUSED = 5,  // reliable, answers HELLO; a disconnect follows
     CAIRN_MESSAGE_SHAPES = 6,   // reliable; what bodies look like: all at join, then what appeared
-    CAIRN_MESSAGE_KEYFRAME = 7, // unreliable
+    CAIRN_MESSAGE_KEYFRAME = 7, // reliable when it is long, unreliable otherwise
     CAIRN_MESSAGE_DELTA = 8,    // unreliable
     CAIRN_MESSAGE_TICKS = 9,    // unreliable, redundant; confirmed commands and roots for lockstep
     CAIRN_MESSAGE_STATE = 10,   // reliable; one piece of a full-state transfer
@@ -172,8 +172,7 @@ typedef enum cairn_refusal_reason {
     CAIRN_REFUSAL_SIM_VERSION = 2,
     CAIRN_REFUSAL_RULES = 3,
     CAIRN_REFUSAL_ROOM_FULL = 4,
-    CAIRN_REFUSAL_DRAINING = 5,
-    CAIRN_REFUSAL_MALFORMED = 6, // the client sent something no client of ours sends
+    CAIRN_REFUSAL_MALFORMED = 5, // the client sent something no client of ours sends
 } cairn_refusal_reason;
 
 typedef struct cairn_refused {
