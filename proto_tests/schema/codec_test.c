@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto_tests/schema/flat.h"
+#include "proto_tests/schema/samples.h"
+
+static cairn_encoder *encoder;
+static flat f;
+
+static void encode(const cairn_message *message) {
+    const uint8_t *bytes;
+    size_t size;
+    assert_int_equal(cairn_message_encode(encoder, message, &bytes, &size), CAIRN_OK);
+    assert_int_equal((uintptr_t)bytes % 8, 0);
+    assert_int_equal(size % 8, 0);
+    flat_copy(&f, bytes, size);
+}
+
+static void encode_chunk(const cairn_chunk *chunk) {
+    const uint8_t *bytes;
+    size_t size;
+    assert_int_equal(cairn_chunk_encode(encoder, chunk, &bytes, &size), CAIRN_OK);
+    flat_copy(&f, bytes, size);
+}
+
+static cairn_message decode(cairn_message_kind kind) {
+    cairn_message message;
+    assert_int_equal(cairn_message_decode(f.bytes, f.size, sample_direction(kind), &message), 0);
+    return message;
+}
+
+static void every_message_comes_back_as_it_went(void **state) {
+    (void)state;
+    for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
+        const cairn_message sent = sample_message((cairn_message_kind)kind);
+        encode(&sent);
+        const cairn_message taken = decode((cairn_message_kind)kind);
+        expect_same_message(&sent, &taken);
+    }
+}
+
+static void every_chunk_comes_back_as_it_went(void **state) {
+    (void)state;
+    for (int kind = 1; kind < CAIRN_CHUNK_KIND_COUNT; ++kind) {
+        const cairn_chunk written = sample_chunk((cairn_chunk_kind)kind);
+        encode_chunk(&written);
+        cairn_chunk read;
+        assert_int_equal(cairn_chunk_decode(f.bytes, f.size, &read), CAIRN_DECODE_OK);
+        expect_same_chunk(&written, &read);
+    }
+}
+
+static void vectors_and_texts_may_be_empty(void **state) {
+    (void)state;
+    const cairn_message sent[] = {
+        {.kind = CAIRN_MESSAGE_HELLO, .hello = {.rules_name = ""}},
+        {.kind = CAIRN_MESSAGE_INPUT, .input = {.inputs = NULL}},
+        {.kind = CAIRN_MESSAGE_ROOT_REPORT, .root_report = {.roots = NULL}},
+        {.kind = CAIRN_MESSAGE_SHAPES, .shapes = {.tick = 1}},
+        {.kind = CAIRN_MESSAGE_KEYFRAME, .keyframe = {.tick = 1}},
+        {.kind = CAIRN_MESSAGE_DELTA, .delta = {.tick = 1}},
+        {.kind = CAIRN_MESSAGE_TICKS, .ticks = {.ticks = NULL}},
+    };
+    for (size_t i = 0; i < sizeof sent / sizeof sent[0]; ++i) {
+        encode(&sent[i]);
+        const cairn_message taken = decode(sent[i].kind);
+        expect_same_message(&sent[i], &taken);
+    }
+}
+
+static void a_decoded_message_points_into_its_bytes(void **state) {
+    (void)state;
+    const cairn_message sent = sample_message(CAIRN_MESSAGE_KEYFRAME);
+    encode(&sent);
+    const cairn_message taken = decode(CAIRN_MESSAGE_KEYFRAME);
+    const uint8_t *bodies = (const uint8_t *)taken.keyframe.bodies;
+    assert_true(bodies > f.bytes && bodies < f.bytes + f.size);
+}
+
+static void what_does_not_fit_the_encoder_is_refused(void **state) {
+    (void)state;
+    static uint8_t piece[4096];
+    cairn_encoder *small = cairn_encoder_create(1024);
+    assert_non_null(small);
+    const uint8_t *bytes;
+    size_t size;
+    cairn_status status = CAIRN_OK;
+    uint32_t most = 0;
+    for (uint32_t n = 1; n <= sizeof piece; ++n) {
+        const cairn_message message = {
+            .kind = CAIRN_MESSAGE_STATE, .state = {.total_size = n, .bytes = piece, .size = n}};
+        status = cairn_message_encode(small, &message, &bytes, &size);
+        assert_true(status == CAIRN_OK ? size <= 1024 : status == CAIRN_CAPACITY);
+        most = status == CAIRN_OK ? n : most;
+    }
+    assert_int_equal(status, CAIRN_CAPACITY);
+    assert_true(most > 1024 - 128 && most < 1024);
+    cairn_encoder_destroy(small);
+}
+
+static void an_encoder_may_be_destroyed_unborn(void **state) {
+    (void)state;
+    cairn_encoder_destroy(NULL);
+}
+
+// The kept bytes of each sample: what an older or another implementation wrote.
+static size_t read_vector(const char *name, uint8_t *bytes) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s.hex", CAIRN_VECTORS, name);
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        fail_msg("no vector %s", path);
+    }
+    size_t size = 0;
+    unsigned byte;
+    while (size < 4096 && fscanf(file, "%2x", &byte) == 1) {
+        bytes[size++] = (uint8_t)byte;
+    }
+    fclose(file);
+    return size;
+}
+
+static void compare_with_vector(const char *name) {
+    static _Alignas(8) uint8_t vector[4096];
+    const char *fresh = getenv("CAIRN_VECTORS_OUT");
+    if (fresh != NULL) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s.hex", fresh, name);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        for (size_t i = 0; i < f.size; ++i) {
+            fprintf(file, "%02x%s", f.bytes[i], i % 16 == 15 || i + 1 == f.size ? "\n" : " ");
+        }
+        fclose(file);
+        return;
+    }
+    assert_int_equal(read_vector(name, vector), f.size);
+    assert_memory_equal(vector, f.bytes, f.size);
+}
+
+static void every_message_has_its_kept_bytes(void **state) {
+    (void)state;
+    static const char *const names[CAIRN_MESSAGE_KIND_COUNT] = {NULL, "hello", "input",
+        "root_report", "welcome", "refused", "shapes", "keyframe", "delta", "ticks", "state"};
+    for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
+        const cairn_message message = sample_message((cairn_message_kind)kind);
+        encode(&message);
+        compare_with_vector(names[kind]);
+    }
+}
+
+static void every_chunk_has_its_kept_bytes(void **state) {
+    (void)state;
+    static const char *const names[CAIRN_CHUNK_KIND_COUNT] = {
+        NULL, "chunk_start", "chunk_ticks", "chunk_end", "chunk_keyframe"};
+    for (int kind = 1; kind < CAIRN_CHUNK_KIND_COUNT; ++kind) {
+        const cairn_chunk chunk = sample_chunk((cairn_chunk_kind)kind);
+        encode_chunk(&chunk);
+        compare_with_vector(names[kind]);
+    }
+}
+
+// Decodes a copy that is exactly as large, so that a sanitizer sees a read behind it.
+static void expect_refusal_or_consistency(
+    const uint8_t *bytes, size_t size, cairn_direction direction) {
+    uint8_t *copy = malloc(size > 0 ? size : 1);
+    assert_non_null(copy);
+    memcpy(copy, bytes, size);
+    cairn_message taken;
+    if (cairn_message_decode(copy, size, direction, &taken) == CAIRN_DECODE_OK) {
+        const uint8_t *again;
+        size_t again_size;
+        cairn_message second;
+        assert_int_equal(cairn_message_encode(encoder, &taken, &again, &again_size), CAIRN_OK);
+        assert_int_equal(cairn_message_decode(again, again_size, direction, &second), 0);
+        expect_same_message(&taken, &second);
+    }
+    free(copy);
+}
+
+static const uint8_t masks[] = {0x01, 0x80, 0xff, 0x04};
+
+static void each_broken_byte_is_refused_or_reads_consistently(void **state) {
+    (void)state;
+    for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
+        const cairn_message message = sample_message((cairn_message_kind)kind);
+        encode(&message);
+        for (size_t i = 0; i < f.size * sizeof masks; ++i) {
+            const uint8_t mask = masks[i % sizeof masks];
+            f.bytes[i / sizeof masks] ^= mask;
+            expect_refusal_or_consistency(f.bytes, f.size, CAIRN_TO_SERVER);
+            expect_refusal_or_consistency(f.bytes, f.size, CAIRN_TO_CLIENT);
+            f.bytes[i / sizeof masks] ^= mask;
+        }
+        for (size_t cut = 0; cut < f.size; ++cut) {
+            expect_refusal_or_consistency(f.bytes, cut, sample_direction((cairn_message_kind)kind));
+        }
+    }
+}
+
+static void each_broken_byte_of_a_chunk_is_refused_or_reads_consistently(void **state) {
+    (void)state;
+    for (int kind = 1; kind < CAIRN_CHUNK_KIND_COUNT; ++kind) {
+        const cairn_chunk chunk = sample_chunk((cairn_chunk_kind)kind);
+        encode_chunk(&chunk);
+        for (size_t i = 0; i < f.size * sizeof masks; ++i) {
+            const uint8_t mask = masks[i % sizeof masks];
+            f.bytes[i / sizeof masks] ^= mask;
+            cairn_chunk read;
+            cairn_chunk second;
+            if (cairn_chunk_decode(f.bytes, f.size, &read) == CAIRN_DECODE_OK) {
+                const uint8_t *again;
+                size_t size;
+                assert_int_equal(cairn_chunk_encode(encoder, &read, &again, &size), CAIRN_OK);
+                assert_int_equal(cairn_chunk_decode(again, size, &second), CAIRN_DECODE_OK);
+                expect_same_chunk(&read, &second);
+            }
+            f.bytes[i / sizeof masks] ^= mask;
+        }
+    }
+}
+
+static int set_up(void **state) {
+    (void)state;
+    encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
+    return encoder == NULL;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    cairn_encoder_destroy(encoder);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_message_comes_back_as_it_went),
+        cmocka_unit_test(every_chunk_comes_back_as_it_went),
+        cmocka_unit_test(vectors_and_texts_may_be_empty),
+        cmocka_unit_test(a_decoded_message_points_into_its_bytes),
+        cmocka_unit_test(what_does_not_fit_the_encoder_is_refused),
+        cmocka_unit_test(an_encoder_may_be_destroyed_unborn),
+        cmocka_unit_test(every_message_has_its_kept_bytes),
+        cmocka_unit_test(every_chunk_has_its_kept_bytes),
+        cmocka_unit_test(each_broken_byte_is_refused_or_reads_consistently),
+        cmocka_unit_test(each_broken_byte_of_a_chunk_is_refused_or_reads_consistently),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

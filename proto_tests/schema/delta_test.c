@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "schema/delta.h"
+
+enum { BODIES_MAX = 64, PAYLOAD_MAX = BODIES_MAX * 80 };
+
+typedef struct bodies {
+    cairn_wire_body list[BODIES_MAX];
+    uint32_t count;
+} bodies;
+
+static cairn_wire_body body_of(uint32_t id) {
+    return (cairn_wire_body){
+        .id = id, .flags = 5, .position = {1.0f, 2.0f, 3.0f}, .rotation = {0.0f, 0.0f, 0.0f, 1.0f}};
+}
+
+static bodies bodies_of(uint32_t count) {
+    bodies b = {.count = count};
+    for (uint32_t i = 0; i < count; ++i) {
+        b.list[i] = body_of(2 * i + 1);
+    }
+    return b;
+}
+
+static size_t encode(const bodies *from, const bodies *to, uint8_t payload[PAYLOAD_MAX]) {
+    return cairn_delta_encode(from->list, from->count, to->list, to->count, payload, PAYLOAD_MAX);
+}
+
+// Applies a copy that is exactly as large, so that a sanitizer sees a read behind it.
+static cairn_status apply(
+    const bodies *from, const uint8_t *payload, size_t size, bodies *to, const char **where) {
+    uint8_t *copy = malloc(size > 0 ? size : 1);
+    assert_non_null(copy);
+    memcpy(copy, payload, size);
+    const cairn_status status = cairn_delta_apply(
+        from->list, from->count, copy, size, to->list, BODIES_MAX, &to->count, where);
+    free(copy);
+    return status;
+}
+
+static size_t expect_exact(const bodies *from, const bodies *to) {
+    uint8_t payload[PAYLOAD_MAX];
+    const size_t size = encode(from, to, payload);
+    assert_true(size > 0);
+    bodies result;
+    const char *where;
+    assert_int_equal(apply(from, payload, size, &result, &where), CAIRN_OK);
+    assert_string_equal(where, "");
+    assert_int_equal(result.count, to->count);
+    assert_memory_equal(result.list, to->list, to->count * sizeof to->list[0]);
+    return size;
+}
+
+static void nothing_changed_is_one_byte(void **state) {
+    (void)state;
+    const bodies none = {.count = 0};
+    const bodies some = bodies_of(40);
+    assert_int_equal(expect_exact(&none, &none), 1);
+    assert_int_equal(expect_exact(&some, &some), 1);
+}
+
+static void a_body_that_moved_a_little_costs_little(void **state) {
+    (void)state;
+    const bodies from = bodies_of(40);
+    bodies to = from;
+    to.list[20].position.x = 1.001f;
+    // kept 1, kind 1, mask 2, sizes 1, change 2, kept 1
+    assert_int_equal(expect_exact(&from, &to), 8);
+}
+
+static void every_word_travels_to_the_bit(void **state) {
+    (void)state;
+    static const uint32_t values[] = {0, 1, 0x7f, 0x80, 0xffff, 0x10000, 0x7fffff, 0x80000000,
+        0x80000001, 0x7f7fffff, 0xff7fffff};
+    // Positions and velocities may be any finite number.
+    static const size_t words[] = {2, 3, 4, 9, 10, 11, 12, 13, 14};
+    for (size_t w = 0; w < sizeof words / sizeof words[0]; ++w) {
+        for (size_t a = 0; a < sizeof values / sizeof values[0]; ++a) {
+            for (size_t b = 0; b < sizeof values / sizeof values[0]; ++b) {
+                bodies from = bodies_of(3);
+                bodies to = from;
+                memcpy((uint8_t *)&from.list[1] + 4 * words[w], &values[a], 4);
+                memcpy((uint8_t *)&to.list[1] + 4 * words[w], &values[b], 4);
+                expect_exact(&from, &to);
+            }
+        }
+    }
+}
+
+static void bodies_come_and_go_anywhere(void **state) {
+    (void)state;
+    const bodies none = {.count = 0};
+    const bodies all = bodies_of(5);
+    expect_exact(&none, &all);
+    expect_exact(&all, &none);
+    for (uint32_t gone = 0; gone < 5; ++gone) {
+        bodies some = {.count = 0};
+        for (uint32_t i = 0; i < 5; ++i) {
+            if (i != gone) {
+                some.list[some.count++] = all.list[i];
+            }
+        }
+        expect_exact(&all, &some);
+        expect_exact(&some, &all);
+    }
+}
+
+static void a_new_generation_in_the_same_place_is_a_change(void **state) {
+    (void)state;
+    const bodies from = bodies_of(3);
+    bodies to = from;
+    to.list[1].id |= 7u << 20;
+    expect_exact(&from, &to);
+}
+
+static cairn_wire_body random_body(cairn_random *random, uint32_t index) {
+    cairn_wire_body body = body_of(index | (uint32_t)cairn_random_below(random, 4) << 20);
+    body.position.x = cairn_random_unit(random) * 100.0f - 50.0f;
+    body.linear_velocity.y = cairn_random_unit(random) - 0.5f;
+    body.flags = (uint32_t)cairn_random_below(random, 6);
+    return body;
+}
+
+static bodies random_bodies(cairn_random *random, const bodies *like) {
+    bodies b = {.count = 0};
+    for (uint32_t index = 1, k = 0; index <= BODIES_MAX; ++index) {
+        const bool was = k < like->count && (like->list[k].id & 0xfffff) == index;
+        const uint64_t fate = cairn_random_below(random, 4);
+        if (fate > 1 && was) {
+            b.list[b.count++] = like->list[k];
+        } else if (fate == 1) {
+            b.list[b.count++] = random_body(random, index);
+        }
+        k += was;
+    }
+    return b;
+}
+
+static void a_thousand_random_worlds_are_exact(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(1);
+    bodies from = {.count = 0};
+    for (int i = 0; i < 1000; ++i) {
+        const bodies to = random_bodies(&random, &from);
+        expect_exact(&from, &to);
+        from = to;
+    }
+}
+
+static void expect_refusal_or_sound_bodies(
+    const bodies *from, const uint8_t *payload, size_t size) {
+    bodies result;
+    const char *where;
+    if (apply(from, payload, size, &result, &where) == CAIRN_OK) {
+        expect_exact(from, &result);
+    } else {
+        assert_int_equal(result.count, 0);
+        assert_string_not_equal(where, "");
+    }
+}
+
+static void each_broken_bit_is_refused_or_gives_sound_bodies(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(2);
+    const bodies none = {.count = 0};
+    const bodies from = random_bodies(&random, &none);
+    const bodies to = random_bodies(&random, &from);
+    uint8_t payload[PAYLOAD_MAX];
+    const size_t size = encode(&from, &to, payload);
+    for (size_t i = 0; i < size * 8; ++i) {
+        payload[i / 8] ^= (uint8_t)(1u << i % 8);
+        expect_refusal_or_sound_bodies(&from, payload, size);
+        payload[i / 8] ^= (uint8_t)(1u << i % 8);
+    }
+    for (size_t cut = 0; cut < size; ++cut) {
+        expect_refusal_or_sound_bodies(&from, payload, cut);
+    }
+}
+
+#define PAYLOAD(...) {__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+
+static void every_refusal_says_where(void **state) {
+    (void)state;
+    static const struct {
+        uint8_t bytes[16];
+        size_t size;
+        const char *where;
+    } cases[] = {
+        // Against two bodies of indices 1 and 3.
+        {{0}, 0, "no records"}, {PAYLOAD(0x82), "no records"},
+        {PAYLOAD(0xff, 0xff, 0xff, 0xff, 0x10), "no records"},
+        {PAYLOAD(0x82, 0x80, 0x80, 0x80, 0x80, 0x00), "no records"},
+        {PAYLOAD(1), "bodies of the baseline are left over"},
+        {PAYLOAD(3), "keeps more bodies than the baseline has"},
+        {PAYLOAD(2, 3, 0), "unknown record"},
+        {PAYLOAD(2, 0, 0), "a record behind the baseline's end"},
+        {PAYLOAD(2, 2, 1, 0, 0, 0, 0), "a record behind the baseline's end"},
+        {PAYLOAD(0, 2, 0, 0, 1), "mask of changed words"},
+        {PAYLOAD(0, 2, 0, 0x80, 0, 0, 1), "mask of changed words"},
+        {PAYLOAD(0, 2, 1, 0, 0), "a record is cut off"}, {PAYLOAD(0, 1, 5), "a record is cut off"},
+        {PAYLOAD(0, 2, 1, 0, 0, 4, 1), "ticks or ids are out of order"},     // id 1 + 2
+        {PAYLOAD(0, 2, 1, 0, 0, 1, 1), "a value is out of range"},           // id 1 - 1
+        {PAYLOAD(0, 2, 2, 0, 0, 4, 1), "a value is out of range"},           // flags 5 + 2
+        {PAYLOAD(0, 2, 4, 0, 3, 0, 0, 0, 0x80, 1), "a float is not finite"}, // 1.0f + 2^30
+    };
+    const bodies from = bodies_of(2);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        bodies result;
+        const char *where;
+        assert_int_equal(
+            apply(&from, cases[i].bytes, cases[i].size, &result, &where), CAIRN_MALFORMED);
+        assert_string_equal(where, cases[i].where);
+    }
+}
+
+static void what_there_is_no_room_for_is_a_capacity(void **state) {
+    (void)state;
+    const bodies from = bodies_of(4);
+    bodies to = from;
+    to.list[to.count++] = body_of(100);
+    uint8_t payload[PAYLOAD_MAX];
+    const size_t size = encode(&from, &to, payload);
+    cairn_wire_body out[4];
+    for (uint32_t room = 0; room <= 4; ++room) {
+        uint32_t count = 9;
+        assert_int_equal(
+            cairn_delta_apply(from.list, from.count, payload, size, out, room, &count, NULL),
+            CAIRN_CAPACITY);
+        assert_int_equal(count, 0);
+    }
+}
+
+static void a_payload_that_does_not_fit_is_not_written(void **state) {
+    (void)state;
+    const bodies from = bodies_of(2);
+    const bodies to = bodies_of(8);
+    uint8_t payload[PAYLOAD_MAX];
+    const size_t size = encode(&from, &to, payload);
+    for (size_t room = 0; room < size; ++room) {
+        uint8_t *exact = malloc(room + 1);
+        assert_non_null(exact);
+        assert_int_equal(
+            cairn_delta_encode(from.list, from.count, to.list, to.count, exact, room), 0);
+        free(exact);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_changed_is_one_byte),
+        cmocka_unit_test(a_body_that_moved_a_little_costs_little),
+        cmocka_unit_test(every_word_travels_to_the_bit),
+        cmocka_unit_test(bodies_come_and_go_anywhere),
+        cmocka_unit_test(a_new_generation_in_the_same_place_is_a_change),
+        cmocka_unit_test(a_thousand_random_worlds_are_exact),
+        cmocka_unit_test(each_broken_bit_is_refused_or_gives_sound_bodies),
+        cmocka_unit_test(every_refusal_says_where),
+        cmocka_unit_test(what_there_is_no_room_for_is_a_capacity),
+        cmocka_unit_test(a_payload_that_does_not_fit_is_not_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "proto_tests/schema/flat.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+
+void flat_copy(flat *f, const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(size <= FLAT_SIZE_MAX);
+    memcpy(f->bytes, bytes, size);
+    f->size = size;
+}
+
+uint32_t flat_u32(const uint8_t *at) {
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+void flat_put_u32(uint8_t *at, uint32_t value) {
+    for (int i = 0; i < 4; ++i) {
+        at[i] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+static uint8_t *follow(uint8_t *offset) {
+    return offset + flat_u32(offset);
+}
+
+static uint8_t *slot_of(uint8_t *table, unsigned field) {
+    uint8_t *vtable = table - (int32_t)flat_u32(table);
+    CAIRN_ASSERT(4 + 2 * field < (unsigned)(vtable[0] | vtable[1] << 8));
+    return vtable + 4 + 2 * field;
+}
+
+static uint8_t *field_of(uint8_t *table, unsigned field) {
+    const uint8_t *slot = slot_of(table, field);
+    const unsigned offset = (unsigned)(slot[0] | slot[1] << 8);
+    CAIRN_ASSERT(offset != 0);
+    return table + offset;
+}
+
+static uint8_t *body_of(flat *f) {
+    return follow(field_of(follow(f->bytes), 1));
+}
+
+uint8_t *flat_tag(flat *f) {
+    return field_of(follow(f->bytes), 0);
+}
+
+uint8_t *flat_body_slot(flat *f) {
+    return slot_of(follow(f->bytes), 1);
+}
+
+uint8_t *flat_slot(flat *f, unsigned field) {
+    return slot_of(body_of(f), field);
+}
+
+uint8_t *flat_field(flat *f, unsigned field) {
+    return field_of(body_of(f), field);
+}
+
+uint8_t *flat_vector(flat *f, unsigned field) {
+    return follow(flat_field(f, field));
+}
+
+void flat_stretch(flat *f, unsigned field, uint32_t count, size_t element_size) {
+    uint8_t *vector = flat_vector(f, field);
+    const size_t begin = (size_t)(vector + 4 - f->bytes);
+    const size_t old_end = begin + flat_u32(vector) * element_size;
+    flat_put_u32(vector, count);
+    if (begin + count * element_size <= old_end) {
+        return;
+    }
+    const size_t new_end = (begin + count * element_size + 7) & ~(size_t)7;
+    CAIRN_ASSERT(new_end <= FLAT_SIZE_MAX && old_end + 8 > f->size);
+    memset(f->bytes + old_end, 0, new_end - old_end);
+    f->size = new_end;
+}

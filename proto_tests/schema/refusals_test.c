@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+// For every message that is good, one thing is broken, and the refusal must name it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "proto_tests/schema/flat.h"
+#include "proto_tests/schema/samples.h"
+
+#define NAN_BITS 0x7fc00000u
+#define INFINITY_BITS 0x7f800000u
+#define TWO_BITS 0x40000000u   // 2.0f
+#define MINUS_BITS 0xbf800000u // -1.0f
+
+typedef enum breaking {
+    REMOVE,      // a field
+    SET,         // 32 bits of a field
+    SET_ELEMENT, // 32 bits at a byte offset into a field's vector or text
+    STRETCH,     // a vector to `value` elements of `offset` bytes
+    MISALIGN,    // a vector of 8-byte structs by 4
+} breaking;
+
+typedef struct broken {
+    int kind;
+    breaking how;
+    unsigned field; // its id in the .fbs file
+    unsigned offset;
+    uint32_t value;
+    cairn_decode_refusal refusal;
+} broken;
+
+#define MESSAGE(name) CAIRN_MESSAGE_##name
+#define NO(name) CAIRN_DECODE_##name
+
+static const broken messages[] = {
+    {MESSAGE(HELLO), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(HELLO), SET_ELEMENT, 4, 0, 0x00000061 | 7 << 8, NO(TEXT)}, // a bell, then zeros
+    {MESSAGE(HELLO), SET_ELEMENT, 4, 3, 0xff646e61, NO(TEXT)},
+    {MESSAGE(HELLO), SET, 2, 0, 2, NO(OUT_OF_RANGE)},
+    {MESSAGE(HELLO), SET, 3, 0, 2, NO(OUT_OF_RANGE)},
+    {MESSAGE(INPUT), REMOVE, 3, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(INPUT), STRETCH, 3, 40, 65, NO(COUNT_LIMIT)},
+    {MESSAGE(INPUT), STRETCH, 3, 40, 3, NO(ORDER)},
+    {MESSAGE(INPUT), MISALIGN, 3, 0, 0, NO(NOT_FLATBUFFERS)},
+    {MESSAGE(INPUT), SET_ELEMENT, 3, 16, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(INPUT), SET_ELEMENT, 3, 76, INFINITY_BITS, NO(NON_FINITE)},
+    {MESSAGE(INPUT), SET_ELEMENT, 3, 16, TWO_BITS, NO(OUT_OF_RANGE)},
+    {MESSAGE(INPUT), SET_ELEMENT, 3, 28, TWO_BITS, NO(OUT_OF_RANGE)},
+    {MESSAGE(INPUT), SET_ELEMENT, 3, 40, 100, NO(ORDER)}, // twice the same tick
+    {MESSAGE(INPUT), SET_ELEMENT, 3, 40, 99, NO(ORDER)},
+    {MESSAGE(ROOT_REPORT), REMOVE, 0, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(ROOT_REPORT), STRETCH, 0, 24, 65, NO(COUNT_LIMIT)},
+    {MESSAGE(ROOT_REPORT), MISALIGN, 0, 0, 0, NO(NOT_FLATBUFFERS)},
+    {MESSAGE(ROOT_REPORT), SET_ELEMENT, 0, 24, 5, NO(ORDER)},
+    {MESSAGE(WELCOME), REMOVE, 7, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(WELCOME), REMOVE, 8, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(WELCOME), REMOVE, 9, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(WELCOME), SET_ELEMENT, 7, 0, 0x0a0a0a0a, NO(TEXT)},
+    {MESSAGE(WELCOME), SET_ELEMENT, 8, 0, 0x7f7f7f7f, NO(TEXT)},
+    {MESSAGE(WELCOME), SET, 1, 0, 64, NO(OUT_OF_RANGE)},
+    {MESSAGE(WELCOME), SET, 1, 0, 256, NO(OUT_OF_RANGE)},
+    {MESSAGE(WELCOME), SET, 2, 0, 9, NO(OUT_OF_RANGE)},
+    {MESSAGE(WELCOME), SET, 2, 0, 241, NO(OUT_OF_RANGE)},
+    {MESSAGE(WELCOME), SET, 3, 0, 0, NO(OUT_OF_RANGE)},
+    {MESSAGE(WELCOME), SET, 3, 0, 61, NO(OUT_OF_RANGE)},
+    {MESSAGE(WELCOME), SET, 4, 0, 2, NO(OUT_OF_RANGE)},
+    {MESSAGE(REFUSED), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(REFUSED), SET_ELEMENT, 1, 0, 0x1b1b1b1b, NO(TEXT)},
+    {MESSAGE(REFUSED), SET, 0, 0, 0, NO(OUT_OF_RANGE)},
+    {MESSAGE(REFUSED), SET, 0, 0, 6, NO(OUT_OF_RANGE)},
+    {MESSAGE(SHAPES), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(SHAPES), REMOVE, 2, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 12, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 24, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 28, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 32, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 44, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 0, 0x100000, NO(OUT_OF_RANGE)}, // generation without index
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 4, 0, NO(OUT_OF_RANGE)},
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 8, 0, NO(OUT_OF_RANGE)},
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 8, 5, NO(OUT_OF_RANGE)},
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 20, MINUS_BITS, NO(OUT_OF_RANGE)},
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 24, MINUS_BITS, NO(OUT_OF_RANGE)},
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 28, MINUS_BITS, NO(OUT_OF_RANGE)},
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 56, 0, NO(OUT_OF_RANGE)}, // a rotation of length 0
+    {MESSAGE(SHAPES), SET_ELEMENT, 2, 4, 0, NO(OUT_OF_RANGE)},
+    {MESSAGE(KEYFRAME), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(KEYFRAME), REMOVE, 2, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(KEYFRAME), REMOVE, 3, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(KEYFRAME), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(KEYFRAME), SET_ELEMENT, 4, 8, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(KEYFRAME), SET_ELEMENT, 4, 32, INFINITY_BITS, NO(NON_FINITE)},
+    {MESSAGE(KEYFRAME), SET_ELEMENT, 4, 44, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(KEYFRAME), SET_ELEMENT, 4, 116, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(KEYFRAME), SET_ELEMENT, 4, 0, 0, NO(OUT_OF_RANGE)},
+    {MESSAGE(KEYFRAME), SET_ELEMENT, 4, 4, 6, NO(OUT_OF_RANGE)}, // a fourth body kind
+    {MESSAGE(KEYFRAME), SET_ELEMENT, 4, 20, TWO_BITS, NO(OUT_OF_RANGE)},
+    {MESSAGE(KEYFRAME), SET_ELEMENT, 4, 60, 0x200001, NO(ORDER)}, // the index of the first
+    {MESSAGE(DELTA), REMOVE, 2, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(DELTA), REMOVE, 3, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(DELTA), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(DELTA), REMOVE, 5, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(DELTA), SET, 1, 0, 80, NO(ORDER)},
+    {MESSAGE(TICKS), REMOVE, 0, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(TICKS), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(TICKS), REMOVE, 2, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(TICKS), STRETCH, 1, 32, 4097, NO(COUNT_LIMIT)},
+    {MESSAGE(TICKS), MISALIGN, 1, 0, 0, NO(NOT_FLATBUFFERS)},
+    {MESSAGE(TICKS), SET_ELEMENT, 1, 28, 257, NO(COUNT_LIMIT)},
+    {MESSAGE(TICKS), SET_ELEMENT, 1, 24, 1, NO(OUT_OF_RANGE)}, // a gap before the first share
+    {MESSAGE(TICKS), SET_ELEMENT, 1, 60, 2, NO(OUT_OF_RANGE)}, // more than there is
+    {MESSAGE(TICKS), SET_ELEMENT, 1, 60, 0, NO(OUT_OF_RANGE)}, // less than there is
+    {MESSAGE(TICKS), SET_ELEMENT, 1, 32, 1002, NO(ORDER)},
+    {MESSAGE(TICKS), SET_ELEMENT, 1, 32, 1000, NO(ORDER)},
+    {MESSAGE(TICKS), SET_ELEMENT, 2, 16, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(TICKS), SET_ELEMENT, 2, 28, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(TICKS), SET_ELEMENT, 2, 0, 0, NO(OUT_OF_RANGE)},
+    {MESSAGE(TICKS), SET_ELEMENT, 2, 40, 4, NO(OUT_OF_RANGE)},
+    {MESSAGE(TICKS), SET_ELEMENT, 2, 4, 64, NO(OUT_OF_RANGE)},
+    {MESSAGE(TICKS), SET_ELEMENT, 2, 16, TWO_BITS, NO(OUT_OF_RANGE)},
+    {MESSAGE(TICKS), SET_ELEMENT, 2, 28, TWO_BITS, NO(OUT_OF_RANGE)},
+    {MESSAGE(TICKS), SET_ELEMENT, 2, 4, 1, NO(ORDER)}, // slot 1 before slot 0
+    {MESSAGE(STATE), REMOVE, 3, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(STATE), STRETCH, 3, 1, 0, NO(OUT_OF_RANGE)},
+    {MESSAGE(STATE), SET, 1, 0, 11, NO(OUT_OF_RANGE)},
+    {MESSAGE(STATE), SET, 1, 0, UINT32_MAX, NO(OUT_OF_RANGE)},
+    {MESSAGE(STATE), SET, 2, 0, CAIRN_STATE_SIZE_MAX + 1, NO(OUT_OF_RANGE)},
+};
+
+#define CHUNK(name) CAIRN_CHUNK_##name
+
+static const broken chunks[] = {
+    {CHUNK(START), REMOVE, 2, 0, 0, NO(MISSING_FIELD)},
+    {CHUNK(START), REMOVE, 3, 0, 0, NO(MISSING_FIELD)},
+    {CHUNK(START), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
+    {CHUNK(START), REMOVE, 6, 0, 0, NO(MISSING_FIELD)},
+    {CHUNK(START), SET_ELEMENT, 2, 0, 0x0a0a0a0a, NO(TEXT)},
+    {CHUNK(START), SET_ELEMENT, 3, 0, 0x0a0a0a0a, NO(TEXT)},
+    {CHUNK(START), SET_ELEMENT, 4, 0, 0x0a0a0a0a, NO(TEXT)},
+    {CHUNK(START), STRETCH, 6, 1, 0, NO(OUT_OF_RANGE)},
+    {CHUNK(TICKS), REMOVE, 0, 0, 0, NO(MISSING_FIELD)},
+    {CHUNK(TICKS), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+    {CHUNK(TICKS), STRETCH, 0, 32, 4097, NO(COUNT_LIMIT)},
+    {CHUNK(TICKS), MISALIGN, 0, 0, 0, NO(NOT_FLATBUFFERS)},
+    {CHUNK(TICKS), SET_ELEMENT, 1, 16, NAN_BITS, NO(NON_FINITE)},
+    {CHUNK(TICKS), SET_ELEMENT, 1, 4, 64, NO(OUT_OF_RANGE)},
+    {CHUNK(TICKS), SET_ELEMENT, 0, 32, 1002, NO(ORDER)},
+    {CHUNK(KEYFRAME), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+    {CHUNK(KEYFRAME), STRETCH, 1, 1, 0, NO(OUT_OF_RANGE)},
+    {CHUNK(END), SET, 1, 0, 1003, NO(OUT_OF_RANGE)}, // more ticks than there were
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+static flat f;
+static cairn_encoder *encoder;
+
+static void encode_message(cairn_message_kind kind) {
+    const cairn_message message = sample_message(kind);
+    const uint8_t *bytes;
+    size_t size;
+    assert_int_equal(cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_OK);
+    flat_copy(&f, bytes, size);
+}
+
+static void encode_chunk(cairn_chunk_kind kind) {
+    const cairn_chunk chunk = sample_chunk(kind);
+    const uint8_t *bytes;
+    size_t size;
+    assert_int_equal(cairn_chunk_encode(encoder, &chunk, &bytes, &size), CAIRN_OK);
+    flat_copy(&f, bytes, size);
+}
+
+static void apply(const broken *b) {
+    uint8_t *vector;
+    switch (b->how) {
+    case REMOVE:
+        memset(flat_slot(&f, b->field), 0, 2);
+        break;
+    case SET:
+        flat_put_u32(flat_field(&f, b->field), b->value);
+        break;
+    case SET_ELEMENT:
+        flat_put_u32(flat_vector(&f, b->field) + 4 + b->offset, b->value);
+        break;
+    case STRETCH:
+        flat_stretch(&f, b->field, b->value, b->offset);
+        break;
+    case MISALIGN:
+        vector = flat_field(&f, b->field);
+        flat_put_u32(vector + flat_u32(vector) + 4, 0); // an empty one there
+        flat_put_u32(vector, flat_u32(vector) + 4);
+        break;
+    }
+}
+
+static cairn_decode_refusal decode(cairn_direction direction) {
+    cairn_message message;
+    const cairn_decode_refusal refusal = cairn_message_decode(f.bytes, f.size, direction, &message);
+    assert_int_equal(message.kind == CAIRN_MESSAGE_NONE, refusal != CAIRN_DECODE_OK);
+    return refusal;
+}
+
+static cairn_decode_refusal decode_chunk(void) {
+    cairn_chunk chunk;
+    const int refusal = cairn_chunk_decode(f.bytes, f.size, &chunk);
+    assert_int_equal(chunk.kind == CAIRN_CHUNK_NONE, refusal != CAIRN_DECODE_OK);
+    return (cairn_decode_refusal)refusal;
+}
+
+static void each_broken_message_is_refused_by_name(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(messages); ++i) {
+        const broken *b = &messages[i];
+        encode_message((cairn_message_kind)b->kind);
+        assert_int_equal(decode(sample_direction((cairn_message_kind)b->kind)), CAIRN_DECODE_OK);
+        apply(b);
+        const cairn_decode_refusal refusal = decode(sample_direction((cairn_message_kind)b->kind));
+        if (refusal != b->refusal) {
+            fail_msg("row %zu of kind %d: %s, not %s", i, b->kind,
+                cairn_decode_refusal_text(refusal), cairn_decode_refusal_text(b->refusal));
+        }
+    }
+}
+
+static void each_broken_chunk_is_refused_by_name(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(chunks); ++i) {
+        encode_chunk((cairn_chunk_kind)chunks[i].kind);
+        assert_int_equal(decode_chunk(), CAIRN_DECODE_OK);
+        apply(&chunks[i]);
+        const cairn_decode_refusal refusal = decode_chunk();
+        if (refusal != chunks[i].refusal) {
+            fail_msg("row %zu: %s, not %s", i, cairn_decode_refusal_text(refusal),
+                cairn_decode_refusal_text(chunks[i].refusal));
+        }
+    }
+}
+
+static void every_kind_may_come_from_one_side_only(void **state) {
+    (void)state;
+    for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
+        encode_message((cairn_message_kind)kind);
+        const bool to_server = sample_direction((cairn_message_kind)kind) == CAIRN_TO_SERVER;
+        const cairn_direction other = to_server ? CAIRN_TO_CLIENT : CAIRN_TO_SERVER;
+        assert_int_equal(decode(other), CAIRN_DECODE_WRONG_DIRECTION);
+    }
+}
+
+static void every_kind_needs_its_body_and_a_tag_that_is_known(void **state) {
+    (void)state;
+    for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
+        const cairn_direction direction = sample_direction((cairn_message_kind)kind);
+        encode_message((cairn_message_kind)kind);
+        *flat_tag(&f) = CAIRN_MESSAGE_KIND_COUNT;
+        assert_int_equal(decode(direction), CAIRN_DECODE_UNKNOWN_KIND);
+        *flat_tag(&f) = 255;
+        assert_int_equal(decode(direction), CAIRN_DECODE_UNKNOWN_KIND);
+        *flat_tag(&f) = 0;
+        assert_int_equal(decode(direction), CAIRN_DECODE_UNKNOWN_KIND);
+        *flat_tag(&f) = (uint8_t)kind;
+        memset(flat_body_slot(&f), 0, 2);
+        assert_int_equal(decode(direction), CAIRN_DECODE_UNKNOWN_KIND);
+    }
+    for (int kind = CAIRN_CHUNK_START; kind < CAIRN_CHUNK_KIND_COUNT; ++kind) {
+        encode_chunk((cairn_chunk_kind)kind);
+        *flat_tag(&f) = CAIRN_CHUNK_KIND_COUNT;
+        assert_int_equal(decode_chunk(), CAIRN_DECODE_UNKNOWN_KIND);
+        *flat_tag(&f) = (uint8_t)kind;
+        memset(flat_body_slot(&f), 0, 2);
+        assert_int_equal(decode_chunk(), CAIRN_DECODE_UNKNOWN_KIND);
+    }
+}
+
+static void every_kind_needs_its_identifier_and_all_its_bytes(void **state) {
+    (void)state;
+    for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
+        const cairn_direction direction = sample_direction((cairn_message_kind)kind);
+        encode_message((cairn_message_kind)kind);
+        f.bytes[4] ^= 1;
+        assert_int_equal(decode(direction), CAIRN_DECODE_NOT_FLATBUFFERS);
+        f.bytes[4] ^= 1;
+        f.size = 7;
+        assert_int_equal(decode(direction), CAIRN_DECODE_NOT_FLATBUFFERS);
+        f.size = 0;
+        assert_int_equal(decode(direction), CAIRN_DECODE_EMPTY);
+        f.size = CAIRN_MESSAGE_SIZE_MAX + 1;
+        assert_int_equal(decode(direction), CAIRN_DECODE_EMPTY);
+    }
+}
+
+static void a_message_is_no_chunk_and_a_chunk_no_message(void **state) {
+    (void)state;
+    encode_message(CAIRN_MESSAGE_TICKS);
+    assert_int_equal(decode_chunk(), CAIRN_DECODE_NOT_FLATBUFFERS);
+    encode_chunk(CAIRN_CHUNK_TICKS);
+    assert_int_equal(decode(CAIRN_TO_CLIENT), CAIRN_DECODE_NOT_FLATBUFFERS);
+    cairn_chunk chunk;
+    assert_int_equal(cairn_chunk_decode(f.bytes, 0, &chunk), CAIRN_DECODE_EMPTY);
+}
+
+static void what_is_refused_is_not_encoded(void **state) {
+    (void)state;
+    cairn_message message = sample_message(CAIRN_MESSAGE_WELCOME);
+    message.welcome.slot = 64;
+    const uint8_t *bytes;
+    size_t size;
+    assert_int_equal(
+        cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
+    message = sample_message(CAIRN_MESSAGE_HELLO);
+    message.hello.rules_name = NULL;
+    assert_int_equal(
+        cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
+    message.hello.rules_name = "a name that is one byte too long";
+    assert_int_equal(
+        cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
+    message.kind = CAIRN_MESSAGE_NONE;
+    assert_int_equal(
+        cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
+    cairn_chunk chunk = sample_chunk(CAIRN_CHUNK_END);
+    chunk.end.tick_count = 1003;
+    assert_int_equal(cairn_chunk_encode(encoder, &chunk, &bytes, &size), CAIRN_INVALID_ARGUMENT);
+}
+
+static void every_refusal_has_its_words(void **state) {
+    (void)state;
+    for (int i = 0; i <= CAIRN_DECODE_REFUSAL_COUNT; ++i) {
+        for (int k = 0; k < i; ++k) {
+            assert_string_not_equal(cairn_decode_refusal_text((cairn_decode_refusal)i),
+                cairn_decode_refusal_text((cairn_decode_refusal)k));
+        }
+    }
+}
+
+static int set_up(void **state) {
+    (void)state;
+    encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
+    return encoder == NULL;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    cairn_encoder_destroy(encoder);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_broken_message_is_refused_by_name),
+        cmocka_unit_test(each_broken_chunk_is_refused_by_name),
+        cmocka_unit_test(every_kind_may_come_from_one_side_only),
+        cmocka_unit_test(every_kind_needs_its_body_and_a_tag_that_is_known),
+        cmocka_unit_test(every_kind_needs_its_identifier_and_all_its_bytes),
+        cmocka_unit_test(a_message_is_no_chunk_and_a_chunk_no_message),
+        cmocka_unit_test(what_is_refused_is_not_encoded),
+        cmocka_unit_test(every_refusal_has_its_words),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+#include "proto_tests/schema/samples.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+static const cairn_wire_input inputs[2] = {
+    {.tick = 100, .sequence = 7, .buttons = 1, .move = {0.5f, 0.0f, -0.5f}, .aim = {0, 0, 1}},
+    {.tick = 102, .sequence = 8, .buttons = 3, .move = {-1.0f, 1.0f, 0.25f}, .aim = {0, 1, 0}},
+};
+static const cairn_wire_root roots[2] = {{5, 6, 7}, {9, 10, 11}};
+static const cairn_wire_shape shapes[2] = {
+    {.id = 0x100001,
+        .body = 1,
+        .kind = 3,
+        .half_extents = {0.5f, 0.25f, 0.125f},
+        .position = {1, 2, 3},
+        .rotation = {0, 0, 0, 1}},
+    {.id = 2,
+        .body = 0x200003,
+        .kind = 2,
+        .radius = 0.5f,
+        .half_height = 2,
+        .rotation = {0, 1, 0, 0}},
+};
+static const uint32_t removed[2] = {4, 0x300005};
+static const cairn_wire_body bodies[2] = {
+    {.id = 0x100001,
+        .flags = 5,
+        .position = {1, 2, 3},
+        .rotation = {0.5f, 0.5f, -0.5f, 0.5f},
+        .linear_velocity = {4, 5, 6},
+        .angular_velocity = {7, 8, 9}},
+    {.id = 3, .flags = 0, .position = {-0.0f, 1e-45f, 1e30f}, .rotation = {0, 0, 0, 1}},
+};
+static const cairn_wire_command commands[3] = {
+    {.kind = 1, .slot = 0, .sequence = 1},
+    {.kind = 3, .slot = 0, .sequence = 9, .buttons = 2, .move = {1, 0, 0}, .aim = {0, 0.5f, 0.5f}},
+    {.kind = 3, .slot = 63, .sequence = 2, .buttons = UINT32_MAX, .move = {-1, 1, -1}},
+};
+static const cairn_wire_tick ticks[2] = {
+    {.tick = 1000, .root_lo = 1, .root_hi = 2, .first_command = 0, .command_count = 2},
+    {.tick = 1001, .root_lo = 3, .root_hi = 4, .first_command = 2, .command_count = 1},
+};
+static const uint8_t bytes[5] = {1, 2, 3, 4, 255};
+// As initialisers: a constant struct is no constant expression in C17.
+#define TIMING                                                                                     \
+    {                                                                                              \
+        .input_acknowledged = 55, .lateness_us_worst = 1200, .lateness_us_last = -3400,            \
+        .inputs_late = 4, .inputs_early_refused = 5                                                \
+    }
+#define VISIBLE_ROOT                                                                               \
+    { .lo = 0x1122334455667788, .hi = 0x99aabbccddeeff00 }
+#define FULL_ROOT                                                                                  \
+    { .lo = 0x0102030405060708, .hi = 0x090a0b0c0d0e0f10 }
+
+static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
+    [CAIRN_MESSAGE_HELLO] = {.kind = CAIRN_MESSAGE_HELLO,
+        .hello = {.protocol_version = 1,
+            .sim_version = 2,
+            .mode = CAIRN_MODE_LOCKSTEP,
+            .spectator = 1,
+            .rules_name = "sandbox",
+            .rules_version = 3}},
+    [CAIRN_MESSAGE_INPUT] = {.kind = CAIRN_MESSAGE_INPUT,
+        .input = {.snapshot_acknowledged = 90,
+            .ticks_acknowledged = 91,
+            .sent_at_us = 92,
+            .inputs = inputs,
+            .input_count = 2}},
+    [CAIRN_MESSAGE_ROOT_REPORT] = {.kind = CAIRN_MESSAGE_ROOT_REPORT,
+        .root_report = {.roots = roots, .root_count = 2}},
+    [CAIRN_MESSAGE_WELCOME] = {.kind = CAIRN_MESSAGE_WELCOME,
+        .welcome = {.tick = 123456,
+            .slot = 5,
+            .tick_rate_hz = 60,
+            .snapshot_rate_hz = 20,
+            .mode = CAIRN_MODE_LOCKSTEP,
+            .sim_version = 2,
+            .rules_version = 3,
+            .rules_name = "sandbox",
+            .scene_name = "demo",
+            .scene_digest_lo = 77,
+            .scene_digest_hi = 88}},
+    [CAIRN_MESSAGE_REFUSED] = {.kind = CAIRN_MESSAGE_REFUSED,
+        .refused = {.reason = CAIRN_REFUSAL_ROOM_FULL, .words = "the room is full"}},
+    [CAIRN_MESSAGE_SHAPES] = {.kind = CAIRN_MESSAGE_SHAPES,
+        .shapes = {.tick = 70,
+            .shapes = shapes,
+            .shape_count = 2,
+            .removed = removed,
+            .removed_count = 2}},
+    [CAIRN_MESSAGE_KEYFRAME] = {.kind = CAIRN_MESSAGE_KEYFRAME,
+        .keyframe = {.tick = 80,
+            .visible_root = VISIBLE_ROOT,
+            .full_root = FULL_ROOT,
+            .timing = TIMING,
+            .bodies = bodies,
+            .body_count = 2}},
+    [CAIRN_MESSAGE_DELTA] = {.kind = CAIRN_MESSAGE_DELTA,
+        .delta = {.tick = 80,
+            .baseline_tick = 77,
+            .visible_root = VISIBLE_ROOT,
+            .full_root = FULL_ROOT,
+            .timing = TIMING,
+            .payload = bytes,
+            .payload_size = 5}},
+    [CAIRN_MESSAGE_TICKS] = {.kind = CAIRN_MESSAGE_TICKS,
+        .ticks = {.timing = TIMING,
+            .ticks = ticks,
+            .tick_count = 2,
+            .commands = commands,
+            .command_count = 3}},
+    [CAIRN_MESSAGE_STATE] = {.kind = CAIRN_MESSAGE_STATE,
+        .state = {.tick = 60, .offset = 10, .total_size = 15, .bytes = bytes, .size = 5}},
+};
+
+cairn_message sample_message(cairn_message_kind kind) {
+    CAIRN_ASSERT(kind > CAIRN_MESSAGE_NONE && kind < CAIRN_MESSAGE_KIND_COUNT);
+    return samples[kind];
+}
+
+cairn_direction sample_direction(cairn_message_kind kind) {
+    return kind < CAIRN_MESSAGE_WELCOME ? CAIRN_TO_SERVER : CAIRN_TO_CLIENT;
+}
+
+cairn_chunk sample_chunk(cairn_chunk_kind kind) {
+    if (kind == CAIRN_CHUNK_START) {
+        return (cairn_chunk){.kind = kind,
+            .start = {.sim_version = 1,
+                .rules_version = 2,
+                .rules_name = "sandbox",
+                .scene_name = "demo",
+                .build = "any compiler, any target",
+                .tick = 1000,
+                .state = bytes,
+                .state_size = 5}};
+    }
+    if (kind == CAIRN_CHUNK_TICKS) {
+        return (cairn_chunk){.kind = kind,
+            .ticks = {.ticks = ticks, .tick_count = 2, .commands = commands, .command_count = 3}};
+    }
+    if (kind == CAIRN_CHUNK_KEYFRAME) {
+        return (cairn_chunk){
+            .kind = kind, .keyframe = {.tick = 1002, .state = bytes, .state_size = 5}};
+    }
+    return (cairn_chunk){.kind = CAIRN_CHUNK_END, .end = {.tick = 1002, .tick_count = 2}};
+}
+
+#define SAME(field) assert_true(a->field == b->field)
+#define SAME_BITS(field) assert_memory_equal(&a->field, &b->field, sizeof a->field)
+#define SAME_TEXT(field) assert_string_equal(a->field, b->field)
+
+static void expect_same_array(
+    const void *a, uint32_t a_count, const void *b, uint32_t b_count, size_t element_size) {
+    assert_int_equal(a_count, b_count);
+    if (a_count > 0) {
+        assert_memory_equal(a, b, a_count * element_size);
+    }
+}
+
+#define SAME_ARRAY(field, count)                                                                   \
+    expect_same_array(a->field, a->count, b->field, b->count, sizeof *a->field)
+
+static void same_hello(const cairn_hello *a, const cairn_hello *b) {
+    SAME(protocol_version);
+    SAME(sim_version);
+    SAME(mode);
+    SAME(spectator);
+    SAME_TEXT(rules_name);
+    SAME(rules_version);
+}
+
+static void same_input(const cairn_input_message *a, const cairn_input_message *b) {
+    SAME(snapshot_acknowledged);
+    SAME(ticks_acknowledged);
+    SAME(sent_at_us);
+    SAME_ARRAY(inputs, input_count);
+}
+
+static void same_root_report(const cairn_root_report *a, const cairn_root_report *b) {
+    SAME_ARRAY(roots, root_count);
+}
+
+static void same_welcome(const cairn_welcome *a, const cairn_welcome *b) {
+    SAME(tick);
+    SAME(slot);
+    SAME(tick_rate_hz);
+    SAME(snapshot_rate_hz);
+    SAME(mode);
+    SAME(sim_version);
+    SAME(rules_version);
+    SAME_TEXT(rules_name);
+    SAME_TEXT(scene_name);
+    SAME(scene_digest_lo);
+    SAME(scene_digest_hi);
+}
+
+static void same_refused(const cairn_refused *a, const cairn_refused *b) {
+    SAME(reason);
+    SAME_TEXT(words);
+}
+
+static void same_shapes(const cairn_shapes_message *a, const cairn_shapes_message *b) {
+    SAME(tick);
+    SAME_ARRAY(shapes, shape_count);
+    SAME_ARRAY(removed, removed_count);
+}
+
+static void same_keyframe(const cairn_keyframe *a, const cairn_keyframe *b) {
+    SAME(tick);
+    SAME_BITS(visible_root);
+    SAME_BITS(full_root);
+    SAME_BITS(timing);
+    SAME_ARRAY(bodies, body_count);
+}
+
+static void same_delta(const cairn_delta *a, const cairn_delta *b) {
+    SAME(tick);
+    SAME(baseline_tick);
+    SAME_BITS(visible_root);
+    SAME_BITS(full_root);
+    SAME_BITS(timing);
+    SAME_ARRAY(payload, payload_size);
+}
+
+static void same_ticks(const cairn_ticks_message *a, const cairn_ticks_message *b) {
+    SAME_BITS(timing);
+    SAME_ARRAY(ticks, tick_count);
+    SAME_ARRAY(commands, command_count);
+}
+
+static void same_state(const cairn_state_message *a, const cairn_state_message *b) {
+    SAME(tick);
+    SAME(offset);
+    SAME(total_size);
+    SAME_ARRAY(bytes, size);
+}
+
+void expect_same_message(const cairn_message *a, const cairn_message *b) {
+    assert_int_equal(a->kind, b->kind);
+    switch (a->kind) {
+    case CAIRN_MESSAGE_HELLO:
+        same_hello(&a->hello, &b->hello);
+        break;
+    case CAIRN_MESSAGE_INPUT:
+        same_input(&a->input, &b->input);
+        break;
+    case CAIRN_MESSAGE_ROOT_REPORT:
+        same_root_report(&a->root_report, &b->root_report);
+        break;
+    case CAIRN_MESSAGE_WELCOME:
+        same_welcome(&a->welcome, &b->welcome);
+        break;
+    case CAIRN_MESSAGE_REFUSED:
+        same_refused(&a->refused, &b->refused);
+        break;
+    case CAIRN_MESSAGE_SHAPES:
+        same_shapes(&a->shapes, &b->shapes);
+        break;
+    case CAIRN_MESSAGE_KEYFRAME:
+        same_keyframe(&a->keyframe, &b->keyframe);
+        break;
+    case CAIRN_MESSAGE_DELTA:
+        same_delta(&a->delta, &b->delta);
+        break;
+    case CAIRN_MESSAGE_TICKS:
+        same_ticks(&a->ticks, &b->ticks);
+        break;
+    case CAIRN_MESSAGE_STATE:
+        same_state(&a->state, &b->state);
+        break;
+    case CAIRN_MESSAGE_NONE:
+    case CAIRN_MESSAGE_KIND_COUNT:
+        fail_msg("no message");
+    }
+}
+
+static void same_start(const cairn_chunk_start *a, const cairn_chunk_start *b) {
+    SAME(sim_version);
+    SAME(rules_version);
+    SAME_TEXT(rules_name);
+    SAME_TEXT(scene_name);
+    SAME_TEXT(build);
+    SAME(tick);
+    SAME_ARRAY(state, state_size);
+}
+
+static void same_chunk_ticks(const cairn_chunk_ticks *a, const cairn_chunk_ticks *b) {
+    SAME_ARRAY(ticks, tick_count);
+    SAME_ARRAY(commands, command_count);
+}
+
+static void same_chunk_keyframe(const cairn_chunk_keyframe *a, const cairn_chunk_keyframe *b) {
+    SAME(tick);
+    SAME_ARRAY(state, state_size);
+}
+
+void expect_same_chunk(const cairn_chunk *a, const cairn_chunk *b) {
+    assert_int_equal(a->kind, b->kind);
+    if (a->kind == CAIRN_CHUNK_START) {
+        same_start(&a->start, &b->start);
+    } else if (a->kind == CAIRN_CHUNK_TICKS) {
+        same_chunk_ticks(&a->ticks, &b->ticks);
+    } else if (a->kind == CAIRN_CHUNK_KEYFRAME) {
+        same_chunk_keyframe(&a->keyframe, &b->keyframe);
+    } else {
+        assert_true(a->end.tick == b->end.tick && a->end.tick_count == b->end.tick_count);
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// No message allocates once the encoder stands. The linker hands this program's and the codec's
+// calls of the allocating functions to the counters below.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "proto_tests/schema/flat.h"
+#include "proto_tests/schema/samples.h"
+
+static uint32_t allocations;
+
+// The names are the linker's.
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real__Znwm(size_t size);
+void *__wrap__Znwm(size_t size);
+void *__real__Znam(size_t size);
+void *__wrap__Znam(size_t size);
+
+void *__wrap_malloc(size_t size) {
+    ++allocations;
+    return __real_malloc(size);
+}
+
+void *__wrap__Znwm(size_t size) {
+    ++allocations;
+    return __real__Znwm(size);
+}
+
+void *__wrap__Znam(size_t size) {
+    ++allocations;
+    return __real__Znam(size);
+}
+
+static flat f;
+
+static void ten_thousand_messages_allocate_nothing(void **state) {
+    (void)state;
+    cairn_encoder *encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
+    assert_int_equal(allocations, 1); // so the counters do count
+    allocations = 0;
+    for (int i = 0; i < 10000; ++i) {
+        const cairn_message_kind kind = (cairn_message_kind)(1 + i % 10);
+        const cairn_message message = sample_message(kind);
+        const uint8_t *bytes;
+        size_t size;
+        cairn_message taken;
+        assert_int_equal(cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_OK);
+        flat_copy(&f, bytes, size);
+        assert_int_equal(cairn_message_decode(f.bytes, f.size, sample_direction(kind), &taken), 0);
+        f.bytes[size / 2] ^= 0x55;
+        (void)cairn_message_decode(f.bytes, f.size, sample_direction(kind), &taken);
+    }
+    assert_int_equal(allocations, 0);
+    cairn_encoder_destroy(encoder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ten_thousand_messages_allocate_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
