@@ -10,6 +10,7 @@
 struct cairn_recorder {
     cairn_recorder_config config;
     cairn_encoder *encoder;
+    uint8_t *state; // room for state_size_max
     cairn_wire_tick *ticks;
     cairn_wire_command *commands;
     uint32_t command_capacity;
@@ -34,9 +35,11 @@ cairn_status cairn_recorder_create(const cairn_recorder_config *config, cairn_re
     recorder->config = *config;
     recorder->command_capacity = (uint32_t)most;
     recorder->encoder = cairn_encoder_create(largest + 4096);
+    recorder->state = malloc(config->state_size_max);
     recorder->ticks = malloc(config->ticks_per_chunk * sizeof *recorder->ticks);
     recorder->commands = malloc(most * sizeof *recorder->commands);
-    if (recorder->encoder == NULL || recorder->ticks == NULL || recorder->commands == NULL) {
+    if (recorder->encoder == NULL || recorder->state == NULL || recorder->ticks == NULL ||
+        recorder->commands == NULL) {
         cairn_recorder_destroy(recorder);
         return CAIRN_OUT_OF_MEMORY;
     }
@@ -49,6 +52,7 @@ void cairn_recorder_destroy(cairn_recorder *recorder) {
         cairn_encoder_destroy(recorder->encoder);
         free(recorder->commands);
         free(recorder->ticks);
+        free(recorder->state);
         free(recorder);
     }
 }
@@ -84,11 +88,8 @@ static void write_chunk(cairn_recorder *recorder, const cairn_chunk *chunk) {
 }
 
 bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world) {
-    uint8_t *state = malloc(recorder->config.state_size_max);
-    size_t size =
-        state == NULL ? 0 : cairn_world_encode(world, state, recorder->config.state_size_max);
+    size_t size = cairn_world_encode(world, recorder->state, recorder->config.state_size_max);
     if (size == 0) {
-        free(state);
         return false;
     }
     const cairn_rules *rules = cairn_world_settings(world)->rules;
@@ -102,7 +103,7 @@ bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world) {
             .scene_name = recorder->config.scene_name,
             .build = build_text(),
             .tick = recorder->first_tick,
-            .state = state,
+            .state = recorder->state,
             .state_size = (uint32_t)size},
     };
     recorder->open = true;
@@ -110,7 +111,6 @@ bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world) {
     cairn_recording_head(head);
     write_bytes(recorder, head, sizeof head);
     write_chunk(recorder, &chunk);
-    free(state);
     return true;
 }
 
@@ -141,6 +141,34 @@ void cairn_recorder_advance(cairn_recorder *recorder, const cairn_history *histo
     if (recorder->open && waiting >= recorder->config.ticks_per_chunk) {
         write_ticks(recorder, history);
     }
+}
+
+// A chunk has room for ticks_per_chunk; more may wait.
+static void write_all_ticks(cairn_recorder *recorder, const cairn_history *history) {
+    uint64_t before;
+    do {
+        before = recorder->next_tick;
+        write_ticks(recorder, history);
+    } while (recorder->next_tick > before);
+}
+
+void cairn_recorder_keyframe(
+    cairn_recorder *recorder, const cairn_world *world, const cairn_history *history) {
+    if (!recorder->open) {
+        return;
+    }
+    write_all_ticks(recorder, history);
+    size_t size = cairn_world_encode(world, recorder->state, recorder->config.state_size_max);
+    if (size == 0 || recorder->next_tick != cairn_world_tick(world)) {
+        return;
+    }
+    const cairn_chunk chunk = {
+        .kind = CAIRN_CHUNK_KEYFRAME,
+        .keyframe = {.tick = cairn_world_tick(world),
+            .state = recorder->state,
+            .state_size = (uint32_t)size},
+    };
+    write_chunk(recorder, &chunk);
 }
 
 void cairn_recorder_end(cairn_recorder *recorder, const cairn_history *history) {

@@ -33,6 +33,11 @@ void cairn_recorder_destroy(cairn_recorder *recorder); // NULL is allowed; does 
 bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world);
 // Call after each tick: writes a chunk when enough ticks are in the history.
 void cairn_recorder_advance(cairn_recorder *recorder, const cairn_history *history);
+// Writes what waits and then the full state, so that who steps the recording again can tell a
+// difference to the field. The history ends at the world's tick. A state longer than state_size_max
+// is left out.
+void cairn_recorder_keyframe(
+    cairn_recorder *recorder, const cairn_world *world, const cairn_history *history);
 // Writes what is left and the end chunk. Nothing is written after it.
 void cairn_recorder_end(cairn_recorder *recorder, const cairn_history *history);
 

@@ -15,6 +15,8 @@
 #define RELIABLE_BUFFER_SIZE_MIN (64 * 1024)
 // A recording loses at most this much when the machine stops.
 #define RECORDED_TICKS_PER_CHUNK 64
+// A keyframe this often lets a replay tell a difference to the field.
+#define RECORDED_KEYFRAME_S 10
 #define DRAIN_NS UINT64_C(1000000000)
 
 cairn_server_config cairn_server_config_default(void) {
@@ -294,6 +296,10 @@ static void advance_recorder(cairn_server *server) {
         return;
     }
     cairn_recorder_advance(server->recorder, server->room.history);
+    if (cairn_world_tick(server->room.world) % (RECORDED_KEYFRAME_S * server->room.tick_rate_hz) ==
+        0) {
+        cairn_recorder_keyframe(server->recorder, server->room.world, server->room.history);
+    }
     if (cairn_recorder_failed(server->recorder)) {
         cairn_server_tell(server, CAIRN_LOG_ERROR, "recording_failed", 0,
             "the recording ends here, the room goes on", 0);

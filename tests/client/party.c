@@ -56,7 +56,9 @@ void party_end(party *p) {
     for (uint32_t i = 0; i < p->client_count; i++) {
         cairn_client_destroy(p->clients[i].client);
     }
-    cairn_server_destroy(p->server);
+    if (p->server != NULL) {
+        cairn_server_destroy(p->server);
+    }
     cairn_virtual_network_destroy(p->network);
     free(p->record);
 }

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+#include "tools/replay/verify.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "schema/codec.h"
+#include "tests/client/party.h"
+
+#define ROOM (16u << 20)
+
+// A recording of a real server: twelve seconds, a player that moves and spawns, one keyframe.
+static struct {
+    uint8_t *bytes;
+    size_t size;
+    uint64_t ticks;
+} sound;
+
+static int record(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 99);
+    cairn_client_config config = cairn_client_config_default();
+    uint32_t player = party_join(&p, &config, NULL);
+    for (int i = 0; i < 24; i++) {
+        party_run_ms(&p, 500);
+        party_press(&p, player, i % 4 == 0 ? CAIRN_SANDBOX_SPAWN : 0, i % 2 == 0 ? 1 : -1);
+    }
+    sound.ticks = cairn_world_tick(cairn_server_world(p.server));
+    cairn_server_destroy(p.server);
+    p.server = NULL;
+    sound.bytes = malloc(p.record_size);
+    memcpy(sound.bytes, p.record, p.record_size);
+    sound.size = p.record_size;
+    party_end(&p);
+    return 0;
+}
+
+static int forget(void **state) {
+    (void)state;
+    free(sound.bytes);
+    return 0;
+}
+
+// Rewrites the recording chunk by chunk; `change` may alter what a chunk says before it is written.
+typedef void (*change)(cairn_chunk *chunk);
+
+typedef struct rewritten {
+    uint8_t *bytes;
+    size_t size;
+} rewritten;
+
+static void put(rewritten *r, const void *bytes, size_t size) {
+    assert_true(size <= ROOM - r->size);
+    memcpy(r->bytes + r->size, bytes, size);
+    r->size += size;
+}
+
+static rewritten rewrite(change apply) {
+    rewritten r = {.bytes = malloc(ROOM)};
+    cairn_encoder *encoder = cairn_encoder_create(ROOM / 2);
+    uint8_t head[CAIRN_RECORDING_HEAD_SIZE];
+    cairn_recording_head(head);
+    put(&r, head, sizeof head);
+    cairn_replay_walk walk = cairn_replay_walk_of(sound.bytes, sound.size);
+    while (cairn_replay_next(&walk)) {
+        const uint8_t *payload = NULL;
+        size_t size = 0;
+        apply(&walk.chunk);
+        assert_int_equal(cairn_chunk_encode(encoder, &walk.chunk, &payload, &size), CAIRN_OK);
+        const cairn_recording_frame frame =
+            cairn_recording_frame_of(walk.chunk.kind, payload, size);
+        put(&r, frame.head, sizeof frame.head);
+        put(&r, payload, size);
+        put(&r, frame.tail, frame.tail_size);
+    }
+    cairn_encoder_destroy(encoder);
+    return r;
+}
+
+static cairn_verification verify_rewritten(change apply) {
+    rewritten r = rewrite(apply);
+    cairn_verification v = cairn_verify(r.bytes, r.size);
+    free(r.bytes);
+    return v;
+}
+
+static void nothing(cairn_chunk *chunk) {
+    (void)chunk;
+}
+
+static void a_sound_recording_verifies(void **state) {
+    (void)state;
+    cairn_verification v = cairn_verify(sound.bytes, sound.size);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
+    assert_int_equal(v.ticks, sound.ticks);
+    assert_int_equal(v.keyframes, 1);
+    assert_true(v.commands > 500);
+    assert_string_equal(v.end, "closed in order");
+    v = verify_rewritten(nothing);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
+}
+
+static void a_recording_cut_anywhere_verifies_up_to_its_last_whole_chunk(void **state) {
+    (void)state;
+    uint64_t last = 0;
+    for (size_t i = 1; i <= 6; i++) {
+        size_t size = sound.size * i / 6 - 1;
+        cairn_verification v = cairn_verify(sound.bytes, size);
+        if (!v.started) {
+            assert_int_equal(v.verdict, CAIRN_VERDICT_UNREADABLE);
+            assert_true(v.finding[0] != '\0');
+            continue;
+        }
+        assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
+        assert_true(v.ticks >= last);
+        assert_non_null(strstr(v.end, "cut off"));
+        last = v.ticks;
+    }
+    assert_true(last >= sound.ticks - 64);
+}
+
+static void every_length_is_walked_without_harm(void **state) {
+    (void)state;
+    for (size_t size = 0; size < sound.size; size += size < 2000 ? 1 : 97) {
+        cairn_replay_walk walk = cairn_replay_walk_of(sound.bytes, size);
+        while (cairn_replay_next(&walk)) {}
+        char words[CAIRN_REPLAY_WORDS_SIZE];
+        cairn_replay_end_text(&walk, words);
+        assert_true(words[0] != '\0');
+    }
+}
+
+static void a_flipped_bit_is_damage_and_says_where(void **state) {
+    (void)state;
+    for (size_t i = 1; i < 6; i++) {
+        size_t at = sound.size * i / 6;
+        sound.bytes[at] ^= 0x10;
+        cairn_verification v = cairn_verify(sound.bytes, sound.size);
+        sound.bytes[at] ^= 0x10;
+        assert_true(v.verdict == CAIRN_VERDICT_DAMAGED || v.verdict == CAIRN_VERDICT_UNREADABLE);
+        assert_non_null(strstr(v.finding, "at byte "));
+    }
+}
+
+#define LIE_TICK 400
+
+static cairn_wire_tick changed_ticks[4096];
+static cairn_wire_command changed_commands[4096];
+
+// The chunk's arrays are the file's; a change is made on a copy.
+static cairn_wire_tick *own_tick(cairn_chunk *chunk, uint64_t tick) {
+    if (chunk->kind != CAIRN_CHUNK_TICKS || chunk->ticks.ticks[0].tick > tick ||
+        chunk->ticks.ticks[0].tick + chunk->ticks.tick_count <= tick) {
+        return NULL;
+    }
+    size_t count = chunk->ticks.tick_count;
+    memcpy(changed_ticks, chunk->ticks.ticks, count * sizeof changed_ticks[0]);
+    chunk->ticks.ticks = changed_ticks;
+    return &changed_ticks[tick - changed_ticks[0].tick];
+}
+
+static void lie_about_a_root(cairn_chunk *chunk) {
+    cairn_wire_tick *tick = own_tick(chunk, LIE_TICK);
+    if (tick != NULL) {
+        tick->root_lo ^= 1;
+    }
+}
+
+static void lie_about_a_command(cairn_chunk *chunk) {
+    cairn_wire_tick *tick = own_tick(chunk, LIE_TICK);
+    if (tick != NULL) {
+        size_t count = chunk->ticks.command_count;
+        memcpy(changed_commands, chunk->ticks.commands, count * sizeof changed_commands[0]);
+        chunk->ticks.commands = changed_commands;
+        changed_commands[tick->first_command].move.x *= -0.5f;
+    }
+}
+
+static void lie_about_the_simulation(cairn_chunk *chunk) {
+    chunk->start.sim_version += chunk->kind == CAIRN_CHUNK_START ? 1 : 0;
+}
+
+static void lie_about_the_rules(cairn_chunk *chunk) {
+    if (chunk->kind == CAIRN_CHUNK_START) {
+        chunk->start.rules_name = "chess";
+    }
+}
+
+static void lie_about_the_end(cairn_chunk *chunk) {
+    chunk->end.tick += chunk->kind == CAIRN_CHUNK_END ? 1 : 0;
+}
+
+static void skip_a_tick(cairn_chunk *chunk) {
+    if (own_tick(chunk, LIE_TICK) != NULL) {
+        for (uint32_t i = 0; i < chunk->ticks.tick_count; i++) {
+            changed_ticks[i].tick++;
+        }
+    }
+}
+
+static void a_false_root_is_found_at_its_tick(void **state) {
+    (void)state;
+    cairn_verification v = verify_rewritten(lie_about_a_root);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
+    assert_int_equal(v.tick_differs, LIE_TICK + 1);
+}
+
+static void another_command_makes_another_world_and_the_keyframe_says_which_field(void **state) {
+    (void)state;
+    cairn_verification v = verify_rewritten(lie_about_a_command);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
+    assert_int_equal(v.tick_differs, LIE_TICK + 1);
+    assert_non_null(strstr(v.finding, "in the keyframe of tick 600"));
+    assert_non_null(strstr(v.finding, "bodies"));
+    assert_non_null(strstr(v.finding, "recorded 0x"));
+}
+
+static void what_cannot_be_stepped_is_refused_in_words(void **state) {
+    (void)state;
+    const struct {
+        change apply;
+        cairn_verdict verdict;
+        const char *words;
+    } rows[] = {
+        {lie_about_the_simulation, CAIRN_VERDICT_UNREADABLE, "simulation version"},
+        {lie_about_the_rules, CAIRN_VERDICT_UNREADABLE, "chess"},
+        {lie_about_the_end, CAIRN_VERDICT_DAMAGED, "the end chunk says tick"},
+        {skip_a_tick, CAIRN_VERDICT_DAMAGED, "should"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cairn_verification v = verify_rewritten(rows[i].apply);
+        assert_int_equal(v.verdict, rows[i].verdict);
+        assert_non_null(strstr(v.finding, rows[i].words));
+    }
+    _Alignas(8) static const uint8_t other[24] = "not a recording, ever";
+    cairn_verification v = cairn_verify(other, sizeof other);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_UNREADABLE);
+}
+
+static void two_recordings_part_where_they_say_different_things(void **state) {
+    (void)state;
+    cairn_verification v = cairn_verify_against(sound.bytes, sound.size, sound.bytes, sound.size);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
+    assert_int_equal(v.ticks, sound.ticks);
+    rewritten r = rewrite(lie_about_a_command);
+    v = cairn_verify_against(sound.bytes, sound.size, r.bytes, r.size);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
+    assert_int_equal(v.tick_differs, LIE_TICK);
+    assert_non_null(strstr(v.finding, "the commands differ"));
+    free(r.bytes);
+    r = rewrite(lie_about_a_root);
+    v = cairn_verify_against(sound.bytes, sound.size, r.bytes, r.size);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
+    assert_int_equal(v.tick_differs, LIE_TICK + 1);
+    free(r.bytes);
+}
+
+static uint8_t nudged_state[1 << 20];
+
+// The keyframe of a machine on which one body moved a little.
+static void nudge_the_keyframe(cairn_chunk *chunk) {
+    if (chunk->kind != CAIRN_CHUNK_KEYFRAME) {
+        return;
+    }
+    char words[CAIRN_REPLAY_WORDS_SIZE];
+    cairn_world *world = cairn_replay_keyframe_world(&chunk->keyframe, &cairn_rules_sandbox, words);
+    cairn_body_state bodies[2];
+    assert_non_null(world);
+    assert_true(cairn_world_bodies(world, bodies, 2) > 1);
+    cairn_vec3 up = {0, 1e-3f, 0};
+    assert_int_equal(cairn_body_apply_impulse_at_centre(world, bodies[1].id, up), CAIRN_OK);
+    chunk->keyframe.state_size =
+        (uint32_t)cairn_world_encode(world, nudged_state, sizeof nudged_state);
+    chunk->keyframe.state = nudged_state;
+    cairn_world_destroy(world);
+}
+
+static void a_keyframe_that_differs_names_section_body_and_field(void **state) {
+    (void)state;
+    cairn_verification v = verify_rewritten(nudge_the_keyframe);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
+    assert_int_equal(v.tick_differs, 600);
+    assert_non_null(strstr(v.finding, "linear_velocity.y"));
+    rewritten r = rewrite(nudge_the_keyframe);
+    v = cairn_verify_against(sound.bytes, sound.size, r.bytes, r.size);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
+    assert_non_null(strstr(v.finding, "linear_velocity.y"));
+    free(r.bytes);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sound_recording_verifies),
+        cmocka_unit_test(a_recording_cut_anywhere_verifies_up_to_its_last_whole_chunk),
+        cmocka_unit_test(every_length_is_walked_without_harm),
+        cmocka_unit_test(a_flipped_bit_is_damage_and_says_where),
+        cmocka_unit_test(a_false_root_is_found_at_its_tick),
+        cmocka_unit_test(another_command_makes_another_world_and_the_keyframe_says_which_field),
+        cmocka_unit_test(what_cannot_be_stepped_is_refused_in_words),
+        cmocka_unit_test(two_recordings_part_where_they_say_different_things),
+        cmocka_unit_test(a_keyframe_that_differs_names_section_body_and_field),
+    };
+    return cmocka_run_group_tests(tests, record, forget);
+}
