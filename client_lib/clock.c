@@ -9,6 +9,8 @@ static const double TIME_CONSTANT_NS = 5e8;
 // everything may be delayed.
 static const double GAIN_EARLY = 1.0 / 4;
 static const double GAIN_LATE = 1.0 / 16;
+// No server runs that long; beyond it a tick and its lead would not fit a uint64_t.
+static const uint64_t TICK_MAX = UINT64_C(1) << 62;
 static const double GAIN_JITTER = 1.0 / 16;
 
 void cairn_clock_start(cairn_clock *clock, uint32_t tick_rate_hz) {
@@ -36,7 +38,8 @@ static void snap(cairn_clock *clock, uint64_t now_ns, uint64_t tick) {
 
 void cairn_clock_observe(cairn_clock *clock, uint64_t now_ns, uint64_t tick) {
     CAIRN_ASSERT(clock->tick_ns > 0);
-    if (clock->running && tick <= clock->newest_tick) {
+    bool overtaken = clock->running && tick <= clock->newest_tick;
+    if (overtaken || tick > TICK_MAX) {
         return;
     }
     clock->newest_tick = tick;

@@ -172,6 +172,15 @@ static void an_overtaken_message_does_not_move_the_clock(void **state) {
     assert_int_equal(clock.snaps, 1);
 }
 
+static void a_tick_no_server_reaches_is_not_believed(void **state) {
+    (void)state;
+    cairn_clock clock;
+    cairn_clock_start(&clock, 60);
+    cairn_clock_observe(&clock, SECOND, 600);
+    cairn_clock_observe(&clock, SECOND, UINT64_MAX);
+    EXPECT_NEAR(cairn_clock_tick(&clock, SECOND), 600, 1e-9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_message_sets_the_clock),
@@ -183,6 +192,7 @@ int main(void) {
         cmocka_unit_test(a_stalled_client_that_finds_a_backlog_ends_up_right),
         cmocka_unit_test(a_small_error_is_slewed_not_jumped),
         cmocka_unit_test(an_overtaken_message_does_not_move_the_clock),
+        cmocka_unit_test(a_tick_no_server_reaches_is_not_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

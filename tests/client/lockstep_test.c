@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+#include "client_lib/lockstep.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bridge/scene_world.h"
+#include "bridge/wire.h"
+#include "client_lib/snapshots.h"
+#include "schema/delta.h"
+#include "tests/client/party.h"
+
+#define STATE_MAX (1 << 20)
+
+// The server's side of lockstep: its world, and the words it says about it.
+typedef struct origin {
+    cairn_world *world;
+    uint8_t *state;
+    uint32_t state_size;
+    uint64_t state_tick;
+    cairn_lockstep client;
+} origin;
+
+static int setup(void **state) {
+    origin *o = calloc(1, sizeof *o);
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    assert_int_equal(cairn_scene_world_create(party_scene(), NULL, &o->world, error), CAIRN_OK);
+    o->state = malloc(STATE_MAX);
+    assert_int_equal(cairn_lockstep_create(&o->client, NULL, STATE_MAX), CAIRN_OK);
+    *state = o;
+    return 0;
+}
+
+static int teardown(void **state) {
+    origin *o = *state;
+    cairn_lockstep_destroy(&o->client);
+    cairn_world_destroy(o->world);
+    free(o->state);
+    free(o);
+    return 0;
+}
+
+static void encode_state(origin *o) {
+    o->state_size = (uint32_t)cairn_world_encode(o->world, o->state, STATE_MAX);
+    o->state_tick = cairn_world_tick(o->world);
+    assert_true(o->state_size > 0);
+}
+
+static cairn_lockstep_verdict say_state(origin *o, uint32_t offset, uint32_t size) {
+    const cairn_state_message piece = {.tick = o->state_tick,
+        .offset = offset,
+        .total_size = o->state_size,
+        .bytes = o->state + offset,
+        .size = size};
+    return cairn_lockstep_take_state(&o->client, &piece);
+}
+
+static cairn_lockstep_verdict say_whole_state(origin *o) {
+    encode_state(o);
+    return say_state(o, 0, o->state_size);
+}
+
+static cairn_wire_tick step_once(origin *o, const cairn_command *command) {
+    cairn_wire_tick tick = {
+        .tick = cairn_world_tick(o->world), .command_count = command != NULL ? 1 : 0};
+    cairn_world_step(o->world, command, tick.command_count);
+    cairn_hash128 root = cairn_world_hash_read(o->world).full;
+    tick.root_lo = root.lo;
+    tick.root_hi = root.hi;
+    return tick;
+}
+
+static cairn_lockstep_verdict say_ticks(origin *o, const cairn_wire_tick *ticks, uint32_t count) {
+    const cairn_ticks_message message = {.ticks = ticks, .tick_count = count};
+    return cairn_lockstep_take_ticks(&o->client, &message);
+}
+
+static void ticks_before_any_state_are_not_expected(void **state) {
+    origin *o = *state;
+    cairn_wire_tick tick = step_once(o, NULL);
+    assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_NOT_EXPECTED);
+}
+
+static void ticks_are_stepped_once_and_compared(void **state) {
+    origin *o = *state;
+    assert_int_equal(say_whole_state(o), CAIRN_LOCKSTEP_LOADED);
+    cairn_wire_tick ticks[5];
+    for (int i = 0; i < 5; i++) {
+        ticks[i] = step_once(o, NULL);
+    }
+    assert_int_equal(say_ticks(o, ticks, 3), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(say_ticks(o, ticks, 5), CAIRN_LOCKSTEP_TAKEN); // redundant ones and new ones
+    assert_int_equal(cairn_lockstep_waiting(&o->client), 5);
+    assert_int_equal(cairn_lockstep_advance(&o->client, 2.5, 100), 3);
+    assert_int_equal(cairn_lockstep_advance(&o->client, 1e9, 1), 1);
+    assert_int_equal(cairn_lockstep_advance(&o->client, 1e9, 100), 1);
+    assert_int_equal(o->client.roots_compared, 5);
+    assert_int_equal(o->client.roots_differed, 0);
+    assert_int_equal(say_ticks(o, ticks, 5), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(cairn_lockstep_waiting(&o->client), 0);
+    cairn_wire_root roots[8];
+    assert_int_equal(cairn_lockstep_roots(&o->client, roots, 8), 5);
+    assert_int_equal(roots[0].tick, 1);
+    assert_int_equal(roots[4].tick, 5);
+    assert_int_equal(roots[4].lo, ticks[4].root_lo);
+}
+
+static void a_gap_is_not_stepped_over(void **state) {
+    origin *o = *state;
+    say_whole_state(o);
+    cairn_wire_tick first = step_once(o, NULL);
+    cairn_wire_tick second = step_once(o, NULL);
+    assert_int_equal(say_ticks(o, &second, 1), CAIRN_LOCKSTEP_GAP);
+    assert_int_equal(cairn_lockstep_waiting(&o->client), 0);
+    assert_int_equal(say_ticks(o, &first, 1), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(say_ticks(o, &second, 1), CAIRN_LOCKSTEP_TAKEN);
+}
+
+static void a_false_root_is_a_difference_at_its_tick_alone(void **state) {
+    origin *o = *state;
+    say_whole_state(o);
+    cairn_wire_tick ticks[3];
+    for (int i = 0; i < 3; i++) {
+        ticks[i] = step_once(o, NULL);
+    }
+    ticks[1].root_hi ^= 1;
+    say_ticks(o, ticks, 3);
+    cairn_lockstep_advance(&o->client, 1e9, 100);
+    assert_int_equal(o->client.roots_compared, 3);
+    assert_int_equal(o->client.roots_differed, 1);
+    assert_int_equal(o->client.first_difference_tick, 2);
+}
+
+static void what_finds_no_room_is_not_acknowledged(void **state) {
+    origin *o = *state;
+    say_whole_state(o);
+    cairn_wire_tick tick = {0};
+    for (uint64_t i = 0; i < CAIRN_LOCKSTEP_TICKS_MAX; i++) {
+        tick.tick = i;
+        assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_TAKEN);
+    }
+    tick.tick = CAIRN_LOCKSTEP_TICKS_MAX;
+    assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_FULL);
+    assert_int_equal(o->client.next_tick, CAIRN_LOCKSTEP_TICKS_MAX);
+    cairn_lockstep_advance(&o->client, 1e9, 1);
+    assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_TAKEN);
+}
+
+static void a_command_that_no_world_takes_is_refused(void **state) {
+    origin *o = *state;
+    say_whole_state(o);
+    const cairn_wire_command wrong[] = {
+        {.kind = 99, .slot = 0},
+        {.kind = CAIRN_COMMAND_INPUT, .slot = CAIRN_SLOTS_MAX},
+        {.kind = CAIRN_COMMAND_INPUT, .move = {2, 0, 0}},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        const cairn_wire_tick tick = {.command_count = 1};
+        const cairn_ticks_message message = {
+            .ticks = &tick, .tick_count = 1, .commands = &wrong[i], .command_count = 1};
+        assert_int_equal(
+            cairn_lockstep_take_ticks(&o->client, &message), CAIRN_LOCKSTEP_COMMAND_REFUSED);
+    }
+    assert_int_equal(cairn_lockstep_waiting(&o->client), 0);
+}
+
+static void a_new_state_replaces_the_world_only_when_it_is_whole(void **state) {
+    origin *o = *state;
+    say_whole_state(o);
+    cairn_wire_tick early = step_once(o, NULL);
+    say_ticks(o, &early, 1);
+    for (int i = 0; i < 50; i++) {
+        step_once(o, NULL);
+    }
+    encode_state(o);
+    assert_int_equal(say_state(o, 0, 100), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(o->client.next_tick, 51);
+    cairn_wire_tick next = step_once(o, NULL);
+    assert_int_equal(say_ticks(o, &next, 1), CAIRN_LOCKSTEP_TAKEN);
+    // The old world must not be stepped with the new one's ticks.
+    assert_int_equal(cairn_lockstep_advance(&o->client, 1e9, 100), 0);
+    assert_int_equal(cairn_world_tick(o->client.world), 0);
+    assert_int_equal(say_state(o, 100, o->state_size - 100), CAIRN_LOCKSTEP_LOADED);
+    assert_int_equal(cairn_lockstep_advance(&o->client, 1e9, 100), 1);
+    assert_int_equal(o->client.roots_differed, 0);
+    assert_int_equal(cairn_world_tick(o->client.world), 52);
+}
+
+static void a_state_that_does_not_decode_is_refused(void **state) {
+    origin *o = *state;
+    encode_state(o);
+    o->state[o->state_size - 9] ^= 0xff;
+    o->state[4] ^= 0xff;
+    assert_int_equal(say_state(o, 0, o->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
+    assert_null(o->client.world);
+    encode_state(o);
+    o->state_tick = 77; // the message says another tick than the state
+    assert_int_equal(say_state(o, 0, o->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
+}
+
+static void a_delta_needs_its_baseline(void **state) {
+    (void)state;
+    cairn_snapshots snapshots;
+    uint8_t payload[512];
+    cairn_wire_body a[2] = {{.id = 1, .rotation = {.w = 1}}, {.id = 2, .rotation = {.w = 1}}};
+    cairn_wire_body b[2] = {a[0], a[1]};
+    b[1].position.y = 3;
+    assert_int_equal(cairn_snapshots_create(&snapshots, 3, 2), CAIRN_OK);
+    cairn_delta delta = {.tick = 20, .baseline_tick = 10, .payload = payload};
+    delta.payload_size = (uint32_t)cairn_delta_encode(a, 2, b, 2, payload, sizeof payload);
+    assert_int_equal(cairn_snapshots_take_delta(&snapshots, &delta), CAIRN_SNAPSHOT_BASELINE_LOST);
+    assert_int_equal(cairn_snapshots_take(&snapshots, 10, a, 2), CAIRN_SNAPSHOT_TAKEN);
+    assert_int_equal(cairn_snapshots_take_delta(&snapshots, &delta), CAIRN_SNAPSHOT_TAKEN);
+    assert_memory_equal(cairn_snapshots_newest(&snapshots)->bodies, b, sizeof b);
+    assert_int_equal(cairn_snapshots_take_delta(&snapshots, &delta), CAIRN_SNAPSHOT_DUPLICATE);
+    delta.tick = 30;
+    delta.payload_size -= 1;
+    assert_int_equal(
+        cairn_snapshots_take_delta(&snapshots, &delta), CAIRN_SNAPSHOT_DELTA_MALFORMED);
+    cairn_wire_body three[3] = {a[0], a[1], {.id = 3}};
+    assert_int_equal(cairn_snapshots_take(&snapshots, 40, three, 3), CAIRN_SNAPSHOT_BODIES_MAX);
+    assert_int_equal(snapshots.count, 2);
+    cairn_snapshots_destroy(&snapshots);
+}
+
+static void the_ring_keeps_the_newest_in_order(void **state) {
+    (void)state;
+    cairn_snapshots snapshots;
+    const cairn_wire_body body = {.id = 1};
+    assert_int_equal(cairn_snapshots_create(&snapshots, 3, 1), CAIRN_OK);
+    const struct {
+        uint64_t tick;
+        cairn_snapshot_refusal refusal;
+    } rows[] = {{10, CAIRN_SNAPSHOT_TAKEN}, {30, CAIRN_SNAPSHOT_TAKEN}, {20, CAIRN_SNAPSHOT_TAKEN},
+        {20, CAIRN_SNAPSHOT_DUPLICATE}, {5, CAIRN_SNAPSHOT_STALE}, {40, CAIRN_SNAPSHOT_TAKEN},
+        {10, CAIRN_SNAPSHOT_STALE}, {35, CAIRN_SNAPSHOT_TAKEN}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(cairn_snapshots_take(&snapshots, rows[i].tick, &body, 1), rows[i].refusal);
+    }
+    const uint64_t held[] = {30, 35, 40};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(snapshots.list[i].tick, held[i]);
+        for (int k = 0; k < i; k++) {
+            assert_ptr_not_equal(snapshots.list[i].bodies, snapshots.list[k].bodies);
+        }
+    }
+    cairn_snapshots_destroy(&snapshots);
+}
+
+#define WITH_ORIGIN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        WITH_ORIGIN(ticks_before_any_state_are_not_expected),
+        WITH_ORIGIN(ticks_are_stepped_once_and_compared),
+        WITH_ORIGIN(a_gap_is_not_stepped_over),
+        WITH_ORIGIN(a_false_root_is_a_difference_at_its_tick_alone),
+        WITH_ORIGIN(what_finds_no_room_is_not_acknowledged),
+        WITH_ORIGIN(a_command_that_no_world_takes_is_refused),
+        WITH_ORIGIN(a_new_state_replaces_the_world_only_when_it_is_whole),
+        WITH_ORIGIN(a_state_that_does_not_decode_is_refused),
+        cmocka_unit_test(a_delta_needs_its_baseline),
+        cmocka_unit_test(the_ring_keeps_the_newest_in_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
