@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+// What the parser builds costs some hundred bytes for each object or list; the largest world needs
+// fewer of them.
+enum { BRACKETS_MAX = 1 << 20 };
+
 typedef struct scanner {
     unsigned long line;
     unsigned long column;
@@ -37,10 +41,16 @@ static void step(scanner *s, char c, char next) {
 
 bool cairn_scene_text_check(const char *json, size_t size, char error[CAIRN_SCENE_ERROR_SIZE]) {
     scanner s = {.line = 1};
+    uint32_t brackets = 0;
     for (size_t i = 0; i < size; ++i) {
         step(&s, json[i], i + 1 < size ? json[i + 1] : '\0');
         if (json[i] == '\0') {
             explain(error, s.line, s.column, "a zero byte");
+            return false;
+        }
+        brackets += (json[i] == '{' || json[i] == '[') && !s.in_text && !s.in_comment;
+        if (brackets > BRACKETS_MAX) {
+            explain(error, s.line, s.column, "too many objects and lists");
             return false;
         }
         if (json[i] == '(' && !s.in_text && !s.in_comment) {

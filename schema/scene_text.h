@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 // The parser knows sin(), rad() and the like, whose bits differ between machines' libraries, and
-// takes a zero byte for the end. False when either stands outside texts and comments; `error` then
-// says where.
+// takes a zero byte for the end. False when one of these stands outside texts and comments, or when
+// there are more objects and lists than any world needs; `error` then says where.
 bool cairn_scene_text_check(const char *json, size_t size, char error[CAIRN_SCENE_ERROR_SIZE]);
 
 // Turns the parser's "12: 7: error: words" into "line 12, column 7: words", printable ASCII alone.

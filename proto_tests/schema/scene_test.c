@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "schema/scene.h"
@@ -228,6 +229,24 @@ static void depth_is_bounded(void **state) {
     assert_string_not_equal(error, "");
 }
 
+static void what_a_hostile_text_may_cost_is_bounded(void **state) {
+    (void)state;
+    const size_t size = 4 * 1024 * 1024;
+    char *json = malloc(size);
+    assert_non_null(json);
+    for (size_t i = 0; i < size; i += 2) {
+        memcpy(json + i, "{}", 2);
+    }
+    memcpy(json, "{\"bodies\":[{},", 14);
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    cairn_scene *scene;
+    assert_int_equal(cairn_scene_parse(json, size, &scene, error), CAIRN_MALFORMED);
+    assert_string_equal(error, "line 1, column 2097161: too many objects and lists");
+    assert_int_equal(
+        cairn_scene_parse(json, CAIRN_SCENE_JSON_SIZE_MAX + 1, &scene, error), CAIRN_CAPACITY);
+    free(json);
+}
+
 static void parentheses_in_texts_and_comments_are_no_functions(void **state) {
     (void)state;
     cairn_scene_destroy(parse_good("// a (comment) with \"quotes\n{\"name\": \"a (b) \\\" (\"}"));
@@ -250,6 +269,7 @@ int main(void) {
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
         cmocka_unit_test(a_zero_byte_is_no_end),
         cmocka_unit_test(depth_is_bounded),
+        cmocka_unit_test(what_a_hostile_text_may_cost_is_bounded),
         cmocka_unit_test(parentheses_in_texts_and_comments_are_no_functions),
         cmocka_unit_test(one_scene_after_another_knows_nothing_of_the_first),
     };

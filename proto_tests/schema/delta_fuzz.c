@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The first byte says how many bodies the baseline has, the rest is the payload: refused, or bodies
+// that a payload of our own tells exactly.
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "schema/delta.h"
+
+enum { BODIES_MAX = 64 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint32_t make_baseline(cairn_wire_body *bodies, uint8_t count) {
+    count %= BODIES_MAX / 2;
+    for (uint32_t i = 0; i < count; ++i) {
+        bodies[i] = (cairn_wire_body){.id = 3 * i + 2,
+            .flags = i % 6,
+            .position = {.x = (float)i, .y = 0.5f},
+            .rotation = {.w = 1.0f}};
+    }
+    return count;
+}
+
+static void expect_exact(const cairn_wire_body *baseline, uint32_t baseline_count,
+    const cairn_wire_body *bodies, uint32_t count) {
+    uint8_t payload[BODIES_MAX * 80];
+    cairn_wire_body again[BODIES_MAX];
+    uint32_t again_count;
+    const size_t size =
+        cairn_delta_encode(baseline, baseline_count, bodies, count, payload, sizeof payload);
+    CAIRN_ASSERT(size > 0);
+    CAIRN_ASSERT(cairn_delta_apply(baseline, baseline_count, payload, size, again, BODIES_MAX,
+                     &again_count, NULL) == CAIRN_OK);
+    CAIRN_ASSERT(again_count == count && memcmp(again, bodies, count * sizeof *bodies) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size == 0) {
+        return 0;
+    }
+    cairn_wire_body baseline[BODIES_MAX];
+    cairn_wire_body result[BODIES_MAX];
+    const uint32_t baseline_count = make_baseline(baseline, data[0]);
+    uint32_t count;
+    uint8_t *exact = malloc(size > 1 ? size - 1 : 1);
+    memcpy(exact, data + 1, size - 1);
+    if (cairn_delta_apply(baseline, baseline_count, exact, size - 1, result, BODIES_MAX, &count,
+            NULL) == CAIRN_OK) {
+        expect_exact(baseline, baseline_count, result, count);
+    }
+    free(exact);
+    return 0;
+}
