@@ -28,7 +28,7 @@ typedef enum cairn_client_drop_reason {
     CAIRN_CLIENT_DROP_SECOND_WELCOME,
     CAIRN_CLIENT_DROP_MODE,   // a message of the other mode
     CAIRN_CLIENT_DROP_SHAPES, // more shapes than the list holds
-    CAIRN_CLIENT_DROP_OVER,   // after the connection was given up
+    CAIRN_CLIENT_DROP_OVER,   // outside of a connection
     CAIRN_CLIENT_DROP_COUNT
 } cairn_client_drop_reason;
 

@@ -7,7 +7,7 @@ static const char *client_drop_text(uint32_t reason) {
         [CAIRN_CLIENT_DROP_SECOND_WELCOME] = "a second welcome",
         [CAIRN_CLIENT_DROP_MODE] = "a message of the other mode",
         [CAIRN_CLIENT_DROP_SHAPES] = "more shapes than shapes_max",
-        [CAIRN_CLIENT_DROP_OVER] = "after the connection was given up",
+        [CAIRN_CLIENT_DROP_OVER] = "outside of a connection",
     };
     return texts[reason];
 }

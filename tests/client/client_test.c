@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "client_lib/client_parts.h"
 #include "sim/sim.h"
 #include "tests/client/near.h"
 #include "tests/client/party.h"
@@ -388,6 +389,54 @@ static void a_world_larger_than_allowed_is_refused_in_words(void **state) {
     party_end(&p);
 }
 
+// Hands the client a message as if its link had brought it.
+static void hear(party *p, uint32_t client, const cairn_message *message) {
+    cairn_encoder *encoder = cairn_encoder_create(4096);
+    cairn_link_message heard = {.reliable = true};
+    assert_int_equal(cairn_message_encode(encoder, message, &heard.bytes, &heard.size), CAIRN_OK);
+    cairn_client_take_message(p->clients[client].client,
+        cairn_virtual_local_ns(p->network, p->clients[client].endpoint), &heard);
+    cairn_encoder_destroy(encoder);
+}
+
+static void what_a_server_should_not_say_is_dropped_by_name(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 18);
+    uint32_t early = join(&p, interpolate(), NULL);
+    const cairn_wire_tick tick = {0};
+    const cairn_message ticks = {
+        .kind = CAIRN_MESSAGE_TICKS, .ticks = {.ticks = &tick, .tick_count = 1}};
+    const cairn_message keyframe = {.kind = CAIRN_MESSAGE_KEYFRAME, .keyframe = {.tick = 1}};
+    const cairn_message welcome = {.kind = CAIRN_MESSAGE_WELCOME,
+        .welcome = {.slot = 1,
+            .tick_rate_hz = 60,
+            .snapshot_rate_hz = 20,
+            .rules_name = "",
+            .scene_name = ""}};
+    _Alignas(8) const uint8_t nonsense[8] = {1, 2, 3};
+    const cairn_link_message garbled = {.bytes = nonsense, .size = sizeof nonsense};
+    hear(&p, early, &keyframe);
+    assert_int_equal(drops(&p, early, "session", "outside of a connection"), 1);
+    while (party_state(&p, early) != CAIRN_CLIENT_JOINING) {
+        party_run_ms(&p, 2);
+    }
+    hear(&p, early, &keyframe);
+    assert_int_equal(drops(&p, early, "session", "before the welcome"), 1);
+    party_run_ms(&p, 1000);
+    hear(&p, early, &welcome);
+    assert_int_equal(drops(&p, early, "session", "a second welcome"), 1);
+    hear(&p, early, &ticks);
+    assert_int_equal(drops(&p, early, "session", "a message of the other mode"), 1);
+    cairn_client_take_message(p.clients[early].client, 0, &garbled);
+    assert_int_equal(party_state(&p, early), CAIRN_CLIENT_PLAYING);
+    uint32_t stepper = join(&p, lockstep(), NULL);
+    party_run_ms(&p, 1000);
+    hear(&p, stepper, &keyframe);
+    assert_int_equal(drops(&p, stepper, "session", "a message of the other mode"), 1);
+    party_end(&p);
+}
+
 static void a_bad_token_is_told_in_words(void **state) {
     (void)state;
     uint8_t token[2048] = {0};
@@ -437,6 +486,7 @@ int main(void) {
         cmocka_unit_test(a_full_room_is_told_in_the_servers_words),
         cmocka_unit_test(disconnect_leaves_at_once),
         cmocka_unit_test(a_world_larger_than_allowed_is_refused_in_words),
+        cmocka_unit_test(what_a_server_should_not_say_is_dropped_by_name),
         cmocka_unit_test(a_bad_token_is_told_in_words),
         cmocka_unit_test(a_config_out_of_range_makes_no_client),
     };
