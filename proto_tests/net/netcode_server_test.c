@@ -113,6 +113,30 @@ static void a_request_is_refused_in_silence_for(void **state) {
     }
 }
 
+static void a_server_goes_by_each_of_its_public_addresses(void **state) {
+    (void)state;
+    const cairn_address addresses[] = {
+        kit_address("1.2.3.4:5"), kit_address("[::1]:6"), kit_address("1.2.3.4:7")};
+    const uint8_t entropy[32] = {0};
+    cairn_netcode_server_config config = cairn_netcode_server_config_default();
+    config.protocol_id = KIT_PROTOCOL_ID;
+    config.private_key = kit_key;
+    config.entropy = entropy;
+    config.public_addresses = addresses;
+    config.public_address_count = 3;
+    config.start_unix_s = KIT_UNIX_S - 3600;
+    const char *const named[] = {"1.2.3.4:5", "[::1]:6", "1.2.3.4:7", "1.2.3.4:6", "[::2]:6"};
+    for (int i = 0; i < 5; ++i) {
+        kit k = kit_open(4);
+        cairn_netcode_server_destroy(k.server);
+        assert_int_equal(cairn_netcode_server_create(&config, &k.server), CAIRN_OK);
+        const kit_datagram datagram = REQUEST(&k, .servers = {named[i]});
+        assert_int_equal(kit_to_server(&k, &datagram),
+            i < 3 ? CAIRN_NETCODE_TAKEN : CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US);
+        kit_close(&k);
+    }
+}
+
 static void each_part_of_a_request_is_looked_at(void **state) {
     (void)state;
     kit k = kit_open(4);
@@ -681,6 +705,7 @@ int main(void) {
         cmocka_unit_test(create_refuses_what_is_out_of_range),
         cmocka_unit_test(a_good_request_is_answered_with_one_smaller_packet),
         cmocka_unit_test(a_request_is_refused_in_silence_for),
+        cmocka_unit_test(a_server_goes_by_each_of_its_public_addresses),
         cmocka_unit_test(each_part_of_a_request_is_looked_at),
         cmocka_unit_test(an_empty_or_tiny_datagram_is_dropped_by_size),
         cmocka_unit_test(a_header_is_refused_by_name),
