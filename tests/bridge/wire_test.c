@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// What the simulation holds passes the codec, and what passes the codec may be checked by the
+// simulation: the two rooms do not know each other, so their limits are compared here.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "bridge/scene_library.h"
+#include "bridge/scene_world.h"
+#include "bridge/wire.h"
+#include "schema/codec.h"
+#include "schema/delta.h"
+
+enum { BODIES_MAX = 512 };
+
+static cairn_encoder *encoder;
+static cairn_world *world;
+
+static void expect_taken(const cairn_message *message) {
+    const uint8_t *bytes;
+    size_t size;
+    cairn_message taken;
+    assert_int_equal(cairn_message_encode(encoder, message, &bytes, &size), CAIRN_OK);
+    assert_int_equal(cairn_message_decode(bytes, size, CAIRN_TO_CLIENT, &taken), CAIRN_DECODE_OK);
+}
+
+static uint32_t read_bodies(cairn_wire_body *out) {
+    static cairn_body_state scratch[BODIES_MAX];
+    return cairn_world_wire_bodies(world, scratch, out, BODIES_MAX);
+}
+
+static void every_body_of_a_world_passes_at_every_tick(void **state) {
+    (void)state;
+    static cairn_wire_body before[BODIES_MAX];
+    static cairn_wire_body after[BODIES_MAX];
+    static cairn_wire_body applied[BODIES_MAX];
+    static uint8_t payload[BODIES_MAX * 80];
+    for (uint64_t tick = 1; tick <= 30; ++tick) {
+        const uint32_t before_count = read_bodies(before);
+        cairn_world_step(world, NULL, 0);
+        const uint32_t count = read_bodies(after);
+        expect_taken(&(cairn_message){.kind = CAIRN_MESSAGE_KEYFRAME,
+            .keyframe = {.tick = tick, .bodies = after, .body_count = count}});
+        const size_t size =
+            cairn_delta_encode(before, before_count, after, count, payload, sizeof payload);
+        uint32_t applied_count;
+        assert_int_equal(cairn_delta_apply(before, before_count, payload, size, applied, BODIES_MAX,
+                             &applied_count, NULL),
+            CAIRN_OK);
+        assert_int_equal(applied_count, count);
+        assert_memory_equal(applied, after, count * sizeof after[0]);
+    }
+}
+
+static void every_shape_of_a_world_passes(void **state) {
+    (void)state;
+    cairn_shape_id ids[BODIES_MAX];
+    cairn_wire_shape shapes[BODIES_MAX];
+    const uint32_t count = cairn_world_shapes(world, ids, BODIES_MAX);
+    assert_true(count > 200 && count <= BODIES_MAX);
+    for (uint32_t i = 0; i < count; ++i) {
+        assert_true(cairn_shape_to_wire(world, ids[i], &shapes[i]));
+        assert_int_equal(shapes[i].id, ids[i]);
+    }
+    expect_taken(&(cairn_message){
+        .kind = CAIRN_MESSAGE_SHAPES, .shapes = {.shapes = shapes, .shape_count = count}});
+    assert_false(cairn_shape_to_wire(world, 0, &shapes[0]));
+}
+
+static void flags_tell_kind_and_sleep(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t kind;
+        uint32_t awake;
+        uint32_t flags;
+    } rows[] = {{CAIRN_BODY_STATIC, 0, 0}, {CAIRN_BODY_KINEMATIC, 1, 3}, {CAIRN_BODY_DYNAMIC, 0, 4},
+        {CAIRN_BODY_DYNAMIC, 1, 5}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const cairn_body_state body = {.id = 1, .kind = rows[i].kind, .awake = rows[i].awake};
+        assert_int_equal(cairn_body_to_wire(&body).flags, rows[i].flags);
+    }
+}
+
+static void a_command_travels_to_the_bit(void **state) {
+    (void)state;
+    const cairn_command command = {.kind = CAIRN_COMMAND_INPUT,
+        .slot = CAIRN_SLOTS_MAX - 1,
+        .sequence = 9,
+        .buttons = 0xffffffff,
+        .move = {-1.0f, 0.1f, 1.0f},
+        .aim = {0.5f, -0.0f, 1e-45f}};
+    const cairn_wire_command wire = cairn_command_to_wire(&command);
+    cairn_command back;
+    assert_int_equal(cairn_command_of_wire(&wire, &back), CAIRN_OK);
+    assert_memory_equal(&command, &back, sizeof back);
+}
+
+static void an_input_becomes_the_slots_command(void **state) {
+    (void)state;
+    const cairn_wire_input input = {
+        .tick = 5, .sequence = 6, .buttons = 7, .move = {0.25f, 0.5f, 1.0f}, .aim = {0, 1, 0}};
+    cairn_command command;
+    assert_int_equal(cairn_command_of_input(&input, 3, &command), CAIRN_OK);
+    assert_int_equal(command.kind, CAIRN_COMMAND_INPUT);
+    assert_int_equal(command.slot, 3);
+    assert_int_equal(command.sequence, 6);
+    assert_int_equal(command.buttons, 7);
+    assert_true(command.move.y == 0.5f && command.aim.y == 1.0f);
+}
+
+static cairn_wire_command good_command(void) {
+    return (cairn_wire_command){.kind = CAIRN_COMMAND_INPUT};
+}
+
+static cairn_decode_refusal codec_says(const cairn_wire_command *command) {
+    const cairn_wire_tick tick = {.tick = 1, .command_count = 1};
+    const cairn_message message = {.kind = CAIRN_MESSAGE_TICKS,
+        .ticks = {.ticks = &tick, .tick_count = 1, .commands = command, .command_count = 1}};
+    const uint8_t *bytes;
+    size_t size;
+    return cairn_message_encode(encoder, &message, &bytes, &size) == CAIRN_OK
+               ? CAIRN_DECODE_OK
+               : CAIRN_DECODE_OUT_OF_RANGE;
+}
+
+static void codec_and_simulation_refuse_the_same_commands(void **state) {
+    (void)state;
+    static const uint32_t kinds[] = {0, 1, 2, 3, 4, UINT32_MAX};
+    static const uint32_t slots[] = {0, CAIRN_SLOTS_MAX - 1, CAIRN_SLOTS_MAX, 255, UINT32_MAX};
+    const float values[] = {0.0f, -0.0f, 1.0f, -1.0f, 1.0000001f, -1.0000001f, NAN, INFINITY};
+    cairn_wire_command commands[32];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i) {
+        commands[count] = good_command();
+        commands[count++].kind = kinds[i];
+    }
+    for (size_t i = 0; i < sizeof slots / sizeof slots[0]; ++i) {
+        commands[count] = good_command();
+        commands[count++].slot = slots[i];
+    }
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) {
+        commands[count] = good_command();
+        commands[count++].move.z = values[i];
+        commands[count] = good_command();
+        commands[count++].aim.x = values[i];
+    }
+    for (size_t i = 0; i < count; ++i) {
+        cairn_command command;
+        const bool simulation = cairn_command_of_wire(&commands[i], &command) == CAIRN_OK;
+        const bool codec = codec_says(&commands[i]) == CAIRN_DECODE_OK;
+        assert_int_equal(simulation, codec);
+    }
+}
+
+// What a scene may say at the very edge of its ranges, the simulation builds.
+static void the_edges_of_a_scene_are_inside_the_simulation(void **state) {
+    (void)state;
+    static const char *const scenes[] = {
+        "{\"name\":\"a\",\"gravity\":[1e4,-1e4,0],\"iterations\":255,\"friction_model\":1,"
+        "\"baumgarte\":1,\"slop\":1,\"restitution_threshold\":1e4,\"tick_rate_hz\":240,"
+        "\"joint_capacity\":0,\"contact_capacity\":1,\"body_capacity\":1,\"shape_capacity\":1}",
+        "{\"name\":\"a\",\"tick_rate_hz\":10,\"baumgarte\":1e-6,\"slop\":0,\"iterations\":1}",
+        "{\"name\":\"a\",\"bodies\":[{\"position\":[1e5,-1e5,1e5],\"rotation\":[0,0,0,1.1],"
+        "\"linear_velocity\":[1e4,-1e4,0],\"angular_velocity\":[1e4,0,-1e4],"
+        "\"linear_damping\":1e6,\"angular_damping\":1e6,\"gravity_scale\":-1e6,"
+        "\"shapes\":[{\"half_extents\":[1e4,1e4,1e-3],\"density\":1e6,\"friction\":1e3,"
+        "\"restitution\":1},{\"kind\":\"sphere\",\"radius\":1e4},"
+        "{\"kind\":\"capsule\",\"radius\":1e-3,\"half_height\":1e4,\"position\":[1e4,0,0]}]},{}],"
+        "\"joints\":[{\"kind\":\"distance\",\"body_b\":1,\"length\":1e4,\"anchor_a\":[1e4,0,0]}]}",
+    };
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i) {
+        char error[CAIRN_SCENE_ERROR_SIZE];
+        cairn_scene *scene;
+        cairn_world *built;
+        if (cairn_scene_parse(scenes[i], strlen(scenes[i]), &scene, error) != CAIRN_OK ||
+            cairn_scene_world_create(scene, NULL, &built, error) != CAIRN_OK) {
+            fail_msg("scene %zu: %s", i, error);
+        }
+        cairn_world_destroy(built);
+        cairn_scene_destroy(scene);
+    }
+}
+
+static int set_up(void **state) {
+    (void)state;
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    cairn_scene *scene = NULL;
+    const cairn_scene_text *text = cairn_scene_library_find("demo");
+    encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
+    const bool ok = encoder != NULL && text != NULL &&
+                    cairn_scene_parse(text->json, text->size, &scene, error) == CAIRN_OK &&
+                    cairn_scene_world_create(scene, NULL, &world, error) == CAIRN_OK;
+    cairn_scene_destroy(scene);
+    return ok ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    cairn_encoder_destroy(encoder);
+    cairn_world_destroy(world);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_body_of_a_world_passes_at_every_tick),
+        cmocka_unit_test(every_shape_of_a_world_passes),
+        cmocka_unit_test(flags_tell_kind_and_sleep),
+        cmocka_unit_test(a_command_travels_to_the_bit),
+        cmocka_unit_test(an_input_becomes_the_slots_command),
+        cmocka_unit_test(codec_and_simulation_refuse_the_same_commands),
+        cmocka_unit_test(the_edges_of_a_scene_are_inside_the_simulation),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
