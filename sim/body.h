@@ -26,6 +26,8 @@ bool cairn_body_sound(const cairn_body *body);
 // Puts it to rest where it is, static from now on, and counts it.
 void cairn_body_quarantine(cairn_world *world, uint32_t slot);
 
+// Whether it has any velocity.
+bool cairn_body_in_motion(const cairn_body *body);
 // Dynamic and awake, or kinematic and in motion: what makes a pair worth looking at.
 bool cairn_body_active(const cairn_world *world, uint32_t slot);
 // Active, or disturbed since the last step.

@@ -43,7 +43,8 @@ void cairn_step_integrate_forces(cairn_world *world) {
             .angular_velocity = body->angular_velocity,
             .inverse_mass = solvable ? body->inverse_mass : 0.0f,
             .inverse_inertia = solvable ? inverse_inertia : sym3_zero(),
-            .moving = solvable ? 1u : 0u};
+            .moving = solvable ? 1u : 0u,
+            .still = solvable || cairn_body_in_motion(body) ? 0u : 1u};
     }
 }
 

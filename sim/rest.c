@@ -3,7 +3,7 @@
 #include "sim/limits.h"
 #include "sim/slots.h"
 
-static bool in_motion(const cairn_body *body) {
+bool cairn_body_in_motion(const cairn_body *body) {
     const cairn_vec3 v = body->linear_velocity;
     const cairn_vec3 w = body->angular_velocity;
     return v.x != 0.0f || v.y != 0.0f || v.z != 0.0f || w.x != 0.0f || w.y != 0.0f || w.z != 0.0f;
@@ -15,7 +15,7 @@ bool cairn_body_active(const cairn_world *world, uint32_t slot) {
     case CAIRN_BODY_DYNAMIC:
         return world->state.rests[slot].state != CAIRN_REST_ASLEEP;
     case CAIRN_BODY_KINEMATIC:
-        return in_motion(body);
+        return cairn_body_in_motion(body);
     default:
         return false;
     }

@@ -25,12 +25,18 @@ static inline void body_pull(cairn_solver_body *body, cairn_vec3 arm, cairn_vec3
     body->angular_velocity = vec3_sub(body->angular_velocity, turn);
 }
 
-// Velocity of b's point as seen from a's: v_b + w_b x r_b - v_a - w_a x r_a.
+// Velocity of the body's point: v + w x r. Of a still body it is +0 in either form.
+static inline cairn_vec3 velocity_at(const cairn_solver_body *body, cairn_vec3 arm) {
+    if (body->still != 0) {
+        return vec3_zero();
+    }
+    return vec3_add(body->linear_velocity, vec3_cross(body->angular_velocity, arm));
+}
+
+// Velocity of b's point as seen from a's.
 static inline cairn_vec3 point_velocity(
     const cairn_solver_body *a, cairn_vec3 arm_a, const cairn_solver_body *b, cairn_vec3 arm_b) {
-    const cairn_vec3 at_a = vec3_add(a->linear_velocity, vec3_cross(a->angular_velocity, arm_a));
-    const cairn_vec3 at_b = vec3_add(b->linear_velocity, vec3_cross(b->angular_velocity, arm_b));
-    return vec3_sub(at_b, at_a);
+    return vec3_sub(velocity_at(b, arm_b), velocity_at(a, arm_a));
 }
 
 // What one newton second along `axis` at both points changes in their relative speed along it,

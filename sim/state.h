@@ -172,6 +172,7 @@ typedef struct cairn_solver_body {
     float inverse_mass;
     cairn_sym3 inverse_inertia; // world axes
     uint32_t moving;            // 0 or 1
+    uint32_t still;             // 0 or 1: not moving, and no point of it has a velocity
 } cairn_solver_body;
 
 typedef struct cairn_contact_row {
