@@ -86,6 +86,26 @@ void cairn_read_bytes(cairn_reader *reader, void *out, size_t size) {
     memcpy(out, view, size);
 }
 
+// A count whose bytes cannot be counted is more than any room.
+static size_t size_of_words(size_t count) {
+    return count <= SIZE_MAX / 4 ? 4 * count : SIZE_MAX;
+}
+
+void cairn_read_u32s(cairn_reader *reader, void *out, size_t count) {
+    unsigned char *place = out;
+    const uint8_t *view = cairn_read_view(reader, size_of_words(count));
+    if (view == NULL) {
+        memset(place, 0, 4 * count);
+        return;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        const uint8_t *from = view + 4 * i;
+        const uint32_t word = (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 |
+                              (uint32_t)from[3] << 24;
+        memcpy(place + 4 * i, &word, sizeof word);
+    }
+}
+
 cairn_writer cairn_writer_of(void *bytes, size_t size) {
     CAIRN_ASSERT(bytes != NULL || size == 0);
     return (cairn_writer){.bytes = bytes, .size = size, .at = 0, .ok = true};
@@ -143,6 +163,19 @@ void cairn_write_bytes(cairn_writer *writer, const void *bytes, size_t size) {
     uint8_t *place = claim(writer, size);
     if (place != NULL && size > 0) {
         memcpy(place, bytes, size);
+    }
+}
+
+void cairn_write_u32s(cairn_writer *writer, const void *words, size_t count) {
+    const unsigned char *from = words;
+    uint8_t *place = claim(writer, size_of_words(count));
+    for (size_t i = 0; place != NULL && i < count; ++i) {
+        uint32_t word;
+        memcpy(&word, from + 4 * i, sizeof word);
+        place[4 * i] = (uint8_t)word;
+        place[4 * i + 1] = (uint8_t)(word >> 8);
+        place[4 * i + 2] = (uint8_t)(word >> 16);
+        place[4 * i + 3] = (uint8_t)(word >> 24);
     }
 }
 

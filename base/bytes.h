@@ -34,6 +34,8 @@ int32_t cairn_read_i32(cairn_reader *reader);
 float cairn_read_f32(cairn_reader *reader);
 // Fills `out` with zeros after a failure.
 void cairn_read_bytes(cairn_reader *reader, void *out, size_t size);
+// `count` u32s, one after the other at any address. Zeros after a failure.
+void cairn_read_u32s(cairn_reader *reader, void *out, size_t count);
 // A pointer to the next `size` of the reader's own bytes, or NULL after a failure.
 const uint8_t *cairn_read_view(cairn_reader *reader, size_t size);
 // Bytes not read yet; 0 after a failure.
@@ -50,4 +52,5 @@ void cairn_write_u64(cairn_writer *writer, uint64_t value);
 void cairn_write_i32(cairn_writer *writer, int32_t value);
 void cairn_write_f32(cairn_writer *writer, float value);
 void cairn_write_bytes(cairn_writer *writer, const void *bytes, size_t size);
+void cairn_write_u32s(cairn_writer *writer, const void *words, size_t count); // at any address
 void cairn_write_zeros(cairn_writer *writer, size_t size);

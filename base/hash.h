@@ -17,6 +17,11 @@ typedef struct cairn_hash128 {
 // The value depends on the words alone, never on the byte order of the machine.
 cairn_hash128 cairn_hash_words(uint64_t key, const uint32_t *words, size_t count);
 
+// The sum (cairn_hash_add) of the leaves of `count` elements of `word_count` words each, one after
+// the other and aligned as they please, keyed first_key, first_key + 1 and so on.
+cairn_hash128 cairn_hash_elements(
+    uint64_t first_key, const void *elements, size_t word_count, size_t count);
+
 // Adds a keyed leaf to a set; the order of additions does not matter, taking one out is
 // cairn_hash_remove. Sound only for leaves of different keys.
 cairn_hash128 cairn_hash_add(cairn_hash128 set, cairn_hash128 leaf);

@@ -17,15 +17,6 @@ typedef struct element {
     uint32_t words[CAIRN_ELEMENT_WORDS_MAX];
 } element;
 
-// Elements are structs of words: copied, so that no type is read through another's pointer.
-static element element_read(const cairn_state *state, cairn_array array, uint32_t index) {
-    const size_t size = cairn_array_element_size(array);
-    const unsigned char *bytes = cairn_state_array(state, array);
-    element out;
-    memcpy(out.words, bytes + index * size, size);
-    return out;
-}
-
 static void element_write(
     const cairn_state *state, cairn_array array, uint32_t index, const element *source) {
     const size_t size = cairn_array_element_size(array);
@@ -34,10 +25,10 @@ static void element_write(
 }
 
 static uint32_t elements_existing(const cairn_state *state, cairn_array array) {
-    const uint32_t count = cairn_array_count(state->settings, array);
     uint32_t existing = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        existing += cairn_state_has(state, array, i) ? 1u : 0u;
+    cairn_run run = cairn_state_run(state, array, 0);
+    for (; run.begin < run.end; run = cairn_state_run(state, array, run.end)) {
+        existing += run.end - run.begin;
     }
     return existing;
 }
@@ -51,15 +42,12 @@ size_t cairn_world_encode_size(const cairn_world *world) {
 }
 
 static void encode_array(const cairn_state *state, cairn_array array, cairn_writer *writer) {
-    const uint32_t word_count = cairn_field_table_of(array)->word_count;
-    for (uint32_t i = 0; i < cairn_array_count(state->settings, array); ++i) {
-        if (!cairn_state_has(state, array, i)) {
-            continue;
-        }
-        const element source = element_read(state, array, i);
-        for (uint32_t word = 0; word < word_count; ++word) {
-            cairn_write_u32(writer, source.words[word]);
-        }
+    const size_t size = cairn_array_element_size(array);
+    const unsigned char *bytes = cairn_state_array(state, array);
+    cairn_run run = cairn_state_run(state, array, 0);
+    for (; run.begin < run.end; run = cairn_state_run(state, array, run.end)) {
+        const size_t count = (run.end - run.begin) * size / sizeof(uint32_t);
+        cairn_write_u32s(writer, bytes + run.begin * size, count);
     }
 }
 
@@ -79,13 +67,10 @@ static cairn_status decode_element(cairn_reader *reader, const cairn_state *stat
     const cairn_field_table *table = cairn_field_table_of(array);
     element out = {.words = {0}};
     if (cairn_state_has(state, array, index)) {
-        for (uint32_t word = 0; word < table->word_count; ++word) {
-            out.words[word] = cairn_read_u32(reader);
-            const cairn_status status = cairn_field_check(&table->fields[word], out.words[word]);
-            if (status != CAIRN_OK) {
-                *where = table->fields[word].name;
-                return status;
-            }
+        cairn_read_u32s(reader, out.words, table->word_count);
+        const cairn_status status = cairn_fields_check(table, out.words, where);
+        if (status != CAIRN_OK) {
+            return status;
         }
     }
     element_write(state, array, index, &out);

@@ -194,7 +194,7 @@ const cairn_field_table *cairn_field_table_of(cairn_array array) {
     return &tables[array];
 }
 
-cairn_status cairn_field_check(const cairn_field *field, uint32_t bits) {
+static cairn_status field_check(const cairn_field *field, uint32_t bits) {
     if (field->kind == CAIRN_FIELD_WORD) {
         return bits <= field->max ? CAIRN_OK : CAIRN_MALFORMED;
     }
@@ -206,4 +206,16 @@ cairn_status cairn_field_check(const cairn_field *field, uint32_t bits) {
         return CAIRN_MALFORMED;
     }
     return field->kind == CAIRN_FIELD_SIZE && value < 0.0f ? CAIRN_MALFORMED : CAIRN_OK;
+}
+
+cairn_status cairn_fields_check(
+    const cairn_field_table *table, const uint32_t *words, const char **where) {
+    for (uint32_t word = 0; word < table->word_count; ++word) {
+        const cairn_status status = field_check(&table->fields[word], words[word]);
+        if (status != CAIRN_OK) {
+            *where = table->fields[word].name;
+            return status;
+        }
+    }
+    return CAIRN_OK;
 }

@@ -122,18 +122,41 @@ void *cairn_state_array(const cairn_state *state, cairn_array array) {
     return arrays[array];
 }
 
-bool cairn_state_has(const cairn_state *state, cairn_array array, uint32_t index) {
+// The id table that says which elements exist; NULL: all do.
+static const uint32_t *ids_of(const cairn_state *state, cairn_array array) {
     switch (array) {
     case CAIRN_ARRAY_BODIES:
     case CAIRN_ARRAY_RESTS:
-        return (state->body_ids[index] & CAIRN_SLOT_USED) != 0;
+        return state->body_ids;
     case CAIRN_ARRAY_SHAPES:
-        return (state->shape_ids[index] & CAIRN_SLOT_USED) != 0;
+        return state->shape_ids;
     case CAIRN_ARRAY_JOINTS:
-        return (state->joint_ids[index] & CAIRN_SLOT_USED) != 0;
+        return state->joint_ids;
     default:
-        return true;
+        return NULL;
     }
+}
+
+bool cairn_state_has(const cairn_state *state, cairn_array array, uint32_t index) {
+    const uint32_t *ids = ids_of(state, array);
+    return ids == NULL || (ids[index] & CAIRN_SLOT_USED) != 0;
+}
+
+cairn_run cairn_state_run(const cairn_state *state, cairn_array array, uint32_t from) {
+    const uint32_t *ids = ids_of(state, array);
+    const uint32_t count = cairn_array_count(state->settings, array);
+    if (ids == NULL) {
+        return (cairn_run){.begin = from, .end = count};
+    }
+    cairn_run run = {.begin = from};
+    while (run.begin < count && (ids[run.begin] & CAIRN_SLOT_USED) == 0) {
+        ++run.begin;
+    }
+    run.end = run.begin;
+    while (run.end < count && (ids[run.end] & CAIRN_SLOT_USED) != 0) {
+        ++run.end;
+    }
+    return run;
 }
 
 // Rounded up, so that each array, the rules' state above all, starts aligned for any scalar.

@@ -274,6 +274,12 @@ uint32_t cairn_array_count(const cairn_settings *settings, cairn_array array);
 void *cairn_state_array(const cairn_state *state, cairn_array array);
 // Whether element `index` of the live range exists: free slots do not, contacts always do.
 bool cairn_state_has(const cairn_state *state, cairn_array array, uint32_t index);
+// The next elements from `from` on that exist and lie side by side; empty when there are none.
+typedef struct cairn_run {
+    uint32_t begin;
+    uint32_t end;
+} cairn_run;
+cairn_run cairn_state_run(const cairn_state *state, cairn_array array, uint32_t from);
 // The def as the block keeps it; everything after it zero.
 cairn_settings cairn_settings_of(const cairn_world_def *def);
 

@@ -4,8 +4,6 @@
 // up, the sections are hashed as a list. Equal words under two keys have unrelated leaves, so
 // swapped or mirrored twins are seen.
 
-#include <string.h>
-
 #include "sim/fields.h"
 #include "sim/slots.h"
 
@@ -18,17 +16,14 @@ static uint64_t leaf_key(uint32_t domain, uint32_t index) {
 #define DOMAIN_FULL 65
 
 static cairn_hash128 array_hash(const cairn_state *state, cairn_array array) {
-    const size_t size = cairn_array_element_size(array);
+    const uint32_t word_count = cairn_field_table_of(array)->word_count;
     const unsigned char *bytes = cairn_state_array(state, array);
-    const uint32_t count = cairn_array_count(state->settings, array);
     cairn_hash128 sum = {.lo = 0};
-    for (uint32_t i = 0; i < count; ++i) {
-        if (cairn_state_has(state, array, i)) {
-            uint32_t words[CAIRN_ELEMENT_WORDS_MAX];
-            memcpy(words, bytes + i * size, size);
-            sum = cairn_hash_add(
-                sum, cairn_hash_words(leaf_key(array, i), words, size / sizeof words[0]));
-        }
+    cairn_run run = cairn_state_run(state, array, 0);
+    for (; run.begin < run.end; run = cairn_state_run(state, array, run.end)) {
+        const void *first = bytes + (size_t)run.begin * word_count * sizeof(uint32_t);
+        sum = cairn_hash_add(sum, cairn_hash_elements(leaf_key(array, run.begin), first, word_count,
+                                      run.end - run.begin));
     }
     return sum;
 }

@@ -185,6 +185,48 @@ static void a_float_keeps_its_bits(void **state) {
     }
 }
 
+// Words at once are words one by one, wherever they lie.
+static void words_at_once_are_words_one_by_one(void **unused) {
+    (void)unused;
+    const uint32_t words[3] = {0x04030201u, 0xfffefdfcu, 0};
+    unsigned char odd[1 + sizeof words];
+    memcpy(odd + 1, words, sizeof words);
+    uint8_t single[sizeof words];
+    uint8_t block[sizeof words];
+    cairn_writer one_by_one = cairn_writer_of(single, sizeof single);
+    cairn_writer at_once = cairn_writer_of(block, sizeof block);
+    for (int i = 0; i < 3; ++i) {
+        cairn_write_u32(&one_by_one, words[i]);
+    }
+    cairn_write_u32s(&at_once, odd + 1, 3);
+    assert_true(at_once.ok && at_once.at == sizeof block);
+    assert_memory_equal(single, block, sizeof block);
+    unsigned char back[1 + sizeof words];
+    cairn_reader reader = cairn_reader_of(block, sizeof block);
+    cairn_read_u32s(&reader, back + 1, 3);
+    assert_true(cairn_reader_done(&reader));
+    assert_memory_equal(back + 1, words, sizeof words);
+}
+
+static void words_that_do_not_fit_are_not_written_and_read_as_zeros(void **unused) {
+    (void)unused;
+    const uint32_t words[2] = {1, 2};
+    uint8_t block[7] = {9, 9, 9, 9, 9, 9, 9};
+    cairn_writer writer = cairn_writer_of(block, sizeof block);
+    cairn_write_u32s(&writer, words, 2);
+    assert_false(writer.ok);
+    assert_int_equal(block[0], 9);
+    uint32_t back[2] = {7, 7};
+    cairn_reader reader = cairn_reader_of(block, sizeof block);
+    cairn_read_u32s(&reader, back, 2);
+    assert_false(reader.ok);
+    assert_int_equal(back[0], 0);
+    assert_int_equal(back[1], 0);
+    cairn_writer wrapping = cairn_writer_of(block, sizeof block);
+    cairn_write_u32s(&wrapping, words, SIZE_MAX / 4 + 2);
+    assert_false(wrapping.ok);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_written_is_read),
@@ -197,6 +239,8 @@ int main(void) {
         cmocka_unit_test(pieces_of_every_size_land_one_behind_the_other),
         cmocka_unit_test(no_bytes_at_all_are_a_message_of_size_zero),
         cmocka_unit_test(a_float_keeps_its_bits),
+        cmocka_unit_test(words_at_once_are_words_one_by_one),
+        cmocka_unit_test(words_that_do_not_fit_are_not_written_and_read_as_zeros),
     };
     return cmocka_run_group_tests_name("base.bytes", tests, NULL, NULL);
 }

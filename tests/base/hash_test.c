@@ -213,6 +213,24 @@ static void halves_are_compared_both(void **state) {
     assert_false(cairn_hash_equal(hash, (cairn_hash128){.lo = 0, .hi = 2}));
 }
 
+static void elements_are_their_leaves_added_up(void **unused) {
+    (void)unused;
+    uint32_t words[33];
+    unsigned char odd[1 + sizeof words];
+    for (uint32_t i = 0; i < 33; ++i) {
+        words[i] = i * 0x9e3779b9u;
+    }
+    memcpy(odd + 1, words, sizeof words);
+    for (size_t size = 1; size <= 11; ++size) {
+        cairn_hash128 sum = {.lo = 0};
+        for (size_t i = 0; i < 3; ++i) {
+            sum = cairn_hash_add(sum, cairn_hash_words(70 + i, words + i * size, size));
+        }
+        assert_true(cairn_hash_equal(cairn_hash_elements(70, odd + 1, size, 3), sum));
+        assert_false(cairn_hash_equal(cairn_hash_elements(71, odd + 1, size, 3), sum));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(structured_faults_are_never_missed),
@@ -222,6 +240,7 @@ int main(void) {
         cmocka_unit_test(one_bit_flips_half_of_each_half),
         cmocka_unit_test(the_text_is_high_half_first_in_lower_case),
         cmocka_unit_test(halves_are_compared_both),
+        cmocka_unit_test(elements_are_their_leaves_added_up),
     };
     return cmocka_run_group_tests_name("base.hash", tests, NULL, NULL);
 }
