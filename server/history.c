@@ -94,6 +94,11 @@ bool cairn_history_root(const cairn_history *history, uint64_t tick, cairn_hash1
     return true;
 }
 
+uint32_t cairn_history_command_count(const cairn_history *history, uint64_t tick) {
+    CAIRN_ASSERT(holds(history, tick));
+    return history->ticks[tick % history->capacity].command_count;
+}
+
 void cairn_history_read(const cairn_history *history, uint64_t from, cairn_history_run *run) {
     CAIRN_ASSERT(run->command_capacity >= history->commands_per_tick_max);
     run->tick_count = 0;

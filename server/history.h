@@ -30,6 +30,9 @@ uint64_t cairn_history_end(const cairn_history *history);      // one past the l
 // The full root after stepping `tick`. False when it is not held.
 bool cairn_history_root(const cairn_history *history, uint64_t tick, cairn_hash128 *out);
 
+// Commands of a tick that is held.
+uint32_t cairn_history_command_count(const cairn_history *history, uint64_t tick);
+
 // A run of ticks in wire form; the arrays are the caller's.
 typedef struct cairn_history_run {
     cairn_wire_tick *ticks;

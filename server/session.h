@@ -69,6 +69,7 @@ typedef struct cairn_session {
     uint32_t transfer_offset;
     uint64_t ticks_from;         // the tick of the state it was sent
     uint64_t ticks_acknowledged; // it holds all ticks below
+    uint64_t ticks_queued;       // overdue ticks below went to the reliable stream
 } cairn_session;
 
 // Feeds one stimulus to the table. `message` is the decoded message of HELLO, INPUT and ROOTS,

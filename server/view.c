@@ -12,6 +12,14 @@
 #define SHAPES_PER_MESSAGE 128
 #define STATE_PIECE_SIZE (16 * 1024)
 
+// Ticks and commands of a message that fits one payload beside its other fields, and three.
+#define TICKS_SIZE 1000
+#define LONG_TICKS_SIZE 2800
+// What goes over the stream cannot be told again, so a client must have room for it.
+#define QUEUED_TICKS_MAX 256
+// A path's round trip before it is known.
+#define FIRST_RTT_NS UINT64_C(300000000)
+
 typedef struct shape_batch {
     cairn_wire_shape shapes[SHAPES_PER_MESSAGE];
     uint32_t removed[SHAPES_PER_MESSAGE];
@@ -194,6 +202,7 @@ static void continue_transfer(cairn_server *server, cairn_session *session) {
         session->transfer_generation = transfer->generation;
         session->transfer_offset = 0;
         session->ticks_from = transfer->tick;
+        session->ticks_queued = transfer->tick;
         server->statistics.state_transfers += 1;
     }
     while (session->transfer_offset < transfer->size && send_piece(server, session)) {}
@@ -217,28 +226,101 @@ static void abandon_state(cairn_server *server, cairn_session *session) {
     session->state_sent = false;
 }
 
-static void tell_ticks(cairn_server *server, cairn_session *session) {
+static size_t told_size(uint32_t tick_count, uint32_t command_count) {
+    return tick_count * sizeof(cairn_wire_tick) + command_count * sizeof(cairn_wire_command);
+}
+
+// The first of the newest ticks that fit `size`; at least one, none before `missing`.
+static uint64_t newest_ticks(const cairn_server *server, uint64_t missing, size_t size) {
+    const cairn_history *history = server->room.history;
+    const uint64_t end = cairn_history_end(history);
+    uint64_t first = end;
+    size_t told = 0;
+    while (first > missing) {
+        told += told_size(1, cairn_history_command_count(history, first - 1));
+        if (told > size && first < end) {
+            break;
+        }
+        first--;
+    }
+    return first;
+}
+
+// Whether the acknowledgement of `missing` should have come: the path's time, and some of the ends'
+// own ticks.
+static bool overdue(const cairn_server *server, const cairn_session *session, uint64_t missing) {
+    const cairn_link_statistics *link = cairn_link_statistics_read(session->link);
+    uint64_t tick_ns = UINT64_C(1000000000) / server->room.tick_rate_hz;
+    uint64_t path_ns = link->rtt_ns > 0 ? link->rtt_ns + 4 * link->jitter_ns : FIRST_RTT_NS;
+    return (cairn_history_end(server->room.history) - missing) * tick_ns > path_ns + 4 * tick_ns;
+}
+
+static cairn_history_run read_ticks(cairn_server *server, uint64_t from, uint64_t end) {
     cairn_history_run run = {
         .ticks = server->ticks,
         .tick_capacity = CAIRN_VIEW_TICKS_MAX,
         .commands = server->commands,
         .command_capacity = CAIRN_VIEW_COMMANDS_MAX,
     };
-    cairn_history_read(server->room.history, first_tick_missing(session), &run);
-    if (run.tick_count == 0) {
-        return;
+    if (end - from < run.tick_capacity) {
+        run.tick_capacity = (uint32_t)(end - from);
     }
+    cairn_history_read(server->room.history, from, &run);
+    return run;
+}
+
+static bool send_ticks(
+    cairn_server *server, cairn_session *session, const cairn_history_run *run, bool reliable) {
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_TICKS,
         .ticks = {.timing = cairn_session_timing(server, session),
-            .ticks = run.ticks,
-            .tick_count = run.tick_count,
-            .commands = run.commands,
-            .command_count = run.command_count},
+            .ticks = run->ticks,
+            .tick_count = run->tick_count,
+            .commands = run->commands,
+            .command_count = run->command_count},
     };
-    size_t size = cairn_server_send_unreliable(server, session, &message);
-    CAIRN_ASSERT(size > 0);
-    server->statistics.ticks_messages_sent += 1;
+    const bool sent = reliable ? cairn_server_send_reliable(server, session, &message)
+                               : cairn_server_send_unreliable(server, session, &message) > 0;
+    server->statistics.ticks_messages_sent += sent ? 1 : 0;
+    return sent;
+}
+
+// Queues overdue ticks up to `end`, as far as the stream has room and a client is sure to have it.
+static void queue_ticks(
+    cairn_server *server, cairn_session *session, uint64_t missing, uint64_t end) {
+    uint64_t from = session->ticks_queued > missing ? session->ticks_queued : missing;
+    end = end < missing + QUEUED_TICKS_MAX ? end : missing + QUEUED_TICKS_MAX;
+    while (from < end) {
+        const cairn_history_run run = read_ticks(server, from, end);
+        const size_t size = told_size(run.tick_count, run.command_count) + ENVELOPE_SIZE;
+        if (cairn_link_reliable_room(session->link) < size ||
+            !send_ticks(server, session, &run, true)) {
+            return;
+        }
+        from += run.tick_count;
+        session->ticks_queued = from;
+    }
+}
+
+// Every tick is told until it is acknowledged: all that are missing in each message, while that is
+// short. On a long path at a high rate it is not, and long messages cost much and are lost often:
+// then each message tells the newest in one payload, so that some may be lost in a row, and what is
+// missing before them for longer than an acknowledgement takes goes over the reliable stream, once.
+static void tell_ticks(cairn_server *server, cairn_session *session) {
+    const uint64_t missing = first_tick_missing(session);
+    const uint64_t end = cairn_history_end(server->room.history);
+    uint64_t first = newest_ticks(server, missing, LONG_TICKS_SIZE);
+    if (first > missing) {
+        first = newest_ticks(server, missing, TICKS_SIZE);
+        if (overdue(server, session, missing)) {
+            queue_ticks(server, session, missing, first);
+        }
+    }
+    if (first < end) {
+        const cairn_history_run run = read_ticks(server, first, end);
+        const bool sent = send_ticks(server, session, &run, false);
+        CAIRN_ASSERT(sent);
+    }
 }
 
 static void advance_lockstep(cairn_server *server, cairn_session *session) {

@@ -175,15 +175,16 @@ uint64_t storm_lag_ns(const storm *s, uint32_t i) {
     return behind * second_ns / s->system.config.tick_rate_hz;
 }
 
-// What a client may be behind by: the path, what interpolation holds back, and updates lost in a
-// row. Two of three may be lost, when they travel in three fragments over the worst path drawn; a
-// storm of a week asks some 10^7 times, so 40 in a row are to be expected.
+// What a client may be behind by: the path, some round trips of the stream that brings what was
+// lost, what interpolation holds back, and updates lost in a row. Two of three may be lost, when
+// they travel in three fragments over the worst path drawn; a storm of a week asks some 10^7 times,
+// so 40 in a row are to be expected.
 static uint64_t lag_bound_ns(const storm *s, uint32_t i) {
     const bool lockstep = s->system.clients[i].config.mode == CAIRN_CLIENT_LOCKSTEP;
     const uint64_t rate_hz =
         lockstep ? s->system.config.tick_rate_hz : s->system.config.snapshot_rate_hz;
     const uint64_t lost = s->calm ? 3 : 40;
-    return (s->calm ? 600000000u : 1500000000u) + lost * second_ns / rate_hz;
+    return (s->calm ? 600000000u : 4000000000u) + lost * second_ns / rate_hz;
 }
 
 // A whole path must carry: playing within the join bound, close behind after the recovery bound.

@@ -11,15 +11,18 @@ typedef struct arguments {
     uint64_t first;
     uint64_t count;
     uint64_t hours; // of virtual time in all; 0: count decides
+    bool twice;     // each seed is played again and must be the same run
     storm_options options;
 } arguments;
 
 static int usage(void) {
-    fprintf(stderr, "usage: storm [--seeds FIRST COUNT] [--seconds S] [--hours H] [--events]\n"
-                    "             [--break hash|snapshot|drop-count]\n"
-                    "Plays COUNT storms of S seconds of virtual time each, or as many as H hours\n"
-                    "take, and stops at the first finding. --events prints what happens to whom,\n"
-                    "--break plants a fault that must be found.\n");
+    fprintf(stderr,
+        "usage: storm [--seeds FIRST COUNT] [--seconds S] [--hours H] [--events] [--twice]\n"
+        "             [--break hash|snapshot|drop-count]\n"
+        "Plays COUNT storms of S seconds of virtual time each, or as many as H hours\n"
+        "take, and stops at the first finding. --events prints what happens to whom,\n"
+        "--twice plays each seed again and compares, --break plants a fault that must\n"
+        "be found.\n");
     return 2;
 }
 
@@ -55,6 +58,8 @@ static bool read_arguments(int count, char **texts, arguments *a) {
             sound = read_break(texts[++i], &a->options.broken);
         } else if (strcmp(texts[i], "--events") == 0) {
             sound = a->options.events = true;
+        } else if (strcmp(texts[i], "--twice") == 0) {
+            sound = a->twice = true;
         }
         if (!sound) {
             return false;
@@ -84,6 +89,17 @@ static void print_summary(const storm_report *all, uint64_t seeds) {
         all->joins, all->cuts, all->restarts, all->roots_compared, all->snapshots_compared);
 }
 
+static storm_report play(const arguments *a, uint64_t seed) {
+    storm_report report = storm_run(seed, &a->options);
+    if (a->twice && report.finding[0] == 0) {
+        const storm_report again = storm_run(seed, &a->options);
+        if (!cairn_hash_equal(report.digest, again.digest)) {
+            snprintf(report.finding, sizeof report.finding, "played again it was another storm");
+        }
+    }
+    return report;
+}
+
 static int fail(const arguments *a, const storm_report *report, uint64_t seed) {
     printf("seed %" PRIu64 ", at %.3f s: %s\n", seed, (double)report->found_ns * 1e-9,
         report->finding);
@@ -102,7 +118,7 @@ int main(int argc, char **argv) {
     const uint64_t enough_ns = a.hours * 3600u * 1000000000u;
     while (a.hours > 0 ? all.virtual_ns < enough_ns : seeds < a.count) {
         const uint64_t seed = a.first + seeds++;
-        const storm_report report = storm_run(seed, &a.options);
+        const storm_report report = play(&a, seed);
         add(&all, &report);
         if (report.finding[0] != 0) {
             return fail(&a, &report, seed);
