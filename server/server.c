@@ -273,6 +273,7 @@ static void take_events(cairn_server *server) {
             cairn_session_feed(server, session, CAIRN_STIMULUS_CONNECT, NULL);
             break;
         case CAIRN_NETCODE_DISCONNECTED:
+            session->gone = event.reason;
             cairn_session_feed(server, session, CAIRN_STIMULUS_GONE, NULL);
             break;
         case CAIRN_NETCODE_PAYLOAD:

@@ -71,11 +71,13 @@ static cairn_session_state refuse(const visit *v, cairn_refusal_reason reason, c
     return CAIRN_SESSION_REFUSED;
 }
 
-// Whether the client can run this room's simulation; only lockstep needs it.
+// Whether the client can run this room's simulation; only lockstep needs it. A room without rules
+// asks for none, whatever else the client knows.
 static bool simulates(const visit *v, const cairn_hello *hello) {
     const cairn_room *room = &v->server->room;
-    return strcmp(hello->rules_name, cairn_room_rules_name(room)) == 0 &&
-           hello->rules_version == cairn_room_rules_version(room);
+    const char *needed = cairn_room_rules_name(room);
+    return needed[0] == '\0' || (strcmp(hello->rules_name, needed) == 0 &&
+                                    hello->rules_version == cairn_room_rules_version(room));
 }
 
 static void welcome(const visit *v) {
@@ -262,13 +264,25 @@ static cairn_session_state lose_patience(const visit *v) {
     return kick(v);
 }
 
+static const char *gone_text(cairn_netcode_disconnect_reason reason) {
+    switch (reason) {
+    case CAIRN_NETCODE_LEFT:
+        return "said goodbye";
+    case CAIRN_NETCODE_TIMED_OUT:
+        return "timed out";
+    case CAIRN_NETCODE_KICKED:
+        return "was disconnected";
+    }
+    return "";
+}
+
 static cairn_session_state leave(const visit *v) {
     give_back(v);
     const cairn_link_statistics *link = cairn_link_statistics_read(v->session->link);
     for (uint32_t i = 0; i < CAIRN_LINK_DROP_COUNT; ++i) {
         v->server->statistics.drops_link[i] += link->drops[i];
     }
-    tell(v, CAIRN_LOG_INFO, "client_left", cairn_session_state_text(v->session->state), 0);
+    tell(v, CAIRN_LOG_INFO, "client_left", gone_text(v->session->gone), 0);
     v->session->client_id = 0;
     v->session->patience_ns = UINT64_MAX;
     return CAIRN_SESSION_FREE;

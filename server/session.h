@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "net/link.h"
+#include "net/netcode_server.h"
 #include "schema/messages.h"
 
 struct cairn_server;
@@ -57,10 +58,11 @@ typedef struct cairn_session {
     uint32_t inputs_early_refused;
 
     // Interpolating: what it holds.
-    uint64_t snapshot_acknowledged; // 0: none
-    uint64_t keyframe_tick;         // sent reliably and not yet acknowledged; 0: none
-    uint32_t *shapes_told;          // owned; the id told at each index of the world; 0: none
-    uint32_t shapes_revision;       // of the room's list when all of it was told
+    uint64_t snapshot_acknowledged;       // 0: none
+    uint64_t keyframe_tick;               // sent reliably and not yet acknowledged; 0: none
+    uint32_t *shapes_told;                // owned; the id told at each index of the world; 0: none
+    uint32_t shapes_revision;             // of the room's list when all of it was told
+    cairn_netcode_disconnect_reason gone; // why, once its connection ended
 
     // Lockstep: how far it is.
     bool state_sent;              // every piece of the state was queued

@@ -276,6 +276,44 @@ static void who_cannot_take_part_is_told_why(void **state) {
     end();
 }
 
+static void a_room_without_rules_asks_no_client_for_any(void **state) {
+    (void)state;
+    cairn_scene_shape ball = {.kind = CAIRN_SHAPE_SPHERE,
+        .radius = 0.5f,
+        .rotation = {.w = 1},
+        .density = 1000,
+        .category = 1,
+        .mask = 1};
+    cairn_scene_body falling = {.kind = CAIRN_BODY_DYNAMIC,
+        .rotation = {.w = 1},
+        .gravity_scale = 1,
+        .grid_count = {1, 1, 1},
+        .shape_count = 1};
+    const cairn_world_def world = cairn_world_def_default();
+    const cairn_scene scene = {.name = "bare",
+        .body_capacity = 1,
+        .shape_capacity = 1,
+        .contact_capacity = 1,
+        .tick_rate_hz = world.tick_rate_hz,
+        .iterations = world.iterations,
+        .baumgarte = world.baumgarte,
+        .bodies = &falling,
+        .body_count = 1,
+        .shapes = &ball,
+        .shape_count = 1};
+    cairn_server_config config = story_config();
+    config.scene = &scene;
+    story_start(&s, &config);
+    const cairn_hello knows_sandbox = story_hello(CAIRN_MODE_LOCKSTEP, false);
+    uint32_t client = story_join_as(&s, &knows_sandbox);
+    story_run_ms(&s, 1000);
+    assert_true(s.clients[client].welcomed);
+    assert_string_equal(s.clients[client].rules_name, "");
+    assert_non_null(s.clients[client].world);
+    assert_in_range(cairn_world_tick(s.clients[client].world), 30, 61);
+    end();
+}
+
 static void a_flood_of_nonsense_is_counted_and_shown_the_door(void **state) {
     (void)state;
     start();
@@ -482,6 +520,7 @@ int main(void) {
         cmocka_unit_test(players_fill_the_room_and_spectators_still_see_it),
         cmocka_unit_test(a_slot_goes_back_when_its_player_leaves),
         cmocka_unit_test(who_cannot_take_part_is_told_why),
+        cmocka_unit_test(a_room_without_rules_asks_no_client_for_any),
         cmocka_unit_test(a_flood_of_nonsense_is_counted_and_shown_the_door),
         cmocka_unit_test(who_says_no_hello_does_not_stay),
         cmocka_unit_test(a_client_is_told_how_its_inputs_land),
