@@ -176,7 +176,7 @@ static void the_edges_of_a_scene_are_inside_the_simulation(void **state) {
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i) {
         char error[CAIRN_SCENE_ERROR_SIZE];
         cairn_scene *scene;
-        cairn_world *built;
+        cairn_world *built = NULL;
         if (cairn_scene_parse(scenes[i], strlen(scenes[i]), &scene, error) != CAIRN_OK ||
             cairn_scene_world_create(scene, NULL, &built, error) != CAIRN_OK) {
             fail_msg("scene %zu: %s", i, error);
