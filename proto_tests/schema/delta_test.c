@@ -77,6 +77,37 @@ static void a_body_that_moved_a_little_costs_little(void **state) {
     assert_int_equal(expect_exact(&from, &to), 8);
 }
 
+static void a_change_takes_as_few_bytes_as_it_needs(void **state) {
+    (void)state;
+    // A change upwards by n is told as 2 n, one downwards by n as 2 n - 1.
+    static const struct {
+        uint32_t from;
+        uint32_t to;
+        size_t bytes;
+    } rows[] = {{1, 0, 1}, {0x80, 0, 1}, {0, 0x80, 2}, {0x8000, 0, 2}, {0, 0x8000, 3},
+        {0x800000, 0, 3}, {0, 0x800000, 4}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        bodies from = bodies_of(1);
+        bodies to = from;
+        memcpy(&from.list[0].position.x, &rows[i].from, 4);
+        memcpy(&to.list[0].position.x, &rows[i].to, 4);
+        assert_int_equal(expect_exact(&from, &to), 6 + rows[i].bytes);
+    }
+}
+
+static void every_word_may_change_at_once(void **state) {
+    (void)state;
+    const bodies from = bodies_of(1);
+    const bodies to = {.count = 1,
+        .list = {{.id = 0x100001,
+            .flags = 4,
+            .position = {2.0f, 3.0f, 4.0f},
+            .rotation = {0.5f, 0.5f, 0.5f, 0.5f},
+            .linear_velocity = {1.0f, 2.0f, 3.0f},
+            .angular_velocity = {4.0f, 5.0f, 6.0f}}}};
+    expect_exact(&from, &to);
+}
+
 static void every_word_travels_to_the_bit(void **state) {
     (void)state;
     static const uint32_t values[] = {0, 1, 0x7f, 0x80, 0xffff, 0x10000, 0x7fffff, 0x80000000,
@@ -222,6 +253,18 @@ static void every_refusal_says_where(void **state) {
     }
 }
 
+static void room_for_exactly_the_result_is_enough(void **state) {
+    (void)state;
+    const bodies from = bodies_of(4);
+    uint8_t payload[PAYLOAD_MAX];
+    const size_t size = encode(&from, &from, payload);
+    cairn_wire_body out[4];
+    uint32_t count;
+    assert_int_equal(
+        cairn_delta_apply(from.list, from.count, payload, size, out, 4, &count, NULL), CAIRN_OK);
+    assert_int_equal(count, 4);
+}
+
 static void what_there_is_no_room_for_is_a_capacity(void **state) {
     (void)state;
     const bodies from = bodies_of(4);
@@ -258,12 +301,15 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_changed_is_one_byte),
         cmocka_unit_test(a_body_that_moved_a_little_costs_little),
+        cmocka_unit_test(a_change_takes_as_few_bytes_as_it_needs),
+        cmocka_unit_test(every_word_may_change_at_once),
         cmocka_unit_test(every_word_travels_to_the_bit),
         cmocka_unit_test(bodies_come_and_go_anywhere),
         cmocka_unit_test(a_new_generation_in_the_same_place_is_a_change),
         cmocka_unit_test(a_thousand_random_worlds_are_exact),
         cmocka_unit_test(each_broken_bit_is_refused_or_gives_sound_bodies),
         cmocka_unit_test(every_refusal_says_where),
+        cmocka_unit_test(room_for_exactly_the_result_is_enough),
         cmocka_unit_test(what_there_is_no_room_for_is_a_capacity),
         cmocka_unit_test(a_payload_that_does_not_fit_is_not_written),
     };

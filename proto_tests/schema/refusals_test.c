@@ -318,6 +318,15 @@ static void what_is_refused_is_not_encoded(void **state) {
     message.hello.rules_name = "a name that is one byte too long";
     assert_int_equal(
         cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
+    message = sample_message(CAIRN_MESSAGE_INPUT);
+    message.input.inputs = NULL;
+    assert_int_equal(
+        cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
+    const cairn_wire_tick last = {.tick = UINT64_MAX}; // has no world after it
+    message = sample_message(CAIRN_MESSAGE_TICKS);
+    message.ticks = (cairn_ticks_message){.ticks = &last, .tick_count = 1};
+    assert_int_equal(
+        cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
     message.kind = CAIRN_MESSAGE_NONE;
     assert_int_equal(
         cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);

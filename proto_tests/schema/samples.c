@@ -81,7 +81,7 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
         .welcome = {.tick = 123456,
             .slot = 5,
             .tick_rate_hz = 60,
-            .snapshot_rate_hz = 20,
+            .snapshot_rate_hz = 5,
             .mode = CAIRN_MODE_LOCKSTEP,
             .sim_version = 2,
             .rules_version = 3,
