@@ -27,11 +27,27 @@ bool cairn_body_sound(const cairn_body *body);
 void cairn_body_quarantine(cairn_world *world, uint32_t slot);
 
 // Whether it has any velocity.
-bool cairn_body_in_motion(const cairn_body *body);
+static inline bool cairn_body_in_motion(const cairn_body *body) {
+    const cairn_vec3 v = body->linear_velocity;
+    const cairn_vec3 w = body->angular_velocity;
+    return v.x != 0.0f || v.y != 0.0f || v.z != 0.0f || w.x != 0.0f || w.y != 0.0f || w.z != 0.0f;
+}
 // Dynamic and awake, or kinematic and in motion: what makes a pair worth looking at.
-bool cairn_body_active(const cairn_world *world, uint32_t slot);
+static inline bool cairn_body_active(const cairn_world *world, uint32_t slot) {
+    const cairn_body *body = &world->state.bodies[slot];
+    switch (body->kind) {
+    case CAIRN_BODY_DYNAMIC:
+        return world->state.rests[slot].state != CAIRN_REST_ASLEEP;
+    case CAIRN_BODY_KINEMATIC:
+        return cairn_body_in_motion(body);
+    default:
+        return false;
+    }
+}
 // Active, or disturbed since the last step.
-bool cairn_body_stirs(const cairn_world *world, uint32_t slot);
+static inline bool cairn_body_stirs(const cairn_world *world, uint32_t slot) {
+    return world->state.rests[slot].state == CAIRN_REST_DISTURBED || cairn_body_active(world, slot);
+}
 
 // The half-open rules of sim/sim.h for values that callers pass in: CAIRN_OK,
 // CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE.

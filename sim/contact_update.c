@@ -200,6 +200,7 @@ static bool wanted(const cairn_world *world, cairn_pair pair) {
 void cairn_step_collide(cairn_world *world, uint32_t pair_count) {
     collect_joined(world);
     world->scratch.contact_count = 0;
+    world->contacts_stale = false;
     const cairn_contact *old = world->state.contacts;
     const cairn_contact *old_end = old + world->state.settings->contact_count;
     for (uint32_t i = 0; i < pair_count; ++i) {

@@ -30,12 +30,13 @@ void cairn_step_integrate_forces(cairn_world *world) {
         }
         const bool awake = body->kind == CAIRN_BODY_DYNAMIC && cairn_body_active(world, i);
         const bool moving = awake && body->inverse_mass > 0.0f;
-        const cairn_sym3 inverse_inertia =
-            sym3_rotate(body->inverse_inertia, mat3_of_quat(body->rotation));
+        cairn_sym3 inverse_inertia = sym3_zero();
         if (moving) {
+            inverse_inertia = sym3_rotate(body->inverse_inertia, mat3_of_quat(body->rotation));
             apply_forces(world, body, inverse_inertia);
         }
-        if (!cairn_body_sound(body)) {
+        // What neither moves nor was set is as sound as the last step left it.
+        if (cairn_body_stirs(world, i) && !cairn_body_sound(body)) {
             cairn_body_quarantine(world, i);
         }
         const bool solvable = moving && body->kind == CAIRN_BODY_DYNAMIC;

@@ -3,28 +3,6 @@
 #include "sim/limits.h"
 #include "sim/slots.h"
 
-bool cairn_body_in_motion(const cairn_body *body) {
-    const cairn_vec3 v = body->linear_velocity;
-    const cairn_vec3 w = body->angular_velocity;
-    return v.x != 0.0f || v.y != 0.0f || v.z != 0.0f || w.x != 0.0f || w.y != 0.0f || w.z != 0.0f;
-}
-
-bool cairn_body_active(const cairn_world *world, uint32_t slot) {
-    const cairn_body *body = &world->state.bodies[slot];
-    switch (body->kind) {
-    case CAIRN_BODY_DYNAMIC:
-        return world->state.rests[slot].state != CAIRN_REST_ASLEEP;
-    case CAIRN_BODY_KINEMATIC:
-        return cairn_body_in_motion(body);
-    default:
-        return false;
-    }
-}
-
-bool cairn_body_stirs(const cairn_world *world, uint32_t slot) {
-    return world->state.rests[slot].state == CAIRN_REST_DISTURBED || cairn_body_active(world, slot);
-}
-
 void cairn_body_wake(cairn_world *world, uint32_t slot) {
     const bool dynamic = world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC;
     world->state.rests[slot] =
@@ -59,12 +37,18 @@ void cairn_body_wake_neighbours(cairn_world *world, uint32_t slot) {
     }
 }
 
+// False for NaN, too.
+static bool within(cairn_vec3 value, float limit) {
+    return float_abs(value.x) <= limit && float_abs(value.y) <= limit &&
+           float_abs(value.z) <= limit;
+}
+
 bool cairn_body_sound(const cairn_body *body) {
-    return cairn_check_vec3(body->position, CAIRN_SOUND_DISTANCE) == CAIRN_OK &&
-           cairn_check_vec3(body->origin, CAIRN_SOUND_DISTANCE) == CAIRN_OK &&
+    return within(body->position, CAIRN_SOUND_DISTANCE) &&
+           within(body->origin, CAIRN_SOUND_DISTANCE) &&
            cairn_check_rotation(body->rotation) == CAIRN_OK &&
-           cairn_check_vec3(body->linear_velocity, CAIRN_SOUND_SPEED) == CAIRN_OK &&
-           cairn_check_vec3(body->angular_velocity, CAIRN_SOUND_SPEED) == CAIRN_OK;
+           within(body->linear_velocity, CAIRN_SOUND_SPEED) &&
+           within(body->angular_velocity, CAIRN_SOUND_SPEED);
 }
 
 void cairn_body_quarantine(cairn_world *world, uint32_t slot) {
@@ -76,5 +60,6 @@ void cairn_body_quarantine(cairn_world *world, uint32_t slot) {
     body->torque = vec3_zero();
     cairn_body_update_mass(world, slot);
     cairn_body_wake(world, slot);
+    world->contacts_stale = true;
     world->state.settings->bodies_quarantined += 1;
 }

@@ -122,28 +122,8 @@ void *cairn_state_array(const cairn_state *state, cairn_array array) {
     return arrays[array];
 }
 
-// The id table that says which elements exist; NULL: all do.
-static const uint32_t *ids_of(const cairn_state *state, cairn_array array) {
-    switch (array) {
-    case CAIRN_ARRAY_BODIES:
-    case CAIRN_ARRAY_RESTS:
-        return state->body_ids;
-    case CAIRN_ARRAY_SHAPES:
-        return state->shape_ids;
-    case CAIRN_ARRAY_JOINTS:
-        return state->joint_ids;
-    default:
-        return NULL;
-    }
-}
-
-bool cairn_state_has(const cairn_state *state, cairn_array array, uint32_t index) {
-    const uint32_t *ids = ids_of(state, array);
-    return ids == NULL || (ids[index] & CAIRN_SLOT_USED) != 0;
-}
-
 cairn_run cairn_state_run(const cairn_state *state, cairn_array array, uint32_t from) {
-    const uint32_t *ids = ids_of(state, array);
+    const uint32_t *ids = state_ids(state, array);
     const uint32_t count = cairn_array_count(state->settings, array);
     if (ids == NULL) {
         return (cairn_run){.begin = from, .end = count};
@@ -205,6 +185,7 @@ void cairn_world_derive(cairn_world *world) {
     world->body_hint = 0;
     world->shape_hint = 0;
     world->joint_hint = 0;
+    world->contacts_stale = true;
     world->event_count = 0;
 }
 

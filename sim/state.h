@@ -257,6 +257,7 @@ struct cairn_world {
     uint32_t body_hint;    // no slot below is free
     uint32_t shape_hint;
     uint32_t joint_hint;
+    bool contacts_stale; // false only when the next step could end none but for what stirs
     cairn_contact_event *events;
     uint32_t event_count;
     cairn_scratch scratch;
@@ -272,8 +273,25 @@ size_t cairn_array_element_size(cairn_array array);
 // Elements in the live range now.
 uint32_t cairn_array_count(const cairn_settings *settings, cairn_array array);
 void *cairn_state_array(const cairn_state *state, cairn_array array);
+// The id table that says which elements exist; NULL: all do.
+static inline const uint32_t *state_ids(const cairn_state *state, cairn_array array) {
+    switch (array) {
+    case CAIRN_ARRAY_BODIES:
+    case CAIRN_ARRAY_RESTS:
+        return state->body_ids;
+    case CAIRN_ARRAY_SHAPES:
+        return state->shape_ids;
+    case CAIRN_ARRAY_JOINTS:
+        return state->joint_ids;
+    default:
+        return NULL;
+    }
+}
 // Whether element `index` of the live range exists: free slots do not, contacts always do.
-bool cairn_state_has(const cairn_state *state, cairn_array array, uint32_t index);
+static inline bool cairn_state_has(const cairn_state *state, cairn_array array, uint32_t index) {
+    const uint32_t *ids = state_ids(state, array);
+    return ids == NULL || (ids[index] & CAIRN_SLOT_USED) != 0;
+}
 // The next elements from `from` on that exist and lie side by side; empty when there are none.
 typedef struct cairn_run {
     uint32_t begin;

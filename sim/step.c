@@ -32,10 +32,7 @@ static void count_tick(cairn_world *world) {
     world->state.settings->tick_high = (uint32_t)(tick >> 32);
 }
 
-void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count) {
-    check_commands(commands, command_count);
-    const uint64_t mode = cairn_float_enter();
-    apply_rules(world, commands, command_count);
+static void advance(cairn_world *world) {
     const uint32_t pair_count = cairn_step_find_pairs(world);
     cairn_step_collide(world, pair_count);
     cairn_step_build_islands(world);
@@ -46,6 +43,17 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
     keep_contacts(world);
     cairn_step_integrate_positions(world);
     cairn_step_rest(world);
+}
+
+void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count) {
+    check_commands(commands, command_count);
+    const uint64_t mode = cairn_float_enter();
+    apply_rules(world, commands, command_count);
+    if (cairn_step_idle(world)) {
+        world->event_count = 0;
+    } else {
+        advance(world);
+    }
     count_tick(world);
     cairn_float_leave(mode);
 }

@@ -6,6 +6,8 @@
 
 #include "sim/state.h"
 
+// Whether this step would change nothing but the tick, and the rest of it may be left out.
+bool cairn_step_idle(const cairn_world *world);
 // Boxes of all shapes and the sorted candidate pairs; returns how many there are.
 uint32_t cairn_step_find_pairs(cairn_world *world);
 // The new contact list: touching pairs in order, impulses matched by feature from the old list,
