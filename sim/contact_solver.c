@@ -44,6 +44,10 @@ static void assign_batches(cairn_world *world) {
     cairn_batches_place(batches, scratch->batch_of, scratch->place_of, count);
 }
 
+static bool constant_friction(const cairn_world *world) {
+    return world->def.friction_model == CAIRN_FRICTION_CONSTANT;
+}
+
 static void count_points(cairn_world *world) {
     cairn_scratch *scratch = &world->scratch;
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
@@ -115,7 +119,7 @@ static void prepare_contact(
     constraint->normal = manifold->normal;
     vec3_tangents(manifold->normal, &constraint->tangents[0], &constraint->tangents[1]);
     constraint->friction = float_sqrt(shape_a->friction * shape_b->friction);
-    const float bound = constant_bound(world, constraint);
+    const float bound = constant_friction(world) ? constant_bound(world, constraint) : 0.0f;
     for (uint32_t i = 0; i < manifold->point_count; ++i) {
         cairn_contact_row *row = &constraint->rows[i];
         const cairn_contact_point *point = &contact->points[i];
@@ -131,7 +135,9 @@ static void prepare_contact(
 void cairn_contacts_prepare(cairn_world *world) {
     cairn_scratch *scratch = &world->scratch;
     assign_batches(world);
-    count_points(world);
+    if (constant_friction(world)) {
+        count_points(world);
+    }
     for (uint32_t i = 0; i < scratch->contact_count; ++i) {
         if (scratch->batch_of[i] < CAIRN_BATCHES) {
             prepare_contact(world, i, &scratch->contact_constraints[scratch->place_of[i]]);
@@ -200,7 +206,7 @@ static void solve_normal(const cairn_contact_constraint *constraint, cairn_conta
 static void solve_contact(cairn_world *world, cairn_contact_constraint *constraint) {
     cairn_solver_body *a = &world->scratch.bodies[constraint->body_a];
     cairn_solver_body *b = &world->scratch.bodies[constraint->body_b];
-    const bool coulomb = world->def.friction_model == CAIRN_FRICTION_COULOMB;
+    const bool coulomb = !constant_friction(world);
     for (uint32_t i = 0; i < constraint->row_count; ++i) {
         solve_friction(constraint, &constraint->rows[i], coulomb, a, b);
     }

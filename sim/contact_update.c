@@ -220,23 +220,32 @@ void cairn_step_collide(cairn_world *world, uint32_t pair_count) {
     }
 }
 
+static bool woken(const cairn_world *world, uint32_t index) {
+    const cairn_contact *contact = &world->scratch.contacts[index];
+    return world->scratch.carried[index] != 0 &&
+           (cairn_body_stirs(world, id_index(contact->body_a)) ||
+               cairn_body_stirs(world, id_index(contact->body_b)));
+}
+
 void cairn_step_revive(cairn_world *world) {
     cairn_scratch *scratch = &world->scratch;
     const uint32_t count = scratch->contact_count;
-    scratch->contact_count = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        const cairn_contact contact = scratch->contacts[i];
-        const cairn_pair pair = {
-            .shape_a = id_index(contact.shape_a), .shape_b = id_index(contact.shape_b)};
-        const bool woken =
-            scratch->carried[i] != 0 && (cairn_body_stirs(world, id_index(contact.body_a)) ||
-                                            cairn_body_stirs(world, id_index(contact.body_b)));
-        if (woken) {
+    uint32_t first = 0;
+    while (first < count && !woken(world, first)) {
+        ++first;
+    }
+    // What lies before the first one woken stays where it is: as a rule, everything.
+    scratch->contact_count = first;
+    for (uint32_t i = first; i < count; ++i) {
+        if (woken(world, i)) {
+            const cairn_contact contact = scratch->contacts[i];
+            const cairn_pair pair = {
+                .shape_a = id_index(contact.shape_a), .shape_b = id_index(contact.shape_b)};
             touch(world, pair, &contact);
             continue;
         }
         const uint32_t at = scratch->contact_count++;
-        scratch->contacts[at] = contact;
+        scratch->contacts[at] = scratch->contacts[i];
         scratch->manifolds[at] = scratch->manifolds[i];
         scratch->carried[at] = scratch->carried[i];
     }

@@ -39,15 +39,22 @@ static inline cairn_vec3 point_velocity(
     return vec3_sub(velocity_at(b, arm_b), velocity_at(a, arm_a));
 }
 
+// How much one newton second along `axis` at the end of the arm turns the body there.
+static inline float row_turn(const cairn_solver_body *body, cairn_vec3 arm, cairn_vec3 axis) {
+    if (body->moving == 0) {
+        return 0.0f;
+    }
+    const cairn_vec3 lever = vec3_cross(arm, axis);
+    return vec3_dot(lever, sym3_apply(body->inverse_inertia, lever));
+}
+
 // What one newton second along `axis` at both points changes in their relative speed along it,
 // inverted (Catto 2005, J M^-1 J^T): 0 when nothing moves.
 static inline float row_mass(const cairn_solver_body *a, cairn_vec3 arm_a,
     const cairn_solver_body *b, cairn_vec3 arm_b, cairn_vec3 axis) {
-    const cairn_vec3 lever_a = vec3_cross(arm_a, axis);
-    const cairn_vec3 lever_b = vec3_cross(arm_b, axis);
     const float linear = a->inverse_mass + b->inverse_mass;
-    const float turn_a = vec3_dot(lever_a, sym3_apply(a->inverse_inertia, lever_a));
-    const float turn_b = vec3_dot(lever_b, sym3_apply(b->inverse_inertia, lever_b));
+    const float turn_a = row_turn(a, arm_a, axis);
+    const float turn_b = row_turn(b, arm_b, axis);
     const float sum = control_sum_reordered ? linear + (turn_a + turn_b) : linear + turn_a + turn_b;
     return sum > 0.0f ? 1.0f / sum : 0.0f;
 }
