@@ -212,8 +212,10 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
         if (tick->command_count > CAIRN_COMMANDS_PER_TICK_MAX) {
             return CAIRN_LOCKSTEP_COMMAND_REFUSED;
         }
-        cairn_lockstep_verdict verdict =
-            put_in(lockstep, tick, message->commands + tick->first_command);
+        // A message without any command may have none to point at.
+        const cairn_wire_command *commands =
+            tick->command_count > 0 ? message->commands + tick->first_command : NULL;
+        cairn_lockstep_verdict verdict = put_in(lockstep, tick, commands);
         if (verdict != CAIRN_LOCKSTEP_TAKEN) {
             return verdict;
         }
