@@ -353,7 +353,7 @@ static void who_says_no_hello_does_not_stay(void **state) {
     cairn_hello hello = story_hello(CAIRN_MODE_INTERPOLATE, false);
     uint32_t client = story_join_as(&s, &hello);
     s.clients[client].silent = true;
-    story_run_ms(&s, 4000);
+    story_run_ms(&s, 14000);
     assert_int_equal(story_statistics(&s).clients, 1);
     story_run_ms(&s, 2000);
     assert_int_equal(story_statistics(&s).clients, 0);
