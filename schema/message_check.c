@@ -153,7 +153,7 @@ static void check_welcome(checker *c, const cairn_welcome *welcome) {
 static void check_refused(checker *c, const cairn_refused *refused) {
     check_text(c, refused->words, CAIRN_WORDS_SIZE_MAX);
     must(c, refused->reason >= CAIRN_REFUSAL_PROTOCOL_VERSION, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, refused->reason <= CAIRN_REFUSAL_MALFORMED, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, refused->reason <= CAIRN_REFUSAL_LAST, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_shape(checker *c, const cairn_wire_shape *shape) {

@@ -172,7 +172,9 @@ typedef enum cairn_refusal_reason {
     CAIRN_REFUSAL_SIM_VERSION = 2,
     CAIRN_REFUSAL_RULES = 3,
     CAIRN_REFUSAL_ROOM_FULL = 4,
-    CAIRN_REFUSAL_MALFORMED = 5, // the client sent something no client of ours sends
+    CAIRN_REFUSAL_MALFORMED = 5,       // the client sent something no client of ours sends
+    CAIRN_REFUSAL_TOO_MANY_BODIES = 6, // for snapshots: more than CAIRN_KEYFRAME_BODIES_MAX
+    CAIRN_REFUSAL_LAST = CAIRN_REFUSAL_TOO_MANY_BODIES
 } cairn_refusal_reason;
 
 typedef struct cairn_refused {
@@ -187,6 +189,9 @@ typedef struct cairn_shapes_message {
     const uint32_t *removed; // shape ids gone since the last SHAPES
     uint32_t removed_count;
 } cairn_shapes_message;
+
+// A keyframe tells of every body in one message.
+#define CAIRN_KEYFRAME_BODIES_MAX ((CAIRN_MESSAGE_SIZE_MAX - 1024) / sizeof(cairn_wire_body))
 
 typedef struct cairn_keyframe {
     uint64_t tick;

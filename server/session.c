@@ -113,6 +113,11 @@ static cairn_session_state greet(const visit *v) {
     if (lockstep && !simulates(v, hello)) {
         return refuse(v, CAIRN_REFUSAL_RULES, "the client does not have the rules of this room");
     }
+    if (!lockstep &&
+        cairn_world_counts_read(v->server->room.world).bodies > CAIRN_KEYFRAME_BODIES_MAX) {
+        return refuse(v, CAIRN_REFUSAL_TOO_MANY_BODIES,
+            "the room has more bodies than a snapshot holds; lockstep has no such limit");
+    }
     if (hello->spectator == 0) {
         uint32_t slot = cairn_inbox_join(v->server->room.inbox);
         if (slot == CAIRN_SLOTS_MAX) {

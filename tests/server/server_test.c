@@ -276,34 +276,31 @@ static void who_cannot_take_part_is_told_why(void **state) {
     end();
 }
 
-static void a_room_without_rules_asks_no_client_for_any(void **state) {
-    (void)state;
-    cairn_scene_shape ball = {.kind = CAIRN_SHAPE_SPHERE,
-        .radius = 0.5f,
-        .rotation = {.w = 1},
-        .density = 1000,
-        .category = 1,
-        .mask = 1};
+// A room without rules; `side` cubed balls that fall for ever and meet nothing.
+static void start_bare(uint32_t side) {
     cairn_scene_body falling = {.kind = CAIRN_BODY_DYNAMIC,
         .rotation = {.w = 1},
         .gravity_scale = 1,
-        .grid_count = {1, 1, 1},
-        .shape_count = 1};
+        .grid_count = {side, side, side},
+        .grid_spacing = {2, 2, 2}};
     const cairn_world_def world = cairn_world_def_default();
     const cairn_scene scene = {.name = "bare",
-        .body_capacity = 1,
+        .body_capacity = side * side * side,
         .shape_capacity = 1,
         .contact_capacity = 1,
         .tick_rate_hz = world.tick_rate_hz,
         .iterations = world.iterations,
         .baumgarte = world.baumgarte,
         .bodies = &falling,
-        .body_count = 1,
-        .shapes = &ball,
-        .shape_count = 1};
+        .body_count = 1};
     cairn_server_config config = story_config();
     config.scene = &scene;
     story_start(&s, &config);
+}
+
+static void a_room_without_rules_asks_no_client_for_any(void **state) {
+    (void)state;
+    start_bare(1);
     const cairn_hello knows_sandbox = story_hello(CAIRN_MODE_LOCKSTEP, false);
     uint32_t client = story_join_as(&s, &knows_sandbox);
     story_run_ms(&s, 1000);
@@ -312,6 +309,24 @@ static void a_room_without_rules_asks_no_client_for_any(void **state) {
     assert_non_null(s.clients[client].world);
     assert_in_range(cairn_world_tick(s.clients[client].world), 30, 61);
     end();
+}
+
+static void a_room_too_large_for_snapshots_says_so(void **state) {
+    (void)state;
+    const struct {
+        uint32_t side;
+        cairn_mode mode;
+        uint32_t refusal;
+    } rows[] = {{5, CAIRN_MODE_INTERPOLATE, 0},
+        {17, CAIRN_MODE_INTERPOLATE, CAIRN_REFUSAL_TOO_MANY_BODIES}, {17, CAIRN_MODE_LOCKSTEP, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        start_bare(rows[i].side);
+        uint32_t client = story_join(&s, rows[i].mode, false);
+        story_run_ms(&s, 400);
+        assert_int_equal(s.clients[client].refusal, rows[i].refusal);
+        assert_int_equal(s.clients[client].welcomed, rows[i].refusal == 0);
+        end();
+    }
 }
 
 static void a_flood_of_nonsense_is_counted_and_shown_the_door(void **state) {
@@ -521,6 +536,7 @@ int main(void) {
         cmocka_unit_test(a_slot_goes_back_when_its_player_leaves),
         cmocka_unit_test(who_cannot_take_part_is_told_why),
         cmocka_unit_test(a_room_without_rules_asks_no_client_for_any),
+        cmocka_unit_test(a_room_too_large_for_snapshots_says_so),
         cmocka_unit_test(a_flood_of_nonsense_is_counted_and_shown_the_door),
         cmocka_unit_test(who_says_no_hello_does_not_stay),
         cmocka_unit_test(a_client_is_told_how_its_inputs_land),
