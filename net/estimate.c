@@ -26,13 +26,17 @@ void cairn_estimate_round_trip(cairn_estimate *estimate, uint64_t rtt_ns) {
     estimate->rtt_var_ns = estimate->rtt_var_ns - estimate->rtt_var_ns / 4 + off / 4;
     estimate->rtt_ns = estimate->rtt_ns - estimate->rtt_ns / 8 + rtt_ns / 8;
     estimate->rtt_ns_min = rtt_ns < estimate->rtt_ns_min ? rtt_ns : estimate->rtt_ns_min;
+    estimate->late_ns -= estimate->late_ns / 1024;
 }
 
 void cairn_estimate_fate(cairn_estimate *estimate, bool lost) {
     estimate->loss += ((lost ? 1.0f : 0.0f) - estimate->loss) * loss_weight;
 }
 
-void cairn_estimate_loss_taken_back(cairn_estimate *estimate) {
+void cairn_estimate_loss_taken_back(cairn_estimate *estimate, uint64_t elapsed_ns) {
+    const uint64_t late = elapsed_ns > estimate->rtt_ns ? elapsed_ns - estimate->rtt_ns : 0;
+    const uint64_t late_ns = late < reordering_ns_max ? late : reordering_ns_max;
+    estimate->late_ns = late_ns > estimate->late_ns ? late_ns : estimate->late_ns;
     const float loss = estimate->loss - loss_weight;
     estimate->loss = loss > 0.0f ? loss : 0.0f;
 }
@@ -46,13 +50,15 @@ uint64_t cairn_estimate_overdue_ns(const cairn_estimate *estimate) {
     if (!estimate->sampled) {
         return CAIRN_RTO_FIRST_NS;
     }
-    const uint64_t spread = deviation_ns(estimate);
-    const uint64_t eighth = estimate->rtt_ns / 8;
-    return estimate->rtt_ns + (spread > eighth ? spread : eighth);
+    uint64_t spread = deviation_ns(estimate);
+    spread = spread > estimate->rtt_ns / 8 ? spread : estimate->rtt_ns / 8;
+    spread = spread > estimate->late_ns ? spread : estimate->late_ns;
+    return estimate->rtt_ns + spread;
 }
 
 uint64_t cairn_estimate_reordering_ns(const cairn_estimate *estimate) {
-    const uint64_t spread = deviation_ns(estimate);
+    const uint64_t deviation = deviation_ns(estimate);
+    const uint64_t spread = deviation > estimate->late_ns ? deviation : estimate->late_ns;
     const uint64_t enough = spread > reordering_ns_min ? spread : reordering_ns_min;
     return enough < reordering_ns_max ? enough : reordering_ns_max;
 }

@@ -22,7 +22,8 @@ typedef struct cairn_estimate {
     uint64_t rtt_ns;     // SRTT, 0 before the first sample
     uint64_t rtt_var_ns; // RTTVAR
     uint64_t rtt_ns_min;
-    float loss; // [0, 1]
+    uint64_t late_ns; // how much over rtt_ns acks came for what had been called lost; fades
+    float loss;       // [0, 1]
     bool sampled;
 } cairn_estimate;
 
@@ -31,7 +32,10 @@ void cairn_estimate_reset(cairn_estimate *estimate);
 void cairn_estimate_round_trip(cairn_estimate *estimate, uint64_t rtt_ns);
 // One payload's fate. A late ack takes a loss back with `false` and then counts as arrived.
 void cairn_estimate_fate(cairn_estimate *estimate, bool lost);
-void cairn_estimate_loss_taken_back(cairn_estimate *estimate);
+// `elapsed_ns` is the time from sending to its late ack: from now on losses are called later. Round
+// trips are measured on what arrives first, so they know nothing of what reordering delays
+// (compare the adaptive window of RFC 8985, section 7.1).
+void cairn_estimate_loss_taken_back(cairn_estimate *estimate, uint64_t elapsed_ns);
 // How long after its sending a payload that a later one overtook counts as lost: reordering within
 // SRTT + 4 RTTVAR is not loss (compare RFC 9002, section 6.1.2, which takes 9/8 of the RTT).
 uint64_t cairn_estimate_overdue_ns(const cairn_estimate *estimate);

@@ -10,8 +10,9 @@
 
 // How far the paced stream may catch up after the caller was late: one tick of a slow room.
 static const uint64_t pace_slack_ns = 25000000;
-// Every sequence that may be in flight at once, with the longest message sent three times over.
-static const uint32_t sent_ring_base = 120;
+// Payloads that may be in flight at once: some small ones, the longest message three times over,
+// and every segment of the stream twice. A record that is reused too early looks like a loss.
+static const uint32_t sent_ring_base = 90;
 
 cairn_link_config cairn_link_config_default(void) {
     return (cairn_link_config){
@@ -60,8 +61,9 @@ static uint32_t segment_capacity_for(uint32_t buffer_size) {
 
 static layout layout_of(const cairn_link_config *config) {
     layout l = {
-        .sent_capacity = power_of_two_from(
-            sent_ring_base + 3 * cairn_fragment_count(config->unreliable_size_max)),
+        .sent_capacity = power_of_two_from(sent_ring_base +
+                                           3 * cairn_fragment_count(config->unreliable_size_max) +
+                                           2 * segment_capacity_for(config->reliable_buffer_size)),
         .segment_capacity = segment_capacity_for(config->reliable_buffer_size),
         .window = cairn_stream_window(config->receive_size_max),
         .assembly_size = ((size_t)config->receive_size_max + 15) / 16 * 16,
@@ -140,6 +142,8 @@ void cairn_link_reset(cairn_link *link, uint64_t now_ns) {
     link->owed_since_ns = 0;
     link->owed_count = 0;
     link->unreported = 0;
+    link->far_count = 0;
+    link->far_since_ns = 0;
     link->peer_told = false;
     cairn_sent_ring_reset(&link->sent);
     link->told = false;
@@ -231,6 +235,7 @@ static size_t bare_ack_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes
         count = words[i] != 0 ? i + 1 : count;
     }
     begin_payload(link, now_ns, CAIRN_LINK_ACK, (cairn_sent){0}, bytes);
+    link->far_count = 0;
     cairn_writer writer =
         cairn_writer_of(bytes + CAIRN_LINK_HEADER_SIZE, 4 * CAIRN_LINK_ACK_WORDS_MAX);
     for (uint32_t i = 0; i < count; i++) {
@@ -293,12 +298,20 @@ static size_t stream_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) 
     return count_payload(link, size);
 }
 
+// When a bare ack must go out although others could carry acks: they would not reach far enough.
+static uint64_t long_ack_ns(const cairn_link *link) {
+    if (link->owed_count > 0 && link->unreported >= CAIRN_ACK_BURST) {
+        return link->now_ns;
+    }
+    return link->far_count > 0 ? link->far_since_ns + CAIRN_ACK_DELAY_NS : UINT64_MAX;
+}
+
 size_t cairn_link_next_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
     link->now_ns = now_ns;
     cairn_link_detect_losses(link, now_ns);
     cairn_stream_sender_time_out(&link->sender, now_ns, &link->estimate);
     const bool mid_message = link->unreliable_next > 0; // its sequences must be consecutive
-    if (!mid_message && link->owed_count > 0 && link->unreported >= CAIRN_ACK_BURST) {
+    if (!mid_message && now_ns >= long_ack_ns(link)) {
         return bare_ack_payload(link, now_ns, bytes);
     }
     if (link->unreliable_size > 0) {
@@ -327,11 +340,10 @@ static uint64_t overdue_deadline_ns(const cairn_link *link) {
 }
 
 uint64_t cairn_link_deadline_ns(const cairn_link *link) {
-    if (link->unreliable_size > 0 ||
-        (link->owed_count > 0 && link->unreported >= CAIRN_ACK_BURST)) {
+    if (link->unreliable_size > 0) {
         return link->now_ns;
     }
-    uint64_t deadline = overdue_deadline_ns(link);
+    uint64_t deadline = earlier(overdue_deadline_ns(link), long_ack_ns(link));
     deadline = earlier(deadline, cairn_stream_sender_deadline_ns(&link->sender, &link->estimate));
     if (cairn_stream_sender_ready(&link->sender)) {
         deadline = earlier(deadline, link->pace_ns > link->now_ns ? link->pace_ns : link->now_ns);

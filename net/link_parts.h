@@ -29,7 +29,9 @@ struct cairn_link {
     bool told; // the peer acknowledged something; its last report is:
     uint32_t told_bits;
     uint64_t told_newest;
-    bool peer_told; // a header came, so the peer's window is known
+    uint32_t far_count;    // received further back than a header's acks reach, not yet told
+    uint64_t far_since_ns; // the oldest of these
+    bool peer_told;        // a header came, so the peer's window is known
 
     uint8_t *unreliable; // the message being sent
     uint32_t unreliable_size;

@@ -78,7 +78,7 @@ static void acknowledge(
     }
     if (sent->state == CAIRN_SENT_LOST) {
         link->statistics.payloads_lost--;
-        cairn_estimate_loss_taken_back(&link->estimate);
+        cairn_estimate_loss_taken_back(&link->estimate, now_ns - sent->sent_ns);
     }
     if (sequence >= link->sent.acked_next) { // only the newest of a report can be
         sample_round_trip(link, now_ns, sent, report);
@@ -200,6 +200,10 @@ static void note_received(cairn_link *link, uint64_t now_ns, uint64_t sequence, 
     link->unreported++;
     if (kind != CAIRN_LINK_ACK && link->owed_count++ == 0) {
         link->owed_since_ns = now_ns;
+    }
+    const bool far = link->received.next - sequence > 33;
+    if (kind != CAIRN_LINK_ACK && far && link->far_count++ == 0) {
+        link->far_since_ns = now_ns;
     }
 }
 

@@ -16,7 +16,7 @@
 #define TICKS_SIZE 1000
 #define LONG_TICKS_SIZE 2800
 // What goes over the stream cannot be told again, so a client must have room for it.
-#define QUEUED_TICKS_MAX 256
+#define QUEUED_TICKS_MAX 384
 // A path's round trip before it is known.
 #define FIRST_RTT_NS UINT64_C(300000000)
 

@@ -178,12 +178,20 @@ static void loss_is_a_mean_that_late_acks_correct(void **state) {
     const float before = e.loss;
     cairn_estimate_fate(&e, true);
     assert_true(e.loss > before);
-    cairn_estimate_loss_taken_back(&e);
+    cairn_estimate_round_trip(&e, 100000000);
+    cairn_estimate_round_trip(&e, 100000000);
+    cairn_estimate_loss_taken_back(&e, 290000000);
+    assert_int_equal(cairn_estimate_overdue_ns(&e), 290000000);
     assert_true(e.loss <= before);
     for (uint32_t i = 0; i < 1000; i++) {
-        cairn_estimate_loss_taken_back(&e);
+        cairn_estimate_loss_taken_back(&e, 10000000000);
     }
     assert_true(e.loss >= 0.0f);
+    assert_int_equal(cairn_estimate_overdue_ns(&e), 350000000); // a quarter second at most
+    for (uint32_t i = 0; i < 10000; i++) {
+        cairn_estimate_round_trip(&e, 100000000);
+    }
+    assert_int_equal(cairn_estimate_overdue_ns(&e), e.rtt_ns + e.rtt_ns / 8); // it fades
 }
 
 int main(void) {
