@@ -117,6 +117,7 @@ static void restart_server(storm *s) {
     s->report.restarts++;
     for (uint32_t i = 0; i < s->places; i++) {
         s->clients[i].hurt = true;
+        s->clients[i].orphan = true;
         mend(s, i);
     }
     tell(s, "server restarts", 0);
@@ -131,11 +132,13 @@ static void change_path(storm *s, uint32_t i) {
 }
 
 // Whether a client that was hurt has come through: it keeps up, or had ample time to fail. A server
-// that gave it up is noticed late when the stranger brings datagrams that were lost before.
+// that gave it up is noticed late when the stranger brings datagrams that were lost before. Behind
+// a server that began anew nobody lags, so an orphan is not judged by that.
 static bool came_through(const storm *s, uint32_t i) {
     const uint64_t since_ns = cairn_system_now_ns(&s->system) - s->clients[i].healthy_ns;
-    const bool keeps_up =
-        since_ns > (CAIRN_SYSTEM_TIMEOUT_S + 3) * second_ns && storm_lag_ns(s, i) < 3 * second_ns;
+    const bool keeps_up = !s->clients[i].orphan &&
+                          since_ns > (CAIRN_SYSTEM_TIMEOUT_S + 3) * second_ns &&
+                          storm_lag_ns(s, i) < 3 * second_ns;
     return keeps_up || since_ns > 5 * CAIRN_SYSTEM_TIMEOUT_S * second_ns;
 }
 
@@ -146,6 +149,7 @@ static void recover(storm *s, uint32_t i) {
         rejoin(s, i);
     } else if (c->hurt && !c->cut && came_through(s, i)) {
         c->hurt = false;
+        c->orphan = false;
         mend(s, i);
     }
 }

@@ -17,6 +17,7 @@ typedef struct storm_client {
     bool leaving; // said goodbye, soon removed
     bool cut;
     bool hurt;           // its connection may rightly break: it was cut, or the server died
+    bool orphan;         // its server died: whatever it seems to hold, it must still notice
     uint64_t healthy_ns; // since when nothing was done to it
     uint64_t playing_ns; // since when it plays, UINT64_MAX: it does not
     uint64_t world_tick; // lockstep: newest compared
