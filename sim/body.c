@@ -68,14 +68,14 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
         state->settings->creates_refused += 1;
         return CAIRN_CAPACITY;
     }
-    state->bodies[slot] = (cairn_body){.kind = def->kind,
-        .allow_sleep = def->allow_sleep,
-        .user = def->user,
-        .origin = vec3_clean(def->position),
+    state->motions[slot] = (cairn_motion){.origin = vec3_clean(def->position),
         .position = vec3_clean(def->position),
         .rotation = quat_normalize(def->rotation),
         .linear_velocity = velocity_of_kind(def->kind, def->linear_velocity),
-        .angular_velocity = velocity_of_kind(def->kind, def->angular_velocity),
+        .angular_velocity = velocity_of_kind(def->kind, def->angular_velocity)};
+    state->bodies[slot] = (cairn_body){.kind = def->kind,
+        .allow_sleep = def->allow_sleep,
+        .user = def->user,
         .linear_damping = def->linear_damping + 0.0f,
         .angular_damping = def->angular_damping + 0.0f,
         .gravity_scale = def->gravity_scale + 0.0f};
@@ -96,6 +96,7 @@ cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body) {
     while (world->shape_first[slot] != 0) {
         cairn_shape_remove(world, world->shape_first[slot] - 1);
     }
+    memset(&world->state.motions[slot], 0, sizeof(cairn_motion));
     memset(&world->state.bodies[slot], 0, sizeof(cairn_body));
     memset(&world->state.rests[slot], 0, sizeof(cairn_rest));
     cairn_slot_free(world->state.body_ids, slot, &world->body_hint);
@@ -107,13 +108,14 @@ bool cairn_body_exists(const cairn_world *world, cairn_body_id body) {
 }
 
 static cairn_body_state state_at(const cairn_world *world, uint32_t slot) {
+    const cairn_motion *motion = &world->state.motions[slot];
     const cairn_body *body = &world->state.bodies[slot];
     return (cairn_body_state){.id = cairn_body_id_at(world, slot),
         .kind = body->kind,
-        .position = body->origin,
-        .rotation = body->rotation,
-        .linear_velocity = body->linear_velocity,
-        .angular_velocity = body->angular_velocity,
+        .position = motion->origin,
+        .rotation = motion->rotation,
+        .linear_velocity = motion->linear_velocity,
+        .angular_velocity = motion->angular_velocity,
         .awake = cairn_body_active(world, slot) ? 1u : 0u,
         .user = body->user};
 }
@@ -158,11 +160,11 @@ cairn_status cairn_body_set_pose(cairn_world *world, cairn_body_id body, cairn_p
     if (status != CAIRN_OK) {
         return status;
     }
-    cairn_body *target = &world->state.bodies[slot];
+    cairn_motion *target = &world->state.motions[slot];
+    const cairn_vec3 centre = world->state.bodies[slot].centre;
     target->origin = vec3_clean(pose.position);
     target->rotation = quat_normalize(pose.rotation);
-    target->position =
-        vec3_clean(vec3_add(target->origin, quat_rotate(target->rotation, target->centre)));
+    target->position = vec3_clean(vec3_add(target->origin, quat_rotate(target->rotation, centre)));
     cairn_body_wake_neighbours(world, slot);
     cairn_body_wake(world, slot);
     return CAIRN_OK;
@@ -180,26 +182,28 @@ cairn_status cairn_body_set_velocity(
     if (status != CAIRN_OK) {
         return status;
     }
-    cairn_body *target = &world->state.bodies[slot];
-    target->linear_velocity = velocity_of_kind(target->kind, linear);
-    target->angular_velocity = velocity_of_kind(target->kind, angular);
+    const uint32_t kind = world->state.bodies[slot].kind;
+    cairn_motion *target = &world->state.motions[slot];
+    target->linear_velocity = velocity_of_kind(kind, linear);
+    target->angular_velocity = velocity_of_kind(kind, angular);
     cairn_body_wake(world, slot);
     return CAIRN_OK;
 }
 
 static cairn_status apply_impulse(
     cairn_world *world, uint32_t slot, cairn_vec3 impulse, cairn_vec3 arm) {
-    cairn_body *body = &world->state.bodies[slot];
+    const cairn_body *body = &world->state.bodies[slot];
+    cairn_motion *motion = &world->state.motions[slot];
     const cairn_sym3 inverse_inertia =
-        sym3_rotate(body->inverse_inertia, mat3_of_quat(body->rotation));
-    const cairn_vec3 linear = vec3_add_scaled(body->linear_velocity, impulse, body->inverse_mass);
+        sym3_rotate(body->inverse_inertia, mat3_of_quat(motion->rotation));
+    const cairn_vec3 linear = vec3_add_scaled(motion->linear_velocity, impulse, body->inverse_mass);
     const cairn_vec3 turn = sym3_apply(inverse_inertia, vec3_cross(arm, impulse));
-    const cairn_vec3 angular = vec3_add(body->angular_velocity, turn);
+    const cairn_vec3 angular = vec3_add(motion->angular_velocity, turn);
     if (!vec3_finite(linear) || !vec3_finite(angular)) {
         return CAIRN_NON_FINITE;
     }
-    body->linear_velocity = vec3_clean(linear);
-    body->angular_velocity = vec3_clean(angular);
+    motion->linear_velocity = vec3_clean(linear);
+    motion->angular_velocity = vec3_clean(angular);
     cairn_body_wake(world, slot);
     return CAIRN_OK;
 }
@@ -213,7 +217,7 @@ cairn_status cairn_body_apply_impulse(
     if (!vec3_finite(impulse) || !vec3_finite(point)) {
         return CAIRN_NON_FINITE;
     }
-    const cairn_vec3 arm = vec3_sub(point, world->state.bodies[slot].position);
+    const cairn_vec3 arm = vec3_sub(point, world->state.motions[slot].position);
     return apply_impulse(world, slot, impulse, arm);
 }
 

@@ -22,24 +22,23 @@ void cairn_body_update_mass(cairn_world *world, uint32_t slot);
 cairn_sym3 cairn_sym3_inverse_scaled(cairn_sym3 m);
 
 // Whether velocities and pose are finite and within the sound limits.
-bool cairn_body_sound(const cairn_body *body);
+bool cairn_motion_sound(const cairn_motion *motion);
 // Puts it to rest where it is, static from now on, and counts it.
 void cairn_body_quarantine(cairn_world *world, uint32_t slot);
 
 // Whether it has any velocity.
-static inline bool cairn_body_in_motion(const cairn_body *body) {
-    const cairn_vec3 v = body->linear_velocity;
-    const cairn_vec3 w = body->angular_velocity;
+static inline bool cairn_body_in_motion(const cairn_world *world, uint32_t slot) {
+    const cairn_vec3 v = world->state.motions[slot].linear_velocity;
+    const cairn_vec3 w = world->state.motions[slot].angular_velocity;
     return v.x != 0.0f || v.y != 0.0f || v.z != 0.0f || w.x != 0.0f || w.y != 0.0f || w.z != 0.0f;
 }
 // Dynamic and awake, or kinematic and in motion: what makes a pair worth looking at.
 static inline bool cairn_body_active(const cairn_world *world, uint32_t slot) {
-    const cairn_body *body = &world->state.bodies[slot];
-    switch (body->kind) {
+    switch (world->state.bodies[slot].kind) {
     case CAIRN_BODY_DYNAMIC:
         return world->state.rests[slot].state != CAIRN_REST_ASLEEP;
     case CAIRN_BODY_KINEMATIC:
-        return cairn_body_in_motion(body);
+        return cairn_body_in_motion(world, slot);
     default:
         return false;
     }

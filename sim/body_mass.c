@@ -56,18 +56,20 @@ static total total_of_shapes(const cairn_world *world, uint32_t slot) {
 
 void cairn_body_update_mass(cairn_world *world, uint32_t slot) {
     cairn_body *body = &world->state.bodies[slot];
+    cairn_motion *motion = &world->state.motions[slot];
     total sum = {.mass = 0.0f};
     if (body->kind == CAIRN_BODY_DYNAMIC) {
         sum = total_of_shapes(world, slot);
     }
-    const cairn_vec3 before = body->position;
+    const cairn_vec3 before = motion->position;
     body->mass = sum.mass > MASS_MIN ? sum.mass : 0.0f;
     body->inverse_mass = sum.mass > MASS_MIN ? 1.0f / sum.mass : 0.0f;
     body->inverse_inertia = sym3_clean(cairn_sym3_inverse_scaled(sum.inertia));
     body->centre = vec3_clean(sum.centre);
-    body->position = vec3_clean(vec3_add(body->origin, quat_rotate(body->rotation, body->centre)));
+    motion->position =
+        vec3_clean(vec3_add(motion->origin, quat_rotate(motion->rotation, body->centre)));
     // The velocity kept is that of the centre of mass, which is now another point of the body.
-    const cairn_vec3 moved = vec3_sub(body->position, before);
-    body->linear_velocity =
-        vec3_clean(vec3_add(body->linear_velocity, vec3_cross(body->angular_velocity, moved)));
+    const cairn_vec3 moved = vec3_sub(motion->position, before);
+    motion->linear_velocity =
+        vec3_clean(vec3_add(motion->linear_velocity, vec3_cross(motion->angular_velocity, moved)));
 }

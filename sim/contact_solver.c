@@ -95,8 +95,8 @@ static void prepare_row(const cairn_world *world, const cairn_contact_constraint
     const cairn_manifold_point *at, float restitution, cairn_contact_row *row) {
     const cairn_solver_body *a = &world->scratch.bodies[constraint->body_a];
     const cairn_solver_body *b = &world->scratch.bodies[constraint->body_b];
-    row->arm_a = vec3_sub(at->position, world->state.bodies[constraint->body_a].position);
-    row->arm_b = vec3_sub(at->position, world->state.bodies[constraint->body_b].position);
+    row->arm_a = vec3_sub(at->position, world->state.motions[constraint->body_a].position);
+    row->arm_b = vec3_sub(at->position, world->state.motions[constraint->body_b].position);
     row->normal_mass = row_mass(a, row->arm_a, b, row->arm_b, constraint->normal);
     for (int t = 0; t < 2; ++t) {
         row->tangent_mass[t] = row_mass(a, row->arm_a, b, row->arm_b, constraint->tangents[t]);

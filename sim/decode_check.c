@@ -41,16 +41,14 @@ static bool ids_ok(const uint32_t *ids, uint32_t count) {
     return true;
 }
 
-static bool zero(cairn_vec3 v) {
-    return v.x == 0.0f && v.y == 0.0f && v.z == 0.0f;
-}
-
 static bool body_ok(const cairn_state *state, uint32_t slot) {
+    const cairn_motion *motion = &state->motions[slot];
     const cairn_body *body = &state->bodies[slot];
     const cairn_rest *rest = &state->rests[slot];
     const bool dynamic = body->kind == CAIRN_BODY_DYNAMIC;
-    const bool still = zero(body->linear_velocity) && zero(body->angular_velocity);
-    if (!cairn_body_sound(body) || (body->kind == CAIRN_BODY_STATIC && !still)) {
+    const bool still =
+        vec3_is_zero(motion->linear_velocity) && vec3_is_zero(motion->angular_velocity);
+    if (!cairn_motion_sound(motion) || (body->kind == CAIRN_BODY_STATIC && !still)) {
         return false;
     }
     if (!dynamic && (body->mass != 0.0f || body->inverse_mass != 0.0f)) {

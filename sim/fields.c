@@ -61,16 +61,21 @@ static const cairn_field id_fields[] = {
     {.name = "id", .offset = 0, .kind = CAIRN_FIELD_WORD, .max = ANY},
 };
 
-#define ELEMENT cairn_body
-static const cairn_field body_fields[] = {
-    WORD(kind, CAIRN_BODY_DYNAMIC),
-    WORD(allow_sleep, 1),
-    WORD(user, ANY),
+#define ELEMENT cairn_motion
+static const cairn_field motion_fields[] = {
     VEC3(origin, HUGE_FLOAT),
     VEC3(position, CAIRN_SOUND_DISTANCE),
     QUAT(rotation),
     VEC3(linear_velocity, CAIRN_SOUND_SPEED),
     VEC3(angular_velocity, CAIRN_SOUND_SPEED),
+};
+#undef ELEMENT
+
+#define ELEMENT cairn_body
+static const cairn_field body_fields[] = {
+    WORD(kind, CAIRN_BODY_DYNAMIC),
+    WORD(allow_sleep, 1),
+    WORD(user, ANY),
     VEC3(force, HUGE_FLOAT),
     VEC3(torque, HUGE_FLOAT),
     VEC3(centre, HUGE_FLOAT),
@@ -173,6 +178,7 @@ static const cairn_field_table tables[CAIRN_ARRAY_COUNT] = {
     [CAIRN_ARRAY_BODY_IDS] = TABLE(IDS, id_fields),
     [CAIRN_ARRAY_SHAPE_IDS] = TABLE(IDS, id_fields),
     [CAIRN_ARRAY_JOINT_IDS] = TABLE(IDS, id_fields),
+    [CAIRN_ARRAY_MOTIONS] = TABLE(BODIES, motion_fields),
     [CAIRN_ARRAY_BODIES] = TABLE(BODIES, body_fields),
     [CAIRN_ARRAY_RESTS] = TABLE(SLEEP, rest_fields),
     [CAIRN_ARRAY_SHAPES] = TABLE(SHAPES, shape_fields),
@@ -182,6 +188,7 @@ static const cairn_field_table tables[CAIRN_ARRAY_COUNT] = {
 };
 
 _Static_assert(LENGTH_OF(settings_fields) * 4 == sizeof(cairn_settings), "every word is named");
+_Static_assert(LENGTH_OF(motion_fields) * 4 == sizeof(cairn_motion), "every word is named");
 _Static_assert(LENGTH_OF(body_fields) * 4 == sizeof(cairn_body), "every word is named");
 _Static_assert(LENGTH_OF(rest_fields) * 4 == sizeof(cairn_rest), "every word is named");
 _Static_assert(LENGTH_OF(shape_fields) * 4 == sizeof(cairn_shape), "every word is named");

@@ -83,26 +83,26 @@ void cairn_step_build_islands(cairn_world *world) {
     }
 }
 
-static bool still(const cairn_body *body) {
+static bool still(const cairn_motion *motion) {
     const float limit = CAIRN_SLEEP_SPEED * CAIRN_SLEEP_SPEED;
-    return vec3_length_squared(body->linear_velocity) < limit &&
-           vec3_length_squared(body->angular_velocity) < limit;
+    return vec3_length_squared(motion->linear_velocity) < limit &&
+           vec3_length_squared(motion->angular_velocity) < limit;
 }
 
 static uint32_t rest_ticks(const cairn_world *world, uint32_t slot) {
-    const cairn_body *body = &world->state.bodies[slot];
+    const bool allowed = world->def.sleep != 0 && world->state.bodies[slot].allow_sleep != 0;
     const uint32_t limit = world->def.tick_rate_hz / 2;
     const uint32_t ticks = world->state.rests[slot].ticks;
-    if (world->def.sleep == 0 || body->allow_sleep == 0 || !still(body)) {
+    if (!allowed || !still(&world->state.motions[slot])) {
         return 0;
     }
     return ticks < limit ? ticks + 1 : limit;
 }
 
 static void fall_asleep(cairn_world *world, uint32_t slot) {
-    cairn_body *body = &world->state.bodies[slot];
-    body->linear_velocity = vec3_zero();
-    body->angular_velocity = vec3_zero();
+    cairn_motion *motion = &world->state.motions[slot];
+    motion->linear_velocity = vec3_zero();
+    motion->angular_velocity = vec3_zero();
     world->state.rests[slot].state = CAIRN_REST_ASLEEP;
 }
 

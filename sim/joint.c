@@ -94,9 +94,10 @@ void cairn_joint_destroy_of_body(cairn_world *world, uint32_t body) {
     }
 }
 
-cairn_vec3 cairn_joint_anchor(const cairn_body *body, cairn_vec3 anchor) {
-    const cairn_vec3 arm = quat_rotate(body->rotation, vec3_sub(anchor, body->centre));
-    return vec3_add(body->position, arm);
+cairn_vec3 cairn_joint_anchor(const cairn_world *world, uint32_t body, cairn_vec3 anchor) {
+    const cairn_motion *motion = &world->state.motions[body];
+    const cairn_vec3 centre = world->state.bodies[body].centre;
+    return vec3_add(motion->position, quat_rotate(motion->rotation, vec3_sub(anchor, centre)));
 }
 
 cairn_status cairn_joint_error(const cairn_world *world, cairn_joint_id joint, float *out) {
@@ -106,10 +107,8 @@ cairn_status cairn_joint_error(const cairn_world *world, cairn_joint_id joint, f
         return CAIRN_NOT_FOUND;
     }
     const cairn_joint *source = &world->state.joints[slot];
-    const cairn_body *a = &world->state.bodies[cairn_body_slot(world, source->body_a)];
-    const cairn_body *b = &world->state.bodies[cairn_body_slot(world, source->body_b)];
-    const cairn_vec3 at_a = cairn_joint_anchor(a, source->anchor_a);
-    const cairn_vec3 at_b = cairn_joint_anchor(b, source->anchor_b);
+    const cairn_vec3 at_a = cairn_joint_anchor(world, id_index(source->body_a), source->anchor_a);
+    const cairn_vec3 at_b = cairn_joint_anchor(world, id_index(source->body_b), source->anchor_b);
     *out = float_abs(vec3_distance(at_a, at_b) - source->length);
     return CAIRN_OK;
 }

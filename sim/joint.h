@@ -5,5 +5,5 @@
 
 // Destroys every joint of the body, in order of slot.
 void cairn_joint_destroy_of_body(cairn_world *world, uint32_t body);
-// From a body's origin frame to the world.
-cairn_vec3 cairn_joint_anchor(const cairn_body *body, cairn_vec3 anchor);
+// From the origin frame of the body in that slot to the world.
+cairn_vec3 cairn_joint_anchor(const cairn_world *world, uint32_t body, cairn_vec3 anchor);

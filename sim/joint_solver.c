@@ -60,17 +60,15 @@ static void prepare_joint(
     const cairn_settings *settings = world->state.settings;
     const uint32_t a = id_index(joint->body_a);
     const uint32_t b = id_index(joint->body_b);
-    const cairn_body *body_a = &world->state.bodies[a];
-    const cairn_body *body_b = &world->state.bodies[b];
-    const cairn_vec3 at_a = cairn_joint_anchor(body_a, joint->anchor_a);
-    const cairn_vec3 at_b = cairn_joint_anchor(body_b, joint->anchor_b);
+    const cairn_vec3 at_a = cairn_joint_anchor(world, a, joint->anchor_a);
+    const cairn_vec3 at_b = cairn_joint_anchor(world, b, joint->anchor_b);
     const float rate = settings->baumgarte * (float)settings->tick_rate_hz;
     *constraint = (cairn_joint_constraint){.joint = slot,
         .kind = joint->kind,
         .body_a = a,
         .body_b = b,
-        .arm_a = vec3_sub(at_a, body_a->position),
-        .arm_b = vec3_sub(at_b, body_b->position),
+        .arm_a = vec3_sub(at_a, world->state.motions[a].position),
+        .arm_b = vec3_sub(at_b, world->state.motions[b].position),
         .impulse = vec3_select(settings->warm_start != 0, joint->impulse, vec3_zero())};
     const cairn_vec3 offset = vec3_sub(at_b, at_a);
     const cairn_solver_body *solved = world->scratch.bodies;

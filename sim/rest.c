@@ -43,19 +43,20 @@ static bool within(cairn_vec3 value, float limit) {
            float_abs(value.z) <= limit;
 }
 
-bool cairn_body_sound(const cairn_body *body) {
-    return within(body->position, CAIRN_SOUND_DISTANCE) &&
-           within(body->origin, CAIRN_SOUND_DISTANCE) &&
-           cairn_check_rotation(body->rotation) == CAIRN_OK &&
-           within(body->linear_velocity, CAIRN_SOUND_SPEED) &&
-           within(body->angular_velocity, CAIRN_SOUND_SPEED);
+bool cairn_motion_sound(const cairn_motion *motion) {
+    return within(motion->position, CAIRN_SOUND_DISTANCE) &&
+           within(motion->origin, CAIRN_SOUND_DISTANCE) &&
+           cairn_check_rotation(motion->rotation) == CAIRN_OK &&
+           within(motion->linear_velocity, CAIRN_SOUND_SPEED) &&
+           within(motion->angular_velocity, CAIRN_SOUND_SPEED);
 }
 
 void cairn_body_quarantine(cairn_world *world, uint32_t slot) {
     cairn_body *body = &world->state.bodies[slot];
+    cairn_motion *motion = &world->state.motions[slot];
+    motion->linear_velocity = vec3_zero();
+    motion->angular_velocity = vec3_zero();
     body->kind = CAIRN_BODY_STATIC;
-    body->linear_velocity = vec3_zero();
-    body->angular_velocity = vec3_zero();
     body->force = vec3_zero();
     body->torque = vec3_zero();
     cairn_body_update_mass(world, slot);

@@ -191,7 +191,7 @@ cairn_shape_id cairn_shape_id_at(const cairn_world *world, uint32_t slot) {
 
 cairn_pose cairn_shape_world_pose(const cairn_world *world, uint32_t slot) {
     const cairn_shape *shape = &world->state.shapes[slot];
-    const cairn_body *body = &world->state.bodies[shape->body];
-    const cairn_pose frame = {.position = body->origin, .rotation = body->rotation};
+    const cairn_motion *motion = &world->state.motions[shape->body];
+    const cairn_pose frame = {.position = motion->origin, .rotation = motion->rotation};
     return pose_multiply(frame, shape->pose);
 }

@@ -60,6 +60,7 @@ static uint32_t rules_blocks(const cairn_settings *settings) {
 uint32_t cairn_array_capacity(const cairn_settings *settings, cairn_array array) {
     switch (array) {
     case CAIRN_ARRAY_BODY_IDS:
+    case CAIRN_ARRAY_MOTIONS:
     case CAIRN_ARRAY_BODIES:
     case CAIRN_ARRAY_RESTS:
         return settings->body_capacity;
@@ -83,6 +84,7 @@ uint32_t cairn_array_capacity(const cairn_settings *settings, cairn_array array)
 uint32_t cairn_array_count(const cairn_settings *settings, cairn_array array) {
     switch (array) {
     case CAIRN_ARRAY_BODY_IDS:
+    case CAIRN_ARRAY_MOTIONS:
     case CAIRN_ARRAY_BODIES:
     case CAIRN_ARRAY_RESTS:
         return settings->body_slots;
@@ -112,6 +114,7 @@ void *cairn_state_array(const cairn_state *state, cairn_array array) {
         [CAIRN_ARRAY_BODY_IDS] = state->body_ids,
         [CAIRN_ARRAY_SHAPE_IDS] = state->shape_ids,
         [CAIRN_ARRAY_JOINT_IDS] = state->joint_ids,
+        [CAIRN_ARRAY_MOTIONS] = state->motions,
         [CAIRN_ARRAY_BODIES] = state->bodies,
         [CAIRN_ARRAY_RESTS] = state->rests,
         [CAIRN_ARRAY_SHAPES] = state->shapes,
@@ -164,6 +167,7 @@ cairn_state cairn_state_view(const cairn_settings *settings, void *memory) {
         .body_ids = at[CAIRN_ARRAY_BODY_IDS],
         .shape_ids = at[CAIRN_ARRAY_SHAPE_IDS],
         .joint_ids = at[CAIRN_ARRAY_JOINT_IDS],
+        .motions = at[CAIRN_ARRAY_MOTIONS],
         .bodies = at[CAIRN_ARRAY_BODIES],
         .rests = at[CAIRN_ARRAY_RESTS],
         .shapes = at[CAIRN_ARRAY_SHAPES],

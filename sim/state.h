@@ -18,6 +18,7 @@ typedef enum cairn_array {
     CAIRN_ARRAY_BODY_IDS,
     CAIRN_ARRAY_SHAPE_IDS,
     CAIRN_ARRAY_JOINT_IDS,
+    CAIRN_ARRAY_MOTIONS,
     CAIRN_ARRAY_BODIES,
     CAIRN_ARRAY_RESTS,
     CAIRN_ARRAY_SHAPES,
@@ -51,7 +52,7 @@ typedef struct cairn_settings {
     uint32_t contacts_dropped;
     uint32_t creates_refused;
     uint32_t bodies_quarantined;
-    uint32_t body_slots; // slots ever used: the live range of ids, bodies and rests
+    uint32_t body_slots; // slots ever used: the live range of ids, motions, bodies, rests
     uint32_t shape_slots;
     uint32_t joint_slots;
     uint32_t contact_count;
@@ -63,15 +64,20 @@ typedef struct cairn_settings {
 // An id table entry: generation in the low 12 bits, this bit when the slot is taken.
 #define CAIRN_SLOT_USED 0x80000000u
 
+// What a step reads and writes of every body that moves: 64 bytes.
+typedef struct cairn_motion {
+    cairn_vec3 origin;   // world
+    cairn_vec3 position; // of the centre of mass, world
+    cairn_quat rotation;
+    cairn_vec3 linear_velocity; // of the centre of mass
+    cairn_vec3 angular_velocity;
+} cairn_motion;
+
+// The rest of a body, which as a rule no step writes.
 typedef struct cairn_body {
     uint32_t kind;        // cairn_body_kind
     uint32_t allow_sleep; // 0 or 1
     uint32_t user;
-    cairn_vec3 origin;   // world
-    cairn_vec3 position; // of the centre of mass, world
-    cairn_quat rotation;
-    cairn_vec3 linear_velocity;
-    cairn_vec3 angular_velocity;
     cairn_vec3 force;  // N, used up by the next step
     cairn_vec3 torque; // N m, likewise
     cairn_vec3 centre; // of mass, in the body's frame
@@ -141,14 +147,15 @@ typedef struct cairn_rules_block {
 } cairn_rules_block;
 
 _Static_assert(sizeof(cairn_settings) == 36 * 4, "no padding: hashed and encoded by words");
-_Static_assert(sizeof(cairn_body) == 39 * 4, "no padding: hashed and encoded by words");
+_Static_assert(sizeof(cairn_motion) == 16 * 4, "no padding: hashed and encoded by words");
+_Static_assert(sizeof(cairn_body) == 23 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_rest) == 2 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_shape) == 20 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_joint) == 14 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_contact) == 22 * 4, "no padding: hashed and encoded by words");
 
 // The largest element, for buffers.
-#define CAIRN_ELEMENT_WORDS_MAX 39
+#define CAIRN_ELEMENT_WORDS_MAX 36
 
 // Typed views of one block.
 typedef struct cairn_state {
@@ -156,6 +163,7 @@ typedef struct cairn_state {
     uint32_t *body_ids;
     uint32_t *shape_ids;
     uint32_t *joint_ids;
+    cairn_motion *motions;
     cairn_body *bodies;
     cairn_rest *rests;
     cairn_shape *shapes;
@@ -276,6 +284,7 @@ void *cairn_state_array(const cairn_state *state, cairn_array array);
 // The id table that says which elements exist; NULL: all do.
 static inline const uint32_t *state_ids(const cairn_state *state, cairn_array array) {
     switch (array) {
+    case CAIRN_ARRAY_MOTIONS:
     case CAIRN_ARRAY_BODIES:
     case CAIRN_ARRAY_RESTS:
         return state->body_ids;

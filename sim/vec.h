@@ -155,6 +155,11 @@ static inline cairn_vec3 vec3_clean(cairn_vec3 a) {
     return vec3(a.x + 0.0f, a.y + 0.0f, a.z + 0.0f);
 }
 
+// +0 or -0 in every component.
+static inline bool vec3_is_zero(cairn_vec3 a) {
+    return a.x == 0.0f && a.y == 0.0f && a.z == 0.0f;
+}
+
 static inline bool vec3_finite(cairn_vec3 a) {
     return float_finite(a.x) && float_finite(a.y) && float_finite(a.z);
 }

@@ -35,11 +35,11 @@ static cairn_hash128 visible_hash(const cairn_state *state) {
         if (!cairn_state_has(state, CAIRN_ARRAY_BODIES, i)) {
             continue;
         }
-        const cairn_body *body = &state->bodies[i];
-        const cairn_vec3 p = body->origin;
-        const cairn_quat q = body->rotation;
-        const cairn_vec3 v = body->linear_velocity;
-        const cairn_vec3 w = body->angular_velocity;
+        const cairn_motion *motion = &state->motions[i];
+        const cairn_vec3 p = motion->origin;
+        const cairn_quat q = motion->rotation;
+        const cairn_vec3 v = motion->linear_velocity;
+        const cairn_vec3 w = motion->angular_velocity;
         const uint32_t words[] = {cairn_slot_id(state->body_ids, i), float_bits(p.x),
             float_bits(p.y), float_bits(p.z), float_bits(q.x), float_bits(q.y), float_bits(q.z),
             float_bits(q.w), float_bits(v.x), float_bits(v.y), float_bits(v.z), float_bits(w.x),

@@ -123,10 +123,10 @@ static void unknown_id_bits(cairn_state *s) {
     s->body_ids[0] |= 0x1000u;
 }
 static void rotation_not_unit(cairn_state *s) {
-    s->bodies[1].rotation = (cairn_quat){.w = 0.5f};
+    s->motions[1].rotation = (cairn_quat){.w = 0.5f};
 }
 static void static_body_in_motion(cairn_state *s) {
-    s->bodies[0].linear_velocity.x = 1.0f;
+    s->motions[0].linear_velocity.x = 1.0f;
 }
 static void static_body_with_mass(cairn_state *s) {
     s->bodies[0].mass = 1.0f;
@@ -136,7 +136,7 @@ static void static_body_asleep(cairn_state *s) {
 }
 static void sleeper_in_motion(cairn_state *s) {
     s->rests[4].state = CAIRN_REST_ASLEEP;
-    s->bodies[4].linear_velocity.x = 1.0f;
+    s->motions[4].linear_velocity.x = 1.0f;
 }
 static void rest_longer_than_half_a_second(cairn_state *s) {
     s->rests[1].ticks = 31;
@@ -256,13 +256,13 @@ static void a_field_out_of_range_is_refused_by_name(void **state) {
     cairn_world *victim = kit_world(&def);
     cairn_world *world = small_world();
     const char *where = NULL;
-    world->state.bodies[1].linear_velocity.y = float_of_bits(0x7fc00000u);
+    world->state.motions[1].linear_velocity.y = float_of_bits(0x7fc00000u);
     kit_bytes encoded = kit_encode(world);
     assert_int_equal(
         cairn_world_decode(victim, encoded.bytes, encoded.size, &where), CAIRN_NON_FINITE);
     assert_string_equal(where, "linear_velocity.y");
     kit_free(&encoded);
-    world->state.bodies[1].linear_velocity.y = float_of_bits(0x80000000u);
+    world->state.motions[1].linear_velocity.y = float_of_bits(0x80000000u);
     encoded = kit_encode(world);
     assert_int_equal(
         cairn_world_decode(victim, encoded.bytes, encoded.size, &where), CAIRN_MALFORMED);
