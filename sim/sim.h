@@ -149,6 +149,24 @@ const cairn_world_def *cairn_world_settings(const cairn_world *world);
 // cairn_command_check; both are asserted.
 void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count);
 
+// The stages of a step, as a stage probe is told of them.
+typedef enum cairn_stage {
+    CAIRN_STAGE_RULES = 0, // commands, and whether there is anything to do at all
+    CAIRN_STAGE_PAIRS,     // poses and boxes of shapes, candidate pairs
+    CAIRN_STAGE_COLLIDE,   // manifolds and the contact list
+    CAIRN_STAGE_ISLANDS,   // islands, waking, contact events, falling asleep
+    CAIRN_STAGE_PREPARE,   // constraints of contacts and joints
+    CAIRN_STAGE_SOLVE,     // impulses, and their storing
+    CAIRN_STAGE_INTEGRATE, // velocities from forces, poses from velocities
+    CAIRN_STAGE_COUNT
+} cairn_stage;
+
+// For benchmarks: `probe` is called with `context` when a stretch of work on a stage (cairn_stage)
+// ends, once or several times a step for each; what lies between two calls belongs to the stage of
+// the later one. NULL, as after create: none. It must not touch the world. No part of the state.
+void cairn_world_set_stage_probe(
+    cairn_world *world, void (*probe)(void *context, uint32_t stage), void *context);
+
 // Ticks stepped since the world was created (or what the loaded state says).
 uint64_t cairn_world_tick(const cairn_world *world);
 

@@ -4,6 +4,7 @@
 void cairn_step_solve(cairn_world *world) {
     cairn_joints_prepare(world);
     cairn_contacts_prepare(world);
+    cairn_stage_done(world, CAIRN_STAGE_PREPARE);
     cairn_joints_warm_start(world);
     cairn_contacts_warm_start(world);
     for (uint32_t i = 0; i < world->def.iterations; ++i) {

@@ -268,6 +268,8 @@ struct cairn_world {
     bool contacts_stale; // false only when the next step could end none but for what stirs
     cairn_contact_event *events;
     uint32_t event_count;
+    void (*stage_probe)(void *context, uint32_t stage); // NULL: none
+    void *stage_context;
     cairn_scratch scratch;
 };
 

@@ -32,28 +32,47 @@ static void count_tick(cairn_world *world) {
     world->state.settings->tick_high = (uint32_t)(tick >> 32);
 }
 
-static void advance(cairn_world *world) {
+static void find_contacts(cairn_world *world) {
     const uint32_t pair_count = cairn_step_find_pairs(world);
+    cairn_stage_done(world, CAIRN_STAGE_PAIRS);
     cairn_step_collide(world, pair_count);
+    cairn_stage_done(world, CAIRN_STAGE_COLLIDE);
     cairn_step_build_islands(world);
     cairn_step_revive(world);
     cairn_step_compare_contacts(world);
+    cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
+}
+
+static void move(cairn_world *world) {
     cairn_step_integrate_forces(world);
+    cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
     cairn_step_solve(world);
     keep_contacts(world);
+    cairn_stage_done(world, CAIRN_STAGE_SOLVE);
     cairn_step_integrate_positions(world);
+    cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
     cairn_step_rest(world);
+    cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
 }
 
 void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count) {
     check_commands(commands, command_count);
     const uint64_t mode = cairn_float_enter();
     apply_rules(world, commands, command_count);
-    if (cairn_step_idle(world)) {
+    const bool idle = cairn_step_idle(world);
+    cairn_stage_done(world, CAIRN_STAGE_RULES);
+    if (idle) {
         world->event_count = 0;
     } else {
-        advance(world);
+        find_contacts(world);
+        move(world);
     }
     count_tick(world);
     cairn_float_leave(mode);
+}
+
+void cairn_world_set_stage_probe(
+    cairn_world *world, void (*probe)(void *context, uint32_t stage), void *context) {
+    world->stage_probe = probe;
+    world->stage_context = context;
 }

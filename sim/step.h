@@ -6,6 +6,13 @@
 
 #include "sim/state.h"
 
+// Tells the probe, where there is one.
+static inline void cairn_stage_done(const cairn_world *world, cairn_stage stage) {
+    if (world->stage_probe != NULL) {
+        world->stage_probe(world->stage_context, stage);
+    }
+}
+
 // Whether this step would change nothing but the tick, and the rest of it may be left out.
 bool cairn_step_idle(const cairn_world *world);
 // Boxes of all shapes and the sorted candidate pairs; returns how many there are.
