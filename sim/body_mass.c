@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/body.h"
+#include "sim/shape.h"
 
 // Lighter than this is without mass: its inverse would leave the range of float.
 #define MASS_MIN 1e-20f
@@ -14,8 +15,10 @@ cairn_sym3 cairn_sym3_inverse_scaled(cairn_sym3 m) {
 }
 
 // A shape's mass, its centre and inertia (about that centre) in the body's frame.
-static cairn_mass shape_mass(const cairn_shape *shape) {
-    cairn_mass mass = cairn_geometry_mass(&shape->geometry, shape->density);
+static cairn_mass shape_mass(const cairn_world *world, uint32_t slot) {
+    const cairn_shape *shape = &world->state.shapes[slot];
+    const cairn_solid solid = cairn_shape_solid(world, slot);
+    cairn_mass mass = cairn_solid_mass(&solid, shape->density);
     const cairn_sym3 turned =
         sym3_rotate(sym3_of(mass.inertia), mat3_of_quat(shape->pose.rotation));
     mass.centre = pose_apply(shape->pose, mass.centre);
@@ -38,7 +41,7 @@ static total total_of_shapes(const cairn_world *world, uint32_t slot) {
     total sum = {.mass = 0.0f};
     cairn_vec3 moment = vec3_zero();
     for (uint32_t i = world->shape_first[slot]; i != 0; i = world->shape_next[i - 1]) {
-        const cairn_mass mass = shape_mass(&world->state.shapes[i - 1]);
+        const cairn_mass mass = shape_mass(world, i - 1);
         sum.mass += mass.mass;
         moment = vec3_add_scaled(moment, mass.centre, mass.mass);
     }
@@ -46,7 +49,7 @@ static total total_of_shapes(const cairn_world *world, uint32_t slot) {
         sum.centre = vec3_scale(moment, 1.0f / sum.mass);
     }
     for (uint32_t i = world->shape_first[slot]; i != 0; i = world->shape_next[i - 1]) {
-        const cairn_mass mass = shape_mass(&world->state.shapes[i - 1]);
+        const cairn_mass mass = shape_mass(world, i - 1);
         const cairn_vec3 offset = vec3_sub(mass.centre, sum.centre);
         sum.inertia = sym3_add(sum.inertia, sym3_of(mass.inertia));
         sum.inertia = sym3_add(sum.inertia, sym3_parallel_axis(mass.mass, offset));

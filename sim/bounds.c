@@ -23,8 +23,8 @@ static cairn_vec3 bounds_reach(const cairn_geometry *geometry, cairn_quat rotati
     }
 }
 
-cairn_aabb cairn_geometry_aabb(const cairn_geometry *geometry, const cairn_pose *pose) {
-    const cairn_vec3 reach = bounds_reach(geometry, pose->rotation);
+cairn_aabb cairn_solid_aabb(const cairn_solid *solid, const cairn_pose *pose) {
+    const cairn_vec3 reach = bounds_reach(solid->geometry, pose->rotation);
     return (cairn_aabb){.lower = vec3_clean(vec3_sub(pose->position, reach)),
         .upper = vec3_clean(vec3_add(pose->position, reach))};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/collide.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 
 void cairn_manifold_add(
@@ -11,77 +13,147 @@ void cairn_manifold_add(
     manifold->point_count += 1;
 }
 
-cairn_round cairn_round_of(const cairn_geometry *geometry, cairn_pose pose) {
-    const float half_height = geometry->kind == CAIRN_SHAPE_CAPSULE ? geometry->half_height : 0.0f;
-    return (cairn_round){.centre = pose.position,
-        .half = quat_rotate(pose.rotation, vec3(0.0f, half_height, 0.0f)),
+// The pose of b in the frame of a as it is used: the rotation once, as a matrix.
+typedef struct frames {
+    cairn_mat3 turn; // from b's frame to a's
+    cairn_vec3 offset;
+} frames;
+
+static cairn_vec3 to_b(const frames *f, cairn_vec3 point) {
+    return mat3_apply_transposed(f->turn, vec3_sub(point, f->offset));
+}
+
+// The segment of a sphere or capsule lies along its local y.
+static float half_height_of(const cairn_geometry *geometry) {
+    return geometry->kind == CAIRN_SHAPE_CAPSULE ? geometry->half_height : 0.0f;
+}
+
+static cairn_round round_at_home(const cairn_geometry *geometry) {
+    return (cairn_round){.centre = vec3_zero(),
+        .half = vec3(0.0f, half_height_of(geometry), 0.0f),
         .radius = geometry->radius};
 }
 
-// Contacts are found in the frame of one of the two shapes: far from the world's origin the small
-// numbers keep their digits.
+static cairn_round round_b_in_a(const cairn_geometry *b, const frames *f) {
+    return (cairn_round){.centre = f->offset,
+        .half = vec3_scale(mat3_column(f->turn, 1), half_height_of(b)),
+        .radius = b->radius};
+}
+
+static cairn_round round_a_in_b(const cairn_geometry *a, const frames *f) {
+    return (cairn_round){.centre = to_b(f, vec3_zero()),
+        .half = vec3_scale(f->turn.y, half_height_of(a)),
+        .radius = a->radius};
+}
+
+// The plane of a half-space b in the frame of a, and the other way round.
+static cairn_plane plane_b_in_a(const frames *f) {
+    const cairn_vec3 normal = mat3_column(f->turn, 1);
+    return (cairn_plane){.normal = normal, .offset = vec3_dot(normal, f->offset)};
+}
+
+static cairn_plane plane_a_in_b(const frames *f) {
+    return (cairn_plane){.normal = f->turn.y, .offset = 0.0f - f->offset.y};
+}
+
+static void turn_round(cairn_manifold *manifold) {
+    manifold->normal = vec3_negate(manifold->normal);
+}
+
+static void leave_b(cairn_manifold *manifold, const frames *f) {
+    manifold->normal = mat3_apply(f->turn, manifold->normal);
+    for (uint32_t i = 0; i < manifold->point_count; ++i) {
+        cairn_vec3 *position = &manifold->points[i].position;
+        *position = vec3_add(mat3_apply(f->turn, *position), f->offset);
+    }
+}
+
+static void collide_half_space_with(
+    const cairn_geometry *b, const frames *f, float margin, cairn_manifold *out) {
+    if (b->kind == CAIRN_SHAPE_BOX) {
+        const cairn_plane plane = plane_a_in_b(f);
+        cairn_collide_box_plane(b->half_extents, &plane, margin, out);
+        leave_b(out, f);
+    } else {
+        const cairn_plane ground = {.normal = {.y = 1.0f}, .offset = 0.0f};
+        const cairn_round round = round_b_in_a(b, f);
+        cairn_collide_round_plane(&round, &ground, margin, out);
+    }
+    turn_round(out);
+}
+
+static void collide_with_half_space(
+    const cairn_geometry *a, const frames *f, float margin, cairn_manifold *out) {
+    const cairn_plane plane = plane_b_in_a(f);
+    if (a->kind == CAIRN_SHAPE_BOX) {
+        cairn_collide_box_plane(a->half_extents, &plane, margin, out);
+    } else {
+        const cairn_round round = round_at_home(a);
+        cairn_collide_round_plane(&round, &plane, margin, out);
+    }
+}
+
+static void collide_with_box(const cairn_geometry *a, const cairn_geometry *b, const frames *f,
+    float margin, uint32_t *axis_hint, cairn_manifold *out) {
+    if (a->kind == CAIRN_SHAPE_BOX) {
+        cairn_collide_box(
+            a->half_extents, b->half_extents, &f->turn, f->offset, margin, axis_hint, out);
+    } else {
+        const cairn_round round = round_a_in_b(a, f);
+        cairn_collide_round_box(&round, b->half_extents, margin, out);
+        leave_b(out, f);
+    }
+}
+
+static void collide_with_round(const cairn_geometry *a, const cairn_geometry *b, const frames *f,
+    float margin, cairn_manifold *out) {
+    const cairn_round round = round_b_in_a(b, f);
+    if (a->kind == CAIRN_SHAPE_BOX) {
+        cairn_collide_round_box(&round, a->half_extents, margin, out);
+        turn_round(out);
+    } else {
+        const cairn_round home = round_at_home(a);
+        cairn_collide_round(&home, &round, margin, out);
+    }
+}
+
+void cairn_collide_local(const cairn_solid *a, const cairn_solid *b, const cairn_pose *b_in_a,
+    float margin, uint32_t *axis_hint, cairn_manifold *out) {
+    out->normal = vec3(0.0f, 1.0f, 0.0f);
+    out->point_count = 0;
+    const frames f = {.turn = mat3_of_quat(b_in_a->rotation), .offset = b_in_a->position};
+    if (b->geometry->kind == CAIRN_SHAPE_HALF_SPACE) {
+        if (a->geometry->kind != CAIRN_SHAPE_HALF_SPACE) {
+            collide_with_half_space(a->geometry, &f, margin, out);
+        }
+    } else if (a->geometry->kind == CAIRN_SHAPE_HALF_SPACE) {
+        collide_half_space_with(b->geometry, &f, margin, out);
+    } else if (b->geometry->kind == CAIRN_SHAPE_BOX) {
+        collide_with_box(a->geometry, b->geometry, &f, margin, axis_hint, out);
+    } else {
+        collide_with_round(a->geometry, b->geometry, &f, margin, out);
+    }
+}
+
+// Far from the world's origin the small numbers of a relative pose keep their digits.
 static cairn_pose pose_within(const cairn_pose *frame, const cairn_pose *pose) {
     return (cairn_pose){.position = pose_apply_inverse(*frame, pose->position),
         .rotation = quat_normalize(quat_multiply(quat_conjugate(frame->rotation), pose->rotation))};
 }
 
-static void manifold_leave_frame(cairn_manifold *manifold, const cairn_pose *frame) {
-    manifold->normal = quat_rotate(frame->rotation, manifold->normal);
-    for (uint32_t i = 0; i < manifold->point_count; ++i) {
-        manifold->points[i].position = pose_apply(*frame, manifold->points[i].position);
-    }
-}
-
-// Kinds in increasing order. The frame is the second shape's for a box or half-space against
-// something smaller in kind, because their faces are then aligned with the axes.
-static void collide_ordered(const cairn_geometry *a, const cairn_pose *pose_a,
-    const cairn_geometry *b, const cairn_pose *pose_b, float margin, uint32_t *axis_hint,
-    cairn_manifold *out) {
-    const bool box_box = a->kind == CAIRN_SHAPE_BOX && b->kind == CAIRN_SHAPE_BOX;
-    const cairn_pose *frame = box_box ? pose_a : pose_b;
-    if (box_box) {
-        cairn_collide_box(
-            a->half_extents, b->half_extents, pose_within(pose_a, pose_b), margin, axis_hint, out);
-    } else if (a->kind == CAIRN_SHAPE_BOX) {
-        cairn_collide_box_half_space(a->half_extents, pose_within(pose_b, pose_a), margin, out);
-    } else {
-        const cairn_round round = cairn_round_of(a, pose_within(pose_b, pose_a));
-        const cairn_round other = cairn_round_of(b, pose_identity());
-        if (b->kind == CAIRN_SHAPE_HALF_SPACE) {
-            cairn_collide_round_half_space(&round, margin, out);
-        } else if (b->kind == CAIRN_SHAPE_BOX) {
-            cairn_collide_round_box(&round, b->half_extents, margin, out);
-        } else {
-            cairn_collide_round(&round, &other, margin, out);
-        }
-    }
-    manifold_leave_frame(out, frame);
-}
-
-// The manifold enters the world's state: unit normal, no -0.
-static void manifold_clean(cairn_manifold *manifold) {
+void cairn_collide(const cairn_solid *a, const cairn_pose *pose_a, const cairn_solid *b,
+    const cairn_pose *pose_b, float margin, uint32_t *axis_hint, cairn_manifold *out) {
+    const cairn_pose b_in_a = pose_within(pose_a, pose_b);
     const cairn_vec3 up = vec3(0.0f, 1.0f, 0.0f);
-    manifold->normal = vec3_clean(vec3_normalize(manifold->normal, up));
-    for (uint32_t i = 0; i < manifold->point_count; ++i) {
-        cairn_manifold_point *point = &manifold->points[i];
-        point->position = vec3_clean(point->position);
+    memset(out, 0, sizeof *out);
+    cairn_collide_local(a, b, &b_in_a, margin, axis_hint, out);
+    const cairn_vec3 normal = quat_rotate(pose_a->rotation, out->normal);
+    out->normal = vec3_clean(vec3_normalize(normal, up));
+    for (uint32_t i = 0; i < out->point_count; ++i) {
+        cairn_manifold_point *point = &out->points[i];
+        point->position = vec3_clean(pose_apply(*pose_a, point->position));
         point->separation += 0.0f;
     }
-}
-
-void cairn_collide(const cairn_geometry *a, const cairn_pose *pose_a, const cairn_geometry *b,
-    const cairn_pose *pose_b, float margin, uint32_t *axis_hint, cairn_manifold *out) {
-    *out = (cairn_manifold){.normal = vec3(0.0f, 1.0f, 0.0f), .point_count = 0};
-    if (a->kind == CAIRN_SHAPE_HALF_SPACE && b->kind == CAIRN_SHAPE_HALF_SPACE) {
-        return;
-    }
-    if (a->kind <= b->kind) {
-        collide_ordered(a, pose_a, b, pose_b, margin, axis_hint, out);
-    } else {
-        collide_ordered(b, pose_b, a, pose_a, margin, axis_hint, out);
-        out->normal = vec3_negate(out->normal);
-    }
-    manifold_clean(out);
 }
 
 // Two half-spaces meet somewhere, however far away, unless their planes are parallel and they turn
@@ -95,9 +167,10 @@ static bool half_spaces_overlap(const cairn_pose *a, const cairn_pose *b) {
     return vec3_dot(normal, vec3_sub(b->position, a->position)) <= 0.0f;
 }
 
-bool cairn_geometry_overlap(const cairn_geometry *a, const cairn_pose *pose_a,
-    const cairn_geometry *b, const cairn_pose *pose_b) {
-    if (a->kind == CAIRN_SHAPE_HALF_SPACE && b->kind == CAIRN_SHAPE_HALF_SPACE) {
+bool cairn_solid_overlap(const cairn_solid *a, const cairn_pose *pose_a, const cairn_solid *b,
+    const cairn_pose *pose_b) {
+    if (a->geometry->kind == CAIRN_SHAPE_HALF_SPACE &&
+        b->geometry->kind == CAIRN_SHAPE_HALF_SPACE) {
         return half_spaces_overlap(pose_a, pose_b);
     }
     uint32_t axis_hint = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The narrow phase by pairs of kinds; cairn_collide (sim/geometry.h) chooses among these. Each
-// takes the kinds in the order of its name, fills *out with the points within `margin`, normal from
-// the first to the second, and leaves rounding of signs and lengths to cairn_collide.
+// The narrow phase by pairs of kinds; cairn_collide_local (sim/geometry.h) chooses among these.
+// Each takes the kinds in the order of its name and fills *out with the points within `margin`,
+// normal from the first to the second, in the frame that it names.
 
 #include "sim/geometry.h"
 #include "sim/vec.h"
@@ -14,9 +14,6 @@ typedef struct cairn_round {
     cairn_vec3 half; // zero for a sphere
     float radius;
 } cairn_round;
-
-// In the frame of `pose`, which for the sake of precision is relative to the other shape.
-cairn_round cairn_round_of(const cairn_geometry *geometry, cairn_pose pose);
 
 // Appends a point; at most CAIRN_MANIFOLD_POINTS_MAX fit, more are our own mistake.
 void cairn_manifold_add(
@@ -31,14 +28,22 @@ void cairn_collide_round(
 void cairn_collide_round_box(
     const cairn_round *round, cairn_vec3 half_extents, float margin, cairn_manifold *out);
 
-// `round` in the frame of the half-space (solid below y = 0), as is the result.
-void cairn_collide_round_half_space(const cairn_round *round, float margin, cairn_manifold *out);
+// The solid half of space below normal . p = offset.
+typedef struct cairn_plane {
+    cairn_vec3 normal;
+    float offset;
+} cairn_plane;
 
-// The box's corners on the face that looks most towards the plane; frame of the half-space.
-void cairn_collide_box_half_space(
-    cairn_vec3 half_extents, cairn_pose pose, float margin, cairn_manifold *out);
+// Round shape and plane in one frame, as is the result; normal from the shape to the solid.
+void cairn_collide_round_plane(
+    const cairn_round *round, const cairn_plane *plane, float margin, cairn_manifold *out);
+
+// The box's corners on the face that looks most towards the plane, which is in the box's frame, as
+// is the result; normal from the box to the solid.
+void cairn_collide_box_plane(
+    cairn_vec3 half_extents, const cairn_plane *plane, float margin, cairn_manifold *out);
 
 // Separating axes, then clipping of the incident face or the closest points of two edges. In the
-// frame of box a; `b` is the pose of box b there.
-void cairn_collide_box(cairn_vec3 half_extents_a, cairn_vec3 half_extents_b, cairn_pose b,
-    float margin, uint32_t *axis_hint, cairn_manifold *out);
+// frame of box a; `turn` and `offset` lead from b's frame there.
+void cairn_collide_box(cairn_vec3 half_extents_a, cairn_vec3 half_extents_b, const cairn_mat3 *turn,
+    cairn_vec3 offset, float margin, uint32_t *axis_hint, cairn_manifold *out);

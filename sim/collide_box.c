@@ -37,14 +37,14 @@ static float thinnest_of(cairn_vec3 half_extents) {
     return float_min(half_extents.x, float_min(half_extents.y, half_extents.z));
 }
 
-static box_pair box_pair_of(cairn_vec3 half_a, cairn_vec3 half_b, cairn_pose b) {
-    const cairn_mat3 turn = mat3_of_quat(b.rotation);
+static box_pair box_pair_of(
+    cairn_vec3 half_a, cairn_vec3 half_b, cairn_mat3 turn, cairn_vec3 offset) {
     return (box_pair){.half_a = half_a,
         .half_b = half_b,
-        .offset = b.position,
+        .offset = offset,
         .turn = turn,
         .turn_abs = mat3_abs(turn),
-        .offset_b = mat3_apply_transposed(turn, b.position),
+        .offset_b = mat3_apply_transposed(turn, offset),
         .thinnest = float_min(thinnest_of(half_a), thinnest_of(half_b))};
 }
 
@@ -277,9 +277,9 @@ static void manifold_from_b(cairn_manifold *manifold, const box_pair *pair) {
     }
 }
 
-void cairn_collide_box(cairn_vec3 half_extents_a, cairn_vec3 half_extents_b, cairn_pose b,
-    float margin, uint32_t *axis_hint, cairn_manifold *out) {
-    const box_pair pair = box_pair_of(half_extents_a, half_extents_b, b);
+void cairn_collide_box(cairn_vec3 half_extents_a, cairn_vec3 half_extents_b, const cairn_mat3 *turn,
+    cairn_vec3 offset, float margin, uint32_t *axis_hint, cairn_manifold *out) {
+    const box_pair pair = box_pair_of(half_extents_a, half_extents_b, *turn, offset);
     float separations[AXIS_COUNT] = {NO_SEPARATION};
     separate_by_faces(&pair, separations);
     separate_by_edges(&pair, separations);

@@ -25,8 +25,9 @@ uint32_t cairn_step_find_pairs(cairn_world *world) {
         }
         const cairn_shape *shape = &state->shapes[i];
         scratch->shape_poses[i] = cairn_shape_world_pose(world, i);
+        const cairn_solid solid = cairn_shape_solid(world, i);
         scratch->boxes[count] = (cairn_broad_box){
-            .box = within_reach(cairn_geometry_aabb(&shape->geometry, &scratch->shape_poses[i])),
+            .box = within_reach(cairn_solid_aabb(&solid, &scratch->shape_poses[i])),
             .shape = i,
             .category = shape->category,
             .mask = shape->mask,
@@ -139,7 +140,9 @@ static void touch(cairn_world *world, cairn_pair pair, const cairn_contact *old)
         old != NULL && old->shape_a == contact.shape_a && old->shape_b == contact.shape_b;
     contact.axis_hint = same ? old->axis_hint : 0;
     cairn_manifold manifold;
-    cairn_collide(&a->geometry, &scratch->shape_poses[pair.shape_a], &b->geometry,
+    const cairn_solid solid_a = cairn_shape_solid(world, pair.shape_a);
+    const cairn_solid solid_b = cairn_shape_solid(world, pair.shape_b);
+    cairn_collide(&solid_a, &scratch->shape_poses[pair.shape_a], &solid_b,
         &scratch->shape_poses[pair.shape_b], CAIRN_CONTACT_MARGIN, &contact.axis_hint, &manifold);
     if (manifold.point_count == 0) {
         return;

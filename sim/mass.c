@@ -39,7 +39,8 @@ static cairn_mass mass_of_capsule(float radius, float half_height, float density
     return mass_of(cylinder + ball, across, along, across);
 }
 
-cairn_mass cairn_geometry_mass(const cairn_geometry *geometry, float density) {
+cairn_mass cairn_solid_mass(const cairn_solid *solid, float density) {
+    const cairn_geometry *geometry = solid->geometry;
     switch (geometry->kind) {
     case CAIRN_SHAPE_SPHERE:
         return mass_of_sphere(geometry->radius, density);

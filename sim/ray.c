@@ -151,13 +151,13 @@ static hit cast(const cairn_geometry *geometry, const ray *r) {
     }
 }
 
-bool cairn_geometry_ray_cast(const cairn_geometry *geometry, const cairn_pose *pose,
-    cairn_vec3 origin, cairn_vec3 translation, float *fraction, cairn_vec3 *normal) {
+bool cairn_solid_ray_cast(const cairn_solid *solid, const cairn_pose *pose, cairn_vec3 origin,
+    cairn_vec3 translation, float *fraction, cairn_vec3 *normal) {
     const cairn_vec3 direction = vec3_normalize(translation, vec3_zero());
     const ray local = {.origin = pose_apply_inverse(*pose, origin),
         .direction = quat_rotate_inverse(pose->rotation, direction),
         .length = vec3_dot(translation, direction)};
-    const hit found = cast(geometry, &local);
+    const hit found = cast(solid->geometry, &local);
     if (!found.met) {
         return false;
     }

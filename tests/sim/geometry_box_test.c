@@ -16,7 +16,7 @@
 static cairn_manifold collide(const cairn_geometry *a, cairn_pose pose_a, const cairn_geometry *b,
     cairn_pose pose_b, uint32_t *axis_hint) {
     cairn_manifold manifold;
-    cairn_collide(a, &pose_a, b, &pose_b, 0.02f, axis_hint, &manifold);
+    collide_geometries(a, &pose_a, b, &pose_b, 0.02f, axis_hint, &manifold);
     return manifold;
 }
 

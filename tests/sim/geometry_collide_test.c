@@ -27,7 +27,7 @@ typedef struct pair_case {
 static cairn_manifold collide(const pair_case *c) {
     uint32_t axis_hint = 0;
     cairn_manifold manifold;
-    cairn_collide(&c->a, &c->pose_a, &c->b, &c->pose_b, c->margin, &axis_hint, &manifold);
+    collide_geometries(&c->a, &c->pose_a, &c->b, &c->pose_b, c->margin, &axis_hint, &manifold);
     return manifold;
 }
 
@@ -283,7 +283,7 @@ static void overlap_is_contact_without_a_margin(void **state) {
         }
         c.margin = 0.0f;
         const bool touching = collide(&c).point_count > 0;
-        assert_int_equal(cairn_geometry_overlap(&c.a, &c.pose_a, &c.b, &c.pose_b), touching);
+        assert_int_equal(geometries_overlap(&c.a, &c.pose_a, &c.b, &c.pose_b), touching);
     }
 }
 
@@ -301,10 +301,8 @@ static void half_spaces_overlap_unless_they_turn_their_backs(void **state) {
         {at(0, 0, 0), turned(at(0, -1, 0), Z, 1e7f), true},
     };
     for (size_t i = 0; i < sizeof(backs) / sizeof(backs[0]); ++i) {
-        assert_int_equal(
-            cairn_geometry_overlap(&h, &backs[i].a, &h, &backs[i].b), backs[i].overlap);
-        assert_int_equal(
-            cairn_geometry_overlap(&h, &backs[i].b, &h, &backs[i].a), backs[i].overlap);
+        assert_int_equal(geometries_overlap(&h, &backs[i].a, &h, &backs[i].b), backs[i].overlap);
+        assert_int_equal(geometries_overlap(&h, &backs[i].b, &h, &backs[i].a), backs[i].overlap);
     }
 }
 

@@ -34,7 +34,7 @@ static void closed_forms_hold(void **state) {
             160.849544f},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
-        const cairn_mass mass = cairn_geometry_mass(&cases[i].geometry, cases[i].density);
+        const cairn_mass mass = mass_of(&cases[i].geometry, cases[i].density);
         expect_near(cases[i].what, mass.mass, cases[i].mass, 1e-6f);
         expect_near(cases[i].what, mass.inertia[0], cases[i].xx, 1e-6f);
         expect_near(cases[i].what, mass.inertia[1], cases[i].yy, 1e-6f);
@@ -47,7 +47,7 @@ static void closed_forms_hold(void **state) {
 static void a_half_space_weighs_nothing(void **state) {
     (void)state;
     const cairn_geometry ground = half_space();
-    const cairn_mass mass = cairn_geometry_mass(&ground, 1000.0f);
+    const cairn_mass mass = mass_of(&ground, 1000.0f);
     assert_true(mass.mass == 0.0f && mass.inertia[0] == 0.0f);
 }
 
@@ -73,7 +73,7 @@ static void a_grid_of_points_weighs_the_same(void **state) {
             }
         }
         const float weight = cell * cell * cell * 7.0f;
-        const cairn_mass mass = cairn_geometry_mass(&shapes[i], 7.0f);
+        const cairn_mass mass = mass_of(&shapes[i], 7.0f);
         expect_near("mass", inside * weight, mass.mass, 0.02f);
         expect_near("xx", (squares.y + squares.z) * weight, mass.inertia[0], 0.03f);
         expect_near("yy", (squares.x + squares.z) * weight, mass.inertia[1], 0.03f);
@@ -88,7 +88,7 @@ static void bounds_are_as_tight_as_the_shape(void **state) {
     for (uint32_t round = 0; round < 300; ++round) {
         const cairn_geometry geometry = random_geometry(&random, 1 + round % 3);
         const cairn_pose pose = random_pose(&random, 5.0f);
-        const cairn_aabb bounds = cairn_geometry_aabb(&geometry, &pose);
+        const cairn_aabb bounds = bounds_of(&geometry, &pose);
         const cairn_geometry ground = half_space();
         const cairn_vec3 middle = vec3_scale(vec3_add(bounds.lower, bounds.upper), 0.5f);
         const float axes[6][4] = {{0, 1, 0, bounds.lower.y}, {0, -1, 0, bounds.upper.y},
@@ -105,9 +105,9 @@ static void bounds_are_as_tight_as_the_shape(void **state) {
             const float sign = axes[side][0] + axes[side][1] + axes[side][2];
             const float out = sign * (axes[side][3] - vec3_dot(middle, vec3_abs(up)));
             wall.position = vec3_add_scaled(middle, up, out - 1e-4f);
-            assert_false(cairn_geometry_overlap(&geometry, &pose, &ground, &wall));
+            assert_false(geometries_overlap(&geometry, &pose, &ground, &wall));
             wall.position = vec3_add_scaled(middle, up, out + 1e-4f);
-            assert_true(cairn_geometry_overlap(&geometry, &pose, &ground, &wall));
+            assert_true(geometries_overlap(&geometry, &pose, &ground, &wall));
         }
     }
 }
@@ -116,7 +116,7 @@ static void a_half_space_bounds_everything_and_is_finite(void **state) {
     (void)state;
     const cairn_geometry ground = half_space();
     const cairn_pose pose = at(1e5f, -1e5f, 0);
-    const cairn_aabb bounds = cairn_geometry_aabb(&ground, &pose);
+    const cairn_aabb bounds = bounds_of(&ground, &pose);
     assert_true(vec3_finite(bounds.lower) && vec3_finite(bounds.upper));
     assert_true(bounds.lower.x < -1e6f && bounds.upper.y > 1e6f);
 }

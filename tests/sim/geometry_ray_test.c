@@ -64,8 +64,8 @@ static void rays_meet_shapes_as_the_table_says(void **state) {
         const cairn_pose pose = at(0, 0, 0);
         float fraction = -1.0f;
         cairn_vec3 normal = vec3_zero();
-        const bool met = cairn_geometry_ray_cast(
-            &c->geometry, &pose, c->origin, c->translation, &fraction, &normal);
+        const bool met =
+            ray_meets(&c->geometry, &pose, c->origin, c->translation, &fraction, &normal);
         if (met != c->met) {
             fail_msg("%s: %s", c->rule, met ? "met" : "missed");
         }
@@ -103,8 +103,7 @@ static void rays_agree_with_walking_along_them(void **state) {
         const float walked = march(&geometry, &pose, origin, translation, STEPS);
         float fraction = 2.0f;
         cairn_vec3 normal = vec3_zero();
-        const bool met =
-            cairn_geometry_ray_cast(&geometry, &pose, origin, translation, &fraction, &normal);
+        const bool met = ray_meets(&geometry, &pose, origin, translation, &fraction, &normal);
         met_count += met;
         // A graze may fall between two steps, so only the walk's own hits must be found.
         const bool found = walked > 1.0f || (met && fraction <= walked + 1e-4f);
@@ -130,11 +129,9 @@ static void a_long_ray_at_a_small_far_sphere_keeps_its_digits(void **state) {
     const cairn_pose pose = at(10000, 0, 0);
     float fraction = 0.0f;
     cairn_vec3 normal = vec3_zero();
-    assert_true(cairn_geometry_ray_cast(
-        &ball, &pose, vec3(0, 0, 0), vec3(20000, 0, 0), &fraction, &normal));
+    assert_true(ray_meets(&ball, &pose, vec3(0, 0, 0), vec3(20000, 0, 0), &fraction, &normal));
     assert_true(float_abs(fraction * 20000.0f - 9999.5f) < 0.01f);
-    assert_false(cairn_geometry_ray_cast(
-        &ball, &pose, vec3(0, 0.51f, 0), vec3(20000, 0, 0), &fraction, &normal));
+    assert_false(ray_meets(&ball, &pose, vec3(0, 0.51f, 0), vec3(20000, 0, 0), &fraction, &normal));
 }
 
 int main(void) {

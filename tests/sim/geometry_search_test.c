@@ -99,12 +99,12 @@ static void expect_agreement(const shapes *s, uint32_t seed, cairn_random *rando
     cairn_vec3 top = vec3_zero();
     const float searched = search(s, random, &top);
     if (float_abs(searched) > 1e-3f) {
-        const bool overlap = cairn_geometry_overlap(&s->a, &s->pose_a, &s->b, &s->pose_b);
+        const bool overlap = geometries_overlap(&s->a, &s->pose_a, &s->b, &s->pose_b);
         expect(overlap == (searched < 0.0f), "overlap", seed, overlap ? -1.0f : 1.0f, searched);
     }
     uint32_t axis_hint = 0;
     cairn_manifold manifold;
-    cairn_collide(&s->a, &s->pose_a, &s->b, &s->pose_b, 0.1f, &axis_hint, &manifold);
+    collide_geometries(&s->a, &s->pose_a, &s->b, &s->pose_b, 0.1f, &axis_hint, &manifold);
     // Box against box measures along an axis, which near a corner is short of the distance.
     const bool boxes = s->a.kind == CAIRN_SHAPE_BOX && s->b.kind == CAIRN_SHAPE_BOX;
     if (searched < 0.099f && (!boxes || searched < 0.0f)) {
@@ -158,7 +158,7 @@ static void the_lowest_corner_is_among_the_contacts(void **state) {
             0.0f - reach(&crate, &pose, vec3_negate(up)) - vec3_dot(up, ground_pose.position);
         uint32_t axis_hint = 0;
         cairn_manifold manifold;
-        cairn_collide(&crate, &pose, &ground, &ground_pose, 0.1f, &axis_hint, &manifold);
+        collide_geometries(&crate, &pose, &ground, &ground_pose, 0.1f, &axis_hint, &manifold);
         assert_int_equal(manifold.point_count > 0, lowest <= 0.1f);
         if (manifold.point_count > 0) {
             expect(float_abs(deepest(&manifold) - lowest) < 1e-5f, "lowest corner", round,
