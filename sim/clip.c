@@ -3,35 +3,51 @@
 
 #include "base/assert.h"
 
-static void polygon_add(cairn_clip_polygon *polygon, cairn_vec3 position, uint32_t edge) {
-    // Rounding could make a sliver cross a plane more often than twice; what does not fit is a
-    // point next to one that is kept.
+static void polygon_add(cairn_clip_polygon *polygon, cairn_clip_point point) {
+    // Rounding could make a sliver cross a line more often than twice; what does not fit is a point
+    // next to one that is kept.
     if (polygon->count < CAIRN_CLIP_POINTS_MAX) {
-        polygon->points[polygon->count] = (cairn_clip_point){.position = position, .edge = edge};
+        polygon->points[polygon->count] = point;
         polygon->count += 1;
     }
 }
 
-cairn_clip_polygon cairn_clip_polygon_cut(
-    const cairn_clip_polygon *polygon, uint32_t axis, float sign, float limit, uint32_t edge) {
-    cairn_clip_polygon kept = {.count = 0};
-    for (uint32_t i = 0; i < polygon->count; ++i) {
-        const cairn_clip_point *from = &polygon->points[i];
-        const cairn_clip_point *to = &polygon->points[i + 1 < polygon->count ? i + 1 : 0];
-        const float from_out = sign * vec3_component(from->position, axis) - limit;
-        const float to_out = sign * vec3_component(to->position, axis) - limit;
-        const bool from_kept = from_out <= 0.0f;
-        const bool to_kept = to_out <= 0.0f;
-        if (from_kept) {
-            polygon_add(&kept, from->position, from->edge);
-        }
-        if (from_kept != to_kept) {
-            const float part = from_out / (from_out - to_out);
-            polygon_add(&kept, vec3_lerp(from->position, to->position, part),
-                from_kept ? edge : from->edge);
-        }
+static float outside(const cairn_cut *cut, const cairn_clip_point *point) {
+    return cut->right * point->x + cut->up * point->y - cut->limit;
+}
+
+static cairn_clip_point point_between(
+    const cairn_clip_point *from, const cairn_clip_point *to, float part, uint32_t edge) {
+    const float rest = 1.0f - part;
+    return (cairn_clip_point){.x = from->x * rest + to->x * part,
+        .y = from->y * rest + to->y * part,
+        .height = from->height * rest + to->height * part,
+        .edge = edge};
+}
+
+void cairn_clip_polygon_cut(
+    const cairn_clip_polygon *from, const cairn_cut *cut, cairn_clip_polygon *to) {
+    to->count = 0;
+    if (from->count == 0) {
+        return;
     }
-    return kept;
+    const float first_out = outside(cut, &from->points[0]);
+    float here_out = first_out;
+    for (uint32_t i = 0; i < from->count; ++i) {
+        const bool last = i + 1 == from->count;
+        const cairn_clip_point *here = &from->points[i];
+        const cairn_clip_point *next = &from->points[last ? 0 : i + 1];
+        const float next_out = last ? first_out : outside(cut, next);
+        const bool here_kept = here_out <= 0.0f;
+        if (here_kept) {
+            polygon_add(to, *here);
+        }
+        if (here_kept != (next_out <= 0.0f)) {
+            const float part = here_out / (here_out - next_out);
+            polygon_add(to, point_between(here, next, part, here_kept ? cut->edge : here->edge));
+        }
+        here_out = next_out;
+    }
 }
 
 // Scores within this factor of each other count as equal, and the earlier point stays.
@@ -39,26 +55,30 @@ cairn_clip_polygon cairn_clip_polygon_cut(
 // Depths within this fraction of the patch's size count as equal.
 #define DEPTH_FRACTION 0.002f
 
-static uint32_t deepest(const cairn_vec3 *positions, const float *separations, uint32_t count) {
+static float distance_squared(const cairn_clip_point *a, const cairn_clip_point *b) {
+    const float x = b->x - a->x;
+    const float y = b->y - a->y;
+    return x * x + y * y;
+}
+
+static uint32_t deepest(const cairn_clip_point *points, uint32_t count) {
     float size_squared = 0.0f;
     for (uint32_t i = 1; i < count; ++i) {
-        const cairn_vec3 offset = vec3_sub(positions[i], positions[0]);
-        size_squared = float_max(size_squared, vec3_length_squared(offset));
+        size_squared = float_max(size_squared, distance_squared(&points[0], &points[i]));
     }
     const float tolerance = DEPTH_FRACTION * float_sqrt(size_squared);
     uint32_t best = 0;
     for (uint32_t i = 1; i < count; ++i) {
-        best = separations[i] < separations[best] - tolerance ? i : best;
+        best = points[i].height < points[best].height - tolerance ? i : best;
     }
     return best;
 }
 
-static uint32_t farthest(const cairn_vec3 *positions, uint32_t count, uint32_t from) {
+static uint32_t farthest(const cairn_clip_point *points, uint32_t count, uint32_t from) {
     uint32_t best = from;
     float best_score = 0.0f;
     for (uint32_t i = 0; i < count; ++i) {
-        const cairn_vec3 offset = vec3_sub(positions[i], positions[from]);
-        const float score = vec3_length_squared(offset);
+        const float score = distance_squared(&points[from], &points[i]);
         if (score > CLEARLY * best_score) {
             best = i;
             best_score = score;
@@ -67,43 +87,63 @@ static uint32_t farthest(const cairn_vec3 *positions, uint32_t count, uint32_t f
     return best;
 }
 
-// The point farthest from the line to the side that `sign` says; `first` when there is none.
-static uint32_t farthest_beside(const cairn_vec3 *positions, uint32_t count, cairn_vec3 normal,
-    uint32_t first, uint32_t second, float sign) {
-    const cairn_vec3 along = vec3_sub(positions[second], positions[first]);
-    const cairn_vec3 beside = vec3_scale(vec3_cross(normal, along), sign);
-    uint32_t best = first;
+// The points farthest from the line to its left and to its right; `first` where there is none.
+static void farthest_beside(const cairn_clip_point *points, uint32_t count, uint32_t first,
+    uint32_t second, uint32_t beside[2]) {
+    const float along_x = points[second].x - points[first].x;
+    const float along_y = points[second].y - points[first].y;
     // An area below this is a point on the line but for rounding.
-    float best_score = 1e-4f * vec3_length_squared(along);
+    const float least = 1e-4f * (along_x * along_x + along_y * along_y);
+    float left_score = least;
+    float right_score = least;
+    beside[0] = first;
+    beside[1] = first;
     for (uint32_t i = 0; i < count; ++i) {
-        const float score = vec3_dot(vec3_sub(positions[i], positions[first]), beside);
-        if (score > CLEARLY * best_score) {
-            best = i;
-            best_score = score;
+        const float x = points[i].x - points[first].x;
+        const float y = points[i].y - points[first].y;
+        const float score = along_x * y - along_y * x;
+        if (score > CLEARLY * left_score) {
+            beside[0] = i;
+            left_score = score;
+        }
+        if (0.0f - score > CLEARLY * right_score) {
+            beside[1] = i;
+            right_score = 0.0f - score;
         }
     }
-    return best;
 }
 
-uint32_t cairn_patch_reduce(const cairn_vec3 *positions, const float *separations, uint32_t count,
-    cairn_vec3 normal, uint32_t chosen[4]) {
-    CAIRN_ASSERT(count <= CAIRN_CLIP_POINTS_MAX);
-    uint32_t taken = 0;
-    if (count <= 4) {
-        taken = (1u << count) - 1u;
-    } else {
-        const uint32_t first = deepest(positions, separations, count);
-        const uint32_t second = farthest(positions, count, first);
-        const uint32_t left = farthest_beside(positions, count, normal, first, second, 1.0f);
-        const uint32_t right = farthest_beside(positions, count, normal, first, second, -1.0f);
-        taken = 1u << first | 1u << second | 1u << left | 1u << right;
+// Inserts into a short increasing list, once.
+static uint32_t insert(uint32_t *list, uint32_t count, uint32_t value) {
+    uint32_t at = count;
+    while (at > 0 && list[at - 1] > value) {
+        --at;
     }
-    uint32_t chosen_count = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        if ((taken & 1u << i) != 0) {
-            chosen[chosen_count] = i;
-            chosen_count += 1;
+    if (at > 0 && list[at - 1] == value) {
+        return count;
+    }
+    for (uint32_t i = count; i > at; --i) {
+        list[i] = list[i - 1];
+    }
+    list[at] = value;
+    return count + 1;
+}
+
+uint32_t cairn_patch_reduce(const cairn_clip_point *points, uint32_t count, uint32_t chosen[4]) {
+    CAIRN_ASSERT(count <= CAIRN_CLIP_POINTS_MAX);
+    if (count <= 4) {
+        for (uint32_t i = 0; i < count; ++i) {
+            chosen[i] = i;
         }
+        return count;
+    }
+    uint32_t picked[4];
+    picked[0] = deepest(points, count);
+    picked[1] = farthest(points, count, picked[0]);
+    farthest_beside(points, count, picked[0], picked[1], &picked[2]);
+    uint32_t chosen_count = 0;
+    for (uint32_t i = 0; i < 4; ++i) {
+        chosen_count = insert(chosen, chosen_count, picked[i]);
     }
     return chosen_count;
 }
