@@ -30,7 +30,8 @@ static void mode_write(uint64_t mode) {
     __asm__ volatile("msr fpcr, %0" : : "r"(mode));
 }
 #else
-// No control word that we know how to set: the assertion by arithmetic has to do.
+// WebAssembly has no control word: its one mode is the one we want. On the others we know none that
+// we could set, and the assertion by arithmetic has to do.
 static const uint32_t default_mode = 0;
 
 static uint64_t mode_read(void) {

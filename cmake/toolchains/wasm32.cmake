@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+# 32 bits, WebAssembly on the system interface that wasi-libc calls, run by Node.js. Neither a control word for
+# floating point nor fused multiply-add exists there. SIMD128 is a flag of the row.
+find_program(CAIRN_NODE NAMES node nodejs)
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_SYSTEM_PROCESSOR wasm32)
+set(CMAKE_C_COMPILER clang-14)
+set(CMAKE_C_COMPILER_TARGET wasm32-wasi)
+set(CMAKE_CROSSCOMPILING_EMULATOR ${CAIRN_NODE} --no-warnings ${CMAKE_CURRENT_LIST_DIR}/run_wasi.mjs)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
