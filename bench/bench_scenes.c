@@ -2,118 +2,216 @@
 #include "bench/bench_scenes.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/kit.h"
+
 #define TURN 6.28318530717958647692
 
-static void must(bool ok, const char *what) {
-    if (!ok) {
-        fprintf(stderr, "bench: %s\n", what);
-        exit(1);
+// ------------------------------------------------------------------------------ cubes and plough
+
+static void build_cubes(cairn_world *world, int cubes) {
+    const cairn_shape_def cube = bench_box(0.2f, 0.2f, 0.2f);
+    const cairn_shape_def plough = bench_box(0.8f, 0.8f, 0.8f);
+    bench_floor(world, 100.0f);
+    for (int i = 0; i < cubes; ++i) {
+        const cairn_vec3 at = bench_at((float)(i / 30) - 14.5f, 2.0f, (float)(i % 30) - 14.5f);
+        bench_drop(world, &cube, at);
     }
+    bench_drop(world, &plough, bench_at(-17.0f, 0.8f, 0.0f));
 }
 
-static cairn_body_id add(cairn_world *world, uint32_t kind, cairn_shape_def shape, cairn_vec3 at) {
-    cairn_body_def def = cairn_body_def_default();
-    def.kind = kind;
-    def.position = at;
-    cairn_body_id body = 0;
-    cairn_shape_id id = 0;
-    must(cairn_body_create(world, &def, &body) == CAIRN_OK &&
-             cairn_shape_create(world, body, &shape, &id) == CAIRN_OK,
-        "a body of the scene was refused");
-    return body;
-}
-
-static void add_floor(cairn_world *world) {
-    cairn_shape_def shape = cairn_shape_def_default();
-    shape.kind = CAIRN_SHAPE_HALF_SPACE;
-    add(world, CAIRN_BODY_STATIC, shape, (cairn_vec3){.x = 0.0f});
-}
-
-static cairn_body_id add_cube(cairn_world *world, float half, float x, float y, float z) {
-    cairn_shape_def shape = cairn_shape_def_default();
-    shape.half_extents = (cairn_vec3){.x = half, .y = half, .z = half};
-    return add(world, CAIRN_BODY_DYNAMIC, shape, (cairn_vec3){.x = x, .y = y, .z = z});
-}
-
-static void define_awake(cairn_world_def *def) {
-    def->contact_capacity = 16384;
-    def->sleep = 0;
-}
-
-// The plough is the last body: the floor, 900 cubes, then it.
 static void build_cubes901(cairn_world *world) {
-    add_floor(world);
-    for (int i = 0; i < 30; ++i) {
-        for (int k = 0; k < 30; ++k) {
-            add_cube(world, 0.2f, (float)i - 14.5f, 2.0f, (float)k - 14.5f);
-        }
-    }
-    add_cube(world, 0.8f, -17.0f, 0.8f, 0.0f);
+    build_cubes(world, 900);
 }
 
-static void plough(cairn_world *world) {
-    static const cairn_body_id body = 902;
+static void build_cubes500(cairn_world *world) {
+    build_cubes(world, 499);
+}
+
+// The plough is the last body. Its force goes round an ellipse, 6 s along x and 4 s along z.
+static void push(cairn_world *world) {
+    const cairn_body_id plough = cairn_world_counts_read(world).bodies;
     const double seconds = (double)cairn_world_tick(world) / 60.0;
     const cairn_vec3 force = {.x = (float)(60000.0 * cos(TURN * seconds / 6.0)),
         .z = (float)(30000.0 * sin(TURN * seconds / 4.0))};
-    must(cairn_body_apply_force(world, body, force, (cairn_vec3){.x = 0.0f}) == CAIRN_OK,
+    bench_require(cairn_body_apply_force(world, plough, force, (cairn_vec3){.x = 0.0f}) == CAIRN_OK,
         "the plough is not where it was put");
 }
 
+// ----------------------------------------------------------------------------------------- piles
+
 static void build_pyramid(cairn_world *world) {
-    add_floor(world);
+    const cairn_shape_def cube = bench_box(0.5f, 0.5f, 0.5f);
+    bench_floor(world, 100.0f);
     for (int row = 0; row < 40; ++row) {
         for (int i = row; i < 40; ++i) {
             const float x = (float)(row + 1) * 0.5f + (float)(i - row) - 20.0f;
-            add_cube(world, 0.5f, x, (float)row + 0.5f, 0.0f);
+            bench_drop(world, &cube, bench_at(x, (float)row + 0.5f, 0.0f));
         }
     }
 }
 
-static void define_sleepers(cairn_world_def *def) {
-    def->body_capacity = 10240;
-    def->shape_capacity = 10240;
-    def->contact_capacity = 16384;
+// Layers of 10 by 10 places, 1.5 m apart.
+static cairn_vec3 place_in_layer(int index) {
+    return bench_at(((float)(index / 10 % 10) - 4.5f) * 1.5f, 1.0f + 1.5f * (float)(index / 100),
+        ((float)(index % 10) - 4.5f) * 1.5f);
 }
 
-static void build_sleepers(cairn_world *world) {
-    add_floor(world);
-    for (int i = 0; i < 100; ++i) {
-        for (int k = 0; k < 100; ++k) {
-            add_cube(world, 0.2f, (float)i - 49.5f, 0.2f, (float)k - 49.5f);
+static cairn_vec3 shifted(cairn_vec3 at, int index, float most) {
+    at.x += most * (float)(index * 7919 % 101 - 50) / 50.0f;
+    at.z += most * (float)(index * 104729 % 103 - 51) / 51.0f;
+    return at;
+}
+
+static void build_pile(cairn_world *world) {
+    const cairn_shape_def brick = bench_box(0.5f, 0.4f, 0.3f);
+    bench_yard(world, 8.0f);
+    for (int i = 0; i < 2000; ++i) {
+        bench_drop_turned(world, &brick, place_in_layer(i), bench_turn(i, 1.0f));
+    }
+}
+
+static void build_heap(cairn_world *world) {
+    const cairn_shape_def brick = bench_box(0.5f, 0.4f, 0.3f);
+    bench_yard(world, 8.0f);
+    for (int i = 0; i < 2000; ++i) {
+        const cairn_vec3 at = shifted(place_in_layer(i), i, 0.15f);
+        bench_drop_turned(world, &brick, at, bench_turn(i, 16.0f));
+    }
+}
+
+static void build_rain(cairn_world *world) {
+    const cairn_shape_def drop = bench_ball(0.25f);
+    bench_yard(world, 8.0f);
+    for (int i = 0; i < 5000; ++i) {
+        const cairn_vec3 at = bench_at(((float)(i / 16 % 16) - 7.5f) * 0.9f,
+            1.0f + 0.9f * (float)(i / 256), ((float)(i % 16) - 7.5f) * 0.9f);
+        bench_drop(world, &drop, shifted(at, i, 0.1f));
+    }
+}
+
+// ---------------------------------------------------------------------------------------- joints
+
+// Column by column from a fixed upper row, each ball pinned to the one above and the one before.
+static void build_grid(cairn_world *world) {
+    const cairn_shape_def ball = bench_ghost(bench_ball(0.4f));
+    cairn_body_id bodies[50][50];
+    for (int column = 0; column < 50; ++column) {
+        for (int row = 0; row < 50; ++row) {
+            const float x = (float)column;
+            const float y = -(float)row;
+            const cairn_vec3 at = bench_at(x, y, 0.0f);
+            if (row == 0) {
+                bodies[column][row] = bench_fix(world, &ball, at);
+                continue;
+            }
+            const cairn_body_id self = bench_drop(world, &ball, at);
+            bodies[column][row] = self;
+            bench_pin(world, bodies[column][row - 1], self, bench_at(x, y + 0.5f, 0.0f));
+            if (column > 0) {
+                bench_pin(world, bodies[column - 1][row], self, bench_at(x - 0.5f, y, 0.0f));
+            }
         }
     }
 }
+
+// ----------------------------------------------------------------------------------------- fields
+
+static void build_field(cairn_world *world) {
+    const cairn_shape_def cube = bench_box(0.2f, 0.2f, 0.2f);
+    bench_floor(world, 100.0f);
+    for (int i = 0; i < 10000; ++i) {
+        const cairn_vec3 at = bench_at((float)(i / 100) - 49.5f, 0.2f, (float)(i % 100) - 49.5f);
+        bench_drop(world, &cube, at);
+    }
+}
+
+// A tenth of the field is never left alone.
+static void nudge_a_tenth(cairn_world *world) {
+    const cairn_vec3 up = {.y = 1.0f};
+    for (cairn_body_id body = 2; body <= 1001; ++body) {
+        bench_require(cairn_body_apply_impulse_at_centre(world, body, up) == CAIRN_OK,
+            "a cube is not where it was put");
+    }
+}
+
+#define SIZE(bodies, joints, contacts, sleeps)                                                     \
+    {                                                                                              \
+        .body_capacity = (bodies), .shape_capacity = (bodies), .joint_capacity = (joints),         \
+        .contact_capacity = (contacts), .sleep = (sleeps)                                          \
+    }
 
 const bench_scene bench_scenes[] = {
-    {.name = "cubes901",
-        .what = "900 cubes fall on a plane, a large one ploughs through them",
+    {.letter = "A",
+        .name = "cubes901",
+        .what = "900 cubes fall on a floor, a large one ploughs through them",
         .steps = 600,
-        .define = define_awake,
+        .size = SIZE(1024, 0, 16384, 0),
         .build = build_cubes901,
-        .disturb = plough},
-    {.name = "pyramid",
+        .disturb = push},
+    {.letter = "B",
+        .name = "pyramid",
         .what = "820 cubes, 40 at the base",
         .steps = 300,
-        .define = define_awake,
+        .size = SIZE(1024, 0, 16384, 0),
         .build = build_pyramid},
-    {.name = "sleepers",
-        .what = "10000 cubes on a plane, all asleep",
-        .warm_up = 120,
+    {.letter = "C",
+        .name = "pile",
+        .what = "2000 bricks fall into a yard and stand in columns",
+        .steps = 600,
+        .size = SIZE(2048, 0, 32768, 0),
+        .build = build_pile},
+    {.letter = "C2",
+        .name = "heap",
+        .what = "2000 bricks fall into a yard and lie in a heap",
+        .steps = 600,
+        .size = SIZE(2048, 0, 32768, 0),
+        .build = build_heap},
+    {.letter = "F",
+        .name = "grid",
+        .what = "50 by 50 balls on ball joints hang from their upper row",
         .steps = 300,
-        .define = define_sleepers,
-        .build = build_sleepers},
+        .size = SIZE(2560, 5120, 1024, 0),
+        .build = build_grid},
+    {.letter = "G",
+        .name = "rain",
+        .what = "5000 spheres fall into a yard",
+        .steps = 600,
+        .size = SIZE(5120, 0, 65536, 0),
+        .build = build_rain},
 };
 const uint32_t bench_scene_count = sizeof bench_scenes / sizeof bench_scenes[0];
 
+const bench_scene bench_scene_rollback = {.name = "cubes500",
+    .what = "499 cubes fall on a floor, a large one ploughs through them",
+    .warm_up = 300,
+    .size = SIZE(512, 0, 8192, 0),
+    .build = build_cubes500,
+    .disturb = push};
+const bench_scene bench_scene_field = {.name = "field",
+    .what = "10000 cubes on a floor, awake",
+    .warm_up = 30,
+    .size = SIZE(10240, 0, 16384, 0),
+    .build = build_field};
+const bench_scene bench_scene_drowsy = {.name = "drowsy",
+    .what = "10000 cubes on a floor, a tenth awake",
+    .warm_up = 120,
+    .size = SIZE(10240, 0, 16384, 1),
+    .build = build_field,
+    .disturb = nudge_a_tenth};
+const bench_scene bench_scene_sleepers = {.name = "sleepers",
+    .what = "10000 cubes on a floor, asleep",
+    .warm_up = 120,
+    .size = SIZE(10240, 0, 16384, 1),
+    .build = build_field};
+
 const bench_scene *bench_scene_find(const char *name) {
     for (uint32_t i = 0; i < bench_scene_count; ++i) {
-        if (strcmp(bench_scenes[i].name, name) == 0) {
-            return &bench_scenes[i];
+        const bench_scene *scene = &bench_scenes[i];
+        if (strcmp(scene->name, name) == 0 || strcmp(scene->letter, name) == 0) {
+            return scene;
         }
     }
     return NULL;
@@ -122,15 +220,25 @@ const bench_scene *bench_scene_find(const char *name) {
 cairn_world *bench_scene_create(const bench_scene *scene) {
     cairn_world_def def = cairn_world_def_default();
     cairn_world *world = NULL;
-    scene->define(&def);
-    must(cairn_world_create(&def, &world) == CAIRN_OK, "the world cannot be created");
+    def.body_capacity = scene->size.body_capacity;
+    def.shape_capacity = scene->size.shape_capacity;
+    def.joint_capacity = scene->size.joint_capacity;
+    def.contact_capacity = scene->size.contact_capacity;
+    def.sleep = scene->size.sleep;
+    bench_require(cairn_world_create(&def, &world) == CAIRN_OK, "the world cannot be created");
     scene->build(world);
     return world;
 }
 
-void bench_scene_step(const bench_scene *scene, cairn_world *world) {
+void bench_scene_disturb(const bench_scene *scene, cairn_world *world) {
     if (scene->disturb != NULL) {
         scene->disturb(world);
     }
-    cairn_world_step(world, NULL, 0);
+}
+
+void bench_scene_warm_up(const bench_scene *scene, cairn_world *world) {
+    for (uint32_t i = 0; i < scene->warm_up; ++i) {
+        bench_scene_disturb(scene, world);
+        cairn_world_step(world, NULL, 0);
+    }
 }

@@ -1,26 +1,38 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Worlds that costs are measured with. Nothing sleeps but where a scene says so: a figure is then
-// the cost of all its bodies.
+// Worlds that costs are measured with: 60 Hz, gravity 9.81 m/s^2 downwards, density 1000, friction
+// 0.5, no bounce, the settings of cairn_world_def_default. Nothing sleeps but where a scene says
+// so: a figure is then the cost of all its bodies. Floors and walls are boxes.
 
 #include "sim/sim.h"
 
 typedef struct bench_scene {
+    const char *letter;
     const char *name;
-    const char *what; // one line
-    uint32_t warm_up; // steps before the first one that is measured
-    uint32_t steps;   // measured, unless told otherwise
-    void (*define)(cairn_world_def *def);
+    const char *what;     // one line
+    uint32_t warm_up;     // steps before the first one that is measured
+    uint32_t steps;       // measured, unless told otherwise
+    cairn_world_def size; // capacities and `sleep` alone
     void (*build)(cairn_world *world);
     void (*disturb)(cairn_world *world); // before each step; may be NULL
 } bench_scene;
 
+// The scenes that are compared between engines.
 extern const bench_scene bench_scenes[];
 extern const uint32_t bench_scene_count;
 
-// NULL when there is none of that name.
+// What a server does with its state: worlds for single figures.
+extern const bench_scene bench_scene_rollback; // cubes901 with 499 cubes
+extern const bench_scene bench_scene_field;    // 10000 cubes on a floor, awake
+extern const bench_scene bench_scene_drowsy;   // the same, 1000 of them awake after its warm-up
+extern const bench_scene bench_scene_sleepers; // the same, none awake after its warm-up
+
+// By letter or name; NULL when there is none.
 const bench_scene *bench_scene_find(const char *name);
-// A world with its bodies; the program ends when there is no memory.
+// A world with its bodies, before its warm-up; the program ends when there is no memory.
 cairn_world *bench_scene_create(const bench_scene *scene);
-void bench_scene_step(const bench_scene *scene, cairn_world *world);
+// What is done to the world before each step.
+void bench_scene_disturb(const bench_scene *scene, cairn_world *world);
+// The warm-up, whole.
+void bench_scene_warm_up(const bench_scene *scene, cairn_world *world);

@@ -42,6 +42,7 @@ bench_summary bench_samples_summary(bench_samples *s) {
     }
     return (bench_summary){.mean_us = sum / (double)s->count / 1e3,
         .median_us = (double)s->times_ns[s->count / 2] / 1e3,
+        .p99_us = (double)s->times_ns[s->count * 99 / 100] / 1e3,
         .max_us = (double)s->times_ns[s->count - 1] / 1e3};
 }
 

@@ -20,6 +20,7 @@ void bench_samples_add(bench_samples *s, uint64_t time_ns);
 typedef struct bench_summary {
     double mean_us;
     double median_us;
+    double p99_us;
     double max_us;
 } bench_summary;
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "bench/state_cost.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench_scenes.h"
+#include "bench/kit.h"
+#include "bench/samples.h"
+#include "tools/system.h"
+
+#define REPEATS 25
+// The tick at which the pile is saved, and how far a rollback goes back.
+#define SAVED_AT 300
+#define ROLLBACK_TICKS 8
+
+typedef struct subject {
+    const bench_scene *scene;
+    cairn_world *world;
+    unsigned char *saved;
+    unsigned char *other; // as large, for what else is written
+    size_t saved_size;
+    size_t encoded_size;
+    cairn_hash128 hash;
+} subject;
+
+typedef void operation(subject *s);
+
+static void step(subject *s) {
+    bench_scene_disturb(s->scene, s->world);
+    cairn_world_step(s->world, NULL, 0);
+}
+
+static void step_alone(subject *s) {
+    cairn_world_step(s->world, NULL, 0);
+}
+
+static void nothing(subject *s) {
+    (void)s;
+}
+
+static void save(subject *s) {
+    bench_require(
+        cairn_world_save(s->world, s->saved, s->saved_size) == s->saved_size, "save failed");
+}
+
+static void load(subject *s) {
+    bench_require(cairn_world_load(s->world, s->saved, s->saved_size) == CAIRN_OK, "load failed");
+}
+
+// What a save cannot be faster than.
+static void copy(subject *s) {
+    memcpy(s->other, s->saved, s->saved_size);
+}
+
+static void hash(subject *s) {
+    s->hash = cairn_world_hash_read(s->world).full;
+}
+
+static void encode(subject *s) {
+    bench_require(cairn_world_encode(s->world, s->other, s->encoded_size) == s->encoded_size,
+        "encode failed");
+}
+
+static void decode(subject *s) {
+    bench_require(
+        cairn_world_decode(s->world, s->other, s->encoded_size, NULL) == CAIRN_OK, "decode failed");
+}
+
+static void roll_back(subject *s) {
+    load(s);
+    for (int i = 0; i < ROLLBACK_TICKS; ++i) {
+        step(s);
+        hash(s);
+    }
+}
+
+static subject subject_create(const bench_scene *scene, uint32_t steps) {
+    subject s = {.scene = scene, .world = bench_scene_create(scene)};
+    bench_scene_warm_up(scene, s.world);
+    for (uint32_t i = 0; i < steps; ++i) {
+        step(&s);
+    }
+    s.saved_size = cairn_world_save_size(s.world);
+    s.encoded_size = cairn_world_encode_size(s.world);
+    const size_t size = s.saved_size > s.encoded_size ? s.saved_size : s.encoded_size;
+    s.saved = malloc(size);
+    s.other = malloc(size);
+    bench_require(s.saved != NULL && s.other != NULL, "no memory for a saved state");
+    save(&s);
+    copy(&s);
+    return s;
+}
+
+static void subject_destroy(subject *s) {
+    cairn_world_destroy(s->world);
+    free(s->saved);
+    free(s->other);
+}
+
+typedef struct list {
+    bench_state_figure *figures;
+    uint32_t count;
+} list;
+
+static void add(list *out, bench_state_figure figure) {
+    bench_require(out->count < BENCH_STATE_FIGURES_MAX, "too many figures of the state");
+    out->figures[out->count] = figure;
+    out->count += 1;
+}
+
+// The time of `timed` alone; `first` is done before it, each time.
+static void time_of(
+    list *out, subject *s, const char *name, operation *first, operation *timed, double at_most) {
+    double times_us[REPEATS];
+    for (int i = 0; i < REPEATS; ++i) {
+        first(s);
+        const uint64_t begin_ns = cairn_system_now_ns();
+        timed(s);
+        times_us[i] = (double)(cairn_system_now_ns() - begin_ns) / 1e3;
+    }
+    const bench_spread spread = bench_spread_of(times_us, REPEATS);
+    add(out, (bench_state_figure){.scene = s->scene->name,
+                 .name = name,
+                 .unit = "us",
+                 .median = spread.median,
+                 .low = spread.low,
+                 .high = spread.high,
+                 .at_most = at_most});
+}
+
+static void size_of(list *out, const subject *s, const char *name, size_t size, double at_most) {
+    const double bytes = (double)size;
+    add(out, (bench_state_figure){.scene = s->scene->name,
+                 .name = name,
+                 .unit = "bytes",
+                 .median = bytes,
+                 .low = bytes,
+                 .high = bytes,
+                 .at_most = at_most});
+}
+
+static void measure_pile(list *out) {
+    subject s = subject_create(bench_scene_find("pile"), SAVED_AT);
+    size_of(out, &s, "saved", s.saved_size, 0.8e6);
+    time_of(out, &s, "save", nothing, save, 60.0);
+    time_of(out, &s, "load", nothing, load, 60.0);
+    time_of(out, &s, "plain copy", nothing, copy, 0.0);
+    time_of(out, &s, "full hash", step, hash, 40.0);
+    load(&s);
+    time_of(out, &s, "encode", nothing, encode, 0.0);
+    time_of(out, &s, "decode", nothing, decode, 0.0);
+    size_of(out, &s, "encoded", s.encoded_size, 0.0);
+    subject_destroy(&s);
+}
+
+static void measure_one(list *out, const bench_scene *scene, const char *name, operation *first,
+    operation *timed, double at_most) {
+    subject s = subject_create(scene, 0);
+    time_of(out, &s, name, first, timed, at_most);
+    subject_destroy(&s);
+}
+
+uint32_t bench_state_measure(bench_state_figure out[BENCH_STATE_FIGURES_MAX]) {
+    list figures = {.figures = out};
+    measure_pile(&figures);
+    measure_one(
+        &figures, &bench_scene_rollback, "load, 8 steps, 8 hashes", nothing, roll_back, 1e6 / 60.0);
+    measure_one(&figures, &bench_scene_field, "full hash", step, hash, 60.0);
+    measure_one(&figures, &bench_scene_drowsy, "full hash", step, hash, 15.0);
+    measure_one(&figures, &bench_scene_sleepers, "step", nothing, step_alone, 20.0);
+    return figures.count;
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What saving, restoring, hashing, encoding and stepping again cost.
+
+#include <stdint.h>
+
+typedef struct bench_state_figure {
+    const char *scene;
+    const char *name;
+    const char *unit;
+    double median;
+    double low;
+    double high;
+    double at_most; // what it must not exceed; 0: no such promise
+} bench_state_figure;
+
+#define BENCH_STATE_FIGURES_MAX 16
+
+// Returns how many there are.
+uint32_t bench_state_measure(bench_state_figure out[BENCH_STATE_FIGURES_MAX]);
