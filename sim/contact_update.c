@@ -9,37 +9,11 @@
 #include "sim/slots.h"
 #include "sim/step.h"
 
-static cairn_aabb within_reach(cairn_aabb box) {
-    const float reach = 0.5f * CAIRN_CONTACT_MARGIN;
-    const cairn_vec3 grown = vec3(reach, reach, reach);
-    return (cairn_aabb){.lower = vec3_sub(box.lower, grown), .upper = vec3_add(box.upper, grown)};
-}
-
 uint32_t cairn_step_find_pairs(cairn_world *world) {
-    const cairn_state *state = &world->state;
-    cairn_scratch *scratch = &world->scratch;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < state->settings->shape_slots; ++i) {
-        if (!cairn_state_has(state, CAIRN_ARRAY_SHAPES, i)) {
-            continue;
-        }
-        const cairn_shape *shape = &state->shapes[i];
-        scratch->shape_poses[i] = cairn_shape_world_pose(world, i);
-        const cairn_solid solid = cairn_shape_solid(world, i);
-        scratch->boxes[count] = (cairn_broad_box){
-            .box = within_reach(cairn_solid_aabb(&solid, &scratch->shape_poses[i])),
-            .shape = i,
-            .category = shape->category,
-            .mask = shape->mask,
-            .body = shape->body,
-            .active = cairn_body_stirs(world, shape->body) ? 1u : 0u};
-        ++count;
-    }
     const uint32_t capacity = cairn_scratch_pair_capacity(&world->def);
-    const uint32_t found = cairn_broad_phase_pairs(
-        scratch->boxes, count, scratch->broad_phase, scratch->pairs, capacity);
+    const uint32_t found = cairn_near_find(world, world->scratch.pairs, capacity);
     if (found > capacity) {
-        state->settings->contacts_dropped += found - capacity;
+        world->state.settings->contacts_dropped += found - capacity;
         return capacity;
     }
     return found;
@@ -142,8 +116,8 @@ static void touch(cairn_world *world, cairn_pair pair, const cairn_contact *old)
     cairn_manifold manifold;
     const cairn_solid solid_a = cairn_shape_solid(world, pair.shape_a);
     const cairn_solid solid_b = cairn_shape_solid(world, pair.shape_b);
-    cairn_collide(&solid_a, &scratch->shape_poses[pair.shape_a], &solid_b,
-        &scratch->shape_poses[pair.shape_b], CAIRN_CONTACT_MARGIN, &contact.axis_hint, &manifold);
+    cairn_collide(&solid_a, &world->near.poses[pair.shape_a], &solid_b,
+        &world->near.poses[pair.shape_b], CAIRN_CONTACT_MARGIN, &contact.axis_hint, &manifold);
     if (manifold.point_count == 0) {
         return;
     }

@@ -62,5 +62,6 @@ void cairn_body_quarantine(cairn_world *world, uint32_t slot) {
     cairn_body_update_mass(world, slot);
     cairn_body_wake(world, slot);
     world->contacts_stale = true;
+    world->near.valid = false;
     world->state.settings->bodies_quarantined += 1;
 }

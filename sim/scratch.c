@@ -21,13 +21,9 @@ static void *carve(carver *from, size_t count, size_t size) {
 
 static void carve_all(cairn_scratch *scratch, carver *from, const cairn_world_def *def) {
     const size_t bodies = def->body_capacity;
-    const size_t shapes = def->shape_capacity;
     const size_t joints = def->joint_capacity;
     const size_t contacts = def->contact_capacity;
     const size_t constraints = contacts > joints ? contacts : joints;
-    scratch->shape_poses = carve(from, shapes, sizeof *scratch->shape_poses);
-    scratch->boxes = carve(from, shapes, sizeof *scratch->boxes);
-    scratch->broad_phase = carve(from, 1, cairn_broad_phase_scratch_size(def->shape_capacity));
     scratch->pairs = carve(from, cairn_scratch_pair_capacity(def), sizeof *scratch->pairs);
     scratch->joined = carve(from, joints, sizeof *scratch->joined);
     scratch->manifolds = carve(from, contacts, sizeof *scratch->manifolds);

@@ -130,6 +130,7 @@ void cairn_shape_remove(cairn_world *world, uint32_t slot) {
     memset(&world->state.shapes[slot], 0, sizeof(cairn_shape));
     cairn_slot_free(world->state.shape_ids, slot, &world->shape_hint);
     world->contacts_stale = true;
+    world->near.valid = false;
 }
 
 static uint32_t find(const cairn_world *world, cairn_shape_id shape) {

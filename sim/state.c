@@ -190,11 +190,13 @@ void cairn_world_derive(cairn_world *world) {
     world->shape_hint = 0;
     world->joint_hint = 0;
     world->contacts_stale = true;
+    world->near.valid = false;
     world->event_count = 0;
 }
 
 void cairn_world_poison(cairn_world *world, unsigned char byte) {
     memset(world->scratch.memory, byte, world->scratch.size);
+    cairn_near_poison(&world->near, byte);
     memset(world->spare_memory, byte, cairn_state_size(world->state.settings));
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         const size_t live =

@@ -8,6 +8,7 @@
 
 #include "sim/broad_phase.h"
 #include "sim/geometry.h"
+#include "sim/near.h"
 #include "sim/sim.h"
 #include "sim/vec.h"
 
@@ -230,9 +231,6 @@ typedef struct cairn_batches {
 typedef struct cairn_scratch {
     void *memory; // the allocation that the rest lies in
     size_t size;
-    cairn_pose *shape_poses;
-    cairn_broad_box *boxes;
-    void *broad_phase;
     cairn_pair *pairs;
     uint64_t *joined; // sorted keys of body pairs that a joint keeps from colliding
     uint32_t joined_count;
@@ -271,6 +269,7 @@ struct cairn_world {
     void (*stage_probe)(void *context, uint32_t stage); // NULL: none
     void *stage_context;
     cairn_scratch scratch;
+    cairn_near near;
 };
 
 static inline float world_time_step(const cairn_world *world) {

@@ -74,7 +74,8 @@ static bool allocate(cairn_world *world, const cairn_settings *settings) {
     }
     world->state = cairn_state_view(settings, world->state_memory);
     world->spare = cairn_state_view(settings, world->spare_memory);
-    return cairn_scratch_create(&world->scratch, def, world->spare.contacts);
+    return cairn_near_create(&world->near, def) &&
+           cairn_scratch_create(&world->scratch, def, world->spare.contacts);
 }
 
 cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out) {
@@ -111,6 +112,7 @@ void cairn_world_destroy(cairn_world *world) {
     free(world->shape_next);
     free(world->events);
     free(world->scratch.memory);
+    cairn_near_destroy(&world->near);
     free(world);
 }
 

@@ -12,17 +12,29 @@
 #include "sim/broad_phase.h"
 #include "sim/vec.h"
 
-enum { SCRATCH_WORDS = 600 * 36 + 1026, BOXES_MAX = 600, PAIRS_MAX = BOXES_MAX * BOXES_MAX / 2 };
+enum { BOXES_MAX = 600, PAIRS_MAX = BOXES_MAX * BOXES_MAX / 2 };
+enum { SCRATCH_WORDS = 600 * 16 + 1026 + 2 * PAIRS_MAX, STRIDE_MAX = BOXES_MAX + 64 };
 
-static cairn_broad_box boxes[BOXES_MAX];
+// One box as the tests write it down.
+typedef struct listed_box {
+    cairn_aabb box;
+    uint32_t shape; // increasing
+    uint32_t category;
+    uint32_t mask;
+    uint32_t body;
+    uint32_t active;
+} listed_box;
+
+static listed_box boxes[BOXES_MAX];
+static float bounds[6][STRIDE_MAX];
+static cairn_broad_tag tags[BOXES_MAX];
 static cairn_pair pairs[PAIRS_MAX];
 static cairn_pair expected[PAIRS_MAX];
 static uint32_t *scratch; // SCRATCH_WORDS of them, allocated so that they have no type of their own
 
-static cairn_broad_box box_at(uint32_t shape, cairn_vec3 centre, float half) {
+static listed_box box_at(uint32_t shape, cairn_vec3 centre, float half) {
     const cairn_vec3 reach = vec3(half, half, half);
-    return (cairn_broad_box){
-        .box = {.lower = vec3_sub(centre, reach), .upper = vec3_add(centre, reach)},
+    return (listed_box){.box = {.lower = vec3_sub(centre, reach), .upper = vec3_add(centre, reach)},
         .shape = shape,
         .category = 1,
         .mask = 1,
@@ -30,16 +42,38 @@ static cairn_broad_box box_at(uint32_t shape, cairn_vec3 centre, float half) {
         .active = 1};
 }
 
+// By index of shape, as the broad phase takes them; indices that no box has are empty.
+static cairn_broad_boxes spread_out(uint32_t box_count) {
+    const cairn_broad_boxes out = {.lower = {bounds[0], bounds[1], bounds[2]},
+        .upper = {bounds[3], bounds[4], bounds[5]},
+        .tags = tags,
+        .count = box_count == 0 ? 0 : boxes[box_count - 1].shape + 1};
+    assert_true(out.count <= BOXES_MAX);
+    assert_true(cairn_broad_phase_stride(out.count) <= STRIDE_MAX);
+    for (uint32_t i = 0; i < out.count; ++i) {
+        cairn_broad_boxes_clear(&out, i);
+    }
+    for (uint32_t i = 0; i < box_count; ++i) {
+        const listed_box *box = &boxes[i];
+        cairn_broad_boxes_set(&out, box->shape, box->box);
+        tags[box->shape] = (cairn_broad_tag){
+            .category = box->category, .mask = box->mask, .body = box->body, .active = box->active};
+    }
+    return out;
+}
+
 static uint32_t find(uint32_t box_count, uint32_t capacity) {
-    assert_true(cairn_broad_phase_scratch_size(box_count) <= SCRATCH_WORDS * sizeof(uint32_t));
-    return cairn_broad_phase_pairs(boxes, box_count, scratch, pairs, capacity);
+    const cairn_broad_boxes all = spread_out(box_count);
+    assert_true(
+        cairn_broad_phase_scratch_size(all.count, capacity) <= SCRATCH_WORDS * sizeof(uint32_t));
+    return cairn_broad_phase_pairs(&all, scratch, pairs, capacity);
 }
 
 static bool apart(float lower_a, float upper_a, float lower_b, float upper_b) {
     return upper_a < lower_b || upper_b < lower_a;
 }
 
-static bool should_pair(const cairn_broad_box *a, const cairn_broad_box *b) {
+static bool should_pair(const listed_box *a, const listed_box *b) {
     const cairn_aabb *p = &a->box;
     const cairn_aabb *q = &b->box;
     if (apart(p->lower.x, p->upper.x, q->lower.x, q->upper.x) ||
@@ -148,9 +182,11 @@ static void the_scratch_is_not_exceeded(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 20; ++seed) {
         const uint32_t box_count = scatter(seed);
-        const size_t words = cairn_broad_phase_scratch_size(box_count) / sizeof(uint32_t);
+        const uint32_t pair_count = find(box_count, PAIRS_MAX);
+        const uint32_t shapes = boxes[box_count - 1].shape + 1;
+        const size_t words = cairn_broad_phase_scratch_size(shapes, pair_count) / sizeof(uint32_t);
         scratch[words] = 0x12345678u;
-        find(box_count, PAIRS_MAX);
+        assert_int_equal(find(box_count, pair_count), pair_count);
         assert_int_equal(scratch[words], 0x12345678u);
     }
 }
@@ -204,6 +240,39 @@ static void a_floor_pairs_with_everything_in_order(void **state) {
     expect_same_pairs(0, BOXES_MAX - 1);
 }
 
+static void looking_from_one_box_finds_its_pairs_in_order(void **state) {
+    (void)state;
+    static uint32_t others[BOXES_MAX];
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+        const uint32_t box_count = scatter(seed);
+        const cairn_broad_boxes all = spread_out(box_count);
+        const uint32_t expected_count = find_by_looking_at_all(box_count);
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < all.count; ++i) {
+            const uint32_t more = cairn_broad_phase_look(&all, i, i + 1, others, BOXES_MAX);
+            for (uint32_t k = 0; k < more; ++k, ++count) {
+                pairs[count] = (cairn_pair){.shape_a = i, .shape_b = others[k]};
+            }
+        }
+        assert_int_equal(count, expected_count);
+        expect_same_pairs(seed, count);
+    }
+}
+
+static void looking_stops_where_the_list_is_full(void **state) {
+    (void)state;
+    uint32_t others[3] = {0, 0, 77777};
+    for (uint32_t i = 0; i < 9; ++i) {
+        boxes[i] = box_at(i, vec3(0, 0, 0), 1.0f);
+    }
+    const cairn_broad_boxes all = spread_out(9);
+    assert_int_equal(cairn_broad_phase_look(&all, 4, 3, others, 2), 2);
+    assert_int_equal(others[0], 3);
+    assert_int_equal(others[1], 5);
+    assert_int_equal(others[2], 77777);
+    assert_int_equal(cairn_broad_phase_look(&all, 8, 9, others, 2), 0);
+}
+
 static int allocate(void **state) {
     (void)state;
     scratch = calloc(SCRATCH_WORDS, sizeof(uint32_t));
@@ -226,6 +295,8 @@ int main(void) {
         cmocka_unit_test(a_pair_needs_every_one_of_its_conditions),
         cmocka_unit_test(none_and_one_have_no_pairs),
         cmocka_unit_test(a_floor_pairs_with_everything_in_order),
+        cmocka_unit_test(looking_from_one_box_finds_its_pairs_in_order),
+        cmocka_unit_test(looking_stops_where_the_list_is_full),
     };
     return cmocka_run_group_tests(tests, allocate, release);
 }
