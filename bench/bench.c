@@ -8,6 +8,7 @@
 
 #include "bench/kit.h"
 #include "bench/report.h"
+#include "bench/stability.h"
 #include "tools/flags.h"
 
 #define RUNS_MAX 99
@@ -21,6 +22,7 @@ typedef struct options {
     uint64_t steps; // 0: as many as the scene has
     uint64_t runs;
     bool profile;
+    bool stability;
     bool help;
 } options;
 
@@ -142,6 +144,7 @@ static bool read_options(int argc, char **argv, options *out, char error[CAIRN_F
     const char *steps = "0";
     const char *runs = "5";
     const char *profile = NULL;
+    const char *stability = NULL;
     const char *help = NULL;
     const cairn_flag flags[] = {
         {"--scenes", "A,C2", "these scenes alone, by letter or name, and no state", &out->scenes},
@@ -151,6 +154,7 @@ static bool read_options(int argc, char **argv, options *out, char error[CAIRN_F
         {"--chart", "FILE", "the times of a step as an SVG", &out->chart},
         {"--beside", "FILE", "lines 'series,scene,ms' for further bars", &out->beside},
         {"--profile", NULL, "one run without warm-up or figures, for a profiler", &profile},
+        {"--stability", NULL, "what stands and how well, instead of what it costs", &stability},
         {"--help", NULL, "this text", &help},
     };
     const size_t flag_count = sizeof flags / sizeof flags[0];
@@ -158,6 +162,7 @@ static bool read_options(int argc, char **argv, options *out, char error[CAIRN_F
         return false;
     }
     out->profile = profile != NULL;
+    out->stability = stability != NULL;
     out->help = help != NULL;
     if (out->help) {
         cairn_flags_help("bench [flags]", flags, flag_count);
@@ -181,6 +186,9 @@ int main(int argc, char **argv) {
     if (chosen.profile) {
         step_for_profiler(&chosen);
         return 0;
+    }
+    if (chosen.stability) {
+        return bench_stability() ? 0 : 1;
     }
     return run_all(&chosen) ? 0 : 1;
 }

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "bench/stability.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "bench/kit.h"
+#include "bench/overlap.h"
+#include "sim/vec.h"
+
+#define LAST_STEPS 60
+#define DEPTH_EVERY 10
+#define LOST_BELOW (-2.0f)
+
+typedef struct watch {
+    const bench_trial *trial;
+    cairn_world *world;
+    bench_solids *solids;
+    cairn_body_state *start;
+    cairn_body_state *now;
+    uint32_t bodies;
+    uint32_t joints;
+    uint32_t highest; // at the start
+    bench_verdict verdict;
+} watch;
+
+static cairn_world *create(const bench_trial *trial) {
+    cairn_world_def def = cairn_world_def_default();
+    cairn_world *world = NULL;
+    def.body_capacity = trial->size.body_capacity;
+    def.shape_capacity = trial->size.shape_capacity;
+    def.joint_capacity = trial->size.joint_capacity;
+    def.contact_capacity = trial->size.contact_capacity;
+    def.sleep = 0;
+    bench_require(cairn_world_create(&def, &world) == CAIRN_OK, "the world cannot be created");
+    trial->build(world, trial->parameter);
+    return world;
+}
+
+static watch watch_begin(const bench_trial *trial) {
+    watch w = {.trial = trial, .world = create(trial), .verdict = {.fell_at = -1}};
+    const cairn_world_counts counts = cairn_world_counts_read(w.world);
+    w.solids = bench_solids_create(w.world);
+    w.bodies = counts.bodies;
+    w.joints = counts.joints;
+    w.start = calloc(w.bodies, sizeof *w.start);
+    w.now = calloc(w.bodies, sizeof *w.now);
+    bench_require(w.start != NULL && w.now != NULL, "no memory for the bodies of a trial");
+    cairn_world_bodies(w.world, w.start, w.bodies);
+    for (uint32_t i = 0; i < w.bodies; ++i) {
+        const bool higher = w.start[w.highest].kind != CAIRN_BODY_DYNAMIC ||
+                            w.start[i].position.y > w.start[w.highest].position.y;
+        if (w.start[i].kind == CAIRN_BODY_DYNAMIC && higher) {
+            w.highest = i;
+        }
+    }
+    return w;
+}
+
+static void watch_end(watch *w) {
+    bench_solids_destroy(w->solids);
+    cairn_world_destroy(w->world);
+    free(w->start);
+    free(w->now);
+}
+
+// What is not a number counts as larger than anything.
+static void raise(float *most, float value) {
+    if (!(value <= *most)) {
+        *most = value;
+    }
+}
+
+static void watch_body(watch *w, uint32_t i, bool last) {
+    const cairn_body_state *now = &w->now[i];
+    cairn_vec3 moved = vec3_sub(now->position, w->start[i].position);
+    moved.y = 0.0f;
+    raise(&w->verdict.drift, vec3_length(moved));
+    if (last) {
+        raise(&w->verdict.last_speed, vec3_length(now->linear_velocity));
+        raise(&w->verdict.last_spin, vec3_length(now->angular_velocity));
+    }
+}
+
+static void watch_joints(watch *w, bool last) {
+    for (cairn_joint_id joint = 1; joint <= w->joints; ++joint) {
+        float error = 0.0f;
+        bench_require(cairn_joint_error(w->world, joint, &error) == CAIRN_OK, "a joint is missing");
+        raise(&w->verdict.joint, error);
+        if (last) {
+            raise(&w->verdict.last_joint, error);
+        }
+    }
+}
+
+static void watch_step(watch *w, uint32_t step) {
+    const bool last = step + LAST_STEPS >= w->trial->steps;
+    cairn_world_bodies(w->world, w->now, w->bodies);
+    for (uint32_t i = 0; i < w->bodies; ++i) {
+        if (w->start[i].kind == CAIRN_BODY_DYNAMIC) {
+            watch_body(w, i, last);
+        }
+    }
+    watch_joints(w, last);
+    const float height = w->now[w->highest].position.y;
+    const float height_at_start = w->start[w->highest].position.y;
+    w->verdict.sink = height_at_start - height;
+    if (w->verdict.fell_at < 0 && !(height >= 0.85f * height_at_start)) {
+        w->verdict.fell_at = step;
+    }
+    if (step % DEPTH_EVERY == 0) {
+        const float depth = bench_deepest(w->solids, w->world);
+        raise(&w->verdict.depth, depth);
+        if (last) {
+            raise(&w->verdict.last_depth, depth);
+        }
+    }
+}
+
+static void count_bodies(watch *w) {
+    w->verdict.lost = cairn_world_counters_read(w->world).bodies_quarantined;
+    for (uint32_t i = 0; i < w->bodies; ++i) {
+        const cairn_vec3 up = quat_rotate(w->now[i].rotation, vec3(0.0f, 1.0f, 0.0f));
+        if (w->start[i].kind == CAIRN_BODY_DYNAMIC) {
+            w->verdict.toppled += float_abs(up.y) < 0.5f ? 1u : 0u;
+            w->verdict.lost += w->now[i].position.y < LOST_BELOW ? 1u : 0u;
+        }
+    }
+}
+
+bench_verdict bench_try(const bench_trial *trial) {
+    watch w = watch_begin(trial);
+    for (uint32_t i = 0; i < trial->steps; ++i) {
+        cairn_world_step(w.world, NULL, 0);
+        watch_step(&w, i);
+    }
+    count_bodies(&w);
+    watch_end(&w);
+    return w.verdict;
+}
+
+static bool above(float value, float bound) {
+    return bound > 0.0f && !(value <= bound);
+}
+
+const char *bench_broken_bound(const bench_trial *trial, const bench_verdict *verdict) {
+    const bench_bounds *bounds = &trial->bounds;
+    const struct {
+        bool broken;
+        const char *what;
+    } rules[] = {
+        {verdict->lost != 0, "bodies lost"},
+        {bounds->stands && verdict->fell_at >= 0, "fell"},
+        {above(verdict->drift, bounds->drift), "drifts too far"},
+        {above(verdict->sink, bounds->sink), "sinks too far"},
+        {above(verdict->last_speed, bounds->last_speed), "is not at rest"},
+        {above(verdict->last_depth, bounds->last_depth), "lies too deep"},
+        {above(verdict->joint, bounds->joint), "a joint opens too far"},
+        {above(verdict->last_joint, bounds->last_joint), "a joint stays open too far"},
+        {bounds->toppled != 0 && verdict->toppled != bounds->toppled, "wrong number toppled"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; ++i) {
+        if (rules[i].broken) {
+            return rules[i].what;
+        }
+    }
+    return NULL;
+}
+
+static void print_row(const bench_trial *trial, const bench_verdict *v, const char *broken) {
+    char stands[24];
+    snprintf(stands, sizeof stands, "at %" PRId64, v->fell_at);
+    if (v->fell_at < 0 || !trial->bounds.stands) {
+        snprintf(stands, sizeof stands, trial->bounds.stands ? "no" : "-");
+    }
+    printf("%-15s %6" PRIu32 " %-8s %9.5f %9.5f %9.6f %9.6f %8.5f %8.5f %8.5f %8.5f %7" PRIu32
+           "  %s\n",
+        trial->name, trial->steps, stands, (double)v->drift, (double)v->sink, (double)v->last_speed,
+        (double)v->last_spin, (double)v->depth, (double)v->last_depth, (double)v->joint,
+        (double)v->last_joint, v->toppled, broken != NULL ? broken : "holds");
+    fflush(stdout);
+}
+
+bool bench_stability(void) {
+    bool all = true;
+    printf("%-15s %6s %-8s %9s %9s %9s %9s %8s %8s %8s %8s %7s\n", "trial", "steps", "fell",
+        "drift m", "sink m", "v m/s", "w rad/s", "depth m", "at end", "joint m", "at end",
+        "toppled");
+    for (uint32_t i = 0; i < bench_trial_count; ++i) {
+        const bench_verdict verdict = bench_try(&bench_trials[i]);
+        const char *broken = bench_broken_bound(&bench_trials[i], &verdict);
+        print_row(&bench_trials[i], &verdict, broken);
+        all = all && broken == NULL;
+    }
+    return all;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The stability suite: worlds that a weak solver cannot hold up, with the settings that costs are
+// measured with and without sleep, and how far each may give way.
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "sim/sim.h"
+
+// What a trial may show at most; lengths in m, speeds in m/s. 0: not asked.
+typedef struct bench_bounds {
+    float drift;
+    float sink;
+    float last_speed;
+    float last_depth;
+    float joint;
+    float last_joint;
+    bool stands;      // the highest body keeps 85 % of its height
+    uint32_t toppled; // exactly so many bodies lie at the end
+} bench_bounds;
+
+typedef struct bench_trial {
+    const char *name;
+    const char *what; // one line
+    uint32_t steps;
+    bool slow;            // takes longer than a test of every build may
+    cairn_world_def size; // capacities alone
+    float parameter;
+    void (*build)(cairn_world *world, float parameter);
+    bench_bounds bounds;
+} bench_trial;
+
+extern const bench_trial bench_trials[];
+extern const uint32_t bench_trial_count;
+
+// Where a trial ended up. "Last" is the largest value within the last second.
+typedef struct bench_verdict {
+    int64_t fell_at;  // the first step at which the highest body had lost 15 % of its height; -1
+    float drift;      // the farthest that a body's origin went sideways, m
+    float sink;       // what the highest body lost, m
+    float last_speed; // m/s
+    float last_spin;  // rad/s
+    float depth;      // of the deepest pair at every tenth step, m
+    float last_depth;
+    float joint; // the largest error of a joint, m
+    float last_joint;
+    uint32_t toppled; // bodies whose own y axis is more than 60 degrees off the vertical
+    uint32_t lost;    // bodies quarantined or below the floor
+} bench_verdict;
+
+bench_verdict bench_try(const bench_trial *trial);
+
+// The first bound that does not hold, in words that last; NULL when all do.
+const char *bench_broken_bound(const bench_trial *trial, const bench_verdict *verdict);
+
+// All trials as a table on standard output; true when every bound holds.
+bool bench_stability(void);

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+#include "bench/stability.h"
+
+#include "bench/kit.h"
+
+// A body that is slower than this is at rest, m/s.
+#define REST 1e-3f
+
+// ----------------------------------------------------------------------------------------- stacks
+
+// The ten flat boxes of Catto 2005, dropped with gaps between them.
+static void build_stack_2005(cairn_world *world, float count) {
+    const cairn_shape_def box = bench_box(0.35f, 0.175f, 0.35f);
+    bench_floor(world, 50.0f);
+    for (int i = 0; i < (int)count; ++i) {
+        bench_drop(world, &box, bench_at(0.0f, 0.21f + 0.385f * (float)i, 0.0f));
+    }
+}
+
+static void build_stack(cairn_world *world, float count) {
+    const cairn_shape_def cube = bench_box(0.5f, 0.5f, 0.5f);
+    bench_floor(world, 50.0f);
+    for (int i = 0; i < (int)count; ++i) {
+        bench_drop(world, &cube, bench_at(0.0f, 0.5f + (float)i, 0.0f));
+    }
+}
+
+static void build_heavy_on_light(cairn_world *world, float ratio) {
+    cairn_shape_def cube = bench_box(0.5f, 0.5f, 0.5f);
+    bench_floor(world, 50.0f);
+    bench_drop(world, &cube, bench_at(0.0f, 0.5f, 0.0f));
+    cube.density *= ratio;
+    bench_drop(world, &cube, bench_at(0.0f, 1.5f, 0.0f));
+}
+
+// ----------------------------------------------------------------------------------------- chains
+
+#define LINKS 20
+#define LINK_LENGTH 0.4f
+#define HOOK_HEIGHT 20.0f
+#define PI 3.14159265f
+
+static cairn_vec3 on_chain(float distance, bool level) {
+    return level ? bench_at(distance, HOOK_HEIGHT, 0.0f)
+                 : bench_at(0.0f, HOOK_HEIGHT - distance, 0.0f);
+}
+
+static float ball_volume(float radius) {
+    return 4.0f / 3.0f * PI * radius * radius * radius;
+}
+
+// A ball of `ratio` link masses at the end of capsules pinned end to end.
+static void build_chain(cairn_world *world, float ratio, bool level) {
+    static const float radius = 0.05f;
+    static const float half = 0.15f;
+    const cairn_shape_def hook = bench_ghost(bench_ball(0.1f));
+    const cairn_shape_def link =
+        bench_ghost(level ? bench_capsule_along_x(radius, half) : bench_capsule(radius, half));
+    const float link_volume = PI * radius * radius * 2.0f * half + ball_volume(radius);
+    cairn_shape_def ball = bench_ghost(bench_ball(0.5f));
+    ball.density = ratio * link.density * link_volume / ball_volume(0.5f);
+    cairn_body_id above = bench_fix(world, &hook, on_chain(0.0f, level));
+    for (int i = 0; i < LINKS; ++i) {
+        const float begin = LINK_LENGTH * (float)i;
+        const cairn_body_id body =
+            bench_drop(world, &link, on_chain(begin + 0.5f * LINK_LENGTH, level));
+        bench_pin(world, above, body, on_chain(begin, level));
+        above = body;
+    }
+    const float end = LINK_LENGTH * LINKS;
+    const cairn_body_id last = bench_drop(world, &ball, on_chain(end + 0.5f, level));
+    bench_pin(world, above, last, on_chain(end, level));
+}
+
+static void build_hanging_chain(cairn_world *world, float ratio) {
+    build_chain(world, ratio, false);
+}
+
+static void build_swinging_chain(cairn_world *world, float ratio) {
+    build_chain(world, ratio, true);
+}
+
+// ------------------------------------------------------------------------------ cards and dominoes
+
+// Cards of 1 x 0.04 x 0.7 m lean 0.35 rad against each other in pairs; flat ones lie across.
+#define CARD_HALF 0.5f
+#define CARD_HALF_THICK 0.02f
+#define CARD_HALF_WIDE 0.35f
+#define LEAN_SINE 0.34289781f
+#define LEAN_COSINE 0.93937271f
+#define HALF_LEAN_SINE 0.17410815f
+#define HALF_LEAN_COSINE 0.98472654f
+
+typedef struct house {
+    cairn_world *world;
+    float foot;   // half of the width that a leaning card takes
+    float height; // of a leaning card
+    float pitch;  // from pair to pair
+} house;
+
+static void add_pair(const house *h, float x, float y) {
+    const cairn_shape_def card = bench_box(CARD_HALF_THICK, CARD_HALF, CARD_HALF_WIDE);
+    const cairn_quat left = {.z = -HALF_LEAN_SINE, .w = HALF_LEAN_COSINE};
+    const cairn_quat right = {.z = HALF_LEAN_SINE, .w = HALF_LEAN_COSINE};
+    const float middle = y + 0.5f * h->height;
+    bench_drop_turned(h->world, &card, bench_at(x - h->foot, middle, 0.0f), left);
+    bench_drop_turned(h->world, &card, bench_at(x + h->foot, middle, 0.0f), right);
+}
+
+static void add_level(const house *h, int pairs, float y) {
+    const cairn_shape_def flat =
+        bench_box(0.5f * h->pitch - 0.001f, CARD_HALF_THICK, CARD_HALF_WIDE);
+    const float first = -0.5f * h->pitch * (float)(pairs - 1);
+    for (int i = 0; i < pairs; ++i) {
+        add_pair(h, first + h->pitch * (float)i, y);
+    }
+    for (int i = 0; i < pairs - 1; ++i) {
+        const float x = first + h->pitch * ((float)i + 0.5f);
+        bench_drop(h->world, &flat, bench_at(x, y + h->height + CARD_HALF_THICK, 0.0f));
+    }
+}
+
+static void build_cards(cairn_world *world, float levels) {
+    const float foot = CARD_HALF * LEAN_SINE + CARD_HALF_THICK * LEAN_COSINE;
+    const house h = {.world = world,
+        .foot = foot,
+        .height = 2.0f * (CARD_HALF * LEAN_COSINE + CARD_HALF_THICK * LEAN_SINE),
+        .pitch = 4.0f * foot + 0.002f};
+    bench_floor(world, 50.0f);
+    for (int level = 0; level < (int)levels; ++level) {
+        const float y = (float)level * (h.height + 2.0f * CARD_HALF_THICK);
+        add_level(&h, (int)levels - level, y);
+    }
+}
+
+// The first one leans 0.25 rad, past its balance, on its lower edge.
+static void build_dominoes(cairn_world *world, float count) {
+    static const float sine = 0.24740396f;
+    static const float cosine = 0.96891242f;
+    static const cairn_quat lean = {.z = -0.12467473f, .w = 0.99219767f};
+    const cairn_shape_def domino = bench_box(0.1f, 0.5f, 0.25f);
+    bench_floor(world, 50.0f);
+    bench_drop_turned(world, &domino,
+        bench_at(-18.0f + 0.5f * sine - 0.1f * (1.0f - cosine), 0.5f * cosine + 0.1f * sine, 0.0f),
+        lean);
+    for (int i = 1; i < (int)count; ++i) {
+        bench_drop(world, &domino, bench_at(-18.0f + 0.6f * (float)i, 0.5f, 0.0f));
+    }
+}
+
+#define SIZE(bodies, joints)                                                                       \
+    {                                                                                              \
+        .body_capacity = (bodies), .shape_capacity = (bodies), .joint_capacity = (joints),         \
+        .contact_capacity = 8192                                                                   \
+    }
+
+const bench_trial bench_trials[] = {
+    {.name = "stack_2005",
+        .what = "10 flat boxes fall on each other",
+        .steps = 600,
+        .size = SIZE(16, 0),
+        .parameter = 10.0f,
+        .build = build_stack_2005,
+        .bounds = {.stands = true, .drift = 0.02f, .last_speed = REST, .last_depth = 0.0073f}},
+    {.name = "stack_10",
+        .what = "10 cubes",
+        .steps = 1200,
+        .size = SIZE(16, 0),
+        .parameter = 10.0f,
+        .build = build_stack,
+        .bounds = {.stands = true, .drift = 0.005f, .last_speed = REST, .last_depth = 0.005f}},
+    {.name = "stack_20",
+        .what = "20 cubes",
+        .steps = 1200,
+        .slow = true,
+        .size = SIZE(32, 0),
+        .parameter = 20.0f,
+        .build = build_stack,
+        .bounds = {.stands = true, .drift = 0.015f, .last_speed = 4.5e-3f, .last_depth = 0.0105f}},
+    {.name = "stack_50",
+        .what = "50 cubes",
+        .steps = 1200,
+        .slow = true,
+        .size = SIZE(64, 0),
+        .parameter = 50.0f,
+        .build = build_stack,
+        .bounds = {.stands = true, .drift = 0.04f, .last_speed = 1.8e-3f, .last_depth = 0.027f}},
+    {.name = "stack_100",
+        .what = "100 cubes",
+        .steps = 1200,
+        .slow = true,
+        .size = SIZE(128, 0),
+        .parameter = 100.0f,
+        .build = build_stack,
+        .bounds = {.stands = true, .drift = 0.5f, .last_speed = 0.27f, .last_depth = 0.058f}},
+    {.name = "heavy_10",
+        .what = "a cube on one of a tenth of its weight",
+        .steps = 600,
+        .size = SIZE(4, 0),
+        .parameter = 10.0f,
+        .build = build_heavy_on_light,
+        .bounds = {.stands = true, .sink = 0.0022f, .last_speed = REST, .last_depth = 0.0023f}},
+    {.name = "heavy_33",
+        .what = "a cube on one of a 33rd of its weight",
+        .steps = 600,
+        .size = SIZE(4, 0),
+        .parameter = 33.0f,
+        .build = build_heavy_on_light,
+        .bounds = {.stands = true, .sink = 0.009f, .last_speed = REST, .last_depth = 0.0093f}},
+    {.name = "heavy_100",
+        .what = "a cube on one of a 100th of its weight",
+        .steps = 600,
+        .size = SIZE(4, 0),
+        .parameter = 100.0f,
+        .build = build_heavy_on_light,
+        .bounds = {.stands = true, .sink = 0.032f, .last_speed = REST, .last_depth = 0.0196f}},
+    {.name = "heavy_1000",
+        .what = "a cube on one of a 1000th of its weight",
+        .steps = 600,
+        .size = SIZE(4, 0),
+        .parameter = 1000.0f,
+        .build = build_heavy_on_light,
+        .bounds = {.stands = true, .sink = 0.05f, .last_speed = 0.011f}},
+    {.name = "chain_hanging",
+        .what = "a ball of 100 link masses hangs from 20 links",
+        .steps = 600,
+        .size = SIZE(32, 32),
+        .parameter = 100.0f,
+        .build = build_hanging_chain,
+        .bounds = {.joint = 0.02f, .last_joint = 0.018f}},
+    {.name = "chain_swinging",
+        .what = "the same, let go from the level",
+        .steps = 600,
+        .size = SIZE(32, 32),
+        .parameter = 100.0f,
+        .build = build_swinging_chain,
+        .bounds = {.joint = 0.05f, .last_joint = 0.044f}},
+    {.name = "cards_3",
+        .what = "a house of cards of 3 levels",
+        .steps = 600,
+        .size = SIZE(32, 0),
+        .parameter = 3.0f,
+        .build = build_cards,
+        .bounds = {.stands = true, .drift = 0.005f, .last_speed = REST, .last_depth = 0.0033f}},
+    {.name = "cards_5",
+        .what = "a house of cards of 5 levels",
+        .steps = 600,
+        .size = SIZE(64, 0),
+        .parameter = 5.0f,
+        .build = build_cards,
+        .bounds = {.stands = true, .drift = 0.01f, .last_speed = REST, .last_depth = 0.008f}},
+    {.name = "dominoes",
+        .what = "60 dominoes, the first one leans",
+        .steps = 1200,
+        .slow = true,
+        .size = SIZE(64, 0),
+        .parameter = 60.0f,
+        .build = build_dominoes,
+        .bounds = {.toppled = 60, .last_speed = REST, .last_depth = 0.0023f}},
+};
+const uint32_t bench_trial_count = sizeof bench_trials / sizeof bench_trials[0];

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+
+// What the stability suite's table promises, trial by trial; "slow" as an argument: the slow ones.
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/kit.h"
+#include "bench/overlap.h"
+#include "bench/stability.h"
+
+// The default solver does not hold up the others.
+static const char *const held[] = {"heavy_10", "heavy_33", "cards_3", "dominoes"};
+
+static bool is_held(const bench_trial *trial) {
+    for (size_t i = 0; i < sizeof held / sizeof held[0]; ++i) {
+        if (strcmp(trial->name, held[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void a_trial_keeps_its_bounds(void **state) {
+    const bench_trial *trial = *state;
+    const bench_verdict verdict = bench_try(trial);
+    const char *broken = bench_broken_bound(trial, &verdict);
+    if (broken != NULL) {
+        fail_msg("%s %s", trial->name, broken);
+    }
+}
+
+// A verdict that meets every bound of `strict`, and one after another breaks it.
+static void each_bound_is_enforced(void **state) {
+    (void)state;
+    static const bench_trial strict = {.bounds = {.drift = 1.0f,
+                                           .sink = 1.0f,
+                                           .last_speed = 1.0f,
+                                           .last_depth = 1.0f,
+                                           .joint = 1.0f,
+                                           .last_joint = 1.0f,
+                                           .stands = true,
+                                           .toppled = 2}};
+    static const bench_verdict good = {.fell_at = -1, .toppled = 2};
+    const struct {
+        bench_verdict verdict;
+        const char *what;
+    } bad[] = {
+        {{.fell_at = -1, .toppled = 2, .lost = 1}, "bodies lost"},
+        {{.fell_at = 7, .toppled = 2}, "fell"},
+        {{.fell_at = -1, .toppled = 2, .drift = 1.1f}, "drifts too far"},
+        {{.fell_at = -1, .toppled = 2, .drift = NAN}, "drifts too far"},
+        {{.fell_at = -1, .toppled = 2, .sink = 1.1f}, "sinks too far"},
+        {{.fell_at = -1, .toppled = 2, .last_speed = 1.1f}, "is not at rest"},
+        {{.fell_at = -1, .toppled = 2, .last_depth = 1.1f}, "lies too deep"},
+        {{.fell_at = -1, .toppled = 2, .joint = 1.1f}, "a joint opens too far"},
+        {{.fell_at = -1, .toppled = 2, .last_joint = 1.1f}, "a joint stays open too far"},
+        {{.fell_at = -1, .toppled = 1}, "wrong number toppled"},
+    };
+    assert_null(bench_broken_bound(&strict, &good));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
+        assert_string_equal(bench_broken_bound(&strict, &bad[i].verdict), bad[i].what);
+    }
+}
+
+// A unit cube over the origin and another one, turned about z and moved along x.
+static float depth_of(cairn_quat turn, float x) {
+    const cairn_shape_def cube = bench_box(0.5f, 0.5f, 0.5f);
+    const cairn_world_def def = cairn_world_def_default();
+    cairn_world *world = NULL;
+    assert_int_equal(cairn_world_create(&def, &world), CAIRN_OK);
+    bench_drop(world, &cube, bench_at(0.0f, 0.0f, 0.0f));
+    bench_drop_turned(world, &cube, bench_at(x, 0.0f, 0.0f), turn);
+    bench_solids *solids = bench_solids_create(world);
+    const float depth = bench_deepest(solids, world);
+    bench_solids_destroy(solids);
+    cairn_world_destroy(world);
+    return depth;
+}
+
+static void depth_is_the_shortest_way_out(void **state) {
+    (void)state;
+    static const cairn_quat straight = {.w = 1.0f};
+    static const cairn_quat eighth = {.z = 0.38268343f, .w = 0.92387953f};
+    assert_float_equal(depth_of(straight, 0.9f), 0.1f, 1e-6f);
+    assert_float_equal(depth_of(straight, 1.1f), 0.0f, 0.0f);
+    assert_float_equal(depth_of(eighth, 1.0f), 0.20710678f, 1e-6f);
+    assert_float_equal(depth_of(eighth, 1.21f), 0.0f, 0.0f);
+}
+
+int main(int argc, char **argv) {
+    const bool slow = argc == 2 && strcmp(argv[1], "slow") == 0;
+    struct CMUnitTest tests[64];
+    size_t count = 0;
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(each_bound_is_enforced);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(depth_is_the_shortest_way_out);
+    for (uint32_t i = 0; i < bench_trial_count && count < 64; ++i) {
+        const bench_trial *trial = &bench_trials[i];
+        if (trial->slow == slow && is_held(trial)) {
+            tests[count++] = (struct CMUnitTest){.name = trial->name,
+                .test_func = a_trial_keeps_its_bounds,
+                .initial_state = (void *)(uintptr_t)trial};
+        }
+    }
+    return _cmocka_run_group_tests("stability", tests, count, NULL, NULL);
+}
