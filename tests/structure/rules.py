@@ -14,8 +14,8 @@ SCRIPT = (".py", ".sh", ".cmake", "CMakeLists.txt", "dev", ".ci/run")
 
 # Headers of the C standard library that need no operating system.
 FREESTANDING = set(
-    "assert ctype errno float inttypes iso646 limits math setjmp stdalign stdarg stdbool stddef"
-    " stdint stdio stdlib stdnoreturn string".split()
+    "assert ctype errno float inttypes iso646 limits math setjmp stdalign stdarg stdatomic stdbool"
+    " stddef stdint stdio stdlib stdnoreturn string".split()
 )
 # The compiler's own, for the floating-point environment and for vectors.
 FREESTANDING |= set("xmmintrin emmintrin immintrin arm_neon wasm_simd128".split())
@@ -25,10 +25,11 @@ OUTSIDE = [
     (re.compile(r"^uv(\.h|/)"), "libuv"),
     (re.compile(r"^cmocka"), "CMocka"),
     (re.compile(r"^xxh"), "libxxhash"),
+    (re.compile(r"^(pthread|threads|semaphore|sched)\.h$"), "pthreads"),
 ]
 # Rooms and files that may speak to the operating system.
 DRIVER_ROOMS = ("tools", "tests", "bench", "proto_tests")
-DRIVER_FILE = re.compile(r"(_uv\.c|uv_driver\.c|/main\.c)$")
+DRIVER_FILE = re.compile(r"(_uv\.c|uv_driver\.c|/main\.c|^workers/pool\.c)$")
 # Headers of the C++ library that the one C++ file needs.
 CPP_FILE = "schema/codec.cpp"
 

@@ -62,6 +62,7 @@ class EveryRuleCanFail(unittest.TestCase):
     def test_a_library_in_a_second_file(self):
         self.expect("includes", "libsodium is not named", "net/b.c", "#include <sodium.h>\n")
         self.expect("includes", "libuv is not named", "server/room.c", "  # include <uv.h>\n")
+        self.expect("includes", "pthreads is not named", "sim/b.c", "#include <threads.h>\n")
 
     def test_the_operating_system_outside_a_driver(self):
         self.expect("includes", "operating system", "server/room.c", "#include <time.h>\n")

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "workers/pool.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "tools/system.h"
+
+#define WORKERS 8
+
+static cairn_pool *pool_of(uint32_t workers) {
+    cairn_pool *pool = NULL;
+    assert_int_equal(cairn_pool_create(workers, &pool), CAIRN_OK);
+    assert_int_equal(cairn_pool_workers(pool), workers);
+    return pool;
+}
+
+// What the tasks of one run leave behind. Plain words: who wrote them and who reads them are
+// ordered by the pool or by nothing.
+typedef struct shares {
+    uint32_t calls[CAIRN_POOL_WORKERS_MAX];
+    cairn_pool *pool;
+    bool nested[CAIRN_POOL_WORKERS_MAX];
+    atomic_uint arrived;
+    pthread_t thread_of_zero;
+} shares;
+
+static void count_call(void *argument, uint32_t worker) {
+    shares *all = argument;
+    all->calls[worker] += 1;
+}
+
+static void expect_calls(const shares *all, uint32_t workers, uint32_t calls) {
+    for (uint32_t i = 0; i < CAIRN_POOL_WORKERS_MAX; ++i) {
+        assert_int_equal(all->calls[i], i < workers ? calls : 0);
+    }
+}
+
+static void every_share_is_called_once(void **state) {
+    (void)state;
+    for (uint32_t size = 1; size <= WORKERS; ++size) {
+        cairn_pool *pool = pool_of(size);
+        for (uint32_t workers = 1; workers <= size; ++workers) {
+            shares all = {.calls = {0}};
+            for (uint32_t run = 1; run <= 50; ++run) {
+                assert_true(cairn_pool_run(pool, count_call, &all, workers));
+                expect_calls(&all, workers, run);
+            }
+        }
+        cairn_pool_destroy(pool);
+    }
+}
+
+static void the_largest_pool_runs_too(void **state) {
+    (void)state;
+    cairn_pool *pool = pool_of(CAIRN_POOL_WORKERS_MAX);
+    shares all = {.calls = {0}};
+    assert_true(cairn_pool_run(pool, count_call, &all, CAIRN_POOL_WORKERS_MAX));
+    expect_calls(&all, CAIRN_POOL_WORKERS_MAX, 1);
+    cairn_pool_destroy(pool);
+}
+
+static void a_pool_without_workers_or_with_too_many_is_refused(void **state) {
+    (void)state;
+    cairn_pool *pool = (cairn_pool *)state;
+    assert_int_equal(cairn_pool_create(0, &pool), CAIRN_INVALID_ARGUMENT);
+    assert_null(pool);
+    pool = (cairn_pool *)state;
+    assert_int_equal(cairn_pool_create(CAIRN_POOL_WORKERS_MAX + 1, &pool), CAIRN_INVALID_ARGUMENT);
+    assert_null(pool);
+    cairn_pool_destroy(NULL);
+}
+
+static void a_run_of_none_or_of_more_than_there_are_is_refused(void **state) {
+    (void)state;
+    cairn_pool *pool = pool_of(3);
+    shares all = {.calls = {0}};
+    assert_false(cairn_pool_run(pool, count_call, &all, 0));
+    assert_false(cairn_pool_run(pool, count_call, &all, 4));
+    expect_calls(&all, 0, 0);
+    assert_true(cairn_pool_run(pool, count_call, &all, 3));
+    cairn_pool_destroy(pool);
+}
+
+static void run_inside(void *argument, uint32_t worker) {
+    shares *all = argument;
+    all->nested[worker] = cairn_pool_run(all->pool, count_call, all, 1);
+}
+
+static void a_run_inside_a_run_is_refused(void **state) {
+    (void)state;
+    cairn_pool *pool = pool_of(WORKERS);
+    shares all = {.pool = pool};
+    memset(all.nested, true, sizeof all.nested);
+    assert_true(cairn_pool_run(pool, run_inside, &all, WORKERS));
+    for (uint32_t i = 0; i < WORKERS; ++i) {
+        assert_false(all.nested[i]);
+    }
+    expect_calls(&all, 0, 0);
+    assert_true(cairn_pool_run(pool, count_call, &all, WORKERS));
+    expect_calls(&all, WORKERS, 1);
+    cairn_pool_destroy(pool);
+}
+
+// Ends only when every task has begun.
+static void meet(void *argument, uint32_t worker) {
+    shares *all = argument;
+    atomic_fetch_add(&all->arrived, 1);
+    while (atomic_load(&all->arrived) % WORKERS != 0) {
+        cairn_system_sleep_ms(1);
+    }
+    count_call(argument, worker);
+}
+
+static void shares_run_at_the_same_time(void **state) {
+    (void)state;
+    cairn_pool *pool = pool_of(WORKERS);
+    shares all = {.calls = {0}};
+    assert_true(cairn_pool_run(pool, meet, &all, WORKERS));
+    expect_calls(&all, WORKERS, 1);
+    cairn_pool_destroy(pool);
+}
+
+static void note_thread(void *argument, uint32_t worker) {
+    shares *all = argument;
+    if (worker == 0) {
+        all->thread_of_zero = pthread_self();
+    }
+}
+
+static void the_caller_is_worker_zero(void **state) {
+    (void)state;
+    cairn_pool *pool = pool_of(WORKERS);
+    for (uint32_t run = 0; run < 100; ++run) {
+        shares all = {.calls = {0}};
+        assert_true(cairn_pool_run(pool, note_thread, &all, 1 + run % WORKERS));
+        assert_true(pthread_equal(all.thread_of_zero, pthread_self()));
+    }
+    cairn_pool_destroy(pool);
+}
+
+// Helpers fall asleep between some runs and not between others, and may sleep at the end.
+static void sleepers_wake_for_a_run_and_for_the_end(void **state) {
+    (void)state;
+    for (uint32_t round = 0; round < 20; ++round) {
+        cairn_pool *pool = pool_of(2 + round % 3);
+        shares all = {.calls = {0}};
+        for (uint32_t run = 1; run <= 5; ++run) {
+            cairn_system_sleep_ms(run % 2 + round % 3);
+            assert_true(cairn_pool_run(pool, count_call, &all, 2));
+            expect_calls(&all, 2, run);
+        }
+        cairn_system_sleep_ms(round % 3);
+        cairn_pool_destroy(pool);
+    }
+}
+
+static void a_pool_that_never_ran_ends(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < 100; ++i) {
+        cairn_pool_destroy(pool_of(1 + i % WORKERS));
+    }
+}
+
+// A step's shape: many short runs, each reading what all tasks of the run before wrote.
+typedef struct relay {
+    uint32_t from[WORKERS];
+    uint32_t to[WORKERS];
+    uint32_t workers;
+} relay;
+
+static void pass_on(void *argument, uint32_t worker) {
+    relay *all = argument;
+    uint32_t sum = worker;
+    for (uint32_t i = 0; i < all->workers; ++i) {
+        sum = sum * 31 + all->from[i];
+    }
+    all->to[worker] = sum;
+}
+
+static uint32_t relay_sum(cairn_pool *pool, uint32_t workers, uint32_t runs) {
+    relay all = {.workers = workers};
+    uint32_t sum = 0;
+    for (uint32_t run = 0; run < runs; ++run) {
+        if (pool != NULL) {
+            cairn_pool_parallel(pool, pass_on, &all, workers);
+        } else {
+            for (uint32_t worker = workers; worker-- > 0;) {
+                pass_on(&all, worker);
+            }
+        }
+        memcpy(all.from, all.to, sizeof all.from);
+    }
+    for (uint32_t i = 0; i < workers; ++i) {
+        sum += all.from[i];
+    }
+    return sum;
+}
+
+static void many_short_runs_pass_on_what_was_written(void **state) {
+    (void)state;
+    for (uint32_t workers = 1; workers <= WORKERS; ++workers) {
+        cairn_pool *pool = pool_of(workers);
+        assert_int_equal(relay_sum(pool, workers, 3000), relay_sum(NULL, workers, 3000));
+        cairn_pool_destroy(pool);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_share_is_called_once),
+        cmocka_unit_test(the_largest_pool_runs_too),
+        cmocka_unit_test(a_pool_without_workers_or_with_too_many_is_refused),
+        cmocka_unit_test(a_run_of_none_or_of_more_than_there_are_is_refused),
+        cmocka_unit_test(a_run_inside_a_run_is_refused),
+        cmocka_unit_test(shares_run_at_the_same_time),
+        cmocka_unit_test(the_caller_is_worker_zero),
+        cmocka_unit_test(sleepers_wake_for_a_run_and_for_the_end),
+        cmocka_unit_test(a_pool_that_never_ran_ends),
+        cmocka_unit_test(many_short_runs_pass_on_what_was_written),
+    };
+    return cmocka_run_group_tests_name("workers.pool", tests, NULL, NULL);
+}
