@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "sim/joint.h"
+#include "sim/kept.h"
 #include "sim/limits.h"
 #include "sim/shape.h"
 #include "sim/slots.h"
@@ -68,6 +69,7 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
         state->settings->creates_refused += 1;
         return CAIRN_CAPACITY;
     }
+    cairn_kept_touch_body(world, slot);
     state->motions[slot] = (cairn_motion){.origin = vec3_clean(def->position),
         .position = vec3_clean(def->position),
         .rotation = quat_normalize(def->rotation),
@@ -96,6 +98,7 @@ cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body) {
     while (world->shape_first[slot] != 0) {
         cairn_shape_remove(world, world->shape_first[slot] - 1);
     }
+    cairn_kept_touch_body(world, slot);
     memset(&world->state.motions[slot], 0, sizeof(cairn_motion));
     memset(&world->state.bodies[slot], 0, sizeof(cairn_body));
     memset(&world->state.rests[slot], 0, sizeof(cairn_rest));
@@ -162,6 +165,7 @@ cairn_status cairn_body_set_pose(cairn_world *world, cairn_body_id body, cairn_p
     }
     cairn_motion *target = &world->state.motions[slot];
     const cairn_vec3 centre = world->state.bodies[slot].centre;
+    cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, slot);
     target->origin = vec3_clean(pose.position);
     target->rotation = quat_normalize(pose.rotation);
     target->position = vec3_clean(vec3_add(target->origin, quat_rotate(target->rotation, centre)));
@@ -184,6 +188,7 @@ cairn_status cairn_body_set_velocity(
     }
     const uint32_t kind = world->state.bodies[slot].kind;
     cairn_motion *target = &world->state.motions[slot];
+    cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, slot);
     target->linear_velocity = velocity_of_kind(kind, linear);
     target->angular_velocity = velocity_of_kind(kind, angular);
     cairn_body_wake(world, slot);
@@ -202,6 +207,7 @@ static cairn_status apply_impulse(
     if (!vec3_finite(linear) || !vec3_finite(angular)) {
         return CAIRN_NON_FINITE;
     }
+    cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, slot);
     motion->linear_velocity = vec3_clean(linear);
     motion->angular_velocity = vec3_clean(angular);
     cairn_body_wake(world, slot);
@@ -248,6 +254,7 @@ cairn_status cairn_body_apply_force(
     if (target->kind != CAIRN_BODY_DYNAMIC) {
         return CAIRN_OK;
     }
+    cairn_kept_touch(world, CAIRN_ARRAY_BODIES, slot);
     target->force = vec3_clean(force_sum);
     target->torque = vec3_clean(torque_sum);
     cairn_body_wake(world, slot);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/body.h"
+#include "sim/kept.h"
 #include "sim/shape.h"
 
 // Lighter than this is without mass: its inverse would leave the range of float.
@@ -64,6 +65,7 @@ void cairn_body_update_mass(cairn_world *world, uint32_t slot) {
     if (body->kind == CAIRN_BODY_DYNAMIC) {
         sum = total_of_shapes(world, slot);
     }
+    cairn_kept_touch_body(world, slot);
     const cairn_vec3 before = motion->position;
     body->mass = sum.mass > MASS_MIN ? sum.mass : 0.0f;
     body->inverse_mass = sum.mass > MASS_MIN ? 1.0f / sum.mass : 0.0f;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/body.h"
+#include "sim/kept.h"
 #include "sim/step.h"
 
 // Semi-implicit Euler (Catto 2005, section 5): velocities from forces first, poses from the new
@@ -20,8 +21,10 @@ static void apply_forces(const cairn_world *world, const cairn_body *body, cairn
 }
 
 // Written only when there is something to forget: as a rule the cold part of a body stays clean.
-static void forget_forces(cairn_body *body) {
+static void forget_forces(cairn_world *world, uint32_t slot) {
+    cairn_body *body = &world->state.bodies[slot];
     if (!vec3_is_zero(body->force) || !vec3_is_zero(body->torque)) {
+        cairn_kept_touch(world, CAIRN_ARRAY_BODIES, slot);
         body->force = vec3_zero();
         body->torque = vec3_zero();
     }
@@ -42,7 +45,7 @@ void cairn_step_integrate_forces(cairn_world *world) {
         if (moving) {
             inverse_inertia = sym3_rotate(body->inverse_inertia, mat3_of_quat(motion->rotation));
             apply_forces(world, body, motion, inverse_inertia);
-            forget_forces(body);
+            forget_forces(world, i);
         }
         // What neither moves nor was set is as sound as the last step left it.
         if (cairn_body_stirs(world, i) && !cairn_motion_sound(motion)) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/body.h"
+#include "sim/kept.h"
 #include "sim/limits.h"
 #include "sim/slots.h"
 
@@ -37,6 +38,11 @@ static void wake_both(cairn_world *world, const cairn_joint *joint) {
     cairn_body_wake(world, cairn_body_slot(world, joint->body_b));
 }
 
+static void touch(cairn_world *world, uint32_t slot) {
+    cairn_kept_touch(world, CAIRN_ARRAY_JOINT_IDS, slot);
+    cairn_kept_touch(world, CAIRN_ARRAY_JOINTS, slot);
+}
+
 cairn_status cairn_joint_create(
     cairn_world *world, const cairn_joint_def *def, cairn_joint_id *out) {
     *out = 0;
@@ -52,6 +58,7 @@ cairn_status cairn_joint_create(
         return CAIRN_CAPACITY;
     }
     const bool ball = def->kind == CAIRN_JOINT_BALL;
+    touch(world, slot);
     state->joints[slot] = (cairn_joint){.kind = def->kind,
         .collide_connected = def->collide_connected,
         .body_a = def->body_a,
@@ -66,6 +73,7 @@ cairn_status cairn_joint_create(
 
 static void destroy_at(cairn_world *world, uint32_t slot) {
     wake_both(world, &world->state.joints[slot]);
+    touch(world, slot);
     memset(&world->state.joints[slot], 0, sizeof(cairn_joint));
     cairn_slot_free(world->state.joint_ids, slot, &world->joint_hint);
 }

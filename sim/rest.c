@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "sim/body.h"
+#include "sim/kept.h"
 #include "sim/limits.h"
 #include "sim/slots.h"
 
 void cairn_body_wake(cairn_world *world, uint32_t slot) {
     const bool dynamic = world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC;
+    cairn_kept_touch(world, CAIRN_ARRAY_RESTS, slot);
     world->state.rests[slot] =
         (cairn_rest){.state = dynamic ? CAIRN_REST_NONE : CAIRN_REST_DISTURBED};
 }
@@ -54,6 +56,8 @@ bool cairn_motion_sound(const cairn_motion *motion) {
 void cairn_body_quarantine(cairn_world *world, uint32_t slot) {
     cairn_body *body = &world->state.bodies[slot];
     cairn_motion *motion = &world->state.motions[slot];
+    // Joints and contacts that were solved with it are told by its being active, which ends now.
+    cairn_kept_touch_all(world);
     motion->linear_velocity = vec3_zero();
     motion->angular_velocity = vec3_zero();
     body->kind = CAIRN_BODY_STATIC;

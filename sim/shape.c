@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/body.h"
+#include "sim/kept.h"
 #include "sim/limits.h"
 #include "sim/slots.h"
 
@@ -87,6 +88,11 @@ static void unlink_shape(cairn_world *world, uint32_t body, uint32_t slot) {
     *at = world->shape_next[slot];
 }
 
+static void touch(cairn_world *world, uint32_t slot) {
+    cairn_kept_touch(world, CAIRN_ARRAY_SHAPE_IDS, slot);
+    cairn_kept_touch(world, CAIRN_ARRAY_SHAPES, slot);
+}
+
 cairn_status cairn_shape_create(
     cairn_world *world, cairn_body_id body, const cairn_shape_def *def, cairn_shape_id *out) {
     *out = 0;
@@ -108,6 +114,7 @@ cairn_status cairn_shape_create(
         state->settings->creates_refused += 1;
         return CAIRN_CAPACITY;
     }
+    touch(world, slot);
     state->shapes[slot] = (cairn_shape){.body = owner,
         .geometry = cairn_geometry_of_def(def),
         .pose = {.position = vec3_clean(def->pose.position),
@@ -127,6 +134,7 @@ cairn_status cairn_shape_create(
 
 void cairn_shape_remove(cairn_world *world, uint32_t slot) {
     unlink_shape(world, world->state.shapes[slot].body, slot);
+    touch(world, slot);
     memset(&world->state.shapes[slot], 0, sizeof(cairn_shape));
     cairn_slot_free(world->state.shape_ids, slot, &world->shape_hint);
     world->contacts_stale = true;

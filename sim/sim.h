@@ -387,11 +387,13 @@ typedef enum cairn_section {
 } cairn_section;
 
 typedef struct cairn_world_hash {
-    cairn_hash128 visible; // poses and velocities of all bodies
+    cairn_hash128 visible; // ids, poses and velocities of all bodies
     cairn_hash128 full;    // everything a restore needs
     cairn_hash128 sections[CAIRN_SECTION_COUNT];
 } cairn_world_hash;
 
+// Costs what has changed since it was last asked for: what sleeps is remembered. The memory is the
+// world's, so two threads must not ask the same world at once.
 cairn_world_hash cairn_world_hash_read(const cairn_world *world);
 const char *cairn_section_name(cairn_section section);
 

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "sim/decode_check.h"
 #include "sim/fields.h"
+#include "sim/kept.h"
 #include "sim/slots.h"
 
 cairn_settings cairn_settings_of(const cairn_world_def *def) {
@@ -186,6 +187,7 @@ void cairn_world_derive(cairn_world *world) {
             world->shape_first[body] = i;
         }
     }
+    cairn_kept_touch_all(world);
     world->body_hint = 0;
     world->shape_hint = 0;
     world->joint_hint = 0;

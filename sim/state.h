@@ -252,6 +252,8 @@ typedef struct cairn_scratch {
     cairn_batches joint_batches;
 } cairn_scratch;
 
+typedef struct cairn_kept cairn_kept;
+
 struct cairn_world {
     cairn_world_def def;
     cairn_state state; // the block
@@ -260,6 +262,7 @@ struct cairn_world {
     void *spare_memory;
     uint32_t *shape_first; // by body slot: index + 1 of its lowest shape; follows from the state
     uint32_t *shape_next;  // by shape slot: the body's next higher shape, likewise
+    cairn_kept *kept;      // leaves of the hash: sim/kept.h
     uint32_t body_hint;    // no slot below is free
     uint32_t shape_hint;
     uint32_t joint_hint;
@@ -317,6 +320,9 @@ cairn_state cairn_state_view(const cairn_settings *settings, void *memory);
 
 // Rebuilds what follows from the block: shape lists and free-slot hints; forgets events.
 void cairn_world_derive(cairn_world *world);
+
+// The hash from the words of the block alone, whatever leaves are kept.
+cairn_world_hash cairn_world_hash_fresh(const cairn_world *world);
 
 // Overwrites everything that is not live state with `byte`. For tests: no hash may notice.
 void cairn_world_poison(cairn_world *world, unsigned char byte);

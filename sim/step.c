@@ -6,6 +6,8 @@
 #include "base/assert.h"
 #include "sim/body.h"
 #include "sim/float_env.h"
+#include "sim/kept.h"
+#include "sim/slots.h"
 
 static void check_commands(const cairn_command *commands, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
@@ -20,8 +22,22 @@ static void apply_rules(cairn_world *world, const cairn_command *commands, uint3
     }
 }
 
+// A carried contact in its old place is as it was; what else is in the list was computed or moved.
+static void touch_contacts(cairn_world *world) {
+    const cairn_scratch *scratch = &world->scratch;
+    const cairn_contact *old = world->state.contacts;
+    const cairn_contact *new = scratch->contacts;
+    for (uint32_t i = 0; i < scratch->contact_count; ++i) {
+        if (scratch->carried[i] == 0 || i >= world->state.settings->contact_count ||
+            old[i].shape_a != new[i].shape_a || old[i].shape_b != new[i].shape_b) {
+            cairn_kept_touch(world, CAIRN_ARRAY_CONTACTS, i);
+        }
+    }
+}
+
 static void keep_contacts(cairn_world *world) {
     const uint32_t count = world->scratch.contact_count;
+    touch_contacts(world);
     memcpy(world->state.contacts, world->scratch.contacts, count * sizeof(cairn_contact));
     world->state.settings->contact_count = count;
 }
@@ -51,6 +67,7 @@ static void move(cairn_world *world) {
     cairn_stage_done(world, CAIRN_STAGE_SOLVE);
     cairn_step_integrate_positions(world);
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
+    cairn_step_touch(world);
     cairn_step_rest(world);
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
 }

@@ -32,6 +32,8 @@ void cairn_step_integrate_forces(cairn_world *world);
 void cairn_step_solve(cairn_world *world);
 // Poses from velocities; what has become unsound is quarantined where it last was sound.
 void cairn_step_integrate_positions(cairn_world *world);
+// Tells the hash (sim/kept.h) what the stages so far may have written of bodies and joints.
+void cairn_step_touch(cairn_world *world);
 // Still islands fall asleep.
 void cairn_step_rest(cairn_world *world);
 

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "sim/body.h"
 #include "sim/decode_check.h"
+#include "sim/kept.h"
 #include "sim/limits.h"
 #include "sim/scratch.h"
 #include "sim/slots.h"
@@ -68,8 +69,9 @@ static bool allocate(cairn_world *world, const cairn_settings *settings) {
     world->shape_first = calloc(def->body_capacity, sizeof *world->shape_first);
     world->shape_next = calloc(def->shape_capacity, sizeof *world->shape_next);
     world->events = calloc(2 * (size_t)def->contact_capacity, sizeof *world->events);
-    if (world->state_memory == NULL || world->spare_memory == NULL || world->shape_first == NULL ||
-        world->shape_next == NULL || world->events == NULL) {
+    world->kept = cairn_kept_create(settings);
+    if (world->kept == NULL || world->state_memory == NULL || world->spare_memory == NULL ||
+        world->shape_first == NULL || world->shape_next == NULL || world->events == NULL) {
         return false;
     }
     world->state = cairn_state_view(settings, world->state_memory);
@@ -111,6 +113,7 @@ void cairn_world_destroy(cairn_world *world) {
     free(world->shape_first);
     free(world->shape_next);
     free(world->events);
+    cairn_kept_destroy(world->kept);
     free(world->scratch.memory);
     cairn_near_destroy(&world->near);
     free(world);

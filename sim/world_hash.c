@@ -1,62 +1,48 @@
 // SPDX-License-Identifier: MIT
 
-// A leaf for each element that exists, keyed by array and index; the leaves of a section are added
-// up, the sections are hashed as a list. Equal words under two keys have unrelated leaves, so
-// swapped or mirrored twins are seen.
+// Arrays are hashed in blocks of some elements, each a leaf keyed by array and block: equal words
+// under two keys have unrelated leaves, so swapped or mirrored twins are seen. Free slots are zero.
+// The leaves of a section are added up, the sections are hashed as a list.
 
+#include "base/assert.h"
 #include "sim/fields.h"
-#include "sim/slots.h"
+#include "sim/kept.h"
 
-static uint64_t leaf_key(uint32_t domain, uint32_t index) {
-    return (uint64_t)domain << 32 | index;
+// Keys beyond those of the leaves.
+#define KEY_VISIBLE (UINT64_C(64) << 32)
+#define KEY_FULL (UINT64_C(65) << 32)
+
+static cairn_world_hash hash_of(const cairn_hash128 sums[CAIRN_ARRAY_COUNT]) {
+    const cairn_hash128 shown[2] = {sums[CAIRN_ARRAY_BODY_IDS], sums[CAIRN_ARRAY_MOTIONS]};
+    cairn_world_hash hash = {.visible = cairn_hash_list(KEY_VISIBLE, shown, 2)};
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        cairn_hash128 *section = &hash.sections[cairn_field_table_of(array)->section];
+        *section = cairn_hash_add(*section, sums[array]);
+    }
+    hash.full = cairn_hash_list(KEY_FULL, hash.sections, CAIRN_SECTION_COUNT);
+    return hash;
 }
 
-// Domains beyond those of the arrays.
-#define DOMAIN_VISIBLE 64
-#define DOMAIN_FULL 65
-
-static cairn_hash128 array_hash(const cairn_state *state, cairn_array array) {
-    const uint32_t word_count = cairn_field_table_of(array)->word_count;
-    const unsigned char *bytes = cairn_state_array(state, array);
-    cairn_hash128 sum = {.lo = 0};
-    cairn_run run = cairn_state_run(state, array, 0);
-    for (; run.begin < run.end; run = cairn_state_run(state, array, run.end)) {
-        const void *first = bytes + (size_t)run.begin * word_count * sizeof(uint32_t);
-        sum = cairn_hash_add(sum, cairn_hash_elements(leaf_key(array, run.begin), first, word_count,
-                                      run.end - run.begin));
+cairn_world_hash cairn_world_hash_fresh(const cairn_world *world) {
+    cairn_hash128 sums[CAIRN_ARRAY_COUNT];
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        sums[array] = cairn_fresh_sum(&world->state, array);
     }
-    return sum;
-}
-
-// Id, position of the origin, rotation and velocities: what cairn_body_state tells a viewer.
-static cairn_hash128 visible_hash(const cairn_state *state) {
-    cairn_hash128 sum = {.lo = 0};
-    for (uint32_t i = 0; i < state->settings->body_slots; ++i) {
-        if (!cairn_state_has(state, CAIRN_ARRAY_BODIES, i)) {
-            continue;
-        }
-        const cairn_motion *motion = &state->motions[i];
-        const cairn_vec3 p = motion->origin;
-        const cairn_quat q = motion->rotation;
-        const cairn_vec3 v = motion->linear_velocity;
-        const cairn_vec3 w = motion->angular_velocity;
-        const uint32_t words[] = {cairn_slot_id(state->body_ids, i), float_bits(p.x),
-            float_bits(p.y), float_bits(p.z), float_bits(q.x), float_bits(q.y), float_bits(q.z),
-            float_bits(q.w), float_bits(v.x), float_bits(v.y), float_bits(v.z), float_bits(w.x),
-            float_bits(w.y), float_bits(w.z)};
-        sum = cairn_hash_add(sum,
-            cairn_hash_words(leaf_key(DOMAIN_VISIBLE, i), words, sizeof words / sizeof words[0]));
-    }
-    return sum;
+    return hash_of(sums);
 }
 
 cairn_world_hash cairn_world_hash_read(const cairn_world *world) {
-    cairn_world_hash hash = {.visible = visible_hash(&world->state)};
+    cairn_hash128 sums[CAIRN_ARRAY_COUNT];
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        cairn_hash128 *section = &hash.sections[cairn_field_table_of(array)->section];
-        *section = cairn_hash_add(*section, array_hash(&world->state, array));
+        const bool kept = array != CAIRN_ARRAY_SETTINGS && array != CAIRN_ARRAY_RULES;
+        sums[array] = kept ? cairn_kept_sum(world->kept, &world->state, array)
+                           : cairn_fresh_sum(&world->state, array);
     }
-    hash.full = cairn_hash_list(leaf_key(DOMAIN_FULL, 0), hash.sections, CAIRN_SECTION_COUNT);
+    const cairn_world_hash hash = hash_of(sums);
+#ifdef CAIRN_CHECK_HASHES
+    CAIRN_ASSERT(cairn_hash_equal(hash.full, cairn_world_hash_fresh(world).full));
+    CAIRN_ASSERT(cairn_hash_equal(hash.visible, cairn_world_hash_fresh(world).visible));
+#endif
     return hash;
 }
 

@@ -12,18 +12,19 @@
 
 #include "base/random.h"
 
-// A small world of bodies, hashed the way a world is: one keyed leaf each, added up. The errors
-// below are those that simulations make: equal ones in twins, swaps, mirrored signs.
-enum { BODIES = 16, WORDS = 13, TRIALS = 2000 };
+// A small world of bodies, hashed the way a world is: keyed leaves of some bodies each, added up.
+// The errors below are those that simulations make: equal ones in twins, swaps, mirrored signs.
+// Twins lie in one leaf or in two, and with 16 words the same word of each is in the same lane.
+enum { BODIES = 16, WORDS = 16, TRIALS = 500 };
 
 typedef struct bodies {
     uint32_t words[BODIES][WORDS];
 } bodies;
 
-static cairn_hash128 hash_bodies(const bodies *world) {
+static cairn_hash128 hash_bodies(const bodies *world, size_t bodies_per_leaf) {
     cairn_hash128 sum = {0};
-    for (uint64_t id = 0; id < BODIES; ++id) {
-        sum = cairn_hash_add(sum, cairn_hash_words(id, world->words[id], WORDS));
+    for (size_t id = 0; id < BODIES; id += bodies_per_leaf) {
+        sum = cairn_hash_add(sum, cairn_hash_words(id, world->words[id], WORDS * bodies_per_leaf));
     }
     return sum;
 }
@@ -48,8 +49,10 @@ static void expect_never_missed(fault *make) {
         bodies after = before;
         make(&after, &random);
         const bool changed = memcmp(&before, &after, sizeof before) != 0;
-        const bool equal = cairn_hash_equal(hash_bodies(&before), hash_bodies(&after));
-        assert_true(equal != changed);
+        for (size_t size = 1; size <= BODIES; size *= 2) {
+            const cairn_hash128 hash = hash_bodies(&before, size);
+            assert_true(cairn_hash_equal(hash, hash_bodies(&after, size)) != changed);
+        }
     }
 }
 
@@ -192,9 +195,9 @@ static void one_bit_flips_half_of_each_half(void **state) {
         low += count_bits(before.lo ^ after.lo);
         high += count_bits(before.hi ^ after.hi);
     }
-    // 416 * 64 fair coins: mean 13312, standard deviation 82.
-    assert_in_range(low, 13312 - 6 * 82, 13312 + 6 * 82);
-    assert_in_range(high, 13312 - 6 * 82, 13312 + 6 * 82);
+    // 512 * 64 fair coins: mean 16384, standard deviation 91.
+    assert_in_range(low, 16384 - 6 * 91, 16384 + 6 * 91);
+    assert_in_range(high, 16384 - 6 * 91, 16384 + 6 * 91);
 }
 
 static void the_text_is_high_half_first_in_lower_case(void **state) {
@@ -213,7 +216,7 @@ static void halves_are_compared_both(void **state) {
     assert_false(cairn_hash_equal(hash, (cairn_hash128){.lo = 0, .hi = 2}));
 }
 
-static void elements_are_their_leaves_added_up(void **unused) {
+static void words_may_lie_anywhere(void **unused) {
     (void)unused;
     uint32_t words[33];
     unsigned char odd[1 + sizeof words];
@@ -221,13 +224,25 @@ static void elements_are_their_leaves_added_up(void **unused) {
         words[i] = i * 0x9e3779b9u;
     }
     memcpy(odd + 1, words, sizeof words);
-    for (size_t size = 1; size <= 11; ++size) {
-        cairn_hash128 sum = {.lo = 0};
+    for (size_t count = 0; count <= 33; ++count) {
+        assert_true(cairn_hash_equal(
+            cairn_hash_words(70, words, count), cairn_hash_words(70, odd + 1, count)));
+    }
+}
+
+static void blocks_have_the_hashes_of_their_words(void **unused) {
+    (void)unused;
+    uint32_t words[3 * 65];
+    cairn_hash128 leaves[3];
+    for (uint32_t i = 0; i < 3 * 65; ++i) {
+        words[i] = i * 0x9e3779b9u;
+    }
+    for (size_t size = 1; size <= 65; ++size) {
+        cairn_hash_blocks(70, words, size, 3, leaves);
         for (size_t i = 0; i < 3; ++i) {
-            sum = cairn_hash_add(sum, cairn_hash_words(70 + i, words + i * size, size));
+            assert_true(
+                cairn_hash_equal(leaves[i], cairn_hash_words(70 + i, words + i * size, size)));
         }
-        assert_true(cairn_hash_equal(cairn_hash_elements(70, odd + 1, size, 3), sum));
-        assert_false(cairn_hash_equal(cairn_hash_elements(71, odd + 1, size, 3), sum));
     }
 }
 
@@ -240,7 +255,8 @@ int main(void) {
         cmocka_unit_test(one_bit_flips_half_of_each_half),
         cmocka_unit_test(the_text_is_high_half_first_in_lower_case),
         cmocka_unit_test(halves_are_compared_both),
-        cmocka_unit_test(elements_are_their_leaves_added_up),
+        cmocka_unit_test(words_may_lie_anywhere),
+        cmocka_unit_test(blocks_have_the_hashes_of_their_words),
     };
     return cmocka_run_group_tests_name("base.hash", tests, NULL, NULL);
 }

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+
+// Leaves that the hash keeps never change what it says: worlds are played with through every
+// function that writes to them, and at every tick the hash is compared with one made from the
+// words alone. The world is small and its players clumsy, so that bodies meet, sleep, wake, leave
+// and break within a few hundred ticks.
+
+#include "tests/sim/world_kit.h"
+
+#include "base/random.h"
+#include "sim/kept.h"
+#include "sim/state.h"
+
+enum { BODIES = 24, TICKS = 400, SEEDS = 6 };
+
+typedef struct play {
+    cairn_world *world;
+    cairn_random random;
+    kit_bytes saved;
+    const char *last; // what was done before the tick, for the report
+} play;
+
+static uint32_t below(play *p, uint32_t bound) {
+    return (uint32_t)cairn_random_below(&p->random, bound);
+}
+
+static float between(play *p, float lower, float upper) {
+    return lower + (upper - lower) * cairn_random_unit(&p->random);
+}
+
+static cairn_vec3 place(play *p) {
+    return vec3(between(p, -2.0f, 2.0f), between(p, 0.3f, 2.0f), between(p, -2.0f, 2.0f));
+}
+
+// The null id when there is none.
+static cairn_body_id any_body(play *p) {
+    cairn_body_state bodies[BODIES];
+    const uint32_t count = cairn_world_bodies(p->world, bodies, BODIES);
+    return count == 0 ? 0 : bodies[below(p, count)].id;
+}
+
+static void spawn(play *p) {
+    cairn_body_def def = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    cairn_body_id body = 0;
+    cairn_shape_id id = 0;
+    def.position = place(p);
+    def.kind = below(p, 4) == 0 ? CAIRN_BODY_KINEMATIC : CAIRN_BODY_DYNAMIC;
+    shape.kind = below(p, 2) == 0 ? CAIRN_SHAPE_BOX : CAIRN_SHAPE_SPHERE;
+    shape.half_extents = vec3(0.25f, 0.25f, 0.25f);
+    shape.radius = 0.25f;
+    if (cairn_body_create(p->world, &def, &body) == CAIRN_OK && below(p, 4) != 0) {
+        (void)cairn_shape_create(p->world, body, &shape, &id);
+    }
+}
+static void despawn(play *p) {
+    (void)cairn_body_destroy(p->world, any_body(p));
+}
+static void add_shape(play *p) {
+    cairn_shape_def shape = cairn_shape_def_default();
+    cairn_shape_id id = 0;
+    shape.kind = CAIRN_SHAPE_SPHERE;
+    shape.radius = between(p, 0.1f, 0.3f);
+    shape.pose.position = vec3(0.0f, 0.3f, 0.0f);
+    (void)cairn_shape_create(p->world, any_body(p), &shape, &id);
+}
+static void remove_shape(play *p) {
+    cairn_shape_id shapes[2 * BODIES];
+    const uint32_t count = cairn_world_shapes(p->world, shapes, 2 * BODIES);
+    if (count > 1) {
+        (void)cairn_shape_destroy(p->world, shapes[1 + below(p, count - 1)]);
+    }
+}
+static void join(play *p) {
+    cairn_joint_def def = cairn_joint_def_default();
+    cairn_joint_id id = 0;
+    def.kind = below(p, 2) == 0 ? CAIRN_JOINT_BALL : CAIRN_JOINT_DISTANCE;
+    def.body_a = any_body(p);
+    def.body_b = any_body(p);
+    def.anchor_a = vec3(0.3f, 0.0f, 0.0f);
+    def.anchor_b = vec3(-0.3f, 0.0f, 0.0f);
+    (void)cairn_joint_create(p->world, &def, &id);
+}
+static void part(play *p) {
+    (void)cairn_joint_destroy(p->world, 1 + below(p, 8));
+}
+static void set_pose(play *p) {
+    const cairn_pose pose = {.position = place(p), .rotation = quat_identity()};
+    (void)cairn_body_set_pose(p->world, any_body(p), pose);
+}
+static void set_velocity(play *p) {
+    const cairn_vec3 zero = vec3_zero();
+    const cairn_vec3 velocity = vec3_select(below(p, 2) == 0, zero, place(p));
+    (void)cairn_body_set_velocity(p->world, any_body(p), velocity, zero);
+}
+static void push(play *p) {
+    (void)cairn_body_apply_impulse(p->world, any_body(p), place(p), place(p));
+}
+static void push_at_centre(play *p) {
+    (void)cairn_body_apply_impulse_at_centre(p->world, any_body(p), place(p));
+}
+static void press(play *p) {
+    (void)cairn_body_apply_force(p->world, any_body(p), place(p), place(p));
+}
+// Too fast to be sound: the next step puts it in quarantine.
+static void break_one(play *p) {
+    (void)cairn_body_apply_impulse_at_centre(p->world, any_body(p), vec3(1e12f, 0.0f, 0.0f));
+}
+// Joined so far apart that the joint's pull is too fast for both.
+static void tear(play *p) {
+    cairn_joint_def def;
+    cairn_pose pose = {.position = vec3(1e5f, 0.0f, 0.0f), .rotation = quat_identity()};
+    if (cairn_joint_read(p->world, 1 + below(p, 8), &def) == CAIRN_OK) {
+        (void)cairn_body_set_pose(p->world, def.body_a, pose);
+        pose.position.x = -1e5f;
+        (void)cairn_body_set_pose(p->world, def.body_b, pose);
+    }
+}
+static void save(play *p) {
+    kit_free(&p->saved);
+    p->saved = kit_save(p->world);
+}
+static void roll_back(play *p) {
+    if (p->saved.bytes != NULL) {
+        assert_int_equal(cairn_world_load(p->world, p->saved.bytes, p->saved.size), CAIRN_OK);
+    }
+}
+static void decode(play *p) {
+    kit_bytes encoded = kit_encode(p->world);
+    assert_int_equal(cairn_world_decode(p->world, encoded.bytes, encoded.size, NULL), CAIRN_OK);
+    kit_free(&encoded);
+}
+static void poison(play *p) {
+    cairn_world_poison(p->world, (unsigned char)below(p, 256));
+}
+static void nothing(play *p) {
+    (void)p;
+}
+
+static const struct {
+    const char *name;
+    void (*make)(play *p);
+    uint32_t weight;
+} moves[] = {
+    {"nothing", nothing, 160},
+    {"spawn", spawn, 8},
+    {"despawn", despawn, 2},
+    {"add shape", add_shape, 2},
+    {"remove shape", remove_shape, 1},
+    {"join", join, 2},
+    {"part", part, 1},
+    {"set pose", set_pose, 2},
+    {"set velocity", set_velocity, 2},
+    {"push", push, 2},
+    {"push at centre", push_at_centre, 2},
+    {"press", press, 2},
+    {"break", break_one, 1},
+    {"tear", tear, 1},
+    {"save", save, 2},
+    {"roll back", roll_back, 2},
+    {"decode", decode, 1},
+    {"poison", poison, 1},
+};
+
+static void make_a_move(play *p) {
+    uint32_t left = 0;
+    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; ++i) {
+        left += moves[i].weight;
+    }
+    left = below(p, left);
+    size_t at = 0;
+    while (left >= moves[at].weight) {
+        left -= moves[at].weight;
+        ++at;
+    }
+    p->last = moves[at].name;
+    moves[at].make(p);
+}
+
+static void expect_kept_is_fresh(play *p, uint64_t seed, const char *when) {
+    const cairn_world_hash kept = cairn_world_hash_read(p->world);
+    const cairn_world_hash fresh = cairn_world_hash_fresh(p->world);
+    for (cairn_section section = 0; section < CAIRN_SECTION_COUNT; ++section) {
+        if (!cairn_hash_equal(kept.sections[section], fresh.sections[section])) {
+            fail_msg("seed %u, tick %u, %s %s: %s", (unsigned)seed,
+                (unsigned)cairn_world_tick(p->world), when, p->last, cairn_section_name(section));
+        }
+    }
+    assert_true(cairn_hash_equal(kept.full, fresh.full));
+    assert_true(cairn_hash_equal(kept.visible, fresh.visible));
+}
+
+static cairn_world_def play_def(void) {
+    cairn_world_def def = cairn_world_def_default();
+    def.body_capacity = BODIES;
+    def.shape_capacity = 2 * BODIES;
+    def.joint_capacity = 8;
+    def.contact_capacity = 64;
+    return def;
+}
+
+// Some ticks pass unseen, so that marks must last until someone looks.
+static void a_kept_hash_is_a_fresh_hash_whatever_happens(void **state) {
+    (void)state;
+    const cairn_world_def def = play_def();
+    uint32_t slept = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; ++seed) {
+        play p = {.world = kit_world(&def), .random = cairn_random_of(seed), .last = "start"};
+        (void)kit_ground(p.world, 0.5f);
+        for (uint32_t tick = 0; tick < TICKS; ++tick) {
+            make_a_move(&p);
+            if (below(&p, 3) != 0) {
+                expect_kept_is_fresh(&p, seed, "before the step, after");
+            }
+            cairn_world_step(p.world, NULL, 0);
+            if (below(&p, 3) != 0) {
+                expect_kept_is_fresh(&p, seed, "after the step and");
+            }
+            const cairn_world_counts counts = cairn_world_counts_read(p.world);
+            slept += counts.bodies > counts.bodies_awake + 4 ? 1u : 0u;
+        }
+        kit_free(&p.saved);
+        cairn_world_destroy(p.world);
+    }
+    // The play is worth something only when there is something to keep.
+    assert_true(slept > TICKS);
+}
+
+// And looking takes the mark away.
+static void a_mark_makes_a_write_seen(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    (void)kit_ground(world, 0.5f);
+    const cairn_hash128 before = kit_hash(world);
+    world->state.bodies[0].user = 7;
+    const cairn_kept_array *kept = &world->kept->arrays[CAIRN_ARRAY_BODIES];
+    assert_int_equal(kept->changed[0], 0);
+    cairn_kept_touch(world, CAIRN_ARRAY_BODIES, 0);
+    assert_false(cairn_hash_equal(before, kit_hash(world)));
+    assert_int_equal(kept->changed[0], 0);
+    cairn_world_destroy(world);
+}
+
+// What sleeps costs nothing: after the first look no block of it is marked by a step.
+static void a_step_marks_what_moves_alone(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    const cairn_vec3 half = vec3(0.5f, 0.5f, 0.5f);
+    (void)kit_ground(world, 0.5f);
+    for (int i = 0; i < 63; ++i) {
+        (void)kit_box(world, vec3(2.0f * (float)i, 0.5f, 0.0f), half, 1000.0f, 0.5f);
+    }
+    kit_run(world, 120);
+    assert_int_equal(cairn_world_counts_read(world).bodies_awake, 0);
+    (void)kit_sphere(world, vec3(0.0f, 50.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
+    (void)kit_hash(world);
+    kit_run(world, 1);
+    const cairn_kept *kept = world->kept;
+    for (uint32_t slot = 0; slot <= 64; ++slot) {
+        const uint32_t block = slot / cairn_kept_block(CAIRN_ARRAY_MOTIONS);
+        const bool last = block == 64 / cairn_kept_block(CAIRN_ARRAY_MOTIONS);
+        assert_int_equal(kept->arrays[CAIRN_ARRAY_MOTIONS].changed[block], last);
+        assert_int_equal(
+            kept->arrays[CAIRN_ARRAY_BODIES].changed[slot / cairn_kept_block(CAIRN_ARRAY_BODIES)],
+            0);
+        assert_int_equal(kept->arrays[CAIRN_ARRAY_CONTACTS].changed[block], 0);
+    }
+    cairn_world_destroy(world);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kept_hash_is_a_fresh_hash_whatever_happens),
+        cmocka_unit_test(a_mark_makes_a_write_seen),
+        cmocka_unit_test(a_step_marks_what_moves_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
