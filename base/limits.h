@@ -29,7 +29,12 @@
 #define CAIRN_SHAPES_MAX 131072
 #define CAIRN_JOINTS_MAX 65536
 #define CAIRN_CONTACTS_MAX 1048576
+#define CAIRN_HULLS_MAX 1024
 #define CAIRN_RULES_STATE_SIZE_MAX 65536
+
+// Points that a convex hull may be made from, and corners that it may have.
+#define CAIRN_HULL_POINTS_MAX 128
+#define CAIRN_HULL_VERTICES_MAX 32
 
 _Static_assert(CAIRN_PAYLOAD_SIZE_MAX < CAIRN_DATAGRAM_SIZE_MAX, "a payload fits its datagram");
 _Static_assert(CAIRN_SLOTS_MAX <= 255, "a slot is one byte, 255 is nobody");

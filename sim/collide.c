@@ -68,51 +68,86 @@ static void leave_b(cairn_manifold *manifold, const frames *f) {
     }
 }
 
+static bool is_polyhedron(const cairn_solid *solid) {
+    return solid->geometry->kind == CAIRN_SHAPE_BOX || solid->geometry->kind == CAIRN_SHAPE_HULL;
+}
+
+// In the frame of the polyhedron; normal from it to the half-space.
+static void collide_polyhedron_plane(
+    const cairn_solid *solid, const cairn_plane *plane, float margin, cairn_manifold *out) {
+    if (solid->geometry->kind == CAIRN_SHAPE_BOX) {
+        cairn_collide_box_plane(solid->geometry->half_extents, plane, margin, out);
+    } else {
+        cairn_collide_hull_plane(solid->hull, plane, margin, out);
+    }
+}
+
+// In the frame of the polyhedron; normal from the round shape to it.
+static void collide_round_polyhedron(
+    const cairn_round *round, const cairn_solid *solid, float margin, cairn_manifold *out) {
+    if (solid->geometry->kind == CAIRN_SHAPE_BOX) {
+        cairn_collide_round_box(round, solid->geometry->half_extents, margin, out);
+    } else {
+        cairn_collide_round_hull(round, solid->hull, margin, out);
+    }
+}
+
 static void collide_half_space_with(
-    const cairn_geometry *b, const frames *f, float margin, cairn_manifold *out) {
-    if (b->kind == CAIRN_SHAPE_BOX) {
+    const cairn_solid *b, const frames *f, float margin, cairn_manifold *out) {
+    if (is_polyhedron(b)) {
         const cairn_plane plane = plane_a_in_b(f);
-        cairn_collide_box_plane(b->half_extents, &plane, margin, out);
+        collide_polyhedron_plane(b, &plane, margin, out);
         leave_b(out, f);
     } else {
         const cairn_plane ground = {.normal = {.y = 1.0f}, .offset = 0.0f};
-        const cairn_round round = round_b_in_a(b, f);
+        const cairn_round round = round_b_in_a(b->geometry, f);
         cairn_collide_round_plane(&round, &ground, margin, out);
     }
     turn_round(out);
 }
 
 static void collide_with_half_space(
-    const cairn_geometry *a, const frames *f, float margin, cairn_manifold *out) {
+    const cairn_solid *a, const frames *f, float margin, cairn_manifold *out) {
     const cairn_plane plane = plane_b_in_a(f);
-    if (a->kind == CAIRN_SHAPE_BOX) {
-        cairn_collide_box_plane(a->half_extents, &plane, margin, out);
+    if (is_polyhedron(a)) {
+        collide_polyhedron_plane(a, &plane, margin, out);
     } else {
-        const cairn_round round = round_at_home(a);
+        const cairn_round round = round_at_home(a->geometry);
         cairn_collide_round_plane(&round, &plane, margin, out);
     }
 }
 
-static void collide_with_box(const cairn_geometry *a, const cairn_geometry *b, const frames *f,
+static void collide_polyhedra(const cairn_solid *a, const cairn_solid *b, const frames *f,
     float margin, uint32_t *axis_hint, cairn_manifold *out) {
-    if (a->kind == CAIRN_SHAPE_BOX) {
+    const cairn_geometry *box_a = a->geometry;
+    const cairn_geometry *box_b = b->geometry;
+    if (box_a->kind == CAIRN_SHAPE_BOX && box_b->kind == CAIRN_SHAPE_BOX) {
         cairn_collide_box(
-            a->half_extents, b->half_extents, &f->turn, f->offset, margin, axis_hint, out);
+            box_a->half_extents, box_b->half_extents, &f->turn, f->offset, margin, axis_hint, out);
     } else {
-        const cairn_round round = round_a_in_b(a, f);
-        cairn_collide_round_box(&round, b->half_extents, margin, out);
+        cairn_collide_hulls(a, b, &f->turn, f->offset, margin, axis_hint, out);
+    }
+}
+
+static void collide_with_polyhedron(const cairn_solid *a, const cairn_solid *b, const frames *f,
+    float margin, uint32_t *axis_hint, cairn_manifold *out) {
+    if (is_polyhedron(a)) {
+        collide_polyhedra(a, b, f, margin, axis_hint, out);
+    } else {
+        const cairn_round round = round_a_in_b(a->geometry, f);
+        collide_round_polyhedron(&round, b, margin, out);
         leave_b(out, f);
     }
 }
 
-static void collide_with_round(const cairn_geometry *a, const cairn_geometry *b, const frames *f,
+static void collide_with_round(const cairn_solid *a, const cairn_solid *b, const frames *f,
     float margin, cairn_manifold *out) {
-    const cairn_round round = round_b_in_a(b, f);
-    if (a->kind == CAIRN_SHAPE_BOX) {
-        cairn_collide_round_box(&round, a->half_extents, margin, out);
+    const cairn_round round = round_b_in_a(b->geometry, f);
+    if (is_polyhedron(a)) {
+        collide_round_polyhedron(&round, a, margin, out);
         turn_round(out);
     } else {
-        const cairn_round home = round_at_home(a);
+        const cairn_round home = round_at_home(a->geometry);
         cairn_collide_round(&home, &round, margin, out);
     }
 }
@@ -124,14 +159,14 @@ void cairn_collide_local(const cairn_solid *a, const cairn_solid *b, const cairn
     const frames f = {.turn = mat3_of_quat(b_in_a->rotation), .offset = b_in_a->position};
     if (b->geometry->kind == CAIRN_SHAPE_HALF_SPACE) {
         if (a->geometry->kind != CAIRN_SHAPE_HALF_SPACE) {
-            collide_with_half_space(a->geometry, &f, margin, out);
+            collide_with_half_space(a, &f, margin, out);
         }
     } else if (a->geometry->kind == CAIRN_SHAPE_HALF_SPACE) {
-        collide_half_space_with(b->geometry, &f, margin, out);
-    } else if (b->geometry->kind == CAIRN_SHAPE_BOX) {
-        collide_with_box(a->geometry, b->geometry, &f, margin, axis_hint, out);
+        collide_half_space_with(b, &f, margin, out);
+    } else if (is_polyhedron(b)) {
+        collide_with_polyhedron(a, b, &f, margin, axis_hint, out);
     } else {
-        collide_with_round(a->geometry, b->geometry, &f, margin, out);
+        collide_with_round(a, b, &f, margin, out);
     }
 }
 

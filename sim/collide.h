@@ -6,6 +6,7 @@
 // normal from the first to the second, in the frame that it names.
 
 #include "sim/geometry.h"
+#include "sim/hull.h"
 #include "sim/vec.h"
 
 // A sphere, or a capsule: the points within `radius` of the segment centre - half .. centre + half.
@@ -14,6 +15,13 @@ typedef struct cairn_round {
     cairn_vec3 half; // zero for a sphere
     float radius;
 } cairn_round;
+
+// The closest points of the segments of two round shapes.
+typedef struct cairn_closest {
+    cairn_vec3 a;
+    cairn_vec3 b;
+} cairn_closest;
+cairn_closest cairn_closest_of_segments(const cairn_round *a, const cairn_round *b);
 
 // Appends a point; at most CAIRN_MANIFOLD_POINTS_MAX fit, more are our own mistake.
 void cairn_manifold_add(
@@ -28,12 +36,6 @@ void cairn_collide_round(
 void cairn_collide_round_box(
     const cairn_round *round, cairn_vec3 half_extents, float margin, cairn_manifold *out);
 
-// The solid half of space below normal . p = offset.
-typedef struct cairn_plane {
-    cairn_vec3 normal;
-    float offset;
-} cairn_plane;
-
 // Round shape and plane in one frame, as is the result; normal from the shape to the solid.
 void cairn_collide_round_plane(
     const cairn_round *round, const cairn_plane *plane, float margin, cairn_manifold *out);
@@ -47,3 +49,16 @@ void cairn_collide_box_plane(
 // frame of box a; `turn` and `offset` lead from b's frame there.
 void cairn_collide_box(cairn_vec3 half_extents_a, cairn_vec3 half_extents_b, const cairn_mat3 *turn,
     cairn_vec3 offset, float margin, uint32_t *axis_hint, cairn_manifold *out);
+
+// Two convex polyhedra, each a hull or a box: as for two boxes.
+void cairn_collide_hulls(const cairn_solid *a, const cairn_solid *b, const cairn_mat3 *turn,
+    cairn_vec3 offset, float margin, uint32_t *axis_hint, cairn_manifold *out);
+
+// `round` in the hull's frame, as is the result; normal from the round shape to the hull.
+void cairn_collide_round_hull(
+    const cairn_round *round, const cairn_hull *hull, float margin, cairn_manifold *out);
+
+// The hull's lowest vertices, at most four; the plane in the hull's frame, as is the result; normal
+// from the hull to the solid.
+void cairn_collide_hull_plane(
+    const cairn_hull *hull, const cairn_plane *plane, float margin, cairn_manifold *out);

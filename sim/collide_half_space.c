@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/collide.h"
 
+#include "sim/clip.h"
+
 // The point midway between the surfaces lies half the height down.
 static void add_above(cairn_manifold *out, const cairn_plane *plane, cairn_vec3 lowest,
     float height, float margin, uint32_t feature) {
@@ -48,5 +50,42 @@ void cairn_collide_box_plane(
             (corner & 2u) != 0 ? 1.0f : -1.0f, (corner & 4u) != 0 ? 1.0f : -1.0f);
         const float height = vec3_dot(rise, sign) - plane->offset;
         add_above(out, plane, vec3_multiply(half_extents, sign), height, margin, corner);
+    }
+}
+
+// The vertices within the margin, seen from above, as the corners of a patch.
+static uint32_t low_vertices(
+    const cairn_hull *hull, const cairn_plane *plane, float margin, cairn_clip_point *low) {
+    uint32_t count = 0;
+    cairn_vec3 right;
+    cairn_vec3 forward;
+    vec3_tangents(plane->normal, &right, &forward);
+    for (uint32_t i = 0; i < hull->vertex_count; ++i) {
+        const cairn_vec3 vertex = hull->vertices[i];
+        const float height = vec3_dot(vertex, plane->normal) - plane->offset;
+        if (height <= margin) {
+            low[count++] = (cairn_clip_point){.x = vec3_dot(vertex, right),
+                .y = vec3_dot(vertex, forward),
+                .height = height,
+                .edge = i};
+        }
+    }
+    return count;
+}
+
+void cairn_collide_hull_plane(
+    const cairn_hull *hull, const cairn_plane *plane, float margin, cairn_manifold *out) {
+    out->normal = vec3_negate(plane->normal);
+    const float middle = vec3_dot(hull->centre, plane->normal) - plane->offset;
+    cairn_clip_point low[CAIRN_HULL_VERTICES_MAX];
+    uint32_t chosen[CAIRN_MANIFOLD_POINTS_MAX];
+    if (middle > margin + hull->outer) {
+        return;
+    }
+    const uint32_t count = low_vertices(hull, plane, margin, low);
+    const uint32_t chosen_count = cairn_patch_reduce(low, count, chosen);
+    for (uint32_t i = 0; i < chosen_count; ++i) {
+        const cairn_clip_point *point = &low[chosen[i]];
+        add_above(out, plane, hull->vertices[point->edge], point->height, margin, point->edge);
     }
 }

@@ -9,11 +9,6 @@
 // an end of one of the two segments.
 enum { FEATURE_CLOSEST = 0, FEATURE_STRETCH = 16 };
 
-typedef struct closest {
-    cairn_vec3 a; // on segment a
-    cairn_vec3 b; // on segment b
-} closest;
-
 static cairn_vec3 round_at(const cairn_round *round, float s) {
     return vec3_add_scaled(round->centre, round->half, s);
 }
@@ -27,7 +22,7 @@ static float sine_squared_scaled(const cairn_round *a, const cairn_round *b) {
 }
 
 // Ericson 2004, section 5.1.9, with the parameters of both segments in [-1, 1].
-static closest closest_of_segments(const cairn_round *a, const cairn_round *b) {
+cairn_closest cairn_closest_of_segments(const cairn_round *a, const cairn_round *b) {
     const cairn_vec3 offset = vec3_sub(a->centre, b->centre);
     const float aa = vec3_length_squared(a->half);
     const float bb = vec3_length_squared(b->half);
@@ -39,7 +34,7 @@ static closest closest_of_segments(const cairn_round *a, const cairn_round *b) {
     const float s = clamp_to_segment(ab * bo - ao * bb, skew ? denominator : 0.0f);
     const float t = clamp_to_segment(ab * s + bo, bb);
     const float again = clamp_to_segment(ab * t - ao, aa);
-    return (closest){.a = round_at(a, again), .b = round_at(b, t)};
+    return (cairn_closest){.a = round_at(a, again), .b = round_at(b, t)};
 }
 
 // When the two axes meet there is no direction from one to the other: leave at right angles to
@@ -82,7 +77,7 @@ static stretch stretch_beside(const cairn_round *a, const cairn_round *b) {
 }
 
 static void add_between(cairn_manifold *out, const cairn_round *a, const cairn_round *b,
-    closest pair, float margin, uint32_t feature) {
+    cairn_closest pair, float margin, uint32_t feature) {
     const float distance = vec3_dot(vec3_sub(pair.b, pair.a), out->normal);
     const float separation = distance - (a->radius + b->radius);
     if (separation <= margin) {
@@ -110,14 +105,14 @@ static void add_stretch(
     for (uint32_t i = 0; i < 2; ++i) {
         const cairn_vec3 on_a = round_at(a, ends[i]);
         const float t = clamp_to_segment(vec3_dot(b->half, vec3_sub(on_a, b->centre)), bb);
-        const closest pair = {.a = on_a, .b = round_at(b, t)};
+        const cairn_closest pair = {.a = on_a, .b = round_at(b, t)};
         add_between(out, a, b, pair, margin, FEATURE_STRETCH + features[i]);
     }
 }
 
 void cairn_collide_round(
     const cairn_round *a, const cairn_round *b, float margin, cairn_manifold *out) {
-    const closest pair = closest_of_segments(a, b);
+    const cairn_closest pair = cairn_closest_of_segments(a, b);
     const cairn_vec3 offset = vec3_sub(pair.b, pair.a);
     const float distance = vec3_length(offset);
     const float radii = a->radius + b->radius;

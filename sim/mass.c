@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/geometry.h"
 
+#include "sim/hull.h"
 #include "sim/vec.h"
 
 #define PI 3.14159265f
@@ -39,6 +40,14 @@ static cairn_mass mass_of_capsule(float radius, float half_height, float density
     return mass_of(cylinder + ball, across, along, across);
 }
 
+static cairn_mass mass_of_hull(const cairn_hull *hull, float density) {
+    cairn_mass mass = {.mass = density * hull->volume, .centre = hull->centre};
+    for (uint32_t i = 0; i < 6; ++i) {
+        mass.inertia[i] = density * hull->inertia[i];
+    }
+    return mass;
+}
+
 cairn_mass cairn_solid_mass(const cairn_solid *solid, float density) {
     const cairn_geometry *geometry = solid->geometry;
     switch (geometry->kind) {
@@ -48,6 +57,8 @@ cairn_mass cairn_solid_mass(const cairn_solid *solid, float density) {
         return mass_of_capsule(geometry->radius, geometry->half_height, density);
     case CAIRN_SHAPE_BOX:
         return mass_of_box(geometry->half_extents, density);
+    case CAIRN_SHAPE_HULL:
+        return mass_of_hull(solid->hull, density);
     default:
         return mass_of(0.0f, 0.0f, 0.0f, 0.0f);
     }

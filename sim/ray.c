@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/geometry.h"
 
+#include "sim/hull.h"
 #include "sim/vec.h"
 
 // A ray in the frame of the shape that it is cast at.
@@ -136,7 +137,38 @@ static hit cast_at_half_space(const ray *r) {
     return (hit){.met = true, .distance = r->origin.y / fall, .normal = vec3(0.0f, 1.0f, 0.0f)};
 }
 
-static hit cast(const cairn_geometry *geometry, const ray *r) {
+// The same as for a box, by the planes of all faces (Cyrus, Beck 1978).
+static hit cast_at_hull(const ray *r, const cairn_hull *hull) {
+    hit entry = {.met = true, .distance = -1.0f, .normal = vec3_zero()};
+    float leave = r->length;
+    bool inside = true;
+    for (uint32_t i = 0; i < hull->face_count; ++i) {
+        const cairn_plane *plane = &hull->planes[i];
+        const float height = vec3_dot(plane->normal, r->origin) - plane->offset;
+        const float climb = vec3_dot(plane->normal, r->direction);
+        inside = inside && height <= 0.0f;
+        if (climb == 0.0f) {
+            if (height > 0.0f) {
+                return missed;
+            }
+            continue;
+        }
+        const float at = (0.0f - height) / climb;
+        if (climb > 0.0f) {
+            leave = float_min(leave, at);
+        } else if (at > entry.distance) {
+            entry.distance = at;
+            entry.normal = plane->normal;
+        }
+    }
+    if (inside) {
+        return hit_inside(r);
+    }
+    return entry.distance >= 0.0f && entry.distance <= leave ? entry : missed;
+}
+
+static hit cast(const cairn_solid *solid, const ray *r) {
+    const cairn_geometry *geometry = solid->geometry;
     switch (geometry->kind) {
     case CAIRN_SHAPE_SPHERE:
         return cast_at_sphere(r, vec3_zero(), geometry->radius);
@@ -146,6 +178,8 @@ static hit cast(const cairn_geometry *geometry, const ray *r) {
         return cast_at_box(r, geometry->half_extents);
     case CAIRN_SHAPE_HALF_SPACE:
         return cast_at_half_space(r);
+    case CAIRN_SHAPE_HULL:
+        return cast_at_hull(r, solid->hull);
     default:
         return missed;
     }
@@ -157,7 +191,7 @@ bool cairn_solid_ray_cast(const cairn_solid *solid, const cairn_pose *pose, cair
     const ray local = {.origin = pose_apply_inverse(*pose, origin),
         .direction = quat_rotate_inverse(pose->rotation, direction),
         .length = vec3_dot(translation, direction)};
-    const hit found = cast(solid->geometry, &local);
+    const hit found = cast(solid, &local);
     if (!found.met) {
         return false;
     }

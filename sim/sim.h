@@ -257,6 +257,7 @@ typedef enum cairn_shape_kind {
     CAIRN_SHAPE_CAPSULE = 2,    // radius, half_height between the sphere centres, along local y
     CAIRN_SHAPE_BOX = 3,        // half_extents
     CAIRN_SHAPE_HALF_SPACE = 4, // solid below the local plane y = 0; static bodies only
+    CAIRN_SHAPE_HULL = 5,       // the hull of this id; its corners are in the shape's frame
 } cairn_shape_kind;
 
 typedef struct cairn_shape_def {

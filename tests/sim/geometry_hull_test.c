@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <setjmp.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/sim/hull_kit.h"
+
+static cairn_manifold collide(
+    const cairn_solid *a, const cairn_solid *b, const cairn_pose *pose, uint32_t *axis_hint) {
+    cairn_manifold manifold;
+    memset(&manifold, 0, sizeof manifold);
+    cairn_collide_local(a, b, pose, 0.02f, axis_hint, &manifold);
+    return manifold;
+}
+
+static float deepest(const cairn_manifold *manifold) {
+    float least = 1e9f;
+    for (uint32_t i = 0; i < manifold->point_count; ++i) {
+        least = float_min(least, manifold->points[i].separation);
+    }
+    return least;
+}
+
+static bool same_features(const cairn_manifold *a, const cairn_manifold *b) {
+    bool same = a->point_count == b->point_count;
+    for (uint32_t i = 0; same && i < a->point_count; ++i) {
+        bool found = false;
+        for (uint32_t k = 0; k < b->point_count; ++k) {
+            found = found || a->points[i].feature == b->points[k].feature;
+        }
+        same = found;
+    }
+    return same;
+}
+
+// ---- a box is also a hull
+
+// Which four of a patch of more are kept depends on where its polygon begins, and depths within a
+// five-hundredth of its size count as equal.
+static void expect_like(
+    const cairn_manifold *a, const cairn_manifold *b, uint32_t round, const char *what) {
+    const uint32_t most = a->point_count > b->point_count ? a->point_count : b->point_count;
+    const uint32_t least = a->point_count + b->point_count - most;
+    const bool counts = most == least || (most == 4 && least == 3);
+    if (!counts || vec3_distance(a->normal, b->normal) > 1e-3f ||
+        float_abs(deepest(a) - deepest(b)) > 3e-3f) {
+        fail_msg("%s, round %u: %u points at %g, %u at %g", what, round, a->point_count,
+            (double)deepest(a), b->point_count, (double)deepest(b));
+    }
+}
+
+// Sizes that differ, so that no two axes are as good as each other by construction.
+static void a_box_as_a_hull_touches_as_a_box(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(51);
+    const cairn_geometry big = box(1.0f, 0.7f, 1.3f);
+    const cairn_geometry small = box(0.4f, 0.3f, 0.5f);
+    const cairn_hull big_hull = box_hull(1.0f, 0.7f, 1.3f);
+    const cairn_hull small_hull = box_hull(0.4f, 0.3f, 0.5f);
+    const cairn_solid boxes[2] = {solid_of(&big), solid_of(&small)};
+    const cairn_solid hulls[2] = {hull_solid(&big_hull), hull_solid(&small_hull)};
+    uint32_t touching = 0;
+    for (uint32_t round = 0; round < 3000; ++round) {
+        const cairn_pose pose = random_pose(&random, 1.4f);
+        uint32_t hints[4] = {0};
+        const cairn_manifold boxed = collide(&boxes[0], &boxes[1], &pose, &hints[0]);
+        const cairn_manifold both = collide(&hulls[0], &hulls[1], &pose, &hints[1]);
+        const cairn_manifold first = collide(&hulls[0], &boxes[1], &pose, &hints[2]);
+        const cairn_manifold second = collide(&boxes[0], &hulls[1], &pose, &hints[3]);
+        expect_like(&both, &boxed, round, "hull and hull");
+        expect_like(&first, &boxed, round, "hull and box");
+        expect_like(&second, &boxed, round, "box and hull");
+        touching += boxed.point_count > 0;
+    }
+    assert_true(touching > 1000);
+}
+
+static void round_shapes_touch_a_box_as_they_touch_its_hull(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(52);
+    const cairn_geometry crate = box(0.6f, 0.4f, 0.5f);
+    const cairn_hull hull = box_hull(0.6f, 0.4f, 0.5f);
+    const cairn_geometry rounds[2] = {sphere(0.3f), capsule(0.2f, 0.4f)};
+    const cairn_solid boxed = solid_of(&crate);
+    const cairn_solid hulled = hull_solid(&hull);
+    uint32_t touching = 0;
+    for (uint32_t round = 0; round < 4000; ++round) {
+        const cairn_solid other = solid_of(&rounds[round % 2]);
+        const cairn_pose pose = random_pose(&random, 0.8f);
+        uint32_t hint = 0;
+        const cairn_manifold a = collide(&boxed, &other, &pose, &hint);
+        const cairn_manifold b = collide(&hulled, &other, &pose, &hint);
+        expect_like(&b, &a, round, "hull and round");
+        const cairn_manifold c = collide(&other, &boxed, &pose, &hint);
+        const cairn_manifold d = collide(&other, &hulled, &pose, &hint);
+        expect_like(&d, &c, round, "round and hull");
+        touching += a.point_count > 0;
+    }
+    assert_true(touching > 1000);
+}
+
+// ---- known contacts
+
+typedef struct known_case {
+    const char *rule;
+    cairn_solid a;
+    cairn_solid b;
+    cairn_pose pose;
+    uint32_t point_count;
+    cairn_vec3 normal;
+    float separation;
+} known_case;
+
+static void known_pairs_touch_as_their_table_says(void **state) {
+    (void)state;
+    const cairn_vec3 roof_points[6] = {
+        {-2, 0, -1}, {2, 0, -1}, {-2, 0, 1}, {2, 0, 1}, {-2, 1, 0}, {2, 1, 0}};
+    const cairn_vec3 spike_points[4] = {{-1, 2, -1}, {1, 2, -1}, {0, 2, 1}, {0, 0, 0}};
+    cairn_hull roof;
+    cairn_hull spike;
+    assert_true(built(roof_points, 6, &roof) && built(spike_points, 4, &spike));
+    const cairn_hull cube = box_hull(1, 1, 1);
+    const cairn_geometry ground = half_space();
+    const cairn_geometry crate = box(5, 1, 5);
+    const cairn_geometry ball = sphere(0.5f);
+    const cairn_geometry pill = capsule(0.5f, 1.0f);
+    const cairn_solid hull = hull_solid(&cube);
+    const cairn_solid wedge = hull_solid(&roof);
+    const cairn_solid tip = hull_solid(&spike);
+    const cairn_solid plane = solid_of(&ground);
+    const cairn_solid slab = solid_of(&crate);
+    const cairn_solid round = solid_of(&ball);
+    const cairn_solid lying = solid_of(&pill);
+    const cairn_pose on_side = turned(at(0, 1.45f, 0), vec3(0, 0, 1), 1.0f);
+    const cairn_vec3 up = vec3(0, 1, 0);
+    const known_case cases[] = {
+        {"cube on cube", hull, hull, at(0, 1.99f, 0), 4, up, -0.01f},
+        {"cube within the margin", hull, hull, at(0, 2.01f, 0), 4, up, 0.01f},
+        {"cube beyond the margin", hull, hull, at(0, 2.03f, 0), 0, up, 0},
+        {"cube on slab", slab, hull, at(3, 1.95f, 2), 4, up, -0.05f},
+        {"slab on cube", hull, slab, at(3, 1.95f, 2), 4, up, -0.05f},
+        {"cube on ground", plane, hull, at(3, 0.95f, 2), 4, up, -0.05f},
+        {"roof on ground", plane, wedge, at(3, 0.0f, 2), 4, up, 0},
+        {"tip on ground", plane, tip, at(3, -0.01f, 2), 1, up, -0.01f},
+        {"tip on cube", hull, tip, at(0.3f, 0.98f, 0.1f), 1, up, -0.02f},
+        {"slab on a ridge", wedge, slab, at(0, 1.98f, 0), 2, up, -0.02f},
+        {"ball on cube", hull, round, at(0.2f, 1.45f, 0.1f), 1, up, -0.05f},
+        {"ball on ridge", wedge, round, at(0.2f, 1.45f, 0), 1, up, -0.05f},
+        {"ball inside", hull, round, at(0, 0.9f, 0), 1, up, -0.6f},
+        {"capsule lying on cube", hull, lying, on_side, 2, up, -0.05f},
+        {"capsule standing on cube", hull, lying, at(0, 2.45f, 0), 1, up, -0.05f},
+        {"capsule across a ridge", wedge, lying, turned(at(0, 1.45f, 0), vec3(1, 0, 0), 1.0f), 1,
+            up, -0.05f},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        const known_case *c = &cases[i];
+        uint32_t hint = 0;
+        const cairn_manifold m = collide(&c->a, &c->b, &c->pose, &hint);
+        if (m.point_count != c->point_count ||
+            (m.point_count > 0 && (vec3_distance(m.normal, c->normal) > 1e-4f ||
+                                      float_abs(deepest(&m) - c->separation) > 1e-4f))) {
+            fail_msg("%s: %u points at %g along %g %g %g", c->rule, m.point_count,
+                (double)deepest(&m), (double)m.normal.x, (double)m.normal.y, (double)m.normal.z);
+        }
+    }
+}
+
+// ---- against a search that tries directions
+
+static float reach(const cairn_solid *solid, const cairn_pose *pose, cairn_vec3 n) {
+    const cairn_vec3 local = quat_rotate_inverse(pose->rotation, n);
+    const cairn_geometry *g = solid->geometry;
+    float core = g->radius + g->half_height * float_abs(local.y);
+    if (g->kind == CAIRN_SHAPE_BOX) {
+        core = vec3_dot(vec3_abs(local), g->half_extents);
+    }
+    if (g->kind == CAIRN_SHAPE_HULL) {
+        core = -1e9f;
+        for (uint32_t i = 0; i < solid->hull->vertex_count; ++i) {
+            core = float_max(core, vec3_dot(local, solid->hull->vertices[i]));
+        }
+    }
+    return vec3_dot(pose->position, n) + core;
+}
+
+static float gap(const cairn_solid *a, const cairn_solid *b, const cairn_pose *pose, cairn_vec3 n) {
+    const cairn_pose home = pose_identity();
+    return 0.0f - reach(b, pose, vec3_negate(n)) - reach(a, &home, n);
+}
+
+static float search(
+    const cairn_solid *a, const cairn_solid *b, const cairn_pose *pose, cairn_random *random) {
+    float found = -1e9f;
+    for (uint32_t start = 0; start < 24; ++start) {
+        const cairn_vec3 first = start == 0 ? pose->position : random_vec3(random, 1.0f);
+        cairn_vec3 n = vec3_normalize(first, vec3(0, 1, 0));
+        float best = gap(a, b, pose, n);
+        for (float step = 0.4f; step > 1e-4f; step *= 0.6f) {
+            for (uint32_t i = 0; i < 12; ++i) {
+                const cairn_vec3 tried = vec3_normalize(vec3_add(n, random_vec3(random, step)), n);
+                const float here = gap(a, b, pose, tried);
+                n = vec3_select(here > best, tried, n);
+                best = float_max(best, here);
+            }
+        }
+        found = float_max(found, best);
+    }
+    return found;
+}
+
+static void contacts_agree_with_a_search_over_directions(void **state) {
+    (void)state;
+    uint32_t touching = 0;
+    for (uint32_t seed = 1; seed <= 240; ++seed) {
+        cairn_random random = cairn_random_of(seed);
+        const cairn_hull first = random_hull(&random, 5 + seed % 20, random_vec3(&random, 0.5f));
+        const cairn_hull second = random_hull(&random, 5 + seed % 7, vec3_zero());
+        const cairn_geometry other = random_geometry(&random, 1 + seed % 3);
+        const cairn_solid a = hull_solid(&first);
+        const cairn_solid b = seed % 4 == 0 ? hull_solid(&second) : solid_of(&other);
+        const cairn_pose pose = random_pose(&random, 1.2f);
+        const float searched = search(&a, &b, &pose, &random);
+        uint32_t hint = 0;
+        const cairn_manifold m = collide(&a, &b, &pose, &hint);
+        if (m.point_count == 0) {
+            // Polyhedra are measured along axes, which near a corner is short of the distance.
+            if (searched < 0.0f) {
+                fail_msg("seed %u: no contact at %g", seed, (double)searched);
+            }
+            continue;
+        }
+        touching += 1;
+        const float along = gap(&a, &b, &pose, m.normal);
+        const float slack = 0.11f * float_abs(searched) + 0.01f;
+        if (along < searched - slack || deepest(&m) > searched + slack ||
+            deepest(&m) < along - 1e-3f) {
+            fail_msg("seed %u: normal %g, deepest %g, search %g", seed, (double)along,
+                (double)deepest(&m), (double)searched);
+        }
+        for (uint32_t i = 0; i < m.point_count; ++i) {
+            for (uint32_t k = 0; k < first.face_count; ++k) {
+                const float height =
+                    vec3_dot(first.planes[k].normal, m.points[i].position) - first.planes[k].offset;
+                assert_true(height <= 0.5f * float_abs(m.points[i].separation) + 0.01f);
+            }
+        }
+    }
+    assert_true(touching > 80);
+}
+
+// ---- what is kept from step to step
+
+static void a_hint_that_came_out_comes_out_again(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(53);
+    uint32_t edges = 0;
+    uint32_t kept = 0;
+    const cairn_hull shapes[4] = {icosahedron(0.5f), random_hull(&random, 20, vec3_zero()),
+        random_hull(&random, 6, vec3(0.2f, 0, 0)), box_hull(0.5f, 0.4f, 0.6f)};
+    for (uint32_t round = 0; round < 12000; ++round) {
+        const cairn_solid a = hull_solid(&shapes[round % 4]);
+        const cairn_solid b = hull_solid(&shapes[round / 4 % 4]);
+        const cairn_pose pose = random_pose(&random, 0.7f);
+        const uint32_t part = (uint32_t)cairn_random_below(&random, 3);
+        const uint32_t low = (uint32_t)cairn_random_below(&random, 32);
+        const uint32_t high = (uint32_t)cairn_random_below(&random, 32);
+        const uint32_t given = part == 0 ? low : part == 1 ? 128 + low : 256 + 128 * high + low;
+        uint32_t first_hint = given;
+        const cairn_manifold first = collide(&a, &b, &pose, &first_hint);
+        uint32_t second_hint = first_hint;
+        const cairn_manifold again = collide(&a, &b, &pose, &second_hint);
+        assert_int_equal(first_hint, second_hint);
+        assert_memory_equal(&first, &again, sizeof first);
+        edges += first.point_count > 0 && first_hint >= 256 ? 1 : 0;
+        kept += first.point_count > 0 && given != 0 && first_hint == given ? 1 : 0;
+    }
+    assert_true(edges > 100);
+    assert_true(kept > 50);
+}
+
+static void whatever_the_hint_says_it_is_looked_up_with_care(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(54);
+    const cairn_hull ball = icosahedron(0.5f);
+    const cairn_solid a = hull_solid(&ball);
+    const cairn_pose pose = at(0, 0.8f, 0.1f);
+    for (uint32_t round = 0; round < 5000; ++round) {
+        uint32_t hint = (uint32_t)cairn_random_next(&random) >> cairn_random_below(&random, 32);
+        const cairn_manifold m = collide(&a, &a, &pose, &hint);
+        assert_true(m.point_count > 0);
+        assert_true(float_abs(vec3_length(m.normal) - 1.0f) < 1e-5f);
+    }
+}
+
+static void swaying_a_little_keeps_every_feature(void **state) {
+    (void)state;
+    const cairn_hull ball = icosahedron(0.5f);
+    const cairn_hull cube = box_hull(0.5f, 0.5f, 0.5f);
+    const cairn_geometry floor = box(5, 0.5f, 5);
+    const cairn_geometry ground = half_space();
+    const cairn_solid round = hull_solid(&ball);
+    const cairn_solid crate = hull_solid(&cube);
+    const cairn_solid slab = solid_of(&floor);
+    const cairn_solid plane = solid_of(&ground);
+    // The quaternion that lays a face of the icosahedron level: from its normal to straight down.
+    const cairn_vec3 n = ball.planes[0].normal;
+    const cairn_vec3 down = vec3(0, -1, 0);
+    const cairn_vec3 axis = vec3_cross(n, down);
+    const cairn_quat level = quat_normalize(
+        (cairn_quat){.x = axis.x, .y = axis.y, .z = axis.z, .w = 1.0f + vec3_dot(n, down)});
+    const struct {
+        const char *rule;
+        cairn_solid a;
+        cairn_solid b;
+        cairn_pose pose;
+        uint32_t count;
+    } cases[] = {
+        {"cube on cube", crate, crate, at(0, 1, 0), 4},
+        {"cube on slab", slab, crate, at(1, 1, 2), 4},
+        {"cube on ground", plane, crate, at(1, 0.5f, 2), 4},
+        {"icosahedron on a face", slab, round,
+            {.position = {0, 0.5f + ball.inner, 0}, .rotation = level}, 3},
+        {"icosahedron on ground", plane, round, {.position = {0, ball.inner, 0}, .rotation = level},
+            3},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        cairn_random random = cairn_random_of(55);
+        uint32_t hint = 0;
+        cairn_manifold settled = {.point_count = 0};
+        for (uint32_t step = 0; step < 500; ++step) {
+            const cairn_quat turn = quat_of_small_angle(random_vec3(&random, 3e-4f));
+            const cairn_pose pose = {
+                .position = vec3_add(cases[i].pose.position, random_vec3(&random, 5e-4f)),
+                .rotation = quat_multiply(turn, cases[i].pose.rotation)};
+            const cairn_manifold now = collide(&cases[i].a, &cases[i].b, &pose, &hint);
+            settled = step < 50 ? now : settled;
+            if (now.point_count != cases[i].count || !same_features(&settled, &now)) {
+                fail_msg("%s: step %u has %u points", cases[i].rule, step, now.point_count);
+            }
+        }
+    }
+}
+
+static void features_of_one_manifold_differ(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(56);
+    for (uint32_t round = 0; round < 1500; ++round) {
+        const cairn_hull first = random_hull(&random, 6 + round % 12, vec3_zero());
+        const cairn_hull second = random_hull(&random, 6 + round % 5, vec3_zero());
+        const cairn_geometry pill = capsule(0.2f, 0.5f);
+        const cairn_solid a = hull_solid(&first);
+        const cairn_solid b = round % 3 == 0 ? solid_of(&pill) : hull_solid(&second);
+        const cairn_pose pose = random_pose(&random, 0.8f);
+        uint32_t hint = 0;
+        const cairn_manifold m = collide(&a, &b, &pose, &hint);
+        for (uint32_t i = 0; i < m.point_count; ++i) {
+            for (uint32_t k = i + 1; k < m.point_count; ++k) {
+                assert_int_not_equal(m.points[i].feature, m.points[k].feature);
+            }
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_box_as_a_hull_touches_as_a_box),
+        cmocka_unit_test(round_shapes_touch_a_box_as_they_touch_its_hull),
+        cmocka_unit_test(known_pairs_touch_as_their_table_says),
+        cmocka_unit_test(contacts_agree_with_a_search_over_directions),
+        cmocka_unit_test(a_hint_that_came_out_comes_out_again),
+        cmocka_unit_test(whatever_the_hint_says_it_is_looked_up_with_care),
+        cmocka_unit_test(swaying_a_little_keeps_every_feature),
+        cmocka_unit_test(features_of_one_manifold_differ),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

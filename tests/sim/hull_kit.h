@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Clouds of points for hulls, and a hull as a solid.
+
+#include "sim/hull.h"
+#include "tests/sim/geometry_kit.h"
+
+static inline cairn_solid hull_solid(const cairn_hull *hull) {
+    static const cairn_geometry geometry = {.kind = CAIRN_SHAPE_HULL};
+    return (cairn_solid){.geometry = &geometry, .hull = hull};
+}
+
+static inline void box_points(float x, float y, float z, cairn_vec3 out[8]) {
+    for (uint32_t i = 0; i < 8; ++i) {
+        out[i] = vec3((i & 1u) != 0 ? x : -x, (i & 2u) != 0 ? y : -y, (i & 4u) != 0 ? z : -z);
+    }
+}
+
+// The twelve corners (0, +-1, +-g) and their rotations, g the golden ratio, on a ball of `radius`.
+static inline void icosahedron_points(float radius, cairn_vec3 out[12]) {
+    const float one = 0.52573111f * radius;
+    const float golden = 0.85065081f * radius;
+    for (uint32_t i = 0; i < 4; ++i) {
+        const float a = (i & 1u) != 0 ? one : -one;
+        const float b = (i & 2u) != 0 ? golden : -golden;
+        out[i] = vec3(0.0f, a, b);
+        out[4 + i] = vec3(a, b, 0.0f);
+        out[8 + i] = vec3(b, 0.0f, a);
+    }
+}
+
+static inline bool built(const cairn_vec3 *points, uint32_t count, cairn_hull *out) {
+    return cairn_hull_settle(points, count, out) == NULL;
+}
+
+static inline cairn_hull icosahedron(float radius) {
+    cairn_vec3 points[12];
+    cairn_hull hull;
+    icosahedron_points(radius, points);
+    (void)built(points, 12, &hull);
+    return hull;
+}
+
+static inline cairn_hull box_hull(float x, float y, float z) {
+    cairn_vec3 points[8];
+    cairn_hull hull;
+    box_points(x, y, z, points);
+    (void)built(points, 8, &hull);
+    return hull;
+}
+
+// Points on an ellipsoid about `centre`, between 0.3 and 1 in radius: nearly all are corners.
+static inline cairn_hull random_hull(cairn_random *random, uint32_t count, cairn_vec3 centre) {
+    cairn_vec3 points[CAIRN_HULL_POINTS_MAX];
+    cairn_hull hull;
+    do {
+        const float x = random_between(random, 0.3f, 1.0f);
+        const float y = random_between(random, 0.3f, 1.0f);
+        const float z = random_between(random, 0.3f, 1.0f);
+        for (uint32_t i = 0; i < count; ++i) {
+            const cairn_vec3 way = vec3_normalize(random_vec3(random, 1.0f), vec3(1, 0, 0));
+            points[i] = vec3_add(centre, vec3_multiply(way, vec3(x, y, z)));
+        }
+    } while (!built(points, count, &hull));
+    return hull;
+}
