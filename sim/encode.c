@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "sim/decode_check.h"
 #include "sim/fields.h"
+#include "sim/kept.h"
 
 #define ENCODE_MAGIC 0x574e5243u // "CRNW" read as bytes
 
@@ -137,12 +138,15 @@ cairn_status cairn_world_decode(
     if (status != CAIRN_OK) {
         return status;
     }
+    bool differed[CAIRN_ARRAY_COUNT];
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        differed[array] = true;
         const uint32_t count = cairn_array_count(world->spare.settings, array);
         memcpy(cairn_state_array(&world->state, array), cairn_state_array(&world->spare, array),
             count * cairn_array_element_size(array));
     }
-    cairn_world_derive(world);
+    cairn_kept_touch_all(world);
+    cairn_world_derive(world, differed);
     return CAIRN_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/fields.h"
+#include "sim/kept.h"
 #include "sim/negative_control.h"
 
 typedef struct save_header {
@@ -86,6 +87,50 @@ static void forget_impulses(cairn_world *world) {
             contact->points[k].normal_impulse = 0.0f;
         }
     }
+    cairn_kept_touch_from(world, CAIRN_ARRAY_CONTACTS, 0);
+}
+
+// Copies what differs and marks it for the hash, run by run of the hash's blocks: after a rollback
+// of some ticks most of a world is as it was, and what follows from that may be kept. Returns
+// whether anything differed.
+static bool restore(cairn_world *world, cairn_array array, const unsigned char *bytes) {
+    const size_t live = live_size(world->state.settings, array);
+    const uint32_t elements = cairn_kept_block(array);
+    const size_t block = elements * cairn_array_element_size(array);
+    unsigned char *to = cairn_state_array(&world->state, array);
+    bool differed = false;
+    uint32_t first = 0; // element that `at` begins with
+    for (size_t at = 0; at < live;) {
+        const size_t begin = at;
+        while (
+            at < live && memcmp(to + at, bytes + at, live - at < block ? live - at : block) != 0) {
+            cairn_kept_touch(world, array, first);
+            at += block;
+            first += elements;
+        }
+        if (at > begin) {
+            memcpy(to + begin, bytes + begin, (at < live ? at : live) - begin);
+            differed = true;
+        }
+        at += block;
+        first += elements;
+    }
+    return differed;
+}
+
+static void restore_all(
+    cairn_world *world, const unsigned char *at, bool differed[CAIRN_ARRAY_COUNT]) {
+    // The settings come first, and with them how much there is of everything else.
+    const cairn_settings before = *world->state.settings;
+    memcpy(world->state.settings, at, sizeof before);
+    at += sizeof before;
+    differed[CAIRN_ARRAY_SETTINGS] = true;
+    for (cairn_array array = 1; array < CAIRN_ARRAY_COUNT; ++array) {
+        differed[array] =
+            restore(world, array, at) ||
+            cairn_array_count(&before, array) != cairn_array_count(world->state.settings, array);
+        at += live_size(world->state.settings, array);
+    }
 }
 
 cairn_status cairn_world_load(cairn_world *world, const void *bytes, size_t size) {
@@ -94,16 +139,11 @@ cairn_status cairn_world_load(cairn_world *world, const void *bytes, size_t size
         return CAIRN_MALFORMED;
     }
     at += sizeof(save_header);
-    // The settings come first, and with them how much there is of everything else.
-    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        const size_t live = array == CAIRN_ARRAY_SETTINGS ? sizeof(cairn_settings)
-                                                          : live_size(world->state.settings, array);
-        memcpy(cairn_state_array(&world->state, array), at, live);
-        at += live;
-    }
+    bool differed[CAIRN_ARRAY_COUNT];
+    restore_all(world, at, differed);
     if (control_restore_forgets_impulses) {
         forget_impulses(world);
     }
-    cairn_world_derive(world);
+    cairn_world_derive(world, differed);
     return CAIRN_OK;
 }

@@ -177,9 +177,9 @@ cairn_state cairn_state_view(const cairn_settings *settings, void *memory) {
         .rules = at[CAIRN_ARRAY_RULES]};
 }
 
-void cairn_world_derive(cairn_world *world) {
+static void link_shapes(cairn_world *world) {
     const cairn_state *state = &world->state;
-    memset(world->shape_first, 0, world->def.body_capacity * sizeof *world->shape_first);
+    memset(world->shape_first, 0, state->settings->body_slots * sizeof *world->shape_first);
     for (uint32_t i = state->settings->shape_slots; i > 0; --i) {
         if (cairn_state_has(state, CAIRN_ARRAY_SHAPES, i - 1)) {
             const uint32_t body = state->shapes[i - 1].body;
@@ -187,10 +187,16 @@ void cairn_world_derive(cairn_world *world) {
             world->shape_first[body] = i;
         }
     }
-    cairn_kept_touch_all(world);
-    world->body_hint = 0;
-    world->shape_hint = 0;
-    world->joint_hint = 0;
+}
+
+void cairn_world_derive(cairn_world *world, const bool differed[CAIRN_ARRAY_COUNT]) {
+    if (differed[CAIRN_ARRAY_SHAPE_IDS] || differed[CAIRN_ARRAY_SHAPES] ||
+        differed[CAIRN_ARRAY_BODY_IDS]) {
+        link_shapes(world);
+    }
+    world->body_hint = differed[CAIRN_ARRAY_BODY_IDS] ? 0 : world->body_hint;
+    world->shape_hint = differed[CAIRN_ARRAY_SHAPE_IDS] ? 0 : world->shape_hint;
+    world->joint_hint = differed[CAIRN_ARRAY_JOINT_IDS] ? 0 : world->joint_hint;
     world->contacts_stale = true;
     world->near.valid = false;
     world->event_count = 0;

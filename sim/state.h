@@ -318,8 +318,9 @@ cairn_settings cairn_settings_of(const cairn_world_def *def);
 size_t cairn_state_size(const cairn_settings *settings);
 cairn_state cairn_state_view(const cairn_settings *settings, void *memory);
 
-// Rebuilds what follows from the block: shape lists and free-slot hints; forgets events.
-void cairn_world_derive(cairn_world *world);
+// Rebuilds what follows from arrays that are no longer what they were: shape lists and free-slot
+// hints; forgets events.
+void cairn_world_derive(cairn_world *world, const bool differed[CAIRN_ARRAY_COUNT]);
 
 // The hash from the words of the block alone, whatever leaves are kept.
 cairn_world_hash cairn_world_hash_fresh(const cairn_world *world);
