@@ -9,13 +9,14 @@
 #include "sim/slots.h"
 #include "sim/step.h"
 
-// Where four bodies in motion make a block, a leaf costs a little more than reading it, and one
-// body that moves among sleepers drags few others along.
+// Four elements, or as many small ones as fit into this many bytes: then a leaf costs a little more
+// than reading it, and one body that moves among sleepers drags few others along.
+#define BLOCK_ELEMENTS_MIN_SHIFT 2
 #define BLOCK_SIZE 256
 
 static uint32_t block_shift(cairn_array array) {
     const size_t size = cairn_array_element_size(array);
-    uint32_t shift = 0;
+    uint32_t shift = BLOCK_ELEMENTS_MIN_SHIFT;
     while ((size << (shift + 1)) <= BLOCK_SIZE) {
         ++shift;
     }
