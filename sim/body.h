@@ -23,6 +23,11 @@ cairn_sym3 cairn_sym3_inverse_scaled(cairn_sym3 m);
 
 // Whether velocities and pose are finite and within the sound limits.
 bool cairn_motion_sound(const cairn_motion *motion);
+// The same, and so it will be after a step of its forces.
+bool cairn_body_bears_forces(const cairn_world *world, uint32_t slot);
+// Force and torque are used up. Written only when there is something to forget: as a rule the cold
+// part of a body stays clean.
+void cairn_body_forget_forces(cairn_world *world, uint32_t slot);
 // Puts it to rest where it is, static from now on, and counts it.
 void cairn_body_quarantine(cairn_world *world, uint32_t slot);
 
@@ -42,6 +47,13 @@ static inline bool cairn_body_active(const cairn_world *world, uint32_t slot) {
     default:
         return false;
     }
+}
+// Whether impulses move it in this step.
+static inline bool cairn_body_moved_by_impulses(const cairn_world *world, uint32_t slot) {
+    const cairn_body *body = &world->state.bodies[slot];
+    return body->kind == CAIRN_BODY_DYNAMIC && body->inverse_mass > 0.0f &&
+           world->state.rests[slot].state != CAIRN_REST_ASLEEP &&
+           cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot);
 }
 // Active, or disturbed since the last step.
 static inline bool cairn_body_stirs(const cairn_world *world, uint32_t slot) {

@@ -93,8 +93,8 @@ static float normal_target(
 
 static void prepare_row(const cairn_world *world, const cairn_contact_constraint *constraint,
     const cairn_manifold_point *at, float restitution, cairn_contact_row *row) {
-    const cairn_solver_body *a = &world->scratch.bodies[constraint->body_a];
-    const cairn_solver_body *b = &world->scratch.bodies[constraint->body_b];
+    const cairn_classic_body *a = &world->scratch.bodies[constraint->body_a];
+    const cairn_classic_body *b = &world->scratch.bodies[constraint->body_b];
     row->arm_a = vec3_sub(at->position, world->state.motions[constraint->body_a].position);
     row->arm_b = vec3_sub(at->position, world->state.motions[constraint->body_b].position);
     row->normal_mass = row_mass(a, row->arm_a, b, row->arm_b, constraint->normal);
@@ -127,8 +127,8 @@ static void prepare_contact(
         prepare_row(world, constraint, &manifold->points[i], restitution, row);
         row->friction_bound = bound;
         row->normal_impulse = warm ? point->normal_impulse : 0.0f;
-        row->tangent_impulse[0] = warm ? point->tangent_impulse[0] : 0.0f;
-        row->tangent_impulse[1] = warm ? point->tangent_impulse[1] : 0.0f;
+        row->tangent_impulse[0] = warm ? contact->tangent_impulse[2 * i] : 0.0f;
+        row->tangent_impulse[1] = warm ? contact->tangent_impulse[2 * i + 1] : 0.0f;
     }
 }
 
@@ -149,8 +149,8 @@ void cairn_contacts_warm_start(cairn_world *world) {
     cairn_scratch *scratch = &world->scratch;
     for (uint32_t i = 0; i < scratch->contact_batches.start[CAIRN_BATCHES]; ++i) {
         const cairn_contact_constraint *constraint = &scratch->contact_constraints[i];
-        cairn_solver_body *a = &scratch->bodies[constraint->body_a];
-        cairn_solver_body *b = &scratch->bodies[constraint->body_b];
+        cairn_classic_body *a = &scratch->bodies[constraint->body_a];
+        cairn_classic_body *b = &scratch->bodies[constraint->body_b];
         for (uint32_t k = 0; k < constraint->row_count; ++k) {
             const cairn_contact_row *row = &constraint->rows[k];
             cairn_vec3 impulse = vec3_scale(constraint->normal, row->normal_impulse);
@@ -165,7 +165,7 @@ void cairn_contacts_warm_start(cairn_world *world) {
 // Both friction rows of a point: the pair of accumulated impulses stays inside the circle whose
 // radius is mu times the normal impulse, or each by itself inside the constant bound.
 static void solve_friction(const cairn_contact_constraint *constraint, cairn_contact_row *row,
-    bool coulomb, cairn_solver_body *a, cairn_solver_body *b) {
+    bool coulomb, cairn_classic_body *a, cairn_classic_body *b) {
     const cairn_vec3 velocity = point_velocity(a, row->arm_a, b, row->arm_b);
     float sum[2];
     for (int t = 0; t < 2; ++t) {
@@ -194,7 +194,7 @@ static void solve_friction(const cairn_contact_constraint *constraint, cairn_con
 }
 
 static void solve_normal(const cairn_contact_constraint *constraint, cairn_contact_row *row,
-    cairn_solver_body *a, cairn_solver_body *b) {
+    cairn_classic_body *a, cairn_classic_body *b) {
     const float speed = vec3_dot(point_velocity(a, row->arm_a, b, row->arm_b), constraint->normal);
     const float sum = float_max(row->normal_impulse + row->normal_mass * (row->bias - speed), 0.0f);
     const cairn_vec3 impulse = vec3_scale(constraint->normal, sum - row->normal_impulse);
@@ -204,8 +204,8 @@ static void solve_normal(const cairn_contact_constraint *constraint, cairn_conta
 }
 
 static void solve_contact(cairn_world *world, cairn_contact_constraint *constraint) {
-    cairn_solver_body *a = &world->scratch.bodies[constraint->body_a];
-    cairn_solver_body *b = &world->scratch.bodies[constraint->body_b];
+    cairn_classic_body *a = &world->scratch.bodies[constraint->body_a];
+    cairn_classic_body *b = &world->scratch.bodies[constraint->body_b];
     const bool coulomb = !constant_friction(world);
     for (uint32_t i = 0; i < constraint->row_count; ++i) {
         solve_friction(constraint, &constraint->rows[i], coulomb, a, b);
@@ -237,8 +237,8 @@ void cairn_contacts_store(cairn_world *world) {
             const cairn_contact_row *row = &constraint->rows[k];
             cairn_contact_point *point = &contact->points[k];
             point->normal_impulse = impulse_kept(row->normal_impulse);
-            point->tangent_impulse[0] = impulse_kept(row->tangent_impulse[0]);
-            point->tangent_impulse[1] = impulse_kept(row->tangent_impulse[1]);
+            contact->tangent_impulse[2 * k] = impulse_kept(row->tangent_impulse[0]);
+            contact->tangent_impulse[2 * k + 1] = impulse_kept(row->tangent_impulse[1]);
         }
     }
 }

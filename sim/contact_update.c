@@ -86,15 +86,28 @@ static uint64_t contact_key(const cairn_contact *contact) {
     return (uint64_t)id_index(contact->shape_a) << 32 | id_index(contact->shape_b);
 }
 
-// Impulses of the points that were there in the last step, found by feature.
-static void match_points(const cairn_contact *old, cairn_contact *contact) {
+// Impulses of the points that were there in the last step, found by feature. Friction of a whole
+// patch stays with it whatever its points do.
+static void match_points(
+    const cairn_world *world, const cairn_contact *old, cairn_contact *contact) {
+    const bool per_point = world->def.solver == CAIRN_SOLVER_CLASSIC;
+    contact->colour = old->colour;
+    if (!per_point) {
+        memcpy(contact->tangent_impulse, old->tangent_impulse, sizeof old->tangent_impulse);
+    }
     for (uint32_t i = 0; i < contact->point_count; ++i) {
         cairn_contact_point *point = &contact->points[i];
-        for (uint32_t k = 0; k < old->point_count; ++k) {
-            if (old->points[k].feature == point->feature) {
-                *point = old->points[k];
-                break;
-            }
+        uint32_t k = 0;
+        while (k < old->point_count && old->points[k].feature != point->feature) {
+            ++k;
+        }
+        if (k == old->point_count) {
+            continue;
+        }
+        *point = old->points[k];
+        if (per_point) {
+            contact->tangent_impulse[2 * i] = old->tangent_impulse[2 * k];
+            contact->tangent_impulse[2 * i + 1] = old->tangent_impulse[2 * k + 1];
         }
     }
 }
@@ -130,7 +143,7 @@ static void touch(cairn_world *world, cairn_pair pair, const cairn_contact *old)
         contact.points[i].feature = manifold.points[i].feature;
     }
     if (same) {
-        match_points(old, &contact);
+        match_points(world, old, &contact);
     }
     scratch->manifolds[scratch->contact_count] = manifold;
     scratch->carried[scratch->contact_count] = 0;

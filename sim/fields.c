@@ -26,12 +26,18 @@ static const cairn_field settings_fields[] = {
     WORD(contact_capacity, CAIRN_CONTACTS_MAX),
     WORD(tick_rate_hz, CAIRN_TICK_RATE_HZ_MAX),
     VEC3(gravity, CAIRN_GRAVITY_MAX),
+    WORD(solver, CAIRN_SOLVER_CLASSIC),
+    WORD(substeps, CAIRN_SUBSTEPS_MAX),
     WORD(iterations, 255),
     WORD(friction_model, CAIRN_FRICTION_CONSTANT),
     WORD(warm_start, 1),
     WORD(sleep, 1),
     SIZE(baumgarte, 1.0f),
     SIZE(slop, CAIRN_SLOP_MAX),
+    SIZE(contact_hertz, CAIRN_HERTZ_MAX),
+    SIZE(contact_damping, CAIRN_DAMPING_RATIO_MAX),
+    SIZE(joint_hertz, CAIRN_HERTZ_MAX),
+    SIZE(joint_damping, CAIRN_DAMPING_RATIO_MAX),
     SIZE(restitution_threshold, CAIRN_SPEED_MAX),
     WORD(seed_low, ANY),
     WORD(seed_high, ANY),
@@ -133,9 +139,7 @@ static const cairn_field joint_fields[] = {
 
 #define ELEMENT cairn_contact
 #define POINT(index)                                                                               \
-    WORD(points[index].feature, ANY), SIZE(points[index].normal_impulse, HUGE_FLOAT),              \
-        FLOAT(points[index].tangent_impulse[0], HUGE_FLOAT),                                       \
-        FLOAT(points[index].tangent_impulse[1], HUGE_FLOAT)
+    WORD(points[index].feature, ANY), SIZE(points[index].normal_impulse, HUGE_FLOAT)
 static const cairn_field contact_fields[] = {
     WORD(shape_a, ANY),
     WORD(shape_b, ANY),
@@ -143,10 +147,19 @@ static const cairn_field contact_fields[] = {
     WORD(body_b, ANY),
     WORD(axis_hint, ANY),
     WORD(point_count, CAIRN_MANIFOLD_POINTS_MAX),
+    WORD(colour, CAIRN_BATCHES),
     POINT(0),
     POINT(1),
     POINT(2),
     POINT(3),
+    FLOAT(tangent_impulse[0], HUGE_FLOAT),
+    FLOAT(tangent_impulse[1], HUGE_FLOAT),
+    FLOAT(tangent_impulse[2], HUGE_FLOAT),
+    FLOAT(tangent_impulse[3], HUGE_FLOAT),
+    FLOAT(tangent_impulse[4], HUGE_FLOAT),
+    FLOAT(tangent_impulse[5], HUGE_FLOAT),
+    FLOAT(tangent_impulse[6], HUGE_FLOAT),
+    FLOAT(tangent_impulse[7], HUGE_FLOAT),
 };
 #undef ELEMENT
 

@@ -20,22 +20,12 @@ static void apply_forces(const cairn_world *world, const cairn_body *body, cairn
         vec3_clean(vec3_scale(vec3_add_scaled(motion->angular_velocity, spin, h), angular_kept));
 }
 
-// Written only when there is something to forget: as a rule the cold part of a body stays clean.
-static void forget_forces(cairn_world *world, uint32_t slot) {
-    cairn_body *body = &world->state.bodies[slot];
-    if (!vec3_is_zero(body->force) || !vec3_is_zero(body->torque)) {
-        cairn_kept_touch(world, CAIRN_ARRAY_BODIES, slot);
-        body->force = vec3_zero();
-        body->torque = vec3_zero();
-    }
-}
-
 void cairn_step_integrate_forces(cairn_world *world) {
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         cairn_body *body = &world->state.bodies[i];
         cairn_motion *motion = &world->state.motions[i];
-        cairn_solver_body *solved = &world->scratch.bodies[i];
-        *solved = (cairn_solver_body){.moving = 0};
+        cairn_classic_body *solved = &world->scratch.bodies[i];
+        *solved = (cairn_classic_body){.moving = 0};
         if (!cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, i)) {
             continue;
         }
@@ -45,14 +35,14 @@ void cairn_step_integrate_forces(cairn_world *world) {
         if (moving) {
             inverse_inertia = sym3_rotate(body->inverse_inertia, mat3_of_quat(motion->rotation));
             apply_forces(world, body, motion, inverse_inertia);
-            forget_forces(world, i);
+            cairn_body_forget_forces(world, i);
         }
         // What neither moves nor was set is as sound as the last step left it.
         if (cairn_body_stirs(world, i) && !cairn_motion_sound(motion)) {
             cairn_body_quarantine(world, i);
         }
         const bool solvable = moving && body->kind == CAIRN_BODY_DYNAMIC;
-        *solved = (cairn_solver_body){.linear_velocity = motion->linear_velocity,
+        *solved = (cairn_classic_body){.linear_velocity = motion->linear_velocity,
             .angular_velocity = motion->angular_velocity,
             .inverse_mass = solvable ? body->inverse_mass : 0.0f,
             .inverse_inertia = solvable ? inverse_inertia : sym3_zero(),
@@ -67,11 +57,27 @@ static void move(cairn_motion *motion, cairn_vec3 centre, float h) {
     motion->origin = vec3_clean(vec3_sub(motion->position, quat_rotate(motion->rotation, centre)));
 }
 
+void cairn_step_integrate_kinematic(cairn_world *world) {
+    const float h = world_time_step(world);
+    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+        if (!cairn_body_active(world, i) || cairn_body_moved_by_impulses(world, i)) {
+            continue;
+        }
+        cairn_motion moved = world->state.motions[i];
+        move(&moved, world->state.bodies[i].centre, h);
+        if (cairn_motion_sound(&moved)) {
+            world->state.motions[i] = moved;
+        } else {
+            cairn_body_quarantine(world, i);
+        }
+    }
+}
+
 void cairn_step_integrate_positions(cairn_world *world) {
     const float h = world_time_step(world);
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         cairn_motion *motion = &world->state.motions[i];
-        const cairn_solver_body *solved = &world->scratch.bodies[i];
+        const cairn_classic_body *solved = &world->scratch.bodies[i];
         if (solved->moving != 0) {
             motion->linear_velocity = vec3_clean(solved->linear_velocity);
             motion->angular_velocity = vec3_clean(solved->angular_velocity);

@@ -32,20 +32,20 @@ static void assign_batches(cairn_world *world) {
 }
 
 // One body's part of K: E / m - [r] I^-1 [r], with [r] the cross product matrix.
-static cairn_sym3 k_part(const cairn_solver_body *body, cairn_vec3 arm) {
+static cairn_sym3 k_part(const cairn_classic_body *body, cairn_vec3 arm) {
     const cairn_mat3 cross = mat3_cross(arm);
     const float m = body->inverse_mass;
     return sym3_add(sym3_diagonal(m, m, m), sym3_rotate(body->inverse_inertia, cross));
 }
 
-static void prepare_ball(const cairn_solver_body *a, const cairn_solver_body *b, float rate,
+static void prepare_ball(const cairn_classic_body *a, const cairn_classic_body *b, float rate,
     cairn_vec3 offset, cairn_joint_constraint *constraint) {
     const cairn_sym3 k = sym3_add(k_part(a, constraint->arm_a), k_part(b, constraint->arm_b));
     constraint->inverse_mass = cairn_sym3_inverse_scaled(k);
     constraint->bias = vec3_scale(offset, 0.0f - rate);
 }
 
-static void prepare_distance(const cairn_solver_body *a, const cairn_solver_body *b, float rate,
+static void prepare_distance(const cairn_classic_body *a, const cairn_classic_body *b, float rate,
     cairn_vec3 offset, float length, cairn_joint_constraint *constraint) {
     constraint->axis = vec3_normalize(offset, vec3(0.0f, 1.0f, 0.0f));
     const float mass = row_mass(a, constraint->arm_a, b, constraint->arm_b, constraint->axis);
@@ -71,7 +71,7 @@ static void prepare_joint(
         .arm_b = vec3_sub(at_b, world->state.motions[b].position),
         .impulse = vec3_select(settings->warm_start != 0, joint->impulse, vec3_zero())};
     const cairn_vec3 offset = vec3_sub(at_b, at_a);
-    const cairn_solver_body *solved = world->scratch.bodies;
+    const cairn_classic_body *solved = world->scratch.bodies;
     if (joint->kind == CAIRN_JOINT_BALL) {
         prepare_ball(&solved[a], &solved[b], rate, offset, constraint);
     } else {
@@ -105,8 +105,8 @@ void cairn_joints_warm_start(cairn_world *world) {
 }
 
 static void solve_joint(cairn_world *world, cairn_joint_constraint *constraint) {
-    const cairn_solver_body *a = &world->scratch.bodies[constraint->body_a];
-    const cairn_solver_body *b = &world->scratch.bodies[constraint->body_b];
+    const cairn_classic_body *a = &world->scratch.bodies[constraint->body_a];
+    const cairn_classic_body *b = &world->scratch.bodies[constraint->body_b];
     cairn_vec3 velocity = point_velocity(a, constraint->arm_a, b, constraint->arm_b);
     if (constraint->kind == CAIRN_JOINT_DISTANCE) {
         velocity = vec3(vec3_dot(velocity, constraint->axis), 0.0f, 0.0f);

@@ -2,6 +2,7 @@
 #include "sim/scratch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 uint32_t cairn_scratch_pair_capacity(const cairn_world_def *def) {
     return def->contact_capacity * CAIRN_PAIRS_PER_CONTACT;
@@ -15,8 +16,38 @@ typedef struct carver {
 
 static void *carve(carver *from, size_t count, size_t size) {
     void *piece = from->memory == NULL ? NULL : from->memory + from->at;
-    from->at += (count * size + 15) / 16 * 16;
+    from->at += (count * size + 63) / 64 * 64;
     return piece;
+}
+
+static void carve_plan(
+    cairn_plan *plan, carver *from, uint32_t bodies, uint32_t links, uint32_t lanes) {
+    plan->links = carve(from, links, sizeof *plan->links);
+    plan->taken = carve(from, bodies, sizeof *plan->taken);
+    plan->order =
+        carve(from, (size_t)cairn_plan_groups_max(links, lanes) * lanes, sizeof *plan->order);
+    plan->single_order = carve(from, links, sizeof *plan->single_order);
+}
+
+static void carve_substeps(cairn_substeps *substeps, carver *from, const cairn_world_def *def) {
+    const cairn_kernel *wide = &substeps->wide;
+    const cairn_kernel *single = &substeps->single;
+    const uint32_t bodies = def->body_capacity + 1;
+    const uint32_t contacts = def->contact_capacity;
+    const uint32_t joints = def->joint_capacity;
+    substeps->bodies = carve(from, bodies, sizeof *substeps->bodies);
+    substeps->drives = carve(from, bodies, sizeof *substeps->drives);
+    substeps->solver_of = carve(from, bodies, sizeof *substeps->solver_of);
+    substeps->slot_of = carve(from, bodies, sizeof *substeps->slot_of);
+    carve_plan(&substeps->touches, from, bodies, contacts, wide->lanes);
+    carve_plan(&substeps->joints, from, bodies, joints, wide->lanes);
+    substeps->patches = carve(from, contacts, sizeof *substeps->patches);
+    substeps->contact_groups =
+        carve(from, cairn_plan_groups_max(contacts, wide->lanes), wide->contacts->group_size);
+    substeps->joint_groups =
+        carve(from, cairn_plan_groups_max(joints, wide->lanes), wide->joints->group_size);
+    substeps->single_contact_groups = carve(from, contacts, single->contacts->group_size);
+    substeps->single_joint_groups = carve(from, joints, single->joints->group_size);
 }
 
 static void carve_all(cairn_scratch *scratch, carver *from, const cairn_world_def *def) {
@@ -38,17 +69,21 @@ static void carve_all(cairn_scratch *scratch, carver *from, const cairn_world_de
     scratch->place_of = carve(from, constraints, sizeof *scratch->place_of);
     scratch->contact_constraints = carve(from, contacts, sizeof *scratch->contact_constraints);
     scratch->joint_constraints = carve(from, joints, sizeof *scratch->joint_constraints);
+    carve_substeps(&scratch->substeps, from, def);
 }
 
 bool cairn_scratch_create(
     cairn_scratch *scratch, const cairn_world_def *def, cairn_contact *contacts) {
+    cairn_kernel_of(0, &scratch->substeps.wide);
+    cairn_kernel_of(1, &scratch->substeps.single);
     carver measure = {.memory = NULL};
     carve_all(scratch, &measure, def);
-    scratch->memory = calloc(1, measure.at);
+    scratch->memory = aligned_alloc(64, measure.at);
     scratch->size = measure.at;
     if (scratch->memory == NULL) {
         return false;
     }
+    memset(scratch->memory, 0, measure.at);
     carver cut = {.memory = scratch->memory};
     carve_all(scratch, &cut, def);
     scratch->contacts = contacts;

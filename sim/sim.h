@@ -115,6 +115,16 @@ typedef enum cairn_friction_model {
     CAIRN_FRICTION_CONSTANT = 1, // |friction force| <= mu * m_c * g: Catto 2005, section 6.3
 } cairn_friction_model;
 
+// How a step finds its impulses.
+typedef enum cairn_solver {
+    // Substeps of soft constraints, each followed by a pass that takes the added speed away again:
+    // stiff, without added energy, wide. The default.
+    CAIRN_SOLVER_SUBSTEPS = 0,
+    // Catto 2005: sweeps over rows with Baumgarte's term and friction at each point; for the
+    // results of that paper, and for friction_model, iterations and baumgarte, which only it reads.
+    CAIRN_SOLVER_CLASSIC = 1,
+} cairn_solver;
+
 typedef struct cairn_world_def {
     uint32_t body_capacity;    // 1 .. CAIRN_BODIES_MAX
     uint32_t shape_capacity;   // 1 .. CAIRN_SHAPES_MAX
@@ -122,12 +132,19 @@ typedef struct cairn_world_def {
     uint32_t contact_capacity; // shape pairs in touch; 1 .. CAIRN_CONTACTS_MAX
     uint32_t tick_rate_hz;     // CAIRN_TICK_RATE_HZ_MIN .. _MAX; a step is exactly 1.0f / this
     cairn_vec3 gravity;        // m/s^2
+    uint32_t solver;           // cairn_solver
+    uint32_t substeps;         // of CAIRN_SOLVER_SUBSTEPS, 1 .. 64
     uint32_t iterations;       // PGS sweeps over the velocity rows, 1 .. 255
     uint32_t friction_model;   // cairn_friction_model
     uint32_t warm_start;       // 0 or 1: start from the contact cache's impulses
     uint32_t sleep;            // 0 or 1: islands at rest fall asleep
     float baumgarte;           // beta * dt, the fraction of position error removed per step, (0, 1]
     float slop;                // m, penetration that is left alone
+    float contact_hertz;       // stiffness of contacts, (0, 1000]; at most a quarter of the rate
+                               // of substeps is used
+    float contact_damping;     // damping ratio of contacts, [0, 100]
+    float joint_hertz;         // likewise of joints
+    float joint_damping;       //
     float restitution_threshold; // m/s, slower approaches do not bounce
     uint64_t seed;               // cairn_random_at's first argument, for rules
     const cairn_rules *rules;    // NULL: none. Must outlive the world

@@ -9,7 +9,9 @@
 #include "sim/broad_phase.h"
 #include "sim/geometry.h"
 #include "sim/near.h"
+#include "sim/patch.h"
 #include "sim/sim.h"
+#include "sim/solver.h"
 #include "sim/vec.h"
 
 // The arrays of the block. Elements of a slotted array exist where the id table says so; the words
@@ -36,12 +38,18 @@ typedef struct cairn_settings {
     uint32_t contact_capacity;
     uint32_t tick_rate_hz;
     cairn_vec3 gravity;
+    uint32_t solver;
+    uint32_t substeps;
     uint32_t iterations;
     uint32_t friction_model;
     uint32_t warm_start;
     uint32_t sleep;
     float baumgarte;
     float slop;
+    float contact_hertz;
+    float contact_damping;
+    float joint_hertz;
+    float joint_damping;
     float restitution_threshold;
     uint32_t seed_low;
     uint32_t seed_high;
@@ -66,16 +74,16 @@ typedef struct cairn_settings {
 #define CAIRN_SLOT_USED 0x80000000u
 
 // What a step reads and writes of every body that moves: 64 bytes.
-typedef struct cairn_motion {
+struct cairn_motion {
     cairn_vec3 origin;   // world
     cairn_vec3 position; // of the centre of mass, world
     cairn_quat rotation;
     cairn_vec3 linear_velocity; // of the centre of mass
     cairn_vec3 angular_velocity;
-} cairn_motion;
+};
 
 // The rest of a body, which as a rule no step writes.
-typedef struct cairn_body {
+struct cairn_body {
     uint32_t kind;        // cairn_body_kind
     uint32_t allow_sleep; // 0 or 1
     uint32_t user;
@@ -88,7 +96,7 @@ typedef struct cairn_body {
     float linear_damping;
     float angular_damping;
     float gravity_scale;
-} cairn_body;
+};
 
 typedef enum cairn_rest_state {
     CAIRN_REST_NONE = 0,      // dynamic: awake; others: as they were
@@ -113,7 +121,7 @@ typedef struct cairn_shape {
     uint32_t user;
 } cairn_shape;
 
-typedef struct cairn_joint {
+struct cairn_joint {
     uint32_t kind; // cairn_joint_kind
     uint32_t collide_connected;
     cairn_body_id body_a; // both live as long as the joint
@@ -122,24 +130,27 @@ typedef struct cairn_joint {
     cairn_vec3 anchor_b;
     float length;
     cairn_vec3 impulse; // N s, the last step's; a distance joint's along its axis, in x
-} cairn_joint;
+};
 
 typedef struct cairn_contact_point {
     uint32_t feature;
     float normal_impulse; // N s
-    float tangent_impulse[2];
 } cairn_contact_point;
 
 // One pair of shapes in touch. Ids, not slots: a destroyed shape's contact still ends by name.
-typedef struct cairn_contact {
+struct cairn_contact {
     cairn_shape_id shape_a; // index of a < index of b
     cairn_shape_id shape_b;
     cairn_body_id body_a;
     cairn_body_id body_b;
     uint32_t axis_hint; // cairn_collide's
     uint32_t point_count;
+    uint32_t colour; // 1 + the colour it was last solved in; 0: none yet
     cairn_contact_point points[CAIRN_MANIFOLD_POINTS_MAX]; // zero from point_count on
-} cairn_contact;
+    // N s. CAIRN_SOLVER_CLASSIC: two of each point. CAIRN_SOLVER_SUBSTEPS: friction at the middle
+    // of the points, as a world vector, and N m s of twist about the normal; the rest zero.
+    float tangent_impulse[2 * CAIRN_MANIFOLD_POINTS_MAX];
+};
 
 // Rules are read in blocks of words; the last one is filled up with zeros.
 #define CAIRN_RULES_BLOCK_WORDS 16
@@ -147,16 +158,16 @@ typedef struct cairn_rules_block {
     uint32_t words[CAIRN_RULES_BLOCK_WORDS];
 } cairn_rules_block;
 
-_Static_assert(sizeof(cairn_settings) == 36 * 4, "no padding: hashed and encoded by words");
+_Static_assert(sizeof(cairn_settings) == 42 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_motion) == 16 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_body) == 23 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_rest) == 2 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_shape) == 20 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_joint) == 14 * 4, "no padding: hashed and encoded by words");
-_Static_assert(sizeof(cairn_contact) == 22 * 4, "no padding: hashed and encoded by words");
+_Static_assert(sizeof(cairn_contact) == 23 * 4, "no padding: hashed and encoded by words");
 
 // The largest element, for buffers.
-#define CAIRN_ELEMENT_WORDS_MAX 36
+#define CAIRN_ELEMENT_WORDS_MAX 42
 
 // Typed views of one block.
 typedef struct cairn_state {
@@ -175,14 +186,14 @@ typedef struct cairn_state {
 
 // A body as the solver sees it, by slot. Bodies that no impulse may move have inverse mass and
 // inertia zero and are never written.
-typedef struct cairn_solver_body {
+typedef struct cairn_classic_body {
     cairn_vec3 linear_velocity;
     cairn_vec3 angular_velocity;
     float inverse_mass;
     cairn_sym3 inverse_inertia; // world axes
     uint32_t moving;            // 0 or 1
     uint32_t still;             // 0 or 1: not moving, and no point of it has a velocity
-} cairn_solver_body;
+} cairn_classic_body;
 
 typedef struct cairn_contact_row {
     cairn_vec3 arm_a; // from the centre of mass to the point
@@ -221,12 +232,32 @@ typedef struct cairn_joint_constraint {
 
 // Constraints of one colour share no moving body; those of the last batch may, and are solved one
 // after the other.
-#define CAIRN_COLOURS 24
 #define CAIRN_BATCHES (CAIRN_COLOURS + 1)
 
 typedef struct cairn_batches {
     uint32_t start[CAIRN_BATCHES + 1]; // batch k is start[k] .. start[k + 1] - 1
 } cairn_batches;
+
+// What the substep solver works on.
+typedef struct cairn_substeps {
+    cairn_kernel wide;
+    cairn_kernel single;        // of width 1, for what found no colour
+    cairn_solver_body *bodies;  // dense
+    cairn_solver_drive *drives; // of those that impulses move
+    uint32_t *solver_of;        // by body slot
+    uint32_t *slot_of;          // by solver body, of those that impulses move
+    uint32_t moving_count;      // how many these are
+    uint32_t body_count;
+    cairn_plan touches;
+    cairn_plan joints;
+    cairn_patch *patches;
+    void *contact_groups;
+    void *single_contact_groups;
+    void *joint_groups;
+    void *single_joint_groups;
+    cairn_solve wide_solve;
+    cairn_solve single_solve;
+} cairn_substeps;
 
 typedef struct cairn_scratch {
     void *memory; // the allocation that the rest lies in
@@ -241,7 +272,7 @@ typedef struct cairn_scratch {
     uint32_t *island;       // by body slot: the lowest slot of its island
     uint32_t *island_awake; // by that slot: something in it or on it moves
     uint32_t *island_ticks; // by that slot: the least rest of its members
-    cairn_solver_body *bodies;
+    cairn_classic_body *bodies;
     uint32_t *body_points; // contact points of each body, CAIRN_FRICTION_CONSTANT
     uint32_t *colours;     // by body slot: bit set of the colours taken
     uint32_t *batch_of;    // by contact or joint, while batches are made
@@ -250,6 +281,7 @@ typedef struct cairn_scratch {
     cairn_joint_constraint *joint_constraints;
     cairn_batches contact_batches;
     cairn_batches joint_batches;
+    cairn_substeps substeps;
 } cairn_scratch;
 
 typedef struct cairn_kept cairn_kept;

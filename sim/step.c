@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/step.h"
+#include "sim/solver_bodies.h"
 
 #include <string.h>
 
@@ -59,7 +60,18 @@ static void find_contacts(cairn_world *world) {
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
 }
 
-static void move(cairn_world *world) {
+static void move_in_substeps(cairn_world *world) {
+    cairn_substeps_prepare(world);
+    cairn_stage_done(world, CAIRN_STAGE_PREPARE);
+    cairn_substeps_solve(world);
+    keep_contacts(world);
+    cairn_stage_done(world, CAIRN_STAGE_SOLVE);
+    cairn_solver_bodies_finish(world);
+    cairn_step_integrate_kinematic(world);
+    cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
+}
+
+static void move_classic(cairn_world *world) {
     cairn_step_integrate_forces(world);
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
     cairn_step_solve(world);
@@ -67,6 +79,14 @@ static void move(cairn_world *world) {
     cairn_stage_done(world, CAIRN_STAGE_SOLVE);
     cairn_step_integrate_positions(world);
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
+}
+
+static void move(cairn_world *world) {
+    if (world->def.solver == CAIRN_SOLVER_SUBSTEPS) {
+        move_in_substeps(world);
+    } else {
+        move_classic(world);
+    }
     cairn_step_touch(world);
     cairn_step_rest(world);
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);

@@ -28,6 +28,13 @@ void cairn_step_revive(cairn_world *world);
 void cairn_step_compare_contacts(cairn_world *world);
 // Velocities from forces; fills the solver's bodies.
 void cairn_step_integrate_forces(cairn_world *world);
+// Bodies that move by themselves, when the solver moves the others.
+void cairn_step_integrate_kinematic(cairn_world *world);
+// Contacts with a moving body, and their patches.
+void cairn_step_gather_touches(cairn_world *world);
+// CAIRN_SOLVER_SUBSTEPS: velocities, impulses, then poses of all that impulses move.
+void cairn_substeps_prepare(cairn_world *world);
+void cairn_substeps_solve(cairn_world *world);
 // Colours and constraints, then impulses; writes velocities and accumulated impulses back.
 void cairn_step_solve(cairn_world *world);
 // Poses from velocities; what has become unsound is quarantined where it last was sound.

@@ -17,12 +17,18 @@ cairn_world_def cairn_world_def_default(void) {
         .contact_capacity = 8192,
         .tick_rate_hz = CAIRN_TICK_RATE_HZ_DEFAULT,
         .gravity = {.x = 0.0f, .y = -9.81f, .z = 0.0f},
+        .solver = CAIRN_SOLVER_SUBSTEPS,
+        .substeps = 4,
         .iterations = 10,
         .friction_model = CAIRN_FRICTION_COULOMB,
         .warm_start = 1,
         .sleep = 1,
         .baumgarte = 0.2f,
         .slop = 0.005f,
+        .contact_hertz = 50.0f,
+        .contact_damping = 10.0f,
+        .joint_hertz = 60.0f,
+        .joint_damping = 5.0f,
         .restitution_threshold = 1.0f};
 }
 
@@ -43,6 +49,10 @@ cairn_status cairn_world_def_check(const cairn_world_def *def) {
         cairn_check_vec3(def->gravity, CAIRN_GRAVITY_MAX),
         cairn_check_float(def->baumgarte, 0.0f, 1.0f),
         cairn_check_float(def->slop, 0.0f, CAIRN_SLOP_MAX),
+        cairn_check_float(def->contact_hertz, 0.0f, CAIRN_HERTZ_MAX),
+        cairn_check_float(def->contact_damping, 0.0f, CAIRN_DAMPING_RATIO_MAX),
+        cairn_check_float(def->joint_hertz, 0.0f, CAIRN_HERTZ_MAX),
+        cairn_check_float(def->joint_damping, 0.0f, CAIRN_DAMPING_RATIO_MAX),
         cairn_check_float(def->restitution_threshold, 0.0f, CAIRN_SPEED_MAX),
     };
     for (size_t i = 0; i < sizeof floats / sizeof floats[0]; ++i) {
@@ -50,15 +60,17 @@ cairn_status cairn_world_def_check(const cairn_world_def *def) {
             return floats[i];
         }
     }
-    const bool ok = within(def->body_capacity, 1, CAIRN_BODIES_MAX) &&
-                    within(def->shape_capacity, 1, CAIRN_SHAPES_MAX) &&
-                    within(def->joint_capacity, 0, CAIRN_JOINTS_MAX) &&
-                    within(def->contact_capacity, 1, CAIRN_CONTACTS_MAX) &&
-                    within(def->tick_rate_hz, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX) &&
-                    within(def->iterations, 1, 255) &&
-                    within(def->friction_model, 0, CAIRN_FRICTION_CONSTANT) &&
-                    within(def->warm_start, 0, 1) && within(def->sleep, 0, 1) &&
-                    def->baumgarte > 0.0f && rules_ok(def->rules);
+    const bool ok =
+        within(def->body_capacity, 1, CAIRN_BODIES_MAX) &&
+        within(def->shape_capacity, 1, CAIRN_SHAPES_MAX) &&
+        within(def->joint_capacity, 0, CAIRN_JOINTS_MAX) &&
+        within(def->contact_capacity, 1, CAIRN_CONTACTS_MAX) &&
+        within(def->tick_rate_hz, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX) &&
+        within(def->solver, 0, CAIRN_SOLVER_CLASSIC) &&
+        within(def->substeps, 1, CAIRN_SUBSTEPS_MAX) && within(def->iterations, 1, 255) &&
+        def->contact_hertz > 0.0f && def->joint_hertz > 0.0f &&
+        within(def->friction_model, 0, CAIRN_FRICTION_CONSTANT) && within(def->warm_start, 0, 1) &&
+        within(def->sleep, 0, 1) && def->baumgarte > 0.0f && rules_ok(def->rules);
     return ok ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
 }
 

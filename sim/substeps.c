@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+
+// The substep solver: the list of what is done with contacts and joints between the forces of a
+// step and its new poses.
+
+#include "sim/body.h"
+#include "sim/limits.h"
+#include "sim/slots.h"
+#include "sim/solver_bodies.h"
+#include "sim/step.h"
+
+// Catto, "Soft Constraints" (2011), with h the substep.
+static cairn_softness soften(float hertz, float damping, float h) {
+    const float omega = 2.0f * 3.14159265f * hertz;
+    const float a1 = 2.0f * damping + h * omega;
+    const float a2 = h * omega * a1;
+    const float a3 = 1.0f / (1.0f + a2);
+    return (cairn_softness){.rate = omega / a1, .mass_scale = a2 * a3, .impulse_scale = a3};
+}
+
+static void link_solver_bodies(const cairn_substeps *substeps, cairn_link *link) {
+    link->solver_a = substeps->solver_of[link->body_a];
+    link->solver_b = substeps->solver_of[link->body_b];
+}
+
+static void plan_contacts(cairn_world *world) {
+    cairn_substeps *substeps = &world->scratch.substeps;
+    cairn_plan *plan = &substeps->touches;
+    cairn_contact *contacts = world->scratch.contacts;
+    for (uint32_t i = 0; i < plan->link_count; ++i) {
+        cairn_link *link = &plan->links[i];
+        const uint32_t colour = contacts[link->element].colour;
+        link->colour = colour == 0 ? CAIRN_NO_COLOUR : colour - 1;
+        link_solver_bodies(substeps, link);
+    }
+    cairn_plan_make(plan, substeps->body_count, substeps->moving_count, substeps->wide.lanes);
+    for (uint32_t i = 0; i < plan->link_count; ++i) {
+        contacts[plan->links[i].element].colour = plan->links[i].colour + 1;
+    }
+}
+
+static void plan_joints(cairn_world *world) {
+    cairn_substeps *substeps = &world->scratch.substeps;
+    cairn_plan *plan = &substeps->joints;
+    plan->link_count = 0;
+    for (uint32_t i = 0; i < world->state.settings->joint_slots; ++i) {
+        if (!cairn_state_has(&world->state, CAIRN_ARRAY_JOINTS, i)) {
+            continue;
+        }
+        const cairn_joint *joint = &world->state.joints[i];
+        const uint32_t a = id_index(joint->body_a);
+        const uint32_t b = id_index(joint->body_b);
+        if (cairn_body_moved_by_impulses(world, a) || cairn_body_moved_by_impulses(world, b)) {
+            cairn_link *link = &plan->links[plan->link_count++];
+            *link = (cairn_link){.element = i,
+                .body_a = a,
+                .body_b = b,
+                .kind = joint->kind,
+                .colour = CAIRN_NO_COLOUR};
+            link_solver_bodies(substeps, link);
+        }
+    }
+    cairn_plan_make(plan, substeps->body_count, substeps->moving_count, substeps->wide.lanes);
+}
+
+// One pass over everything that a plan holds: what found no colour one by one, then colour after
+// colour.
+static void run(const cairn_substeps *substeps, const cairn_plan *plan, cairn_kernel_pass *single,
+    cairn_kernel_pass *wide) {
+    if (plan->single_count > 0) {
+        single(&substeps->single_solve, 0, plan->single_count);
+    }
+    for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
+        const uint32_t begin = plan->group_start[colour];
+        const uint32_t end = plan->group_start[colour + 1];
+        if (begin < end) {
+            wide(&substeps->wide_solve, begin, end);
+        }
+    }
+}
+
+#define RUN_CONTACTS(substeps, pass)                                                               \
+    run(substeps, &(substeps)->touches, (substeps)->single.contacts->pass,                         \
+        (substeps)->wide.contacts->pass)
+#define RUN_JOINTS(substeps, pass)                                                                 \
+    run(substeps, &(substeps)->joints, (substeps)->single.joints->pass,                            \
+        (substeps)->wide.joints->pass)
+
+static void prepare_solve(cairn_world *world, float h) {
+    const cairn_settings *settings = world->state.settings;
+    cairn_substeps *substeps = &world->scratch.substeps;
+    const float rate = 1.0f / h;
+    const float contact_hertz = float_min(settings->contact_hertz, CAIRN_HERTZ_SHARE * rate);
+    const float joint_hertz = float_min(settings->joint_hertz, CAIRN_JOINT_HERTZ_SHARE * rate);
+    substeps->wide_solve = (cairn_solve){.motions = world->state.motions,
+        .cold = world->state.bodies,
+        .bodies = substeps->bodies,
+        .moving_count = substeps->moving_count,
+        .warm = settings->warm_start,
+        .touches = substeps->touches.links,
+        .touch_order = substeps->touches.order,
+        .patches = substeps->patches,
+        .contacts = world->scratch.contacts,
+        .contact_groups = substeps->contact_groups,
+        .joint_links = substeps->joints.links,
+        .joint_order = substeps->joints.order,
+        .joints = world->state.joints,
+        .joint_groups = substeps->joint_groups,
+        .h = h,
+        .inverse_h = rate,
+        .soft = soften(contact_hertz, settings->contact_damping, h),
+        .soft_fixed = soften(2.0f * contact_hertz, settings->contact_damping, h),
+        .soft_joint = soften(joint_hertz, settings->joint_damping, h),
+        .restitution_threshold = settings->restitution_threshold};
+    substeps->single_solve = substeps->wide_solve;
+    substeps->single_solve.touch_order = substeps->touches.single_order;
+    substeps->single_solve.contact_groups = substeps->single_contact_groups;
+    substeps->single_solve.joint_order = substeps->joints.single_order;
+    substeps->single_solve.joint_groups = substeps->single_joint_groups;
+}
+
+void cairn_substeps_prepare(cairn_world *world) {
+    cairn_substeps *substeps = &world->scratch.substeps;
+    const float h = world_time_step(world) / (float)world->def.substeps;
+    cairn_solver_bodies_gather(world, h);
+    cairn_step_gather_touches(world);
+    plan_contacts(world);
+    plan_joints(world);
+    prepare_solve(world, h);
+    RUN_JOINTS(substeps, prepare);
+    RUN_CONTACTS(substeps, prepare);
+}
+
+void cairn_substeps_solve(cairn_world *world) {
+    cairn_substeps *substeps = &world->scratch.substeps;
+    const float h = substeps->wide_solve.h;
+    for (uint32_t i = 0; i < world->def.substeps; ++i) {
+        cairn_solver_bodies_speed(substeps, i == 0);
+        if (i == 0) {
+            RUN_JOINTS(substeps, warm_start);
+            RUN_CONTACTS(substeps, warm_start);
+        }
+        RUN_JOINTS(substeps, push);
+        RUN_CONTACTS(substeps, push);
+        cairn_solver_bodies_shift(substeps, h);
+        RUN_JOINTS(substeps, relax);
+        RUN_CONTACTS(substeps, relax);
+    }
+    RUN_CONTACTS(substeps, bounce);
+    RUN_JOINTS(substeps, store);
+    RUN_CONTACTS(substeps, store);
+}
