@@ -5,6 +5,7 @@
 
 #include "sim/body.h"
 #include "sim/fields.h"
+#include "sim/hulls.h"
 #include "sim/shape.h"
 #include "sim/slots.h"
 
@@ -25,6 +26,7 @@ cairn_status cairn_decode_check_settings(
     if (settings->body_slots > settings->body_capacity ||
         settings->shape_slots > settings->shape_capacity ||
         settings->joint_slots > settings->joint_capacity ||
+        settings->hull_slots > settings->hull_capacity ||
         settings->contact_count > settings->contact_capacity) {
         *where = "more than the capacities hold";
         return CAIRN_CAPACITY;
@@ -64,11 +66,24 @@ static bool body_ok(const cairn_state *state, uint32_t slot) {
     }
 }
 
+static bool hull_ok(const cairn_state *state, uint32_t slot) {
+    return cairn_hull_points_ok(&state->hulls[slot]);
+}
+
+static bool hull_named_ok(const cairn_state *state, const cairn_geometry *geometry) {
+    if (geometry->kind != CAIRN_SHAPE_HULL) {
+        return geometry->hull == 0;
+    }
+    return cairn_slot_find(state->hull_ids, state->settings->hull_slots, geometry->hull) !=
+           CAIRN_SLOT_NONE;
+}
+
 static bool shape_ok(const cairn_state *state, uint32_t slot) {
     const cairn_shape *shape = &state->shapes[slot];
     if (shape->body >= state->settings->body_slots ||
         !cairn_state_has(state, CAIRN_ARRAY_BODIES, shape->body) ||
         cairn_geometry_check(&shape->geometry) != CAIRN_OK ||
+        !hull_named_ok(state, &shape->geometry) ||
         cairn_check_rotation(shape->pose.rotation) != CAIRN_OK || shape->density <= 0.0f) {
         return false;
     }
@@ -154,12 +169,15 @@ cairn_status cairn_decode_check(const cairn_state *state, const char **where) {
     const cairn_settings *settings = state->settings;
     if (!ids_ok(state->body_ids, settings->body_slots) ||
         !ids_ok(state->shape_ids, settings->shape_slots) ||
-        !ids_ok(state->joint_ids, settings->joint_slots)) {
+        !ids_ok(state->joint_ids, settings->joint_slots) ||
+        !ids_ok(state->hull_ids, settings->hull_slots)) {
         *where = "ids: a slot has unknown bits";
     } else if (!all_ok(state, CAIRN_ARRAY_BODIES, body_ok)) {
         *where = "bodies: pose, velocity, mass or rest do not fit the kind";
+    } else if (!all_ok(state, CAIRN_ARRAY_HULLS, hull_ok)) {
+        *where = "hulls: the vertices are not those of a hull";
     } else if (!all_ok(state, CAIRN_ARRAY_SHAPES, shape_ok)) {
-        *where = "shapes: sizes or body do not fit the kind";
+        *where = "shapes: sizes, hull or body do not fit the kind";
     } else if (!all_ok(state, CAIRN_ARRAY_JOINTS, joint_ok)) {
         *where = "joints: a body does not exist";
     } else if (!all_ok(state, CAIRN_ARRAY_CONTACTS, contact_ok)) {

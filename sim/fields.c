@@ -23,6 +23,7 @@ static const cairn_field settings_fields[] = {
     WORD(body_capacity, CAIRN_BODIES_MAX),
     WORD(shape_capacity, CAIRN_SHAPES_MAX),
     WORD(joint_capacity, CAIRN_JOINTS_MAX),
+    WORD(hull_capacity, CAIRN_HULLS_MAX),
     WORD(contact_capacity, CAIRN_CONTACTS_MAX),
     WORD(tick_rate_hz, CAIRN_TICK_RATE_HZ_MAX),
     VEC3(gravity, CAIRN_GRAVITY_MAX),
@@ -59,6 +60,7 @@ static const cairn_field settings_fields[] = {
     WORD(body_slots, CAIRN_BODIES_MAX),
     WORD(shape_slots, CAIRN_SHAPES_MAX),
     WORD(joint_slots, CAIRN_JOINTS_MAX),
+    WORD(hull_slots, CAIRN_HULLS_MAX),
     WORD(contact_count, CAIRN_CONTACTS_MAX),
 };
 #undef ELEMENT
@@ -106,13 +108,53 @@ static const cairn_field rest_fields[] = {
 };
 #undef ELEMENT
 
+#define ELEMENT cairn_hull_points
+#define VERTEX(index) VEC3(vertices[index], CAIRN_SHAPE_SIZE_MAX)
+static const cairn_field hull_fields[] = {
+    WORD(count, CAIRN_HULL_VERTICES_MAX),
+    VERTEX(0),
+    VERTEX(1),
+    VERTEX(2),
+    VERTEX(3),
+    VERTEX(4),
+    VERTEX(5),
+    VERTEX(6),
+    VERTEX(7),
+    VERTEX(8),
+    VERTEX(9),
+    VERTEX(10),
+    VERTEX(11),
+    VERTEX(12),
+    VERTEX(13),
+    VERTEX(14),
+    VERTEX(15),
+    VERTEX(16),
+    VERTEX(17),
+    VERTEX(18),
+    VERTEX(19),
+    VERTEX(20),
+    VERTEX(21),
+    VERTEX(22),
+    VERTEX(23),
+    VERTEX(24),
+    VERTEX(25),
+    VERTEX(26),
+    VERTEX(27),
+    VERTEX(28),
+    VERTEX(29),
+    VERTEX(30),
+    VERTEX(31),
+};
+#undef ELEMENT
+
 #define ELEMENT cairn_shape
 static const cairn_field shape_fields[] = {
     WORD(body, CAIRN_BODIES_MAX),
-    WORD(geometry.kind, CAIRN_SHAPE_HALF_SPACE),
+    WORD(geometry.kind, CAIRN_SHAPE_HULL),
     VEC3(geometry.half_extents, CAIRN_SHAPE_SIZE_MAX),
     SIZE(geometry.radius, CAIRN_SHAPE_SIZE_MAX),
     SIZE(geometry.half_height, CAIRN_SHAPE_SIZE_MAX),
+    WORD(geometry.hull, ANY),
     VEC3(pose.position, CAIRN_DISTANCE_MAX),
     QUAT(pose.rotation),
     SIZE(density, CAIRN_DENSITY_MAX),
@@ -191,9 +233,11 @@ static const cairn_field_table tables[CAIRN_ARRAY_COUNT] = {
     [CAIRN_ARRAY_BODY_IDS] = TABLE(IDS, id_fields),
     [CAIRN_ARRAY_SHAPE_IDS] = TABLE(IDS, id_fields),
     [CAIRN_ARRAY_JOINT_IDS] = TABLE(IDS, id_fields),
+    [CAIRN_ARRAY_HULL_IDS] = TABLE(IDS, id_fields),
     [CAIRN_ARRAY_MOTIONS] = TABLE(BODIES, motion_fields),
     [CAIRN_ARRAY_BODIES] = TABLE(BODIES, body_fields),
     [CAIRN_ARRAY_RESTS] = TABLE(SLEEP, rest_fields),
+    [CAIRN_ARRAY_HULLS] = TABLE(SHAPES, hull_fields),
     [CAIRN_ARRAY_SHAPES] = TABLE(SHAPES, shape_fields),
     [CAIRN_ARRAY_JOINTS] = TABLE(JOINTS, joint_fields),
     [CAIRN_ARRAY_CONTACTS] = TABLE(CONTACTS, contact_fields),
@@ -204,6 +248,7 @@ _Static_assert(LENGTH_OF(settings_fields) * 4 == sizeof(cairn_settings), "every 
 _Static_assert(LENGTH_OF(motion_fields) * 4 == sizeof(cairn_motion), "every word is named");
 _Static_assert(LENGTH_OF(body_fields) * 4 == sizeof(cairn_body), "every word is named");
 _Static_assert(LENGTH_OF(rest_fields) * 4 == sizeof(cairn_rest), "every word is named");
+_Static_assert(LENGTH_OF(hull_fields) * 4 == sizeof(cairn_hull_points), "every word is named");
 _Static_assert(LENGTH_OF(shape_fields) * 4 == sizeof(cairn_shape), "every word is named");
 _Static_assert(LENGTH_OF(joint_fields) * 4 == sizeof(cairn_joint), "every word is named");
 _Static_assert(LENGTH_OF(contact_fields) * 4 == sizeof(cairn_contact), "every word is named");

@@ -15,6 +15,7 @@ typedef struct cairn_geometry {
     cairn_vec3 half_extents; // box
     float radius;            // sphere, capsule
     float half_height;       // capsule, along local y
+    cairn_hull_id hull;      // hull: the world's, 0 for the other kinds
 } cairn_geometry;
 
 // A convex hull made ready for use (sim/hull.h).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/body.h"
+#include "sim/hulls.h"
 #include "sim/limits.h"
 #include "sim/shape.h"
 #include "sim/slots.h"
@@ -53,7 +54,10 @@ uint32_t cairn_world_overlap(const cairn_world *world, const cairn_shape_def *sh
         cairn_check_vec3(pose.position, CAIRN_SOUND_DISTANCE) != CAIRN_OK) {
         return 0;
     }
-    const cairn_solid probe_solid = {.geometry = &probe};
+    if (probe.kind == CAIRN_SHAPE_HULL && cairn_hull_slot(world, probe.hull) == CAIRN_SLOT_NONE) {
+        return 0;
+    }
+    const cairn_solid probe_solid = cairn_solid_of(world, &probe);
     const cairn_aabb probe_box = cairn_solid_aabb(&probe_solid, &pose);
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->state.settings->shape_slots; ++i) {

@@ -63,6 +63,7 @@ static bool counts_fit(const cairn_settings *settings) {
     return settings->body_slots <= settings->body_capacity &&
            settings->shape_slots <= settings->shape_capacity &&
            settings->joint_slots <= settings->joint_capacity &&
+           settings->hull_slots <= settings->hull_capacity &&
            settings->contact_count <= settings->contact_capacity;
 }
 

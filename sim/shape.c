@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/body.h"
+#include "sim/hulls.h"
 #include "sim/kept.h"
 #include "sim/limits.h"
 #include "sim/slots.h"
@@ -26,7 +27,8 @@ cairn_geometry cairn_geometry_of_def(const cairn_shape_def *def) {
     return (cairn_geometry){.kind = def->kind,
         .half_extents = vec3_select(box, def->half_extents, vec3_zero()),
         .radius = round ? def->radius : 0.0f,
-        .half_height = def->kind == CAIRN_SHAPE_CAPSULE ? def->half_height : 0.0f};
+        .half_height = def->kind == CAIRN_SHAPE_CAPSULE ? def->half_height : 0.0f,
+        .hull = def->kind == CAIRN_SHAPE_HULL ? def->hull : 0};
 }
 
 static cairn_status size_check(float size) {
@@ -46,6 +48,7 @@ cairn_status cairn_geometry_check(const cairn_geometry *geometry) {
         status = status != CAIRN_OK ? status : size_check(geometry->half_extents.y);
         return status != CAIRN_OK ? status : size_check(geometry->half_extents.z);
     case CAIRN_SHAPE_HALF_SPACE:
+    case CAIRN_SHAPE_HULL:
         return CAIRN_OK;
     default:
         return CAIRN_INVALID_ARGUMENT;
@@ -104,6 +107,9 @@ cairn_status cairn_shape_create(
     const cairn_status status = def_check(def);
     if (status != CAIRN_OK) {
         return status;
+    }
+    if (def->kind == CAIRN_SHAPE_HULL && cairn_hull_slot(world, def->hull) == CAIRN_SLOT_NONE) {
+        return CAIRN_NOT_FOUND;
     }
     if (def->kind == CAIRN_SHAPE_HALF_SPACE && state->bodies[owner].kind != CAIRN_BODY_STATIC) {
         return CAIRN_INVALID_ARGUMENT;
@@ -169,6 +175,7 @@ cairn_status cairn_shape_read(
         .half_extents = source->geometry.half_extents,
         .radius = source->geometry.radius,
         .half_height = source->geometry.half_height,
+        .hull = source->geometry.hull,
         .pose = source->pose,
         .density = source->density,
         .friction = source->friction,

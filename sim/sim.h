@@ -40,6 +40,7 @@ typedef struct cairn_pose {
 typedef uint32_t cairn_body_id;
 typedef uint32_t cairn_shape_id;
 typedef uint32_t cairn_joint_id;
+typedef uint32_t cairn_hull_id;
 
 typedef struct cairn_world cairn_world;
 
@@ -129,6 +130,7 @@ typedef struct cairn_world_def {
     uint32_t body_capacity;    // 1 .. CAIRN_BODIES_MAX
     uint32_t shape_capacity;   // 1 .. CAIRN_SHAPES_MAX
     uint32_t joint_capacity;   // 0 .. CAIRN_JOINTS_MAX
+    uint32_t hull_capacity;    // 0 .. CAIRN_HULLS_MAX
     uint32_t contact_capacity; // shape pairs in touch; 1 .. CAIRN_CONTACTS_MAX
     uint32_t tick_rate_hz;     // CAIRN_TICK_RATE_HZ_MIN .. _MAX; a step is exactly 1.0f / this
     cairn_vec3 gravity;        // m/s^2
@@ -150,8 +152,8 @@ typedef struct cairn_world_def {
     const cairn_rules *rules;    // NULL: none. Must outlive the world
 } cairn_world_def;
 
-// Defaults: 1024 bodies, 1024 shapes, 256 joints, 8192 contacts, 60 Hz, gravity (0, -9.81, 0), and
-// the solver settings that the stability tests run with. Change fields, then create.
+// Defaults: 1024 bodies, 1024 shapes, 256 joints, 64 hulls, 8192 contacts, 60 Hz, gravity (0,
+// -9.81, 0), and the solver settings that the stability tests run with. Change fields, then create.
 cairn_world_def cairn_world_def_default(void);
 
 // Allocates everything the world will ever need. On failure *out is NULL: CAIRN_INVALID_ARGUMENT,
@@ -191,7 +193,7 @@ uint64_t cairn_world_tick(const cairn_world *world);
 typedef struct cairn_world_counters {
     uint32_t contacts_dropped;   // pairs in touch that found no contact slot, last in order first,
                                  // and candidate pairs beyond four times as many
-    uint32_t creates_refused;    // body, shape or joint creates refused for capacity
+    uint32_t creates_refused;    // body, shape, joint or hull creates refused for capacity
     uint32_t bodies_quarantined; // bodies that became non-finite, farther than 1e7 m or faster than
                                  // 1e6 m/s or rad/s: put to rest where they last were sound, made
                                  // static, and reported
@@ -204,6 +206,7 @@ typedef struct cairn_world_counts {
     uint32_t bodies_awake; // dynamic and awake
     uint32_t shapes;
     uint32_t joints;
+    uint32_t hulls;
     uint32_t contacts; // shape pairs in touch: the gap is at most 1 cm
     uint32_t contact_points;
 } cairn_world_counts;
@@ -267,6 +270,30 @@ cairn_status cairn_body_apply_impulse_at_centre(
 cairn_status cairn_body_apply_force(
     cairn_world *world, cairn_body_id body, cairn_vec3 force, cairn_vec3 torque);
 
+// ------------------------------------------------------------------------------------- hulls
+
+// A convex polyhedron that any number of shapes may share. It is made from a cloud of points, of
+// which the corners become its vertices, in the order given and bit for bit; the others are
+// dropped.
+
+// Makes the hull of `count` points (4 .. CAIRN_HULL_POINTS_MAX; m, |coordinate| <= 1e4).
+// CAIRN_NON_FINITE, CAIRN_CAPACITY, or CAIRN_INVALID_ARGUMENT when the points are too few, too
+// many, flat, too close together, or have more than CAIRN_HULL_VERTICES_MAX corners
+// (cairn_hull_refusal says which); *out is then null. Takes some milliseconds for a hundred points.
+cairn_status cairn_hull_create(
+    cairn_world *world, const cairn_vec3 *points, uint32_t count, cairn_hull_id *out);
+// Why cairn_hull_create would refuse these points in any world, as a static text; NULL when it
+// would not.
+const char *cairn_hull_refusal(const cairn_vec3 *points, uint32_t count);
+// CAIRN_NOT_FOUND on a stale id, CAIRN_WRONG_STATE while a shape uses it: destroy the shape first.
+cairn_status cairn_hull_destroy(cairn_world *world, cairn_hull_id hull);
+// Its vertices and how many there are; made into a hull again they give the same one.
+// CAIRN_NOT_FOUND on a stale id.
+cairn_status cairn_hull_read(const cairn_world *world, cairn_hull_id hull,
+    cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX], uint32_t *count);
+// Ids of all hulls in order of index; returns how many there are, writes at most `capacity`.
+uint32_t cairn_world_hulls(const cairn_world *world, cairn_hull_id *out, uint32_t capacity);
+
 // ------------------------------------------------------------------------------------ shapes
 
 typedef enum cairn_shape_kind {
@@ -274,7 +301,7 @@ typedef enum cairn_shape_kind {
     CAIRN_SHAPE_CAPSULE = 2,    // radius, half_height between the sphere centres, along local y
     CAIRN_SHAPE_BOX = 3,        // half_extents
     CAIRN_SHAPE_HALF_SPACE = 4, // solid below the local plane y = 0; static bodies only
-    CAIRN_SHAPE_HULL = 5,       // the hull of this id; its corners are in the shape's frame
+    CAIRN_SHAPE_HULL = 5,       // hull
 } cairn_shape_kind;
 
 typedef struct cairn_shape_def {
@@ -282,6 +309,7 @@ typedef struct cairn_shape_def {
     cairn_vec3 half_extents; // m, box: each in [1e-3, 1e4]
     float radius;            // m, sphere and capsule: [1e-3, 1e4]
     float half_height;       // m, capsule: [1e-3, 1e4]
+    cairn_hull_id hull;      // hull: its corners are in the shape's frame
     cairn_pose pose;         // in the body's frame
     float density;           // kg/m^3, > 0, at most 1e6
     float friction;          // >= 0; a pair takes the geometric mean
@@ -293,7 +321,8 @@ typedef struct cairn_shape_def {
 
 cairn_shape_def cairn_shape_def_default(
     void); // unit box of density 1000, friction 0.5, everything collides
-// Adds a shape and recomputes the body's mass, centre and inertia.
+// Adds a shape and recomputes the body's mass, centre and inertia. CAIRN_NOT_FOUND when the body or
+// the hull does not exist; CAIRN_INVALID_ARGUMENT, CAIRN_NON_FINITE or CAIRN_CAPACITY.
 cairn_status cairn_shape_create(
     cairn_world *world, cairn_body_id body, const cairn_shape_def *def, cairn_shape_id *out);
 cairn_status cairn_shape_destroy(cairn_world *world, cairn_shape_id shape);

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "sim/decode_check.h"
 #include "sim/fields.h"
+#include "sim/hulls.h"
 #include "sim/kept.h"
 #include "sim/slots.h"
 
@@ -13,6 +14,7 @@ cairn_settings cairn_settings_of(const cairn_world_def *def) {
     cairn_settings settings = {.body_capacity = def->body_capacity,
         .shape_capacity = def->shape_capacity,
         .joint_capacity = def->joint_capacity,
+        .hull_capacity = def->hull_capacity,
         .contact_capacity = def->contact_capacity,
         .tick_rate_hz = def->tick_rate_hz,
         .gravity = vec3_clean(def->gravity),
@@ -46,6 +48,7 @@ cairn_world_def cairn_def_of_settings(const cairn_settings *settings) {
     return (cairn_world_def){.body_capacity = settings->body_capacity,
         .shape_capacity = settings->shape_capacity,
         .joint_capacity = settings->joint_capacity,
+        .hull_capacity = settings->hull_capacity,
         .contact_capacity = settings->contact_capacity,
         .tick_rate_hz = settings->tick_rate_hz,
         .gravity = settings->gravity,
@@ -83,6 +86,9 @@ uint32_t cairn_array_capacity(const cairn_settings *settings, cairn_array array)
     case CAIRN_ARRAY_JOINT_IDS:
     case CAIRN_ARRAY_JOINTS:
         return settings->joint_capacity;
+    case CAIRN_ARRAY_HULL_IDS:
+    case CAIRN_ARRAY_HULLS:
+        return settings->hull_capacity;
     case CAIRN_ARRAY_CONTACTS:
         return settings->contact_capacity;
     case CAIRN_ARRAY_RULES:
@@ -107,6 +113,9 @@ uint32_t cairn_array_count(const cairn_settings *settings, cairn_array array) {
     case CAIRN_ARRAY_JOINT_IDS:
     case CAIRN_ARRAY_JOINTS:
         return settings->joint_slots;
+    case CAIRN_ARRAY_HULL_IDS:
+    case CAIRN_ARRAY_HULLS:
+        return settings->hull_slots;
     case CAIRN_ARRAY_CONTACTS:
         return settings->contact_count;
     case CAIRN_ARRAY_RULES:
@@ -127,6 +136,8 @@ void *cairn_state_array(const cairn_state *state, cairn_array array) {
         [CAIRN_ARRAY_BODY_IDS] = state->body_ids,
         [CAIRN_ARRAY_SHAPE_IDS] = state->shape_ids,
         [CAIRN_ARRAY_JOINT_IDS] = state->joint_ids,
+        [CAIRN_ARRAY_HULL_IDS] = state->hull_ids,
+        [CAIRN_ARRAY_HULLS] = state->hulls,
         [CAIRN_ARRAY_MOTIONS] = state->motions,
         [CAIRN_ARRAY_BODIES] = state->bodies,
         [CAIRN_ARRAY_RESTS] = state->rests,
@@ -180,6 +191,8 @@ cairn_state cairn_state_view(const cairn_settings *settings, void *memory) {
         .body_ids = at[CAIRN_ARRAY_BODY_IDS],
         .shape_ids = at[CAIRN_ARRAY_SHAPE_IDS],
         .joint_ids = at[CAIRN_ARRAY_JOINT_IDS],
+        .hull_ids = at[CAIRN_ARRAY_HULL_IDS],
+        .hulls = at[CAIRN_ARRAY_HULLS],
         .motions = at[CAIRN_ARRAY_MOTIONS],
         .bodies = at[CAIRN_ARRAY_BODIES],
         .rests = at[CAIRN_ARRAY_RESTS],
@@ -209,6 +222,10 @@ void cairn_world_derive(cairn_world *world, const bool differed[CAIRN_ARRAY_COUN
     world->body_hint = differed[CAIRN_ARRAY_BODY_IDS] ? 0 : world->body_hint;
     world->shape_hint = differed[CAIRN_ARRAY_SHAPE_IDS] ? 0 : world->shape_hint;
     world->joint_hint = differed[CAIRN_ARRAY_JOINT_IDS] ? 0 : world->joint_hint;
+    world->hull_hint = differed[CAIRN_ARRAY_HULL_IDS] ? 0 : world->hull_hint;
+    if (differed[CAIRN_ARRAY_HULL_IDS] || differed[CAIRN_ARRAY_HULLS]) {
+        cairn_hulls_derive(world);
+    }
     world->contacts_stale = true;
     world->near.valid = false;
     world->event_count = 0;

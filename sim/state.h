@@ -21,9 +21,11 @@ typedef enum cairn_array {
     CAIRN_ARRAY_BODY_IDS,
     CAIRN_ARRAY_SHAPE_IDS,
     CAIRN_ARRAY_JOINT_IDS,
+    CAIRN_ARRAY_HULL_IDS,
     CAIRN_ARRAY_MOTIONS,
     CAIRN_ARRAY_BODIES,
     CAIRN_ARRAY_RESTS,
+    CAIRN_ARRAY_HULLS,
     CAIRN_ARRAY_SHAPES,
     CAIRN_ARRAY_JOINTS,
     CAIRN_ARRAY_CONTACTS,
@@ -35,6 +37,7 @@ typedef struct cairn_settings {
     uint32_t body_capacity; // from here to `rules_state_size`: the def, equal in worlds that share
     uint32_t shape_capacity;
     uint32_t joint_capacity;
+    uint32_t hull_capacity;
     uint32_t contact_capacity;
     uint32_t tick_rate_hz;
     cairn_vec3 gravity;
@@ -64,6 +67,7 @@ typedef struct cairn_settings {
     uint32_t body_slots; // slots ever used: the live range of ids, motions, bodies, rests
     uint32_t shape_slots;
     uint32_t joint_slots;
+    uint32_t hull_slots;
     uint32_t contact_count;
 } cairn_settings;
 
@@ -108,6 +112,12 @@ typedef struct cairn_rest {
     uint32_t state; // cairn_rest_state
     uint32_t ticks; // in a row below the sleep thresholds, saturated at half a second
 } cairn_rest;
+
+// Of a hull the state holds the vertices; sim/hull.h tells what follows from them.
+typedef struct cairn_hull_points {
+    uint32_t count;
+    cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX]; // zero from count on
+} cairn_hull_points;
 
 typedef struct cairn_shape {
     uint32_t body; // slot
@@ -158,16 +168,17 @@ typedef struct cairn_rules_block {
     uint32_t words[CAIRN_RULES_BLOCK_WORDS];
 } cairn_rules_block;
 
-_Static_assert(sizeof(cairn_settings) == 42 * 4, "no padding: hashed and encoded by words");
+_Static_assert(sizeof(cairn_settings) == 44 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_motion) == 16 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_body) == 23 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_rest) == 2 * 4, "no padding: hashed and encoded by words");
-_Static_assert(sizeof(cairn_shape) == 20 * 4, "no padding: hashed and encoded by words");
+_Static_assert(sizeof(cairn_hull_points) == 97 * 4, "no padding: hashed and encoded by words");
+_Static_assert(sizeof(cairn_shape) == 21 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_joint) == 14 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_contact) == 23 * 4, "no padding: hashed and encoded by words");
 
 // The largest element, for buffers.
-#define CAIRN_ELEMENT_WORDS_MAX 42
+#define CAIRN_ELEMENT_WORDS_MAX 97
 
 // Typed views of one block.
 typedef struct cairn_state {
@@ -175,9 +186,11 @@ typedef struct cairn_state {
     uint32_t *body_ids;
     uint32_t *shape_ids;
     uint32_t *joint_ids;
+    uint32_t *hull_ids;
     cairn_motion *motions;
     cairn_body *bodies;
     cairn_rest *rests;
+    cairn_hull_points *hulls;
     cairn_shape *shapes;
     cairn_joint *joints;
     cairn_contact *contacts; // by (index of a, index of b), strictly increasing
@@ -298,6 +311,8 @@ struct cairn_world {
     uint32_t body_hint;    // no slot below is free
     uint32_t shape_hint;
     uint32_t joint_hint;
+    uint32_t hull_hint;
+    cairn_hull *hulls;   // by slot, made ready; follows from the state
     bool contacts_stale; // false only when the next step could end none but for what stirs
     cairn_contact_event *events;
     uint32_t event_count;
@@ -328,6 +343,8 @@ static inline const uint32_t *state_ids(const cairn_state *state, cairn_array ar
         return state->shape_ids;
     case CAIRN_ARRAY_JOINTS:
         return state->joint_ids;
+    case CAIRN_ARRAY_HULLS:
+        return state->hull_ids;
     default:
         return NULL;
     }

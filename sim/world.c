@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "sim/body.h"
 #include "sim/decode_check.h"
+#include "sim/hull.h"
 #include "sim/kept.h"
 #include "sim/limits.h"
 #include "sim/scratch.h"
@@ -14,6 +15,7 @@ cairn_world_def cairn_world_def_default(void) {
     return (cairn_world_def){.body_capacity = 1024,
         .shape_capacity = 1024,
         .joint_capacity = 256,
+        .hull_capacity = 64,
         .contact_capacity = 8192,
         .tick_rate_hz = CAIRN_TICK_RATE_HZ_DEFAULT,
         .gravity = {.x = 0.0f, .y = -9.81f, .z = 0.0f},
@@ -64,6 +66,7 @@ cairn_status cairn_world_def_check(const cairn_world_def *def) {
         within(def->body_capacity, 1, CAIRN_BODIES_MAX) &&
         within(def->shape_capacity, 1, CAIRN_SHAPES_MAX) &&
         within(def->joint_capacity, 0, CAIRN_JOINTS_MAX) &&
+        within(def->hull_capacity, 0, CAIRN_HULLS_MAX) &&
         within(def->contact_capacity, 1, CAIRN_CONTACTS_MAX) &&
         within(def->tick_rate_hz, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX) &&
         within(def->solver, 0, CAIRN_SOLVER_CLASSIC) &&
@@ -80,10 +83,12 @@ static bool allocate(cairn_world *world, const cairn_settings *settings) {
     world->spare_memory = calloc(1, cairn_state_size(settings));
     world->shape_first = calloc(def->body_capacity, sizeof *world->shape_first);
     world->shape_next = calloc(def->shape_capacity, sizeof *world->shape_next);
+    world->hulls = calloc((size_t)def->hull_capacity + 1, sizeof *world->hulls);
     world->events = calloc(2 * (size_t)def->contact_capacity, sizeof *world->events);
     world->kept = cairn_kept_create(settings);
     if (world->kept == NULL || world->state_memory == NULL || world->spare_memory == NULL ||
-        world->shape_first == NULL || world->shape_next == NULL || world->events == NULL) {
+        world->shape_first == NULL || world->shape_next == NULL || world->hulls == NULL ||
+        world->events == NULL) {
         return false;
     }
     world->state = cairn_state_view(settings, world->state_memory);
@@ -124,6 +129,7 @@ void cairn_world_destroy(cairn_world *world) {
     free(world->spare_memory);
     free(world->shape_first);
     free(world->shape_next);
+    free(world->hulls);
     free(world->events);
     cairn_kept_destroy(world->kept);
     free(world->scratch.memory);
@@ -161,6 +167,7 @@ cairn_world_counts cairn_world_counts_read(const cairn_world *world) {
     cairn_world_counts counts = {.bodies = used(state->body_ids, settings->body_slots),
         .shapes = used(state->shape_ids, settings->shape_slots),
         .joints = used(state->joint_ids, settings->joint_slots),
+        .hulls = used(state->hull_ids, settings->hull_slots),
         .contacts = settings->contact_count};
     for (uint32_t i = 0; i < settings->body_slots; ++i) {
         const bool awake = state->bodies[i].kind == CAIRN_BODY_DYNAMIC &&

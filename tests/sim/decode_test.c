@@ -14,12 +14,30 @@ static cairn_world_def small_def(void) {
     def.body_capacity = 6;
     def.shape_capacity = 6;
     def.joint_capacity = 2;
+    def.hull_capacity = 2;
     def.contact_capacity = 8;
     def.rules = &cairn_rules_sandbox;
     return def;
 }
 
-// Ground, two cubes in touch, a sphere on a rod above, a freed slot of each kind.
+// A tetrahedron beside the rest, its shape in the slot that a sphere left, on the ground's body.
+static void add_hull(cairn_world *world) {
+    const cairn_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    cairn_shape_def shape = cairn_shape_def_default();
+    cairn_hull_id gone = 0;
+    cairn_shape_id id = 0;
+    cairn_body_state ground;
+    assert_true(cairn_world_bodies(world, &ground, 1) > 0);
+    assert_int_equal(cairn_hull_create(world, corners, 4, &gone), CAIRN_OK);
+    assert_int_equal(cairn_hull_create(world, corners, 4, &shape.hull), CAIRN_OK);
+    assert_int_equal(cairn_hull_destroy(world, gone), CAIRN_OK);
+    shape.kind = CAIRN_SHAPE_HULL;
+    shape.pose.position = vec3(20.0f, 0.0f, 0.0f);
+    assert_int_equal(cairn_shape_create(world, ground.id, &shape, &id), CAIRN_OK);
+}
+
+// Ground, two cubes in touch, a sphere on a rod above, a hull, a freed slot of each kind but
+// shapes.
 static cairn_world *small_world(void) {
     const cairn_world_def def = small_def();
     const cairn_vec3 half = vec3(0.5f, 0.5f, 0.5f);
@@ -38,6 +56,7 @@ static cairn_world *small_world(void) {
     assert_int_equal(cairn_joint_create(world, &joint, &id), CAIRN_OK);
     kit_run(world, 20);
     assert_int_equal(cairn_body_destroy(world, gone), CAIRN_OK);
+    add_hull(world);
     assert_int_equal(cairn_world_counts_read(world).joints, 1);
     kit_run(world, 20);
     assert_int_equal(world->state.settings->contact_count, 2);
@@ -116,7 +135,8 @@ typedef struct broken_rule {
 } broken_rule;
 
 static const char bodies[] = "bodies: pose, velocity, mass or rest do not fit the kind";
-static const char shapes[] = "shapes: sizes or body do not fit the kind";
+static const char hulls[] = "hulls: the vertices are not those of a hull";
+static const char shapes[] = "shapes: sizes, hull or body do not fit the kind";
 static const char joints[] = "joints: a body does not exist";
 static const char contacts[] = "contacts: order, shapes or points";
 
@@ -141,6 +161,27 @@ static void sleeper_in_motion(cairn_state *s) {
 }
 static void rest_longer_than_half_a_second(cairn_state *s) {
     s->rests[1].ticks = 31;
+}
+static void hull_without_vertices(cairn_state *s) {
+    memset(&s->hulls[1], 0, sizeof s->hulls[1]);
+}
+static void hull_with_a_vertex_inside(cairn_state *s) {
+    s->hulls[1].vertices[s->hulls[1].count++] = vec3(0.1f, 0.1f, 0.1f);
+}
+static void hull_with_a_vertex_too_many(cairn_state *s) {
+    s->hulls[1].vertices[4] = vec3(0.0f, -1.0f, 0.0f);
+}
+static void hull_without_volume(cairn_state *s) {
+    s->hulls[1].vertices[3].z = 0.0f;
+}
+static void shape_of_a_free_hull(cairn_state *s) {
+    s->shapes[2].geometry.hull = 1;
+}
+static void shape_of_a_stale_hull(cairn_state *s) {
+    s->shapes[2].geometry.hull += 1u << 20;
+}
+static void sphere_with_a_hull(cairn_state *s) {
+    s->shapes[4].geometry.hull = s->shapes[2].geometry.hull;
 }
 static void shape_on_a_free_body(cairn_state *s) {
     s->shapes[1].body = 2;
@@ -194,6 +235,13 @@ static const broken_rule broken_rules[] = {
     {"a static body does not sleep", static_body_asleep, bodies},
     {"a sleeping body does not move", sleeper_in_motion, bodies},
     {"rest saturates", rest_longer_than_half_a_second, bodies},
+    {"a hull has vertices", hull_without_vertices, hulls},
+    {"a hull's vertices are corners", hull_with_a_vertex_inside, hulls},
+    {"vertices beyond the count are zero", hull_with_a_vertex_too_many, hulls},
+    {"a hull is not flat", hull_without_volume, hulls},
+    {"a shape's hull exists", shape_of_a_free_hull, shapes},
+    {"a shape's hull is of its generation", shape_of_a_stale_hull, shapes},
+    {"a sphere has no hull", sphere_with_a_hull, shapes},
     {"a shape's body exists", shape_on_a_free_body, shapes},
     {"a shape's body is in range", shape_on_a_body_out_of_range, shapes},
     {"a half-space does not move", moving_half_space, shapes},
@@ -234,7 +282,7 @@ static void counts_beyond_capacity_are_refused(void **state) {
     (void)state;
     static const size_t counts[] = {offsetof(cairn_settings, body_slots),
         offsetof(cairn_settings, shape_slots), offsetof(cairn_settings, joint_slots),
-        offsetof(cairn_settings, contact_count)};
+        offsetof(cairn_settings, hull_slots), offsetof(cairn_settings, contact_count)};
     const cairn_world_def def = small_def();
     cairn_world *world = small_world();
     cairn_world *victim = kit_world(&def);

@@ -112,6 +112,80 @@ static void join_bodies(cairn_world *world, uint32_t kind, cairn_body_id a, cair
     CAIRN_ASSERT(cairn_joint_create(world, &def, &joint) == CAIRN_OK);
 }
 
+// Icosahedra, wedges, tetrahedra, and clouds of points drawn from the seed.
+static cairn_hull_id any_hull(cairn_world *world, uint64_t seed, uint64_t which) {
+    const float s = 0.3f + 0.05f * draw(seed, which, 8, 0);
+    const float g = 1.625f * s;
+    const cairn_vec3 ball[12] = {{0, -s, -g}, {0, s, -g}, {0, -s, g}, {0, s, g}, {-s, -g, 0},
+        {s, -g, 0}, {-s, g, 0}, {s, g, 0}, {-g, 0, -s}, {-g, 0, s}, {g, 0, -s}, {g, 0, s}};
+    const cairn_vec3 wedge[6] = {
+        {-g, -s, -s}, {g, -s, -s}, {-g, -s, s}, {g, -s, s}, {-g, s, 0}, {g, s, 0}};
+    const cairn_vec3 corner[4] = {{0, 0, 0}, {g, 0, 0}, {0, g, 0}, {0, 0, g}};
+    cairn_vec3 cloud[24];
+    cairn_hull_id hull = 0;
+    for (uint32_t i = 0; i < 24; ++i) {
+        cloud[i] = vec3_scale(draw_vec3(seed, which, 9 + i, 1), 0.5f);
+    }
+    switch (which % 4) {
+    case 0:
+        (void)cairn_hull_create(world, ball, 12, &hull);
+        break;
+    case 1:
+        (void)cairn_hull_create(world, wedge, 6, &hull);
+        break;
+    case 2:
+        (void)cairn_hull_create(world, corner, 4, &hull);
+        break;
+    default:
+        (void)cairn_hull_create(world, cloud, 24, &hull);
+        break;
+    }
+    CAIRN_ASSERT(hull != 0);
+    return hull;
+}
+
+static void drop_hull(cairn_world *world, cairn_hull_id hull, uint64_t seed, uint64_t which) {
+    cairn_shape_def shape = cairn_shape_def_default();
+    shape.kind = CAIRN_SHAPE_HULL;
+    shape.hull = hull;
+    const cairn_vec3 at = vec3(0.4f * draw(seed, which, 5, 6), 0.6f + 0.4f * (float)(which % 32),
+        0.4f * draw(seed, which, 5, 7));
+    (void)place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(seed, which), &shape);
+}
+
+// Hulls of all sorts with spheres, capsules and boxes, on a half-space with a ledge.
+static void build_hulls(cairn_world *world) {
+    (void)ground(world);
+    const cairn_shape_def ledge = box(0.5f, 0.3f, 2.0f);
+    (void)place(world, CAIRN_BODY_STATIC, vec3(1.0f, 0.3f, 0.0f), quat_identity(), &ledge);
+    for (uint32_t i = 0; i < 20; ++i) {
+        const cairn_shape_def other = any_shape(6, i / 2);
+        const cairn_vec3 at =
+            vec3(0.4f * draw(6, i, 2, 6), 0.6f + 0.4f * (float)i, 0.4f * draw(6, i, 2, 7));
+        if (i % 2 == 0) {
+            drop_hull(world, any_hull(world, 6, i / 2), 6, i);
+        } else {
+            (void)place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(6, i), &other);
+        }
+    }
+}
+
+// A hull goes as soon as its only shape does, and another takes its place.
+static void disturb_hulls(cairn_world *world, uint64_t tick) {
+    cairn_body_state bodies[24];
+    cairn_hull_id hulls[16];
+    const uint32_t count = cairn_world_bodies(world, bodies, 24);
+    if (tick % 40 != 39 || count < 4) {
+        return;
+    }
+    (void)cairn_body_destroy(world, bodies[2 + tick / 40].id);
+    const uint32_t hull_count = cairn_world_hulls(world, hulls, 16);
+    for (uint32_t i = 0; i < hull_count; ++i) {
+        (void)cairn_hull_destroy(world, hulls[i]);
+    }
+    drop_hull(world, any_hull(world, 7, tick), 7, tick);
+}
+
 // A chain of capsules on ball joints and a swing of two spheres on distance joints.
 static void build_joints(cairn_world *world) {
     const cairn_shape_def link = capsule(0.05f, 0.15f);
@@ -274,6 +348,7 @@ const golden_scene golden_scenes[] = {
         .define = define_small,
         .build = build_ground,
         .disturb = disturb_churn},
+    {.name = "hulls", .ticks = 200, .build = build_hulls, .disturb = disturb_hulls},
     {.name = "kinematic", .ticks = 120, .build = build_kinematic},
     {.name = "sandbox",
         .ticks = 240,

@@ -11,7 +11,7 @@
 #include "sim/fields.h"
 #include "sim/state.h"
 
-// Two cubes in touch, joined, with rules: every section has something.
+// Two cubes in touch, joined, a hull, with rules: every array has something.
 static cairn_world *full_world(void) {
     cairn_world_def def = cairn_world_def_default();
     const cairn_vec3 half = vec3(0.5f, 0.5f, 0.5f);
@@ -19,6 +19,9 @@ static cairn_world *full_world(void) {
     cairn_world *world = kit_world(&def);
     cairn_joint_def joint = cairn_joint_def_default();
     cairn_joint_id id = 0;
+    const cairn_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    cairn_hull_id hull = 0;
+    assert_int_equal(cairn_hull_create(world, corners, 4, &hull), CAIRN_OK);
     (void)kit_ground(world, 0.5f);
     joint.body_a = kit_box(world, vec3(0.0f, 0.5f, 0.0f), half, 1000.0f, 0.5f);
     joint.body_b = kit_box(world, vec3(2.0f, 0.5f, 0.0f), half, 1000.0f, 0.5f);

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+
+// Hulls as a world holds them: made, shared by shapes, refused, destroyed, restored.
+
+#include "tests/sim/world_kit.h"
+
+#include <string.h>
+
+#include "sim/state.h"
+
+static const cairn_vec3 wedge[6] = {{-1, -0.5f, -0.5f}, {1, -0.5f, -0.5f}, {-1, -0.5f, 0.5f},
+    {1, -0.5f, 0.5f}, {-1, 0.5f, 0}, {1, 0.5f, 0}};
+static const cairn_vec3 flat[4] = {{0, 0, 0}, {1, 0, 0}, {0, 0, 1}, {1, 0, 1}};
+
+static cairn_hull_id make(cairn_world *world, const cairn_vec3 *points, uint32_t count) {
+    cairn_hull_id hull = 0;
+    assert_int_equal(cairn_hull_create(world, points, count, &hull), CAIRN_OK);
+    return hull;
+}
+
+static cairn_body_id drop(cairn_world *world, cairn_hull_id hull, cairn_vec3 position) {
+    cairn_body_def def = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    def.position = position;
+    shape.kind = CAIRN_SHAPE_HULL;
+    shape.hull = hull;
+    return kit_body(world, &def, &shape);
+}
+
+static void a_hull_is_read_as_it_was_made(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    cairn_vec3 cloud[8];
+    cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX];
+    cairn_hull_id ids[2] = {0};
+    uint32_t count = 0;
+    memcpy(cloud, wedge, sizeof wedge);
+    cloud[6] = vec3_zero();
+    cloud[7] = wedge[0];
+    const cairn_hull_id hull = make(world, cloud, 8);
+    assert_int_equal(cairn_hull_read(world, hull, vertices, &count), CAIRN_OK);
+    assert_int_equal(count, 6);
+    assert_memory_equal(vertices, wedge, sizeof wedge);
+    assert_int_equal(cairn_world_hulls(world, ids, 2), 1);
+    assert_int_equal(ids[0], hull);
+    assert_int_equal(cairn_world_counts_read(world).hulls, 1);
+    assert_int_equal(cairn_hull_read(world, hull + 1, vertices, &count), CAIRN_NOT_FOUND);
+    cairn_world_destroy(world);
+}
+
+static void what_is_no_hull_is_refused_and_changes_nothing(void **state) {
+    (void)state;
+    cairn_world_def def = cairn_world_def_default();
+    def.hull_capacity = 1;
+    cairn_world *world = kit_world(&def);
+    const cairn_hash128 before = kit_hash(world);
+    cairn_vec3 broken[6];
+    cairn_hull_id hull = 7;
+    assert_int_equal(cairn_hull_create(world, flat, 4, &hull), CAIRN_INVALID_ARGUMENT);
+    assert_int_equal(hull, 0);
+    assert_int_equal(cairn_hull_create(world, wedge, 3, &hull), CAIRN_INVALID_ARGUMENT);
+    memcpy(broken, wedge, sizeof wedge);
+    broken[5].y = float_of_bits(0x7f800000u);
+    assert_int_equal(cairn_hull_create(world, broken, 6, &hull), CAIRN_NON_FINITE);
+    assert_true(cairn_hash_equal(before, kit_hash(world)));
+    assert_null(cairn_hull_refusal(wedge, 6));
+    assert_non_null(cairn_hull_refusal(flat, 4));
+    (void)make(world, wedge, 6);
+    assert_int_equal(cairn_hull_create(world, wedge, 6, &hull), CAIRN_CAPACITY);
+    assert_int_equal(cairn_world_counters_read(world).creates_refused, 1);
+    cairn_world_destroy(world);
+}
+
+static void a_shape_needs_a_hull_that_lives(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    const cairn_hull_id hull = make(world, wedge, 6);
+    const cairn_body_id body = drop(world, hull, vec3(0, 5, 0));
+    cairn_shape_def shape = cairn_shape_def_default();
+    cairn_shape_id ids[2] = {0};
+    cairn_body_id owner = 0;
+    shape.kind = CAIRN_SHAPE_HULL;
+    assert_int_equal(cairn_shape_create(world, body, &shape, &ids[0]), CAIRN_NOT_FOUND);
+    assert_int_equal(cairn_world_overlap(world, &shape, pose_identity(), 1, ids, 2), 0);
+    assert_int_equal(cairn_world_shapes(world, ids, 2), 1);
+    assert_int_equal(cairn_shape_read(world, ids[0], &shape, &owner), CAIRN_OK);
+    assert_int_equal(shape.kind, CAIRN_SHAPE_HULL);
+    assert_int_equal(shape.hull, hull);
+    assert_int_equal(cairn_hull_destroy(world, hull), CAIRN_WRONG_STATE);
+    assert_int_equal(cairn_body_destroy(world, body), CAIRN_OK);
+    assert_int_equal(cairn_hull_destroy(world, hull), CAIRN_OK);
+    assert_int_equal(cairn_hull_destroy(world, hull), CAIRN_NOT_FOUND);
+    assert_int_equal(cairn_shape_create(world, body, &shape, &ids[0]), CAIRN_NOT_FOUND);
+    assert_int_not_equal(make(world, wedge, 6), hull);
+    cairn_world_destroy(world);
+}
+
+// The wedge lands on its ridge's opposite face: its centre of mass is a third up from there.
+static void a_hull_weighs_falls_and_comes_to_rest(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    const cairn_hull_id hull = make(world, wedge, 6);
+    (void)kit_ground(world, 0.5f);
+    const cairn_body_id body = drop(world, hull, vec3(0, 1.2f, 0));
+    assert_true(float_abs(cairn_body_mass(world, body) - 1000.0f) < 0.01f);
+    kit_run(world, 180);
+    const cairn_body_state rest = kit_read(world, body);
+    assert_int_equal(rest.awake, 0);
+    assert_true(float_abs(rest.position.y - 0.5f) < 0.01f);
+    assert_true(rest.rotation.w > 0.9999f);
+    assert_int_equal(cairn_world_counts_read(world).contact_points, 4);
+    cairn_world_destroy(world);
+}
+
+static void queries_meet_the_hull_and_not_its_box(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    const cairn_hull_id hull = make(world, wedge, 6);
+    const cairn_body_id body = drop(world, hull, vec3_zero());
+    cairn_ray_hit hit;
+    cairn_shape_id ids[2];
+    cairn_shape_def probe = cairn_shape_def_default();
+    assert_int_equal(
+        cairn_world_ray_cast(world, vec3(0, 5, 0), vec3(0, -10, 0), 1, 0, &hit), CAIRN_OK);
+    assert_int_equal(hit.body, body);
+    assert_true(float_abs(hit.point.y - 0.5f) < 1e-4f);
+    assert_int_equal(cairn_world_ray_cast(world, vec3(0, 0.4f, 5), vec3(0, 0, -4.8f), 1, 0, &hit),
+        CAIRN_NOT_FOUND);
+    probe.half_extents = vec3(0.05f, 0.05f, 0.05f);
+    cairn_pose pose = pose_identity();
+    pose.position = vec3(0, 0.4f, 0.4f);
+    assert_int_equal(cairn_world_overlap(world, &probe, pose, 1, ids, 2), 0);
+    pose.position = vec3(0, -0.4f, 0.4f);
+    assert_int_equal(cairn_world_overlap(world, &probe, pose, 1, ids, 2), 1);
+    probe.kind = CAIRN_SHAPE_HULL;
+    probe.hull = hull;
+    pose.position = vec3(0, 0, 1.1f);
+    assert_int_equal(cairn_world_overlap(world, &probe, pose, 1, ids, 2), 0);
+    pose.position = vec3(0, 0, 0.9f);
+    assert_int_equal(cairn_world_overlap(world, &probe, pose, 1, ids, 2), 1);
+    cairn_world_destroy(world);
+}
+
+// A hull whose slot was taken by another since the save comes back with its own faces.
+static void a_restored_world_has_its_hulls_again(void **state) {
+    (void)state;
+    const cairn_vec3 tall[4] = {{-1, 0, -1}, {1, 0, -1}, {0, 0, 1}, {0, 3, 0}};
+    cairn_world *world = kit_world(NULL);
+    cairn_world *twin = kit_world(NULL);
+    (void)kit_ground(world, 0.5f);
+    const cairn_hull_id hull = make(world, wedge, 6);
+    const cairn_body_id body = drop(world, hull, vec3(0, 0.55f, 0));
+    kit_run(world, 5);
+    kit_bytes saved = kit_save(world);
+    kit_bytes encoded = kit_encode(world);
+    kit_run(world, 30);
+    const cairn_hash128 expected = kit_hash(world);
+    assert_int_equal(cairn_body_destroy(world, body), CAIRN_OK);
+    assert_int_equal(cairn_hull_destroy(world, hull), CAIRN_OK);
+    (void)drop(world, make(world, tall, 4), vec3(0, 1, 0));
+    kit_run(world, 5);
+    assert_int_equal(cairn_world_load(world, saved.bytes, saved.size), CAIRN_OK);
+    kit_run(world, 30);
+    assert_true(cairn_hash_equal(kit_hash(world), expected));
+    assert_int_equal(cairn_world_decode(twin, encoded.bytes, encoded.size, NULL), CAIRN_OK);
+    kit_run(twin, 30);
+    assert_true(cairn_hash_equal(kit_hash(twin), expected));
+    kit_free(&saved);
+    kit_free(&encoded);
+    cairn_world_destroy(world);
+    cairn_world_destroy(twin);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_hull_is_read_as_it_was_made),
+        cmocka_unit_test(what_is_no_hull_is_refused_and_changes_nothing),
+        cmocka_unit_test(a_shape_needs_a_hull_that_lives),
+        cmocka_unit_test(a_hull_weighs_falls_and_comes_to_rest),
+        cmocka_unit_test(queries_meet_the_hull_and_not_its_box),
+        cmocka_unit_test(a_restored_world_has_its_hulls_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
