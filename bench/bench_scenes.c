@@ -92,6 +92,34 @@ static void build_rain(cairn_world *world) {
     }
 }
 
+// The corners of an icosahedron half a metre from its middle.
+static cairn_hull_id create_icosahedron(cairn_world *world) {
+    static const float narrow = 0.5f * 0.52573111f;
+    static const float wide = 0.5f * 0.85065081f;
+    cairn_vec3 points[12];
+    cairn_hull_id hull = 0;
+    for (int i = 0; i < 4; ++i) {
+        const float a = (i & 2) != 0 ? -narrow : narrow;
+        const float b = (i & 1) != 0 ? -wide : wide;
+        points[i] = bench_at(0.0f, a, b);
+        points[4 + i] = bench_at(a, b, 0.0f);
+        points[8 + i] = bench_at(b, 0.0f, a);
+    }
+    bench_require(cairn_hull_create(world, points, 12, &hull) == CAIRN_OK, "a hull was refused");
+    return hull;
+}
+
+static void build_mixed(cairn_world *world) {
+    cairn_shape_def stone = cairn_shape_def_default();
+    stone.kind = CAIRN_SHAPE_HULL;
+    stone.hull = create_icosahedron(world);
+    const cairn_shape_def shapes[3] = {bench_ball(0.5f), bench_capsule(0.3f, 0.3f), stone};
+    bench_yard(world, 8.0f);
+    for (int i = 0; i < 1000; ++i) {
+        bench_drop_turned(world, &shapes[i % 3], place_in_layer(i), bench_turn(i, 1.0f));
+    }
+}
+
 // ---------------------------------------------------------------------------------------- joints
 
 // Column by column from a fixed upper row, each ball pinned to the one above and the one before.
@@ -169,6 +197,12 @@ const bench_scene bench_scenes[] = {
         .steps = 600,
         .size = SIZE(2048, 0, 32768, 0),
         .build = build_heap},
+    {.letter = "D",
+        .name = "mixed",
+        .what = "1000 spheres, capsules and icosahedra fall into a yard",
+        .steps = 600,
+        .size = SIZE(1024, 0, 16384, 0),
+        .build = build_mixed},
     {.letter = "F",
         .name = "grid",
         .what = "50 by 50 balls on ball joints hang from their upper row",
