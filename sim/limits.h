@@ -38,6 +38,8 @@
 // Contacts and joints are at most as stiff as this share of the rate of substeps: a spring that
 // swings faster than it is looked at makes stacks restless.
 #define CAIRN_HERTZ_SHARE 0.21f
+// Worlds of fewer shapes are stepped by one worker.
+#define CAIRN_SHAPES_SHARED_MIN 128
 #define CAIRN_JOINT_HERTZ_SHARE 0.25f
 // The classic solver's: times that a manifold's normal rows are solved on each visit. They are
 // strongly coupled (two answer for one tilt), so a second pass at once does more for a stack than

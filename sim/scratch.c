@@ -39,6 +39,7 @@ static void carve_substeps(cairn_substeps *substeps, carver *from, const cairn_w
     substeps->drives = carve(from, bodies, sizeof *substeps->drives);
     substeps->solver_of = carve(from, bodies, sizeof *substeps->solver_of);
     substeps->slot_of = carve(from, bodies, sizeof *substeps->slot_of);
+    substeps->lost = carve(from, bodies, sizeof *substeps->lost);
     carve_plan(&substeps->touches, from, bodies, contacts, wide->lanes);
     carve_plan(&substeps->joints, from, bodies, joints, wide->lanes);
     substeps->patches = carve(from, contacts, sizeof *substeps->patches);
@@ -73,8 +74,8 @@ static void carve_all(cairn_scratch *scratch, carver *from, const cairn_world_de
 }
 
 bool cairn_scratch_create(
-    cairn_scratch *scratch, const cairn_world_def *def, cairn_contact *contacts) {
-    cairn_kernel_of(0, &scratch->substeps.wide);
+    cairn_scratch *scratch, const cairn_world_def *def, cairn_contact *contacts, uint32_t lanes) {
+    cairn_kernel_of(lanes, &scratch->substeps.wide);
     cairn_kernel_of(1, &scratch->substeps.single);
     carver measure = {.memory = NULL};
     carve_all(scratch, &measure, def);

@@ -168,6 +168,28 @@ const cairn_world_def *cairn_world_settings(const cairn_world *world);
 // cairn_command_check; both are asserted.
 void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count);
 
+// Many hands for one step. `run` calls task(argument, worker) for each worker from 0 to `workers` -
+// 1 exactly once, worker 0 on the calling thread, and returns when all have returned; the others
+// may run at the same time, later, or one after the other: a step waits for none that has not begun
+// its share. A pool of threads is in workers/pool.h.
+typedef struct cairn_parallel {
+    void *context;
+    uint32_t workers; // 1 .. 64
+    void (*run)(void *context, void (*task)(void *argument, uint32_t worker), void *argument,
+        uint32_t workers);
+} cairn_parallel;
+
+// From now on steps of this world are shared out so; NULL, as after create: the caller alone.
+// Copied. Bits do not depend on it. Small worlds are stepped by the caller alone in any case. No
+// part of the state. CAIRN_INVALID_ARGUMENT: no function, or a number of workers out of range.
+cairn_status cairn_world_set_parallel(cairn_world *world, const cairn_parallel *parallel);
+
+// How many constraints a step solves side by side: 1, 4, 8 or 16; 0, as after create: what suits
+// this CPU best. Bits do not depend on it. Allocates. CAIRN_INVALID_ARGUMENT: another number;
+// CAIRN_OUT_OF_MEMORY leaves the world as it was. No part of the state.
+cairn_status cairn_world_set_lanes(cairn_world *world, uint32_t lanes);
+uint32_t cairn_world_lanes(const cairn_world *world);
+
 // The stages of a step, as a stage probe is told of them.
 typedef enum cairn_stage {
     CAIRN_STAGE_RULES = 0, // commands, and whether there is anything to do at all

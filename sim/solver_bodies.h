@@ -5,11 +5,11 @@
 
 // Quarantines what is unsound, then fills the dense bodies: first those that impulses move, in
 // order of slot; then one ground for all that neither moves nor is moved; then what moves by
-// itself. `h`: s, of a substep.
-void cairn_solver_bodies_gather(cairn_world *world, float h);
+// itself.
+void cairn_solver_bodies_gather(cairn_world *world);
 // Forces and damping of a substep, and, but for the first, the impulses of the last one again.
-void cairn_solver_bodies_speed(cairn_substeps *substeps, bool first);
+void cairn_solver_bodies_speed(cairn_world *world, bool first);
 // How far the velocities carry the bodies in a substep.
-void cairn_solver_bodies_shift(cairn_substeps *substeps, float h);
+void cairn_solver_bodies_shift(cairn_world *world);
 // New poses and velocities into the block; what has become unsound is quarantined where it was.
 void cairn_solver_bodies_finish(cairn_world *world);

@@ -7,6 +7,7 @@
 // between two calls without changing a bit.
 
 #include "sim/broad_phase.h"
+#include "sim/crew.h"
 #include "sim/geometry.h"
 #include "sim/near.h"
 #include "sim/patch.h"
@@ -258,6 +259,7 @@ typedef struct cairn_substeps {
     cairn_solver_body *bodies;  // dense
     cairn_solver_drive *drives; // of those that impulses move
     uint32_t *solver_of;        // by body slot
+    unsigned char *lost;        // by solver body: it has become unsound
     uint32_t *slot_of;          // by solver body, of those that impulses move
     uint32_t moving_count;      // how many these are
     uint32_t body_count;
@@ -319,6 +321,8 @@ struct cairn_world {
     void (*stage_probe)(void *context, uint32_t stage); // NULL: none
     void *stage_context;
     cairn_scratch scratch;
+    cairn_parallel parallel;
+    cairn_crew crew;
     cairn_near near;
 };
 

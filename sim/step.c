@@ -8,6 +8,7 @@
 #include "sim/body.h"
 #include "sim/float_env.h"
 #include "sim/kept.h"
+#include "sim/limits.h"
 #include "sim/slots.h"
 
 static void check_commands(const cairn_command *commands, uint32_t count) {
@@ -92,6 +93,18 @@ static void move(cairn_world *world) {
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
 }
 
+static void advance(void *world) {
+    find_contacts(world);
+    move(world);
+}
+
+// Helpers are called for where they can pay: waking them costs more than a small step.
+static void advance_with_crew(cairn_world *world) {
+    const bool alone = world->state.settings->shape_slots < CAIRN_SHAPES_SHARED_MIN;
+    world->crew.parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;
+    cairn_crew_run(&world->crew, advance, world);
+}
+
 void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count) {
     check_commands(commands, command_count);
     const uint64_t mode = cairn_float_enter();
@@ -101,8 +114,7 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
     if (idle) {
         world->event_count = 0;
     } else {
-        find_contacts(world);
-        move(world);
+        advance_with_crew(world);
     }
     count_tick(world);
     cairn_float_leave(mode);

@@ -63,28 +63,53 @@ static void plan_joints(cairn_world *world) {
     cairn_plan_make(plan, substeps->body_count, substeps->moving_count, substeps->wide.lanes);
 }
 
+// Groups that one worker takes at a time, at least: about ten microseconds' work.
+#define GROUPS_SHARED_MIN 16
+
+typedef struct pass {
+    cairn_kernel_pass *run;
+    const cairn_solve *solve;
+} pass;
+
+static void run_groups(const void *context, uint32_t begin, uint32_t end) {
+    const pass *p = context;
+    p->run(p->solve, begin, end);
+}
+
 // One pass over everything that a plan holds: what found no colour one by one, then colour after
 // colour.
-static void run(const cairn_substeps *substeps, const cairn_plan *plan, cairn_kernel_pass *single,
+static void run(cairn_world *world, const cairn_plan *plan, cairn_kernel_pass *single,
     cairn_kernel_pass *wide) {
+    const cairn_substeps *substeps = &world->scratch.substeps;
+    const pass shared = {.run = wide, .solve = &substeps->wide_solve};
     if (plan->single_count > 0) {
         single(&substeps->single_solve, 0, plan->single_count);
     }
     for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
-        const uint32_t begin = plan->group_start[colour];
-        const uint32_t end = plan->group_start[colour + 1];
-        if (begin < end) {
-            wide(&substeps->wide_solve, begin, end);
-        }
+        cairn_crew_share(&world->crew, run_groups, &shared, plan->group_start[colour],
+            plan->group_start[colour + 1], GROUPS_SHARED_MIN);
     }
 }
 
-#define RUN_CONTACTS(substeps, pass)                                                               \
-    run(substeps, &(substeps)->touches, (substeps)->single.contacts->pass,                         \
-        (substeps)->wide.contacts->pass)
-#define RUN_JOINTS(substeps, pass)                                                                 \
-    run(substeps, &(substeps)->joints, (substeps)->single.joints->pass,                            \
-        (substeps)->wide.joints->pass)
+// The same where groups do not meet whatever their colours: no body is written.
+static void run_apart(cairn_world *world, const cairn_plan *plan, cairn_kernel_pass *single,
+    cairn_kernel_pass *wide) {
+    const cairn_substeps *substeps = &world->scratch.substeps;
+    const pass shared = {.run = wide, .solve = &substeps->wide_solve};
+    if (plan->single_count > 0) {
+        single(&substeps->single_solve, 0, plan->single_count);
+    }
+    cairn_crew_share(
+        &world->crew, run_groups, &shared, 0, plan->group_start[CAIRN_COLOURS], GROUPS_SHARED_MIN);
+}
+
+#define CONTACTS(world, how, pass)                                                                 \
+    how(world, &(world)->scratch.substeps.touches,                                                 \
+        (world)->scratch.substeps.single.contacts->pass,                                           \
+        (world)->scratch.substeps.wide.contacts->pass)
+#define JOINTS(world, how, pass)                                                                   \
+    how(world, &(world)->scratch.substeps.joints, (world)->scratch.substeps.single.joints->pass,   \
+        (world)->scratch.substeps.wide.joints->pass)
 
 static void prepare_solve(cairn_world *world, float h) {
     const cairn_settings *settings = world->state.settings;
@@ -120,33 +145,30 @@ static void prepare_solve(cairn_world *world, float h) {
 }
 
 void cairn_substeps_prepare(cairn_world *world) {
-    cairn_substeps *substeps = &world->scratch.substeps;
     const float h = world_time_step(world) / (float)world->def.substeps;
-    cairn_solver_bodies_gather(world, h);
+    cairn_solver_bodies_gather(world);
     cairn_step_gather_touches(world);
     plan_contacts(world);
     plan_joints(world);
     prepare_solve(world, h);
-    RUN_JOINTS(substeps, prepare);
-    RUN_CONTACTS(substeps, prepare);
+    JOINTS(world, run_apart, prepare);
+    CONTACTS(world, run_apart, prepare);
 }
 
 void cairn_substeps_solve(cairn_world *world) {
-    cairn_substeps *substeps = &world->scratch.substeps;
-    const float h = substeps->wide_solve.h;
     for (uint32_t i = 0; i < world->def.substeps; ++i) {
-        cairn_solver_bodies_speed(substeps, i == 0);
+        cairn_solver_bodies_speed(world, i == 0);
         if (i == 0) {
-            RUN_JOINTS(substeps, warm_start);
-            RUN_CONTACTS(substeps, warm_start);
+            JOINTS(world, run, warm_start);
+            CONTACTS(world, run, warm_start);
         }
-        RUN_JOINTS(substeps, push);
-        RUN_CONTACTS(substeps, push);
-        cairn_solver_bodies_shift(substeps, h);
-        RUN_JOINTS(substeps, relax);
-        RUN_CONTACTS(substeps, relax);
+        JOINTS(world, run, push);
+        CONTACTS(world, run, push);
+        cairn_solver_bodies_shift(world);
+        JOINTS(world, run, relax);
+        CONTACTS(world, run, relax);
     }
-    RUN_CONTACTS(substeps, bounce);
-    RUN_JOINTS(substeps, store);
-    RUN_CONTACTS(substeps, store);
+    CONTACTS(world, run, bounce);
+    JOINTS(world, run_apart, store);
+    CONTACTS(world, run_apart, store);
 }

@@ -94,7 +94,7 @@ static bool allocate(cairn_world *world, const cairn_settings *settings) {
     world->state = cairn_state_view(settings, world->state_memory);
     world->spare = cairn_state_view(settings, world->spare_memory);
     return cairn_near_create(&world->near, def) &&
-           cairn_scratch_create(&world->scratch, def, world->spare.contacts);
+           cairn_scratch_create(&world->scratch, def, world->spare.contacts, 0);
 }
 
 cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out) {
