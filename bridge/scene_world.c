@@ -12,6 +12,7 @@ typedef struct builder {
     cairn_world *world;
     cairn_body_id *ids; // of the bodies after grids were unrolled
     uint64_t id_count;
+    cairn_hull_id *hulls;
     char *error;
 } builder;
 
@@ -33,6 +34,7 @@ cairn_world_def cairn_scene_world_def(const cairn_scene *scene, const cairn_rule
     def.body_capacity = scene->body_capacity;
     def.shape_capacity = scene->shape_capacity;
     def.joint_capacity = scene->joint_capacity;
+    def.hull_capacity = scene->hull_capacity;
     def.contact_capacity = scene->contact_capacity;
     def.tick_rate_hz = scene->tick_rate_hz;
     def.gravity = cairn_vec3_of_wire(scene->gravity);
@@ -87,7 +89,10 @@ static cairn_status add_body(builder *b, uint32_t i, const cairn_body_def *def) 
     }
     b->ids[b->id_count++] = id;
     for (uint32_t s = 0; s < body->shape_count; ++s) {
-        const cairn_shape_def shape = shape_def(&b->scene->shapes[body->first_shape + s]);
+        cairn_shape_def shape = shape_def(&b->scene->shapes[body->first_shape + s]);
+        if (shape.kind == CAIRN_SHAPE_HULL) {
+            shape.hull = b->hulls[b->scene->shapes[body->first_shape + s].hull];
+        }
         cairn_shape_id shape_id;
         const cairn_status added = cairn_shape_create(b->world, id, &shape, &shape_id);
         if (added != CAIRN_OK) {
@@ -135,7 +140,30 @@ static cairn_status add_joint(builder *b, uint32_t i) {
     return status == CAIRN_OK ? CAIRN_OK : refuse(b, status, "joints", i, "");
 }
 
+// The reason is the world's own; the scene's check knows nothing of faces.
+static cairn_status add_hull(builder *b, uint32_t i) {
+    const cairn_scene_hull *hull = &b->scene->hulls[i];
+    cairn_vec3 points[CAIRN_HULL_POINTS_MAX];
+    for (uint32_t k = 0; k < hull->point_count && k < CAIRN_HULL_POINTS_MAX; ++k) {
+        points[k] = cairn_vec3_of_wire(b->scene->points[hull->first_point + k]);
+    }
+    const cairn_status status =
+        cairn_hull_create(b->world, points, hull->point_count, &b->hulls[i]);
+    if (status == CAIRN_INVALID_ARGUMENT) {
+        snprintf(b->error, CAIRN_SCENE_ERROR_SIZE, "hulls[%u]: %s", i,
+            cairn_hull_refusal(points, hull->point_count));
+        return status;
+    }
+    return status == CAIRN_OK ? CAIRN_OK : refuse(b, status, "hulls", i, "");
+}
+
 static cairn_status fill(builder *b) {
+    for (uint32_t i = 0; i < b->scene->hull_count; ++i) {
+        const cairn_status status = add_hull(b, i);
+        if (status != CAIRN_OK) {
+            return status;
+        }
+    }
     for (uint32_t i = 0; i < b->scene->body_count; ++i) {
         const cairn_status status = add_grid(b, i);
         if (status != CAIRN_OK) {
@@ -189,8 +217,10 @@ cairn_status cairn_scene_world_create(const cairn_scene *scene, const cairn_rule
         return status;
     }
     b.ids = calloc((size_t)scene->body_capacity + 1, sizeof *b.ids);
-    status = b.ids != NULL ? fill(&b) : CAIRN_OUT_OF_MEMORY;
+    b.hulls = calloc((size_t)scene->hull_count + 1, sizeof *b.hulls);
+    status = b.ids != NULL && b.hulls != NULL ? fill(&b) : CAIRN_OUT_OF_MEMORY;
     free(b.ids);
+    free(b.hulls);
     if (status != CAIRN_OK) {
         cairn_world_destroy(b.world);
         return status;

@@ -34,12 +34,6 @@ namespace wire = cairn::wire;
 #error "vectors of structs are read in place: the codec needs a little-endian host"
 #endif
 
-static_assert(sizeof(cairn_wire_body) == sizeof(wire::Body), "one layout");
-static_assert(sizeof(cairn_wire_shape) == sizeof(wire::Shape), "one layout");
-static_assert(sizeof(cairn_wire_command) == sizeof(wire::Command), "one layout");
-static_assert(sizeof(cairn_wire_input) == sizeof(wire::Input), "one layout");
-static_assert(sizeof(cairn_wire_tick) == sizeof(wire::Tick), "one layout");
-static_assert(sizeof(cairn_wire_root) == sizeof(wire::Root), "one layout");
 static_assert(sizeof(cairn_wire_timing) == sizeof(wire::Timing), "one layout");
 static_assert(sizeof(cairn_hash128) == sizeof(wire::Hash128), "one layout");
 static_assert(int(wire::Message::Hello) == CAIRN_MESSAGE_HELLO, "tags are kinds");
@@ -610,6 +604,7 @@ cairn_scene_shape scene_shape(const wire::SceneShape &t) {
     shape.restitution = t.restitution() + 0.0f;
     shape.category = t.category();
     shape.mask = t.mask();
+    shape.hull = t.hull();
     return shape;
 }
 
@@ -648,6 +643,7 @@ void take_settings(const wire::Scene &t, cairn_scene *scene) {
     scene->body_capacity = t.body_capacity();
     scene->shape_capacity = t.shape_capacity();
     scene->joint_capacity = t.joint_capacity();
+    scene->hull_capacity = t.hull_capacity();
     scene->contact_capacity = t.contact_capacity();
     scene->tick_rate_hz = t.tick_rate_hz();
     scene->gravity = or_else(t.gravity(), {0.0f, -9.81f, 0.0f});
@@ -681,11 +677,12 @@ template <typename Plain> bool make_room(Plain **array, size_t count) {
     return *array != nullptr;
 }
 
-size_t count_shapes(const wire::Scene &t) {
+// How long the lists in the tables of a list are together.
+template <typename Tables, typename List> size_t count_all(const Tables *tables, List list) {
     size_t count = 0;
-    for (size_t i = 0; t.bodies() != nullptr && i < t.bodies()->size(); ++i) {
-        const auto *shapes = t.bodies()->Get(fb::uoffset_t(i))->shapes();
-        count += shapes == nullptr ? 0 : shapes->size();
+    for (fb::uoffset_t i = 0; tables != nullptr && i < tables->size(); ++i) {
+        const auto *inner = list(*tables->Get(i));
+        count += inner == nullptr ? 0 : inner->size();
     }
     return count;
 }
@@ -706,27 +703,39 @@ void take_bodies(const wire::Scene &t, cairn_scene *scene) {
     }
 }
 
+void take_hulls(const wire::Scene &t, cairn_scene *scene) {
+    for (fb::uoffset_t i = 0; t.hulls() != nullptr && i < t.hulls()->size(); ++i) {
+        const auto *points = t.hulls()->Get(i)->points();
+        cairn_scene_hull hull = {scene->point_count, points == nullptr ? 0 : points->size()};
+        for (fb::uoffset_t k = 0; k < hull.point_count; ++k) {
+            scene->points[scene->point_count++] = or_else(points->Get(k), zero);
+        }
+        scene->hulls[scene->hull_count++] = hull;
+    }
+}
+
 cairn_status take_scene(const wire::Scene &t, cairn_scene *scene, char *error) {
     const size_t body_count = t.bodies() == nullptr ? 0 : t.bodies()->size();
     const size_t joint_count = t.joints() == nullptr ? 0 : t.joints()->size();
-    const size_t shape_count = count_shapes(t);
+    const size_t hull_count = t.hulls() == nullptr ? 0 : t.hulls()->size();
+    const size_t shape_count = count_all(t.bodies(), [](auto &body) { return body.shapes(); });
+    const size_t point_count = count_all(t.hulls(), [](auto &hull) { return hull.points(); });
     if (body_count > CAIRN_BODIES_MAX || shape_count > CAIRN_SHAPES_MAX ||
-        joint_count > CAIRN_JOINTS_MAX) {
-        return refuse_scene(
-            error, CAIRN_CAPACITY, "more bodies, shapes or joints than a world has");
+        joint_count > CAIRN_JOINTS_MAX || hull_count > CAIRN_HULLS_MAX) {
+        return refuse_scene(error, CAIRN_CAPACITY, "more than a world has room for");
     }
-    if (!take_name(t.name(), scene->name)) {
-        return refuse_scene(
-            error, CAIRN_INVALID_ARGUMENT, "name: must be at most 31 characters of ASCII");
-    }
-    if (!take_name(t.rules(), scene->rules)) {
-        return refuse_scene(
-            error, CAIRN_INVALID_ARGUMENT, "rules: must be at most 31 characters of ASCII");
+    const bool named = take_name(t.name(), scene->name);
+    if (!named || !take_name(t.rules(), scene->rules)) {
+        return refuse_scene(error, CAIRN_INVALID_ARGUMENT,
+            named ? "rules: must be at most 31 characters of ASCII"
+                  : "name: must be at most 31 characters of ASCII");
     }
     if (!make_room(&scene->bodies, body_count) || !make_room(&scene->shapes, shape_count) ||
-        !make_room(&scene->joints, joint_count)) {
+        !make_room(&scene->joints, joint_count) || !make_room(&scene->hulls, hull_count) ||
+        !make_room(&scene->points, point_count)) {
         return refuse_scene(error, CAIRN_OUT_OF_MEMORY, "out of memory");
     }
+    take_hulls(t, scene);
     take_settings(t, scene);
     take_bodies(t, scene);
     return cairn_scene_check(scene, error);

@@ -27,7 +27,13 @@ typedef struct cairn_scene_shape {
     float restitution;
     uint32_t category;
     uint32_t mask;
+    uint32_t hull; // index into the scene's hulls
 } cairn_scene_shape;
+
+typedef struct cairn_scene_hull {
+    uint32_t first_point; // into cairn_scene.points
+    uint32_t point_count; // 4 .. CAIRN_HULL_POINTS_MAX
+} cairn_scene_hull;
 
 // A body, repeated on a grid: `count` copies along each axis, `spacing` apart, the whole grid
 // shifted so that the body's position is its first corner. 1,1,1 for a single body.
@@ -63,6 +69,7 @@ typedef struct cairn_scene {
     uint32_t body_capacity;
     uint32_t shape_capacity;
     uint32_t joint_capacity;
+    uint32_t hull_capacity;
     uint32_t contact_capacity;
     uint32_t tick_rate_hz;
     cairn_wire_vec3 gravity;
@@ -80,6 +87,10 @@ typedef struct cairn_scene {
     uint32_t shape_count;
     cairn_scene_joint *joints; // owned by the scene
     uint32_t joint_count;
+    cairn_scene_hull *hulls; // owned by the scene
+    uint32_t hull_count;
+    cairn_wire_vec3 *points; // of the hulls; owned by the scene
+    uint32_t point_count;
 } cairn_scene;
 
 #define CAIRN_SCENE_ERROR_SIZE 256

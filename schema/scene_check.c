@@ -19,7 +19,7 @@ static const float size_max = 1e4f;
 static const float distance_max = 1e5f;
 static const float speed_max = 1e4f;
 
-enum { SHAPE_SPHERE = 1, SHAPE_CAPSULE = 2, SHAPE_BOX = 3, SHAPE_HALF_SPACE = 4 };
+enum { SHAPE_SPHERE = 1, SHAPE_CAPSULE = 2, SHAPE_BOX = 3, SHAPE_HALF_SPACE = 4, SHAPE_HULL = 5 };
 
 static bool is_finite(float value) {
     uint32_t bits;
@@ -95,6 +95,7 @@ static void check_settings(checker *c, const cairn_scene *s) {
     check_range(c, "body_capacity", s->body_capacity, 1, CAIRN_BODIES_MAX);
     check_range(c, "shape_capacity", s->shape_capacity, 1, CAIRN_SHAPES_MAX);
     check_range(c, "joint_capacity", s->joint_capacity, 0, CAIRN_JOINTS_MAX);
+    check_range(c, "hull_capacity", s->hull_capacity, 0, CAIRN_HULLS_MAX);
     check_range(c, "contact_capacity", s->contact_capacity, 1, CAIRN_CONTACTS_MAX);
     check_range(c, "tick_rate_hz", s->tick_rate_hz, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX);
     check_vec3(c, "gravity", s->gravity, 1e4f);
@@ -119,9 +120,13 @@ static void check_sizes(checker *c, const cairn_scene_shape *shape) {
     }
 }
 
-static void check_shape(checker *c, const cairn_scene_shape *shape, uint32_t body_kind) {
-    check_range(c, "kind", shape->kind, SHAPE_SPHERE, SHAPE_HALF_SPACE);
+static void check_shape(
+    checker *c, const cairn_scene_shape *shape, uint32_t body_kind, uint32_t hull_count) {
+    check_range(c, "kind", shape->kind, SHAPE_SPHERE, SHAPE_HULL);
     check_sizes(c, shape);
+    if (shape->kind == SHAPE_HULL && shape->hull >= hull_count) {
+        fail(c, CAIRN_INVALID_ARGUMENT, "hull", "is not in the list of hulls");
+    }
     if (shape->kind == SHAPE_HALF_SPACE && body_kind != 0) {
         fail(c, CAIRN_INVALID_ARGUMENT, "kind", "a half_space belongs to a static body");
     }
@@ -158,6 +163,23 @@ static void check_body(checker *c, const cairn_scene_body *body) {
     check_grid(c, body);
 }
 
+// What the points are a hull of is found when the world is built.
+static void check_hulls(checker *c, const cairn_scene *scene) {
+    check_count(c, "hulls", scene->hull_count, 0, scene->hull_capacity, CAIRN_CAPACITY);
+    for (uint32_t i = 0; i < scene->hull_count && c->status == CAIRN_OK; ++i) {
+        const cairn_scene_hull *hull = &scene->hulls[i];
+        snprintf(c->path, sizeof c->path, "hulls[%u].", (unsigned)i);
+        check_count(
+            c, "points", hull->point_count, 4, CAIRN_HULL_POINTS_MAX, CAIRN_INVALID_ARGUMENT);
+        for (uint32_t k = 0; k < hull->point_count && c->status == CAIRN_OK; ++k) {
+            char name[24];
+            snprintf(name, sizeof name, "points[%u]", (unsigned)k);
+            check_vec3(c, name, scene->points[hull->first_point + k], size_max);
+        }
+    }
+    c->path[0] = '\0';
+}
+
 // Returns how many bodies there are once grids are unrolled.
 static uint64_t check_bodies(checker *c, const cairn_scene *scene) {
     uint64_t bodies = 0;
@@ -168,7 +190,7 @@ static uint64_t check_bodies(checker *c, const cairn_scene *scene) {
         check_body(c, body);
         for (uint32_t k = 0; k < body->shape_count && c->status == CAIRN_OK; ++k) {
             snprintf(c->path, sizeof c->path, "bodies[%u].shapes[%u].", (unsigned)i, (unsigned)k);
-            check_shape(c, &scene->shapes[body->first_shape + k], body->kind);
+            check_shape(c, &scene->shapes[body->first_shape + k], body->kind, scene->hull_count);
         }
         const uint64_t copies =
             (uint64_t)body->grid_count[0] * body->grid_count[1] * body->grid_count[2];
@@ -198,6 +220,7 @@ cairn_status cairn_scene_check(const cairn_scene *scene, char error[CAIRN_SCENE_
     checker c = {.status = CAIRN_OK, .error = error};
     error[0] = '\0';
     check_settings(&c, scene);
+    check_hulls(&c, scene);
     const uint64_t body_count = check_bodies(&c, scene);
     check_count(&c, "joints", scene->joint_count, 0, scene->joint_capacity, CAIRN_CAPACITY);
     for (uint32_t i = 0; i < scene->joint_count && c.status == CAIRN_OK; ++i) {
@@ -212,6 +235,8 @@ void cairn_scene_destroy(cairn_scene *scene) {
         free(scene->bodies);
         free(scene->shapes);
         free(scene->joints);
+        free(scene->hulls);
+        free(scene->points);
         free(scene);
     }
 }

@@ -103,6 +103,48 @@ static void a_grid_runs_along_x_then_y_then_z(void **state) {
     cairn_scene_destroy(scene);
 }
 
+static const char hulls_json[] =
+    "{\"name\": \"a\", \"hulls\": [{\"points\": [[0,0,0],[1,0,0],[0,1,0],[0,0,1],[0.1,0.1,0.1]]},"
+    "{\"points\": [[0,0,0],[1,0,0],[0,1,0],[0,0,-1]]}], \"bodies\": [{\"grid_count\": {\"x\": 3, "
+    "\"y\": 1, \"z\": 1}, \"shapes\": [{\"kind\": \"hull\", \"hull\": 1}]}]}";
+
+static void shapes_name_the_hulls_of_their_scene(void **state) {
+    (void)state;
+    cairn_scene *scene = parse(hulls_json, sizeof hulls_json - 1);
+    cairn_world *world = create_world(scene);
+    cairn_hull_id hulls[3];
+    cairn_shape_id shapes[3];
+    cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX];
+    uint32_t count = 0;
+    assert_int_equal(cairn_world_hulls(world, hulls, 3), 2);
+    assert_int_equal(cairn_hull_read(world, hulls[0], vertices, &count), CAIRN_OK);
+    assert_int_equal(count, 4);
+    assert_int_equal(cairn_hull_read(world, hulls[1], vertices, &count), CAIRN_OK);
+    assert_true(vertices[3].z == -1.0f);
+    assert_int_equal(cairn_world_shapes(world, shapes, 3), 3);
+    for (uint32_t i = 0; i < 3; ++i) {
+        cairn_shape_def def;
+        cairn_body_id body;
+        assert_int_equal(cairn_shape_read(world, shapes[i], &def, &body), CAIRN_OK);
+        assert_int_equal(def.kind, CAIRN_SHAPE_HULL);
+        assert_int_equal(def.hull, hulls[1]);
+    }
+    cairn_world_destroy(world);
+    cairn_scene_destroy(scene);
+}
+
+static void points_that_make_no_hull_are_refused_with_the_reason(void **state) {
+    (void)state;
+    static const char json[] =
+        "{\"name\": \"a\", \"hulls\": [{\"points\": [[0,0,0],[1,0,0],[0,1,0],[1,1,0]]}]}";
+    cairn_scene *scene = parse(json, sizeof json - 1);
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    cairn_world *world;
+    assert_int_equal(cairn_scene_world_create(scene, NULL, &world, error), CAIRN_INVALID_ARGUMENT);
+    assert_string_equal(error, "hulls[0]: the points lie in a plane, or all but");
+    cairn_scene_destroy(scene);
+}
+
 static void a_scene_that_says_nothing_is_the_default_world(void **state) {
     (void)state;
     cairn_scene *scene = parse("{\"name\": \"a\"}", 13);
@@ -111,6 +153,7 @@ static void a_scene_that_says_nothing_is_the_default_world(void **state) {
     assert_int_equal(ours.body_capacity, theirs.body_capacity);
     assert_int_equal(ours.shape_capacity, theirs.shape_capacity);
     assert_int_equal(ours.joint_capacity, theirs.joint_capacity);
+    assert_int_equal(ours.hull_capacity, theirs.hull_capacity);
     assert_int_equal(ours.contact_capacity, theirs.contact_capacity);
     assert_int_equal(ours.tick_rate_hz, theirs.tick_rate_hz);
     assert_memory_equal(&ours.gravity, &theirs.gravity, sizeof ours.gravity);
@@ -142,6 +185,8 @@ int main(void) {
         cmocka_unit_test(scenes_hold_as_many_bodies_as_they_say),
         cmocka_unit_test(joints_of_the_scenes_hold_from_the_start),
         cmocka_unit_test(a_grid_runs_along_x_then_y_then_z),
+        cmocka_unit_test(shapes_name_the_hulls_of_their_scene),
+        cmocka_unit_test(points_that_make_no_hull_are_refused_with_the_reason),
         cmocka_unit_test(a_scene_that_says_nothing_is_the_default_world),
         cmocka_unit_test(what_a_world_cannot_hold_is_refused_with_words),
     };
