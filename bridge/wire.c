@@ -57,6 +57,22 @@ bool cairn_shape_to_wire(const cairn_world *world, cairn_shape_id shape, cairn_w
     return true;
 }
 
+uint32_t cairn_shape_corners_to_wire(
+    const cairn_world *world, cairn_shape_id shape, cairn_wire_vec3 out[CAIRN_HULL_VERTICES_MAX]) {
+    cairn_shape_def def;
+    cairn_body_id body;
+    cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX];
+    uint32_t count = 0;
+    if (cairn_shape_read(world, shape, &def, &body) != CAIRN_OK || def.kind != CAIRN_SHAPE_HULL ||
+        cairn_hull_read(world, def.hull, vertices, &count) != CAIRN_OK) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        out[i] = cairn_vec3_to_wire(vertices[i]);
+    }
+    return count;
+}
+
 cairn_status cairn_command_of_wire(const cairn_wire_command *wire, cairn_command *out) {
     *out = (cairn_command){
         .kind = wire->kind,

@@ -27,6 +27,10 @@ uint32_t cairn_world_wire_bodies(
     const cairn_world *world, cairn_body_state *scratch, cairn_wire_body *out, uint32_t capacity);
 // The shape as a picture of it needs it; false for a stale id.
 bool cairn_shape_to_wire(const cairn_world *world, cairn_shape_id shape, cairn_wire_shape *out);
+// The corners of a shape that is a convex hull, in the shape's frame, and how many; 0 for any
+// other.
+uint32_t cairn_shape_corners_to_wire(
+    const cairn_world *world, cairn_shape_id shape, cairn_wire_vec3 out[CAIRN_HULL_VERTICES_MAX]);
 
 // CAIRN_OK, or why the world would not take it (cairn_command_check).
 cairn_status cairn_command_of_wire(const cairn_wire_command *wire, cairn_command *out);

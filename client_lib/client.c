@@ -332,6 +332,26 @@ static uint32_t lockstep_shapes(
     return lockstep->shape_count;
 }
 
+uint32_t cairn_client_shape_corners(
+    const cairn_client *client, uint32_t shape, float (*out)[3], uint32_t capacity) {
+    cairn_wire_vec3 own[CAIRN_HULL_VERTICES_MAX];
+    const cairn_wire_vec3 *corners = own;
+    uint32_t count = 0;
+    if (!cairn_client_lockstep(client)) {
+        const cairn_shape_hull *hull = cairn_shape_list_hull(&client->shapes, shape);
+        count = hull == NULL ? 0 : hull->count;
+        corners = hull == NULL ? own : hull->corners;
+    } else if (client->lockstep.world != NULL) {
+        count = cairn_shape_corners_to_wire(client->lockstep.world, shape, own);
+    }
+    for (uint32_t i = 0; i < count && i < capacity; i++) {
+        out[i][0] = corners[i].x;
+        out[i][1] = corners[i].y;
+        out[i][2] = corners[i].z;
+    }
+    return count;
+}
+
 uint32_t cairn_client_shapes(
     const cairn_client *client, cairn_client_shape *out, uint32_t capacity, uint32_t *revision) {
     bool lockstep = cairn_client_lockstep(client);

@@ -140,7 +140,9 @@ fb::Offset<void> put_refused(fb::FlatBufferBuilder &b, const cairn_refused &m) {
 fb::Offset<void> put_shapes(fb::FlatBufferBuilder &b, const cairn_shapes_message &m) {
     const auto shapes = put<wire::Shape>(b, m.shapes, m.shape_count);
     const auto removed = b.CreateVector(m.removed, m.removed_count);
-    return wire::CreateShapes(b, m.tick, shapes, removed).Union();
+    const auto counts = put(b, m.corner_counts, m.hull_count);
+    const auto corners = put<wire::Vec3>(b, m.corners, m.corner_count);
+    return wire::CreateShapes(b, m.tick, shapes, removed, counts, corners).Union();
 }
 
 fb::Offset<void> put_keyframe(fb::FlatBufferBuilder &b, const cairn_keyframe &m) {
@@ -207,7 +209,8 @@ size_t vectors_size(const cairn_message &m) {
         return m.root_report.root_count * sizeof(cairn_wire_root);
     case CAIRN_MESSAGE_SHAPES:
         return m.shapes.shape_count * sizeof(cairn_wire_shape) +
-               m.shapes.removed_count * sizeof(uint32_t);
+               m.shapes.removed_count * sizeof(uint32_t) + m.shapes.hull_count +
+               m.shapes.corner_count * sizeof(cairn_wire_vec3);
     case CAIRN_MESSAGE_KEYFRAME:
         return m.keyframe.body_count * sizeof(cairn_wire_body);
     case CAIRN_MESSAGE_DELTA:
@@ -423,6 +426,8 @@ void take(Fields &f, const wire::Shapes &t, cairn_shapes_message *m) {
     m->tick = t.tick();
     m->shapes = f.vector<cairn_wire_shape>(t.shapes(), &m->shape_count);
     m->removed = f.vector<uint32_t>(t.removed(), &m->removed_count);
+    m->corner_counts = f.vector<uint8_t>(t.corner_counts(), &m->hull_count);
+    m->corners = f.vector<cairn_wire_vec3>(t.corners(), &m->corner_count);
 }
 
 void take(Fields &f, const wire::Keyframe &t, cairn_keyframe *m) {

@@ -11,7 +11,8 @@ typedef struct checker {
 // sim's kinds, which travel as numbers.
 enum {
     BODY_FLAGS_MAX = 1 | 2 << 1,
-    SHAPE_KIND_MAX = 4,
+    SHAPE_KIND_HULL = 5,
+    SHAPE_KIND_MAX = 5,
     COMMAND_KIND_MAX = 3,
     ID_INDEX_MASK = 0xfffff,
 };
@@ -170,6 +171,27 @@ static void check_shape(checker *c, const cairn_wire_shape *shape) {
     must(c, half.x >= 0.0f && half.y >= 0.0f && half.z >= 0.0f, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
+// Each hull has its count, and the counts share the corners out without rest.
+static void check_corners(checker *c, const cairn_shapes_message *message, uint32_t shape_count) {
+    const uint32_t hull_count =
+        check_vector(c, message->corner_counts, message->hull_count, CAIRN_SHAPES_MAX);
+    const uint32_t corner_count = check_vector(
+        c, message->corners, message->corner_count, CAIRN_SHAPES_MAX * CAIRN_HULL_VERTICES_MAX);
+    uint32_t hulls = 0;
+    uint32_t corners = 0;
+    for (uint32_t i = 0; i < shape_count; ++i) {
+        hulls += message->shapes[i].kind == SHAPE_KIND_HULL ? 1u : 0u;
+    }
+    for (uint32_t i = 0; i < hull_count; ++i) {
+        const uint32_t count = message->corner_counts[i];
+        must(c, count >= 4 && count <= CAIRN_HULL_VERTICES_MAX, CAIRN_DECODE_OUT_OF_RANGE);
+        corners += count;
+    }
+    must(c, hulls == hull_count && corners == corner_count, CAIRN_DECODE_OUT_OF_RANGE);
+    const size_t size = corner_count * sizeof message->corners[0];
+    must(c, size == 0 || is_finite(message->corners, size), CAIRN_DECODE_NON_FINITE);
+}
+
 static void check_shapes(checker *c, const cairn_shapes_message *message) {
     const uint32_t shape_count =
         check_vector(c, message->shapes, message->shape_count, CAIRN_SHAPES_MAX);
@@ -178,6 +200,7 @@ static void check_shapes(checker *c, const cairn_shapes_message *message) {
     for (uint32_t i = 0; i < shape_count; ++i) {
         check_shape(c, &message->shapes[i]);
     }
+    check_corners(c, message, shape_count);
     for (uint32_t i = 0; i < removed_count; ++i) {
         must(c, id_index(message->removed[i]) != 0, CAIRN_DECODE_OUT_OF_RANGE);
     }

@@ -16,7 +16,7 @@
 #include "base/limits.h"
 
 // Bumped when a message changes so that older peers cannot read it. Exchanged in HELLO.
-#define CAIRN_PROTOCOL_VERSION 1
+#define CAIRN_PROTOCOL_VERSION 2
 
 typedef enum cairn_message_kind {
     CAIRN_MESSAGE_NONE = 0,
@@ -188,6 +188,10 @@ typedef struct cairn_shapes_message {
     uint32_t shape_count;
     const uint32_t *removed; // shape ids gone since the last SHAPES
     uint32_t removed_count;
+    const uint8_t *corner_counts; // of each convex hull among `shapes`, in their order
+    uint32_t hull_count;
+    const cairn_wire_vec3 *corners; // of these hulls, one after the other; in the shape's frame
+    uint32_t corner_count;
 } cairn_shapes_message;
 
 // A keyframe tells of every body in one message.

@@ -2,6 +2,7 @@
 #include "server/view.h"
 
 #include "base/assert.h"
+#include "bridge/wire.h"
 #include "server/server_parts.h"
 
 // Room for the fields around a message's long vector.
@@ -10,6 +11,7 @@
 // longer one is seldom whole on a lossy path and goes over the reliable stream, once.
 #define LOOSE_KEYFRAME_SIZE (2 * 1100)
 #define SHAPES_PER_MESSAGE 128
+#define CORNERS_PER_MESSAGE 512
 #define STATE_PIECE_SIZE (16 * 1024)
 
 // Ticks and commands of a message that fits one payload beside its other fields, and three.
@@ -23,12 +25,23 @@
 typedef struct shape_batch {
     cairn_wire_shape shapes[SHAPES_PER_MESSAGE];
     uint32_t removed[SHAPES_PER_MESSAGE];
+    uint8_t corner_counts[SHAPES_PER_MESSAGE];
+    cairn_wire_vec3 corners[CORNERS_PER_MESSAGE];
     uint32_t shape_count;
     uint32_t removed_count;
+    uint32_t hull_count;
+    uint32_t corner_count;
 } shape_batch;
 
 static uint32_t index_of(cairn_shape_id id) {
     return (id & 0xfffff) - 1;
+}
+
+static void collect_corners(const cairn_room *room, cairn_shape_id shape, shape_batch *batch) {
+    const uint32_t count =
+        cairn_shape_corners_to_wire(room->world, shape, &batch->corners[batch->corner_count]);
+    batch->corner_counts[batch->hull_count++] = (uint8_t)count;
+    batch->corner_count += count;
 }
 
 // Collects what the client does not know yet. Returns whether that was all.
@@ -43,7 +56,8 @@ static bool collect_shapes(
             continue;
         }
         if (batch->shape_count == SHAPES_PER_MESSAGE ||
-            batch->removed_count == SHAPES_PER_MESSAGE) {
+            batch->removed_count == SHAPES_PER_MESSAGE ||
+            batch->corner_count > CORNERS_PER_MESSAGE - CAIRN_HULL_VERTICES_MAX) {
             return false;
         }
         if (told != 0) {
@@ -51,6 +65,9 @@ static bool collect_shapes(
         }
         if (exists) {
             batch->shapes[batch->shape_count++] = *shape;
+            if (shape->kind == CAIRN_SHAPE_HULL) {
+                collect_corners(room, shape->id, batch);
+            }
         }
     }
     return true;
@@ -63,7 +80,11 @@ static bool send_shapes(cairn_server *server, cairn_session *session, const shap
             .shapes = batch->shapes,
             .shape_count = batch->shape_count,
             .removed = batch->removed,
-            .removed_count = batch->removed_count},
+            .removed_count = batch->removed_count,
+            .corner_counts = batch->corner_counts,
+            .hull_count = batch->hull_count,
+            .corners = batch->corners,
+            .corner_count = batch->corner_count},
     };
     if (cairn_server_send_reliable(server, session, &message) == 0) {
         return false;
@@ -78,12 +99,15 @@ static bool send_shapes(cairn_server *server, cairn_session *session, const shap
 }
 
 static void tell_shapes(cairn_server *server, cairn_session *session) {
-    const size_t most = SHAPES_PER_MESSAGE * (sizeof(cairn_wire_shape) + sizeof(uint32_t));
+    const size_t most = SHAPES_PER_MESSAGE * (sizeof(cairn_wire_shape) + sizeof(uint32_t) + 1) +
+                        CORNERS_PER_MESSAGE * sizeof(cairn_wire_vec3);
     bool all = session->shapes_revision == server->room.shapes_revision;
     while (!all && cairn_link_reliable_room(session->link) >= most + ENVELOPE_SIZE) {
         shape_batch batch;
         batch.shape_count = 0;
         batch.removed_count = 0;
+        batch.hull_count = 0;
+        batch.corner_count = 0;
         all = collect_shapes(&server->room, session, &batch);
         bool empty = batch.shape_count == 0 && batch.removed_count == 0;
         if (!empty && !send_shapes(server, session, &batch)) {

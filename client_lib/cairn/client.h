@@ -106,7 +106,7 @@ bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_clie
 typedef struct cairn_client_shape {
     uint32_t id;
     uint32_t body;
-    uint32_t kind; // 1 sphere, 2 capsule, 3 box, 4 half-space
+    uint32_t kind; // 1 sphere, 2 capsule, 3 box, 4 half-space, 5 convex hull
     float half_extents[3];
     float radius;
     float half_height;
@@ -117,6 +117,10 @@ typedef struct cairn_client_shape {
 // NULL) changes whenever the list does.
 uint32_t cairn_client_shapes(
     const cairn_client *client, cairn_client_shape *out, uint32_t capacity, uint32_t *revision);
+// The corners of a convex hull, in the frame of the shape; it is the least convex body that holds
+// them. Returns how many there are (at most 32), writes at most `capacity`; 0 for any other shape.
+uint32_t cairn_client_shape_corners(
+    const cairn_client *client, uint32_t shape, float (*out)[3], uint32_t capacity);
 
 typedef struct cairn_client_statistics {
     uint64_t tick_server; // newest tick heard of

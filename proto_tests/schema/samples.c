@@ -16,7 +16,7 @@ static const cairn_wire_input inputs[2] = {
     {.tick = 102, .sequence = 8, .buttons = 3, .move = {-1.0f, 1.0f, 0.25f}, .aim = {0, 1, 0}},
 };
 static const cairn_wire_root roots[2] = {{5, 6, 7}, {9, 10, 11}};
-static const cairn_wire_shape shapes[2] = {
+static const cairn_wire_shape shapes[3] = {
     {.id = 0x100001,
         .body = 1,
         .kind = 3,
@@ -29,7 +29,10 @@ static const cairn_wire_shape shapes[2] = {
         .radius = 0.5f,
         .half_height = 2,
         .rotation = {0, 1, 0, 0}},
+    {.id = 6, .body = 1, .kind = 5, .rotation = {0, 0, 0, 1}},
 };
+static const uint8_t corner_counts[1] = {4};
+static const cairn_wire_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {0, 0, 3}};
 static const uint32_t removed[2] = {4, 0x300005};
 static const cairn_wire_body bodies[2] = {
     {.id = 0x100001,
@@ -94,9 +97,13 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
     [CAIRN_MESSAGE_SHAPES] = {.kind = CAIRN_MESSAGE_SHAPES,
         .shapes = {.tick = 70,
             .shapes = shapes,
-            .shape_count = 2,
+            .shape_count = 3,
             .removed = removed,
-            .removed_count = 2}},
+            .removed_count = 2,
+            .corner_counts = corner_counts,
+            .hull_count = 1,
+            .corners = corners,
+            .corner_count = 4}},
     [CAIRN_MESSAGE_KEYFRAME] = {.kind = CAIRN_MESSAGE_KEYFRAME,
         .keyframe = {.tick = 80,
             .visible_root = VISIBLE_ROOT,
@@ -212,6 +219,8 @@ static void same_shapes(const cairn_shapes_message *a, const cairn_shapes_messag
     SAME(tick);
     SAME_ARRAY(shapes, shape_count);
     SAME_ARRAY(removed, removed_count);
+    SAME_ARRAY(corner_counts, hull_count);
+    SAME_ARRAY(corners, corner_count);
 }
 
 static void same_keyframe(const cairn_keyframe *a, const cairn_keyframe *b) {

@@ -72,6 +72,40 @@ static void every_shape_of_a_world_passes(void **state) {
     assert_false(cairn_shape_to_wire(world, 0, &shapes[0]));
 }
 
+static void a_hull_is_told_with_its_corners(void **state) {
+    (void)state;
+    const cairn_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const cairn_world_def def = cairn_world_def_default();
+    const cairn_body_def body_def = cairn_body_def_default();
+    cairn_shape_def shape_def = cairn_shape_def_default();
+    cairn_world *own = NULL;
+    cairn_body_id body = 0;
+    cairn_shape_id ids[2];
+    cairn_wire_shape shapes[2];
+    cairn_wire_vec3 told[CAIRN_HULL_VERTICES_MAX];
+    assert_int_equal(cairn_world_create(&def, &own), CAIRN_OK);
+    assert_int_equal(cairn_body_create(own, &body_def, &body), CAIRN_OK);
+    assert_int_equal(cairn_shape_create(own, body, &shape_def, &ids[0]), CAIRN_OK);
+    assert_int_equal(cairn_hull_create(own, corners, 4, &shape_def.hull), CAIRN_OK);
+    shape_def.kind = CAIRN_SHAPE_HULL;
+    assert_int_equal(cairn_shape_create(own, body, &shape_def, &ids[1]), CAIRN_OK);
+    assert_true(cairn_shape_to_wire(own, ids[0], &shapes[0]));
+    assert_true(cairn_shape_to_wire(own, ids[1], &shapes[1]));
+    assert_int_equal(cairn_shape_corners_to_wire(own, ids[0], told), 0);
+    assert_int_equal(cairn_shape_corners_to_wire(own, 77, told), 0);
+    assert_int_equal(cairn_shape_corners_to_wire(own, ids[1], told), 4);
+    assert_memory_equal(told, corners, sizeof corners);
+    const uint8_t counts[1] = {4};
+    expect_taken(&(cairn_message){.kind = CAIRN_MESSAGE_SHAPES,
+        .shapes = {.shapes = shapes,
+            .shape_count = 2,
+            .corner_counts = counts,
+            .hull_count = 1,
+            .corners = told,
+            .corner_count = 4}});
+    cairn_world_destroy(own);
+}
+
 static void flags_tell_kind_and_sleep(void **state) {
     (void)state;
     static const struct {
@@ -210,6 +244,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_body_of_a_world_passes_at_every_tick),
         cmocka_unit_test(every_shape_of_a_world_passes),
+        cmocka_unit_test(a_hull_is_told_with_its_corners),
         cmocka_unit_test(flags_tell_kind_and_sleep),
         cmocka_unit_test(a_command_travels_to_the_bit),
         cmocka_unit_test(an_input_becomes_the_slots_command),

@@ -257,8 +257,57 @@ static void shapes_come_go_and_are_replaced_in_order_of_index(void **state) {
     cairn_shape_list_destroy(&list);
 }
 
+static void equal_hulls_share_their_corners(void **state) {
+    (void)state;
+    cairn_shape_list list;
+    assert_int_equal(cairn_shape_list_create(&list, 4), CAIRN_OK);
+    const cairn_wire_vec3 corners[13] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 0},
+        {2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {1, 1, 1}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const uint8_t counts[3] = {4, 5, 4};
+    const cairn_wire_shape shapes[4] = {{.id = 3, .body = 1, .kind = 5},
+        {.id = 2, .body = 1, .kind = 3}, {.id = 4, .body = 1, .kind = 5},
+        {.id = 1, .body = 1, .kind = 5}};
+    cairn_shapes_message message = {.shapes = shapes,
+        .shape_count = 4,
+        .corner_counts = counts,
+        .hull_count = 3,
+        .corners = corners,
+        .corner_count = 13};
+    assert_int_equal(cairn_shape_list_take(&list, &message), CAIRN_OK);
+    const cairn_shape_hull *shared = cairn_shape_list_hull(&list, 3);
+    assert_non_null(shared);
+    assert_int_equal(shared->users, 2);
+    assert_ptr_equal(cairn_shape_list_hull(&list, 1), shared);
+    assert_null(cairn_shape_list_hull(&list, 2));
+    assert_null(cairn_shape_list_hull(&list, 9));
+    assert_int_equal(cairn_shape_list_hull(&list, 4)->count, 5);
+    assert_memory_equal(cairn_shape_list_hull(&list, 4)->corners, &corners[4], 5 * 12);
+
+    // One that goes, and one whose slot is taken by a box, leave their hull; its place is used
+    // again.
+    const uint32_t removed[] = {1};
+    const cairn_wire_shape box = {.id = 3 | 1u << 20, .body = 1, .kind = 3};
+    message = (cairn_shapes_message){
+        .shapes = &box, .shape_count = 1, .removed = removed, .removed_count = 1};
+    assert_int_equal(cairn_shape_list_take(&list, &message), CAIRN_OK);
+    assert_int_equal(shared->users, 0);
+    assert_int_equal(cairn_shape_list_hull(&list, 4)->count, 5);
+    const cairn_wire_shape late = {.id = 1 | 1u << 20, .body = 1, .kind = 5};
+    message = (cairn_shapes_message){.shapes = &late,
+        .shape_count = 1,
+        .corner_counts = counts,
+        .hull_count = 1,
+        .corners = &corners[4],
+        .corner_count = 4};
+    assert_int_equal(cairn_shape_list_take(&list, &message), CAIRN_OK);
+    assert_ptr_equal(cairn_shape_list_hull(&list, late.id), shared);
+    assert_int_equal(list.hull_end, 2);
+    cairn_shape_list_destroy(&list);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_hulls_share_their_corners),
         cmocka_unit_test(without_a_snapshot_there_is_nothing_to_show),
         cmocka_unit_test(positions_are_mixed_linearly),
         cmocka_unit_test(a_body_is_shown_from_its_first_to_its_last_snapshot),
