@@ -13,6 +13,8 @@
 
 #define RUNS_MAX 99
 #define WARM_UP_STEPS 60
+// Numbers of workers that one call can compare.
+#define MANNERS_MAX 4
 
 typedef struct options {
     const char *scenes; // letters or names with commas between; NULL: all
@@ -21,6 +23,9 @@ typedef struct options {
     const char *beside;
     uint64_t steps; // 0: as many as the scene has
     uint64_t runs;
+    uint64_t lanes;
+    uint64_t workers[MANNERS_MAX];
+    uint32_t worker_count; // numbers in the list
     bool profile;
     bool stability;
     bool help;
@@ -28,6 +33,8 @@ typedef struct options {
 
 typedef struct session {
     const options *chosen;
+    char series[MANNERS_MAX][16];
+    bench_manner manners[MANNERS_MAX];
     FILE *csv; // NULL: none
     bench_result results[BENCH_RESULTS_MAX];
     uint32_t count;
@@ -49,28 +56,31 @@ static bool wanted(const bench_scene *scene, const char *names) {
     return names == NULL || listed(names, scene->letter) || listed(names, scene->name);
 }
 
-// Every run of a scene goes the same way, or its figures are worth nothing.
-static void check_hash(const bench_run *first, const bench_run *run) {
-    bench_require(
-        cairn_hash_equal(first->hash, run->hash), "two runs of one scene ended differently");
+// Every run of a scene goes the same way, in every manner, or its figures are worth nothing.
+static void check_hash(
+    const session *s, const bench_scene *scene, const bench_run *before, const bench_run *run) {
+    for (uint32_t i = 0; before == NULL && i < s->count; ++i) {
+        before = s->results[i].scene == scene ? &s->results[i].last : NULL;
+    }
+    bench_require(before == NULL || cairn_hash_equal(before->hash, run->hash),
+        "two runs of one scene ended differently");
 }
 
-static void measure(session *s, const bench_scene *scene, const char *series) {
+static void measure(session *s, const bench_scene *scene, uint32_t which) {
     static double figures[BENCH_FIGURE_COUNT][RUNS_MAX];
     const uint32_t runs = (uint32_t)s->chosen->runs;
-    const bench_manner manner = {.steps = s->chosen->steps};
-    const bench_manner warm_up = {.steps = WARM_UP_STEPS};
+    bench_manner manner = s->manners[which];
     bench_result *result = &s->results[s->count];
-    *result = (bench_result){.scene = scene, .series = series, .runs = runs};
-    bench_measure(scene, &warm_up);
+    *result = (bench_result){.scene = scene, .series = s->series[which], .runs = runs};
+    manner.steps = WARM_UP_STEPS;
+    bench_measure(scene, &manner);
+    manner.steps = s->chosen->steps;
     for (uint32_t i = 0; i < runs; ++i) {
         const bench_run run = bench_measure(scene, &manner);
         for (int k = 0; k < BENCH_FIGURE_COUNT; ++k) {
             figures[k][i] = run.figures[k];
         }
-        if (i > 0) {
-            check_hash(&result->last, &run);
-        }
+        check_hash(s, scene, i > 0 ? &result->last : NULL, &run);
         result->last = run;
         bench_csv_run(s->csv, result, i + 1, &run);
     }
@@ -84,8 +94,10 @@ static void measure(session *s, const bench_scene *scene, const char *series) {
 static void measure_steps(session *s) {
     bench_report_steps_head();
     for (uint32_t i = 0; i < bench_scene_count; ++i) {
-        if (wanted(&bench_scenes[i], s->chosen->scenes)) {
-            measure(s, &bench_scenes[i], "1 worker");
+        for (uint32_t k = 0; k < s->chosen->worker_count; ++k) {
+            if (wanted(&bench_scenes[i], s->chosen->scenes)) {
+                measure(s, &bench_scenes[i], k);
+            }
         }
     }
     bench_report_stages(s->results, s->count);
@@ -100,7 +112,7 @@ static void measure_state(session *s) {
 
 // The steps of the scenes and nothing else.
 static void step_for_profiler(const options *chosen) {
-    const bench_manner manner = {.steps = chosen->steps};
+    const bench_manner manner = {.steps = chosen->steps, .lanes = (uint32_t)chosen->lanes};
     for (uint32_t i = 0; i < bench_scene_count; ++i) {
         if (wanted(&bench_scenes[i], chosen->scenes)) {
             bench_step_alone(&bench_scenes[i], &manner);
@@ -108,15 +120,34 @@ static void step_for_profiler(const options *chosen) {
     }
 }
 
+static void open_manners(session *s) {
+    for (uint32_t i = 0; i < s->chosen->worker_count; ++i) {
+        const uint32_t workers = (uint32_t)s->chosen->workers[i];
+        s->manners[i].lanes = (uint32_t)s->chosen->lanes;
+        snprintf(s->series[i], sizeof s->series[i], "%u worker%s", (unsigned)workers,
+            workers == 1 ? "" : "s");
+        bench_require(workers == 1 || cairn_pool_create(workers, &s->manners[i].pool) == CAIRN_OK,
+            "no threads to be had");
+    }
+}
+
+static void close_manners(session *s) {
+    for (uint32_t i = 0; i < s->chosen->worker_count; ++i) {
+        cairn_pool_destroy(s->manners[i].pool);
+    }
+}
+
 static bool run_all(const options *chosen) {
     static session s;
     s.chosen = chosen;
+    open_manners(&s);
     if (chosen->csv != NULL) {
         s.csv = fopen(chosen->csv, "w");
         bench_require(s.csv != NULL, "the file of --csv cannot be written");
         bench_csv_head(s.csv);
     }
     measure_steps(&s);
+    close_manners(&s);
     if (chosen->scenes == NULL) {
         measure_state(&s);
     }
@@ -140,9 +171,29 @@ static bool known_scenes(const char *names, char error[CAIRN_FLAG_ERROR_SIZE]) {
     return true;
 }
 
+static bool read_workers(const char *list, options *out, char error[CAIRN_FLAG_ERROR_SIZE]) {
+    char number[8];
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',' ? 1 : 0;
+        if (out->worker_count == MANNERS_MAX) {
+            snprintf(error, CAIRN_FLAG_ERROR_SIZE, "--workers: at most %d numbers", MANNERS_MAX);
+            return false;
+        }
+        snprintf(number, sizeof number, "%.*s", (int)strcspn(at, ","), at);
+        if (!cairn_flag_number("--workers", number, 1, CAIRN_POOL_WORKERS_MAX,
+                &out->workers[out->worker_count], error)) {
+            return false;
+        }
+        out->worker_count += 1;
+    }
+    return true;
+}
+
 static bool read_options(int argc, char **argv, options *out, char error[CAIRN_FLAG_ERROR_SIZE]) {
     const char *steps = "0";
     const char *runs = "5";
+    const char *workers = "1";
+    const char *lanes = getenv("CAIRN_LANES");
     const char *profile = NULL;
     const char *stability = NULL;
     const char *help = NULL;
@@ -150,6 +201,8 @@ static bool read_options(int argc, char **argv, options *out, char error[CAIRN_F
         {"--scenes", "A,C2", "these scenes alone, by letter or name, and no state", &out->scenes},
         {"--steps", "N", "steps of a run; 0: as many as the scene has", &steps},
         {"--runs", "N", "runs after the warm-up", &runs},
+        {"--workers", "N,M", "with so many threads; several numbers are compared", &workers},
+        {"--lanes", "N", "1, 4, 8 or 16 side by side; 0: the CPU's, or CAIRN_LANES", &lanes},
         {"--csv", "FILE", "every figure of every run", &out->csv},
         {"--chart", "FILE", "the times of a step as an SVG", &out->chart},
         {"--beside", "FILE", "lines 'series,scene,ms' for further bars", &out->beside},
@@ -168,7 +221,9 @@ static bool read_options(int argc, char **argv, options *out, char error[CAIRN_F
         cairn_flags_help("bench [flags]", flags, flag_count);
         return true;
     }
-    return known_scenes(out->scenes, error) &&
+    lanes = lanes != NULL ? lanes : "0";
+    return known_scenes(out->scenes, error) && read_workers(workers, out, error) &&
+           cairn_flag_number("--lanes", lanes, 0, 16, &out->lanes, error) &&
            cairn_flag_number("--steps", steps, 0, 1000000, &out->steps, error) &&
            cairn_flag_number("--runs", runs, 1, RUNS_MAX, &out->runs, error);
 }

@@ -127,9 +127,22 @@ static uint64_t steps_of(const bench_scene *scene, const bench_manner *manner) {
     return manner->steps != 0 ? manner->steps : scene->steps;
 }
 
+static cairn_world *create(const bench_scene *scene, const bench_manner *manner) {
+    cairn_world *world = bench_scene_create(scene);
+    bool ok = cairn_world_set_lanes(world, manner->lanes) == CAIRN_OK;
+    if (manner->pool != NULL) {
+        const cairn_parallel parallel = {.context = manner->pool,
+            .workers = cairn_pool_workers(manner->pool),
+            .run = cairn_pool_parallel};
+        ok = ok && cairn_world_set_parallel(world, &parallel) == CAIRN_OK;
+    }
+    bench_require(ok, "the world cannot be stepped in this manner");
+    return world;
+}
+
 void bench_step_alone(const bench_scene *scene, const bench_manner *manner) {
     const uint64_t steps = steps_of(scene, manner);
-    cairn_world *world = bench_scene_create(scene);
+    cairn_world *world = create(scene, manner);
     for (uint64_t i = 0; i < steps; ++i) {
         bench_scene_disturb(scene, world);
         cairn_world_step(world, NULL, 0);
@@ -140,7 +153,7 @@ void bench_step_alone(const bench_scene *scene, const bench_manner *manner) {
 bench_run bench_measure(const bench_scene *scene, const bench_manner *manner) {
     const uint64_t steps = steps_of(scene, manner);
     bench_run run = {.bodies = 0};
-    cairn_world *world = bench_scene_create(scene);
+    cairn_world *world = create(scene, manner);
     bench_scene_warm_up(scene, world);
     time_steps(scene, world, steps, &run);
     run.bodies = cairn_world_counts_read(world).bodies;

@@ -4,6 +4,7 @@
 // One run of a scene: what its steps cost, stage by stage, and what was in the world meanwhile.
 
 #include "bench/bench_scenes.h"
+#include "workers/pool.h"
 
 // Figures of a run, all in microseconds per step but the last three, which are means over the run.
 typedef enum bench_figure {
@@ -31,9 +32,11 @@ typedef struct bench_run {
     cairn_world_counters counters;
 } bench_run;
 
-// How a world is stepped.
+// How a world is stepped; the bits must not depend on it.
 typedef struct bench_manner {
-    uint64_t steps; // 0: as many as the scene has
+    uint64_t steps;   // 0: as many as the scene has
+    uint32_t lanes;   // 0: what suits the CPU
+    cairn_pool *pool; // NULL: the caller alone
 } bench_manner;
 
 // The run without its figures.
