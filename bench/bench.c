@@ -28,6 +28,7 @@ typedef struct options {
     uint32_t worker_count; // numbers in the list
     bool profile;
     bool stability;
+    bool state; // alone
     bool help;
 } options;
 
@@ -146,7 +147,9 @@ static bool run_all(const options *chosen) {
         bench_require(s.csv != NULL, "the file of --csv cannot be written");
         bench_csv_head(s.csv);
     }
-    measure_steps(&s);
+    if (!chosen->state) {
+        measure_steps(&s);
+    }
     close_manners(&s);
     if (chosen->scenes == NULL) {
         measure_state(&s);
@@ -154,7 +157,7 @@ static bool run_all(const options *chosen) {
     if (s.csv != NULL) {
         fclose(s.csv);
     }
-    return chosen->chart == NULL ||
+    return chosen->chart == NULL || s.count == 0 ||
            bench_report_chart(s.results, s.count, chosen->beside, chosen->chart);
 }
 
@@ -196,6 +199,7 @@ static bool read_options(int argc, char **argv, options *out, char error[CAIRN_F
     const char *lanes = getenv("CAIRN_LANES");
     const char *profile = NULL;
     const char *stability = NULL;
+    const char *state = NULL;
     const char *help = NULL;
     const cairn_flag flags[] = {
         {"--scenes", "A,C2", "these scenes alone, by letter or name, and no state", &out->scenes},
@@ -207,6 +211,7 @@ static bool read_options(int argc, char **argv, options *out, char error[CAIRN_F
         {"--chart", "FILE", "the times of a step as an SVG", &out->chart},
         {"--beside", "FILE", "lines 'series,scene,ms' for further bars", &out->beside},
         {"--profile", NULL, "one run without warm-up or figures, for a profiler", &profile},
+        {"--state", NULL, "saving, restoring, hashing and stepping again alone", &state},
         {"--stability", NULL, "what stands and how well, instead of what it costs", &stability},
         {"--help", NULL, "this text", &help},
     };
@@ -216,6 +221,7 @@ static bool read_options(int argc, char **argv, options *out, char error[CAIRN_F
     }
     out->profile = profile != NULL;
     out->stability = stability != NULL;
+    out->state = state != NULL;
     out->help = help != NULL;
     if (out->help) {
         cairn_flags_help("bench [flags]", flags, flag_count);
