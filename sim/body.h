@@ -23,8 +23,7 @@ cairn_sym3 cairn_sym3_inverse_scaled(cairn_sym3 m);
 
 // Whether velocities and pose are finite and within the sound limits.
 bool cairn_motion_sound(const cairn_motion *motion);
-// The same, and so it will be after a step of its forces.
-bool cairn_body_bears_forces(const cairn_world *world, uint32_t slot);
+
 // Force and torque are used up. Written only when there is something to forget: as a rule the cold
 // part of a body stays clean.
 void cairn_body_forget_forces(cairn_world *world, uint32_t slot);

@@ -142,7 +142,9 @@ static inline void solve_normals(const cairn_solve *solve, group *g, lanes3 t2, 
             fade[i] = zero;
         }
     }
-    for (uint32_t pass = 0; pass < CAIRN_PATCH_PASSES; ++pass) {
+    // A single row is exact at once.
+    const uint32_t passes = g->point_count == 1 ? 1 : CAIRN_PATCH_PASSES;
+    for (uint32_t pass = 0; pass < passes; ++pass) {
         for (uint32_t i = 0; i < g->point_count; ++i) {
             point_lanes *point = &g->points[i];
             const lanes speed = at_point(view, point);

@@ -3,10 +3,12 @@
 
 #define DECLARE(name)                                                                              \
     extern const cairn_passes cairn_contact_##name;                                                \
-    extern const cairn_passes cairn_joint_##name;
+    extern const cairn_passes cairn_joint_##name;                                                  \
+    extern const cairn_body_passes cairn_bodies_##name;
 #define KERNEL(name, width)                                                                        \
     (cairn_kernel) {                                                                               \
-        .lanes = (width), .contacts = &cairn_contact_##name, .joints = &cairn_joint_##name         \
+        .lanes = (width), .bodies = &cairn_bodies_##name, .contacts = &cairn_contact_##name,       \
+        .joints = &cairn_joint_##name                                                              \
     }
 
 DECLARE(lanes1)

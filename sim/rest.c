@@ -53,21 +53,6 @@ bool cairn_motion_sound(const cairn_motion *motion) {
            within(motion->angular_velocity, CAIRN_SOUND_SPEED);
 }
 
-bool cairn_body_bears_forces(const cairn_world *world, uint32_t slot) {
-    const cairn_body *body = &world->state.bodies[slot];
-    const float h = world_time_step(world);
-    cairn_motion after = world->state.motions[slot];
-    if (cairn_body_moved_by_impulses(world, slot)) {
-        after.linear_velocity =
-            vec3_add_scaled(after.linear_velocity, body->force, h * body->inverse_mass);
-        after.linear_velocity = vec3_add_scaled(
-            after.linear_velocity, world->state.settings->gravity, h * body->gravity_scale);
-        after.angular_velocity = vec3_add_scaled(
-            after.angular_velocity, sym3_apply(body->inverse_inertia, body->torque), h);
-    }
-    return cairn_motion_sound(&after);
-}
-
 void cairn_body_forget_forces(cairn_world *world, uint32_t slot) {
     cairn_body *body = &world->state.bodies[slot];
     if (!vec3_is_zero(body->force) || !vec3_is_zero(body->torque)) {

@@ -11,6 +11,7 @@
 
 #include "sim/patch.h"
 #include "sim/plan.h"
+#include "sim/sim.h"
 
 typedef struct cairn_motion cairn_motion;
 typedef struct cairn_body cairn_body;
@@ -32,15 +33,12 @@ typedef struct cairn_solver_body {
 } cairn_solver_body;
 
 // What drives a body through the substeps; only loops over bodies read it.
+// Rows like those of a solver body, linear part first; at the inverse mass's place a gain of 0 and
+// a factor of 1.
 typedef struct cairn_solver_drive {
-    float linear_gain[3]; // m/s, of forces and gravity in one substep
-    float linear_kept;    // factor of damping
-    float angular_gain[3];
-    float angular_kept;
-    float linear_free[3]; // m/s: the velocity of this substep before any impulse
-    float zero_linear;
-    float angular_free[3];
-    float zero_angular;
+    float gain[8]; // m/s and rad/s, of forces and gravity in one substep
+    float kept[8]; // factors of damping
+    float free[8]; // m/s and rad/s, the velocity of this substep before any impulse
 } cairn_solver_drive;
 
 // A soft constraint (Catto, "Soft Constraints", GDC 2011): a spring and damper given by frequency
@@ -54,11 +52,16 @@ typedef struct cairn_softness {
 
 // All that the kernels read: arrays of the scratch, and the numbers of this step.
 typedef struct cairn_solve {
-    const cairn_motion *motions; // by body slot
-    const cairn_body *cold;      // by body slot
-    cairn_solver_body *bodies;   // dense; those from moving_count on are read only
+    cairn_motion *motions;     // by body slot; only `finish` writes
+    const cairn_body *cold;    // by body slot
+    cairn_solver_body *bodies; // dense; those from moving_count on are read only
     uint32_t moving_count;
-    uint32_t warm; // 0 or 1: start from the impulses of the last step
+    cairn_solver_drive *drives; // of those that impulses move
+    const uint32_t *slot_of;    // by solver body, likewise
+    unsigned char *lost;        // by solver body: 1 where it is or would be unsound
+    uint32_t substeps;
+    cairn_vec3 gravity; // m/s^2
+    uint32_t warm;      // 0 or 1: start from the impulses of the last step
     const cairn_link *touches;
     const uint32_t *touch_order;
     const cairn_patch *patches;    // by link.patch
@@ -90,9 +93,19 @@ typedef struct cairn_passes {
     cairn_kernel_pass *store;
 } cairn_passes;
 
+// What is done with solver bodies begin .. end - 1, in the order of a step.
+typedef struct cairn_body_passes {
+    cairn_kernel_pass *fill;        // from the block; marks as lost what forces would make unsound
+    cairn_kernel_pass *speed_first; // forces and damping of the first substep
+    cairn_kernel_pass *speed_again; // of a later one, and the impulses of the last one again
+    cairn_kernel_pass *shift;       // how far the velocities carry the bodies in a substep
+    cairn_kernel_pass *finish;      // new poses into the block, but for what has become lost
+} cairn_body_passes;
+
 // One width.
 typedef struct cairn_kernel {
     uint32_t lanes;
+    const cairn_body_passes *bodies;
     const cairn_passes *contacts;
     const cairn_passes *joints;
 } cairn_kernel;

@@ -111,7 +111,8 @@ static void run_apart(cairn_world *world, const cairn_plan *plan, cairn_kernel_p
     how(world, &(world)->scratch.substeps.joints, (world)->scratch.substeps.single.joints->pass,   \
         (world)->scratch.substeps.wide.joints->pass)
 
-static void prepare_solve(cairn_world *world, float h) {
+static void prepare_solve(cairn_world *world) {
+    const float h = world_time_step(world) / (float)world->def.substeps;
     const cairn_settings *settings = world->state.settings;
     cairn_substeps *substeps = &world->scratch.substeps;
     const float rate = 1.0f / h;
@@ -121,6 +122,11 @@ static void prepare_solve(cairn_world *world, float h) {
         .cold = world->state.bodies,
         .bodies = substeps->bodies,
         .moving_count = substeps->moving_count,
+        .drives = substeps->drives,
+        .slot_of = substeps->slot_of,
+        .lost = substeps->lost,
+        .substeps = world->def.substeps,
+        .gravity = settings->gravity,
         .warm = settings->warm_start,
         .touches = substeps->touches.links,
         .touch_order = substeps->touches.order,
@@ -144,13 +150,22 @@ static void prepare_solve(cairn_world *world, float h) {
     substeps->single_solve.joint_groups = substeps->single_joint_groups;
 }
 
+// Commands and rules may have left behind what a step cannot bear; a step leaves only what is
+// sound.
+static void gather_bodies(cairn_world *world) {
+    do {
+        cairn_solver_bodies_number(world);
+        prepare_solve(world);
+        cairn_solver_bodies_fill(world);
+    } while (cairn_solver_bodies_quarantine(world));
+    cairn_solver_bodies_forget_forces(world);
+}
+
 void cairn_substeps_prepare(cairn_world *world) {
-    const float h = world_time_step(world) / (float)world->def.substeps;
-    cairn_solver_bodies_gather(world);
+    gather_bodies(world);
     cairn_step_gather_touches(world);
     plan_contacts(world);
     plan_joints(world);
-    prepare_solve(world, h);
     JOINTS(world, run_apart, prepare);
     CONTACTS(world, run_apart, prepare);
 }

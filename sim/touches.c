@@ -48,8 +48,11 @@ void cairn_step_gather_touches(cairn_world *world) {
             continue;
         }
         substeps->patches[count] = patch_of(world, contact, &world->scratch.manifolds[i]);
-        substeps->touches.links[count] =
-            (cairn_link){.element = i, .patch = count, .body_a = a, .body_b = b};
+        substeps->touches.links[count] = (cairn_link){.element = i,
+            .patch = count,
+            .body_a = a,
+            .body_b = b,
+            .kind = contact->point_count == 1 ? 0 : 1};
         ++count;
     }
     substeps->touches.link_count = count;
