@@ -6,6 +6,7 @@
 #include "sim/body.h"
 #include "sim/fields.h"
 #include "sim/hulls.h"
+#include "sim/joint.h"
 #include "sim/shape.h"
 #include "sim/slots.h"
 
@@ -101,6 +102,10 @@ static bool joint_ok(const cairn_state *state, uint32_t slot) {
            body_lives(state, joint->body_b);
 }
 
+static bool axes_ok(const cairn_state *state, uint32_t slot) {
+    return cairn_joint_axes_ok(&state->joints[slot]);
+}
+
 static bool points_ok(const cairn_contact *contact) {
     static const cairn_contact_point none = {.feature = 0};
     if (contact->point_count == 0) {
@@ -180,6 +185,8 @@ cairn_status cairn_decode_check(const cairn_state *state, const char **where) {
         *where = "shapes: sizes, hull or body do not fit the kind";
     } else if (!all_ok(state, CAIRN_ARRAY_JOINTS, joint_ok)) {
         *where = "joints: a body does not exist";
+    } else if (!all_ok(state, CAIRN_ARRAY_JOINTS, axes_ok)) {
+        *where = "joints: axes or limits do not fit the kind";
     } else if (!all_ok(state, CAIRN_ARRAY_CONTACTS, contact_ok)) {
         *where = "contacts: order, shapes or points";
     } else if (!rules_tail_ok(state)) {

@@ -168,7 +168,7 @@ static const cairn_field shape_fields[] = {
 
 #define ELEMENT cairn_joint
 static const cairn_field joint_fields[] = {
-    WORD(kind, CAIRN_JOINT_DISTANCE),
+    WORD(kind, CAIRN_JOINT_CONE),
     WORD(collide_connected, 1),
     WORD(body_a, ANY),
     WORD(body_b, ANY),
@@ -176,6 +176,18 @@ static const cairn_field joint_fields[] = {
     VEC3(anchor_b, CAIRN_DISTANCE_MAX),
     SIZE(length, CAIRN_SHAPE_SIZE_MAX),
     VEC3(impulse, HUGE_FLOAT),
+    VEC3(axis_a, 1.01f),
+    VEC3(axis_b, 1.01f),
+    VEC3(normal_a, 1.01f),
+    VEC3(normal_b, 1.01f),
+    SIZE(cone, CAIRN_ANGLE_MAX),
+    FLOAT(lower, CAIRN_ANGLE_MAX),
+    FLOAT(upper, CAIRN_ANGLE_MAX),
+    WORD(limited, 1),
+    VEC3(angular_impulse, HUGE_FLOAT),
+    SIZE(swing_impulse, HUGE_FLOAT),
+    SIZE(lower_impulse, HUGE_FLOAT),
+    SIZE(upper_impulse, HUGE_FLOAT),
 };
 #undef ELEMENT
 

@@ -72,10 +72,13 @@ static void prepare_joint(
         .impulse = vec3_select(settings->warm_start != 0, joint->impulse, vec3_zero())};
     const cairn_vec3 offset = vec3_sub(at_b, at_a);
     const cairn_classic_body *solved = world->scratch.bodies;
-    if (joint->kind == CAIRN_JOINT_BALL) {
-        prepare_ball(&solved[a], &solved[b], rate, offset, constraint);
-    } else {
+    if (joint->kind == CAIRN_JOINT_DISTANCE) {
         prepare_distance(&solved[a], &solved[b], rate, offset, joint->length, constraint);
+    } else {
+        prepare_ball(&solved[a], &solved[b], rate, offset, constraint);
+    }
+    if (cairn_joint_has_axes(joint->kind)) {
+        cairn_joint_rows_prepare(world, constraint);
     }
 }
 
@@ -91,20 +94,44 @@ void cairn_joints_prepare(cairn_world *world) {
 
 static void apply(
     cairn_world *world, const cairn_joint_constraint *constraint, cairn_vec3 impulse) {
-    const bool ball = constraint->kind == CAIRN_JOINT_BALL;
-    const cairn_vec3 push = vec3_select(ball, impulse, vec3_scale(constraint->axis, impulse.x));
+    const bool distance = constraint->kind == CAIRN_JOINT_DISTANCE;
+    const cairn_vec3 push = vec3_select(distance, vec3_scale(constraint->axis, impulse.x), impulse);
     body_pull(&world->scratch.bodies[constraint->body_a], constraint->arm_a, push);
     body_push(&world->scratch.bodies[constraint->body_b], constraint->arm_b, push);
+}
+
+static void turn(cairn_world *world, const cairn_joint_constraint *constraint,
+    const cairn_turn_row *row, float impulse) {
+    bodies_turn(&world->scratch.bodies[constraint->body_a],
+        &world->scratch.bodies[constraint->body_b], vec3_scale(row->axis, impulse));
 }
 
 void cairn_joints_warm_start(cairn_world *world) {
     const cairn_scratch *scratch = &world->scratch;
     for (uint32_t i = 0; i < scratch->joint_batches.start[CAIRN_BATCHES]; ++i) {
-        apply(world, &scratch->joint_constraints[i], scratch->joint_constraints[i].impulse);
+        const cairn_joint_constraint *constraint = &scratch->joint_constraints[i];
+        apply(world, constraint, constraint->impulse);
+        for (uint32_t k = 0; k < constraint->row_count; ++k) {
+            turn(world, constraint, &constraint->rows[k], constraint->rows[k].impulse);
+        }
     }
 }
 
+static void solve_row(
+    cairn_world *world, const cairn_joint_constraint *constraint, cairn_turn_row *row) {
+    const cairn_classic_body *a = &world->scratch.bodies[constraint->body_a];
+    const cairn_classic_body *b = &world->scratch.bodies[constraint->body_b];
+    const cairn_vec3 spin = vec3_sub(b->angular_velocity, a->angular_velocity);
+    const float wanted = row->impulse + row->mass * (row->bias - vec3_dot(spin, row->axis));
+    const float impulse = row->one_sided != 0 ? float_max(wanted, 0.0f) : wanted;
+    turn(world, constraint, row, impulse - row->impulse);
+    row->impulse = impulse;
+}
+
 static void solve_joint(cairn_world *world, cairn_joint_constraint *constraint) {
+    for (uint32_t i = 0; i < constraint->row_count; ++i) {
+        solve_row(world, constraint, &constraint->rows[i]);
+    }
     const cairn_classic_body *a = &world->scratch.bodies[constraint->body_a];
     const cairn_classic_body *b = &world->scratch.bodies[constraint->body_b];
     cairn_vec3 velocity = point_velocity(a, constraint->arm_a, b, constraint->arm_b);
@@ -133,5 +160,8 @@ void cairn_joints_store(cairn_world *world) {
         const cairn_vec3 impulse = constraint->impulse;
         world->state.joints[constraint->joint].impulse =
             vec3(impulse_kept(impulse.x), impulse_kept(impulse.y), impulse_kept(impulse.z));
+        if (constraint->row_count > 0) {
+            cairn_joint_rows_store(constraint, &world->state.joints[constraint->joint]);
+        }
     }
 }

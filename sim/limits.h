@@ -16,6 +16,10 @@
 #define CAIRN_FRICTION_MAX 1e3f    //
 #define CAIRN_DAMPING_MAX 1e6f     // 1/s
 #define CAIRN_GRAVITY_SCALE_MAX 1e6f
+#define CAIRN_ANGLE_MAX 3.14159265f // rad, of a bound
+#define CAIRN_ANGLE_FAR 1e6f        // rad, where the bounds of an angle without bounds are
+// How far axes may be off unit length and off right angles in the block: rounding alone.
+#define CAIRN_AXES_SLACK 1e-3f
 
 // A body beyond these is as lost as one that is NaN, and is quarantined: squares and products of
 // what stays inside are finite, so no sound body can be spoiled by touching it.
@@ -41,6 +45,9 @@
 // Worlds of fewer shapes are stepped by one worker.
 #define CAIRN_SHAPES_SHARED_MIN 128
 #define CAIRN_JOINT_HERTZ_SHARE 0.25f
+// Its sweeps over the limits of a cone on each visit: swing and twist answer for one another
+// little.
+#define CAIRN_CONE_PASSES 2
 // The classic solver's: times that a manifold's normal rows are solved on each visit. They are
 // strongly coupled (two answer for one tilt), so a second pass at once does more for a stack than
 // more iterations.

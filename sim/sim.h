@@ -358,6 +358,8 @@ uint32_t cairn_world_shapes(const cairn_world *world, cairn_shape_id *out, uint3
 typedef enum cairn_joint_kind {
     CAIRN_JOINT_BALL = 1,     // the two anchors coincide (block-solved, Catto 2006)
     CAIRN_JOINT_DISTANCE = 2, // the two anchors stay `length` apart
+    CAIRN_JOINT_HINGE = 3,    // a ball whose two axes stay together
+    CAIRN_JOINT_CONE = 4,     // a ball whose two axes stay within `cone` of each other
 } cairn_joint_kind;
 
 typedef struct cairn_joint_def {
@@ -368,15 +370,40 @@ typedef struct cairn_joint_def {
     cairn_vec3 anchor_b;        // in body b's frame, m
     float length;               // m, distance joint: [0, 1e4]
     uint32_t collide_connected; // 0 or 1
+    // Hinge and cone; the other kinds ignore what follows. The angle of a joint is how far b is
+    // turned about its axis: 0 where the normals meet, growing from a's to b's by the right hand,
+    // after b's axis was swung back onto a's the short way.
+    cairn_vec3 axis_a; // in body a's frame; length in [0.9, 1.1], made unit at create
+    cairn_vec3 axis_b; // in body b's frame, likewise
+    cairn_vec3
+        normal_a; // likewise, and across axis_a: at most 0.1 of it along, taken off at create
+    cairn_vec3 normal_b; // likewise, across axis_b
+    float cone;          // rad, cone: the largest angle between the axes, [0, pi]
+    float lower;         // rad, bounds of the angle where `limited`: -pi <= lower <= upper <= pi
+    float upper;         //
+    uint32_t limited;    // 0 or 1: the angle stays in [lower, upper]
 } cairn_joint_def;
 
+// A ball joint; axes x, normals y, a cone of pi, no limits.
 cairn_joint_def cairn_joint_def_default(void);
+// Joins two bodies and wakes them. CAIRN_NOT_FOUND for a body that does not exist, CAIRN_CAPACITY,
+// CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE leave *out null.
 cairn_status cairn_joint_create(
     cairn_world *world, const cairn_joint_def *def, cairn_joint_id *out);
 cairn_status cairn_joint_destroy(cairn_world *world, cairn_joint_id joint);
 // The distance by which the joint is violated now, m.
 cairn_status cairn_joint_error(const cairn_world *world, cairn_joint_id joint, float *out);
+// The def as it was understood: fields that the kind ignores are 0.
 cairn_status cairn_joint_read(const cairn_world *world, cairn_joint_id joint, cairn_joint_def *def);
+
+typedef struct cairn_joint_angles {
+    float swing; // rad, between the two axes, [0, pi]
+    float twist; // rad, of b about its axis, [-pi, pi]: what `lower` and `upper` bound
+} cairn_joint_angles;
+
+// How a hinge or cone stands now. CAIRN_NOT_FOUND, and CAIRN_INVALID_ARGUMENT for other kinds.
+cairn_status cairn_joint_angles_read(
+    const cairn_world *world, cairn_joint_id joint, cairn_joint_angles *out);
 
 // ------------------------------------------------------------------------- events and queries
 

@@ -25,6 +25,18 @@ static inline void body_pull(cairn_classic_body *body, cairn_vec3 arm, cairn_vec
     body->angular_velocity = vec3_sub(body->angular_velocity, turn);
 }
 
+// An impulse about an axis: b gets it, a the opposite.
+static inline void bodies_turn(cairn_classic_body *a, cairn_classic_body *b, cairn_vec3 impulse) {
+    if (a->moving != 0) {
+        a->angular_velocity =
+            vec3_sub(a->angular_velocity, sym3_apply(a->inverse_inertia, impulse));
+    }
+    if (b->moving != 0) {
+        b->angular_velocity =
+            vec3_add(b->angular_velocity, sym3_apply(b->inverse_inertia, impulse));
+    }
+}
+
 // Velocity of the body's point: v + w x r. Of a still body it is +0 in either form.
 static inline cairn_vec3 velocity_at(const cairn_classic_body *body, cairn_vec3 arm) {
     if (body->still != 0) {

@@ -141,6 +141,19 @@ struct cairn_joint {
     cairn_vec3 anchor_b;
     float length;
     cairn_vec3 impulse; // N s, the last step's; a distance joint's along its axis, in x
+    // Hinge and cone, zero in other joints. Unit vectors in the frames of the bodies.
+    cairn_vec3 axis_a;
+    cairn_vec3 axis_b;
+    cairn_vec3 normal_a;
+    cairn_vec3 normal_b;
+    float cone; // rad
+    float lower;
+    float upper;
+    uint32_t limited;
+    cairn_vec3 angular_impulse; // N m s, world: what held a hinge's axes together
+    float swing_impulse;        // N m s: what held the swing of a cone, and the twist
+    float lower_impulse;
+    float upper_impulse;
 };
 
 typedef struct cairn_contact_point {
@@ -175,7 +188,7 @@ _Static_assert(sizeof(cairn_body) == 23 * 4, "no padding: hashed and encoded by 
 _Static_assert(sizeof(cairn_rest) == 2 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_hull_points) == 97 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_shape) == 21 * 4, "no padding: hashed and encoded by words");
-_Static_assert(sizeof(cairn_joint) == 14 * 4, "no padding: hashed and encoded by words");
+_Static_assert(sizeof(cairn_joint) == 36 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_contact) == 23 * 4, "no padding: hashed and encoded by words");
 
 // The largest element, for buffers.
@@ -231,6 +244,18 @@ typedef struct cairn_contact_constraint {
     cairn_contact_row rows[CAIRN_MANIFOLD_POINTS_MAX];
 } cairn_contact_constraint;
 
+// A row about an axis: of the spin of b seen from a.
+typedef struct cairn_turn_row {
+    cairn_vec3 axis;
+    float mass;         // effective
+    float bias;         // rad/s, the spin asked for
+    float impulse;      // accumulated
+    uint32_t one_sided; // 0 or 1: the impulse stays >= 0
+} cairn_turn_row;
+
+// A hinge has two for its axes and two for its limits.
+#define CAIRN_TURN_ROWS_MAX 4
+
 typedef struct cairn_joint_constraint {
     uint32_t joint; // slot
     uint32_t kind;
@@ -242,6 +267,8 @@ typedef struct cairn_joint_constraint {
     cairn_sym3 inverse_mass; // ball: inverse of K; distance: effective mass in xx
     cairn_vec3 bias;         // m/s; distance: in x
     cairn_vec3 impulse;
+    uint32_t row_count;
+    cairn_turn_row rows[CAIRN_TURN_ROWS_MAX]; // sim/joint_rows.c says which is which
 } cairn_joint_constraint;
 
 // Constraints of one colour share no moving body; those of the last batch may, and are solved one

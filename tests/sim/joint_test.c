@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: MIT
+
+// Hinges and cones: what they let through, and what they hold, in both solvers.
+
+#include "tests/sim/world_kit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/state.h"
+
+static const cairn_vec3 X = {1.0f, 0.0f, 0.0f};
+static const cairn_vec3 Y = {0.0f, 1.0f, 0.0f};
+static const cairn_vec3 Z = {0.0f, 0.0f, 1.0f};
+
+static cairn_world *solved_by(uint32_t solver) {
+    cairn_world_def def = cairn_world_def_default();
+    def.solver = solver;
+    def.sleep = 0;
+    return kit_world(&def);
+}
+
+static cairn_body_id wall(cairn_world *world) {
+    cairn_body_def def = cairn_body_def_default();
+    cairn_body_id body = 0;
+    def.kind = CAIRN_BODY_STATIC;
+    assert_int_equal(cairn_body_create(world, &def, &body), CAIRN_OK);
+    return body;
+}
+
+// A joint at the origin between two bodies that are not turned.
+static cairn_joint_def joint_at_origin(const cairn_world *world, uint32_t kind, cairn_body_id a,
+    cairn_body_id b, cairn_vec3 axis, cairn_vec3 normal) {
+    cairn_joint_def def = cairn_joint_def_default();
+    def.kind = kind;
+    def.body_a = a;
+    def.body_b = b;
+    def.anchor_a = vec3_negate(kit_read(world, a).position);
+    def.anchor_b = vec3_negate(kit_read(world, b).position);
+    def.axis_a = axis;
+    def.axis_b = axis;
+    def.normal_a = normal;
+    def.normal_b = normal;
+    return def;
+}
+
+static cairn_joint_id join(cairn_world *world, const cairn_joint_def *def) {
+    cairn_joint_id joint = 0;
+    assert_int_equal(cairn_joint_create(world, def, &joint), CAIRN_OK);
+    return joint;
+}
+
+static cairn_joint_angles angles(const cairn_world *world, cairn_joint_id joint) {
+    cairn_joint_angles now;
+    assert_int_equal(cairn_joint_angles_read(world, joint, &now), CAIRN_OK);
+    return now;
+}
+
+// What a joint came to while the world ran.
+typedef struct extremes {
+    float least_twist;
+    float most_twist;
+    float most_swing;
+    float most_error; // m
+} extremes;
+
+static extremes watch(cairn_world *world, cairn_joint_id joint, uint32_t ticks) {
+    extremes seen = {.least_twist = 10.0f, .most_twist = -10.0f};
+    for (uint32_t i = 0; i < ticks; ++i) {
+        float error = 0.0f;
+        kit_run(world, 1);
+        const cairn_joint_angles now = angles(world, joint);
+        assert_int_equal(cairn_joint_error(world, joint, &error), CAIRN_OK);
+        seen.least_twist = float_min(seen.least_twist, now.twist);
+        seen.most_twist = float_max(seen.most_twist, now.twist);
+        seen.most_swing = float_max(seen.most_swing, now.swing);
+        seen.most_error = float_max(seen.most_error, error);
+    }
+    return seen;
+}
+
+#define FOR_BOTH_SOLVERS(solver)                                                                   \
+    for (uint32_t solver = CAIRN_SOLVER_SUBSTEPS; solver <= CAIRN_SOLVER_CLASSIC; ++solver)
+
+static void a_door_stops_at_its_limits(void **state) {
+    (void)state;
+    FOR_BOTH_SOLVERS(solver) {
+        for (uint32_t side = 0; side < 2; ++side) {
+            cairn_world *world = solved_by(solver);
+            const cairn_body_id frame = wall(world);
+            const cairn_body_id door =
+                kit_box(world, vec3(0.5f, 0.0f, 0.0f), vec3(0.45f, 1.0f, 0.03f), 500.0f, 0.5f);
+            cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_HINGE, frame, door, Y, X);
+            def.limited = 1;
+            def.lower = -0.25f;
+            def.upper = 1.5f;
+            const cairn_joint_id hinge = join(world, &def);
+            const float spin = side == 0 ? 8.0f : -8.0f;
+            // Of the origin, so that the door turns about the hinge from the start.
+            assert_int_equal(cairn_body_set_velocity(world, door, vec3(0.0f, 0.0f, -0.5f * spin),
+                                 vec3(0.0f, spin, 0.0f)),
+                CAIRN_OK);
+            const extremes seen = watch(world, hinge, 60);
+            if (side == 0) {
+                assert_float_equal(seen.most_twist, 1.5f, 0.02f);
+            } else {
+                assert_float_equal(seen.least_twist, -0.25f, 0.02f);
+            }
+            assert_true(seen.most_swing < 0.01f);
+            // Rows of the classic solver know nothing of each other, and the door jumps back a bit.
+            const bool classic = solver == CAIRN_SOLVER_CLASSIC;
+            const float spin_left = vec3_length(kit_read(world, door).angular_velocity);
+            assert_true(seen.most_error < (classic ? 0.05f : 0.01f));
+            assert_true(spin_left < (classic ? 1.0f : 0.001f));
+            cairn_world_destroy(world);
+        }
+    }
+}
+
+static void a_trapdoor_bears_a_weight_on_its_limit(void **state) {
+    (void)state;
+    FOR_BOTH_SOLVERS(solver) {
+        cairn_world *world = solved_by(solver);
+        const cairn_body_id frame = wall(world);
+        const cairn_body_id flap =
+            kit_box(world, vec3(0.5f, 0.0f, 0.0f), vec3(0.45f, 0.05f, 0.45f), 500.0f, 0.5f);
+        const cairn_body_id weight =
+            kit_box(world, vec3(0.7f, 0.25f, 0.0f), vec3(0.2f, 0.2f, 0.2f), 2000.0f, 0.9f);
+        // Falling, the flap turns about z from +x to -y: the angle shrinks.
+        cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_HINGE, frame, flap, Z, X);
+        def.limited = 1;
+        def.lower = -0.1f;
+        def.upper = 1.0f;
+        const cairn_joint_id hinge = join(world, &def);
+        kit_run(world, 60);
+        const extremes seen = watch(world, hinge, 120);
+        assert_float_equal(seen.least_twist, -0.1f, 0.01f);
+        assert_float_equal(seen.most_twist, -0.1f, 0.01f);
+        assert_true(kit_read(world, weight).position.y > 0.1f);
+        assert_true(vec3_length(kit_read(world, flap).angular_velocity) <
+                    (solver == CAIRN_SOLVER_CLASSIC ? 0.1f : 0.001f));
+        cairn_world_destroy(world);
+    }
+}
+
+static void a_pendulum_on_a_hinge_stays_in_its_plane(void **state) {
+    (void)state;
+    FOR_BOTH_SOLVERS(solver) {
+        cairn_world *world = solved_by(solver);
+        const cairn_body_id hook = wall(world);
+        const cairn_body_id bob =
+            kit_box(world, vec3(1.0f, 0.0f, 0.0f), vec3(0.9f, 0.05f, 0.1f), 1000.0f, 0.5f);
+        const cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_HINGE, hook, bob, Z, X);
+        const cairn_joint_id hinge = join(world, &def);
+        const cairn_vec3 aside =
+            vec3_scale(vec3(0.3f, -0.2f, 1.0f), 2.0f * cairn_body_mass(world, bob));
+        assert_int_equal(
+            cairn_body_apply_impulse(world, bob, aside, vec3(1.8f, 0.05f, 0.1f)), CAIRN_OK);
+        float off = 0.0f;
+        extremes seen = {.most_swing = 0.0f};
+        for (uint32_t i = 0; i < 600; ++i) {
+            const extremes now = watch(world, hinge, 1);
+            off = float_max(off, float_abs(kit_read(world, bob).position.z));
+            seen.most_swing = float_max(seen.most_swing, now.most_swing);
+            seen.least_twist = float_min(seen.least_twist, now.least_twist);
+        }
+        assert_true(seen.most_swing < 0.01f);
+        assert_true(off < 0.01f);
+        assert_true(seen.least_twist < -1.5f); // and it does swing
+        cairn_world_destroy(world);
+    }
+}
+
+static void a_hinge_between_tumbling_bodies_keeps_its_axes_together(void **state) {
+    (void)state;
+    FOR_BOTH_SOLVERS(solver) {
+        cairn_world_def def = cairn_world_def_default();
+        def.solver = solver;
+        def.gravity = vec3_zero();
+        cairn_world *world = kit_world(&def);
+        const cairn_vec3 half = vec3(0.3f, 0.1f, 0.2f);
+        const cairn_body_id a = kit_box(world, vec3(-0.4f, 0.0f, 0.0f), half, 1000.0f, 0.5f);
+        const cairn_body_id b = kit_box(world, vec3(0.4f, 0.0f, 0.0f), half, 1000.0f, 0.5f);
+        const cairn_joint_def joint = joint_at_origin(world, CAIRN_JOINT_HINGE, a, b, Z, X);
+        const cairn_joint_id hinge = join(world, &joint);
+        assert_int_equal(
+            cairn_body_set_velocity(world, a, vec3_zero(), vec3(1.0f, 3.0f, 2.0f)), CAIRN_OK);
+        assert_int_equal(
+            cairn_body_set_velocity(world, b, vec3_zero(), vec3(1.0f, 3.0f, -6.0f)), CAIRN_OK);
+        const extremes seen = watch(world, hinge, 240);
+        assert_true(seen.most_swing < (solver == CAIRN_SOLVER_CLASSIC ? 0.1f : 0.02f));
+        assert_true(seen.most_error < (solver == CAIRN_SOLVER_CLASSIC ? 0.1f : 0.01f));
+        // Impulses and torques come in pairs: the sum of momenta stays what it was.
+        const cairn_vec3 sum =
+            vec3_add(kit_read(world, a).linear_velocity, kit_read(world, b).linear_velocity);
+        assert_true(vec3_length(sum) < 1e-3f);
+        cairn_world_destroy(world);
+    }
+}
+
+// An arm along its axis from a joint at the origin.
+static cairn_body_id arm(cairn_world *world, cairn_vec3 axis) {
+    const cairn_vec3 half = vec3_add(vec3(0.05f, 0.05f, 0.05f), vec3_scale(vec3_abs(axis), 0.45f));
+    return kit_box(world, vec3_scale(axis, 0.5f), half, 1000.0f, 0.5f);
+}
+
+static void a_cone_is_not_left(void **state) {
+    (void)state;
+    FOR_BOTH_SOLVERS(solver) {
+        cairn_world *world = solved_by(solver);
+        const cairn_body_id hook = wall(world);
+        const cairn_body_id b = arm(world, X);
+        cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, hook, b, X, Y);
+        def.cone = 0.4f;
+        const cairn_joint_id cone = join(world, &def);
+        // Gravity draws the arm onto the cone, and it runs round along it.
+        assert_int_equal(cairn_body_apply_impulse(world, b, vec3(0.0f, 0.0f, 25.0f), X), CAIRN_OK);
+        const extremes seen = watch(world, cone, 300);
+        assert_true(seen.most_swing < 0.4f + 0.02f);
+        assert_true(seen.most_swing > 0.4f - 0.001f);
+        assert_true(seen.most_error < 0.01f);
+        cairn_world_destroy(world);
+    }
+}
+
+static void an_arm_rests_on_its_cone(void **state) {
+    (void)state;
+    FOR_BOTH_SOLVERS(solver) {
+        for (uint32_t i = 0; i < 2; ++i) {
+            const float widest = i == 0 ? 0.3f : 0.0f;
+            cairn_world *world = solved_by(solver);
+            const cairn_body_id hook = wall(world);
+            const cairn_body_id b = arm(world, X);
+            cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, hook, b, X, Y);
+            def.cone = widest;
+            const cairn_joint_id cone = join(world, &def);
+            kit_run(world, 60);
+            const extremes seen = watch(world, cone, 60);
+            assert_float_equal(seen.most_swing, widest, 0.01f);
+            assert_true(vec3_length(kit_read(world, b).linear_velocity) < 0.02f);
+            cairn_world_destroy(world);
+        }
+    }
+}
+
+static void a_twist_stops_at_its_limits_at_any_swing(void **state) {
+    (void)state;
+    FOR_BOTH_SOLVERS(solver) {
+        for (uint32_t side = 0; side < 2; ++side) {
+            cairn_world *world = solved_by(solver);
+            const cairn_body_id hook = wall(world);
+            const cairn_body_id b = arm(world, vec3_negate(Y));
+            cairn_joint_def def =
+                joint_at_origin(world, CAIRN_JOINT_CONE, hook, b, vec3_negate(Y), X);
+            def.cone = 2.0f;
+            def.limited = 1;
+            def.lower = -0.2f;
+            def.upper = 0.5f;
+            const cairn_joint_id cone = join(world, &def);
+            const float torque = side == 0 ? -2.0f : 2.0f; // about y, while the axis is -y
+            assert_int_equal(cairn_body_apply_impulse(
+                                 world, b, vec3(20.0f, 0.0f, 0.0f), vec3(0.0f, -1.0f, 0.0f)),
+                CAIRN_OK);
+            extremes seen = {.least_twist = 0.0f};
+            for (uint32_t k = 0; k < 240; ++k) {
+                const cairn_vec3 about = vec3(0.0f, torque, 0.0f);
+                assert_int_equal(cairn_body_apply_force(world, b, vec3_zero(), about), CAIRN_OK);
+                const extremes now = watch(world, cone, 1);
+                seen.least_twist = float_min(seen.least_twist, now.least_twist);
+                seen.most_twist = float_max(seen.most_twist, now.most_twist);
+                seen.most_swing = float_max(seen.most_swing, now.most_swing);
+            }
+            if (side == 0) {
+                assert_float_equal(seen.most_twist, 0.5f, 0.03f);
+            } else {
+                assert_float_equal(seen.least_twist, -0.2f, 0.03f);
+            }
+            assert_true(seen.most_swing > 0.5f);
+            cairn_world_destroy(world);
+        }
+    }
+}
+
+static void equal_limits_hold_an_angle(void **state) {
+    (void)state;
+    FOR_BOTH_SOLVERS(solver) {
+        cairn_world *world = solved_by(solver);
+        const cairn_body_id hook = wall(world);
+        const cairn_body_id b = arm(world, X);
+        cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_HINGE, hook, b, Z, X);
+        def.limited = 1;
+        const cairn_joint_id hinge = join(world, &def);
+        const extremes seen = watch(world, hinge, 120);
+        assert_true(seen.least_twist > -0.01f && seen.most_twist < 0.01f);
+        cairn_world_destroy(world);
+    }
+}
+
+// A pose of b, and the angles that it makes with a body that is not turned.
+static void the_angles_of_a_joint_are_those_of_its_axes(void **state) {
+    (void)state;
+    static const struct {
+        cairn_vec3 axis; // of the turn of b
+        float angle;
+        float swing;
+        float twist;
+    } cases[] = {
+        {{1.0f, 0.0f, 0.0f}, 0.7f, 0.0f, 0.7f},
+        {{1.0f, 0.0f, 0.0f}, -2.9f, 0.0f, -2.9f},
+        {{0.0f, 1.0f, 0.0f}, 1.1f, 1.1f, 0.0f},
+        {{0.0f, 0.6f, 0.8f}, 2.5f, 2.5f, 0.0f},
+        {{0.57735027f, 0.57735027f, 0.57735027f}, 2.0943951f, 1.5707963f, 1.5707963f},
+    };
+    cairn_world *world = kit_world(NULL);
+    const cairn_body_id a = wall(world);
+    const cairn_body_id b = arm(world, X);
+    const cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, a, b, X, Y);
+    const cairn_joint_id cone = join(world, &def);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        const float half = 0.5f * cases[i].angle;
+        const cairn_vec3 v = vec3_scale(cases[i].axis, sinf(half));
+        const cairn_pose pose = {.rotation = {.x = v.x, .y = v.y, .z = v.z, .w = cosf(half)}};
+        assert_int_equal(cairn_body_set_pose(world, b, pose), CAIRN_OK);
+        const cairn_joint_angles now = angles(world, cone);
+        assert_float_equal(now.swing, cases[i].swing, 2e-6f);
+        assert_float_equal(now.twist, cases[i].twist, 2e-6f);
+    }
+    cairn_world_destroy(world);
+}
+
+static void only_joints_with_axes_have_angles(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    const cairn_body_id a = wall(world);
+    const cairn_body_id b = arm(world, X);
+    const cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_BALL, a, b, X, Y);
+    const cairn_joint_id ball = join(world, &def);
+    cairn_joint_angles out = {.swing = 1.0f};
+    assert_int_equal(cairn_joint_angles_read(world, ball, &out), CAIRN_INVALID_ARGUMENT);
+    assert_true(out.swing == 0.0f);
+    assert_int_equal(cairn_joint_angles_read(world, ball + 1, &out), CAIRN_NOT_FOUND);
+    cairn_world_destroy(world);
+}
+
+// What one field may be, and what becomes of it.
+typedef struct def_case {
+    const char *name;
+    size_t offset;
+    float value;
+    cairn_status status;
+} def_case;
+
+#define FIELD(member) #member, offsetof(cairn_joint_def, member)
+
+static void a_joint_with_one_bad_field_is_refused(void **state) {
+    (void)state;
+    static const def_case cases[] = {
+        {FIELD(cone), 0.0f, CAIRN_OK},
+        {FIELD(cone), 3.2f, CAIRN_INVALID_ARGUMENT},
+        {FIELD(cone), -0.1f, CAIRN_INVALID_ARGUMENT},
+        {FIELD(cone), NAN, CAIRN_NON_FINITE},
+        {FIELD(lower), 0.5f, CAIRN_OK},
+        {FIELD(lower), 1.5f, CAIRN_INVALID_ARGUMENT}, // above `upper`
+        {FIELD(lower), -3.2f, CAIRN_INVALID_ARGUMENT},
+        {FIELD(lower), NAN, CAIRN_NON_FINITE},
+        {FIELD(upper), 3.2f, CAIRN_INVALID_ARGUMENT},
+        {FIELD(upper), INFINITY, CAIRN_NON_FINITE},
+        {FIELD(axis_a.x), 1.05f, CAIRN_OK},
+        {FIELD(axis_a.x), 1.2f, CAIRN_INVALID_ARGUMENT},
+        {FIELD(axis_a.x), 0.0f, CAIRN_INVALID_ARGUMENT},
+        {FIELD(axis_a.y), 0.05f, CAIRN_OK},
+        {FIELD(axis_a.y), 0.3f, CAIRN_INVALID_ARGUMENT}, // no longer across the normal
+        {FIELD(axis_b.z), NAN, CAIRN_NON_FINITE},
+        {FIELD(axis_b.x), 0.5f, CAIRN_INVALID_ARGUMENT},
+        {FIELD(normal_a.y), 0.8f, CAIRN_INVALID_ARGUMENT},
+        {FIELD(normal_b.y), -INFINITY, CAIRN_NON_FINITE},
+        {FIELD(normal_b.x), -0.2f, CAIRN_INVALID_ARGUMENT},
+    };
+    cairn_world *world = kit_world(NULL);
+    const cairn_body_id a = wall(world);
+    const cairn_body_id b = arm(world, X);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, a, b, X, Y);
+        cairn_joint_id joint = 7;
+        def.limited = 1;
+        def.lower = -1.0f;
+        def.upper = 1.0f;
+        memcpy((char *)&def + cases[i].offset, &cases[i].value, sizeof cases[i].value);
+        const cairn_status status = cairn_joint_create(world, &def, &joint);
+        if (status != cases[i].status) {
+            fail_msg("%s = %g: status %d", cases[i].name, (double)cases[i].value, (int)status);
+        }
+        assert_true((joint != 0) == (status == CAIRN_OK));
+        // Kinds without axes ask for none.
+        def.kind = CAIRN_JOINT_BALL;
+        assert_int_equal(cairn_joint_create(world, &def, &joint), CAIRN_OK);
+    }
+    cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_HINGE, a, b, X, Y);
+    cairn_joint_id joint = 7;
+    def.limited = 2;
+    assert_int_equal(cairn_joint_create(world, &def, &joint), CAIRN_INVALID_ARGUMENT);
+    def.limited = 1;
+    def.kind = CAIRN_JOINT_CONE + 1;
+    assert_int_equal(cairn_joint_create(world, &def, &joint), CAIRN_INVALID_ARGUMENT);
+    cairn_world_destroy(world);
+}
+
+static void a_joint_is_read_back_as_it_was_understood(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    const cairn_body_id a = wall(world);
+    const cairn_body_id b = arm(world, X);
+    cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, a, b, X, Y);
+    cairn_joint_def read;
+    def.axis_b = vec3(1.1f, 0.0f, 0.0f);
+    def.normal_b = vec3(0.05f, 1.0f, 0.0f);
+    def.cone = 0.5f;
+    def.lower = -0.25f;
+    def.upper = 0.75f;
+    def.limited = 1;
+    assert_int_equal(cairn_joint_read(world, join(world, &def), &read), CAIRN_OK);
+    assert_true(read.axis_b.x == 1.0f && read.normal_b.x == 0.0f && read.normal_b.y == 1.0f);
+    assert_true(read.cone == 0.5f && read.lower == -0.25f && read.upper == 0.75f);
+    assert_int_equal(read.limited, 1);
+    assert_true(read.length == 0.0f);
+    def.kind = CAIRN_JOINT_BALL;
+    assert_int_equal(cairn_joint_read(world, join(world, &def), &read), CAIRN_OK);
+    assert_true(vec3_is_zero(read.axis_a) && read.upper == 0.0f && read.limited == 0);
+    cairn_world_destroy(world);
+}
+
+// Some of everything, tumbling.
+static cairn_world *tangle(uint32_t solver) {
+    cairn_world *world = solved_by(solver);
+    cairn_body_id last = wall(world);
+    for (uint32_t i = 0; i < 11; ++i) {
+        const cairn_vec3 at = vec3(0.3f + 0.6f * (float)i, 0.0f, 0.0f);
+        const cairn_body_id next =
+            kit_box(world, at, vec3(0.25f, 0.1f, 0.15f), 500.0f + 100.0f * (float)i, 0.5f);
+        cairn_joint_def def = cairn_joint_def_default();
+        def.kind = CAIRN_JOINT_BALL + i % 4;
+        def.body_a = last;
+        def.body_b = next;
+        def.anchor_a = i == 0 ? vec3_zero() : vec3(0.3f, 0.0f, 0.0f);
+        def.anchor_b = vec3(-0.3f, 0.0f, 0.0f);
+        def.axis_a = def.axis_b = i % 8 == 2 ? Z : X;
+        def.cone = 0.5f;
+        def.lower = -0.3f;
+        def.upper = 0.4f;
+        def.limited = 1;
+        (void)join(world, &def);
+        last = next;
+    }
+    return world;
+}
+
+static void hinges_and_cones_run_the_same_after_a_load_and_a_decode(void **state) {
+    (void)state;
+    FOR_BOTH_SOLVERS(solver) {
+        cairn_world *world = tangle(solver);
+        cairn_world *loaded = tangle(solver);
+        cairn_world *decoded = tangle(solver);
+        kit_run(world, 45);
+        kit_bytes saved = kit_save(world);
+        kit_bytes encoded = kit_encode(world);
+        kit_run(loaded, 3);
+        assert_int_equal(cairn_world_load(loaded, saved.bytes, saved.size), CAIRN_OK);
+        assert_int_equal(cairn_world_decode(decoded, encoded.bytes, encoded.size, NULL), CAIRN_OK);
+        cairn_world_poison(loaded, 0xff);
+        for (uint32_t i = 0; i < 60; ++i) {
+            kit_run(world, 1);
+            kit_run(loaded, 1);
+            kit_run(decoded, 1);
+            const cairn_hash128 hash = kit_hash(world);
+            const cairn_hash128 of_loaded = kit_hash(loaded);
+            const cairn_hash128 of_decoded = kit_hash(decoded);
+            assert_memory_equal(&hash, &of_loaded, sizeof hash);
+            assert_memory_equal(&hash, &of_decoded, sizeof hash);
+        }
+        kit_free(&saved);
+        kit_free(&encoded);
+        cairn_world_destroy(world);
+        cairn_world_destroy(loaded);
+        cairn_world_destroy(decoded);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_door_stops_at_its_limits),
+        cmocka_unit_test(a_trapdoor_bears_a_weight_on_its_limit),
+        cmocka_unit_test(a_pendulum_on_a_hinge_stays_in_its_plane),
+        cmocka_unit_test(a_hinge_between_tumbling_bodies_keeps_its_axes_together),
+        cmocka_unit_test(a_cone_is_not_left),
+        cmocka_unit_test(an_arm_rests_on_its_cone),
+        cmocka_unit_test(a_twist_stops_at_its_limits_at_any_swing),
+        cmocka_unit_test(equal_limits_hold_an_angle),
+        cmocka_unit_test(the_angles_of_a_joint_are_those_of_its_axes),
+        cmocka_unit_test(only_joints_with_axes_have_angles),
+        cmocka_unit_test(a_joint_with_one_bad_field_is_refused),
+        cmocka_unit_test(a_joint_is_read_back_as_it_was_understood),
+        cmocka_unit_test(hinges_and_cones_run_the_same_after_a_load_and_a_decode),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

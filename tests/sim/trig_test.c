@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+// The stated errors of sim/trig.h, against the C library in double precision.
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "sim/trig.h"
+
+#define POINTS 20000
+
+static const double PI = 3.14159265358979323846;
+
+static void sine_is_off_by_at_most_2e_7(void **state) {
+    (void)state;
+    for (int i = -POINTS; i <= POINTS; ++i) {
+        const float x = (float)(0.5 * PI * i / POINTS);
+        assert_true(fabs((double)lanes_sin(x) - sin((double)x)) <= 2e-7);
+    }
+}
+
+static void cosine_is_off_by_at_most_3e_7(void **state) {
+    (void)state;
+    for (int i = 0; i <= POINTS; ++i) {
+        const float x = (float)(PI * i / POINTS);
+        assert_true(fabs((double)lanes_cos(x) - cos((double)x)) <= 3e-7);
+    }
+}
+
+static void the_angle_of_a_direction_is_off_by_at_most_5e_7(void **state) {
+    (void)state;
+    for (int i = -POINTS; i < POINTS; ++i) {
+        const float length = (float)(1.0 + 0.01 * (i % 100));
+        const float x = length * (float)cos(PI * i / POINTS);
+        const float y = length * (float)sin(PI * i / POINTS);
+        const double expected = atan2((double)y, (double)x);
+        assert_true(fabs((double)lanes_atan2(y, x) - expected) <= 5e-7);
+    }
+}
+
+static void directions_along_the_axes_have_exact_angles(void **state) {
+    (void)state;
+    assert_true(lanes_atan2(0.0f, 0.0f) == 0.0f);
+    assert_true(lanes_atan2(0.0f, 2.0f) == 0.0f);
+    assert_true(lanes_atan2(3.0f, 0.0f) == 0.5f * CAIRN_PI);
+    assert_true(lanes_atan2(-3.0f, 0.0f) == -0.5f * CAIRN_PI);
+    assert_true(lanes_atan2(0.0f, -1.0f) == CAIRN_PI);
+    assert_true(lanes_sin(0.0f) == 0.0f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sine_is_off_by_at_most_2e_7),
+        cmocka_unit_test(cosine_is_off_by_at_most_3e_7),
+        cmocka_unit_test(the_angle_of_a_direction_is_off_by_at_most_5e_7),
+        cmocka_unit_test(directions_along_the_axes_have_exact_angles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
