@@ -210,6 +210,67 @@ static void build_joints(cairn_world *world) {
     join_bodies(world, CAIRN_JOINT_DISTANCE, first, vec3_zero(), second, vec3_zero(), 1.0f);
 }
 
+typedef struct limb {
+    uint32_t kind; // of the joint that it hangs on
+    cairn_vec3 at; // its middle, from the trunk's
+    cairn_vec3 joint;
+    cairn_vec3 axis;
+    cairn_vec3 normal;
+    float cone;
+    float lower;
+    float upper;
+} limb;
+
+static void add_limb(cairn_world *world, cairn_body_id trunk, cairn_vec3 middle, const limb *part) {
+    const cairn_shape_def shape = capsule(0.08f, 0.15f);
+    cairn_joint_def def = cairn_joint_def_default();
+    cairn_joint_id joint = 0;
+    def.kind = part->kind;
+    def.body_a = trunk;
+    def.body_b =
+        place(world, CAIRN_BODY_DYNAMIC, vec3_add(middle, part->at), quat_identity(), &shape);
+    def.anchor_a = part->joint;
+    def.anchor_b = vec3_sub(part->joint, part->at);
+    def.axis_a = def.axis_b = part->axis;
+    def.normal_a = def.normal_b = part->normal;
+    def.cone = part->cone;
+    def.lower = part->lower;
+    def.upper = part->upper;
+    def.limited = part->lower < part->upper;
+    CAIRN_ASSERT(cairn_joint_create(world, &def, &joint) == CAIRN_OK);
+}
+
+// Three that fall on one another: a trunk, two limbs on cones, one on a hinge with limits and one
+// on a hinge without.
+static void build_dolls(cairn_world *world) {
+    static const limb limbs[] = {
+        {CAIRN_JOINT_CONE, {0.3f, 0.5f, 0.0f}, {0.25f, 0.25f, 0.0f}, {0.0f, 1.0f, 0.0f},
+            {1.0f, 0.0f, 0.0f}, 0.6f, -0.3f, 0.5f},
+        {CAIRN_JOINT_CONE, {-0.3f, 0.5f, 0.0f}, {-0.25f, 0.25f, 0.0f}, {0.0f, 1.0f, 0.0f},
+            {1.0f, 0.0f, 0.0f}, 1.2f, 0.0f, 0.0f},
+        {CAIRN_JOINT_HINGE, {0.15f, -0.5f, 0.0f}, {0.15f, -0.25f, 0.0f}, {1.0f, 0.0f, 0.0f},
+            {0.0f, 0.0f, 1.0f}, 0.0f, -0.1f, 1.5f},
+        {CAIRN_JOINT_HINGE, {-0.15f, -0.5f, 0.0f}, {-0.15f, -0.25f, 0.0f}, {1.0f, 0.0f, 0.0f},
+            {0.0f, 0.0f, 1.0f}, 0.0f, 0.0f, 0.0f},
+    };
+    const cairn_shape_def trunk = box(0.2f, 0.25f, 0.1f);
+    (void)ground(world);
+    for (uint32_t i = 0; i < 3; ++i) {
+        const cairn_vec3 middle = vec3(0.1f * (float)i, 1.0f + 1.5f * (float)i, 0.2f * (float)i);
+        const cairn_body_id body =
+            place(world, CAIRN_BODY_DYNAMIC, middle, quat_identity(), &trunk);
+        (void)cairn_body_set_velocity(
+            world, body, vec3_zero(), vec3_scale(draw_vec3(4, i, 0, 0), 4.0f));
+        for (uint32_t k = 0; k < 4; ++k) {
+            add_limb(world, body, middle, &limbs[k]);
+        }
+    }
+}
+
+static void define_classic(cairn_world_def *def) {
+    def->solver = CAIRN_SOLVER_CLASSIC;
+}
+
 // Pairs of cubes that fall asleep and are woken one by one: by a hit, by a pull, by losing what
 // they lie on.
 static void build_sleepers(cairn_world *world) {
@@ -342,6 +403,8 @@ const golden_scene golden_scenes[] = {
         .define = define_constant_friction,
         .build = build_stack},
     {.name = "joints", .ticks = 160, .build = build_joints},
+    {.name = "dolls", .ticks = 160, .build = build_dolls},
+    {.name = "dolls_classic", .ticks = 160, .define = define_classic, .build = build_dolls},
     {.name = "sleepers", .ticks = 160, .build = build_sleepers, .disturb = disturb_sleepers},
     {.name = "churn",
         .ticks = 200,
