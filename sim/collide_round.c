@@ -112,7 +112,10 @@ static void add_stretch(
 
 void cairn_collide_round(
     const cairn_round *a, const cairn_round *b, float margin, cairn_manifold *out) {
-    const cairn_closest pair = cairn_closest_of_segments(a, b);
+    const bool spheres =
+        vec3_length_squared(a->half) == 0.0f && vec3_length_squared(b->half) == 0.0f;
+    const cairn_closest centres = {.a = a->centre, .b = b->centre};
+    const cairn_closest pair = spheres ? centres : cairn_closest_of_segments(a, b);
     const cairn_vec3 offset = vec3_sub(pair.b, pair.a);
     const float distance = vec3_length(offset);
     const float radii = a->radius + b->radius;
@@ -121,7 +124,9 @@ void cairn_collide_round(
     }
     const bool apart = distance > 1e-4f * radii;
     out->normal = apart ? vec3_scale(offset, 1.0f / distance) : normal_of_meeting(a, b);
-    add_stretch(out, a, b, margin);
+    if (!spheres) {
+        add_stretch(out, a, b, margin);
+    }
     if (out->point_count == 0) {
         add_between(out, a, b, pair, margin, FEATURE_CLOSEST);
     }
