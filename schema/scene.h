@@ -61,6 +61,14 @@ typedef struct cairn_scene_joint {
     cairn_wire_vec3 anchor_b;
     float length;
     uint32_t collide_connected;
+    cairn_wire_vec3 axis_a; // from here on: hinge and cone
+    cairn_wire_vec3 axis_b;
+    cairn_wire_vec3 normal_a;
+    cairn_wire_vec3 normal_b;
+    float cone;
+    float lower;
+    float upper;
+    uint32_t limited;
 } cairn_scene_joint;
 
 typedef struct cairn_scene {
@@ -73,12 +81,18 @@ typedef struct cairn_scene {
     uint32_t contact_capacity;
     uint32_t tick_rate_hz;
     cairn_wire_vec3 gravity;
+    uint32_t solver; // sim's cairn_solver
+    uint32_t substeps;
     uint32_t iterations;
     uint32_t friction_model;
     uint32_t warm_start;
     uint32_t sleep;
     float baumgarte;
     float slop;
+    float contact_hertz;
+    float contact_damping;
+    float joint_hertz;
+    float joint_damping;
     float restitution_threshold;
     uint64_t seed;
     cairn_scene_body *bodies; // owned by the scene

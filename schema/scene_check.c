@@ -18,8 +18,10 @@ static const float size_min = 1e-3f;
 static const float size_max = 1e4f;
 static const float distance_max = 1e5f;
 static const float speed_max = 1e4f;
+static const float angle_max = 3.14159265f;
 
 enum { SHAPE_SPHERE = 1, SHAPE_CAPSULE = 2, SHAPE_BOX = 3, SHAPE_HALF_SPACE = 4, SHAPE_HULL = 5 };
+enum { JOINT_BALL = 1, JOINT_HINGE = 3, JOINT_CONE = 4 };
 
 static bool is_finite(float value) {
     uint32_t bits;
@@ -99,10 +101,16 @@ static void check_settings(checker *c, const cairn_scene *s) {
     check_range(c, "contact_capacity", s->contact_capacity, 1, CAIRN_CONTACTS_MAX);
     check_range(c, "tick_rate_hz", s->tick_rate_hz, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX);
     check_vec3(c, "gravity", s->gravity, 1e4f);
+    check_range(c, "solver", s->solver, 0, 1);
+    check_range(c, "substeps", s->substeps, 1, 64);
     check_range(c, "iterations", s->iterations, 1, 255);
     check_range(c, "friction_model", s->friction_model, 0, 1);
     check_float(c, "baumgarte", s->baumgarte, 1e-6f, 1.0f);
     check_float(c, "slop", s->slop, 0.0f, 1.0f);
+    check_float(c, "contact_hertz", s->contact_hertz, 1e-6f, 1e3f);
+    check_float(c, "contact_damping", s->contact_damping, 0.0f, 100.0f);
+    check_float(c, "joint_hertz", s->joint_hertz, 1e-6f, 1e3f);
+    check_float(c, "joint_damping", s->joint_damping, 0.0f, 100.0f);
     check_float(c, "restitution_threshold", s->restitution_threshold, 0.0f, speed_max);
 }
 
@@ -203,9 +211,40 @@ static uint64_t check_bodies(checker *c, const cairn_scene *scene) {
     return bodies;
 }
 
+static float dot(cairn_wire_vec3 a, cairn_wire_vec3 b) {
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+static void check_direction(checker *c, const char *field, cairn_wire_vec3 v) {
+    const float square = dot(v, v);
+    if (!is_finite(square)) {
+        fail(c, CAIRN_NON_FINITE, field, "must be finite numbers");
+    } else if (square < 0.81f || square > 1.21f) {
+        fail(c, CAIRN_INVALID_ARGUMENT, field, "must be of length 1");
+    }
+}
+
+static void check_axes(checker *c, const cairn_scene_joint *joint) {
+    check_direction(c, "axis_a", joint->axis_a);
+    check_direction(c, "axis_b", joint->axis_b);
+    check_direction(c, "normal_a", joint->normal_a);
+    check_direction(c, "normal_b", joint->normal_b);
+    const float lean_a = dot(joint->axis_a, joint->normal_a);
+    const float lean_b = dot(joint->axis_b, joint->normal_b);
+    if (lean_a < -0.1f || lean_a > 0.1f) {
+        fail(c, CAIRN_INVALID_ARGUMENT, "normal_a", "must be at right angles to axis_a");
+    }
+    if (lean_b < -0.1f || lean_b > 0.1f) {
+        fail(c, CAIRN_INVALID_ARGUMENT, "normal_b", "must be at right angles to axis_b");
+    }
+    check_float(c, "cone", joint->cone, 0.0f, angle_max);
+    check_float(c, "lower", joint->lower, -angle_max, angle_max);
+    check_float(c, "upper", joint->upper, joint->lower, angle_max);
+}
+
 static void check_joint(checker *c, const cairn_scene_joint *joint, uint64_t body_count) {
     const uint64_t last = body_count > 0 ? body_count - 1 : 0;
-    check_range(c, "kind", joint->kind, 1, 2);
+    check_range(c, "kind", joint->kind, JOINT_BALL, JOINT_CONE);
     check_count(c, "body_a", joint->body_a, 0, last, CAIRN_INVALID_ARGUMENT);
     check_count(c, "body_b", joint->body_b, 0, last, CAIRN_INVALID_ARGUMENT);
     if (joint->body_a == joint->body_b) {
@@ -214,6 +253,9 @@ static void check_joint(checker *c, const cairn_scene_joint *joint, uint64_t bod
     check_vec3(c, "anchor_a", joint->anchor_a, size_max);
     check_vec3(c, "anchor_b", joint->anchor_b, size_max);
     check_float(c, "length", joint->length, 0.0f, size_max);
+    if (joint->kind == JOINT_HINGE || joint->kind == JOINT_CONE) {
+        check_axes(c, joint);
+    }
 }
 
 cairn_status cairn_scene_check(const cairn_scene *scene, char error[CAIRN_SCENE_ERROR_SIZE]) {

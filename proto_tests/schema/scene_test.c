@@ -61,6 +61,28 @@ static void shapes_of_all_bodies_stand_in_one_list(void **state) {
     cairn_scene_destroy(scene);
 }
 
+static void a_joint_says_its_axes_and_limits(void **state) {
+    (void)state;
+    cairn_scene *scene = parse_good(
+        "{\"name\": \"a\", \"solver\": \"classic\", \"substeps\": 8, \"joint_hertz\": 30,"
+        " \"bodies\": [{}, {}], \"joints\": [{\"kind\": \"hinge\", \"body_b\": 1},"
+        " {\"kind\": \"cone\", \"body_b\": 1, \"axis_a\": [0, 0, 1], \"cone\": 0.5,"
+        " \"limited\": true, \"lower\": -0.25, \"upper\": 1}]}");
+    assert_int_equal(scene->solver, 1);
+    assert_int_equal(scene->substeps, 8);
+    assert_true(scene->joint_hertz == 30.0f && scene->contact_hertz == 50.0f);
+    const cairn_scene_joint *hinge = &scene->joints[0];
+    assert_int_equal(hinge->kind, 3);
+    assert_true(hinge->axis_a.x == 1.0f && hinge->axis_b.x == 1.0f);
+    assert_true(hinge->normal_a.y == 1.0f && hinge->normal_b.y == 1.0f);
+    assert_int_equal(hinge->limited, 0);
+    const cairn_scene_joint *cone = &scene->joints[1];
+    assert_int_equal(cone->kind, 4);
+    assert_true(cone->axis_a.z == 1.0f && cone->axis_a.x == 0.0f && cone->cone == 0.5f);
+    assert_true(cone->lower == -0.25f && cone->upper == 1.0f && cone->limited == 1);
+    cairn_scene_destroy(scene);
+}
+
 static void numbers_become_the_nearest_bits(void **state) {
     (void)state;
     cairn_scene *scene = parse_good(
@@ -143,6 +165,16 @@ static const struct {
         "iterations: must be in [1, 255], is 256"},
     {SETTING("\"friction_model\": 2"), CAIRN_INVALID_ARGUMENT,
         "friction_model: must be in [0, 1], is 2"},
+    {SETTING("\"solver\": 2"), CAIRN_INVALID_ARGUMENT, "solver: must be in [0, 1], is 2"},
+    {SETTING("\"substeps\": 0"), CAIRN_INVALID_ARGUMENT, "substeps: must be in [1, 64], is 0"},
+    {SETTING("\"substeps\": 65"), CAIRN_INVALID_ARGUMENT, "substeps: must be in [1, 64], is 65"},
+    {SETTING("\"contact_hertz\": 0"), CAIRN_INVALID_ARGUMENT,
+        "contact_hertz: must be in [1e-06, 1000], is 0"},
+    {SETTING("\"contact_damping\": -1"), CAIRN_INVALID_ARGUMENT,
+        "contact_damping: must be in [0, 100], is -1"},
+    {SETTING("\"joint_hertz\": 1001"), CAIRN_INVALID_ARGUMENT,
+        "joint_hertz: must be in [1e-06, 1000], is 1001"},
+    {SETTING("\"joint_damping\": nan"), CAIRN_NON_FINITE, "joint_damping: must be a finite number"},
     {SETTING("\"baumgarte\": 1.5"), CAIRN_INVALID_ARGUMENT,
         "baumgarte: must be in [1e-06, 1], is 1.5"},
     {SETTING("\"slop\": nan"), CAIRN_NON_FINITE, "slop: must be a finite number"},
@@ -221,7 +253,7 @@ static const struct {
     {SETTING("\"hulls\": [{\"points\": [[0,0,0],[1,0,0],[0,1,0],[0,0,nan]]}]"), CAIRN_NON_FINITE,
         "hulls[0].points[3].z: must be a finite number"},
     // Joints.
-    {JOINT("\"kind\": 3"), CAIRN_INVALID_ARGUMENT, "joints[0].kind: must be in [1, 2], is 3"},
+    {JOINT("\"kind\": 5"), CAIRN_INVALID_ARGUMENT, "joints[0].kind: must be in [1, 4], is 5"},
     {JOINT("\"body_b\": 2"), CAIRN_INVALID_ARGUMENT, "joints[0].body_b: must be in [0, 1], is 2"},
     {JOINT("\"body_a\": 2"), CAIRN_INVALID_ARGUMENT, "joints[0].body_a: must be in [0, 1], is 2"},
     {JOINT("\"body_b\": 1, \"anchor_a\": [0, 0, 1e5]"), CAIRN_INVALID_ARGUMENT,
@@ -232,6 +264,20 @@ static const struct {
         "joints[0].body_b: must be another body than body_a"},
     {JOINT("\"body_b\": 1, \"length\": -1"), CAIRN_INVALID_ARGUMENT,
         "joints[0].length: must be in [0, 10000], is -1"},
+    {JOINT("\"kind\": \"hinge\", \"body_b\": 1, \"axis_a\": [0, 0.5, 0]"), CAIRN_INVALID_ARGUMENT,
+        "joints[0].axis_a: must be of length 1"},
+    {JOINT("\"kind\": \"cone\", \"body_b\": 1, \"axis_b\": [0, nan, 0]"), CAIRN_NON_FINITE,
+        "joints[0].axis_b: must be finite numbers"},
+    {JOINT("\"kind\": \"hinge\", \"body_b\": 1, \"normal_a\": [1, 0, 0]"), CAIRN_INVALID_ARGUMENT,
+        "joints[0].normal_a: must be at right angles to axis_a"},
+    {JOINT("\"kind\": \"hinge\", \"body_b\": 1, \"normal_b\": [0.2, 0.9, 0]"),
+        CAIRN_INVALID_ARGUMENT, "joints[0].normal_b: must be at right angles to axis_b"},
+    {JOINT("\"kind\": \"cone\", \"body_b\": 1, \"cone\": 3.2"), CAIRN_INVALID_ARGUMENT,
+        "joints[0].cone: must be in [0, 3.14159], is 3.2"},
+    {JOINT("\"kind\": \"hinge\", \"body_b\": 1, \"lower\": -4"), CAIRN_INVALID_ARGUMENT,
+        "joints[0].lower: must be in [-3.14159, 3.14159], is -4"},
+    {JOINT("\"kind\": \"hinge\", \"body_b\": 1, \"lower\": 0.5, \"upper\": 0.25"),
+        CAIRN_INVALID_ARGUMENT, "joints[0].upper: must be in [0.5, 3.14159], is 0.25"},
     {"{\"name\": \"a\", \"joint_capacity\": 0, \"bodies\": [{}, {}], \"joints\": [{\"body_b\": "
      "1}]}",
         CAIRN_CAPACITY, "joints: must be in [0, 0], is 1"},
@@ -305,6 +351,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_scene_leaves_out_has_a_default),
         cmocka_unit_test(shapes_of_all_bodies_stand_in_one_list),
+        cmocka_unit_test(a_joint_says_its_axes_and_limits),
         cmocka_unit_test(numbers_become_the_nearest_bits),
         cmocka_unit_test(the_locale_does_not_matter),
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),

@@ -157,6 +157,12 @@ static void a_scene_that_says_nothing_is_the_default_world(void **state) {
     assert_int_equal(ours.contact_capacity, theirs.contact_capacity);
     assert_int_equal(ours.tick_rate_hz, theirs.tick_rate_hz);
     assert_memory_equal(&ours.gravity, &theirs.gravity, sizeof ours.gravity);
+    assert_int_equal(ours.solver, theirs.solver);
+    assert_int_equal(ours.substeps, theirs.substeps);
+    assert_true(ours.contact_hertz == theirs.contact_hertz);
+    assert_true(ours.contact_damping == theirs.contact_damping);
+    assert_true(ours.joint_hertz == theirs.joint_hertz);
+    assert_true(ours.joint_damping == theirs.joint_damping);
     assert_int_equal(ours.iterations, theirs.iterations);
     assert_int_equal(ours.friction_model, theirs.friction_model);
     assert_int_equal(ours.warm_start, theirs.warm_start);

@@ -197,15 +197,23 @@ static void the_edges_of_a_scene_are_inside_the_simulation(void **state) {
     static const char *const scenes[] = {
         "{\"name\":\"a\",\"gravity\":[1e4,-1e4,0],\"iterations\":255,\"friction_model\":1,"
         "\"baumgarte\":1,\"slop\":1,\"restitution_threshold\":1e4,\"tick_rate_hz\":240,"
+        "\"solver\":\"classic\",\"substeps\":64,\"contact_hertz\":1e3,\"contact_damping\":100,"
+        "\"joint_hertz\":1e3,\"joint_damping\":100,"
         "\"joint_capacity\":0,\"contact_capacity\":1,\"body_capacity\":1,\"shape_capacity\":1}",
-        "{\"name\":\"a\",\"tick_rate_hz\":10,\"baumgarte\":1e-6,\"slop\":0,\"iterations\":1}",
+        "{\"name\":\"a\",\"tick_rate_hz\":10,\"baumgarte\":1e-6,\"slop\":0,\"iterations\":1,"
+        "\"substeps\":1,\"contact_hertz\":1e-6,\"contact_damping\":0,\"joint_hertz\":1e-6,"
+        "\"joint_damping\":0}",
         "{\"name\":\"a\",\"bodies\":[{\"position\":[1e5,-1e5,1e5],\"rotation\":[0,0,0,1.1],"
         "\"linear_velocity\":[1e4,-1e4,0],\"angular_velocity\":[1e4,0,-1e4],"
         "\"linear_damping\":1e6,\"angular_damping\":1e6,\"gravity_scale\":-1e6,"
         "\"shapes\":[{\"half_extents\":[1e4,1e4,1e-3],\"density\":1e6,\"friction\":1e3,"
         "\"restitution\":1},{\"kind\":\"sphere\",\"radius\":1e4},"
         "{\"kind\":\"capsule\",\"radius\":1e-3,\"half_height\":1e4,\"position\":[1e4,0,0]}]},{}],"
-        "\"joints\":[{\"kind\":\"distance\",\"body_b\":1,\"length\":1e4,\"anchor_a\":[1e4,0,0]}]}",
+        "\"joints\":[{\"kind\":\"distance\",\"body_b\":1,\"length\":1e4,\"anchor_a\":[1e4,0,0]},"
+        "{\"kind\":\"hinge\",\"body_b\":1,\"limited\":true,\"lower\":-3.14159265,"
+        "\"upper\":3.14159265,\"axis_a\":[1.09,0,0],\"normal_a\":[0.09,0.91,0]},"
+        "{\"kind\":\"cone\",\"body_b\":1,\"cone\":3.14159265},"
+        "{\"kind\":\"cone\",\"body_b\":1,\"cone\":0}]}",
     };
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i) {
         char error[CAIRN_SCENE_ERROR_SIZE];

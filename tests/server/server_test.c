@@ -109,6 +109,12 @@ static void a_short_keyframe_comes_with_every_snapshot_until_one_is_acknowledged
         .contact_capacity = 8,
         .tick_rate_hz = 60,
         .iterations = def.iterations,
+        .solver = def.solver,
+        .substeps = def.substeps,
+        .contact_hertz = def.contact_hertz,
+        .contact_damping = def.contact_damping,
+        .joint_hertz = def.joint_hertz,
+        .joint_damping = def.joint_damping,
         .baumgarte = def.baumgarte};
     cairn_server_config config = story_config();
     config.scene = &empty;
@@ -290,6 +296,12 @@ static void start_bare(uint32_t side) {
         .contact_capacity = 1,
         .tick_rate_hz = world.tick_rate_hz,
         .iterations = world.iterations,
+        .solver = world.solver,
+        .substeps = world.substeps,
+        .contact_hertz = world.contact_hertz,
+        .contact_damping = world.contact_damping,
+        .joint_hertz = world.joint_hertz,
+        .joint_damping = world.joint_damping,
         .baumgarte = world.baumgarte,
         .bodies = &falling,
         .body_count = 1};

@@ -485,6 +485,28 @@ static void hinges_and_cones_run_the_same_after_a_load_and_a_decode(void **state
     }
 }
 
+static void hinges_and_cones_have_the_same_bits_in_every_width(void **state) {
+    (void)state;
+    static const uint32_t widths[] = {1, 4, 8, 16};
+    cairn_world *worlds[4];
+    for (uint32_t i = 0; i < 4; ++i) {
+        worlds[i] = tangle(CAIRN_SOLVER_SUBSTEPS);
+        assert_int_equal(cairn_world_set_lanes(worlds[i], widths[i]), CAIRN_OK);
+    }
+    for (uint32_t tick = 0; tick < 60; ++tick) {
+        kit_run(worlds[0], 1);
+        const cairn_hash128 hash = kit_hash(worlds[0]);
+        for (uint32_t i = 1; i < 4; ++i) {
+            kit_run(worlds[i], 1);
+            const cairn_hash128 other = kit_hash(worlds[i]);
+            assert_memory_equal(&hash, &other, sizeof hash);
+        }
+    }
+    for (uint32_t i = 0; i < 4; ++i) {
+        cairn_world_destroy(worlds[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_door_stops_at_its_limits),
@@ -499,6 +521,7 @@ int main(void) {
         cmocka_unit_test(only_joints_with_axes_have_angles),
         cmocka_unit_test(a_joint_with_one_bad_field_is_refused),
         cmocka_unit_test(a_joint_is_read_back_as_it_was_understood),
+        cmocka_unit_test(hinges_and_cones_have_the_same_bits_in_every_width),
         cmocka_unit_test(hinges_and_cones_run_the_same_after_a_load_and_a_decode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

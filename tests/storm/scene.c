@@ -70,6 +70,12 @@ static void settings(cairn_scene *scene, cairn_random *random) {
     scene->gravity = (cairn_wire_vec3){0, -9.81f, 0};
     scene->iterations = 4 + (uint32_t)cairn_random_below(random, 5);
     scene->friction_model = (uint32_t)cairn_random_below(random, 2);
+    scene->solver = def.solver;
+    scene->substeps = def.substeps;
+    scene->contact_hertz = def.contact_hertz;
+    scene->contact_damping = def.contact_damping;
+    scene->joint_hertz = def.joint_hertz;
+    scene->joint_damping = def.joint_damping;
     scene->warm_start = 1;
     scene->sleep = (uint32_t)cairn_random_below(random, 2);
     scene->baumgarte = def.baumgarte;
