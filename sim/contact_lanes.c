@@ -235,7 +235,7 @@ static void bounce(const cairn_solve *solve, uint32_t begin, uint32_t end) {
             const lanes target = g->restitution * g->approach[k];
             const lanes_mask bounces =
                 lanes_less(lanes_all(solve->restitution_threshold), g->approach[k]) &
-                lanes_less(zero, point->impulse);
+                lanes_less(zero, point->impulse) & lanes_less(zero, g->restitution);
             const lanes wanted = point->impulse + point->mass * (target - at_point(view, point));
             const lanes impulse = lanes_select(bounces, lanes_max(wanted, zero), point->impulse);
             give(g, point, impulse - point->impulse, &view, &sum);
