@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/kit.h"
+#include "bench/ragdoll.h"
 
 #define TURN 6.28318530717958647692
 
@@ -203,6 +204,12 @@ const bench_scene bench_scenes[] = {
         .steps = 600,
         .size = SIZE(1024, 0, 16384, 0),
         .build = build_mixed},
+    {.letter = "E",
+        .name = "ragdolls",
+        .what = "100 figures of 11 capsules fall into a yard",
+        .steps = 600,
+        .size = SIZE(1120, 1024, 16384, 0),
+        .build = bench_ragdolls},
     {.letter = "F",
         .name = "grid",
         .what = "50 by 50 balls on ball joints hang from their upper row",

@@ -2,6 +2,7 @@
 #include "bench/stability.h"
 
 #include "bench/kit.h"
+#include "bench/ragdoll.h"
 
 // A body that is slower than this is at rest, m/s.
 #define REST 1e-3f
@@ -148,6 +149,11 @@ static void build_dominoes(cairn_world *world, float count) {
     }
 }
 
+static void build_ragdolls(cairn_world *world, float parameter) {
+    (void)parameter;
+    bench_ragdolls(world);
+}
+
 #define SIZE(bodies, joints)                                                                       \
     {                                                                                              \
         .body_capacity = (bodies), .shape_capacity = (bodies), .joint_capacity = (joints),         \
@@ -257,5 +263,12 @@ const bench_trial bench_trials[] = {
         .parameter = 60.0f,
         .build = build_dominoes,
         .bounds = {.toppled = 60, .last_speed = REST, .last_depth = 0.0023f}},
+    {.name = "ragdolls",
+        .what = "100 figures of 11 capsules fall on each other in a yard",
+        .steps = 600,
+        .slow = true,
+        .size = SIZE(1120, 1024),
+        .build = build_ragdolls,
+        .bounds = {.joint = 0.104f, .last_joint = 0.0073f}},
 };
 const uint32_t bench_trial_count = sizeof bench_trials / sizeof bench_trials[0];
