@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: MIT
 
-// usage: golden            prints "scene tick hash" of every golden scene
-//        golden --check F  compares with the lines of the file F
+// usage: golden                   prints "scene tick hash" of every golden scene
+//        golden --check F         compares with the lines of the file F
+//          [--lanes N|all]        in steps of so many lanes, or of 1, 4, 8 and 16 in turn
+//          [--workers N|all]      by so many workers, or by 1 to 8 in turn
 // Half way through, each scene is saved and goes on in a fresh world. Needs nothing but base and
-// sim, so that it runs wherever they do.
+// sim, and a pool of threads for workers where there are any, so that it runs wherever they do.
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/sim/golden_hands.h"
 #include "tests/sim/golden_scenes.h"
 
 #define HASHES_PER_SCENE 4
 #define LINE_SIZE 160
+#define WORKERS_MAX 8
+#define CHOICES_MAX 8
 
-// What to compare with, or NULL to print.
+// What to compare with, or NULL to print; and how the steps are carried out.
 typedef struct checker {
     FILE *expected;
+    uint32_t lanes;
+    cairn_parallel parallel;
     uint32_t hash_count;
     uint32_t equal_count;
     uint32_t difference_count;
@@ -37,8 +44,9 @@ static void expect(checker *check, const char *line) {
         check->equal_count += 1;
     } else {
         check->difference_count += 1;
-        printf("golden: %s differs from the expected %s\n", line,
-            expected[0] != '\0' ? expected : "(no line)");
+        printf("golden: %s differs from the expected %s (%u lanes, %u workers)\n", line,
+            expected[0] != '\0' ? expected : "(no line)", (unsigned)check->lanes,
+            (unsigned)check->parallel.workers);
     }
 }
 
@@ -52,12 +60,24 @@ static void refuse_surplus(checker *check) {
     }
 }
 
+static cairn_world *create(const golden_scene *scene, const checker *check) {
+    cairn_world *world = golden_create(scene);
+    const bool parallel = check->parallel.workers > 1;
+    if (world == NULL || cairn_world_set_lanes(world, check->lanes) != CAIRN_OK ||
+        cairn_world_set_parallel(world, parallel ? &check->parallel : NULL) != CAIRN_OK) {
+        printf("golden: %s cannot be created\n", scene->name);
+        exit(1);
+    }
+    return world;
+}
+
 // The world goes on as another one: what a restore forgets changes the hashes that follow.
-static cairn_world *restore_into_fresh(const golden_scene *scene, cairn_world *world) {
+static cairn_world *restore_into_fresh(
+    const golden_scene *scene, const checker *check, cairn_world *world) {
     const size_t size = cairn_world_save_size(world);
     void *saved = malloc(size);
-    cairn_world *fresh = golden_create(scene);
-    if (saved == NULL || fresh == NULL || cairn_world_save(world, saved, size) != size ||
+    cairn_world *fresh = create(scene, check);
+    if (saved == NULL || cairn_world_save(world, saved, size) != size ||
         cairn_world_load(fresh, saved, size) != CAIRN_OK) {
         printf("golden: %s cannot be restored\n", scene->name);
         exit(1);
@@ -68,16 +88,12 @@ static cairn_world *restore_into_fresh(const golden_scene *scene, cairn_world *w
 }
 
 static void run(const golden_scene *scene, checker *check) {
-    cairn_world *world = golden_create(scene);
-    if (world == NULL) {
-        printf("golden: %s cannot be created\n", scene->name);
-        exit(1);
-    }
+    cairn_world *world = create(scene, check);
     scene->build(world);
     for (uint32_t tick = 1; tick <= scene->ticks; ++tick) {
         golden_step(scene, world);
         if (tick == scene->ticks / 2) {
-            world = restore_into_fresh(scene, world);
+            world = restore_into_fresh(scene, check, world);
         }
         if (tick % (scene->ticks / HASHES_PER_SCENE) == 0) {
             char hash[CAIRN_HASH_TEXT_SIZE];
@@ -90,23 +106,92 @@ static void run(const golden_scene *scene, checker *check) {
     cairn_world_destroy(world);
 }
 
-int main(int argc, char **argv) {
-    checker check = {.expected = NULL};
-    if (argc == 3 && strcmp(argv[1], "--check") == 0) {
-        check.expected = fopen(argv[2], "r");
-        if (check.expected == NULL) {
-            printf("golden: cannot open %s\n", argv[2]);
-            return 2;
-        }
-    } else if (argc != 1) {
-        printf("usage: golden [--check FILE]\n");
-        return 2;
+static void run_all(checker *check) {
+    if (check->expected != NULL) {
+        rewind(check->expected);
     }
     for (uint32_t i = 0; i < golden_scene_count; ++i) {
-        run(&golden_scenes[i], &check);
+        run(&golden_scenes[i], check);
+    }
+    if (check->expected != NULL) {
+        refuse_surplus(check);
+    }
+}
+
+static void run_with_workers(checker *check, uint32_t workers) {
+    if (!golden_hands_call(workers, &check->parallel)) {
+        printf("golden: there are no %u workers to be had\n", (unsigned)workers);
+        exit(1);
+    }
+    run_all(check);
+    golden_hands_dismiss(&check->parallel);
+}
+
+// One number, or several in turn.
+typedef struct choices {
+    uint32_t values[CHOICES_MAX];
+    uint32_t count;
+} choices;
+
+static bool choose(const char *text, choices all, choices *out) {
+    char *end = NULL;
+    if (strcmp(text, "all") == 0) {
+        *out = all;
+        return true;
+    }
+    *out = (choices){.values = {(uint32_t)strtoul(text, &end, 10)}, .count = 1};
+    for (uint32_t i = 0; i < all.count; ++i) {
+        if (*end == '\0' && all.values[i] == out->values[0]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+typedef struct options {
+    const char *expected; // NULL: print
+    choices lanes;
+    choices workers;
+} options;
+
+static bool parse(int argc, char **argv, options *out) {
+    const choices lanes = {.values = {1, 4, 8, 16}, .count = 4};
+    const choices workers = {.values = {1, 2, 3, 4, 5, 6, 7, 8}, .count = WORKERS_MAX};
+    *out = (options){.lanes = {.values = {0}, .count = 1}, .workers = {.values = {1}, .count = 1}};
+    bool ok = argc % 2 == 1;
+    for (int i = 1; i + 1 < argc && ok; i += 2) {
+        if (strcmp(argv[i], "--check") == 0) {
+            out->expected = argv[i + 1];
+        } else if (strcmp(argv[i], "--lanes") == 0) {
+            ok = choose(argv[i + 1], lanes, &out->lanes);
+        } else {
+            ok = strcmp(argv[i], "--workers") == 0 && choose(argv[i + 1], workers, &out->workers);
+        }
+    }
+    return ok && (out->expected != NULL || out->lanes.count * out->workers.count == 1);
+}
+
+int main(int argc, char **argv) {
+    checker check = {.expected = NULL};
+    options chosen;
+    if (!parse(argc, argv, &chosen)) {
+        printf("usage: golden [--check FILE] [--lanes 1|4|8|16|all] [--workers 1..8|all]\n");
+        return 2;
+    }
+    if (chosen.expected != NULL) {
+        check.expected = fopen(chosen.expected, "r");
+        if (check.expected == NULL) {
+            printf("golden: cannot open %s\n", chosen.expected);
+            return 2;
+        }
+    }
+    for (uint32_t i = 0; i < chosen.lanes.count; ++i) {
+        check.lanes = chosen.lanes.values[i];
+        for (uint32_t k = 0; k < chosen.workers.count; ++k) {
+            run_with_workers(&check, chosen.workers.values[k]);
+        }
     }
     if (check.expected != NULL) {
-        refuse_surplus(&check);
         (void)fclose(check.expected);
         printf("golden: %u of %u hashes equal\n", (unsigned)check.equal_count,
             (unsigned)check.hash_count);

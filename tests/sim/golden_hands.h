@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Workers for the golden checker, where the machine has threads: golden_threads.c, and
+// golden_alone.c for where it has none.
+
+#include <stdbool.h>
+
+#include "sim/sim.h"
+
+// Fills *out with a parallel-for of so many workers; 1 is the caller alone. False when there are
+// not so many.
+bool golden_hands_call(uint32_t workers, cairn_parallel *out);
+void golden_hands_dismiss(cairn_parallel *parallel);
