@@ -82,6 +82,7 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
         .angular_damping = def->angular_damping + 0.0f,
         .gravity_scale = def->gravity_scale + 0.0f};
     state->rests[slot] = (cairn_rest){.state = CAIRN_REST_NONE};
+    cairn_body_release_anchor(world, slot);
     world->shape_first[slot] = 0;
     cairn_body_wake(world, slot);
     *out = cairn_body_id_at(world, slot);
@@ -100,6 +101,7 @@ cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body) {
     }
     cairn_kept_touch_body(world, slot);
     memset(&world->state.motions[slot], 0, sizeof(cairn_motion));
+    cairn_body_release_anchor(world, slot);
     memset(&world->state.bodies[slot], 0, sizeof(cairn_body));
     memset(&world->state.rests[slot], 0, sizeof(cairn_rest));
     cairn_slot_free(world->state.body_ids, slot, &world->body_hint);

@@ -27,6 +27,8 @@ bool cairn_motion_sound(const cairn_motion *motion);
 // Force and torque are used up. Written only when there is something to forget: as a rule the cold
 // part of a body stays clean.
 void cairn_body_forget_forces(cairn_world *world, uint32_t slot);
+// It is anchored where it then is by the next step, which looks at all its pairs.
+void cairn_body_release_anchor(cairn_world *world, uint32_t slot);
 // Puts it to rest where it is, static from now on, and counts it.
 void cairn_body_quarantine(cairn_world *world, uint32_t slot);
 

@@ -7,18 +7,13 @@
 #include "sim/body.h"
 #include "sim/limits.h"
 #include "sim/negative_control.h"
+#include "sim/patches.h"
 #include "sim/slots.h"
 #include "sim/solver_math.h"
 #include "sim/step.h"
 
 bool cairn_pair_solved(const cairn_world *world, uint32_t body_a, uint32_t body_b) {
     return world->scratch.bodies[body_a].moving != 0 || world->scratch.bodies[body_b].moving != 0;
-}
-
-static bool contact_solved(const cairn_world *world, uint32_t index) {
-    const cairn_contact *contact = &world->scratch.contacts[index];
-    return world->scratch.carried[index] == 0 &&
-           cairn_pair_solved(world, id_index(contact->body_a), id_index(contact->body_b));
 }
 
 static uint32_t nth(uint32_t index, uint32_t count) {
@@ -28,16 +23,15 @@ static uint32_t nth(uint32_t index, uint32_t count) {
 static void assign_batches(cairn_world *world) {
     cairn_scratch *scratch = &world->scratch;
     cairn_batches *batches = &scratch->contact_batches;
-    const uint32_t count = scratch->contact_count;
+    const uint32_t count = scratch->substeps.touches.link_count;
     *batches = (cairn_batches){.start = {0}};
     cairn_batches_begin(world);
     for (uint32_t k = 0; k < count; ++k) {
         const uint32_t i = nth(k, count);
-        const cairn_contact *contact = &scratch->contacts[i];
+        const cairn_link *touch = &scratch->substeps.touches.links[i];
         scratch->batch_of[i] = CAIRN_BATCHES;
-        if (contact_solved(world, i)) {
-            scratch->batch_of[i] =
-                cairn_batches_assign(world, id_index(contact->body_a), id_index(contact->body_b));
+        if (cairn_pair_solved(world, touch->body_a, touch->body_b)) {
+            scratch->batch_of[i] = cairn_batches_assign(world, touch->body_a, touch->body_b);
             batches->start[scratch->batch_of[i] + 1] += 1;
         }
     }
@@ -53,10 +47,11 @@ static void count_points(cairn_world *world) {
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         scratch->body_points[i] = 0;
     }
-    for (uint32_t i = 0; i < scratch->contact_count; ++i) {
-        const cairn_contact *contact = &scratch->contacts[i];
-        scratch->body_points[id_index(contact->body_a)] += contact->point_count;
-        scratch->body_points[id_index(contact->body_b)] += contact->point_count;
+    for (uint32_t i = 0; i < scratch->substeps.touches.link_count; ++i) {
+        const cairn_link *touch = &scratch->substeps.touches.links[i];
+        const uint32_t points = world->state.contacts[touch->element].point_count;
+        scratch->body_points[touch->body_a] += points;
+        scratch->body_points[touch->body_b] += points;
     }
 }
 
@@ -107,24 +102,26 @@ static void prepare_row(const cairn_world *world, const cairn_contact_constraint
 
 static void prepare_contact(
     const cairn_world *world, uint32_t index, cairn_contact_constraint *constraint) {
-    const cairn_contact *contact = &world->scratch.contacts[index];
-    const cairn_manifold *manifold = &world->scratch.manifolds[index];
+    const cairn_link *touch = &world->scratch.substeps.touches.links[index];
+    const cairn_contact *contact = &world->state.contacts[touch->element];
     const cairn_shape *shape_a = &world->state.shapes[id_index(contact->shape_a)];
     const cairn_shape *shape_b = &world->state.shapes[id_index(contact->shape_b)];
     const float restitution = float_max(shape_a->restitution, shape_b->restitution);
-    constraint->contact = index;
-    constraint->body_a = id_index(contact->body_a);
-    constraint->body_b = id_index(contact->body_b);
-    constraint->row_count = manifold->point_count;
-    constraint->normal = manifold->normal;
-    vec3_tangents(manifold->normal, &constraint->tangents[0], &constraint->tangents[1]);
+    cairn_manifold manifold;
+    cairn_patch_manifold(world, touch, &manifold);
+    constraint->contact = touch->element;
+    constraint->body_a = touch->body_a;
+    constraint->body_b = touch->body_b;
+    constraint->row_count = manifold.point_count;
+    constraint->normal = manifold.normal;
+    vec3_tangents(manifold.normal, &constraint->tangents[0], &constraint->tangents[1]);
     constraint->friction = float_sqrt(shape_a->friction * shape_b->friction);
     const float bound = constant_friction(world) ? constant_bound(world, constraint) : 0.0f;
-    for (uint32_t i = 0; i < manifold->point_count; ++i) {
+    for (uint32_t i = 0; i < manifold.point_count; ++i) {
         cairn_contact_row *row = &constraint->rows[i];
         const cairn_contact_point *point = &contact->points[i];
         const bool warm = world->def.warm_start != 0;
-        prepare_row(world, constraint, &manifold->points[i], restitution, row);
+        prepare_row(world, constraint, &manifold.points[i], restitution, row);
         row->friction_bound = bound;
         row->normal_impulse = warm ? point->normal_impulse : 0.0f;
         row->tangent_impulse[0] = warm ? contact->tangent_impulse[2 * i] : 0.0f;
@@ -138,7 +135,7 @@ void cairn_contacts_prepare(cairn_world *world) {
     if (constant_friction(world)) {
         count_points(world);
     }
-    for (uint32_t i = 0; i < scratch->contact_count; ++i) {
+    for (uint32_t i = 0; i < scratch->substeps.touches.link_count; ++i) {
         if (scratch->batch_of[i] < CAIRN_BATCHES) {
             prepare_contact(world, i, &scratch->contact_constraints[scratch->place_of[i]]);
         }
@@ -232,7 +229,7 @@ void cairn_contacts_store(cairn_world *world) {
     const cairn_scratch *scratch = &world->scratch;
     for (uint32_t i = 0; i < scratch->contact_batches.start[CAIRN_BATCHES]; ++i) {
         const cairn_contact_constraint *constraint = &scratch->contact_constraints[i];
-        cairn_contact *contact = &scratch->contacts[constraint->contact];
+        cairn_contact *contact = &world->state.contacts[constraint->contact];
         for (uint32_t k = 0; k < constraint->row_count; ++k) {
             const cairn_contact_row *row = &constraint->rows[k];
             cairn_contact_point *point = &contact->points[k];

@@ -51,6 +51,10 @@ static bool body_ok(const cairn_state *state, uint32_t slot) {
     const bool dynamic = body->kind == CAIRN_BODY_DYNAMIC;
     const bool still =
         vec3_is_zero(motion->linear_velocity) && vec3_is_zero(motion->angular_velocity);
+    const cairn_anchor *anchor = &state->anchors[slot];
+    if (turn_is_none(anchor->turn) && !vec3_is_zero(anchor->position)) {
+        return false;
+    }
     if (!cairn_motion_sound(motion) || (body->kind == CAIRN_BODY_STATIC && !still)) {
         return false;
     }

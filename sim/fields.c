@@ -79,6 +79,14 @@ static const cairn_field motion_fields[] = {
 };
 #undef ELEMENT
 
+#define ELEMENT cairn_anchor
+static const cairn_field anchor_fields[] = {
+    VEC3(position, CAIRN_SOUND_DISTANCE),
+    WORD(turn.words[0], ANY),
+    WORD(turn.words[1], ANY),
+};
+#undef ELEMENT
+
 #define ELEMENT cairn_body
 static const cairn_field body_fields[] = {
     WORD(kind, CAIRN_BODY_DYNAMIC),
@@ -202,6 +210,11 @@ static const cairn_field contact_fields[] = {
     WORD(axis_hint, ANY),
     WORD(point_count, CAIRN_MANIFOLD_POINTS_MAX),
     WORD(colour, CAIRN_BATCHES),
+    VEC3(reference_way, 2.0f * CAIRN_SOUND_DISTANCE),
+    WORD(reference_a.words[0], ANY),
+    WORD(reference_a.words[1], ANY),
+    WORD(reference_b.words[0], ANY),
+    WORD(reference_b.words[1], ANY),
     POINT(0),
     POINT(1),
     POINT(2),
@@ -247,6 +260,7 @@ static const cairn_field_table tables[CAIRN_ARRAY_COUNT] = {
     [CAIRN_ARRAY_JOINT_IDS] = TABLE(IDS, id_fields),
     [CAIRN_ARRAY_HULL_IDS] = TABLE(IDS, id_fields),
     [CAIRN_ARRAY_MOTIONS] = TABLE(BODIES, motion_fields),
+    [CAIRN_ARRAY_ANCHORS] = TABLE(CONTACTS, anchor_fields),
     [CAIRN_ARRAY_BODIES] = TABLE(BODIES, body_fields),
     [CAIRN_ARRAY_RESTS] = TABLE(SLEEP, rest_fields),
     [CAIRN_ARRAY_HULLS] = TABLE(SHAPES, hull_fields),
@@ -258,6 +272,7 @@ static const cairn_field_table tables[CAIRN_ARRAY_COUNT] = {
 
 _Static_assert(LENGTH_OF(settings_fields) * 4 == sizeof(cairn_settings), "every word is named");
 _Static_assert(LENGTH_OF(motion_fields) * 4 == sizeof(cairn_motion), "every word is named");
+_Static_assert(LENGTH_OF(anchor_fields) * 4 == sizeof(cairn_anchor), "every word is named");
 _Static_assert(LENGTH_OF(body_fields) * 4 == sizeof(cairn_body), "every word is named");
 _Static_assert(LENGTH_OF(rest_fields) * 4 == sizeof(cairn_rest), "every word is named");
 _Static_assert(LENGTH_OF(hull_fields) * 4 == sizeof(cairn_hull_points), "every word is named");

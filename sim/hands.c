@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "sim/patches.h"
 #include "sim/scratch.h"
 
 #define WORKERS_MAX 64
@@ -26,11 +27,12 @@ cairn_status cairn_world_set_lanes(cairn_world *world, uint32_t lanes) {
     if (!cairn_kernel_of(lanes, &kernel)) {
         return CAIRN_INVALID_ARGUMENT;
     }
-    if (!cairn_scratch_create(&scratch, &world->def, world->spare.contacts, lanes)) {
+    if (!cairn_scratch_create(&scratch, &world->def, lanes)) {
         return CAIRN_OUT_OF_MEMORY;
     }
     free(world->scratch.memory);
     world->scratch = scratch;
+    cairn_patches_forget(world);
     return CAIRN_OK;
 }
 

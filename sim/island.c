@@ -28,8 +28,8 @@ typedef void link_visitor(cairn_world *world, uint32_t body_a, uint32_t body_b);
 
 static void visit_links(cairn_world *world, link_visitor *visit) {
     const cairn_state *state = &world->state;
-    for (uint32_t i = 0; i < world->scratch.contact_count; ++i) {
-        const cairn_contact *contact = &world->scratch.contacts[i];
+    for (uint32_t i = 0; i < state->settings->contact_count; ++i) {
+        const cairn_contact *contact = &state->contacts[i];
         visit(world, id_index(contact->body_a), id_index(contact->body_b));
     }
     for (uint32_t i = 0; i < state->settings->joint_slots; ++i) {

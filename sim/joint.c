@@ -89,9 +89,15 @@ static cairn_status def_check(const cairn_world *world, const cairn_joint_def *d
     return cairn_joint_has_axes(def->kind) ? axes_check(def) : CAIRN_OK;
 }
 
+// Also, whether they may touch is another question now.
 static void wake_both(cairn_world *world, const cairn_joint *joint) {
-    cairn_body_wake(world, cairn_body_slot(world, joint->body_a));
-    cairn_body_wake(world, cairn_body_slot(world, joint->body_b));
+    const uint32_t slots[] = {
+        cairn_body_slot(world, joint->body_a), cairn_body_slot(world, joint->body_b)};
+    for (int i = 0; i < 2; ++i) {
+        cairn_body_wake(world, slots[i]);
+        cairn_body_release_anchor(world, slots[i]);
+    }
+    world->near.valid = false;
 }
 
 static void touch(cairn_world *world, uint32_t slot) {

@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "sim/body.h"
+#include "sim/joined.h"
+#include "sim/kept.h"
 #include "sim/limits.h"
 #include "sim/scratch.h"
 #include "sim/shape.h"
+#include "sim/slots.h"
 
 // Room to move in: a tenth of the shape's least width within these bounds, m, and the way of so
 // many steps on top. More room costs more pairs that are near and not in touch.
@@ -20,6 +23,8 @@
 // Up to so many shapes that have left their boxes are looked at one by one among all; beyond that
 // the whole list is made anew.
 #define LOOKS_MAX 200u
+
+#define BOUNDLESS 1e9f
 
 // Stands for the body of all shapes that no impulse moves, so that no two of them pair.
 #define NOT_DYNAMIC UINT32_MAX
@@ -38,21 +43,27 @@ static void *carve(carver *from, size_t count, size_t size) {
 static void carve_all(cairn_near *near, carver *from, const cairn_world_def *def) {
     const uint32_t shapes = def->shape_capacity;
     near->pair_capacity = cairn_scratch_pair_capacity(def);
+    const size_t list = (size_t)near->pair_capacity + def->contact_capacity;
     for (int axis = 0; axis < 3; ++axis) {
         const size_t stride = cairn_broad_phase_stride(shapes);
         near->roomy.lower[axis] = carve(from, stride, sizeof(float));
         near->roomy.upper[axis] = carve(from, stride, sizeof(float));
     }
     near->roomy.tags = carve(from, shapes, sizeof *near->roomy.tags);
-    near->tight = carve(from, shapes, sizeof *near->tight);
-    near->poses = carve(from, shapes, sizeof *near->poses);
-    near->stirs = carve(from, shapes, sizeof *near->stirs);
+    near->places = carve(from, shapes, sizeof *near->places);
+    near->shifted = carve(from, shapes, sizeof *near->shifted);
     near->moved = carve(from, shapes, sizeof *near->moved);
-    near->bodies = carve(from, def->body_capacity, sizeof *near->bodies);
+    near->shifted_slots = carve(from, shapes, sizeof *near->shifted_slots);
     near->moved_slots = carve(from, shapes, sizeof *near->moved_slots);
-    near->pairs = carve(from, near->pair_capacity, sizeof *near->pairs);
-    near->spare = carve(from, near->pair_capacity, sizeof *near->spare);
+    near->thinness = carve(from, shapes, sizeof *near->thinness);
+    near->turns = carve(from, def->body_capacity, sizeof *near->turns);
+    near->reaches = carve(from, def->body_capacity, sizeof *near->reaches);
+    near->bodies = carve(from, def->body_capacity, sizeof *near->bodies);
+    near->pairs = carve(from, list, sizeof *near->pairs);
+    near->found = carve(from, near->pair_capacity, sizeof *near->found);
+    near->spare = carve(from, list, sizeof *near->spare);
     near->others = carve(from, shapes, sizeof *near->others);
+    near->joined = carve(from, def->joint_capacity, sizeof *near->joined);
     near->broad_phase = carve(from, 1, cairn_broad_phase_scratch_size(shapes, near->pair_capacity));
 }
 
@@ -76,9 +87,55 @@ void cairn_near_destroy(cairn_near *near) {
 void cairn_near_poison(cairn_near *near, unsigned char byte) {
     memset(near->memory, byte, near->size);
     near->roomy.count = 0;
+    near->shifted_count = 0;
     near->moved_count = 0;
     near->body_count = 0;
     near->valid = false;
+}
+
+// ---- Anchors
+
+static float half_least_width(cairn_aabb box) {
+    const cairn_vec3 width = vec3_sub(box.upper, box.lower);
+    return 0.5f * float_min(width.x, float_min(width.y, width.z));
+}
+
+// Also what it is made of: shapes of a body that is renewed may be new.
+static float measure(cairn_world *world, uint32_t body) {
+    const bool moves = world->state.bodies[body].kind == CAIRN_BODY_DYNAMIC;
+    const cairn_vec3 centre = world->state.bodies[body].centre;
+    const cairn_pose home = pose_identity();
+    float reach = 0.0f;
+    for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
+        const cairn_solid solid = cairn_shape_solid(world, next - 1);
+        const cairn_aabb box = cairn_solid_aabb(&solid, &home);
+        world->near.thinness[next - 1] = moves ? half_least_width(box) : BOUNDLESS;
+        const cairn_vec3 corner = vec3_max(vec3_abs(box.lower), vec3_abs(box.upper));
+        const cairn_vec3 offset = vec3_sub(world->state.shapes[next - 1].pose.position, centre);
+        reach = float_max(reach, vec3_length(offset) + vec3_length(corner));
+    }
+    return reach;
+}
+
+// How far any point of the body can be from where it was at the anchor: the way of the centre, and
+// twice the sine of half the angle at the end of the longest arm. The classic solver's world is one
+// in which every manifold is new in every step.
+static bool anchor_holds(const cairn_world *world, uint32_t body) {
+    const cairn_anchor *anchor = &world->state.anchors[body];
+    const cairn_motion *motion = &world->state.motions[body];
+    const float reach = world->near.reaches[body];
+    const float drift = float_min(CAIRN_ANCHOR_DRIFT, CAIRN_ANCHOR_DRIFT_SHARE * reach);
+    const float limit = world->def.solver == CAIRN_SOLVER_CLASSIC ? 0.0f : drift;
+    const cairn_quat turn =
+        quat_multiply(motion->rotation, quat_conjugate(world->near.turns[body]));
+    const float way = vec3_distance(motion->position, anchor->position);
+    const float turned = 2.0f * vec3_length(quat_vector(turn));
+    return !turn_is_none(anchor->turn) && way + turned * reach <= limit;
+}
+
+void cairn_body_release_anchor(cairn_world *world, uint32_t slot) {
+    world->state.anchors[slot] = (cairn_anchor){.position = vec3_zero()};
+    cairn_kept_touch(world, CAIRN_ARRAY_ANCHORS, slot);
 }
 
 // ---- Boxes
@@ -88,17 +145,33 @@ static cairn_aabb grown(cairn_aabb box, float by) {
     return (cairn_aabb){.lower = vec3_sub(box.lower, reach), .upper = vec3_add(box.upper, reach)};
 }
 
+cairn_quat cairn_near_shape_rotation(const cairn_world *world, uint32_t slot, cairn_quat turn) {
+    return quat_normalize(quat_multiply(turn, world->state.shapes[slot].pose.rotation));
+}
+
+cairn_vec3 cairn_near_shape_offset(const cairn_world *world, uint32_t slot, cairn_quat turn) {
+    const cairn_shape *shape = &world->state.shapes[slot];
+    const cairn_vec3 centre = world->state.bodies[shape->body].centre;
+    return quat_rotate(turn, vec3_sub(shape->pose.position, centre));
+}
+
 static void place_shape(cairn_world *world, uint32_t slot) {
+    const cairn_shape *shape = &world->state.shapes[slot];
+    const cairn_anchor *anchor = &world->state.anchors[shape->body];
     const cairn_solid solid = cairn_shape_solid(world, slot);
-    cairn_pose *pose = &world->near.poses[slot];
-    *pose = cairn_shape_world_pose(world, slot);
-    world->near.tight[slot].box =
-        grown(cairn_solid_aabb(&solid, pose), 0.5f * CAIRN_CONTACT_MARGIN);
+    cairn_place *place = &world->near.places[slot];
+    const cairn_quat turn = world->near.turns[shape->body];
+    place->body = shape->body;
+    place->rotation = cairn_near_shape_rotation(world, slot, turn);
+    place->offset = cairn_near_shape_offset(world, slot, turn);
+    const cairn_pose pose = {
+        .position = vec3_add(anchor->position, place->offset), .rotation = place->rotation};
+    place->box = grown(cairn_solid_aabb(&solid, &pose), 0.5f * CAIRN_CONTACT_MARGIN);
 }
 
 static bool inside_room(const cairn_near *near, uint32_t slot) {
     const cairn_broad_boxes *roomy = &near->roomy;
-    const cairn_aabb *box = &near->tight[slot].box;
+    const cairn_aabb *box = &near->places[slot].box;
     return ((uint32_t)(roomy->lower[0][slot] <= box->lower.x) &
                (uint32_t)(roomy->lower[1][slot] <= box->lower.y) &
                (uint32_t)(roomy->lower[2][slot] <= box->lower.z) &
@@ -116,101 +189,185 @@ static cairn_vec3 way_ahead(const cairn_world *world, uint32_t body) {
 
 static void make_room(cairn_world *world, uint32_t slot) {
     const cairn_shape *shape = &world->state.shapes[slot];
-    const cairn_body *body = &world->state.bodies[shape->body];
-    const cairn_aabb tight = world->near.tight[slot].box;
-    const cairn_vec3 width = vec3_sub(tight.upper, tight.lower);
-    const float least = float_min(width.x, float_min(width.y, width.z));
-    const float room = float_clamp(ROOM_FRACTION * least, ROOM_MIN, ROOM_MAX);
+    const uint32_t kind = world->state.bodies[shape->body].kind;
+    const cairn_aabb tight = world->near.places[slot].box;
+    const float room =
+        float_clamp(2.0f * ROOM_FRACTION * half_least_width(tight), ROOM_MIN, ROOM_MAX);
     const cairn_vec3 way = way_ahead(world, shape->body);
-    cairn_aabb box = grown(tight, body->kind == CAIRN_BODY_STATIC ? 0.0f : room);
+    cairn_aabb box = grown(tight, kind == CAIRN_BODY_STATIC ? 0.0f : room);
     box.lower = vec3_add(box.lower, vec3_min(way, vec3_zero()));
     box.upper = vec3_add(box.upper, vec3_max(way, vec3_zero()));
     cairn_broad_boxes_set(&world->near.roomy, slot, box);
     world->near.roomy.tags[slot] = (cairn_broad_tag){.category = shape->category,
         .mask = shape->mask,
-        .body = body->kind == CAIRN_BODY_DYNAMIC ? shape->body : NOT_DYNAMIC,
+        .body = kind == CAIRN_BODY_DYNAMIC ? shape->body : NOT_DYNAMIC,
         .active = 1};
 }
 
-// Slots that no shape has used before have no box.
 static void begin(cairn_near *near, uint32_t slots) {
     if (!near->valid) {
         near->roomy.count = 0;
-        near->body_count = 0;
+        near->shifted_count = 0;
+        near->moved_count = 0;
     }
+    // Slots that no shape has used before have no box.
     for (uint32_t i = near->roomy.count; i < slots; ++i) {
         cairn_broad_boxes_clear(&near->roomy, i);
-        near->stirs[i] = 0;
+        near->shifted[i] = 0;
         near->moved[i] = 0;
     }
     near->roomy.count = slots;
+    for (uint32_t i = 0; i < near->shifted_count; ++i) {
+        near->shifted[near->shifted_slots[i]] = 0;
+    }
     for (uint32_t i = 0; i < near->moved_count; ++i) {
         near->moved[near->moved_slots[i]] = 0;
     }
+    near->shifted_count = 0;
     near->moved_count = 0;
+    near->body_count = 0;
 }
 
-static void place_shapes(cairn_world *world, uint32_t body, unsigned char stirs) {
+static void shift_shapes(cairn_world *world, uint32_t body, unsigned char how) {
     cairn_near *near = &world->near;
-    for (uint32_t next = world->shape_first[body]; next != 0;) {
+    for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
         const uint32_t slot = next - 1;
         place_shape(world, slot);
-        near->stirs[slot] = stirs;
+        near->shifted[slot] = how;
+        near->shifted_slots[near->shifted_count++] = slot;
         if (!inside_room(near, slot)) {
             near->moved[slot] = 1;
-            near->moved_slots[near->moved_count] = slot;
-            near->moved_count += 1;
+            near->moved_slots[near->moved_count++] = slot;
         }
-        next = world->shape_next[slot];
     }
 }
 
-// What stirs, and what stirred in the last step and has moved before it came to rest.
-static void place_stirring(cairn_world *world) {
+static void anchor_stirring(cairn_world *world) {
     cairn_near *near = &world->near;
-    for (uint32_t i = 0; i < near->body_count; ++i) {
-        if (!cairn_body_stirs(world, near->bodies[i])) {
-            place_shapes(world, near->bodies[i], 0);
+    const cairn_state *state = &world->state;
+    for (uint32_t body = 0; body < state->settings->body_slots; ++body) {
+        if (!cairn_body_stirs(world, body)) {
+            continue;
         }
-    }
-    near->body_count = 0;
-    for (uint32_t body = 0; body < world->state.settings->body_slots; ++body) {
-        if (cairn_body_stirs(world, body)) {
-            near->bodies[near->body_count] = body;
-            near->body_count += 1;
-            place_shapes(world, body, 1);
+        near->bodies[near->body_count++] = body;
+        cairn_anchor *anchor = &state->anchors[body];
+        if (world->shape_first[body] == 0 || anchor_holds(world, body)) {
+            continue;
         }
+        const bool renewed = turn_is_none(anchor->turn);
+        if (renewed) {
+            near->reaches[body] = measure(world, body);
+        }
+        *anchor = (cairn_anchor){.position = state->motions[body].position,
+            .turn = turn_pack(state->motions[body].rotation)};
+        near->turns[body] = turn_unpack(anchor->turn);
+        cairn_kept_touch(world, CAIRN_ARRAY_ANCHORS, body);
+        shift_shapes(world, body, renewed ? CAIRN_NEAR_RENEWED : 1);
     }
 }
 
 // ---- The list
 
-static void place_all(cairn_world *world) {
-    for (uint32_t i = 0; i < world->near.roomy.count; ++i) {
-        if (!cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, i)) {
-            cairn_broad_boxes_clear(&world->near.roomy, i);
-        } else if (!world->near.stirs[i]) {
+static uint64_t pair_key(cairn_pair pair) {
+    return (uint64_t)pair.shape_a << 32 | pair.shape_b;
+}
+
+// Whether the two may be in touch; what the broad phase knows, and joints.
+static bool may_meet(const cairn_world *world, cairn_pair pair) {
+    const cairn_broad_tag *tags = world->near.roomy.tags;
+    const cairn_broad_tag *a = &tags[pair.shape_a];
+    const cairn_broad_tag *b = &tags[pair.shape_b];
+    return a->body != b->body && (a->category & b->mask) != 0 && (b->category & a->mask) != 0 &&
+           !cairn_joined(&world->near, world->near.places[pair.shape_a].body,
+               world->near.places[pair.shape_b].body);
+}
+
+static bool shape_lives(const cairn_world *world, cairn_shape_id id) {
+    const cairn_state *state = &world->state;
+    return cairn_slot_find(state->shape_ids, state->settings->shape_slots, id) != CAIRN_SLOT_NONE;
+}
+
+// `found`: the pair was, too; its shapes may be others by now.
+static uint32_t contact_flags(const cairn_world *world, const cairn_contact *contact, bool found) {
+    const cairn_pair pair = {
+        .shape_a = id_index(contact->shape_a), .shape_b = id_index(contact->shape_b)};
+    const bool lives = shape_lives(world, contact->shape_a) && shape_lives(world, contact->shape_b);
+    const bool may = (lives || found) && may_meet(world, pair);
+    if (lives && may) {
+        return CAIRN_NEAR_TOUCH;
+    }
+    return CAIRN_NEAR_TOUCH | CAIRN_NEAR_OVER | (found && may ? 0 : CAIRN_NEAR_GONE);
+}
+
+// What was found and what is in touch, merged.
+static void list_with_contacts(cairn_world *world, uint32_t found_count) {
+    cairn_near *near = &world->near;
+    const cairn_contact *contact = world->state.contacts;
+    const cairn_contact *end = contact + world->state.settings->contact_count;
+    uint32_t at = 0;
+    uint32_t count = 0;
+    while (at < found_count || contact < end) {
+        const uint64_t key = at < found_count ? pair_key(near->found[at]) : UINT64_MAX;
+        const cairn_pair touch = contact < end
+                                     ? (cairn_pair){.shape_a = id_index(contact->shape_a),
+                                           .shape_b = id_index(contact->shape_b)}
+                                     : (cairn_pair){.shape_a = UINT32_MAX, .shape_b = UINT32_MAX};
+        const bool touches = pair_key(touch) <= key;
+        const cairn_pair pair = touches ? touch : near->found[at];
+        if (touches || may_meet(world, pair)) {
+            const bool found = pair_key(pair) == key;
+            const uint32_t flags = touches ? contact_flags(world, contact, found) : 0;
+            near->pairs[count++] = (cairn_near_pair){.pair = pair, .flags = flags};
+        }
+        at += pair_key(pair) == key ? 1u : 0u;
+        contact += touches ? 1 : 0;
+    }
+    near->pair_count = count;
+}
+
+static bool has_shape(const cairn_world *world, uint32_t slot) {
+    return cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, slot);
+}
+
+// What was not placed, when the last list is gone.
+static void place_others(cairn_world *world) {
+    cairn_near *near = &world->near;
+    for (uint32_t i = 0; i < near->roomy.count; ++i) {
+        if (has_shape(world, i) && near->shifted[i] == 0) {
             place_shape(world, i);
         }
     }
 }
 
-// Everything anew: first what was not placed, when the last list is gone, and new room for what
-// stirs, so that it need not be done again at once.
-static void list_all(cairn_world *world) {
+// Boxes without room, when with it there are more pairs than the list can hold: then only what was
+// anchored anew has pairs.
+static uint32_t find_without_room(cairn_world *world) {
     cairn_near *near = &world->near;
-    const bool fresh = !near->valid;
-    if (fresh) {
-        place_all(world);
-    }
     for (uint32_t i = 0; i < near->roomy.count; ++i) {
-        if (near->stirs[i] || (fresh && cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, i))) {
+        if (has_shape(world, i)) {
+            cairn_broad_boxes_set(&near->roomy, i, near->places[i].box);
+            near->roomy.tags[i].active = near->shifted[i] != 0 ? 1u : 0u;
+        }
+    }
+    return cairn_broad_phase_pairs(
+        &near->roomy, near->broad_phase, near->found, near->pair_capacity);
+}
+
+// Everything anew, with new room for what was anchored, so that it need not be done again at once.
+static uint32_t list_all(cairn_world *world) {
+    cairn_near *near = &world->near;
+    for (uint32_t i = 0; i < near->roomy.count; ++i) {
+        if (has_shape(world, i) && (!near->valid || near->shifted[i] != 0)) {
             make_room(world, i);
         }
     }
-    near->pair_count =
-        cairn_broad_phase_pairs(&near->roomy, near->broad_phase, near->pairs, near->pair_capacity);
-    near->valid = near->pair_count <= near->pair_capacity;
+    const uint32_t capacity = near->pair_capacity;
+    uint32_t found =
+        cairn_broad_phase_pairs(&near->roomy, near->broad_phase, near->found, capacity);
+    near->valid = found <= capacity;
+    found = near->valid ? found : find_without_room(world);
+    list_with_contacts(world, found <= capacity ? found : capacity);
+    return found <= capacity ? 0 : found - capacity;
 }
 
 // The pairs that have a moved shape, in order; false when there is no room for them.
@@ -222,118 +379,99 @@ static bool look_around(cairn_near *near, uint32_t *count) {
             cairn_broad_phase_look(&near->roomy, slot, 0, near->others, near->roomy.count);
         for (uint32_t k = 0; k < more; ++k) {
             const uint32_t other = near->others[k];
-            if (near->moved[other] && other < slot) {
+            if (near->moved[other] != 0 && other < slot) {
                 continue;
             }
             if (*count == near->pair_capacity) {
                 return false;
             }
-            near->spare[*count] = (cairn_pair){
+            near->found[*count] = (cairn_pair){
                 .shape_a = slot < other ? slot : other, .shape_b = slot < other ? other : slot};
             *count += 1;
         }
     }
-    cairn_broad_phase_sort(&near->roomy, near->broad_phase, near->spare, *count);
+    cairn_broad_phase_sort(&near->roomy, near->broad_phase, near->found, *count);
     return true;
 }
 
-static uint64_t pair_key(cairn_pair pair) {
-    return (uint64_t)pair.shape_a << 32 | pair.shape_b;
-}
-
-// Without the pairs that have a moved shape.
-static void forget_moved(cairn_near *near) {
-    uint32_t kept = 0;
+// The list without those pairs of moved shapes that are not in touch, merged with what was found.
+static void list_with_found(cairn_world *world, uint32_t found_count) {
+    cairn_near *near = &world->near;
+    uint32_t at = 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < near->pair_count; ++i) {
-        const cairn_pair pair = near->pairs[i];
-        near->pairs[kept] = pair;
-        kept += (near->moved[pair.shape_a] | near->moved[pair.shape_b]) == 0 ? 1u : 0u;
-    }
-    near->pair_count = kept;
-}
-
-// Merges `count` pairs of `spare` into the list, from the end, so that nothing is overwritten.
-static void insert(cairn_near *near, uint32_t count) {
-    uint32_t old = near->pair_count;
-    uint32_t at = old + count;
-    near->pair_count = at;
-    while (count > 0) {
-        at -= 1;
-        if (old > 0 && pair_key(near->pairs[old - 1]) > pair_key(near->spare[count - 1])) {
-            old -= 1;
-            near->pairs[at] = near->pairs[old];
-        } else {
-            count -= 1;
-            near->pairs[at] = near->spare[count];
+        cairn_near_pair old = near->pairs[i];
+        const uint64_t key = pair_key(old.pair);
+        for (; at < found_count && pair_key(near->found[at]) < key; ++at) {
+            if (may_meet(world, near->found[at])) {
+                near->spare[count++] = (cairn_near_pair){.pair = near->found[at]};
+            }
+        }
+        const bool again = at < found_count && pair_key(near->found[at]) == key;
+        at += again ? 1u : 0u;
+        // A new shape may have the slot of one that is gone.
+        old.flags = again ? old.flags & CAIRN_NEAR_TOUCH : old.flags;
+        if (again || (old.flags & CAIRN_NEAR_TOUCH) != 0 ||
+            (near->moved[old.pair.shape_a] | near->moved[old.pair.shape_b]) == 0) {
+            near->spare[count++] = old;
         }
     }
+    for (; at < found_count; ++at) {
+        if (may_meet(world, near->found[at])) {
+            near->spare[count++] = (cairn_near_pair){.pair = near->found[at]};
+        }
+    }
+    cairn_near_pair *const listed = near->spare;
+    near->spare = near->pairs;
+    near->pairs = listed;
+    near->pair_count = count;
 }
 
-static void list_moved(cairn_world *world) {
+static bool list_moved(cairn_world *world) {
     cairn_near *near = &world->near;
     for (uint32_t i = 0; i < near->moved_count; ++i) {
         make_room(world, near->moved_slots[i]);
     }
+    const uint32_t room = near->pair_capacity + world->def.contact_capacity - near->pair_count;
     uint32_t count = 0;
-    forget_moved(near);
-    near->valid = look_around(near, &count) && count <= near->pair_capacity - near->pair_count;
-    if (near->valid) {
-        insert(near, count);
+    if (!look_around(near, &count) || count > room) {
+        return false;
+    }
+    list_with_found(world, count);
+    return true;
+}
+
+static void prepare(cairn_world *world) {
+    cairn_joined_collect(world);
+    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+        world->near.reaches[i] = measure(world, i);
+        world->near.turns[i] = turn_unpack(world->state.anchors[i].turn);
     }
 }
 
-static void update(cairn_world *world) {
+uint32_t cairn_near_update(cairn_world *world) {
     cairn_near *near = &world->near;
+    const bool fresh = !near->valid;
     begin(near, world->state.settings->shape_slots);
-    place_stirring(world);
-    const bool few = near->moved_count <= LOOKS_MAX && near->moved_count <= near->roomy.count / 4;
-    if (near->valid && few && near->moved_count > 0) {
-        list_moved(world);
+    if (fresh) {
+        prepare(world);
     }
-    if (!near->valid || !few) {
-        list_all(world);
+    anchor_stirring(world);
+    if (fresh) {
+        place_others(world);
+    } else if (near->moved_count == 0) {
+        return 0;
+    } else if (near->moved_count <= LOOKS_MAX && near->moved_count <= near->roomy.count / 4 &&
+               list_moved(world)) {
+        return 0;
     }
+    return list_all(world);
 }
 
-// ---- What is told
-
-static bool tight_overlap(const cairn_tight_box *a, const cairn_tight_box *b) {
-    const cairn_aabb *p = &a->box;
-    const cairn_aabb *q = &b->box;
+bool cairn_near_overlap(const cairn_near *near, cairn_pair pair) {
+    const cairn_aabb *p = &near->places[pair.shape_a].box;
+    const cairn_aabb *q = &near->places[pair.shape_b].box;
     return ((uint32_t)(p->lower.x <= q->upper.x) & (uint32_t)(q->lower.x <= p->upper.x) &
                (uint32_t)(p->lower.y <= q->upper.y) & (uint32_t)(q->lower.y <= p->upper.y) &
                (uint32_t)(p->lower.z <= q->upper.z) & (uint32_t)(q->lower.z <= p->upper.z)) != 0;
-}
-
-static uint32_t tell(const cairn_near *near, cairn_pair *pairs, uint32_t capacity) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < near->pair_count; ++i) {
-        const cairn_pair pair = near->pairs[i];
-        if ((near->stirs[pair.shape_a] | near->stirs[pair.shape_b]) != 0 &&
-            tight_overlap(&near->tight[pair.shape_a], &near->tight[pair.shape_b])) {
-            if (count < capacity) {
-                pairs[count] = pair;
-            }
-            count += 1;
-        }
-    }
-    return count;
-}
-
-// The boxes without room, when with it there are more pairs than the list can hold.
-static uint32_t tell_without_room(cairn_world *world, cairn_pair *pairs, uint32_t capacity) {
-    cairn_near *near = &world->near;
-    for (uint32_t i = 0; i < near->roomy.count; ++i) {
-        if (cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, i)) {
-            cairn_broad_boxes_set(&near->roomy, i, near->tight[i].box);
-            near->roomy.tags[i].active = near->stirs[i];
-        }
-    }
-    return cairn_broad_phase_pairs(&near->roomy, near->broad_phase, pairs, capacity);
-}
-
-uint32_t cairn_near_find(cairn_world *world, cairn_pair *pairs, uint32_t capacity) {
-    update(world);
-    return world->near.valid ? tell(&world->near, pairs, capacity)
-                             : tell_without_room(world, pairs, capacity);
 }

@@ -42,7 +42,6 @@ static void carve_substeps(cairn_substeps *substeps, carver *from, const cairn_w
     substeps->lost = carve(from, bodies, sizeof *substeps->lost);
     carve_plan(&substeps->touches, from, bodies, contacts, wide->lanes);
     carve_plan(&substeps->joints, from, bodies, joints, wide->lanes);
-    substeps->patches = carve(from, contacts, sizeof *substeps->patches);
     substeps->contact_groups =
         carve(from, cairn_plan_groups_max(contacts, wide->lanes), wide->contacts->group_size);
     substeps->joint_groups =
@@ -56,10 +55,14 @@ static void carve_all(cairn_scratch *scratch, carver *from, const cairn_world_de
     const size_t joints = def->joint_capacity;
     const size_t contacts = def->contact_capacity;
     const size_t constraints = contacts > joints ? contacts : joints;
-    scratch->pairs = carve(from, cairn_scratch_pair_capacity(def), sizeof *scratch->pairs);
-    scratch->joined = carve(from, joints, sizeof *scratch->joined);
-    scratch->manifolds = carve(from, contacts, sizeof *scratch->manifolds);
-    scratch->carried = carve(from, contacts, sizeof *scratch->carried);
+    cairn_patches *patches = &scratch->patches;
+    const size_t patch_count = CAIRN_PATCHES_PER_CONTACT * contacts;
+    patches->patches = carve(from, patch_count, sizeof *patches->patches);
+    patches->free = carve(from, patch_count, sizeof *patches->free);
+    patches->links = carve(from, contacts, sizeof *patches->links);
+    scratch->born = carve(from, contacts, sizeof *scratch->born);
+    scratch->stretches = carve(from, 2 * contacts + 1, sizeof *scratch->stretches);
+    scratch->moving = carve(from, bodies, sizeof *scratch->moving);
     scratch->island = carve(from, bodies, sizeof *scratch->island);
     scratch->island_awake = carve(from, bodies, sizeof *scratch->island_awake);
     scratch->island_ticks = carve(from, bodies, sizeof *scratch->island_ticks);
@@ -73,8 +76,7 @@ static void carve_all(cairn_scratch *scratch, carver *from, const cairn_world_de
     carve_substeps(&scratch->substeps, from, def);
 }
 
-bool cairn_scratch_create(
-    cairn_scratch *scratch, const cairn_world_def *def, cairn_contact *contacts, uint32_t lanes) {
+bool cairn_scratch_create(cairn_scratch *scratch, const cairn_world_def *def, uint32_t lanes) {
     cairn_kernel_of(lanes, &scratch->substeps.wide);
     cairn_kernel_of(1, &scratch->substeps.single);
     carver measure = {.memory = NULL};
@@ -87,6 +89,5 @@ bool cairn_scratch_create(
     memset(scratch->memory, 0, measure.at);
     carver cut = {.memory = scratch->memory};
     carve_all(scratch, &cut, def);
-    scratch->contacts = contacts;
     return true;
 }

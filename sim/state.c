@@ -8,6 +8,7 @@
 #include "sim/fields.h"
 #include "sim/hulls.h"
 #include "sim/kept.h"
+#include "sim/patches.h"
 #include "sim/slots.h"
 
 cairn_settings cairn_settings_of(const cairn_world_def *def) {
@@ -77,6 +78,7 @@ uint32_t cairn_array_capacity(const cairn_settings *settings, cairn_array array)
     switch (array) {
     case CAIRN_ARRAY_BODY_IDS:
     case CAIRN_ARRAY_MOTIONS:
+    case CAIRN_ARRAY_ANCHORS:
     case CAIRN_ARRAY_BODIES:
     case CAIRN_ARRAY_RESTS:
         return settings->body_capacity;
@@ -104,6 +106,7 @@ uint32_t cairn_array_count(const cairn_settings *settings, cairn_array array) {
     switch (array) {
     case CAIRN_ARRAY_BODY_IDS:
     case CAIRN_ARRAY_MOTIONS:
+    case CAIRN_ARRAY_ANCHORS:
     case CAIRN_ARRAY_BODIES:
     case CAIRN_ARRAY_RESTS:
         return settings->body_slots;
@@ -139,6 +142,7 @@ void *cairn_state_array(const cairn_state *state, cairn_array array) {
         [CAIRN_ARRAY_HULL_IDS] = state->hull_ids,
         [CAIRN_ARRAY_HULLS] = state->hulls,
         [CAIRN_ARRAY_MOTIONS] = state->motions,
+        [CAIRN_ARRAY_ANCHORS] = state->anchors,
         [CAIRN_ARRAY_BODIES] = state->bodies,
         [CAIRN_ARRAY_RESTS] = state->rests,
         [CAIRN_ARRAY_SHAPES] = state->shapes,
@@ -194,6 +198,7 @@ cairn_state cairn_state_view(const cairn_settings *settings, void *memory) {
         .hull_ids = at[CAIRN_ARRAY_HULL_IDS],
         .hulls = at[CAIRN_ARRAY_HULLS],
         .motions = at[CAIRN_ARRAY_MOTIONS],
+        .anchors = at[CAIRN_ARRAY_ANCHORS],
         .bodies = at[CAIRN_ARRAY_BODIES],
         .rests = at[CAIRN_ARRAY_RESTS],
         .shapes = at[CAIRN_ARRAY_SHAPES],
@@ -228,12 +233,14 @@ void cairn_world_derive(cairn_world *world, const bool differed[CAIRN_ARRAY_COUN
     }
     world->contacts_stale = true;
     world->near.valid = false;
+    cairn_patches_forget(world);
     world->event_count = 0;
 }
 
 void cairn_world_poison(cairn_world *world, unsigned char byte) {
     memset(world->scratch.memory, byte, world->scratch.size);
     cairn_near_poison(&world->near, byte);
+    cairn_patches_forget(world);
     memset(world->spare_memory, byte, cairn_state_size(world->state.settings));
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         const size_t live =

@@ -13,6 +13,7 @@
 #include "sim/patch.h"
 #include "sim/sim.h"
 #include "sim/solver.h"
+#include "sim/turn.h"
 #include "sim/vec.h"
 
 // The arrays of the block. Elements of a slotted array exist where the id table says so; the words
@@ -24,6 +25,7 @@ typedef enum cairn_array {
     CAIRN_ARRAY_JOINT_IDS,
     CAIRN_ARRAY_HULL_IDS,
     CAIRN_ARRAY_MOTIONS,
+    CAIRN_ARRAY_ANCHORS,
     CAIRN_ARRAY_BODIES,
     CAIRN_ARRAY_RESTS,
     CAIRN_ARRAY_HULLS,
@@ -86,6 +88,14 @@ struct cairn_motion {
     cairn_vec3 linear_velocity; // of the centre of mass
     cairn_vec3 angular_velocity;
 };
+
+// Where a body is taken to be when its shapes are collided: where it was when it last had gone too
+// far from its anchor (CAIRN_ANCHOR_DRIFT). Pairs are looked at when one of them is anchored anew.
+// All zero: the next step anchors it.
+typedef struct cairn_anchor {
+    cairn_vec3 position; // of the centre of mass, world
+    cairn_turn turn;
+} cairn_anchor;
 
 // The rest of a body, which as a rule no step writes.
 struct cairn_body {
@@ -170,6 +180,11 @@ struct cairn_contact {
     uint32_t axis_hint; // cairn_collide's
     uint32_t point_count;
     uint32_t colour; // 1 + the colour it was last solved in; 0: none yet
+    // How the bodies were anchored when its points were computed: from a's centre of mass to b's,
+    // world axes, and their rotations.
+    cairn_vec3 reference_way;
+    cairn_turn reference_a;
+    cairn_turn reference_b;
     cairn_contact_point points[CAIRN_MANIFOLD_POINTS_MAX]; // zero from point_count on
     // N s. CAIRN_SOLVER_CLASSIC: two of each point. CAIRN_SOLVER_SUBSTEPS: friction at the middle
     // of the points, as a world vector, and N m s of twist about the normal; the rest zero.
@@ -184,12 +199,13 @@ typedef struct cairn_rules_block {
 
 _Static_assert(sizeof(cairn_settings) == 44 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_motion) == 16 * 4, "no padding: hashed and encoded by words");
+_Static_assert(sizeof(cairn_anchor) == 5 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_body) == 23 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_rest) == 2 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_hull_points) == 97 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_shape) == 21 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_joint) == 36 * 4, "no padding: hashed and encoded by words");
-_Static_assert(sizeof(cairn_contact) == 23 * 4, "no padding: hashed and encoded by words");
+_Static_assert(sizeof(cairn_contact) == 30 * 4, "no padding: hashed and encoded by words");
 
 // The largest element, for buffers.
 #define CAIRN_ELEMENT_WORDS_MAX 97
@@ -202,6 +218,7 @@ typedef struct cairn_state {
     uint32_t *joint_ids;
     uint32_t *hull_ids;
     cairn_motion *motions;
+    cairn_anchor *anchors;
     cairn_body *bodies;
     cairn_rest *rests;
     cairn_hull_points *hulls;
@@ -292,7 +309,6 @@ typedef struct cairn_substeps {
     uint32_t body_count;
     cairn_plan touches;
     cairn_plan joints;
-    cairn_patch *patches;
     void *contact_groups;
     void *single_contact_groups;
     void *joint_groups;
@@ -300,17 +316,49 @@ typedef struct cairn_substeps {
     cairn_solve wide_solve;
     cairn_solve single_solve;
 } cairn_substeps;
+// Manifolds, kept for as long as the anchors stay. While contacts begin there may be more than the
+// list has room for.
+#define CAIRN_PATCHES_PER_CONTACT 2
+#define CAIRN_PATCH_NONE UINT32_MAX
+
+// What is wanted of a contact in each step.
+typedef struct cairn_patch_link {
+    uint32_t body_a; // slots
+    uint32_t body_b;
+    uint32_t patch; // CAIRN_PATCH_NONE: not computed
+} cairn_patch_link;
+
+typedef struct cairn_patches {
+    cairn_patch *patches;
+    uint32_t *free; // those below `used` that nobody has
+    uint32_t free_count;
+    uint32_t used;
+    uint32_t capacity;
+    cairn_patch_link *links; // by index in the list
+    bool complete;           // what stirs has its patches
+} cairn_patches;
+
+// A contact that begins, and where it belongs.
+typedef struct cairn_born {
+    cairn_contact contact;
+    uint32_t index;
+    cairn_patch_link link;
+} cairn_born;
+
+// Contacts begin .. end - 1 of the list, which lie `shift` farther up when it has changed.
+typedef struct cairn_stretch {
+    uint32_t begin;
+    uint32_t end;
+    int32_t shift;
+} cairn_stretch;
 
 typedef struct cairn_scratch {
     void *memory; // the allocation that the rest lies in
     size_t size;
-    cairn_pair *pairs;
-    uint64_t *joined; // sorted keys of body pairs that a joint keeps from colliding
-    uint32_t joined_count;
-    cairn_contact *contacts; // the new list
-    cairn_manifold *manifolds;
-    uint32_t *carried; // 1: the pair sleeps, its manifold was not computed
-    uint32_t contact_count;
+    cairn_patches patches;
+    cairn_born *born;
+    cairn_stretch *stretches;
+    unsigned char *moving;  // by body slot: impulses move it in this step
     uint32_t *island;       // by body slot: the lowest slot of its island
     uint32_t *island_awake; // by that slot: something in it or on it moves
     uint32_t *island_ticks; // by that slot: the least rest of its members
@@ -367,6 +415,7 @@ void *cairn_state_array(const cairn_state *state, cairn_array array);
 static inline const uint32_t *state_ids(const cairn_state *state, cairn_array array) {
     switch (array) {
     case CAIRN_ARRAY_MOTIONS:
+    case CAIRN_ARRAY_ANCHORS:
     case CAIRN_ARRAY_BODIES:
     case CAIRN_ARRAY_RESTS:
         return state->body_ids;

@@ -2,8 +2,6 @@
 #include "sim/step.h"
 #include "sim/solver_bodies.h"
 
-#include <string.h>
-
 #include "base/assert.h"
 #include "sim/body.h"
 #include "sim/float_env.h"
@@ -24,26 +22,6 @@ static void apply_rules(cairn_world *world, const cairn_command *commands, uint3
     }
 }
 
-// A carried contact in its old place is as it was; what else is in the list was computed or moved.
-static void touch_contacts(cairn_world *world) {
-    const cairn_scratch *scratch = &world->scratch;
-    const cairn_contact *old = world->state.contacts;
-    const cairn_contact *new = scratch->contacts;
-    for (uint32_t i = 0; i < scratch->contact_count; ++i) {
-        if (scratch->carried[i] == 0 || i >= world->state.settings->contact_count ||
-            old[i].shape_a != new[i].shape_a || old[i].shape_b != new[i].shape_b) {
-            cairn_kept_touch(world, CAIRN_ARRAY_CONTACTS, i);
-        }
-    }
-}
-
-static void keep_contacts(cairn_world *world) {
-    const uint32_t count = world->scratch.contact_count;
-    touch_contacts(world);
-    memcpy(world->state.contacts, world->scratch.contacts, count * sizeof(cairn_contact));
-    world->state.settings->contact_count = count;
-}
-
 static void count_tick(cairn_world *world) {
     const uint64_t tick = cairn_world_tick(world) + 1;
     world->state.settings->tick_low = (uint32_t)tick;
@@ -51,13 +29,11 @@ static void count_tick(cairn_world *world) {
 }
 
 static void find_contacts(cairn_world *world) {
-    const uint32_t pair_count = cairn_step_find_pairs(world);
+    cairn_step_find_pairs(world);
     cairn_stage_done(world, CAIRN_STAGE_PAIRS);
-    cairn_step_collide(world, pair_count);
+    cairn_step_collide(world);
     cairn_stage_done(world, CAIRN_STAGE_COLLIDE);
     cairn_step_build_islands(world);
-    cairn_step_revive(world);
-    cairn_step_compare_contacts(world);
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
 }
 
@@ -65,7 +41,6 @@ static void move_in_substeps(cairn_world *world) {
     cairn_substeps_prepare(world);
     cairn_stage_done(world, CAIRN_STAGE_PREPARE);
     cairn_substeps_solve(world);
-    keep_contacts(world);
     cairn_stage_done(world, CAIRN_STAGE_SOLVE);
     cairn_solver_bodies_finish(world);
     cairn_step_integrate_kinematic(world);
@@ -75,8 +50,8 @@ static void move_in_substeps(cairn_world *world) {
 static void move_classic(cairn_world *world) {
     cairn_step_integrate_forces(world);
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
+    cairn_step_gather_touches(world);
     cairn_step_solve(world);
-    keep_contacts(world);
     cairn_stage_done(world, CAIRN_STAGE_SOLVE);
     cairn_step_integrate_positions(world);
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);

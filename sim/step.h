@@ -15,17 +15,13 @@ static inline void cairn_stage_done(const cairn_world *world, cairn_stage stage)
 
 // Whether this step would change nothing but the tick, and the rest of it may be left out.
 bool cairn_step_idle(const cairn_world *world);
-// Boxes of all shapes and the sorted candidate pairs; returns how many there are.
-uint32_t cairn_step_find_pairs(cairn_world *world);
-// The new contact list: touching pairs in order, impulses matched by feature from the old list,
-// sleeping pairs carried over.
-void cairn_step_collide(cairn_world *world, uint32_t pair_count);
+// Anchors what has gone too far, and the pairs that are near enough to meet.
+void cairn_step_find_pairs(cairn_world *world);
+// The contact list brought up to date where a body was anchored anew, impulses matched by feature;
+// events of what ends, then of what begins.
+void cairn_step_collide(cairn_world *world);
 // Islands of dynamic bodies over contacts and joints; whole islands wake when something stirs.
 void cairn_step_build_islands(cairn_world *world);
-// Manifolds of carried pairs whose bodies have been woken.
-void cairn_step_revive(cairn_world *world);
-// Begin and end events from the old list and the new one.
-void cairn_step_compare_contacts(cairn_world *world);
 // Velocities from forces; fills the solver's bodies.
 void cairn_step_integrate_forces(cairn_world *world);
 // Bodies that move by themselves, when the solver moves the others.

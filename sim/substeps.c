@@ -26,7 +26,7 @@ static void link_solver_bodies(const cairn_substeps *substeps, cairn_link *link)
 static void plan_contacts(cairn_world *world) {
     cairn_substeps *substeps = &world->scratch.substeps;
     cairn_plan *plan = &substeps->touches;
-    cairn_contact *contacts = world->scratch.contacts;
+    cairn_contact *contacts = world->state.contacts;
     for (uint32_t i = 0; i < plan->link_count; ++i) {
         cairn_link *link = &plan->links[i];
         const uint32_t colour = contacts[link->element].colour;
@@ -130,8 +130,8 @@ static void prepare_solve(cairn_world *world) {
         .warm = settings->warm_start,
         .touches = substeps->touches.links,
         .touch_order = substeps->touches.order,
-        .patches = substeps->patches,
-        .contacts = world->scratch.contacts,
+        .patches = world->scratch.patches.patches,
+        .contacts = world->state.contacts,
         .contact_groups = substeps->contact_groups,
         .joint_links = substeps->joints.links,
         .joint_order = substeps->joints.order,

@@ -8,6 +8,7 @@
 #include "sim/hull.h"
 #include "sim/kept.h"
 #include "sim/limits.h"
+#include "sim/patches.h"
 #include "sim/scratch.h"
 #include "sim/slots.h"
 
@@ -93,8 +94,7 @@ static bool allocate(cairn_world *world, const cairn_settings *settings) {
     }
     world->state = cairn_state_view(settings, world->state_memory);
     world->spare = cairn_state_view(settings, world->spare_memory);
-    return cairn_near_create(&world->near, def) &&
-           cairn_scratch_create(&world->scratch, def, world->spare.contacts, 0);
+    return cairn_near_create(&world->near, def) && cairn_scratch_create(&world->scratch, def, 0);
 }
 
 cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out) {
@@ -114,6 +114,7 @@ cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out) {
         return CAIRN_OUT_OF_MEMORY;
     }
     *world->state.settings = settings;
+    cairn_patches_forget(world);
     if (def->rules != NULL && def->rules->start != NULL) {
         def->rules->start(world, world->state.rules);
     }

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Which bodies a joint keeps from colliding: keys in order, made anew when joints change.
+
+#include "sim/state.h"
+
+void cairn_joined_collect(cairn_world *world);
+// Slots.
+bool cairn_joined(const cairn_near *near, uint32_t body_a, uint32_t body_b);

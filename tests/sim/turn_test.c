@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "sim/turn.h"
+
+static cairn_quat any(cairn_random *random) {
+    const float x = cairn_random_unit(random) - 0.5f;
+    const float y = cairn_random_unit(random) - 0.5f;
+    const float z = cairn_random_unit(random) - 0.5f;
+    const float w = cairn_random_unit(random) - 0.5f;
+    return quat_normalize((cairn_quat){.x = x, .y = y, .z = z, .w = w});
+}
+
+// Twice the sine of half the angle between two rotations.
+static float angle_between(cairn_quat a, cairn_quat b) {
+    return 2.0f * vec3_length(quat_vector(quat_multiply(a, quat_conjugate(b))));
+}
+
+static void a_rotation_comes_out_as_it_went_in(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(3);
+    for (int i = 0; i < 20000; ++i) {
+        const cairn_quat q = any(&random);
+        assert_true(angle_between(turn_unpack(turn_pack(q)), q) < 6e-6f);
+    }
+}
+
+// Half turns and right angles about every axis: where components are equal, zero or the sign turns.
+static void so_do_those_between_two_cases(void **state) {
+    (void)state;
+    static const float parts[] = {0.0f, 1.0f, -1.0f, 1e-7f, -1e-7f};
+    for (uint32_t i = 0; i < 625; ++i) {
+        const cairn_quat raw = {
+            .x = parts[i % 5], .y = parts[i / 5 % 5], .z = parts[i / 25 % 5], .w = parts[i / 125]};
+        if (quat_length_squared(raw) > 0.5f) {
+            const cairn_quat q = quat_normalize(raw);
+            assert_false(turn_is_none(turn_pack(q)));
+            assert_true(angle_between(turn_unpack(turn_pack(q)), q) < 6e-6f);
+        }
+    }
+}
+
+static void both_quaternions_of_a_rotation_have_the_same_words(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(4);
+    for (int i = 0; i < 1000; ++i) {
+        const cairn_quat q = any(&random);
+        const cairn_quat other = {.x = -q.x, .y = -q.y, .z = -q.z, .w = -q.w};
+        assert_memory_equal(turn_pack(q).words, turn_pack(other).words, sizeof(cairn_turn));
+    }
+}
+
+static void any_words_are_a_unit_quaternion(void **state) {
+    (void)state;
+    cairn_random random = cairn_random_of(5);
+    for (int i = 0; i < 20000; ++i) {
+        const uint64_t bits = cairn_random_next(&random);
+        const cairn_turn turn = {.words = {(uint32_t)bits, (uint32_t)(bits >> 32)}};
+        const float length = quat_length_squared(turn_unpack(turn));
+        assert_true(length > 0.9999f && length < 1.0001f);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rotation_comes_out_as_it_went_in),
+        cmocka_unit_test(so_do_those_between_two_cases),
+        cmocka_unit_test(both_quaternions_of_a_rotation_have_the_same_words),
+        cmocka_unit_test(any_words_are_a_unit_quaternion),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
