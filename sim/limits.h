@@ -44,7 +44,7 @@
 #define CAIRN_HERTZ_SHARE 0.21f
 // Worlds of fewer shapes are stepped by one worker.
 #define CAIRN_SHAPES_SHARED_MIN 128
-#define CAIRN_JOINT_HERTZ_SHARE 0.25f
+#define CAIRN_JOINT_HERTZ_SHARE 0.31f
 // Its sweeps over the limits of a cone on each visit: swing and twist answer for one another
 // little.
 #define CAIRN_CONE_PASSES 2

@@ -3,6 +3,8 @@
 // The substep solver: the list of what is done with contacts and joints between the forces of a
 // step and its new poses.
 
+#include <string.h>
+
 #include "sim/body.h"
 #include "sim/limits.h"
 #include "sim/slots.h"
@@ -39,6 +41,23 @@ static void plan_contacts(cairn_world *world) {
     }
 }
 
+// Each joint the colour after those of the joints before it on its two bodies: a chain is swept
+// from one end to the other, link by link, where colours as low as possible would sweep every
+// second one. Counts in `taken`, which making the plan clears.
+static void order_joints(const cairn_substeps *substeps, cairn_plan *plan) {
+    memset(plan->taken, 0, substeps->body_count * sizeof *plan->taken);
+    for (uint32_t i = 0; i < plan->link_count; ++i) {
+        cairn_link *link = &plan->links[i];
+        const uint32_t moving = substeps->moving_count;
+        const uint32_t a = link->solver_a < moving ? plan->taken[link->solver_a] : 0;
+        const uint32_t b = link->solver_b < moving ? plan->taken[link->solver_b] : 0;
+        const uint32_t next = a > b ? a : b;
+        plan->taken[link->solver_a] = next + 1;
+        plan->taken[link->solver_b] = next + 1;
+        link->colour = next % CAIRN_COLOURS;
+    }
+}
+
 static void plan_joints(cairn_world *world) {
     cairn_substeps *substeps = &world->scratch.substeps;
     cairn_plan *plan = &substeps->joints;
@@ -60,6 +79,7 @@ static void plan_joints(cairn_world *world) {
             link_solver_bodies(substeps, link);
         }
     }
+    order_joints(substeps, plan);
     cairn_plan_make(plan, substeps->body_count, substeps->moving_count, substeps->wide.lanes);
 }
 
@@ -88,6 +108,20 @@ static void run(cairn_world *world, const cairn_plan *plan, cairn_kernel_pass *s
     for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
         cairn_crew_share(&world->crew, run_groups, &shared, plan->group_start[colour],
             plan->group_start[colour + 1], GROUPS_SHARED_MIN);
+    }
+}
+
+// The same the other way round.
+static void run_back(cairn_world *world, const cairn_plan *plan, cairn_kernel_pass *single,
+    cairn_kernel_pass *wide) {
+    const cairn_substeps *substeps = &world->scratch.substeps;
+    const pass shared = {.run = wide, .solve = &substeps->wide_solve};
+    for (uint32_t colour = CAIRN_COLOURS; colour > 0; --colour) {
+        cairn_crew_share(&world->crew, run_groups, &shared, plan->group_start[colour - 1],
+            plan->group_start[colour], GROUPS_SHARED_MIN);
+    }
+    if (plan->single_count > 0) {
+        single(&substeps->single_solve, 0, plan->single_count);
     }
 }
 
@@ -170,6 +204,9 @@ void cairn_substeps_prepare(cairn_world *world) {
     CONTACTS(world, run_apart, prepare);
 }
 
+// Joints push last, so that limbs are not pulled apart by what they lie in; contacts relax last.
+// Joints relax to and fro: how stiff they may be without growing restless depends on how well they
+// relax, and chains pass on in one sweep what runs their way.
 void cairn_substeps_solve(cairn_world *world) {
     for (uint32_t i = 0; i < world->def.substeps; ++i) {
         cairn_solver_bodies_speed(world, i == 0);
@@ -177,9 +214,10 @@ void cairn_substeps_solve(cairn_world *world) {
             JOINTS(world, run, warm_start);
             CONTACTS(world, run, warm_start);
         }
-        JOINTS(world, run, push);
         CONTACTS(world, run, push);
+        JOINTS(world, run, push);
         cairn_solver_bodies_shift(world);
+        JOINTS(world, run_back, relax);
         JOINTS(world, run, relax);
         CONTACTS(world, run, relax);
     }

@@ -30,8 +30,8 @@ cairn_world_def cairn_world_def_default(void) {
         .slop = 0.005f,
         .contact_hertz = 50.0f,
         .contact_damping = 10.0f,
-        .joint_hertz = 60.0f,
-        .joint_damping = 5.0f,
+        .joint_hertz = 120.0f,
+        .joint_damping = 20.0f,
         .restitution_threshold = 1.0f};
 }
 
