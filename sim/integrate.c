@@ -59,7 +59,8 @@ static void move(cairn_motion *motion, cairn_vec3 centre, float h) {
 
 void cairn_step_integrate_kinematic(cairn_world *world) {
     const float h = world_time_step(world);
-    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+    for (uint32_t k = 0; k < world->near.body_count; ++k) {
+        const uint32_t i = world->near.bodies[k];
         if (!cairn_body_active(world, i) || cairn_body_moved_by_impulses(world, i)) {
             continue;
         }

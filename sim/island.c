@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
+#include <string.h>
+
 #include "sim/body.h"
 #include "sim/limits.h"
 #include "sim/slots.h"
 #include "sim/step.h"
+
+// Islands are groups of dynamic bodies that touch or are joined. What sleeps has been an island
+// before and is still one; it is looked at only when something that stirs touches it. All else is
+// about the bodies that stir, which the stage of pairs has listed.
 
 // Union-find with path halving; the lower slot becomes the root, so the answer does not depend on
 // the order in which pairs come.
@@ -24,28 +30,44 @@ static void unite(uint32_t *parent, uint32_t a, uint32_t b) {
     }
 }
 
-typedef void link_visitor(cairn_world *world, uint32_t body_a, uint32_t body_b);
-
-static void visit_links(cairn_world *world, link_visitor *visit) {
-    const cairn_state *state = &world->state;
-    for (uint32_t i = 0; i < state->settings->contact_count; ++i) {
-        const cairn_contact *contact = &state->contacts[i];
-        visit(world, id_index(contact->body_a), id_index(contact->body_b));
-    }
-    for (uint32_t i = 0; i < state->settings->joint_slots; ++i) {
-        if (cairn_state_has(state, CAIRN_ARRAY_JOINTS, i)) {
-            visit(world, id_index(state->joints[i].body_a), id_index(state->joints[i].body_b));
-        }
-    }
-}
-
 static bool dynamic(const cairn_world *world, uint32_t slot) {
     return world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC;
+}
+
+static bool asleep(const cairn_world *world, uint32_t slot) {
+    return world->state.rests[slot].state == CAIRN_REST_ASLEEP;
+}
+
+typedef void link_visitor(cairn_world *world, uint32_t body_a, uint32_t body_b);
+
+// Contacts and joints of which at least one body stirs, or all of them.
+static void visit_links(cairn_world *world, bool all, link_visitor *visit) {
+    const unsigned char *stirs = world->scratch.stirs;
+    const cairn_patch_link *links = world->scratch.patches.links;
+    for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
+        if (all || (stirs[links[i].body_a] | stirs[links[i].body_b]) != 0) {
+            visit(world, links[i].body_a, links[i].body_b);
+        }
+    }
+    const cairn_joined_bodies *joints = world->near.joints;
+    for (uint32_t i = 0; i < world->near.joint_count; ++i) {
+        if (all || (stirs[joints[i].body_a] | stirs[joints[i].body_b]) != 0) {
+            visit(world, joints[i].body_a, joints[i].body_b);
+        }
+    }
 }
 
 static void unite_dynamic(cairn_world *world, uint32_t body_a, uint32_t body_b) {
     if (dynamic(world, body_a) && dynamic(world, body_b)) {
         unite(world->scratch.island, body_a, body_b);
+    }
+}
+
+// ---- Waking
+
+static void note_sleeper(cairn_world *world, uint32_t body_a, uint32_t body_b) {
+    if (asleep(world, body_a) || asleep(world, body_b)) {
+        world->scratch.wakes = true;
     }
 }
 
@@ -60,28 +82,62 @@ static void stir(cairn_world *world, uint32_t body_a, uint32_t body_b) {
     }
 }
 
-void cairn_step_build_islands(cairn_world *world) {
+static void wake_islands(cairn_world *world) {
     cairn_scratch *scratch = &world->scratch;
     const uint32_t count = world->state.settings->body_slots;
     for (uint32_t i = 0; i < count; ++i) {
         scratch->island[i] = i;
         scratch->island_awake[i] = 0;
     }
-    visit_links(world, unite_dynamic);
+    visit_links(world, true, unite_dynamic);
     for (uint32_t i = 0; i < count; ++i) {
         scratch->island[i] = root_of(scratch->island, i);
         if (dynamic(world, i) && cairn_body_active(world, i)) {
             scratch->island_awake[scratch->island[i]] = 1;
         }
     }
-    visit_links(world, stir);
+    visit_links(world, true, stir);
     for (uint32_t i = 0; i < count; ++i) {
-        if (world->state.rests[i].state == CAIRN_REST_ASLEEP &&
-            scratch->island_awake[scratch->island[i]] != 0) {
+        if (asleep(world, i) && scratch->island_awake[scratch->island[i]] != 0) {
             cairn_body_wake(world, i);
         }
     }
 }
+
+static void list_stirring(cairn_world *world) {
+    cairn_near *near = &world->near;
+    near->body_count = 0;
+    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+        if (cairn_body_stirs(world, i)) {
+            near->bodies[near->body_count++] = i;
+        }
+    }
+}
+
+static void mark_stirring(cairn_world *world) {
+    const cairn_near *near = &world->near;
+    memset(world->scratch.stirs, 0, world->state.settings->body_slots);
+    for (uint32_t i = 0; i < near->body_count; ++i) {
+        world->scratch.stirs[near->bodies[i]] = 1;
+    }
+}
+
+void cairn_step_build_islands(cairn_world *world) {
+    const bool sleep = world->def.sleep != 0;
+    world->scratch.wakes = false;
+    if (!sleep && !world->near.sleepers) {
+        return;
+    }
+    mark_stirring(world);
+    visit_links(world, false, note_sleeper);
+    if (world->scratch.wakes) {
+        wake_islands(world);
+        list_stirring(world);
+        mark_stirring(world);
+    }
+}
+
+// ---- Falling asleep
 
 static bool still(const cairn_motion *motion) {
     const float limit = CAIRN_SLEEP_SPEED * CAIRN_SLEEP_SPEED;
@@ -90,10 +146,10 @@ static bool still(const cairn_motion *motion) {
 }
 
 static uint32_t rest_ticks(const cairn_world *world, uint32_t slot) {
-    const bool allowed = world->def.sleep != 0 && world->state.bodies[slot].allow_sleep != 0;
     const uint32_t limit = world->def.tick_rate_hz / 2;
     const uint32_t ticks = world->state.rests[slot].ticks;
-    if (!allowed || !still(&world->state.motions[slot])) {
+    if (world->def.sleep == 0 || world->state.bodies[slot].allow_sleep == 0 ||
+        !still(&world->state.motions[slot])) {
         return 0;
     }
     return ticks < limit ? ticks + 1 : limit;
@@ -109,35 +165,61 @@ static void fall_asleep(cairn_world *world, uint32_t slot) {
 static void keep_awake(cairn_world *world, uint32_t body_a, uint32_t body_b) {
     cairn_scratch *scratch = &world->scratch;
     if (!dynamic(world, body_a) && dynamic(world, body_b) && cairn_body_active(world, body_a)) {
-        scratch->island_ticks[scratch->island[body_b]] = 0;
+        scratch->island_ticks[root_of(scratch->island, body_b)] = 0;
     }
     if (!dynamic(world, body_b) && dynamic(world, body_a) && cairn_body_active(world, body_b)) {
-        scratch->island_ticks[scratch->island[body_a]] = 0;
+        scratch->island_ticks[root_of(scratch->island, body_a)] = 0;
     }
 }
 
-void cairn_step_rest(cairn_world *world) {
+// Whether any has been at rest for long enough.
+static bool count_rest(cairn_world *world) {
+    const cairn_near *near = &world->near;
+    bool rested = false;
+    for (uint32_t i = 0; i < near->body_count; ++i) {
+        const uint32_t slot = near->bodies[i];
+        if (!dynamic(world, slot)) {
+            world->state.rests[slot] = (cairn_rest){.state = CAIRN_REST_NONE};
+        } else {
+            const uint32_t ticks = rest_ticks(world, slot);
+            world->state.rests[slot].ticks = ticks;
+            rested = rested || ticks == world->def.tick_rate_hz / 2;
+        }
+    }
+    return rested;
+}
+
+// The bodies that stir are awake or not dynamic, so that each link between two of them is one
+// between awake ones.
+static void rest_islands(cairn_world *world) {
     cairn_scratch *scratch = &world->scratch;
-    const cairn_state *state = &world->state;
-    const uint32_t count = state->settings->body_slots;
-    for (uint32_t i = 0; i < count; ++i) {
-        scratch->island_ticks[i] = UINT32_MAX;
+    const cairn_near *near = &world->near;
+    for (uint32_t i = 0; i < near->body_count; ++i) {
+        scratch->island[near->bodies[i]] = near->bodies[i];
+        scratch->island_ticks[near->bodies[i]] = UINT32_MAX;
     }
-    for (uint32_t i = 0; i < count; ++i) {
-        if (!dynamic(world, i)) {
-            state->rests[i] = (cairn_rest){.state = CAIRN_REST_NONE};
-        } else if (cairn_body_active(world, i)) {
-            const uint32_t ticks = rest_ticks(world, i);
-            uint32_t *least = &scratch->island_ticks[scratch->island[i]];
-            state->rests[i].ticks = ticks;
-            *least = ticks < *least ? ticks : *least;
+    visit_links(world, false, unite_dynamic);
+    for (uint32_t i = 0; i < near->body_count; ++i) {
+        const uint32_t slot = near->bodies[i];
+        const uint32_t root = root_of(scratch->island, slot);
+        const uint32_t ticks = world->state.rests[slot].ticks;
+        if (dynamic(world, slot) && ticks < scratch->island_ticks[root]) {
+            scratch->island_ticks[root] = ticks;
         }
     }
-    visit_links(world, keep_awake);
-    for (uint32_t i = 0; i < count; ++i) {
-        if (dynamic(world, i) && cairn_body_active(world, i) &&
-            scratch->island_ticks[scratch->island[i]] == world->def.tick_rate_hz / 2) {
-            fall_asleep(world, i);
+    visit_links(world, false, keep_awake);
+    for (uint32_t i = 0; i < near->body_count; ++i) {
+        const uint32_t slot = near->bodies[i];
+        if (dynamic(world, slot) &&
+            scratch->island_ticks[root_of(scratch->island, slot)] == world->def.tick_rate_hz / 2) {
+            fall_asleep(world, slot);
         }
+    }
+}
+
+// No island falls asleep of which no body has rested for long enough.
+void cairn_step_rest(cairn_world *world) {
+    if (count_rest(world)) {
+        rest_islands(world);
     }
 }

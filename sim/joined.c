@@ -41,11 +41,18 @@ void cairn_joined_collect(cairn_world *world) {
     const cairn_state *state = &world->state;
     cairn_near *near = &world->near;
     near->joined_count = 0;
+    near->joint_count = 0;
     for (uint32_t i = 0; i < state->settings->joint_slots; ++i) {
         const cairn_joint *joint = &state->joints[i];
-        if (cairn_state_has(state, CAIRN_ARRAY_JOINTS, i) && joint->collide_connected == 0) {
-            near->joined[near->joined_count++] =
-                body_key(id_index(joint->body_a), id_index(joint->body_b));
+        if (!cairn_state_has(state, CAIRN_ARRAY_JOINTS, i)) {
+            continue;
+        }
+        const uint32_t a = id_index(joint->body_a);
+        const uint32_t b = id_index(joint->body_b);
+        near->joints[near->joint_count++] =
+            (cairn_joined_bodies){.joint = i, .body_a = a, .body_b = b};
+        if (joint->collide_connected == 0) {
+            near->joined[near->joined_count++] = body_key(a, b);
         }
     }
     sort_keys(near->joined, near->joined_count);

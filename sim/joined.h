@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Which bodies a joint keeps from colliding: keys in order, made anew when joints change.
+// Who is joined, and which bodies a joint keeps from colliding: keys in order. Made anew when
+// joints change.
 
 #include "sim/state.h"
 

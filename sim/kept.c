@@ -202,19 +202,15 @@ cairn_hash128 cairn_kept_sum(cairn_kept *all, const cairn_state *state, cairn_ar
 // Before cairn_step_rest, which writes of the same bodies: those that were awake through the step
 // are so still, and a quarantined one has marked everything.
 void cairn_step_touch(cairn_world *world) {
-    const cairn_state *state = &world->state;
-    for (uint32_t i = 0; i < state->settings->body_slots; ++i) {
-        if (state->rests[i].state != CAIRN_REST_ASLEEP && cairn_body_stirs(world, i)) {
-            cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, i);
-            cairn_kept_touch(world, CAIRN_ARRAY_RESTS, i);
-        }
+    const cairn_near *near = &world->near;
+    for (uint32_t i = 0; i < near->body_count; ++i) {
+        cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, near->bodies[i]);
+        cairn_kept_touch(world, CAIRN_ARRAY_RESTS, near->bodies[i]);
     }
-    for (uint32_t i = 0; i < state->settings->joint_slots; ++i) {
-        const cairn_joint *joint = &state->joints[i];
-        if (cairn_state_has(state, CAIRN_ARRAY_JOINTS, i) &&
-            (cairn_body_active(world, id_index(joint->body_a)) ||
-                cairn_body_active(world, id_index(joint->body_b)))) {
-            cairn_kept_touch(world, CAIRN_ARRAY_JOINTS, i);
+    for (uint32_t i = 0; i < near->joint_count; ++i) {
+        const cairn_joined_bodies *joint = &near->joints[i];
+        if (cairn_body_active(world, joint->body_a) || cairn_body_active(world, joint->body_b)) {
+            cairn_kept_touch(world, CAIRN_ARRAY_JOINTS, joint->joint);
         }
     }
 }

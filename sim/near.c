@@ -63,6 +63,7 @@ static void carve_all(cairn_near *near, carver *from, const cairn_world_def *def
     near->found = carve(from, near->pair_capacity, sizeof *near->found);
     near->spare = carve(from, list, sizeof *near->spare);
     near->others = carve(from, shapes, sizeof *near->others);
+    near->joints = carve(from, def->joint_capacity, sizeof *near->joints);
     near->joined = carve(from, def->joint_capacity, sizeof *near->joined);
     near->broad_phase = carve(from, 1, cairn_broad_phase_scratch_size(shapes, near->pair_capacity));
 }
@@ -226,6 +227,7 @@ static void begin(cairn_near *near, uint32_t slots) {
     near->shifted_count = 0;
     near->moved_count = 0;
     near->body_count = 0;
+    near->sleepers = false;
 }
 
 static void shift_shapes(cairn_world *world, uint32_t body, unsigned char how) {
@@ -246,6 +248,11 @@ static void anchor_stirring(cairn_world *world) {
     cairn_near *near = &world->near;
     const cairn_state *state = &world->state;
     for (uint32_t body = 0; body < state->settings->body_slots; ++body) {
+        // First what is near at hand: of ten thousand sleepers nothing else is read.
+        if (state->rests[body].state == CAIRN_REST_ASLEEP) {
+            near->sleepers = true;
+            continue;
+        }
         if (!cairn_body_stirs(world, body)) {
             continue;
         }

@@ -34,6 +34,13 @@ typedef struct cairn_place {
     uint32_t padding[2];
 } cairn_place;
 
+// A joint and its bodies, all of them slots.
+typedef struct cairn_joined_bodies {
+    uint32_t joint;
+    uint32_t body_a;
+    uint32_t body_b;
+} cairn_joined_bodies;
+
 typedef struct cairn_near {
     void *memory; // the allocation that the rest lies in
     size_t size;
@@ -60,6 +67,9 @@ typedef struct cairn_near {
     uint32_t *others; // what one shape meets
     uint64_t *joined; // sorted keys of the pairs of bodies that a joint keeps from colliding
     uint32_t joined_count;
+    cairn_joined_bodies *joints; // of all joints
+    uint32_t joint_count;
+    bool sleepers; // when the step began
     void *broad_phase;
 } cairn_near;
 

@@ -175,9 +175,11 @@ void cairn_patch_manifold(const cairn_world *world, const cairn_link *touch, cai
 // ---- Touches
 
 static void mark_moving(cairn_world *world) {
-    const uint32_t count = world->state.settings->body_slots;
-    for (uint32_t i = 0; i < count; ++i) {
-        world->scratch.moving[i] = cairn_body_moved_by_impulses(world, i) ? 1 : 0;
+    const cairn_near *near = &world->near;
+    memset(world->scratch.moving, 0, world->state.settings->body_slots);
+    for (uint32_t i = 0; i < near->body_count; ++i) {
+        const uint32_t slot = near->bodies[i];
+        world->scratch.moving[slot] = cairn_body_moved_by_impulses(world, slot) ? 1 : 0;
     }
 }
 

@@ -63,6 +63,7 @@ static void carve_all(cairn_scratch *scratch, carver *from, const cairn_world_de
     scratch->born = carve(from, contacts, sizeof *scratch->born);
     scratch->stretches = carve(from, 2 * contacts + 1, sizeof *scratch->stretches);
     scratch->moving = carve(from, bodies, sizeof *scratch->moving);
+    scratch->stirs = carve(from, bodies, sizeof *scratch->stirs);
     scratch->island = carve(from, bodies, sizeof *scratch->island);
     scratch->island_awake = carve(from, bodies, sizeof *scratch->island_awake);
     scratch->island_ticks = carve(from, bodies, sizeof *scratch->island_ticks);

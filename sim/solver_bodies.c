@@ -16,35 +16,39 @@ static void copy3(float *to, cairn_vec3 from) {
     to[2] = from.z;
 }
 
+// Of the bodies that stir; all others are the ground.
 static void number_moving(cairn_world *world) {
     cairn_substeps *substeps = &world->scratch.substeps;
+    const cairn_near *near = &world->near;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
-        if (cairn_body_moved_by_impulses(world, i)) {
-            substeps->solver_of[i] = count;
-            substeps->slot_of[count++] = i;
+    for (uint32_t i = 0; i < near->body_count; ++i) {
+        if (cairn_body_moved_by_impulses(world, near->bodies[i])) {
+            substeps->slot_of[count++] = near->bodies[i];
         }
     }
     substeps->moving_count = count;
+    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+        substeps->solver_of[i] = count;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        substeps->solver_of[substeps->slot_of[i]] = i;
+    }
 }
 
-static void number_others(cairn_world *world) {
+static void number_movers(cairn_world *world) {
     cairn_substeps *substeps = &world->scratch.substeps;
+    const cairn_near *near = &world->near;
     const uint32_t ground = substeps->moving_count;
     uint32_t count = ground + 1;
     substeps->bodies[ground] = (cairn_solver_body){.inverse_mass = 0.0f};
-    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
-        if (!cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, i) ||
-            cairn_body_moved_by_impulses(world, i)) {
-            continue;
-        }
-        substeps->solver_of[i] = ground;
-        if (cairn_body_in_motion(world, i)) {
+    for (uint32_t i = 0; i < near->body_count; ++i) {
+        const uint32_t slot = near->bodies[i];
+        if (substeps->solver_of[slot] == ground && cairn_body_in_motion(world, slot)) {
             cairn_solver_body *mover = &substeps->bodies[count];
-            substeps->solver_of[i] = count++;
+            substeps->solver_of[slot] = count++;
             *mover = (cairn_solver_body){.inverse_mass = 0.0f};
-            copy3(mover->linear_velocity, world->state.motions[i].linear_velocity);
-            copy3(mover->angular_velocity, world->state.motions[i].angular_velocity);
+            copy3(mover->linear_velocity, world->state.motions[slot].linear_velocity);
+            copy3(mover->angular_velocity, world->state.motions[slot].angular_velocity);
         }
     }
     substeps->body_count = count;
@@ -79,7 +83,7 @@ bool cairn_solver_bodies_quarantine(cairn_world *world) {
 
 void cairn_solver_bodies_number(cairn_world *world) {
     number_moving(world);
-    number_others(world);
+    number_movers(world);
 }
 
 void cairn_solver_bodies_fill(cairn_world *world) {

@@ -359,6 +359,8 @@ typedef struct cairn_scratch {
     cairn_born *born;
     cairn_stretch *stretches;
     unsigned char *moving;  // by body slot: impulses move it in this step
+    unsigned char *stirs;   // by body slot, 0 or 1; where anything may sleep
+    bool wakes;             // something that stirs touches what sleeps
     uint32_t *island;       // by body slot: the lowest slot of its island
     uint32_t *island_awake; // by that slot: something in it or on it moves
     uint32_t *island_ticks; // by that slot: the least rest of its members

@@ -61,20 +61,16 @@ static void order_joints(const cairn_substeps *substeps, cairn_plan *plan) {
 static void plan_joints(cairn_world *world) {
     cairn_substeps *substeps = &world->scratch.substeps;
     cairn_plan *plan = &substeps->joints;
+    const unsigned char *moving = world->scratch.moving;
     plan->link_count = 0;
-    for (uint32_t i = 0; i < world->state.settings->joint_slots; ++i) {
-        if (!cairn_state_has(&world->state, CAIRN_ARRAY_JOINTS, i)) {
-            continue;
-        }
-        const cairn_joint *joint = &world->state.joints[i];
-        const uint32_t a = id_index(joint->body_a);
-        const uint32_t b = id_index(joint->body_b);
-        if (cairn_body_moved_by_impulses(world, a) || cairn_body_moved_by_impulses(world, b)) {
+    for (uint32_t i = 0; i < world->near.joint_count; ++i) {
+        const cairn_joined_bodies *joint = &world->near.joints[i];
+        if ((moving[joint->body_a] | moving[joint->body_b]) != 0) {
             cairn_link *link = &plan->links[plan->link_count++];
-            *link = (cairn_link){.element = i,
-                .body_a = a,
-                .body_b = b,
-                .kind = joint->kind,
+            *link = (cairn_link){.element = joint->joint,
+                .body_a = joint->body_a,
+                .body_b = joint->body_b,
+                .kind = world->state.joints[joint->joint].kind,
                 .colour = CAIRN_NO_COLOUR};
             link_solver_bodies(substeps, link);
         }
