@@ -395,6 +395,55 @@ static uint32_t command_sandbox(uint64_t tick, cairn_command *commands) {
     return golden_random_commands(3, tick, commands);
 }
 
+static void define_field(cairn_world_def *def) {
+    def->body_capacity = 640;
+    def->shape_capacity = 640;
+    def->joint_capacity = 160;
+    def->contact_capacity = 2048;
+    def->sleep = 0;
+}
+
+#define FIELD_SIDE 17
+#define TRAY_LOAD 32
+
+static cairn_body_id build_tower(cairn_world *world, uint32_t which, cairn_vec3 at) {
+    const cairn_shape_def foot = box(0.3f, 0.2f, 0.3f);
+    const cairn_shape_def head = any_shape(5, which);
+    (void)place(
+        world, CAIRN_BODY_DYNAMIC, vec3_add(at, vec3(0.0f, 0.21f, 0.0f)), quat_identity(), &foot);
+    return place(world, CAIRN_BODY_DYNAMIC, vec3_add(at, vec3(0.0f, 0.85f, 0.0f)),
+        any_rotation(5, which), &head);
+}
+
+// More cubes on one tray than there are colours.
+static void build_tray(cairn_world *world, cairn_vec3 at) {
+    const cairn_shape_def tray = box(2.0f, 0.1f, 1.0f);
+    const cairn_shape_def cube = box(0.1f, 0.1f, 0.1f);
+    (void)place(world, CAIRN_BODY_DYNAMIC, at, quat_identity(), &tray);
+    for (uint32_t i = 0; i < TRAY_LOAD; ++i) {
+        const cairn_vec3 on =
+            vec3(0.4f * (float)(i % 8) - 1.4f, 0.21f, 0.4f * (float)(i / 8) - 0.6f);
+        (void)place(world, CAIRN_BODY_DYNAMIC, vec3_add(at, on), quat_identity(), &cube);
+    }
+}
+
+// Enough of everything that several workers share it in the widest lanes: feet on the ground, heads
+// on feet, every second head tied to the next.
+static void build_field(cairn_world *world) {
+    cairn_body_id last = 0;
+    (void)ground(world);
+    for (uint32_t i = 0; i < FIELD_SIDE * FIELD_SIDE; ++i) {
+        const float x = 1.25f * (float)(i % FIELD_SIDE);
+        const float z = 1.25f * (float)(i / FIELD_SIDE);
+        const cairn_body_id head = build_tower(world, i, vec3(x, 0.0f, z));
+        if (i % 2 == 1) {
+            join_bodies(world, CAIRN_JOINT_DISTANCE, last, vec3_zero(), head, vec3_zero(), 1.25f);
+        }
+        last = head;
+    }
+    build_tray(world, vec3(-4.0f, 0.2f, 0.0f));
+}
+
 const golden_scene golden_scenes[] = {
     {.name = "heap", .ticks = 200, .build = build_heap},
     {.name = "stack", .ticks = 160, .build = build_stack},
@@ -418,6 +467,7 @@ const golden_scene golden_scenes[] = {
         .define = define_sandbox,
         .build = build_ground,
         .command = command_sandbox},
+    {.name = "field", .ticks = 24, .define = define_field, .build = build_field},
 };
 
 const uint32_t golden_scene_count = sizeof golden_scenes / sizeof golden_scenes[0];

@@ -3,7 +3,8 @@
 
 // Worlds whose hashes are written down in golden.txt and compared on every build. Between them they
 // reach every pair of shapes, joints, sleep and wake, spawn and despawn, rules and both friction
-// models. Small, because some builds run under an emulator.
+// models. Small, because some builds run under an emulator; but one is as large as it takes for
+// workers to share its steps.
 
 #include "sim/sim.h"
 
