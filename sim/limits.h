@@ -42,11 +42,14 @@
 // Contacts and joints are at most as stiff as this share of the rate of substeps: a spring that
 // swings faster than it is looked at makes stacks restless.
 #define CAIRN_HERTZ_SHARE 0.21f
+#define CAIRN_JOINT_HERTZ_SHARE 0.31f
+// Colours that joints are swept in at first: a chain of so many links is passed in one sweep, and a
+// colour of a large world still is enough to share among workers.
+#define CAIRN_JOINT_COLOURS 12
 // Worlds of fewer shapes are stepped by one worker.
 #define CAIRN_SHAPES_SHARED_MIN 128
-#define CAIRN_JOINT_HERTZ_SHARE 0.31f
-// Its sweeps over the limits of a cone on each visit: swing and twist answer for one another
-// little.
+// The substep solver's sweeps over the limits of a cone on each visit: swing and twist answer for
+// one another little.
 #define CAIRN_CONE_PASSES 2
 // The pairs of a body are looked at when some point of it may have gone farther than this from
 // where it was when they last were, m, or than this share of its reach when that is less. Two

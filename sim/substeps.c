@@ -54,7 +54,7 @@ static void order_joints(const cairn_substeps *substeps, cairn_plan *plan) {
         const uint32_t next = a > b ? a : b;
         plan->taken[link->solver_a] = next + 1;
         plan->taken[link->solver_b] = next + 1;
-        link->colour = next % CAIRN_COLOURS;
+        link->colour = next % CAIRN_JOINT_COLOURS;
     }
 }
 
