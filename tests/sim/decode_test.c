@@ -138,6 +138,7 @@ static const char bodies[] = "bodies: pose, velocity, mass or rest do not fit th
 static const char hulls[] = "hulls: the vertices are not those of a hull";
 static const char shapes[] = "shapes: sizes, hull or body do not fit the kind";
 static const char joints[] = "joints: a body does not exist";
+static const char axes[] = "joints: axes or limits do not fit the kind";
 static const char contacts[] = "contacts: order, shapes or points";
 
 static void unknown_id_bits(cairn_state *s) {
@@ -201,6 +202,30 @@ static void joint_to_a_stale_body(cairn_state *s) {
 static void joint_to_itself(cairn_state *s) {
     s->joints[0].body_b = s->joints[0].body_a;
 }
+static void distance_joint_with_an_axis(cairn_state *s) {
+    s->joints[0].axis_a.x = 1.0f;
+}
+static void hinge_without_axes(cairn_state *s) {
+    s->joints[0].kind = CAIRN_JOINT_HINGE;
+}
+static void make_cone(cairn_state *s) {
+    cairn_joint *joint = &s->joints[0];
+    joint->kind = CAIRN_JOINT_CONE;
+    joint->axis_a = joint->axis_b = vec3(1.0f, 0.0f, 0.0f);
+    joint->normal_a = joint->normal_b = vec3(0.0f, 1.0f, 0.0f);
+}
+static void cone_with_a_long_axis(cairn_state *s) {
+    make_cone(s);
+    s->joints[0].axis_b.x = 1.005f;
+}
+static void cone_with_a_leaning_normal(cairn_state *s) {
+    make_cone(s);
+    s->joints[0].normal_a.x = 0.01f;
+}
+static void cone_with_limits_the_wrong_way_round(cairn_state *s) {
+    make_cone(s);
+    s->joints[0].lower = 0.5f;
+}
 static void contacts_out_of_order(cairn_state *s) {
     const cairn_contact first = s->contacts[0];
     s->contacts[0] = s->contacts[1];
@@ -248,6 +273,11 @@ static const broken_rule broken_rules[] = {
     {"a sphere has a radius", sphere_without_a_radius, shapes},
     {"a joint's bodies exist", joint_to_a_stale_body, joints},
     {"a joint has two bodies", joint_to_itself, joints},
+    {"distance joint with an axis", distance_joint_with_an_axis, axes},
+    {"hinge without axes", hinge_without_axes, axes},
+    {"cone with a long axis", cone_with_a_long_axis, axes},
+    {"cone with a leaning normal", cone_with_a_leaning_normal, axes},
+    {"cone with limits the wrong way round", cone_with_limits_the_wrong_way_round, axes},
     {"contacts are in order", contacts_out_of_order, contacts},
     {"no contact comes twice", contact_twice, contacts},
     {"a contact has two shapes", contact_with_itself, contacts},
