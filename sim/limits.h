@@ -60,8 +60,8 @@
 // A manifold stays while no point of the one shape has gone farther than this as seen from the
 // other, m, or than this share of half the least width of either; and while neither body has turned
 // more than ten degrees, because normal and arms stay, too. Measured with cubes of a metre: a stack
-// of a hundred stands with 5 mm and falls with 2; dropped columns of twenty boxes 60 cm wide fall with
-// 5 mm and mostly stand with 15; houses of cards 4 cm thick want 1 mm.
+// of a hundred stands with 5 mm and falls with 2; dropped columns of twenty boxes 60 cm wide fall
+// with 5 mm and mostly stand with 15; houses of cards 4 cm thick want 1 mm.
 #define CAIRN_PATCH_DRIFT 2e-2f
 #define CAIRN_PATCH_DRIFT_SHARE 0.05f
 #define CAIRN_PATCH_TURN_COSINE 0.9962f // of half the angle
