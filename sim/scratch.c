@@ -2,11 +2,12 @@
 #include "sim/scratch.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 uint32_t cairn_scratch_pair_capacity(const cairn_world_def *def) {
     return def->contact_capacity * CAIRN_PAIRS_PER_CONTACT;
 }
+
+#define CAIRN_CACHE_LINE 64
 
 // Hands out pieces of one allocation; with no memory yet it only adds up.
 typedef struct carver {
@@ -16,7 +17,7 @@ typedef struct carver {
 
 static void *carve(carver *from, size_t count, size_t size) {
     void *piece = from->memory == NULL ? NULL : from->memory + from->at;
-    from->at += (count * size + 63) / 64 * 64;
+    from->at += (count * size + CAIRN_CACHE_LINE - 1) / CAIRN_CACHE_LINE * CAIRN_CACHE_LINE;
     return piece;
 }
 
@@ -82,13 +83,14 @@ bool cairn_scratch_create(cairn_scratch *scratch, const cairn_world_def *def, ui
     cairn_kernel_of(1, &scratch->substeps.single);
     carver measure = {.memory = NULL};
     carve_all(scratch, &measure, def);
-    scratch->memory = aligned_alloc(64, measure.at);
-    scratch->size = measure.at;
+    // Zero pages that nobody has touched cost nothing, so the memory is not cleared by hand.
+    scratch->size = measure.at + CAIRN_CACHE_LINE;
+    scratch->memory = calloc(1, scratch->size);
     if (scratch->memory == NULL) {
         return false;
     }
-    memset(scratch->memory, 0, measure.at);
-    carver cut = {.memory = scratch->memory};
+    const uintptr_t past = (uintptr_t)scratch->memory % CAIRN_CACHE_LINE;
+    carver cut = {.memory = (unsigned char *)scratch->memory + (CAIRN_CACHE_LINE - past)};
     carve_all(scratch, &cut, def);
     return true;
 }

@@ -246,7 +246,7 @@ def check_readme(tree):
 
 # What each library may import. A name with an object in front counts for that object alone.
 MEMORY = ["memcpy", "memmove", "memset", "memcmp", "bcmp"]
-ALLOCATE = ["malloc", "calloc", "aligned_alloc", "free"]
+ALLOCATE = ["malloc", "calloc", "free"]
 TEXT = ["strlen", "strcmp", "strncmp", "strchr", "memchr"]
 # What of the C++ library reaches the operating system.
 NO_SYSTEM = r"(?!.*(chrono|filebuf|fstream|iostream|thread|mutex|random_device|LoadFile|SaveFile))"
