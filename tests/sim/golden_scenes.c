@@ -95,6 +95,7 @@ static void build_stack(cairn_world *world) {
 }
 
 static void define_constant_friction(cairn_world_def *def) {
+    def->solver = CAIRN_SOLVER_CLASSIC;
     def->friction_model = CAIRN_FRICTION_CONSTANT;
     def->sleep = 0;
 }
