@@ -42,7 +42,7 @@ struct cairn_pool {
     _Alignas(CACHE_LINE) atomic_uint unfinished; // shares, but the caller's own
     _Alignas(CACHE_LINE) atomic_uint asleep;     // helpers
     atomic_bool caller_asleep;
-    atomic_bool running;
+    atomic_uint running; // 0 or 1, a word: not every machine exchanges less
     atomic_bool ending;
 };
 
@@ -152,7 +152,7 @@ static void wake_sleepers(cairn_pool *pool) {
 }
 
 bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uint32_t workers) {
-    if (workers == 0 || workers > pool->workers || atomic_exchange(&pool->running, true)) {
+    if (workers == 0 || workers > pool->workers || atomic_exchange(&pool->running, 1) != 0) {
         return false;
     }
     if (workers > 1) {
@@ -165,7 +165,7 @@ bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uin
     task(argument, 0);
     work(pool, 1);
     await_finish(pool);
-    atomic_store(&pool->running, false);
+    atomic_store(&pool->running, 0);
     return true;
 }
 
@@ -203,7 +203,7 @@ static void initialise(cairn_pool *pool, uint32_t workers) {
     atomic_init(&pool->unfinished, 0);
     atomic_init(&pool->asleep, 0);
     atomic_init(&pool->caller_asleep, false);
-    atomic_init(&pool->running, false);
+    atomic_init(&pool->running, 0);
     atomic_init(&pool->ending, false);
 }
 
@@ -230,7 +230,7 @@ void cairn_pool_destroy(cairn_pool *pool) {
     if (pool == NULL) {
         return;
     }
-    CAIRN_ASSERT(!atomic_load(&pool->running));
+    CAIRN_ASSERT(atomic_load(&pool->running) == 0);
     atomic_store(&pool->ending, true);
     wake_sleepers(pool);
     for (uint32_t worker = 1; worker < pool->workers; ++worker) {
