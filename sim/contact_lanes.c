@@ -11,6 +11,7 @@
 
 #include "sim/body_lanes.h"
 #include "sim/limits.h"
+#include "sim/negative_control.h"
 
 typedef struct point_lanes {
     lanes a, b;       // where it is: c + a t1 + b t2
@@ -101,7 +102,10 @@ static inline normal_view view_of(const group *g, lanes3 t2, lanes3 at_c, lanes3
 }
 
 static inline lanes at_point(normal_view view, const point_lanes *point) {
-    return view.along + point->b * view.about_1 - point->a * view.about_2;
+    const lanes about_1 = point->b * view.about_1;
+    const lanes about_2 = point->a * view.about_2;
+    return control_sum_reordered ? view.along + (about_1 - about_2)
+                                 : view.along + about_1 - about_2;
 }
 
 // Adds `impulse` at the point to the view and to the sum of impulses.
@@ -220,6 +224,7 @@ static void warm_start(const cairn_solve *solve, uint32_t begin, uint32_t end) {
 static void bounce(const cairn_solve *solve, uint32_t begin, uint32_t end) {
     group *groups = solve->contact_groups;
     const lanes zero = lanes_all(0.0f);
+    const lanes least = lanes_all(control_lanes_meddle ? -1.0f : 0.0f);
     for (uint32_t i = begin; i < end; ++i) {
         group *g = &groups[i];
         if (g->bouncy == 0) {
@@ -235,7 +240,7 @@ static void bounce(const cairn_solve *solve, uint32_t begin, uint32_t end) {
             const lanes target = g->restitution * g->approach[k];
             const lanes_mask bounces =
                 lanes_less(lanes_all(solve->restitution_threshold), g->approach[k]) &
-                lanes_less(zero, point->impulse) & lanes_less(zero, g->restitution);
+                lanes_less(zero, point->impulse) & lanes_less(least, g->restitution);
             const lanes wanted = point->impulse + point->mass * (target - at_point(view, point));
             const lanes impulse = lanes_select(bounces, lanes_max(wanted, zero), point->impulse);
             give(g, point, impulse - point->impulse, &view, &sum);

@@ -2,6 +2,7 @@
 #include "sim/crew.h"
 
 #include "sim/float_env.h"
+#include "sim/negative_control.h"
 
 #define STAGE_SHIFT 16
 #define BLOCKS_MASK 0xffffu
@@ -48,14 +49,16 @@ static void help_until_closed(cairn_crew *crew) {
 
 static void crew_task(void *argument, uint32_t worker) {
     cairn_crew *crew = argument;
-    const uint64_t mode = cairn_float_enter();
     if (worker == 0) {
         crew->lead(crew->argument);
         atomic_store_explicit(&crew->offer, CLOSED << STAGE_SHIFT, memory_order_release);
-    } else {
+    } else if (control_helpers_keep_mode) {
         help_until_closed(crew);
+    } else {
+        const uint64_t mode = cairn_float_enter();
+        help_until_closed(crew);
+        cairn_float_leave(mode);
     }
-    cairn_float_leave(mode);
 }
 
 void cairn_crew_run(cairn_crew *crew, void (*lead)(void *argument), void *argument) {

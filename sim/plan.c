@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "sim/negative_control.h"
+
 #define CELLS (CAIRN_COLOURS * CAIRN_LINK_KINDS)
 
 uint32_t cairn_plan_groups_max(uint32_t link_count, uint32_t lanes) {
@@ -58,7 +60,8 @@ static void colour_links(cairn_plan *plan, uint32_t moving_count) {
 }
 
 static uint32_t cell_of(const cairn_link *link) {
-    return link->colour * CAIRN_LINK_KINDS + link->kind;
+    const uint32_t colour = control_colours_mixed ? link->colour / 2 * 2 : link->colour;
+    return colour * CAIRN_LINK_KINDS + link->kind;
 }
 
 // Groups of a colour lie together, those of a kind in it, too.

@@ -7,6 +7,7 @@
 
 #include "sim/body.h"
 #include "sim/limits.h"
+#include "sim/negative_control.h"
 #include "sim/slots.h"
 #include "sim/solver_bodies.h"
 #include "sim/step.h"
@@ -92,6 +93,12 @@ static void run_groups(const void *context, uint32_t begin, uint32_t end) {
     p->run(p->solve, begin, end);
 }
 
+static uint32_t colour_at(const cairn_world *world, uint32_t index) {
+    const bool back =
+        control_constraints_reversed || (control_workers_reorder && world->crew.parallel != NULL);
+    return back ? CAIRN_COLOURS - 1 - index : index;
+}
+
 // One pass over everything that a plan holds: what found no colour one by one, then colour after
 // colour.
 static void run(cairn_world *world, const cairn_plan *plan, cairn_kernel_pass *single,
@@ -101,7 +108,8 @@ static void run(cairn_world *world, const cairn_plan *plan, cairn_kernel_pass *s
     if (plan->single_count > 0) {
         single(&substeps->single_solve, 0, plan->single_count);
     }
-    for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
+    for (uint32_t i = 0; i < CAIRN_COLOURS; ++i) {
+        const uint32_t colour = colour_at(world, i);
         cairn_crew_share(&world->crew, run_groups, &shared, plan->group_start[colour],
             plan->group_start[colour + 1], GROUPS_SHARED_MIN);
     }

@@ -26,7 +26,7 @@ if ! cmake --build "$build" -- -j1 >>"$build/log.txt" 2>&1; then
 fi
 [ "$expected" = refused ] && fail "builds, but should have been refused"
 
-if ctest --test-dir "$build" --no-tests=error --output-on-failure >"$build/log.txt" 2>&1; then
+if ctest --test-dir "$build" --no-tests=error --stop-on-failure --output-on-failure >"$build/log.txt" 2>&1; then
     [ "$expected" = equal ] || fail "every hash is equal, but this build should have changed one"
     tail -n 3 "$build/log.txt"
     exit 0
