@@ -163,7 +163,6 @@ static inline void solve_normals(const cairn_solve *solve, group *g, lanes3 t2, 
     apply(g, a, b, lanes3_scale(g->normal, sum.along), torque);
 }
 
-// The push passes leave friction alone: what they move is taken back, and it would be rubbed in.
 static inline void visit(const cairn_solve *solve, group *g, bool push) {
     body_lanes a = load_body(solve, g->pair.a);
     body_lanes b = load_body(solve, g->pair.b);
@@ -174,9 +173,7 @@ static inline void visit(const cairn_solve *solve, group *g, bool push) {
     const lanes3 moved_b = lanes3_add(shift_b.moved, lanes3_cross(shift_b.turned, g->arm_b));
     const normal_view shift =
         view_of(g, t2, lanes3_sub(moved_b, moved_a), lanes3_sub(shift_b.turned, shift_a.turned));
-    if (!push) {
-        solve_friction(g, t2, &a, &b);
-    }
+    solve_friction(g, t2, &a, &b);
     solve_normals(solve, g, t2, &a, &b, shift, push);
     store_body(solve, g->pair.a, g->pair.moving_a, &a);
     store_body(solve, g->pair.b, g->pair.moving_b, &b);

@@ -28,7 +28,7 @@ cairn_world_def cairn_world_def_default(void) {
         .sleep = 1,
         .baumgarte = 0.2f,
         .slop = 0.005f,
-        .contact_hertz = 50.0f,
+        .contact_hertz = 42.0f,
         .contact_damping = 10.0f,
         .joint_hertz = 120.0f,
         .joint_damping = 20.0f,

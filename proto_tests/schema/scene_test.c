@@ -70,7 +70,7 @@ static void a_joint_says_its_axes_and_limits(void **state) {
         " \"limited\": true, \"lower\": -0.25, \"upper\": 1}]}");
     assert_int_equal(scene->solver, 1);
     assert_int_equal(scene->substeps, 8);
-    assert_true(scene->joint_hertz == 30.0f && scene->contact_hertz == 50.0f);
+    assert_true(scene->joint_hertz == 30.0f && scene->contact_hertz == 42.0f);
     const cairn_scene_joint *hinge = &scene->joints[0];
     assert_int_equal(hinge->kind, 3);
     assert_true(hinge->axis_a.x == 1.0f && hinge->axis_b.x == 1.0f);
