@@ -3,13 +3,13 @@
 # determinism contract (docs/DETERMINISM.md) and is public to dependents; the rest is hygiene.
 
 # A negative control breaks the contract in one way on purpose, so that the golden matrix can show
-# that it notices: "contraction", or a number of sim/negative_control.h.
+# that it notices: "contraction", or "faults": those of sim/negative_control.h, to be chosen from.
 set(CAIRN_NEGATIVE_CONTROL "" CACHE STRING "Break the determinism contract in this way")
 set(contract -ffp-contract=off)
 if(CAIRN_NEGATIVE_CONTROL STREQUAL "contraction")
     set(contract -ffp-contract=fast)
-elseif(CAIRN_NEGATIVE_CONTROL)
-    set(control CAIRN_NEGATIVE_CONTROL=${CAIRN_NEGATIVE_CONTROL})
+elseif(CAIRN_NEGATIVE_CONTROL STREQUAL "faults")
+    set(control CAIRN_NEGATIVE_CONTROLS)
 endif()
 
 add_library(cairn_float INTERFACE)

@@ -104,8 +104,8 @@ static inline normal_view view_of(const group *g, lanes3 t2, lanes3 at_c, lanes3
 static inline lanes at_point(normal_view view, const point_lanes *point) {
     const lanes about_1 = point->b * view.about_1;
     const lanes about_2 = point->a * view.about_2;
-    return control_sum_reordered ? view.along + (about_1 - about_2)
-                                 : view.along + about_1 - about_2;
+    return control_sum_reordered() ? view.along + (about_1 - about_2)
+                                   : view.along + about_1 - about_2;
 }
 
 // Adds `impulse` at the point to the view and to the sum of impulses.
@@ -221,7 +221,7 @@ static void warm_start(const cairn_solve *solve, uint32_t begin, uint32_t end) {
 static void bounce(const cairn_solve *solve, uint32_t begin, uint32_t end) {
     group *groups = solve->contact_groups;
     const lanes zero = lanes_all(0.0f);
-    const lanes least = lanes_all(control_lanes_meddle ? -1.0f : 0.0f);
+    const lanes least = lanes_all(control_lanes_meddle() ? -1.0f : 0.0f);
     for (uint32_t i = begin; i < end; ++i) {
         group *g = &groups[i];
         if (g->bouncy == 0) {

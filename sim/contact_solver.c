@@ -17,7 +17,7 @@ bool cairn_pair_solved(const cairn_world *world, uint32_t body_a, uint32_t body_
 }
 
 static uint32_t nth(uint32_t index, uint32_t count) {
-    return control_constraints_reversed ? count - 1 - index : index;
+    return control_constraints_reversed() ? count - 1 - index : index;
 }
 
 static void assign_batches(cairn_world *world) {

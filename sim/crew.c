@@ -52,7 +52,7 @@ static void crew_task(void *argument, uint32_t worker) {
     if (worker == 0) {
         crew->lead(crew->argument);
         atomic_store_explicit(&crew->offer, CLOSED << STAGE_SHIFT, memory_order_release);
-    } else if (control_helpers_keep_mode) {
+    } else if (control_helpers_keep_mode()) {
         help_until_closed(crew);
     } else {
         const uint64_t mode = cairn_float_enter();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Faults that a determinism test must notice, compiled in on purpose: a build of the golden checker
-// with -DCAIRN_NEGATIVE_CONTROL=n (n of the list) must print other hashes. A test that cannot fail
-// is no evidence. Without the define every one of these is false and costs nothing.
+// Faults that a determinism test must notice, put in on purpose: a build with
+// CAIRN_NEGATIVE_CONTROLS has them all, the golden checker chooses one (--fault N) and must then
+// see other hashes. A test that cannot fail is no evidence. In every other build each of these is
+// false and costs nothing.
 //   1  a restore loses the accumulated impulses that warm start needs
 //   2  constraints are taken in another order
 //   3  a sum of three terms is added in another order
@@ -14,14 +15,30 @@
 
 #include <stdbool.h>
 
-#ifndef CAIRN_NEGATIVE_CONTROL
-#define CAIRN_NEGATIVE_CONTROL 0
+#ifdef CAIRN_NEGATIVE_CONTROLS
+extern unsigned cairn_negative_control; // the golden checker's; 0 for none
+#else
+enum { cairn_negative_control = 0 };
 #endif
 
-static const bool control_restore_forgets_impulses = CAIRN_NEGATIVE_CONTROL == 1;
-static const bool control_constraints_reversed = CAIRN_NEGATIVE_CONTROL == 2;
-static const bool control_sum_reordered = CAIRN_NEGATIVE_CONTROL == 3;
-static const bool control_colours_mixed = CAIRN_NEGATIVE_CONTROL == 4;
-static const bool control_lanes_meddle = CAIRN_NEGATIVE_CONTROL == 5;
-static const bool control_workers_reorder = CAIRN_NEGATIVE_CONTROL == 6;
-static const bool control_helpers_keep_mode = CAIRN_NEGATIVE_CONTROL == 7;
+static inline bool control_restore_forgets_impulses(void) {
+    return cairn_negative_control == 1;
+}
+static inline bool control_constraints_reversed(void) {
+    return cairn_negative_control == 2;
+}
+static inline bool control_sum_reordered(void) {
+    return cairn_negative_control == 3;
+}
+static inline bool control_colours_mixed(void) {
+    return cairn_negative_control == 4;
+}
+static inline bool control_lanes_meddle(void) {
+    return cairn_negative_control == 5;
+}
+static inline bool control_workers_reorder(void) {
+    return cairn_negative_control == 6;
+}
+static inline bool control_helpers_keep_mode(void) {
+    return cairn_negative_control == 7;
+}

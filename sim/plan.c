@@ -60,7 +60,7 @@ static void colour_links(cairn_plan *plan, uint32_t moving_count) {
 }
 
 static uint32_t cell_of(const cairn_link *link) {
-    const uint32_t colour = control_colours_mixed ? link->colour / 2 * 2 : link->colour;
+    const uint32_t colour = control_colours_mixed() ? link->colour / 2 * 2 : link->colour;
     return colour * CAIRN_LINK_KINDS + link->kind;
 }
 

@@ -142,7 +142,7 @@ cairn_status cairn_world_load(cairn_world *world, const void *bytes, size_t size
     at += sizeof(save_header);
     bool differed[CAIRN_ARRAY_COUNT];
     restore_all(world, at, differed);
-    if (control_restore_forgets_impulses) {
+    if (control_restore_forgets_impulses()) {
         forget_impulses(world);
     }
     cairn_world_derive(world, differed);

@@ -94,8 +94,8 @@ static void run_groups(const void *context, uint32_t begin, uint32_t end) {
 }
 
 static uint32_t colour_at(const cairn_world *world, uint32_t index) {
-    const bool back =
-        control_constraints_reversed || (control_workers_reorder && world->crew.parallel != NULL);
+    const bool back = control_constraints_reversed() ||
+                      (control_workers_reorder() && world->crew.parallel != NULL);
     return back ? CAIRN_COLOURS - 1 - index : index;
 }
 

@@ -4,6 +4,7 @@
 //        golden --check F         compares with the lines of the file F
 //          [--lanes N|all]        in steps of so many lanes, or of 1, 4, 8 and 16 in turn
 //          [--workers N|all]      by so many workers, or by 1 to 8 in turn
+//          [--fault N]            with a fault of sim/negative_control.h, where they are built in
 // Half way through, each scene is saved and goes on in a fresh world. Needs nothing but base and
 // sim, and a pool of threads for workers where there are any, so that it runs wherever they do.
 
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/negative_control.h"
 #include "tests/sim/golden_hands.h"
 #include "tests/sim/golden_scenes.h"
 
@@ -148,6 +150,20 @@ static bool choose(const char *text, choices all, choices *out) {
     return false;
 }
 
+#ifdef CAIRN_NEGATIVE_CONTROLS
+unsigned cairn_negative_control = 0;
+
+static bool commit_fault(const char *text) {
+    cairn_negative_control = (unsigned)strtoul(text, NULL, 10);
+    return cairn_negative_control != 0;
+}
+#else
+static bool commit_fault(const char *text) {
+    (void)text;
+    return false;
+}
+#endif
+
 typedef struct options {
     const char *expected; // NULL: print
     choices lanes;
@@ -164,8 +180,10 @@ static bool parse(int argc, char **argv, options *out) {
             out->expected = argv[i + 1];
         } else if (strcmp(argv[i], "--lanes") == 0) {
             ok = choose(argv[i + 1], lanes, &out->lanes);
+        } else if (strcmp(argv[i], "--workers") == 0) {
+            ok = choose(argv[i + 1], workers, &out->workers);
         } else {
-            ok = strcmp(argv[i], "--workers") == 0 && choose(argv[i + 1], workers, &out->workers);
+            ok = strcmp(argv[i], "--fault") == 0 && commit_fault(argv[i + 1]);
         }
     }
     return ok && (out->expected != NULL || out->lanes.count * out->workers.count == 1);
@@ -175,7 +193,8 @@ int main(int argc, char **argv) {
     checker check = {.expected = NULL};
     options chosen;
     if (!parse(argc, argv, &chosen)) {
-        printf("usage: golden [--check FILE] [--lanes 1|4|8|16|all] [--workers 1..8|all]\n");
+        printf("usage: golden [--check FILE] [--lanes 1|4|8|16|all] [--workers 1..8|all]"
+               " [--fault N]\n");
         return 2;
     }
     if (chosen.expected != NULL) {
