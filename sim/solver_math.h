@@ -67,6 +67,7 @@ static inline float row_mass(const cairn_classic_body *a, cairn_vec3 arm_a,
     const float linear = a->inverse_mass + b->inverse_mass;
     const float turn_a = row_turn(a, arm_a, axis);
     const float turn_b = row_turn(b, arm_b, axis);
-    const float sum = control_sum_reordered() ? linear + (turn_a + turn_b) : linear + turn_a + turn_b;
+    const float sum =
+        control_sum_reordered() ? linear + (turn_a + turn_b) : linear + turn_a + turn_b;
     return sum > 0.0f ? 1.0f / sum : 0.0f;
 }
