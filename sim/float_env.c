@@ -70,11 +70,38 @@ void cairn_float_leave(uint64_t saved) {
 
 // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: the last term is lost when the product is rounded before the
 // sum, and kept when both are one instruction.
-bool cairn_float_contract_ok(void) {
+static bool sum_ok(void) {
     volatile const float factor = 1.000244140625f;
     volatile const float rounded = -1.00048828125f;
     const float a = factor;
     const float b = rounded;
     const float sum = a * a + b;
     return sum == 0.0f;
+}
+
+// The same in four sums by turns of sign, as in a product of quaternions. There is an instruction
+// for those too, and gcc 12 used it where it had been told not to contract. A volatile pointer
+// hides what is summed.
+static bool turns_ok(void) {
+    static const float hidden[8] = {1.000244140625f, 1.000244140625f, 1.000244140625f,
+        1.000244140625f, 1.00048828125f, -1.00048828125f, 1.00048828125f, -1.00048828125f};
+    const float *volatile const hiding = hidden;
+    const float *const a = hiding;
+    const float *const b = a + 4;
+    float sums[4];
+    float *volatile const shown = sums;
+    float *const out = shown;
+    const float s0 = a[0] * a[0] - b[0];
+    const float s1 = a[1] * a[1] + b[1];
+    const float s2 = a[2] * a[2] - b[2];
+    const float s3 = a[3] * a[3] + b[3];
+    out[0] = s0;
+    out[1] = s1;
+    out[2] = s2;
+    out[3] = s3;
+    return sums[0] == 0.0f && sums[1] == 0.0f && sums[2] == 0.0f && sums[3] == 0.0f;
+}
+
+bool cairn_float_contract_ok(void) {
+    return sum_ok() && turns_ok();
 }
