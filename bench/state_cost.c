@@ -17,6 +17,7 @@
 typedef struct subject {
     const bench_scene *scene;
     cairn_world *world;
+    cairn_world *fork;
     unsigned char *saved;
     unsigned char *other; // as large, for what else is written
     size_t saved_size;
@@ -51,6 +52,19 @@ static void load(subject *s) {
 // What a save cannot be faster than.
 static void copy(subject *s) {
     memcpy(s->other, s->saved, s->saved_size);
+}
+
+static void drop_fork(subject *s) {
+    cairn_world_destroy(s->fork);
+    s->fork = NULL;
+}
+
+static void make_fork(subject *s) {
+    bench_require(cairn_world_fork(s->world, &s->fork) == CAIRN_OK, "fork failed");
+}
+
+static void copy_world(subject *s) {
+    bench_require(cairn_world_copy(s->fork, s->world) == CAIRN_OK, "copy failed");
 }
 
 static void hash(subject *s) {
@@ -94,6 +108,7 @@ static subject subject_create(const bench_scene *scene, uint32_t steps) {
 
 static void subject_destroy(subject *s) {
     cairn_world_destroy(s->world);
+    cairn_world_destroy(s->fork);
     free(s->saved);
     free(s->other);
 }
@@ -145,6 +160,8 @@ static void measure_pile(list *out) {
     size_of(out, &s, "saved", s.saved_size, 0.8e6);
     time_of(out, &s, "save", nothing, save, 60.0);
     time_of(out, &s, "load", nothing, load, 60.0);
+    time_of(out, &s, "fork", drop_fork, make_fork, 1000.0);
+    time_of(out, &s, "copy after a step", step, copy_world, 0.0);
     time_of(out, &s, "plain copy", nothing, copy, 0.0);
     time_of(out, &s, "full hash", step, hash, 40.0);
     load(&s);

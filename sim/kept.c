@@ -72,6 +72,21 @@ void cairn_kept_destroy(cairn_kept *kept) {
     }
 }
 
+// Blocks beyond those that are, or were when the sum was made, say nothing.
+void cairn_kept_copy(cairn_kept *to, const cairn_kept *from, const cairn_settings *settings) {
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        const cairn_kept_array *source = &from->arrays[array];
+        cairn_kept_array *target = &to->arrays[array];
+        const uint32_t live = cairn_array_count(settings, array);
+        const uint32_t blocks =
+            blocks_of(live > source->count ? live : source->count, source->shift);
+        memcpy(target->changed, source->changed, blocks);
+        memcpy(target->leaves, source->leaves, blocks * sizeof source->leaves[0]);
+        target->sum = source->sum;
+        target->count = source->count;
+    }
+}
+
 void cairn_kept_touch_body(cairn_world *world, uint32_t slot) {
     cairn_kept_touch(world, CAIRN_ARRAY_BODY_IDS, slot);
     cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, slot);

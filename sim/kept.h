@@ -25,6 +25,8 @@ struct cairn_kept {
 // NULL when there is no memory. Everything begins as changed.
 cairn_kept *cairn_kept_create(const cairn_settings *settings);
 void cairn_kept_destroy(cairn_kept *kept); // NULL is allowed
+// Into a new one of equal capacities: what `from` keeps of a state with these settings.
+void cairn_kept_copy(cairn_kept *to, const cairn_kept *from, const cairn_settings *settings);
 
 // Element `index` of the array was, or may have been, written.
 static inline void cairn_kept_touch(cairn_world *world, cairn_array array, uint32_t index) {

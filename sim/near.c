@@ -71,7 +71,7 @@ static void carve_all(cairn_near *near, carver *from, const cairn_world_def *def
 bool cairn_near_create(cairn_near *near, const cairn_world_def *def) {
     carver measure = {.memory = NULL};
     carve_all(near, &measure, def);
-    near->memory = calloc(1, measure.at);
+    near->memory = malloc(measure.at);
     near->size = measure.at;
     if (near->memory == NULL) {
         return false;

@@ -73,7 +73,7 @@ typedef struct cairn_near {
     void *broad_phase;
 } cairn_near;
 
-// Zero-filled memory for a world of this def.
+// Memory for a world of this def, not cleared; *near must be zero.
 bool cairn_near_create(cairn_near *near, const cairn_world_def *def);
 void cairn_near_destroy(cairn_near *near);
 // Overwrites all of it; for tests.

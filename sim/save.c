@@ -91,6 +91,11 @@ static void forget_impulses(cairn_world *world) {
     cairn_kept_touch_from(world, CAIRN_ARRAY_CONTACTS, 0);
 }
 
+// Where the bytes of each array are to be taken from.
+typedef struct source {
+    const void *arrays[CAIRN_ARRAY_COUNT];
+} source;
+
 // Copies what differs and marks it for the hash, run by run of the hash's blocks: after a rollback
 // of some ticks most of a world is as it was, and what follows from that may be kept. Returns
 // whether anything differed.
@@ -119,19 +124,20 @@ static bool restore(cairn_world *world, cairn_array array, const unsigned char *
     return differed;
 }
 
-static void restore_all(
-    cairn_world *world, const unsigned char *at, bool differed[CAIRN_ARRAY_COUNT]) {
-    // The settings come first, and with them how much there is of everything else.
+// The settings come first, and with them how much there is of everything else.
+static void restore_all(cairn_world *world, const source *from) {
     const cairn_settings before = *world->state.settings;
-    memcpy(world->state.settings, at, sizeof before);
-    at += sizeof before;
-    differed[CAIRN_ARRAY_SETTINGS] = true;
+    bool differed[CAIRN_ARRAY_COUNT] = {[CAIRN_ARRAY_SETTINGS] = true};
+    memcpy(world->state.settings, from->arrays[CAIRN_ARRAY_SETTINGS], sizeof before);
     for (cairn_array array = 1; array < CAIRN_ARRAY_COUNT; ++array) {
         differed[array] =
-            restore(world, array, at) ||
+            restore(world, array, from->arrays[array]) ||
             cairn_array_count(&before, array) != cairn_array_count(world->state.settings, array);
-        at += live_size(world->state.settings, array);
     }
+    if (control_restore_forgets_impulses()) {
+        forget_impulses(world);
+    }
+    cairn_world_derive(world, differed);
 }
 
 cairn_status cairn_world_load(cairn_world *world, const void *bytes, size_t size) {
@@ -140,11 +146,28 @@ cairn_status cairn_world_load(cairn_world *world, const void *bytes, size_t size
         return CAIRN_MALFORMED;
     }
     at += sizeof(save_header);
-    bool differed[CAIRN_ARRAY_COUNT];
-    restore_all(world, at, differed);
-    if (control_restore_forgets_impulses()) {
-        forget_impulses(world);
+    cairn_settings settings;
+    memcpy(&settings, at, sizeof settings);
+    source from;
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        from.arrays[array] = at;
+        at += live_size(&settings, array);
     }
-    cairn_world_derive(world, differed);
+    restore_all(world, &from);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_world_copy(cairn_world *to, const cairn_world *from) {
+    if (memcmp(to->state.settings, from->state.settings, CAIRN_SETTINGS_DEF_WORDS * 4) != 0) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    if (to == from) {
+        return CAIRN_OK;
+    }
+    source arrays;
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        arrays.arrays[array] = cairn_state_array(&from->state, array);
+    }
+    restore_all(to, &arrays);
     return CAIRN_OK;
 }

@@ -83,9 +83,8 @@ bool cairn_scratch_create(cairn_scratch *scratch, const cairn_world_def *def, ui
     cairn_kernel_of(1, &scratch->substeps.single);
     carver measure = {.memory = NULL};
     carve_all(scratch, &measure, def);
-    // Zero pages that nobody has touched cost nothing, so the memory is not cleared by hand.
     scratch->size = measure.at + CAIRN_CACHE_LINE;
-    scratch->memory = calloc(1, scratch->size);
+    scratch->memory = malloc(scratch->size);
     if (scratch->memory == NULL) {
         return false;
     }

@@ -161,6 +161,15 @@ cairn_world_def cairn_world_def_default(void);
 cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out);
 void cairn_world_destroy(cairn_world *world); // NULL is allowed
 
+// A new world with the def, the state and the lanes of `from`: both go on to equal hashes. No stage
+// probe, no helpers and no events go along. Costs what lives in the world, not what it has room
+// for; `from` must not be stepped meanwhile. CAIRN_OUT_OF_MEMORY: *out is NULL. Pair with
+// cairn_world_destroy.
+cairn_status cairn_world_fork(const cairn_world *from, cairn_world **out);
+// Makes the state of `to` that of `from`, as a load of its save would: allocates nothing, and
+// writes only what differs. CAIRN_INVALID_ARGUMENT when the defs are not equal; `to` is unchanged.
+cairn_status cairn_world_copy(cairn_world *to, const cairn_world *from);
+
 // The def the world was created with.
 const cairn_world_def *cairn_world_settings(const cairn_world *world);
 

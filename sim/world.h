@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Private to the room: the memory of a world.
+
+#include "sim/state.h"
+
+// A world of a sound def without any state yet, its kept leaves zero, everything else of its memory
+// undefined. `lanes`: a width that there is, or 0. NULL when there is no memory.
+cairn_world *cairn_world_allocate(const cairn_world_def *def, uint32_t lanes);

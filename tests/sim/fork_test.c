@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+
+// A fork and a copy go on as what they were made from does, and apart from it.
+
+#include "tests/sim/world_kit.h"
+
+#include "sim/state.h"
+#include "tests/sim/golden_scenes.h"
+
+enum { TICKS_TOGETHER = 20 };
+
+static cairn_world *fork_of(const cairn_world *world) {
+    cairn_world *fork = NULL;
+    assert_int_equal(cairn_world_fork(world, &fork), CAIRN_OK);
+    return fork;
+}
+
+static void expect_equal(const cairn_world *a, const cairn_world *b, const char *name) {
+    if (!cairn_hash_equal(kit_hash(a), kit_hash(b)) ||
+        !cairn_hash_equal(cairn_world_hash_fresh(a).full, cairn_world_hash_fresh(b).full)) {
+        fail_msg("%s: they differ at tick %u", name, (unsigned)cairn_world_tick(a));
+    }
+}
+
+static void go_on_together(const golden_scene *scene, cairn_world *a, cairn_world *b) {
+    expect_equal(a, b, scene->name);
+    for (int i = 0; i < TICKS_TOGETHER; ++i) {
+        golden_step(scene, a);
+        golden_step(scene, b);
+        expect_equal(a, b, scene->name);
+    }
+}
+
+static cairn_world *halfway(const golden_scene *scene) {
+    cairn_world *world = golden_create(scene);
+    assert_non_null(world);
+    scene->build(world);
+    for (uint32_t i = 0; i < scene->ticks / 2; ++i) {
+        golden_step(scene, world);
+        if (i % 3 == 0) {
+            (void)kit_hash(world);
+        }
+    }
+    return world;
+}
+
+static bool small(const cairn_world *world) {
+    return cairn_world_counts_read(world).bodies < 500;
+}
+
+static void a_fork_in_mid_play_goes_on_equal(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < golden_scene_count; ++i) {
+        const golden_scene *scene = &golden_scenes[i];
+        cairn_world *world = halfway(scene);
+        if (small(world)) {
+            cairn_world *fork = fork_of(world);
+            go_on_together(scene, world, fork);
+            cairn_world_poison(fork, 0xaa);
+            cairn_world *again = fork_of(fork);
+            cairn_world_destroy(fork);
+            go_on_together(scene, world, again);
+            cairn_world_destroy(again);
+        }
+        cairn_world_destroy(world);
+    }
+}
+
+static void a_copy_in_mid_play_goes_on_equal(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < golden_scene_count; ++i) {
+        const golden_scene *scene = &golden_scenes[i];
+        cairn_world *world = halfway(scene);
+        if (small(world)) {
+            cairn_world *other = golden_create(scene);
+            assert_non_null(other);
+            assert_int_equal(cairn_world_copy(other, world), CAIRN_OK);
+            go_on_together(scene, world, other);
+            golden_step(scene, other);
+            assert_int_equal(cairn_world_copy(other, world), CAIRN_OK);
+            go_on_together(scene, world, other);
+            cairn_world_destroy(other);
+        }
+        cairn_world_destroy(world);
+    }
+}
+
+static cairn_world *play(void) {
+    cairn_world *world = kit_world(NULL);
+    (void)kit_ground(world, 0.5f);
+    for (int i = 0; i < 10; ++i) {
+        (void)kit_sphere(world, vec3(0.0f, 1.0f + (float)i, 0.0f), 0.5f, 1000.0f, 0.5f);
+    }
+    kit_run(world, 30);
+    return world;
+}
+
+static void what_is_done_to_one_does_not_reach_the_other(void **state) {
+    (void)state;
+    cairn_world *world = play();
+    const cairn_hash128 before = kit_hash(world);
+    cairn_world *fork = fork_of(world);
+    assert_int_equal(cairn_body_destroy(fork, 3), CAIRN_OK);
+    (void)kit_sphere(fork, vec3(4.0f, 1.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
+    kit_run(fork, 10);
+    const cairn_hash128 forked = kit_hash(fork);
+    assert_true(cairn_hash_equal(kit_hash(world), before));
+    assert_false(cairn_hash_equal(forked, before));
+    kit_run(world, 10);
+    assert_true(cairn_hash_equal(kit_hash(fork), forked));
+    cairn_world_destroy(world);
+    kit_run(fork, 10);
+    cairn_world_destroy(fork);
+}
+
+// Slots that are free are taken in the same order, and in both.
+static void ids_go_on_equal(void **state) {
+    (void)state;
+    cairn_world *world = play();
+    assert_int_equal(cairn_body_destroy(world, 4), CAIRN_OK);
+    assert_int_equal(cairn_body_destroy(world, 7), CAIRN_OK);
+    cairn_world *fork = fork_of(world);
+    for (int i = 0; i < 4; ++i) {
+        const cairn_vec3 at = vec3(0.0f, 20.0f + (float)i, 0.0f);
+        assert_int_equal(
+            kit_sphere(world, at, 0.5f, 1000.0f, 0.5f), kit_sphere(fork, at, 0.5f, 1000.0f, 0.5f));
+    }
+    expect_equal(world, fork, "play");
+    cairn_world_destroy(world);
+    cairn_world_destroy(fork);
+}
+
+static void a_fork_has_the_lanes_and_no_events(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    assert_int_equal(cairn_world_set_lanes(world, 1), CAIRN_OK);
+    (void)kit_ground(world, 0.5f);
+    (void)kit_sphere(world, vec3(0.0f, 0.5f, 0.0f), 0.5f, 1000.0f, 0.5f);
+    kit_run(world, 1);
+    uint32_t count = 0;
+    (void)cairn_world_contact_events(world, &count);
+    assert_int_equal(count, 1);
+    cairn_world *fork = fork_of(world);
+    assert_int_equal(cairn_world_lanes(fork), 1);
+    (void)cairn_world_contact_events(fork, &count);
+    assert_int_equal(count, 0);
+    cairn_world_destroy(world);
+    cairn_world_destroy(fork);
+}
+
+static void a_copy_between_unlike_worlds_is_refused(void **state) {
+    (void)state;
+    cairn_world_def def = cairn_world_def_default();
+    cairn_world *world = play();
+    def.seed = 1;
+    cairn_world *other = kit_world(&def);
+    const cairn_hash128 before = kit_hash(other);
+    assert_int_equal(cairn_world_copy(other, world), CAIRN_INVALID_ARGUMENT);
+    assert_true(cairn_hash_equal(kit_hash(other), before));
+    assert_int_equal(cairn_world_copy(world, world), CAIRN_OK);
+    cairn_world_destroy(world);
+    cairn_world_destroy(other);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fork_in_mid_play_goes_on_equal),
+        cmocka_unit_test(a_copy_in_mid_play_goes_on_equal),
+        cmocka_unit_test(what_is_done_to_one_does_not_reach_the_other),
+        cmocka_unit_test(ids_go_on_equal),
+        cmocka_unit_test(a_fork_has_the_lanes_and_no_events),
+        cmocka_unit_test(a_copy_between_unlike_worlds_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
