@@ -2,7 +2,7 @@
 #pragma once
 
 // What a recording's chunks hold, as plain structs; schema/recording.fbs is normative. The file
-// format around them (magic, lengths, checksums, cutting anywhere) is server/recording_file.h.
+// format around them (magic, lengths, checksums, cutting anywhere) is recording/file.h.
 
 #include <stddef.h>
 #include <stdint.h>

@@ -94,6 +94,12 @@ bool cairn_history_root(const cairn_history *history, uint64_t tick, cairn_hash1
     return true;
 }
 
+const cairn_command *cairn_history_commands(
+    const cairn_history *history, uint64_t tick, uint32_t *count) {
+    *count = cairn_history_command_count(history, tick);
+    return commands_of(history, tick);
+}
+
 uint32_t cairn_history_command_count(const cairn_history *history, uint64_t tick) {
     CAIRN_ASSERT(holds(history, tick));
     return history->ticks[tick % history->capacity].command_count;

@@ -30,7 +30,10 @@ uint64_t cairn_history_end(const cairn_history *history);      // one past the l
 // The full root after stepping `tick`. False when it is not held.
 bool cairn_history_root(const cairn_history *history, uint64_t tick, cairn_hash128 *out);
 
-// Commands of a tick that is held.
+// The commands of a tick that is held, as they were added; they last until the next addition.
+const cairn_command *cairn_history_commands(
+    const cairn_history *history, uint64_t tick, uint32_t *count);
+// How many these are.
 uint32_t cairn_history_command_count(const cairn_history *history, uint64_t tick);
 
 // A run of ticks in wire form; the arrays are the caller's.

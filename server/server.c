@@ -204,7 +204,7 @@ cairn_status cairn_server_create(const cairn_server_config *config, cairn_server
 
 static void end_recording(cairn_server *server) {
     if (server->recorder != NULL) {
-        cairn_recorder_end(server->recorder, server->room.history);
+        cairn_recorder_end(server->recorder);
     }
 }
 
@@ -292,14 +292,17 @@ void cairn_server_receive(cairn_server *server, uint64_t now_ns, const cairn_add
     take_events(server);
 }
 
-static void advance_recorder(cairn_server *server) {
+static void record_tick(cairn_server *server) {
     if (server->recorder == NULL || cairn_recorder_failed(server->recorder)) {
         return;
     }
-    cairn_recorder_advance(server->recorder, server->room.history);
-    if (cairn_world_tick(server->room.world) % (RECORDED_KEYFRAME_S * server->room.tick_rate_hz) ==
-        0) {
-        cairn_recorder_keyframe(server->recorder, server->room.world, server->room.history);
+    const cairn_room *room = &server->room;
+    uint64_t tick = cairn_world_tick(room->world);
+    uint32_t count;
+    const cairn_command *commands = cairn_history_commands(room->history, tick - 1, &count);
+    cairn_recorder_tick(server->recorder, tick - 1, commands, count, room->hash.full);
+    if (tick % (RECORDED_KEYFRAME_S * room->tick_rate_hz) == 0) {
+        cairn_recorder_keyframe(server->recorder, room->world);
     }
     if (cairn_recorder_failed(server->recorder)) {
         cairn_server_tell(server, CAIRN_LOG_ERROR, "recording_failed", 0,
@@ -316,7 +319,7 @@ static void run_tick(cairn_server *server) {
         cairn_histogram_add(&server->tick_cost_ns, server->statistics.tick_cost_ns_last);
     }
     cairn_pacing_step(&server->pacing);
-    advance_recorder(server);
+    record_tick(server);
 }
 
 static void run_turn(cairn_server *server, uint64_t now_ns) {

@@ -4,10 +4,10 @@
 // The inside of a server, shared by server.c, session.c and view.c. Nobody else includes this.
 
 #include "net/netcode_server.h"
+#include "recording/recorder.h"
 #include "schema/codec.h"
 #include "server/log.h"
 #include "server/pacing.h"
-#include "server/recorder.h"
 #include "server/room.h"
 #include "server/server.h"
 #include "server/session.h"

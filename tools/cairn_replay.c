@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recording/walk.h"
 #include "tools/flags.h"
 #include "tools/replay/verify.h"
-#include "tools/replay/walk.h"
 #include "tools/system.h"
 
 enum { EXIT_SAME = 0, EXIT_DIFFERS = 1, EXIT_UNREADABLE = 2 };

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "bridge/wire.h"
-#include "server/recording_file.h"
+#include "recording/file.h"
 #include "tests/server/story.h"
 
 static story s;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/replay/walk.h"
+#include "recording/walk.h"
 
 typedef enum cairn_verdict {
     CAIRN_VERDICT_SAME = 0,  // all there is verifies; the file may be cut off all the same

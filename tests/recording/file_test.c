@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/checksum.h"
-#include "server/recording_file.h"
+#include "recording/file.h"
 
 // A recording of three chunks with payloads of 5, 16 and 3 bytes: all paddings but none.
 enum { FILE_SIZE_MAX = 256, CHUNKS = 3 };

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The recording as it grows: start chunk, ticks chunks, end chunk, handed to a writer piece by
-// piece. It reads the room's history, so it adds nothing to a tick but its own encoding.
+// The recording as it grows: start chunk, ticks chunks, keyframes, end chunk, handed to a writer
+// piece by piece. Whoever steps a world can keep one: a server, a client, a tool.
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
-#include "server/history.h"
 #include "sim/sim.h"
 
 typedef struct cairn_recorder cairn_recorder;
 
 typedef struct cairn_recorder_config {
-    uint32_t ticks_per_chunk; // at most half of what the history holds
+    uint32_t ticks_per_chunk; // > 0: this many are lost when the machine stops
     uint32_t commands_per_tick_max;
     size_t state_size_max;
     const char *scene_name;
@@ -31,15 +30,17 @@ void cairn_recorder_destroy(cairn_recorder *recorder); // NULL is allowed; does 
 // Writes the file's head and the start chunk with the world as it is. Once, before all others.
 // False when there is no memory for the state or it is longer than state_size_max.
 bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world);
-// Call after each tick: writes a chunk when enough ticks are in the history.
-void cairn_recorder_advance(cairn_recorder *recorder, const cairn_history *history);
+// Call after each step: the world's tick before it, its sorted commands (at most
+// commands_per_tick_max) and the full root after it. Ticks come one after the other (asserted). A
+// chunk is written when enough ticks wait.
+void cairn_recorder_tick(cairn_recorder *recorder, uint64_t tick, const cairn_command *commands,
+    uint32_t command_count, cairn_hash128 root);
 // Writes what waits and then the full state, so that who steps the recording again can tell a
-// difference to the field. The history ends at the world's tick. A state longer than state_size_max
-// is left out.
-void cairn_recorder_keyframe(
-    cairn_recorder *recorder, const cairn_world *world, const cairn_history *history);
+// difference to the field and can begin here. The world has stepped the last tick told (asserted).
+// A state longer than state_size_max is left out.
+void cairn_recorder_keyframe(cairn_recorder *recorder, const cairn_world *world);
 // Writes what is left and the end chunk. Nothing is written after it.
-void cairn_recorder_end(cairn_recorder *recorder, const cairn_history *history);
+void cairn_recorder_end(cairn_recorder *recorder);
 
 bool cairn_recorder_failed(const cairn_recorder *recorder); // the writer answered false
 uint64_t cairn_recorder_bytes(const cairn_recorder *recorder);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "recording/file.h"
 #include "schema/codec.h"
-#include "server/recording_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

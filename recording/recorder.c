@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
-#include "server/recorder.h"
+#include "recording/recorder.h"
 
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "bridge/wire.h"
+#include "recording/file.h"
 #include "schema/codec.h"
-#include "server/recording_file.h"
 
 struct cairn_recorder {
     cairn_recorder_config config;
     cairn_encoder *encoder;
-    uint8_t *state; // room for state_size_max
-    cairn_wire_tick *ticks;
-    cairn_wire_command *commands;
-    uint32_t command_capacity;
+    uint8_t *state;         // room for state_size_max
+    cairn_wire_tick *ticks; // [ticks_per_chunk], those that wait to be written
+    uint32_t tick_count;
+    cairn_wire_command *commands; // of these ticks
+    uint32_t command_count;
     uint64_t first_tick;
-    uint64_t next_tick; // to be written
+    uint64_t next_tick; // to be told
     uint64_t bytes;
     bool open;   // between start and end
     bool failed; // the writer answered false; nothing is written after that
@@ -33,7 +35,6 @@ cairn_status cairn_recorder_create(const cairn_recorder_config *config, cairn_re
         most * sizeof *recorder->commands + config->ticks_per_chunk * sizeof *recorder->ticks;
     size_t largest = config->state_size_max > ticks_size ? config->state_size_max : ticks_size;
     recorder->config = *config;
-    recorder->command_capacity = (uint32_t)most;
     recorder->encoder = cairn_encoder_create(largest + 4096);
     recorder->state = malloc(config->state_size_max);
     recorder->ticks = malloc(config->ticks_per_chunk * sizeof *recorder->ticks);
@@ -114,52 +115,51 @@ bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world) {
     return true;
 }
 
-static void write_ticks(cairn_recorder *recorder, const cairn_history *history) {
-    cairn_history_run run = {
-        .ticks = recorder->ticks,
-        .tick_capacity = recorder->config.ticks_per_chunk,
-        .commands = recorder->commands,
-        .command_capacity = recorder->command_capacity,
-    };
-    cairn_history_read(history, recorder->next_tick, &run);
-    if (run.tick_count == 0) {
+static void write_ticks(cairn_recorder *recorder) {
+    if (recorder->tick_count == 0) {
         return;
     }
     const cairn_chunk chunk = {
         .kind = CAIRN_CHUNK_TICKS,
-        .ticks = {.ticks = run.ticks,
-            .tick_count = run.tick_count,
-            .commands = run.commands,
-            .command_count = run.command_count},
+        .ticks = {.ticks = recorder->ticks,
+            .tick_count = recorder->tick_count,
+            .commands = recorder->commands,
+            .command_count = recorder->command_count},
     };
     write_chunk(recorder, &chunk);
-    recorder->next_tick += run.tick_count;
+    recorder->tick_count = 0;
+    recorder->command_count = 0;
 }
 
-void cairn_recorder_advance(cairn_recorder *recorder, const cairn_history *history) {
-    uint64_t waiting = cairn_history_end(history) - recorder->next_tick;
-    if (recorder->open && waiting >= recorder->config.ticks_per_chunk) {
-        write_ticks(recorder, history);
-    }
-}
-
-// A chunk has room for ticks_per_chunk; more may wait.
-static void write_all_ticks(cairn_recorder *recorder, const cairn_history *history) {
-    uint64_t before;
-    do {
-        before = recorder->next_tick;
-        write_ticks(recorder, history);
-    } while (recorder->next_tick > before);
-}
-
-void cairn_recorder_keyframe(
-    cairn_recorder *recorder, const cairn_world *world, const cairn_history *history) {
-    if (!recorder->open) {
+void cairn_recorder_tick(cairn_recorder *recorder, uint64_t tick, const cairn_command *commands,
+    uint32_t command_count, cairn_hash128 root) {
+    if (!recorder->open || recorder->failed) {
         return;
     }
-    write_all_ticks(recorder, history);
+    CAIRN_ASSERT(tick == recorder->next_tick);
+    CAIRN_ASSERT(command_count <= recorder->config.commands_per_tick_max);
+    recorder->ticks[recorder->tick_count++] = (cairn_wire_tick){.tick = tick,
+        .root_lo = root.lo,
+        .root_hi = root.hi,
+        .first_command = recorder->command_count,
+        .command_count = command_count};
+    for (uint32_t i = 0; i < command_count; ++i) {
+        recorder->commands[recorder->command_count++] = cairn_command_to_wire(&commands[i]);
+    }
+    recorder->next_tick = tick + 1;
+    if (recorder->tick_count == recorder->config.ticks_per_chunk) {
+        write_ticks(recorder);
+    }
+}
+
+void cairn_recorder_keyframe(cairn_recorder *recorder, const cairn_world *world) {
+    if (!recorder->open || recorder->failed) {
+        return;
+    }
+    CAIRN_ASSERT(recorder->next_tick == cairn_world_tick(world));
+    write_ticks(recorder);
     size_t size = cairn_world_encode(world, recorder->state, recorder->config.state_size_max);
-    if (size == 0 || recorder->next_tick != cairn_world_tick(world)) {
+    if (size == 0) {
         return;
     }
     const cairn_chunk chunk = {
@@ -171,11 +171,11 @@ void cairn_recorder_keyframe(
     write_chunk(recorder, &chunk);
 }
 
-void cairn_recorder_end(cairn_recorder *recorder, const cairn_history *history) {
+void cairn_recorder_end(cairn_recorder *recorder) {
     if (!recorder->open) {
         return;
     }
-    write_ticks(recorder, history);
+    write_ticks(recorder);
     const cairn_chunk chunk = {
         .kind = CAIRN_CHUNK_END,
         .end = {.tick = recorder->next_tick,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "server/recording_file.h"
+#include "recording/file.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/replay/walk.h"
+#include "recording/walk.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "recording/file.h"
 #include "schema/recording.h"
-#include "server/recording_file.h"
 #include "sim/sim.h"
 
 #define CAIRN_REPLAY_WORDS_SIZE 512
