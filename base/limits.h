@@ -10,6 +10,8 @@
 
 // Players of one room; a slot number fits one byte on the wire.
 #define CAIRN_SLOTS_MAX 64
+// Whose commands are an operator's: one beyond the players.
+#define CAIRN_SLOT_OPERATOR 64
 // Clients of one server process: players, spectators, of all rooms.
 #define CAIRN_CLIENTS_MAX 1024
 // Commands of one tick: each slot may press, join and leave, and an operator may write as well.
@@ -38,4 +40,5 @@
 
 _Static_assert(CAIRN_PAYLOAD_SIZE_MAX < CAIRN_DATAGRAM_SIZE_MAX, "a payload fits its datagram");
 _Static_assert(CAIRN_SLOTS_MAX <= 255, "a slot is one byte, 255 is nobody");
+_Static_assert(CAIRN_SLOT_OPERATOR == CAIRN_SLOTS_MAX, "an operator is no player");
 _Static_assert(CAIRN_COMMANDS_PER_TICK_MAX >= 3 * CAIRN_SLOTS_MAX, "every slot can speak");

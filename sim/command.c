@@ -1,18 +1,71 @@
 // SPDX-License-Identifier: MIT
 #include "sim/body.h"
+#include "sim/limits.h"
+
+static cairn_status check_zero(cairn_vec3 unused) {
+    return cairn_check_vec3(unused, 0.0f);
+}
+
+static cairn_status check_size(float size) {
+    return cairn_check_float(size, CAIRN_SHAPE_SIZE_MIN, CAIRN_SHAPE_SIZE_MAX);
+}
+
+static cairn_status check_box(cairn_vec3 half_extents) {
+    const cairn_status x = check_size(half_extents.x);
+    const cairn_status y = check_size(half_extents.y);
+    const cairn_status z = check_size(half_extents.z);
+    return x != CAIRN_OK ? x : y != CAIRN_OK ? y : z;
+}
+
+static cairn_status check_sphere(cairn_vec3 size) {
+    const cairn_status rest = check_zero(vec3(0.0f, size.y, size.z));
+    return rest != CAIRN_OK ? rest : check_size(size.x);
+}
+
+static cairn_status check_direction(cairn_vec3 direction) {
+    return cairn_check_vec3(direction, 1.0f);
+}
+
+static cairn_status check_position(cairn_vec3 position) {
+    return cairn_check_vec3(position, CAIRN_DISTANCE_MAX);
+}
+
+static cairn_status check_velocity(cairn_vec3 velocity) {
+    return cairn_check_vec3(velocity, CAIRN_SPEED_MAX);
+}
+
+static cairn_status check_impulse(cairn_vec3 impulse) {
+    return vec3_finite(impulse) ? CAIRN_OK : CAIRN_NON_FINITE;
+}
+
+// What a kind asks of its two vectors. Players' kinds come before the operator's.
+static const struct {
+    cairn_status (*move)(cairn_vec3 move);
+    cairn_status (*aim)(cairn_vec3 aim);
+} ranges[] = {
+    [CAIRN_COMMAND_JOIN] = {check_direction, check_direction},
+    [CAIRN_COMMAND_LEAVE] = {check_direction, check_direction},
+    [CAIRN_COMMAND_INPUT] = {check_direction, check_direction},
+    [CAIRN_COMMAND_SPAWN_BOX] = {check_position, check_box},
+    [CAIRN_COMMAND_SPAWN_SPHERE] = {check_position, check_sphere},
+    [CAIRN_COMMAND_DESTROY] = {check_zero, check_zero},
+    [CAIRN_COMMAND_SET_POSITION] = {check_position, check_zero},
+    [CAIRN_COMMAND_SET_VELOCITY] = {check_velocity, check_velocity},
+    [CAIRN_COMMAND_IMPULSE] = {check_impulse, check_zero},
+};
 
 cairn_status cairn_command_check(const cairn_command *command) {
-    if (command->kind < CAIRN_COMMAND_JOIN || command->kind > CAIRN_COMMAND_INPUT ||
-        command->slot >= CAIRN_SLOTS_MAX) {
+    if (command->kind < CAIRN_COMMAND_JOIN || command->kind > CAIRN_COMMAND_LAST ||
+        command->slot > CAIRN_SLOT_OPERATOR ||
+        (command->slot == CAIRN_SLOT_OPERATOR) != (command->kind > CAIRN_COMMAND_INPUT)) {
         return CAIRN_INVALID_ARGUMENT;
     }
-    const cairn_status move = cairn_check_vec3(command->move, 1.0f);
-    return move != CAIRN_OK ? move : cairn_check_vec3(command->aim, 1.0f);
+    const cairn_status move = ranges[command->kind].move(command->move);
+    return move != CAIRN_OK ? move : ranges[command->kind].aim(command->aim);
 }
 
 #define COMMAND_WORDS 10
 
-// In the order that commands are sorted by.
 static void words_of(const cairn_command *command, uint32_t words[COMMAND_WORDS]) {
     words[0] = command->slot;
     words[1] = command->kind;
@@ -26,11 +79,21 @@ static void words_of(const cairn_command *command, uint32_t words[COMMAND_WORDS]
     words[9] = float_bits(command->aim.z);
 }
 
+// In the order that commands are sorted by: an operator's are done in the order they were given in,
+// whatever their kinds.
+static void ordered_words_of(const cairn_command *command, uint32_t words[COMMAND_WORDS]) {
+    words_of(command, words);
+    if (command->slot == CAIRN_SLOT_OPERATOR) {
+        words[1] = command->sequence;
+        words[2] = command->kind;
+    }
+}
+
 bool cairn_command_before(const cairn_command *a, const cairn_command *b) {
     uint32_t left[COMMAND_WORDS];
     uint32_t right[COMMAND_WORDS];
-    words_of(a, left);
-    words_of(b, right);
+    ordered_words_of(a, left);
+    ordered_words_of(b, right);
     for (int i = 0; i < COMMAND_WORDS; ++i) {
         if (left[i] != right[i]) {
             return left[i] < right[i];

@@ -57,6 +57,7 @@ static const cairn_field settings_fields[] = {
     WORD(contacts_dropped, ANY),
     WORD(creates_refused, ANY),
     WORD(bodies_quarantined, ANY),
+    WORD(edits_refused, ANY),
     WORD(body_slots, CAIRN_BODIES_MAX),
     WORD(shape_slots, CAIRN_SHAPES_MAX),
     WORD(joint_slots, CAIRN_JOINTS_MAX),

@@ -56,26 +56,38 @@ typedef enum cairn_command_kind {
     CAIRN_COMMAND_JOIN = 1,  // a player takes `slot`
     CAIRN_COMMAND_LEAVE = 2, // the player of `slot` is gone
     CAIRN_COMMAND_INPUT = 3, // what the player of `slot` holds during this tick
+    // Edits of an operator, in slot CAIRN_SLOT_OPERATOR: done before the rules, which do not see
+    // them. Spawned bodies are dynamic and at rest, of density 1000 kg/m^3 and friction 0.5. The
+    // fields that a kind does not name are 0.
+    CAIRN_COMMAND_SPAWN_BOX = 4,    // move: position, m; aim: half extents, m; buttons: user word
+    CAIRN_COMMAND_SPAWN_SPHERE = 5, // move: position, m; aim.x: radius, m; buttons: user word
+    CAIRN_COMMAND_DESTROY = 6,      // buttons: body id, as in what follows
+    CAIRN_COMMAND_SET_POSITION = 7, // move: position, m; the body stays turned as it is
+    CAIRN_COMMAND_SET_VELOCITY = 8, // move: linear, m/s; aim: angular, rad/s
+    CAIRN_COMMAND_IMPULSE = 9,      // move: N s, at the centre of mass
+    CAIRN_COMMAND_LAST = CAIRN_COMMAND_IMPULSE
 } cairn_command_kind;
 
 typedef struct cairn_command {
     uint32_t kind;     // cairn_command_kind
-    uint32_t slot;     // 0 .. CAIRN_SLOTS_MAX - 1
+    uint32_t slot;     // 0 .. CAIRN_SLOTS_MAX - 1; of an edit CAIRN_SLOT_OPERATOR
     uint32_t sequence; // orders commands of one slot within one tick
-    uint32_t buttons;  // bit set, meaning given by the rules
-    cairn_vec3 move;   // meaning given by the rules; finite, each component in [-1, 1]
-    cairn_vec3 aim;    // meaning given by the rules; finite, each component in [-1, 1]
+    // Of JOIN, LEAVE and INPUT; their meaning is given by the rules.
+    uint32_t buttons; // bit set
+    cairn_vec3 move;  // finite, each component in [-1, 1]
+    cairn_vec3 aim;   // finite, each component in [-1, 1]
 } cairn_command;
 
 _Static_assert(
     sizeof(cairn_command) == 40, "no padding: commands are copied and compared as bytes");
 
-// Whether a command from outside may enter a world: known kind, slot in range, floats finite and in
-// range. CAIRN_OK, CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE.
+// Whether a command from outside may enter a world: known kind in a slot of its sort, floats finite
+// and in range, of edits those of body and shape defs. Whether a body exists is not asked: a world
+// leaves out and counts what it cannot do. CAIRN_OK, CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE.
 cairn_status cairn_command_check(const cairn_command *command);
 
-// The total order (slot, kind, sequence, then every remaining field's bits). Sorts in place,
-// stable.
+// The total order (slot, kind, sequence, then every remaining field's bits); in the operator's slot
+// (slot, sequence, kind, ...). Sorts in place, stable.
 void cairn_commands_sort(cairn_command *commands, uint32_t count);
 
 // Keyed hash of the sorted commands of one tick; what a peer compares before it compares roots.
@@ -83,7 +95,8 @@ cairn_hash128 cairn_commands_digest(uint64_t tick, const cairn_command *commands
 
 // ------------------------------------------------------------------------------------- rules
 
-// A game: a pure function called at the start of each step with that tick's commands. `state` is
+// A game: a pure function called at the start of each step with that tick's JOINs, LEAVEs and
+// INPUTs. Edits were done just before: any body may be gone or elsewhere. `state` is
 // part of the world's block: saved, hashed, rolled back. It must hold no pointer, no padding that
 // is not zero, and no -0 or NaN. Allowed: every cairn_body_, cairn_joint_ and query function on
 // `world`, arithmetic by the contract, cairn_random_at. Not allowed: anything else outside `state`.
@@ -228,7 +241,8 @@ typedef struct cairn_world_counters {
     uint32_t bodies_quarantined; // bodies that became non-finite, farther than 1e7 m or faster than
                                  // 1e6 m/s or rad/s: put to rest where they last were sound, made
                                  // static, and reported
-    uint32_t zero;
+    uint32_t edits_refused;      // edits (cairn_command_kind) that named no body or drove it out of
+                                 // range; those without room are creates_refused
 } cairn_world_counters;
 cairn_world_counters cairn_world_counters_read(const cairn_world *world);
 

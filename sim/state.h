@@ -67,6 +67,7 @@ typedef struct cairn_settings {
     uint32_t contacts_dropped;
     uint32_t creates_refused;
     uint32_t bodies_quarantined;
+    uint32_t edits_refused;
     uint32_t body_slots; // slots ever used: the live range of ids, motions, bodies, rests
     uint32_t shape_slots;
     uint32_t joint_slots;
@@ -197,7 +198,7 @@ typedef struct cairn_rules_block {
     uint32_t words[CAIRN_RULES_BLOCK_WORDS];
 } cairn_rules_block;
 
-_Static_assert(sizeof(cairn_settings) == 44 * 4, "no padding: hashed and encoded by words");
+_Static_assert(sizeof(cairn_settings) == 45 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_motion) == 16 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_anchor) == 5 * 4, "no padding: hashed and encoded by words");
 _Static_assert(sizeof(cairn_body) == 23 * 4, "no padding: hashed and encoded by words");

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "sim/body.h"
+#include "sim/edit.h"
 #include "sim/float_env.h"
 #include "sim/kept.h"
 #include "sim/limits.h"
@@ -16,9 +17,11 @@ static void check_commands(const cairn_command *commands, uint32_t count) {
     }
 }
 
-static void apply_rules(cairn_world *world, const cairn_command *commands, uint32_t count) {
+static void apply_commands(cairn_world *world, const cairn_command *commands, uint32_t count) {
+    const uint32_t of_players = cairn_edits_begin(commands, count);
+    cairn_edits_apply(world, commands + of_players, count - of_players);
     if (world->def.rules != NULL) {
-        world->def.rules->step(world, world->state.rules, commands, count);
+        world->def.rules->step(world, world->state.rules, commands, of_players);
     }
 }
 
@@ -83,7 +86,7 @@ static void advance_with_crew(cairn_world *world) {
 void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count) {
     check_commands(commands, command_count);
     const uint64_t mode = cairn_float_enter();
-    apply_rules(world, commands, command_count);
+    apply_commands(world, commands, command_count);
     const bool idle = cairn_step_idle(world);
     cairn_stage_done(world, CAIRN_STAGE_RULES);
     if (idle) {

@@ -167,7 +167,8 @@ cairn_world_counters cairn_world_counters_read(const cairn_world *world) {
     const cairn_settings *settings = world->state.settings;
     return (cairn_world_counters){.contacts_dropped = settings->contacts_dropped,
         .creates_refused = settings->creates_refused,
-        .bodies_quarantined = settings->bodies_quarantined};
+        .bodies_quarantined = settings->bodies_quarantined,
+        .edits_refused = settings->edits_refused};
 }
 
 static uint32_t used(const uint32_t *ids, uint32_t slot_count) {

@@ -396,6 +396,34 @@ static uint32_t command_sandbox(uint64_t tick, cairn_command *commands) {
     return golden_random_commands(3, tick, commands);
 }
 
+// An operator at work among players: spawns, moves, pushes and destroys, now and then in vain.
+static uint32_t command_edits(uint64_t tick, cairn_command *commands) {
+    uint32_t count = golden_random_commands(5, tick, commands);
+    for (uint32_t i = 0; i < 2; ++i) {
+        const uint64_t dice = cairn_random_at(6, tick, i, 0);
+        const cairn_vec3 drawn = draw_vec3(6, tick, i, 1);
+        cairn_command edit = {.kind = CAIRN_COMMAND_SPAWN_BOX + (uint32_t)(dice % 6),
+            .slot = CAIRN_SLOT_OPERATOR,
+            .sequence = 2 - i,
+            .buttons = 2 + (uint32_t)(dice >> 32) % 24,
+            .move = vec3_add(vec3_scale(drawn, 2.0f), vec3(0.0f, 3.0f, 0.0f))};
+        if (edit.kind == CAIRN_COMMAND_SPAWN_BOX) {
+            edit.aim = vec3(0.25f, 0.375f, 0.5f);
+        } else if (edit.kind == CAIRN_COMMAND_SPAWN_SPHERE) {
+            edit.aim = vec3(0.25f, 0.0f, 0.0f);
+        } else if (edit.kind == CAIRN_COMMAND_DESTROY) {
+            edit.move = vec3_zero();
+        } else if (edit.kind == CAIRN_COMMAND_SET_VELOCITY) {
+            edit.aim = drawn;
+        } else if (edit.kind == CAIRN_COMMAND_IMPULSE) {
+            edit.move = vec3_scale(drawn, 1000.0f);
+        }
+        commands[count++] = edit;
+    }
+    cairn_commands_sort(commands, count);
+    return count;
+}
+
 static void define_field(cairn_world_def *def) {
     def->body_capacity = 640;
     def->shape_capacity = 640;
@@ -468,6 +496,11 @@ const golden_scene golden_scenes[] = {
         .define = define_sandbox,
         .build = build_ground,
         .command = command_sandbox},
+    {.name = "edits",
+        .ticks = 200,
+        .define = define_sandbox,
+        .build = build_ground,
+        .command = command_edits},
     {.name = "field", .ticks = 24, .define = define_field, .build = build_field},
 };
 

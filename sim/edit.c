@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "sim/edit.h"
+
+#include "base/assert.h"
+#include "sim/body.h"
+
+uint32_t cairn_edits_begin(const cairn_command *commands, uint32_t count) {
+    while (count > 0 && commands[count - 1].slot == CAIRN_SLOT_OPERATOR) {
+        --count;
+    }
+    return count;
+}
+
+// All or nothing: a body that finds no room for its shape does not stay.
+static cairn_status spawn(
+    cairn_world *world, const cairn_command *edit, const cairn_shape_def *shape) {
+    cairn_body_def def = cairn_body_def_default();
+    cairn_body_id body = 0;
+    cairn_shape_id id = 0;
+    def.position = edit->move;
+    def.user = edit->buttons;
+    cairn_status status = cairn_body_create(world, &def, &body);
+    if (status == CAIRN_OK) {
+        status = cairn_shape_create(world, body, shape, &id);
+        if (status != CAIRN_OK) {
+            (void)cairn_body_destroy(world, body);
+        }
+    }
+    return status;
+}
+
+static cairn_status spawn_box(cairn_world *world, const cairn_command *edit) {
+    cairn_shape_def shape = cairn_shape_def_default();
+    shape.half_extents = edit->aim;
+    return spawn(world, edit, &shape);
+}
+
+static cairn_status spawn_sphere(cairn_world *world, const cairn_command *edit) {
+    cairn_shape_def shape = cairn_shape_def_default();
+    shape.kind = CAIRN_SHAPE_SPHERE;
+    shape.radius = edit->aim.x;
+    return spawn(world, edit, &shape);
+}
+
+static cairn_status set_position(cairn_world *world, const cairn_command *edit) {
+    cairn_body_state body;
+    const cairn_status status = cairn_body_read(world, edit->buttons, &body);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    const cairn_pose pose = {.position = edit->move, .rotation = body.rotation};
+    return cairn_body_set_pose(world, body.id, pose);
+}
+
+static cairn_status apply(cairn_world *world, const cairn_command *edit) {
+    switch (edit->kind) {
+    case CAIRN_COMMAND_SPAWN_BOX:
+        return spawn_box(world, edit);
+    case CAIRN_COMMAND_SPAWN_SPHERE:
+        return spawn_sphere(world, edit);
+    case CAIRN_COMMAND_DESTROY:
+        return cairn_body_destroy(world, edit->buttons);
+    case CAIRN_COMMAND_SET_POSITION:
+        return set_position(world, edit);
+    case CAIRN_COMMAND_SET_VELOCITY:
+        return cairn_body_set_velocity(world, edit->buttons, edit->move, edit->aim);
+    case CAIRN_COMMAND_IMPULSE:
+        return cairn_body_apply_impulse_at_centre(world, edit->buttons, edit->move);
+    default:
+        CAIRN_ASSERT(false);
+        return CAIRN_INVALID_ARGUMENT;
+    }
+}
+
+void cairn_edits_apply(cairn_world *world, const cairn_command *edits, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_status status = apply(world, &edits[i]);
+        // Capacity has been counted where it was missed.
+        if (status != CAIRN_OK && status != CAIRN_CAPACITY) {
+            world->state.settings->edits_refused += 1;
+        }
+    }
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+
+// What an operator's commands do to a world, and what they may not.
+
+#include "tests/sim/world_kit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/sim/golden_scenes.h"
+
+#define LENGTH_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static const cairn_vec3 none = {.x = 0.0f};
+static const cairn_vec3 half = {.x = 0.5f, .y = 0.5f, .z = 0.5f};
+
+static cairn_command edit(uint32_t kind, uint32_t buttons, cairn_vec3 move, cairn_vec3 aim) {
+    return (cairn_command){
+        .kind = kind, .slot = CAIRN_SLOT_OPERATOR, .buttons = buttons, .move = move, .aim = aim};
+}
+
+static void step(cairn_world *world, cairn_command command) {
+    assert_int_equal(cairn_command_check(&command), CAIRN_OK);
+    cairn_world_step(world, &command, 1);
+}
+
+static cairn_world_counters counters(const cairn_world *world) {
+    return cairn_world_counters_read(world);
+}
+
+// What may come in
+
+static void each_kind_has_its_ranges(void **state) {
+    (void)state;
+    const cairn_vec3 far = vec3(1e5f, -1e5f, 1e5f);
+    const cairn_vec3 fast = vec3(1e4f, 1e4f, -1e4f);
+    const cairn_vec3 tiny = vec3(1e-3f, 1e-3f, 1e-3f);
+    const cairn_vec3 huge = vec3(1e4f, 1e4f, 1e4f);
+    const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
+    const cairn_vec3 y = vec3(0.0f, 1.0f, 0.0f);
+    const struct {
+        uint32_t kind;
+        cairn_vec3 move;
+        cairn_vec3 aim;
+        cairn_status expected;
+    } cases[] = {
+        {CAIRN_COMMAND_SPAWN_BOX, far, tiny, CAIRN_OK},
+        {CAIRN_COMMAND_SPAWN_BOX, none, huge, CAIRN_OK},
+        {CAIRN_COMMAND_SPAWN_BOX, vec3(1.01e5f, 0.0f, 0.0f), half, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SPAWN_BOX, none, vec3(0.5f, 0.0f, 0.5f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SPAWN_BOX, none, vec3(0.5f, 0.5f, 1.01e4f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SPAWN_BOX, none, vec3(NAN, 0.5f, 0.5f), CAIRN_NON_FINITE},
+        {CAIRN_COMMAND_SPAWN_SPHERE, far, x, CAIRN_OK},
+        {CAIRN_COMMAND_SPAWN_SPHERE, none, none, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SPAWN_SPHERE, none, half, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_DESTROY, none, none, CAIRN_OK},
+        {CAIRN_COMMAND_DESTROY, x, none, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_DESTROY, none, x, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_POSITION, far, none, CAIRN_OK},
+        {CAIRN_COMMAND_SET_POSITION, far, x, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_POSITION, vec3(0.0f, INFINITY, 0.0f), none, CAIRN_NON_FINITE},
+        {CAIRN_COMMAND_SET_VELOCITY, fast, fast, CAIRN_OK},
+        {CAIRN_COMMAND_SET_VELOCITY, vec3(0.0f, 1.01e4f, 0.0f), none, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_VELOCITY, none, vec3(0.0f, 1.01e4f, 0.0f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_IMPULSE, vec3(1e30f, 0.0f, 0.0f), none, CAIRN_OK},
+        {CAIRN_COMMAND_IMPULSE, vec3(0.0f, 0.0f, NAN), none, CAIRN_NON_FINITE},
+        {CAIRN_COMMAND_IMPULSE, y, x, CAIRN_INVALID_ARGUMENT},
+    };
+    for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
+        const cairn_command command = edit(cases[i].kind, 7, cases[i].move, cases[i].aim);
+        if (cairn_command_check(&command) != cases[i].expected) {
+            fail_msg("case %u", (unsigned)i);
+        }
+    }
+}
+
+static void players_do_not_edit_and_an_operator_does_not_play(void **state) {
+    (void)state;
+    for (uint32_t kind = 0; kind <= CAIRN_COMMAND_LAST + 1; ++kind) {
+        cairn_command command = edit(kind, 1, none, none);
+        if (kind == CAIRN_COMMAND_SPAWN_BOX || kind == CAIRN_COMMAND_SPAWN_SPHERE) {
+            command.aim = kind == CAIRN_COMMAND_SPAWN_BOX ? half : vec3(0.5f, 0.0f, 0.0f);
+        }
+        const bool edits = kind > CAIRN_COMMAND_INPUT && kind <= CAIRN_COMMAND_LAST;
+        const bool plays = kind >= CAIRN_COMMAND_JOIN && kind <= CAIRN_COMMAND_INPUT;
+        assert_int_equal(cairn_command_check(&command) == CAIRN_OK, edits);
+        command.slot = CAIRN_SLOT_OPERATOR + 1;
+        assert_int_not_equal(cairn_command_check(&command), CAIRN_OK);
+        command.slot = CAIRN_SLOTS_MAX - 1;
+        assert_int_equal(cairn_command_check(&command) == CAIRN_OK, plays);
+    }
+}
+
+static void edits_are_sorted_by_sequence_whatever_their_kind(void **state) {
+    (void)state;
+    cairn_command commands[] = {
+        edit(CAIRN_COMMAND_SPAWN_SPHERE, 0, none, vec3(0.5f, 0.0f, 0.0f)),
+        edit(CAIRN_COMMAND_IMPULSE, 1, none, none),
+        edit(CAIRN_COMMAND_DESTROY, 1, none, none),
+        {.kind = CAIRN_COMMAND_INPUT, .slot = 63, .sequence = 900},
+        {.kind = CAIRN_COMMAND_JOIN, .slot = 63, .sequence = 901},
+    };
+    commands[0].sequence = 3;
+    commands[1].sequence = 1;
+    commands[2].sequence = 2;
+    static const uint32_t expected[] = {CAIRN_COMMAND_JOIN, CAIRN_COMMAND_INPUT,
+        CAIRN_COMMAND_IMPULSE, CAIRN_COMMAND_DESTROY, CAIRN_COMMAND_SPAWN_SPHERE};
+    cairn_commands_sort(commands, LENGTH_OF(commands));
+    for (size_t i = 0; i < LENGTH_OF(commands); ++i) {
+        assert_int_equal(commands[i].kind, expected[i]);
+    }
+}
+
+// What they do
+
+static void a_box_and_a_sphere_are_spawned(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    cairn_command commands[] = {
+        edit(CAIRN_COMMAND_SPAWN_BOX, 7, vec3(1.0f, 50.0f, 2.0f), vec3(0.25f, 0.5f, 1.0f)),
+        edit(CAIRN_COMMAND_SPAWN_SPHERE, 8, vec3(9.0f, 50.0f, 2.0f), vec3(0.25f, 0.0f, 0.0f)),
+    };
+    commands[1].sequence = 1;
+    cairn_world_step(world, commands, 2);
+    const cairn_body_state box = kit_read(world, 1);
+    const cairn_body_state sphere = kit_read(world, 2);
+    assert_int_equal(box.kind, CAIRN_BODY_DYNAMIC);
+    assert_int_equal(box.user, 7);
+    assert_int_equal(sphere.user, 8);
+    assert_float_equal(box.position.x, 1.0f, 0.0f);
+    assert_float_equal(sphere.position.x, 9.0f, 0.0f);
+    assert_float_equal(cairn_body_mass(world, 1), 1000.0f, 0.1f);
+    assert_float_equal(cairn_body_mass(world, 2), 65.45f, 0.1f);
+    cairn_world_destroy(world);
+}
+
+static cairn_world *asleep_on_a_box(void) {
+    cairn_world *world = kit_world(NULL);
+    cairn_body_def def = cairn_body_def_default();
+    const cairn_shape_def floor = {.kind = CAIRN_SHAPE_BOX,
+        .half_extents = {4.0f, 0.5f, 4.0f},
+        .pose = {.rotation = {0.0f, 0.0f, 0.0f, 1.0f}},
+        .density = 1000.0f,
+        .friction = 0.5f,
+        .category = 1,
+        .mask = UINT32_MAX};
+    def.kind = CAIRN_BODY_STATIC;
+    (void)kit_body(world, &def, &floor);
+    (void)kit_box(world, vec3(0.0f, 1.0f, 0.0f), half, 1000.0f, 0.5f);
+    kit_run(world, 120);
+    assert_int_equal(cairn_world_counts_read(world).bodies_awake, 0);
+    return world;
+}
+
+static void edits_move_bodies_and_wake_what_they_touch(void **state) {
+    (void)state;
+    const struct {
+        cairn_command command;
+        cairn_vec3 velocity;
+    } cases[] = {
+        {edit(CAIRN_COMMAND_SET_POSITION, 2, vec3(1.0f, 5.0f, 0.0f), none), none},
+        {edit(CAIRN_COMMAND_SET_VELOCITY, 2, vec3(0.0f, 5.0f, 0.0f), none), vec3(0.0f, 5.0f, 0.0f)},
+        {edit(CAIRN_COMMAND_IMPULSE, 2, vec3(0.0f, 5000.0f, 0.0f), none), vec3(0.0f, 5.0f, 0.0f)},
+        {edit(CAIRN_COMMAND_DESTROY, 1, none, none), none},
+        {edit(CAIRN_COMMAND_SET_POSITION, 1, vec3(0.0f, -9.0f, 0.0f), none), none},
+    };
+    for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
+        cairn_world *world = asleep_on_a_box();
+        step(world, cases[i].command);
+        const cairn_body_state body = kit_read(world, 2);
+        assert_int_equal(body.awake, 1);
+        assert_float_equal(body.linear_velocity.y, cases[i].velocity.y - 9.81f / 60.0f, 1e-3f);
+        assert_int_equal(counters(world).edits_refused, 0);
+        cairn_world_destroy(world);
+    }
+}
+
+static void a_body_stays_turned_when_it_is_put_elsewhere(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    cairn_body_def def = cairn_body_def_default();
+    const cairn_shape_def shape = cairn_shape_def_default();
+    def.rotation = (cairn_quat){.x = 0.6f, .w = 0.8f};
+    (void)kit_body(world, &def, &shape);
+    step(world, edit(CAIRN_COMMAND_SET_POSITION, 1, vec3(3.0f, 4.0f, 5.0f), none));
+    const cairn_body_state body = kit_read(world, 1);
+    assert_float_equal(body.rotation.x, 0.6f, 1e-6f);
+    assert_float_equal(body.position.z, 5.0f, 0.0f);
+    cairn_world_destroy(world);
+}
+
+// What they cannot do
+
+static void an_edit_of_nobody_changes_a_counter_alone(void **state) {
+    (void)state;
+    for (uint32_t kind = CAIRN_COMMAND_DESTROY; kind <= CAIRN_COMMAND_LAST; ++kind) {
+        cairn_world *world = asleep_on_a_box();
+        assert_int_equal(cairn_body_destroy(world, 2), CAIRN_OK);
+        for (uint32_t stale = 0; stale <= 2; stale += 2) {
+            step(world, edit(kind, stale, none, none));
+        }
+        assert_int_equal(counters(world).edits_refused, 2);
+        assert_int_equal(counters(world).creates_refused, 0);
+        assert_int_equal(cairn_world_counts_read(world).bodies, 1);
+        cairn_world_destroy(world);
+    }
+}
+
+static void an_impulse_beyond_all_numbers_is_left_out(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    (void)kit_sphere(world, none, 0.01f, 1.0f, 0.5f);
+    step(world, edit(CAIRN_COMMAND_IMPULSE, 1, vec3(3e38f, 0.0f, 0.0f), none));
+    assert_int_equal(counters(world).edits_refused, 1);
+    assert_float_equal(kit_read(world, 1).linear_velocity.x, 0.0f, 0.0f);
+    cairn_world_destroy(world);
+}
+
+static void a_spawn_without_room_leaves_nothing_behind(void **state) {
+    (void)state;
+    for (uint32_t lacking = 0; lacking < 2; ++lacking) {
+        cairn_world_def def = cairn_world_def_default();
+        def.body_capacity = lacking == 0 ? 1 : 2;
+        def.shape_capacity = lacking == 0 ? 2 : 1;
+        cairn_world *world = kit_world(&def);
+        (void)kit_sphere(world, none, 0.5f, 1000.0f, 0.5f);
+        step(world, edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(0.0f, 9.0f, 0.0f), half));
+        assert_int_equal(counters(world).creates_refused, 1);
+        assert_int_equal(counters(world).edits_refused, 0);
+        assert_int_equal(cairn_world_counts_read(world).bodies, 1);
+        assert_int_equal(cairn_world_counts_read(world).shapes, 1);
+        cairn_world_destroy(world);
+    }
+}
+
+// Rules
+
+static void count_commands(
+    cairn_world *world, void *memory, const cairn_command *commands, uint32_t command_count) {
+    uint32_t *seen = memory;
+    cairn_body_state body;
+    for (uint32_t i = 0; i < command_count; ++i) {
+        assert_true(commands[i].slot < CAIRN_SLOTS_MAX);
+    }
+    seen[0] += command_count;
+    seen[1] += cairn_body_read(world, 1, &body) == CAIRN_OK ? 1u : 0u;
+}
+
+static const cairn_rules counting = {
+    .name = "counting", .version = 1, .state_size = 8, .step = count_commands};
+
+static void edits_come_before_the_rules_which_do_not_see_them(void **state) {
+    (void)state;
+    cairn_world_def def = cairn_world_def_default();
+    def.rules = &counting;
+    cairn_world *world = kit_world(&def);
+    cairn_world *other = kit_world(&def);
+    const cairn_command commands[] = {
+        {.kind = CAIRN_COMMAND_JOIN, .slot = 63},
+        edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(0.0f, 9.0f, 0.0f), half),
+    };
+    cairn_world_step(world, commands, 2);
+    cairn_world_step(other, commands, 1);
+    const cairn_hash128 with = cairn_world_hash_read(world).sections[CAIRN_SECTION_RULES];
+    const cairn_hash128 without = cairn_world_hash_read(other).sections[CAIRN_SECTION_RULES];
+    assert_false(cairn_hash_equal(with, without));
+    cairn_world_destroy(other);
+    cairn_world_destroy(world);
+}
+
+// Determinism
+
+static const golden_scene *edits_scene(void) {
+    for (uint32_t i = 0; i < golden_scene_count; ++i) {
+        if (strcmp(golden_scenes[i].name, "edits") == 0) {
+            return &golden_scenes[i];
+        }
+    }
+    fail_msg("there is no such scene");
+    return NULL;
+}
+
+// Saved and encoded, whatever was edited since: the way forward is the same again.
+static void a_rollback_across_edits_goes_the_same_way(void **state) {
+    (void)state;
+    const golden_scene *scene = edits_scene();
+    cairn_world *world = golden_create(scene);
+    cairn_world *fresh = golden_create(scene);
+    scene->build(world);
+    while (cairn_world_tick(world) < scene->ticks) {
+        kit_bytes saved = kit_save(world);
+        kit_bytes encoded = kit_encode(world);
+        for (int i = 0; i < 7; ++i) {
+            golden_step(scene, world);
+        }
+        const cairn_hash128 there = kit_hash(world);
+        assert_int_equal(cairn_world_load(world, saved.bytes, saved.size), CAIRN_OK);
+        assert_int_equal(cairn_world_decode(fresh, encoded.bytes, encoded.size, NULL), CAIRN_OK);
+        for (int i = 0; i < 7; ++i) {
+            golden_step(scene, world);
+            golden_step(scene, fresh);
+        }
+        assert_true(cairn_hash_equal(kit_hash(world), there));
+        assert_true(cairn_hash_equal(kit_hash(fresh), there));
+        kit_free(&saved);
+        kit_free(&encoded);
+    }
+    assert_true(counters(world).edits_refused > 0);
+    cairn_world_destroy(world);
+    cairn_world_destroy(fresh);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kind_has_its_ranges),
+        cmocka_unit_test(players_do_not_edit_and_an_operator_does_not_play),
+        cmocka_unit_test(edits_are_sorted_by_sequence_whatever_their_kind),
+        cmocka_unit_test(a_box_and_a_sphere_are_spawned),
+        cmocka_unit_test(edits_move_bodies_and_wake_what_they_touch),
+        cmocka_unit_test(a_body_stays_turned_when_it_is_put_elsewhere),
+        cmocka_unit_test(an_edit_of_nobody_changes_a_counter_alone),
+        cmocka_unit_test(an_impulse_beyond_all_numbers_is_left_out),
+        cmocka_unit_test(a_spawn_without_room_leaves_nothing_behind),
+        cmocka_unit_test(edits_come_before_the_rules_which_do_not_see_them),
+        cmocka_unit_test(a_rollback_across_edits_goes_the_same_way),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
