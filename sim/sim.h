@@ -19,7 +19,7 @@
 #include "base/status.h"
 
 // Bumped whenever any golden hash changes. Peers with different numbers never share a simulation.
-#define CAIRN_SIM_VERSION 17
+#define CAIRN_SIM_VERSION 18
 
 typedef struct cairn_vec3 {
     float x, y, z;
