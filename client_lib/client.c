@@ -155,7 +155,7 @@ cairn_address cairn_client_server_address(const cairn_client *client) {
 }
 
 bool cairn_client_lockstep(const cairn_client *client) {
-    return client->mode == CAIRN_MODE_LOCKSTEP;
+    return cairn_mode_simulates(client->mode);
 }
 
 static bool connected(const cairn_client *client) {

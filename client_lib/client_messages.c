@@ -21,7 +21,7 @@ static void take_welcome(cairn_client *client, uint64_t now_ns, const cairn_welc
         client->drops_client[CAIRN_CLIENT_DROP_SECOND_WELCOME]++;
         return;
     }
-    if (welcome->mode == CAIRN_MODE_LOCKSTEP && welcome->sim_version != CAIRN_SIM_VERSION) {
+    if (cairn_mode_simulates(welcome->mode) && welcome->sim_version != CAIRN_SIM_VERSION) {
         cairn_client_break(client, now_ns, CAIRN_PHASE_BROKEN,
             "the server simulates another version than this client");
         return;
@@ -138,8 +138,11 @@ static bool is_expected(cairn_client *client, cairn_message_kind kind) {
         client->drops_client[CAIRN_CLIENT_DROP_NOT_WELCOME]++;
         return false;
     }
-    bool for_lockstep = kind == CAIRN_MESSAGE_TICKS || kind == CAIRN_MESSAGE_STATE;
-    if (kind != CAIRN_MESSAGE_SHAPES && for_lockstep != cairn_client_lockstep(client)) {
+    bool for_lockstep =
+        kind == CAIRN_MESSAGE_TICKS || kind == CAIRN_MESSAGE_STATE || kind == CAIRN_MESSAGE_REPAIR;
+    bool for_all = kind == CAIRN_MESSAGE_SHAPES || kind == CAIRN_MESSAGE_NOTICE ||
+                   kind == CAIRN_MESSAGE_ANSWER;
+    if (!for_all && for_lockstep != cairn_client_lockstep(client)) {
         client->drops_client[CAIRN_CLIENT_DROP_MODE]++;
         return false;
     }
@@ -180,10 +183,16 @@ void cairn_client_take_message(
     case CAIRN_MESSAGE_STATE:
         take_state(client, now_ns, &decoded.state);
         break;
+    case CAIRN_MESSAGE_REPAIR:
+    case CAIRN_MESSAGE_NOTICE:
+    case CAIRN_MESSAGE_ANSWER:
+        break; // nothing was asked, and nothing follows from a notice
     case CAIRN_MESSAGE_NONE:
     case CAIRN_MESSAGE_HELLO:
     case CAIRN_MESSAGE_INPUT:
     case CAIRN_MESSAGE_ROOT_REPORT:
+    case CAIRN_MESSAGE_DOUBT:
+    case CAIRN_MESSAGE_CONTROL:
     case CAIRN_MESSAGE_KIND_COUNT:
         break; // the codec refuses these for our direction
     }

@@ -28,7 +28,9 @@ void cairn_client_say_hello(cairn_client *client) {
             .mode = client->mode,
             .spectator = client->config.spectator,
             .rules_name = simulates ? rules->name : "",
-            .rules_version = simulates ? rules->version : 0},
+            .rules_version = simulates ? rules->version : 0,
+            .room = "",
+            .build = ""},
     };
     const uint8_t *bytes = NULL;
     size_t size = 0;

@@ -6,22 +6,25 @@
 
 #include "schema/codec.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include <flatbuffers/flatbuffers.h>
 #include <flatbuffers/idl.h>
 
 #include "schema/message_check.h"
+#include "schema/message_size.h"
 #include "schema/messages_generated.h"
 #include "schema/recording_generated.h"
 #include "schema/scene.h"
 #include "schema/scene_bfbs_generated.h"
 #include "schema/scene_check.h"
 #include "schema/scene_generated.h"
+#include "schema/scene_parse.h"
 #include "schema/scene_text.h"
 
 extern "C" {
@@ -37,10 +40,40 @@ namespace wire = cairn::wire;
 
 static_assert(sizeof(cairn_wire_timing) == sizeof(wire::Timing), "one layout");
 static_assert(sizeof(cairn_hash128) == sizeof(wire::Hash128), "one layout");
-static_assert(int(wire::Message::Hello) == CAIRN_MESSAGE_HELLO, "tags are kinds");
-static_assert(int(wire::Message::State) == CAIRN_MESSAGE_STATE, "tags are kinds");
+
+// Every kind of message: its name, its member of cairn_message, its table.
+#define EACH_MESSAGE(X)                                                                            \
+    X(HELLO, hello, Hello)                                                                         \
+    X(INPUT, input, Inputs)                                                                        \
+    X(ROOT_REPORT, root_report, RootReport)                                                        \
+    X(DOUBT, doubt, Doubt)                                                                         \
+    X(CONTROL, control, Control)                                                                   \
+    X(WELCOME, welcome, Welcome)                                                                   \
+    X(REFUSED, refused, Refused)                                                                   \
+    X(SHAPES, shapes, Shapes)                                                                      \
+    X(KEYFRAME, keyframe, Keyframe)                                                                \
+    X(DELTA, delta, Delta)                                                                         \
+    X(TICKS, ticks, Ticks)                                                                         \
+    X(STATE, state, State)                                                                         \
+    X(REPAIR, repair, Repair)                                                                      \
+    X(NOTICE, notice, Notice)                                                                      \
+    X(ANSWER, answer, Answer)
+
+#define TAG_IS_KIND(KIND, member, Table)                                                           \
+    static_assert(int(wire::Message::Table) == CAIRN_MESSAGE_##KIND, "tags are kinds");
+EACH_MESSAGE(TAG_IS_KIND)
+
+// Likewise every kind of chunk.
+#define EACH_CHUNK(X)                                                                              \
+    X(START, start, ChunkStart)                                                                    \
+    X(TICKS, ticks, ChunkTicks)                                                                    \
+    X(END, end, ChunkEnd)                                                                          \
+    X(KEYFRAME, keyframe, ChunkKeyframe)
+
+#define CHUNK_TAG_IS_KIND(KIND, member, Table)                                                     \
+    static_assert(int(wire::ChunkBody::Table) == CAIRN_CHUNK_##KIND, "tags are kinds");
+EACH_CHUNK(CHUNK_TAG_IS_KIND)
 static_assert(int(wire::Message::MAX) + 1 == CAIRN_MESSAGE_KIND_COUNT, "tags are kinds");
-static_assert(int(wire::ChunkBody::ChunkEnd) == CAIRN_CHUNK_END, "tags are kinds");
 static_assert(int(wire::ChunkBody::MAX) + 1 == CAIRN_CHUNK_KIND_COUNT, "tags are kinds");
 
 namespace {
@@ -85,179 +118,337 @@ struct cairn_encoder {
 
 namespace {
 
-fb::Offset<fb::String> put(fb::FlatBufferBuilder &b, const char *text) {
-    return b.CreateString(text, std::strlen(text));
-}
-
-fb::Offset<fb::Vector<uint8_t>> put(fb::FlatBufferBuilder &b, const uint8_t *bytes, size_t size) {
-    return b.CreateVector(bytes, size);
-}
-
-template <typename Wire, typename Plain>
-fb::Offset<fb::Vector<const Wire *>> put(fb::FlatBufferBuilder &b, const Plain *plain, size_t n) {
-    static_assert(sizeof(Wire) == sizeof(Plain), "one layout");
-    return b.CreateVectorOfStructs(reinterpret_cast<const Wire *>(plain), n);
-}
-
-const wire::Hash128 *as_wire(const cairn_hash128 &hash) {
-    return reinterpret_cast<const wire::Hash128 *>(&hash);
-}
-
-const wire::Timing *as_wire(const cairn_wire_timing &timing) {
-    return reinterpret_cast<const wire::Timing *>(&timing);
-}
-
-fb::Offset<void> put_hello(fb::FlatBufferBuilder &b, const cairn_hello &m) {
-    const auto rules_name = put(b, m.rules_name);
-    return wire::CreateHello(
-        b, m.protocol_version, m.sim_version, m.mode, m.spectator, rules_name, m.rules_version)
-        .Union();
-}
-
-fb::Offset<void> put_input(fb::FlatBufferBuilder &b, const cairn_input_message &m) {
-    const auto inputs = put<wire::Input>(b, m.inputs, m.input_count);
-    return wire::CreateInputs(
-        b, m.snapshot_acknowledged, m.ticks_acknowledged, m.sent_at_us, inputs)
-        .Union();
-}
-
-fb::Offset<void> put_root_report(fb::FlatBufferBuilder &b, const cairn_root_report &m) {
-    return wire::CreateRootReport(b, put<wire::Root>(b, m.roots, m.root_count)).Union();
-}
-
-fb::Offset<void> put_welcome(fb::FlatBufferBuilder &b, const cairn_welcome &m) {
-    const auto rules_name = put(b, m.rules_name);
-    const auto scene_name = put(b, m.scene_name);
-    const wire::Hash128 digest(m.scene_digest_lo, m.scene_digest_hi);
-    return wire::CreateWelcome(b, m.tick, m.slot, m.tick_rate_hz, m.snapshot_rate_hz, m.mode,
-        m.sim_version, m.rules_version, rules_name, scene_name, &digest)
-        .Union();
-}
-
-fb::Offset<void> put_refused(fb::FlatBufferBuilder &b, const cairn_refused &m) {
-    return wire::CreateRefused(b, m.reason, put(b, m.words)).Union();
-}
-
-fb::Offset<void> put_shapes(fb::FlatBufferBuilder &b, const cairn_shapes_message &m) {
-    const auto shapes = put<wire::Shape>(b, m.shapes, m.shape_count);
-    const auto removed = b.CreateVector(m.removed, m.removed_count);
-    const auto counts = put(b, m.corner_counts, m.hull_count);
-    const auto corners = put<wire::Vec3>(b, m.corners, m.corner_count);
-    return wire::CreateShapes(b, m.tick, shapes, removed, counts, corners).Union();
-}
-
-fb::Offset<void> put_keyframe(fb::FlatBufferBuilder &b, const cairn_keyframe &m) {
-    const auto bodies = put<wire::Body>(b, m.bodies, m.body_count);
-    return wire::CreateKeyframe(
-        b, m.tick, as_wire(m.visible_root), as_wire(m.full_root), as_wire(m.timing), bodies)
-        .Union();
-}
-
-fb::Offset<void> put_delta(fb::FlatBufferBuilder &b, const cairn_delta &m) {
-    const auto payload = put(b, m.payload, m.payload_size);
-    return wire::CreateDelta(b, m.tick, m.baseline_tick, as_wire(m.visible_root),
-        as_wire(m.full_root), as_wire(m.timing), payload)
-        .Union();
-}
-
-fb::Offset<void> put_ticks(fb::FlatBufferBuilder &b, const cairn_ticks_message &m) {
-    const auto ticks = put<wire::Tick>(b, m.ticks, m.tick_count);
-    const auto commands = put<wire::Command>(b, m.commands, m.command_count);
-    return wire::CreateTicks(b, as_wire(m.timing), ticks, commands).Union();
-}
-
-fb::Offset<void> put_state(fb::FlatBufferBuilder &b, const cairn_state_message &m) {
-    const auto bytes = put(b, m.bytes, m.size);
-    return wire::CreateState(b, m.tick, m.offset, m.total_size, bytes).Union();
-}
-
-fb::Offset<void> put_message(fb::FlatBufferBuilder &b, const cairn_message &m) {
-    switch (m.kind) {
-    case CAIRN_MESSAGE_HELLO:
-        return put_hello(b, m.hello);
-    case CAIRN_MESSAGE_INPUT:
-        return put_input(b, m.input);
-    case CAIRN_MESSAGE_ROOT_REPORT:
-        return put_root_report(b, m.root_report);
-    case CAIRN_MESSAGE_WELCOME:
-        return put_welcome(b, m.welcome);
-    case CAIRN_MESSAGE_REFUSED:
-        return put_refused(b, m.refused);
-    case CAIRN_MESSAGE_SHAPES:
-        return put_shapes(b, m.shapes);
-    case CAIRN_MESSAGE_KEYFRAME:
-        return put_keyframe(b, m.keyframe);
-    case CAIRN_MESSAGE_DELTA:
-        return put_delta(b, m.delta);
-    case CAIRN_MESSAGE_TICKS:
-        return put_ticks(b, m.ticks);
-    case CAIRN_MESSAGE_STATE:
-        return put_state(b, m.state);
-    case CAIRN_MESSAGE_NONE:
-    case CAIRN_MESSAGE_KIND_COUNT:
-        break;
+// A table's members are listed once, by `fields`, for whoever visits them: two visitors write, one
+// reads. What is not inline in a table has to be written before it.
+class Attachments {
+  public:
+    explicit Attachments(fb::FlatBufferBuilder &builder) : b(builder) {
     }
-    CAIRN_ASSERT(false);
-    return 0;
+    template <typename T> void scalar(fb::voffset_t, const T &) {
+    }
+    template <typename Wire, typename Plain> void plain(fb::voffset_t, const Plain &) {
+    }
+    void text(fb::voffset_t, const char *text) {
+        keep(b.CreateString(text, std::strlen(text)).o);
+    }
+    template <typename Wire, typename Plain>
+    void vector(fb::voffset_t, const Plain *elements, uint32_t count) {
+        static_assert(sizeof(Wire) == sizeof(Plain), "one layout");
+        const auto *wire = reinterpret_cast<const Wire *>(elements);
+        if constexpr (std::is_arithmetic_v<Wire>) {
+            keep(b.CreateVector(wire, count).o);
+        } else {
+            keep(b.CreateVectorOfStructs(wire, count).o);
+        }
+    }
+
+    fb::uoffset_t offsets[8] = {};
+
+  private:
+    void keep(fb::uoffset_t offset) {
+        CAIRN_ASSERT(kept < sizeof offsets / sizeof offsets[0]);
+        offsets[kept++] = offset;
+    }
+
+    fb::FlatBufferBuilder &b;
+    size_t kept = 0;
+};
+
+class Inline {
+  public:
+    Inline(fb::FlatBufferBuilder &builder, const Attachments &attachments)
+        : b(builder), next(attachments.offsets) {
+    }
+    template <typename T> void scalar(fb::voffset_t at, const T &value) {
+        b.AddElement<T>(at, value, 0);
+    }
+    template <typename Wire, typename Plain> void plain(fb::voffset_t at, const Plain &value) {
+        static_assert(sizeof(Wire) == sizeof(Plain), "one layout");
+        b.AddStruct(at, reinterpret_cast<const Wire *>(&value));
+    }
+    void text(fb::voffset_t at, const char *) {
+        b.AddOffset(at, fb::Offset<void>(*next++));
+    }
+    template <typename Wire, typename Plain>
+    void vector(fb::voffset_t at, const Plain *, uint32_t) {
+        b.AddOffset(at, fb::Offset<void>(*next++));
+    }
+
+  private:
+    fb::FlatBufferBuilder &b;
+    const fb::uoffset_t *next;
+};
+
+// Reads fields that the verifier found sound; remembers the first that is missing.
+class Reader {
+  public:
+    explicit Reader(const void *body) : table(static_cast<const fb::Table *>(body)) {
+    }
+    template <typename T> void scalar(fb::voffset_t at, T &value) {
+        value = table->GetField<T>(at, 0);
+    }
+    template <typename Wire, typename Plain> void plain(fb::voffset_t at, Plain &value) {
+        static_assert(sizeof(Plain) == sizeof(Wire), "one layout");
+        const auto *field = table->GetStruct<const Wire *>(at);
+        if (field == nullptr) {
+            refuse(CAIRN_DECODE_MISSING_FIELD);
+        } else {
+            std::memcpy(&value, field, sizeof value);
+        }
+    }
+    void text(fb::voffset_t at, const char *&text) {
+        const auto *field = table->GetPointer<const fb::String *>(at);
+        text = nullptr;
+        if (field == nullptr) {
+            refuse(CAIRN_DECODE_MISSING_FIELD);
+            return;
+        }
+        if (std::strlen(field->c_str()) != field->size()) {
+            refuse(CAIRN_DECODE_TEXT);
+        }
+        text = field->c_str();
+    }
+    template <typename Wire, typename Plain>
+    void vector(fb::voffset_t at, const Plain *&elements, uint32_t &count) {
+        const auto *field = table->GetPointer<const fb::Vector<uint8_t> *>(at);
+        elements = nullptr;
+        count = 0;
+        if (field == nullptr) {
+            refuse(CAIRN_DECODE_MISSING_FIELD);
+            return;
+        }
+        // The verifier looks at the alignment of a vector's length only.
+        if (reinterpret_cast<uintptr_t>(field->Data()) % alignof(Plain) != 0) {
+            refuse(CAIRN_DECODE_NOT_FLATBUFFERS);
+            return;
+        }
+        count = field->size();
+        elements = reinterpret_cast<const Plain *>(field->Data());
+    }
+
+    cairn_decode_refusal refusal = CAIRN_DECODE_OK;
+
+  private:
+    void refuse(cairn_decode_refusal reason) {
+        if (refusal == CAIRN_DECODE_OK) {
+            refusal = reason;
+        }
+    }
+
+    const fb::Table *table;
+};
+
+template <typename Visitor> void scalars(Visitor &) {
 }
 
-// Bytes of the vectors in a message that passed its check: at most some hundred megabytes.
-size_t vectors_size(const cairn_message &m) {
+template <typename Visitor, typename T, typename... More>
+void scalars(Visitor &v, fb::voffset_t at, T &value, More &&...more) {
+    v.scalar(at, value);
+    scalars(v, std::forward<More>(more)...);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_hello &m) {
+    using T = wire::Hello;
+    scalars(v, T::VT_PROTOCOL_VERSION, m.protocol_version, T::VT_SIM_VERSION, m.sim_version,
+        T::VT_MODE, m.mode, T::VT_SPECTATOR, m.spectator);
+    v.text(T::VT_RULES_NAME, m.rules_name);
+    v.scalar(T::VT_RULES_VERSION, m.rules_version);
+    v.text(T::VT_ROOM, m.room);
+    v.text(T::VT_BUILD, m.build);
+    v.scalar(T::VT_PASSPORT_FAULTS, m.passport_faults);
+    v.template plain<wire::Hash128>(T::VT_PASSPORT_HASH, m.passport_hash);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_input_message &m) {
+    using T = wire::Inputs;
+    scalars(v, T::VT_SNAPSHOT_ACKNOWLEDGED, m.snapshot_acknowledged, T::VT_TICKS_ACKNOWLEDGED,
+        m.ticks_acknowledged, T::VT_SENT_AT_US, m.sent_at_us);
+    v.template vector<wire::Input>(T::VT_INPUTS, m.inputs, m.input_count);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_root_report &m) {
+    using T = wire::RootReport;
+    v.template vector<wire::Root>(T::VT_ROOTS, m.roots, m.root_count);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_doubt &m) {
+    using T = wire::Doubt;
+    scalars(v, T::VT_TICK, m.tick, T::VT_WANT, m.want);
+    v.template vector<uint8_t>(T::VT_SKETCH, m.sketch, m.sketch_size);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_control &m) {
+    using T = wire::Control;
+    scalars(v, T::VT_REQUEST, m.request, T::VT_VERB, m.verb);
+    v.text(T::VT_ROOM, m.room);
+    scalars(v, T::VT_TICK, m.tick, T::VT_COUNT, m.count, T::VT_SEED, m.seed);
+    v.text(T::VT_NAME, m.name);
+    scalars(v, T::VT_BODY, m.body, T::VT_MASK, m.mask);
+    v.template vector<float>(T::VT_NUMBERS, m.numbers, m.number_count);
+    v.template vector<uint8_t>(T::VT_BYTES, m.bytes, m.byte_count);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_welcome &m) {
+    using T = wire::Welcome;
+    scalars(v, T::VT_TICK, m.tick, T::VT_SLOT, m.slot, T::VT_TICK_RATE_HZ, m.tick_rate_hz,
+        T::VT_SNAPSHOT_RATE_HZ, m.snapshot_rate_hz, T::VT_MODE, m.mode, T::VT_SIM_VERSION,
+        m.sim_version, T::VT_RULES_VERSION, m.rules_version);
+    v.text(T::VT_RULES_NAME, m.rules_name);
+    v.text(T::VT_SCENE_NAME, m.scene_name);
+    v.template plain<wire::Hash128>(T::VT_SCENE_DIGEST, m.scene_digest);
+    v.text(T::VT_ROOM, m.room);
+    scalars(v, T::VT_RIGHTS, m.rights, T::VT_WAIT_MS, m.wait_ms);
+    v.text(T::VT_WORDS, m.words);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_refused &m) {
+    using T = wire::Refused;
+    v.scalar(T::VT_REASON, m.reason);
+    v.text(T::VT_WORDS, m.words);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_shapes_message &m) {
+    using T = wire::Shapes;
+    v.scalar(T::VT_TICK, m.tick);
+    v.template vector<wire::Shape>(T::VT_SHAPES, m.shapes, m.shape_count);
+    v.template vector<uint32_t>(T::VT_REMOVED, m.removed, m.removed_count);
+    v.template vector<uint8_t>(T::VT_CORNER_COUNTS, m.corner_counts, m.hull_count);
+    v.template vector<wire::Vec3>(T::VT_CORNERS, m.corners, m.corner_count);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_keyframe &m) {
+    using T = wire::Keyframe;
+    v.scalar(T::VT_TICK, m.tick);
+    v.template plain<wire::Hash128>(T::VT_VISIBLE_ROOT, m.visible_root);
+    v.template plain<wire::Hash128>(T::VT_FULL_ROOT, m.full_root);
+    v.template plain<wire::Timing>(T::VT_TIMING, m.timing);
+    v.template vector<wire::Body>(T::VT_BODIES, m.bodies, m.body_count);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_delta &m) {
+    using T = wire::Delta;
+    scalars(v, T::VT_TICK, m.tick, T::VT_BASELINE_TICK, m.baseline_tick);
+    v.template plain<wire::Hash128>(T::VT_VISIBLE_ROOT, m.visible_root);
+    v.template plain<wire::Hash128>(T::VT_FULL_ROOT, m.full_root);
+    v.template plain<wire::Timing>(T::VT_TIMING, m.timing);
+    v.template vector<uint8_t>(T::VT_PAYLOAD, m.payload, m.payload_size);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_ticks_message &m) {
+    using T = wire::Ticks;
+    v.template plain<wire::Timing>(T::VT_TIMING, m.timing);
+    v.template vector<wire::Tick>(T::VT_TICKS, m.ticks, m.tick_count);
+    v.template vector<wire::Command>(T::VT_COMMANDS, m.commands, m.command_count);
+    v.template vector<uint64_t>(T::VT_DIGESTS, m.digests, m.digest_count);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_state_message &m) {
+    using T = wire::State;
+    scalars(v, T::VT_TICK, m.tick, T::VT_OFFSET, m.offset, T::VT_TOTAL_SIZE, m.total_size);
+    v.template vector<uint8_t>(T::VT_BYTES, m.bytes, m.size);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_repair &m) {
+    using T = wire::Repair;
+    scalars(v, T::VT_TICK, m.tick, T::VT_VERDICT, m.verdict);
+    v.template plain<wire::Hash128>(T::VT_FULL_ROOT, m.full_root);
+    v.scalar(T::VT_PASSPORT_FAULTS, m.passport_faults);
+    v.text(T::VT_BUILD, m.build);
+    v.template vector<uint8_t>(T::VT_PAYLOAD, m.payload, m.payload_size);
+    v.template vector<uint8_t>(T::VT_STAGES, m.stages, m.stages_size);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_notice &m) {
+    using T = wire::Notice;
+    scalars(v, T::VT_KIND, m.kind, T::VT_SLOT, m.slot, T::VT_TICK, m.tick, T::VT_VALUE, m.value);
+    v.text(T::VT_WORDS, m.words);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_answer &m) {
+    using T = wire::Answer;
+    scalars(v, T::VT_REQUEST, m.request, T::VT_VERB, m.verb, T::VT_REFUSAL, m.refusal);
+    v.text(T::VT_WORDS, m.words);
+    v.text(T::VT_ROOM, m.room);
+    v.scalar(T::VT_TICK, m.tick);
+    v.template plain<wire::Hash128>(T::VT_ROOT, m.root);
+    v.scalar(T::VT_COUNT, m.count);
+    v.template vector<uint32_t>(T::VT_IDS, m.ids, m.id_count);
+    v.template vector<float>(T::VT_NUMBERS, m.numbers, m.number_count);
+    v.template vector<uint8_t>(T::VT_BYTES, m.bytes, m.byte_count);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_chunk_start &m) {
+    using T = wire::ChunkStart;
+    scalars(v, T::VT_SIM_VERSION, m.sim_version, T::VT_RULES_VERSION, m.rules_version);
+    v.text(T::VT_RULES_NAME, m.rules_name);
+    v.text(T::VT_SCENE_NAME, m.scene_name);
+    v.text(T::VT_BUILD, m.build);
+    v.scalar(T::VT_TICK, m.tick);
+    v.template vector<uint8_t>(T::VT_STATE, m.state, m.state_size);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_chunk_ticks &m) {
+    using T = wire::ChunkTicks;
+    v.template vector<wire::Tick>(T::VT_TICKS, m.ticks, m.tick_count);
+    v.template vector<wire::Command>(T::VT_COMMANDS, m.commands, m.command_count);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_chunk_end &m) {
+    using T = wire::ChunkEnd;
+    scalars(v, T::VT_TICK, m.tick, T::VT_TICK_COUNT, m.tick_count);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_chunk_keyframe &m) {
+    using T = wire::ChunkKeyframe;
+    v.scalar(T::VT_TICK, m.tick);
+    v.template vector<uint8_t>(T::VT_STATE, m.state, m.state_size);
+}
+
+template <typename Table> fb::Offset<void> put(fb::FlatBufferBuilder &b, Table &members) {
+    Attachments attachments(b);
+    fields(attachments, members);
+    const auto start = b.StartTable();
+    Inline inline_members(b, attachments);
+    fields(inline_members, members);
+    return fb::Offset<void>(b.EndTable(start));
+}
+
+// Calls `with` for the member that the kind says; a kind that is none is never asked for.
+template <typename With> auto with_body(cairn_message &m, With with) {
     switch (m.kind) {
-    case CAIRN_MESSAGE_INPUT:
-        return m.input.input_count * sizeof(cairn_wire_input);
-    case CAIRN_MESSAGE_ROOT_REPORT:
-        return m.root_report.root_count * sizeof(cairn_wire_root);
-    case CAIRN_MESSAGE_SHAPES:
-        return m.shapes.shape_count * sizeof(cairn_wire_shape) +
-               m.shapes.removed_count * sizeof(uint32_t) + m.shapes.hull_count +
-               m.shapes.corner_count * sizeof(cairn_wire_vec3);
-    case CAIRN_MESSAGE_KEYFRAME:
-        return m.keyframe.body_count * sizeof(cairn_wire_body);
-    case CAIRN_MESSAGE_DELTA:
-        return m.delta.payload_size;
-    case CAIRN_MESSAGE_TICKS:
-        return m.ticks.tick_count * sizeof(cairn_wire_tick) +
-               m.ticks.command_count * sizeof(cairn_wire_command);
-    case CAIRN_MESSAGE_STATE:
-        return m.state.size;
+#define WITH(KIND, member, Table)                                                                  \
+    case CAIRN_MESSAGE_##KIND:                                                                     \
+        return with(m.member);
+        EACH_MESSAGE(WITH)
     default:
-        return 0;
+        CAIRN_ASSERT(false);
+        return with(m.hello);
     }
 }
 
-fb::Offset<void> put_chunk(fb::FlatBufferBuilder &b, const cairn_chunk &c) {
-    if (c.kind == CAIRN_CHUNK_START) {
-        const auto rules_name = put(b, c.start.rules_name);
-        const auto scene_name = put(b, c.start.scene_name);
-        const auto build = put(b, c.start.build);
-        const auto state = put(b, c.start.state, c.start.state_size);
-        return wire::CreateChunkStart(b, c.start.sim_version, c.start.rules_version, rules_name,
-            scene_name, build, c.start.tick, state)
-            .Union();
+template <typename With> auto with_body(cairn_chunk &c, With with) {
+    switch (c.kind) {
+#define WITH_CHUNK(KIND, member, Table)                                                            \
+    case CAIRN_CHUNK_##KIND:                                                                       \
+        return with(c.member);
+        EACH_CHUNK(WITH_CHUNK)
+    default:
+        CAIRN_ASSERT(false);
+        return with(c.start);
     }
-    if (c.kind == CAIRN_CHUNK_TICKS) {
-        const auto ticks = put<wire::Tick>(b, c.ticks.ticks, c.ticks.tick_count);
-        const auto commands = put<wire::Command>(b, c.ticks.commands, c.ticks.command_count);
-        return wire::CreateChunkTicks(b, ticks, commands).Union();
-    }
-    if (c.kind == CAIRN_CHUNK_KEYFRAME) {
-        const auto state = put(b, c.keyframe.state, c.keyframe.state_size);
-        return wire::CreateChunkKeyframe(b, c.keyframe.tick, state).Union();
-    }
-    return wire::CreateChunkEnd(b, c.end.tick, c.end.tick_count).Union();
 }
 
-size_t vectors_size(const cairn_chunk &c) {
-    if (c.kind == CAIRN_CHUNK_START) {
-        return c.start.state_size;
-    }
-    if (c.kind == CAIRN_CHUNK_KEYFRAME) {
-        return c.keyframe.state_size;
-    }
-    return c.kind == CAIRN_CHUNK_TICKS ? c.ticks.tick_count * sizeof(cairn_wire_tick) +
-                                             c.ticks.command_count * sizeof(cairn_wire_command)
-                                       : 0;
+// Writers take what they visit as constant.
+template <typename Union> fb::Offset<void> put_body(fb::FlatBufferBuilder &b, const Union *plain) {
+    return with_body(const_cast<Union &>(*plain), [&b](auto &body) { return put(b, body); });
+}
+
+template <typename Union> cairn_decode_refusal take_body(const void *bytes, Union *plain) {
+    return with_body(*plain, [bytes](auto &body) {
+        Reader reader(bytes);
+        fields(reader, body);
+        return reader.refusal;
+    });
 }
 
 // The finished bytes start on 8 bytes even when the message holds nothing that wide.
@@ -299,12 +490,12 @@ cairn_status cairn_message_encode(
     if (cairn_message_check(message) != CAIRN_DECODE_OK) {
         return CAIRN_INVALID_ARGUMENT;
     }
-    if (vectors_size(*message) > encoder->size_max) {
+    if (cairn_message_vectors_size(message) > encoder->size_max) {
         return CAIRN_CAPACITY;
     }
     auto &b = encoder->builder;
     begin(b);
-    const auto body = put_message(b, *message);
+    const auto body = put_body(b, message);
     wire::FinishEnvelopeBuffer(
         b, wire::CreateEnvelope(b, static_cast<wire::Message>(message->kind), body));
     return hand_out(encoder, bytes, size);
@@ -317,12 +508,12 @@ cairn_status cairn_chunk_encode(
     if (cairn_chunk_check(chunk) != CAIRN_DECODE_OK) {
         return CAIRN_INVALID_ARGUMENT;
     }
-    if (vectors_size(*chunk) > encoder->size_max) {
+    if (cairn_chunk_vectors_size(chunk) > encoder->size_max) {
         return CAIRN_CAPACITY;
     }
     auto &b = encoder->builder;
     begin(b);
-    const auto body = put_chunk(b, *chunk);
+    const auto body = put_body(b, chunk);
     wire::FinishChunkBuffer(
         b, wire::CreateChunk(b, static_cast<wire::ChunkBody>(chunk->kind), body));
     return hand_out(encoder, bytes, size);
@@ -331,164 +522,6 @@ cairn_status cairn_chunk_encode(
 // ------------------------------------------------------------------------------------- decoding
 
 namespace {
-
-// Reads fields that the verifier found sound; remembers the first that is missing.
-class Fields {
-  public:
-    const char *text(const fb::String *field) {
-        if (field == nullptr) {
-            refuse(CAIRN_DECODE_MISSING_FIELD);
-            return nullptr;
-        }
-        if (std::strlen(field->c_str()) != field->size()) {
-            refuse(CAIRN_DECODE_TEXT);
-        }
-        return field->c_str();
-    }
-
-    template <typename Plain, typename Element>
-    const Plain *vector(const fb::Vector<Element> *field, uint32_t *count) {
-        *count = 0;
-        if (field == nullptr) {
-            refuse(CAIRN_DECODE_MISSING_FIELD);
-            return nullptr;
-        }
-        // The verifier looks at the alignment of a vector's length only.
-        if (reinterpret_cast<uintptr_t>(field->Data()) % alignof(Plain) != 0) {
-            refuse(CAIRN_DECODE_NOT_FLATBUFFERS);
-            return nullptr;
-        }
-        *count = field->size();
-        return reinterpret_cast<const Plain *>(field->Data());
-    }
-
-    template <typename Plain, typename Wire> Plain plain(const Wire *field) {
-        static_assert(sizeof(Plain) == sizeof(Wire), "one layout");
-        Plain result{};
-        if (field == nullptr) {
-            refuse(CAIRN_DECODE_MISSING_FIELD);
-        } else {
-            std::memcpy(&result, field, sizeof result);
-        }
-        return result;
-    }
-
-    cairn_decode_refusal refusal = CAIRN_DECODE_OK;
-
-  private:
-    void refuse(cairn_decode_refusal reason) {
-        if (refusal == CAIRN_DECODE_OK) {
-            refusal = reason;
-        }
-    }
-};
-
-void take(Fields &f, const wire::Hello &t, cairn_hello *m) {
-    m->protocol_version = t.protocol_version();
-    m->sim_version = t.sim_version();
-    m->mode = t.mode();
-    m->spectator = t.spectator();
-    m->rules_name = f.text(t.rules_name());
-    m->rules_version = t.rules_version();
-}
-
-void take(Fields &f, const wire::Inputs &t, cairn_input_message *m) {
-    m->snapshot_acknowledged = t.snapshot_acknowledged();
-    m->ticks_acknowledged = t.ticks_acknowledged();
-    m->sent_at_us = t.sent_at_us();
-    m->inputs = f.vector<cairn_wire_input>(t.inputs(), &m->input_count);
-}
-
-void take(Fields &f, const wire::RootReport &t, cairn_root_report *m) {
-    m->roots = f.vector<cairn_wire_root>(t.roots(), &m->root_count);
-}
-
-void take(Fields &f, const wire::Welcome &t, cairn_welcome *m) {
-    m->tick = t.tick();
-    m->slot = t.slot();
-    m->tick_rate_hz = t.tick_rate_hz();
-    m->snapshot_rate_hz = t.snapshot_rate_hz();
-    m->mode = t.mode();
-    m->sim_version = t.sim_version();
-    m->rules_version = t.rules_version();
-    m->rules_name = f.text(t.rules_name());
-    m->scene_name = f.text(t.scene_name());
-    const auto digest = f.plain<cairn_hash128>(t.scene_digest());
-    m->scene_digest_lo = digest.lo;
-    m->scene_digest_hi = digest.hi;
-}
-
-void take(Fields &f, const wire::Refused &t, cairn_refused *m) {
-    m->reason = t.reason();
-    m->words = f.text(t.words());
-}
-
-void take(Fields &f, const wire::Shapes &t, cairn_shapes_message *m) {
-    m->tick = t.tick();
-    m->shapes = f.vector<cairn_wire_shape>(t.shapes(), &m->shape_count);
-    m->removed = f.vector<uint32_t>(t.removed(), &m->removed_count);
-    m->corner_counts = f.vector<uint8_t>(t.corner_counts(), &m->hull_count);
-    m->corners = f.vector<cairn_wire_vec3>(t.corners(), &m->corner_count);
-}
-
-void take(Fields &f, const wire::Keyframe &t, cairn_keyframe *m) {
-    m->tick = t.tick();
-    m->visible_root = f.plain<cairn_hash128>(t.visible_root());
-    m->full_root = f.plain<cairn_hash128>(t.full_root());
-    m->timing = f.plain<cairn_wire_timing>(t.timing());
-    m->bodies = f.vector<cairn_wire_body>(t.bodies(), &m->body_count);
-}
-
-void take(Fields &f, const wire::Delta &t, cairn_delta *m) {
-    m->tick = t.tick();
-    m->baseline_tick = t.baseline_tick();
-    m->visible_root = f.plain<cairn_hash128>(t.visible_root());
-    m->full_root = f.plain<cairn_hash128>(t.full_root());
-    m->timing = f.plain<cairn_wire_timing>(t.timing());
-    m->payload = f.vector<uint8_t>(t.payload(), &m->payload_size);
-}
-
-void take(Fields &f, const wire::Ticks &t, cairn_ticks_message *m) {
-    m->timing = f.plain<cairn_wire_timing>(t.timing());
-    m->ticks = f.vector<cairn_wire_tick>(t.ticks(), &m->tick_count);
-    m->commands = f.vector<cairn_wire_command>(t.commands(), &m->command_count);
-}
-
-void take(Fields &f, const wire::State &t, cairn_state_message *m) {
-    m->tick = t.tick();
-    m->offset = t.offset();
-    m->total_size = t.total_size();
-    m->bytes = f.vector<uint8_t>(t.bytes(), &m->size);
-}
-
-void take_message(Fields &f, const wire::Envelope &e, cairn_message *m) {
-    switch (m->kind) {
-    case CAIRN_MESSAGE_HELLO:
-        return take(f, *e.message_as_Hello(), &m->hello);
-    case CAIRN_MESSAGE_INPUT:
-        return take(f, *e.message_as_Inputs(), &m->input);
-    case CAIRN_MESSAGE_ROOT_REPORT:
-        return take(f, *e.message_as_RootReport(), &m->root_report);
-    case CAIRN_MESSAGE_WELCOME:
-        return take(f, *e.message_as_Welcome(), &m->welcome);
-    case CAIRN_MESSAGE_REFUSED:
-        return take(f, *e.message_as_Refused(), &m->refused);
-    case CAIRN_MESSAGE_SHAPES:
-        return take(f, *e.message_as_Shapes(), &m->shapes);
-    case CAIRN_MESSAGE_KEYFRAME:
-        return take(f, *e.message_as_Keyframe(), &m->keyframe);
-    case CAIRN_MESSAGE_DELTA:
-        return take(f, *e.message_as_Delta(), &m->delta);
-    case CAIRN_MESSAGE_TICKS:
-        return take(f, *e.message_as_Ticks(), &m->ticks);
-    case CAIRN_MESSAGE_STATE:
-        return take(f, *e.message_as_State(), &m->state);
-    case CAIRN_MESSAGE_NONE:
-    case CAIRN_MESSAGE_KIND_COUNT:
-        break;
-    }
-    CAIRN_ASSERT(false);
-}
 
 fb::Verifier verifier_of(const uint8_t *bytes, size_t size) {
     CAIRN_ASSERT(reinterpret_cast<uintptr_t>(bytes) % 8 == 0);
@@ -514,33 +547,8 @@ cairn_decode_refusal decode_message(
         return CAIRN_DECODE_WRONG_DIRECTION;
     }
     m->kind = static_cast<cairn_message_kind>(tag);
-    Fields fields;
-    take_message(fields, *envelope, m);
-    return fields.refusal != CAIRN_DECODE_OK ? fields.refusal : cairn_message_check(m);
-}
-
-void take_chunk(Fields &f, const wire::Chunk &t, cairn_chunk *c) {
-    if (c->kind == CAIRN_CHUNK_START) {
-        const auto &start = *t.body_as_ChunkStart();
-        c->start.sim_version = start.sim_version();
-        c->start.rules_version = start.rules_version();
-        c->start.rules_name = f.text(start.rules_name());
-        c->start.scene_name = f.text(start.scene_name());
-        c->start.build = f.text(start.build());
-        c->start.tick = start.tick();
-        c->start.state = f.vector<uint8_t>(start.state(), &c->start.state_size);
-    } else if (c->kind == CAIRN_CHUNK_TICKS) {
-        const auto &ticks = *t.body_as_ChunkTicks();
-        c->ticks.ticks = f.vector<cairn_wire_tick>(ticks.ticks(), &c->ticks.tick_count);
-        c->ticks.commands = f.vector<cairn_wire_command>(ticks.commands(), &c->ticks.command_count);
-    } else if (c->kind == CAIRN_CHUNK_KEYFRAME) {
-        const auto &keyframe = *t.body_as_ChunkKeyframe();
-        c->keyframe.tick = keyframe.tick();
-        c->keyframe.state = f.vector<uint8_t>(keyframe.state(), &c->keyframe.state_size);
-    } else {
-        c->end.tick = t.body_as_ChunkEnd()->tick();
-        c->end.tick_count = t.body_as_ChunkEnd()->tick_count();
-    }
+    const auto refusal = take_body(envelope->message(), m);
+    return refusal != CAIRN_DECODE_OK ? refusal : cairn_message_check(m);
 }
 
 cairn_decode_refusal decode_chunk(const uint8_t *bytes, size_t size, cairn_chunk *c) {
@@ -557,9 +565,8 @@ cairn_decode_refusal decode_chunk(const uint8_t *bytes, size_t size, cairn_chunk
         return CAIRN_DECODE_UNKNOWN_KIND;
     }
     c->kind = static_cast<cairn_chunk_kind>(tag);
-    Fields fields;
-    take_chunk(fields, *chunk, c);
-    return fields.refusal != CAIRN_DECODE_OK ? fields.refusal : cairn_chunk_check(c);
+    const auto refusal = take_body(chunk->body(), c);
+    return refusal != CAIRN_DECODE_OK ? refusal : cairn_chunk_check(c);
 }
 
 } // namespace
@@ -677,26 +684,6 @@ void take_settings(const wire::Scene &t, cairn_scene *scene) {
     scene->seed = t.seed();
 }
 
-// False when the text does not fit, or holds a zero byte.
-bool take_name(const fb::String *text, char (&out)[32]) {
-    const size_t size = text == nullptr ? 0 : text->size();
-    if (size > CAIRN_NAME_SIZE_MAX || (size > 0 && std::strlen(text->c_str()) != size)) {
-        return false;
-    }
-    std::memcpy(out, text == nullptr ? "" : text->c_str(), size);
-    return true;
-}
-
-cairn_status refuse_scene(char *error, cairn_status status, const char *words) {
-    std::snprintf(error, CAIRN_SCENE_ERROR_SIZE, "%s", words);
-    return status;
-}
-
-template <typename Plain> bool make_room(Plain **array, size_t count) {
-    *array = static_cast<Plain *>(std::calloc(count + 1, sizeof(Plain)));
-    return *array != nullptr;
-}
-
 // How long the lists in the tables of a list are together.
 template <typename Tables, typename List> size_t count_all(const Tables *tables, List list) {
     size_t count = 0;
@@ -735,25 +722,20 @@ void take_hulls(const wire::Scene &t, cairn_scene *scene) {
 }
 
 cairn_status take_scene(const wire::Scene &t, cairn_scene *scene, char *error) {
-    const size_t body_count = t.bodies() == nullptr ? 0 : t.bodies()->size();
-    const size_t joint_count = t.joints() == nullptr ? 0 : t.joints()->size();
-    const size_t hull_count = t.hulls() == nullptr ? 0 : t.hulls()->size();
-    const size_t shape_count = count_all(t.bodies(), [](auto &body) { return body.shapes(); });
-    const size_t point_count = count_all(t.hulls(), [](auto &hull) { return hull.points(); });
-    if (body_count > CAIRN_BODIES_MAX || shape_count > CAIRN_SHAPES_MAX ||
-        joint_count > CAIRN_JOINTS_MAX || hull_count > CAIRN_HULLS_MAX) {
-        return refuse_scene(error, CAIRN_CAPACITY, "more than a world has room for");
+    cairn_scene_counts counts{};
+    counts.bodies = t.bodies() == nullptr ? 0 : t.bodies()->size();
+    counts.shapes = count_all(t.bodies(), [](auto &body) { return body.shapes(); });
+    counts.joints = t.joints() == nullptr ? 0 : t.joints()->size();
+    counts.hulls = t.hulls() == nullptr ? 0 : t.hulls()->size();
+    counts.points = count_all(t.hulls(), [](auto &hull) { return hull.points(); });
+    cairn_status status = cairn_scene_make_room(scene, &counts, error);
+    if (status == CAIRN_OK) {
+        const auto *rules = t.rules();
+        status = cairn_scene_take_names(scene, t.name()->c_str(), t.name()->size(),
+            rules == nullptr ? "" : rules->c_str(), rules == nullptr ? 0 : rules->size(), error);
     }
-    const bool named = take_name(t.name(), scene->name);
-    if (!named || !take_name(t.rules(), scene->rules)) {
-        return refuse_scene(error, CAIRN_INVALID_ARGUMENT,
-            named ? "rules: must be at most 31 characters of ASCII"
-                  : "name: must be at most 31 characters of ASCII");
-    }
-    if (!make_room(&scene->bodies, body_count) || !make_room(&scene->shapes, shape_count) ||
-        !make_room(&scene->joints, joint_count) || !make_room(&scene->hulls, hull_count) ||
-        !make_room(&scene->points, point_count)) {
-        return refuse_scene(error, CAIRN_OUT_OF_MEMORY, "out of memory");
+    if (status != CAIRN_OK) {
+        return status;
     }
     take_hulls(t, scene);
     take_settings(t, scene);
@@ -784,29 +766,11 @@ cairn_status parse_scene(const std::string &json, cairn_scene *scene, char *erro
 
 } // namespace
 
-cairn_status cairn_scene_parse(
-    const char *json, size_t size, cairn_scene **out, char error[CAIRN_SCENE_ERROR_SIZE]) {
-    *out = nullptr;
-    error[0] = '\0';
-    if (size > CAIRN_SCENE_JSON_SIZE_MAX) {
-        return refuse_scene(error, CAIRN_CAPACITY, "a scene may have at most 16 MiB");
-    }
-    auto *scene = static_cast<cairn_scene *>(std::calloc(1, sizeof(cairn_scene)));
-    cairn_status status = CAIRN_OUT_OF_MEMORY;
+cairn_status cairn_scene_parse_into(
+    const char *json, size_t size, cairn_scene *scene, char error[CAIRN_SCENE_ERROR_SIZE]) {
     try {
-        if (scene != nullptr) {
-            status = parse_scene(std::string(json, size), scene, error);
-        }
+        return parse_scene(std::string(json, size), scene, error);
     } catch (...) {
-        status = CAIRN_OUT_OF_MEMORY;
+        return CAIRN_OUT_OF_MEMORY;
     }
-    if (status != CAIRN_OK) {
-        if (status == CAIRN_OUT_OF_MEMORY) {
-            refuse_scene(error, status, "out of memory");
-        }
-        cairn_scene_destroy(scene);
-        return status;
-    }
-    *out = scene;
-    return CAIRN_OK;
 }

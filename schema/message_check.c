@@ -110,7 +110,9 @@ cairn_decode_refusal cairn_bodies_check(const cairn_wire_body *bodies, uint32_t 
 
 static void check_hello(checker *c, const cairn_hello *hello) {
     check_text(c, hello->rules_name, CAIRN_NAME_SIZE_MAX);
-    must(c, hello->mode <= CAIRN_MODE_LOCKSTEP, CAIRN_DECODE_OUT_OF_RANGE);
+    check_text(c, hello->room, CAIRN_NAME_SIZE_MAX);
+    check_text(c, hello->build, CAIRN_WORDS_SIZE_MAX);
+    must(c, hello->mode < CAIRN_MODE_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
     must(c, hello->spectator <= 1, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
@@ -139,16 +141,37 @@ static void check_root_report(checker *c, const cairn_root_report *report) {
     }
 }
 
+static void check_doubt(checker *c, const cairn_doubt *doubt) {
+    check_vector(c, doubt->sketch, doubt->sketch_size, CAIRN_SKETCH_SIZE_MAX);
+    must(c, doubt->want >= 1 && doubt->want <= (CAIRN_DOUBT_REPAIR | CAIRN_DOUBT_STAGES),
+        CAIRN_DECODE_OUT_OF_RANGE);
+}
+
+static void check_numbers(checker *c, const float *numbers, uint32_t count, uint32_t count_max) {
+    count = check_vector(c, numbers, count, count_max);
+    must(c, count == 0 || is_finite(numbers, count * sizeof *numbers), CAIRN_DECODE_NON_FINITE);
+}
+
+static void check_control(checker *c, const cairn_control *control) {
+    check_vector(c, control->bytes, control->byte_count, CAIRN_CONTROL_BYTES_MAX);
+    check_text(c, control->room, CAIRN_NAME_SIZE_MAX);
+    check_text(c, control->name, CAIRN_WORDS_SIZE_MAX);
+    check_numbers(c, control->numbers, control->number_count, CAIRN_CONTROL_NUMBERS_MAX);
+}
+
 static void check_welcome(checker *c, const cairn_welcome *welcome) {
     check_text(c, welcome->rules_name, CAIRN_NAME_SIZE_MAX);
     check_text(c, welcome->scene_name, CAIRN_NAME_SIZE_MAX);
+    check_text(c, welcome->room, CAIRN_NAME_SIZE_MAX);
+    check_text(c, welcome->words, CAIRN_WORDS_SIZE_MAX);
     must(c, welcome->slot < CAIRN_SLOTS_MAX || welcome->slot == CAIRN_SLOT_NONE,
         CAIRN_DECODE_OUT_OF_RANGE);
     must(c, welcome->tick_rate_hz >= CAIRN_TICK_RATE_HZ_MIN, CAIRN_DECODE_OUT_OF_RANGE);
     must(c, welcome->tick_rate_hz <= CAIRN_TICK_RATE_HZ_MAX, CAIRN_DECODE_OUT_OF_RANGE);
     must(c, welcome->snapshot_rate_hz >= 1, CAIRN_DECODE_OUT_OF_RANGE);
     must(c, welcome->snapshot_rate_hz <= welcome->tick_rate_hz, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, welcome->mode <= CAIRN_MODE_LOCKSTEP, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, welcome->mode < CAIRN_MODE_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, welcome->rights <= CAIRN_RIGHT_OPERATOR, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_refused(checker *c, const cairn_refused *refused) {
@@ -271,6 +294,8 @@ static void check_ticks_message(checker *c, const cairn_ticks_message *message) 
         .commands = message->commands,
         .command_count = message->command_count};
     check_ticks(c, &all);
+    check_vector(c, message->digests, message->digest_count, CAIRN_TICKS_PER_MESSAGE_MAX);
+    must(c, message->digest_count == message->tick_count, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_state(checker *c, const cairn_state_message *state) {
@@ -279,6 +304,28 @@ static void check_state(checker *c, const cairn_state_message *state) {
     must(c, state->total_size <= CAIRN_STATE_SIZE_MAX, CAIRN_DECODE_OUT_OF_RANGE);
     must(c, state->offset <= state->total_size, CAIRN_DECODE_OUT_OF_RANGE);
     must(c, state->size <= state->total_size - state->offset, CAIRN_DECODE_OUT_OF_RANGE);
+}
+
+static void check_repair(checker *c, const cairn_repair *repair) {
+    check_vector(c, repair->payload, repair->payload_size, CAIRN_MESSAGE_SIZE_MAX);
+    check_vector(c, repair->stages, repair->stages_size, CAIRN_MESSAGE_SIZE_MAX);
+    check_text(c, repair->build, CAIRN_WORDS_SIZE_MAX);
+    must(c, repair->verdict < CAIRN_REPAIR_VERDICT_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
+}
+
+static void check_notice(checker *c, const cairn_notice *notice) {
+    check_text(c, notice->words, CAIRN_WORDS_SIZE_MAX);
+    must(c, notice->kind >= 1 && notice->kind <= CAIRN_NOTICE_LAST, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, notice->slot < CAIRN_SLOTS_MAX || notice->slot == CAIRN_SLOT_NONE,
+        CAIRN_DECODE_OUT_OF_RANGE);
+}
+
+static void check_answer(checker *c, const cairn_answer *answer) {
+    check_vector(c, answer->ids, answer->id_count, CAIRN_ANSWER_IDS_MAX);
+    check_vector(c, answer->bytes, answer->byte_count, CAIRN_ANSWER_BYTES_MAX);
+    check_text(c, answer->words, CAIRN_WORDS_SIZE_MAX);
+    check_text(c, answer->room, CAIRN_NAME_SIZE_MAX);
+    check_numbers(c, answer->numbers, answer->number_count, CAIRN_ANSWER_NUMBERS_MAX);
 }
 
 cairn_decode_refusal cairn_message_check(const cairn_message *message) {
@@ -292,6 +339,12 @@ cairn_decode_refusal cairn_message_check(const cairn_message *message) {
         return c.refusal;
     case CAIRN_MESSAGE_ROOT_REPORT:
         check_root_report(&c, &message->root_report);
+        return c.refusal;
+    case CAIRN_MESSAGE_DOUBT:
+        check_doubt(&c, &message->doubt);
+        return c.refusal;
+    case CAIRN_MESSAGE_CONTROL:
+        check_control(&c, &message->control);
         return c.refusal;
     case CAIRN_MESSAGE_WELCOME:
         check_welcome(&c, &message->welcome);
@@ -312,6 +365,15 @@ cairn_decode_refusal cairn_message_check(const cairn_message *message) {
         return c.refusal;
     case CAIRN_MESSAGE_STATE:
         check_state(&c, &message->state);
+        return c.refusal;
+    case CAIRN_MESSAGE_REPAIR:
+        check_repair(&c, &message->repair);
+        return c.refusal;
+    case CAIRN_MESSAGE_NOTICE:
+        check_notice(&c, &message->notice);
+        return c.refusal;
+    case CAIRN_MESSAGE_ANSWER:
+        check_answer(&c, &message->answer);
         return c.refusal;
     case CAIRN_MESSAGE_NONE:
     case CAIRN_MESSAGE_KIND_COUNT:

@@ -16,29 +16,43 @@
 #include "base/limits.h"
 
 // Bumped when a message changes so that older peers cannot read it. Exchanged in HELLO.
-#define CAIRN_PROTOCOL_VERSION 2
+#define CAIRN_PROTOCOL_VERSION 3
 
 typedef enum cairn_message_kind {
     CAIRN_MESSAGE_NONE = 0,
     // client to server
     CAIRN_MESSAGE_HELLO = 1,       // reliable, first
     CAIRN_MESSAGE_INPUT = 2,       // unreliable, redundant
-    CAIRN_MESSAGE_ROOT_REPORT = 3, // unreliable; a lockstep client's own roots
+    CAIRN_MESSAGE_ROOT_REPORT = 3, // unreliable; the own roots of a client that simulates
+    CAIRN_MESSAGE_DOUBT = 4,       // reliable; a root differs, what is different?
+    CAIRN_MESSAGE_CONTROL = 5,     // reliable; what an operator asks
     // server to client
-    CAIRN_MESSAGE_WELCOME = 4,  // reliable, answers HELLO
-    CAIRN_MESSAGE_REFUSED = 5,  // reliable, answers HELLO; a disconnect follows
-    CAIRN_MESSAGE_SHAPES = 6,   // reliable; what bodies look like: all at join, then what appeared
-    CAIRN_MESSAGE_KEYFRAME = 7, // reliable when it is long, unreliable otherwise
-    CAIRN_MESSAGE_DELTA = 8,    // unreliable
-    CAIRN_MESSAGE_TICKS = 9,    // unreliable, redundant; confirmed commands and roots for lockstep
-    CAIRN_MESSAGE_STATE = 10,   // reliable; one piece of a full-state transfer
+    CAIRN_MESSAGE_WELCOME = 6,  // reliable, answers HELLO
+    CAIRN_MESSAGE_REFUSED = 7,  // reliable, answers HELLO; a disconnect follows
+    CAIRN_MESSAGE_SHAPES = 8,   // reliable; what bodies look like: all at join, then what appeared
+    CAIRN_MESSAGE_KEYFRAME = 9, // reliable when it is long, unreliable otherwise
+    CAIRN_MESSAGE_DELTA = 10,   // unreliable
+    CAIRN_MESSAGE_TICKS = 11,   // unreliable, redundant; confirmed commands and roots
+    CAIRN_MESSAGE_STATE = 12,   // reliable; one piece of a full-state transfer
+    CAIRN_MESSAGE_REPAIR = 13,  // reliable, answers DOUBT
+    CAIRN_MESSAGE_NOTICE = 14,  // reliable; what happens to the room or the client
+    CAIRN_MESSAGE_ANSWER = 15,  // reliable, answers CONTROL
     CAIRN_MESSAGE_KIND_COUNT
 } cairn_message_kind;
 
 typedef enum cairn_mode {
     CAIRN_MODE_INTERPOLATE = 0, // snapshots
     CAIRN_MODE_LOCKSTEP = 1,    // full state once, then commands and roots
+    CAIRN_MODE_PREDICT = 2,     // likewise; the client steps ahead of them and rolls back
+    CAIRN_MODE_HEAL = 3,        // likewise; the client asks for what differs
+    CAIRN_MODE_COUNT
 } cairn_mode;
+
+// Whether a client of this mode steps the world itself, so that it is sent the state and then
+// commands and roots.
+static inline bool cairn_mode_simulates(uint32_t mode) {
+    return mode == CAIRN_MODE_LOCKSTEP || mode == CAIRN_MODE_PREDICT || mode == CAIRN_MODE_HEAL;
+}
 
 // Texts are printable ASCII; rules' and scenes' names are at most this long, sentences that.
 #define CAIRN_NAME_SIZE_MAX 31
@@ -135,6 +149,10 @@ typedef struct cairn_hello {
     uint32_t spectator;        // 0 or 1: asks for no slot
     const char *rules_name;    // what the client can simulate; "" for none. At most 31 bytes
     uint32_t rules_version;
+    const char *room;            // which one; "" for the first
+    const char *build;           // compiler and target, for people
+    uint32_t passport_faults;    // bit set of the checks of arithmetic that failed; 0 when fit
+    cairn_hash128 passport_hash; // of the short world that the self-test steps
 } cairn_hello;
 
 typedef struct cairn_input_message {
@@ -152,6 +170,35 @@ typedef struct cairn_root_report {
 } cairn_root_report;
 #define CAIRN_ROOTS_PER_MESSAGE_MAX 64
 
+// What a client that simulates sends when a root differs although the commands agree.
+typedef struct cairn_doubt {
+    uint64_t tick;         // of the world whose root differs
+    uint32_t want;         // CAIRN_DOUBT_REPAIR, CAIRN_DOUBT_STAGES, not none
+    const uint8_t *sketch; // of the client's state at that tick; at most CAIRN_SKETCH_SIZE_MAX
+    uint32_t sketch_size;
+} cairn_doubt;
+#define CAIRN_DOUBT_REPAIR 1u
+#define CAIRN_DOUBT_STAGES 2u
+#define CAIRN_SKETCH_SIZE_MAX (16 * 1024)
+
+typedef struct cairn_control {
+    uint32_t request; // the client's number, comes back in the answer
+    uint32_t verb;    // docs/PROTOCOL.md
+    const char *room; // "" for the client's own
+    uint64_t tick;    // from here on as the verb reads them
+    uint32_t count;
+    uint64_t seed;
+    const char *name; // at most CAIRN_WORDS_SIZE_MAX
+    uint32_t body;
+    uint32_t mask;
+    const float *numbers; // finite; at most CAIRN_CONTROL_NUMBERS_MAX
+    uint32_t number_count;
+    const uint8_t *bytes; // at most CAIRN_CONTROL_BYTES_MAX
+    uint32_t byte_count;
+} cairn_control;
+#define CAIRN_CONTROL_NUMBERS_MAX 64
+#define CAIRN_CONTROL_BYTES_MAX (4 * 1024)
+
 typedef struct cairn_welcome {
     uint64_t tick; // the room's tick when this was written
     uint32_t slot; // CAIRN_SLOT_NONE for a spectator
@@ -162,9 +209,13 @@ typedef struct cairn_welcome {
     uint32_t rules_version;
     const char *rules_name;
     const char *scene_name;
-    uint64_t scene_digest_lo; // hash of the world at tick 0
-    uint64_t scene_digest_hi;
+    cairn_hash128 scene_digest; // full root of the world at tick 0
+    const char *room;
+    uint32_t rights;   // CAIRN_RIGHT_OPERATOR
+    uint32_t wait_ms;  // how long the room waits for inputs of those who simulate; 0: never
+    const char *words; // why the mode granted is another than the one asked for; ""
 } cairn_welcome;
+#define CAIRN_RIGHT_OPERATOR 1u
 #define CAIRN_SLOT_NONE 255u
 
 typedef enum cairn_refusal_reason {
@@ -174,7 +225,9 @@ typedef enum cairn_refusal_reason {
     CAIRN_REFUSAL_ROOM_FULL = 4,
     CAIRN_REFUSAL_MALFORMED = 5,       // the client sent something no client of ours sends
     CAIRN_REFUSAL_TOO_MANY_BODIES = 6, // for snapshots: more than CAIRN_KEYFRAME_BODIES_MAX
-    CAIRN_REFUSAL_LAST = CAIRN_REFUSAL_TOO_MANY_BODIES
+    CAIRN_REFUSAL_ROOM_UNKNOWN = 7,
+    CAIRN_REFUSAL_ROOM_CLOSED = 8,
+    CAIRN_REFUSAL_LAST = CAIRN_REFUSAL_ROOM_CLOSED
 } cairn_refusal_reason;
 
 typedef struct cairn_refused {
@@ -221,7 +274,9 @@ typedef struct cairn_ticks_message {
     const cairn_wire_tick *ticks; // consecutive
     uint32_t tick_count;          // at most CAIRN_TICKS_PER_MESSAGE_MAX
     const cairn_wire_command *commands;
-    uint32_t command_count; // sorted by (slot, kind, sequence) within each tick
+    uint32_t command_count;  // sorted by (slot, kind, sequence) within each tick
+    const uint64_t *digests; // low half of cairn_commands_digest, for each tick
+    uint32_t digest_count;   // tick_count
 } cairn_ticks_message;
 #define CAIRN_TICKS_PER_MESSAGE_MAX 4096
 
@@ -233,12 +288,76 @@ typedef struct cairn_state_message {
     uint32_t size;
 } cairn_state_message;
 
+typedef enum cairn_repair_verdict {
+    CAIRN_REPAIR_DONE = 0, // the payload holds all that differs
+    CAIRN_REPAIR_TOO_MUCH =
+        1, // more differs than the sketch can tell: a larger one, or a new state
+    CAIRN_REPAIR_TICK_GONE = 2, // no longer held, or not stepped yet
+    CAIRN_REPAIR_TOO_OFTEN = 3, // ask again later
+    CAIRN_REPAIR_MALFORMED = 4, // the sketch is none
+    CAIRN_REPAIR_VERDICT_COUNT
+} cairn_repair_verdict;
+
+typedef struct cairn_repair {
+    uint64_t tick;
+    uint32_t verdict; // cairn_repair_verdict
+    cairn_hash128 full_root;
+    uint32_t passport_faults; // the server's own
+    const char *build;        // the server's
+    const uint8_t *payload;   // the elements that differ, as the server has them
+    uint32_t payload_size;
+    const uint8_t *stages; // CAIRN_DOUBT_STAGES: a hash after each stage of the step to this tick
+    uint32_t stages_size;
+} cairn_repair;
+
+typedef enum cairn_notice_kind {
+    CAIRN_NOTICE_STALL = 1,     // the room waits for the inputs of `slot`
+    CAIRN_NOTICE_STALL_END = 2, // and waits no more; value: how long it was, ms
+    CAIRN_NOTICE_MODE = 3,      // the client is served in mode `value` from now on; words: why
+    CAIRN_NOTICE_PAUSED = 4,
+    CAIRN_NOTICE_RESUMED = 5,
+    CAIRN_NOTICE_RATE = 6,        // the room runs at `value` thousandths of its rate
+    CAIRN_NOTICE_REPLACED = 7,    // the world is another from `tick` on: reset, load, seek
+    CAIRN_NOTICE_ROOM_CLOSES = 8, // words: why; a disconnect follows
+    CAIRN_NOTICE_LAST = CAIRN_NOTICE_ROOM_CLOSES
+} cairn_notice_kind;
+
+typedef struct cairn_notice {
+    uint32_t kind; // cairn_notice_kind
+    uint32_t slot; // CAIRN_SLOT_NONE where it is about none
+    uint64_t tick;
+    uint64_t value;
+    const char *words; // "" or one sentence
+} cairn_notice;
+
+typedef struct cairn_answer {
+    uint32_t request;
+    uint32_t verb;
+    uint32_t refusal;  // 0: done
+    const char *words; // why not; ""
+    const char *room;
+    uint64_t tick;      // of the room's world when this was written
+    cairn_hash128 root; // full, of that world
+    uint32_t count;
+    const uint32_t *ids; // at most CAIRN_ANSWER_IDS_MAX
+    uint32_t id_count;
+    const float *numbers; // finite; at most CAIRN_ANSWER_NUMBERS_MAX
+    uint32_t number_count;
+    const uint8_t *bytes; // at most CAIRN_ANSWER_BYTES_MAX
+    uint32_t byte_count;
+} cairn_answer;
+#define CAIRN_ANSWER_IDS_MAX 8192
+#define CAIRN_ANSWER_NUMBERS_MAX 16384
+#define CAIRN_ANSWER_BYTES_MAX (64 * 1024)
+
 typedef struct cairn_message {
     cairn_message_kind kind;
     union {
         cairn_hello hello;
         cairn_input_message input;
         cairn_root_report root_report;
+        cairn_doubt doubt;
+        cairn_control control;
         cairn_welcome welcome;
         cairn_refused refused;
         cairn_shapes_message shapes;
@@ -246,5 +365,8 @@ typedef struct cairn_message {
         cairn_delta delta;
         cairn_ticks_message ticks;
         cairn_state_message state;
+        cairn_repair repair;
+        cairn_notice notice;
+        cairn_answer answer;
     };
 } cairn_message;

@@ -9,6 +9,7 @@
 
 typedef struct past_tick {
     cairn_hash128 root;
+    uint64_t digest; // low half of cairn_commands_digest
     uint32_t command_count;
 } past_tick;
 
@@ -65,8 +66,9 @@ void cairn_history_add(cairn_history *history, uint64_t tick, const cairn_comman
     if (history->end - history->oldest > history->capacity) {
         history->oldest += 1;
     }
-    history->ticks[tick % history->capacity] =
-        (past_tick){.root = root, .command_count = command_count};
+    history->ticks[tick % history->capacity] = (past_tick){.root = root,
+        .digest = cairn_commands_digest(tick, commands, command_count).lo,
+        .command_count = command_count};
     memcpy(commands_of(history, tick), commands, command_count * sizeof *commands);
 }
 
@@ -114,6 +116,9 @@ void cairn_history_read(const cairn_history *history, uint64_t from, cairn_histo
         const past_tick *past = &history->ticks[tick % history->capacity];
         if (past->command_count > run->command_capacity - run->command_count) {
             return;
+        }
+        if (run->digests != NULL) {
+            run->digests[run->tick_count] = past->digest;
         }
         run->ticks[run->tick_count++] = (cairn_wire_tick){.tick = tick,
             .root_lo = past->root.lo,

@@ -42,6 +42,7 @@ typedef struct cairn_history_run {
     uint32_t tick_capacity;
     cairn_wire_command *commands;
     uint32_t command_capacity; // at least one tick's commands
+    uint64_t *digests;         // [tick_capacity], or NULL: not wanted
     uint32_t tick_count;
     uint32_t command_count;
 } cairn_history_run;

@@ -239,6 +239,8 @@ static void take_message(
         [CAIRN_MESSAGE_HELLO] = CAIRN_STIMULUS_HELLO,
         [CAIRN_MESSAGE_INPUT] = CAIRN_STIMULUS_INPUT,
         [CAIRN_MESSAGE_ROOT_REPORT] = CAIRN_STIMULUS_ROOTS,
+        [CAIRN_MESSAGE_DOUBT] = CAIRN_STIMULUS_MALFORMED,
+        [CAIRN_MESSAGE_CONTROL] = CAIRN_STIMULUS_MALFORMED,
     };
     cairn_session_feed(server, session, stimuli[message.kind], &message);
 }

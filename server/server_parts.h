@@ -40,6 +40,7 @@ struct cairn_server {
     cairn_histogram tick_cost_ns;
     cairn_server_statistics statistics; // counters that nobody else keeps
     cairn_wire_tick ticks[CAIRN_VIEW_TICKS_MAX];
+    uint64_t digests[CAIRN_VIEW_TICKS_MAX];
     cairn_wire_command commands[CAIRN_VIEW_COMMANDS_MAX];
 };
 

@@ -93,8 +93,9 @@ static void welcome(const visit *v) {
             .rules_version = cairn_room_rules_version(room),
             .rules_name = cairn_room_rules_name(room),
             .scene_name = room->scene_name,
-            .scene_digest_lo = room->start_root.lo,
-            .scene_digest_hi = room->start_root.hi},
+            .scene_digest = room->start_root,
+            .room = "",
+            .words = ""},
     };
     size_t size = cairn_server_send_reliable(v->server, v->session, &message);
     CAIRN_ASSERT(size > 0);
@@ -103,7 +104,7 @@ static void welcome(const visit *v) {
 static cairn_session_state greet(const visit *v) {
     cairn_session *session = v->session;
     const cairn_hello *hello = &v->message->hello;
-    bool lockstep = hello->mode == CAIRN_MODE_LOCKSTEP;
+    bool lockstep = cairn_mode_simulates(hello->mode);
     if (hello->protocol_version != CAIRN_PROTOCOL_VERSION) {
         return refuse(v, CAIRN_REFUSAL_PROTOCOL_VERSION, "the server speaks another protocol");
     }
@@ -222,7 +223,7 @@ static cairn_session_state take_input(const visit *v) {
 static cairn_session_state take_first_input(const visit *v) {
     cairn_session_state next = take_input(v);
     const cairn_session *session = v->session;
-    bool holds_state = session->mode == CAIRN_MODE_LOCKSTEP
+    bool holds_state = cairn_mode_simulates(session->mode)
                            ? session->ticks_acknowledged > session->ticks_from
                            : session->snapshot_acknowledged != 0;
     if (next != CAIRN_SESSION_WELCOMED || !holds_state) {
@@ -249,7 +250,7 @@ static void compare_root(const visit *v, const cairn_wire_root *root) {
 
 static cairn_session_state take_roots(const visit *v) {
     const cairn_root_report *report = &v->message->root_report;
-    if (v->session->mode != CAIRN_MODE_LOCKSTEP) {
+    if (!cairn_mode_simulates(v->session->mode)) {
         return fault(v);
     }
     for (uint32_t i = 0; i < report->root_count; ++i) {

@@ -251,7 +251,8 @@ static void abandon_state(cairn_server *server, cairn_session *session) {
 }
 
 static size_t told_size(uint32_t tick_count, uint32_t command_count) {
-    return tick_count * sizeof(cairn_wire_tick) + command_count * sizeof(cairn_wire_command);
+    return tick_count * (sizeof(cairn_wire_tick) + sizeof(uint64_t)) +
+           command_count * sizeof(cairn_wire_command);
 }
 
 // The first of the newest ticks that fit `size`; at least one, none before `missing`.
@@ -282,6 +283,7 @@ static bool overdue(const cairn_server *server, const cairn_session *session, ui
 static cairn_history_run read_ticks(cairn_server *server, uint64_t from, uint64_t end) {
     cairn_history_run run = {
         .ticks = server->ticks,
+        .digests = server->digests,
         .tick_capacity = CAIRN_VIEW_TICKS_MAX,
         .commands = server->commands,
         .command_capacity = CAIRN_VIEW_COMMANDS_MAX,
@@ -301,7 +303,9 @@ static bool send_ticks(
             .ticks = run->ticks,
             .tick_count = run->tick_count,
             .commands = run->commands,
-            .command_count = run->command_count},
+            .command_count = run->command_count,
+            .digests = run->digests,
+            .digest_count = run->tick_count},
     };
     const bool sent = reliable ? cairn_server_send_reliable(server, session, &message)
                                : cairn_server_send_unreliable(server, session, &message) > 0;
@@ -371,7 +375,7 @@ void cairn_view_advance(struct cairn_server *server, cairn_session *session, boo
     if (session->state != CAIRN_SESSION_WELCOMED && session->state != CAIRN_SESSION_PLAYING) {
         return;
     }
-    if (session->mode == CAIRN_MODE_LOCKSTEP) {
+    if (cairn_mode_simulates(session->mode)) {
         advance_lockstep(server, session);
         return;
     }

@@ -61,7 +61,7 @@ static void every_chunk_comes_back_as_it_went(void **state) {
 static void vectors_and_texts_may_be_empty(void **state) {
     (void)state;
     const cairn_message sent[] = {
-        {.kind = CAIRN_MESSAGE_HELLO, .hello = {.rules_name = ""}},
+        {.kind = CAIRN_MESSAGE_HELLO, .hello = {.rules_name = "", .room = "", .build = ""}},
         {.kind = CAIRN_MESSAGE_INPUT, .input = {.inputs = NULL}},
         {.kind = CAIRN_MESSAGE_ROOT_REPORT, .root_report = {.roots = NULL}},
         {.kind = CAIRN_MESSAGE_SHAPES, .shapes = {.tick = 1}},
@@ -149,7 +149,8 @@ static void compare_with_vector(const char *name) {
 static void every_message_has_its_kept_bytes(void **state) {
     (void)state;
     static const char *const names[CAIRN_MESSAGE_KIND_COUNT] = {NULL, "hello", "input",
-        "root_report", "welcome", "refused", "shapes", "keyframe", "delta", "ticks", "state"};
+        "root_report", "doubt", "control", "welcome", "refused", "shapes", "keyframe", "delta",
+        "ticks", "state", "repair", "notice", "answer"};
     for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
         const cairn_message message = sample_message((cairn_message_kind)kind);
         encode(&message);

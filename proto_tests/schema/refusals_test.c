@@ -40,7 +40,12 @@ static const broken messages[] = {
     {MESSAGE(HELLO), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
     {MESSAGE(HELLO), SET_ELEMENT, 4, 0, 0x00000061 | 7 << 8, NO(TEXT)}, // a bell, then zeros
     {MESSAGE(HELLO), SET_ELEMENT, 4, 3, 0xff646e61, NO(TEXT)},
-    {MESSAGE(HELLO), SET, 2, 0, 2, NO(OUT_OF_RANGE)},
+    {MESSAGE(HELLO), REMOVE, 6, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(HELLO), REMOVE, 7, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(HELLO), REMOVE, 9, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(HELLO), SET_ELEMENT, 6, 0, 0x0a0a0a0a, NO(TEXT)},
+    {MESSAGE(HELLO), SET_ELEMENT, 7, 0, 0x0a0a0a0a, NO(TEXT)},
+    {MESSAGE(HELLO), SET, 2, 0, 4, NO(OUT_OF_RANGE)},
     {MESSAGE(HELLO), SET, 3, 0, 2, NO(OUT_OF_RANGE)},
     {MESSAGE(INPUT), REMOVE, 3, 0, 0, NO(MISSING_FIELD)},
     {MESSAGE(INPUT), STRETCH, 3, 40, 65, NO(COUNT_LIMIT)},
@@ -56,6 +61,43 @@ static const broken messages[] = {
     {MESSAGE(ROOT_REPORT), STRETCH, 0, 24, 65, NO(COUNT_LIMIT)},
     {MESSAGE(ROOT_REPORT), MISALIGN, 0, 0, 0, NO(NOT_FLATBUFFERS)},
     {MESSAGE(ROOT_REPORT), SET_ELEMENT, 0, 24, 5, NO(ORDER)},
+    {MESSAGE(DOUBT), REMOVE, 2, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(DOUBT), STRETCH, 2, 1, CAIRN_SKETCH_SIZE_MAX + 1, NO(COUNT_LIMIT)},
+    {MESSAGE(DOUBT), SET, 1, 0, 0, NO(OUT_OF_RANGE)},
+    {MESSAGE(DOUBT), SET, 1, 0, 4, NO(OUT_OF_RANGE)},
+    {MESSAGE(CONTROL), REMOVE, 2, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(CONTROL), REMOVE, 6, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(CONTROL), REMOVE, 9, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(CONTROL), REMOVE, 10, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(CONTROL), SET_ELEMENT, 2, 0, 0x0a0a0a0a, NO(TEXT)},
+    {MESSAGE(CONTROL), SET_ELEMENT, 6, 0, 0x0a0a0a0a, NO(TEXT)},
+    {MESSAGE(CONTROL), SET_ELEMENT, 9, 4, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(REPAIR), REMOVE, 2, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(REPAIR), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(REPAIR), REMOVE, 5, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(REPAIR), REMOVE, 6, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(REPAIR), SET_ELEMENT, 4, 0, 0x0a0a0a0a, NO(TEXT)},
+    {MESSAGE(REPAIR), SET, 1, 0, CAIRN_REPAIR_VERDICT_COUNT, NO(OUT_OF_RANGE)},
+    {MESSAGE(NOTICE), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(NOTICE), SET_ELEMENT, 4, 0, 0x0a0a0a0a, NO(TEXT)},
+    {MESSAGE(NOTICE), SET, 0, 0, 0, NO(OUT_OF_RANGE)},
+    {MESSAGE(NOTICE), SET, 0, 0, CAIRN_NOTICE_LAST + 1, NO(OUT_OF_RANGE)},
+    {MESSAGE(NOTICE), SET, 1, 0, 64, NO(OUT_OF_RANGE)},
+    {MESSAGE(ANSWER), REMOVE, 3, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(ANSWER), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(ANSWER), REMOVE, 6, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(ANSWER), REMOVE, 8, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(ANSWER), REMOVE, 9, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(ANSWER), REMOVE, 10, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(ANSWER), SET_ELEMENT, 3, 0, 0x0a0a0a0a, NO(TEXT)},
+    {MESSAGE(ANSWER), SET_ELEMENT, 4, 0, 0x0a0a0a0a, NO(TEXT)},
+    {MESSAGE(ANSWER), SET_ELEMENT, 9, 4, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(TICKS), REMOVE, 3, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(WELCOME), REMOVE, 10, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(WELCOME), REMOVE, 13, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(WELCOME), SET_ELEMENT, 10, 0, 0x0a0a0a0a, NO(TEXT)},
+    {MESSAGE(WELCOME), SET_ELEMENT, 13, 0, 0x0a0a0a0a, NO(TEXT)},
+    {MESSAGE(WELCOME), SET, 11, 0, 2, NO(OUT_OF_RANGE)},
     {MESSAGE(WELCOME), REMOVE, 7, 0, 0, NO(MISSING_FIELD)},
     {MESSAGE(WELCOME), REMOVE, 8, 0, 0, NO(MISSING_FIELD)},
     {MESSAGE(WELCOME), REMOVE, 9, 0, 0, NO(MISSING_FIELD)},
@@ -67,11 +109,11 @@ static const broken messages[] = {
     {MESSAGE(WELCOME), SET, 2, 0, 241, NO(OUT_OF_RANGE)},
     {MESSAGE(WELCOME), SET, 3, 0, 0, NO(OUT_OF_RANGE)},
     {MESSAGE(WELCOME), SET, 3, 0, 61, NO(OUT_OF_RANGE)},
-    {MESSAGE(WELCOME), SET, 4, 0, 2, NO(OUT_OF_RANGE)},
+    {MESSAGE(WELCOME), SET, 4, 0, 4, NO(OUT_OF_RANGE)},
     {MESSAGE(REFUSED), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
     {MESSAGE(REFUSED), SET_ELEMENT, 1, 0, 0x1b1b1b1b, NO(TEXT)},
     {MESSAGE(REFUSED), SET, 0, 0, 0, NO(OUT_OF_RANGE)},
-    {MESSAGE(REFUSED), SET, 0, 0, 7, NO(OUT_OF_RANGE)},
+    {MESSAGE(REFUSED), SET, 0, 0, CAIRN_REFUSAL_LAST + 1, NO(OUT_OF_RANGE)},
     {MESSAGE(SHAPES), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
     {MESSAGE(SHAPES), REMOVE, 2, 0, 0, NO(MISSING_FIELD)},
     {MESSAGE(SHAPES), REMOVE, 3, 0, 0, NO(MISSING_FIELD)},
@@ -320,6 +362,22 @@ static void what_is_refused_is_not_encoded(void **state) {
     assert_int_equal(
         cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
     message.hello.rules_name = "a name that is one byte too long";
+    assert_int_equal(
+        cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
+    message = sample_message(CAIRN_MESSAGE_CONTROL);
+    message.control.number_count = CAIRN_CONTROL_NUMBERS_MAX + 1;
+    assert_int_equal(
+        cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
+    message.control.number_count = 0;
+    message.control.byte_count = CAIRN_CONTROL_BYTES_MAX + 1;
+    assert_int_equal(
+        cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
+    message = sample_message(CAIRN_MESSAGE_ANSWER);
+    message.answer.id_count = CAIRN_ANSWER_IDS_MAX + 1;
+    assert_int_equal(
+        cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
+    message = sample_message(CAIRN_MESSAGE_TICKS);
+    message.ticks.digest_count = 1;
     assert_int_equal(
         cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
     message = sample_message(CAIRN_MESSAGE_INPUT);

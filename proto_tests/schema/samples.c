@@ -52,6 +52,9 @@ static const cairn_wire_tick ticks[2] = {
     {.tick = 1000, .root_lo = 1, .root_hi = 2, .first_command = 0, .command_count = 2},
     {.tick = 1001, .root_lo = 3, .root_hi = 4, .first_command = 2, .command_count = 1},
 };
+static const uint64_t digests[2] = {0x1111111122222222, 0x3333333344444444};
+static const float numbers[3] = {1.5f, -2.0f, 1e-40f};
+static const uint32_t ids[2] = {0x100001, 7};
 static const uint8_t bytes[5] = {1, 2, 3, 4, 255};
 // As initialisers: a constant struct is no constant expression in C17.
 #define TIMING                                                                                     \
@@ -71,7 +74,11 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
             .mode = CAIRN_MODE_LOCKSTEP,
             .spectator = 1,
             .rules_name = "sandbox",
-            .rules_version = 3}},
+            .rules_version = 3,
+            .room = "arena",
+            .build = "any compiler, any target",
+            .passport_faults = 4,
+            .passport_hash = VISIBLE_ROOT}},
     [CAIRN_MESSAGE_INPUT] = {.kind = CAIRN_MESSAGE_INPUT,
         .input = {.snapshot_acknowledged = 90,
             .ticks_acknowledged = 91,
@@ -80,6 +87,22 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
             .input_count = 2}},
     [CAIRN_MESSAGE_ROOT_REPORT] = {.kind = CAIRN_MESSAGE_ROOT_REPORT,
         .root_report = {.roots = roots, .root_count = 2}},
+    [CAIRN_MESSAGE_DOUBT] = {.kind = CAIRN_MESSAGE_DOUBT,
+        .doubt = {.tick = 93, .want = 3, .sketch = bytes, .sketch_size = 5}},
+    [CAIRN_MESSAGE_CONTROL] = {.kind = CAIRN_MESSAGE_CONTROL,
+        .control = {.request = 94,
+            .verb = 95,
+            .room = "arena",
+            .tick = 96,
+            .count = 97,
+            .seed = 98,
+            .name = "a name",
+            .body = 99,
+            .mask = 100,
+            .numbers = numbers,
+            .number_count = 3,
+            .bytes = bytes,
+            .byte_count = 5}},
     [CAIRN_MESSAGE_WELCOME] = {.kind = CAIRN_MESSAGE_WELCOME,
         .welcome = {.tick = 123456,
             .slot = 5,
@@ -90,8 +113,11 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
             .rules_version = 3,
             .rules_name = "sandbox",
             .scene_name = "demo",
-            .scene_digest_lo = 77,
-            .scene_digest_hi = 88}},
+            .scene_digest = FULL_ROOT,
+            .room = "arena",
+            .rights = CAIRN_RIGHT_OPERATOR,
+            .wait_ms = 250,
+            .words = "served as asked"}},
     [CAIRN_MESSAGE_REFUSED] = {.kind = CAIRN_MESSAGE_REFUSED,
         .refused = {.reason = CAIRN_REFUSAL_ROOM_FULL, .words = "the room is full"}},
     [CAIRN_MESSAGE_SHAPES] = {.kind = CAIRN_MESSAGE_SHAPES,
@@ -124,9 +150,42 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
             .ticks = ticks,
             .tick_count = 2,
             .commands = commands,
-            .command_count = 3}},
+            .command_count = 3,
+            .digests = digests,
+            .digest_count = 2}},
     [CAIRN_MESSAGE_STATE] = {.kind = CAIRN_MESSAGE_STATE,
         .state = {.tick = 60, .offset = 10, .total_size = 15, .bytes = bytes, .size = 5}},
+    [CAIRN_MESSAGE_REPAIR] = {.kind = CAIRN_MESSAGE_REPAIR,
+        .repair = {.tick = 61,
+            .verdict = CAIRN_REPAIR_TOO_MUCH,
+            .full_root = FULL_ROOT,
+            .passport_faults = 2,
+            .build = "any compiler, any target",
+            .payload = bytes,
+            .payload_size = 5,
+            .stages = bytes,
+            .stages_size = 3}},
+    [CAIRN_MESSAGE_NOTICE] = {.kind = CAIRN_MESSAGE_NOTICE,
+        .notice = {.kind = CAIRN_NOTICE_STALL,
+            .slot = 62,
+            .tick = 63,
+            .value = 64,
+            .words = "the room waits"}},
+    [CAIRN_MESSAGE_ANSWER] = {.kind = CAIRN_MESSAGE_ANSWER,
+        .answer = {.request = 65,
+            .verb = 66,
+            .refusal = 67,
+            .words = "why not",
+            .room = "arena",
+            .tick = 68,
+            .root = VISIBLE_ROOT,
+            .count = 69,
+            .ids = ids,
+            .id_count = 2,
+            .numbers = numbers,
+            .number_count = 3,
+            .bytes = bytes,
+            .byte_count = 5}},
 };
 
 cairn_message sample_message(cairn_message_kind kind) {
@@ -183,6 +242,10 @@ static void same_hello(const cairn_hello *a, const cairn_hello *b) {
     SAME(spectator);
     SAME_TEXT(rules_name);
     SAME(rules_version);
+    SAME_TEXT(room);
+    SAME_TEXT(build);
+    SAME(passport_faults);
+    SAME_BITS(passport_hash);
 }
 
 static void same_input(const cairn_input_message *a, const cairn_input_message *b) {
@@ -206,8 +269,11 @@ static void same_welcome(const cairn_welcome *a, const cairn_welcome *b) {
     SAME(rules_version);
     SAME_TEXT(rules_name);
     SAME_TEXT(scene_name);
-    SAME(scene_digest_lo);
-    SAME(scene_digest_hi);
+    SAME_BITS(scene_digest);
+    SAME_TEXT(room);
+    SAME(rights);
+    SAME(wait_ms);
+    SAME_TEXT(words);
 }
 
 static void same_refused(const cairn_refused *a, const cairn_refused *b) {
@@ -244,6 +310,7 @@ static void same_ticks(const cairn_ticks_message *a, const cairn_ticks_message *
     SAME_BITS(timing);
     SAME_ARRAY(ticks, tick_count);
     SAME_ARRAY(commands, command_count);
+    SAME_ARRAY(digests, digest_count);
 }
 
 static void same_state(const cairn_state_message *a, const cairn_state_message *b) {
@@ -251,6 +318,58 @@ static void same_state(const cairn_state_message *a, const cairn_state_message *
     SAME(offset);
     SAME(total_size);
     SAME_ARRAY(bytes, size);
+}
+
+static void same_doubt(const cairn_doubt *a, const cairn_doubt *b) {
+    SAME(tick);
+    SAME(want);
+    SAME_ARRAY(sketch, sketch_size);
+}
+
+static void same_control(const cairn_control *a, const cairn_control *b) {
+    SAME(request);
+    SAME(verb);
+    SAME_TEXT(room);
+    SAME(tick);
+    SAME(count);
+    SAME(seed);
+    SAME_TEXT(name);
+    SAME(body);
+    SAME(mask);
+    SAME_ARRAY(numbers, number_count);
+    SAME_ARRAY(bytes, byte_count);
+}
+
+static void same_repair(const cairn_repair *a, const cairn_repair *b) {
+    SAME(tick);
+    SAME(verdict);
+    SAME_BITS(full_root);
+    SAME(passport_faults);
+    SAME_TEXT(build);
+    SAME_ARRAY(payload, payload_size);
+    SAME_ARRAY(stages, stages_size);
+}
+
+static void same_notice(const cairn_notice *a, const cairn_notice *b) {
+    SAME(kind);
+    SAME(slot);
+    SAME(tick);
+    SAME(value);
+    SAME_TEXT(words);
+}
+
+static void same_answer(const cairn_answer *a, const cairn_answer *b) {
+    SAME(request);
+    SAME(verb);
+    SAME(refusal);
+    SAME_TEXT(words);
+    SAME_TEXT(room);
+    SAME(tick);
+    SAME_BITS(root);
+    SAME(count);
+    SAME_ARRAY(ids, id_count);
+    SAME_ARRAY(numbers, number_count);
+    SAME_ARRAY(bytes, byte_count);
 }
 
 void expect_same_message(const cairn_message *a, const cairn_message *b) {
@@ -264,6 +383,12 @@ void expect_same_message(const cairn_message *a, const cairn_message *b) {
         break;
     case CAIRN_MESSAGE_ROOT_REPORT:
         same_root_report(&a->root_report, &b->root_report);
+        break;
+    case CAIRN_MESSAGE_DOUBT:
+        same_doubt(&a->doubt, &b->doubt);
+        break;
+    case CAIRN_MESSAGE_CONTROL:
+        same_control(&a->control, &b->control);
         break;
     case CAIRN_MESSAGE_WELCOME:
         same_welcome(&a->welcome, &b->welcome);
@@ -285,6 +410,15 @@ void expect_same_message(const cairn_message *a, const cairn_message *b) {
         break;
     case CAIRN_MESSAGE_STATE:
         same_state(&a->state, &b->state);
+        break;
+    case CAIRN_MESSAGE_REPAIR:
+        same_repair(&a->repair, &b->repair);
+        break;
+    case CAIRN_MESSAGE_NOTICE:
+        same_notice(&a->notice, &b->notice);
+        break;
+    case CAIRN_MESSAGE_ANSWER:
+        same_answer(&a->answer, &b->answer);
         break;
     case CAIRN_MESSAGE_NONE:
     case CAIRN_MESSAGE_KIND_COUNT:

@@ -153,8 +153,14 @@ static cairn_wire_command good_command(void) {
 
 static cairn_decode_refusal codec_says(const cairn_wire_command *command) {
     const cairn_wire_tick tick = {.tick = 1, .command_count = 1};
+    const uint64_t digest = 0;
     const cairn_message message = {.kind = CAIRN_MESSAGE_TICKS,
-        .ticks = {.ticks = &tick, .tick_count = 1, .commands = command, .command_count = 1}};
+        .ticks = {.ticks = &tick,
+            .tick_count = 1,
+            .commands = command,
+            .command_count = 1,
+            .digests = &digest,
+            .digest_count = 1}};
     const uint8_t *bytes;
     size_t size;
     return cairn_message_encode(encoder, &message, &bytes, &size) == CAIRN_OK

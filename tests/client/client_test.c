@@ -408,14 +408,17 @@ static void what_a_server_should_not_say_is_dropped_by_name(void **state) {
     party_start(&p, 18);
     uint32_t early = join(&p, interpolate(), NULL);
     const cairn_wire_tick tick = {0};
-    const cairn_message ticks = {
-        .kind = CAIRN_MESSAGE_TICKS, .ticks = {.ticks = &tick, .tick_count = 1}};
+    const uint64_t digest = 0;
+    const cairn_message ticks = {.kind = CAIRN_MESSAGE_TICKS,
+        .ticks = {.ticks = &tick, .tick_count = 1, .digests = &digest, .digest_count = 1}};
     const cairn_message keyframe = {.kind = CAIRN_MESSAGE_KEYFRAME, .keyframe = {.tick = 1}};
     const cairn_message welcome = {.kind = CAIRN_MESSAGE_WELCOME,
         .welcome = {.slot = 1,
             .tick_rate_hz = 60,
             .snapshot_rate_hz = 20,
             .rules_name = "",
+            .room = "",
+            .words = "",
             .scene_name = ""}};
     _Alignas(8) const uint8_t nonsense[8] = {1, 2, 3};
     const cairn_link_message garbled = {.bytes = nonsense, .size = sizeof nonsense};

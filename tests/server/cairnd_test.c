@@ -89,7 +89,7 @@ static void flags_are_answered_with_a_sentence_and_a_code(void **state) {
         const char *says;
     } rows[] = {
         {{"--help"}, 0, "--snapshot-rate HZ"},
-        {{"--version"}, 0, "cairnd 0.1.0, protocol 2, simulation"},
+        {{"--version"}, 0, "cairnd 0.1.0, protocol 3, simulation"},
         {{"--check", "--key", KEY}, 0, "would run scene " CAIRN_SCENE_DEFAULT},
         {{"--check", "--key-file", "cairnd_key.txt", "--scene", "cairnd_probe.json"}, 0,
             "would run scene probe (1 bodies, sandbox) at 60 Hz, snapshots at 20 Hz, for 64 "

@@ -152,6 +152,8 @@ cairn_hello story_hello(cairn_mode mode, bool spectator) {
         .mode = mode,
         .spectator = spectator ? 1 : 0,
         .rules_name = cairn_rules_sandbox.name,
+        .room = "",
+        .build = "",
         .rules_version = cairn_rules_sandbox.version};
 }
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "schema/message_size.h"
+
+static size_t ticks_size(uint32_t tick_count, uint32_t command_count) {
+    return tick_count * sizeof(cairn_wire_tick) + command_count * sizeof(cairn_wire_command);
+}
+
+size_t cairn_message_vectors_size(const cairn_message *message) {
+    switch (message->kind) {
+    case CAIRN_MESSAGE_INPUT:
+        return message->input.input_count * sizeof(cairn_wire_input);
+    case CAIRN_MESSAGE_ROOT_REPORT:
+        return message->root_report.root_count * sizeof(cairn_wire_root);
+    case CAIRN_MESSAGE_DOUBT:
+        return message->doubt.sketch_size;
+    case CAIRN_MESSAGE_CONTROL:
+        return message->control.number_count * sizeof(float) + message->control.byte_count;
+    case CAIRN_MESSAGE_SHAPES:
+        return message->shapes.shape_count * sizeof(cairn_wire_shape) +
+               message->shapes.removed_count * sizeof(uint32_t) + message->shapes.hull_count +
+               message->shapes.corner_count * sizeof(cairn_wire_vec3);
+    case CAIRN_MESSAGE_KEYFRAME:
+        return message->keyframe.body_count * sizeof(cairn_wire_body);
+    case CAIRN_MESSAGE_DELTA:
+        return message->delta.payload_size;
+    case CAIRN_MESSAGE_TICKS:
+        return ticks_size(message->ticks.tick_count, message->ticks.command_count) +
+               message->ticks.digest_count * sizeof(uint64_t);
+    case CAIRN_MESSAGE_STATE:
+        return message->state.size;
+    case CAIRN_MESSAGE_REPAIR:
+        return (size_t)message->repair.payload_size + message->repair.stages_size;
+    case CAIRN_MESSAGE_ANSWER:
+        return message->answer.id_count * sizeof(uint32_t) +
+               message->answer.number_count * sizeof(float) + message->answer.byte_count;
+    case CAIRN_MESSAGE_HELLO:
+    case CAIRN_MESSAGE_WELCOME:
+    case CAIRN_MESSAGE_REFUSED:
+    case CAIRN_MESSAGE_NOTICE:
+    case CAIRN_MESSAGE_NONE:
+    case CAIRN_MESSAGE_KIND_COUNT:
+        break;
+    }
+    return 0;
+}
+
+size_t cairn_chunk_vectors_size(const cairn_chunk *chunk) {
+    switch (chunk->kind) {
+    case CAIRN_CHUNK_START:
+        return chunk->start.state_size;
+    case CAIRN_CHUNK_TICKS:
+        return ticks_size(chunk->ticks.tick_count, chunk->ticks.command_count);
+    case CAIRN_CHUNK_KEYFRAME:
+        return chunk->keyframe.state_size;
+    case CAIRN_CHUNK_END:
+    case CAIRN_CHUNK_NONE:
+    case CAIRN_CHUNK_KIND_COUNT:
+        break;
+    }
+    return 0;
+}

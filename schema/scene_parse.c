@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "schema/scene_parse.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static cairn_status refuse(char *error, cairn_status status, const char *words) {
+    snprintf(error, CAIRN_SCENE_ERROR_SIZE, "%s", words);
+    return status;
+}
+
+// At least one element, so that NULL means that there is no memory.
+static void *room_for(size_t count, size_t size) {
+    return calloc(count + 1, size);
+}
+
+cairn_status cairn_scene_make_room(
+    cairn_scene *scene, const cairn_scene_counts *counts, char error[CAIRN_SCENE_ERROR_SIZE]) {
+    if (counts->bodies > CAIRN_BODIES_MAX || counts->shapes > CAIRN_SHAPES_MAX ||
+        counts->joints > CAIRN_JOINTS_MAX || counts->hulls > CAIRN_HULLS_MAX) {
+        return refuse(error, CAIRN_CAPACITY, "more than a world has room for");
+    }
+    scene->bodies = room_for(counts->bodies, sizeof *scene->bodies);
+    scene->shapes = room_for(counts->shapes, sizeof *scene->shapes);
+    scene->joints = room_for(counts->joints, sizeof *scene->joints);
+    scene->hulls = room_for(counts->hulls, sizeof *scene->hulls);
+    scene->points = room_for(counts->points, sizeof *scene->points);
+    const bool whole = scene->bodies != NULL && scene->shapes != NULL && scene->joints != NULL &&
+                       scene->hulls != NULL && scene->points != NULL;
+    return whole ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
+}
+
+static bool take_name(const char *text, size_t size, char out[32]) {
+    if (size > CAIRN_NAME_SIZE_MAX || strlen(text) != size) {
+        return false;
+    }
+    memcpy(out, text, size + 1);
+    return true;
+}
+
+cairn_status cairn_scene_take_names(cairn_scene *scene, const char *name, size_t name_size,
+    const char *rules, size_t rules_size, char error[CAIRN_SCENE_ERROR_SIZE]) {
+    if (!take_name(name, name_size, scene->name)) {
+        return refuse(
+            error, CAIRN_INVALID_ARGUMENT, "name: must be at most 31 characters of ASCII");
+    }
+    if (!take_name(rules, rules_size, scene->rules)) {
+        return refuse(
+            error, CAIRN_INVALID_ARGUMENT, "rules: must be at most 31 characters of ASCII");
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_scene_parse(
+    const char *json, size_t size, cairn_scene **out, char error[CAIRN_SCENE_ERROR_SIZE]) {
+    *out = NULL;
+    error[0] = '\0';
+    if (size > CAIRN_SCENE_JSON_SIZE_MAX) {
+        return refuse(error, CAIRN_CAPACITY, "a scene may have at most 16 MiB");
+    }
+    cairn_scene *scene = calloc(1, sizeof *scene);
+    const cairn_status status =
+        scene == NULL ? CAIRN_OUT_OF_MEMORY : cairn_scene_parse_into(json, size, scene, error);
+    if (status == CAIRN_OUT_OF_MEMORY) {
+        refuse(error, status, "out of memory");
+    }
+    if (status != CAIRN_OK) {
+        cairn_scene_destroy(scene);
+        return status;
+    }
+    *out = scene;
+    return CAIRN_OK;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Private to the room: the steps of cairn_scene_parse (schema/scene.h) on both sides of the codec.
+
+#include "schema/scene.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cairn_scene_counts {
+    size_t bodies;
+    size_t shapes;
+    size_t joints;
+    size_t hulls;
+    size_t points;
+} cairn_scene_counts;
+
+// In the codec. Fills a scene that is all zeros; what it holds after a failure goes with the scene.
+cairn_status cairn_scene_parse_into(
+    const char *json, size_t size, cairn_scene *scene, char error[CAIRN_SCENE_ERROR_SIZE]);
+
+// The arrays of the scene; their counts stay zero. CAIRN_CAPACITY, CAIRN_OUT_OF_MEMORY.
+cairn_status cairn_scene_make_room(
+    cairn_scene *scene, const cairn_scene_counts *counts, char error[CAIRN_SCENE_ERROR_SIZE]);
+// CAIRN_INVALID_ARGUMENT when a name does not fit, or holds a zero byte.
+cairn_status cairn_scene_take_names(cairn_scene *scene, const char *name, size_t name_size,
+    const char *rules, size_t rules_size, char error[CAIRN_SCENE_ERROR_SIZE]);
+
+#ifdef __cplusplus
+}
+#endif
