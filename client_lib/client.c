@@ -325,7 +325,8 @@ static uint32_t lockstep_shapes(
     const cairn_lockstep *lockstep, cairn_client_shape *out, uint32_t capacity) {
     for (uint32_t i = 0; i < lockstep->shape_count && i < capacity; i++) {
         cairn_wire_shape shape;
-        bool exists = cairn_shape_to_wire(lockstep->world, lockstep->shape_ids[0][i], &shape);
+        bool exists =
+            cairn_shape_to_wire(lockstep->timeline.world, lockstep->shape_ids[0][i], &shape);
         CAIRN_ASSERT(exists);
         out[i] = shape_of_wire(&shape);
     }
@@ -341,8 +342,8 @@ uint32_t cairn_client_shape_corners(
         const cairn_shape_hull *hull = cairn_shape_list_hull(&client->shapes, shape);
         count = hull == NULL ? 0 : hull->count;
         corners = hull == NULL ? own : hull->corners;
-    } else if (client->lockstep.world != NULL) {
-        count = cairn_shape_corners_to_wire(client->lockstep.world, shape, own);
+    } else if (client->lockstep.timeline.world != NULL) {
+        count = cairn_shape_corners_to_wire(client->lockstep.timeline.world, shape, own);
     }
     for (uint32_t i = 0; i < count && i < capacity; i++) {
         out[i][0] = corners[i].x;
@@ -369,5 +370,5 @@ uint32_t cairn_client_shapes(
 }
 
 const cairn_world *cairn_client_world(const cairn_client *client) {
-    return client->lockstep.world;
+    return client->lockstep.timeline.world;
 }

@@ -119,7 +119,7 @@ static void take_state(cairn_client *client, uint64_t now_ns, const cairn_state_
     cairn_lockstep_verdict verdict = cairn_lockstep_take_state(&client->lockstep, state);
     take_verdict(client, now_ns, verdict);
     if (verdict == CAIRN_LOCKSTEP_LOADED) {
-        client->report_tick = cairn_world_tick(client->lockstep.world);
+        client->report_tick = cairn_world_tick(client->lockstep.timeline.world);
         client->input_due = true;
         cairn_client_event(client, CAIRN_PHASE_WORLD, "");
     }

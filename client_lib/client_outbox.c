@@ -51,9 +51,9 @@ void cairn_client_make_inputs(cairn_client *client, uint64_t now_ns) {
 }
 
 void cairn_client_note_report(cairn_client *client) {
-    const cairn_lockstep *lockstep = &client->lockstep;
-    bool behind = lockstep->root_tick >= client->report_tick + REPORT_ROOTS;
-    client->report_due |= lockstep->root_count > 0 && behind;
+    const uint64_t newest = cairn_lockstep_root_tick(&client->lockstep);
+    bool stepped = newest > client->lockstep.timeline.first;
+    client->report_due |= stepped && newest >= client->report_tick + REPORT_ROOTS;
 }
 
 static void say(cairn_client *client, const cairn_message *message) {
@@ -71,7 +71,7 @@ static void say_inputs(cairn_client *client, uint64_t now_ns) {
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_INPUT,
         .input = {.snapshot_acknowledged = client->acknowledging,
-            .ticks_acknowledged = client->lockstep.next_tick,
+            .ticks_acknowledged = client->lockstep.timeline.confirmed_end,
             .sent_at_us = now_ns / 1000,
             .inputs = inputs,
             .input_count = count},
@@ -84,7 +84,8 @@ static void say_inputs(cairn_client *client, uint64_t now_ns) {
 static void say_roots(cairn_client *client) {
     cairn_wire_root roots[CAIRN_ROOTS_PER_MESSAGE_MAX];
     const cairn_lockstep *lockstep = &client->lockstep;
-    uint64_t fresh = lockstep->root_tick - client->report_tick + REPORT_ROOTS;
+    const uint64_t newest = cairn_lockstep_root_tick(lockstep);
+    uint64_t fresh = newest - client->report_tick + REPORT_ROOTS;
     uint32_t wanted =
         fresh < CAIRN_ROOTS_PER_MESSAGE_MAX ? (uint32_t)fresh : CAIRN_ROOTS_PER_MESSAGE_MAX;
     const cairn_message message = {
@@ -92,7 +93,7 @@ static void say_roots(cairn_client *client) {
         .root_report = {.roots = roots,
             .root_count = cairn_lockstep_roots(lockstep, roots, wanted)},
     };
-    client->report_tick = lockstep->root_tick;
+    client->report_tick = newest;
     say(client, &message);
 }
 

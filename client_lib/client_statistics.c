@@ -75,11 +75,11 @@ bool cairn_client_drop_read(const cairn_client *client, uint32_t i, cairn_client
 }
 
 static void read_lockstep(const cairn_client *client, cairn_client_statistics *out) {
-    const cairn_lockstep *lockstep = &client->lockstep;
-    out->tick_local = lockstep->steps;
-    out->roots_compared = lockstep->roots_compared;
-    out->roots_differed = lockstep->roots_differed;
-    out->first_difference_tick = lockstep->first_difference_tick;
+    const cairn_timeline *timeline = &client->lockstep.timeline;
+    out->tick_local = timeline->steps;
+    out->roots_compared = timeline->roots_compared;
+    out->roots_differed = timeline->roots_differed;
+    out->first_difference_tick = timeline->first_difference_tick;
 }
 
 void cairn_client_statistics_read(const cairn_client *client, cairn_client_statistics *out) {

@@ -30,15 +30,14 @@ const char *cairn_lockstep_verdict_text(cairn_lockstep_verdict verdict) {
 
 cairn_status cairn_lockstep_create(
     cairn_lockstep *lockstep, const cairn_rules *rules, uint32_t state_size_max) {
-    *lockstep = (cairn_lockstep){.rules = rules, .first_difference_tick = UINT64_MAX};
+    *lockstep = (cairn_lockstep){.rules = rules};
     cairn_state_transfer_start(&lockstep->transfer, state_size_max);
-    lockstep->commands = malloc(CAIRN_LOCKSTEP_COMMANDS_MAX * sizeof lockstep->commands[0]);
-    return lockstep->commands != NULL ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
+    return cairn_timeline_create(
+        &lockstep->timeline, CAIRN_LOCKSTEP_TICKS_MAX, CAIRN_LOCKSTEP_COMMANDS_MAX);
 }
 
-static void drop_world(cairn_lockstep *lockstep) {
-    cairn_world_destroy(lockstep->world);
-    lockstep->world = NULL;
+// What shows a world, to be made anew for the next.
+static void drop_picture(cairn_lockstep *lockstep) {
     free(lockstep->scratch);
     lockstep->scratch = NULL;
     for (int i = 0; i < 2; i++) {
@@ -51,30 +50,24 @@ static void drop_world(cairn_lockstep *lockstep) {
 }
 
 void cairn_lockstep_destroy(cairn_lockstep *lockstep) {
-    drop_world(lockstep);
+    drop_picture(lockstep);
     cairn_state_transfer_end(&lockstep->transfer);
-    free(lockstep->commands);
+    cairn_timeline_destroy(&lockstep->timeline);
     *lockstep = (cairn_lockstep){0};
 }
 
 void cairn_lockstep_clear(cairn_lockstep *lockstep) {
-    drop_world(lockstep);
+    drop_picture(lockstep);
     cairn_state_transfer_end(&lockstep->transfer);
-    cairn_command *commands = lockstep->commands;
-    uint32_t state_size_max = lockstep->transfer.size_max;
+    cairn_timeline_clear(&lockstep->timeline);
+    const uint32_t state_size_max = lockstep->transfer.size_max;
     *lockstep = (cairn_lockstep){
-        .rules = lockstep->rules, .commands = commands, .first_difference_tick = UINT64_MAX};
+        .rules = lockstep->rules,
+        .timeline = lockstep->timeline,
+        .state_memory = lockstep->state_memory,
+        .shape_revision = lockstep->shape_revision,
+    };
     cairn_state_transfer_start(&lockstep->transfer, state_size_max);
-}
-
-// From here on every tick from `tick` on is wanted, and none is held.
-static void expect_from(cairn_lockstep *lockstep, uint64_t tick) {
-    lockstep->expecting = true;
-    lockstep->first_tick = tick;
-    lockstep->next_tick = tick;
-    lockstep->commands_in = 0;
-    lockstep->commands_out = 0;
-    lockstep->root_count = 0;
 }
 
 static bool rules_of(const cairn_lockstep *lockstep, const char *name, const cairn_rules **out) {
@@ -88,8 +81,8 @@ static bool rules_of(const cairn_lockstep *lockstep, const char *name, const cai
 static void list_shapes(cairn_lockstep *lockstep) {
     cairn_shape_id *before = lockstep->shape_ids[0];
     cairn_shape_id *now = lockstep->shape_ids[1];
-    uint32_t capacity = cairn_world_settings(lockstep->world)->shape_capacity;
-    uint32_t count = cairn_world_shapes(lockstep->world, now, capacity);
+    uint32_t capacity = cairn_world_settings(lockstep->timeline.world)->shape_capacity;
+    uint32_t count = cairn_world_shapes(lockstep->timeline.world, now, capacity);
     bool same = count == lockstep->shape_count && memcmp(before, now, count * sizeof *now) == 0;
     lockstep->shape_revision += same ? 0 : 1;
     lockstep->shape_count = count;
@@ -100,28 +93,27 @@ static void list_shapes(cairn_lockstep *lockstep) {
 static void show_step(cairn_lockstep *lockstep) {
     cairn_snapshots *snapshots = &lockstep->snapshots;
     cairn_wire_body *bodies = cairn_snapshots_room(snapshots);
-    uint32_t count =
-        cairn_world_wire_bodies(lockstep->world, lockstep->scratch, bodies, snapshots->bodies_max);
+    uint32_t count = cairn_world_wire_bodies(
+        lockstep->timeline.world, lockstep->scratch, bodies, snapshots->bodies_max);
     CAIRN_ASSERT(count <= snapshots->bodies_max);
     cairn_snapshot_refusal refusal =
-        cairn_snapshots_settle(snapshots, cairn_world_tick(lockstep->world), count);
+        cairn_snapshots_settle(snapshots, cairn_world_tick(lockstep->timeline.world), count);
     CAIRN_ASSERT(refusal == CAIRN_SNAPSHOT_TAKEN);
     list_shapes(lockstep);
 }
 
-static bool make_world(cairn_lockstep *lockstep, const cairn_world_def *def) {
-    drop_world(lockstep);
+static bool make_picture(cairn_lockstep *lockstep, const cairn_world_def *def) {
+    drop_picture(lockstep);
     lockstep->scratch = malloc(def->body_capacity * sizeof lockstep->scratch[0]);
     for (int i = 0; i < 2; i++) {
         lockstep->shape_ids[i] = malloc(def->shape_capacity * sizeof lockstep->shape_ids[i][0]);
     }
     bool listed = lockstep->shape_ids[0] != NULL && lockstep->shape_ids[1] != NULL;
     return lockstep->scratch != NULL && listed &&
-           cairn_world_create(def, &lockstep->world) == CAIRN_OK &&
            cairn_snapshots_create(&lockstep->snapshots, SNAPSHOTS, def->body_capacity) == CAIRN_OK;
 }
 
-static cairn_lockstep_verdict load(cairn_lockstep *lockstep) {
+static cairn_lockstep_verdict decode(cairn_lockstep *lockstep, cairn_world **out) {
     const cairn_state_transfer *transfer = &lockstep->transfer;
     cairn_world_def def;
     char rules_name[32];
@@ -132,15 +124,25 @@ static cairn_lockstep_verdict load(cairn_lockstep *lockstep) {
     if (!rules_of(lockstep, rules_name, &def.rules)) {
         return CAIRN_LOCKSTEP_RULES_UNKNOWN;
     }
-    if (!make_world(lockstep, &def)) {
-        drop_world(lockstep);
+    if (cairn_world_create(&def, out) != CAIRN_OK) {
         return CAIRN_LOCKSTEP_NO_MEMORY;
     }
-    cairn_status status =
-        cairn_world_decode(lockstep->world, transfer->bytes, transfer->total_size, NULL);
-    if (status != CAIRN_OK || cairn_world_tick(lockstep->world) != transfer->tick) {
-        drop_world(lockstep);
-        return CAIRN_LOCKSTEP_STATE_MALFORMED;
+    cairn_status status = cairn_world_decode(*out, transfer->bytes, transfer->total_size, NULL);
+    bool sound = status == CAIRN_OK && cairn_world_tick(*out) == transfer->tick;
+    return sound ? CAIRN_LOCKSTEP_LOADED : CAIRN_LOCKSTEP_STATE_MALFORMED;
+}
+
+static cairn_lockstep_verdict load(cairn_lockstep *lockstep) {
+    cairn_world *world = NULL;
+    cairn_lockstep_verdict verdict = decode(lockstep, &world);
+    if (verdict != CAIRN_LOCKSTEP_LOADED) {
+        cairn_world_destroy(world);
+        return verdict;
+    }
+    bool room = make_picture(lockstep, cairn_world_settings(world));
+    if (cairn_timeline_adopt(&lockstep->timeline, world, lockstep->state_memory) != CAIRN_OK ||
+        !room) {
+        return CAIRN_LOCKSTEP_NO_MEMORY;
     }
     lockstep->states_loaded++;
     show_step(lockstep);
@@ -163,7 +165,7 @@ cairn_lockstep_verdict cairn_lockstep_take_state(
     }
     // The world held so far, if any, is shown standing still until the new one is whole.
     if (piece->offset == 0) {
-        expect_from(lockstep, piece->tick);
+        cairn_timeline_expect(&lockstep->timeline, piece->tick);
     }
     if (lockstep->transfer.received == lockstep->transfer.total_size) {
         verdict = load(lockstep);
@@ -172,42 +174,41 @@ cairn_lockstep_verdict cairn_lockstep_take_state(
     return verdict;
 }
 
-static uint32_t commands_held(const cairn_lockstep *lockstep) {
-    return (uint32_t)(lockstep->commands_in - lockstep->commands_out);
+static cairn_lockstep_verdict verdict_of(cairn_timeline_verdict verdict) {
+    switch (verdict) {
+    case CAIRN_TIMELINE_NOT_EXPECTED:
+        return CAIRN_LOCKSTEP_NOT_EXPECTED;
+    case CAIRN_TIMELINE_GAP:
+        return CAIRN_LOCKSTEP_GAP;
+    case CAIRN_TIMELINE_FULL:
+        return CAIRN_LOCKSTEP_FULL;
+    default:
+        return CAIRN_LOCKSTEP_TAKEN;
+    }
 }
 
-static cairn_lockstep_verdict put_in(
+static cairn_lockstep_verdict confirm(
     cairn_lockstep *lockstep, const cairn_wire_tick *tick, const cairn_wire_command *commands) {
-    bool full = lockstep->next_tick - lockstep->first_tick == CAIRN_LOCKSTEP_TICKS_MAX ||
-                commands_held(lockstep) + tick->command_count > CAIRN_LOCKSTEP_COMMANDS_MAX;
-    if (full) {
-        return CAIRN_LOCKSTEP_FULL;
-    }
+    cairn_command taken[CAIRN_COMMANDS_PER_TICK_MAX];
     for (uint32_t i = 0; i < tick->command_count; i++) {
-        uint64_t place = (lockstep->commands_in + i) % CAIRN_LOCKSTEP_COMMANDS_MAX;
-        if (cairn_command_of_wire(&commands[i], &lockstep->commands[place]) != CAIRN_OK) {
+        if (cairn_command_of_wire(&commands[i], &taken[i]) != CAIRN_OK) {
             return CAIRN_LOCKSTEP_COMMAND_REFUSED;
         }
     }
-    lockstep->commands_in += tick->command_count;
-    lockstep->ticks[tick->tick % CAIRN_LOCKSTEP_TICKS_MAX] = (cairn_lockstep_tick){
-        .root = {.lo = tick->root_lo, .hi = tick->root_hi}, .command_count = tick->command_count};
-    lockstep->next_tick++;
-    return CAIRN_LOCKSTEP_TAKEN;
+    const cairn_hash128 root = {.lo = tick->root_lo, .hi = tick->root_hi};
+    return verdict_of(
+        cairn_timeline_confirm(&lockstep->timeline, tick->tick, taken, tick->command_count, root));
 }
 
 cairn_lockstep_verdict cairn_lockstep_take_ticks(
     cairn_lockstep *lockstep, const cairn_ticks_message *message) {
-    if (!lockstep->expecting) {
+    if (!lockstep->timeline.expecting) {
         return CAIRN_LOCKSTEP_NOT_EXPECTED;
     }
     for (uint32_t i = 0; i < message->tick_count; i++) {
         const cairn_wire_tick *tick = &message->ticks[i];
-        if (tick->tick < lockstep->next_tick) {
+        if (tick->tick < lockstep->timeline.confirmed_end) {
             continue;
-        }
-        if (tick->tick > lockstep->next_tick) {
-            return CAIRN_LOCKSTEP_GAP;
         }
         if (tick->command_count > CAIRN_COMMANDS_PER_TICK_MAX) {
             return CAIRN_LOCKSTEP_COMMAND_REFUSED;
@@ -215,7 +216,7 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
         // A message without any command may have none to point at.
         const cairn_wire_command *commands =
             tick->command_count > 0 ? message->commands + tick->first_command : NULL;
-        cairn_lockstep_verdict verdict = put_in(lockstep, tick, commands);
+        cairn_lockstep_verdict verdict = confirm(lockstep, tick, commands);
         if (verdict != CAIRN_LOCKSTEP_TAKEN) {
             return verdict;
         }
@@ -223,65 +224,35 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
     return CAIRN_LOCKSTEP_TAKEN;
 }
 
-static void compare(cairn_lockstep *lockstep, cairn_hash128 own, cairn_hash128 servers) {
-    uint64_t tick = cairn_world_tick(lockstep->world);
-    lockstep->roots_compared++;
-    if (!cairn_hash_equal(own, servers)) {
-        lockstep->roots_differed++;
-        bool first = lockstep->first_difference_tick == UINT64_MAX;
-        lockstep->first_difference_tick = first ? tick : lockstep->first_difference_tick;
-    }
-    lockstep->roots[tick % CAIRN_LOCKSTEP_ROOTS_MAX] =
-        (cairn_wire_root){.tick = tick, .lo = own.lo, .hi = own.hi};
-    lockstep->root_tick = tick;
-    lockstep->root_count += lockstep->root_count < CAIRN_LOCKSTEP_ROOTS_MAX ? 1 : 0;
-}
-
-static void step(cairn_lockstep *lockstep) {
-    const cairn_lockstep_tick *tick =
-        &lockstep->ticks[lockstep->first_tick % CAIRN_LOCKSTEP_TICKS_MAX];
-    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
-    CAIRN_ASSERT(tick->command_count <= commands_held(lockstep));
-    for (uint32_t i = 0; i < tick->command_count; i++) {
-        uint64_t place = (lockstep->commands_out + i) % CAIRN_LOCKSTEP_COMMANDS_MAX;
-        commands[i] = lockstep->commands[place];
-    }
-    // The server's order is this one already; a server that broke it must not trip an assert.
-    cairn_commands_sort(commands, tick->command_count);
-    cairn_world_step(lockstep->world, commands, tick->command_count);
-    lockstep->commands_out += tick->command_count;
-    lockstep->first_tick++;
-    lockstep->steps++;
-    compare(lockstep, cairn_world_hash_read(lockstep->world).full, tick->root);
-    show_step(lockstep);
-}
-
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep) {
-    return (uint32_t)(lockstep->next_tick - lockstep->first_tick);
-}
-
-// Not while a state is under way: the ticks held continue that one, not the world shown.
-static bool can_step(const cairn_lockstep *lockstep) {
-    return lockstep->world != NULL && cairn_lockstep_waiting(lockstep) > 0 &&
-           cairn_world_tick(lockstep->world) == lockstep->first_tick;
+    return (uint32_t)(lockstep->timeline.confirmed_end - cairn_timeline_sure(&lockstep->timeline));
 }
 
 uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint32_t ticks_max) {
+    cairn_timeline *timeline = &lockstep->timeline;
     uint32_t steps = 0;
-    while (steps < ticks_max && can_step(lockstep) &&
-           (double)cairn_world_tick(lockstep->world) < show_tick) {
-        step(lockstep);
+    while (steps < ticks_max && (double)timeline->at < show_tick &&
+           cairn_timeline_step(timeline) == CAIRN_TIMELINE_STEPPED) {
+        show_step(lockstep);
         steps++;
     }
     return steps;
 }
 
+uint64_t cairn_lockstep_root_tick(const cairn_lockstep *lockstep) {
+    return cairn_timeline_sure(&lockstep->timeline);
+}
+
 uint32_t cairn_lockstep_roots(
     const cairn_lockstep *lockstep, cairn_wire_root *out, uint32_t count_max) {
-    uint32_t count = lockstep->root_count < count_max ? lockstep->root_count : count_max;
+    const cairn_timeline *timeline = &lockstep->timeline;
+    const uint64_t end = cairn_timeline_sure(timeline);
+    const uint64_t held = end - timeline->first;
+    const uint32_t count = held < count_max ? (uint32_t)held : count_max;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t tick = lockstep->root_tick - count + 1 + i;
-        out[i] = lockstep->roots[tick % CAIRN_LOCKSTEP_ROOTS_MAX];
+        const uint64_t tick = end - count + i;
+        const cairn_hash128 root = cairn_timeline_tick_read(timeline, tick)->root;
+        out[i] = (cairn_wire_root){.tick = tick + 1, .lo = root.lo, .hi = root.hi};
     }
     return count;
 }

@@ -1,34 +1,28 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The client's own world, stepped on confirmed ticks alone. After each step its full root is
-// compared with the server's; the roots are kept to be reported.
+// The client's own world, stepped on confirmed ticks alone: a timeline fed from the wire. After
+// each step its full root is compared with the server's; the roots are kept to be reported.
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "client_lib/snapshots.h"
 #include "client_lib/state_transfer.h"
+#include "client_lib/timeline.h"
 #include "schema/messages.h"
 #include "sim/sim.h"
 
-// Confirmed ticks held but not yet stepped; when either is full the rest is not acknowledged and
-// comes again.
+// Ticks held: those that wait to be stepped and, as far as these leave room, the last that were.
+// When ticks or commands leave none the rest is not acknowledged and comes again.
 #define CAIRN_LOCKSTEP_TICKS_MAX 512
 #define CAIRN_LOCKSTEP_COMMANDS_MAX 16384
-#define CAIRN_LOCKSTEP_ROOTS_MAX CAIRN_ROOTS_PER_MESSAGE_MAX
-
-_Static_assert(CAIRN_LOCKSTEP_COMMANDS_MAX >= CAIRN_COMMANDS_PER_TICK_MAX, "any tick fits");
-
-typedef struct cairn_lockstep_tick {
-    cairn_hash128 root; // the server's, after the step
-    uint32_t command_count;
-} cairn_lockstep_tick;
 
 typedef struct cairn_lockstep {
     const cairn_rules *rules; // the host's; NULL: those built in
     cairn_state_transfer transfer;
-    cairn_world *world;        // owned; NULL before the first state
+    cairn_timeline timeline;
+    size_t state_memory;       // bytes for saved states of the last ticks; 0: none are kept
     cairn_body_state *scratch; // owned; room for all bodies of the world
     cairn_snapshots snapshots; // of the last steps, to be shown
 
@@ -37,22 +31,6 @@ typedef struct cairn_lockstep {
     uint32_t shape_count;
     uint32_t shape_revision; // changes whenever the list does
 
-    bool expecting;                                      // next_tick is known
-    uint64_t next_tick;                                  // all confirmed ticks below are held
-    uint64_t first_tick;                                 // the oldest held, to be stepped first
-    cairn_lockstep_tick ticks[CAIRN_LOCKSTEP_TICKS_MAX]; // by tick modulo size
-    cairn_command *commands;                             // owned ring, in order of tick
-    uint64_t commands_in; // ever put in and taken out; the place is modulo size
-    uint64_t commands_out;
-
-    cairn_wire_root roots[CAIRN_LOCKSTEP_ROOTS_MAX]; // own, by tick modulo size
-    uint32_t root_count;                             // newest consecutive ones held
-    uint64_t root_tick;                              // of the newest
-
-    uint64_t steps;
-    uint64_t roots_compared;
-    uint64_t roots_differed;
-    uint64_t first_difference_tick; // UINT64_MAX: none
     uint64_t states_loaded;
 } cairn_lockstep;
 
@@ -91,6 +69,9 @@ uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint
 // Confirmed ticks that wait to be stepped.
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep);
 
+// The tick of the newest own root that is sure; how many are held before it, newest first, is what
+// cairn_lockstep_roots tells.
+uint64_t cairn_lockstep_root_tick(const cairn_lockstep *lockstep);
 // The newest `count_max` own roots, oldest first; returns how many.
 uint32_t cairn_lockstep_roots(
     const cairn_lockstep *lockstep, cairn_wire_root *out, uint32_t count_max);

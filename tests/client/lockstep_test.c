@@ -100,8 +100,8 @@ static void ticks_are_stepped_once_and_compared(void **state) {
     assert_int_equal(cairn_lockstep_advance(&o->client, 2.5, 100), 3);
     assert_int_equal(cairn_lockstep_advance(&o->client, 1e9, 1), 1);
     assert_int_equal(cairn_lockstep_advance(&o->client, 1e9, 100), 1);
-    assert_int_equal(o->client.roots_compared, 5);
-    assert_int_equal(o->client.roots_differed, 0);
+    assert_int_equal(o->client.timeline.roots_compared, 5);
+    assert_int_equal(o->client.timeline.roots_differed, 0);
     assert_int_equal(say_ticks(o, ticks, 5), CAIRN_LOCKSTEP_TAKEN);
     assert_int_equal(cairn_lockstep_waiting(&o->client), 0);
     cairn_wire_root roots[8];
@@ -132,9 +132,9 @@ static void a_false_root_is_a_difference_at_its_tick_alone(void **state) {
     ticks[1].root_hi ^= 1;
     say_ticks(o, ticks, 3);
     cairn_lockstep_advance(&o->client, 1e9, 100);
-    assert_int_equal(o->client.roots_compared, 3);
-    assert_int_equal(o->client.roots_differed, 1);
-    assert_int_equal(o->client.first_difference_tick, 2);
+    assert_int_equal(o->client.timeline.roots_compared, 3);
+    assert_int_equal(o->client.timeline.roots_differed, 1);
+    assert_int_equal(o->client.timeline.first_difference_tick, 2);
 }
 
 static void what_finds_no_room_is_not_acknowledged(void **state) {
@@ -147,7 +147,7 @@ static void what_finds_no_room_is_not_acknowledged(void **state) {
     }
     tick.tick = CAIRN_LOCKSTEP_TICKS_MAX;
     assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_FULL);
-    assert_int_equal(o->client.next_tick, CAIRN_LOCKSTEP_TICKS_MAX);
+    assert_int_equal(o->client.timeline.confirmed_end, CAIRN_LOCKSTEP_TICKS_MAX);
     cairn_lockstep_advance(&o->client, 1e9, 1);
     assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_TAKEN);
 }
@@ -180,16 +180,16 @@ static void a_new_state_replaces_the_world_only_when_it_is_whole(void **state) {
     }
     encode_state(o);
     assert_int_equal(say_state(o, 0, 100), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(o->client.next_tick, 51);
+    assert_int_equal(o->client.timeline.confirmed_end, 51);
     cairn_wire_tick next = step_once(o, NULL);
     assert_int_equal(say_ticks(o, &next, 1), CAIRN_LOCKSTEP_TAKEN);
     // The old world must not be stepped with the new one's ticks.
     assert_int_equal(cairn_lockstep_advance(&o->client, 1e9, 100), 0);
-    assert_int_equal(cairn_world_tick(o->client.world), 0);
+    assert_int_equal(cairn_world_tick(o->client.timeline.world), 0);
     assert_int_equal(say_state(o, 100, o->state_size - 100), CAIRN_LOCKSTEP_LOADED);
     assert_int_equal(cairn_lockstep_advance(&o->client, 1e9, 100), 1);
-    assert_int_equal(o->client.roots_differed, 0);
-    assert_int_equal(cairn_world_tick(o->client.world), 52);
+    assert_int_equal(o->client.timeline.roots_differed, 0);
+    assert_int_equal(cairn_world_tick(o->client.timeline.world), 52);
 }
 
 static void a_state_that_does_not_decode_is_refused(void **state) {
@@ -198,7 +198,7 @@ static void a_state_that_does_not_decode_is_refused(void **state) {
     o->state[o->state_size - 9] ^= 0xff;
     o->state[4] ^= 0xff;
     assert_int_equal(say_state(o, 0, o->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
-    assert_null(o->client.world);
+    assert_null(o->client.timeline.world);
     encode_state(o);
     o->state_tick = 77; // the message says another tick than the state
     assert_int_equal(say_state(o, 0, o->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);

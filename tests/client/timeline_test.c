@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+#include "client_lib/timeline.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "bridge/scene_world.h"
+#include "tests/client/party.h"
+
+#define SCRIPT_TICKS 160
+#define STATE_MEMORY (16u << 20)
+
+// What truly happened, tick by tick, in a world that knew it from the start.
+typedef struct history {
+    cairn_command commands[SCRIPT_TICKS][8];
+    uint32_t counts[SCRIPT_TICKS];
+    cairn_hash128 roots[SCRIPT_TICKS];
+    cairn_world *world; // at the end of the script
+} history;
+
+static cairn_world *new_world(void) {
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    cairn_world *world = NULL;
+    assert_int_equal(cairn_scene_world_create(party_scene(), NULL, &world, error), CAIRN_OK);
+    return world;
+}
+
+static cairn_command input_of(cairn_random *random, uint32_t slot) {
+    static const uint32_t buttons[] = {0, CAIRN_SANDBOX_JUMP, CAIRN_SANDBOX_PUSH,
+        CAIRN_SANDBOX_THROW, CAIRN_SANDBOX_SPAWN, CAIRN_SANDBOX_THROW | CAIRN_SANDBOX_SPAWN};
+    return (cairn_command){.kind = CAIRN_COMMAND_INPUT,
+        .slot = slot,
+        .buttons = buttons[cairn_random_below(random, 6)],
+        .move = {.x = (float)cairn_random_below(random, 3) - 1.0f},
+        .aim = {.z = -1, .y = 0.25f}};
+}
+
+// Slot 0 plays throughout; slot 1 joins and leaves again and again; both throw and spawn.
+static void write_script(history *h, uint64_t seed) {
+    cairn_random random = cairn_random_of(seed);
+    for (uint32_t tick = 0; tick < SCRIPT_TICKS; tick++) {
+        cairn_command *at = h->commands[tick];
+        const uint32_t phase = tick % 40;
+        if (tick == 0) {
+            *at++ = (cairn_command){.kind = CAIRN_COMMAND_JOIN};
+        }
+        *at++ = input_of(&random, 0);
+        if (phase == 10) {
+            *at++ = (cairn_command){.kind = CAIRN_COMMAND_JOIN, .slot = 1};
+        }
+        if (phase == 33) {
+            *at++ = (cairn_command){.kind = CAIRN_COMMAND_LEAVE, .slot = 1};
+        }
+        if (phase >= 10 && phase < 33) {
+            *at++ = input_of(&random, 1);
+        }
+        h->counts[tick] = (uint32_t)(at - h->commands[tick]);
+        cairn_commands_sort(h->commands[tick], h->counts[tick]);
+        cairn_world_step(h->world, h->commands[tick], h->counts[tick]);
+        h->roots[tick] = cairn_world_hash_read(h->world).full;
+    }
+}
+
+static int setup(void **state) {
+    history *h = calloc(1, sizeof *h);
+    h->world = new_world();
+    write_script(h, 7);
+    *state = h;
+    return 0;
+}
+
+static int teardown(void **state) {
+    history *h = *state;
+    cairn_world_destroy(h->world);
+    free(h);
+    return 0;
+}
+
+static void start(cairn_timeline *t, uint32_t ticks, size_t state_memory) {
+    assert_int_equal(cairn_timeline_create(t, ticks, 4096), CAIRN_OK);
+    cairn_timeline_expect(t, 0);
+    assert_int_equal(cairn_timeline_adopt(t, new_world(), state_memory), CAIRN_OK);
+}
+
+static cairn_timeline_verdict confirm(cairn_timeline *t, const history *h, uint64_t tick) {
+    return cairn_timeline_confirm(t, tick, h->commands[tick], h->counts[tick], h->roots[tick]);
+}
+
+// A guess that knows slot 0 alone, and that only most of the time.
+static cairn_timeline_verdict guess(
+    cairn_timeline *t, const history *h, uint64_t tick, cairn_random *random) {
+    cairn_command wrong = input_of(random, 0);
+    const cairn_command *commands = h->commands[tick];
+    for (uint32_t i = 0; i < h->counts[tick]; i++) {
+        bool own = commands[i].slot == 0 && commands[i].kind == CAIRN_COMMAND_INPUT;
+        wrong = own && cairn_random_below(random, 4) > 0 ? commands[i] : wrong;
+    }
+    return cairn_timeline_predict(t, tick, &wrong, 1);
+}
+
+static void step_all(cairn_timeline *t) {
+    while (cairn_timeline_step(t) == CAIRN_TIMELINE_STEPPED) {}
+    assert_int_equal(t->at, t->end);
+}
+
+static void expect_the_truth(const cairn_timeline *t, const history *h) {
+    cairn_difference difference[4];
+    assert_int_equal(t->at, SCRIPT_TICKS);
+    assert_int_equal(t->roots_differed, 0);
+    assert_false(t->differs);
+    assert_int_equal(cairn_world_diff(t->world, h->world, difference, 4), 0);
+}
+
+// Spawns, despawns, joins and leaves inside the window, rules' state and ids included: whatever
+// was guessed, each confirmed root is that of the world that never guessed.
+static void what_was_predicted_wrongly_leaves_no_trace(void **state) {
+    const history *h = *state;
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        cairn_random random = cairn_random_of(seed);
+        cairn_timeline t;
+        uint32_t differed = 0;
+        start(&t, 64, STATE_MEMORY);
+        while (t.confirmed_end < SCRIPT_TICKS) {
+            uint64_t ahead = t.confirmed_end + 1 + cairn_random_below(&random, 12);
+            ahead = ahead < SCRIPT_TICKS ? ahead : SCRIPT_TICKS;
+            for (uint64_t tick = t.confirmed_end; tick < ahead; tick++) {
+                cairn_timeline_verdict verdict = guess(&t, h, tick, &random);
+                assert_true(verdict <= CAIRN_TIMELINE_DIFFERED);
+                if (cairn_random_below(&random, 2) > 0) {
+                    step_all(&t);
+                }
+            }
+            uint64_t burst = t.confirmed_end + cairn_random_below(&random, 6);
+            for (uint64_t tick = t.confirmed_end; tick < burst && tick < SCRIPT_TICKS; tick++) {
+                cairn_timeline_verdict verdict = confirm(&t, h, tick);
+                assert_true(verdict <= CAIRN_TIMELINE_DIFFERED);
+                differed += verdict == CAIRN_TIMELINE_DIFFERED;
+            }
+        }
+        step_all(&t);
+        expect_the_truth(&t, h);
+        assert_int_equal(t.roots_compared, SCRIPT_TICKS); // each once, however often it was stepped
+        assert_true(differed > 10 && t.steps > SCRIPT_TICKS);
+        cairn_timeline_destroy(&t);
+    }
+}
+
+static void confirmed_ticks_alone_are_lockstep(void **state) {
+    const history *h = *state;
+    cairn_timeline t;
+    start(&t, 32, 0);
+    for (uint64_t tick = 0; tick < SCRIPT_TICKS; tick++) {
+        assert_int_equal(confirm(&t, h, tick), CAIRN_TIMELINE_TAKEN);
+        assert_int_equal(confirm(&t, h, tick), CAIRN_TIMELINE_KNOWN);
+        step_all(&t);
+    }
+    expect_the_truth(&t, h);
+    assert_int_equal(t.steps, SCRIPT_TICKS);
+    // The last ticks can be read, with their own roots, older ones are gone.
+    assert_null(cairn_timeline_tick_read(&t, SCRIPT_TICKS - 33));
+    const cairn_timeline_tick *oldest = cairn_timeline_tick_read(&t, SCRIPT_TICKS - 32);
+    assert_non_null(oldest);
+    assert_memory_equal(&oldest->root, &h->roots[SCRIPT_TICKS - 32], sizeof oldest->root);
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    const uint32_t count = cairn_timeline_commands(&t, SCRIPT_TICKS - 1, commands);
+    assert_int_equal(count, h->counts[SCRIPT_TICKS - 1]);
+    assert_memory_equal(commands, h->commands[SCRIPT_TICKS - 1], count * sizeof commands[0]);
+    // Without memory for states there is no way back.
+    assert_int_equal(cairn_timeline_rewind(&t, SCRIPT_TICKS - 1), CAIRN_TIMELINE_STATE_DROPPED);
+    cairn_timeline_destroy(&t);
+}
+
+static void any_tick_whose_state_is_kept_can_be_gone_back_to(void **state) {
+    const history *h = *state;
+    cairn_timeline t;
+    cairn_random random = cairn_random_of(3);
+    start(&t, 64, STATE_MEMORY);
+    for (uint64_t tick = 0; tick < SCRIPT_TICKS; tick++) {
+        confirm(&t, h, tick);
+        step_all(&t);
+        size_t size = 0;
+        uint64_t back = tick + 1 - cairn_random_below(&random, 6);
+        back = back > tick ? tick : back;
+        assert_non_null(cairn_timeline_state(&t, back, &size));
+        assert_int_equal(cairn_timeline_rewind(&t, back), CAIRN_TIMELINE_REWOUND);
+        assert_int_equal(cairn_world_tick(t.world), back);
+        assert_int_equal(t.at, back);
+        step_all(&t);
+    }
+    expect_the_truth(&t, h);
+    assert_int_equal(cairn_timeline_rewind(&t, SCRIPT_TICKS - 65), CAIRN_TIMELINE_STATE_DROPPED);
+    assert_int_equal(t.at, SCRIPT_TICKS);
+    cairn_timeline_destroy(&t);
+}
+
+static void a_prediction_beyond_the_window_is_refused(void **state) {
+    const history *h = *state;
+    cairn_timeline t;
+    cairn_random random = cairn_random_of(1);
+    start(&t, 16, STATE_MEMORY);
+    for (uint64_t tick = 0; tick < 16; tick++) {
+        assert_int_equal(guess(&t, h, tick, &random), CAIRN_TIMELINE_TAKEN);
+    }
+    step_all(&t);
+    assert_int_equal(guess(&t, h, 17, &random), CAIRN_TIMELINE_GAP);
+    assert_int_equal(guess(&t, h, 16, &random), CAIRN_TIMELINE_FULL);
+    assert_true(confirm(&t, h, 0) <= CAIRN_TIMELINE_DIFFERED);
+    step_all(&t);
+    assert_int_equal(guess(&t, h, 16, &random), CAIRN_TIMELINE_TAKEN);
+    assert_int_equal(guess(&t, h, 0, &random), CAIRN_TIMELINE_KNOWN);
+    cairn_timeline_destroy(&t);
+    // The same with memory as the limit: room for four states and a bit.
+    cairn_world *world = new_world();
+    const size_t size = cairn_world_save_size(world) * 9 / 2;
+    cairn_world_destroy(world);
+    start(&t, 64, size);
+    for (uint64_t tick = 0; tick < 8; tick++) {
+        assert_int_equal(cairn_timeline_predict(&t, tick, NULL, 0), CAIRN_TIMELINE_TAKEN);
+    }
+    while (cairn_timeline_step(&t) == CAIRN_TIMELINE_STEPPED) {}
+    assert_true(t.at >= 2 && t.at <= 4);
+    assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_WINDOW);
+    const uint64_t stood = t.at;
+    for (uint64_t tick = 0; tick < 2; tick++) {
+        const cairn_hash128 root = cairn_timeline_tick_read(&t, tick)->root;
+        assert_int_equal(cairn_timeline_confirm(&t, tick, NULL, 0, root), CAIRN_TIMELINE_AGREED);
+    }
+    assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_STEPPED);
+    assert_int_equal(t.at, stood + 1);
+    cairn_timeline_destroy(&t);
+}
+
+static void predicted_ticks_can_be_dropped(void **state) {
+    const history *h = *state;
+    cairn_timeline t;
+    cairn_random random = cairn_random_of(9);
+    start(&t, 64, STATE_MEMORY);
+    for (uint64_t tick = 0; tick < 10; tick++) {
+        confirm(&t, h, tick);
+    }
+    for (uint64_t tick = 10; tick < 20; tick++) {
+        guess(&t, h, tick, &random);
+    }
+    step_all(&t);
+    cairn_timeline_forget_from(&t, 12);
+    assert_int_equal(t.at, 12);
+    cairn_timeline_forget_from(&t, 10);
+    for (uint64_t tick = 10; tick < SCRIPT_TICKS; tick++) {
+        assert_int_equal(confirm(&t, h, tick), CAIRN_TIMELINE_TAKEN);
+        step_all(&t);
+    }
+    expect_the_truth(&t, h);
+    cairn_timeline_destroy(&t);
+}
+
+static void a_world_that_was_damaged_is_healed_at_a_tick(void **state) {
+    const history *h = *state;
+    cairn_timeline t;
+    start(&t, 64, STATE_MEMORY);
+    for (uint64_t tick = 0; tick < 100; tick++) {
+        confirm(&t, h, tick);
+        step_all(&t);
+        if (tick == 79) {
+            cairn_body_state bodies[8];
+            assert_true(cairn_world_bodies(t.world, bodies, 8) >= 8);
+            cairn_body_set_velocity(
+                t.world, bodies[3].id, (cairn_vec3){.y = 3}, (cairn_vec3){.x = 1});
+            cairn_timeline_replaced(&t);
+            assert_true(t.differs);
+            assert_int_equal(t.differs_tick, 80);
+        }
+    }
+    assert_int_equal(t.differs_tick, 80);
+    assert_int_equal(t.first_difference_tick, 80);
+    // The state of 80 as it should be, put where it was damaged.
+    cairn_world *sound = new_world();
+    for (uint64_t tick = 0; tick < 80; tick++) {
+        cairn_world_step(sound, h->commands[tick], h->counts[tick]);
+    }
+    uint8_t *bytes = malloc(cairn_world_save_size(sound));
+    const size_t size = cairn_world_save(sound, bytes, cairn_world_save_size(sound));
+    assert_int_equal(cairn_timeline_rewind(&t, 80), CAIRN_TIMELINE_REWOUND);
+    assert_int_equal(cairn_world_load(t.world, bytes, size), CAIRN_OK);
+    assert_true(cairn_timeline_replaced(&t));
+    step_all(&t);
+    assert_false(t.differs);
+    for (uint64_t tick = 100; tick < SCRIPT_TICKS; tick++) {
+        confirm(&t, h, tick);
+        step_all(&t);
+    }
+    assert_false(t.differs);
+    cairn_difference difference;
+    assert_int_equal(cairn_world_diff(t.world, h->world, &difference, 1), 0);
+    cairn_world_destroy(sound);
+    free(bytes);
+    cairn_timeline_destroy(&t);
+}
+
+static void a_false_root_differs_at_its_tick_whether_predicted_or_not(void **state) {
+    const history *h = *state;
+    for (int predicted = 0; predicted < 2; predicted++) {
+        cairn_timeline t;
+        start(&t, 64, STATE_MEMORY);
+        for (uint64_t tick = 0; tick < 10; tick++) {
+            if (predicted) {
+                cairn_timeline_predict(&t, tick, h->commands[tick], h->counts[tick]);
+                step_all(&t);
+            }
+            cairn_hash128 root = h->roots[tick];
+            root.hi ^= tick == 6;
+            cairn_timeline_confirm(&t, tick, h->commands[tick], h->counts[tick], root);
+            step_all(&t);
+        }
+        assert_int_equal(t.roots_differed, 1);
+        assert_int_equal(t.differs_tick, 7);
+        assert_int_equal(t.first_difference_tick, 7);
+        cairn_timeline_destroy(&t);
+    }
+}
+
+static void ticks_wait_for_the_state_they_continue(void **state) {
+    const history *h = *state;
+    cairn_timeline t;
+    assert_int_equal(cairn_timeline_create(&t, 64, 4096), CAIRN_OK);
+    assert_int_equal(confirm(&t, h, 0), CAIRN_TIMELINE_NOT_EXPECTED);
+    cairn_timeline_expect(&t, 0);
+    assert_int_equal(confirm(&t, h, 1), CAIRN_TIMELINE_GAP);
+    assert_int_equal(confirm(&t, h, 0), CAIRN_TIMELINE_TAKEN);
+    assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_IDLE);
+    assert_int_equal(cairn_timeline_adopt(&t, new_world(), STATE_MEMORY), CAIRN_OK);
+    assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_STEPPED);
+    // Another state of the very tick the old world stands at must not be mixed up with it.
+    cairn_timeline_expect(&t, 1);
+    assert_int_equal(confirm(&t, h, 1), CAIRN_TIMELINE_TAKEN);
+    assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_IDLE);
+    cairn_timeline_clear(&t);
+    assert_null(t.world);
+    cairn_timeline_destroy(&t);
+}
+
+static void commands_are_bounded_too(void **state) {
+    (void)state;
+    cairn_timeline t;
+    cairn_command many[CAIRN_COMMANDS_PER_TICK_MAX];
+    for (uint32_t i = 0; i < CAIRN_COMMANDS_PER_TICK_MAX; i++) {
+        many[i] = (cairn_command){.kind = CAIRN_COMMAND_INPUT, .sequence = i};
+    }
+    start(&t, 64, STATE_MEMORY);
+    uint64_t tick = 0;
+    while (cairn_timeline_predict(&t, tick, many, CAIRN_COMMANDS_PER_TICK_MAX) ==
+           CAIRN_TIMELINE_TAKEN) {
+        tick++;
+    }
+    assert_in_range(tick, 16, 20); // 4096 commands and what the ticks' last blocks leave
+    assert_int_equal(cairn_timeline_predict(&t, tick, many, 256), CAIRN_TIMELINE_FULL);
+    assert_int_equal(cairn_timeline_predict(&t, tick - 1, many, 1), CAIRN_TIMELINE_DIFFERED);
+    assert_int_equal(cairn_timeline_predict(&t, tick - 1, many, 256), CAIRN_TIMELINE_DIFFERED);
+    cairn_timeline_forget_from(&t, 0);
+    assert_int_equal(t.commands.free_count, t.commands.block_count);
+    cairn_timeline_destroy(&t);
+}
+
+#define WITH_HISTORY(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        WITH_HISTORY(what_was_predicted_wrongly_leaves_no_trace),
+        WITH_HISTORY(confirmed_ticks_alone_are_lockstep),
+        WITH_HISTORY(any_tick_whose_state_is_kept_can_be_gone_back_to),
+        WITH_HISTORY(a_prediction_beyond_the_window_is_refused),
+        WITH_HISTORY(predicted_ticks_can_be_dropped),
+        WITH_HISTORY(a_world_that_was_damaged_is_healed_at_a_tick),
+        WITH_HISTORY(a_false_root_differs_at_its_tick_whether_predicted_or_not),
+        WITH_HISTORY(ticks_wait_for_the_state_they_continue),
+        cmocka_unit_test(commands_are_bounded_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
