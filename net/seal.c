@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "net/sign.h"
 
 _Static_assert(
     CAIRN_SEAL_KEY_SIZE == crypto_aead_chacha20poly1305_ietf_KEYBYTES, "one key size for all");
@@ -14,6 +15,11 @@ _Static_assert(CAIRN_SEAL_MAC_SIZE == crypto_aead_chacha20poly1305_ietf_ABYTES, 
 _Static_assert(CAIRN_SEAL_NONCE_SIZE == crypto_aead_xchacha20poly1305_ietf_NPUBBYTES, "XChaCha20");
 _Static_assert(CAIRN_SEAL_HASH_KEY_SIZE == crypto_shorthash_KEYBYTES, "SipHash");
 _Static_assert(CAIRN_SEAL_KEY_SIZE == crypto_kdf_KEYBYTES, "a root is a key");
+
+_Static_assert(CAIRN_SIGN_SEED_SIZE == crypto_sign_SEEDBYTES, "Ed25519");
+_Static_assert(CAIRN_SIGN_PUBLIC_SIZE == crypto_sign_PUBLICKEYBYTES, "Ed25519");
+_Static_assert(CAIRN_SIGNATURE_SIZE == crypto_sign_BYTES, "Ed25519");
+_Static_assert(CAIRN_DIGEST_SIZE == crypto_generichash_BYTES, "BLAKE2b-256");
 
 #define NARROW_NONCE_SIZE 12
 _Static_assert(NARROW_NONCE_SIZE == crypto_aead_chacha20poly1305_ietf_NPUBBYTES, "RFC 8439");
@@ -76,4 +82,34 @@ void cairn_seal_derive(
 
 void cairn_seal_wipe(void *bytes, size_t size) {
     sodium_memzero(bytes, size);
+}
+
+void cairn_digest(const uint8_t *head, size_t head_size, const uint8_t *body, size_t body_size,
+    uint8_t out[CAIRN_DIGEST_SIZE]) {
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, NULL, 0, CAIRN_DIGEST_SIZE);
+    crypto_generichash_update(&state, head, head_size);
+    crypto_generichash_update(&state, body, body_size);
+    crypto_generichash_final(&state, out, CAIRN_DIGEST_SIZE);
+}
+
+void cairn_sign_public(
+    const uint8_t seed[CAIRN_SIGN_SEED_SIZE], uint8_t out[CAIRN_SIGN_PUBLIC_SIZE]) {
+    uint8_t secret[crypto_sign_SECRETKEYBYTES];
+    crypto_sign_seed_keypair(out, secret, seed);
+    sodium_memzero(secret, sizeof secret);
+}
+
+void cairn_sign(const uint8_t seed[CAIRN_SIGN_SEED_SIZE], const uint8_t *bytes, size_t size,
+    uint8_t out[CAIRN_SIGNATURE_SIZE]) {
+    uint8_t secret[crypto_sign_SECRETKEYBYTES];
+    uint8_t public_key[CAIRN_SIGN_PUBLIC_SIZE];
+    crypto_sign_seed_keypair(public_key, secret, seed);
+    crypto_sign_detached(out, NULL, bytes, size, secret);
+    sodium_memzero(secret, sizeof secret);
+}
+
+bool cairn_sign_check(const uint8_t public_key[CAIRN_SIGN_PUBLIC_SIZE], const uint8_t *bytes,
+    size_t size, const uint8_t signature[CAIRN_SIGNATURE_SIZE]) {
+    return crypto_sign_verify_detached(signature, bytes, size, public_key) == 0;
 }

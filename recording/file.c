@@ -9,7 +9,7 @@
 
 static const char magic[8] = {'C', 'R', 'N', 'R', 'E', 'C', '\r', '\n'};
 
-enum { ALIGNMENT = 8, CHECKED_HEAD_SIZE = 16 };
+enum { ALIGNMENT = 8, OLD_HEAD_SIZE = 24, CHECKSUM_SIZE = 8 };
 
 static size_t padding_of(size_t size) {
     return (ALIGNMENT - size % ALIGNMENT) % ALIGNMENT;
@@ -23,18 +23,50 @@ void cairn_recording_head(uint8_t bytes[CAIRN_RECORDING_HEAD_SIZE]) {
     CAIRN_ASSERT(writer.ok && writer.at == CAIRN_RECORDING_HEAD_SIZE);
 }
 
-cairn_recording_frame cairn_recording_frame_of(
-    cairn_chunk_kind kind, const uint8_t *payload, size_t size) {
-    CAIRN_ASSERT(kind >= CAIRN_CHUNK_START && kind < CAIRN_CHUNK_KIND_COUNT);
-    CAIRN_ASSERT(size > 0 && size <= CAIRN_RECORDING_PAYLOAD_SIZE_MAX);
-    cairn_recording_frame frame = {.tail_size = padding_of(size)};
+cairn_recording_frame cairn_recording_frame_of(const cairn_recording_piece *piece) {
+    CAIRN_ASSERT(piece->kind >= CAIRN_CHUNK_START && piece->kind < CAIRN_CHUNK_KIND_COUNT);
+    CAIRN_ASSERT(piece->size > 0 && piece->raw_size <= CAIRN_RECORDING_PAYLOAD_SIZE_MAX);
+    CAIRN_ASSERT(piece->packing == CAIRN_PACKING_NONE ? piece->size == piece->raw_size
+                                                      : piece->size < piece->raw_size);
+    cairn_recording_frame frame = {.tail_size = padding_of(piece->size)};
     cairn_writer writer = cairn_writer_of(frame.head, sizeof frame.head);
-    cairn_write_u32(&writer, (uint32_t)size);
-    cairn_write_u32(&writer, (uint32_t)kind);
-    cairn_write_u64(&writer, cairn_checksum(payload, size));
-    cairn_write_u64(&writer, cairn_checksum(frame.head, CHECKED_HEAD_SIZE));
+    cairn_write_u32(&writer, (uint32_t)piece->size);
+    cairn_write_u16(&writer, (uint16_t)piece->kind);
+    cairn_write_u16(&writer, (uint16_t)piece->packing);
+    cairn_write_u32(&writer, (uint32_t)piece->raw_size);
+    cairn_write_u32(&writer, piece->tick_count);
+    cairn_write_u64(&writer, piece->tick);
+    cairn_write_u64(&writer, cairn_checksum(piece->payload, piece->size));
+    cairn_write_u64(&writer, cairn_checksum(frame.head, sizeof frame.head - CHECKSUM_SIZE));
     CAIRN_ASSERT(writer.ok && writer.at == sizeof frame.head);
     return frame;
+}
+
+static uint64_t tick_of(const cairn_chunk *chunk) {
+    switch (chunk->kind) {
+    case CAIRN_CHUNK_START:
+        return chunk->start.tick;
+    case CAIRN_CHUNK_TICKS:
+        return chunk->ticks.tick_count > 0 ? chunk->ticks.ticks[0].tick : 0;
+    case CAIRN_CHUNK_END:
+        return chunk->end.tick;
+    case CAIRN_CHUNK_KEYFRAME:
+        return chunk->keyframe.tick;
+    case CAIRN_CHUNK_NONE:
+    case CAIRN_CHUNK_KIND_COUNT:
+        break;
+    }
+    return 0;
+}
+
+cairn_recording_piece cairn_recording_piece_of(
+    const cairn_chunk *chunk, const uint8_t *payload, size_t size) {
+    return (cairn_recording_piece){.kind = chunk->kind,
+        .tick = tick_of(chunk),
+        .tick_count = chunk->kind == CAIRN_CHUNK_TICKS ? chunk->ticks.tick_count : 0,
+        .payload = payload,
+        .size = size,
+        .raw_size = size};
 }
 
 const char *cairn_recording_end_text(cairn_recording_end end) {
@@ -49,6 +81,7 @@ const char *cairn_recording_end_text(cairn_recording_end end) {
         [CAIRN_RECORDING_DAMAGED_PADDING] = "a chunk's padding is damaged",
         [CAIRN_RECORDING_CHUNK_KIND] = "a chunk is of the wrong kind",
         [CAIRN_RECORDING_CHUNK_SIZE] = "a chunk's size is out of range",
+        [CAIRN_RECORDING_CHUNK_PACKING] = "a chunk is packed in an unknown way",
         [CAIRN_RECORDING_TRAILING] = "bytes follow the end chunk",
     };
     if ((unsigned)end >= CAIRN_RECORDING_END_COUNT) {
@@ -57,32 +90,39 @@ const char *cairn_recording_end_text(cairn_recording_end end) {
     return texts[end];
 }
 
-static cairn_recording_end check_file_head(const uint8_t *bytes, size_t size) {
+static cairn_recording_end check_file_head(const uint8_t *bytes, size_t size, uint32_t *version) {
     uint8_t head[CAIRN_RECORDING_HEAD_SIZE];
     cairn_recording_head(head);
     const size_t magic_size = size < sizeof magic ? size : sizeof magic;
     if (magic_size > 0 && memcmp(bytes, head, magic_size) != 0) {
         return CAIRN_RECORDING_FOREIGN;
     }
-    const size_t head_size = size < sizeof head ? size : sizeof head;
-    if (head_size > 0 && memcmp(bytes, head, head_size) != 0) {
-        return CAIRN_RECORDING_VERSION_MISMATCH;
+    if (size < sizeof head) {
+        return CAIRN_RECORDING_CUT;
     }
-    return size < sizeof head ? CAIRN_RECORDING_CUT : CAIRN_RECORDING_GOES_ON;
+    cairn_reader fields = cairn_reader_of(bytes + sizeof magic, 8);
+    *version = cairn_read_u32(&fields);
+    bool known = *version >= 1 && *version <= CAIRN_RECORDING_VERSION;
+    return known && cairn_read_u32(&fields) == 0 ? CAIRN_RECORDING_GOES_ON
+                                                 : CAIRN_RECORDING_VERSION_MISMATCH;
 }
 
 cairn_recording_reader cairn_recording_reader_of(const uint8_t *bytes, size_t size) {
     CAIRN_ASSERT((uintptr_t)bytes % ALIGNMENT == 0);
-    const cairn_recording_end end = check_file_head(bytes, size);
-    return (cairn_recording_reader){.bytes = bytes,
-        .size = size,
-        .at = end == CAIRN_RECORDING_GOES_ON ? CAIRN_RECORDING_HEAD_SIZE : 0,
-        .end = end};
+    cairn_recording_reader reader = {.bytes = bytes, .size = size};
+    reader.end = check_file_head(bytes, size, &reader.version);
+    reader.at = reader.end == CAIRN_RECORDING_GOES_ON ? CAIRN_RECORDING_HEAD_SIZE : 0;
+    return reader;
 }
 
 typedef struct chunk_head {
-    uint32_t size;
+    size_t size; // of the head itself
     uint32_t kind;
+    uint32_t packing;
+    uint32_t stored_size;
+    uint32_t raw_size;
+    uint32_t tick_count;
+    uint64_t tick;
     uint64_t payload_checksum;
     uint64_t head_checksum;
 } chunk_head;
@@ -93,69 +133,118 @@ static bool kind_belongs(const cairn_recording_reader *reader, uint32_t kind) {
            kind != CAIRN_CHUNK_NONE;
 }
 
-static cairn_recording_end read_chunk_head(cairn_recording_reader *reader, chunk_head *head) {
+static chunk_head read_old_head(cairn_reader *fields) {
+    chunk_head head = {.size = OLD_HEAD_SIZE};
+    head.stored_size = cairn_read_u32(fields);
+    head.kind = cairn_read_u32(fields);
+    head.payload_checksum = cairn_read_u64(fields);
+    head.head_checksum = cairn_read_u64(fields);
+    head.raw_size = head.stored_size;
+    return head;
+}
+
+static chunk_head read_new_head(cairn_reader *fields) {
+    chunk_head head = {.size = CAIRN_RECORDING_CHUNK_HEAD_SIZE};
+    head.stored_size = cairn_read_u32(fields);
+    head.kind = cairn_read_u16(fields);
+    head.packing = cairn_read_u16(fields);
+    head.raw_size = cairn_read_u32(fields);
+    head.tick_count = cairn_read_u32(fields);
+    head.tick = cairn_read_u64(fields);
+    head.payload_checksum = cairn_read_u64(fields);
+    head.head_checksum = cairn_read_u64(fields);
+    return head;
+}
+
+static bool sizes_belong(const chunk_head *head) {
+    if (head->stored_size == 0 || head->raw_size > CAIRN_RECORDING_PAYLOAD_SIZE_MAX) {
+        return false;
+    }
+    return head->packing == CAIRN_PACKING_NONE ? head->stored_size == head->raw_size
+                                               : head->stored_size < head->raw_size;
+}
+
+static cairn_recording_end read_chunk_head(const cairn_recording_reader *reader, chunk_head *head) {
     const uint8_t *bytes = reader->bytes + reader->at;
     const size_t left = reader->size - reader->at;
     if (reader->last == CAIRN_CHUNK_END) {
         return left == 0 ? CAIRN_RECORDING_CLEAN : CAIRN_RECORDING_TRAILING;
     }
     cairn_reader fields = cairn_reader_of(bytes, left);
-    head->size = cairn_read_u32(&fields);
-    head->kind = cairn_read_u32(&fields);
-    head->payload_checksum = cairn_read_u64(&fields);
-    head->head_checksum = cairn_read_u64(&fields);
+    *head = reader->version == 1 ? read_old_head(&fields) : read_new_head(&fields);
     if (!fields.ok) {
         return CAIRN_RECORDING_CUT;
     }
-    if (head->head_checksum != cairn_checksum(bytes, CHECKED_HEAD_SIZE)) {
+    if (head->head_checksum != cairn_checksum(bytes, head->size - CHECKSUM_SIZE)) {
         return CAIRN_RECORDING_DAMAGED_HEAD;
     }
     if (!kind_belongs(reader, head->kind)) {
         return CAIRN_RECORDING_CHUNK_KIND;
     }
-    if (head->size == 0 || head->size > CAIRN_RECORDING_PAYLOAD_SIZE_MAX) {
+    if (head->packing >= CAIRN_PACKING_COUNT) {
+        return CAIRN_RECORDING_CHUNK_PACKING;
+    }
+    if (!sizes_belong(head)) {
         return CAIRN_RECORDING_CHUNK_SIZE;
     }
-    return CAIRN_RECORDING_GOES_ON;
+    const size_t behind = left - head->size;
+    return behind < head->stored_size + padding_of(head->stored_size) ? CAIRN_RECORDING_CUT
+                                                                      : CAIRN_RECORDING_GOES_ON;
 }
 
-static cairn_recording_end read_payload(
+static cairn_recording_end check_payload(
     const cairn_recording_reader *reader, const chunk_head *head) {
-    const size_t left = reader->size - reader->at - CAIRN_RECORDING_CHUNK_HEAD_SIZE;
-    const uint8_t *payload = reader->bytes + reader->at + CAIRN_RECORDING_CHUNK_HEAD_SIZE;
-    const size_t padding = padding_of(head->size);
-    if (left < head->size + padding) {
-        return CAIRN_RECORDING_CUT;
-    }
-    if (head->payload_checksum != cairn_checksum(payload, head->size)) {
+    const uint8_t *payload = reader->bytes + reader->at + head->size;
+    const size_t padding = padding_of(head->stored_size);
+    if (head->payload_checksum != cairn_checksum(payload, head->stored_size)) {
         return CAIRN_RECORDING_DAMAGED_PAYLOAD;
     }
     for (size_t i = 0; i < padding; ++i) {
-        if (payload[head->size + i] != 0) {
+        if (payload[head->stored_size + i] != 0) {
             return CAIRN_RECORDING_DAMAGED_PADDING;
         }
     }
     return CAIRN_RECORDING_GOES_ON;
 }
 
-bool cairn_recording_next(cairn_recording_reader *reader, cairn_recording_piece *out) {
+static bool go_on(cairn_recording_reader *reader, cairn_recording_piece *out, bool by_head) {
     *out = (cairn_recording_piece){.kind = CAIRN_CHUNK_NONE};
     chunk_head head = {0};
     if (reader->end == CAIRN_RECORDING_GOES_ON) {
         reader->end = read_chunk_head(reader, &head);
     }
-    if (reader->end == CAIRN_RECORDING_GOES_ON) {
-        reader->end = read_payload(reader, &head);
+    if (reader->end == CAIRN_RECORDING_GOES_ON && !by_head) {
+        reader->end = check_payload(reader, &head);
     }
     if (reader->end != CAIRN_RECORDING_GOES_ON) {
         return false;
     }
     *out = (cairn_recording_piece){.kind = (cairn_chunk_kind)head.kind,
-        .payload = reader->bytes + reader->at + CAIRN_RECORDING_CHUNK_HEAD_SIZE,
-        .size = head.size,
+        .packing = (cairn_packing)head.packing,
+        .tick = head.tick,
+        .tick_count = head.tick_count,
+        .payload = reader->bytes + reader->at + head.size,
+        .size = head.stored_size,
+        .raw_size = head.raw_size,
         .offset = reader->at};
-    reader->at += CAIRN_RECORDING_CHUNK_HEAD_SIZE + head.size + padding_of(head.size);
+    reader->at += head.size + head.stored_size + padding_of(head.stored_size);
     reader->chunk_count += 1;
     reader->last = out->kind;
     return true;
+}
+
+bool cairn_recording_next(cairn_recording_reader *reader, cairn_recording_piece *out) {
+    return go_on(reader, out, false);
+}
+
+bool cairn_recording_skip(cairn_recording_reader *reader, cairn_recording_piece *out) {
+    return go_on(reader, out, true);
+}
+
+void cairn_recording_jump(cairn_recording_reader *reader, size_t offset) {
+    CAIRN_ASSERT(offset >= CAIRN_RECORDING_HEAD_SIZE && offset <= reader->size);
+    reader->at = offset;
+    reader->chunk_count = offset == CAIRN_RECORDING_HEAD_SIZE ? 0 : 1;
+    reader->last = CAIRN_CHUNK_NONE;
+    reader->end = CAIRN_RECORDING_GOES_ON;
 }

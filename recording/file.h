@@ -11,11 +11,33 @@
 
 #include "schema/recording.h"
 
-#define CAIRN_RECORDING_VERSION 1
+// What is written; files of version 1 are read as well.
+#define CAIRN_RECORDING_VERSION 2
 #define CAIRN_RECORDING_HEAD_SIZE 16
-#define CAIRN_RECORDING_CHUNK_HEAD_SIZE 24
-// Of one chunk's payload.
+#define CAIRN_RECORDING_CHUNK_HEAD_SIZE 40 // of version 1: 24
+// Of one chunk's payload, unpacked.
 #define CAIRN_RECORDING_PAYLOAD_SIZE_MAX (CAIRN_STATE_SIZE_MAX + 4096)
+
+typedef enum cairn_packing {
+    CAIRN_PACKING_NONE = 0,
+    CAIRN_PACKING_ZSTD = 1, // recording/pack.h
+    CAIRN_PACKING_COUNT
+} cairn_packing;
+
+// What a chunk's head says.
+typedef struct cairn_recording_piece {
+    cairn_chunk_kind kind;
+    cairn_packing packing;
+    // The first tick of a ticks chunk, the tick of a state, the tick an end chunk names. 0 in
+    // version 1, whose heads say neither this nor tick_count.
+    uint64_t tick;
+    uint32_t tick_count;    // of a ticks chunk; 0 for others
+    const uint8_t *payload; // starts on 8 bytes: into the reader's bytes, for cairn_chunk_decode,
+                            // or for cairn_unpack when packed
+    size_t size;            // of `payload`
+    size_t raw_size;        // of the payload unpacked; more than `size` when packed, else equal
+    size_t offset;          // of the chunk's head in the file
+} cairn_recording_piece;
 
 // ------------------------------------------------------------------------------------- writing
 
@@ -29,9 +51,12 @@ typedef struct cairn_recording_frame {
     size_t tail_size; // 0 .. 7
 } cairn_recording_frame;
 
-// `payload` comes from cairn_chunk_encode; size 1 .. CAIRN_RECORDING_PAYLOAD_SIZE_MAX, asserted.
-cairn_recording_frame cairn_recording_frame_of(
-    cairn_chunk_kind kind, const uint8_t *payload, size_t size);
+// All but `offset` of the piece; sizes 1 .. CAIRN_RECORDING_PAYLOAD_SIZE_MAX, asserted.
+cairn_recording_frame cairn_recording_frame_of(const cairn_recording_piece *piece);
+
+// The piece of a chunk that cairn_chunk_encode made into `payload`, not packed.
+cairn_recording_piece cairn_recording_piece_of(
+    const cairn_chunk *chunk, const uint8_t *payload, size_t size);
 
 // ------------------------------------------------------------------------------------- reading
 
@@ -46,7 +71,9 @@ typedef enum cairn_recording_end {
     CAIRN_RECORDING_DAMAGED_PADDING, // bytes that must be zero are not
     CAIRN_RECORDING_CHUNK_KIND,      // unknown, or not where it belongs: the start chunk comes
                                      // first and once
-    CAIRN_RECORDING_CHUNK_SIZE,      // zero, or larger than CAIRN_RECORDING_PAYLOAD_SIZE_MAX
+    CAIRN_RECORDING_CHUNK_SIZE,      // zero, larger than CAIRN_RECORDING_PAYLOAD_SIZE_MAX, or
+                                     // packed into no less
+    CAIRN_RECORDING_CHUNK_PACKING,   // unknown
     CAIRN_RECORDING_TRAILING,        // bytes behind the end chunk
     CAIRN_RECORDING_END_COUNT
 } cairn_recording_end;
@@ -58,18 +85,17 @@ typedef struct cairn_recording_reader {
     const uint8_t *bytes; // the caller's, starts on 8 bytes (asserted)
     size_t size;
     size_t at; // where the next chunk begins; at the end: behind the last whole chunk
+    uint32_t version;
     uint32_t chunk_count;
     cairn_recording_end end;
     cairn_chunk_kind last;
 } cairn_recording_reader;
 
-typedef struct cairn_recording_piece {
-    cairn_chunk_kind kind;
-    const uint8_t *payload; // into the reader's bytes, starts on 8: for cairn_chunk_decode
-    size_t size;
-    size_t offset; // of the chunk's head in the file
-} cairn_recording_piece;
-
 cairn_recording_reader cairn_recording_reader_of(const uint8_t *bytes, size_t size);
 // The next whole chunk. False at the end; reader->end then says which, reader->at where.
 bool cairn_recording_next(cairn_recording_reader *reader, cairn_recording_piece *out);
+// The same by the head alone: the payload and its padding are there and are not looked at. For an
+// index of a long recording.
+bool cairn_recording_skip(cairn_recording_reader *reader, cairn_recording_piece *out);
+// Goes to the chunk at a piece's offset, of the same file.
+void cairn_recording_jump(cairn_recording_reader *reader, size_t offset);

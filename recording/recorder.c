@@ -5,12 +5,17 @@
 
 #include "base/assert.h"
 #include "bridge/wire.h"
+#include "recording/chain.h"
 #include "recording/file.h"
+#include "recording/pack.h"
 #include "schema/codec.h"
 
 struct cairn_recorder {
     cairn_recorder_config config;
     cairn_encoder *encoder;
+    cairn_packer *packer;
+    uint8_t *packed; // [packed_size_max]
+    size_t packed_size_max;
     uint8_t *state;         // room for state_size_max
     cairn_wire_tick *ticks; // [ticks_per_chunk], those that wait to be written
     uint32_t tick_count;
@@ -36,11 +41,14 @@ cairn_status cairn_recorder_create(const cairn_recorder_config *config, cairn_re
     size_t largest = config->state_size_max > ticks_size ? config->state_size_max : ticks_size;
     recorder->config = *config;
     recorder->encoder = cairn_encoder_create(largest + 4096);
+    recorder->packer = cairn_packer_create();
+    recorder->packed_size_max = largest + 4096;
+    recorder->packed = malloc(recorder->packed_size_max);
     recorder->state = malloc(config->state_size_max);
     recorder->ticks = malloc(config->ticks_per_chunk * sizeof *recorder->ticks);
     recorder->commands = malloc(most * sizeof *recorder->commands);
-    if (recorder->encoder == NULL || recorder->state == NULL || recorder->ticks == NULL ||
-        recorder->commands == NULL) {
+    if (recorder->encoder == NULL || recorder->packer == NULL || recorder->packed == NULL ||
+        recorder->state == NULL || recorder->ticks == NULL || recorder->commands == NULL) {
         cairn_recorder_destroy(recorder);
         return CAIRN_OUT_OF_MEMORY;
     }
@@ -51,6 +59,8 @@ cairn_status cairn_recorder_create(const cairn_recorder_config *config, cairn_re
 void cairn_recorder_destroy(cairn_recorder *recorder) {
     if (recorder != NULL) {
         cairn_encoder_destroy(recorder->encoder);
+        cairn_packer_destroy(recorder->packer);
+        free(recorder->packed);
         free(recorder->commands);
         free(recorder->ticks);
         free(recorder->state);
@@ -77,14 +87,29 @@ static void write_bytes(cairn_recorder *recorder, const uint8_t *bytes, size_t s
     recorder->bytes += recorder->failed ? 0 : size;
 }
 
+static cairn_recording_piece packed_piece(cairn_recorder *recorder, cairn_recording_piece piece) {
+    size_t room = piece.size - 1;
+    room = room < recorder->packed_size_max ? room : recorder->packed_size_max;
+    const size_t size =
+        cairn_pack(recorder->packer, piece.payload, piece.size, recorder->packed, room);
+    if (size > 0) {
+        piece.packing = CAIRN_PACKING_ZSTD;
+        piece.payload = recorder->packed;
+        piece.size = size;
+    }
+    return piece;
+}
+
 static void write_chunk(cairn_recorder *recorder, const cairn_chunk *chunk) {
     const uint8_t *bytes;
     size_t size;
     cairn_status status = cairn_chunk_encode(recorder->encoder, chunk, &bytes, &size);
     CAIRN_ASSERT(status == CAIRN_OK);
-    const cairn_recording_frame frame = cairn_recording_frame_of(chunk->kind, bytes, size);
+    const cairn_recording_piece piece =
+        packed_piece(recorder, cairn_recording_piece_of(chunk, bytes, size));
+    const cairn_recording_frame frame = cairn_recording_frame_of(&piece);
     write_bytes(recorder, frame.head, sizeof frame.head);
-    write_bytes(recorder, bytes, size);
+    write_bytes(recorder, piece.payload, piece.size);
     write_bytes(recorder, frame.tail, frame.tail_size);
 }
 

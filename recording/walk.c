@@ -2,6 +2,7 @@
 #include "recording/walk.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bridge/rules_library.h"
@@ -14,18 +15,74 @@ cairn_replay_walk cairn_replay_walk_of(const uint8_t *bytes, size_t size) {
     return (cairn_replay_walk){.reader = cairn_recording_reader_of(bytes, size), .sound = true};
 }
 
+void cairn_replay_walk_end(cairn_replay_walk *walk) {
+    cairn_unpacker_destroy(walk->unpacker);
+    free(walk->room);
+    walk->unpacker = NULL;
+    walk->room = NULL;
+    walk->room_size = 0;
+}
+
+static bool make_room(cairn_replay_walk *walk, size_t size) {
+    if (walk->unpacker == NULL) {
+        walk->unpacker = cairn_unpacker_create();
+    }
+    if (walk->room_size < size) {
+        free(walk->room);
+        walk->room = malloc(size);
+        walk->room_size = walk->room == NULL ? 0 : size;
+    }
+    return walk->unpacker != NULL && walk->room != NULL;
+}
+
+// NULL, or what is wrong. The reader has held raw_size against its limit.
+static const char *unpack(cairn_replay_walk *walk) {
+    const cairn_recording_piece *piece = &walk->piece;
+    walk->payload = piece->payload;
+    walk->payload_size = piece->raw_size;
+    if (piece->packing == CAIRN_PACKING_NONE) {
+        return NULL;
+    }
+    if (!make_room(walk, piece->raw_size)) {
+        return "no memory to unpack it";
+    }
+    cairn_unpack_refusal refusal =
+        cairn_unpack(walk->unpacker, piece->payload, piece->size, walk->room, piece->raw_size);
+    walk->payload = walk->room;
+    return refusal == CAIRN_UNPACK_OK ? NULL : cairn_unpack_refusal_text(refusal);
+}
+
+static bool head_agrees(const cairn_replay_walk *walk) {
+    const cairn_recording_piece said = walk->piece;
+    const cairn_recording_piece is =
+        cairn_recording_piece_of(&walk->chunk, walk->payload, walk->payload_size);
+    return walk->reader.version == 1 || (said.tick == is.tick && said.tick_count == is.tick_count);
+}
+
+static const char *open_chunk(cairn_replay_walk *walk) {
+    const char *why = unpack(walk);
+    if (why != NULL) {
+        return why;
+    }
+    int refusal = cairn_chunk_decode(walk->payload, walk->payload_size, &walk->chunk);
+    if (refusal != CAIRN_DECODE_OK) {
+        return cairn_decode_refusal_text((cairn_decode_refusal)refusal);
+    }
+    if (walk->chunk.kind != walk->piece.kind) {
+        return "is not of the kind its head says";
+    }
+    return head_agrees(walk) ? NULL : "holds other ticks than its head says";
+}
+
 bool cairn_replay_next(cairn_replay_walk *walk) {
-    cairn_recording_piece piece;
-    if (!walk->sound || !cairn_recording_next(&walk->reader, &piece)) {
+    if (!walk->sound || !cairn_recording_next(&walk->reader, &walk->piece)) {
         return false;
     }
-    int refusal = cairn_chunk_decode(piece.payload, piece.size, &walk->chunk);
-    walk->sound = refusal == CAIRN_DECODE_OK && walk->chunk.kind == piece.kind;
+    const char *why = open_chunk(walk);
+    walk->sound = why == NULL;
     if (!walk->sound) {
-        const char *why = refusal == CAIRN_DECODE_OK
-                              ? "is not of the kind its head says"
-                              : cairn_decode_refusal_text((cairn_decode_refusal)refusal);
-        snprintf(walk->words, sizeof walk->words, "the chunk at byte %zu: %s", piece.offset, why);
+        snprintf(
+            walk->words, sizeof walk->words, "the chunk at byte %zu: %s", walk->piece.offset, why);
     }
     return walk->sound;
 }
@@ -88,9 +145,10 @@ static cairn_world *decode_world(const uint8_t *state, uint32_t size, uint64_t t
     return world;
 }
 
-cairn_world *cairn_replay_world(
-    const cairn_chunk_start *start, char words[CAIRN_REPLAY_WORDS_SIZE]) {
+cairn_world *cairn_replay_world(const cairn_chunk_start *start, cairn_replay_refusal *refusal,
+    char words[CAIRN_REPLAY_WORDS_SIZE]) {
     const cairn_rules *rules = NULL;
+    *refusal = CAIRN_REPLAY_VERSION;
     if (!cairn_rules_find(start->rules_name, &rules)) {
         snprintf(words, CAIRN_REPLAY_WORDS_SIZE,
             "its rules, %.31s, are not built into this program", start->rules_name);
@@ -99,7 +157,9 @@ cairn_world *cairn_replay_world(
     if (!check_versions(start, rules, words)) {
         return NULL;
     }
-    return decode_world(start->state, start->state_size, start->tick, rules, words);
+    cairn_world *world = decode_world(start->state, start->state_size, start->tick, rules, words);
+    *refusal = world == NULL ? CAIRN_REPLAY_STATE : CAIRN_REPLAY_OK;
+    return world;
 }
 
 cairn_world *cairn_replay_keyframe_world(const cairn_chunk_keyframe *keyframe,

@@ -77,6 +77,7 @@ static int info(const content *file) {
     }
     char end[CAIRN_REPLAY_WORDS_SIZE];
     cairn_replay_end_text(&walk, end);
+    cairn_replay_walk_end(&walk);
     printf("ticks            %llu\ncommands         %llu\nkeyframes        %llu\n",
         (unsigned long long)ticks, (unsigned long long)commands, (unsigned long long)keyframes);
     printf("chunks           %llu in %zu bytes\nend              %s\n", (unsigned long long)chunks,

@@ -74,12 +74,13 @@ static rewritten rewrite(change apply) {
         size_t size = 0;
         apply(&walk.chunk);
         assert_int_equal(cairn_chunk_encode(encoder, &walk.chunk, &payload, &size), CAIRN_OK);
-        const cairn_recording_frame frame =
-            cairn_recording_frame_of(walk.chunk.kind, payload, size);
+        const cairn_recording_piece piece = cairn_recording_piece_of(&walk.chunk, payload, size);
+        const cairn_recording_frame frame = cairn_recording_frame_of(&piece);
         put(&r, frame.head, sizeof frame.head);
         put(&r, payload, size);
         put(&r, frame.tail, frame.tail_size);
     }
+    cairn_replay_walk_end(&walk);
     cairn_encoder_destroy(encoder);
     return r;
 }
@@ -133,6 +134,7 @@ static void every_length_is_walked_without_harm(void **state) {
         while (cairn_replay_next(&walk)) {}
         char words[CAIRN_REPLAY_WORDS_SIZE];
         cairn_replay_end_text(&walk, words);
+        cairn_replay_walk_end(&walk);
         assert_true(words[0] != '\0');
     }
 }

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/checksum.h"
 #include "recording/file.h"
 
 // A recording of three chunks with payloads of 5, 16 and 3 bytes: all paddings but none.
-enum { FILE_SIZE_MAX = 256, CHUNKS = 3 };
+enum { FILE_SIZE_MAX = 320, CHUNKS = 3 };
 
 typedef struct recording {
     _Alignas(8) uint8_t bytes[FILE_SIZE_MAX];
@@ -28,11 +29,20 @@ static void append(recording *r, const void *bytes, size_t size) {
 
 static void append_chunk(recording *r, cairn_chunk_kind kind, const char *payload) {
     const size_t size = strlen(payload);
-    const cairn_recording_frame frame =
-        cairn_recording_frame_of(kind, (const uint8_t *)payload, size);
+    const cairn_recording_piece piece = {.kind = kind,
+        .tick = 7,
+        .tick_count = 3,
+        .payload = (const uint8_t *)payload,
+        .size = size,
+        .raw_size = size};
+    const cairn_recording_frame frame = cairn_recording_frame_of(&piece);
     append(r, frame.head, sizeof frame.head);
     append(r, payload, size);
     append(r, frame.tail, frame.tail_size);
+}
+
+static void break_byte(recording *r, size_t at) {
+    r->bytes[at] ^= 0x40;
 }
 
 static recording start_recording(void) {
@@ -66,7 +76,8 @@ static cairn_recording_reader walk(const uint8_t *bytes, size_t size) {
     cairn_recording_piece piece;
     while (cairn_recording_next(&reader, &piece)) {
         assert_true((uintptr_t)piece.payload % 8 == 0);
-        assert_true(piece.offset + CAIRN_RECORDING_CHUNK_HEAD_SIZE + piece.size <= reader.at);
+        assert_true(piece.offset + piece.size < reader.at);
+        assert_true(piece.payload + piece.size <= copy + size);
     }
     assert_int_equal(piece.kind, CAIRN_CHUNK_NONE);
     free(copy);
@@ -92,6 +103,62 @@ static void pieces_hold_what_was_written(void **state) {
     assert_int_equal(piece.size, 5);
     assert_memory_equal(piece.payload, "start", 5);
     assert_int_equal(piece.offset, CAIRN_RECORDING_HEAD_SIZE);
+    assert_int_equal(piece.tick, 7);
+    assert_int_equal(piece.tick_count, 3);
+    assert_int_equal(piece.packing, CAIRN_PACKING_NONE);
+}
+
+static void skipping_reads_heads_alone_and_jumping_goes_back(void **state) {
+    (void)state;
+    recording r = whole_recording();
+    break_byte(&r, CAIRN_RECORDING_HEAD_SIZE + CAIRN_RECORDING_CHUNK_HEAD_SIZE);
+    cairn_recording_reader reader = cairn_recording_reader_of(r.bytes, r.size);
+    cairn_recording_piece piece;
+    assert_true(cairn_recording_skip(&reader, &piece));
+    assert_true(cairn_recording_skip(&reader, &piece));
+    size_t second = piece.offset;
+    assert_true(cairn_recording_skip(&reader, &piece));
+    assert_false(cairn_recording_skip(&reader, &piece));
+    assert_int_equal(reader.end, CAIRN_RECORDING_CLEAN);
+    cairn_recording_jump(&reader, second);
+    assert_true(cairn_recording_next(&reader, &piece));
+    assert_int_equal(piece.offset, second);
+    assert_memory_equal(piece.payload, "sixteen bytes ok", 16);
+    cairn_recording_jump(&reader, CAIRN_RECORDING_HEAD_SIZE);
+    assert_false(cairn_recording_next(&reader, &piece));
+    assert_int_equal(reader.end, CAIRN_RECORDING_DAMAGED_PAYLOAD);
+}
+
+// As version 1 wrote it: heads of 24 bytes, nothing packed.
+static recording old_recording(void) {
+    recording r = {.size = 0};
+    append(&r, "CRNREC\r\n\1\0\0\0\0\0\0\0", 16);
+    for (uint32_t kind = CAIRN_CHUNK_START; kind <= CAIRN_CHUNK_END; ++kind) {
+        uint8_t head[24];
+        cairn_writer writer = cairn_writer_of(head, sizeof head);
+        cairn_write_u32(&writer, 8);
+        cairn_write_u32(&writer, kind);
+        cairn_write_u64(&writer, cairn_checksum("payload!", 8));
+        cairn_write_u64(&writer, cairn_checksum(head, 16));
+        append(&r, head, sizeof head);
+        append(&r, "payload!", 8);
+    }
+    return r;
+}
+
+static void version_1_is_read_as_it_was_written(void **state) {
+    (void)state;
+    const recording r = old_recording();
+    const cairn_recording_reader reader = walk(r.bytes, r.size);
+    assert_int_equal(reader.end, CAIRN_RECORDING_CLEAN);
+    assert_int_equal(reader.version, 1);
+    assert_int_equal(reader.chunk_count, 3);
+    for (size_t i = 0; i < r.size * 8; ++i) {
+        recording broken = r;
+        broken.bytes[i / 8] ^= (uint8_t)(1u << i % 8);
+        const cairn_recording_end end = walk(broken.bytes, broken.size).end;
+        assert_true(end != CAIRN_RECORDING_CLEAN && end != CAIRN_RECORDING_CUT);
+    }
 }
 
 static void a_cut_at_any_byte_reads_up_to_the_last_whole_chunk(void **state) {
@@ -123,15 +190,11 @@ static void any_changed_bit_is_noticed_before_its_chunk(void **state) {
     }
 }
 
-static void break_byte(recording *r, size_t at) {
-    r->bytes[at] ^= 0x40;
-}
-
 // Gives a changed head its checksum, so that what the head says is looked at.
 static void seal_head(recording *r, size_t at) {
-    const uint64_t checksum = cairn_checksum(r->bytes + at, 16);
+    const uint64_t checksum = cairn_checksum(r->bytes + at, 32);
     for (unsigned i = 0; i < 8; ++i) {
-        r->bytes[at + 16 + i] = (uint8_t)(checksum >> (8 * i));
+        r->bytes[at + 32 + i] = (uint8_t)(checksum >> (8 * i));
     }
 }
 
@@ -172,11 +235,35 @@ static void leave_out_the_start(recording *r) {
 
 static void write_empty_chunk(recording *r) {
     memset(r->bytes + r->chunk_end[0], 0, 4);
+    memset(r->bytes + r->chunk_end[0] + 8, 0, 4);
     seal_head(r, r->chunk_end[0]);
 }
 
 static void write_huge_chunk(recording *r) {
     memset(r->bytes + r->chunk_end[0], 0xff, 4);
+    memset(r->bytes + r->chunk_end[0] + 8, 0xff, 4);
+    seal_head(r, r->chunk_end[0]);
+}
+
+static void write_unknown_packing(recording *r) {
+    r->bytes[r->chunk_end[0] + 6] = CAIRN_PACKING_COUNT;
+    seal_head(r, r->chunk_end[0]);
+}
+
+// 16 bytes that say they unpack to a gigabyte.
+static void write_bomb(recording *r) {
+    r->bytes[r->chunk_end[0] + 6] = CAIRN_PACKING_ZSTD;
+    r->bytes[r->chunk_end[0] + 11] = 0x40;
+    seal_head(r, r->chunk_end[0]);
+}
+
+static void pack_for_nothing(recording *r) {
+    r->bytes[r->chunk_end[0] + 6] = CAIRN_PACKING_ZSTD;
+    seal_head(r, r->chunk_end[0]);
+}
+
+static void grow_without_packing(recording *r) {
+    r->bytes[r->chunk_end[0] + 8] += 1;
     seal_head(r, r->chunk_end[0]);
 }
 
@@ -205,6 +292,10 @@ static void every_way_to_end_is_told_apart(void **state) {
         {leave_out_the_start, CAIRN_RECORDING_CHUNK_KIND, 0},
         {write_empty_chunk, CAIRN_RECORDING_CHUNK_SIZE, 1},
         {write_huge_chunk, CAIRN_RECORDING_CHUNK_SIZE, 1},
+        {write_unknown_packing, CAIRN_RECORDING_CHUNK_PACKING, 1},
+        {write_bomb, CAIRN_RECORDING_CHUNK_SIZE, 1},
+        {pack_for_nothing, CAIRN_RECORDING_CHUNK_SIZE, 1},
+        {grow_without_packing, CAIRN_RECORDING_CHUNK_SIZE, 1},
         {write_behind_the_end, CAIRN_RECORDING_TRAILING, 3},
         {leave_out_the_end, CAIRN_RECORDING_CUT, 2},
     };
@@ -229,6 +320,8 @@ int main(void) {
         cmocka_unit_test(pieces_hold_what_was_written),
         cmocka_unit_test(a_cut_at_any_byte_reads_up_to_the_last_whole_chunk),
         cmocka_unit_test(any_changed_bit_is_noticed_before_its_chunk),
+        cmocka_unit_test(skipping_reads_heads_alone_and_jumping_goes_back),
+        cmocka_unit_test(version_1_is_read_as_it_was_written),
         cmocka_unit_test(every_way_to_end_is_told_apart),
         cmocka_unit_test(the_checksum_is_xxh3),
     };

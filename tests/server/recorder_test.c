@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "bridge/wire.h"
-#include "recording/file.h"
+#include "recording/walk.h"
 #include "tests/server/story.h"
 
 static story s;
@@ -64,11 +64,9 @@ static void step_ticks(replay *r, const cairn_chunk_ticks *chunk) {
 // Lives the recording again.
 static replay replay_of(const uint8_t *bytes, size_t size) {
     replay r = {0};
-    cairn_recording_reader reader = cairn_recording_reader_of(bytes, size);
-    cairn_recording_piece piece;
-    while (cairn_recording_next(&reader, &piece)) {
-        cairn_chunk chunk;
-        assert_int_equal(cairn_chunk_decode(piece.payload, piece.size, &chunk), CAIRN_DECODE_OK);
+    cairn_replay_walk walk = cairn_replay_walk_of(bytes, size);
+    while (cairn_replay_next(&walk)) {
+        const cairn_chunk chunk = walk.chunk;
         switch (chunk.kind) {
         case CAIRN_CHUNK_START:
             start_world(&r, &chunk.start);
@@ -81,7 +79,9 @@ static replay replay_of(const uint8_t *bytes, size_t size) {
             assert_int_equal(chunk.end.tick_count, r.ticks);
         }
     }
-    r.end = reader.end;
+    assert_true(walk.sound);
+    r.end = walk.reader.end;
+    cairn_replay_walk_end(&walk);
     return r;
 }
 
@@ -151,7 +151,7 @@ static void a_writer_that_fails_ends_the_recording_and_not_the_room(void **state
     (void)state;
     const cairn_server_config config = story_config();
     story_start(&s, &config);
-    s.record_limit = s.record_size + 12000;
+    s.record_limit = s.record_size + 3000;
     play(4000);
     assert_true(story_heard(&s, "recording_failed"));
     assert_null(strstr(strstr(s.event_names, "recording_failed") + 1, "recording_failed"));

@@ -25,6 +25,7 @@ OUTSIDE = [
     (re.compile(r"^uv(\.h|/)"), "libuv"),
     (re.compile(r"^cmocka"), "CMocka"),
     (re.compile(r"^xxh"), "libxxhash"),
+    (re.compile(r"^zstd"), "libzstd"),
     (re.compile(r"^(pthread|threads|semaphore|sched)\.h$"), "pthreads"),
 ]
 # Rooms and files that may speak to the operating system.
@@ -255,6 +256,7 @@ IMPORTS = {
     # What the CPU can do is asked in one file; no bit depends on the answer.
     "sim": MEMORY + ALLOCATE + TEXT + ["sqrtf", r"kernels\.c\.o:__cpu_model"],
     "net": MEMORY + ALLOCATE + TEXT + [r"seal\.c\.o:(crypto|sodium)_\w+"],
+    "recording": MEMORY + ALLOCATE + TEXT + ["realloc", "snprintf", r"pack\.c\.o:ZSTD_\w+"],
     # The codecs stand on the C++ run-time library; what it allocates at run time its test counts.
     "schema": MEMORY + ALLOCATE + TEXT
     + ["abort", "snprintf", "strtoul", "strstr", "strcspn",

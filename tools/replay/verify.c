@@ -22,7 +22,8 @@ static void find(run *r, cairn_verdict verdict, const char *format, ...) {
 
 static void take_first_state(run *r, const cairn_chunk_start *start) {
     char words[CAIRN_REPLAY_WORDS_SIZE];
-    r->world = cairn_replay_world(start, words);
+    cairn_replay_refusal refusal;
+    r->world = cairn_replay_world(start, &refusal, words);
     if (r->world == NULL) {
         find(r, CAIRN_VERDICT_UNREADABLE, "%s", words);
         r->over = true;
@@ -160,6 +161,7 @@ cairn_verification cairn_verify(const uint8_t *bytes, size_t size) {
         take_chunk(&r);
     }
     judge_end(&r);
+    cairn_replay_walk_end(&r.walk);
     cairn_world_destroy(r.world);
     return out;
 }
@@ -177,7 +179,8 @@ static void take_state(side *s) {
     const cairn_chunk *chunk = &s->walk.chunk;
     cairn_world *world = NULL;
     if (chunk->kind == CAIRN_CHUNK_START) {
-        world = cairn_replay_world(&chunk->start, s->walk.words);
+        cairn_replay_refusal refusal;
+        world = cairn_replay_world(&chunk->start, &refusal, s->walk.words);
         s->begun = world != NULL;
         s->rules = world != NULL ? cairn_world_settings(world)->rules : NULL;
     } else {
@@ -288,6 +291,8 @@ cairn_verification cairn_verify_against(
         snprintf(out.finding, sizeof out.finding, "%s", broken->walk.words);
     }
     cairn_replay_end_text(&a.walk, out.end);
+    cairn_replay_walk_end(&a.walk);
+    cairn_replay_walk_end(&b.walk);
     cairn_world_destroy(a.state);
     cairn_world_destroy(b.state);
     return out;

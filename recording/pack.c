@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "recording/pack.h"
+
+#include <zstd.h>
+
+// States hardly get smaller above this level and take twice as long.
+#define LEVEL 1
+
+cairn_packer *cairn_packer_create(void) {
+    return (cairn_packer *)ZSTD_createCCtx();
+}
+
+void cairn_packer_destroy(cairn_packer *packer) {
+    ZSTD_freeCCtx((ZSTD_CCtx *)packer);
+}
+
+size_t cairn_pack(
+    cairn_packer *packer, const uint8_t *bytes, size_t size, uint8_t *out, size_t room) {
+    const size_t packed = ZSTD_compressCCtx((ZSTD_CCtx *)packer, out, room, bytes, size, LEVEL);
+    return ZSTD_isError(packed) ? 0 : packed;
+}
+
+const char *cairn_unpack_refusal_text(cairn_unpack_refusal refusal) {
+    static const char *const texts[CAIRN_UNPACK_REFUSAL_COUNT] = {
+        [CAIRN_UNPACK_OK] = "unpacks",
+        [CAIRN_UNPACK_NO_FRAME] = "is not one zstd frame",
+        [CAIRN_UNPACK_WRONG_SIZE] = "unpacks to another size than its head says",
+        [CAIRN_UNPACK_DAMAGED] = "does not unpack",
+    };
+    return (unsigned)refusal < CAIRN_UNPACK_REFUSAL_COUNT ? texts[refusal] : "unknown refusal";
+}
+
+cairn_unpacker *cairn_unpacker_create(void) {
+    return (cairn_unpacker *)ZSTD_createDCtx();
+}
+
+void cairn_unpacker_destroy(cairn_unpacker *unpacker) {
+    ZSTD_freeDCtx((ZSTD_DCtx *)unpacker);
+}
+
+cairn_unpack_refusal cairn_unpack(
+    cairn_unpacker *unpacker, const uint8_t *packed, size_t size, uint8_t *out, size_t raw_size) {
+    const unsigned long long content = ZSTD_getFrameContentSize(packed, size);
+    if (content == ZSTD_CONTENTSIZE_ERROR || content == ZSTD_CONTENTSIZE_UNKNOWN ||
+        ZSTD_findFrameCompressedSize(packed, size) != size) {
+        return CAIRN_UNPACK_NO_FRAME;
+    }
+    if (content != raw_size) {
+        return CAIRN_UNPACK_WRONG_SIZE;
+    }
+    const size_t written = ZSTD_decompressDCtx((ZSTD_DCtx *)unpacker, out, raw_size, packed, size);
+    return written == raw_size ? CAIRN_UNPACK_OK : CAIRN_UNPACK_DAMAGED;
+}

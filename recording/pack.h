@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Payloads of chunks made smaller with zstd (RFC 8878); pack.c is the one file that knows it.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Memory that packing needs, kept from one payload to the next.
+typedef struct cairn_packer cairn_packer;
+cairn_packer *cairn_packer_create(void);         // NULL: out of memory
+void cairn_packer_destroy(cairn_packer *packer); // NULL is allowed
+
+// Packs `size` bytes into `out`, one zstd frame that says how long its content is. Returns the size
+// of the frame, 0 when it does not fit `room`: the caller keeps the bytes as they are then.
+size_t cairn_pack(
+    cairn_packer *packer, const uint8_t *bytes, size_t size, uint8_t *out, size_t room);
+
+typedef enum cairn_unpack_refusal {
+    CAIRN_UNPACK_OK = 0,
+    CAIRN_UNPACK_NO_FRAME,   // not exactly one whole zstd frame
+    CAIRN_UNPACK_WRONG_SIZE, // the frame holds more or fewer bytes than the chunk's head says
+    CAIRN_UNPACK_DAMAGED,    // the frame breaks off or contradicts itself
+    CAIRN_UNPACK_REFUSAL_COUNT
+} cairn_unpack_refusal;
+// A short lower-case English phrase, never NULL.
+const char *cairn_unpack_refusal_text(cairn_unpack_refusal refusal);
+
+typedef struct cairn_unpacker cairn_unpacker;
+cairn_unpacker *cairn_unpacker_create(void);           // NULL: out of memory
+void cairn_unpacker_destroy(cairn_unpacker *unpacker); // NULL is allowed
+
+// Unpacks any bytes into `out`, which has room for raw_size, what the content must come to. Nothing
+// is written behind it and no memory is taken on the frame's word. `out` holds nothing of worth
+// after a refusal.
+cairn_unpack_refusal cairn_unpack(
+    cairn_unpacker *unpacker, const uint8_t *packed, size_t size, uint8_t *out, size_t raw_size);

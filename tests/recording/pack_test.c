@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// What is packed comes back; what is not a frame, or a frame of another size, is refused by name.
+#include "recording/pack.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+
+enum { SIZE = 4096 };
+
+static cairn_packer *packer;
+static cairn_unpacker *unpacker;
+
+static int start(void **state) {
+    (void)state;
+    packer = cairn_packer_create();
+    unpacker = cairn_unpacker_create();
+    return packer == NULL || unpacker == NULL;
+}
+
+static int end(void **state) {
+    (void)state;
+    cairn_packer_destroy(packer);
+    cairn_unpacker_destroy(unpacker);
+    return 0;
+}
+
+// An exact allocation, so that a sanitizer sees a write behind it.
+static cairn_unpack_refusal unpack(const uint8_t *packed, size_t size, size_t raw_size) {
+    uint8_t *out = malloc(raw_size > 0 ? raw_size : 1);
+    assert_non_null(out);
+    cairn_unpack_refusal refusal = cairn_unpack(unpacker, packed, size, out, raw_size);
+    free(out);
+    return refusal;
+}
+
+static size_t pack_zeros(uint8_t out[SIZE]) {
+    static const uint8_t zeros[SIZE];
+    return cairn_pack(packer, zeros, SIZE, out, SIZE);
+}
+
+static void packed_bytes_come_back(void **state) {
+    (void)state;
+    uint8_t raw[SIZE], packed[SIZE], back[SIZE];
+    for (size_t i = 0; i < SIZE; ++i) {
+        raw[i] = (uint8_t)(i / 48 % 7);
+    }
+    size_t size = cairn_pack(packer, raw, SIZE, packed, SIZE);
+    assert_in_range(size, 1, SIZE - 1);
+    assert_int_equal(cairn_unpack(unpacker, packed, size, back, SIZE), CAIRN_UNPACK_OK);
+    assert_memory_equal(back, raw, SIZE);
+}
+
+static void what_does_not_get_smaller_is_left_alone(void **state) {
+    (void)state;
+    uint8_t raw[SIZE], packed[SIZE];
+    cairn_random random = cairn_random_of(5);
+    for (size_t i = 0; i < SIZE; ++i) {
+        raw[i] = (uint8_t)cairn_random_next(&random);
+    }
+    assert_int_equal(cairn_pack(packer, raw, SIZE, packed, SIZE - 1), 0);
+}
+
+static void another_size_than_said_is_refused(void **state) {
+    (void)state;
+    uint8_t packed[SIZE];
+    size_t size = pack_zeros(packed);
+    assert_int_equal(unpack(packed, size, SIZE), CAIRN_UNPACK_OK);
+    assert_int_equal(unpack(packed, size, SIZE - 1), CAIRN_UNPACK_WRONG_SIZE);
+    assert_int_equal(unpack(packed, size, SIZE + 1), CAIRN_UNPACK_WRONG_SIZE);
+    assert_int_equal(unpack(packed, size, 0), CAIRN_UNPACK_WRONG_SIZE);
+}
+
+// A frame whose head is changed to say that it holds 16 bytes, while its blocks hold 4096.
+static void a_frame_that_lies_of_its_size_writes_nothing_behind_it(void **state) {
+    (void)state;
+    uint8_t packed[SIZE];
+    size_t size = pack_zeros(packed);
+    // RFC 8878, 3.1.1.1: magic, descriptor with a two-byte size (less 256) and no window.
+    assert_int_equal(packed[4] & 0xe0, 0x60);
+    packed[5] = 0;
+    packed[6] = 0;
+    assert_int_equal(unpack(packed, size, 256), CAIRN_UNPACK_DAMAGED);
+    assert_int_equal(unpack(packed, size, SIZE), CAIRN_UNPACK_WRONG_SIZE);
+}
+
+static void one_frame_and_nothing_else_is_taken(void **state) {
+    (void)state;
+    uint8_t packed[2 * SIZE];
+    size_t size = pack_zeros(packed);
+    for (size_t cut = 0; cut < size; ++cut) {
+        assert_int_equal(unpack(packed, cut, SIZE), CAIRN_UNPACK_NO_FRAME);
+    }
+    memcpy(packed + size, packed, size);
+    assert_int_equal(unpack(packed, 2 * size, SIZE), CAIRN_UNPACK_NO_FRAME);
+    assert_int_equal(unpack(packed, 2 * size, 2 * SIZE), CAIRN_UNPACK_NO_FRAME);
+    packed[size] = 0;
+    assert_int_equal(unpack(packed, size + 1, SIZE), CAIRN_UNPACK_NO_FRAME);
+    packed[0] ^= 1;
+    assert_int_equal(unpack(packed, size, SIZE), CAIRN_UNPACK_NO_FRAME);
+}
+
+static void every_refusal_has_words(void **state) {
+    (void)state;
+    for (int i = 0; i < CAIRN_UNPACK_REFUSAL_COUNT; ++i) {
+        assert_true(strlen(cairn_unpack_refusal_text((cairn_unpack_refusal)i)) > 0);
+    }
+    assert_string_equal(cairn_unpack_refusal_text(CAIRN_UNPACK_REFUSAL_COUNT), "unknown refusal");
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packed_bytes_come_back),
+        cmocka_unit_test(what_does_not_get_smaller_is_left_alone),
+        cmocka_unit_test(another_size_than_said_is_refused),
+        cmocka_unit_test(a_frame_that_lies_of_its_size_writes_nothing_behind_it),
+        cmocka_unit_test(one_frame_and_nothing_else_is_taken),
+        cmocka_unit_test(every_refusal_has_words),
+    };
+    return cmocka_run_group_tests(tests, start, end);
+}
