@@ -32,6 +32,14 @@ void cairn_histogram_add(cairn_histogram *histogram, uint64_t value) {
     histogram->max = value > histogram->max ? value : histogram->max;
 }
 
+void cairn_histogram_merge(cairn_histogram *histogram, const cairn_histogram *other) {
+    for (uint32_t i = 0; i < CAIRN_HISTOGRAM_BUCKETS; ++i) {
+        histogram->buckets[i] += other->buckets[i];
+    }
+    histogram->count += other->count;
+    histogram->max = other->max > histogram->max ? other->max : histogram->max;
+}
+
 uint64_t cairn_histogram_percentile(const cairn_histogram *histogram, uint32_t per_mille) {
     CAIRN_ASSERT(per_mille <= 1000);
     uint64_t wanted =

@@ -15,6 +15,8 @@ typedef struct cairn_histogram {
 } cairn_histogram;
 
 void cairn_histogram_add(cairn_histogram *histogram, uint64_t value);
+// Adds all that was added to `other`.
+void cairn_histogram_merge(cairn_histogram *histogram, const cairn_histogram *other);
 // The smallest bucket bound that at least `per_mille` of 1000 values do not exceed, at most the
 // maximum seen; 0 when nothing was added.
 uint64_t cairn_histogram_percentile(const cairn_histogram *histogram, uint32_t per_mille);

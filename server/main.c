@@ -49,12 +49,15 @@ static void write_line(program *p, cairn_log_line line) {
 }
 
 static void say(program *p, cairn_log_level level, const char *name, const char *detail) {
-    uint64_t tick = cairn_world_tick(cairn_server_world(p->server));
+    uint64_t tick = cairn_world_tick(cairn_server_world(p->server, CAIRN_ROOM_MAIN));
     write_line(p, (cairn_log_line){.level = level, .name = name, .tick = tick, .detail = detail});
 }
 
 static void on_event(void *user, const cairn_server_event *event) {
     program *p = user;
+    if (p->server == NULL && event->level != CAIRN_LOG_ERROR) {
+        return;
+    }
     if (p->server == NULL) {
         // Not created yet: this is why it will not be.
         complain(p->config.scene, event->detail);
@@ -69,9 +72,10 @@ static void on_event(void *user, const cairn_server_event *event) {
                       .detail = event->detail});
 }
 
-static bool on_record(void *user, const uint8_t *bytes, size_t size) {
+static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t size) {
+    (void)room;
     program *p = user;
-    return fwrite(bytes, 1, size, p->record) == size && fflush(p->record) == 0;
+    return size == 0 || (fwrite(bytes, 1, size, p->record) == size && fflush(p->record) == 0);
 }
 
 static uint64_t on_clock(void *user) {
@@ -199,14 +203,6 @@ static bool load_scene(program *p) {
     return status == CAIRN_OK;
 }
 
-static uint32_t snapshot_rate(const cairn_config *config, const cairn_scene *scene) {
-    uint32_t tick_rate = config->tick_rate_hz == 0 ? scene->tick_rate_hz : config->tick_rate_hz;
-    uint32_t usual = cairn_server_config_default().snapshot_rate_hz;
-    return config->snapshot_rate_hz != 0 ? config->snapshot_rate_hz
-           : usual < tick_rate           ? usual
-                                         : tick_rate;
-}
-
 static bool create_server(program *p, const cairn_address *bound) {
     uint8_t entropy[32];
     if (getrandom(entropy, sizeof entropy, 0) != sizeof entropy) {
@@ -225,7 +221,7 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.players_max = config->players_max == 0 ? CAIRN_SLOTS_MAX : config->players_max;
     server.scene = p->scene;
     server.tick_rate_hz = config->tick_rate_hz;
-    server.snapshot_rate_hz = snapshot_rate(config, p->scene);
+    server.snapshot_rate_hz = config->snapshot_rate_hz;
     server.input_window_ticks = config->input_window_ticks;
     server.catch_up_ticks_max = config->catch_up_ticks_max;
     server.token_lifetime_s_max = config->token_lifetime_s_max;
@@ -262,13 +258,14 @@ static int check(program *p) {
     if (!load_key(&p->config) || !load_scene(p) || !create_server(p, &p->config.listen)) {
         return 1;
     }
-    const cairn_world *world = cairn_server_world(p->server);
-    const cairn_world_def *def = cairn_world_settings(world);
+    const cairn_world *world = cairn_server_world(p->server, CAIRN_ROOM_MAIN);
+    cairn_server_room_info room;
+    cairn_server_room_read(p->server, CAIRN_ROOM_MAIN, &room);
     printf("would run scene %s (%" PRIu32 " bodies, %s) at %" PRIu32 " Hz, snapshots at %" PRIu32
            " Hz, for %" PRIu32 " clients on %s\n",
-        p->scene->name, cairn_world_counts_read(world).bodies,
-        def->rules == NULL ? "no rules" : def->rules->name, def->tick_rate_hz,
-        snapshot_rate(&p->config, p->scene), p->config.clients_max,
+        room.scene_name, cairn_world_counts_read(world).bodies,
+        room.rules_name[0] == '\0' ? "no rules" : room.rules_name, room.tick_rate_hz,
+        room.snapshot_rate_hz, p->config.clients_max,
         cairn_address_print(&p->config.listen, listen));
     return 0;
 }

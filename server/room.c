@@ -101,6 +101,9 @@ cairn_status cairn_room_create(
     if (config->players_max < 1 || config->players_max > CAIRN_SLOTS_MAX) {
         return refuse(error, CAIRN_INVALID_ARGUMENT, "players_max is outside its range");
     }
+    if (config->catch_up_ticks_max < 1) {
+        return refuse(error, CAIRN_INVALID_ARGUMENT, "catch_up_ticks_max must be at least 1");
+    }
     cairn_status status = create_world(config, out, error);
     if (status != CAIRN_OK) {
         return status;
@@ -114,6 +117,8 @@ cairn_status cairn_room_create(
     if (status != CAIRN_OK) {
         return refuse(error, status, cairn_status_text(status));
     }
+    out->pacing = cairn_pacing_of(config->start_ns, out->tick_rate_hz, config->catch_up_ticks_max,
+        cairn_world_tick(out->world));
     memcpy(out->scene_name, config->scene->name, sizeof out->scene_name);
     out->scene_name[sizeof out->scene_name - 1] = '\0';
     out->hash = cairn_world_hash_read(out->world);
@@ -123,6 +128,7 @@ cairn_status cairn_room_create(
 }
 
 void cairn_room_destroy(cairn_room *room) {
+    cairn_recorder_destroy(room->recorder);
     cairn_transfer_destroy(&room->transfer);
     cairn_baselines_destroy(room->baselines);
     cairn_history_destroy(room->history);
@@ -132,6 +138,39 @@ void cairn_room_destroy(cairn_room *room) {
     free(room->shape_ids);
     cairn_world_destroy(room->world);
     *room = (cairn_room){0};
+}
+
+bool cairn_room_add_member(cairn_room *room, cairn_session *session) {
+    CAIRN_ASSERT(session->room == NULL);
+    session->shapes_told = calloc(room->shape_capacity, sizeof *session->shapes_told);
+    if (session->shapes_told == NULL) {
+        return false;
+    }
+    session->room = room;
+    session->member_next = NULL;
+    session->member_previous = room->member_newest;
+    if (room->member_newest == NULL) {
+        room->members = session;
+    } else {
+        room->member_newest->member_next = session;
+    }
+    room->member_newest = session;
+    room->statistics.clients += 1;
+    return true;
+}
+
+void cairn_room_remove_member(cairn_room *room, cairn_session *session) {
+    CAIRN_ASSERT(session->room == room);
+    cairn_session *next = session->member_next;
+    cairn_session *previous = session->member_previous;
+    *(next == NULL ? &room->member_newest : &next->member_previous) = previous;
+    *(previous == NULL ? &room->members : &previous->member_next) = next;
+    session->member_next = NULL;
+    session->member_previous = NULL;
+    session->room = NULL;
+    free(session->shapes_told);
+    session->shapes_told = NULL;
+    room->statistics.clients -= 1;
 }
 
 void cairn_room_step(cairn_room *room) {

@@ -2,18 +2,25 @@
 #pragma once
 
 // One world and all that only it needs: its inbox, the history of its ticks, the list of its
-// shapes, the baselines of its snapshots, the state for late joiners. No network, no time.
+// shapes, the baselines of its snapshots, the state for late joiners, its pacing and recording, and
+// the list of the clients in it. What it does with time and clients is in turn.c and rooms.c.
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/hash.h"
 #include "base/status.h"
+#include "recording/recorder.h"
 #include "schema/messages.h"
 #include "schema/scene.h"
 #include "server/baselines.h"
+#include "server/histogram.h"
 #include "server/history.h"
 #include "server/inbox.h"
+#include "server/pacing.h"
+#include "server/server.h"
+#include "server/session.h"
+#include "server/statistics.h"
 #include "server/transfer.h"
 #include "sim/sim.h"
 
@@ -27,9 +34,20 @@ typedef struct cairn_room_config {
     uint32_t snapshot_rate_hz;
     uint32_t players_max;
     uint32_t input_window_ticks;
+    uint32_t catch_up_ticks_max;
+    uint64_t start_ns; // when the first tick is due
 } cairn_room_config;
 
 typedef struct cairn_room {
+    struct cairn_server *server;
+    uint32_t id; // of the server's table
+    char name[CAIRN_ROOM_NAME_SIZE];
+    cairn_session *members;       // in order of their coming
+    cairn_session *member_newest; // NULL with `members`
+    cairn_pacing pacing;
+    cairn_recorder *recorder; // owned; NULL: none
+    cairn_histogram tick_cost_ns;
+    cairn_server_room_statistics statistics; // counters that nobody else keeps
     cairn_world *world;
     cairn_inbox *inbox;
     cairn_history *history;
@@ -48,12 +66,17 @@ typedef struct cairn_room {
     uint32_t shapes_revision; // counts changes of the list, from 1
 } cairn_room;
 
-// Fills *out. On failure `error` says what was refused: CAIRN_INVALID_ARGUMENT (rates, slots or
-// window outside their ranges), CAIRN_OUT_OF_MEMORY, or what cairn_scene_world_create answers.
-// Destroy is allowed after a failure.
+// Fills *out but for server, name, id and recorder. On failure `error` says what was refused:
+// CAIRN_INVALID_ARGUMENT (rates, slots or window outside their ranges), CAIRN_OUT_OF_MEMORY, or
+// what cairn_scene_world_create answers. Destroy is allowed after a failure.
 cairn_status cairn_room_create(
     const cairn_room_config *config, cairn_room *out, char error[CAIRN_SCENE_ERROR_SIZE]);
 void cairn_room_destroy(cairn_room *room);
+
+// The client becomes the last of the members, with room for what it will be told. False: out of
+// memory, and it is no member.
+bool cairn_room_add_member(cairn_room *room, cairn_session *session);
+void cairn_room_remove_member(cairn_room *room, cairn_session *session);
 
 // One tick: commands from the inbox, step, hash, history.
 void cairn_room_step(cairn_room *room);

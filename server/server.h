@@ -2,7 +2,8 @@
 #pragma once
 
 // The server as a state machine: datagrams in, datagrams out, time as an argument. It holds the
-// netcode endpoint, the clients' links and one room (the data flow is in docs/ARCHITECTURE.md).
+// netcode endpoint, the clients' links and a table of rooms, each with a world, a tick rate and a
+// recording of its own (the data flow is in docs/ARCHITECTURE.md).
 // A driver (server/uv_driver.h, a test's virtual network) does: receive until dry, advance, send
 // until dry, sleep to the deadline. Receiving never steps the world; advance does.
 
@@ -19,6 +20,7 @@
 #include "net/token.h"
 #include "schema/codec.h"
 #include "server/log.h"
+#include "server/statistics.h"
 
 struct cairn_scene;
 struct cairn_rules;
@@ -29,13 +31,24 @@ struct cairn_world;
 // The built-in scene that runs when none is named.
 #define CAIRN_SCENE_DEFAULT "demo"
 
+// A room is known by its name, and by an id that no later room gets again; 0 is none. The room that
+// cairn_server_create makes has this id.
+#define CAIRN_ROOM_MAIN 1
+#define CAIRN_ROOM_NAME_DEFAULT "main"
+// Bytes of a name and its terminator. Names are letters, digits, '-', '_' and '.', and do not start
+// with '.', so that files may be called after them.
+#define CAIRN_ROOM_NAME_SIZE 32
+// Rooms of one server.
+#define CAIRN_ROOMS_MAX 1024
+
 typedef struct cairn_server cairn_server;
 
 // One line of the event log: a name and its fields, formatted by the driver as text or JSON.
 typedef struct cairn_server_event {
     const char *name; // "client_joined", "tick_overload", ...: static text
     cairn_log_level level;
-    uint64_t tick;
+    const char *room;   // its name, "" when it is about none; lasts during the call
+    uint64_t tick;      // of that room
     uint64_t client_id; // 0 when it is about no client
     const char *detail; // one phrase, may be ""; lasts during the call
     int64_t value;      // meaning given by name; 0 otherwise
@@ -48,10 +61,13 @@ typedef struct cairn_server_config {
     const cairn_address *public_addresses; // copied
     uint32_t public_address_count;
     uint32_t clients_max; // default 64, 1 .. CAIRN_CLIENTS_MAX
+    uint32_t rooms_max;   // default 16, 1 .. CAIRN_ROOMS_MAX; a room takes memory while it exists
+    // The first room, CAIRN_ROOM_MAIN: its name, and what cairn_server_room_config says of it.
+    const char *room_name; // CAIRN_ROOM_NAME_DEFAULT; copied
     // Slots handed out, 1 .. CAIRN_SLOTS_MAX (the default). Who asks for one when all are taken is
     // refused; spectators need none.
     uint32_t players_max;
-    const struct cairn_scene *scene; // world to build; not kept
+    const struct cairn_scene *scene; // world to build; not kept. NULL: starts without a room
     const struct cairn_rules *rules; // NULL: those the scene names
     uint32_t tick_rate_hz;           // 0: the scene's
     uint32_t snapshot_rate_hz;       // 0: 20; at most the tick rate
@@ -64,17 +80,18 @@ typedef struct cairn_server_config {
     void (*on_event)(void *user, const cairn_server_event *event); // may be NULL
     // A monotonic clock that measures what ticks cost. It changes nothing else; NULL: not measured.
     uint64_t (*clock_ns)(void *user);
-    // The recording as it grows; bytes last during the call. May be NULL: no recording. A false
-    // return ends the recording with an event; the world goes on.
-    bool (*on_record)(void *user, const uint8_t *bytes, size_t size);
+    // The recording of a room as it grows; name and bytes last during the call. `size` 0 says that
+    // it is complete and another room may take the name. May be NULL: no recordings. A false return
+    // ends this recording with an event; the world goes on.
+    bool (*on_record)(void *user, const char *room, const uint8_t *bytes, size_t size);
     void *user;
 } cairn_server_config;
 
 cairn_server_config cairn_server_config_default(void);
-// On failure *out is NULL: CAIRN_INVALID_ARGUMENT, CAIRN_OUT_OF_MEMORY, or what the world's
-// creation answers. What a scene is refused for is told by the event "room_refused".
+// On failure *out is NULL: CAIRN_INVALID_ARGUMENT (also: what the first room is refused for, which
+// is told by the event "room_refused") or CAIRN_OUT_OF_MEMORY.
 cairn_status cairn_server_create(const cairn_server_config *config, cairn_server **out);
-// Does not say goodbye; drain first for that. Closes the recording with its end chunk.
+// Does not say goodbye; drain first for that. Closes the recordings with their end chunks.
 void cairn_server_destroy(cairn_server *server);
 
 void cairn_server_receive(cairn_server *server, uint64_t now_ns, const cairn_address *from,
@@ -84,58 +101,18 @@ uint64_t cairn_server_deadline_ns(const cairn_server *server);
 // The next datagram into `bytes` (room for CAIRN_DATAGRAM_SIZE_MAX); 0 when dry.
 size_t cairn_server_send(cairn_server *server, uint64_t now_ns, cairn_address *to, uint8_t *bytes);
 
-// Stops admitting, tells every client (disconnect packets), closes the recording. Keep driving
+// Stops admitting, tells every client (disconnect packets), closes the recordings. Keep driving
 // until drained answers true: at most one second of now_ns.
 void cairn_server_drain(cairn_server *server, uint64_t now_ns);
 bool cairn_server_drained(const cairn_server *server);
 
-typedef struct cairn_server_statistics {
-    uint64_t tick;
-    uint64_t ticks_skipped; // overload
-    uint64_t advances_overloaded;
-    uint64_t tick_cost_ns_last; // by clock_ns: 0 without one
-    uint64_t tick_cost_ns_p50;
-    uint64_t tick_cost_ns_p99;
-    uint64_t tick_cost_ns_max;
-    uint64_t tick_lateness_ns_p50; // when ticks ran against when they were due
-    uint64_t tick_lateness_ns_p99;
-    uint64_t tick_lateness_ns_max;
-    uint32_t clients; // connected
-    uint32_t players; // with a slot
-    uint32_t bodies;
-    uint32_t bodies_awake;
-    uint64_t joins;
-    uint64_t leaves;
-    uint64_t inputs_taken;
-    uint64_t inputs_late;
-    uint64_t inputs_early_refused;
-    uint64_t inputs_repeated; // redundant copies, not a fault
-    uint64_t inputs_refused;  // what no player can hold
-    uint64_t faults;          // messages out of place, or that are none
-    uint64_t keyframes_sent;
-    uint64_t deltas_sent;
-    uint64_t snapshot_bytes;      // encoded messages
-    uint64_t snapshots_too_large; // keyframes that no message can hold: not sent
-    uint64_t ticks_messages_sent;
-    uint64_t state_transfers;
-    uint64_t state_bytes;
-    uint64_t roots_compared; // reported by lockstep clients
-    uint64_t roots_differed;
-    uint64_t datagrams_received;
-    uint64_t datagrams_sent;
-    uint64_t bytes_received; // datagrams, without UDP and IP headers
-    uint64_t bytes_sent;
-    uint64_t recording_bytes;
-    uint64_t drops_netcode[CAIRN_NETCODE_DROP_COUNT];
-    uint64_t drops_link[CAIRN_LINK_DROP_COUNT];
-    uint64_t drops_decode[CAIRN_DECODE_REFUSAL_COUNT];
-} cairn_server_statistics;
 void cairn_server_statistics_read(const cairn_server *server, cairn_server_statistics *out);
 
 typedef struct cairn_server_client_info {
     bool connected;
     bool welcomed;
     uint64_t client_id;
+    uint32_t room; // 0: in none
     uint32_t slot; // CAIRN_SLOT_NONE for a spectator
     uint32_t mode; // cairn_mode
     cairn_link_statistics link;
@@ -144,5 +121,64 @@ typedef struct cairn_server_client_info {
 bool cairn_server_client_read(
     const cairn_server *server, uint32_t client, cairn_server_client_info *out);
 
-// The room's world, for tests and tools in the same process. Read only.
-const struct cairn_world *cairn_server_world(const cairn_server *server);
+typedef struct cairn_server_room_config {
+    const char *name;                // copied
+    const struct cairn_scene *scene; // world to build; not kept
+    const struct cairn_rules *rules; // NULL: those the scene names
+    uint32_t tick_rate_hz;           // 0: the scene's
+    uint32_t snapshot_rate_hz;       // 0: 20, or the tick rate when that is lower
+    uint32_t players_max;            // 1 .. CAIRN_SLOTS_MAX (the default)
+    uint32_t input_window_ticks;     // default 64
+    uint32_t catch_up_ticks_max;     // default 4
+    bool recorded;                   // default true: while the server has an on_record
+} cairn_server_room_config;
+
+cairn_server_room_config cairn_server_room_config_default(void);
+
+// Why there is no such room. Each is counted and told by the event "room_refused".
+typedef enum cairn_server_room_refusal {
+    CAIRN_ROOM_CREATED = 0,
+    CAIRN_ROOM_REFUSED_NAME,       // not a name
+    CAIRN_ROOM_REFUSED_NAME_TAKEN, // by a room that exists
+    CAIRN_ROOM_REFUSED_TABLE_FULL, // rooms_max rooms exist
+    CAIRN_ROOM_REFUSED_SCENE,      // the scene, or a number of the config: words say which and why
+    CAIRN_ROOM_REFUSED_UNKNOWN,    // fork: there is no such room
+    CAIRN_ROOM_REFUSED_DRAINING,   // the server is about to end
+    CAIRN_ROOM_REFUSED_MEMORY,
+    CAIRN_ROOM_REFUSAL_COUNT
+} cairn_server_room_refusal;
+const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal);
+
+#define CAIRN_ROOM_WORDS_SIZE 256
+
+// Makes a room; its first tick is due at `now_ns`. On success *room is its id, on refusal 0, and
+// `words` (may be NULL) says why in a sentence.
+cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_t now_ns,
+    const cairn_server_room_config *config, uint32_t *room, char words[CAIRN_ROOM_WORDS_SIZE]);
+// Closes a room that exists: its clients are disconnected, `reason` (a phrase) goes into the event
+// "room_closed", its recording ends with its end chunk, its memory is freed. False when there is no
+// such room.
+bool cairn_server_room_destroy(
+    cairn_server *server, uint64_t now_ns, uint32_t room, const char *reason);
+
+// The room of this name; "" is the first that exists. 0 when there is none.
+uint32_t cairn_server_room_find(const cairn_server *server, const char *name);
+// The room after this one in the table, from 0 to the first; 0 when there is none left.
+uint32_t cairn_server_room_next(const cairn_server *server, uint32_t room);
+
+typedef struct cairn_server_room_info {
+    const char *name; // these texts last while the room exists
+    const char *scene_name;
+    const char *rules_name; // "" for none
+    uint32_t tick_rate_hz;
+    uint32_t snapshot_rate_hz;
+    bool recording; // still being written
+} cairn_server_room_info;
+// False when there is no such room, and *out is zero.
+bool cairn_server_room_read(const cairn_server *server, uint32_t room, cairn_server_room_info *out);
+bool cairn_server_room_statistics_read(
+    const cairn_server *server, uint32_t room, cairn_server_room_statistics *out);
+
+// The room's world, for tests and tools in the same process; NULL when there is no such room. Read
+// only.
+const struct cairn_world *cairn_server_world(const cairn_server *server, uint32_t room);

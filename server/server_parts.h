@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The inside of a server, shared by server.c, session.c and view.c. Nobody else includes this.
+// The inside of a server, shared by the files that make it up. Nobody else includes this.
 
 #include "net/netcode_server.h"
-#include "recording/recorder.h"
 #include "schema/codec.h"
 #include "server/log.h"
-#include "server/pacing.h"
 #include "server/room.h"
 #include "server/server.h"
 #include "server/session.h"
@@ -18,11 +16,9 @@
 _Static_assert(CAIRN_VIEW_COMMANDS_MAX >= CAIRN_INBOX_COMMANDS_MAX, "one tick always fits");
 
 struct cairn_server {
-    cairn_server_config config; // scene, key, entropy and addresses are not valid after create
+    cairn_server_config config; // scene, name, key, entropy, addresses: not valid after create
     cairn_netcode_server *netcode;
-    cairn_room room;
-    cairn_pacing pacing;
-    cairn_recorder *recorder; // NULL: none
+    struct cairn_room_place *places; // [rooms_max], of rooms.c
     cairn_encoder *encoder;
     cairn_session *sessions; // [clients_max], by netcode's index
     uint64_t now_ns;         // newest that the driver told
@@ -37,16 +33,15 @@ struct cairn_server {
     cairn_address held_to;
     uint8_t held[CAIRN_DATAGRAM_SIZE_MAX];
 
-    cairn_histogram tick_cost_ns;
     cairn_server_statistics statistics; // counters that nobody else keeps
     cairn_wire_tick ticks[CAIRN_VIEW_TICKS_MAX];
     uint64_t digests[CAIRN_VIEW_TICKS_MAX];
     cairn_wire_command commands[CAIRN_VIEW_COMMANDS_MAX];
 };
 
-// Tells the driver what happened. `client_id` 0: about no client.
-void cairn_server_tell(cairn_server *server, cairn_log_level level, const char *name,
-    uint64_t client_id, const char *detail, int64_t value);
+// Tells the driver what happened. `room` NULL: in no room; `client_id` 0: about no client.
+void cairn_server_tell(cairn_server *server, const cairn_room *room, cairn_log_level level,
+    const char *name, uint64_t client_id, const char *detail, int64_t value);
 
 // Encodes a message and queues it. Returns its size, 0 when the link has no room for it: try again
 // later.
@@ -55,3 +50,6 @@ size_t cairn_server_send_reliable(
 // Returns the size of the message, 0 when it is too large to be sent.
 size_t cairn_server_send_unreliable(
     cairn_server *server, cairn_session *session, const cairn_message *message);
+
+// Keeps what a room that is about to be freed has counted.
+void cairn_statistics_close_room(cairn_server *server, const cairn_room *room);

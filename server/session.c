@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "bridge/wire.h"
+#include "server/rooms.h"
 #include "server/server_parts.h"
 
 const char *cairn_session_state_text(cairn_session_state state) {
@@ -29,7 +30,8 @@ typedef cairn_session_state (*action)(const visit *v);
 
 static void tell(
     const visit *v, cairn_log_level level, const char *name, const char *detail, int64_t value) {
-    cairn_server_tell(v->server, level, name, v->session->client_id, detail, value);
+    cairn_server_tell(
+        v->server, v->session->room, level, name, v->session->client_id, detail, value);
 }
 
 static cairn_session_state ignore(const visit *v) {
@@ -44,16 +46,18 @@ static cairn_session_state impossible(const visit *v) {
 
 static cairn_session_state admit(const visit *v) {
     cairn_session *session = v->session;
-    cairn_link *link = session->link;
-    uint32_t *shapes_told = session->shapes_told;
-    memset(shapes_told, 0, v->server->room.shape_capacity * sizeof *shapes_told);
-    cairn_link_reset(link, v->server->now_ns);
+    const cairn_link_config config = cairn_rooms_link_config(v->server);
+    cairn_link *link;
+    if (cairn_link_create(&config, v->server->now_ns, &link) != CAIRN_OK) {
+        tell(v, CAIRN_LOG_ERROR, "client_refused", "out of memory", 0);
+        cairn_netcode_server_disconnect(v->server->netcode, v->server->now_ns, session->client);
+        return CAIRN_SESSION_FREE;
+    }
     *session = (cairn_session){
         .client = session->client,
         .client_id = session->client_id,
         .link = link,
         .slot = CAIRN_SLOT_NONE,
-        .shapes_told = shapes_told,
         .patience_ns = v->server->now_ns + CAIRN_SESSION_HELLO_NS,
     };
     tell(v, CAIRN_LOG_INFO, "client_connected", "", 0);
@@ -73,15 +77,14 @@ static cairn_session_state refuse(const visit *v, cairn_refusal_reason reason, c
 
 // Whether the client can run this room's simulation; only lockstep needs it. A room without rules
 // asks for none, whatever else the client knows.
-static bool simulates(const visit *v, const cairn_hello *hello) {
-    const cairn_room *room = &v->server->room;
+static bool simulates(const cairn_room *room, const cairn_hello *hello) {
     const char *needed = cairn_room_rules_name(room);
     return needed[0] == '\0' || (strcmp(hello->rules_name, needed) == 0 &&
                                     hello->rules_version == cairn_room_rules_version(room));
 }
 
 static void welcome(const visit *v) {
-    const cairn_room *room = &v->server->room;
+    const cairn_room *room = v->session->room;
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_WELCOME,
         .welcome = {.tick = cairn_world_tick(room->world),
@@ -94,58 +97,85 @@ static void welcome(const visit *v) {
             .rules_name = cairn_room_rules_name(room),
             .scene_name = room->scene_name,
             .scene_digest = room->start_root,
-            .room = "",
+            .room = room->name,
             .words = ""},
     };
     size_t size = cairn_server_send_reliable(v->server, v->session, &message);
     CAIRN_ASSERT(size > 0);
 }
 
+// Why the client cannot take part in the room; words NULL: it can.
+typedef struct obstacle {
+    cairn_refusal_reason reason;
+    const char *words;
+} obstacle;
+
+static obstacle obstacle_of(const cairn_room *room, const cairn_hello *hello) {
+    bool lockstep = cairn_mode_simulates(hello->mode);
+    if (lockstep && hello->sim_version != CAIRN_SIM_VERSION) {
+        return (obstacle){CAIRN_REFUSAL_SIM_VERSION, "the server runs another simulation version"};
+    }
+    if (lockstep && !simulates(room, hello)) {
+        return (obstacle){CAIRN_REFUSAL_RULES, "the client does not have the rules of this room"};
+    }
+    if (!lockstep && cairn_world_counts_read(room->world).bodies > CAIRN_KEYFRAME_BODIES_MAX) {
+        return (obstacle){CAIRN_REFUSAL_TOO_MANY_BODIES,
+            "the room has more bodies than a snapshot holds; lockstep has no such limit"};
+    }
+    return (obstacle){0};
+}
+
+// The player's slot goes back to the room, the transfer's reader is gone, and so is the member.
+static void leave_room(const visit *v) {
+    cairn_session *session = v->session;
+    cairn_room *room = session->room;
+    if (room == NULL) {
+        return;
+    }
+    if (session->slot != CAIRN_SLOT_NONE) {
+        cairn_inbox_leave(room->inbox, session->slot);
+        room->statistics.leaves += 1;
+        session->slot = CAIRN_SLOT_NONE;
+    }
+    if (session->transferring) {
+        cairn_transfer_leave(&room->transfer);
+        session->transferring = false;
+    }
+    cairn_room_remove_member(room, session);
+}
+
 static cairn_session_state greet(const visit *v) {
     cairn_session *session = v->session;
     const cairn_hello *hello = &v->message->hello;
-    bool lockstep = cairn_mode_simulates(hello->mode);
     if (hello->protocol_version != CAIRN_PROTOCOL_VERSION) {
         return refuse(v, CAIRN_REFUSAL_PROTOCOL_VERSION, "the server speaks another protocol");
     }
-    if (lockstep && hello->sim_version != CAIRN_SIM_VERSION) {
-        return refuse(v, CAIRN_REFUSAL_SIM_VERSION, "the server runs another simulation version");
+    cairn_room *room = cairn_rooms_at(v->server, cairn_server_room_find(v->server, hello->room));
+    if (room == NULL) {
+        return refuse(v, CAIRN_REFUSAL_ROOM_UNKNOWN, "the server has no such room");
     }
-    if (lockstep && !simulates(v, hello)) {
-        return refuse(v, CAIRN_REFUSAL_RULES, "the client does not have the rules of this room");
+    const obstacle found = obstacle_of(room, hello);
+    if (found.words != NULL) {
+        return refuse(v, found.reason, found.words);
     }
-    if (!lockstep &&
-        cairn_world_counts_read(v->server->room.world).bodies > CAIRN_KEYFRAME_BODIES_MAX) {
-        return refuse(v, CAIRN_REFUSAL_TOO_MANY_BODIES,
-            "the room has more bodies than a snapshot holds; lockstep has no such limit");
+    if (!cairn_room_add_member(room, session)) {
+        return refuse(v, CAIRN_REFUSAL_ROOM_FULL, "the server is out of memory");
     }
     if (hello->spectator == 0) {
-        uint32_t slot = cairn_inbox_join(v->server->room.inbox);
+        uint32_t slot = cairn_inbox_join(room->inbox);
         if (slot == CAIRN_SLOTS_MAX) {
+            leave_room(v);
             return refuse(v, CAIRN_REFUSAL_ROOM_FULL, "all players' slots are taken");
         }
         session->slot = slot;
-        v->server->statistics.joins += 1;
+        room->statistics.joins += 1;
     }
     session->mode = hello->mode;
     session->patience_ns = UINT64_MAX;
     welcome(v);
-    tell(v, CAIRN_LOG_INFO, "client_joined", lockstep ? "lockstep" : "interpolate", session->slot);
+    tell(v, CAIRN_LOG_INFO, "client_joined",
+        session->mode == CAIRN_MODE_LOCKSTEP ? "lockstep" : "interpolate", session->slot);
     return CAIRN_SESSION_WELCOMED;
-}
-
-// The player's slot goes back to the room, the transfer's reader is gone.
-static void give_back(const visit *v) {
-    cairn_session *session = v->session;
-    if (session->slot != CAIRN_SLOT_NONE) {
-        cairn_inbox_leave(v->server->room.inbox, session->slot);
-        v->server->statistics.leaves += 1;
-        session->slot = CAIRN_SLOT_NONE;
-    }
-    if (session->transferring) {
-        cairn_transfer_leave(&v->server->room.transfer);
-        session->transferring = false;
-    }
 }
 
 static cairn_session_state fault(const visit *v) {
@@ -154,19 +184,19 @@ static cairn_session_state fault(const visit *v) {
     if (v->session->faults < CAIRN_SESSION_FAULTS_MAX) {
         return v->session->state;
     }
-    give_back(v);
+    leave_room(v);
     return refuse(v, CAIRN_REFUSAL_MALFORMED, "too many messages that no client sends");
 }
 
 static void take_one_input(const visit *v, const cairn_wire_input *input) {
     cairn_session *session = v->session;
-    cairn_server_statistics *statistics = &v->server->statistics;
+    cairn_server_room_statistics *statistics = &session->room->statistics;
     cairn_command command;
     if (cairn_command_of_input(input, session->slot, &command) != CAIRN_OK) {
         statistics->inputs_refused += 1;
         return;
     }
-    switch (cairn_inbox_take(v->server->room.inbox, session->slot, input->tick, &command)) {
+    switch (cairn_inbox_take(v->session->room->inbox, session->slot, input->tick, &command)) {
     case CAIRN_INBOX_TAKEN:
         statistics->inputs_taken += 1;
         break;
@@ -185,7 +215,7 @@ static void take_one_input(const visit *v, const cairn_wire_input *input) {
         statistics->inputs_refused += 1;
         return;
     }
-    int32_t us = cairn_pacing_lateness_us(&v->server->pacing, input->tick, v->server->now_ns);
+    int32_t us = cairn_pacing_lateness_us(&session->room->pacing, input->tick, v->server->now_ns);
     session->lateness_us_last = us;
     if (!session->lateness_fresh || us > session->lateness_us_worst) {
         session->lateness_us_worst = us;
@@ -197,7 +227,7 @@ static void take_one_input(const visit *v, const cairn_wire_input *input) {
 // must not become a baseline.
 static void take_acknowledgements(const visit *v, const cairn_input_message *input) {
     cairn_session *session = v->session;
-    const cairn_room *room = &v->server->room;
+    const cairn_room *room = v->session->room;
     if (input->snapshot_acknowledged > session->snapshot_acknowledged &&
         input->snapshot_acknowledged <= cairn_world_tick(room->world)) {
         session->snapshot_acknowledged = input->snapshot_acknowledged;
@@ -237,12 +267,12 @@ static void compare_root(const visit *v, const cairn_wire_root *root) {
     cairn_hash128 ours;
     const cairn_hash128 theirs = {.lo = root->lo, .hi = root->hi};
     // The root taken at tick T belongs to the step that made T of T - 1.
-    if (root->tick == 0 || !cairn_history_root(v->server->room.history, root->tick - 1, &ours)) {
+    if (root->tick == 0 || !cairn_history_root(v->session->room->history, root->tick - 1, &ours)) {
         return;
     }
-    v->server->statistics.roots_compared += 1;
+    v->session->room->statistics.roots_compared += 1;
     if (!cairn_hash_equal(ours, theirs)) {
-        v->server->statistics.roots_differed += 1;
+        v->session->room->statistics.roots_differed += 1;
         tell(v, CAIRN_LOG_ERROR, "root_differed", "the client's world is not ours",
             (int64_t)root->tick);
     }
@@ -259,6 +289,7 @@ static cairn_session_state take_roots(const visit *v) {
     return v->session->state;
 }
 
+// The rest follows when netcode says that the client is gone.
 static cairn_session_state kick(const visit *v) {
     cairn_netcode_server_disconnect(v->server->netcode, v->server->now_ns, v->session->client);
     v->session->patience_ns = UINT64_MAX;
@@ -283,26 +314,35 @@ static const char *gone_text(cairn_netcode_disconnect_reason reason) {
 }
 
 static cairn_session_state leave(const visit *v) {
-    give_back(v);
     const cairn_link_statistics *link = cairn_link_statistics_read(v->session->link);
     for (uint32_t i = 0; i < CAIRN_LINK_DROP_COUNT; ++i) {
         v->server->statistics.drops_link[i] += link->drops[i];
     }
     tell(v, CAIRN_LOG_INFO, "client_left", gone_text(v->session->gone), 0);
+    leave_room(v);
+    cairn_link_destroy(v->session->link);
+    v->session->link = NULL;
     v->session->client_id = 0;
     v->session->patience_ns = UINT64_MAX;
     return CAIRN_SESSION_FREE;
 }
 
+// Without a room there is nothing left to say or hear.
+static cairn_session_state close_room(const visit *v) {
+    leave_room(v);
+    kick(v);
+    return CAIRN_SESSION_REFUSED;
+}
+
 // Row: state. Column: stimulus. Every pair is written out; what cannot happen says so.
 static const action table[CAIRN_SESSION_STATE_COUNT][CAIRN_STIMULUS_COUNT] = {
     // clang-format off
-    //                           connect     hello   input             roots       malformed patience       settled  gone
-    [CAIRN_SESSION_FREE]      = {admit,      ignore, ignore,           ignore,     ignore,   ignore,        ignore,  ignore},
-    [CAIRN_SESSION_CONNECTED] = {impossible, greet,  fault,            fault,      fault,    lose_patience, ignore,  leave},
-    [CAIRN_SESSION_WELCOMED]  = {impossible, fault,  take_first_input, take_roots, fault,    ignore,        ignore,  leave},
-    [CAIRN_SESSION_PLAYING]   = {impossible, fault,  take_input,       take_roots, fault,    ignore,        ignore,  leave},
-    [CAIRN_SESSION_REFUSED]   = {impossible, ignore, ignore,           ignore,     ignore,   kick,          kick,    leave},
+    //                           connect     hello   input             roots       malformed patience       settled closed      gone
+    [CAIRN_SESSION_FREE]      = {admit,      ignore, ignore,           ignore,     ignore,   ignore,        ignore, impossible, ignore},
+    [CAIRN_SESSION_CONNECTED] = {impossible, greet,  fault,            fault,      fault,    lose_patience, ignore, impossible, leave},
+    [CAIRN_SESSION_WELCOMED]  = {impossible, fault,  take_first_input, take_roots, fault,    ignore,        ignore, close_room, leave},
+    [CAIRN_SESSION_PLAYING]   = {impossible, fault,  take_input,       take_roots, fault,    ignore,        ignore, close_room, leave},
+    [CAIRN_SESSION_REFUSED]   = {impossible, ignore, ignore,           ignore,     ignore,   kick,          kick,   impossible, leave},
     // clang-format on
 };
 
@@ -312,11 +352,11 @@ void cairn_session_feed(struct cairn_server *server, cairn_session *session,
     session->state = table[session->state][stimulus](&v);
 }
 
-cairn_wire_timing cairn_session_timing(struct cairn_server *server, cairn_session *session) {
+cairn_wire_timing cairn_session_timing(cairn_session *session) {
     bool plays = session->slot != CAIRN_SLOT_NONE;
     cairn_wire_timing timing = {
         .input_acknowledged =
-            plays ? cairn_inbox_acknowledged(server->room.inbox, session->slot) : 0,
+            plays ? cairn_inbox_acknowledged(session->room->inbox, session->slot) : 0,
         .lateness_us_worst =
             session->lateness_fresh ? session->lateness_us_worst : session->lateness_us_last,
         .lateness_us_last = session->lateness_us_last,

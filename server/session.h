@@ -12,6 +12,7 @@
 #include "net/netcode_server.h"
 #include "schema/messages.h"
 
+struct cairn_room;
 struct cairn_server;
 
 typedef enum cairn_session_state {
@@ -31,6 +32,7 @@ typedef enum cairn_session_stimulus {
     CAIRN_STIMULUS_MALFORMED, // a message or payload that no client of ours sends
     CAIRN_STIMULUS_PATIENCE,  // the state's time limit passed
     CAIRN_STIMULUS_SETTLED,   // everything sent reliably has arrived
+    CAIRN_STIMULUS_CLOSED,    // its room is about to be closed
     CAIRN_STIMULUS_GONE,      // netcode says nobody is there any more
     CAIRN_STIMULUS_COUNT
 } cairn_session_stimulus;
@@ -46,7 +48,11 @@ typedef struct cairn_session {
     cairn_session_state state;
     uint32_t client; // netcode's index
     uint64_t client_id;
-    cairn_link *link;     // owned; made once, reset for each client
+    cairn_link *link; // owned; NULL when nobody is there
+    // The room it was welcomed to, NULL for none, and its neighbours among the room's members.
+    struct cairn_room *room;
+    struct cairn_session *member_next;
+    struct cairn_session *member_previous;
     uint32_t mode;        // cairn_mode
     uint32_t slot;        // CAIRN_SLOT_NONE for spectators
     uint64_t patience_ns; // when CAIRN_STIMULUS_PATIENCE comes; UINT64_MAX: never
@@ -62,7 +68,8 @@ typedef struct cairn_session {
     // Interpolating: what it holds.
     uint64_t snapshot_acknowledged;       // 0: none
     uint64_t keyframe_tick;               // sent reliably and not yet acknowledged; 0: none
-    uint32_t *shapes_told;                // owned; the id told at each index of the world; 0: none
+    uint32_t *shapes_told;                // owned; the id told at each index of the room's world;
+                                          // 0: none. NULL outside a room
     uint32_t shapes_revision;             // of the room's list when all of it was told
     cairn_netcode_disconnect_reason gone; // why, once its connection ended
 
@@ -83,7 +90,7 @@ void cairn_session_feed(struct cairn_server *server, cairn_session *session,
 
 // What of a client's word the server has to say back in each snapshot and ticks message. The worst
 // lateness is told once.
-cairn_wire_timing cairn_session_timing(struct cairn_server *server, cairn_session *session);
+cairn_wire_timing cairn_session_timing(cairn_session *session);
 
 // The names used in the table's tests and in events.
 const char *cairn_session_state_text(cairn_session_state state);

@@ -76,7 +76,7 @@ static bool collect_shapes(
 static bool send_shapes(cairn_server *server, cairn_session *session, const shape_batch *batch) {
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_SHAPES,
-        .shapes = {.tick = cairn_world_tick(server->room.world),
+        .shapes = {.tick = cairn_world_tick(session->room->world),
             .shapes = batch->shapes,
             .shape_count = batch->shape_count,
             .removed = batch->removed,
@@ -101,27 +101,28 @@ static bool send_shapes(cairn_server *server, cairn_session *session, const shap
 static void tell_shapes(cairn_server *server, cairn_session *session) {
     const size_t most = SHAPES_PER_MESSAGE * (sizeof(cairn_wire_shape) + sizeof(uint32_t) + 1) +
                         CORNERS_PER_MESSAGE * sizeof(cairn_wire_vec3);
-    bool all = session->shapes_revision == server->room.shapes_revision;
+    bool all = session->shapes_revision == session->room->shapes_revision;
     while (!all && cairn_link_reliable_room(session->link) >= most + ENVELOPE_SIZE) {
         shape_batch batch;
         batch.shape_count = 0;
         batch.removed_count = 0;
         batch.hull_count = 0;
         batch.corner_count = 0;
-        all = collect_shapes(&server->room, session, &batch);
+        all = collect_shapes(session->room, session, &batch);
         bool empty = batch.shape_count == 0 && batch.removed_count == 0;
         if (!empty && !send_shapes(server, session, &batch)) {
             return;
         }
-        session->shapes_revision = all ? server->room.shapes_revision : session->shapes_revision;
+        session->shapes_revision = all ? session->room->shapes_revision : session->shapes_revision;
     }
 }
 
 static bool tell_delta(
     cairn_server *server, cairn_session *session, const cairn_baseline *baseline) {
-    const cairn_baseline *newest = cairn_baselines_newest(server->room.baselines);
+    const cairn_baseline *newest = cairn_baselines_newest(session->room->baselines);
     size_t payload_size = 0;
-    const uint8_t *payload = cairn_baselines_delta(server->room.baselines, baseline, &payload_size);
+    const uint8_t *payload =
+        cairn_baselines_delta(session->room->baselines, baseline, &payload_size);
     if (payload == NULL) {
         return false;
     }
@@ -131,32 +132,32 @@ static bool tell_delta(
             .baseline_tick = baseline->tick,
             .visible_root = newest->visible_root,
             .full_root = newest->full_root,
-            .timing = cairn_session_timing(server, session),
+            .timing = cairn_session_timing(session),
             .payload = payload,
             .payload_size = (uint32_t)payload_size},
     };
     size_t size = cairn_server_send_unreliable(server, session, &message);
-    server->statistics.deltas_sent += size > 0 ? 1 : 0;
-    server->statistics.snapshot_bytes += size;
+    session->room->statistics.deltas_sent += size > 0 ? 1 : 0;
+    session->room->statistics.snapshot_bytes += size;
     return size > 0;
 }
 
 // Whether a keyframe is on its way over the reliable stream and still a baseline when it arrives.
-static bool keyframe_awaited(const cairn_server *server, const cairn_session *session) {
+static bool keyframe_awaited(const cairn_session *session) {
     return session->keyframe_tick > session->snapshot_acknowledged &&
-           cairn_baselines_find(server->room.baselines, session->keyframe_tick) != NULL;
+           cairn_baselines_find(session->room->baselines, session->keyframe_tick) != NULL;
 }
 
 static void tell_keyframe(cairn_server *server, cairn_session *session) {
-    const cairn_baseline *newest = cairn_baselines_newest(server->room.baselines);
+    const cairn_baseline *newest = cairn_baselines_newest(session->room->baselines);
     size_t estimate = newest->body_count * sizeof(cairn_wire_body) + ENVELOPE_SIZE;
     bool loose = estimate <= LOOSE_KEYFRAME_SIZE;
     if (estimate > CAIRN_MESSAGE_SIZE_MAX) {
-        server->statistics.snapshots_too_large += 1;
+        session->room->statistics.snapshots_too_large += 1;
         return;
     }
     if (!loose &&
-        (keyframe_awaited(server, session) || cairn_link_reliable_room(session->link) < estimate)) {
+        (keyframe_awaited(session) || cairn_link_reliable_room(session->link) < estimate)) {
         return;
     }
     const cairn_message message = {
@@ -164,7 +165,7 @@ static void tell_keyframe(cairn_server *server, cairn_session *session) {
         .keyframe = {.tick = newest->tick,
             .visible_root = newest->visible_root,
             .full_root = newest->full_root,
-            .timing = cairn_session_timing(server, session),
+            .timing = cairn_session_timing(session),
             .bodies = newest->bodies,
             .body_count = newest->body_count},
     };
@@ -172,25 +173,25 @@ static void tell_keyframe(cairn_server *server, cairn_session *session) {
                         : cairn_server_send_reliable(server, session, &message);
     if (size > 0) {
         session->keyframe_tick = loose ? 0 : newest->tick;
-        server->statistics.keyframes_sent += 1;
-        server->statistics.snapshot_bytes += size;
+        session->room->statistics.keyframes_sent += 1;
+        session->room->statistics.snapshot_bytes += size;
     }
 }
 
 static void tell_snapshot(cairn_server *server, cairn_session *session) {
     const cairn_baseline *baseline =
-        cairn_baselines_find(server->room.baselines, session->snapshot_acknowledged);
+        cairn_baselines_find(session->room->baselines, session->snapshot_acknowledged);
     if (baseline == NULL || !tell_delta(server, session, baseline)) {
         tell_keyframe(server, session);
     }
 }
 
 static void begin_transfer(cairn_server *server, cairn_session *session) {
-    cairn_room *room = &server->room;
+    cairn_room *room = session->room;
     cairn_status status = cairn_transfer_join(
         &room->transfer, room->world, room->tick_rate_hz, CAIRN_ROOM_HISTORY_TICKS / 2);
     if (status != CAIRN_OK) {
-        cairn_server_tell(server, CAIRN_LOG_ERROR, "state_too_large", session->client_id,
+        cairn_server_tell(server, room, CAIRN_LOG_ERROR, "state_too_large", session->client_id,
             "the room's state does not fit a transfer", 0);
         cairn_netcode_server_disconnect(server->netcode, server->now_ns, session->client);
         return;
@@ -200,7 +201,7 @@ static void begin_transfer(cairn_server *server, cairn_session *session) {
 }
 
 static bool send_piece(cairn_server *server, cairn_session *session) {
-    const cairn_transfer *transfer = &server->room.transfer;
+    const cairn_transfer *transfer = &session->room->transfer;
     size_t left = transfer->size - session->transfer_offset;
     size_t size = left < STATE_PIECE_SIZE ? left : STATE_PIECE_SIZE;
     const cairn_message message = {
@@ -216,18 +217,18 @@ static bool send_piece(cairn_server *server, cairn_session *session) {
         return false;
     }
     session->transfer_offset += (uint32_t)size;
-    server->statistics.state_bytes += size;
+    session->room->statistics.state_bytes += size;
     return true;
 }
 
 static void continue_transfer(cairn_server *server, cairn_session *session) {
-    cairn_transfer *transfer = &server->room.transfer;
+    cairn_transfer *transfer = &session->room->transfer;
     if (session->transfer_generation != transfer->generation) {
         session->transfer_generation = transfer->generation;
         session->transfer_offset = 0;
         session->ticks_from = transfer->tick;
         session->ticks_queued = transfer->tick;
-        server->statistics.state_transfers += 1;
+        session->room->statistics.state_transfers += 1;
     }
     while (session->transfer_offset < transfer->size && send_piece(server, session)) {}
     if (session->transfer_offset == transfer->size) {
@@ -242,9 +243,9 @@ static uint64_t first_tick_missing(const cairn_session *session) {
                                                              : session->ticks_from;
 }
 
-static void abandon_state(cairn_server *server, cairn_session *session) {
+static void abandon_state(cairn_session *session) {
     if (session->transferring) {
-        cairn_transfer_leave(&server->room.transfer);
+        cairn_transfer_leave(&session->room->transfer);
     }
     session->transferring = false;
     session->state_sent = false;
@@ -256,8 +257,7 @@ static size_t told_size(uint32_t tick_count, uint32_t command_count) {
 }
 
 // The first of the newest ticks that fit `size`; at least one, none before `missing`.
-static uint64_t newest_ticks(const cairn_server *server, uint64_t missing, size_t size) {
-    const cairn_history *history = server->room.history;
+static uint64_t newest_ticks(const cairn_history *history, uint64_t missing, size_t size) {
     const uint64_t end = cairn_history_end(history);
     uint64_t first = end;
     size_t told = 0;
@@ -273,14 +273,15 @@ static uint64_t newest_ticks(const cairn_server *server, uint64_t missing, size_
 
 // Whether the acknowledgement of `missing` should have come: the path's time, and some of the ends'
 // own ticks.
-static bool overdue(const cairn_server *server, const cairn_session *session, uint64_t missing) {
+static bool overdue(const cairn_session *session, uint64_t missing) {
     const cairn_link_statistics *link = cairn_link_statistics_read(session->link);
-    uint64_t tick_ns = UINT64_C(1000000000) / server->room.tick_rate_hz;
+    uint64_t tick_ns = UINT64_C(1000000000) / session->room->tick_rate_hz;
     uint64_t path_ns = link->rtt_ns > 0 ? link->rtt_ns + 4 * link->jitter_ns : FIRST_RTT_NS;
-    return (cairn_history_end(server->room.history) - missing) * tick_ns > path_ns + 4 * tick_ns;
+    return (cairn_history_end(session->room->history) - missing) * tick_ns > path_ns + 4 * tick_ns;
 }
 
-static cairn_history_run read_ticks(cairn_server *server, uint64_t from, uint64_t end) {
+static cairn_history_run read_ticks(
+    cairn_server *server, const cairn_history *history, uint64_t from, uint64_t end) {
     cairn_history_run run = {
         .ticks = server->ticks,
         .digests = server->digests,
@@ -291,7 +292,7 @@ static cairn_history_run read_ticks(cairn_server *server, uint64_t from, uint64_
     if (end - from < run.tick_capacity) {
         run.tick_capacity = (uint32_t)(end - from);
     }
-    cairn_history_read(server->room.history, from, &run);
+    cairn_history_read(history, from, &run);
     return run;
 }
 
@@ -299,7 +300,7 @@ static bool send_ticks(
     cairn_server *server, cairn_session *session, const cairn_history_run *run, bool reliable) {
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_TICKS,
-        .ticks = {.timing = cairn_session_timing(server, session),
+        .ticks = {.timing = cairn_session_timing(session),
             .ticks = run->ticks,
             .tick_count = run->tick_count,
             .commands = run->commands,
@@ -309,7 +310,7 @@ static bool send_ticks(
     };
     const bool sent = reliable ? cairn_server_send_reliable(server, session, &message)
                                : cairn_server_send_unreliable(server, session, &message) > 0;
-    server->statistics.ticks_messages_sent += sent ? 1 : 0;
+    session->room->statistics.ticks_messages_sent += sent ? 1 : 0;
     return sent;
 }
 
@@ -319,7 +320,7 @@ static void queue_ticks(
     uint64_t from = session->ticks_queued > missing ? session->ticks_queued : missing;
     end = end < missing + QUEUED_TICKS_MAX ? end : missing + QUEUED_TICKS_MAX;
     while (from < end) {
-        const cairn_history_run run = read_ticks(server, from, end);
+        const cairn_history_run run = read_ticks(server, session->room->history, from, end);
         const size_t size = told_size(run.tick_count, run.command_count) + ENVELOPE_SIZE;
         if (cairn_link_reliable_room(session->link) < size ||
             !send_ticks(server, session, &run, true)) {
@@ -336,16 +337,16 @@ static void queue_ticks(
 // missing before them for longer than an acknowledgement takes goes over the reliable stream, once.
 static void tell_ticks(cairn_server *server, cairn_session *session) {
     const uint64_t missing = first_tick_missing(session);
-    const uint64_t end = cairn_history_end(server->room.history);
-    uint64_t first = newest_ticks(server, missing, LONG_TICKS_SIZE);
+    const uint64_t end = cairn_history_end(session->room->history);
+    uint64_t first = newest_ticks(session->room->history, missing, LONG_TICKS_SIZE);
     if (first > missing) {
-        first = newest_ticks(server, missing, TICKS_SIZE);
-        if (overdue(server, session, missing)) {
+        first = newest_ticks(session->room->history, missing, TICKS_SIZE);
+        if (overdue(session, missing)) {
             queue_ticks(server, session, missing, first);
         }
     }
     if (first < end) {
-        const cairn_history_run run = read_ticks(server, first, end);
+        const cairn_history_run run = read_ticks(server, session->room->history, first, end);
         const bool sent = send_ticks(server, session, &run, false);
         CAIRN_ASSERT(sent);
     }
@@ -353,8 +354,8 @@ static void tell_ticks(cairn_server *server, cairn_session *session) {
 
 static void advance_lockstep(cairn_server *server, cairn_session *session) {
     bool begun = session->transferring || session->state_sent;
-    if (begun && first_tick_missing(session) < cairn_history_oldest(server->room.history)) {
-        abandon_state(server, session);
+    if (begun && first_tick_missing(session) < cairn_history_oldest(session->room->history)) {
+        abandon_state(session);
         begun = false;
     }
     if (!begun) {

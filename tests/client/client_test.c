@@ -58,7 +58,8 @@ static void an_interpolating_client_sees_the_world(void **state) {
     assert_true(party_look(&p, watcher));
     cairn_client_statistics s = party_statistics(&p, watcher);
     cairn_body_state bodies[PARTY_BODIES_MAX];
-    uint32_t count = cairn_world_bodies(cairn_server_world(p.server), bodies, PARTY_BODIES_MAX);
+    uint32_t count =
+        cairn_world_bodies(cairn_server_world(p.server, CAIRN_ROOM_MAIN), bodies, PARTY_BODIES_MAX);
     assert_int_equal(p.clients[watcher].sample.body_count, count);
     for (uint32_t i = 0; i < count; i++) { // all at rest by now
         assert_int_equal(p.clients[watcher].bodies[i].id, bodies[i].id);
@@ -138,7 +139,7 @@ static void expect_in_step(const party *p, uint32_t client, uint64_t compared_mi
     assert_int_equal(s.first_difference_tick, UINT64_MAX);
     assert_true(s.roots_compared >= compared_min);
     assert_int_equal(s.roots_compared, s.tick_local);
-    uint64_t server_tick = cairn_world_tick(cairn_server_world(p->server));
+    uint64_t server_tick = cairn_world_tick(cairn_server_world(p->server, CAIRN_ROOM_MAIN));
     uint64_t own_tick = cairn_world_tick(cairn_client_world(p->clients[client].client));
     assert_in_range(own_tick, server_tick - 30, server_tick);
 }

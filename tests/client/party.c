@@ -16,12 +16,15 @@ static const uint8_t entropy[32] = {6, 5, 4};
 static const cairn_address server_address = {
     .family = CAIRN_ADDRESS_IPV4, .port = 40000, .ip = {10, 0, 0, 1}};
 
-static bool on_record(void *user, const uint8_t *bytes, size_t size) {
+static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t size) {
+    (void)room;
     party *p = user;
     if (size > PARTY_RECORD_MAX - p->record_size) {
         return false;
     }
-    memcpy(p->record + p->record_size, bytes, size);
+    if (size > 0) {
+        memcpy(p->record + p->record_size, bytes, size);
+    }
     p->record_size += size;
     return true;
 }

@@ -32,7 +32,7 @@ static int record(void **state) {
         party_run_ms(&p, 500);
         party_press(&p, player, i % 4 == 0 ? CAIRN_SANDBOX_SPAWN : 0, i % 2 == 0 ? 1 : -1);
     }
-    sound.ticks = cairn_world_tick(cairn_server_world(p.server));
+    sound.ticks = cairn_world_tick(cairn_server_world(p.server, CAIRN_ROOM_MAIN));
     cairn_server_destroy(p.server);
     p.server = NULL;
     sound.bytes = malloc(p.record_size);

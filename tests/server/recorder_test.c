@@ -101,8 +101,9 @@ static void a_drained_servers_recording_lives_again(void **state) {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     play(4000);
-    const cairn_hash128 root = cairn_world_hash_read(cairn_server_world(s.server)).full;
-    uint64_t tick = cairn_world_tick(cairn_server_world(s.server));
+    const cairn_hash128 root =
+        cairn_world_hash_read(cairn_server_world(s.server, CAIRN_ROOM_MAIN)).full;
+    uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
     cairn_server_drain(s.server, s.now_ns);
     story_run_ms(&s, 100);
     assert_int_equal(story_statistics(&s).recording_bytes, s.record_size);
@@ -122,7 +123,7 @@ static void destroying_a_server_closes_its_recording(void **state) {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     play(1000);
-    uint64_t tick = cairn_world_tick(cairn_server_world(s.server));
+    uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
     cairn_server_destroy(s.server);
     s.server = NULL;
     replay r = replay_of(s.record, s.record_size);
@@ -138,7 +139,7 @@ static void a_running_server_has_all_but_the_last_second_on_file(void **state) {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     play(4000);
-    uint64_t tick = cairn_world_tick(cairn_server_world(s.server));
+    uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
     replay r = replay_of(s.record, s.record_size);
     assert_int_equal(r.end, CAIRN_RECORDING_CUT);
     assert_in_range(r.ticks, tick - 64, tick);
@@ -155,7 +156,7 @@ static void a_writer_that_fails_ends_the_recording_and_not_the_room(void **state
     play(4000);
     assert_true(story_heard(&s, "recording_failed"));
     assert_null(strstr(strstr(s.event_names, "recording_failed") + 1, "recording_failed"));
-    assert_true(cairn_world_tick(cairn_server_world(s.server)) > 230);
+    assert_true(cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)) > 230);
     size_t size = s.record_size;
     replay r = replay_of(s.record, s.record_size);
     assert_int_equal(r.end, CAIRN_RECORDING_CUT);

@@ -167,9 +167,11 @@ static void a_lockstep_client_holds_the_same_world(void **state) {
         assert_non_null(client->world);
         assert_int_equal(client->states_begun, 1);
         assert_int_equal(client->roots_wrong, 0);
+        assert_int_equal(cairn_world_tick(client->world),
+            cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)));
         assert_int_equal(
-            cairn_world_tick(client->world), cairn_world_tick(cairn_server_world(s.server)));
-        assert_int_equal(cairn_world_diff(client->world, cairn_server_world(s.server), NULL, 0), 0);
+            cairn_world_diff(client->world, cairn_server_world(s.server, CAIRN_ROOM_MAIN), NULL, 0),
+            0);
     }
     assert_true(s.clients[first].ticks_stepped > 150);
     assert_in_range(s.clients[late].state_tick, 88, 100);
@@ -205,8 +207,8 @@ static void a_lockstep_client_that_falls_behind_the_history_begins_again(void **
     assert_int_equal(s.clients[player].states_begun, 2);
     s.clients[player].mute_inputs = false;
     story_run_ms(&s, 1000);
-    assert_int_equal(
-        cairn_world_tick(s.clients[player].world), cairn_world_tick(cairn_server_world(s.server)));
+    assert_int_equal(cairn_world_tick(s.clients[player].world),
+        cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)));
     assert_int_equal(s.clients[player].roots_wrong, 0);
     end();
 }
@@ -397,7 +399,7 @@ static void a_client_is_told_how_its_inputs_land(void **state) {
     uint32_t early = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 100);
     s.clients[early].mute_inputs = true;
-    uint64_t now = cairn_world_tick(cairn_server_world(s.server));
+    uint64_t now = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
     uint64_t before_joining = s.clients[early].welcome.tick - 1;
     const cairn_wire_input inputs[] = {{.tick = before_joining, .sequence = 1},
         {.tick = now + 63, .sequence = 2}, {.tick = now + 80, .sequence = 3}};
@@ -406,8 +408,8 @@ static void a_client_is_told_how_its_inputs_land(void **state) {
     story_say_message(&s, early, &message, false);
     story_run_ms(&s, 1000);
     const cairn_wire_timing *timing = &s.clients[good].timing;
-    assert_in_range(
-        timing->input_acknowledged + 5, cairn_world_tick(cairn_server_world(s.server)), UINT32_MAX);
+    assert_in_range(timing->input_acknowledged + 5,
+        cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)), UINT32_MAX);
     assert_true(timing->lateness_us_last < -20000 && timing->lateness_us_last > -120000);
     assert_true(timing->lateness_us_worst < 0);
     timing = &s.clients[early].timing;
@@ -444,7 +446,7 @@ static void draining_tells_everybody_and_admits_nobody(void **state) {
         story_join(&s, i % 2 == 0 ? CAIRN_MODE_INTERPOLATE : CAIRN_MODE_LOCKSTEP, false);
     }
     story_run_ms(&s, 500);
-    uint64_t tick = cairn_world_tick(cairn_server_world(s.server));
+    uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
     cairn_server_drain(s.server, s.now_ns);
     assert_false(cairn_server_drained(s.server));
     story_run_ms(&s, 4);
@@ -453,7 +455,7 @@ static void draining_tells_everybody_and_admits_nobody(void **state) {
         assert_int_equal(cairn_netcode_client_state_read(s.clients[i].netcode),
             CAIRN_NETCODE_STATE_DISCONNECTED);
     }
-    assert_int_equal(cairn_world_tick(cairn_server_world(s.server)), tick);
+    assert_int_equal(cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)), tick);
     uint32_t newcomer = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 500);
     assert_int_equal(
@@ -466,10 +468,10 @@ static void overload_skips_ticks_and_says_so(void **state) {
     start();
     story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
-    uint64_t tick = cairn_world_tick(cairn_server_world(s.server));
+    uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
     s.now_ns += 1000000000;
     cairn_server_advance(s.server, s.now_ns);
-    assert_int_equal(cairn_world_tick(cairn_server_world(s.server)), tick + 4);
+    assert_int_equal(cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)), tick + 4);
     assert_in_range(story_statistics(&s).ticks_skipped, 50, 60);
     assert_int_equal(story_statistics(&s).advances_overloaded, 1);
     assert_true(story_heard(&s, "tick_overload"));
@@ -483,14 +485,14 @@ static void a_datagram_never_steps_the_world(void **state) {
     (void)state;
     start();
     story_run_ms(&s, 100);
-    uint64_t tick = cairn_world_tick(cairn_server_world(s.server));
+    uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
     const cairn_address stranger = {.family = CAIRN_ADDRESS_IPV4, .port = 9, .ip = {10, 9, 9, 9}};
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX] = {0};
     for (uint32_t i = 0; i < 1000; ++i) {
         bytes[0] = (uint8_t)i;
         cairn_server_receive(s.server, s.now_ns + 500000000, &stranger, bytes, i);
     }
-    assert_int_equal(cairn_world_tick(cairn_server_world(s.server)), tick);
+    assert_int_equal(cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)), tick);
     uint64_t dropped = 0;
     const cairn_server_statistics statistics = story_statistics(&s);
     for (uint32_t i = 1; i < CAIRN_NETCODE_DROP_COUNT; ++i) {
@@ -518,14 +520,23 @@ static void the_deadline_is_the_next_tick_and_driving_to_it_moves_it(void **stat
 
 static void a_config_that_cannot_serve_is_refused(void **state) {
     (void)state;
-    const cairn_server_config sound = story_config();
+    static const uint8_t secret[CAIRN_KEY_SIZE] = {1};
+    static const cairn_address address = {.family = CAIRN_ADDRESS_IPV4, .port = 9, .ip = {127}};
+    cairn_server_config sound = story_config();
+    sound.private_key = secret;
+    sound.entropy = secret;
+    sound.public_addresses = &address;
+    sound.public_address_count = 1;
+    cairn_server *accepted;
+    assert_int_equal(cairn_server_create(&sound, &accepted), CAIRN_OK);
+    cairn_server_destroy(accepted);
     cairn_server_config rows[] = {sound, sound, sound, sound, sound, sound};
     rows[0].clients_max = 0;
     rows[1].clients_max = CAIRN_CLIENTS_MAX + 1;
-    rows[2].catch_up_ticks_max = 0;
-    rows[3].private_key = NULL;
-    rows[4].entropy = NULL;
-    rows[5].scene = NULL;
+    rows[2].private_key = NULL;
+    rows[3].entropy = NULL;
+    rows[4].rooms_max = 0;
+    rows[5].rooms_max = CAIRN_ROOMS_MAX + 1;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         cairn_server *server;
         assert_int_equal(cairn_server_create(&rows[i], &server), CAIRN_INVALID_ARGUMENT);

@@ -70,6 +70,7 @@ static void every_stimulus_has_its_answer_in_every_state(void **state) {
         {CAIRN_STIMULUS_MALFORMED, {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
         {CAIRN_STIMULUS_PATIENCE, {{FREE, 0}, {CONN, 0}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
         {CAIRN_STIMULUS_SETTLED, {{FREE, 0}, {CONN, 0}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
+        {CAIRN_STIMULUS_CLOSED, {{NEVER, 0}, {NEVER, 0}, {REFU, 0}, {REFU, 0}, {NEVER, 0}}},
         {CAIRN_STIMULUS_GONE, {{FREE, 0}, {FREE, 0}, {FREE, 0}, {FREE, 0}, {FREE, 0}}},
     };
     assert_int_equal(sizeof rows / sizeof *rows, CAIRN_STIMULUS_COUNT);
@@ -133,7 +134,7 @@ static void acknowledgements_of_what_does_not_exist_are_not_believed(void **stat
     story_start(&s, &config);
     story_run_ms(&s, 100);
     bring_to(CAIRN_SESSION_PLAYING);
-    uint64_t tick = cairn_world_tick(cairn_server_world(s.server));
+    uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
     const struct {
         uint64_t snapshot, ticks, expected_snapshot, expected_ticks;
     } rows[] = {

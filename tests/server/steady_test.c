@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "server/rooms.h"
 #include "server/server_parts.h"
 #include "tests/server/story.h"
 
@@ -47,7 +48,7 @@ static uint64_t any_tick(cairn_random *random, uint64_t now) {
 
 // A message the codec takes, with values no client of ours would choose.
 static void say_anything(cairn_random *random, uint32_t client) {
-    uint64_t now = cairn_world_tick(cairn_server_world(s.server));
+    uint64_t now = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
     cairn_wire_input inputs[8];
     uint64_t tick = now - cairn_random_below(random, now);
     for (uint32_t i = 0; i < 8; ++i) {
@@ -92,7 +93,7 @@ static void whatever_a_client_says_the_room_stays_whole(void **state) {
             fail_msg("seed %u", (unsigned)seed);
         }
         assert_int_equal(cairn_world_tick(s.clients[exact].world),
-            cairn_world_tick(cairn_server_world(s.server)));
+            cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)));
         story_end(&s);
     }
 }
@@ -132,8 +133,9 @@ static void readers_of_the_state_are_counted_to_their_end(void **state) {
     story_run_ms(&s, 300);
     cairn_netcode_client_disconnect(s.clients[0].netcode, s.now_ns);
     story_run_ms(&s, 300);
-    assert_int_equal(s.server->room.transfer.readers, 0);
-    assert_int_equal(s.server->room.transfer.generation, 1);
+    const cairn_room *room = cairn_rooms_at(s.server, CAIRN_ROOM_MAIN);
+    assert_int_equal(room->transfer.readers, 0);
+    assert_int_equal(room->transfer.generation, 1);
     assert_int_equal(story_statistics(&s).state_transfers, 3);
     story_end(&s);
 }

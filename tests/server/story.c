@@ -88,8 +88,11 @@ static void on_event(void *user, const cairn_server_event *event) {
     }
 }
 
-static bool on_record(void *user, const uint8_t *bytes, size_t size) {
+static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t size) {
     story *s = user;
+    if (size == 0 || strcmp(room, CAIRN_ROOM_NAME_DEFAULT) != 0) {
+        return true;
+    }
     if (s->record_size + size > s->record_limit) {
         return false;
     }
@@ -114,6 +117,7 @@ void story_start(story *s, const cairn_server_config *config) {
     s->now_ns = 5000000000;
     s->record = malloc(STORY_RECORD_MAX);
     s->record_limit = STORY_RECORD_MAX;
+    s->room = CAIRN_ROOM_MAIN;
     CAIRN_ASSERT(s->record != NULL);
     full.protocol_id = PROTOCOL_ID;
     full.private_key = private_key;
@@ -376,7 +380,7 @@ static void client_receive(
 static void say_input(story *s, uint32_t number) {
     story_client *client = &s->clients[number];
     const story_snapshot *newest = story_newest(client);
-    uint64_t target = cairn_world_tick(cairn_server_world(s->server)) + client->ahead;
+    uint64_t target = cairn_world_tick(cairn_server_world(s->server, s->room)) + client->ahead;
     cairn_wire_input inputs[16];
     uint32_t count = 0;
     bool plays = client->welcome.slot != CAIRN_SLOT_NONE;
@@ -454,7 +458,8 @@ static void server_send(story *s) {
 static void check_snapshots(story *s) {
     for (uint32_t i = 0; i < s->client_count; ++i) {
         const story_snapshot *newest = story_newest(&s->clients[i]);
-        if (newest != NULL && newest->tick == cairn_world_tick(cairn_server_world(s->server))) {
+        if (newest != NULL &&
+            newest->tick == cairn_world_tick(cairn_server_world(s->server, s->room))) {
             s->snapshots_checked += 1;
             s->snapshots_wrong += story_shows_world(s, i) ? 0 : 1;
         }
@@ -488,7 +493,7 @@ bool story_heard(const story *s, const char *event) {
 
 bool story_shows_world(const story *s, uint32_t client) {
     static cairn_body_state states[STORY_BODIES_MAX];
-    const cairn_world *world = cairn_server_world(s->server);
+    const cairn_world *world = cairn_server_world(s->server, s->room);
     uint32_t count = cairn_world_bodies(world, states, STORY_BODIES_MAX);
     const story_snapshot *newest = story_newest(&s->clients[client]);
     if (newest == NULL || newest->body_count != count) {

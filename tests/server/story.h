@@ -72,10 +72,11 @@ typedef struct story_client {
 
 typedef struct story {
     cairn_server *server;
+    uint32_t room; // whose world is looked at; CAIRN_ROOM_MAIN from the start
     uint64_t now_ns;
     story_client clients[STORY_CLIENTS_MAX];
     uint32_t client_count;
-    uint8_t *record;
+    uint8_t *record; // of the main room
     size_t record_size;
     size_t record_limit; // the writer answers false beyond it
     uint32_t events;

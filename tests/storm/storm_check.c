@@ -36,7 +36,7 @@ void storm_forget(storm *s) {
 
 void storm_note_server(void *user) {
     storm *s = user;
-    const cairn_world *world = cairn_server_world(s->system.server);
+    const cairn_world *world = cairn_server_world(s->system.server, CAIRN_ROOM_MAIN);
     const uint64_t tick = cairn_world_tick(world);
     if (tick == s->server_tick) {
         return;

@@ -80,7 +80,7 @@ static const cairn_scene *story_scene(void) {
 
 static void note(void *user) {
     cairn_story *s = user;
-    const cairn_world *world = cairn_server_world(s->system.server);
+    const cairn_world *world = cairn_server_world(s->system.server, CAIRN_ROOM_MAIN);
     if (cairn_world_tick(world) != s->noted_tick) {
         s->noted_tick = cairn_world_tick(world);
         cairn_past_note(s->past, world);

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+#include "server/rooms.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "server/server_parts.h"
+
+// What a client may send at once: an input message with all its inputs is well below.
+#define CLIENT_MESSAGE_SIZE_MAX (8 * 1024)
+// Room for a ticks message, however small the world.
+#define UNRELIABLE_SIZE_MIN (32 * 1024)
+#define RELIABLE_BUFFER_SIZE_MIN (64 * 1024)
+// A recording loses at most this much when the machine stops.
+#define RECORDED_TICKS_PER_CHUNK 64
+#define SNAPSHOT_RATE_HZ_DEFAULT 20
+
+// An id is the place's generation and its index plus one.
+#define PLACES_PER_GENERATION 2048
+#define GENERATIONS (UINT32_MAX / PLACES_PER_GENERATION)
+_Static_assert(CAIRN_ROOMS_MAX < PLACES_PER_GENERATION, "every place has an id");
+
+struct cairn_room_place {
+    cairn_room *room;    // NULL: free
+    uint32_t generation; // of the room that is here or comes next
+};
+
+_Static_assert((int)CAIRN_ROOM_WORDS_SIZE >= (int)CAIRN_SCENE_ERROR_SIZE, "words fit");
+
+cairn_server_room_config cairn_server_room_config_default(void) {
+    return (cairn_server_room_config){
+        .name = CAIRN_ROOM_NAME_DEFAULT,
+        .players_max = CAIRN_SLOTS_MAX,
+        .input_window_ticks = 64,
+        .catch_up_ticks_max = 4,
+        .recorded = true,
+    };
+}
+
+const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal) {
+    static const char *const texts[CAIRN_ROOM_REFUSAL_COUNT] = {
+        [CAIRN_ROOM_CREATED] = "created",
+        [CAIRN_ROOM_REFUSED_NAME] = "this is no name for a room",
+        [CAIRN_ROOM_REFUSED_NAME_TAKEN] = "a room of this name exists",
+        [CAIRN_ROOM_REFUSED_TABLE_FULL] = "the server holds no more rooms",
+        [CAIRN_ROOM_REFUSED_SCENE] = "the scene cannot be built",
+        [CAIRN_ROOM_REFUSED_UNKNOWN] = "there is no such room",
+        [CAIRN_ROOM_REFUSED_DRAINING] = "the server is about to end",
+        [CAIRN_ROOM_REFUSED_MEMORY] = "out of memory",
+    };
+    return texts[refusal];
+}
+
+bool cairn_rooms_open(cairn_server *server) {
+    server->places = calloc(server->config.rooms_max, sizeof *server->places);
+    return server->places != NULL;
+}
+
+static uint32_t id_of(const cairn_server *server, uint32_t index) {
+    return server->places[index].generation * PLACES_PER_GENERATION + index + 1;
+}
+
+static uint32_t index_of(uint32_t id) {
+    return id % PLACES_PER_GENERATION - 1;
+}
+
+cairn_room *cairn_rooms_at(const cairn_server *server, uint32_t id) {
+    uint32_t index = index_of(id);
+    bool current = index < server->config.rooms_max && id_of(server, index) == id;
+    return current ? server->places[index].room : NULL;
+}
+
+uint32_t cairn_server_room_next(const cairn_server *server, uint32_t room) {
+    for (uint32_t i = room == 0 ? 0 : index_of(room) + 1; i < server->config.rooms_max; ++i) {
+        if (server->places[i].room != NULL) {
+            return id_of(server, i);
+        }
+    }
+    return 0;
+}
+
+uint32_t cairn_server_room_find(const cairn_server *server, const char *name) {
+    uint32_t id = cairn_server_room_next(server, 0);
+    while (id != 0 && name[0] != '\0' && strcmp(cairn_rooms_at(server, id)->name, name) != 0) {
+        id = cairn_server_room_next(server, id);
+    }
+    return id;
+}
+
+static bool is_name(const char *name) {
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "-_.";
+    if (name == NULL || name[0] == '\0' || name[0] == '.') {
+        return false;
+    }
+    size_t size = strspn(name, allowed);
+    return name[size] == '\0' && size < CAIRN_ROOM_NAME_SIZE;
+}
+
+static uint32_t free_place(const cairn_server *server) {
+    uint32_t index = 0;
+    while (index < server->config.rooms_max && server->places[index].room != NULL) {
+        index += 1;
+    }
+    return index;
+}
+
+static cairn_server_room_refusal check(
+    const cairn_server *server, const cairn_server_room_config *config) {
+    if (server->draining) {
+        return CAIRN_ROOM_REFUSED_DRAINING;
+    }
+    if (!is_name(config->name)) {
+        return CAIRN_ROOM_REFUSED_NAME;
+    }
+    if (cairn_server_room_find(server, config->name) != 0) {
+        return CAIRN_ROOM_REFUSED_NAME_TAKEN;
+    }
+    if (free_place(server) == server->config.rooms_max) {
+        return CAIRN_ROOM_REFUSED_TABLE_FULL;
+    }
+    return config->scene == NULL ? CAIRN_ROOM_REFUSED_SCENE : CAIRN_ROOM_CREATED;
+}
+
+static uint32_t snapshot_rate(const cairn_server_room_config *config) {
+    uint32_t tick_rate =
+        config->tick_rate_hz == 0 ? config->scene->tick_rate_hz : config->tick_rate_hz;
+    uint32_t usual = SNAPSHOT_RATE_HZ_DEFAULT < tick_rate ? SNAPSHOT_RATE_HZ_DEFAULT : tick_rate;
+    return config->snapshot_rate_hz == 0 ? usual : config->snapshot_rate_hz;
+}
+
+static bool write_record(void *user, const uint8_t *bytes, size_t size) {
+    const cairn_room *room = user;
+    const cairn_server_config *config = &room->server->config;
+    return config->on_record(config->user, room->name, bytes, size);
+}
+
+static bool start_recording(cairn_room *room) {
+    const cairn_recorder_config recorder = {
+        .ticks_per_chunk = RECORDED_TICKS_PER_CHUNK,
+        .commands_per_tick_max = CAIRN_INBOX_COMMANDS_MAX,
+        .state_size_max = room->transfer.capacity,
+        .scene_name = room->scene_name,
+        .write = write_record,
+        .user = room,
+    };
+    return cairn_recorder_create(&recorder, &room->recorder) == CAIRN_OK &&
+           cairn_recorder_start(room->recorder, room->world);
+}
+
+static void end_recording(cairn_room *room) {
+    if (room->recorder == NULL) {
+        return;
+    }
+    cairn_recorder_end(room->recorder);
+    room->statistics.recording_bytes = cairn_recorder_bytes(room->recorder);
+    cairn_recorder_destroy(room->recorder);
+    room->recorder = NULL;
+    write_record(room, NULL, 0);
+}
+
+static cairn_server_room_refusal refusal_of(cairn_status status) {
+    return status == CAIRN_OK              ? CAIRN_ROOM_CREATED
+           : status == CAIRN_OUT_OF_MEMORY ? CAIRN_ROOM_REFUSED_MEMORY
+                                           : CAIRN_ROOM_REFUSED_SCENE;
+}
+
+static cairn_server_room_refusal build(
+    const cairn_server_room_config *config, uint64_t now_ns, cairn_room *room, char *words) {
+    const cairn_room_config built = {
+        .scene = config->scene,
+        .rules = config->rules,
+        .tick_rate_hz = config->tick_rate_hz,
+        .snapshot_rate_hz = snapshot_rate(config),
+        .players_max = config->players_max,
+        .input_window_ticks = config->input_window_ticks,
+        .catch_up_ticks_max = config->catch_up_ticks_max,
+        .start_ns = now_ns,
+    };
+    const cairn_server_room_refusal refusal = refusal_of(cairn_room_create(&built, room, words));
+    snprintf(room->name, sizeof room->name, "%s", config->name);
+    return refusal;
+}
+
+static void free_room(cairn_room *room) {
+    if (room != NULL) {
+        cairn_room_destroy(room);
+        free(room);
+    }
+}
+
+// Makes the room of a config that was checked; NULL when it is refused.
+static cairn_room *make(cairn_server *server, uint64_t now_ns,
+    const cairn_server_room_config *config, cairn_server_room_refusal *refusal, char *words) {
+    cairn_room *room = calloc(1, sizeof *room);
+    *refusal = room == NULL ? CAIRN_ROOM_REFUSED_MEMORY : build(config, now_ns, room, words);
+    if (*refusal == CAIRN_ROOM_CREATED) {
+        room->server = server;
+        bool recorded = config->recorded && server->config.on_record != NULL;
+        *refusal =
+            !recorded || start_recording(room) ? CAIRN_ROOM_CREATED : CAIRN_ROOM_REFUSED_MEMORY;
+    }
+    if (*refusal != CAIRN_ROOM_CREATED) {
+        free_room(room);
+        return NULL;
+    }
+    return room;
+}
+
+cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_t now_ns,
+    const cairn_server_room_config *config, uint32_t *room, char words[CAIRN_ROOM_WORDS_SIZE]) {
+    char own_words[CAIRN_ROOM_WORDS_SIZE];
+    words = words == NULL ? own_words : words;
+    words[0] = '\0';
+    *room = 0;
+    cairn_server_room_refusal refusal = check(server, config);
+    cairn_room *made =
+        refusal == CAIRN_ROOM_CREATED ? make(server, now_ns, config, &refusal, words) : NULL;
+    if (made == NULL) {
+        if (words[0] == '\0') {
+            snprintf(words, CAIRN_ROOM_WORDS_SIZE, "%s", cairn_server_room_refusal_text(refusal));
+        }
+        server->statistics.rooms_refused += 1;
+        cairn_server_tell(server, NULL, CAIRN_LOG_ERROR, "room_refused", 0, words, refusal);
+        return refusal;
+    }
+    uint32_t index = free_place(server);
+    server->places[index].room = made;
+    made->id = id_of(server, index);
+    *room = made->id;
+    cairn_server_tell(server, made, CAIRN_LOG_INFO, "room_created", 0, made->scene_name, made->id);
+    return CAIRN_ROOM_CREATED;
+}
+
+static void close_place(cairn_server *server, uint32_t index) {
+    struct cairn_room_place *place = &server->places[index];
+    end_recording(place->room);
+    cairn_statistics_close_room(server, place->room);
+    free_room(place->room);
+    place->room = NULL;
+    place->generation = (place->generation + 1) % GENERATIONS;
+}
+
+bool cairn_server_room_destroy(
+    cairn_server *server, uint64_t now_ns, uint32_t room, const char *reason) {
+    cairn_room *closed = cairn_rooms_at(server, room);
+    if (closed == NULL) {
+        return false;
+    }
+    server->now_ns = now_ns;
+    while (closed->members != NULL) {
+        cairn_session_feed(server, closed->members, CAIRN_STIMULUS_CLOSED, NULL);
+    }
+    cairn_server_tell(server, closed, CAIRN_LOG_INFO, "room_closed", 0, reason, room);
+    close_place(server, index_of(room));
+    return true;
+}
+
+void cairn_rooms_end_recordings(cairn_server *server) {
+    for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
+        end_recording(cairn_rooms_at(server, id));
+    }
+}
+
+void cairn_rooms_close(cairn_server *server) {
+    for (uint32_t i = 0; server->places != NULL && i < server->config.rooms_max; ++i) {
+        if (server->places[i].room != NULL) {
+            close_place(server, i);
+        }
+    }
+    free(server->places);
+    server->places = NULL;
+}
+
+static uint32_t within(uint32_t value, uint32_t least, uint32_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+cairn_link_config cairn_rooms_link_config(const cairn_server *server) {
+    uint64_t bodies = 0;
+    for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
+        uint32_t here = cairn_world_settings(cairn_rooms_at(server, id)->world)->body_capacity;
+        bodies = here > bodies ? here : bodies;
+    }
+    uint64_t keyframe = bodies * sizeof(cairn_wire_body) + 1024;
+    uint32_t longest =
+        keyframe > CAIRN_MESSAGE_SIZE_MAX ? CAIRN_MESSAGE_SIZE_MAX : (uint32_t)keyframe;
+    cairn_link_config config = cairn_link_config_default();
+    config.unreliable_size_max = within(longest, UNRELIABLE_SIZE_MIN, CAIRN_MESSAGE_SIZE_MAX);
+    config.receive_size_max = CLIENT_MESSAGE_SIZE_MAX;
+    config.reliable_buffer_size =
+        within(2 * longest, RELIABLE_BUFFER_SIZE_MIN, 2 * CAIRN_MESSAGE_SIZE_MAX);
+    return config;
+}
+
+bool cairn_server_room_read(
+    const cairn_server *server, uint32_t room, cairn_server_room_info *out) {
+    const cairn_room *read = cairn_rooms_at(server, room);
+    *out = (cairn_server_room_info){0};
+    if (read == NULL) {
+        return false;
+    }
+    *out = (cairn_server_room_info){
+        .name = read->name,
+        .scene_name = read->scene_name,
+        .rules_name = cairn_room_rules_name(read),
+        .tick_rate_hz = read->tick_rate_hz,
+        .snapshot_rate_hz = read->snapshot_rate_hz,
+        .recording = read->recorder != NULL && !cairn_recorder_failed(read->recorder),
+    };
+    return true;
+}
+
+const struct cairn_world *cairn_server_world(const cairn_server *server, uint32_t room) {
+    const cairn_room *read = cairn_rooms_at(server, room);
+    return read == NULL ? NULL : read->world;
+}

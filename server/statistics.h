@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a server and each of its rooms count. Counters only grow; a room's last are added to the
+// server's when it closes.
+
+#include <stdint.h>
+
+#include "net/link.h"
+#include "net/netcode_drop.h"
+#include "schema/codec.h"
+
+typedef struct cairn_server_room_statistics {
+    uint64_t tick;
+    uint64_t ticks_skipped; // overload
+    uint64_t advances_overloaded;
+    uint64_t tick_cost_ns_last; // by clock_ns: 0 without one
+    uint64_t tick_cost_ns_p50;
+    uint64_t tick_cost_ns_p99;
+    uint64_t tick_cost_ns_max;
+    uint64_t tick_lateness_ns_p50; // when ticks ran against when they were due
+    uint64_t tick_lateness_ns_p99;
+    uint64_t tick_lateness_ns_max;
+    uint32_t clients; // in the room
+    uint32_t players; // with a slot
+    uint32_t bodies;
+    uint32_t bodies_awake;
+    uint64_t joins;
+    uint64_t leaves;
+    uint64_t inputs_taken;
+    uint64_t inputs_late;
+    uint64_t inputs_early_refused;
+    uint64_t inputs_repeated; // redundant copies, not a fault
+    uint64_t inputs_refused;  // what no player can hold
+    uint64_t keyframes_sent;
+    uint64_t deltas_sent;
+    uint64_t snapshot_bytes;      // encoded messages
+    uint64_t snapshots_too_large; // keyframes that no message can hold: not sent
+    uint64_t ticks_messages_sent;
+    uint64_t state_transfers;
+    uint64_t state_bytes;
+    uint64_t roots_compared; // reported by lockstep clients
+    uint64_t roots_differed;
+    uint64_t recording_bytes;
+} cairn_server_room_statistics;
+
+// Of all rooms together, closed ones too; `tick` is the first room's, costs and lateness are those
+// of the rooms there are.
+typedef struct cairn_server_statistics {
+    uint64_t tick;
+    uint64_t ticks_skipped;
+    uint64_t advances_overloaded;
+    uint64_t tick_cost_ns_last;
+    uint64_t tick_cost_ns_p50;
+    uint64_t tick_cost_ns_p99;
+    uint64_t tick_cost_ns_max;
+    uint64_t tick_lateness_ns_p50;
+    uint64_t tick_lateness_ns_p99;
+    uint64_t tick_lateness_ns_max;
+    uint32_t rooms;
+    uint32_t clients; // connected
+    uint32_t players;
+    uint32_t bodies;
+    uint32_t bodies_awake;
+    uint64_t joins;
+    uint64_t leaves;
+    uint64_t inputs_taken;
+    uint64_t inputs_late;
+    uint64_t inputs_early_refused;
+    uint64_t inputs_repeated;
+    uint64_t inputs_refused;
+    uint64_t faults; // messages out of place, or that are none
+    uint64_t keyframes_sent;
+    uint64_t deltas_sent;
+    uint64_t snapshot_bytes;
+    uint64_t snapshots_too_large;
+    uint64_t ticks_messages_sent;
+    uint64_t state_transfers;
+    uint64_t state_bytes;
+    uint64_t roots_compared;
+    uint64_t roots_differed;
+    uint64_t datagrams_received;
+    uint64_t datagrams_sent;
+    uint64_t bytes_received; // datagrams, without UDP and IP headers
+    uint64_t bytes_sent;
+    uint64_t recording_bytes;
+    uint64_t rooms_refused; // could not be created, for whatever reason
+    uint64_t drops_netcode[CAIRN_NETCODE_DROP_COUNT];
+    uint64_t drops_link[CAIRN_LINK_DROP_COUNT];
+    uint64_t drops_decode[CAIRN_DECODE_REFUSAL_COUNT];
+} cairn_server_statistics;

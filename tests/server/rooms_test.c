@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// The table of rooms: who comes in, under which name and id, and what is left when a room closes.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "bridge/scene_library.h"
+#include "server/server_parts.h"
+#include "tests/server/story.h"
+
+static story s;
+static cairn_scene *stack;
+
+static int load_scene(void **state) {
+    (void)state;
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    const cairn_scene_text *text = cairn_scene_library_find("stack10");
+    return cairn_scene_parse(text->json, text->size, &stack, error) == CAIRN_OK ? 0 : -1;
+}
+
+static int free_scene(void **state) {
+    (void)state;
+    cairn_scene_destroy(stack);
+    return 0;
+}
+
+static void start(uint32_t rooms_max) {
+    cairn_server_config config = story_config();
+    config.rooms_max = rooms_max;
+    story_start(&s, &config);
+}
+
+static cairn_server_room_config named(const char *name) {
+    cairn_server_room_config config = cairn_server_room_config_default();
+    config.name = name;
+    config.scene = stack;
+    return config;
+}
+
+static uint32_t create(const char *name) {
+    const cairn_server_room_config config = named(name);
+    uint32_t room;
+    assert_int_equal(
+        cairn_server_room_create(s.server, s.now_ns, &config, &room, NULL), CAIRN_ROOM_CREATED);
+    assert_int_not_equal(room, 0);
+    return room;
+}
+
+static void what_cannot_be_a_room_is_refused_by_name_and_counted(void **state) {
+    (void)state;
+    start(2);
+    cairn_server_room_config rows[16];
+    static const cairn_server_room_refusal expected[] = {
+        CAIRN_ROOM_REFUSED_NAME,
+        CAIRN_ROOM_REFUSED_NAME,
+        CAIRN_ROOM_REFUSED_NAME,
+        CAIRN_ROOM_REFUSED_NAME,
+        CAIRN_ROOM_REFUSED_NAME,
+        CAIRN_ROOM_REFUSED_NAME_TAKEN,
+        CAIRN_ROOM_REFUSED_SCENE,
+        CAIRN_ROOM_REFUSED_SCENE,
+        CAIRN_ROOM_REFUSED_SCENE,
+        CAIRN_ROOM_REFUSED_SCENE,
+        CAIRN_ROOM_REFUSED_SCENE,
+    };
+    const size_t count = sizeof expected / sizeof *expected;
+    for (size_t i = 0; i < count; ++i) {
+        rows[i] = named("second");
+    }
+    rows[0].name = NULL;
+    rows[1].name = "";
+    rows[2].name = "../main";
+    rows[3].name = "a room";
+    rows[4].name = "a-name-of-thirty-two-characters-";
+    rows[5].name = CAIRN_ROOM_NAME_DEFAULT;
+    rows[6].scene = NULL;
+    rows[7].tick_rate_hz = CAIRN_TICK_RATE_HZ_MAX + 1;
+    rows[8].snapshot_rate_hz = 1000;
+    rows[9].players_max = 0;
+    rows[10].catch_up_ticks_max = 0;
+    for (size_t i = 0; i < count; ++i) {
+        uint32_t room = 7;
+        char words[CAIRN_ROOM_WORDS_SIZE];
+        assert_int_equal(
+            cairn_server_room_create(s.server, s.now_ns, &rows[i], &room, words), expected[i]);
+        assert_int_equal(room, 0);
+        assert_true(strlen(words) > 0);
+        assert_int_equal(story_statistics(&s).rooms_refused, i + 1);
+    }
+    assert_true(story_heard(&s, "room_refused"));
+    create("a-name-of-thirty-one-characters");
+    const cairn_server_room_config third = named("third");
+    uint32_t room;
+    assert_int_equal(cairn_server_room_create(s.server, s.now_ns, &third, &room, NULL),
+        CAIRN_ROOM_REFUSED_TABLE_FULL);
+    assert_int_equal(story_statistics(&s).rooms, 2);
+    cairn_server_drain(s.server, s.now_ns);
+    assert_int_equal(cairn_server_room_create(s.server, s.now_ns, &third, &room, NULL),
+        CAIRN_ROOM_REFUSED_DRAINING);
+    story_end(&s);
+}
+
+static void an_id_is_never_that_of_a_later_room(void **state) {
+    (void)state;
+    start(2);
+    uint32_t old = create("side");
+    assert_int_equal(cairn_server_room_find(s.server, "side"), old);
+    assert_true(cairn_server_room_destroy(s.server, s.now_ns, old, "test"));
+    assert_false(cairn_server_room_destroy(s.server, s.now_ns, old, "test"));
+    assert_int_equal(cairn_server_room_find(s.server, "side"), 0);
+    uint32_t young = create("side");
+    assert_int_not_equal(young, old);
+    assert_null(cairn_server_world(s.server, old));
+    assert_non_null(cairn_server_world(s.server, young));
+    story_end(&s);
+}
+
+static void each_room_keeps_its_own_time(void **state) {
+    (void)state;
+    start(4);
+    story_run_ms(&s, 500);
+    cairn_server_room_config config = named("slow");
+    config.tick_rate_hz = 20;
+    uint32_t slow;
+    assert_int_equal(
+        cairn_server_room_create(s.server, s.now_ns, &config, &slow, NULL), CAIRN_ROOM_CREATED);
+    story_run_ms(&s, 1000);
+    cairn_server_room_statistics main_room;
+    cairn_server_room_statistics slow_room;
+    assert_true(cairn_server_room_statistics_read(s.server, CAIRN_ROOM_MAIN, &main_room));
+    assert_true(cairn_server_room_statistics_read(s.server, slow, &slow_room));
+    assert_in_range(main_room.tick, 90, 91);
+    assert_in_range(slow_room.tick, 20, 21);
+    assert_int_equal(slow_room.ticks_skipped, 0);
+    cairn_server_room_info info;
+    assert_true(cairn_server_room_read(s.server, slow, &info));
+    assert_int_equal(info.snapshot_rate_hz, 20);
+    assert_true(info.recording);
+    story_end(&s);
+}
+
+static void who_is_in_a_room_that_closes_is_disconnected_and_others_stay(void **state) {
+    (void)state;
+    start(2);
+    uint32_t other = create("other");
+    uint32_t shown = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    uint32_t exact = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    story_run_ms(&s, 300);
+    assert_true(s.clients[shown].welcomed && s.clients[exact].welcomed);
+    const cairn_server_statistics before = story_statistics(&s);
+    assert_int_equal(before.players, 2);
+    assert_true(cairn_server_room_destroy(s.server, s.now_ns, CAIRN_ROOM_MAIN, "test"));
+    s.room = other;
+    story_run_ms(&s, 300);
+    const cairn_server_statistics after = story_statistics(&s);
+    assert_int_equal(after.clients, 0);
+    assert_int_equal(after.players, 0);
+    assert_int_equal(after.rooms, 1);
+    assert_int_equal(after.leaves, 2);
+    assert_true(after.inputs_taken >= before.inputs_taken && before.inputs_taken > 0);
+    assert_true(story_heard(&s, "room_closed"));
+    uint32_t next = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 300);
+    assert_string_equal(s.clients[next].scene_name, stack->name);
+    story_end(&s);
+}
+
+static void a_server_without_a_room_says_so(void **state) {
+    (void)state;
+    start(1);
+    assert_true(cairn_server_room_destroy(s.server, s.now_ns, CAIRN_ROOM_MAIN, "test"));
+    uint32_t lost = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 300);
+    assert_int_equal(s.clients[lost].refusal, CAIRN_REFUSAL_ROOM_UNKNOWN);
+    story_end(&s);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_be_a_room_is_refused_by_name_and_counted),
+        cmocka_unit_test(an_id_is_never_that_of_a_later_room),
+        cmocka_unit_test(each_room_keeps_its_own_time),
+        cmocka_unit_test(who_is_in_a_room_that_closes_is_disconnected_and_others_stay),
+        cmocka_unit_test(a_server_without_a_room_says_so),
+    };
+    return cmocka_run_group_tests(tests, load_scene, free_scene);
+}
