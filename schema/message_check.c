@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "schema/command_check.h"
+
 // Remembers the first refusal; later ones do not replace it.
 typedef struct checker {
     cairn_decode_refusal refusal;
@@ -13,7 +15,6 @@ enum {
     BODY_FLAGS_MAX = 1 | 2 << 1,
     SHAPE_KIND_HULL = 5,
     SHAPE_KIND_MAX = 5,
-    COMMAND_KIND_MAX = 3,
     ID_INDEX_MASK = 0xfffff,
 };
 
@@ -234,27 +235,6 @@ static void check_delta(checker *c, const cairn_delta *delta) {
     must(c, delta->baseline_tick < delta->tick, CAIRN_DECODE_ORDER);
 }
 
-static bool commands_in_order(const cairn_wire_command *a, const cairn_wire_command *b) {
-    if (a->slot != b->slot) {
-        return a->slot < b->slot;
-    }
-    return a->kind != b->kind ? a->kind < b->kind : a->sequence <= b->sequence;
-}
-
-static void check_commands(checker *c, const cairn_wire_command *commands, uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) {
-        must(c, is_finite(&commands[i].move, sizeof commands[i].move), CAIRN_DECODE_NON_FINITE);
-        must(c, is_finite(&commands[i].aim, sizeof commands[i].aim), CAIRN_DECODE_NON_FINITE);
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        must(c, commands[i].kind >= 1 && commands[i].kind <= COMMAND_KIND_MAX,
-            CAIRN_DECODE_OUT_OF_RANGE);
-        must(c, commands[i].slot < CAIRN_SLOTS_MAX, CAIRN_DECODE_OUT_OF_RANGE);
-        must(c, is_direction(commands[i].move), CAIRN_DECODE_OUT_OF_RANGE);
-        must(c, is_direction(commands[i].aim), CAIRN_DECODE_OUT_OF_RANGE);
-    }
-}
-
 // The ticks share the commands out among them without a gap.
 static void check_shares(checker *c, const cairn_chunk_ticks *all) {
     uint32_t first = 0;
@@ -274,7 +254,7 @@ static void check_tick_order(checker *c, const cairn_chunk_ticks *all) {
         must(c, tick->tick != UINT64_MAX, CAIRN_DECODE_ORDER);
         for (uint32_t k = 1; k < tick->command_count; ++k) {
             const cairn_wire_command *command = &all->commands[tick->first_command + k];
-            must(c, commands_in_order(command - 1, command), CAIRN_DECODE_ORDER);
+            must(c, cairn_wire_commands_in_order(command - 1, command), CAIRN_DECODE_ORDER);
         }
     }
 }
@@ -283,7 +263,9 @@ static void check_ticks(checker *c, const cairn_chunk_ticks *all) {
     check_vector(c, all->ticks, all->tick_count, CAIRN_TICKS_PER_MESSAGE_MAX);
     const uint32_t command_count = check_vector(c, all->commands, all->command_count,
         CAIRN_TICKS_PER_MESSAGE_MAX * CAIRN_COMMANDS_PER_TICK_MAX);
-    check_commands(c, all->commands, command_count);
+    if (c->refusal == CAIRN_DECODE_OK) {
+        c->refusal = cairn_wire_commands_check(all->commands, command_count);
+    }
     check_shares(c, all);
     check_tick_order(c, all);
 }
