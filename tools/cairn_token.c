@@ -15,17 +15,20 @@
 
 #include "net/seal.h"
 #include "net/token.h"
+#include "net/user_data.h"
 
 static const char usage[] =
     "usage: cairn-token keygen [--out FILE]\n"
     "       cairn-token issue --key FILE|HEX --protocol-id N --client-id N --server ADDRESS\n"
     "                         [--server ADDRESS ...] --lifetime SECONDS --timeout SECONDS\n"
-    "                         [--user-data HEX] --out FILE\n"
+    "                         [--user-data HEX] [--operator] --out FILE\n"
     "       cairn-token info FILE\n"
     "       cairn-token --help | --version\n"
     "\n"
     "keygen  prints a new private key, 64 hexadecimal digits, for backend and servers\n"
     "issue   writes a connect token, which lets one client in once; give it to nobody else\n"
+    "        --operator: the client may steer rooms of servers that allow it; written over the\n"
+    "        first 16 bytes of the user data\n"
     "info    tells what a connect token says in the clear\n"
     "\n"
     "Numbers are decimal, or hexadecimal after 0x. An address is 127.0.0.1:40000 or [::1]:40000;\n"
@@ -173,6 +176,7 @@ typedef struct order {
     cairn_address servers[CAIRN_TOKEN_SERVERS_MAX];
     uint32_t server_count;
     uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE];
+    bool is_operator;
 } order;
 
 static int set_number(const char *name, const char *value, uint64_t *out, bool *has) {
@@ -242,6 +246,11 @@ static int set_option(order *o, const char *name, const char *value) {
 
 static int read_order(int argc, char **argv, order *o) {
     for (int i = 0; i < argc; i += 2) {
+        if (strcmp(argv[i], "--operator") == 0) {
+            o->is_operator = true;
+            i -= 1;
+            continue;
+        }
         if (i + 1 == argc) {
             return refuse("%s needs a value; see --help.", argv[i]);
         }
@@ -280,6 +289,9 @@ static int issue(int argc, char **argv) {
     uint8_t key[CAIRN_KEY_SIZE];
     if (!read_key(o.key, key)) {
         return refuse("--key: neither 64 hexadecimal digits nor a file that holds them.");
+    }
+    if (o.is_operator) {
+        cairn_user_data_write(o.user_data, CAIRN_USER_RIGHT_OPERATOR);
     }
     uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
     if (!fill_random(entropy, sizeof entropy)) {

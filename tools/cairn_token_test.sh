@@ -48,6 +48,10 @@ grep -qE '^expires in 4[0-9] s$' info.txt || fail "info lacks the rest of its li
     --server 127.0.0.1:40000 --lifetime 1 --timeout -1 --out b.bin
 "$program" info b.bin | grep -qxF 'time-out none' || fail "no time-out"
 
+"$program" issue --operator --key one.key --protocol-id 1 --client-id 1 --server 127.0.0.1:40000 \
+    --lifetime 1 --timeout 5 --out operator.bin
+[ "$(wc -c <operator.bin)" = 2048 ] || fail "an operator's token is 2048 bytes"
+
 # issue_but OPTION VALUE...: a good issue with these options behind it (the last one given holds).
 issue_but() {
     text=$1
