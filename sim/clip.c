@@ -50,6 +50,22 @@ void cairn_clip_polygon_cut(
     }
 }
 
+uint32_t cairn_clip_low(const cairn_clip_polygon *polygon, float margin, uint32_t feature,
+    uint32_t edge_bits, cairn_clip_point *low) {
+    uint32_t count = 0;
+    uint32_t entering = polygon->count > 0 ? polygon->points[polygon->count - 1].edge : 0;
+    for (uint32_t i = 0; i < polygon->count; ++i) {
+        const cairn_clip_point *point = &polygon->points[i];
+        if (point->height <= margin) {
+            low[count] = *point;
+            low[count].edge = feature | entering << edge_bits | point->edge;
+            ++count;
+        }
+        entering = point->edge;
+    }
+    return count;
+}
+
 // Scores within this factor of each other count as equal, and the earlier point stays.
 #define CLEARLY 1.05f
 // Depths within this fraction of the patch's size count as equal.

@@ -35,6 +35,12 @@ typedef struct cairn_cut {
 void cairn_clip_polygon_cut(
     const cairn_clip_polygon *from, const cairn_cut *cut, cairn_clip_polygon *to);
 
+// Copies the points at most `margin` above the plane to `low`; their `edge` becomes the whole of
+// their feature: `feature`, the edge that enters the point, and in the lowest `edge_bits` bits the
+// one that leaves it. Returns how many.
+uint32_t cairn_clip_low(const cairn_clip_polygon *polygon, float margin, uint32_t feature,
+    uint32_t edge_bits, cairn_clip_point *low);
+
 // Chooses at most CAIRN_MANIFOLD_POINTS_MAX of `count` points (at most CAIRN_CLIP_POINTS_MAX) that
 // span about the same patch: the deepest, the farthest from it, and the farthest to either side of
 // the line between. Each choice passes over a point only for a clearly better one, so that nearly

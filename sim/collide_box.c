@@ -376,24 +376,6 @@ static void incident_polygon(
     out->count = 4;
 }
 
-// Keeps the points low enough, their `edge` made the whole of their feature: the edge that enters a
-// point and the one that leaves it.
-static uint32_t keep_low(
-    const cairn_clip_polygon *polygon, float margin, uint32_t feature, cairn_clip_point *low) {
-    uint32_t count = 0;
-    uint32_t entering = polygon->count > 0 ? polygon->points[polygon->count - 1].edge : 0;
-    for (uint32_t i = 0; i < polygon->count; ++i) {
-        const cairn_clip_point *point = &polygon->points[i];
-        if (point->height <= margin) {
-            low[count] = *point;
-            low[count].edge = feature | entering << 4 | point->edge;
-            ++count;
-        }
-        entering = point->edge;
-    }
-    return count;
-}
-
 // Midway between the incident point and the reference plane, over or under the reference face: the
 // tolerance of the cut is for identity, not for leverage.
 static void add_on_reference(const box_pair *pair, const face_pair *faces, bool on_a,
@@ -423,7 +405,8 @@ static void collide_faces(const box_pair *pair, uint32_t axis, float margin, cai
         cut_to_reference(&faces, &shadows[0], &shadows[1], &whole, &spare);
     const uint32_t side = faces.sign < 0.0f ? 1u << 11 : 0u;
     cairn_clip_point low[CAIRN_CLIP_POINTS_MAX];
-    const uint32_t count = keep_low(cut, margin, axis << 12 | side | face.number << 8, low);
+    const uint32_t count =
+        cairn_clip_low(cut, margin, axis << 12 | side | face.number << 8, 4, low);
     uint32_t chosen[CAIRN_MANIFOLD_POINTS_MAX];
     const uint32_t chosen_count = cairn_patch_reduce(low, count, chosen);
     float normal[3] = {0.0f, 0.0f, 0.0f};

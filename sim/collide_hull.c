@@ -419,22 +419,6 @@ static const cairn_clip_polygon *cut_to_reference(
     return polygon;
 }
 
-static uint32_t keep_low(
-    const cairn_clip_polygon *polygon, float margin, uint32_t feature, cairn_clip_point *low) {
-    uint32_t count = 0;
-    uint32_t entering = polygon->count > 0 ? polygon->points[polygon->count - 1].edge : 0;
-    for (uint32_t i = 0; i < polygon->count; ++i) {
-        const cairn_clip_point *point = &polygon->points[i];
-        if (point->height <= margin) {
-            low[count] = *point;
-            low[count].edge = feature | entering << 6 | point->edge;
-            ++count;
-        }
-        entering = point->edge;
-    }
-    return count;
-}
-
 // In the frame of the reference polyhedron, normal out of it. Deep inside each other, two
 // polyhedra may have no part of the incident face over the reference face; the deepest vertex is
 // then the contact.
@@ -449,7 +433,7 @@ static void collide_faces(
     uint32_t chosen[CAIRN_MANIFOLD_POINTS_MAX];
     incident_polygon(&r, incident, &whole);
     const cairn_clip_polygon *cut = cut_to_reference(&r, &whole, &spare);
-    uint32_t count = keep_low(cut, margin, feature | face << 18 | incident << 12, low);
+    uint32_t count = cairn_clip_low(cut, margin, feature | face << 18 | incident << 12, 6, low);
     if (count == 0) {
         low[0] = in_plane(&r, point_of_other(&r, vertex), FEATURE_VERTEX | face << 6 | vertex);
         count = low[0].height <= margin ? 1 : 0;

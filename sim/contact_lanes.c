@@ -253,13 +253,9 @@ static void bounce(const cairn_solve *solve, uint32_t begin, uint32_t end) {
 
 // ---- from patches to groups
 
-typedef struct lanes4 {
-    lanes x, y, z, w;
-} lanes4;
-
 typedef struct pose_lanes {
     lanes3 position;
-    lanes4 rotation;
+    lanes_quat rotation;
 } pose_lanes;
 
 static pose_lanes load_pose(const cairn_motion *const *motions) {
@@ -314,8 +310,8 @@ static void load_patches(const cairn_solve *solve, const group *g, patch_lanes *
 }
 
 // What a body has turned since the patch was computed.
-static lanes_mat3 turn_since(lanes4 now, const patch_lanes *patch, uint32_t word) {
-    const lanes4 then = {patch_word(patch, word), patch_word(patch, word + 1),
+static lanes_mat3 turn_since(lanes_quat now, const patch_lanes *patch, uint32_t word) {
+    const lanes_quat then = {patch_word(patch, word), patch_word(patch, word + 1),
         patch_word(patch, word + 2), patch_word(patch, word + 3)};
     const lanes x = now.x * then.w - now.w * then.x - now.y * then.z + now.z * then.y;
     const lanes y = now.y * then.w - now.w * then.y - now.z * then.x + now.x * then.z;

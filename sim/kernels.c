@@ -16,9 +16,8 @@ DECLARE(lanes4)
 DECLARE(lanes8)
 DECLARE(lanes16)
 
-#ifdef CAIRN_KERNELS_X86
+#ifdef CAIRN_KERNELS_AVX2
 DECLARE(lanes8_avx2)
-DECLARE(lanes16_avx512)
 
 static bool has_avx2(void) {
     return __builtin_cpu_supports("avx2") != 0;
@@ -26,12 +25,6 @@ static bool has_avx2(void) {
 
 static cairn_kernel eight(void) {
     return has_avx2() ? KERNEL(lanes8_avx2, 8) : KERNEL(lanes8, 8);
-}
-
-static cairn_kernel sixteen(void) {
-    const bool able =
-        __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0;
-    return able ? KERNEL(lanes16_avx512, 16) : KERNEL(lanes16, 16);
 }
 
 // Eight even where there are sixteen: colours of a small world do not fill wider groups.
@@ -43,12 +36,22 @@ static cairn_kernel eight(void) {
     return KERNEL(lanes8, 8);
 }
 
-static cairn_kernel sixteen(void) {
-    return KERNEL(lanes16, 16);
-}
-
 static cairn_kernel best(void) {
     return KERNEL(lanes4, 4);
+}
+#endif
+
+#ifdef CAIRN_KERNELS_AVX512
+DECLARE(lanes16_avx512)
+
+static cairn_kernel sixteen(void) {
+    const bool able =
+        __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0;
+    return able ? KERNEL(lanes16_avx512, 16) : KERNEL(lanes16, 16);
+}
+#else
+static cairn_kernel sixteen(void) {
+    return KERNEL(lanes16, 16);
 }
 #endif
 

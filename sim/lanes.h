@@ -27,7 +27,7 @@ typedef float lanes __attribute__((vector_size(4 * CAIRN_LANES)));
 typedef int32_t lanes_mask __attribute__((vector_size(4 * CAIRN_LANES))); // 0 or -1 in each lane
 #endif
 
-// Row-wise access: a row is eight floats that lie together, ROW_FLOATS aligned.
+// Row-wise access: a row is eight floats that lie together.
 #define CAIRN_ROW_FLOATS 8
 
 #if CAIRN_LANES == 1
@@ -222,12 +222,9 @@ static inline void lanes_store_rows(
 }
 #endif
 
-// One lane, and back.
-static inline float lanes_get(const lanes *from, uint32_t lane) {
-    float values[CAIRN_LANES];
-    memcpy(values, from, sizeof values);
-    return values[lane];
-}
+typedef struct lanes_quat {
+    lanes x, y, z, w;
+} lanes_quat;
 
 // ---- lanes3: three lanes as a vector, and symmetric matrices
 

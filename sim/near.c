@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/body.h"
+#include "sim/carve.h"
 #include "sim/joined.h"
 #include "sim/kept.h"
 #include "sim/limits.h"
@@ -29,54 +30,44 @@
 // Stands for the body of all shapes that no impulse moves, so that no two of them pair.
 #define NOT_DYNAMIC UINT32_MAX
 
-typedef struct carver {
-    unsigned char *memory;
-    size_t at;
-} carver;
-
-static void *carve(carver *from, size_t count, size_t size) {
-    void *piece = from->memory == NULL ? NULL : from->memory + from->at;
-    from->at += (count * size + 31) / 32 * 32;
-    return piece;
-}
-
-static void carve_all(cairn_near *near, carver *from, const cairn_world_def *def) {
+static void carve_all(cairn_near *near, cairn_carver *from, const cairn_world_def *def) {
     const uint32_t shapes = def->shape_capacity;
     near->pair_capacity = cairn_scratch_pair_capacity(def);
     const size_t list = (size_t)near->pair_capacity + def->contact_capacity;
     for (int axis = 0; axis < 3; ++axis) {
         const size_t stride = cairn_broad_phase_stride(shapes);
-        near->roomy.lower[axis] = carve(from, stride, sizeof(float));
-        near->roomy.upper[axis] = carve(from, stride, sizeof(float));
+        near->roomy.lower[axis] = cairn_carve(from, stride, sizeof(float));
+        near->roomy.upper[axis] = cairn_carve(from, stride, sizeof(float));
     }
-    near->roomy.tags = carve(from, shapes, sizeof *near->roomy.tags);
-    near->places = carve(from, shapes, sizeof *near->places);
-    near->shifted = carve(from, shapes, sizeof *near->shifted);
-    near->moved = carve(from, shapes, sizeof *near->moved);
-    near->shifted_slots = carve(from, shapes, sizeof *near->shifted_slots);
-    near->moved_slots = carve(from, shapes, sizeof *near->moved_slots);
-    near->thinness = carve(from, shapes, sizeof *near->thinness);
-    near->turns = carve(from, def->body_capacity, sizeof *near->turns);
-    near->reaches = carve(from, def->body_capacity, sizeof *near->reaches);
-    near->bodies = carve(from, def->body_capacity, sizeof *near->bodies);
-    near->pairs = carve(from, list, sizeof *near->pairs);
-    near->found = carve(from, near->pair_capacity, sizeof *near->found);
-    near->spare = carve(from, list, sizeof *near->spare);
-    near->others = carve(from, shapes, sizeof *near->others);
-    near->joints = carve(from, def->joint_capacity, sizeof *near->joints);
-    near->joined = carve(from, def->joint_capacity, sizeof *near->joined);
-    near->broad_phase = carve(from, 1, cairn_broad_phase_scratch_size(shapes, near->pair_capacity));
+    near->roomy.tags = cairn_carve(from, shapes, sizeof *near->roomy.tags);
+    near->places = cairn_carve(from, shapes, sizeof *near->places);
+    near->shifted = cairn_carve(from, shapes, sizeof *near->shifted);
+    near->moved = cairn_carve(from, shapes, sizeof *near->moved);
+    near->shifted_slots = cairn_carve(from, shapes, sizeof *near->shifted_slots);
+    near->moved_slots = cairn_carve(from, shapes, sizeof *near->moved_slots);
+    near->thinness = cairn_carve(from, shapes, sizeof *near->thinness);
+    near->turns = cairn_carve(from, def->body_capacity, sizeof *near->turns);
+    near->reaches = cairn_carve(from, def->body_capacity, sizeof *near->reaches);
+    near->bodies = cairn_carve(from, def->body_capacity, sizeof *near->bodies);
+    near->pairs = cairn_carve(from, list, sizeof *near->pairs);
+    near->found = cairn_carve(from, near->pair_capacity, sizeof *near->found);
+    near->spare = cairn_carve(from, list, sizeof *near->spare);
+    near->others = cairn_carve(from, shapes, sizeof *near->others);
+    near->joints = cairn_carve(from, def->joint_capacity, sizeof *near->joints);
+    near->joined = cairn_carve(from, def->joint_capacity, sizeof *near->joined);
+    near->broad_phase =
+        cairn_carve(from, 1, cairn_broad_phase_scratch_size(shapes, near->pair_capacity));
 }
 
 bool cairn_near_create(cairn_near *near, const cairn_world_def *def) {
-    carver measure = {.memory = NULL};
+    cairn_carver measure = {.memory = NULL};
     carve_all(near, &measure, def);
     near->memory = malloc(measure.at);
     near->size = measure.at;
     if (near->memory == NULL) {
         return false;
     }
-    carver cut = {.memory = near->memory};
+    cairn_carver cut = {.memory = near->memory};
     carve_all(near, &cut, def);
     return true;
 }

@@ -192,28 +192,24 @@ static void shift(const cairn_solve *solve, uint32_t begin, uint32_t end) {
 
 // ---- back into the block
 
-typedef struct quat_lanes {
-    lanes x, y, z, w;
-} quat_lanes;
-
 // A turn by the rotation vector `turn`: its half angle's tangent, to the fifth order, times its
 // axis, beside 1; not of unit length.
-static quat_lanes quat_of_turn(lanes3 turn) {
+static lanes_quat quat_of_turn(lanes3 turn) {
     const lanes square = lanes3_dot(turn, turn);
     const lanes factor =
         lanes_all(0.5f) + square * (lanes_all(1.0f / 24.0f) + square * lanes_all(1.0f / 240.0f));
-    return (quat_lanes){turn.x * factor, turn.y * factor, turn.z * factor, lanes_all(1.0f)};
+    return (lanes_quat){turn.x * factor, turn.y * factor, turn.z * factor, lanes_all(1.0f)};
 }
 
 // a b, made unit.
-static quat_lanes turned(quat_lanes a, quat_lanes b) {
-    const quat_lanes q = {a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+static lanes_quat turned(lanes_quat a, lanes_quat b) {
+    const lanes_quat q = {a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
         a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
         a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
         a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
     const lanes inverse =
         lanes_all(1.0f) / lanes_sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-    return (quat_lanes){q.x * inverse, q.y * inverse, q.z * inverse, q.w * inverse};
+    return (lanes_quat){q.x * inverse, q.y * inverse, q.z * inverse, q.w * inverse};
 }
 
 // +0 for -0: what is stored in state.
@@ -235,9 +231,9 @@ static finish_lanes finish_of(
     const lanes3 w = clean3(lanes3_of(speeds[4], speeds[5], speeds[6]));
     const lanes3 before = lanes3_of(motion->first[3], motion->first[4], motion->first[5]);
     const lanes3 position = clean3(lanes3_add(before, lanes3_of(gone[0], gone[1], gone[2])));
-    const quat_lanes then = {
+    const lanes_quat then = {
         motion->first[6], motion->first[7], motion->second[0], motion->second[1]};
-    const quat_lanes q = turned(quat_of_turn(lanes3_of(gone[4], gone[5], gone[6])), then);
+    const lanes_quat q = turned(quat_of_turn(lanes3_of(gone[4], gone[5], gone[6])), then);
     const lanes_mat3 axes = lanes_mat3_of_quat(q.x, q.y, q.z, q.w);
     const lanes3 centre = lanes3_of(centres[5], centres[6], centres[7]);
     const lanes3 origin = clean3(lanes3_sub(position, lanes_mat3_apply(axes, centre)));

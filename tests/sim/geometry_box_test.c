@@ -20,18 +20,6 @@ static cairn_manifold collide(const cairn_geometry *a, cairn_pose pose_a, const 
     return manifold;
 }
 
-static bool same_features(const cairn_manifold *a, const cairn_manifold *b) {
-    bool same = a->point_count == b->point_count;
-    for (uint32_t i = 0; same && i < a->point_count; ++i) {
-        bool found = false;
-        for (uint32_t k = 0; k < b->point_count; ++k) {
-            found = found || a->points[i].feature == b->points[k].feature;
-        }
-        same = found;
-    }
-    return same;
-}
-
 static cairn_pose swaying(cairn_random *random, cairn_vec3 position, float distance, float angle) {
     const cairn_vec3 off = random_vec3(random, distance);
     const cairn_quat turn = quat_of_small_angle(random_vec3(random, angle));

@@ -26,18 +26,6 @@ static float deepest(const cairn_manifold *manifold) {
     return least;
 }
 
-static bool same_features(const cairn_manifold *a, const cairn_manifold *b) {
-    bool same = a->point_count == b->point_count;
-    for (uint32_t i = 0; same && i < a->point_count; ++i) {
-        bool found = false;
-        for (uint32_t k = 0; k < b->point_count; ++k) {
-            found = found || a->points[i].feature == b->points[k].feature;
-        }
-        same = found;
-    }
-    return same;
-}
-
 // ---- a box is also a hull
 
 // Which four of a patch of more are kept depends on where its polygon begins, and depths within a

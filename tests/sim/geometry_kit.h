@@ -123,3 +123,16 @@ static inline bool contains(
         return p.y <= skin;
     }
 }
+
+// Whether both are made of the same contacts, in whatever order.
+static inline bool same_features(const cairn_manifold *a, const cairn_manifold *b) {
+    bool same = a->point_count == b->point_count;
+    for (uint32_t i = 0; same && i < a->point_count; ++i) {
+        bool found = false;
+        for (uint32_t k = 0; k < b->point_count; ++k) {
+            found = found || a->points[i].feature == b->points[k].feature;
+        }
+        same = found;
+    }
+    return same;
+}
