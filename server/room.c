@@ -55,6 +55,10 @@ static cairn_status create_memory(const cairn_room_config *config, cairn_room *r
             cairn_history_create(CAIRN_ROOM_HISTORY_TICKS, 3 * config->players_max, &room->history);
     }
     if (status == CAIRN_OK) {
+        status = cairn_past_create(
+            CAIRN_ROOM_PAST_SECONDS * room->tick_rate_hz, CAIRN_ROOM_PAST_BYTES_MAX, &room->past);
+    }
+    if (status == CAIRN_OK) {
         status = cairn_baselines_create(
             baseline_count(room, def->body_capacity), def->body_capacity, &room->baselines);
     }
@@ -131,6 +135,7 @@ void cairn_room_destroy(cairn_room *room) {
     cairn_recorder_destroy(room->recorder);
     cairn_transfer_destroy(&room->transfer);
     cairn_baselines_destroy(room->baselines);
+    cairn_past_destroy(room->past);
     cairn_history_destroy(room->history);
     cairn_inbox_destroy(room->inbox);
     free(room->shapes);
@@ -181,6 +186,7 @@ void cairn_room_step(cairn_room *room) {
     cairn_world_step(room->world, commands, count);
     room->hash = cairn_world_hash_read(room->world);
     cairn_history_add(room->history, tick, commands, count, room->hash.full);
+    cairn_past_save(room->past, room->world);
     refresh_shapes(room);
 }
 

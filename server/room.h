@@ -18,6 +18,7 @@
 #include "server/history.h"
 #include "server/inbox.h"
 #include "server/pacing.h"
+#include "server/past.h"
 #include "server/server.h"
 #include "server/session.h"
 #include "server/statistics.h"
@@ -26,6 +27,9 @@
 
 // Ticks of history: 17 seconds at 60 Hz, 4 at 240.
 #define CAIRN_ROOM_HISTORY_TICKS 1024
+// Of the states of these, the last two seconds may be kept, in at most this many bytes.
+#define CAIRN_ROOM_PAST_SECONDS 2
+#define CAIRN_ROOM_PAST_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
 typedef struct cairn_room_config {
     const cairn_scene *scene; // not kept
@@ -51,6 +55,7 @@ typedef struct cairn_room {
     cairn_world *world;
     cairn_inbox *inbox;
     cairn_history *history;
+    cairn_past *past; // states of the last ticks; none unless somebody wants them
     cairn_baselines *baselines;
     cairn_transfer transfer;
     cairn_world_hash hash; // after the last step
@@ -78,7 +83,7 @@ void cairn_room_destroy(cairn_room *room);
 bool cairn_room_add_member(cairn_room *room, cairn_session *session);
 void cairn_room_remove_member(cairn_room *room, cairn_session *session);
 
-// One tick: commands from the inbox, step, hash, history.
+// One tick: commands from the inbox, step, hash, history, past.
 void cairn_room_step(cairn_room *room);
 // Whether a snapshot is due in the ticks (from, to]; snapshots are spread evenly over ticks.
 bool cairn_room_snapshot_due(const cairn_room *room, uint64_t from, uint64_t to);
