@@ -287,7 +287,7 @@ static void finish(storm *s) {
 storm_report storm_run(uint64_t seed, const storm_options *options) {
     storm *s = calloc(1, sizeof *s);
     CAIRN_ASSERT(s != NULL);
-    s->past = cairn_past_create(STORM_BODY_CAPACITY);
+    s->past = cairn_witness_create(STORM_BODY_CAPACITY);
     CAIRN_ASSERT(s->past != NULL);
     s->options = options;
     draw(s, seed);
@@ -295,7 +295,7 @@ storm_report storm_run(uint64_t seed, const storm_options *options) {
     finish(s);
     const storm_report report = s->report;
     cairn_system_stop(&s->system);
-    cairn_past_destroy(s->past);
+    cairn_witness_destroy(s->past);
     free(s);
     return report;
 }

@@ -26,7 +26,7 @@ void storm_find(storm *s, const char *format, ...) {
 }
 
 void storm_forget(storm *s) {
-    cairn_past_forget(s->past);
+    cairn_witness_forget(s->past);
     s->server_tick = UINT64_MAX;
     for (uint32_t i = 0; i < STORM_CLIENTS_MAX; i++) {
         s->clients[i].world_tick = UINT64_MAX;
@@ -43,8 +43,8 @@ void storm_note_server(void *user) {
     }
     s->report.ticks += s->server_tick == UINT64_MAX ? 0 : tick - s->server_tick;
     s->server_tick = tick;
-    cairn_past_note(s->past, world);
-    const cairn_past_tick *past = cairn_past_find(s->past, tick);
+    cairn_witness_note(s->past, world);
+    const cairn_witness_tick *past = cairn_witness_find(s->past, tick);
     const cairn_hash128 parts[2] = {s->report.digest, past->root};
     s->report.digest = cairn_hash_list(tick, parts, 2);
 }
@@ -66,7 +66,7 @@ static void check_world(storm *s, uint32_t i) {
         return;
     }
     const uint64_t tick = cairn_world_tick(world);
-    const cairn_past_tick *past = cairn_past_find(s->past, tick);
+    const cairn_witness_tick *past = cairn_witness_find(s->past, tick);
     s->clients[i].world_tick = tick;
     if (past == NULL) {
         return; // a world of before the server's restart, or of a tick inside one advance
@@ -87,7 +87,7 @@ static void check_snapshot(storm *s, uint32_t i) {
     if (newest == NULL || newest->tick == s->clients[i].snapshot_tick) {
         return;
     }
-    const cairn_past_tick *past = cairn_past_find(s->past, newest->tick);
+    const cairn_witness_tick *past = cairn_witness_find(s->past, newest->tick);
     s->clients[i].snapshot_tick = newest->tick;
     if (past == NULL) {
         return;
@@ -99,7 +99,7 @@ static void check_snapshot(storm *s, uint32_t i) {
         word ^= 1;
         memcpy(&newest->bodies[0].position.y, &word, sizeof word);
     }
-    if (!cairn_past_bodies_equal(past, newest->bodies, newest->body_count)) {
+    if (!cairn_witness_bodies_equal(past, newest->bodies, newest->body_count)) {
         storm_find(s, "client %" PRIu32 ": snapshot of tick %" PRIu64 " is not the server's", i,
             newest->tick);
     }

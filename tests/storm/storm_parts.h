@@ -7,9 +7,9 @@
 #include "sim/sim.h"
 #include "tests/storm/scene.h"
 #include "tests/storm/storm.h"
-#include "tests/virtual/past.h"
 #include "tests/virtual/stranger.h"
 #include "tests/virtual/system.h"
+#include "tests/virtual/witness.h"
 
 #define STORM_CLIENTS_MAX 6
 typedef struct storm_client {
@@ -35,7 +35,7 @@ typedef struct storm {
     uint32_t trouble_permille;  // that something happens in a step
     uint32_t places;
     storm_client clients[STORM_CLIENTS_MAX];
-    cairn_past *past;
+    cairn_witness *past;
     uint64_t server_tick; // newest noted
     bool calm;            // the last seconds: the network is whole and everybody must catch up
 } storm;

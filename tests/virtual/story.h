@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tests/virtual/past.h"
 #include "tests/virtual/system.h"
+#include "tests/virtual/witness.h"
 
 enum { ALICE = 0, BOB = 1, CAROL = 2, DAVE = 3 };
 enum { STORY_EVERYBODY = 4 };
@@ -27,7 +27,7 @@ typedef struct story_options {
 typedef struct cairn_story {
     story_options options;
     cairn_system system;
-    cairn_past *past;
+    cairn_witness *past;
     uint64_t noted_tick;
 } cairn_story;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tests/virtual/past.h"
+#include "tests/virtual/witness.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,26 +7,26 @@
 #include "base/assert.h"
 #include "bridge/wire.h"
 
-cairn_past *cairn_past_create(uint32_t body_capacity) {
-    cairn_past *past = calloc(1, sizeof *past);
+cairn_witness *cairn_witness_create(uint32_t body_capacity) {
+    cairn_witness *past = calloc(1, sizeof *past);
     if (past == NULL) {
         return NULL;
     }
     past->body_capacity = body_capacity;
-    past->bodies = malloc((size_t)CAIRN_PAST_TICKS * body_capacity * sizeof *past->bodies);
+    past->bodies = malloc((size_t)CAIRN_WITNESS_TICKS * body_capacity * sizeof *past->bodies);
     past->scratch = malloc(body_capacity * sizeof *past->scratch);
     if (past->bodies == NULL || past->scratch == NULL) {
-        cairn_past_destroy(past);
+        cairn_witness_destroy(past);
         return NULL;
     }
-    for (uint32_t i = 0; i < CAIRN_PAST_TICKS; i++) {
+    for (uint32_t i = 0; i < CAIRN_WITNESS_TICKS; i++) {
         past->ticks[i].bodies = past->bodies + (size_t)i * body_capacity;
     }
-    cairn_past_forget(past);
+    cairn_witness_forget(past);
     return past;
 }
 
-void cairn_past_destroy(cairn_past *past) {
+void cairn_witness_destroy(cairn_witness *past) {
     if (past != NULL) {
         free(past->bodies);
         free(past->scratch);
@@ -34,28 +34,28 @@ void cairn_past_destroy(cairn_past *past) {
     }
 }
 
-void cairn_past_forget(cairn_past *past) {
-    for (uint32_t i = 0; i < CAIRN_PAST_TICKS; i++) {
+void cairn_witness_forget(cairn_witness *past) {
+    for (uint32_t i = 0; i < CAIRN_WITNESS_TICKS; i++) {
         past->ticks[i].tick = UINT64_MAX;
     }
 }
 
-void cairn_past_note(cairn_past *past, const cairn_world *world) {
+void cairn_witness_note(cairn_witness *past, const cairn_world *world) {
     const uint64_t tick = cairn_world_tick(world);
-    cairn_past_tick *t = &past->ticks[tick % CAIRN_PAST_TICKS];
+    cairn_witness_tick *t = &past->ticks[tick % CAIRN_WITNESS_TICKS];
     t->tick = tick;
     t->root = cairn_world_hash_read(world).full;
     t->body_count = cairn_world_wire_bodies(world, past->scratch, t->bodies, past->body_capacity);
     CAIRN_ASSERT(t->body_count <= past->body_capacity);
 }
 
-const cairn_past_tick *cairn_past_find(const cairn_past *past, uint64_t tick) {
-    const cairn_past_tick *t = &past->ticks[tick % CAIRN_PAST_TICKS];
+const cairn_witness_tick *cairn_witness_find(const cairn_witness *past, uint64_t tick) {
+    const cairn_witness_tick *t = &past->ticks[tick % CAIRN_WITNESS_TICKS];
     return t->tick == tick ? t : NULL;
 }
 
-bool cairn_past_bodies_equal(
-    const cairn_past_tick *tick, const cairn_wire_body *bodies, uint32_t body_count) {
+bool cairn_witness_bodies_equal(
+    const cairn_witness_tick *tick, const cairn_wire_body *bodies, uint32_t body_count) {
     return body_count == tick->body_count &&
            memcmp(bodies, tick->bodies, body_count * sizeof *bodies) == 0;
 }
