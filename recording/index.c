@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "recording/index.h"
+
+#include <stdlib.h>
+
+#include "recording/walk.h"
+
+static bool add(cairn_recording_index *index, const cairn_recording_piece *piece) {
+    if (index->count == index->capacity) {
+        uint32_t wider = index->capacity == 0 ? 256 : 2 * index->capacity;
+        void *entries = realloc(index->entries, wider * sizeof *index->entries);
+        if (entries == NULL) {
+            return false;
+        }
+        index->entries = entries;
+        index->capacity = wider;
+    }
+    index->entries[index->count++] = (cairn_recording_entry){.kind = piece->kind,
+        .tick_count = piece->tick_count,
+        .tick = piece->tick,
+        .offset = piece->offset};
+    return true;
+}
+
+static bool index_heads(
+    const cairn_recording_reader *start, cairn_recording_index *out) {
+    cairn_recording_reader reader = *start;
+    cairn_recording_piece piece;
+    bool good = true;
+    while (good && cairn_recording_skip(&reader, &piece)) {
+        good = add(out, &piece);
+    }
+    out->end = reader.end;
+    return good;
+}
+
+static bool index_payloads(const uint8_t *bytes, size_t size, cairn_recording_index *out) {
+    cairn_replay_walk walk = cairn_replay_walk_of(bytes, size);
+    bool good = true;
+    while (good && cairn_replay_next(&walk)) {
+        cairn_recording_piece piece =
+            cairn_recording_piece_of(&walk.chunk, walk.payload, walk.payload_size);
+        piece.offset = walk.piece.offset;
+        good = add(out, &piece);
+    }
+    out->end = walk.reader.end;
+    cairn_replay_walk_end(&walk);
+    return good;
+}
+
+cairn_status cairn_recording_index_of(
+    const uint8_t *bytes, size_t size, cairn_recording_index *out) {
+    *out = (cairn_recording_index){.end = CAIRN_RECORDING_GOES_ON};
+    const cairn_recording_reader reader = cairn_recording_reader_of(bytes, size);
+    bool good =
+        reader.version == 1 ? index_payloads(bytes, size, out) : index_heads(&reader, out);
+    if (!good) {
+        cairn_recording_index_end(out);
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    return CAIRN_OK;
+}
+
+void cairn_recording_index_end(cairn_recording_index *index) {
+    free(index->entries);
+    *index = (cairn_recording_index){.end = CAIRN_RECORDING_GOES_ON};
+}
+
+bool cairn_recording_is_state(cairn_chunk_kind kind) {
+    return kind == CAIRN_CHUNK_START || kind == CAIRN_CHUNK_KEYFRAME;
+}
+
+// The tick of the world behind an entry.
+static uint64_t tick_behind(const cairn_recording_entry *entry) {
+    return entry->tick + entry->tick_count;
+}
+
+const cairn_recording_entry *cairn_recording_index_find(
+    const cairn_recording_index *index, uint64_t tick) {
+    const cairn_recording_entry *candidate = NULL;
+    const cairn_recording_entry *found = NULL;
+    for (uint32_t i = 0; i < index->count; ++i) {
+        const cairn_recording_entry *entry = &index->entries[i];
+        if (cairn_recording_is_state(entry->kind)) {
+            candidate = entry->tick <= tick ? entry : NULL;
+        }
+        bool reached = cairn_recording_is_state(entry->kind) || entry->kind == CAIRN_CHUNK_TICKS;
+        if (reached && candidate != NULL && tick_behind(entry) >= tick && entry->tick <= tick) {
+            found = candidate;
+        }
+    }
+    return found;
+}
+
+bool cairn_recording_index_range(
+    const cairn_recording_index *index, uint64_t *first, uint64_t *last) {
+    if (index->count == 0) {
+        return false;
+    }
+    *first = UINT64_MAX;
+    *last = 0;
+    for (uint32_t i = 0; i < index->count; ++i) {
+        const cairn_recording_entry *entry = &index->entries[i];
+        if (cairn_recording_is_state(entry->kind)) {
+            *first = entry->tick < *first ? entry->tick : *first;
+        }
+        if (cairn_recording_is_state(entry->kind) || entry->kind == CAIRN_CHUNK_TICKS) {
+            *last = tick_behind(entry) > *last ? tick_behind(entry) : *last;
+        }
+    }
+    return true;
+}

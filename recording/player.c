@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "recording/player.h"
+
+#include <stdio.h>
+
+static bool take_world(cairn_player *player, cairn_world *world) {
+    cairn_world_destroy(player->world);
+    player->world = world;
+    if (world != NULL && player->parallel != NULL) {
+        return cairn_world_set_parallel(world, player->parallel) == CAIRN_OK;
+    }
+    return world != NULL;
+}
+
+// The first chunk, which tells the rules; a state elsewhere replaces its world.
+static bool read_start(cairn_player *player) {
+    if (!cairn_replay_next(&player->walk)) {
+        cairn_replay_end_text(&player->walk, player->words);
+        player->refusal = CAIRN_REPLAY_STATE;
+        return false;
+    }
+    const cairn_chunk_start *start = &player->walk.chunk.start;
+    cairn_world *world = cairn_replay_world(start, &player->refusal, player->words);
+    player->rules = world == NULL ? NULL : cairn_world_settings(world)->rules;
+    return take_world(player, world);
+}
+
+bool cairn_player_open(
+    cairn_player *player, const uint8_t *bytes, size_t size, const cairn_parallel *parallel) {
+    *player =
+        (cairn_player){.walk = cairn_replay_walk_of(bytes, size), .parallel = parallel};
+    return read_start(player);
+}
+
+void cairn_player_close(cairn_player *player) {
+    cairn_replay_walk_end(&player->walk);
+    cairn_world_destroy(player->world);
+    player->world = NULL;
+}
+
+static bool take_state(cairn_player *player, const cairn_chunk_keyframe *state) {
+    cairn_world *world = cairn_replay_keyframe_world(state, player->rules, player->words);
+    player->refusal = world == NULL ? CAIRN_REPLAY_STATE : CAIRN_REPLAY_OK;
+    return take_world(player, world);
+}
+
+bool cairn_player_go(cairn_player *player, const cairn_recording_entry *state) {
+    player->next = 0;
+    player->tick = NULL;
+    player->walk.sound = true;
+    cairn_recording_jump(&player->walk.reader, state->offset);
+    if (state->kind == CAIRN_CHUNK_START) {
+        return read_start(player);
+    }
+    if (!cairn_replay_next(&player->walk)) {
+        cairn_replay_end_text(&player->walk, player->words);
+        player->refusal = CAIRN_REPLAY_STATE;
+        return false;
+    }
+    return take_state(player, &player->walk.chunk.keyframe);
+}
+
+static cairn_player_event refuse(cairn_player *player, const char *what, uint64_t tick) {
+    snprintf(player->words, sizeof player->words, "%s %llu stands where tick %llu should", what,
+        (unsigned long long)tick, (unsigned long long)cairn_world_tick(player->world));
+    player->walk.sound = false;
+    player->refusal = CAIRN_REPLAY_STATE;
+    return CAIRN_PLAYER_REFUSED;
+}
+
+static cairn_player_event take_tick(cairn_player *player) {
+    const cairn_chunk_ticks *ticks = &player->walk.chunk.ticks;
+    const cairn_wire_tick *tick = &ticks->ticks[player->next];
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    uint32_t count = 0;
+    if (tick->tick != cairn_world_tick(player->world)) {
+        return refuse(player, "tick", tick->tick);
+    }
+    if (!cairn_replay_commands(ticks, tick, commands, &count)) {
+        snprintf(player->words, sizeof player->words,
+            "tick %llu holds a command that no world takes", (unsigned long long)tick->tick);
+        player->walk.sound = false;
+        player->refusal = CAIRN_REPLAY_STATE;
+        return CAIRN_PLAYER_REFUSED;
+    }
+    cairn_world_step(player->world, commands, count);
+    player->tick = tick;
+    player->next++;
+    return CAIRN_PLAYER_TICK;
+}
+
+// What a chunk that holds no ticks means to the world. END: nothing, read on.
+static cairn_player_event take_chunk(cairn_player *player) {
+    const cairn_chunk *chunk = &player->walk.chunk;
+    const uint64_t now = cairn_world_tick(player->world);
+    if (chunk->kind == CAIRN_CHUNK_KEYFRAME) {
+        return chunk->keyframe.tick == now ? CAIRN_PLAYER_KEYFRAME
+                                           : refuse(player, "a keyframe of tick", chunk->keyframe.tick);
+    }
+    if (chunk->kind == CAIRN_CHUNK_END && chunk->end.tick != now) {
+        return refuse(player, "an end at tick", chunk->end.tick);
+    }
+    return CAIRN_PLAYER_END;
+}
+
+cairn_player_event cairn_player_next(cairn_player *player) {
+    if (player->world == NULL || player->refusal != CAIRN_REPLAY_OK) {
+        return CAIRN_PLAYER_REFUSED;
+    }
+    const cairn_chunk *chunk = &player->walk.chunk;
+    while (chunk->kind != CAIRN_CHUNK_TICKS || player->next >= chunk->ticks.tick_count) {
+        player->next = 0;
+        if (!cairn_replay_next(&player->walk)) {
+            return CAIRN_PLAYER_END;
+        }
+        cairn_player_event event = take_chunk(player);
+        if (event != CAIRN_PLAYER_END) {
+            return event;
+        }
+    }
+    return take_tick(player);
+}
+
+const cairn_wire_command *cairn_player_commands(const cairn_player *player) {
+    return player->walk.chunk.ticks.commands + player->tick->first_command;
+}
+
+static bool step_to(cairn_player *player, uint64_t tick) {
+    while (cairn_world_tick(player->world) < tick) {
+        cairn_player_event event = cairn_player_next(player);
+        if (event == CAIRN_PLAYER_END || event == CAIRN_PLAYER_REPLACED) {
+            cairn_replay_end_text(&player->walk, player->words);
+            return false;
+        }
+        if (event == CAIRN_PLAYER_REFUSED) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool cairn_player_seek(
+    cairn_player *player, const cairn_recording_index *index, uint64_t tick) {
+    const cairn_recording_entry *state = cairn_recording_index_find(index, tick);
+    if (state != NULL) {
+        return cairn_player_go(player, state) && step_to(player, tick);
+    }
+    uint64_t first = 0, last = 0;
+    if (!cairn_recording_index_range(index, &first, &last)) {
+        snprintf(player->words, sizeof player->words, "it holds no state");
+    } else {
+        snprintf(player->words, sizeof player->words,
+            "it holds no tick %llu: its ticks are %llu to %llu", (unsigned long long)tick,
+            (unsigned long long)first, (unsigned long long)last);
+    }
+    return false;
+}
