@@ -52,6 +52,8 @@ static uint64_t tick_of(const cairn_chunk *chunk) {
         return chunk->end.tick;
     case CAIRN_CHUNK_KEYFRAME:
         return chunk->keyframe.tick;
+    case CAIRN_CHUNK_REPLACE:
+        return chunk->replace.tick;
     case CAIRN_CHUNK_NONE:
     case CAIRN_CHUNK_KIND_COUNT:
         break;

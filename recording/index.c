@@ -22,8 +22,7 @@ static bool add(cairn_recording_index *index, const cairn_recording_piece *piece
     return true;
 }
 
-static bool index_heads(
-    const cairn_recording_reader *start, cairn_recording_index *out) {
+static bool index_heads(const cairn_recording_reader *start, cairn_recording_index *out) {
     cairn_recording_reader reader = *start;
     cairn_recording_piece piece;
     bool good = true;
@@ -52,8 +51,7 @@ cairn_status cairn_recording_index_of(
     const uint8_t *bytes, size_t size, cairn_recording_index *out) {
     *out = (cairn_recording_index){.end = CAIRN_RECORDING_GOES_ON};
     const cairn_recording_reader reader = cairn_recording_reader_of(bytes, size);
-    bool good =
-        reader.version == 1 ? index_payloads(bytes, size, out) : index_heads(&reader, out);
+    bool good = reader.version == 1 ? index_payloads(bytes, size, out) : index_heads(&reader, out);
     if (!good) {
         cairn_recording_index_end(out);
         return CAIRN_OUT_OF_MEMORY;
@@ -67,7 +65,7 @@ void cairn_recording_index_end(cairn_recording_index *index) {
 }
 
 bool cairn_recording_is_state(cairn_chunk_kind kind) {
-    return kind == CAIRN_CHUNK_START || kind == CAIRN_CHUNK_KEYFRAME;
+    return kind == CAIRN_CHUNK_START || kind == CAIRN_CHUNK_KEYFRAME || kind == CAIRN_CHUNK_REPLACE;
 }
 
 // The tick of the world behind an entry.

@@ -22,7 +22,8 @@ typedef struct cairn_recording_index {
     cairn_recording_entry *entries; // owned, in order of the file
     uint32_t count;
     uint32_t capacity;
-    cairn_recording_end end; // why it stops there; GOES_ON: a chunk of version 1 that cannot be read
+    cairn_recording_end
+        end; // why it stops there; GOES_ON: a chunk of version 1 that cannot be read
 } cairn_recording_index;
 
 // `bytes` start on 8 bytes. CAIRN_OUT_OF_MEMORY; damage is no failure, the index ends before it.

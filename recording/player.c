@@ -27,8 +27,7 @@ static bool read_start(cairn_player *player) {
 
 bool cairn_player_open(
     cairn_player *player, const uint8_t *bytes, size_t size, const cairn_parallel *parallel) {
-    *player =
-        (cairn_player){.walk = cairn_replay_walk_of(bytes, size), .parallel = parallel};
+    *player = (cairn_player){.walk = cairn_replay_walk_of(bytes, size), .parallel = parallel};
     return read_start(player);
 }
 
@@ -38,8 +37,16 @@ void cairn_player_close(cairn_player *player) {
     player->world = NULL;
 }
 
-static bool take_state(cairn_player *player, const cairn_chunk_keyframe *state) {
-    cairn_world *world = cairn_replay_keyframe_world(state, player->rules, player->words);
+// Of a keyframe or a replacement, which say the same of their worlds.
+static bool take_state(cairn_player *player) {
+    const cairn_chunk *chunk = &player->walk.chunk;
+    cairn_chunk_keyframe state = chunk->keyframe;
+    if (chunk->kind == CAIRN_CHUNK_REPLACE) {
+        state = (cairn_chunk_keyframe){.tick = chunk->replace.tick,
+            .state = chunk->replace.state,
+            .state_size = chunk->replace.state_size};
+    }
+    cairn_world *world = cairn_replay_keyframe_world(&state, player->rules, player->words);
     player->refusal = world == NULL ? CAIRN_REPLAY_STATE : CAIRN_REPLAY_OK;
     return take_world(player, world);
 }
@@ -57,7 +64,7 @@ bool cairn_player_go(cairn_player *player, const cairn_recording_entry *state) {
         player->refusal = CAIRN_REPLAY_STATE;
         return false;
     }
-    return take_state(player, &player->walk.chunk.keyframe);
+    return take_state(player);
 }
 
 static cairn_player_event refuse(cairn_player *player, const char *what, uint64_t tick) {
@@ -94,8 +101,12 @@ static cairn_player_event take_chunk(cairn_player *player) {
     const cairn_chunk *chunk = &player->walk.chunk;
     const uint64_t now = cairn_world_tick(player->world);
     if (chunk->kind == CAIRN_CHUNK_KEYFRAME) {
-        return chunk->keyframe.tick == now ? CAIRN_PLAYER_KEYFRAME
-                                           : refuse(player, "a keyframe of tick", chunk->keyframe.tick);
+        return chunk->keyframe.tick == now
+                   ? CAIRN_PLAYER_KEYFRAME
+                   : refuse(player, "a keyframe of tick", chunk->keyframe.tick);
+    }
+    if (chunk->kind == CAIRN_CHUNK_REPLACE) {
+        return take_state(player) ? CAIRN_PLAYER_REPLACED : CAIRN_PLAYER_REFUSED;
     }
     if (chunk->kind == CAIRN_CHUNK_END && chunk->end.tick != now) {
         return refuse(player, "an end at tick", chunk->end.tick);
@@ -139,8 +150,7 @@ static bool step_to(cairn_player *player, uint64_t tick) {
     return true;
 }
 
-bool cairn_player_seek(
-    cairn_player *player, const cairn_recording_index *index, uint64_t tick) {
+bool cairn_player_seek(cairn_player *player, const cairn_recording_index *index, uint64_t tick) {
     const cairn_recording_entry *state = cairn_recording_index_find(index, tick);
     if (state != NULL) {
         return cairn_player_go(player, state) && step_to(player, tick);

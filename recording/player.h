@@ -42,8 +42,7 @@ void cairn_player_close(cairn_player *player);
 // Goes on from a state of the same file. False as for open.
 bool cairn_player_go(cairn_player *player, const cairn_recording_entry *state);
 // From the nearest state to the world of `tick`, by stepping. False: `words` say why.
-bool cairn_player_seek(
-    cairn_player *player, const cairn_recording_index *index, uint64_t tick);
+bool cairn_player_seek(cairn_player *player, const cairn_recording_index *index, uint64_t tick);
 
 // Takes the next tick or state. After END and REFUSED it answers the same again.
 cairn_player_event cairn_player_next(cairn_player *player);

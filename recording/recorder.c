@@ -2,13 +2,20 @@
 #include "recording/recorder.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "bridge/wire.h"
+#include "net/seal.h"
 #include "recording/chain.h"
 #include "recording/file.h"
 #include "recording/pack.h"
 #include "schema/codec.h"
+
+// cairn_recorder_keyframe_due.
+#define STATE_S_MIN 10
+#define STATE_S_MAX 60
+#define STATE_BYTES_PER_S (64 * 1024)
 
 struct cairn_recorder {
     cairn_recorder_config config;
@@ -21,8 +28,13 @@ struct cairn_recorder {
     uint32_t tick_count;
     cairn_wire_command *commands; // of these ticks
     uint32_t command_count;
-    uint64_t first_tick;
-    uint64_t next_tick; // to be told
+    cairn_chain chain;
+    uint64_t next_tick;   // to be told
+    uint64_t ticks_told;  // in all
+    uint64_t state_tick;  // of the newest state written
+    uint64_t state_bytes; // and what it came to in the file
+    uint32_t tick_rate_hz;
+    uint8_t seed[CAIRN_SIGN_SEED_SIZE];
     uint64_t bytes;
     bool open;   // between start and end
     bool failed; // the writer answered false; nothing is written after that
@@ -40,6 +52,9 @@ cairn_status cairn_recorder_create(const cairn_recorder_config *config, cairn_re
         most * sizeof *recorder->commands + config->ticks_per_chunk * sizeof *recorder->ticks;
     size_t largest = config->state_size_max > ticks_size ? config->state_size_max : ticks_size;
     recorder->config = *config;
+    if (config->signing_seed != NULL) {
+        memcpy(recorder->seed, config->signing_seed, sizeof recorder->seed);
+    }
     recorder->encoder = cairn_encoder_create(largest + 4096);
     recorder->packer = cairn_packer_create();
     recorder->packed_size_max = largest + 4096;
@@ -60,6 +75,7 @@ void cairn_recorder_destroy(cairn_recorder *recorder) {
     if (recorder != NULL) {
         cairn_encoder_destroy(recorder->encoder);
         cairn_packer_destroy(recorder->packer);
+        cairn_seal_wipe(recorder->seed, sizeof recorder->seed);
         free(recorder->packed);
         free(recorder->commands);
         free(recorder->ticks);
@@ -100,11 +116,27 @@ static cairn_recording_piece packed_piece(cairn_recorder *recorder, cairn_record
     return piece;
 }
 
+// What the chain says of a chunk; a keyframe is what its ticks lead to and needs no word.
+static void chain_chunk(
+    cairn_recorder *recorder, const cairn_chunk *chunk, const uint8_t *payload, size_t size) {
+    if (chunk->kind == CAIRN_CHUNK_START) {
+        recorder->chain = cairn_chain_of_start(payload, size);
+    } else if (chunk->kind == CAIRN_CHUNK_REPLACE) {
+        cairn_chain_replace(&recorder->chain, payload, size);
+    } else if (chunk->kind == CAIRN_CHUNK_TICKS) {
+        for (uint32_t i = 0; i < chunk->ticks.tick_count; ++i) {
+            const cairn_wire_tick *tick = &chunk->ticks.ticks[i];
+            cairn_chain_tick(&recorder->chain, tick, chunk->ticks.commands + tick->first_command);
+        }
+    }
+}
+
 static void write_chunk(cairn_recorder *recorder, const cairn_chunk *chunk) {
     const uint8_t *bytes;
     size_t size;
     cairn_status status = cairn_chunk_encode(recorder->encoder, chunk, &bytes, &size);
     CAIRN_ASSERT(status == CAIRN_OK);
+    chain_chunk(recorder, chunk, bytes, size);
     const cairn_recording_piece piece =
         packed_piece(recorder, cairn_recording_piece_of(chunk, bytes, size));
     const cairn_recording_frame frame = cairn_recording_frame_of(&piece);
@@ -113,14 +145,21 @@ static void write_chunk(cairn_recorder *recorder, const cairn_chunk *chunk) {
     write_bytes(recorder, frame.tail, frame.tail_size);
 }
 
+static void write_state(cairn_recorder *recorder, const cairn_chunk *chunk, uint64_t tick) {
+    uint64_t before = recorder->bytes;
+    write_chunk(recorder, chunk);
+    recorder->state_tick = tick;
+    recorder->state_bytes = recorder->bytes - before;
+}
+
 bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world) {
     size_t size = cairn_world_encode(world, recorder->state, recorder->config.state_size_max);
     if (size == 0) {
         return false;
     }
     const cairn_rules *rules = cairn_world_settings(world)->rules;
-    recorder->first_tick = cairn_world_tick(world);
-    recorder->next_tick = recorder->first_tick;
+    recorder->next_tick = cairn_world_tick(world);
+    recorder->tick_rate_hz = cairn_world_settings(world)->tick_rate_hz;
     const cairn_chunk chunk = {
         .kind = CAIRN_CHUNK_START,
         .start = {.sim_version = CAIRN_SIM_VERSION,
@@ -128,7 +167,7 @@ bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world) {
             .rules_name = rules == NULL ? "" : rules->name,
             .scene_name = recorder->config.scene_name,
             .build = build_text(),
-            .tick = recorder->first_tick,
+            .tick = recorder->next_tick,
             .state = recorder->state,
             .state_size = (uint32_t)size},
     };
@@ -136,7 +175,7 @@ bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world) {
     uint8_t head[CAIRN_RECORDING_HEAD_SIZE];
     cairn_recording_head(head);
     write_bytes(recorder, head, sizeof head);
-    write_chunk(recorder, &chunk);
+    write_state(recorder, &chunk, recorder->next_tick);
     return true;
 }
 
@@ -172,6 +211,7 @@ void cairn_recorder_tick(cairn_recorder *recorder, uint64_t tick, const cairn_co
         recorder->commands[recorder->command_count++] = cairn_command_to_wire(&commands[i]);
     }
     recorder->next_tick = tick + 1;
+    recorder->ticks_told += 1;
     if (recorder->tick_count == recorder->config.ticks_per_chunk) {
         write_ticks(recorder);
     }
@@ -189,11 +229,50 @@ void cairn_recorder_keyframe(cairn_recorder *recorder, const cairn_world *world)
     }
     const cairn_chunk chunk = {
         .kind = CAIRN_CHUNK_KEYFRAME,
-        .keyframe = {.tick = cairn_world_tick(world),
+        .keyframe = {.tick = recorder->next_tick,
             .state = recorder->state,
             .state_size = (uint32_t)size},
     };
-    write_chunk(recorder, &chunk);
+    write_state(recorder, &chunk, recorder->next_tick);
+}
+
+bool cairn_recorder_keyframe_due(const cairn_recorder *recorder) {
+    uint64_t wanted_s = recorder->state_bytes / STATE_BYTES_PER_S;
+    wanted_s = wanted_s < STATE_S_MIN ? STATE_S_MIN : wanted_s;
+    wanted_s = wanted_s > STATE_S_MAX ? STATE_S_MAX : wanted_s;
+    return recorder->open && !recorder->failed &&
+           recorder->next_tick - recorder->state_tick >= wanted_s * recorder->tick_rate_hz;
+}
+
+void cairn_recorder_replace(cairn_recorder *recorder, const cairn_world *world) {
+    if (!recorder->open || recorder->failed) {
+        return;
+    }
+    write_ticks(recorder);
+    size_t size = cairn_world_encode(world, recorder->state, recorder->config.state_size_max);
+    recorder->failed = recorder->failed || size == 0;
+    if (recorder->failed) {
+        return;
+    }
+    recorder->next_tick = cairn_world_tick(world);
+    const cairn_chunk chunk = {
+        .kind = CAIRN_CHUNK_REPLACE,
+        .replace = {.tick = recorder->next_tick,
+            .state = recorder->state,
+            .state_size = (uint32_t)size},
+    };
+    write_state(recorder, &chunk, recorder->next_tick);
+}
+
+static cairn_wire_seal seal_of(const cairn_recorder *recorder) {
+    cairn_wire_seal seal = {.chain = {0}};
+    memcpy(seal.chain, recorder->chain.value, sizeof seal.chain);
+    if (recorder->config.signing_seed != NULL) {
+        cairn_sign_public(recorder->seed, seal.public_key);
+        cairn_chain_sign(&recorder->chain, recorder->next_tick, recorder->ticks_told,
+            recorder->seed, seal.signature);
+    }
+    return seal;
 }
 
 void cairn_recorder_end(cairn_recorder *recorder) {
@@ -204,7 +283,8 @@ void cairn_recorder_end(cairn_recorder *recorder) {
     const cairn_chunk chunk = {
         .kind = CAIRN_CHUNK_END,
         .end = {.tick = recorder->next_tick,
-            .tick_count = recorder->next_tick - recorder->first_tick},
+            .tick_count = recorder->ticks_told,
+            .seal = seal_of(recorder)},
     };
     write_chunk(recorder, &chunk);
     recorder->open = false;

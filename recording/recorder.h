@@ -18,6 +18,7 @@ typedef struct cairn_recorder_config {
     uint32_t commands_per_tick_max;
     size_t state_size_max;
     const char *scene_name;
+    const uint8_t *signing_seed; // CAIRN_SIGN_SEED_SIZE, copied; NULL: the recording is not signed
     // Bytes last during the call. False ends the recording.
     bool (*write)(void *user, const uint8_t *bytes, size_t size);
     void *user;
@@ -39,8 +40,17 @@ void cairn_recorder_tick(cairn_recorder *recorder, uint64_t tick, const cairn_co
 // difference to the field and can begin here. The world has stepped the last tick told (asserted).
 // A state longer than state_size_max is left out.
 void cairn_recorder_keyframe(cairn_recorder *recorder, const cairn_world *world);
-// Writes what is left and the end chunk. Nothing is written after it.
+// Whether it is time for one: 10 s of ticks after the newest state, so that a seek has few ticks to
+// step; more, but at most 60 s, when states are so large that they would come to more than 64 KiB a
+// second in the file.
+bool cairn_recorder_keyframe_due(const cairn_recorder *recorder);
+// The world is no longer what its ticks made of it: an operator loaded, sought or reset. Writes
+// what waits and the world as it is; the next tick is the world's. A state that is longer than
+// state_size_max ends the recording (cairn_recorder_failed): what follows could not be followed.
+void cairn_recorder_replace(cairn_recorder *recorder, const cairn_world *world);
+// Writes what is left and the end chunk with the chain's last value, signed where there is a key.
+// Nothing is written after it.
 void cairn_recorder_end(cairn_recorder *recorder);
 
-bool cairn_recorder_failed(const cairn_recorder *recorder); // the writer answered false
+bool cairn_recorder_failed(const cairn_recorder *recorder); // nothing more is written
 uint64_t cairn_recorder_bytes(const cairn_recorder *recorder);

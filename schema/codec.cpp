@@ -68,7 +68,8 @@ EACH_MESSAGE(TAG_IS_KIND)
     X(START, start, ChunkStart)                                                                    \
     X(TICKS, ticks, ChunkTicks)                                                                    \
     X(END, end, ChunkEnd)                                                                          \
-    X(KEYFRAME, keyframe, ChunkKeyframe)
+    X(KEYFRAME, keyframe, ChunkKeyframe)                                                           \
+    X(REPLACE, replace, ChunkReplace)
 
 #define CHUNK_TAG_IS_KIND(KIND, member, Table)                                                     \
     static_assert(int(wire::ChunkBody::Table) == CAIRN_CHUNK_##KIND, "tags are kinds");
@@ -128,6 +129,8 @@ class Attachments {
     }
     template <typename Wire, typename Plain> void plain(fb::voffset_t, const Plain &) {
     }
+    template <typename Wire, typename Plain> void added(fb::voffset_t, const Plain &) {
+    }
     void text(fb::voffset_t, const char *text) {
         keep(b.CreateString(text, std::strlen(text)).o);
     }
@@ -166,6 +169,9 @@ class Inline {
         static_assert(sizeof(Wire) == sizeof(Plain), "one layout");
         b.AddStruct(at, reinterpret_cast<const Wire *>(&value));
     }
+    template <typename Wire, typename Plain> void added(fb::voffset_t at, const Plain &value) {
+        plain<Wire>(at, value);
+    }
     void text(fb::voffset_t at, const char *) {
         b.AddOffset(at, fb::Offset<void>(*next++));
     }
@@ -194,6 +200,13 @@ class Reader {
             refuse(CAIRN_DECODE_MISSING_FIELD);
         } else {
             std::memcpy(&value, field, sizeof value);
+        }
+    }
+    // A member that older writers did not know: zeros then.
+    template <typename Wire, typename Plain> void added(fb::voffset_t at, Plain &value) {
+        std::memset(&value, 0, sizeof value);
+        if (table->GetStruct<const Wire *>(at) != nullptr) {
+            plain<Wire>(at, value);
         }
     }
     void text(fb::voffset_t at, const char *&text) {
@@ -396,6 +409,13 @@ template <typename Visitor> void fields(Visitor &v, cairn_chunk_ticks &m) {
 template <typename Visitor> void fields(Visitor &v, cairn_chunk_end &m) {
     using T = wire::ChunkEnd;
     scalars(v, T::VT_TICK, m.tick, T::VT_TICK_COUNT, m.tick_count);
+    v.template added<wire::Seal>(T::VT_SEAL, m.seal);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_chunk_replace &m) {
+    using T = wire::ChunkReplace;
+    v.scalar(T::VT_TICK, m.tick);
+    v.template vector<uint8_t>(T::VT_STATE, m.state, m.state_size);
 }
 
 template <typename Visitor> void fields(Visitor &v, cairn_chunk_keyframe &m) {

@@ -364,17 +364,16 @@ cairn_decode_refusal cairn_message_check(const cairn_message *message) {
     return CAIRN_DECODE_UNKNOWN_KIND;
 }
 
+static void check_whole_state(checker *c, const uint8_t *state, uint32_t size) {
+    check_vector(c, state, size, CAIRN_STATE_SIZE_MAX);
+    must(c, size >= 1, CAIRN_DECODE_OUT_OF_RANGE);
+}
+
 static void check_start(checker *c, const cairn_chunk_start *start) {
-    check_vector(c, start->state, start->state_size, CAIRN_STATE_SIZE_MAX);
+    check_whole_state(c, start->state, start->state_size);
     check_text(c, start->rules_name, CAIRN_NAME_SIZE_MAX);
     check_text(c, start->scene_name, CAIRN_NAME_SIZE_MAX);
     check_text(c, start->build, CAIRN_WORDS_SIZE_MAX);
-    must(c, start->state_size >= 1, CAIRN_DECODE_OUT_OF_RANGE);
-}
-
-static void check_keyframe(checker *c, const cairn_chunk_keyframe *keyframe) {
-    check_vector(c, keyframe->state, keyframe->state_size, CAIRN_STATE_SIZE_MAX);
-    must(c, keyframe->state_size >= 1, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 cairn_decode_refusal cairn_chunk_check(const cairn_chunk *chunk) {
@@ -387,10 +386,12 @@ cairn_decode_refusal cairn_chunk_check(const cairn_chunk *chunk) {
         check_ticks(&c, &chunk->ticks);
         return c.refusal;
     case CAIRN_CHUNK_END:
-        must(&c, chunk->end.tick_count <= chunk->end.tick, CAIRN_DECODE_OUT_OF_RANGE);
         return c.refusal;
     case CAIRN_CHUNK_KEYFRAME:
-        check_keyframe(&c, &chunk->keyframe);
+        check_whole_state(&c, chunk->keyframe.state, chunk->keyframe.state_size);
+        return c.refusal;
+    case CAIRN_CHUNK_REPLACE:
+        check_whole_state(&c, chunk->replace.state, chunk->replace.state_size);
         return c.refusal;
     case CAIRN_CHUNK_NONE:
     case CAIRN_CHUNK_KIND_COUNT:

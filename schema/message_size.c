@@ -52,6 +52,8 @@ size_t cairn_chunk_vectors_size(const cairn_chunk *chunk) {
         return ticks_size(chunk->ticks.tick_count, chunk->ticks.command_count);
     case CAIRN_CHUNK_KEYFRAME:
         return chunk->keyframe.state_size;
+    case CAIRN_CHUNK_REPLACE:
+        return chunk->replace.state_size;
     case CAIRN_CHUNK_END:
     case CAIRN_CHUNK_NONE:
     case CAIRN_CHUNK_KIND_COUNT:

@@ -21,6 +21,7 @@ typedef enum cairn_chunk_kind {
     CAIRN_CHUNK_END = 3,      // last, when the recording was closed in order
     CAIRN_CHUNK_KEYFRAME = 4, // now and then between ticks: the full state, so that who steps the
                               // recording can tell section, body and field of a difference
+    CAIRN_CHUNK_REPLACE = 5,  // between ticks: the world becomes this, by an operator's word
     CAIRN_CHUNK_KIND_COUNT
 } cairn_chunk_kind;
 
@@ -42,9 +43,18 @@ typedef struct cairn_chunk_ticks {
     uint32_t command_count;
 } cairn_chunk_ticks;
 
+// recording/chain.h. All zero in recordings of version 1; unsigned: key and signature are zero.
+typedef struct cairn_wire_seal {
+    uint8_t chain[32];
+    uint8_t public_key[32];
+    uint8_t signature[64];
+} cairn_wire_seal;
+_Static_assert(sizeof(cairn_wire_seal) == 128, "wire layout");
+
 typedef struct cairn_chunk_end {
-    uint64_t tick;
-    uint64_t tick_count;
+    uint64_t tick;       // of the world behind the last tick
+    uint64_t tick_count; // of the recording
+    cairn_wire_seal seal;
 } cairn_chunk_end;
 
 typedef struct cairn_chunk_keyframe {
@@ -53,6 +63,12 @@ typedef struct cairn_chunk_keyframe {
     uint32_t state_size;
 } cairn_chunk_keyframe;
 
+typedef struct cairn_chunk_replace {
+    uint64_t tick;        // of the state; the next tick's, whatever the last one was
+    const uint8_t *state; // cairn_world_encode's bytes
+    uint32_t state_size;
+} cairn_chunk_replace;
+
 typedef struct cairn_chunk {
     cairn_chunk_kind kind;
     union {
@@ -60,6 +76,7 @@ typedef struct cairn_chunk {
         cairn_chunk_ticks ticks;
         cairn_chunk_end end;
         cairn_chunk_keyframe keyframe;
+        cairn_chunk_replace replace;
     };
 } cairn_chunk;
 

@@ -4,9 +4,6 @@
 #include "server/server_parts.h"
 #include "server/view.h"
 
-// A keyframe this often lets a replay tell a difference to the field.
-#define RECORDED_KEYFRAME_S 10
-
 static void record_tick(cairn_server *server, cairn_room *room) {
     if (room->recorder == NULL || cairn_recorder_failed(room->recorder)) {
         return;
@@ -15,7 +12,7 @@ static void record_tick(cairn_server *server, cairn_room *room) {
     uint32_t count;
     const cairn_command *commands = cairn_history_commands(room->history, tick - 1, &count);
     cairn_recorder_tick(room->recorder, tick - 1, commands, count, room->hash.full);
-    if (tick % (RECORDED_KEYFRAME_S * room->tick_rate_hz) == 0) {
+    if (cairn_recorder_keyframe_due(room->recorder)) {
         cairn_recorder_keyframe(room->recorder, room->world);
     }
     if (cairn_recorder_failed(room->recorder)) {

@@ -161,12 +161,24 @@ static void every_message_has_its_kept_bytes(void **state) {
 static void every_chunk_has_its_kept_bytes(void **state) {
     (void)state;
     static const char *const names[CAIRN_CHUNK_KIND_COUNT] = {
-        NULL, "chunk_start", "chunk_ticks", "chunk_end", "chunk_keyframe"};
+        NULL, "chunk_start", "chunk_ticks", "chunk_end", "chunk_keyframe", "chunk_replace"};
     for (int kind = 1; kind < CAIRN_CHUNK_KIND_COUNT; ++kind) {
         const cairn_chunk chunk = sample_chunk((cairn_chunk_kind)kind);
         encode_chunk(&chunk);
         compare_with_vector(names[kind]);
     }
+}
+
+static void an_end_of_version_1_has_no_seal(void **state) {
+    (void)state;
+    static _Alignas(8) uint8_t old[4096];
+    const cairn_wire_seal none = {.chain = {0}};
+    cairn_chunk chunk;
+    size_t size = read_vector("chunk_end_1", old);
+    assert_int_equal(cairn_chunk_decode(old, size, &chunk), CAIRN_DECODE_OK);
+    assert_int_equal(chunk.end.tick, 1002);
+    assert_int_equal(chunk.end.tick_count, 2);
+    assert_memory_equal(&chunk.end.seal, &none, sizeof none);
 }
 
 // Decodes a copy that is exactly as large, so that a sanitizer sees a read behind it.
@@ -251,6 +263,7 @@ int main(void) {
         cmocka_unit_test(an_encoder_may_be_destroyed_unborn),
         cmocka_unit_test(every_message_has_its_kept_bytes),
         cmocka_unit_test(every_chunk_has_its_kept_bytes),
+        cmocka_unit_test(an_end_of_version_1_has_no_seal),
         cmocka_unit_test(each_broken_byte_is_refused_or_reads_consistently),
         cmocka_unit_test(each_broken_byte_of_a_chunk_is_refused_or_reads_consistently),
     };

@@ -197,7 +197,8 @@ static const broken chunks[] = {
     {CHUNK(TICKS), SET_ELEMENT, 0, 32, 1002, NO(ORDER)},
     {CHUNK(KEYFRAME), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
     {CHUNK(KEYFRAME), STRETCH, 1, 1, 0, NO(OUT_OF_RANGE)},
-    {CHUNK(END), SET, 1, 0, 1003, NO(OUT_OF_RANGE)}, // more ticks than there were
+    {CHUNK(REPLACE), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+    {CHUNK(REPLACE), STRETCH, 1, 1, 0, NO(OUT_OF_RANGE)},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -392,8 +393,8 @@ static void what_is_refused_is_not_encoded(void **state) {
     message.kind = CAIRN_MESSAGE_NONE;
     assert_int_equal(
         cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
-    cairn_chunk chunk = sample_chunk(CAIRN_CHUNK_END);
-    chunk.end.tick_count = 1003;
+    cairn_chunk chunk = sample_chunk(CAIRN_CHUNK_REPLACE);
+    chunk.replace.state_size = 0;
     assert_int_equal(cairn_chunk_encode(encoder, &chunk, &bytes, &size), CAIRN_INVALID_ARGUMENT);
 }
 

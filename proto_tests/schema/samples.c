@@ -217,7 +217,13 @@ cairn_chunk sample_chunk(cairn_chunk_kind kind) {
         return (cairn_chunk){
             .kind = kind, .keyframe = {.tick = 1002, .state = bytes, .state_size = 5}};
     }
-    return (cairn_chunk){.kind = CAIRN_CHUNK_END, .end = {.tick = 1002, .tick_count = 2}};
+    if (kind == CAIRN_CHUNK_REPLACE) {
+        return (cairn_chunk){.kind = kind, .replace = {.tick = 7, .state = bytes, .state_size = 4}};
+    }
+    return (cairn_chunk){.kind = CAIRN_CHUNK_END,
+        .end = {.tick = 1002,
+            .tick_count = 2,
+            .seal = {.chain = {1, 2, 3}, .public_key = {4, 5}, .signature = {6}}}};
 }
 
 #define SAME(field) assert_true(a->field == b->field)
@@ -446,6 +452,11 @@ static void same_chunk_keyframe(const cairn_chunk_keyframe *a, const cairn_chunk
     SAME_ARRAY(state, state_size);
 }
 
+static void same_chunk_replace(const cairn_chunk_replace *a, const cairn_chunk_replace *b) {
+    SAME(tick);
+    SAME_ARRAY(state, state_size);
+}
+
 void expect_same_chunk(const cairn_chunk *a, const cairn_chunk *b) {
     assert_int_equal(a->kind, b->kind);
     if (a->kind == CAIRN_CHUNK_START) {
@@ -454,7 +465,10 @@ void expect_same_chunk(const cairn_chunk *a, const cairn_chunk *b) {
         same_chunk_ticks(&a->ticks, &b->ticks);
     } else if (a->kind == CAIRN_CHUNK_KEYFRAME) {
         same_chunk_keyframe(&a->keyframe, &b->keyframe);
+    } else if (a->kind == CAIRN_CHUNK_REPLACE) {
+        same_chunk_replace(&a->replace, &b->replace);
     } else {
         assert_true(a->end.tick == b->end.tick && a->end.tick_count == b->end.tick_count);
+        assert_memory_equal(&a->end.seal, &b->end.seal, sizeof a->end.seal);
     }
 }

@@ -114,6 +114,21 @@ static void take_end(run *r, const cairn_chunk_end *end) {
     }
 }
 
+static void take_replacement(run *r, const cairn_chunk_replace *replace) {
+    char words[CAIRN_REPLAY_WORDS_SIZE];
+    const cairn_chunk_keyframe state = {
+        .tick = replace->tick, .state = replace->state, .state_size = replace->state_size};
+    cairn_world *world =
+        cairn_replay_keyframe_world(&state, cairn_world_settings(r->world)->rules, words);
+    if (world == NULL) {
+        find(r, CAIRN_VERDICT_DAMAGED, "%s", words);
+        r->over = true;
+        return;
+    }
+    cairn_world_destroy(r->world);
+    r->world = world;
+}
+
 static void take_chunk(run *r) {
     const cairn_chunk *chunk = &r->walk.chunk;
     if (r->world == NULL && chunk->kind != CAIRN_CHUNK_START) {
@@ -130,6 +145,9 @@ static void take_chunk(run *r) {
         break;
     case CAIRN_CHUNK_TICKS:
         take_ticks(r, &chunk->ticks);
+        break;
+    case CAIRN_CHUNK_REPLACE:
+        take_replacement(r, &chunk->replace);
         break;
     case CAIRN_CHUNK_END:
         take_end(r, &chunk->end);
