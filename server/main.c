@@ -27,6 +27,7 @@ typedef struct program {
     cairn_server *server;
     cairn_uv_driver *driver;
     FILE *record;
+    uint8_t record_seed[CAIRN_KEY_SIZE];
     uint64_t stats_ns; // when bytes_in and bytes_out were read
     uint64_t bytes_in;
     uint64_t bytes_out;
@@ -149,21 +150,27 @@ static char *read_file(const char *path, size_t most, size_t *size) {
     return bytes;
 }
 
-static bool load_key(cairn_config *config) {
-    if (config->has_key) {
-        return true;
-    }
+static bool load_key_file(const char *path, uint8_t key[CAIRN_KEY_SIZE]) {
     size_t size;
-    char *text = read_file(config->key_file, 1024, &size);
+    char *text = read_file(path, 1024, &size);
     if (text == NULL) {
         return false;
     }
-    config->has_key = cairn_config_key_read(text, size, config->key);
+    bool sound = cairn_config_key_read(text, size, key);
     free(text);
-    if (!config->has_key) {
-        complain(config->key_file, "must hold 64 hexadecimal digits and nothing else");
+    if (!sound) {
+        complain(path, "must hold 64 hexadecimal digits and nothing else");
     }
-    return config->has_key;
+    return sound;
+}
+
+static bool load_keys(program *p) {
+    cairn_config *config = &p->config;
+    if (!config->has_key) {
+        config->has_key = load_key_file(config->key_file, config->key);
+    }
+    return config->has_key &&
+           (config->record_key == NULL || load_key_file(config->record_key, p->record_seed));
 }
 
 static bool names_file(const char *scene) {
@@ -230,6 +237,7 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.on_event = on_event;
     server.clock_ns = on_clock;
     server.on_record = p->record == NULL ? NULL : on_record;
+    server.record_seed = p->config.record_key == NULL ? NULL : p->record_seed;
     server.user = p;
     p->stats_ns = server.start_ns;
     cairn_status status = cairn_server_create(&server, &p->server);
@@ -255,7 +263,7 @@ static int print_version(void) {
 
 static int check(program *p) {
     char listen[CAIRN_ADDRESS_TEXT_SIZE];
-    if (!load_key(&p->config) || !load_scene(p) || !create_server(p, &p->config.listen)) {
+    if (!load_keys(p) || !load_scene(p) || !create_server(p, &p->config.listen)) {
         return 1;
     }
     const cairn_world *world = cairn_server_world(p->server, CAIRN_ROOM_MAIN);
@@ -292,7 +300,7 @@ static bool open_driver(program *p) {
 }
 
 static int run(program *p) {
-    if (!load_key(&p->config) || !load_scene(p) || !open_driver(p) || !open_record(p)) {
+    if (!load_keys(p) || !load_scene(p) || !open_driver(p) || !open_record(p)) {
         return 1;
     }
     const cairn_address bound = cairn_uv_driver_address(p->driver);

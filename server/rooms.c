@@ -143,6 +143,7 @@ static bool start_recording(cairn_room *room) {
         .commands_per_tick_max = CAIRN_INBOX_COMMANDS_MAX,
         .state_size_max = room->transfer.capacity,
         .scene_name = room->scene_name,
+        .signing_seed = room->server->config.record_seed,
         .write = write_record,
         .user = room,
     };

@@ -84,6 +84,8 @@ typedef struct cairn_server_config {
     // it is complete and another room may take the name. May be NULL: no recordings. A false return
     // ends this recording with an event; the world goes on.
     bool (*on_record)(void *user, const char *room, const uint8_t *bytes, size_t size);
+    const uint8_t *record_seed; // signs the recordings: CAIRN_SIGN_SEED_SIZE bytes that outlive the
+                                // server; NULL: they are not signed
     void *user;
 } cairn_server_config;
 

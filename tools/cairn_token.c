@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "net/seal.h"
+#include "net/sign.h"
 #include "net/token.h"
 #include "net/user_data.h"
 
@@ -23,6 +24,8 @@ static const char usage[] =
     "                         [--server ADDRESS ...] --lifetime SECONDS --timeout SECONDS\n"
     "                         [--user-data HEX] [--operator] --out FILE\n"
     "       cairn-token info FILE\n"
+    "       cairn-token signing-key [--out FILE]\n"
+    "       cairn-token public-key FILE|HEX\n"
     "       cairn-token --help | --version\n"
     "\n"
     "keygen  prints a new private key, 64 hexadecimal digits, for backend and servers\n"
@@ -30,6 +33,8 @@ static const char usage[] =
     "        --operator: the client may steer rooms of servers that allow it; written over the\n"
     "        first 16 bytes of the user data\n"
     "info    tells what a connect token says in the clear\n"
+    "signing-key  prints a new private key for the recordings of cairnd --record-key\n"
+    "public-key   prints what belongs to it, for cairn-replay verify --key\n"
     "\n"
     "Numbers are decimal, or hexadecimal after 0x. An address is 127.0.0.1:40000 or [::1]:40000;\n"
     "a client tries them in order, and a server takes only tokens that name it. A time-out of 0\n"
@@ -141,20 +146,27 @@ static bool read_key(const char *file_or_hex, uint8_t key[CAIRN_KEY_SIZE]) {
     return good;
 }
 
-static int keygen(int argc, char **argv) {
+#define KEY_LINE_SIZE (2 * CAIRN_KEY_SIZE + 2)
+
+static void write_key_line(const uint8_t key[CAIRN_KEY_SIZE], char text[KEY_LINE_SIZE]) {
+    for (size_t i = 0; i < CAIRN_KEY_SIZE; ++i) {
+        snprintf(text + 2 * i, 3, "%02x", key[i]);
+    }
+    memcpy(text + 2 * CAIRN_KEY_SIZE, "\n", 2);
+}
+
+// Both kinds of private key are 32 random bytes.
+static int make_key(const char *verb, int argc, char **argv) {
     const bool to_file = argc == 2 && strcmp(argv[0], "--out") == 0;
     if (argc != 0 && !to_file) {
-        return refuse("keygen takes nothing but --out FILE, not \"%s\".", argv[0]);
+        return refuse("%s takes nothing but --out FILE, not \"%s\".", verb, argv[0]);
     }
     uint8_t key[CAIRN_KEY_SIZE];
     if (!fill_random(key, sizeof key)) {
         return refuse("the system gave no random bytes: %s.", strerror(errno));
     }
-    char text[2 * CAIRN_KEY_SIZE + 2];
-    for (size_t i = 0; i < CAIRN_KEY_SIZE; ++i) {
-        snprintf(text + 2 * i, 3, "%02x", key[i]);
-    }
-    memcpy(text + 2 * CAIRN_KEY_SIZE, "\n", 2);
+    char text[KEY_LINE_SIZE];
+    write_key_line(key, text);
     if (!to_file) {
         fputs(text, stdout);
     } else if (!write_file(argv[1], text, strlen(text))) {
@@ -162,6 +174,23 @@ static int keygen(int argc, char **argv) {
     }
     cairn_seal_wipe(key, sizeof key);
     cairn_seal_wipe(text, sizeof text);
+    return EXIT_SUCCESS;
+}
+
+static int public_key(int argc, char **argv) {
+    uint8_t seed[CAIRN_SIGN_SEED_SIZE];
+    uint8_t key[CAIRN_SIGN_PUBLIC_SIZE];
+    if (argc != 1) {
+        return refuse("public-key needs one FILE or key.");
+    }
+    if (!read_key(argv[0], seed)) {
+        return refuse("public-key: neither 64 hexadecimal digits nor a file that holds them.");
+    }
+    char text[KEY_LINE_SIZE];
+    cairn_sign_public(seed, key);
+    cairn_seal_wipe(seed, sizeof seed);
+    write_key_line(key, text);
+    fputs(text, stdout);
     return EXIT_SUCCESS;
 }
 
@@ -385,8 +414,8 @@ int main(int argc, char **argv) {
         puts("cairn-token " CAIRN_VERSION);
         return EXIT_SUCCESS;
     }
-    if (strcmp(verb, "keygen") == 0) {
-        return keygen(argc - 2, argv + 2);
+    if (strcmp(verb, "keygen") == 0 || strcmp(verb, "signing-key") == 0) {
+        return make_key(verb, argc - 2, argv + 2);
     }
     if (strcmp(verb, "issue") == 0) {
         return issue(argc - 2, argv + 2);
@@ -394,5 +423,9 @@ int main(int argc, char **argv) {
     if (strcmp(verb, "info") == 0) {
         return info(argc - 2, argv + 2);
     }
-    return refuse("\"%s\" is none of keygen, issue and info; see --help.", verb);
+    if (strcmp(verb, "public-key") == 0) {
+        return public_key(argc - 2, argv + 2);
+    }
+    return refuse(
+        "\"%s\" is none of keygen, issue, info, signing-key and public-key; see --help.", verb);
 }

@@ -33,6 +33,16 @@ grep -qE '^[0-9a-f]{64}$' one.key || fail "a key is 64 digits"
 grep -qE '^[0-9a-f]{64}$' two.key || fail "a key is 64 digits"
 cmp -s one.key two.key && fail "two keys are equal"
 
+# RFC 8032, 7.1, test 1.
+"$program" signing-key --out sign.key
+grep -qE '^[0-9a-f]{64}$' sign.key || fail "a signing key is 64 digits"
+echo 9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60 >rfc.key
+[ "$("$program" public-key rfc.key)" = \
+    d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a ] || fail "public-key"
+refused "needs one" public-key
+refused "neither" public-key nowhere
+refused "signing-key takes nothing" signing-key x
+
 "$program" issue --key one.key --protocol-id 0x1122334455667788 --client-id 7 \
     --server 127.0.0.1:40000 --server '[::1]:40001' --lifetime 45 --timeout 5 \
     --user-data 00ff --out a.bin

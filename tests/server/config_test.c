@@ -53,6 +53,7 @@ static void what_is_not_said_has_its_default(void **state) {
     assert_int_equal(config.catch_up_ticks_max, 4);
     assert_int_equal(config.token_lifetime_s_max, 30);
     assert_null(config.record_file);
+    assert_null(config.record_key);
     assert_int_equal(config.log_style, CAIRN_LOG_TEXT);
     assert_int_equal(config.log_level, CAIRN_LOG_INFO);
     assert_int_equal(config.stats_interval_s, 10);
@@ -293,9 +294,9 @@ static void help_names_every_flag_and_fits_a_terminal(void **state) {
     assert_int_equal(cairn_config_help(NULL, 0), size);
     static const char *const all[] = {"--listen", "--public", "--key ", "--key-file",
         "--protocol-id", "--scene", "--tick-rate", "--snapshot-rate", "--clients-max",
-        "--players-max", "--input-window", "--catch-up", "--token-lifetime", "--record", "--log ",
-        "--log-level", "--stats-interval", "--seconds", "--check", "--help", "--version",
-        "CAIRN_INPUT_WINDOW"};
+        "--players-max", "--input-window", "--catch-up", "--token-lifetime", "--record ",
+        "--record-key", "--log ", "--log-level", "--stats-interval", "--seconds", "--check",
+        "--help", "--version", "CAIRN_INPUT_WINDOW"};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
         assert_non_null(strstr(text, all[i]));
     }
