@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/build.h"
 #include "bridge/wire.h"
 #include "net/seal.h"
 #include "recording/chain.h"
@@ -84,17 +85,6 @@ void cairn_recorder_destroy(cairn_recorder *recorder) {
     }
 }
 
-// For people who wonder where a difference comes from.
-static const char *build_text(void) {
-#if defined(__clang__)
-    return "clang " __clang_version__;
-#elif defined(__GNUC__)
-    return "gcc " __VERSION__;
-#else
-    return "unknown compiler";
-#endif
-}
-
 static void write_bytes(cairn_recorder *recorder, const uint8_t *bytes, size_t size) {
     if (recorder->failed || size == 0) {
         return;
@@ -166,7 +156,7 @@ bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world) {
             .rules_version = rules == NULL ? 0 : rules->version,
             .rules_name = rules == NULL ? "" : rules->name,
             .scene_name = recorder->config.scene_name,
-            .build = build_text(),
+            .build = cairn_build_text(),
             .tick = recorder->next_tick,
             .state = recorder->state,
             .state_size = (uint32_t)size},

@@ -17,6 +17,10 @@ static uint64_t mode_read(void) {
 static void mode_write(uint64_t mode) {
     _mm_setcsr((uint32_t)mode);
 }
+
+bool cairn_float_mode_known(void) {
+    return true;
+}
 #elif defined(__aarch64__)
 static const uint32_t default_mode = 0;
 
@@ -29,6 +33,10 @@ static uint64_t mode_read(void) {
 static void mode_write(uint64_t mode) {
     __asm__ volatile("msr fpcr, %0" : : "r"(mode));
 }
+
+bool cairn_float_mode_known(void) {
+    return true;
+}
 #else
 // WebAssembly has no control word: its one mode is the one we want. On the others we know none that
 // we could set, and the assertion by arithmetic has to do.
@@ -40,6 +48,10 @@ static uint64_t mode_read(void) {
 
 static void mode_write(uint64_t mode) {
     (void)mode;
+}
+
+bool cairn_float_mode_known(void) {
+    return false;
 }
 #endif
 
@@ -70,7 +82,7 @@ void cairn_float_leave(uint64_t saved) {
 
 // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: the last term is lost when the product is rounded before the
 // sum, and kept when both are one instruction.
-static bool sum_ok(void) {
+bool cairn_float_sums_ok(void) {
     volatile const float factor = 1.000244140625f;
     volatile const float rounded = -1.00048828125f;
     const float a = factor;
@@ -82,7 +94,7 @@ static bool sum_ok(void) {
 // The same in four sums by turns of sign, as in a product of quaternions. There is an instruction
 // for those too, and gcc 12 used it where it had been told not to contract. A volatile pointer
 // hides what is summed.
-static bool turns_ok(void) {
+bool cairn_float_turns_ok(void) {
     static const float hidden[8] = {1.000244140625f, 1.000244140625f, 1.000244140625f,
         1.000244140625f, 1.00048828125f, -1.00048828125f, 1.00048828125f, -1.00048828125f};
     const float *volatile const hiding = hidden;
@@ -103,5 +115,5 @@ static bool turns_ok(void) {
 }
 
 bool cairn_float_contract_ok(void) {
-    return sum_ok() && turns_ok();
+    return cairn_float_sums_ok() && cairn_float_turns_ok();
 }

@@ -21,3 +21,8 @@ uint64_t cairn_float_enter(void);
 void cairn_float_leave(uint64_t saved);
 // Whether arithmetic rounds to nearest and keeps subnormal numbers.
 bool cairn_float_mode_ok(void);
+// Whether the machine has a control word we know.
+bool cairn_float_mode_known(void);
+// The two halves of cairn_float_contract_ok: products in sums, and in sums by turns of sign.
+bool cairn_float_sums_ok(void);
+bool cairn_float_turns_ok(void);

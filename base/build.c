@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "base/build.h"
+
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#elif defined(__GNUC__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "unknown compiler"
+#endif
+
+#if defined(__x86_64__)
+#define MACHINE "x86-64"
+#elif defined(__i386__)
+#define MACHINE "i686"
+#elif defined(__aarch64__)
+#define MACHINE "aarch64"
+#elif defined(__arm__)
+#define MACHINE "arm"
+#elif defined(__riscv)
+#define MACHINE "riscv"
+#elif defined(__powerpc64__)
+#define MACHINE "ppc64"
+#elif defined(__s390x__)
+#define MACHINE "s390x"
+#elif defined(__wasm__)
+#define MACHINE "wasm"
+#else
+#define MACHINE "unknown machine"
+#endif
+
+const char *cairn_build_text(void) {
+    return COMPILER " " MACHINE;
+}
