@@ -378,6 +378,7 @@ typedef struct cairn_scratch {
 } cairn_scratch;
 
 typedef struct cairn_kept cairn_kept;
+typedef struct cairn_trace_hook cairn_trace_hook;
 
 struct cairn_world {
     cairn_world_def def;
@@ -398,6 +399,7 @@ struct cairn_world {
     uint32_t event_count;
     void (*stage_probe)(void *context, uint32_t stage); // NULL: none
     void *stage_context;
+    cairn_trace_hook *trace_hook; // NULL but in a traced step: sim/trace_hook.h
     cairn_scratch scratch;
     cairn_parallel parallel;
     cairn_crew crew;

@@ -5,11 +5,15 @@
 // the stages before left in the scratch.
 
 #include "sim/state.h"
+#include "sim/trace_hook.h"
 
-// Tells the probe, where there is one.
+// Tells the probe and the trace, where there are any.
 static inline void cairn_stage_done(const cairn_world *world, cairn_stage stage) {
     if (world->stage_probe != NULL) {
         world->stage_probe(world->stage_context, stage);
+    }
+    if (cairn_traced(world)) {
+        cairn_trace_show(world, stage, 0, CAIRN_PASS_NONE);
     }
 }
 

@@ -208,6 +208,15 @@ void cairn_substeps_prepare(cairn_world *world) {
     CONTACTS(world, run_apart, prepare);
 }
 
+// The impulses so far, where a trace can see them; nothing reads them there before the end.
+static void show(cairn_world *world, uint32_t substep, cairn_pass after) {
+    if (cairn_traced(world)) {
+        JOINTS(world, run_apart, store);
+        CONTACTS(world, run_apart, store);
+        cairn_trace_show(world, CAIRN_STAGE_SOLVE, substep, after);
+    }
+}
+
 // Joints push last, so that limbs are not pulled apart by what they lie in; contacts relax last.
 // Joints relax to and fro: how stiff they may be without growing restless depends on how well they
 // relax, and chains pass on in one sweep what runs their way.
@@ -218,14 +227,19 @@ void cairn_substeps_solve(cairn_world *world) {
             JOINTS(world, run, warm_start);
             CONTACTS(world, run, warm_start);
         }
+        show(world, i + 1, CAIRN_PASS_SPEED);
         CONTACTS(world, run, push);
         JOINTS(world, run, push);
+        show(world, i + 1, CAIRN_PASS_PUSH);
         cairn_solver_bodies_shift(world);
+        show(world, i + 1, CAIRN_PASS_SHIFT);
         JOINTS(world, run_back, relax);
         JOINTS(world, run, relax);
         CONTACTS(world, run, relax);
+        show(world, i + 1, CAIRN_PASS_RELAX);
     }
     CONTACTS(world, run, bounce);
+    show(world, world->def.substeps, CAIRN_PASS_BOUNCE);
     JOINTS(world, run_apart, store);
     CONTACTS(world, run_apart, store);
 }
