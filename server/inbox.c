@@ -22,6 +22,7 @@ typedef struct slot_inputs {
     slot_phase phase;
     bool holds; // `held` is an input of this player
     uint64_t held_tick;
+    uint64_t newest; // tick of an input taken
     cairn_command held;
     uint64_t seen[SEEN_TICKS]; // tick + 1 at tick % SEEN_TICKS
 } slot_inputs;
@@ -126,7 +127,13 @@ cairn_inbox_verdict cairn_inbox_take(
         return CAIRN_INBOX_LATE;
     }
     *waiting_at(inbox, tick, slot) = command;
+    inputs->newest = tick > inputs->newest ? tick : inputs->newest;
     return CAIRN_INBOX_TAKEN;
+}
+
+uint64_t cairn_inbox_newest(const cairn_inbox *inbox, uint32_t slot) {
+    CAIRN_ASSERT(slot < CAIRN_SLOTS_MAX);
+    return inbox->slots[slot].newest;
 }
 
 uint64_t cairn_inbox_acknowledged(const cairn_inbox *inbox, uint32_t slot) {

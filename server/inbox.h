@@ -56,6 +56,8 @@ typedef enum cairn_inbox_verdict {
 cairn_inbox_verdict cairn_inbox_take(
     cairn_inbox *inbox, uint32_t slot, uint64_t tick, const cairn_command *input);
 
+// The newest tick that an input of `slot` was taken for; 0: none since it joined.
+uint64_t cairn_inbox_newest(const cairn_inbox *inbox, uint32_t slot);
 // The newest tick up to which every input of `slot` was taken or can no longer be.
 uint64_t cairn_inbox_acknowledged(const cairn_inbox *inbox, uint32_t slot);
 

@@ -41,14 +41,31 @@ uint64_t cairn_pacing_due_ns(const cairn_pacing *pacing, uint64_t tick) {
     return beat_ns(pacing, tick + pacing->beat_offset);
 }
 
-uint32_t cairn_pacing_turn(cairn_pacing *pacing, uint64_t now_ns) {
+static uint64_t beats_behind(const cairn_pacing *pacing, uint64_t now_ns) {
     uint64_t beat = pacing->tick + pacing->beat_offset;
     uint64_t due = beats_due(pacing, now_ns);
-    if (due <= beat) {
+    return due > beat ? due - beat : 0;
+}
+
+uint32_t cairn_pacing_due(const cairn_pacing *pacing, uint64_t now_ns) {
+    uint64_t behind = beats_behind(pacing, now_ns);
+    return behind < pacing->catch_up_ticks_max ? (uint32_t)behind : pacing->catch_up_ticks_max;
+}
+
+void cairn_pacing_wait(cairn_pacing *pacing, uint64_t now_ns) {
+    uint64_t behind = beats_behind(pacing, now_ns);
+    if (behind > 1) {
+        pacing->beat_offset += behind - 1;
+        pacing->beats_waited += behind - 1;
+    }
+}
+
+uint32_t cairn_pacing_turn(cairn_pacing *pacing, uint64_t now_ns) {
+    uint64_t behind = beats_behind(pacing, now_ns);
+    if (behind == 0) {
         return 0;
     }
-    cairn_histogram_add(&pacing->lateness_ns, now_ns - beat_ns(pacing, beat));
-    uint64_t behind = due - beat;
+    cairn_histogram_add(&pacing->lateness_ns, now_ns - cairn_pacing_due_ns(pacing, pacing->tick));
     if (behind <= pacing->catch_up_ticks_max) {
         return (uint32_t)behind;
     }

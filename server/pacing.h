@@ -17,6 +17,7 @@ typedef struct cairn_pacing {
     uint64_t tick;                // the next to run
     uint64_t beat_offset;         // tick k is due at beat k + beat_offset, modulo 2^64
     uint64_t beats_skipped;       // by overload, in all
+    uint64_t beats_waited;        // by waiting for inputs, in all
     uint64_t advances_overloaded; // how often beats had to be skipped
     cairn_histogram lateness_ns;  // of the first tick of each turn against its beat
 } cairn_pacing;
@@ -28,6 +29,13 @@ cairn_pacing cairn_pacing_of(
 
 // When `tick` is due as things stand; ticks already run answer for the schedule as it is now.
 uint64_t cairn_pacing_due_ns(const cairn_pacing *pacing, uint64_t tick);
+
+// How many ticks are due, at most catch_up_ticks_max; nothing is skipped by asking.
+uint32_t cairn_pacing_due(const cairn_pacing *pacing, uint64_t now_ns);
+
+// The next tick was held back until now: of the beats that went by it takes the last, so that the
+// one after it is due when the clock says so and not at once.
+void cairn_pacing_wait(cairn_pacing *pacing, uint64_t now_ns);
 
 // How many ticks to run now: those due, at most catch_up_ticks_max. What is due beyond is skipped
 // here. A clock that stands still or runs back makes nothing due.

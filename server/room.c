@@ -12,6 +12,9 @@
 // Missing inputs repeat the last one for about this long, then the player stands still.
 #define HOLD_MS 150
 
+// Ticks that a turn may run; each has room for its commands.
+#define CATCH_UP_TICKS_MAX 64
+
 // Baselines: enough for an acknowledgement that takes three seconds, in at most this much memory.
 #define BASELINE_SECONDS 3
 #define BASELINE_BYTES_MAX (size_t)(256 * 1024 * 1024)
@@ -65,6 +68,9 @@ static cairn_status create_memory(const cairn_room_config *config, cairn_room *r
     if (status == CAIRN_OK) {
         status = cairn_transfer_create(state_size_max(room->world), &room->transfer);
     }
+    if (status == CAIRN_OK && !cairn_job_create(&room->job, room, config->catch_up_ticks_max)) {
+        status = CAIRN_OUT_OF_MEMORY;
+    }
     return status;
 }
 
@@ -105,8 +111,11 @@ cairn_status cairn_room_create(
     if (config->players_max < 1 || config->players_max > CAIRN_SLOTS_MAX) {
         return refuse(error, CAIRN_INVALID_ARGUMENT, "players_max is outside its range");
     }
-    if (config->catch_up_ticks_max < 1) {
-        return refuse(error, CAIRN_INVALID_ARGUMENT, "catch_up_ticks_max must be at least 1");
+    if (config->wait_ms > CAIRN_ROOM_WAIT_MS_MAX) {
+        return refuse(error, CAIRN_INVALID_ARGUMENT, "wait_ms is outside its range");
+    }
+    if (config->catch_up_ticks_max < 1 || config->catch_up_ticks_max > CATCH_UP_TICKS_MAX) {
+        return refuse(error, CAIRN_INVALID_ARGUMENT, "catch_up_ticks_max is outside its range");
     }
     cairn_status status = create_world(config, out, error);
     if (status != CAIRN_OK) {
@@ -125,6 +134,8 @@ cairn_status cairn_room_create(
         cairn_world_tick(out->world));
     memcpy(out->scene_name, config->scene->name, sizeof out->scene_name);
     out->scene_name[sizeof out->scene_name - 1] = '\0';
+    out->stall.wait_ms = config->wait_ms;
+    out->counts = cairn_world_counts_read(out->world);
     out->hash = cairn_world_hash_read(out->world);
     out->start_root = out->hash.full;
     refresh_shapes(out);
@@ -133,6 +144,7 @@ cairn_status cairn_room_create(
 
 void cairn_room_destroy(cairn_room *room) {
     cairn_recorder_destroy(room->recorder);
+    cairn_job_destroy(&room->job);
     cairn_transfer_destroy(&room->transfer);
     cairn_baselines_destroy(room->baselines);
     cairn_past_destroy(room->past);
@@ -178,15 +190,19 @@ void cairn_room_remove_member(cairn_room *room, cairn_session *session) {
     room->statistics.clients -= 1;
 }
 
-void cairn_room_step(cairn_room *room) {
-    cairn_command commands[CAIRN_INBOX_COMMANDS_MAX];
-    uint64_t tick = cairn_world_tick(room->world);
-    CAIRN_ASSERT(tick == cairn_inbox_tick(room->inbox));
-    uint32_t count = cairn_inbox_gather(room->inbox, commands);
-    cairn_world_step(room->world, commands, count);
-    room->hash = cairn_world_hash_read(room->world);
-    cairn_history_add(room->history, tick, commands, count, room->hash.full);
-    cairn_past_save(room->past, room->world);
+void cairn_room_take_ticks(cairn_room *room) {
+    const struct cairn_server_job *job = &room->job;
+    const cairn_command *commands = job->commands;
+    CAIRN_ASSERT(!job->running && job->from == room->pacing.tick);
+    for (uint32_t i = 0; i < job->tick_count; ++i) {
+        const cairn_job_tick *tick = &job->ticks[i];
+        cairn_history_add(room->history, job->from + i, commands, tick->command_count, tick->root);
+        cairn_pacing_step(&room->pacing);
+        commands += tick->command_count;
+    }
+    CAIRN_ASSERT(cairn_world_tick(room->world) == room->pacing.tick);
+    room->hash = job->hash;
+    room->counts = cairn_world_counts_read(room->world);
     refresh_shapes(room);
 }
 

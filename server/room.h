@@ -17,10 +17,12 @@
 #include "server/histogram.h"
 #include "server/history.h"
 #include "server/inbox.h"
+#include "server/job.h"
 #include "server/pacing.h"
 #include "server/past.h"
 #include "server/server.h"
 #include "server/session.h"
+#include "server/stall.h"
 #include "server/statistics.h"
 #include "server/transfer.h"
 #include "sim/sim.h"
@@ -39,6 +41,7 @@ typedef struct cairn_room_config {
     uint32_t players_max;
     uint32_t input_window_ticks;
     uint32_t catch_up_ticks_max;
+    uint32_t wait_ms;  // 0: never waits for inputs
     uint64_t start_ns; // when the first tick is due
 } cairn_room_config;
 
@@ -52,7 +55,13 @@ typedef struct cairn_room {
     cairn_recorder *recorder; // owned; NULL: none
     cairn_histogram tick_cost_ns;
     cairn_server_room_statistics statistics; // counters that nobody else keeps
+    bool closing; // nobody sees it any more; it goes when its job is back
+    struct cairn_server_job job;
+    cairn_stall stall;
+    // While the job is out, the world, what it points to and its hash are the job's; all that
+    // others may want to know of it meanwhile is beside it: pacing.tick, counts.
     cairn_world *world;
+    cairn_world_counts counts; // after the last step
     cairn_inbox *inbox;
     cairn_history *history;
     cairn_past *past; // states of the last ticks; none unless somebody wants them
@@ -83,8 +92,9 @@ void cairn_room_destroy(cairn_room *room);
 bool cairn_room_add_member(cairn_room *room, cairn_session *session);
 void cairn_room_remove_member(cairn_room *room, cairn_session *session);
 
-// One tick: commands from the inbox, step, hash, history, past.
-void cairn_room_step(cairn_room *room);
+// Takes up what the job says that has been run: its ticks are history, and pacing, counts, hash and
+// shapes are those of the world again.
+void cairn_room_take_ticks(cairn_room *room);
 // Whether a snapshot is due in the ticks (from, to]; snapshots are spread evenly over ticks.
 bool cairn_room_snapshot_due(const cairn_room *room, uint64_t from, uint64_t to);
 

@@ -69,12 +69,13 @@ static uint32_t index_of(uint32_t id) {
 cairn_room *cairn_rooms_at(const cairn_server *server, uint32_t id) {
     uint32_t index = index_of(id);
     bool current = index < server->config.rooms_max && id_of(server, index) == id;
-    return current ? server->places[index].room : NULL;
+    cairn_room *room = current ? server->places[index].room : NULL;
+    return room == NULL || room->closing ? NULL : room;
 }
 
 uint32_t cairn_server_room_next(const cairn_server *server, uint32_t room) {
     for (uint32_t i = room == 0 ? 0 : index_of(room) + 1; i < server->config.rooms_max; ++i) {
-        if (server->places[i].room != NULL) {
+        if (server->places[i].room != NULL && !server->places[i].room->closing) {
             return id_of(server, i);
         }
     }
@@ -152,7 +153,7 @@ static bool start_recording(cairn_room *room) {
 }
 
 static void end_recording(cairn_room *room) {
-    if (room->recorder == NULL) {
+    if (room == NULL || room->recorder == NULL) {
         return;
     }
     cairn_recorder_end(room->recorder);
@@ -178,6 +179,7 @@ static cairn_server_room_refusal build(
         .players_max = config->players_max,
         .input_window_ticks = config->input_window_ticks,
         .catch_up_ticks_max = config->catch_up_ticks_max,
+        .wait_ms = config->wait_ms,
         .start_ns = now_ns,
     };
     const cairn_server_room_refusal refusal = refusal_of(cairn_room_create(&built, room, words));
@@ -199,6 +201,8 @@ static cairn_room *make(cairn_server *server, uint64_t now_ns,
     *refusal = room == NULL ? CAIRN_ROOM_REFUSED_MEMORY : build(config, now_ns, room, words);
     if (*refusal == CAIRN_ROOM_CREATED) {
         room->server = server;
+        room->job.clock_ns = server->config.clock_ns;
+        room->job.clock_user = server->config.user;
         bool recorded = config->recorded && server->config.on_record != NULL;
         *refusal =
             !recorded || start_recording(room) ? CAIRN_ROOM_CREATED : CAIRN_ROOM_REFUSED_MEMORY;
@@ -230,6 +234,7 @@ cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_
     uint32_t index = free_place(server);
     server->places[index].room = made;
     made->id = id_of(server, index);
+    server->room_count += 1;
     *room = made->id;
     cairn_server_tell(server, made, CAIRN_LOG_INFO, "room_created", 0, made->scene_name, made->id);
     return CAIRN_ROOM_CREATED;
@@ -241,6 +246,7 @@ static void close_place(cairn_server *server, uint32_t index) {
     cairn_statistics_close_room(server, place->room);
     free_room(place->room);
     place->room = NULL;
+    server->room_count -= 1;
     place->generation = (place->generation + 1) % GENERATIONS;
 }
 
@@ -251,17 +257,32 @@ bool cairn_server_room_destroy(
         return false;
     }
     server->now_ns = now_ns;
+    const cairn_message notice = {
+        .kind = CAIRN_MESSAGE_NOTICE,
+        .notice = {.kind = CAIRN_NOTICE_ROOM_CLOSES,
+            .slot = CAIRN_SLOT_NONE,
+            .tick = closed->pacing.tick,
+            .words = reason},
+    };
     while (closed->members != NULL) {
-        cairn_session_feed(server, closed->members, CAIRN_STIMULUS_CLOSED, NULL);
+        cairn_session_feed(server, closed->members, CAIRN_STIMULUS_CLOSED, &notice);
     }
     cairn_server_tell(server, closed, CAIRN_LOG_INFO, "room_closed", 0, reason, room);
-    close_place(server, index_of(room));
+    closed->closing = true;
+    if (!closed->job.running) {
+        close_place(server, index_of(room));
+    }
     return true;
 }
 
+void cairn_rooms_reap(cairn_server *server, cairn_room *room) {
+    CAIRN_ASSERT(room->closing && !room->job.running);
+    close_place(server, index_of(room->id));
+}
+
 void cairn_rooms_end_recordings(cairn_server *server) {
-    for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
-        end_recording(cairn_rooms_at(server, id));
+    for (uint32_t i = 0; i < server->config.rooms_max; ++i) {
+        end_recording(server->places[i].room);
     }
 }
 
@@ -309,6 +330,8 @@ bool cairn_server_room_read(
         .rules_name = cairn_room_rules_name(read),
         .tick_rate_hz = read->tick_rate_hz,
         .snapshot_rate_hz = read->snapshot_rate_hz,
+        .wait_ms = read->stall.wait_ms,
+        .busy = read->job.running,
         .recording = read->recorder != NULL && !cairn_recorder_failed(read->recorder),
     };
     return true;
@@ -316,5 +339,5 @@ bool cairn_server_room_read(
 
 const struct cairn_world *cairn_server_world(const cairn_server *server, uint32_t room) {
     const cairn_room *read = cairn_rooms_at(server, room);
-    return read == NULL ? NULL : read->world;
+    return read == NULL || read->job.running ? NULL : read->world;
 }

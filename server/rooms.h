@@ -22,5 +22,8 @@ void cairn_rooms_end_recordings(struct cairn_server *server);
 // NULL when there is no such room.
 cairn_room *cairn_rooms_at(const struct cairn_server *server, uint32_t id);
 
+// Frees a room that was closed while its job was out, now that it is back.
+void cairn_rooms_reap(struct cairn_server *server, cairn_room *room);
+
 // What a link needs that may have to carry any message of any room there is.
 cairn_link_config cairn_rooms_link_config(const struct cairn_server *server);

@@ -25,6 +25,14 @@ size_t cairn_server_send_unreliable(
     return sent ? size : 0;
 }
 
+void cairn_server_notify_room(
+    cairn_server *server, const cairn_room *room, const cairn_notice *notice) {
+    const cairn_message message = {.kind = CAIRN_MESSAGE_NOTICE, .notice = *notice};
+    for (cairn_session *at = room->members; at != NULL; at = at->member_next) {
+        cairn_server_send_reliable(server, at, &message);
+    }
+}
+
 // The next client's payload, sealed; each client has one turn before any has a second.
 static size_t seal_next(cairn_server *server, uint64_t now_ns, cairn_address *to, uint8_t *bytes) {
     for (uint32_t tried = 0; tried < server->config.clients_max; ++tried) {

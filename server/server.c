@@ -89,6 +89,7 @@ static cairn_status create_first_room(cairn_server *server) {
     room.players_max = config->players_max;
     room.input_window_ticks = config->input_window_ticks;
     room.catch_up_ticks_max = config->catch_up_ticks_max;
+    room.wait_ms = config->wait_ms;
     uint32_t id;
     const cairn_server_room_refusal refusal =
         cairn_server_room_create(server, config->start_ns, &room, &id, NULL);
@@ -181,6 +182,7 @@ static void take_payload(
     if (session->link == NULL) {
         return;
     }
+    session->heard_ns = server->now_ns;
     cairn_link_drop drop =
         cairn_link_receive(session->link, server->now_ns, event->payload, event->payload_size);
     if (is_fault(drop)) {
@@ -285,6 +287,10 @@ void cairn_server_drain(cairn_server *server, uint64_t now_ns) {
     cairn_rooms_end_recordings(server);
 }
 
+uint32_t cairn_server_jobs_out(const cairn_server *server) {
+    return server->jobs_out;
+}
+
 bool cairn_server_drained(const cairn_server *server) {
     return server->draining && (server->dry || server->now_ns >= server->drain_end_ns);
 }
@@ -297,6 +303,8 @@ bool cairn_server_client_read(
         return false;
     }
     const cairn_session *session = &server->sessions[client];
+    const cairn_stall_slot *slot =
+        session->slot == CAIRN_SLOT_NONE ? NULL : &session->room->stall.slots[session->slot];
     *out = (cairn_server_client_info){
         .connected = true,
         .welcomed =
@@ -305,6 +313,8 @@ bool cairn_server_client_read(
         .room = session->room == NULL ? 0 : session->room->id,
         .slot = session->slot,
         .mode = session->mode,
+        .stalls = slot == NULL ? 0 : slot->stalls,
+        .stalled_ns = slot == NULL ? 0 : slot->stalled_ns,
         .link = *cairn_link_statistics_read(session->link),
     };
     return true;

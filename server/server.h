@@ -41,7 +41,12 @@ struct cairn_world;
 // Rooms of one server.
 #define CAIRN_ROOMS_MAX 1024
 
+// What the room waits for late inputs at most.
+#define CAIRN_ROOM_WAIT_MS_MAX 5000
+
 typedef struct cairn_server cairn_server;
+// Due ticks of one room on their way to a thread and back.
+typedef struct cairn_server_job cairn_server_job;
 
 // One line of the event log: a name and its fields, formatted by the driver as text or JSON.
 typedef struct cairn_server_event {
@@ -74,12 +79,19 @@ typedef struct cairn_server_config {
     uint32_t input_window_ticks;     // inputs further ahead are refused as early; default 64
     uint32_t catch_up_ticks_max; // overload policy: at most this many ticks in one advance; what is
                                  // due beyond is skipped, time slips, and it is counted. Default 4
+    uint32_t wait_ms;            // default 0
     uint32_t token_lifetime_s_max; // net/netcode_server.h
     uint64_t start_ns; // now_ns of create; tick k is due at start_ns + k * 1e9 / rate, exactly
     uint64_t start_unix_s;
     void (*on_event)(void *user, const cairn_server_event *event); // may be NULL
-    // A monotonic clock that measures what ticks cost. It changes nothing else; NULL: not measured.
+    // A monotonic clock that measures what ticks cost, on whatever thread runs them. It changes
+    // nothing else; NULL: not measured.
     uint64_t (*clock_ns)(void *user);
+    // Takes a room's due ticks to be stepped elsewhere: let any thread call cairn_server_job_run,
+    // and when that has returned, the thread that drives the server cairn_server_job_done. False:
+    // it is done here and now. Asked while there is more than one room; NULL: a room that is stuck
+    // stalls all others.
+    bool (*run_job)(void *user, cairn_server_job *job);
     // The recording of a room as it grows; name and bytes last during the call. `size` 0 says that
     // it is complete and another room may take the name. May be NULL: no recordings. A false return
     // ends this recording with an event; the world goes on.
@@ -93,12 +105,18 @@ cairn_server_config cairn_server_config_default(void);
 // On failure *out is NULL: CAIRN_INVALID_ARGUMENT (also: what the first room is refused for, which
 // is told by the event "room_refused") or CAIRN_OUT_OF_MEMORY.
 cairn_status cairn_server_create(const cairn_server_config *config, cairn_server **out);
-// Does not say goodbye; drain first for that. Closes the recordings with their end chunks.
+// No job may be out. Does not say goodbye; drain first for that. Closes the recordings with their
+// end chunks.
 void cairn_server_destroy(cairn_server *server);
 
 void cairn_server_receive(cairn_server *server, uint64_t now_ns, const cairn_address *from,
     const uint8_t *bytes, size_t size);
 void cairn_server_advance(cairn_server *server, uint64_t now_ns);
+// Steps the ticks of a job: the world alone. On any thread, once.
+void cairn_server_job_run(cairn_server_job *job);
+// The job was run. On the thread that drives the server, once; advance and send after it.
+void cairn_server_job_done(cairn_server *server, uint64_t now_ns, cairn_server_job *job);
+uint32_t cairn_server_jobs_out(const cairn_server *server); // not yet done
 uint64_t cairn_server_deadline_ns(const cairn_server *server);
 // The next datagram into `bytes` (room for CAIRN_DATAGRAM_SIZE_MAX); 0 when dry.
 size_t cairn_server_send(cairn_server *server, uint64_t now_ns, cairn_address *to, uint8_t *bytes);
@@ -114,9 +132,11 @@ typedef struct cairn_server_client_info {
     bool connected;
     bool welcomed;
     uint64_t client_id;
-    uint32_t room; // 0: in none
-    uint32_t slot; // CAIRN_SLOT_NONE for a spectator
-    uint32_t mode; // cairn_mode
+    uint32_t room;   // 0: in none
+    uint32_t slot;   // CAIRN_SLOT_NONE for a spectator
+    uint32_t mode;   // cairn_mode
+    uint64_t stalls; // announced waits of the room for its inputs
+    uint64_t stalled_ns;
     cairn_link_statistics link;
 } cairn_server_client_info;
 // `client` is 0 .. clients_max - 1. False when nobody is there.
@@ -132,7 +152,11 @@ typedef struct cairn_server_room_config {
     uint32_t players_max;            // 1 .. CAIRN_SLOTS_MAX (the default)
     uint32_t input_window_ticks;     // default 64
     uint32_t catch_up_ticks_max;     // default 4
-    bool recorded;                   // default true: while the server has an on_record
+    // How long beyond its due time a tick waits for the inputs of players who simulate and were
+    // heard lately, 0 (the default: never) .. CAIRN_ROOM_WAIT_MS_MAX. Waits longer than two ticks
+    // are announced to everybody in the room; its schedule slips while it waits.
+    uint32_t wait_ms;
+    bool recorded; // default true: while the server has an on_record
 } cairn_server_room_config;
 
 cairn_server_room_config cairn_server_room_config_default(void);
@@ -157,9 +181,9 @@ const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal);
 // `words` (may be NULL) says why in a sentence.
 cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_t now_ns,
     const cairn_server_room_config *config, uint32_t *room, char words[CAIRN_ROOM_WORDS_SIZE]);
-// Closes a room that exists: its clients are disconnected, `reason` (a phrase) goes into the event
-// "room_closed", its recording ends with its end chunk, its memory is freed. False when there is no
-// such room.
+// Closes a room that exists: its clients are told so and `reason` (printable ASCII of at most
+// CAIRN_WORDS_SIZE_MAX) and are disconnected, its recording ends with its end chunk, its memory is
+// freed: now, or when the job that is out with it comes back. False when there is no such room.
 bool cairn_server_room_destroy(
     cairn_server *server, uint64_t now_ns, uint32_t room, const char *reason);
 
@@ -174,6 +198,8 @@ typedef struct cairn_server_room_info {
     const char *rules_name; // "" for none
     uint32_t tick_rate_hz;
     uint32_t snapshot_rate_hz;
+    uint32_t wait_ms;
+    bool busy;      // a job is out: the world cannot be looked at now
     bool recording; // still being written
 } cairn_server_room_info;
 // False when there is no such room, and *out is zero.
@@ -181,6 +207,6 @@ bool cairn_server_room_read(const cairn_server *server, uint32_t room, cairn_ser
 bool cairn_server_room_statistics_read(
     const cairn_server *server, uint32_t room, cairn_server_room_statistics *out);
 
-// The room's world, for tests and tools in the same process; NULL when there is no such room. Read
-// only.
+// The room's world, for tests and tools in the same process. NULL when there is no such room or a
+// job is out with it. Read only.
 const struct cairn_world *cairn_server_world(const cairn_server *server, uint32_t room);

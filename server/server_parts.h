@@ -19,6 +19,8 @@ struct cairn_server {
     cairn_server_config config; // scene, name, key, entropy, addresses: not valid after create
     cairn_netcode_server *netcode;
     struct cairn_room_place *places; // [rooms_max], of rooms.c
+    uint32_t room_count;             // places taken
+    uint32_t jobs_out;               // handed to the driver and not yet back
     cairn_encoder *encoder;
     cairn_session *sessions; // [clients_max], by netcode's index
     uint64_t now_ns;         // newest that the driver told
@@ -50,6 +52,10 @@ size_t cairn_server_send_reliable(
 // Returns the size of the message, 0 when it is too large to be sent.
 size_t cairn_server_send_unreliable(
     cairn_server *server, cairn_session *session, const cairn_message *message);
+
+// Tells everybody in the room who was welcomed. Whose reliable stream is full is not told.
+void cairn_server_notify_room(
+    cairn_server *server, const cairn_room *room, const cairn_notice *notice);
 
 // Keeps what a room that is about to be freed has counted.
 void cairn_statistics_close_room(cairn_server *server, const cairn_room *room);

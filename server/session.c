@@ -87,7 +87,7 @@ static void welcome(const visit *v) {
     const cairn_room *room = v->session->room;
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_WELCOME,
-        .welcome = {.tick = cairn_world_tick(room->world),
+        .welcome = {.tick = room->pacing.tick,
             .slot = v->session->slot,
             .tick_rate_hz = room->tick_rate_hz,
             .snapshot_rate_hz = room->snapshot_rate_hz,
@@ -98,6 +98,7 @@ static void welcome(const visit *v) {
             .scene_name = room->scene_name,
             .scene_digest = room->start_root,
             .room = room->name,
+            .wait_ms = room->stall.wait_ms,
             .words = ""},
     };
     size_t size = cairn_server_send_reliable(v->server, v->session, &message);
@@ -118,7 +119,7 @@ static obstacle obstacle_of(const cairn_room *room, const cairn_hello *hello) {
     if (lockstep && !simulates(room, hello)) {
         return (obstacle){CAIRN_REFUSAL_RULES, "the client does not have the rules of this room"};
     }
-    if (!lockstep && cairn_world_counts_read(room->world).bodies > CAIRN_KEYFRAME_BODIES_MAX) {
+    if (!lockstep && room->counts.bodies > CAIRN_KEYFRAME_BODIES_MAX) {
         return (obstacle){CAIRN_REFUSAL_TOO_MANY_BODIES,
             "the room has more bodies than a snapshot holds; lockstep has no such limit"};
     }
@@ -168,6 +169,7 @@ static cairn_session_state greet(const visit *v) {
             return refuse(v, CAIRN_REFUSAL_ROOM_FULL, "all players' slots are taken");
         }
         session->slot = slot;
+        cairn_stall_forget(room, slot);
         room->statistics.joins += 1;
     }
     session->mode = hello->mode;
@@ -229,7 +231,7 @@ static void take_acknowledgements(const visit *v, const cairn_input_message *inp
     cairn_session *session = v->session;
     const cairn_room *room = v->session->room;
     if (input->snapshot_acknowledged > session->snapshot_acknowledged &&
-        input->snapshot_acknowledged <= cairn_world_tick(room->world)) {
+        input->snapshot_acknowledged <= room->pacing.tick) {
         session->snapshot_acknowledged = input->snapshot_acknowledged;
     }
     if (input->ticks_acknowledged > session->ticks_acknowledged &&
@@ -327,10 +329,11 @@ static cairn_session_state leave(const visit *v) {
     return CAIRN_SESSION_FREE;
 }
 
-// Without a room there is nothing left to say or hear.
+// Without a room there is nothing left but to say so.
 static cairn_session_state close_room(const visit *v) {
+    cairn_server_send_reliable(v->server, v->session, v->message);
+    v->session->patience_ns = v->server->now_ns + CAIRN_SESSION_REFUSED_NS;
     leave_room(v);
-    kick(v);
     return CAIRN_SESSION_REFUSED;
 }
 

@@ -56,6 +56,7 @@ typedef struct cairn_session {
     uint32_t mode;        // cairn_mode
     uint32_t slot;        // CAIRN_SLOT_NONE for spectators
     uint64_t patience_ns; // when CAIRN_STIMULUS_PATIENCE comes; UINT64_MAX: never
+    uint64_t heard_ns;    // when its last payload came
     uint32_t faults;
 
     // How its inputs land.
@@ -83,8 +84,8 @@ typedef struct cairn_session {
     uint64_t ticks_queued;       // overdue ticks below went to the reliable stream
 } cairn_session;
 
-// Feeds one stimulus to the table. `message` is the decoded message of HELLO, INPUT and ROOTS,
-// NULL otherwise.
+// Feeds one stimulus to the table. `message` is the decoded message of HELLO, INPUT and ROOTS, the
+// NOTICE to send of CLOSED, NULL otherwise.
 void cairn_session_feed(struct cairn_server *server, cairn_session *session,
     cairn_session_stimulus stimulus, const cairn_message *message);
 

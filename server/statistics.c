@@ -11,12 +11,12 @@ static uint64_t larger(uint64_t a, uint64_t b) {
 }
 
 static void read_room(const cairn_room *room, cairn_server_room_statistics *out) {
-    const cairn_world_counts counts = cairn_world_counts_read(room->world);
     const cairn_pacing *pacing = &room->pacing;
     *out = room->statistics;
     out->tick = pacing->tick;
     out->ticks_skipped = pacing->beats_skipped;
     out->advances_overloaded = pacing->advances_overloaded;
+    out->ticks_waited = pacing->beats_waited;
     out->tick_cost_ns_p50 = cairn_histogram_percentile(&room->tick_cost_ns, 500);
     out->tick_cost_ns_p99 = cairn_histogram_percentile(&room->tick_cost_ns, 990);
     out->tick_cost_ns_max = room->tick_cost_ns.max;
@@ -24,8 +24,8 @@ static void read_room(const cairn_room *room, cairn_server_room_statistics *out)
     out->tick_lateness_ns_p99 = cairn_histogram_percentile(&pacing->lateness_ns, 990);
     out->tick_lateness_ns_max = pacing->lateness_ns.max;
     out->players = cairn_inbox_players(room->inbox);
-    out->bodies = counts.bodies;
-    out->bodies_awake = counts.bodies_awake;
+    out->bodies = room->counts.bodies;
+    out->bodies_awake = room->counts.bodies_awake;
     if (room->recorder != NULL) {
         out->recording_bytes = cairn_recorder_bytes(room->recorder);
     }
@@ -52,6 +52,11 @@ static void add_counters(cairn_server_statistics *out, const cairn_server_room_s
     out->roots_compared += room->roots_compared;
     out->roots_differed += room->roots_differed;
     out->recording_bytes += room->recording_bytes;
+    out->stalls += room->stalls;
+    out->stalled_ns += room->stalled_ns;
+    out->ticks_waited += room->ticks_waited;
+    out->patience_lost += room->patience_lost;
+    out->jobs_stuck += room->jobs_stuck;
 }
 
 void cairn_statistics_close_room(cairn_server *server, const cairn_room *room) {

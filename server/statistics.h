@@ -42,6 +42,11 @@ typedef struct cairn_server_room_statistics {
     uint64_t roots_compared; // reported by lockstep clients
     uint64_t roots_differed;
     uint64_t recording_bytes;
+    uint64_t stalls; // announced waits for late inputs
+    uint64_t stalled_ns;
+    uint64_t ticks_waited;  // beats that went by meanwhile
+    uint64_t patience_lost; // players the room does not wait for any more
+    uint64_t jobs_stuck;    // turns that took longer than a second
 } cairn_server_room_statistics;
 
 // Of all rooms together, closed ones too; `tick` is the first room's, costs and lateness are those
@@ -84,6 +89,11 @@ typedef struct cairn_server_statistics {
     uint64_t bytes_received; // datagrams, without UDP and IP headers
     uint64_t bytes_sent;
     uint64_t recording_bytes;
+    uint64_t stalls;
+    uint64_t stalled_ns;
+    uint64_t ticks_waited;
+    uint64_t patience_lost;
+    uint64_t jobs_stuck;
     uint64_t rooms_refused; // could not be created, for whatever reason
     uint64_t drops_netcode[CAIRN_NETCODE_DROP_COUNT];
     uint64_t drops_link[CAIRN_LINK_DROP_COUNT];

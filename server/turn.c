@@ -1,17 +1,46 @@
 // SPDX-License-Identifier: MIT
 #include "server/turn.h"
 
+#include "base/assert.h"
+#include "server/rooms.h"
 #include "server/server_parts.h"
 #include "server/view.h"
 
-static void record_tick(cairn_server *server, cairn_room *room) {
+// How many ticks to run now; what is due beyond a turn is skipped here.
+static uint32_t ticks_of_turn(cairn_server *server, cairn_room *room, uint64_t now_ns) {
+    cairn_pacing *pacing = &room->pacing;
+    uint32_t ready = cairn_stall_ready(server, room, cairn_pacing_due(pacing, now_ns), now_ns);
+    if (ready == 0) {
+        return 0;
+    }
+    uint64_t skipped = pacing->beats_skipped;
+    uint32_t due = cairn_pacing_turn(pacing, now_ns);
+    if (pacing->beats_skipped != skipped) {
+        cairn_server_tell(server, room, CAIRN_LOG_WARN, "tick_overload", 0,
+            "ticks were skipped, time slips", (int64_t)(pacing->beats_skipped - skipped));
+    }
+    return ready < due ? ready : due;
+}
+
+static void begin_turn(cairn_room *room, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; ++i) {
+        cairn_stall_step(room, room->pacing.tick + i);
+    }
+    cairn_job_begin(&room->job, room->inbox, ticks);
+}
+
+static void record_turn(cairn_server *server, cairn_room *room) {
+    const cairn_server_job *job = &room->job;
+    const cairn_command *commands = job->commands;
     if (room->recorder == NULL || cairn_recorder_failed(room->recorder)) {
         return;
     }
-    uint64_t tick = cairn_world_tick(room->world);
-    uint32_t count;
-    const cairn_command *commands = cairn_history_commands(room->history, tick - 1, &count);
-    cairn_recorder_tick(room->recorder, tick - 1, commands, count, room->hash.full);
+    for (uint32_t i = 0; i < job->tick_count; ++i) {
+        const cairn_job_tick *tick = &job->ticks[i];
+        cairn_recorder_tick(
+            room->recorder, job->from + i, commands, tick->command_count, tick->root);
+        commands += tick->command_count;
+    }
     if (cairn_recorder_keyframe_due(room->recorder)) {
         cairn_recorder_keyframe(room->recorder, room->world);
     }
@@ -21,33 +50,16 @@ static void record_tick(cairn_server *server, cairn_room *room) {
     }
 }
 
-static void run_tick(cairn_server *server, cairn_room *room) {
-    uint64_t (*clock_ns)(void *) = server->config.clock_ns;
-    uint64_t before_ns = clock_ns == NULL ? 0 : clock_ns(server->config.user);
-    cairn_room_step(room);
-    if (clock_ns != NULL) {
-        room->statistics.tick_cost_ns_last = clock_ns(server->config.user) - before_ns;
-        cairn_histogram_add(&room->tick_cost_ns, room->statistics.tick_cost_ns_last);
+static void measure_turn(cairn_room *room) {
+    const cairn_server_job *job = &room->job;
+    for (uint32_t i = 0; job->clock_ns != NULL && i < job->tick_count; ++i) {
+        room->statistics.tick_cost_ns_last = job->ticks[i].cost_ns;
+        cairn_histogram_add(&room->tick_cost_ns, job->ticks[i].cost_ns);
     }
-    cairn_pacing_step(&room->pacing);
-    record_tick(server, room);
 }
 
-void cairn_turn_run(cairn_server *server, cairn_room *room, uint64_t now_ns) {
-    uint64_t skipped = room->pacing.beats_skipped;
-    uint32_t ticks = cairn_pacing_turn(&room->pacing, now_ns);
-    if (ticks == 0) {
-        return;
-    }
-    if (room->pacing.beats_skipped != skipped) {
-        cairn_server_tell(server, room, CAIRN_LOG_WARN, "tick_overload", 0,
-            "ticks were skipped, time slips", (int64_t)(room->pacing.beats_skipped - skipped));
-    }
-    uint64_t from = room->pacing.tick;
-    for (uint32_t i = 0; i < ticks; ++i) {
-        run_tick(server, room);
-    }
-    bool snapshot = cairn_room_snapshot_due(room, from, room->pacing.tick);
+static void tell_members(cairn_server *server, cairn_room *room) {
+    bool snapshot = cairn_room_snapshot_due(room, room->job.from, room->pacing.tick);
     if (snapshot) {
         cairn_baselines_take(room->baselines, room->world, &room->hash);
     }
@@ -56,6 +68,78 @@ void cairn_turn_run(cairn_server *server, cairn_room *room, uint64_t now_ns) {
     }
 }
 
+// The job was run, here or elsewhere.
+static void end_turn(cairn_server *server, cairn_room *room) {
+    cairn_room_take_ticks(room);
+    record_turn(server, room);
+    measure_turn(room);
+    tell_members(server, room);
+}
+
+static bool hand_over(cairn_server *server, cairn_room *room, uint64_t now_ns) {
+    cairn_server_job *job = &room->job;
+    if (server->config.run_job == NULL || server->room_count < 2) {
+        return false;
+    }
+    job->running = true;
+    job->stuck = false;
+    job->begun_ns = now_ns;
+    server->jobs_out += 1;
+    if (!server->config.run_job(server->config.user, job)) {
+        job->running = false;
+        server->jobs_out -= 1;
+    }
+    return job->running;
+}
+
+static void watch_job(cairn_server *server, cairn_room *room, uint64_t now_ns) {
+    cairn_server_job *job = &room->job;
+    if (!job->stuck && now_ns >= job->begun_ns + CAIRN_TURN_STUCK_NS) {
+        job->stuck = true;
+        room->statistics.jobs_stuck += 1;
+        cairn_server_tell(server, room, CAIRN_LOG_ERROR, "room_stuck", 0,
+            "a turn takes longer than a second, other rooms go on", (int64_t)job->tick_count);
+    }
+}
+
+void cairn_turn_run(cairn_server *server, cairn_room *room, uint64_t now_ns) {
+    if (room->job.running) {
+        watch_job(server, room, now_ns);
+        return;
+    }
+    uint32_t ticks;
+    // More than one turn only where a wait cut the first short.
+    while ((ticks = ticks_of_turn(server, room, now_ns)) > 0) {
+        begin_turn(room, ticks);
+        if (hand_over(server, room, now_ns)) {
+            return;
+        }
+        cairn_server_job_run(&room->job);
+        end_turn(server, room);
+    }
+}
+
+void cairn_server_job_done(cairn_server *server, uint64_t now_ns, cairn_server_job *job) {
+    cairn_room *room = job->room;
+    CAIRN_ASSERT(job->running);
+    server->now_ns = now_ns;
+    server->jobs_out -= 1;
+    job->running = false;
+    if (room->closing) {
+        cairn_rooms_reap(server, room);
+        return;
+    }
+    if (job->stuck) {
+        cairn_server_tell(server, room, CAIRN_LOG_WARN, "room_unstuck", 0,
+            "the turn is over, the room goes on", (int64_t)((now_ns - job->begun_ns) / 1000000));
+    }
+    end_turn(server, room);
+}
+
 uint64_t cairn_turn_due_ns(const cairn_room *room) {
-    return cairn_pacing_due_ns(&room->pacing, room->pacing.tick);
+    if (room->job.running) {
+        return room->job.stuck ? UINT64_MAX : room->job.begun_ns + CAIRN_TURN_STUCK_NS;
+    }
+    return room->stall.waiting ? cairn_stall_due_ns(room)
+                               : cairn_pacing_due_ns(&room->pacing, room->pacing.tick);
 }

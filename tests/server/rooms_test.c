@@ -147,7 +147,7 @@ static void each_room_keeps_its_own_time(void **state) {
 static void who_is_in_a_room_that_closes_is_disconnected_and_others_stay(void **state) {
     (void)state;
     start(2);
-    uint32_t other = create("other");
+    create("other");
     uint32_t shown = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     uint32_t exact = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
     story_run_ms(&s, 300);
@@ -155,7 +155,6 @@ static void who_is_in_a_room_that_closes_is_disconnected_and_others_stay(void **
     const cairn_server_statistics before = story_statistics(&s);
     assert_int_equal(before.players, 2);
     assert_true(cairn_server_room_destroy(s.server, s.now_ns, CAIRN_ROOM_MAIN, "test"));
-    s.room = other;
     story_run_ms(&s, 300);
     const cairn_server_statistics after = story_statistics(&s);
     assert_int_equal(after.clients, 0);
@@ -164,9 +163,44 @@ static void who_is_in_a_room_that_closes_is_disconnected_and_others_stay(void **
     assert_int_equal(after.leaves, 2);
     assert_true(after.inputs_taken >= before.inputs_taken && before.inputs_taken > 0);
     assert_true(story_heard(&s, "room_closed"));
+    assert_int_equal(s.clients[shown].notices[CAIRN_NOTICE_ROOM_CLOSES], 1);
+    assert_int_equal(s.clients[exact].notices[CAIRN_NOTICE_ROOM_CLOSES], 1);
     uint32_t next = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 300);
     assert_string_equal(s.clients[next].scene_name, stack->name);
+    story_end(&s);
+}
+
+static uint32_t join_room(const char *name, cairn_mode mode) {
+    cairn_hello hello = story_hello(mode, false);
+    hello.room = name;
+    return story_join_as(&s, &hello);
+}
+
+static void a_hello_names_the_room(void **state) {
+    (void)state;
+    start(3);
+    uint32_t side = create("side");
+    uint32_t one = join_room("side", CAIRN_MODE_LOCKSTEP);
+    uint32_t other = join_room("main", CAIRN_MODE_INTERPOLATE);
+    uint32_t any = join_room("", CAIRN_MODE_INTERPOLATE);
+    uint32_t lost = join_room("nowhere", CAIRN_MODE_INTERPOLATE);
+    story_run_ms(&s, 500);
+    const uint32_t expected[] = {side, CAIRN_ROOM_MAIN, CAIRN_ROOM_MAIN, 0};
+    const uint32_t clients[] = {one, other, any, lost};
+    for (uint32_t i = 0; i < 4; ++i) {
+        cairn_server_client_info info = {0};
+        cairn_server_client_read(s.server, clients[i], &info);
+        assert_int_equal(info.room, expected[i]);
+    }
+    assert_int_equal(s.clients[lost].refusal, CAIRN_REFUSAL_ROOM_UNKNOWN);
+    assert_string_equal(s.clients[one].scene_name, stack->name);
+    assert_int_equal(s.clients[one].roots_wrong, 0);
+    assert_true(s.clients[one].ticks_stepped > 10);
+    cairn_server_room_statistics read;
+    cairn_server_room_statistics_read(s.server, side, &read);
+    assert_int_equal(read.players, 1);
+    assert_int_equal(read.clients, 1);
     story_end(&s);
 }
 
@@ -186,6 +220,7 @@ int main(void) {
         cmocka_unit_test(an_id_is_never_that_of_a_later_room),
         cmocka_unit_test(each_room_keeps_its_own_time),
         cmocka_unit_test(who_is_in_a_room_that_closes_is_disconnected_and_others_stay),
+        cmocka_unit_test(a_hello_names_the_room),
         cmocka_unit_test(a_server_without_a_room_says_so),
     };
     return cmocka_run_group_tests(tests, load_scene, free_scene);

@@ -25,10 +25,13 @@ static void feed(cairn_session_stimulus stimulus) {
     const cairn_message input = {
         .kind = CAIRN_MESSAGE_INPUT, .input = {.snapshot_acknowledged = 1}};
     const cairn_message roots = {.kind = CAIRN_MESSAGE_ROOT_REPORT};
-    const cairn_message *message = stimulus == CAIRN_STIMULUS_HELLO   ? &hello
-                                   : stimulus == CAIRN_STIMULUS_INPUT ? &input
-                                   : stimulus == CAIRN_STIMULUS_ROOTS ? &roots
-                                                                      : NULL;
+    const cairn_message closed = {.kind = CAIRN_MESSAGE_NOTICE,
+        .notice = {.kind = CAIRN_NOTICE_ROOM_CLOSES, .slot = CAIRN_SLOT_NONE, .words = "the end"}};
+    const cairn_message *message = stimulus == CAIRN_STIMULUS_HELLO    ? &hello
+                                   : stimulus == CAIRN_STIMULUS_INPUT  ? &input
+                                   : stimulus == CAIRN_STIMULUS_ROOTS  ? &roots
+                                   : stimulus == CAIRN_STIMULUS_CLOSED ? &closed
+                                                                       : NULL;
     cairn_session_feed(s.server, session(), stimulus, message);
 }
 

@@ -117,7 +117,6 @@ void story_start(story *s, const cairn_server_config *config) {
     s->now_ns = 5000000000;
     s->record = malloc(STORY_RECORD_MAX);
     s->record_limit = STORY_RECORD_MAX;
-    s->room = CAIRN_ROOM_MAIN;
     CAIRN_ASSERT(s->record != NULL);
     full.protocol_id = PROTOCOL_ID;
     full.private_key = private_key;
@@ -356,6 +355,11 @@ static void take_message(story_client *client, const cairn_link_message *receive
     case CAIRN_MESSAGE_STATE:
         take_state(client, &message.state);
         break;
+    case CAIRN_MESSAGE_NOTICE:
+        client->notices[message.notice.kind] += 1;
+        client->notice = message.notice;
+        client->notice.words = "";
+        break;
     default:
         CAIRN_ASSERT(false);
     }
@@ -377,10 +381,16 @@ static void client_receive(
     }
 }
 
+static uint32_t room_of(const story *s, const story_client *client) {
+    return cairn_server_room_find(s->server, client->hello.room);
+}
+
 static void say_input(story *s, uint32_t number) {
     story_client *client = &s->clients[number];
     const story_snapshot *newest = story_newest(client);
-    uint64_t target = cairn_world_tick(cairn_server_world(s->server, s->room)) + client->ahead;
+    cairn_server_room_statistics room;
+    cairn_server_room_statistics_read(s->server, room_of(s, client), &room);
+    uint64_t target = room.tick + client->ahead;
     cairn_wire_input inputs[16];
     uint32_t count = 0;
     bool plays = client->welcome.slot != CAIRN_SLOT_NONE;
@@ -458,8 +468,8 @@ static void server_send(story *s) {
 static void check_snapshots(story *s) {
     for (uint32_t i = 0; i < s->client_count; ++i) {
         const story_snapshot *newest = story_newest(&s->clients[i]);
-        if (newest != NULL &&
-            newest->tick == cairn_world_tick(cairn_server_world(s->server, s->room))) {
+        const cairn_world *world = cairn_server_world(s->server, room_of(s, &s->clients[i]));
+        if (newest != NULL && world != NULL && newest->tick == cairn_world_tick(world)) {
             s->snapshots_checked += 1;
             s->snapshots_wrong += story_shows_world(s, i) ? 0 : 1;
         }
@@ -493,7 +503,7 @@ bool story_heard(const story *s, const char *event) {
 
 bool story_shows_world(const story *s, uint32_t client) {
     static cairn_body_state states[STORY_BODIES_MAX];
-    const cairn_world *world = cairn_server_world(s->server, s->room);
+    const cairn_world *world = cairn_server_world(s->server, room_of(s, &s->clients[client]));
     uint32_t count = cairn_world_bodies(world, states, STORY_BODIES_MAX);
     const story_snapshot *newest = story_newest(&s->clients[client]);
     if (newest == NULL || newest->body_count != count) {

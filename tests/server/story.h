@@ -66,13 +66,14 @@ typedef struct story_client {
     cairn_wire_root root_newest;
 
     cairn_wire_timing timing; // newest
+    uint32_t notices[CAIRN_NOTICE_LAST + 1];
+    cairn_notice notice; // newest; without its words
     uint32_t messages[CAIRN_MESSAGE_KIND_COUNT];
     uint32_t decode_failures;
 } story_client;
 
 typedef struct story {
     cairn_server *server;
-    uint32_t room; // whose world is looked at; CAIRN_ROOM_MAIN from the start
     uint64_t now_ns;
     story_client clients[STORY_CLIENTS_MAX];
     uint32_t client_count;

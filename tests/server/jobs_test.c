@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// Rooms whose ticks are stepped elsewhere: what goes on meanwhile, and what a room that is stuck
+// costs the others. Here "elsewhere" is a list that the test works off when it pleases.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bridge/scene_library.h"
+#include "server/rooms.h"
+#include "server/server_parts.h"
+#include "tests/server/story.h"
+
+static story s;
+static cairn_scene *stack;
+static cairn_server_job *waiting[8];
+static uint32_t waiting_count;
+static bool refuses;
+
+static bool take_job(void *user, cairn_server_job *job) {
+    (void)user;
+    assert_in_range(waiting_count, 0, 7);
+    if (!refuses) {
+        waiting[waiting_count++] = job;
+    }
+    return !refuses;
+}
+
+// Works off all jobs but those of one room.
+static void work(uint32_t but) {
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < waiting_count; ++i) {
+        if (waiting[i]->room->id == but) {
+            waiting[left++] = waiting[i];
+            continue;
+        }
+        cairn_server_job_run(waiting[i]);
+        cairn_server_job_done(s.server, s.now_ns, waiting[i]);
+    }
+    waiting_count = left;
+}
+
+static void run_ms(uint32_t ms, uint32_t stuck) {
+    for (uint32_t i = 0; i < ms; i += 4) {
+        story_run_ms(&s, 4);
+        work(stuck);
+    }
+}
+
+static uint32_t start(const char *second) {
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    const cairn_scene_text *text = cairn_scene_library_find("stack10");
+    assert_int_equal(cairn_scene_parse(text->json, text->size, &stack, error), CAIRN_OK);
+    waiting_count = 0;
+    refuses = false;
+    cairn_server_config config = story_config();
+    config.run_job = take_job;
+    story_start(&s, &config);
+    cairn_server_room_config room = cairn_server_room_config_default();
+    room.name = second;
+    room.scene = stack;
+    uint32_t id = 0;
+    assert_int_equal(
+        cairn_server_room_create(s.server, s.now_ns, &room, &id, NULL), CAIRN_ROOM_CREATED);
+    return id;
+}
+
+static void end(void) {
+    work(0);
+    story_end(&s);
+    cairn_scene_destroy(stack);
+}
+
+static uint64_t tick_of(uint32_t room) {
+    cairn_server_room_statistics read;
+    assert_true(cairn_server_room_statistics_read(s.server, room, &read));
+    return read.tick;
+}
+
+static uint32_t join_room(const char *name, cairn_mode mode) {
+    cairn_hello hello = story_hello(mode, false);
+    hello.room = name;
+    return story_join_as(&s, &hello);
+}
+
+static void clients_see_no_difference_to_ticks_stepped_here(void **state) {
+    (void)state;
+    start("side");
+    uint32_t exact = join_room("side", CAIRN_MODE_LOCKSTEP);
+    uint32_t shown = join_room("main", CAIRN_MODE_INTERPOLATE);
+    s.clients[shown].buttons = CAIRN_SANDBOX_JUMP;
+    run_ms(1500, 0);
+    assert_true(s.clients[exact].ticks_stepped > 60);
+    assert_int_equal(s.clients[exact].roots_wrong, 0);
+    assert_true(s.clients[shown].deltas > 20);
+    assert_int_equal(s.clients[shown].deltas_failed, 0);
+    const cairn_server_statistics all = story_statistics(&s);
+    assert_int_equal(all.roots_differed, 0);
+    assert_int_equal(all.ticks_skipped, 0);
+    end();
+}
+
+static void a_stuck_room_stalls_nobody_else(void **state) {
+    (void)state;
+    uint32_t stuck = start("stuck");
+    uint32_t shown = join_room("main", CAIRN_MODE_INTERPOLATE);
+    run_ms(500, 0);
+    uint64_t main_tick = tick_of(CAIRN_ROOM_MAIN);
+    uint64_t stuck_tick = tick_of(stuck);
+    uint32_t late = join_room("stuck", CAIRN_MODE_LOCKSTEP);
+    run_ms(900, stuck);
+    assert_false(story_heard(&s, "room_stuck"));
+    run_ms(600, stuck);
+    assert_true(story_heard(&s, "room_stuck"));
+    assert_in_range(tick_of(CAIRN_ROOM_MAIN), main_tick + 88, main_tick + 92);
+    assert_in_range(tick_of(stuck), stuck_tick, stuck_tick + 1);
+    assert_true(s.clients[shown].deltas > 30);
+    assert_true(s.clients[late].welcomed);
+    assert_null(cairn_server_world(s.server, stuck));
+    run_ms(500, 0);
+    assert_true(story_heard(&s, "room_unstuck"));
+    cairn_server_room_statistics read;
+    cairn_server_room_statistics_read(s.server, stuck, &read);
+    assert_int_equal(read.jobs_stuck, 1);
+    assert_in_range(read.ticks_skipped, 80, 92);
+    assert_true(s.clients[late].ticks_stepped > 10);
+    assert_int_equal(s.clients[late].roots_wrong, 0);
+    end();
+}
+
+static void a_stuck_room_can_be_closed_and_the_server_drained(void **state) {
+    (void)state;
+    uint32_t stuck = start("stuck");
+    uint32_t inside = join_room("stuck", CAIRN_MODE_INTERPOLATE);
+    run_ms(500, 0);
+    run_ms(100, stuck);
+    assert_int_equal(cairn_server_jobs_out(s.server), 1);
+    assert_true(cairn_server_room_destroy(s.server, s.now_ns, stuck, "it is stuck"));
+    assert_int_equal(cairn_server_room_find(s.server, "stuck"), 0);
+    run_ms(200, stuck);
+    assert_int_equal(s.clients[inside].notices[CAIRN_NOTICE_ROOM_CLOSES], 1);
+    cairn_server_drain(s.server, s.now_ns);
+    run_ms(1100, stuck);
+    assert_true(cairn_server_drained(s.server));
+    assert_int_equal(cairn_server_jobs_out(s.server), 1);
+    work(0);
+    assert_int_equal(cairn_server_jobs_out(s.server), 0);
+    assert_int_equal(story_statistics(&s).rooms, 1);
+    end();
+}
+
+static void a_job_nobody_takes_is_done_here(void **state) {
+    (void)state;
+    uint32_t side = start("side");
+    refuses = true;
+    uint64_t before = tick_of(side);
+    run_ms(500, 0);
+    assert_int_equal(waiting_count, 0);
+    assert_in_range(tick_of(side), before + 29, before + 31);
+    end();
+}
+
+static void a_room_alone_is_stepped_here(void **state) {
+    (void)state;
+    uint32_t side = start("side");
+    run_ms(100, 0);
+    assert_true(cairn_server_room_destroy(s.server, s.now_ns, side, "test"));
+    work(0);
+    uint64_t before = tick_of(CAIRN_ROOM_MAIN);
+    story_run_ms(&s, 500);
+    assert_int_equal(waiting_count, 0);
+    assert_in_range(tick_of(CAIRN_ROOM_MAIN), before + 29, before + 31);
+    end();
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clients_see_no_difference_to_ticks_stepped_here),
+        cmocka_unit_test(a_stuck_room_stalls_nobody_else),
+        cmocka_unit_test(a_stuck_room_can_be_closed_and_the_server_drained),
+        cmocka_unit_test(a_job_nobody_takes_is_done_here),
+        cmocka_unit_test(a_room_alone_is_stepped_here),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
