@@ -96,30 +96,50 @@ static cairn_status refuse(char *error, cairn_status status, const char *why) {
     return status;
 }
 
+static void name_scene(cairn_room *room, const char *name) {
+    snprintf(room->scene_name, sizeof room->scene_name, "%s", name);
+}
+
 static cairn_status create_world(const cairn_room_config *config, cairn_room *room, char *error) {
+    if (config->world != NULL) {
+        room->world = config->world;
+        room->start_root = config->start_root;
+        name_scene(room, config->scene_name);
+        return CAIRN_OK;
+    }
     cairn_scene scene = *config->scene;
     if (config->tick_rate_hz != 0) {
         scene.tick_rate_hz = config->tick_rate_hz;
     }
-    return cairn_scene_world_create(&scene, config->rules, &room->world, error);
+    name_scene(room, scene.name);
+    cairn_status status = cairn_scene_world_create(&scene, config->rules, &room->world, error);
+    if (status == CAIRN_OK) {
+        room->start_root = cairn_world_hash_read(room->world).full;
+    }
+    return status;
+}
+
+// What is wrong with the numbers of a config; NULL: nothing.
+static const char *number_refused(const cairn_room_config *config) {
+    return config->players_max < 1 || config->players_max > CAIRN_SLOTS_MAX
+               ? "players_max is outside its range"
+           : config->wait_ms > CAIRN_ROOM_WAIT_MS_MAX ? "wait_ms is outside its range"
+           : config->catch_up_ticks_max < 1 || config->catch_up_ticks_max > CATCH_UP_TICKS_MAX
+               ? "catch_up_ticks_max is outside its range"
+               : NULL;
 }
 
 cairn_status cairn_room_create(
     const cairn_room_config *config, cairn_room *out, char error[CAIRN_SCENE_ERROR_SIZE]) {
     *out = (cairn_room){0};
     error[0] = '\0';
-    if (config->players_max < 1 || config->players_max > CAIRN_SLOTS_MAX) {
-        return refuse(error, CAIRN_INVALID_ARGUMENT, "players_max is outside its range");
-    }
-    if (config->wait_ms > CAIRN_ROOM_WAIT_MS_MAX) {
-        return refuse(error, CAIRN_INVALID_ARGUMENT, "wait_ms is outside its range");
-    }
-    if (config->catch_up_ticks_max < 1 || config->catch_up_ticks_max > CATCH_UP_TICKS_MAX) {
-        return refuse(error, CAIRN_INVALID_ARGUMENT, "catch_up_ticks_max is outside its range");
-    }
     cairn_status status = create_world(config, out, error);
     if (status != CAIRN_OK) {
         return status;
+    }
+    const char *refused = number_refused(config);
+    if (refused != NULL) {
+        return refuse(error, CAIRN_INVALID_ARGUMENT, refused);
     }
     out->tick_rate_hz = cairn_world_settings(out->world)->tick_rate_hz;
     out->snapshot_rate_hz = config->snapshot_rate_hz;
@@ -132,12 +152,9 @@ cairn_status cairn_room_create(
     }
     out->pacing = cairn_pacing_of(config->start_ns, out->tick_rate_hz, config->catch_up_ticks_max,
         cairn_world_tick(out->world));
-    memcpy(out->scene_name, config->scene->name, sizeof out->scene_name);
-    out->scene_name[sizeof out->scene_name - 1] = '\0';
     out->stall.wait_ms = config->wait_ms;
     out->counts = cairn_world_counts_read(out->world);
     out->hash = cairn_world_hash_read(out->world);
-    out->start_root = out->hash.full;
     refresh_shapes(out);
     return CAIRN_OK;
 }

@@ -34,7 +34,12 @@
 #define CAIRN_ROOM_PAST_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
 typedef struct cairn_room_config {
-    const cairn_scene *scene; // not kept
+    const cairn_scene *scene; // not kept; not looked at when there is a world
+    // Becomes the room's, also when the room is refused; NULL: one is built from the scene. Rules
+    // and tick rate are the world's then.
+    cairn_world *world;
+    const char *scene_name;   // of that world; copied
+    cairn_hash128 start_root; // likewise
     const cairn_rules *rules; // NULL: those the scene names
     uint32_t tick_rate_hz;    // 0: the scene's
     uint32_t snapshot_rate_hz;
@@ -58,8 +63,9 @@ typedef struct cairn_room {
     bool closing; // nobody sees it any more; it goes when its job is back
     struct cairn_server_job job;
     cairn_stall stall;
-    // While the job is out, the world, what it points to and its hash are the job's; all that
-    // others may want to know of it meanwhile is beside it: pacing.tick, counts.
+    // While the job is out (job.running), the world and the past are the job's: who wants something
+    // of them waits until it is back. What others may want to know meanwhile is beside them:
+    // pacing.tick, counts, hash.
     cairn_world *world;
     cairn_world_counts counts; // after the last step
     cairn_inbox *inbox;

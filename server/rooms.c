@@ -47,6 +47,8 @@ const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal) {
         [CAIRN_ROOM_REFUSED_TABLE_FULL] = "the server holds no more rooms",
         [CAIRN_ROOM_REFUSED_SCENE] = "the scene cannot be built",
         [CAIRN_ROOM_REFUSED_UNKNOWN] = "there is no such room",
+        [CAIRN_ROOM_REFUSED_TICK] = "the room does not hold that tick",
+        [CAIRN_ROOM_REFUSED_BUSY] = "the room is in the middle of a tick",
         [CAIRN_ROOM_REFUSED_DRAINING] = "the server is about to end",
         [CAIRN_ROOM_REFUSED_MEMORY] = "out of memory",
     };
@@ -122,12 +124,13 @@ static cairn_server_room_refusal check(
     if (free_place(server) == server->config.rooms_max) {
         return CAIRN_ROOM_REFUSED_TABLE_FULL;
     }
-    return config->scene == NULL ? CAIRN_ROOM_REFUSED_SCENE : CAIRN_ROOM_CREATED;
+    return CAIRN_ROOM_CREATED;
 }
 
-static uint32_t snapshot_rate(const cairn_server_room_config *config) {
-    uint32_t tick_rate =
-        config->tick_rate_hz == 0 ? config->scene->tick_rate_hz : config->tick_rate_hz;
+static uint32_t snapshot_rate(const cairn_server_room_config *config, const cairn_world *forked) {
+    uint32_t tick_rate = forked != NULL              ? cairn_world_settings(forked)->tick_rate_hz
+                         : config->tick_rate_hz != 0 ? config->tick_rate_hz
+                                                     : config->scene->tick_rate_hz;
     uint32_t usual = SNAPSHOT_RATE_HZ_DEFAULT < tick_rate ? SNAPSHOT_RATE_HZ_DEFAULT : tick_rate;
     return config->snapshot_rate_hz == 0 ? usual : config->snapshot_rate_hz;
 }
@@ -169,22 +172,52 @@ static cairn_server_room_refusal refusal_of(cairn_status status) {
                                            : CAIRN_ROOM_REFUSED_SCENE;
 }
 
-static cairn_server_room_refusal build(
-    const cairn_server_room_config *config, uint64_t now_ns, cairn_room *room, char *words) {
+// What a new room's world comes from: a scene, or another room at one of its ticks.
+typedef struct origin {
+    const cairn_room *room; // NULL: the config's scene
+    uint64_t tick;
+} origin;
+
+static cairn_server_room_refusal fork_world(const origin *from, cairn_world **out) {
+    if (from->room->job.running) {
+        return CAIRN_ROOM_REFUSED_BUSY;
+    }
+    bool now = from->tick == CAIRN_TICK_NOW || from->tick == from->room->pacing.tick;
+    if (!now && !cairn_past_holds(from->room->past, from->tick)) {
+        return CAIRN_ROOM_REFUSED_TICK;
+    }
+    if (cairn_world_fork(from->room->world, out) != CAIRN_OK) {
+        return CAIRN_ROOM_REFUSED_MEMORY;
+    }
+    cairn_status status = now ? CAIRN_OK : cairn_past_load(from->room->past, from->tick, *out);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    return CAIRN_ROOM_CREATED;
+}
+
+static cairn_server_room_refusal build(const cairn_server_room_config *config, uint64_t now_ns,
+    const origin *from, cairn_room *room, char *words) {
+    cairn_world *world = NULL;
+    const cairn_server_room_refusal refusal = from->room != NULL      ? fork_world(from, &world)
+                                              : config->scene == NULL ? CAIRN_ROOM_REFUSED_SCENE
+                                                                      : CAIRN_ROOM_CREATED;
+    if (refusal != CAIRN_ROOM_CREATED) {
+        return refusal;
+    }
     const cairn_room_config built = {
         .scene = config->scene,
+        .world = world,
+        .scene_name = world == NULL ? "" : from->room->scene_name,
+        .start_root = world == NULL ? (cairn_hash128){0} : from->room->start_root,
         .rules = config->rules,
         .tick_rate_hz = config->tick_rate_hz,
-        .snapshot_rate_hz = snapshot_rate(config),
+        .snapshot_rate_hz = snapshot_rate(config, world),
         .players_max = config->players_max,
         .input_window_ticks = config->input_window_ticks,
         .catch_up_ticks_max = config->catch_up_ticks_max,
         .wait_ms = config->wait_ms,
         .start_ns = now_ns,
     };
-    const cairn_server_room_refusal refusal = refusal_of(cairn_room_create(&built, room, words));
-    snprintf(room->name, sizeof room->name, "%s", config->name);
-    return refusal;
+    return refusal_of(cairn_room_create(&built, room, words));
 }
 
 static void free_room(cairn_room *room) {
@@ -195,11 +228,12 @@ static void free_room(cairn_room *room) {
 }
 
 // Makes the room of a config that was checked; NULL when it is refused.
-static cairn_room *make(cairn_server *server, uint64_t now_ns,
+static cairn_room *make(cairn_server *server, uint64_t now_ns, const origin *from,
     const cairn_server_room_config *config, cairn_server_room_refusal *refusal, char *words) {
     cairn_room *room = calloc(1, sizeof *room);
-    *refusal = room == NULL ? CAIRN_ROOM_REFUSED_MEMORY : build(config, now_ns, room, words);
+    *refusal = room == NULL ? CAIRN_ROOM_REFUSED_MEMORY : build(config, now_ns, from, room, words);
     if (*refusal == CAIRN_ROOM_CREATED) {
+        snprintf(room->name, sizeof room->name, "%s", config->name);
         room->server = server;
         room->job.clock_ns = server->config.clock_ns;
         room->job.clock_user = server->config.user;
@@ -214,30 +248,55 @@ static cairn_room *make(cairn_server *server, uint64_t now_ns,
     return room;
 }
 
-cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_t now_ns,
-    const cairn_server_room_config *config, uint32_t *room, char words[CAIRN_ROOM_WORDS_SIZE]) {
+static cairn_server_room_refusal refuse(
+    cairn_server *server, cairn_server_room_refusal refusal, char *words) {
+    if (words[0] == '\0') {
+        snprintf(words, CAIRN_ROOM_WORDS_SIZE, "%s", cairn_server_room_refusal_text(refusal));
+    }
+    server->statistics.rooms_refused += 1;
+    cairn_server_tell(server, NULL, CAIRN_LOG_ERROR, "room_refused", 0, words, refusal);
+    return refusal;
+}
+
+static cairn_server_room_refusal open_room(cairn_server *server, uint64_t now_ns,
+    const origin *from, const cairn_server_room_config *config, uint32_t *id, char *words) {
     char own_words[CAIRN_ROOM_WORDS_SIZE];
     words = words == NULL ? own_words : words;
     words[0] = '\0';
-    *room = 0;
+    *id = 0;
     cairn_server_room_refusal refusal = check(server, config);
     cairn_room *made =
-        refusal == CAIRN_ROOM_CREATED ? make(server, now_ns, config, &refusal, words) : NULL;
+        refusal == CAIRN_ROOM_CREATED ? make(server, now_ns, from, config, &refusal, words) : NULL;
     if (made == NULL) {
-        if (words[0] == '\0') {
-            snprintf(words, CAIRN_ROOM_WORDS_SIZE, "%s", cairn_server_room_refusal_text(refusal));
-        }
-        server->statistics.rooms_refused += 1;
-        cairn_server_tell(server, NULL, CAIRN_LOG_ERROR, "room_refused", 0, words, refusal);
-        return refusal;
+        return refuse(server, refusal, words);
     }
     uint32_t index = free_place(server);
     server->places[index].room = made;
-    made->id = id_of(server, index);
     server->room_count += 1;
-    *room = made->id;
+    made->id = id_of(server, index);
+    *id = made->id;
     cairn_server_tell(server, made, CAIRN_LOG_INFO, "room_created", 0, made->scene_name, made->id);
     return CAIRN_ROOM_CREATED;
+}
+
+cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_t now_ns,
+    const cairn_server_room_config *config, uint32_t *room, char words[CAIRN_ROOM_WORDS_SIZE]) {
+    const origin scene = {.room = NULL};
+    return open_room(server, now_ns, &scene, config, room, words);
+}
+
+cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t now_ns,
+    uint32_t from, uint64_t tick, const cairn_server_room_config *config, uint32_t *room,
+    char words[CAIRN_ROOM_WORDS_SIZE]) {
+    const origin forked = {.room = cairn_rooms_at(server, from), .tick = tick};
+    if (forked.room == NULL) {
+        char own_words[CAIRN_ROOM_WORDS_SIZE];
+        words = words == NULL ? own_words : words;
+        words[0] = '\0';
+        *room = 0;
+        return refuse(server, CAIRN_ROOM_REFUSED_UNKNOWN, words);
+    }
+    return open_room(server, now_ns, &forked, config, room, words);
 }
 
 static void close_place(cairn_server *server, uint32_t index) {

@@ -292,7 +292,8 @@ uint32_t cairn_server_jobs_out(const cairn_server *server) {
 }
 
 bool cairn_server_drained(const cairn_server *server) {
-    return server->draining && (server->dry || server->now_ns >= server->drain_end_ns);
+    return server->draining &&
+           ((server->dry && server->jobs_out == 0) || server->now_ns >= server->drain_end_ns);
 }
 
 bool cairn_server_client_read(

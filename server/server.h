@@ -169,6 +169,8 @@ typedef enum cairn_server_room_refusal {
     CAIRN_ROOM_REFUSED_TABLE_FULL, // rooms_max rooms exist
     CAIRN_ROOM_REFUSED_SCENE,      // the scene, or a number of the config: words say which and why
     CAIRN_ROOM_REFUSED_UNKNOWN,    // fork: there is no such room
+    CAIRN_ROOM_REFUSED_TICK,       // fork: the room does not hold the state of that tick
+    CAIRN_ROOM_REFUSED_BUSY,       // fork: a job is out with the room's world; again after it
     CAIRN_ROOM_REFUSED_DRAINING,   // the server is about to end
     CAIRN_ROOM_REFUSED_MEMORY,
     CAIRN_ROOM_REFUSAL_COUNT
@@ -181,6 +183,14 @@ const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal);
 // `words` (may be NULL) says why in a sentence.
 cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_t now_ns,
     const cairn_server_room_config *config, uint32_t *room, char words[CAIRN_ROOM_WORDS_SIZE]);
+// Makes a room whose world is that of `from` after `tick` ticks, to the bit: its own tick
+// (CAIRN_TICK_NOW), or one whose state `from` keeps (server/past.h). Of the config, scene, rules
+// and tick rate are not looked at. It has no clients and no players: who joins a slot that was
+// taken in `from` goes on with what the rules hold for that slot. *room and `words` as above.
+#define CAIRN_TICK_NOW UINT64_MAX
+cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t now_ns,
+    uint32_t from, uint64_t tick, const cairn_server_room_config *config, uint32_t *room,
+    char words[CAIRN_ROOM_WORDS_SIZE]);
 // Closes a room that exists: its clients are told so and `reason` (printable ASCII of at most
 // CAIRN_WORDS_SIZE_MAX) and are disconnected, its recording ends with its end chunk, its memory is
 // freed: now, or when the job that is out with it comes back. False when there is no such room.

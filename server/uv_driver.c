@@ -28,8 +28,17 @@
 // How long to wait when the socket's send buffer is full.
 #define SEND_WAIT_NS 1000000
 
+// A job on its way; kept for the next one when it is back.
+typedef struct errand {
+    uv_work_t request;
+    cairn_uv_driver *driver;
+    cairn_server_job *job;
+    struct errand *next; // idle
+} errand;
+
 struct cairn_uv_driver {
     uv_loop_t loop;
+    errand *idle;
     uv_udp_t udp;
     uv_poll_t tick;
     uv_check_t check;
@@ -212,6 +221,34 @@ static void on_check(uv_check_t *check) {
     arm(driver);
 }
 
+static void on_job(uv_work_t *request) {
+    errand *e = request->data;
+    cairn_server_job_run(e->job);
+}
+
+// The turn's check phase comes after this one, and advances and sends.
+static void on_job_done(uv_work_t *request, int status) {
+    (void)status;
+    errand *e = request->data;
+    e->next = e->driver->idle;
+    e->driver->idle = e;
+    cairn_server_job_done(e->driver->run.server, uv_hrtime(), e->job);
+}
+
+bool cairn_uv_driver_run_job(cairn_uv_driver *driver, cairn_server_job *job) {
+    errand *e = driver->idle;
+    if (e == NULL && (e = calloc(1, sizeof *e)) == NULL) {
+        return false;
+    }
+    driver->idle = driver->idle == NULL ? NULL : driver->idle->next;
+    e->driver = driver;
+    e->job = job;
+    e->request.data = e;
+    int code = uv_queue_work(&driver->loop, &e->request, on_job, on_job_done);
+    CAIRN_ASSERT(code == 0);
+    return true;
+}
+
 static void drain(cairn_uv_driver *driver) {
     cairn_server_drain(driver->run.server, uv_hrtime());
     arm(driver);
@@ -330,6 +367,11 @@ void cairn_uv_driver_close(cairn_uv_driver *driver) {
     CAIRN_ASSERT(code == 0);
     if (driver->timer_fd >= 0) {
         close(driver->timer_fd);
+    }
+    while (driver->idle != NULL) {
+        errand *next = driver->idle->next;
+        free(driver->idle);
+        driver->idle = next;
     }
     free(driver->receive_bytes);
     free(driver);

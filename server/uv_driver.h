@@ -6,12 +6,14 @@
 // sleep to the deadline. Ticks are woken by a timerfd set to absolute times, and run after the
 // turn's datagrams are in.
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/address.h"
 #include "base/status.h"
 
 struct cairn_server;
+struct cairn_server_job;
 
 typedef struct cairn_uv_driver cairn_uv_driver;
 
@@ -21,7 +23,8 @@ typedef struct cairn_uv_driver cairn_uv_driver;
 // what the system refused: CAIRN_IO_FAILED or CAIRN_OUT_OF_MEMORY.
 cairn_status cairn_uv_driver_open(
     const cairn_address *listen, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]);
-void cairn_uv_driver_close(cairn_uv_driver *driver); // NULL is allowed
+// NULL is allowed. Waits for jobs: a server with one that never ends cannot be closed, only left.
+void cairn_uv_driver_close(cairn_uv_driver *driver);
 
 cairn_address cairn_uv_driver_address(const cairn_uv_driver *driver); // as bound
 
@@ -32,6 +35,11 @@ typedef struct cairn_uv_run {
     void (*on_stats)(void *user);
     void *user;
 } cairn_uv_run;
+
+// Runs a job on one of libuv's threads and says so to the server that is being driven: for run_job
+// of the server's config. As many rooms may be stuck as there are threads (UV_THREADPOOL_SIZE) but
+// one before others wait. False: out of memory.
+bool cairn_uv_driver_run_job(cairn_uv_driver *driver, struct cairn_server_job *job);
 
 // Returns when the server is drained: after a signal or its time. A second signal does what the
 // system does with it, and ends the process. Ignores SIGPIPE from here on.

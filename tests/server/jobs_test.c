@@ -122,6 +122,12 @@ static void a_stuck_room_stalls_nobody_else(void **state) {
     assert_true(s.clients[shown].deltas > 30);
     assert_true(s.clients[late].welcomed);
     assert_null(cairn_server_world(s.server, stuck));
+    cairn_server_room_config copy = cairn_server_room_config_default();
+    copy.name = "copy";
+    uint32_t none;
+    assert_int_equal(
+        cairn_server_room_fork(s.server, s.now_ns, stuck, CAIRN_TICK_NOW, &copy, &none, NULL),
+        CAIRN_ROOM_REFUSED_BUSY);
     run_ms(500, 0);
     assert_true(story_heard(&s, "room_unstuck"));
     cairn_server_room_statistics read;

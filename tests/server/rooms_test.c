@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bridge/scene_library.h"
+#include "server/rooms.h"
 #include "server/server_parts.h"
 #include "tests/server/story.h"
 
@@ -204,6 +205,53 @@ static void a_hello_names_the_room(void **state) {
     story_end(&s);
 }
 
+static cairn_server_room_refusal fork_at(
+    uint32_t from, uint64_t tick, const char *name, uint32_t *room) {
+    cairn_server_room_config config = cairn_server_room_config_default();
+    config.name = name;
+    return cairn_server_room_fork(s.server, s.now_ns, from, tick, &config, room, NULL);
+}
+
+static cairn_hash128 root_of(uint32_t room) {
+    return cairn_world_hash_read(cairn_server_world(s.server, room)).full;
+}
+
+static void a_fork_goes_on_where_its_room_was(void **state) {
+    (void)state;
+    start(4);
+    uint32_t side = create("side");
+    cairn_past_want(cairn_rooms_at(s.server, side)->past, CAIRN_PAST_CONTROL, 60);
+    uint32_t player = join_room("side", CAIRN_MODE_LOCKSTEP);
+    s.clients[player].buttons = CAIRN_SANDBOX_JUMP;
+    story_run_ms(&s, 1000);
+    uint64_t tick = cairn_world_tick(cairn_server_world(s.server, side));
+    uint32_t now_room;
+    uint32_t past_room;
+    uint32_t none;
+    assert_int_equal(fork_at(side, CAIRN_TICK_NOW, "now", &now_room), CAIRN_ROOM_CREATED);
+    assert_true(cairn_hash_equal(root_of(now_room), root_of(side)));
+    assert_int_equal(fork_at(side, tick - 30, "past", &past_room), CAIRN_ROOM_CREATED);
+    cairn_hash128 then;
+    assert_true(cairn_history_root(cairn_rooms_at(s.server, side)->history, tick - 31, &then));
+    assert_true(cairn_hash_equal(root_of(past_room), then));
+    assert_int_equal(fork_at(side, tick + 1, "more", &none), CAIRN_ROOM_REFUSED_TABLE_FULL);
+    cairn_server_room_destroy(s.server, s.now_ns, now_room, "test");
+    assert_int_equal(fork_at(side, tick + 1, "more", &none), CAIRN_ROOM_REFUSED_TICK);
+    assert_int_equal(fork_at(side, tick - 61, "more", &none), CAIRN_ROOM_REFUSED_TICK);
+    assert_int_equal(fork_at(now_room, tick, "more", &none), CAIRN_ROOM_REFUSED_UNKNOWN);
+    assert_int_equal(fork_at(side, tick, "past", &none), CAIRN_ROOM_REFUSED_NAME_TAKEN);
+    story_run_ms(&s, 200);
+    cairn_server_room_statistics read;
+    assert_true(cairn_server_room_statistics_read(s.server, past_room, &read));
+    assert_in_range(read.tick, tick - 30 + 12, tick - 30 + 14);
+    assert_int_equal(read.players, 0);
+    uint32_t late = join_room("past", CAIRN_MODE_LOCKSTEP);
+    story_run_ms(&s, 300);
+    assert_true(s.clients[late].ticks_stepped > 5);
+    assert_int_equal(s.clients[late].roots_wrong, 0);
+    story_end(&s);
+}
+
 static void a_server_without_a_room_says_so(void **state) {
     (void)state;
     start(1);
@@ -221,6 +269,7 @@ int main(void) {
         cmocka_unit_test(each_room_keeps_its_own_time),
         cmocka_unit_test(who_is_in_a_room_that_closes_is_disconnected_and_others_stay),
         cmocka_unit_test(a_hello_names_the_room),
+        cmocka_unit_test(a_fork_goes_on_where_its_room_was),
         cmocka_unit_test(a_server_without_a_room_says_so),
     };
     return cmocka_run_group_tests(tests, load_scene, free_scene);
