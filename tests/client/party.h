@@ -10,7 +10,7 @@
 #include "client_lib/cairn/client.h"
 #include "schema/scene.h"
 #include "server/server.h"
-#include "tests/virtual/network.h"
+#include "storm/network.h"
 
 #define PARTY_CLIENTS_MAX 6
 #define PARTY_BODIES_MAX 256

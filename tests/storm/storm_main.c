@@ -5,25 +5,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/storm/storm.h"
+#include "storm/cairn/storm.h"
 
 typedef struct arguments {
     uint64_t first;
     uint64_t count;
     uint64_t hours; // of virtual time in all; 0: count decides
     bool twice;     // each seed is played again and must be the same run
-    storm_options options;
+    bool expecting; // the finding named must come, and it is a failure when none does
+    cairn_storm_finding expected;
+    cairn_storm_config config;
 } arguments;
+
+static const char *const mode_names[CAIRN_STORM_MODES] = {
+    [CAIRN_CLIENT_INTERPOLATE] = "interpolate",
+    [CAIRN_CLIENT_LOCKSTEP] = "lockstep",
+};
 
 static int usage(void) {
     fprintf(stderr,
-        "usage: storm [--seeds FIRST COUNT] [--seconds S] [--hours H] [--events] [--twice]\n"
-        "             [--break hash|snapshot|drop-count]\n"
+        "usage: storm [--seeds FIRST COUNT] [--seconds S] [--hours H] [--mode NAME]\n"
+        "             [--events] [--twice] [--break NAME] [--expect FINDING]\n"
         "Plays COUNT storms of S seconds of virtual time each, or as many as H hours\n"
-        "take, and stops at the first finding. --events prints what happens to whom,\n"
-        "--twice plays each seed again and compares, --break plants a fault that must\n"
-        "be found.\n");
+        "take, and stops at the first finding. --mode (more than once: several) leaves\n"
+        "out the other modes, --events prints what happens to whom, --twice plays each\n"
+        "seed again and compares, --break plants a fault, --expect ends well when that\n"
+        "finding comes and not otherwise.\nModes:");
+    for (uint32_t i = 0; i < CAIRN_STORM_MODES; i++) {
+        fprintf(stderr, " %s", mode_names[i]);
+    }
+    fprintf(stderr, "\nFaults:");
+    for (uint32_t i = 1; i < CAIRN_STORM_BREAK_COUNT; i++) {
+        fprintf(stderr, " %s", cairn_storm_break_name((cairn_storm_break)i));
+    }
+    fprintf(stderr, "\nFindings:");
+    for (uint32_t i = 1; i < CAIRN_STORM_FINDING_COUNT; i++) {
+        fprintf(stderr, " %s", cairn_storm_finding_name((cairn_storm_finding)i));
+    }
+    fprintf(stderr, "\n");
     return 2;
+}
+
+static void print_event(void *user, uint64_t at_ns, uint32_t place, const char *what) {
+    (void)user;
+    printf("  %9.3f s: client %" PRIu32 " %s\n", (double)at_ns * 1e-9, place, what);
 }
 
 static bool read_number(const char *text, uint64_t *out) {
@@ -32,34 +57,67 @@ static bool read_number(const char *text, uint64_t *out) {
     return text[0] >= '0' && text[0] <= '9' && *end == 0;
 }
 
-static bool read_break(const char *text, storm_break *out) {
-    static const char *const names[] = {"nothing", "hash", "snapshot", "drop-count"};
-    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *out = (storm_break)i;
+static bool read_break(const char *text, cairn_storm_break *out) {
+    for (uint32_t i = 0; i < CAIRN_STORM_BREAK_COUNT; i++) {
+        if (strcmp(text, cairn_storm_break_name((cairn_storm_break)i)) == 0) {
+            *out = (cairn_storm_break)i;
             return true;
         }
     }
     return false;
 }
 
+static bool read_mode(const char *text, uint32_t *modes) {
+    for (uint32_t i = 0; i < CAIRN_STORM_MODES; i++) {
+        if (strcmp(text, mode_names[i]) == 0) {
+            *modes = (*modes == CAIRN_STORM_ALL_MODES ? 0 : *modes) | 1u << i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_finding(const char *text, cairn_storm_finding *out) {
+    for (uint32_t i = 1; i < CAIRN_STORM_FINDING_COUNT; i++) {
+        if (strcmp(text, cairn_storm_finding_name((cairn_storm_finding)i)) == 0) {
+            *out = (cairn_storm_finding)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_word(const char *option, const char *value, arguments *a) {
+    if (strcmp(option, "--seconds") == 0) {
+        return read_number(value, &a->config.seconds);
+    }
+    if (strcmp(option, "--hours") == 0) {
+        return read_number(value, &a->hours);
+    }
+    if (strcmp(option, "--mode") == 0) {
+        return read_mode(value, &a->config.modes);
+    }
+    if (strcmp(option, "--break") == 0) {
+        return read_break(value, &a->config.broken);
+    }
+    a->expecting = strcmp(option, "--expect") == 0;
+    return a->expecting && read_finding(value, &a->expected);
+}
+
 static bool read_arguments(int count, char **texts, arguments *a) {
     for (int i = 1; i < count; i++) {
         const int left = count - 1 - i;
-        bool sound = false;
-        if (strcmp(texts[i], "--seeds") == 0 && left >= 2) {
+        bool sound = true;
+        if (strcmp(texts[i], "--events") == 0) {
+            a->config.on_event = print_event;
+        } else if (strcmp(texts[i], "--twice") == 0) {
+            a->twice = true;
+        } else if (strcmp(texts[i], "--seeds") == 0 && left >= 2) {
             sound = read_number(texts[i + 1], &a->first) && read_number(texts[i + 2], &a->count);
             i += 2;
-        } else if (strcmp(texts[i], "--seconds") == 0 && left >= 1) {
-            sound = read_number(texts[++i], &a->options.seconds);
-        } else if (strcmp(texts[i], "--hours") == 0 && left >= 1) {
-            sound = read_number(texts[++i], &a->hours);
-        } else if (strcmp(texts[i], "--break") == 0 && left >= 1) {
-            sound = read_break(texts[++i], &a->options.broken);
-        } else if (strcmp(texts[i], "--events") == 0) {
-            sound = a->options.events = true;
-        } else if (strcmp(texts[i], "--twice") == 0) {
-            sound = a->twice = true;
+        } else {
+            sound = left >= 1 && read_word(texts[i], texts[i + 1], a);
+            i++;
         }
         if (!sound) {
             return false;
@@ -68,60 +126,82 @@ static bool read_arguments(int count, char **texts, arguments *a) {
     return true;
 }
 
-static void add(storm_report *all, const storm_report *one) {
+static void add(cairn_storm_report *all, const cairn_storm_report *one) {
     all->virtual_ns += one->virtual_ns;
     all->ticks += one->ticks;
     all->datagrams += one->datagrams;
     all->hostile += one->hostile;
     all->joins += one->joins;
     all->cuts += one->cuts;
+    all->stalls += one->stalls;
     all->restarts += one->restarts;
     all->roots_compared += one->roots_compared;
     all->snapshots_compared += one->snapshots_compared;
+    for (uint32_t i = 0; i < CAIRN_STORM_MODES; i++) {
+        all->playing_ns[i] += one->playing_ns[i];
+    }
 }
 
-static void print_summary(const storm_report *all, uint64_t seeds) {
+static void print_summary(const cairn_storm_report *all, uint64_t seeds) {
     printf("%" PRIu64 " seeds, %.1f h of virtual time, %" PRIu64 " ticks, %" PRIu64
            " datagrams (%" PRIu64 " hostile)\n",
         seeds, (double)all->virtual_ns / 3.6e12, all->ticks, all->datagrams, all->hostile);
-    printf("%" PRIu64 " joins, %" PRIu64 " cuts, %" PRIu64 " server restarts; %" PRIu64
-           " roots and %" PRIu64 " snapshots compared, all equal\n",
-        all->joins, all->cuts, all->restarts, all->roots_compared, all->snapshots_compared);
+    printf("%" PRIu64 " joins, %" PRIu64 " cuts, %" PRIu64 " stalls, %" PRIu64
+           " server restarts; %" PRIu64 " roots and %" PRIu64 " snapshots compared, all equal\n",
+        all->joins, all->cuts, all->stalls, all->restarts, all->roots_compared,
+        all->snapshots_compared);
+    printf("hours played:");
+    for (uint32_t i = 0; i < CAIRN_STORM_MODES; i++) {
+        printf(" %s %.1f", mode_names[i], (double)all->playing_ns[i] / 3.6e12);
+    }
+    printf("\n");
 }
 
-static storm_report play(const arguments *a, uint64_t seed) {
-    storm_report report = storm_run(seed, &a->options);
-    if (a->twice && report.finding[0] == 0) {
-        const storm_report again = storm_run(seed, &a->options);
-        if (!cairn_hash_equal(report.digest, again.digest)) {
-            snprintf(report.finding, sizeof report.finding, "played again it was another storm");
+static void run(arguments *a, cairn_storm_report *report) {
+    if (!cairn_storm_run(&a->config, report)) {
+        fprintf(stderr, "no storm: %s\n", report->words);
+        exit(2);
+    }
+}
+
+static void play(arguments *a, cairn_storm_report *report) {
+    run(a, report);
+    if (a->twice && report->finding == CAIRN_STORM_FOUND_NOTHING) {
+        cairn_storm_report again;
+        run(a, &again);
+        if (!cairn_hash_equal(report->digest, again.digest)) {
+            report->finding = CAIRN_STORM_FOUND_OWN;
+            strcpy(report->words, "played again it was another storm");
         }
     }
-    return report;
 }
 
-static int fail(const arguments *a, const storm_report *report, uint64_t seed) {
-    printf("seed %" PRIu64 ", at %.3f s: %s\n", seed, (double)report->found_ns * 1e-9,
-        report->finding);
-    printf("again with: storm --seeds %" PRIu64 " 1 --seconds %" PRIu64 " --events\n", seed,
-        a->options.seconds);
+static int fail(const arguments *a, const cairn_storm_report *report) {
+    printf("seed %" PRIu64 ", at %.3f s, found %s: %s\n", a->config.seed,
+        (double)report->found_ns * 1e-9, cairn_storm_finding_name(report->finding), report->words);
+    if (a->expecting && report->finding == a->expected) {
+        return 0;
+    }
+    printf("again with: storm --seeds %" PRIu64 " 1 --seconds %" PRIu64 " --events\n",
+        a->config.seed, a->config.seconds);
     return 1;
 }
 
 int main(int argc, char **argv) {
-    arguments a = {.first = 1, .count = 200, .options = {.seconds = 20}};
-    if (!read_arguments(argc, argv, &a) || a.options.seconds == 0) {
+    arguments a = {.first = 1, .count = 200, .config = cairn_storm_config_default()};
+    if (!read_arguments(argc, argv, &a)) {
         return usage();
     }
-    storm_report all = {0};
+    cairn_storm_report all = {0};
     uint64_t seeds = 0;
     const uint64_t enough_ns = a.hours * 3600u * 1000000000u;
     while (a.hours > 0 ? all.virtual_ns < enough_ns : seeds < a.count) {
-        const uint64_t seed = a.first + seeds++;
-        const storm_report report = play(&a, seed);
+        cairn_storm_report report;
+        a.config.seed = a.first + seeds++;
+        play(&a, &report);
         add(&all, &report);
-        if (report.finding[0] != 0) {
-            return fail(&a, &report, seed);
+        if (report.finding != CAIRN_STORM_FOUND_NOTHING) {
+            return fail(&a, &report);
         }
         if (a.hours > 0 && seeds % 100 == 0) {
             print_summary(&all, seeds);
@@ -129,5 +209,5 @@ int main(int argc, char **argv) {
         }
     }
     print_summary(&all, seeds);
-    return 0;
+    return a.expecting ? 1 : 0;
 }

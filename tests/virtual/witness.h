@@ -1,39 +1,4 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the server's world was after each of its newest ticks: what clients are held against.
-
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/hash.h"
-#include "schema/messages.h"
-#include "sim/sim.h"
-
-#define CAIRN_WITNESS_TICKS 4096
-
-typedef struct cairn_witness_tick {
-    uint64_t tick; // UINT64_MAX: nothing
-    cairn_hash128 root;
-    uint32_t body_count;
-    cairn_wire_body *bodies; // not owned by the tick
-} cairn_witness_tick;
-
-typedef struct cairn_witness {
-    uint32_t body_capacity;
-    cairn_witness_tick ticks[CAIRN_WITNESS_TICKS]; // by tick modulo size
-    cairn_wire_body *bodies;
-    cairn_body_state *scratch;
-} cairn_witness;
-
-// NULL when memory is short.
-cairn_witness *cairn_witness_create(uint32_t body_capacity);
-void cairn_witness_destroy(cairn_witness *past);
-// Nothing is remembered: another server begins.
-void cairn_witness_forget(cairn_witness *past);
-void cairn_witness_note(cairn_witness *past, const cairn_world *world);
-// NULL when the tick is not remembered.
-const cairn_witness_tick *cairn_witness_find(const cairn_witness *past, uint64_t tick);
-// Bit for bit.
-bool cairn_witness_bodies_equal(
-    const cairn_witness_tick *tick, const cairn_wire_body *bodies, uint32_t body_count);
+#include "storm/witness.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tests/virtual/system.h"
+#include "storm/system.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +51,7 @@ static bool create_server(cairn_system *system) {
     config.clients_max = system->config.clients_max;
     config.players_max = system->config.players_max;
     config.scene = system->config.scene;
+    config.rules = system->config.rules;
     config.tick_rate_hz = system->config.tick_rate_hz;
     config.snapshot_rate_hz = system->config.snapshot_rate_hz;
     config.start_ns = cairn_virtual_local_ns(system->network, system->server_endpoint);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tests/virtual/network.h"
+#include "storm/network.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tests/virtual/stranger.h"
+#include "storm/stranger.h"
 
 #include <string.h>
 

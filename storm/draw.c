@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "tests/storm/scene.h"
+#include "storm/draw.h"
 
 #include <string.h>
 
 #include "sim/sim.h"
+
+static const uint64_t ms_ns = 1000000;
+static const uint64_t second_ns = 1000000000;
 
 static float between(cairn_random *random, float low, float high) {
     return low + (high - low) * cairn_random_unit(random);
@@ -22,7 +25,8 @@ static cairn_scene_shape shape_of(uint32_t kind, float size) {
         .mask = def.mask};
 }
 
-static void add_body(storm_scene *s, uint32_t kind, cairn_wire_vec3 at, cairn_scene_shape shape) {
+static void add_body(
+    cairn_storm_scene *s, uint32_t kind, cairn_wire_vec3 at, cairn_scene_shape shape) {
     const uint32_t i = s->scene.body_count++;
     s->bodies[i] = (cairn_scene_body){.kind = kind,
         .position = at,
@@ -36,7 +40,7 @@ static void add_body(storm_scene *s, uint32_t kind, cairn_wire_vec3 at, cairn_sc
     s->scene.shape_count++;
 }
 
-static void add_stone(storm_scene *s, cairn_random *random) {
+static void add_stone(cairn_storm_scene *s, cairn_random *random) {
     static const uint32_t kinds[] = {CAIRN_SHAPE_BOX, CAIRN_SHAPE_SPHERE, CAIRN_SHAPE_CAPSULE};
     cairn_scene_shape shape =
         shape_of(kinds[cairn_random_below(random, 3)], between(random, 0.1f, 0.6f));
@@ -48,7 +52,7 @@ static void add_stone(storm_scene *s, cairn_random *random) {
         (cairn_wire_vec3){between(random, -2, 2), 0, between(random, -2, 2)};
 }
 
-static void add_joint(storm_scene *s, cairn_random *random, uint32_t a, uint32_t b) {
+static void add_joint(cairn_storm_scene *s, cairn_random *random, uint32_t a, uint32_t b) {
     s->joints[s->scene.joint_count++] = (cairn_scene_joint){
         .kind = cairn_random_below(random, 2) == 0 ? CAIRN_JOINT_BALL : CAIRN_JOINT_DISTANCE,
         .body_a = a,
@@ -58,12 +62,12 @@ static void add_joint(storm_scene *s, cairn_random *random, uint32_t a, uint32_t
         .length = 1};
 }
 
-static void settings(cairn_scene *scene, cairn_random *random) {
+static void settings(cairn_scene *scene, cairn_random *random, const char *rules) {
     const cairn_world_def def = cairn_world_def_default();
     strcpy(scene->name, "storm");
-    strcpy(scene->rules, "sandbox");
-    scene->body_capacity = STORM_BODY_CAPACITY;
-    scene->shape_capacity = STORM_BODY_CAPACITY;
+    strncpy(scene->rules, rules, sizeof scene->rules - 1);
+    scene->body_capacity = CAIRN_STORM_BODY_CAPACITY;
+    scene->shape_capacity = CAIRN_STORM_BODY_CAPACITY;
     scene->joint_capacity = 8;
     scene->contact_capacity = 256;
     scene->tick_rate_hz = 30;
@@ -84,16 +88,16 @@ static void settings(cairn_scene *scene, cairn_random *random) {
     scene->seed = cairn_random_next(random);
 }
 
-void storm_scene_draw(storm_scene *out, cairn_random *random) {
+void cairn_storm_draw_scene(cairn_storm_scene *out, cairn_random *random, const char *rules) {
     memset(out, 0, sizeof *out);
     cairn_scene *scene = &out->scene;
     scene->bodies = out->bodies;
     scene->shapes = out->shapes;
     scene->joints = out->joints;
-    settings(scene, random);
+    settings(scene, random, rules);
     add_body(out, CAIRN_BODY_STATIC, (cairn_wire_vec3){0}, shape_of(CAIRN_SHAPE_HALF_SPACE, 1));
     // Most worlds are tiny: it is the protocol that is on trial, and time is dear.
-    const uint64_t most = cairn_random_below(random, 8) == 0 ? STORM_BODIES_MAX : 6;
+    const uint64_t most = cairn_random_below(random, 8) == 0 ? CAIRN_STORM_STONES_MAX : 6;
     const uint64_t stones = 1 + cairn_random_below(random, most);
     for (uint64_t i = 0; i < stones; i++) {
         add_stone(out, random);
@@ -103,4 +107,40 @@ void storm_scene_draw(storm_scene *out, cairn_random *random) {
             add_joint(out, random, i, i + 1);
         }
     }
+}
+
+static bool chance(cairn_random *random, uint64_t permille) {
+    return cairn_random_below(random, 1000) < permille;
+}
+
+uint32_t cairn_storm_draw_tick_rate(cairn_random *random) {
+    static const uint32_t rates[] = {10, 10, 12, 15, 20, 20, 20, 25, 30, 30, 30, 60};
+    static const uint32_t high[] = {60, 64, 100, 120, 128, 144, 240};
+    return chance(random, 60) ? high[cairn_random_below(random, 7)]
+                              : rates[cairn_random_below(random, 12)];
+}
+
+cairn_virtual_clock cairn_storm_draw_clock(cairn_random *random) {
+    const int32_t drift =
+        chance(random, 500) ? 0 : (int32_t)cairn_random_below(random, 2001) - 1000;
+    return (cairn_virtual_clock){
+        .drift_ppm = drift, .offset_ns = second_ns + cairn_random_below(random, 1000) * second_ns};
+}
+
+// From a local network to a bad mobile one. Round trips stay below a second. Rooms of more than 64
+// Hz are for good paths: lockstep of six players at 240 Hz tells 65 kB/s, and over half a second of
+// round trip with a tenth lost it cannot catch up.
+cairn_virtual_path cairn_storm_draw_path(
+    cairn_random *random, uint32_t tick_rate_hz, uint32_t loss_permille_max) {
+    const bool bad = chance(random, 400) && tick_rate_hz <= 64;
+    const uint32_t loss = (uint32_t)cairn_random_below(random, bad ? 301 : 31);
+    return (cairn_virtual_path){
+        .loss_permille = loss < loss_permille_max ? loss : loss_permille_max,
+        .repeat_permille = chance(random, 300) ? (uint32_t)cairn_random_below(random, 200) : 0,
+        .corrupt_permille = chance(random, 200) ? (uint32_t)cairn_random_below(random, 50) : 0,
+        .delay_ns =
+            cairn_random_below(random, bad ? 200 : 60) * ms_ns + cairn_random_below(random, ms_ns),
+        .jitter_ns =
+            chance(random, 500) ? 1 + cairn_random_below(random, bad ? 100 : 20) * ms_ns : 0,
+    };
 }

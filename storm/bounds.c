@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include <inttypes.h>
+
+#include "client_lib/client_parts.h"
+#include "storm/parts.h"
+
+static const uint64_t second_ns = 1000000000;
+// Who connects plays by then: three handshake trips, a state of some 30 kB and a snapshot, all over
+// a path that loses up to three in ten.
+static const uint64_t join_bound_ns = CAIRN_STORM_JOIN_S * 1000000000ull;
+static const uint64_t recovery_bound_ns = CAIRN_STORM_RECOVERY_S * 1000000000ull;
+
+static void check_server_counters(cairn_storm *s) {
+    cairn_server_statistics c;
+    cairn_server_statistics_read(s->system.server, &c);
+    uint64_t told = 0;
+    for (uint32_t i = 0; i < CAIRN_NETCODE_DROP_COUNT; i++) {
+        told += c.drops_netcode[i];
+    }
+    const uint64_t handed =
+        s->system.handed_to_server + (s->config.broken == CAIRN_STORM_BREAK_DROP_COUNT ? 1 : 0);
+    if (told != handed || c.datagrams_received != s->system.handed_to_server) {
+        cairn_storm_find(s, CAIRN_STORM_FOUND_COUNT,
+            "server: %" PRIu64 " datagrams handed over, %" PRIu64 " counted", handed, told);
+    }
+    if (c.roots_differed != 0) {
+        cairn_storm_find(s, CAIRN_STORM_FOUND_ALARM, "server: told of %" PRIu64 " differing roots",
+            c.roots_differed);
+    }
+}
+
+static void check_client_counters(cairn_storm *s, uint32_t i) {
+    const cairn_client *client = s->system.clients[i].client;
+    cairn_client_statistics c;
+    cairn_client_statistics_read(client, &c);
+    const uint64_t *drops = cairn_netcode_client_drops(client->netcode);
+    uint64_t told = 0;
+    for (uint32_t d = 0; d < CAIRN_NETCODE_DROP_COUNT; d++) {
+        told += drops[d];
+    }
+    const uint64_t handed = s->system.clients[i].handed;
+    // Statistics begin anew with each connection, the counters of drops do not.
+    const uint64_t handed_now = handed - s->system.clients[i].handed_before;
+    if (told != handed || c.datagrams_received != handed_now) {
+        cairn_storm_find(s, CAIRN_STORM_FOUND_COUNT,
+            "client %" PRIu32 ": %" PRIu64 " datagrams handed over, %" PRIu64 " counted, %" PRIu64
+            " of %" PRIu64 " since it connected",
+            i, handed, told, c.datagrams_received, handed_now);
+    }
+    if (c.roots_differed != 0) {
+        cairn_storm_find(s, CAIRN_STORM_FOUND_ALARM,
+            "client %" PRIu32 ": false alarm at tick %" PRIu64, i, c.first_difference_tick);
+    }
+    if (client->drops_snapshot[CAIRN_SNAPSHOT_DELTA_MALFORMED] != 0) {
+        cairn_storm_find(s, CAIRN_STORM_FOUND_SNAPSHOT,
+            "client %" PRIu32 ": a delta did not fit its baseline", i);
+    }
+}
+
+uint64_t cairn_storm_lag_ns(const cairn_storm *s, uint32_t i) {
+    cairn_client_statistics c;
+    cairn_client_statistics_read(s->system.clients[i].client, &c);
+    const uint64_t here =
+        cairn_storm_exact(s, i) ? s->places[i].world_tick : s->places[i].snapshot_tick;
+    if (here == UINT64_MAX) {
+        return UINT64_MAX;
+    }
+    const uint64_t behind = s->server_tick > here ? s->server_tick - here : 0;
+    return behind * second_ns / s->system.config.tick_rate_hz;
+}
+
+// What a client may be behind by: the path, some round trips of the stream that brings what was
+// lost, what interpolation holds back, and updates lost in a row. Two of three may be lost, when
+// they travel in three fragments over the worst path drawn; a storm of a week asks some 10^7 times,
+// so 40 in a row are to be expected.
+static uint64_t lag_bound_ns(const cairn_storm *s, uint32_t i) {
+    const bool lockstep = cairn_storm_exact(s, i);
+    const uint64_t rate_hz =
+        lockstep ? s->system.config.tick_rate_hz : s->system.config.snapshot_rate_hz;
+    const uint64_t lost = s->calm ? 3 : 40;
+    return (s->calm ? 600000000u : 4000000000u) + lost * second_ns / rate_hz;
+}
+
+// A whole path must carry: playing within the join bound, close behind after the recovery bound.
+static void check_liveness(cairn_storm *s, uint32_t i) {
+    cairn_storm_place *c = &s->places[i];
+    const cairn_client *client = s->system.clients[i].client;
+    const uint64_t now_ns = cairn_system_now_ns(&s->system);
+    const uint64_t whole_ns = now_ns - c->healthy_ns;
+    const cairn_client_state state = cairn_client_state_read(client);
+    if (state != CAIRN_CLIENT_PLAYING) {
+        c->playing_ns = UINT64_MAX;
+    } else if (c->playing_ns == UINT64_MAX) {
+        c->playing_ns = now_ns;
+    }
+    if (state == CAIRN_CLIENT_FAILED && !c->hurt) {
+        cairn_storm_find(s, CAIRN_STORM_FOUND_BROKEN,
+            "client %" PRIu32 ": failed for no reason: %s", i, cairn_client_failure_text(client));
+    }
+    if (c->cut || c->hurt) {
+        return;
+    }
+    if (whole_ns > join_bound_ns && state != CAIRN_CLIENT_PLAYING) {
+        cairn_storm_find(s, CAIRN_STORM_FOUND_JOIN,
+            "client %" PRIu32 ": in state %d after %" PRIu64 " ms on a whole path", i, (int)state,
+            whole_ns / 1000000);
+    }
+    if (whole_ns <= recovery_bound_ns || state != CAIRN_CLIENT_PLAYING ||
+        now_ns - c->playing_ns <= recovery_bound_ns) {
+        return;
+    }
+    const uint64_t behind_ns = cairn_storm_lag_ns(s, i);
+    if (behind_ns > lag_bound_ns(s, i)) {
+        cairn_storm_find(s, CAIRN_STORM_FOUND_LAG,
+            "client %" PRIu32 ": %" PRIu64 " ms behind after %" PRIu64 " ms on a whole path", i,
+            behind_ns / 1000000, whole_ns / 1000000);
+    }
+}
+
+static void count_playing(cairn_storm *s, uint32_t i, uint64_t passed_ns) {
+    if (s->places[i].playing_ns != UINT64_MAX) {
+        s->report.playing_ns[s->system.clients[i].config.mode] += passed_ns;
+    }
+}
+
+void cairn_storm_check(cairn_storm *s, uint64_t passed_ns) {
+    check_server_counters(s);
+    for (uint32_t i = 0; i < s->place_count; i++) {
+        if (s->places[i].present && !s->places[i].leaving) {
+            check_client_counters(s, i);
+            check_liveness(s, i);
+            count_playing(s, i, passed_ns);
+        }
+    }
+    if (!cairn_virtual_adds_up(s->system.network)) {
+        cairn_storm_find(s, CAIRN_STORM_FOUND_NETWORK, "the network itself lost count");
+    }
+    if (cairn_virtual_counters_read(s->system.network).overflow != 0) {
+        cairn_storm_find(
+            s, CAIRN_STORM_FOUND_NETWORK, "more datagrams under way than the network holds");
+    }
+    if (s->system.spins != 0) {
+        cairn_storm_find(
+            s, CAIRN_STORM_FOUND_SPIN, "an endpoint asked to be woken at once with nothing to do");
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include <inttypes.h>
+#include <string.h>
+
+#include "client_lib/client_parts.h"
+#include "server/rooms.h"
+#include "storm/parts.h"
+
+void cairn_storm_forget(cairn_storm *s) {
+    cairn_witness_forget(s->witness);
+    s->server_tick = UINT64_MAX;
+    for (uint32_t i = 0; i < CAIRN_STORM_PLACES_MAX; i++) {
+        s->places[i].checked = 0;
+        s->places[i].world_tick = UINT64_MAX;
+        s->places[i].snapshot_tick = UINT64_MAX;
+    }
+}
+
+// Roots of the ticks that one advance stepped before its last, as the room's history has them.
+static void note_between(cairn_storm *s, uint64_t tick) {
+    const cairn_room *room = cairn_rooms_at(s->system.server, CAIRN_ROOM_MAIN);
+    const uint64_t from = s->server_tick == UINT64_MAX ? tick : s->server_tick;
+    for (uint64_t stepped = from; stepped < tick; stepped++) {
+        cairn_hash128 root;
+        if (cairn_history_root(room->history, stepped, &root)) {
+            cairn_witness_note_root(s->witness, stepped + 1, root);
+        }
+    }
+}
+
+void cairn_storm_note_server(void *user) {
+    cairn_storm *s = user;
+    const cairn_world *world = cairn_storm_world(s);
+    const uint64_t tick = cairn_world_tick(world);
+    if (tick == s->server_tick) {
+        return;
+    }
+    note_between(s, tick);
+    s->report.ticks += s->server_tick == UINT64_MAX ? 0 : tick - s->server_tick;
+    s->server_tick = tick;
+    const cairn_witness_tick *told = cairn_witness_find(s->witness, tick);
+    const cairn_hash128 root = cairn_world_hash_read(world).full;
+    if (told != NULL && !cairn_hash_equal(told->root, root)) {
+        cairn_storm_find(s, CAIRN_STORM_FOUND_WORLD,
+            "the server's history of tick %" PRIu64 " is not its world", tick);
+    }
+    cairn_witness_note(s->witness, world);
+    const cairn_hash128 parts[2] = {s->report.digest, root};
+    s->report.digest = cairn_hash_list(tick, parts, 2);
+    if (s->config.on_server != NULL) {
+        s->config.on_server(s->config.user, s, world);
+    }
+}
+
+static void nudge(const cairn_world *world) {
+    // The storm breaks a world it may only read, on purpose.
+    cairn_world *broken = (cairn_world *)(uintptr_t)world;
+    cairn_body_state bodies[2];
+    if (cairn_world_bodies(world, bodies, 2) > 1) {
+        bodies[1].linear_velocity.x += 0.001f;
+        cairn_body_set_velocity(
+            broken, bodies[1].id, bodies[1].linear_velocity, bodies[1].angular_velocity);
+    }
+}
+
+// The root of world tick `tick`, which client `i` holds for the server's.
+static void check_root(cairn_storm *s, uint32_t i, uint64_t tick, cairn_hash128 root) {
+    const cairn_witness_tick *witness = cairn_witness_find(s->witness, tick);
+    if (witness == NULL) {
+        return; // of before the server's restart, or longer ago than is remembered
+    }
+    s->report.roots_compared++;
+    if (!cairn_hash_equal(witness->root, root)) {
+        cairn_storm_find(s, CAIRN_STORM_FOUND_WORLD,
+            "client %" PRIu32 ": world differs from the server's at tick %" PRIu64, i, tick);
+    }
+}
+
+// Every tick that has become sure since the last turn, and the world itself where it is sure.
+static void check_timeline(cairn_storm *s, uint32_t i, const cairn_timeline *timeline) {
+    cairn_storm_place *place = &s->places[i];
+    const uint64_t sure = timeline->adopted ? cairn_timeline_sure(timeline) : timeline->first;
+    const uint64_t before = place->checked;
+    const bool anew = before < timeline->first || before > sure;
+    for (uint64_t tick = anew ? timeline->first : before; tick < sure; tick++) {
+        check_root(s, i, tick + 1, cairn_timeline_tick_read(timeline, tick)->root);
+    }
+    place->checked = sure;
+    if (!timeline->adopted || (sure == before && !anew)) {
+        return;
+    }
+    place->world_tick = sure;
+    if (timeline->at == sure) {
+        check_root(s, i, sure, cairn_world_hash_read(timeline->world).full);
+    }
+    if (s->config.broken == CAIRN_STORM_BREAK_HASH && s->report.roots_compared >= 40) {
+        nudge(timeline->world);
+    }
+}
+
+static void check_snapshot(cairn_storm *s, uint32_t i) {
+    const cairn_client *client = s->system.clients[i].client;
+    const cairn_snapshot *newest = cairn_snapshots_newest(&client->snapshots);
+    if (newest == NULL || newest->tick == s->places[i].snapshot_tick) {
+        return;
+    }
+    const cairn_witness_tick *witness = cairn_witness_find(s->witness, newest->tick);
+    s->places[i].snapshot_tick = newest->tick;
+    if (witness == NULL || !witness->whole) {
+        return;
+    }
+    s->report.snapshots_compared++;
+    if (s->config.broken == CAIRN_STORM_BREAK_SNAPSHOT && s->report.snapshots_compared == 40) {
+        uint32_t word;
+        memcpy(&word, &newest->bodies[0].position.y, sizeof word);
+        word ^= 1;
+        memcpy(&newest->bodies[0].position.y, &word, sizeof word);
+    }
+    if (!cairn_witness_bodies_equal(witness, newest->bodies, newest->body_count)) {
+        cairn_storm_find(s, CAIRN_STORM_FOUND_SNAPSHOT,
+            "client %" PRIu32 ": snapshot of tick %" PRIu64 " is not the server's", i,
+            newest->tick);
+    }
+}
+
+bool cairn_storm_exact(const cairn_storm *s, uint32_t i) {
+    return s->system.clients[i].config.mode != CAIRN_CLIENT_INTERPOLATE;
+}
+
+void cairn_storm_note_client(void *user, uint32_t i) {
+    cairn_storm *s = user;
+    if (s->places[i].leaving) {
+        return;
+    }
+    if (cairn_storm_exact(s, i)) {
+        check_timeline(s, i, &s->system.clients[i].client->lockstep.timeline);
+    } else {
+        check_snapshot(s, i);
+    }
+    if (s->config.on_client != NULL) {
+        s->config.on_client(s->config.user, s, i);
+    }
+}

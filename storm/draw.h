@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a storm draws from its seed: small worlds (a floor, some stones, sometimes a chain), tick
+// rates, paths and clocks.
+
+#include "base/random.h"
+#include "schema/scene.h"
+#include "storm/network.h"
+
+#define CAIRN_STORM_STONES_MAX 24
+#define CAIRN_STORM_BODY_CAPACITY 64
+
+typedef struct cairn_storm_scene {
+    cairn_scene scene; // points into this struct
+    cairn_scene_body bodies[CAIRN_STORM_STONES_MAX + 1];
+    cairn_scene_shape shapes[CAIRN_STORM_STONES_MAX + 1];
+    cairn_scene_joint joints[4];
+} cairn_storm_scene;
+
+void cairn_storm_draw_scene(cairn_storm_scene *out, cairn_random *random, const char *rules);
+uint32_t cairn_storm_draw_tick_rate(cairn_random *random);
+cairn_virtual_clock cairn_storm_draw_clock(cairn_random *random);
+// A bad path loses up to `loss_permille_max`. Tick rates above 64 Hz get good ones.
+cairn_virtual_path cairn_storm_draw_path(
+    cairn_random *random, uint32_t tick_rate_hz, uint32_t loss_permille_max);

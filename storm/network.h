@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A network and its clocks, played from one seed: who sends what arrives when, how often and how
+// whole is drawn from it, and events come in one total order (time, then sequence). The same calls
+// give the same run on every machine. Memory is bounded at create.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/address.h"
+#include "base/limits.h"
+#include "base/random.h"
+
+typedef struct cairn_virtual_network cairn_virtual_network;
+
+#define CAIRN_VIRTUAL_ENDPOINTS_MAX 64
+
+// Where an endpoint stands in time: its clock reads offset + t * (1 + drift / 10^6) at virtual t.
+typedef struct cairn_virtual_clock {
+    int32_t drift_ppm; // |drift| <= 100000
+    uint64_t offset_ns;
+} cairn_virtual_clock;
+
+// One direction between two endpoints.
+typedef struct cairn_virtual_path {
+    uint32_t loss_permille;
+    uint32_t repeat_permille;  // a second copy, with a delay of its own
+    uint32_t corrupt_permille; // some bits flipped
+    bool cut;                  // nothing passes
+    uint64_t delay_ns;
+    uint64_t jitter_ns;   // added to each delay, uniform in [0, jitter): reorders
+    uint32_t bytes_per_s; // 0: no limit
+    uint32_t queue_bytes; // what may wait for bytes_per_s; more is lost
+} cairn_virtual_path;
+
+// Every datagram that entered ends in one of these or is still under way.
+typedef struct cairn_virtual_counters {
+    uint64_t sent;
+    uint64_t injected; // by a stranger
+    uint64_t repeated;
+    uint64_t corrupted; // delivered all the same
+    uint64_t delivered;
+    uint64_t lost;
+    uint64_t cut;
+    uint64_t queue_full;
+    uint64_t nowhere;  // no endpoint has that address
+    uint64_t overflow; // more under way than the network was made for
+    uint64_t under_way;
+} cairn_virtual_counters;
+
+typedef struct cairn_virtual_datagram {
+    uint32_t to; // endpoint
+    cairn_address from;
+    uint32_t size;
+    uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
+} cairn_virtual_datagram;
+
+// NULL when memory is short. `datagrams_max` may be under way at once.
+cairn_virtual_network *cairn_virtual_network_create(uint64_t seed, uint32_t datagrams_max);
+void cairn_virtual_network_destroy(cairn_virtual_network *network);
+
+// Returns the endpoint's number: 0, 1, 2, ... Paths to and from it start perfect, with no delay.
+uint32_t cairn_virtual_endpoint(
+    cairn_virtual_network *network, const cairn_address *address, cairn_virtual_clock clock);
+const cairn_address *cairn_virtual_address(const cairn_virtual_network *network, uint32_t endpoint);
+// A new address for an endpoint: what is under way to it still arrives.
+void cairn_virtual_move(
+    cairn_virtual_network *network, uint32_t endpoint, const cairn_address *address);
+cairn_virtual_path *cairn_virtual_path_between(
+    cairn_virtual_network *network, uint32_t from, uint32_t to);
+// Both directions.
+void cairn_virtual_connect(
+    cairn_virtual_network *network, uint32_t a, uint32_t b, const cairn_virtual_path *path);
+void cairn_virtual_cut(cairn_virtual_network *network, uint32_t a, uint32_t b, bool cut);
+
+uint64_t cairn_virtual_now_ns(const cairn_virtual_network *network);
+// What the endpoint's clock reads now.
+uint64_t cairn_virtual_local_ns(const cairn_virtual_network *network, uint32_t endpoint);
+// The first virtual time at which the endpoint's clock reads `local_ns` or more; UINT64_MAX stays.
+uint64_t cairn_virtual_time_of(
+    const cairn_virtual_network *network, uint32_t endpoint, uint64_t local_ns);
+
+void cairn_virtual_send(cairn_virtual_network *network, uint32_t from, const cairn_address *to,
+    const uint8_t *bytes, size_t size);
+// A datagram whose sender is whoever the stranger says; it arrives unharmed after `delay_ns`.
+void cairn_virtual_inject(cairn_virtual_network *network, const cairn_address *from,
+    const cairn_address *to, const uint8_t *bytes, size_t size, uint64_t delay_ns);
+
+// When the next datagram arrives; UINT64_MAX for never.
+uint64_t cairn_virtual_next_ns(const cairn_virtual_network *network);
+// Moves time to the next arrival not after `until_ns` and hands it out; false, with time moved to
+// `until_ns`, when there is none. The datagram lasts until the next call.
+bool cairn_virtual_deliver(
+    cairn_virtual_network *network, uint64_t until_ns, const cairn_virtual_datagram **out);
+
+cairn_virtual_counters cairn_virtual_counters_read(const cairn_virtual_network *network);
+// Whether every datagram is accounted for.
+bool cairn_virtual_adds_up(const cairn_virtual_network *network);
+// A tap: sees every datagram that is not sent into a cut path, before its fate is drawn, so also
+// those that are lost. May be NULL.
+void cairn_virtual_tap(cairn_virtual_network *network,
+    void (*tap)(void *user, const cairn_address *from, const cairn_address *to,
+        const uint8_t *bytes, size_t size),
+    void *user);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The inside of a storm: storm.c draws and plays it, weather.c is what happens to whom, check.c
+// compares what clients hold, bounds.c judges counters and liveness.
+
+#include "base/random.h"
+#include "storm/cairn/storm.h"
+#include "storm/draw.h"
+#include "storm/stranger.h"
+#include "storm/system.h"
+#include "storm/witness.h"
+
+typedef struct cairn_storm_place {
+    bool present;
+    bool leaving; // said goodbye, soon removed
+    bool cut;
+    bool hurt;           // its connection may rightly break: it was cut, or the server died
+    bool orphan;         // its server died: whatever it seems to hold, it must still notice
+    uint64_t healthy_ns; // since when nothing was done to it
+    uint64_t playing_ns; // since when it plays, UINT64_MAX: it does not
+    uint64_t checked;    // confirmed ticks below this were compared
+    uint64_t world_tick; // newest confirmed, UINT64_MAX: none
+    uint64_t snapshot_tick;
+} cairn_storm_place;
+
+struct cairn_storm {
+    cairn_storm_config config;
+    cairn_storm_report report;
+    cairn_random random;
+    cairn_storm_scene drawn;
+    const struct cairn_scene *scene;
+    cairn_system system;
+    cairn_stranger stranger;
+    uint32_t stranger_permille; // that it acts in a step
+    uint32_t trouble_permille;  // that something happens in a step
+    uint32_t place_count;
+    cairn_storm_place places[CAIRN_STORM_PLACES_MAX];
+    cairn_witness *witness;
+    uint64_t server_tick; // newest noted
+    bool calm;            // the last seconds: the network is whole and everybody must catch up
+};
+
+bool cairn_storm_chance(cairn_storm *s, uint64_t permille);
+// The first finding stands.
+void cairn_storm_find(cairn_storm *s, cairn_storm_finding finding, const char *format, ...);
+
+// Somebody new at an empty place.
+void cairn_storm_join(cairn_storm *s, uint32_t place);
+// What happens to whom between two turns.
+void cairn_storm_weather(cairn_storm *s);
+void cairn_storm_begin_calm(cairn_storm *s);
+
+// Hooks of the system, after each turn.
+void cairn_storm_note_server(void *user);
+void cairn_storm_note_client(void *user, uint32_t place);
+// Another server begins: nothing of the last is compared any more.
+void cairn_storm_forget(cairn_storm *s);
+
+// Whether the client at the place steps the world itself.
+bool cairn_storm_exact(const cairn_storm *s, uint32_t place);
+// How far the client's newest world or snapshot is behind the server's; UINT64_MAX without any.
+uint64_t cairn_storm_lag_ns(const cairn_storm *s, uint32_t place);
+// What must hold at any time between turns; `passed_ns` of virtual time after the last check.
+void cairn_storm_check(cairn_storm *s, uint64_t passed_ns);

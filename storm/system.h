@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A server and its clients over the virtual network: the very code that runs in production, with
+// time, datagrams and randomness from one seed. Every endpoint is served as a driver would: receive
+// until dry, advance, send until dry, sleep to its deadline by its own drifting clock.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client_lib/cairn/client.h"
+#include "server/server.h"
+#include "storm/network.h"
+
+#define CAIRN_SYSTEM_CLIENTS_MAX 16
+// How long either side may be silent before the other gives it up.
+#define CAIRN_SYSTEM_TIMEOUT_S 5
+
+typedef struct cairn_system_config {
+    uint64_t seed;
+    const struct cairn_scene *scene; // must outlive the system
+    const struct cairn_rules *rules; // NULL: those the scene names
+    uint32_t tick_rate_hz;           // 0: the scene's
+    uint32_t snapshot_rate_hz;       // 0: the server's default
+    uint32_t clients_max;
+    uint32_t players_max;
+    cairn_virtual_clock server_clock;
+} cairn_system_config;
+
+typedef struct cairn_system_client {
+    cairn_client *client; // NULL: nobody
+    cairn_client_config config;
+    uint32_t endpoint;
+    uint64_t client_id;
+    uint64_t wake_ns;       // virtual
+    uint64_t joined_ns;     // virtual, of the last connect
+    uint64_t handed;        // datagrams, since it was created
+    uint64_t handed_before; // of these, before the last connect
+    bool has_endpoint;
+    bool due;
+} cairn_system_client;
+
+typedef struct cairn_system {
+    cairn_system_config config;
+    cairn_random random;
+    cairn_virtual_network *network;
+    cairn_server *server; // NULL while it is down
+    uint32_t server_endpoint;
+    uint64_t server_wake_ns;
+    bool server_due;
+    cairn_system_client clients[CAIRN_SYSTEM_CLIENTS_MAX];
+    uint64_t handed_to_server; // datagrams, since the server was created
+    uint64_t next_client_id;
+    uint32_t next_port;
+    uint64_t spins; // an endpoint asked to be woken at once although nothing was left to do
+    // What a test looks at after each turn of an endpoint. May be NULL.
+    void (*after_server)(void *user);
+    void (*after_client)(void *user, uint32_t client);
+    void *user;
+} cairn_system;
+
+cairn_system_config cairn_system_config_default(const struct cairn_scene *scene);
+// False when something could not be created.
+bool cairn_system_start(cairn_system *system, const cairn_system_config *config);
+void cairn_system_stop(cairn_system *system);
+
+// A server that died and came back with the same key and address, an empty memory and new entropy.
+bool cairn_system_restart_server(cairn_system *system);
+
+// A new client at place `i` (which must be empty) starts to connect; its path is one for both
+// ways.
+bool cairn_system_join(cairn_system *system, uint32_t i, const cairn_client_config *config,
+    cairn_virtual_clock clock, const cairn_virtual_path *path);
+// The same client connects anew, with a new token, from a new address.
+bool cairn_system_rejoin(cairn_system *system, uint32_t i);
+void cairn_system_disconnect(cairn_system *system, uint32_t i); // says goodbye
+void cairn_system_remove(cairn_system *system, uint32_t i);     // vanishes
+void cairn_system_cut(cairn_system *system, uint32_t i, bool cut);
+
+uint64_t cairn_system_now_ns(const cairn_system *system);
+uint64_t cairn_system_client_now_ns(const cairn_system *system, uint32_t i); // its own clock
+void cairn_system_run_until(cairn_system *system, uint64_t until_ns);

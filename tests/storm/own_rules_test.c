@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "sim/sim.h"
+#include "storm/cairn/storm.h"
+
+// Rules that spawn and destroy a body all the time, each as its state says.
+typedef struct blink {
+    cairn_body_id body;
+    uint32_t ticks;
+} blink;
+
+static void blink_step(
+    cairn_world *world, void *memory, const cairn_command *commands, uint32_t command_count) {
+    blink *state = memory;
+    (void)commands;
+    (void)command_count;
+    state->ticks++;
+    if (state->ticks % 8 == 4) {
+        cairn_body_def def = cairn_body_def_default();
+        def.position.y = 3;
+        cairn_body_create(world, &def, &state->body);
+    } else if (state->ticks % 8 == 0) {
+        cairn_body_destroy(world, state->body);
+    }
+}
+
+static const cairn_rules blinking = {
+    .name = "blinking", .version = 1, .state_size = sizeof(blink), .step = blink_step};
+
+// What the contract forbids: the rules know how often they were called in this process.
+static void forgetful_step(
+    cairn_world *world, void *memory, const cairn_command *commands, uint32_t command_count) {
+    static uint32_t calls;
+    blink *state = memory;
+    (void)world;
+    (void)commands;
+    (void)command_count;
+    state->ticks = ++calls;
+}
+
+static const cairn_rules forgetful = {
+    .name = "forgetful", .version = 1, .state_size = sizeof(blink), .step = forgetful_step};
+
+static cairn_storm_report run(const cairn_storm_config *config) {
+    cairn_storm_report report;
+    if (!cairn_storm_run(config, &report)) {
+        fail_msg("no storm: %s", report.words);
+    }
+    return report;
+}
+
+static cairn_storm_config storm_of(const cairn_rules *rules) {
+    cairn_storm_config config = cairn_storm_config_default();
+    config.seconds = 6;
+    config.places = 2;
+    config.modes = 1u << CAIRN_CLIENT_LOCKSTEP;
+    config.rules = rules;
+    return config;
+}
+
+static void rules_that_keep_the_contract_pass(void **state) {
+    (void)state;
+    const cairn_storm_config config = storm_of(&blinking);
+    const cairn_storm_report report = run(&config);
+    assert_string_equal(report.words, "");
+    assert_true(report.roots_compared > 0);
+    assert_true(report.playing_ns[CAIRN_CLIENT_LOCKSTEP] > 0);
+    assert_int_equal(report.playing_ns[CAIRN_CLIENT_INTERPOLATE], 0);
+}
+
+static void rules_that_remember_outside_of_their_state_are_found(void **state) {
+    (void)state;
+    const cairn_storm_config config = storm_of(&forgetful);
+    assert_int_equal(run(&config).finding, CAIRN_STORM_FOUND_WORLD);
+}
+
+static void no_luck(void *user, cairn_storm *storm, const cairn_world *world) {
+    (void)user;
+    if (cairn_world_tick(world) >= 10) {
+        cairn_storm_fail(storm, "out of luck");
+    }
+}
+
+static void a_check_of_ones_own_ends_the_storm(void **state) {
+    (void)state;
+    cairn_storm_config config = storm_of(&blinking);
+    config.on_server = no_luck;
+    const cairn_storm_report report = run(&config);
+    assert_int_equal(report.finding, CAIRN_STORM_FOUND_OWN);
+    assert_string_equal(report.words, "out of luck");
+    assert_in_range(report.ticks, 9, 12);
+}
+
+typedef struct seen {
+    uint32_t inputs;
+    uint32_t turns;
+    uint32_t events;
+} seen;
+
+static void see_input(void *user, cairn_storm *storm, uint32_t place, cairn_client_input *input) {
+    assert_true(place < cairn_storm_places(storm));
+    assert_non_null(cairn_storm_client(storm, place));
+    input->buttons = 0;
+    ((seen *)user)->inputs++;
+}
+
+static void see_turn(void *user, cairn_storm *storm, uint32_t place) {
+    assert_non_null(cairn_storm_client(storm, place));
+    assert_non_null(cairn_storm_world(storm));
+    ((seen *)user)->turns++;
+}
+
+static void see_event(void *user, uint64_t at_ns, uint32_t place, const char *what) {
+    (void)at_ns;
+    (void)place;
+    assert_non_null(what);
+    ((seen *)user)->events++;
+}
+
+static void hooks_see_what_happens(void **state) {
+    (void)state;
+    seen all = {0};
+    cairn_storm_config config = storm_of(&blinking);
+    config.on_input = see_input;
+    config.on_client = see_turn;
+    config.on_event = see_event;
+    config.user = &all;
+    assert_int_equal(run(&config).finding, CAIRN_STORM_FOUND_NOTHING);
+    assert_true(all.inputs > 0);
+    assert_true(all.turns > 0);
+    assert_true(all.events > 0);
+}
+
+static void a_quiet_storm_has_no_trouble(void **state) {
+    (void)state;
+    cairn_storm_config config = storm_of(NULL);
+    config.quiet = true;
+    config.seconds = 10;
+    for (config.seed = 1; config.seed < 4; config.seed++) {
+        const cairn_storm_report report = run(&config);
+        assert_string_equal(report.words, "");
+        assert_int_equal(report.hostile + report.cuts + report.restarts, 0);
+    }
+}
+
+static void a_config_out_of_range_makes_no_storm(void **state) {
+    (void)state;
+    const cairn_storm_config sound = storm_of(NULL);
+    cairn_storm_config wrong[4] = {sound, sound, sound, sound};
+    wrong[0].seconds = 0;
+    wrong[1].modes = 0;
+    wrong[2].places = CAIRN_STORM_PLACES_MAX + 1;
+    wrong[3].loss_permille_max = CAIRN_STORM_LOSS_PERMILLE_MAX + 1;
+    for (uint32_t i = 0; i < 4; i++) {
+        cairn_storm_report report;
+        assert_false(cairn_storm_run(&wrong[i], &report));
+        assert_int_not_equal(strlen(report.words), 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules_that_keep_the_contract_pass),
+        cmocka_unit_test(rules_that_remember_outside_of_their_state_are_found),
+        cmocka_unit_test(a_check_of_ones_own_ends_the_storm),
+        cmocka_unit_test(hooks_see_what_happens),
+        cmocka_unit_test(a_quiet_storm_has_no_trouble),
+        cmocka_unit_test(a_config_out_of_range_makes_no_storm),
+    };
+    return cmocka_run_group_tests_name("own_rules", tests, NULL, NULL);
+}
