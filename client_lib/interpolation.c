@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/assert.h"
+#include "bridge/between.h"
 
 static const double GAIN_SPACING = 1.0 / 8;
 static const double DELAY_CHANGE_RATE = 1.0 / 20;
@@ -63,45 +64,12 @@ double cairn_interpolation_tick(
     return tick > 0 ? tick : 0;
 }
 
-static float mix(float a, float b, float share) {
-    return a + (b - a) * share;
-}
-
-static void mix_vec3(cairn_wire_vec3 a, cairn_wire_vec3 b, float share, float out[3]) {
-    out[0] = mix(a.x, b.x, share);
-    out[1] = mix(a.y, b.y, share);
-    out[2] = mix(a.z, b.z, share);
-}
-
-static void make_unit(float q[4]) {
-    float length = sqrtf(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    if (!(length > 0)) {
-        q[0] = q[1] = q[2] = 0;
-        q[3] = 1;
-        return;
-    }
-    for (int i = 0; i < 4; i++) {
-        q[i] /= length;
-    }
-}
-
-// q and -q are one rotation: the sign is chosen so that the way is the shorter one.
-static void mix_quat(cairn_wire_quat a, cairn_wire_quat b, float share, float out[4]) {
-    float dot = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
-    float sign = dot < 0 ? -1.0f : 1.0f;
-    out[0] = mix(a.x, sign * b.x, share);
-    out[1] = mix(a.y, sign * b.y, share);
-    out[2] = mix(a.z, sign * b.z, share);
-    out[3] = mix(a.w, sign * b.w, share);
-    make_unit(out);
-}
-
 static cairn_client_body mix_body(const cairn_wire_body *a, const cairn_wire_body *b, float share) {
     cairn_client_body body = {.id = a->id, .awake = ((a->flags | b->flags) & 1) != 0};
-    mix_vec3(a->position, b->position, share, body.position);
-    mix_quat(a->rotation, b->rotation, share, body.rotation);
-    mix_vec3(a->linear_velocity, b->linear_velocity, share, body.linear_velocity);
-    mix_vec3(a->angular_velocity, b->angular_velocity, share, body.angular_velocity);
+    cairn_between_vec3(a->position, b->position, share, body.position);
+    cairn_between_quat(a->rotation, b->rotation, share, body.rotation);
+    cairn_between_vec3(a->linear_velocity, b->linear_velocity, share, body.linear_velocity);
+    cairn_between_vec3(a->angular_velocity, b->angular_velocity, share, body.angular_velocity);
     return body;
 }
 
@@ -141,7 +109,7 @@ static void turn(float q[4], const float w[3], float seconds) {
     q[1] += y;
     q[2] += z;
     q[3] += s;
-    make_unit(q);
+    cairn_quat_make_unit(q);
 }
 
 static void show_beyond(const cairn_snapshot *a, float seconds, cairn_client_body *bodies,

@@ -107,6 +107,20 @@ const cairn_baseline *cairn_baselines_find(const cairn_baselines *baselines, uin
     return NULL;
 }
 
+void cairn_baselines_around(const cairn_baselines *baselines, double tick,
+    const cairn_baseline **before, const cairn_baseline **after) {
+    *before = NULL;
+    *after = NULL;
+    for (uint32_t i = 0; i < baselines->count; ++i) {
+        const cairn_baseline *each = &baselines->ring[i];
+        if ((double)each->tick <= tick) {
+            *before = *before == NULL || each->tick > (*before)->tick ? each : *before;
+        } else {
+            *after = *after == NULL || each->tick < (*after)->tick ? each : *after;
+        }
+    }
+}
+
 static const stored_delta *find_delta(const cairn_baselines *baselines, uint64_t baseline_tick) {
     for (uint32_t i = 0; i < baselines->delta_count; ++i) {
         if (baselines->deltas[i].baseline_tick == baseline_tick) {

@@ -34,6 +34,10 @@ void cairn_baselines_take(
 const cairn_baseline *cairn_baselines_newest(const cairn_baselines *baselines); // NULL: none yet
 // NULL when no snapshot of that tick is held.
 const cairn_baseline *cairn_baselines_find(const cairn_baselines *baselines, uint64_t tick);
+// The snapshots that a point in time lies between: the newest at or before `tick` and the oldest
+// after it; NULL where none is held.
+void cairn_baselines_around(const cairn_baselines *baselines, double tick,
+    const cairn_baseline **before, const cairn_baseline **after);
 
 // The newest snapshot as a delta against `baseline` (held, older). NULL when it would be longer
 // than a message. The bytes last until the next call of take or delta.

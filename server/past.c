@@ -20,6 +20,7 @@ struct cairn_past {
     uint64_t newest;                          // tick
     uint32_t first;                           // the oldest state's place in the ring
     uint32_t count;
+    uint64_t epoch;
     uint64_t saves_refused;
     block spare;    // of the state that gave way last
     block blocks[]; // [ticks_max]
@@ -72,7 +73,12 @@ static void drop_oldest(cairn_past *past) {
     past->count -= 1;
 }
 
+uint64_t cairn_past_epoch(const cairn_past *past) {
+    return past->epoch;
+}
+
 void cairn_past_forget(cairn_past *past) {
+    past->epoch += past->count > 0 ? 1 : 0;
     while (past->count > 0) {
         drop_oldest(past);
     }

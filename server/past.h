@@ -38,6 +38,8 @@ void cairn_past_want(cairn_past *past, cairn_past_wisher who, uint32_t ticks);
 // bytes, or memory, has no room for forgets all, too, and is counted.
 void cairn_past_save(cairn_past *past, const cairn_world *world);
 void cairn_past_forget(cairn_past *past);
+// Grows whenever states were forgotten: while it stays, a tick that is held has one state.
+uint64_t cairn_past_epoch(const cairn_past *past);
 
 bool cairn_past_holds(const cairn_past *past, uint64_t tick);
 // The state of a tick into a world of equal def. CAIRN_NOT_FOUND: the tick is not held;

@@ -20,6 +20,7 @@
 #include "server/job.h"
 #include "server/pacing.h"
 #include "server/past.h"
+#include "server/rewind.h"
 #include "server/server.h"
 #include "server/session.h"
 #include "server/stall.h"
@@ -70,6 +71,7 @@ typedef struct cairn_room {
     cairn_world_counts counts; // after the last step
     cairn_inbox *inbox;
     cairn_history *history;
+    cairn_lag lag;
     cairn_past *past; // states of the last ticks; none unless somebody wants them
     cairn_baselines *baselines;
     cairn_transfer transfer;

@@ -154,23 +154,42 @@ float cairn_body_mass(const cairn_world *world, cairn_body_id body) {
     return slot == CAIRN_SLOT_NONE ? 0.0f : world->state.bodies[slot].mass;
 }
 
-cairn_status cairn_body_set_pose(cairn_world *world, cairn_body_id body, cairn_pose pose) {
-    const uint32_t slot = cairn_body_slot(world, body);
-    if (slot == CAIRN_SLOT_NONE) {
-        return CAIRN_NOT_FOUND;
-    }
-    const cairn_status checks[] = {
-        cairn_check_vec3(pose.position, CAIRN_DISTANCE_MAX), cairn_check_rotation(pose.rotation)};
-    const cairn_status status = first_refusal(checks, 2);
-    if (status != CAIRN_OK) {
-        return status;
-    }
+static void place(cairn_world *world, uint32_t slot, cairn_vec3 position, cairn_quat rotation) {
     cairn_motion *target = &world->state.motions[slot];
     const cairn_vec3 centre = world->state.bodies[slot].centre;
     cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, slot);
-    target->origin = vec3_clean(pose.position);
-    target->rotation = quat_normalize(pose.rotation);
-    target->position = vec3_clean(vec3_add(target->origin, quat_rotate(target->rotation, centre)));
+    target->origin = vec3_clean(position);
+    target->rotation = (cairn_quat){.x = rotation.x + 0.0f,
+        .y = rotation.y + 0.0f,
+        .z = rotation.z + 0.0f,
+        .w = rotation.w + 0.0f};
+    target->position = vec3_clean(vec3_add(target->origin, quat_rotate(rotation, centre)));
+}
+
+static cairn_status pose_check(cairn_pose pose, float distance_max) {
+    const cairn_status checks[] = {
+        cairn_check_vec3(pose.position, distance_max), cairn_check_rotation(pose.rotation)};
+    return first_refusal(checks, 2);
+}
+
+cairn_status cairn_body_place(cairn_world *world, cairn_body_id body, cairn_pose pose) {
+    const uint32_t slot = cairn_body_slot(world, body);
+    const cairn_status status =
+        slot == CAIRN_SLOT_NONE ? CAIRN_NOT_FOUND : pose_check(pose, CAIRN_SOUND_DISTANCE);
+    if (status == CAIRN_OK) {
+        place(world, slot, pose.position, pose.rotation);
+    }
+    return status;
+}
+
+cairn_status cairn_body_set_pose(cairn_world *world, cairn_body_id body, cairn_pose pose) {
+    const uint32_t slot = cairn_body_slot(world, body);
+    const cairn_status status =
+        slot == CAIRN_SLOT_NONE ? CAIRN_NOT_FOUND : pose_check(pose, CAIRN_DISTANCE_MAX);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    place(world, slot, pose.position, quat_normalize(pose.rotation));
     cairn_body_wake_neighbours(world, slot);
     cairn_body_wake(world, slot);
     return CAIRN_OK;

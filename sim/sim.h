@@ -303,6 +303,11 @@ cairn_status cairn_body_read(const cairn_world *world, cairn_body_id body, cairn
 uint32_t cairn_world_bodies(const cairn_world *world, cairn_body_state *out, uint32_t capacity);
 float cairn_body_mass(const cairn_world *world, cairn_body_id body); // kg; 0 for static and unknown
 
+// Puts the body there and does nothing else: neither it nor what it touches wakes, and the rotation
+// is stored as it is given, not made unit. For worlds that are asked (ray casts, overlaps), not
+// stepped: before the next step load or copy a state. CAIRN_NOT_FOUND; CAIRN_NON_FINITE and
+// CAIRN_INVALID_ARGUMENT as of a pose that any body may have come to: |component| <= 1e7.
+cairn_status cairn_body_place(cairn_world *world, cairn_body_id body, cairn_pose pose);
 // These wake the body. Values are checked like the def's.
 cairn_status cairn_body_set_pose(cairn_world *world, cairn_body_id body, cairn_pose pose);
 cairn_status cairn_body_set_velocity(

@@ -162,6 +162,35 @@ static void a_copy_between_unlike_worlds_is_refused(void **state) {
     cairn_world_destroy(other);
 }
 
+// For a world that is asked and not stepped: a load undoes it, and nothing else has happened.
+static void a_body_is_placed_without_waking_anything(void **state) {
+    (void)state;
+    cairn_world *world = kit_world(NULL);
+    (void)kit_ground(world, 0.5f);
+    const cairn_body_id body = kit_sphere(world, vec3(0.0f, 0.5f, 0.0f), 0.5f, 1000.0f, 0.5f);
+    kit_run(world, 60);
+    const cairn_hash128 before = kit_hash(world);
+    kit_bytes saved = kit_save(world);
+    cairn_pose pose = {
+        .position = vec3(1e6f, 3.0f, 0.0f), .rotation = {.x = 0.6f, .w = 0.8000001f}};
+    assert_int_equal(cairn_body_place(world, body, pose), CAIRN_OK);
+    const cairn_body_state placed = kit_read(world, body);
+    assert_int_equal(placed.awake, 0);
+    assert_true(placed.position.x == 1e6f && placed.rotation.w == 0.8000001f);
+    assert_true(cairn_hash_equal(kit_hash(world), cairn_world_hash_fresh(world).full));
+    assert_false(cairn_hash_equal(kit_hash(world), before));
+    pose.position.y = 1.1e7f;
+    assert_int_equal(cairn_body_place(world, body, pose), CAIRN_INVALID_ARGUMENT);
+    pose.position.y = 0.0f;
+    pose.rotation.w = 0.0f;
+    assert_int_equal(cairn_body_place(world, body, pose), CAIRN_INVALID_ARGUMENT);
+    assert_int_equal(cairn_body_place(world, 99, pose), CAIRN_NOT_FOUND);
+    assert_int_equal(cairn_world_load(world, saved.bytes, saved.size), CAIRN_OK);
+    assert_true(cairn_hash_equal(kit_hash(world), before));
+    kit_free(&saved);
+    cairn_world_destroy(world);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fork_in_mid_play_goes_on_equal),
@@ -170,6 +199,7 @@ int main(void) {
         cmocka_unit_test(ids_go_on_equal),
         cmocka_unit_test(a_fork_has_the_lanes_and_no_events),
         cmocka_unit_test(a_copy_between_unlike_worlds_is_refused),
+        cmocka_unit_test(a_body_is_placed_without_waking_anything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+
+// What a client shows, and what the server shows when it looks back: the same, to the bit.
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "server/lag.h"
+#include "sim/vec.h"
+#include "tests/client/party.h"
+
+// Snapshots at 20 Hz of ticks at 60.
+#define SPAN 3
+
+enum { ALICE, BOB };
+
+static cairn_sight sight_of(const cairn_client_sample *sample) {
+    const uint64_t from = (uint64_t)sample->tick / SPAN * SPAN;
+    return (cairn_sight){
+        .tick = from, .span = SPAN, .share = (float)((sample->tick - (double)from) / SPAN)};
+}
+
+static void gather(party *p, cairn_client_mode mode) {
+    party_start(p, 3);
+    cairn_client_config config = cairn_client_config_default();
+    assert_int_equal(party_join(p, &config, NULL), ALICE);
+    config.mode = mode;
+    config.spectator = true;
+    assert_int_equal(party_join(p, &config, NULL), BOB);
+    party_run_ms(p, 1000);
+}
+
+static uint64_t server_now_ns(const party *p) {
+    return cairn_virtual_local_ns(p->network, p->server_endpoint);
+}
+
+static const cairn_world *live(const party *p) {
+    return cairn_server_world(p->server, CAIRN_ROOM_MAIN);
+}
+
+static void expect_same_bodies(const cairn_world *world, const party_client *client) {
+    assert_int_equal(cairn_world_counts_read(world).bodies, client->sample.body_count);
+    for (uint32_t i = 0; i < client->sample.body_count; ++i) {
+        const cairn_client_body *seen = &client->bodies[i];
+        cairn_body_state body;
+        assert_int_equal(cairn_body_read(world, seen->id, &body), CAIRN_OK);
+        const float shown[7] = {body.position.x, body.position.y, body.position.z, body.rotation.x,
+            body.rotation.y, body.rotation.z, body.rotation.w};
+        for (int k = 0; k < 7; ++k) {
+            const float expected = k < 3 ? seen->position[k] : seen->rotation[k - 3];
+            if (!(shown[k] == expected)) {
+                fail_msg("body %u, number %d", seen->id, k);
+            }
+        }
+    }
+}
+
+// Boxes tumble while one is driven into them.
+static void the_server_shows_what_the_client_shows(void **state) {
+    (void)state;
+    party p;
+    gather(&p, CAIRN_CLIENT_INTERPOLATE);
+    assert_int_equal(cairn_server_rewind_allow(p.server, CAIRN_ROOM_MAIN, 500), CAIRN_REWIND_SHOWN);
+    (void)party_press(&p, ALICE, CAIRN_SANDBOX_SPAWN | CAIRN_SANDBOX_PUSH, 1.0f);
+    party_run_ms(&p, 300);
+    for (int i = 0; i < 40; ++i) {
+        const uint32_t throws = i % 4 == 0 ? CAIRN_SANDBOX_THROW : 0u;
+        (void)party_press(&p, ALICE, throws, 1.0f);
+        party_run_ms(&p, 26);
+        assert_true(party_look(&p, BOB));
+        assert_false(p.clients[BOB].sample.extrapolated);
+        const cairn_sight sight = sight_of(&p.clients[BOB].sample);
+        const cairn_hash128 before = cairn_world_hash_read(live(&p)).full;
+        const cairn_world *world;
+        assert_int_equal(cairn_server_rewind_world(p.server, CAIRN_ROOM_MAIN, &sight, &world),
+            CAIRN_REWIND_SHOWN);
+        expect_same_bodies(world, &p.clients[BOB]);
+        assert_true(cairn_hash_equal(cairn_world_hash_read(live(&p)).full, before));
+    }
+    party_end(&p);
+}
+
+static double tick_of(const cairn_sight *sight) {
+    return (double)sight->tick + (double)sight->share * sight->span;
+}
+
+static void the_server_knows_about_when_a_client_looks(void **state) {
+    (void)state;
+    static const cairn_client_mode modes[] = {CAIRN_CLIENT_INTERPOLATE, CAIRN_CLIENT_LOCKSTEP};
+    for (size_t m = 0; m < 2; ++m) {
+        party p;
+        gather(&p, modes[m]);
+        party_run_ms(&p, 4000);
+        for (int i = 0; i < 30; ++i) {
+            party_run_ms(&p, 14);
+            assert_true(party_look(&p, BOB));
+            cairn_sight sight;
+            assert_int_equal(
+                cairn_server_seen_by(p.server, BOB, server_now_ns(&p), &sight), CAIRN_REWIND_SHOWN);
+            const double wrong = tick_of(&sight) - p.clients[BOB].sample.tick;
+            if (fabs(wrong) > 1.5) {
+                fail_msg("mode %zu: wrong by %d thousandths of a tick", m, (int)(wrong * 1000));
+            }
+        }
+        party_end(&p);
+    }
+}
+
+static float player_x(const cairn_world *world, cairn_body_id player) {
+    cairn_body_state body;
+    assert_int_equal(cairn_body_read(world, player, &body), CAIRN_OK);
+    return body.position.x;
+}
+
+static cairn_body_id player_of(const party *p) {
+    cairn_body_state bodies[64];
+    const uint32_t count = cairn_world_bodies(live(p), bodies, 64);
+    return bodies[count - 1].id;
+}
+
+static cairn_body_id shot(party *p, const cairn_sight *sight, float x, cairn_vec3 from) {
+    const cairn_rewind_ray ray = {.origin = vec3(x, from.y + 5.0f, from.z),
+        .translation = vec3(0.0f, -5.5f, 0.0f),
+        .mask = UINT32_MAX};
+    cairn_ray_hit hit;
+    assert_int_equal(
+        cairn_server_rewind_ray(p->server, CAIRN_ROOM_MAIN, sight, &ray, &hit), CAIRN_REWIND_SHOWN);
+    return hit.body;
+}
+
+static void a_moving_player_is_hit_where_it_was_seen(void **state) {
+    (void)state;
+    party p;
+    gather(&p, CAIRN_CLIENT_INTERPOLATE);
+    const cairn_body_id player = player_of(&p);
+    assert_int_equal(
+        cairn_server_rewind_allow(p.server, CAIRN_ROOM_MAIN, 1000), CAIRN_REWIND_SHOWN);
+    (void)party_press(&p, ALICE, 0, -1.0f);
+    party_run_ms(&p, 1000);
+    cairn_sight sight;
+    const uint64_t now_ns = server_now_ns(&p);
+    assert_int_equal(
+        cairn_server_seen_by(p.server, BOB, now_ns - 300000000, &sight), CAIRN_REWIND_SHOWN);
+    const cairn_world *world;
+    assert_int_equal(
+        cairn_server_rewind_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_REWIND_SHOWN);
+    const float then = player_x(world, player);
+    const float now = player_x(live(&p), player);
+    assert_true(fabsf(now - then) > 1.0f);
+    cairn_body_state body;
+    assert_int_equal(cairn_body_read(live(&p), player, &body), CAIRN_OK);
+    const cairn_sight present = {.tick = cairn_world_tick(live(&p)), .span = 1, .share = 0.0f};
+    assert_int_equal(shot(&p, &sight, then, body.position), player);
+    assert_int_not_equal(shot(&p, &sight, now, body.position), player);
+    assert_int_equal(shot(&p, &present, now, body.position), player);
+    assert_int_not_equal(shot(&p, &present, then, body.position), player);
+
+    cairn_shape_def box = cairn_shape_def_default();
+    cairn_shape_id touched[8];
+    uint32_t count = 0;
+    const cairn_rewind_probe probe = {.shape = &box,
+        .pose = {.position = vec3(then, body.position.y, body.position.z),
+            .rotation = quat_identity()},
+        .mask = UINT32_MAX};
+    assert_int_equal(
+        cairn_server_rewind_overlap(p.server, CAIRN_ROOM_MAIN, &sight, &probe, touched, 8, &count),
+        CAIRN_REWIND_SHOWN);
+    const uint32_t at_then = count;
+    assert_int_equal(cairn_server_rewind_overlap(
+                         p.server, CAIRN_ROOM_MAIN, &present, &probe, touched, 8, &count),
+        CAIRN_REWIND_SHOWN);
+    assert_int_equal(at_then, count + 1);
+    party_end(&p);
+}
+
+static void refusals_are_named_and_counted(void **state) {
+    (void)state;
+    party p;
+    gather(&p, CAIRN_CLIENT_INTERPOLATE);
+    const cairn_world *world;
+    uint64_t counts[CAIRN_REWIND_REFUSAL_COUNT];
+    cairn_sight sight = {.tick = cairn_world_tick(live(&p)), .span = 1};
+    assert_int_equal(
+        cairn_server_rewind_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_REWIND_OFF);
+    assert_int_equal(cairn_server_rewind_world(p.server, 99, &sight, &world), CAIRN_REWIND_NO_ROOM);
+    assert_int_equal(cairn_server_rewind_allow(p.server, 99, 100), CAIRN_REWIND_NO_ROOM);
+    assert_int_equal(cairn_server_seen_by(p.server, 7, 0, &sight), CAIRN_REWIND_NO_CLIENT);
+    assert_int_equal(cairn_server_seen_by(p.server, 70000, 0, &sight), CAIRN_REWIND_NO_CLIENT);
+
+    assert_int_equal(cairn_server_rewind_allow(p.server, CAIRN_ROOM_MAIN, 100), CAIRN_REWIND_SHOWN);
+    sight.tick = cairn_world_tick(live(&p));
+    assert_int_equal(cairn_server_rewind_world(p.server, CAIRN_ROOM_MAIN, &sight, &world),
+        CAIRN_REWIND_NOT_HELD);
+    party_run_ms(&p, 500);
+    const uint64_t newest = cairn_world_tick(live(&p));
+    const struct {
+        uint64_t tick;
+        cairn_rewind_refusal expected;
+    } rows[] = {{newest, CAIRN_REWIND_SHOWN}, {newest + 1, CAIRN_REWIND_FUTURE},
+        {newest - 6, CAIRN_REWIND_SHOWN}, {newest - 7, CAIRN_REWIND_TOO_OLD}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        sight.tick = rows[i].tick;
+        assert_int_equal(
+            cairn_server_rewind_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), rows[i].expected);
+    }
+    assert_true(cairn_server_rewind_counts_read(p.server, CAIRN_ROOM_MAIN, counts));
+    assert_int_equal(counts[CAIRN_REWIND_SHOWN], 2);
+    assert_int_equal(counts[CAIRN_REWIND_OFF], 1);
+    assert_int_equal(counts[CAIRN_REWIND_NOT_HELD], 1);
+    assert_int_equal(counts[CAIRN_REWIND_FUTURE], 1);
+    assert_int_equal(counts[CAIRN_REWIND_TOO_OLD], 1);
+    assert_false(cairn_server_rewind_counts_read(p.server, 99, counts));
+
+    assert_int_equal(cairn_server_rewind_allow(p.server, CAIRN_ROOM_MAIN, 0), CAIRN_REWIND_SHOWN);
+    assert_int_equal(
+        cairn_server_rewind_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_REWIND_OFF);
+    party_end(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_server_shows_what_the_client_shows),
+        cmocka_unit_test(the_server_knows_about_when_a_client_looks),
+        cmocka_unit_test(a_moving_player_is_hit_where_it_was_seen),
+        cmocka_unit_test(refusals_are_named_and_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+
+// Looking back at a room's past: what is shown between two ticks, and what is refused.
+
+#include "tests/sim/world_kit.h"
+
+#include "server/rewind.h"
+
+enum { HELD = 20, AGE = 12 };
+
+typedef struct story {
+    cairn_world *world;
+    cairn_past *past;
+    cairn_rewind *rewind;
+    cairn_body_id target; // moves along x at 6 m/s, 0.1 m a tick, and turns
+} story;
+
+static story begin(void) {
+    cairn_world_def def = cairn_world_def_default();
+    cairn_body_def body = cairn_body_def_default();
+    const cairn_shape_def shape = cairn_shape_def_default();
+    def.gravity = vec3_zero();
+    story s = {.world = kit_world(&def)};
+    body.position = vec3(0.0f, 0.5f, 0.0f);
+    body.linear_velocity = vec3(6.0f, 0.0f, 0.0f);
+    body.angular_velocity = vec3(0.0f, 9.0f, 0.0f);
+    s.target = kit_body(s.world, &body, &shape);
+    assert_int_equal(cairn_past_create(HELD, SIZE_MAX, &s.past), CAIRN_OK);
+    cairn_past_want(s.past, CAIRN_PAST_REWIND, HELD);
+    assert_int_equal(cairn_rewind_create(s.world, &s.rewind), CAIRN_OK);
+    return s;
+}
+
+static void end(story *s) {
+    cairn_rewind_destroy(s->rewind);
+    cairn_past_destroy(s->past);
+    cairn_world_destroy(s->world);
+}
+
+static void step(story *s, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; ++i) {
+        kit_run(s->world, 1);
+        cairn_past_save(s->past, s->world);
+    }
+}
+
+static cairn_rewind_refusal look(
+    story *s, uint64_t tick, uint32_t span, float share, const cairn_world **out) {
+    const cairn_sight sight = {.tick = tick, .span = span, .share = share};
+    const cairn_hash128 before = kit_hash(s->world);
+    const cairn_rewind_refusal refusal =
+        cairn_rewind_show(s->rewind, s->past, cairn_world_tick(s->world), AGE, &sight, out);
+    assert_true(cairn_hash_equal(kit_hash(s->world), before));
+    assert_int_equal(refusal == CAIRN_REWIND_SHOWN, *out != NULL);
+    return refusal;
+}
+
+static const cairn_world *shown(story *s, uint64_t tick, uint32_t span, float share) {
+    const cairn_world *world = NULL;
+    assert_int_equal(look(s, tick, span, share, &world), CAIRN_REWIND_SHOWN);
+    return world;
+}
+
+// Down from above at `x`.
+static bool hits(const cairn_world *world, float x) {
+    cairn_ray_hit hit;
+    return cairn_world_ray_cast(world, vec3(x, 9.0f, 0.0f), vec3(0.0f, -20.0f, 0.0f), UINT32_MAX, 0,
+               &hit) == CAIRN_OK;
+}
+
+static void a_target_is_hit_where_it_was_seen(void **state) {
+    (void)state;
+    story s = begin();
+    step(&s, 40);
+    const float now = kit_read(s.world, s.target).position.x;
+    const float then = now - 1.15f;
+    assert_true(hits(s.world, now) && !hits(s.world, then));
+    const cairn_world *past = shown(&s, 28, 3, 0.16666667f);
+    assert_float_equal(kit_read(past, s.target).position.x, then, 1e-4f);
+    assert_true(hits(past, then) && !hits(past, now));
+    assert_true(hits(s.world, now) && !hits(s.world, then));
+    end(&s);
+}
+
+static void ticks_themselves_are_shown_as_they_were(void **state) {
+    (void)state;
+    story s = begin();
+    step(&s, 30);
+    const cairn_body_state there = kit_read(s.world, s.target);
+    step(&s, 5);
+    const cairn_body_state by_tick = kit_read(shown(&s, 30, 1, 0.0f), s.target);
+    const cairn_body_state by_share = kit_read(shown(&s, 27, 3, 1.0f), s.target);
+    assert_float_equal(by_tick.position.x, there.position.x, 0.0f);
+    assert_float_equal(by_tick.rotation.y, there.rotation.y, 1e-6f);
+    assert_float_equal(by_share.position.x, there.position.x, 1e-5f);
+    assert_float_equal(by_share.rotation.y, there.rotation.y, 1e-6f);
+    (void)shown(&s, 35, 1, 0.0f);
+    end(&s);
+}
+
+// The same rotation said the other way round in between: both quaternions are one turn.
+static void rotations_take_the_shorter_way(void **state) {
+    (void)state;
+    story s = begin();
+    step(&s, 55);
+    const cairn_body_state body = kit_read(s.world, s.target);
+    const cairn_quat q = body.rotation;
+    const cairn_pose pose = {
+        .position = body.position, .rotation = {.x = -q.x, .y = -q.y, .z = -q.z, .w = -q.w}};
+    assert_int_equal(cairn_body_set_pose(s.world, s.target, pose), CAIRN_OK);
+    step(&s, 5);
+    for (uint64_t tick = 48; tick < 60; ++tick) {
+        const cairn_quat from = kit_read(shown(&s, tick, 1, 0.0f), s.target).rotation;
+        const cairn_quat half = kit_read(shown(&s, tick, 1, 0.5f), s.target).rotation;
+        assert_float_equal(quat_length_squared(half), 1.0f, 1e-6f);
+        const float cosine = from.y * half.y + from.w * half.w;
+        assert_float_equal(float_abs(cosine), 0.9993f, 1e-3f);
+    }
+    end(&s);
+}
+
+static void what_is_gone_since_is_still_hit_and_what_comes_later_is_not(void **state) {
+    (void)state;
+    story s = begin();
+    step(&s, 20);
+    assert_int_equal(cairn_body_destroy(s.world, s.target), CAIRN_OK);
+    // In the slot that has just become free.
+    const cairn_vec3 aside = vec3(-8.0f, 0.5f, 0.0f);
+    const cairn_body_id later = kit_sphere(s.world, aside, 0.5f, 1000.0f, 0.5f);
+    step(&s, 3);
+    const cairn_world *past = shown(&s, 19, 3, 0.75f);
+    assert_float_equal(kit_read(past, s.target).position.x, 1.9f, 1e-4f);
+    assert_true(hits(past, 1.9f) && !hits(past, -8.0f));
+    assert_false(cairn_body_exists(past, later));
+    past = shown(&s, 21, 1, 0.5f);
+    assert_true(!hits(past, 2.1f) && hits(past, -8.0f));
+    assert_true(!hits(s.world, 1.9f) && hits(s.world, -8.0f));
+    end(&s);
+}
+
+static void what_cannot_be_shown_is_refused_by_name(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t tick;
+        uint32_t span;
+        float share;
+        cairn_rewind_refusal expected;
+    } rows[] = {
+        {30, 1, 0.0f, CAIRN_REWIND_SHOWN},
+        {30, 1, 0.01f, CAIRN_REWIND_FUTURE},
+        {28, 2, 0.5f, CAIRN_REWIND_SHOWN},
+        {28, 3, 0.5f, CAIRN_REWIND_FUTURE},
+        {28, 3, 0.0f, CAIRN_REWIND_SHOWN},
+        {28, UINT32_MAX, 0.5f, CAIRN_REWIND_FUTURE},
+        {31, 1, 0.0f, CAIRN_REWIND_FUTURE},
+        {UINT64_MAX, 1, 0.0f, CAIRN_REWIND_FUTURE},
+        {UINT64_MAX, 1, 0.5f, CAIRN_REWIND_FUTURE},
+        {18, 1, 0.5f, CAIRN_REWIND_SHOWN},
+        {17, 1, 0.5f, CAIRN_REWIND_TOO_OLD},
+        {0, 1, 0.0f, CAIRN_REWIND_TOO_OLD},
+        {28, 0, 0.0f, CAIRN_REWIND_SIGHT},
+        {28, 1, -0.01f, CAIRN_REWIND_SIGHT},
+        {28, 1, 1.01f, CAIRN_REWIND_SIGHT},
+    };
+    story s = begin();
+    step(&s, 30);
+    const cairn_world *world;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const cairn_rewind_refusal refusal =
+            look(&s, rows[i].tick, rows[i].span, rows[i].share, &world);
+        if (refusal != rows[i].expected) {
+            fail_msg("row %zu: %s", i, cairn_rewind_refusal_text(refusal));
+        }
+    }
+    const float none = 0.0f;
+    assert_int_equal(look(&s, 28, 1, none / none, &world), CAIRN_REWIND_SIGHT);
+    cairn_past_forget(s.past);
+    assert_int_equal(look(&s, 28, 1, 0.5f, &world), CAIRN_REWIND_NOT_HELD);
+    step(&s, 1);
+    assert_int_equal(look(&s, 31, 1, 0.0f, &world), CAIRN_REWIND_SHOWN);
+    assert_int_equal(look(&s, 30, 1, 0.5f, &world), CAIRN_REWIND_NOT_HELD);
+    end(&s);
+}
+
+// The same tick of another past is not what was shown before.
+static void a_room_that_went_back_is_shown_anew(void **state) {
+    (void)state;
+    story s = begin();
+    step(&s, 10);
+    kit_bytes saved = kit_save(s.world);
+    step(&s, 5);
+    const float before = kit_read(shown(&s, 13, 1, 0.5f), s.target).position.x;
+    assert_int_equal(cairn_world_load(s.world, saved.bytes, saved.size), CAIRN_OK);
+    assert_int_equal(
+        cairn_body_set_velocity(s.world, s.target, vec3(-6.0f, 0.0f, 0.0f), vec3_zero()), CAIRN_OK);
+    cairn_past_save(s.past, s.world);
+    step(&s, 5);
+    const float after = kit_read(shown(&s, 13, 1, 0.5f), s.target).position.x;
+    assert_float_equal(before, 1.35f, 1e-4f);
+    assert_float_equal(after, 0.65f, 1e-4f);
+    kit_free(&saved);
+    end(&s);
+}
+
+static void every_refusal_has_a_text(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < CAIRN_REWIND_REFUSAL_COUNT; ++i) {
+        assert_true(cairn_rewind_refusal_text((cairn_rewind_refusal)i)[0] != '\0');
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_target_is_hit_where_it_was_seen),
+        cmocka_unit_test(ticks_themselves_are_shown_as_they_were),
+        cmocka_unit_test(rotations_take_the_shorter_way),
+        cmocka_unit_test(what_is_gone_since_is_still_hit_and_what_comes_later_is_not),
+        cmocka_unit_test(what_cannot_be_shown_is_refused_by_name),
+        cmocka_unit_test(a_room_that_went_back_is_shown_anew),
+        cmocka_unit_test(every_refusal_has_a_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
