@@ -24,16 +24,28 @@ cairn_client_config cairn_client_config_default(void) {
         .extrapolation_ms_max = 100,
         .input_redundancy_ticks = 16,
         .state_size_max = CAIRN_STATE_SIZE_MAX,
+        .input_delay_ms_max = 50,
+        .predict_ticks_max = 8,
+        .resim_ticks_max = 32,
+        .resim_budget_us = 8000,
+        .rollback_memory_max = (size_t)64 << 20,
+        .input_hold_ms = 150,
     };
 }
 
+static bool prediction_check(const cairn_client_config *config) {
+    return config->predict_ticks_max >= 1 && config->predict_ticks_max <= 60 &&
+           config->input_delay_ms_max <= 1000 && config->input_delay_ms <= 2000 &&
+           config->resim_ticks_max >= 2 && config->input_hold_ms <= 10000;
+}
+
 static bool config_check(const cairn_client_config *config) {
-    return (config->mode == CAIRN_CLIENT_INTERPOLATE || config->mode == CAIRN_CLIENT_LOCKSTEP) &&
-           config->bodies_max > 0 && config->bodies_max <= CAIRN_BODIES_MAX &&
-           config->shapes_max > 0 && config->shapes_max <= CAIRN_SHAPES_MAX &&
+    return (uint32_t)config->mode <= CAIRN_CLIENT_PREDICT && config->bodies_max > 0 &&
+           config->bodies_max <= CAIRN_BODIES_MAX && config->shapes_max > 0 &&
+           config->shapes_max <= CAIRN_SHAPES_MAX &&
            config->input_redundancy_ticks < CAIRN_INPUTS_HELD_MAX &&
            config->interpolation_delay_ms <= 10000 && config->extrapolation_ms_max <= 10000 &&
-           config->state_size_max <= CAIRN_STATE_SIZE_MAX;
+           config->state_size_max <= CAIRN_STATE_SIZE_MAX && prediction_check(config);
 }
 
 static bool create_parts(cairn_client *client) {
@@ -52,16 +64,25 @@ static bool create_parts(cairn_client *client) {
                CAIRN_OK;
 }
 
+static uint32_t mode_asked(const cairn_client *client) {
+    static const uint32_t modes[] = {
+        [CAIRN_CLIENT_INTERPOLATE] = CAIRN_MODE_INTERPOLATE,
+        [CAIRN_CLIENT_LOCKSTEP] = CAIRN_MODE_LOCKSTEP,
+        [CAIRN_CLIENT_PREDICT] = CAIRN_MODE_PREDICT,
+    };
+    return modes[client->config.mode];
+}
+
 // Everything a connection left behind goes; statistics stay until the next connect.
 static void begin_anew(cairn_client *client, uint64_t now_ns) {
     cairn_link_reset(client->link, now_ns);
     cairn_snapshots_clear(&client->snapshots);
     cairn_shape_list_clear(&client->shapes);
     cairn_lockstep_clear(&client->lockstep);
+    cairn_predict_clear(&client->predict);
     cairn_inputs_start(&client->inputs, client->config.input_redundancy_ticks);
     client->welcomed = false;
-    client->mode =
-        client->config.mode == CAIRN_CLIENT_LOCKSTEP ? CAIRN_MODE_LOCKSTEP : CAIRN_MODE_INTERPOLATE;
+    client->mode = mode_asked(client);
     client->slot = CAIRN_SLOT_NONE;
     client->clock = (cairn_clock){0};
     client->timing_tick = 0;
@@ -70,6 +91,8 @@ static void begin_anew(cairn_client *client, uint64_t now_ns) {
     client->report_due = false;
     client->report_tick = 0;
     client->sampled_ns = 0;
+    client->desync_told = UINT64_MAX;
+    client->renewing = false;
     client->statistics = (cairn_client_statistics){0};
 }
 
@@ -86,6 +109,7 @@ cairn_client *cairn_client_create(const cairn_client_config *config) {
         cairn_client_destroy(client);
         return NULL;
     }
+    cairn_client_predict_create(client);
     begin_anew(client, 0);
     return client;
 }
@@ -94,6 +118,7 @@ void cairn_client_destroy(cairn_client *client) {
     if (client == NULL) {
         return;
     }
+    cairn_predict_destroy(&client->predict);
     cairn_lockstep_destroy(&client->lockstep);
     cairn_shape_list_destroy(&client->shapes);
     cairn_snapshots_destroy(&client->snapshots);
@@ -154,7 +179,7 @@ cairn_address cairn_client_server_address(const cairn_client *client) {
     return cairn_netcode_client_server(client->netcode);
 }
 
-bool cairn_client_lockstep(const cairn_client *client) {
+bool cairn_client_simulates(const cairn_client *client) {
     return cairn_mode_simulates(client->mode);
 }
 
@@ -212,10 +237,13 @@ void cairn_client_advance(cairn_client *client, uint64_t now_ns) {
     cairn_clock_advance(&client->clock, now_ns);
     cairn_interpolation_advance(&client->interpolation, &client->clock, now_ns);
     cairn_client_make_inputs(client, now_ns);
-    if (cairn_client_lockstep(client)) {
+    if (cairn_client_predicts(client)) {
+        cairn_client_predict_advance(client, now_ns);
+        cairn_client_watch_difference(client);
+    } else if (cairn_client_simulates(client)) {
         cairn_lockstep_advance(&client->lockstep, show_tick(client, now_ns), CATCH_UP_TICKS_MAX);
-        cairn_client_note_report(client);
     }
+    cairn_client_note_report(client);
 }
 
 static uint64_t earlier(uint64_t a_ns, uint64_t b_ns) {
@@ -291,10 +319,13 @@ static void count_extrapolation(
 bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_client_body *bodies,
     uint32_t body_capacity, cairn_client_sample *out) {
     *out = (cairn_client_sample){0};
-    bool lockstep = cairn_client_lockstep(client);
+    bool lockstep = cairn_client_simulates(client);
     const cairn_snapshots *snapshots = lockstep ? &client->lockstep.snapshots : &client->snapshots;
-    if (!client->welcomed || snapshots->count == 0) {
+    if (!client->welcomed || (snapshots->count == 0 && !client->predict.open)) {
         return false;
+    }
+    if (cairn_client_predicts(client)) {
+        return cairn_client_predict_sample(client, now_ns, bodies, body_capacity, out);
     }
     // A lockstep world is never guessed: past the last confirmed step it stands still.
     double tick_ns = 1e9 / client->tick_rate_hz;
@@ -338,7 +369,7 @@ uint32_t cairn_client_shape_corners(
     cairn_wire_vec3 own[CAIRN_HULL_VERTICES_MAX];
     const cairn_wire_vec3 *corners = own;
     uint32_t count = 0;
-    if (!cairn_client_lockstep(client)) {
+    if (!cairn_client_simulates(client)) {
         const cairn_shape_hull *hull = cairn_shape_list_hull(&client->shapes, shape);
         count = hull == NULL ? 0 : hull->count;
         corners = hull == NULL ? own : hull->corners;
@@ -355,7 +386,7 @@ uint32_t cairn_client_shape_corners(
 
 uint32_t cairn_client_shapes(
     const cairn_client *client, cairn_client_shape *out, uint32_t capacity, uint32_t *revision) {
-    bool lockstep = cairn_client_lockstep(client);
+    bool lockstep = cairn_client_simulates(client);
     const cairn_shape_list *list = &client->shapes;
     if (revision != NULL) {
         *revision = lockstep ? client->lockstep.shape_revision : list->revision;

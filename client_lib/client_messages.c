@@ -16,6 +16,10 @@ static void take_verdict(cairn_client *client, uint64_t now_ns, cairn_lockstep_v
     }
 }
 
+static bool lead_fixed(const cairn_client *client) {
+    return client->mode == CAIRN_MODE_LOCKSTEP && client->config.input_delay_ms != 0;
+}
+
 static void take_welcome(cairn_client *client, uint64_t now_ns, const cairn_welcome *welcome) {
     if (client->welcomed) {
         client->drops_client[CAIRN_CLIENT_DROP_SECOND_WELCOME]++;
@@ -30,8 +34,13 @@ static void take_welcome(cairn_client *client, uint64_t now_ns, const cairn_welc
     client->mode = welcome->mode;
     client->slot = welcome->slot;
     client->tick_rate_hz = welcome->tick_rate_hz;
+    client->welcome_tick = welcome->tick;
     cairn_clock_start(&client->clock, welcome->tick_rate_hz);
     cairn_lead_start(&client->lead, welcome->tick_rate_hz);
+    if (lead_fixed(client)) {
+        client->lead.lead_ns = (double)client->config.input_delay_ms * 1e6;
+    }
+    cairn_client_predict_welcome(client);
     cairn_interpolation_start(&client->interpolation, client->config.interpolation_delay_ms,
         client->config.extrapolation_ms_max);
 }
@@ -59,8 +68,10 @@ static void take_timing(
     }
     client->timing_tick = tick;
     const cairn_link_statistics *link = cairn_link_statistics_read(client->link);
-    cairn_lead_guess(&client->lead, link->rtt_ns, link->jitter_ns);
-    cairn_lead_feedback(&client->lead, now_ns, link->rtt_ns, link->jitter_ns, timing);
+    if (!lead_fixed(client)) {
+        cairn_lead_guess(&client->lead, link->rtt_ns, link->jitter_ns);
+        cairn_lead_feedback(&client->lead, now_ns, link->rtt_ns, link->jitter_ns, timing);
+    }
     cairn_inputs_acknowledge(&client->inputs, timing->input_acknowledged);
     client->statistics.inputs_late = timing->inputs_late;
     client->statistics.lateness_us = timing->lateness_us_last;
@@ -117,8 +128,12 @@ static void take_ticks(cairn_client *client, uint64_t now_ns, const cairn_ticks_
 
 static void take_state(cairn_client *client, uint64_t now_ns, const cairn_state_message *state) {
     cairn_lockstep_verdict verdict = cairn_lockstep_take_state(&client->lockstep, state);
+    if (verdict == CAIRN_LOCKSTEP_LOADED && !cairn_client_predict_load(client)) {
+        verdict = CAIRN_LOCKSTEP_NO_MEMORY;
+    }
     take_verdict(client, now_ns, verdict);
     if (verdict == CAIRN_LOCKSTEP_LOADED) {
+        client->renewing = false;
         client->report_tick = cairn_world_tick(client->lockstep.timeline.world);
         client->input_due = true;
         cairn_client_event(client, CAIRN_PHASE_WORLD, "");
@@ -142,7 +157,7 @@ static bool is_expected(cairn_client *client, cairn_message_kind kind) {
         kind == CAIRN_MESSAGE_TICKS || kind == CAIRN_MESSAGE_STATE || kind == CAIRN_MESSAGE_REPAIR;
     bool for_all = kind == CAIRN_MESSAGE_SHAPES || kind == CAIRN_MESSAGE_NOTICE ||
                    kind == CAIRN_MESSAGE_ANSWER;
-    if (!for_all && for_lockstep != cairn_client_lockstep(client)) {
+    if (!for_all && for_lockstep != cairn_client_simulates(client)) {
         client->drops_client[CAIRN_CLIENT_DROP_MODE]++;
         return false;
     }

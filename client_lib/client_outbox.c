@@ -20,7 +20,7 @@ static bool encode(
 void cairn_client_say_hello(cairn_client *client) {
     const cairn_rules *rules =
         client->config.rules != NULL ? client->config.rules : &cairn_rules_sandbox;
-    bool simulates = cairn_client_lockstep(client);
+    bool simulates = cairn_client_simulates(client);
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_HELLO,
         .hello = {.protocol_version = CAIRN_PROTOCOL_VERSION,
@@ -40,11 +40,24 @@ void cairn_client_say_hello(cairn_client *client) {
     }
 }
 
+// While the server is silent it may have stopped, and inputs for ticks it has not come to would be
+// what the player held long before they are stepped.
+#define SILENT_NS_MAX 2.5e8
+#define SILENT_TICKS_MAX 8
+
+static double newest_input(const cairn_client *client, double tick, double lead_ticks) {
+    const double silent = SILENT_NS_MAX / client->clock.tick_ns;
+    const double most = (double)client->clock.newest_tick + lead_ticks +
+                        (silent > SILENT_TICKS_MAX ? silent : SILENT_TICKS_MAX);
+    return cairn_client_simulates(client) && tick > most ? most : tick;
+}
+
 void cairn_client_make_inputs(cairn_client *client, uint64_t now_ns) {
     bool has_slot = client->slot != CAIRN_SLOT_NONE;
     if (has_slot && client->clock.running && client->state == CAIRN_CLIENT_PLAYING) {
         double lead_ticks = client->lead.lead_ns / client->clock.tick_ns;
         double tick = cairn_clock_tick(&client->clock, now_ns) + lead_ticks;
+        tick = newest_input(client, tick, lead_ticks);
         client->input_due |= cairn_inputs_make(&client->inputs, (uint64_t)tick) > 0;
     }
     client->input_due |= now_ns - client->sent_at_ns >= QUIET_NS_MAX;
@@ -71,7 +84,8 @@ static void say_inputs(cairn_client *client, uint64_t now_ns) {
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_INPUT,
         .input = {.snapshot_acknowledged = client->acknowledging,
-            .ticks_acknowledged = client->lockstep.timeline.confirmed_end,
+            .ticks_acknowledged =
+                client->renewing ? client->renewing_from : client->lockstep.timeline.confirmed_end,
             .sent_at_us = now_ns / 1000,
             .inputs = inputs,
             .input_count = count},

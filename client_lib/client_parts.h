@@ -2,17 +2,19 @@
 #pragma once
 
 // What a client is made of, for the files that make it up: client.c (the host's face),
-// client_messages.c (what the server says), client_outbox.c (what is said to it) and
-// client_statistics.c.
+// client_messages.c (what the server says), client_outbox.c (what is said to it),
+// client_predict.c and client_statistics.c.
 
 #include "base/address.h"
 #include "client_lib/cairn/client.h"
 #include "client_lib/clock.h"
 #include "client_lib/inputs.h"
 #include "client_lib/interpolation.h"
+#include "client_lib/ladder.h"
 #include "client_lib/lead.h"
 #include "client_lib/lockstep.h"
 #include "client_lib/phase.h"
+#include "client_lib/predict.h"
 #include "client_lib/shape_list.h"
 #include "client_lib/snapshots.h"
 #include "net/link.h"
@@ -31,6 +33,13 @@ typedef enum cairn_client_drop_reason {
     CAIRN_CLIENT_DROP_OVER,   // outside of a connection
     CAIRN_CLIENT_DROP_COUNT
 } cairn_client_drop_reason;
+
+// Who sees to a world that differs from the server's although its inputs agree. `tick` is the first
+// whose root differs. True: it is being repaired; false: the state is asked for anew.
+typedef struct cairn_desync {
+    bool (*found)(void *context, uint64_t tick); // NULL: nobody
+    void *context;
+} cairn_desync;
 
 struct cairn_client {
     cairn_client_config config;
@@ -54,6 +63,14 @@ struct cairn_client {
     cairn_snapshots snapshots;
     cairn_shape_list shapes;
     cairn_lockstep lockstep;
+    cairn_predict predict;
+    cairn_ladder ladder;
+    uint64_t welcome_tick; // when the welcome was written
+
+    cairn_desync desync;
+    uint64_t desync_told; // the last tick it was told of
+    bool renewing;        // the state is asked for anew: nothing later is acknowledged than
+    uint64_t renewing_from;
 
     bool input_due;         // an input message is to be said
     bool report_due;        // a root report is to be said
@@ -88,4 +105,15 @@ void cairn_client_note_report(cairn_client *client);
 // unreliable message at a time, so the next is handed over only when the last has left.
 bool cairn_client_outbox_next(cairn_client *client, uint64_t now_ns);
 
-bool cairn_client_lockstep(const cairn_client *client);
+// Whether the client has a world of its own.
+bool cairn_client_simulates(const cairn_client *client);
+
+bool cairn_client_predicts(const cairn_client *client);
+void cairn_client_predict_create(cairn_client *client);
+void cairn_client_predict_welcome(cairn_client *client);
+bool cairn_client_predict_load(cairn_client *client); // false: memory is short
+void cairn_client_predict_advance(cairn_client *client, uint64_t now_ns);
+bool cairn_client_predict_sample(cairn_client *client, uint64_t now_ns, cairn_client_body *bodies,
+    uint32_t body_capacity, cairn_client_sample *out);
+void cairn_client_predict_statistics(const cairn_client *client, cairn_client_statistics *out);
+void cairn_client_watch_difference(cairn_client *client);

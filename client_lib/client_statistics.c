@@ -79,6 +79,7 @@ static void read_lockstep(const cairn_client *client, cairn_client_statistics *o
     out->tick_local = timeline->steps;
     out->roots_compared = timeline->roots_compared;
     out->roots_differed = timeline->roots_differed;
+    out->states_loaded = client->lockstep.states_loaded;
     out->first_difference_tick = timeline->first_difference_tick;
 }
 
@@ -93,6 +94,7 @@ void cairn_client_statistics_read(const cairn_client *client, cairn_client_stati
     out->interpolation_delay_ns = (uint64_t)client->interpolation.delay_ns;
     out->input_lead_ns = (uint64_t)client->lead.lead_ns;
     read_lockstep(client, out);
+    cairn_client_predict_statistics(client, out);
     out->datagrams_dropped = 0;
     cairn_client_drop drop;
     for (uint32_t i = 0; cairn_client_drop_read(client, i, &drop); i++) {

@@ -55,3 +55,8 @@ uint32_t cairn_inputs_collect(
     }
     return count;
 }
+
+bool cairn_inputs_read(const cairn_inputs *inputs, uint64_t tick, cairn_wire_input *out) {
+    *out = inputs->ring[tick % CAIRN_INPUTS_HELD_MAX];
+    return inputs->made > 0 && tick < inputs->next_tick && out->tick == tick;
+}

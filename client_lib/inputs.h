@@ -35,3 +35,5 @@ void cairn_inputs_acknowledge(cairn_inputs *inputs, uint64_t tick);
 // without those acknowledged. Returns how many.
 uint32_t cairn_inputs_collect(
     const cairn_inputs *inputs, cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX]);
+// What was made for `tick`; false when nothing was or it is too long ago.
+bool cairn_inputs_read(const cairn_inputs *inputs, uint64_t tick, cairn_wire_input *out);

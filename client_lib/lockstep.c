@@ -64,7 +64,10 @@ void cairn_lockstep_clear(cairn_lockstep *lockstep) {
     *lockstep = (cairn_lockstep){
         .rules = lockstep->rules,
         .timeline = lockstep->timeline,
+        .state_ticks = lockstep->state_ticks,
         .state_memory = lockstep->state_memory,
+        .confirm = lockstep->confirm,
+        .confirm_context = lockstep->confirm_context,
         .shape_revision = lockstep->shape_revision,
     };
     cairn_state_transfer_start(&lockstep->transfer, state_size_max);
@@ -90,8 +93,12 @@ static void list_shapes(cairn_lockstep *lockstep) {
     lockstep->shape_ids[1] = before;
 }
 
-static void show_step(cairn_lockstep *lockstep) {
+void cairn_lockstep_show(cairn_lockstep *lockstep) {
     cairn_snapshots *snapshots = &lockstep->snapshots;
+    const cairn_snapshot *newest = cairn_snapshots_newest(snapshots);
+    if (newest != NULL && newest->tick >= cairn_world_tick(lockstep->timeline.world)) {
+        cairn_snapshots_clear(snapshots);
+    }
     cairn_wire_body *bodies = cairn_snapshots_room(snapshots);
     uint32_t count = cairn_world_wire_bodies(
         lockstep->timeline.world, lockstep->scratch, bodies, snapshots->bodies_max);
@@ -132,6 +139,11 @@ static cairn_lockstep_verdict decode(cairn_lockstep *lockstep, cairn_world **out
     return sound ? CAIRN_LOCKSTEP_LOADED : CAIRN_LOCKSTEP_STATE_MALFORMED;
 }
 
+static size_t state_memory(const cairn_lockstep *lockstep, const cairn_world *world) {
+    const size_t all = lockstep->state_ticks * cairn_world_save_size_max(world);
+    return all < lockstep->state_memory ? all : lockstep->state_memory;
+}
+
 static cairn_lockstep_verdict load(cairn_lockstep *lockstep) {
     cairn_world *world = NULL;
     cairn_lockstep_verdict verdict = decode(lockstep, &world);
@@ -140,12 +152,12 @@ static cairn_lockstep_verdict load(cairn_lockstep *lockstep) {
         return verdict;
     }
     bool room = make_picture(lockstep, cairn_world_settings(world));
-    if (cairn_timeline_adopt(&lockstep->timeline, world, lockstep->state_memory) != CAIRN_OK ||
-        !room) {
+    const size_t memory = state_memory(lockstep, world);
+    if (cairn_timeline_adopt(&lockstep->timeline, world, memory) != CAIRN_OK || !room) {
         return CAIRN_LOCKSTEP_NO_MEMORY;
     }
     lockstep->states_loaded++;
-    show_step(lockstep);
+    cairn_lockstep_show(lockstep);
     return CAIRN_LOCKSTEP_LOADED;
 }
 
@@ -196,6 +208,10 @@ static cairn_lockstep_verdict confirm(
         }
     }
     const cairn_hash128 root = {.lo = tick->root_lo, .hi = tick->root_hi};
+    if (lockstep->confirm != NULL) {
+        return verdict_of(lockstep->confirm(
+            lockstep->confirm_context, tick->tick, taken, tick->command_count, root));
+    }
     return verdict_of(
         cairn_timeline_confirm(&lockstep->timeline, tick->tick, taken, tick->command_count, root));
 }
@@ -233,7 +249,7 @@ uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint
     uint32_t steps = 0;
     while (steps < ticks_max && (double)timeline->at < show_tick &&
            cairn_timeline_step(timeline) == CAIRN_TIMELINE_STEPPED) {
-        show_step(lockstep);
+        cairn_lockstep_show(lockstep);
         steps++;
     }
     return steps;

@@ -22,7 +22,13 @@ typedef struct cairn_lockstep {
     const cairn_rules *rules; // the host's; NULL: those built in
     cairn_state_transfer transfer;
     cairn_timeline timeline;
-    size_t state_memory;       // bytes for saved states of the last ticks; 0: none are kept
+    // Saved states of the last ticks, at most so many and at most so many bytes; 0: none are kept.
+    uint32_t state_ticks;
+    size_t state_memory;
+    // Where confirmed ticks go instead of cairn_timeline_confirm, for who predicts; NULL: there.
+    cairn_timeline_verdict (*confirm)(void *context, uint64_t tick, const cairn_command *commands,
+        uint32_t count, cairn_hash128 root);
+    void *confirm_context;
     cairn_body_state *scratch; // owned; room for all bodies of the world
     cairn_snapshots snapshots; // of the last steps, to be shown
 
@@ -66,6 +72,8 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
 // Steps while the world is behind `show_tick` and confirmed ticks are held, at most `ticks_max`
 // times. Returns how many.
 uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint32_t ticks_max);
+// The world as it stands is to be shown; what was shown of its tick and later ones is forgotten.
+void cairn_lockstep_show(cairn_lockstep *lockstep);
 // Confirmed ticks that wait to be stepped.
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep);
 

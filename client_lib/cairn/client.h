@@ -23,6 +23,8 @@ struct cairn_address; // base/address.h
 typedef enum cairn_client_mode {
     CAIRN_CLIENT_INTERPOLATE = 0, // shows the server's snapshots, a little in the past
     CAIRN_CLIENT_LOCKSTEP = 1,    // steps its own world on confirmed inputs, proves it by hash
+    CAIRN_CLIENT_PREDICT = 2,     // likewise, and steps ahead of them on what players are likely to
+                                  // do: shows own inputs at once, goes back where it guessed wrong
 } cairn_client_mode;
 
 typedef struct cairn_client_config {
@@ -38,6 +40,27 @@ typedef struct cairn_client_config {
     uint32_t extrapolation_ms_max;   // default 100; past it bodies hold still
     uint32_t input_redundancy_ticks; // past inputs repeated in each message until acknowledged;
                                      // default 16, at most 63
+    // How long after a push the own input shows, and how it is hidden. The path asks for a certain
+    // time (a round trip, its jitter, a tick). Predict: the first input_delay_ms_max of it are
+    // spent by delaying inputs, then up to predict_ticks_max ticks are predicted, then inputs are
+    // delayed further; this adapts to what is measured.
+    uint32_t input_delay_ms_max; // predict; default 50, at most 1000
+    uint32_t predict_ticks_max;  // predict; default 8, 1 .. 60
+    // Not 0: the delay does not adapt. Predict: inputs are delayed by this, all the rest is
+    // predicted. Lockstep: inputs are made this much ahead of the newest tick heard, whatever the
+    // server says of how they land; too little loses them, which cairn_client_statistics tells.
+    uint32_t input_delay_ms; // default 0, at most 2000
+    // Predict: what one advance may spend on stepping, so that a long rollback does not hold up a
+    // frame: what does not fit goes on in the next, and the picture from before is shown meanwhile.
+    // At least one tick is stepped. The time is the host's: without clock_ns only the ticks count.
+    uint32_t resim_ticks_max;            // default 32, at least 2
+    uint32_t resim_budget_us;            // default 8000; 0: no limit
+    uint64_t (*clock_ns)(void *context); // any monotonic clock; NULL: none
+    void *clock_context;
+    size_t rollback_memory_max; // predict: bytes for saved states, taken once when the world is
+                                // known; default 64 MiB. Too little for the ticks to be predicted:
+                                // fewer are
+    uint32_t input_hold_ms;     // predict: how long the server repeats a missing input; default 150
 } cairn_client_config;
 
 cairn_client_config cairn_client_config_default(void);
@@ -98,8 +121,10 @@ typedef struct cairn_client_sample {
     bool held;           // beyond the cap: bodies hold still
     uint32_t body_count; // in all; at most body_capacity were written
 } cairn_client_sample;
-// The world as it is to be shown at now_ns: interpolated between the snapshots (interpolate mode)
-// or the last confirmed steps (lockstep). Bodies in order of id. False before the first snapshot.
+// The world as it is to be shown at now_ns: interpolated between the snapshots (interpolate mode),
+// the last confirmed steps (lockstep) or the newest predicted steps (predict), there with what is
+// left of past corrections: a body glides to where it truly is. Bodies in order of id. False before
+// the first snapshot.
 bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_client_body *bodies,
     uint32_t body_capacity, cairn_client_sample *out);
 
@@ -124,7 +149,7 @@ uint32_t cairn_client_shape_corners(
 
 typedef struct cairn_client_statistics {
     uint64_t tick_server; // newest tick heard of
-    uint64_t tick_local;  // lockstep: ticks stepped
+    uint64_t tick_local;  // lockstep and predict: ticks stepped, those stepped again as well
     uint32_t slot;        // 255: none
     uint64_t snapshots_received;
     uint64_t keyframes_received;
@@ -141,8 +166,17 @@ typedef struct cairn_client_statistics {
     uint64_t jitter_ns;
     float loss;
     uint64_t interpolation_delay_ns;
-    uint64_t input_lead_ns;   // by how much inputs are made ahead of the newest tick heard
-    uint64_t extrapolated_ns; // total
+    uint64_t input_lead_ns; // by how much inputs are made ahead of the newest tick heard. Lockstep:
+                            // this is the input delay, beside what interpolation adds to show
+    uint32_t input_delay_ticks;   // predict: from a push to the tick it is shown in
+    uint32_t predicted_ticks;     // predict: the world's now, beyond the newest confirmed
+    uint64_t rollbacks;           // all; cairn_client_rollback_count has each cause
+    uint64_t rollback_ticks;      // stepped again, all together
+    uint64_t resim_over_budget;   // advances that ended with work left
+    uint64_t predict_window_full; // advances in which no further tick could be predicted
+    float correction_m;           // predict: the largest error still being smoothed away
+    uint64_t states_loaded;       // full states taken from the server; 1 after joining
+    uint64_t extrapolated_ns;     // total
     uint64_t datagrams_sent;
     uint64_t datagrams_received;
     uint64_t bytes_sent;
@@ -159,9 +193,50 @@ typedef struct cairn_client_drop {
 // The i-th reason of the list of all reasons; false past its end.
 bool cairn_client_drop_read(const cairn_client *client, uint32_t i, cairn_client_drop *out);
 
-// Lockstep: the client's own world, NULL before its state has arrived. Read only. Another one after
-// the server sent its state anew: ask again after each advance.
+// How predictions failed. What a client cannot know is not told apart: whether an input was lost or
+// late on its way to the server looks the same from here.
+typedef enum cairn_client_rollback_cause {
+    CAIRN_ROLLBACK_LATE_INPUT = 0,   // the server had no input of player `slot` in time and filled
+                                     // it in: late or lost on that player's path
+    CAIRN_ROLLBACK_OWN_INPUT,        // likewise, of our own: what we sent came late or never
+    CAIRN_ROLLBACK_WRONG_PREDICTION, // player `slot` pressed something else than before
+    CAIRN_ROLLBACK_JOIN_LEAVE,       // player `slot` joined or left
+    CAIRN_ROLLBACK_OPERATOR,         // somebody edited the world
+    CAIRN_ROLLBACK_HEAL,             // our world was wrong and was repaired
+    CAIRN_ROLLBACK_STATE_REPLACED,   // the server sent its state anew
+    CAIRN_ROLLBACK_CAUSE_COUNT
+} cairn_client_rollback_cause;
+const char *cairn_client_rollback_cause_text(cairn_client_rollback_cause cause); // static
+
+typedef struct cairn_client_rollback {
+    uint64_t tick_from; // the first tick stepped again
+    uint32_t ticks;     // how many the world went back
+    uint32_t cause; // cairn_client_rollback_cause; the first that applies, in the order operator,
+                    // joins, own input, others by slot
+    uint32_t slot;  // whose; 255: nobody's
+    uint32_t confirmed_together; // ticks the server confirmed since the advance before: more than
+                                 // one or two say that its words were lost or held up, and the
+                                 // rollback is longer by so much
+    uint32_t advances;           // that it took; 1 unless it went over budget
+    uint32_t bodies_moved;       // shown more than 0.1 mm or 0.1 mrad wrongly, come or gone
+    float error_m_max;           // the largest visible correction, m
+    uint64_t cost_ns;            // of stepping again, by the host's clock; 0 without one
+} cairn_client_rollback;
+
+#define CAIRN_CLIENT_ROLLBACKS_HELD 64
+// Predict: the newest rollbacks that are over, oldest first: at most `capacity` and at most
+// CAIRN_CLIENT_ROLLBACKS_HELD. Returns how many were written; statistics' `rollbacks` numbers them:
+// the last one written is the newest. 0 in other modes.
+uint32_t cairn_client_rollbacks(
+    const cairn_client *client, cairn_client_rollback *out, uint32_t capacity);
+uint64_t cairn_client_rollback_count(const cairn_client *client, cairn_client_rollback_cause cause);
+
+// Lockstep and predict: the client's own world, NULL before its state has arrived. Read only.
+// Another one after the server sent its state anew: ask again after each advance. In predict mode
+// it is the predicted world; cairn_client_tick_sure says how much of it is certain.
 const struct cairn_world *cairn_client_world(const cairn_client *client);
+// Every tick below is confirmed and stepped; a world whose tick is not beyond it is the server's.
+uint64_t cairn_client_tick_sure(const cairn_client *client);
 
 #ifdef __cplusplus
 }

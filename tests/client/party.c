@@ -32,6 +32,8 @@ static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t
 void party_start(party *p, uint64_t seed) {
     memset(p, 0, sizeof *p);
     p->seed = seed;
+    p->drift_ppm = 300;
+    p->timeout_s = 5;
     p->record = malloc(PARTY_RECORD_MAX);
     p->network = cairn_virtual_network_create(seed, DATAGRAMS_MAX);
     CAIRN_ASSERT(p->record != NULL && p->network != NULL);
@@ -83,7 +85,7 @@ void party_connect_again(party *p, uint32_t client) {
         .client_id = client + 1,
         .create_unix_s = unix_s,
         .lifetime_s = 60,
-        .timeout_s = 5,
+        .timeout_s = p->timeout_s,
         .server_addresses = &server_address,
         .server_count = 1,
         .private_key = private_key,
@@ -103,7 +105,7 @@ uint32_t party_join(party *p, const cairn_client_config *config, const cairn_vir
         .port = (uint16_t)(50000 + number),
         .ip = {10, 0, 0, (uint8_t)(2 + number)}};
     c->endpoint = cairn_virtual_endpoint(p->network, &address,
-        (cairn_virtual_clock){.drift_ppm = 300, .offset_ns = 77000000000u * (number + 1)});
+        (cairn_virtual_clock){.drift_ppm = p->drift_ppm, .offset_ns = 77000000000u * (number + 1)});
     const cairn_virtual_path usual = {.delay_ns = 20000000};
     cairn_virtual_connect(
         p->network, p->server_endpoint, c->endpoint, path != NULL ? path : &usual);

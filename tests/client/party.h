@@ -34,6 +34,8 @@ typedef struct party {
     uint8_t *record; // what the server recorded
     size_t record_size;
     uint64_t seed;
+    int32_t drift_ppm; // of clients that join
+    int timeout_s;     // of silence, on either side
 } party;
 
 // A floor, a stack of three and a row of boxes, with the sandbox rules; static storage.
