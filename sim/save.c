@@ -3,6 +3,8 @@
 // Saved bytes: a header, then the live range of each array, as it lies in memory. They never leave
 // the process; what travels is sim/encode.c's.
 
+#include "sim/save.h"
+
 #include <string.h>
 
 #include "sim/fields.h"
@@ -157,17 +159,20 @@ cairn_status cairn_world_load(cairn_world *world, const void *bytes, size_t size
     return CAIRN_OK;
 }
 
+void cairn_state_restore(cairn_world *world, const cairn_state *from) {
+    source arrays;
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        arrays.arrays[array] = cairn_state_array(from, array);
+    }
+    restore_all(world, &arrays);
+}
+
 cairn_status cairn_world_copy(cairn_world *to, const cairn_world *from) {
     if (memcmp(to->state.settings, from->state.settings, CAIRN_SETTINGS_DEF_WORDS * 4) != 0) {
         return CAIRN_INVALID_ARGUMENT;
     }
-    if (to == from) {
-        return CAIRN_OK;
+    if (to != from) {
+        cairn_state_restore(to, &from->state);
     }
-    source arrays;
-    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        arrays.arrays[array] = cairn_state_array(&from->state, array);
-    }
-    restore_all(to, &arrays);
     return CAIRN_OK;
 }

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT
+
+// Worlds that went apart tell each other what differs by a sketch, and are one again.
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "sim/element_key.h"
+#include "sim/sketch.h"
+#include "tests/sim/golden_scenes.h"
+#include "tests/sim/world_kit.h"
+
+#define BYTES_MAX (512 * 1024)
+
+static uint8_t payload[BYTES_MAX];
+
+// Keys of the elements in which the two differ; how many.
+static uint32_t difference(const cairn_world *server, const cairn_world *client, uint32_t cells,
+    cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX]) {
+    uint8_t sketch[CAIRN_SKETCH_CELLS_MAX * CAIRN_SKETCH_CELL_SIZE];
+    uint32_t count = 0;
+    cairn_sketch_build(client, cells, sketch);
+    const cairn_status status = cairn_sketch_difference(server, sketch,
+        (size_t)cells * CAIRN_SKETCH_CELL_SIZE, keys, CAIRN_SKETCH_CELLS_MAX, &count);
+    return status == CAIRN_OK ? count : UINT32_MAX;
+}
+
+static bool same(const cairn_world *a, const cairn_world *b) {
+    return cairn_hash_equal(cairn_world_hash_read(a).full, cairn_world_hash_read(b).full);
+}
+
+// Returns the bytes of the payload; 0 when no sketch is large enough.
+static size_t heal(const cairn_world *server, cairn_world *client) {
+    cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
+    uint32_t count = UINT32_MAX;
+    for (uint32_t cells = 40; count == UINT32_MAX && cells <= CAIRN_SKETCH_CELLS_MAX; cells *= 4) {
+        count = difference(server, client, cells, keys);
+    }
+    if (count == UINT32_MAX) {
+        return 0;
+    }
+    const size_t size = cairn_elements_encode(server, keys, count, payload, sizeof payload);
+    const char *where = "";
+    assert_int_equal(size, cairn_elements_size(server, keys, count));
+    assert_int_equal(cairn_elements_count(payload, size), count);
+    if (cairn_elements_apply(client, payload, size, &where) != CAIRN_OK) {
+        fail_msg("%s", where);
+    }
+    assert_true(same(server, client));
+    return size;
+}
+
+// The elements of one array that differ, by looking at all of them.
+static uint32_t count_differing(const cairn_world *a, const cairn_world *b, cairn_array array) {
+    const uint32_t most = cairn_array_capacity(a->state.settings, array);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < most; ++i) {
+        const uint32_t *mine = cairn_element_find(&a->state, element_key(array, i));
+        const uint32_t *theirs = cairn_element_find(&b->state, element_key(array, i));
+        const size_t size = cairn_array_element_size(array) - 4 * element_first_word(array);
+        const bool differs =
+            mine == NULL || theirs == NULL ? mine != theirs : memcmp(mine, theirs, size) != 0;
+        count += differs ? 1 : 0;
+    }
+    return count;
+}
+
+static uint32_t count_all_but_contacts(const cairn_world *a, const cairn_world *b) {
+    uint32_t count = 0;
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        count += array == CAIRN_ARRAY_CONTACTS ? 0 : count_differing(a, b, array);
+    }
+    return count;
+}
+
+static void disturb(cairn_world *world, uint64_t seed) {
+    cairn_body_state bodies[64];
+    const uint32_t count = cairn_world_bodies(world, bodies, 64);
+    const cairn_body_id body = bodies[seed % (count < 64 ? count : 64)].id;
+    const cairn_vec3 away = vec3(0.25f, 0.5f, (float)(seed % 7) * 0.125f);
+    cairn_body_def def = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    cairn_body_id made = 0;
+    cairn_shape_id id = 0;
+    switch (seed / 64 % 4) {
+    case 0:
+        (void)cairn_body_set_velocity(world, body, away, vec3_zero());
+        break;
+    case 1:
+        (void)cairn_body_destroy(world, body);
+        break;
+    case 2:
+        def.position = away;
+        if (cairn_body_create(world, &def, &made) == CAIRN_OK) {
+            (void)cairn_shape_create(world, made, &shape, &id);
+        }
+        break;
+    default:
+        (void)cairn_body_set_pose(
+            world, body, (cairn_pose){.position = away, .rotation = {.w = 1.0f}});
+        break;
+    }
+}
+
+static cairn_world *scene_at(const golden_scene *scene, uint32_t tick) {
+    cairn_world *world = golden_create(scene);
+    scene->build(world);
+    for (uint32_t i = 0; i < tick; ++i) {
+        golden_step(scene, world);
+    }
+    return world;
+}
+
+static void equal_worlds_differ_in_nothing(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < golden_scene_count - 1; ++i) {
+        cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
+        cairn_world *world = scene_at(&golden_scenes[i], 20);
+        cairn_world *other = scene_at(&golden_scenes[i], 20);
+        assert_int_equal(difference(world, other, 40, keys), 0);
+        cairn_world_destroy(world);
+        cairn_world_destroy(other);
+    }
+}
+
+// Any play, any scene: what differs is found, told and mended, and both go on alike.
+static void a_world_that_went_apart_is_healed_and_goes_on_alike(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < golden_scene_count - 1; ++i) {
+        const golden_scene *scene = &golden_scenes[i];
+        for (uint64_t k = 0; k < 2; ++k) {
+            const uint32_t ticks = i == 0 && k == 0 ? 200 : 30;
+            cairn_world *server = scene_at(scene, 25 + (uint32_t)k);
+            cairn_world *client = NULL;
+            assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
+            disturb(client, cairn_random_at(5, i, k, 0) % 1024);
+            disturb(client, cairn_random_at(5, i, k, 1) % 1024);
+            golden_step(scene, server);
+            golden_step(scene, client);
+            assert_true(heal(server, client) > 0);
+            for (uint32_t tick = 0; tick < ticks; ++tick) {
+                golden_step(scene, server);
+                golden_step(scene, client);
+                assert_true(same(server, client));
+            }
+            cairn_world_destroy(server);
+            cairn_world_destroy(client);
+        }
+    }
+}
+
+static void keys_name_what_differs_and_nothing_else(void **state) {
+    (void)state;
+    cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
+    cairn_world *server = scene_at(&golden_scenes[0], 30);
+    cairn_world *client = NULL;
+    assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
+    for (uint64_t k = 0; k < 6; ++k) {
+        disturb(client, cairn_random_at(9, k, 0, 0) % 1024);
+        const uint32_t count = difference(server, client, 640, keys);
+        uint32_t contacts = 0;
+        assert_true(count != UINT32_MAX);
+        for (uint32_t i = 0; i < count; ++i) {
+            contacts += element_array(keys[i]) == CAIRN_ARRAY_CONTACTS ? 1 : 0;
+            assert_true(i == 0 || keys[i - 1] < keys[i]);
+        }
+        assert_int_equal(count - contacts, count_all_but_contacts(server, client));
+        assert_true(cairn_world_diff(server, client, NULL, 0) > 0);
+    }
+    cairn_world_destroy(server);
+    cairn_world_destroy(client);
+}
+
+// A thousand boxes side by side, at rest on the ground.
+static cairn_world *thousand(void) {
+    cairn_world_def def = cairn_world_def_default();
+    def.body_capacity = 1024;
+    def.shape_capacity = 1024;
+    cairn_world *world = kit_world(&def);
+    (void)kit_ground(world, 0.5f);
+    for (uint32_t i = 0; i < 1000; ++i) {
+        cairn_body_def body = cairn_body_def_default();
+        cairn_shape_def shape = cairn_shape_def_default();
+        body.position = vec3(2.0f * (float)(i % 32), 0.5f, 2.0f * (float)(i / 32));
+        (void)kit_body(world, &body, &shape);
+    }
+    for (uint32_t i = 0; i < 4; ++i) {
+        cairn_world_step(world, NULL, 0);
+    }
+    return world;
+}
+
+static void one_body_of_a_thousand_takes_less_than_two_kilobytes(void **state) {
+    (void)state;
+    cairn_world *server = thousand();
+    cairn_world *client = NULL;
+    assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
+    assert_int_equal(
+        cairn_body_set_velocity(client, 500, vec3(1.0f, 2.0f, 0.0f), vec3_zero()), CAIRN_OK);
+    cairn_world_step(server, NULL, 0);
+    cairn_world_step(client, NULL, 0);
+    cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
+    assert_true(difference(server, client, 40, keys) < 8);
+    const size_t size = heal(server, client);
+    assert_in_range(size, 1, 2048 - 40 * CAIRN_SKETCH_CELL_SIZE - 400);
+    cairn_world_destroy(server);
+    cairn_world_destroy(client);
+}
+
+// Failures are counted, not forbidden: the next size up is for them.
+static void a_sketch_holds_half_as_many_differences_as_it_has_cells(void **state) {
+    (void)state;
+    static const uint32_t sizes[] = {40, 160, 640};
+    cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
+    cairn_world *server = thousand();
+    for (uint32_t k = 0; k < 3; ++k) {
+        cairn_world *client = NULL;
+        assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
+        for (uint32_t i = 0; i < sizes[k] / 4; ++i) { // its motion, and how long it has rested
+            const cairn_body_id body = 2 + (i * 37 + k) % 1000;
+            (void)cairn_body_set_velocity(client, body, vec3(0.0f, 1.0f, 0.0f), vec3_zero());
+        }
+        assert_int_equal(difference(server, client, sizes[k], keys), sizes[k] / 4 * 2);
+        cairn_world_destroy(client);
+    }
+    cairn_world_destroy(server);
+}
+
+static void too_much_for_a_sketch_is_said(void **state) {
+    (void)state;
+    cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
+    cairn_world *server = thousand();
+    cairn_world *client = NULL;
+    assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
+    for (cairn_body_id body = 2; body < 52; ++body) {
+        (void)cairn_body_set_velocity(client, body, vec3(0.0f, 1.0f, 0.0f), vec3_zero());
+    }
+    assert_int_equal(difference(server, client, 40, keys), UINT32_MAX);
+    assert_int_equal(difference(server, client, 160, keys), 100);
+    cairn_world_destroy(server);
+    cairn_world_destroy(client);
+}
+
+static void bytes_that_are_no_sketch_are_refused(void **state) {
+    (void)state;
+    uint8_t bytes[CAIRN_SKETCH_CELLS_MAX * CAIRN_SKETCH_CELL_SIZE + 64];
+    cairn_element_key keys[8];
+    uint32_t count = 1;
+    cairn_world *world = kit_world(NULL);
+    static const size_t sizes[] = {0, 16, 63, 65, 80, sizeof bytes};
+    memset(bytes, 0, sizeof bytes);
+    for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+        assert_int_equal(
+            cairn_sketch_difference(world, bytes, sizes[i], keys, 8, &count), CAIRN_MALFORMED);
+        assert_int_equal(count, 0);
+    }
+    memset(bytes, 0xff, sizeof bytes); // beyond the prime
+    assert_int_equal(cairn_sketch_difference(world, bytes, 640, keys, 8, &count), CAIRN_MALFORMED);
+    cairn_sketch_build(world, 40, bytes);
+    assert_int_equal(cairn_sketch_difference(world, bytes, 640, keys, 8, &count), CAIRN_OK);
+    bytes[3] ^= 1;
+    assert_int_equal(cairn_sketch_difference(world, bytes, 640, keys, 8, &count), CAIRN_CAPACITY);
+    cairn_world_destroy(world);
+}
+
+// Two worlds with nearly everything different, and the payload that makes them one.
+static size_t rich_payload(cairn_world **server, cairn_world **client) {
+    cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
+    *server = scene_at(&golden_scenes[0], 30);
+    assert_int_equal(cairn_world_fork(*server, client), CAIRN_OK);
+    for (uint64_t k = 0; k < 6; ++k) {
+        disturb(*client, cairn_random_at(9, k, 0, 0) % 1024);
+    }
+    const uint32_t count = difference(*server, *client, 640, keys);
+    return cairn_elements_encode(*server, keys, count, payload, sizeof payload);
+}
+
+static void a_payload_cut_short_or_made_longer_changes_nothing(void **state) {
+    (void)state;
+    cairn_world *server = NULL;
+    cairn_world *client = NULL;
+    const size_t size = rich_payload(&server, &client);
+    const cairn_hash128 before = cairn_world_hash_read(client).full;
+    for (size_t cut = 0; cut <= size + 4; cut += cut % 16 == 12 ? 23 : 1) {
+        const char *where = NULL;
+        if (cut == size) {
+            continue;
+        }
+        assert_int_not_equal(cairn_elements_apply(client, payload, cut, &where), CAIRN_OK);
+        assert_true(where[0] != '\0');
+        assert_true(cairn_hash_equal(before, cairn_world_hash_read(client).full));
+    }
+    assert_int_equal(cairn_elements_apply(client, payload, size, NULL), CAIRN_OK);
+    assert_true(same(server, client));
+    cairn_world_destroy(server);
+    cairn_world_destroy(client);
+}
+
+// Whatever single bit is turned: refused without a trace, or taken as another sound state.
+static void a_payload_with_a_bit_turned_does_no_harm(void **state) {
+    (void)state;
+    cairn_world *server = NULL;
+    cairn_world *client = NULL;
+    const size_t size = rich_payload(&server, &client);
+    const cairn_hash128 before = cairn_world_hash_read(client).full;
+    uint32_t refused = 0;
+    for (size_t at = 0; at < size; at += 11) {
+        cairn_world *victim = NULL;
+        payload[at] ^= (uint8_t)(1u << at % 8);
+        if (cairn_elements_apply(client, payload, size, NULL) != CAIRN_OK) {
+            refused += 1;
+            assert_true(cairn_hash_equal(before, cairn_world_hash_read(client).full));
+        } else {
+            assert_int_equal(cairn_world_fork(client, &victim), CAIRN_OK);
+            cairn_world_step(victim, NULL, 0);
+            cairn_world_destroy(victim);
+            cairn_world_destroy(client);
+            cairn_world_destroy(server);
+            (void)rich_payload(&server, &client);
+            continue;
+        }
+        payload[at] ^= (uint8_t)(1u << at % 8);
+    }
+    assert_true(refused > 10);
+    cairn_world_destroy(server);
+    cairn_world_destroy(client);
+}
+
+// What follows from the state is right as well: the list of shapes, free slots, hulls, pairs.
+static void a_healed_world_hands_out_the_same_ids(void **state) {
+    (void)state;
+    cairn_world *server = scene_at(&golden_scenes[8], 30); // hulls
+    cairn_world *client = NULL;
+    assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
+    assert_int_equal(cairn_body_destroy(client, 3), CAIRN_OK);
+    assert_int_equal(cairn_body_destroy(client, 5), CAIRN_OK);
+    assert_true(heal(server, client) > 0);
+    cairn_body_def def = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    assert_int_equal(kit_body(server, &def, &shape), kit_body(client, &def, &shape));
+    assert_true(same(server, client));
+    cairn_world_destroy(server);
+    cairn_world_destroy(client);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_worlds_differ_in_nothing),
+        cmocka_unit_test(a_world_that_went_apart_is_healed_and_goes_on_alike),
+        cmocka_unit_test(keys_name_what_differs_and_nothing_else),
+        cmocka_unit_test(one_body_of_a_thousand_takes_less_than_two_kilobytes),
+        cmocka_unit_test(a_sketch_holds_half_as_many_differences_as_it_has_cells),
+        cmocka_unit_test(too_much_for_a_sketch_is_said),
+        cmocka_unit_test(bytes_that_are_no_sketch_are_refused),
+        cmocka_unit_test(a_payload_cut_short_or_made_longer_changes_nothing),
+        cmocka_unit_test(a_payload_with_a_bit_turned_does_no_harm),
+        cmocka_unit_test(a_healed_world_hands_out_the_same_ids),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
