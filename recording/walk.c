@@ -184,13 +184,18 @@ bool cairn_replay_commands(const cairn_chunk_ticks *ticks, const cairn_wire_tick
 
 void cairn_replay_difference(
     const cairn_world *recorded, const cairn_world *stepped, char words[CAIRN_REPLAY_WORDS_SIZE]) {
+    cairn_replay_difference_of(recorded, "recorded", stepped, "stepped", words);
+}
+
+void cairn_replay_difference_of(const cairn_world *a, const char *name_a, const cairn_world *b,
+    const char *name_b, char words[CAIRN_REPLAY_WORDS_SIZE]) {
     cairn_difference found[DIFFERENCES_SHOWN];
-    uint32_t count = cairn_world_diff(recorded, stepped, found, DIFFERENCES_SHOWN);
+    uint32_t count = cairn_world_diff(a, b, found, DIFFERENCES_SHOWN);
     size_t at = (size_t)snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "%u fields differ", count);
     for (uint32_t i = 0; i < count && i < DIFFERENCES_SHOWN && at < CAIRN_REPLAY_WORDS_SIZE; i++) {
         const cairn_difference *d = &found[i];
         at += (size_t)snprintf(words + at, CAIRN_REPLAY_WORDS_SIZE - at,
-            "%s %s %u %s: recorded 0x%08x, stepped 0x%08x", i == 0 ? ":" : ";",
-            cairn_section_name(d->section), d->element, d->field, d->bits_a, d->bits_b);
+            "%s %s %u %s: %s 0x%08x, %s 0x%08x", i == 0 ? ":" : ";", cairn_section_name(d->section),
+            d->element, d->field, name_a, d->bits_a, name_b, d->bits_b);
     }
 }

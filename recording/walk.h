@@ -59,3 +59,6 @@ bool cairn_replay_commands(const cairn_chunk_ticks *ticks, const cairn_wire_tick
 // The first differences of two worlds, down to section, element, field and bits.
 void cairn_replay_difference(
     const cairn_world *recorded, const cairn_world *stepped, char words[CAIRN_REPLAY_WORDS_SIZE]);
+// The same with a word for each of the two.
+void cairn_replay_difference_of(const cairn_world *a, const char *name_a, const cairn_world *b,
+    const char *name_b, char words[CAIRN_REPLAY_WORDS_SIZE]);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include <stdio.h>
+#include <string.h>
+
+#include "recording/player.h"
+#include "tools/replay/output.h"
+#include "tools/replay/verbs.h"
+
+static int refuse(const cairn_player *player, const char *why) {
+    char words[CAIRN_REPLAY_WORDS_SIZE];
+    snprintf(words, sizeof words, "at tick %llu %s",
+        (unsigned long long)cairn_world_tick(player->world), why);
+    return cairn_replay_complain(CAIRN_EXIT_DIFFERS, "cut", words);
+}
+
+// The tick that the player took, told to the new recording.
+static int copy_tick(const cairn_player *player, cairn_replay_output *out) {
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    uint32_t count = 0;
+    const cairn_wire_tick *tick = player->tick;
+    const cairn_hash128 recorded = {.lo = tick->root_lo, .hi = tick->root_hi};
+    const cairn_hash128 root = cairn_world_hash_read(player->world).full;
+    if (!cairn_hash_equal(root, recorded)) {
+        return refuse(player, "the root differs: what is cut out would not verify");
+    }
+    if (!cairn_replay_commands(&player->walk.chunk.ticks, tick, commands, &count)) {
+        return refuse(player, "a command is refused");
+    }
+    cairn_replay_output_tick(out, player->world, tick->tick, commands, count, root);
+    return CAIRN_EXIT_GOOD;
+}
+
+static int copy_event(
+    const cairn_player *player, cairn_player_event event, cairn_replay_output *out) {
+    switch (event) {
+    case CAIRN_PLAYER_TICK:
+        return copy_tick(player, out);
+    case CAIRN_PLAYER_REPLACED:
+        return refuse(player, "the world is replaced: cut before it or behind");
+    case CAIRN_PLAYER_END:
+        return refuse(player, "the recording ends");
+    case CAIRN_PLAYER_REFUSED:
+        return cairn_replay_complain(CAIRN_EXIT_DIFFERS, "cut", player->words);
+    case CAIRN_PLAYER_KEYFRAME:
+        break;
+    }
+    return CAIRN_EXIT_GOOD;
+}
+
+static int copy_ticks(
+    const cairn_replay_order *order, cairn_player *player, uint64_t to, const char *scene_name) {
+    cairn_replay_output out;
+    int code =
+        cairn_replay_output_open(&out, order->words[4], order->sign, scene_name, player->world);
+    while (code == CAIRN_EXIT_GOOD && cairn_world_tick(player->world) < to) {
+        code = copy_event(player, cairn_player_next(player), &out);
+    }
+    return cairn_replay_output_close(&out, code);
+}
+
+static int cut(
+    const cairn_replay_order *order, const cairn_replay_file *file, uint64_t from, uint64_t to) {
+    cairn_player player;
+    cairn_recording_index index = {.entries = NULL};
+    int code = CAIRN_EXIT_UNUSABLE;
+    if (!cairn_player_open(&player, file->bytes, file->size, NULL)) {
+        code = player.refusal == CAIRN_REPLAY_VERSION ? CAIRN_EXIT_VERSION : CAIRN_EXIT_UNUSABLE;
+        (void)cairn_replay_complain(code, order->words[1], player.words);
+        cairn_player_close(&player);
+        return code;
+    }
+    char scene_name[32];
+    snprintf(scene_name, sizeof scene_name, "%.31s", player.walk.chunk.start.scene_name);
+    if (cairn_recording_index_of(file->bytes, file->size, &index) != CAIRN_OK) {
+        (void)cairn_replay_complain(code, order->words[1], "no memory");
+    } else if (!cairn_player_seek(&player, &index, from)) {
+        (void)cairn_replay_complain(code, order->words[1], player.words);
+    } else {
+        code = copy_ticks(order, &player, to, scene_name);
+    }
+    cairn_recording_index_end(&index);
+    cairn_player_close(&player);
+    return code;
+}
+
+int cairn_replay_cut(const cairn_replay_order *order) {
+    uint64_t from, to;
+    if (!cairn_replay_number("FROM", order->words[2], 0, UINT64_MAX - 1, 0, &from) ||
+        !cairn_replay_number("TO", order->words[3], from + 1, UINT64_MAX, 0, &to)) {
+        return CAIRN_EXIT_UNUSABLE;
+    }
+    cairn_replay_file file;
+    if (!cairn_replay_file_open(order->words[1], &file)) {
+        return CAIRN_EXIT_UNUSABLE;
+    }
+    int code = cut(order, &file, from, to);
+    cairn_replay_file_close(&file);
+    return code;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include <stdio.h>
+#include <string.h>
+
+#include "recording/walk.h"
+#include "tools/replay/verbs.h"
+
+#define KIND_COUNT CAIRN_CHUNK_KIND_COUNT
+
+typedef struct content {
+    uint32_t version;
+    uint64_t ticks;
+    uint64_t commands;
+    uint64_t chunks[KIND_COUNT];
+    uint64_t bytes[KIND_COUNT];     // in the file, without heads
+    uint64_t raw_bytes[KIND_COUNT]; // unpacked
+    uint64_t tick_end;              // behind the newest tick
+    bool started;
+    cairn_chunk_start start; // its texts are copied below
+    char rules_name[64], scene_name[64], build[512];
+    bool ended;
+    cairn_wire_seal seal;
+    char end[CAIRN_REPLAY_WORDS_SIZE];
+} content;
+
+static void take_start(content *c, const cairn_chunk_start *start) {
+    c->started = true;
+    c->start = *start;
+    c->tick_end = start->tick;
+    snprintf(c->rules_name, sizeof c->rules_name, "%s", start->rules_name);
+    snprintf(c->scene_name, sizeof c->scene_name, "%s", start->scene_name);
+    snprintf(c->build, sizeof c->build, "%s", start->build);
+}
+
+static void take_chunk(content *c, const cairn_replay_walk *walk) {
+    const cairn_chunk *chunk = &walk->chunk;
+    c->chunks[chunk->kind]++;
+    c->bytes[chunk->kind] += walk->piece.size;
+    c->raw_bytes[chunk->kind] += walk->piece.raw_size;
+    if (chunk->kind == CAIRN_CHUNK_START) {
+        take_start(c, &chunk->start);
+    } else if (chunk->kind == CAIRN_CHUNK_TICKS) {
+        c->ticks += chunk->ticks.tick_count;
+        c->commands += chunk->ticks.command_count;
+        c->tick_end = chunk->ticks.ticks[0].tick + chunk->ticks.tick_count;
+    } else if (chunk->kind == CAIRN_CHUNK_REPLACE) {
+        c->tick_end = chunk->replace.tick;
+    } else if (chunk->kind == CAIRN_CHUNK_END) {
+        c->ended = true;
+        c->seal = chunk->end.seal;
+    }
+}
+
+static content read_content(const cairn_replay_file *file) {
+    content c = {.version = 0};
+    cairn_replay_walk walk = cairn_replay_walk_of(file->bytes, file->size);
+    c.version = walk.reader.version;
+    while (cairn_replay_next(&walk)) {
+        take_chunk(&c, &walk);
+    }
+    cairn_replay_end_text(&walk, c.end);
+    cairn_replay_walk_end(&walk);
+    return c;
+}
+
+static const char *const kind_names[KIND_COUNT] = {
+    [CAIRN_CHUNK_START] = "start",
+    [CAIRN_CHUNK_TICKS] = "ticks",
+    [CAIRN_CHUNK_END] = "end",
+    [CAIRN_CHUNK_KEYFRAME] = "keyframe",
+    [CAIRN_CHUNK_REPLACE] = "replace",
+};
+
+static const char *kind_name(int kind) {
+    return kind_names[kind] == NULL ? "other" : kind_names[kind];
+}
+
+static const char *signer(const content *c, char text[65]) {
+    static const uint8_t zeros[sizeof c->seal.public_key];
+    bool none = !c->ended || memcmp(c->seal.public_key, zeros, sizeof zeros) == 0;
+    return none ? "" : cairn_replay_hex(c->seal.public_key, sizeof c->seal.public_key, text);
+}
+
+static void print_text(const content *c, size_t file_size) {
+    char key[65];
+    const char *by = signer(c, key);
+    printf("format           version %u\n", c->version);
+    if (c->started) {
+        printf(
+            "scene            %s\nrules            %s, version %u\nsimulation       version %u\n",
+            c->scene_name, c->rules_name[0] != '\0' ? c->rules_name : "none",
+            c->start.rules_version, c->start.sim_version);
+        printf("build            %s\nfirst state      tick %llu, %u bytes\n", c->build,
+            (unsigned long long)c->start.tick, c->start.state_size);
+    }
+    printf("ticks            %llu up to tick %llu\ncommands         %llu\n",
+        (unsigned long long)c->ticks, (unsigned long long)c->tick_end,
+        (unsigned long long)c->commands);
+    for (int kind = 1; kind < KIND_COUNT; kind++) {
+        if (c->chunks[kind] > 0) {
+            printf("%-16s %llu chunks, %llu bytes (%llu unpacked)\n", kind_name(kind),
+                (unsigned long long)c->chunks[kind], (unsigned long long)c->bytes[kind],
+                (unsigned long long)c->raw_bytes[kind]);
+        }
+    }
+    printf("file             %zu bytes\nsigned by        %s\nend              %s\n", file_size,
+        by[0] == '\0' ? "nobody" : by, c->end);
+}
+
+static void print_json(const content *c, size_t file_size) {
+    char key[65];
+    printf("{\"format\":%u,\"started\":%s,", c->version, c->started ? "true" : "false");
+    cairn_replay_json_text("scene", c->scene_name);
+    putchar(',');
+    cairn_replay_json_text("rules", c->rules_name);
+    printf(",\"rules_version\":%u,\"sim_version\":%u,\"first_tick\":%llu,", c->start.rules_version,
+        c->start.sim_version, (unsigned long long)c->start.tick);
+    cairn_replay_json_text("build", c->build);
+    printf(",\"ticks\":%llu,\"tick_end\":%llu,\"commands\":%llu,\"chunks\":{",
+        (unsigned long long)c->ticks, (unsigned long long)c->tick_end,
+        (unsigned long long)c->commands);
+    for (int kind = 1; kind < KIND_COUNT; kind++) {
+        printf("%s\"%s\":{\"count\":%llu,\"bytes\":%llu,\"raw_bytes\":%llu}", kind == 1 ? "" : ",",
+            kind_name(kind), (unsigned long long)c->chunks[kind],
+            (unsigned long long)c->bytes[kind], (unsigned long long)c->raw_bytes[kind]);
+    }
+    printf("},\"bytes\":%zu,\"ended\":%s,", file_size, c->ended ? "true" : "false");
+    cairn_replay_json_text("signed_by", signer(c, key));
+    putchar(',');
+    cairn_replay_json_text("end", c->end);
+    puts("}");
+}
+
+int cairn_replay_info(const cairn_replay_order *order) {
+    cairn_replay_file file;
+    if (!cairn_replay_file_open(order->words[1], &file)) {
+        return CAIRN_EXIT_UNUSABLE;
+    }
+    const content c = read_content(&file);
+    if (order->json != NULL) {
+        print_json(&c, file.size);
+    } else {
+        print_text(&c, file.size);
+    }
+    cairn_replay_file_close(&file);
+    return c.started ? CAIRN_EXIT_GOOD : CAIRN_EXIT_UNUSABLE;
+}

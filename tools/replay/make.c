@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "bridge/scene_library.h"
+#include "bridge/scene_world.h"
+#include "schema/scene.h"
+#include "tools/replay/output.h"
+#include "tools/replay/verbs.h"
+#include "tools/system.h"
+
+#define TURN 6.283185307179586
+
+// Who acts in the world that is made.
+typedef struct cast {
+    uint64_t players; // who join at the first ticks and press at random
+    uint64_t plough;  // a body pushed round an ellipse as the benchmark's first scene does; 0: none
+} cast;
+
+static bool read_scene(const char *name, cairn_scene **out) {
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    const cairn_scene_text *built_in = cairn_scene_library_find(name);
+    cairn_replay_file file = {.bytes = NULL};
+    if (built_in == NULL && !cairn_replay_file_open(name, &file)) {
+        return false;
+    }
+    const char *text = built_in != NULL ? built_in->json : (const char *)file.bytes;
+    size_t size = built_in != NULL ? built_in->size : file.size;
+    bool good = cairn_scene_parse(text, size, out, error) == CAIRN_OK;
+    if (!good) {
+        (void)cairn_replay_complain(CAIRN_EXIT_UNUSABLE, name, error);
+    }
+    cairn_replay_file_close(&file);
+    return good;
+}
+
+static float draw(uint64_t tick, uint64_t slot, uint64_t stream) {
+    return (float)(cairn_random_at(1, tick, slot, stream) >> 40) / 8388608.0f - 1.0f;
+}
+
+static cairn_command play(uint64_t tick, uint32_t slot) {
+    if (tick == slot) {
+        return (cairn_command){.kind = CAIRN_COMMAND_JOIN, .slot = slot};
+    }
+    const uint64_t dice = cairn_random_at(1, tick, slot, 9);
+    const uint64_t when = tick / 16;
+    return (cairn_command){.kind = CAIRN_COMMAND_INPUT,
+        .slot = slot,
+        .sequence = (uint32_t)tick,
+        .buttons = dice % 64 == 0   ? CAIRN_SANDBOX_PUSH
+                   : dice % 64 == 1 ? CAIRN_SANDBOX_JUMP
+                                    : 0,
+        .move = {.x = draw(when, slot, 1), .z = draw(when, slot, 2)},
+        .aim = {.x = draw(when, slot, 3), .y = 0.1f, .z = draw(when, slot, 4)}};
+}
+
+// 60 kN along x in 6 s, 30 kN along z in 4 s, for one tick.
+static cairn_command push(uint64_t tick, uint32_t rate_hz, uint32_t body) {
+    const double seconds = (double)tick / rate_hz;
+    return (cairn_command){.kind = CAIRN_COMMAND_IMPULSE,
+        .slot = CAIRN_SLOT_OPERATOR,
+        .buttons = body,
+        .move = {.x = (float)(60000.0 * cos(TURN * seconds / 6.0) / rate_hz),
+            .z = (float)(30000.0 * sin(TURN * seconds / 4.0) / rate_hz)}};
+}
+
+static uint32_t act(const cast *who, const cairn_world *world,
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX]) {
+    const uint64_t tick = cairn_world_tick(world);
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < who->players && slot <= tick; slot++) {
+        commands[count++] = play(tick, slot);
+    }
+    if (who->plough > 0) {
+        uint32_t rate_hz = cairn_world_settings(world)->tick_rate_hz;
+        commands[count++] = push(tick, rate_hz, (uint32_t)who->plough);
+    }
+    cairn_commands_sort(commands, count);
+    return count;
+}
+
+static void step_all(
+    cairn_world *world, const cast *who, uint64_t seconds, cairn_replay_output *out) {
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    uint64_t ticks = seconds * cairn_world_settings(world)->tick_rate_hz;
+    for (uint64_t i = 0; i < ticks && !cairn_recorder_failed(out->recorder); i++) {
+        uint64_t tick = cairn_world_tick(world);
+        uint32_t count = act(who, world, commands);
+        cairn_world_step(world, commands, count);
+        cairn_replay_output_tick(
+            out, world, tick, commands, count, cairn_world_hash_read(world).full);
+    }
+}
+
+static int make(
+    const cairn_replay_order *order, const cairn_scene *scene, const cast *who, uint64_t seconds) {
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    cairn_world *world;
+    if (cairn_scene_world_create(scene, NULL, &world, error) != CAIRN_OK) {
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, order->scene, error);
+    }
+    cairn_replay_output out;
+    uint64_t start_ns = cairn_system_now_ns();
+    int code = cairn_replay_output_open(&out, order->words[1], order->sign, scene->name, world);
+    if (code == CAIRN_EXIT_GOOD) {
+        step_all(world, who, seconds, &out);
+        uint64_t bytes = cairn_recorder_bytes(out.recorder);
+        printf("%s: %llu s of world in %.1f s, %llu bytes\n", order->words[1],
+            (unsigned long long)seconds, (double)(cairn_system_now_ns() - start_ns) * 1e-9,
+            (unsigned long long)bytes);
+    }
+    code = cairn_replay_output_close(&out, code);
+    cairn_world_destroy(world);
+    return code;
+}
+
+int cairn_replay_make(const cairn_replay_order *order) {
+    uint64_t seconds;
+    cast who;
+    cairn_scene *scene;
+    if (!cairn_replay_number("--seconds", order->seconds, 1, 1000000, 10, &seconds) ||
+        !cairn_replay_number("--players", order->players, 0, CAIRN_SLOTS_MAX, 0, &who.players) ||
+        !cairn_replay_number("--plough", order->plough, 0, UINT32_MAX, 0, &who.plough) ||
+        !read_scene(order->scene == NULL ? "demo" : order->scene, &scene)) {
+        return CAIRN_EXIT_UNUSABLE;
+    }
+    scene->sleep = order->awake != NULL ? 0 : scene->sleep;
+    int code = make(order, scene, &who, seconds);
+    cairn_scene_destroy(scene);
+    return code;
+}

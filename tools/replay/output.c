@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "tools/replay/output.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "net/seal.h"
+#include "net/sign.h"
+#include "tools/flags.h"
+#include "tools/replay/verbs.h"
+
+static bool write_file(void *user, const uint8_t *bytes, size_t size) {
+    return fwrite(bytes, 1, size, user) == size;
+}
+
+// Save is the block as it lies in memory; its canonical form is no more than twice as long.
+static size_t state_size_max(const cairn_world *world) {
+    size_t size = 2 * cairn_world_save_size_max(world) + 4096;
+    return size < CAIRN_STATE_SIZE_MAX ? size : CAIRN_STATE_SIZE_MAX;
+}
+
+int cairn_replay_output_open(cairn_replay_output *out, const char *path, const char *key,
+    const char *scene_name, const cairn_world *world) {
+    uint8_t seed[CAIRN_SIGN_SEED_SIZE];
+    char error[CAIRN_FLAG_ERROR_SIZE];
+    *out = (cairn_replay_output){.path = path};
+    if (key != NULL && !cairn_flag_key("--sign", key, seed, error)) {
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, error);
+    }
+    out->file = fopen(path, "wb");
+    if (out->file == NULL) {
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
+    }
+    const cairn_recorder_config config = {
+        .ticks_per_chunk = 64,
+        .commands_per_tick_max = CAIRN_COMMANDS_PER_TICK_MAX,
+        .state_size_max = state_size_max(world),
+        .scene_name = scene_name,
+        .signing_seed = key == NULL ? NULL : seed,
+        .write = write_file,
+        .user = out->file,
+    };
+    bool good = cairn_recorder_create(&config, &out->recorder) == CAIRN_OK &&
+                cairn_recorder_start(out->recorder, world);
+    cairn_seal_wipe(seed, sizeof seed);
+    return good ? CAIRN_EXIT_GOOD
+                : cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, "no memory to record with");
+}
+
+void cairn_replay_output_tick(cairn_replay_output *out, const cairn_world *world, uint64_t tick,
+    const cairn_command *commands, uint32_t command_count, cairn_hash128 root) {
+    cairn_recorder_tick(out->recorder, tick, commands, command_count, root);
+    if (cairn_recorder_keyframe_due(out->recorder)) {
+        cairn_recorder_keyframe(out->recorder, world);
+    }
+}
+
+int cairn_replay_output_close(cairn_replay_output *out, int code) {
+    if (code == CAIRN_EXIT_GOOD) {
+        cairn_recorder_end(out->recorder);
+    }
+    bool failed = out->recorder != NULL && cairn_recorder_failed(out->recorder);
+    cairn_recorder_destroy(out->recorder);
+    if (out->file != NULL) {
+        failed = fclose(out->file) != 0 || failed;
+    }
+    if (code == CAIRN_EXIT_GOOD && failed) {
+        code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, out->path, "cannot be written whole");
+    }
+    if (code != CAIRN_EXIT_GOOD && out->file != NULL) {
+        remove(out->path);
+    }
+    return code;
+}

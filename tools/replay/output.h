@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A recording as a file that a verb writes.
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "recording/recorder.h"
+#include "sim/sim.h"
+
+typedef struct cairn_replay_output {
+    const char *path;
+    FILE *file;
+    cairn_recorder *recorder;
+} cairn_replay_output;
+
+// Begins with the world as it is. `key` names a signing key or its file; NULL: not signed. Returns
+// an exit code, after a complaint when it is not CAIRN_EXIT_GOOD. Pair with close in any case.
+int cairn_replay_output_open(cairn_replay_output *out, const char *path, const char *key,
+    const char *scene_name, const cairn_world *world);
+// The tick that `world` has just taken, and a keyframe when one is due.
+void cairn_replay_output_tick(cairn_replay_output *out, const cairn_world *world, uint64_t tick,
+    const cairn_command *commands, uint32_t command_count, cairn_hash128 root);
+// Ends the recording when `code` is CAIRN_EXIT_GOOD and removes the file otherwise. Returns `code`,
+// or another after a complaint when the file could not be written.
+int cairn_replay_output_close(cairn_replay_output *out, int code);

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+#include "tools/replay/part.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "recording/player.h"
+
+const char *cairn_parting_name(cairn_parting parting) {
+    static const char *const names[] = {
+        "none", "state", "commands", "root", "keyframe", "replaced", "version", "unreadable"};
+    return names[parting];
+}
+
+typedef struct pair {
+    cairn_player a, b;
+    cairn_part *out;
+} pair;
+
+static void part(pair *p, cairn_parting parting, uint64_t tick, const char *format, ...) {
+    p->out->parting = parting;
+    p->out->tick = tick;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(p->out->words, sizeof p->out->words, format, arguments);
+    va_end(arguments);
+}
+
+static bool open_side(pair *p, cairn_player *player, cairn_part_side side, const char *name) {
+    if (cairn_player_open(player, side.bytes, side.size, NULL)) {
+        return true;
+    }
+    bool version = player->refusal == CAIRN_REPLAY_VERSION;
+    part(p, version ? CAIRN_PARTING_VERSION : CAIRN_PARTING_UNREADABLE, 0, "%s: %s", name,
+        player->words);
+    return false;
+}
+
+static bool begin_together(
+    pair *p, const cairn_recording_index *a, const cairn_recording_index *b) {
+    uint64_t first[2] = {0, 0}, last[2] = {0, 0};
+    bool held = cairn_recording_index_range(a, &first[0], &last[0]) &&
+                cairn_recording_index_range(b, &first[1], &last[1]);
+    uint64_t tick = first[0] > first[1] ? first[0] : first[1];
+    p->out->first = tick;
+    if (!held || tick > last[0] || tick > last[1]) {
+        part(p, CAIRN_PARTING_UNREADABLE, tick, "they have no tick in common");
+        return false;
+    }
+    // Who begins there begins with its start; the other is stepped to it.
+    bool good_a = first[0] == tick || cairn_player_seek(&p->a, a, tick);
+    bool good_b = first[1] == tick || cairn_player_seek(&p->b, b, tick);
+    if (!good_a || !good_b) {
+        part(p, CAIRN_PARTING_UNREADABLE, tick, "%s: %s", good_a ? "the second" : "the first",
+            good_a ? p->b.words : p->a.words);
+    }
+    return good_a && good_b;
+}
+
+static bool same_worlds(pair *p, cairn_parting parting, const char *what) {
+    uint64_t tick = cairn_world_tick(p->a.world);
+    if (cairn_world_tick(p->b.world) != tick) {
+        part(p, parting, tick, "%s: the ticks are %llu and %llu", what, (unsigned long long)tick,
+            (unsigned long long)cairn_world_tick(p->b.world));
+        return false;
+    }
+    if (cairn_world_diff(p->a.world, p->b.world, NULL, 0) == 0) {
+        return true;
+    }
+    char words[CAIRN_REPLAY_WORDS_SIZE];
+    cairn_replay_difference_of(p->a.world, "first", p->b.world, "second", words);
+    part(p, parting, tick, "%s: %s", what, words);
+    return false;
+}
+
+// The next tick or replacement of one side. Its keyframes are held against its own world on the
+// way, which is stepped as the recordings agree.
+static cairn_player_event advance(pair *p, cairn_player *player, const char *name) {
+    cairn_player_event event = cairn_player_next(player);
+    while (event == CAIRN_PLAYER_KEYFRAME) {
+        const cairn_chunk_keyframe *keyframe = &player->walk.chunk.keyframe;
+        char words[CAIRN_REPLAY_WORDS_SIZE];
+        cairn_world *recorded = cairn_replay_keyframe_world(keyframe, player->rules, words);
+        bool same = recorded != NULL && cairn_world_diff(recorded, player->world, NULL, 0) == 0;
+        if (recorded != NULL && !same) {
+            cairn_replay_difference(recorded, player->world, words);
+        }
+        cairn_world_destroy(recorded);
+        if (!same) {
+            part(p, CAIRN_PARTING_KEYFRAME, keyframe->tick, "the keyframe of %s: %s", name, words);
+            return CAIRN_PLAYER_REFUSED;
+        }
+        event = cairn_player_next(player);
+    }
+    return event;
+}
+
+static void describe_command(const cairn_wire_command *c, char text[160]) {
+    snprintf(text, 160,
+        "kind %u slot %u sequence %u buttons 0x%x move %.9g %.9g %.9g aim %.9g %.9g "
+        "%.9g",
+        c->kind, c->slot, c->sequence, c->buttons, (double)c->move.x, (double)c->move.y,
+        (double)c->move.z, (double)c->aim.x, (double)c->aim.y, (double)c->aim.z);
+}
+
+static bool same_commands(pair *p) {
+    const cairn_wire_command *a = cairn_player_commands(&p->a);
+    const cairn_wire_command *b = cairn_player_commands(&p->b);
+    uint32_t count_a = p->a.tick->command_count, count_b = p->b.tick->command_count;
+    uint32_t i = 0;
+    while (i < count_a && i < count_b && memcmp(&a[i], &b[i], sizeof a[i]) == 0) {
+        i++;
+    }
+    if (i == count_a && i == count_b) {
+        return true;
+    }
+    char text_a[160] = "none", text_b[160] = "none", words[CAIRN_REPLAY_WORDS_SIZE] = "";
+    if (i < count_a) {
+        describe_command(&a[i], text_a);
+    }
+    if (i < count_b) {
+        describe_command(&b[i], text_b);
+    }
+    if (cairn_world_diff(p->a.world, p->b.world, NULL, 0) > 0) {
+        cairn_replay_difference_of(p->a.world, "first", p->b.world, "second", words);
+    } else {
+        snprintf(words, sizeof words, "the worlds behind it are equal all the same");
+    }
+    part(p, CAIRN_PARTING_COMMANDS, p->a.tick->tick,
+        "the commands differ: command %u is %s in the first, %s in the second; a tick later %s", i,
+        text_a, text_b, words);
+    return false;
+}
+
+// Whose root is not what this program steps; its next keyframe tells the field.
+static void tell_root(pair *p) {
+    const cairn_hash128 stepped = cairn_world_hash_read(p->a.world).full;
+    const cairn_hash128 a = {.lo = p->a.tick->root_lo, .hi = p->a.tick->root_hi};
+    const cairn_hash128 b = {.lo = p->b.tick->root_lo, .hi = p->b.tick->root_hi};
+    bool a_stands = cairn_hash_equal(a, stepped), b_stands = cairn_hash_equal(b, stepped);
+    cairn_player *other = a_stands ? &p->b : &p->a;
+    const char *name = a_stands ? "the second" : "the first";
+    uint64_t tick = cairn_world_tick(p->a.world);
+    char text_a[CAIRN_HASH_TEXT_SIZE], text_b[CAIRN_HASH_TEXT_SIZE];
+    cairn_player_event event = advance(p, other, name);
+    while (event == CAIRN_PLAYER_TICK) {
+        event = advance(p, other, name);
+    }
+    char field[CAIRN_REPLAY_WORDS_SIZE] = "no keyframe follows that would say body and field";
+    if (p->out->parting == CAIRN_PARTING_KEYFRAME) {
+        snprintf(field, sizeof field, "at tick %llu %.440s", (unsigned long long)p->out->tick,
+            p->out->words);
+    }
+    part(p, CAIRN_PARTING_ROOT, tick,
+        "the roots differ though state and commands agree: %s in the first, %s in the second; this "
+        "program steps %s; %s",
+        cairn_hash_print(a, text_a), cairn_hash_print(b, text_b),
+        a_stands   ? "that of the first"
+        : b_stands ? "that of the second"
+                   : "neither",
+        field);
+}
+
+static bool compare_ticks(pair *p) {
+    const cairn_wire_tick *a = p->a.tick, *b = p->b.tick;
+    p->out->ticks++;
+    if (!same_commands(p)) {
+        return false;
+    }
+    if (a->root_lo != b->root_lo || a->root_hi != b->root_hi) {
+        tell_root(p);
+        return false;
+    }
+    return true;
+}
+
+// False when they part or one of them ends.
+static bool compare_next(pair *p) {
+    cairn_player_event a = advance(p, &p->a, "the first");
+    if (p->out->parting != CAIRN_PARTING_NONE) {
+        return false;
+    }
+    cairn_player_event b = advance(p, &p->b, "the second");
+    if (p->out->parting != CAIRN_PARTING_NONE) {
+        return false;
+    }
+    uint64_t tick = cairn_world_tick(p->a.world);
+    if (a == CAIRN_PLAYER_REFUSED || b == CAIRN_PLAYER_REFUSED) {
+        part(p, CAIRN_PARTING_UNREADABLE, tick, "%s: %s",
+            a == CAIRN_PLAYER_REFUSED ? "the first" : "the second",
+            a == CAIRN_PLAYER_REFUSED ? p->a.words : p->b.words);
+        return false;
+    }
+    if (a == CAIRN_PLAYER_END || b == CAIRN_PLAYER_END) {
+        snprintf(p->out->words, sizeof p->out->words, "%s",
+            a == b                  ? "both end there"
+            : a == CAIRN_PLAYER_END ? "the first ends there, the second goes on"
+                                    : "the second ends there, the first goes on");
+        return false;
+    }
+    if (a != b) {
+        part(p, CAIRN_PARTING_REPLACED, tick, "only %s is replaced here",
+            a == CAIRN_PLAYER_REPLACED ? "the first" : "the second");
+        return false;
+    }
+    return a == CAIRN_PLAYER_TICK ? compare_ticks(p)
+                                  : same_worlds(p, CAIRN_PARTING_REPLACED, "each is replaced");
+}
+
+// Up to where both go.
+static uint64_t earlier(const pair *p) {
+    uint64_t a = cairn_world_tick(p->a.world), b = cairn_world_tick(p->b.world);
+    return a < b ? a : b;
+}
+
+cairn_part cairn_part_of(cairn_part_side a, cairn_part_side b) {
+    cairn_part out = {.parting = CAIRN_PARTING_NONE};
+    pair p = {.out = &out};
+    cairn_recording_index index_a = {.entries = NULL}, index_b = {.entries = NULL};
+    bool open_a = open_side(&p, &p.a, a, "the first");
+    bool open_b = open_a && open_side(&p, &p.b, b, "the second");
+    bool indexed = open_b && cairn_recording_index_of(a.bytes, a.size, &index_a) == CAIRN_OK &&
+                   cairn_recording_index_of(b.bytes, b.size, &index_b) == CAIRN_OK;
+    if (open_b && !indexed) {
+        part(&p, CAIRN_PARTING_UNREADABLE, 0, "no memory");
+    }
+    if (indexed && begin_together(&p, &index_a, &index_b) &&
+        same_worlds(&p, CAIRN_PARTING_STATE, "the states differ")) {
+        while (compare_next(&p)) {}
+        out.tick = out.parting == CAIRN_PARTING_NONE ? earlier(&p) : out.tick;
+    }
+    cairn_recording_index_end(&index_a);
+    cairn_recording_index_end(&index_b);
+    cairn_player_close(&p.a);
+    cairn_player_close(&p.b);
+    return out;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/player.h"
+#include "tools/replay/verbs.h"
+#include "tools/system.h"
+
+typedef struct found {
+    const cairn_world *world;
+    cairn_world_hash hash;
+    cairn_world_counts counts;
+    uint64_t tick;
+    bool root_known; // the recording says a root for this tick
+    bool root_agrees;
+    uint64_t stepped; // ticks from the nearest state
+    uint64_t start_ns;
+    double took_s; // to open, index, load and step
+    bool has_body;
+    cairn_body_state body;
+} found;
+
+static bool write_state(const cairn_world *world, const char *path) {
+    size_t size = cairn_world_encode_size(world);
+    void *bytes = malloc(size);
+    FILE *file = bytes == NULL ? NULL : fopen(path, "wb");
+    bool good = file != NULL && cairn_world_encode(world, bytes, size) == size &&
+                fwrite(bytes, 1, size, file) == size;
+    good = (file == NULL || fclose(file) == 0) && good;
+    free(bytes);
+    if (!good) {
+        (void)cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
+    }
+    return good;
+}
+
+static void print_body_text(const cairn_body_state *b) {
+    static const char *const kinds[] = {"static", "kinematic", "dynamic"};
+    printf("body             %u, %s, %s, user %u\n", b->id, kinds[b->kind % 3],
+        b->awake != 0 ? "awake" : "asleep", b->user);
+    printf("position         %.9g %.9g %.9g\n", (double)b->position.x, (double)b->position.y,
+        (double)b->position.z);
+    printf("rotation         %.9g %.9g %.9g %.9g\n", (double)b->rotation.x, (double)b->rotation.y,
+        (double)b->rotation.z, (double)b->rotation.w);
+    printf("linear velocity  %.9g %.9g %.9g\n", (double)b->linear_velocity.x,
+        (double)b->linear_velocity.y, (double)b->linear_velocity.z);
+    printf("angular velocity %.9g %.9g %.9g\n", (double)b->angular_velocity.x,
+        (double)b->angular_velocity.y, (double)b->angular_velocity.z);
+}
+
+static void print_text(const found *f) {
+    char text[CAIRN_HASH_TEXT_SIZE];
+    printf("tick             %llu, %llu ticks after the state it began with, in %.3f s\n",
+        (unsigned long long)f->tick, (unsigned long long)f->stepped, f->took_s);
+    printf("root             %s%s\n", cairn_hash_print(f->hash.full, text),
+        !f->root_known   ? ""
+        : f->root_agrees ? ", as recorded"
+                         : ", NOT as recorded");
+    printf("visible root     %s\n", cairn_hash_print(f->hash.visible, text));
+    for (int i = 0; i < CAIRN_SECTION_COUNT; i++) {
+        printf("%-16s %s\n", cairn_section_name((cairn_section)i),
+            cairn_hash_print(f->hash.sections[i], text));
+    }
+    printf("bodies           %u, %u awake\ncontacts         %u\n", f->counts.bodies,
+        f->counts.bodies_awake, f->counts.contacts);
+    if (f->has_body) {
+        print_body_text(&f->body);
+    }
+}
+
+static void print_numbers(const char *name, const float *numbers, int count) {
+    printf(",\"%s\":[", name);
+    for (int i = 0; i < count; i++) {
+        printf("%s%.9g", i == 0 ? "" : ",", (double)numbers[i]);
+    }
+    putchar(']');
+}
+
+static void print_body_json(const cairn_body_state *b) {
+    printf(",\"body\":{\"id\":%u,\"kind\":%u,\"awake\":%s,\"user\":%u", b->id, b->kind,
+        b->awake != 0 ? "true" : "false", b->user);
+    const float position[] = {b->position.x, b->position.y, b->position.z};
+    const float rotation[] = {b->rotation.x, b->rotation.y, b->rotation.z, b->rotation.w};
+    const float linear[] = {b->linear_velocity.x, b->linear_velocity.y, b->linear_velocity.z};
+    const float angular[] = {b->angular_velocity.x, b->angular_velocity.y, b->angular_velocity.z};
+    print_numbers("position", position, 3);
+    print_numbers("rotation", rotation, 4);
+    print_numbers("linear_velocity", linear, 3);
+    print_numbers("angular_velocity", angular, 3);
+    putchar('}');
+}
+
+static void print_json(const found *f) {
+    char text[CAIRN_HASH_TEXT_SIZE];
+    printf("{\"tick\":%llu,\"stepped\":%llu,\"took_s\":%.3f,\"root\":\"%s\"",
+        (unsigned long long)f->tick, (unsigned long long)f->stepped, f->took_s,
+        cairn_hash_print(f->hash.full, text));
+    printf(",\"as_recorded\":%s", !f->root_known ? "null" : f->root_agrees ? "true" : "false");
+    printf(",\"visible_root\":\"%s\",\"sections\":{", cairn_hash_print(f->hash.visible, text));
+    for (int i = 0; i < CAIRN_SECTION_COUNT; i++) {
+        printf("%s\"%s\":\"%s\"", i == 0 ? "" : ",", cairn_section_name((cairn_section)i),
+            cairn_hash_print(f->hash.sections[i], text));
+    }
+    printf("},\"bodies\":%u,\"bodies_awake\":%u,\"contacts\":%u", f->counts.bodies,
+        f->counts.bodies_awake, f->counts.contacts);
+    if (f->has_body) {
+        print_body_json(&f->body);
+    }
+    puts("}");
+}
+
+static int seek(cairn_player *player, const cairn_recording_index *index, uint64_t tick, found *f) {
+    if (!cairn_player_seek(player, index, tick)) {
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "seek", player->words);
+    }
+    f->world = player->world;
+    f->hash = cairn_world_hash_read(player->world);
+    f->took_s = (double)(cairn_system_now_ns() - f->start_ns) * 1e-9;
+    f->counts = cairn_world_counts_read(player->world);
+    f->tick = tick;
+    f->stepped = tick - cairn_recording_index_find(index, tick)->tick;
+    f->root_known = player->tick != NULL;
+    f->root_agrees = f->root_known && player->tick->root_lo == f->hash.full.lo &&
+                     player->tick->root_hi == f->hash.full.hi;
+    return f->root_known && !f->root_agrees ? CAIRN_EXIT_DIFFERS : CAIRN_EXIT_GOOD;
+}
+
+static int answer(const cairn_replay_order *order, uint64_t body, found *f, int code) {
+    f->has_body = order->body != NULL;
+    if (f->has_body && cairn_body_read(f->world, (cairn_body_id)body, &f->body) != CAIRN_OK) {
+        return cairn_replay_complain(
+            CAIRN_EXIT_UNUSABLE, order->body, "no body of this id is in the world then");
+    }
+    if (order->state != NULL && !write_state(f->world, order->state)) {
+        return CAIRN_EXIT_UNUSABLE;
+    }
+    if (order->json != NULL) {
+        print_json(f);
+    } else {
+        print_text(f);
+    }
+    return code;
+}
+
+static int run(
+    const cairn_replay_order *order, const cairn_replay_file *file, uint64_t tick, uint64_t body) {
+    cairn_player player;
+    cairn_recording_index index = {.entries = NULL};
+    found f = {.start_ns = cairn_system_now_ns()};
+    int code;
+    if (!cairn_player_open(&player, file->bytes, file->size, NULL)) {
+        code = player.refusal == CAIRN_REPLAY_VERSION ? CAIRN_EXIT_VERSION : CAIRN_EXIT_UNUSABLE;
+        (void)cairn_replay_complain(code, order->words[1], player.words);
+    } else if (cairn_recording_index_of(file->bytes, file->size, &index) != CAIRN_OK) {
+        code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, order->words[1], "no memory");
+    } else {
+        code = seek(&player, &index, tick, &f);
+        code = f.world == NULL ? code : answer(order, body, &f, code);
+    }
+    cairn_recording_index_end(&index);
+    cairn_player_close(&player);
+    return code;
+}
+
+int cairn_replay_seek(const cairn_replay_order *order) {
+    uint64_t tick, body;
+    if (!cairn_replay_number("TICK", order->words[2], 0, UINT64_MAX, 0, &tick) ||
+        !cairn_replay_number("--body", order->body, 1, UINT32_MAX, 0, &body)) {
+        return CAIRN_EXIT_UNUSABLE;
+    }
+    cairn_replay_file file;
+    if (!cairn_replay_file_open(order->words[1], &file)) {
+        return CAIRN_EXIT_UNUSABLE;
+    }
+    int code = run(order, &file, tick, body);
+    cairn_replay_file_close(&file);
+    return code;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "tools/replay/verbs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/flags.h"
+
+int cairn_replay_complain(int code, const char *what, const char *why) {
+    fprintf(stderr, "cairn-replay: %s: %s\n", what, why);
+    return code;
+}
+
+bool cairn_replay_number(const char *name, const char *text, uint64_t low, uint64_t high,
+    uint64_t fallback, uint64_t *out) {
+    char error[CAIRN_FLAG_ERROR_SIZE];
+    *out = fallback;
+    if (text == NULL || cairn_flag_number(name, text, low, high, out, error)) {
+        return true;
+    }
+    fprintf(stderr, "cairn-replay: %s\n", error);
+    return false;
+}
+
+void cairn_replay_json_text(const char *name, const char *text) {
+    printf("\"%s\":\"", name);
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at == '"' || *at == '\\') {
+            putchar('\\');
+        }
+        putchar((unsigned char)*at < ' ' ? ' ' : *at);
+    }
+    putchar('"');
+}
+
+char *cairn_replay_hex(const uint8_t *bytes, size_t size, char *out) {
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < size; i++) {
+        out[2 * i] = digits[bytes[i] >> 4];
+        out[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    out[2 * size] = '\0';
+    return out;
+}
+
+static bool map_file(int descriptor, cairn_replay_file *out) {
+    static const uint64_t nothing = 0;
+    struct stat about;
+    if (fstat(descriptor, &about) != 0) {
+        return false;
+    }
+    out->size = (size_t)about.st_size;
+    out->bytes = (const uint8_t *)&nothing;
+    if (out->size == 0) {
+        return true;
+    }
+    out->map = mmap(NULL, out->size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (out->map == MAP_FAILED) {
+        out->map = NULL;
+        return false;
+    }
+    out->bytes = out->map;
+    return true;
+}
+
+bool cairn_replay_file_open(const char *path, cairn_replay_file *out) {
+    *out = (cairn_replay_file){.bytes = NULL};
+    int descriptor = open(path, O_RDONLY);
+    bool good = descriptor >= 0 && map_file(descriptor, out);
+    if (!good) {
+        (void)cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
+    }
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    return good;
+}
+
+void cairn_replay_file_close(cairn_replay_file *file) {
+    if (file->map != NULL) {
+        munmap(file->map, file->size);
+    }
+    *file = (cairn_replay_file){.bytes = NULL};
+}

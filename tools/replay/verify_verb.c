@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/flags.h"
+#include "tools/replay/verbs.h"
+#include "tools/replay/verify.h"
+#include "tools/system.h"
+
+typedef struct answer {
+    cairn_verification v;
+    uint32_t workers;
+    double took_s;
+    const uint8_t *wanted_key; // NULL: any
+} answer;
+
+static double times_real(const answer *a) {
+    bool known = a->v.tick_rate_hz > 0 && a->took_s > 0;
+    return known ? (double)a->v.ticks / a->v.tick_rate_hz / a->took_s : 0;
+}
+
+static bool seal_holds(const answer *a) {
+    if (a->v.seal == CAIRN_SEAL_CHAIN || a->v.seal == CAIRN_SEAL_FORGED) {
+        return false;
+    }
+    return a->wanted_key == NULL ||
+           (a->v.seal == CAIRN_SEAL_SIGNED &&
+               memcmp(a->v.public_key, a->wanted_key, sizeof a->v.public_key) == 0);
+}
+
+static int exit_code(const answer *a) {
+    switch (a->v.verdict) {
+    case CAIRN_VERDICT_SAME:
+        return seal_holds(a) ? CAIRN_EXIT_GOOD : CAIRN_EXIT_SEAL;
+    case CAIRN_VERDICT_DIFFERS:
+    case CAIRN_VERDICT_DAMAGED:
+        return CAIRN_EXIT_DIFFERS;
+    case CAIRN_VERDICT_VERSION:
+        return CAIRN_EXIT_VERSION;
+    case CAIRN_VERDICT_UNREADABLE:
+        break;
+    }
+    return CAIRN_EXIT_UNUSABLE;
+}
+
+static void print_json(const answer *a) {
+    static const char *const verdicts[] = {"same", "differs", "damaged", "version", "unreadable"};
+    const cairn_verification *v = &a->v;
+    char key[2 * CAIRN_SIGN_PUBLIC_SIZE + 1];
+    printf("{\"verdict\":\"%s\",\"ticks\":%llu,\"commands\":%llu,\"first_tick\":%llu,"
+           "\"keyframes\":%llu,\"tick_rate_hz\":%u,\"stretches\":%u,\"workers\":%u,",
+        verdicts[v->verdict], (unsigned long long)v->ticks, (unsigned long long)v->commands,
+        (unsigned long long)v->tick_first, (unsigned long long)v->keyframes, v->tick_rate_hz,
+        v->stretches, a->workers);
+    printf("\"side_by_side\":%s,\"took_s\":%.3f,\"times_real_time\":%.1f,",
+        v->side_by_side ? "true" : "false", a->took_s, times_real(a));
+    if (v->verdict == CAIRN_VERDICT_DIFFERS) {
+        printf("\"tick_differs\":%llu,", (unsigned long long)v->tick_differs);
+    }
+    cairn_replay_json_text("seal", cairn_seal_text(v->seal));
+    putchar(',');
+    bool named = v->seal == CAIRN_SEAL_SIGNED || v->seal == CAIRN_SEAL_FORGED;
+    cairn_replay_json_text(
+        "public_key", named ? cairn_replay_hex(v->public_key, sizeof v->public_key, key) : "");
+    printf(",\"seal_holds\":%s,", seal_holds(a) ? "true" : "false");
+    cairn_replay_json_text("end", v->end);
+    putchar(',');
+    cairn_replay_json_text("finding", v->finding);
+    puts("}");
+}
+
+static void print_seal(const char *path, const answer *a) {
+    char key[2 * CAIRN_SIGN_PUBLIC_SIZE + 1];
+    if (a->v.seal == CAIRN_SEAL_SIGNED) {
+        printf("%s: signed by %s\n", path,
+            cairn_replay_hex(a->v.public_key, sizeof a->v.public_key, key));
+    } else {
+        printf("%s: seal: %s\n", path, cairn_seal_text(a->v.seal));
+    }
+    if (!seal_holds(a)) {
+        (void)cairn_replay_complain(0, path,
+            a->wanted_key != NULL && a->v.seal <= CAIRN_SEAL_SIGNED
+                ? "it is not signed by the key asked for"
+                : cairn_seal_text(a->v.seal));
+    }
+}
+
+static void print_text(const char *path, const answer *a) {
+    const cairn_verification *v = &a->v;
+    if (v->started) {
+        printf("%s: %llu ticks with %llu commands from tick %llu, %llu keyframes; %s\n", path,
+            (unsigned long long)v->ticks, (unsigned long long)v->commands,
+            (unsigned long long)v->tick_first, (unsigned long long)v->keyframes, v->end);
+        printf("%s: %.1f s of world in %.2f s on %u workers, %.0f times real time\n", path,
+            v->tick_rate_hz == 0 ? 0 : (double)v->ticks / v->tick_rate_hz, a->took_s, a->workers,
+            times_real(a));
+        print_seal(path, a);
+    }
+    if (v->verdict == CAIRN_VERDICT_SAME) {
+        printf("%s: every root agrees\n", path);
+    } else {
+        char what[CAIRN_REPLAY_WORDS_SIZE];
+        snprintf(what, sizeof what, "%s%s", path,
+            v->verdict == CAIRN_VERDICT_DAMAGED ? ": agrees up to where it is damaged" : "");
+        (void)cairn_replay_complain(0, what, v->finding);
+    }
+}
+
+static int run(const cairn_replay_order *order, const cairn_replay_file *file, answer *a) {
+    cairn_pool *pool = NULL;
+    if (a->workers > 1 && cairn_pool_create(a->workers, &pool) != CAIRN_OK) {
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "--workers", "no threads to be had");
+    }
+    uint64_t start_ns = cairn_system_now_ns();
+    a->v = cairn_verify(file->bytes, file->size, pool);
+    a->took_s = (double)(cairn_system_now_ns() - start_ns) * 1e-9;
+    cairn_pool_destroy(pool);
+    if (order->json != NULL) {
+        print_json(a);
+    } else {
+        print_text(order->words[1], a);
+    }
+    return exit_code(a);
+}
+
+int cairn_replay_verify(const cairn_replay_order *order) {
+    uint64_t workers;
+    uint8_t key[CAIRN_SIGN_PUBLIC_SIZE];
+    char error[CAIRN_FLAG_ERROR_SIZE];
+    if (!cairn_replay_number("--workers", order->workers, 1, CAIRN_POOL_WORKERS_MAX, 1, &workers)) {
+        return CAIRN_EXIT_UNUSABLE;
+    }
+    if (order->key != NULL && !cairn_flag_key("--key", order->key, key, error)) {
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "verify", error);
+    }
+    cairn_replay_file file;
+    if (!cairn_replay_file_open(order->words[1], &file)) {
+        return CAIRN_EXIT_UNUSABLE;
+    }
+    answer a = {.workers = (uint32_t)workers, .wanted_key = order->key == NULL ? NULL : key};
+    int code = run(order, &file, &a);
+    cairn_replay_file_close(&file);
+    return code;
+}
