@@ -50,6 +50,7 @@ static bool create_server(cairn_system *system) {
     config.public_address_count = 1;
     config.clients_max = system->config.clients_max;
     config.players_max = system->config.players_max;
+    config.wait_ms = system->config.wait_ms;
     config.scene = system->config.scene;
     config.rules = system->config.rules;
     config.tick_rate_hz = system->config.tick_rate_hz;

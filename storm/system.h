@@ -24,6 +24,7 @@ typedef struct cairn_system_config {
     uint32_t snapshot_rate_hz;       // 0: the server's default
     uint32_t clients_max;
     uint32_t players_max;
+    uint32_t wait_ms; // of the room, for late inputs
     cairn_virtual_clock server_clock;
 } cairn_system_config;
 

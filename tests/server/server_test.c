@@ -518,6 +518,39 @@ static void the_deadline_is_the_next_tick_and_driving_to_it_moves_it(void **stat
     end();
 }
 
+static void a_wait_for_inputs_is_announced_to_everybody(void **state) {
+    (void)state;
+    cairn_server_config config = story_config();
+    config.wait_ms = 200;
+    story_start(&s, &config);
+    uint32_t player = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    uint32_t watcher = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+    story_run_ms(&s, 500);
+    uint32_t ahead = s.clients[player].ahead;
+    assert_int_equal(s.clients[watcher].notices[CAIRN_NOTICE_STALL], 0);
+    s.clients[player].ahead = 0;
+    story_run_ms(&s, 150);
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(s.clients[i].notices[CAIRN_NOTICE_STALL], 1);
+        assert_int_equal(s.clients[i].notice.slot, s.clients[player].welcome.slot);
+        assert_int_equal(s.clients[i].notice.tick, story_statistics(&s).tick);
+    }
+    uint64_t tick = story_statistics(&s).tick;
+    story_run_ms(&s, 350);
+    assert_int_equal(s.clients[watcher].notices[CAIRN_NOTICE_STALL_END], 1);
+    assert_in_range(s.clients[watcher].notice.value, 200, 220);
+    // Left behind: nobody waits until an input comes in time again.
+    assert_in_range(story_statistics(&s).tick, tick + 10, tick + 20);
+    assert_int_equal(story_statistics(&s).stalls, 1);
+    s.clients[player].ahead = ahead;
+    story_run_ms(&s, 500);
+    s.clients[player].ahead = 0;
+    story_run_ms(&s, 300);
+    assert_int_equal(s.clients[watcher].notices[CAIRN_NOTICE_STALL], 2);
+    assert_int_equal(s.clients[player].roots_wrong, 0);
+    end();
+}
+
 static void a_config_that_cannot_serve_is_refused(void **state) {
     (void)state;
     static const uint8_t secret[CAIRN_KEY_SIZE] = {1};
@@ -568,6 +601,7 @@ int main(void) {
         cmocka_unit_test(overload_skips_ticks_and_says_so),
         cmocka_unit_test(a_datagram_never_steps_the_world),
         cmocka_unit_test(the_deadline_is_the_next_tick_and_driving_to_it_moves_it),
+        cmocka_unit_test(a_wait_for_inputs_is_announced_to_everybody),
         cmocka_unit_test(a_config_that_cannot_serve_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

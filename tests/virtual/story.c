@@ -96,6 +96,7 @@ cairn_story *story_start_with(const story_options *options) {
     assert_non_null(s->past);
     cairn_system_config config = cairn_system_config_default(story_scene());
     config.seed = options->seed;
+    config.wait_ms = options->wait_ms;
     config.tick_rate_hz = s->options.tick_rate_hz;
     config.snapshot_rate_hz = options->snapshot_rate_hz;
     assert_true(cairn_system_start(&s->system, &config));
@@ -155,6 +156,12 @@ void story_cut(cairn_story *s, uint32_t who) {
 
 void story_heal(cairn_story *s, uint32_t who) {
     cairn_system_cut(&s->system, who, false);
+}
+
+void story_delay(cairn_story *s, uint32_t who, uint32_t delay_ms) {
+    const cairn_virtual_path path = {.delay_ns = delay_ms * ms_ns};
+    cairn_virtual_connect(
+        s->system.network, s->system.clients[who].endpoint, s->system.server_endpoint, &path);
 }
 
 void story_press(cairn_story *s, uint32_t who, uint32_t buttons) {

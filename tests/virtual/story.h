@@ -21,6 +21,7 @@ typedef struct story_options {
     uint32_t loss_permille;
     uint32_t tick_rate_hz;     // 0: 60
     uint32_t snapshot_rate_hz; // 0: 20
+    uint32_t wait_ms;          // of the room, for late inputs
     uint64_t seed;
 } story_options;
 
@@ -43,6 +44,8 @@ void story_rejoin(cairn_story *s, uint32_t who);
 void story_leave(cairn_story *s, uint32_t who);
 void story_cut(cairn_story *s, uint32_t who);
 void story_heal(cairn_story *s, uint32_t who);
+// Who was near is far from now on: datagrams take this much each way.
+void story_delay(cairn_story *s, uint32_t who, uint32_t delay_ms);
 // Holds these buttons (CAIRN_SANDBOX_...) and a push to the right, from now on.
 void story_press(cairn_story *s, uint32_t who, uint32_t buttons);
 void story_restart_server(cairn_story *s);
