@@ -19,6 +19,7 @@ typedef enum flag_kind {
     FLAG_PUBLIC, // one more public address
     FLAG_KEY,    // 64 hexadecimal digits; key and key file replace each other
     FLAG_KEY_FILE,
+    FLAG_SWITCH, // a bool; no value as a flag, 0 or 1 as a variable
     FLAG_ACTION, // no value; `least` is the action
 } flag_kind;
 
@@ -75,6 +76,8 @@ static const flag flags[] = {
     {"--record-key", "CAIRN_RECORD_KEY", "FILE",
         "sign the recording with this key (cairn-token signing-key)", .kind = FLAG_TEXT,
         .offset = offsetof(cairn_config, record_key)},
+    {"--control", "CAIRN_CONTROL", NULL, "let operators steer rooms: who has the right in a token",
+        .kind = FLAG_SWITCH, .offset = offsetof(cairn_config, control)},
     {"--log", "CAIRN_LOG", "STYLE", "text or json, on standard output",
         CHOICE(style_words, log_style)},
     {"--log-level", "CAIRN_LOG_LEVEL", "LEVEL", "error, warn, info or debug (info)",
@@ -213,6 +216,15 @@ static bool set_key(const origin *from, const char *value, cairn_config *out) {
     return true;
 }
 
+static bool set_switch(const origin *from, const char *value, bool *out) {
+    *out = value == NULL || strcmp(value, "1") == 0;
+    return *out || strcmp(value, "0") == 0 || refuse(from, value, "must be 0 or 1");
+}
+
+static bool takes_value(const flag *to) {
+    return to->kind != FLAG_ACTION && to->kind != FLAG_SWITCH;
+}
+
 static bool set_flag(const flag *to, const origin *from, const char *value, cairn_config *out) {
     void *field = (char *)out + to->offset;
     switch (to->kind) {
@@ -235,6 +247,8 @@ static bool set_flag(const flag *to, const origin *from, const char *value, cair
         return set_public(from, value, out);
     case FLAG_KEY:
         return set_key(from, value, out);
+    case FLAG_SWITCH:
+        return set_switch(from, value, field);
     case FLAG_ACTION:
         break;
     }
@@ -273,13 +287,13 @@ static bool read_flags(int argc, const char *const *argv, cairn_config *out, cha
             return refuse(&nobody, argv[i], "unknown flag; --help lists all");
         }
         const origin from = {.name = to->name, .between = " ", .error = error};
-        if (to->kind == FLAG_ACTION && value != NULL) {
+        if (!takes_value(to) && value != NULL) {
             return refuse(&from, value, "takes no value");
         }
-        if (to->kind != FLAG_ACTION && value == NULL && ++i < argc) {
+        if (takes_value(to) && value == NULL && ++i < argc) {
             value = argv[i];
         }
-        if (to->kind != FLAG_ACTION && value == NULL) {
+        if (takes_value(to) && value == NULL) {
             return refuse(&from, to->meta, "the value is missing");
         }
         if (to->kind == FLAG_PUBLIC && !public_given) {

@@ -31,6 +31,8 @@ struct cairn_inbox {
     cairn_inbox_config config;
     uint64_t tick;
     uint32_t players;
+    uint32_t edit_count;
+    cairn_command edits[CAIRN_INBOX_EDITS_MAX];
     slot_inputs slots[CAIRN_SLOTS_MAX];
     cairn_command *waiting; // [tick % window_ticks][slot]
 };
@@ -38,7 +40,8 @@ struct cairn_inbox {
 cairn_status cairn_inbox_create(const cairn_inbox_config *config, cairn_inbox **out) {
     *out = NULL;
     if (config->window_ticks < 1 || config->window_ticks > CAIRN_INPUT_WINDOW_TICKS_MAX ||
-        config->slots < 1 || config->slots > CAIRN_SLOTS_MAX) {
+        config->slots < 1 || config->slots > CAIRN_SLOTS_MAX ||
+        config->edits_max > CAIRN_INBOX_EDITS_MAX) {
         return CAIRN_INVALID_ARGUMENT;
     }
     cairn_inbox *inbox = calloc(1, sizeof *inbox);
@@ -176,11 +179,31 @@ static uint32_t gather_slot(cairn_inbox *inbox, uint32_t slot, cairn_command *ou
     return (uint32_t)(at - out);
 }
 
+bool cairn_inbox_edit(cairn_inbox *inbox, const cairn_command *edit) {
+    cairn_command command = *edit;
+    command.slot = CAIRN_SLOT_OPERATOR;
+    command.sequence = inbox->edit_count;
+    if (inbox->edit_count == inbox->config.edits_max || cairn_command_check(&command) != CAIRN_OK) {
+        return false;
+    }
+    inbox->edits[inbox->edit_count++] = command;
+    return true;
+}
+
+const cairn_command *cairn_inbox_edits(const cairn_inbox *inbox, uint32_t *count) {
+    *count = inbox->edit_count;
+    return inbox->edits;
+}
+
 uint32_t cairn_inbox_gather(cairn_inbox *inbox, cairn_command *out) {
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < inbox->config.slots; ++slot) {
         count += gather_slot(inbox, slot, out + count);
     }
+    for (uint32_t i = 0; i < inbox->edit_count; ++i) {
+        out[count++] = inbox->edits[i];
+    }
+    inbox->edit_count = 0;
     CAIRN_ASSERT(count <= CAIRN_INBOX_COMMANDS_MAX);
     cairn_commands_sort(out, count);
     inbox->tick += 1;

@@ -19,6 +19,7 @@
 #include "sim/sim.h"
 
 #define CAIRN_INPUT_WINDOW_TICKS_MAX 240
+#define CAIRN_INBOX_EDITS_MAX 64
 
 typedef struct cairn_inbox cairn_inbox;
 
@@ -27,6 +28,7 @@ typedef struct cairn_inbox_config {
     uint32_t window_ticks; // 1 .. CAIRN_INPUT_WINDOW_TICKS_MAX
     uint32_t slots;        // 1 .. CAIRN_SLOTS_MAX
     uint32_t hold_ticks;   // how long a missing input repeats the last one
+    uint32_t edits_max;    // an operator's, of one tick: 0 .. CAIRN_INBOX_EDITS_MAX
 } cairn_inbox_config;
 
 // CAIRN_INVALID_ARGUMENT or CAIRN_OUT_OF_MEMORY leave *out NULL.
@@ -61,8 +63,14 @@ uint64_t cairn_inbox_newest(const cairn_inbox *inbox, uint32_t slot);
 // The newest tick up to which every input of `slot` was taken or can no longer be.
 uint64_t cairn_inbox_acknowledged(const cairn_inbox *inbox, uint32_t slot);
 
-// A tick has at most a JOIN, a LEAVE and an INPUT of each slot.
-#define CAIRN_INBOX_COMMANDS_MAX (3 * CAIRN_SLOTS_MAX)
+// An operator's command for the next tick, done in the order of coming. Slot and sequence are
+// overwritten. False: edits_max of them wait already, or no world takes it.
+bool cairn_inbox_edit(cairn_inbox *inbox, const cairn_command *edit);
+// Those that wait for the next tick.
+const cairn_command *cairn_inbox_edits(const cairn_inbox *inbox, uint32_t *count);
+
+// A tick has at most a JOIN, a LEAVE and an INPUT of each slot, and the operator's.
+#define CAIRN_INBOX_COMMANDS_MAX (3 * CAIRN_SLOTS_MAX + CAIRN_INBOX_EDITS_MAX)
 _Static_assert(CAIRN_INBOX_COMMANDS_MAX <= CAIRN_COMMANDS_PER_TICK_MAX, "a tick's commands fit");
 
 // The commands of the next tick, sorted for cairn_world_step, into `out` (room for

@@ -232,6 +232,7 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.input_window_ticks = config->input_window_ticks;
     server.catch_up_ticks_max = config->catch_up_ticks_max;
     server.token_lifetime_s_max = config->token_lifetime_s_max;
+    server.control = config->control;
     server.start_ns = cairn_uv_now_ns();
     server.start_unix_s = cairn_uv_unix_ns() / 1000000000;
     server.on_event = on_event;

@@ -4,7 +4,12 @@
 #include "base/assert.h"
 #include "base/limits.h"
 
-#define NS_PER_S UINT64_C(1000000000)
+// The schedule counts in beats per thousand seconds, so that a thousandth of a speed is exact.
+#define NS_PER_ROUND UINT64_C(1000000000000)
+#define SPEED_USUAL 1000
+#define SPEED_MAX 64000
+_Static_assert(UINT64_MAX / NS_PER_ROUND > (uint64_t)CAIRN_TICK_RATE_HZ_MAX * SPEED_MAX + 1,
+    "no product overflows");
 
 cairn_pacing cairn_pacing_of(
     uint64_t start_ns, uint32_t rate_hz, uint32_t catch_up_ticks_max, uint64_t tick) {
@@ -13,28 +18,37 @@ cairn_pacing cairn_pacing_of(
     return (cairn_pacing){
         .start_ns = start_ns,
         .rate_hz = rate_hz,
+        .beats_per_round = (uint64_t)rate_hz * SPEED_USUAL,
         .catch_up_ticks_max = catch_up_ticks_max,
         .tick = tick,
         .beat_offset = 0 - tick,
     };
 }
 
-// Whole seconds and the rest apart, so that the product never overflows.
-static uint64_t beat_ns(const cairn_pacing *pacing, uint64_t beat) {
-    return pacing->start_ns + beat / pacing->rate_hz * NS_PER_S +
-           beat % pacing->rate_hz * NS_PER_S / pacing->rate_hz;
+void cairn_pacing_restart(cairn_pacing *pacing, uint64_t now_ns, uint32_t speed) {
+    CAIRN_ASSERT(speed >= 1 && speed <= SPEED_MAX);
+    pacing->start_ns = now_ns;
+    pacing->beat_offset = 0 - pacing->tick;
+    pacing->beats_per_round = (uint64_t)pacing->rate_hz * speed;
 }
 
-// How many beats are due: beat i is when floor(i * 1e9 / rate) <= elapsed, which is
-// i * 1e9 < (elapsed + 1) * rate.
+// Whole rounds and the rest apart, so that the product never overflows.
+static uint64_t beat_ns(const cairn_pacing *pacing, uint64_t beat) {
+    return pacing->start_ns + beat / pacing->beats_per_round * NS_PER_ROUND +
+           beat % pacing->beats_per_round * NS_PER_ROUND / pacing->beats_per_round;
+}
+
+// How many beats are due: beat i is when floor(i * round / beats) <= elapsed, which is
+// i * round < (elapsed + 1) * beats.
 static uint64_t beats_due(const cairn_pacing *pacing, uint64_t now_ns) {
     if (now_ns < pacing->start_ns) {
         return 0;
     }
     uint64_t elapsed = now_ns - pacing->start_ns;
-    uint64_t seconds = elapsed / NS_PER_S;
-    uint64_t rest = elapsed % NS_PER_S + 1;
-    return seconds * pacing->rate_hz + (rest * pacing->rate_hz + NS_PER_S - 1) / NS_PER_S;
+    uint64_t rounds = elapsed / NS_PER_ROUND;
+    uint64_t rest = elapsed % NS_PER_ROUND + 1;
+    return rounds * pacing->beats_per_round +
+           (rest * pacing->beats_per_round + NS_PER_ROUND - 1) / NS_PER_ROUND;
 }
 
 uint64_t cairn_pacing_due_ns(const cairn_pacing *pacing, uint64_t tick) {

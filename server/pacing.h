@@ -13,6 +13,7 @@
 typedef struct cairn_pacing {
     uint64_t start_ns;
     uint32_t rate_hz;
+    uint64_t beats_per_round; // in a thousand seconds
     uint32_t catch_up_ticks_max;
     uint64_t tick;                // the next to run
     uint64_t beat_offset;         // tick k is due at beat k + beat_offset, modulo 2^64
@@ -26,6 +27,10 @@ typedef struct cairn_pacing {
 // `tick`, due at once.
 cairn_pacing cairn_pacing_of(
     uint64_t start_ns, uint32_t rate_hz, uint32_t catch_up_ticks_max, uint64_t tick);
+
+// From now on the schedule runs at `speed` thousandths of its rate (1 .. 64000), its next tick due
+// at once.
+void cairn_pacing_restart(cairn_pacing *pacing, uint64_t now_ns, uint32_t speed);
 
 // When `tick` is due as things stand; ticks already run answer for the schedule as it is now.
 uint64_t cairn_pacing_due_ns(const cairn_pacing *pacing, uint64_t tick);

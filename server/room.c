@@ -26,6 +26,7 @@ static cairn_status create_inbox(const cairn_room_config *config, cairn_room *ro
         .window_ticks = config->input_window_ticks,
         .slots = config->players_max,
         .hold_ticks = hold,
+        .edits_max = config->edits_max,
     };
     return cairn_inbox_create(&inbox, &room->inbox);
 }
@@ -54,8 +55,8 @@ static cairn_status create_memory(const cairn_room_config *config, cairn_room *r
     }
     cairn_status status = create_inbox(config, room);
     if (status == CAIRN_OK) {
-        status =
-            cairn_history_create(CAIRN_ROOM_HISTORY_TICKS, 3 * config->players_max, &room->history);
+        status = cairn_history_create(
+            CAIRN_ROOM_HISTORY_TICKS, 3 * config->players_max + config->edits_max, &room->history);
     }
     if (status == CAIRN_OK) {
         status = cairn_past_create(
@@ -152,6 +153,7 @@ cairn_status cairn_room_create(
     }
     out->pacing = cairn_pacing_of(config->start_ns, out->tick_rate_hz, config->catch_up_ticks_max,
         cairn_world_tick(out->world));
+    out->pace = cairn_pace_usual();
     out->stall.wait_ms = config->wait_ms;
     out->counts = cairn_world_counts_read(out->world);
     out->hash = cairn_world_hash_read(out->world);

@@ -14,10 +14,12 @@
 #include "schema/messages.h"
 #include "schema/scene.h"
 #include "server/baselines.h"
+#include "server/control.h"
 #include "server/histogram.h"
 #include "server/history.h"
 #include "server/inbox.h"
 #include "server/job.h"
+#include "server/pace.h"
 #include "server/pacing.h"
 #include "server/past.h"
 #include "server/rewind.h"
@@ -47,8 +49,9 @@ typedef struct cairn_room_config {
     uint32_t players_max;
     uint32_t input_window_ticks;
     uint32_t catch_up_ticks_max;
-    uint32_t wait_ms;  // 0: never waits for inputs
-    uint64_t start_ns; // when the first tick is due
+    uint32_t wait_ms;   // 0: never waits for inputs
+    uint32_t edits_max; // an operator's, of one tick
+    uint64_t start_ns;  // when the first tick is due
 } cairn_room_config;
 
 typedef struct cairn_room {
@@ -58,7 +61,9 @@ typedef struct cairn_room {
     cairn_session *members;       // in order of their coming
     cairn_session *member_newest; // NULL with `members`
     cairn_pacing pacing;
-    cairn_recorder *recorder; // owned; NULL: none
+    cairn_pace pace;
+    cairn_control_wait control_wait; // for the operator who made it run a while
+    cairn_recorder *recorder;        // owned; NULL: none
     cairn_histogram tick_cost_ns;
     cairn_server_room_statistics statistics; // counters that nobody else keeps
     bool closing; // nobody sees it any more; it goes when its job is back

@@ -176,6 +176,7 @@ static cairn_server_room_refusal refusal_of(cairn_status status) {
 typedef struct origin {
     const cairn_room *room; // NULL: the config's scene
     uint64_t tick;
+    bool edits; // an operator may write into it
 } origin;
 
 static cairn_server_room_refusal fork_world(const origin *from, cairn_world **out) {
@@ -214,6 +215,7 @@ static cairn_server_room_refusal build(const cairn_server_room_config *config, u
         .players_max = config->players_max,
         .input_window_ticks = config->input_window_ticks,
         .catch_up_ticks_max = config->catch_up_ticks_max,
+        .edits_max = from->edits ? CAIRN_INBOX_EDITS_MAX : 0,
         .wait_ms = config->wait_ms,
         .start_ns = now_ns,
     };
@@ -281,14 +283,15 @@ static cairn_server_room_refusal open_room(cairn_server *server, uint64_t now_ns
 
 cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_t now_ns,
     const cairn_server_room_config *config, uint32_t *room, char words[CAIRN_ROOM_WORDS_SIZE]) {
-    const origin scene = {.room = NULL};
+    const origin scene = {.edits = server->config.control};
     return open_room(server, now_ns, &scene, config, room, words);
 }
 
 cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t now_ns,
     uint32_t from, uint64_t tick, const cairn_server_room_config *config, uint32_t *room,
     char words[CAIRN_ROOM_WORDS_SIZE]) {
-    const origin forked = {.room = cairn_rooms_at(server, from), .tick = tick};
+    const origin forked = {
+        .room = cairn_rooms_at(server, from), .tick = tick, .edits = server->config.control};
     if (forked.room == NULL) {
         char own_words[CAIRN_ROOM_WORDS_SIZE];
         words = words == NULL ? own_words : words;
@@ -316,6 +319,7 @@ bool cairn_server_room_destroy(
         return false;
     }
     server->now_ns = now_ns;
+    cairn_control_leave_room(server, closed);
     const cairn_message notice = {
         .kind = CAIRN_MESSAGE_NOTICE,
         .notice = {.kind = CAIRN_NOTICE_ROOM_CLOSES,

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "net/user_data.h"
+#include "server/control.h"
 #include "server/rooms.h"
 #include "server/server_parts.h"
 #include "server/turn.h"
@@ -103,8 +105,9 @@ static cairn_status create_parts(cairn_server *server) {
     cairn_status status = create_netcode(server);
     if (status == CAIRN_OK) {
         server->encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
-        status = server->encoder == NULL || !cairn_rooms_open(server) ? CAIRN_OUT_OF_MEMORY
-                                                                      : create_sessions(server);
+        status = server->encoder == NULL || !cairn_rooms_open(server) || !cairn_control_open(server)
+                     ? CAIRN_OUT_OF_MEMORY
+                     : create_sessions(server);
     }
     return status == CAIRN_OK ? create_first_room(server) : status;
 }
@@ -140,6 +143,7 @@ void cairn_server_destroy(cairn_server *server) {
         return;
     }
     cairn_rooms_close(server);
+    cairn_control_close(server);
     for (uint32_t i = 0; server->sessions != NULL && i < server->config.clients_max; ++i) {
         cairn_link_destroy(server->sessions[i].link);
         free(server->sessions[i].shapes_told);
@@ -165,7 +169,7 @@ static void take_message(
         [CAIRN_MESSAGE_INPUT] = CAIRN_STIMULUS_INPUT,
         [CAIRN_MESSAGE_ROOT_REPORT] = CAIRN_STIMULUS_ROOTS,
         [CAIRN_MESSAGE_DOUBT] = CAIRN_STIMULUS_MALFORMED,
-        [CAIRN_MESSAGE_CONTROL] = CAIRN_STIMULUS_MALFORMED,
+        [CAIRN_MESSAGE_CONTROL] = CAIRN_STIMULUS_CONTROL,
     };
     cairn_session_feed(server, session, stimuli[message.kind], &message);
 }
@@ -201,6 +205,7 @@ static void take_events(cairn_server *server) {
         switch (event.kind) {
         case CAIRN_NETCODE_CONNECTED:
             session->client_id = event.client_id;
+            session->rights = cairn_user_data_rights(event.user_data);
             cairn_session_feed(server, session, CAIRN_STIMULUS_CONNECT, NULL);
             break;
         case CAIRN_NETCODE_DISCONNECTED:
@@ -241,6 +246,7 @@ void cairn_server_advance(cairn_server *server, uint64_t now_ns) {
     if (server->draining) {
         return;
     }
+    cairn_control_advance(server);
     for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
         cairn_turn_run(server, cairn_rooms_at(server, id), now_ns);
     }
@@ -259,6 +265,7 @@ uint64_t cairn_server_deadline_ns(const cairn_server *server) {
     if (server->draining) {
         return earlier(deadline, server->drain_end_ns);
     }
+    deadline = earlier(deadline, cairn_control_due_ns(server));
     for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
         deadline = earlier(deadline, cairn_turn_due_ns(cairn_rooms_at(server, id)));
     }

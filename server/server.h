@@ -81,6 +81,7 @@ typedef struct cairn_server_config {
                                  // due beyond is skipped, time slips, and it is counted. Default 4
     uint32_t wait_ms;            // default 0
     uint32_t token_lifetime_s_max; // net/netcode_server.h
+    bool control;      // whether operators are heard (docs/PROTOCOL.md, Control); default false
     uint64_t start_ns; // now_ns of create; tick k is due at start_ns + k * 1e9 / rate, exactly
     uint64_t start_unix_s;
     void (*on_event)(void *user, const cairn_server_event *event); // may be NULL

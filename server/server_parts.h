@@ -22,8 +22,9 @@ struct cairn_server {
     uint32_t room_count;             // places taken
     uint32_t jobs_out;               // handed to the driver and not yet back
     cairn_encoder *encoder;
-    cairn_session *sessions; // [clients_max], by netcode's index
-    uint64_t now_ns;         // newest that the driver told
+    struct cairn_control_desk *desk; // of control.c; NULL: control is closed
+    cairn_session *sessions;         // [clients_max], by netcode's index
+    uint64_t now_ns;                 // newest that the driver told
 
     bool draining;
     uint64_t drain_end_ns;

@@ -56,6 +56,7 @@ static cairn_session_state admit(const visit *v) {
     *session = (cairn_session){
         .client = session->client,
         .client_id = session->client_id,
+        .rights = session->rights,
         .link = link,
         .slot = CAIRN_SLOT_NONE,
         .patience_ns = v->server->now_ns + CAIRN_SESSION_HELLO_NS,
@@ -99,6 +100,7 @@ static void welcome(const visit *v) {
             .scene_digest = room->start_root,
             .room = room->name,
             .wait_ms = room->stall.wait_ms,
+            .rights = v->session->rights,
             .words = ""},
     };
     size_t size = cairn_server_send_reliable(v->server, v->session, &message);
@@ -175,6 +177,7 @@ static cairn_session_state greet(const visit *v) {
     session->mode = hello->mode;
     session->patience_ns = UINT64_MAX;
     welcome(v);
+    cairn_control_greet(v->server, session);
     tell(v, CAIRN_LOG_INFO, "client_joined",
         session->mode == CAIRN_MODE_LOCKSTEP ? "lockstep" : "interpolate", session->slot);
     return CAIRN_SESSION_WELCOMED;
@@ -291,6 +294,11 @@ static cairn_session_state take_roots(const visit *v) {
     return v->session->state;
 }
 
+static cairn_session_state take_control(const visit *v) {
+    const bool beyond_reason = cairn_control_take(v->server, v->session, &v->message->control);
+    return beyond_reason ? fault(v) : v->session->state;
+}
+
 // The rest follows when netcode says that the client is gone.
 static cairn_session_state kick(const visit *v) {
     cairn_netcode_server_disconnect(v->server->netcode, v->server->now_ns, v->session->client);
@@ -340,12 +348,12 @@ static cairn_session_state close_room(const visit *v) {
 // Row: state. Column: stimulus. Every pair is written out; what cannot happen says so.
 static const action table[CAIRN_SESSION_STATE_COUNT][CAIRN_STIMULUS_COUNT] = {
     // clang-format off
-    //                           connect     hello   input             roots       malformed patience       settled closed      gone
-    [CAIRN_SESSION_FREE]      = {admit,      ignore, ignore,           ignore,     ignore,   ignore,        ignore, impossible, ignore},
-    [CAIRN_SESSION_CONNECTED] = {impossible, greet,  fault,            fault,      fault,    lose_patience, ignore, impossible, leave},
-    [CAIRN_SESSION_WELCOMED]  = {impossible, fault,  take_first_input, take_roots, fault,    ignore,        ignore, close_room, leave},
-    [CAIRN_SESSION_PLAYING]   = {impossible, fault,  take_input,       take_roots, fault,    ignore,        ignore, close_room, leave},
-    [CAIRN_SESSION_REFUSED]   = {impossible, ignore, ignore,           ignore,     ignore,   kick,          kick,   impossible, leave},
+    //                           connect     hello   input             roots       control       malformed patience       settled closed      gone
+    [CAIRN_SESSION_FREE]      = {admit,      ignore, ignore,           ignore,     ignore,       ignore,   ignore,        ignore, impossible, ignore},
+    [CAIRN_SESSION_CONNECTED] = {impossible, greet,  fault,            fault,      fault,        fault,    lose_patience, ignore, impossible, leave},
+    [CAIRN_SESSION_WELCOMED]  = {impossible, fault,  take_first_input, take_roots, take_control, fault,    ignore,        ignore, close_room, leave},
+    [CAIRN_SESSION_PLAYING]   = {impossible, fault,  take_input,       take_roots, take_control, fault,    ignore,        ignore, close_room, leave},
+    [CAIRN_SESSION_REFUSED]   = {impossible, ignore, ignore,           ignore,     ignore,       ignore,   kick,          kick,   impossible, leave},
     // clang-format on
 };
 

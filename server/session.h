@@ -29,6 +29,7 @@ typedef enum cairn_session_stimulus {
     CAIRN_STIMULUS_HELLO,
     CAIRN_STIMULUS_INPUT,
     CAIRN_STIMULUS_ROOTS,
+    CAIRN_STIMULUS_CONTROL,
     CAIRN_STIMULUS_MALFORMED, // a message or payload that no client of ours sends
     CAIRN_STIMULUS_PATIENCE,  // the state's time limit passed
     CAIRN_STIMULUS_SETTLED,   // everything sent reliably has arrived
@@ -58,6 +59,8 @@ typedef struct cairn_session {
     uint64_t patience_ns; // when CAIRN_STIMULUS_PATIENCE comes; UINT64_MAX: never
     uint64_t heard_ns;    // when its last payload came
     uint32_t faults;
+    uint32_t rights;           // CAIRN_RIGHT_OPERATOR, as its token says
+    uint32_t controls_refused; // for want of the right
 
     // How its inputs land.
     int32_t lateness_us_last;
@@ -84,8 +87,8 @@ typedef struct cairn_session {
     uint64_t ticks_queued;       // overdue ticks below went to the reliable stream
 } cairn_session;
 
-// Feeds one stimulus to the table. `message` is the decoded message of HELLO, INPUT and ROOTS, the
-// NOTICE to send of CLOSED, NULL otherwise.
+// Feeds one stimulus to the table. `message` is the decoded message of HELLO, INPUT, ROOTS and
+// CONTROL, the NOTICE to send of CLOSED, NULL otherwise.
 void cairn_session_feed(struct cairn_server *server, cairn_session *session,
     cairn_session_stimulus stimulus, const cairn_message *message);
 

@@ -9,6 +9,7 @@
 #include "net/link.h"
 #include "net/netcode_drop.h"
 #include "schema/codec.h"
+#include "schema/control.h"
 
 typedef struct cairn_server_room_statistics {
     uint64_t tick;
@@ -95,6 +96,8 @@ typedef struct cairn_server_statistics {
     uint64_t patience_lost;
     uint64_t jobs_stuck;
     uint64_t rooms_refused; // could not be created, for whatever reason
+    uint64_t controls_done;
+    uint64_t controls_refused[CAIRN_CONTROL_REFUSAL_COUNT];
     uint64_t drops_netcode[CAIRN_NETCODE_DROP_COUNT];
     uint64_t drops_link[CAIRN_LINK_DROP_COUNT];
     uint64_t drops_decode[CAIRN_DECODE_REFUSAL_COUNT];

@@ -6,8 +6,13 @@
 #include "server/server_parts.h"
 #include "server/view.h"
 
-// How many ticks to run now; what is due beyond a turn is skipped here.
-static uint32_t ticks_of_turn(cairn_server *server, cairn_room *room, uint64_t now_ns) {
+// At an operator's will a room runs turn after turn, but lets the others have theirs.
+#define TURNS_AT_WILL_MAX 16
+// How often the clients of a paused room are looked after.
+#define PAUSED_SERVE_NS UINT64_C(50000000)
+
+// How many ticks the schedule says; what is due beyond a turn is skipped here.
+static uint32_t ticks_scheduled(cairn_server *server, cairn_room *room, uint64_t now_ns) {
     cairn_pacing *pacing = &room->pacing;
     uint32_t ready = cairn_stall_ready(server, room, cairn_pacing_due(pacing, now_ns), now_ns);
     if (ready == 0) {
@@ -20,6 +25,13 @@ static uint32_t ticks_of_turn(cairn_server *server, cairn_room *room, uint64_t n
             "ticks were skipped, time slips", (int64_t)(pacing->beats_skipped - skipped));
     }
     return ready < due ? ready : due;
+}
+
+static uint32_t ticks_of_turn(cairn_server *server, cairn_room *room, uint64_t now_ns) {
+    const uint64_t tick = room->pacing.tick;
+    const uint32_t due =
+        cairn_pace_scheduled(&room->pace, tick) ? ticks_scheduled(server, room, now_ns) : 0;
+    return cairn_pace_ticks(&room->pace, tick, due, room->pacing.catch_up_ticks_max);
 }
 
 static void begin_turn(cairn_room *room, uint32_t ticks) {
@@ -74,6 +86,27 @@ static void end_turn(cairn_server *server, cairn_room *room) {
     record_turn(server, room);
     measure_turn(room);
     tell_members(server, room);
+    if (cairn_pace_arrive(&room->pace, room->pacing.tick)) {
+        cairn_control_notify(server, room, CAIRN_NOTICE_PAUSED, 0);
+    }
+    cairn_control_arrive(server, room);
+}
+
+// Who came to a paused room, or lost what was sent, is told all the same. A snapshot of tick 0
+// there is none: 0 means that no snapshot is held.
+static void serve_paused(cairn_server *server, cairn_room *room, uint64_t now_ns) {
+    if (!room->pace.paused || now_ns < room->pace.serve_ns) {
+        return;
+    }
+    room->pace.serve_ns = now_ns + PAUSED_SERVE_NS;
+    const uint64_t tick = room->pacing.tick;
+    const cairn_baseline *newest = cairn_baselines_newest(room->baselines);
+    if (tick > 0 && room->members != NULL && (newest == NULL || newest->tick != tick)) {
+        cairn_baselines_take(room->baselines, room->world, &room->hash);
+    }
+    for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
+        cairn_view_advance(server, member, tick > 0 && member->snapshot_acknowledged < tick);
+    }
 }
 
 static bool hand_over(cairn_server *server, cairn_room *room, uint64_t now_ns) {
@@ -107,9 +140,12 @@ void cairn_turn_run(cairn_server *server, cairn_room *room, uint64_t now_ns) {
         watch_job(server, room, now_ns);
         return;
     }
+    serve_paused(server, room, now_ns);
     uint32_t ticks;
-    // More than one turn only where a wait cut the first short.
-    while ((ticks = ticks_of_turn(server, room, now_ns)) > 0) {
+    uint32_t at_will = 0;
+    // More than one turn only where a wait cut the first short, or an operator wants it.
+    while (at_will < TURNS_AT_WILL_MAX && (ticks = ticks_of_turn(server, room, now_ns)) > 0) {
+        at_will += cairn_pace_scheduled(&room->pace, room->pacing.tick) ? 0 : 1;
         begin_turn(room, ticks);
         if (hand_over(server, room, now_ns)) {
             return;
@@ -139,6 +175,9 @@ void cairn_server_job_done(cairn_server *server, uint64_t now_ns, cairn_server_j
 uint64_t cairn_turn_due_ns(const cairn_room *room) {
     if (room->job.running) {
         return room->job.stuck ? UINT64_MAX : room->job.begun_ns + CAIRN_TURN_STUCK_NS;
+    }
+    if (!cairn_pace_scheduled(&room->pace, room->pacing.tick)) {
+        return cairn_pace_due_ns(&room->pace, &room->pacing);
     }
     return room->stall.waiting ? cairn_stall_due_ns(room)
                                : cairn_pacing_due_ns(&room->pacing, room->pacing.tick);

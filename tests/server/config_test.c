@@ -162,6 +162,7 @@ static void what_is_wrong_is_said_in_one_sentence_that_says_where(void **state) 
         {"--log", "xml", "--log xml: must be one of text, json"},
         {"--log-level", "loud", "--log-level loud: must be one of error, warn, info, debug"},
         {"--check=1", NULL, "--check 1: takes no value"},
+        {"--control=1", NULL, "--control 1: takes no value"},
         {"--scene", NULL, "--scene NAME|FILE: the value is missing"},
         {"--tick-rat", "60", "--tick-rat: unknown flag; --help lists all"},
         {"--tick-rates", "60", "--tick-rates: unknown flag; --help lists all"},
@@ -295,8 +296,8 @@ static void help_names_every_flag_and_fits_a_terminal(void **state) {
     static const char *const all[] = {"--listen", "--public", "--key ", "--key-file",
         "--protocol-id", "--scene", "--tick-rate", "--snapshot-rate", "--clients-max",
         "--players-max", "--input-window", "--catch-up", "--token-lifetime", "--record ",
-        "--record-key", "--log ", "--log-level", "--stats-interval", "--seconds", "--check",
-        "--help", "--version", "CAIRN_INPUT_WINDOW"};
+        "--record-key", "--control", "--log ", "--log-level", "--stats-interval", "--seconds",
+        "--check", "--help", "--version", "CAIRN_INPUT_WINDOW"};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
         assert_non_null(strstr(text, all[i]));
     }

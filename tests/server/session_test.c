@@ -24,14 +24,17 @@ static void feed(cairn_session_stimulus stimulus) {
     const cairn_message hello = hello_message(CAIRN_MODE_INTERPOLATE);
     const cairn_message input = {
         .kind = CAIRN_MESSAGE_INPUT, .input = {.snapshot_acknowledged = 1}};
+    const cairn_message control = {
+        .kind = CAIRN_MESSAGE_CONTROL, .control = {.room = "", .name = ""}};
     const cairn_message roots = {.kind = CAIRN_MESSAGE_ROOT_REPORT};
     const cairn_message closed = {.kind = CAIRN_MESSAGE_NOTICE,
         .notice = {.kind = CAIRN_NOTICE_ROOM_CLOSES, .slot = CAIRN_SLOT_NONE, .words = "the end"}};
-    const cairn_message *message = stimulus == CAIRN_STIMULUS_HELLO    ? &hello
-                                   : stimulus == CAIRN_STIMULUS_INPUT  ? &input
-                                   : stimulus == CAIRN_STIMULUS_ROOTS  ? &roots
-                                   : stimulus == CAIRN_STIMULUS_CLOSED ? &closed
-                                                                       : NULL;
+    const cairn_message *message = stimulus == CAIRN_STIMULUS_HELLO     ? &hello
+                                   : stimulus == CAIRN_STIMULUS_INPUT   ? &input
+                                   : stimulus == CAIRN_STIMULUS_ROOTS   ? &roots
+                                   : stimulus == CAIRN_STIMULUS_CONTROL ? &control
+                                   : stimulus == CAIRN_STIMULUS_CLOSED  ? &closed
+                                                                        : NULL;
     cairn_session_feed(s.server, session(), stimulus, message);
 }
 
@@ -70,6 +73,7 @@ static void every_stimulus_has_its_answer_in_every_state(void **state) {
         {CAIRN_STIMULUS_HELLO, {{FREE, 0}, {WELC, 0}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
         {CAIRN_STIMULUS_INPUT, {{FREE, 0}, {CONN, 1}, {PLAY, 0}, {PLAY, 0}, {REFU, 0}}},
         {CAIRN_STIMULUS_ROOTS, {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
+        {CAIRN_STIMULUS_CONTROL, {{FREE, 0}, {CONN, 1}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
         {CAIRN_STIMULUS_MALFORMED, {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
         {CAIRN_STIMULUS_PATIENCE, {{FREE, 0}, {CONN, 0}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
         {CAIRN_STIMULUS_SETTLED, {{FREE, 0}, {CONN, 0}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "bridge/wire.h"
+#include "net/user_data.h"
 #include "schema/delta.h"
 #include "schema/scene.h"
 
@@ -170,7 +171,10 @@ static void connect_client(story *s, story_client *client) {
     for (size_t i = 0; i < sizeof random; ++i) {
         random[i] = (uint8_t)(i * 7 + client->client_id * 31);
     }
+    uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE] = {0};
+    cairn_user_data_write(user_data, s->operators ? CAIRN_USER_RIGHT_OPERATOR : 0);
     const cairn_token_request request = {.protocol_id = PROTOCOL_ID,
+        .user_data = user_data,
         .client_id = client->client_id,
         .create_unix_s = START_UNIX_S,
         .lifetime_s = 600,
@@ -321,6 +325,25 @@ static void take_welcome(story_client *client, const cairn_welcome *welcome) {
     strncpy(client->scene_name, welcome->scene_name, sizeof client->scene_name - 1);
 }
 
+static void keep_answer(story_answer *kept, const cairn_answer *answer) {
+    if (kept == NULL) {
+        return;
+    }
+    kept->count += 1;
+    kept->answer = *answer;
+    strncpy(kept->words, answer->words, sizeof kept->words - 1);
+    strncpy(kept->room, answer->room, sizeof kept->room - 1);
+    memcpy(kept->ids, answer->ids, answer->id_count * sizeof *kept->ids);
+    memcpy(kept->numbers, answer->numbers, answer->number_count * sizeof *kept->numbers);
+    memcpy(kept->bytes, answer->bytes, answer->byte_count);
+    kept->bytes[answer->byte_count] = 0;
+    kept->answer.words = kept->words;
+    kept->answer.room = kept->room;
+    kept->answer.ids = kept->ids;
+    kept->answer.numbers = kept->numbers;
+    kept->answer.bytes = kept->bytes;
+}
+
 static void take_message(story_client *client, const cairn_link_message *received) {
     cairn_message message;
     if (cairn_message_decode(received->bytes, received->size, CAIRN_TO_CLIENT, &message) !=
@@ -359,6 +382,9 @@ static void take_message(story_client *client, const cairn_link_message *receive
         client->notices[message.notice.kind] += 1;
         client->notice = message.notice;
         client->notice.words = "";
+        break;
+    case CAIRN_MESSAGE_ANSWER:
+        keep_answer(client->answer, &message.answer);
         break;
     default:
         CAIRN_ASSERT(false);

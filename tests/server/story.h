@@ -67,16 +67,29 @@ typedef struct story_client {
 
     cairn_wire_timing timing; // newest
     uint32_t notices[CAIRN_NOTICE_LAST + 1];
-    cairn_notice notice; // newest; without its words
+    cairn_notice notice;         // newest; without its words
+    struct story_answer *answer; // NULL: none is expected; filled with the newest
     uint32_t messages[CAIRN_MESSAGE_KIND_COUNT];
     uint32_t decode_failures;
 } story_client;
+
+// An answer and what it pointed to.
+typedef struct story_answer {
+    uint32_t count; // how many came
+    cairn_answer answer;
+    char words[CAIRN_WORDS_SIZE_MAX + 1];
+    char room[CAIRN_NAME_SIZE_MAX + 1];
+    uint32_t ids[CAIRN_ANSWER_IDS_MAX];
+    float numbers[CAIRN_ANSWER_NUMBERS_MAX];
+    uint8_t bytes[CAIRN_ANSWER_BYTES_MAX + 1]; // with a zero behind them
+} story_answer;
 
 typedef struct story {
     cairn_server *server;
     uint64_t now_ns;
     story_client clients[STORY_CLIENTS_MAX];
     uint32_t client_count;
+    bool operators;  // who joins from now on has the right
     uint8_t *record; // of the main room
     size_t record_size;
     size_t record_limit; // the writer answers false beyond it

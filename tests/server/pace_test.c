@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// Rules of bent time: a pause runs nothing, a burst runs what was asked for and no more, a stop
+// stops, a rate is exact.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "server/pace.h"
+
+#define S UINT64_C(1000000000)
+
+static void each_kind_of_time_runs_its_ticks(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        cairn_pace pace;
+        uint32_t due, expected;
+        bool scheduled;
+    } rows[] = {
+        {"as scheduled", {.speed = 1000, .stop_tick = UINT64_MAX}, 3, 3, true},
+        {"paused", {.paused = true, .speed = 1000, .stop_tick = UINT64_MAX}, 3, 0, false},
+        {"free", {.speed = 0, .stop_tick = UINT64_MAX}, 0, 4, false},
+        {"free, about to stop", {.speed = 0, .stop_tick = 102}, 0, 2, false},
+        {"about to stop", {.speed = 1000, .stop_tick = 101}, 3, 1, true},
+        {"at the stop", {.speed = 1000, .stop_tick = 100}, 3, 0, true},
+        {"burst while paused",
+            {.paused = true, .speed = 1000, .burst_tick = 103, .stop_tick = UINT64_MAX}, 0, 3,
+            false},
+        {"long burst", {.paused = true, .speed = 1000, .burst_tick = 1000, .stop_tick = UINT64_MAX},
+            0, 4, false},
+        {"burst is over",
+            {.paused = true, .speed = 1000, .burst_tick = 100, .stop_tick = UINT64_MAX}, 0, 0,
+            false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        const uint32_t ticks = cairn_pace_ticks(&rows[i].pace, 100, rows[i].due, 4);
+        if (ticks != rows[i].expected ||
+            cairn_pace_scheduled(&rows[i].pace, 100) != rows[i].scheduled) {
+            fail_msg("%s: %u", rows[i].name, ticks);
+        }
+    }
+}
+
+static void a_rate_is_exact_in_thousandths(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t speed;
+        uint64_t tick, due;
+    } rows[] = {
+        {1000, 60, S},
+        {500, 60, 2 * S},
+        {2000, 60, S / 2},
+        {1, 60, 1000 * S},
+        {64000, 60 * 64, S},
+        {1, UINT64_C(60) * 86400, 1000 * 86400 * S},
+        {333, 333, S * 1000 / 60},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        cairn_pacing pacing = cairn_pacing_of(7, 60, 4, 1000);
+        cairn_pace pace = cairn_pace_usual();
+        cairn_pace_run(&pace, &pacing, rows[i].speed, S);
+        assert_int_equal(cairn_pace_due_ns(&pace, &pacing), S);
+        assert_int_equal(cairn_pacing_due_ns(&pacing, 1000 + rows[i].tick), S + rows[i].due);
+        pacing.tick += rows[i].tick;
+        assert_int_equal(cairn_pacing_due(&pacing, S + rows[i].due - 1), 0);
+        assert_int_equal(cairn_pacing_due(&pacing, S + rows[i].due), 1);
+    }
+}
+
+static void a_pause_costs_no_ticks_when_it_ends(void **state) {
+    (void)state;
+    cairn_pacing pacing = cairn_pacing_of(0, 60, 4, 0);
+    cairn_pace pace = cairn_pace_usual();
+    cairn_pace_pause(&pace, S);
+    assert_false(cairn_pace_scheduled(&pace, 0));
+    cairn_pace_run(&pace, &pacing, 1000, 100 * S);
+    assert_int_equal(cairn_pacing_turn(&pacing, 100 * S), 1);
+    assert_int_equal(pacing.beats_skipped, 0);
+}
+
+static void a_stop_pauses_once(void **state) {
+    (void)state;
+    cairn_pace pace = cairn_pace_usual();
+    pace.stop_tick = 10;
+    assert_false(cairn_pace_arrive(&pace, 9));
+    assert_true(cairn_pace_arrive(&pace, 10));
+    assert_true(pace.paused);
+    assert_false(cairn_pace_arrive(&pace, 10));
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kind_of_time_runs_its_ticks),
+        cmocka_unit_test(a_rate_is_exact_in_thousandths),
+        cmocka_unit_test(a_pause_costs_no_ticks_when_it_ends),
+        cmocka_unit_test(a_stop_pauses_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
