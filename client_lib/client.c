@@ -258,7 +258,8 @@ uint64_t cairn_client_deadline_ns(const cairn_client *client) {
     deadline_ns = earlier(deadline_ns, cairn_link_deadline_ns(client->link));
     if (client->welcomed) {
         uint64_t tick_ns = 1000000000u / client->tick_rate_hz;
-        deadline_ns = earlier(deadline_ns, client->advanced_ns + tick_ns);
+        uint64_t rest_ns = cairn_client_predict_rest_ns(client);
+        deadline_ns = earlier(deadline_ns, client->advanced_ns + earlier(tick_ns, rest_ns));
     }
     return deadline_ns;
 }

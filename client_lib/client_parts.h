@@ -115,5 +115,7 @@ bool cairn_client_predict_load(cairn_client *client); // false: memory is short
 void cairn_client_predict_advance(cairn_client *client, uint64_t now_ns);
 bool cairn_client_predict_sample(cairn_client *client, uint64_t now_ns, cairn_client_body *bodies,
     uint32_t body_capacity, cairn_client_sample *out);
+// From the last advance until the next step is to be shown; UINT64_MAX for who does not predict.
+uint64_t cairn_client_predict_rest_ns(const cairn_client *client);
 void cairn_client_predict_statistics(const cairn_client *client, cairn_client_statistics *out);
 void cairn_client_watch_difference(cairn_client *client);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How a client predicts: the host's settings, the clock and the ladder on one side, the world that
 // runs ahead on the other.
-#include "base/assert.h"
+#include <math.h>
+
 #include "client_lib/client_parts.h"
 
 // Ticks that may be unconfirmed beyond what the ladder asks for: words held up or lost on their
@@ -73,11 +74,21 @@ void cairn_client_predict_advance(cairn_client *client, uint64_t now_ns) {
     const uint32_t afford = cairn_predict_affordable(&client->predict) - 1;
     const uint32_t most = client->config.predict_ticks_max;
     cairn_ladder_advance(&client->ladder, now_ns, need, afford < most ? afford : most);
-    uint64_t wanted = (uint64_t)head_tick(client, now_ns) + 1;
+    const double head = head_tick(client, now_ns);
+    uint64_t wanted = (uint64_t)head + 1;
     if (client->inputs.running && wanted > client->inputs.next_tick) {
         wanted = client->inputs.next_tick;
     }
-    cairn_predict_advance(&client->predict, now_ns, wanted);
+    cairn_predict_advance(&client->predict, now_ns, wanted, head);
+}
+
+uint64_t cairn_client_predict_rest_ns(const cairn_client *client) {
+    if (!cairn_client_predicts(client) || !client->clock.running) {
+        return UINT64_MAX;
+    }
+    const double head = head_tick(client, client->advanced_ns);
+    const double rest = floor(head) + 1 - head;
+    return (uint64_t)(rest * client->clock.tick_ns) + 1;
 }
 
 bool cairn_client_predict_sample(cairn_client *client, uint64_t now_ns, cairn_client_body *bodies,

@@ -7,6 +7,7 @@
 
 static const uint64_t MORE_AFTER_NS = 250000000;
 static const uint64_t LESS_AFTER_NS = 3000000000;
+static const uint64_t SETTLED_AFTER_NS = 2000000000;
 static const double SLACK_TICKS = 1;
 static const double CHANGE_RATE = 1.0 / 10;
 static const double JUMP_NS = 2.5e8;
@@ -46,9 +47,10 @@ static void climb(cairn_ladder *ladder, uint64_t now_ns, double need, uint32_t p
         ladder->since_ns = now_ns;
     }
     const uint64_t waited_ns = now_ns - ladder->since_ns;
-    if (more && waited_ns >= MORE_AFTER_NS) {
+    const bool unsettled = now_ns - ladder->began_ns < SETTLED_AFTER_NS;
+    if (more && (unsettled || waited_ns >= MORE_AFTER_NS)) {
         take(ladder, delay);
-    } else if (less && waited_ns >= LESS_AFTER_NS) {
+    } else if (less && (unsettled || waited_ns >= LESS_AFTER_NS)) {
         take(ladder, easy);
     }
 }
@@ -58,6 +60,7 @@ void cairn_ladder_advance(
     const bool first = !ladder->running;
     if (first) {
         ladder->running = true;
+        ladder->began_ns = now_ns;
         ladder->at_ns = now_ns;
         take(ladder, cairn_ladder_delay(&ladder->config, need, predict_max));
     }

@@ -23,8 +23,9 @@ typedef struct cairn_ladder {
     bool running;
     uint32_t input_delay; // ticks
     double ahead;         // ticks the world is stepped ahead of the heard tick; moves smoothly
-    uint64_t at_ns;       // when it was last moved
-    bool more;            // a longer, a shorter delay is wanted since then
+    uint64_t began_ns;
+    uint64_t at_ns; // when it was last moved
+    bool more;      // a longer, a shorter delay is wanted since then
     bool less;
     uint64_t since_ns;
     uint64_t changes; // of the delay
@@ -33,9 +34,10 @@ typedef struct cairn_ladder {
 void cairn_ladder_start(cairn_ladder *ladder, const cairn_ladder_config *config);
 // Inputs are to be made `need` ticks ahead of the heard tick. A longer delay is taken when it was
 // wanted for a quarter of a second, a shorter one when one tick more would allow it and for three
-// seconds: so a need that wavers by a tick moves nothing. `ahead` follows by at most a tenth of the
-// time passed, and at once when it is off by more than a quarter of a second. `predict_max` is
-// config's or what the host can afford.
+// seconds: so a need that wavers by a tick moves nothing; at once in the first two seconds, while
+// the path is being measured. `ahead` follows by at most a tenth of the time passed, and at once
+// when it is off by more than a quarter of a second. `predict_max` is config's or what the host can
+// afford.
 void cairn_ladder_advance(cairn_ladder *ladder, uint64_t now_ns, double need, uint32_t predict_max);
 // The delay the ladder asks for, without regard to the one that stands.
 uint32_t cairn_ladder_delay(const cairn_ladder_config *config, double need, uint32_t predict_max);

@@ -27,6 +27,10 @@ void cairn_predict_create(
 static void drop_pictures(cairn_predict *predict) {
     cairn_snapshots_destroy(&predict->before);
     cairn_smoothing_destroy(&predict->smoothing);
+    for (int i = 0; i < 2; i++) {
+        free(predict->shown[i]);
+        predict->shown[i] = NULL;
+    }
     predict->open = false;
 }
 
@@ -59,7 +63,11 @@ cairn_status cairn_predict_load(cairn_predict *predict, const cairn_inputs *inpu
         cairn_guess_learn(&predict->guess, predict->guessed, count);
     }
     predict->learned = true;
-    if (cairn_snapshots_create(&predict->before, PICTURES, capacity) != CAIRN_OK ||
+    for (int i = 0; i < 2; i++) {
+        predict->shown[i] = malloc(capacity * sizeof predict->shown[i][0]);
+    }
+    if (predict->shown[0] == NULL || predict->shown[1] == NULL ||
+        cairn_snapshots_create(&predict->before, PICTURES, capacity) != CAIRN_OK ||
         cairn_smoothing_create(&predict->smoothing, capacity) != CAIRN_OK) {
         return CAIRN_OUT_OF_MEMORY;
     }
@@ -225,23 +233,8 @@ static void learn_cost(cairn_predict *predict, const spending *so_far) {
     }
 }
 
-// The newest tick both hold a picture of; false when there is none.
-static bool common_picture(const cairn_snapshots *a, const cairn_snapshots *b,
-    const cairn_snapshot **of_a, const cairn_snapshot **of_b) {
-    for (uint32_t i = a->count; i > 0; i--) {
-        for (uint32_t k = b->count; k > 0; k--) {
-            if (a->list[i - 1].tick == b->list[k - 1].tick) {
-                *of_a = &a->list[i - 1];
-                *of_b = &b->list[k - 1];
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 static void take_body(
-    cairn_predict *predict, const cairn_wire_body *before, const cairn_wire_body *now) {
+    cairn_predict *predict, const cairn_client_body *before, const cairn_client_body *now) {
     cairn_client_rollback *rollback = &predict->rollback;
     const cairn_smoothing_step step = cairn_smoothing_take(&predict->smoothing, before, now);
     rollback->bodies_moved += step.moved_m > MOVED_M || step.turned > MOVED_RAD ? 1 : 0;
@@ -250,37 +243,41 @@ static void take_body(
 }
 
 // Both in order of index; whoever is in one alone came or went.
-static void take_corrections(
-    cairn_predict *predict, const cairn_snapshot *before, const cairn_snapshot *now) {
+static void take_corrections(cairn_predict *predict, uint32_t count_before, uint32_t count_now) {
     uint32_t i = 0;
     uint32_t k = 0;
-    while (i < before->body_count && k < now->body_count) {
-        const cairn_wire_body *a = &before->bodies[i];
-        const cairn_wire_body *b = &now->bodies[k];
-        if (a->id == b->id) {
-            take_body(predict, a, b);
+    while (i < count_before && k < count_now) {
+        const cairn_client_body *before = &predict->shown[0][i];
+        const cairn_client_body *now = &predict->shown[1][k];
+        if (before->id == now->id) {
+            take_body(predict, before, now);
         } else {
             predict->rollback.bodies_moved++;
         }
-        const uint32_t index_a = a->id & ID_INDEX_MASK;
-        const uint32_t index_b = b->id & ID_INDEX_MASK;
-        i += index_a <= index_b ? 1 : 0;
-        k += index_b <= index_a ? 1 : 0;
+        const uint32_t index_before = before->id & ID_INDEX_MASK;
+        const uint32_t index_now = now->id & ID_INDEX_MASK;
+        i += index_before <= index_now ? 1 : 0;
+        k += index_now <= index_before ? 1 : 0;
     }
-    predict->rollback.bodies_moved += before->body_count - i + now->body_count - k;
+    predict->rollback.bodies_moved += count_before - i + count_now - k;
 }
 
-static void finish_rollback(cairn_predict *predict) {
-    const cairn_snapshot *before = NULL;
-    const cairn_snapshot *now = NULL;
-    if (common_picture(&predict->before, &predict->lockstep->snapshots, &before, &now)) {
-        take_corrections(predict, before, now);
+// What was shown at this moment and what is to be shown are compared where both are known.
+static void finish_rollback(cairn_predict *predict, double shown) {
+    const cairn_snapshots *now = &predict->lockstep->snapshots;
+    const uint32_t capacity = now->bodies_max;
+    const double end = (double)predict->open_end;
+    const double tick = shown < end ? shown : end;
+    cairn_client_sample sample[2];
+    if (cairn_interpolate(&predict->before, tick, 1, 0, predict->shown[0], capacity, &sample[0]) &&
+        cairn_interpolate(now, tick, 1, 0, predict->shown[1], capacity, &sample[1])) {
+        take_corrections(predict, sample[0].body_count, sample[1].body_count);
     }
     close_rollback(predict);
 }
 
 // A world that went back first comes to where it stood. Returns false when the budget ended before.
-static bool step_again(cairn_predict *predict, spending *so_far) {
+static bool step_again(cairn_predict *predict, spending *so_far, double shown) {
     if (!predict->open) {
         predict->confirmed_together = 0;
         return true;
@@ -291,7 +288,7 @@ static bool step_again(cairn_predict *predict, spending *so_far) {
     const bool enough = step_up_to(predict, so_far, predict->open_end, predict->open_end - 1);
     predict->rollback.cost_ns += so_far->spent_ns;
     if (predict->lockstep->timeline.at >= predict->open_end) {
-        finish_rollback(predict);
+        finish_rollback(predict, shown);
     }
     return enough;
 }
@@ -309,7 +306,7 @@ static bool step_on(cairn_predict *predict, spending *so_far, uint64_t wanted) {
     return enough;
 }
 
-void cairn_predict_advance(cairn_predict *predict, uint64_t now_ns, uint64_t wanted) {
+void cairn_predict_advance(cairn_predict *predict, uint64_t now_ns, uint64_t wanted, double shown) {
     cairn_timeline *timeline = &predict->lockstep->timeline;
     cairn_smoothing_advance(&predict->smoothing, now_ns);
     if (!timeline->adopted) {
@@ -320,7 +317,7 @@ void cairn_predict_advance(cairn_predict *predict, uint64_t now_ns, uint64_t wan
     wanted = wanted < most ? wanted : most;
     guess_up_to(predict, wanted);
     spending so_far = {.begin_ns = read_clock(predict)};
-    const bool again = step_again(predict, &so_far);
+    const bool again = step_again(predict, &so_far, shown);
     const bool enough = again && step_on(predict, &so_far, wanted);
     predict->over_budget += enough ? 0 : 1;
     learn_cost(predict, &so_far);

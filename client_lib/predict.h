@@ -10,6 +10,7 @@
 
 #include "client_lib/guess.h"
 #include "client_lib/inputs.h"
+#include "client_lib/interpolation.h"
 #include "client_lib/lockstep.h"
 #include "client_lib/rollbacks.h"
 #include "client_lib/smoothing.h"
@@ -34,6 +35,7 @@ typedef struct cairn_predict {
 
     // While a rollback is open the picture from before it, else what is left of one.
     cairn_snapshots before;
+    cairn_client_body *shown[2]; // owned; as it was shown and as it is, at the end of a rollback
     bool open;
     cairn_client_rollback rollback;
     uint64_t open_end; // the tick the world stood at
@@ -56,8 +58,9 @@ void cairn_predict_clear(cairn_predict *predict);
 cairn_status cairn_predict_load(cairn_predict *predict, const cairn_inputs *inputs, uint32_t slot,
     bool joined, uint32_t hold_ticks);
 
-// Steps towards the world of tick `wanted`, as far as window and budget allow.
-void cairn_predict_advance(cairn_predict *predict, uint64_t now_ns, uint64_t wanted);
+// Steps towards the world of tick `wanted`, as far as window and budget allow. `shown` is the tick
+// shown now, with its fraction.
+void cairn_predict_advance(cairn_predict *predict, uint64_t now_ns, uint64_t wanted, double shown);
 // How many ticks an advance can step within its budget, as measured; at least 1.
 uint32_t cairn_predict_affordable(const cairn_predict *predict);
 

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/assert.h"
 
@@ -130,24 +129,17 @@ void cairn_smoothing_advance(cairn_smoothing *smoothing, uint64_t now_ns) {
     measure(smoothing);
 }
 
-static void read_pose(const cairn_wire_body *body, float position[3], float rotation[4]) {
-    const float at[3] = {body->position.x, body->position.y, body->position.z};
-    const float turn[4] = {body->rotation.x, body->rotation.y, body->rotation.z, body->rotation.w};
-    memcpy(position, at, sizeof at);
-    memcpy(rotation, turn, sizeof turn);
-}
-
 cairn_smoothing_step cairn_smoothing_take(
-    cairn_smoothing *smoothing, const cairn_wire_body *before, const cairn_wire_body *now) {
-    float was[3], was_turned[4], is[3], is_turned[4];
+    cairn_smoothing *smoothing, const cairn_client_body *before, const cairn_client_body *now) {
     cairn_smoothing_offset *offset = offset_of(smoothing, now->id);
     CAIRN_ASSERT(before->id == now->id && offset != NULL);
-    read_pose(before, was, was_turned);
-    read_pose(now, is, is_turned);
+    const float *was = before->position;
+    const float *is = now->position;
+    const float *is_turned = now->rotation;
     const float back[4] = {-is_turned[0], -is_turned[1], -is_turned[2], is_turned[3]};
     const float way[3] = {was[0] - is[0], was[1] - is[1], was[2] - is[2]};
     float turn[4];
-    multiply(was_turned, back, turn);
+    multiply(before->rotation, back, turn);
     const cairn_smoothing_step step = {.moved_m = length3(way), .turned = angle_of(turn)};
     if (step.moved_m < NOTHING && step.turned < NOTHING) {
         return step;

@@ -13,7 +13,6 @@
 
 #include "base/status.h"
 #include "client_lib/cairn/client.h"
-#include "schema/messages.h"
 
 typedef struct cairn_smoothing_offset {
     uint32_t id;       // of the body; 0: none
@@ -38,10 +37,10 @@ typedef struct cairn_smoothing_step {
     float moved_m; // between the two poses
     float turned;  // rad
 } cairn_smoothing_step;
-// One body was believed to be at `before` and is at `now`, both of one tick and one id: it goes on
-// from where it is shown.
+// One body was believed to be at `before` and is at `now`, at one moment and with one id: it goes
+// on from where it is shown.
 cairn_smoothing_step cairn_smoothing_take(
-    cairn_smoothing *smoothing, const cairn_wire_body *before, const cairn_wire_body *now);
+    cairn_smoothing *smoothing, const cairn_client_body *before, const cairn_client_body *now);
 // Lets all offsets decay up to now; time that goes back changes nothing.
 void cairn_smoothing_advance(cairn_smoothing *smoothing, uint64_t now_ns);
 // Moves what is about to be shown; bodies in any order, each id once.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/random.h"
 
 #define PROTOCOL_ID 4242
 #define START_UNIX_S 1700000000
@@ -29,7 +30,7 @@ static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t
     return true;
 }
 
-void party_start(party *p, uint64_t seed) {
+void party_start_as(party *p, uint64_t seed, bool recorded) {
     memset(p, 0, sizeof *p);
     p->seed = seed;
     p->drift_ppm = 300;
@@ -51,10 +52,14 @@ void party_start(party *p, uint64_t seed) {
     config.token_lifetime_s_max = 0;
     config.start_ns = cairn_virtual_local_ns(p->network, p->server_endpoint);
     config.start_unix_s = START_UNIX_S;
-    config.on_record = on_record;
+    config.on_record = recorded ? on_record : NULL;
     config.user = p;
     cairn_status status = cairn_server_create(&config, &p->server);
     CAIRN_ASSERT(status == CAIRN_OK);
+}
+
+void party_start(party *p, uint64_t seed) {
+    party_start_as(p, seed, true);
 }
 
 void party_end(party *p) {
@@ -172,6 +177,28 @@ void party_run_ms(party *p, uint64_t ms) {
                 drive_client(p, i);
             }
         }
+    }
+}
+
+void party_wait_to_play(party *p) {
+    for (uint32_t i = 0; i < p->client_count; i++) {
+        for (int k = 0; k < 100 && party_state(p, i) != CAIRN_CLIENT_PLAYING; k++) {
+            party_run_ms(p, 100);
+        }
+        CAIRN_ASSERT(party_state(p, i) == CAIRN_CLIENT_PLAYING);
+    }
+}
+
+void party_play(party *p, uint64_t seed, uint64_t ms) {
+    cairn_random random = cairn_random_of(seed);
+    for (uint64_t t = 0; t < ms; t += 100) {
+        for (uint32_t i = 0; i < p->client_count; i++) {
+            if (cairn_random_below(&random, 4) == 0) {
+                party_press(p, i, 1u << cairn_random_below(&random, 4),
+                    (float)cairn_random_below(&random, 3) - 1.0f);
+            }
+        }
+        party_run_ms(p, 100);
     }
 }
 

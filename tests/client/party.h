@@ -42,11 +42,16 @@ typedef struct party {
 const cairn_scene *party_scene(void);
 
 void party_start(party *p, uint64_t seed);
+void party_start_as(party *p, uint64_t seed, bool recorded);
 void party_end(party *p);
 
 // A client that connects at once; returns its number. `path` is both ways; NULL: 20 ms, no loss.
 uint32_t party_join(party *p, const cairn_client_config *config, const cairn_virtual_path *path);
 void party_connect_again(party *p, uint32_t client);
+// Until every client plays; asserted to come within ten seconds each.
+void party_wait_to_play(party *p);
+// Everybody presses something now and then.
+void party_play(party *p, uint64_t seed, uint64_t ms);
 void party_run_ms(party *p, uint64_t ms);
 void party_cut(party *p, uint32_t client, bool cut);
 bool party_press(party *p, uint32_t client, uint32_t buttons, float move_x);

@@ -11,9 +11,6 @@
 
 #include <cmocka.h>
 
-#include <malloc.h>
-
-#include "base/random.h"
 #include "client_lib/client_parts.h"
 #include "tests/client/party.h"
 
@@ -28,20 +25,6 @@ static uint32_t join(party *p, const cairn_virtual_path *path) {
     return party_join(p, &config, path);
 }
 
-// Everybody presses something now and then.
-static void play(party *p, uint64_t seed, uint64_t ms) {
-    cairn_random random = cairn_random_of(seed);
-    for (uint64_t t = 0; t < ms; t += 100) {
-        for (uint32_t i = 0; i < p->client_count; i++) {
-            if (cairn_random_below(&random, 4) == 0) {
-                party_press(p, i, 1u << cairn_random_below(&random, 4),
-                    (float)cairn_random_below(&random, 3) - 1.0f);
-            }
-        }
-        party_run_ms(p, 100);
-    }
-}
-
 // Each tick since the state was confirmed by an equal root, once; what is not yet is few.
 static void expect_all_confirmed(const party *p, uint32_t client, uint64_t state_tick) {
     const cairn_client_statistics s = party_statistics(p, client);
@@ -51,15 +34,6 @@ static void expect_all_confirmed(const party *p, uint32_t client, uint64_t state
     assert_int_equal(s.roots_compared, sure - state_tick);
     assert_true(s.predicted_ticks <= p->clients[client].client->predict.config.window_ticks);
     assert_true(sure + 90 > cairn_world_tick(cairn_server_world(p->server, CAIRN_ROOM_MAIN)));
-}
-
-static void wait_to_play(party *p) {
-    for (uint32_t i = 0; i < p->client_count; i++) {
-        for (int k = 0; k < 100 && party_state(p, i) != CAIRN_CLIENT_PLAYING; k++) {
-            party_run_ms(p, 100);
-        }
-        assert_int_equal(party_state(p, i), CAIRN_CLIENT_PLAYING);
-    }
 }
 
 static void what_is_confirmed_is_the_servers_on_every_path(void **state) {
@@ -80,13 +54,13 @@ static void what_is_confirmed_is_the_servers_on_every_path(void **state) {
         p.drift_ppm = rows[i].drift_ppm;
         join(&p, &rows[i].path);
         join(&p, &rows[i].path);
-        wait_to_play(&p);
+        party_wait_to_play(&p);
         for (uint32_t c = 0; c < 2; c++) {
             const cairn_client_statistics s = party_statistics(&p, c);
             state_tick[c] = cairn_client_tick_sure(p.clients[c].client) - s.roots_compared;
             assert_int_equal(s.states_loaded, 1);
         }
-        play(&p, i, 5000);
+        party_play(&p, i, 5000);
         for (uint32_t c = 0; c < 2; c++) {
             expect_all_confirmed(&p, c, state_tick[c]);
             assert_true(party_statistics(&p, c).rollbacks > 0);
@@ -99,9 +73,214 @@ static void what_is_confirmed_is_the_servers_on_every_path(void **state) {
     }
 }
 
+static cairn_client *client_of(const party *p, uint32_t client) {
+    return p->clients[client].client;
+}
+
+static uint64_t by_cause(const party *p, uint32_t client, cairn_client_rollback_cause cause) {
+    return cairn_client_rollback_count(client_of(p, client), cause);
+}
+
+static const cairn_world *server_world(const party *p) {
+    return cairn_server_world(p->server, CAIRN_ROOM_MAIN);
+}
+
+// Milliseconds from a push to the first picture in which the last body (the player's box, that
+// joined last) moves.
+static uint64_t ms_until_it_moves(party *p, uint32_t client) {
+    assert_true(party_look(p, client));
+    const uint32_t last = p->clients[client].sample.body_count - 1;
+    const float x = p->clients[client].bodies[last].position[0];
+    assert_true(party_press(p, client, 0, 1.0f));
+    for (uint64_t ms = 2; ms < 2000; ms += 2) {
+        party_run_ms(p, 2);
+        assert_true(party_look(p, client));
+        if (fabsf(p->clients[client].bodies[last].position[0] - x) > 1e-4f) {
+            return ms;
+        }
+    }
+    return 2000;
+}
+
+static void own_input_shows_after_the_delay_not_after_the_round_trip(void **state) {
+    (void)state;
+    static const cairn_virtual_path path = {.delay_ns = 60000000};
+    party p;
+    party_start(&p, 21);
+    join(&p, &path);
+    party_run_ms(&p, 4000);
+    const cairn_client_statistics s = party_statistics(&p, 0);
+    assert_in_range(s.rtt_ns, 115000000, 135000000);
+    assert_int_equal(s.input_delay_ticks, 3);
+    assert_in_range(s.predicted_ticks, 4, 8);
+    assert_in_range(ms_until_it_moves(&p, 0), 34, 90); // three ticks and what a picture takes
+    party_run_ms(&p, 1000);
+    assert_int_equal(party_statistics(&p, 0).rollbacks, 0); // nobody else is there
+    party_end(&p);
+    // A delay that the host fixes: next to none, all predicted.
+    cairn_client_config config = predicting();
+    config.input_delay_ms = 17;
+    party_start(&p, 22);
+    party_join(&p, &config, &path);
+    party_run_ms(&p, 4000);
+    assert_int_equal(party_statistics(&p, 0).input_delay_ticks, 1);
+    assert_in_range(ms_until_it_moves(&p, 0), 10, 50);
+    party_end(&p);
+}
+
+static void a_short_path_is_delayed_and_not_predicted(void **state) {
+    (void)state;
+    static const cairn_virtual_path path = {.delay_ns = 5000000};
+    party p;
+    party_start(&p, 23);
+    join(&p, &path);
+    join(&p, &path);
+    party_run_ms(&p, 4000);
+    party_play(&p, 3, 4000);
+    const cairn_client_statistics s = party_statistics(&p, 0);
+    assert_in_range(s.input_delay_ticks, 1, 3);
+    assert_true(s.predicted_ticks <= 1);
+    assert_int_equal(s.roots_differed, 0);
+    party_end(&p);
+}
+
+// What is shown goes on without a jump although the world went back under it.
+static void corrections_glide(void **state) {
+    (void)state;
+    static const cairn_virtual_path path = {.delay_ns = 60000000};
+    party p;
+    party_start(&p, 24);
+    join(&p, &path);
+    join(&p, &path);
+    party_run_ms(&p, 3000);
+    float error = 0;
+    float jump = 0;
+    float before[PARTY_BODIES_MAX];
+    assert_true(party_look(&p, 0));
+    const uint32_t count = p.clients[0].sample.body_count;
+    for (uint32_t ms = 0; ms < 3000; ms += 2) {
+        if (ms % 500 == 0) {
+            party_press(&p, 1, 0, ms % 1000 == 0 ? 1.0f : -1.0f);
+        }
+        party_look(&p, 0);
+        for (uint32_t i = 0; i < count; i++) {
+            before[i] = p.clients[0].bodies[i].position[0];
+        }
+        party_run_ms(&p, 2);
+        party_look(&p, 0);
+        assert_int_equal(p.clients[0].sample.body_count, count);
+        for (uint32_t i = 0; i < count; i++) {
+            jump = fmaxf(jump, fabsf(p.clients[0].bodies[i].position[0] - before[i]));
+        }
+    }
+    cairn_client_rollback rollbacks[64];
+    const uint32_t held = cairn_client_rollbacks(client_of(&p, 0), rollbacks, 64);
+    for (uint32_t i = 0; i < held; i++) {
+        error = fmaxf(error, rollbacks[i].error_m_max);
+    }
+    assert_true(error > 0.1f);
+    // The player itself, at 6 m/s, makes 12 mm in two milliseconds.
+    assert_true(jump < 0.015f);
+    party_end(&p);
+}
+
+static void rollbacks_name_their_cause(void **state) {
+    (void)state;
+    static const cairn_virtual_path path = {.delay_ns = 60000000};
+    party p;
+    party_start(&p, 25);
+    join(&p, &path);
+    party_run_ms(&p, 2000);
+    join(&p, &path);
+    party_run_ms(&p, 2000);
+    assert_int_equal(by_cause(&p, 0, CAIRN_ROLLBACK_JOIN_LEAVE), 1);
+    const uint64_t wrong = by_cause(&p, 0, CAIRN_ROLLBACK_WRONG_PREDICTION);
+    assert_true(wrong <= 1); // the first input of who joined
+    party_press(&p, 1, 0, 1.0f);
+    party_run_ms(&p, 1000);
+    assert_int_equal(by_cause(&p, 0, CAIRN_ROLLBACK_WRONG_PREDICTION), wrong + 1);
+    cairn_client_rollback last;
+    assert_int_equal(cairn_client_rollbacks(client_of(&p, 0), &last, 1), 1);
+    assert_int_equal(last.slot, party_statistics(&p, 1).slot);
+    assert_in_range(last.ticks, 2, 10);
+    assert_int_equal(last.bodies_moved, 1);
+    assert_true(last.error_m_max > 1e-3f);
+    // The way from the second player to the server is cut for a while: its inputs are lacking,
+    // which it sees as its own, and the other as its.
+    cairn_virtual_path *up =
+        cairn_virtual_path_between(p.network, p.clients[1].endpoint, p.server_endpoint);
+    up->cut = true;
+    party_run_ms(&p, 300);
+    up->cut = false;
+    party_run_ms(&p, 1000);
+    assert_true(by_cause(&p, 0, CAIRN_ROLLBACK_LATE_INPUT) >= 1);
+    assert_int_equal(by_cause(&p, 0, CAIRN_ROLLBACK_OWN_INPUT), 0);
+    assert_true(by_cause(&p, 1, CAIRN_ROLLBACK_OWN_INPUT) >= 1);
+    assert_int_equal(by_cause(&p, 1, CAIRN_ROLLBACK_LATE_INPUT), 0);
+    cairn_client_disconnect(
+        client_of(&p, 1), cairn_virtual_local_ns(p.network, p.clients[1].endpoint));
+    party_run_ms(&p, 1000);
+    assert_int_equal(by_cause(&p, 0, CAIRN_ROLLBACK_JOIN_LEAVE), 2);
+    assert_int_equal(party_statistics(&p, 0).roots_differed, 0);
+    party_end(&p);
+}
+
+typedef enum stall { STALL_CLIENT, STALL_SERVER, STALL_PATH, STALL_COUNT } stall;
+
+static void set_stall(party *p, stall kind, bool on) {
+    if (kind == STALL_CLIENT) {
+        p->clients[0].paused = on;
+    } else if (kind == STALL_SERVER) {
+        p->server_paused = on;
+    } else {
+        party_cut(p, 0, on);
+    }
+}
+
+// Whatever stalls for five seconds: one second after it the client stands where it should, and the
+// player's word counts. No advance steps more than it may.
+static void a_stall_is_over_a_second_after_it(void **state) {
+    (void)state;
+    static const cairn_virtual_path path = {.delay_ns = 40000000, .jitter_ns = 5000000};
+    for (stall kind = 0; kind < STALL_COUNT; kind++) {
+        party p;
+        party_start(&p, 31);
+        p.timeout_s = 20;
+        join(&p, &path);
+        join(&p, &path);
+        party_run_ms(&p, 1500);
+        party_play(&p, 1, 1500);
+        set_stall(&p, kind, true);
+        party_run_ms(&p, 5000);
+        set_stall(&p, kind, false);
+        uint64_t stepped = party_statistics(&p, 0).tick_local;
+        for (int ms = 0; ms < 1000; ms += 10) {
+            party_run_ms(&p, 10);
+            const uint64_t now = party_statistics(&p, 0).tick_local;
+            assert_true(now - stepped <= 64); // ten milliseconds are at most two advances
+            stepped = now;
+        }
+        const cairn_client_statistics s = party_statistics(&p, 0);
+        const uint64_t sure = cairn_client_tick_sure(client_of(&p, 0));
+        const uint64_t at = cairn_world_tick(cairn_client_world(client_of(&p, 0)));
+        assert_in_range(cairn_world_tick(server_world(&p)), sure + 1, sure + 6);
+        assert_in_range(at, sure + 1, sure + 10);
+        assert_int_equal(s.roots_differed, 0);
+        assert_true(ms_until_it_moves(&p, 0) < 150);
+        party_run_ms(&p, 1000);
+        assert_int_equal(party_statistics(&p, 0).inputs_late, s.inputs_late);
+        party_end(&p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_confirmed_is_the_servers_on_every_path),
+        cmocka_unit_test(own_input_shows_after_the_delay_not_after_the_round_trip),
+        cmocka_unit_test(a_short_path_is_delayed_and_not_predicted),
+        cmocka_unit_test(corrections_glide),
+        cmocka_unit_test(rollbacks_name_their_cause),
+        cmocka_unit_test(a_stall_is_over_a_second_after_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// What a predicting client may cost, and what it does when its world is wrong.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <malloc.h>
+
+#include "client_lib/client_parts.h"
+#include "tests/client/party.h"
+
+static const cairn_virtual_path usual = {
+    .delay_ns = 60000000, .jitter_ns = 8000000, .loss_permille = 20};
+
+static cairn_client_config predicting(void) {
+    cairn_client_config config = cairn_client_config_default();
+    config.mode = CAIRN_CLIENT_PREDICT;
+    return config;
+}
+
+// A clock by which every look costs the same.
+typedef struct slow_clock {
+    uint64_t now_ns;
+    uint64_t look_ns;
+} slow_clock;
+
+static uint64_t look(void *context) {
+    slow_clock *clock = context;
+    clock->now_ns += clock->look_ns;
+    return clock->now_ns;
+}
+
+static uint64_t long_rollbacks(const party *p, uint32_t client) {
+    cairn_client_rollback rollbacks[CAIRN_CLIENT_ROLLBACKS_HELD];
+    const uint32_t count =
+        cairn_client_rollbacks(p->clients[client].client, rollbacks, CAIRN_CLIENT_ROLLBACKS_HELD);
+    uint64_t found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(rollbacks[i].advances >= 1);
+        found += rollbacks[i].advances > 1 ? 1 : 0;
+    }
+    return found;
+}
+
+static void a_rollback_beyond_its_budget_goes_on_in_the_next_advance(void **state) {
+    (void)state;
+    for (int by_time = 0; by_time < 2; by_time++) {
+        party p;
+        slow_clock clock = {.look_ns = 1000000};
+        cairn_client_config config = predicting();
+        config.resim_ticks_max = by_time ? 32 : 3;
+        config.resim_budget_us = by_time ? 3000 : 0;
+        config.clock_ns = by_time ? look : NULL;
+        config.clock_context = &clock;
+        // The first row's delay is fixed, so that more is predicted than an advance can step.
+        config.input_delay_ms = by_time ? 0 : 17;
+        party_start(&p, 41);
+        party_join(&p, &config, &usual);
+        party_join(&p, &config, &usual);
+        party_wait_to_play(&p);
+        party_run_ms(&p, 1000);
+        for (int i = 0; i < 40; i++) {
+            uint64_t stepped = party_statistics(&p, 0).tick_local;
+            party_play(&p, (uint64_t)i, 100);
+            // A hundred milliseconds have six deadlines, some doubled by a tick's end.
+            assert_true(party_statistics(&p, 0).tick_local - stepped <= 13 * 3);
+        }
+        const cairn_client_statistics s = party_statistics(&p, 0);
+        assert_true(s.rollbacks > 5 && (by_time || s.resim_over_budget > 0));
+        assert_true(by_time || long_rollbacks(&p, 0) > 0);
+        assert_int_equal(s.roots_differed, 0);
+        assert_true(s.roots_compared > 200);
+        if (by_time) { // the ladder does not predict what cannot be stepped again
+            assert_true(s.predicted_ticks <= 5);
+            assert_true(s.input_delay_ticks > 3);
+        }
+        party_end(&p);
+    }
+}
+
+static void a_window_without_memory_waits_for_the_server(void **state) {
+    (void)state;
+    party p;
+    cairn_client_config config = predicting();
+    config.rollback_memory_max = 60000; // some states of this scene
+    party_start(&p, 42);
+    party_join(&p, &config, &usual);
+    party_wait_to_play(&p);
+    party_play(&p, 4, 3000);
+    cairn_client_statistics s = party_statistics(&p, 0);
+    assert_true(s.predict_window_full > 0);
+    assert_int_equal(s.roots_differed, 0);
+    assert_true(s.roots_compared > 150);
+    party_end(&p);
+    config.rollback_memory_max = 0; // then it is lockstep
+    party_start(&p, 43);
+    party_join(&p, &config, &usual);
+    party_wait_to_play(&p);
+    party_play(&p, 4, 2000);
+    s = party_statistics(&p, 0);
+    assert_int_equal(s.predicted_ticks, 0);
+    assert_int_equal(s.rollbacks, 0);
+    assert_int_equal(s.roots_differed, 0);
+    assert_true(s.roots_compared > 100);
+    party_end(&p);
+}
+
+static void a_steady_client_allocates_nothing(void **state) {
+    (void)state;
+    party p;
+    const cairn_client_config config = predicting();
+    party_start_as(&p, 44, false);
+    party_join(&p, &config, &usual);
+    party_join(&p, &config, &usual);
+    party_wait_to_play(&p);
+    party_play(&p, 1, 1000);
+    const uint64_t before = party_statistics(&p, 0).rollbacks;
+    const struct mallinfo2 a = mallinfo2();
+    party_play(&p, 2, 3000);
+    const struct mallinfo2 b = mallinfo2();
+    assert_int_equal(a.uordblks + a.hblkhd, b.uordblks + b.hblkhd);
+    assert_true(party_statistics(&p, 0).rollbacks > before + 3);
+    party_end(&p);
+}
+
+typedef struct witness {
+    uint64_t tick;
+    uint32_t calls;
+    bool sees_to_it;
+} witness;
+
+static bool found(void *context, uint64_t tick) {
+    witness *w = context;
+    w->calls += 1;
+    w->tick = tick;
+    return w->sees_to_it;
+}
+
+// A body nudged from outside, as a broken machine would.
+static uint64_t damage(party *p, uint32_t client) {
+    cairn_timeline *timeline = &p->clients[client].client->lockstep.timeline;
+    const cairn_body_id player = 1 + 4;
+    const cairn_status status =
+        cairn_body_set_velocity(timeline->world, player, (cairn_vec3){.y = 2}, (cairn_vec3){0});
+    assert_int_equal(status, CAIRN_OK);
+    return cairn_timeline_sure(timeline);
+}
+
+static void a_world_that_differs_is_told_of_and_asked_for_anew(void **state) {
+    (void)state;
+    party p;
+    witness w = {.tick = 0};
+    const cairn_client_config config = predicting();
+    party_start(&p, 45);
+    party_join(&p, &config, NULL);
+    party_wait_to_play(&p);
+    party_run_ms(&p, 2000);
+    cairn_client *client = p.clients[0].client;
+    client->desync = (cairn_desync){.found = found, .context = &w};
+    const uint64_t sure = damage(&p, 0);
+    party_run_ms(&p, 500);
+    assert_int_equal(w.calls, 1);
+    assert_in_range(w.tick, sure, sure + 8);
+    assert_int_equal(party_statistics(&p, 0).first_difference_tick, w.tick);
+    assert_true(client->renewing);
+    // The server gives up waiting for the acknowledgement after its history: 1024 ticks.
+    party_run_ms(&p, 20000);
+    const cairn_client_statistics s = party_statistics(&p, 0);
+    assert_int_equal(s.states_loaded, 2);
+    assert_int_equal(cairn_client_rollback_count(client, CAIRN_ROLLBACK_STATE_REPLACED), 1);
+    assert_false(client->lockstep.timeline.differs);
+    party_run_ms(&p, 1000);
+    assert_int_equal(party_statistics(&p, 0).roots_differed, s.roots_differed);
+    assert_true(party_statistics(&p, 0).roots_compared > s.roots_compared + 50);
+    party_end(&p);
+}
+
+static void who_sees_to_a_difference_is_left_alone(void **state) {
+    (void)state;
+    party p;
+    witness w = {.sees_to_it = true};
+    const cairn_client_config config = predicting();
+    party_start(&p, 46);
+    party_join(&p, &config, NULL);
+    party_wait_to_play(&p);
+    party_run_ms(&p, 1000);
+    p.clients[0].client->desync = (cairn_desync){.found = found, .context = &w};
+    damage(&p, 0);
+    party_run_ms(&p, 500);
+    assert_int_equal(w.calls, 1);
+    assert_false(p.clients[0].client->renewing);
+    party_end(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rollback_beyond_its_budget_goes_on_in_the_next_advance),
+        cmocka_unit_test(a_window_without_memory_waits_for_the_server),
+        cmocka_unit_test(a_steady_client_allocates_nothing),
+        cmocka_unit_test(a_world_that_differs_is_told_of_and_asked_for_anew),
+        cmocka_unit_test(who_sees_to_a_difference_is_left_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

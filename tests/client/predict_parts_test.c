@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT
+// The pieces of prediction, each alone: guesses, blame, the ladder, gliding corrections.
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "client_lib/blame.h"
+#include "client_lib/guess.h"
+#include "client_lib/inputs.h"
+#include "client_lib/ladder.h"
+#include "client_lib/rollbacks.h"
+#include "client_lib/smoothing.h"
+#include "server/inbox.h"
+#include "tests/client/near.h"
+
+#define HOLD 9
+
+static cairn_command input(uint32_t slot, uint32_t sequence, uint32_t buttons) {
+    return (cairn_command){
+        .kind = CAIRN_COMMAND_INPUT, .slot = slot, .sequence = sequence, .buttons = buttons};
+}
+
+static cairn_command joins(uint32_t slot) {
+    return (cairn_command){.kind = CAIRN_COMMAND_JOIN, .slot = slot};
+}
+
+static void expect_guess(const cairn_guess *guess, uint64_t tick, const cairn_command *expected) {
+    cairn_command command;
+    const bool speaks = cairn_guess_input(guess, 3, tick, &command);
+    assert_int_equal(speaks, expected != NULL);
+    if (speaks) {
+        assert_memory_equal(&command, expected, sizeof command);
+    }
+}
+
+static void a_player_is_expected_to_go_on(void **state) {
+    (void)state;
+    cairn_guess guess;
+    cairn_guess_start(&guess, 100, HOLD);
+    const cairn_command first[] = {joins(3), input(3, 7, 1)};
+    cairn_guess_learn(&guess, first, 2);
+    for (uint64_t tick = 101; tick < 160; tick++) {
+        const cairn_command next = input(3, 7 + (uint32_t)(tick - 100), 1);
+        expect_guess(&guess, tick, &next);
+    }
+    // Its input lacked once: the server said the same again, and will until it has held long
+    // enough.
+    cairn_guess_learn(&guess, &first[1], 1);
+    expect_guess(&guess, 102, &first[1]);
+    expect_guess(&guess, 109, &first[1]);
+    expect_guess(&guess, 110, NULL);
+    const cairn_command back = input(3, 9, 2);
+    const cairn_command on = input(3, 10, 2);
+    cairn_guess_learn(&guess, &back, 1);
+    expect_guess(&guess, 103, &on);
+    const cairn_command leave = {.kind = CAIRN_COMMAND_LEAVE, .slot = 3};
+    cairn_guess_learn(&guess, &leave, 1);
+    expect_guess(&guess, 104, NULL);
+}
+
+static void who_says_nothing_is_expected_to_say_nothing(void **state) {
+    (void)state;
+    cairn_guess guess;
+    cairn_guess_start(&guess, 0, HOLD);
+    const cairn_command join = joins(3);
+    expect_guess(&guess, 0, NULL);
+    cairn_guess_learn(&guess, &join, 1);
+    expect_guess(&guess, 1, NULL);
+    // A player that does not count its inputs is not mistaken for a silent one for ever.
+    const cairn_command same = input(3, 0, 4);
+    for (int i = 0; i < 30; i++) {
+        cairn_guess_learn(&guess, &same, 1);
+    }
+    expect_guess(&guess, 60, &same);
+    cairn_guess_learn(&guess, NULL, 0);
+    expect_guess(&guess, 60, NULL);
+}
+
+// Against the server's own inbox: a silent player is guessed exactly as it is filled in.
+static void a_silent_player_is_guessed_as_the_server_fills_it_in(void **state) {
+    (void)state;
+    cairn_inbox *inbox = NULL;
+    cairn_guess guess;
+    const cairn_inbox_config config = {
+        .tick = 50, .window_ticks = 120, .slots = 8, .hold_ticks = HOLD};
+    assert_int_equal(cairn_inbox_create(&config, &inbox), CAIRN_OK);
+    cairn_guess_start(&guess, 50, HOLD);
+    for (int i = 0; i < 4; i++) {
+        cairn_inbox_join(inbox);
+    }
+    for (uint64_t tick = 50; tick < 60; tick++) {
+        const cairn_command held = input(3, (uint32_t)tick, 5);
+        cairn_inbox_take(inbox, 3, tick, &held);
+    }
+    cairn_command commands[CAIRN_INBOX_COMMANDS_MAX];
+    for (uint64_t tick = 50; tick < 61; tick++) { // one of them filled in
+        cairn_guess_learn(&guess, commands, cairn_inbox_gather(inbox, commands));
+    }
+    for (uint64_t tick = 61; tick < 80; tick++) {
+        const uint32_t count = cairn_inbox_gather(inbox, commands);
+        assert_int_equal(count, tick - 59 <= HOLD ? 1 : 0);
+        expect_guess(&guess, tick, count > 0 ? &commands[0] : NULL);
+    }
+    cairn_inbox_destroy(inbox);
+}
+
+static void blame_finds_whose_doing_it_is(void **state) {
+    (void)state;
+    cairn_guess guess;
+    cairn_guess_start(&guess, 10, HOLD);
+    const cairn_command past[] = {joins(1), joins(2), input(1, 5, 0), input(2, 5, 0)};
+    cairn_guess_learn(&guess, past, 4);
+    const cairn_command guessed[] = {input(1, 6, 0), input(2, 6, 0)};
+    const cairn_command edit = {.kind = CAIRN_COMMAND_DESTROY, .slot = CAIRN_SLOT_OPERATOR};
+    const cairn_command leave = {.kind = CAIRN_COMMAND_LEAVE, .slot = 2};
+    const struct {
+        cairn_command confirmed[3];
+        uint32_t count;
+        cairn_client_rollback_cause cause;
+        uint32_t slot;
+    } rows[] = {
+        {{input(1, 6, 0), input(2, 6, 9)}, 2, CAIRN_ROLLBACK_WRONG_PREDICTION, 2},
+        {{input(1, 6, 0), input(2, 5, 0)}, 2, CAIRN_ROLLBACK_LATE_INPUT, 2},
+        {{input(1, 6, 0)}, 1, CAIRN_ROLLBACK_WRONG_PREDICTION, 2},
+        {{input(1, 5, 0), input(2, 6, 9)}, 2, CAIRN_ROLLBACK_OWN_INPUT, 1},
+        {{input(1, 6, 3), input(2, 6, 9)}, 2, CAIRN_ROLLBACK_WRONG_PREDICTION, 1},
+        {{input(1, 6, 0), leave}, 2, CAIRN_ROLLBACK_JOIN_LEAVE, 2},
+        {{input(1, 5, 0), joins(4), input(2, 6, 0)}, 3, CAIRN_ROLLBACK_JOIN_LEAVE, 4},
+        {{edit, input(1, 5, 0), leave}, 3, CAIRN_ROLLBACK_OPERATOR, 255},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const cairn_blame blame =
+            cairn_blame_find(&guess, 11, 1, guessed, 2, rows[i].confirmed, rows[i].count);
+        assert_int_equal(blame.cause, rows[i].cause);
+        assert_int_equal(blame.slot, rows[i].slot);
+    }
+}
+
+static const cairn_ladder_config usual = {.tick_ns = 1e9 / 60,
+    .input_delay_first = 3,
+    .predict_max = 8,
+    .input_delay_fixed = CAIRN_LADDER_ADAPTS};
+
+static void first_delay_then_prediction_then_more_delay(void **state) {
+    (void)state;
+    const struct {
+        double need;
+        uint32_t predict_max;
+        uint32_t delay;
+    } rows[] = {{0, 8, 0}, {0.2, 8, 1}, {3, 8, 3}, {3.1, 8, 3}, {11, 8, 3}, {11.2, 8, 4},
+        {30, 8, 22}, {8, 2, 6}, {-1, 8, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(
+            cairn_ladder_delay(&usual, rows[i].need, rows[i].predict_max), rows[i].delay);
+    }
+    cairn_ladder_config fixed = usual;
+    fixed.input_delay_fixed = 1;
+    assert_int_equal(cairn_ladder_delay(&fixed, 30, 8), 1);
+}
+
+static void run_ladder(cairn_ladder *ladder, uint64_t *now_ns, double need, double wobble, int ms) {
+    for (int i = 0; i < ms; i += 10) {
+        *now_ns += 10000000;
+        cairn_ladder_advance(
+            ladder, *now_ns, need + ((i / 10) % 2 == 0 ? wobble : -wobble), usual.predict_max);
+    }
+}
+
+static void the_ladder_does_not_wobble(void **state) {
+    (void)state;
+    cairn_ladder ladder;
+    uint64_t now_ns = 1000;
+    cairn_ladder_start(&ladder, &usual);
+    run_ladder(&ladder, &now_ns, 6, 0, 10);
+    assert_int_equal(ladder.input_delay, 3);
+    EXPECT_NEAR(ladder.ahead, 3, 1e-9); // at once, the first time
+    run_ladder(&ladder, &now_ns, 6, 0, 3000);
+    const uint64_t changes = ladder.changes;
+    run_ladder(&ladder, &now_ns, 11, 0.6, 10000); // now and then a tick more is asked for
+    assert_int_equal(ladder.changes, changes);
+    run_ladder(&ladder, &now_ns, 14, 0, 100);
+    assert_int_equal(ladder.input_delay, 3);
+    run_ladder(&ladder, &now_ns, 14, 0, 200);
+    assert_int_equal(ladder.input_delay, 6);
+    run_ladder(&ladder, &now_ns, 12.5, 0.6, 10000); // the room for less is not worth a change
+    assert_int_equal(ladder.input_delay, 6);
+    run_ladder(&ladder, &now_ns, 9, 0, 2900);
+    assert_int_equal(ladder.input_delay, 6);
+    run_ladder(&ladder, &now_ns, 9, 0, 200);
+    assert_int_equal(ladder.input_delay, 3);
+}
+
+static void the_world_moves_ahead_smoothly_or_at_once(void **state) {
+    (void)state;
+    cairn_ladder ladder;
+    uint64_t now_ns = 1000;
+    cairn_ladder_start(&ladder, &usual);
+    run_ladder(&ladder, &now_ns, 4, 0, 3000);
+    EXPECT_NEAR(ladder.ahead, 1, 1e-9);
+    run_ladder(&ladder, &now_ns, 9, 0, 100); // 100 ms: a tenth of them, 0.6 ticks
+    EXPECT_NEAR(ladder.ahead, 1.6, 0.01);
+    run_ladder(&ladder, &now_ns, 9, 0, 1000);
+    EXPECT_NEAR(ladder.ahead, 6, 1e-9);
+    cairn_ladder_config fixed = usual;
+    fixed.input_delay_fixed = 1;
+    cairn_ladder_start(&ladder, &fixed);
+    run_ladder(&ladder, &now_ns, 4, 0, 10);
+    run_ladder(&ladder, &now_ns, 40, 0, 10); // 600 ms off: no time to glide
+    EXPECT_NEAR(ladder.ahead, 39, 1e-9);
+    const double ahead = ladder.ahead;
+    cairn_ladder_advance(&ladder, now_ns - 5000000, 39.5, 8); // time that goes back
+    EXPECT_NEAR(ladder.ahead, ahead, 1e-9);
+    cairn_ladder_advance(&ladder, now_ns + UINT64_C(3600000000000), 40, 8); // an hour's pause
+    EXPECT_NEAR(ladder.ahead, 39, 1e-9);
+}
+
+static cairn_client_body body_at(float x) {
+    return (cairn_client_body){.id = 5, .position = {x}, .rotation = {0, 0, 0, 1}};
+}
+
+// How far off a body is shown `ms` after it was corrected by `error`, in frames of `frame_ms`.
+static float left_after(float error, uint32_t frame_ms, uint32_t ms) {
+    cairn_smoothing smoothing;
+    assert_int_equal(cairn_smoothing_create(&smoothing, 16), CAIRN_OK);
+    cairn_smoothing_advance(&smoothing, 1000000000);
+    const cairn_client_body was = body_at(2 + error);
+    cairn_client_body now = body_at(2);
+    const cairn_smoothing_step step = cairn_smoothing_take(&smoothing, &was, &now);
+    EXPECT_NEAR(step.moved_m, fabsf(error), 1e-6);
+    for (uint32_t t = frame_ms; t <= ms; t += frame_ms) {
+        cairn_smoothing_advance(&smoothing, 1000000000 + (uint64_t)t * 1000000);
+    }
+    cairn_smoothing_apply(&smoothing, &now, 1);
+    cairn_smoothing_destroy(&smoothing);
+    return now.position[0] - 2;
+}
+
+static void an_error_decays_by_the_published_factors(void **state) {
+    (void)state;
+    EXPECT_NEAR(left_after(0.2f, 1, 0), 0.2, 1e-6); // shown where it was
+    EXPECT_NEAR(left_after(0.2f, 50, 50), 0.2 * pow(0.95, 3), 1e-4);
+    EXPECT_NEAR(left_after(0.2f, 100, 500), 0.2 * pow(0.95, 30), 1e-4);
+    EXPECT_NEAR(left_after(4.0f, 50, 50), 4 * pow(0.85, 3), 1e-3);
+    EXPECT_NEAR(left_after(-4.0f, 50, 50), -4 * pow(0.85, 3), 1e-3);
+    const float between = left_after(0.625f, 50, 50);
+    assert_true(between > 0.625f * powf(0.9f, 3) && between < 0.625f * powf(0.92f, 3));
+    EXPECT_NEAR(left_after(1.0f, 1000, 10000), 0, 0);
+}
+
+static void the_frame_rate_does_not_matter(void **state) {
+    (void)state;
+    for (float error = 0.1f; error < 3.0f; error += 0.7f) {
+        const float fine = left_after(error, 1, 300);
+        EXPECT_NEAR(left_after(error, 10, 300), fine, 1e-5);
+        EXPECT_NEAR(left_after(error, 60, 300), fine, 1e-5);
+        EXPECT_NEAR(left_after(error, 300, 300), fine, 1e-5);
+    }
+}
+
+static void rotations_glide_the_short_way(void **state) {
+    (void)state;
+    cairn_smoothing smoothing;
+    cairn_client_body was = body_at(0);
+    cairn_client_body now = body_at(0);
+    assert_int_equal(cairn_smoothing_create(&smoothing, 16), CAIRN_OK);
+    was.rotation[1] = -sinf(0.1f); // 0.2 rad about y, with the other sign
+    was.rotation[3] = -cosf(0.1f);
+    was.rotation[1] = -was.rotation[1];
+    const cairn_smoothing_step step = cairn_smoothing_take(&smoothing, &was, &now);
+    EXPECT_NEAR(step.turned, 0.2, 1e-5);
+    cairn_smoothing_apply(&smoothing, &now, 1);
+    EXPECT_NEAR(fabsf(now.rotation[1]), sinf(0.1f), 1e-5);
+    cairn_smoothing_advance(&smoothing, 51000000);
+    now = body_at(0);
+    cairn_smoothing_apply(&smoothing, &now, 1);
+    EXPECT_NEAR(2 * asinf(fabsf(now.rotation[1])), 0.2 * pow(0.95, 3), 1e-3);
+    assert_true(now.rotation[1] * now.rotation[3] < 0); // the way it was turned
+    cairn_smoothing_destroy(&smoothing);
+}
+
+static void another_body_in_the_same_place_does_not_glide(void **state) {
+    (void)state;
+    cairn_smoothing smoothing;
+    const cairn_client_body was = body_at(1);
+    const cairn_client_body is = body_at(0);
+    cairn_client_body other = body_at(0);
+    assert_int_equal(cairn_smoothing_create(&smoothing, 16), CAIRN_OK);
+    cairn_smoothing_take(&smoothing, &was, &is);
+    other.id = 5 | 1u << 20;
+    cairn_smoothing_apply(&smoothing, &other, 1);
+    EXPECT_NEAR(other.position[0], 0, 0);
+    cairn_smoothing_destroy(&smoothing);
+}
+
+static void the_last_rollbacks_are_kept_and_all_are_counted(void **state) {
+    (void)state;
+    static cairn_rollbacks rollbacks;
+    cairn_client_rollback out[CAIRN_CLIENT_ROLLBACKS_HELD];
+    assert_int_equal(cairn_rollbacks_read(&rollbacks, out, 8), 0);
+    for (uint32_t i = 0; i < 100; i++) {
+        const cairn_client_rollback rollback = {
+            .tick_from = i, .ticks = 2, .cause = i % 2 == 0 ? CAIRN_ROLLBACK_HEAL : 0};
+        cairn_rollbacks_add(&rollbacks, &rollback);
+    }
+    assert_int_equal(rollbacks.count, 100);
+    assert_int_equal(rollbacks.ticks, 200);
+    assert_int_equal(rollbacks.by_cause[CAIRN_ROLLBACK_HEAL], 50);
+    assert_int_equal(cairn_rollbacks_read(&rollbacks, out, 3), 3);
+    assert_int_equal(out[0].tick_from, 97);
+    assert_int_equal(cairn_rollbacks_read(&rollbacks, out, 64), 64);
+    assert_int_equal(out[0].tick_from, 36);
+    assert_int_equal(out[63].tick_from, 99);
+    for (uint32_t i = 0; i < CAIRN_ROLLBACK_CAUSE_COUNT; i++) {
+        assert_non_null(cairn_client_rollback_cause_text(i));
+    }
+    assert_string_equal(cairn_client_rollback_cause_text(CAIRN_ROLLBACK_CAUSE_COUNT), "unknown");
+}
+
+static void an_input_is_read_for_its_tick_alone(void **state) {
+    (void)state;
+    static cairn_inputs inputs;
+    cairn_wire_input out;
+    cairn_inputs_start(&inputs, 16);
+    assert_false(cairn_inputs_read(&inputs, 0, &out));
+    for (uint64_t tick = 100; tick < 180; tick++) {
+        inputs.held.buttons = (uint32_t)tick;
+        cairn_inputs_make(&inputs, tick);
+    }
+    assert_true(cairn_inputs_read(&inputs, 179, &out));
+    assert_int_equal(out.buttons, 179);
+    assert_true(cairn_inputs_read(&inputs, 116, &out));
+    assert_false(cairn_inputs_read(&inputs, 115, &out));
+    assert_false(cairn_inputs_read(&inputs, 180, &out));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_player_is_expected_to_go_on),
+        cmocka_unit_test(who_says_nothing_is_expected_to_say_nothing),
+        cmocka_unit_test(a_silent_player_is_guessed_as_the_server_fills_it_in),
+        cmocka_unit_test(blame_finds_whose_doing_it_is),
+        cmocka_unit_test(first_delay_then_prediction_then_more_delay),
+        cmocka_unit_test(the_ladder_does_not_wobble),
+        cmocka_unit_test(the_world_moves_ahead_smoothly_or_at_once),
+        cmocka_unit_test(an_error_decays_by_the_published_factors),
+        cmocka_unit_test(the_frame_rate_does_not_matter),
+        cmocka_unit_test(rotations_glide_the_short_way),
+        cmocka_unit_test(another_body_in_the_same_place_does_not_glide),
+        cmocka_unit_test(the_last_rollbacks_are_kept_and_all_are_counted),
+        cmocka_unit_test(an_input_is_read_for_its_tick_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
