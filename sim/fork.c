@@ -4,6 +4,7 @@
 // what the hash has kept, and what of derived data is dear to make again; the rest of its memory is
 // neither cleared nor copied, so a fork costs what lives in the world and not what it has room for.
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/hull.h"
@@ -32,8 +33,14 @@ static void copy_derived(cairn_world *to, const cairn_world *from) {
     cairn_patches_forget(to);
 }
 
+// Memory that was used before would be cleared by hand, however little of it will live.
+static void *take_as_it_is(size_t count, size_t size) {
+    return malloc(count * size);
+}
+
 cairn_status cairn_world_fork(const cairn_world *from, cairn_world **out) {
-    cairn_world *world = cairn_world_allocate(&from->def, from->scratch.substeps.wide.lanes);
+    cairn_world *world =
+        cairn_world_allocate(&from->def, from->scratch.substeps.wide.lanes, take_as_it_is);
     *out = world;
     if (world == NULL) {
         return CAIRN_OUT_OF_MEMORY;

@@ -27,7 +27,7 @@ cairn_status cairn_world_set_lanes(cairn_world *world, uint32_t lanes) {
     if (!cairn_kernel_of(lanes, &kernel)) {
         return CAIRN_INVALID_ARGUMENT;
     }
-    if (!cairn_scratch_create(&scratch, &world->def, lanes)) {
+    if (!cairn_scratch_create(&scratch, &world->def, lanes, calloc)) {
         return CAIRN_OUT_OF_MEMORY;
     }
     free(world->scratch.memory);

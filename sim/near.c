@@ -59,10 +59,10 @@ static void carve_all(cairn_near *near, cairn_carver *from, const cairn_world_de
         cairn_carve(from, 1, cairn_broad_phase_scratch_size(shapes, near->pair_capacity));
 }
 
-bool cairn_near_create(cairn_near *near, const cairn_world_def *def) {
+bool cairn_near_create(cairn_near *near, const cairn_world_def *def, cairn_allocator *take) {
     cairn_carver measure = {.memory = NULL};
     carve_all(near, &measure, def);
-    near->memory = malloc(measure.at);
+    near->memory = take(1, measure.at);
     near->size = measure.at;
     if (near->memory == NULL) {
         return false;

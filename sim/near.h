@@ -73,8 +73,11 @@ typedef struct cairn_near {
     void *broad_phase;
 } cairn_near;
 
-// Memory for a world of this def, not cleared; *near must be zero.
-bool cairn_near_create(cairn_near *near, const cairn_world_def *def);
+// Where large memory comes from: calloc, or what does as it does but for clearing.
+typedef void *cairn_allocator(size_t count, size_t size);
+
+// Memory for a world of this def; *near must be zero.
+bool cairn_near_create(cairn_near *near, const cairn_world_def *def, cairn_allocator *take);
 void cairn_near_destroy(cairn_near *near);
 // Overwrites all of it; for tests.
 void cairn_near_poison(cairn_near *near, unsigned char byte);

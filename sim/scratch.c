@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/scratch.h"
 
-#include <stdlib.h>
-
 #include "sim/carve.h"
 
 uint32_t cairn_scratch_pair_capacity(const cairn_world_def *def) {
@@ -68,13 +66,15 @@ static void carve_all(cairn_scratch *scratch, cairn_carver *from, const cairn_wo
     carve_substeps(&scratch->substeps, from, def);
 }
 
-bool cairn_scratch_create(cairn_scratch *scratch, const cairn_world_def *def, uint32_t lanes) {
+bool cairn_scratch_create(
+    cairn_scratch *scratch, const cairn_world_def *def, uint32_t lanes, cairn_allocator *take) {
     cairn_kernel_of(lanes, &scratch->substeps.wide);
     cairn_kernel_of(1, &scratch->substeps.single);
     cairn_carver measure = {.memory = NULL};
     carve_all(scratch, &measure, def);
     scratch->size = measure.at + CAIRN_CACHE_LINE;
-    scratch->memory = malloc(scratch->size);
+    // Zero pages that nobody has touched cost nothing, so the memory is not cleared by hand.
+    scratch->memory = take(1, scratch->size);
     if (scratch->memory == NULL) {
         return false;
     }

@@ -80,16 +80,15 @@ cairn_status cairn_world_def_check(const cairn_world_def *def) {
     return ok ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
 }
 
-// What no hash may notice the content of (cairn_world_poison) is not cleared: of the capacities
-// only as much is paid for as lives.
-static bool allocate(cairn_world *world, const cairn_settings *settings, uint32_t lanes) {
+static bool allocate(
+    cairn_world *world, const cairn_settings *settings, uint32_t lanes, cairn_allocator *take) {
     const cairn_world_def *def = &world->def;
-    world->state_memory = malloc(cairn_state_size(settings));
-    world->spare_memory = malloc(cairn_state_size(settings));
-    world->shape_first = malloc(def->body_capacity * sizeof *world->shape_first);
-    world->shape_next = malloc(def->shape_capacity * sizeof *world->shape_next);
+    world->state_memory = take(1, cairn_state_size(settings));
+    world->spare_memory = take(1, cairn_state_size(settings));
+    world->shape_first = take(def->body_capacity, sizeof *world->shape_first);
+    world->shape_next = take(def->shape_capacity, sizeof *world->shape_next);
     world->hulls = calloc((size_t)def->hull_capacity + 1, sizeof *world->hulls);
-    world->events = malloc(2 * (size_t)def->contact_capacity * sizeof *world->events);
+    world->events = take(2 * (size_t)def->contact_capacity, sizeof *world->events);
     world->kept = cairn_kept_create(settings);
     if (world->kept == NULL || world->state_memory == NULL || world->spare_memory == NULL ||
         world->shape_first == NULL || world->shape_next == NULL || world->hulls == NULL ||
@@ -98,18 +97,19 @@ static bool allocate(cairn_world *world, const cairn_settings *settings, uint32_
     }
     world->state = cairn_state_view(settings, world->state_memory);
     world->spare = cairn_state_view(settings, world->spare_memory);
-    return cairn_near_create(&world->near, def) &&
-           cairn_scratch_create(&world->scratch, def, lanes);
+    return cairn_near_create(&world->near, def, take) &&
+           cairn_scratch_create(&world->scratch, def, lanes, take);
 }
 
-cairn_world *cairn_world_allocate(const cairn_world_def *def, uint32_t lanes) {
+cairn_world *cairn_world_allocate(
+    const cairn_world_def *def, uint32_t lanes, cairn_allocator *take) {
     const cairn_settings settings = cairn_settings_of(def);
     cairn_world *world = calloc(1, sizeof *world);
     if (world == NULL) {
         return NULL;
     }
     world->def = *def;
-    if (!allocate(world, &settings, lanes)) {
+    if (!allocate(world, &settings, lanes, take)) {
         cairn_world_destroy(world);
         return NULL;
     }
@@ -122,14 +122,12 @@ cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out) {
     if (status != CAIRN_OK) {
         return status;
     }
-    cairn_world *world = cairn_world_allocate(def, 0);
+    cairn_world *world = cairn_world_allocate(def, 0, calloc);
     if (world == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
     const cairn_settings settings = cairn_settings_of(def);
     *world->state.settings = settings;
-    memset(world->state.rules, 0,
-        cairn_array_count(&settings, CAIRN_ARRAY_RULES) * sizeof world->state.rules[0]);
     cairn_patches_forget(world);
     if (def->rules != NULL && def->rules->start != NULL) {
         def->rules->start(world, world->state.rules);
