@@ -54,6 +54,8 @@ static uint64_t tick_of(const cairn_chunk *chunk) {
         return chunk->keyframe.tick;
     case CAIRN_CHUNK_REPLACE:
         return chunk->replace.tick;
+    case CAIRN_CHUNK_DESYNC:
+        return chunk->desync.head.tick;
     case CAIRN_CHUNK_NONE:
     case CAIRN_CHUNK_KIND_COUNT:
         break;

@@ -254,6 +254,14 @@ void cairn_recorder_replace(cairn_recorder *recorder, const cairn_world *world) 
     write_state(recorder, &chunk, recorder->next_tick);
 }
 
+void cairn_recorder_desync(cairn_recorder *recorder, const cairn_chunk_desync *desync) {
+    if (recorder->open && !recorder->failed) {
+        const cairn_chunk chunk = {.kind = CAIRN_CHUNK_DESYNC, .desync = *desync};
+        write_ticks(recorder);
+        write_chunk(recorder, &chunk);
+    }
+}
+
 static cairn_wire_seal seal_of(const cairn_recorder *recorder) {
     cairn_wire_seal seal = {.chain = {0}};
     memcpy(seal.chain, recorder->chain.value, sizeof seal.chain);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "schema/recording.h"
 #include "sim/sim.h"
 
 typedef struct cairn_recorder cairn_recorder;
@@ -48,6 +49,9 @@ bool cairn_recorder_keyframe_due(const cairn_recorder *recorder);
 // what waits and the world as it is; the next tick is the world's. A state that is longer than
 // state_size_max ends the recording (cairn_recorder_failed): what follows could not be followed.
 void cairn_recorder_replace(cairn_recorder *recorder, const cairn_world *world);
+// Writes what waits and what is known of a step that a client and its server took differently
+// (recording/capsule.h).
+void cairn_recorder_desync(cairn_recorder *recorder, const cairn_chunk_desync *desync);
 // Writes what is left and the end chunk with the chain's last value, signed where there is a key.
 // Nothing is written after it.
 void cairn_recorder_end(cairn_recorder *recorder);

@@ -69,7 +69,8 @@ EACH_MESSAGE(TAG_IS_KIND)
     X(TICKS, ticks, ChunkTicks)                                                                    \
     X(END, end, ChunkEnd)                                                                          \
     X(KEYFRAME, keyframe, ChunkKeyframe)                                                           \
-    X(REPLACE, replace, ChunkReplace)
+    X(REPLACE, replace, ChunkReplace)                                                              \
+    X(DESYNC, desync, ChunkDesync)
 
 #define CHUNK_TAG_IS_KIND(KIND, member, Table)                                                     \
     static_assert(int(wire::ChunkBody::Table) == CAIRN_CHUNK_##KIND, "tags are kinds");
@@ -280,8 +281,7 @@ template <typename Visitor> void fields(Visitor &v, cairn_input_message &m) {
 }
 
 template <typename Visitor> void fields(Visitor &v, cairn_root_report &m) {
-    using T = wire::RootReport;
-    v.template vector<wire::Root>(T::VT_ROOTS, m.roots, m.root_count);
+    v.template vector<wire::Root>(wire::RootReport::VT_ROOTS, m.roots, m.root_count);
 }
 
 template <typename Visitor> void fields(Visitor &v, cairn_doubt &m) {
@@ -413,15 +413,23 @@ template <typename Visitor> void fields(Visitor &v, cairn_chunk_end &m) {
 }
 
 template <typename Visitor> void fields(Visitor &v, cairn_chunk_replace &m) {
-    using T = wire::ChunkReplace;
-    v.scalar(T::VT_TICK, m.tick);
-    v.template vector<uint8_t>(T::VT_STATE, m.state, m.state_size);
+    v.scalar(wire::ChunkReplace::VT_TICK, m.tick);
+    v.template vector<uint8_t>(wire::ChunkReplace::VT_STATE, m.state, m.state_size);
+}
+
+template <typename Visitor> void fields(Visitor &v, cairn_chunk_desync &m) {
+    using T = wire::ChunkDesync;
+    v.template vector<wire::Difference>(T::VT_DIFFERENCES, m.differences, m.difference_count);
+    v.template plain<wire::DesyncHead>(T::VT_HEAD, m.head);
+    v.text(T::VT_BUILD_CLIENT, m.build_client);
+    v.text(T::VT_BUILD_SERVER, m.build_server);
+    v.template vector<uint8_t>(T::VT_STAGES_CLIENT, m.stages_client, m.stages_client_size);
+    v.template vector<uint8_t>(T::VT_STAGES_SERVER, m.stages_server, m.stages_server_size);
 }
 
 template <typename Visitor> void fields(Visitor &v, cairn_chunk_keyframe &m) {
-    using T = wire::ChunkKeyframe;
-    v.scalar(T::VT_TICK, m.tick);
-    v.template vector<uint8_t>(T::VT_STATE, m.state, m.state_size);
+    v.scalar(wire::ChunkKeyframe::VT_TICK, m.tick);
+    v.template vector<uint8_t>(wire::ChunkKeyframe::VT_STATE, m.state, m.state_size);
 }
 
 template <typename Table> fb::Offset<void> put(fb::FlatBufferBuilder &b, Table &members) {
@@ -486,6 +494,52 @@ cairn_status hand_out(cairn_encoder *encoder, const uint8_t **bytes, size_t *siz
     return CAIRN_OK;
 }
 
+fb::Verifier verifier_of(const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(reinterpret_cast<uintptr_t>(bytes) % 8 == 0);
+    return fb::Verifier(bytes, size, 4, 8); // tables deep, tables in all
+}
+
+cairn_decode_refusal decode_message(
+    const uint8_t *bytes, size_t size, cairn_direction direction, cairn_message *m) {
+    if (size == 0 || size > CAIRN_MESSAGE_SIZE_MAX) {
+        return CAIRN_DECODE_EMPTY;
+    }
+    auto verifier = verifier_of(bytes, size);
+    if (!wire::VerifyEnvelopeBuffer(verifier)) {
+        return CAIRN_DECODE_NOT_FLATBUFFERS;
+    }
+    // The verifier lets a tag it does not know pass, and a tag without a body.
+    const auto *envelope = wire::GetEnvelope(bytes);
+    const auto tag = static_cast<unsigned>(envelope->message_type());
+    if (envelope->message() == nullptr || tag == 0 || tag >= CAIRN_MESSAGE_KIND_COUNT) {
+        return CAIRN_DECODE_UNKNOWN_KIND;
+    }
+    if ((tag < CAIRN_MESSAGE_WELCOME) != (direction == CAIRN_TO_SERVER)) {
+        return CAIRN_DECODE_WRONG_DIRECTION;
+    }
+    m->kind = static_cast<cairn_message_kind>(tag);
+    const auto refusal = take_body(envelope->message(), m);
+    return refusal != CAIRN_DECODE_OK ? refusal : cairn_message_check(m);
+}
+
+cairn_decode_refusal decode_chunk(const uint8_t *bytes, size_t size, cairn_chunk *c) {
+    if (size == 0 || size > size_t{CAIRN_STATE_SIZE_MAX} + 4096) {
+        return CAIRN_DECODE_EMPTY;
+    }
+    auto verifier = verifier_of(bytes, size);
+    if (!wire::VerifyChunkBuffer(verifier)) {
+        return CAIRN_DECODE_NOT_FLATBUFFERS;
+    }
+    const auto *chunk = wire::GetChunk(bytes);
+    const auto tag = static_cast<unsigned>(chunk->body_type());
+    if (chunk->body() == nullptr || tag == 0 || tag >= CAIRN_CHUNK_KIND_COUNT) {
+        return CAIRN_DECODE_UNKNOWN_KIND;
+    }
+    c->kind = static_cast<cairn_chunk_kind>(tag);
+    const auto refusal = take_body(chunk->body(), c);
+    return refusal != CAIRN_DECODE_OK ? refusal : cairn_chunk_check(c);
+}
+
 } // namespace
 
 cairn_encoder *cairn_encoder_create(size_t message_size_max) {
@@ -538,58 +592,6 @@ cairn_status cairn_chunk_encode(
         b, wire::CreateChunk(b, static_cast<wire::ChunkBody>(chunk->kind), body));
     return hand_out(encoder, bytes, size);
 }
-
-// ------------------------------------------------------------------------------------- decoding
-
-namespace {
-
-fb::Verifier verifier_of(const uint8_t *bytes, size_t size) {
-    CAIRN_ASSERT(reinterpret_cast<uintptr_t>(bytes) % 8 == 0);
-    return fb::Verifier(bytes, size, 4, 8); // tables deep, tables in all
-}
-
-cairn_decode_refusal decode_message(
-    const uint8_t *bytes, size_t size, cairn_direction direction, cairn_message *m) {
-    if (size == 0 || size > CAIRN_MESSAGE_SIZE_MAX) {
-        return CAIRN_DECODE_EMPTY;
-    }
-    auto verifier = verifier_of(bytes, size);
-    if (!wire::VerifyEnvelopeBuffer(verifier)) {
-        return CAIRN_DECODE_NOT_FLATBUFFERS;
-    }
-    // The verifier lets a tag it does not know pass, and a tag without a body.
-    const auto *envelope = wire::GetEnvelope(bytes);
-    const auto tag = static_cast<unsigned>(envelope->message_type());
-    if (envelope->message() == nullptr || tag == 0 || tag >= CAIRN_MESSAGE_KIND_COUNT) {
-        return CAIRN_DECODE_UNKNOWN_KIND;
-    }
-    if ((tag < CAIRN_MESSAGE_WELCOME) != (direction == CAIRN_TO_SERVER)) {
-        return CAIRN_DECODE_WRONG_DIRECTION;
-    }
-    m->kind = static_cast<cairn_message_kind>(tag);
-    const auto refusal = take_body(envelope->message(), m);
-    return refusal != CAIRN_DECODE_OK ? refusal : cairn_message_check(m);
-}
-
-cairn_decode_refusal decode_chunk(const uint8_t *bytes, size_t size, cairn_chunk *c) {
-    if (size == 0 || size > size_t{CAIRN_STATE_SIZE_MAX} + 4096) {
-        return CAIRN_DECODE_EMPTY;
-    }
-    auto verifier = verifier_of(bytes, size);
-    if (!wire::VerifyChunkBuffer(verifier)) {
-        return CAIRN_DECODE_NOT_FLATBUFFERS;
-    }
-    const auto *chunk = wire::GetChunk(bytes);
-    const auto tag = static_cast<unsigned>(chunk->body_type());
-    if (chunk->body() == nullptr || tag == 0 || tag >= CAIRN_CHUNK_KIND_COUNT) {
-        return CAIRN_DECODE_UNKNOWN_KIND;
-    }
-    c->kind = static_cast<cairn_chunk_kind>(tag);
-    const auto refusal = take_body(chunk->body(), c);
-    return refusal != CAIRN_DECODE_OK ? refusal : cairn_chunk_check(c);
-}
-
-} // namespace
 
 cairn_decode_refusal cairn_message_decode(
     const uint8_t *bytes, size_t size, cairn_direction direction, cairn_message *out) {

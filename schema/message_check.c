@@ -376,6 +376,34 @@ static void check_start(checker *c, const cairn_chunk_start *start) {
     check_text(c, start->build, CAIRN_WORDS_SIZE_MAX);
 }
 
+static void check_stages(checker *c, const uint8_t *stages, uint32_t size) {
+    check_vector(c, stages, size, CAIRN_DESYNC_STAGES_SIZE_MAX);
+    must(c, size % 16 == 0, CAIRN_DECODE_OUT_OF_RANGE);
+}
+
+static bool difference_before(const cairn_wire_difference *a, const cairn_wire_difference *b) {
+    if (a->array != b->array) {
+        return a->array < b->array;
+    }
+    return a->element != b->element ? a->element < b->element : a->word < b->word;
+}
+
+static void check_desync(checker *c, const cairn_chunk_desync *desync) {
+    check_text(c, desync->build_client, CAIRN_WORDS_SIZE_MAX);
+    check_text(c, desync->build_server, CAIRN_WORDS_SIZE_MAX);
+    check_stages(c, desync->stages_client, desync->stages_client_size);
+    check_stages(c, desync->stages_server, desync->stages_server_size);
+    const cairn_wire_difference *found = desync->differences;
+    const uint32_t held =
+        check_vector(c, found, desync->difference_count, CAIRN_DESYNC_DIFFERENCES_MAX);
+    must(c, desync->head.tick >= 1, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, desync->head.difference_count >= held, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, desync->head.reserved == 0, CAIRN_DECODE_OUT_OF_RANGE);
+    for (uint32_t i = 1; i < held; ++i) {
+        must(c, difference_before(&found[i - 1], &found[i]), CAIRN_DECODE_ORDER);
+    }
+}
+
 cairn_decode_refusal cairn_chunk_check(const cairn_chunk *chunk) {
     checker c = {CAIRN_DECODE_OK};
     switch (chunk->kind) {
@@ -392,6 +420,9 @@ cairn_decode_refusal cairn_chunk_check(const cairn_chunk *chunk) {
         return c.refusal;
     case CAIRN_CHUNK_REPLACE:
         check_whole_state(&c, chunk->replace.state, chunk->replace.state_size);
+        return c.refusal;
+    case CAIRN_CHUNK_DESYNC:
+        check_desync(&c, &chunk->desync);
         return c.refusal;
     case CAIRN_CHUNK_NONE:
     case CAIRN_CHUNK_KIND_COUNT:

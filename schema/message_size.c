@@ -54,6 +54,9 @@ size_t cairn_chunk_vectors_size(const cairn_chunk *chunk) {
         return chunk->keyframe.state_size;
     case CAIRN_CHUNK_REPLACE:
         return chunk->replace.state_size;
+    case CAIRN_CHUNK_DESYNC:
+        return (size_t)chunk->desync.stages_client_size + chunk->desync.stages_server_size +
+               chunk->desync.difference_count * sizeof(cairn_wire_difference);
     case CAIRN_CHUNK_END:
     case CAIRN_CHUNK_NONE:
     case CAIRN_CHUNK_KIND_COUNT:

@@ -22,6 +22,7 @@ typedef enum cairn_chunk_kind {
     CAIRN_CHUNK_KEYFRAME = 4, // now and then between ticks: the full state, so that who steps the
                               // recording can tell section, body and field of a difference
     CAIRN_CHUNK_REPLACE = 5,  // between ticks: the world becomes this, by an operator's word
+    CAIRN_CHUNK_DESYNC = 6, // of a capsule: what is known of a step that two peers took differently
     CAIRN_CHUNK_KIND_COUNT
 } cairn_chunk_kind;
 
@@ -69,6 +70,49 @@ typedef struct cairn_chunk_replace {
     uint32_t state_size;
 } cairn_chunk_replace;
 
+// A word that two worlds hold differently (sim/trace.h numbers arrays and words).
+typedef struct cairn_wire_difference {
+    uint32_t array;
+    uint32_t element;
+    uint32_t word;
+    uint32_t bits_client;
+    uint32_t bits_server;
+} cairn_wire_difference;
+_Static_assert(sizeof(cairn_wire_difference) == 20, "wire layout");
+
+#define CAIRN_DESYNC_DIFFERENCES_MAX 1024
+// 16 bytes a point of a step.
+#define CAIRN_DESYNC_STAGES_SIZE_MAX (272 * 16)
+
+// What is not known is zero, "" or empty.
+typedef struct cairn_wire_desync {
+    uint64_t tick;             // of the worlds that differ, after the step
+    cairn_hash128 root_before; // on which both agreed
+    cairn_hash128 root_client; // as reported
+    cairn_hash128 root_again;  // what the client came to when it took the step once more
+    cairn_hash128 root_server;
+    uint64_t float_mode_client; // the control word of the thread that steps
+    uint64_t float_mode_server;
+    uint32_t passport_client; // faults, cairn_passport_fault
+    uint32_t passport_server;
+    uint32_t difference_count; // how many words differ in all, at least those held
+    uint32_t reserved;         // 0
+} cairn_wire_desync;
+_Static_assert(sizeof(cairn_wire_desync) == 104, "wire layout");
+
+typedef struct cairn_chunk_desync {
+    cairn_wire_desync head;
+    const char *build_client;
+    const char *build_server;
+    const uint8_t *stages_client; // of the step taken once more; at most
+                                  // CAIRN_DESYNC_STAGES_SIZE_MAX, a multiple of 16
+    uint32_t stages_client_size;
+    const uint8_t *stages_server; // likewise
+    uint32_t stages_server_size;
+    const cairn_wire_difference *differences; // in order of array, element and word
+    uint32_t difference_count;                // how many are held here
+} cairn_chunk_desync;
+
 typedef struct cairn_chunk {
     cairn_chunk_kind kind;
     union {
@@ -77,6 +121,7 @@ typedef struct cairn_chunk {
         cairn_chunk_end end;
         cairn_chunk_keyframe keyframe;
         cairn_chunk_replace replace;
+        cairn_chunk_desync desync;
     };
 } cairn_chunk;
 

@@ -160,8 +160,8 @@ static void every_message_has_its_kept_bytes(void **state) {
 
 static void every_chunk_has_its_kept_bytes(void **state) {
     (void)state;
-    static const char *const names[CAIRN_CHUNK_KIND_COUNT] = {
-        NULL, "chunk_start", "chunk_ticks", "chunk_end", "chunk_keyframe", "chunk_replace"};
+    static const char *const names[CAIRN_CHUNK_KIND_COUNT] = {NULL, "chunk_start", "chunk_ticks",
+        "chunk_end", "chunk_keyframe", "chunk_replace", "chunk_desync"};
     for (int kind = 1; kind < CAIRN_CHUNK_KIND_COUNT; ++kind) {
         const cairn_chunk chunk = sample_chunk((cairn_chunk_kind)kind);
         encode_chunk(&chunk);

@@ -28,7 +28,7 @@ typedef struct broken {
     int kind;
     breaking how;
     unsigned field; // its id in the .fbs file
-    unsigned offset;
+    int offset;
     uint32_t value;
     cairn_decode_refusal refusal;
 } broken;
@@ -199,6 +199,20 @@ static const broken chunks[] = {
     {CHUNK(KEYFRAME), STRETCH, 1, 1, 0, NO(OUT_OF_RANGE)},
     {CHUNK(REPLACE), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
     {CHUNK(REPLACE), STRETCH, 1, 1, 0, NO(OUT_OF_RANGE)},
+    {CHUNK(DESYNC), REMOVE, 0, 0, 0, NO(MISSING_FIELD)},
+    {CHUNK(DESYNC), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+    {CHUNK(DESYNC), REMOVE, 2, 0, 0, NO(MISSING_FIELD)},
+    {CHUNK(DESYNC), REMOVE, 3, 0, 0, NO(MISSING_FIELD)},
+    {CHUNK(DESYNC), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
+    {CHUNK(DESYNC), REMOVE, 5, 0, 0, NO(MISSING_FIELD)},
+    {CHUNK(DESYNC), SET_ELEMENT, 1, 0, 0x0a0a0a0a, NO(TEXT)},
+    {CHUNK(DESYNC), SET_ELEMENT, 2, 0, 0x0a0a0a0a, NO(TEXT)},
+    {CHUNK(DESYNC), SET, 0, 0, 0, NO(OUT_OF_RANGE)},           // a step to tick 0
+    {CHUNK(DESYNC), SET_ELEMENT, 3, -4, 31, NO(OUT_OF_RANGE)}, // half a root
+    {CHUNK(DESYNC), SET_ELEMENT, 4, -4, 15, NO(OUT_OF_RANGE)},
+    {CHUNK(DESYNC), STRETCH, 5, 20, 1025, NO(COUNT_LIMIT)},
+    {CHUNK(DESYNC), SET_ELEMENT, 5, 0, 13, NO(ORDER)},
+    {CHUNK(DESYNC), SET_ELEMENT, 5, 20, 5, NO(ORDER)},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -235,7 +249,7 @@ static void apply(const broken *b) {
         flat_put_u32(flat_vector(&f, b->field) + 4 + b->offset, b->value);
         break;
     case STRETCH:
-        flat_stretch(&f, b->field, b->value, b->offset);
+        flat_stretch(&f, b->field, b->value, (size_t)b->offset);
         break;
     case MISALIGN:
         vector = flat_field(&f, b->field);

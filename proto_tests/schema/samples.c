@@ -197,6 +197,30 @@ cairn_direction sample_direction(cairn_message_kind kind) {
     return kind < CAIRN_MESSAGE_WELCOME ? CAIRN_TO_SERVER : CAIRN_TO_CLIENT;
 }
 
+static cairn_chunk_desync sample_desync(void) {
+    static const uint8_t stages[32] = {1, 2, 3, 4};
+    static const cairn_wire_difference differences[2] = {
+        {.array = 5, .element = 7, .word = 10, .bits_client = 1, .bits_server = 2},
+        {.array = 12, .element = 0, .word = 17, .bits_client = 3, .bits_server = 4}};
+    return (cairn_chunk_desync){.head = {.tick = 1001,
+                                    .root_before = {.lo = 1, .hi = 2},
+                                    .root_client = {.lo = 3, .hi = 4},
+                                    .root_again = {.lo = 5, .hi = 6},
+                                    .root_server = {.lo = 7, .hi = 8},
+                                    .float_mode_client = 0x9fc0,
+                                    .float_mode_server = 0x1f80,
+                                    .passport_client = 1,
+                                    .difference_count = 3},
+        .build_client = "one compiler",
+        .build_server = "another one",
+        .stages_client = stages,
+        .stages_client_size = 32,
+        .stages_server = stages,
+        .stages_server_size = 16,
+        .differences = differences,
+        .difference_count = 2};
+}
+
 cairn_chunk sample_chunk(cairn_chunk_kind kind) {
     if (kind == CAIRN_CHUNK_START) {
         return (cairn_chunk){.kind = kind,
@@ -219,6 +243,9 @@ cairn_chunk sample_chunk(cairn_chunk_kind kind) {
     }
     if (kind == CAIRN_CHUNK_REPLACE) {
         return (cairn_chunk){.kind = kind, .replace = {.tick = 7, .state = bytes, .state_size = 4}};
+    }
+    if (kind == CAIRN_CHUNK_DESYNC) {
+        return (cairn_chunk){.kind = kind, .desync = sample_desync()};
     }
     return (cairn_chunk){.kind = CAIRN_CHUNK_END,
         .end = {.tick = 1002,
@@ -457,6 +484,15 @@ static void same_chunk_replace(const cairn_chunk_replace *a, const cairn_chunk_r
     SAME_ARRAY(state, state_size);
 }
 
+static void same_chunk_desync(const cairn_chunk_desync *a, const cairn_chunk_desync *b) {
+    SAME_BITS(head);
+    SAME_TEXT(build_client);
+    SAME_TEXT(build_server);
+    SAME_ARRAY(stages_client, stages_client_size);
+    SAME_ARRAY(stages_server, stages_server_size);
+    SAME_ARRAY(differences, difference_count);
+}
+
 void expect_same_chunk(const cairn_chunk *a, const cairn_chunk *b) {
     assert_int_equal(a->kind, b->kind);
     if (a->kind == CAIRN_CHUNK_START) {
@@ -467,6 +503,8 @@ void expect_same_chunk(const cairn_chunk *a, const cairn_chunk *b) {
         same_chunk_keyframe(&a->keyframe, &b->keyframe);
     } else if (a->kind == CAIRN_CHUNK_REPLACE) {
         same_chunk_replace(&a->replace, &b->replace);
+    } else if (a->kind == CAIRN_CHUNK_DESYNC) {
+        same_chunk_desync(&a->desync, &b->desync);
     } else {
         assert_true(a->end.tick == b->end.tick && a->end.tick_count == b->end.tick_count);
         assert_memory_equal(&a->end.seal, &b->end.seal, sizeof a->end.seal);

@@ -69,6 +69,7 @@ static const char *const kind_names[KIND_COUNT] = {
     [CAIRN_CHUNK_END] = "end",
     [CAIRN_CHUNK_KEYFRAME] = "keyframe",
     [CAIRN_CHUNK_REPLACE] = "replace",
+    [CAIRN_CHUNK_DESYNC] = "desync",
 };
 
 static const char *kind_name(int kind) {

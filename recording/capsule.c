@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "recording/capsule.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "recording/recorder.h"
+
+// ------------------------------------------------------------------------------------- writing
+
+typedef struct buffer {
+    uint8_t *bytes;
+    size_t size;
+    size_t room;
+} buffer;
+
+static bool append(void *user, const uint8_t *bytes, size_t size) {
+    buffer *b = user;
+    if (b->room - b->size < size) {
+        const size_t room = 2 * (b->size + size);
+        uint8_t *wider = realloc(b->bytes, room);
+        if (wider == NULL) {
+            return false;
+        }
+        b->bytes = wider;
+        b->room = room;
+    }
+    memcpy(b->bytes + b->size, bytes, size);
+    b->size += size;
+    return true;
+}
+
+static bool record(cairn_recorder *recorder, const cairn_capsule *c) {
+    const cairn_chunk_desync *desync = &c->desync;
+    if (!cairn_recorder_start(recorder, c->before)) {
+        return false;
+    }
+    cairn_recorder_tick(
+        recorder, desync->head.tick - 1, c->commands, c->command_count, desync->head.root_server);
+    if (c->after != NULL) {
+        cairn_recorder_keyframe(recorder, c->after);
+    }
+    cairn_recorder_desync(recorder, desync);
+    cairn_recorder_end(recorder);
+    return !cairn_recorder_failed(recorder);
+}
+
+static size_t largest_state(const cairn_capsule *c) {
+    const size_t before = cairn_world_encode_size(c->before);
+    const size_t after = c->after == NULL ? 0 : cairn_world_encode_size(c->after);
+    return before > after ? before : after;
+}
+
+cairn_status cairn_capsule_encode(const cairn_capsule *capsule, uint8_t **bytes, size_t *size) {
+    CAIRN_ASSERT(cairn_world_tick(capsule->before) + 1 == capsule->desync.head.tick);
+    const size_t state_size = largest_state(capsule);
+    const size_t desync_size = 2 * CAIRN_DESYNC_STAGES_SIZE_MAX +
+                               CAIRN_DESYNC_DIFFERENCES_MAX * sizeof(cairn_wire_difference) +
+                               2 * CAIRN_WORDS_SIZE_MAX;
+    buffer file = {.bytes = NULL};
+    const cairn_recorder_config config = {.ticks_per_chunk = 1,
+        .commands_per_tick_max = CAIRN_COMMANDS_PER_TICK_MAX,
+        .state_size_max = state_size > desync_size ? state_size : desync_size,
+        .scene_name = capsule->scene_name,
+        .write = append,
+        .user = &file};
+    cairn_recorder *recorder = NULL;
+    cairn_status status = cairn_recorder_create(&config, &recorder);
+    if (status == CAIRN_OK && !record(recorder, capsule)) {
+        status = CAIRN_OUT_OF_MEMORY;
+    }
+    cairn_recorder_destroy(recorder);
+    if (status != CAIRN_OK) {
+        free(file.bytes);
+        file = (buffer){.bytes = NULL};
+    }
+    *bytes = file.bytes;
+    *size = file.size;
+    return status;
+}
+
+// ------------------------------------------------------------------------------------- reading
+
+// Decodes with the rules given where they are those of the file.
+static cairn_world *world_of_start(
+    const cairn_chunk_start *start, const cairn_rules *rules, char words[CAIRN_REPLAY_WORDS_SIZE]) {
+    if (rules == NULL) {
+        cairn_replay_refusal refusal;
+        return cairn_replay_world(start, &refusal, words);
+    }
+    if (start->sim_version != CAIRN_SIM_VERSION || start->rules_version != rules->version ||
+        strcmp(start->rules_name, rules->name) != 0) {
+        snprintf(words, CAIRN_REPLAY_WORDS_SIZE,
+            "it needs simulation version %u and version %u of the rules %.31s", start->sim_version,
+            start->rules_version, start->rules_name);
+        return NULL;
+    }
+    const cairn_chunk_keyframe state = {
+        .tick = start->tick, .state = start->state, .state_size = start->state_size};
+    return cairn_replay_keyframe_world(&state, rules, words);
+}
+
+static bool take_start(
+    cairn_capsule_content *c, const cairn_rules *rules, char words[CAIRN_REPLAY_WORDS_SIZE]) {
+    if (!cairn_replay_next(&c->walk)) {
+        cairn_replay_end_text(&c->walk, words);
+        return false;
+    }
+    snprintf(c->build, sizeof c->build, "%s", c->walk.chunk.start.build);
+    c->before = world_of_start(&c->walk.chunk.start, rules, words);
+    return c->before != NULL;
+}
+
+static bool take_commands(cairn_capsule_content *c, char words[CAIRN_REPLAY_WORDS_SIZE]) {
+    const cairn_chunk_ticks *ticks = &c->walk.chunk.ticks;
+    c->ticked = true;
+    if (ticks->tick_count != 1 || ticks->ticks[0].tick != cairn_world_tick(c->before)) {
+        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "it does not hold one tick behind its state");
+        return false;
+    }
+    if (!cairn_replay_commands(ticks, &ticks->ticks[0], c->commands, &c->command_count)) {
+        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "it holds a command that no world takes");
+        return false;
+    }
+    return true;
+}
+
+// What the client came to may be what no world should be.
+static void take_after(cairn_capsule_content *c) {
+    cairn_world_destroy(c->after);
+    c->after = cairn_replay_keyframe_world(
+        &c->walk.chunk.keyframe, cairn_world_settings(c->before)->rules, c->after_refused);
+}
+
+// The chunk after which nothing is looked at, because its texts last only until the next.
+static bool take_desync(cairn_capsule_content *c, char words[CAIRN_REPLAY_WORDS_SIZE]) {
+    c->desync = c->walk.chunk.desync;
+    if (!c->ticked || c->desync.head.tick != cairn_world_tick(c->before) + 1 ||
+        (c->after != NULL && cairn_world_tick(c->after) != c->desync.head.tick)) {
+        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "its chunks are not those of one tick");
+        return false;
+    }
+    return true;
+}
+
+bool cairn_capsule_open(cairn_capsule_content *content, const uint8_t *bytes, size_t size,
+    const cairn_rules *rules, char words[CAIRN_REPLAY_WORDS_SIZE]) {
+    *content = (cairn_capsule_content){.walk = cairn_replay_walk_of(bytes, size)};
+    words[0] = '\0';
+    if (!take_start(content, rules, words)) {
+        return false;
+    }
+    while (cairn_replay_next(&content->walk)) {
+        switch (content->walk.chunk.kind) {
+        case CAIRN_CHUNK_TICKS:
+            if (!take_commands(content, words)) {
+                return false;
+            }
+            break;
+        case CAIRN_CHUNK_KEYFRAME:
+            take_after(content);
+            break;
+        case CAIRN_CHUNK_DESYNC:
+            return take_desync(content, words);
+        default:
+            break;
+        }
+    }
+    cairn_replay_end_text(&content->walk, words);
+    if (content->walk.sound) {
+        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "it is no capsule: no desync chunk");
+    }
+    return false;
+}
+
+void cairn_capsule_close(cairn_capsule_content *content) {
+    cairn_world_destroy(content->before);
+    cairn_world_destroy(content->after);
+    cairn_replay_walk_end(&content->walk);
+    content->before = NULL;
+    content->after = NULL;
+}

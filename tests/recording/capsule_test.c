@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+
+// A capsule comes back as it was written, verifies like any recording, and what is no capsule is
+// refused in words.
+
+#include "tests/sim/world_kit.h"
+
+#include <string.h>
+
+#include "base/random.h"
+#include "recording/capsule.h"
+#include "recording/recorder.h"
+#include "sim/trace.h"
+
+static cairn_world *build(void) {
+    static const cairn_vec3 half = {.x = 0.5f, .y = 0.5f, .z = 0.5f};
+    cairn_world_def def = cairn_world_def_default();
+    def.rules = &cairn_rules_sandbox;
+    cairn_world *world = kit_world(&def);
+    kit_ground(world, 0.5f);
+    kit_box(world, vec3(0.0f, 0.5f, 0.0f), half, 1000.0f, 0.5f);
+    kit_run(world, 5);
+    return world;
+}
+
+static const cairn_command join = {.kind = CAIRN_COMMAND_JOIN, .slot = 3};
+
+typedef struct written {
+    cairn_world *before;
+    cairn_world *after;
+    uint8_t *bytes;
+    size_t size;
+    uint8_t stages[CAIRN_TRACE_ROOTS_SIZE_MAX];
+    cairn_wire_difference difference;
+    cairn_capsule capsule;
+} written;
+
+static void write_capsule(written *w) {
+    w->before = build();
+    assert_int_equal(cairn_world_fork(w->before, &w->after), CAIRN_OK);
+    const cairn_hash128 root = kit_hash(w->before);
+    const size_t stages = cairn_trace_stages(w->after, &join, 1, w->stages);
+    w->difference = (cairn_wire_difference){.array = 5, .element = 1, .word = 2, .bits_client = 9};
+    w->capsule = (cairn_capsule){.scene_name = "demo",
+        .before = w->before,
+        .commands = &join,
+        .command_count = 1,
+        .after = w->after,
+        .desync = {.head = {.tick = cairn_world_tick(w->before) + 1,
+                       .root_before = root,
+                       .root_client = {.lo = 1},
+                       .root_again = {.lo = 1},
+                       .root_server = kit_hash(w->after),
+                       .difference_count = 1},
+            .build_client = "a client",
+            .build_server = "a server",
+            .stages_server = w->stages,
+            .stages_server_size = (uint32_t)stages,
+            .differences = &w->difference,
+            .difference_count = 1}};
+    assert_int_equal(cairn_capsule_encode(&w->capsule, &w->bytes, &w->size), CAIRN_OK);
+}
+
+static void forget(written *w) {
+    cairn_world_destroy(w->before);
+    cairn_world_destroy(w->after);
+    free(w->bytes);
+}
+
+static void a_capsule_comes_back_as_it_went(void **state) {
+    (void)state;
+    static written w;
+    static cairn_capsule_content read;
+    char words[CAIRN_REPLAY_WORDS_SIZE];
+    write_capsule(&w);
+    assert_true(cairn_capsule_open(&read, w.bytes, w.size, NULL, words));
+    assert_true(cairn_hash_equal(kit_hash(read.before), kit_hash(w.before)));
+    assert_true(cairn_hash_equal(kit_hash(read.after), kit_hash(w.after)));
+    assert_int_equal(read.command_count, 1);
+    assert_memory_equal(&read.commands[0], &join, sizeof join);
+    assert_int_equal(read.desync.stages_server_size, w.capsule.desync.stages_server_size);
+    assert_memory_equal(read.desync.stages_server, w.stages, read.desync.stages_server_size);
+    assert_memory_equal(read.desync.differences, &w.difference, sizeof w.difference);
+    assert_string_equal(read.desync.build_server, "a server");
+    cairn_capsule_close(&read);
+    forget(&w);
+}
+
+static bool opens(const uint8_t *bytes, size_t size, const cairn_rules *rules) {
+    static cairn_capsule_content read;
+    char words[CAIRN_REPLAY_WORDS_SIZE];
+    const bool open = cairn_capsule_open(&read, bytes, size, rules, words);
+    assert_int_equal(open, words[0] == '\0');
+    cairn_capsule_close(&read);
+    return open;
+}
+
+static void what_is_no_capsule_is_refused_in_words(void **state) {
+    (void)state;
+    static written w;
+    write_capsule(&w);
+    assert_true(opens(w.bytes, w.size, &cairn_rules_sandbox));
+    cairn_rules others = cairn_rules_sandbox;
+    others.version += 1;
+    assert_false(opens(w.bytes, w.size, &others));
+    others = cairn_rules_sandbox;
+    others.name = "others";
+    assert_false(opens(w.bytes, w.size, &others));
+    assert_false(opens(w.bytes, 0, NULL));
+    assert_false(opens(w.bytes, w.size / 2, NULL));
+    forget(&w);
+}
+
+static bool keep(void *user, const uint8_t *bytes, size_t size) {
+    written *w = user;
+    w->bytes = realloc(w->bytes, w->size + size);
+    assert_non_null(w->bytes);
+    memcpy(w->bytes + w->size, bytes, size);
+    w->size += size;
+    return true;
+}
+
+// `ticks` behind the state and the desync chunk of the tick `told`.
+static bool opens_with(uint32_t ticks, uint64_t told) {
+    static written w;
+    w = (written){.before = build()};
+    const cairn_recorder_config config = {.ticks_per_chunk = 8,
+        .commands_per_tick_max = 4,
+        .state_size_max = 1 << 20,
+        .scene_name = "",
+        .write = keep,
+        .user = &w};
+    cairn_recorder *recorder = NULL;
+    assert_int_equal(cairn_recorder_create(&config, &recorder), CAIRN_OK);
+    const uint64_t tick = cairn_world_tick(w.before);
+    assert_true(cairn_recorder_start(recorder, w.before));
+    for (uint32_t i = 0; i < ticks; ++i) {
+        cairn_recorder_tick(recorder, tick + i, NULL, 0, kit_hash(w.before));
+    }
+    if (told != 0) {
+        const cairn_chunk_desync desync = {
+            .head = {.tick = tick + told}, .build_client = "", .build_server = ""};
+        cairn_recorder_desync(recorder, &desync);
+    }
+    cairn_recorder_end(recorder);
+    cairn_recorder_destroy(recorder);
+    const bool open = opens(w.bytes, w.size, NULL);
+    forget(&w);
+    return open;
+}
+
+static void a_capsule_holds_one_tick_and_says_of_which_it_is(void **state) {
+    (void)state;
+    assert_true(opens_with(1, 1));
+    assert_false(opens_with(0, 1));
+    assert_false(opens_with(2, 1));
+    assert_false(opens_with(1, 2));
+    assert_false(opens_with(1, 0));
+}
+
+static void no_broken_byte_of_a_capsule_does_harm(void **state) {
+    (void)state;
+    static written w;
+    write_capsule(&w);
+    cairn_random random = cairn_random_of(7);
+    for (int i = 0; i < 300; ++i) {
+        const size_t at = (size_t)cairn_random_below(&random, w.size);
+        w.bytes[at] ^= 0x10;
+        (void)opens(w.bytes, w.size, NULL);
+        w.bytes[at] ^= 0x10;
+    }
+    forget(&w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_capsule_comes_back_as_it_went),
+        cmocka_unit_test(what_is_no_capsule_is_refused_in_words),
+        cmocka_unit_test(a_capsule_holds_one_tick_and_says_of_which_it_is),
+        cmocka_unit_test(no_broken_byte_of_a_capsule_does_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
