@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Any bytes as the chunks of a recording, given the magic and checksums that would keep a fuzzer
+// out: heads, packing and payloads are what the bytes say.
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "recording/index.h"
+#include "recording/walk.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+// From chunk to chunk, as far as the sizes in their heads lead.
+static void mend(uint8_t *bytes, size_t size) {
+    size_t at = CAIRN_RECORDING_HEAD_SIZE;
+    while (size - at >= CAIRN_RECORDING_CHUNK_HEAD_SIZE) {
+        uint8_t *head = bytes + at;
+        cairn_reader reader = cairn_reader_of(head, 4);
+        size_t stored = cairn_read_u32(&reader);
+        size_t left = size - at - CAIRN_RECORDING_CHUNK_HEAD_SIZE;
+        size_t padded = stored + (8 - stored % 8) % 8;
+        cairn_writer writer = cairn_writer_of(head + 24, 16);
+        cairn_write_u64(&writer, stored <= left ? cairn_checksum(head + 40, stored) : 0);
+        cairn_write_u64(&writer, cairn_checksum(head, 32));
+        if (padded > left) {
+            return;
+        }
+        memset(head + 40 + stored, 0, padded - stored);
+        at += CAIRN_RECORDING_CHUNK_HEAD_SIZE + padded;
+    }
+}
+
+static void walk_all(const uint8_t *bytes, size_t size) {
+    cairn_replay_walk walk = cairn_replay_walk_of(bytes, size);
+    size_t at = walk.reader.at;
+    while (cairn_replay_next(&walk)) {
+        CAIRN_ASSERT(walk.reader.at > at && walk.reader.at <= size);
+        CAIRN_ASSERT(walk.payload_size <= CAIRN_RECORDING_PAYLOAD_SIZE_MAX);
+        at = walk.reader.at;
+    }
+    cairn_replay_walk_end(&walk);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    size_t whole = CAIRN_RECORDING_HEAD_SIZE + size;
+    uint8_t *bytes = malloc(whole);
+    cairn_recording_head(bytes);
+    if (size > 0) {
+        memcpy(bytes + CAIRN_RECORDING_HEAD_SIZE, data, size);
+    }
+    mend(bytes, whole);
+    walk_all(bytes, whole);
+    cairn_recording_index index;
+    if (cairn_recording_index_of(bytes, whole, &index) == CAIRN_OK) {
+        for (uint64_t tick = 0; tick < 4; ++tick) {
+            (void)cairn_recording_index_find(&index, tick);
+        }
+        cairn_recording_index_end(&index);
+    }
+    free(bytes);
+    return 0;
+}

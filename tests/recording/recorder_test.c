@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+// A recording from its first byte to its seal: what was lived is lived again from any of its
+// states, wherever the file was cut, and nobody changes it unseen.
+#include "recording/recorder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "recording/player.h"
+#include "tests/recording/tape.h"
+#include "tools/replay/part.h"
+#include "tools/replay/verify.h"
+
+static const uint8_t seed[CAIRN_SIGN_SEED_SIZE] = {7, 7, 7};
+
+static cairn_verification verify(const tape *t) {
+    return cairn_verify(t->bytes, t->size, NULL);
+}
+
+// 100 ticks, a keyframe behind 48 of them.
+static void record(tape *t) {
+    tape_start(t, seed);
+    tape_run(t, 48);
+    tape_keyframe(t);
+    tape_run(t, 52);
+    tape_close(t);
+}
+
+static void what_was_recorded_verifies_and_is_signed(void **state) {
+    (void)state;
+    tape t;
+    record(&t);
+    const cairn_verification v = verify(&t);
+    uint8_t key[CAIRN_SIGN_PUBLIC_SIZE];
+    cairn_sign_public(seed, key);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
+    assert_int_equal(v.ticks, 100);
+    assert_int_equal(v.keyframes, 1);
+    assert_int_equal(v.stretches, 2);
+    assert_int_equal(v.seal, CAIRN_SEAL_SIGNED);
+    assert_memory_equal(v.public_key, key, sizeof key);
+    assert_string_equal(v.end, "closed in order");
+    tape_end(&t);
+}
+
+static void without_a_key_the_chain_still_holds(void **state) {
+    (void)state;
+    tape t;
+    tape_start(&t, NULL);
+    tape_run(&t, 20);
+    tape_close(&t);
+    assert_int_equal(verify(&t).seal, CAIRN_SEAL_UNSIGNED);
+    tape_end(&t);
+}
+
+static void a_world_that_is_replaced_is_followed(void **state) {
+    (void)state;
+    tape t;
+    tape_start(&t, seed);
+    tape_run(&t, 30);
+    size_t size = cairn_world_save_size(t.world);
+    void *past = malloc(size);
+    assert_int_equal(cairn_world_save(t.world, past, size), size);
+    tape_run(&t, 40);
+    assert_int_equal(cairn_world_load(t.world, past, size), CAIRN_OK);
+    free(past);
+    const cairn_vec3 up = {0, 3, 0};
+    assert_int_equal(cairn_body_set_velocity(t.world, 2, up, up), CAIRN_OK);
+    cairn_recorder_replace(t.recorder, t.world);
+    tape_run(&t, 25);
+    tape_close(&t);
+    cairn_verification v = verify(&t);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
+    assert_int_equal(v.ticks, 95);
+    assert_int_equal(v.seal, CAIRN_SEAL_SIGNED);
+    tape_end(&t);
+}
+
+// Tick 40 was lived twice, 60 in the first life alone.
+static void a_seek_takes_the_last_life_that_has_the_tick(void **state) {
+    (void)state;
+    tape t;
+    tape_start(&t, NULL);
+    tape_run(&t, 30);
+    size_t size = cairn_world_save_size(t.world);
+    void *past = malloc(size);
+    assert_int_equal(cairn_world_save(t.world, past, size), size);
+    tape_run(&t, 40);
+    assert_int_equal(cairn_world_load(t.world, past, size), CAIRN_OK);
+    free(past);
+    cairn_recorder_replace(t.recorder, t.world);
+    tape_run(&t, 20);
+    tape_close(&t);
+    cairn_recording_index index;
+    assert_int_equal(cairn_recording_index_of(t.bytes, t.size, &index), CAIRN_OK);
+    assert_int_equal(index.end, CAIRN_RECORDING_CLEAN);
+    static const struct {
+        uint64_t tick;
+        int kind; // of the state to begin with; -1: none
+    } rows[] = {{0, CAIRN_CHUNK_START}, {29, CAIRN_CHUNK_START}, {30, CAIRN_CHUNK_REPLACE},
+        {50, CAIRN_CHUNK_REPLACE}, {51, CAIRN_CHUNK_START}, {70, CAIRN_CHUNK_START}, {71, -1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const cairn_recording_entry *found = cairn_recording_index_find(&index, rows[i].tick);
+        assert_int_equal(found == NULL ? -1 : (int)found->kind, rows[i].kind);
+    }
+    cairn_recording_index_end(&index);
+    tape_end(&t);
+}
+
+static void every_tick_can_be_sought(void **state) {
+    (void)state;
+    tape t;
+    record(&t);
+    cairn_recording_index index;
+    cairn_player straight, jumping;
+    assert_int_equal(cairn_recording_index_of(t.bytes, t.size, &index), CAIRN_OK);
+    assert_true(cairn_player_open(&straight, t.bytes, t.size, NULL));
+    assert_true(cairn_player_open(&jumping, t.bytes, t.size, NULL));
+    for (uint64_t tick = 0; tick <= 100; ++tick) {
+        assert_true(cairn_player_seek(&jumping, &index, tick));
+        assert_int_equal(cairn_world_diff(straight.world, jumping.world, NULL, 0), 0);
+        if (tick == 48) {
+            assert_int_equal(cairn_player_next(&straight), CAIRN_PLAYER_KEYFRAME);
+        }
+        cairn_player_event event = cairn_player_next(&straight);
+        assert_int_equal(event, tick < 100 ? CAIRN_PLAYER_TICK : CAIRN_PLAYER_END);
+    }
+    assert_false(cairn_player_seek(&jumping, &index, 101));
+    assert_string_equal(jumping.words, "it holds no tick 101: its ticks are 0 to 100");
+    cairn_player_close(&straight);
+    cairn_player_close(&jumping);
+    cairn_recording_index_end(&index);
+    tape_end(&t);
+}
+
+// Copies that are exactly as long, so that a sanitizer sees a read behind them.
+static void walk_cut(const tape *t, size_t size, uint32_t chunks) {
+    uint8_t *copy = malloc(size > 0 ? size : 1);
+    assert_non_null(copy);
+    memcpy(copy, t->bytes, size);
+    cairn_replay_walk walk = cairn_replay_walk_of(copy, size);
+    while (cairn_replay_next(&walk)) {}
+    assert_true(walk.sound);
+    assert_int_equal(walk.reader.end, CAIRN_RECORDING_CUT);
+    assert_int_equal(walk.reader.chunk_count, chunks);
+    cairn_replay_walk_end(&walk);
+    free(copy);
+}
+
+static cairn_verification verify_cut(const tape *t, size_t size) {
+    uint8_t *copy = malloc(size > 0 ? size : 1);
+    assert_non_null(copy);
+    memcpy(copy, t->bytes, size);
+    const cairn_verification v = cairn_verify(copy, size, NULL);
+    free(copy);
+    return v;
+}
+
+static void a_file_cut_at_any_byte_verifies_to_its_last_chunk(void **state) {
+    (void)state;
+    tape t;
+    record(&t);
+    cairn_recording_reader reader = cairn_recording_reader_of(t.bytes, t.size);
+    cairn_recording_piece piece = {.kind = CAIRN_CHUNK_NONE};
+    uint64_t ticks = 0;
+    uint32_t chunks = 0;
+    size_t cut = 0;
+    while (cairn_recording_next(&reader, &piece)) {
+        for (; cut < reader.at; ++cut) {
+            walk_cut(&t, cut, chunks);
+            bool edge = cut == piece.offset || cut == piece.offset + 40 || cut + 1 == reader.at;
+            if (!edge) {
+                continue;
+            }
+            const cairn_verification v = verify_cut(&t, cut);
+            bool started = cut >= CAIRN_RECORDING_HEAD_SIZE && piece.kind != CAIRN_CHUNK_START;
+            assert_int_equal(v.verdict, started ? CAIRN_VERDICT_SAME : CAIRN_VERDICT_UNREADABLE);
+            assert_int_equal(v.ticks, ticks);
+            assert_int_equal(v.seal, CAIRN_SEAL_NONE);
+            assert_non_null(strstr(v.end, "cut off"));
+        }
+        ticks += piece.tick_count;
+        ++chunks;
+    }
+    assert_int_equal(ticks, 100);
+    tape_end(&t);
+}
+
+static void any_flipped_bit_is_noticed(void **state) {
+    (void)state;
+    tape t;
+    record(&t);
+    for (size_t i = 0; i < t.size; i += 1 + t.size / 60) {
+        t.bytes[i] ^= (uint8_t)(1u << i % 8);
+        cairn_verdict verdict = verify(&t).verdict;
+        t.bytes[i] ^= (uint8_t)(1u << i % 8);
+        assert_true(verdict == CAIRN_VERDICT_DAMAGED || verdict == CAIRN_VERDICT_UNREADABLE);
+    }
+    tape_end(&t);
+}
+
+// The end of another recording of the same key: its signature is good and its chain another.
+static void the_seal_of_another_recording_does_not_fit(void **state) {
+    (void)state;
+    tape first, second;
+    record(&first);
+    tape_start(&second, seed);
+    tape_run(&second, 48);
+    tape_keyframe(&second);
+    cairn_command none = {.kind = 0};
+    for (uint64_t tick = 48; tick < 100; ++tick) {
+        cairn_world_step(second.world, &none, 0);
+        cairn_recorder_tick(
+            second.recorder, tick, &none, 0, cairn_world_hash_read(second.world).full);
+    }
+    tape_close(&second);
+    cairn_recording_index a, b;
+    assert_int_equal(cairn_recording_index_of(first.bytes, first.size, &a), CAIRN_OK);
+    assert_int_equal(cairn_recording_index_of(second.bytes, second.size, &b), CAIRN_OK);
+    size_t end_a = a.entries[a.count - 1].offset, end_b = b.entries[b.count - 1].offset;
+    memcpy(first.bytes + end_a, second.bytes + end_b, second.size - end_b);
+    first.size = end_a + second.size - end_b;
+    const cairn_verification v = verify(&first);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
+    assert_int_equal(v.seal, CAIRN_SEAL_CHAIN);
+    cairn_recording_index_end(&a);
+    cairn_recording_index_end(&b);
+    tape_end(&first);
+    tape_end(&second);
+}
+
+static void two_workers_find_what_one_finds(void **state) {
+    (void)state;
+    tape t;
+    cairn_pool *pool;
+    assert_int_equal(cairn_pool_create(2, &pool), CAIRN_OK);
+    tape_start(&t, seed);
+    for (int i = 0; i < 8; ++i) {
+        tape_run(&t, 16);
+        tape_keyframe(&t);
+    }
+    tape_close(&t);
+    cairn_verification v = cairn_verify(t.bytes, t.size, pool);
+    assert_true(v.side_by_side);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
+    assert_int_equal(v.ticks, 128);
+    assert_int_equal(v.keyframes, 8);
+    cairn_pool_destroy(pool);
+    tape_end(&t);
+}
+
+static void a_keyframe_is_due_ten_seconds_after_the_last_state(void **state) {
+    (void)state;
+    tape t;
+    tape_start(&t, NULL);
+    tape_run(&t, 599);
+    assert_false(cairn_recorder_keyframe_due(t.recorder));
+    tape_run(&t, 1);
+    assert_true(cairn_recorder_keyframe_due(t.recorder));
+    tape_keyframe(&t);
+    assert_false(cairn_recorder_keyframe_due(t.recorder));
+    tape_run(&t, 300);
+    cairn_recorder_replace(t.recorder, t.world);
+    tape_run(&t, 300);
+    assert_false(cairn_recorder_keyframe_due(t.recorder));
+    tape_close(&t);
+    tape_run(&t, 600);
+    assert_false(cairn_recorder_keyframe_due(t.recorder));
+    assert_int_equal(verify(&t).ticks, 1200);
+    tape_end(&t);
+}
+
+static void append(tape *t, const void *bytes, size_t size) {
+    memcpy(t->bytes + t->size, bytes, size);
+    t->size += size;
+}
+
+// The same chunks in a file of version 1: short heads, nothing packed.
+static tape as_version_1(const tape *t) {
+    tape old = {.bytes = malloc(TAPE_SIZE_MAX)};
+    static const uint8_t zeros[8];
+    append(&old, "CRNREC\r\n\1\0\0\0\0\0\0\0", 16);
+    cairn_replay_walk walk = cairn_replay_walk_of(t->bytes, t->size);
+    while (cairn_replay_next(&walk)) {
+        uint8_t head[24];
+        cairn_writer writer = cairn_writer_of(head, sizeof head);
+        cairn_write_u32(&writer, (uint32_t)walk.payload_size);
+        cairn_write_u32(&writer, (uint32_t)walk.piece.kind);
+        cairn_write_u64(&writer, cairn_checksum(walk.payload, walk.payload_size));
+        cairn_write_u64(&writer, cairn_checksum(head, 16));
+        append(&old, head, sizeof head);
+        append(&old, walk.payload, walk.payload_size);
+        append(&old, zeros, (8 - walk.payload_size % 8) % 8);
+    }
+    cairn_replay_walk_end(&walk);
+    return old;
+}
+
+static void a_file_of_version_1_is_verified_and_sought_alike(void **state) {
+    (void)state;
+    tape t;
+    record(&t);
+    tape old = as_version_1(&t);
+    const cairn_verification v = verify(&old);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
+    assert_int_equal(v.ticks, 100);
+    assert_int_equal(v.seal, CAIRN_SEAL_SIGNED);
+    cairn_recording_index new_index, old_index;
+    assert_int_equal(cairn_recording_index_of(t.bytes, t.size, &new_index), CAIRN_OK);
+    assert_int_equal(cairn_recording_index_of(old.bytes, old.size, &old_index), CAIRN_OK);
+    assert_int_equal(new_index.count, old_index.count);
+    for (uint32_t i = 0; i < new_index.count; ++i) {
+        assert_int_equal(new_index.entries[i].kind, old_index.entries[i].kind);
+        assert_int_equal(new_index.entries[i].tick, old_index.entries[i].tick);
+        assert_int_equal(new_index.entries[i].tick_count, old_index.entries[i].tick_count);
+    }
+    const cairn_part part =
+        cairn_part_of((cairn_part_side){t.bytes, t.size}, (cairn_part_side){old.bytes, old.size});
+    assert_int_equal(part.parting, CAIRN_PARTING_NONE);
+    assert_int_equal(part.ticks, 100);
+    cairn_recording_index_end(&new_index);
+    cairn_recording_index_end(&old_index);
+    free(old.bytes);
+    tape_end(&t);
+}
+
+// Gives the chunk at `offset` its checksums again.
+static void mend(tape *t, size_t offset) {
+    uint8_t *head = t->bytes + offset;
+    cairn_reader reader = cairn_reader_of(head, 4);
+    cairn_writer writer = cairn_writer_of(head + 24, 16);
+    cairn_write_u64(&writer, cairn_checksum(head + 40, cairn_read_u32(&reader)));
+    cairn_write_u64(&writer, cairn_checksum(head, 32));
+}
+
+static void a_head_that_says_other_ticks_than_its_payload_is_refused(void **state) {
+    (void)state;
+    static const size_t fields[] = {12, 16}; // the number of ticks, the first tick
+    tape t;
+    record(&t);
+    cairn_recording_index index;
+    assert_int_equal(cairn_recording_index_of(t.bytes, t.size, &index), CAIRN_OK);
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; ++i) {
+        size_t offset = index.entries[2].offset;
+        t.bytes[offset + fields[i]] ^= 1;
+        mend(&t, offset);
+        const cairn_verification v = verify(&t);
+        assert_int_equal(v.verdict, CAIRN_VERDICT_DAMAGED);
+        assert_non_null(strstr(v.finding, "holds other ticks than its head says"));
+        assert_int_equal(v.ticks, 16);
+        t.bytes[offset + fields[i]] ^= 1;
+        mend(&t, offset);
+    }
+    assert_int_equal(verify(&t).verdict, CAIRN_VERDICT_SAME);
+    cairn_recording_index_end(&index);
+    tape_end(&t);
+}
+
+static void a_chunk_that_unpacks_to_another_size_is_refused_by_name(void **state) {
+    (void)state;
+    tape t;
+    record(&t);
+    cairn_recording_reader reader = cairn_recording_reader_of(t.bytes, t.size);
+    cairn_recording_piece piece;
+    assert_true(cairn_recording_next(&reader, &piece));
+    assert_int_equal(piece.packing, CAIRN_PACKING_ZSTD);
+    t.bytes[piece.offset + 11] = 3; // 48 MiB more than it has
+    mend(&t, piece.offset);
+    const cairn_verification v = verify(&t);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_UNREADABLE);
+    assert_non_null(strstr(v.finding, "unpacks to another size than its head says"));
+    tape_end(&t);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_recorded_verifies_and_is_signed),
+        cmocka_unit_test(without_a_key_the_chain_still_holds),
+        cmocka_unit_test(a_world_that_is_replaced_is_followed),
+        cmocka_unit_test(a_seek_takes_the_last_life_that_has_the_tick),
+        cmocka_unit_test(every_tick_can_be_sought),
+        cmocka_unit_test(a_file_cut_at_any_byte_verifies_to_its_last_chunk),
+        cmocka_unit_test(any_flipped_bit_is_noticed),
+        cmocka_unit_test(the_seal_of_another_recording_does_not_fit),
+        cmocka_unit_test(two_workers_find_what_one_finds),
+        cmocka_unit_test(a_keyframe_is_due_ten_seconds_after_the_last_state),
+        cmocka_unit_test(a_file_of_version_1_is_verified_and_sought_alike),
+        cmocka_unit_test(a_head_that_says_other_ticks_than_its_payload_is_refused),
+        cmocka_unit_test(a_chunk_that_unpacks_to_another_size_is_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

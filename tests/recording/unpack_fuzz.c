@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Any bytes as a packed payload: unpacked into exactly the room it was promised, or refused.
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "recording/pack.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    cairn_reader reader = cairn_reader_of(data, size);
+    size_t raw_size = cairn_read_u32(&reader) % (1 << 20);
+    if (!reader.ok) {
+        return 0;
+    }
+    cairn_unpacker *unpacker = cairn_unpacker_create();
+    uint8_t *out = malloc(raw_size > 0 ? raw_size : 1);
+    CAIRN_ASSERT(unpacker != NULL && out != NULL);
+    (void)cairn_unpack(unpacker, data + 4, size - 4, out, raw_size);
+    free(out);
+    cairn_unpacker_destroy(unpacker);
+    return 0;
+}
