@@ -108,12 +108,13 @@ static int make(
     int code = cairn_replay_output_open(&out, order->words[1], order->sign, scene->name, world);
     if (code == CAIRN_EXIT_GOOD) {
         step_all(world, who, seconds, &out);
-        uint64_t bytes = cairn_recorder_bytes(out.recorder);
-        printf("%s: %llu s of world in %.1f s, %llu bytes\n", order->words[1],
-            (unsigned long long)seconds, (double)(cairn_system_now_ns() - start_ns) * 1e-9,
-            (unsigned long long)bytes);
     }
     code = cairn_replay_output_close(&out, code);
+    if (code == CAIRN_EXIT_GOOD) {
+        printf("%s: %llu s of world in %.1f s, %llu bytes\n", order->words[1],
+            (unsigned long long)seconds, (double)(cairn_system_now_ns() - start_ns) * 1e-9,
+            (unsigned long long)out.bytes);
+    }
     cairn_world_destroy(world);
     return code;
 }

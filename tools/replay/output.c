@@ -60,6 +60,7 @@ int cairn_replay_output_close(cairn_replay_output *out, int code) {
         cairn_recorder_end(out->recorder);
     }
     bool failed = out->recorder != NULL && cairn_recorder_failed(out->recorder);
+    out->bytes = out->recorder == NULL ? 0 : cairn_recorder_bytes(out->recorder);
     cairn_recorder_destroy(out->recorder);
     if (out->file != NULL) {
         failed = fclose(out->file) != 0 || failed;

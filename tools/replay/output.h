@@ -13,6 +13,7 @@ typedef struct cairn_replay_output {
     const char *path;
     FILE *file;
     cairn_recorder *recorder;
+    uint64_t bytes; // of the file, after close
 } cairn_replay_output;
 
 // Begins with the world as it is. `key` names a signing key or its file; NULL: not signed. Returns
