@@ -23,6 +23,9 @@ enum { EXIT_OK = 0, EXIT_NOT_CONNECTED = 1, EXIT_USAGE = 2, EXIT_HASH_DIFFERED =
 
 #define FRAME_RATE_HZ 60
 
+// By cairn_client_mode.
+static const char *const modes[] = {"interpolate", "lockstep", "predict", NULL};
+
 typedef enum plan { PLAN_NONE = 0, PLAN_RANDOM, PLAN_PUSH } plan;
 
 typedef struct column {
@@ -51,7 +54,8 @@ typedef struct bot {
     uint64_t next_plan_ns;
     bool returning; // this half of the walk goes back where the last one came from
     cairn_client_input input;
-    bool played; // was PLAYING at some time
+    bool played;            // was PLAYING at some time
+    float correction_m_max; // predict: the largest error that was smoothed away
 } bot;
 
 static volatile sig_atomic_t stopped = 0;
@@ -145,6 +149,35 @@ static void print_snapshots(const cairn_client_statistics *s) {
         s->first_difference_tick == UINT64_MAX ? -1LL : (long long)s->first_difference_tick);
 }
 
+static void print_prediction(const bot *b, const cairn_client_statistics *s) {
+    static const char *const names[CAIRN_ROLLBACK_CAUSE_COUNT] = {
+        [CAIRN_ROLLBACK_LATE_INPUT] = "rollbacks_late_input",
+        [CAIRN_ROLLBACK_OWN_INPUT] = "rollbacks_own_input",
+        [CAIRN_ROLLBACK_WRONG_PREDICTION] = "rollbacks_wrong_prediction",
+        [CAIRN_ROLLBACK_JOIN_LEAVE] = "rollbacks_join_leave",
+        [CAIRN_ROLLBACK_OPERATOR] = "rollbacks_operator",
+        [CAIRN_ROLLBACK_HEAL] = "rollbacks_heal",
+        [CAIRN_ROLLBACK_STATE_REPLACED] = "rollbacks_state_replaced",
+    };
+    cairn_client_rollback rollbacks[CAIRN_CLIENT_ROLLBACKS_HELD];
+    const uint32_t held = cairn_client_rollbacks(b->client, rollbacks, CAIRN_CLIENT_ROLLBACKS_HELD);
+    uint64_t cost_ns = 0;
+    for (uint32_t i = 0; i < held; i++) {
+        cost_ns = rollbacks[i].cost_ns > cost_ns ? rollbacks[i].cost_ns : cost_ns;
+    }
+    print_number("input_delay_ticks", s->input_delay_ticks);
+    print_number("predicted_ticks", s->predicted_ticks);
+    print_number("rollbacks", s->rollbacks);
+    print_number("rollback_ticks", s->rollback_ticks);
+    for (uint32_t cause = 0; cause < CAIRN_ROLLBACK_CAUSE_COUNT; cause++) {
+        print_number(names[cause],
+            cairn_client_rollback_count(b->client, (cairn_client_rollback_cause)cause));
+    }
+    print_number("rollback_us_max", cost_ns / 1000);
+    print_number("over_budget", s->resim_over_budget);
+    printf(",\"correction_mm_max\":%.2f", 1000 * (double)b->correction_m_max);
+}
+
 static void print_path(const cairn_client_statistics *s) {
     print_number("inputs_sent", s->inputs_sent);
     print_number("inputs_late", s->inputs_late);
@@ -172,13 +205,16 @@ static void print_drops(const bot *b) {
     printf("}");
 }
 
+static const char *mode_text(cairn_client_mode mode) {
+    return modes[mode];
+}
+
 static void print_stats(bot *b, const char *kind) {
     cairn_client_statistics s;
     cairn_client_statistics_read(b->client, &s);
     printf("{\"kind\":\"%s\",\"name\":", kind);
     print_quoted(b->name);
-    printf(",\"mode\":\"%s\",\"state\":\"%s\"",
-        b->config.mode == CAIRN_CLIENT_LOCKSTEP ? "lockstep" : "interpolate",
+    printf(",\"mode\":\"%s\",\"state\":\"%s\"", mode_text(b->config.mode),
         state_text(cairn_client_state_read(b->client)));
     printf(",\"played\":%s,\"slot\":%u", b->played ? "true" : "false", s.slot);
     print_number("tick", s.tick_server);
@@ -186,6 +222,9 @@ static void print_stats(bot *b, const char *kind) {
     print_number("bodies", b->sample.body_count);
     print_snapshots(&s);
     print_path(&s);
+    if (b->config.mode == CAIRN_CLIENT_PREDICT) {
+        print_prediction(b, &s);
+    }
     if (b->column.asked) {
         print_number("column_bodies", b->column.bodies);
         printf(",\"column_top_m\":%.4f", b->column.top_m);
@@ -205,6 +244,11 @@ static void frame(bot *b, uint64_t now_ns) {
     if (cairn_client_sample_world(b->client, now_ns, b->bodies, b->config.bodies_max, &sample)) {
         b->sample = sample;
         measure_column(b);
+    }
+    if (b->config.mode == CAIRN_CLIENT_PREDICT) {
+        cairn_client_statistics s;
+        cairn_client_statistics_read(b->client, &s);
+        b->correction_m_max = fmaxf(b->correction_m_max, s.correction_m);
     }
     if (b->stats_interval_s > 0 && now_ns >= b->next_stats_ns) {
         b->next_stats_ns = now_ns + b->stats_interval_s * 1000000000u;
@@ -268,7 +312,7 @@ static int run(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
 typedef struct texts {
     const char *token, *key, *server, *protocol_id, *client_id;
     const char *mode, *spectator, *inputs, *seed, *seconds, *stats, *join_after, *column, *name;
-    const char *help;
+    const char *input_delay, *help;
 } texts;
 
 static bool choose(const char *flag, const char *text, const char *const *names, uint32_t *out,
@@ -289,16 +333,22 @@ static bool read_column(const char *text, column *out, char error[CAIRN_FLAG_ERR
     return out->asked;
 }
 
+static uint64_t read_clock(void *context) {
+    (void)context;
+    return cairn_client_uv_now_ns();
+}
+
 static bool read_bot(const texts *t, bot *b, char error[CAIRN_FLAG_ERROR_SIZE]) {
-    static const char *const modes[] = {"interpolate", "lockstep", NULL};
     static const char *const plans[] = {"none", "random", "push", NULL};
     uint32_t mode = 0;
     uint32_t inputs = 0;
     uint64_t seed = 0;
+    uint64_t input_delay_ms = 0;
     bool good =
         choose("--mode", t->mode, modes, &mode, error) &&
         choose("--inputs", t->inputs, plans, &inputs, error) &&
         cairn_flag_number("--seed", t->seed, 0, UINT64_MAX, &seed, error) &&
+        cairn_flag_number("--input-delay", t->input_delay, 0, 2000, &input_delay_ms, error) &&
         cairn_flag_number("--seconds", t->seconds, 0, 86400, &b->seconds, error) &&
         cairn_flag_number("--json-stats", t->stats, 0, 3600, &b->stats_interval_s, error) &&
         cairn_flag_number("--join-after", t->join_after, 0, 3600, &b->join_after_s, error) &&
@@ -306,6 +356,8 @@ static bool read_bot(const texts *t, bot *b, char error[CAIRN_FLAG_ERROR_SIZE]) 
     b->name = t->name;
     b->config = cairn_client_config_default();
     b->config.mode = (cairn_client_mode)mode;
+    b->config.input_delay_ms = (uint32_t)input_delay_ms;
+    b->config.clock_ns = read_clock;
     b->config.spectator = t->spectator != NULL;
     b->plan = (plan)inputs;
     b->random = cairn_random_of(seed);
@@ -390,6 +442,7 @@ int main(int argc, char **argv) {
         .seconds = "10",
         .stats = "0",
         .join_after = "0",
+        .input_delay = "0",
         .name = "bot"};
     const cairn_flag flags[] = {
         {"--token", "FILE", "connect token of 2048 bytes, - for standard input", &t.token},
@@ -397,7 +450,8 @@ int main(int argc, char **argv) {
         {"--server", "ADDRESS:PORT", "for the server there", &t.server},
         {"--protocol-id", "N", "of the token issued", &t.protocol_id},
         {"--client-id", "N", "of the token issued (1)", &t.client_id},
-        {"--mode", "MODE", "interpolate (default) or lockstep", &t.mode},
+        {"--mode", "MODE", "interpolate (default), lockstep or predict", &t.mode},
+        {"--input-delay", "MS", "fixed, of lockstep and predict (0: adapts)", &t.input_delay},
         {"--spectator", NULL, "ask for no player slot", &t.spectator},
         {"--inputs", "PLAN", "none (default), random (walk, jump) or push (towards +z)", &t.inputs},
         {"--seed", "N", "of the plan (1)", &t.seed},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The whole path with one command: a server with a stack and a field of boxes, four clients over
+// The whole path with one command: a server with a stack and a field of boxes, five clients over
 // loopback UDP, and at the end the recording stepped again. Fails when a hash differed, a client
 // did not play or the stack fell.
 
@@ -127,11 +127,13 @@ static bool start_client(demo *d, int i) {
         const char *mode;
         const char *inputs;
         bool late;
+        const char *input_delay_ms; // a short path would need no prediction
     } plans[CAIRN_DEMO_CLIENTS] = {
-        {"pusher", "interpolate", "push", false},
-        {"walker", "interpolate", "random", false},
-        {"lockstep", "lockstep", "random", false},
-        {"latecomer", "lockstep", "random", true},
+        {"pusher", "interpolate", "push", false, "0"},
+        {"walker", "interpolate", "random", false, "0"},
+        {"lockstep", "lockstep", "random", false, "0"},
+        {"latecomer", "lockstep", "random", true, "0"},
+        {"predictor", "predict", "random", false, "1"},
     };
     uint64_t wait_s = plans[i].late ? d->seconds / 3 : 0;
     char seconds[24], wait[24], number[24], column[64];
@@ -142,8 +144,8 @@ static bool start_client(demo *d, int i) {
         CAIRN_DEMO_STACK_RADIUS_M);
     const char *const arguments[] = {"--key", d->key_file, "--server", d->report.server.address,
         "--client-id", number, "--seed", number, "--name", plans[i].name, "--mode", plans[i].mode,
-        "--inputs", plans[i].inputs, "--seconds", seconds, "--join-after", wait, "--json-stats",
-        "1", "--column", column, NULL};
+        "--inputs", plans[i].inputs, "--input-delay", plans[i].input_delay_ms, "--seconds", seconds,
+        "--join-after", wait, "--json-stats", "1", "--column", column, NULL};
     d->report.clients[i].name = plans[i].name;
     return start(d, &d->clients[i], "cairn-bot", arguments);
 }
@@ -225,7 +227,7 @@ static int play(demo *d) {
         fprintf(stderr, "cairn-demo: %s/cairnd did not start to listen\n", d->programs);
         return 1;
     }
-    printf("cairnd listens on %s; four clients join, one of them late\n", d->report.server.address);
+    printf("cairnd listens on %s; five clients join, one of them late\n", d->report.server.address);
     for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
         if (!start_client(d, i)) {
             fprintf(stderr, "cairn-demo: %s/cairn-bot cannot be started\n", d->programs);

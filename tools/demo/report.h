@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CAIRN_DEMO_CLIENTS 4
+#define CAIRN_DEMO_CLIENTS 5
 
 // The demo scene's stack (scenes/demo.json): ten boxes 0.35 m high, at rest the highest centre is
 // at 3.325 m.
@@ -33,6 +33,8 @@ typedef struct cairn_demo_client {
     double tick, snapshots, keyframes, snapshot_bytes, roots_compared, roots_differed;
     double inputs_sent, inputs_late, rtt_us, delay_us, unusable;
     double column_bodies, column_top_m;
+    double predicted_ticks, rollbacks, rollback_ticks, rollback_us_max, correction_mm_max;
+    double rollbacks_late_input, rollbacks_own_input, rollbacks_wrong, rollbacks_join_leave;
 } cairn_demo_client;
 
 typedef struct cairn_demo_report {
