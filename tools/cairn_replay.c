@@ -15,6 +15,7 @@ static const char usage[] =
     "  seek FILE TICK            the world of a tick: roots, sections, counts\n"
     "  cut FILE FROM TO OUT      the ticks from FROM to TO as a recording of their own\n"
     "  diff A B                  where two recordings of one run part\n"
+    "  explain FILE              why two peers took the step of a capsule differently\n"
     "  export FILE OUT.csv       trajectories: tick, body, position, rotation, velocities\n"
     "  make OUT                  record a scene that is stepped at full speed\n"
     "\n"
@@ -36,6 +37,7 @@ static const verb verbs[] = {
     {"seek", 3, cairn_replay_seek},
     {"cut", 5, cairn_replay_cut},
     {"diff", 3, cairn_replay_diff},
+    {"explain", 2, cairn_replay_explain},
     {"export", 3, cairn_replay_export},
     {"make", 2, cairn_replay_make},
 };
@@ -52,8 +54,8 @@ static const verb *find_verb(const char *name) {
 static int run(const cairn_replay_order *order) {
     const verb *chosen = find_verb(order->words[0]);
     if (chosen == NULL) {
-        return cairn_replay_complain(
-            CAIRN_EXIT_UNUSABLE, "a verb is needed", "info, verify, seek, cut, diff, export, make");
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "a verb is needed",
+            "info, verify, seek, cut, diff, explain, export, make");
     }
     int count = 0;
     while (count < 5 && order->words[count] != NULL) {

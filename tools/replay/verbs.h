@@ -40,6 +40,7 @@ int cairn_replay_verify(const cairn_replay_order *order);
 int cairn_replay_seek(const cairn_replay_order *order);
 int cairn_replay_cut(const cairn_replay_order *order);
 int cairn_replay_diff(const cairn_replay_order *order);
+int cairn_replay_explain(const cairn_replay_order *order);
 int cairn_replay_export(const cairn_replay_order *order);
 int cairn_replay_make(const cairn_replay_order *order);
 

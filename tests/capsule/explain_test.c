@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+
+// Each hazard, put into a client's step on purpose, is named by what explains its capsule, with
+// the place where the two part; and nothing is explained where nothing differs.
+
+#include "tests/capsule/scenes.h"
+
+#include <string.h>
+
+#include "recording/capsule.h"
+#include "sim/kept.h"
+#include "sim/passport.h"
+#include "sim/state.h"
+#include "tools/replay/explain.h"
+#include "tools/replay/fused.h"
+
+// A client as it went astray, and the capsule it would make of it.
+typedef struct astray {
+    cairn_world *before; // as the client begins the step
+    cairn_world *agreed; // as the server does
+    cairn_world *after;
+    cairn_trace server;
+    cairn_trace again;
+    uint8_t stages_server[CAIRN_TRACE_ROOTS_SIZE_MAX];
+    uint8_t stages_client[CAIRN_TRACE_ROOTS_SIZE_MAX];
+    uint32_t passport;
+    bool with_after;
+    cairn_explanation explanation;
+} astray;
+
+static astray a;
+
+static cairn_world *fork_of(const cairn_world *world) {
+    cairn_world *fork = NULL;
+    assert_int_equal(cairn_world_fork(world, &fork), CAIRN_OK);
+    return fork;
+}
+
+static void begin(const cairn_rules *rules) {
+    a = (astray){.agreed = capsule_world(rules), .with_after = true};
+    a.before = fork_of(a.agreed);
+}
+
+static void explain(const cairn_rules *rules) {
+    cairn_world *server = fork_of(a.agreed);
+    cairn_world_step_traced(server, NULL, 0, &a.server);
+    const cairn_capsule capsule = {.scene_name = "",
+        .before = a.before,
+        .after = a.with_after ? a.after : NULL,
+        .desync = {.head = {.tick = cairn_world_tick(a.before) + 1,
+                       .root_before = kit_hash(a.agreed),
+                       .root_client = kit_hash(a.after),
+                       .root_again = a.again.points[a.again.count - 1].root,
+                       .root_server = kit_hash(server),
+                       .passport_client = a.passport},
+            .build_client = "a client",
+            .build_server = "a server",
+            .stages_client = a.stages_client,
+            .stages_client_size = (uint32_t)cairn_trace_roots(&a.again, a.stages_client),
+            .stages_server = a.stages_server,
+            .stages_server_size = (uint32_t)cairn_trace_roots(&a.server, a.stages_server)}};
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    assert_int_equal(cairn_capsule_encode(&capsule, &bytes, &size), CAIRN_OK);
+    if (!cairn_explain(bytes, size, rules, &a.explanation)) {
+        fail_msg("%s", a.explanation.text);
+    }
+    print_message("%s\n", a.explanation.text);
+    free(bytes);
+    cairn_world_destroy(server);
+}
+
+static void end(void) {
+    cairn_world_destroy(a.before);
+    cairn_world_destroy(a.agreed);
+    cairn_world_destroy(a.after);
+}
+
+// The client's step, as it took it and as it takes it once more.
+static void step_so(const cairn_trial *trial) {
+    cairn_world *again = fork_of(a.before);
+    a.after = fork_of(a.before);
+    cairn_trial_step(trial, a.after, NULL, 0, &a.again);
+    cairn_trial_step(trial, again, NULL, 0, &a.again);
+    cairn_world_destroy(again);
+}
+
+static void expect(cairn_hazard hazard, bool certain) {
+    assert_string_equal(cairn_hazard_name(a.explanation.hazard), cairn_hazard_name(hazard));
+    assert_int_equal(a.explanation.certain, certain);
+}
+
+static void every_trial_is_recognised_by_its_root(void **state) {
+    (void)state;
+    const cairn_trial *trials;
+    const uint32_t count = cairn_trials(&trials);
+    for (uint32_t i = 0; i < count; ++i) {
+        begin(NULL);
+        step_so(&trials[i]);
+        explain(NULL);
+        expect(trials[i].hazard, true);
+        assert_int_equal(a.explanation.sound, CAIRN_SOUND_SERVER);
+        assert_true(a.explanation.repeats && a.explanation.start_sound);
+        assert_true(a.explanation.stage_known && a.explanation.word.known);
+        // Rounding down makes zeros negative, which no world takes back.
+        assert_true(
+            a.explanation.difference_count > 0 || trials[i].hazard == CAIRN_HAZARD_ROUNDING);
+        end();
+    }
+    assert_true(count >= 1);
+}
+
+static void a_hazard_that_no_trial_reaches_is_told_by_the_passport(void **state) {
+    (void)state;
+    static const cairn_trial both = {.hazard = CAIRN_HAZARD_ROUNDING,
+        .words = "two hazards",
+        .cold = true,
+        .mode = CAIRN_TRIAL_UP | CAIRN_TRIAL_FLUSH};
+    begin(NULL);
+    step_so(&both);
+    a.passport = CAIRN_PASSPORT_CONTRACTION;
+    explain(NULL);
+    expect(CAIRN_HAZARD_CONTRACTION, false);
+    assert_true(a.explanation.stage_known && a.explanation.word.known);
+    end();
+}
+
+static void flip(cairn_world *world, uint32_t bit) {
+    uint32_t *word = (uint32_t *)&world->state.motions[3].linear_velocity.y;
+    *word ^= 1u << bit;
+    cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, 3);
+}
+
+static void expect_the_flipped_bit(uint32_t bit) {
+    const cairn_explained_word *word = &a.explanation.word;
+    assert_true(word->known);
+    assert_string_equal(cairn_array_field_name(word->at.array, word->at.word), "linear_velocity.y");
+    assert_int_equal(word->bodies[0], 3);
+    assert_int_equal(word->at.bits_a ^ word->at.bits_b, 1u << bit);
+}
+
+static void a_bit_flipped_behind_the_saved_state_is_found(void **state) {
+    (void)state;
+    begin(NULL);
+    a.after = fork_of(a.before);
+    flip(a.after, 7);
+    cairn_world_step(a.after, NULL, 0);
+    cairn_world *again = fork_of(a.before);
+    cairn_world_step_traced(again, NULL, 0, &a.again);
+    explain(NULL);
+    expect(CAIRN_HAZARD_FIELD_CHANGED, true);
+    expect_the_flipped_bit(7);
+    assert_false(a.explanation.repeats);
+    cairn_world_destroy(again);
+    end();
+}
+
+static void a_bit_flipped_in_the_saved_state_is_found(void **state) {
+    (void)state;
+    begin(NULL);
+    flip(a.before, 12);
+    step_so(&cairn_trial_plain);
+    explain(NULL);
+    expect(CAIRN_HAZARD_FIELD_CHANGED, true);
+    expect_the_flipped_bit(12);
+    assert_false(a.explanation.start_sound);
+    end();
+}
+
+static void a_bit_flipped_after_the_step_is_found(void **state) {
+    (void)state;
+    begin(NULL);
+    step_so(&cairn_trial_plain);
+    flip(a.after, 20);
+    explain(NULL);
+    expect(CAIRN_HAZARD_FIELD_CHANGED, true);
+    expect_the_flipped_bit(20);
+    assert_int_equal(a.explanation.difference_count, 1);
+    end();
+}
+
+static void a_restore_that_loses_the_impulses_is_recognised(void **state) {
+    (void)state;
+    begin(NULL);
+    cairn_trial_cool(a.before);
+    step_so(&cairn_trial_plain);
+    explain(NULL);
+    expect(CAIRN_HAZARD_WARM_START, false);
+    assert_false(a.explanation.start_sound);
+    end();
+}
+
+// Rules that read a variable that nobody set. What it holds is what lay there before.
+static void read_garbage(volatile unsigned char *area, size_t size, uint32_t *out) {
+    uint32_t sum = 0;
+    for (size_t i = 0; i < size; ++i) {
+        sum = sum * 31 + area[i];
+    }
+    *out = sum;
+}
+
+static void careless_step(
+    cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
+    (void)world;
+    (void)commands;
+    (void)command_count;
+    void (*volatile read)(volatile unsigned char *, size_t, uint32_t *) = read_garbage;
+    volatile unsigned char never_set[512];
+    read(never_set, sizeof never_set, state);
+}
+
+static const cairn_rules careless = {
+    .name = "careless", .version = 1, .state_size = 4, .step = careless_step};
+
+static void rules_that_read_what_was_never_set_are_recognised(void **state) {
+    (void)state;
+    begin(&careless);
+    step_so(&cairn_trial_plain);
+    ((cairn_rules_block *)a.after->state.rules)->words[0] ^= 5;
+    explain(&careless);
+    expect(CAIRN_HAZARD_UNINITIALISED, true);
+    end();
+}
+
+// Rules of the same name and version that do something else.
+static void honest_step(
+    cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
+    (void)world;
+    (void)commands;
+    *(uint32_t *)state += 1 + command_count;
+}
+
+static void other_step(
+    cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
+    (void)world;
+    (void)commands;
+    *(uint32_t *)state += 2 + command_count;
+}
+
+static void other_rules_under_the_same_name_are_recognised(void **state) {
+    (void)state;
+    const cairn_rules honest = {
+        .name = "honest", .version = 1, .state_size = 4, .step = honest_step};
+    cairn_rules other = honest;
+    other.step = other_step;
+    begin(&honest);
+    a.before->def.rules = &other;
+    step_so(&cairn_trial_plain);
+    a.before->def.rules = &honest;
+    explain(&honest);
+    expect(CAIRN_HAZARD_RULES, false);
+    assert_int_equal(a.explanation.stage.stage, CAIRN_STAGE_RULES);
+    assert_string_equal(cairn_array_section_name(a.explanation.word.at.array),
+        cairn_section_name(CAIRN_SECTION_RULES));
+    end();
+}
+
+static void a_sound_client_has_nothing_to_explain(void **state) {
+    (void)state;
+    begin(NULL);
+    step_so(&cairn_trial_plain);
+    explain(NULL);
+    expect(CAIRN_HAZARD_NONE, false);
+    end();
+}
+
+static void an_explanation_is_json_as_well(void **state) {
+    (void)state;
+    static char json[4096];
+    begin(NULL);
+    step_so(&cairn_trial_plain);
+    flip(a.after, 20);
+    explain(NULL);
+    const size_t size = cairn_explanation_json(&a.explanation, json, sizeof json);
+    assert_true(size > 0 && json[size - 1] == '\n');
+    assert_non_null(strstr(json, "\"hazard\":\"field_changed\",\"certain\":true"));
+    assert_non_null(strstr(json, "\"field\":\"linear_velocity.y\",\"bodies\":[3],\"bit\":20"));
+    assert_int_equal(cairn_explanation_json(&a.explanation, json, 64), 0);
+    end();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_trial_is_recognised_by_its_root),
+        cmocka_unit_test(a_hazard_that_no_trial_reaches_is_told_by_the_passport),
+        cmocka_unit_test(a_bit_flipped_behind_the_saved_state_is_found),
+        cmocka_unit_test(a_bit_flipped_in_the_saved_state_is_found),
+        cmocka_unit_test(a_bit_flipped_after_the_step_is_found),
+        cmocka_unit_test(a_restore_that_loses_the_impulses_is_recognised),
+        cmocka_unit_test(rules_that_read_what_was_never_set_are_recognised),
+        cmocka_unit_test(other_rules_under_the_same_name_are_recognised),
+        cmocka_unit_test(a_sound_client_has_nothing_to_explain),
+        cmocka_unit_test(an_explanation_is_json_as_well),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

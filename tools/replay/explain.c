@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+#include "tools/replay/explain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/capsule.h"
+#include "sim/passport.h"
+#include "tools/replay/explain_parts.h"
+#include "tools/replay/flips.h"
+
+#define FOUND_MAX 256
+#define STATE_TRIES_MAX 4000000u
+#define STEP_TRIES_MAX 20000u
+
+static bool known(cairn_hash128 hash) {
+    return hash.lo != 0 || hash.hi != 0;
+}
+
+static cairn_hash128 root_of(const cairn_trace *trace) {
+    return trace->points[trace->count - 1].root;
+}
+
+// The step taken so; its points in `out`. False: no memory.
+static bool take(const inquiry *q, const cairn_trial *trial, cairn_trace *out) {
+    cairn_world *world = NULL;
+    if (cairn_world_fork(q->capsule.before, &world) != CAIRN_OK) {
+        return false;
+    }
+    cairn_trial_step(trial, world, q->capsule.commands, q->capsule.command_count, out);
+    cairn_world_destroy(world);
+    return true;
+}
+
+static cairn_frame *freeze(const inquiry *q, const cairn_trial *trial, uint32_t point) {
+    cairn_world *world = NULL;
+    if (cairn_world_fork(q->capsule.before, &world) != CAIRN_OK) {
+        return NULL;
+    }
+    cairn_frame *frame =
+        cairn_trial_freeze(trial, world, q->capsule.commands, q->capsule.command_count, point);
+    cairn_world_destroy(world);
+    return frame;
+}
+
+static void take_sides(inquiry *q) {
+    const cairn_wire_desync *head = &q->capsule.desync.head;
+    const cairn_hash128 here = root_of(q->here);
+    const cairn_hash128 start = cairn_world_hash_read(q->capsule.before).full;
+    cairn_explanation *out = q->out;
+    out->tick = head->tick;
+    out->sound = CAIRN_SOUND_NEITHER;
+    if (cairn_hash_equal(here, head->root_server)) {
+        out->sound = CAIRN_SOUND_SERVER;
+    } else if (cairn_hash_equal(here, head->root_client)) {
+        out->sound = CAIRN_SOUND_CLIENT;
+    }
+    out->start_sound = !known(head->root_before) || cairn_hash_equal(start, head->root_before);
+    out->repeats = known(head->root_again) && cairn_hash_equal(head->root_again, head->root_client);
+    q->server_astray = out->sound == CAIRN_SOUND_CLIENT && out->start_sound;
+    q->wanted = q->server_astray ? head->root_server : head->root_client;
+    q->faults = q->server_astray ? head->passport_server : head->passport_client;
+}
+
+static cairn_explained_word explain_word(
+    const cairn_world *world, const cairn_word_difference *at) {
+    cairn_explained_word word = {.known = true, .at = *at};
+    const uint32_t differing = at->bits_a ^ at->bits_b;
+    while (word.bit < 31 && (differing >> word.bit & 1u) == 0) {
+        ++word.bit;
+    }
+    word.is_float = cairn_array_field_is_float(at->array, at->word);
+    word.ulps = word.is_float ? cairn_float_ulps(at->bits_a, at->bits_b) : 0;
+    word.body_count = cairn_element_bodies(world, at->array, at->element, word.bodies);
+    return word;
+}
+
+// What the state that the client came to differs in from what this program comes to.
+static void compare_states(inquiry *q) {
+    const cairn_chunk_desync *desync = &q->capsule.desync;
+    if (q->capsule.after == NULL) {
+        q->found_count =
+            desync->difference_count < FOUND_MAX ? desync->difference_count : FOUND_MAX;
+        for (uint32_t i = 0; i < q->found_count; ++i) {
+            const cairn_wire_difference *d = &desync->differences[i];
+            q->found[i] = (cairn_word_difference){.array = d->array,
+                .element = d->element,
+                .word = d->word,
+                .bits_a = d->bits_server,
+                .bits_b = d->bits_client};
+        }
+        q->out->difference_count = desync->head.difference_count;
+        return;
+    }
+    cairn_world *stepped = NULL;
+    if (q->server_astray || cairn_world_fork(q->capsule.before, &stepped) != CAIRN_OK) {
+        return;
+    }
+    cairn_world_step(stepped, q->capsule.commands, q->capsule.command_count);
+    const uint32_t count = cairn_world_diff_words(stepped, q->capsule.after, q->found, FOUND_MAX);
+    q->out->difference_count = count;
+    q->found_count = count < FOUND_MAX ? count : FOUND_MAX;
+    cairn_world_destroy(stepped);
+}
+
+static void tell_word_after(inquiry *q) {
+    if (q->found_count > 0 && q->capsule.after != NULL) {
+        q->out->word = explain_word(q->capsule.after, &q->found[0]);
+    } else if (q->found_count > 0) {
+        q->out->word = explain_word(q->capsule.before, &q->found[0]);
+    }
+}
+
+static bool same_root(const uint8_t *bytes, cairn_hash128 root) {
+    const cairn_trace_point point = {.root = root};
+    cairn_trace one = {.count = 1};
+    uint8_t text[CAIRN_TRACE_ROOTS_SIZE_MAX];
+    one.points[0] = point;
+    (void)cairn_trace_roots(&one, text);
+    return memcmp(bytes, text, CAIRN_TRACE_ROOT_SIZE) == 0;
+}
+
+// Where the points told by the side that went astray part from those of this program's step, which
+// are the other side's as well when that is sound.
+static void tell_stage_told(inquiry *q) {
+    const cairn_chunk_desync *desync = &q->capsule.desync;
+    const uint8_t *stages = q->server_astray ? desync->stages_server : desync->stages_client;
+    const uint32_t size =
+        q->server_astray ? desync->stages_server_size : desync->stages_client_size;
+    if (q->out->sound == CAIRN_SOUND_NEITHER || !q->out->start_sound ||
+        size != q->here->count * CAIRN_TRACE_ROOT_SIZE) {
+        return;
+    }
+    for (uint32_t i = 0; i < q->here->count; ++i) {
+        if (!same_root(stages + (size_t)i * CAIRN_TRACE_ROOT_SIZE, q->here->points[i].root)) {
+            q->out->stage = q->here->points[i];
+            q->out->stage_known = true;
+            return;
+        }
+    }
+}
+
+static void tell_stage_of(inquiry *q, const cairn_trial *trial) {
+    const uint32_t point = cairn_trace_first_difference(q->here, q->there);
+    if (point >= q->here->count) {
+        return;
+    }
+    q->out->stage = q->here->points[point];
+    q->out->stage_known = true;
+    cairn_frame *here = freeze(q, &cairn_trial_plain, point);
+    cairn_frame *there = freeze(q, trial, point);
+    cairn_word_difference first;
+    if (here != NULL && there != NULL && cairn_frame_diff(here, there, &first, 1) > 0) {
+        q->out->word = explain_word(cairn_frame_world(here), &first);
+    }
+    cairn_frame_destroy(here);
+    cairn_frame_destroy(there);
+}
+
+static bool find(inquiry *q, cairn_hazard hazard, bool certain) {
+    q->out->hazard = hazard;
+    q->out->certain = certain;
+    return true;
+}
+
+// ------------------------------------------------------------------- one question after the other
+
+static bool is_any_impulse(const cairn_world *world) {
+    cairn_world *cold = NULL;
+    if (cairn_world_fork(world, &cold) != CAIRN_OK) {
+        return true;
+    }
+    cairn_trial_cool(cold);
+    const bool any = cairn_world_diff_words(world, cold, NULL, 0) > 0;
+    cairn_world_destroy(cold);
+    return any;
+}
+
+// The state with which the client began is not the one on which both agreed.
+static bool ask_start(inquiry *q) {
+    if (q->out->start_sound) {
+        return false;
+    }
+    const cairn_world *before = q->capsule.before;
+    cairn_word_difference bit;
+    if (cairn_flip_of_state(before, q->capsule.desync.head.root_before, STATE_TRIES_MAX, &bit)) {
+        // bits_a as it should be.
+        const cairn_word_difference at = {.array = bit.array,
+            .element = bit.element,
+            .word = bit.word,
+            .bits_a = bit.bits_b,
+            .bits_b = bit.bits_a};
+        q->out->word = explain_word(before, &at);
+        return find(q, CAIRN_HAZARD_FIELD_CHANGED, true);
+    }
+    const cairn_world_counts counts = cairn_world_counts_read(before);
+    if (counts.contacts + counts.joints > 0 && !is_any_impulse(before)) {
+        return find(q, CAIRN_HAZARD_WARM_START, false);
+    }
+    return find(q, CAIRN_HAZARD_FIELD_CHANGED, false);
+}
+
+static bool ask_memory_that_is_no_state(inquiry *q) {
+    static const unsigned char bytes[] = {0x00, 0x55, 0xff};
+    const cairn_hash128 here = root_of(q->here);
+    for (size_t i = 0; i < sizeof bytes; ++i) {
+        cairn_hash128 root;
+        if (cairn_trial_stained(q->capsule.before, bytes[i], q->capsule.commands,
+                q->capsule.command_count, &root) &&
+            !cairn_hash_equal(root, here)) {
+            tell_stage_told(q);
+            tell_word_after(q);
+            return find(q, CAIRN_HAZARD_UNINITIALISED, true);
+        }
+    }
+    return false;
+}
+
+static bool ask_trials(inquiry *q) {
+    const cairn_trial *trials;
+    const uint32_t count = cairn_trials(&trials);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (take(q, &trials[i], q->there) && cairn_hash_equal(root_of(q->there), q->wanted)) {
+            q->out->trial = trials[i].words;
+            tell_stage_of(q, &trials[i]);
+            return find(q, trials[i].hazard, true);
+        }
+    }
+    return false;
+}
+
+static bool ask_bits(inquiry *q) {
+    if (q->out->repeats || q->server_astray) {
+        return false;
+    }
+    const cairn_world *before = q->capsule.before;
+    cairn_word_difference bit;
+    if (q->out->difference_count == 1) {
+        tell_word_after(q);
+        q->after_step = true;
+        return find(q, CAIRN_HAZARD_FIELD_CHANGED, true);
+    }
+    if (cairn_flip_before_step(before, q->capsule.commands, q->capsule.command_count, q->found,
+            q->found_count, q->wanted, STEP_TRIES_MAX, &bit)) {
+        q->out->word = explain_word(before, &bit);
+        return find(q, CAIRN_HAZARD_FIELD_CHANGED, true);
+    }
+    return false;
+}
+
+static bool ask_passport(inquiry *q) {
+    if (q->faults == 0) {
+        return false;
+    }
+    tell_stage_told(q);
+    tell_word_after(q);
+    if ((q->faults & (CAIRN_PASSPORT_CONTRACTION | CAIRN_PASSPORT_CONTRACTION_TURNS)) != 0) {
+        return find(q, CAIRN_HAZARD_CONTRACTION, false);
+    }
+    if ((q->faults & (CAIRN_PASSPORT_FLUSH_TO_ZERO | CAIRN_PASSPORT_DENORMALS_ARE_ZERO |
+                         CAIRN_PASSPORT_SUBNORMALS)) != 0) {
+        return find(q, CAIRN_HAZARD_FLUSH_TO_ZERO, false);
+    }
+    return find(q,
+        (q->faults & CAIRN_PASSPORT_ROUNDING) != 0 ? CAIRN_HAZARD_ROUNDING
+                                                   : CAIRN_HAZARD_ARITHMETIC,
+        false);
+}
+
+static bool ask_stage(inquiry *q) {
+    tell_stage_told(q);
+    tell_word_after(q);
+    if (q->out->stage_known && q->out->stage.stage == CAIRN_STAGE_RULES) {
+        return find(q, CAIRN_HAZARD_RULES, false);
+    }
+    const bool came_right = known(q->capsule.desync.head.root_again) && !q->out->repeats;
+    return find(q, came_right ? CAIRN_HAZARD_FIELD_CHANGED : CAIRN_HAZARD_UNKNOWN, false);
+}
+
+static void ask(inquiry *q) {
+    const cairn_wire_desync *head = &q->capsule.desync.head;
+    if (cairn_hash_equal(head->root_client, head->root_server)) {
+        q->out->hazard = CAIRN_HAZARD_NONE;
+        return;
+    }
+    compare_states(q);
+    (void)(ask_start(q) || ask_memory_that_is_no_state(q) || ask_trials(q) || ask_bits(q) ||
+           ask_passport(q) || ask_stage(q));
+}
+
+bool cairn_explain(
+    const uint8_t *bytes, size_t size, const cairn_rules *rules, cairn_explanation *out) {
+    *out = (cairn_explanation){.hazard = CAIRN_HAZARD_UNKNOWN};
+    inquiry *q = calloc(1, sizeof *q);
+    if (q == NULL) {
+        snprintf(out->text, sizeof out->text, "no memory");
+        return false;
+    }
+    char words[CAIRN_REPLAY_WORDS_SIZE];
+    q->out = out;
+    q->here = malloc(sizeof *q->here);
+    q->there = malloc(sizeof *q->there);
+    q->found = malloc(FOUND_MAX * sizeof *q->found);
+    const bool open = cairn_capsule_open(&q->capsule, bytes, size, rules, words);
+    const bool memory = q->here != NULL && q->there != NULL && q->found != NULL;
+    const bool taken = open && memory && take(q, &cairn_trial_plain, q->here);
+    if (taken) {
+        take_sides(q);
+        ask(q);
+        cairn_explanation_tell(q);
+    } else {
+        snprintf(out->text, sizeof out->text, "%s", open ? "no memory" : words);
+    }
+    cairn_capsule_close(&q->capsule);
+    free(q->here);
+    free(q->there);
+    free(q->found);
+    free(q);
+    return taken;
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+
+// An explanation in words, and in JSON.
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/build.h"
+#include "sim/passport.h"
+#include "tools/replay/explain_parts.h"
+
+typedef struct text {
+    char *bytes;
+    size_t size;
+    size_t at;
+} text;
+
+static void say(text *t, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const size_t room = t->size - t->at;
+    const int wrote = vsnprintf(t->bytes + t->at, room, format, arguments);
+    va_end(arguments);
+    t->at += wrote < 0 ? 0 : (size_t)wrote < room ? (size_t)wrote : room - 1;
+}
+
+static void say_where(text *t, const cairn_explanation *e) {
+    say(t, "tick %llu", (unsigned long long)e->tick);
+    if (!e->stage_known) {
+        return;
+    }
+    say(t, ", stage %s", cairn_stage_name(e->stage.stage));
+    if (e->stage.pass == CAIRN_PASS_SWEEP) {
+        say(t, ", sweep %u", e->stage.substep);
+    } else if (e->stage.pass != CAIRN_PASS_NONE) {
+        say(t, ", substep %u, %s", e->stage.substep, cairn_pass_name(e->stage.pass));
+    }
+}
+
+static void say_element(text *t, const cairn_explained_word *w) {
+    const char *section = cairn_array_section_name(w->at.array);
+    if (w->body_count == 2) {
+        const bool joint = strcmp(section, "joints") == 0;
+        say(t, ", %s %u-%u", joint ? "joint" : "contact", w->bodies[0], w->bodies[1]);
+    } else if (w->body_count == 1) {
+        say(t, ", body %u", w->bodies[0]);
+    } else {
+        say(t, ", %s %u", section, w->at.element);
+    }
+    say(t, ", %s", cairn_array_field_name(w->at.array, w->at.word));
+}
+
+static void say_bits(text *t, const cairn_explained_word *w, const char *astray) {
+    if (w->is_float && w->ulps != UINT32_MAX) {
+        say(t, ", %u ulp%s", w->ulps, w->ulps == 1 ? "" : "s");
+    }
+    say(t, ", bit %u (0x%08x here, 0x%08x on the %s)", w->bit, w->at.bits_a, w->at.bits_b, astray);
+}
+
+static const char *passport_says(const inquiry *q, uint32_t faults) {
+    return (q->faults & faults) != 0 ? "its passport says so, and " : "";
+}
+
+static void say_certain(text *t, const inquiry *q, const char *astray) {
+    const cairn_explanation *e = q->out;
+    const uint32_t contraction = CAIRN_PASSPORT_CONTRACTION | CAIRN_PASSPORT_CONTRACTION_TURNS;
+    const uint32_t flush = CAIRN_PASSPORT_FLUSH_TO_ZERO | CAIRN_PASSPORT_DENORMALS_ARE_ZERO |
+                           CAIRN_PASSPORT_SUBNORMALS;
+    switch (e->hazard) {
+    case CAIRN_HAZARD_CONTRACTION:
+        say(t,
+            "the %s computes with fused multiply-add: %sthis build with contraction comes to its "
+            "root; "
+            "build it with -ffp-contract=off",
+            astray, passport_says(q, contraction));
+        return;
+    case CAIRN_HAZARD_FLUSH_TO_ZERO:
+        say(t,
+            "the %s takes subnormal numbers for zero: %sthis build %s comes to its root; something "
+            "in "
+            "its step, most likely what the rules call, switches the mode on",
+            astray, passport_says(q, flush), e->trial);
+        return;
+    case CAIRN_HAZARD_ROUNDING:
+        say(t, "the %s rounds in another way: %sthis build %s comes to its root", astray,
+            passport_says(q, CAIRN_PASSPORT_ROUNDING), e->trial);
+        return;
+    case CAIRN_HAZARD_WARM_START:
+        say(t,
+            "the %s began the step without the impulses of the last one: so taken, this build "
+            "comes "
+            "to its root; what restored its state forgot them",
+            astray);
+        return;
+    case CAIRN_HAZARD_FIELD_CHANGED:
+        say(t,
+            "the memory of the %s changed %s the step: this word alone, so changed, gives its root",
+            astray, q->after_step ? "after" : "before");
+        return;
+    default:
+        say(t,
+            "the step reads memory that is no state, most likely a variable in the rules that was "
+            "never set: other bytes there lead to other roots on this machine, too");
+        return;
+    }
+}
+
+static void say_likely(text *t, const inquiry *q, const char *astray) {
+    switch (q->out->hazard) {
+    case CAIRN_HAZARD_CONTRACTION:
+    case CAIRN_HAZARD_FLUSH_TO_ZERO:
+    case CAIRN_HAZARD_ROUNDING:
+    case CAIRN_HAZARD_ARITHMETIC:
+        say(t, "the passport of the %s says: %s; no such step taken here comes to its very root",
+            astray, cairn_passport_fault_words(q->faults));
+        return;
+    case CAIRN_HAZARD_WARM_START:
+        say(t,
+            "the state with which the client began is not the one on which both agreed: no contact "
+            "and no joint in it has an impulse; what restored it most likely forgot them");
+        return;
+    case CAIRN_HAZARD_FIELD_CHANGED:
+        say(t, "%s",
+            q->out->start_sound
+                ? "taken once more the client's step came out right: its memory was changed "
+                  "from outside, by more than one bit, or the step reads what is no state"
+                : "the state with which the client began is not the one on which both agreed: "
+                  "its memory was changed from outside, by more than one bit");
+        return;
+    case CAIRN_HAZARD_RULES:
+        say(t,
+            "commands and rules alone lead to different worlds: the %s runs other rules under the "
+            "same name and version, or they read what is no state",
+            astray);
+        return;
+    default:
+        say(t, "no hazard known here leads to the root of the %s", astray);
+        return;
+    }
+}
+
+void cairn_explanation_tell(const inquiry *q) {
+    cairn_explanation *e = q->out;
+    text t = {.bytes = e->text, .size = sizeof e->text};
+    const char *astray = q->server_astray ? "server" : "client";
+    say_where(&t, e);
+    if (e->hazard == CAIRN_HAZARD_NONE) {
+        say(&t, ": both sides came to the same root, there is nothing to explain");
+        return;
+    }
+    if (e->word.known) {
+        say_element(&t, &e->word);
+        say_bits(&t, &e->word, astray);
+    }
+    if (e->difference_count > 0) {
+        say(&t, ", %u word%s differ%s after the step", e->difference_count,
+            e->difference_count == 1 ? "" : "s", e->difference_count == 1 ? "s" : "");
+    }
+    say(&t, "; ");
+    if (e->certain) {
+        say_certain(&t, q, astray);
+    } else {
+        say_likely(&t, q, astray);
+    }
+    const char *const sides[] = {"neither side", "the server", "the client"};
+    if (q->capsule.after_refused[0] != '\0') {
+        say(&t, ". What the client came to is no state: %s", q->capsule.after_refused);
+    }
+    say(&t, ". %s build (%s) agrees with %s.", e->start_sound ? "This" : "From there this",
+        cairn_build_text(), sides[e->sound]);
+}
+
+static const char *truth(bool value) {
+    return value ? "true" : "false";
+}
+
+static void say_quoted(text *t, const char *words) {
+    say(t, "\"");
+    for (; *words != '\0'; ++words) {
+        say(t, *words == '"' || *words == '\\' ? "\\%c" : "%c", *words);
+    }
+    say(t, "\"");
+}
+
+static void say_word_json(text *t, const cairn_explained_word *w) {
+    if (!w->known) {
+        return;
+    }
+    say(t,
+        ",\"section\":\"%s\",\"array\":%u,\"element\":%u,\"word\":%u,\"field\":\"%s\",\"bodies\":[",
+        cairn_array_section_name(w->at.array), w->at.array, w->at.element, w->at.word,
+        cairn_array_field_name(w->at.array, w->at.word));
+    for (uint32_t i = 0; i < w->body_count; ++i) {
+        say(t, "%s%u", i == 0 ? "" : ",", w->bodies[i]);
+    }
+    say(t, "],\"bit\":%u,\"bits_here\":%u,\"bits_astray\":%u", w->bit, w->at.bits_a, w->at.bits_b);
+    if (w->is_float) {
+        say(t, ",\"ulps\":%u", w->ulps);
+    }
+}
+
+size_t cairn_explanation_json(const cairn_explanation *e, char *bytes, size_t size) {
+    static const char *const sides[] = {"neither", "server", "client"};
+    text t = {.bytes = bytes, .size = size};
+    say(&t, "{\"tick\":%llu,\"agrees_with\":\"%s\",\"start_sound\":%s,\"repeats\":%s",
+        (unsigned long long)e->tick, sides[e->sound], truth(e->start_sound), truth(e->repeats));
+    if (e->stage_known) {
+        say(&t, ",\"stage\":\"%s\",\"substep\":%u,\"pass\":\"%s\"",
+            cairn_stage_name(e->stage.stage), e->stage.substep, cairn_pass_name(e->stage.pass));
+    }
+    say_word_json(&t, &e->word);
+    say(&t,
+        ",\"words_that_differ\":%u,\"hazard\":\"%s\",\"certain\":%s,\"text\":", e->difference_count,
+        cairn_hazard_name(e->hazard), truth(e->certain));
+    say_quoted(&t, e->text);
+    say(&t, "}\n");
+    return t.at + 1 < size ? t.at : 0;
+}

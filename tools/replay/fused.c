@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "tools/replay/fused.h"
+
+#include "sim/state.h"
+
+bool cairn_fused_available(void) {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("fma") != 0 && __builtin_cpu_supports("avx2") != 0;
+#else
+    return true;
+#endif
+}
+
+typedef struct kernels {
+    cairn_kernel wide;
+    cairn_kernel single;
+} kernels;
+
+// The world's kernels are of the other build; those of the same widths here are of this one.
+static kernels exchange(cairn_world *world) {
+    cairn_substeps *substeps = &world->scratch.substeps;
+    const kernels others = {.wide = substeps->wide, .single = substeps->single};
+    (void)cairn_kernel_of(others.wide.lanes, &substeps->wide);
+    (void)cairn_kernel_of(1, &substeps->single);
+    return others;
+}
+
+static void give_back(cairn_world *world, kernels others) {
+    world->scratch.substeps.wide = others.wide;
+    world->scratch.substeps.single = others.single;
+}
+
+void cairn_fused_step(cairn_world *world, const cairn_command *commands, uint32_t count) {
+    const kernels others = exchange(world);
+    cairn_world_step(world, commands, count);
+    give_back(world, others);
+}
+
+void cairn_fused_step_traced(
+    cairn_world *world, const cairn_command *commands, uint32_t count, cairn_trace *out) {
+    const kernels others = exchange(world);
+    cairn_world_step_traced(world, commands, count, out);
+    give_back(world, others);
+}
+
+cairn_frame *cairn_fused_step_frozen(
+    cairn_world *world, const cairn_command *commands, uint32_t count, uint32_t point) {
+    const kernels others = exchange(world);
+    cairn_frame *frame = cairn_world_step_frozen(world, commands, count, point);
+    give_back(world, others);
+    return frame;
+}
