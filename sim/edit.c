@@ -4,13 +4,6 @@
 #include "base/assert.h"
 #include "sim/body.h"
 
-uint32_t cairn_edits_begin(const cairn_command *commands, uint32_t count) {
-    while (count > 0 && commands[count - 1].slot == CAIRN_SLOT_OPERATOR) {
-        --count;
-    }
-    return count;
-}
-
 // All or nothing: a body that finds no room for its shape does not stay.
 static cairn_status spawn(
     cairn_world *world, const cairn_command *edit, const cairn_shape_def *shape) {
@@ -72,12 +65,17 @@ static cairn_status apply(cairn_world *world, const cairn_command *edit) {
     }
 }
 
-void cairn_edits_apply(cairn_world *world, const cairn_command *edits, uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) {
-        const cairn_status status = apply(world, &edits[i]);
+uint32_t cairn_edits_apply(cairn_world *world, const cairn_command *commands, uint32_t count) {
+    uint32_t first = count;
+    while (first > 0 && commands[first - 1].slot == CAIRN_SLOT_OPERATOR) {
+        --first;
+    }
+    for (uint32_t i = first; i < count; ++i) {
+        const cairn_status status = apply(world, &commands[i]);
         // Capacity has been counted where it was missed.
         if (status != CAIRN_OK && status != CAIRN_CAPACITY) {
             world->state.settings->edits_refused += 1;
         }
     }
+    return first;
 }

@@ -5,8 +5,6 @@
 
 #include "sim/state.h"
 
-// Of a tick's sorted commands those of the operator, which come last; returns how many come before
-// them.
-uint32_t cairn_edits_begin(const cairn_command *commands, uint32_t count);
-// Does them one after the other. What cannot be done is left out and counted.
-void cairn_edits_apply(cairn_world *world, const cairn_command *edits, uint32_t count);
+// Does those of a tick's sorted commands that are the operator's, which come last, one after the
+// other; what cannot be done is left out and counted. Returns how many come before them.
+uint32_t cairn_edits_apply(cairn_world *world, const cairn_command *commands, uint32_t count);

@@ -18,8 +18,7 @@ static void check_commands(const cairn_command *commands, uint32_t count) {
 }
 
 static void apply_commands(cairn_world *world, const cairn_command *commands, uint32_t count) {
-    const uint32_t of_players = cairn_edits_begin(commands, count);
-    cairn_edits_apply(world, commands + of_players, count - of_players);
+    const uint32_t of_players = cairn_edits_apply(world, commands, count);
     if (world->def.rules != NULL) {
         world->def.rules->step(world, world->state.rules, commands, of_players);
     }
