@@ -17,6 +17,7 @@ typedef enum flag_kind {
     FLAG_CHOICE, // a uint32_t, the index of a word in `words`
     FLAG_LISTEN, // the address to bind
     FLAG_PUBLIC, // one more public address
+    FLAG_ROOM,   // one more room
     FLAG_KEY,    // 64 hexadecimal digits; key and key file replace each other
     FLAG_KEY_FILE,
     FLAG_SWITCH, // a bool; no value as a flag, 0 or 1 as a variable
@@ -54,8 +55,16 @@ static const flag flags[] = {
         .kind = FLAG_KEY_FILE},
     {"--protocol-id", "CAIRN_PROTOCOL_ID", "ID", "64-bit number that tokens must carry",
         .kind = FLAG_ID, .offset = offsetof(cairn_config, protocol_id)},
-    {"--scene", "CAIRN_SCENE", "NAME|FILE", "world to run: a built-in name or a JSON file (demo)",
+    {"--scene", "CAIRN_SCENE", "NAME|FILE",
+        "world of the room main, built in or a JSON file (demo); none: no such room",
         .kind = FLAG_TEXT, .offset = offsetof(cairn_config, scene)},
+    {"--room", "CAIRN_ROOM", "NAME=SCENE",
+        "one more room, with ,rate= ,snapshots= ,players= ,wait= ,record=; repeatable",
+        .kind = FLAG_ROOM},
+    {"--rooms-max", "CAIRN_ROOMS_MAX", "N", "rooms there may be at once (16, or as many as named)",
+        NUMBER(1, CAIRN_ROOMS_MAX, rooms_max)},
+    {"--wait", "CAIRN_WAIT", "MS", "how long a tick waits for late inputs of who simulates (0)",
+        NUMBER(0, CAIRN_ROOM_WAIT_MS_MAX, wait_ms)},
     {"--tick-rate", "CAIRN_TICK_RATE", "HZ", "ticks per second (the scene's)",
         NUMBER(CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX, tick_rate_hz)},
     {"--snapshot-rate", "CAIRN_SNAPSHOT_RATE", "HZ", "snapshots per second, at most the tick rate",
@@ -206,6 +215,21 @@ static bool set_public(const origin *from, const char *value, cairn_config *out)
     return true;
 }
 
+static bool set_rooms(const origin *from, const char *value, cairn_config *out) {
+    const char *at = value;
+    do {
+        if (out->room_count == CAIRN_CONFIG_ROOMS_MAX) {
+            return refuse(from, value, "flags name at most 128 rooms");
+        }
+        const char *refused = cairn_config_room_read(&at, &out->rooms[out->room_count]);
+        if (refused != NULL) {
+            return refuse(from, value, refused);
+        }
+        out->room_count += 1;
+    } while (*at != '\0');
+    return true;
+}
+
 static bool set_key(const origin *from, const char *value, cairn_config *out) {
     if (!cairn_config_key_read(value, strlen(value), out->key)) {
         // The value may be a key with one wrong digit: it must not end up in a log.
@@ -245,6 +269,8 @@ static bool set_flag(const flag *to, const origin *from, const char *value, cair
         return set_listen(from, value, out);
     case FLAG_PUBLIC:
         return set_public(from, value, out);
+    case FLAG_ROOM:
+        return set_rooms(from, value, out);
     case FLAG_KEY:
         return set_key(from, value, out);
     case FLAG_SWITCH:
@@ -277,8 +303,9 @@ static const flag *find_flag(const char *argument, const char **value) {
 }
 
 static bool read_flags(int argc, const char *const *argv, cairn_config *out, char *error) {
-    // Public addresses given by flags replace those of the environment.
+    // Public addresses and rooms given by flags replace those of the environment.
     bool public_given = false;
+    bool room_given = false;
     for (int i = 1; i < argc; ++i) {
         const char *value = NULL;
         const flag *to = find_flag(argv[i], &value);
@@ -299,6 +326,10 @@ static bool read_flags(int argc, const char *const *argv, cairn_config *out, cha
         if (to->kind == FLAG_PUBLIC && !public_given) {
             public_given = true;
             out->public_address_count = 0;
+        }
+        if (to->kind == FLAG_ROOM && !room_given) {
+            room_given = true;
+            out->room_count = 0;
         }
         if (!set_flag(to, &from, value, out)) {
             return false;
@@ -338,6 +369,11 @@ static bool check_together(const cairn_config *config, char *error) {
     }
     if (!config->has_key && config->key_file == NULL) {
         return refuse(&key, "", "a private key is needed: --key-file, --key or CAIRN_KEY");
+    }
+    if (strcmp(config->scene, CAIRN_CONFIG_NO_SCENE) == 0 && config->record_file != NULL) {
+        snprintf(error, CAIRN_CONFIG_ERROR_SIZE,
+            "--record: there is no room main; --room NAME=SCENE,record=FILE records another");
+        return false;
     }
     if (config->tick_rate_hz != 0 && config->snapshot_rate_hz > config->tick_rate_hz) {
         snprintf(error, CAIRN_CONFIG_ERROR_SIZE,

@@ -3,7 +3,7 @@
 
 // What cairnd was told by flags and environment. A pure function: no file is opened and no
 // environment is read here. A flag wins over its variable; the last of a flag given twice wins,
-// but --public adds up.
+// but --public and --room add up.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 
 #include "base/address.h"
 #include "net/token.h"
+#include "server/config_room.h"
 #include "server/log.h"
 
 typedef enum cairn_config_action {
@@ -19,6 +20,9 @@ typedef enum cairn_config_action {
     CAIRN_CONFIG_HELP,
     CAIRN_CONFIG_VERSION,
 } cairn_config_action;
+
+#define CAIRN_CONFIG_ROOMS_MAX 128
+#define CAIRN_CONFIG_NO_SCENE "none"
 
 typedef struct cairn_config {
     uint32_t action; // cairn_config_action
@@ -29,7 +33,11 @@ typedef struct cairn_config {
     uint8_t key[CAIRN_KEY_SIZE];
     const char *key_file; // NULL: none. All texts are argv's or the environment's
     uint64_t protocol_id;
-    const char *scene;         // a name or a file
+    const char *scene; // of the room "main": a name or a file; "none": there is no such room
+    cairn_config_room rooms[CAIRN_CONFIG_ROOMS_MAX]; // beside it
+    uint32_t room_count;
+    uint32_t rooms_max;
+    uint32_t wait_ms;
     uint32_t tick_rate_hz;     // 0: the scene's
     uint32_t snapshot_rate_hz; // 0: the server's default
     uint32_t clients_max;
@@ -37,7 +45,7 @@ typedef struct cairn_config {
     uint32_t input_window_ticks;
     uint32_t catch_up_ticks_max;
     uint32_t token_lifetime_s_max;
-    const char *record_file; // NULL: none
+    const char *record_file; // of the room "main"; NULL: none
     const char *record_key;  // file with the key that signs it; NULL: it is not signed
     bool control;
     uint32_t log_style;        // cairn_log_style

@@ -82,6 +82,9 @@ static void put_text(line_writer *writer, const cairn_log_line *line, uint64_t s
     char time[CAIRN_LOG_TIME_SIZE];
     put(writer, "%s %-5s %.48s tick=%" PRIu64, cairn_log_time_print(line->unix_ns, time),
         level_names[line->level], line->name, line->tick);
+    if (line->room != NULL && line->room[0] != '\0') {
+        put(writer, " room=%.31s", line->room);
+    }
     if (line->client_id != 0) {
         put(writer, " client=%" PRIu64, line->client_id);
     }
@@ -105,6 +108,9 @@ static void put_json(line_writer *writer, const cairn_log_line *line, uint64_t s
     put(writer, "{\"time\":\"%s\",\"level\":\"%s\"", cairn_log_time_print(line->unix_ns, time),
         level_names[line->level]);
     put(writer, ",\"event\":\"%.48s\",\"tick\":%" PRIu64, line->name, line->tick);
+    if (line->room != NULL && line->room[0] != '\0') {
+        put(writer, ",\"room\":\"%.31s\"", line->room);
+    }
     if (line->client_id != 0) {
         put(writer, ",\"client\":\"%" PRIu64 "\"", line->client_id);
     }

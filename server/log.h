@@ -26,6 +26,7 @@ typedef struct cairn_log_line {
     cairn_log_level level;
     const char *name; // static text, lower case with underscores
     uint64_t tick;
+    const char *room;   // NULL or "": left out; a room's name
     uint64_t client_id; // 0: left out
     int64_t value;      // 0: left out
     const char *detail; // "": left out; any bytes, escaped

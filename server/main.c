@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cairnd: one room behind one UDP socket. Files, environment, entropy and standard output are
+// cairnd: rooms behind one UDP socket. Files, environment, entropy and standard output are
 // touched here alone.
 #include <errno.h>
 #include <inttypes.h>
@@ -20,18 +20,25 @@
 
 #define CAIRN_PROGRAM_VERSION "0.1.0"
 
+// A file that a room is recorded to.
+typedef struct recording {
+    const char *room; // name; NULL: the rest is nothing
+    const char *path;
+    FILE *file; // NULL: not open any more
+} recording;
+
 typedef struct program {
     cairn_config config;
     cairn_log log;
-    cairn_scene *scene;
     cairn_server *server;
     cairn_uv_driver *driver;
-    FILE *record;
+    recording recordings[1 + CAIRN_CONFIG_ROOMS_MAX];
+    uint32_t recording_count;
     uint8_t record_seed[CAIRN_KEY_SIZE];
     uint64_t stats_ns; // when bytes_in and bytes_out were read
     uint64_t bytes_in;
     uint64_t bytes_out;
-    bool refused; // the server told why it was not created
+    bool listening;
 } program;
 
 static int complain(const char *what, const char *why) {
@@ -50,33 +57,55 @@ static void write_line(program *p, cairn_log_line line) {
 }
 
 static void say(program *p, cairn_log_level level, const char *name, const char *detail) {
-    uint64_t tick = cairn_world_tick(cairn_server_world(p->server, CAIRN_ROOM_MAIN));
+    cairn_server_statistics now;
+    cairn_server_statistics_read(p->server, &now);
+    const uint64_t tick = now.tick;
     write_line(p, (cairn_log_line){.level = level, .name = name, .tick = tick, .detail = detail});
 }
 
 static void on_event(void *user, const cairn_server_event *event) {
     program *p = user;
-    if (p->server == NULL && event->level != CAIRN_LOG_ERROR) {
-        return;
-    }
-    if (p->server == NULL) {
-        // Not created yet: this is why it will not be.
-        complain(p->config.scene, event->detail);
-        p->refused = true;
+    // What is said before the server listens ends on standard error, if it matters.
+    if (!p->listening) {
         return;
     }
     write_line(p, (cairn_log_line){.level = event->level,
                       .name = event->name,
                       .tick = event->tick,
+                      .room = event->room,
                       .client_id = event->client_id,
                       .value = event->value,
                       .detail = event->detail});
 }
 
+static recording *find_recording(program *p, const char *room) {
+    for (uint32_t i = 0; i < p->recording_count; ++i) {
+        if (p->recordings[i].file != NULL && strcmp(p->recordings[i].room, room) == 0) {
+            return &p->recordings[i];
+        }
+    }
+    return NULL;
+}
+
+static bool close_recording(recording *ended) {
+    bool closed = ended->file == NULL || fclose(ended->file) == 0;
+    ended->file = NULL;
+    if (!closed) {
+        complain(ended->path, strerror(errno));
+    }
+    return closed;
+}
+
 static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t size) {
-    (void)room;
     program *p = user;
-    return size == 0 || (fwrite(bytes, 1, size, p->record) == size && fflush(p->record) == 0);
+    recording *to = find_recording(p, room);
+    if (to == NULL) {
+        return false;
+    }
+    if (size == 0) {
+        return close_recording(to);
+    }
+    return fwrite(bytes, 1, size, to->file) == size && fflush(to->file) == 0;
 }
 
 static uint64_t on_clock(void *user) {
@@ -96,6 +125,28 @@ static uint64_t per_second(uint64_t bytes, uint64_t elapsed_ns) {
     return elapsed_ns == 0 ? 0 : bytes * 1000 / (elapsed_ns / 1000000 + 1);
 }
 
+static void tell_rooms(program *p) {
+    for (uint32_t id = 0; (id = cairn_server_room_next(p->server, id)) != 0;) {
+        cairn_server_room_info room;
+        cairn_server_room_statistics now;
+        cairn_server_room_read(p->server, id, &room);
+        cairn_server_room_statistics_read(p->server, id, &now);
+        char text[320];
+        snprintf(text, sizeof text,
+            "clients=%" PRIu32 " players=%" PRIu32 " bodies=%" PRIu32 " awake=%" PRIu32
+            " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64 " late_us_p99=%" PRIu64
+            " skipped=%" PRIu64 " stalls=%" PRIu64 " stuck=%" PRIu64,
+            now.clients, now.players, now.bodies, now.bodies_awake, now.tick_cost_ns_p50 / 1000,
+            now.tick_cost_ns_p99 / 1000, now.tick_lateness_ns_p99 / 1000, now.ticks_skipped,
+            now.stalls, now.jobs_stuck);
+        write_line(p, (cairn_log_line){.level = CAIRN_LOG_DEBUG,
+                          .name = "room_stats",
+                          .tick = now.tick,
+                          .room = room.name,
+                          .detail = text});
+    }
+}
+
 static void on_stats(void *user) {
     program *p = user;
     cairn_server_statistics now;
@@ -108,13 +159,13 @@ static void on_stats(void *user) {
                      sum(now.drops_decode, 1, CAIRN_DECODE_REFUSAL_COUNT);
     char text[640];
     snprintf(text, sizeof text,
-        "clients=%" PRIu32 " players=%" PRIu32 " bodies=%" PRIu32 " awake=%" PRIu32
-        " in_bytes_s=%" PRIu64 " out_bytes_s=%" PRIu64 " tick_us_p50=%" PRIu64
+        "rooms=%" PRIu32 " clients=%" PRIu32 " players=%" PRIu32 " bodies=%" PRIu32
+        " awake=%" PRIu32 " in_bytes_s=%" PRIu64 " out_bytes_s=%" PRIu64 " tick_us_p50=%" PRIu64
         " tick_us_p99=%" PRIu64 " late_us_p50=%" PRIu64 " late_us_p99=%" PRIu64
         " late_us_max=%" PRIu64 " skipped=%" PRIu64 " inputs=%" PRIu64 " inputs_late=%" PRIu64
         " keyframes=%" PRIu64 " deltas=%" PRIu64 " roots=%" PRIu64 " roots_differed=%" PRIu64
         " drops=%" PRIu64 " send_waits=%" PRIu64 " send_errors=%" PRIu64,
-        now.clients, now.players, now.bodies, now.bodies_awake,
+        now.rooms, now.clients, now.players, now.bodies, now.bodies_awake,
         per_second(now.bytes_received - p->bytes_in, elapsed_ns),
         per_second(now.bytes_sent - p->bytes_out, elapsed_ns), now.tick_cost_ns_p50 / 1000,
         now.tick_cost_ns_p99 / 1000, now.tick_lateness_ns_p50 / 1000,
@@ -126,6 +177,7 @@ static void on_stats(void *user) {
     p->bytes_out = now.bytes_sent;
     write_line(p, (cairn_log_line){
                       .level = CAIRN_LOG_INFO, .name = "stats", .tick = now.tick, .detail = text});
+    tell_rooms(p);
 }
 
 // Reads a whole file of at most `most` bytes; the caller frees. NULL after a complaint.
@@ -189,25 +241,84 @@ static bool complain_of_scenes(const char *name) {
     return false;
 }
 
-static bool load_scene(program *p) {
-    const char *name = p->config.scene;
+// The caller destroys it. NULL after a complaint.
+static cairn_scene *load_scene(const char *name) {
     const cairn_scene_text *built_in = cairn_scene_library_find(name);
     if (built_in == NULL && !names_file(name)) {
-        return complain_of_scenes(name);
+        complain_of_scenes(name);
+        return NULL;
     }
     size_t size = built_in == NULL ? 0 : built_in->size;
     char *text = built_in == NULL ? read_file(name, CAIRN_SCENE_JSON_SIZE_MAX, &size) : NULL;
     if (built_in == NULL && text == NULL) {
-        return false;
+        return NULL;
     }
+    cairn_scene *scene = NULL;
     char error[CAIRN_SCENE_ERROR_SIZE];
     cairn_status status =
-        cairn_scene_parse(built_in == NULL ? text : built_in->json, size, &p->scene, error);
+        cairn_scene_parse(built_in == NULL ? text : built_in->json, size, &scene, error);
     free(text);
     if (status != CAIRN_OK) {
         complain(name, error);
     }
-    return status == CAIRN_OK;
+    return scene;
+}
+
+static uint32_t or_else(uint32_t own, uint32_t common) {
+    return own != 0 ? own : common;
+}
+
+// A room of the flags: its own numbers, those that hold for all rooms otherwise.
+static bool create_room(program *p, const cairn_config_room *named) {
+    const cairn_config *config = &p->config;
+    cairn_scene *scene = load_scene(named->scene);
+    if (scene == NULL) {
+        return false;
+    }
+    cairn_server_room_config room = cairn_server_room_config_default();
+    room.name = named->name;
+    room.scene = scene;
+    room.tick_rate_hz = or_else(named->tick_rate_hz, config->tick_rate_hz);
+    room.snapshot_rate_hz = or_else(named->snapshot_rate_hz, config->snapshot_rate_hz);
+    room.players_max = or_else(or_else(named->players_max, config->players_max), CAIRN_SLOTS_MAX);
+    room.wait_ms = or_else(named->wait_ms, config->wait_ms);
+    room.input_window_ticks = config->input_window_ticks;
+    room.catch_up_ticks_max = config->catch_up_ticks_max;
+    room.recorded = find_recording(p, named->name) != NULL;
+    uint32_t id;
+    char words[CAIRN_ROOM_WORDS_SIZE];
+    bool created = cairn_server_room_create(p->server, cairn_uv_now_ns(), &room, &id, words) ==
+                   CAIRN_ROOM_CREATED;
+    cairn_scene_destroy(scene);
+    if (!created) {
+        complain(named->name, words);
+    }
+    return created;
+}
+
+static bool has_main(const cairn_config *config) {
+    return strcmp(config->scene, CAIRN_CONFIG_NO_SCENE) != 0;
+}
+
+static bool create_rooms(program *p) {
+    if (has_main(&p->config)) {
+        cairn_config_room first = {.name = CAIRN_ROOM_NAME_DEFAULT};
+        snprintf(first.scene, sizeof first.scene, "%s", p->config.scene);
+        if (!create_room(p, &first)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < p->config.room_count; ++i) {
+        if (!create_room(p, &p->config.rooms[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool on_job(void *user, cairn_server_job *job) {
+    program *p = user;
+    return p->driver != NULL && cairn_uv_driver_run_job(p->driver, job);
 }
 
 static bool create_server(program *p, const cairn_address *bound) {
@@ -225,27 +336,26 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.public_address_count =
         config->public_address_count == 0 ? 1 : config->public_address_count;
     server.clients_max = config->clients_max;
-    server.players_max = config->players_max == 0 ? CAIRN_SLOTS_MAX : config->players_max;
-    server.scene = p->scene;
-    server.tick_rate_hz = config->tick_rate_hz;
-    server.snapshot_rate_hz = config->snapshot_rate_hz;
-    server.input_window_ticks = config->input_window_ticks;
-    server.catch_up_ticks_max = config->catch_up_ticks_max;
+    const uint32_t named = config->room_count + (has_main(config) ? 1 : 0);
+    const uint32_t usual = server.rooms_max > named ? server.rooms_max : named;
+    server.rooms_max = or_else(config->rooms_max, usual);
     server.token_lifetime_s_max = config->token_lifetime_s_max;
     server.control = config->control;
     server.start_ns = cairn_uv_now_ns();
     server.start_unix_s = cairn_uv_unix_ns() / 1000000000;
     server.on_event = on_event;
     server.clock_ns = on_clock;
-    server.on_record = p->record == NULL ? NULL : on_record;
+    server.on_record = on_record;
+    server.run_job = on_job;
     server.record_seed = p->config.record_key == NULL ? NULL : p->record_seed;
     server.user = p;
     p->stats_ns = server.start_ns;
     cairn_status status = cairn_server_create(&server, &p->server);
-    if (status != CAIRN_OK && !p->refused) {
+    if (status != CAIRN_OK) {
         complain("the server cannot be created", cairn_status_text(status));
+        return false;
     }
-    return status == CAIRN_OK;
+    return create_rooms(p);
 }
 
 static int print_help(void) {
@@ -264,30 +374,41 @@ static int print_version(void) {
 
 static int check(program *p) {
     char listen[CAIRN_ADDRESS_TEXT_SIZE];
-    if (!load_keys(p) || !load_scene(p) || !create_server(p, &p->config.listen)) {
+    if (!load_keys(p) || !create_server(p, &p->config.listen)) {
         return 1;
     }
-    const cairn_world *world = cairn_server_world(p->server, CAIRN_ROOM_MAIN);
-    cairn_server_room_info room;
-    cairn_server_room_read(p->server, CAIRN_ROOM_MAIN, &room);
-    printf("would run scene %s (%" PRIu32 " bodies, %s) at %" PRIu32 " Hz, snapshots at %" PRIu32
-           " Hz, for %" PRIu32 " clients on %s\n",
-        room.scene_name, cairn_world_counts_read(world).bodies,
-        room.rules_name[0] == '\0' ? "no rules" : room.rules_name, room.tick_rate_hz,
-        room.snapshot_rate_hz, p->config.clients_max,
-        cairn_address_print(&p->config.listen, listen));
+    for (uint32_t id = 0; (id = cairn_server_room_next(p->server, id)) != 0;) {
+        cairn_server_room_info room;
+        cairn_server_room_read(p->server, id, &room);
+        printf("would run scene %s (%" PRIu32 " bodies, %s) at %" PRIu32
+               " Hz, snapshots at %" PRIu32 " Hz, for %" PRIu32 " clients on %s, room %s\n",
+            room.scene_name, cairn_world_counts_read(cairn_server_world(p->server, id)).bodies,
+            room.rules_name[0] == '\0' ? "no rules" : room.rules_name, room.tick_rate_hz,
+            room.snapshot_rate_hz, p->config.clients_max,
+            cairn_address_print(&p->config.listen, listen), room.name);
+    }
     return 0;
 }
 
-static bool open_record(program *p) {
-    if (p->config.record_file == NULL) {
+static bool open_record(program *p, const char *room, const char *path) {
+    if (path == NULL || path[0] == '\0') {
         return true;
     }
-    p->record = fopen(p->config.record_file, "wb");
-    if (p->record == NULL) {
-        complain(p->config.record_file, strerror(errno));
+    FILE *file = fopen(path, "wb");
+    if (file == NULL) {
+        complain(path, strerror(errno));
+        return false;
     }
-    return p->record != NULL;
+    p->recordings[p->recording_count++] = (recording){.room = room, .path = path, .file = file};
+    return true;
+}
+
+static bool open_records(program *p) {
+    bool opened = open_record(p, CAIRN_ROOM_NAME_DEFAULT, p->config.record_file);
+    for (uint32_t i = 0; opened && i < p->config.room_count; ++i) {
+        opened = open_record(p, p->config.rooms[i].name, p->config.rooms[i].record_file);
+    }
+    return opened;
 }
 
 static bool open_driver(program *p) {
@@ -301,7 +422,7 @@ static bool open_driver(program *p) {
 }
 
 static int run(program *p) {
-    if (!load_keys(p) || !load_scene(p) || !open_driver(p) || !open_record(p)) {
+    if (!load_keys(p) || !open_driver(p) || !open_records(p)) {
         return 1;
     }
     const cairn_address bound = cairn_uv_driver_address(p->driver);
@@ -309,6 +430,7 @@ static int run(program *p) {
         return 1;
     }
     char text[CAIRN_ADDRESS_TEXT_SIZE];
+    p->listening = true;
     say(p, CAIRN_LOG_INFO, "listening", cairn_address_print(&bound, text));
     const cairn_uv_run driven = {
         .server = p->server,
@@ -324,11 +446,16 @@ static int run(program *p) {
 }
 
 static void clean_up(program *p) {
+    if (p->server != NULL && cairn_server_jobs_out(p->server) > 0) {
+        // A thread is in that room's world for good: there is nothing to free. What was recorded is
+        // in its files.
+        say(p, CAIRN_LOG_ERROR, "room_abandoned", "a room is still stuck");
+        _Exit(1);
+    }
     cairn_server_destroy(p->server);
     cairn_uv_driver_close(p->driver);
-    cairn_scene_destroy(p->scene);
-    if (p->record != NULL && fclose(p->record) != 0) {
-        complain(p->config.record_file, strerror(errno));
+    for (uint32_t i = 0; i < p->recording_count; ++i) {
+        close_recording(&p->recordings[i]);
     }
 }
 

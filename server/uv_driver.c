@@ -331,6 +331,8 @@ cairn_status cairn_uv_driver_open(
     const cairn_address *listen, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]) {
     *out = NULL;
     error[0] = '\0';
+    // As libuv would take it from the user's environment, but more than its four.
+    setenv("UV_THREADPOOL_SIZE", "16", 0);
     cairn_uv_driver *driver = calloc(1, sizeof *driver);
     char *receive_bytes = malloc(RECEIVE_SIZE);
     if (driver == NULL || receive_bytes == NULL || uv_loop_init(&driver->loop) != 0) {

@@ -38,7 +38,7 @@ typedef struct cairn_uv_run {
 
 // Runs a job on one of libuv's threads and says so to the server that is being driven: for run_job
 // of the server's config. As many rooms may be stuck as there are threads (UV_THREADPOOL_SIZE) but
-// one before others wait. False: out of memory.
+// one before others wait; there are 16 unless the environment says otherwise. False: out of memory.
 bool cairn_uv_driver_run_job(cairn_uv_driver *driver, struct cairn_server_job *job);
 
 // Returns when the server is drained: after a signal or its time. A second signal does what the

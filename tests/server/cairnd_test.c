@@ -191,8 +191,9 @@ static void a_run_over_loopback_serves_records_and_drains(void **state) {
     write_file("cairnd_probe.json", SCENE);
     // An exit code that lies, or a server that never ends, must not outlive the test.
     static const char *const arguments[] = {"--key", KEY, "--listen", "127.0.0.1:0", "--scene",
-        "cairnd_probe.json", "--record", "cairnd_run.cairn", "--token-lifetime", "0", "--seconds",
-        "20", NULL};
+        "cairnd_probe.json", "--record", "cairnd_run.cairn", "--room",
+        "side=stack10,rate=30,record=cairnd_side.cairn", "--token-lifetime", "0", "--seconds", "20",
+        NULL};
     child c = start(arguments);
     const cairn_address server = listening_at(&c);
     assert_true(server.port != 0);
@@ -219,17 +220,20 @@ static void a_run_over_loopback_serves_records_and_drains(void **state) {
     static char text[65536];
     assert_int_equal(finish(&c, text, sizeof text), 0);
     static const char *const said[] = {"client_joined", "client_playing", "draining", "client_left",
-        "stats", "roots_differed=0 ", "ended"};
+        "stats", "rooms=2 ", "roots_differed=0 ", "ended"};
     for (size_t i = 0; i < sizeof said / sizeof *said; ++i) {
         assert_non_null(strstr(text, said[i]));
     }
     player_end(&shown);
     player_end(&exact);
-    FILE *record = fopen("cairnd_run.cairn", "rb");
-    assert_non_null(record);
-    assert_int_equal(fseek(record, 0, SEEK_END), 0);
-    assert_true(ftell(record) > 1000);
-    fclose(record);
+    static const char *const records[] = {"cairnd_run.cairn", "cairnd_side.cairn"};
+    for (size_t i = 0; i < 2; ++i) {
+        FILE *record = fopen(records[i], "rb");
+        assert_non_null(record);
+        assert_int_equal(fseek(record, 0, SEEK_END), 0);
+        assert_true(ftell(record) > 1000);
+        fclose(record);
+    }
 }
 
 int main(int argc, char **argv) {

@@ -84,6 +84,9 @@ static void every_number_takes_its_ends_and_refuses_one_beyond(void **state) {
             "--input-window 241: must be in [1, 240]"},
         {"--catch-up", FIELD(catch_up_ticks_max), "1", "64", "0", "65",
             "--catch-up 65: must be in [1, 64]"},
+        {"--rooms-max", FIELD(rooms_max), "1", "1024", "0", "1025",
+            "--rooms-max 1025: must be in [1, 1024]"},
+        {"--wait", FIELD(wait_ms), "0", "5000", "-1", "5001", "--wait 5001: must be in [0, 5000]"},
         {"--token-lifetime", FIELD(token_lifetime_s_max), "0", "86400", "-1", "86401",
             "--token-lifetime 86401: must be in [0, 86400]"},
         {"--stats-interval", FIELD(stats_interval_s), "0", "86400", "-1", "86401",
@@ -220,6 +223,75 @@ static void an_environment_stands_in_for_flags(void **state) {
     assert_string_equal(error, "CAIRN_TICK_RATE=9: must be in [10, 240]");
 }
 
+static void a_room_is_a_name_a_scene_and_options(void **state) {
+    (void)state;
+    cairn_config config;
+    char error[CAIRN_CONFIG_ERROR_SIZE];
+    assert_true(read_with("--room", "side=demo", &config, error));
+    assert_int_equal(config.room_count, 1);
+    assert_string_equal(config.rooms[0].name, "side");
+    assert_string_equal(config.rooms[0].scene, "demo");
+    assert_string_equal(config.rooms[0].record_file, "");
+    assert_int_equal(config.rooms[0].tick_rate_hz, 0);
+    assert_true(read_with("--room",
+        "a=b.json,rate=30,snapshots=10,players=3,wait=250,record=a=b.cairn;b=demo", &config,
+        error));
+    assert_int_equal(config.room_count, 2);
+    assert_string_equal(config.rooms[0].scene, "b.json");
+    assert_string_equal(config.rooms[0].record_file, "a=b.cairn");
+    assert_int_equal(config.rooms[0].tick_rate_hz, 30);
+    assert_int_equal(config.rooms[0].snapshot_rate_hz, 10);
+    assert_int_equal(config.rooms[0].players_max, 3);
+    assert_int_equal(config.rooms[0].wait_ms, 250);
+    assert_string_equal(config.rooms[1].name, "b");
+    static const struct {
+        const char *value, *why;
+    } rows[] = {
+        {"", "must be NAME=SCENE and options, such as side=demo,rate=30"},
+        {"side", "must be NAME=SCENE and options, such as side=demo,rate=30"},
+        {"side;a=demo", "must be NAME=SCENE and options, such as side=demo,rate=30"},
+        {"a=demo;;", "must be NAME=SCENE and options, such as side=demo,rate=30"},
+        {"=demo", "a room's name has 1 to 31 bytes"},
+        {"a234567890123456789012345678901b=demo", "a room's name has 1 to 31 bytes"},
+        {"a=", "a scene is a built-in name or a file, in at most 255 bytes"},
+        {"a=,rate=30", "a scene is a built-in name or a file, in at most 255 bytes"},
+        {"a=demo,", "options are rate, snapshots, players, wait and record"},
+        {"a=demo,speed=3", "options are rate, snapshots, players, wait and record"},
+        {"a=demo,rate", "rate must be in [10, 240]"},
+        {"a=demo,rate=", "rate must be in [10, 240]"},
+        {"a=demo,rate=9", "rate must be in [10, 240]"},
+        {"a=demo,rate=241", "rate must be in [10, 240]"},
+        {"a=demo,rate=4294967356", "rate must be in [10, 240]"},
+        {"a=demo,rate=99999999999999999999999999", "rate must be in [10, 240]"},
+        {"a=demo,snapshots=0", "snapshots must be in [1, 240]"},
+        {"a=demo,players=65", "players must be in [1, 64]"},
+        {"a=demo,wait=5001", "wait must be in [0, 5000]"},
+        {"a=demo,record=", "record must name a file, in at most 255 bytes"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        assert_false(read_with("--room", rows[i].value, &config, error));
+        if (strstr(error, rows[i].why) == NULL) {
+            fail_msg("%s: %s", rows[i].value, error);
+        }
+    }
+}
+
+static void rooms_of_flags_add_up_and_replace_those_of_the_environment(void **state) {
+    (void)state;
+    variable here[] = {{"CAIRN_KEY", KEY}, {"CAIRN_ROOM", "x=demo;y=demo"}, {NULL, NULL}};
+    cairn_config config;
+    char error[CAIRN_CONFIG_ERROR_SIZE];
+    const char *none[] = {"cairnd"};
+    assert_true(cairn_config_read(1, none, look_up, here, &config, error));
+    assert_int_equal(config.room_count, 2);
+    const char *two[] = {"cairnd", "--room", "a=demo", "--room", "b=demo"};
+    assert_true(cairn_config_read(5, two, look_up, here, &config, error));
+    assert_int_equal(config.room_count, 2);
+    assert_string_equal(config.rooms[1].name, "b");
+    const char *lost[] = {"cairnd", "--scene", "none", "--record", "file"};
+    assert_false(cairn_config_read(5, lost, look_up, here, &config, error));
+}
+
 static void help_and_version_need_nothing_else(void **state) {
     (void)state;
     variable broken[] = {{"CAIRN_TICK_RATE", "never"}, {NULL, NULL}};
@@ -314,6 +386,8 @@ int main(void) {
         cmocka_unit_test(what_is_wrong_is_said_in_one_sentence_that_says_where),
         cmocka_unit_test(a_sentence_stays_within_its_size),
         cmocka_unit_test(an_environment_stands_in_for_flags),
+        cmocka_unit_test(a_room_is_a_name_a_scene_and_options),
+        cmocka_unit_test(rooms_of_flags_add_up_and_replace_those_of_the_environment),
         cmocka_unit_test(help_and_version_need_nothing_else),
         cmocka_unit_test(what_no_flag_alone_is_wrong_about_is_seen_together),
         cmocka_unit_test(a_token_names_at_most_32_addresses),

@@ -46,6 +46,7 @@ static void a_line_holds_what_is_said_and_no_more(void **state) {
     static const cairn_log_line all = {.unix_ns = S,
         .level = CAIRN_LOG_WARN,
         .name = "name",
+        .room = "side",
         .tick = 7,
         .client_id = UINT64_MAX,
         .value = -3,
@@ -53,11 +54,13 @@ static void a_line_holds_what_is_said_and_no_more(void **state) {
     static const cairn_log_line few = {.level = CAIRN_LOG_INFO, .name = "n", .detail = ""};
     cairn_log text = {.style = CAIRN_LOG_TEXT, .level = CAIRN_LOG_INFO};
     cairn_log json = {.style = CAIRN_LOG_JSON, .level = CAIRN_LOG_INFO};
-    assert_string_equal(written(&text, &all), "1970-01-01T00:00:01.000Z warn  name tick=7 "
-                                              "client=18446744073709551615 value=-3 \"why\"\n");
+    assert_string_equal(written(&text, &all),
+        "1970-01-01T00:00:01.000Z warn  name tick=7 room=side "
+        "client=18446744073709551615 value=-3 \"why\"\n");
     assert_string_equal(written(&text, &few), "1970-01-01T00:00:00.000Z info  n tick=0\n");
     assert_string_equal(written(&json, &all),
         "{\"time\":\"1970-01-01T00:00:01.000Z\",\"level\":\"warn\",\"event\":\"name\",\"tick\":7,"
+        "\"room\":\"side\","
         "\"client\":\"18446744073709551615\",\"value\":-3,\"detail\":\"why\"}\n");
     assert_string_equal(written(&json, &few),
         "{\"time\":\"1970-01-01T00:00:00.000Z\",\"level\":\"info\",\"event\":\"n\",\"tick\":0}\n");
