@@ -57,6 +57,11 @@ static void check_client_counters(cairn_storm *s, uint32_t i) {
     }
 }
 
+uint64_t cairn_storm_whole_ns(const cairn_storm *s, uint32_t i) {
+    const uint64_t now_ns = cairn_system_now_ns(&s->system);
+    return now_ns > s->places[i].healthy_ns ? now_ns - s->places[i].healthy_ns : 0;
+}
+
 uint64_t cairn_storm_lag_ns(const cairn_storm *s, uint32_t i) {
     cairn_client_statistics c;
     cairn_client_statistics_read(s->system.clients[i].client, &c);
@@ -86,7 +91,7 @@ static void check_liveness(cairn_storm *s, uint32_t i) {
     cairn_storm_place *c = &s->places[i];
     const cairn_client *client = s->system.clients[i].client;
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
-    const uint64_t whole_ns = now_ns - c->healthy_ns;
+    const uint64_t whole_ns = cairn_storm_whole_ns(s, i);
     const cairn_client_state state = cairn_client_state_read(client);
     if (state != CAIRN_CLIENT_PLAYING) {
         c->playing_ns = UINT64_MAX;

@@ -99,6 +99,12 @@ void cairn_virtual_cut(cairn_virtual_network *network, uint32_t a, uint32_t b, b
     network->paths[b][a].cut = cut;
 }
 
+void cairn_virtual_stall(
+    cairn_virtual_network *network, uint32_t a, uint32_t b, uint64_t stall_ns) {
+    network->paths[a][b].stalled_until_ns = network->now_ns + stall_ns;
+    network->paths[b][a].stalled_until_ns = network->now_ns + stall_ns;
+}
+
 uint64_t cairn_virtual_now_ns(const cairn_virtual_network *network) {
     return network->now_ns;
 }
@@ -223,6 +229,7 @@ static uint64_t through_ns(
 static void pass(cairn_virtual_network *network, uint32_t from, uint32_t to, const uint8_t *bytes,
     size_t size, uint64_t start_ns) {
     const cairn_virtual_path *path = &network->paths[from][to];
+    start_ns = start_ns > path->stalled_until_ns ? start_ns : path->stalled_until_ns;
     const uint64_t jitter_ns =
         path->jitter_ns > 0 ? cairn_random_below(&network->random, path->jitter_ns) : 0;
     cairn_virtual_datagram *datagram = launch(network, to, &network->endpoints[from].address, bytes,

@@ -30,9 +30,10 @@ typedef struct cairn_virtual_path {
     uint32_t corrupt_permille; // some bits flipped
     bool cut;                  // nothing passes
     uint64_t delay_ns;
-    uint64_t jitter_ns;   // added to each delay, uniform in [0, jitter): reorders
-    uint32_t bytes_per_s; // 0: no limit
-    uint32_t queue_bytes; // what may wait for bytes_per_s; more is lost
+    uint64_t jitter_ns;        // added to each delay, uniform in [0, jitter): reorders
+    uint32_t bytes_per_s;      // 0: no limit
+    uint32_t queue_bytes;      // what may wait for bytes_per_s; more is lost
+    uint64_t stalled_until_ns; // what is sent before sets out then, all at once
 } cairn_virtual_path;
 
 // Every datagram that entered ends in one of these or is still under way.
@@ -74,6 +75,8 @@ cairn_virtual_path *cairn_virtual_path_between(
 void cairn_virtual_connect(
     cairn_virtual_network *network, uint32_t a, uint32_t b, const cairn_virtual_path *path);
 void cairn_virtual_cut(cairn_virtual_network *network, uint32_t a, uint32_t b, bool cut);
+// Nothing sets out for so long, in either direction; 0: what is sent from now on does.
+void cairn_virtual_stall(cairn_virtual_network *network, uint32_t a, uint32_t b, uint64_t stall_ns);
 
 uint64_t cairn_virtual_now_ns(const cairn_virtual_network *network);
 // What the endpoint's clock reads now.

@@ -15,9 +15,10 @@ typedef struct cairn_storm_place {
     bool present;
     bool leaving; // said goodbye, soon removed
     bool cut;
-    bool hurt;           // its connection may rightly break: it was cut, or the server died
+    bool hurt;           // its connection may rightly break: it was cut or stalled for long, or
+                         // the server died
     bool orphan;         // its server died: whatever it seems to hold, it must still notice
-    uint64_t healthy_ns; // since when nothing was done to it
+    uint64_t healthy_ns; // since when nothing was done to it; to come, while something stalls
     uint64_t playing_ns; // since when it plays, UINT64_MAX: it does not
     uint64_t checked;    // confirmed ticks below this were compared
     uint64_t world_tick; // newest confirmed, UINT64_MAX: none
@@ -59,6 +60,8 @@ void cairn_storm_forget(cairn_storm *s);
 
 // Whether the client at the place steps the world itself.
 bool cairn_storm_exact(const cairn_storm *s, uint32_t place);
+// How long nothing was done to the client at the place.
+uint64_t cairn_storm_whole_ns(const cairn_storm *s, uint32_t place);
 // How far the client's newest world or snapshot is behind the server's; UINT64_MAX without any.
 uint64_t cairn_storm_lag_ns(const cairn_storm *s, uint32_t place);
 // What must hold at any time between turns; `passed_ns` of virtual time after the last check.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "storm/system.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -11,6 +11,8 @@ static const uint64_t protocol_id = 0x636169726e303031;
 static const uint64_t start_unix_s = 1700000000;
 static const uint64_t second_ns = 1000000000;
 static const char server_address_text[] = "192.0.2.1:40000";
+// Under way at once: what six busy clients send into stalled paths for some seconds.
+static const uint32_t datagrams_max = 1 << 14;
 // After a turn an endpoint that asks for the past is served again this much later.
 static const uint64_t spin_step_ns = 1000;
 
@@ -62,6 +64,20 @@ static bool create_server(cairn_system *system) {
     return cairn_server_create(&config, &system->server) == CAIRN_OK;
 }
 
+// Room for what the sockets of all hosts hold.
+static bool create_hosts(cairn_system *system) {
+    const size_t hosts = CAIRN_SYSTEM_CLIENTS_MAX + 1;
+    system->held = malloc(hosts * CAIRN_SYSTEM_HELD_MAX * sizeof *system->held);
+    if (system->held == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < CAIRN_SYSTEM_CLIENTS_MAX; i++) {
+        system->clients[i].host.held = system->held + (size_t)i * CAIRN_SYSTEM_HELD_MAX;
+    }
+    system->server_host.held = system->held + (hosts - 1) * CAIRN_SYSTEM_HELD_MAX;
+    return true;
+}
+
 bool cairn_system_start(cairn_system *system, const cairn_system_config *config) {
     cairn_address address;
     memset(system, 0, sizeof *system);
@@ -69,8 +85,10 @@ bool cairn_system_start(cairn_system *system, const cairn_system_config *config)
     system->random = cairn_random_of(config->seed);
     system->next_client_id = 1;
     system->next_port = 20000;
-    system->network = cairn_virtual_network_create(cairn_random_next(&system->random), 4096);
-    if (system->network == NULL || !cairn_address_parse(server_address_text, &address)) {
+    system->network =
+        cairn_virtual_network_create(cairn_random_next(&system->random), datagrams_max);
+    if (system->network == NULL || !create_hosts(system) ||
+        !cairn_address_parse(server_address_text, &address)) {
         return false;
     }
     system->server_endpoint =
@@ -84,6 +102,8 @@ void cairn_system_stop(cairn_system *system) {
     }
     cairn_server_destroy(system->server);
     cairn_virtual_network_destroy(system->network);
+    free(system->held);
+    system->held = NULL;
     system->server = NULL;
     system->network = NULL;
 }
@@ -91,6 +111,8 @@ void cairn_system_stop(cairn_system *system) {
 bool cairn_system_restart_server(cairn_system *system) {
     cairn_server_destroy(system->server);
     system->server = NULL;
+    system->server_host.stalled_until_ns = 0;
+    system->server_host.held_count = 0;
     return create_server(system);
 }
 
@@ -161,10 +183,22 @@ void cairn_system_disconnect(cairn_system *system, uint32_t i) {
 void cairn_system_remove(cairn_system *system, uint32_t i) {
     cairn_client_destroy(system->clients[i].client);
     system->clients[i].client = NULL;
+    system->clients[i].host.stalled_until_ns = 0;
+    system->clients[i].host.held_count = 0;
 }
 
 void cairn_system_cut(cairn_system *system, uint32_t i, bool cut) {
     cairn_virtual_cut(system->network, system->clients[i].endpoint, system->server_endpoint, cut);
+}
+
+void cairn_system_stall(cairn_system *system, uint32_t i, uint64_t stall_ns) {
+    system->clients[i].host.stalled_until_ns = cairn_system_now_ns(system) + stall_ns;
+    system->clients[i].due = true;
+}
+
+void cairn_system_stall_server(cairn_system *system, uint64_t stall_ns) {
+    system->server_host.stalled_until_ns = cairn_system_now_ns(system) + stall_ns;
+    system->server_due = true;
 }
 
 uint64_t cairn_system_now_ns(const cairn_system *system) {
@@ -186,10 +220,30 @@ static uint64_t wake_of(cairn_system *system, uint32_t endpoint, uint64_t deadli
     return now_ns + spin_step_ns;
 }
 
+static void receive_server(cairn_system *system, const cairn_virtual_datagram *datagram) {
+    const uint64_t now_ns = cairn_virtual_local_ns(system->network, system->server_endpoint);
+    cairn_server_receive(system->server, now_ns, &datagram->from, datagram->bytes, datagram->size);
+    system->handed_to_server++;
+    system->server_due = true;
+}
+
+static void receive_client(
+    cairn_system *system, cairn_system_client *c, const cairn_virtual_datagram *datagram) {
+    const uint64_t now_ns = cairn_virtual_local_ns(system->network, c->endpoint);
+    cairn_client_receive(c->client, now_ns, &datagram->from, datagram->bytes, datagram->size);
+    c->handed++;
+    c->due = true;
+}
+
 static void serve_server(cairn_system *system) {
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
     cairn_address to;
+    cairn_system_host *host = &system->server_host;
     const uint64_t now_ns = cairn_virtual_local_ns(system->network, system->server_endpoint);
+    for (uint32_t i = 0; i < host->held_count; i++) {
+        receive_server(system, &host->held[i]);
+    }
+    host->held_count = 0;
     system->server_due = false;
     cairn_server_advance(system->server, now_ns);
     for (size_t size; (size = cairn_server_send(system->server, now_ns, &to, bytes)) > 0;) {
@@ -206,6 +260,10 @@ static void serve_client(cairn_system *system, uint32_t i) {
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
     cairn_system_client *c = &system->clients[i];
     const uint64_t now_ns = cairn_virtual_local_ns(system->network, c->endpoint);
+    for (uint32_t k = 0; k < c->host.held_count; k++) {
+        receive_client(system, c, &c->host.held[k]);
+    }
+    c->host.held_count = 0;
     c->due = false;
     cairn_client_advance(c->client, now_ns);
     for (size_t size; (size = cairn_client_send(c->client, now_ns, bytes)) > 0;) {
@@ -218,38 +276,56 @@ static void serve_client(cairn_system *system, uint32_t i) {
     }
 }
 
+// Whether the host stands still; then its socket holds the datagram, or it is lost.
+static bool hold(cairn_system_host *host, uint64_t now_ns, const cairn_virtual_datagram *datagram) {
+    if (host->stalled_until_ns <= now_ns) {
+        return false;
+    }
+    if (host->held_count < CAIRN_SYSTEM_HELD_MAX) {
+        host->held[host->held_count++] = *datagram;
+    }
+    return true;
+}
+
 static void hand_over(cairn_system *system, const cairn_virtual_datagram *datagram) {
-    const uint64_t now_ns = cairn_virtual_local_ns(system->network, datagram->to);
+    const uint64_t now_ns = cairn_virtual_now_ns(system->network);
     if (datagram->to == system->server_endpoint) {
-        cairn_server_receive(
-            system->server, now_ns, &datagram->from, datagram->bytes, datagram->size);
-        system->handed_to_server++;
-        system->server_due = true;
+        if (!hold(&system->server_host, now_ns, datagram)) {
+            receive_server(system, datagram);
+        }
         return;
     }
     for (uint32_t i = 0; i < CAIRN_SYSTEM_CLIENTS_MAX; i++) {
         cairn_system_client *c = &system->clients[i];
-        if (c->client != NULL && c->endpoint == datagram->to) {
-            cairn_client_receive(
-                c->client, now_ns, &datagram->from, datagram->bytes, datagram->size);
-            c->handed++;
-            c->due = true;
+        if (c->client != NULL && c->endpoint == datagram->to && !hold(&c->host, now_ns, datagram)) {
+            receive_client(system, c, datagram);
         }
     }
+}
+
+// When an endpoint is to be served: at once when something came for it, at its deadline, and in
+// any case not while its host stands still.
+static uint64_t turn_of(const cairn_system_host *host, bool due, uint64_t wake_ns) {
+    const uint64_t wanted_ns = due ? 0 : wake_ns;
+    return wanted_ns > host->stalled_until_ns ? wanted_ns : host->stalled_until_ns;
+}
+
+static uint64_t server_turn(const cairn_system *system) {
+    return turn_of(&system->server_host, system->server_due, system->server_wake_ns);
+}
+
+static uint64_t client_turn(const cairn_system_client *c) {
+    return c->client == NULL ? UINT64_MAX : turn_of(&c->host, c->due, c->wake_ns);
 }
 
 static uint64_t next_ns(const cairn_system *system, uint64_t until_ns) {
     const uint64_t now_ns = cairn_virtual_now_ns(system->network);
     uint64_t next = cairn_virtual_next_ns(system->network);
     next = next < until_ns ? next : until_ns;
-    next = system->server_wake_ns < next ? system->server_wake_ns : next;
-    next = system->server_due ? now_ns : next;
+    next = server_turn(system) < next ? server_turn(system) : next;
     for (uint32_t i = 0; i < CAIRN_SYSTEM_CLIENTS_MAX; i++) {
-        const cairn_system_client *c = &system->clients[i];
-        if (c->client != NULL) {
-            next = c->wake_ns < next ? c->wake_ns : next;
-            next = c->due ? now_ns : next;
-        }
+        const uint64_t turn = client_turn(&system->clients[i]);
+        next = turn < next ? turn : next;
     }
     return next > now_ns ? next : now_ns;
 }
@@ -258,13 +334,12 @@ static uint64_t next_ns(const cairn_system *system, uint64_t until_ns) {
 static bool serve_due(cairn_system *system) {
     const uint64_t now_ns = cairn_virtual_now_ns(system->network);
     bool served = false;
-    if (system->server_due || system->server_wake_ns <= now_ns) {
+    if (server_turn(system) <= now_ns) {
         serve_server(system);
         served = true;
     }
     for (uint32_t i = 0; i < CAIRN_SYSTEM_CLIENTS_MAX; i++) {
-        cairn_system_client *c = &system->clients[i];
-        if (c->client != NULL && (c->due || c->wake_ns <= now_ns)) {
+        if (client_turn(&system->clients[i]) <= now_ns) {
             serve_client(system, i);
             served = true;
         }

@@ -28,11 +28,23 @@ typedef struct cairn_system_config {
     cairn_virtual_clock server_clock;
 } cairn_system_config;
 
+// Datagrams that the socket of a host which stands still holds; more are lost.
+#define CAIRN_SYSTEM_HELD_MAX 64
+
+// Whether an endpoint's host runs. One that stands still is not served; it finds what its socket
+// held when it goes on.
+typedef struct cairn_system_host {
+    uint64_t stalled_until_ns; // virtual
+    uint32_t held_count;
+    cairn_virtual_datagram *held; // [CAIRN_SYSTEM_HELD_MAX], of the system
+} cairn_system_host;
+
 typedef struct cairn_system_client {
     cairn_client *client; // NULL: nobody
     cairn_client_config config;
     uint32_t endpoint;
     uint64_t client_id;
+    cairn_system_host host;
     uint64_t wake_ns;       // virtual
     uint64_t joined_ns;     // virtual, of the last connect
     uint64_t handed;        // datagrams, since it was created
@@ -47,12 +59,14 @@ typedef struct cairn_system {
     cairn_virtual_network *network;
     cairn_server *server; // NULL while it is down
     uint32_t server_endpoint;
+    cairn_system_host server_host;
     uint64_t server_wake_ns;
     bool server_due;
     cairn_system_client clients[CAIRN_SYSTEM_CLIENTS_MAX];
     uint64_t handed_to_server; // datagrams, since the server was created
     uint64_t next_client_id;
     uint32_t next_port;
+    cairn_virtual_datagram *held; // owned: what hosts hold
     uint64_t spins; // an endpoint asked to be woken at once although nothing was left to do
     // What a test looks at after each turn of an endpoint. May be NULL.
     void (*after_server)(void *user);
@@ -77,6 +91,10 @@ bool cairn_system_rejoin(cairn_system *system, uint32_t i);
 void cairn_system_disconnect(cairn_system *system, uint32_t i); // says goodbye
 void cairn_system_remove(cairn_system *system, uint32_t i);     // vanishes
 void cairn_system_cut(cairn_system *system, uint32_t i, bool cut);
+
+// The client's host, or the server's, stands still for so long from now on; 0: goes on at once.
+void cairn_system_stall(cairn_system *system, uint32_t i, uint64_t stall_ns);
+void cairn_system_stall_server(cairn_system *system, uint64_t stall_ns);
 
 uint64_t cairn_system_now_ns(const cairn_system *system);
 uint64_t cairn_system_client_now_ns(const cairn_system *system, uint32_t i); // its own clock

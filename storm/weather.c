@@ -110,11 +110,53 @@ static void change_path(cairn_storm *s, uint32_t i) {
     tell(s, "has another path", i);
 }
 
+// A stall of up to eight seconds, mostly short. Connections live through two seconds, unless
+// something else was done to them shortly before.
+static uint64_t draw_stall(cairn_storm *s) {
+    const uint64_t most_ms = cairn_storm_chance(s, 700) ? 2000 : 8000;
+    s->report.stalls++;
+    return (100 + cairn_storm_below(s, most_ms - 99)) * ms_ns;
+}
+
+static void suffer(cairn_storm *s, uint32_t i, uint64_t stall_ns) {
+    const uint64_t end_ns = cairn_system_now_ns(&s->system) + stall_ns;
+    cairn_storm_place *c = &s->places[i];
+    if (stall_ns > 2 * second_ns ||
+        cairn_storm_whole_ns(s, i) < CAIRN_STORM_RECOVERY_S * second_ns) {
+        c->hurt = true;
+    }
+    c->healthy_ns = end_ns > c->healthy_ns ? end_ns : c->healthy_ns;
+}
+
+static void stall_client(cairn_storm *s, uint32_t i) {
+    const uint64_t stall_ns = draw_stall(s);
+    cairn_system_stall(&s->system, i, stall_ns);
+    suffer(s, i, stall_ns);
+    tell(s, "stands still", i);
+}
+
+static void stall_path(cairn_storm *s, uint32_t i) {
+    const uint64_t stall_ns = draw_stall(s);
+    cairn_virtual_stall(
+        s->system.network, s->system.clients[i].endpoint, s->system.server_endpoint, stall_ns);
+    suffer(s, i, stall_ns);
+    tell(s, "has a path that stalls", i);
+}
+
+static void stall_server(cairn_storm *s) {
+    const uint64_t stall_ns = draw_stall(s);
+    cairn_system_stall_server(&s->system, stall_ns);
+    for (uint32_t i = 0; i < s->place_count; i++) {
+        suffer(s, i, stall_ns);
+    }
+    tell(s, "has a server that stands still", 0);
+}
+
 // Whether a client that was hurt has come through: it keeps up, or had ample time to fail. A server
 // that gave it up is noticed late when the stranger brings datagrams that were lost before. Behind
 // a server that began anew nobody lags, so an orphan is not judged by that.
 static bool came_through(const cairn_storm *s, uint32_t i) {
-    const uint64_t since_ns = cairn_system_now_ns(&s->system) - s->places[i].healthy_ns;
+    const uint64_t since_ns = cairn_storm_whole_ns(s, i);
     const bool keeps_up = !s->places[i].orphan &&
                           since_ns > (CAIRN_SYSTEM_TIMEOUT_S + 3) * second_ns &&
                           cairn_storm_lag_ns(s, i) < 3 * second_ns;
@@ -154,6 +196,12 @@ static void trouble_for(cairn_storm *s, uint32_t i) {
         remove_client(s, i);
     } else if (what == 70 && s->report.restarts < 3) {
         restart_server(s);
+    } else if (what >= 72 && what < 81) {
+        stall_client(s, i);
+    } else if (what >= 81 && what < 88) {
+        stall_path(s, i);
+    } else if (what >= 88 && what < 91) {
+        stall_server(s);
     }
 }
 
@@ -199,6 +247,7 @@ void cairn_storm_weather(cairn_storm *s) {
 void cairn_storm_begin_calm(cairn_storm *s) {
     const cairn_virtual_path whole = {.delay_ns = 20 * ms_ns};
     s->calm = true;
+    cairn_system_stall_server(&s->system, 0);
     for (uint32_t i = 0; i < s->place_count; i++) {
         if (!s->places[i].present || s->places[i].leaving) {
             continue;
@@ -206,6 +255,7 @@ void cairn_storm_begin_calm(cairn_storm *s) {
         if (s->places[i].cut) {
             set_cut(s, i, false);
         }
+        cairn_system_stall(&s->system, i, 0);
         cairn_virtual_connect(
             s->system.network, s->system.clients[i].endpoint, s->system.server_endpoint, &whole);
         mend(s, i);
