@@ -44,6 +44,7 @@ void cairn_storm_join(cairn_storm *s, uint32_t i) {
     static const char *const words[CAIRN_STORM_MODES] = {
         [CAIRN_CLIENT_INTERPOLATE] = "joins to interpolate",
         [CAIRN_CLIENT_LOCKSTEP] = "joins in lockstep",
+        [CAIRN_CLIENT_PREDICT] = "joins to predict",
     };
     cairn_client_config config = cairn_client_config_default();
     config.mode = draw_mode(s);

@@ -42,7 +42,7 @@ typedef struct cairn_storm cairn_storm;
 // What the worst path loses.
 #define CAIRN_STORM_LOSS_PERMILLE_MAX 300
 // Modes there are: cairn_client_mode is below this.
-#define CAIRN_STORM_MODES 2
+#define CAIRN_STORM_MODES 3
 // Places for clients in one storm.
 #define CAIRN_STORM_PLACES_MAX 6
 // The calm at the end of a storm, s; of a storm shorter than twice as long it is the second half.

@@ -20,6 +20,7 @@ typedef struct arguments {
 static const char *const mode_names[CAIRN_STORM_MODES] = {
     [CAIRN_CLIENT_INTERPOLATE] = "interpolate",
     [CAIRN_CLIENT_LOCKSTEP] = "lockstep",
+    [CAIRN_CLIENT_PREDICT] = "predict",
 };
 
 static int usage(void) {
