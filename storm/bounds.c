@@ -122,6 +122,32 @@ static void check_liveness(cairn_storm *s, uint32_t i) {
     }
 }
 
+// In the calm everybody who plays soon holds a world of the calm.
+static void check_equal(cairn_storm *s, uint32_t i) {
+    cairn_storm_place *c = &s->places[i];
+    if (!s->calm || c->hurt || c->playing_ns == UINT64_MAX) {
+        return;
+    }
+    const uint64_t now_ns = cairn_system_now_ns(&s->system);
+    c->calm_ns = c->calm_ns == UINT64_MAX ? now_ns : c->calm_ns;
+    if (c->calm_ns == 0) {
+        return;
+    }
+    const uint64_t ms = (now_ns - c->calm_ns) / 1000000;
+    const uint64_t ticks = ms * s->system.config.tick_rate_hz / 1000;
+    if (c->calm_equal) {
+        c->calm_ns = 0; // and no longer asked for
+        s->report.equal_ms_max = ms > s->report.equal_ms_max ? ms : s->report.equal_ms_max;
+        s->report.equal_ticks_max =
+            ticks > s->report.equal_ticks_max ? ticks : s->report.equal_ticks_max;
+    } else if (ticks > CAIRN_STORM_EQUAL_TICKS && ms > CAIRN_STORM_EQUAL_MS) {
+        cairn_storm_find(s, CAIRN_STORM_FOUND_LAG,
+            "client %" PRIu32 ": not equal to the server %" PRIu64 " ticks after the network was "
+            "whole again",
+            i, ticks);
+    }
+}
+
 static void count_playing(cairn_storm *s, uint32_t i, uint64_t passed_ns) {
     if (s->places[i].playing_ns != UINT64_MAX) {
         s->report.playing_ns[s->system.clients[i].config.mode] += passed_ns;
@@ -134,6 +160,8 @@ void cairn_storm_check(cairn_storm *s, uint64_t passed_ns) {
         if (s->places[i].present && !s->places[i].leaving) {
             check_client_counters(s, i);
             check_liveness(s, i);
+            check_equal(s, i);
+            cairn_storm_check_work(s, i, passed_ns);
             count_playing(s, i, passed_ns);
         }
     }

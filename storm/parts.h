@@ -2,7 +2,7 @@
 #pragma once
 
 // The inside of a storm: storm.c draws and plays it, weather.c is what happens to whom, check.c
-// compares what clients hold, bounds.c judges counters and liveness.
+// compares what clients hold, bounds.c judges counters and liveness, work.c what it costs them.
 
 #include "base/random.h"
 #include "storm/cairn/storm.h"
@@ -23,6 +23,12 @@ typedef struct cairn_storm_place {
     uint64_t checked;    // confirmed ticks below this were compared
     uint64_t world_tick; // newest confirmed, UINT64_MAX: none
     uint64_t snapshot_tick;
+    uint64_t calm_ns; // since when it could have caught up with the calm; UINT64_MAX: not yet
+    bool calm_equal;  // it has: something of a tick of the calm was compared
+    uint64_t rollbacks_seen; // of this connection
+    uint64_t steps_seen;     // likewise, of its world
+    uint64_t window_steps;   // since window_ns
+    uint64_t window_ns;
 } cairn_storm_place;
 
 struct cairn_storm {
@@ -40,6 +46,7 @@ struct cairn_storm {
     cairn_witness *witness;
     uint64_t server_tick; // newest noted
     bool calm;            // the last seconds: the network is whole and everybody must catch up
+    uint64_t calm_tick;   // the server's when they began
 };
 
 bool cairn_storm_chance(cairn_storm *s, uint64_t permille);
@@ -64,5 +71,7 @@ bool cairn_storm_exact(const cairn_storm *s, uint32_t place);
 uint64_t cairn_storm_whole_ns(const cairn_storm *s, uint32_t place);
 // How far the client's newest world or snapshot is behind the server's; UINT64_MAX without any.
 uint64_t cairn_storm_lag_ns(const cairn_storm *s, uint32_t place);
+// The work that clients do, and why they do it again; part of the next.
+void cairn_storm_check_work(cairn_storm *s, uint32_t place, uint64_t passed_ns);
 // What must hold at any time between turns; `passed_ns` of virtual time after the last check.
 void cairn_storm_check(cairn_storm *s, uint64_t passed_ns);

@@ -22,6 +22,8 @@ const char *cairn_storm_finding_name(cairn_storm_finding finding) {
         [CAIRN_STORM_FOUND_BROKEN] = "broken",
         [CAIRN_STORM_FOUND_JOIN] = "join",
         [CAIRN_STORM_FOUND_LAG] = "lag",
+        [CAIRN_STORM_FOUND_ROLLBACK] = "rollback",
+        [CAIRN_STORM_FOUND_WORK] = "work",
         [CAIRN_STORM_FOUND_SPIN] = "spin",
         [CAIRN_STORM_FOUND_NETWORK] = "network",
         [CAIRN_STORM_FOUND_OWN] = "own",
@@ -35,6 +37,9 @@ const char *cairn_storm_break_name(cairn_storm_break broken) {
         [CAIRN_STORM_BREAK_HASH] = "hash",
         [CAIRN_STORM_BREAK_SNAPSHOT] = "snapshot",
         [CAIRN_STORM_BREAK_DROP_COUNT] = "drop-count",
+        [CAIRN_STORM_BREAK_ROLLBACK] = "rollback",
+        [CAIRN_STORM_BREAK_WORK] = "work",
+        [CAIRN_STORM_BREAK_CALM] = "calm",
     };
     return (uint32_t)broken < CAIRN_STORM_BREAK_COUNT ? names[broken] : "unknown";
 }
@@ -92,6 +97,7 @@ static cairn_system_config draw_system(cairn_storm *s) {
     const uint64_t snapshot_rate_hz = 4 + cairn_storm_below(s, 27);
     config.snapshot_rate_hz =
         snapshot_rate_hz < config.tick_rate_hz ? (uint32_t)snapshot_rate_hz : config.tick_rate_hz;
+    config.wait_ms = cairn_storm_chance(s, 200) ? (uint32_t)cairn_storm_below(s, 300) : 0;
     config.clients_max = 32;
     config.players_max = 32;
     config.server_clock = cairn_storm_draw_clock(&s->random);

@@ -20,7 +20,8 @@ static cairn_storm_place fresh_place(void) {
     return (cairn_storm_place){.present = true,
         .world_tick = UINT64_MAX,
         .snapshot_tick = UINT64_MAX,
-        .playing_ns = UINT64_MAX};
+        .playing_ns = UINT64_MAX,
+        .calm_ns = UINT64_MAX};
 }
 
 static cairn_virtual_path draw_path(cairn_storm *s) {
@@ -248,6 +249,7 @@ void cairn_storm_weather(cairn_storm *s) {
 void cairn_storm_begin_calm(cairn_storm *s) {
     const cairn_virtual_path whole = {.delay_ns = 20 * ms_ns};
     s->calm = true;
+    s->calm_tick = s->server_tick;
     cairn_system_stall_server(&s->system, 0);
     for (uint32_t i = 0; i < s->place_count; i++) {
         if (!s->places[i].present || s->places[i].leaving) {
@@ -256,10 +258,14 @@ void cairn_storm_begin_calm(cairn_storm *s) {
         if (s->places[i].cut) {
             set_cut(s, i, false);
         }
+        s->places[i].calm_equal = false;
         cairn_system_stall(&s->system, i, 0);
         cairn_virtual_connect(
             s->system.network, s->system.clients[i].endpoint, s->system.server_endpoint, &whole);
         mend(s, i);
+        if (s->config.broken == CAIRN_STORM_BREAK_CALM) {
+            cairn_system_cut(&s->system, i, true);
+        }
     }
     tell(s, "is where it is calm from now on", 0);
 }

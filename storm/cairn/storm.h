@@ -52,6 +52,16 @@ typedef struct cairn_storm cairn_storm;
 // How long after its path was mended a client may still lag, s.
 #define CAIRN_STORM_RECOVERY_S 6
 
+// From the moment the network is whole (20 ms each way, nothing lost) a client that plays holds the
+// server's world of a tick of the calm within this many ticks, and this time where ticks are long.
+#define CAIRN_STORM_EQUAL_TICKS 60
+#define CAIRN_STORM_EQUAL_MS 2000
+// In each CAIRN_STORM_WORK_S seconds of playing a client steps at most so many times the ticks of a
+// second more. Lockstep: each tick once; predict: those that are guessed wrongly again and again.
+#define CAIRN_STORM_WORK_S 10
+#define CAIRN_STORM_WORK_LOCKSTEP 2
+#define CAIRN_STORM_WORK_PREDICT 10
+
 // What a storm may find. The first finding ends the storm. Each names the client (by its place),
 // the tick where there is one, and the virtual time; play the seed again with on_event to see what
 // led to it.
@@ -79,6 +89,12 @@ typedef enum cairn_storm_finding {
     // Nothing was done to a client's path for CAIRN_STORM_RECOVERY_S and its newest world or
     // snapshot is too old; or, in the calm, has not reached a tick of the calm.
     CAIRN_STORM_FOUND_LAG,
+    // A client that predicts went back for a reason that the server's history of that tick does not
+    // bear out, or for none. A bug of cairn.
+    CAIRN_STORM_FOUND_ROLLBACK,
+    // A client stepped more ticks than CAIRN_STORM_WORK_PREDICT (or _LOCKSTEP) allows. Players who
+    // press something else many times a second make predictions fail: see predict_ticks_max.
+    CAIRN_STORM_FOUND_WORK,
     // An endpoint asked to be woken at once with nothing to do: its host would burn a core. A bug
     // of cairn.
     CAIRN_STORM_FOUND_SPIN,
@@ -97,6 +113,9 @@ typedef enum cairn_storm_break {
     CAIRN_STORM_BREAK_HASH,       // a lockstep client's world is nudged: WORLD
     CAIRN_STORM_BREAK_SNAPSHOT,   // a bit of a held snapshot is flipped: SNAPSHOT
     CAIRN_STORM_BREAK_DROP_COUNT, // a datagram vanishes without being counted: COUNT
+    CAIRN_STORM_BREAK_ROLLBACK,   // the causes of rollbacks are exchanged: ROLLBACK
+    CAIRN_STORM_BREAK_WORK,       // steps are counted that were never done: WORK
+    CAIRN_STORM_BREAK_CALM,       // paths stay cut in the calm: LAG
     CAIRN_STORM_BREAK_COUNT
 } cairn_storm_break;
 const char *cairn_storm_break_name(cairn_storm_break broken); // "nothing", "hash", ...
@@ -151,6 +170,11 @@ typedef struct cairn_storm_report {
     uint64_t restarts;
     uint64_t roots_compared;     // of confirmed ticks, each with the server's
     uint64_t snapshots_compared; // bit for bit
+    uint64_t rollbacks;
+    uint64_t rollbacks_checked;                   // against the server's history
+    uint64_t work_percent_max[CAIRN_STORM_MODES]; // ticks stepped for each of the server's, worst
+    uint64_t equal_ticks_max; // from the calm to a world of the calm, worst of all clients
+    uint64_t equal_ms_max;    // likewise
 } cairn_storm_report;
 
 // Plays one storm to its end or its first finding. False when the storm could not be made and

@@ -127,6 +127,10 @@ static bool read_arguments(int count, char **texts, arguments *a) {
     return true;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
 static void add(cairn_storm_report *all, const cairn_storm_report *one) {
     all->virtual_ns += one->virtual_ns;
     all->ticks += one->ticks;
@@ -140,7 +144,12 @@ static void add(cairn_storm_report *all, const cairn_storm_report *one) {
     all->snapshots_compared += one->snapshots_compared;
     for (uint32_t i = 0; i < CAIRN_STORM_MODES; i++) {
         all->playing_ns[i] += one->playing_ns[i];
+        all->work_percent_max[i] = larger(all->work_percent_max[i], one->work_percent_max[i]);
     }
+    all->rollbacks += one->rollbacks;
+    all->rollbacks_checked += one->rollbacks_checked;
+    all->equal_ticks_max = larger(all->equal_ticks_max, one->equal_ticks_max);
+    all->equal_ms_max = larger(all->equal_ms_max, one->equal_ms_max);
 }
 
 static void print_summary(const cairn_storm_report *all, uint64_t seeds) {
@@ -155,7 +164,13 @@ static void print_summary(const cairn_storm_report *all, uint64_t seeds) {
     for (uint32_t i = 0; i < CAIRN_STORM_MODES; i++) {
         printf(" %s %.1f", mode_names[i], (double)all->playing_ns[i] / 3.6e12);
     }
-    printf("\n");
+    printf("\nticks stepped for each of the server's, at worst:");
+    for (uint32_t i = 1; i < CAIRN_STORM_MODES; i++) {
+        printf(" %s %.2f", mode_names[i], (double)all->work_percent_max[i] / 100);
+    }
+    printf("; %" PRIu64 " rollbacks, %" PRIu64 " of them held against the server's history\n"
+           "equal after the network was whole again: %" PRIu64 " ticks, %" PRIu64 " ms at worst\n",
+        all->rollbacks, all->rollbacks_checked, all->equal_ticks_max, all->equal_ms_max);
 }
 
 static void run(arguments *a, cairn_storm_report *report) {
