@@ -7,6 +7,7 @@
 #include "bench/bench_scenes.h"
 #include "bench/kit.h"
 #include "bench/samples.h"
+#include "client_lib/timeline.h"
 #include "tools/system.h"
 
 #define REPEATS 25
@@ -178,11 +179,60 @@ static void measure_one(list *out, const bench_scene *scene, const char *name, o
     subject_destroy(&s);
 }
 
+static void step_all(cairn_timeline *timeline) {
+    while (cairn_timeline_step(timeline) == CAIRN_TIMELINE_STEPPED) {}
+}
+
+// A player's press is told of eight ticks late: what a client pays from the word to a world that
+// stands again where it stood, each tick saved and hashed. The scene has no rules to heed it.
+static uint64_t late_word(cairn_timeline *timeline) {
+    const cairn_command press = {.kind = CAIRN_COMMAND_INPUT};
+    const uint64_t late = timeline->confirmed_end;
+    for (uint64_t tick = late; tick < late + ROLLBACK_TICKS; ++tick) {
+        (void)cairn_timeline_predict(timeline, tick, NULL, 0);
+    }
+    step_all(timeline);
+    const uint64_t begin_ns = cairn_system_now_ns();
+    const cairn_timeline_verdict verdict =
+        cairn_timeline_confirm(timeline, late, &press, 1, (cairn_hash128){0});
+    step_all(timeline);
+    const uint64_t spent_ns = cairn_system_now_ns() - begin_ns;
+    bench_require(verdict == CAIRN_TIMELINE_DIFFERED && timeline->at == late + ROLLBACK_TICKS,
+        "the timeline did not roll back");
+    return spent_ns;
+}
+
+static void measure_timeline(list *out) {
+    cairn_world *world = bench_scene_create(&bench_scene_rollback);
+    cairn_timeline timeline;
+    bench_scene_warm_up(&bench_scene_rollback, world);
+    bench_require(cairn_timeline_create(&timeline, 64, CAIRN_COMMANDS_PER_TICK_MAX) == CAIRN_OK,
+        "no memory for a timeline");
+    cairn_timeline_expect(&timeline, cairn_world_tick(world));
+    const size_t memory = 16 * cairn_world_save_size_max(world);
+    bench_require(cairn_timeline_adopt(&timeline, world, memory) == CAIRN_OK,
+        "no memory for the states of a timeline");
+    double times_us[REPEATS];
+    for (int i = 0; i < REPEATS; ++i) {
+        times_us[i] = (double)late_word(&timeline) / 1e3;
+    }
+    const bench_spread spread = bench_spread_of(times_us, REPEATS);
+    add(out, (bench_state_figure){.scene = bench_scene_rollback.name,
+                 .name = "rollback of 8 ticks",
+                 .unit = "us",
+                 .median = spread.median,
+                 .low = spread.low,
+                 .high = spread.high,
+                 .at_most = 1e6 / 60.0});
+    cairn_timeline_destroy(&timeline);
+}
+
 uint32_t bench_state_measure(bench_state_figure out[BENCH_STATE_FIGURES_MAX]) {
     list figures = {.figures = out};
     measure_pile(&figures);
     measure_one(
         &figures, &bench_scene_rollback, "load, 8 steps, 8 hashes", nothing, roll_back, 1e6 / 60.0);
+    measure_timeline(&figures);
     measure_one(&figures, &bench_scene_field, "full hash", step, hash, 60.0);
     measure_one(&figures, &bench_scene_drowsy, "full hash", step, hash, 15.0);
     measure_one(&figures, &bench_scene_sleepers, "step", nothing, step_alone, 20.0);

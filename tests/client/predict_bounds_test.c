@@ -197,6 +197,78 @@ static void who_sees_to_a_difference_is_left_alone(void **state) {
     party_end(&p);
 }
 
+// The server's history of ticks is over by then: it sends its state, which is taken within a
+// second.
+static void a_pause_longer_than_the_history_ends_with_a_new_state(void **state) {
+    (void)state;
+    party p;
+    const cairn_client_config config = predicting();
+    party_start(&p, 47);
+    p.timeout_s = 60;
+    party_join(&p, &config, NULL);
+    party_wait_to_play(&p);
+    party_run_ms(&p, 1000);
+    p.clients[0].paused = true;
+    party_run_ms(&p, 25000);
+    p.clients[0].paused = false;
+    party_run_ms(&p, 1500);
+    const cairn_client_statistics s = party_statistics(&p, 0);
+    const uint64_t sure = cairn_client_tick_sure(p.clients[0].client);
+    const uint64_t tick = cairn_world_tick(cairn_server_world(p.server, CAIRN_ROOM_MAIN));
+    assert_int_equal(party_state(&p, 0), CAIRN_CLIENT_PLAYING);
+    assert_int_equal(s.states_loaded, 2);
+    assert_int_equal(s.roots_differed, 0);
+    assert_in_range(tick, sure, sure + 6);
+    assert_true(s.tick_local < 1000); // of the pause only what lies after that state
+    assert_true(party_press(&p, 0, 0, 1.0f));
+    party_run_ms(&p, 500);
+    assert_int_equal(party_statistics(&p, 0).inputs_late, s.inputs_late);
+    party_end(&p);
+}
+
+static void lockstep_delays_input_by_what_the_path_needs_or_the_host_says(void **state) {
+    (void)state;
+    static const cairn_virtual_path path = {.delay_ns = 60000000};
+    static const struct {
+        uint32_t asked_ms;
+        uint32_t low_ms, high_ms;
+        bool late;
+    } rows[] = {{0, 120, 170, false}, {250, 250, 250, false}, {40, 40, 40, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        party p;
+        cairn_client_config config = cairn_client_config_default();
+        config.mode = CAIRN_CLIENT_LOCKSTEP;
+        config.input_delay_ms = rows[i].asked_ms;
+        party_start(&p, 48);
+        party_join(&p, &config, &path);
+        party_wait_to_play(&p);
+        party_run_ms(&p, 3000);
+        const cairn_client_statistics before = party_statistics(&p, 0);
+        party_run_ms(&p, 1000);
+        const cairn_client_statistics s = party_statistics(&p, 0);
+        assert_in_range(s.input_lead_ns / 1000000, rows[i].low_ms, rows[i].high_ms);
+        assert_int_equal(s.inputs_late > before.inputs_late, rows[i].late);
+        assert_int_equal(s.roots_differed, 0);
+        party_end(&p);
+    }
+}
+
+static void a_config_out_of_range_is_refused(void **state) {
+    (void)state;
+    cairn_client_config configs[5];
+    for (size_t i = 0; i < 5; i++) {
+        configs[i] = predicting();
+    }
+    configs[0].predict_ticks_max = 0;
+    configs[1].predict_ticks_max = 61;
+    configs[2].resim_ticks_max = 1;
+    configs[3].input_delay_ms = 2001;
+    configs[4].mode = (cairn_client_mode)9;
+    for (size_t i = 0; i < 5; i++) {
+        assert_null(cairn_client_create(&configs[i]));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rollback_beyond_its_budget_goes_on_in_the_next_advance),
@@ -204,6 +276,9 @@ int main(void) {
         cmocka_unit_test(a_steady_client_allocates_nothing),
         cmocka_unit_test(a_world_that_differs_is_told_of_and_asked_for_anew),
         cmocka_unit_test(who_sees_to_a_difference_is_left_alone),
+        cmocka_unit_test(a_pause_longer_than_the_history_ends_with_a_new_state),
+        cmocka_unit_test(lockstep_delays_input_by_what_the_path_needs_or_the_host_says),
+        cmocka_unit_test(a_config_out_of_range_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
