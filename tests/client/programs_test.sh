@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The programs over real sockets on loopback: usage: programs_test.sh FOLDER_OF_PROGRAMS EXAMPLE
+# The programs over real sockets on loopback: usage: programs_test.sh FOLDER_OF_PROGRAMS EXAMPLE PREDICTS
 set -eu
 programs=$1
 example=$2
+predicts=$3
 folder=$(mktemp -d)
 server=
 end() {
@@ -50,6 +51,14 @@ address=$(sed -n 's/.*"listening".*"detail":"\([^"]*\)".*/\1/p' server.log)
 ends 0 "$example" token
 says " 266 bodies" out.txt # 265 of the scene, and its own
 ends 2 "$example" key
+"$programs/cairn-token" issue --key key --protocol-id 77 --client-id 6 \
+    --server "$address" --lifetime 30 --timeout 5 --out token0
+ends 0 "$predicts" token0
+says "266 bodies" out.txt
+ends 0 "$programs/cairn-bot" --key key --server "$address" --protocol-id 77 --client-id 5 \
+    --mode predict --input-delay 1 --inputs random --seconds 1
+says '"mode":"predict"' out.txt
+says '"roots_differed":0' out.txt
 
 "$programs/cairn-token" issue --key key --protocol-id 77 --client-id 8 \
     --server "$address" --lifetime 30 --timeout 5 --out token2
