@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Memory that packing needs, kept from one payload to the next.
+// Memory that packing needs, kept from one payload to the next; zstd enlarges it when a payload is
+// larger than those before.
 typedef struct cairn_packer cairn_packer;
 cairn_packer *cairn_packer_create(void);         // NULL: out of memory
 void cairn_packer_destroy(cairn_packer *packer); // NULL is allowed

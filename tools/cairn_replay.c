@@ -10,7 +10,7 @@
 
 static const char usage[] =
     "cairn-replay VERB ...\n"
-    "  info FILE                 what a recording holds and who signed it\n"
+    "  info FILE                 what a recording holds and whom it names as its signer\n"
     "  verify FILE               step it again, compare every root, keyframe and the seal\n"
     "  seek FILE TICK            the world of a tick: roots, sections, counts\n"
     "  cut FILE FROM TO OUT      the ticks from FROM to TO as a recording of their own\n"
@@ -19,11 +19,10 @@ static const char usage[] =
     "  export FILE OUT.csv       trajectories: tick, body, position, rotation, velocities\n"
     "  make OUT                  record a scene that is stepped at full speed\n"
     "\n"
-    "Ends with 0 when all is well, 1 when a root differs, a file is damaged or two recordings "
-    "part,\n"
-    "2 when it cannot be done (arguments, files, ticks that are not there), 3 when the recording\n"
-    "needs another version of the simulation or its rules, 4 when the seal is broken or is not of\n"
-    "the key that was asked for.";
+    "Ends with 0 when all is well, 1 when a root differs, a file is damaged or two recordings\n"
+    "part, 2 when it cannot be done (arguments, files, ticks that are not there), 3 when the\n"
+    "recording needs another version of the simulation or its rules, 4 when the seal is broken or\n"
+    "is not of the key that was asked for.";
 
 typedef struct verb {
     const char *name;

@@ -38,7 +38,7 @@ cmp -s one.cairn again.cairn || fail "the same play makes another file"
 ends 0 info one.cairn
 says "scene            stack10" out.txt
 says "ticks            720 up to tick 720" out.txt
-says "signed by        $(cat public)" out.txt
+says "names signer     $(cat public)" out.txt
 ends 0 info one.cairn --json
 says '"ticks":720,"tick_end":720,"commands":720' out.txt
 

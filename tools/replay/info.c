@@ -104,7 +104,7 @@ static void print_text(const content *c, size_t file_size) {
                 (unsigned long long)c->raw_bytes[kind]);
         }
     }
-    printf("file             %zu bytes\nsigned by        %s\nend              %s\n", file_size,
+    printf("file             %zu bytes\nnames signer     %s\nend              %s\n", file_size,
         by[0] == '\0' ? "nobody" : by, c->end);
 }
 
