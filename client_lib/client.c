@@ -91,6 +91,7 @@ static void begin_anew(cairn_client *client, uint64_t now_ns) {
     client->report_due = false;
     client->report_tick = 0;
     client->sampled_ns = 0;
+    client->shown = (cairn_client_sample){0};
     client->desync_told = UINT64_MAX;
     client->renewing = false;
     client->statistics = (cairn_client_statistics){0};
@@ -334,6 +335,7 @@ bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_clie
     bool shown = cairn_interpolate(
         snapshots, show_tick(client, now_ns), tick_ns, beyond, bodies, body_capacity, out);
     count_extrapolation(client, now_ns, out);
+    client->shown = *out;
     return shown;
 }
 

@@ -87,6 +87,9 @@ static void say_inputs(cairn_client *client, uint64_t now_ns) {
             .ticks_acknowledged =
                 client->renewing ? client->renewing_from : client->lockstep.timeline.confirmed_end,
             .sent_at_us = now_ns / 1000,
+            .shown_tick = client->shown.tick_from,
+            .shown_span = client->shown.span <= CAIRN_SHOWN_SPAN_MAX ? client->shown.span : 0,
+            .shown_share = client->shown.share,
             .inputs = inputs,
             .input_count = count},
     };

@@ -79,6 +79,7 @@ struct cairn_client {
     uint64_t sent_at_ns;    // when the last input message was encoded
     uint64_t advanced_ns;
     uint64_t sampled_ns;
+    cairn_client_sample shown; // the last sample, which inputs are told with
 
     cairn_client_statistics statistics;
     uint64_t drops_decode[CAIRN_DECODE_REFUSAL_COUNT];

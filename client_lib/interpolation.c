@@ -142,6 +142,8 @@ bool cairn_interpolate(const cairn_snapshots *snapshots, double tick, double tic
         out->held = beyond > extrapolation_ticks_max;
         beyond = out->held ? extrapolation_ticks_max : beyond;
         out->tick = (double)newest->tick + beyond;
+        out->tick_from = newest->tick;
+        out->span = beyond > 0 ? 0 : 1;
         show_beyond(newest, (float)(beyond * tick_ns * 1e-9), bodies, capacity, out);
         return true;
     }
@@ -150,6 +152,9 @@ bool cairn_interpolate(const cairn_snapshots *snapshots, double tick, double tic
     double span = (double)b->tick - (double)a->tick;
     double share = span > 0 ? (tick - (double)a->tick) / span : 0;
     out->tick = span > 0 ? tick : (double)b->tick;
+    out->tick_from = a->tick;
+    out->span = span > 0 ? (uint32_t)span : 1;
+    out->share = (float)share;
     show_between(a, b, (float)share, bodies, capacity, out);
     return true;
 }

@@ -278,6 +278,8 @@ template <typename Visitor> void fields(Visitor &v, cairn_input_message &m) {
     scalars(v, T::VT_SNAPSHOT_ACKNOWLEDGED, m.snapshot_acknowledged, T::VT_TICKS_ACKNOWLEDGED,
         m.ticks_acknowledged, T::VT_SENT_AT_US, m.sent_at_us);
     v.template vector<wire::Input>(T::VT_INPUTS, m.inputs, m.input_count);
+    scalars(v, T::VT_SHOWN_TICK, m.shown_tick, T::VT_SHOWN_SPAN, m.shown_span, T::VT_SHOWN_SHARE,
+        m.shown_share);
 }
 
 template <typename Visitor> void fields(Visitor &v, cairn_root_report &m) {

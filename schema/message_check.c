@@ -129,6 +129,10 @@ static void check_input(checker *c, const cairn_input_message *message) {
         must(c, is_direction(inputs[i].move), CAIRN_DECODE_OUT_OF_RANGE);
         must(c, is_direction(inputs[i].aim), CAIRN_DECODE_OUT_OF_RANGE);
     }
+    must(c, is_finite(&message->shown_share, sizeof message->shown_share), CAIRN_DECODE_NON_FINITE);
+    must(
+        c, message->shown_share >= 0.0f && message->shown_share <= 1.0f, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, message->shown_span <= CAIRN_SHOWN_SPAN_MAX, CAIRN_DECODE_OUT_OF_RANGE);
     for (uint32_t i = 1; i < count; ++i) {
         must(c, inputs[i - 1].tick < inputs[i].tick, CAIRN_DECODE_ORDER);
     }

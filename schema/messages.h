@@ -159,10 +159,16 @@ typedef struct cairn_input_message {
     uint64_t snapshot_acknowledged; // newest snapshot tick received whole, 0 for none
     uint64_t ticks_acknowledged;    // lockstep: all ticks below this are held
     uint64_t sent_at_us;            // the client's clock, echoed in nothing yet; monotonic
+    // What the player was shown last: the states of shown_tick and shown_tick + shown_span,
+    // shown_share of the way from one to the other. A span of 0: nothing, or what no server holds.
+    uint64_t shown_tick;
+    uint32_t shown_span;            // at most CAIRN_SHOWN_SPAN_MAX
+    float shown_share;              // [0, 1]
     const cairn_wire_input *inputs; // oldest first, strictly increasing ticks
     uint32_t input_count;           // at most CAIRN_INPUTS_PER_MESSAGE_MAX
 } cairn_input_message;
 #define CAIRN_INPUTS_PER_MESSAGE_MAX 64
+#define CAIRN_SHOWN_SPAN_MAX 1024
 
 typedef struct cairn_root_report {
     const cairn_wire_root *roots; // strictly increasing ticks

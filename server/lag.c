@@ -116,6 +116,22 @@ cairn_rewind_refusal cairn_server_seen_by(
     return CAIRN_REWIND_SHOWN;
 }
 
+cairn_rewind_refusal cairn_server_told_by(
+    const cairn_server *server, uint32_t client, cairn_sight *out) {
+    *out = sight_at(0);
+    if (client >= server->config.clients_max ||
+        server->sessions[client].state != CAIRN_SESSION_PLAYING) {
+        return CAIRN_REWIND_NO_CLIENT;
+    }
+    const cairn_session *session = &server->sessions[client];
+    if (session->shown_span == 0) {
+        return CAIRN_REWIND_NOT_TOLD;
+    }
+    *out = (cairn_sight){
+        .tick = session->shown_tick, .span = session->shown_span, .share = session->shown_share};
+    return CAIRN_REWIND_SHOWN;
+}
+
 cairn_rewind_refusal cairn_server_rewind_world(
     cairn_server *server, uint32_t room, const cairn_sight *sight, const cairn_world **out) {
     cairn_room *asked = cairn_rooms_at(server, room);

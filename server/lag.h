@@ -19,10 +19,16 @@ cairn_rewind_refusal cairn_server_rewind_allow(
 // What a client showed at `when_ns` (of the server's clock), as far as the server can know: from
 // the half of its link's round trip, and, where it interpolates, from the spacing of its snapshots
 // and the delay that client_lib takes for it. For an input that arrives now ask for half a round
-// trip ago. Who predicts shows its own present: for it, the newest tick is the answer. A host whose
-// clients tell what they showed asks with that instead. CAIRN_REWIND_NO_CLIENT.
+// trip ago. Who predicts shows its own present: for it, the newest tick is the answer.
+// CAIRN_REWIND_NO_CLIENT.
 cairn_rewind_refusal cairn_server_seen_by(
     const cairn_server *server, uint32_t client, uint64_t when_ns, cairn_sight *out);
+
+// What the client said it showed with its newest inputs: exact, where a host may trust its clients
+// within the age that it allows. CAIRN_REWIND_NO_CLIENT, CAIRN_REWIND_NOT_TOLD: it has not said, or
+// showed what the server never had (a prediction, an extrapolation): cairn_server_seen_by guesses.
+cairn_rewind_refusal cairn_server_told_by(
+    const cairn_server *server, uint32_t client, cairn_sight *out);
 
 // The world as it was shown, for any query of sim/sim.h that does not write. *out lasts until the
 // next call of a function here for this room, and until the room's next tick; NULL on refusal.

@@ -27,6 +27,7 @@ const char *cairn_rewind_refusal_text(cairn_rewind_refusal refusal) {
         [CAIRN_REWIND_NO_ROOM] = "there is no such room",
         [CAIRN_REWIND_BUSY] = "the room is being stepped",
         [CAIRN_REWIND_NO_CLIENT] = "there is no such client, or it has seen nothing yet",
+        [CAIRN_REWIND_NOT_TOLD] = "the client has not said what it shows",
         [CAIRN_REWIND_MEMORY] = "out of memory",
     };
     return (uint32_t)refusal < CAIRN_REWIND_REFUSAL_COUNT ? texts[refusal] : "unknown refusal";

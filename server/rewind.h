@@ -29,6 +29,7 @@ typedef enum cairn_rewind_refusal {
     CAIRN_REWIND_NO_ROOM,   // there is no such room
     CAIRN_REWIND_BUSY,      // the room is being stepped on another thread: ask after its turn
     CAIRN_REWIND_NO_CLIENT, // nobody is there, or it has seen nothing yet
+    CAIRN_REWIND_NOT_TOLD,  // the client has not said what it shows
     CAIRN_REWIND_MEMORY,    // out of memory
     CAIRN_REWIND_REFUSAL_COUNT
 } cairn_rewind_refusal;

@@ -243,9 +243,20 @@ static void take_acknowledgements(const visit *v, const cairn_input_message *inp
     }
 }
 
+// Whether such ticks exist, and are held, is asked when somebody looks back.
+static void take_sight(cairn_session *session, const cairn_input_message *input) {
+    if (input->sent_at_us >= session->shown_at_us) {
+        session->shown_at_us = input->sent_at_us;
+        session->shown_tick = input->shown_tick;
+        session->shown_span = input->shown_span;
+        session->shown_share = input->shown_share;
+    }
+}
+
 static cairn_session_state take_input(const visit *v) {
     const cairn_input_message *input = &v->message->input;
     take_acknowledgements(v, input);
+    take_sight(v->session, input);
     if (v->session->slot == CAIRN_SLOT_NONE) {
         return input->input_count == 0 ? v->session->state : fault(v);
     }

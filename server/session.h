@@ -69,6 +69,12 @@ typedef struct cairn_session {
     uint32_t inputs_late;
     uint32_t inputs_early_refused;
 
+    // What its player was shown when it last spoke; a span of 0: it did not say.
+    uint64_t shown_tick;
+    uint32_t shown_span;
+    float shown_share;
+    uint64_t shown_at_us; // of the client's clock, when it said so
+
     // Interpolating: what it holds.
     uint64_t snapshot_acknowledged;       // 0: none
     uint64_t keyframe_tick;               // sent reliably and not yet acknowledged; 0: none

@@ -83,6 +83,9 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
         .input = {.snapshot_acknowledged = 90,
             .ticks_acknowledged = 91,
             .sent_at_us = 92,
+            .shown_tick = 88,
+            .shown_span = 3,
+            .shown_share = 0.25f,
             .inputs = inputs,
             .input_count = 2}},
     [CAIRN_MESSAGE_ROOT_REPORT] = {.kind = CAIRN_MESSAGE_ROOT_REPORT,
@@ -285,6 +288,9 @@ static void same_input(const cairn_input_message *a, const cairn_input_message *
     SAME(snapshot_acknowledged);
     SAME(ticks_acknowledged);
     SAME(sent_at_us);
+    SAME(shown_tick);
+    SAME(shown_span);
+    SAME(shown_share);
     SAME_ARRAY(inputs, input_count);
 }
 

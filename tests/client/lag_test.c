@@ -113,6 +113,37 @@ static void the_server_knows_about_when_a_client_looks(void **state) {
     }
 }
 
+// Nobody presses anything between the look and the word about it.
+static void a_client_tells_what_it_shows_to_the_bit(void **state) {
+    (void)state;
+    static const cairn_client_mode modes[] = {CAIRN_CLIENT_INTERPOLATE, CAIRN_CLIENT_LOCKSTEP};
+    for (size_t m = 0; m < 2; ++m) {
+        party p;
+        gather(&p, modes[m]);
+        cairn_sight sight;
+        assert_int_equal(cairn_server_told_by(p.server, BOB, &sight), CAIRN_REWIND_NOT_TOLD);
+        assert_int_equal(
+            cairn_server_rewind_allow(p.server, CAIRN_ROOM_MAIN, 1000), CAIRN_REWIND_SHOWN);
+        (void)party_press(&p, ALICE, CAIRN_SANDBOX_THROW, 1.0f);
+        party_run_ms(&p, 500);
+        for (int i = 0; i < 20; ++i) {
+            party_run_ms(&p, 37);
+            assert_true(party_look(&p, BOB));
+            party_run_ms(&p, 200);
+            assert_int_equal(cairn_server_told_by(p.server, BOB, &sight), CAIRN_REWIND_SHOWN);
+            const cairn_client_sample *shown = &p.clients[BOB].sample;
+            assert_true(sight.tick == shown->tick_from);
+            assert_int_equal(sight.span, shown->span);
+            assert_memory_equal(&sight.share, &shown->share, sizeof sight.share);
+            const cairn_world *world;
+            assert_int_equal(cairn_server_rewind_world(p.server, CAIRN_ROOM_MAIN, &sight, &world),
+                CAIRN_REWIND_SHOWN);
+            expect_same_bodies(world, &p.clients[BOB]);
+        }
+        party_end(&p);
+    }
+}
+
 static float player_x(const cairn_world *world, cairn_body_id player) {
     cairn_body_state body;
     assert_int_equal(cairn_body_read(world, player, &body), CAIRN_OK);
@@ -193,6 +224,7 @@ static void refusals_are_named_and_counted(void **state) {
     assert_int_equal(cairn_server_rewind_allow(p.server, 99, 100), CAIRN_REWIND_NO_ROOM);
     assert_int_equal(cairn_server_seen_by(p.server, 7, 0, &sight), CAIRN_REWIND_NO_CLIENT);
     assert_int_equal(cairn_server_seen_by(p.server, 70000, 0, &sight), CAIRN_REWIND_NO_CLIENT);
+    assert_int_equal(cairn_server_told_by(p.server, 7, &sight), CAIRN_REWIND_NO_CLIENT);
 
     assert_int_equal(cairn_server_rewind_allow(p.server, CAIRN_ROOM_MAIN, 100), CAIRN_REWIND_SHOWN);
     sight.tick = cairn_world_tick(live(&p));
@@ -228,6 +260,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_server_shows_what_the_client_shows),
         cmocka_unit_test(the_server_knows_about_when_a_client_looks),
+        cmocka_unit_test(a_client_tells_what_it_shows_to_the_bit),
         cmocka_unit_test(a_moving_player_is_hit_where_it_was_seen),
         cmocka_unit_test(refusals_are_named_and_counted),
     };
