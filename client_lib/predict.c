@@ -174,12 +174,16 @@ static void guess_up_to(cairn_predict *predict, uint64_t wanted) {
         cairn_command commands[CAIRN_SLOTS_MAX];
         const uint32_t count = guess_tick(predict, tick, commands);
         const uint64_t at = timeline->at;
+        const uint32_t had =
+            tick < at ? cairn_timeline_commands(timeline, tick, predict->guessed) : 0;
         if (cairn_timeline_predict(timeline, tick, commands, count) > CAIRN_TIMELINE_DIFFERED) {
             return; // full: wait for the server
         }
         if (timeline->at < at) {
-            open_rollback(
-                predict, tick, at, (cairn_blame){CAIRN_ROLLBACK_WRONG_PREDICTION, CAIRN_SLOT_NONE});
+            // What is guessed now is what the server will say, as far as anybody knows.
+            open_rollback(predict, tick, at,
+                cairn_blame_find(
+                    &predict->guess, tick, predict->slot, predict->guessed, had, commands, count));
         }
     }
 }

@@ -165,6 +165,7 @@ void cairn_storm_check(cairn_storm *s, uint64_t passed_ns) {
             count_playing(s, i, passed_ns);
         }
     }
+    cairn_storm_check_memory(s, passed_ns);
     if (!cairn_virtual_adds_up(s->system.network)) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_NETWORK, "the network itself lost count");
     }

@@ -9,6 +9,9 @@
 void cairn_storm_forget(cairn_storm *s) {
     cairn_witness_forget(s->witness);
     s->server_tick = UINT64_MAX;
+    s->server_ns = 0;
+    s->server_warm = 0;
+    s->server_most = 0;
     for (uint32_t i = 0; i < CAIRN_STORM_PLACES_MAX; i++) {
         s->places[i].checked = 0;
         s->places[i].world_tick = UINT64_MAX;

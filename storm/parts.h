@@ -29,6 +29,8 @@ typedef struct cairn_storm_place {
     uint64_t steps_seen;     // likewise, of its world
     uint64_t window_steps;   // since window_ns
     uint64_t window_ns;
+    int64_t warm_bytes; // of memory when it was warm; 0: it is not yet
+    uint64_t leaked;    // by a planted fault
 } cairn_storm_place;
 
 struct cairn_storm {
@@ -45,6 +47,9 @@ struct cairn_storm {
     cairn_storm_place places[CAIRN_STORM_PLACES_MAX];
     cairn_witness *witness;
     uint64_t server_tick; // newest noted
+    uint64_t server_ns;   // how long this server has run
+    int64_t server_warm;  // its bytes when it was warm; 0: it is not yet
+    uint32_t server_most; // clients there were at once
     bool calm;            // the last seconds: the network is whole and everybody must catch up
     uint64_t calm_tick;   // the server's when they began
 };
@@ -73,5 +78,7 @@ uint64_t cairn_storm_whole_ns(const cairn_storm *s, uint32_t place);
 uint64_t cairn_storm_lag_ns(const cairn_storm *s, uint32_t place);
 // The work that clients do, and why they do it again; part of the next.
 void cairn_storm_check_work(cairn_storm *s, uint32_t place, uint64_t passed_ns);
+// The memory that endpoints hold; likewise.
+void cairn_storm_check_memory(cairn_storm *s, uint64_t passed_ns);
 // What must hold at any time between turns; `passed_ns` of virtual time after the last check.
 void cairn_storm_check(cairn_storm *s, uint64_t passed_ns);

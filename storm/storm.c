@@ -24,6 +24,7 @@ const char *cairn_storm_finding_name(cairn_storm_finding finding) {
         [CAIRN_STORM_FOUND_LAG] = "lag",
         [CAIRN_STORM_FOUND_ROLLBACK] = "rollback",
         [CAIRN_STORM_FOUND_WORK] = "work",
+        [CAIRN_STORM_FOUND_MEMORY] = "memory",
         [CAIRN_STORM_FOUND_SPIN] = "spin",
         [CAIRN_STORM_FOUND_NETWORK] = "network",
         [CAIRN_STORM_FOUND_OWN] = "own",
@@ -39,6 +40,7 @@ const char *cairn_storm_break_name(cairn_storm_break broken) {
         [CAIRN_STORM_BREAK_DROP_COUNT] = "drop-count",
         [CAIRN_STORM_BREAK_ROLLBACK] = "rollback",
         [CAIRN_STORM_BREAK_WORK] = "work",
+        [CAIRN_STORM_BREAK_MEMORY] = "memory",
         [CAIRN_STORM_BREAK_CALM] = "calm",
     };
     return (uint32_t)broken < CAIRN_STORM_BREAK_COUNT ? names[broken] : "unknown";
@@ -89,6 +91,8 @@ static cairn_system_config draw_system(cairn_storm *s) {
     s->scene = s->config.scene != NULL ? s->config.scene : &s->drawn.scene;
     cairn_system_config config = cairn_system_config_default(s->scene);
     config.rules = rules;
+    config.memory_bytes = s->config.memory_bytes;
+    config.memory_user = s->config.user;
     config.seed = cairn_random_next(&s->random);
     config.tick_rate_hz = cairn_storm_draw_tick_rate(&s->random);
     config.tick_rate_hz = s->config.scene != NULL ? s->scene->tick_rate_hz : config.tick_rate_hz;

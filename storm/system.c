@@ -39,6 +39,16 @@ static uint64_t unix_now_s(const cairn_system *system) {
     return start_unix_s + cairn_virtual_now_ns(system->network) / second_ns;
 }
 
+static uint64_t weigh(const cairn_system *system) {
+    const cairn_system_config *config = &system->config;
+    return config->memory_bytes != NULL ? config->memory_bytes(config->memory_user) : 0;
+}
+
+// What was taken or given back since `before` was weighed is the host's.
+static void account(const cairn_system *system, cairn_system_host *host, uint64_t before) {
+    host->bytes += (int64_t)(weigh(system) - before);
+}
+
 static bool create_server(cairn_system *system) {
     uint8_t key[CAIRN_KEY_SIZE];
     uint8_t entropy[32];
@@ -61,7 +71,11 @@ static bool create_server(cairn_system *system) {
     config.start_unix_s = unix_now_s(system);
     system->server_due = true;
     system->handed_to_server = 0;
-    return cairn_server_create(&config, &system->server) == CAIRN_OK;
+    const uint64_t before = weigh(system);
+    const cairn_status status = cairn_server_create(&config, &system->server);
+    system->server_host.bytes = 0;
+    account(system, &system->server_host, before);
+    return status == CAIRN_OK;
 }
 
 // Room for what the sockets of all hosts hold.
@@ -170,7 +184,10 @@ bool cairn_system_join(cairn_system *system, uint32_t i, const cairn_client_conf
     cairn_virtual_connect(system->network, c->endpoint, system->server_endpoint, path);
     c->config = *config;
     c->handed = 0;
+    const uint64_t before = weigh(system);
     c->client = cairn_client_create(config);
+    c->host.bytes = 0;
+    account(system, &c->host, before);
     return c->client != NULL && cairn_system_rejoin(system, i);
 }
 
@@ -222,7 +239,9 @@ static uint64_t wake_of(cairn_system *system, uint32_t endpoint, uint64_t deadli
 
 static void receive_server(cairn_system *system, const cairn_virtual_datagram *datagram) {
     const uint64_t now_ns = cairn_virtual_local_ns(system->network, system->server_endpoint);
+    const uint64_t before = weigh(system);
     cairn_server_receive(system->server, now_ns, &datagram->from, datagram->bytes, datagram->size);
+    account(system, &system->server_host, before);
     system->handed_to_server++;
     system->server_due = true;
 }
@@ -230,7 +249,9 @@ static void receive_server(cairn_system *system, const cairn_virtual_datagram *d
 static void receive_client(
     cairn_system *system, cairn_system_client *c, const cairn_virtual_datagram *datagram) {
     const uint64_t now_ns = cairn_virtual_local_ns(system->network, c->endpoint);
+    const uint64_t before = weigh(system);
     cairn_client_receive(c->client, now_ns, &datagram->from, datagram->bytes, datagram->size);
+    account(system, &c->host, before);
     c->handed++;
     c->due = true;
 }
@@ -245,10 +266,12 @@ static void serve_server(cairn_system *system) {
     }
     host->held_count = 0;
     system->server_due = false;
+    const uint64_t before = weigh(system);
     cairn_server_advance(system->server, now_ns);
     for (size_t size; (size = cairn_server_send(system->server, now_ns, &to, bytes)) > 0;) {
         cairn_virtual_send(system->network, system->server_endpoint, &to, bytes, size);
     }
+    account(system, host, before);
     system->server_wake_ns =
         wake_of(system, system->server_endpoint, cairn_server_deadline_ns(system->server));
     if (system->after_server != NULL) {
@@ -265,11 +288,13 @@ static void serve_client(cairn_system *system, uint32_t i) {
     }
     c->host.held_count = 0;
     c->due = false;
+    const uint64_t before = weigh(system);
     cairn_client_advance(c->client, now_ns);
     for (size_t size; (size = cairn_client_send(c->client, now_ns, bytes)) > 0;) {
         const cairn_address to = cairn_client_server_address(c->client);
         cairn_virtual_send(system->network, c->endpoint, &to, bytes, size);
     }
+    account(system, &c->host, before);
     c->wake_ns = wake_of(system, c->endpoint, cairn_client_deadline_ns(c->client));
     if (system->after_client != NULL) {
         system->after_client(system->user, i);

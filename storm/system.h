@@ -26,6 +26,8 @@ typedef struct cairn_system_config {
     uint32_t players_max;
     uint32_t wait_ms; // of the room, for late inputs
     cairn_virtual_clock server_clock;
+    uint64_t (*memory_bytes)(void *user); // what the process holds; NULL: hosts' bytes stay 0
+    void *memory_user;
 } cairn_system_config;
 
 // Datagrams that the socket of a host which stands still holds; more are lost.
@@ -37,6 +39,7 @@ typedef struct cairn_system_host {
     uint64_t stalled_until_ns; // virtual
     uint32_t held_count;
     cairn_virtual_datagram *held; // [CAIRN_SYSTEM_HELD_MAX], of the system
+    int64_t bytes;                // of memory that its turns took and did not give back
 } cairn_system_host;
 
 typedef struct cairn_system_client {

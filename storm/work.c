@@ -9,6 +9,8 @@
 #include "storm/parts.h"
 
 static const uint64_t second_ns = 1000000000;
+// A window of prediction, and the time for which the server repeats what a silent player held.
+#define GUESS_TICKS 64
 
 static const cairn_command *find(
     const cairn_history *history, uint64_t tick, uint32_t slot, cairn_command_kind kind) {
@@ -50,6 +52,19 @@ static bool went_on(const cairn_history *history, uint64_t tick, uint32_t slot) 
            c[0]->sequence - c[1]->sequence == c[1]->sequence - c[2]->sequence;
 }
 
+// A guess may be as old as the window of ticks a client predicts; what it stood on then counts.
+static bool went_on_lately(const cairn_history *history, uint64_t tick, uint32_t slot) {
+    for (uint64_t back = 0; back < GUESS_TICKS; back++) {
+        if (tick < cairn_history_oldest(history) + 2 + back) {
+            return false; // nobody can tell
+        }
+        if (!went_on(history, tick - back, slot)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool borne_out(
     const cairn_history *history, uint32_t own, const cairn_client_rollback *rollback) {
     const uint64_t tick = rollback->tick_from;
@@ -65,7 +80,7 @@ static bool borne_out(
         return rollback->slot != own && rollback->slot < CAIRN_SLOTS_MAX;
     case CAIRN_ROLLBACK_WRONG_PREDICTION:
         return rollback->slot < CAIRN_SLOTS_MAX &&
-               (rollback->slot == own || !went_on(history, tick, rollback->slot));
+               (rollback->slot == own || !went_on_lately(history, tick, rollback->slot));
     case CAIRN_ROLLBACK_HEAL:
     case CAIRN_ROLLBACK_STATE_REPLACED:
         return true; // of no commands

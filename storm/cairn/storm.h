@@ -62,6 +62,13 @@ typedef struct cairn_storm cairn_storm;
 #define CAIRN_STORM_WORK_LOCKSTEP 2
 #define CAIRN_STORM_WORK_PREDICT 10
 
+// A client that has played for CAIRN_STORM_WARM_S seconds takes no more memory from then on, give
+// or take so many bytes: nobody allocates for a tick. A server that has run as long takes so many
+// for each client of the most there ever were at once.
+#define CAIRN_STORM_WARM_S 5
+#define CAIRN_STORM_CLIENT_GROWTH_BYTES (64 * 1024)
+#define CAIRN_STORM_SERVER_GROWTH_BYTES (512 * 1024)
+
 // What a storm may find. The first finding ends the storm. Each names the client (by its place),
 // the tick where there is one, and the virtual time; play the seed again with on_event to see what
 // led to it.
@@ -95,6 +102,9 @@ typedef enum cairn_storm_finding {
     // A client stepped more ticks than CAIRN_STORM_WORK_PREDICT (or _LOCKSTEP) allows. Players who
     // press something else many times a second make predictions fail: see predict_ticks_max.
     CAIRN_STORM_FOUND_WORK,
+    // An endpoint took more memory after it was warm than is stated above (only with
+    // memory_bytes). Rules and hooks that allocate, or a leak of cairn's.
+    CAIRN_STORM_FOUND_MEMORY,
     // An endpoint asked to be woken at once with nothing to do: its host would burn a core. A bug
     // of cairn.
     CAIRN_STORM_FOUND_SPIN,
@@ -115,6 +125,7 @@ typedef enum cairn_storm_break {
     CAIRN_STORM_BREAK_DROP_COUNT, // a datagram vanishes without being counted: COUNT
     CAIRN_STORM_BREAK_ROLLBACK,   // the causes of rollbacks are exchanged: ROLLBACK
     CAIRN_STORM_BREAK_WORK,       // steps are counted that were never done: WORK
+    CAIRN_STORM_BREAK_MEMORY,     // a client leaks a kilobyte in each step: MEMORY
     CAIRN_STORM_BREAK_CALM,       // paths stay cut in the calm: LAG
     CAIRN_STORM_BREAK_COUNT
 } cairn_storm_break;
@@ -147,6 +158,9 @@ typedef struct cairn_storm_config {
     void (*on_server)(void *user, cairn_storm *storm, const struct cairn_world *world);
     // After each turn of a client that is there: read it by cairn_storm_client.
     void (*on_client)(void *user, cairn_storm *storm, uint32_t place);
+    // Bytes of memory that the process holds now, by the word of its allocator (glibc: mallinfo2).
+    // NULL: memory is not checked. It changes nothing else.
+    uint64_t (*memory_bytes)(void *user);
     // What happens to whom, as a phrase: "is cut", "server restarts". Static text.
     void (*on_event)(void *user, uint64_t at_ns, uint32_t place, const char *what);
     void *user; // yours, handed to every hook
@@ -173,6 +187,10 @@ typedef struct cairn_storm_report {
     uint64_t rollbacks;
     uint64_t rollbacks_checked;                   // against the server's history
     uint64_t work_percent_max[CAIRN_STORM_MODES]; // ticks stepped for each of the server's, worst
+    uint64_t client_bytes_max;                    // of memory, at most for one of them
+    uint64_t client_growth_max;                   // of one that was warm
+    uint64_t server_bytes_max;
+    uint64_t server_growth_max;
     uint64_t equal_ticks_max; // from the calm to a world of the calm, worst of all clients
     uint64_t equal_ms_max;    // likewise
 } cairn_storm_report;

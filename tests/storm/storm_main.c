@@ -7,6 +7,10 @@
 
 #include "storm/cairn/storm.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 typedef struct arguments {
     uint64_t first;
     uint64_t count;
@@ -46,6 +50,16 @@ static int usage(void) {
     fprintf(stderr, "\n");
     return 2;
 }
+
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+static uint64_t memory_bytes(void *user) {
+    (void)user;
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+#else
+#define memory_bytes NULL
+#endif
 
 static void print_event(void *user, uint64_t at_ns, uint32_t place, const char *what) {
     (void)user;
@@ -148,6 +162,10 @@ static void add(cairn_storm_report *all, const cairn_storm_report *one) {
     }
     all->rollbacks += one->rollbacks;
     all->rollbacks_checked += one->rollbacks_checked;
+    all->client_bytes_max = larger(all->client_bytes_max, one->client_bytes_max);
+    all->client_growth_max = larger(all->client_growth_max, one->client_growth_max);
+    all->server_bytes_max = larger(all->server_bytes_max, one->server_bytes_max);
+    all->server_growth_max = larger(all->server_growth_max, one->server_growth_max);
     all->equal_ticks_max = larger(all->equal_ticks_max, one->equal_ticks_max);
     all->equal_ms_max = larger(all->equal_ms_max, one->equal_ms_max);
 }
@@ -169,8 +187,12 @@ static void print_summary(const cairn_storm_report *all, uint64_t seeds) {
         printf(" %s %.2f", mode_names[i], (double)all->work_percent_max[i] / 100);
     }
     printf("; %" PRIu64 " rollbacks, %" PRIu64 " of them held against the server's history\n"
-           "equal after the network was whole again: %" PRIu64 " ticks, %" PRIu64 " ms at worst\n",
-        all->rollbacks, all->rollbacks_checked, all->equal_ticks_max, all->equal_ms_max);
+           "equal after the network was whole again: %" PRIu64 " ticks, %" PRIu64 " ms at worst\n"
+           "memory: %" PRIu64 " kB of a client, %" PRIu64 " kB grown when warm; %" PRIu64
+           " kB of the server, %" PRIu64 " kB\n",
+        all->rollbacks, all->rollbacks_checked, all->equal_ticks_max, all->equal_ms_max,
+        all->client_bytes_max / 1024, all->client_growth_max / 1024, all->server_bytes_max / 1024,
+        all->server_growth_max / 1024);
 }
 
 static void run(arguments *a, cairn_storm_report *report) {
@@ -205,6 +227,7 @@ static int fail(const arguments *a, const cairn_storm_report *report) {
 
 int main(int argc, char **argv) {
     arguments a = {.first = 1, .count = 200, .config = cairn_storm_config_default()};
+    a.config.memory_bytes = memory_bytes;
     if (!read_arguments(argc, argv, &a)) {
         return usage();
     }
