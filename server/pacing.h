@@ -16,6 +16,7 @@ typedef struct cairn_pacing {
     uint64_t beats_per_round; // in a thousand seconds
     uint32_t catch_up_ticks_max;
     uint64_t tick;                // the next to run
+    uint64_t next_ns;             // when it is due
     uint64_t beat_offset;         // tick k is due at beat k + beat_offset, modulo 2^64
     uint64_t beats_skipped;       // by overload, in all
     uint64_t beats_waited;        // by waiting for inputs, in all

@@ -16,6 +16,7 @@
 // A recording loses at most this much when the machine stops.
 #define RECORDED_TICKS_PER_CHUNK 64
 #define SNAPSHOT_RATE_HZ_DEFAULT 20
+#define PHASE_NS UINT64_C(1000000)
 
 // An id is the place's generation and its index plus one.
 #define PLACES_PER_GENERATION 2048
@@ -57,7 +58,8 @@ const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal) {
 
 bool cairn_rooms_open(cairn_server *server) {
     server->places = calloc(server->config.rooms_max, sizeof *server->places);
-    return server->places != NULL;
+    server->rooms = calloc(server->config.rooms_max, sizeof *server->rooms);
+    return server->places != NULL && server->rooms != NULL;
 }
 
 static uint32_t id_of(const cairn_server *server, uint32_t index) {
@@ -195,7 +197,7 @@ static cairn_server_room_refusal fork_world(const origin *from, cairn_world **ou
     return CAIRN_ROOM_CREATED;
 }
 
-static cairn_server_room_refusal build(const cairn_server_room_config *config, uint64_t now_ns,
+static cairn_server_room_refusal build(const cairn_server_room_config *config, uint64_t start_ns,
     const origin *from, cairn_room *room, char *words) {
     cairn_world *world = NULL;
     const cairn_server_room_refusal refusal = from->room != NULL      ? fork_world(from, &world)
@@ -217,7 +219,7 @@ static cairn_server_room_refusal build(const cairn_server_room_config *config, u
         .catch_up_ticks_max = config->catch_up_ticks_max,
         .edits_max = from->edits ? CAIRN_INBOX_EDITS_MAX : 0,
         .wait_ms = config->wait_ms,
-        .start_ns = now_ns,
+        .start_ns = start_ns,
     };
     return refusal_of(cairn_room_create(&built, room, words));
 }
@@ -229,11 +231,19 @@ static void free_room(cairn_room *room) {
     }
 }
 
+// Rooms start at whole milliseconds after the server, so that those of one rate share their
+// wakings.
+static uint64_t start_ns(const cairn_server *server, uint64_t now_ns) {
+    uint64_t past = (now_ns - server->config.start_ns) % PHASE_NS;
+    return past == 0 ? now_ns : now_ns + PHASE_NS - past;
+}
+
 // Makes the room of a config that was checked; NULL when it is refused.
 static cairn_room *make(cairn_server *server, uint64_t now_ns, const origin *from,
     const cairn_server_room_config *config, cairn_server_room_refusal *refusal, char *words) {
     cairn_room *room = calloc(1, sizeof *room);
-    *refusal = room == NULL ? CAIRN_ROOM_REFUSED_MEMORY : build(config, now_ns, from, room, words);
+    *refusal = room == NULL ? CAIRN_ROOM_REFUSED_MEMORY
+                            : build(config, start_ns(server, now_ns), from, room, words);
     if (*refusal == CAIRN_ROOM_CREATED) {
         snprintf(room->name, sizeof room->name, "%s", config->name);
         room->server = server;
@@ -274,7 +284,7 @@ static cairn_server_room_refusal open_room(cairn_server *server, uint64_t now_ns
     }
     uint32_t index = free_place(server);
     server->places[index].room = made;
-    server->room_count += 1;
+    server->rooms[server->room_count++] = made;
     made->id = id_of(server, index);
     *id = made->id;
     cairn_server_tell(server, made, CAIRN_LOG_INFO, "room_created", 0, made->scene_name, made->id);
@@ -302,13 +312,22 @@ cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t 
     return open_room(server, now_ns, &forked, config, room, words);
 }
 
+static void forget_room(cairn_server *server, const cairn_room *room) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < server->room_count; ++i) {
+        server->rooms[kept] = server->rooms[i];
+        kept += server->rooms[i] == room ? 0 : 1;
+    }
+    server->room_count = kept;
+}
+
 static void close_place(cairn_server *server, uint32_t index) {
     struct cairn_room_place *place = &server->places[index];
     end_recording(place->room);
     cairn_statistics_close_room(server, place->room);
+    forget_room(server, place->room);
     free_room(place->room);
     place->room = NULL;
-    server->room_count -= 1;
     place->generation = (place->generation + 1) % GENERATIONS;
 }
 
@@ -355,7 +374,9 @@ void cairn_rooms_close(cairn_server *server) {
             close_place(server, i);
         }
     }
+    free(server->rooms);
     free(server->places);
+    server->rooms = NULL;
     server->places = NULL;
 }
 

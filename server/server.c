@@ -247,8 +247,10 @@ void cairn_server_advance(cairn_server *server, uint64_t now_ns) {
         return;
     }
     cairn_control_advance(server);
-    for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
-        cairn_turn_run(server, cairn_rooms_at(server, id), now_ns);
+    for (uint32_t i = 0; i < server->room_count; ++i) {
+        if (!server->rooms[i]->closing) {
+            cairn_turn_run(server, server->rooms[i], now_ns);
+        }
     }
     for (uint32_t i = 0; i < server->config.clients_max; ++i) {
         watch_session(server, &server->sessions[i]);
@@ -266,8 +268,10 @@ uint64_t cairn_server_deadline_ns(const cairn_server *server) {
         return earlier(deadline, server->drain_end_ns);
     }
     deadline = earlier(deadline, cairn_control_due_ns(server));
-    for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
-        deadline = earlier(deadline, cairn_turn_due_ns(cairn_rooms_at(server, id)));
+    for (uint32_t i = 0; i < server->room_count; ++i) {
+        if (!server->rooms[i]->closing) {
+            deadline = earlier(deadline, cairn_turn_due_ns(server->rooms[i]));
+        }
     }
     for (uint32_t i = 0; i < server->config.clients_max; ++i) {
         const cairn_session *session = &server->sessions[i];

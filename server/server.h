@@ -180,8 +180,8 @@ const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal);
 
 #define CAIRN_ROOM_WORDS_SIZE 256
 
-// Makes a room; its first tick is due at `now_ns`. On success *room is its id, on refusal 0, and
-// `words` (may be NULL) says why in a sentence.
+// Makes a room; its first tick is due within a millisecond. On success *room is its id, on refusal
+// 0, and `words` (may be NULL) says why in a sentence.
 cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_t now_ns,
     const cairn_server_room_config *config, uint32_t *room, char words[CAIRN_ROOM_WORDS_SIZE]);
 // Makes a room whose world is that of `from` after `tick` ticks, to the bit: its own tick

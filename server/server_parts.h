@@ -19,8 +19,9 @@ struct cairn_server {
     cairn_server_config config; // scene, name, key, entropy, addresses: not valid after create
     cairn_netcode_server *netcode;
     struct cairn_room_place *places; // [rooms_max], of rooms.c
-    uint32_t room_count;             // places taken
-    uint32_t jobs_out;               // handed to the driver and not yet back
+    cairn_room **rooms;              // [room_count], in order of their coming; also closing ones
+    uint32_t room_count;
+    uint32_t jobs_out; // handed to the driver and not yet back
     cairn_encoder *encoder;
     struct cairn_control_desk *desk; // of control.c; NULL: control is closed
     cairn_session *sessions;         // [clients_max], by netcode's index

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// What many rooms in one process cost: rooms of stacked cubes that stay awake, stepped in real time
+// by the driver of cairnd, or in no time at all for counting instructions.
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/address.h"
+#include "schema/scene.h"
+#include "server/server.h"
+#include "server/uv_driver.h"
+#include "sim/sim.h"
+
+#define STACK_HEIGHT 10
+
+typedef struct bench {
+    uint32_t rooms;
+    uint32_t bodies;
+    uint32_t seconds;
+    uint32_t ticks; // > 0: this many of each room, in no time
+    bool threads;
+    bool sleep;
+    cairn_server *server;
+    cairn_uv_driver *driver;
+} bench;
+
+static cairn_scene_shape shape_of(uint32_t kind) {
+    const cairn_shape_def def = cairn_shape_def_default();
+    return (cairn_scene_shape){.kind = kind,
+        .half_extents = {0.5f, 0.5f, 0.5f},
+        .rotation = {0, 0, 0, 1},
+        .density = def.density,
+        .friction = def.friction,
+        .category = def.category,
+        .mask = def.mask};
+}
+
+// Stacks of ten cubes on a floor.
+static const cairn_scene *scene_of(const bench *b) {
+    static cairn_scene_body bodies[2];
+    static cairn_scene_shape shapes[2];
+    static cairn_scene scene;
+    const cairn_world_def def = cairn_world_def_default();
+    const uint32_t stacks = (b->bodies + STACK_HEIGHT - 1) / STACK_HEIGHT;
+    bodies[0] = (cairn_scene_body){.kind = CAIRN_BODY_STATIC,
+        .rotation = {0, 0, 0, 1},
+        .grid_count = {1, 1, 1},
+        .shape_count = 1};
+    bodies[1] = (cairn_scene_body){.kind = CAIRN_BODY_DYNAMIC,
+        .position = {0, 0.5f, 0},
+        .rotation = {0, 0, 0, 1},
+        .gravity_scale = 1,
+        .allow_sleep = b->sleep ? 1 : 0,
+        .grid_count = {stacks, STACK_HEIGHT, 1},
+        .grid_spacing = {2, 1, 0},
+        .first_shape = 1,
+        .shape_count = 1};
+    shapes[0] = shape_of(CAIRN_SHAPE_HALF_SPACE);
+    shapes[1] = shape_of(CAIRN_SHAPE_BOX);
+    scene = (cairn_scene){.name = "stacks",
+        .rules = "sandbox",
+        .body_capacity = stacks * STACK_HEIGHT + 16,
+        .shape_capacity = stacks * STACK_HEIGHT + 16,
+        .joint_capacity = 1,
+        .contact_capacity = stacks * STACK_HEIGHT * 4,
+        .tick_rate_hz = 60,
+        .gravity = {0, -9.81f, 0},
+        .iterations = def.iterations,
+        .solver = def.solver,
+        .substeps = def.substeps,
+        .contact_hertz = def.contact_hertz,
+        .contact_damping = def.contact_damping,
+        .joint_hertz = def.joint_hertz,
+        .joint_damping = def.joint_damping,
+        .warm_start = 1,
+        .sleep = b->sleep ? 1 : 0,
+        .baumgarte = def.baumgarte,
+        .slop = def.slop,
+        .restitution_threshold = def.restitution_threshold,
+        .bodies = bodies,
+        .body_count = 2,
+        .shapes = shapes,
+        .shape_count = 2};
+    return &scene;
+}
+
+static uint64_t on_clock(void *user) {
+    (void)user;
+    return cairn_uv_now_ns();
+}
+
+static bool on_job(void *user, cairn_server_job *job) {
+    const bench *b = user;
+    return cairn_uv_driver_run_job(b->driver, job);
+}
+
+static void on_event(void *user, const cairn_server_event *event) {
+    (void)user;
+    if (event->level == CAIRN_LOG_ERROR) {
+        fprintf(stderr, "bench_rooms: %s: %s\n", event->name, event->detail);
+    }
+}
+
+static bool create_server(bench *b) {
+    static const uint8_t secret[32] = {1};
+    static const cairn_address address = {.family = CAIRN_ADDRESS_IPV4, .port = 9, .ip = {127}};
+    cairn_server_config config = cairn_server_config_default();
+    config.private_key = secret;
+    config.entropy = secret;
+    config.public_addresses = &address;
+    config.public_address_count = 1;
+    config.rooms_max = b->rooms;
+    config.start_ns = cairn_uv_now_ns();
+    config.clock_ns = on_clock;
+    config.on_event = on_event;
+    config.run_job = b->threads ? on_job : NULL;
+    config.user = b;
+    if (cairn_server_create(&config, &b->server) != CAIRN_OK) {
+        return false;
+    }
+    for (uint32_t i = 0; i < b->rooms; ++i) {
+        char name[CAIRN_ROOM_NAME_SIZE];
+        snprintf(name, sizeof name, "room-%" PRIu32, i);
+        cairn_server_room_config room = cairn_server_room_config_default();
+        room.name = name;
+        room.scene = scene_of(b);
+        uint32_t id;
+        if (cairn_server_room_create(b->server, cairn_uv_now_ns(), &room, &id, NULL) !=
+            CAIRN_ROOM_CREATED) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint64_t cpu_us(void) {
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 +
+           (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+static long memory_kb(void) {
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_maxrss;
+}
+
+static void run_in_no_time(bench *b) {
+    cairn_server_statistics now = {0};
+    while (now.tick < b->ticks) {
+        for (uint32_t i = 0; i < b->rooms; ++i) {
+            cairn_server_advance(b->server, cairn_server_deadline_ns(b->server));
+        }
+        cairn_server_statistics_read(b->server, &now);
+    }
+}
+
+static void report(const bench *b, uint64_t used_us) {
+    cairn_server_statistics now;
+    cairn_server_statistics_read(b->server, &now);
+    printf("%" PRIu32 " rooms, %" PRIu32 " bodies, %" PRIu32 " awake, %s, %ld kB\n", now.rooms,
+        now.bodies, now.bodies_awake, b->threads ? "threads" : "one thread", memory_kb());
+    printf("tick %" PRIu64 ", skipped %" PRIu64 ", CPU %" PRIu64 " us", now.tick, now.ticks_skipped,
+        used_us);
+    if (b->ticks == 0) {
+        printf(", %" PRIu64 " us of each second", used_us / b->seconds);
+    }
+    printf("\ntick cost us p50 %" PRIu64 " p99 %" PRIu64 " max %" PRIu64
+           ", lateness us p50 %" PRIu64 " p99 %" PRIu64 " max %" PRIu64 "\n",
+        now.tick_cost_ns_p50 / 1000, now.tick_cost_ns_p99 / 1000, now.tick_cost_ns_max / 1000,
+        now.tick_lateness_ns_p50 / 1000, now.tick_lateness_ns_p99 / 1000,
+        now.tick_lateness_ns_max / 1000);
+}
+
+static int run(bench *b) {
+    cairn_address listen;
+    char error[CAIRN_UV_ERROR_SIZE];
+    if (!cairn_address_parse("127.0.0.1:0", &listen) ||
+        cairn_uv_driver_open(&listen, &b->driver, error) != CAIRN_OK || !create_server(b)) {
+        fprintf(stderr, "bench_rooms: the server cannot be created\n");
+        return 1;
+    }
+    const uint64_t before_us = cpu_us();
+    if (b->ticks > 0) {
+        run_in_no_time(b);
+    } else {
+        const cairn_uv_run driven = {.server = b->server, .seconds = b->seconds};
+        cairn_uv_driver_run(b->driver, &driven);
+    }
+    report(b, cpu_us() - before_us);
+    cairn_server_destroy(b->server);
+    cairn_uv_driver_close(b->driver);
+    return 0;
+}
+
+static bool read_number(const char *text, uint32_t least, uint32_t most, uint32_t *out) {
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+    *out = (uint32_t)value;
+    return *text != '\0' && *end == '\0' && value >= least && value <= most;
+}
+
+int main(int argc, char **argv) {
+    static bench b = {.rooms = 100, .bodies = 50, .seconds = 20};
+    bool sound = true;
+    for (int i = 1; i < argc && sound; ++i) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(argv[i], "--threads") == 0) {
+            b.threads = true;
+        } else if (strcmp(argv[i], "--sleep") == 0) {
+            b.sleep = true;
+        } else {
+            sound =
+                (strcmp(argv[i], "--rooms") == 0 &&
+                    read_number(value, 1, CAIRN_ROOMS_MAX, &b.rooms)) ||
+                (strcmp(argv[i], "--bodies") == 0 && read_number(value, 1, 4000, &b.bodies)) ||
+                (strcmp(argv[i], "--seconds") == 0 && read_number(value, 1, 3600, &b.seconds)) ||
+                (strcmp(argv[i], "--ticks") == 0 && read_number(value, 1, 100000, &b.ticks));
+            i += 1;
+        }
+    }
+    if (!sound) {
+        fprintf(stderr, "usage: bench_rooms [--rooms N] [--bodies N] [--seconds S] [--ticks N] "
+                        "[--threads] [--sleep]\n");
+        return 1;
+    }
+    return run(&b);
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Rooms on real threads under the driver of cairnd, for the thread sanitizer to look at.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "bridge/scene_library.h"
+#include "server/rooms.h"
+#include "server/server_parts.h"
+#include "server/uv_driver.h"
+
+#define ROOMS 6
+
+static cairn_uv_driver *driver;
+static uint32_t jobs_taken;
+
+static bool take_job(void *user, cairn_server_job *job) {
+    (void)user;
+    jobs_taken += 1;
+    return cairn_uv_driver_run_job(driver, job);
+}
+
+static uint64_t on_clock(void *user) {
+    (void)user;
+    return cairn_uv_now_ns();
+}
+
+static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t size) {
+    (void)room;
+    (void)bytes;
+    *(uint64_t *)user += size;
+    return true;
+}
+
+static cairn_server *server_of(uint64_t *recorded) {
+    static const uint8_t secret[CAIRN_KEY_SIZE] = {1};
+    const cairn_address address = cairn_uv_driver_address(driver);
+    cairn_server_config config = cairn_server_config_default();
+    config.private_key = secret;
+    config.entropy = secret;
+    config.public_addresses = &address;
+    config.public_address_count = 1;
+    config.start_ns = cairn_uv_now_ns();
+    config.clock_ns = on_clock;
+    config.run_job = take_job;
+    config.on_record = on_record;
+    config.user = recorded;
+    cairn_server *server;
+    assert_int_equal(cairn_server_create(&config, &server), CAIRN_OK);
+    return server;
+}
+
+static void create_rooms(cairn_server *server, uint32_t rooms[ROOMS]) {
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    cairn_scene *scene;
+    const cairn_scene_text *text = cairn_scene_library_find("stack10");
+    assert_int_equal(cairn_scene_parse(text->json, text->size, &scene, error), CAIRN_OK);
+    for (uint32_t i = 0; i < ROOMS; ++i) {
+        char name[CAIRN_ROOM_NAME_SIZE];
+        snprintf(name, sizeof name, "room%u", (unsigned)i);
+        cairn_server_room_config room = cairn_server_room_config_default();
+        room.name = name;
+        room.scene = scene;
+        assert_int_equal(
+            cairn_server_room_create(server, cairn_uv_now_ns(), &room, &rooms[i], NULL),
+            CAIRN_ROOM_CREATED);
+        cairn_past_want(cairn_rooms_at(server, rooms[i])->past, CAIRN_PAST_REWIND, 30);
+    }
+    cairn_scene_destroy(scene);
+}
+
+static void rooms_of_one_scene_live_the_same_life_on_threads(void **state) {
+    (void)state;
+    cairn_address listen;
+    char error[CAIRN_UV_ERROR_SIZE];
+    uint64_t recorded = 0;
+    assert_true(cairn_address_parse("127.0.0.1:0", &listen));
+    assert_int_equal(cairn_uv_driver_open(&listen, &driver, error), CAIRN_OK);
+    cairn_server *server = server_of(&recorded);
+    uint32_t rooms[ROOMS];
+    create_rooms(server, rooms);
+    const cairn_uv_run run = {.server = server, .seconds = 1};
+    cairn_uv_driver_run(driver, &run);
+    assert_int_equal(cairn_server_jobs_out(server), 0);
+    assert_true(jobs_taken > 10 * ROOMS);
+    assert_true(recorded > 1000);
+    const cairn_room *first = cairn_rooms_at(server, rooms[0]);
+    for (uint32_t i = 1; i < ROOMS; ++i) {
+        const cairn_room *other = cairn_rooms_at(server, rooms[i]);
+        uint64_t end = cairn_history_end(first->history);
+        uint64_t other_end = cairn_history_end(other->history);
+        end = other_end < end ? other_end : end;
+        assert_true(end > 10);
+        for (uint64_t tick = 0; tick < end; ++tick) {
+            cairn_hash128 a;
+            cairn_hash128 b;
+            assert_true(cairn_history_root(first->history, tick, &a));
+            assert_true(cairn_history_root(other->history, tick, &b));
+            assert_true(cairn_hash_equal(a, b));
+        }
+    }
+    cairn_server_destroy(server);
+    cairn_uv_driver_close(driver);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rooms_of_one_scene_live_the_same_life_on_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
