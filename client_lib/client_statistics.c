@@ -53,7 +53,7 @@ static void layers_of(const cairn_client *client, layer out[LAYERS]) {
     out[3] = (layer){"session", client->drops_client, 0, CAIRN_CLIENT_DROP_COUNT, client_drop_text};
     out[4] = (layer){"snapshot", client->drops_snapshot, CAIRN_SNAPSHOT_TAKEN + 1,
         CAIRN_SNAPSHOT_REFUSAL_COUNT, snapshot_text};
-    out[5] = (layer){"lockstep", client->drops_lockstep, CAIRN_LOCKSTEP_LOADED + 1,
+    out[5] = (layer){"lockstep", client->drops_lockstep, CAIRN_LOCKSTEP_EARLY + 1,
         CAIRN_LOCKSTEP_VERDICT_COUNT, lockstep_text};
 }
 

@@ -15,9 +15,10 @@ const char *cairn_lockstep_verdict_text(cairn_lockstep_verdict verdict) {
     static const char *const texts[CAIRN_LOCKSTEP_VERDICT_COUNT] = {
         [CAIRN_LOCKSTEP_TAKEN] = "taken",
         [CAIRN_LOCKSTEP_LOADED] = "loaded",
+        [CAIRN_LOCKSTEP_EARLY] = "kept for later",
         [CAIRN_LOCKSTEP_OUT_OF_ORDER] = "state piece out of order",
         [CAIRN_LOCKSTEP_NOT_EXPECTED] = "ticks before any state",
-        [CAIRN_LOCKSTEP_GAP] = "ticks that do not continue those held",
+        [CAIRN_LOCKSTEP_GAP] = "ticks too far beyond those held",
         [CAIRN_LOCKSTEP_FULL] = "no room for more confirmed ticks",
         [CAIRN_LOCKSTEP_STATE_TOO_LARGE] = "the server's state is larger than state_size_max",
         [CAIRN_LOCKSTEP_STATE_MALFORMED] = "the server's state does not decode",
@@ -32,6 +33,9 @@ cairn_status cairn_lockstep_create(
     cairn_lockstep *lockstep, const cairn_rules *rules, uint32_t state_size_max) {
     *lockstep = (cairn_lockstep){.rules = rules};
     cairn_state_transfer_start(&lockstep->transfer, state_size_max);
+    if (cairn_early_ticks_create(&lockstep->early) != CAIRN_OK) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
     return cairn_timeline_create(
         &lockstep->timeline, CAIRN_LOCKSTEP_TICKS_MAX, CAIRN_LOCKSTEP_COMMANDS_MAX);
 }
@@ -53,6 +57,7 @@ void cairn_lockstep_destroy(cairn_lockstep *lockstep) {
     drop_picture(lockstep);
     cairn_state_transfer_end(&lockstep->transfer);
     cairn_timeline_destroy(&lockstep->timeline);
+    cairn_early_ticks_destroy(&lockstep->early);
     *lockstep = (cairn_lockstep){0};
 }
 
@@ -60,10 +65,12 @@ void cairn_lockstep_clear(cairn_lockstep *lockstep) {
     drop_picture(lockstep);
     cairn_state_transfer_end(&lockstep->transfer);
     cairn_timeline_clear(&lockstep->timeline);
+    cairn_early_ticks_clear(&lockstep->early);
     const uint32_t state_size_max = lockstep->transfer.size_max;
     *lockstep = (cairn_lockstep){
         .rules = lockstep->rules,
         .timeline = lockstep->timeline,
+        .early = lockstep->early,
         .state_ticks = lockstep->state_ticks,
         .state_memory = lockstep->state_memory,
         .confirm = lockstep->confirm,
@@ -178,6 +185,7 @@ cairn_lockstep_verdict cairn_lockstep_take_state(
     // The world held so far, if any, is shown standing still until the new one is whole.
     if (piece->offset == 0) {
         cairn_timeline_expect(&lockstep->timeline, piece->tick);
+        cairn_early_ticks_clear(&lockstep->early);
     }
     if (lockstep->transfer.received == lockstep->transfer.total_size) {
         verdict = load(lockstep);
@@ -199,7 +207,16 @@ static cairn_lockstep_verdict verdict_of(cairn_timeline_verdict verdict) {
     }
 }
 
-static cairn_lockstep_verdict confirm(
+static cairn_lockstep_verdict confirm(cairn_lockstep *lockstep, uint64_t tick,
+    const cairn_command *commands, uint32_t count, cairn_hash128 root) {
+    cairn_early_ticks_forget(&lockstep->early, tick);
+    return verdict_of(
+        lockstep->confirm != NULL
+            ? lockstep->confirm(lockstep->confirm_context, tick, commands, count, root)
+            : cairn_timeline_confirm(&lockstep->timeline, tick, commands, count, root));
+}
+
+static cairn_lockstep_verdict take_tick(
     cairn_lockstep *lockstep, const cairn_wire_tick *tick, const cairn_wire_command *commands) {
     cairn_command taken[CAIRN_COMMANDS_PER_TICK_MAX];
     for (uint32_t i = 0; i < tick->command_count; i++) {
@@ -208,16 +225,31 @@ static cairn_lockstep_verdict confirm(
         }
     }
     const cairn_hash128 root = {.lo = tick->root_lo, .hi = tick->root_hi};
-    if (lockstep->confirm != NULL) {
-        return verdict_of(lockstep->confirm(
-            lockstep->confirm_context, tick->tick, taken, tick->command_count, root));
+    const uint64_t next = lockstep->timeline.confirmed_end;
+    if (tick->tick > next) {
+        bool kept = cairn_early_ticks_put(
+            &lockstep->early, next, tick->tick, taken, tick->command_count, root);
+        return kept ? CAIRN_LOCKSTEP_EARLY : CAIRN_LOCKSTEP_GAP;
     }
-    return verdict_of(
-        cairn_timeline_confirm(&lockstep->timeline, tick->tick, taken, tick->command_count, root));
+    return confirm(lockstep, tick->tick, taken, tick->command_count, root);
+}
+
+// What came early is no longer once the ticks before it are there.
+static void take_early(cairn_lockstep *lockstep) {
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    cairn_hash128 root;
+    uint32_t count = 0;
+    cairn_lockstep_verdict verdict = CAIRN_LOCKSTEP_TAKEN;
+    while (verdict == CAIRN_LOCKSTEP_TAKEN &&
+           cairn_early_ticks_take(
+               &lockstep->early, lockstep->timeline.confirmed_end, commands, &count, &root)) {
+        verdict = confirm(lockstep, lockstep->timeline.confirmed_end, commands, count, root);
+    }
 }
 
 cairn_lockstep_verdict cairn_lockstep_take_ticks(
     cairn_lockstep *lockstep, const cairn_ticks_message *message) {
+    cairn_lockstep_verdict verdict = CAIRN_LOCKSTEP_TAKEN;
     if (!lockstep->timeline.expecting) {
         return CAIRN_LOCKSTEP_NOT_EXPECTED;
     }
@@ -232,12 +264,13 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
         // A message without any command may have none to point at.
         const cairn_wire_command *commands =
             tick->command_count > 0 ? message->commands + tick->first_command : NULL;
-        cairn_lockstep_verdict verdict = confirm(lockstep, tick, commands);
-        if (verdict != CAIRN_LOCKSTEP_TAKEN) {
+        verdict = take_tick(lockstep, tick, commands);
+        if (verdict > CAIRN_LOCKSTEP_EARLY) {
             return verdict;
         }
     }
-    return CAIRN_LOCKSTEP_TAKEN;
+    take_early(lockstep);
+    return verdict;
 }
 
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep) {

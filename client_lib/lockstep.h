@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "client_lib/early_ticks.h"
 #include "client_lib/snapshots.h"
 #include "client_lib/state_transfer.h"
 #include "client_lib/timeline.h"
@@ -22,6 +23,7 @@ typedef struct cairn_lockstep {
     const cairn_rules *rules; // the host's; NULL: those built in
     cairn_state_transfer transfer;
     cairn_timeline timeline;
+    cairn_early_ticks early;
     // Saved states of the last ticks, at most so many and at most so many bytes; 0: none are kept.
     uint32_t state_ticks;
     size_t state_memory;
@@ -43,9 +45,10 @@ typedef struct cairn_lockstep {
 typedef enum cairn_lockstep_verdict {
     CAIRN_LOCKSTEP_TAKEN = 0,
     CAIRN_LOCKSTEP_LOADED,          // a state was whole and the world is that of its tick
+    CAIRN_LOCKSTEP_EARLY,           // ticks before them are missing; kept until these come
     CAIRN_LOCKSTEP_OUT_OF_ORDER,    // a piece of a state that is not under way
     CAIRN_LOCKSTEP_NOT_EXPECTED,    // ticks before any state
-    CAIRN_LOCKSTEP_GAP,             // ticks that do not continue those held
+    CAIRN_LOCKSTEP_GAP,             // ticks too far beyond those held
     CAIRN_LOCKSTEP_FULL,            // no room for more ticks now
     CAIRN_LOCKSTEP_STATE_TOO_LARGE, // from here on: nothing to go on with
     CAIRN_LOCKSTEP_STATE_MALFORMED,

@@ -114,12 +114,50 @@ static void ticks_are_stepped_once_and_compared(void **state) {
 static void a_gap_is_not_stepped_over(void **state) {
     origin *o = *state;
     say_whole_state(o);
-    cairn_wire_tick first = step_once(o, NULL);
-    cairn_wire_tick second = step_once(o, NULL);
-    assert_int_equal(say_ticks(o, &second, 1), CAIRN_LOCKSTEP_GAP);
+    cairn_wire_tick ticks[5];
+    for (int i = 0; i < 5; i++) {
+        ticks[i] = step_once(o, NULL);
+    }
+    assert_int_equal(say_ticks(o, &ticks[1], 2), CAIRN_LOCKSTEP_EARLY);
+    assert_int_equal(say_ticks(o, &ticks[4], 1), CAIRN_LOCKSTEP_EARLY);
+    assert_int_equal(say_ticks(o, &ticks[2], 1), CAIRN_LOCKSTEP_EARLY);
     assert_int_equal(cairn_lockstep_waiting(&o->client), 0);
-    assert_int_equal(say_ticks(o, &first, 1), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(say_ticks(o, &second, 1), CAIRN_LOCKSTEP_TAKEN);
+    // What came early need not be told again.
+    assert_int_equal(say_ticks(o, &ticks[0], 1), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(cairn_lockstep_waiting(&o->client), 3);
+    assert_int_equal(say_ticks(o, &ticks[3], 1), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(cairn_lockstep_waiting(&o->client), 5);
+    assert_int_equal(cairn_lockstep_advance(&o->client, 1e9, 100), 5);
+    assert_int_equal(o->client.timeline.roots_differed, 0);
+    assert_int_equal(o->client.early.commands.free_count, o->client.early.commands.block_count);
+}
+
+static void too_far_beyond_a_gap_nothing_is_kept(void **state) {
+    origin *o = *state;
+    say_whole_state(o);
+    cairn_wire_tick tick = {.tick = CAIRN_EARLY_TICKS_MAX};
+    assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_GAP);
+    tick.tick = CAIRN_EARLY_TICKS_MAX - 1;
+    assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_EARLY);
+    // A new state is continued by nothing that came for the old one.
+    assert_int_equal(say_whole_state(o), CAIRN_LOCKSTEP_LOADED);
+    assert_false(o->client.early.ticks[CAIRN_EARLY_TICKS_MAX - 1].held);
+    // Commands are bounded as well.
+    cairn_wire_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    for (uint32_t i = 0; i < CAIRN_COMMANDS_PER_TICK_MAX; i++) {
+        commands[i] = (cairn_wire_command){.kind = CAIRN_COMMAND_INPUT, .sequence = i};
+    }
+    cairn_lockstep_verdict verdict = CAIRN_LOCKSTEP_EARLY;
+    for (tick.tick = 1; verdict == CAIRN_LOCKSTEP_EARLY; tick.tick++) {
+        tick.command_count = CAIRN_COMMANDS_PER_TICK_MAX;
+        const cairn_ticks_message message = {.ticks = &tick,
+            .tick_count = 1,
+            .commands = commands,
+            .command_count = CAIRN_COMMANDS_PER_TICK_MAX};
+        verdict = cairn_lockstep_take_ticks(&o->client, &message);
+    }
+    assert_int_equal(verdict, CAIRN_LOCKSTEP_GAP);
+    assert_in_range(tick.tick, 16, 30);
 }
 
 static void a_false_root_is_a_difference_at_its_tick_alone(void **state) {
@@ -260,6 +298,7 @@ int main(void) {
         WITH_ORIGIN(ticks_before_any_state_are_not_expected),
         WITH_ORIGIN(ticks_are_stepped_once_and_compared),
         WITH_ORIGIN(a_gap_is_not_stepped_over),
+        WITH_ORIGIN(too_far_beyond_a_gap_nothing_is_kept),
         WITH_ORIGIN(a_false_root_is_a_difference_at_its_tick_alone),
         WITH_ORIGIN(what_finds_no_room_is_not_acknowledged),
         WITH_ORIGIN(a_command_that_no_world_takes_is_refused),
