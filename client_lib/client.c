@@ -40,7 +40,7 @@ static bool prediction_check(const cairn_client_config *config) {
 }
 
 static bool config_check(const cairn_client_config *config) {
-    return (uint32_t)config->mode <= CAIRN_CLIENT_PREDICT && config->bodies_max > 0 &&
+    return (uint32_t)config->mode <= CAIRN_CLIENT_HEAL && config->bodies_max > 0 &&
            config->bodies_max <= CAIRN_BODIES_MAX && config->shapes_max > 0 &&
            config->shapes_max <= CAIRN_SHAPES_MAX &&
            config->input_redundancy_ticks < CAIRN_INPUTS_HELD_MAX &&
@@ -54,7 +54,7 @@ static bool create_parts(cairn_client *client) {
     link.unreliable_size_max = 8192;
     link.reliable_buffer_size = 65536;
     link.receive_size_max = CAIRN_MESSAGE_SIZE_MAX;
-    client->encoder = cairn_encoder_create(8192);
+    client->encoder = cairn_encoder_create(CAIRN_SKETCH_SIZE_MAX + 4096);
     return client->encoder != NULL && cairn_netcode_client_create(&client->netcode) == CAIRN_OK &&
            cairn_link_create(&link, 0, &client->link) == CAIRN_OK &&
            cairn_snapshots_create(&client->snapshots, CAIRN_SNAPSHOTS_MAX, config->bodies_max) ==
@@ -64,11 +64,12 @@ static bool create_parts(cairn_client *client) {
                CAIRN_OK;
 }
 
-static uint32_t mode_asked(const cairn_client *client) {
+uint32_t cairn_client_mode_asked(const cairn_client *client) {
     static const uint32_t modes[] = {
         [CAIRN_CLIENT_INTERPOLATE] = CAIRN_MODE_INTERPOLATE,
         [CAIRN_CLIENT_LOCKSTEP] = CAIRN_MODE_LOCKSTEP,
         [CAIRN_CLIENT_PREDICT] = CAIRN_MODE_PREDICT,
+        [CAIRN_CLIENT_HEAL] = CAIRN_MODE_HEAL,
     };
     return modes[client->config.mode];
 }
@@ -82,7 +83,8 @@ static void begin_anew(cairn_client *client, uint64_t now_ns) {
     cairn_predict_clear(&client->predict);
     cairn_inputs_start(&client->inputs, client->config.input_redundancy_ticks);
     client->welcomed = false;
-    client->mode = mode_asked(client);
+    client->mode = cairn_client_mode_asked(client);
+    cairn_client_heal_clear(client);
     client->slot = CAIRN_SLOT_NONE;
     client->clock = (cairn_clock){0};
     client->timing_tick = 0;
@@ -111,6 +113,10 @@ cairn_client *cairn_client_create(const cairn_client_config *config) {
         return NULL;
     }
     cairn_client_predict_create(client);
+    if (!cairn_client_heal_create(client) || cairn_passport_read(&client->passport) != CAIRN_OK) {
+        cairn_client_destroy(client);
+        return NULL;
+    }
     begin_anew(client, 0);
     return client;
 }
@@ -119,6 +125,7 @@ void cairn_client_destroy(cairn_client *client) {
     if (client == NULL) {
         return;
     }
+    cairn_healing_destroy(&client->healing);
     cairn_predict_destroy(&client->predict);
     cairn_lockstep_destroy(&client->lockstep);
     cairn_shape_list_destroy(&client->shapes);
@@ -242,8 +249,10 @@ void cairn_client_advance(cairn_client *client, uint64_t now_ns) {
         cairn_client_predict_advance(client, now_ns);
         cairn_client_watch_difference(client);
     } else if (cairn_client_simulates(client)) {
-        cairn_lockstep_advance(&client->lockstep, show_tick(client, now_ns), CATCH_UP_TICKS_MAX);
+        cairn_lockstep_advance(&client->lockstep, show_tick(client, now_ns),
+            cairn_client_heal_ticks_max(client, CATCH_UP_TICKS_MAX));
     }
+    cairn_client_heal_advance(client, now_ns);
     cairn_client_note_report(client);
 }
 
@@ -322,7 +331,9 @@ bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_clie
     uint32_t body_capacity, cairn_client_sample *out) {
     *out = (cairn_client_sample){0};
     bool lockstep = cairn_client_simulates(client);
-    const cairn_snapshots *snapshots = lockstep ? &client->lockstep.snapshots : &client->snapshots;
+    // Who was moved down shows its last steps until the first snapshot is there.
+    const bool steps = lockstep || client->snapshots.count == 0;
+    const cairn_snapshots *snapshots = steps ? &client->lockstep.snapshots : &client->snapshots;
     if (!client->welcomed || (snapshots->count == 0 && !client->predict.open)) {
         return false;
     }
@@ -404,5 +415,5 @@ uint32_t cairn_client_shapes(
 }
 
 const cairn_world *cairn_client_world(const cairn_client *client) {
-    return client->lockstep.timeline.world;
+    return cairn_client_simulates(client) ? client->lockstep.timeline.world : NULL;
 }

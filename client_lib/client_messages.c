@@ -32,6 +32,7 @@ static void take_welcome(cairn_client *client, uint64_t now_ns, const cairn_welc
     }
     client->welcomed = true;
     client->mode = welcome->mode;
+    cairn_client_heal_welcome(client, welcome);
     client->slot = welcome->slot;
     client->tick_rate_hz = welcome->tick_rate_hz;
     client->welcome_tick = welcome->tick;
@@ -134,6 +135,7 @@ static void take_state(cairn_client *client, uint64_t now_ns, const cairn_state_
     take_verdict(client, now_ns, verdict);
     if (verdict == CAIRN_LOCKSTEP_LOADED) {
         client->renewing = false;
+        cairn_client_heal_loaded(client, now_ns, state->total_size);
         client->report_tick = cairn_world_tick(client->lockstep.timeline.world);
         client->input_due = true;
         cairn_client_event(client, CAIRN_PHASE_WORLD, "");
@@ -199,9 +201,13 @@ void cairn_client_take_message(
         take_state(client, now_ns, &decoded.state);
         break;
     case CAIRN_MESSAGE_REPAIR:
+        cairn_client_heal_repair(client, now_ns, &decoded.repair, message->size);
+        break;
     case CAIRN_MESSAGE_NOTICE:
+        cairn_client_heal_notice(client, &decoded.notice);
+        break;
     case CAIRN_MESSAGE_ANSWER:
-        break; // nothing was asked, and nothing follows from a notice
+        break; // nothing was asked
     case CAIRN_MESSAGE_NONE:
     case CAIRN_MESSAGE_HELLO:
     case CAIRN_MESSAGE_INPUT:

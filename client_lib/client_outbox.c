@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/assert.h"
+#include "base/build.h"
 #include "client_lib/client_parts.h"
 
 // Own roots since the last report that make a new one due; a report repeats as many before them,
@@ -17,20 +18,22 @@ static bool encode(
     return status == CAIRN_OK;
 }
 
-void cairn_client_say_hello(cairn_client *client) {
+static void say_hello(cairn_client *client, uint32_t mode) {
     const cairn_rules *rules =
         client->config.rules != NULL ? client->config.rules : &cairn_rules_sandbox;
-    bool simulates = cairn_client_simulates(client);
+    bool simulates = cairn_mode_simulates(mode);
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_HELLO,
         .hello = {.protocol_version = CAIRN_PROTOCOL_VERSION,
             .sim_version = CAIRN_SIM_VERSION,
-            .mode = client->mode,
+            .mode = mode,
             .spectator = client->config.spectator,
             .rules_name = simulates ? rules->name : "",
             .rules_version = simulates ? rules->version : 0,
             .room = "",
-            .build = ""},
+            .build = cairn_build_text(),
+            .passport_faults = client->passport.faults,
+            .passport_hash = client->passport.hash},
     };
     const uint8_t *bytes = NULL;
     size_t size = 0;
@@ -38,6 +41,14 @@ void cairn_client_say_hello(cairn_client *client) {
         cairn_status status = cairn_link_send_reliable(client->link, bytes, size);
         CAIRN_ASSERT(status == CAIRN_OK);
     }
+}
+
+void cairn_client_say_hello(cairn_client *client) {
+    say_hello(client, client->mode);
+}
+
+void cairn_client_ask_for_snapshots(cairn_client *client) {
+    say_hello(client, CAIRN_MODE_INTERPOLATE);
 }
 
 // While the server is silent it may have stopped, and inputs for ticks it has not come to would be
@@ -115,6 +126,9 @@ static void say_roots(cairn_client *client) {
 }
 
 bool cairn_client_outbox_next(cairn_client *client, uint64_t now_ns) {
+    if (client->welcomed && cairn_client_heal_say(client, now_ns)) {
+        return true;
+    }
     if (client->welcomed && client->input_due) {
         client->input_due = false;
         say_inputs(client, now_ns);

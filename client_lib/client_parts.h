@@ -8,6 +8,7 @@
 #include "base/address.h"
 #include "client_lib/cairn/client.h"
 #include "client_lib/clock.h"
+#include "client_lib/healing.h"
 #include "client_lib/inputs.h"
 #include "client_lib/interpolation.h"
 #include "client_lib/ladder.h"
@@ -21,6 +22,7 @@
 #include "net/netcode_client.h"
 #include "net/netcode_drop.h"
 #include "schema/codec.h"
+#include "sim/passport.h"
 
 #define CAIRN_CLIENT_FAILURE_SIZE 256
 
@@ -65,6 +67,10 @@ struct cairn_client {
     cairn_lockstep lockstep;
     cairn_predict predict;
     cairn_ladder ladder;
+    cairn_healing healing;
+    cairn_passport passport; // of this process, read at create
+    bool asked_down;         // to be served by snapshots
+    char mode_words[CAIRN_WORDS_SIZE_MAX + 1];
     uint64_t welcome_tick; // when the welcome was written
 
     cairn_desync desync;
@@ -99,6 +105,9 @@ void cairn_client_take_message(
     cairn_client *client, uint64_t now_ns, const cairn_link_message *message);
 
 void cairn_client_say_hello(cairn_client *client);
+// Says it again, with less to ask for.
+void cairn_client_ask_for_snapshots(cairn_client *client);
+uint32_t cairn_client_mode_asked(const cairn_client *client); // cairn_mode, by the config
 // Makes the inputs that are due and notes what is to be said.
 void cairn_client_make_inputs(cairn_client *client, uint64_t now_ns);
 void cairn_client_note_report(cairn_client *client);
@@ -120,3 +129,19 @@ bool cairn_client_predict_sample(cairn_client *client, uint64_t now_ns, cairn_cl
 uint64_t cairn_client_predict_rest_ns(const cairn_client *client);
 void cairn_client_predict_statistics(const cairn_client *client, cairn_client_statistics *out);
 void cairn_client_watch_difference(cairn_client *client);
+
+bool cairn_client_heal_create(cairn_client *client); // false: memory is short
+void cairn_client_heal_clear(cairn_client *client);
+void cairn_client_heal_advance(cairn_client *client, uint64_t now_ns);
+void cairn_client_heal_loaded(cairn_client *client, uint64_t now_ns, size_t size);
+// What may be stepped in one advance: more while a repaired world comes back to where it stood.
+uint32_t cairn_client_heal_ticks_max(const cairn_client *client, uint32_t ticks_max);
+void cairn_client_heal_statistics(const cairn_client *client, cairn_client_statistics *out);
+void cairn_client_heal_repair(
+    cairn_client *client, uint64_t now_ns, const cairn_repair *repair, size_t size);
+void cairn_client_heal_welcome(cairn_client *client, const cairn_welcome *welcome);
+void cairn_client_heal_notice(cairn_client *client, const cairn_notice *notice);
+// Hands a doubt to the link when one is to be said.
+bool cairn_client_heal_say(cairn_client *client, uint64_t now_ns);
+// For tests: another passport than this process's, from the next connection on.
+void cairn_client_set_passport(cairn_client *client, const cairn_passport *passport);

@@ -95,6 +95,7 @@ void cairn_client_statistics_read(const cairn_client *client, cairn_client_stati
     out->input_lead_ns = (uint64_t)client->lead.lead_ns;
     read_lockstep(client, out);
     cairn_client_predict_statistics(client, out);
+    cairn_client_heal_statistics(client, out);
     out->datagrams_dropped = 0;
     cairn_client_drop drop;
     for (uint32_t i = 0; cairn_client_drop_read(client, i, &drop); i++) {

@@ -167,6 +167,7 @@ void cairn_room_destroy(cairn_room *room) {
     cairn_transfer_destroy(&room->transfer);
     cairn_baselines_destroy(room->baselines);
     cairn_rewind_destroy(room->lag.rewind);
+    cairn_heal_destroy(&room->heal);
     cairn_past_destroy(room->past);
     cairn_history_destroy(room->history);
     cairn_inbox_destroy(room->inbox);

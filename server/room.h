@@ -15,6 +15,7 @@
 #include "schema/scene.h"
 #include "server/baselines.h"
 #include "server/control.h"
+#include "server/heal.h"
 #include "server/histogram.h"
 #include "server/history.h"
 #include "server/inbox.h"
@@ -77,6 +78,7 @@ typedef struct cairn_room {
     cairn_inbox *inbox;
     cairn_history *history;
     cairn_lag lag;
+    cairn_heal heal;
     cairn_past *past; // states of the last ticks; none unless somebody wants them
     cairn_baselines *baselines;
     cairn_transfer transfer;

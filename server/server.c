@@ -102,7 +102,10 @@ static cairn_status create_first_room(cairn_server *server) {
 }
 
 static cairn_status create_parts(cairn_server *server) {
-    cairn_status status = create_netcode(server);
+    cairn_status status = cairn_passport_read(&server->passport);
+    if (status == CAIRN_OK) {
+        status = create_netcode(server);
+    }
     if (status == CAIRN_OK) {
         server->encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
         status = server->encoder == NULL || !cairn_rooms_open(server) || !cairn_control_open(server)
@@ -168,7 +171,7 @@ static void take_message(
         [CAIRN_MESSAGE_HELLO] = CAIRN_STIMULUS_HELLO,
         [CAIRN_MESSAGE_INPUT] = CAIRN_STIMULUS_INPUT,
         [CAIRN_MESSAGE_ROOT_REPORT] = CAIRN_STIMULUS_ROOTS,
-        [CAIRN_MESSAGE_DOUBT] = CAIRN_STIMULUS_MALFORMED,
+        [CAIRN_MESSAGE_DOUBT] = CAIRN_STIMULUS_DOUBT,
         [CAIRN_MESSAGE_CONTROL] = CAIRN_STIMULUS_CONTROL,
     };
     cairn_session_feed(server, session, stimuli[message.kind], &message);

@@ -9,6 +9,7 @@
 #include "server/room.h"
 #include "server/server.h"
 #include "server/session.h"
+#include "sim/passport.h"
 
 // A ticks message stays near this many commands and ticks; one more tick may always ride.
 #define CAIRN_VIEW_TICKS_MAX 64
@@ -37,6 +38,7 @@ struct cairn_server {
     cairn_address held_to;
     uint8_t held[CAIRN_DATAGRAM_SIZE_MAX];
 
+    cairn_passport passport;            // this process's own
     cairn_server_statistics statistics; // counters that nobody else keeps
     cairn_wire_tick ticks[CAIRN_VIEW_TICKS_MAX];
     uint64_t digests[CAIRN_VIEW_TICKS_MAX];

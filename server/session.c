@@ -84,7 +84,7 @@ static bool simulates(const cairn_room *room, const cairn_hello *hello) {
                                     hello->rules_version == cairn_room_rules_version(room));
 }
 
-static void welcome(const visit *v) {
+static void welcome(const visit *v, const char *words) {
     const cairn_room *room = v->session->room;
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_WELCOME,
@@ -101,7 +101,7 @@ static void welcome(const visit *v) {
             .room = room->name,
             .wait_ms = room->stall.wait_ms,
             .rights = v->session->rights,
-            .words = ""},
+            .words = words},
     };
     size_t size = cairn_server_send_reliable(v->server, v->session, &message);
     CAIRN_ASSERT(size > 0);
@@ -113,7 +113,7 @@ typedef struct obstacle {
     const char *words;
 } obstacle;
 
-static obstacle obstacle_of(const cairn_room *room, const cairn_hello *hello) {
+static obstacle obstacle_of(const cairn_room *room, const cairn_hello *hello, uint32_t mode) {
     bool lockstep = cairn_mode_simulates(hello->mode);
     if (lockstep && hello->sim_version != CAIRN_SIM_VERSION) {
         return (obstacle){CAIRN_REFUSAL_SIM_VERSION, "the server runs another simulation version"};
@@ -121,7 +121,7 @@ static obstacle obstacle_of(const cairn_room *room, const cairn_hello *hello) {
     if (lockstep && !simulates(room, hello)) {
         return (obstacle){CAIRN_REFUSAL_RULES, "the client does not have the rules of this room"};
     }
-    if (!lockstep && room->counts.bodies > CAIRN_KEYFRAME_BODIES_MAX) {
+    if (!cairn_mode_simulates(mode) && room->counts.bodies > CAIRN_KEYFRAME_BODIES_MAX) {
         return (obstacle){CAIRN_REFUSAL_TOO_MANY_BODIES,
             "the room has more bodies than a snapshot holds; lockstep has no such limit"};
     }
@@ -144,7 +144,16 @@ static void leave_room(const visit *v) {
         cairn_transfer_leave(&room->transfer);
         session->transferring = false;
     }
+    cairn_heal_forget(room, session);
     cairn_room_remove_member(room, session);
+}
+
+// Served by snapshots, because its world would sooner or later not be ours.
+static void note_unfit(const visit *v, const char *words) {
+    if (words != NULL) {
+        v->session->room->statistics.clients_unfit += 1;
+        tell(v, CAIRN_LOG_WARN, "client_unfit", words, v->message->hello.passport_faults);
+    }
 }
 
 static cairn_session_state greet(const visit *v) {
@@ -157,7 +166,10 @@ static cairn_session_state greet(const visit *v) {
     if (room == NULL) {
         return refuse(v, CAIRN_REFUSAL_ROOM_UNKNOWN, "the server has no such room");
     }
-    const obstacle found = obstacle_of(room, hello);
+    const char *unfit =
+        cairn_mode_simulates(hello->mode) ? cairn_heal_unfit(v->server, hello) : NULL;
+    const uint32_t mode = unfit != NULL ? CAIRN_MODE_INTERPOLATE : hello->mode;
+    const obstacle found = obstacle_of(room, hello, mode);
     if (found.words != NULL) {
         return refuse(v, found.reason, found.words);
     }
@@ -174,9 +186,10 @@ static cairn_session_state greet(const visit *v) {
         cairn_stall_forget(room, slot);
         room->statistics.joins += 1;
     }
-    session->mode = hello->mode;
+    session->mode = mode;
     session->patience_ns = UINT64_MAX;
-    welcome(v);
+    note_unfit(v, unfit);
+    welcome(v, unfit != NULL ? unfit : "");
     cairn_control_greet(v->server, session);
     tell(v, CAIRN_LOG_INFO, "client_joined",
         session->mode == CAIRN_MODE_LOCKSTEP ? "lockstep" : "interpolate", session->slot);
@@ -297,7 +310,7 @@ static void compare_root(const visit *v, const cairn_wire_root *root) {
 static cairn_session_state take_roots(const visit *v) {
     const cairn_root_report *report = &v->message->root_report;
     if (!cairn_mode_simulates(v->session->mode)) {
-        return fault(v);
+        return v->session->moved_down ? v->session->state : fault(v);
     }
     for (uint32_t i = 0; i < report->root_count; ++i) {
         compare_root(v, &report->roots[i]);
@@ -308,6 +321,25 @@ static cairn_session_state take_roots(const visit *v) {
 static cairn_session_state take_control(const visit *v) {
     const bool beyond_reason = cairn_control_take(v->server, v->session, &v->message->control);
     return beyond_reason ? fault(v) : v->session->state;
+}
+
+// What was under way when the client was moved down is nobody's fault.
+static cairn_session_state take_doubt(const visit *v) {
+    if (!cairn_mode_simulates(v->session->mode)) {
+        return v->session->moved_down ? v->session->state : fault(v);
+    }
+    cairn_heal_doubt(v->server, v->session, &v->message->doubt);
+    return v->session->state;
+}
+
+// A second HELLO may ask for less: to be served by snapshots.
+static cairn_session_state greet_again(const visit *v) {
+    const bool less = v->message->hello.mode == CAIRN_MODE_INTERPOLATE;
+    if (!less || !cairn_mode_simulates(v->session->mode)) {
+        return fault(v);
+    }
+    cairn_heal_move_down(v->server, v->session, "the client asked for it");
+    return v->session->state;
 }
 
 // The rest follows when netcode says that the client is gone.
@@ -359,12 +391,12 @@ static cairn_session_state close_room(const visit *v) {
 // Row: state. Column: stimulus. Every pair is written out; what cannot happen says so.
 static const action table[CAIRN_SESSION_STATE_COUNT][CAIRN_STIMULUS_COUNT] = {
     // clang-format off
-    //                           connect     hello   input             roots       control       malformed patience       settled closed      gone
-    [CAIRN_SESSION_FREE]      = {admit,      ignore, ignore,           ignore,     ignore,       ignore,   ignore,        ignore, impossible, ignore},
-    [CAIRN_SESSION_CONNECTED] = {impossible, greet,  fault,            fault,      fault,        fault,    lose_patience, ignore, impossible, leave},
-    [CAIRN_SESSION_WELCOMED]  = {impossible, fault,  take_first_input, take_roots, take_control, fault,    ignore,        ignore, close_room, leave},
-    [CAIRN_SESSION_PLAYING]   = {impossible, fault,  take_input,       take_roots, take_control, fault,    ignore,        ignore, close_room, leave},
-    [CAIRN_SESSION_REFUSED]   = {impossible, ignore, ignore,           ignore,     ignore,       ignore,   kick,          kick,   impossible, leave},
+    //                           connect     hello        input             roots       doubt       control       malformed patience       settled closed      gone
+    [CAIRN_SESSION_FREE]      = {admit,      ignore,      ignore,           ignore,     ignore,     ignore,       ignore,   ignore,        ignore, impossible, ignore},
+    [CAIRN_SESSION_CONNECTED] = {impossible, greet,       fault,            fault,      fault,      fault,        fault,    lose_patience, ignore, impossible, leave},
+    [CAIRN_SESSION_WELCOMED]  = {impossible, greet_again, take_first_input, take_roots, take_doubt, take_control, fault,    ignore,        ignore, close_room, leave},
+    [CAIRN_SESSION_PLAYING]   = {impossible, greet_again, take_input,       take_roots, take_doubt, take_control, fault,    ignore,        ignore, close_room, leave},
+    [CAIRN_SESSION_REFUSED]   = {impossible, ignore,      ignore,           ignore,     ignore,     ignore,       ignore,   kick,          kick,   impossible, leave},
     // clang-format on
 };
 

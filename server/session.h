@@ -11,6 +11,7 @@
 #include "net/link.h"
 #include "net/netcode_server.h"
 #include "schema/messages.h"
+#include "server/heal.h"
 
 struct cairn_room;
 struct cairn_server;
@@ -29,6 +30,7 @@ typedef enum cairn_session_stimulus {
     CAIRN_STIMULUS_HELLO,
     CAIRN_STIMULUS_INPUT,
     CAIRN_STIMULUS_ROOTS,
+    CAIRN_STIMULUS_DOUBT,
     CAIRN_STIMULUS_CONTROL,
     CAIRN_STIMULUS_MALFORMED, // a message or payload that no client of ours sends
     CAIRN_STIMULUS_PATIENCE,  // the state's time limit passed
@@ -84,17 +86,20 @@ typedef struct cairn_session {
     cairn_netcode_disconnect_reason gone; // why, once its connection ended
 
     // Lockstep: how far it is.
+    bool moved_down;              // it simulated once and does no more
+    bool state_wanted;            // it asked for the state anew
     bool state_sent;              // every piece of the state was queued
     bool transferring;            // counted as a reader of the room's transfer
     uint32_t transfer_generation; // which encoding its pieces come from
     uint32_t transfer_offset;
     uint64_t ticks_from;         // the tick of the state it was sent
     uint64_t ticks_acknowledged; // it holds all ticks below
-    uint64_t ticks_queued;       // overdue ticks below went to the reliable stream
+    cairn_heal_client heal;
+    uint64_t ticks_queued; // overdue ticks below went to the reliable stream
 } cairn_session;
 
 // Feeds one stimulus to the table. `message` is the decoded message of HELLO, INPUT, ROOTS and
-// CONTROL, the NOTICE to send of CLOSED, NULL otherwise.
+// DOUBT and CONTROL, the NOTICE to send of CLOSED, NULL otherwise.
 void cairn_session_feed(struct cairn_server *server, cairn_session *session,
     cairn_session_stimulus stimulus, const cairn_message *message);
 

@@ -57,6 +57,15 @@ static void add_counters(cairn_server_statistics *out, const cairn_server_room_s
     out->ticks_waited += room->ticks_waited;
     out->patience_lost += room->patience_lost;
     out->jobs_stuck += room->jobs_stuck;
+    out->doubts += room->doubts;
+    for (uint32_t i = 0; i < CAIRN_REPAIR_VERDICT_COUNT; ++i) {
+        out->doubts_answered[i] += room->doubts_answered[i];
+    }
+    out->repair_elements += room->repair_elements;
+    out->repair_bytes += room->repair_bytes;
+    out->states_renewed += room->states_renewed;
+    out->clients_unfit += room->clients_unfit;
+    out->clients_moved_down += room->clients_moved_down;
 }
 
 void cairn_statistics_close_room(cairn_server *server, const cairn_room *room) {

@@ -90,6 +90,7 @@ static void end_turn(cairn_server *server, cairn_room *room) {
         cairn_control_notify(server, room, CAIRN_NOTICE_PAUSED, 0);
     }
     cairn_control_arrive(server, room);
+    cairn_heal_turn(server, room);
 }
 
 // Who came to a paused room, or lost what was sent, is told all the same. A snapshot of tick 0

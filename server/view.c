@@ -186,10 +186,14 @@ static void tell_snapshot(cairn_server *server, cairn_session *session) {
     }
 }
 
-static void begin_transfer(cairn_server *server, cairn_session *session) {
+// With no encoding that is older than `usable_ticks`: a client that held ticks must not get a state
+// from before them.
+static void begin_transfer(cairn_server *server, cairn_session *session, uint64_t usable_ticks) {
     cairn_room *room = session->room;
-    cairn_status status = cairn_transfer_join(
-        &room->transfer, room->world, room->tick_rate_hz, CAIRN_ROOM_HISTORY_TICKS / 2);
+    const uint64_t fresh_ticks =
+        usable_ticks < room->tick_rate_hz ? usable_ticks : room->tick_rate_hz;
+    cairn_status status =
+        cairn_transfer_join(&room->transfer, room->world, fresh_ticks, usable_ticks);
     if (status != CAIRN_OK) {
         cairn_server_tell(server, room, CAIRN_LOG_ERROR, "state_too_large", session->client_id,
             "the room's state does not fit a transfer", 0);
@@ -353,13 +357,18 @@ static void tell_ticks(cairn_server *server, cairn_session *session) {
 }
 
 static void advance_lockstep(cairn_server *server, cairn_session *session) {
+    if (session->state_wanted) {
+        abandon_state(session);
+        begin_transfer(server, session, 0);
+        session->state_wanted = false;
+    }
     bool begun = session->transferring || session->state_sent;
     if (begun && first_tick_missing(session) < cairn_history_oldest(session->room->history)) {
         abandon_state(session);
         begun = false;
     }
     if (!begun) {
-        begin_transfer(server, session);
+        begin_transfer(server, session, CAIRN_ROOM_HISTORY_TICKS / 2);
     }
     if (session->transferring) {
         continue_transfer(server, session);

@@ -7,6 +7,7 @@
 #include "sim/decode_check.h"
 #include "sim/element_key.h"
 #include "sim/fields.h"
+#include "sim/kept.h"
 #include "sim/save.h"
 
 bool cairn_element_key_ok(const cairn_settings *settings, cairn_element_key key) {
@@ -86,6 +87,11 @@ size_t cairn_elements_encode(const cairn_world *world, const cairn_element_key *
         }
     }
     return writer.ok ? writer.at : 0;
+}
+
+cairn_hash128 cairn_world_root_fresh(cairn_world *world) {
+    cairn_kept_touch_all(world);
+    return cairn_world_hash_read(world).full;
 }
 
 uint32_t cairn_elements_count(const void *bytes, size_t size) {

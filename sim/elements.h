@@ -30,5 +30,8 @@ size_t cairn_elements_encode(const cairn_world *world, const cairn_element_key *
 // malformed. `where` (may be NULL) receives a static text that names what was refused.
 cairn_status cairn_elements_apply(
     cairn_world *world, const void *bytes, size_t size, const char **where);
+// The full root from every word there is, whatever the hash has kept: memory that changed by itself
+// told it nothing. Costs as much as the state is large, now and the next time.
+cairn_hash128 cairn_world_root_fresh(cairn_world *world);
 // How many elements such bytes tell of; 0 when they are too short to say.
 uint32_t cairn_elements_count(const void *bytes, size_t size);

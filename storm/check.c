@@ -98,6 +98,7 @@ static void check_timeline(cairn_storm *s, uint32_t i, const cairn_timeline *tim
         check_root(s, i, sure, cairn_world_hash_read(timeline->world).full);
     }
     if (s->config.broken == CAIRN_STORM_BREAK_HASH && s->report.roots_compared >= 40) {
+        s->system.clients[i].client->healing.phase = CAIRN_HEALING_GIVEN_UP; // would mend it
         nudge(timeline->world);
     }
 }

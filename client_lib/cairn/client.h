@@ -25,6 +25,7 @@ typedef enum cairn_client_mode {
     CAIRN_CLIENT_LOCKSTEP = 1,    // steps its own world on confirmed inputs, proves it by hash
     CAIRN_CLIENT_PREDICT = 2,     // likewise, and steps ahead of them on what players are likely to
                                   // do: shows own inputs at once, goes back where it guessed wrong
+    CAIRN_CLIENT_HEAL = 3,        // as lockstep; a world that differs from the server's is mended
 } cairn_client_mode;
 
 typedef struct cairn_client_config {
@@ -153,6 +154,37 @@ uint32_t cairn_client_shapes(
 uint32_t cairn_client_shape_corners(
     const cairn_client *client, uint32_t shape, float (*out)[3], uint32_t capacity);
 
+// What the client is now, and why that is not what the config asks for: one sentence, "" when it
+// is. A client whose self-test fails, that cannot keep up, or whose world differs again and again
+// goes on by snapshots (CAIRN_CLIENT_INTERPOLATE); the connection stays.
+cairn_client_mode cairn_client_mode_now(const cairn_client *client);
+const char *cairn_client_mode_words(const cairn_client *client);
+
+// How a world that differed from the server's although its inputs agreed was mended.
+typedef enum cairn_client_heal_cause {
+    CAIRN_HEALED_BY_STEPPING = 0, // stepped again from the last sound tick, without the server:
+                                  // what differed was memory, not arithmetic
+    CAIRN_HEALED_BY_ELEMENTS,     // the server told what differed
+    CAIRN_HEALED_BY_STATE,        // too much differed, or too long ago: the server sent everything
+    CAIRN_HEALED_BY_COUNT
+} cairn_client_heal_cause;
+const char *cairn_client_heal_cause_text(cairn_client_heal_cause cause); // static
+
+typedef struct cairn_client_heal {
+    uint64_t tick;        // the first that differed
+    uint32_t cause;       // cairn_client_heal_cause
+    uint32_t elements;    // told by the server
+    uint32_t bytes;       // of messages, both ways; of a state, its own
+    uint32_t round_trips; // questions asked
+    uint32_t ticks;       // that the server's world went on meanwhile, as heard
+    uint64_t elapsed_ns;  // from when it was found until the world stood again where it stood
+} cairn_client_heal;
+
+#define CAIRN_CLIENT_HEALS_HELD 32
+// Heal and predict: the newest that are over, oldest first; returns how many were written.
+// Statistics' `heals` numbers them: the last one written is the newest.
+uint32_t cairn_client_heals(const cairn_client *client, cairn_client_heal *out, uint32_t capacity);
+
 typedef struct cairn_client_statistics {
     uint64_t tick_server; // newest tick heard of
     uint64_t tick_local;  // lockstep and predict: ticks stepped, those stepped again as well
@@ -181,6 +213,9 @@ typedef struct cairn_client_statistics {
     uint64_t resim_over_budget;   // advances that ended with work left
     uint64_t predict_window_full; // advances in which no further tick could be predicted
     float correction_m;           // predict: the largest error still being smoothed away
+    uint64_t heals;               // heal and predict: worlds mended
+    uint64_t heal_bytes;          // that this took
+    uint64_t repairs_refused;     // answers of the server that mended nothing
     uint64_t states_loaded;       // full states taken from the server; 1 after joining
     uint64_t extrapolated_ns;     // total
     uint64_t datagrams_sent;

@@ -73,6 +73,7 @@ static void every_stimulus_has_its_answer_in_every_state(void **state) {
         {CAIRN_STIMULUS_HELLO, {{FREE, 0}, {WELC, 0}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
         {CAIRN_STIMULUS_INPUT, {{FREE, 0}, {CONN, 1}, {PLAY, 0}, {PLAY, 0}, {REFU, 0}}},
         {CAIRN_STIMULUS_ROOTS, {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
+        {CAIRN_STIMULUS_DOUBT, {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
         {CAIRN_STIMULUS_CONTROL, {{FREE, 0}, {CONN, 1}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
         {CAIRN_STIMULUS_MALFORMED, {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
         {CAIRN_STIMULUS_PATIENCE, {{FREE, 0}, {CONN, 0}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},

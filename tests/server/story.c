@@ -9,6 +9,7 @@
 #include "net/user_data.h"
 #include "schema/delta.h"
 #include "schema/scene.h"
+#include "sim/passport.h"
 
 #define PROTOCOL_ID 77
 #define START_UNIX_S 1000000
@@ -151,11 +152,15 @@ void story_end(story *s) {
 }
 
 cairn_hello story_hello(cairn_mode mode, bool spectator) {
+    cairn_passport passport;
+    cairn_status status = cairn_passport_read(&passport);
+    CAIRN_ASSERT(status == CAIRN_OK);
     return (cairn_hello){.protocol_version = CAIRN_PROTOCOL_VERSION,
         .sim_version = CAIRN_SIM_VERSION,
         .mode = mode,
         .spectator = spectator ? 1 : 0,
         .rules_name = cairn_rules_sandbox.name,
+        .passport_hash = passport.hash,
         .room = "",
         .build = "",
         .rules_version = cairn_rules_sandbox.version};
