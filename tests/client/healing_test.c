@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+
+// Clients whose world differs from the server's although their inputs agree: what is done about it,
+// and what it costs.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "client_lib/client_parts.h"
+#include "tests/client/party.h"
+
+static cairn_client_config config_of(cairn_client_mode mode) {
+    cairn_client_config config = cairn_client_config_default();
+    config.mode = mode;
+    return config;
+}
+
+static cairn_timeline *timeline_of(const party *p, uint32_t client) {
+    return &p->clients[client].client->lockstep.timeline;
+}
+
+// A body nudged from outside, as memory that fails does.
+static void damage(party *p, uint32_t client, cairn_body_id body, float speed) {
+    const cairn_status status = cairn_body_set_velocity(
+        timeline_of(p, client)->world, body, (cairn_vec3){.y = speed}, (cairn_vec3){0});
+    assert_int_equal(status, CAIRN_OK);
+}
+
+// Likewise, and nothing is left to go back to, as after a step that was computed wrongly.
+static void damage_for_good(party *p, uint32_t client, cairn_body_id body, float speed) {
+    damage(p, client, body, speed);
+    cairn_state_ring_clear(&timeline_of(p, client)->states);
+}
+
+static cairn_client_heal last_heal(const party *p, uint32_t client) {
+    cairn_client_heal heals[CAIRN_CLIENT_HEALS_HELD];
+    const uint32_t count =
+        cairn_client_heals(p->clients[client].client, heals, CAIRN_CLIENT_HEALS_HELD);
+    assert_true(count > 0);
+    return heals[count - 1];
+}
+
+// The world is the server's again, and stays so.
+static void expect_sound(party *p, uint32_t client) {
+    const cairn_client_statistics before = party_statistics(p, client);
+    party_play(p, 9, 600);
+    const cairn_client_statistics after = party_statistics(p, client);
+    assert_false(timeline_of(p, client)->differs);
+    assert_int_equal(after.roots_differed, before.roots_differed);
+    assert_true(after.roots_compared > before.roots_compared + 20);
+}
+
+static void start(party *p, uint64_t seed, cairn_client_mode mode, const cairn_virtual_path *path) {
+    const cairn_client_config config = config_of(mode);
+    party_start_as(p, seed, false);
+    party_join(p, &config, path);
+    party_wait_to_play(p);
+    party_play(p, seed, 1000);
+}
+
+static cairn_server_statistics served(const party *p) {
+    cairn_server_statistics out;
+    cairn_server_statistics_read(p->server, &out);
+    return out;
+}
+
+static const cairn_client_mode healing_modes[] = {CAIRN_CLIENT_HEAL, CAIRN_CLIENT_PREDICT};
+
+static void memory_that_changed_is_stepped_again_without_the_server(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < 2; ++i) {
+        party p;
+        start(&p, 50 + i, healing_modes[i], NULL);
+        assert_int_equal(party_statistics(&p, 0).heals, 0);
+        damage(&p, 0, 5, 2.0f);
+        party_run_ms(&p, 200);
+        const cairn_client_heal heal = last_heal(&p, 0);
+        assert_int_equal(heal.cause, CAIRN_HEALED_BY_STEPPING);
+        assert_int_equal(heal.bytes, 0);
+        assert_int_equal(served(&p).doubts, 0);
+        expect_sound(&p, 0);
+        party_end(&p);
+    }
+}
+
+static void a_step_gone_wrong_is_mended_by_what_differs(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < 2; ++i) {
+        party p;
+        start(&p, 60 + i, healing_modes[i], NULL);
+        damage_for_good(&p, 0, 5, 2.0f);
+        party_run_ms(&p, 300);
+        const cairn_client_heal heal = last_heal(&p, 0);
+        const cairn_server_statistics server = served(&p);
+        assert_int_equal(heal.cause, CAIRN_HEALED_BY_ELEMENTS);
+        assert_in_range(heal.elements, 1, 40);
+        assert_in_range(heal.bytes, 640, 2047 + 4096 * (heal.round_trips - 1));
+        assert_int_equal(server.doubts_answered[CAIRN_REPAIR_DONE], 1);
+        assert_int_equal(server.repair_elements, heal.elements);
+        assert_int_equal(party_statistics(&p, 0).states_loaded, 1);
+        expect_sound(&p, 0);
+        party_end(&p);
+    }
+}
+
+static void loss_and_jitter_only_make_it_later(void **state) {
+    (void)state;
+    const cairn_virtual_path path = {
+        .delay_ns = 20000000, .jitter_ns = 40000000, .loss_permille = 200, .repeat_permille = 50};
+    for (uint32_t i = 0; i < 2; ++i) {
+        party p;
+        start(&p, 70 + i, healing_modes[i], &path);
+        damage_for_good(&p, 0, 6, 3.0f);
+        party_run_ms(&p, 2000);
+        assert_true(party_statistics(&p, 0).heals >= 1);
+        expect_sound(&p, 0);
+        party_end(&p);
+    }
+}
+
+// Not one word about a difference while there is none.
+static void no_alarm_is_false(void **state) {
+    (void)state;
+    const cairn_virtual_path path = {
+        .delay_ns = 20000000, .jitter_ns = 70000000, .loss_permille = 150, .repeat_permille = 50};
+    party p;
+    const cairn_client_config heal = config_of(CAIRN_CLIENT_HEAL);
+    const cairn_client_config predict = config_of(CAIRN_CLIENT_PREDICT);
+    party_start_as(&p, 80, false);
+    party_join(&p, &heal, &path);
+    party_join(&p, &predict, &path);
+    party_wait_to_play(&p);
+    party_play(&p, 3, 5000);
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(party_statistics(&p, i).heals, 0);
+        assert_int_equal(party_statistics(&p, i).roots_differed, 0);
+        assert_int_equal(cairn_client_mode_now(p.clients[i].client),
+            i == 0 ? CAIRN_CLIENT_HEAL : CAIRN_CLIENT_PREDICT);
+    }
+    assert_int_equal(served(&p).doubts, 0);
+    party_end(&p);
+}
+
+static void a_tick_the_server_no_longer_has_is_mended_by_the_state(void **state) {
+    (void)state;
+    party p;
+    start(&p, 90, CAIRN_CLIENT_HEAL, NULL);
+    damage_for_good(&p, 0, 5, 2.0f);
+    party_cut(&p, 0, true); // the doubt waits longer than states are kept
+    party_run_ms(&p, 3000);
+    party_cut(&p, 0, false);
+    party_run_ms(&p, 3000);
+    assert_int_equal(last_heal(&p, 0).cause, CAIRN_HEALED_BY_STATE);
+    assert_int_equal(party_statistics(&p, 0).states_loaded, 2);
+    assert_true(served(&p).doubts_answered[CAIRN_REPAIR_TICK_GONE] > 0);
+    assert_int_equal(served(&p).states_renewed, 1);
+    expect_sound(&p, 0);
+    party_end(&p);
+}
+
+static void who_differs_again_and_again_is_served_by_snapshots_and_told_why(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < 2; ++i) {
+        party p;
+        start(&p, 100 + i, healing_modes[i], NULL);
+        cairn_client *client = p.clients[0].client;
+        uint32_t rounds = 0;
+        while (cairn_client_mode_now(client) != CAIRN_CLIENT_INTERPOLATE && rounds++ < 60) {
+            damage_for_good(&p, 0, 5, 2.0f);
+            party_run_ms(&p, 150);
+        }
+        assert_int_equal(cairn_client_mode_now(client), CAIRN_CLIENT_INTERPOLATE);
+        assert_non_null(strstr(cairn_client_mode_words(client), "again whenever it is healed"));
+        assert_null(cairn_client_world(client));
+        party_play(&p, 5, 1000);
+        assert_true(party_look(&p, 0));
+        assert_int_equal(party_state(&p, 0), CAIRN_CLIENT_PLAYING);
+        assert_true(party_statistics(&p, 0).deltas_received > 10);
+        assert_int_equal(served(&p).clients_moved_down, 1);
+        assert_int_equal(served(&p).faults, 0);
+        party_end(&p);
+    }
+}
+
+static void who_fails_the_self_test_is_served_by_snapshots_and_told_why(void **state) {
+    (void)state;
+    static const cairn_client_mode modes[] = {
+        CAIRN_CLIENT_LOCKSTEP, CAIRN_CLIENT_HEAL, CAIRN_CLIENT_PREDICT};
+    cairn_passport passport;
+    assert_int_equal(cairn_passport_read(&passport), CAIRN_OK);
+    party p;
+    party_start_as(&p, 110, false);
+    for (uint32_t i = 0; i < 3; ++i) {
+        const cairn_client_config config = config_of(modes[i]);
+        cairn_passport bad = passport;
+        bad.faults = i == 0 ? 0 : CAIRN_PASSPORT_FLUSH_TO_ZERO;
+        bad.hash.lo ^= i == 0 ? 1 : 0;
+        party_join(&p, &config, NULL);
+        cairn_client_set_passport(p.clients[i].client, &bad);
+    }
+    party_wait_to_play(&p);
+    party_play(&p, 5, 500);
+    for (uint32_t i = 0; i < 3; ++i) {
+        const char *words = cairn_client_mode_words(p.clients[i].client);
+        assert_int_equal(cairn_client_mode_now(p.clients[i].client), CAIRN_CLIENT_INTERPOLATE);
+        assert_non_null(strstr(words, i == 0 ? "another hash" : "subnormal results become zero"));
+        assert_true(party_look(&p, i));
+        assert_true(party_statistics(&p, i).snapshots_received > 5);
+    }
+    assert_int_equal(served(&p).clients_unfit, 3);
+    party_end(&p);
+}
+
+// A client that interpolates is asked for no arithmetic.
+static void who_does_not_simulate_may_fail_the_self_test(void **state) {
+    (void)state;
+    const cairn_client_config config = config_of(CAIRN_CLIENT_INTERPOLATE);
+    const cairn_passport bad = {.faults = CAIRN_PASSPORT_ROUNDING};
+    party p;
+    party_start_as(&p, 111, false);
+    party_join(&p, &config, NULL);
+    cairn_client_set_passport(p.clients[0].client, &bad);
+    party_wait_to_play(&p);
+    assert_string_equal(cairn_client_mode_words(p.clients[0].client), "");
+    assert_int_equal(served(&p).clients_unfit, 0);
+    party_end(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_that_changed_is_stepped_again_without_the_server),
+        cmocka_unit_test(a_step_gone_wrong_is_mended_by_what_differs),
+        cmocka_unit_test(loss_and_jitter_only_make_it_later),
+        cmocka_unit_test(no_alarm_is_false),
+        cmocka_unit_test(a_tick_the_server_no_longer_has_is_mended_by_the_state),
+        cmocka_unit_test(who_differs_again_and_again_is_served_by_snapshots_and_told_why),
+        cmocka_unit_test(who_fails_the_self_test_is_served_by_snapshots_and_told_why),
+        cmocka_unit_test(who_does_not_simulate_may_fail_the_self_test),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
