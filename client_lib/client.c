@@ -81,6 +81,7 @@ static void begin_anew(cairn_client *client, uint64_t now_ns) {
     cairn_shape_list_clear(&client->shapes);
     cairn_lockstep_clear(&client->lockstep);
     cairn_predict_clear(&client->predict);
+    cairn_capsules_clear(&client->capsules);
     cairn_inputs_start(&client->inputs, client->config.input_redundancy_ticks);
     client->welcomed = false;
     client->mode = cairn_client_mode_asked(client);
@@ -117,6 +118,7 @@ cairn_client *cairn_client_create(const cairn_client_config *config) {
         cairn_client_destroy(client);
         return NULL;
     }
+    cairn_client_capsule_create(client, CATCH_UP_TICKS_MAX);
     begin_anew(client, 0);
     return client;
 }
@@ -126,6 +128,7 @@ void cairn_client_destroy(cairn_client *client) {
         return;
     }
     cairn_healing_destroy(&client->healing);
+    cairn_capsules_clear(&client->capsules);
     cairn_predict_destroy(&client->predict);
     cairn_lockstep_destroy(&client->lockstep);
     cairn_shape_list_destroy(&client->shapes);
@@ -247,10 +250,12 @@ void cairn_client_advance(cairn_client *client, uint64_t now_ns) {
     cairn_client_make_inputs(client, now_ns);
     if (cairn_client_predicts(client)) {
         cairn_client_predict_advance(client, now_ns);
+        cairn_client_capsule_watch(client, now_ns);
         cairn_client_watch_difference(client);
     } else if (cairn_client_simulates(client)) {
         cairn_lockstep_advance(&client->lockstep, show_tick(client, now_ns),
             cairn_client_heal_ticks_max(client, CATCH_UP_TICKS_MAX));
+        cairn_client_capsule_watch(client, now_ns);
     }
     cairn_client_heal_advance(client, now_ns);
     cairn_client_note_report(client);

@@ -201,7 +201,10 @@ void cairn_client_take_message(
         take_state(client, now_ns, &decoded.state);
         break;
     case CAIRN_MESSAGE_REPAIR:
-        cairn_client_heal_repair(client, now_ns, &decoded.repair, message->size);
+        cairn_capsules_answer(&client->capsules, &decoded.repair);
+        if (decoded.repair.stages_size == 0) {
+            cairn_client_heal_repair(client, now_ns, &decoded.repair, message->size);
+        }
         break;
     case CAIRN_MESSAGE_NOTICE:
         cairn_client_heal_notice(client, &decoded.notice);

@@ -129,6 +129,9 @@ bool cairn_client_outbox_next(cairn_client *client, uint64_t now_ns) {
     if (client->welcomed && cairn_client_heal_say(client, now_ns)) {
         return true;
     }
+    if (client->welcomed && cairn_client_capsule_say(client)) {
+        return true;
+    }
     if (client->welcomed && client->input_due) {
         client->input_due = false;
         say_inputs(client, now_ns);

@@ -7,6 +7,7 @@
 
 #include "base/address.h"
 #include "client_lib/cairn/client.h"
+#include "client_lib/capsules.h"
 #include "client_lib/clock.h"
 #include "client_lib/healing.h"
 #include "client_lib/inputs.h"
@@ -73,6 +74,7 @@ struct cairn_client {
     char mode_words[CAIRN_WORDS_SIZE_MAX + 1];
     uint64_t welcome_tick; // when the welcome was written
 
+    cairn_capsules capsules;
     cairn_desync desync;
     uint64_t desync_told; // the last tick it was told of
     bool renewing;        // the state is asked for anew: nothing later is acknowledged than
@@ -145,3 +147,9 @@ void cairn_client_heal_notice(cairn_client *client, const cairn_notice *notice);
 bool cairn_client_heal_say(cairn_client *client, uint64_t now_ns);
 // For tests: another passport than this process's, from the next connection on.
 void cairn_client_set_passport(cairn_client *client, const cairn_passport *passport);
+
+void cairn_client_capsule_create(cairn_client *client, uint32_t ticks_per_advance);
+// After a stretch of steps, before anybody mends the world.
+void cairn_client_capsule_watch(cairn_client *client, uint64_t now_ns);
+// Hands a question to the link when one is to be asked.
+bool cairn_client_capsule_say(cairn_client *client);

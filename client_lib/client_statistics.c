@@ -80,6 +80,8 @@ static void read_lockstep(const cairn_client *client, cairn_client_statistics *o
     out->roots_compared = timeline->roots_compared;
     out->roots_differed = timeline->roots_differed;
     out->states_loaded = client->lockstep.states_loaded;
+    out->capsules = client->capsules.count;
+    out->capsules_unfounded = client->capsules.unfounded;
     out->first_difference_tick = timeline->first_difference_tick;
 }
 

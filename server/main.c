@@ -35,7 +35,8 @@ typedef struct program {
     recording recordings[1 + CAIRN_CONFIG_ROOMS_MAX];
     uint32_t recording_count;
     uint8_t record_seed[CAIRN_KEY_SIZE];
-    uint64_t stats_ns; // when bytes_in and bytes_out were read
+    uint64_t capsule_bytes; // written
+    uint64_t stats_ns;      // when bytes_in and bytes_out were read
     uint64_t bytes_in;
     uint64_t bytes_out;
     bool listening;
@@ -106,6 +107,35 @@ static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t
         return close_recording(to);
     }
     return fwrite(bytes, 1, size, to->file) == size && fflush(to->file) == 0;
+}
+
+// The server bounds their number, this the bytes.
+#define CAPSULE_BYTES_MAX ((uint64_t)256 << 20)
+
+static void on_capsule(void *user, const char *room, uint64_t tick, uint64_t client_id,
+    const uint8_t *bytes, size_t size) {
+    program *p = user;
+    char path[512];
+    const int length = snprintf(path, sizeof path, "%s/%s-%" PRIu64 "-%" PRIu64 ".cairn",
+        p->config.capsule_folder, room, tick, client_id);
+    if (length < 0 || (size_t)length >= sizeof path ||
+        size > CAPSULE_BYTES_MAX - p->capsule_bytes) {
+        complain(p->config.capsule_folder, "a capsule is left out: too many, or too long a name");
+        return;
+    }
+    FILE *file = fopen(path, "wb");
+    const bool wrote = file != NULL && fwrite(bytes, 1, size, file) == size;
+    if ((file != NULL && fclose(file) != 0) || !wrote) {
+        complain(path, strerror(errno));
+        return;
+    }
+    p->capsule_bytes += size;
+    write_line(p, (cairn_log_line){.level = CAIRN_LOG_WARN,
+                      .name = "capsule",
+                      .tick = tick,
+                      .client_id = client_id,
+                      .value = (int64_t)size,
+                      .detail = path});
 }
 
 static uint64_t on_clock(void *user) {
@@ -348,6 +378,7 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.on_record = on_record;
     server.run_job = on_job;
     server.record_seed = p->config.record_key == NULL ? NULL : p->record_seed;
+    server.on_capsule = p->config.capsule_folder == NULL ? NULL : on_capsule;
     server.user = p;
     p->stats_ns = server.start_ns;
     cairn_status status = cairn_server_create(&server, &p->server);

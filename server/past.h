@@ -20,6 +20,7 @@ typedef enum cairn_past_wisher {
     CAIRN_PAST_HEAL = 0,
     CAIRN_PAST_REWIND,
     CAIRN_PAST_CONTROL,
+    CAIRN_PAST_CAPSULES,
     CAIRN_PAST_WISHER_COUNT
 } cairn_past_wisher;
 

@@ -201,6 +201,7 @@ void cairn_room_remove_member(cairn_room *room, cairn_session *session) {
     CAIRN_ASSERT(session->room == room);
     cairn_session *next = session->member_next;
     cairn_session *previous = session->member_previous;
+    cairn_capsules_forget(room, session);
     *(next == NULL ? &room->member_newest : &next->member_previous) = previous;
     *(previous == NULL ? &room->members : &previous->member_next) = next;
     session->member_next = NULL;

@@ -65,6 +65,7 @@ typedef struct cairn_room {
     cairn_pace pace;
     cairn_control_wait control_wait; // for the operator who made it run a while
     cairn_recorder *recorder;        // owned; NULL: none
+    cairn_capsules_waiting capsules;
     cairn_histogram tick_cost_ns;
     cairn_server_room_statistics statistics; // counters that nobody else keeps
     bool closing; // nobody sees it any more; it goes when its job is back

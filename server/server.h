@@ -99,6 +99,12 @@ typedef struct cairn_server_config {
     bool (*on_record)(void *user, const char *room, const uint8_t *bytes, size_t size);
     const uint8_t *record_seed; // signs the recordings: CAIRN_SIGN_SEED_SIZE bytes that outlive the
                                 // server; NULL: they are not signed
+    // A capsule: a step that a client took otherwise than its room, as a file for cairn-replay
+    // explain. Name and bytes last during the call. At most two of a connection and 64 in all.
+    // NULL: none are made; otherwise rooms keep the states of their last ticks for clients that
+    // simulate.
+    void (*on_capsule)(void *user, const char *room, uint64_t tick, uint64_t client_id,
+        const uint8_t *bytes, size_t size);
     void *user;
 } cairn_server_config;
 

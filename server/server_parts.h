@@ -28,6 +28,8 @@ struct cairn_server {
     cairn_session *sessions;         // [clients_max], by netcode's index
     uint64_t now_ns;                 // newest that the driver told
 
+    uint32_t capsules_made;
+
     bool draining;
     uint64_t drain_end_ns;
     bool dry; // the last send found nothing

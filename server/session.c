@@ -304,6 +304,9 @@ static void compare_root(const visit *v, const cairn_wire_root *root) {
         v->session->room->statistics.roots_differed += 1;
         tell(v, CAIRN_LOG_ERROR, "root_differed", "the client's world is not ours",
             (int64_t)root->tick);
+        cairn_capsules_differed(v->server, v->session, root->tick, theirs);
+    } else {
+        cairn_capsules_agreed(v->session, root->tick);
     }
 }
 
@@ -328,7 +331,13 @@ static cairn_session_state take_doubt(const visit *v) {
     if (!cairn_mode_simulates(v->session->mode)) {
         return v->session->moved_down ? v->session->state : fault(v);
     }
-    cairn_heal_doubt(v->server, v->session, &v->message->doubt);
+    const cairn_doubt *doubt = &v->message->doubt;
+    if ((doubt->want & CAIRN_DOUBT_STAGES) != 0) {
+        cairn_capsules_doubt(v->server, v->session, doubt);
+    }
+    if ((doubt->want & CAIRN_DOUBT_REPAIR) != 0) {
+        cairn_heal_doubt(v->server, v->session, doubt);
+    }
     return v->session->state;
 }
 

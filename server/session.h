@@ -11,6 +11,7 @@
 #include "net/link.h"
 #include "net/netcode_server.h"
 #include "schema/messages.h"
+#include "server/capsules.h"
 #include "server/heal.h"
 
 struct cairn_room;
@@ -63,6 +64,8 @@ typedef struct cairn_session {
     uint32_t faults;
     uint32_t rights;           // CAIRN_RIGHT_OPERATOR, as its token says
     uint32_t controls_refused; // for want of the right
+
+    cairn_capsules_client capsules;
 
     // How its inputs land.
     int32_t lateness_us_last;

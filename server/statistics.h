@@ -43,6 +43,9 @@ typedef struct cairn_server_room_statistics {
     uint64_t state_bytes;
     uint64_t roots_compared; // reported by lockstep clients
     uint64_t roots_differed;
+    uint64_t capsules;       // made of them
+    uint64_t stages_told;    // to clients whose step was another
+    uint64_t stages_refused; // a tick that is gone, or asked too often
     uint64_t recording_bytes;
     uint64_t stalls; // announced waits for late inputs
     uint64_t stalled_ns;

@@ -2,6 +2,7 @@
 #include "server/turn.h"
 
 #include "base/assert.h"
+#include "server/capsules.h"
 #include "server/rooms.h"
 #include "server/server_parts.h"
 #include "server/view.h"
@@ -83,6 +84,7 @@ static void tell_members(cairn_server *server, cairn_room *room) {
 // The job was run, here or elsewhere.
 static void end_turn(cairn_server *server, cairn_room *room) {
     cairn_room_take_ticks(room);
+    cairn_capsules_turn(server, room);
     record_turn(server, room);
     measure_turn(room);
     tell_members(server, room);

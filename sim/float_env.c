@@ -55,6 +55,10 @@ bool cairn_float_mode_known(void) {
 }
 #endif
 
+uint64_t cairn_float_mode_word(void) {
+    return mode_read();
+}
+
 bool cairn_float_mode_ok(void) {
     volatile const float tiny = 1e-30f;
     volatile const float small = 1e-10f;

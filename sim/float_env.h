@@ -19,6 +19,8 @@
 // asserts by arithmetic that it is so. Returns what cairn_float_leave restores.
 uint64_t cairn_float_enter(void);
 void cairn_float_leave(uint64_t saved);
+// The control word of the calling thread (x86: MXCSR, aarch64: FPCR); elsewhere 0.
+uint64_t cairn_float_mode_word(void);
 // Whether arithmetic rounds to nearest and keeps subnormal numbers.
 bool cairn_float_mode_ok(void);
 // Whether the machine has a control word we know.

@@ -62,6 +62,12 @@ typedef struct cairn_client_config {
                                 // known; default 64 MiB. Too little for the ticks to be predicted:
                                 // fewer are
     uint32_t input_hold_ms;     // predict: how long the server repeats a missing input; default 150
+    // Called with a capsule when the own world took a step otherwise than the server's on the same
+    // state and commands: a file for cairn-replay explain, which says why. Not in a hurry, at most
+    // four in one connection. Bytes last during the call, which must not touch the client. NULL, as
+    // by default: none are made. Lockstep keeps some states for it, in rollback_memory_max bytes.
+    void (*on_capsule)(void *context, const uint8_t *bytes, size_t size);
+    void *capsule_context;
 } cairn_client_config;
 
 cairn_client_config cairn_client_config_default(void);
@@ -216,6 +222,8 @@ typedef struct cairn_client_statistics {
     uint64_t heals;               // heal and predict: worlds mended
     uint64_t heal_bytes;          // that this took
     uint64_t repairs_refused;     // answers of the server that mended nothing
+    uint64_t capsules;            // begun, of steps that the server took otherwise
+    uint64_t capsules_unfounded;  // not begun: no state to begin with, or no memory
     uint64_t states_loaded;       // full states taken from the server; 1 after joining
     uint64_t extrapolated_ns;     // total
     uint64_t datagrams_sent;

@@ -30,7 +30,8 @@ static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t
     return true;
 }
 
-void party_start_as(party *p, uint64_t seed, bool recorded) {
+static void start(
+    party *p, uint64_t seed, bool recorded, void (*shape)(cairn_server_config *config)) {
     memset(p, 0, sizeof *p);
     p->seed = seed;
     p->drift_ppm = 300;
@@ -54,12 +55,23 @@ void party_start_as(party *p, uint64_t seed, bool recorded) {
     config.start_unix_s = START_UNIX_S;
     config.on_record = recorded ? on_record : NULL;
     config.user = p;
+    if (shape != NULL) {
+        shape(&config);
+    }
     cairn_status status = cairn_server_create(&config, &p->server);
     CAIRN_ASSERT(status == CAIRN_OK);
 }
 
+void party_start_as(party *p, uint64_t seed, bool recorded) {
+    start(p, seed, recorded, NULL);
+}
+
+void party_start_shaped(party *p, uint64_t seed, void (*shape)(cairn_server_config *config)) {
+    start(p, seed, false, shape);
+}
+
 void party_start(party *p, uint64_t seed) {
-    party_start_as(p, seed, true);
+    start(p, seed, true, NULL);
 }
 
 void party_end(party *p) {

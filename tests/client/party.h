@@ -43,6 +43,8 @@ const cairn_scene *party_scene(void);
 
 void party_start(party *p, uint64_t seed);
 void party_start_as(party *p, uint64_t seed, bool recorded);
+// Not recorded; `shape` changes the server's config before it is created.
+void party_start_shaped(party *p, uint64_t seed, void (*shape)(cairn_server_config *config));
 void party_end(party *p);
 
 // A client that connects at once; returns its number. `path` is both ways; NULL: 20 ms, no loss.

@@ -118,7 +118,7 @@ void cairn_trial_cool(cairn_world *world) {
     cairn_kept_touch_all(world);
 }
 
-static void begin(const cairn_trial *trial, cairn_world *world) {
+void cairn_trial_begin(const cairn_trial *trial, cairn_world *world) {
     if (trial->cold) {
         cairn_trial_cool(world);
     }
@@ -127,27 +127,27 @@ static void begin(const cairn_trial *trial, cairn_world *world) {
     }
 }
 
-static void end(cairn_world *world) {
+void cairn_trial_end(cairn_world *world) {
     cairn_world_set_stage_probe(world, NULL, NULL);
 }
 
 void cairn_trial_step(const cairn_trial *trial, cairn_world *world, const cairn_command *commands,
     uint32_t count, cairn_trace *out) {
-    begin(trial, world);
+    cairn_trial_begin(trial, world);
     if (trial->fused) {
         cairn_fused_step_traced(world, commands, count, out);
     } else {
         cairn_world_step_traced(world, commands, count, out);
     }
-    end(world);
+    cairn_trial_end(world);
 }
 
 cairn_frame *cairn_trial_freeze(const cairn_trial *trial, cairn_world *world,
     const cairn_command *commands, uint32_t count, uint32_t point) {
-    begin(trial, world);
+    cairn_trial_begin(trial, world);
     cairn_frame *frame = trial->fused ? cairn_fused_step_frozen(world, commands, count, point)
                                       : cairn_world_step_frozen(world, commands, count, point);
-    end(world);
+    cairn_trial_end(world);
     return frame;
 }
 

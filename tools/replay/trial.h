@@ -49,6 +49,10 @@ uint32_t cairn_trials(const cairn_trial **out);
 // Zeroes the impulses of all contacts and joints.
 void cairn_trial_cool(cairn_world *world);
 
+// What a trial does to a world before a step of any kind, and after it. `trial` lasts until then.
+void cairn_trial_begin(const cairn_trial *trial, cairn_world *world);
+void cairn_trial_end(cairn_world *world);
+
 // Steps `world` so. With `out` its points are written down.
 void cairn_trial_step(const cairn_trial *trial, cairn_world *world, const cairn_command *commands,
     uint32_t count, cairn_trace *out);

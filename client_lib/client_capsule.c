@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+// How a client makes capsules: the host's settings and the words to the server.
+
+#include "base/assert.h"
+#include "client_lib/client_parts.h"
+
+void cairn_client_capsule_create(cairn_client *client, uint32_t ticks_per_advance) {
+    const cairn_client_config *config = &client->config;
+    cairn_lockstep *lockstep = &client->lockstep;
+    client->capsules.made = config->on_capsule;
+    client->capsules.context = config->capsule_context;
+    if (config->on_capsule != NULL && lockstep->state_ticks == 0) {
+        lockstep->state_ticks = ticks_per_advance + CAIRN_CAPSULES_STATES;
+        lockstep->state_memory = config->rollback_memory_max;
+    }
+}
+
+void cairn_client_capsule_watch(cairn_client *client, uint64_t now_ns) {
+    if (cairn_client_simulates(client) && client->lockstep.timeline.world != NULL) {
+        cairn_capsules_watch(&client->capsules, &client->lockstep.timeline, now_ns);
+    }
+    cairn_capsules_advance(&client->capsules, now_ns);
+}
+
+bool cairn_client_capsule_say(cairn_client *client) {
+    uint64_t tick;
+    if (!cairn_capsules_ask(&client->capsules, &tick)) {
+        return false;
+    }
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_DOUBT,
+        .doubt = {.tick = tick, .want = CAIRN_DOUBT_STAGES},
+    };
+    const uint8_t *bytes = NULL;
+    size_t size = 0;
+    cairn_status status = cairn_message_encode(client->encoder, &message, &bytes, &size);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    // A link without room loses the question: the capsule is made without its answer.
+    return cairn_link_send_reliable(client->link, bytes, size) == CAIRN_OK;
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+
+// Clients that are broken on purpose, over the virtual network: each makes a capsule, and what
+// explains it names the hazard. Sound clients make none.
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/capsule.h"
+#include "sim/float_env.h"
+#include "sim/kept.h"
+#include "sim/state.h"
+#include "tests/client/party.h"
+#include "tools/replay/explain.h"
+#include "tools/replay/fused.h"
+
+// ------------------------------------------------------------------------------ how it is broken
+
+typedef enum breaking {
+    SOUND = 0,
+    FUSED,    // built with contraction
+    FLUSHING, // something in its step turns flush-to-zero on
+    COLD,     // its steps begin without the last one's impulses
+    FLIPPED,  // one bit of one field, once
+    CARELESS, // rules that read what was never set
+} breaking;
+
+typedef struct patient {
+    breaking how;
+    uint64_t from; // tick
+    const cairn_client *client;
+    bool over;
+} patient;
+
+static patient broken;
+
+void __real_cairn_world_step(
+    cairn_world *world, const cairn_command *commands, uint32_t command_count);
+void __wrap_cairn_world_step(
+    cairn_world *world, const cairn_command *commands, uint32_t command_count);
+
+static void stain_stack(unsigned char byte) {
+    volatile unsigned char area[16384];
+    for (size_t i = 0; i < sizeof area; ++i) {
+        area[i] = byte;
+    }
+}
+
+static void step_flushing(cairn_world *world, const cairn_command *commands, uint32_t count) {
+    static const cairn_trial flushing = {
+        .hazard = CAIRN_HAZARD_FLUSH_TO_ZERO, .mode = CAIRN_TRIAL_FLUSH | CAIRN_TRIAL_SUBNORMAL};
+    cairn_trial_begin(&flushing, world);
+    __real_cairn_world_step(world, commands, count);
+    cairn_trial_end(world);
+}
+
+static void flip_once(cairn_world *world) {
+    if (!broken.over && cairn_world_tick(world) == broken.from) {
+        uint32_t *word = (uint32_t *)&world->state.motions[2].linear_velocity.x;
+        *word ^= 1u << 9;
+        cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, 2);
+        broken.over = true;
+    }
+}
+
+// The linker leads every step here.
+void __wrap_cairn_world_step(
+    cairn_world *world, const cairn_command *commands, uint32_t command_count) {
+    void (*volatile stain)(unsigned char) = stain_stack;
+    const bool ill = broken.client != NULL && cairn_client_world(broken.client) == world &&
+                     cairn_world_tick(world) >= broken.from;
+    stain(ill && broken.how == CARELESS ? 0x77 : 0x11);
+    if (ill && broken.how == FUSED) {
+        cairn_fused_step(world, commands, command_count);
+    } else if (ill && broken.how == FLUSHING) {
+        step_flushing(world, commands, command_count);
+    } else {
+        if (ill && broken.how == COLD) {
+            cairn_trial_cool(world);
+        }
+        if (ill && broken.how == FLIPPED) {
+            flip_once(world);
+        }
+        __real_cairn_world_step(world, commands, command_count);
+    }
+}
+
+static void read_garbage(volatile unsigned char *area, size_t size, uint32_t *out) {
+    uint32_t sum = 0;
+    for (size_t i = 0; i < size; ++i) {
+        sum = sum * 31 + area[i];
+    }
+    *out = sum;
+}
+
+static void careless_step(
+    cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
+    (void)world;
+    (void)commands;
+    (void)command_count;
+    void (*volatile read)(volatile unsigned char *, size_t, uint32_t *) = read_garbage;
+    volatile unsigned char never_set[512];
+    read(never_set, sizeof never_set, state);
+}
+
+static const cairn_rules careless = {
+    .name = "careless", .version = 1, .state_size = 4, .step = careless_step};
+
+// --------------------------------------------------------------------------------------- capsules
+
+enum { CAPSULES_MAX = 8 };
+
+typedef struct caught {
+    uint8_t *bytes[CAPSULES_MAX];
+    size_t size[CAPSULES_MAX];
+    uint32_t count;
+} caught;
+
+static caught by_client;
+static caught by_server;
+
+static void catch (caught *c, const uint8_t *bytes, size_t size) {
+    assert_true(c->count < CAPSULES_MAX);
+    c->bytes[c->count] = malloc(size);
+    assert_non_null(c->bytes[c->count]);
+    memcpy(c->bytes[c->count], bytes, size);
+    c->size[c->count++] = size;
+}
+
+static void on_client_capsule(void *context, const uint8_t *bytes, size_t size) {
+    (void)context;
+    catch (&by_client, bytes, size);
+}
+
+static void on_server_capsule(void *user, const char *room, uint64_t tick, uint64_t client_id,
+    const uint8_t *bytes, size_t size) {
+    (void)user;
+    assert_string_equal(room, CAIRN_ROOM_NAME_DEFAULT);
+    assert_true(tick > 0 && client_id > 0);
+    catch (&by_server, bytes, size);
+}
+
+static void forget(caught *c) {
+    for (uint32_t i = 0; i < c->count; ++i) {
+        free(c->bytes[i]);
+    }
+    *c = (caught){.count = 0};
+}
+
+// The party's scene, in which nothing sleeps, and a body that drifts so slowly that its speed is a
+// subnormal number.
+static void shape_server(cairn_server_config *config) {
+    static cairn_scene_body bodies[4];
+    static cairn_scene scene;
+    scene = *party_scene();
+    memcpy(bodies, scene.bodies, 3 * sizeof bodies[0]);
+    bodies[3] = bodies[2];
+    bodies[3].grid_count[0] = 1;
+    bodies[3].position = (cairn_wire_vec3){0, 60, 0};
+    bodies[3].gravity_scale = 0;
+    bodies[3].linear_damping = 0.5f;
+    bodies[3].linear_velocity = (cairn_wire_vec3){3e-39f, 0, 0};
+    scene.bodies = bodies;
+    scene.body_count = 4;
+    scene.sleep = 0;
+    config->scene = &scene;
+    config->rules = broken.how == CARELESS ? &careless : NULL;
+    config->on_capsule = on_server_capsule;
+}
+
+typedef struct play {
+    party party;
+    cairn_client_config config;
+} play;
+
+static play p;
+
+static void begin(breaking how, cairn_client_mode mode) {
+    broken = (patient){.how = how, .from = UINT64_MAX};
+    party_start_shaped(&p.party, 11 + (uint64_t)how, shape_server);
+    p.config = cairn_client_config_default();
+    p.config.mode = mode;
+    p.config.on_capsule = on_client_capsule;
+    p.config.rules = how == CARELESS ? &careless : NULL;
+    party_join(&p.party, &p.config, NULL);
+    party_wait_to_play(&p.party);
+    party_run_ms(&p.party, 500);
+    broken.client = p.party.clients[0].client;
+    broken.from = cairn_world_tick(cairn_client_world(broken.client)) + 5;
+}
+
+static void end(void) {
+    broken.client = NULL;
+    party_end(&p.party);
+    forget(&by_client);
+    forget(&by_server);
+}
+
+static void expect_named(const caught *c, cairn_hazard hazard, bool certain) {
+    static cairn_explanation explanation;
+    assert_true(c->count > 0);
+    broken.client = NULL; // here everything is sound again
+    if (!cairn_explain(c->bytes[0], c->size[0], p.config.rules, &explanation)) {
+        fail_msg("%s", explanation.text);
+    }
+    print_message("%s\n", explanation.text);
+    assert_string_equal(cairn_hazard_name(explanation.hazard), cairn_hazard_name(hazard));
+    assert_int_equal(explanation.certain, certain);
+}
+
+// The server answered what its points of the step are.
+static void expect_both_sides_told(void) {
+    static cairn_capsule_content content;
+    char words[CAIRN_REPLAY_WORDS_SIZE];
+    assert_true(
+        cairn_capsule_open(&content, by_client.bytes[0], by_client.size[0], p.config.rules, words));
+    const cairn_chunk_desync *desync = &content.desync;
+    assert_true(desync->stages_server_size > 0);
+    assert_int_equal(desync->stages_server_size, desync->stages_client_size);
+    assert_string_equal(desync->build_server, desync->build_client);
+    assert_true(desync->head.float_mode_client == cairn_float_mode_word());
+    cairn_capsule_close(&content);
+}
+
+// Asked for by an argument: takes longer.
+static bool every_mode;
+static uint64_t seeds = 1; // of sound play
+
+static void expect_both_named(breaking how, cairn_hazard hazard) {
+    static const cairn_client_mode modes[] = {
+        CAIRN_CLIENT_LOCKSTEP, CAIRN_CLIENT_PREDICT, CAIRN_CLIENT_HEAL};
+    for (uint32_t i = 0; i < sizeof modes / sizeof modes[0]; ++i) {
+        if (!every_mode && i != (uint32_t)how % 3) {
+            continue;
+        }
+        begin(how, modes[i]);
+        party_run_ms(&p.party, 700);
+        expect_named(&by_client, hazard, true);
+        expect_both_sides_told();
+        if (how != CARELESS) { // no two roots ever agreed: the server has no tick to begin with
+            expect_named(&by_server, hazard, true);
+        }
+        assert_true(party_statistics(&p.party, 0).capsules > 0);
+        end();
+    }
+}
+
+static void a_client_with_contraction_is_named(void **state) {
+    (void)state;
+    if (cairn_fused_available()) {
+        expect_both_named(FUSED, CAIRN_HAZARD_CONTRACTION);
+    }
+}
+
+static void a_client_with_flush_to_zero_is_named(void **state) {
+    (void)state;
+    expect_both_named(FLUSHING, CAIRN_HAZARD_FLUSH_TO_ZERO);
+}
+
+static void a_client_without_warm_start_is_named(void **state) {
+    (void)state;
+    expect_both_named(COLD, CAIRN_HAZARD_WARM_START);
+}
+
+static void a_flipped_field_is_named(void **state) {
+    (void)state;
+    begin(FLIPPED, CAIRN_CLIENT_LOCKSTEP);
+    party_run_ms(&p.party, 700);
+    expect_named(&by_client, CAIRN_HAZARD_FIELD_CHANGED, true);
+    end();
+}
+
+static void rules_that_read_what_was_never_set_are_named(void **state) {
+    (void)state;
+    expect_both_named(CARELESS, CAIRN_HAZARD_UNINITIALISED);
+}
+
+static void sound_clients_make_no_capsule(void **state) {
+    (void)state;
+    const cairn_virtual_path bad = {
+        .delay_ns = 30000000, .jitter_ns = 15000000, .loss_permille = 100, .repeat_permille = 50};
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        broken = (patient){.how = SOUND};
+        party_start_shaped(&p.party, 100 + seed, shape_server);
+        p.config = cairn_client_config_default();
+        p.config.on_capsule = on_client_capsule;
+        for (uint32_t i = 0; i < 3; ++i) {
+            p.config.mode = (cairn_client_mode)(CAIRN_CLIENT_LOCKSTEP + i);
+            party_join(&p.party, &p.config, &bad);
+        }
+        party_wait_to_play(&p.party);
+        party_play(&p.party, seed, 3000);
+        assert_int_equal(by_client.count, 0);
+        assert_int_equal(by_server.count, 0);
+        for (uint32_t i = 0; i < 3; ++i) {
+            assert_true(party_statistics(&p.party, i).roots_compared > 100);
+            assert_int_equal(party_statistics(&p.party, i).capsules, 0);
+        }
+        end();
+    }
+}
+
+// With an argument: every hazard in every mode, and so many seeds of sound play.
+int main(int argc, char **argv) {
+    if (argc > 1) {
+        every_mode = true;
+        seeds = strtoull(argv[1], NULL, 10);
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_client_with_contraction_is_named),
+        cmocka_unit_test(a_client_with_flush_to_zero_is_named),
+        cmocka_unit_test(a_client_without_warm_start_is_named),
+        cmocka_unit_test(a_flipped_field_is_named),
+        cmocka_unit_test(rules_that_read_what_was_never_set_are_named),
+        cmocka_unit_test(sound_clients_make_no_capsule),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
