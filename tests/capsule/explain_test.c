@@ -5,6 +5,7 @@
 
 #include "tests/capsule/scenes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "recording/capsule.h"
@@ -41,6 +42,8 @@ static void begin(const cairn_rules *rules) {
     a.before = fork_of(a.agreed);
 }
 
+static const char *path; // to write a capsule to, for other tests; NULL: none
+
 static void explain(const cairn_rules *rules) {
     cairn_world *server = fork_of(a.agreed);
     cairn_world_step_traced(server, NULL, 0, &a.server);
@@ -62,6 +65,12 @@ static void explain(const cairn_rules *rules) {
     uint8_t *bytes = NULL;
     size_t size = 0;
     assert_int_equal(cairn_capsule_encode(&capsule, &bytes, &size), CAIRN_OK);
+    if (path != NULL) {
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        assert_int_equal(fwrite(bytes, 1, size, file), size);
+        assert_int_equal(fclose(file), 0);
+    }
     if (!cairn_explain(bytes, size, rules, &a.explanation)) {
         fail_msg("%s", a.explanation.text);
     }
@@ -279,7 +288,14 @@ static void an_explanation_is_json_as_well(void **state) {
     end();
 }
 
-int main(void) {
+// With an argument: a capsule is written there.
+int main(int argc, char **argv) {
+    if (argc > 1) {
+        const struct CMUnitTest writes[] = {
+            cmocka_unit_test(a_bit_flipped_after_the_step_is_found)};
+        path = argv[1];
+        return cmocka_run_group_tests(writes, NULL, NULL);
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_trial_is_recognised_by_its_root),
         cmocka_unit_test(a_hazard_that_no_trial_reaches_is_told_by_the_passport),
