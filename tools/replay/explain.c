@@ -10,9 +10,8 @@
 #include "tools/replay/explain_parts.h"
 #include "tools/replay/flips.h"
 
-#define FOUND_MAX 256
+#define FOUND_MAX CAIRN_FLIP_WORDS_MAX
 #define STATE_TRIES_MAX 4000000u
-#define STEP_TRIES_MAX 20000u
 
 static bool known(cairn_hash128 hash) {
     return hash.lo != 0 || hash.hi != 0;
@@ -230,6 +229,11 @@ static bool ask_trials(inquiry *q) {
     return false;
 }
 
+// About ten seconds' worth of steps, in worlds of any size.
+static uint32_t step_tries_max(const cairn_world *world) {
+    return 20000000u / (cairn_world_counts_read(world).bodies + 1000u);
+}
+
 static bool ask_bits(inquiry *q) {
     if (q->out->repeats || q->server_astray) {
         return false;
@@ -242,7 +246,7 @@ static bool ask_bits(inquiry *q) {
         return find(q, CAIRN_HAZARD_FIELD_CHANGED, true);
     }
     if (cairn_flip_before_step(before, q->capsule.commands, q->capsule.command_count, q->found,
-            q->found_count, q->wanted, STEP_TRIES_MAX, &bit)) {
+            q->found_count, q->wanted, step_tries_max(before), &bit)) {
         q->out->word = explain_word(before, &bit);
         return find(q, CAIRN_HAZARD_FIELD_CHANGED, true);
     }

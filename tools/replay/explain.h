@@ -44,7 +44,7 @@ typedef struct cairn_explanation {
     cairn_explained_word word;
     uint32_t difference_count; // words that differ after the step; 0: not known
     cairn_hazard hazard;
-    bool certain;                      // taken so, the step leads to the very root
+    bool certain; // taken so, the step leads to the very root; or, for UNINITIALISED, to several
     const char *trial;                 // "with flush-to-zero"; NULL: none led there
     char text[CAIRN_EXPLANATION_SIZE]; // one paragraph
 } cairn_explanation;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tools/replay/flips.h"
 
+#include <float.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "sim/body.h"
 #include "sim/fields.h"
@@ -147,19 +149,57 @@ static bool try_body(search *s, uint32_t slot) {
     return false;
 }
 
+// By how much a word of a motion differs; what is no number most of all.
+static float apart(const cairn_word_difference *at) {
+    float a;
+    float b;
+    memcpy(&a, &at->bits_a, sizeof a);
+    memcpy(&b, &at->bits_b, sizeof b);
+    const float difference = a > b ? a - b : b - a;
+    return difference >= 0.0f ? difference : FLT_MAX;
+}
+
+// Which of the words' bodies differs most and was not tried; `count` when all were.
+static uint32_t next_body(
+    const cairn_word_difference *found, uint32_t count, const unsigned char *tried) {
+    uint32_t best = count;
+    for (uint32_t i = 0; i < count; ++i) {
+        const bool motion = found[i].array == CAIRN_ARRAY_MOTIONS;
+        if (motion && tried[i] == 0 && (best == count || apart(&found[i]) > apart(&found[best]))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+// What was changed is most likely what differs most: the bodies in this order, then all the rest.
+static bool try_bodies(search *s, const cairn_word_difference *found, uint32_t count) {
+    unsigned char tried[CAIRN_FLIP_WORDS_MAX] = {0};
+    uint32_t next;
+    while ((next = next_body(found, count, tried)) < count) {
+        const uint32_t slot = found[next].element;
+        for (uint32_t i = 0; i < count; ++i) {
+            const bool same = found[i].array == CAIRN_ARRAY_MOTIONS && found[i].element == slot;
+            tried[i] = same ? 1 : tried[i];
+        }
+        if (try_body(s, slot)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool try_what_differs(search *s, const cairn_word_difference *found, uint32_t count) {
+    if (try_bodies(s, found, count)) {
+        return true;
+    }
     for (uint32_t i = 0; i < count; ++i) {
         const bool again = i > 0 && found[i].array == found[i - 1].array &&
                            found[i].element == found[i - 1].element;
-        if (again || found[i].array == CAIRN_ARRAY_SETTINGS ||
-            found[i].array >= CAIRN_ARRAY_COUNT) {
-            continue;
-        }
-        const cairn_array array = (cairn_array)found[i].array;
-        const bool there = array == CAIRN_ARRAY_MOTIONS
-                               ? try_body(s, found[i].element)
-                               : try_float_words(s, array, found[i].element);
-        if (there) {
+        const bool known = found[i].array < CAIRN_ARRAY_COUNT &&
+                           found[i].array != CAIRN_ARRAY_SETTINGS &&
+                           found[i].array != CAIRN_ARRAY_MOTIONS;
+        if (known && !again && try_float_words(s, (cairn_array)found[i].array, found[i].element)) {
             return true;
         }
     }
@@ -179,7 +219,8 @@ bool cairn_flip_before_step(const cairn_world *world, const cairn_command *comma
     if (cairn_world_fork(world, &s.world) != CAIRN_OK) {
         return false;
     }
-    const bool there = try_what_differs(&s, found, found_count);
+    const uint32_t most = found_count < CAIRN_FLIP_WORDS_MAX ? found_count : CAIRN_FLIP_WORDS_MAX;
+    const bool there = try_what_differs(&s, found, most);
     cairn_world_destroy(s.world);
     return there;
 }

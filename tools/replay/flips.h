@@ -14,6 +14,9 @@
 bool cairn_flip_of_state(
     const cairn_world *world, cairn_hash128 wanted, uint32_t tries_max, cairn_word_difference *out);
 
+// Words that are looked at.
+#define CAIRN_FLIP_WORDS_MAX 4096
+
 // The bit whose flipping before the step leads to the root `wanted` after it, among the elements
 // that differ in `found` and all that belongs to their bodies. False as above.
 bool cairn_flip_before_step(const cairn_world *world, const cairn_command *commands,
