@@ -107,7 +107,8 @@ static bool begin(cairn_capsules *capsules, cairn_timeline *timeline) {
             .build_client = cairn_build_text(),
             .build_server = "",
             .stages_client = capsules->stages_client,
-            .stages_server = capsules->stages_server}};
+            .stages_server = capsules->stages_server,
+            .differences = capsules->differences}};
     if (capsule->before == NULL) {
         drop(capsules);
         return false;
@@ -128,17 +129,17 @@ void cairn_capsules_watch(cairn_capsules *capsules, cairn_timeline *timeline, ui
     }
     capsules->open = begin(capsules, timeline);
     capsules->say = capsules->open;
+    capsules->stages_told = false;
+    capsules->values_told = capsules->open && capsules->capsule.after == NULL;
     capsules->opened_ns = now_ns;
     capsules->count += capsules->open ? 1 : 0;
     capsules->unfounded += capsules->open ? 0 : 1;
 }
 
-void cairn_capsules_answer(cairn_capsules *capsules, const cairn_repair *repair) {
+static void take_stages(cairn_capsules *capsules, const cairn_repair *repair) {
     cairn_chunk_desync *desync = &capsules->capsule.desync;
-    const bool whole = repair->stages_size % CAIRN_TRACE_ROOT_SIZE == 0 &&
-                       repair->stages_size <= sizeof capsules->stages_server;
-    if (!capsules->open || repair->tick != desync->head.tick || repair->stages_size == 0 ||
-        !whole) {
+    if (repair->stages_size > sizeof capsules->stages_server ||
+        repair->stages_size % CAIRN_TRACE_ROOT_SIZE != 0) {
         return;
     }
     memcpy(capsules->stages_server, repair->stages, repair->stages_size);
@@ -146,7 +147,58 @@ void cairn_capsules_answer(cairn_capsules *capsules, const cairn_repair *repair)
     desync->head.passport_server = repair->passport_faults;
     snprintf(capsules->build_server, sizeof capsules->build_server, "%s", repair->build);
     desync->build_server = capsules->build_server;
-    make(capsules);
+    capsules->stages_told = true;
+}
+
+static void list_differences(cairn_capsules *capsules, const cairn_world *theirs) {
+    cairn_chunk_desync *desync = &capsules->capsule.desync;
+    cairn_word_difference *found = malloc(CAIRN_DESYNC_DIFFERENCES_MAX * sizeof *found);
+    if (found == NULL) {
+        return;
+    }
+    const uint32_t count = cairn_world_diff_words(
+        capsules->capsule.after, theirs, found, CAIRN_DESYNC_DIFFERENCES_MAX);
+    desync->head.difference_count = count;
+    desync->difference_count =
+        count < CAIRN_DESYNC_DIFFERENCES_MAX ? count : CAIRN_DESYNC_DIFFERENCES_MAX;
+    for (uint32_t i = 0; i < desync->difference_count; ++i) {
+        capsules->differences[i] = (cairn_wire_difference){.array = found[i].array,
+            .element = found[i].element,
+            .word = found[i].word,
+            .bits_client = found[i].bits_a,
+            .bits_server = found[i].bits_b};
+    }
+    free(found);
+}
+
+// The elements that differ make the client's world the server's; in between lie both sides' values.
+static void take_values(cairn_capsules *capsules, const cairn_repair *repair) {
+    const cairn_capsule *capsule = &capsules->capsule;
+    cairn_world *theirs = NULL;
+    capsules->values_told = true;
+    if (repair->verdict != CAIRN_REPAIR_DONE || capsule->after == NULL ||
+        cairn_world_fork(capsule->after, &theirs) != CAIRN_OK) {
+        return;
+    }
+    if (cairn_elements_apply(theirs, repair->payload, repair->payload_size, NULL) == CAIRN_OK &&
+        cairn_hash_equal(cairn_world_hash_read(theirs).full, capsule->desync.head.root_server)) {
+        list_differences(capsules, theirs);
+    }
+    cairn_world_destroy(theirs);
+}
+
+void cairn_capsules_answer(cairn_capsules *capsules, const cairn_repair *repair) {
+    if (!capsules->open || repair->tick != capsules->capsule.desync.head.tick) {
+        return;
+    }
+    if (repair->stages_size > 0) {
+        take_stages(capsules, repair);
+    } else {
+        take_values(capsules, repair);
+    }
+    if (capsules->stages_told && capsules->values_told) {
+        make(capsules);
+    }
 }
 
 void cairn_capsules_advance(cairn_capsules *capsules, uint64_t now_ns) {
@@ -155,11 +207,20 @@ void cairn_capsules_advance(cairn_capsules *capsules, uint64_t now_ns) {
     }
 }
 
-bool cairn_capsules_ask(cairn_capsules *capsules, uint64_t *tick) {
+bool cairn_capsules_ask(cairn_capsules *capsules, cairn_doubt *out) {
     const bool asks = capsules->open && capsules->say;
     capsules->say = false;
-    *tick = capsules->capsule.desync.head.tick;
-    return asks;
+    if (!asks) {
+        return false;
+    }
+    *out = (cairn_doubt){.tick = capsules->capsule.desync.head.tick, .want = CAIRN_DOUBT_STAGES};
+    if (capsules->capsule.after != NULL) {
+        cairn_sketch_build(capsules->capsule.after, CAIRN_CAPSULES_CELLS, capsules->sketch);
+        out->want |= CAIRN_DOUBT_REPAIR;
+        out->sketch = capsules->sketch;
+        out->sketch_size = sizeof capsules->sketch;
+    }
+    return true;
 }
 
 void cairn_capsules_clear(cairn_capsules *capsules) {

@@ -24,14 +24,10 @@ void cairn_client_capsule_watch(cairn_client *client, uint64_t now_ns) {
 }
 
 bool cairn_client_capsule_say(cairn_client *client) {
-    uint64_t tick;
-    if (!cairn_capsules_ask(&client->capsules, &tick)) {
+    cairn_message message = {.kind = CAIRN_MESSAGE_DOUBT};
+    if (!cairn_capsules_ask(&client->capsules, &message.doubt)) {
         return false;
     }
-    const cairn_message message = {
-        .kind = CAIRN_MESSAGE_DOUBT,
-        .doubt = {.tick = tick, .want = CAIRN_DOUBT_STAGES},
-    };
     const uint8_t *bytes = NULL;
     size_t size = 0;
     cairn_status status = cairn_message_encode(client->encoder, &message, &bytes, &size);

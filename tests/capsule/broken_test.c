@@ -227,6 +227,10 @@ static void expect_both_sides_told(void) {
     assert_int_equal(desync->stages_server_size, desync->stages_client_size);
     assert_string_equal(desync->build_server, desync->build_client);
     assert_true(desync->head.float_mode_client == cairn_float_mode_word());
+    // And what it has there.
+    assert_true(desync->difference_count > 0);
+    assert_true(desync->head.difference_count >= desync->difference_count);
+    assert_true(desync->differences[0].bits_client != desync->differences[0].bits_server);
     cairn_capsule_close(&content);
 }
 
