@@ -258,6 +258,7 @@ void cairn_client_advance(cairn_client *client, uint64_t now_ns) {
         cairn_client_capsule_watch(client, now_ns);
     }
     cairn_client_heal_advance(client, now_ns);
+    cairn_capsules_advance(&client->capsules, now_ns);
     cairn_client_note_report(client);
 }
 

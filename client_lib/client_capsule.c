@@ -20,7 +20,6 @@ void cairn_client_capsule_watch(cairn_client *client, uint64_t now_ns) {
     if (cairn_client_simulates(client) && client->lockstep.timeline.world != NULL) {
         cairn_capsules_watch(&client->capsules, &client->lockstep.timeline, now_ns);
     }
-    cairn_capsules_advance(&client->capsules, now_ns);
 }
 
 bool cairn_client_capsule_say(cairn_client *client) {

@@ -45,8 +45,8 @@ typedef struct cairn_config {
     uint32_t input_window_ticks;
     uint32_t catch_up_ticks_max;
     uint32_t token_lifetime_s_max;
-    const char *record_file; // of the room "main"; NULL: none
-    const char *record_key;  // file with the key that signs it; NULL: it is not signed
+    const char *record_file;    // of the room "main"; NULL: none
+    const char *record_key;     // file with the key that signs it; NULL: it is not signed
     const char *capsule_folder; // NULL: none
     bool control;
     uint32_t log_style;        // cairn_log_style

@@ -194,7 +194,17 @@ static void begin(breaking how, cairn_client_mode mode) {
     party_wait_to_play(&p.party);
     party_run_ms(&p.party, 500);
     broken.client = p.party.clients[0].client;
-    broken.from = cairn_world_tick(cairn_client_world(broken.client)) + 5;
+    // One that differed from the beginning may have been moved down by now.
+    const cairn_world *world = cairn_client_world(broken.client);
+    broken.from = world == NULL ? 0 : cairn_world_tick(world) + 5;
+}
+
+// A server that serves the client by snapshots by then does not answer: it takes a while.
+static void run_until_caught(void) {
+    for (int i = 0; i < 40 && by_client.count == 0; ++i) {
+        party_run_ms(&p.party, 100);
+    }
+    party_run_ms(&p.party, 400);
 }
 
 static void end(void) {
@@ -246,10 +256,10 @@ static void expect_both_named(breaking how, cairn_hazard hazard) {
             continue;
         }
         begin(how, modes[i]);
-        party_run_ms(&p.party, 700);
+        run_until_caught();
         expect_named(&by_client, hazard, true);
-        expect_both_sides_told();
         if (how != CARELESS) { // no two roots ever agreed: the server has no tick to begin with
+            expect_both_sides_told();
             expect_named(&by_server, hazard, true);
         }
         assert_true(party_statistics(&p.party, 0).capsules > 0);
@@ -277,7 +287,7 @@ static void a_client_without_warm_start_is_named(void **state) {
 static void a_flipped_field_is_named(void **state) {
     (void)state;
     begin(FLIPPED, CAIRN_CLIENT_LOCKSTEP);
-    party_run_ms(&p.party, 700);
+    run_until_caught();
     expect_named(&by_client, CAIRN_HAZARD_FIELD_CHANGED, true);
     end();
 }
