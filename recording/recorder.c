@@ -14,7 +14,7 @@
 #include "schema/codec.h"
 
 // cairn_recorder_keyframe_due.
-#define STATE_S_MIN 10
+#define STATE_S_MIN 5
 #define STATE_S_MAX 60
 #define STATE_BYTES_PER_S (64 * 1024)
 

@@ -41,7 +41,7 @@ void cairn_recorder_tick(cairn_recorder *recorder, uint64_t tick, const cairn_co
 // difference to the field and can begin here. The world has stepped the last tick told (asserted).
 // A state longer than state_size_max is left out.
 void cairn_recorder_keyframe(cairn_recorder *recorder, const cairn_world *world);
-// Whether it is time for one: 10 s of ticks after the newest state, so that a seek has few ticks to
+// Whether it is time for one: 5 s of ticks after the newest state, so that a seek has few ticks to
 // step; more, but at most 60 s, when states are so large that they would come to more than 64 KiB a
 // second in the file.
 bool cairn_recorder_keyframe_due(const cairn_recorder *recorder);

@@ -16,7 +16,7 @@
 
 #define ROOM (16u << 20)
 
-// A recording of a real server: twelve seconds, a player that moves and spawns, one keyframe.
+// A recording of a real server: twelve seconds, a player that moves and spawns, two keyframes.
 static struct {
     uint8_t *bytes;
     size_t size;
@@ -102,7 +102,7 @@ static void a_sound_recording_verifies(void **state) {
     cairn_verification v = cairn_verify(sound.bytes, sound.size, NULL);
     assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
     assert_int_equal(v.ticks, sound.ticks);
-    assert_int_equal(v.keyframes, 1);
+    assert_int_equal(v.keyframes, 2);
     assert_true(v.commands > 500);
     assert_string_equal(v.end, "closed in order");
     v = verify_rewritten(nothing);
@@ -296,11 +296,11 @@ static void a_keyframe_that_differs_names_section_body_and_field(void **state) {
     (void)state;
     cairn_verification v = verify_rewritten(nudge_the_keyframe);
     assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
-    assert_int_equal(v.tick_differs, 600);
+    assert_int_equal(v.tick_differs, 300);
     assert_non_null(strstr(v.finding, "linear_velocity.y"));
     cairn_part part = part_of(rewrite(nudge_the_keyframe));
     assert_int_equal(part.parting, CAIRN_PARTING_KEYFRAME);
-    assert_int_equal(part.tick, 600);
+    assert_int_equal(part.tick, 300);
     assert_non_null(strstr(part.words, "linear_velocity.y"));
 }
 

@@ -257,24 +257,24 @@ static void two_workers_find_what_one_finds(void **state) {
     tape_end(&t);
 }
 
-static void a_keyframe_is_due_ten_seconds_after_the_last_state(void **state) {
+static void a_keyframe_is_due_five_seconds_after_the_last_state(void **state) {
     (void)state;
     tape t;
     tape_start(&t, NULL);
-    tape_run(&t, 599);
+    tape_run(&t, 299);
     assert_false(cairn_recorder_keyframe_due(t.recorder));
     tape_run(&t, 1);
     assert_true(cairn_recorder_keyframe_due(t.recorder));
     tape_keyframe(&t);
     assert_false(cairn_recorder_keyframe_due(t.recorder));
-    tape_run(&t, 300);
+    tape_run(&t, 150);
     cairn_recorder_replace(t.recorder, t.world);
-    tape_run(&t, 300);
+    tape_run(&t, 150);
     assert_false(cairn_recorder_keyframe_due(t.recorder));
     tape_close(&t);
-    tape_run(&t, 600);
+    tape_run(&t, 300);
     assert_false(cairn_recorder_keyframe_due(t.recorder));
-    assert_int_equal(verify(&t).ticks, 1200);
+    assert_int_equal(verify(&t).ticks, 600);
     tape_end(&t);
 }
 
@@ -391,7 +391,7 @@ int main(void) {
         cmocka_unit_test(any_flipped_bit_is_noticed),
         cmocka_unit_test(the_seal_of_another_recording_does_not_fit),
         cmocka_unit_test(two_workers_find_what_one_finds),
-        cmocka_unit_test(a_keyframe_is_due_ten_seconds_after_the_last_state),
+        cmocka_unit_test(a_keyframe_is_due_five_seconds_after_the_last_state),
         cmocka_unit_test(a_file_of_version_1_is_verified_and_sought_alike),
         cmocka_unit_test(a_head_that_says_other_ticks_than_its_payload_is_refused),
         cmocka_unit_test(a_chunk_that_unpacks_to_another_size_is_refused_by_name),
