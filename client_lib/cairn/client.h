@@ -97,6 +97,10 @@ struct cairn_address cairn_client_server_address(const cairn_client *client);
 
 void cairn_client_receive(cairn_client *client, uint64_t now_ns, const struct cairn_address *from,
     const uint8_t *bytes, size_t size);
+// After a stall of the host, the server or the path, however long, the clock is right with the
+// first message that comes through. A world of its own catches up by at most ten ticks an advance
+// (lockstep) or what resim_ticks_max and resim_budget_us allow (predict): a stall of five seconds
+// is over within one. Beyond the server's history, 1024 ticks, the server sends its state anew.
 void cairn_client_advance(cairn_client *client, uint64_t now_ns);
 // When advance next has something to do.
 uint64_t cairn_client_deadline_ns(const cairn_client *client);
