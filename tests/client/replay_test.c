@@ -200,6 +200,12 @@ static void lie_about_the_end(cairn_chunk *chunk) {
     chunk->end.tick += chunk->kind == CAIRN_CHUNK_END ? 1 : 0;
 }
 
+static void wipe_the_seal(cairn_chunk *chunk) {
+    if (chunk->kind == CAIRN_CHUNK_END) {
+        chunk->end.seal = (cairn_wire_seal){.chain = {0}};
+    }
+}
+
 static void skip_a_tick(cairn_chunk *chunk) {
     if (own_tick(chunk, LIE_TICK) != NULL) {
         for (uint32_t i = 0; i < chunk->ticks.tick_count; i++) {
@@ -213,6 +219,14 @@ static void a_false_root_is_found_at_its_tick(void **state) {
     cairn_verification v = verify_rewritten(lie_about_a_root);
     assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
     assert_int_equal(v.tick_differs, LIE_TICK + 1);
+}
+
+static void a_seal_that_was_wiped_off_is_broken(void **state) {
+    (void)state;
+    assert_int_equal(verify_rewritten(nothing).seal, CAIRN_SEAL_UNSIGNED);
+    cairn_verification v = verify_rewritten(wipe_the_seal);
+    assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
+    assert_int_equal(v.seal, CAIRN_SEAL_CHAIN);
 }
 
 static void another_command_makes_another_world_and_the_keyframe_says_which_field(void **state) {
@@ -311,6 +325,7 @@ int main(void) {
         cmocka_unit_test(every_length_is_walked_without_harm),
         cmocka_unit_test(a_flipped_bit_is_damage_and_says_where),
         cmocka_unit_test(a_false_root_is_found_at_its_tick),
+        cmocka_unit_test(a_seal_that_was_wiped_off_is_broken),
         cmocka_unit_test(another_command_makes_another_world_and_the_keyframe_says_which_field),
         cmocka_unit_test(what_cannot_be_stepped_is_refused_in_words),
         cmocka_unit_test(two_recordings_part_where_they_say_different_things),

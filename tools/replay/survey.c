@@ -37,9 +37,10 @@ static bool is_zero(const uint8_t *bytes, size_t size) {
     return any == 0;
 }
 
-static cairn_seal_verdict judge_seal(const cairn_survey *survey, const cairn_chunk_end *end) {
+static cairn_seal_verdict judge_seal(
+    const cairn_survey *survey, const cairn_chunk_end *end, uint32_t version) {
     const cairn_wire_seal *seal = &end->seal;
-    if (is_zero(seal->chain, sizeof seal->chain)) {
+    if (version == 1 && is_zero(seal->chain, sizeof seal->chain)) {
         return CAIRN_SEAL_NONE;
     }
     if (memcmp(seal->chain, survey->chain.value, sizeof seal->chain) != 0 ||
@@ -94,7 +95,7 @@ static bool take_chunk(
         chain_ticks(survey, &chunk->ticks);
         return true;
     case CAIRN_CHUNK_END:
-        out->seal = judge_seal(survey, &chunk->end);
+        out->seal = judge_seal(survey, &chunk->end, walk->reader.version);
         memcpy(out->public_key, chunk->end.seal.public_key, sizeof out->public_key);
         return follows(survey, "an end at tick", chunk->end.tick, out);
     default:
