@@ -39,10 +39,19 @@ static bool prediction_check(const cairn_client_config *config) {
            config->resim_ticks_max >= 2 && config->input_hold_ms <= 10000;
 }
 
+// As messages may carry it: schema/message_check.c.
+static bool name_check(const char *name) {
+    size_t size = 0;
+    while (name != NULL && name[size] >= ' ' && name[size] <= '~' && size <= CAIRN_NAME_SIZE_MAX) {
+        size++;
+    }
+    return name == NULL || (name[size] == '\0' && size <= CAIRN_NAME_SIZE_MAX);
+}
+
 static bool config_check(const cairn_client_config *config) {
-    return (uint32_t)config->mode <= CAIRN_CLIENT_HEAL && config->bodies_max > 0 &&
-           config->bodies_max <= CAIRN_BODIES_MAX && config->shapes_max > 0 &&
-           config->shapes_max <= CAIRN_SHAPES_MAX &&
+    return name_check(config->room) && (uint32_t)config->mode <= CAIRN_CLIENT_HEAL &&
+           config->bodies_max > 0 && config->bodies_max <= CAIRN_BODIES_MAX &&
+           config->shapes_max > 0 && config->shapes_max <= CAIRN_SHAPES_MAX &&
            config->input_redundancy_ticks < CAIRN_INPUTS_HELD_MAX &&
            config->interpolation_delay_ms <= 10000 && config->extrapolation_ms_max <= 10000 &&
            config->state_size_max <= CAIRN_STATE_SIZE_MAX && prediction_check(config);
@@ -109,6 +118,8 @@ cairn_client *cairn_client_create(const cairn_client_config *config) {
         return NULL;
     }
     client->config = *config;
+    snprintf(client->room, sizeof client->room, "%s", config->room == NULL ? "" : config->room);
+    client->config.room = client->room;
     if (!create_parts(client)) {
         cairn_client_destroy(client);
         return NULL;

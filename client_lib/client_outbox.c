@@ -30,7 +30,7 @@ static void say_hello(cairn_client *client, uint32_t mode) {
             .spectator = client->config.spectator,
             .rules_name = simulates ? rules->name : "",
             .rules_version = simulates ? rules->version : 0,
-            .room = "",
+            .room = client->room,
             .build = cairn_build_text(),
             .passport_faults = client->passport.faults,
             .passport_hash = client->passport.hash},

@@ -48,6 +48,7 @@ struct cairn_client {
     cairn_client_config config;
     cairn_client_state state;
     char failure[CAIRN_CLIENT_FAILURE_SIZE];
+    char room[CAIRN_NAME_SIZE_MAX + 1]; // asked for
 
     cairn_netcode_client *netcode;
     cairn_link *link;

@@ -311,7 +311,8 @@ static int run(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
 
 typedef struct texts {
     const char *token, *key, *server, *protocol_id, *client_id;
-    const char *mode, *spectator, *inputs, *seed, *seconds, *stats, *join_after, *column, *name;
+    const char *mode, *spectator, *inputs, *seed, *seconds, *stats, *join_after, *column, *name,
+        *room;
     const char *input_delay, *help;
 } texts;
 
@@ -359,6 +360,7 @@ static bool read_bot(const texts *t, bot *b, char error[CAIRN_FLAG_ERROR_SIZE]) 
     b->config.input_delay_ms = (uint32_t)input_delay_ms;
     b->config.clock_ns = read_clock;
     b->config.spectator = t->spectator != NULL;
+    b->config.room = t->room;
     b->plan = (plan)inputs;
     b->random = cairn_random_of(seed);
     return good;
@@ -453,6 +455,7 @@ int main(int argc, char **argv) {
         {"--mode", "MODE", "interpolate (default), lockstep or predict", &t.mode},
         {"--input-delay", "MS", "fixed, of lockstep and predict (0: adapts)", &t.input_delay},
         {"--spectator", NULL, "ask for no player slot", &t.spectator},
+        {"--room", "NAME", "which of the server's rooms; its first otherwise", &t.room},
         {"--inputs", "PLAN", "none (default), random (walk, jump) or push (towards +z)", &t.inputs},
         {"--seed", "N", "of the plan (1)", &t.seed},
         {"--seconds", "N", "leave after N seconds, 0 for never (10)", &t.seconds},

@@ -30,7 +30,9 @@ typedef enum cairn_client_mode {
 
 typedef struct cairn_client_config {
     cairn_client_mode mode;
-    bool spectator; // asks for no player slot
+    bool spectator;   // asks for no player slot
+    const char *room; // of the server's rooms; at most 31 bytes of ASCII, copied at create. "" (the
+                      // default) or NULL: its first
     const struct cairn_rules
         *rules;              // lockstep: what the server runs. NULL: those built in, by name
     uint32_t bodies_max;     // of a snapshot; default 8192

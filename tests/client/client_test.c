@@ -444,6 +444,38 @@ static void what_a_server_should_not_say_is_dropped_by_name(void **state) {
     party_end(&p);
 }
 
+static void a_client_enters_the_room_it_names(void **state) {
+    (void)state;
+    party p;
+    party_start(&p, 19);
+    uint32_t other = 0;
+    cairn_server_room_config room = cairn_server_room_config_default();
+    room.name = "other";
+    room.scene = party_scene();
+    const uint64_t now_ns = cairn_virtual_local_ns(p.network, p.server_endpoint);
+    assert_int_equal(cairn_server_room_create(p.server, now_ns, &room, &other, NULL), 0);
+    cairn_client_config config = interpolate();
+    config.room = "other";
+    const uint32_t there = join(&p, config, NULL);
+    const uint32_t here = join(&p, interpolate(), NULL);
+    config.room = "nowhere";
+    const uint32_t lost = join(&p, config, NULL);
+    party_run_ms(&p, 1500);
+    assert_int_equal(party_state(&p, there), CAIRN_CLIENT_PLAYING);
+    assert_int_equal(party_state(&p, here), CAIRN_CLIENT_PLAYING);
+    assert_int_equal(party_state(&p, lost), CAIRN_CLIENT_FAILED);
+    cairn_server_client_info info;
+    assert_true(cairn_server_client_read(p.server, there, &info));
+    assert_int_equal(info.room, other);
+    assert_true(cairn_server_client_read(p.server, here, &info));
+    assert_int_equal(info.room, CAIRN_ROOM_MAIN);
+    config.room = "a name that is one byte too long";
+    assert_null(cairn_client_create(&config));
+    config.room = "\t";
+    assert_null(cairn_client_create(&config));
+    party_end(&p);
+}
+
 static void a_bad_token_is_told_in_words(void **state) {
     (void)state;
     uint8_t token[2048] = {0};
@@ -494,6 +526,7 @@ int main(void) {
         cmocka_unit_test(disconnect_leaves_at_once),
         cmocka_unit_test(a_world_larger_than_allowed_is_refused_in_words),
         cmocka_unit_test(what_a_server_should_not_say_is_dropped_by_name),
+        cmocka_unit_test(a_client_enters_the_room_it_names),
         cmocka_unit_test(a_bad_token_is_told_in_words),
         cmocka_unit_test(a_config_out_of_range_makes_no_client),
     };
