@@ -9,7 +9,7 @@
 #include "server/server_parts.h"
 
 // What a client may send at once: an input message with all its inputs is well below.
-#define CLIENT_MESSAGE_SIZE_MAX (8 * 1024)
+#define CLIENT_MESSAGE_SIZE_MAX (CAIRN_SKETCH_SIZE_MAX + 4096)
 // Room for a ticks message, however small the world.
 #define UNRELIABLE_SIZE_MIN (32 * 1024)
 #define RELIABLE_BUFFER_SIZE_MIN (64 * 1024)

@@ -12,8 +12,10 @@ void cairn_storm_forget(cairn_storm *s) {
     s->server_ns = 0;
     s->server_warm = 0;
     s->server_most = 0;
+    s->server_alarms = 0;
     for (uint32_t i = 0; i < CAIRN_STORM_PLACES_MAX; i++) {
         s->places[i].checked = 0;
+        s->places[i].damaged = false;
         s->places[i].world_tick = UINT64_MAX;
         s->places[i].snapshot_tick = UINT64_MAX;
     }
@@ -80,12 +82,30 @@ static void check_root(cairn_storm *s, uint32_t i, uint64_t tick, cairn_hash128 
     }
 }
 
+// A damaged world is the server's again when the newest sure tick is, and came after the damage.
+static void check_mended(cairn_storm *s, uint32_t i, const cairn_timeline *timeline) {
+    const uint64_t sure = timeline->adopted ? cairn_timeline_sure(timeline) : 0;
+    const cairn_witness_tick *witness = cairn_witness_find(s->witness, sure);
+    if (sure <= s->places[i].damaged_tick || sure == timeline->first || witness == NULL) {
+        return;
+    }
+    s->places[i].world_tick = sure;
+    if (cairn_hash_equal(cairn_timeline_tick_read(timeline, sure - 1)->root, witness->root)) {
+        cairn_storm_mended(s, i);
+    }
+}
+
 // Every tick that has become sure since the last turn, and the world itself where it is sure.
 static void check_timeline(cairn_storm *s, uint32_t i, const cairn_timeline *timeline) {
     cairn_storm_place *place = &s->places[i];
     const uint64_t sure = timeline->adopted ? cairn_timeline_sure(timeline) : timeline->first;
     const uint64_t before = place->checked;
     const bool anew = before < timeline->first || before > sure;
+    if (place->damaged) {
+        place->checked = sure;
+        check_mended(s, i, timeline);
+        return;
+    }
     for (uint64_t tick = anew ? timeline->first : before; tick < sure; tick++) {
         check_root(s, i, tick + 1, cairn_timeline_tick_read(timeline, tick)->root);
     }
@@ -130,13 +150,13 @@ static void check_snapshot(cairn_storm *s, uint32_t i) {
 }
 
 bool cairn_storm_exact(const cairn_storm *s, uint32_t i) {
-    return s->system.clients[i].config.mode != CAIRN_CLIENT_INTERPOLATE;
+    return cairn_client_simulates(s->system.clients[i].client);
 }
 
 void cairn_storm_note_client(void *user, uint32_t i) {
     cairn_storm *s = user;
-    if (s->places[i].leaving) {
-        return;
+    if (s->places[i].leaving || s->places[i].orphan) {
+        return; // what an orphan still holds is another server's
     }
     if (cairn_storm_exact(s, i)) {
         check_timeline(s, i, &s->system.clients[i].client->lockstep.timeline);

@@ -2,6 +2,7 @@
 // What endpoints hold of memory, by what their turns took and gave back.
 #include <inttypes.h>
 
+#include "server/rooms.h"
 #include "storm/parts.h"
 
 static const uint64_t second_ns = 1000000000;
@@ -31,7 +32,9 @@ static void check_client(cairn_storm *s, uint32_t i) {
 }
 
 static void check_server(cairn_storm *s, uint64_t passed_ns) {
-    const int64_t bytes = s->system.server_host.bytes;
+    const cairn_room *room = cairn_rooms_at(s->system.server, CAIRN_ROOM_MAIN);
+    const size_t past = cairn_past_statistics_read(room->past).bytes;
+    const int64_t bytes = s->system.server_host.bytes - (int64_t)past;
     cairn_server_statistics c;
     cairn_server_statistics_read(s->system.server, &c);
     s->server_most = c.clients > s->server_most ? c.clients : s->server_most;
@@ -46,6 +49,9 @@ static void check_server(cairn_storm *s, uint64_t passed_ns) {
     const int64_t growth = bytes - s->server_warm;
     if (growth > (int64_t)s->report.server_growth_max) {
         s->report.server_growth_max = (uint64_t)growth;
+    }
+    if (past > CAIRN_ROOM_PAST_BYTES_MAX) {
+        cairn_storm_find(s, CAIRN_STORM_FOUND_MEMORY, "server: a past of %zu bytes", past);
     }
     if (growth > (int64_t)(s->server_most + 1) * CAIRN_STORM_SERVER_GROWTH_BYTES) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_MEMORY,

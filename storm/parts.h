@@ -2,7 +2,8 @@
 #pragma once
 
 // The inside of a storm: storm.c draws and plays it, weather.c is what happens to whom, check.c
-// compares what clients hold, bounds.c judges counters and liveness, work.c what it costs them.
+// compares what clients hold, bounds.c judges counters and liveness, work.c and memory.c
+// what it costs them, damage.c spoils what they hold.
 
 #include "base/random.h"
 #include "storm/cairn/storm.h"
@@ -29,8 +30,14 @@ typedef struct cairn_storm_place {
     uint64_t steps_seen;     // likewise, of its world
     uint64_t window_steps;   // since window_ns
     uint64_t window_ns;
-    int64_t warm_bytes; // of memory when it was warm; 0: it is not yet
-    uint64_t leaked;    // by a planted fault
+    bool damaged; // on purpose, and not mended yet
+    uint64_t damaged_tick;
+    uint64_t damaged_ns;
+    uint64_t healed_ns; // when it last was mended; 0: never
+    uint64_t heals_seen;
+    uint64_t alarms_seen; // roots that differed, while that was to be expected
+    int64_t warm_bytes;   // of memory when it was warm; 0: it is not yet
+    uint64_t leaked;      // by a planted fault
 } cairn_storm_place;
 
 struct cairn_storm {
@@ -45,13 +52,15 @@ struct cairn_storm {
     uint32_t trouble_permille;  // that something happens in a step
     uint32_t place_count;
     cairn_storm_place places[CAIRN_STORM_PLACES_MAX];
+    cairn_body_state *bodies; // owned; room for a world's
     cairn_witness *witness;
-    uint64_t server_tick; // newest noted
-    uint64_t server_ns;   // how long this server has run
-    int64_t server_warm;  // its bytes when it was warm; 0: it is not yet
-    uint32_t server_most; // clients there were at once
-    bool calm;            // the last seconds: the network is whole and everybody must catch up
-    uint64_t calm_tick;   // the server's when they began
+    uint64_t server_tick;   // newest noted
+    uint64_t server_ns;     // how long this server has run
+    int64_t server_warm;    // its bytes when it was warm; 0: it is not yet
+    uint32_t server_most;   // clients there were at once
+    uint64_t server_alarms; // roots it was told of that differ, while that was to be expected
+    bool calm;              // the last seconds: the network is whole and everybody must catch up
+    uint64_t calm_tick;     // the server's when they began
 };
 
 bool cairn_storm_chance(cairn_storm *s, uint64_t permille);
@@ -76,6 +85,14 @@ bool cairn_storm_exact(const cairn_storm *s, uint32_t place);
 uint64_t cairn_storm_whole_ns(const cairn_storm *s, uint32_t place);
 // How far the client's newest world or snapshot is behind the server's; UINT64_MAX without any.
 uint64_t cairn_storm_lag_ns(const cairn_storm *s, uint32_t place);
+// Damages the client's world, if it is one that mends itself.
+void cairn_storm_damage(cairn_storm *s, uint32_t place);
+// Whether the client may rightly say that its world differs.
+bool cairn_storm_excused(const cairn_storm *s, uint32_t place);
+// A damaged world was found to be the server's again.
+void cairn_storm_mended(cairn_storm *s, uint32_t place);
+// Damages are mended, and nobody is moved down; part of cairn_storm_check.
+void cairn_storm_check_damage(cairn_storm *s, uint32_t place);
 // The work that clients do, and why they do it again; part of the next.
 void cairn_storm_check_work(cairn_storm *s, uint32_t place, uint64_t passed_ns);
 // The memory that endpoints hold; likewise.

@@ -18,6 +18,8 @@ const char *cairn_storm_finding_name(cairn_storm_finding finding) {
         [CAIRN_STORM_FOUND_WORLD] = "world",
         [CAIRN_STORM_FOUND_SNAPSHOT] = "snapshot",
         [CAIRN_STORM_FOUND_ALARM] = "alarm",
+        [CAIRN_STORM_FOUND_UNHEALED] = "unhealed",
+        [CAIRN_STORM_FOUND_MODE] = "mode",
         [CAIRN_STORM_FOUND_COUNT] = "count",
         [CAIRN_STORM_FOUND_BROKEN] = "broken",
         [CAIRN_STORM_FOUND_JOIN] = "join",
@@ -40,6 +42,9 @@ const char *cairn_storm_break_name(cairn_storm_break broken) {
         [CAIRN_STORM_BREAK_DROP_COUNT] = "drop-count",
         [CAIRN_STORM_BREAK_ROLLBACK] = "rollback",
         [CAIRN_STORM_BREAK_WORK] = "work",
+        [CAIRN_STORM_BREAK_ALARM] = "alarm",
+        [CAIRN_STORM_BREAK_HEAL] = "heal",
+        [CAIRN_STORM_BREAK_MODE] = "mode",
         [CAIRN_STORM_BREAK_MEMORY] = "memory",
         [CAIRN_STORM_BREAK_CALM] = "calm",
     };
@@ -124,7 +129,8 @@ static bool draw(cairn_storm *s) {
     const cairn_system_config config = draw_system(s);
     draw_weather(s);
     s->witness = cairn_witness_create(s->scene->body_capacity);
-    if (s->witness == NULL) {
+    s->bodies = malloc(s->scene->body_capacity * sizeof *s->bodies);
+    if (s->witness == NULL || s->bodies == NULL) {
         strcpy(s->report.words, "memory is short");
         return false;
     }
@@ -188,6 +194,7 @@ bool cairn_storm_run(const cairn_storm_config *config, cairn_storm_report *repor
     *report = s->report;
     cairn_system_stop(&s->system);
     cairn_witness_destroy(s->witness);
+    free(s->bodies);
     free(s);
     return drawn;
 }

@@ -46,6 +46,7 @@ void cairn_storm_join(cairn_storm *s, uint32_t i) {
         [CAIRN_CLIENT_INTERPOLATE] = "joins to interpolate",
         [CAIRN_CLIENT_LOCKSTEP] = "joins in lockstep",
         [CAIRN_CLIENT_PREDICT] = "joins to predict",
+        [CAIRN_CLIENT_HEAL] = "joins and heals",
     };
     cairn_client_config config = cairn_client_config_default();
     config.mode = draw_mode(s);
@@ -241,6 +242,9 @@ void cairn_storm_weather(cairn_storm *s) {
             recover(s, i);
             if (cairn_storm_chance(s, 200)) {
                 press(s, i);
+            }
+            if (!s->calm && !s->config.quiet && cairn_storm_chance(s, 5)) {
+                cairn_storm_damage(s, i);
             }
         }
     }

@@ -81,7 +81,7 @@ static bool borne_out(
     case CAIRN_ROLLBACK_WRONG_PREDICTION:
         return rollback->slot < CAIRN_SLOTS_MAX &&
                (rollback->slot == own || !went_on_lately(history, tick, rollback->slot));
-    case CAIRN_ROLLBACK_HEAL:
+    case CAIRN_ROLLBACK_HEAL: // that there was a damage is checked elsewhere
     case CAIRN_ROLLBACK_STATE_REPLACED:
         return true; // of no commands
     case CAIRN_ROLLBACK_CAUSE_COUNT:
@@ -157,7 +157,7 @@ static void check_steps(cairn_storm *s, uint32_t i, uint64_t passed_ns) {
     uint64_t *worst = &s->report.work_percent_max[mode];
     *worst = percent > *worst ? percent : *worst;
     const uint64_t most =
-        mode == CAIRN_CLIENT_LOCKSTEP ? CAIRN_STORM_WORK_LOCKSTEP : CAIRN_STORM_WORK_PREDICT;
+        mode != CAIRN_CLIENT_PREDICT ? CAIRN_STORM_WORK_LOCKSTEP : CAIRN_STORM_WORK_PREDICT;
     if (percent > 100 * most) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_WORK,
             "client %" PRIu32 ": %" PRIu64 " ticks stepped in %" PRIu64 " ms", i,

@@ -25,6 +25,7 @@ static const char *const mode_names[CAIRN_STORM_MODES] = {
     [CAIRN_CLIENT_INTERPOLATE] = "interpolate",
     [CAIRN_CLIENT_LOCKSTEP] = "lockstep",
     [CAIRN_CLIENT_PREDICT] = "predict",
+    [CAIRN_CLIENT_HEAL] = "heal",
 };
 
 static int usage(void) {
@@ -162,6 +163,12 @@ static void add(cairn_storm_report *all, const cairn_storm_report *one) {
     }
     all->rollbacks += one->rollbacks;
     all->rollbacks_checked += one->rollbacks_checked;
+    all->damages += one->damages;
+    all->damages_mended += one->damages_mended;
+    all->mend_ms_max = larger(all->mend_ms_max, one->mend_ms_max);
+    for (uint32_t i = 0; i < CAIRN_HEALED_BY_COUNT; i++) {
+        all->heals[i] += one->heals[i];
+    }
     all->client_bytes_max = larger(all->client_bytes_max, one->client_bytes_max);
     all->client_growth_max = larger(all->client_growth_max, one->client_growth_max);
     all->server_bytes_max = larger(all->server_bytes_max, one->server_bytes_max);
@@ -181,6 +188,13 @@ static void print_summary(const cairn_storm_report *all, uint64_t seeds) {
     printf("hours played:");
     for (uint32_t i = 0; i < CAIRN_STORM_MODES; i++) {
         printf(" %s %.1f", mode_names[i], (double)all->playing_ns[i] / 3.6e12);
+    }
+    printf("\n%" PRIu64 " worlds damaged, %" PRIu64 " mended, within %" PRIu64 " ms:", all->damages,
+        all->damages_mended, all->mend_ms_max);
+    for (uint32_t i = 0; i < CAIRN_HEALED_BY_COUNT; i++) {
+        printf(" %" PRIu64 " %s%s", all->heals[i],
+            cairn_client_heal_cause_text((cairn_client_heal_cause)i),
+            i + 1 < CAIRN_HEALED_BY_COUNT ? "," : "");
     }
     printf("\nticks stepped for each of the server's, at worst:");
     for (uint32_t i = 1; i < CAIRN_STORM_MODES; i++) {
