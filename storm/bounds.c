@@ -133,7 +133,7 @@ static void check_liveness(cairn_storm *s, uint32_t i) {
 // In the calm everybody who plays soon holds a world of the calm.
 static void check_equal(cairn_storm *s, uint32_t i) {
     cairn_storm_place *c = &s->places[i];
-    if (!s->calm || c->hurt || c->playing_ns == UINT64_MAX) {
+    if (!s->calm || c->hurt || c->damaged || c->playing_ns == UINT64_MAX) {
         return;
     }
     const uint64_t now_ns = cairn_system_now_ns(&s->system);

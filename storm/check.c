@@ -75,7 +75,7 @@ static void check_root(cairn_storm *s, uint32_t i, uint64_t tick, cairn_hash128 
         return; // of before the server's restart, or longer ago than is remembered
     }
     s->report.roots_compared++;
-    s->places[i].calm_equal |= s->calm && tick >= s->calm_tick;
+    s->places[i].calm_equal |= s->calm && tick > s->calm_tick;
     if (!cairn_hash_equal(witness->root, root)) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_WORLD,
             "client %" PRIu32 ": world differs from the server's at tick %" PRIu64, i, tick);
@@ -135,7 +135,7 @@ static void check_snapshot(cairn_storm *s, uint32_t i) {
         return;
     }
     s->report.snapshots_compared++;
-    s->places[i].calm_equal |= s->calm && newest->tick >= s->calm_tick;
+    s->places[i].calm_equal |= s->calm && newest->tick > s->calm_tick;
     if (s->config.broken == CAIRN_STORM_BREAK_SNAPSHOT && s->report.snapshots_compared == 40) {
         uint32_t word;
         memcpy(&word, &newest->bodies[0].position.y, sizeof word);

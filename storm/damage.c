@@ -139,7 +139,7 @@ void cairn_storm_check_damage(cairn_storm *s, uint32_t i) {
     cairn_storm_place *place = &s->places[i];
     const cairn_client *client = s->system.clients[i].client;
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
-    const uint64_t bound_ns = CAIRN_STORM_RECOVERY_S * second_ns;
+    const uint64_t bound_ns = CAIRN_STORM_JOIN_S * second_ns;
     cairn_client_statistics c;
     cairn_client_statistics_read(client, &c);
     check_heals(s, i, c.heals);

@@ -86,8 +86,8 @@ typedef enum cairn_storm_finding {
     // for WORLD; when WORLD is not found before it, it is a bug of cairn.
     CAIRN_STORM_FOUND_ALARM,
     // The world of a client that mends itself (modes heal and predict) was damaged on purpose and
-    // is, CAIRN_STORM_RECOVERY_S later over a path left alone, still not the server's. A bug of
-    // cairn, or rules as for WORLD.
+    // is, CAIRN_STORM_JOIN_S later over a path left alone, still not the server's: time enough for
+    // the whole state. A bug of cairn, or rules as for WORLD.
     CAIRN_STORM_FOUND_UNHEALED,
     // A client is not in the mode it asked for although nothing was done that explains it; the text
     // has the client's words.

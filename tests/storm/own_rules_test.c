@@ -61,6 +61,7 @@ static cairn_storm_config storm_of(const cairn_rules *rules) {
     cairn_storm_config config = cairn_storm_config_default();
     config.seconds = 6;
     config.places = 2;
+    config.quiet = true;
     config.modes = 1u << CAIRN_CLIENT_LOCKSTEP;
     config.rules = rules;
     return config;
@@ -142,7 +143,6 @@ static void hooks_see_what_happens(void **state) {
 static void a_quiet_storm_has_no_trouble(void **state) {
     (void)state;
     cairn_storm_config config = storm_of(NULL);
-    config.quiet = true;
     config.seconds = 10;
     for (config.seed = 1; config.seed < 4; config.seed++) {
         const cairn_storm_report report = run(&config);
