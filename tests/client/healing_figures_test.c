@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+
+// What healing costs: one body of a thousand, over paths from 10 to 300 ms.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "client_lib/client_parts.h"
+#include "tests/client/party.h"
+
+#define PATHS 5
+#define TICK_NS UINT64_C(16666667)
+static const uint32_t rtts_ms[PATHS] = {10, 30, 80, 150, 300};
+
+// Nothing is left to go back to, as after a step that was computed wrongly.
+static void damage_for_good(party *p, uint32_t client, cairn_body_id body) {
+    cairn_timeline *timeline = &p->clients[client].client->lockstep.timeline;
+    const cairn_status status = cairn_body_set_velocity(
+        timeline->world, body, (cairn_vec3){.x = 0.5f, .y = 2.0f}, (cairn_vec3){0});
+    assert_int_equal(status, CAIRN_OK);
+    cairn_state_ring_clear(&timeline->states);
+}
+
+static void expect_healed(const party *p, uint32_t client) {
+    cairn_client_heal heal;
+    const cairn_client_statistics s = party_statistics(p, client);
+    assert_int_equal(s.heals, 1);
+    assert_int_equal(cairn_client_heals(p->clients[client].client, &heal, 1), 1);
+    printf("rtt %u ms: %u elements, %u bytes, %u round trips, %u ticks, %.1f ms\n", rtts_ms[client],
+        heal.elements, heal.bytes, heal.round_trips, heal.ticks, (double)heal.elapsed_ns * 1e-6);
+    assert_int_equal(heal.cause, CAIRN_HEALED_BY_ELEMENTS);
+    assert_int_equal(heal.round_trips, 1);
+    assert_in_range(heal.bytes, 1, 2047);
+    assert_in_range(heal.elapsed_ns, 1, rtts_ms[client] * UINT64_C(1000000) + 3 * TICK_NS);
+    assert_false(p->clients[client].client->lockstep.timeline.differs);
+    assert_int_equal(s.states_loaded, 1);
+}
+
+static void a_body_of_a_thousand_is_healed_in_a_round_trip_and_three_ticks(void **state) {
+    (void)state;
+    party p;
+    cairn_client_config config = cairn_client_config_default();
+    config.mode = CAIRN_CLIENT_HEAL;
+    config.spectator = true;
+    party_start_as(&p, 120, false);
+    for (uint32_t i = 0; i < PATHS; ++i) {
+        const cairn_virtual_path path = {.delay_ns = rtts_ms[i] * UINT64_C(500000)};
+        party_join(&p, &config, &path);
+    }
+    party_wait_to_play(&p);
+    party_run_ms(&p, 600);
+    for (uint32_t i = 0; i < PATHS; ++i) {
+        damage_for_good(&p, i, 100 + 150 * i);
+    }
+    party_run_ms(&p, 600);
+    for (uint32_t i = 0; i < PATHS; ++i) {
+        expect_healed(&p, i);
+    }
+    party_end(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_body_of_a_thousand_is_healed_in_a_round_trip_and_three_ticks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+
+// A thousand boxes side by side, as the scene of a party.
+
+#include "sim/sim.h"
+#include "tests/client/party.h"
+
+static cairn_scene_shape shape_of(uint32_t kind) {
+    return (cairn_scene_shape){.kind = kind,
+        .half_extents = {0.5f, 0.5f, 0.5f},
+        .rotation = {.w = 1},
+        .density = 1000,
+        .friction = 0.5f,
+        .category = 1,
+        .mask = UINT32_MAX};
+}
+
+static cairn_scene_body grid_of(
+    uint32_t kind, cairn_wire_vec3 first, uint32_t count_x, uint32_t count_z, uint32_t shape) {
+    return (cairn_scene_body){.kind = kind,
+        .position = first,
+        .rotation = {.w = 1},
+        .gravity_scale = 1,
+        .allow_sleep = 1,
+        .grid_count = {count_x, 1, count_z},
+        .grid_spacing = {2, 1, 2},
+        .first_shape = shape,
+        .shape_count = 1};
+}
+
+const cairn_scene *party_scene(void) {
+    static cairn_scene_shape shapes[2];
+    static cairn_scene_body bodies[2];
+    static cairn_scene scene;
+    const cairn_world_def def = cairn_world_def_default();
+    shapes[0] = shape_of(CAIRN_SHAPE_HALF_SPACE);
+    shapes[1] = shape_of(CAIRN_SHAPE_BOX);
+    bodies[0] = grid_of(CAIRN_BODY_STATIC, (cairn_wire_vec3){0, 0, 0}, 1, 1, 0);
+    bodies[1] = grid_of(CAIRN_BODY_DYNAMIC, (cairn_wire_vec3){0, 0.5f, 0}, 40, 25, 1);
+    scene = (cairn_scene){.name = "thousand",
+        .rules = "sandbox",
+        .body_capacity = 1024,
+        .shape_capacity = 1024,
+        .joint_capacity = 0,
+        .contact_capacity = 2048,
+        .tick_rate_hz = 60,
+        .gravity = {0, -9.81f, 0},
+        .iterations = def.iterations,
+        .solver = def.solver,
+        .substeps = def.substeps,
+        .contact_hertz = def.contact_hertz,
+        .contact_damping = def.contact_damping,
+        .joint_hertz = def.joint_hertz,
+        .joint_damping = def.joint_damping,
+        .friction_model = def.friction_model,
+        .warm_start = def.warm_start,
+        .sleep = def.sleep,
+        .baumgarte = def.baumgarte,
+        .slop = def.slop,
+        .restitution_threshold = def.restitution_threshold,
+        .seed = 1,
+        .bodies = bodies,
+        .body_count = 2,
+        .shapes = shapes,
+        .shape_count = 2};
+    return &scene;
+}
