@@ -116,6 +116,21 @@ void cairn_client_heal_statistics(const cairn_client *client, cairn_client_stati
     out->repairs_refused = client->healing.repairs_refused;
 }
 
+bool cairn_client_heal_under_way(const cairn_client *client) {
+    return heals(client) && client->healing.phase != CAIRN_HEALING_REST;
+}
+
+bool cairn_client_damage(cairn_client *client, uint32_t body) {
+    cairn_timeline *timeline = &client->lockstep.timeline;
+    const cairn_vec3 push = {.x = 0.5f, .y = 2.0f};
+    if (!cairn_client_simulates(client) || !timeline->adopted ||
+        cairn_body_set_velocity(timeline->world, body, push, (cairn_vec3){0}) != CAIRN_OK) {
+        return false;
+    }
+    cairn_state_ring_clear(&timeline->states);
+    return true;
+}
+
 cairn_client_mode cairn_client_mode_now(const cairn_client *client) {
     return (cairn_client_mode)client->mode;
 }

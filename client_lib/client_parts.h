@@ -144,6 +144,11 @@ void cairn_client_heal_repair(
     cairn_client *client, uint64_t now_ns, const cairn_repair *repair, size_t size);
 void cairn_client_heal_welcome(cairn_client *client, const cairn_welcome *welcome);
 void cairn_client_heal_notice(cairn_client *client, const cairn_notice *notice);
+bool cairn_client_heal_under_way(const cairn_client *client);
+// For tests and demonstrations: as if a step had been computed wrongly. A body is pushed in the
+// client's own world, and no state is left to go back to. False: there is no world, or no such
+// body.
+bool cairn_client_damage(cairn_client *client, uint32_t body);
 // Hands a doubt to the link when one is to be said.
 bool cairn_client_heal_say(cairn_client *client, uint64_t now_ns);
 // For tests: another passport than this process's, from the next connection on.

@@ -14,6 +14,7 @@
 #include "base/address.h"
 #include "base/limits.h"
 #include "base/random.h"
+#include "client_lib/client_parts.h"
 #include "net/token.h"
 #include "server/server.h"
 #include "tools/flags.h"
@@ -24,7 +25,7 @@ enum { EXIT_OK = 0, EXIT_NOT_CONNECTED = 1, EXIT_USAGE = 2, EXIT_HASH_DIFFERED =
 #define FRAME_RATE_HZ 60
 
 // By cairn_client_mode.
-static const char *const modes[] = {"interpolate", "lockstep", "predict", NULL};
+static const char *const modes[] = {"interpolate", "lockstep", "predict", "heal", NULL};
 
 typedef enum plan { PLAN_NONE = 0, PLAN_RANDOM, PLAN_PUSH } plan;
 
@@ -43,6 +44,9 @@ typedef struct bot {
     uint64_t seconds;
     uint64_t stats_interval_s;
     uint64_t join_after_s;
+    uint64_t damage_s; // 0: never
+    uint64_t next_damage_ns;
+    uint32_t damaged;
     column column;
 
     cairn_client *client;
@@ -178,6 +182,26 @@ static void print_prediction(const bot *b, const cairn_client_statistics *s) {
     printf(",\"correction_mm_max\":%.2f", 1000 * (double)b->correction_m_max);
 }
 
+// How many heals took longer than a round trip and three ticks, and the most that one cost.
+static void print_heals(const bot *b, const cairn_client_statistics *s) {
+    cairn_client_heal heals[CAIRN_CLIENT_HEALS_HELD];
+    const uint32_t held = cairn_client_heals(b->client, heals, CAIRN_CLIENT_HEALS_HELD);
+    const uint64_t soon_ns = s->rtt_ns + 3 * UINT64_C(1000000000) / FRAME_RATE_HZ;
+    uint64_t slow = 0, elapsed_ns = 0, bytes = 0, elements = 0;
+    for (uint32_t i = 0; i < held; i++) {
+        slow += heals[i].elapsed_ns > soon_ns ? 1 : 0;
+        elapsed_ns = heals[i].elapsed_ns > elapsed_ns ? heals[i].elapsed_ns : elapsed_ns;
+        bytes = heals[i].bytes > bytes ? heals[i].bytes : bytes;
+        elements = heals[i].elements > elements ? heals[i].elements : elements;
+    }
+    print_number("damaged", b->damaged);
+    print_number("heals", s->heals);
+    print_number("heals_slow", slow);
+    print_number("heal_us_max", elapsed_ns / 1000);
+    print_number("heal_bytes_max", bytes);
+    print_number("heal_elements_max", elements);
+}
+
 static void print_path(const cairn_client_statistics *s) {
     print_number("inputs_sent", s->inputs_sent);
     print_number("inputs_late", s->inputs_late);
@@ -225,6 +249,9 @@ static void print_stats(bot *b, const char *kind) {
     if (b->config.mode == CAIRN_CLIENT_PREDICT) {
         print_prediction(b, &s);
     }
+    if (b->config.mode == CAIRN_CLIENT_HEAL) {
+        print_heals(b, &s);
+    }
     if (b->column.asked) {
         print_number("column_bodies", b->column.bodies);
         printf(",\"column_top_m\":%.4f", b->column.top_m);
@@ -236,6 +263,24 @@ static void print_stats(bot *b, const char *kind) {
     fflush(stdout);
 }
 
+// Once a second, each time another body.
+static void damage(bot *b, uint64_t now_ns) {
+    if (b->damage_s == 0 || b->sample.body_count == 0 || now_ns < b->next_damage_ns) {
+        return;
+    }
+    const uint64_t played_s = (now_ns - b->start_ns) / 1000000000u;
+    if (b->seconds > 0 && played_s + 1 >= b->seconds) {
+        return; // what is damaged last shall be healed as well
+    }
+    const bool first = b->next_damage_ns == 0;
+    b->next_damage_ns = now_ns + (first ? b->damage_s : 1) * 1000000000u;
+    if (!first) {
+        const uint64_t among = b->sample.body_count - 1;
+        const uint32_t body = 2 + (uint32_t)cairn_random_below(&b->random, among);
+        b->damaged += cairn_client_damage(b->client, body) ? 1 : 0;
+    }
+}
+
 static void frame(bot *b, uint64_t now_ns) {
     b->played |= cairn_client_state_read(b->client) == CAIRN_CLIENT_PLAYING;
     plan_next(b, now_ns);
@@ -245,6 +290,7 @@ static void frame(bot *b, uint64_t now_ns) {
         b->sample = sample;
         measure_column(b);
     }
+    damage(b, now_ns);
     if (b->config.mode == CAIRN_CLIENT_PREDICT) {
         cairn_client_statistics s;
         cairn_client_statistics_read(b->client, &s);
@@ -280,7 +326,8 @@ static int verdict(const bot *b) {
         fprintf(stderr, "%s: %s\n", b->name, why[0] != '\0' ? why : "not playing when time was up");
         return EXIT_NOT_CONNECTED;
     }
-    if (s.roots_differed > 0) {
+    const bool healed = s.heals >= b->damaged && b->damaged > 0;
+    if (s.roots_differed > 0 && !healed) {
         fprintf(stderr, "%s: the world differs from the server's since tick %llu\n", b->name,
             (unsigned long long)s.first_difference_tick);
         return EXIT_HASH_DIFFERED;
@@ -311,9 +358,8 @@ static int run(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
 
 typedef struct texts {
     const char *token, *key, *server, *protocol_id, *client_id;
-    const char *mode, *spectator, *inputs, *seed, *seconds, *stats, *join_after, *column, *name,
-        *room;
-    const char *input_delay, *help;
+    const char *mode, *spectator, *inputs, *seed, *seconds, *stats, *join_after, *column, *name;
+    const char *room, *input_delay, *damage, *help;
 } texts;
 
 static bool choose(const char *flag, const char *text, const char *const *names, uint32_t *out,
@@ -352,6 +398,7 @@ static bool read_bot(const texts *t, bot *b, char error[CAIRN_FLAG_ERROR_SIZE]) 
         cairn_flag_number("--input-delay", t->input_delay, 0, 2000, &input_delay_ms, error) &&
         cairn_flag_number("--seconds", t->seconds, 0, 86400, &b->seconds, error) &&
         cairn_flag_number("--json-stats", t->stats, 0, 3600, &b->stats_interval_s, error) &&
+        cairn_flag_number("--damage", t->damage, 0, 3600, &b->damage_s, error) &&
         cairn_flag_number("--join-after", t->join_after, 0, 3600, &b->join_after_s, error) &&
         (t->column == NULL || read_column(t->column, &b->column, error));
     b->name = t->name;
@@ -445,6 +492,8 @@ int main(int argc, char **argv) {
         .stats = "0",
         .join_after = "0",
         .input_delay = "0",
+        .room = "",
+        .damage = "0",
         .name = "bot"};
     const cairn_flag flags[] = {
         {"--token", "FILE", "connect token of 2048 bytes, - for standard input", &t.token},
@@ -452,8 +501,10 @@ int main(int argc, char **argv) {
         {"--server", "ADDRESS:PORT", "for the server there", &t.server},
         {"--protocol-id", "N", "of the token issued", &t.protocol_id},
         {"--client-id", "N", "of the token issued (1)", &t.client_id},
-        {"--mode", "MODE", "interpolate (default), lockstep or predict", &t.mode},
+        {"--mode", "MODE", "interpolate (default), lockstep, predict or heal", &t.mode},
         {"--input-delay", "MS", "fixed, of lockstep and predict (0: adapts)", &t.input_delay},
+        {"--damage", "N", "heal: damage the own world once a second from the Nth on (0: never)",
+            &t.damage},
         {"--spectator", NULL, "ask for no player slot", &t.spectator},
         {"--room", "NAME", "which of the server's rooms; its first otherwise", &t.room},
         {"--inputs", "PLAN", "none (default), random (walk, jump) or push (towards +z)", &t.inputs},

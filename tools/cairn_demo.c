@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The whole path with one command: a server with a stack and a field of boxes, five clients over
-// loopback UDP, and at the end the recording stepped again. Fails when a hash differed, a client
-// did not play or the stack fell.
+// The whole path with one command: a server with a stack and a field of boxes and, in a room of its
+// own, a thousand boxes; six clients over loopback UDP, one of which damages its own world and is
+// healed; and at the end the recording stepped again. Fails when a hash differed, a client did not
+// play, healing cost too much or the stack fell.
 
 #include <errno.h>
 #include <signal.h>
@@ -106,8 +107,8 @@ static void read_all(demo *d, int wait_ms) {
 static bool start_server(demo *d) {
     // The key is fresh, so no earlier run could have seen its tokens.
     const char *const arguments[] = {"--listen", "127.0.0.1:0", "--key-file", d->key_file,
-        "--scene", "demo", "--record", d->recording, "--log", "json", "--stats-interval", "1",
-        "--token-lifetime", "0", NULL};
+        "--scene", "demo", "--room", "thousand=thousand", "--record", d->recording, "--log", "json",
+        "--stats-interval", "1", "--token-lifetime", "0", NULL};
     if (!start(d, &d->server, "cairnd", arguments)) {
         return false;
     }
@@ -128,12 +129,15 @@ static bool start_client(demo *d, int i) {
         const char *inputs;
         bool late;
         const char *input_delay_ms; // a short path would need no prediction
+        const char *room;
+        const char *damage;
     } plans[CAIRN_DEMO_CLIENTS] = {
-        {"pusher", "interpolate", "push", false, "0"},
-        {"walker", "interpolate", "random", false, "0"},
-        {"lockstep", "lockstep", "random", false, "0"},
-        {"latecomer", "lockstep", "random", true, "0"},
-        {"predictor", "predict", "random", false, "1"},
+        {"pusher", "interpolate", "push", false, "0", "", "0"},
+        {"walker", "interpolate", "random", false, "0", "", "0"},
+        {"lockstep", "lockstep", "random", false, "0", "", "0"},
+        {"latecomer", "lockstep", "random", true, "0", "", "0"},
+        {"predictor", "predict", "random", false, "1", "", "0"},
+        {"healer", "heal", "none", false, "0", "thousand", "1"},
     };
     uint64_t wait_s = plans[i].late ? d->seconds / 3 : 0;
     char seconds[24], wait[24], number[24], column[64];
@@ -145,7 +149,8 @@ static bool start_client(demo *d, int i) {
     const char *const arguments[] = {"--key", d->key_file, "--server", d->report.server.address,
         "--client-id", number, "--seed", number, "--name", plans[i].name, "--mode", plans[i].mode,
         "--inputs", plans[i].inputs, "--input-delay", plans[i].input_delay_ms, "--seconds", seconds,
-        "--join-after", wait, "--json-stats", "1", "--column", column, NULL};
+        "--join-after", wait, "--json-stats", "1", "--column", column, "--room", plans[i].room,
+        "--damage", plans[i].damage, NULL};
     d->report.clients[i].name = plans[i].name;
     return start(d, &d->clients[i], "cairn-bot", arguments);
 }
@@ -227,7 +232,7 @@ static int play(demo *d) {
         fprintf(stderr, "cairn-demo: %s/cairnd did not start to listen\n", d->programs);
         return 1;
     }
-    printf("cairnd listens on %s; five clients join, one of them late\n", d->report.server.address);
+    printf("cairnd listens on %s; six clients join, one of them late\n", d->report.server.address);
     for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
         if (!start_client(d, i)) {
             fprintf(stderr, "cairn-demo: %s/cairn-bot cannot be started\n", d->programs);

@@ -59,7 +59,7 @@ static void scenes_hold_as_many_bodies_as_they_say(void **state) {
         uint32_t bodies;
         uint32_t joints;
     } scenes[] = {{"empty", 1, 0}, {"stack10", 11, 0}, {"field", 257, 0}, {"cubes901", 902, 0},
-        {"joints", 12, 8}, {"demo", 265, 1}};
+        {"joints", 12, 8}, {"demo", 265, 1}, {"thousand", 1001, 0}};
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i) {
         cairn_world *world = world_of_library(scenes[i].name);
         const cairn_world_counts counts = cairn_world_counts_read(world);

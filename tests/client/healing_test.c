@@ -32,12 +32,6 @@ static void damage(party *p, uint32_t client, cairn_body_id body, float speed) {
     assert_int_equal(status, CAIRN_OK);
 }
 
-// Likewise, and nothing is left to go back to, as after a step that was computed wrongly.
-static void damage_for_good(party *p, uint32_t client, cairn_body_id body, float speed) {
-    damage(p, client, body, speed);
-    cairn_state_ring_clear(&timeline_of(p, client)->states);
-}
-
 static cairn_client_heal last_heal(const party *p, uint32_t client) {
     cairn_client_heal heals[CAIRN_CLIENT_HEALS_HELD];
     const uint32_t count =
@@ -94,7 +88,7 @@ static void a_step_gone_wrong_is_mended_by_what_differs(void **state) {
     for (uint32_t i = 0; i < 2; ++i) {
         party p;
         start(&p, 60 + i, healing_modes[i], NULL);
-        damage_for_good(&p, 0, 5, 2.0f);
+        assert_true(cairn_client_damage(p.clients[0].client, 5));
         party_run_ms(&p, 300);
         const cairn_client_heal heal = last_heal(&p, 0);
         const cairn_server_statistics server = served(&p);
@@ -116,7 +110,7 @@ static void loss_and_jitter_only_make_it_later(void **state) {
     for (uint32_t i = 0; i < 2; ++i) {
         party p;
         start(&p, 70 + i, healing_modes[i], &path);
-        damage_for_good(&p, 0, 6, 3.0f);
+        assert_true(cairn_client_damage(p.clients[0].client, 6));
         party_run_ms(&p, 2000);
         assert_true(party_statistics(&p, 0).heals >= 1);
         expect_sound(&p, 0);
@@ -151,7 +145,7 @@ static void a_tick_the_server_no_longer_has_is_mended_by_the_state(void **state)
     (void)state;
     party p;
     start(&p, 90, CAIRN_CLIENT_HEAL, NULL);
-    damage_for_good(&p, 0, 5, 2.0f);
+    assert_true(cairn_client_damage(p.clients[0].client, 5));
     party_cut(&p, 0, true); // the doubt waits longer than states are kept
     party_run_ms(&p, 3000);
     party_cut(&p, 0, false);
@@ -172,7 +166,7 @@ static void who_differs_again_and_again_is_served_by_snapshots_and_told_why(void
         cairn_client *client = p.clients[0].client;
         uint32_t rounds = 0;
         while (cairn_client_mode_now(client) != CAIRN_CLIENT_INTERPOLATE && rounds++ < 60) {
-            damage_for_good(&p, 0, 5, 2.0f);
+            assert_true(cairn_client_damage(p.clients[0].client, 5));
             party_run_ms(&p, 150);
         }
         assert_int_equal(cairn_client_mode_now(client), CAIRN_CLIENT_INTERPOLATE);

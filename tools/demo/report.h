@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CAIRN_DEMO_CLIENTS 5
+#define CAIRN_DEMO_CLIENTS 6
 
 // The demo scene's stack (scenes/demo.json): ten boxes 0.35 m high, at rest the highest centre is
 // at 3.325 m.
@@ -15,6 +15,8 @@
 #define CAIRN_DEMO_STACK_RADIUS_M 0.3
 #define CAIRN_DEMO_STACK_BODIES 10
 #define CAIRN_DEMO_STACK_TOP_M 3.2
+// What one body of a thousand may cost to heal, in messages both ways.
+#define CAIRN_DEMO_HEAL_BYTES_MAX 2048
 
 typedef struct cairn_demo_server {
     char address[64]; // "" until it listens
@@ -34,6 +36,7 @@ typedef struct cairn_demo_client {
     double inputs_sent, inputs_late, rtt_us, delay_us, unusable;
     double column_bodies, column_top_m;
     double predicted_ticks, rollbacks, rollback_ticks, rollback_us_max, correction_mm_max;
+    double bodies, damaged, heals, heals_slow, heal_us_max, heal_bytes_max, heal_elements_max;
     double rollbacks_late_input, rollbacks_own_input, rollbacks_wrong, rollbacks_join_leave;
 } cairn_demo_client;
 
