@@ -137,7 +137,7 @@ static bool differs_at(const cairn_healing *healing) {
 }
 
 static void count_cure(cairn_healing *healing, uint64_t now_ns) {
-    if (now_ns >= healing->cures_from_ns + CAIRN_HEALING_CURES_NS) {
+    if (healing->cures == 0 || now_ns >= healing->cures_from_ns + CAIRN_HEALING_CURES_NS) {
         healing->cures_from_ns = now_ns;
         healing->cures = 0;
     }

@@ -74,7 +74,7 @@ static void refuse(cairn_server *server, cairn_session *session, uint64_t tick,
 // One more repair or state; too many in a row and the client is better off without a world.
 static void count_cure(cairn_server *server, cairn_session *session) {
     cairn_heal_client *client = &session->heal;
-    if (server->now_ns >= client->cures_from_ns + CAIRN_HEAL_CURES_NS) {
+    if (client->cures == 0 || server->now_ns >= client->cures_from_ns + CAIRN_HEAL_CURES_NS) {
         client->cures_from_ns = server->now_ns;
         client->cures = 0;
     }

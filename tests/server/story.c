@@ -388,6 +388,9 @@ static void take_message(story_client *client, const cairn_link_message *receive
         client->notice = message.notice;
         client->notice.words = "";
         break;
+    case CAIRN_MESSAGE_REPAIR:
+        client->repairs[message.repair.verdict] += 1;
+        break;
     case CAIRN_MESSAGE_ANSWER:
         keep_answer(client->answer, &message.answer);
         break;

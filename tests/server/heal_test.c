@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// What a server answers to doubts, honest and otherwise, and what they may cost it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "server/rooms.h"
+#include "server/server_parts.h"
+#include "sim/sketch.h"
+#include "tests/server/story.h"
+
+#define SKETCH_SIZE (40 * CAIRN_SKETCH_CELL_SIZE)
+
+static story s; // too large for a stack
+static uint8_t sketch[CAIRN_SKETCH_SIZE_MAX];
+
+static uint32_t start(cairn_mode mode) {
+    const cairn_server_config config = story_config();
+    story_start(&s, &config);
+    const uint32_t client = story_join(&s, mode, true);
+    story_run_ms(&s, 600);
+    return client;
+}
+
+static void doubt(uint32_t client, uint64_t tick, size_t size) {
+    const cairn_message message = {.kind = CAIRN_MESSAGE_DOUBT,
+        .doubt = {.tick = tick,
+            .want = CAIRN_DOUBT_REPAIR,
+            .sketch = sketch,
+            .sketch_size = (uint32_t)size}};
+    story_say_message(&s, client, &message, true);
+}
+
+static uint64_t now_tick(void) {
+    return cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
+}
+
+static const uint32_t *answers(uint32_t client) {
+    return s.clients[client].repairs;
+}
+
+static void a_world_that_is_right_is_told_so(void **state) {
+    (void)state;
+    const uint32_t client = start(CAIRN_MODE_HEAL);
+    cairn_sketch_build(s.clients[client].world, 40, sketch);
+    doubt(client, cairn_world_tick(s.clients[client].world), SKETCH_SIZE);
+    story_run_ms(&s, 200);
+    assert_int_equal(answers(client)[CAIRN_REPAIR_DONE], 1);
+    assert_int_equal(story_statistics(&s).doubts, 1);
+    assert_int_equal(story_statistics(&s).repair_elements, 0);
+    assert_true(story_heard(&s, "repaired"));
+    story_end(&s);
+}
+
+static void states_are_kept_only_while_somebody_may_want_them(void **state) {
+    (void)state;
+    const uint32_t client = start(CAIRN_MODE_HEAL);
+    const cairn_room *room = cairn_rooms_at(s.server, CAIRN_ROOM_MAIN);
+    assert_true(cairn_past_statistics_read(room->past).ticks > 20);
+    cairn_netcode_client_disconnect(s.clients[client].netcode, s.now_ns);
+    story_run_ms(&s, 300);
+    assert_int_equal(cairn_past_statistics_read(room->past).ticks, 0);
+    assert_int_equal(cairn_past_statistics_read(room->past).bytes, 0);
+    story_end(&s);
+}
+
+static void ticks_that_are_not_held_are_refused(void **state) {
+    (void)state;
+    const uint32_t client = start(CAIRN_MODE_HEAL);
+    const uint64_t ticks[] = {0, now_tick() + 100, UINT64_MAX};
+    cairn_sketch_build(s.clients[client].world, 40, sketch);
+    for (uint32_t i = 0; i < 3; ++i) {
+        doubt(client, ticks[i], SKETCH_SIZE);
+        story_run_ms(&s, 100);
+        assert_int_equal(answers(client)[CAIRN_REPAIR_TICK_GONE], i + 1);
+    }
+    assert_int_equal(story_statistics(&s).faults, 0);
+    story_end(&s);
+}
+
+static void bytes_that_are_no_sketch_are_refused_by_name(void **state) {
+    (void)state;
+    const uint32_t client = start(CAIRN_MODE_HEAL);
+    memset(sketch, 0xff, sizeof sketch);
+    doubt(client, now_tick(), SKETCH_SIZE);
+    doubt(client, now_tick(), 17);
+    story_run_ms(&s, 100);
+    assert_int_equal(answers(client)[CAIRN_REPAIR_MALFORMED], 2);
+    story_end(&s);
+}
+
+// Of a sketch of nothing everything differs.
+static void more_than_a_sketch_can_tell_is_said(void **state) {
+    (void)state;
+    const uint32_t client = start(CAIRN_MODE_HEAL);
+    memset(sketch, 0, sizeof sketch);
+    doubt(client, now_tick(), SKETCH_SIZE);
+    story_run_ms(&s, 100);
+    assert_int_equal(answers(client)[CAIRN_REPAIR_TOO_MUCH], 1);
+    story_end(&s);
+}
+
+static void a_flood_of_doubts_costs_little_and_disturbs_nobody(void **state) {
+    (void)state;
+    const uint32_t client = start(CAIRN_MODE_HEAL);
+    const uint32_t other = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
+    story_run_ms(&s, 500);
+    memset(sketch, 0, sizeof sketch);
+    for (uint32_t i = 0; i < 100; ++i) {
+        doubt(client, now_tick(), SKETCH_SIZE);
+        story_run_ms(&s, 8);
+    }
+    story_run_ms(&s, 500);
+    const cairn_server_statistics statistics = story_statistics(&s);
+    const uint32_t looked_at = answers(client)[CAIRN_REPAIR_TOO_MUCH];
+    assert_int_equal(statistics.doubts, 100);
+    assert_in_range(looked_at, 10, CAIRN_HEAL_BURST_NS / CAIRN_HEAL_DOUBT_NS + 8);
+    assert_int_equal(answers(client)[CAIRN_REPAIR_TOO_OFTEN], 100 - looked_at);
+    assert_int_equal(s.clients[other].roots_wrong, 0);
+    assert_int_equal(now_tick(), cairn_world_tick(s.clients[other].world));
+    story_end(&s);
+}
+
+static void who_has_no_world_has_no_doubts(void **state) {
+    (void)state;
+    const uint32_t client = start(CAIRN_MODE_INTERPOLATE);
+    doubt(client, now_tick(), SKETCH_SIZE);
+    story_run_ms(&s, 100);
+    assert_int_equal(story_statistics(&s).faults, 1);
+    assert_int_equal(story_statistics(&s).doubts, 0);
+    story_end(&s);
+}
+
+static void a_doubt_without_a_sketch_asks_for_the_state(void **state) {
+    (void)state;
+    const uint32_t client = start(CAIRN_MODE_HEAL);
+    assert_int_equal(s.clients[client].states_begun, 1);
+    doubt(client, now_tick(), 0);
+    story_run_ms(&s, 500);
+    assert_int_equal(s.clients[client].states_begun, 2);
+    assert_int_equal(story_statistics(&s).states_renewed, 1);
+    assert_int_equal(s.clients[client].roots_wrong, 0);
+    assert_int_equal(now_tick(), cairn_world_tick(s.clients[client].world));
+    story_end(&s);
+}
+
+static void a_client_may_ask_for_less(void **state) {
+    (void)state;
+    const uint32_t client = start(CAIRN_MODE_HEAL);
+    const cairn_message less = {
+        .kind = CAIRN_MESSAGE_HELLO, .hello = story_hello(CAIRN_MODE_INTERPOLATE, true)};
+    story_say_message(&s, client, &less, true);
+    story_run_ms(&s, 500);
+    assert_int_equal(s.clients[client].notices[CAIRN_NOTICE_MODE], 1);
+    assert_int_equal(s.clients[client].notice.value, CAIRN_MODE_INTERPOLATE);
+    assert_true(s.clients[client].keyframes > 0);
+    assert_int_equal(story_statistics(&s).clients_moved_down, 1);
+    assert_int_equal(story_statistics(&s).faults, 0); // its last doubts and roots are forgiven
+    story_say_message(&s, client, &less, true);
+    story_run_ms(&s, 100);
+    assert_int_equal(story_statistics(&s).faults, 1);
+    story_end(&s);
+}
+
+static void who_is_repaired_again_and_again_is_moved_down(void **state) {
+    (void)state;
+    const uint32_t client = start(CAIRN_MODE_HEAL);
+    for (uint32_t i = 0; i <= CAIRN_HEAL_CURES_MAX; ++i) {
+        cairn_sketch_build(s.clients[client].world, 40, sketch);
+        doubt(client, cairn_world_tick(s.clients[client].world), SKETCH_SIZE);
+        story_run_ms(&s, 300);
+    }
+    assert_int_equal(answers(client)[CAIRN_REPAIR_DONE], CAIRN_HEAL_CURES_MAX + 1);
+    assert_int_equal(s.clients[client].notices[CAIRN_NOTICE_MODE], 1);
+    assert_true(story_heard(&s, "client_moved_down"));
+    story_end(&s);
+}
+
+static void a_passport_that_is_not_ours_is_served_by_snapshots(void **state) {
+    (void)state;
+    const cairn_server_config config = story_config();
+    story_start(&s, &config);
+    cairn_hello hello = story_hello(CAIRN_MODE_LOCKSTEP, true);
+    hello.passport_hash.hi ^= 1;
+    const uint32_t client = story_join_as(&s, &hello);
+    hello = story_hello(CAIRN_MODE_HEAL, true);
+    hello.passport_faults = 0x80000000u; // of a build that knows more checks than this one
+    const uint32_t newer = story_join_as(&s, &hello);
+    story_run_ms(&s, 500);
+    assert_int_equal(s.clients[client].welcome.mode, CAIRN_MODE_INTERPOLATE);
+    assert_int_equal(s.clients[newer].welcome.mode, CAIRN_MODE_INTERPOLATE);
+    assert_int_equal(story_statistics(&s).clients_unfit, 2);
+    assert_true(story_heard(&s, "client_unfit"));
+    assert_true(s.clients[client].deltas > 0);
+    story_end(&s);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_world_that_is_right_is_told_so),
+        cmocka_unit_test(states_are_kept_only_while_somebody_may_want_them),
+        cmocka_unit_test(ticks_that_are_not_held_are_refused),
+        cmocka_unit_test(bytes_that_are_no_sketch_are_refused_by_name),
+        cmocka_unit_test(more_than_a_sketch_can_tell_is_said),
+        cmocka_unit_test(a_flood_of_doubts_costs_little_and_disturbs_nobody),
+        cmocka_unit_test(who_has_no_world_has_no_doubts),
+        cmocka_unit_test(a_doubt_without_a_sketch_asks_for_the_state),
+        cmocka_unit_test(a_client_may_ask_for_less),
+        cmocka_unit_test(who_is_repaired_again_and_again_is_moved_down),
+        cmocka_unit_test(a_passport_that_is_not_ours_is_served_by_snapshots),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
