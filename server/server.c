@@ -131,6 +131,11 @@ cairn_status cairn_server_create(const cairn_server_config *config, cairn_server
         cairn_server_destroy(server);
         return status;
     }
+    // Everybody else's clients would be found unfit.
+    if (server->passport.faults != 0) {
+        cairn_server_tell(server, NULL, CAIRN_LOG_ERROR, "passport_unfit", 0,
+            cairn_passport_fault_words(server->passport.faults), server->passport.faults);
+    }
     // Borrowed for create alone.
     server->config.scene = NULL;
     server->config.room_name = NULL;

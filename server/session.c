@@ -148,6 +148,16 @@ static void leave_room(const visit *v) {
     cairn_room_remove_member(room, session);
 }
 
+static const char *mode_text(uint32_t mode) {
+    static const char *const texts[CAIRN_MODE_COUNT] = {
+        [CAIRN_MODE_INTERPOLATE] = "interpolate",
+        [CAIRN_MODE_LOCKSTEP] = "lockstep",
+        [CAIRN_MODE_PREDICT] = "predict",
+        [CAIRN_MODE_HEAL] = "heal",
+    };
+    return texts[mode];
+}
+
 // Served by snapshots, because its world would sooner or later not be ours.
 static void note_unfit(const visit *v, const char *words) {
     if (words != NULL) {
@@ -191,8 +201,7 @@ static cairn_session_state greet(const visit *v) {
     note_unfit(v, unfit);
     welcome(v, unfit != NULL ? unfit : "");
     cairn_control_greet(v->server, session);
-    tell(v, CAIRN_LOG_INFO, "client_joined",
-        session->mode == CAIRN_MODE_LOCKSTEP ? "lockstep" : "interpolate", session->slot);
+    tell(v, CAIRN_LOG_INFO, "client_joined", mode_text(session->mode), session->slot);
     return CAIRN_SESSION_WELCOMED;
 }
 

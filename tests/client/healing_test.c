@@ -226,6 +226,43 @@ static void who_does_not_simulate_may_fail_the_self_test(void **state) {
     party_end(&p);
 }
 
+// Ticks that the server has told of and nobody steps; the world stands.
+static void fall_behind(cairn_timeline *timeline, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; ++i) {
+        const cairn_timeline_verdict verdict = cairn_timeline_confirm(
+            timeline, timeline->confirmed_end, NULL, 0, (cairn_hash128){.lo = 1});
+        assert_int_equal(verdict, CAIRN_TIMELINE_TAKEN);
+    }
+}
+
+// What is looked at every four seconds: the backlog then, in ticks of a sixtieth.
+static const char *words_after(const uint32_t *more, uint32_t looks, uint64_t apart_ns) {
+    party p;
+    start(&p, 130, CAIRN_CLIENT_HEAL, NULL);
+    cairn_timeline *timeline = timeline_of(&p, 0);
+    cairn_healing *healing = &p.clients[0].client->healing;
+    uint64_t now_ns = healing->watched_ns;
+    for (uint32_t i = 0; i < looks; ++i) {
+        now_ns += apart_ns;
+        fall_behind(timeline, more[i]);
+        cairn_healing_watch(healing, now_ns, 60);
+    }
+    const char *words = healing->words;
+    party_end(&p);
+    return words;
+}
+
+static void who_falls_behind_for_good_gives_up_and_who_was_away_does_not(void **state) {
+    (void)state;
+    static const uint32_t growing[] = {90, 30};
+    static const uint32_t short_backlog[] = {20, 20};
+    const uint64_t look_ns = CAIRN_HEALING_BEHIND_FOR_NS;
+    assert_non_null(strstr(words_after(growing, 2, look_ns), "cannot keep up"));
+    assert_null(words_after(growing, 1, look_ns));
+    assert_null(words_after(short_backlog, 2, look_ns));
+    assert_null(words_after(growing, 2, 3 * look_ns)); // the host did not run meanwhile
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_that_changed_is_stepped_again_without_the_server),
@@ -235,6 +272,7 @@ int main(void) {
         cmocka_unit_test(a_tick_the_server_no_longer_has_is_mended_by_the_state),
         cmocka_unit_test(who_differs_again_and_again_is_served_by_snapshots_and_told_why),
         cmocka_unit_test(who_fails_the_self_test_is_served_by_snapshots_and_told_why),
+        cmocka_unit_test(who_falls_behind_for_good_gives_up_and_who_was_away_does_not),
         cmocka_unit_test(who_does_not_simulate_may_fail_the_self_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
