@@ -49,9 +49,9 @@ static cairn_timeline *timeline_of(const cairn_healing *healing) {
 
 static void finish(cairn_healing *healing, uint64_t now_ns, cairn_client_heal_cause cause) {
     cairn_client_heal *record = &healing->record;
-    const uint64_t sure = cairn_timeline_sure(timeline_of(healing));
+    const uint64_t heard = timeline_of(healing)->confirmed_end;
     record->cause = (uint32_t)cause;
-    record->ticks = (uint32_t)(sure > healing->sure_then ? sure - healing->sure_then : 0);
+    record->ticks = (uint32_t)(heard > healing->heard_then ? heard - healing->heard_then : 0);
     record->elapsed_ns = now_ns - healing->found_ns;
     healing->records[healing->count % CAIRN_CLIENT_HEALS_HELD] = *record;
     healing->count += 1;
@@ -151,7 +151,7 @@ static void begin(cairn_healing *healing, uint64_t now_ns) {
     cairn_timeline *timeline = timeline_of(healing);
     healing->tick = timeline->differs_tick;
     healing->target = timeline->at;
-    healing->sure_then = cairn_timeline_sure(timeline);
+    healing->heard_then = timeline->confirmed_end;
     healing->found_ns = now_ns;
     healing->size = 0;
     healing->record = (cairn_client_heal){.tick = healing->tick};

@@ -47,9 +47,9 @@ typedef struct cairn_healing {
     uint8_t *sketches;        // owned; of all sizes, one after the other
 
     cairn_healing_phase phase;
-    uint64_t tick;      // of the world that differs
-    uint64_t target;    // where the world stood when that was found
-    uint64_t sure_then; // how far it was sure
+    uint64_t tick;       // of the world that differs
+    uint64_t target;     // where the world stood when that was found
+    uint64_t heard_then; // how far the server's words went
     uint64_t found_ns;
     uint32_t size;            // of the sketches
     bool say;                 // a doubt is to be said

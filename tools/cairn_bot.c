@@ -186,10 +186,11 @@ static void print_prediction(const bot *b, const cairn_client_statistics *s) {
 static void print_heals(const bot *b, const cairn_client_statistics *s) {
     cairn_client_heal heals[CAIRN_CLIENT_HEALS_HELD];
     const uint32_t held = cairn_client_heals(b->client, heals, CAIRN_CLIENT_HEALS_HELD);
-    const uint64_t soon_ns = s->rtt_ns + 3 * UINT64_C(1000000000) / FRAME_RATE_HZ;
+    // In the server's ticks: a machine that is late runs fewer of them, too.
+    const uint64_t soon = 3 + (s->rtt_ns * FRAME_RATE_HZ + 999999999) / 1000000000;
     uint64_t slow = 0, elapsed_ns = 0, bytes = 0, elements = 0;
     for (uint32_t i = 0; i < held; i++) {
-        slow += heals[i].elapsed_ns > soon_ns ? 1 : 0;
+        slow += heals[i].ticks > soon ? 1 : 0;
         elapsed_ns = heals[i].elapsed_ns > elapsed_ns ? heals[i].elapsed_ns : elapsed_ns;
         bytes = heals[i].bytes > bytes ? heals[i].bytes : bytes;
         elements = heals[i].elements > elements ? heals[i].elements : elements;

@@ -28,6 +28,7 @@ static void expect_healed(const party *p, uint32_t client) {
     assert_int_equal(heal.round_trips, 1);
     assert_in_range(heal.bytes, 1, 2047);
     assert_in_range(heal.elapsed_ns, 1, rtts_ms[client] * UINT64_C(1000000) + 3 * TICK_NS);
+    assert_in_range(heal.ticks, 1, (rtts_ms[client] * 60 + 999) / 1000 + 3);
     assert_false(p->clients[client].client->lockstep.timeline.differs);
     assert_int_equal(s.states_loaded, 1);
 }
