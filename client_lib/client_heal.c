@@ -116,8 +116,14 @@ void cairn_client_heal_statistics(const cairn_client *client, cairn_client_stati
     out->repairs_refused = client->healing.repairs_refused;
 }
 
-bool cairn_client_heal_under_way(const cairn_client *client) {
-    return heals(client) && client->healing.phase != CAIRN_HEALING_REST;
+uint64_t cairn_client_heal_report(cairn_client *client, uint64_t usual) {
+    cairn_healing *healing = &client->healing;
+    if (!heals(client) || healing->phase == CAIRN_HEALING_REST) {
+        return usual;
+    }
+    const bool first = healing->report;
+    healing->report = false;
+    return first ? 1 : UINT32_MAX;
 }
 
 bool cairn_client_damage(cairn_client *client, uint32_t body) {

@@ -77,9 +77,8 @@ void cairn_client_make_inputs(cairn_client *client, uint64_t now_ns) {
 void cairn_client_note_report(cairn_client *client) {
     const uint64_t newest = cairn_lockstep_root_tick(&client->lockstep);
     bool stepped = newest > client->lockstep.timeline.first;
-    // While a difference is being mended it is known, and reporting it tells nobody anything.
-    stepped = stepped && !cairn_client_heal_under_way(client);
-    client->report_due |= stepped && newest >= client->report_tick + REPORT_ROOTS;
+    const uint64_t roots = cairn_client_heal_report(client, REPORT_ROOTS);
+    client->report_due |= stepped && newest >= client->report_tick + roots;
 }
 
 static void say(cairn_client *client, const cairn_message *message) {

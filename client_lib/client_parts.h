@@ -144,7 +144,9 @@ void cairn_client_heal_repair(
     cairn_client *client, uint64_t now_ns, const cairn_repair *repair, size_t size);
 void cairn_client_heal_welcome(cairn_client *client, const cairn_welcome *welcome);
 void cairn_client_heal_notice(cairn_client *client, const cairn_notice *notice);
-bool cairn_client_heal_under_way(const cairn_client *client);
+// Own roots that make a report due: `usual` of them; a difference is told once, at once, and
+// nothing further until it is mended.
+uint64_t cairn_client_heal_report(cairn_client *client, uint64_t usual);
 // For tests and demonstrations: as if a step had been computed wrongly. A body is pushed in the
 // client's own world, and no state is left to go back to. False: there is no world, or no such
 // body.

@@ -163,6 +163,7 @@ static void begin(cairn_healing *healing, uint64_t now_ns) {
         finish(healing, now_ns, CAIRN_HEALED_BY_STEPPING);
         return;
     }
+    healing->report = true;
     count_cure(healing, now_ns);
     if (healing->phase == CAIRN_HEALING_GIVEN_UP) {
         return;

@@ -52,6 +52,7 @@ typedef struct cairn_healing {
     uint64_t heard_then; // how far the server's words went
     uint64_t found_ns;
     uint32_t size;            // of the sketches
+    bool report;              // the server has not been told the root that differs
     bool say;                 // a doubt is to be said
     uint64_t say_at_ns;       // then, or again then
     cairn_client_heal record; // of the cure under way

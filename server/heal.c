@@ -179,6 +179,22 @@ void cairn_heal_doubt(cairn_server *server, cairn_session *session, const cairn_
     }
 }
 
+void cairn_heal_differed(cairn_server *server, cairn_session *session) {
+    cairn_heal_client *client = &session->heal;
+    if (!heals(session->mode)) {
+        return;
+    }
+    if (client->differences == 0 ||
+        server->now_ns >= client->differences_from_ns + CAIRN_HEAL_DIFFERENCES_NS) {
+        client->differences_from_ns = server->now_ns;
+        client->differences = 0;
+    }
+    client->differences += 1;
+    if (client->differences > CAIRN_HEAL_DIFFERENCES_MAX) {
+        cairn_heal_move_down(server, session, "the client's world differs and is not mended");
+    }
+}
+
 void cairn_heal_forget(cairn_room *room, const cairn_session *session) {
     if (room->heal.asker == session) {
         room->heal.asker = NULL;

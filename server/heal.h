@@ -27,6 +27,10 @@ struct cairn_session;
 #define CAIRN_HEAL_CURES_MAX 16
 #define CAIRN_HEAL_CURES_NS UINT64_C(10000000000)
 
+// Reported roots that differ within this time after which one that should heal is served so, too.
+#define CAIRN_HEAL_DIFFERENCES_MAX 64
+#define CAIRN_HEAL_DIFFERENCES_NS UINT64_C(10000000000)
+
 // What a room has for it; all but `wanted` made when the first doubt comes.
 typedef struct cairn_heal {
     bool wanted;                 // states are kept
@@ -42,6 +46,8 @@ typedef struct cairn_heal_client {
     uint64_t paid_until_ns; // doubts so far
     uint32_t cures;         // repairs and states in the present stretch of time
     uint64_t cures_from_ns;
+    uint32_t differences; // roots reported, likewise
+    uint64_t differences_from_ns;
 } cairn_heal_client;
 
 void cairn_heal_destroy(cairn_heal *heal);
@@ -50,6 +56,9 @@ void cairn_heal_destroy(cairn_heal *heal);
 void cairn_heal_turn(struct cairn_server *server, struct cairn_room *room);
 void cairn_heal_doubt(
     struct cairn_server *server, struct cairn_session *session, const cairn_doubt *doubt);
+// The client reported a root that is not ours. One that heals reports one, and no more until it
+// has.
+void cairn_heal_differed(struct cairn_server *server, struct cairn_session *session);
 // The client leaves the room.
 void cairn_heal_forget(struct cairn_room *room, const struct cairn_session *session);
 // From now on a client that simulates is served by snapshots, and told why.

@@ -314,6 +314,7 @@ static void compare_root(const visit *v, const cairn_wire_root *root) {
         tell(v, CAIRN_LOG_ERROR, "root_differed", "the client's world is not ours",
             (int64_t)root->tick);
         cairn_capsules_differed(v->server, v->session, root->tick, theirs);
+        cairn_heal_differed(v->server, v->session);
     } else {
         cairn_capsules_agreed(v->session, root->tick);
     }

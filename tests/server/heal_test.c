@@ -181,6 +181,20 @@ static void who_is_repaired_again_and_again_is_moved_down(void **state) {
     story_end(&s);
 }
 
+// Of a client in another mode it is only counted.
+static void who_reports_other_roots_and_mends_nothing_is_moved_down(void **state) {
+    (void)state;
+    static const cairn_mode modes[] = {CAIRN_MODE_HEAL, CAIRN_MODE_LOCKSTEP};
+    for (uint32_t i = 0; i < 2; ++i) {
+        const uint32_t client = start(modes[i]);
+        s.clients[client].corrupt_roots = true;
+        story_run_ms(&s, 4000);
+        assert_true(story_statistics(&s).roots_differed > 64);
+        assert_int_equal(s.clients[client].notices[CAIRN_NOTICE_MODE], i == 0 ? 1 : 0);
+        story_end(&s);
+    }
+}
+
 static void a_passport_that_is_not_ours_is_served_by_snapshots(void **state) {
     (void)state;
     const cairn_server_config config = story_config();
@@ -212,6 +226,7 @@ int main(void) {
         cmocka_unit_test(a_doubt_without_a_sketch_asks_for_the_state),
         cmocka_unit_test(a_client_may_ask_for_less),
         cmocka_unit_test(who_is_repaired_again_and_again_is_moved_down),
+        cmocka_unit_test(who_reports_other_roots_and_mends_nothing_is_moved_down),
         cmocka_unit_test(a_passport_that_is_not_ours_is_served_by_snapshots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,7 +259,9 @@ int cairn_demo_sum_up(const cairn_demo_report *report, bool verified) {
         broken += complain(c->final && !simulates && !(c->snapshots > 0),
             "client %s received no snapshot", c->name);
     }
-    broken += complain(report->server.roots_differed > 0, "the server was told other hashes");
+    // Each damage is told once, or twice when a report was on its way.
+    broken += complain(
+        report->server.roots_differed > 2 * TOTAL(damaged), "the server was told other hashes");
     broken += complain(!stack_stands(&report->clients[0]), "the stack of ten fell");
     broken += complain(!verified, "the recording does not verify");
     printf("%s\n", broken == 0 ? "all well" : "not well");
