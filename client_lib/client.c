@@ -84,20 +84,14 @@ uint32_t cairn_client_mode_asked(const cairn_client *client) {
     return modes[client->config.mode];
 }
 
-// Everything a connection left behind goes; statistics stay until the next connect.
-static void begin_anew(cairn_client *client, uint64_t now_ns) {
-    cairn_link_reset(client->link, now_ns);
+void cairn_client_forget_world(cairn_client *client) {
     cairn_snapshots_clear(&client->snapshots);
     cairn_shape_list_clear(&client->shapes);
     cairn_lockstep_clear(&client->lockstep);
     cairn_predict_clear(&client->predict);
     cairn_capsules_clear(&client->capsules);
     cairn_inputs_start(&client->inputs, client->config.input_redundancy_ticks);
-    client->welcomed = false;
-    client->mode = cairn_client_mode_asked(client);
-    cairn_client_heal_clear(client);
-    client->slot = CAIRN_SLOT_NONE;
-    client->clock = (cairn_clock){0};
+    cairn_healing_clear(&client->healing);
     client->timing_tick = 0;
     client->acknowledging = 0;
     client->input_due = false;
@@ -107,6 +101,23 @@ static void begin_anew(cairn_client *client, uint64_t now_ns) {
     client->shown = (cairn_client_sample){0};
     client->desync_told = UINT64_MAX;
     client->renewing = false;
+}
+
+// Everything a connection left behind goes; statistics stay until the next connect.
+static void begin_anew(cairn_client *client, uint64_t now_ns) {
+    cairn_link_reset(client->link, now_ns);
+    cairn_client_forget_world(client);
+    cairn_answers_clear(&client->answers);
+    client->welcomed = false;
+    client->rights = 0;
+    client->paused = false;
+    client->speed = CAIRN_CLOCK_SPEED_USUAL;
+    client->world = 0;
+    client->mode = cairn_client_mode_asked(client);
+    cairn_client_heal_clear(client);
+    client->slot = CAIRN_SLOT_NONE;
+    client->clock = (cairn_clock){0};
+    client->sampled_ns = 0;
     client->statistics = (cairn_client_statistics){0};
 }
 
@@ -141,6 +152,7 @@ void cairn_client_destroy(cairn_client *client) {
     }
     cairn_healing_destroy(&client->healing);
     cairn_capsules_clear(&client->capsules);
+    cairn_answers_clear(&client->answers);
     cairn_predict_destroy(&client->predict);
     cairn_lockstep_destroy(&client->lockstep);
     cairn_shape_list_destroy(&client->shapes);

@@ -27,6 +27,7 @@ bool cairn_client_capsule_say(cairn_client *client) {
     if (!cairn_capsules_ask(&client->capsules, &message.doubt)) {
         return false;
     }
+    message.doubt.world = client->world;
     const uint8_t *bytes = NULL;
     size_t size = 0;
     cairn_status status = cairn_message_encode(client->encoder, &message, &bytes, &size);

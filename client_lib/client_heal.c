@@ -69,6 +69,7 @@ bool cairn_client_heal_say(cairn_client *client, uint64_t now_ns) {
     if (!heals(client) || !cairn_healing_doubt(&client->healing, now_ns, &message.doubt)) {
         return false;
     }
+    message.doubt.world = client->world;
     const cairn_status status = cairn_message_encode(client->encoder, &message, &bytes, &size);
     CAIRN_ASSERT(status == CAIRN_OK);
     if (cairn_link_send_reliable(client->link, bytes, size) != CAIRN_OK) {

@@ -34,6 +34,7 @@ static void take_welcome(cairn_client *client, uint64_t now_ns, const cairn_welc
     client->mode = welcome->mode;
     cairn_client_heal_welcome(client, welcome);
     client->slot = welcome->slot;
+    client->rights = welcome->rights;
     client->tick_rate_hz = welcome->tick_rate_hz;
     client->welcome_tick = welcome->tick;
     cairn_clock_start(&client->clock, welcome->tick_rate_hz);
@@ -166,6 +167,22 @@ static bool is_expected(cairn_client *client, cairn_message_kind kind) {
     return true;
 }
 
+// Unreliable messages may come before the notice of their world, and long after its end.
+static bool is_of_world(cairn_client *client, const cairn_message *message) {
+    const uint32_t world = message->kind == CAIRN_MESSAGE_KEYFRAME ? message->keyframe.world
+                           : message->kind == CAIRN_MESSAGE_DELTA  ? message->delta.world
+                           : message->kind == CAIRN_MESSAGE_TICKS  ? message->ticks.world
+                                                                   : client->world;
+    client->drops_client[CAIRN_CLIENT_DROP_WORLD] += world == client->world ? 0 : 1;
+    return world == client->world;
+}
+
+static void take_answer(cairn_client *client, const cairn_link_message *message) {
+    if (!cairn_answers_add(&client->answers, message->bytes, message->size)) {
+        client->drops_client[CAIRN_CLIENT_DROP_ANSWER]++;
+    }
+}
+
 void cairn_client_take_message(
     cairn_client *client, uint64_t now_ns, const cairn_link_message *message) {
     cairn_message decoded;
@@ -175,7 +192,7 @@ void cairn_client_take_message(
         client->drops_decode[refusal]++;
         return;
     }
-    if (!is_expected(client, decoded.kind)) {
+    if (!is_expected(client, decoded.kind) || !is_of_world(client, &decoded)) {
         return;
     }
     switch (decoded.kind) {
@@ -208,9 +225,11 @@ void cairn_client_take_message(
         break;
     case CAIRN_MESSAGE_NOTICE:
         cairn_client_heal_notice(client, &decoded.notice);
+        cairn_client_take_notice(client, &decoded.notice);
         break;
     case CAIRN_MESSAGE_ANSWER:
-        break; // nothing was asked
+        take_answer(client, message);
+        break;
     case CAIRN_MESSAGE_NONE:
     case CAIRN_MESSAGE_HELLO:
     case CAIRN_MESSAGE_INPUT:

@@ -95,7 +95,8 @@ static void say_inputs(cairn_client *client, uint64_t now_ns) {
     uint32_t count = cairn_inputs_collect(&client->inputs, inputs);
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_INPUT,
-        .input = {.snapshot_acknowledged = client->acknowledging,
+        .input = {.world = client->world,
+            .snapshot_acknowledged = client->acknowledging,
             .ticks_acknowledged =
                 client->renewing ? client->renewing_from : client->lockstep.timeline.confirmed_end,
             .sent_at_us = now_ns / 1000,
@@ -119,7 +120,8 @@ static void say_roots(cairn_client *client) {
         fresh < CAIRN_ROOTS_PER_MESSAGE_MAX ? (uint32_t)fresh : CAIRN_ROOTS_PER_MESSAGE_MAX;
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_ROOT_REPORT,
-        .root_report = {.roots = roots,
+        .root_report = {.world = client->world,
+            .roots = roots,
             .root_count = cairn_lockstep_roots(lockstep, roots, wanted)},
     };
     client->report_tick = newest;

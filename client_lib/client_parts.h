@@ -6,6 +6,7 @@
 // client_predict.c and client_statistics.c.
 
 #include "base/address.h"
+#include "client_lib/answers.h"
 #include "client_lib/cairn/client.h"
 #include "client_lib/capsules.h"
 #include "client_lib/clock.h"
@@ -34,6 +35,8 @@ typedef enum cairn_client_drop_reason {
     CAIRN_CLIENT_DROP_MODE,   // a message of the other mode
     CAIRN_CLIENT_DROP_SHAPES, // more shapes than the list holds
     CAIRN_CLIENT_DROP_OVER,   // outside of a connection
+    CAIRN_CLIENT_DROP_WORLD,  // of a world that is no more, or not yet told of
+    CAIRN_CLIENT_DROP_ANSWER, // nobody took the answers before it
     CAIRN_CLIENT_DROP_COUNT
 } cairn_client_drop_reason;
 
@@ -59,6 +62,11 @@ struct cairn_client {
     uint32_t slot;
     uint32_t tick_rate_hz;
     uint64_t timing_tick; // of the newest timing heard
+    uint32_t world;       // how often the server told of another one
+    uint32_t rights;
+    bool paused;    // the room
+    uint32_t speed; // thousandths of its rate; 0: as fast as it goes
+    cairn_answers answers;
 
     cairn_clock clock;
     cairn_lead lead;
@@ -102,6 +110,11 @@ void cairn_client_event(cairn_client *client, cairn_phase_event event, const cha
 // The server sent what cannot be gone on with: leaves the connection as well.
 void cairn_client_break(
     cairn_client *client, uint64_t now_ns, cairn_phase_event event, const char *text);
+
+// What the server says of its room.
+void cairn_client_take_notice(cairn_client *client, const cairn_notice *notice);
+// Forgets the world it has, and what it said and heard of it.
+void cairn_client_forget_world(cairn_client *client);
 
 // One whole message from the link.
 void cairn_client_take_message(

@@ -8,6 +8,8 @@ static const char *client_drop_text(uint32_t reason) {
         [CAIRN_CLIENT_DROP_MODE] = "a message of the other mode",
         [CAIRN_CLIENT_DROP_SHAPES] = "more shapes than shapes_max",
         [CAIRN_CLIENT_DROP_OVER] = "outside of a connection",
+        [CAIRN_CLIENT_DROP_WORLD] = "of another world",
+        [CAIRN_CLIENT_DROP_ANSWER] = "too many answers wait to be taken",
     };
     return texts[reason];
 }

@@ -66,9 +66,20 @@ void cairn_clock_advance(cairn_clock *clock, uint64_t now_ns) {
     clock->at_ns = now_ns > clock->at_ns ? now_ns : clock->at_ns;
 }
 
+void cairn_clock_hold(cairn_clock *clock) {
+    clock->held = true;
+}
+
+void cairn_clock_go(cairn_clock *clock, uint32_t tick_rate_hz, uint32_t speed) {
+    CAIRN_ASSERT(tick_rate_hz > 0 && speed > 0);
+    clock->tick_ns = 1e12 / ((double)tick_rate_hz * speed);
+    clock->held = false;
+    clock->running = false;
+}
+
 double cairn_clock_tick(const cairn_clock *clock, uint64_t now_ns) {
-    if (!clock->running) {
-        return 0;
+    if (!clock->running || clock->held) {
+        return (double)clock->newest_tick; // 0 before the first message
     }
     double passed_ns = elapsed_ns(clock->base_ns, now_ns) + clock->correction_ns;
     double tick = (double)clock->base_tick + passed_ns / clock->tick_ns;

@@ -15,6 +15,7 @@
 typedef struct cairn_clock {
     double tick_ns;       // nanoseconds per tick; 0 before start
     bool running;         // a message was heard
+    bool held;            // the server's time stands still
     uint64_t newest_tick; // of all messages heard
     uint64_t base_tick;   // heard at base_ns
     uint64_t base_ns;
@@ -31,5 +32,12 @@ void cairn_clock_start(cairn_clock *clock, uint32_t tick_rate_hz);
 void cairn_clock_observe(cairn_clock *clock, uint64_t now_ns, uint64_t tick);
 // Lets the correction follow, with a time constant of half a second.
 void cairn_clock_advance(cairn_clock *clock, uint64_t now_ns);
+// The server's time stands still, or goes by leaps: what is heard now is the newest tick heard.
+void cairn_clock_hold(cairn_clock *clock);
+// It goes on, at thousandths of its rate; the next message says where it is.
+#define CAIRN_CLOCK_SPEED_USUAL 1000
+#define CAIRN_CLOCK_SPEED_MAX 1000000
+void cairn_clock_go(cairn_clock *clock, uint32_t tick_rate_hz, uint32_t speed);
+
 // The tick heard now, with its fraction; 0 before the first message. Never negative.
 double cairn_clock_tick(const cairn_clock *clock, uint64_t now_ns);

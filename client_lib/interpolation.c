@@ -60,7 +60,8 @@ void cairn_interpolation_advance(
 
 double cairn_interpolation_tick(
     const cairn_interpolation *interpolation, const cairn_clock *clock, uint64_t now_ns) {
-    double tick = cairn_clock_tick(clock, now_ns) - interpolation->delay_ns / clock->tick_ns;
+    const double delay = clock->held ? 0 : interpolation->delay_ns / clock->tick_ns;
+    const double tick = cairn_clock_tick(clock, now_ns) - delay;
     return tick > 0 ? tick : 0;
 }
 

@@ -12,13 +12,13 @@
 
 // clang-format off
 static const uint8_t table[CAIRN_CLIENT_STATE_COUNT][CAIRN_PHASE_EVENT_COUNT] = {
-    //              CONNECT     TOKEN_REFUSED CONNECTED  WORLD       DISCONNECT REFUSED  LOST        BROKEN
-    [IDLE]       = {CONNECTING, FAILED,       IDLE,      IDLE,       IDLE,      IDLE,    IDLE,       IDLE},
-    [CONNECTING] = {CONNECTING, FAILED,       JOINING,   CONNECTING, LEFT,      FAILED,  FAILED,     FAILED},
-    [JOINING]    = {CONNECTING, FAILED,       JOINING,   PLAYING,    LEFT,      FAILED,  FAILED,     FAILED},
-    [PLAYING]    = {CONNECTING, FAILED,       PLAYING,   PLAYING,    LEFT,      FAILED,  FAILED,     FAILED},
-    [LEFT]       = {CONNECTING, FAILED,       LEFT,      LEFT,       LEFT,      LEFT,    LEFT,       LEFT},
-    [FAILED]     = {CONNECTING, FAILED,       FAILED,    FAILED,     FAILED,    FAILED,  FAILED,     FAILED},
+    //              CONNECT     TOKEN_REFUSED CONNECTED  WORLD       REPLACED    DISCONNECT REFUSED  LOST        BROKEN
+    [IDLE]       = {CONNECTING, FAILED,       IDLE,      IDLE,       IDLE,       IDLE,      IDLE,    IDLE,       IDLE},
+    [CONNECTING] = {CONNECTING, FAILED,       JOINING,   CONNECTING, CONNECTING, LEFT,      FAILED,  FAILED,     FAILED},
+    [JOINING]    = {CONNECTING, FAILED,       JOINING,   PLAYING,    JOINING,    LEFT,      FAILED,  FAILED,     FAILED},
+    [PLAYING]    = {CONNECTING, FAILED,       PLAYING,   PLAYING,    JOINING,    LEFT,      FAILED,  FAILED,     FAILED},
+    [LEFT]       = {CONNECTING, FAILED,       LEFT,      LEFT,       LEFT,       LEFT,      LEFT,    LEFT,       LEFT},
+    [FAILED]     = {CONNECTING, FAILED,       FAILED,    FAILED,     FAILED,     FAILED,    FAILED,  FAILED,     FAILED},
 };
 // clang-format on
 

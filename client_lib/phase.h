@@ -14,6 +14,7 @@ typedef enum cairn_phase_event {
     CAIRN_PHASE_TOKEN_REFUSED, // the host calls connect with a bad one
     CAIRN_PHASE_CONNECTED,     // the handshake is done
     CAIRN_PHASE_WORLD,         // a first snapshot or state is held
+    CAIRN_PHASE_REPLACED,      // the server told of another world
     CAIRN_PHASE_DISCONNECT,    // the host calls disconnect
     CAIRN_PHASE_REFUSED,       // the server said no to HELLO
     CAIRN_PHASE_LOST,          // the connection ended without us wanting it

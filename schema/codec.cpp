@@ -276,7 +276,7 @@ template <typename Visitor> void fields(Visitor &v, cairn_hello &m) {
 template <typename Visitor> void fields(Visitor &v, cairn_input_message &m) {
     using T = wire::Inputs;
     scalars(v, T::VT_SNAPSHOT_ACKNOWLEDGED, m.snapshot_acknowledged, T::VT_TICKS_ACKNOWLEDGED,
-        m.ticks_acknowledged, T::VT_SENT_AT_US, m.sent_at_us);
+        m.ticks_acknowledged, T::VT_SENT_AT_US, m.sent_at_us, T::VT_WORLD, m.world);
     v.template vector<wire::Input>(T::VT_INPUTS, m.inputs, m.input_count);
     scalars(v, T::VT_SHOWN_TICK, m.shown_tick, T::VT_SHOWN_SPAN, m.shown_span, T::VT_SHOWN_SHARE,
         m.shown_share);
@@ -284,11 +284,12 @@ template <typename Visitor> void fields(Visitor &v, cairn_input_message &m) {
 
 template <typename Visitor> void fields(Visitor &v, cairn_root_report &m) {
     v.template vector<wire::Root>(wire::RootReport::VT_ROOTS, m.roots, m.root_count);
+    v.scalar(wire::RootReport::VT_WORLD, m.world);
 }
 
 template <typename Visitor> void fields(Visitor &v, cairn_doubt &m) {
     using T = wire::Doubt;
-    scalars(v, T::VT_TICK, m.tick, T::VT_WANT, m.want);
+    scalars(v, T::VT_TICK, m.tick, T::VT_WANT, m.want, T::VT_WORLD, m.world);
     v.template vector<uint8_t>(T::VT_SKETCH, m.sketch, m.sketch_size);
 }
 
@@ -317,9 +318,8 @@ template <typename Visitor> void fields(Visitor &v, cairn_welcome &m) {
 }
 
 template <typename Visitor> void fields(Visitor &v, cairn_refused &m) {
-    using T = wire::Refused;
-    v.scalar(T::VT_REASON, m.reason);
-    v.text(T::VT_WORDS, m.words);
+    v.scalar(wire::Refused::VT_REASON, m.reason);
+    v.text(wire::Refused::VT_WORDS, m.words);
 }
 
 template <typename Visitor> void fields(Visitor &v, cairn_shapes_message &m) {
@@ -333,7 +333,7 @@ template <typename Visitor> void fields(Visitor &v, cairn_shapes_message &m) {
 
 template <typename Visitor> void fields(Visitor &v, cairn_keyframe &m) {
     using T = wire::Keyframe;
-    v.scalar(T::VT_TICK, m.tick);
+    scalars(v, T::VT_TICK, m.tick, T::VT_WORLD, m.world);
     v.template plain<wire::Hash128>(T::VT_VISIBLE_ROOT, m.visible_root);
     v.template plain<wire::Hash128>(T::VT_FULL_ROOT, m.full_root);
     v.template plain<wire::Timing>(T::VT_TIMING, m.timing);
@@ -342,7 +342,7 @@ template <typename Visitor> void fields(Visitor &v, cairn_keyframe &m) {
 
 template <typename Visitor> void fields(Visitor &v, cairn_delta &m) {
     using T = wire::Delta;
-    scalars(v, T::VT_TICK, m.tick, T::VT_BASELINE_TICK, m.baseline_tick);
+    scalars(v, T::VT_TICK, m.tick, T::VT_BASELINE_TICK, m.baseline_tick, T::VT_WORLD, m.world);
     v.template plain<wire::Hash128>(T::VT_VISIBLE_ROOT, m.visible_root);
     v.template plain<wire::Hash128>(T::VT_FULL_ROOT, m.full_root);
     v.template plain<wire::Timing>(T::VT_TIMING, m.timing);
@@ -355,6 +355,7 @@ template <typename Visitor> void fields(Visitor &v, cairn_ticks_message &m) {
     v.template vector<wire::Tick>(T::VT_TICKS, m.ticks, m.tick_count);
     v.template vector<wire::Command>(T::VT_COMMANDS, m.commands, m.command_count);
     v.template vector<uint64_t>(T::VT_DIGESTS, m.digests, m.digest_count);
+    v.scalar(T::VT_WORLD, m.world);
 }
 
 template <typename Visitor> void fields(Visitor &v, cairn_state_message &m) {
@@ -403,9 +404,8 @@ template <typename Visitor> void fields(Visitor &v, cairn_chunk_start &m) {
 }
 
 template <typename Visitor> void fields(Visitor &v, cairn_chunk_ticks &m) {
-    using T = wire::ChunkTicks;
-    v.template vector<wire::Tick>(T::VT_TICKS, m.ticks, m.tick_count);
-    v.template vector<wire::Command>(T::VT_COMMANDS, m.commands, m.command_count);
+    v.template vector<wire::Tick>(wire::ChunkTicks::VT_TICKS, m.ticks, m.tick_count);
+    v.template vector<wire::Command>(wire::ChunkTicks::VT_COMMANDS, m.commands, m.command_count);
 }
 
 template <typename Visitor> void fields(Visitor &v, cairn_chunk_end &m) {

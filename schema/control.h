@@ -46,6 +46,10 @@ const char *cairn_control_verb_text(unsigned verb);
 // 0 for what is no verb's text.
 unsigned cairn_control_verb_find(const char *text);
 
+// Bits of CONTROL's mask, for the verbs that read them.
+#define CAIRN_CONTROL_MASK_GIVEN 1u  // the seed of reset and room-create, the tick of fork
+#define CAIRN_CONTROL_MASK_PAUSED 2u // a new room begins paused
+
 typedef enum cairn_control_refusal {
     CAIRN_CONTROL_DONE = 0,
     CAIRN_CONTROL_NO_RIGHT = 1,

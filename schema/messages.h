@@ -166,6 +166,8 @@ typedef struct cairn_input_message {
     float shown_share;              // [0, 1]
     const cairn_wire_input *inputs; // oldest first, strictly increasing ticks
     uint32_t input_count;           // at most CAIRN_INPUTS_PER_MESSAGE_MAX
+    uint32_t world; // how often CAIRN_NOTICE_REPLACED told the client of another world: ticks of
+                    // two worlds are not confused, whatever order datagrams arrive in
 } cairn_input_message;
 #define CAIRN_INPUTS_PER_MESSAGE_MAX 64
 #define CAIRN_SHOWN_SPAN_MAX 1024
@@ -173,6 +175,7 @@ typedef struct cairn_input_message {
 typedef struct cairn_root_report {
     const cairn_wire_root *roots; // strictly increasing ticks
     uint32_t root_count;          // at most CAIRN_ROOTS_PER_MESSAGE_MAX
+    uint32_t world;               // as in cairn_input_message
 } cairn_root_report;
 #define CAIRN_ROOTS_PER_MESSAGE_MAX 64
 
@@ -182,6 +185,7 @@ typedef struct cairn_doubt {
     uint32_t want;         // CAIRN_DOUBT_REPAIR, CAIRN_DOUBT_STAGES, not none
     const uint8_t *sketch; // of the client's state at that tick; at most CAIRN_SKETCH_SIZE_MAX
     uint32_t sketch_size;
+    uint32_t world; // as in cairn_input_message
 } cairn_doubt;
 #define CAIRN_DOUBT_REPAIR 1u
 #define CAIRN_DOUBT_STAGES 2u
@@ -263,6 +267,7 @@ typedef struct cairn_keyframe {
     cairn_wire_timing timing;
     const cairn_wire_body *bodies; // in order of id index
     uint32_t body_count;
+    uint32_t world; // as in cairn_input_message
 } cairn_keyframe;
 
 typedef struct cairn_delta {
@@ -273,6 +278,7 @@ typedef struct cairn_delta {
     cairn_wire_timing timing;
     const uint8_t *payload; // schema/delta.h
     uint32_t payload_size;
+    uint32_t world; // as in cairn_input_message
 } cairn_delta;
 
 typedef struct cairn_ticks_message {
@@ -283,6 +289,7 @@ typedef struct cairn_ticks_message {
     uint32_t command_count;  // sorted by (slot, kind, sequence) within each tick
     const uint64_t *digests; // low half of cairn_commands_digest, for each tick
     uint32_t digest_count;   // tick_count
+    uint32_t world;          // as in cairn_input_message
 } cairn_ticks_message;
 #define CAIRN_TICKS_PER_MESSAGE_MAX 4096
 
@@ -323,7 +330,8 @@ typedef enum cairn_notice_kind {
     CAIRN_NOTICE_PAUSED = 4,
     CAIRN_NOTICE_RESUMED = 5,
     CAIRN_NOTICE_RATE = 6,        // the room runs at `value` thousandths of its rate
-    CAIRN_NOTICE_REPLACED = 7,    // the world is another from `tick` on: reset, load, seek
+    CAIRN_NOTICE_REPLACED = 7,    // the world is another from `tick` on: reset, load, seek;
+                                  // value: how many times this client was told so
     CAIRN_NOTICE_ROOM_CLOSES = 8, // words: why; a disconnect follows
     CAIRN_NOTICE_LAST = CAIRN_NOTICE_ROOM_CLOSES
 } cairn_notice_kind;

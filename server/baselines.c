@@ -94,6 +94,12 @@ void cairn_baselines_take(
     CAIRN_ASSERT(snapshot->body_count <= baselines->body_capacity);
 }
 
+void cairn_baselines_forget(cairn_baselines *baselines) {
+    baselines->count = 0;
+    baselines->delta_count = 0;
+    baselines->store_used = 0;
+}
+
 const cairn_baseline *cairn_baselines_newest(const cairn_baselines *baselines) {
     return baselines->count == 0 ? NULL : &baselines->ring[baselines->newest];
 }

@@ -31,6 +31,9 @@ void cairn_baselines_destroy(cairn_baselines *baselines); // NULL is allowed
 void cairn_baselines_take(
     cairn_baselines *baselines, const cairn_world *world, const cairn_world_hash *hash);
 
+// Forgets every snapshot; the next may be of any tick.
+void cairn_baselines_forget(cairn_baselines *baselines);
+
 const cairn_baseline *cairn_baselines_newest(const cairn_baselines *baselines); // NULL: none yet
 // NULL when no snapshot of that tick is held.
 const cairn_baseline *cairn_baselines_find(const cairn_baselines *baselines, uint64_t tick);

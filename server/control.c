@@ -20,6 +20,24 @@ static const cairn_control_row rows[CAIRN_CONTROL_VERB_COUNT] = {
     [CAIRN_CONTROL_STEP] = {.action = cairn_control_step, .writes = true},
     [CAIRN_CONTROL_RUN_UNTIL] = {.action = cairn_control_run_until, .writes = true},
     [CAIRN_CONTROL_RATE] = {.action = cairn_control_rate, .writes = true},
+    [CAIRN_CONTROL_RESET] = {.action = cairn_control_reset, .writes = true},
+    [CAIRN_CONTROL_SAVE] = {.action = cairn_control_save_make, .writes = true},
+    [CAIRN_CONTROL_LOAD] = {.action = cairn_control_load, .writes = true},
+    [CAIRN_CONTROL_SEEK] = {.action = cairn_control_seek, .writes = true},
+    [CAIRN_CONTROL_FORK] = {.action = cairn_control_fork, .writes = true},
+    [CAIRN_CONTROL_ROOM_DESTROY] = {.action = cairn_control_room_destroy, .writes = true},
+    [CAIRN_CONTROL_FAULTS] = {.action = cairn_control_faults, .roomless = true, .writes = true},
+    [CAIRN_CONTROL_SAVES] = {.action = cairn_control_saves, .roomless = true},
+    [CAIRN_CONTROL_SAVE_READ] = {.action = cairn_control_save_read, .roomless = true},
+    [CAIRN_CONTROL_SAVE_WRITE] = {.action = cairn_control_save_write,
+        .roomless = true,
+        .writes = true},
+    [CAIRN_CONTROL_SAVE_DELETE] = {.action = cairn_control_save_delete,
+        .roomless = true,
+        .writes = true},
+    [CAIRN_CONTROL_ROOM_CREATE] = {.action = cairn_control_room_create,
+        .roomless = true,
+        .writes = true},
     [CAIRN_CONTROL_SPAWN_BOX] = {.action = cairn_control_spawn_box, .writes = true, .numbers = 6},
     [CAIRN_CONTROL_SPAWN_SPHERE] = {.action = cairn_control_spawn_sphere,
         .writes = true,
@@ -50,6 +68,9 @@ bool cairn_control_open(cairn_server *server) {
 }
 
 void cairn_control_close(cairn_server *server) {
+    if (server->desk != NULL) {
+        cairn_control_drop_saves(server->desk);
+    }
     free(server->desk);
     server->desk = NULL;
 }

@@ -25,7 +25,19 @@ typedef struct cairn_control_entry {
     uint8_t bytes[CAIRN_CONTROL_BYTES_MAX];
 } cairn_control_entry;
 
+#define CAIRN_CONTROL_SAVES_MAX 32
+
+// A world in its canonical encoding, kept under a name.
+typedef struct cairn_control_save {
+    char name[CAIRN_NAME_SIZE_MAX + 1];
+    uint8_t *bytes; // owned; NULL: the place is free
+    size_t size;
+    size_t filled;   // less while it is being uploaded
+    uint64_t joined; // slots whose players it knows
+} cairn_control_save;
+
 struct cairn_control_desk {
+    cairn_control_save saves[CAIRN_CONTROL_SAVES_MAX];
     uint32_t count; // entries[0 .. count) wait, oldest first
     cairn_control_entry entries[CAIRN_CONTROL_QUEUE_MAX];
     uint32_t ids[CAIRN_CONTROL_IDS_MAX];
@@ -90,6 +102,21 @@ cairn_control_refusal cairn_control_delete(cairn_control_visit *v);
 cairn_control_refusal cairn_control_set_position(cairn_control_visit *v);
 cairn_control_refusal cairn_control_set_velocity(cairn_control_visit *v);
 cairn_control_refusal cairn_control_impulse(cairn_control_visit *v);
+
+cairn_control_refusal cairn_control_reset(cairn_control_visit *v);
+cairn_control_refusal cairn_control_save_make(cairn_control_visit *v);
+cairn_control_refusal cairn_control_load(cairn_control_visit *v);
+cairn_control_refusal cairn_control_saves(cairn_control_visit *v);
+cairn_control_refusal cairn_control_save_read(cairn_control_visit *v);
+cairn_control_refusal cairn_control_save_write(cairn_control_visit *v);
+cairn_control_refusal cairn_control_save_delete(cairn_control_visit *v);
+cairn_control_refusal cairn_control_seek(cairn_control_visit *v);
+void cairn_control_drop_saves(struct cairn_control_desk *desk);
+
+cairn_control_refusal cairn_control_faults(cairn_control_visit *v);
+cairn_control_refusal cairn_control_fork(cairn_control_visit *v);
+cairn_control_refusal cairn_control_room_create(cairn_control_visit *v);
+cairn_control_refusal cairn_control_room_destroy(cairn_control_visit *v);
 
 // What verb this is; NULL: none that this server knows.
 const cairn_control_row *cairn_control_row_of(uint32_t verb);

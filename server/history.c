@@ -50,6 +50,10 @@ void cairn_history_destroy(cairn_history *history) {
     }
 }
 
+void cairn_history_forget(cairn_history *history) {
+    history->oldest = history->end;
+}
+
 static cairn_command *commands_of(const cairn_history *history, uint64_t tick) {
     return history->commands + tick % history->capacity * history->commands_per_tick_max;
 }

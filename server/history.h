@@ -23,6 +23,9 @@ void cairn_history_destroy(cairn_history *history); // NULL is allowed
 void cairn_history_add(cairn_history *history, uint64_t tick, const cairn_command *commands,
     uint32_t command_count, cairn_hash128 root);
 
+// Forgets every tick; the next to be added may be any.
+void cairn_history_forget(cairn_history *history);
+
 uint32_t cairn_history_capacity(const cairn_history *history); // ticks
 uint64_t cairn_history_oldest(const cairn_history *history);   // first tick held
 uint64_t cairn_history_end(const cairn_history *history);      // one past the last tick held

@@ -179,6 +179,27 @@ static uint32_t gather_slot(cairn_inbox *inbox, uint32_t slot, cairn_command *ou
     return (uint32_t)(at - out);
 }
 
+uint64_t cairn_inbox_joined(const cairn_inbox *inbox) {
+    uint64_t joined = 0;
+    for (uint32_t slot = 0; slot < inbox->config.slots; ++slot) {
+        const slot_phase phase = inbox->slots[slot].phase;
+        const bool known = phase == SLOT_JOINED || phase == SLOT_LEAVING;
+        joined |= known ? UINT64_C(1) << slot : 0;
+    }
+    return joined;
+}
+
+void cairn_inbox_restart(cairn_inbox *inbox, uint64_t tick, uint64_t joined) {
+    for (uint32_t slot = 0; slot < inbox->config.slots; ++slot) {
+        const bool here = is_player(&inbox->slots[slot]);
+        const bool known = (joined >> slot & 1) != 0;
+        inbox->slots[slot] = (slot_inputs){.phase = here ? (known ? SLOT_JOINED : SLOT_JOINING)
+                                                         : (known ? SLOT_LEAVING : SLOT_FREE)};
+    }
+    inbox->tick = tick;
+    inbox->edit_count = 0;
+}
+
 bool cairn_inbox_edit(cairn_inbox *inbox, const cairn_command *edit) {
     cairn_command command = *edit;
     command.slot = CAIRN_SLOT_OPERATOR;

@@ -63,6 +63,12 @@ uint64_t cairn_inbox_newest(const cairn_inbox *inbox, uint32_t slot);
 // The newest tick up to which every input of `slot` was taken or can no longer be.
 uint64_t cairn_inbox_acknowledged(const cairn_inbox *inbox, uint32_t slot);
 
+// Bit set of the slots whose players the world knows: JOIN was gathered and LEAVE was not.
+uint64_t cairn_inbox_joined(const cairn_inbox *inbox);
+// The world is another, at `tick`, and knows the players of the slots in `joined`. Players that it
+// does not know join, those that are not here leave, inputs and edits that wait are dropped.
+void cairn_inbox_restart(cairn_inbox *inbox, uint64_t tick, uint64_t joined);
+
 // An operator's command for the next tick, done in the order of coming. Slot and sequence are
 // overwritten. False: edits_max of them wait already, or no world takes it.
 bool cairn_inbox_edit(cairn_inbox *inbox, const cairn_command *edit);

@@ -14,26 +14,20 @@
 #include "schema/scene.h"
 #include "server/config.h"
 #include "server/log.h"
+#include "server/records.h"
 #include "server/server.h"
 #include "server/uv_driver.h"
 #include "sim/sim.h"
 
 #define CAIRN_PROGRAM_VERSION "0.1.0"
 
-// A file that a room is recorded to.
-typedef struct recording {
-    const char *room; // name; NULL: the rest is nothing
-    const char *path;
-    FILE *file; // NULL: not open any more
-} recording;
-
 typedef struct program {
     cairn_config config;
     cairn_log log;
     cairn_server *server;
     cairn_uv_driver *driver;
-    recording recordings[1 + CAIRN_CONFIG_ROOMS_MAX];
-    uint32_t recording_count;
+    cairn_records *records;
+    cairn_scene *found_scene; // that an operator asked for last
     uint8_t record_seed[CAIRN_KEY_SIZE];
     uint64_t capsule_bytes; // written
     uint64_t stats_ns;      // when bytes_in and bytes_out were read
@@ -79,34 +73,14 @@ static void on_event(void *user, const cairn_server_event *event) {
                       .detail = event->detail});
 }
 
-static recording *find_recording(program *p, const char *room) {
-    for (uint32_t i = 0; i < p->recording_count; ++i) {
-        if (p->recordings[i].file != NULL && strcmp(p->recordings[i].room, room) == 0) {
-            return &p->recordings[i];
-        }
-    }
-    return NULL;
-}
-
-static bool close_recording(recording *ended) {
-    bool closed = ended->file == NULL || fclose(ended->file) == 0;
-    ended->file = NULL;
-    if (!closed) {
-        complain(ended->path, strerror(errno));
-    }
-    return closed;
-}
-
 static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t size) {
     program *p = user;
-    recording *to = find_recording(p, room);
-    if (to == NULL) {
-        return false;
-    }
-    if (size == 0) {
-        return close_recording(to);
-    }
-    return fwrite(bytes, 1, size, to->file) == size && fflush(to->file) == 0;
+    return cairn_records_write(p->records, room, bytes, size);
+}
+
+static cairn_world *on_seek(void *user, const char *room, uint64_t tick) {
+    program *p = user;
+    return cairn_records_seek(p->records, room, tick);
 }
 
 // The server bounds their number, this the bytes.
@@ -314,7 +288,7 @@ static bool create_room(program *p, const cairn_config_room *named) {
     room.wait_ms = or_else(named->wait_ms, config->wait_ms);
     room.input_window_ticks = config->input_window_ticks;
     room.catch_up_ticks_max = config->catch_up_ticks_max;
-    room.recorded = find_recording(p, named->name) != NULL;
+    room.recorded = cairn_records_has(p->records, named->name);
     uint32_t id;
     char words[CAIRN_ROOM_WORDS_SIZE];
     bool created = cairn_server_room_create(p->server, cairn_uv_now_ns(), &room, &id, words) ==
@@ -344,6 +318,22 @@ static bool create_rooms(program *p) {
         }
     }
     return true;
+}
+
+// The scene of this name: what a room runs that the flags name, or one that is built in.
+static const cairn_scene *find_scene(void *user, const char *name) {
+    program *p = user;
+    const cairn_config *config = &p->config;
+    cairn_scene_destroy(p->found_scene);
+    p->found_scene = cairn_scene_library_find(name) == NULL ? NULL : load_scene(name);
+    for (uint32_t i = 0; p->found_scene == NULL && i <= config->room_count; ++i) {
+        const char *named = i == config->room_count ? config->scene : config->rooms[i].scene;
+        cairn_scene *scene = names_file(named) ? load_scene(named) : NULL;
+        const bool found = scene != NULL && strcmp(scene->name, name) == 0;
+        cairn_scene_destroy(found ? NULL : scene);
+        p->found_scene = found ? scene : NULL;
+    }
+    return p->found_scene;
 }
 
 static bool on_job(void *user, cairn_server_job *job) {
@@ -376,6 +366,8 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.on_event = on_event;
     server.clock_ns = on_clock;
     server.on_record = on_record;
+    server.on_seek = on_seek;
+    server.find_scene = find_scene;
     server.run_job = on_job;
     server.record_seed = p->config.record_key == NULL ? NULL : p->record_seed;
     server.on_capsule = p->config.capsule_folder == NULL ? NULL : on_capsule;
@@ -422,16 +414,11 @@ static int check(program *p) {
 }
 
 static bool open_record(program *p, const char *room, const char *path) {
-    if (path == NULL || path[0] == '\0') {
+    if (path == NULL || path[0] == '\0' || cairn_records_add(p->records, room, path)) {
         return true;
     }
-    FILE *file = fopen(path, "wb");
-    if (file == NULL) {
-        complain(path, strerror(errno));
-        return false;
-    }
-    p->recordings[p->recording_count++] = (recording){.room = room, .path = path, .file = file};
-    return true;
+    complain(path, strerror(errno));
+    return false;
 }
 
 static bool open_records(program *p) {
@@ -485,8 +472,9 @@ static void clean_up(program *p) {
     }
     cairn_server_destroy(p->server);
     cairn_uv_driver_close(p->driver);
-    for (uint32_t i = 0; i < p->recording_count; ++i) {
-        close_recording(&p->recordings[i]);
+    cairn_scene_destroy(p->found_scene);
+    if (!cairn_records_close(p->records)) {
+        complain("a recording cannot be closed", strerror(errno));
     }
 }
 
@@ -510,6 +498,10 @@ int main(int argc, char **argv) {
     }
     p.log.style = (cairn_log_style)p.config.log_style;
     p.log.level = (cairn_log_level)p.config.log_level;
+    p.records = cairn_records_open();
+    if (p.records == NULL) {
+        return complain("out of memory", "");
+    }
     int code = p.config.action == CAIRN_CONFIG_CHECK ? check(&p) : run(&p);
     clean_up(&p);
     return code;

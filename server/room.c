@@ -178,6 +178,19 @@ void cairn_room_destroy(cairn_room *room) {
     *room = (cairn_room){0};
 }
 
+void cairn_room_set_world(cairn_room *room, cairn_world *world) {
+    CAIRN_ASSERT(!room->job.running);
+    cairn_world_destroy(room->world);
+    room->world = world;
+    room->job.world = world;
+    room->hash = cairn_world_hash_read(world);
+    room->counts = cairn_world_counts_read(world);
+    // The same ids may be other shapes.
+    room->shape_count = 0;
+    room->shapes_revision += 1;
+    refresh_shapes(room);
+}
+
 bool cairn_room_add_member(cairn_room *room, cairn_session *session) {
     CAIRN_ASSERT(session->room == NULL);
     session->shapes_told = calloc(room->shape_capacity, sizeof *session->shapes_told);

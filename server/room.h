@@ -103,6 +103,10 @@ cairn_status cairn_room_create(
     const cairn_room_config *config, cairn_room *out, char error[CAIRN_SCENE_ERROR_SIZE]);
 void cairn_room_destroy(cairn_room *room);
 
+// `world` takes the place of the room's, which is destroyed: world, hash, counts and shapes are
+// its.
+void cairn_room_set_world(cairn_room *room, cairn_world *world);
+
 // The client becomes the last of the members, with room for what it will be told. False: out of
 // memory, and it is no member.
 bool cairn_room_add_member(cairn_room *room, cairn_session *session);

@@ -247,6 +247,10 @@ static cairn_room *make(cairn_server *server, uint64_t now_ns, const origin *fro
     if (*refusal == CAIRN_ROOM_CREATED) {
         snprintf(room->name, sizeof room->name, "%s", config->name);
         room->server = server;
+        if (server->config.control) {
+            cairn_past_want(
+                room->past, CAIRN_PAST_CONTROL, CAIRN_ROOM_PAST_SECONDS * room->tick_rate_hz);
+        }
         room->job.clock_ns = server->config.clock_ns;
         room->job.clock_user = server->config.user;
         bool recorded = config->recorded && server->config.on_record != NULL;

@@ -33,6 +33,18 @@ void cairn_server_notify_room(
     }
 }
 
+// The link's next payload, or what comes out of the bad path that an operator put behind it.
+static size_t next_payload(cairn_session *session, uint64_t now_ns, uint8_t *payload) {
+    if (session->faults_out == NULL) {
+        return cairn_link_next_payload(session->link, now_ns, payload);
+    }
+    size_t size;
+    while ((size = cairn_link_next_payload(session->link, now_ns, payload)) > 0) {
+        cairn_fault_box_put(session->faults_out, now_ns, payload, size);
+    }
+    return cairn_fault_box_take(session->faults_out, now_ns, payload);
+}
+
 // The next client's payload, sealed; each client has one turn before any has a second.
 static size_t seal_next(cairn_server *server, uint64_t now_ns, cairn_address *to, uint8_t *bytes) {
     for (uint32_t tried = 0; tried < server->config.clients_max; ++tried) {
@@ -42,7 +54,7 @@ static size_t seal_next(cairn_server *server, uint64_t now_ns, cairn_address *to
             continue;
         }
         uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
-        size_t payload_size = cairn_link_next_payload(session->link, now_ns, payload);
+        size_t payload_size = next_payload(session, now_ns, payload);
         size_t size = payload_size == 0 ? 0
                                         : cairn_netcode_server_seal(server->netcode, now_ns,
                                               session->client, payload, payload_size, to, bytes);

@@ -155,6 +155,8 @@ void cairn_server_destroy(cairn_server *server) {
     for (uint32_t i = 0; server->sessions != NULL && i < server->config.clients_max; ++i) {
         cairn_link_destroy(server->sessions[i].link);
         free(server->sessions[i].shapes_told);
+        cairn_fault_box_destroy(server->sessions[i].faults_in);
+        cairn_fault_box_destroy(server->sessions[i].faults_out);
     }
     free(server->sessions);
     cairn_encoder_destroy(server->encoder);
@@ -189,20 +191,39 @@ static bool is_fault(cairn_link_drop drop) {
            drop == CAIRN_LINK_DROP_FRAGMENT || drop == CAIRN_LINK_DROP_MESSAGE_SIZE;
 }
 
-static void take_payload(
-    cairn_server *server, cairn_session *session, const cairn_netcode_event *event) {
-    if (session->link == NULL) {
-        return;
-    }
+static void hear(
+    cairn_server *server, cairn_session *session, const uint8_t *payload, size_t size) {
     session->heard_ns = server->now_ns;
-    cairn_link_drop drop =
-        cairn_link_receive(session->link, server->now_ns, event->payload, event->payload_size);
+    cairn_link_drop drop = cairn_link_receive(session->link, server->now_ns, payload, size);
     if (is_fault(drop)) {
         cairn_session_feed(server, session, CAIRN_STIMULUS_MALFORMED, NULL);
     }
     cairn_link_message message;
     while (session->link != NULL && cairn_link_next_message(session->link, &message)) {
         take_message(server, session, &message);
+    }
+}
+
+static void take_payload(
+    cairn_server *server, cairn_session *session, const cairn_netcode_event *event) {
+    if (session->link == NULL) {
+        return;
+    }
+    if (session->faults_in != NULL) {
+        cairn_fault_box_put(
+            session->faults_in, server->now_ns, event->payload, event->payload_size);
+    } else {
+        hear(server, session, event->payload, event->payload_size);
+    }
+}
+
+// What was held up by an operator's wish and has arrived by now.
+static void hear_faulty(cairn_server *server, cairn_session *session) {
+    _Alignas(8) uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
+    size_t size;
+    while (session->faults_in != NULL &&
+           (size = cairn_fault_box_take(session->faults_in, server->now_ns, payload)) > 0) {
+        hear(server, session, payload, size);
     }
 }
 
@@ -240,6 +261,7 @@ static void watch_session(cairn_server *server, cairn_session *session) {
     if (session->state == CAIRN_SESSION_FREE) {
         return;
     }
+    hear_faulty(server, session);
     if (server->now_ns >= session->patience_ns) {
         cairn_session_feed(server, session, CAIRN_STIMULUS_PATIENCE, NULL);
     } else if (cairn_link_reliable_idle(session->link)) {
@@ -270,6 +292,12 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
+static uint64_t faults_due_ns(const cairn_session *session) {
+    return session->faults_in == NULL ? UINT64_MAX
+                                      : earlier(cairn_fault_box_due_ns(session->faults_in),
+                                            cairn_fault_box_due_ns(session->faults_out));
+}
+
 uint64_t cairn_server_deadline_ns(const cairn_server *server) {
     uint64_t deadline = cairn_netcode_server_deadline_ns(server->netcode);
     if (server->draining) {
@@ -286,6 +314,7 @@ uint64_t cairn_server_deadline_ns(const cairn_server *server) {
         if (session->state != CAIRN_SESSION_FREE) {
             deadline = earlier(deadline, session->patience_ns);
             deadline = earlier(deadline, cairn_link_deadline_ns(session->link));
+            deadline = earlier(deadline, faults_due_ns(session));
         }
     }
     return deadline;

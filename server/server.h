@@ -81,7 +81,12 @@ typedef struct cairn_server_config {
                                  // due beyond is skipped, time slips, and it is counted. Default 4
     uint32_t wait_ms;            // default 0
     uint32_t token_lifetime_s_max; // net/netcode_server.h
-    bool control;      // whether operators are heard (docs/PROTOCOL.md, Control); default false
+    bool control; // whether operators are heard (docs/PROTOCOL.md, Control); default false
+    // For operators; either may be NULL. The scene of this name, to build a world from; it lasts
+    // until the next call. The world of a tick in the recording of a room, which is the server's
+    // from then on; NULL: it is not there.
+    const struct cairn_scene *(*find_scene)(void *user, const char *name);
+    struct cairn_world *(*on_seek)(void *user, const char *room, uint64_t tick);
     uint64_t start_ns; // now_ns of create; tick k is due at start_ns + k * 1e9 / rate, exactly
     uint64_t start_unix_s;
     void (*on_event)(void *user, const cairn_server_event *event); // may be NULL

@@ -277,6 +277,9 @@ static void take_sight(cairn_session *session, const cairn_input_message *input)
 
 static cairn_session_state take_input(const visit *v) {
     const cairn_input_message *input = &v->message->input;
+    if (input->world != v->session->world) {
+        return v->session->state; // of a world that is no more
+    }
     take_acknowledgements(v, input);
     take_sight(v->session, input);
     if (v->session->slot == CAIRN_SLOT_NONE) {
@@ -325,7 +328,8 @@ static cairn_session_state take_roots(const visit *v) {
     if (!cairn_mode_simulates(v->session->mode)) {
         return v->session->moved_down ? v->session->state : fault(v);
     }
-    for (uint32_t i = 0; i < report->root_count; ++i) {
+    const bool current = report->world == v->session->world;
+    for (uint32_t i = 0; current && i < report->root_count; ++i) {
         compare_root(v, &report->roots[i]);
     }
     return v->session->state;
@@ -342,6 +346,9 @@ static cairn_session_state take_doubt(const visit *v) {
         return v->session->moved_down ? v->session->state : fault(v);
     }
     const cairn_doubt *doubt = &v->message->doubt;
+    if (doubt->world != v->session->world) {
+        return v->session->state; // about a world that is no more
+    }
     if ((doubt->want & CAIRN_DOUBT_STAGES) != 0) {
         cairn_capsules_doubt(v->server, v->session, doubt);
     }
@@ -394,6 +401,10 @@ static cairn_session_state leave(const visit *v) {
     leave_room(v);
     cairn_link_destroy(v->session->link);
     v->session->link = NULL;
+    cairn_fault_box_destroy(v->session->faults_in);
+    cairn_fault_box_destroy(v->session->faults_out);
+    v->session->faults_in = NULL;
+    v->session->faults_out = NULL;
     v->session->client_id = 0;
     v->session->patience_ns = UINT64_MAX;
     return CAIRN_SESSION_FREE;

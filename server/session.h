@@ -13,6 +13,7 @@
 #include "schema/messages.h"
 #include "server/capsules.h"
 #include "server/heal.h"
+#include "server/fault_box.h"
 
 struct cairn_room;
 struct cairn_server;
@@ -62,6 +63,9 @@ typedef struct cairn_session {
     uint64_t patience_ns; // when CAIRN_STIMULUS_PATIENCE comes; UINT64_MAX: never
     uint64_t heard_ns;    // when its last payload came
     uint32_t faults;
+    cairn_fault_box *faults_in; // owned; an operator's wish; NULL: none
+    cairn_fault_box *faults_out;
+    uint32_t world;            // how often it was told that the room's world is another
     uint32_t rights;           // CAIRN_RIGHT_OPERATOR, as its token says
     uint32_t controls_refused; // for want of the right
 

@@ -20,7 +20,7 @@ cairn_status cairn_transfer_join(cairn_transfer *transfer, const cairn_world *wo
     uint64_t fresh_ticks, uint64_t usable_ticks) {
     uint64_t age = cairn_world_tick(world) - transfer->tick;
     bool serves = age <= fresh_ticks || (transfer->readers > 0 && age <= usable_ticks);
-    if (transfer->generation == 0 || !serves) {
+    if (transfer->generation == 0 || transfer->stale || !serves) {
         size_t size = cairn_world_encode(world, transfer->bytes, transfer->capacity);
         if (size == 0) {
             return CAIRN_CAPACITY;
@@ -28,9 +28,15 @@ cairn_status cairn_transfer_join(cairn_transfer *transfer, const cairn_world *wo
         transfer->size = size;
         transfer->tick = cairn_world_tick(world);
         transfer->generation += 1;
+        transfer->stale = false;
     }
     transfer->readers += 1;
     return CAIRN_OK;
+}
+
+void cairn_transfer_forget(cairn_transfer *transfer) {
+    CAIRN_ASSERT(transfer->readers == 0);
+    transfer->stale = true;
 }
 
 void cairn_transfer_leave(cairn_transfer *transfer) {

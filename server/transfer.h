@@ -6,6 +6,7 @@
 // others still need it; only one too old to be caught up with is replaced under its readers, who
 // then begin again. So a slow reader holds up nobody.
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ typedef struct cairn_transfer {
     uint64_t tick;       // of the state
     uint32_t generation; // 0: nothing encoded yet
     uint32_t readers;
+    bool stale; // of another world
 } cairn_transfer;
 
 // CAIRN_OUT_OF_MEMORY leaves bytes NULL.
@@ -30,4 +32,6 @@ void cairn_transfer_destroy(cairn_transfer *transfer);
 // reader is not counted then.
 cairn_status cairn_transfer_join(cairn_transfer *transfer, const cairn_world *world,
     uint64_t fresh_ticks, uint64_t usable_ticks);
+// The world is another: what was encoded serves nobody any more. No reader is left (asserted).
+void cairn_transfer_forget(cairn_transfer *transfer);
 void cairn_transfer_leave(cairn_transfer *transfer);

@@ -128,7 +128,8 @@ static bool tell_delta(
     }
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_DELTA,
-        .delta = {.tick = newest->tick,
+        .delta = {.world = session->world,
+            .tick = newest->tick,
             .baseline_tick = baseline->tick,
             .visible_root = newest->visible_root,
             .full_root = newest->full_root,
@@ -162,7 +163,8 @@ static void tell_keyframe(cairn_server *server, cairn_session *session) {
     }
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_KEYFRAME,
-        .keyframe = {.tick = newest->tick,
+        .keyframe = {.world = session->world,
+            .tick = newest->tick,
             .visible_root = newest->visible_root,
             .full_root = newest->full_root,
             .timing = cairn_session_timing(session),
@@ -304,7 +306,8 @@ static bool send_ticks(
     cairn_server *server, cairn_session *session, const cairn_history_run *run, bool reliable) {
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_TICKS,
-        .ticks = {.timing = cairn_session_timing(session),
+        .ticks = {.world = session->world,
+            .timing = cairn_session_timing(session),
             .ticks = run->ticks,
             .tick_count = run->tick_count,
             .commands = run->commands,

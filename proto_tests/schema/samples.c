@@ -87,11 +87,12 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
             .shown_span = 3,
             .shown_share = 0.25f,
             .inputs = inputs,
-            .input_count = 2}},
+            .input_count = 2,
+            .world = 7}},
     [CAIRN_MESSAGE_ROOT_REPORT] = {.kind = CAIRN_MESSAGE_ROOT_REPORT,
-        .root_report = {.roots = roots, .root_count = 2}},
+        .root_report = {.roots = roots, .root_count = 2, .world = 7}},
     [CAIRN_MESSAGE_DOUBT] = {.kind = CAIRN_MESSAGE_DOUBT,
-        .doubt = {.tick = 93, .want = 3, .sketch = bytes, .sketch_size = 5}},
+        .doubt = {.tick = 93, .want = 3, .sketch = bytes, .sketch_size = 5, .world = 7}},
     [CAIRN_MESSAGE_CONTROL] = {.kind = CAIRN_MESSAGE_CONTROL,
         .control = {.request = 94,
             .verb = 95,
@@ -292,10 +293,12 @@ static void same_input(const cairn_input_message *a, const cairn_input_message *
     SAME(shown_span);
     SAME(shown_share);
     SAME_ARRAY(inputs, input_count);
+    SAME(world);
 }
 
 static void same_root_report(const cairn_root_report *a, const cairn_root_report *b) {
     SAME_ARRAY(roots, root_count);
+    SAME(world);
 }
 
 static void same_welcome(const cairn_welcome *a, const cairn_welcome *b) {
@@ -334,6 +337,7 @@ static void same_keyframe(const cairn_keyframe *a, const cairn_keyframe *b) {
     SAME_BITS(full_root);
     SAME_BITS(timing);
     SAME_ARRAY(bodies, body_count);
+    SAME(world);
 }
 
 static void same_delta(const cairn_delta *a, const cairn_delta *b) {
@@ -343,6 +347,7 @@ static void same_delta(const cairn_delta *a, const cairn_delta *b) {
     SAME_BITS(full_root);
     SAME_BITS(timing);
     SAME_ARRAY(payload, payload_size);
+    SAME(world);
 }
 
 static void same_ticks(const cairn_ticks_message *a, const cairn_ticks_message *b) {
@@ -350,6 +355,7 @@ static void same_ticks(const cairn_ticks_message *a, const cairn_ticks_message *
     SAME_ARRAY(ticks, tick_count);
     SAME_ARRAY(commands, command_count);
     SAME_ARRAY(digests, digest_count);
+    SAME(world);
 }
 
 static void same_state(const cairn_state_message *a, const cairn_state_message *b) {
@@ -363,6 +369,7 @@ static void same_doubt(const cairn_doubt *a, const cairn_doubt *b) {
     SAME(tick);
     SAME(want);
     SAME_ARRAY(sketch, sketch_size);
+    SAME(world);
 }
 
 static void same_control(const cairn_control *a, const cairn_control *b) {

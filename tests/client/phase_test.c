@@ -31,6 +31,8 @@ static void every_state_answers_every_event(void **state) {
             cairn_phase_next(from, CAIRN_PHASE_CONNECTED), from == CONNECTING ? JOINING : from);
         assert_int_equal(
             cairn_phase_next(from, CAIRN_PHASE_WORLD), from == JOINING ? PLAYING : from);
+        assert_int_equal(
+            cairn_phase_next(from, CAIRN_PHASE_REPLACED), from == PLAYING ? JOINING : from);
         assert_int_equal(cairn_phase_next(from, CAIRN_PHASE_DISCONNECT), under_way ? LEFT : from);
         assert_int_equal(cairn_phase_next(from, CAIRN_PHASE_REFUSED), under_way ? FAILED : from);
         assert_int_equal(cairn_phase_next(from, CAIRN_PHASE_LOST), under_way ? FAILED : from);

@@ -17,5 +17,8 @@ uint32_t kit_verb(story *s, cairn_control_verb verb);
 // As kit_ask, of any client, without waiting.
 void kit_say(story *s, uint32_t client, cairn_control ask);
 
+// Asks and expects it to be done.
+void kit_do(story *s, cairn_control ask);
+cairn_hash128 kit_root(const story *s);
 cairn_world *kit_world(const story *s);
 uint64_t kit_tick(const story *s);

@@ -385,6 +385,40 @@ static void what_there_is_can_be_asked(void **state) {
     story_end(&s);
 }
 
+static void one_clients_path_is_made_bad_and_good_again(void **state) {
+    (void)state;
+    static const float bad[4] = {0.2f, 0.0f, 60.0f, 20.0f};
+    static const float worse[4] = {1.5f, 0.0f, 0.0f, 0.0f};
+    kit_start(&s, &answer);
+    const uint32_t other = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
+    story_run_ms(&s, 300);
+    const uint64_t client_id = s.clients[other].client_id;
+    const cairn_control ask = {
+        .verb = CAIRN_CONTROL_FAULTS, .tick = client_id, .numbers = bad, .number_count = 4};
+    assert_int_equal(kit_ask(&s, ask), CAIRN_CONTROL_DONE);
+    story_run_ms(&s, 3000);
+    cairn_server_client_info info;
+    assert_true(cairn_server_client_read(s.server, other, &info));
+    assert_true(info.link.rtt_ns > 100000000);
+    assert_true(cairn_server_client_read(s.server, 0, &info));
+    assert_true(info.link.rtt_ns < 50000000);
+    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_FAULTS, .tick = client_id}),
+        CAIRN_CONTROL_DONE);
+    story_run_ms(&s, 2000);
+    assert_true(kit_tick(&s) - cairn_world_tick(s.clients[other].world) < 10);
+    assert_int_equal(s.clients[other].roots_wrong, 0);
+    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_FAULTS,
+                                     .tick = client_id,
+                                     .numbers = worse,
+                                     .number_count = 4}),
+        CAIRN_CONTROL_OUT_OF_RANGE);
+    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_FAULTS, .tick = 9}),
+        CAIRN_CONTROL_NAME_UNKNOWN);
+    assert_int_equal(story_statistics(&s).faults, 0);
+    expect_room_goes_on();
+    story_end(&s);
+}
+
 static void requests_of_who_left_are_forgotten(void **state) {
     (void)state;
     kit_start(&s, &answer);
@@ -411,6 +445,7 @@ int main(void) {
         cmocka_unit_test(edits_and_bodies_have_their_bounds),
         cmocka_unit_test(rays_and_overlaps_tell_what_they_meet),
         cmocka_unit_test(what_there_is_can_be_asked),
+        cmocka_unit_test(one_clients_path_is_made_bad_and_good_again),
         cmocka_unit_test(requests_of_who_left_are_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

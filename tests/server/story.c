@@ -110,6 +110,14 @@ cairn_server_config story_config(void) {
     return config;
 }
 
+const cairn_scene *story_scene(void) {
+    static cairn_scene_body bodies[2];
+    static cairn_scene_shape shapes[2];
+    static cairn_scene scene;
+    scene = test_scene(bodies, shapes);
+    return &scene;
+}
+
 void story_start(story *s, const cairn_server_config *config) {
     memset(s, 0, sizeof *s);
     cairn_scene_body bodies[2];
@@ -314,6 +322,9 @@ static void step_tick(
 }
 
 static void take_ticks(story_client *client, const cairn_ticks_message *ticks) {
+    if (ticks->world != client->world_number) {
+        return;
+    }
     client->timing = ticks->timing;
     for (uint32_t i = 0; client->world != NULL && i < ticks->tick_count; ++i) {
         if (ticks->ticks[i].tick == cairn_world_tick(client->world)) {
@@ -328,6 +339,15 @@ static void take_welcome(story_client *client, const cairn_welcome *welcome) {
     client->input_next = welcome->tick;
     strncpy(client->rules_name, welcome->rules_name, sizeof client->rules_name - 1);
     strncpy(client->scene_name, welcome->scene_name, sizeof client->scene_name - 1);
+}
+
+static void forget_world(story_client *client, const cairn_notice *notice) {
+    client->world_number = (uint32_t)notice->value;
+    client->held_count = 0;
+    memset(client->held, 0, sizeof client->held);
+    cairn_world_destroy(client->world);
+    client->world = NULL;
+    client->input_next = notice->tick;
 }
 
 static void keep_answer(story_answer *kept, const cairn_answer *answer) {
@@ -370,11 +390,17 @@ static void take_message(story_client *client, const cairn_link_message *receive
         client->shapes_removed += message.shapes.removed_count;
         break;
     case CAIRN_MESSAGE_KEYFRAME:
+        if (message.keyframe.world != client->world_number) {
+            break;
+        }
         client->keyframes += 1;
         client->timing = message.keyframe.timing;
         hold(client, message.keyframe.tick, message.keyframe.bodies, message.keyframe.body_count);
         break;
     case CAIRN_MESSAGE_DELTA:
+        if (message.delta.world != client->world_number) {
+            break;
+        }
         take_delta(client, &message.delta);
         break;
     case CAIRN_MESSAGE_TICKS:
@@ -387,6 +413,9 @@ static void take_message(story_client *client, const cairn_link_message *receive
         client->notices[message.notice.kind] += 1;
         client->notice = message.notice;
         client->notice.words = "";
+        if (message.notice.kind == CAIRN_NOTICE_REPLACED) {
+            forget_world(client, &message.notice);
+        }
         break;
     case CAIRN_MESSAGE_REPAIR:
         client->repairs[message.repair.verdict] += 1;
@@ -436,7 +465,8 @@ static void say_input(story *s, uint32_t number) {
         client->input_next += 1;
     }
     const cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
-        .input = {.snapshot_acknowledged = newest == NULL ? 0 : newest->tick,
+        .input = {.world = client->world_number,
+            .snapshot_acknowledged = newest == NULL ? 0 : newest->tick,
             .ticks_acknowledged = client->world == NULL ? 0 : cairn_world_tick(client->world),
             .inputs = inputs,
             .input_count = count}};

@@ -70,6 +70,7 @@ typedef struct story_client {
     cairn_notice notice;                          // newest; without its words
     struct story_answer *answer;                  // NULL: none is expected; filled with the newest
     uint32_t repairs[CAIRN_REPAIR_VERDICT_COUNT]; // answers to doubts
+    uint32_t world_number;                        // how often it was told of another world
     uint32_t messages[CAIRN_MESSAGE_KIND_COUNT];
     uint32_t decode_failures;
 } story_client;
@@ -120,5 +121,8 @@ void story_say_message(story *s, uint32_t client, const cairn_message *message, 
 cairn_server_statistics story_statistics(const story *s);
 bool story_heard(const story *s, const char *event);
 const story_snapshot *story_newest(const story_client *client);
+// The scene that a story's server runs; static storage.
+const struct cairn_scene *story_scene(void);
+
 // Whether the client's newest snapshot is the server's world bit for bit, when ticks agree.
 bool story_shows_world(const story *s, uint32_t client);

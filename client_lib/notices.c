@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// What a client makes of the server's notices: its clock stops with a paused room, and another
+// world begins with nothing of the former.
+#include "client_lib/client_parts.h"
+
+static void follow_time(cairn_client *client) {
+    const bool held = client->paused || client->speed == 0;
+    if (held) {
+        cairn_clock_hold(&client->clock);
+    } else {
+        cairn_clock_go(&client->clock, client->tick_rate_hz, client->speed);
+    }
+}
+
+static void begin_world(cairn_client *client, const cairn_notice *notice) {
+    client->world = (uint32_t)notice->value;
+    client->welcome_tick = notice->tick;
+    cairn_client_forget_world(client);
+    cairn_clock_start(&client->clock, client->tick_rate_hz);
+    follow_time(client);
+    cairn_interpolation_start(&client->interpolation, client->config.interpolation_delay_ms,
+        client->config.extrapolation_ms_max);
+    client->input_due = true;
+    cairn_client_event(client, CAIRN_PHASE_REPLACED, "");
+}
+
+void cairn_client_take_notice(cairn_client *client, const cairn_notice *notice) {
+    switch (notice->kind) {
+    case CAIRN_NOTICE_PAUSED:
+    case CAIRN_NOTICE_RESUMED:
+        client->paused = notice->kind == CAIRN_NOTICE_PAUSED;
+        follow_time(client);
+        break;
+    case CAIRN_NOTICE_RATE:
+        client->speed = notice->value <= CAIRN_CLOCK_SPEED_MAX ? (uint32_t)notice->value : 0;
+        follow_time(client);
+        break;
+    case CAIRN_NOTICE_REPLACED:
+        begin_world(client, notice);
+        break;
+    default:
+        break; // nothing follows for the client itself
+    }
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: MIT
+// One world in another's place: reset, load, seek, fork. Clients follow, and the recording replays.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/player.h"
+#include "tests/server/control_kit.h"
+
+static story s; // too large for a stack
+static story_answer answer;
+
+static const float box[6] = {0.5f, 5.0f, 0.0f, 0.5f, 0.5f, 0.5f};
+
+static void verb(cairn_control_verb what) {
+    kit_do(&s, (cairn_control){.verb = what});
+}
+
+static void named(cairn_control_verb what, const char *name) {
+    kit_do(&s, (cairn_control){.verb = what, .name = name});
+}
+
+static void step(uint32_t count) {
+    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_STEP, .count = count});
+}
+
+static void spawn(void) {
+    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_SPAWN_BOX, .numbers = box, .number_count = 6});
+}
+
+static void expect_same(cairn_hash128 a, cairn_hash128 b) {
+    assert_int_equal(a.lo, b.lo);
+    assert_int_equal(a.hi, b.hi);
+}
+
+// Everybody in the room holds its world, and nobody saw a root that was not theirs.
+static void expect_all_follow(void) {
+    story_run_ms(&s, 400);
+    const uint64_t tick = kit_tick(&s);
+    for (uint32_t i = 0; i < s.client_count; ++i) {
+        const story_client *client = &s.clients[i];
+        assert_int_equal(client->roots_wrong, 0);
+        assert_int_equal(client->decode_failures, 0);
+        if (client->hello.mode == CAIRN_MODE_LOCKSTEP) {
+            assert_non_null(client->world);
+            assert_true(tick - cairn_world_tick(client->world) < 10);
+        } else if (tick > 0) {
+            assert_non_null(story_newest(client));
+            assert_true(tick - story_newest(client)->tick < 10);
+            assert_int_equal(client->deltas_failed, 0);
+        }
+    }
+    assert_int_equal(story_statistics(&s).roots_differed, 0);
+    assert_int_equal(story_statistics(&s).faults, 0);
+}
+
+// Every recorded root is that of a world which takes the recording.
+static void expect_recording_replays(uint32_t replacements) {
+    cairn_server_destroy(s.server);
+    s.server = NULL;
+    cairn_player player;
+    assert_true(cairn_player_open(&player, s.record, s.record_size, NULL));
+    uint32_t replaced = 0;
+    uint32_t ticks = 0;
+    cairn_player_event event;
+    while ((event = cairn_player_next(&player)) != CAIRN_PLAYER_END) {
+        if (event == CAIRN_PLAYER_REFUSED) {
+            fail_msg("%s", player.words);
+        }
+        replaced += event == CAIRN_PLAYER_REPLACED ? 1 : 0;
+        if (event == CAIRN_PLAYER_TICK) {
+            const cairn_hash128 root = {player.tick->root_lo, player.tick->root_hi};
+            expect_same(cairn_world_hash_read(player.world).full, root);
+            ticks += 1;
+        }
+    }
+    assert_int_equal(replaced, replacements);
+    assert_true(ticks > 0);
+    cairn_player_close(&player);
+}
+
+static void begin(void) {
+    kit_start(&s, &answer);
+    story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    story_run_ms(&s, 300);
+}
+
+static void a_reset_begins_again_to_the_bit(void **state) {
+    (void)state;
+    cairn_hash128 roots[3];
+    kit_start(&s, &answer);
+    verb(CAIRN_CONTROL_PAUSE);
+    for (uint32_t i = 0; i < 3; ++i) {
+        kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_RESET,
+                       .seed = i == 2 ? 8 : 7,
+                       .mask = CAIRN_CONTROL_MASK_GIVEN});
+        assert_int_equal(answer.answer.tick, 0);
+        assert_int_equal(cairn_world_settings(kit_world(&s))->seed, i == 2 ? 8 : 7);
+        spawn();
+        step(30);
+        roots[i] = kit_root(&s);
+    }
+    expect_same(roots[0], roots[1]);
+    assert_true(roots[0].lo != roots[2].lo);
+    verb(CAIRN_CONTROL_RESET);
+    assert_int_equal(cairn_world_settings(kit_world(&s))->seed, 1); // the scene's
+    verb(CAIRN_CONTROL_RESUME);
+    expect_all_follow();
+    expect_recording_replays(4);
+    story_end(&s);
+}
+
+static void players_and_watchers_follow_a_reset_and_a_load(void **state) {
+    (void)state;
+    begin();
+    named(CAIRN_CONTROL_SAVE, "early");
+    spawn();
+    story_run_ms(&s, 300);
+    verb(CAIRN_CONTROL_RESET);
+    assert_int_equal(s.clients[1].notices[CAIRN_NOTICE_REPLACED], 1);
+    expect_all_follow();
+    assert_int_equal(story_statistics(&s).players, 2);
+    named(CAIRN_CONTROL_LOAD, "early");
+    assert_int_equal(s.clients[1].notices[CAIRN_NOTICE_REPLACED], 2);
+    expect_all_follow();
+    expect_recording_replays(2);
+    story_end(&s);
+}
+
+static void a_load_goes_on_as_the_save_did(void **state) {
+    (void)state;
+    kit_start(&s, &answer);
+    verb(CAIRN_CONTROL_PAUSE);
+    spawn();
+    step(20);
+    named(CAIRN_CONTROL_SAVE, "here");
+    const uint64_t tick = kit_tick(&s);
+    const cairn_hash128 saved = kit_root(&s);
+    step(50);
+    const cairn_hash128 later = kit_root(&s);
+    named(CAIRN_CONTROL_LOAD, "here");
+    assert_int_equal(kit_tick(&s), tick);
+    expect_same(kit_root(&s), saved);
+    step(50);
+    expect_same(kit_root(&s), later);
+    expect_recording_replays(1);
+    story_end(&s);
+}
+
+static void a_save_travels_in_pieces(void **state) {
+    (void)state;
+    static uint8_t bytes[1024 * 1024];
+    kit_start(&s, &answer);
+    verb(CAIRN_CONTROL_PAUSE);
+    named(CAIRN_CONTROL_SAVE, "here");
+    const cairn_hash128 saved = kit_root(&s);
+    const uint32_t size = answer.answer.count;
+    assert_true(size < sizeof bytes);
+    for (uint32_t at = 0; at < size; at += answer.answer.byte_count) {
+        kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_SAVE_READ, .name = "here", .tick = at});
+        memcpy(bytes + at, answer.bytes, answer.answer.byte_count);
+    }
+    named(CAIRN_CONTROL_SAVE_DELETE, "here");
+    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_LOAD, .name = "here"}),
+        CAIRN_CONTROL_NAME_UNKNOWN);
+    step(10);
+    for (uint32_t at = 0; at < size; at += 4096) {
+        const uint32_t left = size - at < 4096 ? size - at : 4096;
+        kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_SAVE_WRITE,
+                       .name = "back",
+                       .tick = at,
+                       .count = size,
+                       .bytes = bytes + at,
+                       .byte_count = left});
+        if (at == 0) {
+            assert_int_equal(
+                kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_LOAD, .name = "back"}),
+                CAIRN_CONTROL_FOREIGN);
+        }
+    }
+    named(CAIRN_CONTROL_LOAD, "back");
+    expect_same(kit_root(&s), saved);
+    story_end(&s);
+}
+
+static void upload(const uint8_t *bytes, uint32_t size) {
+    for (uint32_t at = 0; at < size; at += 4096) {
+        const uint32_t left = size - at < 4096 ? size - at : 4096;
+        kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_SAVE_WRITE,
+                       .name = "foreign",
+                       .tick = at,
+                       .count = size,
+                       .bytes = bytes + at,
+                       .byte_count = left});
+    }
+}
+
+static uint32_t load_of(const cairn_world_def *def) {
+    static uint8_t bytes[1024 * 1024];
+    cairn_world *world = NULL;
+    assert_int_equal(cairn_world_create(def, &world), CAIRN_OK);
+    const size_t size = cairn_world_encode(world, bytes, sizeof bytes);
+    cairn_world_destroy(world);
+    upload(bytes, (uint32_t)size);
+    return kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_LOAD, .name = "foreign"});
+}
+
+static void a_foreign_state_is_refused(void **state) {
+    (void)state;
+    static const uint8_t noise[100] = {1, 2, 3};
+    kit_start(&s, &answer);
+    const cairn_world_def own = *cairn_world_settings(kit_world(&s));
+    cairn_world_def def = own;
+    assert_int_equal(load_of(&def), CAIRN_CONTROL_DONE);
+    def.gravity.y = -1.0f;
+    assert_int_equal(load_of(&def), CAIRN_CONTROL_FOREIGN);
+    def = own;
+    def.body_capacity -= 1;
+    assert_int_equal(load_of(&def), CAIRN_CONTROL_FOREIGN);
+    def = own;
+    def.rules = NULL;
+    assert_int_equal(load_of(&def), CAIRN_CONTROL_FOREIGN);
+    def = own;
+    def.tick_rate_hz = 30;
+    assert_int_equal(load_of(&def), CAIRN_CONTROL_FOREIGN);
+    upload(noise, sizeof noise);
+    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_LOAD, .name = "foreign"}),
+        CAIRN_CONTROL_FOREIGN);
+    assert_true(answer.words[0] != '\0');
+    expect_all_follow();
+    story_end(&s);
+}
+
+static void saves_have_their_bounds(void **state) {
+    (void)state;
+    static const uint8_t some[8] = {0};
+    const struct {
+        cairn_control ask;
+        uint32_t refusal;
+    } rows[] = {
+        {{.verb = CAIRN_CONTROL_SAVE}, CAIRN_CONTROL_NAME_TAKEN},
+        {{.verb = CAIRN_CONTROL_SAVE, .name = "a name of more than thirty-one bytes"},
+            CAIRN_CONTROL_NAME_TAKEN},
+        {{.verb = CAIRN_CONTROL_LOAD, .name = "nothing"}, CAIRN_CONTROL_NAME_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_SAVE_READ, .name = "nothing"}, CAIRN_CONTROL_NAME_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_SAVE_DELETE, .name = "nothing"}, CAIRN_CONTROL_NAME_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_SAVE_WRITE, .name = "nothing", .tick = 8, .count = 16},
+            CAIRN_CONTROL_NAME_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_SAVE_WRITE, .name = "large", .count = 64 * 1024 * 1024 + 1},
+            CAIRN_CONTROL_CAPACITY},
+        {{.verb = CAIRN_CONTROL_SAVE_WRITE, .name = "none", .count = 0}, CAIRN_CONTROL_CAPACITY},
+        {{.verb = CAIRN_CONTROL_SAVE_WRITE,
+             .name = "long",
+             .count = 4,
+             .bytes = some,
+             .byte_count = 8},
+            CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_SAVE_READ, .name = "long", .tick = 9}, CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_SEEK, .tick = 1000000}, CAIRN_CONTROL_TICK_GONE},
+        {{.verb = CAIRN_CONTROL_FORK, .name = "main"}, CAIRN_CONTROL_NAME_TAKEN},
+        {{.verb = CAIRN_CONTROL_FORK, .name = "not a name"}, CAIRN_CONTROL_NAME_TAKEN},
+        {{.verb = CAIRN_CONTROL_FORK,
+             .name = "b",
+             .tick = 1000000,
+             .mask = CAIRN_CONTROL_MASK_GIVEN},
+            CAIRN_CONTROL_TICK_GONE},
+        {{.verb = CAIRN_CONTROL_ROOM_CREATE, .room = "b", .name = "no scene"},
+            CAIRN_CONTROL_NAME_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_ROOM_CREATE, .room = "main", .name = "test"},
+            CAIRN_CONTROL_NAME_TAKEN},
+        {{.verb = CAIRN_CONTROL_ROOM_CREATE, .room = "b", .name = "test", .count = 9},
+            CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "nowhere"}, CAIRN_CONTROL_ROOM_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_ROOM_DESTROY}, CAIRN_CONTROL_BUSY},
+    };
+    begin();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        const uint32_t refusal = kit_ask(&s, rows[i].ask);
+        if (refusal != rows[i].refusal) {
+            fail_msg("row %zu: %s, %s", i, cairn_control_refusal_text(refusal), answer.words);
+        }
+    }
+    uint32_t refusal = 0;
+    for (uint32_t i = 0; i < 33; ++i) {
+        char name[8];
+        snprintf(name, sizeof name, "s%u", i);
+        refusal = kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_SAVE, .name = name});
+    }
+    assert_int_equal(refusal, CAIRN_CONTROL_CAPACITY);
+    expect_all_follow();
+    story_end(&s);
+}
+
+static void a_seek_finds_near_ticks_and_recorded_ones(void **state) {
+    (void)state;
+    kit_start(&s, &answer);
+    verb(CAIRN_CONTROL_PAUSE);
+    spawn();
+    step(20);
+    const uint64_t early = kit_tick(&s);
+    const cairn_hash128 early_root = kit_root(&s);
+    step(300); // far beyond what is kept in memory
+    const uint64_t near = kit_tick(&s);
+    const cairn_hash128 near_root = kit_root(&s);
+    step(30);
+    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_SEEK, .tick = near});
+    assert_int_equal(kit_tick(&s), near);
+    expect_same(kit_root(&s), near_root);
+    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_SEEK, .tick = early});
+    assert_int_equal(kit_tick(&s), early);
+    expect_same(kit_root(&s), early_root);
+    step(300);
+    expect_same(kit_root(&s), near_root);
+    verb(CAIRN_CONTROL_RESUME);
+    expect_all_follow();
+    expect_recording_replays(2);
+    story_end(&s);
+}
+
+static void a_fork_stands_beside_and_can_be_compared(void **state) {
+    (void)state;
+    kit_start(&s, &answer);
+    verb(CAIRN_CONTROL_PAUSE);
+    step(40);
+    const uint64_t tick = kit_tick(&s);
+    named(CAIRN_CONTROL_FORK, "other");
+    assert_string_equal(answer.room, "other");
+    assert_int_equal(answer.answer.tick, tick);
+    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_DIFF, .name = "other"});
+    assert_int_equal(answer.answer.count, 0);
+    kit_do(&s,
+        (cairn_control){
+            .verb = CAIRN_CONTROL_SPAWN_BOX, .room = "other", .numbers = box, .number_count = 6});
+    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_STEP, .room = "other", .count = 5});
+    assert_int_equal(kit_tick(&s), tick);
+    step(5);
+    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_DIFF, .name = "other"});
+    assert_true(answer.answer.count > 0);
+    assert_non_null(strstr((char *)answer.bytes, "bodies["));
+    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_FORK,
+                   .name = "then",
+                   .tick = tick,
+                   .mask = CAIRN_CONTROL_MASK_GIVEN});
+    assert_int_equal(answer.answer.tick, tick);
+    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_ROOM_CREATE,
+                   .room = "new",
+                   .name = "test",
+                   .seed = 5,
+                   .mask = CAIRN_CONTROL_MASK_GIVEN | CAIRN_CONTROL_MASK_PAUSED});
+    verb(CAIRN_CONTROL_ROOMS);
+    assert_int_equal(answer.answer.count, 4);
+    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "other"});
+    verb(CAIRN_CONTROL_ROOMS);
+    assert_int_equal(answer.answer.count, 3);
+    assert_null(strstr((char *)answer.bytes, "other "));
+    assert_non_null(strstr((char *)answer.bytes, "new 0\n"));
+    verb(CAIRN_CONTROL_RESUME);
+    expect_all_follow();
+    story_end(&s);
+}
+
+static void who_waits_for_a_room_that_closes_is_told(void **state) {
+    (void)state;
+    kit_start(&s, &answer);
+    named(CAIRN_CONTROL_FORK, "other");
+    kit_say(&s, 0,
+        (cairn_control){
+            .request = 1, .verb = CAIRN_CONTROL_RUN_UNTIL, .room = "other", .tick = 1000000});
+    story_run_ms(&s, 50);
+    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_RESET, .room = "other"}),
+        CAIRN_CONTROL_BUSY);
+    kit_say(
+        &s, 0, (cairn_control){.request = 2, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "other"});
+    story_run_ms(&s, 100);
+    assert_int_equal(answer.answer.request, 2);
+    assert_int_equal(story_statistics(&s).controls_refused[CAIRN_CONTROL_ROOM_CLOSED], 1);
+    story_end(&s);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_reset_begins_again_to_the_bit),
+        cmocka_unit_test(players_and_watchers_follow_a_reset_and_a_load),
+        cmocka_unit_test(a_load_goes_on_as_the_save_did),
+        cmocka_unit_test(a_save_travels_in_pieces),
+        cmocka_unit_test(a_foreign_state_is_refused),
+        cmocka_unit_test(saves_have_their_bounds),
+        cmocka_unit_test(a_seek_finds_near_ticks_and_recorded_ones),
+        cmocka_unit_test(a_fork_stands_beside_and_can_be_compared),
+        cmocka_unit_test(who_waits_for_a_room_that_closes_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
