@@ -3,12 +3,15 @@
 #include <stdlib.h>
 
 #include "server/control_parts.h"
+#include "server/lag.h"
 
 // A page of bodies; each tells 13 numbers and 4 ids.
 #define BODIES_PER_PAGE 512
 _Static_assert(BODIES_PER_PAGE * 13 <= CAIRN_CONTROL_NUMBERS_OUT_MAX, "a page fits");
 _Static_assert(BODIES_PER_PAGE * 4 <= CAIRN_CONTROL_IDS_MAX, "a page fits");
 #define OVERLAPS_MAX 1024
+// How far back a client's sight may lie.
+#define SEEN_AGE_MS_MAX 1000
 
 static void add_vec3(cairn_control_visit *v, cairn_vec3 a) {
     cairn_control_add_number(v, a.x);
@@ -80,15 +83,63 @@ static cairn_control_refusal far_away(cairn_control_visit *v) {
         v, CAIRN_CONTROL_OUT_OF_RANGE, "a coordinate is beyond 100 km, or a size below 1 mm");
 }
 
+static cairn_control_refusal not_seen(cairn_control_visit *v, cairn_rewind_refusal refusal) {
+    const cairn_control_refusal refusals[CAIRN_REWIND_REFUSAL_COUNT] = {
+        [CAIRN_REWIND_NO_CLIENT] = CAIRN_CONTROL_NAME_UNKNOWN,
+        [CAIRN_REWIND_BUSY] = CAIRN_CONTROL_BUSY,
+        [CAIRN_REWIND_MEMORY] = CAIRN_CONTROL_CAPACITY,
+    };
+    return cairn_control_refuse(v,
+        refusals[refusal] == CAIRN_CONTROL_DONE ? CAIRN_CONTROL_TICK_GONE : refusals[refusal], "%s",
+        cairn_rewind_refusal_text(refusal));
+}
+
+static cairn_rewind_refusal seen_world(cairn_control_visit *v, const cairn_world **out) {
+    const cairn_server *server = v->server;
+    cairn_sight sight;
+    uint32_t client = 0;
+    while (client < server->config.clients_max &&
+           (server->sessions[client].room != v->room ||
+               server->sessions[client].client_id != v->ask->seed)) {
+        ++client;
+    }
+    // Control keeps the past that is looked back at.
+    cairn_rewind_refusal refusal = CAIRN_REWIND_SHOWN;
+    if (v->room->lag.rewind == NULL) {
+        refusal = cairn_server_rewind_allow(v->server, v->room->id, SEEN_AGE_MS_MAX);
+    }
+    if (refusal == CAIRN_REWIND_SHOWN) {
+        refusal = cairn_server_seen_by(server, client, server->now_ns, &sight);
+    }
+    return refusal != CAIRN_REWIND_SHOWN
+               ? refusal
+               : cairn_server_rewind_world(v->server, v->room->id, &sight, out);
+}
+
+// What is asked: the room's world as it is, or as the client of id `seed` sees it now.
+static cairn_control_refusal world_asked(cairn_control_visit *v, const cairn_world **out) {
+    *out = v->room->world;
+    if (v->ask->count == 0) {
+        return CAIRN_CONTROL_DONE;
+    }
+    const cairn_rewind_refusal refusal = seen_world(v, out);
+    return refusal == CAIRN_REWIND_SHOWN ? CAIRN_CONTROL_DONE : not_seen(v, refusal);
+}
+
 cairn_control_refusal cairn_control_ray(cairn_control_visit *v) {
     const cairn_vec3 origin = vector_at(v, 0);
     const cairn_vec3 translation = vector_at(v, 3);
     if (!within(origin, 1e5f) || !within(translation, 1e5f)) {
         return far_away(v);
     }
+    const cairn_world *world;
+    const cairn_control_refusal refusal = world_asked(v, &world);
+    if (refusal != CAIRN_CONTROL_DONE) {
+        return refusal;
+    }
     cairn_ray_hit hit;
     const cairn_status status =
-        cairn_world_ray_cast(v->room->world, origin, translation, mask_of(v), v->ask->body, &hit);
+        cairn_world_ray_cast(world, origin, translation, mask_of(v), v->ask->body, &hit);
     if (status == CAIRN_OK) {
         v->answer.count = 1;
         cairn_control_add_id(v, hit.body);
@@ -112,14 +163,18 @@ cairn_control_refusal cairn_control_overlap(cairn_control_visit *v) {
     if (!within(pose.position, 1e5f) || !within(half, 1e4f) || !sized) {
         return far_away(v);
     }
+    const cairn_world *world;
+    const cairn_control_refusal refusal = world_asked(v, &world);
+    if (refusal != CAIRN_CONTROL_DONE) {
+        return refusal;
+    }
     cairn_shape_id shapes[OVERLAPS_MAX];
-    v->answer.count =
-        cairn_world_overlap(v->room->world, &shape, pose, mask_of(v), shapes, OVERLAPS_MAX);
+    v->answer.count = cairn_world_overlap(world, &shape, pose, mask_of(v), shapes, OVERLAPS_MAX);
     const uint32_t told = v->answer.count < OVERLAPS_MAX ? v->answer.count : OVERLAPS_MAX;
     for (uint32_t i = 0; i < told; ++i) {
         cairn_shape_def def;
         cairn_body_id body = 0;
-        (void)cairn_shape_read(v->room->world, shapes[i], &def, &body);
+        (void)cairn_shape_read(world, shapes[i], &def, &body);
         cairn_control_add_id(v, body);
         cairn_control_add_id(v, shapes[i]);
     }

@@ -27,8 +27,8 @@ enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_NO_ANSWER = 3 };
 #define LINE_SIZE_MAX 1024
 
 typedef struct desk {
-    const char *token_file, *key, *server, *protocol_id, *client_id, *room, *json, *paused,
-        *timeout, *help;
+    const char *token_file, *seen_by, *key, *server, *protocol_id, *client_id, *room, *json,
+        *paused, *timeout, *help;
     uint64_t timeout_s;
     cairn_client *client;
     cairn_client_uv *driver;
@@ -202,6 +202,12 @@ static int run_verb(desk *o, const char *const *words, size_t count) {
     request.ask.numbers = request.numbers;
     request.ask.room = request.ask.room == NULL ? o->room : request.ask.room;
     request.ask.mask |= o->paused != NULL ? CAIRN_CONTROL_MASK_PAUSED : 0;
+    const bool looks =
+        request.ask.verb == CAIRN_CONTROL_RAY || request.ask.verb == CAIRN_CONTROL_OVERLAP;
+    if (looks && o->seen_by != NULL) {
+        request.ask.count = 1;
+        request.ask.seed = strtoull(o->seen_by, NULL, 10);
+    }
     const int status = request.ask.verb == CAIRN_CONTROL_SAVE_READ ? read_save(o, &request, &reply)
                        : request.ask.verb == CAIRN_CONTROL_SAVE_WRITE
                            ? write_save(o, &request, &reply)
@@ -244,6 +250,7 @@ int main(int argc, char **argv) {
             &o.token_file},
         {"--room", "NAME", "which room is meant (the first)", &o.room},
         {"--paused", NULL, "a room that is made begins paused", &o.paused},
+        {"--seen-by", "CLIENT", "ray and overlap: as the client of this id sees it", &o.seen_by},
         {"--json", NULL, "answers as JSON, one object a line", &o.json},
         {"--timeout", "S", "how long to wait for an answer (5); a run takes as long as it takes",
             &o.timeout},

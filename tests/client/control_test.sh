@@ -105,6 +105,9 @@ ctl 0 overlap 0 1 0 3 3 3
 ctl 0 hash
 says "contacts " out.txt
 ctl 0 clients
+ctl 1 --seen-by 99 ray 0 50 0 0 -100 0
+says "nothing has this name" err.txt
+ctl 1 faults 99 0.1 0 50 0
 ctl 0 rate 2000
 ctl 0 resume
 ctl 0 --json state

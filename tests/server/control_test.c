@@ -357,6 +357,33 @@ static void rays_and_overlaps_tell_what_they_meet(void **state) {
     story_end(&s);
 }
 
+// The body falls, and the client shows it where it was some ticks ago.
+static void a_ray_meets_what_a_client_sees(void **state) {
+    (void)state;
+    static const float down[6] = {0.0f, 50.0f, 0.0f, 0.0f, -100.0f, 0.0f};
+    static const float high[6] = {0.0f, 40.0f, 0.0f, 0.5f, 0.5f, 0.5f};
+    kit_start(&s, &answer);
+    const uint32_t watcher = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+    story_run_ms(&s, 500);
+    kit_ask(
+        &s, (cairn_control){.verb = CAIRN_CONTROL_SPAWN_BOX, .numbers = high, .number_count = 6});
+    const uint32_t body = answer.ids[0];
+    story_run_ms(&s, 1000);
+    cairn_control ray = {.verb = CAIRN_CONTROL_RAY, .numbers = down, .number_count = 6};
+    assert_int_equal(kit_ask(&s, ray), CAIRN_CONTROL_DONE);
+    const float now = answer.numbers[1];
+    assert_int_equal(answer.ids[0], body);
+    ray.count = 1;
+    ray.seed = s.clients[watcher].client_id;
+    assert_int_equal(kit_ask(&s, ray), CAIRN_CONTROL_DONE);
+    assert_int_equal(answer.ids[0], body);
+    assert_true(answer.numbers[1] > now + 0.2f && answer.numbers[1] < now + 5.0f);
+    ray.seed = 7;
+    assert_int_equal(kit_ask(&s, ray), CAIRN_CONTROL_NAME_UNKNOWN);
+    expect_room_goes_on();
+    story_end(&s);
+}
+
 static void what_there_is_can_be_asked(void **state) {
     (void)state;
     kit_start(&s, &answer);
@@ -444,6 +471,7 @@ int main(void) {
         cmocka_unit_test(bodies_are_spawned_moved_pushed_and_deleted),
         cmocka_unit_test(edits_and_bodies_have_their_bounds),
         cmocka_unit_test(rays_and_overlaps_tell_what_they_meet),
+        cmocka_unit_test(a_ray_meets_what_a_client_sees),
         cmocka_unit_test(what_there_is_can_be_asked),
         cmocka_unit_test(one_clients_path_is_made_bad_and_good_again),
         cmocka_unit_test(requests_of_who_left_are_forgotten),
