@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/random.h"
+#include "net/user_data.h"
 
 #define PROTOCOL_ID 4242
 #define START_UNIX_S 1700000000
@@ -98,7 +99,10 @@ void party_connect_again(party *p, uint32_t client) {
         secret[i] = (uint8_t)cairn_random_next(&random);
     }
     uint64_t unix_s = START_UNIX_S + cairn_virtual_now_ns(p->network) / 1000000000u;
+    uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE] = {0};
+    cairn_user_data_write(user_data, p->operators ? CAIRN_USER_RIGHT_OPERATOR : 0);
     const cairn_token_request request = {.protocol_id = PROTOCOL_ID,
+        .user_data = user_data,
         .client_id = client + 1,
         .create_unix_s = unix_s,
         .lifetime_s = 60,

@@ -36,6 +36,7 @@ typedef struct party {
     uint64_t seed;
     int32_t drift_ppm; // of clients that join
     int timeout_s;     // of silence, on either side
+    bool operators;    // who joins from now on has the right
 } party;
 
 // A floor, a stack of three and a row of boxes, with the sandbox rules; static storage.
