@@ -12,8 +12,8 @@
 #include "net/netcode_server.h"
 #include "schema/messages.h"
 #include "server/capsules.h"
-#include "server/heal.h"
 #include "server/fault_box.h"
+#include "server/heal.h"
 
 struct cairn_room;
 struct cairn_server;
