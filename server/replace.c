@@ -25,7 +25,10 @@ static void restart_member(cairn_server *server, cairn_room *room, cairn_session
     cairn_heal_forget(room, session);
     cairn_capsules_forget(room, session);
     session->transferring = false;
+    session->state_wanted = false;
     session->state_sent = false;
+    session->capsules.agreed = 0;
+    session->shown_span = 0;
     session->transfer_generation = 0;
     session->transfer_offset = 0;
     session->ticks_from = 0;
