@@ -46,6 +46,7 @@ static size_t state_size_max(const cairn_world *world) {
 
 static cairn_status create_memory(const cairn_room_config *config, cairn_room *room) {
     const cairn_world_def *def = cairn_world_settings(room->world);
+    room->body_capacity = def->body_capacity;
     room->shape_capacity = def->shape_capacity;
     room->shape_ids = calloc(def->shape_capacity, sizeof *room->shape_ids);
     room->shape_ids_now = calloc(def->shape_capacity, sizeof *room->shape_ids_now);

@@ -88,6 +88,7 @@ typedef struct cairn_room {
     char scene_name[32];
     uint32_t tick_rate_hz;
     uint32_t snapshot_rate_hz;
+    uint32_t body_capacity;
     uint32_t shape_capacity;
     cairn_shape_id *shape_ids; // as the world last told them, in order of index
     cairn_shape_id *shape_ids_now;

@@ -388,15 +388,16 @@ static uint32_t within(uint32_t value, uint32_t least, uint32_t most) {
     return value < least ? least : value > most ? most : value;
 }
 
-// Where there can be but one room a link is as large as that one needs. Where rooms come and go any
-// may be entered; what of a link's memory nobody writes to costs nothing.
-cairn_link_config cairn_rooms_link_config(const cairn_server *server) {
-    const cairn_room *only =
-        server->config.rooms_max == 1 ? cairn_rooms_at(server, CAIRN_ROOM_MAIN) : NULL;
-    uint64_t bodies = CAIRN_KEYFRAME_BODIES_MAX;
-    if (only != NULL) {
-        bodies = cairn_world_settings(only->world)->body_capacity;
+uint32_t cairn_rooms_bodies_max(const cairn_server *server) {
+    uint32_t bodies = 0;
+    for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
+        uint32_t here = cairn_rooms_at(server, id)->body_capacity;
+        bodies = here > bodies ? here : bodies;
     }
+    return bodies;
+}
+
+cairn_link_config cairn_rooms_link_config(uint64_t bodies) {
     uint64_t keyframe = bodies * sizeof(cairn_wire_body) + 1024;
     uint32_t longest =
         keyframe > CAIRN_MESSAGE_SIZE_MAX ? CAIRN_MESSAGE_SIZE_MAX : (uint32_t)keyframe;

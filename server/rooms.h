@@ -25,5 +25,7 @@ cairn_room *cairn_rooms_at(const struct cairn_server *server, uint32_t id);
 // Frees a room that was closed while its job was out, now that it is back.
 void cairn_rooms_reap(struct cairn_server *server, cairn_room *room);
 
-// What a link needs that may have to carry any message of any room there is.
-cairn_link_config cairn_rooms_link_config(const struct cairn_server *server);
+// The bodies that the largest room there is has room for, and what a link needs that may have to
+// carry any message of such a room.
+uint32_t cairn_rooms_bodies_max(const struct cairn_server *server);
+cairn_link_config cairn_rooms_link_config(uint64_t bodies);

@@ -46,7 +46,8 @@ static cairn_session_state impossible(const visit *v) {
 
 static cairn_session_state admit(const visit *v) {
     cairn_session *session = v->session;
-    const cairn_link_config config = cairn_rooms_link_config(v->server);
+    const uint32_t bodies = cairn_rooms_bodies_max(v->server);
+    const cairn_link_config config = cairn_rooms_link_config(bodies);
     cairn_link *link;
     if (cairn_link_create(&config, v->server->now_ns, &link) != CAIRN_OK) {
         tell(v, CAIRN_LOG_ERROR, "client_refused", "out of memory", 0);
@@ -58,6 +59,7 @@ static cairn_session_state admit(const visit *v) {
         .client_id = session->client_id,
         .rights = session->rights,
         .link = link,
+        .link_bodies = bodies,
         .slot = CAIRN_SLOT_NONE,
         .patience_ns = v->server->now_ns + CAIRN_SESSION_HELLO_NS,
     };
@@ -179,6 +181,9 @@ static cairn_session_state greet(const visit *v) {
     const char *unfit =
         cairn_mode_simulates(hello->mode) ? cairn_heal_unfit(v->server, hello) : NULL;
     const uint32_t mode = unfit != NULL ? CAIRN_MODE_INTERPOLATE : hello->mode;
+    if (room->body_capacity > session->link_bodies) {
+        return refuse(v, CAIRN_REFUSAL_ROOM_CLOSED, "the room is younger than the connection");
+    }
     const obstacle found = obstacle_of(room, hello, mode);
     if (found.words != NULL) {
         return refuse(v, found.reason, found.words);

@@ -53,7 +53,8 @@ typedef struct cairn_session {
     cairn_session_state state;
     uint32_t client; // netcode's index
     uint64_t client_id;
-    cairn_link *link; // owned; NULL when nobody is there
+    cairn_link *link;     // owned; NULL when nobody is there
+    uint32_t link_bodies; // of the largest room it was made for
     // The room it was welcomed to, NULL for none, and its neighbours among the room's members.
     struct cairn_room *room;
     struct cairn_session *member_next;

@@ -205,6 +205,30 @@ static void a_hello_names_the_room(void **state) {
     story_end(&s);
 }
 
+// What a link carries was settled when the client connected. The hello is on its way meanwhile.
+static void a_room_larger_than_all_before_takes_connections_made_since(void **state) {
+    (void)state;
+    start(3);
+    const uint32_t early = join_room("large", CAIRN_MODE_INTERPOLATE);
+    while (s.server->sessions[early].state != CAIRN_SESSION_CONNECTED) {
+        story_run_ms(&s, 4);
+    }
+    cairn_scene large = *stack;
+    large.body_capacity = 4000;
+    cairn_server_room_config config = named("large");
+    config.scene = &large;
+    uint32_t room;
+    assert_int_equal(
+        cairn_server_room_create(s.server, s.now_ns, &config, &room, NULL), CAIRN_ROOM_CREATED);
+    story_run_ms(&s, 200);
+    const uint32_t late = join_room("large", CAIRN_MODE_INTERPOLATE);
+    story_run_ms(&s, 500);
+    assert_int_equal(s.clients[early].refusal, CAIRN_REFUSAL_ROOM_CLOSED);
+    assert_int_equal(s.clients[late].refusal, 0);
+    assert_true(s.clients[late].welcomed);
+    story_end(&s);
+}
+
 static cairn_server_room_refusal fork_at(
     uint32_t from, uint64_t tick, const char *name, uint32_t *room) {
     cairn_server_room_config config = cairn_server_room_config_default();
@@ -269,6 +293,7 @@ int main(void) {
         cmocka_unit_test(each_room_keeps_its_own_time),
         cmocka_unit_test(who_is_in_a_room_that_closes_is_disconnected_and_others_stay),
         cmocka_unit_test(a_hello_names_the_room),
+        cmocka_unit_test(a_room_larger_than_all_before_takes_connections_made_since),
         cmocka_unit_test(a_fork_goes_on_where_its_room_was),
         cmocka_unit_test(a_server_without_a_room_says_so),
     };
