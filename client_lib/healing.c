@@ -176,7 +176,8 @@ static void begin(cairn_healing *healing, uint64_t now_ns) {
     }
 }
 
-// A client that only looks away for a while comes back and catches up: its backlog shrinks.
+// A client that only looks away for a while comes back and catches up: its backlog shrinks. It may
+// have come back just now, so twice in a row.
 static void watch_backlog(cairn_healing *healing, uint64_t now_ns, uint32_t tick_rate_hz) {
     if (now_ns < healing->watched_ns + CAIRN_HEALING_BEHIND_FOR_NS) {
         return;
@@ -184,7 +185,9 @@ static void watch_backlog(cairn_healing *healing, uint64_t now_ns, uint32_t tick
     const uint64_t least = tick_rate_hz * CAIRN_HEALING_BEHIND_NS / UINT64_C(1000000000);
     const uint64_t backlog = cairn_lockstep_waiting(healing->lockstep);
     const bool on_time = now_ns < healing->watched_ns + 2 * CAIRN_HEALING_BEHIND_FOR_NS;
-    if (on_time && healing->backlog > least && backlog >= healing->backlog) {
+    const bool behind = on_time && healing->backlog > least && backlog >= healing->backlog;
+    healing->behind = behind ? healing->behind + 1 : 0;
+    if (healing->behind >= CAIRN_HEALING_BEHIND_TIMES) {
         give_up(healing, "this client cannot keep up with the room");
     }
     healing->watched_ns = now_ns;
@@ -296,6 +299,7 @@ void cairn_healing_loaded(cairn_healing *healing, uint64_t now_ns, size_t size) 
         healing->phase != CAIRN_HEALING_REST && healing->phase != CAIRN_HEALING_GIVEN_UP;
     healing->watched_ns = now_ns;
     healing->backlog = 0;
+    healing->behind = 0;
     healing->say = false;
     if (under_way) {
         healing->record.bytes += (uint32_t)size;

@@ -24,9 +24,11 @@
 // Cures by the server within this time after which a client gives up simulating.
 #define CAIRN_HEALING_CURES_MAX 8
 #define CAIRN_HEALING_CURES_NS UINT64_C(10000000000)
-// A backlog of this long that has not become shorter after so long: the client cannot keep up.
+// A backlog of this long that has not become shorter after so long, so many times in a row: the
+// client cannot keep up.
 #define CAIRN_HEALING_BEHIND_NS UINT64_C(1000000000)
 #define CAIRN_HEALING_BEHIND_FOR_NS UINT64_C(4000000000)
+#define CAIRN_HEALING_BEHIND_TIMES 2
 // What a world may be stepped at once to be where it was.
 #define CAIRN_HEALING_AGAIN_TICKS 32
 // An unanswered doubt is told again.
@@ -62,6 +64,7 @@ typedef struct cairn_healing {
     uint64_t cures_from_ns;
     uint64_t watched_ns; // when the backlog was last looked at
     uint64_t backlog;    // ticks, then
+    uint32_t behind;     // times in a row that it was long and had not become shorter
 
     cairn_client_heal records[CAIRN_CLIENT_HEALS_HELD]; // a ring
     uint64_t count;

@@ -29,6 +29,7 @@ static void note_between(cairn_storm *s, uint64_t tick) {
         cairn_hash128 root;
         if (cairn_history_root(room->history, stepped, &root)) {
             cairn_witness_note_root(s->witness, stepped + 1, root);
+            s->report.edits += cairn_storm_edited(room->history, stepped) ? 1 : 0;
         }
     }
 }
@@ -86,10 +87,10 @@ static void check_root(cairn_storm *s, uint32_t i, uint64_t tick, cairn_hash128 
 static void check_mended(cairn_storm *s, uint32_t i, const cairn_timeline *timeline) {
     const uint64_t sure = timeline->adopted ? cairn_timeline_sure(timeline) : 0;
     const cairn_witness_tick *witness = cairn_witness_find(s->witness, sure);
+    s->places[i].world_tick = timeline->adopted ? sure : s->places[i].world_tick;
     if (sure <= s->places[i].damaged_tick || sure == timeline->first || witness == NULL) {
         return;
     }
-    s->places[i].world_tick = sure;
     if (cairn_hash_equal(cairn_timeline_tick_read(timeline, sure - 1)->root, witness->root)) {
         cairn_storm_mended(s, i);
     }

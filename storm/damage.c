@@ -84,11 +84,9 @@ void cairn_storm_damage(cairn_storm *s, uint32_t i) {
         return; // and nobody is told
     }
     place->damaged = true;
-    place->damaged_tick = timeline->at;
+    const bool never = s->config.broken == CAIRN_STORM_BREAK_HEAL;
+    place->damaged_tick = never ? UINT64_MAX : timeline->at;
     place->damaged_ns = cairn_system_now_ns(&s->system);
-    if (s->config.broken == CAIRN_STORM_BREAK_HEAL) {
-        client->healing.phase = CAIRN_HEALING_GIVEN_UP;
-    }
     if (s->config.broken == CAIRN_STORM_BREAK_MODE) {
         client->healing.words = "planted";
     }

@@ -53,6 +53,7 @@ static void check_server(cairn_storm *s, uint64_t passed_ns) {
     if (past > CAIRN_ROOM_PAST_BYTES_MAX) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_MEMORY, "server: a past of %zu bytes", past);
     }
+    // Once more: the world that healing compares with is made when it is first needed.
     if (growth > (int64_t)(s->server_most + 1) * CAIRN_STORM_SERVER_GROWTH_BYTES) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_MEMORY,
             "server: holds %" PRId64 " bytes more than when it was warm", growth);

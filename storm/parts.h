@@ -6,11 +6,15 @@
 // what it costs them, damage.c spoils what they hold.
 
 #include "base/random.h"
+#include "server/history.h"
 #include "storm/cairn/storm.h"
 #include "storm/draw.h"
 #include "storm/stranger.h"
 #include "storm/system.h"
 #include "storm/witness.h"
+
+// Bodies that an operator has looked up, of which some may be gone again.
+#define CAIRN_STORM_OPERATOR_BODIES 12
 
 typedef struct cairn_storm_place {
     bool present;
@@ -51,6 +55,9 @@ struct cairn_storm {
     uint32_t stranger_permille; // that it acts in a step
     uint32_t trouble_permille;  // that something happens in a step
     uint32_t place_count;
+    bool operated;      // the client at place 0 is an operator
+    uint64_t resume_ns; // when it is to bend time back; 0: time is as usual
+    cairn_body_id operator_bodies[CAIRN_STORM_OPERATOR_BODIES];
     cairn_storm_place places[CAIRN_STORM_PLACES_MAX];
     cairn_body_state *bodies; // owned; room for a world's
     cairn_witness *witness;
@@ -85,6 +92,12 @@ bool cairn_storm_exact(const cairn_storm *s, uint32_t place);
 uint64_t cairn_storm_whole_ns(const cairn_storm *s, uint32_t place);
 // How far the client's newest world or snapshot is behind the server's; UINT64_MAX without any.
 uint64_t cairn_storm_lag_ns(const cairn_storm *s, uint32_t place);
+// What the client at the place does as an operator, if it plays.
+void cairn_storm_operate(cairn_storm *s, uint32_t place);
+// The room runs as usual from now on, as if its operator had said so.
+void cairn_storm_leave_time_alone(cairn_storm *s);
+// Whether a tick has an operator's commands; it must be held.
+bool cairn_storm_edited(const cairn_history *history, uint64_t tick);
 // Damages the client's world, if it is one that mends itself.
 void cairn_storm_damage(cairn_storm *s, uint32_t place);
 // Whether the client may rightly say that its world differs.

@@ -107,6 +107,8 @@ static cairn_system_config draw_system(cairn_storm *s) {
     config.snapshot_rate_hz =
         snapshot_rate_hz < config.tick_rate_hz ? (uint32_t)snapshot_rate_hz : config.tick_rate_hz;
     config.wait_ms = cairn_storm_chance(s, 200) ? (uint32_t)cairn_storm_below(s, 300) : 0;
+    s->operated = cairn_storm_chance(s, 300) && !s->config.quiet;
+    config.operated = s->operated;
     config.clients_max = 32;
     config.players_max = 32;
     config.server_clock = cairn_storm_draw_clock(&s->random);

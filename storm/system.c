@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "net/token.h"
+#include "net/user_data.h"
 
 static const uint64_t protocol_id = 0x636169726e303031;
 static const uint64_t start_unix_s = 1700000000;
@@ -63,6 +64,7 @@ static bool create_server(cairn_system *system) {
     config.clients_max = system->config.clients_max;
     config.players_max = system->config.players_max;
     config.wait_ms = system->config.wait_ms;
+    config.control = system->config.operated;
     config.scene = system->config.scene;
     config.rules = system->config.rules;
     config.tick_rate_hz = system->config.tick_rate_hz;
@@ -138,10 +140,12 @@ static cairn_address next_address(cairn_system *system, uint32_t i) {
     return address;
 }
 
-static bool issue_token(
-    cairn_system *system, uint64_t client_id, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+static bool issue_token(cairn_system *system, uint64_t client_id, bool rights,
+    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     uint8_t key[CAIRN_KEY_SIZE];
     uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
+    uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE] = {0};
+    cairn_user_data_write(user_data, rights ? CAIRN_USER_RIGHT_OPERATOR : 0);
     key_of(key);
     fill_random(system, entropy, sizeof entropy);
     const cairn_token_request request = {
@@ -154,6 +158,7 @@ static bool issue_token(
         .server_count = 1,
         .private_key = key,
         .entropy = entropy,
+        .user_data = user_data,
     };
     return cairn_token_issue(&request, token) == CAIRN_OK;
 }
@@ -167,7 +172,7 @@ bool cairn_system_rejoin(cairn_system *system, uint32_t i) {
     c->joined_ns = cairn_virtual_now_ns(system->network);
     c->handed_before = c->handed;
     c->due = true;
-    return issue_token(system, c->client_id, token) &&
+    return issue_token(system, c->client_id, i == 0 && system->config.operated, token) &&
            cairn_client_connect(c->client, cairn_virtual_local_ns(system->network, c->endpoint),
                unix_now_s(system), token);
 }

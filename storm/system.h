@@ -25,6 +25,7 @@ typedef struct cairn_system_config {
     uint32_t clients_max;
     uint32_t players_max;
     uint32_t wait_ms; // of the room, for late inputs
+    bool operated;    // the client at place 0 is an operator, and heard
     cairn_virtual_clock server_clock;
     uint64_t (*memory_bytes)(void *user); // what the process holds; NULL: hosts' bytes stay 0
     void *memory_user;

@@ -243,6 +243,9 @@ void cairn_storm_weather(cairn_storm *s) {
             if (cairn_storm_chance(s, 200)) {
                 press(s, i);
             }
+            if (s->operated && i == 0) {
+                cairn_storm_operate(s, i);
+            }
             if (!s->calm && !s->config.quiet && cairn_storm_chance(s, 5)) {
                 cairn_storm_damage(s, i);
             }
@@ -254,6 +257,7 @@ void cairn_storm_begin_calm(cairn_storm *s) {
     const cairn_virtual_path whole = {.delay_ns = 20 * ms_ns};
     s->calm = true;
     s->calm_tick = s->server_tick;
+    cairn_storm_leave_time_alone(s);
     cairn_system_stall_server(&s->system, 0);
     for (uint32_t i = 0; i < s->place_count; i++) {
         if (!s->places[i].present || s->places[i].leaving) {

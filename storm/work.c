@@ -24,7 +24,7 @@ static const cairn_command *find(
     return NULL;
 }
 
-static bool edited(const cairn_history *history, uint64_t tick) {
+bool cairn_storm_edited(const cairn_history *history, uint64_t tick) {
     uint32_t count = 0;
     const cairn_command *commands = cairn_history_commands(history, tick, &count);
     bool found = false;
@@ -73,7 +73,7 @@ static bool borne_out(
         return find(history, tick, rollback->slot, CAIRN_COMMAND_JOIN) != NULL ||
                find(history, tick, rollback->slot, CAIRN_COMMAND_LEAVE) != NULL;
     case CAIRN_ROLLBACK_OPERATOR:
-        return edited(history, tick);
+        return cairn_storm_edited(history, tick);
     case CAIRN_ROLLBACK_OWN_INPUT:
         return rollback->slot == own;
     case CAIRN_ROLLBACK_LATE_INPUT:

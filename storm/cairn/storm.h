@@ -9,10 +9,11 @@
 //
 // One seed draws a small world (or takes yours), a tick rate, clients of every mode, their paths
 // (loss up to three in ten, repeats, flipped bits, up to 200 ms each way, jitter that reorders,
-// stalls of seconds), clocks (up to 1000 ppm fast or slow), what they press, hosts that stop for
-// seconds, memory that goes bad, partitions, leaves, rejoins, restarts of the server, and the
-// stranger. The last CAIRN_STORM_CALM_S seconds are calm: whole paths, and everybody must catch up.
-// The same seed, the same config and the same build of the rules give the same storm on every
+// stalls of seconds), clocks (up to 1000 ppm fast or slow), what they press, what an operator does
+// to the room (pauses, steps, slows and hastens it, spawns, moves and deletes bodies), hosts that
+// stop for seconds, memory that goes bad, partitions, leaves, rejoins, restarts of the server, and
+// the stranger. The last CAIRN_STORM_CALM_S seconds are calm: whole paths, and everybody must catch
+// up. The same seed, the same config and the same build of the rules give the same storm on every
 // machine, datagram by datagram; a finding is played again by its seed.
 //
 // What is checked, at every turn of an endpoint, is the list of cairn_storm_finding below.
@@ -67,7 +68,7 @@ typedef struct cairn_storm cairn_storm;
 // for each client of the most there ever were at once.
 #define CAIRN_STORM_WARM_S 5
 #define CAIRN_STORM_CLIENT_GROWTH_BYTES (64 * 1024)
-#define CAIRN_STORM_SERVER_GROWTH_BYTES (512 * 1024)
+#define CAIRN_STORM_SERVER_GROWTH_BYTES (1536 * 1024)
 
 // What a storm may find. The first finding ends the storm. Each names the client (by its place),
 // the tick where there is one, and the virtual time; play the seed again with on_event to see what
@@ -133,7 +134,7 @@ typedef enum cairn_storm_break {
     CAIRN_STORM_BREAK_ROLLBACK,   // the causes of rollbacks are exchanged: ROLLBACK
     CAIRN_STORM_BREAK_WORK,       // steps are counted that were never done: WORK
     CAIRN_STORM_BREAK_ALARM,      // worlds are damaged without a word to the checks: ALARM
-    CAIRN_STORM_BREAK_HEAL,       // damaged worlds are not mended: UNHEALED
+    CAIRN_STORM_BREAK_HEAL,       // that worlds were mended goes unseen: UNHEALED
     CAIRN_STORM_BREAK_MODE,       // a client asks to be moved down: MODE
     CAIRN_STORM_BREAK_MEMORY,     // a client leaks a kilobyte in each step: MEMORY
     CAIRN_STORM_BREAK_CALM,       // paths stay cut in the calm: LAG
@@ -192,6 +193,8 @@ typedef struct cairn_storm_report {
     uint64_t cuts;
     uint64_t stalls;
     uint64_t restarts;
+    uint64_t operator_acts;      // asked for
+    uint64_t edits;              // ticks with what came of them
     uint64_t roots_compared;     // of confirmed ticks, each with the server's
     uint64_t snapshots_compared; // bit for bit
     uint64_t rollbacks;

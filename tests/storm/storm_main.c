@@ -163,6 +163,8 @@ static void add(cairn_storm_report *all, const cairn_storm_report *one) {
     }
     all->rollbacks += one->rollbacks;
     all->rollbacks_checked += one->rollbacks_checked;
+    all->operator_acts += one->operator_acts;
+    all->edits += one->edits;
     all->damages += one->damages;
     all->damages_mended += one->damages_mended;
     all->mend_ms_max = larger(all->mend_ms_max, one->mend_ms_max);
@@ -189,6 +191,8 @@ static void print_summary(const cairn_storm_report *all, uint64_t seeds) {
     for (uint32_t i = 0; i < CAIRN_STORM_MODES; i++) {
         printf(" %s %.1f", mode_names[i], (double)all->playing_ns[i] / 3.6e12);
     }
+    printf("\n%" PRIu64 " acts of operators, %" PRIu64 " ticks with edits", all->operator_acts,
+        all->edits);
     printf("\n%" PRIu64 " worlds damaged, %" PRIu64 " mended, within %" PRIu64 " ms:", all->damages,
         all->damages_mended, all->mend_ms_max);
     for (uint32_t i = 0; i < CAIRN_HEALED_BY_COUNT; i++) {
