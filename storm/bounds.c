@@ -78,7 +78,8 @@ uint64_t cairn_storm_lag_ns(const cairn_storm *s, uint32_t i) {
     if (here == UINT64_MAX) {
         return UINT64_MAX;
     }
-    const uint64_t behind = s->server_tick > here ? s->server_tick - here : 0;
+    const uint64_t tick = s->rooms[s->places[i].room].server_tick;
+    const uint64_t behind = tick > here ? tick - here : 0;
     return behind * second_ns / s->system.config.tick_rate_hz;
 }
 

@@ -7,8 +7,11 @@
 #include "storm/parts.h"
 
 void cairn_storm_forget(cairn_storm *s) {
-    cairn_witness_forget(s->witness);
-    s->server_tick = UINT64_MAX;
+    for (uint32_t r = 0; r < s->room_count; r++) {
+        cairn_witness_forget(s->rooms[r].witness);
+        s->rooms[r].server_tick = UINT64_MAX;
+        s->rooms[r].id = s->system.rooms[r];
+    }
     s->server_ns = 0;
     s->server_warm = 0;
     s->server_most = 0;
@@ -22,39 +25,47 @@ void cairn_storm_forget(cairn_storm *s) {
 }
 
 // Roots of the ticks that one advance stepped before its last, as the room's history has them.
-static void note_between(cairn_storm *s, uint64_t tick) {
-    const cairn_room *room = cairn_rooms_at(s->system.server, CAIRN_ROOM_MAIN);
-    const uint64_t from = s->server_tick == UINT64_MAX ? tick : s->server_tick;
+static void note_between(cairn_storm *s, uint32_t r, uint64_t tick) {
+    const cairn_room *room = cairn_storm_room_of(s, r);
+    const uint64_t known = s->rooms[r].server_tick;
+    const uint64_t from = known == UINT64_MAX ? tick : known;
     for (uint64_t stepped = from; stepped < tick; stepped++) {
         cairn_hash128 root;
         if (cairn_history_root(room->history, stepped, &root)) {
-            cairn_witness_note_root(s->witness, stepped + 1, root);
+            cairn_witness_note_root(s->rooms[r].witness, stepped + 1, root);
             s->report.edits += cairn_storm_edited(room->history, stepped) ? 1 : 0;
         }
     }
 }
 
-void cairn_storm_note_server(void *user) {
-    cairn_storm *s = user;
-    const cairn_world *world = cairn_storm_world(s);
+static void note_room(cairn_storm *s, uint32_t r) {
+    cairn_storm_room *room = &s->rooms[r];
+    const cairn_world *world = cairn_server_world(s->system.server, room->id);
     const uint64_t tick = cairn_world_tick(world);
-    if (tick == s->server_tick) {
+    if (tick == room->server_tick) {
         return;
     }
-    note_between(s, tick);
-    s->report.ticks += s->server_tick == UINT64_MAX ? 0 : tick - s->server_tick;
-    s->server_tick = tick;
-    const cairn_witness_tick *told = cairn_witness_find(s->witness, tick);
+    note_between(s, r, tick);
+    s->report.ticks += room->server_tick == UINT64_MAX ? 0 : tick - room->server_tick;
+    room->server_tick = tick;
+    const cairn_witness_tick *told = cairn_witness_find(room->witness, tick);
     const cairn_hash128 root = cairn_world_hash_read(world).full;
     if (told != NULL && !cairn_hash_equal(told->root, root)) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_WORLD,
             "the server's history of tick %" PRIu64 " is not its world", tick);
     }
-    cairn_witness_note(s->witness, world);
+    cairn_witness_note(room->witness, world);
     const cairn_hash128 parts[2] = {s->report.digest, root};
     s->report.digest = cairn_hash_list(tick, parts, 2);
     if (s->config.on_server != NULL) {
         s->config.on_server(s->config.user, s, world);
+    }
+}
+
+void cairn_storm_note_server(void *user) {
+    cairn_storm *s = user;
+    for (uint32_t r = 0; r < s->room_count; r++) {
+        note_room(s, r);
     }
 }
 
@@ -71,12 +82,12 @@ static void nudge(const cairn_world *world) {
 
 // The root of world tick `tick`, which client `i` holds for the server's.
 static void check_root(cairn_storm *s, uint32_t i, uint64_t tick, cairn_hash128 root) {
-    const cairn_witness_tick *witness = cairn_witness_find(s->witness, tick);
+    const cairn_witness_tick *witness = cairn_witness_find(cairn_storm_home(s, i)->witness, tick);
     if (witness == NULL) {
         return; // of before the server's restart, or longer ago than is remembered
     }
     s->report.roots_compared++;
-    s->places[i].calm_equal |= s->calm && tick > s->calm_tick;
+    s->places[i].calm_equal |= s->calm && tick > cairn_storm_home(s, i)->calm_tick;
     if (!cairn_hash_equal(witness->root, root)) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_WORLD,
             "client %" PRIu32 ": world differs from the server's at tick %" PRIu64, i, tick);
@@ -86,7 +97,7 @@ static void check_root(cairn_storm *s, uint32_t i, uint64_t tick, cairn_hash128 
 // A damaged world is the server's again when the newest sure tick is, and came after the damage.
 static void check_mended(cairn_storm *s, uint32_t i, const cairn_timeline *timeline) {
     const uint64_t sure = timeline->adopted ? cairn_timeline_sure(timeline) : 0;
-    const cairn_witness_tick *witness = cairn_witness_find(s->witness, sure);
+    const cairn_witness_tick *witness = cairn_witness_find(cairn_storm_home(s, i)->witness, sure);
     s->places[i].world_tick = timeline->adopted ? sure : s->places[i].world_tick;
     if (sure <= s->places[i].damaged_tick || sure == timeline->first || witness == NULL) {
         return;
@@ -130,13 +141,14 @@ static void check_snapshot(cairn_storm *s, uint32_t i) {
     if (newest == NULL || newest->tick == s->places[i].snapshot_tick) {
         return;
     }
-    const cairn_witness_tick *witness = cairn_witness_find(s->witness, newest->tick);
+    const cairn_witness_tick *witness =
+        cairn_witness_find(cairn_storm_home(s, i)->witness, newest->tick);
     s->places[i].snapshot_tick = newest->tick;
     if (witness == NULL || !witness->whole) {
         return;
     }
     s->report.snapshots_compared++;
-    s->places[i].calm_equal |= s->calm && newest->tick > s->calm_tick;
+    s->places[i].calm_equal |= s->calm && newest->tick > cairn_storm_home(s, i)->calm_tick;
     if (s->config.broken == CAIRN_STORM_BREAK_SNAPSHOT && s->report.snapshots_compared == 40) {
         uint32_t word;
         memcpy(&word, &newest->bodies[0].position.y, sizeof word);
@@ -148,6 +160,14 @@ static void check_snapshot(cairn_storm *s, uint32_t i) {
             "client %" PRIu32 ": snapshot of tick %" PRIu64 " is not the server's", i,
             newest->tick);
     }
+}
+
+cairn_room *cairn_storm_room_of(const cairn_storm *s, uint32_t room) {
+    return cairn_rooms_at(s->system.server, s->rooms[room].id);
+}
+
+cairn_storm_room *cairn_storm_home(cairn_storm *s, uint32_t place) {
+    return &s->rooms[s->places[place].room];
 }
 
 bool cairn_storm_exact(const cairn_storm *s, uint32_t i) {

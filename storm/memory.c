@@ -32,8 +32,10 @@ static void check_client(cairn_storm *s, uint32_t i) {
 }
 
 static void check_server(cairn_storm *s, uint64_t passed_ns) {
-    const cairn_room *room = cairn_rooms_at(s->system.server, CAIRN_ROOM_MAIN);
-    const size_t past = cairn_past_statistics_read(room->past).bytes;
+    size_t past = 0;
+    for (uint32_t r = 0; r < s->room_count; r++) {
+        past += cairn_past_statistics_read(cairn_storm_room_of(s, r)->past).bytes;
+    }
     const int64_t bytes = s->system.server_host.bytes - (int64_t)past;
     cairn_server_statistics c;
     cairn_server_statistics_read(s->system.server, &c);
@@ -50,11 +52,11 @@ static void check_server(cairn_storm *s, uint64_t passed_ns) {
     if (growth > (int64_t)s->report.server_growth_max) {
         s->report.server_growth_max = (uint64_t)growth;
     }
-    if (past > CAIRN_ROOM_PAST_BYTES_MAX) {
+    if (past > s->room_count * CAIRN_ROOM_PAST_BYTES_MAX) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_MEMORY, "server: a past of %zu bytes", past);
     }
     // Once more: the world that healing compares with is made when it is first needed.
-    if (growth > (int64_t)(s->server_most + 1) * CAIRN_STORM_SERVER_GROWTH_BYTES) {
+    if (growth > (int64_t)(s->server_most + s->room_count) * CAIRN_STORM_SERVER_GROWTH_BYTES) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_MEMORY,
             "server: holds %" PRId64 " bytes more than when it was warm", growth);
     }

@@ -58,7 +58,7 @@ static void bend_time(cairn_storm *s, uint32_t i) {
 
 // Asked for again and again, until it has come about.
 static void straighten_time(cairn_storm *s, uint32_t i) {
-    const cairn_room *room = cairn_rooms_at(s->system.server, CAIRN_ROOM_MAIN);
+    const cairn_room *room = cairn_storm_room_of(s, s->places[i].room);
     if (!room->pace.paused && room->pace.speed == CAIRN_PACE_SPEED_USUAL) {
         s->resume_ns = 0;
         return;
@@ -74,7 +74,7 @@ static void straighten_time(cairn_storm *s, uint32_t i) {
 }
 
 void cairn_storm_leave_time_alone(cairn_storm *s) {
-    cairn_room *room = cairn_rooms_at(s->system.server, CAIRN_ROOM_MAIN);
+    cairn_room *room = cairn_storm_room_of(s, s->places[0].room);
     const uint64_t local_ns = cairn_virtual_local_ns(s->system.network, s->system.server_endpoint);
     s->resume_ns = 0;
     if (room->pace.paused || room->pace.speed != CAIRN_PACE_SPEED_USUAL) {
@@ -84,9 +84,10 @@ void cairn_storm_leave_time_alone(cairn_storm *s) {
 }
 
 // Ids of bodies that the server has, as an operator would have asked for.
-static void look(cairn_storm *s) {
+static void look(cairn_storm *s, uint32_t i) {
     const uint32_t capacity = s->scene->body_capacity;
-    const uint32_t there = cairn_world_bodies(cairn_storm_world(s), s->bodies, capacity);
+    const uint32_t there =
+        cairn_world_bodies(cairn_storm_room_of(s, s->places[i].room)->world, s->bodies, capacity);
     const uint32_t count = there < capacity ? there : capacity;
     for (uint32_t k = 0; k < CAIRN_STORM_OPERATOR_BODIES && count > 0; k++) {
         s->operator_bodies[k] = s->bodies[cairn_storm_below(s, count)].id;
@@ -106,7 +107,7 @@ void cairn_storm_operate(cairn_storm *s, uint32_t i) {
         return;
     }
     if (cairn_storm_chance(s, 800)) {
-        look(s);
+        look(s, i);
         edit(s, i);
     } else if (s->resume_ns == 0) {
         bend_time(s, i);

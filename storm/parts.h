@@ -6,19 +6,28 @@
 // what it costs them, damage.c spoils what they hold.
 
 #include "base/random.h"
-#include "server/history.h"
+#include "server/rooms.h"
 #include "storm/cairn/storm.h"
 #include "storm/draw.h"
 #include "storm/stranger.h"
 #include "storm/system.h"
 #include "storm/witness.h"
 
+// A room of the server and what it was, tick by tick.
+typedef struct cairn_storm_room {
+    uint32_t id; // of the server that runs
+    cairn_witness *witness;
+    uint64_t server_tick; // newest noted
+    uint64_t calm_tick;   // the server's when the calm began
+} cairn_storm_room;
+
 // Bodies that an operator has looked up, of which some may be gone again.
 #define CAIRN_STORM_OPERATOR_BODIES 12
 
 typedef struct cairn_storm_place {
     bool present;
-    bool leaving; // said goodbye, soon removed
+    uint32_t room; // of the storm's
+    bool leaving;  // said goodbye, soon removed
     bool cut;
     bool hurt;           // its connection may rightly break: it was cut or stalled for long, or
                          // the server died
@@ -60,14 +69,13 @@ struct cairn_storm {
     cairn_body_id operator_bodies[CAIRN_STORM_OPERATOR_BODIES];
     cairn_storm_place places[CAIRN_STORM_PLACES_MAX];
     cairn_body_state *bodies; // owned; room for a world's
-    cairn_witness *witness;
-    uint64_t server_tick;   // newest noted
+    cairn_storm_room rooms[CAIRN_SYSTEM_ROOMS_MAX];
+    uint32_t room_count;
     uint64_t server_ns;     // how long this server has run
     int64_t server_warm;    // its bytes when it was warm; 0: it is not yet
     uint32_t server_most;   // clients there were at once
     uint64_t server_alarms; // roots it was told of that differ, while that was to be expected
     bool calm;              // the last seconds: the network is whole and everybody must catch up
-    uint64_t calm_tick;     // the server's when they began
 };
 
 bool cairn_storm_chance(cairn_storm *s, uint64_t permille);
@@ -86,6 +94,9 @@ void cairn_storm_note_client(void *user, uint32_t place);
 // Another server begins: nothing of the last is compared any more.
 void cairn_storm_forget(cairn_storm *s);
 
+// The server's room at the index, and the one that the place is in.
+cairn_room *cairn_storm_room_of(const cairn_storm *s, uint32_t room);
+cairn_storm_room *cairn_storm_home(cairn_storm *s, uint32_t place);
 // Whether the client at the place steps the world itself.
 bool cairn_storm_exact(const cairn_storm *s, uint32_t place);
 // How long nothing was done to the client at the place.

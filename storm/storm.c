@@ -109,6 +109,8 @@ static cairn_system_config draw_system(cairn_storm *s) {
     config.wait_ms = cairn_storm_chance(s, 200) ? (uint32_t)cairn_storm_below(s, 300) : 0;
     s->operated = cairn_storm_chance(s, 300) && !s->config.quiet;
     config.operated = s->operated;
+    s->room_count = cairn_storm_chance(s, 300) && !s->config.quiet ? CAIRN_SYSTEM_ROOMS_MAX : 1;
+    config.rooms = s->room_count;
     config.clients_max = 32;
     config.players_max = 32;
     config.server_clock = cairn_storm_draw_clock(&s->random);
@@ -130,9 +132,13 @@ static bool draw(cairn_storm *s) {
     s->random = cairn_random_of(s->config.seed * 2654435761u + 17);
     const cairn_system_config config = draw_system(s);
     draw_weather(s);
-    s->witness = cairn_witness_create(s->scene->body_capacity);
+    bool sound = true;
+    for (uint32_t r = 0; r < s->room_count; r++) {
+        s->rooms[r].witness = cairn_witness_create(s->scene->body_capacity);
+        sound = sound && s->rooms[r].witness != NULL;
+    }
     s->bodies = malloc(s->scene->body_capacity * sizeof *s->bodies);
-    if (s->witness == NULL || s->bodies == NULL) {
+    if (!sound || s->bodies == NULL) {
         strcpy(s->report.words, "memory is short");
         return false;
     }
@@ -195,7 +201,9 @@ bool cairn_storm_run(const cairn_storm_config *config, cairn_storm_report *repor
     }
     *report = s->report;
     cairn_system_stop(&s->system);
-    cairn_witness_destroy(s->witness);
+    for (uint32_t r = 0; r < s->room_count; r++) {
+        cairn_witness_destroy(s->rooms[r].witness);
+    }
     free(s->bodies);
     free(s);
     return drawn;

@@ -50,6 +50,21 @@ static void account(const cairn_system *system, cairn_system_host *host, uint64_
     host->bytes += (int64_t)(weigh(system) - before);
 }
 
+static bool create_rooms(cairn_system *system, uint64_t now_ns) {
+    char words[CAIRN_ROOM_WORDS_SIZE];
+    const cairn_system_config *from = &system->config;
+    cairn_server_room_config config = cairn_server_room_config_default();
+    config.name = CAIRN_SYSTEM_SECOND_ROOM;
+    config.scene = from->scene;
+    config.rules = from->rules;
+    config.tick_rate_hz = from->tick_rate_hz;
+    config.snapshot_rate_hz = from->snapshot_rate_hz;
+    config.players_max = from->players_max;
+    system->rooms[0] = CAIRN_ROOM_MAIN;
+    return from->rooms <= 1 || cairn_server_room_create(system->server, now_ns, &config,
+                                   &system->rooms[1], words) == CAIRN_ROOM_CREATED;
+}
+
 static bool create_server(cairn_system *system) {
     uint8_t key[CAIRN_KEY_SIZE];
     uint8_t entropy[32];
@@ -77,7 +92,7 @@ static bool create_server(cairn_system *system) {
     const cairn_status status = cairn_server_create(&config, &system->server);
     system->server_host.bytes = 0;
     account(system, &system->server_host, before);
-    return status == CAIRN_OK;
+    return status == CAIRN_OK && create_rooms(system, config.start_ns);
 }
 
 // Room for what the sockets of all hosts hold.

@@ -25,12 +25,16 @@ typedef struct cairn_system_config {
     uint32_t clients_max;
     uint32_t players_max;
     uint32_t wait_ms; // of the room, for late inputs
+    uint32_t rooms;   // 1 or CAIRN_SYSTEM_ROOMS_MAX, of the same scene; 0: 1
     bool operated;    // the client at place 0 is an operator, and heard
     cairn_virtual_clock server_clock;
     uint64_t (*memory_bytes)(void *user); // what the process holds; NULL: hosts' bytes stay 0
     void *memory_user;
 } cairn_system_config;
 
+// Rooms of the server; the second has this name.
+#define CAIRN_SYSTEM_ROOMS_MAX 2
+#define CAIRN_SYSTEM_SECOND_ROOM "second"
 // Datagrams that the socket of a host which stands still holds; more are lost.
 #define CAIRN_SYSTEM_HELD_MAX 64
 
@@ -63,6 +67,7 @@ typedef struct cairn_system {
     cairn_virtual_network *network;
     cairn_server *server; // NULL while it is down
     uint32_t server_endpoint;
+    uint32_t rooms[CAIRN_SYSTEM_ROOMS_MAX]; // ids of the server's
     cairn_system_host server_host;
     uint64_t server_wake_ns;
     bool server_due;

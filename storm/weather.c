@@ -11,9 +11,23 @@ static void tell(const cairn_storm *s, const char *what, uint32_t i) {
     }
 }
 
-// From now on the client's path is whole and its time counts.
+// When whatever stands still between the client and the server goes on.
+static uint64_t stalled_until_ns(const cairn_storm *s, uint32_t i) {
+    const cairn_system_client *client = &s->system.clients[i];
+    const uint64_t path_ns =
+        cairn_virtual_path_between(s->system.network, client->endpoint, s->system.server_endpoint)
+            ->stalled_until_ns;
+    uint64_t until_ns = s->system.server_host.stalled_until_ns;
+    until_ns = client->host.stalled_until_ns > until_ns ? client->host.stalled_until_ns : until_ns;
+    return path_ns > until_ns ? path_ns : until_ns;
+}
+
+// From now on the client's path is whole and its time counts, once nothing stands still.
 static void mend(cairn_storm *s, uint32_t i) {
-    s->places[i].healthy_ns = cairn_system_now_ns(&s->system);
+    const uint64_t now_ns = cairn_system_now_ns(&s->system);
+    const uint64_t until_ns = stalled_until_ns(s, i);
+    s->places[i].healthy_ns = until_ns > now_ns ? until_ns : now_ns;
+    s->places[i].hurt |= until_ns > now_ns + 2 * second_ns;
 }
 
 static cairn_storm_place fresh_place(void) {
@@ -56,6 +70,8 @@ void cairn_storm_join(cairn_storm *s, uint32_t i) {
     config.shapes_max = s->scene->shape_capacity;
     const cairn_virtual_path path = draw_path(s);
     s->places[i] = fresh_place();
+    s->places[i].room = (uint32_t)cairn_storm_below(s, s->room_count);
+    config.room = s->places[i].room == 0 ? "" : CAIRN_SYSTEM_SECOND_ROOM;
     const bool joined =
         cairn_system_join(&s->system, i, &config, cairn_storm_draw_clock(&s->random), &path);
     CAIRN_ASSERT(joined);
@@ -66,7 +82,9 @@ void cairn_storm_join(cairn_storm *s, uint32_t i) {
 
 static void rejoin(cairn_storm *s, uint32_t i) {
     const bool cut = s->places[i].cut;
+    const uint32_t room = s->places[i].room;
     s->places[i] = fresh_place();
+    s->places[i].room = room;
     s->places[i].cut = cut;
     s->places[i].hurt = cut;
     const bool joined = cairn_system_rejoin(&s->system, i);
@@ -256,7 +274,9 @@ void cairn_storm_weather(cairn_storm *s) {
 void cairn_storm_begin_calm(cairn_storm *s) {
     const cairn_virtual_path whole = {.delay_ns = 20 * ms_ns};
     s->calm = true;
-    s->calm_tick = s->server_tick;
+    for (uint32_t r = 0; r < s->room_count; r++) {
+        s->rooms[r].calm_tick = s->rooms[r].server_tick;
+    }
     cairn_storm_leave_time_alone(s);
     cairn_system_stall_server(&s->system, 0);
     for (uint32_t i = 0; i < s->place_count; i++) {

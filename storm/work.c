@@ -91,7 +91,7 @@ static bool borne_out(
 }
 
 static void check_rollback(cairn_storm *s, uint32_t i, const cairn_client_rollback *rollback) {
-    const cairn_room *room = cairn_rooms_at(s->system.server, CAIRN_ROOM_MAIN);
+    const cairn_room *room = cairn_storm_room_of(s, s->places[i].room);
     const uint64_t oldest = cairn_history_oldest(room->history) + 2;
     const uint64_t tick = rollback->tick_from;
     if (s->places[i].orphan || tick < oldest || tick >= cairn_history_end(room->history)) {
