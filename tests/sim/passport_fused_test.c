@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// The canaries compiled as no build of ours may be, with products fused into sums: both notice.
+// The canaries compiled as no build of ours may be, with products fused into sums: the first one
+// notices whatever the compiler. The second is there for what gcc does, and clang fuses it or not
+// as its other options go.
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +19,11 @@ static void fused_products_are_found(void **state) {
     if (!__builtin_cpu_supports("fma")) {
         skip();
     }
-    const uint32_t both = CAIRN_PASSPORT_CONTRACTION | CAIRN_PASSPORT_CONTRACTION_TURNS;
-    assert_int_equal(cairn_passport_arithmetic_faults(&cairn_arithmetic_own) & both, both);
+    const uint32_t faults = cairn_passport_arithmetic_faults(&cairn_arithmetic_own);
+    assert_int_equal(faults & CAIRN_PASSPORT_CONTRACTION, CAIRN_PASSPORT_CONTRACTION);
+#ifndef __clang__
+    assert_int_equal(faults & CAIRN_PASSPORT_CONTRACTION_TURNS, CAIRN_PASSPORT_CONTRACTION_TURNS);
+#endif
 }
 
 int main(void) {
