@@ -7,14 +7,14 @@
 // paths lose and stall, clocks drift, the server dies and a stranger throws bytes. Link
 // cairn_storm; docs/example_storm.c is a whole program.
 //
-// One seed draws a small world (or takes yours), a tick rate, clients of every mode, their paths
-// (loss up to three in ten, repeats, flipped bits, up to 200 ms each way, jitter that reorders,
-// stalls of seconds), clocks (up to 1000 ppm fast or slow), what they press, what an operator does
-// to the room (pauses, steps, slows and hastens it, spawns, moves and deletes bodies), hosts that
-// stop for seconds, memory that goes bad, partitions, leaves, rejoins, restarts of the server, and
-// the stranger. The last CAIRN_STORM_CALM_S seconds are calm: whole paths, and everybody must catch
-// up. The same seed, the same config and the same build of the rules give the same storm on every
-// machine, datagram by datagram; a finding is played again by its seed.
+// One seed draws a small world (or takes yours), a tick rate, clients of every mode in one room or
+// two, their paths (loss up to three in ten, repeats, flipped bits, up to 200 ms each way, jitter
+// that reorders, stalls of seconds), clocks (up to 1000 ppm fast or slow), what they press, what an
+// operator does to the room (pauses, steps, slows and hastens it, spawns, moves and deletes
+// bodies), hosts that stop for seconds, memory that goes bad, partitions, leaves, rejoins, restarts
+// of the server, and the stranger. The last CAIRN_STORM_CALM_S seconds are calm: whole paths, and
+// everybody must catch up. The same seed, the same config and the same build of the rules give the
+// same storm on every machine, datagram by datagram; a finding is played again by its seed.
 //
 // What is checked, at every turn of an endpoint, is the list of cairn_storm_finding below.
 // Nothing here reads a clock, a file or a socket. One storm runs on the calling thread; several may
@@ -64,8 +64,9 @@ typedef struct cairn_storm cairn_storm;
 #define CAIRN_STORM_WORK_PREDICT 10
 
 // A client that has played for CAIRN_STORM_WARM_S seconds takes no more memory from then on, give
-// or take so many bytes: nobody allocates for a tick. A server that has run as long takes so many
-// for each client of the most there ever were at once.
+// or take so many bytes: nobody allocates for a tick. A server that has run as long takes
+// so many for each client of the most there ever were at once and as many for each room, beside the
+// rooms' pasts, which are kept while somebody may have to be healed and have a bound of their own.
 #define CAIRN_STORM_WARM_S 5
 #define CAIRN_STORM_CLIENT_GROWTH_BYTES (64 * 1024)
 #define CAIRN_STORM_SERVER_GROWTH_BYTES (1536 * 1024)
