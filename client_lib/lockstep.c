@@ -240,6 +240,7 @@ static void take_early(cairn_lockstep *lockstep) {
     cairn_hash128 root;
     uint32_t count = 0;
     cairn_lockstep_verdict verdict = CAIRN_LOCKSTEP_TAKEN;
+    lockstep->belated = false; // their words were early
     while (verdict == CAIRN_LOCKSTEP_TAKEN &&
            cairn_early_ticks_take(
                &lockstep->early, lockstep->timeline.confirmed_end, commands, &count, &root)) {
@@ -264,6 +265,7 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
         // A message without any command may have none to point at.
         const cairn_wire_command *commands =
             tick->command_count > 0 ? message->commands + tick->first_command : NULL;
+        lockstep->belated = i + 1 < message->tick_count;
         verdict = take_tick(lockstep, tick, commands);
         if (verdict > CAIRN_LOCKSTEP_EARLY) {
             return verdict;

@@ -31,6 +31,8 @@ typedef struct cairn_lockstep {
     cairn_timeline_verdict (*confirm)(void *context, uint64_t tick, const cairn_command *commands,
         uint32_t count, cairn_hash128 root);
     void *confirm_context;
+    bool belated; // the tick being confirmed came together with later ones: the server tells of
+                  // every turn at once, so its own message was lost or held up
     cairn_body_state *scratch; // owned; room for all bodies of the world
     cairn_snapshots snapshots; // of the last steps, to be shown
 

@@ -129,9 +129,12 @@ static cairn_timeline_verdict confirm(void *context, uint64_t tick, const cairn_
         return verdict;
     }
     if (timeline->at < at) {
-        open_rollback(predict, tick, at,
-            cairn_blame_find(
-                &predict->guess, tick, predict->slot, predict->guessed, had, commands, count));
+        cairn_blame blame = cairn_blame_find(
+            &predict->guess, tick, predict->slot, predict->guessed, had, commands, count);
+        if (blame.cause == CAIRN_ROLLBACK_WRONG_PREDICTION && predict->lockstep->belated) {
+            blame.cause = CAIRN_ROLLBACK_LOST_PACKET;
+        }
+        open_rollback(predict, tick, at, blame);
     }
     CAIRN_ASSERT(predict->guess.next_tick == tick);
     cairn_guess_learn(&predict->guess, commands, count);

@@ -8,6 +8,7 @@ const char *cairn_client_rollback_cause_text(cairn_client_rollback_cause cause) 
         [CAIRN_ROLLBACK_LATE_INPUT] = "the server lacked a player's input",
         [CAIRN_ROLLBACK_OWN_INPUT] = "the server lacked our own input",
         [CAIRN_ROLLBACK_WRONG_PREDICTION] = "a player did something else",
+        [CAIRN_ROLLBACK_LOST_PACKET] = "the word that a player did something else came late",
         [CAIRN_ROLLBACK_JOIN_LEAVE] = "a player joined or left",
         [CAIRN_ROLLBACK_OPERATOR] = "an operator's edit",
         [CAIRN_ROLLBACK_HEAL] = "a difference was healed",

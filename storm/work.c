@@ -79,6 +79,7 @@ static bool borne_out(
     case CAIRN_ROLLBACK_LATE_INPUT:
         return rollback->slot != own && rollback->slot < CAIRN_SLOTS_MAX;
     case CAIRN_ROLLBACK_WRONG_PREDICTION:
+    case CAIRN_ROLLBACK_LOST_PACKET:
         return rollback->slot < CAIRN_SLOTS_MAX &&
                (rollback->slot == own || !went_on_lately(history, tick, rollback->slot));
     case CAIRN_ROLLBACK_HEAL: // that there was a damage is checked elsewhere

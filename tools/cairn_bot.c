@@ -158,6 +158,7 @@ static void print_prediction(const bot *b, const cairn_client_statistics *s) {
         [CAIRN_ROLLBACK_LATE_INPUT] = "rollbacks_late_input",
         [CAIRN_ROLLBACK_OWN_INPUT] = "rollbacks_own_input",
         [CAIRN_ROLLBACK_WRONG_PREDICTION] = "rollbacks_wrong_prediction",
+        [CAIRN_ROLLBACK_LOST_PACKET] = "rollbacks_lost_packet",
         [CAIRN_ROLLBACK_JOIN_LEAVE] = "rollbacks_join_leave",
         [CAIRN_ROLLBACK_OPERATOR] = "rollbacks_operator",
         [CAIRN_ROLLBACK_HEAL] = "rollbacks_heal",

@@ -255,6 +255,9 @@ typedef enum cairn_client_rollback_cause {
                                      // it in: late or lost on that player's path
     CAIRN_ROLLBACK_OWN_INPUT,        // likewise, of our own: what we sent came late or never
     CAIRN_ROLLBACK_WRONG_PREDICTION, // player `slot` pressed something else than before
+    CAIRN_ROLLBACK_LOST_PACKET,      // likewise, and the server's word about it came together with
+                                     // words about later ticks: its own was lost or held up, and
+                                     // the guess stood longer than the path is long
     CAIRN_ROLLBACK_JOIN_LEAVE,       // player `slot` joined or left
     CAIRN_ROLLBACK_OPERATOR,         // somebody edited the world
     CAIRN_ROLLBACK_HEAL,             // our world was wrong and was repaired

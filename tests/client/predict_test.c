@@ -217,6 +217,18 @@ static void rollbacks_name_their_cause(void **state) {
     assert_int_equal(by_cause(&p, 0, CAIRN_ROLLBACK_OWN_INPUT), 0);
     assert_true(by_cause(&p, 1, CAIRN_ROLLBACK_OWN_INPUT) >= 1);
     assert_int_equal(by_cause(&p, 1, CAIRN_ROLLBACK_LATE_INPUT), 0);
+    // The way to the first player is cut while the second turns round: the word about it is lost
+    // and comes with the next.
+    assert_int_equal(by_cause(&p, 0, CAIRN_ROLLBACK_LOST_PACKET), 0);
+    cairn_virtual_path *down =
+        cairn_virtual_path_between(p.network, p.server_endpoint, p.clients[0].endpoint);
+    party_press(&p, 1, 0, -1.0f);
+    party_run_ms(&p, 60);
+    down->cut = true;
+    party_run_ms(&p, 150);
+    down->cut = false;
+    party_run_ms(&p, 1000);
+    assert_int_equal(by_cause(&p, 0, CAIRN_ROLLBACK_LOST_PACKET), 1);
     cairn_client_disconnect(
         client_of(&p, 1), cairn_virtual_local_ns(p.network, p.clients[1].endpoint));
     party_run_ms(&p, 1000);

@@ -43,6 +43,7 @@ static void take_prediction(cairn_demo_client *c, const char *line) {
     cairn_line_number(line, "rollbacks_late_input", &c->rollbacks_late_input);
     cairn_line_number(line, "rollbacks_own_input", &c->rollbacks_own_input);
     cairn_line_number(line, "rollbacks_wrong_prediction", &c->rollbacks_wrong);
+    cairn_line_number(line, "rollbacks_lost_packet", &c->rollbacks_lost_packet);
     cairn_line_number(line, "rollbacks_join_leave", &c->rollbacks_join_leave);
 }
 
@@ -174,13 +175,15 @@ static void print_predictions(const cairn_demo_report *report) {
         if (strcmp(c->mode, "predict") != 0) {
             continue;
         }
-        printf("rollbacks            %.0f of %.1f ticks, %.2f ms the longest: %.0f for another "
-               "player's choice,\n"
-               "                     %.0f for its late input, %.0f for own late input, %.0f for "
-               "joins and leaves\n",
+        printf(
+            "rollbacks            %.0f of %.1f ticks, %.2f ms the longest: %.0f for another "
+            "player's choice,\n"
+            "                     %.0f more with the word about it lost, %.0f for its late input, "
+            "%.0f for own\n"
+            "                     late input, %.0f for joins and leaves\n",
             c->rollbacks, c->rollbacks > 0 ? c->rollback_ticks / c->rollbacks : 0,
-            c->rollback_us_max / 1000, c->rollbacks_wrong, c->rollbacks_late_input,
-            c->rollbacks_own_input, c->rollbacks_join_leave);
+            c->rollback_us_max / 1000, c->rollbacks_wrong, c->rollbacks_lost_packet,
+            c->rollbacks_late_input, c->rollbacks_own_input, c->rollbacks_join_leave);
         printf("visible error        at most %.1f mm, smoothed away\n", c->correction_mm_max);
     }
 }
