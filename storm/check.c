@@ -113,6 +113,7 @@ static void check_timeline(cairn_storm *s, uint32_t i, const cairn_timeline *tim
     const uint64_t sure = timeline->adopted ? cairn_timeline_sure(timeline) : timeline->first;
     const uint64_t before = place->checked;
     const bool anew = before < timeline->first || before > sure;
+    place->loaded_tick = anew ? timeline->first : place->loaded_tick;
     if (place->damaged) {
         place->checked = sure;
         check_mended(s, i, timeline);

@@ -37,8 +37,9 @@ typedef struct cairn_storm_place {
     uint64_t checked;    // confirmed ticks below this were compared
     uint64_t world_tick; // newest confirmed, UINT64_MAX: none
     uint64_t snapshot_tick;
-    uint64_t calm_ns; // since when it could have caught up with the calm; UINT64_MAX: not yet
-    bool calm_equal;  // it has: something of a tick of the calm was compared
+    uint64_t calm_ns;     // since when it could have caught up with the calm; UINT64_MAX: not yet
+    bool calm_equal;      // it has: something of a tick of the calm was compared
+    uint64_t loaded_tick; // of the newest state it was sent
     uint64_t rollbacks_seen; // of this connection
     uint64_t steps_seen;     // likewise, of its world
     uint64_t window_steps;   // since window_ns

@@ -98,6 +98,11 @@ static void check_rollback(cairn_storm *s, uint32_t i, const cairn_client_rollba
     if (s->places[i].orphan || tick < oldest || tick >= cairn_history_end(room->history)) {
         return; // of another server, or forgotten
     }
+    // Of what the others hold nothing is known before the first tick after a state.
+    if (rollback->cause == CAIRN_ROLLBACK_WRONG_PREDICTION &&
+        tick <= s->places[i].loaded_tick + 1) {
+        return;
+    }
     s->report.rollbacks_checked++;
     if (!borne_out(room->history, s->system.clients[i].client->slot, rollback)) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_ROLLBACK,
