@@ -148,8 +148,11 @@ uint32_t cairn_stall_ready(
 uint64_t cairn_stall_due_ns(const cairn_room *room) {
     const cairn_stall *stall = &room->stall;
     CAIRN_ASSERT(stall->waiting);
-    uint64_t end_ns = stall->since_ns + wait_ns(stall);
+    // An operator may have moved the schedule since the wait began.
+    uint64_t due_ns = cairn_pacing_due_ns(&room->pacing, room->pacing.tick);
+    uint64_t end_ns = due_ns + wait_ns(stall);
     uint64_t announce_ns = stall->slot_since_ns + silent_ns(room);
+    announce_ns = announce_ns > due_ns ? announce_ns : due_ns;
     return !stall->announced && announce_ns < end_ns ? announce_ns : end_ns;
 }
 
