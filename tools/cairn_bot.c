@@ -20,6 +20,11 @@
 #include "tools/flags.h"
 #include "tools/system.h"
 
+// Whoever is repaired too often gives up, and rightly: a demonstration stays below.
+#define DAMAGE_EVERY_S 2
+_Static_assert(CAIRN_HEALING_CURES_NS / 1000000000u / DAMAGE_EVERY_S < CAIRN_HEALING_CURES_MAX,
+    "it goes on simulating");
+
 enum { EXIT_OK = 0, EXIT_NOT_CONNECTED = 1, EXIT_USAGE = 2, EXIT_HASH_DIFFERED = 3 };
 
 #define FRAME_RATE_HZ 60
@@ -275,7 +280,7 @@ static void damage(bot *b, uint64_t now_ns) {
         return; // what is damaged last shall be healed as well
     }
     const bool first = b->next_damage_ns == 0;
-    b->next_damage_ns = now_ns + (first ? b->damage_s : 1) * 1000000000u;
+    b->next_damage_ns = now_ns + (first ? b->damage_s : DAMAGE_EVERY_S) * 1000000000u;
     if (!first) {
         const uint64_t among = b->sample.body_count - 1;
         const uint32_t body = 2 + (uint32_t)cairn_random_below(&b->random, among);
@@ -505,8 +510,8 @@ int main(int argc, char **argv) {
         {"--client-id", "N", "of the token issued (1)", &t.client_id},
         {"--mode", "MODE", "interpolate (default), lockstep, predict or heal", &t.mode},
         {"--input-delay", "MS", "fixed, of lockstep and predict (0: adapts)", &t.input_delay},
-        {"--damage", "N", "heal: damage the own world once a second from the Nth on (0: never)",
-            &t.damage},
+        {"--damage", "N",
+            "heal: damage the own world every other second from the Nth on (0: never)", &t.damage},
         {"--spectator", NULL, "ask for no player slot", &t.spectator},
         {"--room", "NAME", "which of the server's rooms; its first otherwise", &t.room},
         {"--inputs", "PLAN", "none (default), random (walk, jump) or push (towards +z)", &t.inputs},
