@@ -38,7 +38,8 @@ static cairn_state_place *place_of(const cairn_state_ring *ring, uint64_t tick) 
     return &ring->places[tick % ring->tick_capacity];
 }
 
-// Where `size` bytes can go behind the newest without touching the oldest; SIZE_MAX for nowhere.
+// Where `size` bytes can go behind the newest without touching the oldest; SIZE_MAX: there is no
+// such place.
 static size_t free_offset(const cairn_state_ring *ring, size_t size) {
     if (ring->first == ring->end) {
         return size <= ring->size ? 0 : SIZE_MAX;

@@ -2,34 +2,7 @@
 # SPDX-License-Identifier: MIT
 # An operator at the shell: usage: control_test.sh FOLDER_OF_PROGRAMS
 set -eu
-programs=$1
-folder=$(mktemp -d)
-server=
-end() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    rm -rf "$folder"
-}
-trap end EXIT
-cd "$folder"
-
-fail() {
-    echo "FAILED: $1" >&2
-    exit 1
-}
-
-# says TEXT FILE
-says() {
-    grep -qF -- "$1" "$2" || fail "$2 does not say $1: $(cat "$2")"
-}
-
-# ends STATUS COMMAND...: output in out.txt and err.txt
-ends() {
-    wanted=$1
-    shift
-    status=0
-    "$@" >out.txt 2>err.txt || status=$?
-    [ "$status" = "$wanted" ] || fail "$* ended with $status: $(cat out.txt err.txt)"
-}
+. "$(dirname "$0")/../programs_kit.sh"
 
 # serve FLAGS...: a server on any port; its address is in $address
 serve() {

@@ -2,36 +2,9 @@
 # SPDX-License-Identifier: MIT
 # The programs over real sockets on loopback: usage: programs_test.sh FOLDER_OF_PROGRAMS EXAMPLE PREDICTS
 set -eu
-programs=$1
 example=$2
 predicts=$3
-folder=$(mktemp -d)
-server=
-end() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    rm -rf "$folder"
-}
-trap end EXIT
-cd "$folder"
-
-fail() {
-    echo "FAILED: $1" >&2
-    exit 1
-}
-
-# says TEXT FILE
-says() {
-    grep -qF -- "$1" "$2" || fail "$2 does not say $1: $(cat "$2")"
-}
-
-# ends STATUS COMMAND...: output in out.txt and err.txt
-ends() {
-    wanted=$1
-    shift
-    status=0
-    "$@" >out.txt 2>err.txt || status=$?
-    [ "$status" = "$wanted" ] || fail "$* ended with $status: $(cat err.txt)"
-}
+. "$(dirname "$0")/../programs_kit.sh"
 
 "$programs/cairn-token" keygen >key
 : >server.log
