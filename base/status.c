@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/status.h"
+#include <cairn/status.h>
 
 static const char *const texts[CAIRN_STATUS_COUNT] = {
     [CAIRN_OK] = "ok",

@@ -10,9 +10,9 @@
 
 #include "base/address.h"
 #include "schema/scene.h"
-#include "server/server.h"
-#include "server/uv_driver.h"
-#include "sim/sim.h"
+#include <cairn/server.h>
+#include <cairn/server_uv.h>
+#include <cairn/sim.h>
 
 #define STACK_HEIGHT 10
 

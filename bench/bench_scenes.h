@@ -5,7 +5,7 @@
 // 0.5, no bounce, the settings of cairn_world_def_default. Nothing sleeps but where a scene says
 // so: a figure is then the cost of all its bodies. Floors and walls are boxes.
 
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 typedef struct bench_scene {
     const char *letter;

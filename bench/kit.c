@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sim/vec.h"
+#include "sim/math/vec.h"
 
 void bench_require(bool ok, const char *what) {
     if (!ok) {

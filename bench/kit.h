@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 void bench_require(bool ok, const char *what);
 

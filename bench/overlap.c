@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "bench/kit.h"
-#include "sim/geometry.h"
-#include "sim/vec.h"
+#include "sim/math/vec.h"
+#include "sim/shape/geometry.h"
 
 // Edges closer to parallel than this give no axis of their own.
 #define EDGE_SINE_SQUARED 1e-4f

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 typedef struct bench_solids bench_solids;
 

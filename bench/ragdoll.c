@@ -2,7 +2,7 @@
 #include "bench/ragdoll.h"
 
 #include "bench/kit.h"
-#include "sim/vec.h"
+#include "sim/math/vec.h"
 
 // In the figure's own frame: x to its left, y up. Limbs are given for the left side.
 typedef struct part {

@@ -3,7 +3,7 @@
 
 // A standing figure of 11 capsules with its arms held out, on 10 joints with limits.
 
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 #define BENCH_RAGDOLL_BODIES 11
 #define BENCH_RAGDOLL_JOINTS 10

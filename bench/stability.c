@@ -6,7 +6,7 @@
 
 #include "bench/kit.h"
 #include "bench/overlap.h"
-#include "sim/vec.h"
+#include "sim/math/vec.h"
 
 #define LAST_STEPS 60
 #define DEPTH_EVERY 10

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 // What a trial may show at most; lengths in m, speeds in m/s. 0: not asked.
 typedef struct bench_bounds {

@@ -7,7 +7,7 @@
 #include "bench/bench_scenes.h"
 #include "bench/kit.h"
 #include "bench/samples.h"
-#include "client_lib/timeline.h"
+#include "client_lib/simulate/timeline.h"
 #include "tools/system.h"
 
 #define REPEATS 25

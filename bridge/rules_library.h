@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 // True when `name` is known. *out is then the rules, or NULL for "", which means a world without
 // any.

@@ -5,9 +5,9 @@
 // fastest, then y, then z, each body's shapes right behind it, joints last: so ids are equal
 // everywhere.
 
-#include "base/status.h"
 #include "schema/scene.h"
-#include "sim/sim.h"
+#include <cairn/sim.h>
+#include <cairn/status.h>
 
 // The settings a scene asks for. `rules` NULL takes those the scene names.
 cairn_world_def cairn_scene_world_def(const cairn_scene *scene, const cairn_rules *rules);

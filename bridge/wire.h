@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "schema/messages.h"
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 cairn_vec3 cairn_vec3_of_wire(cairn_wire_vec3 v);
 cairn_wire_vec3 cairn_vec3_to_wire(cairn_vec3 v);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "client_lib/cairn/client.h"
+#include <cairn/client.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "client_lib/cairn/control.h"
+#include <cairn/control.h>
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 # determinism contract (docs/DETERMINISM.md) and is public to dependents; the rest is hygiene.
 
 # A negative control breaks the contract in one way on purpose, so that the golden matrix can show
-# that it notices: "contraction", or "faults": those of sim/negative_control.h, to be chosen from.
+# that it notices: "contraction", or "faults": those of sim/debug/negative_control.h, to be chosen from.
 set(CAIRN_NEGATIVE_CONTROL "" CACHE STRING "Break the determinism contract in this way")
 set(contract -ffp-contract=off)
 if(CAIRN_NEGATIVE_CONTROL STREQUAL "contraction")
@@ -17,7 +17,7 @@ target_compile_definitions(cairn_float INTERFACE ${control})
 target_compile_options(cairn_float INTERFACE
     ${contract} -fno-math-errno
     # gcc 12 makes one fused instruction of products that are added and subtracted by turns (vfmaddsub), whatever
-    # -ffp-contract says, where its vectoriser meets them; sim/float_env.c has an example.
+    # -ffp-contract says, where its vectoriser meets them; sim/math/float_env.c has an example.
     $<$<COMPILE_LANG_AND_ID:C,GNU>:-fno-tree-vectorize>
     # gcc on s390x evaluates float in double under -std=c17 unless told otherwise.
     $<$<COMPILE_LANG_AND_ID:C,GNU>:-fexcess-precision=fast>)

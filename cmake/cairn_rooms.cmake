@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: MIT
 
-# cairn_room(NAME sim SOURCES a.c b.c HEADERS a.h b.h ROOMS base [LIBRARIES ...])
+# cairn_room(NAME sim SOURCES a.c b.c ROOMS base [LIBRARIES ...])
 # One top-level folder, one static library cairn_<name>. Includes are written from the root, each
 # header compiles alone (tests/structure), ROOMS are the arrows down.
 function(cairn_room)
-    cmake_parse_arguments(ROOM "" "NAME" "SOURCES;HEADERS;ROOMS;LIBRARIES" ${ARGN})
+    cmake_parse_arguments(ROOM "" "NAME" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
     set(target cairn_${ROOM_NAME})
     add_library(${target} STATIC ${ROOM_SOURCES})
-    target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
-        FILES ${ROOM_HEADERS})
-    target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+    target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
     list(TRANSFORM ROOM_ROOMS PREPEND cairn_)
     target_link_libraries(${target} PUBLIC cairn_float ${ROOM_ROOMS}
         PRIVATE cairn_flags ${ROOM_LIBRARIES})
@@ -20,7 +18,7 @@ endfunction()
 function(cairn_program)
     cmake_parse_arguments(PROGRAM "" "NAME" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
     add_executable(${PROGRAM_NAME} ${PROGRAM_SOURCES})
-    target_include_directories(${PROGRAM_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_include_directories(${PROGRAM_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
     list(TRANSFORM PROGRAM_ROOMS PREPEND cairn_)
     target_link_libraries(${PROGRAM_NAME} PRIVATE cairn_flags ${PROGRAM_ROOMS} ${PROGRAM_LIBRARIES})
     set_target_properties(${PROGRAM_NAME} PROPERTIES LINKER_LANGUAGE C

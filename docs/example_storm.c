@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 // All that the rules remember from tick to tick lives here: the world saves, hashes and rolls it
 // back with the bodies. A static variable would not be rolled back, and the storm would say so.

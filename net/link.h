@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/limits.h"
-#include "base/status.h"
+#include <cairn/status.h>
 
 typedef struct cairn_link cairn_link;
 

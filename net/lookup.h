@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "base/status.h"
 #include "net/seal.h"
+#include <cairn/status.h>
 
 #define CAIRN_LOOKUP_KEY_SIZE 20
 #define CAIRN_LOOKUP_NONE UINT32_MAX

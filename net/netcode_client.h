@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "base/address.h"
-#include "base/status.h"
 #include "net/token.h"
+#include <cairn/status.h>
 
 typedef struct cairn_netcode_client cairn_netcode_client;
 

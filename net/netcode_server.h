@@ -10,8 +10,8 @@
 
 #include "base/address.h"
 #include "base/limits.h"
-#include "base/status.h"
 #include "net/token.h"
+#include <cairn/status.h>
 
 typedef struct cairn_netcode_server cairn_netcode_server;
 

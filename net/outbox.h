@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/address.h"
-#include "base/status.h"
+#include <cairn/status.h>
 
 typedef struct cairn_outbox {
     uint8_t *bytes;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/address.h"
-#include "base/status.h"
+#include <cairn/status.h>
 
 #define CAIRN_KEY_SIZE 32
 #define CAIRN_CONNECT_TOKEN_SIZE 2048

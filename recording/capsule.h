@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
 #include "recording/walk.h"
 #include "schema/recording.h"
-#include "sim/sim.h"
+#include <cairn/sim.h>
+#include <cairn/status.h>
 
 typedef struct cairn_capsule {
     const char *scene_name;    // "" where it is not known

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
 #include "recording/file.h"
+#include <cairn/status.h>
 
 typedef struct cairn_recording_entry {
     cairn_chunk_kind kind;

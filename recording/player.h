@@ -10,7 +10,7 @@
 
 #include "recording/index.h"
 #include "recording/walk.h"
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 typedef enum cairn_player_event {
     CAIRN_PLAYER_END = 0,  // no whole chunk follows; cairn_replay_end_text tells how it ends

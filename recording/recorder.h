@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
 #include "schema/recording.h"
-#include "sim/sim.h"
+#include <cairn/sim.h>
+#include <cairn/status.h>
 
 typedef struct cairn_recorder cairn_recorder;
 

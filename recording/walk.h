@@ -11,7 +11,7 @@
 #include "recording/file.h"
 #include "recording/pack.h"
 #include "schema/recording.h"
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 #define CAIRN_REPLAY_WORDS_SIZE 512
 

@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
 #include "schema/messages.h"
 #include "schema/recording.h"
 #include "schema/scene.h"
+#include <cairn/status.h>
 
 #ifdef __cplusplus
 extern "C" {

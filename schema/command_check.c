@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// sim's kinds and ranges (sim/sim.h, cairn_command_kind), which travel as numbers.
+// sim's kinds and ranges (include/cairn/sim.h, cairn_command_kind), which travel as numbers.
 enum {
     KIND_JOIN = 1,
     KIND_INPUT = 3,

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
 #include "schema/messages.h"
+#include <cairn/status.h>
 
 // Both arrays in order of id index (low 20 bits). Returns the bytes written, 0 when `size` is too
 // small.

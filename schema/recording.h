@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
 #include "schema/messages.h"
+#include <cairn/status.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,7 +70,7 @@ typedef struct cairn_chunk_replace {
     uint32_t state_size;
 } cairn_chunk_replace;
 
-// A word that two worlds hold differently (sim/trace.h numbers arrays and words).
+// A word that two worlds hold differently (sim/debug/trace.h numbers arrays and words).
 typedef struct cairn_wire_difference {
     uint32_t array;
     uint32_t element;

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
 #include "schema/messages.h"
+#include <cairn/status.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -13,7 +13,7 @@ typedef struct checker {
     char path[64]; // "bodies[3].shapes[0]." or ""
 } checker;
 
-// Sizes of shapes are those of sim/sim.h, in metres.
+// Sizes of shapes are those of include/cairn/sim.h, in metres.
 static const float size_min = 1e-3f;
 static const float size_max = 1e4f;
 static const float distance_max = 1e5f;

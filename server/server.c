@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "server/server.h"
+#include <cairn/server.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "net/user_data.h"
-#include "server/control.h"
-#include "server/rooms.h"
+#include "server/control/control.h"
+#include "server/room/room_table.h"
+#include "server/room/tick_batch.h"
 #include "server/server_parts.h"
-#include "server/turn.h"
 
 #define DRAIN_NS UINT64_C(1000000000)
 

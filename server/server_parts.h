@@ -5,11 +5,11 @@
 
 #include "net/netcode_server.h"
 #include "schema/codec.h"
-#include "server/log.h"
-#include "server/room.h"
-#include "server/server.h"
-#include "server/session.h"
-#include "sim/passport.h"
+#include "server/daemon/log.h"
+#include "server/room/room.h"
+#include "server/session/session.h"
+#include "sim/debug/passport.h"
+#include <cairn/server.h>
 
 // A ticks message stays near this many commands and ticks; one more tick may always ride.
 #define CAIRN_VIEW_TICKS_MAX 64

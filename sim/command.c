@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "sim/body.h"
 #include "sim/limits.h"
+#include "sim/world/body.h"
 
 static cairn_status check_zero(cairn_vec3 unused) {
     return cairn_check_vec3(unused, 0.0f);

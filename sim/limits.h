@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The ranges that sim/sim.h promises, by name, and the wider ones that a running world may reach.
+// The ranges that include/cairn/sim.h promises, by name, and the wider ones that a running world
+// may reach.
 
 #define CAIRN_DISTANCE_MAX 1e5f // m, of what a caller sets
 #define CAIRN_SPEED_MAX 1e4f    // m/s and rad/s, of what a caller sets

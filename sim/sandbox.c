@@ -4,8 +4,8 @@
 // spawns cubes. What players spawn is bounded; the oldest makes room.
 
 #include "base/assert.h"
-#include "sim/sim.h"
-#include "sim/vec.h"
+#include "sim/math/vec.h"
+#include <cairn/sim.h>
 
 #define SPAWNED_MAX 64
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "sim/step.h"
-#include "sim/solver_bodies.h"
+#include "sim/soft_step/solver_bodies.h"
 
 #include "base/assert.h"
-#include "sim/body.h"
 #include "sim/edit.h"
-#include "sim/float_env.h"
-#include "sim/kept.h"
 #include "sim/limits.h"
-#include "sim/slots.h"
+#include "sim/math/float_env.h"
+#include "sim/state/hash_cache.h"
+#include "sim/state/slots.h"
+#include "sim/world/body.h"
 
 static void check_commands(const cairn_command *commands, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {

@@ -4,8 +4,8 @@
 // The stages of a step, in the order in which sim/step.c calls them. Each reads the block and what
 // the stages before left in the scratch.
 
-#include "sim/state.h"
-#include "sim/trace_hook.h"
+#include "sim/debug/trace_hook.h"
+#include "sim/state/state.h"
 
 // Tells the probe and the trace, where there are any.
 static inline void cairn_stage_done(const cairn_world *world, cairn_stage stage) {
@@ -39,7 +39,8 @@ void cairn_substeps_solve(cairn_world *world);
 void cairn_step_solve(cairn_world *world);
 // Poses from velocities; what has become unsound is quarantined where it last was sound.
 void cairn_step_integrate_positions(cairn_world *world);
-// Tells the hash (sim/kept.h) what the stages so far may have written of bodies and joints.
+// Tells the hash (sim/state/hash_cache.h) what the stages so far may have written of bodies and
+// joints.
 void cairn_step_touch(cairn_world *world);
 // Still islands fall asleep.
 void cairn_step_rest(cairn_world *world);

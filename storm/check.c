@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "client_lib/client_parts.h"
-#include "server/rooms.h"
+#include "server/room/room_table.h"
 #include "storm/parts.h"
 
 void cairn_storm_forget(cairn_storm *s) {

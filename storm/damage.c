@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "client_lib/client_parts.h"
-#include "sim/state.h"
+#include "sim/state/state.h"
 #include "storm/parts.h"
 
 static const uint64_t second_ns = 1000000000;
@@ -28,7 +28,7 @@ static uint32_t find_awake(cairn_storm *s, const cairn_world *world) {
 
 // A cosmic ray: nothing that keeps books of what changed is told.
 static void flip(cairn_storm *s, cairn_world *world, cairn_body_id body) {
-    const uint32_t slot = (body & BODY_SLOT_MASK) - 1; // sim/sim.h, ids
+    const uint32_t slot = (body & BODY_SLOT_MASK) - 1; // include/cairn/sim.h, ids
     cairn_motion *motion = &world->state.motions[slot];
     uint32_t word;
     memcpy(&word, &motion->linear_velocity.x, sizeof word);

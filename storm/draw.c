@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 static const uint64_t ms_ns = 1000000;
 static const uint64_t second_ns = 1000000000;

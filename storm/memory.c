@@ -2,7 +2,7 @@
 // What endpoints hold of memory, by what their turns took and gave back.
 #include <inttypes.h>
 
-#include "server/rooms.h"
+#include "server/room/room_table.h"
 #include "storm/parts.h"
 
 static const uint64_t second_ns = 1000000000;

@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "client_lib/client_parts.h"
 #include "schema/control.h"
-#include "server/rooms.h"
+#include "server/room/room_table.h"
 #include "storm/parts.h"
 
 static float between(cairn_storm *s, float low, float high) {

@@ -6,12 +6,12 @@
 // what it costs them, damage.c spoils what they hold.
 
 #include "base/random.h"
-#include "server/rooms.h"
-#include "storm/cairn/storm.h"
+#include "server/room/room_table.h"
+#include "storm/attacker.h"
 #include "storm/draw.h"
-#include "storm/stranger.h"
+#include "storm/oracle.h"
 #include "storm/system.h"
-#include "storm/witness.h"
+#include <cairn/storm.h>
 
 // A room of the server and what it was, tick by tick.
 typedef struct cairn_storm_room {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "storm/cairn/storm.h"
+#include <cairn/storm.h>
 
 #include <stdarg.h>
 #include <stdio.h>

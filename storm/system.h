@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "client_lib/cairn/client.h"
-#include "server/server.h"
 #include "storm/network.h"
+#include <cairn/client.h>
+#include <cairn/server.h>
 
 #define CAIRN_SYSTEM_CLIENTS_MAX 16
 // How long either side may be silent before the other gives it up.

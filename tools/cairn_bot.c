@@ -16,9 +16,9 @@
 #include "base/random.h"
 #include "client_lib/client_parts.h"
 #include "net/token.h"
-#include "server/server.h"
 #include "tools/flags.h"
 #include "tools/system.h"
+#include <cairn/server.h>
 
 // Whoever is repaired too often gives up, and rightly: a demonstration stays below.
 #define DAMAGE_EVERY_S 2
@@ -92,7 +92,7 @@ static void plan_walk(bot *b) {
 }
 
 static void plan_next(bot *b, uint64_t now_ns) {
-    static const uint32_t jump = 1; // sim/sim.h: CAIRN_SANDBOX_JUMP
+    static const uint32_t jump = 1; // include/cairn/sim.h: CAIRN_SANDBOX_JUMP
     static const uint32_t push = 2; // CAIRN_SANDBOX_PUSH
     if (b->plan == PLAN_NONE || now_ns < b->next_plan_ns) {
         b->input.buttons = 0; // a press lasts one frame

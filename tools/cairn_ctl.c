@@ -16,10 +16,10 @@
 #include "net/user_data.h"
 #include "schema/control.h"
 #include "schema/messages.h"
-#include "server/server.h"
 #include "tools/ctl/wording.h"
 #include "tools/flags.h"
 #include "tools/system.h"
+#include <cairn/server.h>
 
 enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_NO_ANSWER = 3 };
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include <cairn/status.h>
 
 #define CAIRN_POOL_WORKERS_MAX 32
 

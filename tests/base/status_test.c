@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/status.h"
+#include <cairn/status.h>
 
 #include <stdarg.h>
 #include <stddef.h>

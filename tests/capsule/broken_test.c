@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "recording/capsule.h"
-#include "sim/float_env.h"
-#include "sim/kept.h"
-#include "sim/state.h"
+#include "sim/math/float_env.h"
+#include "sim/state/hash_cache.h"
+#include "sim/state/state.h"
 #include "tests/client/party.h"
 #include "tools/replay/explain.h"
 #include "tools/replay/fused.h"

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "recording/capsule.h"
-#include "sim/kept.h"
-#include "sim/passport.h"
-#include "sim/state.h"
+#include "sim/debug/passport.h"
+#include "sim/state/hash_cache.h"
+#include "sim/state/state.h"
 #include "tools/replay/explain.h"
 #include "tools/replay/fused.h"
 

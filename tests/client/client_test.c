@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "client_lib/client_parts.h"
-#include "sim/sim.h"
 #include "tests/client/near.h"
 #include "tests/client/party.h"
+#include <cairn/sim.h>
 
 static const cairn_virtual_path lossy = {.delay_ns = 40000000,
     .jitter_ns = 15000000,

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "client_lib/clock.h"
+#include "client_lib/clock/clock.h"
 #include "tests/client/near.h"
 
 #define MS 1000000ull

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "client_lib/inputs.h"
-#include "client_lib/lead.h"
+#include "client_lib/clock/input_lead.h"
+#include "client_lib/simulate/inputs.h"
 #include "tests/client/near.h"
 
 #define MS 1000000ull

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "client_lib/interpolation.h"
-#include "client_lib/shape_list.h"
+#include "client_lib/interpolate/interpolation.h"
+#include "client_lib/interpolate/shape_list.h"
 #include "tests/client/near.h"
 
 #define MS 1000000ull

@@ -12,8 +12,8 @@
 
 #include <math.h>
 
-#include "server/lag.h"
-#include "sim/vec.h"
+#include "server/lag/lag.h"
+#include "sim/math/vec.h"
 #include "tests/client/party.h"
 
 // Snapshots at 20 Hz of ticks at 60.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "client_lib/lockstep.h"
+#include "client_lib/simulate/lockstep.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include "bridge/scene_world.h"
 #include "bridge/wire.h"
-#include "client_lib/snapshots.h"
+#include "client_lib/interpolate/snapshots.h"
 #include "schema/delta.h"
 #include "tests/client/party.h"
 

@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-#include "client_lib/cairn/control.h"
-#include "sim/sim.h"
 #include "tests/client/party.h"
+#include <cairn/control.h>
+#include <cairn/sim.h>
 
 enum { OPERATOR, LOCKSTEP, PREDICT, HEAL, PLAYER, CLIENTS };
 

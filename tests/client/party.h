@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "client_lib/cairn/client.h"
 #include "schema/scene.h"
-#include "server/server.h"
 #include "storm/network.h"
+#include <cairn/client.h>
+#include <cairn/server.h>
 
 #define PARTY_CLIENTS_MAX 6
 #define PARTY_BODIES_MAX 256

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/client/party.h"
 
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 static cairn_scene_shape shape_of(uint32_t kind) {
     return (cairn_scene_shape){.kind = kind,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "client_lib/phase.h"
+#include "client_lib/connection_state.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "client_lib/state_transfer.h"
+#include "client_lib/simulate/state_transfer.h"
 
 #define IDLE CAIRN_CLIENT_IDLE
 #define CONNECTING CAIRN_CLIENT_CONNECTING

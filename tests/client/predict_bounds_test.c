@@ -12,7 +12,7 @@
 #include <malloc.h>
 
 #include "client_lib/client_parts.h"
-#include "server/rooms.h"
+#include "server/room/room_table.h"
 #include "server/server_parts.h"
 #include "tests/client/party.h"
 

@@ -10,13 +10,13 @@
 
 #include <cmocka.h>
 
-#include "client_lib/blame.h"
-#include "client_lib/guess.h"
-#include "client_lib/inputs.h"
-#include "client_lib/ladder.h"
-#include "client_lib/rollbacks.h"
-#include "client_lib/smoothing.h"
-#include "server/inbox.h"
+#include "client_lib/clock/delay_controller.h"
+#include "client_lib/simulate/input_prediction.h"
+#include "client_lib/simulate/inputs.h"
+#include "client_lib/simulate/rollback_attribution.h"
+#include "client_lib/simulate/rollback_log.h"
+#include "client_lib/simulate/smoothing.h"
+#include "server/room/inbox.h"
 #include "tests/client/near.h"
 
 #define HOLD 9

@@ -2,8 +2,8 @@
 
 // A thousand boxes side by side, as the scene of a party.
 
-#include "sim/sim.h"
 #include "tests/client/party.h"
+#include <cairn/sim.h>
 
 static cairn_scene_shape shape_of(uint32_t kind) {
     return (cairn_scene_shape){.kind = kind,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "client_lib/timeline.h"
+#include "client_lib/simulate/timeline.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

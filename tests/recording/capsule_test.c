@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "recording/capsule.h"
 #include "recording/recorder.h"
-#include "sim/trace.h"
+#include "sim/debug/trace.h"
 
 static cairn_world *build(void) {
     static const cairn_vec3 half = {.x = 0.5f, .y = 0.5f, .z = 0.5f};

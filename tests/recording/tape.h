@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "recording/recorder.h"
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 #define TAPE_SIZE_MAX (1u << 20)
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/config.h"
-#include "server/server.h"
+#include "server/daemon/config.h"
+#include <cairn/server.h>
 
 #define KEY "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1F"
 

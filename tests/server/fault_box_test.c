@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "server/fault_box.h"
+#include "server/session/link_conditioner.h"
 
 #define MS UINT64_C(1000000)
 

@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-#include "server/rooms.h"
+#include "server/room/room_table.h"
 #include "server/server_parts.h"
-#include "sim/sketch.h"
+#include "sim/state/sketch.h"
 #include "tests/server/story.h"
 
 #define SKETCH_SIZE (40 * CAIRN_SKETCH_CELL_SIZE)

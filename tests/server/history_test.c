@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "server/history.h"
+#include "server/room/command_log.h"
 
 #define TICKS 8
 #define COMMANDS 3

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "server/inbox.h"
+#include "server/room/inbox.h"
 
 #define FIRST_TICK 100
 #define WINDOW 16

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "bridge/scene_library.h"
-#include "server/lag.h"
-#include "server/rooms.h"
+#include "server/lag/lag.h"
+#include "server/room/room_table.h"
 #include "server/server_parts.h"
 #include "tests/server/story.h"
 

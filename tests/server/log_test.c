@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "server/log.h"
+#include "server/daemon/log.h"
 
 #define S UINT64_C(1000000000)
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "server/pace.h"
+#include "server/room/time_control.h"
 
 #define S UINT64_C(1000000000)
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "server/pacing.h"
+#include "server/room/tick_scheduler.h"
 
 #define S UINT64_C(1000000000)
 #define MS UINT64_C(1000000)

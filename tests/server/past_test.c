@@ -4,7 +4,7 @@
 
 #include "tests/sim/world_kit.h"
 
-#include "server/past.h"
+#include "server/room/state_history.h"
 
 enum { TICKS = 40 };
 

@@ -4,7 +4,7 @@
 
 #include "tests/sim/world_kit.h"
 
-#include "server/rewind.h"
+#include "server/lag/rewind.h"
 
 enum { HELD = 20, AGE = 12 };
 

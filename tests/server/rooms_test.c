@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bridge/scene_library.h"
-#include "server/rooms.h"
+#include "server/room/room_table.h"
 #include "server/server_parts.h"
 #include "tests/server/story.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "server/rooms.h"
+#include "server/room/room_table.h"
 #include "server/server_parts.h"
 #include "tests/server/story.h"
 

@@ -9,7 +9,7 @@
 #include "net/user_data.h"
 #include "schema/delta.h"
 #include "schema/scene.h"
-#include "sim/passport.h"
+#include "sim/debug/passport.h"
 
 #define PROTOCOL_ID 77
 #define START_UNIX_S 1000000

@@ -12,8 +12,8 @@
 #include "net/link.h"
 #include "net/netcode_client.h"
 #include "schema/codec.h"
-#include "server/server.h"
-#include "sim/sim.h"
+#include <cairn/server.h>
+#include <cairn/sim.h>
 
 #define STORY_CLIENTS_MAX 8
 #define STORY_HELD_MAX 64

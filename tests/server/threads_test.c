@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 #include "bridge/scene_library.h"
-#include "server/rooms.h"
+#include "server/room/room_table.h"
 #include "server/server_parts.h"
-#include "server/uv_driver.h"
+#include <cairn/server_uv.h>
 
 #define ROOMS 6
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "server/transfer.h"
+#include "server/replicate/state_transfer.h"
 
 #define FRESH 10
 #define USABLE 100

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "sim/broad_phase.h"
-#include "sim/vec.h"
+#include "sim/collide/broad_phase.h"
+#include "sim/math/vec.h"
 
 enum { BOXES_MAX = 600, PAIRS_MAX = BOXES_MAX * BOXES_MAX / 2 };
 enum { SCRATCH_WORDS = 600 * 16 + 1026 + 2 * PAIRS_MAX, STRIDE_MAX = BOXES_MAX + 64 };

@@ -6,8 +6,8 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "sim/sim.h"
 #include "tests/sim/golden_scenes.h"
+#include <cairn/sim.h>
 
 // The input is either a whole encoding or a list of words to change in a sound one. What decode
 // takes must step without harm and have an encoding that leads back to it.

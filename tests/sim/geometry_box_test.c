@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "sim/clip.h"
+#include "sim/collide/clip.h"
 #include "tests/sim/geometry_kit.h"
 
 // Contacts are warm started by their identifiers, so these must mean the same corner from step to

@@ -5,8 +5,8 @@
 // is expected of floats.
 
 #include "base/random.h"
-#include "sim/geometry.h"
-#include "sim/vec.h"
+#include "sim/math/vec.h"
+#include "sim/shape/geometry.h"
 
 static inline cairn_geometry sphere(float radius) {
     return (cairn_geometry){.kind = CAIRN_SHAPE_SPHERE, .radius = radius};

@@ -5,7 +5,8 @@
 //          [--lanes N|all]        in steps of so many lanes, or of 1, 4, 8 and 16 in turn
 //          [--workers N|all]      by so many workers, or by 1 to 8 in turn
 //          [--scene NAME]         this scene alone
-//          [--fault N]            with a fault of sim/negative_control.h, where they are built in
+//          [--fault N]            with a fault of sim/debug/negative_control.h, where they are
+//          built in
 // Half way through, each scene is saved and goes on in a fresh world. Needs nothing but base and
 // sim, and a pool of threads for workers where there are any, so that it runs wherever they do.
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/negative_control.h"
+#include "sim/debug/negative_control.h"
 #include "tests/sim/golden_hands.h"
 #include "tests/sim/golden_scenes.h"
 

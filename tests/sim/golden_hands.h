@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 // Fills *out with a parallel-for of so many workers; 1 is the caller alone. False when there are
 // not so many.

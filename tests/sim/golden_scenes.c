@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 #include "base/random.h"
-#include "sim/vec.h"
+#include "sim/math/vec.h"
 
 // Sixteenths in [-1, 1]: exact in float on every machine.
 static float draw(uint64_t seed, uint64_t tick, uint64_t entity, uint64_t stream) {

@@ -6,7 +6,7 @@
 // models. Small, because some builds run under an emulator; but one is as large as it takes for
 // workers to share its steps.
 
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 typedef struct golden_scene {
     const char *name;

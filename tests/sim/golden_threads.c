@@ -6,7 +6,7 @@
 #include "workers/pool.h"
 
 // Threads are born with the floating-point mode of who creates them. Ours is wrong, where a step
-// can set it right (sim/float_env.c).
+// can set it right (sim/math/float_env.c).
 #if defined(__SSE2__) || defined(__aarch64__)
 #define ROUNDING FE_TOWARDZERO
 #else

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "sim/fields.h"
-#include "sim/state.h"
+#include "sim/state/fields.h"
+#include "sim/state/state.h"
 
 // Two cubes in touch, joined, a hull, with rules: every array has something.
 static cairn_world *full_world(void) {

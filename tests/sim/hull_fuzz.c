@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "sim/hull.h"
+#include "sim/shape/hull.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -3,7 +3,7 @@
 
 // Clouds of points for hulls, and a hull as a solid.
 
-#include "sim/hull.h"
+#include "sim/shape/hull.h"
 #include "tests/sim/geometry_kit.h"
 
 static inline cairn_solid hull_solid(const cairn_hull *hull) {

@@ -8,8 +8,8 @@
 #include "tests/sim/world_kit.h"
 
 #include "base/random.h"
-#include "sim/kept.h"
-#include "sim/state.h"
+#include "sim/state/hash_cache.h"
+#include "sim/state/state.h"
 
 enum { BODIES = 24, TICKS = 400, SEEDS = 6 };
 

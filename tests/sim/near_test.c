@@ -7,9 +7,9 @@
 #include "tests/sim/world_kit.h"
 
 #include "base/random.h"
+#include "sim/collide/manifold_pool.h"
 #include "sim/limits.h"
-#include "sim/patches.h"
-#include "sim/slots.h"
+#include "sim/state/slots.h"
 #include "sim/step.h"
 
 enum { PILE = 60 };

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "sim/passport_parts.h"
+#include "sim/debug/passport_parts.h"
 
 static void fused_products_are_found(void **state) {
     (void)state;

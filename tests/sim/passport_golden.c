@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// usage: passport                prints sim/passport_golden.h as this build would have it
+// usage: passport                prints sim/debug/passport_golden.h as this build would have it
 //        passport --check        reads the passport of this build and names its faults
-//        passport --fault N      likewise, with a fault of sim/negative_control.h
+//        passport --fault N      likewise, with a fault of sim/debug/negative_control.h
 // Needs nothing but base and sim, so that it runs wherever they do.
 
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/negative_control.h"
-#include "sim/passport_parts.h"
+#include "sim/debug/negative_control.h"
+#include "sim/debug/passport_parts.h"
 
 #ifdef CAIRN_NEGATIVE_CONTROLS
 unsigned cairn_negative_control = 0;

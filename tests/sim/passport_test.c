@@ -14,8 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/passport_parts.h"
-#include "sim/vec.h"
+#include "sim/debug/passport_parts.h"
+#include "sim/math/vec.h"
 
 #if defined(__SSE2__)
 #include <xmmintrin.h>

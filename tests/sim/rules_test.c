@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "sim/float_env.h"
+#include "sim/math/float_env.h"
 
 #if defined(__SSE2__)
 #include <xmmintrin.h>

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "sim/element_key.h"
-#include "sim/sketch.h"
+#include "sim/state/element_key.h"
+#include "sim/state/sketch.h"
 #include "tests/sim/golden_scenes.h"
 #include "tests/sim/world_kit.h"
 

@@ -7,8 +7,8 @@
 
 #include "tests/sim/world_kit.h"
 
-#include "sim/state.h"
-#include "sim/trace.h"
+#include "sim/debug/trace.h"
+#include "sim/state/state.h"
 #include "tests/sim/golden_scenes.h"
 
 static cairn_trace traces[2]; // too large for a stack

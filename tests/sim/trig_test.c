@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// The stated errors of sim/trig.h, against the C library in double precision.
+// The stated errors of sim/math/trig.h, against the C library in double precision.
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "sim/trig.h"
+#include "sim/math/trig.h"
 
 #define POINTS 20000
 

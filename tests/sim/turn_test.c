@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "sim/turn.h"
+#include "sim/math/packed_rotation.h"
 
 static cairn_quat any(cairn_random *random) {
     const float x = cairn_random_unit(random) - 0.5f;

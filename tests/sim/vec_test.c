@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "sim/vec.h"
+#include "sim/math/vec.h"
 
 enum { ROUNDS = 2000 };
 

@@ -13,8 +13,8 @@
 
 #include <stdlib.h>
 
-#include "sim/sim.h"
-#include "sim/vec.h"
+#include "sim/math/vec.h"
+#include <cairn/sim.h>
 
 typedef struct kit_bytes {
     void *bytes;

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "sim/sim.h"
-#include "storm/cairn/storm.h"
+#include <cairn/sim.h>
+#include <cairn/storm.h>
 
 // Rules that spawn and destroy a body all the time, each as its state says.
 typedef struct blink {

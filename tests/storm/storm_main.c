@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "storm/cairn/storm.h"
+#include <cairn/storm.h>
 
 #ifdef __GLIBC__
 #include <malloc.h>

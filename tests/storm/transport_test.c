@@ -14,7 +14,7 @@
 #include "net/netcode_client.h"
 #include "net/netcode_drop.h"
 #include "net/netcode_server.h"
-#include "storm/stranger.h"
+#include "storm/attacker.h"
 
 // netcode and the link alone under a storm: no world, no messages' meaning. Both sides number what
 // they say; whatever the paths and the stranger do, reliable numbers come once and in order, a

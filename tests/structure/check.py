@@ -39,7 +39,7 @@ def check_format(root, formatter):
 
 def compile_alone(root, command, header):
     result = subprocess.run(
-        [*command, "-fsyntax-only", "-I.", "-include", header, "-x", "c", "/dev/null"],
+        [*command, "-fsyntax-only", "-Iinclude", "-I.", "-include", header, "-x", "c", "/dev/null"],
         cwd=root, capture_output=True, text=True,
     )
     return [] if result.returncode == 0 else [f"{header}: {result.stderr}"]

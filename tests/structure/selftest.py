@@ -16,7 +16,7 @@ TABLE = """
 | `base/` | bytes | nothing | none |
 | `sim/` | the world | base | none |
 | `net/` | sessions | base | libsodium in `seal.c` |
-| `server/` | rooms | all above | libuv in `uv_driver.c` |
+| `server/` | rooms | all above | libuv in `daemon/uv_driver.c` |
 | `client_lib/` | clients | all above but server | libuv in `client_uv.c` |
 | `tests/` | everything else | all | CMocka |
 """
@@ -32,7 +32,7 @@ def tree_with(path="", text="", **more):
         "base/a.h": SPDX + "#pragma once\n#include <stdint.h>\n",
         "base/a.c": SPDX + '#include "base/a.h"\n',
         "net/seal.c": SPDX + '#include <sodium.h>\n#include "base/a.h"\n',
-        "server/uv_driver.c": SPDX + '#include <uv.h>\n#include "net/seal.h"\n#include <time.h>\n',
+        "server/daemon/uv_driver.c": SPDX + '#include <uv.h>\n#include "net/seal.h"\n#include <time.h>\n',
         "tests/a_test.c": SPDX + '#include <cmocka.h>\n#include "server/server.h"\n',
     }
     if path:
@@ -47,7 +47,7 @@ class EveryRuleCanFail(unittest.TestCase):
         self.assertTrue(any(complaint in line for line in complaints), complaints)
 
     def test_a_room_above(self):
-        self.expect("includes", "base/ may not include sim/", "base/b.c", '#include "sim/sim.h"\n')
+        self.expect("includes", "base/ may not include sim/", "base/b.c", '#include "include/cairn/sim.h"\n')
 
     def test_a_room_beside(self):
         self.expect("includes", "sim/ may not include net/", "sim/b.c", '#include "net/link.h"\n')
@@ -61,11 +61,11 @@ class EveryRuleCanFail(unittest.TestCase):
 
     def test_a_library_in_a_second_file(self):
         self.expect("includes", "libsodium is not named", "net/b.c", "#include <sodium.h>\n")
-        self.expect("includes", "libuv is not named", "server/room.c", "  # include <uv.h>\n")
+        self.expect("includes", "libuv is not named", "server/room/room.c", "  # include <uv.h>\n")
         self.expect("includes", "pthreads is not named", "sim/b.c", "#include <threads.h>\n")
 
     def test_the_operating_system_outside_a_driver(self):
-        self.expect("includes", "operating system", "server/room.c", "#include <time.h>\n")
+        self.expect("includes", "operating system", "server/room/room.c", "#include <time.h>\n")
         self.expect("includes", "operating system", "sim/b.c", "#include <sys/socket.h>\n")
 
     def test_a_room_without_a_row(self):
@@ -109,7 +109,7 @@ class EveryRuleCanFail(unittest.TestCase):
             ("sim/b.c", "    x = _mm_rsqrt_ps(a);\n"),
             ("sim/b.c", "    qsort(a, b, c, d);\n"),
             ("net/b.c", "    clock_gettime(a, b);\n"),
-            ("server/room.c", '    fopen("a", "r");\n'),
+            ("server/room/room.c", '    fopen("a", "r");\n'),
         ]:
             self.expect("words", path, path, text)
 

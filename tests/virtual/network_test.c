@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "storm/attacker.h"
 #include "storm/network.h"
-#include "storm/stranger.h"
 
 static const uint64_t ms_ns = 1000000;
 

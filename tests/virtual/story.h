@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "storm/oracle.h"
 #include "storm/system.h"
-#include "storm/witness.h"
 
 enum { ALICE = 0, BOB = 1, CAROL = 2, DAVE = 3 };
 enum { STORY_EVERYBODY = 4 };

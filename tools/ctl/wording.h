@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "client_lib/cairn/control.h"
+#include <cairn/control.h>
 
 #define CAIRN_CTL_ERROR_SIZE 256
 #define CAIRN_CTL_WORDS_MAX 16

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "recording/capsule.h"
-#include "sim/passport.h"
+#include "sim/debug/passport.h"
 #include "tools/replay/explain_parts.h"
 #include "tools/replay/flips.h"
 

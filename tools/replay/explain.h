@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "recording/walk.h"
-#include "sim/trace.h"
+#include "sim/debug/trace.h"
 #include "tools/replay/trial.h"
 
 #define CAIRN_EXPLANATION_SIZE 1024

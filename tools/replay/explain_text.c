@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/build.h"
-#include "sim/passport.h"
+#include "sim/debug/passport.h"
 #include "tools/replay/explain_parts.h"
 
 typedef struct text {

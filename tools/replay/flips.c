@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "sim/body.h"
-#include "sim/fields.h"
-#include "sim/kept.h"
-#include "sim/state.h"
+#include "sim/state/fields.h"
+#include "sim/state/hash_cache.h"
+#include "sim/state/state.h"
+#include "sim/world/body.h"
 
 // Settings and rules are hashed from their words each time and need no mark.
 static void mark(cairn_world *world, cairn_array array, uint32_t element) {

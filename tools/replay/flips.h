@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/trace.h"
+#include "sim/debug/trace.h"
 
 // The bit of `world`'s state whose flipping gives it the root `wanted`: bits_a as the word is,
 // bits_b as it would be. False: none of the first `tries_max` does.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/replay/fused.h"
 
-#include "sim/state.h"
+#include "sim/state/state.h"
 
 bool cairn_fused_available(void) {
 #if defined(__x86_64__)

@@ -7,11 +7,12 @@
 
 #include <stdbool.h>
 
-#include "sim/trace.h"
+#include "sim/debug/trace.h"
 
 // Whether this machine has the instructions and this program was built with them.
 bool cairn_fused_available(void);
-// As the functions of sim/sim.h and sim/trace.h. Not to be called where it is not available.
+// As the functions of include/cairn/sim.h and sim/debug/trace.h. Not to be called where it is not
+// available.
 void cairn_fused_step(cairn_world *world, const cairn_command *commands, uint32_t count);
 void cairn_fused_step_traced(
     cairn_world *world, const cairn_command *commands, uint32_t count, cairn_trace *out);

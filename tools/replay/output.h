@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "recording/recorder.h"
-#include "sim/sim.h"
+#include <cairn/sim.h>
 
 typedef struct cairn_replay_output {
     const char *path;

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "sim/kept.h"
-#include "sim/state.h"
+#include "sim/state/hash_cache.h"
+#include "sim/state/state.h"
 #include "tools/replay/fused.h"
 
 #if defined(__SSE2__)

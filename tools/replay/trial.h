@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/trace.h"
+#include "sim/debug/trace.h"
 
 typedef enum cairn_hazard {
     CAIRN_HAZARD_NONE = 0,      // both sides agree with each other or nothing could be told

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What bodies look like, as SHAPES messages told it. In order of id index; a shape that took over
+// the slot of another one replaces it.
+
+#include <stdint.h>
+
+#include "schema/messages.h"
+#include <cairn/status.h>
+
+// The corners of a convex hull, shared by the shapes that have the same.
+typedef struct cairn_shape_hull {
+    uint32_t users; // 0: free
+    uint32_t count;
+    cairn_wire_vec3 corners[CAIRN_HULL_VERTICES_MAX];
+} cairn_shape_hull;
+
+typedef struct cairn_shape_list {
+    cairn_wire_shape *shapes; // owned
+    uint32_t *hull_of;        // owned, by place: which of `hulls`, plus 1; 0 for none
+    cairn_shape_hull *hulls;  // owned, as many as a world may have
+    uint32_t hull_end;        // none from here on is in use
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t revision; // changes whenever the list does
+} cairn_shape_list;
+
+// CAIRN_OUT_OF_MEMORY; destroy is allowed after a failure.
+cairn_status cairn_shape_list_create(cairn_shape_list *list, uint32_t capacity);
+void cairn_shape_list_destroy(cairn_shape_list *list);
+void cairn_shape_list_clear(cairn_shape_list *list);
+// Takes out what is gone, then adds or replaces. CAIRN_CAPACITY when not all fit: those that
+// did are in.
+cairn_status cairn_shape_list_take(cairn_shape_list *list, const cairn_shapes_message *message);
+// The corners of the shape with this id; NULL when it is no hull, or is not there.
+const cairn_shape_hull *cairn_shape_list_hull(const cairn_shape_list *list, uint32_t id);

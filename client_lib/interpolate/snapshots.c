@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "client_lib/interpolate/snapshots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "schema/delta.h"
+
+const char *cairn_snapshot_refusal_text(cairn_snapshot_refusal refusal) {
+    static const char *const texts[CAIRN_SNAPSHOT_REFUSAL_COUNT] = {
+        [CAIRN_SNAPSHOT_TAKEN] = "taken",
+        [CAIRN_SNAPSHOT_DUPLICATE] = "snapshot already held",
+        [CAIRN_SNAPSHOT_STALE] = "snapshot older than all held",
+        [CAIRN_SNAPSHOT_BASELINE_LOST] = "delta against a baseline no longer held",
+        [CAIRN_SNAPSHOT_DELTA_MALFORMED] = "delta does not fit its baseline",
+        [CAIRN_SNAPSHOT_BODIES_MAX] = "more bodies than bodies_max",
+    };
+    return (uint32_t)refusal < CAIRN_SNAPSHOT_REFUSAL_COUNT ? texts[refusal] : "unknown";
+}
+
+cairn_status cairn_snapshots_create(
+    cairn_snapshots *snapshots, uint32_t capacity, uint32_t bodies_max) {
+    CAIRN_ASSERT(capacity >= 2 && capacity <= CAIRN_SNAPSHOTS_MAX && bodies_max > 0);
+    *snapshots = (cairn_snapshots){.capacity = capacity, .bodies_max = bodies_max};
+    snapshots->memory = malloc((size_t)(capacity + 1) * bodies_max * sizeof(cairn_wire_body));
+    if (snapshots->memory == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    for (uint32_t i = 0; i <= capacity; i++) {
+        snapshots->list[i].bodies = snapshots->memory + (size_t)i * bodies_max;
+    }
+    return CAIRN_OK;
+}
+
+void cairn_snapshots_destroy(cairn_snapshots *snapshots) {
+    free(snapshots->memory);
+    *snapshots = (cairn_snapshots){0};
+}
+
+void cairn_snapshots_clear(cairn_snapshots *snapshots) {
+    snapshots->count = 0;
+}
+
+// The index before which a snapshot of `tick` belongs.
+static uint32_t place_of(const cairn_snapshots *snapshots, uint64_t tick) {
+    uint32_t place = snapshots->count;
+    while (place > 0 && snapshots->list[place - 1].tick >= tick) {
+        place--;
+    }
+    return place;
+}
+
+static cairn_snapshot_refusal admit(const cairn_snapshots *snapshots, uint64_t tick) {
+    uint32_t place = place_of(snapshots, tick);
+    if (place < snapshots->count && snapshots->list[place].tick == tick) {
+        return CAIRN_SNAPSHOT_DUPLICATE;
+    }
+    bool full = snapshots->count == snapshots->capacity;
+    return place == 0 && full ? CAIRN_SNAPSHOT_STALE : CAIRN_SNAPSHOT_TAKEN;
+}
+
+// Moves the snapshot written at list[count] to its place; the oldest makes room when all are used.
+static void settle(cairn_snapshots *snapshots, uint64_t tick, uint32_t body_count) {
+    cairn_snapshot fresh = snapshots->list[snapshots->count];
+    fresh.tick = tick;
+    fresh.body_count = body_count;
+    uint32_t place = place_of(snapshots, tick);
+    cairn_snapshot *list = snapshots->list;
+    if (snapshots->count < snapshots->capacity) {
+        memmove(&list[place + 1], &list[place], (snapshots->count - place) * sizeof list[0]);
+        list[place] = fresh;
+        snapshots->count++;
+        return;
+    }
+    CAIRN_ASSERT(place > 0);
+    cairn_snapshot oldest = list[0];
+    memmove(&list[0], &list[1], (place - 1) * sizeof list[0]);
+    list[place - 1] = fresh;
+    list[snapshots->count] = oldest;
+}
+
+cairn_wire_body *cairn_snapshots_room(cairn_snapshots *snapshots) {
+    return snapshots->list[snapshots->count].bodies;
+}
+
+cairn_snapshot_refusal cairn_snapshots_settle(
+    cairn_snapshots *snapshots, uint64_t tick, uint32_t body_count) {
+    CAIRN_ASSERT(body_count <= snapshots->bodies_max);
+    cairn_snapshot_refusal refusal = admit(snapshots, tick);
+    if (refusal == CAIRN_SNAPSHOT_TAKEN) {
+        settle(snapshots, tick, body_count);
+    }
+    return refusal;
+}
+
+cairn_snapshot_refusal cairn_snapshots_take(
+    cairn_snapshots *snapshots, uint64_t tick, const cairn_wire_body *bodies, uint32_t body_count) {
+    if (body_count > snapshots->bodies_max) {
+        return CAIRN_SNAPSHOT_BODIES_MAX;
+    }
+    if (body_count > 0) {
+        memcpy(cairn_snapshots_room(snapshots), bodies, body_count * sizeof bodies[0]);
+    }
+    return cairn_snapshots_settle(snapshots, tick, body_count);
+}
+
+static const cairn_snapshot *find(const cairn_snapshots *snapshots, uint64_t tick) {
+    uint32_t place = place_of(snapshots, tick);
+    bool held = place < snapshots->count && snapshots->list[place].tick == tick;
+    return held ? &snapshots->list[place] : NULL;
+}
+
+cairn_snapshot_refusal cairn_snapshots_take_delta(
+    cairn_snapshots *snapshots, const cairn_delta *delta) {
+    cairn_snapshot_refusal refusal = admit(snapshots, delta->tick);
+    if (refusal != CAIRN_SNAPSHOT_TAKEN) {
+        return refusal;
+    }
+    const cairn_snapshot *baseline = find(snapshots, delta->baseline_tick);
+    if (baseline == NULL) {
+        return CAIRN_SNAPSHOT_BASELINE_LOST;
+    }
+    uint32_t body_count = 0;
+    cairn_status status = cairn_delta_apply(baseline->bodies, baseline->body_count, delta->payload,
+        delta->payload_size, cairn_snapshots_room(snapshots), snapshots->bodies_max, &body_count,
+        NULL);
+    if (status != CAIRN_OK) {
+        return status == CAIRN_CAPACITY ? CAIRN_SNAPSHOT_BODIES_MAX
+                                        : CAIRN_SNAPSHOT_DELTA_MALFORMED;
+    }
+    settle(snapshots, delta->tick, body_count);
+    return CAIRN_SNAPSHOT_TAKEN;
+}
+
+const cairn_snapshot *cairn_snapshots_newest(const cairn_snapshots *snapshots) {
+    return snapshots->count > 0 ? &snapshots->list[snapshots->count - 1] : NULL;
+}

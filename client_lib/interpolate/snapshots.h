@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The newest snapshots, exact as the wire told them, in order of tick. Deltas are applied here
+// against the snapshots held; the newest tick is what the client acknowledges.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/messages.h"
+#include <cairn/status.h>
+
+#define CAIRN_SNAPSHOTS_MAX 32
+
+typedef struct cairn_snapshot {
+    uint64_t tick;
+    cairn_wire_body *bodies; // the ring's, in order of id index
+    uint32_t body_count;
+} cairn_snapshot;
+
+typedef struct cairn_snapshots {
+    // Oldest first: list[0 .. count). list[count] is where the next one is written, so a delta's
+    // baseline is never overwritten by its result.
+    cairn_snapshot list[CAIRN_SNAPSHOTS_MAX + 1];
+    uint32_t count;
+    uint32_t capacity;       // at most CAIRN_SNAPSHOTS_MAX
+    uint32_t bodies_max;     // of one snapshot
+    cairn_wire_body *memory; // all bodies
+} cairn_snapshots;
+
+typedef enum cairn_snapshot_refusal {
+    CAIRN_SNAPSHOT_TAKEN = 0,
+    CAIRN_SNAPSHOT_DUPLICATE,       // a snapshot of that tick is held
+    CAIRN_SNAPSHOT_STALE,           // older than all that are held
+    CAIRN_SNAPSHOT_BASELINE_LOST,   // delta against a snapshot no longer held
+    CAIRN_SNAPSHOT_DELTA_MALFORMED, // the payload does not fit its baseline
+    CAIRN_SNAPSHOT_BODIES_MAX,      // more bodies than the client was created for
+    CAIRN_SNAPSHOT_REFUSAL_COUNT
+} cairn_snapshot_refusal;
+const char *cairn_snapshot_refusal_text(cairn_snapshot_refusal refusal);
+
+// CAIRN_OUT_OF_MEMORY; destroy is allowed after a failure.
+cairn_status cairn_snapshots_create(
+    cairn_snapshots *snapshots, uint32_t capacity, uint32_t bodies_max);
+void cairn_snapshots_destroy(cairn_snapshots *snapshots);
+void cairn_snapshots_clear(cairn_snapshots *snapshots);
+
+// `bodies` in order of id index; copied.
+cairn_snapshot_refusal cairn_snapshots_take(
+    cairn_snapshots *snapshots, uint64_t tick, const cairn_wire_body *bodies, uint32_t body_count);
+cairn_snapshot_refusal cairn_snapshots_take_delta(
+    cairn_snapshots *snapshots, const cairn_delta *delta);
+// For who writes bodies in place: where the next snapshot's bodies go, and the word that they are
+// there. `body_count` is at most bodies_max (asserted).
+cairn_wire_body *cairn_snapshots_room(cairn_snapshots *snapshots);
+cairn_snapshot_refusal cairn_snapshots_settle(
+    cairn_snapshots *snapshots, uint64_t tick, uint32_t body_count);
+// NULL when there is none.
+const cairn_snapshot *cairn_snapshots_newest(const cairn_snapshots *snapshots);

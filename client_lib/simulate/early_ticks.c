@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "client_lib/simulate/early_ticks.h"
+
+cairn_status cairn_early_ticks_create(cairn_early_ticks *early) {
+    *early = (cairn_early_ticks){0};
+    // Each tick may leave a block partly empty.
+    return cairn_command_pool_create(&early->commands,
+        cairn_command_pool_blocks(CAIRN_EARLY_COMMANDS_MAX) + CAIRN_EARLY_TICKS_MAX);
+}
+
+void cairn_early_ticks_destroy(cairn_early_ticks *early) {
+    cairn_command_pool_destroy(&early->commands);
+}
+
+void cairn_early_ticks_clear(cairn_early_ticks *early) {
+    for (uint32_t i = 0; i < CAIRN_EARLY_TICKS_MAX; i++) {
+        early->ticks[i] = (cairn_early_tick){0};
+    }
+    cairn_command_pool_clear(&early->commands);
+}
+
+static void drop(cairn_early_ticks *early, cairn_early_tick *held) {
+    cairn_command_pool_give_back(&early->commands, &held->commands);
+    held->held = false;
+}
+
+bool cairn_early_ticks_put(cairn_early_ticks *early, uint64_t next, uint64_t tick,
+    const cairn_command *commands, uint32_t count, cairn_hash128 root) {
+    if (tick < next || tick - next >= CAIRN_EARLY_TICKS_MAX) {
+        return false;
+    }
+    cairn_early_tick *place = &early->ticks[tick % CAIRN_EARLY_TICKS_MAX];
+    if (place->held && place->tick == tick) {
+        return true;
+    }
+    if (place->held) { // of a time that is over
+        drop(early, place);
+    }
+    if (cairn_command_pool_blocks(count) > early->commands.free_count) {
+        return false;
+    }
+    *place = (cairn_early_tick){.held = true,
+        .tick = tick,
+        .root = root,
+        .commands = cairn_command_pool_put(&early->commands, commands, count)};
+    return true;
+}
+
+bool cairn_early_ticks_take(cairn_early_ticks *early, uint64_t tick, cairn_command *out,
+    uint32_t *count, cairn_hash128 *root) {
+    cairn_early_tick *place = &early->ticks[tick % CAIRN_EARLY_TICKS_MAX];
+    if (!place->held || place->tick != tick) {
+        return false;
+    }
+    cairn_command_pool_read(&early->commands, place->commands, out);
+    *count = place->commands.count;
+    *root = place->root;
+    drop(early, place);
+    return true;
+}
+
+void cairn_early_ticks_forget(cairn_early_ticks *early, uint64_t tick) {
+    cairn_early_tick *place = &early->ticks[tick % CAIRN_EARLY_TICKS_MAX];
+    if (place->held && place->tick <= tick) {
+        drop(early, place);
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "client_lib/simulate/input_prediction.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+
+void cairn_guess_start(cairn_guess *guess, uint64_t tick, uint32_t hold_ticks) {
+    *guess = (cairn_guess){.hold_ticks = hold_ticks, .next_tick = tick};
+}
+
+void cairn_guess_joined(cairn_guess *guess, uint32_t slot) {
+    CAIRN_ASSERT(slot < CAIRN_SLOTS_MAX);
+    guess->slots[slot].joined = true;
+}
+
+static void learn_input(cairn_guess *guess, cairn_guess_slot *slot, const cairn_command *input) {
+    const uint64_t tick = guess->next_tick;
+    const bool same = slot->holds && memcmp(&slot->held, input, sizeof *input) == 0;
+    slot->joined = true;
+    if (same && tick - slot->held_tick <= guess->hold_ticks && slot->stride != 0) {
+        slot->fresh = false;
+        return;
+    }
+    // One that is the same for longer than the server fills in does not count its inputs.
+    slot->stride = same ? 0 : 1;
+    slot->held = *input;
+    slot->held_tick = tick;
+    slot->holds = true;
+    slot->fresh = true;
+}
+
+void cairn_guess_learn(cairn_guess *guess, const cairn_command *commands, uint32_t count) {
+    bool spoke[CAIRN_SLOTS_MAX] = {false};
+    for (uint32_t i = 0; i < count; i++) {
+        const cairn_command *command = &commands[i];
+        if (command->slot >= CAIRN_SLOTS_MAX) {
+            continue;
+        }
+        cairn_guess_slot *slot = &guess->slots[command->slot];
+        if (command->kind == CAIRN_COMMAND_INPUT) {
+            learn_input(guess, slot, command);
+            spoke[command->slot] = true;
+        } else {
+            *slot = (cairn_guess_slot){.joined = command->kind == CAIRN_COMMAND_JOIN, .stride = 1};
+        }
+    }
+    for (uint32_t i = 0; i < CAIRN_SLOTS_MAX; i++) {
+        guess->slots[i].holds &= spoke[i];
+    }
+    guess->next_tick++;
+}
+
+bool cairn_guess_filled(
+    const cairn_guess *guess, uint32_t slot, uint64_t tick, cairn_command *out) {
+    const cairn_guess_slot *s = &guess->slots[slot];
+    *out = s->held;
+    return s->joined && s->holds && tick - s->held_tick <= guess->hold_ticks;
+}
+
+bool cairn_guess_input(const cairn_guess *guess, uint32_t slot, uint64_t tick, cairn_command *out) {
+    const cairn_guess_slot *s = &guess->slots[slot];
+    CAIRN_ASSERT(tick >= guess->next_tick);
+    if (!s->joined || !s->holds || !s->fresh) {
+        return cairn_guess_filled(guess, slot, tick, out);
+    }
+    *out = s->held;
+    out->sequence += s->stride * (uint32_t)(tick - s->held_tick);
+    return true;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What players will be confirmed to hold in ticks the server has not told of yet. A player goes on
+// with what it held last, one input for each tick. One whose input the server lacked is guessed as
+// the server fills it in (server/room/inbox.h): the same again for hold_ticks, then nothing. Joins,
+// leaves and edits are not guessed.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <cairn/sim.h>
+
+typedef struct cairn_guess_slot {
+    bool joined;
+    bool holds;      // `held` is an input of this player
+    bool fresh;      // it came from the player in the last tick; else the server filled it in
+    uint32_t stride; // of its sequence from tick to tick
+    uint64_t held_tick;
+    cairn_command held;
+} cairn_guess_slot;
+
+typedef struct cairn_guess {
+    uint32_t hold_ticks;
+    uint64_t next_tick; // all below were learned
+    cairn_guess_slot slots[CAIRN_SLOTS_MAX];
+} cairn_guess;
+
+void cairn_guess_start(cairn_guess *guess, uint64_t tick, uint32_t hold_ticks);
+// `slot` is known to have joined before the first tick learned.
+void cairn_guess_joined(cairn_guess *guess, uint32_t slot);
+// The confirmed commands of next_tick, in any order.
+void cairn_guess_learn(cairn_guess *guess, const cairn_command *commands, uint32_t count);
+
+// What `slot` will say in `tick`, at least next_tick; false: nothing.
+bool cairn_guess_input(const cairn_guess *guess, uint32_t slot, uint64_t tick, cairn_command *out);
+// What the server fills in for a slot when no input comes from now on; false: nothing.
+bool cairn_guess_filled(const cairn_guess *guess, uint32_t slot, uint64_t tick, cairn_command *out);

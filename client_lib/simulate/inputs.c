@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "client_lib/simulate/inputs.h"
+
+#include "base/assert.h"
+
+void cairn_inputs_start(cairn_inputs *inputs, uint32_t redundancy) {
+    CAIRN_ASSERT(redundancy < CAIRN_INPUTS_HELD_MAX);
+    *inputs = (cairn_inputs){.redundancy = redundancy};
+}
+
+static void make_one(cairn_inputs *inputs) {
+    cairn_wire_input *input = &inputs->ring[inputs->next_tick % CAIRN_INPUTS_HELD_MAX];
+    *input = inputs->held;
+    input->tick = inputs->next_tick;
+    input->sequence = inputs->next_sequence++;
+    inputs->next_tick++;
+    inputs->count += inputs->count < CAIRN_INPUTS_HELD_MAX ? 1 : 0;
+    inputs->made++;
+}
+
+static void begin_at(cairn_inputs *inputs, uint64_t tick) {
+    inputs->running = true;
+    inputs->next_tick = tick;
+    inputs->count = 0;
+}
+
+uint32_t cairn_inputs_make(cairn_inputs *inputs, uint64_t tick) {
+    if (!inputs->running || tick + CAIRN_INPUTS_HELD_MAX < inputs->next_tick) {
+        begin_at(inputs, tick);
+    }
+    if (tick >= inputs->next_tick && tick - inputs->next_tick >= CAIRN_INPUTS_HELD_MAX) {
+        inputs->skipped += tick - inputs->next_tick;
+        begin_at(inputs, tick);
+    }
+    uint32_t made = 0;
+    while (inputs->next_tick <= tick) {
+        make_one(inputs);
+        made++;
+    }
+    return made;
+}
+
+void cairn_inputs_acknowledge(cairn_inputs *inputs, uint64_t tick) {
+    while (inputs->count > 0 && inputs->next_tick - inputs->count <= tick) {
+        inputs->count--;
+    }
+}
+
+uint32_t cairn_inputs_collect(
+    const cairn_inputs *inputs, cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX]) {
+    uint32_t wanted = inputs->redundancy + 1;
+    uint32_t count = inputs->count < wanted ? inputs->count : wanted;
+    for (uint32_t i = 0; i < count; i++) {
+        out[i] = inputs->ring[(inputs->next_tick - count + i) % CAIRN_INPUTS_HELD_MAX];
+    }
+    return count;
+}
+
+bool cairn_inputs_read(const cairn_inputs *inputs, uint64_t tick, cairn_wire_input *out) {
+    *out = inputs->ring[tick % CAIRN_INPUTS_HELD_MAX];
+    return inputs->made > 0 && tick < inputs->next_tick && out->tick == tick;
+}

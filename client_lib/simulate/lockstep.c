@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+#include "client_lib/simulate/lockstep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "bridge/rules_library.h"
+#include "bridge/wire.h"
+
+// The last two steps are enough to show; two more bridge a burst of steps in one advance.
+#define SNAPSHOTS 4
+
+const char *cairn_lockstep_verdict_text(cairn_lockstep_verdict verdict) {
+    static const char *const texts[CAIRN_LOCKSTEP_VERDICT_COUNT] = {
+        [CAIRN_LOCKSTEP_TAKEN] = "taken",
+        [CAIRN_LOCKSTEP_LOADED] = "loaded",
+        [CAIRN_LOCKSTEP_EARLY] = "kept for later",
+        [CAIRN_LOCKSTEP_OUT_OF_ORDER] = "state piece out of order",
+        [CAIRN_LOCKSTEP_NOT_EXPECTED] = "ticks before any state",
+        [CAIRN_LOCKSTEP_GAP] = "ticks too far beyond those held",
+        [CAIRN_LOCKSTEP_FULL] = "no room for more confirmed ticks",
+        [CAIRN_LOCKSTEP_STATE_TOO_LARGE] = "the server's state is larger than state_size_max",
+        [CAIRN_LOCKSTEP_STATE_MALFORMED] = "the server's state does not decode",
+        [CAIRN_LOCKSTEP_RULES_UNKNOWN] = "the server's rules are not linked into this client",
+        [CAIRN_LOCKSTEP_COMMAND_REFUSED] = "the server confirmed a command that no world takes",
+        [CAIRN_LOCKSTEP_NO_MEMORY] = "no memory for the server's world",
+    };
+    return (uint32_t)verdict < CAIRN_LOCKSTEP_VERDICT_COUNT ? texts[verdict] : "unknown";
+}
+
+cairn_status cairn_lockstep_create(
+    cairn_lockstep *lockstep, const cairn_rules *rules, uint32_t state_size_max) {
+    *lockstep = (cairn_lockstep){.rules = rules};
+    cairn_state_transfer_start(&lockstep->transfer, state_size_max);
+    if (cairn_early_ticks_create(&lockstep->early) != CAIRN_OK) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    return cairn_timeline_create(
+        &lockstep->timeline, CAIRN_LOCKSTEP_TICKS_MAX, CAIRN_LOCKSTEP_COMMANDS_MAX);
+}
+
+// What shows a world, to be made anew for the next.
+static void drop_picture(cairn_lockstep *lockstep) {
+    free(lockstep->scratch);
+    lockstep->scratch = NULL;
+    for (int i = 0; i < 2; i++) {
+        free(lockstep->shape_ids[i]);
+        lockstep->shape_ids[i] = NULL;
+    }
+    lockstep->shape_count = 0;
+    lockstep->shape_revision++;
+    cairn_snapshots_destroy(&lockstep->snapshots);
+}
+
+void cairn_lockstep_destroy(cairn_lockstep *lockstep) {
+    drop_picture(lockstep);
+    cairn_state_transfer_end(&lockstep->transfer);
+    cairn_timeline_destroy(&lockstep->timeline);
+    cairn_early_ticks_destroy(&lockstep->early);
+    *lockstep = (cairn_lockstep){0};
+}
+
+void cairn_lockstep_clear(cairn_lockstep *lockstep) {
+    drop_picture(lockstep);
+    cairn_state_transfer_end(&lockstep->transfer);
+    cairn_timeline_clear(&lockstep->timeline);
+    cairn_early_ticks_clear(&lockstep->early);
+    const uint32_t state_size_max = lockstep->transfer.size_max;
+    *lockstep = (cairn_lockstep){
+        .rules = lockstep->rules,
+        .timeline = lockstep->timeline,
+        .early = lockstep->early,
+        .state_ticks = lockstep->state_ticks,
+        .state_memory = lockstep->state_memory,
+        .confirm = lockstep->confirm,
+        .confirm_context = lockstep->confirm_context,
+        .shape_revision = lockstep->shape_revision,
+    };
+    cairn_state_transfer_start(&lockstep->transfer, state_size_max);
+}
+
+static bool rules_of(const cairn_lockstep *lockstep, const char *name, const cairn_rules **out) {
+    if (lockstep->rules != NULL && strcmp(lockstep->rules->name, name) == 0) {
+        *out = lockstep->rules;
+        return true;
+    }
+    return cairn_rules_find(name, out);
+}
+
+static void list_shapes(cairn_lockstep *lockstep) {
+    cairn_shape_id *before = lockstep->shape_ids[0];
+    cairn_shape_id *now = lockstep->shape_ids[1];
+    uint32_t capacity = cairn_world_settings(lockstep->timeline.world)->shape_capacity;
+    uint32_t count = cairn_world_shapes(lockstep->timeline.world, now, capacity);
+    bool same = count == lockstep->shape_count && memcmp(before, now, count * sizeof *now) == 0;
+    lockstep->shape_revision += same ? 0 : 1;
+    lockstep->shape_count = count;
+    lockstep->shape_ids[0] = now;
+    lockstep->shape_ids[1] = before;
+}
+
+void cairn_lockstep_show(cairn_lockstep *lockstep) {
+    cairn_snapshots *snapshots = &lockstep->snapshots;
+    const cairn_snapshot *newest = cairn_snapshots_newest(snapshots);
+    if (newest != NULL && newest->tick >= cairn_world_tick(lockstep->timeline.world)) {
+        cairn_snapshots_clear(snapshots);
+    }
+    cairn_wire_body *bodies = cairn_snapshots_room(snapshots);
+    uint32_t count = cairn_world_wire_bodies(
+        lockstep->timeline.world, lockstep->scratch, bodies, snapshots->bodies_max);
+    CAIRN_ASSERT(count <= snapshots->bodies_max);
+    cairn_snapshot_refusal refusal =
+        cairn_snapshots_settle(snapshots, cairn_world_tick(lockstep->timeline.world), count);
+    CAIRN_ASSERT(refusal == CAIRN_SNAPSHOT_TAKEN);
+    list_shapes(lockstep);
+}
+
+static bool make_picture(cairn_lockstep *lockstep, const cairn_world_def *def) {
+    drop_picture(lockstep);
+    lockstep->scratch = malloc(def->body_capacity * sizeof lockstep->scratch[0]);
+    for (int i = 0; i < 2; i++) {
+        lockstep->shape_ids[i] = malloc(def->shape_capacity * sizeof lockstep->shape_ids[i][0]);
+    }
+    bool listed = lockstep->shape_ids[0] != NULL && lockstep->shape_ids[1] != NULL;
+    return lockstep->scratch != NULL && listed &&
+           cairn_snapshots_create(&lockstep->snapshots, SNAPSHOTS, def->body_capacity) == CAIRN_OK;
+}
+
+static cairn_lockstep_verdict decode(cairn_lockstep *lockstep, cairn_world **out) {
+    const cairn_state_transfer *transfer = &lockstep->transfer;
+    cairn_world_def def;
+    char rules_name[32];
+    if (cairn_world_def_of_encoding(transfer->bytes, transfer->total_size, &def, rules_name) !=
+        CAIRN_OK) {
+        return CAIRN_LOCKSTEP_STATE_MALFORMED;
+    }
+    if (!rules_of(lockstep, rules_name, &def.rules)) {
+        return CAIRN_LOCKSTEP_RULES_UNKNOWN;
+    }
+    if (cairn_world_create(&def, out) != CAIRN_OK) {
+        return CAIRN_LOCKSTEP_NO_MEMORY;
+    }
+    cairn_status status = cairn_world_decode(*out, transfer->bytes, transfer->total_size, NULL);
+    bool sound = status == CAIRN_OK && cairn_world_tick(*out) == transfer->tick;
+    return sound ? CAIRN_LOCKSTEP_LOADED : CAIRN_LOCKSTEP_STATE_MALFORMED;
+}
+
+static size_t state_memory(const cairn_lockstep *lockstep, const cairn_world *world) {
+    const size_t all = lockstep->state_ticks * cairn_world_save_size_max(world);
+    return all < lockstep->state_memory ? all : lockstep->state_memory;
+}
+
+static cairn_lockstep_verdict load(cairn_lockstep *lockstep) {
+    cairn_world *world = NULL;
+    cairn_lockstep_verdict verdict = decode(lockstep, &world);
+    if (verdict != CAIRN_LOCKSTEP_LOADED) {
+        cairn_world_destroy(world);
+        return verdict;
+    }
+    bool room = make_picture(lockstep, cairn_world_settings(world));
+    const size_t memory = state_memory(lockstep, world);
+    if (cairn_timeline_adopt(&lockstep->timeline, world, memory) != CAIRN_OK || !room) {
+        return CAIRN_LOCKSTEP_NO_MEMORY;
+    }
+    lockstep->states_loaded++;
+    cairn_lockstep_show(lockstep);
+    return CAIRN_LOCKSTEP_LOADED;
+}
+
+cairn_lockstep_verdict cairn_lockstep_take_state(
+    cairn_lockstep *lockstep, const cairn_state_message *piece) {
+    cairn_lockstep_verdict verdict = CAIRN_LOCKSTEP_TAKEN;
+    switch (cairn_state_transfer_take(&lockstep->transfer, piece)) {
+    case CAIRN_STATE_OUT_OF_ORDER:
+        return CAIRN_LOCKSTEP_OUT_OF_ORDER;
+    case CAIRN_STATE_TOO_LARGE:
+        return CAIRN_LOCKSTEP_STATE_TOO_LARGE;
+    case CAIRN_STATE_NO_MEMORY:
+        return CAIRN_LOCKSTEP_NO_MEMORY;
+    case CAIRN_STATE_MORE:
+    case CAIRN_STATE_WHOLE:
+        break;
+    }
+    // The world held so far, if any, is shown standing still until the new one is whole.
+    if (piece->offset == 0) {
+        cairn_timeline_expect(&lockstep->timeline, piece->tick);
+        cairn_early_ticks_clear(&lockstep->early);
+    }
+    if (lockstep->transfer.received == lockstep->transfer.total_size) {
+        verdict = load(lockstep);
+        cairn_state_transfer_end(&lockstep->transfer);
+    }
+    return verdict;
+}
+
+static cairn_lockstep_verdict verdict_of(cairn_timeline_verdict verdict) {
+    switch (verdict) {
+    case CAIRN_TIMELINE_NOT_EXPECTED:
+        return CAIRN_LOCKSTEP_NOT_EXPECTED;
+    case CAIRN_TIMELINE_GAP:
+        return CAIRN_LOCKSTEP_GAP;
+    case CAIRN_TIMELINE_FULL:
+        return CAIRN_LOCKSTEP_FULL;
+    default:
+        return CAIRN_LOCKSTEP_TAKEN;
+    }
+}
+
+static cairn_lockstep_verdict confirm(cairn_lockstep *lockstep, uint64_t tick,
+    const cairn_command *commands, uint32_t count, cairn_hash128 root) {
+    cairn_early_ticks_forget(&lockstep->early, tick);
+    return verdict_of(
+        lockstep->confirm != NULL
+            ? lockstep->confirm(lockstep->confirm_context, tick, commands, count, root)
+            : cairn_timeline_confirm(&lockstep->timeline, tick, commands, count, root));
+}
+
+static cairn_lockstep_verdict take_tick(
+    cairn_lockstep *lockstep, const cairn_wire_tick *tick, const cairn_wire_command *commands) {
+    cairn_command taken[CAIRN_COMMANDS_PER_TICK_MAX];
+    for (uint32_t i = 0; i < tick->command_count; i++) {
+        if (cairn_command_of_wire(&commands[i], &taken[i]) != CAIRN_OK) {
+            return CAIRN_LOCKSTEP_COMMAND_REFUSED;
+        }
+    }
+    const cairn_hash128 root = {.lo = tick->root_lo, .hi = tick->root_hi};
+    const uint64_t next = lockstep->timeline.confirmed_end;
+    if (tick->tick > next) {
+        bool kept = cairn_early_ticks_put(
+            &lockstep->early, next, tick->tick, taken, tick->command_count, root);
+        return kept ? CAIRN_LOCKSTEP_EARLY : CAIRN_LOCKSTEP_GAP;
+    }
+    return confirm(lockstep, tick->tick, taken, tick->command_count, root);
+}
+
+// What came early is no longer once the ticks before it are there.
+static void take_early(cairn_lockstep *lockstep) {
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    cairn_hash128 root;
+    uint32_t count = 0;
+    cairn_lockstep_verdict verdict = CAIRN_LOCKSTEP_TAKEN;
+    lockstep->belated = false; // their words were early
+    while (verdict == CAIRN_LOCKSTEP_TAKEN &&
+           cairn_early_ticks_take(
+               &lockstep->early, lockstep->timeline.confirmed_end, commands, &count, &root)) {
+        verdict = confirm(lockstep, lockstep->timeline.confirmed_end, commands, count, root);
+    }
+}
+
+cairn_lockstep_verdict cairn_lockstep_take_ticks(
+    cairn_lockstep *lockstep, const cairn_ticks_message *message) {
+    cairn_lockstep_verdict verdict = CAIRN_LOCKSTEP_TAKEN;
+    if (!lockstep->timeline.expecting) {
+        return CAIRN_LOCKSTEP_NOT_EXPECTED;
+    }
+    for (uint32_t i = 0; i < message->tick_count; i++) {
+        const cairn_wire_tick *tick = &message->ticks[i];
+        if (tick->tick < lockstep->timeline.confirmed_end) {
+            continue;
+        }
+        if (tick->command_count > CAIRN_COMMANDS_PER_TICK_MAX) {
+            return CAIRN_LOCKSTEP_COMMAND_REFUSED;
+        }
+        // A message without any command may have none to point at.
+        const cairn_wire_command *commands =
+            tick->command_count > 0 ? message->commands + tick->first_command : NULL;
+        lockstep->belated = i + 1 < message->tick_count;
+        verdict = take_tick(lockstep, tick, commands);
+        if (verdict > CAIRN_LOCKSTEP_EARLY) {
+            return verdict;
+        }
+    }
+    take_early(lockstep);
+    return verdict;
+}
+
+uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep) {
+    return (uint32_t)(lockstep->timeline.confirmed_end - cairn_timeline_sure(&lockstep->timeline));
+}
+
+uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint32_t ticks_max) {
+    cairn_timeline *timeline = &lockstep->timeline;
+    uint32_t steps = 0;
+    while (steps < ticks_max && (double)timeline->at < show_tick &&
+           cairn_timeline_step(timeline) == CAIRN_TIMELINE_STEPPED) {
+        cairn_lockstep_show(lockstep);
+        steps++;
+    }
+    return steps;
+}
+
+uint64_t cairn_lockstep_root_tick(const cairn_lockstep *lockstep) {
+    return cairn_timeline_sure(&lockstep->timeline);
+}
+
+uint32_t cairn_lockstep_roots(
+    const cairn_lockstep *lockstep, cairn_wire_root *out, uint32_t count_max) {
+    const cairn_timeline *timeline = &lockstep->timeline;
+    const uint64_t end = cairn_timeline_sure(timeline);
+    const uint64_t held = end - timeline->first;
+    const uint32_t count = held < count_max ? (uint32_t)held : count_max;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t tick = end - count + i;
+        const cairn_hash128 root = cairn_timeline_tick_read(timeline, tick)->root;
+        out[i] = (cairn_wire_root){.tick = tick + 1, .lo = root.lo, .hi = root.hi};
+    }
+    return count;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The client's own world, stepped on confirmed ticks alone: a timeline fed from the wire. After
+// each step its full root is compared with the server's; the roots are kept to be reported.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client_lib/interpolate/snapshots.h"
+#include "client_lib/simulate/early_ticks.h"
+#include "client_lib/simulate/state_transfer.h"
+#include "client_lib/simulate/timeline.h"
+#include "schema/messages.h"
+#include <cairn/sim.h>
+
+// Ticks held: those that wait to be stepped and, as far as these leave room, the last that were.
+// When ticks or commands leave none the rest is not acknowledged and comes again.
+#define CAIRN_LOCKSTEP_TICKS_MAX 512
+#define CAIRN_LOCKSTEP_COMMANDS_MAX 16384
+
+typedef struct cairn_lockstep {
+    const cairn_rules *rules; // the host's; NULL: those built in
+    cairn_state_transfer transfer;
+    cairn_timeline timeline;
+    cairn_early_ticks early;
+    // Saved states of the last ticks, at most so many and at most so many bytes; 0: none are kept.
+    uint32_t state_ticks;
+    size_t state_memory;
+    // Where confirmed ticks go instead of cairn_timeline_confirm, for who predicts; NULL: there.
+    cairn_timeline_verdict (*confirm)(void *context, uint64_t tick, const cairn_command *commands,
+        uint32_t count, cairn_hash128 root);
+    void *confirm_context;
+    bool belated; // the tick being confirmed came together with later ones: the server tells of
+                  // every turn at once, so its own message was lost or held up
+    cairn_body_state *scratch; // owned; room for all bodies of the world
+    cairn_snapshots snapshots; // of the last steps, to be shown
+
+    // The world's shapes after the last step, in order of index; the second list is for comparing.
+    cairn_shape_id *shape_ids[2]; // owned
+    uint32_t shape_count;
+    uint32_t shape_revision; // changes whenever the list does
+
+    uint64_t states_loaded;
+} cairn_lockstep;
+
+typedef enum cairn_lockstep_verdict {
+    CAIRN_LOCKSTEP_TAKEN = 0,
+    CAIRN_LOCKSTEP_LOADED,          // a state was whole and the world is that of its tick
+    CAIRN_LOCKSTEP_EARLY,           // ticks before them are missing; kept until these come
+    CAIRN_LOCKSTEP_OUT_OF_ORDER,    // a piece of a state that is not under way
+    CAIRN_LOCKSTEP_NOT_EXPECTED,    // ticks before any state
+    CAIRN_LOCKSTEP_GAP,             // ticks too far beyond those held
+    CAIRN_LOCKSTEP_FULL,            // no room for more ticks now
+    CAIRN_LOCKSTEP_STATE_TOO_LARGE, // from here on: nothing to go on with
+    CAIRN_LOCKSTEP_STATE_MALFORMED,
+    CAIRN_LOCKSTEP_RULES_UNKNOWN,
+    CAIRN_LOCKSTEP_COMMAND_REFUSED, // a confirmed command that no world takes
+    CAIRN_LOCKSTEP_NO_MEMORY,
+    CAIRN_LOCKSTEP_VERDICT_COUNT
+} cairn_lockstep_verdict;
+const char *cairn_lockstep_verdict_text(cairn_lockstep_verdict verdict);
+
+// CAIRN_OUT_OF_MEMORY; destroy is allowed after a failure.
+cairn_status cairn_lockstep_create(
+    cairn_lockstep *lockstep, const cairn_rules *rules, uint32_t state_size_max);
+void cairn_lockstep_destroy(cairn_lockstep *lockstep);
+// Back to the state after create, for the next connection.
+void cairn_lockstep_clear(cairn_lockstep *lockstep);
+
+// A state older than the world's own tick is loaded too: the server began anew.
+cairn_lockstep_verdict cairn_lockstep_take_state(
+    cairn_lockstep *lockstep, const cairn_state_message *piece);
+cairn_lockstep_verdict cairn_lockstep_take_ticks(
+    cairn_lockstep *lockstep, const cairn_ticks_message *message);
+
+// Steps while the world is behind `show_tick` and confirmed ticks are held, at most `ticks_max`
+// times. Returns how many.
+uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint32_t ticks_max);
+// The world as it stands is to be shown; what was shown of its tick and later ones is forgotten.
+void cairn_lockstep_show(cairn_lockstep *lockstep);
+// Confirmed ticks that wait to be stepped.
+uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep);
+
+// The tick of the newest own root that is sure; how many are held before it, newest first, is what
+// cairn_lockstep_roots tells.
+uint64_t cairn_lockstep_root_tick(const cairn_lockstep *lockstep);
+// The newest `count_max` own roots, oldest first; returns how many.
+uint32_t cairn_lockstep_roots(
+    const cairn_lockstep *lockstep, cairn_wire_root *out, uint32_t count_max);

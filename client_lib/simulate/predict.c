@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT
+#include "client_lib/simulate/predict.h"
+
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "bridge/wire.h"
+#include "client_lib/simulate/rollback_attribution.h"
+
+// Pictures of the last steps: two to show between, the rest to find a common one after a rollback.
+#define PICTURES 4
+#define MOVED_M 1e-4f
+#define MOVED_RAD 1e-4f
+#define ID_INDEX_MASK 0xFFFFFu // include/cairn/sim.h: low 20 bits are index + 1
+static const double GAIN_COST = 1.0 / 16;
+
+static cairn_timeline_verdict confirm(void *context, uint64_t tick, const cairn_command *commands,
+    uint32_t count, cairn_hash128 root);
+
+void cairn_predict_create(
+    cairn_predict *predict, const cairn_predict_config *config, cairn_lockstep *lockstep) {
+    *predict = (cairn_predict){.config = *config, .lockstep = lockstep, .slot = CAIRN_SLOT_NONE};
+    lockstep->confirm = confirm;
+    lockstep->confirm_context = predict;
+}
+
+static void drop_pictures(cairn_predict *predict) {
+    cairn_snapshots_destroy(&predict->before);
+    cairn_smoothing_destroy(&predict->smoothing);
+    for (int i = 0; i < 2; i++) {
+        free(predict->shown[i]);
+        predict->shown[i] = NULL;
+    }
+    predict->open = false;
+}
+
+void cairn_predict_destroy(cairn_predict *predict) {
+    drop_pictures(predict);
+}
+
+void cairn_predict_clear(cairn_predict *predict) {
+    drop_pictures(predict);
+    if (predict->lockstep != NULL) {
+        const cairn_predict_config config = predict->config;
+        cairn_predict_create(predict, &config, predict->lockstep);
+    }
+}
+
+cairn_status cairn_predict_load(cairn_predict *predict, const cairn_inputs *inputs, uint32_t slot,
+    bool joined, uint32_t hold_ticks) {
+    const cairn_timeline *timeline = &predict->lockstep->timeline;
+    const uint32_t capacity = cairn_world_settings(timeline->world)->body_capacity;
+    drop_pictures(predict);
+    predict->inputs = inputs;
+    predict->slot = slot;
+    cairn_guess_start(&predict->guess, timeline->first, hold_ticks);
+    if (joined && slot < CAIRN_SLOTS_MAX) {
+        cairn_guess_joined(&predict->guess, slot);
+    }
+    // Ticks that came before the state was whole.
+    for (uint64_t tick = timeline->first; tick < timeline->confirmed_end; tick++) {
+        const uint32_t count = cairn_timeline_commands(timeline, tick, predict->guessed);
+        cairn_guess_learn(&predict->guess, predict->guessed, count);
+    }
+    predict->learned = true;
+    for (int i = 0; i < 2; i++) {
+        predict->shown[i] = malloc(capacity * sizeof predict->shown[i][0]);
+    }
+    if (predict->shown[0] == NULL || predict->shown[1] == NULL ||
+        cairn_snapshots_create(&predict->before, PICTURES, capacity) != CAIRN_OK ||
+        cairn_smoothing_create(&predict->smoothing, capacity) != CAIRN_OK) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    if (predict->lockstep->states_loaded > 1) {
+        const cairn_client_rollback rollback = {.tick_from = timeline->first,
+            .cause = CAIRN_ROLLBACK_STATE_REPLACED,
+            .slot = CAIRN_SLOT_NONE};
+        cairn_rollbacks_add(&predict->rollbacks, &rollback);
+    }
+    return CAIRN_OK;
+}
+
+const cairn_snapshots *cairn_predict_picture(const cairn_predict *predict) {
+    const bool held = predict->open && predict->before.count > 0;
+    return held ? &predict->before : &predict->lockstep->snapshots;
+}
+
+static void close_rollback(cairn_predict *predict) {
+    predict->open = false;
+    cairn_rollbacks_add(&predict->rollbacks, &predict->rollback);
+}
+
+static void open_rollback(cairn_predict *predict, uint64_t tick, uint64_t at, cairn_blame blame) {
+    cairn_snapshots *shown = &predict->lockstep->snapshots;
+    const bool again = predict->open;
+    if (again) { // it was under way and failed again: the picture is still that from before it
+        close_rollback(predict);
+    } else {
+        const cairn_snapshots spare = predict->before;
+        predict->before = *shown;
+        *shown = spare;
+    }
+    cairn_snapshots_clear(shown);
+    predict->open_end = again && predict->open_end > at ? predict->open_end : at;
+    predict->open = true;
+    predict->rollback = (cairn_client_rollback){.tick_from = tick,
+        .ticks = (uint32_t)(at - tick),
+        .cause = blame.cause,
+        .slot = blame.slot};
+}
+
+void cairn_predict_go_back(
+    cairn_predict *predict, uint64_t tick, cairn_client_rollback_cause cause, uint32_t slot) {
+    const uint64_t at = predict->lockstep->timeline.at;
+    CAIRN_ASSERT(tick <= at);
+    open_rollback(predict, tick, at, (cairn_blame){cause, slot});
+}
+
+static cairn_timeline_verdict confirm(void *context, uint64_t tick, const cairn_command *commands,
+    uint32_t count, cairn_hash128 root) {
+    cairn_predict *predict = context;
+    cairn_timeline *timeline = &predict->lockstep->timeline;
+    const uint64_t at = timeline->at;
+    const bool known = tick == timeline->confirmed_end && tick < timeline->end;
+    const uint32_t had = known ? cairn_timeline_commands(timeline, tick, predict->guessed) : 0;
+    const cairn_timeline_verdict verdict =
+        cairn_timeline_confirm(timeline, tick, commands, count, root);
+    if (verdict > CAIRN_TIMELINE_DIFFERED || !timeline->adopted) {
+        return verdict;
+    }
+    if (timeline->at < at) {
+        cairn_blame blame = cairn_blame_find(
+            &predict->guess, tick, predict->slot, predict->guessed, had, commands, count);
+        if (blame.cause == CAIRN_ROLLBACK_WRONG_PREDICTION && predict->lockstep->belated) {
+            blame.cause = CAIRN_ROLLBACK_LOST_PACKET;
+        }
+        open_rollback(predict, tick, at, blame);
+    }
+    CAIRN_ASSERT(predict->guess.next_tick == tick);
+    cairn_guess_learn(&predict->guess, commands, count);
+    predict->learned = true;
+    predict->confirmed_together++;
+    return verdict;
+}
+
+// What the own player will be confirmed to hold: what was sent for the tick, or what the server
+// fills in where nothing was.
+static bool own_input(const cairn_predict *predict, uint64_t tick, cairn_command *out) {
+    cairn_wire_input input;
+    if (!predict->guess.slots[predict->slot].joined) {
+        return false;
+    }
+    if (cairn_inputs_read(predict->inputs, tick, &input)) {
+        return cairn_command_of_input(&input, predict->slot, out) == CAIRN_OK;
+    }
+    return cairn_guess_filled(&predict->guess, predict->slot, tick, out);
+}
+
+static uint32_t guess_tick(const cairn_predict *predict, uint64_t tick, cairn_command *out) {
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < CAIRN_SLOTS_MAX; slot++) {
+        const bool speaks = slot == predict->slot
+                                ? own_input(predict, tick, &out[count])
+                                : cairn_guess_input(&predict->guess, slot, tick, &out[count]);
+        count += speaks ? 1 : 0;
+    }
+    return count;
+}
+
+// Guesses for what is to be stepped, and once more for what was guessed before the server's word.
+static void guess_up_to(cairn_predict *predict, uint64_t wanted) {
+    cairn_timeline *timeline = &predict->lockstep->timeline;
+    const uint64_t end = wanted > timeline->end ? wanted : timeline->end;
+    uint64_t tick = predict->learned ? timeline->confirmed_end : timeline->end;
+    predict->learned = false;
+    for (; tick < end; tick++) {
+        cairn_command commands[CAIRN_SLOTS_MAX];
+        const uint32_t count = guess_tick(predict, tick, commands);
+        const uint64_t at = timeline->at;
+        const uint32_t had =
+            tick < at ? cairn_timeline_commands(timeline, tick, predict->guessed) : 0;
+        if (cairn_timeline_predict(timeline, tick, commands, count) > CAIRN_TIMELINE_DIFFERED) {
+            return; // full: wait for the server
+        }
+        if (timeline->at < at) {
+            // What is guessed now is what the server will say, as far as anybody knows.
+            open_rollback(predict, tick, at,
+                cairn_blame_find(
+                    &predict->guess, tick, predict->slot, predict->guessed, had, commands, count));
+        }
+    }
+}
+
+static uint64_t read_clock(const cairn_predict *predict) {
+    const cairn_predict_config *config = &predict->config;
+    return config->clock_ns != NULL ? config->clock_ns(config->clock_context) : 0;
+}
+
+// What one advance has spent so far.
+typedef struct spending {
+    uint64_t begin_ns;
+    uint64_t spent_ns;
+    uint32_t steps;
+} spending;
+
+static bool over(const cairn_predict *predict, const spending *so_far) {
+    const cairn_predict_config *config = &predict->config;
+    return so_far->steps >= config->steps_max ||
+           (so_far->steps > 0 && config->budget_ns > 0 && so_far->spent_ns >= config->budget_ns);
+}
+
+// Steps, and shows the world from `shown_from` on. Returns false when the budget was not enough.
+static bool step_up_to(
+    cairn_predict *predict, spending *so_far, uint64_t wanted, uint64_t shown_from) {
+    cairn_timeline *timeline = &predict->lockstep->timeline;
+    while (timeline->at < wanted) {
+        if (over(predict, so_far)) {
+            return false;
+        }
+        const cairn_timeline_verdict verdict = cairn_timeline_step(timeline);
+        if (verdict != CAIRN_TIMELINE_STEPPED) {
+            predict->window_full += verdict == CAIRN_TIMELINE_WINDOW ? 1 : 0;
+            return true;
+        }
+        if (timeline->at >= shown_from) {
+            cairn_lockstep_show(predict->lockstep);
+        }
+        const uint64_t now_ns = read_clock(predict);
+        so_far->spent_ns = now_ns > so_far->begin_ns ? now_ns - so_far->begin_ns : 0;
+        so_far->steps++;
+    }
+    return true;
+}
+
+static void learn_cost(cairn_predict *predict, const spending *so_far) {
+    if (so_far->steps > 0 && predict->config.clock_ns != NULL) {
+        const double cost_ns = (double)so_far->spent_ns / so_far->steps;
+        const double known_ns = predict->step_ns > 0 ? predict->step_ns : cost_ns;
+        predict->step_ns = known_ns + (cost_ns - known_ns) * GAIN_COST;
+    }
+}
+
+static void take_body(
+    cairn_predict *predict, const cairn_client_body *before, const cairn_client_body *now) {
+    cairn_client_rollback *rollback = &predict->rollback;
+    const cairn_smoothing_step step = cairn_smoothing_take(&predict->smoothing, before, now);
+    rollback->bodies_moved += step.moved_m > MOVED_M || step.turned > MOVED_RAD ? 1 : 0;
+    rollback->error_m_max =
+        step.moved_m > rollback->error_m_max ? step.moved_m : rollback->error_m_max;
+}
+
+// Both in order of index; whoever is in one alone came or went.
+static void take_corrections(cairn_predict *predict, uint32_t count_before, uint32_t count_now) {
+    uint32_t i = 0;
+    uint32_t k = 0;
+    while (i < count_before && k < count_now) {
+        const cairn_client_body *before = &predict->shown[0][i];
+        const cairn_client_body *now = &predict->shown[1][k];
+        if (before->id == now->id) {
+            take_body(predict, before, now);
+        } else {
+            predict->rollback.bodies_moved++;
+        }
+        const uint32_t index_before = before->id & ID_INDEX_MASK;
+        const uint32_t index_now = now->id & ID_INDEX_MASK;
+        i += index_before <= index_now ? 1 : 0;
+        k += index_now <= index_before ? 1 : 0;
+    }
+    predict->rollback.bodies_moved += count_before - i + count_now - k;
+}
+
+// What was shown at this moment and what is to be shown are compared where both are known.
+static void finish_rollback(cairn_predict *predict, double shown) {
+    const cairn_snapshots *now = &predict->lockstep->snapshots;
+    const uint32_t capacity = now->bodies_max;
+    const double end = (double)predict->open_end;
+    const double tick = shown < end ? shown : end;
+    cairn_client_sample sample[2];
+    if (cairn_interpolate(&predict->before, tick, 1, 0, predict->shown[0], capacity, &sample[0]) &&
+        cairn_interpolate(now, tick, 1, 0, predict->shown[1], capacity, &sample[1])) {
+        take_corrections(predict, sample[0].body_count, sample[1].body_count);
+    }
+    close_rollback(predict);
+}
+
+// A world that went back first comes to where it stood. Returns false when the budget ended before.
+static bool step_again(cairn_predict *predict, spending *so_far, double shown) {
+    if (!predict->open) {
+        predict->confirmed_together = 0;
+        return true;
+    }
+    predict->rollback.advances++;
+    predict->rollback.confirmed_together += predict->confirmed_together;
+    predict->confirmed_together = 0;
+    const bool enough = step_up_to(predict, so_far, predict->open_end, predict->open_end - 1);
+    predict->rollback.cost_ns += so_far->spent_ns;
+    if (predict->lockstep->timeline.at >= predict->open_end) {
+        finish_rollback(predict, shown);
+    }
+    return enough;
+}
+
+static bool step_on(cairn_predict *predict, spending *so_far, uint64_t wanted) {
+    const cairn_timeline *timeline = &predict->lockstep->timeline;
+    const uint64_t at = timeline->at;
+    if (predict->open || wanted <= at) {
+        return true;
+    }
+    const bool enough = step_up_to(predict, so_far, wanted, wanted - 1);
+    if (timeline->at > at && timeline->at < wanted - 1) { // far behind: shows where it is
+        cairn_lockstep_show(predict->lockstep);
+    }
+    return enough;
+}
+
+void cairn_predict_advance(cairn_predict *predict, uint64_t now_ns, uint64_t wanted, double shown) {
+    cairn_timeline *timeline = &predict->lockstep->timeline;
+    cairn_smoothing_advance(&predict->smoothing, now_ns);
+    if (!timeline->adopted) {
+        return;
+    }
+    const uint64_t most = timeline->confirmed_end + predict->config.window_ticks;
+    predict->window_full += wanted > most ? 1 : 0;
+    wanted = wanted < most ? wanted : most;
+    guess_up_to(predict, wanted);
+    spending so_far = {.begin_ns = read_clock(predict)};
+    const bool again = step_again(predict, &so_far, shown);
+    const bool enough = again && step_on(predict, &so_far, wanted);
+    predict->over_budget += enough ? 0 : 1;
+    learn_cost(predict, &so_far);
+}
+
+uint32_t cairn_predict_affordable(const cairn_predict *predict) {
+    const double budget_ns = (double)predict->config.budget_ns;
+    const double steps_max = predict->config.steps_max;
+    const bool measured = predict->step_ns > 0 && budget_ns > 0;
+    const double steps = measured ? budget_ns / predict->step_ns : steps_max;
+    return steps < 1 ? 1 : steps < steps_max ? (uint32_t)steps : predict->config.steps_max;
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What is told of rollbacks: the last of them one by one, all of them by cause.
+
+#include <stdint.h>
+
+#include <cairn/client.h>
+
+typedef struct cairn_rollbacks {
+    cairn_client_rollback ring[CAIRN_CLIENT_ROLLBACKS_HELD]; // by number modulo size
+    uint64_t count;                                          // ever
+    uint64_t by_cause[CAIRN_ROLLBACK_CAUSE_COUNT];
+    uint64_t ticks; // stepped again, all together
+} cairn_rollbacks;
+
+void cairn_rollbacks_add(cairn_rollbacks *rollbacks, const cairn_client_rollback *rollback);
+// The newest `capacity`, oldest first; returns how many were written.
+uint32_t cairn_rollbacks_read(
+    const cairn_rollbacks *rollbacks, cairn_client_rollback *out, uint32_t capacity);

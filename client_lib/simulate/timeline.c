@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+#include "client_lib/simulate/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+const char *cairn_timeline_verdict_text(cairn_timeline_verdict verdict) {
+    static const char *const texts[CAIRN_TIMELINE_VERDICT_COUNT] = {
+        [CAIRN_TIMELINE_TAKEN] = "taken",
+        [CAIRN_TIMELINE_AGREED] = "as predicted",
+        [CAIRN_TIMELINE_DIFFERED] = "other commands than predicted",
+        [CAIRN_TIMELINE_KNOWN] = "confirmed before",
+        [CAIRN_TIMELINE_NOT_EXPECTED] = "a tick before any state",
+        [CAIRN_TIMELINE_GAP] = "a tick that does not continue those held",
+        [CAIRN_TIMELINE_FULL] = "no room for more ticks",
+        [CAIRN_TIMELINE_STEPPED] = "stepped",
+        [CAIRN_TIMELINE_IDLE] = "nothing to step",
+        [CAIRN_TIMELINE_WINDOW] = "no room to save another unconfirmed tick",
+        [CAIRN_TIMELINE_STATE_DROPPED] = "the state of that tick is not held",
+        [CAIRN_TIMELINE_REWOUND] = "rewound",
+    };
+    return (uint32_t)verdict < CAIRN_TIMELINE_VERDICT_COUNT ? texts[verdict] : "unknown";
+}
+
+cairn_status cairn_timeline_create(
+    cairn_timeline *timeline, uint32_t tick_capacity, uint32_t command_capacity) {
+    CAIRN_ASSERT(tick_capacity > 0 && command_capacity >= CAIRN_COMMANDS_PER_TICK_MAX);
+    *timeline = (cairn_timeline){
+        .tick_capacity = tick_capacity,
+        .first_difference_tick = UINT64_MAX,
+        .ticks = calloc(tick_capacity, sizeof timeline->ticks[0]),
+    };
+    // Each tick may leave a block partly empty.
+    const uint32_t blocks = cairn_command_pool_blocks(command_capacity) + tick_capacity;
+    cairn_status status = cairn_command_pool_create(&timeline->commands, blocks);
+    return timeline->ticks != NULL ? status : CAIRN_OUT_OF_MEMORY;
+}
+
+static void drop_world(cairn_timeline *timeline) {
+    cairn_world_destroy(timeline->world);
+    timeline->world = NULL;
+    cairn_state_ring_destroy(&timeline->states);
+}
+
+void cairn_timeline_destroy(cairn_timeline *timeline) {
+    drop_world(timeline);
+    cairn_command_pool_destroy(&timeline->commands);
+    free(timeline->ticks);
+    *timeline = (cairn_timeline){0};
+}
+
+void cairn_timeline_clear(cairn_timeline *timeline) {
+    drop_world(timeline);
+    cairn_command_pool_clear(&timeline->commands);
+    *timeline = (cairn_timeline){
+        .ticks = timeline->ticks,
+        .tick_capacity = timeline->tick_capacity,
+        .commands = timeline->commands,
+        .first_difference_tick = UINT64_MAX,
+    };
+}
+
+void cairn_timeline_expect(cairn_timeline *timeline, uint64_t tick) {
+    cairn_command_pool_clear(&timeline->commands);
+    cairn_state_ring_clear(&timeline->states);
+    timeline->expecting = true;
+    timeline->adopted = false;
+    timeline->first = tick;
+    timeline->at = tick;
+    timeline->confirmed_end = tick;
+    timeline->end = tick;
+    timeline->differs = false;
+}
+
+cairn_status cairn_timeline_adopt(cairn_timeline *timeline, cairn_world *world, size_t state_size) {
+    CAIRN_ASSERT(timeline->expecting && timeline->first == timeline->at);
+    CAIRN_ASSERT(cairn_world_tick(world) == timeline->at);
+    drop_world(timeline);
+    timeline->world = world;
+    timeline->adopted = true;
+    timeline->differs = false;
+    cairn_status status =
+        cairn_state_ring_create(&timeline->states, timeline->tick_capacity, state_size);
+    if (status != CAIRN_OK) {
+        drop_world(timeline);
+    }
+    return status;
+}
+
+static cairn_timeline_tick *tick_of(const cairn_timeline *timeline, uint64_t tick) {
+    return &timeline->ticks[tick % timeline->tick_capacity];
+}
+
+static bool is_held(const cairn_timeline *timeline, uint64_t tick) {
+    return tick >= timeline->first && tick < timeline->end;
+}
+
+uint64_t cairn_timeline_sure(const cairn_timeline *timeline) {
+    return timeline->at < timeline->confirmed_end ? timeline->at : timeline->confirmed_end;
+}
+
+static void drop_commands(cairn_timeline *timeline, uint64_t tick) {
+    cairn_command_pool_give_back(&timeline->commands, &tick_of(timeline, tick)->commands);
+}
+
+// The oldest ticks go until there is room; none that waits to be stepped or confirmed.
+static bool make_room(cairn_timeline *timeline, uint32_t ticks, uint32_t blocks) {
+    while (timeline->end - timeline->first + ticks > timeline->tick_capacity ||
+           timeline->commands.free_count < blocks) {
+        if (timeline->first >= cairn_timeline_sure(timeline)) {
+            return false;
+        }
+        drop_commands(timeline, timeline->first);
+        timeline->first++;
+    }
+    return true;
+}
+
+// Commands as the world takes them: sorted, with their digest.
+typedef struct sorted {
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    uint32_t count;
+    cairn_hash128 digest;
+} sorted;
+
+static void sort(sorted *out, uint64_t tick, const cairn_command *commands, uint32_t count) {
+    CAIRN_ASSERT(count <= CAIRN_COMMANDS_PER_TICK_MAX);
+    if (count > 0) {
+        memcpy(out->commands, commands, count * sizeof commands[0]);
+    }
+    out->count = count;
+    cairn_commands_sort(out->commands, count);
+    out->digest = cairn_commands_digest(tick, out->commands, count);
+}
+
+static void fill(cairn_timeline *timeline, uint64_t tick, const sorted *given) {
+    *tick_of(timeline, tick) = (cairn_timeline_tick){
+        .commands = cairn_command_pool_put(&timeline->commands, given->commands, given->count),
+        .digest = given->digest,
+    };
+}
+
+static cairn_timeline_verdict append(cairn_timeline *timeline, const sorted *given) {
+    if (!make_room(timeline, 1, cairn_command_pool_blocks(given->count))) {
+        return CAIRN_TIMELINE_FULL;
+    }
+    fill(timeline, timeline->end, given);
+    timeline->end++;
+    return CAIRN_TIMELINE_TAKEN;
+}
+
+static cairn_timeline_verdict exchange(
+    cairn_timeline *timeline, uint64_t tick, const sorted *given) {
+    if (cairn_hash_equal(tick_of(timeline, tick)->digest, given->digest)) {
+        return CAIRN_TIMELINE_AGREED;
+    }
+    const uint32_t had = cairn_command_pool_blocks(tick_of(timeline, tick)->commands.count);
+    const uint32_t needs = cairn_command_pool_blocks(given->count);
+    if (!make_room(timeline, 0, needs > had ? needs - had : 0)) {
+        return CAIRN_TIMELINE_FULL;
+    }
+    drop_commands(timeline, tick);
+    fill(timeline, tick, given);
+    if (tick < timeline->at) {
+        // A predicted step is never taken without its state saved.
+        cairn_timeline_verdict verdict = cairn_timeline_rewind(timeline, tick);
+        CAIRN_ASSERT(verdict == CAIRN_TIMELINE_REWOUND);
+    }
+    return CAIRN_TIMELINE_DIFFERED;
+}
+
+static cairn_timeline_verdict give(
+    cairn_timeline *timeline, uint64_t tick, const cairn_command *commands, uint32_t count) {
+    sorted given;
+    sort(&given, tick, commands, count);
+    return tick == timeline->end ? append(timeline, &given) : exchange(timeline, tick, &given);
+}
+
+static void compare(cairn_timeline *timeline, uint64_t tick) {
+    const cairn_timeline_tick *held = tick_of(timeline, tick);
+    timeline->roots_compared++;
+    if (cairn_hash_equal(held->root, held->root_servers)) {
+        return;
+    }
+    const uint64_t after = tick + 1;
+    timeline->roots_differed++;
+    if (timeline->first_difference_tick == UINT64_MAX) {
+        timeline->first_difference_tick = after;
+    }
+    if (!timeline->differs || after < timeline->differs_tick) {
+        timeline->differs = true;
+        timeline->differs_tick = after;
+    }
+}
+
+cairn_timeline_verdict cairn_timeline_confirm(cairn_timeline *timeline, uint64_t tick,
+    const cairn_command *commands, uint32_t count, cairn_hash128 root) {
+    if (!timeline->expecting) {
+        return CAIRN_TIMELINE_NOT_EXPECTED;
+    }
+    if (tick != timeline->confirmed_end) {
+        return tick < timeline->confirmed_end ? CAIRN_TIMELINE_KNOWN : CAIRN_TIMELINE_GAP;
+    }
+    cairn_timeline_verdict verdict = give(timeline, tick, commands, count);
+    if (verdict == CAIRN_TIMELINE_FULL) {
+        return verdict;
+    }
+    tick_of(timeline, tick)->root_servers = root;
+    timeline->confirmed_end = tick + 1;
+    if (tick < timeline->at) {
+        compare(timeline, tick);
+    }
+    return verdict;
+}
+
+cairn_timeline_verdict cairn_timeline_predict(
+    cairn_timeline *timeline, uint64_t tick, const cairn_command *commands, uint32_t count) {
+    if (!timeline->expecting) {
+        return CAIRN_TIMELINE_NOT_EXPECTED;
+    }
+    if (tick < timeline->confirmed_end) {
+        return CAIRN_TIMELINE_KNOWN;
+    }
+    return tick > timeline->end ? CAIRN_TIMELINE_GAP : give(timeline, tick, commands, count);
+}
+
+void cairn_timeline_forget_from(cairn_timeline *timeline, uint64_t tick) {
+    CAIRN_ASSERT(tick >= timeline->confirmed_end);
+    while (timeline->end > tick) {
+        drop_commands(timeline, timeline->end - 1);
+        timeline->end--;
+    }
+    if (timeline->at > timeline->end) {
+        cairn_timeline_verdict verdict = cairn_timeline_rewind(timeline, timeline->end);
+        CAIRN_ASSERT(verdict == CAIRN_TIMELINE_REWOUND);
+    }
+}
+
+// Not while a state is under way: the ticks held continue that one, not the world shown.
+static bool can_step(const cairn_timeline *timeline) {
+    return timeline->world != NULL && timeline->adopted && timeline->at < timeline->end;
+}
+
+// Whether the world may leave its tick: a state that may be gone back to must be held.
+static bool save(cairn_timeline *timeline) {
+    const bool sure = timeline->at < timeline->confirmed_end;
+    if (timeline->at < timeline->states.end && timeline->at >= timeline->states.first) {
+        return true; // the world went back here and was not written to
+    }
+    const uint64_t keep_from = sure ? timeline->at : timeline->confirmed_end;
+    return cairn_state_ring_put(&timeline->states, timeline->world, keep_from) || sure;
+}
+
+cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline) {
+    if (!can_step(timeline)) {
+        return CAIRN_TIMELINE_IDLE;
+    }
+    if (!save(timeline)) {
+        return CAIRN_TIMELINE_WINDOW;
+    }
+    cairn_timeline_tick *tick = tick_of(timeline, timeline->at);
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    CAIRN_ASSERT(cairn_world_tick(timeline->world) == timeline->at);
+    cairn_command_pool_read(&timeline->commands, tick->commands, commands);
+    cairn_world_step(timeline->world, commands, tick->commands.count);
+    tick->root = cairn_world_hash_read(timeline->world).full;
+    timeline->at++;
+    timeline->steps++;
+    if (timeline->at <= timeline->confirmed_end) {
+        compare(timeline, timeline->at - 1);
+    }
+    return CAIRN_TIMELINE_STEPPED;
+}
+
+cairn_timeline_verdict cairn_timeline_rewind(cairn_timeline *timeline, uint64_t tick) {
+    CAIRN_ASSERT(tick <= timeline->at && timeline->world != NULL);
+    if (tick == timeline->at) {
+        return CAIRN_TIMELINE_REWOUND;
+    }
+    size_t size = 0;
+    const uint8_t *state =
+        tick >= timeline->first ? cairn_state_ring_find(&timeline->states, tick, &size) : NULL;
+    if (state == NULL) {
+        return CAIRN_TIMELINE_STATE_DROPPED;
+    }
+    cairn_status status = cairn_world_load(timeline->world, state, size);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    cairn_state_ring_drop_from(&timeline->states, tick + 1);
+    timeline->at = tick;
+    if (timeline->differs && timeline->differs_tick > tick) {
+        timeline->differs = false; // the steps to come tell anew
+    }
+    return CAIRN_TIMELINE_REWOUND;
+}
+
+bool cairn_timeline_replaced(cairn_timeline *timeline) {
+    CAIRN_ASSERT(cairn_world_tick(timeline->world) == timeline->at);
+    cairn_state_ring_drop_from(&timeline->states, timeline->at);
+    if (timeline->differs && timeline->differs_tick >= timeline->at) {
+        timeline->differs = false;
+    }
+    if (timeline->at == 0 || !is_held(timeline, timeline->at - 1)) {
+        return true;
+    }
+    cairn_timeline_tick *before = tick_of(timeline, timeline->at - 1);
+    before->root = cairn_world_hash_read(timeline->world).full;
+    if (timeline->at > timeline->confirmed_end) {
+        return true;
+    }
+    compare(timeline, timeline->at - 1);
+    return cairn_hash_equal(before->root, before->root_servers);
+}
+
+const cairn_timeline_tick *cairn_timeline_tick_read(const cairn_timeline *timeline, uint64_t tick) {
+    return is_held(timeline, tick) ? tick_of(timeline, tick) : NULL;
+}
+
+uint32_t cairn_timeline_commands(
+    const cairn_timeline *timeline, uint64_t tick, cairn_command *out) {
+    CAIRN_ASSERT(is_held(timeline, tick));
+    const cairn_command_list list = tick_of(timeline, tick)->commands;
+    cairn_command_pool_read(&timeline->commands, list, out);
+    return list.count;
+}
+
+const uint8_t *cairn_timeline_state(const cairn_timeline *timeline, uint64_t tick, size_t *size) {
+    return cairn_state_ring_find(&timeline->states, tick, size);
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+#include <cairn/client_uv.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#include "base/address.h"
+#include "base/limits.h"
+#include <cairn/client.h>
+
+// Sockets are opened when a server of their family is first spoken to.
+enum { SOCKET_IPV4 = 0, SOCKET_IPV6 = 1, SOCKETS = 2 };
+
+struct cairn_client_uv {
+    cairn_client_uv_config config;
+    uv_loop_t own_loop;
+    uv_loop_t *loop;
+    uv_timer_t timer;
+    uv_udp_t sockets[SOCKETS];
+    bool open[SOCKETS];
+    uint32_t handles; // not yet closed
+    bool closing;
+    uint64_t first_frame_ns;
+    uint64_t frames; // that are over
+    uint64_t send_errors;
+    uint8_t received[65536]; // a datagram of any size, so that none is taken for a shorter one
+};
+
+static uint64_t now_ns(void) {
+    return uv_hrtime();
+}
+
+static cairn_address address_of(const struct sockaddr *from) {
+    cairn_address address = {.family = CAIRN_ADDRESS_NONE};
+    if (from->sa_family == AF_INET) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)from;
+        address.family = CAIRN_ADDRESS_IPV4;
+        address.port = ntohs(in->sin_port);
+        memcpy(address.ip, &in->sin_addr, 4);
+    } else if (from->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)from;
+        address.family = CAIRN_ADDRESS_IPV6;
+        address.port = ntohs(in6->sin6_port);
+        memcpy(address.ip, &in6->sin6_addr, 16);
+    }
+    return address;
+}
+
+static struct sockaddr_storage sockaddr_of(const cairn_address *address) {
+    struct sockaddr_storage storage;
+    memset(&storage, 0, sizeof storage);
+    if (address->family == CAIRN_ADDRESS_IPV4) {
+        struct sockaddr_in *in = (struct sockaddr_in *)&storage;
+        in->sin_family = AF_INET;
+        in->sin_port = htons(address->port);
+        memcpy(&in->sin_addr, address->ip, 4);
+    } else {
+        struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&storage;
+        in6->sin6_family = AF_INET6;
+        in6->sin6_port = htons(address->port);
+        memcpy(&in6->sin6_addr, address->ip, 16);
+    }
+    return storage;
+}
+
+static uint64_t frame_due_ns(const cairn_client_uv *driver) {
+    uint64_t rate = driver->config.frame_rate_hz;
+    uint64_t next = driver->frames + 1;
+    uint64_t whole_ns = next / rate * 1000000000u;
+    return driver->first_frame_ns + whole_ns + next % rate * 1000000000u / rate;
+}
+
+static void on_timer(uv_timer_t *timer);
+
+// libuv's timers count milliseconds, rounded up here so that nothing is done too early twice.
+static void sleep_until_needed(cairn_client_uv *driver, uint64_t now) {
+    uint64_t wake_ns = frame_due_ns(driver);
+    uint64_t deadline_ns = cairn_client_deadline_ns(driver->config.client);
+    wake_ns = deadline_ns < wake_ns ? deadline_ns : wake_ns;
+    uint64_t sleep_ms = wake_ns > now ? (wake_ns - now + 999999) / 1000000 : 0;
+    uv_update_time(driver->loop);
+    uv_timer_start(&driver->timer, on_timer, sleep_ms, 0);
+}
+
+static void on_allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *out) {
+    (void)suggested;
+    cairn_client_uv *driver = handle->data;
+    *out = uv_buf_init((char *)driver->received, sizeof driver->received);
+}
+
+static void on_receive(uv_udp_t *socket, ssize_t size, const uv_buf_t *buffer,
+    const struct sockaddr *from, unsigned flags);
+
+static bool open_socket(cairn_client_uv *driver, int which) {
+    if (driver->open[which]) {
+        return true;
+    }
+    uv_udp_t *socket = &driver->sockets[which];
+    const cairn_address any = {
+        .family = which == SOCKET_IPV4 ? CAIRN_ADDRESS_IPV4 : CAIRN_ADDRESS_IPV6};
+    struct sockaddr_storage storage = sockaddr_of(&any);
+    if (uv_udp_init(driver->loop, socket) != 0) {
+        return false;
+    }
+    socket->data = driver;
+    driver->handles++;
+    driver->open[which] = true;
+    return uv_udp_bind(socket, (const struct sockaddr *)&storage, 0) == 0 &&
+           uv_udp_recv_start(socket, on_allocate, on_receive) == 0;
+}
+
+static void send_until_dry(cairn_client_uv *driver) {
+    uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
+    size_t size = 0;
+    while ((size = cairn_client_send(driver->config.client, now_ns(), bytes)) > 0) {
+        cairn_address to = cairn_client_server_address(driver->config.client);
+        int which = to.family == CAIRN_ADDRESS_IPV6 ? SOCKET_IPV6 : SOCKET_IPV4;
+        struct sockaddr_storage storage = sockaddr_of(&to);
+        uv_buf_t buffer = uv_buf_init((char *)bytes, (unsigned)size);
+        bool sent = open_socket(driver, which) && uv_udp_try_send(&driver->sockets[which], &buffer,
+                                                      1, (const struct sockaddr *)&storage) >= 0;
+        driver->send_errors += sent ? 0 : 1;
+    }
+}
+
+static void turn(cairn_client_uv *driver) {
+    uint64_t now = now_ns();
+    cairn_client_advance(driver->config.client, now);
+    send_until_dry(driver);
+    if (!driver->closing) {
+        sleep_until_needed(driver, now);
+    }
+}
+
+// A call without an address says that the socket is dry.
+static void on_receive(uv_udp_t *socket, ssize_t size, const uv_buf_t *buffer,
+    const struct sockaddr *from, unsigned flags) {
+    (void)flags;
+    cairn_client_uv *driver = socket->data;
+    if (from == NULL) {
+        turn(driver);
+        return;
+    }
+    if (size > 0) {
+        cairn_address address = address_of(from);
+        cairn_client_receive(
+            driver->config.client, now_ns(), &address, (const uint8_t *)buffer->base, (size_t)size);
+    }
+}
+
+static void end_frame(cairn_client_uv *driver, uint64_t now) {
+    driver->frames++;
+    // After a stall the missed frames are not shown one after the other.
+    if (now > frame_due_ns(driver)) {
+        driver->first_frame_ns = now;
+        driver->frames = 0;
+    }
+    if (driver->config.on_frame != NULL) {
+        driver->config.on_frame(driver->config.user, now);
+    }
+}
+
+static void on_timer(uv_timer_t *timer) {
+    cairn_client_uv *driver = timer->data;
+    uint64_t now = now_ns();
+    if (now >= frame_due_ns(driver)) {
+        cairn_client_advance(driver->config.client, now);
+        end_frame(driver, now);
+    }
+    if (!driver->closing) {
+        turn(driver);
+    }
+}
+
+cairn_client_uv *cairn_client_uv_open(const cairn_client_uv_config *config) {
+    if (config->client == NULL || config->frame_rate_hz < 1 || config->frame_rate_hz > 1000) {
+        return NULL;
+    }
+    cairn_client_uv *driver = calloc(1, sizeof *driver);
+    if (driver == NULL) {
+        return NULL;
+    }
+    driver->config = *config;
+    driver->loop = config->loop != NULL ? config->loop : &driver->own_loop;
+    if (config->loop == NULL && uv_loop_init(&driver->own_loop) != 0) {
+        free(driver);
+        return NULL;
+    }
+    uv_timer_init(driver->loop, &driver->timer);
+    driver->timer.data = driver;
+    driver->handles = 1;
+    driver->first_frame_ns = now_ns();
+    sleep_until_needed(driver, driver->first_frame_ns);
+    return driver;
+}
+
+static void on_closed(uv_handle_t *handle) {
+    cairn_client_uv *driver = handle->data;
+    driver->handles--;
+    if (driver->handles == 0 && driver->loop != &driver->own_loop) {
+        free(driver);
+    }
+}
+
+void cairn_client_uv_close(cairn_client_uv *driver) {
+    if (driver == NULL) {
+        return;
+    }
+    driver->closing = true;
+    for (int i = 0; i < SOCKETS; i++) {
+        if (driver->open[i]) {
+            uv_close((uv_handle_t *)&driver->sockets[i], on_closed);
+        }
+    }
+    uv_close((uv_handle_t *)&driver->timer, on_closed);
+    if (driver->loop == &driver->own_loop) {
+        uv_run(driver->loop, UV_RUN_DEFAULT);
+        uv_loop_close(driver->loop);
+        free(driver);
+    }
+}
+
+bool cairn_client_uv_connect(cairn_client_uv *driver, const uint8_t token[2048]) {
+    uv_timeval64_t unix_time = {0};
+    uv_gettimeofday(&unix_time);
+    bool begun =
+        cairn_client_connect(driver->config.client, now_ns(), (uint64_t)unix_time.tv_sec, token);
+    turn(driver);
+    return begun;
+}
+
+void cairn_client_uv_disconnect(cairn_client_uv *driver) {
+    cairn_client_disconnect(driver->config.client, now_ns());
+    send_until_dry(driver);
+}
+
+uint64_t cairn_client_uv_frame(cairn_client_uv *driver) {
+    uint64_t first_ns = driver->first_frame_ns;
+    uint64_t frames = driver->frames;
+    while (driver->frames == frames && driver->first_frame_ns == first_ns) {
+        uv_run(driver->loop, UV_RUN_ONCE);
+    }
+    return now_ns();
+}
+
+uint64_t cairn_client_uv_now_ns(void) {
+    return now_ns();
+}
+
+uint64_t cairn_client_uv_send_errors(const cairn_client_uv *driver) {
+    return driver->send_errors;
+}

@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: MIT
+// cairnd: rooms behind one UDP socket. Files, environment, entropy and standard output are
+// touched here alone.
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/assert.h"
+#include "bridge/scene_library.h"
+#include "schema/scene.h"
+#include "server/daemon/config.h"
+#include "server/daemon/log.h"
+#include "server/daemon/records.h"
+#include <cairn/server.h>
+#include <cairn/server_uv.h>
+#include <cairn/sim.h>
+
+#define CAIRN_PROGRAM_VERSION "0.1.0"
+
+typedef struct program {
+    cairn_config config;
+    cairn_log log;
+    cairn_server *server;
+    cairn_uv_driver *driver;
+    cairn_records *records;
+    cairn_scene *found_scene; // that an operator asked for last
+    uint8_t record_seed[CAIRN_KEY_SIZE];
+    uint64_t capsule_bytes; // written
+    uint64_t stats_ns;      // when bytes_in and bytes_out were read
+    uint64_t bytes_in;
+    uint64_t bytes_out;
+    bool listening;
+} program;
+
+static int complain(const char *what, const char *why) {
+    fprintf(stderr, "cairnd: %s%s%s\n", what, why[0] == '\0' ? "" : ": ", why);
+    return 1;
+}
+
+static void write_line(program *p, cairn_log_line line) {
+    char text[CAIRN_LOG_LINE_SIZE_MAX];
+    line.unix_ns = cairn_uv_unix_ns();
+    size_t size = cairn_log_write(&p->log, &line, text);
+    if (size > 0) {
+        fwrite(text, 1, size, stdout);
+        fflush(stdout);
+    }
+}
+
+static void say(program *p, cairn_log_level level, const char *name, const char *detail) {
+    cairn_server_statistics now;
+    cairn_server_statistics_read(p->server, &now);
+    const uint64_t tick = now.tick;
+    write_line(p, (cairn_log_line){.level = level, .name = name, .tick = tick, .detail = detail});
+}
+
+static void on_event(void *user, const cairn_server_event *event) {
+    program *p = user;
+    // What is said before the server listens ends on standard error, if it matters.
+    if (!p->listening) {
+        return;
+    }
+    write_line(p, (cairn_log_line){.level = event->level,
+                      .name = event->name,
+                      .tick = event->tick,
+                      .room = event->room,
+                      .client_id = event->client_id,
+                      .value = event->value,
+                      .detail = event->detail});
+}
+
+static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t size) {
+    program *p = user;
+    return cairn_records_write(p->records, room, bytes, size);
+}
+
+static cairn_world *on_seek(void *user, const char *room, uint64_t tick) {
+    program *p = user;
+    return cairn_records_seek(p->records, room, tick);
+}
+
+// The server bounds their number, this the bytes.
+#define CAPSULE_BYTES_MAX ((uint64_t)256 << 20)
+
+static void on_capsule(void *user, const char *room, uint64_t tick, uint64_t client_id,
+    const uint8_t *bytes, size_t size) {
+    program *p = user;
+    char path[512];
+    const int length = snprintf(path, sizeof path, "%s/%s-%" PRIu64 "-%" PRIu64 ".cairn",
+        p->config.capsule_folder, room, tick, client_id);
+    if (length < 0 || (size_t)length >= sizeof path ||
+        size > CAPSULE_BYTES_MAX - p->capsule_bytes) {
+        complain(p->config.capsule_folder, "a capsule is left out: too many, or too long a name");
+        return;
+    }
+    FILE *file = fopen(path, "wb");
+    const bool wrote = file != NULL && fwrite(bytes, 1, size, file) == size;
+    if ((file != NULL && fclose(file) != 0) || !wrote) {
+        complain(path, strerror(errno));
+        return;
+    }
+    p->capsule_bytes += size;
+    write_line(p, (cairn_log_line){.level = CAIRN_LOG_WARN,
+                      .name = "capsule",
+                      .tick = tick,
+                      .client_id = client_id,
+                      .value = (int64_t)size,
+                      .detail = path});
+}
+
+static uint64_t on_clock(void *user) {
+    (void)user;
+    return cairn_uv_now_ns();
+}
+
+static uint64_t sum(const uint64_t *counts, uint32_t first, uint32_t count) {
+    uint64_t total = 0;
+    for (uint32_t i = first; i < count; ++i) {
+        total += counts[i];
+    }
+    return total;
+}
+
+static uint64_t per_second(uint64_t bytes, uint64_t elapsed_ns) {
+    return elapsed_ns == 0 ? 0 : bytes * 1000 / (elapsed_ns / 1000000 + 1);
+}
+
+static void tell_rooms(program *p) {
+    for (uint32_t id = 0; (id = cairn_server_room_next(p->server, id)) != 0;) {
+        cairn_server_room_info room;
+        cairn_server_room_statistics now;
+        cairn_server_room_read(p->server, id, &room);
+        cairn_server_room_statistics_read(p->server, id, &now);
+        char text[320];
+        snprintf(text, sizeof text,
+            "clients=%" PRIu32 " players=%" PRIu32 " bodies=%" PRIu32 " awake=%" PRIu32
+            " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64 " late_us_p99=%" PRIu64
+            " skipped=%" PRIu64 " stalls=%" PRIu64 " stuck=%" PRIu64,
+            now.clients, now.players, now.bodies, now.bodies_awake, now.tick_cost_ns_p50 / 1000,
+            now.tick_cost_ns_p99 / 1000, now.tick_lateness_ns_p99 / 1000, now.ticks_skipped,
+            now.stalls, now.jobs_stuck);
+        write_line(p, (cairn_log_line){.level = CAIRN_LOG_DEBUG,
+                          .name = "room_stats",
+                          .tick = now.tick,
+                          .room = room.name,
+                          .detail = text});
+    }
+}
+
+static void on_stats(void *user) {
+    program *p = user;
+    cairn_server_statistics now;
+    cairn_server_statistics_read(p->server, &now);
+    const cairn_uv_statistics io = cairn_uv_driver_statistics(p->driver);
+    uint64_t now_ns = cairn_uv_now_ns();
+    uint64_t elapsed_ns = now_ns - p->stats_ns;
+    uint64_t drops = sum(now.drops_netcode, 1, CAIRN_NETCODE_DROP_COUNT) +
+                     sum(now.drops_link, 1, CAIRN_LINK_DROP_COUNT) +
+                     sum(now.drops_decode, 1, CAIRN_DECODE_REFUSAL_COUNT);
+    char text[640];
+    snprintf(text, sizeof text,
+        "rooms=%" PRIu32 " clients=%" PRIu32 " players=%" PRIu32 " bodies=%" PRIu32
+        " awake=%" PRIu32 " in_bytes_s=%" PRIu64 " out_bytes_s=%" PRIu64 " tick_us_p50=%" PRIu64
+        " tick_us_p99=%" PRIu64 " late_us_p50=%" PRIu64 " late_us_p99=%" PRIu64
+        " late_us_max=%" PRIu64 " skipped=%" PRIu64 " inputs=%" PRIu64 " inputs_late=%" PRIu64
+        " keyframes=%" PRIu64 " deltas=%" PRIu64 " roots=%" PRIu64 " roots_differed=%" PRIu64
+        " drops=%" PRIu64 " send_waits=%" PRIu64 " send_errors=%" PRIu64,
+        now.rooms, now.clients, now.players, now.bodies, now.bodies_awake,
+        per_second(now.bytes_received - p->bytes_in, elapsed_ns),
+        per_second(now.bytes_sent - p->bytes_out, elapsed_ns), now.tick_cost_ns_p50 / 1000,
+        now.tick_cost_ns_p99 / 1000, now.tick_lateness_ns_p50 / 1000,
+        now.tick_lateness_ns_p99 / 1000, now.tick_lateness_ns_max / 1000, now.ticks_skipped,
+        now.inputs_taken, now.inputs_late, now.keyframes_sent, now.deltas_sent, now.roots_compared,
+        now.roots_differed, drops, io.send_waits, io.send_errors);
+    p->stats_ns = now_ns;
+    p->bytes_in = now.bytes_received;
+    p->bytes_out = now.bytes_sent;
+    write_line(p, (cairn_log_line){
+                      .level = CAIRN_LOG_INFO, .name = "stats", .tick = now.tick, .detail = text});
+    tell_rooms(p);
+}
+
+// Reads a whole file of at most `most` bytes; the caller frees. NULL after a complaint.
+static char *read_file(const char *path, size_t most, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    char *bytes = file == NULL ? NULL : malloc(most + 1);
+    if (bytes == NULL) {
+        complain(path, strerror(errno));
+        if (file != NULL) {
+            fclose(file);
+        }
+        return NULL;
+    }
+    *size = fread(bytes, 1, most + 1, file);
+    bool sound = !ferror(file) && *size <= most;
+    fclose(file);
+    if (!sound) {
+        complain(path, *size > most ? "the file is too long" : "cannot be read");
+        free(bytes);
+        return NULL;
+    }
+    return bytes;
+}
+
+static bool load_key_file(const char *path, uint8_t key[CAIRN_KEY_SIZE]) {
+    size_t size;
+    char *text = read_file(path, 1024, &size);
+    if (text == NULL) {
+        return false;
+    }
+    bool sound = cairn_config_key_read(text, size, key);
+    free(text);
+    if (!sound) {
+        complain(path, "must hold 64 hexadecimal digits and nothing else");
+    }
+    return sound;
+}
+
+static bool load_keys(program *p) {
+    cairn_config *config = &p->config;
+    if (!config->has_key) {
+        config->has_key = load_key_file(config->key_file, config->key);
+    }
+    return config->has_key &&
+           (config->record_key == NULL || load_key_file(config->record_key, p->record_seed));
+}
+
+static bool names_file(const char *scene) {
+    size_t size = strlen(scene);
+    return strchr(scene, '/') != NULL || (size > 5 && strcmp(scene + size - 5, ".json") == 0);
+}
+
+static bool complain_of_scenes(const char *name) {
+    uint32_t count;
+    const cairn_scene_text *library = cairn_scene_library(&count);
+    fprintf(stderr, "cairnd: --scene %s: not a file's name and not built in; built in are", name);
+    for (uint32_t i = 0; i < count; ++i) {
+        fprintf(stderr, "%s %s", i == 0 ? "" : ",", library[i].name);
+    }
+    fprintf(stderr, "\n");
+    return false;
+}
+
+// The caller destroys it. NULL after a complaint.
+static cairn_scene *load_scene(const char *name) {
+    const cairn_scene_text *built_in = cairn_scene_library_find(name);
+    if (built_in == NULL && !names_file(name)) {
+        complain_of_scenes(name);
+        return NULL;
+    }
+    size_t size = built_in == NULL ? 0 : built_in->size;
+    char *text = built_in == NULL ? read_file(name, CAIRN_SCENE_JSON_SIZE_MAX, &size) : NULL;
+    if (built_in == NULL && text == NULL) {
+        return NULL;
+    }
+    cairn_scene *scene = NULL;
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    cairn_status status =
+        cairn_scene_parse(built_in == NULL ? text : built_in->json, size, &scene, error);
+    free(text);
+    if (status != CAIRN_OK) {
+        complain(name, error);
+    }
+    return scene;
+}
+
+static uint32_t or_else(uint32_t own, uint32_t common) {
+    return own != 0 ? own : common;
+}
+
+// A room of the flags: its own numbers, those that hold for all rooms otherwise.
+static bool create_room(program *p, const cairn_config_room *named) {
+    const cairn_config *config = &p->config;
+    cairn_scene *scene = load_scene(named->scene);
+    if (scene == NULL) {
+        return false;
+    }
+    cairn_server_room_config room = cairn_server_room_config_default();
+    room.name = named->name;
+    room.scene = scene;
+    room.tick_rate_hz = or_else(named->tick_rate_hz, config->tick_rate_hz);
+    room.snapshot_rate_hz = or_else(named->snapshot_rate_hz, config->snapshot_rate_hz);
+    room.players_max = or_else(or_else(named->players_max, config->players_max), CAIRN_SLOTS_MAX);
+    room.wait_ms = or_else(named->wait_ms, config->wait_ms);
+    room.input_window_ticks = config->input_window_ticks;
+    room.catch_up_ticks_max = config->catch_up_ticks_max;
+    room.recorded = cairn_records_has(p->records, named->name);
+    uint32_t id;
+    char words[CAIRN_ROOM_WORDS_SIZE];
+    bool created = cairn_server_room_create(p->server, cairn_uv_now_ns(), &room, &id, words) ==
+                   CAIRN_ROOM_CREATED;
+    cairn_scene_destroy(scene);
+    if (!created) {
+        complain(named->name, words);
+    }
+    return created;
+}
+
+static bool has_main(const cairn_config *config) {
+    return strcmp(config->scene, CAIRN_CONFIG_NO_SCENE) != 0;
+}
+
+static bool create_rooms(program *p) {
+    if (has_main(&p->config)) {
+        cairn_config_room first = {.name = CAIRN_ROOM_NAME_DEFAULT};
+        snprintf(first.scene, sizeof first.scene, "%s", p->config.scene);
+        if (!create_room(p, &first)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < p->config.room_count; ++i) {
+        if (!create_room(p, &p->config.rooms[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The scene of this name: what a room runs that the flags name, or one that is built in.
+static const cairn_scene *find_scene(void *user, const char *name) {
+    program *p = user;
+    const cairn_config *config = &p->config;
+    cairn_scene_destroy(p->found_scene);
+    p->found_scene = cairn_scene_library_find(name) == NULL ? NULL : load_scene(name);
+    for (uint32_t i = 0; p->found_scene == NULL && i <= config->room_count; ++i) {
+        const char *named = i == config->room_count ? config->scene : config->rooms[i].scene;
+        cairn_scene *scene = names_file(named) ? load_scene(named) : NULL;
+        const bool found = scene != NULL && strcmp(scene->name, name) == 0;
+        cairn_scene_destroy(found ? NULL : scene);
+        p->found_scene = found ? scene : NULL;
+    }
+    return p->found_scene;
+}
+
+static bool on_job(void *user, cairn_server_job *job) {
+    program *p = user;
+    return p->driver != NULL && cairn_uv_driver_run_job(p->driver, job);
+}
+
+static bool create_server(program *p, const cairn_address *bound) {
+    uint8_t entropy[32];
+    if (getrandom(entropy, sizeof entropy, 0) != sizeof entropy) {
+        complain("no entropy", strerror(errno));
+        return false;
+    }
+    const cairn_config *config = &p->config;
+    cairn_server_config server = cairn_server_config_default();
+    server.protocol_id = config->protocol_id;
+    server.private_key = config->key;
+    server.entropy = entropy;
+    server.public_addresses = config->public_address_count == 0 ? bound : config->public_addresses;
+    server.public_address_count =
+        config->public_address_count == 0 ? 1 : config->public_address_count;
+    server.clients_max = config->clients_max;
+    const uint32_t named = config->room_count + (has_main(config) ? 1 : 0);
+    const uint32_t usual = server.rooms_max > named ? server.rooms_max : named;
+    server.rooms_max = or_else(config->rooms_max, usual);
+    server.token_lifetime_s_max = config->token_lifetime_s_max;
+    server.control = config->control;
+    server.start_ns = cairn_uv_now_ns();
+    server.start_unix_s = cairn_uv_unix_ns() / 1000000000;
+    server.on_event = on_event;
+    server.clock_ns = on_clock;
+    server.on_record = on_record;
+    server.on_seek = on_seek;
+    server.find_scene = find_scene;
+    server.run_job = on_job;
+    server.record_seed = p->config.record_key == NULL ? NULL : p->record_seed;
+    server.on_capsule = p->config.capsule_folder == NULL ? NULL : on_capsule;
+    server.user = p;
+    p->stats_ns = server.start_ns;
+    cairn_status status = cairn_server_create(&server, &p->server);
+    if (status != CAIRN_OK) {
+        complain("the server cannot be created", cairn_status_text(status));
+        return false;
+    }
+    return create_rooms(p);
+}
+
+static int print_help(void) {
+    char text[8192];
+    size_t size = cairn_config_help(text, sizeof text);
+    CAIRN_ASSERT(size < sizeof text);
+    printf("%s", text);
+    return 0;
+}
+
+static int print_version(void) {
+    printf("cairnd %s, protocol %d, simulation %d\n", CAIRN_PROGRAM_VERSION, CAIRN_PROTOCOL_VERSION,
+        CAIRN_SIM_VERSION);
+    return 0;
+}
+
+static int check(program *p) {
+    char listen[CAIRN_ADDRESS_TEXT_SIZE];
+    if (!load_keys(p) || !create_server(p, &p->config.listen)) {
+        return 1;
+    }
+    for (uint32_t id = 0; (id = cairn_server_room_next(p->server, id)) != 0;) {
+        cairn_server_room_info room;
+        cairn_server_room_read(p->server, id, &room);
+        printf("would run scene %s (%" PRIu32 " bodies, %s) at %" PRIu32
+               " Hz, snapshots at %" PRIu32 " Hz, for %" PRIu32 " clients on %s, room %s\n",
+            room.scene_name, cairn_world_counts_read(cairn_server_world(p->server, id)).bodies,
+            room.rules_name[0] == '\0' ? "no rules" : room.rules_name, room.tick_rate_hz,
+            room.snapshot_rate_hz, p->config.clients_max,
+            cairn_address_print(&p->config.listen, listen), room.name);
+    }
+    return 0;
+}
+
+static bool open_record(program *p, const char *room, const char *path) {
+    if (path == NULL || path[0] == '\0' || cairn_records_add(p->records, room, path)) {
+        return true;
+    }
+    complain(path, strerror(errno));
+    return false;
+}
+
+static bool open_records(program *p) {
+    bool opened = open_record(p, CAIRN_ROOM_NAME_DEFAULT, p->config.record_file);
+    for (uint32_t i = 0; opened && i < p->config.room_count; ++i) {
+        opened = open_record(p, p->config.rooms[i].name, p->config.rooms[i].record_file);
+    }
+    return opened;
+}
+
+static bool open_driver(program *p) {
+    char error[CAIRN_UV_ERROR_SIZE];
+    char text[CAIRN_ADDRESS_TEXT_SIZE];
+    if (cairn_uv_driver_open(&p->config.listen, &p->driver, error) != CAIRN_OK) {
+        complain(cairn_address_print(&p->config.listen, text), error);
+        return false;
+    }
+    return true;
+}
+
+static int run(program *p) {
+    if (!load_keys(p) || !open_driver(p) || !open_records(p)) {
+        return 1;
+    }
+    const cairn_address bound = cairn_uv_driver_address(p->driver);
+    if (!create_server(p, &bound)) {
+        return 1;
+    }
+    char text[CAIRN_ADDRESS_TEXT_SIZE];
+    p->listening = true;
+    say(p, CAIRN_LOG_INFO, "listening", cairn_address_print(&bound, text));
+    const cairn_uv_run driven = {
+        .server = p->server,
+        .seconds = p->config.seconds,
+        .stats_interval_s = p->config.stats_interval_s,
+        .on_stats = on_stats,
+        .user = p,
+    };
+    cairn_uv_driver_run(p->driver, &driven);
+    on_stats(p);
+    say(p, CAIRN_LOG_INFO, "ended", "");
+    return 0;
+}
+
+static void clean_up(program *p) {
+    if (p->server != NULL && cairn_server_jobs_out(p->server) > 0) {
+        // A thread is in that room's world for good: there is nothing to free. What was recorded is
+        // in its files.
+        say(p, CAIRN_LOG_ERROR, "room_abandoned", "a room is still stuck");
+        _Exit(1);
+    }
+    cairn_server_destroy(p->server);
+    cairn_uv_driver_close(p->driver);
+    cairn_scene_destroy(p->found_scene);
+    if (!cairn_records_close(p->records)) {
+        complain("a recording cannot be closed", strerror(errno));
+    }
+}
+
+static const char *from_environment(void *user, const char *name) {
+    (void)user;
+    return getenv(name);
+}
+
+int main(int argc, char **argv) {
+    static program p;
+    char error[CAIRN_CONFIG_ERROR_SIZE];
+    if (!cairn_config_read(
+            argc, (const char *const *)argv, from_environment, NULL, &p.config, error)) {
+        return complain(error, "");
+    }
+    if (p.config.action == CAIRN_CONFIG_HELP) {
+        return print_help();
+    }
+    if (p.config.action == CAIRN_CONFIG_VERSION) {
+        return print_version();
+    }
+    p.log.style = (cairn_log_style)p.config.log_style;
+    p.log.level = (cairn_log_level)p.config.log_level;
+    p.records = cairn_records_open();
+    if (p.records == NULL) {
+        return complain("out of memory", "");
+    }
+    int code = p.config.action == CAIRN_CONFIG_CHECK ? check(&p) : run(&p);
+    clean_up(&p);
+    return code;
+}

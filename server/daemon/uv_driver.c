@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: MIT
+// sendmmsg is the system's own.
+#define _GNU_SOURCE
+#include <cairn/server_uv.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/assert.h"
+#include "base/limits.h"
+#include <cairn/server.h>
+
+#define RECEIVE_BUFFER_BYTES (4 * 1024 * 1024)
+// libuv cuts the buffer into 64 KiB for each datagram of a recvmmsg, twenty at most; only pages
+// that are written to count.
+#define DATAGRAMS_PER_RECEIVE 20
+#define RECEIVE_SIZE (DATAGRAMS_PER_RECEIVE * 64 * 1024)
+#define BATCH_MAX 64
+// How long to wait when the socket's send buffer is full.
+#define SEND_WAIT_NS 1000000
+
+// A job on its way; kept for the next one when it is back.
+typedef struct errand {
+    uv_work_t request;
+    cairn_uv_driver *driver;
+    cairn_server_job *job;
+    struct errand *next; // idle
+} errand;
+
+struct cairn_uv_driver {
+    uv_loop_t loop;
+    errand *idle;
+    uv_udp_t udp;
+    uv_poll_t tick;
+    uv_check_t check;
+    uv_signal_t sigint;
+    uv_signal_t sigterm;
+    uv_timer_t end;
+    uv_timer_t stats;
+    int timer_fd;
+    int socket_fd;
+    cairn_address address;
+    cairn_uv_run run; // server NULL: not running
+    uint64_t armed_ns;
+    uint64_t send_again_ns; // 0: the socket takes datagrams
+    cairn_uv_statistics statistics;
+    // The batch being sent: datagrams [batch_next, batch_count).
+    uint32_t batch_count;
+    uint32_t batch_next;
+    struct mmsghdr messages[BATCH_MAX];
+    struct iovec pieces[BATCH_MAX];
+    struct sockaddr_storage addresses[BATCH_MAX];
+    uint8_t datagrams[BATCH_MAX][CAIRN_DATAGRAM_SIZE_MAX];
+    char *receive_bytes; // RECEIVE_SIZE
+};
+
+uint64_t cairn_uv_now_ns(void) {
+    return uv_hrtime();
+}
+
+uint64_t cairn_uv_unix_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static cairn_address address_of(const struct sockaddr *from) {
+    cairn_address out = {0};
+    if (from->sa_family == AF_INET) {
+        struct sockaddr_in ipv4;
+        memcpy(&ipv4, from, sizeof ipv4);
+        out.family = CAIRN_ADDRESS_IPV4;
+        out.port = ntohs(ipv4.sin_port);
+        memcpy(out.ip, &ipv4.sin_addr, 4);
+    } else if (from->sa_family == AF_INET6) {
+        struct sockaddr_in6 ipv6;
+        memcpy(&ipv6, from, sizeof ipv6);
+        out.family = CAIRN_ADDRESS_IPV6;
+        out.port = ntohs(ipv6.sin6_port);
+        memcpy(out.ip, &ipv6.sin6_addr, 16);
+    }
+    return out;
+}
+
+static socklen_t sockaddr_of(const cairn_address *address, struct sockaddr_storage *out) {
+    memset(out, 0, sizeof *out);
+    if (address->family == CAIRN_ADDRESS_IPV4) {
+        struct sockaddr_in ipv4 = {.sin_family = AF_INET, .sin_port = htons(address->port)};
+        memcpy(&ipv4.sin_addr, address->ip, 4);
+        memcpy(out, &ipv4, sizeof ipv4);
+        return sizeof ipv4;
+    }
+    struct sockaddr_in6 ipv6 = {.sin6_family = AF_INET6, .sin6_port = htons(address->port)};
+    memcpy(&ipv6.sin6_addr, address->ip, 16);
+    memcpy(out, &ipv6, sizeof ipv6);
+    return sizeof ipv6;
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out) {
+    (void)suggested;
+    cairn_uv_driver *driver = handle->data;
+    *out = uv_buf_init(driver->receive_bytes, RECEIVE_SIZE);
+}
+
+static void on_receive(uv_udp_t *handle, ssize_t size, const uv_buf_t *buffer,
+    const struct sockaddr *from, unsigned flags) {
+    (void)flags;
+    cairn_uv_driver *driver = handle->data;
+    if (size < 0) {
+        driver->statistics.receive_errors += 1;
+        return;
+    }
+    if (from == NULL || size == 0) {
+        return;
+    }
+    const cairn_address sender = address_of(from);
+    cairn_server_receive(
+        driver->run.server, uv_hrtime(), &sender, (const uint8_t *)buffer->base, (size_t)size);
+}
+
+static void fill_batch(cairn_uv_driver *driver, uint64_t now_ns) {
+    driver->batch_next = 0;
+    driver->batch_count = 0;
+    while (driver->batch_count < BATCH_MAX) {
+        uint32_t i = driver->batch_count;
+        cairn_address to;
+        size_t size = cairn_server_send(driver->run.server, now_ns, &to, driver->datagrams[i]);
+        if (size == 0) {
+            return;
+        }
+        driver->pieces[i] = (struct iovec){.iov_base = driver->datagrams[i], .iov_len = size};
+        driver->messages[i].msg_hdr = (struct msghdr){
+            .msg_name = &driver->addresses[i],
+            .msg_namelen = sockaddr_of(&to, &driver->addresses[i]),
+            .msg_iov = &driver->pieces[i],
+            .msg_iovlen = 1,
+        };
+        driver->batch_count += 1;
+    }
+}
+
+// Sends what is in the batch. False when the socket takes no more now.
+static bool flush_batch(cairn_uv_driver *driver) {
+    while (driver->batch_next < driver->batch_count) {
+        int sent = sendmmsg(driver->socket_fd, driver->messages + driver->batch_next,
+            driver->batch_count - driver->batch_next, MSG_DONTWAIT);
+        if (sent > 0) {
+            driver->batch_next += (uint32_t)sent;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) {
+            driver->statistics.send_waits += 1;
+            return false;
+        } else if (errno != EINTR) {
+            // One peer's route is gone; the others' datagrams are behind it.
+            driver->statistics.send_errors += 1;
+            driver->batch_next += 1;
+        }
+    }
+    return true;
+}
+
+static void send_until_dry(cairn_uv_driver *driver) {
+    uint64_t now_ns = uv_hrtime();
+    driver->send_again_ns = 0;
+    do {
+        if (!flush_batch(driver)) {
+            driver->send_again_ns = now_ns + SEND_WAIT_NS;
+            return;
+        }
+        fill_batch(driver, now_ns);
+    } while (driver->batch_count > 0);
+}
+
+// Time 0 would disarm the timer, so the past is a nanosecond after the clock's start.
+static void arm(cairn_uv_driver *driver) {
+    uint64_t deadline_ns = cairn_server_deadline_ns(driver->run.server);
+    if (driver->send_again_ns != 0 && driver->send_again_ns < deadline_ns) {
+        deadline_ns = driver->send_again_ns;
+    }
+    deadline_ns = deadline_ns == 0 ? 1 : deadline_ns;
+    if (deadline_ns == driver->armed_ns) {
+        return;
+    }
+    driver->armed_ns = deadline_ns;
+    struct itimerspec when = {0};
+    if (deadline_ns != UINT64_MAX) {
+        when.it_value.tv_sec = (time_t)(deadline_ns / 1000000000);
+        when.it_value.tv_nsec = (long)(deadline_ns % 1000000000);
+    }
+    int result = timerfd_settime(driver->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+    CAIRN_ASSERT(result == 0);
+}
+
+// The tick itself runs in the check phase, when all datagrams of this turn are in.
+static void on_tick(uv_poll_t *poll, int status, int events) {
+    (void)status;
+    (void)events;
+    cairn_uv_driver *driver = poll->data;
+    uint64_t expirations;
+    if (read(driver->timer_fd, &expirations, sizeof expirations) == sizeof expirations) {
+        driver->armed_ns = 0;
+    }
+}
+
+static void on_check(uv_check_t *check) {
+    cairn_uv_driver *driver = check->data;
+    cairn_server_advance(driver->run.server, uv_hrtime());
+    send_until_dry(driver);
+    if (driver->send_again_ns == 0 && cairn_server_drained(driver->run.server)) {
+        uv_stop(&driver->loop);
+        return;
+    }
+    arm(driver);
+}
+
+static void on_job(uv_work_t *request) {
+    errand *e = request->data;
+    cairn_server_job_run(e->job);
+}
+
+// The turn's check phase comes after this one, and advances and sends.
+static void on_job_done(uv_work_t *request, int status) {
+    (void)status;
+    errand *e = request->data;
+    e->next = e->driver->idle;
+    e->driver->idle = e;
+    cairn_server_job_done(e->driver->run.server, uv_hrtime(), e->job);
+}
+
+bool cairn_uv_driver_run_job(cairn_uv_driver *driver, cairn_server_job *job) {
+    errand *e = driver->idle;
+    if (e == NULL && (e = calloc(1, sizeof *e)) == NULL) {
+        return false;
+    }
+    driver->idle = driver->idle == NULL ? NULL : driver->idle->next;
+    e->driver = driver;
+    e->job = job;
+    e->request.data = e;
+    int code = uv_queue_work(&driver->loop, &e->request, on_job, on_job_done);
+    CAIRN_ASSERT(code == 0);
+    return true;
+}
+
+static void drain(cairn_uv_driver *driver) {
+    cairn_server_drain(driver->run.server, uv_hrtime());
+    arm(driver);
+}
+
+static void on_signal(uv_signal_t *handle, int number) {
+    (void)number;
+    cairn_uv_driver *driver = handle->data;
+    // Only the first signal is caught: the next does what the system says, and ends the process.
+    uv_signal_stop(&driver->sigterm);
+    uv_signal_stop(&driver->sigint);
+    drain(driver);
+}
+
+static void on_end(uv_timer_t *timer) {
+    drain(timer->data);
+}
+
+static void on_stats(uv_timer_t *timer) {
+    cairn_uv_driver *driver = timer->data;
+    driver->run.on_stats(driver->run.user);
+}
+
+static bool refuse(char *error, const char *what, int code) {
+    snprintf(error, CAIRN_UV_ERROR_SIZE, "%s: %s", what, uv_strerror(code));
+    return false;
+}
+
+static bool open_socket(cairn_uv_driver *driver, const cairn_address *listen, char *error) {
+    bool ipv6 = listen->family == CAIRN_ADDRESS_IPV6;
+    struct sockaddr_storage address;
+    sockaddr_of(listen, &address);
+    int code =
+        uv_udp_init_ex(&driver->loop, &driver->udp, (ipv6 ? AF_INET6 : AF_INET) | UV_UDP_RECVMMSG);
+    if (code != 0) {
+        return refuse(error, "socket", code);
+    }
+    driver->udp.data = driver;
+    code = uv_udp_bind(&driver->udp, (const struct sockaddr *)&address, ipv6 ? UV_UDP_IPV6ONLY : 0);
+    if (code != 0) {
+        return refuse(error, "bind", code);
+    }
+    int size = sizeof address;
+    code = uv_udp_getsockname(&driver->udp, (struct sockaddr *)&address, &size);
+    if (code != 0) {
+        return refuse(error, "getsockname", code);
+    }
+    driver->address = address_of((const struct sockaddr *)&address);
+    // The system may grant less; a smaller buffer only drops earlier.
+    int bytes = RECEIVE_BUFFER_BYTES;
+    uv_recv_buffer_size((uv_handle_t *)&driver->udp, &bytes);
+    code = uv_fileno((const uv_handle_t *)&driver->udp, &driver->socket_fd);
+    return code == 0 || refuse(error, "fileno", code);
+}
+
+static bool open_timer(cairn_uv_driver *driver, char *error) {
+    driver->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (driver->timer_fd < 0) {
+        return refuse(error, "timerfd_create", -errno);
+    }
+    int code = uv_poll_init(&driver->loop, &driver->tick, driver->timer_fd);
+    driver->tick.data = driver;
+    return code == 0 || refuse(error, "poll", code);
+}
+
+static void open_rest(cairn_uv_driver *driver) {
+    uv_check_init(&driver->loop, &driver->check);
+    uv_signal_init(&driver->loop, &driver->sigint);
+    uv_signal_init(&driver->loop, &driver->sigterm);
+    uv_timer_init(&driver->loop, &driver->end);
+    uv_timer_init(&driver->loop, &driver->stats);
+    driver->check.data = driver;
+    driver->sigint.data = driver;
+    driver->sigterm.data = driver;
+    driver->end.data = driver;
+    driver->stats.data = driver;
+}
+
+cairn_status cairn_uv_driver_open(
+    const cairn_address *listen, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]) {
+    *out = NULL;
+    error[0] = '\0';
+    // As libuv would take it from the user's environment, but more than its four.
+    setenv("UV_THREADPOOL_SIZE", "16", 0);
+    cairn_uv_driver *driver = calloc(1, sizeof *driver);
+    char *receive_bytes = malloc(RECEIVE_SIZE);
+    if (driver == NULL || receive_bytes == NULL || uv_loop_init(&driver->loop) != 0) {
+        free(receive_bytes);
+        free(driver);
+        snprintf(error, CAIRN_UV_ERROR_SIZE, "out of memory");
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    driver->receive_bytes = receive_bytes;
+    driver->timer_fd = -1;
+    if (!open_socket(driver, listen, error) || !open_timer(driver, error)) {
+        cairn_uv_driver_close(driver);
+        return CAIRN_IO_FAILED;
+    }
+    open_rest(driver);
+    *out = driver;
+    return CAIRN_OK;
+}
+
+static void close_handle(uv_handle_t *handle, void *user) {
+    (void)user;
+    if (!uv_is_closing(handle)) {
+        uv_close(handle, NULL);
+    }
+}
+
+void cairn_uv_driver_close(cairn_uv_driver *driver) {
+    if (driver == NULL) {
+        return;
+    }
+    uv_walk(&driver->loop, close_handle, NULL);
+    uv_run(&driver->loop, UV_RUN_DEFAULT);
+    int code = uv_loop_close(&driver->loop);
+    CAIRN_ASSERT(code == 0);
+    if (driver->timer_fd >= 0) {
+        close(driver->timer_fd);
+    }
+    while (driver->idle != NULL) {
+        errand *next = driver->idle->next;
+        free(driver->idle);
+        driver->idle = next;
+    }
+    free(driver->receive_bytes);
+    free(driver);
+}
+
+cairn_address cairn_uv_driver_address(const cairn_uv_driver *driver) {
+    return driver->address;
+}
+
+static void start_handles(cairn_uv_driver *driver) {
+    const cairn_uv_run *run = &driver->run;
+    uv_signal_start(&driver->sigint, on_signal, SIGINT);
+    uv_signal_start(&driver->sigterm, on_signal, SIGTERM);
+    uv_check_start(&driver->check, on_check);
+    uv_poll_start(&driver->tick, UV_READABLE, on_tick);
+    uv_udp_recv_start(&driver->udp, on_alloc, on_receive);
+    uv_update_time(&driver->loop);
+    if (run->seconds > 0) {
+        uv_timer_start(&driver->end, on_end, (uint64_t)run->seconds * 1000, 0);
+    }
+    if (run->stats_interval_s > 0 && run->on_stats != NULL) {
+        uint64_t interval_ms = (uint64_t)run->stats_interval_s * 1000;
+        uv_timer_start(&driver->stats, on_stats, interval_ms, interval_ms);
+    }
+}
+
+void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
+    signal(SIGPIPE, SIG_IGN);
+    driver->run = *run;
+    driver->armed_ns = 0;
+    start_handles(driver);
+    arm(driver);
+    uv_run(&driver->loop, UV_RUN_DEFAULT);
+}
+
+cairn_uv_statistics cairn_uv_driver_statistics(const cairn_uv_driver *driver) {
+    return driver->statistics;
+}

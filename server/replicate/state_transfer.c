@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "server/replicate/state_transfer.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+
+cairn_status cairn_transfer_create(size_t capacity, cairn_transfer *out) {
+    *out = (cairn_transfer){.bytes = malloc(capacity), .capacity = capacity};
+    return out->bytes == NULL ? CAIRN_OUT_OF_MEMORY : CAIRN_OK;
+}
+
+void cairn_transfer_destroy(cairn_transfer *transfer) {
+    free(transfer->bytes);
+    *transfer = (cairn_transfer){0};
+}
+
+cairn_status cairn_transfer_join(cairn_transfer *transfer, const cairn_world *world,
+    uint64_t fresh_ticks, uint64_t usable_ticks) {
+    uint64_t age = cairn_world_tick(world) - transfer->tick;
+    bool serves = age <= fresh_ticks || (transfer->readers > 0 && age <= usable_ticks);
+    if (transfer->generation == 0 || transfer->stale || !serves) {
+        size_t size = cairn_world_encode(world, transfer->bytes, transfer->capacity);
+        if (size == 0) {
+            return CAIRN_CAPACITY;
+        }
+        transfer->size = size;
+        transfer->tick = cairn_world_tick(world);
+        transfer->generation += 1;
+        transfer->stale = false;
+    }
+    transfer->readers += 1;
+    return CAIRN_OK;
+}
+
+void cairn_transfer_forget(cairn_transfer *transfer) {
+    CAIRN_ASSERT(transfer->readers == 0);
+    transfer->stale = true;
+}
+
+void cairn_transfer_leave(cairn_transfer *transfer) {
+    CAIRN_ASSERT(transfer->readers > 0);
+    transfer->readers -= 1;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "server/room/command_log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "bridge/wire.h"
+
+typedef struct past_tick {
+    cairn_hash128 root;
+    uint64_t digest; // low half of cairn_commands_digest
+    uint32_t command_count;
+} past_tick;
+
+struct cairn_history {
+    uint32_t capacity;
+    uint32_t commands_per_tick_max;
+    uint64_t oldest;
+    uint64_t end;
+    past_tick *ticks;        // [tick % capacity]
+    cairn_command *commands; // [tick % capacity][commands_per_tick_max]
+};
+
+cairn_status cairn_history_create(
+    uint32_t ticks, uint32_t commands_per_tick_max, cairn_history **out) {
+    CAIRN_ASSERT(ticks > 0 && commands_per_tick_max > 0);
+    *out = NULL;
+    cairn_history *history = calloc(1, sizeof *history);
+    if (history == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    history->capacity = ticks;
+    history->commands_per_tick_max = commands_per_tick_max;
+    history->ticks = calloc(ticks, sizeof *history->ticks);
+    history->commands = calloc((size_t)ticks * commands_per_tick_max, sizeof *history->commands);
+    if (history->ticks == NULL || history->commands == NULL) {
+        cairn_history_destroy(history);
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    *out = history;
+    return CAIRN_OK;
+}
+
+void cairn_history_destroy(cairn_history *history) {
+    if (history != NULL) {
+        free(history->commands);
+        free(history->ticks);
+        free(history);
+    }
+}
+
+void cairn_history_forget(cairn_history *history) {
+    history->oldest = history->end;
+}
+
+static cairn_command *commands_of(const cairn_history *history, uint64_t tick) {
+    return history->commands + tick % history->capacity * history->commands_per_tick_max;
+}
+
+void cairn_history_add(cairn_history *history, uint64_t tick, const cairn_command *commands,
+    uint32_t command_count, cairn_hash128 root) {
+    bool empty = history->end == history->oldest;
+    CAIRN_ASSERT(empty || tick == history->end);
+    CAIRN_ASSERT(command_count <= history->commands_per_tick_max);
+    if (empty) {
+        history->oldest = tick;
+    }
+    history->end = tick + 1;
+    if (history->end - history->oldest > history->capacity) {
+        history->oldest += 1;
+    }
+    history->ticks[tick % history->capacity] = (past_tick){.root = root,
+        .digest = cairn_commands_digest(tick, commands, command_count).lo,
+        .command_count = command_count};
+    memcpy(commands_of(history, tick), commands, command_count * sizeof *commands);
+}
+
+uint32_t cairn_history_capacity(const cairn_history *history) {
+    return history->capacity;
+}
+
+uint64_t cairn_history_oldest(const cairn_history *history) {
+    return history->oldest;
+}
+
+uint64_t cairn_history_end(const cairn_history *history) {
+    return history->end;
+}
+
+static bool holds(const cairn_history *history, uint64_t tick) {
+    return tick >= history->oldest && tick < history->end;
+}
+
+bool cairn_history_root(const cairn_history *history, uint64_t tick, cairn_hash128 *out) {
+    if (!holds(history, tick)) {
+        return false;
+    }
+    *out = history->ticks[tick % history->capacity].root;
+    return true;
+}
+
+const cairn_command *cairn_history_commands(
+    const cairn_history *history, uint64_t tick, uint32_t *count) {
+    *count = cairn_history_command_count(history, tick);
+    return commands_of(history, tick);
+}
+
+uint32_t cairn_history_command_count(const cairn_history *history, uint64_t tick) {
+    CAIRN_ASSERT(holds(history, tick));
+    return history->ticks[tick % history->capacity].command_count;
+}
+
+void cairn_history_read(const cairn_history *history, uint64_t from, cairn_history_run *run) {
+    CAIRN_ASSERT(run->command_capacity >= history->commands_per_tick_max);
+    run->tick_count = 0;
+    run->command_count = 0;
+    for (uint64_t tick = from; holds(history, tick) && run->tick_count < run->tick_capacity;
+         ++tick) {
+        const past_tick *past = &history->ticks[tick % history->capacity];
+        if (past->command_count > run->command_capacity - run->command_count) {
+            return;
+        }
+        if (run->digests != NULL) {
+            run->digests[run->tick_count] = past->digest;
+        }
+        run->ticks[run->tick_count++] = (cairn_wire_tick){.tick = tick,
+            .root_lo = past->root.lo,
+            .root_hi = past->root.hi,
+            .first_command = run->command_count,
+            .command_count = past->command_count};
+        const cairn_command *commands = commands_of(history, tick);
+        for (uint32_t i = 0; i < past->command_count; ++i) {
+            run->commands[run->command_count++] = cairn_command_to_wire(&commands[i]);
+        }
+    }
+}

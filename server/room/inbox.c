@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+#include "server/room/inbox.h"
+
+#include <stdlib.h>
+
+#include "base/assert.h"
+
+// Ticks of which a slot remembers whether an input was seen: the window ahead and at least as much
+// behind, so that a redundant copy of a late input is not counted late again.
+#define SEEN_TICKS 512
+_Static_assert(SEEN_TICKS >= 2 * CAIRN_INPUT_WINDOW_TICKS_MAX, "the window fits twice");
+
+typedef enum slot_phase {
+    SLOT_FREE = 0,
+    SLOT_JOINING, // JOIN waits for the next tick
+    SLOT_JOINED,
+    SLOT_LEAVING,       // LEAVE waits for the next tick
+    SLOT_CAME_AND_GONE, // JOIN and LEAVE wait for the same tick
+} slot_phase;
+
+typedef struct slot_inputs {
+    slot_phase phase;
+    bool holds; // `held` is an input of this player
+    uint64_t held_tick;
+    uint64_t newest; // tick of an input taken
+    cairn_command held;
+    uint64_t seen[SEEN_TICKS]; // tick + 1 at tick % SEEN_TICKS
+} slot_inputs;
+
+struct cairn_inbox {
+    cairn_inbox_config config;
+    uint64_t tick;
+    uint32_t players;
+    uint32_t edit_count;
+    cairn_command edits[CAIRN_INBOX_EDITS_MAX];
+    slot_inputs slots[CAIRN_SLOTS_MAX];
+    cairn_command *waiting; // [tick % window_ticks][slot]
+};
+
+cairn_status cairn_inbox_create(const cairn_inbox_config *config, cairn_inbox **out) {
+    *out = NULL;
+    if (config->window_ticks < 1 || config->window_ticks > CAIRN_INPUT_WINDOW_TICKS_MAX ||
+        config->slots < 1 || config->slots > CAIRN_SLOTS_MAX ||
+        config->edits_max > CAIRN_INBOX_EDITS_MAX) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    cairn_inbox *inbox = calloc(1, sizeof *inbox);
+    if (inbox == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    inbox->config = *config;
+    inbox->tick = config->tick;
+    inbox->waiting = calloc((size_t)config->window_ticks * config->slots, sizeof *inbox->waiting);
+    if (inbox->waiting == NULL) {
+        free(inbox);
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    *out = inbox;
+    return CAIRN_OK;
+}
+
+void cairn_inbox_destroy(cairn_inbox *inbox) {
+    if (inbox != NULL) {
+        free(inbox->waiting);
+        free(inbox);
+    }
+}
+
+uint64_t cairn_inbox_tick(const cairn_inbox *inbox) {
+    return inbox->tick;
+}
+
+uint32_t cairn_inbox_join(cairn_inbox *inbox) {
+    uint32_t slot = 0;
+    while (slot < inbox->config.slots && inbox->slots[slot].phase != SLOT_FREE) {
+        slot += 1;
+    }
+    if (slot == inbox->config.slots) {
+        return CAIRN_SLOTS_MAX;
+    }
+    inbox->slots[slot] = (slot_inputs){.phase = SLOT_JOINING};
+    inbox->players += 1;
+    return slot;
+}
+
+static bool is_player(const slot_inputs *slot) {
+    return slot->phase == SLOT_JOINING || slot->phase == SLOT_JOINED;
+}
+
+void cairn_inbox_leave(cairn_inbox *inbox, uint32_t slot) {
+    CAIRN_ASSERT(slot < inbox->config.slots && is_player(&inbox->slots[slot]));
+    bool joined = inbox->slots[slot].phase == SLOT_JOINED;
+    inbox->slots[slot] = (slot_inputs){.phase = joined ? SLOT_LEAVING : SLOT_CAME_AND_GONE};
+    inbox->players -= 1;
+}
+
+uint32_t cairn_inbox_players(const cairn_inbox *inbox) {
+    return inbox->players;
+}
+
+static bool was_seen(const slot_inputs *slot, uint64_t tick) {
+    return slot->seen[tick % SEEN_TICKS] == tick + 1;
+}
+
+static cairn_command *waiting_at(const cairn_inbox *inbox, uint64_t tick, uint32_t slot) {
+    uint64_t row = tick % inbox->config.window_ticks;
+    return &inbox->waiting[row * inbox->config.slots + slot];
+}
+
+cairn_inbox_verdict cairn_inbox_take(
+    cairn_inbox *inbox, uint32_t slot, uint64_t tick, const cairn_command *input) {
+    CAIRN_ASSERT(slot < inbox->config.slots && is_player(&inbox->slots[slot]));
+    slot_inputs *inputs = &inbox->slots[slot];
+    cairn_command command = *input;
+    command.kind = CAIRN_COMMAND_INPUT;
+    command.slot = slot;
+    if (cairn_command_check(&command) != CAIRN_OK) {
+        return CAIRN_INBOX_REFUSED;
+    }
+    bool late = tick < inbox->tick;
+    if (!late && tick - inbox->tick >= inbox->config.window_ticks) {
+        return CAIRN_INBOX_EARLY;
+    }
+    bool forgotten = late && inbox->tick - tick > SEEN_TICKS - inbox->config.window_ticks;
+    if (forgotten || was_seen(inputs, tick)) {
+        return CAIRN_INBOX_REPEATED;
+    }
+    inputs->seen[tick % SEEN_TICKS] = tick + 1;
+    if (late) {
+        return CAIRN_INBOX_LATE;
+    }
+    *waiting_at(inbox, tick, slot) = command;
+    inputs->newest = tick > inputs->newest ? tick : inputs->newest;
+    return CAIRN_INBOX_TAKEN;
+}
+
+uint64_t cairn_inbox_newest(const cairn_inbox *inbox, uint32_t slot) {
+    CAIRN_ASSERT(slot < CAIRN_SLOTS_MAX);
+    return inbox->slots[slot].newest;
+}
+
+uint64_t cairn_inbox_acknowledged(const cairn_inbox *inbox, uint32_t slot) {
+    CAIRN_ASSERT(slot < inbox->config.slots);
+    uint64_t tick = inbox->tick;
+    while (tick - inbox->tick < inbox->config.window_ticks && was_seen(&inbox->slots[slot], tick)) {
+        tick += 1;
+    }
+    return tick == 0 ? 0 : tick - 1;
+}
+
+// The input of a joined slot for the tick, from the player's word or from what it held last.
+static bool input_of(cairn_inbox *inbox, uint32_t slot, cairn_command *out) {
+    slot_inputs *inputs = &inbox->slots[slot];
+    if (was_seen(inputs, inbox->tick)) {
+        inputs->held = *waiting_at(inbox, inbox->tick, slot);
+        inputs->held_tick = inbox->tick;
+        inputs->holds = true;
+    } else if (inputs->holds && inbox->tick - inputs->held_tick > inbox->config.hold_ticks) {
+        inputs->holds = false;
+    }
+    *out = inputs->held;
+    return inputs->holds;
+}
+
+static uint32_t gather_slot(cairn_inbox *inbox, uint32_t slot, cairn_command *out) {
+    slot_inputs *inputs = &inbox->slots[slot];
+    cairn_command *at = out;
+    if (inputs->phase == SLOT_JOINING || inputs->phase == SLOT_CAME_AND_GONE) {
+        *at++ = (cairn_command){.kind = CAIRN_COMMAND_JOIN, .slot = slot};
+    }
+    if (inputs->phase == SLOT_LEAVING || inputs->phase == SLOT_CAME_AND_GONE) {
+        *at++ = (cairn_command){.kind = CAIRN_COMMAND_LEAVE, .slot = slot};
+        inputs->phase = SLOT_FREE;
+    }
+    if (is_player(inputs)) {
+        inputs->phase = SLOT_JOINED;
+        at += input_of(inbox, slot, at) ? 1 : 0;
+    }
+    return (uint32_t)(at - out);
+}
+
+uint64_t cairn_inbox_joined(const cairn_inbox *inbox) {
+    uint64_t joined = 0;
+    for (uint32_t slot = 0; slot < inbox->config.slots; ++slot) {
+        const slot_phase phase = inbox->slots[slot].phase;
+        const bool known = phase == SLOT_JOINED || phase == SLOT_LEAVING;
+        joined |= known ? UINT64_C(1) << slot : 0;
+    }
+    return joined;
+}
+
+void cairn_inbox_restart(cairn_inbox *inbox, uint64_t tick, uint64_t joined) {
+    for (uint32_t slot = 0; slot < inbox->config.slots; ++slot) {
+        const bool here = is_player(&inbox->slots[slot]);
+        const bool known = (joined >> slot & 1) != 0;
+        inbox->slots[slot] = (slot_inputs){.phase = here ? (known ? SLOT_JOINED : SLOT_JOINING)
+                                                         : (known ? SLOT_LEAVING : SLOT_FREE)};
+    }
+    inbox->tick = tick;
+    inbox->edit_count = 0;
+}
+
+bool cairn_inbox_edit(cairn_inbox *inbox, const cairn_command *edit) {
+    cairn_command command = *edit;
+    command.slot = CAIRN_SLOT_OPERATOR;
+    command.sequence = inbox->edit_count;
+    if (inbox->edit_count == inbox->config.edits_max || cairn_command_check(&command) != CAIRN_OK) {
+        return false;
+    }
+    inbox->edits[inbox->edit_count++] = command;
+    return true;
+}
+
+const cairn_command *cairn_inbox_edits(const cairn_inbox *inbox, uint32_t *count) {
+    *count = inbox->edit_count;
+    return inbox->edits;
+}
+
+uint32_t cairn_inbox_gather(cairn_inbox *inbox, cairn_command *out) {
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < inbox->config.slots; ++slot) {
+        count += gather_slot(inbox, slot, out + count);
+    }
+    for (uint32_t i = 0; i < inbox->edit_count; ++i) {
+        out[count++] = inbox->edits[i];
+    }
+    inbox->edit_count = 0;
+    CAIRN_ASSERT(count <= CAIRN_INBOX_COMMANDS_MAX);
+    cairn_commands_sort(out, count);
+    inbox->tick += 1;
+    return count;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Commands by tick, between the network and the world. What comes out tick by tick is the whole
+// influence of the outside, and the recording.
+//
+// Rules: an input is taken once, for a tick of the window [next, next + window). For a tick that
+// was already stepped it is late: counted, never applied. Beyond the window it is early: refused,
+// the client may send it again. A slot whose input is missing repeats what it last held for
+// hold_ticks, then says nothing, which the rules read as neutral. A slot joins and leaves as
+// commands of the next tick; it is free for another player only after its LEAVE was stepped, so
+// that one tick never holds a LEAVE and a later JOIN of the same slot.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+#include <cairn/sim.h>
+#include <cairn/status.h>
+
+#define CAIRN_INPUT_WINDOW_TICKS_MAX 240
+#define CAIRN_INBOX_EDITS_MAX 64
+
+typedef struct cairn_inbox cairn_inbox;
+
+typedef struct cairn_inbox_config {
+    uint64_t tick;         // the first to gather
+    uint32_t window_ticks; // 1 .. CAIRN_INPUT_WINDOW_TICKS_MAX
+    uint32_t slots;        // 1 .. CAIRN_SLOTS_MAX
+    uint32_t hold_ticks;   // how long a missing input repeats the last one
+    uint32_t edits_max;    // an operator's, of one tick: 0 .. CAIRN_INBOX_EDITS_MAX
+} cairn_inbox_config;
+
+// CAIRN_INVALID_ARGUMENT or CAIRN_OUT_OF_MEMORY leave *out NULL.
+cairn_status cairn_inbox_create(const cairn_inbox_config *config, cairn_inbox **out);
+void cairn_inbox_destroy(cairn_inbox *inbox); // NULL is allowed
+
+// The next tick to gather.
+uint64_t cairn_inbox_tick(const cairn_inbox *inbox);
+
+// The lowest free slot becomes a player's: JOIN at the next tick. CAIRN_SLOTS_MAX when all are
+// taken.
+uint32_t cairn_inbox_join(cairn_inbox *inbox);
+// LEAVE at the next tick; inputs waiting for the slot are dropped. The slot must be joined.
+void cairn_inbox_leave(cairn_inbox *inbox, uint32_t slot);
+uint32_t cairn_inbox_players(const cairn_inbox *inbox); // joined and not leaving
+
+typedef enum cairn_inbox_verdict {
+    CAIRN_INBOX_TAKEN = 0,
+    CAIRN_INBOX_LATE,     // its tick was stepped; first copy seen
+    CAIRN_INBOX_EARLY,    // beyond the window
+    CAIRN_INBOX_REPEATED, // a copy of what was taken or late before, or too old to know
+    CAIRN_INBOX_REFUSED,  // no player's input: cairn_command_check said no
+    CAIRN_INBOX_VERDICT_COUNT
+} cairn_inbox_verdict;
+
+// What the player of `slot` (joined) holds during `tick`. Kind and slot of *input are overwritten.
+cairn_inbox_verdict cairn_inbox_take(
+    cairn_inbox *inbox, uint32_t slot, uint64_t tick, const cairn_command *input);
+
+// The newest tick that an input of `slot` was taken for; 0: none since it joined.
+uint64_t cairn_inbox_newest(const cairn_inbox *inbox, uint32_t slot);
+// The newest tick up to which every input of `slot` was taken or can no longer be.
+uint64_t cairn_inbox_acknowledged(const cairn_inbox *inbox, uint32_t slot);
+
+// Bit set of the slots whose players the world knows: JOIN was gathered and LEAVE was not.
+uint64_t cairn_inbox_joined(const cairn_inbox *inbox);
+// The world is another, at `tick`, and knows the players of the slots in `joined`. Players that it
+// does not know join, those that are not here leave, inputs and edits that wait are dropped.
+void cairn_inbox_restart(cairn_inbox *inbox, uint64_t tick, uint64_t joined);
+
+// An operator's command for the next tick, done in the order of coming. Slot and sequence are
+// overwritten. False: edits_max of them wait already, or no world takes it.
+bool cairn_inbox_edit(cairn_inbox *inbox, const cairn_command *edit);
+// Those that wait for the next tick.
+const cairn_command *cairn_inbox_edits(const cairn_inbox *inbox, uint32_t *count);
+
+// A tick has at most a JOIN, a LEAVE and an INPUT of each slot, and the operator's.
+#define CAIRN_INBOX_COMMANDS_MAX (3 * CAIRN_SLOTS_MAX + CAIRN_INBOX_EDITS_MAX)
+_Static_assert(CAIRN_INBOX_COMMANDS_MAX <= CAIRN_COMMANDS_PER_TICK_MAX, "a tick's commands fit");
+
+// The commands of the next tick, sorted for cairn_world_step, into `out` (room for
+// CAIRN_INBOX_COMMANDS_MAX); returns how many. The tick is over for the inbox then.
+uint32_t cairn_inbox_gather(cairn_inbox *inbox, cairn_command *out);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "server/room/job.h"
+
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "server/room/room.h"
+#include <cairn/server.h>
+
+bool cairn_job_create(struct cairn_server_job *job, struct cairn_room *room, uint32_t ticks) {
+    *job = (struct cairn_server_job){
+        .room = room,
+        .world = room->world,
+        .past = room->past,
+        .tick_capacity = ticks,
+        .command_capacity = ticks * CAIRN_INBOX_COMMANDS_MAX,
+        .ticks = calloc(ticks, sizeof *job->ticks),
+        .commands = calloc((size_t)ticks * CAIRN_INBOX_COMMANDS_MAX, sizeof *job->commands),
+    };
+    return job->ticks != NULL && job->commands != NULL;
+}
+
+void cairn_job_destroy(struct cairn_server_job *job) {
+    CAIRN_ASSERT(!job->running);
+    free(job->commands);
+    free(job->ticks);
+    *job = (struct cairn_server_job){0};
+}
+
+void cairn_job_begin(struct cairn_server_job *job, cairn_inbox *inbox, uint32_t ticks) {
+    CAIRN_ASSERT(!job->running && ticks > 0 && ticks <= job->tick_capacity);
+    job->from = cairn_inbox_tick(inbox);
+    job->tick_count = ticks;
+    job->command_count = 0;
+    for (uint32_t i = 0; i < ticks; ++i) {
+        CAIRN_ASSERT(job->command_capacity - job->command_count >= CAIRN_INBOX_COMMANDS_MAX);
+        uint32_t count = cairn_inbox_gather(inbox, job->commands + job->command_count);
+        job->ticks[i] = (cairn_job_tick){.command_count = count};
+        job->command_count += count;
+    }
+}
+
+static uint64_t clock_of(const struct cairn_server_job *job) {
+    return job->clock_ns == NULL ? 0 : job->clock_ns(job->clock_user);
+}
+
+void cairn_server_job_run(cairn_server_job *job) {
+    const cairn_command *commands = job->commands;
+    CAIRN_ASSERT(cairn_world_tick(job->world) == job->from);
+    for (uint32_t i = 0; i < job->tick_count; ++i) {
+        cairn_job_tick *tick = &job->ticks[i];
+        uint64_t before_ns = clock_of(job);
+        cairn_world_step(job->world, commands, tick->command_count);
+        job->hash = cairn_world_hash_read(job->world);
+        tick->root = job->hash.full;
+        cairn_past_save(job->past, job->world);
+        tick->cost_ns = clock_of(job) - before_ns;
+        commands += tick->command_count;
+    }
+}

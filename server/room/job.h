@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The ticks of one turn as a piece of work: stepping, hashing, keeping the states that are wanted,
+// and nothing else. It may be done on another thread; world and past are its own meanwhile.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "server/room/inbox.h"
+#include "server/room/state_history.h"
+#include <cairn/sim.h>
+
+typedef struct cairn_job_tick {
+    uint32_t command_count;
+    cairn_hash128 root; // full, after the tick
+    uint64_t cost_ns;   // 0 without a clock
+} cairn_job_tick;
+
+// cairn_server_job of include/cairn/server.h.
+struct cairn_server_job {
+    struct cairn_room *room;
+    cairn_world *world;
+    cairn_past *past;                 // keeps the state after each tick
+    uint64_t (*clock_ns)(void *user); // NULL: not measured
+    void *clock_user;
+    uint32_t tick_capacity;
+    uint32_t command_capacity;
+    uint64_t from; // the first tick to step
+    uint32_t tick_count;
+    uint32_t command_count;
+    cairn_job_tick *ticks;   // [tick_capacity]
+    cairn_command *commands; // [command_capacity], tick after tick
+    cairn_world_hash hash;   // after the last tick
+    bool running;            // handed to the driver and not yet back
+    bool stuck;              // reported
+    uint64_t begun_ns;
+};
+
+// For a room that has its world and its past; `ticks` at most in one turn. False: out of memory;
+// destroy it all the same.
+bool cairn_job_create(struct cairn_server_job *job, struct cairn_room *room, uint32_t ticks);
+void cairn_job_destroy(struct cairn_server_job *job);
+
+// Takes the commands of the next `ticks` ticks out of the inbox.
+void cairn_job_begin(struct cairn_server_job *job, cairn_inbox *inbox, uint32_t ticks);

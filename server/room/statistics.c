@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "server/room/statistics.h"
+
+#include <string.h>
+
+#include "server/room/room_table.h"
+#include "server/server_parts.h"
+
+static uint64_t larger(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+static void read_room(const cairn_room *room, cairn_server_room_statistics *out) {
+    const cairn_pacing *pacing = &room->pacing;
+    *out = room->statistics;
+    out->tick = pacing->tick;
+    out->ticks_skipped = pacing->beats_skipped;
+    out->advances_overloaded = pacing->advances_overloaded;
+    out->ticks_waited = pacing->beats_waited;
+    out->tick_cost_ns_p50 = cairn_histogram_percentile(&room->tick_cost_ns, 500);
+    out->tick_cost_ns_p99 = cairn_histogram_percentile(&room->tick_cost_ns, 990);
+    out->tick_cost_ns_max = room->tick_cost_ns.max;
+    out->tick_lateness_ns_p50 = cairn_histogram_percentile(&pacing->lateness_ns, 500);
+    out->tick_lateness_ns_p99 = cairn_histogram_percentile(&pacing->lateness_ns, 990);
+    out->tick_lateness_ns_max = pacing->lateness_ns.max;
+    out->players = cairn_inbox_players(room->inbox);
+    out->bodies = room->counts.bodies;
+    out->bodies_awake = room->counts.bodies_awake;
+    if (room->recorder != NULL) {
+        out->recording_bytes = cairn_recorder_bytes(room->recorder);
+    }
+}
+
+// What goes on counting when the room is gone.
+static void add_counters(cairn_server_statistics *out, const cairn_server_room_statistics *room) {
+    out->ticks_skipped += room->ticks_skipped;
+    out->advances_overloaded += room->advances_overloaded;
+    out->joins += room->joins;
+    out->leaves += room->leaves;
+    out->inputs_taken += room->inputs_taken;
+    out->inputs_late += room->inputs_late;
+    out->inputs_early_refused += room->inputs_early_refused;
+    out->inputs_repeated += room->inputs_repeated;
+    out->inputs_refused += room->inputs_refused;
+    out->keyframes_sent += room->keyframes_sent;
+    out->deltas_sent += room->deltas_sent;
+    out->snapshot_bytes += room->snapshot_bytes;
+    out->snapshots_too_large += room->snapshots_too_large;
+    out->ticks_messages_sent += room->ticks_messages_sent;
+    out->state_transfers += room->state_transfers;
+    out->state_bytes += room->state_bytes;
+    out->roots_compared += room->roots_compared;
+    out->roots_differed += room->roots_differed;
+    out->recording_bytes += room->recording_bytes;
+    out->stalls += room->stalls;
+    out->stalled_ns += room->stalled_ns;
+    out->ticks_waited += room->ticks_waited;
+    out->patience_lost += room->patience_lost;
+    out->jobs_stuck += room->jobs_stuck;
+    out->doubts += room->doubts;
+    for (uint32_t i = 0; i < CAIRN_REPAIR_VERDICT_COUNT; ++i) {
+        out->doubts_answered[i] += room->doubts_answered[i];
+    }
+    out->repair_elements += room->repair_elements;
+    out->repair_bytes += room->repair_bytes;
+    out->states_renewed += room->states_renewed;
+    out->clients_unfit += room->clients_unfit;
+    out->clients_moved_down += room->clients_moved_down;
+}
+
+void cairn_statistics_close_room(cairn_server *server, const cairn_room *room) {
+    cairn_server_room_statistics last;
+    read_room(room, &last);
+    add_counters(&server->statistics, &last);
+}
+
+bool cairn_server_room_statistics_read(
+    const cairn_server *server, uint32_t room, cairn_server_room_statistics *out) {
+    const cairn_room *read = cairn_rooms_at(server, room);
+    *out = (cairn_server_room_statistics){0};
+    if (read != NULL) {
+        read_room(read, out);
+    }
+    return read != NULL;
+}
+
+static void read_rooms(const cairn_server *server, cairn_server_statistics *out) {
+    cairn_histogram cost = {0};
+    cairn_histogram lateness = {0};
+    for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
+        const cairn_room *room = cairn_rooms_at(server, id);
+        cairn_server_room_statistics one;
+        read_room(room, &one);
+        add_counters(out, &one);
+        out->tick = out->rooms == 0 ? one.tick : out->tick;
+        out->rooms += 1;
+        out->players += one.players;
+        out->bodies += one.bodies;
+        out->bodies_awake += one.bodies_awake;
+        out->tick_cost_ns_last = larger(out->tick_cost_ns_last, one.tick_cost_ns_last);
+        cairn_histogram_merge(&cost, &room->tick_cost_ns);
+        cairn_histogram_merge(&lateness, &room->pacing.lateness_ns);
+    }
+    out->tick_cost_ns_p50 = cairn_histogram_percentile(&cost, 500);
+    out->tick_cost_ns_p99 = cairn_histogram_percentile(&cost, 990);
+    out->tick_cost_ns_max = cost.max;
+    out->tick_lateness_ns_p50 = cairn_histogram_percentile(&lateness, 500);
+    out->tick_lateness_ns_p99 = cairn_histogram_percentile(&lateness, 990);
+    out->tick_lateness_ns_max = lateness.max;
+}
+
+static void read_sessions(const cairn_server *server, cairn_server_statistics *out) {
+    for (uint32_t i = 0; i < server->config.clients_max; ++i) {
+        const cairn_session *session = &server->sessions[i];
+        if (session->state == CAIRN_SESSION_FREE) {
+            continue;
+        }
+        out->clients += 1;
+        const cairn_link_statistics *link = cairn_link_statistics_read(session->link);
+        for (uint32_t drop = 0; drop < CAIRN_LINK_DROP_COUNT; ++drop) {
+            out->drops_link[drop] += link->drops[drop];
+        }
+    }
+}
+
+void cairn_server_statistics_read(const cairn_server *server, cairn_server_statistics *out) {
+    *out = server->statistics;
+    read_rooms(server, out);
+    memcpy(
+        out->drops_netcode, cairn_netcode_server_drops(server->netcode), sizeof out->drops_netcode);
+    read_sessions(server, out);
+}

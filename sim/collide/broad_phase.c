@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: MIT
+#include "sim/collide/broad_phase.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "sim/math/vec.h"
+
+// Sort and sweep (Baraff 1992, section 7.2.1) along the axis on which the boxes lie farthest apart,
+// within strips across the axis on which they lie next farthest apart:
+//
+//    strip 2  | [a]   [ b ]            A box belongs to the strip of its lower edge. It looks at
+//    strip 1  | [a]        [c]  [d ]   those after it in its own strip, and in the next ones as
+//    strip 0  |      [e]   [c]  [d ]   far as it reaches at all that begin close enough before it,
+//             +--------------------->  so each pair is met once.
+//
+// Within a strip the boxes lie component by component and are tested several at a time. A box much
+// longer along the sweep than the others would make all of them look farther back; it is tested
+// against all boxes in order of the index instead.
+
+// Boxes wider than this are half-spaces and say nothing about where the others are.
+#define SPREAD_WIDTH_MAX 1e6f
+// Empty boxes hold this below and its negative above.
+#define EMPTY_BOUND 3e38f
+// Longer than this many mean lengths is long.
+#define LONG_FACTOR 3.0f
+
+enum { DIGIT_BITS = 11, DIGIT_COUNT = 1 << DIGIT_BITS, DIGIT_PASSES = 3 };
+enum { STRIPS_MAX = 256, TEST_WIDTH = 8, SAMPLES = 256 };
+
+typedef struct keyed {
+    uint32_t key;
+    uint32_t index;
+} keyed;
+
+typedef struct sweep {
+    const cairn_broad_boxes *boxes;
+    uint32_t axes[3]; // of the sweep, across the strips, and the rest
+    keyed *keys;      // those with a box that is not long, in order of the sweep
+    keyed *keys_spare;
+    uint32_t count;  // of them
+    uint32_t *longs; // indices of the long ones
+    uint32_t long_count;
+    float reach;     // greatest length along the sweep of those that are not long
+    float *lower[3]; // by strip, in order of the sweep; by axis of the sweep
+    float *upper[3];
+    uint32_t *index_of; // likewise
+    uint32_t *starts;   // of the strips, STRIPS_MAX + 1
+    uint32_t *counts;   // boxes->count + 1, for sorting pairs
+    cairn_pair *spare_pairs;
+    float strip_from;
+    float strip_scale;
+    uint32_t strip_count;
+} sweep;
+
+size_t cairn_broad_phase_stride(uint32_t count) {
+    return (size_t)count + TEST_WIDTH;
+}
+
+void cairn_broad_boxes_set(const cairn_broad_boxes *boxes, uint32_t index, cairn_aabb box) {
+    boxes->lower[0][index] = box.lower.x;
+    boxes->lower[1][index] = box.lower.y;
+    boxes->lower[2][index] = box.lower.z;
+    boxes->upper[0][index] = box.upper.x;
+    boxes->upper[1][index] = box.upper.y;
+    boxes->upper[2][index] = box.upper.z;
+}
+
+void cairn_broad_boxes_clear(const cairn_broad_boxes *boxes, uint32_t index) {
+    for (int axis = 0; axis < 3; ++axis) {
+        boxes->lower[axis][index] = EMPTY_BOUND;
+        boxes->upper[axis][index] = -EMPTY_BOUND;
+    }
+}
+
+// ---- Scratch
+
+static size_t scratch_words(uint32_t box_count) {
+    const size_t count = box_count;
+    return 2 * count * 2 + count + 7 * cairn_broad_phase_stride(box_count) + STRIPS_MAX + 1 +
+           count + 1;
+}
+
+size_t cairn_broad_phase_scratch_size(uint32_t box_count, uint32_t pair_capacity) {
+    return scratch_words(box_count) * sizeof(uint32_t) + pair_capacity * sizeof(cairn_pair);
+}
+
+static void *take_words(unsigned char **at, size_t count) {
+    void *const piece = *at;
+    *at += count * sizeof(uint32_t);
+    return piece;
+}
+
+static sweep sweep_of(const cairn_broad_boxes *boxes, void *scratch) {
+    CAIRN_ASSERT((uintptr_t)scratch % _Alignof(uint32_t) == 0);
+    const size_t count = boxes->count;
+    const size_t stride = cairn_broad_phase_stride(boxes->count);
+    unsigned char *at = scratch;
+    sweep s = {.boxes = boxes};
+    s.keys = take_words(&at, 2 * count);
+    s.keys_spare = take_words(&at, 2 * count);
+    s.longs = take_words(&at, count);
+    for (int axis = 0; axis < 3; ++axis) {
+        s.lower[axis] = take_words(&at, stride);
+        s.upper[axis] = take_words(&at, stride);
+    }
+    s.index_of = take_words(&at, stride);
+    s.starts = take_words(&at, STRIPS_MAX + 1);
+    s.counts = take_words(&at, count + 1);
+    s.spare_pairs = (cairn_pair *)(void *)at;
+    return s;
+}
+
+// ---- Where the boxes are, by which axes and strips are chosen. Any choice gives the same pairs.
+
+typedef struct spread {
+    float lower;
+    float upper;
+    float width;  // mean
+    float square; // sum of the squared distances of the centres from their mean, times four
+} spread;
+
+static bool says_where(const cairn_broad_boxes *boxes, uint32_t i) {
+    return boxes->lower[0][i] <= boxes->upper[0][i] &&
+           boxes->upper[0][i] - boxes->lower[0][i] < SPREAD_WIDTH_MAX &&
+           boxes->upper[1][i] - boxes->lower[1][i] < SPREAD_WIDTH_MAX &&
+           boxes->upper[2][i] - boxes->lower[2][i] < SPREAD_WIDTH_MAX;
+}
+
+// From a sample of the boxes.
+static spread spread_of(const cairn_broad_boxes *boxes, uint32_t axis) {
+    const float *lower = boxes->lower[axis];
+    const float *upper = boxes->upper[axis];
+    spread out = {.lower = EMPTY_BOUND, .upper = -EMPTY_BOUND};
+    float sum = 0.0f;
+    float counted = 0.0f;
+    for (uint32_t i = 0; i < boxes->count; i += 1 + boxes->count / SAMPLES) {
+        if (says_where(boxes, i)) {
+            const float twice_centre = lower[i] + upper[i];
+            sum += twice_centre;
+            out.square += twice_centre * twice_centre;
+            out.width += upper[i] - lower[i];
+            out.lower = float_min(out.lower, lower[i]);
+            out.upper = float_max(out.upper, upper[i]);
+            counted += 1.0f;
+        }
+    }
+    const float inverse = 1.0f / float_max(counted, 1.0f);
+    out.square -= sum * sum * inverse;
+    out.width *= inverse;
+    return out;
+}
+
+static void choose_axes(sweep *s, const spread spreads[3]) {
+    const float x = spreads[0].square;
+    const float y = spreads[1].square;
+    const float z = spreads[2].square;
+    const uint32_t first = x >= y && x >= z ? 0u : y >= z ? 1u : 2u;
+    const uint32_t next = (first + 1) % 3;
+    const uint32_t other = (first + 2) % 3;
+    const bool in_order = spreads[next].square >= spreads[other].square;
+    s->axes[0] = first;
+    s->axes[1] = in_order ? next : other;
+    s->axes[2] = in_order ? other : next;
+}
+
+// Strips a little wider than a box, so that most boxes reach into one more.
+static void choose_strips(sweep *s, const spread *across) {
+    const float range = across->upper - across->lower;
+    const float width = 1.25f * across->width;
+    const bool useful = range > width && width > 0.0f;
+    const float count = useful ? float_clamp(range / width, 1.0f, (float)STRIPS_MAX) : 1.0f;
+    s->strip_from = useful ? across->lower : 0.0f;
+    s->strip_scale = useful ? count / range : 0.0f;
+    s->strip_count = (uint32_t)count;
+}
+
+// Never falls when `value` rises, whatever is rounded.
+static uint32_t strip_at(const sweep *s, float value) {
+    const float last = (float)(s->strip_count - 1);
+    return (uint32_t)float_clamp((value - s->strip_from) * s->strip_scale, 0.0f, last);
+}
+
+// ---- Order of the sweep
+
+// Floats in order as unsigned numbers in order: negative ones are flipped, others move above them.
+static uint32_t key_of_float(float value) {
+    const uint32_t bits = float_bits(value);
+    return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+}
+
+static void collect(sweep *s, float long_length) {
+    const float *lower = s->boxes->lower[s->axes[0]];
+    const float *upper = s->boxes->upper[s->axes[0]];
+    for (uint32_t i = 0; i < s->boxes->count; ++i) {
+        const float length = upper[i] - lower[i];
+        if (length > long_length) {
+            s->longs[s->long_count] = i;
+            s->long_count += 1;
+        } else if (lower[i] <= upper[i]) {
+            s->keys[s->count] = (keyed){.key = key_of_float(lower[i]), .index = i};
+            s->count += 1;
+            s->reach = float_max(s->reach, length);
+        }
+    }
+}
+
+// Turns sizes into where each begins; one more entry says where the last ends.
+static void counts_to_starts(uint32_t *starts, uint32_t count) {
+    uint32_t start = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t size = starts[i];
+        starts[i] = start;
+        start += size;
+    }
+    starts[count] = start;
+}
+
+// Radix sort from the least digit, stable: equal keys stay in order of the index.
+static void sort_keys(sweep *s) {
+    uint32_t starts[DIGIT_PASSES][DIGIT_COUNT + 1];
+    memset(starts, 0, sizeof starts);
+    for (uint32_t i = 0; i < s->count; ++i) {
+        const uint32_t key = s->keys[i].key;
+        starts[0][key % DIGIT_COUNT] += 1;
+        starts[1][(key >> DIGIT_BITS) % DIGIT_COUNT] += 1;
+        starts[2][key >> 2 * DIGIT_BITS] += 1;
+    }
+    for (uint32_t pass = 0; pass < DIGIT_PASSES; ++pass) {
+        counts_to_starts(starts[pass], DIGIT_COUNT);
+        const uint32_t shift = pass * DIGIT_BITS;
+        for (uint32_t i = 0; i < s->count; ++i) {
+            const uint32_t digit = (s->keys[i].key >> shift) % DIGIT_COUNT;
+            s->keys_spare[starts[pass][digit]] = s->keys[i];
+            starts[pass][digit] += 1;
+        }
+        keyed *const sorted = s->keys_spare;
+        s->keys_spare = s->keys;
+        s->keys = sorted;
+    }
+}
+
+// A counting sort by strip: within one the order of the sweep remains.
+static void fill_strips(sweep *s) {
+    const float *across = s->boxes->lower[s->axes[1]];
+    memset(s->starts, 0, (s->strip_count + 1) * sizeof *s->starts);
+    for (uint32_t i = 0; i < s->count; ++i) {
+        const uint32_t strip = strip_at(s, across[s->keys[i].index]);
+        s->keys[i].key = strip;
+        s->starts[strip] += 1;
+    }
+    counts_to_starts(s->starts, s->strip_count);
+    for (uint32_t i = 0; i < s->count; ++i) {
+        const keyed from = s->keys[i];
+        const uint32_t to = s->starts[from.key];
+        s->starts[from.key] = to + 1;
+        s->index_of[to] = from.index;
+        for (uint32_t axis = 0; axis < 3; ++axis) {
+            s->lower[axis][to] = s->boxes->lower[s->axes[axis]][from.index];
+            s->upper[axis][to] = s->boxes->upper[s->axes[axis]][from.index];
+        }
+    }
+    // Each start has moved to its end, which is the next one's start.
+    memmove(s->starts + 1, s->starts, s->strip_count * sizeof *s->starts);
+    s->starts[0] = 0;
+    for (uint32_t axis = 0; axis < 3; ++axis) {
+        memset(&s->lower[axis][s->count], 0, TEST_WIDTH * sizeof(float));
+        memset(&s->upper[axis][s->count], 0, TEST_WIDTH * sizeof(float));
+    }
+}
+
+static void sweep_sort(sweep *s) {
+    const spread spreads[3] = {
+        spread_of(s->boxes, 0), spread_of(s->boxes, 1), spread_of(s->boxes, 2)};
+    choose_axes(s, spreads);
+    choose_strips(s, &spreads[s->axes[1]]);
+    collect(s, float_min(LONG_FACTOR * spreads[s->axes[0]].width, SPREAD_WIDTH_MAX));
+    sort_keys(s);
+    fill_strips(s);
+}
+
+// ---- Overlap, TEST_WIDTH boxes at a time. Comparisons have the same answers at every width.
+
+enum { LANES = 4 };
+typedef float lanes __attribute__((vector_size(4 * LANES)));
+typedef int32_t lane_mask __attribute__((vector_size(4 * LANES)));
+
+typedef struct bounds {
+    float lower[3];
+    float upper[3];
+} bounds;
+
+static lanes lanes_load(const float *from) {
+    lanes out;
+    memcpy(&out, from, sizeof out);
+    return out;
+}
+
+static lanes lanes_all(float value) {
+    return (lanes){value, value, value, value};
+}
+
+// Of the LANES boxes at `at`, all bits of a lane where both intervals on `axis` share a point.
+static lane_mask lanes_overlap(
+    const bounds *a, float *const lower[3], float *const upper[3], uint32_t axis, uint32_t at) {
+    return (lanes_load(&lower[axis][at]) <= lanes_all(a->upper[axis])) &
+           (lanes_all(a->lower[axis]) <= lanes_load(&upper[axis][at]));
+}
+
+static lane_mask lanes_hit(
+    const bounds *a, float *const lower[3], float *const upper[3], uint32_t at) {
+    return lanes_overlap(a, lower, upper, 0, at) & lanes_overlap(a, lower, upper, 1, at) &
+           lanes_overlap(a, lower, upper, 2, at);
+}
+
+// Bit k: the box at `at` + k overlaps.
+static uint32_t overlaps(
+    const bounds *a, float *const lower[3], float *const upper[3], uint32_t at) {
+    const lane_mask first = {1, 2, 4, 8};
+    const lane_mask second = {16, 32, 64, 128};
+    const lane_mask hits = (lanes_hit(a, lower, upper, at) & first) |
+                           (lanes_hit(a, lower, upper, at + LANES) & second);
+    uint64_t halves[2];
+    memcpy(halves, &hits, sizeof halves);
+    const uint64_t both = halves[0] | halves[1];
+    return (uint32_t)both | (uint32_t)(both >> 32);
+}
+
+static bool may_pair(const cairn_broad_tag *a, const cairn_broad_tag *b) {
+    return ((uint32_t)(a->body != b->body) & (uint32_t)((a->category & b->mask) != 0) &
+               (uint32_t)((b->category & a->mask) != 0) &
+               (uint32_t)((a->active | b->active) != 0)) != 0;
+}
+
+// ---- The sweep
+
+// Pairs as they are met; those that do not fit are counted only.
+typedef struct found {
+    uint32_t count;
+    uint32_t capacity;
+    cairn_pair *pairs;
+} found;
+
+static void found_add(found *f, uint32_t index, uint32_t other) {
+    if (f->count < f->capacity) {
+        f->pairs[f->count] = (cairn_pair){
+            .shape_a = index < other ? index : other, .shape_b = index < other ? other : index};
+    }
+    f->count += 1;
+}
+
+// Box `i` against those from `at` to `end`, as long as they begin before it ends.
+static void sweep_one(const sweep *s, found *f, uint32_t i, uint32_t at, uint32_t end) {
+    const bounds a = {.lower = {s->lower[0][i], s->lower[1][i], s->lower[2][i]},
+        .upper = {s->upper[0][i], s->upper[1][i], s->upper[2][i]}};
+    const cairn_broad_tag *tags = s->boxes->tags;
+    const uint32_t index = s->index_of[i];
+    for (; at < end && s->lower[0][at] <= a.upper[0]; at += TEST_WIDTH) {
+        uint32_t bits = overlaps(&a, s->lower, s->upper, at);
+        for (uint32_t k = at; bits != 0 && k < end; ++k, bits >>= 1) {
+            if ((bits & 1u) != 0 && may_pair(&tags[index], &tags[s->index_of[k]])) {
+                found_add(f, index, s->index_of[k]);
+            }
+        }
+    }
+}
+
+static void sweep_strips(const sweep *s, found *f) {
+    uint32_t froms[STRIPS_MAX + 1]; // where in each strip boxes may still reach the current one
+    for (uint32_t strip = 0; strip < s->strip_count; ++strip) {
+        for (uint32_t other = strip; other < s->strip_count; ++other) {
+            froms[other] = s->starts[other];
+        }
+        for (uint32_t i = s->starts[strip]; i < s->starts[strip + 1]; ++i) {
+            sweep_one(s, f, i, i + 1, s->starts[strip + 1]);
+            const uint32_t last = strip_at(s, s->upper[1][i]);
+            for (uint32_t other = strip + 1; other <= last; ++other) {
+                const uint32_t end = s->starts[other + 1];
+                uint32_t from = froms[other];
+                while (from < end && s->lower[0][from] + s->reach < s->lower[0][i]) {
+                    ++from;
+                }
+                froms[other] = from;
+                sweep_one(s, f, i, from, end);
+            }
+        }
+    }
+}
+
+// Of two long ones the lower finds the pair.
+static void find_long(const sweep *s, found *f) {
+    const cairn_broad_boxes *boxes = s->boxes;
+    const float *lower = boxes->lower[s->axes[0]];
+    const float *upper = boxes->upper[s->axes[0]];
+    for (uint32_t l = 0; l < s->long_count; ++l) {
+        const uint32_t i = s->longs[l];
+        const bounds a = {.lower = {boxes->lower[0][i], boxes->lower[1][i], boxes->lower[2][i]},
+            .upper = {boxes->upper[0][i], boxes->upper[1][i], boxes->upper[2][i]}};
+        for (uint32_t at = 0; at < boxes->count; at += TEST_WIDTH) {
+            uint32_t bits = overlaps(&a, boxes->lower, boxes->upper, at);
+            for (uint32_t k = at; bits != 0 && k < boxes->count; ++k, bits >>= 1) {
+                const bool both_long = upper[k] - lower[k] > s->reach;
+                if ((bits & 1u) != 0 && k != i && (k > i || !both_long) &&
+                    may_pair(&boxes->tags[i], &boxes->tags[k])) {
+                    found_add(f, i, k);
+                }
+            }
+        }
+    }
+}
+
+// ---- Order of the pairs
+
+// Two counting sorts, by the higher index and then, stable, by the lower.
+static void sort_pairs(const sweep *s, cairn_pair *pairs, uint32_t count) {
+    const uint32_t box_count = s->boxes->count;
+    memset(s->counts, 0, (box_count + 1) * sizeof *s->counts);
+    for (uint32_t i = 0; i < count; ++i) {
+        s->counts[pairs[i].shape_b] += 1;
+    }
+    counts_to_starts(s->counts, box_count);
+    for (uint32_t i = 0; i < count; ++i) {
+        s->spare_pairs[s->counts[pairs[i].shape_b]++] = pairs[i];
+    }
+    memset(s->counts, 0, (box_count + 1) * sizeof *s->counts);
+    for (uint32_t i = 0; i < count; ++i) {
+        s->counts[pairs[i].shape_a] += 1;
+    }
+    counts_to_starts(s->counts, box_count);
+    for (uint32_t i = 0; i < count; ++i) {
+        pairs[s->counts[s->spare_pairs[i].shape_a]++] = s->spare_pairs[i];
+    }
+}
+
+void cairn_broad_phase_sort(
+    const cairn_broad_boxes *boxes, void *scratch, cairn_pair *pairs, uint32_t count) {
+    const sweep s = sweep_of(boxes, scratch);
+    sort_pairs(&s, pairs, count);
+}
+
+uint32_t cairn_broad_phase_look(const cairn_broad_boxes *boxes, uint32_t index, uint32_t first,
+    uint32_t *others, uint32_t capacity) {
+    const bounds a = {
+        .lower = {boxes->lower[0][index], boxes->lower[1][index], boxes->lower[2][index]},
+        .upper = {boxes->upper[0][index], boxes->upper[1][index], boxes->upper[2][index]}};
+    uint32_t count = 0;
+    for (uint32_t at = first; at < boxes->count; at += TEST_WIDTH) {
+        uint32_t bits = overlaps(&a, boxes->lower, boxes->upper, at);
+        for (uint32_t k = at; bits != 0 && k < boxes->count; ++k, bits >>= 1) {
+            if ((bits & 1u) != 0 && k != index && may_pair(&boxes->tags[index], &boxes->tags[k])) {
+                if (count == capacity) {
+                    return count;
+                }
+                others[count] = k;
+                count += 1;
+            }
+        }
+    }
+    return count;
+}
+
+// The first pairs of a list that has no room for all: in order without sorting.
+static void list_first(const sweep *s, cairn_pair *pairs, uint32_t capacity) {
+    uint32_t *others = s->longs;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->boxes->count && count < capacity; ++i) {
+        const uint32_t more = cairn_broad_phase_look(s->boxes, i, i + 1, others, s->boxes->count);
+        for (uint32_t k = 0; k < more && count < capacity; ++k) {
+            pairs[count] = (cairn_pair){.shape_a = i, .shape_b = others[k]};
+            count += 1;
+        }
+    }
+}
+
+uint32_t cairn_broad_phase_pairs(
+    const cairn_broad_boxes *boxes, void *scratch, cairn_pair *pairs, uint32_t capacity) {
+    sweep s = sweep_of(boxes, scratch);
+    sweep_sort(&s);
+    found all = {.capacity = capacity, .pairs = pairs};
+    sweep_strips(&s, &all);
+    find_long(&s, &all);
+    if (all.count <= capacity) {
+        sort_pairs(&s, pairs, all.count);
+    } else {
+        list_first(&s, pairs, capacity);
+    }
+    return all.count;
+}

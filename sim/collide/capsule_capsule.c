@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "sim/collide/manifold.h"
+
+// Squared sine of the angle (about 3 degrees) below which two segments touch along a stretch and
+// not in a point.
+#define PARALLEL_SINE_SQUARED 0.0025f
+
+// Features: the closest points are one contact whatever moves; a stretch has two ends, each made by
+// an end of one of the two segments.
+enum { FEATURE_CLOSEST = 0, FEATURE_STRETCH = 16 };
+
+static cairn_vec3 round_at(const cairn_round *round, float s) {
+    return vec3_add_scaled(round->centre, round->half, s);
+}
+
+static float clamp_to_segment(float numerator, float denominator) {
+    return denominator > 0.0f ? float_clamp(numerator / denominator, -1.0f, 1.0f) : 0.0f;
+}
+
+static float sine_squared_scaled(const cairn_round *a, const cairn_round *b) {
+    return vec3_length_squared(vec3_cross(a->half, b->half));
+}
+
+// Ericson 2004, section 5.1.9, with the parameters of both segments in [-1, 1].
+cairn_closest cairn_closest_of_segments(const cairn_round *a, const cairn_round *b) {
+    const cairn_vec3 offset = vec3_sub(a->centre, b->centre);
+    const float aa = vec3_length_squared(a->half);
+    const float bb = vec3_length_squared(b->half);
+    const float ab = vec3_dot(a->half, b->half);
+    const float ao = vec3_dot(a->half, offset);
+    const float bo = vec3_dot(b->half, offset);
+    const float denominator = sine_squared_scaled(a, b);
+    const bool skew = denominator > 1e-6f * aa * bb;
+    const float s = clamp_to_segment(ab * bo - ao * bb, skew ? denominator : 0.0f);
+    const float t = clamp_to_segment(ab * s + bo, bb);
+    const float again = clamp_to_segment(ab * t - ao, aa);
+    return (cairn_closest){.a = round_at(a, again), .b = round_at(b, t)};
+}
+
+// When the two axes meet there is no direction from one to the other: leave at right angles to
+// both, or to the one there is, or upwards.
+static cairn_vec3 normal_of_meeting(const cairn_round *a, const cairn_round *b) {
+    const cairn_vec3 up = vec3(0.0f, 1.0f, 0.0f);
+    const cairn_vec3 cross = vec3_cross(a->half, b->half);
+    const bool a_longer = vec3_length_squared(a->half) >= vec3_length_squared(b->half);
+    const cairn_vec3 longer = a_longer ? a->half : b->half;
+    if (vec3_length_squared(longer) <= 1e-12f) {
+        return up;
+    }
+    const bool skew = vec3_length_squared(cross) >
+                      1e-6f * vec3_length_squared(a->half) * vec3_length_squared(b->half);
+    const cairn_vec3 across =
+        skew ? vec3_normalize(cross, up) : vec3_tangent(vec3_normalize(longer, up));
+    const bool forward = vec3_dot(across, vec3_sub(b->centre, a->centre)) >= 0.0f;
+    return vec3_select(forward, across, vec3_negate(across));
+}
+
+// The stretch of segment a, in its own parameter, that lies beside segment b.
+typedef struct stretch {
+    float lower;
+    float upper;
+    uint32_t lower_feature;
+    uint32_t upper_feature;
+} stretch;
+
+static stretch stretch_beside(const cairn_round *a, const cairn_round *b) {
+    const float aa = vec3_length_squared(a->half);
+    const float middle = vec3_dot(a->half, vec3_sub(b->centre, a->centre)) / aa;
+    const float reach = vec3_dot(a->half, b->half) / aa;
+    const uint32_t flipped = reach < 0.0f ? 1u : 0u;
+    const float lower = middle - float_abs(reach);
+    const float upper = middle + float_abs(reach);
+    return (stretch){.lower = float_max(lower, -1.0f),
+        .upper = float_min(upper, 1.0f),
+        .lower_feature = lower > -1.0f ? 2u + flipped : 0u,
+        .upper_feature = upper < 1.0f ? 3u - flipped : 1u};
+}
+
+static void add_between(cairn_manifold *out, const cairn_round *a, const cairn_round *b,
+    cairn_closest pair, float margin, uint32_t feature) {
+    const float distance = vec3_dot(vec3_sub(pair.b, pair.a), out->normal);
+    const float separation = distance - (a->radius + b->radius);
+    if (separation <= margin) {
+        const float along = 0.5f * (distance + (a->radius - b->radius));
+        cairn_manifold_add(out, vec3_add_scaled(pair.a, out->normal, along), separation, feature);
+    }
+}
+
+// Both ends are measured along the common normal, so the penetration of slightly skew capsules is
+// never underestimated.
+static void add_stretch(
+    cairn_manifold *out, const cairn_round *a, const cairn_round *b, float margin) {
+    const float aa = vec3_length_squared(a->half);
+    const float bb = vec3_length_squared(b->half);
+    if (!(sine_squared_scaled(a, b) < PARALLEL_SINE_SQUARED * aa * bb)) {
+        return;
+    }
+    const stretch beside = stretch_beside(a, b);
+    const float length = beside.upper - beside.lower;
+    if (!(length > 0.0f && length * length * aa > 1e-4f * float_min(aa, bb))) {
+        return;
+    }
+    const float ends[2] = {beside.lower, beside.upper};
+    const uint32_t features[2] = {beside.lower_feature, beside.upper_feature};
+    for (uint32_t i = 0; i < 2; ++i) {
+        const cairn_vec3 on_a = round_at(a, ends[i]);
+        const float t = clamp_to_segment(vec3_dot(b->half, vec3_sub(on_a, b->centre)), bb);
+        const cairn_closest pair = {.a = on_a, .b = round_at(b, t)};
+        add_between(out, a, b, pair, margin, FEATURE_STRETCH + features[i]);
+    }
+}
+
+void cairn_collide_round(
+    const cairn_round *a, const cairn_round *b, float margin, cairn_manifold *out) {
+    const bool spheres =
+        vec3_length_squared(a->half) == 0.0f && vec3_length_squared(b->half) == 0.0f;
+    const cairn_closest centres = {.a = a->centre, .b = b->centre};
+    const cairn_closest pair = spheres ? centres : cairn_closest_of_segments(a, b);
+    const cairn_vec3 offset = vec3_sub(pair.b, pair.a);
+    const float distance = vec3_length(offset);
+    const float radii = a->radius + b->radius;
+    if (distance - radii > margin) {
+        return;
+    }
+    const bool apart = distance > 1e-4f * radii;
+    out->normal = apart ? vec3_scale(offset, 1.0f / distance) : normal_of_meeting(a, b);
+    if (!spheres) {
+        add_stretch(out, a, b, margin);
+    }
+    if (out->point_count == 0) {
+        add_between(out, a, b, pair, margin, FEATURE_CLOSEST);
+    }
+}

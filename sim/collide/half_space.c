@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "sim/collide/manifold.h"
+
+#include "sim/collide/clip.h"
+
+// The point midway between the surfaces lies half the height down.
+static void add_above(cairn_manifold *out, const cairn_plane *plane, cairn_vec3 lowest,
+    float height, float margin, uint32_t feature) {
+    if (height <= margin) {
+        const cairn_vec3 midway = vec3_sub_scaled(lowest, plane->normal, 0.5f * height);
+        cairn_manifold_add(out, midway, height, feature);
+    }
+}
+
+void cairn_collide_round_plane(
+    const cairn_round *round, const cairn_plane *plane, float margin, cairn_manifold *out) {
+    const cairn_vec3 up = plane->normal;
+    out->normal = vec3_negate(up);
+    const cairn_vec3 lowest = vec3_sub_scaled(round->centre, up, round->radius);
+    const float height = vec3_dot(round->centre, up) - (plane->offset + round->radius);
+    if (vec3_length_squared(round->half) == 0.0f) {
+        add_above(out, plane, lowest, height, margin, 0);
+        return;
+    }
+    const float rise = vec3_dot(round->half, up);
+    add_above(out, plane, vec3_sub(lowest, round->half), height - rise, margin, 0);
+    add_above(out, plane, vec3_add(lowest, round->half), height + rise, margin, 1);
+}
+
+// Bit i of a corner's number is set on the positive side of axis i. The four corners of the face
+// come in order of number.
+void cairn_collide_box_plane(
+    cairn_vec3 half_extents, const cairn_plane *plane, float margin, cairn_manifold *out) {
+    const cairn_vec3 up = plane->normal;
+    const cairn_vec3 rise = vec3_multiply(up, half_extents);
+    const cairn_vec3 size = vec3_abs(up);
+    const float reach = float_abs(rise.x) + float_abs(rise.y) + float_abs(rise.z);
+    out->normal = vec3_negate(up);
+    if (0.0f - reach - plane->offset > margin) {
+        return;
+    }
+    const uint32_t axis = size.x >= size.y && size.x >= size.z ? 0u : size.y >= size.z ? 1u : 2u;
+    const uint32_t face_bit = 1u << axis;
+    const uint32_t side = vec3_component(up, axis) < 0.0f ? face_bit : 0u;
+    for (uint32_t corner = 0; corner < 8; ++corner) {
+        if ((corner & face_bit) != side) {
+            continue;
+        }
+        const cairn_vec3 sign = vec3((corner & 1u) != 0 ? 1.0f : -1.0f,
+            (corner & 2u) != 0 ? 1.0f : -1.0f, (corner & 4u) != 0 ? 1.0f : -1.0f);
+        const float height = vec3_dot(rise, sign) - plane->offset;
+        add_above(out, plane, vec3_multiply(half_extents, sign), height, margin, corner);
+    }
+}
+
+// The vertices within the margin, seen from above, as the corners of a patch.
+static uint32_t low_vertices(
+    const cairn_hull *hull, const cairn_plane *plane, float margin, cairn_clip_point *low) {
+    uint32_t count = 0;
+    cairn_vec3 right;
+    cairn_vec3 forward;
+    vec3_tangents(plane->normal, &right, &forward);
+    for (uint32_t i = 0; i < hull->vertex_count; ++i) {
+        const cairn_vec3 vertex = hull->vertices[i];
+        const float height = vec3_dot(vertex, plane->normal) - plane->offset;
+        if (height <= margin) {
+            low[count++] = (cairn_clip_point){.x = vec3_dot(vertex, right),
+                .y = vec3_dot(vertex, forward),
+                .height = height,
+                .edge = i};
+        }
+    }
+    return count;
+}
+
+void cairn_collide_hull_plane(
+    const cairn_hull *hull, const cairn_plane *plane, float margin, cairn_manifold *out) {
+    out->normal = vec3_negate(plane->normal);
+    const float middle = vec3_dot(hull->centre, plane->normal) - plane->offset;
+    cairn_clip_point low[CAIRN_HULL_VERTICES_MAX];
+    uint32_t chosen[CAIRN_MANIFOLD_POINTS_MAX];
+    if (middle > margin + hull->outer) {
+        return;
+    }
+    const uint32_t count = low_vertices(hull, plane, margin, low);
+    const uint32_t chosen_count = cairn_patch_reduce(low, count, chosen);
+    for (uint32_t i = 0; i < chosen_count; ++i) {
+        const cairn_clip_point *point = &low[chosen[i]];
+        add_above(out, plane, hull->vertices[point->edge], point->height, margin, point->edge);
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "sim/collide/joint_filter.h"
+
+#include "sim/state/slots.h"
+
+static uint64_t body_key(uint32_t a, uint32_t b) {
+    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+}
+
+static void sift_down(uint64_t *keys, uint32_t root, uint32_t count) {
+    for (;;) {
+        uint32_t child = 2 * root + 1;
+        if (child >= count) {
+            return;
+        }
+        child += child + 1 < count && keys[child] < keys[child + 1] ? 1u : 0u;
+        if (keys[root] >= keys[child]) {
+            return;
+        }
+        const uint64_t kept = keys[root];
+        keys[root] = keys[child];
+        keys[child] = kept;
+        root = child;
+    }
+}
+
+// Heap sort: in place, and never worse than n log n however the joints were made.
+static void sort_keys(uint64_t *keys, uint32_t count) {
+    for (uint32_t i = count / 2; i > 0; --i) {
+        sift_down(keys, i - 1, count);
+    }
+    for (uint32_t end = count; end > 1; --end) {
+        const uint64_t greatest = keys[0];
+        keys[0] = keys[end - 1];
+        keys[end - 1] = greatest;
+        sift_down(keys, 0, end - 1);
+    }
+}
+
+void cairn_joined_collect(cairn_world *world) {
+    const cairn_state *state = &world->state;
+    cairn_near *near = &world->near;
+    near->joined_count = 0;
+    near->joint_count = 0;
+    for (uint32_t i = 0; i < state->settings->joint_slots; ++i) {
+        const cairn_joint *joint = &state->joints[i];
+        if (!cairn_state_has(state, CAIRN_ARRAY_JOINTS, i)) {
+            continue;
+        }
+        const uint32_t a = id_index(joint->body_a);
+        const uint32_t b = id_index(joint->body_b);
+        near->joints[near->joint_count++] =
+            (cairn_joined_bodies){.joint = i, .body_a = a, .body_b = b};
+        if (joint->collide_connected == 0) {
+            near->joined[near->joined_count++] = body_key(a, b);
+        }
+    }
+    sort_keys(near->joined, near->joined_count);
+}
+
+bool cairn_joined(const cairn_near *near, uint32_t body_a, uint32_t body_b) {
+    const uint64_t key = body_key(body_a, body_b);
+    uint32_t lower = 0;
+    uint32_t upper = near->joined_count;
+    while (lower < upper) {
+        const uint32_t middle = lower + (upper - lower) / 2;
+        if (near->joined[middle] < key) {
+            lower = middle + 1;
+        } else {
+            upper = middle;
+        }
+    }
+    return lower < near->joined_count && near->joined[lower] == key;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+
+// What lies in the solver's memory as words in an order of the state's, and the names of words.
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "sim/debug/trace_hook.h"
+#include "sim/state/fields.h"
+#include "sim/state/slots.h"
+
+static bool substep_words(
+    const cairn_world *world, uint32_t slot, uint32_t words[CAIRN_TRACE_SOLVER_WORDS]) {
+    const cairn_substeps *substeps = &world->scratch.substeps;
+    const uint32_t index = substeps->solver_of[slot];
+    if (index >= substeps->moving_count) {
+        return false;
+    }
+    const cairn_solver_body *body = &substeps->bodies[index];
+    memcpy(words, body->linear_velocity, 12);
+    memcpy(words + 3, body->angular_velocity, 12);
+    memcpy(words + 6, body->moved, 12);
+    memcpy(words + 9, body->turned, 12);
+    return true;
+}
+
+static bool classic_words(
+    const cairn_world *world, uint32_t slot, uint32_t words[CAIRN_TRACE_SOLVER_WORDS]) {
+    const cairn_classic_body *body = &world->scratch.bodies[slot];
+    memset(words, 0, CAIRN_TRACE_SOLVER_WORDS * sizeof words[0]);
+    memcpy(words, &body->linear_velocity, 12);
+    memcpy(words + 3, &body->angular_velocity, 12);
+    return body->moving != 0;
+}
+
+bool cairn_trace_solver_words(
+    const cairn_world *world, uint32_t slot, uint32_t words[CAIRN_TRACE_SOLVER_WORDS]) {
+    return world->def.solver == CAIRN_SOLVER_SUBSTEPS ? substep_words(world, slot, words)
+                                                      : classic_words(world, slot, words);
+}
+
+uint32_t cairn_trace_touch_count(const cairn_world *world) {
+    return world->scratch.substeps.touches.link_count;
+}
+
+// Words of the points that there are not mean nothing, like those between the material and the
+// rotations.
+uint32_t cairn_trace_manifold_words(
+    const cairn_world *world, uint32_t touch, uint32_t words[CAIRN_TRACE_MANIFOLD_WORDS]) {
+    _Static_assert(CAIRN_TRACE_MANIFOLD_WORDS * 4 == sizeof(cairn_patch), "the whole patch");
+    const cairn_link *link = &world->scratch.substeps.touches.links[touch];
+    const cairn_patch *patch = &world->scratch.patches.patches[link->patch];
+    const uint32_t points = (uint32_t)patch->words[CAIRN_PATCH_COUNT];
+    const uint32_t used = CAIRN_PATCH_POINTS + points * CAIRN_PATCH_POINT_WORDS;
+    CAIRN_ASSERT(points <= CAIRN_MANIFOLD_POINTS_MAX);
+    memset(words, 0, sizeof *patch);
+    memcpy(words, patch->words, used * sizeof words[0]);
+    memcpy(&words[CAIRN_PATCH_FRICTION], &patch->words[CAIRN_PATCH_FRICTION], 8);
+    memcpy(&words[CAIRN_PATCH_ROTATION_A], &patch->words[CAIRN_PATCH_ROTATION_A], 32);
+    return link->element;
+}
+
+static const char *const solver_fields[CAIRN_TRACE_SOLVER_WORDS] = {"linear_velocity.x",
+    "linear_velocity.y", "linear_velocity.z", "angular_velocity.x", "angular_velocity.y",
+    "angular_velocity.z", "moved.x", "moved.y", "moved.z", "turned.x", "turned.y", "turned.z"};
+
+static const char *manifold_field(uint32_t word) {
+    static const char *const point_words[CAIRN_PATCH_POINT_WORDS] = {"point.arm_a.x",
+        "point.arm_a.y", "point.arm_a.z", "point.arm_b.x", "point.arm_b.y", "point.arm_b.z",
+        "point.separation"};
+    static const char *const normal[CAIRN_PATCH_POINTS] = {
+        "normal.x", "normal.y", "normal.z", "point_count"};
+    if (word < CAIRN_PATCH_POINTS) {
+        return normal[word];
+    }
+    if (word < CAIRN_PATCH_FRICTION) {
+        return point_words[(word - CAIRN_PATCH_POINTS) % CAIRN_PATCH_POINT_WORDS];
+    }
+    if (word < CAIRN_PATCH_ROTATION_A) {
+        return word == CAIRN_PATCH_FRICTION ? "friction" : "restitution";
+    }
+    return word < CAIRN_PATCH_ROTATION_B ? "rotation_a" : "rotation_b";
+}
+
+uint32_t cairn_array_words(uint32_t array) {
+    if (array < CAIRN_ARRAY_COUNT) {
+        return cairn_field_table_of((cairn_array)array)->word_count;
+    }
+    if (array == CAIRN_TRACE_ARRAY_SOLVER) {
+        return CAIRN_TRACE_SOLVER_WORDS;
+    }
+    return array == CAIRN_TRACE_ARRAY_MANIFOLDS ? CAIRN_TRACE_MANIFOLD_WORDS : 0;
+}
+
+const char *cairn_array_section_name(uint32_t array) {
+    if (array < CAIRN_ARRAY_COUNT) {
+        return cairn_section_name(cairn_field_table_of((cairn_array)array)->section);
+    }
+    if (array == CAIRN_TRACE_ARRAY_SOLVER) {
+        return "solver";
+    }
+    return array == CAIRN_TRACE_ARRAY_MANIFOLDS ? "manifolds" : "unknown";
+}
+
+const char *cairn_array_field_name(uint32_t array, uint32_t word) {
+    if (word >= cairn_array_words(array)) {
+        return "unknown";
+    }
+    if (array < CAIRN_ARRAY_COUNT) {
+        return cairn_field_table_of((cairn_array)array)->fields[word].name;
+    }
+    return array == CAIRN_TRACE_ARRAY_SOLVER ? solver_fields[word] : manifold_field(word);
+}
+
+bool cairn_array_field_is_float(uint32_t array, uint32_t word) {
+    if (word >= cairn_array_words(array)) {
+        return false;
+    }
+    return array >= CAIRN_ARRAY_COUNT ||
+           cairn_field_table_of((cairn_array)array)->fields[word].kind != CAIRN_FIELD_WORD;
+}
+
+static uint32_t both(uint32_t a, uint32_t b, uint32_t bodies[2]) {
+    bodies[0] = id_index(a);
+    bodies[1] = id_index(b);
+    return 2;
+}
+
+uint32_t cairn_element_bodies(
+    const cairn_world *world, uint32_t array, uint32_t element, uint32_t bodies[2]) {
+    const cairn_state *state = &world->state;
+    const cairn_settings *settings = state->settings;
+    switch (array) {
+    case CAIRN_ARRAY_BODY_IDS:
+    case CAIRN_ARRAY_MOTIONS:
+    case CAIRN_ARRAY_ANCHORS:
+    case CAIRN_ARRAY_BODIES:
+    case CAIRN_ARRAY_RESTS:
+    case CAIRN_TRACE_ARRAY_SOLVER:
+        bodies[0] = element;
+        return 1;
+    case CAIRN_ARRAY_SHAPES:
+        bodies[0] = element < settings->shape_slots ? state->shapes[element].body : 0;
+        return element < settings->shape_slots ? 1 : 0;
+    case CAIRN_ARRAY_JOINTS:
+        return element < settings->joint_slots
+                   ? both(state->joints[element].body_a, state->joints[element].body_b, bodies)
+                   : 0;
+    case CAIRN_ARRAY_CONTACTS:
+    case CAIRN_TRACE_ARRAY_MANIFOLDS:
+        return element < settings->contact_count
+                   ? both(state->contacts[element].body_a, state->contacts[element].body_b, bodies)
+                   : 0;
+    default:
+        return 0;
+    }
+}
+
+// Bits of floats as whole numbers in the floats' order.
+static int64_t ordinal(uint32_t bits) {
+    const int64_t magnitude = bits & 0x7fffffffu;
+    return (bits & 0x80000000u) != 0 ? -1 - magnitude : magnitude;
+}
+
+uint32_t cairn_float_ulps(uint32_t bits_a, uint32_t bits_b) {
+    if ((bits_a & 0x7fffffffu) > 0x7f800000u || (bits_b & 0x7fffffffu) > 0x7f800000u) {
+        return UINT32_MAX;
+    }
+    const int64_t apart = ordinal(bits_a) - ordinal(bits_b);
+    return (uint32_t)(apart < 0 ? -apart : apart);
+}

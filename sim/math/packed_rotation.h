@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A rotation in two words: which component of the quaternion is the greatest, made positive by the
+// sign of all, and the other three to 20 bits each, all within 1/sqrt(2). The greatest follows from
+// them with full precision, so the rotation is off by less than 6e-6 rad. Both words are zero for
+// no rotation at all.
+
+#include "sim/math/vec.h"
+
+typedef struct cairn_turn {
+    uint32_t words[2];
+} cairn_turn;
+
+#define CAIRN_TURN_BITS 20
+#define CAIRN_TURN_HALF 524288.0f // of the range of 20 bits
+#define CAIRN_TURN_MOST 0.7072f
+
+static inline bool turn_is_none(cairn_turn turn) {
+    return turn.words[0] == 0 && turn.words[1] == 0;
+}
+
+static inline uint32_t turn_digits(float component, bool negative) {
+    const float value = (negative ? 0.0f - component : component) / CAIRN_TURN_MOST;
+    return (uint32_t)(float_clamp(value, -1.0f, 1.0f) * (CAIRN_TURN_HALF - 1.0f) +
+                      (CAIRN_TURN_HALF + 0.5f));
+}
+
+static inline cairn_turn turn_pack(cairn_quat q) {
+    const float parts[4] = {q.x, q.y, q.z, q.w};
+    uint32_t greatest = 3;
+    for (uint32_t i = 0; i < 3; ++i) {
+        greatest = float_abs(parts[i]) > float_abs(parts[greatest]) ? i : greatest;
+    }
+    const bool negative = parts[greatest] < 0.0f;
+    uint64_t packed = greatest;
+    for (uint32_t i = 1; i < 4; ++i) {
+        packed = packed << CAIRN_TURN_BITS | turn_digits(parts[(greatest + i) % 4], negative);
+    }
+    return (cairn_turn){.words = {(uint32_t)packed, (uint32_t)(packed >> 32)}};
+}
+
+// Unit length, whatever the words are.
+static inline cairn_quat turn_unpack(cairn_turn turn) {
+    const uint32_t mask = (1u << CAIRN_TURN_BITS) - 1;
+    uint64_t packed = (uint64_t)turn.words[1] << 32 | turn.words[0];
+    const uint32_t greatest = (uint32_t)(packed >> 3 * CAIRN_TURN_BITS) % 4;
+    float parts[4];
+    float square = 0.0f;
+    for (uint32_t i = 3; i > 0; --i) {
+        const float value = (float)((uint32_t)packed & mask) - CAIRN_TURN_HALF;
+        const float part = value * (CAIRN_TURN_MOST / (CAIRN_TURN_HALF - 1.0f));
+        parts[(greatest + i) % 4] = part;
+        square += part * part;
+        packed >>= CAIRN_TURN_BITS;
+    }
+    parts[greatest] = float_sqrt(float_max(1.0f - square, 0.0f));
+    return quat_normalize((cairn_quat){.x = parts[0], .y = parts[1], .z = parts[2], .w = parts[3]});
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Trigonometry from + - * / alone, so that every build gets the same bits, which no two C libraries
+// promise. In lanes; one lane is a float. The polynomials are minimax fits of the relative error
+// (Remez exchange).
+
+#include "sim/math/lanes.h"
+
+#define CAIRN_PI 3.14159265f
+
+// x in [-pi / 2, pi / 2]; off by at most 2e-7.
+static inline lanes lanes_sin(lanes x) {
+    const lanes u = x * x;
+    lanes p = lanes_all(2.601903066e-6f);
+    p = lanes_all(-1.980741873e-4f) + p * u;
+    p = lanes_all(8.333025139e-3f) + p * u;
+    p = lanes_all(-1.666665668e-1f) + p * u;
+    p = lanes_all(9.999999947e-1f) + p * u;
+    return x * p;
+}
+
+// x in [0, pi]; off by at most 3e-7.
+static inline lanes lanes_cos(lanes x) {
+    return lanes_sin(lanes_all(0.5f * CAIRN_PI) - x);
+}
+
+// The angle from the x axis to (x, y), in [-pi, pi], 0 for no direction; off by at most 5e-7.
+// Neither may be so large or small that y / x leaves the range of a float.
+static inline lanes lanes_atan2(lanes y, lanes x) {
+    const lanes zero = lanes_all(0.0f);
+    const lanes across = lanes_max(x, zero - x);
+    const lanes up = lanes_max(y, zero - y);
+    const lanes high = lanes_max(across, up);
+    const lanes slope =
+        lanes_min(across, up) / lanes_select(lanes_less(zero, high), high, lanes_all(1.0f));
+    const lanes u = slope * slope;
+    lanes p = lanes_all(2.849889432e-3f);
+    p = lanes_all(-1.606862822e-2f) + p * u;
+    p = lanes_all(4.269151810e-2f) + p * u;
+    p = lanes_all(-7.504294446e-2f) + p * u;
+    p = lanes_all(1.064093399e-1f) + p * u;
+    p = lanes_all(-1.420364446e-1f) + p * u;
+    p = lanes_all(1.999261939e-1f) + p * u;
+    p = lanes_all(-3.333307335e-1f) + p * u;
+    p = lanes_all(9.999999848e-1f) + p * u;
+    lanes angle = slope * p;
+    angle = lanes_select(lanes_less(across, up), lanes_all(0.5f * CAIRN_PI) - angle, angle);
+    angle = lanes_select(lanes_less(x, zero), lanes_all(CAIRN_PI) - angle, angle);
+    return lanes_select(lanes_less(y, zero), zero - angle, angle);
+}

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Vector, quaternion and matrix arithmetic of the simulation room. Only + - * / sqrt and
+// comparisons, each expression in one written order, so that every build gets the same bits
+// (docs/DETERMINISM.md). Minimum and maximum are selects, never fminf and fmaxf: those disagree
+// between C libraries on signed zero. Everything is small enough to be inlined.
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <cairn/sim.h>
+
+// Rows: m.x is the first row.
+typedef struct cairn_mat3 {
+    cairn_vec3 x, y, z;
+} cairn_mat3;
+
+// A symmetric matrix, in the order that cairn_mass.inertia has.
+typedef struct cairn_sym3 {
+    float xx, yy, zz, xy, xz, yz;
+} cairn_sym3;
+
+// ---- float
+
+typedef union cairn_float_bits {
+    float value;
+    uint32_t bits;
+} cairn_float_bits;
+
+static inline uint32_t float_bits(float a) {
+    return (cairn_float_bits){.value = a}.bits;
+}
+
+static inline float float_of_bits(uint32_t bits) {
+    return (cairn_float_bits){.bits = bits}.value;
+}
+
+// By its bits: a comparison with NaN is what fast-math builds throw away.
+static inline bool float_finite(float a) {
+    return (float_bits(a) & 0x7f800000u) != 0x7f800000u;
+}
+
+// Clears the sign bit; never -0.
+static inline float float_abs(float a) {
+    return float_of_bits(float_bits(a) & 0x7fffffffu);
+}
+
+static inline float float_min(float a, float b) {
+    return a < b ? a : b;
+}
+
+static inline float float_max(float a, float b) {
+    return a > b ? a : b;
+}
+
+static inline float float_clamp(float a, float lower, float upper) {
+    return float_min(float_max(a, lower), upper);
+}
+
+static inline float float_sqrt(float a) {
+    return sqrtf(a);
+}
+
+// ---- vec3
+
+static inline cairn_vec3 vec3(float x, float y, float z) {
+    return (cairn_vec3){.x = x, .y = y, .z = z};
+}
+
+static inline cairn_vec3 vec3_zero(void) {
+    return vec3(0.0f, 0.0f, 0.0f);
+}
+
+static inline cairn_vec3 vec3_add(cairn_vec3 a, cairn_vec3 b) {
+    return vec3(a.x + b.x, a.y + b.y, a.z + b.z);
+}
+
+static inline cairn_vec3 vec3_sub(cairn_vec3 a, cairn_vec3 b) {
+    return vec3(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+
+static inline cairn_vec3 vec3_scale(cairn_vec3 a, float s) {
+    return vec3(a.x * s, a.y * s, a.z * s);
+}
+
+static inline cairn_vec3 vec3_negate(cairn_vec3 a) {
+    return vec3(0.0f - a.x, 0.0f - a.y, 0.0f - a.z);
+}
+
+// a + b * s
+static inline cairn_vec3 vec3_add_scaled(cairn_vec3 a, cairn_vec3 b, float s) {
+    return vec3(a.x + b.x * s, a.y + b.y * s, a.z + b.z * s);
+}
+
+// a - b * s
+static inline cairn_vec3 vec3_sub_scaled(cairn_vec3 a, cairn_vec3 b, float s) {
+    return vec3(a.x - b.x * s, a.y - b.y * s, a.z - b.z * s);
+}
+
+// Component by component.
+static inline cairn_vec3 vec3_multiply(cairn_vec3 a, cairn_vec3 b) {
+    return vec3(a.x * b.x, a.y * b.y, a.z * b.z);
+}
+
+static inline float vec3_dot(cairn_vec3 a, cairn_vec3 b) {
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+static inline cairn_vec3 vec3_cross(cairn_vec3 a, cairn_vec3 b) {
+    return vec3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+
+static inline float vec3_length_squared(cairn_vec3 a) {
+    return vec3_dot(a, a);
+}
+
+static inline float vec3_length(cairn_vec3 a) {
+    return float_sqrt(vec3_dot(a, a));
+}
+
+static inline float vec3_distance(cairn_vec3 a, cairn_vec3 b) {
+    return vec3_length(vec3_sub(a, b));
+}
+
+static inline cairn_vec3 vec3_min(cairn_vec3 a, cairn_vec3 b) {
+    return vec3(float_min(a.x, b.x), float_min(a.y, b.y), float_min(a.z, b.z));
+}
+
+static inline cairn_vec3 vec3_max(cairn_vec3 a, cairn_vec3 b) {
+    return vec3(float_max(a.x, b.x), float_max(a.y, b.y), float_max(a.z, b.z));
+}
+
+static inline cairn_vec3 vec3_abs(cairn_vec3 a) {
+    return vec3(float_abs(a.x), float_abs(a.y), float_abs(a.z));
+}
+
+static inline cairn_vec3 vec3_clamp(cairn_vec3 a, cairn_vec3 lower, cairn_vec3 upper) {
+    return vec3_min(vec3_max(a, lower), upper);
+}
+
+static inline cairn_vec3 vec3_select(bool condition, cairn_vec3 yes, cairn_vec3 no) {
+    return vec3(condition ? yes.x : no.x, condition ? yes.y : no.y, condition ? yes.z : no.z);
+}
+
+// a * (1 - t) + b * t
+static inline cairn_vec3 vec3_lerp(cairn_vec3 a, cairn_vec3 b, float t) {
+    return vec3_add(vec3_scale(a, 1.0f - t), vec3_scale(b, t));
+}
+
+// Turns every -0 into +0: what is stored in state goes through here, because an encoder may drop
+// the sign of zero and the hash would see it.
+static inline cairn_vec3 vec3_clean(cairn_vec3 a) {
+    return vec3(a.x + 0.0f, a.y + 0.0f, a.z + 0.0f);
+}
+
+// +0 or -0 in every component.
+static inline bool vec3_is_zero(cairn_vec3 a) {
+    return a.x == 0.0f && a.y == 0.0f && a.z == 0.0f;
+}
+
+static inline bool vec3_finite(cairn_vec3 a) {
+    return float_finite(a.x) && float_finite(a.y) && float_finite(a.z);
+}
+
+// The unit vector along `a`, or `fallback` when `a` is too short (under 1e-15) to have a direction
+// with full precision, or too long (over 1e19) to be squared.
+static inline cairn_vec3 vec3_normalize(cairn_vec3 a, cairn_vec3 fallback) {
+    const float length_squared = vec3_dot(a, a);
+    const bool sound = length_squared > 1e-30f && float_finite(length_squared);
+    const float inverse = 1.0f / float_sqrt(sound ? length_squared : 1.0f);
+    return vec3_select(sound, vec3_scale(a, inverse), fallback);
+}
+
+// Component 0, 1, 2 is x, y, z.
+static inline float vec3_component(cairn_vec3 a, uint32_t index) {
+    return index == 0 ? a.x : index == 1 ? a.y : a.z;
+}
+
+// A unit vector across the unit vector `n`. At least one component of a unit vector reaches
+// 1/sqrt(3), so the divisor is never small.
+static inline cairn_vec3 vec3_tangent(cairn_vec3 n) {
+    const cairn_vec3 across = vec3_select(
+        float_abs(n.x) >= 0.577f, vec3(n.y, 0.0f - n.x, 0.0f), vec3(0.0f, n.z, 0.0f - n.y));
+    return vec3_clean(vec3_normalize(across, vec3(1.0f, 0.0f, 0.0f)));
+}
+
+// Orthonormal and right handed: *first cross *second is `n`.
+static inline void vec3_tangents(cairn_vec3 n, cairn_vec3 *first, cairn_vec3 *second) {
+    *first = vec3_tangent(n);
+    *second = vec3_clean(vec3_cross(n, *first));
+}
+
+// ---- mat3
+
+static inline cairn_mat3 mat3_identity(void) {
+    return (cairn_mat3){
+        .x = vec3(1.0f, 0.0f, 0.0f), .y = vec3(0.0f, 1.0f, 0.0f), .z = vec3(0.0f, 0.0f, 1.0f)};
+}
+
+static inline cairn_mat3 mat3_transpose(cairn_mat3 m) {
+    return (cairn_mat3){.x = vec3(m.x.x, m.y.x, m.z.x),
+        .y = vec3(m.x.y, m.y.y, m.z.y),
+        .z = vec3(m.x.z, m.y.z, m.z.z)};
+}
+
+static inline cairn_vec3 mat3_apply(cairn_mat3 m, cairn_vec3 v) {
+    return vec3(vec3_dot(m.x, v), vec3_dot(m.y, v), vec3_dot(m.z, v));
+}
+
+// The transpose times v; for a rotation, the inverse rotation.
+static inline cairn_vec3 mat3_apply_transposed(cairn_mat3 m, cairn_vec3 v) {
+    return vec3(m.x.x * v.x + m.y.x * v.y + m.z.x * v.z, m.x.y * v.x + m.y.y * v.y + m.z.y * v.z,
+        m.x.z * v.x + m.y.z * v.y + m.z.z * v.z);
+}
+
+static inline cairn_mat3 mat3_add(cairn_mat3 a, cairn_mat3 b) {
+    return (cairn_mat3){.x = vec3_add(a.x, b.x), .y = vec3_add(a.y, b.y), .z = vec3_add(a.z, b.z)};
+}
+
+static inline cairn_mat3 mat3_multiply(cairn_mat3 a, cairn_mat3 b) {
+    return (cairn_mat3){.x = mat3_apply_transposed(b, a.x),
+        .y = mat3_apply_transposed(b, a.y),
+        .z = mat3_apply_transposed(b, a.z)};
+}
+
+static inline cairn_mat3 mat3_abs(cairn_mat3 m) {
+    return (cairn_mat3){.x = vec3_abs(m.x), .y = vec3_abs(m.y), .z = vec3_abs(m.z)};
+}
+
+// Column 0, 1, 2; of a rotation, the image of that axis.
+static inline cairn_vec3 mat3_column(cairn_mat3 m, uint32_t index) {
+    return vec3(vec3_component(m.x, index), vec3_component(m.y, index), vec3_component(m.z, index));
+}
+
+// The matrix whose product with w is the cross product v x w.
+static inline cairn_mat3 mat3_cross(cairn_vec3 v) {
+    return (cairn_mat3){.x = vec3(0.0f, 0.0f - v.z, v.y),
+        .y = vec3(v.z, 0.0f, 0.0f - v.x),
+        .z = vec3(0.0f - v.y, v.x, 0.0f)};
+}
+
+// x with m x = b by Cramer's rule; zero when m is singular.
+static inline cairn_vec3 mat3_solve(cairn_mat3 m, cairn_vec3 b) {
+    const cairn_mat3 t = mat3_transpose(m);
+    const cairn_vec3 yz = vec3_cross(t.y, t.z);
+    const float determinant = vec3_dot(t.x, yz);
+    const float inverse = determinant != 0.0f ? 1.0f / determinant : 0.0f;
+    const cairn_vec3 bz = vec3_cross(b, t.z);
+    const cairn_vec3 yb = vec3_cross(t.y, b);
+    return vec3(
+        inverse * vec3_dot(b, yz), inverse * vec3_dot(t.x, bz), inverse * vec3_dot(t.x, yb));
+}
+
+// ---- sym3
+
+static inline cairn_sym3 sym3_zero(void) {
+    return (cairn_sym3){.xx = 0.0f, .yy = 0.0f, .zz = 0.0f, .xy = 0.0f, .xz = 0.0f, .yz = 0.0f};
+}
+
+static inline cairn_sym3 sym3_diagonal(float xx, float yy, float zz) {
+    return (cairn_sym3){.xx = xx, .yy = yy, .zz = zz, .xy = 0.0f, .xz = 0.0f, .yz = 0.0f};
+}
+
+static inline cairn_sym3 sym3_of(const float m[6]) {
+    return (cairn_sym3){.xx = m[0], .yy = m[1], .zz = m[2], .xy = m[3], .xz = m[4], .yz = m[5]};
+}
+
+static inline cairn_sym3 sym3_add(cairn_sym3 a, cairn_sym3 b) {
+    return (cairn_sym3){.xx = a.xx + b.xx,
+        .yy = a.yy + b.yy,
+        .zz = a.zz + b.zz,
+        .xy = a.xy + b.xy,
+        .xz = a.xz + b.xz,
+        .yz = a.yz + b.yz};
+}
+
+static inline cairn_sym3 sym3_scale(cairn_sym3 a, float s) {
+    return (cairn_sym3){.xx = a.xx * s,
+        .yy = a.yy * s,
+        .zz = a.zz * s,
+        .xy = a.xy * s,
+        .xz = a.xz * s,
+        .yz = a.yz * s};
+}
+
+static inline cairn_sym3 sym3_clean(cairn_sym3 a) {
+    return (cairn_sym3){.xx = a.xx + 0.0f,
+        .yy = a.yy + 0.0f,
+        .zz = a.zz + 0.0f,
+        .xy = a.xy + 0.0f,
+        .xz = a.xz + 0.0f,
+        .yz = a.yz + 0.0f};
+}
+
+static inline bool sym3_finite(cairn_sym3 a) {
+    return vec3_finite(vec3(a.xx, a.yy, a.zz)) && vec3_finite(vec3(a.xy, a.xz, a.yz));
+}
+
+static inline cairn_vec3 sym3_apply(cairn_sym3 m, cairn_vec3 v) {
+    return vec3(m.xx * v.x + m.xy * v.y + m.xz * v.z, m.xy * v.x + m.yy * v.y + m.yz * v.z,
+        m.xz * v.x + m.yz * v.y + m.zz * v.z);
+}
+
+static inline cairn_mat3 sym3_full(cairn_sym3 m) {
+    return (cairn_mat3){
+        .x = vec3(m.xx, m.xy, m.xz), .y = vec3(m.xy, m.yy, m.yz), .z = vec3(m.xz, m.yz, m.zz)};
+}
+
+// By cofactors; zero when the determinant is not positive, so that a body without inertia does not
+// turn. For inertia tensors and K matrices, whose determinants are positive.
+static inline cairn_sym3 sym3_inverse(cairn_sym3 m) {
+    const float xx = m.yy * m.zz - m.yz * m.yz;
+    const float xy = m.xz * m.yz - m.xy * m.zz;
+    const float xz = m.xy * m.yz - m.xz * m.yy;
+    const float determinant = m.xx * xx + m.xy * xy + m.xz * xz;
+    const float inverse = determinant > 0.0f ? 1.0f / determinant : 0.0f;
+    return (cairn_sym3){.xx = xx * inverse,
+        .yy = (m.xx * m.zz - m.xz * m.xz) * inverse,
+        .zz = (m.xx * m.yy - m.xy * m.xy) * inverse,
+        .xy = xy * inverse,
+        .xz = xz * inverse,
+        .yz = (m.xy * m.xz - m.xx * m.yz) * inverse};
+}
+
+// R M R^T: an inertia tensor (or its inverse) turned from the axes of a body to those of the world.
+static inline cairn_sym3 sym3_rotate(cairn_sym3 m, cairn_mat3 r) {
+    const cairn_vec3 x = sym3_apply(m, r.x);
+    const cairn_vec3 y = sym3_apply(m, r.y);
+    const cairn_vec3 z = sym3_apply(m, r.z);
+    return (cairn_sym3){.xx = vec3_dot(r.x, x),
+        .yy = vec3_dot(r.y, y),
+        .zz = vec3_dot(r.z, z),
+        .xy = vec3_dot(r.x, y),
+        .xz = vec3_dot(r.x, z),
+        .yz = vec3_dot(r.y, z)};
+}
+
+// What the parallel axis theorem adds to an inertia tensor about the centre of mass when it is
+// taken about a point `offset` away: mass * (|d|^2 I - d d^T).
+static inline cairn_sym3 sym3_parallel_axis(float mass, cairn_vec3 offset) {
+    const cairn_vec3 d = offset;
+    return sym3_scale((cairn_sym3){.xx = d.y * d.y + d.z * d.z,
+                          .yy = d.x * d.x + d.z * d.z,
+                          .zz = d.x * d.x + d.y * d.y,
+                          .xy = 0.0f - d.x * d.y,
+                          .xz = 0.0f - d.x * d.z,
+                          .yz = 0.0f - d.y * d.z},
+        mass);
+}
+
+// ---- quat
+
+static inline cairn_quat quat_identity(void) {
+    return (cairn_quat){.x = 0.0f, .y = 0.0f, .z = 0.0f, .w = 1.0f};
+}
+
+static inline cairn_vec3 quat_vector(cairn_quat q) {
+    return vec3(q.x, q.y, q.z);
+}
+
+static inline cairn_quat quat_conjugate(cairn_quat q) {
+    return (cairn_quat){.x = 0.0f - q.x, .y = 0.0f - q.y, .z = 0.0f - q.z, .w = q.w};
+}
+
+// The rotation b followed by the rotation a.
+static inline cairn_quat quat_multiply(cairn_quat a, cairn_quat b) {
+    return (cairn_quat){.x = a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+        .y = a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+        .z = a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
+        .w = a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
+}
+
+static inline float quat_length_squared(cairn_quat q) {
+    return q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
+}
+
+static inline bool quat_finite(cairn_quat q) {
+    return vec3_finite(quat_vector(q)) && float_finite(q.w);
+}
+
+// Unit length and no -0; the identity when `q` has no direction.
+static inline cairn_quat quat_normalize(cairn_quat q) {
+    const float length_squared = quat_length_squared(q);
+    const bool sound = length_squared > 1e-30f && float_finite(length_squared);
+    const float inverse = 1.0f / float_sqrt(sound ? length_squared : 1.0f);
+    return (cairn_quat){.x = (sound ? q.x * inverse : 0.0f) + 0.0f,
+        .y = (sound ? q.y * inverse : 0.0f) + 0.0f,
+        .z = (sound ? q.z * inverse : 0.0f) + 0.0f,
+        .w = (sound ? q.w * inverse : 1.0f) + 0.0f};
+}
+
+// q v q*, as v + 2 w (u x v) + 2 u x (u x v), u the vector part.
+static inline cairn_vec3 quat_rotate(cairn_quat q, cairn_vec3 v) {
+    const cairn_vec3 u = quat_vector(q);
+    const cairn_vec3 t = vec3_scale(vec3_cross(u, v), 2.0f);
+    return vec3_add(vec3_add_scaled(v, t, q.w), vec3_cross(u, t));
+}
+
+static inline cairn_vec3 quat_rotate_inverse(cairn_quat q, cairn_vec3 v) {
+    return quat_rotate(quat_conjugate(q), v);
+}
+
+static inline cairn_mat3 mat3_of_quat(cairn_quat q) {
+    const float xx = 2.0f * q.x * q.x;
+    const float yy = 2.0f * q.y * q.y;
+    const float zz = 2.0f * q.z * q.z;
+    const float xy = 2.0f * q.x * q.y;
+    const float xz = 2.0f * q.x * q.z;
+    const float yz = 2.0f * q.y * q.z;
+    const float wx = 2.0f * q.w * q.x;
+    const float wy = 2.0f * q.w * q.y;
+    const float wz = 2.0f * q.w * q.z;
+    return (cairn_mat3){.x = vec3(1.0f - (yy + zz), xy - wz, xz + wy),
+        .y = vec3(xy + wz, 1.0f - (xx + zz), yz - wx),
+        .z = vec3(xz - wy, yz + wx, 1.0f - (xx + yy))};
+}
+
+// The rotation by the small vector `angle` (radians about its direction): (angle / 2, 1) made
+// unit. That turns by 2 atan(|angle| / 2), short of |angle| by |angle|^3 / 12.
+static inline cairn_quat quat_of_small_angle(cairn_vec3 angle) {
+    const cairn_vec3 half = vec3_scale(angle, 0.5f);
+    return quat_normalize((cairn_quat){.x = half.x, .y = half.y, .z = half.z, .w = 1.0f});
+}
+
+// q turned by the angular velocity (world, rad/s) for `time` seconds: q + (time / 2) (w, 0) q,
+// made unit again. The length before is at least 1, so it never collapses.
+static inline cairn_quat quat_integrate(cairn_quat q, cairn_vec3 angular_velocity, float time) {
+    const cairn_vec3 half = vec3_scale(angular_velocity, 0.5f * time);
+    const cairn_quat spin =
+        quat_multiply((cairn_quat){.x = half.x, .y = half.y, .z = half.z, .w = 0.0f}, q);
+    return quat_normalize(
+        (cairn_quat){.x = q.x + spin.x, .y = q.y + spin.y, .z = q.z + spin.z, .w = q.w + spin.w});
+}
+
+// ---- pose
+
+static inline cairn_pose pose_identity(void) {
+    return (cairn_pose){.position = vec3_zero(), .rotation = quat_identity()};
+}
+
+// A local point in the world.
+static inline cairn_vec3 pose_apply(cairn_pose pose, cairn_vec3 point) {
+    return vec3_add(quat_rotate(pose.rotation, point), pose.position);
+}
+
+// A world point in the pose's frame.
+static inline cairn_vec3 pose_apply_inverse(cairn_pose pose, cairn_vec3 point) {
+    return quat_rotate_inverse(pose.rotation, vec3_sub(point, pose.position));
+}
+
+// b followed by a: a child's pose b in its parent's frame a, seen from outside. The rotation is
+// made unit again, so chains do not drift.
+static inline cairn_pose pose_multiply(cairn_pose a, cairn_pose b) {
+    return (cairn_pose){.position = pose_apply(a, b.position),
+        .rotation = quat_normalize(quat_multiply(a.rotation, b.rotation))};
+}
+
+static inline cairn_pose pose_inverse(cairn_pose pose) {
+    const cairn_quat inverse = quat_conjugate(pose.rotation);
+    return (cairn_pose){
+        .position = quat_rotate(inverse, vec3_negate(pose.position)), .rotation = inverse};
+}
+
+static inline bool pose_finite(cairn_pose pose) {
+    return vec3_finite(pose.position) && quat_finite(pose.rotation);
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What rows of every kind do to two bodies. Bodies that nothing may move are read but not written:
+// a NaN times zero would spread through the ground to all that stand on it.
+
+#include "sim/debug/negative_control.h"
+#include "sim/state/state.h"
+
+static inline void body_push(cairn_classic_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
+    if (body->moving == 0) {
+        return;
+    }
+    const cairn_vec3 turn = sym3_apply(body->inverse_inertia, vec3_cross(arm, impulse));
+    body->linear_velocity = vec3_add_scaled(body->linear_velocity, impulse, body->inverse_mass);
+    body->angular_velocity = vec3_add(body->angular_velocity, turn);
+}
+
+static inline void body_pull(cairn_classic_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
+    if (body->moving == 0) {
+        return;
+    }
+    const cairn_vec3 turn = sym3_apply(body->inverse_inertia, vec3_cross(arm, impulse));
+    body->linear_velocity = vec3_sub_scaled(body->linear_velocity, impulse, body->inverse_mass);
+    body->angular_velocity = vec3_sub(body->angular_velocity, turn);
+}
+
+// An impulse about an axis: b gets it, a the opposite.
+static inline void bodies_turn(cairn_classic_body *a, cairn_classic_body *b, cairn_vec3 impulse) {
+    if (a->moving != 0) {
+        a->angular_velocity =
+            vec3_sub(a->angular_velocity, sym3_apply(a->inverse_inertia, impulse));
+    }
+    if (b->moving != 0) {
+        b->angular_velocity =
+            vec3_add(b->angular_velocity, sym3_apply(b->inverse_inertia, impulse));
+    }
+}
+
+// Velocity of the body's point: v + w x r. Of a still body it is +0 in either form.
+static inline cairn_vec3 velocity_at(const cairn_classic_body *body, cairn_vec3 arm) {
+    if (body->still != 0) {
+        return vec3_zero();
+    }
+    return vec3_add(body->linear_velocity, vec3_cross(body->angular_velocity, arm));
+}
+
+// Velocity of b's point as seen from a's.
+static inline cairn_vec3 point_velocity(
+    const cairn_classic_body *a, cairn_vec3 arm_a, const cairn_classic_body *b, cairn_vec3 arm_b) {
+    return vec3_sub(velocity_at(b, arm_b), velocity_at(a, arm_a));
+}
+
+// How much one newton second along `axis` at the end of the arm turns the body there.
+static inline float row_turn(const cairn_classic_body *body, cairn_vec3 arm, cairn_vec3 axis) {
+    if (body->moving == 0) {
+        return 0.0f;
+    }
+    const cairn_vec3 lever = vec3_cross(arm, axis);
+    return vec3_dot(lever, sym3_apply(body->inverse_inertia, lever));
+}
+
+// What one newton second along `axis` at both points changes in their relative speed along it,
+// inverted (Catto 2005, J M^-1 J^T): 0 when nothing moves.
+static inline float row_mass(const cairn_classic_body *a, cairn_vec3 arm_a,
+    const cairn_classic_body *b, cairn_vec3 arm_b, cairn_vec3 axis) {
+    const float linear = a->inverse_mass + b->inverse_mass;
+    const float turn_a = row_turn(a, arm_a, axis);
+    const float turn_b = row_turn(b, arm_b, axis);
+    const float sum =
+        control_sum_reordered() ? linear + (turn_a + turn_b) : linear + turn_a + turn_b;
+    return sum > 0.0f ? 1.0f / sum : 0.0f;
+}

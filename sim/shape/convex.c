@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "sim/shape/convex.h"
+
+// Bit i of a corner's number is set on the positive side of axis i; face 2 i + 1 lies on the
+// negative side of axis i.
+static const uint8_t box_face_first[7] = {0, 4, 8, 12, 16, 20, 24};
+static const uint8_t box_corners[24] = {
+    1, 3, 7, 5, 0, 4, 6, 2, 2, 6, 7, 3, 0, 1, 5, 4, 4, 5, 7, 6, 0, 2, 3, 1};
+static const cairn_hull_edge box_edges[12] = {{0, 1, 3, 5}, {0, 2, 5, 1}, {0, 4, 1, 3},
+    {1, 3, 0, 5}, {1, 5, 3, 0}, {2, 3, 5, 2}, {2, 6, 2, 1}, {3, 7, 0, 2}, {4, 5, 4, 3},
+    {4, 6, 1, 4}, {5, 7, 4, 0}, {6, 7, 2, 4}};
+
+static cairn_plane box_plane(uint32_t face, cairn_vec3 half) {
+    const uint32_t axis = face / 2;
+    const float side = face % 2 == 0 ? 1.0f : -1.0f;
+    return (cairn_plane){
+        .normal = vec3(axis == 0 ? side : 0.0f, axis == 1 ? side : 0.0f, axis == 2 ? side : 0.0f),
+        .offset = vec3_component(half, axis)};
+}
+
+static cairn_polytope polytope_of_box(cairn_vec3 half, cairn_polytope_box *store) {
+    for (uint32_t i = 0; i < 8; ++i) {
+        store->vertices[i] = vec3((i & 1u) != 0 ? half.x : 0.0f - half.x,
+            (i & 2u) != 0 ? half.y : 0.0f - half.y, (i & 4u) != 0 ? half.z : 0.0f - half.z);
+    }
+    for (uint32_t i = 0; i < 6; ++i) {
+        store->planes[i] = box_plane(i, half);
+    }
+    return (cairn_polytope){.vertex_count = 8,
+        .face_count = 6,
+        .edge_count = 12,
+        .vertices = store->vertices,
+        .planes = store->planes,
+        .face_first = box_face_first,
+        .corners = box_corners,
+        .edges = box_edges,
+        .centre = vec3_zero(),
+        .inner = float_min(half.x, float_min(half.y, half.z))};
+}
+
+cairn_polytope cairn_polytope_of(const cairn_solid *solid, cairn_polytope_box *store) {
+    if (solid->geometry->kind == CAIRN_SHAPE_BOX) {
+        return polytope_of_box(solid->geometry->half_extents, store);
+    }
+    const cairn_hull *hull = solid->hull;
+    return (cairn_polytope){.vertex_count = hull->vertex_count,
+        .face_count = hull->face_count,
+        .edge_count = hull->edge_count,
+        .vertices = hull->vertices,
+        .planes = hull->planes,
+        .face_first = hull->face_first,
+        .corners = hull->corners,
+        .edges = hull->edges,
+        .centre = hull->centre,
+        .inner = hull->inner};
+}

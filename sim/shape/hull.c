@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: MIT
+#include "sim/shape/hull.h"
+
+#include <string.h>
+
+#include "sim/limits.h"
+
+// All lengths below are fractions of half the cloud's longest side.
+// Points nearer to an earlier one than this are that one.
+#define WELD 1e-4
+// Three points lower than this over their longest side say little about a plane.
+#define TRIANGLE_HEIGHT_MIN 1e-4
+// Points this near to a plane are on it. The least that gives a closed surface is taken: the first
+// forgives the rounding of coordinates, the later ones surfaces that are meant to be flat.
+static const double tolerances[] = {2e-6, 2e-5, 2e-4};
+enum { TOLERANCE_COUNT = sizeof(tolerances) / sizeof(tolerances[0]) };
+
+static const char *const flat = "the points lie in a plane, or all but";
+static const char *const too_many = "the hull has more vertices than a hull may have";
+static const char *const unclear = "faces bend too little to tell them apart";
+
+// The points about their middle, as fractions; double, so that the sign of a volume is that of the
+// exact one whenever it is not next to nothing.
+typedef struct cloud {
+    uint32_t count;
+    double at[CAIRN_HULL_POINTS_MAX][3];
+    uint8_t source[CAIRN_HULL_POINTS_MAX]; // number of the point given
+} cloud;
+
+typedef struct face {
+    double normal[3]; // outward, as long as twice the area of the triangle that made it
+    uint32_t count;
+    uint8_t points[CAIRN_HULL_POINTS_MAX]; // on the plane; after ordering, the corners
+} face;
+
+typedef struct builder {
+    cloud cloud;
+    double tolerance;
+    uint32_t face_count;
+    face faces[CAIRN_HULL_FACES_MAX];
+    uint8_t vertex_of[CAIRN_HULL_POINTS_MAX]; // number of the vertex that a point became, plus 1
+    uint8_t face_of[CAIRN_HULL_VERTICES_MAX][CAIRN_HULL_VERTICES_MAX]; // left of the way, plus 1
+} builder;
+
+static void between(const double a[3], const double b[3], double out[3]) {
+    out[0] = b[0] - a[0];
+    out[1] = b[1] - a[1];
+    out[2] = b[2] - a[2];
+}
+
+static void cross(const double a[3], const double b[3], double out[3]) {
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static double dot(const double a[3], const double b[3]) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static double greater(double a, double b) {
+    return a > b ? a : b;
+}
+
+static double distance_squared(const cloud *points, uint32_t i, uint32_t j) {
+    double apart[3];
+    between(points->at[i], points->at[j], apart);
+    return dot(apart, apart);
+}
+
+static const char *points_check(const cairn_vec3 *points, uint32_t count) {
+    if (count < 4) {
+        return "fewer than four points";
+    }
+    if (count > CAIRN_HULL_POINTS_MAX) {
+        return "more points than a hull may be made of";
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_vec3 size = vec3_abs(points[i]);
+        if (!vec3_finite(points[i])) {
+            return "a coordinate is not a number";
+        }
+        if (size.x > CAIRN_SHAPE_SIZE_MAX || size.y > CAIRN_SHAPE_SIZE_MAX ||
+            size.z > CAIRN_SHAPE_SIZE_MAX) {
+            return "a coordinate is too large";
+        }
+    }
+    return NULL;
+}
+
+static bool near_earlier(const cloud *points, const double at[3]) {
+    for (uint32_t i = 0; i < points->count; ++i) {
+        double apart[3];
+        between(points->at[i], at, apart);
+        if (dot(apart, apart) <= WELD * WELD) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// False when fewer than four points are left, or all are smaller than a shape may be.
+static bool cloud_of(const cairn_vec3 *points, uint32_t count, cloud *out) {
+    cairn_vec3 lower = points[0];
+    cairn_vec3 upper = points[0];
+    for (uint32_t i = 1; i < count; ++i) {
+        lower = vec3_min(lower, points[i]);
+        upper = vec3_max(upper, points[i]);
+    }
+    const double middle[3] = {0.5 * ((double)lower.x + (double)upper.x),
+        0.5 * ((double)lower.y + (double)upper.y), 0.5 * ((double)lower.z + (double)upper.z)};
+    const double scale = greater(greater((double)upper.x - middle[0], (double)upper.y - middle[1]),
+        (double)upper.z - middle[2]);
+    if (!(scale >= (double)CAIRN_SHAPE_SIZE_MIN)) {
+        return false;
+    }
+    out->count = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        double at[3] = {(double)points[i].x, (double)points[i].y, (double)points[i].z};
+        for (uint32_t k = 0; k < 3; ++k) {
+            at[k] = (at[k] - middle[k]) / scale;
+        }
+        if (!near_earlier(out, at)) {
+            memcpy(out->at[out->count], at, sizeof at);
+            out->source[out->count] = (uint8_t)i;
+            out->count += 1;
+        }
+    }
+    return out->count >= 4;
+}
+
+static bool face_has(const face *f, uint32_t point) {
+    for (uint32_t i = 0; i < f->count; ++i) {
+        if (f->points[i] == point) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool known(const builder *b, uint32_t i, uint32_t j, uint32_t k) {
+    for (uint32_t n = 0; n < b->face_count; ++n) {
+        const face *f = &b->faces[n];
+        if (face_has(f, i) && face_has(f, j) && face_has(f, k)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+typedef enum sides {
+    SIDES_NONE = 0,
+    SIDES_ABOVE = 1,
+    SIDES_BELOW = 2,
+    SIDES_BOTH = 3,
+} sides;
+
+// On which sides of the plane through three points there are others, and which lie on it.
+static uint32_t sides_of_plane(const builder *b, uint32_t through, face *f) {
+    const cloud *points = &b->cloud;
+    const double thickness = b->tolerance * b->tolerance * dot(f->normal, f->normal);
+    uint32_t found = SIDES_NONE;
+    f->count = 0;
+    for (uint32_t i = 0; i < points->count && found != SIDES_BOTH; ++i) {
+        double apart[3];
+        between(points->at[through], points->at[i], apart);
+        const double height = dot(f->normal, apart);
+        if (height * height > thickness) {
+            found |= height > 0.0 ? SIDES_ABOVE : SIDES_BELOW;
+        } else {
+            f->points[f->count++] = (uint8_t)i;
+        }
+    }
+    return found;
+}
+
+// Adds the face through three points when there is one and it is new.
+static const char *try_triangle(builder *b, uint32_t i, uint32_t j, uint32_t k) {
+    const cloud *points = &b->cloud;
+    double first[3];
+    double second[3];
+    face f;
+    between(points->at[i], points->at[j], first);
+    between(points->at[i], points->at[k], second);
+    cross(first, second, f.normal);
+    const double longest =
+        greater(greater(dot(first, first), dot(second, second)), distance_squared(points, j, k));
+    const double least = TRIANGLE_HEIGHT_MIN * TRIANGLE_HEIGHT_MIN * longest;
+    if (!(dot(f.normal, f.normal) > least)) {
+        return NULL;
+    }
+    const uint32_t found = sides_of_plane(b, i, &f);
+    if (found == SIDES_NONE) {
+        return flat;
+    }
+    if (found == SIDES_BOTH || known(b, i, j, k)) {
+        return NULL;
+    }
+    if (found == SIDES_ABOVE) {
+        for (uint32_t n = 0; n < 3; ++n) {
+            f.normal[n] = 0.0 - f.normal[n];
+        }
+    }
+    if (b->face_count == CAIRN_HULL_FACES_MAX) {
+        return too_many;
+    }
+    b->faces[b->face_count++] = f;
+    return NULL;
+}
+
+static const char *find_faces(builder *b) {
+    b->face_count = 0;
+    for (uint32_t i = 0; i < b->cloud.count; ++i) {
+        for (uint32_t j = i + 1; j < b->cloud.count; ++j) {
+            for (uint32_t k = j + 1; k < b->cloud.count; ++k) {
+                const char *why = try_triangle(b, i, j, k);
+                if (why != NULL) {
+                    return why;
+                }
+            }
+        }
+    }
+    return b->face_count >= 4 ? NULL : flat;
+}
+
+// Twice the area of the triangle, seen from outside, times the normal's length: positive when
+// `point` lies to the left of the way.
+static double left_of(const builder *b, const face *f, uint32_t from, uint32_t to, uint32_t point) {
+    double along[3];
+    double aside[3];
+    double turn[3];
+    between(b->cloud.at[from], b->cloud.at[to], along);
+    between(b->cloud.at[from], b->cloud.at[point], aside);
+    cross(along, aside, turn);
+    return dot(turn, f->normal);
+}
+
+// Gift wrapping (Jarvis 1973): the next corner is the one that leaves nothing to its right; of
+// several in line, the farthest.
+static uint32_t next_corner(const builder *b, const face *f, uint32_t from) {
+    uint32_t best = from;
+    for (uint32_t i = 0; i < f->count; ++i) {
+        const uint32_t point = f->points[i];
+        if (point == from) {
+            continue;
+        }
+        const double side = best == from ? -1.0 : left_of(b, f, from, best, point);
+        const bool farther =
+            distance_squared(&b->cloud, from, point) > distance_squared(&b->cloud, from, best);
+        best = side < 0.0 || (side == 0.0 && farther) ? point : best;
+    }
+    return best;
+}
+
+// The first of the points that are lowest along some direction in the plane.
+static uint32_t first_corner(const builder *b, const face *f) {
+    double along[3];
+    between(b->cloud.at[f->points[0]], b->cloud.at[f->points[1]], along);
+    uint32_t best = f->points[0];
+    for (uint32_t i = 1; i < f->count; ++i) {
+        double apart[3];
+        between(b->cloud.at[best], b->cloud.at[f->points[i]], apart);
+        best = dot(apart, along) < 0.0 ? f->points[i] : best;
+    }
+    return best;
+}
+
+// Whether corner i sticks out no farther than rounding from the line between its neighbours.
+static bool in_line(const builder *b, const face *f, uint32_t i) {
+    const uint32_t before = f->points[i > 0 ? i - 1 : f->count - 1];
+    const uint32_t after = f->points[i + 1 < f->count ? i + 1 : 0];
+    const double side = left_of(b, f, before, after, f->points[i]);
+    const double most = 4.0 * b->tolerance;
+    const double length_squared = distance_squared(&b->cloud, before, after);
+    return side * side <= most * most * length_squared * dot(f->normal, f->normal);
+}
+
+static void drop_in_line(const builder *b, face *f) {
+    for (uint32_t i = 0; i < f->count;) {
+        if (f->count > 2 && in_line(b, f, i)) {
+            memmove(&f->points[i], &f->points[i + 1], f->count - i - 1);
+            f->count -= 1;
+            i = 0;
+        } else {
+            ++i;
+        }
+    }
+}
+
+// The points of a face become its corners, counter clockwise.
+static bool order_face(const builder *b, face *f) {
+    uint8_t corners[CAIRN_HULL_POINTS_MAX];
+    uint32_t count = 0;
+    const uint32_t first = first_corner(b, f);
+    uint32_t here = first;
+    do {
+        if (count == f->count) {
+            return false;
+        }
+        corners[count++] = (uint8_t)here;
+        here = next_corner(b, f, here);
+    } while (here != first);
+    memcpy(f->points, corners, count);
+    f->count = count;
+    drop_in_line(b, f);
+    return f->count >= 3;
+}
+
+// Numbers the points that are corners of some face, in the order given.
+static const char *number_vertices(builder *b, const cairn_vec3 *points, cairn_hull *out) {
+    memset(b->vertex_of, 0, sizeof b->vertex_of);
+    for (uint32_t i = 0; i < b->face_count; ++i) {
+        for (uint32_t k = 0; k < b->faces[i].count; ++k) {
+            b->vertex_of[b->faces[i].points[k]] = 1;
+        }
+    }
+    out->vertex_count = 0;
+    for (uint32_t i = 0; i < b->cloud.count; ++i) {
+        if (b->vertex_of[i] == 0) {
+            continue;
+        }
+        if (out->vertex_count == CAIRN_HULL_VERTICES_MAX) {
+            return too_many;
+        }
+        out->vertices[out->vertex_count] = vec3_clean(points[b->cloud.source[i]]);
+        out->vertex_count += 1;
+        b->vertex_of[i] = (uint8_t)out->vertex_count;
+    }
+    return NULL;
+}
+
+// Copies the corners and marks the face to the left of each way; false when two faces claim one.
+static bool write_faces(builder *b, cairn_hull *out) {
+    uint32_t corner_count = 0;
+    memset(b->face_of, 0, sizeof b->face_of);
+    out->face_count = b->face_count;
+    out->face_first[0] = 0;
+    for (uint32_t i = 0; i < b->face_count; ++i) {
+        const face *f = &b->faces[i];
+        if (corner_count + f->count > 2 * CAIRN_HULL_EDGES_MAX) {
+            return false;
+        }
+        for (uint32_t k = 0; k < f->count; ++k) {
+            const uint32_t from = b->vertex_of[f->points[k]] - 1u;
+            const uint32_t to = b->vertex_of[f->points[k + 1 < f->count ? k + 1 : 0]] - 1u;
+            if (b->face_of[from][to] != 0) {
+                return false;
+            }
+            b->face_of[from][to] = (uint8_t)(i + 1);
+            out->corners[corner_count++] = (uint8_t)from;
+        }
+        out->face_first[i + 1] = (uint8_t)corner_count;
+    }
+    return true;
+}
+
+// Each way must lead back along another face, and all be one closed surface (Euler).
+static bool write_edges(const builder *b, cairn_hull *out) {
+    out->edge_count = 0;
+    for (uint32_t from = 0; from < out->vertex_count; ++from) {
+        for (uint32_t to = from + 1; to < out->vertex_count; ++to) {
+            const uint32_t left = b->face_of[from][to];
+            const uint32_t right = b->face_of[to][from];
+            if ((left == 0) != (right == 0)) {
+                return false;
+            }
+            if (left != 0 && out->edge_count == CAIRN_HULL_EDGES_MAX) {
+                return false;
+            }
+            if (left != 0) {
+                out->edges[out->edge_count++] = (cairn_hull_edge){.from = (uint8_t)from,
+                    .to = (uint8_t)to,
+                    .left = (uint8_t)(left - 1),
+                    .right = (uint8_t)(right - 1)};
+            }
+        }
+    }
+    return out->vertex_count + out->face_count == out->edge_count + 2;
+}
+
+// The mean plane of the corners (Newell), pushed out until no vertex is above it.
+static void write_plane(const builder *b, uint32_t index, cairn_hull *out) {
+    const face *f = &b->faces[index];
+    double sum[3] = {0.0, 0.0, 0.0};
+    for (uint32_t i = 1; i + 1 < f->count; ++i) {
+        double first[3];
+        double second[3];
+        double area[3];
+        between(b->cloud.at[f->points[0]], b->cloud.at[f->points[i]], first);
+        between(b->cloud.at[f->points[0]], b->cloud.at[f->points[i + 1]], second);
+        cross(first, second, area);
+        for (uint32_t k = 0; k < 3; ++k) {
+            sum[k] += area[k];
+        }
+    }
+    const cairn_vec3 normal = vec3((float)sum[0], (float)sum[1], (float)sum[2]);
+    cairn_plane *plane = &out->planes[index];
+    plane->normal = vec3_normalize(normal, vec3(0.0f, 1.0f, 0.0f));
+    plane->offset = vec3_dot(plane->normal, out->vertices[0]);
+    for (uint32_t i = 1; i < out->vertex_count; ++i) {
+        plane->offset = float_max(plane->offset, vec3_dot(plane->normal, out->vertices[i]));
+    }
+}
+
+// The least distance between a face and the vertex farthest below it.
+static float thickness_of(const cairn_hull *hull) {
+    float least = 2.0f * CAIRN_SHAPE_SIZE_MAX;
+    for (uint32_t i = 0; i < hull->face_count; ++i) {
+        const cairn_plane *plane = &hull->planes[i];
+        float depth = 0.0f;
+        for (uint32_t k = 0; k < hull->vertex_count; ++k) {
+            depth = float_max(depth, plane->offset - vec3_dot(plane->normal, hull->vertices[k]));
+        }
+        least = float_min(least, depth);
+    }
+    return least;
+}
+
+static const char *build_at_tolerance(builder *b, const cairn_vec3 *points, cairn_hull *out) {
+    const char *why = find_faces(b);
+    if (why != NULL) {
+        return why;
+    }
+    for (uint32_t i = 0; i < b->face_count; ++i) {
+        if (!order_face(b, &b->faces[i])) {
+            return unclear;
+        }
+    }
+    why = number_vertices(b, points, out);
+    if (why != NULL) {
+        return why;
+    }
+    if (!write_faces(b, out) || !write_edges(b, out)) {
+        return unclear;
+    }
+    for (uint32_t i = 0; i < out->face_count; ++i) {
+        write_plane(b, i, out);
+    }
+    return NULL;
+}
+
+const char *cairn_hull_build(const cairn_vec3 *points, uint32_t count, cairn_hull *out) {
+    builder b;
+    const char *why = points_check(points, count);
+    if (why != NULL) {
+        return why;
+    }
+    if (!cloud_of(points, count, &b.cloud)) {
+        return "the points are too close together";
+    }
+    memset(out, 0, sizeof *out);
+    for (uint32_t i = 0; i < TOLERANCE_COUNT; ++i) {
+        b.tolerance = tolerances[i];
+        why = build_at_tolerance(&b, points, out);
+        if (why == NULL || why == flat) {
+            break;
+        }
+    }
+    if (why != NULL) {
+        return why;
+    }
+    if (thickness_of(out) < 2.0f * CAIRN_SHAPE_SIZE_MIN) {
+        return "the hull is too thin";
+    }
+    cairn_hull_measure(out);
+    return out->inner > 0.0f ? NULL : "the hull is too thin";
+}
+
+const char *cairn_hull_settle(const cairn_vec3 *points, uint32_t count, cairn_hull *out) {
+    enum { ROUNDS = 8 };
+    const char *why = cairn_hull_build(points, count, out);
+    for (uint32_t i = 0; i < ROUNDS && why == NULL; ++i) {
+        cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX];
+        const uint32_t before = out->vertex_count;
+        memcpy(vertices, out->vertices, sizeof vertices);
+        why = cairn_hull_build(vertices, before, out);
+        if (why == NULL && out->vertex_count == before) {
+            return NULL;
+        }
+    }
+    return why != NULL ? why : unclear;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "sim/limits.h"
+#include "sim/state/hash_cache.h"
+#include "sim/state/slots.h"
+#include "sim/world/body.h"
+
+void cairn_body_wake(cairn_world *world, uint32_t slot) {
+    const bool dynamic = world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC;
+    cairn_kept_touch(world, CAIRN_ARRAY_RESTS, slot);
+    world->state.rests[slot] =
+        (cairn_rest){.state = dynamic ? CAIRN_REST_NONE : CAIRN_REST_DISTURBED};
+}
+
+static void wake_dynamic(cairn_world *world, cairn_body_id id) {
+    const uint32_t slot = cairn_body_slot(world, id);
+    if (slot != CAIRN_SLOT_NONE && world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC) {
+        cairn_body_wake(world, slot);
+    }
+}
+
+void cairn_body_wake_neighbours(cairn_world *world, uint32_t slot) {
+    const cairn_state *state = &world->state;
+    const cairn_body_id id = cairn_body_id_at(world, slot);
+    for (uint32_t i = 0; i < state->settings->contact_count; ++i) {
+        const cairn_contact *contact = &state->contacts[i];
+        if (contact->body_a == id) {
+            wake_dynamic(world, contact->body_b);
+        } else if (contact->body_b == id) {
+            wake_dynamic(world, contact->body_a);
+        }
+    }
+    for (uint32_t i = 0; i < state->settings->joint_slots; ++i) {
+        const cairn_joint *joint = &state->joints[i];
+        if (joint->body_a == id) {
+            wake_dynamic(world, joint->body_b);
+        } else if (joint->body_b == id) {
+            wake_dynamic(world, joint->body_a);
+        }
+    }
+}
+
+// False for NaN, too.
+static bool within(cairn_vec3 value, float limit) {
+    return float_abs(value.x) <= limit && float_abs(value.y) <= limit &&
+           float_abs(value.z) <= limit;
+}
+
+bool cairn_motion_sound(const cairn_motion *motion) {
+    return within(motion->position, CAIRN_SOUND_DISTANCE) &&
+           within(motion->origin, CAIRN_SOUND_DISTANCE) &&
+           cairn_check_rotation(motion->rotation) == CAIRN_OK &&
+           within(motion->linear_velocity, CAIRN_SOUND_SPEED) &&
+           within(motion->angular_velocity, CAIRN_SOUND_SPEED);
+}
+
+void cairn_body_forget_forces(cairn_world *world, uint32_t slot) {
+    cairn_body *body = &world->state.bodies[slot];
+    if (!vec3_is_zero(body->force) || !vec3_is_zero(body->torque)) {
+        cairn_kept_touch(world, CAIRN_ARRAY_BODIES, slot);
+        body->force = vec3_zero();
+        body->torque = vec3_zero();
+    }
+}
+
+void cairn_body_quarantine(cairn_world *world, uint32_t slot) {
+    cairn_body *body = &world->state.bodies[slot];
+    cairn_motion *motion = &world->state.motions[slot];
+    // Joints and contacts that were solved with it are told by its being active, which ends now.
+    cairn_kept_touch_all(world);
+    motion->linear_velocity = vec3_zero();
+    motion->angular_velocity = vec3_zero();
+    body->kind = CAIRN_BODY_STATIC;
+    body->force = vec3_zero();
+    body->torque = vec3_zero();
+    cairn_body_update_mass(world, slot);
+    cairn_body_wake(world, slot);
+    world->contacts_stale = true;
+    world->near.valid = false;
+    world->state.settings->bodies_quarantined += 1;
+}

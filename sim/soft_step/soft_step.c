@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+
+// The substep solver: the list of what is done with contacts and joints between the forces of a
+// step and its new poses.
+
+#include <string.h>
+
+#include "sim/debug/negative_control.h"
+#include "sim/limits.h"
+#include "sim/soft_step/solver_bodies.h"
+#include "sim/state/slots.h"
+#include "sim/step.h"
+#include "sim/world/body.h"
+
+// Catto, "Soft Constraints" (2011), with h the substep.
+static cairn_softness soften(float hertz, float damping, float h) {
+    const float omega = 2.0f * 3.14159265f * hertz;
+    const float a1 = 2.0f * damping + h * omega;
+    const float a2 = h * omega * a1;
+    const float a3 = 1.0f / (1.0f + a2);
+    return (cairn_softness){.rate = omega / a1, .mass_scale = a2 * a3, .impulse_scale = a3};
+}
+
+static void link_solver_bodies(const cairn_substeps *substeps, cairn_link *link) {
+    link->solver_a = substeps->solver_of[link->body_a];
+    link->solver_b = substeps->solver_of[link->body_b];
+}
+
+static void plan_contacts(cairn_world *world) {
+    cairn_substeps *substeps = &world->scratch.substeps;
+    cairn_plan *plan = &substeps->touches;
+    cairn_contact *contacts = world->state.contacts;
+    for (uint32_t i = 0; i < plan->link_count; ++i) {
+        cairn_link *link = &plan->links[i];
+        const uint32_t colour = contacts[link->element].colour;
+        link->colour = colour == 0 ? CAIRN_NO_COLOUR : colour - 1;
+        link_solver_bodies(substeps, link);
+    }
+    cairn_plan_make(plan, substeps->body_count, substeps->moving_count, substeps->wide.lanes);
+    for (uint32_t i = 0; i < plan->link_count; ++i) {
+        contacts[plan->links[i].element].colour = plan->links[i].colour + 1;
+    }
+}
+
+// Each joint the colour after those of the joints before it on its two bodies: a chain is swept
+// from one end to the other, link by link, where colours as low as possible would sweep every
+// second one. Counts in `taken`, which making the plan clears.
+static void order_joints(const cairn_substeps *substeps, cairn_plan *plan) {
+    memset(plan->taken, 0, substeps->body_count * sizeof *plan->taken);
+    for (uint32_t i = 0; i < plan->link_count; ++i) {
+        cairn_link *link = &plan->links[i];
+        const uint32_t moving = substeps->moving_count;
+        const uint32_t a = link->solver_a < moving ? plan->taken[link->solver_a] : 0;
+        const uint32_t b = link->solver_b < moving ? plan->taken[link->solver_b] : 0;
+        const uint32_t next = a > b ? a : b;
+        plan->taken[link->solver_a] = next + 1;
+        plan->taken[link->solver_b] = next + 1;
+        link->colour = next % CAIRN_JOINT_COLOURS;
+    }
+}
+
+static void plan_joints(cairn_world *world) {
+    cairn_substeps *substeps = &world->scratch.substeps;
+    cairn_plan *plan = &substeps->joints;
+    const unsigned char *moving = world->scratch.moving;
+    plan->link_count = 0;
+    for (uint32_t i = 0; i < world->near.joint_count; ++i) {
+        const cairn_joined_bodies *joint = &world->near.joints[i];
+        if ((moving[joint->body_a] | moving[joint->body_b]) != 0) {
+            cairn_link *link = &plan->links[plan->link_count++];
+            *link = (cairn_link){.element = joint->joint,
+                .body_a = joint->body_a,
+                .body_b = joint->body_b,
+                .kind = world->state.joints[joint->joint].kind,
+                .colour = CAIRN_NO_COLOUR};
+            link_solver_bodies(substeps, link);
+        }
+    }
+    order_joints(substeps, plan);
+    cairn_plan_make(plan, substeps->body_count, substeps->moving_count, substeps->wide.lanes);
+}
+
+// Groups that one worker takes at a time, at least: about ten microseconds' work.
+#define GROUPS_SHARED_MIN 16
+
+typedef struct pass {
+    cairn_kernel_pass *run;
+    const cairn_solve *solve;
+} pass;
+
+static void run_groups(const void *context, uint32_t begin, uint32_t end) {
+    const pass *p = context;
+    p->run(p->solve, begin, end);
+}
+
+static uint32_t colour_at(const cairn_world *world, uint32_t index) {
+    const bool back = control_constraints_reversed() ||
+                      (control_workers_reorder() && world->crew.parallel != NULL);
+    return back ? CAIRN_COLOURS - 1 - index : index;
+}
+
+// One pass over everything that a plan holds: what found no colour one by one, then colour after
+// colour.
+static void run(cairn_world *world, const cairn_plan *plan, cairn_kernel_pass *single,
+    cairn_kernel_pass *wide) {
+    const cairn_substeps *substeps = &world->scratch.substeps;
+    const pass shared = {.run = wide, .solve = &substeps->wide_solve};
+    if (plan->single_count > 0) {
+        single(&substeps->single_solve, 0, plan->single_count);
+    }
+    for (uint32_t i = 0; i < CAIRN_COLOURS; ++i) {
+        const uint32_t colour = colour_at(world, i);
+        cairn_crew_share(&world->crew, run_groups, &shared, plan->group_start[colour],
+            plan->group_start[colour + 1], GROUPS_SHARED_MIN);
+    }
+}
+
+// The same the other way round.
+static void run_back(cairn_world *world, const cairn_plan *plan, cairn_kernel_pass *single,
+    cairn_kernel_pass *wide) {
+    const cairn_substeps *substeps = &world->scratch.substeps;
+    const pass shared = {.run = wide, .solve = &substeps->wide_solve};
+    for (uint32_t colour = CAIRN_COLOURS; colour > 0; --colour) {
+        cairn_crew_share(&world->crew, run_groups, &shared, plan->group_start[colour - 1],
+            plan->group_start[colour], GROUPS_SHARED_MIN);
+    }
+    if (plan->single_count > 0) {
+        single(&substeps->single_solve, 0, plan->single_count);
+    }
+}
+
+// The same where groups do not meet whatever their colours: no body is written.
+static void run_apart(cairn_world *world, const cairn_plan *plan, cairn_kernel_pass *single,
+    cairn_kernel_pass *wide) {
+    const cairn_substeps *substeps = &world->scratch.substeps;
+    const pass shared = {.run = wide, .solve = &substeps->wide_solve};
+    if (plan->single_count > 0) {
+        single(&substeps->single_solve, 0, plan->single_count);
+    }
+    cairn_crew_share(
+        &world->crew, run_groups, &shared, 0, plan->group_start[CAIRN_COLOURS], GROUPS_SHARED_MIN);
+}
+
+#define CONTACTS(world, how, pass)                                                                 \
+    how(world, &(world)->scratch.substeps.touches,                                                 \
+        (world)->scratch.substeps.single.contacts->pass,                                           \
+        (world)->scratch.substeps.wide.contacts->pass)
+#define JOINTS(world, how, pass)                                                                   \
+    how(world, &(world)->scratch.substeps.joints, (world)->scratch.substeps.single.joints->pass,   \
+        (world)->scratch.substeps.wide.joints->pass)
+
+static void prepare_solve(cairn_world *world) {
+    const float h = world_time_step(world) / (float)world->def.substeps;
+    const cairn_settings *settings = world->state.settings;
+    cairn_substeps *substeps = &world->scratch.substeps;
+    const float rate = 1.0f / h;
+    const float contact_hertz = float_min(settings->contact_hertz, CAIRN_HERTZ_SHARE * rate);
+    const float joint_hertz = float_min(settings->joint_hertz, CAIRN_JOINT_HERTZ_SHARE * rate);
+    substeps->wide_solve = (cairn_solve){.motions = world->state.motions,
+        .cold = world->state.bodies,
+        .bodies = substeps->bodies,
+        .moving_count = substeps->moving_count,
+        .drives = substeps->drives,
+        .slot_of = substeps->slot_of,
+        .lost = substeps->lost,
+        .substeps = world->def.substeps,
+        .gravity = settings->gravity,
+        .warm = settings->warm_start,
+        .touches = substeps->touches.links,
+        .touch_order = substeps->touches.order,
+        .patches = world->scratch.patches.patches,
+        .contacts = world->state.contacts,
+        .contact_groups = substeps->contact_groups,
+        .joint_links = substeps->joints.links,
+        .joint_order = substeps->joints.order,
+        .joints = world->state.joints,
+        .joint_groups = substeps->joint_groups,
+        .h = h,
+        .inverse_h = rate,
+        .soft = soften(contact_hertz, settings->contact_damping, h),
+        .soft_fixed = soften(2.0f * contact_hertz, settings->contact_damping, h),
+        .soft_joint = soften(joint_hertz, settings->joint_damping, h),
+        .restitution_threshold = settings->restitution_threshold};
+    substeps->single_solve = substeps->wide_solve;
+    substeps->single_solve.touch_order = substeps->touches.single_order;
+    substeps->single_solve.contact_groups = substeps->single_contact_groups;
+    substeps->single_solve.joint_order = substeps->joints.single_order;
+    substeps->single_solve.joint_groups = substeps->single_joint_groups;
+}
+
+// Commands and rules may have left behind what a step cannot bear; a step leaves only what is
+// sound.
+static void gather_bodies(cairn_world *world) {
+    do {
+        cairn_solver_bodies_number(world);
+        prepare_solve(world);
+        cairn_solver_bodies_fill(world);
+    } while (cairn_solver_bodies_quarantine(world));
+    cairn_solver_bodies_forget_forces(world);
+}
+
+void cairn_substeps_prepare(cairn_world *world) {
+    gather_bodies(world);
+    cairn_step_gather_touches(world);
+    plan_contacts(world);
+    plan_joints(world);
+    JOINTS(world, run_apart, prepare);
+    CONTACTS(world, run_apart, prepare);
+}
+
+// The impulses so far, where a trace can see them; nothing reads them there before the end.
+static void show(cairn_world *world, uint32_t substep, cairn_pass after) {
+    if (cairn_traced(world)) {
+        JOINTS(world, run_apart, store);
+        CONTACTS(world, run_apart, store);
+        cairn_trace_show(world, CAIRN_STAGE_SOLVE, substep, after);
+    }
+}
+
+// Joints push last, so that limbs are not pulled apart by what they lie in; contacts relax last.
+// Joints relax to and fro: how stiff they may be without growing restless depends on how well they
+// relax, and chains pass on in one sweep what runs their way.
+void cairn_substeps_solve(cairn_world *world) {
+    for (uint32_t i = 0; i < world->def.substeps; ++i) {
+        cairn_solver_bodies_speed(world, i == 0);
+        if (i == 0) {
+            JOINTS(world, run, warm_start);
+            CONTACTS(world, run, warm_start);
+        }
+        show(world, i + 1, CAIRN_PASS_SPEED);
+        CONTACTS(world, run, push);
+        JOINTS(world, run, push);
+        show(world, i + 1, CAIRN_PASS_PUSH);
+        cairn_solver_bodies_shift(world);
+        show(world, i + 1, CAIRN_PASS_SHIFT);
+        JOINTS(world, run_back, relax);
+        JOINTS(world, run, relax);
+        CONTACTS(world, run, relax);
+        show(world, i + 1, CAIRN_PASS_RELAX);
+    }
+    CONTACTS(world, run, bounce);
+    show(world, world->def.substeps, CAIRN_PASS_BOUNCE);
+    JOINTS(world, run_apart, store);
+    CONTACTS(world, run_apart, store);
+}

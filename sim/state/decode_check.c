@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "sim/state/decode_check.h"
+
+#include <string.h>
+
+#include "sim/state/fields.h"
+#include "sim/state/slots.h"
+#include "sim/world/body.h"
+#include "sim/world/hull_store.h"
+#include "sim/world/joint.h"
+#include "sim/world/shape.h"
+
+cairn_status cairn_decode_check_settings(
+    const cairn_state *state, const cairn_settings *expected, const char **where) {
+    const cairn_settings *settings = state->settings;
+    const size_t rules = offsetof(cairn_settings, rules_name);
+    if (memcmp(settings, expected, rules) != 0) {
+        *where = "settings differ from this world's";
+        return CAIRN_MALFORMED;
+    }
+    if (memcmp(settings->rules_name, expected->rules_name, sizeof settings->rules_name) != 0 ||
+        settings->rules_version != expected->rules_version ||
+        settings->rules_state_size != expected->rules_state_size) {
+        *where = "rules differ from this world's";
+        return CAIRN_VERSION_MISMATCH;
+    }
+    if (settings->body_slots > settings->body_capacity ||
+        settings->shape_slots > settings->shape_capacity ||
+        settings->joint_slots > settings->joint_capacity ||
+        settings->hull_slots > settings->hull_capacity ||
+        settings->contact_count > settings->contact_capacity) {
+        *where = "more than the capacities hold";
+        return CAIRN_CAPACITY;
+    }
+    return CAIRN_OK;
+}
+
+static bool ids_ok(const uint32_t *ids, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+        if ((ids[i] & ~(CAIRN_SLOT_USED | CAIRN_SLOT_GENERATION_MASK)) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool body_ok(const cairn_state *state, uint32_t slot) {
+    const cairn_motion *motion = &state->motions[slot];
+    const cairn_body *body = &state->bodies[slot];
+    const cairn_rest *rest = &state->rests[slot];
+    const bool dynamic = body->kind == CAIRN_BODY_DYNAMIC;
+    const bool still =
+        vec3_is_zero(motion->linear_velocity) && vec3_is_zero(motion->angular_velocity);
+    const cairn_anchor *anchor = &state->anchors[slot];
+    if (turn_is_none(anchor->turn) && !vec3_is_zero(anchor->position)) {
+        return false;
+    }
+    if (!cairn_motion_sound(motion) || (body->kind == CAIRN_BODY_STATIC && !still)) {
+        return false;
+    }
+    if (!dynamic && (body->mass != 0.0f || body->inverse_mass != 0.0f)) {
+        return false;
+    }
+    switch (rest->state) {
+    case CAIRN_REST_NONE:
+        return rest->ticks <= (dynamic ? state->settings->tick_rate_hz / 2 : 0);
+    case CAIRN_REST_ASLEEP:
+        return dynamic && still && rest->ticks <= state->settings->tick_rate_hz / 2;
+    default:
+        return !dynamic && rest->ticks == 0;
+    }
+}
+
+static bool hull_ok(const cairn_state *state, uint32_t slot) {
+    return cairn_hull_points_ok(&state->hulls[slot]);
+}
+
+static bool hull_named_ok(const cairn_state *state, const cairn_geometry *geometry) {
+    if (geometry->kind != CAIRN_SHAPE_HULL) {
+        return geometry->hull == 0;
+    }
+    return cairn_slot_find(state->hull_ids, state->settings->hull_slots, geometry->hull) !=
+           CAIRN_SLOT_NONE;
+}
+
+static bool shape_ok(const cairn_state *state, uint32_t slot) {
+    const cairn_shape *shape = &state->shapes[slot];
+    if (shape->body >= state->settings->body_slots ||
+        !cairn_state_has(state, CAIRN_ARRAY_BODIES, shape->body) ||
+        cairn_geometry_check(&shape->geometry) != CAIRN_OK ||
+        !hull_named_ok(state, &shape->geometry) ||
+        cairn_check_rotation(shape->pose.rotation) != CAIRN_OK || shape->density <= 0.0f) {
+        return false;
+    }
+    return shape->geometry.kind != CAIRN_SHAPE_HALF_SPACE ||
+           state->bodies[shape->body].kind == CAIRN_BODY_STATIC;
+}
+
+static bool body_lives(const cairn_state *state, cairn_body_id id) {
+    return cairn_slot_find(state->body_ids, state->settings->body_slots, id) != CAIRN_SLOT_NONE;
+}
+
+static bool joint_ok(const cairn_state *state, uint32_t slot) {
+    const cairn_joint *joint = &state->joints[slot];
+    return joint->kind != 0 && joint->body_a != joint->body_b && body_lives(state, joint->body_a) &&
+           body_lives(state, joint->body_b);
+}
+
+static bool axes_ok(const cairn_state *state, uint32_t slot) {
+    return cairn_joint_axes_ok(&state->joints[slot]);
+}
+
+static bool points_ok(const cairn_contact *contact) {
+    static const cairn_contact_point none = {.feature = 0};
+    if (contact->point_count == 0) {
+        return false;
+    }
+    for (uint32_t i = contact->point_count; i < CAIRN_MANIFOLD_POINTS_MAX; ++i) {
+        if (memcmp(&contact->points[i], &none, sizeof none) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// A shape in touch either lives, on the body named, or was destroyed since the last step.
+static bool contact_side_ok(const cairn_state *state, cairn_shape_id shape, cairn_body_id body) {
+    const cairn_settings *settings = state->settings;
+    if (id_index(shape) >= settings->shape_slots || id_index(body) >= settings->body_slots) {
+        return false;
+    }
+    const uint32_t slot = cairn_slot_find(state->shape_ids, settings->shape_slots, shape);
+    return slot == CAIRN_SLOT_NONE ||
+           (state->shapes[slot].body == id_index(body) && body_lives(state, body));
+}
+
+static bool contact_ok(const cairn_state *state, uint32_t index) {
+    const cairn_contact *contact = &state->contacts[index];
+    const uint32_t a = id_index(contact->shape_a);
+    const uint32_t b = id_index(contact->shape_b);
+    if (!points_ok(contact) || a >= b || contact->body_a == contact->body_b ||
+        !contact_side_ok(state, contact->shape_a, contact->body_a) ||
+        !contact_side_ok(state, contact->shape_b, contact->body_b)) {
+        return false;
+    }
+    if (index == 0) {
+        return true;
+    }
+    const uint32_t before_a = id_index(contact[-1].shape_a);
+    const uint32_t before_b = id_index(contact[-1].shape_b);
+    return before_a < a || (before_a == a && before_b < b);
+}
+
+// The last block of the rules' state is filled up with zeros.
+static bool rules_tail_ok(const cairn_state *state) {
+    const uint32_t words = state->settings->rules_state_size / 4;
+    const uint32_t used = words % CAIRN_RULES_BLOCK_WORDS;
+    for (uint32_t i = used; used != 0 && i < CAIRN_RULES_BLOCK_WORDS; ++i) {
+        if (state->rules[words / CAIRN_RULES_BLOCK_WORDS].words[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+typedef bool element_check(const cairn_state *state, uint32_t index);
+
+static bool all_ok(const cairn_state *state, cairn_array array, element_check *check) {
+    for (uint32_t i = 0; i < cairn_array_count(state->settings, array); ++i) {
+        if (cairn_state_has(state, array, i) && !check(state, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+cairn_status cairn_decode_check(const cairn_state *state, const char **where) {
+    const cairn_settings *settings = state->settings;
+    if (!ids_ok(state->body_ids, settings->body_slots) ||
+        !ids_ok(state->shape_ids, settings->shape_slots) ||
+        !ids_ok(state->joint_ids, settings->joint_slots) ||
+        !ids_ok(state->hull_ids, settings->hull_slots)) {
+        *where = "ids: a slot has unknown bits";
+    } else if (!all_ok(state, CAIRN_ARRAY_BODIES, body_ok)) {
+        *where = "bodies: pose, velocity, mass or rest do not fit the kind";
+    } else if (!all_ok(state, CAIRN_ARRAY_HULLS, hull_ok)) {
+        *where = "hulls: the vertices are not those of a hull";
+    } else if (!all_ok(state, CAIRN_ARRAY_SHAPES, shape_ok)) {
+        *where = "shapes: sizes, hull or body do not fit the kind";
+    } else if (!all_ok(state, CAIRN_ARRAY_JOINTS, joint_ok)) {
+        *where = "joints: a body does not exist";
+    } else if (!all_ok(state, CAIRN_ARRAY_JOINTS, axes_ok)) {
+        *where = "joints: axes or limits do not fit the kind";
+    } else if (!all_ok(state, CAIRN_ARRAY_CONTACTS, contact_ok)) {
+        *where = "contacts: order, shapes or points";
+    } else if (!rules_tail_ok(state)) {
+        *where = "rules: words after the end";
+    } else {
+        return CAIRN_OK;
+    }
+    return CAIRN_MALFORMED;
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a decoded block must keep beyond the range of each word: who refers to whom, in what order.
+// Everything that the step relies on without asking again.
+
+#include "sim/state/state.h"
+
+// The def words equal `expected`'s and the counts fit the capacities.
+cairn_status cairn_decode_check_settings(
+    const cairn_state *state, const cairn_settings *expected, const char **where);
+// The rest. CAIRN_OK or CAIRN_MALFORMED with *where naming the rule broken.
+cairn_status cairn_decode_check(const cairn_state *state, const char **where);
+
+// The def at the head of a block, rules NULL.
+cairn_world_def cairn_def_of_settings(const cairn_settings *settings);
+// What cairn_world_create checks.
+cairn_status cairn_world_def_check(const cairn_world_def *def);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a key stands for in a block.
+
+#include "sim/state/elements.h"
+#include "sim/state/slots.h"
+#include "sim/state/state.h"
+
+#define CAIRN_ELEMENT_ABSENT (UINT64_C(1) << 63) // in bytes: there is no such element
+#define CAIRN_ELEMENT_INDEX_BITS 20
+
+// The first word of an element that is told of: the def of a world is known to who shares it.
+static inline uint32_t element_first_word(cairn_array array) {
+    return array == CAIRN_ARRAY_SETTINGS ? (uint32_t)CAIRN_SETTINGS_DEF_WORDS : 0;
+}
+
+static inline cairn_element_key element_key(cairn_array array, uint64_t index) {
+    return (uint64_t)array << 56 | index;
+}
+
+static inline cairn_element_key element_key_of_contact(const cairn_contact *contact) {
+    const uint64_t mask = (UINT64_C(1) << CAIRN_ELEMENT_INDEX_BITS) - 1;
+    const uint64_t a = id_index(contact->shape_a) & mask;
+    const uint64_t b = id_index(contact->shape_b) & mask;
+    return element_key(CAIRN_ARRAY_CONTACTS, a << CAIRN_ELEMENT_INDEX_BITS | b);
+}
+
+// Valid for keys that cairn_element_key_ok accepts.
+static inline cairn_array element_array(cairn_element_key key) {
+    return (cairn_array)(key >> 56);
+}
+static inline uint32_t element_index(cairn_element_key key) { // not of contacts
+    return (uint32_t)key;
+}
+
+// Whether a world with this def can have such an element.
+bool cairn_element_key_ok(const cairn_settings *settings, cairn_element_key key);
+// The first of the words told of; NULL when the block has no such element.
+const uint32_t *cairn_element_find(const cairn_state *state, cairn_element_key key);

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+
+// The canonical encoding, little-endian words throughout:
+//   magic "CRNW", simulation version, then the arrays in the order of cairn_array. Of each array
+//   the live range, of slotted arrays the elements that exist, each word by word as
+//   sim/state/fields.c names them. How many there are follows from the settings and the id tables
+//   before.
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "sim/state/decode_check.h"
+#include "sim/state/fields.h"
+#include "sim/state/hash_cache.h"
+
+#define ENCODE_MAGIC 0x574e5243u // "CRNW" read as bytes
+
+typedef struct element {
+    uint32_t words[CAIRN_ELEMENT_WORDS_MAX];
+} element;
+
+static void element_write(
+    const cairn_state *state, cairn_array array, uint32_t index, const element *source) {
+    const size_t size = cairn_array_element_size(array);
+    unsigned char *bytes = cairn_state_array(state, array);
+    memcpy(bytes + index * size, source->words, size);
+}
+
+static uint32_t elements_existing(const cairn_state *state, cairn_array array) {
+    uint32_t existing = 0;
+    cairn_run run = cairn_state_run(state, array, 0);
+    for (; run.begin < run.end; run = cairn_state_run(state, array, run.end)) {
+        existing += run.end - run.begin;
+    }
+    return existing;
+}
+
+size_t cairn_world_encode_size(const cairn_world *world) {
+    size_t size = 2 * sizeof(uint32_t);
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        size += elements_existing(&world->state, array) * cairn_array_element_size(array);
+    }
+    return size;
+}
+
+static void encode_array(const cairn_state *state, cairn_array array, cairn_writer *writer) {
+    const size_t size = cairn_array_element_size(array);
+    const unsigned char *bytes = cairn_state_array(state, array);
+    cairn_run run = cairn_state_run(state, array, 0);
+    for (; run.begin < run.end; run = cairn_state_run(state, array, run.end)) {
+        const size_t count = (run.end - run.begin) * size / sizeof(uint32_t);
+        cairn_write_u32s(writer, bytes + run.begin * size, count);
+    }
+}
+
+size_t cairn_world_encode(const cairn_world *world, void *bytes, size_t size) {
+    cairn_writer writer = cairn_writer_of(bytes, size);
+    cairn_write_u32(&writer, ENCODE_MAGIC);
+    cairn_write_u32(&writer, CAIRN_SIM_VERSION);
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        encode_array(&world->state, array, &writer);
+    }
+    return writer.ok ? writer.at : 0;
+}
+
+// Reads one element and checks each word by its field; free slots become zero.
+static cairn_status decode_element(cairn_reader *reader, const cairn_state *state,
+    cairn_array array, uint32_t index, const char **where) {
+    const cairn_field_table *table = cairn_field_table_of(array);
+    element out = {.words = {0}};
+    if (cairn_state_has(state, array, index)) {
+        cairn_read_u32s(reader, out.words, table->word_count);
+        const cairn_status status = cairn_fields_check(table, out.words, where);
+        if (status != CAIRN_OK) {
+            return status;
+        }
+    }
+    element_write(state, array, index, &out);
+    return CAIRN_OK;
+}
+
+static cairn_status decode_array(
+    cairn_reader *reader, const cairn_state *state, cairn_array array, const char **where) {
+    const uint32_t count = cairn_array_count(state->settings, array);
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_status status = decode_element(reader, state, array, i, where);
+        if (status != CAIRN_OK) {
+            return status;
+        }
+        if (!reader->ok) {
+            *where = "the bytes end early";
+            return CAIRN_MALFORMED;
+        }
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status decode_head(cairn_reader *reader, const char **where) {
+    if (cairn_read_u32(reader) != ENCODE_MAGIC) {
+        *where = "magic";
+        return CAIRN_MALFORMED;
+    }
+    const uint32_t version = cairn_read_u32(reader);
+    *where = "simulation version";
+    if (!reader->ok) {
+        return CAIRN_MALFORMED;
+    }
+    return version == CAIRN_SIM_VERSION ? CAIRN_OK : CAIRN_VERSION_MISMATCH;
+}
+
+// Builds the state in the spare block.
+static cairn_status decode_spare(
+    cairn_world *world, const void *bytes, size_t size, const char **where) {
+    cairn_reader reader = cairn_reader_of(bytes, size);
+    cairn_status status = decode_head(&reader, where);
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT && status == CAIRN_OK; ++array) {
+        status = decode_array(&reader, &world->spare, array, where);
+        if (status == CAIRN_OK && array == CAIRN_ARRAY_SETTINGS) {
+            status = cairn_decode_check_settings(&world->spare, world->state.settings, where);
+        }
+    }
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    if (!cairn_reader_done(&reader)) {
+        *where = "bytes are left over";
+        return CAIRN_MALFORMED;
+    }
+    return cairn_decode_check(&world->spare, where);
+}
+
+cairn_status cairn_world_decode(
+    cairn_world *world, const void *bytes, size_t size, const char **where) {
+    const char *refused = "";
+    const cairn_status status = decode_spare(world, bytes, size, &refused);
+    if (where != NULL) {
+        *where = status == CAIRN_OK ? "" : refused;
+    }
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    bool differed[CAIRN_ARRAY_COUNT];
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        differed[array] = true;
+        const uint32_t count = cairn_array_count(world->spare.settings, array);
+        memcpy(cairn_state_array(&world->state, array), cairn_state_array(&world->spare, array),
+            count * cairn_array_element_size(array));
+    }
+    cairn_kept_touch_all(world);
+    cairn_world_derive(world, differed);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_world_def_of_encoding(
+    const void *bytes, size_t size, cairn_world_def *out, char rules_name[32]) {
+    const char *where = "";
+    cairn_settings settings = {.body_capacity = 0};
+    const cairn_state state = {.settings = &settings};
+    cairn_reader reader = cairn_reader_of(bytes, size);
+    memset(out, 0, sizeof *out);
+    memset(rules_name, 0, 32);
+    cairn_status status = decode_head(&reader, &where);
+    if (status == CAIRN_OK) {
+        status = decode_element(&reader, &state, CAIRN_ARRAY_SETTINGS, 0, &where);
+    }
+    if (status != CAIRN_OK || !reader.ok) {
+        return status != CAIRN_OK ? status : CAIRN_MALFORMED;
+    }
+    *out = cairn_def_of_settings(&settings);
+    for (uint32_t i = 0; i < 32; ++i) {
+        rules_name[i] = (char)(unsigned char)(settings.rules_name[i / 4] >> 8 * (i % 4));
+    }
+    return cairn_world_def_check(out);
+}

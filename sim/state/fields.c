@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+#include "sim/state/fields.h"
+
+#include "base/assert.h"
+#include "sim/limits.h"
+#include "sim/state/slots.h"
+
+#define AT(member) .name = #member, .offset = offsetof(ELEMENT, member)
+#define WORD(member, most)                                                                         \
+    { AT(member), .kind = CAIRN_FIELD_WORD, .max = (most) }
+#define FLOAT(member, most)                                                                        \
+    { AT(member), .kind = CAIRN_FIELD_FLOAT, .limit = (most) }
+#define SIZE(member, most)                                                                         \
+    { AT(member), .kind = CAIRN_FIELD_SIZE, .limit = (most) }
+#define VEC3(member, most) FLOAT(member.x, most), FLOAT(member.y, most), FLOAT(member.z, most)
+#define QUAT(member) VEC3(member, 1.01f), FLOAT(member.w, 1.01f)
+#define ANY UINT32_MAX
+#define HUGE_FLOAT 3.4028234e38f
+#define LENGTH_OF(table) (uint32_t)(sizeof(table) / sizeof(table)[0])
+
+#define ELEMENT cairn_settings
+static const cairn_field settings_fields[] = {
+    WORD(body_capacity, CAIRN_BODIES_MAX),
+    WORD(shape_capacity, CAIRN_SHAPES_MAX),
+    WORD(joint_capacity, CAIRN_JOINTS_MAX),
+    WORD(hull_capacity, CAIRN_HULLS_MAX),
+    WORD(contact_capacity, CAIRN_CONTACTS_MAX),
+    WORD(tick_rate_hz, CAIRN_TICK_RATE_HZ_MAX),
+    VEC3(gravity, CAIRN_GRAVITY_MAX),
+    WORD(solver, CAIRN_SOLVER_CLASSIC),
+    WORD(substeps, CAIRN_SUBSTEPS_MAX),
+    WORD(iterations, 255),
+    WORD(friction_model, CAIRN_FRICTION_CONSTANT),
+    WORD(warm_start, 1),
+    WORD(sleep, 1),
+    SIZE(baumgarte, 1.0f),
+    SIZE(slop, CAIRN_SLOP_MAX),
+    SIZE(contact_hertz, CAIRN_HERTZ_MAX),
+    SIZE(contact_damping, CAIRN_DAMPING_RATIO_MAX),
+    SIZE(joint_hertz, CAIRN_HERTZ_MAX),
+    SIZE(joint_damping, CAIRN_DAMPING_RATIO_MAX),
+    SIZE(restitution_threshold, CAIRN_SPEED_MAX),
+    WORD(seed_low, ANY),
+    WORD(seed_high, ANY),
+    WORD(rules_name[0], ANY),
+    WORD(rules_name[1], ANY),
+    WORD(rules_name[2], ANY),
+    WORD(rules_name[3], ANY),
+    WORD(rules_name[4], ANY),
+    WORD(rules_name[5], ANY),
+    WORD(rules_name[6], ANY),
+    WORD(rules_name[7], 0x00ffffffu),
+    WORD(rules_version, ANY),
+    WORD(rules_state_size, CAIRN_RULES_STATE_SIZE_MAX),
+    WORD(tick_low, ANY),
+    WORD(tick_high, ANY),
+    WORD(contacts_dropped, ANY),
+    WORD(creates_refused, ANY),
+    WORD(bodies_quarantined, ANY),
+    WORD(edits_refused, ANY),
+    WORD(body_slots, CAIRN_BODIES_MAX),
+    WORD(shape_slots, CAIRN_SHAPES_MAX),
+    WORD(joint_slots, CAIRN_JOINTS_MAX),
+    WORD(hull_slots, CAIRN_HULLS_MAX),
+    WORD(contact_count, CAIRN_CONTACTS_MAX),
+};
+#undef ELEMENT
+
+static const cairn_field id_fields[] = {
+    {.name = "id", .offset = 0, .kind = CAIRN_FIELD_WORD, .max = ANY},
+};
+
+#define ELEMENT cairn_motion
+static const cairn_field motion_fields[] = {
+    VEC3(origin, HUGE_FLOAT),
+    VEC3(position, CAIRN_SOUND_DISTANCE),
+    QUAT(rotation),
+    VEC3(linear_velocity, CAIRN_SOUND_SPEED),
+    VEC3(angular_velocity, CAIRN_SOUND_SPEED),
+};
+#undef ELEMENT
+
+#define ELEMENT cairn_anchor
+static const cairn_field anchor_fields[] = {
+    VEC3(position, CAIRN_SOUND_DISTANCE),
+    WORD(turn.words[0], ANY),
+    WORD(turn.words[1], ANY),
+};
+#undef ELEMENT
+
+#define ELEMENT cairn_body
+static const cairn_field body_fields[] = {
+    WORD(kind, CAIRN_BODY_DYNAMIC),
+    WORD(allow_sleep, 1),
+    WORD(user, ANY),
+    VEC3(force, HUGE_FLOAT),
+    VEC3(torque, HUGE_FLOAT),
+    VEC3(centre, HUGE_FLOAT),
+    SIZE(mass, HUGE_FLOAT),
+    SIZE(inverse_mass, HUGE_FLOAT),
+    FLOAT(inverse_inertia.xx, HUGE_FLOAT),
+    FLOAT(inverse_inertia.yy, HUGE_FLOAT),
+    FLOAT(inverse_inertia.zz, HUGE_FLOAT),
+    FLOAT(inverse_inertia.xy, HUGE_FLOAT),
+    FLOAT(inverse_inertia.xz, HUGE_FLOAT),
+    FLOAT(inverse_inertia.yz, HUGE_FLOAT),
+    SIZE(linear_damping, HUGE_FLOAT),
+    SIZE(angular_damping, HUGE_FLOAT),
+    FLOAT(gravity_scale, HUGE_FLOAT),
+};
+#undef ELEMENT
+
+#define ELEMENT cairn_rest
+static const cairn_field rest_fields[] = {
+    WORD(state, CAIRN_REST_DISTURBED),
+    WORD(ticks, CAIRN_TICK_RATE_HZ_MAX),
+};
+#undef ELEMENT
+
+#define ELEMENT cairn_hull_points
+#define VERTEX(index) VEC3(vertices[index], CAIRN_SHAPE_SIZE_MAX)
+static const cairn_field hull_fields[] = {
+    WORD(count, CAIRN_HULL_VERTICES_MAX),
+    VERTEX(0),
+    VERTEX(1),
+    VERTEX(2),
+    VERTEX(3),
+    VERTEX(4),
+    VERTEX(5),
+    VERTEX(6),
+    VERTEX(7),
+    VERTEX(8),
+    VERTEX(9),
+    VERTEX(10),
+    VERTEX(11),
+    VERTEX(12),
+    VERTEX(13),
+    VERTEX(14),
+    VERTEX(15),
+    VERTEX(16),
+    VERTEX(17),
+    VERTEX(18),
+    VERTEX(19),
+    VERTEX(20),
+    VERTEX(21),
+    VERTEX(22),
+    VERTEX(23),
+    VERTEX(24),
+    VERTEX(25),
+    VERTEX(26),
+    VERTEX(27),
+    VERTEX(28),
+    VERTEX(29),
+    VERTEX(30),
+    VERTEX(31),
+};
+#undef ELEMENT
+
+#define ELEMENT cairn_shape
+static const cairn_field shape_fields[] = {
+    WORD(body, CAIRN_BODIES_MAX),
+    WORD(geometry.kind, CAIRN_SHAPE_HULL),
+    VEC3(geometry.half_extents, CAIRN_SHAPE_SIZE_MAX),
+    SIZE(geometry.radius, CAIRN_SHAPE_SIZE_MAX),
+    SIZE(geometry.half_height, CAIRN_SHAPE_SIZE_MAX),
+    WORD(geometry.hull, ANY),
+    VEC3(pose.position, CAIRN_DISTANCE_MAX),
+    QUAT(pose.rotation),
+    SIZE(density, CAIRN_DENSITY_MAX),
+    SIZE(friction, HUGE_FLOAT),
+    SIZE(restitution, 1.0f),
+    WORD(category, ANY),
+    WORD(mask, ANY),
+    WORD(user, ANY),
+};
+#undef ELEMENT
+
+#define ELEMENT cairn_joint
+static const cairn_field joint_fields[] = {
+    WORD(kind, CAIRN_JOINT_CONE),
+    WORD(collide_connected, 1),
+    WORD(body_a, ANY),
+    WORD(body_b, ANY),
+    VEC3(anchor_a, CAIRN_DISTANCE_MAX),
+    VEC3(anchor_b, CAIRN_DISTANCE_MAX),
+    SIZE(length, CAIRN_SHAPE_SIZE_MAX),
+    VEC3(impulse, HUGE_FLOAT),
+    VEC3(axis_a, 1.01f),
+    VEC3(axis_b, 1.01f),
+    VEC3(normal_a, 1.01f),
+    VEC3(normal_b, 1.01f),
+    SIZE(cone, CAIRN_ANGLE_MAX),
+    FLOAT(lower, CAIRN_ANGLE_MAX),
+    FLOAT(upper, CAIRN_ANGLE_MAX),
+    WORD(limited, 1),
+    VEC3(angular_impulse, HUGE_FLOAT),
+    SIZE(swing_impulse, HUGE_FLOAT),
+    SIZE(lower_impulse, HUGE_FLOAT),
+    SIZE(upper_impulse, HUGE_FLOAT),
+};
+#undef ELEMENT
+
+#define ELEMENT cairn_contact
+#define POINT(index)                                                                               \
+    WORD(points[index].feature, ANY), SIZE(points[index].normal_impulse, HUGE_FLOAT)
+static const cairn_field contact_fields[] = {
+    WORD(shape_a, ANY),
+    WORD(shape_b, ANY),
+    WORD(body_a, ANY),
+    WORD(body_b, ANY),
+    WORD(axis_hint, ANY),
+    WORD(point_count, CAIRN_MANIFOLD_POINTS_MAX),
+    WORD(colour, CAIRN_BATCHES),
+    VEC3(reference_way, 2.0f * CAIRN_SOUND_DISTANCE),
+    WORD(reference_a.words[0], ANY),
+    WORD(reference_a.words[1], ANY),
+    WORD(reference_b.words[0], ANY),
+    WORD(reference_b.words[1], ANY),
+    POINT(0),
+    POINT(1),
+    POINT(2),
+    POINT(3),
+    FLOAT(tangent_impulse[0], HUGE_FLOAT),
+    FLOAT(tangent_impulse[1], HUGE_FLOAT),
+    FLOAT(tangent_impulse[2], HUGE_FLOAT),
+    FLOAT(tangent_impulse[3], HUGE_FLOAT),
+    FLOAT(tangent_impulse[4], HUGE_FLOAT),
+    FLOAT(tangent_impulse[5], HUGE_FLOAT),
+    FLOAT(tangent_impulse[6], HUGE_FLOAT),
+    FLOAT(tangent_impulse[7], HUGE_FLOAT),
+};
+#undef ELEMENT
+
+#define ELEMENT cairn_rules_block
+static const cairn_field rules_fields[] = {
+    WORD(words[0], ANY),
+    WORD(words[1], ANY),
+    WORD(words[2], ANY),
+    WORD(words[3], ANY),
+    WORD(words[4], ANY),
+    WORD(words[5], ANY),
+    WORD(words[6], ANY),
+    WORD(words[7], ANY),
+    WORD(words[8], ANY),
+    WORD(words[9], ANY),
+    WORD(words[10], ANY),
+    WORD(words[11], ANY),
+    WORD(words[12], ANY),
+    WORD(words[13], ANY),
+    WORD(words[14], ANY),
+    WORD(words[15], ANY),
+};
+#undef ELEMENT
+
+#define TABLE(part, table)                                                                         \
+    { .section = CAIRN_SECTION_##part, .word_count = LENGTH_OF(table), .fields = (table) }
+static const cairn_field_table tables[CAIRN_ARRAY_COUNT] = {
+    [CAIRN_ARRAY_SETTINGS] = TABLE(SETTINGS, settings_fields),
+    [CAIRN_ARRAY_BODY_IDS] = TABLE(IDS, id_fields),
+    [CAIRN_ARRAY_SHAPE_IDS] = TABLE(IDS, id_fields),
+    [CAIRN_ARRAY_JOINT_IDS] = TABLE(IDS, id_fields),
+    [CAIRN_ARRAY_HULL_IDS] = TABLE(IDS, id_fields),
+    [CAIRN_ARRAY_MOTIONS] = TABLE(BODIES, motion_fields),
+    [CAIRN_ARRAY_ANCHORS] = TABLE(CONTACTS, anchor_fields),
+    [CAIRN_ARRAY_BODIES] = TABLE(BODIES, body_fields),
+    [CAIRN_ARRAY_RESTS] = TABLE(SLEEP, rest_fields),
+    [CAIRN_ARRAY_HULLS] = TABLE(SHAPES, hull_fields),
+    [CAIRN_ARRAY_SHAPES] = TABLE(SHAPES, shape_fields),
+    [CAIRN_ARRAY_JOINTS] = TABLE(JOINTS, joint_fields),
+    [CAIRN_ARRAY_CONTACTS] = TABLE(CONTACTS, contact_fields),
+    [CAIRN_ARRAY_RULES] = TABLE(RULES, rules_fields),
+};
+
+_Static_assert(LENGTH_OF(settings_fields) * 4 == sizeof(cairn_settings), "every word is named");
+_Static_assert(LENGTH_OF(motion_fields) * 4 == sizeof(cairn_motion), "every word is named");
+_Static_assert(LENGTH_OF(anchor_fields) * 4 == sizeof(cairn_anchor), "every word is named");
+_Static_assert(LENGTH_OF(body_fields) * 4 == sizeof(cairn_body), "every word is named");
+_Static_assert(LENGTH_OF(rest_fields) * 4 == sizeof(cairn_rest), "every word is named");
+_Static_assert(LENGTH_OF(hull_fields) * 4 == sizeof(cairn_hull_points), "every word is named");
+_Static_assert(LENGTH_OF(shape_fields) * 4 == sizeof(cairn_shape), "every word is named");
+_Static_assert(LENGTH_OF(joint_fields) * 4 == sizeof(cairn_joint), "every word is named");
+_Static_assert(LENGTH_OF(contact_fields) * 4 == sizeof(cairn_contact), "every word is named");
+_Static_assert(LENGTH_OF(rules_fields) * 4 == sizeof(cairn_rules_block), "every word is named");
+
+const cairn_field_table *cairn_field_table_of(cairn_array array) {
+    CAIRN_ASSERT(array < CAIRN_ARRAY_COUNT);
+    return &tables[array];
+}
+
+static cairn_status field_check(const cairn_field *field, uint32_t bits) {
+    if (field->kind == CAIRN_FIELD_WORD) {
+        return bits <= field->max ? CAIRN_OK : CAIRN_MALFORMED;
+    }
+    const float value = float_of_bits(bits);
+    if (!float_finite(value)) {
+        return CAIRN_NON_FINITE;
+    }
+    if (bits == 0x80000000u || float_abs(value) > field->limit) {
+        return CAIRN_MALFORMED;
+    }
+    return field->kind == CAIRN_FIELD_SIZE && value < 0.0f ? CAIRN_MALFORMED : CAIRN_OK;
+}
+
+cairn_status cairn_fields_check(
+    const cairn_field_table *table, const uint32_t *words, const char **where) {
+    for (uint32_t word = 0; word < table->word_count; ++word) {
+        const cairn_status status = field_check(&table->fields[word], words[word]);
+        if (status != CAIRN_OK) {
+            *where = table->fields[word].name;
+            return status;
+        }
+    }
+    return CAIRN_OK;
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "sim/state/hash_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/state/fields.h"
+#include "sim/state/slots.h"
+#include "sim/step.h"
+#include "sim/world/body.h"
+
+// Four elements, or as many small ones as fit into this many bytes: then a leaf costs a little more
+// than reading it, and one body that moves among sleepers drags few others along.
+#define BLOCK_ELEMENTS_MIN_SHIFT 2
+#define BLOCK_SIZE 256
+
+static uint32_t block_shift(cairn_array array) {
+    const size_t size = cairn_array_element_size(array);
+    uint32_t shift = BLOCK_ELEMENTS_MIN_SHIFT;
+    while ((size << (shift + 1)) <= BLOCK_SIZE) {
+        ++shift;
+    }
+    return shift;
+}
+
+uint32_t cairn_kept_block(cairn_array array) {
+    return 1u << block_shift(array);
+}
+
+static uint32_t blocks_of(uint32_t count, uint32_t shift) {
+    return (count + (1u << shift) - 1) >> shift;
+}
+
+// Marks are looked at eight at a time.
+static size_t marks_size(uint32_t blocks) {
+    return ((size_t)blocks + 7) / 8 * 8;
+}
+
+cairn_kept *cairn_kept_create(const cairn_settings *settings) {
+    cairn_kept *kept = calloc(1, sizeof *kept);
+    size_t size = 0;
+    if (kept == NULL) {
+        return NULL;
+    }
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        kept->arrays[array].shift = block_shift(array);
+        size += marks_size(blocks_of(cairn_array_capacity(settings, array), block_shift(array))) *
+                (1 + sizeof(cairn_hash128));
+    }
+    kept->memory = calloc(1, size);
+    if (kept->memory == NULL) {
+        free(kept);
+        return NULL;
+    }
+    unsigned char *next = kept->memory;
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        cairn_kept_array *part = &kept->arrays[array];
+        const size_t marks =
+            marks_size(blocks_of(cairn_array_capacity(settings, array), part->shift));
+        part->leaves = (cairn_hash128 *)(void *)next;
+        next += marks * sizeof(cairn_hash128);
+        part->changed = next;
+        next += marks;
+    }
+    return kept;
+}
+
+void cairn_kept_destroy(cairn_kept *kept) {
+    if (kept != NULL) {
+        free(kept->memory);
+        free(kept);
+    }
+}
+
+// Blocks beyond those that are, or were when the sum was made, say nothing.
+void cairn_kept_copy(cairn_kept *to, const cairn_kept *from, const cairn_settings *settings) {
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        const cairn_kept_array *source = &from->arrays[array];
+        cairn_kept_array *target = &to->arrays[array];
+        const uint32_t live = cairn_array_count(settings, array);
+        const uint32_t blocks =
+            blocks_of(live > source->count ? live : source->count, source->shift);
+        memcpy(target->changed, source->changed, blocks);
+        memcpy(target->leaves, source->leaves, blocks * sizeof source->leaves[0]);
+        target->sum = source->sum;
+        target->count = source->count;
+    }
+}
+
+void cairn_kept_touch_body(cairn_world *world, uint32_t slot) {
+    cairn_kept_touch(world, CAIRN_ARRAY_BODY_IDS, slot);
+    cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, slot);
+    cairn_kept_touch(world, CAIRN_ARRAY_BODIES, slot);
+    cairn_kept_touch(world, CAIRN_ARRAY_RESTS, slot);
+}
+
+static void mark_from(cairn_kept_array *kept, uint32_t first, uint32_t count) {
+    const uint32_t begin = first >> kept->shift;
+    const uint32_t end = blocks_of(count, kept->shift);
+    if (begin < end) {
+        memset(kept->changed + begin, 1, end - begin);
+    }
+}
+
+void cairn_kept_touch_from(cairn_world *world, cairn_array array, uint32_t first) {
+    mark_from(&world->kept->arrays[array], first, cairn_array_count(world->state.settings, array));
+}
+
+void cairn_kept_touch_all(cairn_world *world) {
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        cairn_kept_touch_from(world, array, 0);
+    }
+}
+
+// An array on its way through the hash.
+typedef struct source {
+    uint64_t key; // of block 0
+    const unsigned char *bytes;
+    size_t element_words;
+    uint32_t shift;
+    uint32_t count;
+} source;
+
+static source source_of(const cairn_state *state, cairn_array array) {
+    return (source){.key = (uint64_t)array << 32,
+        .bytes = cairn_state_array(state, array),
+        .element_words = cairn_array_element_size(array) / sizeof(uint32_t),
+        .shift = block_shift(array),
+        .count = cairn_array_count(state->settings, array)};
+}
+
+// The leaves of blocks begin .. end - 1, the last one of the live range cut off where that ends;
+// zero beyond.
+static void take_leaves(const source *from, uint32_t begin, uint32_t end, cairn_hash128 *leaves) {
+    const size_t block_words = from->element_words << from->shift;
+    const uint32_t full = from->count >> from->shift;
+    const uint32_t stop = end < full ? end : full;
+    uint32_t block = begin;
+    if (block < stop) {
+        cairn_hash_blocks(from->key + block, from->bytes + block * block_words * sizeof(uint32_t),
+            block_words, stop - block, leaves);
+        block = stop;
+    }
+    for (; block < end; ++block) {
+        const uint32_t first = block << from->shift;
+        const size_t words = first < from->count ? (from->count - first) * from->element_words : 0;
+        leaves[block - begin] = (cairn_hash128){.lo = 0};
+        if (words != 0) {
+            leaves[block - begin] = cairn_hash_words(
+                from->key + block, from->bytes + block * block_words * sizeof(uint32_t), words);
+        }
+    }
+}
+
+cairn_hash128 cairn_fresh_sum(const cairn_state *state, cairn_array array) {
+    const source from = source_of(state, array);
+    cairn_hash128 sum = {.lo = 0};
+    for (uint32_t block = 0; block < blocks_of(from.count, from.shift); ++block) {
+        cairn_hash128 leaf;
+        take_leaves(&from, block, block + 1, &leaf);
+        sum = cairn_hash_add(sum, leaf);
+    }
+    return sum;
+}
+
+static cairn_hash128 sum_of(const cairn_hash128 *leaves, uint32_t count) {
+    cairn_hash128 sum = {.lo = 0};
+    for (uint32_t i = 0; i < count; ++i) {
+        sum = cairn_hash_add(sum, leaves[i]);
+    }
+    return sum;
+}
+
+static void renew(cairn_kept_array *kept, const source *from, uint32_t begin, uint32_t end) {
+    cairn_hash128 *leaves = kept->leaves + begin;
+    const cairn_hash128 before = sum_of(leaves, end - begin);
+    take_leaves(from, begin, end, leaves);
+    const cairn_hash128 after = sum_of(leaves, end - begin);
+    kept->sum = cairn_hash_add(cairn_hash_remove(kept->sum, before), after);
+    memset(kept->changed + begin, 0, end - begin);
+}
+
+// The first block from `block` on that is marked, or one from `end` on.
+static uint32_t next_changed(const unsigned char *changed, uint32_t block, uint32_t end) {
+    while (block < end && changed[block] == 0) {
+        uint64_t marks = 0;
+        if (block % 8 == 0) {
+            memcpy(&marks, changed + block, sizeof marks);
+            block += marks == 0 ? 7u : 0u;
+        }
+        ++block;
+    }
+    return block;
+}
+
+cairn_hash128 cairn_kept_sum(cairn_kept *all, const cairn_state *state, cairn_array array) {
+    cairn_kept_array *kept = &all->arrays[array];
+    const source from = source_of(state, array);
+    const uint32_t less = from.count < kept->count ? from.count : kept->count;
+    const uint32_t more = from.count < kept->count ? kept->count : from.count;
+    const uint32_t end = blocks_of(more, from.shift);
+    if (less != more) {
+        mark_from(kept, less, more);
+    }
+    kept->count = from.count;
+    for (uint32_t block = next_changed(kept->changed, 0, end); block < end;
+         block = next_changed(kept->changed, block, end)) {
+        const uint32_t begin = block;
+        while (block < end && kept->changed[block] != 0) {
+            ++block;
+        }
+        renew(kept, &from, begin, block);
+    }
+    return kept->sum;
+}
+
+// Before cairn_step_rest, which writes of the same bodies: those that were awake through the step
+// are so still, and a quarantined one has marked everything.
+void cairn_step_touch(cairn_world *world) {
+    const cairn_near *near = &world->near;
+    for (uint32_t i = 0; i < near->body_count; ++i) {
+        cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, near->bodies[i]);
+        cairn_kept_touch(world, CAIRN_ARRAY_RESTS, near->bodies[i]);
+    }
+    for (uint32_t i = 0; i < near->joint_count; ++i) {
+        const cairn_joined_bodies *joint = &near->joints[i];
+        if (cairn_body_active(world, joint->body_a) || cairn_body_active(world, joint->body_b)) {
+            cairn_kept_touch(world, CAIRN_ARRAY_JOINTS, joint->joint);
+        }
+    }
+}

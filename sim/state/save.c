@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+
+// Saved bytes: a header, then the live range of each array, as it lies in memory. They never leave
+// the process; what travels is sim/state/encode.c's.
+
+#include "sim/state/save.h"
+
+#include <string.h>
+
+#include "sim/debug/negative_control.h"
+#include "sim/state/fields.h"
+#include "sim/state/hash_cache.h"
+
+typedef struct save_header {
+    uint32_t magic;
+    uint32_t version;
+    uint64_t size; // bytes of the whole
+} save_header;
+
+#define SAVE_MAGIC 0x53565243u // "CRVS"
+
+static size_t live_size(const cairn_settings *settings, cairn_array array) {
+    return cairn_array_count(settings, array) * cairn_array_element_size(array);
+}
+
+static size_t saved_size(const cairn_settings *settings) {
+    size_t size = sizeof(save_header);
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        size += live_size(settings, array);
+    }
+    return size;
+}
+
+size_t cairn_world_save_size(const cairn_world *world) {
+    return saved_size(world->state.settings);
+}
+
+size_t cairn_world_save_size_max(const cairn_world *world) {
+    size_t size = sizeof(save_header);
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        size +=
+            cairn_array_capacity(world->state.settings, array) * cairn_array_element_size(array);
+    }
+    return size;
+}
+
+size_t cairn_world_save(const cairn_world *world, void *bytes, size_t size) {
+    const size_t needed = cairn_world_save_size(world);
+    if (size < needed) {
+        return 0;
+    }
+    const save_header header = {.magic = SAVE_MAGIC, .version = CAIRN_SIM_VERSION, .size = needed};
+    unsigned char *at = bytes;
+    memcpy(at, &header, sizeof header);
+    at += sizeof header;
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        const size_t live = live_size(world->state.settings, array);
+        memcpy(at, cairn_state_array(&world->state, array), live);
+        at += live;
+    }
+    return needed;
+}
+
+static bool counts_fit(const cairn_settings *settings) {
+    return settings->body_slots <= settings->body_capacity &&
+           settings->shape_slots <= settings->shape_capacity &&
+           settings->joint_slots <= settings->joint_capacity &&
+           settings->hull_slots <= settings->hull_capacity &&
+           settings->contact_count <= settings->contact_capacity;
+}
+
+static bool header_ok(const cairn_world *world, const unsigned char *bytes, size_t size) {
+    save_header header;
+    cairn_settings settings;
+    if (size < sizeof header + sizeof settings) {
+        return false;
+    }
+    memcpy(&header, bytes, sizeof header);
+    memcpy(&settings, bytes + sizeof header, sizeof settings);
+    return header.magic == SAVE_MAGIC && header.version == CAIRN_SIM_VERSION &&
+           header.size == size &&
+           memcmp(&settings, world->state.settings, CAIRN_SETTINGS_DEF_WORDS * 4) == 0 &&
+           counts_fit(&settings) && saved_size(&settings) == size;
+}
+
+static void forget_impulses(cairn_world *world) {
+    for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
+        cairn_contact *contact = &world->state.contacts[i];
+        for (uint32_t k = 0; k < contact->point_count; ++k) {
+            contact->points[k].normal_impulse = 0.0f;
+        }
+    }
+    cairn_kept_touch_from(world, CAIRN_ARRAY_CONTACTS, 0);
+}
+
+// Where the bytes of each array are to be taken from.
+typedef struct source {
+    const void *arrays[CAIRN_ARRAY_COUNT];
+} source;
+
+// Copies what differs and marks it for the hash, run by run of the hash's blocks: after a rollback
+// of some ticks most of a world is as it was, and what follows from that may be kept. Returns
+// whether anything differed.
+static bool restore(cairn_world *world, cairn_array array, const unsigned char *bytes) {
+    const size_t live = live_size(world->state.settings, array);
+    const uint32_t elements = cairn_kept_block(array);
+    const size_t block = elements * cairn_array_element_size(array);
+    unsigned char *to = cairn_state_array(&world->state, array);
+    bool differed = false;
+    uint32_t first = 0; // element that `at` begins with
+    for (size_t at = 0; at < live;) {
+        const size_t begin = at;
+        while (
+            at < live && memcmp(to + at, bytes + at, live - at < block ? live - at : block) != 0) {
+            cairn_kept_touch(world, array, first);
+            at += block;
+            first += elements;
+        }
+        if (at > begin) {
+            memcpy(to + begin, bytes + begin, (at < live ? at : live) - begin);
+            differed = true;
+        }
+        at += block;
+        first += elements;
+    }
+    return differed;
+}
+
+// The settings come first, and with them how much there is of everything else.
+static void restore_all(cairn_world *world, const source *from) {
+    const cairn_settings before = *world->state.settings;
+    bool differed[CAIRN_ARRAY_COUNT] = {[CAIRN_ARRAY_SETTINGS] = true};
+    memcpy(world->state.settings, from->arrays[CAIRN_ARRAY_SETTINGS], sizeof before);
+    for (cairn_array array = 1; array < CAIRN_ARRAY_COUNT; ++array) {
+        differed[array] =
+            restore(world, array, from->arrays[array]) ||
+            cairn_array_count(&before, array) != cairn_array_count(world->state.settings, array);
+    }
+    if (control_restore_forgets_impulses()) {
+        forget_impulses(world);
+    }
+    cairn_world_derive(world, differed);
+}
+
+cairn_status cairn_world_load(cairn_world *world, const void *bytes, size_t size) {
+    const unsigned char *at = bytes;
+    if (!header_ok(world, at, size)) {
+        return CAIRN_MALFORMED;
+    }
+    at += sizeof(save_header);
+    cairn_settings settings;
+    memcpy(&settings, at, sizeof settings);
+    source from;
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        from.arrays[array] = at;
+        at += live_size(&settings, array);
+    }
+    restore_all(world, &from);
+    return CAIRN_OK;
+}
+
+void cairn_state_restore(cairn_world *world, const cairn_state *from) {
+    source arrays;
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        arrays.arrays[array] = cairn_state_array(from, array);
+    }
+    restore_all(world, &arrays);
+}
+
+cairn_status cairn_world_copy(cairn_world *to, const cairn_world *from) {
+    if (memcmp(to->state.settings, from->state.settings, CAIRN_SETTINGS_DEF_WORDS * 4) != 0) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    if (to != from) {
+        cairn_state_restore(to, &from->state);
+    }
+    return CAIRN_OK;
+}

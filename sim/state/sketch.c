@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+#include "sim/state/sketch.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "sim/state/element_key.h"
+
+#define PLACES 4 // of an element, one in each quarter of the cells
+#define BATCH 64
+#define PRIME ((UINT64_C(1) << 61) - 1)
+
+// Both below PRIME.
+typedef struct cell {
+    uint64_t sum;
+    uint64_t weighted;
+} cell;
+
+typedef struct table {
+    cell cells[CAIRN_SKETCH_CELLS_MAX];
+    uint32_t count;
+} table;
+
+static uint64_t reduce(uint64_t a) {
+    return a >= PRIME ? a - PRIME : a;
+}
+
+static uint64_t add(uint64_t a, uint64_t b) {
+    return reduce(a + b);
+}
+
+static uint64_t subtract(uint64_t a, uint64_t b) {
+    return reduce(a + (PRIME - b));
+}
+
+// Both below 2^61. The product's bits from 61 on count as much as those below.
+static uint64_t multiply(uint64_t a, uint64_t b) {
+    const uint64_t a_low = a & 0xffffffffu;
+    const uint64_t a_high = a >> 32;
+    const uint64_t b_low = b & 0xffffffffu;
+    const uint64_t b_high = b >> 32;
+    const uint64_t low = a_low * b_low;
+    const uint64_t cross = a_low * b_high + (low >> 32); // below 2^61 + 2^32
+    const uint64_t across = a_high * b_low + (cross & 0xffffffffu);
+    const uint64_t high = a_high * b_high + (cross >> 32) + (across >> 32);
+    const uint64_t rest = across << 32 | (low & 0xffffffffu);
+    return reduce((rest & PRIME) + (high << 3 | rest >> 61));
+}
+
+// a^(PRIME - 2), Fermat's inverse: of the exponent's 61 bits all but the second are ones.
+static uint64_t invert(uint64_t a) {
+    uint64_t result = 1;
+    for (uint32_t bit = 61; bit > 0; --bit) {
+        result = multiply(result, result);
+        result = bit == 2 ? result : multiply(result, a);
+    }
+    return result;
+}
+
+// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of the key moves every place.
+static uint64_t mix(uint64_t key) {
+    uint64_t z = key + UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+// Tables of different sizes place independently, so that what one cannot tell apart the next can.
+static void places_of(uint32_t cells, cairn_element_key key, uint32_t out[PLACES]) {
+    const uint64_t mixed = mix(key ^ (uint64_t)cells << 48);
+    const uint32_t quarter = cells / PLACES;
+    for (uint32_t i = 0; i < PLACES; ++i) {
+        const uint32_t draw = (uint32_t)(mixed >> 16 * i) & 0xffffu;
+        out[i] = i * quarter + (draw * quarter >> 16);
+    }
+}
+
+static void put(table *to, cairn_element_key key, cairn_hash128 leaf) {
+    uint32_t places[PLACES];
+    const uint64_t hash = reduce(leaf.lo >> 3);
+    const uint64_t weighted = multiply(key, hash);
+    places_of(to->count, key, places);
+    for (uint32_t i = 0; i < PLACES; ++i) {
+        cell *at = &to->cells[places[i]];
+        at->sum = add(at->sum, hash);
+        at->weighted = add(at->weighted, weighted);
+    }
+}
+
+static void put_run(table *to, const cairn_state *state, cairn_array array, cairn_run run) {
+    const size_t size = cairn_array_element_size(array);
+    const unsigned char *bytes = cairn_state_array(state, array);
+    cairn_hash128 leaves[BATCH];
+    for (uint32_t i = run.begin; i < run.end; i += BATCH) {
+        const uint32_t count = run.end - i < BATCH ? run.end - i : BATCH;
+        cairn_hash_blocks(
+            element_key(array, i), bytes + i * size, size / sizeof(uint32_t), count, leaves);
+        for (uint32_t k = 0; k < count; ++k) {
+            put(to, element_key(array, i + k), leaves[k]);
+        }
+    }
+}
+
+static void put_contacts(table *to, const cairn_state *state) {
+    for (uint32_t i = 0; i < state->settings->contact_count; ++i) {
+        const cairn_contact *contact = &state->contacts[i];
+        const cairn_element_key key = element_key_of_contact(contact);
+        put(to, key, cairn_hash_words(key, contact, sizeof *contact / sizeof(uint32_t)));
+    }
+}
+
+static void put_settings(table *to, const cairn_state *state) {
+    const cairn_element_key key = element_key(CAIRN_ARRAY_SETTINGS, 0);
+    const uint32_t *words = cairn_element_find(state, key);
+    const size_t count = sizeof(cairn_settings) / sizeof(uint32_t) - CAIRN_SETTINGS_DEF_WORDS;
+    put(to, key, cairn_hash_words(key, words, count));
+}
+
+static void build(const cairn_state *state, uint32_t cells, table *out) {
+    CAIRN_ASSERT(cells % PLACES == 0 && cells >= CAIRN_SKETCH_CELLS_MIN);
+    CAIRN_ASSERT(cells <= CAIRN_SKETCH_CELLS_MAX);
+    memset(out->cells, 0, cells * sizeof out->cells[0]);
+    out->count = cells;
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        if (array == CAIRN_ARRAY_SETTINGS) {
+            put_settings(out, state);
+        } else if (array == CAIRN_ARRAY_CONTACTS) {
+            put_contacts(out, state);
+        } else {
+            cairn_run run = cairn_state_run(state, array, 0);
+            for (; run.begin < run.end; run = cairn_state_run(state, array, run.end)) {
+                put_run(out, state, array, run);
+            }
+        }
+    }
+}
+
+void cairn_sketch_build(const cairn_world *world, uint32_t cells, uint8_t *out) {
+    table own;
+    build(&world->state, cells, &own);
+    cairn_writer writer = cairn_writer_of(out, (size_t)cells * CAIRN_SKETCH_CELL_SIZE);
+    for (uint32_t i = 0; i < cells; ++i) {
+        cairn_write_u64(&writer, own.cells[i].sum);
+        cairn_write_u64(&writer, own.cells[i].weighted);
+    }
+    CAIRN_ASSERT(writer.ok && writer.at == writer.size);
+}
+
+static bool size_ok(size_t size) {
+    return size % ((size_t)PLACES * CAIRN_SKETCH_CELL_SIZE) == 0 &&
+           size >= (size_t)CAIRN_SKETCH_CELLS_MIN * CAIRN_SKETCH_CELL_SIZE &&
+           size <= (size_t)CAIRN_SKETCH_CELLS_MAX * CAIRN_SKETCH_CELL_SIZE;
+}
+
+// What remains when theirs is taken away from mine.
+static bool take_away(table *mine, const uint8_t *theirs, size_t size) {
+    cairn_reader reader = cairn_reader_of(theirs, size);
+    bool ok = true;
+    for (uint32_t i = 0; i < mine->count; ++i) {
+        const uint64_t sum = cairn_read_u64(&reader);
+        const uint64_t weighted = cairn_read_u64(&reader);
+        ok = ok && sum < PRIME && weighted < PRIME;
+        mine->cells[i].sum = ok ? subtract(mine->cells[i].sum, sum) : 0;
+        mine->cells[i].weighted = ok ? subtract(mine->cells[i].weighted, weighted) : 0;
+    }
+    return ok;
+}
+
+static bool is_zero(cell at) {
+    return at.sum == 0 && at.weighted == 0;
+}
+
+// Whether cell `at` holds one element alone: what would be its key can be one, and has a place
+// here.
+static bool is_pure(
+    const table *rest, uint32_t at, const cairn_settings *settings, cairn_element_key *key) {
+    uint32_t places[PLACES];
+    const cell one = rest->cells[at];
+    if (one.sum == 0) {
+        return false;
+    }
+    *key = multiply(one.weighted, invert(one.sum));
+    places_of(rest->count, *key, places);
+    return places[at / (rest->count / PLACES)] == at && cairn_element_key_ok(settings, *key);
+}
+
+// Inserted in order; false when it is there already.
+static bool insert(cairn_element_key *keys, uint32_t count, cairn_element_key key) {
+    uint32_t at = count;
+    while (at > 0 && keys[at - 1] > key) {
+        --at;
+    }
+    if (at > 0 && keys[at - 1] == key) {
+        return false;
+    }
+    memmove(keys + at + 1, keys + at, (count - at) * sizeof keys[0]);
+    keys[at] = key;
+    return true;
+}
+
+// Cells to look at: all at first, then those an element was taken out of.
+typedef struct worklist {
+    uint32_t cells[CAIRN_SKETCH_CELLS_MAX * (PLACES + 1)];
+    uint32_t count;
+} worklist;
+
+static void take_out(table *rest, uint32_t at, cairn_element_key key, worklist *work) {
+    uint32_t places[PLACES];
+    const cell one = rest->cells[at];
+    places_of(rest->count, key, places);
+    for (uint32_t i = 0; i < PLACES; ++i) {
+        cell *from = &rest->cells[places[i]];
+        from->sum = subtract(from->sum, one.sum);
+        from->weighted = subtract(from->weighted, one.weighted);
+        work->cells[work->count++] = places[i];
+    }
+}
+
+static bool all_zero(const table *rest) {
+    for (uint32_t i = 0; i < rest->count; ++i) {
+        if (!is_zero(rest->cells[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// No more elements are taken out than there are cells, so the work ends whatever the bytes were.
+static bool peel(table *rest, const cairn_settings *settings, cairn_element_key *keys,
+    uint32_t capacity, uint32_t *count) {
+    worklist work;
+    work.count = rest->count;
+    for (uint32_t i = 0; i < rest->count; ++i) {
+        work.cells[i] = i;
+    }
+    const uint32_t count_max = capacity < rest->count ? capacity : rest->count;
+    while (work.count > 0) {
+        cairn_element_key key = 0;
+        const uint32_t at = work.cells[--work.count];
+        if (!is_pure(rest, at, settings, &key)) {
+            continue;
+        }
+        if (*count == count_max || !insert(keys, *count, key)) {
+            return false;
+        }
+        *count += 1;
+        take_out(rest, at, key, &work);
+    }
+    return all_zero(rest);
+}
+
+cairn_status cairn_sketch_difference(const cairn_world *mine, const uint8_t *theirs, size_t size,
+    cairn_element_key *keys, uint32_t capacity, uint32_t *count) {
+    table rest;
+    *count = 0;
+    if (!size_ok(size)) {
+        return CAIRN_MALFORMED;
+    }
+    build(&mine->state, (uint32_t)(size / CAIRN_SKETCH_CELL_SIZE), &rest);
+    if (!take_away(&rest, theirs, size)) {
+        return CAIRN_MALFORMED;
+    }
+    if (!peel(&rest, mine->state.settings, keys, capacity, count)) {
+        *count = 0;
+        return CAIRN_CAPACITY;
+    }
+    return CAIRN_OK;
+}

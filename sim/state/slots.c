@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "sim/state/slots.h"
+
+#include "base/assert.h"
+#include "sim/state/state.h"
+
+uint32_t cairn_slot_id(const uint32_t *ids, uint32_t index) {
+    return (ids[index] & CAIRN_SLOT_GENERATION_MASK) << 20 | (index + 1u);
+}
+
+uint32_t cairn_slot_find(const uint32_t *ids, uint32_t slot_count, uint32_t id) {
+    const uint32_t index = id_index(id);
+    if (index >= slot_count) {
+        return CAIRN_SLOT_NONE;
+    }
+    return ids[index] == (CAIRN_SLOT_USED | id >> 20) ? index : CAIRN_SLOT_NONE;
+}
+
+uint32_t cairn_slot_take(uint32_t *ids, uint32_t *slot_count, uint32_t capacity, uint32_t *hint) {
+    uint32_t index = *hint;
+    while (index < *slot_count && (ids[index] & CAIRN_SLOT_USED) != 0) {
+        ++index;
+    }
+    *hint = index;
+    if (index >= capacity) {
+        return CAIRN_SLOT_NONE;
+    }
+    if (index == *slot_count) {
+        ids[index] = 0;
+        *slot_count += 1;
+    }
+    ids[index] |= CAIRN_SLOT_USED;
+    *hint = index + 1;
+    return index;
+}
+
+void cairn_slot_free(uint32_t *ids, uint32_t index, uint32_t *hint) {
+    CAIRN_ASSERT((ids[index] & CAIRN_SLOT_USED) != 0);
+    ids[index] = (ids[index] + 1u) & CAIRN_SLOT_GENERATION_MASK;
+    if (index < *hint) {
+        *hint = index;
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Id tables: one word per slot, lowest free slot first, so that every machine hands out the same
+// ids. Ids are described in include/cairn/sim.h.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CAIRN_SLOT_GENERATION_MASK 0xfffu
+#define CAIRN_SLOT_NONE UINT32_MAX
+
+static inline uint32_t id_index(uint32_t id) {
+    return (id & 0xfffffu) - 1u;
+}
+
+// The id that slot `index` has, or had when it was last in use.
+uint32_t cairn_slot_id(const uint32_t *ids, uint32_t index);
+// The slot of a live id, CAIRN_SLOT_NONE for a null or stale one.
+uint32_t cairn_slot_find(const uint32_t *ids, uint32_t slot_count, uint32_t id);
+// Takes the lowest free slot; *slot_count grows when it is a fresh one. CAIRN_SLOT_NONE when all
+// `capacity` are taken. `hint`: no slot below it is free.
+uint32_t cairn_slot_take(uint32_t *ids, uint32_t *slot_count, uint32_t capacity, uint32_t *hint);
+// Frees a taken slot; its next id has the next generation.
+void cairn_slot_free(uint32_t *ids, uint32_t index, uint32_t *hint);

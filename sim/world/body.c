@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+#include "sim/world/body.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "sim/limits.h"
+#include "sim/state/hash_cache.h"
+#include "sim/state/slots.h"
+#include "sim/world/joint.h"
+#include "sim/world/shape.h"
+
+uint32_t cairn_body_slot(const cairn_world *world, cairn_body_id body) {
+    return cairn_slot_find(world->state.body_ids, world->state.settings->body_slots, body);
+}
+
+cairn_body_id cairn_body_id_at(const cairn_world *world, uint32_t slot) {
+    return cairn_slot_id(world->state.body_ids, slot);
+}
+
+cairn_body_def cairn_body_def_default(void) {
+    return (cairn_body_def){.kind = CAIRN_BODY_DYNAMIC,
+        .rotation = quat_identity(),
+        .gravity_scale = 1.0f,
+        .allow_sleep = 1};
+}
+
+// The first refusal among those given; CAIRN_OK when there is none.
+static cairn_status first_refusal(const cairn_status *checks, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+        if (checks[i] != CAIRN_OK) {
+            return checks[i];
+        }
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status def_check(const cairn_body_def *def) {
+    if (def->kind > CAIRN_BODY_DYNAMIC || def->allow_sleep > 1) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    const cairn_status checks[] = {
+        cairn_check_vec3(def->position, CAIRN_DISTANCE_MAX),
+        cairn_check_rotation(def->rotation),
+        cairn_check_vec3(def->linear_velocity, CAIRN_SPEED_MAX),
+        cairn_check_vec3(def->angular_velocity, CAIRN_SPEED_MAX),
+        cairn_check_float(def->linear_damping, 0.0f, CAIRN_DAMPING_MAX),
+        cairn_check_float(def->angular_damping, 0.0f, CAIRN_DAMPING_MAX),
+        cairn_check_float(def->gravity_scale, -CAIRN_GRAVITY_SCALE_MAX, CAIRN_GRAVITY_SCALE_MAX),
+    };
+    return first_refusal(checks, sizeof checks / sizeof checks[0]);
+}
+
+// A static body has no velocity, whatever is asked.
+static cairn_vec3 velocity_of_kind(uint32_t kind, cairn_vec3 velocity) {
+    return vec3_clean(vec3_select(kind == CAIRN_BODY_STATIC, vec3_zero(), velocity));
+}
+
+cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, cairn_body_id *out) {
+    *out = 0;
+    const cairn_status status = def_check(def);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    cairn_state *state = &world->state;
+    const uint32_t slot = cairn_slot_take(
+        state->body_ids, &state->settings->body_slots, world->def.body_capacity, &world->body_hint);
+    if (slot == CAIRN_SLOT_NONE) {
+        state->settings->creates_refused += 1;
+        return CAIRN_CAPACITY;
+    }
+    cairn_kept_touch_body(world, slot);
+    state->motions[slot] = (cairn_motion){.origin = vec3_clean(def->position),
+        .position = vec3_clean(def->position),
+        .rotation = quat_normalize(def->rotation),
+        .linear_velocity = velocity_of_kind(def->kind, def->linear_velocity),
+        .angular_velocity = velocity_of_kind(def->kind, def->angular_velocity)};
+    state->bodies[slot] = (cairn_body){.kind = def->kind,
+        .allow_sleep = def->allow_sleep,
+        .user = def->user,
+        .linear_damping = def->linear_damping + 0.0f,
+        .angular_damping = def->angular_damping + 0.0f,
+        .gravity_scale = def->gravity_scale + 0.0f};
+    state->rests[slot] = (cairn_rest){.state = CAIRN_REST_NONE};
+    cairn_body_release_anchor(world, slot);
+    world->shape_first[slot] = 0;
+    cairn_body_wake(world, slot);
+    *out = cairn_body_id_at(world, slot);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body) {
+    const uint32_t slot = cairn_body_slot(world, body);
+    if (slot == CAIRN_SLOT_NONE) {
+        return CAIRN_NOT_FOUND;
+    }
+    cairn_body_wake_neighbours(world, slot);
+    cairn_joint_destroy_of_body(world, slot);
+    while (world->shape_first[slot] != 0) {
+        cairn_shape_remove(world, world->shape_first[slot] - 1);
+    }
+    cairn_kept_touch_body(world, slot);
+    memset(&world->state.motions[slot], 0, sizeof(cairn_motion));
+    cairn_body_release_anchor(world, slot);
+    memset(&world->state.bodies[slot], 0, sizeof(cairn_body));
+    memset(&world->state.rests[slot], 0, sizeof(cairn_rest));
+    cairn_slot_free(world->state.body_ids, slot, &world->body_hint);
+    return CAIRN_OK;
+}
+
+bool cairn_body_exists(const cairn_world *world, cairn_body_id body) {
+    return cairn_body_slot(world, body) != CAIRN_SLOT_NONE;
+}
+
+static cairn_body_state state_at(const cairn_world *world, uint32_t slot) {
+    const cairn_motion *motion = &world->state.motions[slot];
+    const cairn_body *body = &world->state.bodies[slot];
+    return (cairn_body_state){.id = cairn_body_id_at(world, slot),
+        .kind = body->kind,
+        .position = motion->origin,
+        .rotation = motion->rotation,
+        .linear_velocity = motion->linear_velocity,
+        .angular_velocity = motion->angular_velocity,
+        .awake = cairn_body_active(world, slot) ? 1u : 0u,
+        .user = body->user};
+}
+
+cairn_status cairn_body_read(const cairn_world *world, cairn_body_id body, cairn_body_state *out) {
+    const uint32_t slot = cairn_body_slot(world, body);
+    if (slot == CAIRN_SLOT_NONE) {
+        memset(out, 0, sizeof *out);
+        return CAIRN_NOT_FOUND;
+    }
+    *out = state_at(world, slot);
+    return CAIRN_OK;
+}
+
+uint32_t cairn_world_bodies(const cairn_world *world, cairn_body_state *out, uint32_t capacity) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+        if (!cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, i)) {
+            continue;
+        }
+        if (count < capacity) {
+            out[count] = state_at(world, i);
+        }
+        ++count;
+    }
+    return count;
+}
+
+float cairn_body_mass(const cairn_world *world, cairn_body_id body) {
+    const uint32_t slot = cairn_body_slot(world, body);
+    return slot == CAIRN_SLOT_NONE ? 0.0f : world->state.bodies[slot].mass;
+}
+
+static void place(cairn_world *world, uint32_t slot, cairn_vec3 position, cairn_quat rotation) {
+    cairn_motion *target = &world->state.motions[slot];
+    const cairn_vec3 centre = world->state.bodies[slot].centre;
+    cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, slot);
+    target->origin = vec3_clean(position);
+    target->rotation = (cairn_quat){.x = rotation.x + 0.0f,
+        .y = rotation.y + 0.0f,
+        .z = rotation.z + 0.0f,
+        .w = rotation.w + 0.0f};
+    target->position = vec3_clean(vec3_add(target->origin, quat_rotate(rotation, centre)));
+}
+
+static cairn_status pose_check(cairn_pose pose, float distance_max) {
+    const cairn_status checks[] = {
+        cairn_check_vec3(pose.position, distance_max), cairn_check_rotation(pose.rotation)};
+    return first_refusal(checks, 2);
+}
+
+cairn_status cairn_body_place(cairn_world *world, cairn_body_id body, cairn_pose pose) {
+    const uint32_t slot = cairn_body_slot(world, body);
+    const cairn_status status =
+        slot == CAIRN_SLOT_NONE ? CAIRN_NOT_FOUND : pose_check(pose, CAIRN_SOUND_DISTANCE);
+    if (status == CAIRN_OK) {
+        place(world, slot, pose.position, pose.rotation);
+    }
+    return status;
+}
+
+cairn_status cairn_body_set_pose(cairn_world *world, cairn_body_id body, cairn_pose pose) {
+    const uint32_t slot = cairn_body_slot(world, body);
+    const cairn_status status =
+        slot == CAIRN_SLOT_NONE ? CAIRN_NOT_FOUND : pose_check(pose, CAIRN_DISTANCE_MAX);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    place(world, slot, pose.position, quat_normalize(pose.rotation));
+    cairn_body_wake_neighbours(world, slot);
+    cairn_body_wake(world, slot);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_body_set_velocity(
+    cairn_world *world, cairn_body_id body, cairn_vec3 linear, cairn_vec3 angular) {
+    const uint32_t slot = cairn_body_slot(world, body);
+    if (slot == CAIRN_SLOT_NONE) {
+        return CAIRN_NOT_FOUND;
+    }
+    const cairn_status checks[] = {
+        cairn_check_vec3(linear, CAIRN_SPEED_MAX), cairn_check_vec3(angular, CAIRN_SPEED_MAX)};
+    const cairn_status status = first_refusal(checks, 2);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    const uint32_t kind = world->state.bodies[slot].kind;
+    cairn_motion *target = &world->state.motions[slot];
+    cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, slot);
+    target->linear_velocity = velocity_of_kind(kind, linear);
+    target->angular_velocity = velocity_of_kind(kind, angular);
+    cairn_body_wake(world, slot);
+    return CAIRN_OK;
+}
+
+static cairn_status apply_impulse(
+    cairn_world *world, uint32_t slot, cairn_vec3 impulse, cairn_vec3 arm) {
+    const cairn_body *body = &world->state.bodies[slot];
+    cairn_motion *motion = &world->state.motions[slot];
+    const cairn_sym3 inverse_inertia =
+        sym3_rotate(body->inverse_inertia, mat3_of_quat(motion->rotation));
+    const cairn_vec3 linear = vec3_add_scaled(motion->linear_velocity, impulse, body->inverse_mass);
+    const cairn_vec3 turn = sym3_apply(inverse_inertia, vec3_cross(arm, impulse));
+    const cairn_vec3 angular = vec3_add(motion->angular_velocity, turn);
+    if (!vec3_finite(linear) || !vec3_finite(angular)) {
+        return CAIRN_NON_FINITE;
+    }
+    cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, slot);
+    motion->linear_velocity = vec3_clean(linear);
+    motion->angular_velocity = vec3_clean(angular);
+    cairn_body_wake(world, slot);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_body_apply_impulse(
+    cairn_world *world, cairn_body_id body, cairn_vec3 impulse, cairn_vec3 point) {
+    const uint32_t slot = cairn_body_slot(world, body);
+    if (slot == CAIRN_SLOT_NONE) {
+        return CAIRN_NOT_FOUND;
+    }
+    if (!vec3_finite(impulse) || !vec3_finite(point)) {
+        return CAIRN_NON_FINITE;
+    }
+    const cairn_vec3 arm = vec3_sub(point, world->state.motions[slot].position);
+    return apply_impulse(world, slot, impulse, arm);
+}
+
+cairn_status cairn_body_apply_impulse_at_centre(
+    cairn_world *world, cairn_body_id body, cairn_vec3 impulse) {
+    const uint32_t slot = cairn_body_slot(world, body);
+    if (slot == CAIRN_SLOT_NONE) {
+        return CAIRN_NOT_FOUND;
+    }
+    if (!vec3_finite(impulse)) {
+        return CAIRN_NON_FINITE;
+    }
+    return apply_impulse(world, slot, impulse, vec3_zero());
+}
+
+cairn_status cairn_body_apply_force(
+    cairn_world *world, cairn_body_id body, cairn_vec3 force, cairn_vec3 torque) {
+    const uint32_t slot = cairn_body_slot(world, body);
+    if (slot == CAIRN_SLOT_NONE) {
+        return CAIRN_NOT_FOUND;
+    }
+    cairn_body *target = &world->state.bodies[slot];
+    const cairn_vec3 force_sum = vec3_add(target->force, force);
+    const cairn_vec3 torque_sum = vec3_add(target->torque, torque);
+    if (!vec3_finite(force_sum) || !vec3_finite(torque_sum)) {
+        return CAIRN_NON_FINITE;
+    }
+    if (target->kind != CAIRN_BODY_DYNAMIC) {
+        return CAIRN_OK;
+    }
+    cairn_kept_touch(world, CAIRN_ARRAY_BODIES, slot);
+    target->force = vec3_clean(force_sum);
+    target->torque = vec3_clean(torque_sum);
+    cairn_body_wake(world, slot);
+    return CAIRN_OK;
+}

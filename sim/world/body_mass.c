@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "sim/state/hash_cache.h"
+#include "sim/world/body.h"
+#include "sim/world/shape.h"
+
+// Lighter than this is without mass: its inverse would leave the range of float.
+#define MASS_MIN 1e-20f
+
+cairn_sym3 cairn_sym3_inverse_scaled(cairn_sym3 m) {
+    const float size = m.xx + m.yy + m.zz;
+    if (!(size > 1e-30f)) {
+        return sym3_zero();
+    }
+    const float scale = 1.0f / size;
+    return sym3_scale(sym3_inverse(sym3_scale(m, scale)), scale);
+}
+
+// A shape's mass, its centre and inertia (about that centre) in the body's frame.
+static cairn_mass shape_mass(const cairn_world *world, uint32_t slot) {
+    const cairn_shape *shape = &world->state.shapes[slot];
+    const cairn_solid solid = cairn_shape_solid(world, slot);
+    cairn_mass mass = cairn_solid_mass(&solid, shape->density);
+    const cairn_sym3 turned =
+        sym3_rotate(sym3_of(mass.inertia), mat3_of_quat(shape->pose.rotation));
+    mass.centre = pose_apply(shape->pose, mass.centre);
+    mass.inertia[0] = turned.xx;
+    mass.inertia[1] = turned.yy;
+    mass.inertia[2] = turned.zz;
+    mass.inertia[3] = turned.xy;
+    mass.inertia[4] = turned.xz;
+    mass.inertia[5] = turned.yz;
+    return mass;
+}
+
+typedef struct total {
+    float mass;
+    cairn_vec3 centre;
+    cairn_sym3 inertia;
+} total;
+
+static total total_of_shapes(const cairn_world *world, uint32_t slot) {
+    total sum = {.mass = 0.0f};
+    cairn_vec3 moment = vec3_zero();
+    for (uint32_t i = world->shape_first[slot]; i != 0; i = world->shape_next[i - 1]) {
+        const cairn_mass mass = shape_mass(world, i - 1);
+        sum.mass += mass.mass;
+        moment = vec3_add_scaled(moment, mass.centre, mass.mass);
+    }
+    if (sum.mass > MASS_MIN) {
+        sum.centre = vec3_scale(moment, 1.0f / sum.mass);
+    }
+    for (uint32_t i = world->shape_first[slot]; i != 0; i = world->shape_next[i - 1]) {
+        const cairn_mass mass = shape_mass(world, i - 1);
+        const cairn_vec3 offset = vec3_sub(mass.centre, sum.centre);
+        sum.inertia = sym3_add(sum.inertia, sym3_of(mass.inertia));
+        sum.inertia = sym3_add(sum.inertia, sym3_parallel_axis(mass.mass, offset));
+    }
+    return sum;
+}
+
+void cairn_body_update_mass(cairn_world *world, uint32_t slot) {
+    cairn_body *body = &world->state.bodies[slot];
+    cairn_motion *motion = &world->state.motions[slot];
+    total sum = {.mass = 0.0f};
+    if (body->kind == CAIRN_BODY_DYNAMIC) {
+        sum = total_of_shapes(world, slot);
+    }
+    cairn_kept_touch_body(world, slot);
+    const cairn_vec3 before = motion->position;
+    cairn_body_release_anchor(world, slot);
+    body->mass = sum.mass > MASS_MIN ? sum.mass : 0.0f;
+    body->inverse_mass = sum.mass > MASS_MIN ? 1.0f / sum.mass : 0.0f;
+    body->inverse_inertia = sym3_clean(cairn_sym3_inverse_scaled(sum.inertia));
+    body->centre = vec3_clean(sum.centre);
+    motion->position =
+        vec3_clean(vec3_add(motion->origin, quat_rotate(motion->rotation, body->centre)));
+    // The velocity kept is that of the centre of mass, which is now another point of the body.
+    const cairn_vec3 moved = vec3_sub(motion->position, before);
+    motion->linear_velocity =
+        vec3_clean(vec3_add(motion->linear_velocity, vec3_cross(motion->angular_velocity, moved)));
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+// How a step is carried out, as opposed to what it does: workers and width. No bit depends on it.
+
+#include <stdlib.h>
+
+#include "sim/collide/manifold_pool.h"
+#include "sim/world/scratch.h"
+
+#define WORKERS_MAX 64
+
+cairn_status cairn_world_set_parallel(cairn_world *world, const cairn_parallel *parallel) {
+    if (parallel == NULL) {
+        world->parallel = (cairn_parallel){.workers = 1};
+        return CAIRN_OK;
+    }
+    if (parallel->run == NULL || parallel->workers < 1 || parallel->workers > WORKERS_MAX) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    world->parallel = *parallel;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_world_set_lanes(cairn_world *world, uint32_t lanes) {
+    cairn_kernel kernel;
+    cairn_scratch scratch = {.memory = NULL};
+    if (!cairn_kernel_of(lanes, &kernel)) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    if (!cairn_scratch_create(&scratch, &world->def, lanes, calloc)) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    free(world->scratch.memory);
+    world->scratch = scratch;
+    cairn_patches_forget(world);
+    return CAIRN_OK;
+}
+
+uint32_t cairn_world_lanes(const cairn_world *world) {
+    return world->scratch.substeps.wide.lanes;
+}

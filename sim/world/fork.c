@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+
+// A second world that goes on from where the first one is. All it needs is what a save would hold,
+// what the hash has kept, and what of derived data is dear to make again; the rest of its memory is
+// neither cleared nor copied, so a fork costs what lives in the world and not what it has room for.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/collide/manifold_pool.h"
+#include "sim/shape/hull.h"
+#include "sim/state/hash_cache.h"
+#include "sim/world/world.h"
+
+static void copy_state(cairn_world *to, const cairn_world *from) {
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        memcpy(cairn_state_array(&to->state, array), cairn_state_array(&from->state, array),
+            cairn_array_count(from->state.settings, array) * cairn_array_element_size(array));
+    }
+}
+
+static void copy_derived(cairn_world *to, const cairn_world *from) {
+    const cairn_settings *settings = from->state.settings;
+    memcpy(to->shape_first, from->shape_first, settings->body_slots * sizeof from->shape_first[0]);
+    memcpy(to->shape_next, from->shape_next, settings->shape_slots * sizeof from->shape_next[0]);
+    memcpy(to->hulls, from->hulls, settings->hull_slots * sizeof from->hulls[0]);
+    to->body_hint = from->body_hint;
+    to->shape_hint = from->shape_hint;
+    to->joint_hint = from->joint_hint;
+    to->hull_hint = from->hull_hint;
+    to->contacts_stale = true;
+    cairn_kept_copy(to->kept, from->kept, settings);
+    cairn_patches_forget(to);
+}
+
+// Memory that was used before would be cleared by hand, however little of it will live.
+static void *take_as_it_is(size_t count, size_t size) {
+    return malloc(count * size);
+}
+
+cairn_status cairn_world_fork(const cairn_world *from, cairn_world **out) {
+    cairn_world *world =
+        cairn_world_allocate(&from->def, from->scratch.substeps.wide.lanes, take_as_it_is);
+    *out = world;
+    if (world == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    copy_state(world, from);
+    copy_derived(world, from);
+    return CAIRN_OK;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "sim/world/hull_store.h"
+
+#include <string.h>
+
+#include "sim/shape/hull.h"
+#include "sim/state/hash_cache.h"
+#include "sim/state/slots.h"
+
+uint32_t cairn_hull_slot(const cairn_world *world, cairn_hull_id hull) {
+    return cairn_slot_find(world->state.hull_ids, world->state.settings->hull_slots, hull);
+}
+
+static void touch(cairn_world *world, uint32_t slot) {
+    cairn_kept_touch(world, CAIRN_ARRAY_HULL_IDS, slot);
+    cairn_kept_touch(world, CAIRN_ARRAY_HULLS, slot);
+}
+
+const char *cairn_hull_refusal(const cairn_vec3 *points, uint32_t count) {
+    cairn_hull hull;
+    return cairn_hull_settle(points, count, &hull);
+}
+
+static bool points_finite(const cairn_vec3 *points, uint32_t count) {
+    for (uint32_t i = 0; i < count && i < CAIRN_HULL_POINTS_MAX; ++i) {
+        if (!vec3_finite(points[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+cairn_status cairn_hull_create(
+    cairn_world *world, const cairn_vec3 *points, uint32_t count, cairn_hull_id *out) {
+    *out = 0;
+    cairn_state *state = &world->state;
+    cairn_hull hull;
+    if (!points_finite(points, count)) {
+        return CAIRN_NON_FINITE;
+    }
+    if (cairn_hull_settle(points, count, &hull) != NULL) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    const uint32_t slot = cairn_slot_take(
+        state->hull_ids, &state->settings->hull_slots, world->def.hull_capacity, &world->hull_hint);
+    if (slot == CAIRN_SLOT_NONE) {
+        state->settings->creates_refused += 1;
+        return CAIRN_CAPACITY;
+    }
+    cairn_hull_points *stored = &state->hulls[slot];
+    memset(stored, 0, sizeof *stored);
+    stored->count = hull.vertex_count;
+    memcpy(stored->vertices, hull.vertices, hull.vertex_count * sizeof hull.vertices[0]);
+    world->hulls[slot] = hull;
+    touch(world, slot);
+    *out = cairn_slot_id(state->hull_ids, slot);
+    return CAIRN_OK;
+}
+
+static bool in_use(const cairn_world *world, cairn_hull_id hull) {
+    const cairn_state *state = &world->state;
+    for (uint32_t i = 0; i < state->settings->shape_slots; ++i) {
+        if (cairn_state_has(state, CAIRN_ARRAY_SHAPES, i) &&
+            state->shapes[i].geometry.hull == hull) {
+            return true;
+        }
+    }
+    return false;
+}
+
+cairn_status cairn_hull_destroy(cairn_world *world, cairn_hull_id hull) {
+    const uint32_t slot = cairn_hull_slot(world, hull);
+    if (slot == CAIRN_SLOT_NONE) {
+        return CAIRN_NOT_FOUND;
+    }
+    if (in_use(world, hull)) {
+        return CAIRN_WRONG_STATE;
+    }
+    memset(&world->state.hulls[slot], 0, sizeof(cairn_hull_points));
+    cairn_slot_free(world->state.hull_ids, slot, &world->hull_hint);
+    touch(world, slot);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_hull_read(const cairn_world *world, cairn_hull_id hull,
+    cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX], uint32_t *count) {
+    const uint32_t slot = cairn_hull_slot(world, hull);
+    *count = 0;
+    if (slot == CAIRN_SLOT_NONE) {
+        return CAIRN_NOT_FOUND;
+    }
+    const cairn_hull_points *stored = &world->state.hulls[slot];
+    memcpy(vertices, stored->vertices, stored->count * sizeof stored->vertices[0]);
+    *count = stored->count;
+    return CAIRN_OK;
+}
+
+uint32_t cairn_world_hulls(const cairn_world *world, cairn_hull_id *out, uint32_t capacity) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->state.settings->hull_slots; ++i) {
+        if (!cairn_state_has(&world->state, CAIRN_ARRAY_HULLS, i)) {
+            continue;
+        }
+        if (count < capacity) {
+            out[count] = cairn_slot_id(world->state.hull_ids, i);
+        }
+        ++count;
+    }
+    return count;
+}
+
+static bool same_vertices(const cairn_hull *hull, const cairn_hull_points *points) {
+    return hull->vertex_count == points->count &&
+           memcmp(hull->vertices, points->vertices, points->count * sizeof points->vertices[0]) ==
+               0;
+}
+
+bool cairn_hull_points_ok(const cairn_hull_points *points) {
+    static const cairn_vec3 none = {.x = 0.0f};
+    cairn_hull hull;
+    for (uint32_t i = points->count; i < CAIRN_HULL_VERTICES_MAX; ++i) {
+        if (memcmp(&points->vertices[i], &none, sizeof none) != 0) {
+            return false;
+        }
+    }
+    return points->count <= CAIRN_HULL_VERTICES_MAX &&
+           cairn_hull_build(points->vertices, points->count, &hull) == NULL &&
+           same_vertices(&hull, points);
+}
+
+void cairn_hulls_derive(cairn_world *world) {
+    const cairn_state *state = &world->state;
+    for (uint32_t i = 0; i < state->settings->hull_slots; ++i) {
+        const cairn_hull_points *points = &state->hulls[i];
+        if (cairn_state_has(state, CAIRN_ARRAY_HULLS, i) &&
+            !same_vertices(&world->hulls[i], points)) {
+            // What the state holds was built once, so it is built again.
+            (void)cairn_hull_build(points->vertices, points->count, &world->hulls[i]);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "sim/world/shape.h"
+
+#include <string.h>
+
+#include "sim/limits.h"
+#include "sim/state/hash_cache.h"
+#include "sim/state/slots.h"
+#include "sim/world/body.h"
+#include "sim/world/hull_store.h"
+
+cairn_shape_def cairn_shape_def_default(void) {
+    return (cairn_shape_def){.kind = CAIRN_SHAPE_BOX,
+        .half_extents = {.x = 0.5f, .y = 0.5f, .z = 0.5f},
+        .radius = 0.5f,
+        .half_height = 0.5f,
+        .pose = pose_identity(),
+        .density = 1000.0f,
+        .friction = 0.5f,
+        .category = 1,
+        .mask = UINT32_MAX};
+}
+
+cairn_geometry cairn_geometry_of_def(const cairn_shape_def *def) {
+    const bool box = def->kind == CAIRN_SHAPE_BOX;
+    const bool round = def->kind == CAIRN_SHAPE_SPHERE || def->kind == CAIRN_SHAPE_CAPSULE;
+    return (cairn_geometry){.kind = def->kind,
+        .half_extents = vec3_select(box, def->half_extents, vec3_zero()),
+        .radius = round ? def->radius : 0.0f,
+        .half_height = def->kind == CAIRN_SHAPE_CAPSULE ? def->half_height : 0.0f,
+        .hull = def->kind == CAIRN_SHAPE_HULL ? def->hull : 0};
+}
+
+static cairn_status size_check(float size) {
+    return cairn_check_float(size, CAIRN_SHAPE_SIZE_MIN, CAIRN_SHAPE_SIZE_MAX);
+}
+
+cairn_status cairn_geometry_check(const cairn_geometry *geometry) {
+    cairn_status status = CAIRN_OK;
+    switch (geometry->kind) {
+    case CAIRN_SHAPE_SPHERE:
+        return size_check(geometry->radius);
+    case CAIRN_SHAPE_CAPSULE:
+        status = size_check(geometry->radius);
+        return status != CAIRN_OK ? status : size_check(geometry->half_height);
+    case CAIRN_SHAPE_BOX:
+        status = size_check(geometry->half_extents.x);
+        status = status != CAIRN_OK ? status : size_check(geometry->half_extents.y);
+        return status != CAIRN_OK ? status : size_check(geometry->half_extents.z);
+    case CAIRN_SHAPE_HALF_SPACE:
+    case CAIRN_SHAPE_HULL:
+        return CAIRN_OK;
+    default:
+        return CAIRN_INVALID_ARGUMENT;
+    }
+}
+
+static cairn_status def_check(const cairn_shape_def *def) {
+    const cairn_geometry geometry = cairn_geometry_of_def(def);
+    const cairn_status checks[] = {
+        cairn_geometry_check(&geometry),
+        cairn_check_vec3(def->pose.position, CAIRN_DISTANCE_MAX),
+        cairn_check_rotation(def->pose.rotation),
+        cairn_check_float(def->density, 0.0f, CAIRN_DENSITY_MAX),
+        cairn_check_float(def->friction, 0.0f, CAIRN_FRICTION_MAX),
+        cairn_check_float(def->restitution, 0.0f, 1.0f),
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; ++i) {
+        if (checks[i] != CAIRN_OK) {
+            return checks[i];
+        }
+    }
+    return def->density > 0.0f ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
+}
+
+// Keeps a body's list in order of index, so that sums over it have one order after any history.
+static void link_shape(cairn_world *world, uint32_t body, uint32_t slot) {
+    uint32_t *at = &world->shape_first[body];
+    while (*at != 0 && *at - 1 < slot) {
+        at = &world->shape_next[*at - 1];
+    }
+    world->shape_next[slot] = *at;
+    *at = slot + 1;
+}
+
+static void unlink_shape(cairn_world *world, uint32_t body, uint32_t slot) {
+    uint32_t *at = &world->shape_first[body];
+    while (*at != slot + 1) {
+        at = &world->shape_next[*at - 1];
+    }
+    *at = world->shape_next[slot];
+}
+
+static void touch(cairn_world *world, uint32_t slot) {
+    cairn_kept_touch(world, CAIRN_ARRAY_SHAPE_IDS, slot);
+    cairn_kept_touch(world, CAIRN_ARRAY_SHAPES, slot);
+}
+
+cairn_status cairn_shape_create(
+    cairn_world *world, cairn_body_id body, const cairn_shape_def *def, cairn_shape_id *out) {
+    *out = 0;
+    const uint32_t owner = cairn_body_slot(world, body);
+    if (owner == CAIRN_SLOT_NONE) {
+        return CAIRN_NOT_FOUND;
+    }
+    cairn_state *state = &world->state;
+    const cairn_status status = def_check(def);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    if (def->kind == CAIRN_SHAPE_HULL && cairn_hull_slot(world, def->hull) == CAIRN_SLOT_NONE) {
+        return CAIRN_NOT_FOUND;
+    }
+    if (def->kind == CAIRN_SHAPE_HALF_SPACE && state->bodies[owner].kind != CAIRN_BODY_STATIC) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    const uint32_t slot = cairn_slot_take(state->shape_ids, &state->settings->shape_slots,
+        world->def.shape_capacity, &world->shape_hint);
+    if (slot == CAIRN_SLOT_NONE) {
+        state->settings->creates_refused += 1;
+        return CAIRN_CAPACITY;
+    }
+    touch(world, slot);
+    state->shapes[slot] = (cairn_shape){.body = owner,
+        .geometry = cairn_geometry_of_def(def),
+        .pose = {.position = vec3_clean(def->pose.position),
+            .rotation = quat_normalize(def->pose.rotation)},
+        .density = def->density,
+        .friction = def->friction + 0.0f,
+        .restitution = def->restitution + 0.0f,
+        .category = def->category,
+        .mask = def->mask,
+        .user = def->user};
+    link_shape(world, owner, slot);
+    cairn_body_update_mass(world, owner);
+    cairn_body_wake(world, owner);
+    *out = cairn_shape_id_at(world, slot);
+    return CAIRN_OK;
+}
+
+void cairn_shape_remove(cairn_world *world, uint32_t slot) {
+    unlink_shape(world, world->state.shapes[slot].body, slot);
+    touch(world, slot);
+    memset(&world->state.shapes[slot], 0, sizeof(cairn_shape));
+    cairn_slot_free(world->state.shape_ids, slot, &world->shape_hint);
+    world->contacts_stale = true;
+    world->near.valid = false;
+}
+
+static uint32_t find(const cairn_world *world, cairn_shape_id shape) {
+    return cairn_slot_find(world->state.shape_ids, world->state.settings->shape_slots, shape);
+}
+
+cairn_status cairn_shape_destroy(cairn_world *world, cairn_shape_id shape) {
+    const uint32_t slot = find(world, shape);
+    if (slot == CAIRN_SLOT_NONE) {
+        return CAIRN_NOT_FOUND;
+    }
+    const uint32_t owner = world->state.shapes[slot].body;
+    cairn_body_wake_neighbours(world, owner);
+    cairn_shape_remove(world, slot);
+    cairn_body_update_mass(world, owner);
+    cairn_body_wake(world, owner);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_shape_read(
+    const cairn_world *world, cairn_shape_id shape, cairn_shape_def *def, cairn_body_id *body) {
+    const uint32_t slot = find(world, shape);
+    if (slot == CAIRN_SLOT_NONE) {
+        return CAIRN_NOT_FOUND;
+    }
+    const cairn_shape *source = &world->state.shapes[slot];
+    *def = (cairn_shape_def){.kind = source->geometry.kind,
+        .half_extents = source->geometry.half_extents,
+        .radius = source->geometry.radius,
+        .half_height = source->geometry.half_height,
+        .hull = source->geometry.hull,
+        .pose = source->pose,
+        .density = source->density,
+        .friction = source->friction,
+        .restitution = source->restitution,
+        .category = source->category,
+        .mask = source->mask,
+        .user = source->user};
+    *body = cairn_body_id_at(world, source->body);
+    return CAIRN_OK;
+}
+
+uint32_t cairn_world_shapes(const cairn_world *world, cairn_shape_id *out, uint32_t capacity) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->state.settings->shape_slots; ++i) {
+        if (!cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, i)) {
+            continue;
+        }
+        if (count < capacity) {
+            out[count] = cairn_shape_id_at(world, i);
+        }
+        ++count;
+    }
+    return count;
+}
+
+cairn_shape_id cairn_shape_id_at(const cairn_world *world, uint32_t slot) {
+    return cairn_slot_id(world->state.shape_ids, slot);
+}
+
+cairn_pose cairn_shape_world_pose(const cairn_world *world, uint32_t slot) {
+    const cairn_shape *shape = &world->state.shapes[slot];
+    const cairn_motion *motion = &world->state.motions[shape->body];
+    const cairn_pose frame = {.position = motion->origin, .rotation = motion->rotation};
+    return pose_multiply(frame, shape->pose);
+}

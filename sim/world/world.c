@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "sim/world/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "sim/collide/manifold_pool.h"
+#include "sim/limits.h"
+#include "sim/shape/hull.h"
+#include "sim/state/decode_check.h"
+#include "sim/state/hash_cache.h"
+#include "sim/state/slots.h"
+#include "sim/world/body.h"
+#include "sim/world/scratch.h"
+
+cairn_world_def cairn_world_def_default(void) {
+    return (cairn_world_def){.body_capacity = 1024,
+        .shape_capacity = 1024,
+        .joint_capacity = 256,
+        .hull_capacity = 64,
+        .contact_capacity = 8192,
+        .tick_rate_hz = CAIRN_TICK_RATE_HZ_DEFAULT,
+        .gravity = {.x = 0.0f, .y = -9.81f, .z = 0.0f},
+        .solver = CAIRN_SOLVER_SUBSTEPS,
+        .substeps = 4,
+        .iterations = 10,
+        .friction_model = CAIRN_FRICTION_COULOMB,
+        .warm_start = 1,
+        .sleep = 1,
+        .baumgarte = 0.2f,
+        .slop = 0.005f,
+        .contact_hertz = 42.0f,
+        .contact_damping = 10.0f,
+        .joint_hertz = 120.0f,
+        .joint_damping = 20.0f,
+        .restitution_threshold = 1.0f};
+}
+
+static bool within(uint32_t value, uint32_t lower, uint32_t upper) {
+    return value >= lower && value <= upper;
+}
+
+static bool rules_ok(const cairn_rules *rules) {
+    if (rules == NULL) {
+        return true;
+    }
+    return rules->name != NULL && strlen(rules->name) <= 31 && rules->step != NULL &&
+           rules->state_size % 4 == 0 && rules->state_size <= CAIRN_RULES_STATE_SIZE_MAX;
+}
+
+cairn_status cairn_world_def_check(const cairn_world_def *def) {
+    const cairn_status floats[] = {
+        cairn_check_vec3(def->gravity, CAIRN_GRAVITY_MAX),
+        cairn_check_float(def->baumgarte, 0.0f, 1.0f),
+        cairn_check_float(def->slop, 0.0f, CAIRN_SLOP_MAX),
+        cairn_check_float(def->contact_hertz, 0.0f, CAIRN_HERTZ_MAX),
+        cairn_check_float(def->contact_damping, 0.0f, CAIRN_DAMPING_RATIO_MAX),
+        cairn_check_float(def->joint_hertz, 0.0f, CAIRN_HERTZ_MAX),
+        cairn_check_float(def->joint_damping, 0.0f, CAIRN_DAMPING_RATIO_MAX),
+        cairn_check_float(def->restitution_threshold, 0.0f, CAIRN_SPEED_MAX),
+    };
+    for (size_t i = 0; i < sizeof floats / sizeof floats[0]; ++i) {
+        if (floats[i] != CAIRN_OK) {
+            return floats[i];
+        }
+    }
+    const bool ok =
+        within(def->body_capacity, 1, CAIRN_BODIES_MAX) &&
+        within(def->shape_capacity, 1, CAIRN_SHAPES_MAX) &&
+        within(def->joint_capacity, 0, CAIRN_JOINTS_MAX) &&
+        within(def->hull_capacity, 0, CAIRN_HULLS_MAX) &&
+        within(def->contact_capacity, 1, CAIRN_CONTACTS_MAX) &&
+        within(def->tick_rate_hz, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX) &&
+        within(def->solver, 0, CAIRN_SOLVER_CLASSIC) &&
+        within(def->substeps, 1, CAIRN_SUBSTEPS_MAX) && within(def->iterations, 1, 255) &&
+        def->contact_hertz > 0.0f && def->joint_hertz > 0.0f &&
+        within(def->friction_model, 0, CAIRN_FRICTION_CONSTANT) && within(def->warm_start, 0, 1) &&
+        within(def->sleep, 0, 1) && def->baumgarte > 0.0f && rules_ok(def->rules);
+    return ok ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
+}
+
+static bool allocate(
+    cairn_world *world, const cairn_settings *settings, uint32_t lanes, cairn_allocator *take) {
+    const cairn_world_def *def = &world->def;
+    world->state_memory = take(1, cairn_state_size(settings));
+    world->spare_memory = take(1, cairn_state_size(settings));
+    world->shape_first = take(def->body_capacity, sizeof *world->shape_first);
+    world->shape_next = take(def->shape_capacity, sizeof *world->shape_next);
+    world->hulls = calloc((size_t)def->hull_capacity + 1, sizeof *world->hulls);
+    world->events = take(2 * (size_t)def->contact_capacity, sizeof *world->events);
+    world->kept = cairn_kept_create(settings);
+    if (world->kept == NULL || world->state_memory == NULL || world->spare_memory == NULL ||
+        world->shape_first == NULL || world->shape_next == NULL || world->hulls == NULL ||
+        world->events == NULL) {
+        return false;
+    }
+    world->state = cairn_state_view(settings, world->state_memory);
+    world->spare = cairn_state_view(settings, world->spare_memory);
+    return cairn_near_create(&world->near, def, take) &&
+           cairn_scratch_create(&world->scratch, def, lanes, take);
+}
+
+cairn_world *cairn_world_allocate(
+    const cairn_world_def *def, uint32_t lanes, cairn_allocator *take) {
+    const cairn_settings settings = cairn_settings_of(def);
+    cairn_world *world = calloc(1, sizeof *world);
+    if (world == NULL) {
+        return NULL;
+    }
+    world->def = *def;
+    if (!allocate(world, &settings, lanes, take)) {
+        cairn_world_destroy(world);
+        return NULL;
+    }
+    return world;
+}
+
+cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out) {
+    *out = NULL;
+    const cairn_status status = cairn_world_def_check(def);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    cairn_world *world = cairn_world_allocate(def, 0, calloc);
+    if (world == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    const cairn_settings settings = cairn_settings_of(def);
+    *world->state.settings = settings;
+    cairn_patches_forget(world);
+    if (def->rules != NULL && def->rules->start != NULL) {
+        def->rules->start(world, world->state.rules);
+    }
+    *out = world;
+    return CAIRN_OK;
+}
+
+void cairn_world_destroy(cairn_world *world) {
+    if (world == NULL) {
+        return;
+    }
+    free(world->state_memory);
+    free(world->spare_memory);
+    free(world->shape_first);
+    free(world->shape_next);
+    free(world->hulls);
+    free(world->events);
+    cairn_kept_destroy(world->kept);
+    free(world->scratch.memory);
+    cairn_near_destroy(&world->near);
+    free(world);
+}
+
+const cairn_world_def *cairn_world_settings(const cairn_world *world) {
+    return &world->def;
+}
+
+uint64_t cairn_world_tick(const cairn_world *world) {
+    const cairn_settings *settings = world->state.settings;
+    return (uint64_t)settings->tick_high << 32 | settings->tick_low;
+}
+
+cairn_world_counters cairn_world_counters_read(const cairn_world *world) {
+    const cairn_settings *settings = world->state.settings;
+    return (cairn_world_counters){.contacts_dropped = settings->contacts_dropped,
+        .creates_refused = settings->creates_refused,
+        .bodies_quarantined = settings->bodies_quarantined,
+        .edits_refused = settings->edits_refused};
+}
+
+static uint32_t used(const uint32_t *ids, uint32_t slot_count) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < slot_count; ++i) {
+        count += (ids[i] & CAIRN_SLOT_USED) != 0 ? 1u : 0u;
+    }
+    return count;
+}
+
+cairn_world_counts cairn_world_counts_read(const cairn_world *world) {
+    const cairn_state *state = &world->state;
+    const cairn_settings *settings = state->settings;
+    cairn_world_counts counts = {.bodies = used(state->body_ids, settings->body_slots),
+        .shapes = used(state->shape_ids, settings->shape_slots),
+        .joints = used(state->joint_ids, settings->joint_slots),
+        .hulls = used(state->hull_ids, settings->hull_slots),
+        .contacts = settings->contact_count};
+    for (uint32_t i = 0; i < settings->body_slots; ++i) {
+        const bool awake = state->bodies[i].kind == CAIRN_BODY_DYNAMIC &&
+                           cairn_state_has(state, CAIRN_ARRAY_BODIES, i) &&
+                           cairn_body_active(world, i);
+        counts.bodies_awake += awake ? 1u : 0u;
+    }
+    for (uint32_t i = 0; i < settings->contact_count; ++i) {
+        counts.contact_points += state->contacts[i].point_count;
+    }
+    return counts;
+}
+
+const cairn_contact_event *cairn_world_contact_events(const cairn_world *world, uint32_t *count) {
+    *count = world->event_count;
+    return world->events;
+}
