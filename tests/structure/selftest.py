@@ -47,7 +47,7 @@ class EveryRuleCanFail(unittest.TestCase):
         self.assertTrue(any(complaint in line for line in complaints), complaints)
 
     def test_a_room_above(self):
-        self.expect("includes", "base/ may not include sim/", "base/b.c", '#include "include/cairn/sim.h"\n')
+        self.expect("includes", "base/ may not include sim/", "base/b.c", '#include "sim/world/world.h"\n')
 
     def test_a_room_beside(self):
         self.expect("includes", "sim/ may not include net/", "sim/b.c", '#include "net/link.h"\n')
