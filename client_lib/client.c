@@ -84,34 +84,34 @@ uint32_t cairn_client_mode_asked(const cairn_client *client) {
     return modes[client->config.mode];
 }
 
-void cairn_client_forget_world(cairn_client *client) {
+void cairn_client_clear_world(cairn_client *client) {
     cairn_snapshots_clear(&client->snapshots);
     cairn_shape_list_clear(&client->shapes);
     cairn_lockstep_clear(&client->lockstep);
     cairn_predict_clear(&client->predict);
-    cairn_capsules_clear(&client->capsules);
+    cairn_client_desync_report_clear(&client->desync_report);
     cairn_inputs_start(&client->inputs, client->config.input_redundancy_ticks);
-    cairn_healing_clear(&client->healing);
+    cairn_client_resync_clear(&client->resync);
     client->timing_tick = 0;
-    client->acknowledging = 0;
+    client->snapshot_acknowledged = 0;
     client->input_due = false;
     client->report_due = false;
     client->report_tick = 0;
     client->sampled_ns = 0;
     client->shown = (cairn_client_sample){0};
     client->desync_told = UINT64_MAX;
-    client->renewing = false;
+    client->requesting_full_state = false;
 }
 
 // Everything a connection left behind goes; statistics stay until the next connect.
 static void begin_anew(cairn_client *client, uint64_t now_ns) {
     cairn_link_reset(client->link, now_ns);
-    cairn_client_forget_world(client);
+    cairn_client_clear_world(client);
     cairn_answers_clear(&client->answers);
     client->welcomed = false;
     client->rights = 0;
     client->paused = false;
-    client->speed = CAIRN_CLOCK_SPEED_USUAL;
+    client->speed = CAIRN_CLOCK_SPEED_NORMAL;
     client->world = 0;
     client->mode = cairn_client_mode_asked(client);
     cairn_client_heal_clear(client);
@@ -150,8 +150,8 @@ void cairn_client_destroy(cairn_client *client) {
     if (client == NULL) {
         return;
     }
-    cairn_healing_destroy(&client->healing);
-    cairn_capsules_clear(&client->capsules);
+    cairn_client_resync_destroy(&client->resync);
+    cairn_client_desync_report_clear(&client->desync_report);
     cairn_answers_clear(&client->answers);
     cairn_predict_destroy(&client->predict);
     cairn_lockstep_destroy(&client->lockstep);
@@ -169,17 +169,17 @@ void cairn_client_destroy(cairn_client *client) {
     free(client);
 }
 
-void cairn_client_event(cairn_client *client, cairn_phase_event event, const char *text) {
-    cairn_client_state next = cairn_phase_next(client->state, event);
+void cairn_client_apply_event(cairn_client *client, cairn_connection_event event, const char *text) {
+    cairn_client_state next = cairn_connection_state_next(client->state, event);
     if (next == CAIRN_CLIENT_FAILED && client->state != next) {
         snprintf(client->failure, sizeof client->failure, "%s", text);
     }
     client->state = next;
 }
 
-void cairn_client_break(
-    cairn_client *client, uint64_t now_ns, cairn_phase_event event, const char *text) {
-    cairn_client_event(client, event, text);
+void cairn_client_fail(
+    cairn_client *client, uint64_t now_ns, cairn_connection_event event, const char *text) {
+    cairn_client_apply_event(client, event, text);
     cairn_netcode_client_disconnect(client->netcode, now_ns);
 }
 
@@ -189,17 +189,17 @@ bool cairn_client_connect(
     client->failure[0] = '\0';
     begin_anew(client, now_ns);
     if (status != CAIRN_OK) {
-        const char *text = cairn_phase_loss_text(cairn_netcode_client_state_read(client->netcode));
-        cairn_client_event(client, CAIRN_PHASE_TOKEN_REFUSED, text);
+        const char *text = cairn_connection_state_loss_text(cairn_netcode_client_state_read(client->netcode));
+        cairn_client_apply_event(client, CAIRN_CONNECTION_TOKEN_REFUSED, text);
         return false;
     }
-    cairn_client_event(client, CAIRN_PHASE_CONNECT, "");
+    cairn_client_apply_event(client, CAIRN_CONNECTION_CONNECT, "");
     return true;
 }
 
 void cairn_client_disconnect(cairn_client *client, uint64_t now_ns) {
     cairn_netcode_client_disconnect(client->netcode, now_ns);
-    cairn_client_event(client, CAIRN_PHASE_DISCONNECT, "");
+    cairn_client_apply_event(client, CAIRN_CONNECTION_DISCONNECT, "");
 }
 
 cairn_client_state cairn_client_state_read(const cairn_client *client) {
@@ -226,11 +226,11 @@ static void follow_handshake(cairn_client *client, uint64_t now_ns) {
     cairn_netcode_client_state state = cairn_netcode_client_state_read(client->netcode);
     if (client->state == CAIRN_CLIENT_CONNECTING && state == CAIRN_NETCODE_STATE_CONNECTED) {
         cairn_link_reset(client->link, now_ns);
-        cairn_client_event(client, CAIRN_PHASE_CONNECTED, "");
-        cairn_client_say_hello(client);
+        cairn_client_apply_event(client, CAIRN_CONNECTION_CONNECTED, "");
+        cairn_client_send_hello(client);
     }
     if (state <= CAIRN_NETCODE_STATE_DISCONNECTED) {
-        cairn_client_event(client, CAIRN_PHASE_LOST, cairn_phase_loss_text(state));
+        cairn_client_apply_event(client, CAIRN_CONNECTION_LOST, cairn_connection_state_loss_text(state));
     }
 }
 
@@ -282,7 +282,7 @@ void cairn_client_advance(cairn_client *client, uint64_t now_ns) {
         cairn_client_capsule_watch(client, now_ns);
     }
     cairn_client_heal_advance(client, now_ns);
-    cairn_capsules_advance(&client->capsules, now_ns);
+    cairn_client_desync_report_advance(&client->desync_report, now_ns);
     cairn_client_note_report(client);
 }
 

@@ -11,8 +11,8 @@ static bool is_fatal(cairn_lockstep_verdict verdict) {
 static void take_verdict(cairn_client *client, uint64_t now_ns, cairn_lockstep_verdict verdict) {
     client->drops_lockstep[verdict]++;
     if (is_fatal(verdict)) {
-        cairn_client_break(
-            client, now_ns, CAIRN_PHASE_BROKEN, cairn_lockstep_verdict_text(verdict));
+        cairn_client_fail(
+            client, now_ns, CAIRN_CONNECTION_BROKEN, cairn_lockstep_verdict_text(verdict));
     }
 }
 
@@ -26,7 +26,7 @@ static void take_welcome(cairn_client *client, uint64_t now_ns, const cairn_welc
         return;
     }
     if (cairn_mode_simulates(welcome->mode) && welcome->sim_version != CAIRN_SIM_VERSION) {
-        cairn_client_break(client, now_ns, CAIRN_PHASE_BROKEN,
+        cairn_client_fail(client, now_ns, CAIRN_CONNECTION_BROKEN,
             "the server simulates another version than this client");
         return;
     }
@@ -38,9 +38,9 @@ static void take_welcome(cairn_client *client, uint64_t now_ns, const cairn_welc
     client->tick_rate_hz = welcome->tick_rate_hz;
     client->welcome_tick = welcome->tick;
     cairn_clock_start(&client->clock, welcome->tick_rate_hz);
-    cairn_lead_start(&client->lead, welcome->tick_rate_hz);
+    cairn_input_lead_start(&client->input_lead, welcome->tick_rate_hz);
     if (lead_fixed(client)) {
-        client->lead.lead_ns = (double)client->config.input_delay_ms * 1e6;
+        client->input_lead.lead_ns = (double)client->config.input_delay_ms * 1e6;
     }
     cairn_client_predict_welcome(client);
     cairn_interpolation_start(&client->interpolation, client->config.interpolation_delay_ms,
@@ -50,7 +50,7 @@ static void take_welcome(cairn_client *client, uint64_t now_ns, const cairn_welc
 static void take_refused(cairn_client *client, uint64_t now_ns, const cairn_refused *refused) {
     char text[CAIRN_CLIENT_FAILURE_SIZE];
     snprintf(text, sizeof text, "the server refused this client: %s", refused->words);
-    cairn_client_break(client, now_ns, CAIRN_PHASE_REFUSED, text);
+    cairn_client_fail(client, now_ns, CAIRN_CONNECTION_REFUSED, text);
 }
 
 static void take_shapes(cairn_client *client, const cairn_shapes_message *shapes) {
@@ -71,8 +71,8 @@ static void take_timing(
     client->timing_tick = tick;
     const cairn_link_statistics *link = cairn_link_statistics_read(client->link);
     if (!lead_fixed(client)) {
-        cairn_lead_guess(&client->lead, link->rtt_ns, link->jitter_ns);
-        cairn_lead_feedback(&client->lead, now_ns, link->rtt_ns, link->jitter_ns, timing);
+        cairn_input_lead_estimate(&client->input_lead, link->rtt_ns, link->jitter_ns);
+        cairn_input_lead_feedback(&client->input_lead, now_ns, link->rtt_ns, link->jitter_ns, timing);
     }
     cairn_inputs_acknowledge(&client->inputs, timing->input_acknowledged);
     client->statistics.inputs_late = timing->inputs_late;
@@ -86,13 +86,13 @@ static void take_snapshot_verdict(
         client->statistics.snapshots_unusable++;
     }
     if (refusal == CAIRN_SNAPSHOT_BODIES_MAX) {
-        cairn_client_break(
-            client, now_ns, CAIRN_PHASE_BROKEN, "the world has more bodies than bodies_max allows");
+        cairn_client_fail(
+            client, now_ns, CAIRN_CONNECTION_BROKEN, "the world has more bodies than bodies_max allows");
     }
     if (refusal == CAIRN_SNAPSHOT_TAKEN) {
-        client->acknowledging = cairn_snapshots_newest(&client->snapshots)->tick;
+        client->snapshot_acknowledged = cairn_snapshots_newest(&client->snapshots)->tick;
         client->input_due = true;
-        cairn_client_event(client, CAIRN_PHASE_WORLD, "");
+        cairn_client_apply_event(client, CAIRN_CONNECTION_WORLD_HELD, "");
     }
 }
 
@@ -135,11 +135,11 @@ static void take_state(cairn_client *client, uint64_t now_ns, const cairn_state_
     }
     take_verdict(client, now_ns, verdict);
     if (verdict == CAIRN_LOCKSTEP_LOADED) {
-        client->renewing = false;
+        client->requesting_full_state = false;
         cairn_client_heal_loaded(client, now_ns, state->total_size);
         client->report_tick = cairn_world_tick(client->lockstep.timeline.world);
         client->input_due = true;
-        cairn_client_event(client, CAIRN_PHASE_WORLD, "");
+        cairn_client_apply_event(client, CAIRN_CONNECTION_WORLD_HELD, "");
     }
 }
 
@@ -218,7 +218,7 @@ void cairn_client_take_message(
         take_state(client, now_ns, &decoded.state);
         break;
     case CAIRN_MESSAGE_REPAIR:
-        cairn_capsules_answer(&client->capsules, &decoded.repair);
+        cairn_client_desync_report_take(&client->desync_report, &decoded.repair);
         if (decoded.repair.stages_size == 0) {
             cairn_client_heal_repair(client, now_ns, &decoded.repair, message->size);
         }

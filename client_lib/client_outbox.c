@@ -43,11 +43,11 @@ static void say_hello(cairn_client *client, uint32_t mode) {
     }
 }
 
-void cairn_client_say_hello(cairn_client *client) {
+void cairn_client_send_hello(cairn_client *client) {
     say_hello(client, client->mode);
 }
 
-void cairn_client_ask_for_snapshots(cairn_client *client) {
+void cairn_client_request_snapshots(cairn_client *client) {
     say_hello(client, CAIRN_MODE_INTERPOLATE);
 }
 
@@ -66,12 +66,12 @@ static double newest_input(const cairn_client *client, double tick, double lead_
 void cairn_client_make_inputs(cairn_client *client, uint64_t now_ns) {
     bool has_slot = client->slot != CAIRN_SLOT_NONE;
     if (has_slot && client->clock.running && client->state == CAIRN_CLIENT_PLAYING) {
-        double lead_ticks = client->lead.lead_ns / client->clock.tick_ns;
+        double lead_ticks = client->input_lead.lead_ns / client->clock.tick_ns;
         double tick = cairn_clock_tick(&client->clock, now_ns) + lead_ticks;
         tick = newest_input(client, tick, lead_ticks);
         client->input_due |= cairn_inputs_make(&client->inputs, (uint64_t)tick) > 0;
     }
-    client->input_due |= now_ns - client->sent_at_ns >= QUIET_NS_MAX;
+    client->input_due |= now_ns - client->input_sent_ns >= QUIET_NS_MAX;
 }
 
 void cairn_client_note_report(cairn_client *client) {
@@ -96,9 +96,9 @@ static void say_inputs(cairn_client *client, uint64_t now_ns) {
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_INPUT,
         .input = {.world = client->world,
-            .snapshot_acknowledged = client->acknowledging,
+            .snapshot_acknowledged = client->snapshot_acknowledged,
             .ticks_acknowledged =
-                client->renewing ? client->renewing_from : client->lockstep.timeline.confirmed_end,
+                client->requesting_full_state ? client->full_state_from : client->lockstep.timeline.confirmed_end,
             .sent_at_us = now_ns / 1000,
             .shown_tick = client->shown.tick_from,
             .shown_span = client->shown.span <= CAIRN_SHOWN_SPAN_MAX ? client->shown.span : 0,
@@ -107,7 +107,7 @@ static void say_inputs(cairn_client *client, uint64_t now_ns) {
             .input_count = count},
     };
     client->statistics.inputs_sent += count;
-    client->sent_at_ns = now_ns;
+    client->input_sent_ns = now_ns;
     say(client, &message);
 }
 

@@ -69,31 +69,31 @@ struct cairn_client {
     cairn_answers answers;
 
     cairn_clock clock;
-    cairn_lead lead;
+    cairn_input_lead input_lead;
     cairn_inputs inputs;
     cairn_interpolation interpolation;
     cairn_snapshots snapshots;
     cairn_shape_list shapes;
     cairn_lockstep lockstep;
     cairn_predict predict;
-    cairn_ladder ladder;
-    cairn_healing healing;
+    cairn_delay_controller delay;
+    cairn_client_resync resync;
     cairn_passport passport; // of this process, read at create
-    bool asked_down;         // to be served by snapshots
-    char mode_words[CAIRN_WORDS_SIZE_MAX + 1];
+    bool snapshots_requested; // the server was asked to serve snapshots instead
+    char mode_text[CAIRN_WORDS_SIZE_MAX + 1];
     uint64_t welcome_tick; // when the welcome was written
 
-    cairn_capsules capsules;
+    cairn_client_desync_report desync_report;
     cairn_desync desync;
     uint64_t desync_told; // the last tick it was told of
-    bool renewing;        // the state is asked for anew: nothing later is acknowledged than
-    uint64_t renewing_from;
+    bool requesting_full_state; // ticks from full_state_from on are not acknowledged, so that the server sends its state
+    uint64_t full_state_from;
 
     bool input_due;         // an input message is to be said
     bool report_due;        // a root report is to be said
     uint64_t report_tick;   // newest root reported
-    uint64_t acknowledging; // newest snapshot tick held, 0 for none
-    uint64_t sent_at_ns;    // when the last input message was encoded
+    uint64_t snapshot_acknowledged; // newest snapshot tick held, 0 for none
+    uint64_t input_sent_ns;    // when the last input message was encoded
     uint64_t advanced_ns;
     uint64_t sampled_ns;
     cairn_client_sample shown; // the last sample, which inputs are told with
@@ -106,23 +106,23 @@ struct cairn_client {
 };
 
 // Moves by the state table. `text` says why, when the event is a failure.
-void cairn_client_event(cairn_client *client, cairn_phase_event event, const char *text);
+void cairn_client_apply_event(cairn_client *client, cairn_connection_event event, const char *text);
 // The server sent what cannot be gone on with: leaves the connection as well.
-void cairn_client_break(
-    cairn_client *client, uint64_t now_ns, cairn_phase_event event, const char *text);
+void cairn_client_fail(
+    cairn_client *client, uint64_t now_ns, cairn_connection_event event, const char *text);
 
 // What the server says of its room.
 void cairn_client_take_notice(cairn_client *client, const cairn_notice *notice);
 // Forgets the world it has, and what it said and heard of it.
-void cairn_client_forget_world(cairn_client *client);
+void cairn_client_clear_world(cairn_client *client);
 
 // One whole message from the link.
 void cairn_client_take_message(
     cairn_client *client, uint64_t now_ns, const cairn_link_message *message);
 
-void cairn_client_say_hello(cairn_client *client);
+void cairn_client_send_hello(cairn_client *client);
 // Says it again, with less to ask for.
-void cairn_client_ask_for_snapshots(cairn_client *client);
+void cairn_client_request_snapshots(cairn_client *client);
 uint32_t cairn_client_mode_asked(const cairn_client *client); // cairn_mode, by the config
 // Makes the inputs that are due and notes what is to be said.
 void cairn_client_make_inputs(cairn_client *client, uint64_t now_ns);

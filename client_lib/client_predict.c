@@ -39,15 +39,15 @@ void cairn_client_predict_create(cairn_client *client) {
 
 void cairn_client_predict_welcome(cairn_client *client) {
     const cairn_client_config *config = &client->config;
-    const cairn_ladder_config ladder = {
+    const cairn_delay_controller_config ladder = {
         .tick_ns = client->clock.tick_ns,
         .input_delay_first = ticks_of_ms(client, config->input_delay_ms_max),
         .predict_max = config->predict_ticks_max,
         .input_delay_fixed = config->input_delay_ms != 0
                                  ? ticks_of_ms(client, config->input_delay_ms)
-                                 : CAIRN_LADDER_ADAPTS,
+                                 : CAIRN_DELAY_ADAPTIVE,
     };
-    cairn_ladder_start(&client->ladder, &ladder);
+    cairn_delay_controller_start(&client->delay, &ladder);
 }
 
 bool cairn_client_predict_load(cairn_client *client) {
@@ -63,17 +63,17 @@ bool cairn_client_predict_load(cairn_client *client) {
 }
 
 static double head_tick(const cairn_client *client, uint64_t now_ns) {
-    const double tick = cairn_clock_tick(&client->clock, now_ns) + client->ladder.ahead;
+    const double tick = cairn_clock_tick(&client->clock, now_ns) + client->delay.ahead;
     return tick > 0 ? tick : 0;
 }
 
 void cairn_client_predict_advance(cairn_client *client, uint64_t now_ns) {
     const bool plays = client->slot != CAIRN_SLOT_NONE;
     // Who says nothing has no reason to run ahead of what it hears.
-    const double need = plays ? client->lead.lead_ns / client->clock.tick_ns : 0;
-    const uint32_t afford = cairn_predict_affordable(&client->predict) - 1;
+    const double need = plays ? client->input_lead.lead_ns / client->clock.tick_ns : 0;
+    const uint32_t afford = cairn_predict_steps_affordable(&client->predict) - 1;
     const uint32_t most = client->config.predict_ticks_max;
-    cairn_ladder_advance(&client->ladder, now_ns, need, afford < most ? afford : most);
+    cairn_delay_controller_advance(&client->delay, now_ns, need, afford < most ? afford : most);
     const double head = head_tick(client, now_ns);
     uint64_t wanted = (uint64_t)head + 1;
     if (client->inputs.running && wanted > client->inputs.next_tick) {
@@ -97,7 +97,7 @@ bool cairn_client_predict_sample(cairn_client *client, uint64_t now_ns, cairn_cl
     // Only while a rollback takes longer than a frame; what waits for the server stands still.
     const double beyond =
         client->predict.open ? (double)client->config.extrapolation_ms_max * 1e6 / tick_ns : 0;
-    const bool shown = cairn_interpolate(cairn_predict_picture(&client->predict),
+    const bool shown = cairn_interpolate(cairn_predict_shown_snapshots(&client->predict),
         head_tick(client, now_ns), tick_ns, beyond, bodies, body_capacity, out);
     cairn_smoothing_advance(&client->predict.smoothing, now_ns);
     const uint32_t written = out->body_count < body_capacity ? out->body_count : body_capacity;
@@ -108,8 +108,8 @@ bool cairn_client_predict_sample(cairn_client *client, uint64_t now_ns, cairn_cl
 void cairn_client_predict_statistics(const cairn_client *client, cairn_client_statistics *out) {
     const cairn_timeline *timeline = &client->lockstep.timeline;
     const cairn_predict *predict = &client->predict;
-    out->input_delay_ticks = client->ladder.input_delay;
-    out->predicted_ticks = (uint32_t)(timeline->at - cairn_timeline_sure(timeline));
+    out->input_delay_ticks = client->delay.input_delay;
+    out->predicted_ticks = (uint32_t)(timeline->head_tick - cairn_timeline_confirmed_tick(timeline));
     out->rollbacks = predict->rollbacks.count;
     out->rollback_ticks = predict->rollbacks.ticks;
     out->resim_over_budget = predict->over_budget;
@@ -119,7 +119,7 @@ void cairn_client_predict_statistics(const cairn_client *client, cairn_client_st
 
 uint32_t cairn_client_rollbacks(
     const cairn_client *client, cairn_client_rollback *out, uint32_t capacity) {
-    return cairn_rollbacks_read(&client->predict.rollbacks, out, capacity);
+    return cairn_rollback_log_read(&client->predict.rollbacks, out, capacity);
 }
 
 uint64_t cairn_client_rollback_count(
@@ -128,8 +128,8 @@ uint64_t cairn_client_rollback_count(
                                                         : 0;
 }
 
-uint64_t cairn_client_tick_sure(const cairn_client *client) {
-    return cairn_timeline_sure(&client->lockstep.timeline);
+uint64_t cairn_client_confirmed_tick(const cairn_client *client) {
+    return cairn_timeline_confirmed_tick(&client->lockstep.timeline);
 }
 
 // A world whose inputs agree and whose root does not is wrong for good: whoever can repair it is
@@ -144,8 +144,8 @@ void cairn_client_watch_difference(cairn_client *client) {
     const cairn_desync *desync = &client->desync;
     const bool seen_to =
         desync->found != NULL && desync->found(desync->context, timeline->differs_tick);
-    if (!seen_to && !client->renewing) {
-        client->renewing = true;
-        client->renewing_from = timeline->confirmed_end;
+    if (!seen_to && !client->requesting_full_state) {
+        client->requesting_full_state = true;
+        client->full_state_from = timeline->confirmed_end;
     }
 }

@@ -82,8 +82,8 @@ static void read_lockstep(const cairn_client *client, cairn_client_statistics *o
     out->roots_compared = timeline->roots_compared;
     out->roots_differed = timeline->roots_differed;
     out->states_loaded = client->lockstep.states_loaded;
-    out->capsules = client->capsules.count;
-    out->capsules_unfounded = client->capsules.unfounded;
+    out->capsules = client->desync_report.count;
+    out->capsules_unfounded = client->desync_report.unfounded;
     out->first_difference_tick = timeline->first_difference_tick;
 }
 
@@ -96,7 +96,7 @@ void cairn_client_statistics_read(const cairn_client *client, cairn_client_stati
     out->jitter_ns = link->jitter_ns;
     out->loss = link->loss;
     out->interpolation_delay_ns = (uint64_t)client->interpolation.delay_ns;
-    out->input_lead_ns = (uint64_t)client->lead.lead_ns;
+    out->input_lead_ns = (uint64_t)client->input_lead.lead_ns;
     read_lockstep(client, out);
     cairn_client_predict_statistics(client, out);
     cairn_client_heal_statistics(client, out);

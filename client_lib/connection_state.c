@@ -11,7 +11,7 @@
 #define FAILED CAIRN_CLIENT_FAILED
 
 // clang-format off
-static const uint8_t table[CAIRN_CLIENT_STATE_COUNT][CAIRN_PHASE_EVENT_COUNT] = {
+static const uint8_t table[CAIRN_CLIENT_STATE_COUNT][CAIRN_CONNECTION_EVENT_COUNT] = {
     //              CONNECT     TOKEN_REFUSED CONNECTED  WORLD       REPLACED    DISCONNECT REFUSED  LOST        BROKEN
     [IDLE]       = {CONNECTING, FAILED,       IDLE,      IDLE,       IDLE,       IDLE,      IDLE,    IDLE,       IDLE},
     [CONNECTING] = {CONNECTING, FAILED,       JOINING,   CONNECTING, CONNECTING, LEFT,      FAILED,  FAILED,     FAILED},
@@ -22,13 +22,13 @@ static const uint8_t table[CAIRN_CLIENT_STATE_COUNT][CAIRN_PHASE_EVENT_COUNT] = 
 };
 // clang-format on
 
-cairn_client_state cairn_phase_next(cairn_client_state state, cairn_phase_event event) {
+cairn_client_state cairn_connection_state_next(cairn_client_state state, cairn_connection_event event) {
     CAIRN_ASSERT((uint32_t)state < CAIRN_CLIENT_STATE_COUNT);
-    CAIRN_ASSERT((uint32_t)event < CAIRN_PHASE_EVENT_COUNT);
+    CAIRN_ASSERT((uint32_t)event < CAIRN_CONNECTION_EVENT_COUNT);
     return (cairn_client_state)table[state][event];
 }
 
-const char *cairn_phase_loss_text(cairn_netcode_client_state state) {
+const char *cairn_connection_state_loss_text(cairn_netcode_client_state state) {
     switch (state) {
     case CAIRN_NETCODE_STATE_TOKEN_EXPIRED:
         return "the connect token expired before a server let this client in";

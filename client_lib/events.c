@@ -6,22 +6,22 @@
 static void follow_time(cairn_client *client) {
     const bool held = client->paused || client->speed == 0;
     if (held) {
-        cairn_clock_hold(&client->clock);
+        cairn_clock_pause(&client->clock);
     } else {
-        cairn_clock_go(&client->clock, client->tick_rate_hz, client->speed);
+        cairn_clock_resume(&client->clock, client->tick_rate_hz, client->speed);
     }
 }
 
 static void begin_world(cairn_client *client, const cairn_notice *notice) {
     client->world = (uint32_t)notice->value;
     client->welcome_tick = notice->tick;
-    cairn_client_forget_world(client);
+    cairn_client_clear_world(client);
     cairn_clock_start(&client->clock, client->tick_rate_hz);
     follow_time(client);
     cairn_interpolation_start(&client->interpolation, client->config.interpolation_delay_ms,
         client->config.extrapolation_ms_max);
     client->input_due = true;
-    cairn_client_event(client, CAIRN_PHASE_REPLACED, "");
+    cairn_client_apply_event(client, CAIRN_CONNECTION_WORLD_REPLACED, "");
 }
 
 void cairn_client_take_notice(cairn_client *client, const cairn_notice *notice) {

@@ -96,7 +96,7 @@ static void check_root(cairn_storm *s, uint32_t i, uint64_t tick, cairn_hash128 
 
 // A damaged world is the server's again when the newest sure tick is, and came after the damage.
 static void check_mended(cairn_storm *s, uint32_t i, const cairn_timeline *timeline) {
-    const uint64_t sure = timeline->adopted ? cairn_timeline_sure(timeline) : 0;
+    const uint64_t sure = timeline->adopted ? cairn_timeline_confirmed_tick(timeline) : 0;
     const cairn_witness_tick *witness = cairn_witness_find(cairn_storm_home(s, i)->witness, sure);
     s->places[i].world_tick = timeline->adopted ? sure : s->places[i].world_tick;
     if (sure <= s->places[i].damaged_tick || sure == timeline->first || witness == NULL) {
@@ -110,7 +110,7 @@ static void check_mended(cairn_storm *s, uint32_t i, const cairn_timeline *timel
 // Every tick that has become sure since the last turn, and the world itself where it is sure.
 static void check_timeline(cairn_storm *s, uint32_t i, const cairn_timeline *timeline) {
     cairn_storm_place *place = &s->places[i];
-    const uint64_t sure = timeline->adopted ? cairn_timeline_sure(timeline) : timeline->first;
+    const uint64_t sure = timeline->adopted ? cairn_timeline_confirmed_tick(timeline) : timeline->first;
     const uint64_t before = place->checked;
     const bool anew = before < timeline->first || before > sure;
     place->loaded_tick = anew ? timeline->first : place->loaded_tick;
@@ -127,11 +127,11 @@ static void check_timeline(cairn_storm *s, uint32_t i, const cairn_timeline *tim
         return;
     }
     place->world_tick = sure;
-    if (timeline->at == sure) {
+    if (timeline->head_tick == sure) {
         check_root(s, i, sure, cairn_world_hash_read(timeline->world).full);
     }
     if (s->config.broken == CAIRN_STORM_BREAK_HASH && s->report.roots_compared >= 40) {
-        s->system.clients[i].client->healing.phase = CAIRN_HEALING_GIVEN_UP; // would mend it
+        s->system.clients[i].client->resync.phase = CAIRN_RESYNC_GIVEN_UP; // would mend it
         nudge(timeline->world);
     }
 }

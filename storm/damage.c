@@ -68,7 +68,7 @@ static bool damage(cairn_storm *s, uint32_t mode, cairn_timeline *timeline) {
 
 static bool mends(const cairn_client *client) {
     return (client->mode == CAIRN_MODE_HEAL || client->mode == CAIRN_MODE_PREDICT) &&
-           client->healing.phase == CAIRN_HEALING_REST;
+           client->resync.phase == CAIRN_RESYNC_IDLE;
 }
 
 void cairn_storm_damage(cairn_storm *s, uint32_t i) {
@@ -85,10 +85,10 @@ void cairn_storm_damage(cairn_storm *s, uint32_t i) {
     }
     place->damaged = true;
     const bool never = s->config.broken == CAIRN_STORM_BREAK_HEAL;
-    place->damaged_tick = never ? UINT64_MAX : timeline->at;
+    place->damaged_tick = never ? UINT64_MAX : timeline->head_tick;
     place->damaged_ns = cairn_system_now_ns(&s->system);
     if (s->config.broken == CAIRN_STORM_BREAK_MODE) {
-        client->healing.words = "planted";
+        client->resync.words = "planted";
     }
 }
 
@@ -114,12 +114,12 @@ void cairn_storm_mended(cairn_storm *s, uint32_t i) {
 // Every mending has its damage.
 static void check_heals(cairn_storm *s, uint32_t i, uint64_t heals) {
     cairn_storm_place *place = &s->places[i];
-    cairn_client_heal list[CAIRN_CLIENT_HEALS_HELD];
+    cairn_client_resync_record list[CAIRN_CLIENT_RESYNCS_HELD];
     const uint64_t before = place->heals_seen <= heals ? place->heals_seen : 0;
     const uint64_t fresh = heals - before;
     const uint32_t wanted =
-        fresh < CAIRN_CLIENT_HEALS_HELD ? (uint32_t)fresh : CAIRN_CLIENT_HEALS_HELD;
-    const uint32_t count = cairn_client_heals(s->system.clients[i].client, list, wanted);
+        fresh < CAIRN_CLIENT_RESYNCS_HELD ? (uint32_t)fresh : CAIRN_CLIENT_RESYNCS_HELD;
+    const uint32_t count = cairn_client_resyncs(s->system.clients[i].client, list, wanted);
     for (uint32_t k = 0; k < count; k++) {
         s->report.heals[list[k].cause]++;
     }
@@ -127,7 +127,7 @@ static void check_heals(cairn_storm *s, uint32_t i, uint64_t heals) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_ALARM,
             "client %" PRIu32 ": mended at tick %" PRIu64 " what was not damaged (%s)", i,
             count > 0 ? list[count - 1].tick : 0,
-            count > 0 ? cairn_client_heal_cause_text((cairn_client_heal_cause)list[count - 1].cause)
+            count > 0 ? cairn_client_resync_cause_text((cairn_client_resync_cause)list[count - 1].cause)
                       : "");
     }
     place->heals_seen = heals;
@@ -149,6 +149,6 @@ void cairn_storm_check_damage(cairn_storm *s, uint32_t i) {
     }
     if (client->welcomed && cairn_client_mode_now(client) != client->config.mode) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_MODE, "client %" PRIu32 ": was moved down: %s", i,
-            cairn_client_mode_words(client));
+            cairn_client_mode_text(client));
     }
 }

@@ -82,7 +82,7 @@ static bool borne_out(
     case CAIRN_ROLLBACK_LOST_PACKET:
         return rollback->slot < CAIRN_SLOTS_MAX &&
                (rollback->slot == own || !went_on_lately(history, tick, rollback->slot));
-    case CAIRN_ROLLBACK_HEAL: // that there was a damage is checked elsewhere
+    case CAIRN_ROLLBACK_RESYNC: // that there was a damage is checked elsewhere
     case CAIRN_ROLLBACK_STATE_REPLACED:
         return true; // of no commands
     case CAIRN_ROLLBACK_CAUSE_COUNT:

@@ -22,7 +22,7 @@
 
 // Whoever is repaired too often gives up, and rightly: a demonstration stays below.
 #define DAMAGE_EVERY_S 2
-_Static_assert(CAIRN_HEALING_CURES_NS / 1000000000u / DAMAGE_EVERY_S < CAIRN_HEALING_CURES_MAX,
+_Static_assert(CAIRN_RESYNC_ATTEMPTS_NS / 1000000000u / DAMAGE_EVERY_S < CAIRN_RESYNC_ATTEMPTS_MAX,
     "it goes on simulating");
 
 enum { EXIT_OK = 0, EXIT_NOT_CONNECTED = 1, EXIT_USAGE = 2, EXIT_HASH_DIFFERED = 3 };
@@ -166,7 +166,7 @@ static void print_prediction(const bot *b, const cairn_client_statistics *s) {
         [CAIRN_ROLLBACK_LOST_PACKET] = "rollbacks_lost_packet",
         [CAIRN_ROLLBACK_JOIN_LEAVE] = "rollbacks_join_leave",
         [CAIRN_ROLLBACK_OPERATOR] = "rollbacks_operator",
-        [CAIRN_ROLLBACK_HEAL] = "rollbacks_heal",
+        [CAIRN_ROLLBACK_RESYNC] = "rollbacks_heal",
         [CAIRN_ROLLBACK_STATE_REPLACED] = "rollbacks_state_replaced",
     };
     cairn_client_rollback rollbacks[CAIRN_CLIENT_ROLLBACKS_HELD];
@@ -190,8 +190,8 @@ static void print_prediction(const bot *b, const cairn_client_statistics *s) {
 
 // How many heals took longer than a round trip and three ticks, and the most that one cost.
 static void print_heals(const bot *b, const cairn_client_statistics *s) {
-    cairn_client_heal heals[CAIRN_CLIENT_HEALS_HELD];
-    const uint32_t held = cairn_client_heals(b->client, heals, CAIRN_CLIENT_HEALS_HELD);
+    cairn_client_resync_record heals[CAIRN_CLIENT_RESYNCS_HELD];
+    const uint32_t held = cairn_client_resyncs(b->client, heals, CAIRN_CLIENT_RESYNCS_HELD);
     // In the server's ticks: a machine that is late runs fewer of them, too.
     const uint64_t soon = 3 + (s->rtt_ns * FRAME_RATE_HZ + 999999999) / 1000000000;
     uint64_t slow = 0, elapsed_ns = 0, bytes = 0, elements = 0;

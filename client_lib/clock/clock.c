@@ -66,11 +66,11 @@ void cairn_clock_advance(cairn_clock *clock, uint64_t now_ns) {
     clock->at_ns = now_ns > clock->at_ns ? now_ns : clock->at_ns;
 }
 
-void cairn_clock_hold(cairn_clock *clock) {
+void cairn_clock_pause(cairn_clock *clock) {
     clock->held = true;
 }
 
-void cairn_clock_go(cairn_clock *clock, uint32_t tick_rate_hz, uint32_t speed) {
+void cairn_clock_resume(cairn_clock *clock, uint32_t tick_rate_hz, uint32_t speed) {
     CAIRN_ASSERT(tick_rate_hz > 0 && speed > 0);
     clock->tick_ns = 1e12 / ((double)tick_rate_hz * speed);
     clock->held = false;

@@ -33,11 +33,11 @@ void cairn_clock_observe(cairn_clock *clock, uint64_t now_ns, uint64_t tick);
 // Lets the correction follow, with a time constant of half a second.
 void cairn_clock_advance(cairn_clock *clock, uint64_t now_ns);
 // The server's time stands still, or goes by leaps: what is heard now is the newest tick heard.
-void cairn_clock_hold(cairn_clock *clock);
+void cairn_clock_pause(cairn_clock *clock);
 // It goes on, at thousandths of its rate; the next message says where it is.
-#define CAIRN_CLOCK_SPEED_USUAL 1000
+#define CAIRN_CLOCK_SPEED_NORMAL 1000
 #define CAIRN_CLOCK_SPEED_MAX 1000000
-void cairn_clock_go(cairn_clock *clock, uint32_t tick_rate_hz, uint32_t speed);
+void cairn_clock_resume(cairn_clock *clock, uint32_t tick_rate_hz, uint32_t speed);
 
 // The tick heard now, with its fraction; 0 before the first message. Never negative.
 double cairn_clock_tick(const cairn_clock *clock, uint64_t now_ns);

@@ -12,13 +12,13 @@ static const double SLACK_TICKS = 1;
 static const double CHANGE_RATE = 1.0 / 10;
 static const double JUMP_NS = 2.5e8;
 
-void cairn_ladder_start(cairn_ladder *ladder, const cairn_ladder_config *config) {
+void cairn_delay_controller_start(cairn_delay_controller *controller, const cairn_delay_controller_config *config) {
     CAIRN_ASSERT(config->tick_ns > 0);
-    *ladder = (cairn_ladder){.config = *config};
+    *controller = (cairn_delay_controller){.config = *config};
 }
 
-uint32_t cairn_ladder_delay(const cairn_ladder_config *config, double need, uint32_t predict_max) {
-    if (config->input_delay_fixed != CAIRN_LADDER_ADAPTS) {
+uint32_t cairn_delay_controller_target(const cairn_delay_controller_config *config, double need, uint32_t predict_max) {
+    if (config->input_delay_fixed != CAIRN_DELAY_ADAPTIVE) {
         return config->input_delay_fixed;
     }
     const uint32_t ticks = need > 0 ? (uint32_t)ceil(need) : 0;
@@ -29,49 +29,49 @@ uint32_t cairn_ladder_delay(const cairn_ladder_config *config, double need, uint
     return rest <= predict_max ? config->input_delay_first : ticks - predict_max;
 }
 
-static void take(cairn_ladder *ladder, uint32_t delay) {
-    ladder->changes += ladder->input_delay != delay ? 1 : 0;
-    ladder->input_delay = delay;
-    ladder->more = false;
-    ladder->less = false;
+static void take(cairn_delay_controller *controller, uint32_t delay) {
+    controller->changes += controller->input_delay != delay ? 1 : 0;
+    controller->input_delay = delay;
+    controller->more = false;
+    controller->less = false;
 }
 
-static void climb(cairn_ladder *ladder, uint64_t now_ns, double need, uint32_t predict_max) {
-    const uint32_t delay = cairn_ladder_delay(&ladder->config, need, predict_max);
-    const uint32_t easy = cairn_ladder_delay(&ladder->config, need + SLACK_TICKS, predict_max);
-    const bool more = delay > ladder->input_delay;
-    const bool less = easy < ladder->input_delay;
-    if (more != ladder->more || less != ladder->less) {
-        ladder->more = more;
-        ladder->less = less;
-        ladder->since_ns = now_ns;
+static void climb(cairn_delay_controller *controller, uint64_t now_ns, double need, uint32_t predict_max) {
+    const uint32_t delay = cairn_delay_controller_target(&controller->config, need, predict_max);
+    const uint32_t easy = cairn_delay_controller_target(&controller->config, need + SLACK_TICKS, predict_max);
+    const bool more = delay > controller->input_delay;
+    const bool less = easy < controller->input_delay;
+    if (more != controller->more || less != controller->less) {
+        controller->more = more;
+        controller->less = less;
+        controller->since_ns = now_ns;
     }
-    const uint64_t waited_ns = now_ns - ladder->since_ns;
-    const bool unsettled = now_ns - ladder->began_ns < SETTLED_AFTER_NS;
+    const uint64_t waited_ns = now_ns - controller->since_ns;
+    const bool unsettled = now_ns - controller->began_ns < SETTLED_AFTER_NS;
     if (more && (unsettled || waited_ns >= MORE_AFTER_NS)) {
-        take(ladder, delay);
+        take(controller, delay);
     } else if (less && (unsettled || waited_ns >= LESS_AFTER_NS)) {
-        take(ladder, easy);
+        take(controller, easy);
     }
 }
 
-void cairn_ladder_advance(
-    cairn_ladder *ladder, uint64_t now_ns, double need, uint32_t predict_max) {
-    const bool first = !ladder->running;
+void cairn_delay_controller_advance(
+    cairn_delay_controller *controller, uint64_t now_ns, double need, uint32_t predict_max) {
+    const bool first = !controller->running;
     if (first) {
-        ladder->running = true;
-        ladder->began_ns = now_ns;
-        ladder->at_ns = now_ns;
-        take(ladder, cairn_ladder_delay(&ladder->config, need, predict_max));
+        controller->running = true;
+        controller->began_ns = now_ns;
+        controller->at_ns = now_ns;
+        take(controller, cairn_delay_controller_target(&controller->config, need, predict_max));
     }
-    climb(ladder, now_ns > ladder->at_ns ? now_ns : ladder->at_ns, need, predict_max);
-    const double tick_ns = ladder->config.tick_ns;
-    const uint64_t passed_ns = now_ns > ladder->at_ns ? now_ns - ladder->at_ns : 0;
+    climb(controller, now_ns > controller->at_ns ? now_ns : controller->at_ns, need, predict_max);
+    const double tick_ns = controller->config.tick_ns;
+    const uint64_t passed_ns = now_ns > controller->at_ns ? now_ns - controller->at_ns : 0;
     const double most = (double)passed_ns * CHANGE_RATE / tick_ns;
-    double change = need - (double)ladder->input_delay - ladder->ahead;
+    double change = need - (double)controller->input_delay - controller->ahead;
     if (!first && fabs(change) * tick_ns < JUMP_NS) {
         change = change > most ? most : change < -most ? -most : change;
     }
-    ladder->ahead += change;
-    ladder->at_ns += passed_ns;
+    controller->ahead += change;
+    controller->at_ns += passed_ns;
 }

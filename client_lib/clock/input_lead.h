@@ -11,9 +11,9 @@
 #include "schema/messages.h"
 
 // Longer paths than this lose their inputs; the server's window ends near it as well.
-#define CAIRN_LEAD_NS_MAX 2000000000
+#define CAIRN_INPUT_LEAD_NS_MAX 2000000000
 
-typedef struct cairn_lead {
+typedef struct cairn_input_lead {
     double tick_ns;
     double lead_ns;
     bool told;               // the server has judged an input of ours
@@ -21,11 +21,11 @@ typedef struct cairn_lead {
     uint64_t acknowledged;   // of the last word
     uint32_t inputs_late;    // of the last word
     uint32_t inputs_refused; // of the last word
-} cairn_lead;
+} cairn_input_lead;
 
-void cairn_lead_start(cairn_lead *lead, uint32_t tick_rate_hz);
+void cairn_input_lead_start(cairn_input_lead *lead, uint32_t tick_rate_hz);
 // Before the server has judged an input the lead is a round trip, its jitter and two ticks.
-void cairn_lead_guess(cairn_lead *lead, uint64_t rtt_ns, uint64_t jitter_ns);
+void cairn_input_lead_estimate(cairn_input_lead *lead, uint64_t rtt_ns, uint64_t jitter_ns);
 // The server's word, newest first only: the caller drops words of overtaken messages.
-void cairn_lead_feedback(cairn_lead *lead, uint64_t now_ns, uint64_t rtt_ns, uint64_t jitter_ns,
+void cairn_input_lead_feedback(cairn_input_lead *lead, uint64_t now_ns, uint64_t rtt_ns, uint64_t jitter_ns,
     const cairn_wire_timing *timing);

@@ -80,11 +80,11 @@ static void settle(cairn_snapshots *snapshots, uint64_t tick, uint32_t body_coun
     list[snapshots->count] = oldest;
 }
 
-cairn_wire_body *cairn_snapshots_room(cairn_snapshots *snapshots) {
+cairn_wire_body *cairn_snapshots_reserve(cairn_snapshots *snapshots) {
     return snapshots->list[snapshots->count].bodies;
 }
 
-cairn_snapshot_refusal cairn_snapshots_settle(
+cairn_snapshot_refusal cairn_snapshots_commit(
     cairn_snapshots *snapshots, uint64_t tick, uint32_t body_count) {
     CAIRN_ASSERT(body_count <= snapshots->bodies_max);
     cairn_snapshot_refusal refusal = admit(snapshots, tick);
@@ -100,9 +100,9 @@ cairn_snapshot_refusal cairn_snapshots_take(
         return CAIRN_SNAPSHOT_BODIES_MAX;
     }
     if (body_count > 0) {
-        memcpy(cairn_snapshots_room(snapshots), bodies, body_count * sizeof bodies[0]);
+        memcpy(cairn_snapshots_reserve(snapshots), bodies, body_count * sizeof bodies[0]);
     }
-    return cairn_snapshots_settle(snapshots, tick, body_count);
+    return cairn_snapshots_commit(snapshots, tick, body_count);
 }
 
 static const cairn_snapshot *find(const cairn_snapshots *snapshots, uint64_t tick) {
@@ -123,7 +123,7 @@ cairn_snapshot_refusal cairn_snapshots_take_delta(
     }
     uint32_t body_count = 0;
     cairn_status status = cairn_delta_apply(baseline->bodies, baseline->body_count, delta->payload,
-        delta->payload_size, cairn_snapshots_room(snapshots), snapshots->bodies_max, &body_count,
+        delta->payload_size, cairn_snapshots_reserve(snapshots), snapshots->bodies_max, &body_count,
         NULL);
     if (status != CAIRN_OK) {
         return status == CAIRN_CAPACITY ? CAIRN_SNAPSHOT_BODIES_MAX

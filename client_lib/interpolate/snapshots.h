@@ -52,8 +52,8 @@ cairn_snapshot_refusal cairn_snapshots_take_delta(
     cairn_snapshots *snapshots, const cairn_delta *delta);
 // For who writes bodies in place: where the next snapshot's bodies go, and the word that they are
 // there. `body_count` is at most bodies_max (asserted).
-cairn_wire_body *cairn_snapshots_room(cairn_snapshots *snapshots);
-cairn_snapshot_refusal cairn_snapshots_settle(
+cairn_wire_body *cairn_snapshots_reserve(cairn_snapshots *snapshots);
+cairn_snapshot_refusal cairn_snapshots_commit(
     cairn_snapshots *snapshots, uint64_t tick, uint32_t body_count);
 // NULL when there is none.
 const cairn_snapshot *cairn_snapshots_newest(const cairn_snapshots *snapshots);

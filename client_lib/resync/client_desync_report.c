@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// How a client makes capsules: the host's settings and the words to the server.
+// How a client makes report: the host's settings and the words to the server.
 
 #include "base/assert.h"
 #include "client_lib/client_parts.h"
@@ -8,23 +8,23 @@
 void cairn_client_capsule_create(cairn_client *client, uint32_t ticks_per_advance) {
     const cairn_client_config *config = &client->config;
     cairn_lockstep *lockstep = &client->lockstep;
-    client->capsules.made = config->on_capsule;
-    client->capsules.context = config->capsule_context;
+    client->desync_report.made = config->on_capsule;
+    client->desync_report.context = config->capsule_context;
     if (config->on_capsule != NULL && lockstep->state_ticks == 0) {
-        lockstep->state_ticks = ticks_per_advance + CAIRN_CAPSULES_STATES;
+        lockstep->state_ticks = ticks_per_advance + CAIRN_CLIENT_DESYNC_REPORT_STATES;
         lockstep->state_memory = config->rollback_memory_max;
     }
 }
 
 void cairn_client_capsule_watch(cairn_client *client, uint64_t now_ns) {
     if (cairn_client_simulates(client) && client->lockstep.timeline.world != NULL) {
-        cairn_capsules_watch(&client->capsules, &client->lockstep.timeline, now_ns);
+        cairn_client_desync_report_watch(&client->desync_report, &client->lockstep.timeline, now_ns);
     }
 }
 
 bool cairn_client_capsule_say(cairn_client *client) {
     cairn_message message = {.kind = CAIRN_MESSAGE_DOUBT};
-    if (!cairn_capsules_ask(&client->capsules, &message.doubt)) {
+    if (!cairn_client_desync_report_request(&client->desync_report, &message.doubt)) {
         return false;
     }
     message.doubt.world = client->world;

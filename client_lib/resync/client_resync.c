@@ -26,39 +26,39 @@ bool cairn_client_heal_create(cairn_client *client) {
     if (!asked_to_heal(client)) {
         return true;
     }
-    lockstep->state_ticks += CAIRN_HEALING_TICKS;
+    lockstep->state_ticks += CAIRN_RESYNC_STATES_MAX;
     lockstep->state_memory = client->config.rollback_memory_max;
     client->desync = (cairn_desync){.found = see_to};
-    return cairn_healing_create(&client->healing, lockstep, predicts ? &client->predict : NULL);
+    return cairn_client_resync_create(&client->resync, lockstep, predicts ? &client->predict : NULL);
 }
 
 void cairn_client_heal_clear(cairn_client *client) {
-    cairn_healing_clear(&client->healing);
-    client->mode_words[0] = '\0';
-    client->asked_down = false;
+    cairn_client_resync_clear(&client->resync);
+    client->mode_text[0] = '\0';
+    client->snapshots_requested = false;
 }
 
 void cairn_client_heal_advance(cairn_client *client, uint64_t now_ns) {
     if (!heals(client)) {
         return;
     }
-    cairn_healing_watch(&client->healing, now_ns, client->tick_rate_hz);
-    if (client->healing.words != NULL && !client->asked_down) {
-        client->asked_down = true;
-        cairn_client_ask_for_snapshots(client);
+    cairn_client_resync_advance(&client->resync, now_ns, client->tick_rate_hz);
+    if (client->resync.words != NULL && !client->snapshots_requested) {
+        client->snapshots_requested = true;
+        cairn_client_request_snapshots(client);
     }
 }
 
 void cairn_client_heal_loaded(cairn_client *client, uint64_t now_ns, size_t size) {
     if (heals(client)) {
-        cairn_healing_loaded(&client->healing, now_ns, size);
+        cairn_client_resync_state_loaded(&client->resync, now_ns, size);
     }
 }
 
 void cairn_client_heal_repair(
     cairn_client *client, uint64_t now_ns, const cairn_repair *repair, size_t size) {
     if (heals(client)) {
-        cairn_healing_take(&client->healing, now_ns, repair, size);
+        cairn_client_resync_take(&client->resync, now_ns, repair, size);
     }
 }
 
@@ -66,7 +66,7 @@ bool cairn_client_heal_say(cairn_client *client, uint64_t now_ns) {
     cairn_message message = {.kind = CAIRN_MESSAGE_DOUBT};
     const uint8_t *bytes = NULL;
     size_t size = 0;
-    if (!heals(client) || !cairn_healing_doubt(&client->healing, now_ns, &message.doubt)) {
+    if (!heals(client) || !cairn_client_resync_request(&client->resync, now_ns, &message.doubt)) {
         return false;
     }
     message.doubt.world = client->world;
@@ -75,13 +75,13 @@ bool cairn_client_heal_say(cairn_client *client, uint64_t now_ns) {
     if (cairn_link_send_reliable(client->link, bytes, size) != CAIRN_OK) {
         return false; // no room: later
     }
-    cairn_healing_said(&client->healing, now_ns, size);
+    cairn_client_resync_sent(&client->resync, now_ns, size);
     return true;
 }
 
 static void note_words(cairn_client *client, const char *words) {
-    const char *own = client->healing.words;
-    snprintf(client->mode_words, sizeof client->mode_words, "%s", own != NULL ? own : words);
+    const char *own = client->resync.words;
+    snprintf(client->mode_text, sizeof client->mode_text, "%s", own != NULL ? own : words);
 }
 
 void cairn_client_heal_welcome(cairn_client *client, const cairn_welcome *welcome) {
@@ -99,7 +99,7 @@ void cairn_client_heal_notice(cairn_client *client, const cairn_notice *notice) 
     note_words(client, notice->words);
     client->mode = CAIRN_MODE_INTERPOLATE;
     client->report_due = false;
-    client->renewing = false;
+    client->requesting_full_state = false;
 }
 
 void cairn_client_set_passport(cairn_client *client, const cairn_passport *passport) {
@@ -107,23 +107,23 @@ void cairn_client_set_passport(cairn_client *client, const cairn_passport *passp
 }
 
 uint32_t cairn_client_heal_ticks_max(const cairn_client *client, uint32_t ticks_max) {
-    const bool behind = client->healing.phase == CAIRN_HEALING_CATCHING;
-    return behind && ticks_max < CAIRN_HEALING_AGAIN_TICKS ? CAIRN_HEALING_AGAIN_TICKS : ticks_max;
+    const bool behind = client->resync.phase == CAIRN_RESYNC_CATCHING_UP;
+    return behind && ticks_max < CAIRN_RESYNC_CATCH_UP_TICKS ? CAIRN_RESYNC_CATCH_UP_TICKS : ticks_max;
 }
 
 void cairn_client_heal_statistics(const cairn_client *client, cairn_client_statistics *out) {
-    out->heals = client->healing.count;
-    out->heal_bytes = client->healing.bytes;
-    out->repairs_refused = client->healing.repairs_refused;
+    out->heals = client->resync.count;
+    out->heal_bytes = client->resync.bytes;
+    out->repairs_refused = client->resync.repairs_refused;
 }
 
 uint64_t cairn_client_heal_report(cairn_client *client, uint64_t usual) {
-    cairn_healing *healing = &client->healing;
-    if (!heals(client) || healing->phase == CAIRN_HEALING_REST) {
+    cairn_client_resync *resync = &client->resync;
+    if (!heals(client) || resync->phase == CAIRN_RESYNC_IDLE) {
         return usual;
     }
-    const bool first = healing->report;
-    healing->report = false;
+    const bool first = resync->report;
+    resync->report = false;
     return first ? 1 : UINT32_MAX;
 }
 
@@ -142,26 +142,26 @@ cairn_client_mode cairn_client_mode_now(const cairn_client *client) {
     return (cairn_client_mode)client->mode;
 }
 
-const char *cairn_client_mode_words(const cairn_client *client) {
-    return client->mode_words;
+const char *cairn_client_mode_text(const cairn_client *client) {
+    return client->mode_text;
 }
 
-uint32_t cairn_client_heals(const cairn_client *client, cairn_client_heal *out, uint32_t capacity) {
-    const cairn_healing *healing = &client->healing;
+uint32_t cairn_client_resyncs(const cairn_client *client, cairn_client_resync_record *out, uint32_t capacity) {
+    const cairn_client_resync *resync = &client->resync;
     uint64_t count =
-        healing->count < CAIRN_CLIENT_HEALS_HELD ? healing->count : CAIRN_CLIENT_HEALS_HELD;
+        resync->count < CAIRN_CLIENT_RESYNCS_HELD ? resync->count : CAIRN_CLIENT_RESYNCS_HELD;
     count = count < capacity ? count : capacity;
     for (uint64_t i = 0; i < count; ++i) {
-        out[i] = healing->records[(healing->count - count + i) % CAIRN_CLIENT_HEALS_HELD];
+        out[i] = resync->records[(resync->count - count + i) % CAIRN_CLIENT_RESYNCS_HELD];
     }
     return (uint32_t)count;
 }
 
-const char *cairn_client_heal_cause_text(cairn_client_heal_cause cause) {
-    static const char *const texts[CAIRN_HEALED_BY_COUNT] = {
-        [CAIRN_HEALED_BY_STEPPING] = "stepped again from the last sound tick",
-        [CAIRN_HEALED_BY_ELEMENTS] = "told by the server what differs",
-        [CAIRN_HEALED_BY_STATE] = "sent the whole state",
+const char *cairn_client_resync_cause_text(cairn_client_resync_cause cause) {
+    static const char *const texts[CAIRN_RESYNC_CAUSE_COUNT] = {
+        [CAIRN_RESYNC_BY_STEPPING] = "stepped again from the last sound tick",
+        [CAIRN_RESYNC_BY_ELEMENTS] = "told by the server what differs",
+        [CAIRN_RESYNC_BY_STATE] = "sent the whole state",
     };
-    return (uint32_t)cause < CAIRN_HEALED_BY_COUNT ? texts[cause] : "unknown";
+    return (uint32_t)cause < CAIRN_RESYNC_CAUSE_COUNT ? texts[cause] : "unknown";
 }

@@ -15,14 +15,14 @@
 #include "schema/messages.h"
 #include "sim/state/sketch.h"
 
-#define CAIRN_CAPSULES_MAX 4
-#define CAIRN_CAPSULES_WAIT_NS UINT64_C(2000000000)
+#define CAIRN_CLIENT_DESYNC_REPORTS_MAX 4
+#define CAIRN_CLIENT_DESYNC_REPORT_WAIT_NS UINT64_C(2000000000)
 // States that a timeline must keep for it, beyond the ticks of one advance.
-#define CAIRN_CAPSULES_STATES 4
+#define CAIRN_CLIENT_DESYNC_REPORT_STATES 4
 // Of the sketch: for up to some 190 elements that differ. More stay untold.
-#define CAIRN_CAPSULES_CELLS 256
+#define CAIRN_CLIENT_DESYNC_REPORT_CELLS 256
 
-typedef struct cairn_capsules {
+typedef struct cairn_client_desync_report {
     void (*made)(void *context, const uint8_t *bytes, size_t size); // NULL: none are made
     void *context;
     uint32_t count;     // made or under way in this connection
@@ -41,17 +41,17 @@ typedef struct cairn_capsules {
     uint8_t stages_server[CAIRN_DESYNC_STAGES_SIZE_MAX];
     char build_server[CAIRN_WORDS_SIZE_MAX + 1];
     cairn_wire_difference differences[CAIRN_DESYNC_DIFFERENCES_MAX];
-    uint8_t sketch[CAIRN_CAPSULES_CELLS * CAIRN_SKETCH_CELL_SIZE];
-} cairn_capsules;
+    uint8_t sketch[CAIRN_CLIENT_DESYNC_REPORT_CELLS * CAIRN_SKETCH_CELL_SIZE];
+} cairn_client_desync_report;
 
 // Looks for a difference that is new and begins a capsule of it: to be called after each stretch of
 // steps, before anybody mends the world. The timeline is as it was afterwards.
-void cairn_capsules_watch(cairn_capsules *capsules, cairn_timeline *timeline, uint64_t now_ns);
+void cairn_client_desync_report_watch(cairn_client_desync_report *report, cairn_timeline *timeline, uint64_t now_ns);
 // What the server says of the tick; anything else is ignored.
-void cairn_capsules_answer(cairn_capsules *capsules, const cairn_repair *repair);
+void cairn_client_desync_report_take(cairn_client_desync_report *report, const cairn_repair *repair);
 // Makes one that has waited long enough.
-void cairn_capsules_advance(cairn_capsules *capsules, uint64_t now_ns);
+void cairn_client_desync_report_advance(cairn_client_desync_report *report, uint64_t now_ns);
 // What to ask the server; false when there is nothing to ask. Asks once.
-bool cairn_capsules_ask(cairn_capsules *capsules, cairn_doubt *out);
+bool cairn_client_desync_report_request(cairn_client_desync_report *report, cairn_doubt *out);
 // Makes what is under way, and begins to count anew: the connection is over.
-void cairn_capsules_clear(cairn_capsules *capsules);
+void cairn_client_desync_report_clear(cairn_client_desync_report *report);

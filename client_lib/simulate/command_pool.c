@@ -37,7 +37,7 @@ static uint32_t least(uint32_t a, uint32_t b) {
     return a < b ? a : b;
 }
 
-cairn_command_list cairn_command_pool_put(
+cairn_command_list cairn_command_pool_add(
     cairn_command_pool *pool, const cairn_command *commands, uint32_t count) {
     cairn_command_list list = {.count = count};
     uint32_t *link = &list.first;
@@ -55,7 +55,7 @@ cairn_command_list cairn_command_pool_put(
     return list;
 }
 
-void cairn_command_pool_give_back(cairn_command_pool *pool, cairn_command_list *list) {
+void cairn_command_pool_release(cairn_command_pool *pool, cairn_command_list *list) {
     while (list->first != 0) {
         cairn_command_block *block = &pool->blocks[list->first - 1];
         const uint32_t next = block->next;

@@ -37,9 +37,9 @@ void cairn_command_pool_clear(cairn_command_pool *pool);
 
 uint32_t cairn_command_pool_blocks(uint32_t command_count); // that a list of so many needs
 // Copies; that many blocks must be free (asserted).
-cairn_command_list cairn_command_pool_put(
+cairn_command_list cairn_command_pool_add(
     cairn_command_pool *pool, const cairn_command *commands, uint32_t count);
-void cairn_command_pool_give_back(cairn_command_pool *pool, cairn_command_list *list);
+void cairn_command_pool_release(cairn_command_pool *pool, cairn_command_list *list);
 // Into `out`, room for list.count.
 void cairn_command_pool_read(
     const cairn_command_pool *pool, cairn_command_list list, cairn_command *out);

@@ -20,7 +20,7 @@ void cairn_early_ticks_clear(cairn_early_ticks *early) {
 }
 
 static void drop(cairn_early_ticks *early, cairn_early_tick *held) {
-    cairn_command_pool_give_back(&early->commands, &held->commands);
+    cairn_command_pool_release(&early->commands, &held->commands);
     held->held = false;
 }
 
@@ -42,7 +42,7 @@ bool cairn_early_ticks_put(cairn_early_ticks *early, uint64_t next, uint64_t tic
     *place = (cairn_early_tick){.held = true,
         .tick = tick,
         .root = root,
-        .commands = cairn_command_pool_put(&early->commands, commands, count)};
+        .commands = cairn_command_pool_add(&early->commands, commands, count)};
     return true;
 }
 
@@ -59,7 +59,7 @@ bool cairn_early_ticks_take(cairn_early_ticks *early, uint64_t tick, cairn_comma
     return true;
 }
 
-void cairn_early_ticks_forget(cairn_early_ticks *early, uint64_t tick) {
+void cairn_early_ticks_drop(cairn_early_ticks *early, uint64_t tick) {
     cairn_early_tick *place = &early->ticks[tick % CAIRN_EARLY_TICKS_MAX];
     if (place->held && place->tick <= tick) {
         drop(early, place);

@@ -38,4 +38,4 @@ bool cairn_early_ticks_put(cairn_early_ticks *early, uint64_t next, uint64_t tic
 bool cairn_early_ticks_take(cairn_early_ticks *early, uint64_t tick, cairn_command *out,
     uint32_t *count, cairn_hash128 *root);
 // The tick came another way.
-void cairn_early_ticks_forget(cairn_early_ticks *early, uint64_t tick);
+void cairn_early_ticks_drop(cairn_early_ticks *early, uint64_t tick);

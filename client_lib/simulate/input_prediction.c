@@ -5,20 +5,20 @@
 
 #include "base/assert.h"
 
-void cairn_guess_start(cairn_guess *guess, uint64_t tick, uint32_t hold_ticks) {
-    *guess = (cairn_guess){.hold_ticks = hold_ticks, .next_tick = tick};
+void cairn_input_prediction_start(cairn_input_prediction *prediction, uint64_t tick, uint32_t hold_ticks) {
+    *prediction = (cairn_input_prediction){.hold_ticks = hold_ticks, .next_tick = tick};
 }
 
-void cairn_guess_joined(cairn_guess *guess, uint32_t slot) {
+void cairn_input_prediction_join(cairn_input_prediction *prediction, uint32_t slot) {
     CAIRN_ASSERT(slot < CAIRN_SLOTS_MAX);
-    guess->slots[slot].joined = true;
+    prediction->slots[slot].joined = true;
 }
 
-static void learn_input(cairn_guess *guess, cairn_guess_slot *slot, const cairn_command *input) {
-    const uint64_t tick = guess->next_tick;
+static void learn_input(cairn_input_prediction *prediction, cairn_input_prediction_slot *slot, const cairn_command *input) {
+    const uint64_t tick = prediction->next_tick;
     const bool same = slot->holds && memcmp(&slot->held, input, sizeof *input) == 0;
     slot->joined = true;
-    if (same && tick - slot->held_tick <= guess->hold_ticks && slot->stride != 0) {
+    if (same && tick - slot->held_tick <= prediction->hold_ticks && slot->stride != 0) {
         slot->fresh = false;
         return;
     }
@@ -30,39 +30,39 @@ static void learn_input(cairn_guess *guess, cairn_guess_slot *slot, const cairn_
     slot->fresh = true;
 }
 
-void cairn_guess_learn(cairn_guess *guess, const cairn_command *commands, uint32_t count) {
+void cairn_input_prediction_confirm(cairn_input_prediction *prediction, const cairn_command *commands, uint32_t count) {
     bool spoke[CAIRN_SLOTS_MAX] = {false};
     for (uint32_t i = 0; i < count; i++) {
         const cairn_command *command = &commands[i];
         if (command->slot >= CAIRN_SLOTS_MAX) {
             continue;
         }
-        cairn_guess_slot *slot = &guess->slots[command->slot];
+        cairn_input_prediction_slot *slot = &prediction->slots[command->slot];
         if (command->kind == CAIRN_COMMAND_INPUT) {
-            learn_input(guess, slot, command);
+            learn_input(prediction, slot, command);
             spoke[command->slot] = true;
         } else {
-            *slot = (cairn_guess_slot){.joined = command->kind == CAIRN_COMMAND_JOIN, .stride = 1};
+            *slot = (cairn_input_prediction_slot){.joined = command->kind == CAIRN_COMMAND_JOIN, .stride = 1};
         }
     }
     for (uint32_t i = 0; i < CAIRN_SLOTS_MAX; i++) {
-        guess->slots[i].holds &= spoke[i];
+        prediction->slots[i].holds &= spoke[i];
     }
-    guess->next_tick++;
+    prediction->next_tick++;
 }
 
-bool cairn_guess_filled(
-    const cairn_guess *guess, uint32_t slot, uint64_t tick, cairn_command *out) {
-    const cairn_guess_slot *s = &guess->slots[slot];
+bool cairn_input_prediction_substitute(
+    const cairn_input_prediction *prediction, uint32_t slot, uint64_t tick, cairn_command *out) {
+    const cairn_input_prediction_slot *s = &prediction->slots[slot];
     *out = s->held;
-    return s->joined && s->holds && tick - s->held_tick <= guess->hold_ticks;
+    return s->joined && s->holds && tick - s->held_tick <= prediction->hold_ticks;
 }
 
-bool cairn_guess_input(const cairn_guess *guess, uint32_t slot, uint64_t tick, cairn_command *out) {
-    const cairn_guess_slot *s = &guess->slots[slot];
-    CAIRN_ASSERT(tick >= guess->next_tick);
+bool cairn_input_prediction_predict(const cairn_input_prediction *prediction, uint32_t slot, uint64_t tick, cairn_command *out) {
+    const cairn_input_prediction_slot *s = &prediction->slots[slot];
+    CAIRN_ASSERT(tick >= prediction->next_tick);
     if (!s->joined || !s->holds || !s->fresh) {
-        return cairn_guess_filled(guess, slot, tick, out);
+        return cairn_input_prediction_substitute(prediction, slot, tick, out);
     }
     *out = s->held;
     out->sequence += s->stride * (uint32_t)(tick - s->held_tick);

@@ -106,12 +106,12 @@ void cairn_lockstep_show(cairn_lockstep *lockstep) {
     if (newest != NULL && newest->tick >= cairn_world_tick(lockstep->timeline.world)) {
         cairn_snapshots_clear(snapshots);
     }
-    cairn_wire_body *bodies = cairn_snapshots_room(snapshots);
+    cairn_wire_body *bodies = cairn_snapshots_reserve(snapshots);
     uint32_t count = cairn_world_wire_bodies(
         lockstep->timeline.world, lockstep->scratch, bodies, snapshots->bodies_max);
     CAIRN_ASSERT(count <= snapshots->bodies_max);
     cairn_snapshot_refusal refusal =
-        cairn_snapshots_settle(snapshots, cairn_world_tick(lockstep->timeline.world), count);
+        cairn_snapshots_commit(snapshots, cairn_world_tick(lockstep->timeline.world), count);
     CAIRN_ASSERT(refusal == CAIRN_SNAPSHOT_TAKEN);
     list_shapes(lockstep);
 }
@@ -209,7 +209,7 @@ static cairn_lockstep_verdict verdict_of(cairn_timeline_verdict verdict) {
 
 static cairn_lockstep_verdict confirm(cairn_lockstep *lockstep, uint64_t tick,
     const cairn_command *commands, uint32_t count, cairn_hash128 root) {
-    cairn_early_ticks_forget(&lockstep->early, tick);
+    cairn_early_ticks_drop(&lockstep->early, tick);
     return verdict_of(
         lockstep->confirm != NULL
             ? lockstep->confirm(lockstep->confirm_context, tick, commands, count, root)
@@ -276,13 +276,13 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
 }
 
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep) {
-    return (uint32_t)(lockstep->timeline.confirmed_end - cairn_timeline_sure(&lockstep->timeline));
+    return (uint32_t)(lockstep->timeline.confirmed_end - cairn_timeline_confirmed_tick(&lockstep->timeline));
 }
 
 uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint32_t ticks_max) {
     cairn_timeline *timeline = &lockstep->timeline;
     uint32_t steps = 0;
-    while (steps < ticks_max && (double)timeline->at < show_tick &&
+    while (steps < ticks_max && (double)timeline->head_tick < show_tick &&
            cairn_timeline_step(timeline) == CAIRN_TIMELINE_STEPPED) {
         cairn_lockstep_show(lockstep);
         steps++;
@@ -291,13 +291,13 @@ uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint
 }
 
 uint64_t cairn_lockstep_root_tick(const cairn_lockstep *lockstep) {
-    return cairn_timeline_sure(&lockstep->timeline);
+    return cairn_timeline_confirmed_tick(&lockstep->timeline);
 }
 
 uint32_t cairn_lockstep_roots(
     const cairn_lockstep *lockstep, cairn_wire_root *out, uint32_t count_max) {
     const cairn_timeline *timeline = &lockstep->timeline;
-    const uint64_t end = cairn_timeline_sure(timeline);
+    const uint64_t end = cairn_timeline_confirmed_tick(timeline);
     const uint64_t held = end - timeline->first;
     const uint32_t count = held < count_max ? (uint32_t)held : count_max;
     for (uint32_t i = 0; i < count; i++) {

@@ -53,14 +53,14 @@ cairn_status cairn_predict_load(cairn_predict *predict, const cairn_inputs *inpu
     drop_pictures(predict);
     predict->inputs = inputs;
     predict->slot = slot;
-    cairn_guess_start(&predict->guess, timeline->first, hold_ticks);
+    cairn_input_prediction_start(&predict->prediction, timeline->first, hold_ticks);
     if (joined && slot < CAIRN_SLOTS_MAX) {
-        cairn_guess_joined(&predict->guess, slot);
+        cairn_input_prediction_join(&predict->prediction, slot);
     }
     // Ticks that came before the state was whole.
     for (uint64_t tick = timeline->first; tick < timeline->confirmed_end; tick++) {
         const uint32_t count = cairn_timeline_commands(timeline, tick, predict->guessed);
-        cairn_guess_learn(&predict->guess, predict->guessed, count);
+        cairn_input_prediction_confirm(&predict->prediction, predict->guessed, count);
     }
     predict->learned = true;
     for (int i = 0; i < 2; i++) {
@@ -75,22 +75,22 @@ cairn_status cairn_predict_load(cairn_predict *predict, const cairn_inputs *inpu
         const cairn_client_rollback rollback = {.tick_from = timeline->first,
             .cause = CAIRN_ROLLBACK_STATE_REPLACED,
             .slot = CAIRN_SLOT_NONE};
-        cairn_rollbacks_add(&predict->rollbacks, &rollback);
+        cairn_rollback_log_add(&predict->rollbacks, &rollback);
     }
     return CAIRN_OK;
 }
 
-const cairn_snapshots *cairn_predict_picture(const cairn_predict *predict) {
+const cairn_snapshots *cairn_predict_shown_snapshots(const cairn_predict *predict) {
     const bool held = predict->open && predict->before.count > 0;
     return held ? &predict->before : &predict->lockstep->snapshots;
 }
 
 static void close_rollback(cairn_predict *predict) {
     predict->open = false;
-    cairn_rollbacks_add(&predict->rollbacks, &predict->rollback);
+    cairn_rollback_log_add(&predict->rollbacks, &predict->rollback);
 }
 
-static void open_rollback(cairn_predict *predict, uint64_t tick, uint64_t at, cairn_blame blame) {
+static void open_rollback(cairn_predict *predict, uint64_t tick, uint64_t at, cairn_rollback_attribution attribution) {
     cairn_snapshots *shown = &predict->lockstep->snapshots;
     const bool again = predict->open;
     if (again) { // it was under way and failed again: the picture is still that from before it
@@ -105,22 +105,22 @@ static void open_rollback(cairn_predict *predict, uint64_t tick, uint64_t at, ca
     predict->open = true;
     predict->rollback = (cairn_client_rollback){.tick_from = tick,
         .ticks = (uint32_t)(at - tick),
-        .cause = blame.cause,
-        .slot = blame.slot};
+        .cause = attribution.cause,
+        .slot = attribution.slot};
 }
 
-void cairn_predict_go_back(
+void cairn_predict_begin_rollback(
     cairn_predict *predict, uint64_t tick, cairn_client_rollback_cause cause, uint32_t slot) {
-    const uint64_t at = predict->lockstep->timeline.at;
+    const uint64_t at = predict->lockstep->timeline.head_tick;
     CAIRN_ASSERT(tick <= at);
-    open_rollback(predict, tick, at, (cairn_blame){cause, slot});
+    open_rollback(predict, tick, at, (cairn_rollback_attribution){cause, slot});
 }
 
 static cairn_timeline_verdict confirm(void *context, uint64_t tick, const cairn_command *commands,
     uint32_t count, cairn_hash128 root) {
     cairn_predict *predict = context;
     cairn_timeline *timeline = &predict->lockstep->timeline;
-    const uint64_t at = timeline->at;
+    const uint64_t at = timeline->head_tick;
     const bool known = tick == timeline->confirmed_end && tick < timeline->end;
     const uint32_t had = known ? cairn_timeline_commands(timeline, tick, predict->guessed) : 0;
     const cairn_timeline_verdict verdict =
@@ -128,16 +128,16 @@ static cairn_timeline_verdict confirm(void *context, uint64_t tick, const cairn_
     if (verdict > CAIRN_TIMELINE_DIFFERED || !timeline->adopted) {
         return verdict;
     }
-    if (timeline->at < at) {
-        cairn_blame blame = cairn_blame_find(
-            &predict->guess, tick, predict->slot, predict->guessed, had, commands, count);
-        if (blame.cause == CAIRN_ROLLBACK_WRONG_PREDICTION && predict->lockstep->belated) {
-            blame.cause = CAIRN_ROLLBACK_LOST_PACKET;
+    if (timeline->head_tick < at) {
+        cairn_rollback_attribution attribution = cairn_rollback_attribution_find(
+            &predict->prediction, tick, predict->slot, predict->guessed, had, commands, count);
+        if (attribution.cause == CAIRN_ROLLBACK_WRONG_PREDICTION && predict->lockstep->belated) {
+            attribution.cause = CAIRN_ROLLBACK_LOST_PACKET;
         }
-        open_rollback(predict, tick, at, blame);
+        open_rollback(predict, tick, at, attribution);
     }
-    CAIRN_ASSERT(predict->guess.next_tick == tick);
-    cairn_guess_learn(&predict->guess, commands, count);
+    CAIRN_ASSERT(predict->prediction.next_tick == tick);
+    cairn_input_prediction_confirm(&predict->prediction, commands, count);
     predict->learned = true;
     predict->confirmed_together++;
     return verdict;
@@ -147,13 +147,13 @@ static cairn_timeline_verdict confirm(void *context, uint64_t tick, const cairn_
 // fills in where nothing was.
 static bool own_input(const cairn_predict *predict, uint64_t tick, cairn_command *out) {
     cairn_wire_input input;
-    if (!predict->guess.slots[predict->slot].joined) {
+    if (!predict->prediction.slots[predict->slot].joined) {
         return false;
     }
     if (cairn_inputs_read(predict->inputs, tick, &input)) {
         return cairn_command_of_input(&input, predict->slot, out) == CAIRN_OK;
     }
-    return cairn_guess_filled(&predict->guess, predict->slot, tick, out);
+    return cairn_input_prediction_substitute(&predict->prediction, predict->slot, tick, out);
 }
 
 static uint32_t guess_tick(const cairn_predict *predict, uint64_t tick, cairn_command *out) {
@@ -161,7 +161,7 @@ static uint32_t guess_tick(const cairn_predict *predict, uint64_t tick, cairn_co
     for (uint32_t slot = 0; slot < CAIRN_SLOTS_MAX; slot++) {
         const bool speaks = slot == predict->slot
                                 ? own_input(predict, tick, &out[count])
-                                : cairn_guess_input(&predict->guess, slot, tick, &out[count]);
+                                : cairn_input_prediction_predict(&predict->prediction, slot, tick, &out[count]);
         count += speaks ? 1 : 0;
     }
     return count;
@@ -176,17 +176,17 @@ static void guess_up_to(cairn_predict *predict, uint64_t wanted) {
     for (; tick < end; tick++) {
         cairn_command commands[CAIRN_SLOTS_MAX];
         const uint32_t count = guess_tick(predict, tick, commands);
-        const uint64_t at = timeline->at;
+        const uint64_t at = timeline->head_tick;
         const uint32_t had =
             tick < at ? cairn_timeline_commands(timeline, tick, predict->guessed) : 0;
         if (cairn_timeline_predict(timeline, tick, commands, count) > CAIRN_TIMELINE_DIFFERED) {
             return; // full: wait for the server
         }
-        if (timeline->at < at) {
+        if (timeline->head_tick < at) {
             // What is guessed now is what the server will say, as far as anybody knows.
             open_rollback(predict, tick, at,
-                cairn_blame_find(
-                    &predict->guess, tick, predict->slot, predict->guessed, had, commands, count));
+                cairn_rollback_attribution_find(
+                    &predict->prediction, tick, predict->slot, predict->guessed, had, commands, count));
         }
     }
 }
@@ -213,7 +213,7 @@ static bool over(const cairn_predict *predict, const spending *so_far) {
 static bool step_up_to(
     cairn_predict *predict, spending *so_far, uint64_t wanted, uint64_t shown_from) {
     cairn_timeline *timeline = &predict->lockstep->timeline;
-    while (timeline->at < wanted) {
+    while (timeline->head_tick < wanted) {
         if (over(predict, so_far)) {
             return false;
         }
@@ -222,7 +222,7 @@ static bool step_up_to(
             predict->window_full += verdict == CAIRN_TIMELINE_WINDOW ? 1 : 0;
             return true;
         }
-        if (timeline->at >= shown_from) {
+        if (timeline->head_tick >= shown_from) {
             cairn_lockstep_show(predict->lockstep);
         }
         const uint64_t now_ns = read_clock(predict);
@@ -243,7 +243,7 @@ static void learn_cost(cairn_predict *predict, const spending *so_far) {
 static void take_body(
     cairn_predict *predict, const cairn_client_body *before, const cairn_client_body *now) {
     cairn_client_rollback *rollback = &predict->rollback;
-    const cairn_smoothing_step step = cairn_smoothing_take(&predict->smoothing, before, now);
+    const cairn_smoothing_step step = cairn_smoothing_add(&predict->smoothing, before, now);
     rollback->bodies_moved += step.moved_m > MOVED_M || step.turned > MOVED_RAD ? 1 : 0;
     rollback->error_m_max =
         step.moved_m > rollback->error_m_max ? step.moved_m : rollback->error_m_max;
@@ -294,7 +294,7 @@ static bool step_again(cairn_predict *predict, spending *so_far, double shown) {
     predict->confirmed_together = 0;
     const bool enough = step_up_to(predict, so_far, predict->open_end, predict->open_end - 1);
     predict->rollback.cost_ns += so_far->spent_ns;
-    if (predict->lockstep->timeline.at >= predict->open_end) {
+    if (predict->lockstep->timeline.head_tick >= predict->open_end) {
         finish_rollback(predict, shown);
     }
     return enough;
@@ -302,12 +302,12 @@ static bool step_again(cairn_predict *predict, spending *so_far, double shown) {
 
 static bool step_on(cairn_predict *predict, spending *so_far, uint64_t wanted) {
     const cairn_timeline *timeline = &predict->lockstep->timeline;
-    const uint64_t at = timeline->at;
+    const uint64_t at = timeline->head_tick;
     if (predict->open || wanted <= at) {
         return true;
     }
     const bool enough = step_up_to(predict, so_far, wanted, wanted - 1);
-    if (timeline->at > at && timeline->at < wanted - 1) { // far behind: shows where it is
+    if (timeline->head_tick > at && timeline->head_tick < wanted - 1) { // far behind: shows where it is
         cairn_lockstep_show(predict->lockstep);
     }
     return enough;
@@ -330,7 +330,7 @@ void cairn_predict_advance(cairn_predict *predict, uint64_t now_ns, uint64_t wan
     learn_cost(predict, &so_far);
 }
 
-uint32_t cairn_predict_affordable(const cairn_predict *predict) {
+uint32_t cairn_predict_steps_affordable(const cairn_predict *predict) {
     const double budget_ns = (double)predict->config.budget_ns;
     const double steps_max = predict->config.steps_max;
     const bool measured = predict->step_ns > 0 && budget_ns > 0;

@@ -28,10 +28,10 @@ typedef struct cairn_predict {
     cairn_lockstep *lockstep;   // not owned; its confirmations come through here
     const cairn_inputs *inputs; // own; not owned
     uint32_t slot;              // own; CAIRN_SLOT_NONE: watches
-    cairn_guess guess;
+    cairn_input_prediction prediction;
     bool learned; // the guesses held may be outdated
     cairn_smoothing smoothing;
-    cairn_rollbacks rollbacks;
+    cairn_rollback_log rollbacks;
 
     // While a rollback is open the picture from before it, else what is left of one.
     cairn_snapshots before;
@@ -62,12 +62,12 @@ cairn_status cairn_predict_load(cairn_predict *predict, const cairn_inputs *inpu
 // shown now, with its fraction.
 void cairn_predict_advance(cairn_predict *predict, uint64_t now_ns, uint64_t wanted, double shown);
 // How many ticks an advance can step within its budget, as measured; at least 1.
-uint32_t cairn_predict_affordable(const cairn_predict *predict);
+uint32_t cairn_predict_steps_affordable(const cairn_predict *predict);
 
 // For who takes the world back from outside (healing): what is shown now is kept until the world
 // stands again where it stood. To be called before the timeline is rewound to `tick`.
-void cairn_predict_go_back(
+void cairn_predict_begin_rollback(
     cairn_predict *predict, uint64_t tick, cairn_client_rollback_cause cause, uint32_t slot);
 
 // What is to be shown.
-const cairn_snapshots *cairn_predict_picture(const cairn_predict *predict);
+const cairn_snapshots *cairn_predict_shown_snapshots(const cairn_predict *predict);

@@ -11,13 +11,13 @@ const char *cairn_client_rollback_cause_text(cairn_client_rollback_cause cause) 
         [CAIRN_ROLLBACK_LOST_PACKET] = "the word that a player did something else came late",
         [CAIRN_ROLLBACK_JOIN_LEAVE] = "a player joined or left",
         [CAIRN_ROLLBACK_OPERATOR] = "an operator's edit",
-        [CAIRN_ROLLBACK_HEAL] = "a difference was healed",
+        [CAIRN_ROLLBACK_RESYNC] = "a difference was healed",
         [CAIRN_ROLLBACK_STATE_REPLACED] = "the state was replaced",
     };
     return (uint32_t)cause < CAIRN_ROLLBACK_CAUSE_COUNT ? texts[cause] : "unknown";
 }
 
-void cairn_rollbacks_add(cairn_rollbacks *rollbacks, const cairn_client_rollback *rollback) {
+void cairn_rollback_log_add(cairn_rollback_log *rollbacks, const cairn_client_rollback *rollback) {
     CAIRN_ASSERT(rollback->cause < CAIRN_ROLLBACK_CAUSE_COUNT);
     rollbacks->ring[rollbacks->count % CAIRN_CLIENT_ROLLBACKS_HELD] = *rollback;
     rollbacks->count++;
@@ -25,8 +25,8 @@ void cairn_rollbacks_add(cairn_rollbacks *rollbacks, const cairn_client_rollback
     rollbacks->ticks += rollback->ticks;
 }
 
-uint32_t cairn_rollbacks_read(
-    const cairn_rollbacks *rollbacks, cairn_client_rollback *out, uint32_t capacity) {
+uint32_t cairn_rollback_log_read(
+    const cairn_rollback_log *rollbacks, cairn_client_rollback *out, uint32_t capacity) {
     uint64_t count = rollbacks->count;
     count = count < CAIRN_CLIENT_ROLLBACKS_HELD ? count : CAIRN_CLIENT_ROLLBACKS_HELD;
     count = count < capacity ? count : capacity;

@@ -7,14 +7,14 @@
 
 #include <cairn/client.h>
 
-typedef struct cairn_rollbacks {
+typedef struct cairn_rollback_log {
     cairn_client_rollback ring[CAIRN_CLIENT_ROLLBACKS_HELD]; // by number modulo size
     uint64_t count;                                          // ever
     uint64_t by_cause[CAIRN_ROLLBACK_CAUSE_COUNT];
     uint64_t ticks; // stepped again, all together
-} cairn_rollbacks;
+} cairn_rollback_log;
 
-void cairn_rollbacks_add(cairn_rollbacks *rollbacks, const cairn_client_rollback *rollback);
+void cairn_rollback_log_add(cairn_rollback_log *rollbacks, const cairn_client_rollback *rollback);
 // The newest `capacity`, oldest first; returns how many were written.
-uint32_t cairn_rollbacks_read(
-    const cairn_rollbacks *rollbacks, cairn_client_rollback *out, uint32_t capacity);
+uint32_t cairn_rollback_log_read(
+    const cairn_rollback_log *rollbacks, cairn_client_rollback *out, uint32_t capacity);

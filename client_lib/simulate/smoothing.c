@@ -129,7 +129,7 @@ void cairn_smoothing_advance(cairn_smoothing *smoothing, uint64_t now_ns) {
     measure(smoothing);
 }
 
-cairn_smoothing_step cairn_smoothing_take(
+cairn_smoothing_step cairn_smoothing_add(
     cairn_smoothing *smoothing, const cairn_client_body *before, const cairn_client_body *now) {
     cairn_smoothing_offset *offset = offset_of(smoothing, now->id);
     CAIRN_ASSERT(before->id == now->id && offset != NULL);

@@ -39,7 +39,7 @@ typedef struct cairn_smoothing_step {
 } cairn_smoothing_step;
 // One body was believed to be at `before` and is at `now`, at one moment and with one id: it goes
 // on from where it is shown.
-cairn_smoothing_step cairn_smoothing_take(
+cairn_smoothing_step cairn_smoothing_add(
     cairn_smoothing *smoothing, const cairn_client_body *before, const cairn_client_body *now);
 // Lets all offsets decay up to now; time that goes back changes nothing.
 void cairn_smoothing_advance(cairn_smoothing *smoothing, uint64_t now_ns);

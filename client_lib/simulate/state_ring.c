@@ -34,7 +34,7 @@ void cairn_state_ring_clear(cairn_state_ring *ring) {
     ring->end = 0;
 }
 
-static cairn_state_place *place_of(const cairn_state_ring *ring, uint64_t tick) {
+static cairn_state_span *place_of(const cairn_state_ring *ring, uint64_t tick) {
     return &ring->places[tick % ring->tick_capacity];
 }
 
@@ -44,7 +44,7 @@ static size_t free_offset(const cairn_state_ring *ring, size_t size) {
     if (ring->first == ring->end) {
         return size <= ring->size ? 0 : SIZE_MAX;
     }
-    const cairn_state_place *newest = place_of(ring, ring->end - 1);
+    const cairn_state_span *newest = place_of(ring, ring->end - 1);
     const size_t oldest = place_of(ring, ring->first)->offset;
     const size_t behind =
         (newest->offset + newest->size + ALIGNMENT - 1) / ALIGNMENT * (size_t)ALIGNMENT;
@@ -77,7 +77,7 @@ bool cairn_state_ring_put(cairn_state_ring *ring, const cairn_world *world, uint
     }
     const size_t written = cairn_world_save(world, ring->bytes + offset, size);
     CAIRN_ASSERT(written == size);
-    *place_of(ring, tick) = (cairn_state_place){.offset = offset, .size = size};
+    *place_of(ring, tick) = (cairn_state_span){.offset = offset, .size = size};
     ring->end = tick + 1;
     return true;
 }
@@ -86,7 +86,7 @@ const uint8_t *cairn_state_ring_find(const cairn_state_ring *ring, uint64_t tick
     if (tick < ring->first || tick >= ring->end) {
         return NULL;
     }
-    const cairn_state_place *place = place_of(ring, tick);
+    const cairn_state_span *place = place_of(ring, tick);
     *size = place->size;
     return ring->bytes + place->offset;
 }

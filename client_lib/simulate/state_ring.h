@@ -11,15 +11,15 @@
 #include <cairn/sim.h>
 #include <cairn/status.h>
 
-typedef struct cairn_state_place {
+typedef struct cairn_state_span {
     size_t offset;
     size_t size;
-} cairn_state_place;
+} cairn_state_span;
 
 typedef struct cairn_state_ring {
     uint8_t *bytes; // owned; NULL when nothing is to be kept
     size_t size;
-    cairn_state_place *places; // owned, by tick modulo tick_capacity
+    cairn_state_span *places; // owned, by tick modulo tick_capacity
     uint32_t tick_capacity;
     uint64_t first; // ticks [first, end) are held
     uint64_t end;

@@ -68,15 +68,15 @@ void cairn_timeline_expect(cairn_timeline *timeline, uint64_t tick) {
     timeline->expecting = true;
     timeline->adopted = false;
     timeline->first = tick;
-    timeline->at = tick;
+    timeline->head_tick = tick;
     timeline->confirmed_end = tick;
     timeline->end = tick;
     timeline->differs = false;
 }
 
 cairn_status cairn_timeline_adopt(cairn_timeline *timeline, cairn_world *world, size_t state_size) {
-    CAIRN_ASSERT(timeline->expecting && timeline->first == timeline->at);
-    CAIRN_ASSERT(cairn_world_tick(world) == timeline->at);
+    CAIRN_ASSERT(timeline->expecting && timeline->first == timeline->head_tick);
+    CAIRN_ASSERT(cairn_world_tick(world) == timeline->head_tick);
     drop_world(timeline);
     timeline->world = world;
     timeline->adopted = true;
@@ -97,19 +97,19 @@ static bool is_held(const cairn_timeline *timeline, uint64_t tick) {
     return tick >= timeline->first && tick < timeline->end;
 }
 
-uint64_t cairn_timeline_sure(const cairn_timeline *timeline) {
-    return timeline->at < timeline->confirmed_end ? timeline->at : timeline->confirmed_end;
+uint64_t cairn_timeline_confirmed_tick(const cairn_timeline *timeline) {
+    return timeline->head_tick < timeline->confirmed_end ? timeline->head_tick : timeline->confirmed_end;
 }
 
 static void drop_commands(cairn_timeline *timeline, uint64_t tick) {
-    cairn_command_pool_give_back(&timeline->commands, &tick_of(timeline, tick)->commands);
+    cairn_command_pool_release(&timeline->commands, &tick_of(timeline, tick)->commands);
 }
 
 // The oldest ticks go until there is room; none that waits to be stepped or confirmed.
 static bool make_room(cairn_timeline *timeline, uint32_t ticks, uint32_t blocks) {
     while (timeline->end - timeline->first + ticks > timeline->tick_capacity ||
            timeline->commands.free_count < blocks) {
-        if (timeline->first >= cairn_timeline_sure(timeline)) {
+        if (timeline->first >= cairn_timeline_confirmed_tick(timeline)) {
             return false;
         }
         drop_commands(timeline, timeline->first);
@@ -137,7 +137,7 @@ static void sort(sorted *out, uint64_t tick, const cairn_command *commands, uint
 
 static void fill(cairn_timeline *timeline, uint64_t tick, const sorted *given) {
     *tick_of(timeline, tick) = (cairn_timeline_tick){
-        .commands = cairn_command_pool_put(&timeline->commands, given->commands, given->count),
+        .commands = cairn_command_pool_add(&timeline->commands, given->commands, given->count),
         .digest = given->digest,
     };
 }
@@ -163,7 +163,7 @@ static cairn_timeline_verdict exchange(
     }
     drop_commands(timeline, tick);
     fill(timeline, tick, given);
-    if (tick < timeline->at) {
+    if (tick < timeline->head_tick) {
         // A predicted step is never taken without its state saved.
         cairn_timeline_verdict verdict = cairn_timeline_rewind(timeline, tick);
         CAIRN_ASSERT(verdict == CAIRN_TIMELINE_REWOUND);
@@ -209,7 +209,7 @@ cairn_timeline_verdict cairn_timeline_confirm(cairn_timeline *timeline, uint64_t
     }
     tick_of(timeline, tick)->root_servers = root;
     timeline->confirmed_end = tick + 1;
-    if (tick < timeline->at) {
+    if (tick < timeline->head_tick) {
         compare(timeline, tick);
     }
     return verdict;
@@ -226,13 +226,13 @@ cairn_timeline_verdict cairn_timeline_predict(
     return tick > timeline->end ? CAIRN_TIMELINE_GAP : give(timeline, tick, commands, count);
 }
 
-void cairn_timeline_forget_from(cairn_timeline *timeline, uint64_t tick) {
+void cairn_timeline_drop_predicted_from(cairn_timeline *timeline, uint64_t tick) {
     CAIRN_ASSERT(tick >= timeline->confirmed_end);
     while (timeline->end > tick) {
         drop_commands(timeline, timeline->end - 1);
         timeline->end--;
     }
-    if (timeline->at > timeline->end) {
+    if (timeline->head_tick > timeline->end) {
         cairn_timeline_verdict verdict = cairn_timeline_rewind(timeline, timeline->end);
         CAIRN_ASSERT(verdict == CAIRN_TIMELINE_REWOUND);
     }
@@ -240,16 +240,16 @@ void cairn_timeline_forget_from(cairn_timeline *timeline, uint64_t tick) {
 
 // Not while a state is under way: the ticks held continue that one, not the world shown.
 static bool can_step(const cairn_timeline *timeline) {
-    return timeline->world != NULL && timeline->adopted && timeline->at < timeline->end;
+    return timeline->world != NULL && timeline->adopted && timeline->head_tick < timeline->end;
 }
 
 // Whether the world may leave its tick: a state that may be gone back to must be held.
 static bool save(cairn_timeline *timeline) {
-    const bool sure = timeline->at < timeline->confirmed_end;
-    if (timeline->at < timeline->states.end && timeline->at >= timeline->states.first) {
+    const bool sure = timeline->head_tick < timeline->confirmed_end;
+    if (timeline->head_tick < timeline->states.end && timeline->head_tick >= timeline->states.first) {
         return true; // the world went back here and was not written to
     }
-    const uint64_t keep_from = sure ? timeline->at : timeline->confirmed_end;
+    const uint64_t keep_from = sure ? timeline->head_tick : timeline->confirmed_end;
     return cairn_state_ring_put(&timeline->states, timeline->world, keep_from) || sure;
 }
 
@@ -260,23 +260,23 @@ cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline) {
     if (!save(timeline)) {
         return CAIRN_TIMELINE_WINDOW;
     }
-    cairn_timeline_tick *tick = tick_of(timeline, timeline->at);
+    cairn_timeline_tick *tick = tick_of(timeline, timeline->head_tick);
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
-    CAIRN_ASSERT(cairn_world_tick(timeline->world) == timeline->at);
+    CAIRN_ASSERT(cairn_world_tick(timeline->world) == timeline->head_tick);
     cairn_command_pool_read(&timeline->commands, tick->commands, commands);
     cairn_world_step(timeline->world, commands, tick->commands.count);
     tick->root = cairn_world_hash_read(timeline->world).full;
-    timeline->at++;
+    timeline->head_tick++;
     timeline->steps++;
-    if (timeline->at <= timeline->confirmed_end) {
-        compare(timeline, timeline->at - 1);
+    if (timeline->head_tick <= timeline->confirmed_end) {
+        compare(timeline, timeline->head_tick - 1);
     }
     return CAIRN_TIMELINE_STEPPED;
 }
 
 cairn_timeline_verdict cairn_timeline_rewind(cairn_timeline *timeline, uint64_t tick) {
-    CAIRN_ASSERT(tick <= timeline->at && timeline->world != NULL);
-    if (tick == timeline->at) {
+    CAIRN_ASSERT(tick <= timeline->head_tick && timeline->world != NULL);
+    if (tick == timeline->head_tick) {
         return CAIRN_TIMELINE_REWOUND;
     }
     size_t size = 0;
@@ -288,28 +288,28 @@ cairn_timeline_verdict cairn_timeline_rewind(cairn_timeline *timeline, uint64_t 
     cairn_status status = cairn_world_load(timeline->world, state, size);
     CAIRN_ASSERT(status == CAIRN_OK);
     cairn_state_ring_drop_from(&timeline->states, tick + 1);
-    timeline->at = tick;
+    timeline->head_tick = tick;
     if (timeline->differs && timeline->differs_tick > tick) {
         timeline->differs = false; // the steps to come tell anew
     }
     return CAIRN_TIMELINE_REWOUND;
 }
 
-bool cairn_timeline_replaced(cairn_timeline *timeline) {
-    CAIRN_ASSERT(cairn_world_tick(timeline->world) == timeline->at);
-    cairn_state_ring_drop_from(&timeline->states, timeline->at);
-    if (timeline->differs && timeline->differs_tick >= timeline->at) {
+bool cairn_timeline_world_changed(cairn_timeline *timeline) {
+    CAIRN_ASSERT(cairn_world_tick(timeline->world) == timeline->head_tick);
+    cairn_state_ring_drop_from(&timeline->states, timeline->head_tick);
+    if (timeline->differs && timeline->differs_tick >= timeline->head_tick) {
         timeline->differs = false;
     }
-    if (timeline->at == 0 || !is_held(timeline, timeline->at - 1)) {
+    if (timeline->head_tick == 0 || !is_held(timeline, timeline->head_tick - 1)) {
         return true;
     }
-    cairn_timeline_tick *before = tick_of(timeline, timeline->at - 1);
+    cairn_timeline_tick *before = tick_of(timeline, timeline->head_tick - 1);
     before->root = cairn_world_hash_read(timeline->world).full;
-    if (timeline->at > timeline->confirmed_end) {
+    if (timeline->head_tick > timeline->confirmed_end) {
         return true;
     }
-    compare(timeline, timeline->at - 1);
+    compare(timeline, timeline->head_tick - 1);
     return cairn_hash_equal(before->root, before->root_servers);
 }
 

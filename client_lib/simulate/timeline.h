@@ -34,7 +34,7 @@ typedef struct cairn_timeline {
     bool expecting; // the first tick is known
     bool adopted;   // the world is that of the ticks held
     uint64_t first;
-    uint64_t at;
+    uint64_t head_tick; // the tick the world stands at
     uint64_t confirmed_end;
     uint64_t end;
 
@@ -93,7 +93,7 @@ cairn_timeline_verdict cairn_timeline_confirm(cairn_timeline *timeline, uint64_t
 cairn_timeline_verdict cairn_timeline_predict(
     cairn_timeline *timeline, uint64_t tick, const cairn_command *commands, uint32_t count);
 // Predicted ticks from `tick` on are dropped.
-void cairn_timeline_forget_from(cairn_timeline *timeline, uint64_t tick);
+void cairn_timeline_drop_predicted_from(cairn_timeline *timeline, uint64_t tick);
 
 // Steps the tick `at`: STEPPED, IDLE, or WINDOW.
 cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline);
@@ -104,7 +104,7 @@ cairn_timeline_verdict cairn_timeline_rewind(cairn_timeline *timeline, uint64_t 
 // The world at `at` was written to from outside: the states kept from there on are forgotten, the
 // root of the step before is the world's as it is now. Returns whether that is the server's root
 // (true when the tick is unconfirmed or no longer held).
-bool cairn_timeline_replaced(cairn_timeline *timeline);
+bool cairn_timeline_world_changed(cairn_timeline *timeline);
 
 // NULL when the tick is not held.
 const cairn_timeline_tick *cairn_timeline_tick_read(const cairn_timeline *timeline, uint64_t tick);
@@ -115,4 +115,4 @@ uint32_t cairn_timeline_commands(const cairn_timeline *timeline, uint64_t tick, 
 const uint8_t *cairn_timeline_state(const cairn_timeline *timeline, uint64_t tick, size_t *size);
 
 // Ticks below are confirmed and stepped: the newest world that is sure.
-uint64_t cairn_timeline_sure(const cairn_timeline *timeline);
+uint64_t cairn_timeline_confirmed_tick(const cairn_timeline *timeline);

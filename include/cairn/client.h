@@ -170,32 +170,32 @@ uint32_t cairn_client_shape_corners(
 // is. A client whose self-test fails, that cannot keep up, or whose world differs again and again
 // goes on by snapshots (CAIRN_CLIENT_INTERPOLATE); the connection stays.
 cairn_client_mode cairn_client_mode_now(const cairn_client *client);
-const char *cairn_client_mode_words(const cairn_client *client);
+const char *cairn_client_mode_text(const cairn_client *client);
 
 // How a world that differed from the server's although its inputs agreed was mended.
-typedef enum cairn_client_heal_cause {
-    CAIRN_HEALED_BY_STEPPING = 0, // stepped again from the last sound tick, without the server:
+typedef enum cairn_client_resync_cause {
+    CAIRN_RESYNC_BY_STEPPING = 0, // stepped again from the last sound tick, without the server:
                                   // what differed was memory, not arithmetic
-    CAIRN_HEALED_BY_ELEMENTS,     // the server told what differed
-    CAIRN_HEALED_BY_STATE,        // too much differed, or too long ago: the server sent everything
-    CAIRN_HEALED_BY_COUNT
-} cairn_client_heal_cause;
-const char *cairn_client_heal_cause_text(cairn_client_heal_cause cause); // static
+    CAIRN_RESYNC_BY_ELEMENTS,     // the server told what differed
+    CAIRN_RESYNC_BY_STATE,        // too much differed, or too long ago: the server sent everything
+    CAIRN_RESYNC_CAUSE_COUNT
+} cairn_client_resync_cause;
+const char *cairn_client_resync_cause_text(cairn_client_resync_cause cause); // static
 
-typedef struct cairn_client_heal {
+typedef struct cairn_client_resync_record {
     uint64_t tick;        // the first that differed
-    uint32_t cause;       // cairn_client_heal_cause
+    uint32_t cause;       // cairn_client_resync_cause
     uint32_t elements;    // told by the server
     uint32_t bytes;       // of messages, both ways; of a state, its own
     uint32_t round_trips; // questions asked
     uint32_t ticks;       // that the server's world went on meanwhile, as heard
     uint64_t elapsed_ns;  // from when it was found until the world stood again where it stood
-} cairn_client_heal;
+} cairn_client_resync_record;
 
-#define CAIRN_CLIENT_HEALS_HELD 32
+#define CAIRN_CLIENT_RESYNCS_HELD 32
 // Heal and predict: the newest that are over, oldest first; returns how many were written.
 // Statistics' `heals` numbers them: the last one written is the newest.
-uint32_t cairn_client_heals(const cairn_client *client, cairn_client_heal *out, uint32_t capacity);
+uint32_t cairn_client_resyncs(const cairn_client *client, cairn_client_resync_record *out, uint32_t capacity);
 
 typedef struct cairn_client_statistics {
     uint64_t tick_server; // newest tick heard of
@@ -260,7 +260,7 @@ typedef enum cairn_client_rollback_cause {
                                      // the guess stood longer than the path is long
     CAIRN_ROLLBACK_JOIN_LEAVE,       // player `slot` joined or left
     CAIRN_ROLLBACK_OPERATOR,         // somebody edited the world
-    CAIRN_ROLLBACK_HEAL,             // our world was wrong and was repaired
+    CAIRN_ROLLBACK_RESYNC,             // our world was wrong and was repaired
     CAIRN_ROLLBACK_STATE_REPLACED,   // the server sent its state anew
     CAIRN_ROLLBACK_CAUSE_COUNT
 } cairn_client_rollback_cause;
@@ -291,10 +291,10 @@ uint64_t cairn_client_rollback_count(const cairn_client *client, cairn_client_ro
 
 // Lockstep and predict: the client's own world, NULL before its state has arrived. Read only.
 // Another one after the server sent its state anew: ask again after each advance. In predict mode
-// it is the predicted world; cairn_client_tick_sure says how much of it is certain.
+// it is the predicted world; cairn_client_confirmed_tick says how much of it is certain.
 const struct cairn_world *cairn_client_world(const cairn_client *client);
 // Every tick below is confirmed and stepped; a world whose tick is not beyond it is the server's.
-uint64_t cairn_client_tick_sure(const cairn_client *client);
+uint64_t cairn_client_confirmed_tick(const cairn_client *client);
 
 #ifdef __cplusplus
 }

@@ -204,7 +204,7 @@ typedef struct cairn_storm_report {
     uint64_t damages;                             // planted
     uint64_t damages_mended;                      // others went with their connection
     uint64_t mend_ms_max;                  // from a damage to equal roots, over paths left alone
-    uint64_t heals[CAIRN_HEALED_BY_COUNT]; // as clients tell
+    uint64_t heals[CAIRN_RESYNC_CAUSE_COUNT]; // as clients tell
     uint64_t client_bytes_max;             // of memory, at most for one of them
     uint64_t client_growth_max;            // of one that was warm
     uint64_t server_bytes_max;

@@ -106,8 +106,8 @@ static void an_input_carries_what_was_held_when_it_was_made(void **state) {
 // The server's side of the loop: an input made lead_ns ahead of the heard tick arrives a round
 // trip later, so it is late by rtt - lead. Its word is heard back every third tick.
 static double settled_lead_ms(uint64_t rtt_ms, int64_t *late_ms) {
-    cairn_lead lead;
-    cairn_lead_start(&lead, 60);
+    cairn_input_lead lead;
+    cairn_input_lead_start(&lead, 60);
     cairn_wire_timing timing = {0};
     double leads_in_flight[64] = {0};
     uint64_t delay = rtt_ms / 50 + 1;
@@ -120,7 +120,7 @@ static double settled_lead_ms(uint64_t rtt_ms, int64_t *late_ms) {
         timing.input_acknowledged = i * 3;
         timing.lateness_us_worst = (int32_t)(((double)(rtt_ms * MS) - was_ns) / 1000);
         timing.inputs_late += timing.lateness_us_worst > 0 ? 3 : 0;
-        cairn_lead_feedback(&lead, i * 50 * MS, rtt_ms * MS, 0, &timing);
+        cairn_input_lead_feedback(&lead, i * 50 * MS, rtt_ms * MS, 0, &timing);
     }
     *late_ms = timing.lateness_us_worst / 1000;
     return lead.lead_ns * 1e-6;
@@ -139,23 +139,23 @@ static void the_lead_settles_one_tick_before_the_deadline(void **state) {
 
 static void a_repeated_word_changes_nothing(void **state) {
     (void)state;
-    cairn_lead lead;
-    cairn_lead_start(&lead, 60);
+    cairn_input_lead lead;
+    cairn_input_lead_start(&lead, 60);
     cairn_wire_timing timing = {.input_acknowledged = 9, .lateness_us_worst = 30000};
-    cairn_lead_feedback(&lead, 1000 * MS, 0, 0, &timing);
+    cairn_input_lead_feedback(&lead, 1000 * MS, 0, 0, &timing);
     double once = lead.lead_ns;
-    cairn_lead_feedback(&lead, 9000 * MS, 0, 0, &timing);
+    cairn_input_lead_feedback(&lead, 9000 * MS, 0, 0, &timing);
     EXPECT_NEAR(lead.lead_ns, once, 0);
 }
 
 static void words_about_inputs_made_before_the_change_are_not_believed_twice(void **state) {
     (void)state;
-    cairn_lead lead;
-    cairn_lead_start(&lead, 60);
+    cairn_input_lead lead;
+    cairn_input_lead_start(&lead, 60);
     cairn_wire_timing timing = {.lateness_us_worst = 50000};
     for (uint64_t i = 1; i < 8; i++) {
         timing.input_acknowledged = i;
-        cairn_lead_feedback(&lead, 1000 * MS + i * 50 * MS, 300 * MS, 0, &timing);
+        cairn_input_lead_feedback(&lead, 1000 * MS + i * 50 * MS, 300 * MS, 0, &timing);
     }
     EXPECT_NEAR(lead.lead_ns * 1e-6, 133.3 + 50 + 16.7, 1);
 }
@@ -164,12 +164,12 @@ static void a_wild_word_stays_inside_the_bounds(void **state) {
     (void)state;
     const int32_t words_us[] = {INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < 2; i++) {
-        cairn_lead lead;
-        cairn_lead_start(&lead, 60);
+        cairn_input_lead lead;
+        cairn_input_lead_start(&lead, 60);
         for (uint64_t n = 1; n < 50; n++) {
             cairn_wire_timing timing = {.input_acknowledged = n, .lateness_us_worst = words_us[i]};
-            cairn_lead_feedback(&lead, n * 1000 * MS, 0, 0, &timing);
-            assert_true(lead.lead_ns >= 0 && lead.lead_ns <= CAIRN_LEAD_NS_MAX);
+            cairn_input_lead_feedback(&lead, n * 1000 * MS, 0, 0, &timing);
+            assert_true(lead.lead_ns >= 0 && lead.lead_ns <= CAIRN_INPUT_LEAD_NS_MAX);
         }
     }
 }

@@ -154,7 +154,7 @@ static uint64_t damage(party *p, uint32_t client) {
     const cairn_status status =
         cairn_body_set_velocity(timeline->world, player, (cairn_vec3){.y = 2}, (cairn_vec3){0});
     assert_int_equal(status, CAIRN_OK);
-    return cairn_timeline_sure(timeline);
+    return cairn_timeline_confirmed_tick(timeline);
 }
 
 static void a_world_that_differs_is_told_of_and_asked_for_anew(void **state) {
@@ -173,7 +173,7 @@ static void a_world_that_differs_is_told_of_and_asked_for_anew(void **state) {
     assert_int_equal(w.calls, 1);
     assert_in_range(w.tick, sure, sure + 8);
     assert_int_equal(party_statistics(&p, 0).first_difference_tick, w.tick);
-    assert_true(client->renewing);
+    assert_true(client->requesting_full_state);
     // The server gives up waiting for the acknowledgement after its history: 1024 ticks.
     party_run_ms(&p, 20000);
     const cairn_client_statistics s = party_statistics(&p, 0);
@@ -199,7 +199,7 @@ static void who_sees_to_a_difference_is_left_alone(void **state) {
     damage(&p, 0);
     party_run_ms(&p, 500);
     assert_int_equal(w.calls, 1);
-    assert_false(p.clients[0].client->renewing);
+    assert_false(p.clients[0].client->requesting_full_state);
     party_end(&p);
 }
 
@@ -219,7 +219,7 @@ static void a_pause_longer_than_the_history_ends_with_a_new_state(void **state) 
     p.clients[0].paused = false;
     party_run_ms(&p, 1500);
     const cairn_client_statistics s = party_statistics(&p, 0);
-    const uint64_t sure = cairn_client_tick_sure(p.clients[0].client);
+    const uint64_t sure = cairn_client_confirmed_tick(p.clients[0].client);
     const uint64_t tick = cairn_world_tick(cairn_server_world(p.server, CAIRN_ROOM_MAIN));
     assert_int_equal(party_state(&p, 0), CAIRN_CLIENT_PLAYING);
     assert_int_equal(s.states_loaded, 2);

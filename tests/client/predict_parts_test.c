@@ -30,9 +30,9 @@ static cairn_command joins(uint32_t slot) {
     return (cairn_command){.kind = CAIRN_COMMAND_JOIN, .slot = slot};
 }
 
-static void expect_guess(const cairn_guess *guess, uint64_t tick, const cairn_command *expected) {
+static void expect_guess(const cairn_input_prediction *guess, uint64_t tick, const cairn_command *expected) {
     cairn_command command;
-    const bool speaks = cairn_guess_input(guess, 3, tick, &command);
+    const bool speaks = cairn_input_prediction_predict(guess, 3, tick, &command);
     assert_int_equal(speaks, expected != NULL);
     if (speaks) {
         assert_memory_equal(&command, expected, sizeof command);
@@ -41,44 +41,44 @@ static void expect_guess(const cairn_guess *guess, uint64_t tick, const cairn_co
 
 static void a_player_is_expected_to_go_on(void **state) {
     (void)state;
-    cairn_guess guess;
-    cairn_guess_start(&guess, 100, HOLD);
+    cairn_input_prediction guess;
+    cairn_input_prediction_start(&guess, 100, HOLD);
     const cairn_command first[] = {joins(3), input(3, 7, 1)};
-    cairn_guess_learn(&guess, first, 2);
+    cairn_input_prediction_confirm(&guess, first, 2);
     for (uint64_t tick = 101; tick < 160; tick++) {
         const cairn_command next = input(3, 7 + (uint32_t)(tick - 100), 1);
         expect_guess(&guess, tick, &next);
     }
     // Its input lacked once: the server said the same again, and will until it has held long
     // enough.
-    cairn_guess_learn(&guess, &first[1], 1);
+    cairn_input_prediction_confirm(&guess, &first[1], 1);
     expect_guess(&guess, 102, &first[1]);
     expect_guess(&guess, 109, &first[1]);
     expect_guess(&guess, 110, NULL);
     const cairn_command back = input(3, 9, 2);
     const cairn_command on = input(3, 10, 2);
-    cairn_guess_learn(&guess, &back, 1);
+    cairn_input_prediction_confirm(&guess, &back, 1);
     expect_guess(&guess, 103, &on);
     const cairn_command leave = {.kind = CAIRN_COMMAND_LEAVE, .slot = 3};
-    cairn_guess_learn(&guess, &leave, 1);
+    cairn_input_prediction_confirm(&guess, &leave, 1);
     expect_guess(&guess, 104, NULL);
 }
 
 static void who_says_nothing_is_expected_to_say_nothing(void **state) {
     (void)state;
-    cairn_guess guess;
-    cairn_guess_start(&guess, 0, HOLD);
+    cairn_input_prediction guess;
+    cairn_input_prediction_start(&guess, 0, HOLD);
     const cairn_command join = joins(3);
     expect_guess(&guess, 0, NULL);
-    cairn_guess_learn(&guess, &join, 1);
+    cairn_input_prediction_confirm(&guess, &join, 1);
     expect_guess(&guess, 1, NULL);
     // A player that does not count its inputs is not mistaken for a silent one for ever.
     const cairn_command same = input(3, 0, 4);
     for (int i = 0; i < 30; i++) {
-        cairn_guess_learn(&guess, &same, 1);
+        cairn_input_prediction_confirm(&guess, &same, 1);
     }
     expect_guess(&guess, 60, &same);
-    cairn_guess_learn(&guess, NULL, 0);
+    cairn_input_prediction_confirm(&guess, NULL, 0);
     expect_guess(&guess, 60, NULL);
 }
 
@@ -86,11 +86,11 @@ static void who_says_nothing_is_expected_to_say_nothing(void **state) {
 static void a_silent_player_is_guessed_as_the_server_fills_it_in(void **state) {
     (void)state;
     cairn_inbox *inbox = NULL;
-    cairn_guess guess;
+    cairn_input_prediction guess;
     const cairn_inbox_config config = {
         .tick = 50, .window_ticks = 120, .slots = 8, .hold_ticks = HOLD};
     assert_int_equal(cairn_inbox_create(&config, &inbox), CAIRN_OK);
-    cairn_guess_start(&guess, 50, HOLD);
+    cairn_input_prediction_start(&guess, 50, HOLD);
     for (int i = 0; i < 4; i++) {
         cairn_inbox_join(inbox);
     }
@@ -100,7 +100,7 @@ static void a_silent_player_is_guessed_as_the_server_fills_it_in(void **state) {
     }
     cairn_command commands[CAIRN_INBOX_COMMANDS_MAX];
     for (uint64_t tick = 50; tick < 61; tick++) { // one of them filled in
-        cairn_guess_learn(&guess, commands, cairn_inbox_gather(inbox, commands));
+        cairn_input_prediction_confirm(&guess, commands, cairn_inbox_gather(inbox, commands));
     }
     for (uint64_t tick = 61; tick < 80; tick++) {
         const uint32_t count = cairn_inbox_gather(inbox, commands);
@@ -112,10 +112,10 @@ static void a_silent_player_is_guessed_as_the_server_fills_it_in(void **state) {
 
 static void blame_finds_whose_doing_it_is(void **state) {
     (void)state;
-    cairn_guess guess;
-    cairn_guess_start(&guess, 10, HOLD);
+    cairn_input_prediction guess;
+    cairn_input_prediction_start(&guess, 10, HOLD);
     const cairn_command past[] = {joins(1), joins(2), input(1, 5, 0), input(2, 5, 0)};
-    cairn_guess_learn(&guess, past, 4);
+    cairn_input_prediction_confirm(&guess, past, 4);
     const cairn_command guessed[] = {input(1, 6, 0), input(2, 6, 0)};
     const cairn_command edit = {.kind = CAIRN_COMMAND_DESTROY, .slot = CAIRN_SLOT_OPERATOR};
     const cairn_command leave = {.kind = CAIRN_COMMAND_LEAVE, .slot = 2};
@@ -135,17 +135,17 @@ static void blame_finds_whose_doing_it_is(void **state) {
         {{edit, input(1, 5, 0), leave}, 3, CAIRN_ROLLBACK_OPERATOR, 255},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const cairn_blame blame =
-            cairn_blame_find(&guess, 11, 1, guessed, 2, rows[i].confirmed, rows[i].count);
+        const cairn_rollback_attribution blame =
+            cairn_rollback_attribution_find(&guess, 11, 1, guessed, 2, rows[i].confirmed, rows[i].count);
         assert_int_equal(blame.cause, rows[i].cause);
         assert_int_equal(blame.slot, rows[i].slot);
     }
 }
 
-static const cairn_ladder_config usual = {.tick_ns = 1e9 / 60,
+static const cairn_delay_controller_config usual = {.tick_ns = 1e9 / 60,
     .input_delay_first = 3,
     .predict_max = 8,
-    .input_delay_fixed = CAIRN_LADDER_ADAPTS};
+    .input_delay_fixed = CAIRN_DELAY_ADAPTIVE};
 
 static void first_delay_then_prediction_then_more_delay(void **state) {
     (void)state;
@@ -157,26 +157,26 @@ static void first_delay_then_prediction_then_more_delay(void **state) {
         {30, 8, 22}, {8, 2, 6}, {-1, 8, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(
-            cairn_ladder_delay(&usual, rows[i].need, rows[i].predict_max), rows[i].delay);
+            cairn_delay_controller_target(&usual, rows[i].need, rows[i].predict_max), rows[i].delay);
     }
-    cairn_ladder_config fixed = usual;
+    cairn_delay_controller_config fixed = usual;
     fixed.input_delay_fixed = 1;
-    assert_int_equal(cairn_ladder_delay(&fixed, 30, 8), 1);
+    assert_int_equal(cairn_delay_controller_target(&fixed, 30, 8), 1);
 }
 
-static void run_ladder(cairn_ladder *ladder, uint64_t *now_ns, double need, double wobble, int ms) {
+static void run_ladder(cairn_delay_controller *ladder, uint64_t *now_ns, double need, double wobble, int ms) {
     for (int i = 0; i < ms; i += 10) {
         *now_ns += 10000000;
-        cairn_ladder_advance(
+        cairn_delay_controller_advance(
             ladder, *now_ns, need + ((i / 10) % 2 == 0 ? wobble : -wobble), usual.predict_max);
     }
 }
 
 static void the_ladder_does_not_wobble(void **state) {
     (void)state;
-    cairn_ladder ladder;
+    cairn_delay_controller ladder;
     uint64_t now_ns = 1000;
-    cairn_ladder_start(&ladder, &usual);
+    cairn_delay_controller_start(&ladder, &usual);
     run_ladder(&ladder, &now_ns, 6, 0, 10);
     assert_int_equal(ladder.input_delay, 3);
     EXPECT_NEAR(ladder.ahead, 3, 1e-9); // at once, the first time
@@ -198,25 +198,25 @@ static void the_ladder_does_not_wobble(void **state) {
 
 static void the_world_moves_ahead_smoothly_or_at_once(void **state) {
     (void)state;
-    cairn_ladder ladder;
+    cairn_delay_controller ladder;
     uint64_t now_ns = 1000;
-    cairn_ladder_start(&ladder, &usual);
+    cairn_delay_controller_start(&ladder, &usual);
     run_ladder(&ladder, &now_ns, 4, 0, 3000);
     EXPECT_NEAR(ladder.ahead, 1, 1e-9);
     run_ladder(&ladder, &now_ns, 9, 0, 100); // 100 ms: a tenth of them, 0.6 ticks
     EXPECT_NEAR(ladder.ahead, 1.6, 0.01);
     run_ladder(&ladder, &now_ns, 9, 0, 1000);
     EXPECT_NEAR(ladder.ahead, 6, 1e-9);
-    cairn_ladder_config fixed = usual;
+    cairn_delay_controller_config fixed = usual;
     fixed.input_delay_fixed = 1;
-    cairn_ladder_start(&ladder, &fixed);
+    cairn_delay_controller_start(&ladder, &fixed);
     run_ladder(&ladder, &now_ns, 4, 0, 10);
     run_ladder(&ladder, &now_ns, 40, 0, 10); // 600 ms off: no time to glide
     EXPECT_NEAR(ladder.ahead, 39, 1e-9);
     const double ahead = ladder.ahead;
-    cairn_ladder_advance(&ladder, now_ns - 5000000, 39.5, 8); // time that goes back
+    cairn_delay_controller_advance(&ladder, now_ns - 5000000, 39.5, 8); // time that goes back
     EXPECT_NEAR(ladder.ahead, ahead, 1e-9);
-    cairn_ladder_advance(&ladder, now_ns + UINT64_C(3600000000000), 40, 8); // an hour's pause
+    cairn_delay_controller_advance(&ladder, now_ns + UINT64_C(3600000000000), 40, 8); // an hour's pause
     EXPECT_NEAR(ladder.ahead, 39, 1e-9);
 }
 
@@ -231,7 +231,7 @@ static float left_after(float error, uint32_t frame_ms, uint32_t ms) {
     cairn_smoothing_advance(&smoothing, 1000000000);
     const cairn_client_body was = body_at(2 + error);
     cairn_client_body now = body_at(2);
-    const cairn_smoothing_step step = cairn_smoothing_take(&smoothing, &was, &now);
+    const cairn_smoothing_step step = cairn_smoothing_add(&smoothing, &was, &now);
     EXPECT_NEAR(step.moved_m, fabsf(error), 1e-6);
     for (uint32_t t = frame_ms; t <= ms; t += frame_ms) {
         cairn_smoothing_advance(&smoothing, 1000000000 + (uint64_t)t * 1000000);
@@ -272,7 +272,7 @@ static void rotations_glide_the_short_way(void **state) {
     was.rotation[1] = -sinf(0.1f); // 0.2 rad about y, with the other sign
     was.rotation[3] = -cosf(0.1f);
     was.rotation[1] = -was.rotation[1];
-    const cairn_smoothing_step step = cairn_smoothing_take(&smoothing, &was, &now);
+    const cairn_smoothing_step step = cairn_smoothing_add(&smoothing, &was, &now);
     EXPECT_NEAR(step.turned, 0.2, 1e-5);
     cairn_smoothing_apply(&smoothing, &now, 1);
     EXPECT_NEAR(fabsf(now.rotation[1]), sinf(0.1f), 1e-5);
@@ -291,7 +291,7 @@ static void another_body_in_the_same_place_does_not_glide(void **state) {
     const cairn_client_body is = body_at(0);
     cairn_client_body other = body_at(0);
     assert_int_equal(cairn_smoothing_create(&smoothing, 16), CAIRN_OK);
-    cairn_smoothing_take(&smoothing, &was, &is);
+    cairn_smoothing_add(&smoothing, &was, &is);
     other.id = 5 | 1u << 20;
     cairn_smoothing_apply(&smoothing, &other, 1);
     EXPECT_NEAR(other.position[0], 0, 0);
@@ -300,20 +300,20 @@ static void another_body_in_the_same_place_does_not_glide(void **state) {
 
 static void the_last_rollbacks_are_kept_and_all_are_counted(void **state) {
     (void)state;
-    static cairn_rollbacks rollbacks;
+    static cairn_rollback_log rollbacks;
     cairn_client_rollback out[CAIRN_CLIENT_ROLLBACKS_HELD];
-    assert_int_equal(cairn_rollbacks_read(&rollbacks, out, 8), 0);
+    assert_int_equal(cairn_rollback_log_read(&rollbacks, out, 8), 0);
     for (uint32_t i = 0; i < 100; i++) {
         const cairn_client_rollback rollback = {
-            .tick_from = i, .ticks = 2, .cause = i % 2 == 0 ? CAIRN_ROLLBACK_HEAL : 0};
-        cairn_rollbacks_add(&rollbacks, &rollback);
+            .tick_from = i, .ticks = 2, .cause = i % 2 == 0 ? CAIRN_ROLLBACK_RESYNC : 0};
+        cairn_rollback_log_add(&rollbacks, &rollback);
     }
     assert_int_equal(rollbacks.count, 100);
     assert_int_equal(rollbacks.ticks, 200);
-    assert_int_equal(rollbacks.by_cause[CAIRN_ROLLBACK_HEAL], 50);
-    assert_int_equal(cairn_rollbacks_read(&rollbacks, out, 3), 3);
+    assert_int_equal(rollbacks.by_cause[CAIRN_ROLLBACK_RESYNC], 50);
+    assert_int_equal(cairn_rollback_log_read(&rollbacks, out, 3), 3);
     assert_int_equal(out[0].tick_from, 97);
-    assert_int_equal(cairn_rollbacks_read(&rollbacks, out, 64), 64);
+    assert_int_equal(cairn_rollback_log_read(&rollbacks, out, 64), 64);
     assert_int_equal(out[0].tick_from, 36);
     assert_int_equal(out[63].tick_from, 99);
     for (uint32_t i = 0; i < CAIRN_ROLLBACK_CAUSE_COUNT; i++) {

@@ -28,7 +28,7 @@ static uint32_t join(party *p, const cairn_virtual_path *path) {
 // Each tick since the state was confirmed by an equal root, once; what is not yet is few.
 static void expect_all_confirmed(const party *p, uint32_t client, uint64_t state_tick) {
     const cairn_client_statistics s = party_statistics(p, client);
-    const uint64_t sure = cairn_client_tick_sure(p->clients[client].client);
+    const uint64_t sure = cairn_client_confirmed_tick(p->clients[client].client);
     assert_int_equal(party_state(p, client), CAIRN_CLIENT_PLAYING);
     assert_int_equal(s.roots_differed, 0);
     assert_int_equal(s.roots_compared, sure - state_tick);
@@ -57,7 +57,7 @@ static void what_is_confirmed_is_the_servers_on_every_path(void **state) {
         party_wait_to_play(&p);
         for (uint32_t c = 0; c < 2; c++) {
             const cairn_client_statistics s = party_statistics(&p, c);
-            state_tick[c] = cairn_client_tick_sure(p.clients[c].client) - s.roots_compared;
+            state_tick[c] = cairn_client_confirmed_tick(p.clients[c].client) - s.roots_compared;
             assert_int_equal(s.states_loaded, 1);
         }
         party_play(&p, i, 5000);
@@ -273,7 +273,7 @@ static void a_stall_is_over_a_second_after_it(void **state) {
             stepped = now;
         }
         const cairn_client_statistics s = party_statistics(&p, 0);
-        const uint64_t sure = cairn_client_tick_sure(client_of(&p, 0));
+        const uint64_t sure = cairn_client_confirmed_tick(client_of(&p, 0));
         const uint64_t at = cairn_world_tick(cairn_client_world(client_of(&p, 0)));
         assert_in_range(cairn_world_tick(server_world(&p)), sure + 1, sure + 6);
         assert_in_range(at, sure + 1, sure + 10);

@@ -107,12 +107,12 @@ static cairn_timeline_verdict guess(
 
 static void step_all(cairn_timeline *t) {
     while (cairn_timeline_step(t) == CAIRN_TIMELINE_STEPPED) {}
-    assert_int_equal(t->at, t->end);
+    assert_int_equal(t->head_tick, t->end);
 }
 
 static void expect_the_truth(const cairn_timeline *t, const history *h) {
     cairn_difference difference[4];
-    assert_int_equal(t->at, SCRIPT_TICKS);
+    assert_int_equal(t->head_tick, SCRIPT_TICKS);
     assert_int_equal(t->roots_differed, 0);
     assert_false(t->differs);
     assert_int_equal(cairn_world_diff(t->world, h->world, difference, 4), 0);
@@ -191,12 +191,12 @@ static void any_tick_whose_state_is_kept_can_be_gone_back_to(void **state) {
         assert_non_null(cairn_timeline_state(&t, back, &size));
         assert_int_equal(cairn_timeline_rewind(&t, back), CAIRN_TIMELINE_REWOUND);
         assert_int_equal(cairn_world_tick(t.world), back);
-        assert_int_equal(t.at, back);
+        assert_int_equal(t.head_tick, back);
         step_all(&t);
     }
     expect_the_truth(&t, h);
     assert_int_equal(cairn_timeline_rewind(&t, SCRIPT_TICKS - 65), CAIRN_TIMELINE_STATE_DROPPED);
-    assert_int_equal(t.at, SCRIPT_TICKS);
+    assert_int_equal(t.head_tick, SCRIPT_TICKS);
     cairn_timeline_destroy(&t);
 }
 
@@ -225,15 +225,15 @@ static void a_prediction_beyond_the_window_is_refused(void **state) {
         assert_int_equal(cairn_timeline_predict(&t, tick, NULL, 0), CAIRN_TIMELINE_TAKEN);
     }
     while (cairn_timeline_step(&t) == CAIRN_TIMELINE_STEPPED) {}
-    assert_true(t.at >= 2 && t.at <= 4);
+    assert_true(t.head_tick >= 2 && t.head_tick <= 4);
     assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_WINDOW);
-    const uint64_t stood = t.at;
+    const uint64_t stood = t.head_tick;
     for (uint64_t tick = 0; tick < 2; tick++) {
         const cairn_hash128 root = cairn_timeline_tick_read(&t, tick)->root;
         assert_int_equal(cairn_timeline_confirm(&t, tick, NULL, 0, root), CAIRN_TIMELINE_AGREED);
     }
     assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_STEPPED);
-    assert_int_equal(t.at, stood + 1);
+    assert_int_equal(t.head_tick, stood + 1);
     cairn_timeline_destroy(&t);
 }
 
@@ -249,9 +249,9 @@ static void predicted_ticks_can_be_dropped(void **state) {
         guess(&t, h, tick, &random);
     }
     step_all(&t);
-    cairn_timeline_forget_from(&t, 12);
-    assert_int_equal(t.at, 12);
-    cairn_timeline_forget_from(&t, 10);
+    cairn_timeline_drop_predicted_from(&t, 12);
+    assert_int_equal(t.head_tick, 12);
+    cairn_timeline_drop_predicted_from(&t, 10);
     for (uint64_t tick = 10; tick < SCRIPT_TICKS; tick++) {
         assert_int_equal(confirm(&t, h, tick), CAIRN_TIMELINE_TAKEN);
         step_all(&t);
@@ -272,7 +272,7 @@ static void a_world_that_was_damaged_is_healed_at_a_tick(void **state) {
             assert_true(cairn_world_bodies(t.world, bodies, 8) >= 8);
             cairn_body_set_velocity(
                 t.world, bodies[3].id, (cairn_vec3){.y = 3}, (cairn_vec3){.x = 1});
-            cairn_timeline_replaced(&t);
+            cairn_timeline_world_changed(&t);
             assert_true(t.differs);
             assert_int_equal(t.differs_tick, 80);
         }
@@ -288,7 +288,7 @@ static void a_world_that_was_damaged_is_healed_at_a_tick(void **state) {
     const size_t size = cairn_world_save(sound, bytes, cairn_world_save_size(sound));
     assert_int_equal(cairn_timeline_rewind(&t, 80), CAIRN_TIMELINE_REWOUND);
     assert_int_equal(cairn_world_load(t.world, bytes, size), CAIRN_OK);
-    assert_true(cairn_timeline_replaced(&t));
+    assert_true(cairn_timeline_world_changed(&t));
     step_all(&t);
     assert_false(t.differs);
     for (uint64_t tick = 100; tick < SCRIPT_TICKS; tick++) {
@@ -362,7 +362,7 @@ static void commands_are_bounded_too(void **state) {
     assert_int_equal(cairn_timeline_predict(&t, tick, many, 256), CAIRN_TIMELINE_FULL);
     assert_int_equal(cairn_timeline_predict(&t, tick - 1, many, 1), CAIRN_TIMELINE_DIFFERED);
     assert_int_equal(cairn_timeline_predict(&t, tick - 1, many, 256), CAIRN_TIMELINE_DIFFERED);
-    cairn_timeline_forget_from(&t, 0);
+    cairn_timeline_drop_predicted_from(&t, 0);
     assert_int_equal(t.commands.free_count, t.commands.block_count);
     cairn_timeline_destroy(&t);
 }

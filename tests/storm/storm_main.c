@@ -168,7 +168,7 @@ static void add(cairn_storm_report *all, const cairn_storm_report *one) {
     all->damages += one->damages;
     all->damages_mended += one->damages_mended;
     all->mend_ms_max = larger(all->mend_ms_max, one->mend_ms_max);
-    for (uint32_t i = 0; i < CAIRN_HEALED_BY_COUNT; i++) {
+    for (uint32_t i = 0; i < CAIRN_RESYNC_CAUSE_COUNT; i++) {
         all->heals[i] += one->heals[i];
     }
     all->client_bytes_max = larger(all->client_bytes_max, one->client_bytes_max);
@@ -195,10 +195,10 @@ static void print_summary(const cairn_storm_report *all, uint64_t seeds) {
         all->edits);
     printf("\n%" PRIu64 " worlds damaged, %" PRIu64 " mended, within %" PRIu64 " ms:", all->damages,
         all->damages_mended, all->mend_ms_max);
-    for (uint32_t i = 0; i < CAIRN_HEALED_BY_COUNT; i++) {
+    for (uint32_t i = 0; i < CAIRN_RESYNC_CAUSE_COUNT; i++) {
         printf(" %" PRIu64 " %s%s", all->heals[i],
-            cairn_client_heal_cause_text((cairn_client_heal_cause)i),
-            i + 1 < CAIRN_HEALED_BY_COUNT ? "," : "");
+            cairn_client_resync_cause_text((cairn_client_resync_cause)i),
+            i + 1 < CAIRN_RESYNC_CAUSE_COUNT ? "," : "");
     }
     printf("\nticks stepped for each of the server's, at worst:");
     for (uint32_t i = 1; i < CAIRN_STORM_MODES; i++) {

@@ -25,18 +25,18 @@ static void every_state_answers_every_event(void **state) {
     for (int i = 0; i < CAIRN_CLIENT_STATE_COUNT; i++) {
         cairn_client_state from = (cairn_client_state)i;
         bool under_way = from == CONNECTING || from == JOINING || from == PLAYING;
-        assert_int_equal(cairn_phase_next(from, CAIRN_PHASE_CONNECT), CONNECTING);
-        assert_int_equal(cairn_phase_next(from, CAIRN_PHASE_TOKEN_REFUSED), FAILED);
+        assert_int_equal(cairn_connection_state_next(from, CAIRN_CONNECTION_CONNECT), CONNECTING);
+        assert_int_equal(cairn_connection_state_next(from, CAIRN_CONNECTION_TOKEN_REFUSED), FAILED);
         assert_int_equal(
-            cairn_phase_next(from, CAIRN_PHASE_CONNECTED), from == CONNECTING ? JOINING : from);
+            cairn_connection_state_next(from, CAIRN_CONNECTION_CONNECTED), from == CONNECTING ? JOINING : from);
         assert_int_equal(
-            cairn_phase_next(from, CAIRN_PHASE_WORLD), from == JOINING ? PLAYING : from);
+            cairn_connection_state_next(from, CAIRN_CONNECTION_WORLD_HELD), from == JOINING ? PLAYING : from);
         assert_int_equal(
-            cairn_phase_next(from, CAIRN_PHASE_REPLACED), from == PLAYING ? JOINING : from);
-        assert_int_equal(cairn_phase_next(from, CAIRN_PHASE_DISCONNECT), under_way ? LEFT : from);
-        assert_int_equal(cairn_phase_next(from, CAIRN_PHASE_REFUSED), under_way ? FAILED : from);
-        assert_int_equal(cairn_phase_next(from, CAIRN_PHASE_LOST), under_way ? FAILED : from);
-        assert_int_equal(cairn_phase_next(from, CAIRN_PHASE_BROKEN), under_way ? FAILED : from);
+            cairn_connection_state_next(from, CAIRN_CONNECTION_WORLD_REPLACED), from == PLAYING ? JOINING : from);
+        assert_int_equal(cairn_connection_state_next(from, CAIRN_CONNECTION_DISCONNECT), under_way ? LEFT : from);
+        assert_int_equal(cairn_connection_state_next(from, CAIRN_CONNECTION_REFUSED), under_way ? FAILED : from);
+        assert_int_equal(cairn_connection_state_next(from, CAIRN_CONNECTION_LOST), under_way ? FAILED : from);
+        assert_int_equal(cairn_connection_state_next(from, CAIRN_CONNECTION_BROKEN), under_way ? FAILED : from);
     }
 }
 
@@ -45,7 +45,7 @@ static void every_end_of_a_connection_has_its_words(void **state) {
     const char *seen[8];
     int count = 0;
     for (int s = CAIRN_NETCODE_STATE_TOKEN_EXPIRED; s <= CAIRN_NETCODE_STATE_DISCONNECTED; s++) {
-        const char *text = cairn_phase_loss_text((cairn_netcode_client_state)s);
+        const char *text = cairn_connection_state_loss_text((cairn_netcode_client_state)s);
         assert_true(strlen(text) > 10);
         for (int i = 0; i < count; i++) {
             assert_string_not_equal(text, seen[i]);
@@ -53,7 +53,7 @@ static void every_end_of_a_connection_has_its_words(void **state) {
         seen[count++] = text;
     }
     for (int s = CAIRN_NETCODE_STATE_SENDING_REQUEST; s <= CAIRN_NETCODE_STATE_CONNECTED; s++) {
-        assert_string_equal(cairn_phase_loss_text((cairn_netcode_client_state)s), "");
+        assert_string_equal(cairn_connection_state_loss_text((cairn_netcode_client_state)s), "");
     }
 }
 

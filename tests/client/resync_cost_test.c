@@ -18,13 +18,13 @@
 static const uint32_t rtts_ms[PATHS] = {10, 30, 80, 150, 300};
 
 static void expect_healed(const party *p, uint32_t client) {
-    cairn_client_heal heal;
+    cairn_client_resync_record heal;
     const cairn_client_statistics s = party_statistics(p, client);
     assert_int_equal(s.heals, 1);
-    assert_int_equal(cairn_client_heals(p->clients[client].client, &heal, 1), 1);
+    assert_int_equal(cairn_client_resyncs(p->clients[client].client, &heal, 1), 1);
     printf("rtt %u ms: %u elements, %u bytes, %u round trips, %u ticks, %.1f ms\n", rtts_ms[client],
         heal.elements, heal.bytes, heal.round_trips, heal.ticks, (double)heal.elapsed_ns * 1e-6);
-    assert_int_equal(heal.cause, CAIRN_HEALED_BY_ELEMENTS);
+    assert_int_equal(heal.cause, CAIRN_RESYNC_BY_ELEMENTS);
     assert_int_equal(heal.round_trips, 1);
     assert_in_range(heal.bytes, 1, 2047);
     assert_in_range(heal.elapsed_ns, 1, rtts_ms[client] * UINT64_C(1000000) + 3 * TICK_NS);

@@ -32,10 +32,10 @@ static void damage(party *p, uint32_t client, cairn_body_id body, float speed) {
     assert_int_equal(status, CAIRN_OK);
 }
 
-static cairn_client_heal last_heal(const party *p, uint32_t client) {
-    cairn_client_heal heals[CAIRN_CLIENT_HEALS_HELD];
+static cairn_client_resync_record last_heal(const party *p, uint32_t client) {
+    cairn_client_resync_record heals[CAIRN_CLIENT_RESYNCS_HELD];
     const uint32_t count =
-        cairn_client_heals(p->clients[client].client, heals, CAIRN_CLIENT_HEALS_HELD);
+        cairn_client_resyncs(p->clients[client].client, heals, CAIRN_CLIENT_RESYNCS_HELD);
     assert_true(count > 0);
     return heals[count - 1];
 }
@@ -74,8 +74,8 @@ static void memory_that_changed_is_stepped_again_without_the_server(void **state
         assert_int_equal(party_statistics(&p, 0).heals, 0);
         damage(&p, 0, 5, 2.0f);
         party_run_ms(&p, 200);
-        const cairn_client_heal heal = last_heal(&p, 0);
-        assert_int_equal(heal.cause, CAIRN_HEALED_BY_STEPPING);
+        const cairn_client_resync_record heal = last_heal(&p, 0);
+        assert_int_equal(heal.cause, CAIRN_RESYNC_BY_STEPPING);
         assert_int_equal(heal.bytes, 0);
         assert_int_equal(served(&p).doubts, 0);
         expect_sound(&p, 0);
@@ -90,9 +90,9 @@ static void a_step_gone_wrong_is_mended_by_what_differs(void **state) {
         start(&p, 60 + i, healing_modes[i], NULL);
         assert_true(cairn_client_damage(p.clients[0].client, 5));
         party_run_ms(&p, 300);
-        const cairn_client_heal heal = last_heal(&p, 0);
+        const cairn_client_resync_record heal = last_heal(&p, 0);
         const cairn_server_statistics server = served(&p);
-        assert_int_equal(heal.cause, CAIRN_HEALED_BY_ELEMENTS);
+        assert_int_equal(heal.cause, CAIRN_RESYNC_BY_ELEMENTS);
         assert_in_range(heal.elements, 1, 40);
         assert_in_range(heal.bytes, 640, 2047 + 4096 * (heal.round_trips - 1));
         assert_int_equal(server.doubts_answered[CAIRN_REPAIR_DONE], 1);
@@ -150,7 +150,7 @@ static void a_tick_the_server_no_longer_has_is_mended_by_the_state(void **state)
     party_run_ms(&p, 3000);
     party_cut(&p, 0, false);
     party_run_ms(&p, 3000);
-    assert_int_equal(last_heal(&p, 0).cause, CAIRN_HEALED_BY_STATE);
+    assert_int_equal(last_heal(&p, 0).cause, CAIRN_RESYNC_BY_STATE);
     assert_int_equal(party_statistics(&p, 0).states_loaded, 2);
     assert_true(served(&p).doubts_answered[CAIRN_REPAIR_TICK_GONE] > 0);
     assert_int_equal(served(&p).states_renewed, 1);
@@ -170,7 +170,7 @@ static void who_differs_again_and_again_is_served_by_snapshots_and_told_why(void
             party_run_ms(&p, 150);
         }
         assert_int_equal(cairn_client_mode_now(client), CAIRN_CLIENT_INTERPOLATE);
-        assert_non_null(strstr(cairn_client_mode_words(client), "again whenever it is healed"));
+        assert_non_null(strstr(cairn_client_mode_text(client), "again whenever it is healed"));
         assert_null(cairn_client_world(client));
         party_play(&p, 5, 1000);
         assert_true(party_look(&p, 0));
@@ -201,7 +201,7 @@ static void who_fails_the_self_test_is_served_by_snapshots_and_told_why(void **s
     party_wait_to_play(&p);
     party_play(&p, 5, 500);
     for (uint32_t i = 0; i < 3; ++i) {
-        const char *words = cairn_client_mode_words(p.clients[i].client);
+        const char *words = cairn_client_mode_text(p.clients[i].client);
         assert_int_equal(cairn_client_mode_now(p.clients[i].client), CAIRN_CLIENT_INTERPOLATE);
         assert_non_null(strstr(words, i == 0 ? "another hash" : "subnormal results become zero"));
         assert_true(party_look(&p, i));
@@ -221,7 +221,7 @@ static void who_does_not_simulate_may_fail_the_self_test(void **state) {
     party_join(&p, &config, NULL);
     cairn_client_set_passport(p.clients[0].client, &bad);
     party_wait_to_play(&p);
-    assert_string_equal(cairn_client_mode_words(p.clients[0].client), "");
+    assert_string_equal(cairn_client_mode_text(p.clients[0].client), "");
     assert_int_equal(served(&p).clients_unfit, 0);
     party_end(&p);
 }
@@ -240,12 +240,12 @@ static const char *words_after(const uint32_t *more, uint32_t looks, uint64_t ap
     party p;
     start(&p, 130, CAIRN_CLIENT_HEAL, NULL);
     cairn_timeline *timeline = timeline_of(&p, 0);
-    cairn_healing *healing = &p.clients[0].client->healing;
+    cairn_client_resync *healing = &p.clients[0].client->resync;
     uint64_t now_ns = healing->watched_ns;
     for (uint32_t i = 0; i < looks; ++i) {
         now_ns += apart_ns;
         fall_behind(timeline, more[i]);
-        cairn_healing_watch(healing, now_ns, 60);
+        cairn_client_resync_advance(healing, now_ns, 60);
     }
     const char *words = healing->words;
     party_end(&p);
@@ -256,7 +256,7 @@ static void who_falls_behind_for_good_gives_up_and_who_was_away_does_not(void **
     (void)state;
     static const uint32_t growing[] = {90, 30, 30};
     static const uint32_t short_backlog[] = {20, 20};
-    const uint64_t look_ns = CAIRN_HEALING_BEHIND_FOR_NS;
+    const uint64_t look_ns = CAIRN_RESYNC_BACKLOG_CHECK_NS;
     assert_non_null(strstr(words_after(growing, 3, look_ns), "cannot keep up"));
     assert_null(words_after(growing, 2, look_ns)); // it may have come back just now
     assert_null(words_after(short_backlog, 2, look_ns));
