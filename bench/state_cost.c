@@ -197,7 +197,8 @@ static uint64_t late_word(cairn_timeline *timeline) {
         cairn_timeline_confirm(timeline, late, &press, 1, (cairn_hash128){0});
     step_all(timeline);
     const uint64_t spent_ns = cairn_system_now_ns() - begin_ns;
-    bench_require(verdict == CAIRN_TIMELINE_DIFFERED && timeline->head_tick == late + ROLLBACK_TICKS,
+    bench_require(
+        verdict == CAIRN_TIMELINE_DIFFERED && timeline->head_tick == late + ROLLBACK_TICKS,
         "the timeline did not roll back");
     return spent_ns;
 }

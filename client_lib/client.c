@@ -169,7 +169,8 @@ void cairn_client_destroy(cairn_client *client) {
     free(client);
 }
 
-void cairn_client_apply_event(cairn_client *client, cairn_connection_event event, const char *text) {
+void cairn_client_apply_event(
+    cairn_client *client, cairn_connection_event event, const char *text) {
     cairn_client_state next = cairn_connection_state_next(client->state, event);
     if (next == CAIRN_CLIENT_FAILED && client->state != next) {
         snprintf(client->failure, sizeof client->failure, "%s", text);
@@ -189,7 +190,8 @@ bool cairn_client_connect(
     client->failure[0] = '\0';
     begin_anew(client, now_ns);
     if (status != CAIRN_OK) {
-        const char *text = cairn_connection_state_loss_text(cairn_netcode_client_state_read(client->netcode));
+        const char *text =
+            cairn_connection_state_loss_text(cairn_netcode_client_state_read(client->netcode));
         cairn_client_apply_event(client, CAIRN_CONNECTION_TOKEN_REFUSED, text);
         return false;
     }
@@ -230,7 +232,8 @@ static void follow_handshake(cairn_client *client, uint64_t now_ns) {
         cairn_client_send_hello(client);
     }
     if (state <= CAIRN_NETCODE_STATE_DISCONNECTED) {
-        cairn_client_apply_event(client, CAIRN_CONNECTION_LOST, cairn_connection_state_loss_text(state));
+        cairn_client_apply_event(
+            client, CAIRN_CONNECTION_LOST, cairn_connection_state_loss_text(state));
     }
 }
 

@@ -72,7 +72,8 @@ static void take_timing(
     const cairn_link_statistics *link = cairn_link_statistics_read(client->link);
     if (!lead_fixed(client)) {
         cairn_input_lead_estimate(&client->input_lead, link->rtt_ns, link->jitter_ns);
-        cairn_input_lead_feedback(&client->input_lead, now_ns, link->rtt_ns, link->jitter_ns, timing);
+        cairn_input_lead_feedback(
+            &client->input_lead, now_ns, link->rtt_ns, link->jitter_ns, timing);
     }
     cairn_inputs_acknowledge(&client->inputs, timing->input_acknowledged);
     client->statistics.inputs_late = timing->inputs_late;
@@ -86,8 +87,8 @@ static void take_snapshot_verdict(
         client->statistics.snapshots_unusable++;
     }
     if (refusal == CAIRN_SNAPSHOT_BODIES_MAX) {
-        cairn_client_fail(
-            client, now_ns, CAIRN_CONNECTION_BROKEN, "the world has more bodies than bodies_max allows");
+        cairn_client_fail(client, now_ns, CAIRN_CONNECTION_BROKEN,
+            "the world has more bodies than bodies_max allows");
     }
     if (refusal == CAIRN_SNAPSHOT_TAKEN) {
         client->snapshot_acknowledged = cairn_snapshots_newest(&client->snapshots)->tick;

@@ -97,8 +97,9 @@ static void say_inputs(cairn_client *client, uint64_t now_ns) {
         .kind = CAIRN_MESSAGE_INPUT,
         .input = {.world = client->world,
             .snapshot_acknowledged = client->snapshot_acknowledged,
-            .ticks_acknowledged =
-                client->requesting_full_state ? client->full_state_from : client->lockstep.timeline.confirmed_end,
+            .ticks_acknowledged = client->requesting_full_state
+                                      ? client->full_state_from
+                                      : client->lockstep.timeline.confirmed_end,
             .sent_at_us = now_ns / 1000,
             .shown_tick = client->shown.tick_from,
             .shown_span = client->shown.span <= CAIRN_SHOWN_SPAN_MAX ? client->shown.span : 0,

@@ -78,22 +78,23 @@ struct cairn_client {
     cairn_predict predict;
     cairn_delay_controller delay;
     cairn_client_resync resync;
-    cairn_passport passport; // of this process, read at create
+    cairn_passport passport;  // of this process, read at create
     bool snapshots_requested; // the server was asked to serve snapshots instead
     char mode_text[CAIRN_WORDS_SIZE_MAX + 1];
     uint64_t welcome_tick; // when the welcome was written
 
     cairn_client_desync_report desync_report;
     cairn_desync desync;
-    uint64_t desync_told; // the last tick it was told of
-    bool requesting_full_state; // ticks from full_state_from on are not acknowledged, so that the server sends its state
+    uint64_t desync_told;       // the last tick it was told of
+    bool requesting_full_state; // ticks from full_state_from on are not acknowledged, so that the
+                                // server sends its state
     uint64_t full_state_from;
 
-    bool input_due;         // an input message is to be said
-    bool report_due;        // a root report is to be said
-    uint64_t report_tick;   // newest root reported
+    bool input_due;                 // an input message is to be said
+    bool report_due;                // a root report is to be said
+    uint64_t report_tick;           // newest root reported
     uint64_t snapshot_acknowledged; // newest snapshot tick held, 0 for none
-    uint64_t input_sent_ns;    // when the last input message was encoded
+    uint64_t input_sent_ns;         // when the last input message was encoded
     uint64_t advanced_ns;
     uint64_t sampled_ns;
     cairn_client_sample shown; // the last sample, which inputs are told with

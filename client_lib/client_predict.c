@@ -109,7 +109,8 @@ void cairn_client_predict_statistics(const cairn_client *client, cairn_client_st
     const cairn_timeline *timeline = &client->lockstep.timeline;
     const cairn_predict *predict = &client->predict;
     out->input_delay_ticks = client->delay.input_delay;
-    out->predicted_ticks = (uint32_t)(timeline->head_tick - cairn_timeline_confirmed_tick(timeline));
+    out->predicted_ticks =
+        (uint32_t)(timeline->head_tick - cairn_timeline_confirmed_tick(timeline));
     out->rollbacks = predict->rollbacks.count;
     out->rollback_ticks = predict->rollbacks.ticks;
     out->resim_over_budget = predict->over_budget;

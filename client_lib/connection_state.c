@@ -22,7 +22,8 @@ static const uint8_t table[CAIRN_CLIENT_STATE_COUNT][CAIRN_CONNECTION_EVENT_COUN
 };
 // clang-format on
 
-cairn_client_state cairn_connection_state_next(cairn_client_state state, cairn_connection_event event) {
+cairn_client_state cairn_connection_state_next(
+    cairn_client_state state, cairn_connection_event event) {
     CAIRN_ASSERT((uint32_t)state < CAIRN_CLIENT_STATE_COUNT);
     CAIRN_ASSERT((uint32_t)event < CAIRN_CONNECTION_EVENT_COUNT);
     return (cairn_client_state)table[state][event];

@@ -10,20 +10,21 @@
 #define CAIRN_CLIENT_STATE_COUNT (CAIRN_CLIENT_FAILED + 1)
 
 typedef enum cairn_connection_event {
-    CAIRN_CONNECTION_CONNECT = 0,   // the host calls connect with a good token
-    CAIRN_CONNECTION_TOKEN_REFUSED, // the host calls connect with a bad one
-    CAIRN_CONNECTION_CONNECTED,     // the handshake is done
-    CAIRN_CONNECTION_WORLD_HELD,         // a first snapshot or state is held
-    CAIRN_CONNECTION_WORLD_REPLACED,      // the server told of another world
-    CAIRN_CONNECTION_DISCONNECT,    // the host calls disconnect
-    CAIRN_CONNECTION_REFUSED,       // the server said no to HELLO
-    CAIRN_CONNECTION_LOST,          // the connection ended without us wanting it
-    CAIRN_CONNECTION_BROKEN,        // the server sent what we cannot go on with
+    CAIRN_CONNECTION_CONNECT = 0,    // the host calls connect with a good token
+    CAIRN_CONNECTION_TOKEN_REFUSED,  // the host calls connect with a bad one
+    CAIRN_CONNECTION_CONNECTED,      // the handshake is done
+    CAIRN_CONNECTION_WORLD_HELD,     // a first snapshot or state is held
+    CAIRN_CONNECTION_WORLD_REPLACED, // the server told of another world
+    CAIRN_CONNECTION_DISCONNECT,     // the host calls disconnect
+    CAIRN_CONNECTION_REFUSED,        // the server said no to HELLO
+    CAIRN_CONNECTION_LOST,           // the connection ended without us wanting it
+    CAIRN_CONNECTION_BROKEN,         // the server sent what we cannot go on with
     CAIRN_CONNECTION_EVENT_COUNT
 } cairn_connection_event;
 
 // The state after `event`; the same state when the event means nothing there.
-cairn_client_state cairn_connection_state_next(cairn_client_state state, cairn_connection_event event);
+cairn_client_state cairn_connection_state_next(
+    cairn_client_state state, cairn_connection_event event);
 
 // One sentence for a person on why the handshake or the connection ended; "" while it goes on.
 const char *cairn_connection_state_loss_text(cairn_netcode_client_state state);

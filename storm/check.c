@@ -110,7 +110,8 @@ static void check_mended(cairn_storm *s, uint32_t i, const cairn_timeline *timel
 // Every tick that has become sure since the last turn, and the world itself where it is sure.
 static void check_timeline(cairn_storm *s, uint32_t i, const cairn_timeline *timeline) {
     cairn_storm_place *place = &s->places[i];
-    const uint64_t sure = timeline->adopted ? cairn_timeline_confirmed_tick(timeline) : timeline->first;
+    const uint64_t sure =
+        timeline->adopted ? cairn_timeline_confirmed_tick(timeline) : timeline->first;
     const uint64_t before = place->checked;
     const bool anew = before < timeline->first || before > sure;
     place->loaded_tick = anew ? timeline->first : place->loaded_tick;

@@ -127,8 +127,9 @@ static void check_heals(cairn_storm *s, uint32_t i, uint64_t heals) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_ALARM,
             "client %" PRIu32 ": mended at tick %" PRIu64 " what was not damaged (%s)", i,
             count > 0 ? list[count - 1].tick : 0,
-            count > 0 ? cairn_client_resync_cause_text((cairn_client_resync_cause)list[count - 1].cause)
-                      : "");
+            count > 0
+                ? cairn_client_resync_cause_text((cairn_client_resync_cause)list[count - 1].cause)
+                : "");
     }
     place->heals_seen = heals;
 }

@@ -12,12 +12,14 @@ static const double SLACK_TICKS = 1;
 static const double CHANGE_RATE = 1.0 / 10;
 static const double JUMP_NS = 2.5e8;
 
-void cairn_delay_controller_start(cairn_delay_controller *controller, const cairn_delay_controller_config *config) {
+void cairn_delay_controller_start(
+    cairn_delay_controller *controller, const cairn_delay_controller_config *config) {
     CAIRN_ASSERT(config->tick_ns > 0);
     *controller = (cairn_delay_controller){.config = *config};
 }
 
-uint32_t cairn_delay_controller_target(const cairn_delay_controller_config *config, double need, uint32_t predict_max) {
+uint32_t cairn_delay_controller_target(
+    const cairn_delay_controller_config *config, double need, uint32_t predict_max) {
     if (config->input_delay_fixed != CAIRN_DELAY_ADAPTIVE) {
         return config->input_delay_fixed;
     }
@@ -36,9 +38,11 @@ static void take(cairn_delay_controller *controller, uint32_t delay) {
     controller->less = false;
 }
 
-static void climb(cairn_delay_controller *controller, uint64_t now_ns, double need, uint32_t predict_max) {
+static void climb(
+    cairn_delay_controller *controller, uint64_t now_ns, double need, uint32_t predict_max) {
     const uint32_t delay = cairn_delay_controller_target(&controller->config, need, predict_max);
-    const uint32_t easy = cairn_delay_controller_target(&controller->config, need + SLACK_TICKS, predict_max);
+    const uint32_t easy =
+        cairn_delay_controller_target(&controller->config, need + SLACK_TICKS, predict_max);
     const bool more = delay > controller->input_delay;
     const bool less = easy < controller->input_delay;
     if (more != controller->more || less != controller->less) {

@@ -34,8 +34,8 @@ static bool judges(cairn_input_lead *lead, const cairn_wire_timing *timing) {
     return moved;
 }
 
-void cairn_input_lead_feedback(cairn_input_lead *lead, uint64_t now_ns, uint64_t rtt_ns, uint64_t jitter_ns,
-    const cairn_wire_timing *timing) {
+void cairn_input_lead_feedback(cairn_input_lead *lead, uint64_t now_ns, uint64_t rtt_ns,
+    uint64_t jitter_ns, const cairn_wire_timing *timing) {
     if (!judges(lead, timing)) {
         return;
     }

@@ -27,5 +27,5 @@ void cairn_input_lead_start(cairn_input_lead *lead, uint32_t tick_rate_hz);
 // Before the server has judged an input the lead is a round trip, its jitter and two ticks.
 void cairn_input_lead_estimate(cairn_input_lead *lead, uint64_t rtt_ns, uint64_t jitter_ns);
 // The server's word, newest first only: the caller drops words of overtaken messages.
-void cairn_input_lead_feedback(cairn_input_lead *lead, uint64_t now_ns, uint64_t rtt_ns, uint64_t jitter_ns,
-    const cairn_wire_timing *timing);
+void cairn_input_lead_feedback(cairn_input_lead *lead, uint64_t now_ns, uint64_t rtt_ns,
+    uint64_t jitter_ns, const cairn_wire_timing *timing);

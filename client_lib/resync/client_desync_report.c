@@ -18,7 +18,8 @@ void cairn_client_capsule_create(cairn_client *client, uint32_t ticks_per_advanc
 
 void cairn_client_capsule_watch(cairn_client *client, uint64_t now_ns) {
     if (cairn_client_simulates(client) && client->lockstep.timeline.world != NULL) {
-        cairn_client_desync_report_watch(&client->desync_report, &client->lockstep.timeline, now_ns);
+        cairn_client_desync_report_watch(
+            &client->desync_report, &client->lockstep.timeline, now_ns);
     }
 }
 

@@ -29,7 +29,8 @@ bool cairn_client_heal_create(cairn_client *client) {
     lockstep->state_ticks += CAIRN_RESYNC_STATES_MAX;
     lockstep->state_memory = client->config.rollback_memory_max;
     client->desync = (cairn_desync){.found = see_to};
-    return cairn_client_resync_create(&client->resync, lockstep, predicts ? &client->predict : NULL);
+    return cairn_client_resync_create(
+        &client->resync, lockstep, predicts ? &client->predict : NULL);
 }
 
 void cairn_client_heal_clear(cairn_client *client) {
@@ -108,7 +109,8 @@ void cairn_client_set_passport(cairn_client *client, const cairn_passport *passp
 
 uint32_t cairn_client_heal_ticks_max(const cairn_client *client, uint32_t ticks_max) {
     const bool behind = client->resync.phase == CAIRN_RESYNC_CATCHING_UP;
-    return behind && ticks_max < CAIRN_RESYNC_CATCH_UP_TICKS ? CAIRN_RESYNC_CATCH_UP_TICKS : ticks_max;
+    return behind && ticks_max < CAIRN_RESYNC_CATCH_UP_TICKS ? CAIRN_RESYNC_CATCH_UP_TICKS
+                                                             : ticks_max;
 }
 
 void cairn_client_heal_statistics(const cairn_client *client, cairn_client_statistics *out) {
@@ -146,7 +148,8 @@ const char *cairn_client_mode_text(const cairn_client *client) {
     return client->mode_text;
 }
 
-uint32_t cairn_client_resyncs(const cairn_client *client, cairn_client_resync_record *out, uint32_t capacity) {
+uint32_t cairn_client_resyncs(
+    const cairn_client *client, cairn_client_resync_record *out, uint32_t capacity) {
     const cairn_client_resync *resync = &client->resync;
     uint64_t count =
         resync->count < CAIRN_CLIENT_RESYNCS_HELD ? resync->count : CAIRN_CLIENT_RESYNCS_HELD;

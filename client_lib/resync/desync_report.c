@@ -118,7 +118,8 @@ static bool begin(cairn_client_desync_report *report, cairn_timeline *timeline) 
     return true;
 }
 
-void cairn_client_desync_report_watch(cairn_client_desync_report *report, cairn_timeline *timeline, uint64_t now_ns) {
+void cairn_client_desync_report_watch(
+    cairn_client_desync_report *report, cairn_timeline *timeline, uint64_t now_ns) {
     const bool fresh =
         timeline->differs && !(report->seen && report->seen_tick == timeline->differs_tick);
     report->seen = timeline->differs;
@@ -156,8 +157,8 @@ static void list_differences(cairn_client_desync_report *report, const cairn_wor
     if (found == NULL) {
         return;
     }
-    const uint32_t count = cairn_world_diff_words(
-        report->capsule.after, theirs, found, CAIRN_DESYNC_DIFFERENCES_MAX);
+    const uint32_t count =
+        cairn_world_diff_words(report->capsule.after, theirs, found, CAIRN_DESYNC_DIFFERENCES_MAX);
     desync->head.difference_count = count;
     desync->difference_count =
         count < CAIRN_DESYNC_DIFFERENCES_MAX ? count : CAIRN_DESYNC_DIFFERENCES_MAX;
@@ -187,7 +188,8 @@ static void take_values(cairn_client_desync_report *report, const cairn_repair *
     cairn_world_destroy(theirs);
 }
 
-void cairn_client_desync_report_take(cairn_client_desync_report *report, const cairn_repair *repair) {
+void cairn_client_desync_report_take(
+    cairn_client_desync_report *report, const cairn_repair *repair) {
     if (!report->open || repair->tick != report->capsule.desync.head.tick) {
         return;
     }

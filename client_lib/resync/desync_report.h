@@ -46,9 +46,11 @@ typedef struct cairn_client_desync_report {
 
 // Looks for a difference that is new and begins a capsule of it: to be called after each stretch of
 // steps, before anybody mends the world. The timeline is as it was afterwards.
-void cairn_client_desync_report_watch(cairn_client_desync_report *report, cairn_timeline *timeline, uint64_t now_ns);
+void cairn_client_desync_report_watch(
+    cairn_client_desync_report *report, cairn_timeline *timeline, uint64_t now_ns);
 // What the server says of the tick; anything else is ignored.
-void cairn_client_desync_report_take(cairn_client_desync_report *report, const cairn_repair *repair);
+void cairn_client_desync_report_take(
+    cairn_client_desync_report *report, const cairn_repair *repair);
 // Makes one that has waited long enough.
 void cairn_client_desync_report_advance(cairn_client_desync_report *report, uint64_t now_ns);
 // What to ask the server; false when there is nothing to ask. Asks once.

@@ -98,7 +98,8 @@ static void step_to(cairn_client_resync *resync, uint64_t tick) {
 static bool is_sound(cairn_client_resync *resync) {
     cairn_timeline *timeline = timeline_of(resync);
     const cairn_timeline_tick *before =
-        timeline->head_tick == 0 ? NULL : cairn_timeline_tick_read(timeline, timeline->head_tick - 1);
+        timeline->head_tick == 0 ? NULL
+                                 : cairn_timeline_tick_read(timeline, timeline->head_tick - 1);
     const cairn_hash128 root = cairn_world_root_fresh(timeline->world);
     return before == NULL || cairn_hash_equal(root, before->root_servers);
 }
@@ -157,9 +158,8 @@ static void begin(cairn_client_resync *resync, uint64_t now_ns) {
     resync->record = (cairn_client_resync_record){.tick = resync->tick};
     const bool stepped = step_again(resync);
     if (stepped && timeline->head_tick >= resync->tick && !differs_at(resync)) {
-        step_to(resync, resync->target < resync->tick + CAIRN_RESYNC_CATCH_UP_TICKS
-                             ? resync->target
-                             : resync->tick);
+        step_to(resync, resync->target < resync->tick + CAIRN_RESYNC_CATCH_UP_TICKS ? resync->target
+                                                                                    : resync->tick);
         finish(resync, now_ns, CAIRN_RESYNC_BY_STEPPING);
         return;
     }
@@ -194,7 +194,8 @@ static void watch_backlog(cairn_client_resync *resync, uint64_t now_ns, uint32_t
     resync->backlog = backlog;
 }
 
-void cairn_client_resync_advance(cairn_client_resync *resync, uint64_t now_ns, uint32_t tick_rate_hz) {
+void cairn_client_resync_advance(
+    cairn_client_resync *resync, uint64_t now_ns, uint32_t tick_rate_hz) {
     const cairn_timeline *timeline = timeline_of(resync);
     if (resync->phase == CAIRN_RESYNC_GIVEN_UP || !timeline->adopted || timeline->world == NULL) {
         return;
@@ -211,9 +212,10 @@ void cairn_client_resync_advance(cairn_client_resync *resync, uint64_t now_ns, u
     }
 }
 
-bool cairn_client_resync_request(const cairn_client_resync *resync, uint64_t now_ns, cairn_doubt *out) {
-    const bool asking =
-        resync->phase == CAIRN_RESYNC_REPAIR_REQUESTED || resync->phase == CAIRN_RESYNC_STATE_REQUESTED;
+bool cairn_client_resync_request(
+    const cairn_client_resync *resync, uint64_t now_ns, cairn_doubt *out) {
+    const bool asking = resync->phase == CAIRN_RESYNC_REPAIR_REQUESTED ||
+                        resync->phase == CAIRN_RESYNC_STATE_REQUESTED;
     if (!asking || !resync->say || now_ns < resync->say_at_ns) {
         return false;
     }
@@ -271,7 +273,8 @@ void cairn_client_resync_take(
     if (repair->tick != resync->tick) {
         return; // of a doubt that is over
     }
-    if (resync->phase == CAIRN_RESYNC_STATE_REQUESTED && repair->verdict == CAIRN_REPAIR_TOO_OFTEN) {
+    if (resync->phase == CAIRN_RESYNC_STATE_REQUESTED &&
+        repair->verdict == CAIRN_REPAIR_TOO_OFTEN) {
         ask(resync, now_ns + CAIRN_RESYNC_BACKOFF_NS, CAIRN_RESYNC_STATE_REQUESTED);
     }
     if (resync->phase != CAIRN_RESYNC_REPAIR_REQUESTED) {

@@ -37,9 +37,9 @@
 
 typedef enum cairn_client_resync_state {
     CAIRN_RESYNC_IDLE = 0,
-    CAIRN_RESYNC_REPAIR_REQUESTED,    // the server was told a sketch
-    CAIRN_RESYNC_STATE_REQUESTED, // the server was asked for the state
-    CAIRN_RESYNC_CATCHING_UP, // repaired; comes back to where it stood
+    CAIRN_RESYNC_REPAIR_REQUESTED, // the server was told a sketch
+    CAIRN_RESYNC_STATE_REQUESTED,  // the server was asked for the state
+    CAIRN_RESYNC_CATCHING_UP,      // repaired; comes back to where it stood
     CAIRN_RESYNC_GIVEN_UP,
 } cairn_client_resync_state;
 
@@ -53,10 +53,10 @@ typedef struct cairn_client_resync {
     uint64_t target;     // where the world stood when that was found
     uint64_t heard_then; // how far the server's words went
     uint64_t found_ns;
-    uint32_t size;            // of the sketches
-    bool report;              // the server has not been told the root that differs
-    bool say;                 // a doubt is to be said
-    uint64_t say_at_ns;       // then, or again then
+    uint32_t size;                     // of the sketches
+    bool report;                       // the server has not been told the root that differs
+    bool say;                          // a doubt is to be said
+    uint64_t say_at_ns;                // then, or again then
     cairn_client_resync_record record; // of the cure under way
 
     const char *words; // why it gave up; NULL: it did not
@@ -73,15 +73,18 @@ typedef struct cairn_client_resync {
 } cairn_client_resync;
 
 // `predict` may be NULL. False: memory is short; destroy is allowed all the same.
-bool cairn_client_resync_create(cairn_client_resync *resync, cairn_lockstep *lockstep, cairn_predict *predict);
+bool cairn_client_resync_create(
+    cairn_client_resync *resync, cairn_lockstep *lockstep, cairn_predict *predict);
 void cairn_client_resync_destroy(cairn_client_resync *resync);
 // For the next connection.
 void cairn_client_resync_clear(cairn_client_resync *resync);
 
 // After each advance of the world.
-void cairn_client_resync_advance(cairn_client_resync *resync, uint64_t now_ns, uint32_t tick_rate_hz);
+void cairn_client_resync_advance(
+    cairn_client_resync *resync, uint64_t now_ns, uint32_t tick_rate_hz);
 // The doubt to be said now; it borrows the sketch. Once it is said, with so many bytes, tell.
-bool cairn_client_resync_request(const cairn_client_resync *resync, uint64_t now_ns, cairn_doubt *out);
+bool cairn_client_resync_request(
+    const cairn_client_resync *resync, uint64_t now_ns, cairn_doubt *out);
 void cairn_client_resync_sent(cairn_client_resync *resync, uint64_t now_ns, size_t size);
 // What the server answered, in a message of `size` bytes.
 void cairn_client_resync_take(

@@ -5,7 +5,8 @@
 
 #include "base/assert.h"
 
-void cairn_input_prediction_start(cairn_input_prediction *prediction, uint64_t tick, uint32_t hold_ticks) {
+void cairn_input_prediction_start(
+    cairn_input_prediction *prediction, uint64_t tick, uint32_t hold_ticks) {
     *prediction = (cairn_input_prediction){.hold_ticks = hold_ticks, .next_tick = tick};
 }
 
@@ -14,7 +15,8 @@ void cairn_input_prediction_join(cairn_input_prediction *prediction, uint32_t sl
     prediction->slots[slot].joined = true;
 }
 
-static void learn_input(cairn_input_prediction *prediction, cairn_input_prediction_slot *slot, const cairn_command *input) {
+static void learn_input(cairn_input_prediction *prediction, cairn_input_prediction_slot *slot,
+    const cairn_command *input) {
     const uint64_t tick = prediction->next_tick;
     const bool same = slot->holds && memcmp(&slot->held, input, sizeof *input) == 0;
     slot->joined = true;
@@ -30,7 +32,8 @@ static void learn_input(cairn_input_prediction *prediction, cairn_input_predicti
     slot->fresh = true;
 }
 
-void cairn_input_prediction_confirm(cairn_input_prediction *prediction, const cairn_command *commands, uint32_t count) {
+void cairn_input_prediction_confirm(
+    cairn_input_prediction *prediction, const cairn_command *commands, uint32_t count) {
     bool spoke[CAIRN_SLOTS_MAX] = {false};
     for (uint32_t i = 0; i < count; i++) {
         const cairn_command *command = &commands[i];
@@ -42,7 +45,8 @@ void cairn_input_prediction_confirm(cairn_input_prediction *prediction, const ca
             learn_input(prediction, slot, command);
             spoke[command->slot] = true;
         } else {
-            *slot = (cairn_input_prediction_slot){.joined = command->kind == CAIRN_COMMAND_JOIN, .stride = 1};
+            *slot = (cairn_input_prediction_slot){
+                .joined = command->kind == CAIRN_COMMAND_JOIN, .stride = 1};
         }
     }
     for (uint32_t i = 0; i < CAIRN_SLOTS_MAX; i++) {
@@ -58,7 +62,8 @@ bool cairn_input_prediction_substitute(
     return s->joined && s->holds && tick - s->held_tick <= prediction->hold_ticks;
 }
 
-bool cairn_input_prediction_predict(const cairn_input_prediction *prediction, uint32_t slot, uint64_t tick, cairn_command *out) {
+bool cairn_input_prediction_predict(
+    const cairn_input_prediction *prediction, uint32_t slot, uint64_t tick, cairn_command *out) {
     const cairn_input_prediction_slot *s = &prediction->slots[slot];
     CAIRN_ASSERT(tick >= prediction->next_tick);
     if (!s->joined || !s->holds || !s->fresh) {

@@ -26,13 +26,17 @@ typedef struct cairn_input_prediction {
     cairn_input_prediction_slot slots[CAIRN_SLOTS_MAX];
 } cairn_input_prediction;
 
-void cairn_input_prediction_start(cairn_input_prediction *prediction, uint64_t tick, uint32_t hold_ticks);
+void cairn_input_prediction_start(
+    cairn_input_prediction *prediction, uint64_t tick, uint32_t hold_ticks);
 // `slot` is known to have joined before the first tick learned.
 void cairn_input_prediction_join(cairn_input_prediction *prediction, uint32_t slot);
 // The confirmed commands of next_tick, in any order.
-void cairn_input_prediction_confirm(cairn_input_prediction *prediction, const cairn_command *commands, uint32_t count);
+void cairn_input_prediction_confirm(
+    cairn_input_prediction *prediction, const cairn_command *commands, uint32_t count);
 
 // What `slot` will say in `tick`, at least next_tick; false: nothing.
-bool cairn_input_prediction_predict(const cairn_input_prediction *prediction, uint32_t slot, uint64_t tick, cairn_command *out);
+bool cairn_input_prediction_predict(
+    const cairn_input_prediction *prediction, uint32_t slot, uint64_t tick, cairn_command *out);
 // What the server fills in for a slot when no input comes from now on; false: nothing.
-bool cairn_input_prediction_substitute(const cairn_input_prediction *prediction, uint32_t slot, uint64_t tick, cairn_command *out);
+bool cairn_input_prediction_substitute(
+    const cairn_input_prediction *prediction, uint32_t slot, uint64_t tick, cairn_command *out);

@@ -276,7 +276,8 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
 }
 
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep) {
-    return (uint32_t)(lockstep->timeline.confirmed_end - cairn_timeline_confirmed_tick(&lockstep->timeline));
+    return (uint32_t)(lockstep->timeline.confirmed_end -
+                      cairn_timeline_confirmed_tick(&lockstep->timeline));
 }
 
 uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint32_t ticks_max) {

@@ -90,7 +90,8 @@ static void close_rollback(cairn_predict *predict) {
     cairn_rollback_log_add(&predict->rollbacks, &predict->rollback);
 }
 
-static void open_rollback(cairn_predict *predict, uint64_t tick, uint64_t at, cairn_rollback_attribution attribution) {
+static void open_rollback(
+    cairn_predict *predict, uint64_t tick, uint64_t at, cairn_rollback_attribution attribution) {
     cairn_snapshots *shown = &predict->lockstep->snapshots;
     const bool again = predict->open;
     if (again) { // it was under way and failed again: the picture is still that from before it
@@ -159,9 +160,10 @@ static bool own_input(const cairn_predict *predict, uint64_t tick, cairn_command
 static uint32_t guess_tick(const cairn_predict *predict, uint64_t tick, cairn_command *out) {
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < CAIRN_SLOTS_MAX; slot++) {
-        const bool speaks = slot == predict->slot
-                                ? own_input(predict, tick, &out[count])
-                                : cairn_input_prediction_predict(&predict->prediction, slot, tick, &out[count]);
+        const bool speaks =
+            slot == predict->slot
+                ? own_input(predict, tick, &out[count])
+                : cairn_input_prediction_predict(&predict->prediction, slot, tick, &out[count]);
         count += speaks ? 1 : 0;
     }
     return count;
@@ -185,8 +187,8 @@ static void guess_up_to(cairn_predict *predict, uint64_t wanted) {
         if (timeline->head_tick < at) {
             // What is guessed now is what the server will say, as far as anybody knows.
             open_rollback(predict, tick, at,
-                cairn_rollback_attribution_find(
-                    &predict->prediction, tick, predict->slot, predict->guessed, had, commands, count));
+                cairn_rollback_attribution_find(&predict->prediction, tick, predict->slot,
+                    predict->guessed, had, commands, count));
         }
     }
 }
@@ -307,7 +309,8 @@ static bool step_on(cairn_predict *predict, spending *so_far, uint64_t wanted) {
         return true;
     }
     const bool enough = step_up_to(predict, so_far, wanted, wanted - 1);
-    if (timeline->head_tick > at && timeline->head_tick < wanted - 1) { // far behind: shows where it is
+    if (timeline->head_tick > at &&
+        timeline->head_tick < wanted - 1) { // far behind: shows where it is
         cairn_lockstep_show(predict->lockstep);
     }
     return enough;

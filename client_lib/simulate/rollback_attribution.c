@@ -24,16 +24,16 @@ static bool same(const cairn_command *a, const cairn_command *b) {
 }
 
 // Whether the server said what it says when no input came.
-static bool is_filled(
-    const cairn_input_prediction *prediction, uint64_t tick, uint32_t slot, const cairn_command *confirmed) {
+static bool is_filled(const cairn_input_prediction *prediction, uint64_t tick, uint32_t slot,
+    const cairn_command *confirmed) {
     cairn_command filled;
     const bool fills = cairn_input_prediction_substitute(prediction, slot, tick, &filled);
     return same(confirmed, fills ? &filled : NULL);
 }
 
-cairn_rollback_attribution cairn_rollback_attribution_find(const cairn_input_prediction *prediction, uint64_t tick, uint32_t own,
-    const cairn_command *guessed, uint32_t guessed_count, const cairn_command *confirmed,
-    uint32_t confirmed_count) {
+cairn_rollback_attribution cairn_rollback_attribution_find(const cairn_input_prediction *prediction,
+    uint64_t tick, uint32_t own, const cairn_command *guessed, uint32_t guessed_count,
+    const cairn_command *confirmed, uint32_t confirmed_count) {
     const list ours = {guessed, guessed_count};
     const list theirs = {confirmed, confirmed_count};
     for (uint32_t i = 0; i < confirmed_count; i++) {

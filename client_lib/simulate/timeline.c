@@ -98,7 +98,8 @@ static bool is_held(const cairn_timeline *timeline, uint64_t tick) {
 }
 
 uint64_t cairn_timeline_confirmed_tick(const cairn_timeline *timeline) {
-    return timeline->head_tick < timeline->confirmed_end ? timeline->head_tick : timeline->confirmed_end;
+    return timeline->head_tick < timeline->confirmed_end ? timeline->head_tick
+                                                         : timeline->confirmed_end;
 }
 
 static void drop_commands(cairn_timeline *timeline, uint64_t tick) {
@@ -246,7 +247,8 @@ static bool can_step(const cairn_timeline *timeline) {
 // Whether the world may leave its tick: a state that may be gone back to must be held.
 static bool save(cairn_timeline *timeline) {
     const bool sure = timeline->head_tick < timeline->confirmed_end;
-    if (timeline->head_tick < timeline->states.end && timeline->head_tick >= timeline->states.first) {
+    if (timeline->head_tick < timeline->states.end &&
+        timeline->head_tick >= timeline->states.first) {
         return true; // the world went back here and was not written to
     }
     const uint64_t keep_from = sure ? timeline->head_tick : timeline->confirmed_end;

@@ -195,7 +195,8 @@ typedef struct cairn_client_resync_record {
 #define CAIRN_CLIENT_RESYNCS_HELD 32
 // Heal and predict: the newest that are over, oldest first; returns how many were written.
 // Statistics' `heals` numbers them: the last one written is the newest.
-uint32_t cairn_client_resyncs(const cairn_client *client, cairn_client_resync_record *out, uint32_t capacity);
+uint32_t cairn_client_resyncs(
+    const cairn_client *client, cairn_client_resync_record *out, uint32_t capacity);
 
 typedef struct cairn_client_statistics {
     uint64_t tick_server; // newest tick heard of
@@ -260,7 +261,7 @@ typedef enum cairn_client_rollback_cause {
                                      // the guess stood longer than the path is long
     CAIRN_ROLLBACK_JOIN_LEAVE,       // player `slot` joined or left
     CAIRN_ROLLBACK_OPERATOR,         // somebody edited the world
-    CAIRN_ROLLBACK_RESYNC,             // our world was wrong and was repaired
+    CAIRN_ROLLBACK_RESYNC,           // our world was wrong and was repaired
     CAIRN_ROLLBACK_STATE_REPLACED,   // the server sent its state anew
     CAIRN_ROLLBACK_CAUSE_COUNT
 } cairn_client_rollback_cause;

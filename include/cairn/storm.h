@@ -203,10 +203,10 @@ typedef struct cairn_storm_report {
     uint64_t work_percent_max[CAIRN_STORM_MODES]; // ticks stepped for each of the server's, worst
     uint64_t damages;                             // planted
     uint64_t damages_mended;                      // others went with their connection
-    uint64_t mend_ms_max;                  // from a damage to equal roots, over paths left alone
+    uint64_t mend_ms_max;                     // from a damage to equal roots, over paths left alone
     uint64_t heals[CAIRN_RESYNC_CAUSE_COUNT]; // as clients tell
-    uint64_t client_bytes_max;             // of memory, at most for one of them
-    uint64_t client_growth_max;            // of one that was warm
+    uint64_t client_bytes_max;                // of memory, at most for one of them
+    uint64_t client_growth_max;               // of one that was warm
     uint64_t server_bytes_max;
     uint64_t server_growth_max;
     uint64_t equal_ticks_max; // from the calm to a world of the calm, worst of all clients

@@ -30,7 +30,8 @@ static cairn_command joins(uint32_t slot) {
     return (cairn_command){.kind = CAIRN_COMMAND_JOIN, .slot = slot};
 }
 
-static void expect_guess(const cairn_input_prediction *guess, uint64_t tick, const cairn_command *expected) {
+static void expect_guess(
+    const cairn_input_prediction *guess, uint64_t tick, const cairn_command *expected) {
     cairn_command command;
     const bool speaks = cairn_input_prediction_predict(guess, 3, tick, &command);
     assert_int_equal(speaks, expected != NULL);
@@ -135,8 +136,8 @@ static void blame_finds_whose_doing_it_is(void **state) {
         {{edit, input(1, 5, 0), leave}, 3, CAIRN_ROLLBACK_OPERATOR, 255},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const cairn_rollback_attribution blame =
-            cairn_rollback_attribution_find(&guess, 11, 1, guessed, 2, rows[i].confirmed, rows[i].count);
+        const cairn_rollback_attribution blame = cairn_rollback_attribution_find(
+            &guess, 11, 1, guessed, 2, rows[i].confirmed, rows[i].count);
         assert_int_equal(blame.cause, rows[i].cause);
         assert_int_equal(blame.slot, rows[i].slot);
     }
@@ -156,15 +157,16 @@ static void first_delay_then_prediction_then_more_delay(void **state) {
     } rows[] = {{0, 8, 0}, {0.2, 8, 1}, {3, 8, 3}, {3.1, 8, 3}, {11, 8, 3}, {11.2, 8, 4},
         {30, 8, 22}, {8, 2, 6}, {-1, 8, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_int_equal(
-            cairn_delay_controller_target(&usual, rows[i].need, rows[i].predict_max), rows[i].delay);
+        assert_int_equal(cairn_delay_controller_target(&usual, rows[i].need, rows[i].predict_max),
+            rows[i].delay);
     }
     cairn_delay_controller_config fixed = usual;
     fixed.input_delay_fixed = 1;
     assert_int_equal(cairn_delay_controller_target(&fixed, 30, 8), 1);
 }
 
-static void run_ladder(cairn_delay_controller *ladder, uint64_t *now_ns, double need, double wobble, int ms) {
+static void run_ladder(
+    cairn_delay_controller *ladder, uint64_t *now_ns, double need, double wobble, int ms) {
     for (int i = 0; i < ms; i += 10) {
         *now_ns += 10000000;
         cairn_delay_controller_advance(
@@ -216,7 +218,8 @@ static void the_world_moves_ahead_smoothly_or_at_once(void **state) {
     const double ahead = ladder.ahead;
     cairn_delay_controller_advance(&ladder, now_ns - 5000000, 39.5, 8); // time that goes back
     EXPECT_NEAR(ladder.ahead, ahead, 1e-9);
-    cairn_delay_controller_advance(&ladder, now_ns + UINT64_C(3600000000000), 40, 8); // an hour's pause
+    cairn_delay_controller_advance(
+        &ladder, now_ns + UINT64_C(3600000000000), 40, 8); // an hour's pause
     EXPECT_NEAR(ladder.ahead, 39, 1e-9);
 }
 
