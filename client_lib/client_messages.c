@@ -157,8 +157,8 @@ static bool is_expected(cairn_client *client, cairn_message_kind kind) {
         client->drops_client[CAIRN_CLIENT_DROP_NOT_WELCOME]++;
         return false;
     }
-    bool for_lockstep =
-        kind == CAIRN_MESSAGE_TICKS || kind == CAIRN_MESSAGE_STATE || kind == CAIRN_MESSAGE_REPAIR;
+    bool for_lockstep = kind == CAIRN_MESSAGE_TICKS || kind == CAIRN_MESSAGE_STATE ||
+                        kind == CAIRN_MESSAGE_RESYNC_RESPONSE;
     bool for_all = kind == CAIRN_MESSAGE_SHAPES || kind == CAIRN_MESSAGE_NOTICE ||
                    kind == CAIRN_MESSAGE_ANSWER;
     if (!for_all && for_lockstep != cairn_client_simulates(client)) {
@@ -218,10 +218,10 @@ void cairn_client_take_message(
     case CAIRN_MESSAGE_STATE:
         take_state(client, now_ns, &decoded.state);
         break;
-    case CAIRN_MESSAGE_REPAIR:
-        cairn_client_desync_report_take(&client->desync_report, &decoded.repair);
-        if (decoded.repair.stages_size == 0) {
-            cairn_client_heal_repair(client, now_ns, &decoded.repair, message->size);
+    case CAIRN_MESSAGE_RESYNC_RESPONSE:
+        cairn_client_desync_report_take(&client->desync_report, &decoded.resync_response);
+        if (decoded.resync_response.stages_size == 0) {
+            cairn_client_heal_repair(client, now_ns, &decoded.resync_response, message->size);
         }
         break;
     case CAIRN_MESSAGE_NOTICE:
@@ -235,7 +235,7 @@ void cairn_client_take_message(
     case CAIRN_MESSAGE_HELLO:
     case CAIRN_MESSAGE_INPUT:
     case CAIRN_MESSAGE_ROOT_REPORT:
-    case CAIRN_MESSAGE_DOUBT:
+    case CAIRN_MESSAGE_RESYNC_REQUEST:
     case CAIRN_MESSAGE_CONTROL:
     case CAIRN_MESSAGE_KIND_COUNT:
         break; // the codec refuses these for our direction

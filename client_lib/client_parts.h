@@ -155,7 +155,7 @@ void cairn_client_heal_loaded(cairn_client *client, uint64_t now_ns, size_t size
 uint32_t cairn_client_heal_ticks_max(const cairn_client *client, uint32_t ticks_max);
 void cairn_client_heal_statistics(const cairn_client *client, cairn_client_statistics *out);
 void cairn_client_heal_repair(
-    cairn_client *client, uint64_t now_ns, const cairn_repair *repair, size_t size);
+    cairn_client *client, uint64_t now_ns, const cairn_resync_response *repair, size_t size);
 void cairn_client_heal_welcome(cairn_client *client, const cairn_welcome *welcome);
 void cairn_client_heal_notice(cairn_client *client, const cairn_notice *notice);
 // Own roots that make a report due: `usual` of them; a difference is told once, at once, and

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "net/challenge.h"
 #include "net/netcode_handshake.h"
-#include "net/netcode_sessions.h"
+#include "net/netcode_slots.h"
 #include "net/netcode_table.h"
 #include "net/outbox.h"
 #include "net/packet.h"
@@ -49,9 +49,9 @@ struct cairn_netcode_server {
     uint64_t challenge_sequence;
     uint64_t global_sequence;
     uint64_t now_ns;
-    uint64_t sessions_due_ns; // no time-out or keep-alive is due before
+    uint64_t slots_due_ns; // no time-out or keep-alive is due before
     bool admitting;
-    cairn_sessions sessions;
+    cairn_netcode_slots slots;
     cairn_handshakes handshakes;
     cairn_token_history history;
     cairn_outbox outbox;
@@ -96,7 +96,7 @@ static cairn_status create_tables(cairn_netcode_server *server, const uint8_t *e
     server->events = calloc(server->events_capacity, sizeof *server->events);
     const cairn_status parts[] = {
         server->events != NULL ? CAIRN_OK : CAIRN_OUT_OF_MEMORY,
-        cairn_sessions_create(&server->sessions, clients_max, hash_key),
+        cairn_netcode_slots_create(&server->slots, clients_max, hash_key),
         cairn_handshakes_create(&server->handshakes, HANDSHAKES_OF(clients_max), hash_key),
         cairn_token_history_create(&server->history, TOKENS_OF(clients_max), hash_key),
         cairn_outbox_create(
@@ -129,7 +129,7 @@ cairn_status cairn_netcode_server_create(
         config->public_address_count * sizeof *config->public_addresses);
     server->global_sequence = GLOBAL_SEQUENCE_START;
     server->now_ns = config->start_ns;
-    server->sessions_due_ns = UINT64_MAX;
+    server->slots_due_ns = UINT64_MAX;
     server->admitting = true;
     const cairn_status status = create_tables(server, config->entropy);
     if (status != CAIRN_OK) {
@@ -144,7 +144,7 @@ void cairn_netcode_server_destroy(cairn_netcode_server *server) {
     if (server == NULL) {
         return;
     }
-    cairn_sessions_destroy(&server->sessions);
+    cairn_netcode_slots_destroy(&server->slots);
     cairn_handshakes_destroy(&server->handshakes);
     cairn_token_history_destroy(&server->history);
     cairn_outbox_destroy(&server->outbox);
@@ -162,10 +162,10 @@ static uint64_t now_unix_s_of(const cairn_netcode_server *server) {
     return server->config.start_unix_s + (server->now_ns - server->config.start_ns) / NS_PER_S;
 }
 
-static uint64_t session_due_ns(const cairn_session *session) {
-    const uint64_t keep_alive_ns = session->sent_ns + KEEP_ALIVE_INTERVAL_NS;
+static uint64_t slot_due_ns(const cairn_netcode_slot *slot) {
+    const uint64_t keep_alive_ns = slot->sent_ns + KEEP_ALIVE_INTERVAL_NS;
     const uint64_t time_out_ns =
-        session->timeout_ns > 0 ? session->heard_ns + session->timeout_ns : UINT64_MAX;
+        slot->timeout_ns > 0 ? slot->heard_ns + slot->timeout_ns : UINT64_MAX;
     return keep_alive_ns < time_out_ns ? keep_alive_ns : time_out_ns;
 }
 
@@ -197,18 +197,18 @@ static void queue_denied(
 
 static size_t write_to_client(
     cairn_netcode_server *server, uint32_t client, const cairn_packet *packet, uint8_t *bytes) {
-    cairn_session *session = &server->sessions.slots[client];
-    CAIRN_ASSERT(session->sequence < GLOBAL_SEQUENCE_START);
-    session->sent_ns = server->now_ns;
-    return cairn_packet_write(packet, session->sequence++, server->config.protocol_id,
-        session->server_to_client_key, bytes);
+    cairn_netcode_slot *slot = &server->slots.list[client];
+    CAIRN_ASSERT(slot->sequence < GLOBAL_SEQUENCE_START);
+    slot->sent_ns = server->now_ns;
+    return cairn_packet_write(
+        packet, slot->sequence++, server->config.protocol_id, slot->server_to_client_key, bytes);
 }
 
 static void queue_to_client(
     cairn_netcode_server *server, uint32_t client, const cairn_packet *packet) {
     uint8_t bytes[CAIRN_PACKET_SEALED_SIZE_MAX];
     const size_t size = write_to_client(server, client, packet, bytes);
-    queue(server, &server->sessions.slots[client].address, bytes, size);
+    queue(server, &server->slots.list[client].address, bytes, size);
 }
 
 static void queue_keep_alive(cairn_netcode_server *server, uint32_t client) {
@@ -230,10 +230,10 @@ size_t cairn_netcode_server_seal(cairn_netcode_server *server, uint64_t now_ns, 
     if (!cairn_netcode_server_connected(server, client)) {
         return 0;
     }
-    if (server->sessions.slots[client].state == CAIRN_PEER_UNCONFIRMED) {
+    if (server->slots.list[client].state == CAIRN_PEER_UNCONFIRMED) {
         queue_keep_alive(server, client);
     }
-    *to = server->sessions.slots[client].address;
+    *to = server->slots.list[client].address;
     const cairn_packet packet = {
         .type = CAIRN_PACKET_PAYLOAD, .payload = {.bytes = payload, .size = payload_size}};
     return write_to_client(server, client, &packet, bytes);
@@ -245,7 +245,7 @@ static void push_event(cairn_netcode_server *server, cairn_netcode_event_kind ki
     server->events[server->events_pushed++ % server->events_capacity] = (event_record){
         .kind = kind,
         .client = client,
-        .client_id = server->sessions.slots[client].client_id,
+        .client_id = server->slots.list[client].client_id,
         .reason = reason,
     };
 }
@@ -254,7 +254,7 @@ static void take_payload(cairn_netcode_server *server, cairn_netcode_event *out)
     *out = (cairn_netcode_event){
         .kind = CAIRN_NETCODE_PAYLOAD,
         .client = server->payload_client,
-        .client_id = server->sessions.slots[server->payload_client].client_id,
+        .client_id = server->slots.list[server->payload_client].client_id,
         .payload = server->body,
         .payload_size = server->payload_size,
     };
@@ -277,9 +277,9 @@ bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode
         .reason = record->reason,
     };
     if (record->kind == CAIRN_NETCODE_CONNECTED) {
-        out->user_data = server->sessions.slots[record->client].user_data;
+        out->user_data = server->slots.list[record->client].user_data;
     } else {
-        cairn_sessions_release(&server->sessions, record->client);
+        cairn_netcode_slots_release(&server->slots, record->client);
     }
     return true;
 }
@@ -287,12 +287,12 @@ bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode
 static void end_session(
     cairn_netcode_server *server, uint32_t client, cairn_netcode_disconnect_reason reason) {
     push_event(server, CAIRN_NETCODE_DISCONNECTED, client, reason);
-    cairn_sessions_close(&server->sessions, client);
+    cairn_netcode_slots_close(&server->slots, client);
 }
 
 static void hear(cairn_netcode_server *server, uint32_t client, cairn_netcode_server_rule rule) {
-    server->sessions.slots[client].heard_ns = server->now_ns;
-    server->sessions.slots[client].state = rule.next;
+    server->slots.list[client].heard_ns = server->now_ns;
+    server->slots.list[client].state = rule.next;
 }
 
 static void deliver(
@@ -309,11 +309,11 @@ static void bid_farewell(cairn_netcode_server *server, uint32_t client) {
 }
 
 // What the table says a client's slot does. `packet` is what was received, if it was a packet;
-// `reason` is used when the session ends.
+// `reason` is used when the slot ends.
 static void carry_out(cairn_netcode_server *server, uint32_t client, unsigned input,
     const cairn_packet *packet, cairn_netcode_disconnect_reason reason) {
     const cairn_netcode_server_rule rule =
-        cairn_netcode_server_rule_of(server->sessions.slots[client].state, input);
+        cairn_netcode_server_rule_of(server->slots.list[client].state, input);
     switch (rule.action) {
     case CAIRN_NETCODE_SERVER_DELIVER:
         deliver(server, client, &packet->payload);
@@ -346,7 +346,7 @@ static bool is_public_address(
 }
 
 static bool is_full(const cairn_netcode_server *server) {
-    return !server->admitting || cairn_sessions_find_free(&server->sessions) == CAIRN_LOOKUP_NONE;
+    return !server->admitting || cairn_netcode_slots_find_free(&server->slots) == CAIRN_LOOKUP_NONE;
 }
 
 // A token that could have reached a server that ran before this one may have been used there; its
@@ -371,10 +371,10 @@ static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_
     if (!is_public_address(server, token)) {
         return CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US;
     }
-    if (cairn_sessions_find_address(&server->sessions, from) != CAIRN_LOOKUP_NONE) {
+    if (cairn_netcode_slots_find_address(&server->slots, from) != CAIRN_LOOKUP_NONE) {
         return CAIRN_NETCODE_DROP_ADDRESS_CONNECTED;
     }
-    if (cairn_sessions_find_id(&server->sessions, token->client_id) != CAIRN_LOOKUP_NONE) {
+    if (cairn_netcode_slots_find_id(&server->slots, token->client_id) != CAIRN_LOOKUP_NONE) {
         return CAIRN_NETCODE_DROP_ID_CONNECTED;
     }
     return cairn_token_history_show(&server->history,
@@ -427,16 +427,17 @@ static cairn_netcode_drop admit(
 
 static void open_session(cairn_netcode_server *server, const cairn_handshake *handshake,
     const cairn_challenge *challenge) {
-    const uint32_t client = cairn_sessions_find_free(&server->sessions);
+    const uint32_t client = cairn_netcode_slots_find_free(&server->slots);
     const cairn_address address = handshake->address;
-    cairn_sessions_open(&server->sessions, client, handshake, challenge->user_data, server->now_ns);
+    cairn_netcode_slots_open(
+        &server->slots, client, handshake, challenge->user_data, server->now_ns);
     cairn_token_history_consume(&server->history, handshake->mac);
     cairn_handshakes_remove(&server->handshakes, &address);
     push_event(server, CAIRN_NETCODE_CONNECTED, client, 0);
     queue_keep_alive(server, client);
-    const uint64_t due_ns = session_due_ns(&server->sessions.slots[client]);
-    if (due_ns < server->sessions_due_ns) {
-        server->sessions_due_ns = due_ns;
+    const uint64_t due_ns = slot_due_ns(&server->slots.list[client]);
+    if (due_ns < server->slots_due_ns) {
+        server->slots_due_ns = due_ns;
     }
 }
 
@@ -448,7 +449,7 @@ static cairn_netcode_drop accept(cairn_netcode_server *server, const cairn_hands
         challenge.client_id != handshake->client_id) {
         return CAIRN_NETCODE_DROP_CHALLENGE;
     }
-    if (cairn_sessions_find_id(&server->sessions, challenge.client_id) != CAIRN_LOOKUP_NONE) {
+    if (cairn_netcode_slots_find_id(&server->slots, challenge.client_id) != CAIRN_LOOKUP_NONE) {
         return CAIRN_NETCODE_DROP_ID_CONNECTED;
     }
     if (is_full(server)) {
@@ -461,20 +462,19 @@ static cairn_netcode_drop accept(cairn_netcode_server *server, const cairn_hands
 
 static cairn_netcode_drop receive_from_client(cairn_netcode_server *server, uint32_t client,
     const cairn_packet_header *header, const uint8_t *bytes, size_t size) {
-    cairn_session *session = &server->sessions.slots[client];
-    const cairn_netcode_server_rule rule =
-        cairn_netcode_server_rule_of(session->state, header->type);
+    cairn_netcode_slot *slot = &server->slots.list[client];
+    const cairn_netcode_server_rule rule = cairn_netcode_server_rule_of(slot->state, header->type);
     if (rule.action == CAIRN_NETCODE_SERVER_DROP) {
         return rule.drop;
     }
-    if (!cairn_replay_fresh(&session->replay, header->sequence)) {
+    if (!cairn_replay_fresh(&slot->replay, header->sequence)) {
         return CAIRN_NETCODE_DROP_REPLAYED;
     }
     cairn_packet packet;
     const cairn_netcode_drop drop = cairn_packet_read(header, bytes, size,
-        server->config.protocol_id, session->client_to_server_key, server->body, &packet);
+        server->config.protocol_id, slot->client_to_server_key, server->body, &packet);
     if (drop != CAIRN_NETCODE_DROP_SEAL) {
-        cairn_replay_accept(&session->replay, header->sequence);
+        cairn_replay_accept(&slot->replay, header->sequence);
     }
     if (drop == CAIRN_NETCODE_TAKEN) {
         carry_out(server, client, packet.type, &packet, CAIRN_NETCODE_LEFT);
@@ -507,7 +507,7 @@ static cairn_netcode_drop receive_sealed(
     if (drop != CAIRN_NETCODE_TAKEN) {
         return drop;
     }
-    const uint32_t client = cairn_sessions_find_address(&server->sessions, from);
+    const uint32_t client = cairn_netcode_slots_find_address(&server->slots, from);
     return client != CAIRN_LOOKUP_NONE ? receive_from_client(server, client, &header, bytes, size)
                                        : receive_from_stranger(server, from, &header, bytes, size);
 }
@@ -526,11 +526,11 @@ void cairn_netcode_server_receive(cairn_netcode_server *server, uint64_t now_ns,
 }
 
 static void advance_session(cairn_netcode_server *server, uint32_t client) {
-    const cairn_session *session = &server->sessions.slots[client];
-    if (session->timeout_ns > 0 && server->now_ns - session->heard_ns >= session->timeout_ns) {
+    const cairn_netcode_slot *slot = &server->slots.list[client];
+    if (slot->timeout_ns > 0 && server->now_ns - slot->heard_ns >= slot->timeout_ns) {
         carry_out(
             server, client, CAIRN_NETCODE_SERVER_INPUT_TIME_OUT, NULL, CAIRN_NETCODE_TIMED_OUT);
-    } else if (server->now_ns - session->sent_ns >= KEEP_ALIVE_INTERVAL_NS) {
+    } else if (server->now_ns - slot->sent_ns >= KEEP_ALIVE_INTERVAL_NS) {
         queue_keep_alive(server, client);
     }
 }
@@ -538,7 +538,7 @@ static void advance_session(cairn_netcode_server *server, uint32_t client) {
 void cairn_netcode_server_advance(cairn_netcode_server *server, uint64_t now_ns) {
     set_now(server, now_ns);
     cairn_handshakes_expire(&server->handshakes, now_ns);
-    if (now_ns < server->sessions_due_ns) {
+    if (now_ns < server->slots_due_ns) {
         return;
     }
     uint64_t due_ns = UINT64_MAX;
@@ -548,16 +548,16 @@ void cairn_netcode_server_advance(cairn_netcode_server *server, uint64_t now_ns)
         }
         advance_session(server, client);
         if (cairn_netcode_server_connected(server, client)) {
-            const uint64_t session_ns = session_due_ns(&server->sessions.slots[client]);
-            due_ns = session_ns < due_ns ? session_ns : due_ns;
+            const uint64_t slot_ns = slot_due_ns(&server->slots.list[client]);
+            due_ns = slot_ns < due_ns ? slot_ns : due_ns;
         }
     }
-    server->sessions_due_ns = due_ns;
+    server->slots_due_ns = due_ns;
 }
 
 uint64_t cairn_netcode_server_deadline_ns(const cairn_netcode_server *server) {
-    return server->handshakes.earliest_ns < server->sessions_due_ns ? server->handshakes.earliest_ns
-                                                                    : server->sessions_due_ns;
+    return server->handshakes.earliest_ns < server->slots_due_ns ? server->handshakes.earliest_ns
+                                                                 : server->slots_due_ns;
 }
 
 void cairn_netcode_server_disconnect(
@@ -580,7 +580,7 @@ void cairn_netcode_server_stop_admitting(cairn_netcode_server *server) {
 
 bool cairn_netcode_server_connected(const cairn_netcode_server *server, uint32_t client) {
     return client < server->config.clients_max &&
-           server->sessions.slots[client].state != CAIRN_PEER_STRANGER;
+           server->slots.list[client].state != CAIRN_PEER_STRANGER;
 }
 
 const uint64_t *cairn_netcode_server_drops(const cairn_netcode_server *server) {

@@ -46,7 +46,7 @@ static_assert(sizeof(cairn_hash128) == sizeof(wire::Hash128), "one layout");
     X(HELLO, hello, Hello)                                                                         \
     X(INPUT, input, Inputs)                                                                        \
     X(ROOT_REPORT, root_report, RootReport)                                                        \
-    X(DOUBT, doubt, Doubt)                                                                         \
+    X(RESYNC_REQUEST, resync_request, ResyncRequest)                                               \
     X(CONTROL, control, Control)                                                                   \
     X(WELCOME, welcome, Welcome)                                                                   \
     X(REFUSED, refused, Refused)                                                                   \
@@ -55,7 +55,7 @@ static_assert(sizeof(cairn_hash128) == sizeof(wire::Hash128), "one layout");
     X(DELTA, delta, Delta)                                                                         \
     X(TICKS, ticks, Ticks)                                                                         \
     X(STATE, state, State)                                                                         \
-    X(REPAIR, repair, Repair)                                                                      \
+    X(RESYNC_RESPONSE, resync_response, ResyncResponse)                                            \
     X(NOTICE, notice, Notice)                                                                      \
     X(ANSWER, answer, Answer)
 
@@ -287,8 +287,8 @@ template <typename Visitor> void fields(Visitor &v, cairn_root_report &m) {
     v.scalar(wire::RootReport::VT_WORLD, m.world);
 }
 
-template <typename Visitor> void fields(Visitor &v, cairn_doubt &m) {
-    using T = wire::Doubt;
+template <typename Visitor> void fields(Visitor &v, cairn_resync_request &m) {
+    using T = wire::ResyncRequest;
     scalars(v, T::VT_TICK, m.tick, T::VT_WANT, m.want, T::VT_WORLD, m.world);
     v.template vector<uint8_t>(T::VT_SKETCH, m.sketch, m.sketch_size);
 }
@@ -364,8 +364,8 @@ template <typename Visitor> void fields(Visitor &v, cairn_state_message &m) {
     v.template vector<uint8_t>(T::VT_BYTES, m.bytes, m.size);
 }
 
-template <typename Visitor> void fields(Visitor &v, cairn_repair &m) {
-    using T = wire::Repair;
+template <typename Visitor> void fields(Visitor &v, cairn_resync_response &m) {
+    using T = wire::ResyncResponse;
     scalars(v, T::VT_TICK, m.tick, T::VT_VERDICT, m.verdict);
     v.template plain<wire::Hash128>(T::VT_FULL_ROOT, m.full_root);
     v.scalar(T::VT_PASSPORT_FAULTS, m.passport_faults);

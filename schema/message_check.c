@@ -146,9 +146,11 @@ static void check_root_report(checker *c, const cairn_root_report *report) {
     }
 }
 
-static void check_doubt(checker *c, const cairn_doubt *doubt) {
-    check_vector(c, doubt->sketch, doubt->sketch_size, CAIRN_SKETCH_SIZE_MAX);
-    must(c, doubt->want >= 1 && doubt->want <= (CAIRN_DOUBT_REPAIR | CAIRN_DOUBT_STAGES),
+static void check_resync_request(checker *c, const cairn_resync_request *request) {
+    check_vector(c, request->sketch, request->sketch_size, CAIRN_SKETCH_SIZE_MAX);
+    must(c,
+        request->want >= 1 &&
+            request->want <= (CAIRN_RESYNC_WANT_ELEMENTS | CAIRN_RESYNC_WANT_STAGES),
         CAIRN_DECODE_OUT_OF_RANGE);
 }
 
@@ -292,11 +294,11 @@ static void check_state(checker *c, const cairn_state_message *state) {
     must(c, state->size <= state->total_size - state->offset, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
-static void check_repair(checker *c, const cairn_repair *repair) {
-    check_vector(c, repair->payload, repair->payload_size, CAIRN_MESSAGE_SIZE_MAX);
-    check_vector(c, repair->stages, repair->stages_size, CAIRN_MESSAGE_SIZE_MAX);
-    check_text(c, repair->build, CAIRN_WORDS_SIZE_MAX);
-    must(c, repair->verdict < CAIRN_REPAIR_VERDICT_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
+static void check_resync_response(checker *c, const cairn_resync_response *response) {
+    check_vector(c, response->payload, response->payload_size, CAIRN_MESSAGE_SIZE_MAX);
+    check_vector(c, response->stages, response->stages_size, CAIRN_MESSAGE_SIZE_MAX);
+    check_text(c, response->build, CAIRN_WORDS_SIZE_MAX);
+    must(c, response->verdict < CAIRN_RESYNC_VERDICT_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_notice(checker *c, const cairn_notice *notice) {
@@ -326,8 +328,8 @@ cairn_decode_refusal cairn_message_check(const cairn_message *message) {
     case CAIRN_MESSAGE_ROOT_REPORT:
         check_root_report(&c, &message->root_report);
         return c.refusal;
-    case CAIRN_MESSAGE_DOUBT:
-        check_doubt(&c, &message->doubt);
+    case CAIRN_MESSAGE_RESYNC_REQUEST:
+        check_resync_request(&c, &message->resync_request);
         return c.refusal;
     case CAIRN_MESSAGE_CONTROL:
         check_control(&c, &message->control);
@@ -352,8 +354,8 @@ cairn_decode_refusal cairn_message_check(const cairn_message *message) {
     case CAIRN_MESSAGE_STATE:
         check_state(&c, &message->state);
         return c.refusal;
-    case CAIRN_MESSAGE_REPAIR:
-        check_repair(&c, &message->repair);
+    case CAIRN_MESSAGE_RESYNC_RESPONSE:
+        check_resync_response(&c, &message->resync_response);
         return c.refusal;
     case CAIRN_MESSAGE_NOTICE:
         check_notice(&c, &message->notice);

@@ -11,8 +11,8 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
         return message->input.input_count * sizeof(cairn_wire_input);
     case CAIRN_MESSAGE_ROOT_REPORT:
         return message->root_report.root_count * sizeof(cairn_wire_root);
-    case CAIRN_MESSAGE_DOUBT:
-        return message->doubt.sketch_size;
+    case CAIRN_MESSAGE_RESYNC_REQUEST:
+        return message->resync_request.sketch_size;
     case CAIRN_MESSAGE_CONTROL:
         return message->control.number_count * sizeof(float) + message->control.byte_count;
     case CAIRN_MESSAGE_SHAPES:
@@ -28,8 +28,8 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
                message->ticks.digest_count * sizeof(uint64_t);
     case CAIRN_MESSAGE_STATE:
         return message->state.size;
-    case CAIRN_MESSAGE_REPAIR:
-        return (size_t)message->repair.payload_size + message->repair.stages_size;
+    case CAIRN_MESSAGE_RESYNC_RESPONSE:
+        return (size_t)message->resync_response.payload_size + message->resync_response.stages_size;
     case CAIRN_MESSAGE_ANSWER:
         return message->answer.id_count * sizeof(uint32_t) +
                message->answer.number_count * sizeof(float) + message->answer.byte_count;

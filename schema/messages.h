@@ -21,11 +21,11 @@
 typedef enum cairn_message_kind {
     CAIRN_MESSAGE_NONE = 0,
     // client to server
-    CAIRN_MESSAGE_HELLO = 1,       // reliable, first
-    CAIRN_MESSAGE_INPUT = 2,       // unreliable, redundant
-    CAIRN_MESSAGE_ROOT_REPORT = 3, // unreliable; the own roots of a client that simulates
-    CAIRN_MESSAGE_DOUBT = 4,       // reliable; a root differs, what is different?
-    CAIRN_MESSAGE_CONTROL = 5,     // reliable; what an operator asks
+    CAIRN_MESSAGE_HELLO = 1,          // reliable, first
+    CAIRN_MESSAGE_INPUT = 2,          // unreliable, redundant
+    CAIRN_MESSAGE_ROOT_REPORT = 3,    // unreliable; the own roots of a client that simulates
+    CAIRN_MESSAGE_RESYNC_REQUEST = 4, // reliable; a root differs, what is different?
+    CAIRN_MESSAGE_CONTROL = 5,        // reliable; what an operator asks
     // server to client
     CAIRN_MESSAGE_WELCOME = 6,  // reliable, answers HELLO
     CAIRN_MESSAGE_REFUSED = 7,  // reliable, answers HELLO; a disconnect follows
@@ -34,9 +34,9 @@ typedef enum cairn_message_kind {
     CAIRN_MESSAGE_DELTA = 10,   // unreliable
     CAIRN_MESSAGE_TICKS = 11,   // unreliable, redundant; confirmed commands and roots
     CAIRN_MESSAGE_STATE = 12,   // reliable; one piece of a full-state transfer
-    CAIRN_MESSAGE_REPAIR = 13,  // reliable, answers DOUBT
-    CAIRN_MESSAGE_NOTICE = 14,  // reliable; what happens to the room or the client
-    CAIRN_MESSAGE_ANSWER = 15,  // reliable, answers CONTROL
+    CAIRN_MESSAGE_RESYNC_RESPONSE = 13, // reliable, answers RESYNC_REQUEST
+    CAIRN_MESSAGE_NOTICE = 14,          // reliable; what happens to the room or the client
+    CAIRN_MESSAGE_ANSWER = 15,          // reliable, answers CONTROL
     CAIRN_MESSAGE_KIND_COUNT
 } cairn_message_kind;
 
@@ -180,15 +180,15 @@ typedef struct cairn_root_report {
 #define CAIRN_ROOTS_PER_MESSAGE_MAX 64
 
 // What a client that simulates sends when a root differs although the commands agree.
-typedef struct cairn_doubt {
+typedef struct cairn_resync_request {
     uint64_t tick;         // of the world whose root differs
-    uint32_t want;         // CAIRN_DOUBT_REPAIR, CAIRN_DOUBT_STAGES, not none
+    uint32_t want;         // CAIRN_RESYNC_WANT_ELEMENTS, CAIRN_RESYNC_WANT_STAGES, not none
     const uint8_t *sketch; // of the client's state at that tick; at most CAIRN_SKETCH_SIZE_MAX
     uint32_t sketch_size;
     uint32_t world; // as in cairn_input_message
-} cairn_doubt;
-#define CAIRN_DOUBT_REPAIR 1u
-#define CAIRN_DOUBT_STAGES 2u
+} cairn_resync_request;
+#define CAIRN_RESYNC_WANT_ELEMENTS 1u
+#define CAIRN_RESYNC_WANT_STAGES 2u
 #define CAIRN_SKETCH_SIZE_MAX (16 * 1024)
 
 typedef struct cairn_control {
@@ -301,27 +301,28 @@ typedef struct cairn_state_message {
     uint32_t size;
 } cairn_state_message;
 
-typedef enum cairn_repair_verdict {
-    CAIRN_REPAIR_DONE = 0, // the payload holds all that differs
-    CAIRN_REPAIR_TOO_MUCH =
+typedef enum cairn_resync_verdict {
+    CAIRN_RESYNC_DONE = 0, // the payload holds all that differs
+    CAIRN_RESYNC_TOO_MUCH =
         1, // more differs than the sketch can tell: a larger one, or a new state
-    CAIRN_REPAIR_TICK_GONE = 2, // no longer held, or not stepped yet
-    CAIRN_REPAIR_TOO_OFTEN = 3, // ask again later
-    CAIRN_REPAIR_MALFORMED = 4, // the sketch is none
-    CAIRN_REPAIR_VERDICT_COUNT
-} cairn_repair_verdict;
+    CAIRN_RESYNC_TICK_GONE = 2, // no longer held, or not stepped yet
+    CAIRN_RESYNC_TOO_OFTEN = 3, // ask again later
+    CAIRN_RESYNC_MALFORMED = 4, // the sketch is none
+    CAIRN_RESYNC_VERDICT_COUNT
+} cairn_resync_verdict;
 
-typedef struct cairn_repair {
+typedef struct cairn_resync_response {
     uint64_t tick;
-    uint32_t verdict; // cairn_repair_verdict
+    uint32_t verdict; // cairn_resync_verdict
     cairn_hash128 full_root;
     uint32_t passport_faults; // the server's own
     const char *build;        // the server's
     const uint8_t *payload;   // the elements that differ, as the server has them
     uint32_t payload_size;
-    const uint8_t *stages; // CAIRN_DOUBT_STAGES: a hash after each stage of the step to this tick
+    const uint8_t
+        *stages; // CAIRN_RESYNC_WANT_STAGES: a hash after each stage of the step to this tick
     uint32_t stages_size;
-} cairn_repair;
+} cairn_resync_response;
 
 typedef enum cairn_notice_kind {
     CAIRN_NOTICE_STALL = 1,     // the room waits for the inputs of `slot`
@@ -370,7 +371,7 @@ typedef struct cairn_message {
         cairn_hello hello;
         cairn_input_message input;
         cairn_root_report root_report;
-        cairn_doubt doubt;
+        cairn_resync_request resync_request;
         cairn_control control;
         cairn_welcome welcome;
         cairn_refused refused;
@@ -379,7 +380,7 @@ typedef struct cairn_message {
         cairn_delta delta;
         cairn_ticks_message ticks;
         cairn_state_message state;
-        cairn_repair repair;
+        cairn_resync_response resync_response;
         cairn_notice notice;
         cairn_answer answer;
     };

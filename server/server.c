@@ -25,7 +25,7 @@ cairn_server_config cairn_server_config_default(void) {
     };
 }
 
-void cairn_server_tell(cairn_server *server, const cairn_room *room, cairn_log_level level,
+void cairn_server_emit_event(cairn_server *server, const cairn_room *room, cairn_log_level level,
     const char *name, uint64_t client_id, const char *detail, int64_t value) {
     if (server->config.on_event == NULL) {
         return;
@@ -34,7 +34,7 @@ void cairn_server_tell(cairn_server *server, const cairn_room *room, cairn_log_l
         .name = name,
         .level = level,
         .room = room == NULL ? "" : room->name,
-        .tick = room == NULL ? 0 : room->pacing.tick,
+        .tick = room == NULL ? 0 : room->scheduler.tick,
         .client_id = client_id,
         .detail = detail,
         .value = value,
@@ -72,7 +72,7 @@ static cairn_status create_sessions(cairn_server *server) {
         cairn_session *session = &server->sessions[i];
         session->client = i;
         session->slot = CAIRN_SLOT_NONE;
-        session->patience_ns = UINT64_MAX;
+        session->timeout_ns = UINT64_MAX;
     }
     return CAIRN_OK;
 }
@@ -108,7 +108,8 @@ static cairn_status create_parts(cairn_server *server) {
     }
     if (status == CAIRN_OK) {
         server->encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
-        status = server->encoder == NULL || !cairn_rooms_open(server) || !cairn_control_open(server)
+        status = server->encoder == NULL || !cairn_room_table_create(server) ||
+                         !cairn_control_open(server)
                      ? CAIRN_OUT_OF_MEMORY
                      : create_sessions(server);
     }
@@ -133,7 +134,7 @@ cairn_status cairn_server_create(const cairn_server_config *config, cairn_server
     }
     // Everybody else's clients would be found unfit.
     if (server->passport.faults != 0) {
-        cairn_server_tell(server, NULL, CAIRN_LOG_ERROR, "passport_unfit", 0,
+        cairn_server_emit_event(server, NULL, CAIRN_LOG_ERROR, "passport_unfit", 0,
             cairn_passport_fault_words(server->passport.faults), server->passport.faults);
     }
     // Borrowed for create alone.
@@ -150,13 +151,13 @@ void cairn_server_destroy(cairn_server *server) {
     if (server == NULL) {
         return;
     }
-    cairn_rooms_close(server);
+    cairn_room_table_destroy(server);
     cairn_control_close(server);
     for (uint32_t i = 0; server->sessions != NULL && i < server->config.clients_max; ++i) {
         cairn_link_destroy(server->sessions[i].link);
         free(server->sessions[i].shapes_told);
-        cairn_fault_box_destroy(server->sessions[i].faults_in);
-        cairn_fault_box_destroy(server->sessions[i].faults_out);
+        cairn_link_conditioner_destroy(server->sessions[i].faults_in);
+        cairn_link_conditioner_destroy(server->sessions[i].faults_out);
     }
     free(server->sessions);
     cairn_encoder_destroy(server->encoder);
@@ -171,17 +172,17 @@ static void take_message(
         cairn_message_decode(received->bytes, received->size, CAIRN_TO_SERVER, &message);
     if (refusal != CAIRN_DECODE_OK) {
         server->statistics.drops_decode[refusal] += 1;
-        cairn_session_feed(server, session, CAIRN_STIMULUS_MALFORMED, NULL);
+        cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_MALFORMED, NULL);
         return;
     }
-    static const cairn_session_stimulus stimuli[CAIRN_MESSAGE_KIND_COUNT] = {
-        [CAIRN_MESSAGE_HELLO] = CAIRN_STIMULUS_HELLO,
-        [CAIRN_MESSAGE_INPUT] = CAIRN_STIMULUS_INPUT,
-        [CAIRN_MESSAGE_ROOT_REPORT] = CAIRN_STIMULUS_ROOTS,
-        [CAIRN_MESSAGE_DOUBT] = CAIRN_STIMULUS_DOUBT,
-        [CAIRN_MESSAGE_CONTROL] = CAIRN_STIMULUS_CONTROL,
+    static const cairn_session_event events[CAIRN_MESSAGE_KIND_COUNT] = {
+        [CAIRN_MESSAGE_HELLO] = CAIRN_SESSION_EVENT_HELLO,
+        [CAIRN_MESSAGE_INPUT] = CAIRN_SESSION_EVENT_INPUT,
+        [CAIRN_MESSAGE_ROOT_REPORT] = CAIRN_SESSION_EVENT_ROOTS,
+        [CAIRN_MESSAGE_RESYNC_REQUEST] = CAIRN_SESSION_EVENT_RESYNC_REQUEST,
+        [CAIRN_MESSAGE_CONTROL] = CAIRN_SESSION_EVENT_CONTROL,
     };
-    cairn_session_feed(server, session, stimuli[message.kind], &message);
+    cairn_session_dispatch(server, session, events[message.kind], &message);
 }
 
 // Drops that loss, duplication and reordering explain are nobody's fault; a payload that breaks
@@ -193,10 +194,10 @@ static bool is_fault(cairn_link_drop drop) {
 
 static void hear(
     cairn_server *server, cairn_session *session, const uint8_t *payload, size_t size) {
-    session->heard_ns = server->now_ns;
+    session->received_ns = server->now_ns;
     cairn_link_drop drop = cairn_link_receive(session->link, server->now_ns, payload, size);
     if (is_fault(drop)) {
-        cairn_session_feed(server, session, CAIRN_STIMULUS_MALFORMED, NULL);
+        cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_MALFORMED, NULL);
     }
     cairn_link_message message;
     while (session->link != NULL && cairn_link_next_message(session->link, &message)) {
@@ -210,7 +211,7 @@ static void take_payload(
         return;
     }
     if (session->faults_in != NULL) {
-        cairn_fault_box_put(
+        cairn_link_conditioner_put(
             session->faults_in, server->now_ns, event->payload, event->payload_size);
     } else {
         hear(server, session, event->payload, event->payload_size);
@@ -222,7 +223,7 @@ static void hear_faulty(cairn_server *server, cairn_session *session) {
     _Alignas(8) uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
     size_t size;
     while (session->faults_in != NULL &&
-           (size = cairn_fault_box_take(session->faults_in, server->now_ns, payload)) > 0) {
+           (size = cairn_link_conditioner_take(session->faults_in, server->now_ns, payload)) > 0) {
         hear(server, session, payload, size);
     }
 }
@@ -235,11 +236,11 @@ static void take_events(cairn_server *server) {
         case CAIRN_NETCODE_CONNECTED:
             session->client_id = event.client_id;
             session->rights = cairn_user_data_rights(event.user_data);
-            cairn_session_feed(server, session, CAIRN_STIMULUS_CONNECT, NULL);
+            cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_CONNECT, NULL);
             break;
         case CAIRN_NETCODE_DISCONNECTED:
             session->gone = event.reason;
-            cairn_session_feed(server, session, CAIRN_STIMULUS_GONE, NULL);
+            cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_DISCONNECT, NULL);
             break;
         case CAIRN_NETCODE_PAYLOAD:
             take_payload(server, session, &event);
@@ -262,10 +263,10 @@ static void watch_session(cairn_server *server, cairn_session *session) {
         return;
     }
     hear_faulty(server, session);
-    if (server->now_ns >= session->patience_ns) {
-        cairn_session_feed(server, session, CAIRN_STIMULUS_PATIENCE, NULL);
+    if (server->now_ns >= session->timeout_ns) {
+        cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_TIMEOUT, NULL);
     } else if (cairn_link_reliable_idle(session->link)) {
-        cairn_session_feed(server, session, CAIRN_STIMULUS_SETTLED, NULL);
+        cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_ALL_ACKNOWLEDGED, NULL);
     }
 }
 
@@ -279,7 +280,7 @@ void cairn_server_advance(cairn_server *server, uint64_t now_ns) {
     cairn_control_advance(server);
     for (uint32_t i = 0; i < server->room_count; ++i) {
         if (!server->rooms[i]->closing) {
-            cairn_turn_run(server, server->rooms[i], now_ns);
+            cairn_tick_batch_run(server, server->rooms[i], now_ns);
         }
     }
     for (uint32_t i = 0; i < server->config.clients_max; ++i) {
@@ -294,8 +295,8 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 
 static uint64_t faults_due_ns(const cairn_session *session) {
     return session->faults_in == NULL ? UINT64_MAX
-                                      : earlier(cairn_fault_box_due_ns(session->faults_in),
-                                            cairn_fault_box_due_ns(session->faults_out));
+                                      : earlier(cairn_link_conditioner_due_ns(session->faults_in),
+                                            cairn_link_conditioner_due_ns(session->faults_out));
 }
 
 uint64_t cairn_server_deadline_ns(const cairn_server *server) {
@@ -306,13 +307,13 @@ uint64_t cairn_server_deadline_ns(const cairn_server *server) {
     deadline = earlier(deadline, cairn_control_due_ns(server));
     for (uint32_t i = 0; i < server->room_count; ++i) {
         if (!server->rooms[i]->closing) {
-            deadline = earlier(deadline, cairn_turn_due_ns(server->rooms[i]));
+            deadline = earlier(deadline, cairn_tick_batch_due_ns(server->rooms[i]));
         }
     }
     for (uint32_t i = 0; i < server->config.clients_max; ++i) {
         const cairn_session *session = &server->sessions[i];
         if (session->state != CAIRN_SESSION_FREE) {
-            deadline = earlier(deadline, session->patience_ns);
+            deadline = earlier(deadline, session->timeout_ns);
             deadline = earlier(deadline, cairn_link_deadline_ns(session->link));
             deadline = earlier(deadline, faults_due_ns(session));
         }
@@ -324,7 +325,7 @@ void cairn_server_drain(cairn_server *server, uint64_t now_ns) {
     if (server->draining) {
         return;
     }
-    cairn_server_tell(server, NULL, CAIRN_LOG_INFO, "draining", 0, "", 0);
+    cairn_server_emit_event(server, NULL, CAIRN_LOG_INFO, "draining", 0, "", 0);
     server->now_ns = now_ns;
     server->draining = true;
     server->drain_end_ns = now_ns + DRAIN_NS;
@@ -332,7 +333,7 @@ void cairn_server_drain(cairn_server *server, uint64_t now_ns) {
     cairn_netcode_server_stop_admitting(server->netcode);
     cairn_netcode_server_disconnect_all(server->netcode, now_ns);
     take_events(server);
-    cairn_rooms_end_recordings(server);
+    cairn_room_table_end_recordings(server);
 }
 
 uint32_t cairn_server_jobs_out(const cairn_server *server) {
@@ -352,8 +353,8 @@ bool cairn_server_client_read(
         return false;
     }
     const cairn_session *session = &server->sessions[client];
-    const cairn_stall_slot *slot =
-        session->slot == CAIRN_SLOT_NONE ? NULL : &session->room->stall.slots[session->slot];
+    const cairn_input_wait_slot *slot =
+        session->slot == CAIRN_SLOT_NONE ? NULL : &session->room->input_wait.slots[session->slot];
     *out = (cairn_server_client_info){
         .connected = true,
         .welcomed =

@@ -12,9 +12,9 @@
 #include <cairn/server.h>
 
 // A ticks message stays near this many commands and ticks; one more tick may always ride.
-#define CAIRN_VIEW_TICKS_MAX 64
-#define CAIRN_VIEW_COMMANDS_MAX 512
-_Static_assert(CAIRN_VIEW_COMMANDS_MAX >= CAIRN_INBOX_COMMANDS_MAX, "one tick always fits");
+#define CAIRN_REPLICATION_TICKS_MAX 64
+#define CAIRN_REPLICATION_COMMANDS_MAX 512
+_Static_assert(CAIRN_REPLICATION_COMMANDS_MAX >= CAIRN_INBOX_COMMANDS_MAX, "one tick always fits");
 
 struct cairn_server {
     cairn_server_config config; // scene, name, key, entropy, addresses: not valid after create
@@ -42,13 +42,13 @@ struct cairn_server {
 
     cairn_passport passport;            // this process's own
     cairn_server_statistics statistics; // counters that nobody else keeps
-    cairn_wire_tick ticks[CAIRN_VIEW_TICKS_MAX];
-    uint64_t digests[CAIRN_VIEW_TICKS_MAX];
-    cairn_wire_command commands[CAIRN_VIEW_COMMANDS_MAX];
+    cairn_wire_tick ticks[CAIRN_REPLICATION_TICKS_MAX];
+    uint64_t digests[CAIRN_REPLICATION_TICKS_MAX];
+    cairn_wire_command commands[CAIRN_REPLICATION_COMMANDS_MAX];
 };
 
 // Tells the driver what happened. `room` NULL: in no room; `client_id` 0: about no client.
-void cairn_server_tell(cairn_server *server, const cairn_room *room, cairn_log_level level,
+void cairn_server_emit_event(cairn_server *server, const cairn_room *room, cairn_log_level level,
     const char *name, uint64_t client_id, const char *detail, int64_t value);
 
 // Encodes a message and queues it. Returns its size, 0 when the link has no room for it: try again

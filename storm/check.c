@@ -31,9 +31,9 @@ static void note_between(cairn_storm *s, uint32_t r, uint64_t tick) {
     const uint64_t from = known == UINT64_MAX ? tick : known;
     for (uint64_t stepped = from; stepped < tick; stepped++) {
         cairn_hash128 root;
-        if (cairn_history_root(room->history, stepped, &root)) {
+        if (cairn_command_log_root(room->command_log, stepped, &root)) {
             cairn_witness_note_root(s->rooms[r].witness, stepped + 1, root);
-            s->report.edits += cairn_storm_edited(room->history, stepped) ? 1 : 0;
+            s->report.edits += cairn_storm_edited(room->command_log, stepped) ? 1 : 0;
         }
     }
 }
@@ -165,7 +165,7 @@ static void check_snapshot(cairn_storm *s, uint32_t i) {
 }
 
 cairn_room *cairn_storm_room_of(const cairn_storm *s, uint32_t room) {
-    return cairn_rooms_at(s->system.server, s->rooms[room].id);
+    return cairn_room_table_find(s->system.server, s->rooms[room].id);
 }
 
 cairn_storm_room *cairn_storm_home(cairn_storm *s, uint32_t place) {

@@ -34,7 +34,7 @@ static void check_client(cairn_storm *s, uint32_t i) {
 static void check_server(cairn_storm *s, uint64_t passed_ns) {
     size_t past = 0;
     for (uint32_t r = 0; r < s->room_count; r++) {
-        past += cairn_past_statistics_read(cairn_storm_room_of(s, r)->past).bytes;
+        past += cairn_state_history_statistics_read(cairn_storm_room_of(s, r)->state_history).bytes;
     }
     const int64_t bytes = s->system.server_host.bytes - (int64_t)past;
     cairn_server_statistics c;
@@ -52,7 +52,7 @@ static void check_server(cairn_storm *s, uint64_t passed_ns) {
     if (growth > (int64_t)s->report.server_growth_max) {
         s->report.server_growth_max = (uint64_t)growth;
     }
-    if (past > s->room_count * CAIRN_ROOM_PAST_BYTES_MAX) {
+    if (past > s->room_count * CAIRN_ROOM_STATE_HISTORY_BYTES_MAX) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_MEMORY, "server: a past of %zu bytes", past);
     }
     // Once more: the world that healing compares with is made when it is first needed.

@@ -59,17 +59,17 @@ static void bend_time(cairn_storm *s, uint32_t i) {
 // Asked for again and again, until it has come about.
 static void straighten_time(cairn_storm *s, uint32_t i) {
     const cairn_room *room = cairn_storm_room_of(s, s->places[i].room);
-    if (!room->pace.paused && room->pace.speed == CAIRN_PACE_SPEED_USUAL) {
+    if (!room->time_control.paused && room->time_control.speed == CAIRN_TIME_SPEED_REAL) {
         s->resume_ns = 0;
         return;
     }
-    const uint32_t verb = room->pace.paused ? CAIRN_CONTROL_RESUME : CAIRN_CONTROL_RATE;
+    const uint32_t verb = room->time_control.paused ? CAIRN_CONTROL_RESUME : CAIRN_CONTROL_RATE;
     ask(s, i,
         &(cairn_control){.request = 3,
             .verb = verb,
             .room = "",
             .name = "",
-            .count = verb == CAIRN_CONTROL_RATE ? CAIRN_PACE_SPEED_USUAL : 0});
+            .count = verb == CAIRN_CONTROL_RATE ? CAIRN_TIME_SPEED_REAL : 0});
     s->resume_ns += 500000000;
 }
 
@@ -77,8 +77,9 @@ void cairn_storm_leave_time_alone(cairn_storm *s) {
     cairn_room *room = cairn_storm_room_of(s, s->places[0].room);
     const uint64_t local_ns = cairn_virtual_local_ns(s->system.network, s->system.server_endpoint);
     s->resume_ns = 0;
-    if (room->pace.paused || room->pace.speed != CAIRN_PACE_SPEED_USUAL) {
-        cairn_pace_run(&room->pace, &room->pacing, CAIRN_PACE_SPEED_USUAL, local_ns);
+    if (room->time_control.paused || room->time_control.speed != CAIRN_TIME_SPEED_REAL) {
+        cairn_time_control_run(
+            &room->time_control, &room->scheduler, CAIRN_TIME_SPEED_REAL, local_ns);
         s->system.server_due = true;
     }
 }

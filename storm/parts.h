@@ -109,7 +109,7 @@ void cairn_storm_operate(cairn_storm *s, uint32_t place);
 // The room runs as usual from now on, as if its operator had said so.
 void cairn_storm_leave_time_alone(cairn_storm *s);
 // Whether a tick has an operator's commands; it must be held.
-bool cairn_storm_edited(const cairn_history *history, uint64_t tick);
+bool cairn_storm_edited(const cairn_command_log *history, uint64_t tick);
 // Damages the client's world, if it is one that mends itself.
 void cairn_storm_damage(cairn_storm *s, uint32_t place);
 // Whether the client may rightly say that its world differs.

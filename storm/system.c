@@ -51,7 +51,7 @@ static void account(const cairn_system *system, cairn_system_host *host, uint64_
 }
 
 static bool create_rooms(cairn_system *system, uint64_t now_ns) {
-    char words[CAIRN_ROOM_WORDS_SIZE];
+    char words[CAIRN_ROOM_REASON_SIZE];
     const cairn_system_config *from = &system->config;
     cairn_server_room_config config = cairn_server_room_config_default();
     config.name = CAIRN_SYSTEM_SECOND_ROOM;

@@ -13,9 +13,9 @@ static const uint64_t second_ns = 1000000000;
 #define GUESS_TICKS 64
 
 static const cairn_command *find(
-    const cairn_history *history, uint64_t tick, uint32_t slot, cairn_command_kind kind) {
+    const cairn_command_log *history, uint64_t tick, uint32_t slot, cairn_command_kind kind) {
     uint32_t count = 0;
-    const cairn_command *commands = cairn_history_commands(history, tick, &count);
+    const cairn_command *commands = cairn_command_log_commands(history, tick, &count);
     for (uint32_t i = 0; i < count; i++) {
         if (commands[i].slot == slot && commands[i].kind == (uint32_t)kind) {
             return &commands[i];
@@ -24,9 +24,9 @@ static const cairn_command *find(
     return NULL;
 }
 
-bool cairn_storm_edited(const cairn_history *history, uint64_t tick) {
+bool cairn_storm_edited(const cairn_command_log *history, uint64_t tick) {
     uint32_t count = 0;
-    const cairn_command *commands = cairn_history_commands(history, tick, &count);
+    const cairn_command *commands = cairn_command_log_commands(history, tick, &count);
     bool found = false;
     for (uint32_t i = 0; i < count; i++) {
         found = found || commands[i].slot >= CAIRN_SLOTS_MAX;
@@ -40,7 +40,7 @@ static bool holds_the_same(const cairn_command *a, const cairn_command *b) {
 }
 
 // Whether the slot went on in `tick` just as in the two before: who guessed that was right.
-static bool went_on(const cairn_history *history, uint64_t tick, uint32_t slot) {
+static bool went_on(const cairn_command_log *history, uint64_t tick, uint32_t slot) {
     const cairn_command *c[3];
     for (uint32_t i = 0; i < 3; i++) {
         c[i] = find(history, tick - i, slot, CAIRN_COMMAND_INPUT);
@@ -53,9 +53,9 @@ static bool went_on(const cairn_history *history, uint64_t tick, uint32_t slot) 
 }
 
 // A guess may be as old as the window of ticks a client predicts; what it stood on then counts.
-static bool went_on_lately(const cairn_history *history, uint64_t tick, uint32_t slot) {
+static bool went_on_lately(const cairn_command_log *history, uint64_t tick, uint32_t slot) {
     for (uint64_t back = 0; back < GUESS_TICKS; back++) {
-        if (tick < cairn_history_oldest(history) + 2 + back) {
+        if (tick < cairn_command_log_oldest(history) + 2 + back) {
             return false; // nobody can tell
         }
         if (!went_on(history, tick - back, slot)) {
@@ -66,7 +66,7 @@ static bool went_on_lately(const cairn_history *history, uint64_t tick, uint32_t
 }
 
 static bool borne_out(
-    const cairn_history *history, uint32_t own, const cairn_client_rollback *rollback) {
+    const cairn_command_log *history, uint32_t own, const cairn_client_rollback *rollback) {
     const uint64_t tick = rollback->tick_from;
     switch ((cairn_client_rollback_cause)rollback->cause) {
     case CAIRN_ROLLBACK_JOIN_LEAVE:
@@ -93,9 +93,9 @@ static bool borne_out(
 
 static void check_rollback(cairn_storm *s, uint32_t i, const cairn_client_rollback *rollback) {
     const cairn_room *room = cairn_storm_room_of(s, s->places[i].room);
-    const uint64_t oldest = cairn_history_oldest(room->history) + 2;
+    const uint64_t oldest = cairn_command_log_oldest(room->command_log) + 2;
     const uint64_t tick = rollback->tick_from;
-    if (s->places[i].orphan || tick < oldest || tick >= cairn_history_end(room->history)) {
+    if (s->places[i].orphan || tick < oldest || tick >= cairn_command_log_end(room->command_log)) {
         return; // of another server, or forgotten
     }
     // Of what the others hold nothing is known before the first tick after a state.
@@ -104,7 +104,7 @@ static void check_rollback(cairn_storm *s, uint32_t i, const cairn_client_rollba
         return;
     }
     s->report.rollbacks_checked++;
-    if (!borne_out(room->history, s->system.clients[i].client->slot, rollback)) {
+    if (!borne_out(room->command_log, s->system.clients[i].client->slot, rollback)) {
         cairn_storm_find(s, CAIRN_STORM_FOUND_ROLLBACK,
             "client %" PRIu32 ": went back %" PRIu32 " ticks to %" PRIu64 ", for no such reason: "
             "%s (slot %" PRIu32 ")",

@@ -24,11 +24,11 @@ void cairn_client_capsule_watch(cairn_client *client, uint64_t now_ns) {
 }
 
 bool cairn_client_capsule_say(cairn_client *client) {
-    cairn_message message = {.kind = CAIRN_MESSAGE_DOUBT};
-    if (!cairn_client_desync_report_request(&client->desync_report, &message.doubt)) {
+    cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST};
+    if (!cairn_client_desync_report_request(&client->desync_report, &message.resync_request)) {
         return false;
     }
-    message.doubt.world = client->world;
+    message.resync_request.world = client->world;
     const uint8_t *bytes = NULL;
     size_t size = 0;
     cairn_status status = cairn_message_encode(client->encoder, &message, &bytes, &size);

@@ -57,20 +57,21 @@ void cairn_client_heal_loaded(cairn_client *client, uint64_t now_ns, size_t size
 }
 
 void cairn_client_heal_repair(
-    cairn_client *client, uint64_t now_ns, const cairn_repair *repair, size_t size) {
+    cairn_client *client, uint64_t now_ns, const cairn_resync_response *repair, size_t size) {
     if (heals(client)) {
         cairn_client_resync_take(&client->resync, now_ns, repair, size);
     }
 }
 
 bool cairn_client_heal_say(cairn_client *client, uint64_t now_ns) {
-    cairn_message message = {.kind = CAIRN_MESSAGE_DOUBT};
+    cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST};
     const uint8_t *bytes = NULL;
     size_t size = 0;
-    if (!heals(client) || !cairn_client_resync_request(&client->resync, now_ns, &message.doubt)) {
+    if (!heals(client) ||
+        !cairn_client_resync_request(&client->resync, now_ns, &message.resync_request)) {
         return false;
     }
-    message.doubt.world = client->world;
+    message.resync_request.world = client->world;
     const cairn_status status = cairn_message_encode(client->encoder, &message, &bytes, &size);
     CAIRN_ASSERT(status == CAIRN_OK);
     if (cairn_link_send_reliable(client->link, bytes, size) != CAIRN_OK) {

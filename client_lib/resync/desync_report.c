@@ -130,14 +130,14 @@ void cairn_client_desync_report_watch(
     }
     report->open = begin(report, timeline);
     report->say = report->open;
-    report->stages_told = false;
+    report->stages_sent = false;
     report->values_told = report->open && report->capsule.after == NULL;
     report->opened_ns = now_ns;
     report->count += report->open ? 1 : 0;
     report->unfounded += report->open ? 0 : 1;
 }
 
-static void take_stages(cairn_client_desync_report *report, const cairn_repair *repair) {
+static void take_stages(cairn_client_desync_report *report, const cairn_resync_response *repair) {
     cairn_chunk_desync *desync = &report->capsule.desync;
     if (repair->stages_size > sizeof report->stages_server ||
         repair->stages_size % CAIRN_TRACE_ROOT_SIZE != 0) {
@@ -148,7 +148,7 @@ static void take_stages(cairn_client_desync_report *report, const cairn_repair *
     desync->head.passport_server = repair->passport_faults;
     snprintf(report->build_server, sizeof report->build_server, "%s", repair->build);
     desync->build_server = report->build_server;
-    report->stages_told = true;
+    report->stages_sent = true;
 }
 
 static void list_differences(cairn_client_desync_report *report, const cairn_world *theirs) {
@@ -173,11 +173,11 @@ static void list_differences(cairn_client_desync_report *report, const cairn_wor
 }
 
 // The elements that differ make the client's world the server's; in between lie both sides' values.
-static void take_values(cairn_client_desync_report *report, const cairn_repair *repair) {
+static void take_values(cairn_client_desync_report *report, const cairn_resync_response *repair) {
     const cairn_capsule *capsule = &report->capsule;
     cairn_world *theirs = NULL;
     report->values_told = true;
-    if (repair->verdict != CAIRN_REPAIR_DONE || capsule->after == NULL ||
+    if (repair->verdict != CAIRN_RESYNC_DONE || capsule->after == NULL ||
         cairn_world_fork(capsule->after, &theirs) != CAIRN_OK) {
         return;
     }
@@ -189,7 +189,7 @@ static void take_values(cairn_client_desync_report *report, const cairn_repair *
 }
 
 void cairn_client_desync_report_take(
-    cairn_client_desync_report *report, const cairn_repair *repair) {
+    cairn_client_desync_report *report, const cairn_resync_response *repair) {
     if (!report->open || repair->tick != report->capsule.desync.head.tick) {
         return;
     }
@@ -198,7 +198,7 @@ void cairn_client_desync_report_take(
     } else {
         take_values(report, repair);
     }
-    if (report->stages_told && report->values_told) {
+    if (report->stages_sent && report->values_told) {
         make(report);
     }
 }
@@ -209,16 +209,18 @@ void cairn_client_desync_report_advance(cairn_client_desync_report *report, uint
     }
 }
 
-bool cairn_client_desync_report_request(cairn_client_desync_report *report, cairn_doubt *out) {
+bool cairn_client_desync_report_request(
+    cairn_client_desync_report *report, cairn_resync_request *out) {
     const bool asks = report->open && report->say;
     report->say = false;
     if (!asks) {
         return false;
     }
-    *out = (cairn_doubt){.tick = report->capsule.desync.head.tick, .want = CAIRN_DOUBT_STAGES};
+    *out = (cairn_resync_request){
+        .tick = report->capsule.desync.head.tick, .want = CAIRN_RESYNC_WANT_STAGES};
     if (report->capsule.after != NULL) {
         cairn_sketch_build(report->capsule.after, CAIRN_CLIENT_DESYNC_REPORT_CELLS, report->sketch);
-        out->want |= CAIRN_DOUBT_REPAIR;
+        out->want |= CAIRN_RESYNC_WANT_ELEMENTS;
         out->sketch = report->sketch;
         out->sketch_size = sizeof report->sketch;
     }

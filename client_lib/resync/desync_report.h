@@ -32,7 +32,7 @@ typedef struct cairn_client_desync_report {
 
     bool open;        // one is under way
     bool say;         // and the server is to be asked
-    bool stages_told; // by the server
+    bool stages_sent; // by the server
     bool values_told; // or it will not
     uint64_t opened_ns;
     cairn_capsule capsule; // its worlds are owned, what else it points to is here
@@ -50,10 +50,11 @@ void cairn_client_desync_report_watch(
     cairn_client_desync_report *report, cairn_timeline *timeline, uint64_t now_ns);
 // What the server says of the tick; anything else is ignored.
 void cairn_client_desync_report_take(
-    cairn_client_desync_report *report, const cairn_repair *repair);
+    cairn_client_desync_report *report, const cairn_resync_response *repair);
 // Makes one that has waited long enough.
 void cairn_client_desync_report_advance(cairn_client_desync_report *report, uint64_t now_ns);
 // What to ask the server; false when there is nothing to ask. Asks once.
-bool cairn_client_desync_report_request(cairn_client_desync_report *report, cairn_doubt *out);
+bool cairn_client_desync_report_request(
+    cairn_client_desync_report *report, cairn_resync_request *out);
 // Makes what is under way, and begins to count anew: the connection is over.
 void cairn_client_desync_report_clear(cairn_client_desync_report *report);

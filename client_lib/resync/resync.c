@@ -213,13 +213,13 @@ void cairn_client_resync_advance(
 }
 
 bool cairn_client_resync_request(
-    const cairn_client_resync *resync, uint64_t now_ns, cairn_doubt *out) {
+    const cairn_client_resync *resync, uint64_t now_ns, cairn_resync_request *out) {
     const bool asking = resync->phase == CAIRN_RESYNC_REPAIR_REQUESTED ||
                         resync->phase == CAIRN_RESYNC_STATE_REQUESTED;
     if (!asking || !resync->say || now_ns < resync->say_at_ns) {
         return false;
     }
-    *out = (cairn_doubt){.tick = resync->tick, .want = CAIRN_DOUBT_REPAIR};
+    *out = (cairn_resync_request){.tick = resync->tick, .want = CAIRN_RESYNC_WANT_ELEMENTS};
     if (resync->phase == CAIRN_RESYNC_REPAIR_REQUESTED) {
         out->sketch = resync->sketches + sketch_offset(resync->size);
         out->sketch_size = cells_of(resync->size) * CAIRN_SKETCH_CELL_SIZE;
@@ -245,7 +245,8 @@ static void ask_more(cairn_client_resync *resync, uint64_t now_ns) {
     ask(resync, now_ns, CAIRN_RESYNC_REPAIR_REQUESTED);
 }
 
-static void apply(cairn_client_resync *resync, uint64_t now_ns, const cairn_repair *repair) {
+static void apply(
+    cairn_client_resync *resync, uint64_t now_ns, const cairn_resync_response *repair) {
     cairn_timeline *timeline = timeline_of(resync);
     const uint64_t at = timeline->head_tick;
     if (!timeline->adopted || resync->tick < timeline->first || resync->tick > at) {
@@ -268,13 +269,13 @@ static void apply(cairn_client_resync *resync, uint64_t now_ns, const cairn_repa
     renew(resync, now_ns);
 }
 
-void cairn_client_resync_take(
-    cairn_client_resync *resync, uint64_t now_ns, const cairn_repair *repair, size_t size) {
+void cairn_client_resync_take(cairn_client_resync *resync, uint64_t now_ns,
+    const cairn_resync_response *repair, size_t size) {
     if (repair->tick != resync->tick) {
         return; // of a doubt that is over
     }
     if (resync->phase == CAIRN_RESYNC_STATE_REQUESTED &&
-        repair->verdict == CAIRN_REPAIR_TOO_OFTEN) {
+        repair->verdict == CAIRN_RESYNC_TOO_OFTEN) {
         ask(resync, now_ns + CAIRN_RESYNC_BACKOFF_NS, CAIRN_RESYNC_STATE_REQUESTED);
     }
     if (resync->phase != CAIRN_RESYNC_REPAIR_REQUESTED) {
@@ -282,13 +283,13 @@ void cairn_client_resync_take(
     }
     resync->record.bytes += (uint32_t)size;
     switch (repair->verdict) {
-    case CAIRN_REPAIR_DONE:
+    case CAIRN_RESYNC_DONE:
         apply(resync, now_ns, repair);
         break;
-    case CAIRN_REPAIR_TOO_MUCH:
+    case CAIRN_RESYNC_TOO_MUCH:
         ask_more(resync, now_ns);
         break;
-    case CAIRN_REPAIR_TOO_OFTEN:
+    case CAIRN_RESYNC_TOO_OFTEN:
         ask(resync, now_ns + CAIRN_RESYNC_BACKOFF_NS, CAIRN_RESYNC_REPAIR_REQUESTED);
         break;
     default:

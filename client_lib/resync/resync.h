@@ -84,10 +84,10 @@ void cairn_client_resync_advance(
     cairn_client_resync *resync, uint64_t now_ns, uint32_t tick_rate_hz);
 // The doubt to be said now; it borrows the sketch. Once it is said, with so many bytes, tell.
 bool cairn_client_resync_request(
-    const cairn_client_resync *resync, uint64_t now_ns, cairn_doubt *out);
+    const cairn_client_resync *resync, uint64_t now_ns, cairn_resync_request *out);
 void cairn_client_resync_sent(cairn_client_resync *resync, uint64_t now_ns, size_t size);
 // What the server answered, in a message of `size` bytes.
 void cairn_client_resync_take(
-    cairn_client_resync *resync, uint64_t now_ns, const cairn_repair *repair, size_t size);
+    cairn_client_resync *resync, uint64_t now_ns, const cairn_resync_response *repair, size_t size);
 // A state was loaded.
 void cairn_client_resync_state_loaded(cairn_client_resync *resync, uint64_t now_ns, size_t size);

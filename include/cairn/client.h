@@ -130,9 +130,10 @@ typedef struct cairn_client_body {
 
 typedef struct cairn_client_sample {
     double tick; // where between ticks the sample lies
-    // The same exactly, as it goes to the server for lag compensation (server/lag/lag.h): share of
-    // the way from the state of tick_from to that of tick_from + span. A span of 0: no two states
-    // of the server lie around it (extrapolated, held, predicted).
+    // The same exactly, as it goes to the server for lag compensation
+    // (server/lag/lag_compensation.h): share of the way from the state of tick_from to that of
+    // tick_from + span. A span of 0: no two states of the server lie around it (extrapolated, held,
+    // predicted).
     uint64_t tick_from;
     uint32_t span;
     float share;

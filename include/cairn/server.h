@@ -189,12 +189,12 @@ typedef enum cairn_server_room_refusal {
 } cairn_server_room_refusal;
 const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal);
 
-#define CAIRN_ROOM_WORDS_SIZE 256
+#define CAIRN_ROOM_REASON_SIZE 256
 
 // Makes a room; its first tick is due within a millisecond. On success *room is its id, on refusal
 // 0, and `words` (may be NULL) says why in a sentence.
 cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_t now_ns,
-    const cairn_server_room_config *config, uint32_t *room, char words[CAIRN_ROOM_WORDS_SIZE]);
+    const cairn_server_room_config *config, uint32_t *room, char words[CAIRN_ROOM_REASON_SIZE]);
 // Makes a room whose world is that of `from` after `tick` ticks, to the bit: its own tick
 // (CAIRN_TICK_NOW), or one whose state `from` keeps (server/room/state_history.h). Of the config,
 // scene, rules and tick rate are not looked at. It has no clients and no players: who joins a slot
@@ -203,7 +203,7 @@ cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_
 #define CAIRN_TICK_NOW UINT64_MAX
 cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t now_ns,
     uint32_t from, uint64_t tick, const cairn_server_room_config *config, uint32_t *room,
-    char words[CAIRN_ROOM_WORDS_SIZE]);
+    char words[CAIRN_ROOM_REASON_SIZE]);
 // Closes a room that exists: its clients are told so and `reason` (printable ASCII of at most
 // CAIRN_WORDS_SIZE_MAX) and are disconnected, its recording ends with its end chunk, its memory is
 // freed: now, or when the job that is out with it comes back. False when there is no such room.

@@ -91,8 +91,8 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
             .world = 7}},
     [CAIRN_MESSAGE_ROOT_REPORT] = {.kind = CAIRN_MESSAGE_ROOT_REPORT,
         .root_report = {.roots = roots, .root_count = 2, .world = 7}},
-    [CAIRN_MESSAGE_DOUBT] = {.kind = CAIRN_MESSAGE_DOUBT,
-        .doubt = {.tick = 93, .want = 3, .sketch = bytes, .sketch_size = 5, .world = 7}},
+    [CAIRN_MESSAGE_RESYNC_REQUEST] = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST,
+        .resync_request = {.tick = 93, .want = 3, .sketch = bytes, .sketch_size = 5, .world = 7}},
     [CAIRN_MESSAGE_CONTROL] = {.kind = CAIRN_MESSAGE_CONTROL,
         .control = {.request = 94,
             .verb = 95,
@@ -159,9 +159,9 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
             .digest_count = 2}},
     [CAIRN_MESSAGE_STATE] = {.kind = CAIRN_MESSAGE_STATE,
         .state = {.tick = 60, .offset = 10, .total_size = 15, .bytes = bytes, .size = 5}},
-    [CAIRN_MESSAGE_REPAIR] = {.kind = CAIRN_MESSAGE_REPAIR,
-        .repair = {.tick = 61,
-            .verdict = CAIRN_REPAIR_TOO_MUCH,
+    [CAIRN_MESSAGE_RESYNC_RESPONSE] = {.kind = CAIRN_MESSAGE_RESYNC_RESPONSE,
+        .resync_response = {.tick = 61,
+            .verdict = CAIRN_RESYNC_TOO_MUCH,
             .full_root = FULL_ROOT,
             .passport_faults = 2,
             .build = "any compiler, any target",
@@ -365,7 +365,7 @@ static void same_state(const cairn_state_message *a, const cairn_state_message *
     SAME_ARRAY(bytes, size);
 }
 
-static void same_doubt(const cairn_doubt *a, const cairn_doubt *b) {
+static void same_resync_request(const cairn_resync_request *a, const cairn_resync_request *b) {
     SAME(tick);
     SAME(want);
     SAME_ARRAY(sketch, sketch_size);
@@ -386,7 +386,7 @@ static void same_control(const cairn_control *a, const cairn_control *b) {
     SAME_ARRAY(bytes, byte_count);
 }
 
-static void same_repair(const cairn_repair *a, const cairn_repair *b) {
+static void same_resync_response(const cairn_resync_response *a, const cairn_resync_response *b) {
     SAME(tick);
     SAME(verdict);
     SAME_BITS(full_root);
@@ -430,8 +430,8 @@ void expect_same_message(const cairn_message *a, const cairn_message *b) {
     case CAIRN_MESSAGE_ROOT_REPORT:
         same_root_report(&a->root_report, &b->root_report);
         break;
-    case CAIRN_MESSAGE_DOUBT:
-        same_doubt(&a->doubt, &b->doubt);
+    case CAIRN_MESSAGE_RESYNC_REQUEST:
+        same_resync_request(&a->resync_request, &b->resync_request);
         break;
     case CAIRN_MESSAGE_CONTROL:
         same_control(&a->control, &b->control);
@@ -457,8 +457,8 @@ void expect_same_message(const cairn_message *a, const cairn_message *b) {
     case CAIRN_MESSAGE_STATE:
         same_state(&a->state, &b->state);
         break;
-    case CAIRN_MESSAGE_REPAIR:
-        same_repair(&a->repair, &b->repair);
+    case CAIRN_MESSAGE_RESYNC_RESPONSE:
+        same_resync_response(&a->resync_response, &b->resync_response);
         break;
     case CAIRN_MESSAGE_NOTICE:
         same_notice(&a->notice, &b->notice);

@@ -117,7 +117,7 @@ static bool send_answer(
     cairn_server *server, cairn_session *session, const cairn_room *room, cairn_answer answer) {
     room = room == NULL ? session->room : room;
     answer.room = room == NULL ? "" : room->name;
-    answer.tick = room == NULL ? 0 : room->pacing.tick;
+    answer.tick = room == NULL ? 0 : room->scheduler.tick;
     answer.root = room == NULL ? (cairn_hash128){0} : room->hash.full;
     const cairn_message message = {.kind = CAIRN_MESSAGE_ANSWER, .answer = answer};
     return cairn_server_send_reliable(server, session, &message) > 0;
@@ -151,7 +151,7 @@ bool cairn_control_take(cairn_server *server, cairn_session *session, const cair
         const cairn_control_refusal refusal =
             allowed ? CAIRN_CONTROL_CLOSED : CAIRN_CONTROL_NO_RIGHT;
         session->controls_refused += 1;
-        cairn_server_tell(server, session->room, CAIRN_LOG_WARN, "control_refused",
+        cairn_server_emit_event(server, session->room, CAIRN_LOG_WARN, "control_refused",
             session->client_id, cairn_control_refusal_text(refusal), refusal);
         refuse_at_once(server, session, ask, refusal);
         return session->controls_refused > CAIRN_CONTROL_REFUSED_MAX;
@@ -219,9 +219,9 @@ static bool serve(cairn_server *server, cairn_control_entry *entry) {
     entry->ask.name = entry->name;
     entry->ask.numbers = entry->numbers;
     entry->ask.bytes = entry->bytes;
-    cairn_room *room = entry->room[0] == '\0'
-                           ? session->room
-                           : cairn_rooms_at(server, cairn_server_room_find(server, entry->room));
+    cairn_room *room = entry->room[0] == '\0' ? session->room
+                                              : cairn_room_table_find(server,
+                                                    cairn_server_room_find(server, entry->room));
     const bool out = room != NULL && room->job.running;
     if (out || cairn_link_reliable_room(session->link) < CAIRN_CONTROL_ANSWER_SIZE_MAX) {
         return false;
@@ -239,7 +239,7 @@ static bool serve(cairn_server *server, cairn_control_entry *entry) {
     const cairn_control_refusal refusal = act(&visit, row);
     const char *verb = cairn_control_verb_text(entry->ask.verb);
     if (refusal != CAIRN_CONTROL_DONE || row->writes) {
-        cairn_server_tell(server, session->room,
+        cairn_server_emit_event(server, session->room,
             refusal == CAIRN_CONTROL_DONE ? CAIRN_LOG_INFO : CAIRN_LOG_WARN,
             refusal == CAIRN_CONTROL_DONE ? "control" : "control_refused", session->client_id,
             verb == NULL ? "unknown" : verb, refusal);
@@ -260,7 +260,7 @@ static bool held_up(const struct cairn_control_desk *desk, uint32_t kept, uint32
 
 static void answer_waiting(cairn_server *server) {
     for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
-        cairn_control_arrive(server, cairn_rooms_at(server, id));
+        cairn_control_arrive(server, cairn_room_table_find(server, id));
     }
 }
 
@@ -297,7 +297,7 @@ static void answer_wait(cairn_server *server, cairn_room *room, cairn_control_re
         .verb = wait->verb,
         .refusal = refusal,
         .words = refusal == CAIRN_CONTROL_DONE ? "" : cairn_control_refusal_text(refusal),
-        .count = (uint32_t)(room->pacing.tick - wait->from),
+        .count = (uint32_t)(room->scheduler.tick - wait->from),
     };
     if (session == NULL || send_answer(server, session, room, answer)) {
         server->statistics.controls_done += refusal == CAIRN_CONTROL_DONE ? 1 : 0;
@@ -307,7 +307,8 @@ static void answer_wait(cairn_server *server, cairn_room *room, cairn_control_re
 }
 
 void cairn_control_arrive(cairn_server *server, cairn_room *room) {
-    const bool rests = room->pace.paused && room->pacing.tick >= room->pace.burst_tick;
+    const bool rests =
+        room->time_control.paused && room->scheduler.tick >= room->time_control.burst_tick;
     if (room->control_wait.waits && rests) {
         answer_wait(server, room, CAIRN_CONTROL_DONE);
     }
@@ -325,7 +326,7 @@ static void tell(
         .kind = CAIRN_MESSAGE_NOTICE,
         .notice = {.kind = kind,
             .slot = CAIRN_SLOT_NONE,
-            .tick = session->room->pacing.tick,
+            .tick = session->room->scheduler.tick,
             .value = value,
             .words = ""},
     };
@@ -340,8 +341,8 @@ void cairn_control_notify(
 }
 
 void cairn_control_greet(cairn_server *server, cairn_session *session) {
-    const cairn_pace *pace = &session->room->pace;
-    if (pace->speed != CAIRN_PACE_SPEED_USUAL) {
+    const cairn_time_control *pace = &session->room->time_control;
+    if (pace->speed != CAIRN_TIME_SPEED_REAL) {
         tell(server, session, CAIRN_NOTICE_RATE, pace->speed);
     }
     if (pace->paused) {

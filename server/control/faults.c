@@ -20,8 +20,8 @@ static cairn_session *find_client(cairn_server *server, uint64_t client_id) {
 }
 
 static void drop_boxes(cairn_session *session) {
-    cairn_fault_box_destroy(session->faults_in);
-    cairn_fault_box_destroy(session->faults_out);
+    cairn_link_conditioner_destroy(session->faults_in);
+    cairn_link_conditioner_destroy(session->faults_out);
     session->faults_in = NULL;
     session->faults_out = NULL;
 }
@@ -41,15 +41,15 @@ cairn_control_refusal cairn_control_faults(cairn_control_visit *v) {
         return cairn_control_refuse(v, CAIRN_CONTROL_OUT_OF_RANGE,
             "loss and duplicates are shares in [0, 1], delay and jitter at most 10 s");
     }
-    cairn_fault_config config = {.loss = n[0],
+    cairn_link_conditioner_config config = {.loss = n[0],
         .duplicate = n[1],
         .delay_ns = (uint64_t)((double)n[2] * NS_PER_MS),
         .jitter_ns = (uint64_t)((double)n[3] * NS_PER_MS),
         .seed = v->ask->seed};
     drop_boxes(session);
-    session->faults_in = cairn_fault_box_create(&config);
+    session->faults_in = cairn_link_conditioner_create(&config);
     config.seed += 1;
-    session->faults_out = cairn_fault_box_create(&config);
+    session->faults_out = cairn_link_conditioner_create(&config);
     if (session->faults_in == NULL || session->faults_out == NULL) {
         drop_boxes(session);
         return cairn_control_refuse(v, CAIRN_CONTROL_CAPACITY, "out of memory");

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "server/control/parts.h"
-#include "server/lag/lag.h"
+#include "server/lag/lag_compensation.h"
 
 // A page of bodies; each tells 13 numbers and 4 ids.
 #define BODIES_PER_PAGE 512
@@ -83,20 +83,20 @@ static cairn_control_refusal far_away(cairn_control_visit *v) {
         v, CAIRN_CONTROL_OUT_OF_RANGE, "a coordinate is beyond 100 km, or a size below 1 mm");
 }
 
-static cairn_control_refusal not_seen(cairn_control_visit *v, cairn_rewind_refusal refusal) {
-    const cairn_control_refusal refusals[CAIRN_REWIND_REFUSAL_COUNT] = {
-        [CAIRN_REWIND_NO_CLIENT] = CAIRN_CONTROL_NAME_UNKNOWN,
-        [CAIRN_REWIND_BUSY] = CAIRN_CONTROL_BUSY,
-        [CAIRN_REWIND_MEMORY] = CAIRN_CONTROL_CAPACITY,
+static cairn_control_refusal not_seen(cairn_control_visit *v, cairn_lag_refusal refusal) {
+    const cairn_control_refusal refusals[CAIRN_LAG_REFUSAL_COUNT] = {
+        [CAIRN_LAG_NO_CLIENT] = CAIRN_CONTROL_NAME_UNKNOWN,
+        [CAIRN_LAG_BUSY] = CAIRN_CONTROL_BUSY,
+        [CAIRN_LAG_MEMORY] = CAIRN_CONTROL_CAPACITY,
     };
     return cairn_control_refuse(v,
         refusals[refusal] == CAIRN_CONTROL_DONE ? CAIRN_CONTROL_TICK_GONE : refusals[refusal], "%s",
-        cairn_rewind_refusal_text(refusal));
+        cairn_lag_refusal_text(refusal));
 }
 
-static cairn_rewind_refusal seen_world(cairn_control_visit *v, const cairn_world **out) {
+static cairn_lag_refusal seen_world(cairn_control_visit *v, const cairn_world **out) {
     const cairn_server *server = v->server;
-    cairn_sight sight;
+    cairn_view_time sight;
     uint32_t client = 0;
     while (client < server->config.clients_max &&
            (server->sessions[client].room != v->room ||
@@ -104,16 +104,15 @@ static cairn_rewind_refusal seen_world(cairn_control_visit *v, const cairn_world
         ++client;
     }
     // Control keeps the past that is looked back at.
-    cairn_rewind_refusal refusal = CAIRN_REWIND_SHOWN;
-    if (v->room->lag.rewind == NULL) {
-        refusal = cairn_server_rewind_allow(v->server, v->room->id, SEEN_AGE_MS_MAX);
+    cairn_lag_refusal refusal = CAIRN_LAG_SHOWN;
+    if (v->room->lag.world == NULL) {
+        refusal = cairn_server_lag_enable(v->server, v->room->id, SEEN_AGE_MS_MAX);
     }
-    if (refusal == CAIRN_REWIND_SHOWN) {
-        refusal = cairn_server_seen_by(server, client, server->now_ns, &sight);
+    if (refusal == CAIRN_LAG_SHOWN) {
+        refusal = cairn_server_lag_view_time_estimate(server, client, server->now_ns, &sight);
     }
-    return refusal != CAIRN_REWIND_SHOWN
-               ? refusal
-               : cairn_server_rewind_world(v->server, v->room->id, &sight, out);
+    return refusal != CAIRN_LAG_SHOWN ? refusal
+                                      : cairn_server_lag_world(v->server, v->room->id, &sight, out);
 }
 
 // What is asked: the room's world as it is, or as the client of id `seed` sees it now.
@@ -122,8 +121,8 @@ static cairn_control_refusal world_asked(cairn_control_visit *v, const cairn_wor
     if (v->ask->count == 0) {
         return CAIRN_CONTROL_DONE;
     }
-    const cairn_rewind_refusal refusal = seen_world(v, out);
-    return refusal == CAIRN_REWIND_SHOWN ? CAIRN_CONTROL_DONE : not_seen(v, refusal);
+    const cairn_lag_refusal refusal = seen_world(v, out);
+    return refusal == CAIRN_LAG_SHOWN ? CAIRN_CONTROL_DONE : not_seen(v, refusal);
 }
 
 cairn_control_refusal cairn_control_ray(cairn_control_visit *v) {

@@ -20,18 +20,19 @@ static cairn_control_refusal refusal_of(
 }
 
 static void begin(cairn_control_visit *v, uint32_t id, bool paused) {
-    cairn_room *room = cairn_rooms_at(v->server, id);
+    cairn_room *room = cairn_room_table_find(v->server, id);
     if (paused) {
-        cairn_pace_pause(&room->pace, v->server->now_ns);
+        cairn_time_control_pause(&room->time_control, v->server->now_ns);
     }
     v->room = room; // whose tick and root the answer tells
 }
 
 cairn_control_refusal cairn_control_fork(cairn_control_visit *v) {
     const bool given = (v->ask->mask & CAIRN_CONTROL_MASK_GIVEN) != 0;
-    const bool paused = v->room->pace.paused || (v->ask->mask & CAIRN_CONTROL_MASK_PAUSED) != 0;
+    const bool paused =
+        v->room->time_control.paused || (v->ask->mask & CAIRN_CONTROL_MASK_PAUSED) != 0;
     cairn_server_room_config config = cairn_server_room_config_default();
-    char words[CAIRN_ROOM_WORDS_SIZE];
+    char words[CAIRN_ROOM_REASON_SIZE];
     uint32_t id = 0;
     config.name = v->ask->name;
     config.snapshot_rate_hz = v->room->snapshot_rate_hz;
@@ -56,7 +57,7 @@ cairn_control_refusal cairn_control_room_create(cairn_control_visit *v) {
     cairn_scene scene = *found;
     scene.seed = (v->ask->mask & CAIRN_CONTROL_MASK_GIVEN) != 0 ? v->ask->seed : scene.seed;
     cairn_server_room_config config = cairn_server_room_config_default();
-    char words[CAIRN_ROOM_WORDS_SIZE];
+    char words[CAIRN_ROOM_REASON_SIZE];
     uint32_t id = 0;
     config.name = v->ask->room;
     config.scene = &scene;

@@ -27,8 +27,8 @@ cairn_control_refusal cairn_control_features(cairn_control_visit *v) {
 
 cairn_control_refusal cairn_control_rooms(cairn_control_visit *v) {
     for (uint32_t id = 0; (id = cairn_server_room_next(v->server, id)) != 0;) {
-        const cairn_room *room = cairn_rooms_at(v->server, id);
-        cairn_control_line(v, "%s %" PRIu64, room->name, room->pacing.tick);
+        const cairn_room *room = cairn_room_table_find(v->server, id);
+        cairn_control_line(v, "%s %" PRIu64, room->name, room->scheduler.tick);
         v->answer.count += 1;
     }
     return CAIRN_CONTROL_DONE;
@@ -66,15 +66,15 @@ cairn_control_refusal cairn_control_state(cairn_control_visit *v) {
     cairn_server_room_statistics_read(v->server, room->id, &statistics);
     cairn_control_line(v, "scene %s", room->scene_name);
     cairn_control_line(v, "rules %s", cairn_room_rules_name(room));
-    cairn_control_line(v, "state %s", room->pace.paused ? "paused" : "running");
+    cairn_control_line(v, "state %s", room->time_control.paused ? "paused" : "running");
     cairn_control_line(v, "tick_rate_hz %" PRIu32, room->tick_rate_hz);
-    cairn_control_line(v, "speed_thousandths %" PRIu32, room->pace.speed);
+    cairn_control_line(v, "speed_thousandths %" PRIu32, room->time_control.speed);
     cairn_control_line(v, "seed %" PRIu64, cairn_world_settings(room->world)->seed);
     cairn_control_line(v, "edits_refused %" PRIu32, counters.edits_refused);
     cairn_control_line(v, "creates_refused %" PRIu32, counters.creates_refused);
     cairn_control_line(v, "bodies_quarantined %" PRIu32, counters.bodies_quarantined);
     add_statistics(v, &statistics);
-    v->answer.count = room->pace.paused ? 1 : 0;
+    v->answer.count = room->time_control.paused ? 1 : 0;
     return CAIRN_CONTROL_DONE;
 }
 
@@ -111,7 +111,7 @@ cairn_control_refusal cairn_control_hash(cairn_control_visit *v) {
 
 cairn_control_refusal cairn_control_diff(cairn_control_visit *v) {
     const cairn_room *other =
-        cairn_rooms_at(v->server, cairn_server_room_find(v->server, v->ask->name));
+        cairn_room_table_find(v->server, cairn_server_room_find(v->server, v->ask->name));
     if (other == NULL || v->ask->name[0] == '\0') {
         return cairn_control_refuse(
             v, CAIRN_CONTROL_ROOM_UNKNOWN, "there is no room \"%.64s\"", v->ask->name);

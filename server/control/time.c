@@ -19,13 +19,13 @@ static void wait_for_room(cairn_control_visit *v) {
         .client_id = v->session->client_id,
         .request = v->ask->request,
         .verb = v->ask->verb,
-        .from = v->room->pacing.tick,
+        .from = v->room->scheduler.tick,
     };
 }
 
 cairn_control_refusal cairn_control_pause(cairn_control_visit *v) {
-    const bool was_paused = v->room->pace.paused;
-    cairn_pace_pause(&v->room->pace, v->server->now_ns);
+    const bool was_paused = v->room->time_control.paused;
+    cairn_time_control_pause(&v->room->time_control, v->server->now_ns);
     if (!was_paused) {
         cairn_control_notify(v->server, v->room, CAIRN_NOTICE_PAUSED, 0);
     }
@@ -34,9 +34,9 @@ cairn_control_refusal cairn_control_pause(cairn_control_visit *v) {
 
 static void go(cairn_control_visit *v, uint32_t speed) {
     cairn_room *room = v->room;
-    const bool was_paused = room->pace.paused;
-    const bool was_speed = room->pace.speed == speed;
-    cairn_pace_run(&room->pace, &room->pacing, speed, v->server->now_ns);
+    const bool was_paused = room->time_control.paused;
+    const bool was_speed = room->time_control.speed == speed;
+    cairn_time_control_run(&room->time_control, &room->scheduler, speed, v->server->now_ns);
     if (!was_speed) {
         cairn_control_notify(v->server, room, CAIRN_NOTICE_RATE, speed);
     }
@@ -49,15 +49,15 @@ cairn_control_refusal cairn_control_resume(cairn_control_visit *v) {
     if (v->room->control_wait.waits) {
         return busy(v);
     }
-    if (v->room->pace.paused) {
-        go(v, v->room->pace.speed);
+    if (v->room->time_control.paused) {
+        go(v, v->room->time_control.speed);
     }
     return CAIRN_CONTROL_DONE;
 }
 
 cairn_control_refusal cairn_control_step(cairn_control_visit *v) {
     cairn_room *room = v->room;
-    if (!room->pace.paused) {
+    if (!room->time_control.paused) {
         return cairn_control_refuse(
             v, CAIRN_CONTROL_NOT_PAUSED, "only a paused room is stepped; pause it first");
     }
@@ -68,7 +68,7 @@ cairn_control_refusal cairn_control_step(cairn_control_visit *v) {
         return cairn_control_refuse(
             v, CAIRN_CONTROL_OUT_OF_RANGE, "1 to %d ticks can be stepped at once", STEPS_MAX);
     }
-    room->pace.burst_tick = room->pacing.tick + v->ask->count;
+    room->time_control.burst_tick = room->scheduler.tick + v->ask->count;
     wait_for_room(v);
     return CAIRN_CONTROL_DONE;
 }
@@ -78,17 +78,17 @@ cairn_control_refusal cairn_control_run_until(cairn_control_visit *v) {
     if (room->control_wait.waits) {
         return busy(v);
     }
-    if (v->ask->tick < room->pacing.tick) {
+    if (v->ask->tick < room->scheduler.tick) {
         return cairn_control_refuse(
             v, CAIRN_CONTROL_OUT_OF_RANGE, "the room is past this tick; seek it");
     }
-    room->pace.stop_tick = v->ask->tick;
+    room->time_control.stop_tick = v->ask->tick;
     wait_for_room(v);
-    if (v->ask->tick == room->pacing.tick) {
+    if (v->ask->tick == room->scheduler.tick) {
         return cairn_control_pause(v);
     }
-    if (room->pace.paused) {
-        go(v, room->pace.speed);
+    if (room->time_control.paused) {
+        go(v, room->time_control.speed);
     }
     return CAIRN_CONTROL_DONE;
 }
@@ -96,15 +96,15 @@ cairn_control_refusal cairn_control_run_until(cairn_control_visit *v) {
 cairn_control_refusal cairn_control_rate(cairn_control_visit *v) {
     cairn_room *room = v->room;
     const uint32_t speed = v->ask->count;
-    if (speed > CAIRN_PACE_SPEED_MAX) {
+    if (speed > CAIRN_TIME_SPEED_MAX) {
         return cairn_control_refuse(v, CAIRN_CONTROL_OUT_OF_RANGE,
             "a rate is 1 to %d thousandths of real time, or 0: as fast as it goes",
-            CAIRN_PACE_SPEED_MAX);
+            CAIRN_TIME_SPEED_MAX);
     }
-    if (!room->pace.paused) {
+    if (!room->time_control.paused) {
         go(v, speed);
-    } else if (room->pace.speed != speed) {
-        room->pace.speed = speed;
+    } else if (room->time_control.speed != speed) {
+        room->time_control.speed = speed;
         cairn_control_notify(v->server, room, CAIRN_NOTICE_RATE, speed);
     }
     return CAIRN_CONTROL_DONE;

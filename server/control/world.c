@@ -39,7 +39,7 @@ cairn_control_refusal cairn_control_reset(cairn_control_visit *v) {
     if (cairn_scene_world_create(&scene, def->rules, &world, words) != CAIRN_OK) {
         return cairn_control_refuse(v, CAIRN_CONTROL_FOREIGN, "%.200s", words);
     }
-    cairn_replace_world(v->server, room, world, 0);
+    cairn_world_swap(v->server, room, world, 0);
     room->start_root = room->hash.full;
     return CAIRN_CONTROL_DONE;
 }
@@ -145,7 +145,7 @@ static cairn_control_refusal load_bytes(
         return cairn_control_refuse(v, CAIRN_CONTROL_FOREIGN, "%s, in %s",
             cairn_status_text(status), where == NULL ? "its head" : where);
     }
-    cairn_replace_world(v->server, v->room, world, joined);
+    cairn_world_swap(v->server, v->room, world, joined);
     return CAIRN_CONTROL_DONE;
 }
 
@@ -223,9 +223,10 @@ cairn_control_refusal cairn_control_save_delete(cairn_control_visit *v) {
 // Whose players the world knew at an earlier tick: what joined since then had not, what left had.
 static uint64_t joined_at(const cairn_room *room, uint64_t tick) {
     uint64_t joined = cairn_inbox_joined(room->inbox);
-    for (uint64_t at = room->pacing.tick; at > tick; --at) {
+    for (uint64_t at = room->scheduler.tick; at > tick; --at) {
         uint32_t count = 0;
-        const cairn_command *commands = cairn_history_commands(room->history, at - 1, &count);
+        const cairn_command *commands =
+            cairn_command_log_commands(room->command_log, at - 1, &count);
         for (uint32_t i = count; i > 0; --i) {
             const cairn_command *command = &commands[i - 1];
             if (command->kind == CAIRN_COMMAND_JOIN) {
@@ -244,9 +245,9 @@ static cairn_control_refusal seek_past(cairn_control_visit *v) {
     if (cairn_world_fork(room->world, &world) != CAIRN_OK) {
         return cairn_control_refuse(v, CAIRN_CONTROL_CAPACITY, "out of memory");
     }
-    const cairn_status status = cairn_past_load(room->past, v->ask->tick, world);
+    const cairn_status status = cairn_state_history_load(room->state_history, v->ask->tick, world);
     CAIRN_ASSERT(status == CAIRN_OK);
-    cairn_replace_world(v->server, room, world, joined_at(room, v->ask->tick));
+    cairn_world_swap(v->server, room, world, joined_at(room, v->ask->tick));
     return CAIRN_CONTROL_DONE;
 }
 
@@ -283,7 +284,7 @@ static cairn_control_refusal seek_recording(cairn_control_visit *v) {
         return cairn_control_refuse(
             v, CAIRN_CONTROL_FOREIGN, "the recording's world has other settings");
     }
-    cairn_replace_world(v->server, room, world, cairn_inbox_joined(room->inbox));
+    cairn_world_swap(v->server, room, world, cairn_inbox_joined(room->inbox));
     return CAIRN_CONTROL_DONE;
 }
 
@@ -292,7 +293,7 @@ cairn_control_refusal cairn_control_seek(cairn_control_visit *v) {
     if (room->control_wait.waits) {
         return running(v);
     }
-    const bool known = cairn_past_holds(room->past, v->ask->tick) &&
-                       v->ask->tick >= cairn_history_oldest(room->history);
+    const bool known = cairn_state_history_holds(room->state_history, v->ask->tick) &&
+                       v->ask->tick >= cairn_command_log_oldest(room->command_log);
     return known ? seek_past(v) : seek_recording(v);
 }

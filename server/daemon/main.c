@@ -290,7 +290,7 @@ static bool create_room(program *p, const cairn_config_room *named) {
     room.catch_up_ticks_max = config->catch_up_ticks_max;
     room.recorded = cairn_records_has(p->records, named->name);
     uint32_t id;
-    char words[CAIRN_ROOM_WORDS_SIZE];
+    char words[CAIRN_ROOM_REASON_SIZE];
     bool created = cairn_server_room_create(p->server, cairn_uv_now_ns(), &room, &id, words) ==
                    CAIRN_ROOM_CREATED;
     cairn_scene_destroy(scene);

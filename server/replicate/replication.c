@@ -195,10 +195,10 @@ static void begin_transfer(cairn_server *server, cairn_session *session, uint64_
     const uint64_t fresh_ticks =
         usable_ticks < room->tick_rate_hz ? usable_ticks : room->tick_rate_hz;
     cairn_status status =
-        cairn_transfer_join(&room->transfer, room->world, fresh_ticks, usable_ticks);
+        cairn_state_source_join(&room->transfer, room->world, fresh_ticks, usable_ticks);
     if (status != CAIRN_OK) {
-        cairn_server_tell(server, room, CAIRN_LOG_ERROR, "state_too_large", session->client_id,
-            "the room's state does not fit a transfer", 0);
+        cairn_server_emit_event(server, room, CAIRN_LOG_ERROR, "state_too_large",
+            session->client_id, "the room's state does not fit a transfer", 0);
         cairn_netcode_server_disconnect(server->netcode, server->now_ns, session->client);
         return;
     }
@@ -207,7 +207,7 @@ static void begin_transfer(cairn_server *server, cairn_session *session, uint64_
 }
 
 static bool send_piece(cairn_server *server, cairn_session *session) {
-    const cairn_transfer *transfer = &session->room->transfer;
+    const cairn_state_source *transfer = &session->room->transfer;
     size_t left = transfer->size - session->transfer_offset;
     size_t size = left < STATE_PIECE_SIZE ? left : STATE_PIECE_SIZE;
     const cairn_message message = {
@@ -228,7 +228,7 @@ static bool send_piece(cairn_server *server, cairn_session *session) {
 }
 
 static void continue_transfer(cairn_server *server, cairn_session *session) {
-    cairn_transfer *transfer = &session->room->transfer;
+    cairn_state_source *transfer = &session->room->transfer;
     if (session->transfer_generation != transfer->generation) {
         session->transfer_generation = transfer->generation;
         session->transfer_offset = 0;
@@ -240,7 +240,7 @@ static void continue_transfer(cairn_server *server, cairn_session *session) {
     if (session->transfer_offset == transfer->size) {
         session->state_sent = true;
         session->transferring = false;
-        cairn_transfer_leave(transfer);
+        cairn_state_source_leave(transfer);
     }
 }
 
@@ -251,7 +251,7 @@ static uint64_t first_tick_missing(const cairn_session *session) {
 
 static void abandon_state(cairn_session *session) {
     if (session->transferring) {
-        cairn_transfer_leave(&session->room->transfer);
+        cairn_state_source_leave(&session->room->transfer);
     }
     session->transferring = false;
     session->state_sent = false;
@@ -263,12 +263,12 @@ static size_t told_size(uint32_t tick_count, uint32_t command_count) {
 }
 
 // The first of the newest ticks that fit `size`; at least one, none before `missing`.
-static uint64_t newest_ticks(const cairn_history *history, uint64_t missing, size_t size) {
-    const uint64_t end = cairn_history_end(history);
+static uint64_t newest_ticks(const cairn_command_log *history, uint64_t missing, size_t size) {
+    const uint64_t end = cairn_command_log_end(history);
     uint64_t first = end;
     size_t told = 0;
     while (first > missing) {
-        told += told_size(1, cairn_history_command_count(history, first - 1));
+        told += told_size(1, cairn_command_log_command_count(history, first - 1));
         if (told > size && first < end) {
             break;
         }
@@ -283,27 +283,28 @@ static bool overdue(const cairn_session *session, uint64_t missing) {
     const cairn_link_statistics *link = cairn_link_statistics_read(session->link);
     uint64_t tick_ns = UINT64_C(1000000000) / session->room->tick_rate_hz;
     uint64_t path_ns = link->rtt_ns > 0 ? link->rtt_ns + 4 * link->jitter_ns : FIRST_RTT_NS;
-    return (cairn_history_end(session->room->history) - missing) * tick_ns > path_ns + 4 * tick_ns;
+    return (cairn_command_log_end(session->room->command_log) - missing) * tick_ns >
+           path_ns + 4 * tick_ns;
 }
 
-static cairn_history_run read_ticks(
-    cairn_server *server, const cairn_history *history, uint64_t from, uint64_t end) {
-    cairn_history_run run = {
+static cairn_command_log_span read_ticks(
+    cairn_server *server, const cairn_command_log *history, uint64_t from, uint64_t end) {
+    cairn_command_log_span run = {
         .ticks = server->ticks,
         .digests = server->digests,
-        .tick_capacity = CAIRN_VIEW_TICKS_MAX,
+        .tick_capacity = CAIRN_REPLICATION_TICKS_MAX,
         .commands = server->commands,
-        .command_capacity = CAIRN_VIEW_COMMANDS_MAX,
+        .command_capacity = CAIRN_REPLICATION_COMMANDS_MAX,
     };
     if (end - from < run.tick_capacity) {
         run.tick_capacity = (uint32_t)(end - from);
     }
-    cairn_history_read(history, from, &run);
+    cairn_command_log_read(history, from, &run);
     return run;
 }
 
-static bool send_ticks(
-    cairn_server *server, cairn_session *session, const cairn_history_run *run, bool reliable) {
+static bool send_ticks(cairn_server *server, cairn_session *session,
+    const cairn_command_log_span *run, bool reliable) {
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_TICKS,
         .ticks = {.world = session->world,
@@ -327,7 +328,8 @@ static void queue_ticks(
     uint64_t from = session->ticks_queued > missing ? session->ticks_queued : missing;
     end = end < missing + QUEUED_TICKS_MAX ? end : missing + QUEUED_TICKS_MAX;
     while (from < end) {
-        const cairn_history_run run = read_ticks(server, session->room->history, from, end);
+        const cairn_command_log_span run =
+            read_ticks(server, session->room->command_log, from, end);
         const size_t size = told_size(run.tick_count, run.command_count) + ENVELOPE_SIZE;
         if (cairn_link_reliable_room(session->link) < size ||
             !send_ticks(server, session, &run, true)) {
@@ -344,34 +346,36 @@ static void queue_ticks(
 // missing before them for longer than an acknowledgement takes goes over the reliable stream, once.
 static void tell_ticks(cairn_server *server, cairn_session *session) {
     const uint64_t missing = first_tick_missing(session);
-    const uint64_t end = cairn_history_end(session->room->history);
-    uint64_t first = newest_ticks(session->room->history, missing, LONG_TICKS_SIZE);
+    const uint64_t end = cairn_command_log_end(session->room->command_log);
+    uint64_t first = newest_ticks(session->room->command_log, missing, LONG_TICKS_SIZE);
     if (first > missing) {
-        first = newest_ticks(session->room->history, missing, TICKS_SIZE);
+        first = newest_ticks(session->room->command_log, missing, TICKS_SIZE);
         if (overdue(session, missing)) {
             queue_ticks(server, session, missing, first);
         }
     }
     if (first < end) {
-        const cairn_history_run run = read_ticks(server, session->room->history, first, end);
+        const cairn_command_log_span run =
+            read_ticks(server, session->room->command_log, first, end);
         const bool sent = send_ticks(server, session, &run, false);
         CAIRN_ASSERT(sent);
     }
 }
 
 static void advance_lockstep(cairn_server *server, cairn_session *session) {
-    if (session->state_wanted) {
+    if (session->state_requested) {
         abandon_state(session);
         begin_transfer(server, session, 0);
-        session->state_wanted = false;
+        session->state_requested = false;
     }
     bool begun = session->transferring || session->state_sent;
-    if (begun && first_tick_missing(session) < cairn_history_oldest(session->room->history)) {
+    if (begun &&
+        first_tick_missing(session) < cairn_command_log_oldest(session->room->command_log)) {
         abandon_state(session);
         begun = false;
     }
     if (!begun) {
-        begin_transfer(server, session, CAIRN_ROOM_HISTORY_TICKS / 2);
+        begin_transfer(server, session, CAIRN_ROOM_COMMAND_LOG_TICKS / 2);
     }
     if (session->transferring) {
         continue_transfer(server, session);
@@ -384,7 +388,7 @@ static void advance_lockstep(cairn_server *server, cairn_session *session) {
     }
 }
 
-void cairn_view_advance(struct cairn_server *server, cairn_session *session, bool snapshot) {
+void cairn_replication_advance(struct cairn_server *server, cairn_session *session, bool snapshot) {
     if (session->state != CAIRN_SESSION_WELCOMED && session->state != CAIRN_SESSION_PLAYING) {
         return;
     }

@@ -14,4 +14,4 @@
 struct cairn_server;
 
 // `snapshot` says that the room took a snapshot this turn.
-void cairn_view_advance(struct cairn_server *server, cairn_session *session, bool snapshot);
+void cairn_replication_advance(struct cairn_server *server, cairn_session *session, bool snapshot);

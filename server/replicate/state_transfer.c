@@ -6,17 +6,17 @@
 
 #include "base/assert.h"
 
-cairn_status cairn_transfer_create(size_t capacity, cairn_transfer *out) {
-    *out = (cairn_transfer){.bytes = malloc(capacity), .capacity = capacity};
+cairn_status cairn_state_source_create(size_t capacity, cairn_state_source *out) {
+    *out = (cairn_state_source){.bytes = malloc(capacity), .capacity = capacity};
     return out->bytes == NULL ? CAIRN_OUT_OF_MEMORY : CAIRN_OK;
 }
 
-void cairn_transfer_destroy(cairn_transfer *transfer) {
+void cairn_state_source_destroy(cairn_state_source *transfer) {
     free(transfer->bytes);
-    *transfer = (cairn_transfer){0};
+    *transfer = (cairn_state_source){0};
 }
 
-cairn_status cairn_transfer_join(cairn_transfer *transfer, const cairn_world *world,
+cairn_status cairn_state_source_join(cairn_state_source *transfer, const cairn_world *world,
     uint64_t fresh_ticks, uint64_t usable_ticks) {
     uint64_t age = cairn_world_tick(world) - transfer->tick;
     bool serves = age <= fresh_ticks || (transfer->readers > 0 && age <= usable_ticks);
@@ -34,12 +34,12 @@ cairn_status cairn_transfer_join(cairn_transfer *transfer, const cairn_world *wo
     return CAIRN_OK;
 }
 
-void cairn_transfer_forget(cairn_transfer *transfer) {
+void cairn_state_source_invalidate(cairn_state_source *transfer) {
     CAIRN_ASSERT(transfer->readers == 0);
     transfer->stale = true;
 }
 
-void cairn_transfer_leave(cairn_transfer *transfer) {
+void cairn_state_source_leave(cairn_state_source *transfer) {
     CAIRN_ASSERT(transfer->readers > 0);
     transfer->readers -= 1;
 }

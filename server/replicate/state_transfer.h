@@ -13,7 +13,7 @@
 #include <cairn/sim.h>
 #include <cairn/status.h>
 
-typedef struct cairn_transfer {
+typedef struct cairn_state_source {
     uint8_t *bytes; // owned
     size_t capacity;
     size_t size;
@@ -21,17 +21,17 @@ typedef struct cairn_transfer {
     uint32_t generation; // 0: nothing encoded yet
     uint32_t readers;
     bool stale; // of another world
-} cairn_transfer;
+} cairn_state_source;
 
 // CAIRN_OUT_OF_MEMORY leaves bytes NULL.
-cairn_status cairn_transfer_create(size_t capacity, cairn_transfer *out);
-void cairn_transfer_destroy(cairn_transfer *transfer);
+cairn_status cairn_state_source_create(size_t capacity, cairn_state_source *out);
+void cairn_state_source_destroy(cairn_state_source *transfer);
 
 // One reader more. Encodes the world unless what is there is at most `fresh_ticks` old, or at most
 // `usable_ticks` old and being read. CAIRN_CAPACITY when the state is larger than the buffer; the
 // reader is not counted then.
-cairn_status cairn_transfer_join(cairn_transfer *transfer, const cairn_world *world,
+cairn_status cairn_state_source_join(cairn_state_source *transfer, const cairn_world *world,
     uint64_t fresh_ticks, uint64_t usable_ticks);
 // The world is another: what was encoded serves nobody any more. No reader is left (asserted).
-void cairn_transfer_forget(cairn_transfer *transfer);
-void cairn_transfer_leave(cairn_transfer *transfer);
+void cairn_state_source_invalidate(cairn_state_source *transfer);
+void cairn_state_source_leave(cairn_state_source *transfer);

@@ -14,11 +14,11 @@
 // The world before the step to `tick`, which the caller destroys; NULL: no longer held.
 static cairn_world *world_before(const cairn_room *room, uint64_t tick) {
     cairn_world *world = NULL;
-    if (tick == 0 || !cairn_past_holds(room->past, tick - 1) ||
+    if (tick == 0 || !cairn_state_history_holds(room->state_history, tick - 1) ||
         cairn_world_fork(room->world, &world) != CAIRN_OK) {
         return NULL;
     }
-    if (cairn_past_load(room->past, tick - 1, world) != CAIRN_OK) {
+    if (cairn_state_history_load(room->state_history, tick - 1, world) != CAIRN_OK) {
         cairn_world_destroy(world);
         return NULL;
     }
@@ -26,10 +26,11 @@ static cairn_world *world_before(const cairn_room *room, uint64_t tick) {
 }
 
 static const cairn_command *commands_of(const cairn_room *room, uint64_t tick, uint32_t *count) {
-    const cairn_history *history = room->history;
-    const bool held = tick >= cairn_history_oldest(history) && tick < cairn_history_end(history);
+    const cairn_command_log *history = room->command_log;
+    const bool held =
+        tick >= cairn_command_log_oldest(history) && tick < cairn_command_log_end(history);
     *count = 0;
-    return held ? cairn_history_commands(history, tick, count) : NULL;
+    return held ? cairn_command_log_commands(history, tick, count) : NULL;
 }
 
 // The roots of the points of the step to `tick`; 0: the tick is gone, or there is no memory.
@@ -51,37 +52,38 @@ static void answer(cairn_server *server, cairn_session *session, uint64_t tick) 
     cairn_room *room = session->room;
     uint8_t stages[CAIRN_DESYNC_STAGES_SIZE_MAX];
     cairn_world *world = world_before(room, tick);
-    cairn_message message = {.kind = CAIRN_MESSAGE_REPAIR,
-        .repair = {.tick = tick,
-            .verdict = CAIRN_REPAIR_TICK_GONE,
+    cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_RESPONSE,
+        .resync_response = {.tick = tick,
+            .verdict = CAIRN_RESYNC_TICK_GONE,
             .passport_faults = faults_now(),
             .build = cairn_build_text(),
             .stages = stages,
             .stages_size = world == NULL ? 0 : take_step(room, world, stages)}};
-    if (message.repair.stages_size > 0) {
-        message.repair.verdict = CAIRN_REPAIR_DONE;
-        message.repair.full_root = cairn_world_hash_read(world).full;
+    if (message.resync_response.stages_size > 0) {
+        message.resync_response.verdict = CAIRN_RESYNC_DONE;
+        message.resync_response.full_root = cairn_world_hash_read(world).full;
         cairn_server_send_reliable(server, session, &message);
-        room->statistics.stages_told += 1;
+        room->statistics.stages_sent += 1;
     } else {
         room->statistics.stages_refused += 1;
     }
     cairn_world_destroy(world);
 }
 
-void cairn_capsules_doubt(cairn_server *server, cairn_session *session, const cairn_doubt *doubt) {
+void cairn_desync_take_request(
+    cairn_server *server, cairn_session *session, const cairn_resync_request *doubt) {
     cairn_room *room = session->room;
-    const bool free = !room->job.running || room->capsules.asker == NULL;
-    if (session->capsules.answers >= CAIRN_CAPSULES_ANSWERS_MAX || !free) {
+    const bool free = !room->job.running || room->desync.asker == NULL;
+    if (session->desync.answers >= CAIRN_CAPSULES_ANSWERS_MAX || !free) {
         room->statistics.stages_refused += 1;
         return;
     }
-    session->capsules.answers += 1;
+    session->desync.answers += 1;
     if (!room->job.running) {
         answer(server, session, doubt->tick);
     } else {
-        room->capsules.asker = session;
-        room->capsules.asked = doubt->tick;
+        room->desync.asker = session;
+        room->desync.asked = doubt->tick;
     }
 }
 
@@ -118,7 +120,7 @@ static void make(
         capsule.commands = commands_of(room, tick - 1, &capsule.command_count);
         capsule.desync.head.root_before = cairn_world_hash_read(before).full;
         capsule.desync.stages_server_size = take_step(room, world, stages);
-        (void)cairn_history_root(room->history, tick - 1, &capsule.desync.head.root_server);
+        (void)cairn_command_log_root(room->command_log, tick - 1, &capsule.desync.head.root_server);
     }
     if (capsule.desync.stages_server_size > 0) {
         write_capsule(server, session, tick, &capsule);
@@ -127,30 +129,30 @@ static void make(
     cairn_world_destroy(world);
 }
 
-void cairn_capsules_agreed(cairn_session *session, uint64_t tick) {
-    if (tick > session->capsules.agreed) {
-        session->capsules.agreed = tick;
+void cairn_desync_root_agreed(cairn_session *session, uint64_t tick) {
+    if (tick > session->desync.agreed) {
+        session->desync.agreed = tick;
     }
 }
 
 // Only the first tick after one on which both agreed: what follows, follows from it.
-void cairn_capsules_differed(
+void cairn_desync_root_differed(
     cairn_server *server, cairn_session *session, uint64_t tick, cairn_hash128 root) {
     cairn_room *room = session->room;
-    const bool enough = session->capsules.made >= CAIRN_CAPSULES_PER_CLIENT_MAX ||
+    const bool enough = session->desync.made >= CAIRN_CAPSULES_PER_CLIENT_MAX ||
                         server->capsules_made >= CAIRN_CAPSULES_PER_SERVER_MAX;
-    if (server->config.on_capsule == NULL || enough || tick != session->capsules.agreed + 1 ||
-        room->capsules.suspect != NULL) {
+    if (server->config.on_capsule == NULL || enough || tick != session->desync.agreed + 1 ||
+        room->desync.suspect != NULL) {
         return;
     }
-    session->capsules.made += 1;
+    session->desync.made += 1;
     server->capsules_made += 1;
     if (!room->job.running) {
         make(server, session, tick, root);
     } else {
-        room->capsules.suspect = session;
-        room->capsules.differing = tick;
-        room->capsules.root = root;
+        room->desync.suspect = session;
+        room->desync.differing = tick;
+        room->desync.root = root;
     }
 }
 
@@ -163,15 +165,15 @@ static void wish(const cairn_server *server, cairn_room *room) {
         wanted = wanted || cairn_mode_simulates(member->mode);
     }
     wanted = wanted && server->config.on_capsule != NULL;
-    if (wanted != room->capsules.wanted) {
-        room->capsules.wanted = wanted;
-        cairn_past_want(room->past, CAIRN_PAST_CAPSULES,
+    if (wanted != room->desync.wanted) {
+        room->desync.wanted = wanted;
+        cairn_state_history_require(room->state_history, CAIRN_STATE_HISTORY_FOR_CAPSULES,
             wanted ? (room->tick_rate_hz * CAIRN_CAPSULES_PAST_MS + 999) / 1000 : 0);
     }
 }
 
-void cairn_capsules_turn(cairn_server *server, cairn_room *room) {
-    cairn_capsules_waiting *waiting = &room->capsules;
+void cairn_desync_advance(cairn_server *server, cairn_room *room) {
+    cairn_room_desync *waiting = &room->desync;
     cairn_session *asker = waiting->asker;
     cairn_session *suspect = waiting->suspect;
     waiting->asker = NULL;
@@ -185,7 +187,7 @@ void cairn_capsules_turn(cairn_server *server, cairn_room *room) {
     }
 }
 
-void cairn_capsules_forget(cairn_room *room, const cairn_session *session) {
-    room->capsules.asker = room->capsules.asker == session ? NULL : room->capsules.asker;
-    room->capsules.suspect = room->capsules.suspect == session ? NULL : room->capsules.suspect;
+void cairn_desync_forget(cairn_room *room, const cairn_session *session) {
+    room->desync.asker = room->desync.asker == session ? NULL : room->desync.asker;
+    room->desync.suspect = room->desync.suspect == session ? NULL : room->desync.suspect;
 }

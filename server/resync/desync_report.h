@@ -25,30 +25,30 @@ struct cairn_session;
 
 // What waits until the room's job is back, because its states are not ours until then; and whether
 // its past is wanted.
-typedef struct cairn_capsules_waiting {
+typedef struct cairn_room_desync {
     bool wanted;
     struct cairn_session *asker; // of the points of the step to `asked`; NULL: nobody
     uint64_t asked;
     struct cairn_session *suspect; // whose root of `differing` was another; NULL: nobody's
     uint64_t differing;
     cairn_hash128 root;
-} cairn_capsules_waiting;
+} cairn_room_desync;
 
 // What of a client the server remembers for it; zero at first.
-typedef struct cairn_capsules_client {
+typedef struct cairn_session_desync {
     uint32_t answers;
     uint32_t made;
     uint64_t agreed; // newest tick whose root was ours
-} cairn_capsules_client;
+} cairn_session_desync;
 
 // A doubt that wants the points of a step. What cannot be answered is left unanswered and counted.
-void cairn_capsules_doubt(
-    struct cairn_server *server, struct cairn_session *session, const cairn_doubt *doubt);
+void cairn_desync_take_request(
+    struct cairn_server *server, struct cairn_session *session, const cairn_resync_request *doubt);
 // The client's root of `tick` was ours, or `root` instead.
-void cairn_capsules_agreed(struct cairn_session *session, uint64_t tick);
-void cairn_capsules_differed(
+void cairn_desync_root_agreed(struct cairn_session *session, uint64_t tick);
+void cairn_desync_root_differed(
     struct cairn_server *server, struct cairn_session *session, uint64_t tick, cairn_hash128 root);
 // The room's job is back.
-void cairn_capsules_turn(struct cairn_server *server, struct cairn_room *room);
+void cairn_desync_advance(struct cairn_server *server, struct cairn_room *room);
 // The client leaves the room.
-void cairn_capsules_forget(struct cairn_room *room, const struct cairn_session *session);
+void cairn_desync_forget(struct cairn_room *room, const struct cairn_session *session);

@@ -13,7 +13,7 @@ typedef struct past_tick {
     uint32_t command_count;
 } past_tick;
 
-struct cairn_history {
+struct cairn_command_log {
     uint32_t capacity;
     uint32_t commands_per_tick_max;
     uint64_t oldest;
@@ -22,11 +22,11 @@ struct cairn_history {
     cairn_command *commands; // [tick % capacity][commands_per_tick_max]
 };
 
-cairn_status cairn_history_create(
-    uint32_t ticks, uint32_t commands_per_tick_max, cairn_history **out) {
+cairn_status cairn_command_log_create(
+    uint32_t ticks, uint32_t commands_per_tick_max, cairn_command_log **out) {
     CAIRN_ASSERT(ticks > 0 && commands_per_tick_max > 0);
     *out = NULL;
-    cairn_history *history = calloc(1, sizeof *history);
+    cairn_command_log *history = calloc(1, sizeof *history);
     if (history == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
@@ -35,14 +35,14 @@ cairn_status cairn_history_create(
     history->ticks = calloc(ticks, sizeof *history->ticks);
     history->commands = calloc((size_t)ticks * commands_per_tick_max, sizeof *history->commands);
     if (history->ticks == NULL || history->commands == NULL) {
-        cairn_history_destroy(history);
+        cairn_command_log_destroy(history);
         return CAIRN_OUT_OF_MEMORY;
     }
     *out = history;
     return CAIRN_OK;
 }
 
-void cairn_history_destroy(cairn_history *history) {
+void cairn_command_log_destroy(cairn_command_log *history) {
     if (history != NULL) {
         free(history->commands);
         free(history->ticks);
@@ -50,15 +50,15 @@ void cairn_history_destroy(cairn_history *history) {
     }
 }
 
-void cairn_history_forget(cairn_history *history) {
+void cairn_command_log_clear(cairn_command_log *history) {
     history->oldest = history->end;
 }
 
-static cairn_command *commands_of(const cairn_history *history, uint64_t tick) {
+static cairn_command *commands_of(const cairn_command_log *history, uint64_t tick) {
     return history->commands + tick % history->capacity * history->commands_per_tick_max;
 }
 
-void cairn_history_add(cairn_history *history, uint64_t tick, const cairn_command *commands,
+void cairn_command_log_add(cairn_command_log *history, uint64_t tick, const cairn_command *commands,
     uint32_t command_count, cairn_hash128 root) {
     bool empty = history->end == history->oldest;
     CAIRN_ASSERT(empty || tick == history->end);
@@ -76,23 +76,23 @@ void cairn_history_add(cairn_history *history, uint64_t tick, const cairn_comman
     memcpy(commands_of(history, tick), commands, command_count * sizeof *commands);
 }
 
-uint32_t cairn_history_capacity(const cairn_history *history) {
+uint32_t cairn_command_log_capacity(const cairn_command_log *history) {
     return history->capacity;
 }
 
-uint64_t cairn_history_oldest(const cairn_history *history) {
+uint64_t cairn_command_log_oldest(const cairn_command_log *history) {
     return history->oldest;
 }
 
-uint64_t cairn_history_end(const cairn_history *history) {
+uint64_t cairn_command_log_end(const cairn_command_log *history) {
     return history->end;
 }
 
-static bool holds(const cairn_history *history, uint64_t tick) {
+static bool holds(const cairn_command_log *history, uint64_t tick) {
     return tick >= history->oldest && tick < history->end;
 }
 
-bool cairn_history_root(const cairn_history *history, uint64_t tick, cairn_hash128 *out) {
+bool cairn_command_log_root(const cairn_command_log *history, uint64_t tick, cairn_hash128 *out) {
     if (!holds(history, tick)) {
         return false;
     }
@@ -100,18 +100,19 @@ bool cairn_history_root(const cairn_history *history, uint64_t tick, cairn_hash1
     return true;
 }
 
-const cairn_command *cairn_history_commands(
-    const cairn_history *history, uint64_t tick, uint32_t *count) {
-    *count = cairn_history_command_count(history, tick);
+const cairn_command *cairn_command_log_commands(
+    const cairn_command_log *history, uint64_t tick, uint32_t *count) {
+    *count = cairn_command_log_command_count(history, tick);
     return commands_of(history, tick);
 }
 
-uint32_t cairn_history_command_count(const cairn_history *history, uint64_t tick) {
+uint32_t cairn_command_log_command_count(const cairn_command_log *history, uint64_t tick) {
     CAIRN_ASSERT(holds(history, tick));
     return history->ticks[tick % history->capacity].command_count;
 }
 
-void cairn_history_read(const cairn_history *history, uint64_t from, cairn_history_run *run) {
+void cairn_command_log_read(
+    const cairn_command_log *history, uint64_t from, cairn_command_log_span *run) {
     CAIRN_ASSERT(run->command_capacity >= history->commands_per_tick_max);
     run->tick_count = 0;
     run->command_count = 0;

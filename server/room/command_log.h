@@ -12,35 +12,35 @@
 #include <cairn/sim.h>
 #include <cairn/status.h>
 
-typedef struct cairn_history cairn_history;
+typedef struct cairn_command_log cairn_command_log;
 
 // `ticks` are kept, the oldest gives way. CAIRN_OUT_OF_MEMORY leaves *out NULL.
-cairn_status cairn_history_create(
-    uint32_t ticks, uint32_t commands_per_tick_max, cairn_history **out);
-void cairn_history_destroy(cairn_history *history); // NULL is allowed
+cairn_status cairn_command_log_create(
+    uint32_t ticks, uint32_t commands_per_tick_max, cairn_command_log **out);
+void cairn_command_log_destroy(cairn_command_log *history); // NULL is allowed
 
 // Ticks come one after the other; the first may be any.
-void cairn_history_add(cairn_history *history, uint64_t tick, const cairn_command *commands,
+void cairn_command_log_add(cairn_command_log *history, uint64_t tick, const cairn_command *commands,
     uint32_t command_count, cairn_hash128 root);
 
 // Forgets every tick; the next to be added may be any.
-void cairn_history_forget(cairn_history *history);
+void cairn_command_log_clear(cairn_command_log *history);
 
-uint32_t cairn_history_capacity(const cairn_history *history); // ticks
-uint64_t cairn_history_oldest(const cairn_history *history);   // first tick held
-uint64_t cairn_history_end(const cairn_history *history);      // one past the last tick held
+uint32_t cairn_command_log_capacity(const cairn_command_log *history); // ticks
+uint64_t cairn_command_log_oldest(const cairn_command_log *history);   // first tick held
+uint64_t cairn_command_log_end(const cairn_command_log *history); // one past the last tick held
 
 // The full root after stepping `tick`. False when it is not held.
-bool cairn_history_root(const cairn_history *history, uint64_t tick, cairn_hash128 *out);
+bool cairn_command_log_root(const cairn_command_log *history, uint64_t tick, cairn_hash128 *out);
 
 // The commands of a tick that is held, as they were added; they last until the next addition.
-const cairn_command *cairn_history_commands(
-    const cairn_history *history, uint64_t tick, uint32_t *count);
+const cairn_command *cairn_command_log_commands(
+    const cairn_command_log *history, uint64_t tick, uint32_t *count);
 // How many these are.
-uint32_t cairn_history_command_count(const cairn_history *history, uint64_t tick);
+uint32_t cairn_command_log_command_count(const cairn_command_log *history, uint64_t tick);
 
 // A run of ticks in wire form; the arrays are the caller's.
-typedef struct cairn_history_run {
+typedef struct cairn_command_log_span {
     cairn_wire_tick *ticks;
     uint32_t tick_capacity;
     cairn_wire_command *commands;
@@ -48,7 +48,8 @@ typedef struct cairn_history_run {
     uint64_t *digests;         // [tick_capacity], or NULL: not wanted
     uint32_t tick_count;
     uint32_t command_count;
-} cairn_history_run;
+} cairn_command_log_span;
 
 // Fills the run with consecutive ticks from `from` on, as many as are held and fit.
-void cairn_history_read(const cairn_history *history, uint64_t from, cairn_history_run *run);
+void cairn_command_log_read(
+    const cairn_command_log *history, uint64_t from, cairn_command_log_span *run);

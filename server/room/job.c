@@ -11,7 +11,7 @@ bool cairn_job_create(struct cairn_server_job *job, struct cairn_room *room, uin
     *job = (struct cairn_server_job){
         .room = room,
         .world = room->world,
-        .past = room->past,
+        .state_history = room->state_history,
         .tick_capacity = ticks,
         .command_capacity = ticks * CAIRN_INBOX_COMMANDS_MAX,
         .ticks = calloc(ticks, sizeof *job->ticks),
@@ -53,7 +53,7 @@ void cairn_server_job_run(cairn_server_job *job) {
         cairn_world_step(job->world, commands, tick->command_count);
         job->hash = cairn_world_hash_read(job->world);
         tick->root = job->hash.full;
-        cairn_past_save(job->past, job->world);
+        cairn_state_history_save(job->state_history, job->world);
         tick->cost_ns = clock_of(job) - before_ns;
         commands += tick->command_count;
     }

@@ -23,8 +23,8 @@ typedef struct cairn_job_tick {
 struct cairn_server_job {
     struct cairn_room *room;
     cairn_world *world;
-    cairn_past *past;                 // keeps the state after each tick
-    uint64_t (*clock_ns)(void *user); // NULL: not measured
+    cairn_state_history *state_history; // keeps the state after each tick
+    uint64_t (*clock_ns)(void *user);   // NULL: not measured
     void *clock_user;
     uint32_t tick_capacity;
     uint32_t command_capacity;

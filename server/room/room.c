@@ -56,19 +56,19 @@ static cairn_status create_memory(const cairn_room_config *config, cairn_room *r
     }
     cairn_status status = create_inbox(config, room);
     if (status == CAIRN_OK) {
-        status = cairn_history_create(
-            CAIRN_ROOM_HISTORY_TICKS, 3 * config->players_max + config->edits_max, &room->history);
+        status = cairn_command_log_create(CAIRN_ROOM_COMMAND_LOG_TICKS,
+            3 * config->players_max + config->edits_max, &room->command_log);
     }
     if (status == CAIRN_OK) {
-        status = cairn_past_create(
-            CAIRN_ROOM_PAST_SECONDS * room->tick_rate_hz, CAIRN_ROOM_PAST_BYTES_MAX, &room->past);
+        status = cairn_state_history_create(CAIRN_ROOM_STATE_HISTORY_SECONDS * room->tick_rate_hz,
+            CAIRN_ROOM_STATE_HISTORY_BYTES_MAX, &room->state_history);
     }
     if (status == CAIRN_OK) {
         status = cairn_baselines_create(
             baseline_count(room, def->body_capacity), def->body_capacity, &room->baselines);
     }
     if (status == CAIRN_OK) {
-        status = cairn_transfer_create(state_size_max(room->world), &room->transfer);
+        status = cairn_state_source_create(state_size_max(room->world), &room->transfer);
     }
     if (status == CAIRN_OK && !cairn_job_create(&room->job, room, config->catch_up_ticks_max)) {
         status = CAIRN_OUT_OF_MEMORY;
@@ -152,10 +152,10 @@ cairn_status cairn_room_create(
     if (status != CAIRN_OK) {
         return refuse(error, status, cairn_status_text(status));
     }
-    out->pacing = cairn_pacing_of(config->start_ns, out->tick_rate_hz, config->catch_up_ticks_max,
-        cairn_world_tick(out->world));
-    out->pace = cairn_pace_usual();
-    out->stall.wait_ms = config->wait_ms;
+    out->scheduler = cairn_tick_scheduler_of(config->start_ns, out->tick_rate_hz,
+        config->catch_up_ticks_max, cairn_world_tick(out->world));
+    out->time_control = cairn_time_control_default();
+    out->input_wait.wait_ms = config->wait_ms;
     out->counts = cairn_world_counts_read(out->world);
     out->hash = cairn_world_hash_read(out->world);
     refresh_shapes(out);
@@ -165,12 +165,12 @@ cairn_status cairn_room_create(
 void cairn_room_destroy(cairn_room *room) {
     cairn_recorder_destroy(room->recorder);
     cairn_job_destroy(&room->job);
-    cairn_transfer_destroy(&room->transfer);
+    cairn_state_source_destroy(&room->transfer);
     cairn_baselines_destroy(room->baselines);
-    cairn_rewind_destroy(room->lag.rewind);
-    cairn_heal_destroy(&room->heal);
-    cairn_past_destroy(room->past);
-    cairn_history_destroy(room->history);
+    cairn_lag_world_destroy(room->lag.world);
+    cairn_server_resync_destroy(&room->resync);
+    cairn_state_history_destroy(room->state_history);
+    cairn_command_log_destroy(room->command_log);
     cairn_inbox_destroy(room->inbox);
     free(room->shapes);
     free(room->shape_ids_now);
@@ -215,7 +215,7 @@ void cairn_room_remove_member(cairn_room *room, cairn_session *session) {
     CAIRN_ASSERT(session->room == room);
     cairn_session *next = session->member_next;
     cairn_session *previous = session->member_previous;
-    cairn_capsules_forget(room, session);
+    cairn_desync_forget(room, session);
     *(next == NULL ? &room->member_newest : &next->member_previous) = previous;
     *(previous == NULL ? &room->members : &previous->member_next) = next;
     session->member_next = NULL;
@@ -229,14 +229,15 @@ void cairn_room_remove_member(cairn_room *room, cairn_session *session) {
 void cairn_room_take_ticks(cairn_room *room) {
     const struct cairn_server_job *job = &room->job;
     const cairn_command *commands = job->commands;
-    CAIRN_ASSERT(!job->running && job->from == room->pacing.tick);
+    CAIRN_ASSERT(!job->running && job->from == room->scheduler.tick);
     for (uint32_t i = 0; i < job->tick_count; ++i) {
         const cairn_job_tick *tick = &job->ticks[i];
-        cairn_history_add(room->history, job->from + i, commands, tick->command_count, tick->root);
-        cairn_pacing_step(&room->pacing);
+        cairn_command_log_add(
+            room->command_log, job->from + i, commands, tick->command_count, tick->root);
+        cairn_tick_scheduler_step(&room->scheduler);
         commands += tick->command_count;
     }
-    CAIRN_ASSERT(cairn_world_tick(room->world) == room->pacing.tick);
+    CAIRN_ASSERT(cairn_world_tick(room->world) == room->scheduler.tick);
     room->hash = job->hash;
     room->counts = cairn_world_counts_read(room->world);
     refresh_shapes(room);

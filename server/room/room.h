@@ -2,8 +2,8 @@
 #pragma once
 
 // One world and all that only it needs: its inbox, the history of its ticks, the list of its
-// shapes, the baselines of its snapshots, the state for late joiners, its pacing and recording, and
-// the list of the clients in it. What it does with time and clients is in turn.c and rooms.c.
+// shapes, the baselines of its snapshots, the state for late joiners, its scheduler and recording,
+// and the list of the clients in it. What it does with time and clients is in turn.c and rooms.c.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include "schema/messages.h"
 #include "schema/scene.h"
 #include "server/control/control.h"
-#include "server/lag/rewind.h"
+#include "server/lag/lag_world.h"
 #include "server/replicate/baselines.h"
 #include "server/replicate/state_transfer.h"
 #include "server/resync/resync.h"
@@ -32,10 +32,10 @@
 #include <cairn/status.h>
 
 // Ticks of history: 17 seconds at 60 Hz, 4 at 240.
-#define CAIRN_ROOM_HISTORY_TICKS 1024
+#define CAIRN_ROOM_COMMAND_LOG_TICKS 1024
 // Of the states of these, the last two seconds may be kept, in at most this many bytes.
-#define CAIRN_ROOM_PAST_SECONDS 2
-#define CAIRN_ROOM_PAST_BYTES_MAX ((size_t)64 * 1024 * 1024)
+#define CAIRN_ROOM_STATE_HISTORY_SECONDS 2
+#define CAIRN_ROOM_STATE_HISTORY_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
 typedef struct cairn_room_config {
     const cairn_scene *scene; // not kept; not looked at when there is a world
@@ -61,28 +61,28 @@ typedef struct cairn_room {
     char name[CAIRN_ROOM_NAME_SIZE];
     cairn_session *members;       // in order of their coming
     cairn_session *member_newest; // NULL with `members`
-    cairn_pacing pacing;
-    cairn_pace pace;
+    cairn_tick_scheduler scheduler;
+    cairn_time_control time_control;
     cairn_control_wait control_wait; // for the operator who made it run a while
     cairn_recorder *recorder;        // owned; NULL: none
-    cairn_capsules_waiting capsules;
+    cairn_room_desync desync;
     cairn_histogram tick_cost_ns;
     cairn_server_room_statistics statistics; // counters that nobody else keeps
     bool closing; // nobody sees it any more; it goes when its job is back
     struct cairn_server_job job;
-    cairn_stall stall;
+    cairn_input_wait input_wait;
     // While the job is out (job.running), the world and the past are the job's: who wants something
     // of them waits until it is back. What others may want to know meanwhile is beside them:
-    // pacing.tick, counts, hash.
+    // scheduler.tick, counts, hash.
     cairn_world *world;
     cairn_world_counts counts; // after the last step
     cairn_inbox *inbox;
-    cairn_history *history;
-    cairn_lag lag;
-    cairn_heal heal;
-    cairn_past *past; // states of the last ticks; none unless somebody wants them
+    cairn_command_log *command_log;
+    cairn_lag_compensation lag;
+    cairn_room_resync resync;
+    cairn_state_history *state_history; // states of the last ticks; none unless somebody wants them
     cairn_baselines *baselines;
-    cairn_transfer transfer;
+    cairn_state_source transfer;
     cairn_world_hash hash; // after the last step
     cairn_hash128 start_root;
     char scene_name[32];
@@ -113,8 +113,8 @@ void cairn_room_set_world(cairn_room *room, cairn_world *world);
 bool cairn_room_add_member(cairn_room *room, cairn_session *session);
 void cairn_room_remove_member(cairn_room *room, cairn_session *session);
 
-// Takes up what the job says that has been run: its ticks are history, and pacing, counts, hash and
-// shapes are those of the world again.
+// Takes up what the job says that has been run: its ticks are history, and scheduler, counts, hash
+// and shapes are those of the world again.
 void cairn_room_take_ticks(cairn_room *room);
 // Whether a snapshot is due in the ticks (from, to]; snapshots are spread evenly over ticks.
 bool cairn_room_snapshot_due(const cairn_room *room, uint64_t from, uint64_t to);

@@ -28,7 +28,7 @@ struct cairn_room_place {
     uint32_t generation; // of the room that is here or comes next
 };
 
-_Static_assert((int)CAIRN_ROOM_WORDS_SIZE >= (int)CAIRN_SCENE_ERROR_SIZE, "words fit");
+_Static_assert((int)CAIRN_ROOM_REASON_SIZE >= (int)CAIRN_SCENE_ERROR_SIZE, "words fit");
 
 cairn_server_room_config cairn_server_room_config_default(void) {
     return (cairn_server_room_config){
@@ -56,7 +56,7 @@ const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal) {
     return texts[refusal];
 }
 
-bool cairn_rooms_open(cairn_server *server) {
+bool cairn_room_table_create(cairn_server *server) {
     server->places = calloc(server->config.rooms_max, sizeof *server->places);
     server->rooms = calloc(server->config.rooms_max, sizeof *server->rooms);
     return server->places != NULL && server->rooms != NULL;
@@ -70,7 +70,7 @@ static uint32_t index_of(uint32_t id) {
     return id % PLACES_PER_GENERATION - 1;
 }
 
-cairn_room *cairn_rooms_at(const cairn_server *server, uint32_t id) {
+cairn_room *cairn_room_table_find(const cairn_server *server, uint32_t id) {
     uint32_t index = index_of(id);
     bool current = index < server->config.rooms_max && id_of(server, index) == id;
     cairn_room *room = current ? server->places[index].room : NULL;
@@ -88,7 +88,8 @@ uint32_t cairn_server_room_next(const cairn_server *server, uint32_t room) {
 
 uint32_t cairn_server_room_find(const cairn_server *server, const char *name) {
     uint32_t id = cairn_server_room_next(server, 0);
-    while (id != 0 && name[0] != '\0' && strcmp(cairn_rooms_at(server, id)->name, name) != 0) {
+    while (
+        id != 0 && name[0] != '\0' && strcmp(cairn_room_table_find(server, id)->name, name) != 0) {
         id = cairn_server_room_next(server, id);
     }
     return id;
@@ -185,14 +186,15 @@ static cairn_server_room_refusal fork_world(const origin *from, cairn_world **ou
     if (from->room->job.running) {
         return CAIRN_ROOM_REFUSED_BUSY;
     }
-    bool now = from->tick == CAIRN_TICK_NOW || from->tick == from->room->pacing.tick;
-    if (!now && !cairn_past_holds(from->room->past, from->tick)) {
+    bool now = from->tick == CAIRN_TICK_NOW || from->tick == from->room->scheduler.tick;
+    if (!now && !cairn_state_history_holds(from->room->state_history, from->tick)) {
         return CAIRN_ROOM_REFUSED_TICK;
     }
     if (cairn_world_fork(from->room->world, out) != CAIRN_OK) {
         return CAIRN_ROOM_REFUSED_MEMORY;
     }
-    cairn_status status = now ? CAIRN_OK : cairn_past_load(from->room->past, from->tick, *out);
+    cairn_status status =
+        now ? CAIRN_OK : cairn_state_history_load(from->room->state_history, from->tick, *out);
     CAIRN_ASSERT(status == CAIRN_OK);
     return CAIRN_ROOM_CREATED;
 }
@@ -248,8 +250,8 @@ static cairn_room *make(cairn_server *server, uint64_t now_ns, const origin *fro
         snprintf(room->name, sizeof room->name, "%s", config->name);
         room->server = server;
         if (server->config.control) {
-            cairn_past_want(
-                room->past, CAIRN_PAST_CONTROL, CAIRN_ROOM_PAST_SECONDS * room->tick_rate_hz);
+            cairn_state_history_require(room->state_history, CAIRN_STATE_HISTORY_FOR_CONTROL,
+                CAIRN_ROOM_STATE_HISTORY_SECONDS * room->tick_rate_hz);
         }
         room->job.clock_ns = server->config.clock_ns;
         room->job.clock_user = server->config.user;
@@ -267,16 +269,16 @@ static cairn_room *make(cairn_server *server, uint64_t now_ns, const origin *fro
 static cairn_server_room_refusal refuse(
     cairn_server *server, cairn_server_room_refusal refusal, char *words) {
     if (words[0] == '\0') {
-        snprintf(words, CAIRN_ROOM_WORDS_SIZE, "%s", cairn_server_room_refusal_text(refusal));
+        snprintf(words, CAIRN_ROOM_REASON_SIZE, "%s", cairn_server_room_refusal_text(refusal));
     }
     server->statistics.rooms_refused += 1;
-    cairn_server_tell(server, NULL, CAIRN_LOG_ERROR, "room_refused", 0, words, refusal);
+    cairn_server_emit_event(server, NULL, CAIRN_LOG_ERROR, "room_refused", 0, words, refusal);
     return refusal;
 }
 
 static cairn_server_room_refusal open_room(cairn_server *server, uint64_t now_ns,
     const origin *from, const cairn_server_room_config *config, uint32_t *id, char *words) {
-    char own_words[CAIRN_ROOM_WORDS_SIZE];
+    char own_words[CAIRN_ROOM_REASON_SIZE];
     words = words == NULL ? own_words : words;
     words[0] = '\0';
     *id = 0;
@@ -291,23 +293,24 @@ static cairn_server_room_refusal open_room(cairn_server *server, uint64_t now_ns
     server->rooms[server->room_count++] = made;
     made->id = id_of(server, index);
     *id = made->id;
-    cairn_server_tell(server, made, CAIRN_LOG_INFO, "room_created", 0, made->scene_name, made->id);
+    cairn_server_emit_event(
+        server, made, CAIRN_LOG_INFO, "room_created", 0, made->scene_name, made->id);
     return CAIRN_ROOM_CREATED;
 }
 
 cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_t now_ns,
-    const cairn_server_room_config *config, uint32_t *room, char words[CAIRN_ROOM_WORDS_SIZE]) {
+    const cairn_server_room_config *config, uint32_t *room, char words[CAIRN_ROOM_REASON_SIZE]) {
     const origin scene = {.edits = server->config.control};
     return open_room(server, now_ns, &scene, config, room, words);
 }
 
 cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t now_ns,
     uint32_t from, uint64_t tick, const cairn_server_room_config *config, uint32_t *room,
-    char words[CAIRN_ROOM_WORDS_SIZE]) {
+    char words[CAIRN_ROOM_REASON_SIZE]) {
     const origin forked = {
-        .room = cairn_rooms_at(server, from), .tick = tick, .edits = server->config.control};
+        .room = cairn_room_table_find(server, from), .tick = tick, .edits = server->config.control};
     if (forked.room == NULL) {
-        char own_words[CAIRN_ROOM_WORDS_SIZE];
+        char own_words[CAIRN_ROOM_REASON_SIZE];
         words = words == NULL ? own_words : words;
         words[0] = '\0';
         *room = 0;
@@ -337,7 +340,7 @@ static void close_place(cairn_server *server, uint32_t index) {
 
 bool cairn_server_room_destroy(
     cairn_server *server, uint64_t now_ns, uint32_t room, const char *reason) {
-    cairn_room *closed = cairn_rooms_at(server, room);
+    cairn_room *closed = cairn_room_table_find(server, room);
     if (closed == NULL) {
         return false;
     }
@@ -347,13 +350,13 @@ bool cairn_server_room_destroy(
         .kind = CAIRN_MESSAGE_NOTICE,
         .notice = {.kind = CAIRN_NOTICE_ROOM_CLOSES,
             .slot = CAIRN_SLOT_NONE,
-            .tick = closed->pacing.tick,
+            .tick = closed->scheduler.tick,
             .words = reason},
     };
     while (closed->members != NULL) {
-        cairn_session_feed(server, closed->members, CAIRN_STIMULUS_CLOSED, &notice);
+        cairn_session_dispatch(server, closed->members, CAIRN_SESSION_EVENT_ROOM_CLOSED, &notice);
     }
-    cairn_server_tell(server, closed, CAIRN_LOG_INFO, "room_closed", 0, reason, room);
+    cairn_server_emit_event(server, closed, CAIRN_LOG_INFO, "room_closed", 0, reason, room);
     closed->closing = true;
     if (!closed->job.running) {
         close_place(server, index_of(room));
@@ -361,18 +364,18 @@ bool cairn_server_room_destroy(
     return true;
 }
 
-void cairn_rooms_reap(cairn_server *server, cairn_room *room) {
+void cairn_room_table_reap(cairn_server *server, cairn_room *room) {
     CAIRN_ASSERT(room->closing && !room->job.running);
     close_place(server, index_of(room->id));
 }
 
-void cairn_rooms_end_recordings(cairn_server *server) {
+void cairn_room_table_end_recordings(cairn_server *server) {
     for (uint32_t i = 0; i < server->config.rooms_max; ++i) {
         end_recording(server->places[i].room);
     }
 }
 
-void cairn_rooms_close(cairn_server *server) {
+void cairn_room_table_destroy(cairn_server *server) {
     for (uint32_t i = 0; server->places != NULL && i < server->config.rooms_max; ++i) {
         if (server->places[i].room != NULL) {
             close_place(server, i);
@@ -388,16 +391,16 @@ static uint32_t within(uint32_t value, uint32_t least, uint32_t most) {
     return value < least ? least : value > most ? most : value;
 }
 
-uint32_t cairn_rooms_bodies_max(const cairn_server *server) {
+uint32_t cairn_room_table_bodies_max(const cairn_server *server) {
     uint32_t bodies = 0;
     for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
-        uint32_t here = cairn_rooms_at(server, id)->body_capacity;
+        uint32_t here = cairn_room_table_find(server, id)->body_capacity;
         bodies = here > bodies ? here : bodies;
     }
     return bodies;
 }
 
-cairn_link_config cairn_rooms_link_config(uint64_t bodies) {
+cairn_link_config cairn_room_table_link_config(uint64_t bodies) {
     uint64_t keyframe = bodies * sizeof(cairn_wire_body) + 1024;
     uint32_t longest =
         keyframe > CAIRN_MESSAGE_SIZE_MAX ? CAIRN_MESSAGE_SIZE_MAX : (uint32_t)keyframe;
@@ -411,7 +414,7 @@ cairn_link_config cairn_rooms_link_config(uint64_t bodies) {
 
 bool cairn_server_room_read(
     const cairn_server *server, uint32_t room, cairn_server_room_info *out) {
-    const cairn_room *read = cairn_rooms_at(server, room);
+    const cairn_room *read = cairn_room_table_find(server, room);
     *out = (cairn_server_room_info){0};
     if (read == NULL) {
         return false;
@@ -422,7 +425,7 @@ bool cairn_server_room_read(
         .rules_name = cairn_room_rules_name(read),
         .tick_rate_hz = read->tick_rate_hz,
         .snapshot_rate_hz = read->snapshot_rate_hz,
-        .wait_ms = read->stall.wait_ms,
+        .wait_ms = read->input_wait.wait_ms,
         .busy = read->job.running,
         .recording = read->recorder != NULL && !cairn_recorder_failed(read->recorder),
     };
@@ -430,6 +433,6 @@ bool cairn_server_room_read(
 }
 
 const struct cairn_world *cairn_server_world(const cairn_server *server, uint32_t room) {
-    const cairn_room *read = cairn_rooms_at(server, room);
+    const cairn_room *read = cairn_room_table_find(server, room);
     return read == NULL || read->job.running ? NULL : read->world;
 }

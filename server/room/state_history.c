@@ -11,14 +11,14 @@ typedef struct block {
     size_t size; // of the state in it
 } block;
 
-struct cairn_past {
+struct cairn_state_history {
     uint32_t ticks_max;
     size_t bytes_max;
-    size_t bytes;                             // capacities of all blocks
-    uint32_t wishes[CAIRN_PAST_WISHER_COUNT]; // ticks
-    uint32_t wanted;                          // the longest wish, at most ticks_max
-    uint64_t newest;                          // tick
-    uint32_t first;                           // the oldest state's place in the ring
+    size_t bytes;                                    // capacities of all blocks
+    uint32_t wishes[CAIRN_STATE_HISTORY_USER_COUNT]; // ticks
+    uint32_t wanted;                                 // the longest wish, at most ticks_max
+    uint64_t newest;                                 // tick
+    uint32_t first;                                  // the oldest state's place in the ring
     uint32_t count;
     uint64_t epoch;
     uint64_t saves_refused;
@@ -26,12 +26,13 @@ struct cairn_past {
     block blocks[]; // [ticks_max]
 };
 
-cairn_status cairn_past_create(uint32_t ticks_max, size_t bytes_max, cairn_past **out) {
+cairn_status cairn_state_history_create(
+    uint32_t ticks_max, size_t bytes_max, cairn_state_history **out) {
     *out = NULL;
     if (ticks_max == 0) {
         return CAIRN_INVALID_ARGUMENT;
     }
-    cairn_past *past = calloc(1, sizeof *past + ticks_max * sizeof past->blocks[0]);
+    cairn_state_history *past = calloc(1, sizeof *past + ticks_max * sizeof past->blocks[0]);
     if (past == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
@@ -41,27 +42,27 @@ cairn_status cairn_past_create(uint32_t ticks_max, size_t bytes_max, cairn_past 
     return CAIRN_OK;
 }
 
-static void give_back(cairn_past *past, block *memory) {
+static void give_back(cairn_state_history *past, block *memory) {
     past->bytes -= memory->capacity;
     free(memory->bytes);
     *memory = (block){0};
 }
 
-void cairn_past_destroy(cairn_past *past) {
+void cairn_state_history_destroy(cairn_state_history *past) {
     if (past != NULL) {
         past->wanted = 0;
-        cairn_past_forget(past);
+        cairn_state_history_clear(past);
         CAIRN_ASSERT(past->bytes == 0);
         free(past);
     }
 }
 
-static block *block_at(cairn_past *past, uint32_t age_order) {
+static block *block_at(cairn_state_history *past, uint32_t age_order) {
     return &past->blocks[(past->first + age_order) % past->ticks_max];
 }
 
 // The oldest state goes; one block stays for the next state.
-static void drop_oldest(cairn_past *past) {
+static void drop_oldest(cairn_state_history *past) {
     block *oldest = block_at(past, 0);
     if (past->spare.bytes == NULL) {
         past->spare = *oldest;
@@ -73,11 +74,11 @@ static void drop_oldest(cairn_past *past) {
     past->count -= 1;
 }
 
-uint64_t cairn_past_epoch(const cairn_past *past) {
+uint64_t cairn_state_history_generation(const cairn_state_history *past) {
     return past->epoch;
 }
 
-void cairn_past_forget(cairn_past *past) {
+void cairn_state_history_clear(cairn_state_history *past) {
     past->epoch += past->count > 0 ? 1 : 0;
     while (past->count > 0) {
         drop_oldest(past);
@@ -87,11 +88,12 @@ void cairn_past_forget(cairn_past *past) {
     }
 }
 
-void cairn_past_want(cairn_past *past, cairn_past_wisher who, uint32_t ticks) {
-    CAIRN_ASSERT(who < CAIRN_PAST_WISHER_COUNT);
+void cairn_state_history_require(
+    cairn_state_history *past, cairn_state_history_user who, uint32_t ticks) {
+    CAIRN_ASSERT(who < CAIRN_STATE_HISTORY_USER_COUNT);
     past->wishes[who] = ticks;
     past->wanted = 0;
-    for (uint32_t i = 0; i < CAIRN_PAST_WISHER_COUNT; ++i) {
+    for (uint32_t i = 0; i < CAIRN_STATE_HISTORY_USER_COUNT; ++i) {
         past->wanted = past->wishes[i] > past->wanted ? past->wishes[i] : past->wanted;
     }
     past->wanted = past->wanted < past->ticks_max ? past->wanted : past->ticks_max;
@@ -105,7 +107,7 @@ void cairn_past_want(cairn_past *past, cairn_past_wisher who, uint32_t ticks) {
 
 // The spare block, large enough for a state of `size` bytes: the oldest states give way until it
 // may be. Some more, so that a world that grows slowly does not grow it each time.
-static bool make_room(cairn_past *past, size_t size) {
+static bool make_room(cairn_state_history *past, size_t size) {
     const size_t capacity = size + size / 8;
     if (past->spare.capacity >= size) {
         return true;
@@ -127,13 +129,13 @@ static bool make_room(cairn_past *past, size_t size) {
     return true;
 }
 
-void cairn_past_save(cairn_past *past, const cairn_world *world) {
+void cairn_state_history_save(cairn_state_history *past, const cairn_world *world) {
     const uint64_t tick = cairn_world_tick(world);
     if (past->wanted == 0) {
         return;
     }
     if (past->count > 0 && tick != past->newest + 1) {
-        cairn_past_forget(past);
+        cairn_state_history_clear(past);
     }
     if (past->count == past->wanted) {
         drop_oldest(past);
@@ -141,7 +143,7 @@ void cairn_past_save(cairn_past *past, const cairn_world *world) {
     const size_t size = cairn_world_save_size(world);
     if (!make_room(past, size)) {
         past->saves_refused += 1;
-        cairn_past_forget(past);
+        cairn_state_history_clear(past);
         return;
     }
     past->spare.size = cairn_world_save(world, past->spare.bytes, past->spare.capacity);
@@ -152,12 +154,13 @@ void cairn_past_save(cairn_past *past, const cairn_world *world) {
     past->newest = tick;
 }
 
-bool cairn_past_holds(const cairn_past *past, uint64_t tick) {
+bool cairn_state_history_holds(const cairn_state_history *past, uint64_t tick) {
     return tick <= past->newest && past->newest - tick < past->count;
 }
 
-cairn_status cairn_past_load(const cairn_past *past, uint64_t tick, cairn_world *world) {
-    if (!cairn_past_holds(past, tick)) {
+cairn_status cairn_state_history_load(
+    const cairn_state_history *past, uint64_t tick, cairn_world *world) {
+    if (!cairn_state_history_holds(past, tick)) {
         return CAIRN_NOT_FOUND;
     }
     const uint32_t order = past->count - 1 - (uint32_t)(past->newest - tick);
@@ -165,8 +168,9 @@ cairn_status cairn_past_load(const cairn_past *past, uint64_t tick, cairn_world 
     return cairn_world_load(world, held->bytes, held->size);
 }
 
-cairn_past_statistics cairn_past_statistics_read(const cairn_past *past) {
-    return (cairn_past_statistics){.ticks = past->count,
+cairn_state_history_statistics cairn_state_history_statistics_read(
+    const cairn_state_history *past) {
+    return (cairn_state_history_statistics){.ticks = past->count,
         .oldest = past->count > 0 ? past->newest - (past->count - 1) : 0,
         .newest = past->count > 0 ? past->newest : 0,
         .bytes = past->bytes,

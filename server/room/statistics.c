@@ -11,18 +11,18 @@ static uint64_t larger(uint64_t a, uint64_t b) {
 }
 
 static void read_room(const cairn_room *room, cairn_server_room_statistics *out) {
-    const cairn_pacing *pacing = &room->pacing;
+    const cairn_tick_scheduler *scheduler = &room->scheduler;
     *out = room->statistics;
-    out->tick = pacing->tick;
-    out->ticks_skipped = pacing->beats_skipped;
-    out->advances_overloaded = pacing->advances_overloaded;
-    out->ticks_waited = pacing->beats_waited;
+    out->tick = scheduler->tick;
+    out->ticks_skipped = scheduler->beats_skipped;
+    out->advances_overloaded = scheduler->advances_overloaded;
+    out->ticks_waited = scheduler->beats_waited;
     out->tick_cost_ns_p50 = cairn_histogram_percentile(&room->tick_cost_ns, 500);
     out->tick_cost_ns_p99 = cairn_histogram_percentile(&room->tick_cost_ns, 990);
     out->tick_cost_ns_max = room->tick_cost_ns.max;
-    out->tick_lateness_ns_p50 = cairn_histogram_percentile(&pacing->lateness_ns, 500);
-    out->tick_lateness_ns_p99 = cairn_histogram_percentile(&pacing->lateness_ns, 990);
-    out->tick_lateness_ns_max = pacing->lateness_ns.max;
+    out->tick_lateness_ns_p50 = cairn_histogram_percentile(&scheduler->lateness_ns, 500);
+    out->tick_lateness_ns_p99 = cairn_histogram_percentile(&scheduler->lateness_ns, 990);
+    out->tick_lateness_ns_max = scheduler->lateness_ns.max;
     out->players = cairn_inbox_players(room->inbox);
     out->bodies = room->counts.bodies;
     out->bodies_awake = room->counts.bodies_awake;
@@ -55,17 +55,17 @@ static void add_counters(cairn_server_statistics *out, const cairn_server_room_s
     out->stalls += room->stalls;
     out->stalled_ns += room->stalled_ns;
     out->ticks_waited += room->ticks_waited;
-    out->patience_lost += room->patience_lost;
+    out->slots_given_up += room->slots_given_up;
     out->jobs_stuck += room->jobs_stuck;
     out->doubts += room->doubts;
-    for (uint32_t i = 0; i < CAIRN_REPAIR_VERDICT_COUNT; ++i) {
-        out->doubts_answered[i] += room->doubts_answered[i];
+    for (uint32_t i = 0; i < CAIRN_RESYNC_VERDICT_COUNT; ++i) {
+        out->resync_responses[i] += room->resync_responses[i];
     }
-    out->repair_elements += room->repair_elements;
-    out->repair_bytes += room->repair_bytes;
-    out->states_renewed += room->states_renewed;
+    out->resync_elements += room->resync_elements;
+    out->resync_bytes += room->resync_bytes;
+    out->states_resent += room->states_resent;
     out->clients_unfit += room->clients_unfit;
-    out->clients_moved_down += room->clients_moved_down;
+    out->clients_demoted += room->clients_demoted;
 }
 
 void cairn_statistics_close_room(cairn_server *server, const cairn_room *room) {
@@ -76,7 +76,7 @@ void cairn_statistics_close_room(cairn_server *server, const cairn_room *room) {
 
 bool cairn_server_room_statistics_read(
     const cairn_server *server, uint32_t room, cairn_server_room_statistics *out) {
-    const cairn_room *read = cairn_rooms_at(server, room);
+    const cairn_room *read = cairn_room_table_find(server, room);
     *out = (cairn_server_room_statistics){0};
     if (read != NULL) {
         read_room(read, out);
@@ -88,7 +88,7 @@ static void read_rooms(const cairn_server *server, cairn_server_statistics *out)
     cairn_histogram cost = {0};
     cairn_histogram lateness = {0};
     for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
-        const cairn_room *room = cairn_rooms_at(server, id);
+        const cairn_room *room = cairn_room_table_find(server, id);
         cairn_server_room_statistics one;
         read_room(room, &one);
         add_counters(out, &one);
@@ -99,7 +99,7 @@ static void read_rooms(const cairn_server *server, cairn_server_statistics *out)
         out->bodies_awake += one.bodies_awake;
         out->tick_cost_ns_last = larger(out->tick_cost_ns_last, one.tick_cost_ns_last);
         cairn_histogram_merge(&cost, &room->tick_cost_ns);
-        cairn_histogram_merge(&lateness, &room->pacing.lateness_ns);
+        cairn_histogram_merge(&lateness, &room->scheduler.lateness_ns);
     }
     out->tick_cost_ns_p50 = cairn_histogram_percentile(&cost, 500);
     out->tick_cost_ns_p99 = cairn_histogram_percentile(&cost, 990);

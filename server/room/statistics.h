@@ -44,21 +44,21 @@ typedef struct cairn_server_room_statistics {
     uint64_t roots_compared; // reported by lockstep clients
     uint64_t roots_differed;
     uint64_t capsules;       // made of them
-    uint64_t stages_told;    // to clients whose step was another
+    uint64_t stages_sent;    // to clients whose step was another
     uint64_t stages_refused; // a tick that is gone, or asked too often
     uint64_t recording_bytes;
     uint64_t stalls; // announced waits for late inputs
     uint64_t stalled_ns;
-    uint64_t ticks_waited;  // beats that went by meanwhile
-    uint64_t patience_lost; // players the room does not wait for any more
-    uint64_t jobs_stuck;    // turns that took longer than a second
-    uint64_t doubts;        // worlds said to differ
-    uint64_t doubts_answered[CAIRN_REPAIR_VERDICT_COUNT];
-    uint64_t repair_elements;    // that differed
-    uint64_t repair_bytes;       // encoded messages
-    uint64_t states_renewed;     // sent anew because a client asked
-    uint64_t clients_unfit;      // not let simulate, by their passport
-    uint64_t clients_moved_down; // served by snapshots instead
+    uint64_t ticks_waited;   // beats that went by meanwhile
+    uint64_t slots_given_up; // players the room does not wait for any more
+    uint64_t jobs_stuck;     // turns that took longer than a second
+    uint64_t doubts;         // worlds said to differ
+    uint64_t resync_responses[CAIRN_RESYNC_VERDICT_COUNT];
+    uint64_t resync_elements; // that differed
+    uint64_t resync_bytes;    // encoded messages
+    uint64_t states_resent;   // sent anew because a client asked
+    uint64_t clients_unfit;   // not let simulate, by their passport
+    uint64_t clients_demoted; // served by snapshots instead
 } cairn_server_room_statistics;
 
 // Of all rooms together, closed ones too; `tick` is the first room's, costs and lateness are those
@@ -104,15 +104,15 @@ typedef struct cairn_server_statistics {
     uint64_t stalls;
     uint64_t stalled_ns;
     uint64_t ticks_waited;
-    uint64_t patience_lost;
+    uint64_t slots_given_up;
     uint64_t jobs_stuck;
     uint64_t doubts;
-    uint64_t doubts_answered[CAIRN_REPAIR_VERDICT_COUNT];
-    uint64_t repair_elements;
-    uint64_t repair_bytes;
-    uint64_t states_renewed;
+    uint64_t resync_responses[CAIRN_RESYNC_VERDICT_COUNT];
+    uint64_t resync_elements;
+    uint64_t resync_bytes;
+    uint64_t states_resent;
     uint64_t clients_unfit;
-    uint64_t clients_moved_down;
+    uint64_t clients_demoted;
     uint64_t rooms_refused; // could not be created, for whatever reason
     uint64_t controls_done;
     uint64_t controls_refused[CAIRN_CONTROL_REFUSAL_COUNT];

@@ -11,9 +11,9 @@
 struct cairn_server;
 
 // A turn that takes longer is reported as stuck.
-#define CAIRN_TURN_STUCK_NS UINT64_C(1000000000)
+#define CAIRN_TICK_BATCH_STUCK_NS UINT64_C(1000000000)
 
 // Runs what is due, or hands it to the driver. Nothing while a job is out.
-void cairn_turn_run(struct cairn_server *server, cairn_room *room, uint64_t now_ns);
-// When cairn_turn_run has something to do next.
-uint64_t cairn_turn_due_ns(const cairn_room *room);
+void cairn_tick_batch_run(struct cairn_server *server, cairn_room *room, uint64_t now_ns);
+// When cairn_tick_batch_run has something to do next.
+uint64_t cairn_tick_batch_due_ns(const cairn_room *room);

@@ -2,7 +2,7 @@
 #pragma once
 
 // How an operator bends a room's time: paused, slower or faster, a number of ticks at once, up to a
-// tick. The schedule itself is in pacing.h.
+// tick. The schedule itself is in scheduler.h.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,31 +10,34 @@
 #include "server/room/tick_scheduler.h"
 
 // Speeds are thousandths of real time.
-#define CAIRN_PACE_SPEED_USUAL 1000
-#define CAIRN_PACE_SPEED_MAX 64000
+#define CAIRN_TIME_SPEED_REAL 1000
+#define CAIRN_TIME_SPEED_MAX 64000
 // As many ticks as each turn may run.
-#define CAIRN_PACE_SPEED_FREE 0
+#define CAIRN_TIME_SPEED_UNLIMITED 0
 
-typedef struct cairn_pace {
+typedef struct cairn_time_control {
     bool paused;
-    uint32_t speed;      // 1 .. CAIRN_PACE_SPEED_MAX, or CAIRN_PACE_SPEED_FREE
+    uint32_t speed;      // 1 .. CAIRN_TIME_SPEED_MAX, or CAIRN_TIME_SPEED_UNLIMITED
     uint64_t burst_tick; // ticks before it are run at once, paused or not
     uint64_t stop_tick;  // the room pauses there; UINT64_MAX: nowhere
     uint64_t serve_ns;   // paused: when its clients are looked after next
-} cairn_pace;
+} cairn_time_control;
 
-cairn_pace cairn_pace_usual(void);
+cairn_time_control cairn_time_control_default(void);
 
 // Whether the schedule alone says what is due at `tick`.
-bool cairn_pace_scheduled(const cairn_pace *pace, uint64_t tick);
+bool cairn_time_control_is_scheduled(const cairn_time_control *pace, uint64_t tick);
 // Of `due` ticks from `tick` on those to be run now; what the schedule says does not count where it
 // does not decide, and then at most `ticks_max` are run.
-uint32_t cairn_pace_ticks(const cairn_pace *pace, uint64_t tick, uint32_t due, uint32_t ticks_max);
+uint32_t cairn_time_control_tick_count(
+    const cairn_time_control *pace, uint64_t tick, uint32_t due, uint32_t ticks_max);
 // After the turn's ticks. True when it reached stop_tick, and is paused from now on.
-bool cairn_pace_arrive(cairn_pace *pace, uint64_t tick);
+bool cairn_time_control_reach_stop(cairn_time_control *pace, uint64_t tick);
 // When the next turn is due.
-uint64_t cairn_pace_due_ns(const cairn_pace *pace, const cairn_pacing *pacing);
+uint64_t cairn_time_control_due_ns(
+    const cairn_time_control *pace, const cairn_tick_scheduler *scheduler);
 
-void cairn_pace_pause(cairn_pace *pace, uint64_t now_ns);
+void cairn_time_control_pause(cairn_time_control *pace, uint64_t now_ns);
 // Goes on, at this speed, from now.
-void cairn_pace_run(cairn_pace *pace, cairn_pacing *pacing, uint32_t speed, uint64_t now_ns);
+void cairn_time_control_run(
+    cairn_time_control *pace, cairn_tick_scheduler *scheduler, uint32_t speed, uint64_t now_ns);

@@ -7,27 +7,27 @@
 #include "server/server_parts.h"
 
 static void restart_lag(cairn_room *room) {
-    if (room->lag.rewind == NULL) {
+    if (room->lag.world == NULL) {
         return;
     }
-    cairn_rewind_destroy(room->lag.rewind);
-    if (cairn_rewind_create(room->world, &room->lag.rewind) != CAIRN_OK) {
-        room->lag.rewind = NULL;
-        cairn_past_want(room->past, CAIRN_PAST_REWIND, 0);
+    cairn_lag_world_destroy(room->lag.world);
+    if (cairn_lag_world_create(room->world, &room->lag.world) != CAIRN_OK) {
+        room->lag.world = NULL;
+        cairn_state_history_require(room->state_history, CAIRN_STATE_HISTORY_FOR_LAG, 0);
     }
 }
 
 // As if it had just been welcomed.
 static void restart_member(cairn_server *server, cairn_room *room, cairn_session *session) {
     if (session->transferring) {
-        cairn_transfer_leave(&room->transfer);
+        cairn_state_source_leave(&room->transfer);
     }
-    cairn_heal_forget(room, session);
-    cairn_capsules_forget(room, session);
+    cairn_server_resync_forget(room, session);
+    cairn_desync_forget(room, session);
     session->transferring = false;
-    session->state_wanted = false;
+    session->state_requested = false;
     session->state_sent = false;
-    session->capsules.agreed = 0;
+    session->desync.agreed = 0;
     session->shown_span = 0;
     session->transfer_generation = 0;
     session->transfer_offset = 0;
@@ -44,7 +44,7 @@ static void restart_member(cairn_server *server, cairn_room *room, cairn_session
         .kind = CAIRN_MESSAGE_NOTICE,
         .notice = {.kind = CAIRN_NOTICE_REPLACED,
             .slot = CAIRN_SLOT_NONE,
-            .tick = room->pacing.tick,
+            .tick = room->scheduler.tick,
             .value = session->world,
             .words = ""},
     };
@@ -60,32 +60,32 @@ static void record_replacement(cairn_server *server, cairn_room *room) {
     }
     cairn_recorder_replace(room->recorder, room->world);
     if (cairn_recorder_failed(room->recorder)) {
-        cairn_server_tell(server, room, CAIRN_LOG_ERROR, "recording_failed", 0,
+        cairn_server_emit_event(server, room, CAIRN_LOG_ERROR, "recording_failed", 0,
             "the recording ends here, the room goes on", 0);
     }
 }
 
-void cairn_replace_world(
-    cairn_server *server, cairn_room *room, cairn_world *world, uint64_t joined) {
+void cairn_world_swap(cairn_server *server, cairn_room *room, cairn_world *world, uint64_t joined) {
     CAIRN_ASSERT(!room->job.running && !room->control_wait.waits);
     const uint64_t tick = cairn_world_tick(world);
     cairn_room_set_world(room, world);
     cairn_inbox_restart(room->inbox, tick, joined);
-    cairn_history_forget(room->history);
+    cairn_command_log_clear(room->command_log);
     cairn_baselines_forget(room->baselines);
-    cairn_past_forget(room->past);
-    cairn_past_save(room->past, room->world);
-    room->pacing.tick = tick;
-    room->pace.burst_tick = 0;
-    room->pace.stop_tick = UINT64_MAX;
-    room->pace.serve_ns = server->now_ns;
-    cairn_pacing_restart(&room->pacing, server->now_ns,
-        room->pace.speed == CAIRN_PACE_SPEED_FREE ? CAIRN_PACE_SPEED_USUAL : room->pace.speed);
-    room->stall = (cairn_stall){.wait_ms = room->stall.wait_ms};
+    cairn_state_history_clear(room->state_history);
+    cairn_state_history_save(room->state_history, room->world);
+    room->scheduler.tick = tick;
+    room->time_control.burst_tick = 0;
+    room->time_control.stop_tick = UINT64_MAX;
+    room->time_control.serve_ns = server->now_ns;
+    cairn_tick_scheduler_restart(&room->scheduler, server->now_ns,
+        room->time_control.speed == CAIRN_TIME_SPEED_UNLIMITED ? CAIRN_TIME_SPEED_REAL
+                                                               : room->time_control.speed);
+    room->input_wait = (cairn_input_wait){.wait_ms = room->input_wait.wait_ms};
     restart_lag(room);
     record_replacement(server, room);
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
         restart_member(server, room, member);
     }
-    cairn_transfer_forget(&room->transfer);
+    cairn_state_source_invalidate(&room->transfer);
 }

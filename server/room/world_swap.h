@@ -12,5 +12,5 @@ struct cairn_server;
 
 // `world` becomes the room's own; it has the def of the room's but for the seed. It knows the
 // players of the slots in `joined`. No job may be out.
-void cairn_replace_world(
+void cairn_world_swap(
     struct cairn_server *server, cairn_room *room, cairn_world *world, uint64_t joined);

@@ -16,15 +16,15 @@ typedef struct flying {
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
 } flying;
 
-struct cairn_fault_box {
-    cairn_fault_config config;
+struct cairn_link_conditioner {
+    cairn_link_conditioner_config config;
     cairn_random random;
     uint64_t order;
     flying list[PAYLOADS_MAX];
 };
 
-cairn_fault_box *cairn_fault_box_create(const cairn_fault_config *config) {
-    cairn_fault_box *box = calloc(1, sizeof *box);
+cairn_link_conditioner *cairn_link_conditioner_create(const cairn_link_conditioner_config *config) {
+    cairn_link_conditioner *box = calloc(1, sizeof *box);
     if (box != NULL) {
         box->config = *config;
         box->random = cairn_random_of(config->seed);
@@ -32,11 +32,11 @@ cairn_fault_box *cairn_fault_box_create(const cairn_fault_config *config) {
     return box;
 }
 
-void cairn_fault_box_destroy(cairn_fault_box *box) {
+void cairn_link_conditioner_destroy(cairn_link_conditioner *box) {
     free(box);
 }
 
-static void fly(cairn_fault_box *box, uint64_t now_ns, const uint8_t *bytes, size_t size) {
+static void fly(cairn_link_conditioner *box, uint64_t now_ns, const uint8_t *bytes, size_t size) {
     const uint64_t jitter_ns = cairn_random_below(&box->random, box->config.jitter_ns + 1);
     for (uint32_t i = 0; i < PAYLOADS_MAX; ++i) {
         flying *place = &box->list[i];
@@ -50,7 +50,8 @@ static void fly(cairn_fault_box *box, uint64_t now_ns, const uint8_t *bytes, siz
     }
 }
 
-void cairn_fault_box_put(cairn_fault_box *box, uint64_t now_ns, const uint8_t *bytes, size_t size) {
+void cairn_link_conditioner_put(
+    cairn_link_conditioner *box, uint64_t now_ns, const uint8_t *bytes, size_t size) {
     CAIRN_ASSERT(size > 0 && size <= CAIRN_PAYLOAD_SIZE_MAX);
     if (cairn_random_unit(&box->random) < box->config.loss) {
         return;
@@ -65,7 +66,7 @@ static bool before(const flying *a, const flying *b) {
     return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->order < b->order;
 }
 
-static uint32_t next(const cairn_fault_box *box) {
+static uint32_t next(const cairn_link_conditioner *box) {
     uint32_t found = PAYLOADS_MAX;
     for (uint32_t i = 0; i < PAYLOADS_MAX; ++i) {
         const flying *each = &box->list[i];
@@ -76,7 +77,7 @@ static uint32_t next(const cairn_fault_box *box) {
     return found;
 }
 
-size_t cairn_fault_box_take(cairn_fault_box *box, uint64_t now_ns, uint8_t *bytes) {
+size_t cairn_link_conditioner_take(cairn_link_conditioner *box, uint64_t now_ns, uint8_t *bytes) {
     const uint32_t found = next(box);
     if (found == PAYLOADS_MAX || box->list[found].due_ns > now_ns) {
         return 0;
@@ -88,7 +89,7 @@ size_t cairn_fault_box_take(cairn_fault_box *box, uint64_t now_ns, uint8_t *byte
     return size;
 }
 
-uint64_t cairn_fault_box_due_ns(const cairn_fault_box *box) {
+uint64_t cairn_link_conditioner_due_ns(const cairn_link_conditioner *box) {
     const uint32_t found = next(box);
     return found == PAYLOADS_MAX ? UINT64_MAX : box->list[found].due_ns;
 }

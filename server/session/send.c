@@ -40,9 +40,9 @@ static size_t next_payload(cairn_session *session, uint64_t now_ns, uint8_t *pay
     }
     size_t size;
     while ((size = cairn_link_next_payload(session->link, now_ns, payload)) > 0) {
-        cairn_fault_box_put(session->faults_out, now_ns, payload, size);
+        cairn_link_conditioner_put(session->faults_out, now_ns, payload, size);
     }
-    return cairn_fault_box_take(session->faults_out, now_ns, payload);
+    return cairn_link_conditioner_take(session->faults_out, now_ns, payload);
 }
 
 // The next client's payload, sealed; each client has one turn before any has a second.

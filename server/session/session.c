@@ -30,7 +30,7 @@ typedef cairn_session_state (*action)(const visit *v);
 
 static void tell(
     const visit *v, cairn_log_level level, const char *name, const char *detail, int64_t value) {
-    cairn_server_tell(
+    cairn_server_emit_event(
         v->server, v->session->room, level, name, v->session->client_id, detail, value);
 }
 
@@ -46,8 +46,8 @@ static cairn_session_state impossible(const visit *v) {
 
 static cairn_session_state admit(const visit *v) {
     cairn_session *session = v->session;
-    const uint32_t bodies = cairn_rooms_bodies_max(v->server);
-    const cairn_link_config config = cairn_rooms_link_config(bodies);
+    const uint32_t bodies = cairn_room_table_bodies_max(v->server);
+    const cairn_link_config config = cairn_room_table_link_config(bodies);
     cairn_link *link;
     if (cairn_link_create(&config, v->server->now_ns, &link) != CAIRN_OK) {
         tell(v, CAIRN_LOG_ERROR, "client_refused", "out of memory", 0);
@@ -61,7 +61,7 @@ static cairn_session_state admit(const visit *v) {
         .link = link,
         .link_bodies = bodies,
         .slot = CAIRN_SLOT_NONE,
-        .patience_ns = v->server->now_ns + CAIRN_SESSION_HELLO_NS,
+        .timeout_ns = v->server->now_ns + CAIRN_SESSION_HELLO_NS,
     };
     tell(v, CAIRN_LOG_INFO, "client_connected", "", 0);
     return CAIRN_SESSION_CONNECTED;
@@ -73,7 +73,7 @@ static cairn_session_state refuse(const visit *v, cairn_refusal_reason reason, c
         .refused = {.reason = reason, .words = words},
     };
     cairn_server_send_reliable(v->server, v->session, &message);
-    v->session->patience_ns = v->server->now_ns + CAIRN_SESSION_REFUSED_NS;
+    v->session->timeout_ns = v->server->now_ns + CAIRN_SESSION_REFUSED_NS;
     tell(v, CAIRN_LOG_WARN, "client_refused", words, reason);
     return CAIRN_SESSION_REFUSED;
 }
@@ -90,7 +90,7 @@ static void welcome(const visit *v, const char *words) {
     const cairn_room *room = v->session->room;
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_WELCOME,
-        .welcome = {.tick = room->pacing.tick,
+        .welcome = {.tick = room->scheduler.tick,
             .slot = v->session->slot,
             .tick_rate_hz = room->tick_rate_hz,
             .snapshot_rate_hz = room->snapshot_rate_hz,
@@ -101,7 +101,7 @@ static void welcome(const visit *v, const char *words) {
             .scene_name = room->scene_name,
             .scene_digest = room->start_root,
             .room = room->name,
-            .wait_ms = room->stall.wait_ms,
+            .wait_ms = room->input_wait.wait_ms,
             .rights = v->session->rights,
             .words = words},
     };
@@ -143,10 +143,10 @@ static void leave_room(const visit *v) {
         session->slot = CAIRN_SLOT_NONE;
     }
     if (session->transferring) {
-        cairn_transfer_leave(&room->transfer);
+        cairn_state_source_leave(&room->transfer);
         session->transferring = false;
     }
-    cairn_heal_forget(room, session);
+    cairn_server_resync_forget(room, session);
     cairn_room_remove_member(room, session);
 }
 
@@ -174,12 +174,13 @@ static cairn_session_state greet(const visit *v) {
     if (hello->protocol_version != CAIRN_PROTOCOL_VERSION) {
         return refuse(v, CAIRN_REFUSAL_PROTOCOL_VERSION, "the server speaks another protocol");
     }
-    cairn_room *room = cairn_rooms_at(v->server, cairn_server_room_find(v->server, hello->room));
+    cairn_room *room =
+        cairn_room_table_find(v->server, cairn_server_room_find(v->server, hello->room));
     if (room == NULL) {
         return refuse(v, CAIRN_REFUSAL_ROOM_UNKNOWN, "the server has no such room");
     }
     const char *unfit =
-        cairn_mode_simulates(hello->mode) ? cairn_heal_unfit(v->server, hello) : NULL;
+        cairn_mode_simulates(hello->mode) ? cairn_server_resync_unfit(v->server, hello) : NULL;
     const uint32_t mode = unfit != NULL ? CAIRN_MODE_INTERPOLATE : hello->mode;
     if (room->body_capacity > session->link_bodies) {
         return refuse(v, CAIRN_REFUSAL_ROOM_CLOSED, "the room is younger than the connection");
@@ -198,11 +199,11 @@ static cairn_session_state greet(const visit *v) {
             return refuse(v, CAIRN_REFUSAL_ROOM_FULL, "all players' slots are taken");
         }
         session->slot = slot;
-        cairn_stall_forget(room, slot);
+        cairn_input_wait_reset_slot(room, slot);
         room->statistics.joins += 1;
     }
     session->mode = mode;
-    session->patience_ns = UINT64_MAX;
+    session->timeout_ns = UINT64_MAX;
     note_unfit(v, unfit);
     welcome(v, unfit != NULL ? unfit : "");
     cairn_control_greet(v->server, session);
@@ -247,7 +248,8 @@ static void take_one_input(const visit *v, const cairn_wire_input *input) {
         statistics->inputs_refused += 1;
         return;
     }
-    int32_t us = cairn_pacing_lateness_us(&session->room->pacing, input->tick, v->server->now_ns);
+    int32_t us =
+        cairn_tick_scheduler_lateness_us(&session->room->scheduler, input->tick, v->server->now_ns);
     session->lateness_us_last = us;
     if (!session->lateness_fresh || us > session->lateness_us_worst) {
         session->lateness_us_worst = us;
@@ -261,11 +263,11 @@ static void take_acknowledgements(const visit *v, const cairn_input_message *inp
     cairn_session *session = v->session;
     const cairn_room *room = v->session->room;
     if (input->snapshot_acknowledged > session->snapshot_acknowledged &&
-        input->snapshot_acknowledged <= room->pacing.tick) {
+        input->snapshot_acknowledged <= room->scheduler.tick) {
         session->snapshot_acknowledged = input->snapshot_acknowledged;
     }
     if (input->ticks_acknowledged > session->ticks_acknowledged &&
-        input->ticks_acknowledged <= cairn_history_end(room->history)) {
+        input->ticks_acknowledged <= cairn_command_log_end(room->command_log)) {
         session->ticks_acknowledged = input->ticks_acknowledged;
     }
 }
@@ -313,7 +315,8 @@ static void compare_root(const visit *v, const cairn_wire_root *root) {
     cairn_hash128 ours;
     const cairn_hash128 theirs = {.lo = root->lo, .hi = root->hi};
     // The root taken at tick T belongs to the step that made T of T - 1.
-    if (root->tick == 0 || !cairn_history_root(v->session->room->history, root->tick - 1, &ours)) {
+    if (root->tick == 0 ||
+        !cairn_command_log_root(v->session->room->command_log, root->tick - 1, &ours)) {
         return;
     }
     v->session->room->statistics.roots_compared += 1;
@@ -321,17 +324,17 @@ static void compare_root(const visit *v, const cairn_wire_root *root) {
         v->session->room->statistics.roots_differed += 1;
         tell(v, CAIRN_LOG_ERROR, "root_differed", "the client's world is not ours",
             (int64_t)root->tick);
-        cairn_capsules_differed(v->server, v->session, root->tick, theirs);
-        cairn_heal_differed(v->server, v->session);
+        cairn_desync_root_differed(v->server, v->session, root->tick, theirs);
+        cairn_server_resync_root_differed(v->server, v->session);
     } else {
-        cairn_capsules_agreed(v->session, root->tick);
+        cairn_desync_root_agreed(v->session, root->tick);
     }
 }
 
 static cairn_session_state take_roots(const visit *v) {
     const cairn_root_report *report = &v->message->root_report;
     if (!cairn_mode_simulates(v->session->mode)) {
-        return v->session->moved_down ? v->session->state : fault(v);
+        return v->session->demoted ? v->session->state : fault(v);
     }
     const bool current = report->world == v->session->world;
     for (uint32_t i = 0; current && i < report->root_count; ++i) {
@@ -348,17 +351,17 @@ static cairn_session_state take_control(const visit *v) {
 // What was under way when the client was moved down is nobody's fault.
 static cairn_session_state take_doubt(const visit *v) {
     if (!cairn_mode_simulates(v->session->mode)) {
-        return v->session->moved_down ? v->session->state : fault(v);
+        return v->session->demoted ? v->session->state : fault(v);
     }
-    const cairn_doubt *doubt = &v->message->doubt;
+    const cairn_resync_request *doubt = &v->message->resync_request;
     if (doubt->world != v->session->world) {
         return v->session->state; // about a world that is no more
     }
-    if ((doubt->want & CAIRN_DOUBT_STAGES) != 0) {
-        cairn_capsules_doubt(v->server, v->session, doubt);
+    if ((doubt->want & CAIRN_RESYNC_WANT_STAGES) != 0) {
+        cairn_desync_take_request(v->server, v->session, doubt);
     }
-    if ((doubt->want & CAIRN_DOUBT_REPAIR) != 0) {
-        cairn_heal_doubt(v->server, v->session, doubt);
+    if ((doubt->want & CAIRN_RESYNC_WANT_ELEMENTS) != 0) {
+        cairn_server_resync_take_request(v->server, v->session, doubt);
     }
     return v->session->state;
 }
@@ -369,14 +372,14 @@ static cairn_session_state greet_again(const visit *v) {
     if (!less || !cairn_mode_simulates(v->session->mode)) {
         return fault(v);
     }
-    cairn_heal_move_down(v->server, v->session, "the client asked for it");
+    cairn_server_resync_demote(v->server, v->session, "the client asked for it");
     return v->session->state;
 }
 
 // The rest follows when netcode says that the client is gone.
 static cairn_session_state kick(const visit *v) {
     cairn_netcode_server_disconnect(v->server->netcode, v->server->now_ns, v->session->client);
-    v->session->patience_ns = UINT64_MAX;
+    v->session->timeout_ns = UINT64_MAX;
     return v->session->state;
 }
 
@@ -406,25 +409,25 @@ static cairn_session_state leave(const visit *v) {
     leave_room(v);
     cairn_link_destroy(v->session->link);
     v->session->link = NULL;
-    cairn_fault_box_destroy(v->session->faults_in);
-    cairn_fault_box_destroy(v->session->faults_out);
+    cairn_link_conditioner_destroy(v->session->faults_in);
+    cairn_link_conditioner_destroy(v->session->faults_out);
     v->session->faults_in = NULL;
     v->session->faults_out = NULL;
     v->session->client_id = 0;
-    v->session->patience_ns = UINT64_MAX;
+    v->session->timeout_ns = UINT64_MAX;
     return CAIRN_SESSION_FREE;
 }
 
 // Without a room there is nothing left but to say so.
 static cairn_session_state close_room(const visit *v) {
     cairn_server_send_reliable(v->server, v->session, v->message);
-    v->session->patience_ns = v->server->now_ns + CAIRN_SESSION_REFUSED_NS;
+    v->session->timeout_ns = v->server->now_ns + CAIRN_SESSION_REFUSED_NS;
     leave_room(v);
     return CAIRN_SESSION_REFUSED;
 }
 
-// Row: state. Column: stimulus. Every pair is written out; what cannot happen says so.
-static const action table[CAIRN_SESSION_STATE_COUNT][CAIRN_STIMULUS_COUNT] = {
+// Row: state. Column: event. Every pair is written out; what cannot happen says so.
+static const action table[CAIRN_SESSION_STATE_COUNT][CAIRN_SESSION_EVENT_COUNT] = {
     // clang-format off
     //                           connect     hello        input             roots       doubt       control       malformed patience       settled closed      gone
     [CAIRN_SESSION_FREE]      = {admit,      ignore,      ignore,           ignore,     ignore,     ignore,       ignore,   ignore,        ignore, impossible, ignore},
@@ -435,10 +438,10 @@ static const action table[CAIRN_SESSION_STATE_COUNT][CAIRN_STIMULUS_COUNT] = {
     // clang-format on
 };
 
-void cairn_session_feed(struct cairn_server *server, cairn_session *session,
-    cairn_session_stimulus stimulus, const cairn_message *message) {
+void cairn_session_dispatch(struct cairn_server *server, cairn_session *session,
+    cairn_session_event event, const cairn_message *message) {
     const visit v = {.server = server, .session = session, .message = message};
-    session->state = table[session->state][stimulus](&v);
+    session->state = table[session->state][event](&v);
 }
 
 cairn_wire_timing cairn_session_timing(cairn_session *session) {

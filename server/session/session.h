@@ -27,20 +27,20 @@ typedef enum cairn_session_state {
     CAIRN_SESSION_STATE_COUNT
 } cairn_session_state;
 
-typedef enum cairn_session_stimulus {
-    CAIRN_STIMULUS_CONNECT = 0, // netcode says somebody is there
-    CAIRN_STIMULUS_HELLO,
-    CAIRN_STIMULUS_INPUT,
-    CAIRN_STIMULUS_ROOTS,
-    CAIRN_STIMULUS_DOUBT,
-    CAIRN_STIMULUS_CONTROL,
-    CAIRN_STIMULUS_MALFORMED, // a message or payload that no client of ours sends
-    CAIRN_STIMULUS_PATIENCE,  // the state's time limit passed
-    CAIRN_STIMULUS_SETTLED,   // everything sent reliably has arrived
-    CAIRN_STIMULUS_CLOSED,    // its room is about to be closed
-    CAIRN_STIMULUS_GONE,      // netcode says nobody is there any more
-    CAIRN_STIMULUS_COUNT
-} cairn_session_stimulus;
+typedef enum cairn_session_event {
+    CAIRN_SESSION_EVENT_CONNECT = 0, // netcode says somebody is there
+    CAIRN_SESSION_EVENT_HELLO,
+    CAIRN_SESSION_EVENT_INPUT,
+    CAIRN_SESSION_EVENT_ROOTS,
+    CAIRN_SESSION_EVENT_RESYNC_REQUEST,
+    CAIRN_SESSION_EVENT_CONTROL,
+    CAIRN_SESSION_EVENT_MALFORMED,        // a message or payload that no client of ours sends
+    CAIRN_SESSION_EVENT_TIMEOUT,          // the state's time limit passed
+    CAIRN_SESSION_EVENT_ALL_ACKNOWLEDGED, // everything sent reliably has arrived
+    CAIRN_SESSION_EVENT_ROOM_CLOSED,      // its room is about to be closed
+    CAIRN_SESSION_EVENT_DISCONNECT,       // netcode says nobody is there any more
+    CAIRN_SESSION_EVENT_COUNT
+} cairn_session_event;
 
 // Messages that do not fit their state, or are no messages, before a client is shown the door.
 #define CAIRN_SESSION_FAULTS_MAX 16
@@ -61,16 +61,16 @@ typedef struct cairn_session {
     struct cairn_session *member_previous;
     uint32_t mode;        // cairn_mode
     uint32_t slot;        // CAIRN_SLOT_NONE for spectators
-    uint64_t patience_ns; // when CAIRN_STIMULUS_PATIENCE comes; UINT64_MAX: never
-    uint64_t heard_ns;    // when its last payload came
+    uint64_t timeout_ns;  // when CAIRN_SESSION_EVENT_TIMEOUT comes; UINT64_MAX: never
+    uint64_t received_ns; // when its last payload came
     uint32_t faults;
-    cairn_fault_box *faults_in; // owned; an operator's wish; NULL: none
-    cairn_fault_box *faults_out;
+    cairn_link_conditioner *faults_in; // owned; an operator's wish; NULL: none
+    cairn_link_conditioner *faults_out;
     uint32_t world;            // how often it was told that the room's world is another
     uint32_t rights;           // CAIRN_RIGHT_OPERATOR, as its token says
     uint32_t controls_refused; // for want of the right
 
-    cairn_capsules_client capsules;
+    cairn_session_desync desync;
 
     // How its inputs land.
     int32_t lateness_us_last;
@@ -94,22 +94,22 @@ typedef struct cairn_session {
     cairn_netcode_disconnect_reason gone; // why, once its connection ended
 
     // Lockstep: how far it is.
-    bool moved_down;              // it simulated once and does no more
-    bool state_wanted;            // it asked for the state anew
+    bool demoted;                 // it simulated once and does no more
+    bool state_requested;         // it asked for the state anew
     bool state_sent;              // every piece of the state was queued
     bool transferring;            // counted as a reader of the room's transfer
     uint32_t transfer_generation; // which encoding its pieces come from
     uint32_t transfer_offset;
     uint64_t ticks_from;         // the tick of the state it was sent
     uint64_t ticks_acknowledged; // it holds all ticks below
-    cairn_heal_client heal;
+    cairn_session_resync resync;
     uint64_t ticks_queued; // overdue ticks below went to the reliable stream
 } cairn_session;
 
-// Feeds one stimulus to the table. `message` is the decoded message of HELLO, INPUT, ROOTS and
+// Feeds one event to the table. `message` is the decoded message of HELLO, INPUT, ROOTS and
 // DOUBT and CONTROL, the NOTICE to send of CLOSED, NULL otherwise.
-void cairn_session_feed(struct cairn_server *server, cairn_session *session,
-    cairn_session_stimulus stimulus, const cairn_message *message);
+void cairn_session_dispatch(struct cairn_server *server, cairn_session *session,
+    cairn_session_event event, const cairn_message *message);
 
 // What of a client's word the server has to say back in each snapshot and ticks message. The worst
 // lateness is told once.

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "server/lag/lag.h"
+#include "server/lag/lag_compensation.h"
 #include "sim/math/vec.h"
 #include "tests/client/party.h"
 
@@ -21,9 +21,9 @@
 
 enum { ALICE, BOB };
 
-static cairn_sight sight_of(const cairn_client_sample *sample) {
+static cairn_view_time sight_of(const cairn_client_sample *sample) {
     const uint64_t from = (uint64_t)sample->tick / SPAN * SPAN;
-    return (cairn_sight){
+    return (cairn_view_time){
         .tick = from, .span = SPAN, .share = (float)((sample->tick - (double)from) / SPAN)};
 }
 
@@ -67,7 +67,7 @@ static void the_server_shows_what_the_client_shows(void **state) {
     (void)state;
     party p;
     gather(&p, CAIRN_CLIENT_INTERPOLATE);
-    assert_int_equal(cairn_server_rewind_allow(p.server, CAIRN_ROOM_MAIN, 500), CAIRN_REWIND_SHOWN);
+    assert_int_equal(cairn_server_lag_enable(p.server, CAIRN_ROOM_MAIN, 500), CAIRN_LAG_SHOWN);
     (void)party_press(&p, ALICE, CAIRN_SANDBOX_SPAWN | CAIRN_SANDBOX_PUSH, 1.0f);
     party_run_ms(&p, 300);
     for (int i = 0; i < 40; ++i) {
@@ -76,18 +76,18 @@ static void the_server_shows_what_the_client_shows(void **state) {
         party_run_ms(&p, 26);
         assert_true(party_look(&p, BOB));
         assert_false(p.clients[BOB].sample.extrapolated);
-        const cairn_sight sight = sight_of(&p.clients[BOB].sample);
+        const cairn_view_time sight = sight_of(&p.clients[BOB].sample);
         const cairn_hash128 before = cairn_world_hash_read(live(&p)).full;
         const cairn_world *world;
-        assert_int_equal(cairn_server_rewind_world(p.server, CAIRN_ROOM_MAIN, &sight, &world),
-            CAIRN_REWIND_SHOWN);
+        assert_int_equal(
+            cairn_server_lag_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_SHOWN);
         expect_same_bodies(world, &p.clients[BOB]);
         assert_true(cairn_hash_equal(cairn_world_hash_read(live(&p)).full, before));
     }
     party_end(&p);
 }
 
-static double tick_of(const cairn_sight *sight) {
+static double tick_of(const cairn_view_time *sight) {
     return (double)sight->tick + (double)sight->share * sight->span;
 }
 
@@ -101,9 +101,10 @@ static void the_server_knows_about_when_a_client_looks(void **state) {
         for (int i = 0; i < 30; ++i) {
             party_run_ms(&p, 14);
             assert_true(party_look(&p, BOB));
-            cairn_sight sight;
+            cairn_view_time sight;
             assert_int_equal(
-                cairn_server_seen_by(p.server, BOB, server_now_ns(&p), &sight), CAIRN_REWIND_SHOWN);
+                cairn_server_lag_view_time_estimate(p.server, BOB, server_now_ns(&p), &sight),
+                CAIRN_LAG_SHOWN);
             const double wrong = tick_of(&sight) - p.clients[BOB].sample.tick;
             if (fabs(wrong) > 1.5) {
                 fail_msg("mode %zu: wrong by %d thousandths of a tick", m, (int)(wrong * 1000));
@@ -120,24 +121,25 @@ static void a_client_tells_what_it_shows_to_the_bit(void **state) {
     for (size_t m = 0; m < 2; ++m) {
         party p;
         gather(&p, modes[m]);
-        cairn_sight sight;
-        assert_int_equal(cairn_server_told_by(p.server, BOB, &sight), CAIRN_REWIND_NOT_TOLD);
+        cairn_view_time sight;
         assert_int_equal(
-            cairn_server_rewind_allow(p.server, CAIRN_ROOM_MAIN, 1000), CAIRN_REWIND_SHOWN);
+            cairn_server_lag_view_time_reported(p.server, BOB, &sight), CAIRN_LAG_NOT_REPORTED);
+        assert_int_equal(cairn_server_lag_enable(p.server, CAIRN_ROOM_MAIN, 1000), CAIRN_LAG_SHOWN);
         (void)party_press(&p, ALICE, CAIRN_SANDBOX_THROW, 1.0f);
         party_run_ms(&p, 500);
         for (int i = 0; i < 20; ++i) {
             party_run_ms(&p, 37);
             assert_true(party_look(&p, BOB));
             party_run_ms(&p, 200);
-            assert_int_equal(cairn_server_told_by(p.server, BOB, &sight), CAIRN_REWIND_SHOWN);
+            assert_int_equal(
+                cairn_server_lag_view_time_reported(p.server, BOB, &sight), CAIRN_LAG_SHOWN);
             const cairn_client_sample *shown = &p.clients[BOB].sample;
             assert_true(sight.tick == shown->tick_from);
             assert_int_equal(sight.span, shown->span);
             assert_memory_equal(&sight.share, &shown->share, sizeof sight.share);
             const cairn_world *world;
-            assert_int_equal(cairn_server_rewind_world(p.server, CAIRN_ROOM_MAIN, &sight, &world),
-                CAIRN_REWIND_SHOWN);
+            assert_int_equal(
+                cairn_server_lag_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_SHOWN);
             expect_same_bodies(world, &p.clients[BOB]);
         }
         party_end(&p);
@@ -156,13 +158,13 @@ static cairn_body_id player_of(const party *p) {
     return bodies[count - 1].id;
 }
 
-static cairn_body_id shot(party *p, const cairn_sight *sight, float x, cairn_vec3 from) {
-    const cairn_rewind_ray ray = {.origin = vec3(x, from.y + 5.0f, from.z),
+static cairn_body_id shot(party *p, const cairn_view_time *sight, float x, cairn_vec3 from) {
+    const cairn_lag_ray ray = {.origin = vec3(x, from.y + 5.0f, from.z),
         .translation = vec3(0.0f, -5.5f, 0.0f),
         .mask = UINT32_MAX};
     cairn_ray_hit hit;
     assert_int_equal(
-        cairn_server_rewind_ray(p->server, CAIRN_ROOM_MAIN, sight, &ray, &hit), CAIRN_REWIND_SHOWN);
+        cairn_server_lag_ray_cast(p->server, CAIRN_ROOM_MAIN, sight, &ray, &hit), CAIRN_LAG_SHOWN);
     return hit.body;
 }
 
@@ -171,23 +173,22 @@ static void a_moving_player_is_hit_where_it_was_seen(void **state) {
     party p;
     gather(&p, CAIRN_CLIENT_INTERPOLATE);
     const cairn_body_id player = player_of(&p);
-    assert_int_equal(
-        cairn_server_rewind_allow(p.server, CAIRN_ROOM_MAIN, 1000), CAIRN_REWIND_SHOWN);
+    assert_int_equal(cairn_server_lag_enable(p.server, CAIRN_ROOM_MAIN, 1000), CAIRN_LAG_SHOWN);
     (void)party_press(&p, ALICE, 0, -1.0f);
     party_run_ms(&p, 1000);
-    cairn_sight sight;
+    cairn_view_time sight;
     const uint64_t now_ns = server_now_ns(&p);
-    assert_int_equal(
-        cairn_server_seen_by(p.server, BOB, now_ns - 300000000, &sight), CAIRN_REWIND_SHOWN);
+    assert_int_equal(cairn_server_lag_view_time_estimate(p.server, BOB, now_ns - 300000000, &sight),
+        CAIRN_LAG_SHOWN);
     const cairn_world *world;
     assert_int_equal(
-        cairn_server_rewind_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_REWIND_SHOWN);
+        cairn_server_lag_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_SHOWN);
     const float then = player_x(world, player);
     const float now = player_x(live(&p), player);
     assert_true(fabsf(now - then) > 1.0f);
     cairn_body_state body;
     assert_int_equal(cairn_body_read(live(&p), player, &body), CAIRN_OK);
-    const cairn_sight present = {.tick = cairn_world_tick(live(&p)), .span = 1, .share = 0.0f};
+    const cairn_view_time present = {.tick = cairn_world_tick(live(&p)), .span = 1, .share = 0.0f};
     assert_int_equal(shot(&p, &sight, then, body.position), player);
     assert_int_not_equal(shot(&p, &sight, now, body.position), player);
     assert_int_equal(shot(&p, &present, now, body.position), player);
@@ -196,17 +197,17 @@ static void a_moving_player_is_hit_where_it_was_seen(void **state) {
     cairn_shape_def box = cairn_shape_def_default();
     cairn_shape_id touched[8];
     uint32_t count = 0;
-    const cairn_rewind_probe probe = {.shape = &box,
+    const cairn_lag_probe probe = {.shape = &box,
         .pose = {.position = vec3(then, body.position.y, body.position.z),
             .rotation = quat_identity()},
         .mask = UINT32_MAX};
     assert_int_equal(
-        cairn_server_rewind_overlap(p.server, CAIRN_ROOM_MAIN, &sight, &probe, touched, 8, &count),
-        CAIRN_REWIND_SHOWN);
+        cairn_server_lag_overlap(p.server, CAIRN_ROOM_MAIN, &sight, &probe, touched, 8, &count),
+        CAIRN_LAG_SHOWN);
     const uint32_t at_then = count;
-    assert_int_equal(cairn_server_rewind_overlap(
-                         p.server, CAIRN_ROOM_MAIN, &present, &probe, touched, 8, &count),
-        CAIRN_REWIND_SHOWN);
+    assert_int_equal(
+        cairn_server_lag_overlap(p.server, CAIRN_ROOM_MAIN, &present, &probe, touched, 8, &count),
+        CAIRN_LAG_SHOWN);
     assert_int_equal(at_then, count + 1);
     party_end(&p);
 }
@@ -216,43 +217,45 @@ static void refusals_are_named_and_counted(void **state) {
     party p;
     gather(&p, CAIRN_CLIENT_INTERPOLATE);
     const cairn_world *world;
-    uint64_t counts[CAIRN_REWIND_REFUSAL_COUNT];
-    cairn_sight sight = {.tick = cairn_world_tick(live(&p)), .span = 1};
+    uint64_t counts[CAIRN_LAG_REFUSAL_COUNT];
+    cairn_view_time sight = {.tick = cairn_world_tick(live(&p)), .span = 1};
     assert_int_equal(
-        cairn_server_rewind_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_REWIND_OFF);
-    assert_int_equal(cairn_server_rewind_world(p.server, 99, &sight, &world), CAIRN_REWIND_NO_ROOM);
-    assert_int_equal(cairn_server_rewind_allow(p.server, 99, 100), CAIRN_REWIND_NO_ROOM);
-    assert_int_equal(cairn_server_seen_by(p.server, 7, 0, &sight), CAIRN_REWIND_NO_CLIENT);
-    assert_int_equal(cairn_server_seen_by(p.server, 70000, 0, &sight), CAIRN_REWIND_NO_CLIENT);
-    assert_int_equal(cairn_server_told_by(p.server, 7, &sight), CAIRN_REWIND_NO_CLIENT);
+        cairn_server_lag_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_OFF);
+    assert_int_equal(cairn_server_lag_world(p.server, 99, &sight, &world), CAIRN_LAG_NO_ROOM);
+    assert_int_equal(cairn_server_lag_enable(p.server, 99, 100), CAIRN_LAG_NO_ROOM);
+    assert_int_equal(
+        cairn_server_lag_view_time_estimate(p.server, 7, 0, &sight), CAIRN_LAG_NO_CLIENT);
+    assert_int_equal(
+        cairn_server_lag_view_time_estimate(p.server, 70000, 0, &sight), CAIRN_LAG_NO_CLIENT);
+    assert_int_equal(cairn_server_lag_view_time_reported(p.server, 7, &sight), CAIRN_LAG_NO_CLIENT);
 
-    assert_int_equal(cairn_server_rewind_allow(p.server, CAIRN_ROOM_MAIN, 100), CAIRN_REWIND_SHOWN);
+    assert_int_equal(cairn_server_lag_enable(p.server, CAIRN_ROOM_MAIN, 100), CAIRN_LAG_SHOWN);
     sight.tick = cairn_world_tick(live(&p));
-    assert_int_equal(cairn_server_rewind_world(p.server, CAIRN_ROOM_MAIN, &sight, &world),
-        CAIRN_REWIND_NOT_HELD);
+    assert_int_equal(
+        cairn_server_lag_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_NOT_HELD);
     party_run_ms(&p, 500);
     const uint64_t newest = cairn_world_tick(live(&p));
     const struct {
         uint64_t tick;
-        cairn_rewind_refusal expected;
-    } rows[] = {{newest, CAIRN_REWIND_SHOWN}, {newest + 1, CAIRN_REWIND_FUTURE},
-        {newest - 6, CAIRN_REWIND_SHOWN}, {newest - 7, CAIRN_REWIND_TOO_OLD}};
+        cairn_lag_refusal expected;
+    } rows[] = {{newest, CAIRN_LAG_SHOWN}, {newest + 1, CAIRN_LAG_FUTURE},
+        {newest - 6, CAIRN_LAG_SHOWN}, {newest - 7, CAIRN_LAG_TOO_OLD}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         sight.tick = rows[i].tick;
         assert_int_equal(
-            cairn_server_rewind_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), rows[i].expected);
+            cairn_server_lag_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), rows[i].expected);
     }
-    assert_true(cairn_server_rewind_counts_read(p.server, CAIRN_ROOM_MAIN, counts));
-    assert_int_equal(counts[CAIRN_REWIND_SHOWN], 2);
-    assert_int_equal(counts[CAIRN_REWIND_OFF], 1);
-    assert_int_equal(counts[CAIRN_REWIND_NOT_HELD], 1);
-    assert_int_equal(counts[CAIRN_REWIND_FUTURE], 1);
-    assert_int_equal(counts[CAIRN_REWIND_TOO_OLD], 1);
-    assert_false(cairn_server_rewind_counts_read(p.server, 99, counts));
+    assert_true(cairn_server_lag_counts_read(p.server, CAIRN_ROOM_MAIN, counts));
+    assert_int_equal(counts[CAIRN_LAG_SHOWN], 2);
+    assert_int_equal(counts[CAIRN_LAG_OFF], 1);
+    assert_int_equal(counts[CAIRN_LAG_NOT_HELD], 1);
+    assert_int_equal(counts[CAIRN_LAG_FUTURE], 1);
+    assert_int_equal(counts[CAIRN_LAG_TOO_OLD], 1);
+    assert_false(cairn_server_lag_counts_read(p.server, 99, counts));
 
-    assert_int_equal(cairn_server_rewind_allow(p.server, CAIRN_ROOM_MAIN, 0), CAIRN_REWIND_SHOWN);
+    assert_int_equal(cairn_server_lag_enable(p.server, CAIRN_ROOM_MAIN, 0), CAIRN_LAG_SHOWN);
     assert_int_equal(
-        cairn_server_rewind_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_REWIND_OFF);
+        cairn_server_lag_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_OFF);
     party_end(&p);
 }
 

@@ -121,9 +121,9 @@ static void a_steady_client_allocates_nothing(void **state) {
     party_join(&p, &config, &usual);
     party_wait_to_play(&p);
     // What the server keeps for healing grows with its world; here it is the client that counts.
-    cairn_room *room = cairn_rooms_at(p.server, CAIRN_ROOM_MAIN);
-    room->heal.wanted = true;
-    cairn_past_want(room->past, CAIRN_PAST_HEAL, 0);
+    cairn_room *room = cairn_room_table_find(p.server, CAIRN_ROOM_MAIN);
+    room->resync.wanted = true;
+    cairn_state_history_require(room->state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 0);
     party_play(&p, 1, 1000);
     const uint64_t before = party_statistics(&p, 0).rollbacks;
     const struct mallinfo2 a = mallinfo2();

@@ -95,8 +95,8 @@ static void a_step_gone_wrong_is_mended_by_what_differs(void **state) {
         assert_int_equal(heal.cause, CAIRN_RESYNC_BY_ELEMENTS);
         assert_in_range(heal.elements, 1, 40);
         assert_in_range(heal.bytes, 640, 2047 + 4096 * (heal.round_trips - 1));
-        assert_int_equal(server.doubts_answered[CAIRN_REPAIR_DONE], 1);
-        assert_int_equal(server.repair_elements, heal.elements);
+        assert_int_equal(server.resync_responses[CAIRN_RESYNC_DONE], 1);
+        assert_int_equal(server.resync_elements, heal.elements);
         assert_int_equal(party_statistics(&p, 0).states_loaded, 1);
         expect_sound(&p, 0);
         party_end(&p);
@@ -152,8 +152,8 @@ static void a_tick_the_server_no_longer_has_is_mended_by_the_state(void **state)
     party_run_ms(&p, 3000);
     assert_int_equal(last_heal(&p, 0).cause, CAIRN_RESYNC_BY_STATE);
     assert_int_equal(party_statistics(&p, 0).states_loaded, 2);
-    assert_true(served(&p).doubts_answered[CAIRN_REPAIR_TICK_GONE] > 0);
-    assert_int_equal(served(&p).states_renewed, 1);
+    assert_true(served(&p).resync_responses[CAIRN_RESYNC_TICK_GONE] > 0);
+    assert_int_equal(served(&p).states_resent, 1);
     expect_sound(&p, 0);
     party_end(&p);
 }
@@ -176,7 +176,7 @@ static void who_differs_again_and_again_is_served_by_snapshots_and_told_why(void
         assert_true(party_look(&p, 0));
         assert_int_equal(party_state(&p, 0), CAIRN_CLIENT_PLAYING);
         assert_true(party_statistics(&p, 0).deltas_received > 10);
-        assert_int_equal(served(&p).clients_moved_down, 1);
+        assert_int_equal(served(&p).clients_demoted, 1);
         assert_int_equal(served(&p).faults, 0);
         party_end(&p);
     }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "bridge/scene_library.h"
-#include "server/lag/lag.h"
+#include "server/lag/lag_compensation.h"
 #include "server/room/room_table.h"
 #include "server/server_parts.h"
 #include "tests/server/story.h"
@@ -123,10 +123,10 @@ static void a_stuck_room_stalls_nobody_else(void **state) {
     assert_true(s.clients[shown].deltas > 30);
     assert_true(s.clients[late].welcomed);
     assert_null(cairn_server_world(s.server, stuck));
-    const cairn_sight sight = {.tick = stuck_tick, .span = 1};
+    const cairn_view_time sight = {.tick = stuck_tick, .span = 1};
     const cairn_world *past;
-    assert_int_equal(cairn_server_rewind_world(s.server, stuck, &sight, &past), CAIRN_REWIND_BUSY);
-    assert_int_equal(cairn_server_rewind_allow(s.server, stuck, 100), CAIRN_REWIND_BUSY);
+    assert_int_equal(cairn_server_lag_world(s.server, stuck, &sight, &past), CAIRN_LAG_BUSY);
+    assert_int_equal(cairn_server_lag_enable(s.server, stuck, 100), CAIRN_LAG_BUSY);
     cairn_server_room_config copy = cairn_server_room_config_default();
     copy.name = "copy";
     uint32_t none;

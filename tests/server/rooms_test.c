@@ -86,7 +86,7 @@ static void what_cannot_be_a_room_is_refused_by_name_and_counted(void **state) {
     rows[10].catch_up_ticks_max = 0;
     for (size_t i = 0; i < count; ++i) {
         uint32_t room = 7;
-        char words[CAIRN_ROOM_WORDS_SIZE];
+        char words[CAIRN_ROOM_REASON_SIZE];
         assert_int_equal(
             cairn_server_room_create(s.server, s.now_ns, &rows[i], &room, words), expected[i]);
         assert_int_equal(room, 0);
@@ -244,7 +244,8 @@ static void a_fork_goes_on_where_its_room_was(void **state) {
     (void)state;
     start(4);
     uint32_t side = create("side");
-    cairn_past_want(cairn_rooms_at(s.server, side)->past, CAIRN_PAST_CONTROL, 60);
+    cairn_state_history_require(
+        cairn_room_table_find(s.server, side)->state_history, CAIRN_STATE_HISTORY_FOR_CONTROL, 60);
     uint32_t player = join_room("side", CAIRN_MODE_LOCKSTEP);
     s.clients[player].buttons = CAIRN_SANDBOX_JUMP;
     story_run_ms(&s, 1000);
@@ -256,7 +257,8 @@ static void a_fork_goes_on_where_its_room_was(void **state) {
     assert_true(cairn_hash_equal(root_of(now_room), root_of(side)));
     assert_int_equal(fork_at(side, tick - 30, "past", &past_room), CAIRN_ROOM_CREATED);
     cairn_hash128 then;
-    assert_true(cairn_history_root(cairn_rooms_at(s.server, side)->history, tick - 31, &then));
+    assert_true(cairn_command_log_root(
+        cairn_room_table_find(s.server, side)->command_log, tick - 31, &then));
     assert_true(cairn_hash_equal(root_of(past_room), then));
     assert_int_equal(fork_at(side, tick + 1, "more", &none), CAIRN_ROOM_REFUSED_TABLE_FULL);
     cairn_server_room_destroy(s.server, s.now_ns, now_room, "test");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every row of the session table: what each stimulus does to a client in each state.
+// Every row of the session table: what each event does to a client in each state.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static cairn_session *session(void) {
     return &s.server->sessions[0];
 }
 
-static void feed(cairn_session_stimulus stimulus) {
+static void feed(cairn_session_event event) {
     const cairn_message hello = hello_message(CAIRN_MODE_INTERPOLATE);
     const cairn_message input = {
         .kind = CAIRN_MESSAGE_INPUT, .input = {.snapshot_acknowledged = 1}};
@@ -29,13 +29,13 @@ static void feed(cairn_session_stimulus stimulus) {
     const cairn_message roots = {.kind = CAIRN_MESSAGE_ROOT_REPORT};
     const cairn_message closed = {.kind = CAIRN_MESSAGE_NOTICE,
         .notice = {.kind = CAIRN_NOTICE_ROOM_CLOSES, .slot = CAIRN_SLOT_NONE, .words = "the end"}};
-    const cairn_message *message = stimulus == CAIRN_STIMULUS_HELLO     ? &hello
-                                   : stimulus == CAIRN_STIMULUS_INPUT   ? &input
-                                   : stimulus == CAIRN_STIMULUS_ROOTS   ? &roots
-                                   : stimulus == CAIRN_STIMULUS_CONTROL ? &control
-                                   : stimulus == CAIRN_STIMULUS_CLOSED  ? &closed
-                                                                        : NULL;
-    cairn_session_feed(s.server, session(), stimulus, message);
+    const cairn_message *message = event == CAIRN_SESSION_EVENT_HELLO         ? &hello
+                                   : event == CAIRN_SESSION_EVENT_INPUT       ? &input
+                                   : event == CAIRN_SESSION_EVENT_ROOTS       ? &roots
+                                   : event == CAIRN_SESSION_EVENT_CONTROL     ? &control
+                                   : event == CAIRN_SESSION_EVENT_ROOM_CLOSED ? &closed
+                                                                              : NULL;
+    cairn_session_dispatch(s.server, session(), event, message);
 }
 
 static void bring_to(cairn_session_state state) {
@@ -43,16 +43,16 @@ static void bring_to(cairn_session_state state) {
         return;
     }
     session()->client_id = 9;
-    feed(CAIRN_STIMULUS_CONNECT);
+    feed(CAIRN_SESSION_EVENT_CONNECT);
     if (state == CAIRN_SESSION_REFUSED) {
         cairn_message wrong = hello_message(CAIRN_MODE_INTERPOLATE);
         wrong.hello.protocol_version += 1;
-        cairn_session_feed(s.server, session(), CAIRN_STIMULUS_HELLO, &wrong);
+        cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_HELLO, &wrong);
     } else if (state != CAIRN_SESSION_CONNECTED) {
-        feed(CAIRN_STIMULUS_HELLO);
+        feed(CAIRN_SESSION_EVENT_HELLO);
     }
     if (state == CAIRN_SESSION_PLAYING) {
-        feed(CAIRN_STIMULUS_INPUT);
+        feed(CAIRN_SESSION_EVENT_INPUT);
     }
     assert_int_equal(session()->state, state);
 }
@@ -63,27 +63,30 @@ static void every_stimulus_has_its_answer_in_every_state(void **state) {
     (void)state;
     enum { FREE, CONN, WELC, PLAY, REFU };
     static const struct {
-        cairn_session_stimulus stimulus;
+        cairn_session_event event;
         struct {
             uint32_t next, faults;
         } in[CAIRN_SESSION_STATE_COUNT];
     } rows[] = {
-        // stimulus                 free       connected  welcomed   playing    refused
-        {CAIRN_STIMULUS_CONNECT, {{CONN, 0}, {NEVER, 0}, {NEVER, 0}, {NEVER, 0}, {NEVER, 0}}},
-        {CAIRN_STIMULUS_HELLO, {{FREE, 0}, {WELC, 0}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
-        {CAIRN_STIMULUS_INPUT, {{FREE, 0}, {CONN, 1}, {PLAY, 0}, {PLAY, 0}, {REFU, 0}}},
-        {CAIRN_STIMULUS_ROOTS, {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
-        {CAIRN_STIMULUS_DOUBT, {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
-        {CAIRN_STIMULUS_CONTROL, {{FREE, 0}, {CONN, 1}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
-        {CAIRN_STIMULUS_MALFORMED, {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
-        {CAIRN_STIMULUS_PATIENCE, {{FREE, 0}, {CONN, 0}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
-        {CAIRN_STIMULUS_SETTLED, {{FREE, 0}, {CONN, 0}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
-        {CAIRN_STIMULUS_CLOSED, {{NEVER, 0}, {NEVER, 0}, {REFU, 0}, {REFU, 0}, {NEVER, 0}}},
-        {CAIRN_STIMULUS_GONE, {{FREE, 0}, {FREE, 0}, {FREE, 0}, {FREE, 0}, {FREE, 0}}},
+        // event                 free       connected  welcomed   playing    refused
+        {CAIRN_SESSION_EVENT_CONNECT, {{CONN, 0}, {NEVER, 0}, {NEVER, 0}, {NEVER, 0}, {NEVER, 0}}},
+        {CAIRN_SESSION_EVENT_HELLO, {{FREE, 0}, {WELC, 0}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
+        {CAIRN_SESSION_EVENT_INPUT, {{FREE, 0}, {CONN, 1}, {PLAY, 0}, {PLAY, 0}, {REFU, 0}}},
+        {CAIRN_SESSION_EVENT_ROOTS, {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
+        {CAIRN_SESSION_EVENT_RESYNC_REQUEST,
+            {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
+        {CAIRN_SESSION_EVENT_CONTROL, {{FREE, 0}, {CONN, 1}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
+        {CAIRN_SESSION_EVENT_MALFORMED, {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
+        {CAIRN_SESSION_EVENT_TIMEOUT, {{FREE, 0}, {CONN, 0}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
+        {CAIRN_SESSION_EVENT_ALL_ACKNOWLEDGED,
+            {{FREE, 0}, {CONN, 0}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
+        {CAIRN_SESSION_EVENT_ROOM_CLOSED,
+            {{NEVER, 0}, {NEVER, 0}, {REFU, 0}, {REFU, 0}, {NEVER, 0}}},
+        {CAIRN_SESSION_EVENT_DISCONNECT, {{FREE, 0}, {FREE, 0}, {FREE, 0}, {FREE, 0}, {FREE, 0}}},
     };
-    assert_int_equal(sizeof rows / sizeof *rows, CAIRN_STIMULUS_COUNT);
+    assert_int_equal(sizeof rows / sizeof *rows, CAIRN_SESSION_EVENT_COUNT);
     const cairn_server_config config = story_config();
-    for (size_t i = 0; i < CAIRN_STIMULUS_COUNT; ++i) {
+    for (size_t i = 0; i < CAIRN_SESSION_EVENT_COUNT; ++i) {
         for (uint32_t from = 0; from < CAIRN_SESSION_STATE_COUNT; ++from) {
             if (rows[i].in[from].next == NEVER) {
                 continue;
@@ -92,7 +95,7 @@ static void every_stimulus_has_its_answer_in_every_state(void **state) {
             story_run_ms(&s, 100);
             bring_to((cairn_session_state)from);
             uint32_t faults = session()->faults;
-            feed(rows[i].stimulus);
+            feed(rows[i].event);
             assert_int_equal(session()->state, rows[i].in[from].next);
             assert_int_equal(session()->faults, faults + rows[i].in[from].faults);
             story_end(&s);
@@ -106,9 +109,9 @@ static void roots_are_heard_of_lockstep_clients_alone(void **state) {
     story_start(&s, &config);
     story_run_ms(&s, 100);
     const cairn_message hello = hello_message(CAIRN_MODE_LOCKSTEP);
-    feed(CAIRN_STIMULUS_CONNECT);
-    cairn_session_feed(s.server, session(), CAIRN_STIMULUS_HELLO, &hello);
-    feed(CAIRN_STIMULUS_ROOTS);
+    feed(CAIRN_SESSION_EVENT_CONNECT);
+    cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_HELLO, &hello);
+    feed(CAIRN_SESSION_EVENT_ROOTS);
     assert_int_equal(session()->state, CAIRN_SESSION_WELCOMED);
     assert_int_equal(session()->faults, 0);
     story_end(&s);
@@ -124,10 +127,10 @@ static void faults_add_up_to_a_refusal_and_the_slot_goes_back(void **state) {
         story_run_ms(&s, 100);
         bring_to(from[i]);
         for (uint32_t n = 1; n < CAIRN_SESSION_FAULTS_MAX; ++n) {
-            feed(CAIRN_STIMULUS_MALFORMED);
+            feed(CAIRN_SESSION_EVENT_MALFORMED);
             assert_int_equal(session()->state, from[i]);
         }
-        feed(CAIRN_STIMULUS_MALFORMED);
+        feed(CAIRN_SESSION_EVENT_MALFORMED);
         assert_int_equal(session()->state, CAIRN_SESSION_REFUSED);
         assert_int_equal(session()->slot, CAIRN_SLOT_NONE);
         assert_int_equal(story_statistics(&s).players, 0);
@@ -156,7 +159,7 @@ static void acknowledgements_of_what_does_not_exist_are_not_believed(void **stat
         const cairn_message input = {.kind = CAIRN_MESSAGE_INPUT,
             .input = {
                 .snapshot_acknowledged = rows[i].snapshot, .ticks_acknowledged = rows[i].ticks}};
-        cairn_session_feed(s.server, session(), CAIRN_STIMULUS_INPUT, &input);
+        cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &input);
         assert_int_equal(session()->snapshot_acknowledged, rows[i].expected_snapshot);
         assert_int_equal(session()->ticks_acknowledged, rows[i].expected_ticks);
     }
@@ -169,12 +172,12 @@ static void a_spectators_inputs_are_a_fault(void **state) {
     story_start(&s, &config);
     const cairn_message hello = {
         .kind = CAIRN_MESSAGE_HELLO, .hello = story_hello(CAIRN_MODE_INTERPOLATE, true)};
-    feed(CAIRN_STIMULUS_CONNECT);
-    cairn_session_feed(s.server, session(), CAIRN_STIMULUS_HELLO, &hello);
+    feed(CAIRN_SESSION_EVENT_CONNECT);
+    cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_HELLO, &hello);
     const cairn_wire_input input = {.tick = 1};
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_INPUT, .input = {.inputs = &input, .input_count = 1}};
-    cairn_session_feed(s.server, session(), CAIRN_STIMULUS_INPUT, &message);
+    cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &message);
     assert_int_equal(session()->faults, 1);
     assert_int_equal(story_statistics(&s).inputs_taken, 0);
     story_end(&s);

@@ -133,7 +133,7 @@ static void readers_of_the_state_are_counted_to_their_end(void **state) {
     story_run_ms(&s, 300);
     cairn_netcode_client_disconnect(s.clients[0].netcode, s.now_ns);
     story_run_ms(&s, 300);
-    const cairn_room *room = cairn_rooms_at(s.server, CAIRN_ROOM_MAIN);
+    const cairn_room *room = cairn_room_table_find(s.server, CAIRN_ROOM_MAIN);
     assert_int_equal(room->transfer.readers, 0);
     assert_int_equal(room->transfer.generation, 1);
     assert_int_equal(story_statistics(&s).state_transfers, 3);

@@ -417,8 +417,8 @@ static void take_message(story_client *client, const cairn_link_message *receive
             forget_world(client, &message.notice);
         }
         break;
-    case CAIRN_MESSAGE_REPAIR:
-        client->repairs[message.repair.verdict] += 1;
+    case CAIRN_MESSAGE_RESYNC_RESPONSE:
+        client->repairs[message.resync_response.verdict] += 1;
         break;
     case CAIRN_MESSAGE_ANSWER:
         keep_answer(client->answer, &message.answer);

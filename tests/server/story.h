@@ -69,7 +69,7 @@ typedef struct story_client {
     uint32_t notices[CAIRN_NOTICE_LAST + 1];
     cairn_notice notice;                          // newest; without its words
     struct story_answer *answer;                  // NULL: none is expected; filled with the newest
-    uint32_t repairs[CAIRN_REPAIR_VERDICT_COUNT]; // answers to doubts
+    uint32_t repairs[CAIRN_RESYNC_VERDICT_COUNT]; // answers to doubts
     uint32_t world_number;                        // how often it was told of another world
     uint32_t messages[CAIRN_MESSAGE_KIND_COUNT];
     uint32_t decode_failures;

@@ -69,7 +69,8 @@ static void create_rooms(cairn_server *server, uint32_t rooms[ROOMS]) {
         assert_int_equal(
             cairn_server_room_create(server, cairn_uv_now_ns(), &room, &rooms[i], NULL),
             CAIRN_ROOM_CREATED);
-        cairn_past_want(cairn_rooms_at(server, rooms[i])->past, CAIRN_PAST_REWIND, 30);
+        cairn_state_history_require(cairn_room_table_find(server, rooms[i])->state_history,
+            CAIRN_STATE_HISTORY_FOR_LAG, 30);
     }
     cairn_scene_destroy(scene);
 }
@@ -89,18 +90,18 @@ static void rooms_of_one_scene_live_the_same_life_on_threads(void **state) {
     assert_int_equal(cairn_server_jobs_out(server), 0);
     assert_true(jobs_taken > 10 * ROOMS);
     assert_true(recorded > 1000);
-    const cairn_room *first = cairn_rooms_at(server, rooms[0]);
+    const cairn_room *first = cairn_room_table_find(server, rooms[0]);
     for (uint32_t i = 1; i < ROOMS; ++i) {
-        const cairn_room *other = cairn_rooms_at(server, rooms[i]);
-        uint64_t end = cairn_history_end(first->history);
-        uint64_t other_end = cairn_history_end(other->history);
+        const cairn_room *other = cairn_room_table_find(server, rooms[i]);
+        uint64_t end = cairn_command_log_end(first->command_log);
+        uint64_t other_end = cairn_command_log_end(other->command_log);
         end = other_end < end ? other_end : end;
         assert_true(end > 10);
         for (uint64_t tick = 0; tick < end; ++tick) {
             cairn_hash128 a;
             cairn_hash128 b;
-            assert_true(cairn_history_root(first->history, tick, &a));
-            assert_true(cairn_history_root(other->history, tick, &b));
+            assert_true(cairn_command_log_root(first->command_log, tick, &a));
+            assert_true(cairn_command_log_root(other->command_log, tick, &b));
             assert_true(cairn_hash_equal(a, b));
         }
     }

@@ -130,14 +130,14 @@ static void patience_ends_and_comes_back(void **state) {
     cairn_story *s = story_start(.clients = 2, .delay_ms = 10, .wait_ms = 1000);
     all_press(s, 2);
     for (uint32_t round = 1; round <= 3; ++round) {
-        assert_int_equal(story_server(s).patience_lost, 0);
+        assert_int_equal(story_server(s).slots_given_up, 0);
         story_cut(s, BOB);
         story_run_ms(s, 300);
         story_heal(s, BOB);
         story_run_ms(s, 700);
     }
     assert_int_equal(story_server(s).stalls, 3);
-    assert_int_equal(story_server(s).patience_lost, 1);
+    assert_int_equal(story_server(s).slots_given_up, 1);
     cairn_server_client_info bob;
     assert_true(cairn_server_client_read(s->system.server, BOB, &bob));
     assert_int_equal(bob.stalls, 3);

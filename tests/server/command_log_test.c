@@ -12,9 +12,9 @@
 #define TICKS 8
 #define COMMANDS 3
 
-static cairn_history *history_of(uint64_t first, uint64_t end) {
-    cairn_history *history;
-    assert_int_equal(cairn_history_create(TICKS, COMMANDS, &history), CAIRN_OK);
+static cairn_command_log *history_of(uint64_t first, uint64_t end) {
+    cairn_command_log *command_log;
+    assert_int_equal(cairn_command_log_create(TICKS, COMMANDS, &command_log), CAIRN_OK);
     for (uint64_t tick = first; tick < end; ++tick) {
         const cairn_command commands[COMMANDS] = {
             {.kind = CAIRN_COMMAND_INPUT, .slot = 1, .sequence = (uint32_t)tick},
@@ -22,9 +22,9 @@ static cairn_history *history_of(uint64_t first, uint64_t end) {
             {.kind = CAIRN_COMMAND_INPUT, .slot = 3, .sequence = (uint32_t)tick},
         };
         const cairn_hash128 root = {.lo = tick, .hi = ~tick};
-        cairn_history_add(history, tick, commands, (uint32_t)(tick % (COMMANDS + 1)), root);
+        cairn_command_log_add(command_log, tick, commands, (uint32_t)(tick % (COMMANDS + 1)), root);
     }
-    return history;
+    return command_log;
 }
 
 typedef struct arrays {
@@ -32,8 +32,8 @@ typedef struct arrays {
     cairn_wire_command commands[TICKS * COMMANDS];
 } arrays;
 
-static cairn_history_run run_of(arrays *in, uint32_t ticks, uint32_t commands) {
-    return (cairn_history_run){.ticks = in->ticks,
+static cairn_command_log_span run_of(arrays *in, uint32_t ticks, uint32_t commands) {
+    return (cairn_command_log_span){.ticks = in->ticks,
         .tick_capacity = ticks,
         .commands = in->commands,
         .command_capacity = commands};
@@ -45,28 +45,28 @@ static void the_oldest_tick_gives_way(void **state) {
         uint64_t first, end, oldest;
     } rows[] = {{0, 0, 0}, {0, 1, 0}, {0, 8, 0}, {0, 9, 1}, {0, 100, 92}, {50, 53, 50}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        cairn_history *history = history_of(rows[i].first, rows[i].end);
-        assert_int_equal(cairn_history_oldest(history), rows[i].oldest);
-        assert_int_equal(cairn_history_end(history), rows[i].end);
+        cairn_command_log *command_log = history_of(rows[i].first, rows[i].end);
+        assert_int_equal(cairn_command_log_oldest(command_log), rows[i].oldest);
+        assert_int_equal(cairn_command_log_end(command_log), rows[i].end);
         cairn_hash128 root;
-        assert_false(cairn_history_root(history, rows[i].end, &root));
+        assert_false(cairn_command_log_root(command_log, rows[i].end, &root));
         if (rows[i].oldest > 0) {
-            assert_false(cairn_history_root(history, rows[i].oldest - 1, &root));
+            assert_false(cairn_command_log_root(command_log, rows[i].oldest - 1, &root));
         }
         for (uint64_t tick = rows[i].oldest; tick < rows[i].end; ++tick) {
-            assert_true(cairn_history_root(history, tick, &root));
+            assert_true(cairn_command_log_root(command_log, tick, &root));
             assert_true(root.lo == tick && root.hi == ~tick);
         }
-        cairn_history_destroy(history);
+        cairn_command_log_destroy(command_log);
     }
 }
 
 static void a_run_is_consecutive_and_carries_each_ticks_commands(void **state) {
     (void)state;
-    cairn_history *history = history_of(0, 20);
+    cairn_command_log *command_log = history_of(0, 20);
     arrays in;
-    cairn_history_run run = run_of(&in, TICKS, TICKS * COMMANDS);
-    cairn_history_read(history, 13, &run);
+    cairn_command_log_span run = run_of(&in, TICKS, TICKS * COMMANDS);
+    cairn_command_log_read(command_log, 13, &run);
     assert_int_equal(run.tick_count, 7);
     uint32_t commands = 0;
     for (uint32_t i = 0; i < run.tick_count; ++i) {
@@ -82,7 +82,7 @@ static void a_run_is_consecutive_and_carries_each_ticks_commands(void **state) {
         commands += tick->command_count;
     }
     assert_int_equal(run.command_count, commands);
-    cairn_history_destroy(history);
+    cairn_command_log_destroy(command_log);
 }
 
 static void a_run_ends_where_its_room_ends(void **state) {
@@ -97,15 +97,15 @@ static void a_run_ends_where_its_room_ends(void **state) {
         {19, 8, 3, 1, 3}, {20, 8, 24, 0, 0}, // not stepped yet
         {11, 8, 24, 0, 0},                   // forgotten
     };
-    cairn_history *history = history_of(0, 20);
+    cairn_command_log *command_log = history_of(0, 20);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         arrays in;
-        cairn_history_run run = run_of(&in, rows[i].tick_room, rows[i].command_room);
-        cairn_history_read(history, rows[i].from, &run);
+        cairn_command_log_span run = run_of(&in, rows[i].tick_room, rows[i].command_room);
+        cairn_command_log_read(command_log, rows[i].from, &run);
         assert_int_equal(run.tick_count, rows[i].ticks);
         assert_int_equal(run.command_count, rows[i].commands);
     }
-    cairn_history_destroy(history);
+    cairn_command_log_destroy(command_log);
 }
 
 int main(void) {

@@ -4,14 +4,14 @@
 
 #include "tests/sim/world_kit.h"
 
-#include "server/lag/rewind.h"
+#include "server/lag/lag_world.h"
 
 enum { HELD = 20, AGE = 12 };
 
 typedef struct story {
     cairn_world *world;
-    cairn_past *past;
-    cairn_rewind *rewind;
+    cairn_state_history *state_history;
+    cairn_lag_world *lag_world;
     cairn_body_id target; // moves along x at 6 m/s, 0.1 m a tick, and turns
 } story;
 
@@ -25,39 +25,39 @@ static story begin(void) {
     body.linear_velocity = vec3(6.0f, 0.0f, 0.0f);
     body.angular_velocity = vec3(0.0f, 9.0f, 0.0f);
     s.target = kit_body(s.world, &body, &shape);
-    assert_int_equal(cairn_past_create(HELD, SIZE_MAX, &s.past), CAIRN_OK);
-    cairn_past_want(s.past, CAIRN_PAST_REWIND, HELD);
-    assert_int_equal(cairn_rewind_create(s.world, &s.rewind), CAIRN_OK);
+    assert_int_equal(cairn_state_history_create(HELD, SIZE_MAX, &s.state_history), CAIRN_OK);
+    cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_LAG, HELD);
+    assert_int_equal(cairn_lag_world_create(s.world, &s.lag_world), CAIRN_OK);
     return s;
 }
 
 static void end(story *s) {
-    cairn_rewind_destroy(s->rewind);
-    cairn_past_destroy(s->past);
+    cairn_lag_world_destroy(s->lag_world);
+    cairn_state_history_destroy(s->state_history);
     cairn_world_destroy(s->world);
 }
 
 static void step(story *s, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; ++i) {
         kit_run(s->world, 1);
-        cairn_past_save(s->past, s->world);
+        cairn_state_history_save(s->state_history, s->world);
     }
 }
 
-static cairn_rewind_refusal look(
+static cairn_lag_refusal look(
     story *s, uint64_t tick, uint32_t span, float share, const cairn_world **out) {
-    const cairn_sight sight = {.tick = tick, .span = span, .share = share};
+    const cairn_view_time sight = {.tick = tick, .span = span, .share = share};
     const cairn_hash128 before = kit_hash(s->world);
-    const cairn_rewind_refusal refusal =
-        cairn_rewind_show(s->rewind, s->past, cairn_world_tick(s->world), AGE, &sight, out);
+    const cairn_lag_refusal refusal = cairn_lag_world_show(
+        s->lag_world, s->state_history, cairn_world_tick(s->world), AGE, &sight, out);
     assert_true(cairn_hash_equal(kit_hash(s->world), before));
-    assert_int_equal(refusal == CAIRN_REWIND_SHOWN, *out != NULL);
+    assert_int_equal(refusal == CAIRN_LAG_SHOWN, *out != NULL);
     return refusal;
 }
 
 static const cairn_world *shown(story *s, uint64_t tick, uint32_t span, float share) {
     const cairn_world *world = NULL;
-    assert_int_equal(look(s, tick, span, share, &world), CAIRN_REWIND_SHOWN);
+    assert_int_equal(look(s, tick, span, share, &world), CAIRN_LAG_SHOWN);
     return world;
 }
 
@@ -144,41 +144,41 @@ static void what_cannot_be_shown_is_refused_by_name(void **state) {
         uint64_t tick;
         uint32_t span;
         float share;
-        cairn_rewind_refusal expected;
+        cairn_lag_refusal expected;
     } rows[] = {
-        {30, 1, 0.0f, CAIRN_REWIND_SHOWN},
-        {30, 1, 0.01f, CAIRN_REWIND_FUTURE},
-        {28, 2, 0.5f, CAIRN_REWIND_SHOWN},
-        {28, 3, 0.5f, CAIRN_REWIND_FUTURE},
-        {28, 3, 0.0f, CAIRN_REWIND_SHOWN},
-        {28, UINT32_MAX, 0.5f, CAIRN_REWIND_FUTURE},
-        {31, 1, 0.0f, CAIRN_REWIND_FUTURE},
-        {UINT64_MAX, 1, 0.0f, CAIRN_REWIND_FUTURE},
-        {UINT64_MAX, 1, 0.5f, CAIRN_REWIND_FUTURE},
-        {18, 1, 0.5f, CAIRN_REWIND_SHOWN},
-        {17, 1, 0.5f, CAIRN_REWIND_TOO_OLD},
-        {0, 1, 0.0f, CAIRN_REWIND_TOO_OLD},
-        {28, 0, 0.0f, CAIRN_REWIND_SIGHT},
-        {28, 1, -0.01f, CAIRN_REWIND_SIGHT},
-        {28, 1, 1.01f, CAIRN_REWIND_SIGHT},
+        {30, 1, 0.0f, CAIRN_LAG_SHOWN},
+        {30, 1, 0.01f, CAIRN_LAG_FUTURE},
+        {28, 2, 0.5f, CAIRN_LAG_SHOWN},
+        {28, 3, 0.5f, CAIRN_LAG_FUTURE},
+        {28, 3, 0.0f, CAIRN_LAG_SHOWN},
+        {28, UINT32_MAX, 0.5f, CAIRN_LAG_FUTURE},
+        {31, 1, 0.0f, CAIRN_LAG_FUTURE},
+        {UINT64_MAX, 1, 0.0f, CAIRN_LAG_FUTURE},
+        {UINT64_MAX, 1, 0.5f, CAIRN_LAG_FUTURE},
+        {18, 1, 0.5f, CAIRN_LAG_SHOWN},
+        {17, 1, 0.5f, CAIRN_LAG_TOO_OLD},
+        {0, 1, 0.0f, CAIRN_LAG_TOO_OLD},
+        {28, 0, 0.0f, CAIRN_LAG_VIEW_TIME_INVALID},
+        {28, 1, -0.01f, CAIRN_LAG_VIEW_TIME_INVALID},
+        {28, 1, 1.01f, CAIRN_LAG_VIEW_TIME_INVALID},
     };
     story s = begin();
     step(&s, 30);
     const cairn_world *world;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        const cairn_rewind_refusal refusal =
+        const cairn_lag_refusal refusal =
             look(&s, rows[i].tick, rows[i].span, rows[i].share, &world);
         if (refusal != rows[i].expected) {
-            fail_msg("row %zu: %s", i, cairn_rewind_refusal_text(refusal));
+            fail_msg("row %zu: %s", i, cairn_lag_refusal_text(refusal));
         }
     }
     const float none = 0.0f;
-    assert_int_equal(look(&s, 28, 1, none / none, &world), CAIRN_REWIND_SIGHT);
-    cairn_past_forget(s.past);
-    assert_int_equal(look(&s, 28, 1, 0.5f, &world), CAIRN_REWIND_NOT_HELD);
+    assert_int_equal(look(&s, 28, 1, none / none, &world), CAIRN_LAG_VIEW_TIME_INVALID);
+    cairn_state_history_clear(s.state_history);
+    assert_int_equal(look(&s, 28, 1, 0.5f, &world), CAIRN_LAG_NOT_HELD);
     step(&s, 1);
-    assert_int_equal(look(&s, 31, 1, 0.0f, &world), CAIRN_REWIND_SHOWN);
-    assert_int_equal(look(&s, 30, 1, 0.5f, &world), CAIRN_REWIND_NOT_HELD);
+    assert_int_equal(look(&s, 31, 1, 0.0f, &world), CAIRN_LAG_SHOWN);
+    assert_int_equal(look(&s, 30, 1, 0.5f, &world), CAIRN_LAG_NOT_HELD);
     end(&s);
 }
 
@@ -193,7 +193,7 @@ static void a_room_that_went_back_is_shown_anew(void **state) {
     assert_int_equal(cairn_world_load(s.world, saved.bytes, saved.size), CAIRN_OK);
     assert_int_equal(
         cairn_body_set_velocity(s.world, s.target, vec3(-6.0f, 0.0f, 0.0f), vec3_zero()), CAIRN_OK);
-    cairn_past_save(s.past, s.world);
+    cairn_state_history_save(s.state_history, s.world);
     step(&s, 5);
     const float after = kit_read(shown(&s, 13, 1, 0.5f), s.target).position.x;
     assert_float_equal(before, 1.35f, 1e-4f);
@@ -204,8 +204,8 @@ static void a_room_that_went_back_is_shown_anew(void **state) {
 
 static void every_refusal_has_a_text(void **state) {
     (void)state;
-    for (uint32_t i = 0; i < CAIRN_REWIND_REFUSAL_COUNT; ++i) {
-        assert_true(cairn_rewind_refusal_text((cairn_rewind_refusal)i)[0] != '\0');
+    for (uint32_t i = 0; i < CAIRN_LAG_REFUSAL_COUNT; ++i) {
+        assert_true(cairn_lag_refusal_text((cairn_lag_refusal)i)[0] != '\0');
     }
 }
 

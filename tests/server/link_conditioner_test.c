@@ -16,31 +16,31 @@
 
 // Sends `count` numbered payloads a millisecond apart; returns how many come out, and the sum of
 // what they say in their order.
-static uint32_t run(const cairn_fault_config *config, uint32_t count, uint64_t *told) {
-    cairn_fault_box *box = cairn_fault_box_create(config);
+static uint32_t run(const cairn_link_conditioner_config *config, uint32_t count, uint64_t *told) {
+    cairn_link_conditioner *box = cairn_link_conditioner_create(config);
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
     uint32_t arrived = 0;
     *told = 0;
     for (uint32_t i = 0; i < count + 2000; ++i) {
         if (i < count) {
-            cairn_fault_box_put(box, i * MS, (const uint8_t *)&i, sizeof i);
+            cairn_link_conditioner_put(box, i * MS, (const uint8_t *)&i, sizeof i);
         }
-        while (cairn_fault_box_take(box, i * MS, bytes) > 0) {
+        while (cairn_link_conditioner_take(box, i * MS, bytes) > 0) {
             uint32_t number;
             memcpy(&number, bytes, sizeof number);
             arrived += 1;
             *told = *told * 31 + number;
         }
     }
-    assert_true(cairn_fault_box_due_ns(box) == UINT64_MAX);
-    cairn_fault_box_destroy(box);
+    assert_true(cairn_link_conditioner_due_ns(box) == UINT64_MAX);
+    cairn_link_conditioner_destroy(box);
     return arrived;
 }
 
 static void shares_are_kept_and_the_seed_decides(void **state) {
     (void)state;
     static const struct {
-        cairn_fault_config config;
+        cairn_link_conditioner_config config;
         uint32_t least, most;
     } rows[] = {
         {{.loss = 0.0f}, 1000, 1000},
@@ -50,7 +50,7 @@ static void shares_are_kept_and_the_seed_decides(void **state) {
         {{.duplicate = 0.1f, .delay_ns = 50 * MS, .jitter_ns = 50 * MS}, 1060, 1140},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        cairn_fault_config config = rows[i].config;
+        cairn_link_conditioner_config config = rows[i].config;
         uint64_t first, second, other;
         assert_in_range(run(&config, 1000, &first), rows[i].least, rows[i].most);
         (void)run(&config, 1000, &second);
@@ -64,36 +64,36 @@ static void shares_are_kept_and_the_seed_decides(void **state) {
 
 static void a_delay_is_at_least_that_and_at_most_the_jitter_more(void **state) {
     (void)state;
-    const cairn_fault_config config = {.delay_ns = 20 * MS, .jitter_ns = 10 * MS};
-    cairn_fault_box *box = cairn_fault_box_create(&config);
+    const cairn_link_conditioner_config config = {.delay_ns = 20 * MS, .jitter_ns = 10 * MS};
+    cairn_link_conditioner *box = cairn_link_conditioner_create(&config);
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX] = {1};
     for (uint32_t i = 0; i < 100; ++i) {
-        cairn_fault_box_put(box, 0, bytes, 10);
+        cairn_link_conditioner_put(box, 0, bytes, 10);
     }
-    assert_true(cairn_fault_box_due_ns(box) >= 20 * MS);
-    assert_int_equal(cairn_fault_box_take(box, 20 * MS - 1, bytes), 0);
+    assert_true(cairn_link_conditioner_due_ns(box) >= 20 * MS);
+    assert_int_equal(cairn_link_conditioner_take(box, 20 * MS - 1, bytes), 0);
     uint32_t arrived = 0;
-    while (cairn_fault_box_take(box, 30 * MS, bytes) > 0) {
+    while (cairn_link_conditioner_take(box, 30 * MS, bytes) > 0) {
         arrived += 1;
     }
     assert_int_equal(arrived, 100);
-    cairn_fault_box_destroy(box);
+    cairn_link_conditioner_destroy(box);
 }
 
 static void a_full_box_loses_the_newest(void **state) {
     (void)state;
-    const cairn_fault_config config = {.delay_ns = MS};
-    cairn_fault_box *box = cairn_fault_box_create(&config);
+    const cairn_link_conditioner_config config = {.delay_ns = MS};
+    cairn_link_conditioner *box = cairn_link_conditioner_create(&config);
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX] = {1};
     for (uint32_t i = 0; i < 600; ++i) {
-        cairn_fault_box_put(box, 0, bytes, sizeof bytes);
+        cairn_link_conditioner_put(box, 0, bytes, sizeof bytes);
     }
     uint32_t arrived = 0;
-    while (cairn_fault_box_take(box, MS, bytes) > 0) {
+    while (cairn_link_conditioner_take(box, MS, bytes) > 0) {
         arrived += 1;
     }
     assert_int_equal(arrived, 512);
-    cairn_fault_box_destroy(box);
+    cairn_link_conditioner_destroy(box);
 }
 
 int main(void) {

@@ -28,9 +28,9 @@ static uint32_t start(cairn_mode mode) {
 }
 
 static void doubt(uint32_t client, uint64_t tick, size_t size) {
-    const cairn_message message = {.kind = CAIRN_MESSAGE_DOUBT,
-        .doubt = {.tick = tick,
-            .want = CAIRN_DOUBT_REPAIR,
+    const cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST,
+        .resync_request = {.tick = tick,
+            .want = CAIRN_RESYNC_WANT_ELEMENTS,
             .sketch = sketch,
             .sketch_size = (uint32_t)size}};
     story_say_message(&s, client, &message, true);
@@ -50,9 +50,9 @@ static void a_world_that_is_right_is_told_so(void **state) {
     cairn_sketch_build(s.clients[client].world, 40, sketch);
     doubt(client, cairn_world_tick(s.clients[client].world), SKETCH_SIZE);
     story_run_ms(&s, 200);
-    assert_int_equal(answers(client)[CAIRN_REPAIR_DONE], 1);
+    assert_int_equal(answers(client)[CAIRN_RESYNC_DONE], 1);
     assert_int_equal(story_statistics(&s).doubts, 1);
-    assert_int_equal(story_statistics(&s).repair_elements, 0);
+    assert_int_equal(story_statistics(&s).resync_elements, 0);
     assert_true(story_heard(&s, "repaired"));
     story_end(&s);
 }
@@ -60,12 +60,12 @@ static void a_world_that_is_right_is_told_so(void **state) {
 static void states_are_kept_only_while_somebody_may_want_them(void **state) {
     (void)state;
     const uint32_t client = start(CAIRN_MODE_HEAL);
-    const cairn_room *room = cairn_rooms_at(s.server, CAIRN_ROOM_MAIN);
-    assert_true(cairn_past_statistics_read(room->past).ticks > 20);
+    const cairn_room *room = cairn_room_table_find(s.server, CAIRN_ROOM_MAIN);
+    assert_true(cairn_state_history_statistics_read(room->state_history).ticks > 20);
     cairn_netcode_client_disconnect(s.clients[client].netcode, s.now_ns);
     story_run_ms(&s, 300);
-    assert_int_equal(cairn_past_statistics_read(room->past).ticks, 0);
-    assert_int_equal(cairn_past_statistics_read(room->past).bytes, 0);
+    assert_int_equal(cairn_state_history_statistics_read(room->state_history).ticks, 0);
+    assert_int_equal(cairn_state_history_statistics_read(room->state_history).bytes, 0);
     story_end(&s);
 }
 
@@ -77,7 +77,7 @@ static void ticks_that_are_not_held_are_refused(void **state) {
     for (uint32_t i = 0; i < 3; ++i) {
         doubt(client, ticks[i], SKETCH_SIZE);
         story_run_ms(&s, 100);
-        assert_int_equal(answers(client)[CAIRN_REPAIR_TICK_GONE], i + 1);
+        assert_int_equal(answers(client)[CAIRN_RESYNC_TICK_GONE], i + 1);
     }
     assert_int_equal(story_statistics(&s).faults, 0);
     story_end(&s);
@@ -90,7 +90,7 @@ static void bytes_that_are_no_sketch_are_refused_by_name(void **state) {
     doubt(client, now_tick(), SKETCH_SIZE);
     doubt(client, now_tick(), 17);
     story_run_ms(&s, 100);
-    assert_int_equal(answers(client)[CAIRN_REPAIR_MALFORMED], 2);
+    assert_int_equal(answers(client)[CAIRN_RESYNC_MALFORMED], 2);
     story_end(&s);
 }
 
@@ -101,7 +101,7 @@ static void more_than_a_sketch_can_tell_is_said(void **state) {
     memset(sketch, 0, sizeof sketch);
     doubt(client, now_tick(), SKETCH_SIZE);
     story_run_ms(&s, 100);
-    assert_int_equal(answers(client)[CAIRN_REPAIR_TOO_MUCH], 1);
+    assert_int_equal(answers(client)[CAIRN_RESYNC_TOO_MUCH], 1);
     story_end(&s);
 }
 
@@ -117,10 +117,11 @@ static void a_flood_of_doubts_costs_little_and_disturbs_nobody(void **state) {
     }
     story_run_ms(&s, 500);
     const cairn_server_statistics statistics = story_statistics(&s);
-    const uint32_t looked_at = answers(client)[CAIRN_REPAIR_TOO_MUCH];
+    const uint32_t looked_at = answers(client)[CAIRN_RESYNC_TOO_MUCH];
     assert_int_equal(statistics.doubts, 100);
-    assert_in_range(looked_at, 10, CAIRN_HEAL_BURST_NS / CAIRN_HEAL_DOUBT_NS + 8);
-    assert_int_equal(answers(client)[CAIRN_REPAIR_TOO_OFTEN], 100 - looked_at);
+    assert_in_range(
+        looked_at, 10, CAIRN_SERVER_RESYNC_BURST_NS / CAIRN_SERVER_RESYNC_REQUEST_NS + 8);
+    assert_int_equal(answers(client)[CAIRN_RESYNC_TOO_OFTEN], 100 - looked_at);
     assert_int_equal(s.clients[other].roots_wrong, 0);
     assert_int_equal(now_tick(), cairn_world_tick(s.clients[other].world));
     story_end(&s);
@@ -143,7 +144,7 @@ static void a_doubt_without_a_sketch_asks_for_the_state(void **state) {
     doubt(client, now_tick(), 0);
     story_run_ms(&s, 500);
     assert_int_equal(s.clients[client].states_begun, 2);
-    assert_int_equal(story_statistics(&s).states_renewed, 1);
+    assert_int_equal(story_statistics(&s).states_resent, 1);
     assert_int_equal(s.clients[client].roots_wrong, 0);
     assert_int_equal(now_tick(), cairn_world_tick(s.clients[client].world));
     story_end(&s);
@@ -159,7 +160,7 @@ static void a_client_may_ask_for_less(void **state) {
     assert_int_equal(s.clients[client].notices[CAIRN_NOTICE_MODE], 1);
     assert_int_equal(s.clients[client].notice.value, CAIRN_MODE_INTERPOLATE);
     assert_true(s.clients[client].keyframes > 0);
-    assert_int_equal(story_statistics(&s).clients_moved_down, 1);
+    assert_int_equal(story_statistics(&s).clients_demoted, 1);
     assert_int_equal(story_statistics(&s).faults, 0); // its last doubts and roots are forgiven
     story_say_message(&s, client, &less, true);
     story_run_ms(&s, 100);
@@ -170,14 +171,14 @@ static void a_client_may_ask_for_less(void **state) {
 static void who_is_repaired_again_and_again_is_moved_down(void **state) {
     (void)state;
     const uint32_t client = start(CAIRN_MODE_HEAL);
-    for (uint32_t i = 0; i <= CAIRN_HEAL_CURES_MAX; ++i) {
+    for (uint32_t i = 0; i <= CAIRN_SERVER_RESYNC_ATTEMPTS_MAX; ++i) {
         cairn_sketch_build(s.clients[client].world, 40, sketch);
         doubt(client, cairn_world_tick(s.clients[client].world), SKETCH_SIZE);
         story_run_ms(&s, 300);
     }
-    assert_int_equal(answers(client)[CAIRN_REPAIR_DONE], CAIRN_HEAL_CURES_MAX + 1);
+    assert_int_equal(answers(client)[CAIRN_RESYNC_DONE], CAIRN_SERVER_RESYNC_ATTEMPTS_MAX + 1);
     assert_int_equal(s.clients[client].notices[CAIRN_NOTICE_MODE], 1);
-    assert_true(story_heard(&s, "client_moved_down"));
+    assert_true(story_heard(&s, "client_demoted"));
     story_end(&s);
 }
 

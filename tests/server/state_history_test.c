@@ -9,7 +9,7 @@
 enum { TICKS = 40 };
 
 typedef struct story {
-    cairn_past *past;
+    cairn_state_history *state_history;
     cairn_world *world;
     cairn_world *scratch;
     cairn_hash128 roots[TICKS + 1]; // by tick
@@ -17,14 +17,14 @@ typedef struct story {
 
 static story begin(uint32_t ticks_max, size_t bytes_max) {
     story s = {.world = kit_world(NULL), .scratch = kit_world(NULL)};
-    assert_int_equal(cairn_past_create(ticks_max, bytes_max, &s.past), CAIRN_OK);
+    assert_int_equal(cairn_state_history_create(ticks_max, bytes_max, &s.state_history), CAIRN_OK);
     (void)kit_ground(s.world, 0.5f);
     (void)kit_sphere(s.world, vec3(0.0f, 3.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
     return s;
 }
 
 static void end(story *s) {
-    cairn_past_destroy(s->past);
+    cairn_state_history_destroy(s->state_history);
     cairn_world_destroy(s->world);
     cairn_world_destroy(s->scratch);
 }
@@ -33,27 +33,29 @@ static void step(story *s, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; ++i) {
         kit_run(s->world, 1);
         s->roots[cairn_world_tick(s->world)] = kit_hash(s->world);
-        cairn_past_save(s->past, s->world);
+        cairn_state_history_save(s->state_history, s->world);
     }
 }
 
 static void expect_held(story *s, uint64_t oldest, uint64_t newest) {
-    const cairn_past_statistics statistics = cairn_past_statistics_read(s->past);
+    const cairn_state_history_statistics statistics =
+        cairn_state_history_statistics_read(s->state_history);
     assert_int_equal(statistics.ticks, newest - oldest + 1);
     assert_int_equal(statistics.oldest, oldest);
     assert_int_equal(statistics.newest, newest);
-    assert_false(cairn_past_holds(s->past, oldest - 1));
-    assert_false(cairn_past_holds(s->past, newest + 1));
+    assert_false(cairn_state_history_holds(s->state_history, oldest - 1));
+    assert_false(cairn_state_history_holds(s->state_history, newest + 1));
     for (uint64_t tick = oldest; tick <= newest; ++tick) {
-        assert_true(cairn_past_holds(s->past, tick));
-        assert_int_equal(cairn_past_load(s->past, tick, s->scratch), CAIRN_OK);
+        assert_true(cairn_state_history_holds(s->state_history, tick));
+        assert_int_equal(cairn_state_history_load(s->state_history, tick, s->scratch), CAIRN_OK);
         assert_int_equal(cairn_world_tick(s->scratch), tick);
         assert_true(cairn_hash_equal(kit_hash(s->scratch), s->roots[tick]));
     }
 }
 
 static void expect_nothing(const story *s) {
-    const cairn_past_statistics statistics = cairn_past_statistics_read(s->past);
+    const cairn_state_history_statistics statistics =
+        cairn_state_history_statistics_read(s->state_history);
     assert_int_equal(statistics.ticks, 0);
     assert_int_equal(statistics.bytes, 0);
 }
@@ -63,9 +65,9 @@ static void nothing_is_kept_until_somebody_wants_it(void **state) {
     story s = begin(16, SIZE_MAX);
     step(&s, 5);
     expect_nothing(&s);
-    assert_false(cairn_past_holds(s.past, 0));
-    assert_int_equal(cairn_past_load(s.past, 5, s.scratch), CAIRN_NOT_FOUND);
-    cairn_past_want(s.past, CAIRN_PAST_HEAL, 8);
+    assert_false(cairn_state_history_holds(s.state_history, 0));
+    assert_int_equal(cairn_state_history_load(s.state_history, 5, s.scratch), CAIRN_NOT_FOUND);
+    cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 8);
     step(&s, 3);
     expect_held(&s, 6, 8);
     end(&s);
@@ -74,31 +76,34 @@ static void nothing_is_kept_until_somebody_wants_it(void **state) {
 static void the_last_ticks_are_held_and_older_ones_give_way(void **state) {
     (void)state;
     story s = begin(16, SIZE_MAX);
-    cairn_past_want(s.past, CAIRN_PAST_REWIND, 7);
+    cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_LAG, 7);
     for (uint32_t tick = 1; tick <= TICKS; ++tick) {
         step(&s, 1);
         expect_held(&s, tick > 7 ? tick - 6 : 1, tick);
     }
-    assert_int_equal(cairn_past_load(s.past, TICKS - 7, s.scratch), CAIRN_NOT_FOUND);
-    assert_int_equal(cairn_past_load(s.past, TICKS + 1, s.scratch), CAIRN_NOT_FOUND);
-    assert_int_equal(cairn_past_load(s.past, UINT64_MAX, s.scratch), CAIRN_NOT_FOUND);
+    assert_int_equal(
+        cairn_state_history_load(s.state_history, TICKS - 7, s.scratch), CAIRN_NOT_FOUND);
+    assert_int_equal(
+        cairn_state_history_load(s.state_history, TICKS + 1, s.scratch), CAIRN_NOT_FOUND);
+    assert_int_equal(
+        cairn_state_history_load(s.state_history, UINT64_MAX, s.scratch), CAIRN_NOT_FOUND);
     end(&s);
 }
 
 static void the_longest_wish_counts_within_the_bound(void **state) {
     (void)state;
     story s = begin(10, SIZE_MAX);
-    cairn_past_want(s.past, CAIRN_PAST_REWIND, 4);
-    cairn_past_want(s.past, CAIRN_PAST_HEAL, 1000);
+    cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_LAG, 4);
+    cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 1000);
     step(&s, 20);
     expect_held(&s, 11, 20);
-    const size_t before = cairn_past_statistics_read(s.past).bytes;
-    cairn_past_want(s.past, CAIRN_PAST_HEAL, 0);
+    const size_t before = cairn_state_history_statistics_read(s.state_history).bytes;
+    cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 0);
     expect_held(&s, 17, 20);
-    assert_true(cairn_past_statistics_read(s.past).bytes < before / 2);
+    assert_true(cairn_state_history_statistics_read(s.state_history).bytes < before / 2);
     step(&s, 2);
     expect_held(&s, 19, 22);
-    cairn_past_want(s.past, CAIRN_PAST_REWIND, 0);
+    cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_LAG, 0);
     expect_nothing(&s);
     end(&s);
 }
@@ -106,43 +111,44 @@ static void the_longest_wish_counts_within_the_bound(void **state) {
 static void bytes_are_bounded(void **state) {
     (void)state;
     story s = begin(16, 0);
-    cairn_past_want(s.past, CAIRN_PAST_HEAL, 16);
+    cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 16);
     step(&s, 3);
     expect_nothing(&s);
-    assert_int_equal(cairn_past_statistics_read(s.past).saves_refused, 3);
+    assert_int_equal(cairn_state_history_statistics_read(s.state_history).saves_refused, 3);
     end(&s);
 
     s = begin(16, 0);
     const size_t bound = 5 * cairn_world_save_size(s.world);
-    cairn_past_destroy(s.past);
-    assert_int_equal(cairn_past_create(16, bound, &s.past), CAIRN_OK);
-    cairn_past_want(s.past, CAIRN_PAST_HEAL, 16);
+    cairn_state_history_destroy(s.state_history);
+    assert_int_equal(cairn_state_history_create(16, bound, &s.state_history), CAIRN_OK);
+    cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 16);
     step(&s, 10);
-    const cairn_past_statistics small = cairn_past_statistics_read(s.past);
+    const cairn_state_history_statistics small =
+        cairn_state_history_statistics_read(s.state_history);
     assert_true(small.ticks >= 3 && small.ticks <= 5 && small.bytes <= bound);
     expect_held(&s, 11 - small.ticks, 10);
     // States grow beyond their blocks, up to one that no bound of five small ones holds.
     uint32_t grown = 0;
-    while (cairn_past_statistics_read(s.past).ticks > 0 && grown < 25) {
+    while (cairn_state_history_statistics_read(s.state_history).ticks > 0 && grown < 25) {
         const float x = 3.0f * (float)++grown;
         (void)kit_sphere(s.world, vec3(x, 3.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
         step(&s, 1);
-        assert_true(cairn_past_statistics_read(s.past).bytes <= bound);
+        assert_true(cairn_state_history_statistics_read(s.state_history).bytes <= bound);
     }
     assert_true(grown > 2);
-    assert_int_equal(cairn_past_statistics_read(s.past).saves_refused, 1);
+    assert_int_equal(cairn_state_history_statistics_read(s.state_history).saves_refused, 1);
     end(&s);
 }
 
 static void steady_states_take_no_more_memory(void **state) {
     (void)state;
     story s = begin(8, SIZE_MAX);
-    cairn_past_want(s.past, CAIRN_PAST_HEAL, 8);
+    cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 8);
     step(&s, 20);
-    const size_t bytes = cairn_past_statistics_read(s.past).bytes;
+    const size_t bytes = cairn_state_history_statistics_read(s.state_history).bytes;
     assert_true(bytes >= 8 * cairn_world_save_size(s.world) / 2);
     step(&s, 20);
-    const size_t later = cairn_past_statistics_read(s.past).bytes;
+    const size_t later = cairn_state_history_statistics_read(s.state_history).bytes;
     assert_true(later <= bytes + bytes / 4);
     end(&s);
 }
@@ -151,17 +157,17 @@ static void steady_states_take_no_more_memory(void **state) {
 static void a_leap_in_time_forgets_what_was(void **state) {
     (void)state;
     story s = begin(16, SIZE_MAX);
-    cairn_past_want(s.past, CAIRN_PAST_CONTROL, 16);
+    cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_CONTROL, 16);
     step(&s, 10);
     kit_bytes saved = kit_save(s.world);
     step(&s, 5);
     assert_int_equal(cairn_world_load(s.world, saved.bytes, saved.size), CAIRN_OK);
-    cairn_past_save(s.past, s.world);
+    cairn_state_history_save(s.state_history, s.world);
     expect_held(&s, 10, 10);
     step(&s, 3);
     expect_held(&s, 10, 13);
-    cairn_past_forget(s.past);
-    assert_int_equal(cairn_past_statistics_read(s.past).ticks, 0);
+    cairn_state_history_clear(s.state_history);
+    assert_int_equal(cairn_state_history_statistics_read(s.state_history).ticks, 0);
     step(&s, 1);
     expect_held(&s, 14, 14);
     kit_free(&saved);
@@ -174,9 +180,9 @@ static void a_foreign_world_is_not_loaded_into(void **state) {
     cairn_world_def def = cairn_world_def_default();
     def.seed = 9;
     cairn_world *other = kit_world(&def);
-    cairn_past_want(s.past, CAIRN_PAST_HEAL, 4);
+    cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 4);
     step(&s, 4);
-    assert_int_equal(cairn_past_load(s.past, 3, other), CAIRN_MALFORMED);
+    assert_int_equal(cairn_state_history_load(s.state_history, 3, other), CAIRN_MALFORMED);
     assert_int_equal(cairn_world_tick(other), 0);
     cairn_world_destroy(other);
     end(&s);
@@ -184,8 +190,8 @@ static void a_foreign_world_is_not_loaded_into(void **state) {
 
 static void a_past_of_no_ticks_is_refused(void **state) {
     (void)state;
-    cairn_past *past = NULL;
-    assert_int_equal(cairn_past_create(0, SIZE_MAX, &past), CAIRN_INVALID_ARGUMENT);
+    cairn_state_history *past = NULL;
+    assert_int_equal(cairn_state_history_create(0, SIZE_MAX, &past), CAIRN_INVALID_ARGUMENT);
     assert_null(past);
 }
 

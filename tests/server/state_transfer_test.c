@@ -14,19 +14,19 @@
 
 typedef struct stage {
     cairn_world *world;
-    cairn_transfer transfer;
+    cairn_state_source transfer;
 } stage;
 
 static stage stage_of(size_t capacity) {
     stage s = {0};
     const cairn_world_def def = cairn_world_def_default();
     assert_int_equal(cairn_world_create(&def, &s.world), CAIRN_OK);
-    assert_int_equal(cairn_transfer_create(capacity, &s.transfer), CAIRN_OK);
+    assert_int_equal(cairn_state_source_create(capacity, &s.transfer), CAIRN_OK);
     return s;
 }
 
 static void stage_end(stage *s) {
-    cairn_transfer_destroy(&s->transfer);
+    cairn_state_source_destroy(&s->transfer);
     cairn_world_destroy(s->world);
 }
 
@@ -37,7 +37,7 @@ static void step(stage *s, uint32_t ticks) {
 }
 
 static cairn_status join(stage *s) {
-    return cairn_transfer_join(&s->transfer, s->world, FRESH, USABLE);
+    return cairn_state_source_join(&s->transfer, s->world, FRESH, USABLE);
 }
 
 static void who_joins_alone_gets_the_world_as_it_is(void **state) {
@@ -72,7 +72,7 @@ static void a_joiner_shares_what_is_fresh_or_being_read(void **state) {
         stage s = stage_of(1 << 20);
         assert_int_equal(join(&s), CAIRN_OK);
         if (!rows[i].read) {
-            cairn_transfer_leave(&s.transfer);
+            cairn_state_source_leave(&s.transfer);
         }
         step(&s, rows[i].age);
         assert_int_equal(join(&s), CAIRN_OK);

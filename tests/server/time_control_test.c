@@ -16,7 +16,7 @@ static void each_kind_of_time_runs_its_ticks(void **state) {
     (void)state;
     static const struct {
         const char *name;
-        cairn_pace pace;
+        cairn_time_control time_control;
         uint32_t due, expected;
         bool scheduled;
     } rows[] = {
@@ -36,9 +36,10 @@ static void each_kind_of_time_runs_its_ticks(void **state) {
             false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        const uint32_t ticks = cairn_pace_ticks(&rows[i].pace, 100, rows[i].due, 4);
+        const uint32_t ticks =
+            cairn_time_control_tick_count(&rows[i].time_control, 100, rows[i].due, 4);
         if (ticks != rows[i].expected ||
-            cairn_pace_scheduled(&rows[i].pace, 100) != rows[i].scheduled) {
+            cairn_time_control_is_scheduled(&rows[i].time_control, 100) != rows[i].scheduled) {
             fail_msg("%s: %u", rows[i].name, ticks);
         }
     }
@@ -59,36 +60,37 @@ static void a_rate_is_exact_in_thousandths(void **state) {
         {333, 333, S * 1000 / 60},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        cairn_pacing pacing = cairn_pacing_of(7, 60, 4, 1000);
-        cairn_pace pace = cairn_pace_usual();
-        cairn_pace_run(&pace, &pacing, rows[i].speed, S);
-        assert_int_equal(cairn_pace_due_ns(&pace, &pacing), S);
-        assert_int_equal(cairn_pacing_due_ns(&pacing, 1000 + rows[i].tick), S + rows[i].due);
-        pacing.tick += rows[i].tick;
-        assert_int_equal(cairn_pacing_due(&pacing, S + rows[i].due - 1), 0);
-        assert_int_equal(cairn_pacing_due(&pacing, S + rows[i].due), 1);
+        cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(7, 60, 4, 1000);
+        cairn_time_control pace = cairn_time_control_default();
+        cairn_time_control_run(&pace, &scheduler, rows[i].speed, S);
+        assert_int_equal(cairn_time_control_due_ns(&pace, &scheduler), S);
+        assert_int_equal(
+            cairn_tick_scheduler_due_ns(&scheduler, 1000 + rows[i].tick), S + rows[i].due);
+        scheduler.tick += rows[i].tick;
+        assert_int_equal(cairn_tick_scheduler_due_count(&scheduler, S + rows[i].due - 1), 0);
+        assert_int_equal(cairn_tick_scheduler_due_count(&scheduler, S + rows[i].due), 1);
     }
 }
 
 static void a_pause_costs_no_ticks_when_it_ends(void **state) {
     (void)state;
-    cairn_pacing pacing = cairn_pacing_of(0, 60, 4, 0);
-    cairn_pace pace = cairn_pace_usual();
-    cairn_pace_pause(&pace, S);
-    assert_false(cairn_pace_scheduled(&pace, 0));
-    cairn_pace_run(&pace, &pacing, 1000, 100 * S);
-    assert_int_equal(cairn_pacing_turn(&pacing, 100 * S), 1);
-    assert_int_equal(pacing.beats_skipped, 0);
+    cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(0, 60, 4, 0);
+    cairn_time_control pace = cairn_time_control_default();
+    cairn_time_control_pause(&pace, S);
+    assert_false(cairn_time_control_is_scheduled(&pace, 0));
+    cairn_time_control_run(&pace, &scheduler, 1000, 100 * S);
+    assert_int_equal(cairn_tick_scheduler_take(&scheduler, 100 * S), 1);
+    assert_int_equal(scheduler.beats_skipped, 0);
 }
 
 static void a_stop_pauses_once(void **state) {
     (void)state;
-    cairn_pace pace = cairn_pace_usual();
+    cairn_time_control pace = cairn_time_control_default();
     pace.stop_tick = 10;
-    assert_false(cairn_pace_arrive(&pace, 9));
-    assert_true(cairn_pace_arrive(&pace, 10));
+    assert_false(cairn_time_control_reach_stop(&pace, 9));
+    assert_true(cairn_time_control_reach_stop(&pace, 10));
     assert_true(pace.paused);
-    assert_false(cairn_pace_arrive(&pace, 10));
+    assert_false(cairn_time_control_reach_stop(&pace, 10));
 }
 
 int main(void) {

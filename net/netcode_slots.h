@@ -12,7 +12,7 @@
 #include "net/replay.h"
 #include "net/token.h"
 
-typedef struct cairn_session {
+typedef struct cairn_netcode_slot {
     cairn_netcode_peer state; // STRANGER: nobody
     cairn_address address;
     uint64_t client_id;
@@ -24,29 +24,31 @@ typedef struct cairn_session {
     uint8_t client_to_server_key[CAIRN_KEY_SIZE];
     uint8_t server_to_client_key[CAIRN_KEY_SIZE];
     uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE];
-} cairn_session;
+} cairn_netcode_slot;
 
-typedef struct cairn_sessions {
-    cairn_session *slots;
-    uint32_t count; // of slots
+typedef struct cairn_netcode_slots {
+    cairn_netcode_slot *list; // owned
+    uint32_t count;           // of slots
     uint64_t taken[(CAIRN_CLIENTS_MAX + 63) / 64];
     cairn_lookup by_address;
     cairn_lookup by_id;
-} cairn_sessions;
+} cairn_netcode_slots;
 
 // CAIRN_OUT_OF_MEMORY; may be destroyed then as well.
-cairn_status cairn_sessions_create(
-    cairn_sessions *sessions, uint32_t count, const uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE]);
-void cairn_sessions_destroy(cairn_sessions *sessions);
+cairn_status cairn_netcode_slots_create(
+    cairn_netcode_slots *slots, uint32_t count, const uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE]);
+void cairn_netcode_slots_destroy(cairn_netcode_slots *slots);
 
 // Slot numbers, or CAIRN_LOOKUP_NONE.
-uint32_t cairn_sessions_find_address(const cairn_sessions *sessions, const cairn_address *address);
-uint32_t cairn_sessions_find_id(const cairn_sessions *sessions, uint64_t client_id);
-uint32_t cairn_sessions_find_free(const cairn_sessions *sessions);
+uint32_t cairn_netcode_slots_find_address(
+    const cairn_netcode_slots *slots, const cairn_address *address);
+uint32_t cairn_netcode_slots_find_id(const cairn_netcode_slots *slots, uint64_t client_id);
+uint32_t cairn_netcode_slots_find_free(const cairn_netcode_slots *slots);
 
 // Seats the client of a handshake in a free slot, unconfirmed. Address and id must be new.
-void cairn_sessions_open(cairn_sessions *sessions, uint32_t slot, const cairn_handshake *handshake,
-    const uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE], uint64_t now_ns);
+void cairn_netcode_slots_open(cairn_netcode_slots *slots, uint32_t index,
+    const cairn_handshake *handshake, const uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE],
+    uint64_t now_ns);
 // The client is gone and its keys are wiped; the slot is not given away before it is released.
-void cairn_sessions_close(cairn_sessions *sessions, uint32_t slot);
-void cairn_sessions_release(cairn_sessions *sessions, uint32_t slot);
+void cairn_netcode_slots_close(cairn_netcode_slots *slots, uint32_t index);
+void cairn_netcode_slots_release(cairn_netcode_slots *slots, uint32_t index);

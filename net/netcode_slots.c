@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "net/netcode_slots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+cairn_status cairn_netcode_slots_create(
+    cairn_netcode_slots *slots, uint32_t count, const uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE]) {
+    CAIRN_ASSERT(count >= 1 && count <= CAIRN_CLIENTS_MAX);
+    *slots = (cairn_netcode_slots){.count = count};
+    slots->list = calloc(count, sizeof *slots->list);
+    const cairn_status by_address = cairn_lookup_create(&slots->by_address, count, hash_key);
+    const cairn_status by_id = cairn_lookup_create(&slots->by_id, count, hash_key);
+    const bool whole = slots->list != NULL && by_address == CAIRN_OK && by_id == CAIRN_OK;
+    return whole ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
+}
+
+void cairn_netcode_slots_destroy(cairn_netcode_slots *slots) {
+    cairn_lookup_destroy(&slots->by_address);
+    cairn_lookup_destroy(&slots->by_id);
+    if (slots->list != NULL) {
+        cairn_seal_wipe(slots->list, slots->count * sizeof *slots->list);
+    }
+    free(slots->list);
+    *slots = (cairn_netcode_slots){0};
+}
+
+uint32_t cairn_netcode_slots_find_address(
+    const cairn_netcode_slots *slots, const cairn_address *address) {
+    return cairn_lookup_find(&slots->by_address, address, sizeof *address);
+}
+
+uint32_t cairn_netcode_slots_find_id(const cairn_netcode_slots *slots, uint64_t client_id) {
+    return cairn_lookup_find(&slots->by_id, &client_id, sizeof client_id);
+}
+
+static bool taken(const cairn_netcode_slots *slots, uint32_t index) {
+    return (slots->taken[index / 64] >> (index % 64) & 1) != 0;
+}
+
+uint32_t cairn_netcode_slots_find_free(const cairn_netcode_slots *slots) {
+    uint32_t index = 0;
+    while (index < slots->count && slots->taken[index / 64] == UINT64_MAX) {
+        index += 64;
+    }
+    while (index < slots->count && taken(slots, index)) {
+        ++index;
+    }
+    return index < slots->count ? index : CAIRN_LOOKUP_NONE;
+}
+
+void cairn_netcode_slots_open(cairn_netcode_slots *slots, uint32_t index,
+    const cairn_handshake *handshake, const uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE],
+    uint64_t now_ns) {
+    CAIRN_ASSERT(index < slots->count && !taken(slots, index));
+    cairn_netcode_slot *slot = &slots->list[index];
+    *slot = (cairn_netcode_slot){
+        .state = CAIRN_PEER_UNCONFIRMED,
+        .address = handshake->address,
+        .client_id = handshake->client_id,
+        .timeout_ns =
+            handshake->timeout_s > 0 ? (uint64_t)handshake->timeout_s * UINT64_C(1000000000) : 0,
+        .sent_ns = now_ns,
+        .heard_ns = now_ns,
+    };
+    memcpy(slot->client_to_server_key, handshake->client_to_server_key, CAIRN_KEY_SIZE);
+    memcpy(slot->server_to_client_key, handshake->server_to_client_key, CAIRN_KEY_SIZE);
+    memcpy(slot->user_data, user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    slots->taken[index / 64] |= UINT64_C(1) << (index % 64);
+    cairn_lookup_insert(&slots->by_address, &slot->address, sizeof slot->address, index);
+    cairn_lookup_insert(&slots->by_id, &slot->client_id, sizeof slot->client_id, index);
+}
+
+// The user data stays until the slot is released: an event may still point to it.
+void cairn_netcode_slots_close(cairn_netcode_slots *slots, uint32_t index) {
+    cairn_netcode_slot *slot = &slots->list[index];
+    CAIRN_ASSERT(slot->state != CAIRN_PEER_STRANGER);
+    slot->state = CAIRN_PEER_STRANGER;
+    cairn_seal_wipe(slot->client_to_server_key, CAIRN_KEY_SIZE);
+    cairn_seal_wipe(slot->server_to_client_key, CAIRN_KEY_SIZE);
+    cairn_lookup_remove(&slots->by_address, index);
+    cairn_lookup_remove(&slots->by_id, index);
+}
+
+void cairn_netcode_slots_release(cairn_netcode_slots *slots, uint32_t index) {
+    CAIRN_ASSERT(taken(slots, index) && slots->list[index].state == CAIRN_PEER_STRANGER);
+    slots->taken[index / 64] &= ~(UINT64_C(1) << (index % 64));
+}
