@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """usage: check.py ROOT RULE [ARGUMENTS]: complaints on standard output, exit 1 when there is one.
 
-RULE is one of rules.TREE_RULES, or
+RULE is one of rules.TREE_RULES or layout.RULES, or
   format CLANG_FORMAT            every C and C++ file is as the formatter writes it
   alone COMPILER FLAGS...        every header compiles with nothing in front of it
   imports ROOM NM LIBRARY...     the first library imports only what is allowed; the others are ours"""
@@ -11,6 +11,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import layout
 import rules
 
 SKIPPED = ("build", ".git", "corpus", "node_modules")
@@ -22,7 +23,7 @@ def read_tree(root):
         folders[:] = [name for name in folders if name not in SKIPPED and not name.startswith("build-")]
         for name in files:
             path = os.path.relpath(os.path.join(folder, name), root)
-            if path.endswith(rules.SOURCE + rules.SCRIPT + (".json", ".fbs", ".md")):
+            if path.endswith(rules.SOURCE + rules.SCRIPT + (".json", ".fbs", ".md", "retired.txt")):
                 with open(os.path.join(root, path), encoding="utf-8") as file:
                     tree[path] = file.read()
     return tree
@@ -77,7 +78,7 @@ def main(root, rule, *arguments):
         complaints = check_imports(arguments[0], arguments[1], arguments[2:])
     else:
         tree = read_tree(root)
-        complaints = rules.TREE_RULES[rule](tree)
+        complaints = {**rules.TREE_RULES, **layout.RULES}[rule](tree)
         print(rules.describe_lengths(tree) if rule == "lengths" else f"{len(tree)} files read")
     for complaint in complaints:
         print(complaint)

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import check
+import layout
 import rules
 
 TABLE = """
@@ -115,6 +116,54 @@ class EveryRuleCanFail(unittest.TestCase):
 
     def test_a_word_in_prose_is_no_call(self):
         self.assertEqual([], rules.check_words(tree_with("sim/b.c", "// one round (or two)\n")))
+
+    # The tree of the layout rules: two folders below the top of sim, one public header, one user.
+    LAYOUT = {
+        "docs/ARCHITECTURE.md": "| `sim/low/` | a | nothing |\n| `sim/high/` | b | low |\n| `sim/*` | c | all above |\n"
+                                "\n## Offered headers\n\n`sim/low/a.h`\n",
+        "include/cairn/world.h": 'extern "C" {\nvoid cairn_step(int a);\n}\n',
+        "sim/low/a.h": "struct a { int x; };\nint cairn_a(void);\n",
+        "sim/low/a.c": '#include "sim/low/a.h"\nint cairn_a(void) {\n}\n',
+        "sim/high/b.c": '#include "sim/low/a.h"\nint cairn_b(void) {\n}\n',
+        "sim/step.c": '#include <cairn/world.h>\nvoid cairn_step(int a) {\n}\n',
+        "net/c.c": '#include "sim/low/a.h"\n',
+        "tests/structure/retired.txt": "\\bcrew\t^sim/\ttask scheduler\n",
+    }
+
+    def expect_layout(self, rule, complaint, path, text):
+        self.assertEqual([], layout.RULES[rule](self.LAYOUT), "the tree without the fault")
+        complaints = layout.RULES[rule]({**self.LAYOUT, path: text})
+        self.assertTrue(any(complaint in line for line in complaints), complaints)
+
+    def test_a_folder_above(self):
+        self.expect_layout("folders", "sim/low may not include sim/high/b.h", "sim/low/c.c", '#include "sim/high/b.h"\n')
+        self.expect_layout("folders", "sim/attic has no row", "sim/attic/c.c", "int a;\n")
+
+    def test_a_circle_of_files(self):
+        self.expect_layout("circles", "sim/high/b, sim/low/a", "sim/low/a.h", '#include "sim/high/b.h"\n')
+
+    def test_a_private_header_seen_from_outside(self):
+        self.expect_layout("private", "sim/high/b.h is private", "net/d.c", '#include "sim/high/b.h"\n')
+        self.expect_layout("private", "does not exist", "docs/ARCHITECTURE.md", "## Offered headers\n`sim/low/z.h`\n")
+
+    def test_a_public_header_that_drags_private_ones_along(self):
+        self.expect_layout("public", "may not include", "include/cairn/b.h", '#include "sim/low/a.h"\n')
+        self.expect_layout("public", "may not include", "include/cairn/b.h", "#include <uv/unix.h>\n")
+        self.expect_layout("public", 'no extern "C"', "include/cairn/b.h", "int cairn_b(void);\n")
+
+    def test_a_name_defined_twice(self):
+        self.expect_layout("twice", "struct a is also", "net/d.h", "struct a { int y; };\n")
+        self.expect_layout("twice", "cairn_a() is also", "net/d.c", "int cairn_a(void) {\n}\n")
+
+    def test_a_function_away_from_its_header(self):
+        self.expect_layout("nouns", "cairn_b lives in sim/high/b.c", "sim/low/a.h", "int cairn_b(void);\n")
+        both = 'extern "C" {\nvoid cairn_step(int a);\nvoid cairn_d(int a);\n}\n'
+        tree = {**self.LAYOUT, "net/d.c": "void cairn_d(int a) {\n}\n", "include/cairn/world.h": both}
+        self.assertIn("live in net, sim", layout.check_nouns(tree)[0])
+
+    def test_a_retired_term(self):
+        self.expect_layout("retired", "'crew' is retired: task scheduler", "sim/d.c", "// the crew runs\n")
+        self.expect_layout("retired", "not three columns", "tests/structure/retired.txt", "crew\n")
 
     def test_a_readme_that_drifted(self):
         tree = tree_with(**{"docs/example_client.c": "int a;\n"})

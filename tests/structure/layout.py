@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+"""The rules of layout and of names: folders inside modules, circles, private headers, public
+headers, names defined twice, nouns and retired terms. rules.py has the rest and says what a tree is."""
+
+import re
+
+LIBRARY = ("base", "sim", "workers", "schema", "net", "bridge", "recording", "server", "client_lib", "storm")
+# Programs are linked each for themselves; these may repeat a name of their own, but none of the library's.
+PUBLIC = "include/cairn/"
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<(cairn/[^>]+)>)', re.M)
+
+
+def code_of(tree, modules=LIBRARY):
+    return {
+        path: text
+        for path, text in tree.items()
+        if path.endswith((".c", ".h", ".cpp")) and path.split("/")[0] in modules
+    }
+
+
+def includes_of(text):
+    return [quoted or "include/" + public for quoted, public in INCLUDE.findall(text)]
+
+
+def without_comments(text):
+    return re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+
+
+def folder_of(path):
+    return path.rsplit("/", 1)[0]
+
+
+# Rows "| `sim/collide/` | ... | math, shape |" of docs/ARCHITECTURE.md; "`sim/*`" is the top of a module.
+def read_folders(architecture):
+    folders = {}
+    for line in architecture.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        match = re.match(r"`(\w+)/(\w+/|\*)`$", cells[0])
+        if match and len(cells) >= 2:
+            module, folder = match.group(1), match.group(2).strip("/")
+            name = module if folder == "*" else f"{module}/{folder}"
+            above = [other for other in folders if other.split("/")[0] == module]
+            cell = cells[-1]
+            if cell in ("all", "all above"):
+                folders[name] = set(above)
+            else:
+                folders[name] = {f"{module}/{word}" for word in re.findall(r"\w+", cell) if word != "nothing"}
+    return folders
+
+
+def check_folders(tree):
+    folders = read_folders(tree["docs/ARCHITECTURE.md"])
+    split = {path.split("/")[0] for path in code_of(tree) if path.count("/") > 1}
+    complaints = []
+    for path, text in sorted(code_of(tree).items()):
+        module, folder = path.split("/")[0], folder_of(path)
+        if module not in split:
+            continue
+        if folder not in folders:
+            complaints.append(f"{path}: {folder} has no row in docs/ARCHITECTURE.md")
+            continue
+        for header in includes_of(text):
+            target = folder_of(header)
+            if header.split("/")[0] == module and target != folder and target not in folders[folder]:
+                complaints.append(f"{path}: {folder} may not include {header}")
+    return complaints
+
+
+def units_of(code):
+    arrows = {}
+    for path, text in code.items():
+        unit = re.sub(r"\.(c|h|cpp)$", "", path)
+        arrows.setdefault(unit, set()).update(
+            re.sub(r"\.h$", "", header) for header in includes_of(text)
+        )
+    return {unit: {to for to in targets if to in arrows and to != unit} for unit, targets in arrows.items()}
+
+
+# Tarjan, 1972, without recursion: the strongly connected components of more than one unit.
+def circles_of(arrows):
+    index, low, on_stack, stack, found = {}, {}, set(), [], []
+    for root in sorted(arrows):
+        if root in index:
+            continue
+        work = [(root, iter(sorted(arrows[root])))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        on_stack.add(root)
+        while work:
+            unit, rest = work[-1]
+            for to in rest:
+                if to not in index:
+                    index[to] = low[to] = len(index)
+                    stack.append(to)
+                    on_stack.add(to)
+                    work.append((to, iter(sorted(arrows[to]))))
+                    break
+                if to in on_stack:
+                    low[unit] = min(low[unit], index[to])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[unit])
+                if low[unit] == index[unit]:
+                    circle = []
+                    while not circle or circle[-1] != unit:
+                        circle.append(stack.pop())
+                        on_stack.discard(circle[-1])
+                    if len(circle) > 1:
+                        found.append(sorted(circle))
+    return found
+
+
+# A header and the source file of its name are one unit. No unit reaches itself through others.
+def check_circles(tree):
+    return [f"{circle[0]}: a circle of includes: {', '.join(circle)}" for circle in circles_of(units_of(code_of(tree)))]
+
+
+# "| `sim/` | `sim/debug/trace.h`, ... |" under the heading "Offered headers".
+def read_offered(architecture):
+    offered = set()
+    section = re.search(r"^#+ Offered headers\n(.*?)(?=^#|\Z)", architecture, re.M | re.S)
+    for name in re.findall(r"`([\w/]+\.h)`", section.group(1) if section else ""):
+        offered.add(name)
+    return offered
+
+
+# In a module with folders, other modules and programs see what lies at its top, and what it offers. Tests see all.
+def check_private(tree):
+    offered = read_offered(tree["docs/ARCHITECTURE.md"])
+    complaints = [f"docs/ARCHITECTURE.md: offers {name}, which does not exist" for name in sorted(offered - set(tree))]
+    users = code_of(tree, LIBRARY + ("tools", "bench"))
+    for path, text in sorted(users.items()):
+        for header in includes_of(text):
+            module = header.split("/")[0]
+            foreign = module != path.split("/")[0] and header.count("/") > 1 and not header.startswith(PUBLIC)
+            if foreign and header not in offered:
+                complaints.append(f"{path}: {header} is private to {module}/")
+    return complaints
+
+
+def check_public(tree):
+    complaints = []
+    for path, text in sorted(tree.items()):
+        if not path.startswith(PUBLIC):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            match = re.match(r'\s*#\s*include\s*(["<])([^">]+)', line)
+            if match and (match.group(1) == '"' or ("/" in match.group(2) and not match.group(2).startswith("cairn/"))):
+                complaints.append(f"{path}:{number}: a public header may not include {match.group(2)}")
+        if re.search(r"^\w[\w \*]*\(", without_comments(text), re.M) and 'extern "C"' not in text:
+            complaints.append(f'{path}: no extern "C"')
+    return complaints
+
+
+TAG = re.compile(r"\b(struct|union|enum)\s+(\w+)\s*\{")
+FUNCTION = re.compile(r"^(?!static|typedef|extern|#|struct \w+ \{)[A-Za-z_][\w \*]*?\b\*?(\w+)\((?:[^;{}]|\n)*?\)\s*(\{|;)", re.M)
+
+
+def functions_in(text, mark):
+    return [name for name, end in FUNCTION.findall(without_comments(text)) if end == mark]
+
+
+def check_twice(tree):
+    places = {}
+    for path, text in sorted(code_of(tree, LIBRARY + ("include",)).items()):
+        for kind, name in TAG.findall(without_comments(text)):
+            places.setdefault(f"{kind} {name}", set()).add(path)
+        if path.endswith((".c", ".cpp")):
+            for name in functions_in(text, "{"):
+                places.setdefault(f"{name}()", set()).add(path)
+    # Tags of one file alone may repeat: nobody else sees them.
+    complaints = []
+    for name, where in sorted(places.items()):
+        seen = {path for path in where if path.endswith(".h")} or (where if name.endswith("()") else set())
+        if len(where) > 1 and seen:
+            complaints.append(f"{sorted(where)[0]}: {name} is also defined in {', '.join(sorted(where)[1:])}")
+    return complaints
+
+
+# What a header declares is defined in the source file of its name, or at least in its folder; what a public header
+# declares, in one module.
+def check_nouns(tree):
+    code = code_of(tree, LIBRARY + ("include",))
+    defined = {}
+    for path, text in code.items():
+        if path.endswith((".c", ".cpp")):
+            for name in functions_in(text, "{"):
+                defined.setdefault(name, path)
+    complaints = []
+    for path, text in sorted(code.items()):
+        if not path.endswith(".h"):
+            continue
+        homes = {name: defined[name] for name in functions_in(text, ";") if name in defined}
+        if path.startswith(PUBLIC):
+            modules = {home.split("/")[0] for home in homes.values()} - {"base"}
+            if len(modules) > 1:
+                complaints.append(f"{path}: its functions live in {', '.join(sorted(modules))}")
+            continue
+        for name, home in sorted(homes.items()):
+            if folder_of(home) != folder_of(path):
+                complaints.append(f"{path}: {name} lives in {home}")
+    return complaints
+
+
+# Lines "regex<TAB>where<TAB>say instead" of retired.txt; the regex is searched in code, comments and texts.
+def read_retired(text):
+    rows = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
+    return [(re.compile(row[0]), re.compile(row[1]), row[2]) for row in rows if len(row) == 3], [
+        row for row in rows if len(row) != 3
+    ]
+
+
+RETIRED = "tests/structure/retired.txt"
+
+
+def check_retired(tree):
+    terms, broken = read_retired(tree.get(RETIRED, ""))
+    complaints = [f"{RETIRED}: not three columns: {row}" for row in broken]
+    for path, text in sorted(tree.items()):
+        if path == RETIRED or path.startswith("tests/structure/") or path in ("docs/GLOSSARY.md", "CHANGELOG.md"):
+            continue
+        here = [(term, instead) for term, where, instead in terms if where.search(path)]
+        for number, line in enumerate(text.splitlines(), 1):
+            for term, instead in here:
+                found = term.search(line)
+                if found:
+                    complaints.append(f"{path}:{number}: '{found.group(0)}' is retired: {instead}")
+    return complaints
+
+
+RULES = {
+    "folders": check_folders,
+    "circles": check_circles,
+    "private": check_private,
+    "public": check_public,
+    "twice": check_twice,
+    "nouns": check_nouns,
+    "retired": check_retired,
+}
