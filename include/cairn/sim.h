@@ -207,7 +207,8 @@ typedef struct cairn_parallel {
 cairn_status cairn_world_set_parallel(cairn_world *world, const cairn_parallel *parallel);
 
 // How many constraints a step solves side by side: 1, 4, 8 or 16; 0, as after create: what suits
-// this CPU best. Bits do not depend on it. Allocates. CAIRN_INVALID_ARGUMENT: another number;
+// this CPU best. Bits do not depend on it. Allocates. CAIRN_INVALID_ARGUMENT: another number, or a
+// width that this build or this CPU has no kernel for (1 and 4 always exist);
 // CAIRN_OUT_OF_MEMORY leaves the world as it was. No part of the state.
 cairn_status cairn_world_set_lanes(cairn_world *world, uint32_t lanes);
 uint32_t cairn_world_lanes(const cairn_world *world);

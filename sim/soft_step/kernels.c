@@ -13,27 +13,35 @@
 
 DECLARE(lanes1)
 DECLARE(lanes4)
+
+// Kernels of 8 and 16 lanes without the instructions for them, which no CPU gains from: the golden
+// matrix alone builds them, to show that they give the same bits.
+#ifdef CAIRN_KERNELS_ALL
 DECLARE(lanes8)
 DECLARE(lanes16)
+#define WITHOUT_INSTRUCTIONS(name, width) (*out = KERNEL(name, width), true)
+#else
+#define WITHOUT_INSTRUCTIONS(name, width) ((void)out, false)
+#endif
 
 #ifdef CAIRN_KERNELS_AVX2
 DECLARE(lanes8_avx2)
 
-static bool has_avx2(void) {
-    return __builtin_cpu_supports("avx2") != 0;
-}
-
-static cairn_kernel eight(void) {
-    return has_avx2() ? KERNEL(lanes8_avx2, 8) : KERNEL(lanes8, 8);
+static bool find_eight(cairn_kernel *out) {
+    if (__builtin_cpu_supports("avx2")) {
+        *out = KERNEL(lanes8_avx2, 8);
+        return true;
+    }
+    return WITHOUT_INSTRUCTIONS(lanes8, 8);
 }
 
 // Eight even where there are sixteen: colours of a small world do not fill wider groups.
 static cairn_kernel best(void) {
-    return has_avx2() ? eight() : KERNEL(lanes4, 4);
+    return __builtin_cpu_supports("avx2") ? KERNEL(lanes8_avx2, 8) : KERNEL(lanes4, 4);
 }
 #else
-static cairn_kernel eight(void) {
-    return KERNEL(lanes8, 8);
+static bool find_eight(cairn_kernel *out) {
+    return WITHOUT_INSTRUCTIONS(lanes8, 8);
 }
 
 static cairn_kernel best(void) {
@@ -41,19 +49,16 @@ static cairn_kernel best(void) {
 }
 #endif
 
+static bool find_sixteen(cairn_kernel *out) {
 #ifdef CAIRN_KERNELS_AVX512
-DECLARE(lanes16_avx512)
-
-static cairn_kernel sixteen(void) {
-    const bool able =
-        __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0;
-    return able ? KERNEL(lanes16_avx512, 16) : KERNEL(lanes16, 16);
-}
-#else
-static cairn_kernel sixteen(void) {
-    return KERNEL(lanes16, 16);
-}
+    DECLARE(lanes16_avx512)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+        *out = KERNEL(lanes16_avx512, 16);
+        return true;
+    }
 #endif
+    return WITHOUT_INSTRUCTIONS(lanes16, 16);
+}
 
 bool cairn_kernel_of(uint32_t lanes, cairn_kernel *out) {
     switch (lanes) {
@@ -67,11 +72,9 @@ bool cairn_kernel_of(uint32_t lanes, cairn_kernel *out) {
         *out = KERNEL(lanes4, 4);
         return true;
     case 8:
-        *out = eight();
-        return true;
+        return find_eight(out);
     case 16:
-        *out = sixteen();
-        return true;
+        return find_sixteen(out);
     default:
         return false;
     }

@@ -489,20 +489,26 @@ static void hinges_and_cones_have_the_same_bits_in_every_width(void **state) {
     (void)state;
     static const uint32_t widths[] = {1, 4, 8, 16};
     cairn_world *worlds[4];
+    uint32_t count = 0;
     for (uint32_t i = 0; i < 4; ++i) {
-        worlds[i] = tangle(CAIRN_SOLVER_SUBSTEPS);
-        assert_int_equal(cairn_world_set_lanes(worlds[i], widths[i]), CAIRN_OK);
+        worlds[count] = tangle(CAIRN_SOLVER_SUBSTEPS);
+        if (cairn_world_set_lanes(worlds[count], widths[i]) == CAIRN_OK) {
+            count += 1;
+        } else {
+            assert_true(widths[i] > 4); // a CPU without the instructions
+            cairn_world_destroy(worlds[count]);
+        }
     }
     for (uint32_t tick = 0; tick < 60; ++tick) {
         kit_run(worlds[0], 1);
         const cairn_hash128 hash = kit_hash(worlds[0]);
-        for (uint32_t i = 1; i < 4; ++i) {
+        for (uint32_t i = 1; i < count; ++i) {
             kit_run(worlds[i], 1);
             const cairn_hash128 other = kit_hash(worlds[i]);
             assert_memory_equal(&hash, &other, sizeof hash);
         }
     }
-    for (uint32_t i = 0; i < 4; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         cairn_world_destroy(worlds[i]);
     }
 }
