@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
+#define _POSIX_C_SOURCE 200809L
 #include "server/daemon/log.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/assert.h"
+#include "program/json.h"
 
 static const char *const level_names[] = {
     [CAIRN_LOG_ERROR] = "error",
@@ -15,119 +18,123 @@ static const char *const level_names[] = {
     [CAIRN_LOG_DEBUG] = "debug",
 };
 
-// Days since 1970 to the civil date: Hinnant, "chrono-compatible low-level date algorithms",
-// civil_from_days, for days after 1970.
-static void civil_of(uint64_t days, uint32_t *year, uint32_t *month, uint32_t *day) {
-    uint64_t z = days + 719468;
-    uint64_t era = z / 146097;
-    uint32_t of_era = (uint32_t)(z - era * 146097);
-    uint32_t y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    uint32_t of_year = of_era - (365 * y + y / 4 - y / 100);
-    uint32_t shifted = (5 * of_year + 2) / 153;
-    *day = of_year - (153 * shifted + 2) / 5 + 1;
-    *month = shifted < 10 ? shifted + 3 : shifted - 9;
-    *year = (uint32_t)(y + era * 400) + (*month <= 2 ? 1 : 0);
-}
-
 char *cairn_log_time_print(uint64_t unix_ns, char text[CAIRN_LOG_TIME_SIZE]) {
-    uint64_t seconds = unix_ns / 1000000000;
-    uint32_t year;
-    uint32_t month;
-    uint32_t day;
-    civil_of(seconds / 86400, &year, &month, &day);
-    uint32_t of_day = (uint32_t)(seconds % 86400);
+    const time_t seconds = (time_t)(unix_ns / 1000000000);
+    const uint64_t milliseconds = unix_ns / 1000000 % 1000;
+    struct tm parts;
     char wide[64];
-    snprintf(wide, sizeof wide, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", year % 10000, month, day,
-        of_day / 3600, of_day / 60 % 60, of_day % 60, (unsigned)(unix_ns / 1000000 % 1000));
-    memcpy(text, wide, CAIRN_LOG_TIME_SIZE - 1);
-    text[CAIRN_LOG_TIME_SIZE - 1] = '\0';
-    return text;
+    const size_t size = strftime(wide, sizeof wide, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &parts));
+    snprintf(wide + size, sizeof wide - size, ".%03" PRIu64 "Z", milliseconds);
+    CAIRN_ASSERT(strlen(wide) + 1 == CAIRN_LOG_TIME_SIZE);
+    return memcpy(text, wide, CAIRN_LOG_TIME_SIZE);
 }
 
-// Text that grows and remembers when it was cut. The last bytes are kept free for what must
-// follow a cut detail.
-typedef struct line_writer {
-    char *out;
-    size_t at;
-    size_t room;
-} line_writer;
+static bool is_given(const char *text) {
+    return text != NULL && text[0] != '\0';
+}
 
-static void put(line_writer *writer, const char *format, ...) {
-    char piece[128];
+static size_t text_size(const char *text) {
+    return strnlen(text, CAIRN_LOG_TEXT_SIZE_MAX);
+}
+
+typedef struct text_writer {
+    char *out; // CAIRN_LOG_LINE_SIZE_MAX
+    size_t size;
+} text_writer;
+
+static void append(text_writer *writer, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    int size = vsnprintf(piece, sizeof piece, format, arguments);
+    const size_t space = CAIRN_LOG_LINE_SIZE_MAX - writer->size;
+    const int size = vsnprintf(writer->out + writer->size, space, format, arguments);
     va_end(arguments);
-    CAIRN_ASSERT(size >= 0 && (size_t)size < sizeof piece);
-    if ((size_t)size <= writer->room - writer->at) {
-        memcpy(writer->out + writer->at, piece, (size_t)size);
-        writer->at += (size_t)size;
-    }
+    CAIRN_ASSERT(size >= 0 && (size_t)size < space);
+    writer->size += (size_t)size;
 }
 
-// Printable ASCII stays; all else becomes an escape that JSON knows, so no detail can forge a line.
-static void put_escaped(line_writer *writer, const char *text) {
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; ++c) {
-        if (*c == '"' || *c == '\\') {
-            put(writer, "\\%c", *c);
-        } else if (*c >= 0x20 && *c < 0x7f) {
-            put(writer, "%c", *c);
+// Printable ASCII stays; all else becomes an escape, so that no text can forge a line.
+static void append_quoted(text_writer *writer, const char *text) {
+    append(writer, "\"");
+    for (size_t i = 0; i < text_size(text); ++i) {
+        const unsigned char c = (unsigned char)text[i];
+        if (c == '"' || c == '\\') {
+            append(writer, "\\%c", c);
         } else {
-            put(writer, "\\u%04x", *c);
+            append(writer, c >= 0x20 && c < 0x7f ? "%c" : "\\u%04x", c);
         }
     }
+    append(writer, "\"");
 }
 
-static void put_text(line_writer *writer, const cairn_log_line *line, uint64_t suppressed) {
+static size_t write_text(const cairn_log_line *line, uint64_t suppressed, char *out) {
+    text_writer writer = {.out = out};
     char time[CAIRN_LOG_TIME_SIZE];
-    put(writer, "%s %-5s %.48s tick=%" PRIu64, cairn_log_time_print(line->unix_ns, time),
+    append(&writer, "%s %-5s %.48s tick=%" PRIu64, cairn_log_time_print(line->unix_ns, time),
         level_names[line->level], line->name, line->tick);
-    if (line->room != NULL && line->room[0] != '\0') {
-        put(writer, " room=%.31s", line->room);
+    if (is_given(line->room)) {
+        append(&writer, " room=%.31s", line->room);
     }
     if (line->client_id != 0) {
-        put(writer, " client=%" PRIu64, line->client_id);
+        append(&writer, " client=%" PRIu64, line->client_id);
     }
     if (line->value != 0) {
-        put(writer, " value=%" PRId64, line->value);
+        append(&writer, " value=%" PRId64, line->value);
+    }
+    for (uint32_t i = 0; i < line->field_count; ++i) {
+        const cairn_log_field *field = &line->fields[i];
+        append(&writer, " %s=", field->name);
+        if (field->text != NULL) {
+            append_quoted(&writer, field->text);
+        } else {
+            append(&writer, "%" PRIu64, field->number);
+        }
     }
     if (suppressed != 0) {
-        put(writer, " suppressed=%" PRIu64, suppressed);
+        append(&writer, " suppressed=%" PRIu64, suppressed);
     }
-    if (line->detail[0] != '\0') {
-        put(writer, " \"");
-        put_escaped(writer, line->detail);
-        writer->room += 2;
-        put(writer, "\"");
+    if (is_given(line->detail)) {
+        append(&writer, " ");
+        append_quoted(&writer, line->detail);
     }
+    append(&writer, "\n");
+    return writer.size;
 }
 
-// A client id is a string: it has 64 bits and many readers of JSON keep only 53.
-static void put_json(line_writer *writer, const cairn_log_line *line, uint64_t suppressed) {
-    char time[CAIRN_LOG_TIME_SIZE];
-    put(writer, "{\"time\":\"%s\",\"level\":\"%s\"", cairn_log_time_print(line->unix_ns, time),
-        level_names[line->level]);
-    put(writer, ",\"event\":\"%.48s\",\"tick\":%" PRIu64, line->name, line->tick);
-    if (line->room != NULL && line->room[0] != '\0') {
-        put(writer, ",\"room\":\"%.31s\"", line->room);
+static size_t write_json(const cairn_log_line *line, uint64_t suppressed, char *out) {
+    char text[CAIRN_LOG_TIME_SIZE];
+    cairn_json *json = cairn_json_create();
+    cairn_json_put_text(json, "time", cairn_log_time_print(line->unix_ns, text));
+    cairn_json_put_text(json, "level", level_names[line->level]);
+    cairn_json_put_text(json, "event", line->name);
+    cairn_json_put_count(json, "tick", line->tick);
+    if (is_given(line->room)) {
+        cairn_json_put_text(json, "room", line->room);
     }
     if (line->client_id != 0) {
-        put(writer, ",\"client\":\"%" PRIu64 "\"", line->client_id);
+        // As text: it has 64 bits, and many readers of JSON keep only 53.
+        snprintf(text, sizeof text, "%" PRIu64, line->client_id);
+        cairn_json_put_text(json, "client", text);
     }
     if (line->value != 0) {
-        put(writer, ",\"value\":%" PRId64, line->value);
+        cairn_json_put_integer(json, "value", line->value);
+    }
+    for (uint32_t i = 0; i < line->field_count; ++i) {
+        const cairn_log_field *field = &line->fields[i];
+        if (field->text != NULL) {
+            cairn_json_put_bytes(json, field->name, field->text, text_size(field->text));
+        } else {
+            cairn_json_put_count(json, field->name, field->number);
+        }
     }
     if (suppressed != 0) {
-        put(writer, ",\"suppressed\":%" PRIu64, suppressed);
+        cairn_json_put_count(json, "suppressed", suppressed);
     }
-    if (line->detail[0] != '\0') {
-        put(writer, ",\"detail\":\"");
-        put_escaped(writer, line->detail);
-        writer->room += 2;
-        put(writer, "\"");
+    if (is_given(line->detail)) {
+        cairn_json_put_bytes(json, "detail", line->detail, text_size(line->detail));
     }
-    writer->room += 1;
-    put(writer, "}");
+    const size_t size = cairn_json_write(json, out, CAIRN_LOG_LINE_SIZE_MAX);
+    cairn_json_destroy(json);
+    return size;
 }
 
 static uint32_t place_of(cairn_log *log, const char *name) {
@@ -163,13 +170,6 @@ size_t cairn_log_write(
     if (line->level > log->level || !within_limit(log, line, &suppressed)) {
         return 0;
     }
-    line_writer writer = {.out = out, .room = CAIRN_LOG_LINE_SIZE_MAX - 4};
-    if (log->style == CAIRN_LOG_JSON) {
-        put_json(&writer, line, suppressed);
-    } else {
-        put_text(&writer, line, suppressed);
-    }
-    out[writer.at++] = '\n';
-    CAIRN_ASSERT(writer.at <= CAIRN_LOG_LINE_SIZE_MAX);
-    return writer.at;
+    return log->style == CAIRN_LOG_JSON ? write_json(line, suppressed, out)
+                                        : write_text(line, suppressed, out);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// One line per event, as text for people or JSON for machines. Time is an argument; writing the
-// line is the driver's work. What a hostile peer could cause again and again is limited per event
-// name and second, and the number of lines left out is told with the next one.
+// One line per event, as text for people or JSON for machines. Time is an argument; the driver writes
+// the line. Lines are limited per event name and second, because a hostile peer could cause some of
+// them at will; the next line of that name reports how many were suppressed.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,6 +21,13 @@ typedef enum cairn_log_style {
     CAIRN_LOG_JSON = 1,
 } cairn_log_style;
 
+// One more value of a line: a text, or a number when `text` is NULL.
+typedef struct cairn_log_field {
+    const char *name; // static text, lower case with underscores
+    uint64_t number;
+    const char *text; // any bytes, escaped; cut after CAIRN_LOG_TEXT_SIZE_MAX
+} cairn_log_field;
+
 typedef struct cairn_log_line {
     uint64_t unix_ns;
     cairn_log_level level;
@@ -29,10 +36,12 @@ typedef struct cairn_log_line {
     const char *room;   // NULL or "": left out; a room's name
     uint64_t client_id; // 0: left out
     int64_t value;      // 0: left out
-    const char *detail; // "": left out; any bytes, escaped
+    const char *detail; // NULL or "": left out; any bytes, escaped; cut as a field's text
+    const cairn_log_field *fields;
+    uint32_t field_count;
 } cairn_log_line;
 
-// Names that are limited apart from each other; further ones share the last place.
+// Names that are limited separately; further ones share the last place.
 #define CAIRN_LOG_NAMES_MAX 64
 // Lines of one name that may be written in one second.
 #define CAIRN_LOG_LINES_PER_SECOND_MAX 20
@@ -44,15 +53,15 @@ typedef struct cairn_log {
         const char *name;
         uint64_t second;
         uint32_t written;
-        uint64_t suppressed; // told with the next line of this name
+        uint64_t suppressed; // since the last line of this name
     } names[CAIRN_LOG_NAMES_MAX];
 } cairn_log;
 
-// A line with its newline never needs more; longer details are cut.
-#define CAIRN_LOG_LINE_SIZE_MAX 1024
+#define CAIRN_LOG_TEXT_SIZE_MAX 512
+// A line with its newline never needs more, with a detail and two fields of text that need escapes.
+#define CAIRN_LOG_LINE_SIZE_MAX 16384
 
-// Writes the line with its newline and no terminator. Returns its size, 0 when it is to be left
-// out.
+// Writes the line with its newline and no terminator. Returns its size, 0 when it is left out.
 size_t cairn_log_write(
     cairn_log *log, const cairn_log_line *line, char out[CAIRN_LOG_LINE_SIZE_MAX]);
 

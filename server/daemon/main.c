@@ -51,11 +51,16 @@ static void write_line(program *p, cairn_log_line line) {
     }
 }
 
-static void say(program *p, cairn_log_level level, const char *name, const char *detail) {
+// A line of the server as a whole; `field` may be NULL.
+static void log_server(
+    program *p, cairn_log_level level, const char *name, const cairn_log_field *field) {
     cairn_server_statistics now;
     cairn_server_statistics_read(p->server, &now);
-    const uint64_t tick = now.tick;
-    write_line(p, (cairn_log_line){.level = level, .name = name, .tick = tick, .detail = detail});
+    write_line(p, (cairn_log_line){.level = level,
+                      .name = name,
+                      .tick = now.tick,
+                      .fields = field,
+                      .field_count = field == NULL ? 0 : 1});
 }
 
 static void on_event(void *user, const cairn_server_event *event) {
@@ -104,12 +109,14 @@ static void on_capsule(void *user, const char *room, uint64_t tick, uint64_t cli
         return;
     }
     p->capsule_bytes += size;
+    const cairn_log_field fields[] = {{.name = "bytes", .number = size}, {.name = "file", .text = path}};
     write_line(p, (cairn_log_line){.level = CAIRN_LOG_WARN,
                       .name = "capsule",
                       .tick = tick,
+                      .room = room,
                       .client_id = client_id,
-                      .value = (int64_t)size,
-                      .detail = path});
+                      .fields = fields,
+                      .field_count = 2});
 }
 
 static uint64_t on_clock(void *user) {
@@ -129,59 +136,78 @@ static uint64_t per_second(uint64_t bytes, uint64_t elapsed_ns) {
     return elapsed_ns == 0 ? 0 : bytes * 1000 / (elapsed_ns / 1000000 + 1);
 }
 
-static void tell_rooms(program *p) {
+#define FIELD_COUNT(fields) ((uint32_t)(sizeof(fields) / sizeof *(fields)))
+
+static void log_room_statistics(program *p) {
     for (uint32_t id = 0; (id = cairn_server_room_next(p->server, id)) != 0;) {
         cairn_server_room_info room;
         cairn_server_room_statistics now;
         cairn_server_room_read(p->server, id, &room);
         cairn_server_room_statistics_read(p->server, id, &now);
-        char text[320];
-        snprintf(text, sizeof text,
-            "clients=%" PRIu32 " players=%" PRIu32 " bodies=%" PRIu32 " awake=%" PRIu32
-            " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64 " late_us_p99=%" PRIu64
-            " skipped=%" PRIu64 " stalls=%" PRIu64 " stuck=%" PRIu64,
-            now.clients, now.players, now.bodies, now.bodies_awake, now.tick_cost_ns_p50 / 1000,
-            now.tick_cost_ns_p99 / 1000, now.tick_lateness_ns_p99 / 1000, now.ticks_skipped,
-            now.stalls, now.jobs_stuck);
+        const cairn_log_field fields[] = {
+            {"clients", .number = now.clients},
+            {"players", .number = now.players},
+            {"bodies", .number = now.bodies},
+            {"awake", .number = now.bodies_awake},
+            {"tick_us_p50", .number = now.tick_cost_ns_p50 / 1000},
+            {"tick_us_p99", .number = now.tick_cost_ns_p99 / 1000},
+            {"late_us_p99", .number = now.tick_lateness_ns_p99 / 1000},
+            {"skipped", .number = now.ticks_skipped},
+            {"stalls", .number = now.stalls},
+            {"stuck", .number = now.jobs_stuck},
+        };
         write_line(p, (cairn_log_line){.level = CAIRN_LOG_DEBUG,
                           .name = "room_stats",
                           .tick = now.tick,
                           .room = room.name,
-                          .detail = text});
+                          .fields = fields,
+                          .field_count = FIELD_COUNT(fields)});
     }
 }
 
-static void on_stats(void *user) {
+static void log_statistics(void *user) {
     program *p = user;
     cairn_server_statistics now;
     cairn_server_statistics_read(p->server, &now);
     const cairn_uv_statistics io = cairn_uv_driver_statistics(p->driver);
-    uint64_t now_ns = cairn_uv_now_ns();
-    uint64_t elapsed_ns = now_ns - p->stats_ns;
-    uint64_t drops = sum(now.drops_netcode, 1, CAIRN_NETCODE_DROP_COUNT) +
-                     sum(now.drops_link, 1, CAIRN_LINK_DROP_COUNT) +
-                     sum(now.drops_decode, 1, CAIRN_DECODE_REFUSAL_COUNT);
-    char text[640];
-    snprintf(text, sizeof text,
-        "rooms=%" PRIu32 " clients=%" PRIu32 " players=%" PRIu32 " bodies=%" PRIu32
-        " awake=%" PRIu32 " in_bytes_s=%" PRIu64 " out_bytes_s=%" PRIu64 " tick_us_p50=%" PRIu64
-        " tick_us_p99=%" PRIu64 " late_us_p50=%" PRIu64 " late_us_p99=%" PRIu64
-        " late_us_max=%" PRIu64 " skipped=%" PRIu64 " inputs=%" PRIu64 " inputs_late=%" PRIu64
-        " keyframes=%" PRIu64 " deltas=%" PRIu64 " roots=%" PRIu64 " roots_differed=%" PRIu64
-        " drops=%" PRIu64 " send_waits=%" PRIu64 " send_errors=%" PRIu64,
-        now.rooms, now.clients, now.players, now.bodies, now.bodies_awake,
-        per_second(now.bytes_received - p->bytes_in, elapsed_ns),
-        per_second(now.bytes_sent - p->bytes_out, elapsed_ns), now.tick_cost_ns_p50 / 1000,
-        now.tick_cost_ns_p99 / 1000, now.tick_lateness_ns_p50 / 1000,
-        now.tick_lateness_ns_p99 / 1000, now.tick_lateness_ns_max / 1000, now.ticks_skipped,
-        now.inputs_taken, now.inputs_late, now.keyframes_sent, now.deltas_sent, now.roots_compared,
-        now.roots_differed, drops, io.send_waits, io.send_errors);
+    const uint64_t now_ns = cairn_uv_now_ns();
+    const uint64_t elapsed_ns = now_ns - p->stats_ns;
+    const uint64_t drops = sum(now.drops_netcode, 1, CAIRN_NETCODE_DROP_COUNT) +
+                           sum(now.drops_link, 1, CAIRN_LINK_DROP_COUNT) +
+                           sum(now.drops_decode, 1, CAIRN_DECODE_REFUSAL_COUNT);
+    const cairn_log_field fields[] = {
+        {"rooms", .number = now.rooms},
+        {"clients", .number = now.clients},
+        {"players", .number = now.players},
+        {"bodies", .number = now.bodies},
+        {"awake", .number = now.bodies_awake},
+        {"in_bytes_s", .number = per_second(now.bytes_received - p->bytes_in, elapsed_ns)},
+        {"out_bytes_s", .number = per_second(now.bytes_sent - p->bytes_out, elapsed_ns)},
+        {"tick_us_p50", .number = now.tick_cost_ns_p50 / 1000},
+        {"tick_us_p99", .number = now.tick_cost_ns_p99 / 1000},
+        {"late_us_p50", .number = now.tick_lateness_ns_p50 / 1000},
+        {"late_us_p99", .number = now.tick_lateness_ns_p99 / 1000},
+        {"late_us_max", .number = now.tick_lateness_ns_max / 1000},
+        {"skipped", .number = now.ticks_skipped},
+        {"inputs", .number = now.inputs_taken},
+        {"inputs_late", .number = now.inputs_late},
+        {"keyframes", .number = now.keyframes_sent},
+        {"deltas", .number = now.deltas_sent},
+        {"roots", .number = now.roots_compared},
+        {"roots_differed", .number = now.roots_differed},
+        {"drops", .number = drops},
+        {"send_waits", .number = io.send_waits},
+        {"send_errors", .number = io.send_errors},
+    };
     p->stats_ns = now_ns;
     p->bytes_in = now.bytes_received;
     p->bytes_out = now.bytes_sent;
-    write_line(p, (cairn_log_line){
-                      .level = CAIRN_LOG_INFO, .name = "stats", .tick = now.tick, .detail = text});
-    tell_rooms(p);
+    write_line(p, (cairn_log_line){.level = CAIRN_LOG_INFO,
+                      .name = "stats",
+                      .tick = now.tick,
+                      .fields = fields,
+                      .field_count = FIELD_COUNT(fields)});
+    log_room_statistics(p);
 }
 
 // Reads a whole file of at most `most` bytes; the caller frees. NULL after a complaint.
@@ -449,17 +475,18 @@ static int run(program *p) {
     }
     char text[CAIRN_ADDRESS_TEXT_SIZE];
     p->listening = true;
-    say(p, CAIRN_LOG_INFO, "listening", cairn_address_print(&bound, text));
+    const cairn_log_field address = {.name = "address", .text = cairn_address_print(&bound, text)};
+    log_server(p, CAIRN_LOG_INFO, "listening", &address);
     const cairn_uv_run driven = {
         .server = p->server,
         .seconds = p->config.seconds,
         .stats_interval_s = p->config.stats_interval_s,
-        .on_stats = on_stats,
+        .on_stats = log_statistics,
         .user = p,
     };
     cairn_uv_driver_run(p->driver, &driven);
-    on_stats(p);
-    say(p, CAIRN_LOG_INFO, "ended", "");
+    log_statistics(p);
+    log_server(p, CAIRN_LOG_INFO, "ended", NULL);
     return 0;
 }
 
@@ -467,7 +494,8 @@ static void clean_up(program *p) {
     if (p->server != NULL && cairn_server_jobs_out(p->server) > 0) {
         // A thread is in that room's world for good: there is nothing to free. What was recorded is
         // in its files.
-        say(p, CAIRN_LOG_ERROR, "room_abandoned", "a room is still stuck");
+        const cairn_log_field reason = {.name = "reason", .text = "a room's step did not return"};
+        log_server(p, CAIRN_LOG_ERROR, "room_abandoned", &reason);
         _Exit(1);
     }
     cairn_server_destroy(p->server);

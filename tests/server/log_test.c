@@ -43,6 +43,8 @@ static void times_are_written_as_rfc_3339(void **state) {
 
 static void a_line_holds_what_is_said_and_no_more(void **state) {
     (void)state;
+    static const cairn_log_field fields[] = {
+        {.name = "awake", .number = 12}, {.name = "file", .text = "a b"}};
     static const cairn_log_line all = {.unix_ns = S,
         .level = CAIRN_LOG_WARN,
         .name = "name",
@@ -50,18 +52,20 @@ static void a_line_holds_what_is_said_and_no_more(void **state) {
         .tick = 7,
         .client_id = UINT64_MAX,
         .value = -3,
-        .detail = "why"};
-    static const cairn_log_line few = {.level = CAIRN_LOG_INFO, .name = "n", .detail = ""};
+        .detail = "why",
+        .fields = fields,
+        .field_count = 2};
+    static const cairn_log_line few = {.level = CAIRN_LOG_INFO, .name = "n"};
     cairn_log text = {.style = CAIRN_LOG_TEXT, .level = CAIRN_LOG_INFO};
     cairn_log json = {.style = CAIRN_LOG_JSON, .level = CAIRN_LOG_INFO};
     assert_string_equal(written(&text, &all),
         "1970-01-01T00:00:01.000Z warn  name tick=7 room=side "
-        "client=18446744073709551615 value=-3 \"why\"\n");
+        "client=18446744073709551615 value=-3 awake=12 file=\"a b\" \"why\"\n");
     assert_string_equal(written(&text, &few), "1970-01-01T00:00:00.000Z info  n tick=0\n");
     assert_string_equal(written(&json, &all),
         "{\"time\":\"1970-01-01T00:00:01.000Z\",\"level\":\"warn\",\"event\":\"name\",\"tick\":7,"
         "\"room\":\"side\","
-        "\"client\":\"18446744073709551615\",\"value\":-3,\"detail\":\"why\"}\n");
+        "\"client\":\"18446744073709551615\",\"value\":-3,\"awake\":12,\"file\":\"a b\",\"detail\":\"why\"}\n");
     assert_string_equal(written(&json, &few),
         "{\"time\":\"1970-01-01T00:00:00.000Z\",\"level\":\"info\",\"event\":\"n\",\"tick\":0}\n");
 }
@@ -69,37 +73,52 @@ static void a_line_holds_what_is_said_and_no_more(void **state) {
 static void no_detail_can_forge_a_line(void **state) {
     (void)state;
     static const struct {
-        const char *detail, *escaped;
+        const char *detail, *text, *json;
     } rows[] = {
-        {"a\nb", "\"a\\u000ab\""},
-        {"\r\t\x01\x1f\x7f", "\"\\u000d\\u0009\\u0001\\u001f\\u007f\""},
-        {"\"}\\", "\"\\\"}\\\\\""},
-        {"\xc3\xa9\xff", "\"\\u00c3\\u00a9\\u00ff\""},
-        {"plain ~", "\"plain ~\""},
+        {"a\nb", "\"a\\u000ab\"", "\"a\\nb\""},
+        {"\x01\x1f", "\"\\u0001\\u001f\"", "\"\\u0001\\u001F\""},
+        {"\"}\\", "\"\\\"}\\\\\"", "\"\\\"}\\\\\""},
+        {"\xc3\xa9\xff", "\"\\u00c3\\u00a9\\u00ff\"", "\"\\u00C3\\u00A9\\u00FF\""},
+        {"plain ~", "\"plain ~\"", "\"plain ~\""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         for (cairn_log_style style = CAIRN_LOG_TEXT; style <= CAIRN_LOG_JSON; ++style) {
             cairn_log log = {.style = style, .level = CAIRN_LOG_INFO};
-            const cairn_log_line line = {
-                .level = CAIRN_LOG_INFO, .name = "n", .detail = rows[i].detail};
-            const char *text = written(&log, &line);
-            assert_non_null(strstr(text, rows[i].escaped));
-            assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+            const cairn_log_field field = {.name = "f", .text = rows[i].detail};
+            const cairn_log_line lines[] = {
+                {.level = CAIRN_LOG_INFO, .name = "n", .detail = rows[i].detail},
+                {.level = CAIRN_LOG_INFO, .name = "n", .fields = &field, .field_count = 1}};
+            for (size_t k = 0; k < 2; ++k) {
+                const char *text = written(&log, &lines[k]);
+                assert_non_null(
+                    strstr(text, style == CAIRN_LOG_TEXT ? rows[i].text : rows[i].json));
+                assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+            }
         }
     }
 }
 
-static void an_endless_detail_is_cut_and_the_line_stays_whole(void **state) {
+static void an_endless_text_is_cut_and_the_line_stays_whole(void **state) {
     (void)state;
-    static char detail[5000];
-    static const char fills[] = {'x', '\n', '"'};
+    static char endless[5000];
+    static const char fills[] = {'x', '\n', '"', '\xff'};
     for (size_t i = 0; i < sizeof fills; ++i) {
-        memset(detail, fills[i], sizeof detail - 1);
-        cairn_log log = {.style = CAIRN_LOG_JSON, .level = CAIRN_LOG_INFO};
-        const cairn_log_line line = {.level = CAIRN_LOG_INFO, .name = "n", .detail = detail};
-        const char *text = written(&log, &line);
+        memset(endless, fills[i], sizeof endless - 1);
+        const cairn_log_field fields[] = {
+            {.name = "a", .text = endless}, {.name = "b", .text = endless}};
+        const cairn_log_line line = {.level = CAIRN_LOG_INFO,
+            .name = "n",
+            .detail = endless,
+            .fields = fields,
+            .field_count = 2};
+        cairn_log json = {.style = CAIRN_LOG_JSON, .level = CAIRN_LOG_INFO};
+        const char *text = written(&json, &line);
         assert_string_equal(text + strlen(text) - 3, "\"}\n");
-        assert_true(strlen(text) > CAIRN_LOG_LINE_SIZE_MAX - 16);
+        assert_true(strlen(text) > 3 * CAIRN_LOG_TEXT_SIZE_MAX);
+        cairn_log plain = {.style = CAIRN_LOG_TEXT, .level = CAIRN_LOG_INFO};
+        text = written(&plain, &line);
+        assert_string_equal(text + strlen(text) - 2, "\"\n");
+        assert_true(strlen(text) > 3 * CAIRN_LOG_TEXT_SIZE_MAX);
     }
 }
 
@@ -149,7 +168,7 @@ int main(void) {
         cmocka_unit_test(times_are_written_as_rfc_3339),
         cmocka_unit_test(a_line_holds_what_is_said_and_no_more),
         cmocka_unit_test(no_detail_can_forge_a_line),
-        cmocka_unit_test(an_endless_detail_is_cut_and_the_line_stays_whole),
+        cmocka_unit_test(an_endless_text_is_cut_and_the_line_stays_whole),
         cmocka_unit_test(levels_above_the_wanted_one_are_left_out),
         cmocka_unit_test(a_flood_of_one_name_is_limited_and_told),
         cmocka_unit_test(endless_names_share_the_last_place),

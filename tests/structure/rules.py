@@ -26,11 +26,12 @@ OUTSIDE = [
     (re.compile(r"^cmocka"), "CMocka"),
     (re.compile(r"^xxh"), "libxxhash"),
     (re.compile(r"^zstd"), "libzstd"),
+    (re.compile(r"^jansson"), "libjansson"),
     (re.compile(r"^(pthread|threads|semaphore|sched)\.h$"), "pthreads"),
 ]
 # Rooms and files that may speak to the operating system.
 DRIVER_ROOMS = ("tools", "tests", "bench", "proto_tests")
-DRIVER_FILE = re.compile(r"(_uv\.c|uv_driver\.c|/main\.c|^workers/pool\.c)$")
+DRIVER_FILE = re.compile(r"(_uv\.c|^server/daemon/.*\.c|^workers/pool\.c)$")
 # What may include headers of the C++ library.
 CPP_FILES = ("schema/codec.cpp",)
 

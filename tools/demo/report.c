@@ -6,83 +6,65 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/demo/line.h"
+#include "program/json.h"
+
+// A member that a line may hold, and where its number goes in a cairn_demo_server or _client.
+typedef struct number_member {
+    const char *name;
+    size_t offset;
+} number_member;
+
+static void take_numbers(
+    const cairn_json *json, const number_member *members, size_t count, void *out) {
+    for (size_t i = 0; i < count; i++) {
+        cairn_json_get_number(
+            json, members[i].name, (double *)(void *)((char *)out + members[i].offset));
+    }
+}
+
+#define SERVER(member) {#member, offsetof(cairn_demo_server, member)}
+#define CLIENT(member) {#member, offsetof(cairn_demo_client, member)}
 
 void cairn_demo_take_server_line(void *server, const char *line) {
+    static const number_member members[] = {SERVER(tick), SERVER(clients), SERVER(bodies),
+        SERVER(awake), SERVER(in_bytes_s), SERVER(out_bytes_s), SERVER(tick_us_p50),
+        SERVER(tick_us_p99), SERVER(late_us_p99), SERVER(skipped), SERVER(roots),
+        SERVER(roots_differed)};
     cairn_demo_server *s = server;
-    char event[32];
-    if (!cairn_line_text(line, "event", event, sizeof event)) {
-        return;
-    }
+    cairn_json *json = cairn_json_parse(line, strlen(line));
+    char event[32] = "";
+    cairn_json_get_text(json, "event", event, sizeof event);
     if (strcmp(event, "listening") == 0) {
-        cairn_line_text(line, "detail", s->address, sizeof s->address);
+        cairn_json_get_text(json, "address", s->address, sizeof s->address);
+    } else if (strcmp(event, "stats") == 0) {
+        take_numbers(json, members, sizeof members / sizeof *members, s);
     }
-    if (strcmp(event, "stats") != 0) {
-        return;
-    }
-    cairn_line_number(line, "tick", &s->tick);
-    cairn_line_number(line, "clients", &s->clients);
-    cairn_line_number(line, "bodies", &s->bodies);
-    cairn_line_number(line, "awake", &s->awake);
-    cairn_line_number(line, "in_bytes_s", &s->in_bytes_s);
-    cairn_line_number(line, "out_bytes_s", &s->out_bytes_s);
-    cairn_line_number(line, "tick_us_p50", &s->tick_us_p50);
-    cairn_line_number(line, "tick_us_p99", &s->tick_us_p99);
-    cairn_line_number(line, "late_us_p99", &s->late_us_p99);
-    cairn_line_number(line, "skipped", &s->skipped);
-    cairn_line_number(line, "roots", &s->roots);
-    cairn_line_number(line, "roots_differed", &s->roots_differed);
-}
-
-static void take_prediction(cairn_demo_client *c, const char *line) {
-    cairn_line_number(line, "predicted_ticks", &c->predicted_ticks);
-    cairn_line_number(line, "rollbacks", &c->rollbacks);
-    cairn_line_number(line, "rollback_ticks", &c->rollback_ticks);
-    cairn_line_number(line, "rollback_us_max", &c->rollback_us_max);
-    cairn_line_number(line, "correction_mm_max", &c->correction_mm_max);
-    cairn_line_number(line, "rollbacks_late_input", &c->rollbacks_late_input);
-    cairn_line_number(line, "rollbacks_own_input", &c->rollbacks_own_input);
-    cairn_line_number(line, "rollbacks_wrong_prediction", &c->rollbacks_wrong);
-    cairn_line_number(line, "rollbacks_lost_packet", &c->rollbacks_lost_packet);
-    cairn_line_number(line, "rollbacks_join_leave", &c->rollbacks_join_leave);
-}
-
-static void take_heals(cairn_demo_client *c, const char *line) {
-    cairn_line_number(line, "bodies", &c->bodies);
-    cairn_line_number(line, "damaged", &c->damaged);
-    cairn_line_number(line, "heals", &c->heals);
-    cairn_line_number(line, "heals_slow", &c->heals_slow);
-    cairn_line_number(line, "heal_us_max", &c->heal_us_max);
-    cairn_line_number(line, "heal_bytes_max", &c->heal_bytes_max);
-    cairn_line_number(line, "heal_elements_max", &c->heal_elements_max);
+    cairn_json_destroy(json);
 }
 
 void cairn_demo_take_client_line(void *client, const char *line) {
+    static const number_member members[] = {CLIENT(tick), CLIENT(snapshots), CLIENT(keyframes),
+        CLIENT(unusable), CLIENT(snapshot_bytes), CLIENT(roots_compared), CLIENT(roots_differed),
+        CLIENT(inputs_sent), CLIENT(inputs_late), CLIENT(rtt_us), CLIENT(delay_us),
+        CLIENT(column_bodies), CLIENT(column_top_m), CLIENT(predicted_ticks), CLIENT(rollbacks),
+        CLIENT(rollback_ticks), CLIENT(rollback_us_max), CLIENT(correction_mm_max),
+        CLIENT(rollbacks_late_input), CLIENT(rollbacks_own_input),
+        CLIENT(rollbacks_wrong_prediction), CLIENT(rollbacks_lost_packet),
+        CLIENT(rollbacks_join_leave), CLIENT(bodies), CLIENT(damaged), CLIENT(heals),
+        CLIENT(heals_slow), CLIENT(heal_us_max), CLIENT(heal_bytes_max),
+        CLIENT(heal_elements_max)};
     cairn_demo_client *c = client;
+    cairn_json *json = cairn_json_parse(line, strlen(line));
     char kind[16];
-    if (!cairn_line_text(line, "kind", kind, sizeof kind)) {
-        return;
+    if (cairn_json_get_text(json, "kind", kind, sizeof kind)) {
+        c->heard = true;
+        c->final |= strcmp(kind, "final") == 0;
+        cairn_json_get_bool(json, "played", &c->played);
+        cairn_json_get_text(json, "mode", c->mode, sizeof c->mode);
+        cairn_json_get_text(json, "state", c->state, sizeof c->state);
+        take_numbers(json, members, sizeof members / sizeof *members, c);
     }
-    c->heard = true;
-    c->final |= strcmp(kind, "final") == 0;
-    c->played = strstr(line, "\"played\":true") != NULL;
-    cairn_line_text(line, "mode", c->mode, sizeof c->mode);
-    cairn_line_text(line, "state", c->state, sizeof c->state);
-    cairn_line_number(line, "tick", &c->tick);
-    cairn_line_number(line, "snapshots", &c->snapshots);
-    cairn_line_number(line, "keyframes", &c->keyframes);
-    cairn_line_number(line, "unusable", &c->unusable);
-    cairn_line_number(line, "snapshot_bytes", &c->snapshot_bytes);
-    cairn_line_number(line, "roots_compared", &c->roots_compared);
-    cairn_line_number(line, "roots_differed", &c->roots_differed);
-    cairn_line_number(line, "inputs_sent", &c->inputs_sent);
-    cairn_line_number(line, "inputs_late", &c->inputs_late);
-    cairn_line_number(line, "rtt_us", &c->rtt_us);
-    cairn_line_number(line, "delay_us", &c->delay_us);
-    cairn_line_number(line, "column_bodies", &c->column_bodies);
-    cairn_line_number(line, "column_top_m", &c->column_top_m);
-    take_prediction(c, line);
-    take_heals(c, line);
+    cairn_json_destroy(json);
 }
 
 static void draw_line(cairn_demo_report *report, const char *format, ...) {
@@ -182,7 +164,7 @@ static void print_predictions(const cairn_demo_report *report) {
             "%.0f for own\n"
             "                     late input, %.0f for joins and leaves\n",
             c->rollbacks, c->rollbacks > 0 ? c->rollback_ticks / c->rollbacks : 0,
-            c->rollback_us_max / 1000, c->rollbacks_wrong, c->rollbacks_lost_packet,
+            c->rollback_us_max / 1000, c->rollbacks_wrong_prediction, c->rollbacks_lost_packet,
             c->rollbacks_late_input, c->rollbacks_own_input, c->rollbacks_join_leave);
         printf("visible error        at most %.1f mm, smoothed away\n", c->correction_mm_max);
     }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "program/json.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+#define PRINT_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9))
+
+// The library's value under our name: cairn_json is never defined.
+static json_t *value_of(cairn_json *json) {
+    return (json_t *)json;
+}
+
+static const json_t *constant_value_of(const cairn_json *json) {
+    return (const json_t *)json;
+}
+
+cairn_json *cairn_json_create(void) {
+    return (cairn_json *)json_object();
+}
+
+void cairn_json_destroy(cairn_json *json) {
+    json_decref(value_of(json));
+}
+
+// Takes the value over, also when it cannot be put. Returns it as long as it belongs to `json`.
+static json_t *put(cairn_json *json, const char *name, json_t *value) {
+    CAIRN_ASSERT(json == NULL || json_is_array(value_of(json)) == (name == NULL));
+    const int failed = name == NULL ? json_array_append_new(value_of(json), value)
+                                    : json_object_set_new(value_of(json), name, value);
+    return failed == 0 ? value : NULL;
+}
+
+// Two bytes of UTF-8 for each byte above 0x7f.
+static json_t *latin1_string(const unsigned char *bytes, size_t size) {
+    char *utf8 = malloc(2 * size + 1);
+    size_t at = 0;
+    for (size_t i = 0; utf8 != NULL && i < size; ++i) {
+        if (bytes[i] >= 0x80) {
+            utf8[at++] = (char)(0xc0 | bytes[i] >> 6);
+        }
+        utf8[at++] = (char)(bytes[i] < 0x80 ? bytes[i] : 0x80 | (bytes[i] & 0x3f));
+    }
+    json_t *string = utf8 == NULL ? NULL : json_stringn(utf8, at);
+    free(utf8);
+    return string;
+}
+
+void cairn_json_put_bytes(cairn_json *json, const char *name, const void *text, size_t size) {
+    json_t *string = json_stringn(text, size);
+    put(json, name, string != NULL ? string : latin1_string(text, size));
+}
+
+void cairn_json_put_text(cairn_json *json, const char *name, const char *text) {
+    cairn_json_put_bytes(json, name, text, strlen(text));
+}
+
+void cairn_json_put_count(cairn_json *json, const char *name, uint64_t count) {
+    put(json, name,
+        count <= INT64_MAX ? json_integer((json_int_t)count) : json_sprintf("%" PRIu64, count));
+}
+
+void cairn_json_put_integer(cairn_json *json, const char *name, int64_t integer) {
+    put(json, name, json_integer(integer));
+}
+
+void cairn_json_put_real(cairn_json *json, const char *name, double real) {
+    json_t *value = json_real(real); // NULL when it is not finite
+    put(json, name, value != NULL ? value : json_null());
+}
+
+void cairn_json_put_bool(cairn_json *json, const char *name, bool value) {
+    put(json, name, json_boolean(value));
+}
+
+void cairn_json_put_null(cairn_json *json, const char *name) {
+    put(json, name, json_null());
+}
+
+cairn_json *cairn_json_put_object(cairn_json *json, const char *name) {
+    return (cairn_json *)put(json, name, json_object());
+}
+
+cairn_json *cairn_json_put_array(cairn_json *json, const char *name) {
+    return (cairn_json *)put(json, name, json_array());
+}
+
+bool cairn_json_print(const cairn_json *json, FILE *out) {
+    return json_dumpf(constant_value_of(json), out, PRINT_FLAGS) == 0 && fputc('\n', out) == '\n' &&
+           fflush(out) == 0;
+}
+
+size_t cairn_json_write(const cairn_json *json, char *out, size_t size) {
+    const size_t needed = json_dumpb(constant_value_of(json), out, size, PRINT_FLAGS);
+    if (needed == 0 || needed >= size) {
+        return 0;
+    }
+    out[needed] = '\n';
+    return needed + 1;
+}
+
+cairn_json *cairn_json_parse(const char *text, size_t size) {
+    json_t *value = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+    if (!json_is_object(value)) {
+        json_decref(value);
+        return NULL;
+    }
+    return (cairn_json *)value;
+}
+
+bool cairn_json_get_number(const cairn_json *json, const char *name, double *out) {
+    const json_t *value = json_object_get(constant_value_of(json), name);
+    *out = json_is_number(value) ? json_number_value(value) : *out;
+    return json_is_number(value);
+}
+
+bool cairn_json_get_bool(const cairn_json *json, const char *name, bool *out) {
+    const json_t *value = json_object_get(constant_value_of(json), name);
+    *out = json_is_boolean(value) ? json_is_true(value) : *out;
+    return json_is_boolean(value);
+}
+
+bool cairn_json_get_text(const cairn_json *json, const char *name, char *out, size_t size) {
+    const char *text = json_string_value(json_object_get(constant_value_of(json), name));
+    if (text == NULL) {
+        return false;
+    }
+    const size_t length = strlen(text) < size ? strlen(text) : size - 1;
+    memcpy(out, text, length);
+    out[length] = '\0';
+    return true;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// JSON for programs: log lines, statistics and answers are built as objects and printed as one line.
+// json.c is the only file that knows the library. Memory that runs out loses the member, not the
+// program: every function accepts NULL in place of an object or array.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct cairn_json cairn_json; // an object or an array
+
+// Pair with destroy, which frees everything in it. Members keep the order in which they were put.
+cairn_json *cairn_json_create(void);
+void cairn_json_destroy(cairn_json *json);
+
+// Each puts a member into an object or, when `name` is NULL, an element at the end of an array.
+// `text` is UTF-8; if it is not valid UTF-8, each byte is taken as Latin-1, so that any bytes can be
+// printed.
+void cairn_json_put_text(cairn_json *json, const char *name, const char *text);
+void cairn_json_put_bytes(cairn_json *json, const char *name, const void *text, size_t size);
+// A number; as text above INT64_MAX, which many readers could not hold.
+void cairn_json_put_count(cairn_json *json, const char *name, uint64_t count);
+void cairn_json_put_integer(cairn_json *json, const char *name, int64_t integer);
+// Nine significant digits, which hold a float exactly; null if it is not finite.
+void cairn_json_put_real(cairn_json *json, const char *name, double real);
+void cairn_json_put_bool(cairn_json *json, const char *name, bool value);
+void cairn_json_put_null(cairn_json *json, const char *name);
+// The new object or array belongs to `json`.
+cairn_json *cairn_json_put_object(cairn_json *json, const char *name);
+cairn_json *cairn_json_put_array(cairn_json *json, const char *name);
+
+// One line of printable ASCII and a newline. False when it cannot be written.
+bool cairn_json_print(const cairn_json *json, FILE *out);
+// The same into `out`, without a terminator. Returns the size, 0 when it does not fit.
+size_t cairn_json_write(const cairn_json *json, char *out, size_t size);
+
+// One object. NULL: `text` is not an object in JSON. Pair with destroy.
+cairn_json *cairn_json_parse(const char *text, size_t size);
+// False, with *out unchanged, when there is no member of this name and type.
+bool cairn_json_get_number(const cairn_json *json, const char *name, double *out);
+bool cairn_json_get_bool(const cairn_json *json, const char *name, bool *out);
+bool cairn_json_get_text(const cairn_json *json, const char *name, char *out, size_t size); // cut
