@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// JSON for programs: log lines, statistics and answers are built as objects and printed as one line.
-// json.c is the only file that knows the library. Memory that runs out loses the member, not the
-// program: every function accepts NULL in place of an object or array.
+// JSON for programs: log lines, statistics and answers are built as objects and printed as one
+// line. json.c is the only file that knows the library. Memory that runs out loses the member, not
+// the program: every function accepts NULL in place of an object or array.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,8 +17,8 @@ cairn_json *cairn_json_create(void);
 void cairn_json_destroy(cairn_json *json);
 
 // Each puts a member into an object or, when `name` is NULL, an element at the end of an array.
-// `text` is UTF-8; if it is not valid UTF-8, each byte is taken as Latin-1, so that any bytes can be
-// printed.
+// `text` is UTF-8; if it is not valid UTF-8, each byte is taken as Latin-1, so that any bytes can
+// be printed.
 void cairn_json_put_text(cairn_json *json, const char *name, const char *text);
 void cairn_json_put_bytes(cairn_json *json, const char *name, const void *text, size_t size);
 // A number; as text above INT64_MAX, which many readers could not hold.

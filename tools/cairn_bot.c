@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "client_lib/client_parts.h"
 #include "net/token.h"
+#include "program/json.h"
 #include "tools/flags.h"
 #include "tools/system.h"
 #include <cairn/server.h>
@@ -131,34 +132,22 @@ static const char *state_text(cairn_client_state state) {
     return texts[state];
 }
 
-static void print_quoted(const char *text) {
-    putchar('"');
-    for (const char *at = text; *at != '\0'; at++) {
-        if (*at == '"' || *at == '\\') {
-            putchar('\\');
-        }
-        putchar((unsigned char)*at < 0x20 ? ' ' : *at);
+static void put_snapshots(cairn_json *json, const cairn_client_statistics *s) {
+    cairn_json_put_count(json, "snapshots", s->snapshots_received);
+    cairn_json_put_count(json, "keyframes", s->keyframes_received);
+    cairn_json_put_count(json, "deltas", s->deltas_received);
+    cairn_json_put_count(json, "unusable", s->snapshots_unusable);
+    cairn_json_put_count(json, "snapshot_bytes", s->snapshot_bytes);
+    cairn_json_put_count(json, "roots_compared", s->roots_compared);
+    cairn_json_put_count(json, "roots_differed", s->roots_differed);
+    if (s->first_difference_tick == UINT64_MAX) {
+        cairn_json_put_null(json, "first_difference_tick");
+    } else {
+        cairn_json_put_count(json, "first_difference_tick", s->first_difference_tick);
     }
-    putchar('"');
 }
 
-static void print_number(const char *key, uint64_t value) {
-    printf(",\"%s\":%llu", key, (unsigned long long)value);
-}
-
-static void print_snapshots(const cairn_client_statistics *s) {
-    print_number("snapshots", s->snapshots_received);
-    print_number("keyframes", s->keyframes_received);
-    print_number("deltas", s->deltas_received);
-    print_number("unusable", s->snapshots_unusable);
-    print_number("snapshot_bytes", s->snapshot_bytes);
-    print_number("roots_compared", s->roots_compared);
-    print_number("roots_differed", s->roots_differed);
-    printf(",\"first_difference_tick\":%lld",
-        s->first_difference_tick == UINT64_MAX ? -1LL : (long long)s->first_difference_tick);
-}
-
-static void print_prediction(const bot *b, const cairn_client_statistics *s) {
+static void put_prediction(cairn_json *json, const bot *b, const cairn_client_statistics *s) {
     static const char *const names[CAIRN_ROLLBACK_CAUSE_COUNT] = {
         [CAIRN_ROLLBACK_LATE_INPUT] = "rollbacks_late_input",
         [CAIRN_ROLLBACK_OWN_INPUT] = "rollbacks_own_input",
@@ -175,21 +164,21 @@ static void print_prediction(const bot *b, const cairn_client_statistics *s) {
     for (uint32_t i = 0; i < held; i++) {
         cost_ns = rollbacks[i].cost_ns > cost_ns ? rollbacks[i].cost_ns : cost_ns;
     }
-    print_number("input_delay_ticks", s->input_delay_ticks);
-    print_number("predicted_ticks", s->predicted_ticks);
-    print_number("rollbacks", s->rollbacks);
-    print_number("rollback_ticks", s->rollback_ticks);
+    cairn_json_put_count(json, "input_delay_ticks", s->input_delay_ticks);
+    cairn_json_put_count(json, "predicted_ticks", s->predicted_ticks);
+    cairn_json_put_count(json, "rollbacks", s->rollbacks);
+    cairn_json_put_count(json, "rollback_ticks", s->rollback_ticks);
     for (uint32_t cause = 0; cause < CAIRN_ROLLBACK_CAUSE_COUNT; cause++) {
-        print_number(names[cause],
+        cairn_json_put_count(json, names[cause],
             cairn_client_rollback_count(b->client, (cairn_client_rollback_cause)cause));
     }
-    print_number("rollback_us_max", cost_ns / 1000);
-    print_number("over_budget", s->resim_over_budget);
-    printf(",\"correction_mm_max\":%.2f", 1000 * (double)b->correction_m_max);
+    cairn_json_put_count(json, "rollback_us_max", cost_ns / 1000);
+    cairn_json_put_count(json, "over_budget", s->resim_over_budget);
+    cairn_json_put_real(json, "correction_mm_max", 1000 * (double)b->correction_m_max);
 }
 
 // How many heals took longer than a round trip and three ticks, and the most that one cost.
-static void print_heals(const bot *b, const cairn_client_statistics *s) {
+static void put_heals(cairn_json *json, const bot *b, const cairn_client_statistics *s) {
     cairn_client_resync_record heals[CAIRN_CLIENT_RESYNCS_HELD];
     const uint32_t held = cairn_client_resyncs(b->client, heals, CAIRN_CLIENT_RESYNCS_HELD);
     // In the server's ticks: a machine that is late runs fewer of them, too.
@@ -201,73 +190,69 @@ static void print_heals(const bot *b, const cairn_client_statistics *s) {
         bytes = heals[i].bytes > bytes ? heals[i].bytes : bytes;
         elements = heals[i].elements > elements ? heals[i].elements : elements;
     }
-    print_number("damaged", b->damaged);
-    print_number("heals", s->heals);
-    print_number("heals_slow", slow);
-    print_number("heal_us_max", elapsed_ns / 1000);
-    print_number("heal_bytes_max", bytes);
-    print_number("heal_elements_max", elements);
+    cairn_json_put_count(json, "damaged", b->damaged);
+    cairn_json_put_count(json, "heals", s->heals);
+    cairn_json_put_count(json, "heals_slow", slow);
+    cairn_json_put_count(json, "heal_us_max", elapsed_ns / 1000);
+    cairn_json_put_count(json, "heal_bytes_max", bytes);
+    cairn_json_put_count(json, "heal_elements_max", elements);
 }
 
-static void print_path(const cairn_client_statistics *s) {
-    print_number("inputs_sent", s->inputs_sent);
-    print_number("inputs_late", s->inputs_late);
-    printf(",\"lateness_us\":%d,\"loss\":%.4f", s->lateness_us, (double)s->loss);
-    print_number("rtt_us", s->rtt_ns / 1000);
-    print_number("delay_us", s->interpolation_delay_ns / 1000);
-    print_number("lead_us", s->input_lead_ns / 1000);
-    print_number("extrapolated_us", s->extrapolated_ns / 1000);
-    print_number("bytes_sent", s->bytes_sent);
-    print_number("bytes_received", s->bytes_received);
-    print_number("dropped", s->datagrams_dropped);
+static void put_path(cairn_json *json, const cairn_client_statistics *s) {
+    cairn_json_put_count(json, "inputs_sent", s->inputs_sent);
+    cairn_json_put_count(json, "inputs_late", s->inputs_late);
+    cairn_json_put_integer(json, "lateness_us", s->lateness_us);
+    cairn_json_put_real(json, "loss", (double)s->loss);
+    cairn_json_put_count(json, "rtt_us", s->rtt_ns / 1000);
+    cairn_json_put_count(json, "delay_us", s->interpolation_delay_ns / 1000);
+    cairn_json_put_count(json, "lead_us", s->input_lead_ns / 1000);
+    cairn_json_put_count(json, "extrapolated_us", s->extrapolated_ns / 1000);
+    cairn_json_put_count(json, "bytes_sent", s->bytes_sent);
+    cairn_json_put_count(json, "bytes_received", s->bytes_received);
+    cairn_json_put_count(json, "dropped", s->datagrams_dropped);
 }
 
-static void print_drops(const bot *b) {
+static void put_drops(cairn_json *json, const bot *b) {
+    cairn_json *drops = cairn_json_put_object(json, "drops");
     cairn_client_drop drop;
-    printf(",\"drops\":{");
-    const char *comma = "";
     for (uint32_t i = 0; cairn_client_drop_read(b->client, i, &drop); i++) {
         if (drop.count > 0) {
-            printf("%s\"%s: %s\":%llu", comma, drop.layer, drop.reason,
-                (unsigned long long)drop.count);
-            comma = ",";
+            char name[128];
+            snprintf(name, sizeof name, "%s: %s", drop.layer, drop.reason);
+            cairn_json_put_count(drops, name, drop.count);
         }
     }
-    printf("}");
 }
 
-static const char *mode_text(cairn_client_mode mode) {
-    return modes[mode];
-}
-
-static void print_stats(bot *b, const char *kind) {
+static void print_statistics(bot *b, const char *kind) {
     cairn_client_statistics s;
     cairn_client_statistics_read(b->client, &s);
-    printf("{\"kind\":\"%s\",\"name\":", kind);
-    print_quoted(b->name);
-    printf(",\"mode\":\"%s\",\"state\":\"%s\"", mode_text(b->config.mode),
-        state_text(cairn_client_state_read(b->client)));
-    printf(",\"played\":%s,\"slot\":%u", b->played ? "true" : "false", s.slot);
-    print_number("tick", s.tick_server);
-    print_number("steps", s.tick_local);
-    print_number("bodies", b->sample.body_count);
-    print_snapshots(&s);
-    print_path(&s);
+    cairn_json *json = cairn_json_create();
+    cairn_json_put_text(json, "kind", kind);
+    cairn_json_put_text(json, "name", b->name);
+    cairn_json_put_text(json, "mode", modes[b->config.mode]);
+    cairn_json_put_text(json, "state", state_text(cairn_client_state_read(b->client)));
+    cairn_json_put_bool(json, "played", b->played);
+    cairn_json_put_count(json, "slot", s.slot);
+    cairn_json_put_count(json, "tick", s.tick_server);
+    cairn_json_put_count(json, "steps", s.tick_local);
+    cairn_json_put_count(json, "bodies", b->sample.body_count);
+    put_snapshots(json, &s);
+    put_path(json, &s);
     if (b->config.mode == CAIRN_CLIENT_PREDICT) {
-        print_prediction(b, &s);
+        put_prediction(json, b, &s);
     }
     if (b->config.mode == CAIRN_CLIENT_HEAL) {
-        print_heals(b, &s);
+        put_heals(json, b, &s);
     }
     if (b->column.asked) {
-        print_number("column_bodies", b->column.bodies);
-        printf(",\"column_top_m\":%.4f", b->column.top_m);
+        cairn_json_put_count(json, "column_bodies", b->column.bodies);
+        cairn_json_put_real(json, "column_top_m", b->column.top_m);
     }
-    print_drops(b);
-    printf(",\"failure\":");
-    print_quoted(cairn_client_failure_text(b->client));
-    printf("}\n");
-    fflush(stdout);
+    put_drops(json, b);
+    cairn_json_put_text(json, "failure", cairn_client_failure_text(b->client));
+    cairn_json_print(json, stdout);
+    cairn_json_destroy(json);
 }
 
 // Once a second, each time another body.
@@ -305,7 +290,7 @@ static void frame(bot *b, uint64_t now_ns) {
     }
     if (b->stats_interval_s > 0 && now_ns >= b->next_stats_ns) {
         b->next_stats_ns = now_ns + b->stats_interval_s * 1000000000u;
-        print_stats(b, "stats");
+        print_statistics(b, "stats");
     }
 }
 
@@ -321,7 +306,7 @@ static void play(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
             break;
         }
     }
-    print_stats(b, "final");
+    print_statistics(b, "final");
     cairn_client_uv_disconnect(b->driver);
 }
 

@@ -23,7 +23,8 @@ char *cairn_log_time_print(uint64_t unix_ns, char text[CAIRN_LOG_TIME_SIZE]) {
     const uint64_t milliseconds = unix_ns / 1000000 % 1000;
     struct tm parts;
     char wide[64];
-    const size_t size = strftime(wide, sizeof wide, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &parts));
+    const size_t size =
+        strftime(wide, sizeof wide, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &parts));
     snprintf(wide + size, sizeof wide - size, ".%03" PRIu64 "Z", milliseconds);
     CAIRN_ASSERT(strlen(wide) + 1 == CAIRN_LOG_TIME_SIZE);
     return memcpy(text, wide, CAIRN_LOG_TIME_SIZE);

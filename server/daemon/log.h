@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// One line per event, as text for people or JSON for machines. Time is an argument; the driver writes
-// the line. Lines are limited per event name and second, because a hostile peer could cause some of
-// them at will; the next line of that name reports how many were suppressed.
+// One line per event, as text for people or JSON for machines. Time is an argument; the driver
+// writes the line. Lines are limited per event name and second, because a hostile peer could cause
+// some of them at will; the next line of that name reports how many were suppressed.
 
 #include <stdbool.h>
 #include <stddef.h>

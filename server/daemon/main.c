@@ -109,7 +109,8 @@ static void on_capsule(void *user, const char *room, uint64_t tick, uint64_t cli
         return;
     }
     p->capsule_bytes += size;
-    const cairn_log_field fields[] = {{.name = "bytes", .number = size}, {.name = "file", .text = path}};
+    const cairn_log_field fields[] = {
+        {.name = "bytes", .number = size}, {.name = "file", .text = path}};
     write_line(p, (cairn_log_line){.level = CAIRN_LOG_WARN,
                       .name = "capsule",
                       .tick = tick,

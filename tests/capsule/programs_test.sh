@@ -32,7 +32,7 @@ while ! grep -q listening server.log; do
     [ $waited -lt 100 ] || fail "cairnd does not listen: $(cat server.log)"
     sleep 0.05
 done
-address=$(sed -n 's/.*"listening".*"detail":"\([^"]*\)".*/\1/p' server.log)
+address=$(sed -n 's/.*"listening".*"address":"\([^"]*\)".*/\1/p' server.log)
 "$programs/broken_bot" --key key --server "$address" --protocol-id 77 --client-id 5 --mode lockstep \
     --inputs random --seconds 4 >bot.txt 2>&1 || true
 kill "$server"

@@ -16,7 +16,7 @@ serve() {
         [ $waited -lt 100 ] || fail "cairnd does not listen: $(cat server.log)"
         sleep 0.05
     done
-    address=$(sed -n 's/.*"listening".*"detail":"\([^"]*\)".*/\1/p' server.log)
+    address=$(sed -n 's/.*"listening".*"address":"\([^"]*\)".*/\1/p' server.log)
 }
 
 ctl() {

@@ -17,7 +17,7 @@ while ! grep -q listening server.log; do
     [ $waited -lt 100 ] || fail "cairnd does not listen: $(cat server.log)"
     sleep 0.05
 done
-address=$(sed -n 's/.*"listening".*"detail":"\([^"]*\)".*/\1/p' server.log)
+address=$(sed -n 's/.*"listening".*"address":"\([^"]*\)".*/\1/p' server.log)
 
 "$programs/cairn-token" issue --key key --protocol-id 77 --client-id 7 \
     --server "$address" --lifetime 30 --timeout 5 --out token

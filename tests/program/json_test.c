@@ -68,7 +68,8 @@ static void a_line_that_does_not_fit_is_not_begun(void **state) {
 
 static void what_was_written_is_read(void **state) {
     (void)state;
-    static const char text[] = "{\"tick\": 12, \"name\": \"bot\", \"real\": -1.5, \"played\": true}";
+    static const char text[] =
+        "{\"tick\": 12, \"name\": \"bot\", \"real\": -1.5, \"played\": true}";
     cairn_json *json = cairn_json_parse(text, strlen(text));
     double number = 7;
     bool truth = false;

@@ -65,7 +65,8 @@ static void a_line_holds_what_is_said_and_no_more(void **state) {
     assert_string_equal(written(&json, &all),
         "{\"time\":\"1970-01-01T00:00:01.000Z\",\"level\":\"warn\",\"event\":\"name\",\"tick\":7,"
         "\"room\":\"side\","
-        "\"client\":\"18446744073709551615\",\"value\":-3,\"awake\":12,\"file\":\"a b\",\"detail\":\"why\"}\n");
+        "\"client\":\"18446744073709551615\",\"value\":-3,\"awake\":12,\"file\":\"a "
+        "b\",\"detail\":\"why\"}\n");
     assert_string_equal(written(&json, &few),
         "{\"time\":\"1970-01-01T00:00:00.000Z\",\"level\":\"info\",\"event\":\"n\",\"tick\":0}\n");
 }

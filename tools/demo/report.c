@@ -22,8 +22,10 @@ static void take_numbers(
     }
 }
 
-#define SERVER(member) {#member, offsetof(cairn_demo_server, member)}
-#define CLIENT(member) {#member, offsetof(cairn_demo_client, member)}
+#define SERVER(member)                                                                             \
+    { #member, offsetof(cairn_demo_server, member) }
+#define CLIENT(member)                                                                             \
+    { #member, offsetof(cairn_demo_client, member) }
 
 void cairn_demo_take_server_line(void *server, const char *line) {
     static const number_member members[] = {SERVER(tick), SERVER(clients), SERVER(bodies),
@@ -51,8 +53,7 @@ void cairn_demo_take_client_line(void *client, const char *line) {
         CLIENT(rollbacks_late_input), CLIENT(rollbacks_own_input),
         CLIENT(rollbacks_wrong_prediction), CLIENT(rollbacks_lost_packet),
         CLIENT(rollbacks_join_leave), CLIENT(bodies), CLIENT(damaged), CLIENT(heals),
-        CLIENT(heals_slow), CLIENT(heal_us_max), CLIENT(heal_bytes_max),
-        CLIENT(heal_elements_max)};
+        CLIENT(heals_slow), CLIENT(heal_us_max), CLIENT(heal_bytes_max), CLIENT(heal_elements_max)};
     cairn_demo_client *c = client;
     cairn_json *json = cairn_json_parse(line, strlen(line));
     char kind[16];

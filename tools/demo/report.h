@@ -37,7 +37,8 @@ typedef struct cairn_demo_client {
     double column_bodies, column_top_m;
     double predicted_ticks, rollbacks, rollback_ticks, rollback_us_max, correction_mm_max;
     double bodies, damaged, heals, heals_slow, heal_us_max, heal_bytes_max, heal_elements_max;
-    double rollbacks_late_input, rollbacks_own_input, rollbacks_wrong_prediction, rollbacks_join_leave;
+    double rollbacks_late_input, rollbacks_own_input, rollbacks_wrong_prediction,
+        rollbacks_join_leave;
     double rollbacks_lost_packet;
 } cairn_demo_client;
 

@@ -18,11 +18,13 @@ static int exit_code(const cairn_part *part) {
 }
 
 static void print_json(const cairn_part *part) {
-    printf("{\"parting\":\"%s\",\"first_tick\":%llu,\"ticks\":%llu,\"tick\":%llu,",
-        cairn_parting_name(part->parting), (unsigned long long)part->first,
-        (unsigned long long)part->ticks, (unsigned long long)part->tick);
-    cairn_replay_json_text("words", part->words);
-    puts("}");
+    cairn_json *json = cairn_json_create();
+    cairn_json_put_text(json, "parting", cairn_parting_name(part->parting));
+    cairn_json_put_count(json, "first_tick", part->first);
+    cairn_json_put_count(json, "ticks", part->ticks);
+    cairn_json_put_count(json, "tick", part->tick);
+    cairn_json_put_text(json, "words", part->words);
+    cairn_replay_print_json(json);
 }
 
 static void print_text(const cairn_part *part) {

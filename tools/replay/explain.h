@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/json.h"
 #include "recording/walk.h"
 #include "sim/debug/trace.h"
 #include "tools/replay/trial.h"
@@ -54,5 +55,5 @@ typedef struct cairn_explanation {
 bool cairn_explain(
     const uint8_t *bytes, size_t size, const cairn_rules *rules, cairn_explanation *out);
 
-// One line of JSON with a line feed into `text`; returns its length, 0 when it does not fit.
-size_t cairn_explanation_json(const cairn_explanation *explanation, char *text, size_t size);
+// Pair with cairn_json_destroy.
+cairn_json *cairn_explanation_json(const cairn_explanation *explanation);

@@ -171,49 +171,42 @@ void cairn_explanation_tell(const inquiry *q) {
         cairn_build_text(), sides[e->sound]);
 }
 
-static const char *truth(bool value) {
-    return value ? "true" : "false";
-}
-
-static void say_quoted(text *t, const char *words) {
-    say(t, "\"");
-    for (; *words != '\0'; ++words) {
-        say(t, *words == '"' || *words == '\\' ? "\\%c" : "%c", *words);
-    }
-    say(t, "\"");
-}
-
-static void say_word_json(text *t, const cairn_explained_word *w) {
-    if (!w->known) {
-        return;
-    }
-    say(t,
-        ",\"section\":\"%s\",\"array\":%u,\"element\":%u,\"word\":%u,\"field\":\"%s\",\"bodies\":[",
-        cairn_array_section_name(w->at.array), w->at.array, w->at.element, w->at.word,
-        cairn_array_field_name(w->at.array, w->at.word));
+static void put_word(cairn_json *json, const cairn_explained_word *w) {
+    cairn_json_put_text(json, "section", cairn_array_section_name(w->at.array));
+    cairn_json_put_count(json, "array", w->at.array);
+    cairn_json_put_count(json, "element", w->at.element);
+    cairn_json_put_count(json, "word", w->at.word);
+    cairn_json_put_text(json, "field", cairn_array_field_name(w->at.array, w->at.word));
+    cairn_json *bodies = cairn_json_put_array(json, "bodies");
     for (uint32_t i = 0; i < w->body_count; ++i) {
-        say(t, "%s%u", i == 0 ? "" : ",", w->bodies[i]);
+        cairn_json_put_count(bodies, NULL, w->bodies[i]);
     }
-    say(t, "],\"bit\":%u,\"bits_here\":%u,\"bits_astray\":%u", w->bit, w->at.bits_a, w->at.bits_b);
+    cairn_json_put_count(json, "bit", w->bit);
+    cairn_json_put_count(json, "bits_here", w->at.bits_a);
+    cairn_json_put_count(json, "bits_astray", w->at.bits_b);
     if (w->is_float) {
-        say(t, ",\"ulps\":%u", w->ulps);
+        cairn_json_put_count(json, "ulps", w->ulps);
     }
 }
 
-size_t cairn_explanation_json(const cairn_explanation *e, char *bytes, size_t size) {
+cairn_json *cairn_explanation_json(const cairn_explanation *e) {
     static const char *const sides[] = {"neither", "server", "client"};
-    text t = {.bytes = bytes, .size = size};
-    say(&t, "{\"tick\":%llu,\"agrees_with\":\"%s\",\"start_sound\":%s,\"repeats\":%s",
-        (unsigned long long)e->tick, sides[e->sound], truth(e->start_sound), truth(e->repeats));
+    cairn_json *json = cairn_json_create();
+    cairn_json_put_count(json, "tick", e->tick);
+    cairn_json_put_text(json, "agrees_with", sides[e->sound]);
+    cairn_json_put_bool(json, "start_sound", e->start_sound);
+    cairn_json_put_bool(json, "repeats", e->repeats);
     if (e->stage_known) {
-        say(&t, ",\"stage\":\"%s\",\"substep\":%u,\"pass\":\"%s\"",
-            cairn_stage_name(e->stage.stage), e->stage.substep, cairn_pass_name(e->stage.pass));
+        cairn_json_put_text(json, "stage", cairn_stage_name(e->stage.stage));
+        cairn_json_put_count(json, "substep", e->stage.substep);
+        cairn_json_put_text(json, "pass", cairn_pass_name(e->stage.pass));
     }
-    say_word_json(&t, &e->word);
-    say(&t,
-        ",\"words_that_differ\":%u,\"hazard\":\"%s\",\"certain\":%s,\"text\":", e->difference_count,
-        cairn_hazard_name(e->hazard), truth(e->certain));
-    say_quoted(&t, e->text);
-    say(&t, "}\n");
-    return t.at + 1 < size ? t.at : 0;
+    if (e->word.known) {
+        put_word(json, &e->word);
+    }
+    cairn_json_put_count(json, "words_that_differ", e->difference_count);
+    cairn_json_put_text(json, "hazard", cairn_hazard_name(e->hazard));
+    cairn_json_put_bool(json, "certain", e->certain);
+    cairn_json_put_text(json, "text", e->text);
+    return json;
 }

@@ -5,9 +5,8 @@
 #include "tools/replay/verbs.h"
 
 static int answer(const cairn_replay_order *order, const cairn_explanation *explanation) {
-    char json[CAIRN_EXPLANATION_SIZE * 4];
-    if (order->json != NULL && cairn_explanation_json(explanation, json, sizeof json) > 0) {
-        fputs(json, stdout);
+    if (order->json != NULL) {
+        cairn_replay_print_json(cairn_explanation_json(explanation));
     } else {
         printf("%s\n", explanation->text);
     }

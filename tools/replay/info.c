@@ -110,26 +110,30 @@ static void print_text(const content *c, size_t file_size) {
 
 static void print_json(const content *c, size_t file_size) {
     char key[65];
-    printf("{\"format\":%u,\"started\":%s,", c->version, c->started ? "true" : "false");
-    cairn_replay_json_text("scene", c->scene_name);
-    putchar(',');
-    cairn_replay_json_text("rules", c->rules_name);
-    printf(",\"rules_version\":%u,\"sim_version\":%u,\"first_tick\":%llu,", c->start.rules_version,
-        c->start.sim_version, (unsigned long long)c->start.tick);
-    cairn_replay_json_text("build", c->build);
-    printf(",\"ticks\":%llu,\"tick_end\":%llu,\"commands\":%llu,\"chunks\":{",
-        (unsigned long long)c->ticks, (unsigned long long)c->tick_end,
-        (unsigned long long)c->commands);
+    cairn_json *json = cairn_json_create();
+    cairn_json_put_count(json, "format", c->version);
+    cairn_json_put_bool(json, "started", c->started);
+    cairn_json_put_text(json, "scene", c->scene_name);
+    cairn_json_put_text(json, "rules", c->rules_name);
+    cairn_json_put_count(json, "rules_version", c->start.rules_version);
+    cairn_json_put_count(json, "sim_version", c->start.sim_version);
+    cairn_json_put_count(json, "first_tick", c->start.tick);
+    cairn_json_put_text(json, "build", c->build);
+    cairn_json_put_count(json, "ticks", c->ticks);
+    cairn_json_put_count(json, "tick_end", c->tick_end);
+    cairn_json_put_count(json, "commands", c->commands);
+    cairn_json *chunks = cairn_json_put_object(json, "chunks");
     for (int kind = 1; kind < KIND_COUNT; kind++) {
-        printf("%s\"%s\":{\"count\":%llu,\"bytes\":%llu,\"raw_bytes\":%llu}", kind == 1 ? "" : ",",
-            kind_name(kind), (unsigned long long)c->chunks[kind],
-            (unsigned long long)c->bytes[kind], (unsigned long long)c->raw_bytes[kind]);
+        cairn_json *of_kind = cairn_json_put_object(chunks, kind_name(kind));
+        cairn_json_put_count(of_kind, "count", c->chunks[kind]);
+        cairn_json_put_count(of_kind, "bytes", c->bytes[kind]);
+        cairn_json_put_count(of_kind, "raw_bytes", c->raw_bytes[kind]);
     }
-    printf("},\"bytes\":%zu,\"ended\":%s,", file_size, c->ended ? "true" : "false");
-    cairn_replay_json_text("signed_by", signer(c, key));
-    putchar(',');
-    cairn_replay_json_text("end", c->end);
-    puts("}");
+    cairn_json_put_count(json, "bytes", file_size);
+    cairn_json_put_bool(json, "ended", c->ended);
+    cairn_json_put_text(json, "signed_by", signer(c, key));
+    cairn_json_put_text(json, "end", c->end);
+    cairn_replay_print_json(json);
 }
 
 int cairn_replay_info(const cairn_replay_order *order) {

@@ -70,45 +70,53 @@ static void print_text(const found *f) {
     }
 }
 
-static void print_numbers(const char *name, const float *numbers, int count) {
-    printf(",\"%s\":[", name);
+static void put_numbers(cairn_json *json, const char *name, const float *numbers, int count) {
+    cairn_json *array = cairn_json_put_array(json, name);
     for (int i = 0; i < count; i++) {
-        printf("%s%.9g", i == 0 ? "" : ",", (double)numbers[i]);
+        cairn_json_put_real(array, NULL, (double)numbers[i]);
     }
-    putchar(']');
 }
 
-static void print_body_json(const cairn_body_state *b) {
-    printf(",\"body\":{\"id\":%u,\"kind\":%u,\"awake\":%s,\"user\":%u", b->id, b->kind,
-        b->awake != 0 ? "true" : "false", b->user);
+static void put_body(cairn_json *json, const cairn_body_state *b) {
     const float position[] = {b->position.x, b->position.y, b->position.z};
     const float rotation[] = {b->rotation.x, b->rotation.y, b->rotation.z, b->rotation.w};
     const float linear[] = {b->linear_velocity.x, b->linear_velocity.y, b->linear_velocity.z};
     const float angular[] = {b->angular_velocity.x, b->angular_velocity.y, b->angular_velocity.z};
-    print_numbers("position", position, 3);
-    print_numbers("rotation", rotation, 4);
-    print_numbers("linear_velocity", linear, 3);
-    print_numbers("angular_velocity", angular, 3);
-    putchar('}');
+    cairn_json_put_count(json, "id", b->id);
+    cairn_json_put_count(json, "kind", b->kind);
+    cairn_json_put_bool(json, "awake", b->awake != 0);
+    cairn_json_put_count(json, "user", b->user);
+    put_numbers(json, "position", position, 3);
+    put_numbers(json, "rotation", rotation, 4);
+    put_numbers(json, "linear_velocity", linear, 3);
+    put_numbers(json, "angular_velocity", angular, 3);
 }
 
 static void print_json(const found *f) {
     char text[CAIRN_HASH_TEXT_SIZE];
-    printf("{\"tick\":%llu,\"stepped\":%llu,\"took_s\":%.3f,\"root\":\"%s\"",
-        (unsigned long long)f->tick, (unsigned long long)f->stepped, f->took_s,
-        cairn_hash_print(f->hash.full, text));
-    printf(",\"as_recorded\":%s", !f->root_known ? "null" : f->root_agrees ? "true" : "false");
-    printf(",\"visible_root\":\"%s\",\"sections\":{", cairn_hash_print(f->hash.visible, text));
+    cairn_json *json = cairn_json_create();
+    cairn_json_put_count(json, "tick", f->tick);
+    cairn_json_put_count(json, "stepped", f->stepped);
+    cairn_json_put_real(json, "took_s", f->took_s);
+    cairn_json_put_text(json, "root", cairn_hash_print(f->hash.full, text));
+    if (f->root_known) {
+        cairn_json_put_bool(json, "as_recorded", f->root_agrees);
+    } else {
+        cairn_json_put_null(json, "as_recorded");
+    }
+    cairn_json_put_text(json, "visible_root", cairn_hash_print(f->hash.visible, text));
+    cairn_json *sections = cairn_json_put_object(json, "sections");
     for (int i = 0; i < CAIRN_SECTION_COUNT; i++) {
-        printf("%s\"%s\":\"%s\"", i == 0 ? "" : ",", cairn_section_name((cairn_section)i),
+        cairn_json_put_text(sections, cairn_section_name((cairn_section)i),
             cairn_hash_print(f->hash.sections[i], text));
     }
-    printf("},\"bodies\":%u,\"bodies_awake\":%u,\"contacts\":%u", f->counts.bodies,
-        f->counts.bodies_awake, f->counts.contacts);
+    cairn_json_put_count(json, "bodies", f->counts.bodies);
+    cairn_json_put_count(json, "bodies_awake", f->counts.bodies_awake);
+    cairn_json_put_count(json, "contacts", f->counts.contacts);
     if (f->has_body) {
-        print_body_json(&f->body);
+        put_body(cairn_json_put_object(json, "body"), &f->body);
     }
-    puts("}");
+    cairn_replay_print_json(json);
 }
 
 static int seek(cairn_player *player, const cairn_recording_index *index, uint64_t tick, found *f) {

@@ -27,15 +27,9 @@ bool cairn_replay_number(const char *name, const char *text, uint64_t low, uint6
     return false;
 }
 
-void cairn_replay_json_text(const char *name, const char *text) {
-    printf("\"%s\":\"", name);
-    for (const char *at = text; *at != '\0'; at++) {
-        if (*at == '"' || *at == '\\') {
-            putchar('\\');
-        }
-        putchar((unsigned char)*at < ' ' ? ' ' : *at);
-    }
-    putchar('"');
+void cairn_replay_print_json(cairn_json *json) {
+    cairn_json_print(json, stdout);
+    cairn_json_destroy(json);
 }
 
 char *cairn_replay_hex(const uint8_t *bytes, size_t size, char *out) {

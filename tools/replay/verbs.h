@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/json.h"
+
 // Exit codes.
 typedef enum cairn_replay_exit {
     CAIRN_EXIT_GOOD = 0,
@@ -51,8 +53,8 @@ int cairn_replay_complain(int code, const char *what, const char *why);
 // A number in [low, high] from `text`; `fallback` when it is NULL. False after a complaint.
 bool cairn_replay_number(const char *name, const char *text, uint64_t low, uint64_t high,
     uint64_t fallback, uint64_t *out);
-// Prints "name": "text" with what JSON wants escaped, without a comma.
-void cairn_replay_json_text(const char *name, const char *text);
+// Prints the verb's answer on standard output and destroys it.
+void cairn_replay_print_json(cairn_json *json);
 // 2 * size lower-case digits and a terminator into `out`, which is returned.
 char *cairn_replay_hex(const uint8_t *bytes, size_t size, char *out);
 

@@ -47,26 +47,29 @@ static void print_json(const answer *a) {
     static const char *const verdicts[] = {"same", "differs", "damaged", "version", "unreadable"};
     const cairn_verification *v = &a->v;
     char key[2 * CAIRN_SIGN_PUBLIC_SIZE + 1];
-    printf("{\"verdict\":\"%s\",\"ticks\":%llu,\"commands\":%llu,\"first_tick\":%llu,"
-           "\"keyframes\":%llu,\"tick_rate_hz\":%u,\"stretches\":%u,\"workers\":%u,",
-        verdicts[v->verdict], (unsigned long long)v->ticks, (unsigned long long)v->commands,
-        (unsigned long long)v->tick_first, (unsigned long long)v->keyframes, v->tick_rate_hz,
-        v->stretches, a->workers);
-    printf("\"side_by_side\":%s,\"took_s\":%.3f,\"times_real_time\":%.1f,",
-        v->side_by_side ? "true" : "false", a->took_s, times_real(a));
+    const bool named = v->seal == CAIRN_SEAL_SIGNED || v->seal == CAIRN_SEAL_FORGED;
+    cairn_json *json = cairn_json_create();
+    cairn_json_put_text(json, "verdict", verdicts[v->verdict]);
+    cairn_json_put_count(json, "ticks", v->ticks);
+    cairn_json_put_count(json, "commands", v->commands);
+    cairn_json_put_count(json, "first_tick", v->tick_first);
+    cairn_json_put_count(json, "keyframes", v->keyframes);
+    cairn_json_put_count(json, "tick_rate_hz", v->tick_rate_hz);
+    cairn_json_put_count(json, "stretches", v->stretches);
+    cairn_json_put_count(json, "workers", a->workers);
+    cairn_json_put_bool(json, "side_by_side", v->side_by_side);
+    cairn_json_put_real(json, "took_s", a->took_s);
+    cairn_json_put_real(json, "times_real_time", times_real(a));
     if (v->verdict == CAIRN_VERDICT_DIFFERS) {
-        printf("\"tick_differs\":%llu,", (unsigned long long)v->tick_differs);
+        cairn_json_put_count(json, "tick_differs", v->tick_differs);
     }
-    cairn_replay_json_text("seal", cairn_seal_text(v->seal));
-    putchar(',');
-    bool named = v->seal == CAIRN_SEAL_SIGNED || v->seal == CAIRN_SEAL_FORGED;
-    cairn_replay_json_text(
-        "public_key", named ? cairn_replay_hex(v->public_key, sizeof v->public_key, key) : "");
-    printf(",\"seal_holds\":%s,", seal_holds(a) ? "true" : "false");
-    cairn_replay_json_text("end", v->end);
-    putchar(',');
-    cairn_replay_json_text("finding", v->finding);
-    puts("}");
+    cairn_json_put_text(json, "seal", cairn_seal_text(v->seal));
+    cairn_json_put_text(json, "public_key",
+        named ? cairn_replay_hex(v->public_key, sizeof v->public_key, key) : "");
+    cairn_json_put_bool(json, "seal_holds", seal_holds(a));
+    cairn_json_put_text(json, "end", v->end);
+    cairn_json_put_text(json, "finding", v->finding);
+    cairn_replay_print_json(json);
 }
 
 static void print_seal(const char *path, const answer *a) {
