@@ -3,7 +3,7 @@
 
 // Private to the room: what an operator's commands do to a world.
 
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
 // Does those of a tick's sorted commands that are the operator's, which come last, one after the
 // other; what cannot be done is left out and counted. Returns how many come before them.

@@ -47,6 +47,8 @@
 // Colours that joints are swept in at first: a chain of so many links is passed in one sweep, and a
 // colour of a large world still is enough to share among workers.
 #define CAIRN_JOINT_COLOURS 12
+// Colours of a constraint graph; what finds none is solved one after the other.
+#define CAIRN_COLOURS 24
 // Worlds of fewer shapes are stepped by one worker.
 #define CAIRN_SHAPES_SHARED_MIN 128
 // The substep solver's sweeps over the limits of a cone on each visit: swing and twist answer for

@@ -3,11 +3,15 @@
 #include "sim/soft_step/solver_bodies.h"
 
 #include "base/assert.h"
+#include "sim/collide/pair_cache.h"
 #include "sim/edit.h"
 #include "sim/limits.h"
 #include "sim/math/float_env.h"
+#include "sim/pgs/pgs.h"
+#include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
+#include "sim/task_scheduler.h"
 #include "sim/world/body.h"
 
 static void check_commands(const cairn_command *commands, uint32_t count) {
@@ -52,11 +56,28 @@ static void move_in_substeps(cairn_world *world) {
 static void move_classic(cairn_world *world) {
     cairn_step_integrate_forces(world);
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
-    cairn_step_gather_touches(world);
+    world->pgs->touch_count = cairn_step_gather_touches(world, world->pgs->touches);
     cairn_step_solve(world);
     cairn_stage_done(world, CAIRN_STAGE_SOLVE);
     cairn_step_integrate_positions(world);
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
+}
+
+// Before cairn_step_rest, which writes of the same bodies: those that were awake through the step
+// are so still, and a quarantined one has marked everything.
+static void touch(cairn_world *world) {
+    const cairn_near *near = world->pair_cache;
+    const cairn_awake_set *awake = world->awake_set;
+    for (uint32_t i = 0; i < awake->body_count; ++i) {
+        cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, awake->bodies[i]);
+        cairn_kept_touch(world, CAIRN_ARRAY_RESTS, awake->bodies[i]);
+    }
+    for (uint32_t i = 0; i < near->joint_count; ++i) {
+        const cairn_joined_bodies *joint = &near->joints[i];
+        if (cairn_body_active(world, joint->body_a) || cairn_body_active(world, joint->body_b)) {
+            cairn_kept_touch(world, CAIRN_ARRAY_JOINTS, joint->joint);
+        }
+    }
 }
 
 static void move(cairn_world *world) {
@@ -65,7 +86,7 @@ static void move(cairn_world *world) {
     } else {
         move_classic(world);
     }
-    cairn_step_touch(world);
+    touch(world);
     cairn_step_rest(world);
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
 }
@@ -78,8 +99,8 @@ static void advance(void *world) {
 // Helpers are called for where they can pay: waking them costs more than a small step.
 static void advance_with_crew(cairn_world *world) {
     const bool alone = world->state.settings->shape_slots < CAIRN_SHAPES_SHARED_MIN;
-    world->crew.parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;
-    cairn_crew_run(&world->crew, advance, world);
+    world->crew->parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;
+    cairn_crew_run(world->crew, advance, world);
 }
 
 void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count) {

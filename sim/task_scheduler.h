@@ -14,7 +14,8 @@
 // Works on the parts begin .. end - 1 of a stage.
 typedef void cairn_crew_work(const void *context, uint32_t begin, uint32_t end);
 
-typedef struct cairn_crew {
+typedef struct cairn_crew cairn_crew;
+struct cairn_crew {
     const cairn_parallel *parallel; // NULL: the leader alone
     void (*lead)(void *argument);
     void *argument;
@@ -28,7 +29,7 @@ typedef struct cairn_crew {
     uint32_t begin;
     uint32_t end;
     uint32_t block;
-} cairn_crew;
+};
 
 // Calls lead(argument) on this thread, with helpers at hand if the crew has a parallel-for.
 void cairn_crew_run(cairn_crew *crew, void (*lead)(void *argument), void *argument);

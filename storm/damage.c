@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "client_lib/client_parts.h"
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 #include "storm/parts.h"
 
 static const uint64_t second_ns = 1000000000;

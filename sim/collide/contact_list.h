@@ -4,7 +4,29 @@
 // The contact list gone through once in its order, while contacts end and begin; what stays is
 // moved afterwards, and only if there is a reason.
 
-#include "sim/state/state.h"
+#include "sim/collide/manifold_pool.h"
+
+// A contact that begins, and where it belongs.
+typedef struct cairn_born {
+    cairn_contact contact;
+    uint32_t index;
+    cairn_patch_link link;
+} cairn_born;
+
+// Contacts begin .. end - 1 of the list, which lie `shift` farther up when it has changed.
+typedef struct cairn_stretch {
+    uint32_t begin;
+    uint32_t end;
+    int32_t shift;
+} cairn_stretch;
+
+struct cairn_contact_edits {
+    cairn_born *born;
+    cairn_stretch *stretches;
+};
+
+void cairn_contact_edits_carve(
+    cairn_contact_edits *edits, cairn_carver *from, const cairn_world_def *def);
 
 typedef struct cairn_passage {
     uint32_t old;   // next contact of the list as it was

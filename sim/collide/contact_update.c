@@ -3,6 +3,7 @@
 
 #include "sim/collide/contact_list.h"
 #include "sim/collide/manifold_pool.h"
+#include "sim/collide/pair_cache.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 #include "sim/step.h"
@@ -55,7 +56,7 @@ static void refer(const cairn_world *world, const cairn_pair_pose *at, cairn_con
 }
 
 static bool goes_on(cairn_world *world, uint32_t index, const cairn_pair_pose *now) {
-    cairn_patches *patches = &world->scratch.patches;
+    cairn_patches *patches = world->manifold_pool;
     if (patches->links[index].patch == CAIRN_PATCH_NONE) {
         cairn_patch_restore(world, index);
     }
@@ -66,7 +67,7 @@ static bool goes_on(cairn_world *world, uint32_t index, const cairn_pair_pose *n
 // A pair in touch of which at least one body was anchored anew.
 static void look_again(
     cairn_world *world, cairn_passage *at, cairn_near_pair *near, uint32_t anew) {
-    cairn_patches *patches = &world->scratch.patches;
+    cairn_patches *patches = world->manifold_pool;
     cairn_contact *contact = &world->state.contacts[at->old];
     const cairn_pair_pose now = cairn_pair_anchored(world, near->pair);
     if (anew != CAIRN_NEAR_RENEWED && world->def.solver != CAIRN_SOLVER_CLASSIC &&
@@ -93,7 +94,7 @@ static void look_again(
 }
 
 static cairn_contact contact_of(const cairn_world *world, cairn_pair pair, uint32_t axis_hint) {
-    const cairn_place *places = world->near.places;
+    const cairn_place *places = world->pair_cache->places;
     return (cairn_contact){.shape_a = cairn_shape_id_at(world, pair.shape_a),
         .shape_b = cairn_shape_id_at(world, pair.shape_b),
         .body_a = cairn_body_id_at(world, places[pair.shape_a].body),
@@ -105,7 +106,7 @@ static cairn_contact contact_of(const cairn_world *world, cairn_pair pair, uint3
 static void look(cairn_world *world, cairn_passage *at, cairn_near_pair *near) {
     uint32_t axis_hint = 0;
     cairn_manifold manifold;
-    if (!cairn_near_overlap(&world->near, near->pair)) {
+    if (!cairn_near_overlap(world->pair_cache, near->pair)) {
         return;
     }
     const cairn_pair_pose now = cairn_pair_anchored(world, near->pair);
@@ -118,7 +119,7 @@ static void look(cairn_world *world, cairn_passage *at, cairn_near_pair *near) {
         world->state.settings->contacts_dropped += 1;
         return;
     }
-    cairn_patches *patches = &world->scratch.patches;
+    cairn_patches *patches = world->manifold_pool;
     near->flags = CAIRN_NEAR_TOUCH;
     born->contact = contact_of(world, near->pair, axis_hint);
     take_points(&manifold, &born->contact);
@@ -143,18 +144,18 @@ static void look_at(cairn_world *world, cairn_passage *at, cairn_near_pair *near
 // After a load, and while the bodies' centres are those that the points were computed with: a body
 // that is quarantined later in this step has another.
 static void restore_patches(cairn_world *world) {
-    const cairn_patch_link *links = world->scratch.patches.links;
+    const cairn_patch_link *links = world->manifold_pool->links;
     for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
         if (links[i].patch == CAIRN_PATCH_NONE && (cairn_body_stirs(world, links[i].body_a) ||
                                                       cairn_body_stirs(world, links[i].body_b))) {
             cairn_patch_restore(world, i);
         }
     }
-    world->scratch.patches.complete = true;
+    world->manifold_pool->complete = true;
 }
 
 void cairn_step_collide(cairn_world *world) {
-    cairn_near *near = &world->near;
+    cairn_near *near = world->pair_cache;
     const unsigned char *shifted = near->shifted;
     cairn_passage at = cairn_passage_begin(world);
     world->contacts_stale = false;
@@ -169,7 +170,7 @@ void cairn_step_collide(cairn_world *world) {
         }
     }
     cairn_passage_finish(world, &at);
-    if (!world->scratch.patches.complete) {
+    if (!world->manifold_pool->complete) {
         restore_patches(world);
     }
 }

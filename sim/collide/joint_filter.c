@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/collide/joint_filter.h"
 
+#include "sim/collide/pair_cache.h"
+
 #include "sim/state/slots.h"
 
 static uint64_t body_key(uint32_t a, uint32_t b) {
@@ -39,7 +41,7 @@ static void sort_keys(uint64_t *keys, uint32_t count) {
 
 void cairn_joined_collect(cairn_world *world) {
     const cairn_state *state = &world->state;
-    cairn_near *near = &world->near;
+    cairn_near *near = world->pair_cache;
     near->joined_count = 0;
     near->joint_count = 0;
     for (uint32_t i = 0; i < state->settings->joint_slots; ++i) {

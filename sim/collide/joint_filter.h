@@ -4,7 +4,7 @@
 // Who is joined, and which bodies a joint keeps from colliding: keys in order. Made anew when
 // joints change.
 
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
 void cairn_joined_collect(cairn_world *world);
 // Slots.

@@ -5,15 +5,24 @@
 
 #include "base/assert.h"
 #include "sim/collide/manifold.h"
+#include "sim/collide/pair_cache.h"
 #include "sim/limits.h"
+#include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 #include "sim/step.h"
 #include "sim/world/body.h"
 #include "sim/world/shape.h"
 
+void cairn_patches_carve(cairn_patches *patches, cairn_carver *from, const cairn_world_def *def) {
+    const size_t count = (size_t)CAIRN_PATCHES_PER_CONTACT * def->contact_capacity;
+    patches->patches = cairn_carve(from, count, sizeof *patches->patches);
+    patches->free = cairn_carve(from, count, sizeof *patches->free);
+    patches->links = cairn_carve(from, def->contact_capacity, sizeof *patches->links);
+}
+
 void cairn_patches_forget(cairn_world *world) {
-    cairn_patches *patches = &world->scratch.patches;
+    cairn_patches *patches = world->manifold_pool;
     const uint32_t capacity = CAIRN_PATCHES_PER_CONTACT * world->def.contact_capacity;
     patches->used = 0;
     patches->complete = false;
@@ -45,13 +54,13 @@ void cairn_patch_release(cairn_patches *patches, uint32_t patch) {
 }
 
 cairn_pair_pose cairn_pair_anchored(const cairn_world *world, cairn_pair pair) {
-    const cairn_place *a = &world->near.places[pair.shape_a];
-    const cairn_place *b = &world->near.places[pair.shape_b];
+    const cairn_place *a = &world->pair_cache->places[pair.shape_a];
+    const cairn_place *b = &world->pair_cache->places[pair.shape_b];
     const cairn_anchor *anchors = world->state.anchors;
     return (cairn_pair_pose){
         .way = vec3_clean(vec3_sub(anchors[b->body].position, anchors[a->body].position)),
-        .turn_a = world->near.turns[a->body],
-        .turn_b = world->near.turns[b->body],
+        .turn_a = world->pair_cache->turns[a->body],
+        .turn_b = world->pair_cache->turns[b->body],
         .rotation_a = a->rotation,
         .rotation_b = b->rotation,
         .offset_a = a->offset,
@@ -101,8 +110,8 @@ bool cairn_patch_holds(const cairn_world *world, const cairn_contact *contact,
     if (!turned_little(then_a, now->turn_a) || !turned_little(then_b, now->turn_b)) {
         return false;
     }
-    const float reach_a = world->near.reaches[id_index(contact->body_a)];
-    const float reach_b = world->near.reaches[id_index(contact->body_b)];
+    const float reach_a = world->pair_cache->reaches[id_index(contact->body_a)];
+    const float reach_b = world->pair_cache->reaches[id_index(contact->body_b)];
     const bool host_a = reach_a >= reach_b;
     const float reach = host_a ? reach_b : reach_a;
     const cairn_quat host_then = host_a ? then_a : then_b;
@@ -113,7 +122,7 @@ bool cairn_patch_holds(const cairn_world *world, const cairn_contact *contact,
     const cairn_quat since = quat_multiply(quat_conjugate(now->turn_a), now->turn_b);
     const cairn_quat turned = quat_multiply(quat_conjugate(then), since);
     const float way = vec3_length(moved) + 2.0f * reach * vec3_length(quat_vector(turned));
-    const float *thinness = world->near.thinness;
+    const float *thinness = world->pair_cache->thinness;
     const float thin =
         float_min(thinness[id_index(contact->shape_a)], thinness[id_index(contact->shape_b)]);
     return way <= float_min(CAIRN_PATCH_DRIFT, CAIRN_PATCH_DRIFT_SHARE * thin);
@@ -154,7 +163,7 @@ static cairn_quat turn_since(const cairn_motion *motion, const float *words) {
 }
 
 void cairn_patch_manifold(const cairn_world *world, const cairn_link *touch, cairn_manifold *out) {
-    const float *words = world->scratch.patches.patches[touch->patch].words;
+    const float *words = world->manifold_pool->patches[touch->patch].words;
     const cairn_motion *a = &world->state.motions[touch->body_a];
     const cairn_motion *b = &world->state.motions[touch->body_b];
     const cairn_quat turn_a = turn_since(a, words + CAIRN_PATCH_ROTATION_A);
@@ -175,18 +184,18 @@ void cairn_patch_manifold(const cairn_world *world, const cairn_link *touch, cai
 // ---- Touches
 
 static void mark_moving(cairn_world *world) {
-    const cairn_near *near = &world->near;
-    memset(world->scratch.moving, 0, world->state.settings->body_slots);
-    for (uint32_t i = 0; i < near->body_count; ++i) {
-        const uint32_t slot = near->bodies[i];
-        world->scratch.moving[slot] = cairn_body_moved_by_impulses(world, slot) ? 1 : 0;
+    const cairn_awake_set *awake = world->awake_set;
+    memset(awake->moving, 0, world->state.settings->body_slots);
+    for (uint32_t i = 0; i < awake->body_count; ++i) {
+        const uint32_t slot = awake->bodies[i];
+        awake->moving[slot] = cairn_body_moved_by_impulses(world, slot) ? 1 : 0;
     }
 }
 
 // Collided again as it was last time: the hint comes out as it goes in. A state that was put
 // together by hand may name other points than there are; then some of them, or one far off.
 void cairn_patch_restore(cairn_world *world, uint32_t contact) {
-    cairn_patches *patches = &world->scratch.patches;
+    cairn_patches *patches = world->manifold_pool;
     const cairn_contact *source = &world->state.contacts[contact];
     const cairn_pair pair = {
         .shape_a = id_index(source->shape_a), .shape_b = id_index(source->shape_b)};
@@ -205,29 +214,28 @@ void cairn_patch_restore(cairn_world *world, uint32_t contact) {
     patches->links[contact].patch = patch;
 }
 
-void cairn_step_gather_touches(cairn_world *world) {
-    cairn_scratch *scratch = &world->scratch;
-    cairn_patch_link *links = scratch->patches.links;
-    cairn_link *touches = scratch->substeps.touches.links;
+uint32_t cairn_step_gather_touches(cairn_world *world, cairn_link *touches) {
+    const cairn_patch_link *links = world->manifold_pool->links;
+    const unsigned char *moving = world->awake_set->moving;
     const uint32_t contact_count = world->state.settings->contact_count;
     uint32_t count = 0;
     mark_moving(world);
     for (uint32_t i = 0; i < contact_count; ++i) {
         const uint32_t body_a = links[i].body_a;
         const uint32_t body_b = links[i].body_b;
-        if ((scratch->moving[body_a] | scratch->moving[body_b]) == 0) {
+        if ((moving[body_a] | moving[body_b]) == 0) {
             continue;
         }
         if (links[i].patch == CAIRN_PATCH_NONE) {
             cairn_patch_restore(world, i);
         }
         cairn_kept_touch(world, CAIRN_ARRAY_CONTACTS, i);
-        const float *words = scratch->patches.patches[links[i].patch].words;
+        const float *words = world->manifold_pool->patches[links[i].patch].words;
         touches[count++] = (cairn_link){.element = i,
             .patch = links[i].patch,
             .body_a = body_a,
             .body_b = body_b,
             .kind = words[CAIRN_PATCH_COUNT] == 1.0f ? 0 : 1};
     }
-    scratch->substeps.touches.link_count = count;
+    return count;
 }

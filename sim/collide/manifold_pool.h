@@ -5,7 +5,34 @@
 // computed, so its manifold is a function of the state: patches outlive the step, and one that is
 // missing, as all are after a load, is computed when it is next wanted, with the same bits.
 
-#include "sim/state/state.h"
+#include "sim/collide/broad_phase.h"
+#include "sim/constraint/graph.h"
+#include "sim/constraint/solver_manifold.h"
+#include "sim/state/world.h"
+
+// Manifolds, kept for as long as the anchors stay. While contacts begin there may be more than the
+// list has room for.
+#define CAIRN_PATCHES_PER_CONTACT 2
+#define CAIRN_PATCH_NONE UINT32_MAX
+
+// What is wanted of a contact in each step.
+typedef struct cairn_patch_link {
+    uint32_t body_a; // slots
+    uint32_t body_b;
+    uint32_t patch; // CAIRN_PATCH_NONE: not computed
+} cairn_patch_link;
+
+struct cairn_patches {
+    cairn_patch *patches;
+    uint32_t *free; // those below `used` that nobody has
+    uint32_t free_count;
+    uint32_t used;
+    uint32_t capacity;
+    cairn_patch_link *links; // by index in the list
+    bool complete;           // what stirs has its patches
+};
+
+void cairn_patches_carve(cairn_patches *patches, cairn_carver *from, const cairn_world_def *def);
 
 // Forgets all patches; the contacts stay.
 void cairn_patches_forget(cairn_world *world);

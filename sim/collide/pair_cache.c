@@ -7,10 +7,10 @@
 #include "base/arena.h"
 #include "sim/collide/joint_filter.h"
 #include "sim/limits.h"
+#include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 #include "sim/world/body.h"
-#include "sim/world/scratch.h"
 #include "sim/world/shape.h"
 
 // Room to move in: a tenth of the shape's least width within these bounds, m, and the way of so
@@ -25,6 +25,9 @@
 // the whole list is made anew.
 #define LOOKS_MAX 200u
 
+// Pairs of the list that are near and not in touch, for each contact that fits the contact list.
+#define PAIRS_PER_CONTACT 4
+
 #define BOUNDLESS 1e9f
 
 // Stands for the body of all shapes that no impulse moves, so that no two of them pair.
@@ -32,7 +35,7 @@
 
 static void carve_all(cairn_near *near, cairn_carver *from, const cairn_world_def *def) {
     const uint32_t shapes = def->shape_capacity;
-    near->pair_capacity = cairn_scratch_pair_capacity(def);
+    near->pair_capacity = def->contact_capacity * PAIRS_PER_CONTACT;
     const size_t list = (size_t)near->pair_capacity + def->contact_capacity;
     for (int axis = 0; axis < 3; ++axis) {
         const size_t stride = cairn_broad_phase_stride(shapes);
@@ -48,7 +51,6 @@ static void carve_all(cairn_near *near, cairn_carver *from, const cairn_world_de
     near->thinness = cairn_carve(from, shapes, sizeof *near->thinness);
     near->turns = cairn_carve(from, def->body_capacity, sizeof *near->turns);
     near->reaches = cairn_carve(from, def->body_capacity, sizeof *near->reaches);
-    near->bodies = cairn_carve(from, def->body_capacity, sizeof *near->bodies);
     near->pairs = cairn_carve(from, list, sizeof *near->pairs);
     near->found = cairn_carve(from, near->pair_capacity, sizeof *near->found);
     near->spare = cairn_carve(from, list, sizeof *near->spare);
@@ -81,7 +83,6 @@ void cairn_near_poison(cairn_near *near, unsigned char byte) {
     near->roomy.count = 0;
     near->shifted_count = 0;
     near->moved_count = 0;
-    near->body_count = 0;
     near->valid = false;
 }
 
@@ -101,7 +102,7 @@ static float measure(cairn_world *world, uint32_t body) {
     for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
         const cairn_solid solid = cairn_shape_solid(world, next - 1);
         const cairn_aabb box = cairn_solid_aabb(&solid, &home);
-        world->near.thinness[next - 1] = moves ? half_least_width(box) : BOUNDLESS;
+        world->pair_cache->thinness[next - 1] = moves ? half_least_width(box) : BOUNDLESS;
         const cairn_vec3 corner = vec3_max(vec3_abs(box.lower), vec3_abs(box.upper));
         const cairn_vec3 offset = vec3_sub(world->state.shapes[next - 1].pose.position, centre);
         reach = float_max(reach, vec3_length(offset) + vec3_length(corner));
@@ -115,11 +116,11 @@ static float measure(cairn_world *world, uint32_t body) {
 static bool anchor_holds(const cairn_world *world, uint32_t body) {
     const cairn_anchor *anchor = &world->state.anchors[body];
     const cairn_motion *motion = &world->state.motions[body];
-    const float reach = world->near.reaches[body];
+    const float reach = world->pair_cache->reaches[body];
     const float drift = float_min(CAIRN_ANCHOR_DRIFT, CAIRN_ANCHOR_DRIFT_SHARE * reach);
     const float limit = world->def.solver == CAIRN_SOLVER_CLASSIC ? 0.0f : drift;
     const cairn_quat turn =
-        quat_multiply(motion->rotation, quat_conjugate(world->near.turns[body]));
+        quat_multiply(motion->rotation, quat_conjugate(world->pair_cache->turns[body]));
     const float way = vec3_distance(motion->position, anchor->position);
     const float turned = 2.0f * vec3_length(quat_vector(turn));
     return !turn_is_none(anchor->turn) && way + turned * reach <= limit;
@@ -151,8 +152,8 @@ static void place_shape(cairn_world *world, uint32_t slot) {
     const cairn_shape *shape = &world->state.shapes[slot];
     const cairn_anchor *anchor = &world->state.anchors[shape->body];
     const cairn_solid solid = cairn_shape_solid(world, slot);
-    cairn_place *place = &world->near.places[slot];
-    const cairn_quat turn = world->near.turns[shape->body];
+    cairn_place *place = &world->pair_cache->places[slot];
+    const cairn_quat turn = world->pair_cache->turns[shape->body];
     place->body = shape->body;
     place->rotation = cairn_near_shape_rotation(world, slot, turn);
     place->offset = cairn_near_shape_offset(world, slot, turn);
@@ -182,15 +183,15 @@ static cairn_vec3 way_ahead(const cairn_world *world, uint32_t body) {
 static void make_room(cairn_world *world, uint32_t slot) {
     const cairn_shape *shape = &world->state.shapes[slot];
     const uint32_t kind = world->state.bodies[shape->body].kind;
-    const cairn_aabb tight = world->near.places[slot].box;
+    const cairn_aabb tight = world->pair_cache->places[slot].box;
     const float room =
         float_clamp(2.0f * ROOM_FRACTION * half_least_width(tight), ROOM_MIN, ROOM_MAX);
     const cairn_vec3 way = way_ahead(world, shape->body);
     cairn_aabb box = grown(tight, kind == CAIRN_BODY_STATIC ? 0.0f : room);
     box.lower = vec3_add(box.lower, vec3_min(way, vec3_zero()));
     box.upper = vec3_add(box.upper, vec3_max(way, vec3_zero()));
-    cairn_broad_boxes_set(&world->near.roomy, slot, box);
-    world->near.roomy.tags[slot] = (cairn_broad_tag){.category = shape->category,
+    cairn_broad_boxes_set(&world->pair_cache->roomy, slot, box);
+    world->pair_cache->roomy.tags[slot] = (cairn_broad_tag){.category = shape->category,
         .mask = shape->mask,
         .body = kind == CAIRN_BODY_DYNAMIC ? shape->body : NOT_DYNAMIC,
         .active = 1};
@@ -217,12 +218,10 @@ static void begin(cairn_near *near, uint32_t slots) {
     }
     near->shifted_count = 0;
     near->moved_count = 0;
-    near->body_count = 0;
-    near->sleepers = false;
 }
 
 static void shift_shapes(cairn_world *world, uint32_t body, unsigned char how) {
-    cairn_near *near = &world->near;
+    cairn_near *near = world->pair_cache;
     for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
         const uint32_t slot = next - 1;
         place_shape(world, slot);
@@ -236,18 +235,21 @@ static void shift_shapes(cairn_world *world, uint32_t body, unsigned char how) {
 }
 
 static void anchor_stirring(cairn_world *world) {
-    cairn_near *near = &world->near;
+    cairn_near *near = world->pair_cache;
+    cairn_awake_set *awake = world->awake_set;
     const cairn_state *state = &world->state;
+    awake->body_count = 0;
+    awake->sleepers = false;
     for (uint32_t body = 0; body < state->settings->body_slots; ++body) {
         // First what is near at hand: of ten thousand sleepers nothing else is read.
         if (state->rests[body].state == CAIRN_REST_ASLEEP) {
-            near->sleepers = true;
+            awake->sleepers = true;
             continue;
         }
         if (!cairn_body_stirs(world, body)) {
             continue;
         }
-        near->bodies[near->body_count++] = body;
+        awake->bodies[awake->body_count++] = body;
         cairn_anchor *anchor = &state->anchors[body];
         if (world->shape_first[body] == 0 || anchor_holds(world, body)) {
             continue;
@@ -272,17 +274,17 @@ static uint64_t pair_key(cairn_pair pair) {
 
 // Whether the two may be in touch; what the broad phase knows, and joints.
 static bool may_meet(const cairn_world *world, cairn_pair pair) {
-    const cairn_broad_tag *tags = world->near.roomy.tags;
+    const cairn_broad_tag *tags = world->pair_cache->roomy.tags;
     const cairn_broad_tag *a = &tags[pair.shape_a];
     const cairn_broad_tag *b = &tags[pair.shape_b];
     return a->body != b->body && (a->category & b->mask) != 0 && (b->category & a->mask) != 0 &&
-           !cairn_joined(&world->near, world->near.places[pair.shape_a].body,
-               world->near.places[pair.shape_b].body);
+           !cairn_joined(world->pair_cache, world->pair_cache->places[pair.shape_a].body,
+               world->pair_cache->places[pair.shape_b].body);
 }
 
 static bool shape_lives(const cairn_world *world, cairn_shape_id id) {
     const cairn_state *state = &world->state;
-    return cairn_slot_find(state->shape_ids, state->settings->shape_slots, id) != CAIRN_SLOT_NONE;
+    return cairn_slot_find(state->shape_ids, state->settings->shape_slots, id) != CAIRN_INDEX_NONE;
 }
 
 // `found`: the pair was, too; its shapes may be others by now.
@@ -299,7 +301,7 @@ static uint32_t contact_flags(const cairn_world *world, const cairn_contact *con
 
 // What was found and what is in touch, merged.
 static void list_with_contacts(cairn_world *world, uint32_t found_count) {
-    cairn_near *near = &world->near;
+    cairn_near *near = world->pair_cache;
     const cairn_contact *contact = world->state.contacts;
     const cairn_contact *end = contact + world->state.settings->contact_count;
     uint32_t at = 0;
@@ -329,7 +331,7 @@ static bool has_shape(const cairn_world *world, uint32_t slot) {
 
 // What was not placed, when the last list is gone.
 static void place_others(cairn_world *world) {
-    cairn_near *near = &world->near;
+    cairn_near *near = world->pair_cache;
     for (uint32_t i = 0; i < near->roomy.count; ++i) {
         if (has_shape(world, i) && near->shifted[i] == 0) {
             place_shape(world, i);
@@ -340,7 +342,7 @@ static void place_others(cairn_world *world) {
 // Boxes without room, when with it there are more pairs than the list can hold: then only what was
 // anchored anew has pairs.
 static uint32_t find_without_room(cairn_world *world) {
-    cairn_near *near = &world->near;
+    cairn_near *near = world->pair_cache;
     for (uint32_t i = 0; i < near->roomy.count; ++i) {
         if (has_shape(world, i)) {
             cairn_broad_boxes_set(&near->roomy, i, near->places[i].box);
@@ -353,7 +355,7 @@ static uint32_t find_without_room(cairn_world *world) {
 
 // Everything anew, with new room for what was anchored, so that it need not be done again at once.
 static uint32_t list_all(cairn_world *world) {
-    cairn_near *near = &world->near;
+    cairn_near *near = world->pair_cache;
     for (uint32_t i = 0; i < near->roomy.count; ++i) {
         if (has_shape(world, i) && (!near->valid || near->shifted[i] != 0)) {
             make_room(world, i);
@@ -394,7 +396,7 @@ static bool look_around(cairn_near *near, uint32_t *count) {
 
 // The list without those pairs of moved shapes that are not in touch, merged with what was found.
 static void list_with_found(cairn_world *world, uint32_t found_count) {
-    cairn_near *near = &world->near;
+    cairn_near *near = world->pair_cache;
     uint32_t at = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < near->pair_count; ++i) {
@@ -426,7 +428,7 @@ static void list_with_found(cairn_world *world, uint32_t found_count) {
 }
 
 static bool list_moved(cairn_world *world) {
-    cairn_near *near = &world->near;
+    cairn_near *near = world->pair_cache;
     for (uint32_t i = 0; i < near->moved_count; ++i) {
         make_room(world, near->moved_slots[i]);
     }
@@ -442,13 +444,13 @@ static bool list_moved(cairn_world *world) {
 static void prepare(cairn_world *world) {
     cairn_joined_collect(world);
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
-        world->near.reaches[i] = measure(world, i);
-        world->near.turns[i] = turn_unpack(world->state.anchors[i].turn);
+        world->pair_cache->reaches[i] = measure(world, i);
+        world->pair_cache->turns[i] = turn_unpack(world->state.anchors[i].turn);
     }
 }
 
 uint32_t cairn_near_update(cairn_world *world) {
-    cairn_near *near = &world->near;
+    cairn_near *near = world->pair_cache;
     const bool fresh = !near->valid;
     begin(near, world->state.settings->shape_slots);
     if (fresh) {

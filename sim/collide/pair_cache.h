@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "sim/collide/broad_phase.h"
-#include <cairn/sim.h>
+#include "sim/state/world.h"
 
 // What a pair of the list is besides near.
 #define CAIRN_NEAR_TOUCH 1u // the next contact of the state's list is its
@@ -41,7 +41,7 @@ typedef struct cairn_joined_bodies {
     uint32_t body_b;
 } cairn_joined_bodies;
 
-typedef struct cairn_near {
+struct cairn_near {
     void *memory; // the allocation that the rest lies in
     size_t size;
     bool valid;              // all that is said below holds for the state as it is
@@ -56,9 +56,7 @@ typedef struct cairn_near {
     uint32_t moved_count;
     cairn_quat *turns; // by body slot: the rotation of the anchor
     float *reaches;    // by body slot: m from the centre of mass to the farthest point
-    float *thinness;  // by shape slot: m, half the least width; of what no impulse moves, boundless
-    uint32_t *bodies; // that stir, in order
-    uint32_t body_count;
+    float *thinness; // by shape slot: m, half the least width; of what no impulse moves, boundless
     cairn_near_pair *pairs; // in order
     uint32_t pair_count;
     uint32_t pair_capacity; // of those that are near; with the contacts there may be more
@@ -69,12 +67,8 @@ typedef struct cairn_near {
     uint32_t joined_count;
     cairn_joined_bodies *joints; // of all joints
     uint32_t joint_count;
-    bool sleepers; // when the step began
     void *broad_phase;
-} cairn_near;
-
-// Where large memory comes from: calloc, or what does as it does but for clearing.
-typedef void *cairn_allocator(size_t count, size_t size);
+};
 
 // Memory for a world of this def; *near must be zero.
 bool cairn_near_create(cairn_near *near, const cairn_world_def *def, cairn_allocator *take);

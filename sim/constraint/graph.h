@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-// Colours of a plan; what finds none is solved one after the other.
-#define CAIRN_COLOURS 24
+#include "sim/limits.h"
+
 #define CAIRN_NO_COLOUR CAIRN_COLOURS
 // Groups hold constraints of one kind only; kinds are the caller's, below this.
 #define CAIRN_LINK_KINDS 8

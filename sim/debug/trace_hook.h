@@ -4,7 +4,7 @@
 // Private to the room: where a step lets itself be looked at (sim/debug/trace.h).
 
 #include "sim/debug/trace.h"
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
 // Called on the thread that steps, while no helper works. Must not write.
 struct cairn_trace_hook {

@@ -5,18 +5,20 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "sim/collide/manifold_pool.h"
 #include "sim/debug/trace_hook.h"
+#include "sim/pgs/pgs.h"
+#include "sim/soft_step/soft_step.h"
 #include "sim/state/fields.h"
-#include "sim/state/slots.h"
 
 static bool substep_words(
     const cairn_world *world, uint32_t slot, uint32_t words[CAIRN_TRACE_SOLVER_WORDS]) {
-    const cairn_substeps *substeps = &world->scratch.substeps;
-    const uint32_t index = substeps->solver_of[slot];
-    if (index >= substeps->moving_count) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    const uint32_t index = soft_step->solver_of[slot];
+    if (index >= soft_step->moving_count) {
         return false;
     }
-    const cairn_solver_body *body = &substeps->bodies[index];
+    const cairn_solver_body *body = &soft_step->bodies[index];
     memcpy(words, body->linear_velocity, 12);
     memcpy(words + 3, body->angular_velocity, 12);
     memcpy(words + 6, body->moved, 12);
@@ -26,7 +28,7 @@ static bool substep_words(
 
 static bool classic_words(
     const cairn_world *world, uint32_t slot, uint32_t words[CAIRN_TRACE_SOLVER_WORDS]) {
-    const cairn_classic_body *body = &world->scratch.bodies[slot];
+    const cairn_classic_body *body = &world->pgs->bodies[slot];
     memset(words, 0, CAIRN_TRACE_SOLVER_WORDS * sizeof words[0]);
     memcpy(words, &body->linear_velocity, 12);
     memcpy(words + 3, &body->angular_velocity, 12);
@@ -40,7 +42,8 @@ bool cairn_trace_solver_words(
 }
 
 uint32_t cairn_trace_touch_count(const cairn_world *world) {
-    return world->scratch.substeps.touches.link_count;
+    return world->def.solver == CAIRN_SOLVER_SUBSTEPS ? world->soft_step->touches.link_count
+                                                      : world->pgs->touch_count;
 }
 
 // Words of the points that there are not mean nothing, like those between the material and the
@@ -48,8 +51,11 @@ uint32_t cairn_trace_touch_count(const cairn_world *world) {
 uint32_t cairn_trace_manifold_words(
     const cairn_world *world, uint32_t touch, uint32_t words[CAIRN_TRACE_MANIFOLD_WORDS]) {
     _Static_assert(CAIRN_TRACE_MANIFOLD_WORDS * 4 == sizeof(cairn_patch), "the whole patch");
-    const cairn_link *link = &world->scratch.substeps.touches.links[touch];
-    const cairn_patch *patch = &world->scratch.patches.patches[link->patch];
+    const cairn_link *links = world->def.solver == CAIRN_SOLVER_SUBSTEPS
+                                  ? world->soft_step->touches.links
+                                  : world->pgs->touches;
+    const cairn_link *link = &links[touch];
+    const cairn_patch *patch = &world->manifold_pool->patches[link->patch];
     const uint32_t points = (uint32_t)patch->words[CAIRN_PATCH_COUNT];
     const uint32_t used = CAIRN_PATCH_POINTS + points * CAIRN_PATCH_POINT_WORDS;
     CAIRN_ASSERT(points <= CAIRN_MANIFOLD_POINTS_MAX);

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include <string.h>
 
+#include "sim/pgs/pgs.h"
 #include "sim/step.h"
 
 void cairn_batches_begin(cairn_world *world) {
-    memset(world->scratch.colours, 0,
-        world->state.settings->body_slots * sizeof *world->scratch.colours);
+    memset(world->pgs->colours, 0, world->state.settings->body_slots * sizeof *world->pgs->colours);
 }
 
 uint32_t cairn_batches_assign(cairn_world *world, uint32_t body_a, uint32_t body_b) {
-    const cairn_scratch *scratch = &world->scratch;
-    const bool moving_a = scratch->bodies[body_a].moving != 0;
-    const bool moving_b = scratch->bodies[body_b].moving != 0;
+    const cairn_pgs *pgs = world->pgs;
+    const bool moving_a = pgs->bodies[body_a].moving != 0;
+    const bool moving_b = pgs->bodies[body_b].moving != 0;
     const uint32_t taken =
-        (moving_a ? scratch->colours[body_a] : 0) | (moving_b ? scratch->colours[body_b] : 0);
+        (moving_a ? pgs->colours[body_a] : 0) | (moving_b ? pgs->colours[body_b] : 0);
     uint32_t colour = 0;
     while (colour < CAIRN_COLOURS && (taken >> colour & 1u) != 0) {
         ++colour;
     }
     if (colour < CAIRN_COLOURS) {
-        scratch->colours[body_a] |= moving_a ? 1u << colour : 0;
-        scratch->colours[body_b] |= moving_b ? 1u << colour : 0;
+        pgs->colours[body_a] |= moving_a ? 1u << colour : 0;
+        pgs->colours[body_b] |= moving_b ? 1u << colour : 0;
     }
     return colour;
 }

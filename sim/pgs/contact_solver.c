@@ -7,13 +7,14 @@
 #include "sim/collide/manifold_pool.h"
 #include "sim/debug/negative_control.h"
 #include "sim/limits.h"
+#include "sim/pgs/pgs.h"
 #include "sim/pgs/row_math.h"
 #include "sim/state/slots.h"
 #include "sim/step.h"
 #include "sim/world/body.h"
 
 bool cairn_pair_solved(const cairn_world *world, uint32_t body_a, uint32_t body_b) {
-    return world->scratch.bodies[body_a].moving != 0 || world->scratch.bodies[body_b].moving != 0;
+    return world->pgs->bodies[body_a].moving != 0 || world->pgs->bodies[body_b].moving != 0;
 }
 
 static uint32_t nth(uint32_t index, uint32_t count) {
@@ -21,21 +22,21 @@ static uint32_t nth(uint32_t index, uint32_t count) {
 }
 
 static void assign_batches(cairn_world *world) {
-    cairn_scratch *scratch = &world->scratch;
-    cairn_batches *batches = &scratch->contact_batches;
-    const uint32_t count = scratch->substeps.touches.link_count;
+    cairn_pgs *pgs = world->pgs;
+    cairn_batches *batches = &pgs->contact_batches;
+    const uint32_t count = pgs->touch_count;
     *batches = (cairn_batches){.start = {0}};
     cairn_batches_begin(world);
     for (uint32_t k = 0; k < count; ++k) {
         const uint32_t i = nth(k, count);
-        const cairn_link *touch = &scratch->substeps.touches.links[i];
-        scratch->batch_of[i] = CAIRN_BATCHES;
+        const cairn_link *touch = &pgs->touches[i];
+        pgs->batch_of[i] = CAIRN_BATCHES;
         if (cairn_pair_solved(world, touch->body_a, touch->body_b)) {
-            scratch->batch_of[i] = cairn_batches_assign(world, touch->body_a, touch->body_b);
-            batches->start[scratch->batch_of[i] + 1] += 1;
+            pgs->batch_of[i] = cairn_batches_assign(world, touch->body_a, touch->body_b);
+            batches->start[pgs->batch_of[i] + 1] += 1;
         }
     }
-    cairn_batches_place(batches, scratch->batch_of, scratch->place_of, count);
+    cairn_batches_place(batches, pgs->batch_of, pgs->place_of, count);
 }
 
 static bool constant_friction(const cairn_world *world) {
@@ -43,28 +44,28 @@ static bool constant_friction(const cairn_world *world) {
 }
 
 static void count_points(cairn_world *world) {
-    cairn_scratch *scratch = &world->scratch;
+    cairn_pgs *pgs = world->pgs;
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
-        scratch->body_points[i] = 0;
+        pgs->body_points[i] = 0;
     }
-    for (uint32_t i = 0; i < scratch->substeps.touches.link_count; ++i) {
-        const cairn_link *touch = &scratch->substeps.touches.links[i];
+    for (uint32_t i = 0; i < pgs->touch_count; ++i) {
+        const cairn_link *touch = &pgs->touches[i];
         const uint32_t points = world->state.contacts[touch->element].point_count;
-        scratch->body_points[touch->body_a] += points;
-        scratch->body_points[touch->body_b] += points;
+        pgs->body_points[touch->body_a] += points;
+        pgs->body_points[touch->body_b] += points;
     }
 }
 
 // mu m_c g dt (Catto 2005, equations 24 and 25). m_c is what one point carries of the body: its
 // mass over its points; between two moving bodies the lesser of both.
 static float constant_bound(const cairn_world *world, const cairn_contact_constraint *constraint) {
-    const cairn_scratch *scratch = &world->scratch;
+    const cairn_pgs *pgs = world->pgs;
     const uint32_t bodies[2] = {constraint->body_a, constraint->body_b};
     float share = 3.4e38f;
     for (int i = 0; i < 2; ++i) {
-        if (scratch->bodies[bodies[i]].moving != 0) {
+        if (pgs->bodies[bodies[i]].moving != 0) {
             const float mass = world->state.bodies[bodies[i]].mass;
-            share = float_min(share, mass / (float)scratch->body_points[bodies[i]]);
+            share = float_min(share, mass / (float)pgs->body_points[bodies[i]]);
         }
     }
     const float gravity = vec3_length(world->state.settings->gravity);
@@ -88,8 +89,8 @@ static float normal_target(
 
 static void prepare_row(const cairn_world *world, const cairn_contact_constraint *constraint,
     const cairn_manifold_point *at, float restitution, cairn_contact_row *row) {
-    const cairn_classic_body *a = &world->scratch.bodies[constraint->body_a];
-    const cairn_classic_body *b = &world->scratch.bodies[constraint->body_b];
+    const cairn_classic_body *a = &world->pgs->bodies[constraint->body_a];
+    const cairn_classic_body *b = &world->pgs->bodies[constraint->body_b];
     row->arm_a = vec3_sub(at->position, world->state.motions[constraint->body_a].position);
     row->arm_b = vec3_sub(at->position, world->state.motions[constraint->body_b].position);
     row->normal_mass = row_mass(a, row->arm_a, b, row->arm_b, constraint->normal);
@@ -102,7 +103,7 @@ static void prepare_row(const cairn_world *world, const cairn_contact_constraint
 
 static void prepare_contact(
     const cairn_world *world, uint32_t index, cairn_contact_constraint *constraint) {
-    const cairn_link *touch = &world->scratch.substeps.touches.links[index];
+    const cairn_link *touch = &world->pgs->touches[index];
     const cairn_contact *contact = &world->state.contacts[touch->element];
     const cairn_shape *shape_a = &world->state.shapes[id_index(contact->shape_a)];
     const cairn_shape *shape_b = &world->state.shapes[id_index(contact->shape_b)];
@@ -130,24 +131,24 @@ static void prepare_contact(
 }
 
 void cairn_contacts_prepare(cairn_world *world) {
-    cairn_scratch *scratch = &world->scratch;
+    cairn_pgs *pgs = world->pgs;
     assign_batches(world);
     if (constant_friction(world)) {
         count_points(world);
     }
-    for (uint32_t i = 0; i < scratch->substeps.touches.link_count; ++i) {
-        if (scratch->batch_of[i] < CAIRN_BATCHES) {
-            prepare_contact(world, i, &scratch->contact_constraints[scratch->place_of[i]]);
+    for (uint32_t i = 0; i < pgs->touch_count; ++i) {
+        if (pgs->batch_of[i] < CAIRN_BATCHES) {
+            prepare_contact(world, i, &pgs->contact_constraints[pgs->place_of[i]]);
         }
     }
 }
 
 void cairn_contacts_warm_start(cairn_world *world) {
-    cairn_scratch *scratch = &world->scratch;
-    for (uint32_t i = 0; i < scratch->contact_batches.start[CAIRN_BATCHES]; ++i) {
-        const cairn_contact_constraint *constraint = &scratch->contact_constraints[i];
-        cairn_classic_body *a = &scratch->bodies[constraint->body_a];
-        cairn_classic_body *b = &scratch->bodies[constraint->body_b];
+    cairn_pgs *pgs = world->pgs;
+    for (uint32_t i = 0; i < pgs->contact_batches.start[CAIRN_BATCHES]; ++i) {
+        const cairn_contact_constraint *constraint = &pgs->contact_constraints[i];
+        cairn_classic_body *a = &pgs->bodies[constraint->body_a];
+        cairn_classic_body *b = &pgs->bodies[constraint->body_b];
         for (uint32_t k = 0; k < constraint->row_count; ++k) {
             const cairn_contact_row *row = &constraint->rows[k];
             cairn_vec3 impulse = vec3_scale(constraint->normal, row->normal_impulse);
@@ -201,8 +202,8 @@ static void solve_normal(const cairn_contact_constraint *constraint, cairn_conta
 }
 
 static void solve_contact(cairn_world *world, cairn_contact_constraint *constraint) {
-    cairn_classic_body *a = &world->scratch.bodies[constraint->body_a];
-    cairn_classic_body *b = &world->scratch.bodies[constraint->body_b];
+    cairn_classic_body *a = &world->pgs->bodies[constraint->body_a];
+    cairn_classic_body *b = &world->pgs->bodies[constraint->body_b];
     const bool coulomb = !constant_friction(world);
     for (uint32_t i = 0; i < constraint->row_count; ++i) {
         solve_friction(constraint, &constraint->rows[i], coulomb, a, b);
@@ -217,18 +218,18 @@ static void solve_contact(cairn_world *world, cairn_contact_constraint *constrai
 // Inside one of the first CAIRN_COLOURS batches the order cannot matter; between batches and in the
 // last one it is the order of the array.
 void cairn_contacts_iterate(cairn_world *world) {
-    const cairn_batches *batches = &world->scratch.contact_batches;
+    const cairn_batches *batches = &world->pgs->contact_batches;
     for (uint32_t batch = 0; batch < CAIRN_BATCHES; ++batch) {
         for (uint32_t i = batches->start[batch]; i < batches->start[batch + 1]; ++i) {
-            solve_contact(world, &world->scratch.contact_constraints[i]);
+            solve_contact(world, &world->pgs->contact_constraints[i]);
         }
     }
 }
 
 void cairn_contacts_store(cairn_world *world) {
-    const cairn_scratch *scratch = &world->scratch;
-    for (uint32_t i = 0; i < scratch->contact_batches.start[CAIRN_BATCHES]; ++i) {
-        const cairn_contact_constraint *constraint = &scratch->contact_constraints[i];
+    const cairn_pgs *pgs = world->pgs;
+    for (uint32_t i = 0; i < pgs->contact_batches.start[CAIRN_BATCHES]; ++i) {
+        const cairn_contact_constraint *constraint = &pgs->contact_constraints[i];
         cairn_contact *contact = &world->state.contacts[constraint->contact];
         for (uint32_t k = 0; k < constraint->row_count; ++k) {
             const cairn_contact_row *row = &constraint->rows[k];

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "sim/pgs/pgs.h"
+#include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/step.h"
 #include "sim/world/body.h"
@@ -24,7 +26,7 @@ void cairn_step_integrate_forces(cairn_world *world) {
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         cairn_body *body = &world->state.bodies[i];
         cairn_motion *motion = &world->state.motions[i];
-        cairn_classic_body *solved = &world->scratch.bodies[i];
+        cairn_classic_body *solved = &world->pgs->bodies[i];
         *solved = (cairn_classic_body){.moving = 0};
         if (!cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, i)) {
             continue;
@@ -59,8 +61,8 @@ static void move(cairn_motion *motion, cairn_vec3 centre, float h) {
 
 void cairn_step_integrate_kinematic(cairn_world *world) {
     const float h = world_time_step(world);
-    for (uint32_t k = 0; k < world->near.body_count; ++k) {
-        const uint32_t i = world->near.bodies[k];
+    for (uint32_t k = 0; k < world->awake_set->body_count; ++k) {
+        const uint32_t i = world->awake_set->bodies[k];
         if (!cairn_body_active(world, i) || cairn_body_moved_by_impulses(world, i)) {
             continue;
         }
@@ -78,7 +80,7 @@ void cairn_step_integrate_positions(cairn_world *world) {
     const float h = world_time_step(world);
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         cairn_motion *motion = &world->state.motions[i];
-        const cairn_classic_body *solved = &world->scratch.bodies[i];
+        const cairn_classic_body *solved = &world->pgs->bodies[i];
         if (solved->moving != 0) {
             motion->linear_velocity = vec3_clean(solved->linear_velocity);
             motion->angular_velocity = vec3_clean(solved->angular_velocity);

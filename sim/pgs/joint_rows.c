@@ -5,6 +5,7 @@
 // its limits.
 
 #include "sim/limits.h"
+#include "sim/pgs/pgs.h"
 #include "sim/step.h"
 #include "sim/world/joint.h"
 
@@ -14,8 +15,8 @@ static cairn_vec3 vec3_of(lanes3 v) {
 
 static cairn_turn_row *add_row(
     const cairn_world *world, cairn_joint_constraint *constraint, cairn_vec3 axis, float impulse) {
-    const cairn_classic_body *a = &world->scratch.bodies[constraint->body_a];
-    const cairn_classic_body *b = &world->scratch.bodies[constraint->body_b];
+    const cairn_classic_body *a = &world->pgs->bodies[constraint->body_a];
+    const cairn_classic_body *b = &world->pgs->bodies[constraint->body_b];
     const cairn_sym3 response = sym3_add(a->inverse_inertia, b->inverse_inertia);
     const float turn = vec3_dot(axis, sym3_apply(response, axis));
     const bool warm = world->state.settings->warm_start != 0;

@@ -3,6 +3,7 @@
 // Joints as velocity constraints: a ball joint's three rows are solved together by the inverse of
 // K = J M^-1 J^T (Catto 2006), a distance joint is one row along the line between its anchors.
 
+#include "sim/pgs/pgs.h"
 #include "sim/pgs/row_math.h"
 #include "sim/state/slots.h"
 #include "sim/step.h"
@@ -10,25 +11,25 @@
 #include "sim/world/joint.h"
 
 static void assign_batches(cairn_world *world) {
-    cairn_scratch *scratch = &world->scratch;
+    cairn_pgs *pgs = world->pgs;
     const cairn_state *state = &world->state;
     const uint32_t count = state->settings->joint_slots;
-    cairn_batches *batches = &scratch->joint_batches;
+    cairn_batches *batches = &pgs->joint_batches;
     *batches = (cairn_batches){.start = {0}};
     cairn_batches_begin(world);
     for (uint32_t i = 0; i < count; ++i) {
-        scratch->batch_of[i] = CAIRN_BATCHES;
+        pgs->batch_of[i] = CAIRN_BATCHES;
         if (!cairn_state_has(state, CAIRN_ARRAY_JOINTS, i)) {
             continue;
         }
         const uint32_t a = id_index(state->joints[i].body_a);
         const uint32_t b = id_index(state->joints[i].body_b);
         if (cairn_pair_solved(world, a, b)) {
-            scratch->batch_of[i] = cairn_batches_assign(world, a, b);
-            batches->start[scratch->batch_of[i] + 1] += 1;
+            pgs->batch_of[i] = cairn_batches_assign(world, a, b);
+            batches->start[pgs->batch_of[i] + 1] += 1;
         }
     }
-    cairn_batches_place(batches, scratch->batch_of, scratch->place_of, count);
+    cairn_batches_place(batches, pgs->batch_of, pgs->place_of, count);
 }
 
 // One body's part of K: E / m - [r] I^-1 [r], with [r] the cross product matrix.
@@ -71,7 +72,7 @@ static void prepare_joint(
         .arm_b = vec3_sub(at_b, world->state.motions[b].position),
         .impulse = vec3_select(settings->warm_start != 0, joint->impulse, vec3_zero())};
     const cairn_vec3 offset = vec3_sub(at_b, at_a);
-    const cairn_classic_body *solved = world->scratch.bodies;
+    const cairn_classic_body *solved = world->pgs->bodies;
     if (joint->kind == CAIRN_JOINT_DISTANCE) {
         prepare_distance(&solved[a], &solved[b], rate, offset, joint->length, constraint);
     } else {
@@ -83,11 +84,11 @@ static void prepare_joint(
 }
 
 void cairn_joints_prepare(cairn_world *world) {
-    cairn_scratch *scratch = &world->scratch;
+    cairn_pgs *pgs = world->pgs;
     assign_batches(world);
     for (uint32_t i = 0; i < world->state.settings->joint_slots; ++i) {
-        if (scratch->batch_of[i] < CAIRN_BATCHES) {
-            prepare_joint(world, i, &scratch->joint_constraints[scratch->place_of[i]]);
+        if (pgs->batch_of[i] < CAIRN_BATCHES) {
+            prepare_joint(world, i, &pgs->joint_constraints[pgs->place_of[i]]);
         }
     }
 }
@@ -96,20 +97,20 @@ static void apply(
     cairn_world *world, const cairn_joint_constraint *constraint, cairn_vec3 impulse) {
     const bool distance = constraint->kind == CAIRN_JOINT_DISTANCE;
     const cairn_vec3 push = vec3_select(distance, vec3_scale(constraint->axis, impulse.x), impulse);
-    body_pull(&world->scratch.bodies[constraint->body_a], constraint->arm_a, push);
-    body_push(&world->scratch.bodies[constraint->body_b], constraint->arm_b, push);
+    body_pull(&world->pgs->bodies[constraint->body_a], constraint->arm_a, push);
+    body_push(&world->pgs->bodies[constraint->body_b], constraint->arm_b, push);
 }
 
 static void turn(cairn_world *world, const cairn_joint_constraint *constraint,
     const cairn_turn_row *row, float impulse) {
-    bodies_turn(&world->scratch.bodies[constraint->body_a],
-        &world->scratch.bodies[constraint->body_b], vec3_scale(row->axis, impulse));
+    bodies_turn(&world->pgs->bodies[constraint->body_a], &world->pgs->bodies[constraint->body_b],
+        vec3_scale(row->axis, impulse));
 }
 
 void cairn_joints_warm_start(cairn_world *world) {
-    const cairn_scratch *scratch = &world->scratch;
-    for (uint32_t i = 0; i < scratch->joint_batches.start[CAIRN_BATCHES]; ++i) {
-        const cairn_joint_constraint *constraint = &scratch->joint_constraints[i];
+    const cairn_pgs *pgs = world->pgs;
+    for (uint32_t i = 0; i < pgs->joint_batches.start[CAIRN_BATCHES]; ++i) {
+        const cairn_joint_constraint *constraint = &pgs->joint_constraints[i];
         apply(world, constraint, constraint->impulse);
         for (uint32_t k = 0; k < constraint->row_count; ++k) {
             turn(world, constraint, &constraint->rows[k], constraint->rows[k].impulse);
@@ -119,8 +120,8 @@ void cairn_joints_warm_start(cairn_world *world) {
 
 static void solve_row(
     cairn_world *world, const cairn_joint_constraint *constraint, cairn_turn_row *row) {
-    const cairn_classic_body *a = &world->scratch.bodies[constraint->body_a];
-    const cairn_classic_body *b = &world->scratch.bodies[constraint->body_b];
+    const cairn_classic_body *a = &world->pgs->bodies[constraint->body_a];
+    const cairn_classic_body *b = &world->pgs->bodies[constraint->body_b];
     const cairn_vec3 spin = vec3_sub(b->angular_velocity, a->angular_velocity);
     const float wanted = row->impulse + row->mass * (row->bias - vec3_dot(spin, row->axis));
     const float impulse = row->one_sided != 0 ? float_max(wanted, 0.0f) : wanted;
@@ -132,8 +133,8 @@ static void solve_joint(cairn_world *world, cairn_joint_constraint *constraint) 
     for (uint32_t i = 0; i < constraint->row_count; ++i) {
         solve_row(world, constraint, &constraint->rows[i]);
     }
-    const cairn_classic_body *a = &world->scratch.bodies[constraint->body_a];
-    const cairn_classic_body *b = &world->scratch.bodies[constraint->body_b];
+    const cairn_classic_body *a = &world->pgs->bodies[constraint->body_a];
+    const cairn_classic_body *b = &world->pgs->bodies[constraint->body_b];
     cairn_vec3 velocity = point_velocity(a, constraint->arm_a, b, constraint->arm_b);
     if (constraint->kind == CAIRN_JOINT_DISTANCE) {
         velocity = vec3(vec3_dot(velocity, constraint->axis), 0.0f, 0.0f);
@@ -145,18 +146,18 @@ static void solve_joint(cairn_world *world, cairn_joint_constraint *constraint) 
 }
 
 void cairn_joints_iterate(cairn_world *world) {
-    const cairn_batches *batches = &world->scratch.joint_batches;
+    const cairn_batches *batches = &world->pgs->joint_batches;
     for (uint32_t batch = 0; batch < CAIRN_BATCHES; ++batch) {
         for (uint32_t i = batches->start[batch]; i < batches->start[batch + 1]; ++i) {
-            solve_joint(world, &world->scratch.joint_constraints[i]);
+            solve_joint(world, &world->pgs->joint_constraints[i]);
         }
     }
 }
 
 void cairn_joints_store(cairn_world *world) {
-    const cairn_scratch *scratch = &world->scratch;
-    for (uint32_t i = 0; i < scratch->joint_batches.start[CAIRN_BATCHES]; ++i) {
-        const cairn_joint_constraint *constraint = &scratch->joint_constraints[i];
+    const cairn_pgs *pgs = world->pgs;
+    for (uint32_t i = 0; i < pgs->joint_batches.start[CAIRN_BATCHES]; ++i) {
+        const cairn_joint_constraint *constraint = &pgs->joint_constraints[i];
         const cairn_vec3 impulse = constraint->impulse;
         world->state.joints[constraint->joint].impulse =
             vec3(impulse_kept(impulse.x), impulse_kept(impulse.y), impulse_kept(impulse.z));

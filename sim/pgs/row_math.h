@@ -5,7 +5,7 @@
 // a NaN times zero would spread through the ground to all that stand on it.
 
 #include "sim/debug/negative_control.h"
-#include "sim/state/state.h"
+#include "sim/pgs/pgs.h"
 
 static inline void body_push(cairn_classic_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
     if (body->moving == 0) {

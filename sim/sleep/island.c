@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include "sim/sleep/island.h"
+
 #include <string.h>
 
+#include "sim/collide/manifold_pool.h"
+#include "sim/collide/pair_cache.h"
 #include "sim/limits.h"
+#include "sim/state/awake_set.h"
 #include "sim/state/slots.h"
 #include "sim/step.h"
 #include "sim/world/body.h"
@@ -9,6 +14,12 @@
 // Islands are groups of dynamic bodies that touch or are joined. What sleeps has been an island
 // before and is still one; it is looked at only when something that stirs touches it. All else is
 // about the bodies that stir, which the stage of pairs has listed.
+
+void cairn_islands_carve(cairn_islands *islands, cairn_carver *from, const cairn_world_def *def) {
+    islands->root = cairn_carve(from, def->body_capacity, sizeof *islands->root);
+    islands->awake = cairn_carve(from, def->body_capacity, sizeof *islands->awake);
+    islands->ticks = cairn_carve(from, def->body_capacity, sizeof *islands->ticks);
+}
 
 // Union-find with path halving; the lower slot becomes the root, so the answer does not depend on
 // the order in which pairs come.
@@ -42,15 +53,15 @@ typedef void link_visitor(cairn_world *world, uint32_t body_a, uint32_t body_b);
 
 // Contacts and joints of which at least one body stirs, or all of them.
 static void visit_links(cairn_world *world, bool all, link_visitor *visit) {
-    const unsigned char *stirs = world->scratch.stirs;
-    const cairn_patch_link *links = world->scratch.patches.links;
+    const unsigned char *stirs = world->awake_set->stirs;
+    const cairn_patch_link *links = world->manifold_pool->links;
     for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
         if (all || (stirs[links[i].body_a] | stirs[links[i].body_b]) != 0) {
             visit(world, links[i].body_a, links[i].body_b);
         }
     }
-    const cairn_joined_bodies *joints = world->near.joints;
-    for (uint32_t i = 0; i < world->near.joint_count; ++i) {
+    const cairn_joined_bodies *joints = world->pair_cache->joints;
+    for (uint32_t i = 0; i < world->pair_cache->joint_count; ++i) {
         if (all || (stirs[joints[i].body_a] | stirs[joints[i].body_b]) != 0) {
             visit(world, joints[i].body_a, joints[i].body_b);
         }
@@ -59,7 +70,7 @@ static void visit_links(cairn_world *world, bool all, link_visitor *visit) {
 
 static void unite_dynamic(cairn_world *world, uint32_t body_a, uint32_t body_b) {
     if (dynamic(world, body_a) && dynamic(world, body_b)) {
-        unite(world->scratch.island, body_a, body_b);
+        unite(world->islands->root, body_a, body_b);
     }
 }
 
@@ -67,70 +78,70 @@ static void unite_dynamic(cairn_world *world, uint32_t body_a, uint32_t body_b) 
 
 static void note_sleeper(cairn_world *world, uint32_t body_a, uint32_t body_b) {
     if (asleep(world, body_a) || asleep(world, body_b)) {
-        world->scratch.wakes = true;
+        world->islands->wakes = true;
     }
 }
 
 // A kinematic body in motion, or one that was moved, keeps what it touches awake.
 static void stir(cairn_world *world, uint32_t body_a, uint32_t body_b) {
-    const cairn_scratch *scratch = &world->scratch;
+    const cairn_islands *islands = world->islands;
     if (!dynamic(world, body_a) && dynamic(world, body_b) && cairn_body_stirs(world, body_a)) {
-        scratch->island_awake[scratch->island[body_b]] = 1;
+        islands->awake[islands->root[body_b]] = 1;
     }
     if (!dynamic(world, body_b) && dynamic(world, body_a) && cairn_body_stirs(world, body_b)) {
-        scratch->island_awake[scratch->island[body_a]] = 1;
+        islands->awake[islands->root[body_a]] = 1;
     }
 }
 
 static void wake_islands(cairn_world *world) {
-    cairn_scratch *scratch = &world->scratch;
+    cairn_islands *islands = world->islands;
     const uint32_t count = world->state.settings->body_slots;
     for (uint32_t i = 0; i < count; ++i) {
-        scratch->island[i] = i;
-        scratch->island_awake[i] = 0;
+        islands->root[i] = i;
+        islands->awake[i] = 0;
     }
     visit_links(world, true, unite_dynamic);
     for (uint32_t i = 0; i < count; ++i) {
-        scratch->island[i] = root_of(scratch->island, i);
+        islands->root[i] = root_of(islands->root, i);
         if (dynamic(world, i) && cairn_body_active(world, i)) {
-            scratch->island_awake[scratch->island[i]] = 1;
+            islands->awake[islands->root[i]] = 1;
         }
     }
     visit_links(world, true, stir);
     for (uint32_t i = 0; i < count; ++i) {
-        if (asleep(world, i) && scratch->island_awake[scratch->island[i]] != 0) {
+        if (asleep(world, i) && islands->awake[islands->root[i]] != 0) {
             cairn_body_wake(world, i);
         }
     }
 }
 
 static void list_stirring(cairn_world *world) {
-    cairn_near *near = &world->near;
-    near->body_count = 0;
+    cairn_awake_set *awake = world->awake_set;
+    awake->body_count = 0;
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         if (cairn_body_stirs(world, i)) {
-            near->bodies[near->body_count++] = i;
+            awake->bodies[awake->body_count++] = i;
         }
     }
 }
 
 static void mark_stirring(cairn_world *world) {
-    const cairn_near *near = &world->near;
-    memset(world->scratch.stirs, 0, world->state.settings->body_slots);
-    for (uint32_t i = 0; i < near->body_count; ++i) {
-        world->scratch.stirs[near->bodies[i]] = 1;
+    const cairn_awake_set *awake = world->awake_set;
+    memset(world->awake_set->stirs, 0, world->state.settings->body_slots);
+    for (uint32_t i = 0; i < awake->body_count; ++i) {
+        world->awake_set->stirs[awake->bodies[i]] = 1;
     }
 }
 
 void cairn_step_build_islands(cairn_world *world) {
     const bool sleep = world->def.sleep != 0;
-    world->scratch.wakes = false;
-    if (!sleep && !world->near.sleepers) {
+    world->islands->wakes = false;
+    if (!sleep && !world->awake_set->sleepers) {
         return;
     }
     mark_stirring(world);
     visit_links(world, false, note_sleeper);
-    if (world->scratch.wakes) {
+    if (world->islands->wakes) {
         wake_islands(world);
         list_stirring(world);
         mark_stirring(world);
@@ -163,21 +174,21 @@ static void fall_asleep(cairn_world *world, uint32_t slot) {
 }
 
 static void keep_awake(cairn_world *world, uint32_t body_a, uint32_t body_b) {
-    cairn_scratch *scratch = &world->scratch;
+    cairn_islands *islands = world->islands;
     if (!dynamic(world, body_a) && dynamic(world, body_b) && cairn_body_active(world, body_a)) {
-        scratch->island_ticks[root_of(scratch->island, body_b)] = 0;
+        islands->ticks[root_of(islands->root, body_b)] = 0;
     }
     if (!dynamic(world, body_b) && dynamic(world, body_a) && cairn_body_active(world, body_b)) {
-        scratch->island_ticks[root_of(scratch->island, body_a)] = 0;
+        islands->ticks[root_of(islands->root, body_a)] = 0;
     }
 }
 
 // Whether any has been at rest for long enough.
 static bool count_rest(cairn_world *world) {
-    const cairn_near *near = &world->near;
+    const cairn_awake_set *awake = world->awake_set;
     bool rested = false;
-    for (uint32_t i = 0; i < near->body_count; ++i) {
-        const uint32_t slot = near->bodies[i];
+    for (uint32_t i = 0; i < awake->body_count; ++i) {
+        const uint32_t slot = awake->bodies[i];
         if (!dynamic(world, slot)) {
             world->state.rests[slot] = (cairn_rest){.state = CAIRN_REST_NONE};
         } else {
@@ -192,26 +203,26 @@ static bool count_rest(cairn_world *world) {
 // The bodies that stir are awake or not dynamic, so that each link between two of them is one
 // between awake ones.
 static void rest_islands(cairn_world *world) {
-    cairn_scratch *scratch = &world->scratch;
-    const cairn_near *near = &world->near;
-    for (uint32_t i = 0; i < near->body_count; ++i) {
-        scratch->island[near->bodies[i]] = near->bodies[i];
-        scratch->island_ticks[near->bodies[i]] = UINT32_MAX;
+    cairn_islands *islands = world->islands;
+    const cairn_awake_set *awake = world->awake_set;
+    for (uint32_t i = 0; i < awake->body_count; ++i) {
+        islands->root[awake->bodies[i]] = awake->bodies[i];
+        islands->ticks[awake->bodies[i]] = UINT32_MAX;
     }
     visit_links(world, false, unite_dynamic);
-    for (uint32_t i = 0; i < near->body_count; ++i) {
-        const uint32_t slot = near->bodies[i];
-        const uint32_t root = root_of(scratch->island, slot);
+    for (uint32_t i = 0; i < awake->body_count; ++i) {
+        const uint32_t slot = awake->bodies[i];
+        const uint32_t root = root_of(islands->root, slot);
         const uint32_t ticks = world->state.rests[slot].ticks;
-        if (dynamic(world, slot) && ticks < scratch->island_ticks[root]) {
-            scratch->island_ticks[root] = ticks;
+        if (dynamic(world, slot) && ticks < islands->ticks[root]) {
+            islands->ticks[root] = ticks;
         }
     }
     visit_links(world, false, keep_awake);
-    for (uint32_t i = 0; i < near->body_count; ++i) {
-        const uint32_t slot = near->bodies[i];
+    for (uint32_t i = 0; i < awake->body_count; ++i) {
+        const uint32_t slot = awake->bodies[i];
         if (dynamic(world, slot) &&
-            scratch->island_ticks[root_of(scratch->island, slot)] == world->def.tick_rate_hz / 2) {
+            islands->ticks[root_of(islands->root, slot)] == world->def.tick_rate_hz / 2) {
             fall_asleep(world, slot);
         }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "sim/collide/pair_cache.h"
 #include "sim/limits.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
@@ -13,7 +14,7 @@ void cairn_body_wake(cairn_world *world, uint32_t slot) {
 
 static void wake_dynamic(cairn_world *world, cairn_body_id id) {
     const uint32_t slot = cairn_body_slot(world, id);
-    if (slot != CAIRN_SLOT_NONE && world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC) {
+    if (slot != CAIRN_INDEX_NONE && world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC) {
         cairn_body_wake(world, slot);
     }
 }
@@ -75,6 +76,6 @@ void cairn_body_quarantine(cairn_world *world, uint32_t slot) {
     cairn_body_update_mass(world, slot);
     cairn_body_wake(world, slot);
     world->contacts_stale = true;
-    world->near.valid = false;
+    world->pair_cache->valid = false;
     world->state.settings->bodies_quarantined += 1;
 }

@@ -6,7 +6,7 @@
 
 #include "sim/math/lanes.h"
 #include "sim/soft_step/solver.h"
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
 // The name under which a file's passes are known in this width.
 #define CAIRN_JOIN_NAMES(a, b) a##b

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
 // Numbers the dense bodies: first those that impulses move, in order of slot; then one ground for
 // all that neither moves nor is moved; then what moves by itself.

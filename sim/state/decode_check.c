@@ -80,7 +80,7 @@ static bool hull_named_ok(const cairn_state *state, const cairn_geometry *geomet
         return geometry->hull == 0;
     }
     return cairn_slot_find(state->hull_ids, state->settings->hull_slots, geometry->hull) !=
-           CAIRN_SLOT_NONE;
+           CAIRN_INDEX_NONE;
 }
 
 static bool shape_ok(const cairn_state *state, uint32_t slot) {
@@ -97,7 +97,7 @@ static bool shape_ok(const cairn_state *state, uint32_t slot) {
 }
 
 static bool body_lives(const cairn_state *state, cairn_body_id id) {
-    return cairn_slot_find(state->body_ids, state->settings->body_slots, id) != CAIRN_SLOT_NONE;
+    return cairn_slot_find(state->body_ids, state->settings->body_slots, id) != CAIRN_INDEX_NONE;
 }
 
 static bool joint_ok(const cairn_state *state, uint32_t slot) {
@@ -130,7 +130,7 @@ static bool contact_side_ok(const cairn_state *state, cairn_shape_id shape, cair
         return false;
     }
     const uint32_t slot = cairn_slot_find(state->shape_ids, settings->shape_slots, shape);
-    return slot == CAIRN_SLOT_NONE ||
+    return slot == CAIRN_INDEX_NONE ||
            (state->shapes[slot].body == id_index(body) && body_lives(state, body));
 }
 

@@ -4,7 +4,7 @@
 // What a decoded block must keep beyond the range of each word: who refers to whom, in what order.
 // Everything that the step relies on without asking again.
 
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
 // The def words equal `expected`'s and the counts fit the capacities.
 cairn_status cairn_decode_check_settings(

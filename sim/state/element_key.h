@@ -5,7 +5,7 @@
 
 #include "sim/state/elements.h"
 #include "sim/state/slots.h"
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
 #define CAIRN_ELEMENT_ABSENT (UINT64_C(1) << 63) // in bytes: there is no such element
 #define CAIRN_ELEMENT_INDEX_BITS 20

@@ -210,7 +210,7 @@ static const cairn_field contact_fields[] = {
     WORD(body_b, ANY),
     WORD(axis_hint, ANY),
     WORD(point_count, CAIRN_MANIFOLD_POINTS_MAX),
-    WORD(colour, CAIRN_BATCHES),
+    WORD(colour, CAIRN_COLOURS + 1),
     VEC3(reference_way, 2.0f * CAIRN_SOUND_DISTANCE),
     WORD(reference_a.words[0], ANY),
     WORD(reference_a.words[1], ANY),

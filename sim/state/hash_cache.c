@@ -6,8 +6,6 @@
 
 #include "sim/state/fields.h"
 #include "sim/state/slots.h"
-#include "sim/step.h"
-#include "sim/world/body.h"
 
 // Four elements, or as many small ones as fit into this many bytes: then a leaf costs a little more
 // than reading it, and one body that moves among sleepers drags few others along.
@@ -212,20 +210,4 @@ cairn_hash128 cairn_kept_sum(cairn_kept *all, const cairn_state *state, cairn_ar
         renew(kept, &from, begin, block);
     }
     return kept->sum;
-}
-
-// Before cairn_step_rest, which writes of the same bodies: those that were awake through the step
-// are so still, and a quarantined one has marked everything.
-void cairn_step_touch(cairn_world *world) {
-    const cairn_near *near = &world->near;
-    for (uint32_t i = 0; i < near->body_count; ++i) {
-        cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, near->bodies[i]);
-        cairn_kept_touch(world, CAIRN_ARRAY_RESTS, near->bodies[i]);
-    }
-    for (uint32_t i = 0; i < near->joint_count; ++i) {
-        const cairn_joined_bodies *joint = &near->joints[i];
-        if (cairn_body_active(world, joint->body_a) || cairn_body_active(world, joint->body_b)) {
-            cairn_kept_touch(world, CAIRN_ARRAY_JOINTS, joint->joint);
-        }
-    }
 }

@@ -7,7 +7,7 @@
 // state marks its element here. Settings and the rules' state are not kept; the number of elements
 // is looked at by the hash itself.
 
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
 typedef struct cairn_kept_array {
     unsigned char *changed; // by block, 1: the leaf may be out of date

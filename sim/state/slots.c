@@ -2,7 +2,6 @@
 #include "sim/state/slots.h"
 
 #include "base/assert.h"
-#include "sim/state/state.h"
 
 uint32_t cairn_slot_id(const uint32_t *ids, uint32_t index) {
     return (ids[index] & CAIRN_SLOT_GENERATION_MASK) << 20 | (index + 1u);
@@ -11,9 +10,9 @@ uint32_t cairn_slot_id(const uint32_t *ids, uint32_t index) {
 uint32_t cairn_slot_find(const uint32_t *ids, uint32_t slot_count, uint32_t id) {
     const uint32_t index = id_index(id);
     if (index >= slot_count) {
-        return CAIRN_SLOT_NONE;
+        return CAIRN_INDEX_NONE;
     }
-    return ids[index] == (CAIRN_SLOT_USED | id >> 20) ? index : CAIRN_SLOT_NONE;
+    return ids[index] == (CAIRN_SLOT_USED | id >> 20) ? index : CAIRN_INDEX_NONE;
 }
 
 uint32_t cairn_slot_take(uint32_t *ids, uint32_t *slot_count, uint32_t capacity, uint32_t *hint) {
@@ -23,7 +22,7 @@ uint32_t cairn_slot_take(uint32_t *ids, uint32_t *slot_count, uint32_t capacity,
     }
     *hint = index;
     if (index >= capacity) {
-        return CAIRN_SLOT_NONE;
+        return CAIRN_INDEX_NONE;
     }
     if (index == *slot_count) {
         ids[index] = 0;

@@ -7,8 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// A table entry: the generation in the low 12 bits, and this bit when the slot is taken.
+#define CAIRN_SLOT_USED 0x80000000u
 #define CAIRN_SLOT_GENERATION_MASK 0xfffu
-#define CAIRN_SLOT_NONE UINT32_MAX
+#define CAIRN_INDEX_NONE UINT32_MAX
 
 static inline uint32_t id_index(uint32_t id) {
     return (id & 0xfffffu) - 1u;
@@ -16,9 +18,9 @@ static inline uint32_t id_index(uint32_t id) {
 
 // The id that slot `index` has, or had when it was last in use.
 uint32_t cairn_slot_id(const uint32_t *ids, uint32_t index);
-// The slot of a live id, CAIRN_SLOT_NONE for a null or stale one.
+// The slot of a live id, CAIRN_INDEX_NONE for a null or stale one.
 uint32_t cairn_slot_find(const uint32_t *ids, uint32_t slot_count, uint32_t id);
-// Takes the lowest free slot; *slot_count grows when it is a fresh one. CAIRN_SLOT_NONE when all
+// Takes the lowest free slot; *slot_count grows when it is a fresh one. CAIRN_INDEX_NONE when all
 // `capacity` are taken. `hint`: no slot below it is free.
 uint32_t cairn_slot_take(uint32_t *ids, uint32_t *slot_count, uint32_t capacity, uint32_t *hint);
 // Frees a taken slot; its next id has the next generation.

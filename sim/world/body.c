@@ -65,7 +65,7 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
     cairn_state *state = &world->state;
     const uint32_t slot = cairn_slot_take(
         state->body_ids, &state->settings->body_slots, world->def.body_capacity, &world->body_hint);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         state->settings->creates_refused += 1;
         return CAIRN_CAPACITY;
     }
@@ -91,7 +91,7 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
 
 cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body) {
     const uint32_t slot = cairn_body_slot(world, body);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
     cairn_body_wake_neighbours(world, slot);
@@ -109,7 +109,7 @@ cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body) {
 }
 
 bool cairn_body_exists(const cairn_world *world, cairn_body_id body) {
-    return cairn_body_slot(world, body) != CAIRN_SLOT_NONE;
+    return cairn_body_slot(world, body) != CAIRN_INDEX_NONE;
 }
 
 static cairn_body_state state_at(const cairn_world *world, uint32_t slot) {
@@ -127,7 +127,7 @@ static cairn_body_state state_at(const cairn_world *world, uint32_t slot) {
 
 cairn_status cairn_body_read(const cairn_world *world, cairn_body_id body, cairn_body_state *out) {
     const uint32_t slot = cairn_body_slot(world, body);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         memset(out, 0, sizeof *out);
         return CAIRN_NOT_FOUND;
     }
@@ -151,7 +151,7 @@ uint32_t cairn_world_bodies(const cairn_world *world, cairn_body_state *out, uin
 
 float cairn_body_mass(const cairn_world *world, cairn_body_id body) {
     const uint32_t slot = cairn_body_slot(world, body);
-    return slot == CAIRN_SLOT_NONE ? 0.0f : world->state.bodies[slot].mass;
+    return slot == CAIRN_INDEX_NONE ? 0.0f : world->state.bodies[slot].mass;
 }
 
 static void place(cairn_world *world, uint32_t slot, cairn_vec3 position, cairn_quat rotation) {
@@ -175,7 +175,7 @@ static cairn_status pose_check(cairn_pose pose, float distance_max) {
 cairn_status cairn_body_place(cairn_world *world, cairn_body_id body, cairn_pose pose) {
     const uint32_t slot = cairn_body_slot(world, body);
     const cairn_status status =
-        slot == CAIRN_SLOT_NONE ? CAIRN_NOT_FOUND : pose_check(pose, CAIRN_SOUND_DISTANCE);
+        slot == CAIRN_INDEX_NONE ? CAIRN_NOT_FOUND : pose_check(pose, CAIRN_SOUND_DISTANCE);
     if (status == CAIRN_OK) {
         place(world, slot, pose.position, pose.rotation);
     }
@@ -185,7 +185,7 @@ cairn_status cairn_body_place(cairn_world *world, cairn_body_id body, cairn_pose
 cairn_status cairn_body_set_pose(cairn_world *world, cairn_body_id body, cairn_pose pose) {
     const uint32_t slot = cairn_body_slot(world, body);
     const cairn_status status =
-        slot == CAIRN_SLOT_NONE ? CAIRN_NOT_FOUND : pose_check(pose, CAIRN_DISTANCE_MAX);
+        slot == CAIRN_INDEX_NONE ? CAIRN_NOT_FOUND : pose_check(pose, CAIRN_DISTANCE_MAX);
     if (status != CAIRN_OK) {
         return status;
     }
@@ -198,7 +198,7 @@ cairn_status cairn_body_set_pose(cairn_world *world, cairn_body_id body, cairn_p
 cairn_status cairn_body_set_velocity(
     cairn_world *world, cairn_body_id body, cairn_vec3 linear, cairn_vec3 angular) {
     const uint32_t slot = cairn_body_slot(world, body);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
     const cairn_status checks[] = {
@@ -238,7 +238,7 @@ static cairn_status apply_impulse(
 cairn_status cairn_body_apply_impulse(
     cairn_world *world, cairn_body_id body, cairn_vec3 impulse, cairn_vec3 point) {
     const uint32_t slot = cairn_body_slot(world, body);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
     if (!vec3_finite(impulse) || !vec3_finite(point)) {
@@ -251,7 +251,7 @@ cairn_status cairn_body_apply_impulse(
 cairn_status cairn_body_apply_impulse_at_centre(
     cairn_world *world, cairn_body_id body, cairn_vec3 impulse) {
     const uint32_t slot = cairn_body_slot(world, body);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
     if (!vec3_finite(impulse)) {
@@ -263,7 +263,7 @@ cairn_status cairn_body_apply_impulse_at_centre(
 cairn_status cairn_body_apply_force(
     cairn_world *world, cairn_body_id body, cairn_vec3 force, cairn_vec3 torque) {
     const uint32_t slot = cairn_body_slot(world, body);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
     cairn_body *target = &world->state.bodies[slot];

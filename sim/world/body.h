@@ -3,9 +3,9 @@
 
 // Private to the room: what the parts of a world do to each other's bodies.
 
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
-// The slot of a live body, CAIRN_SLOT_NONE otherwise.
+// The slot of a live body, CAIRN_INDEX_NONE otherwise.
 uint32_t cairn_body_slot(const cairn_world *world, cairn_body_id body);
 cairn_body_id cairn_body_id_at(const cairn_world *world, uint32_t slot);
 

@@ -30,12 +30,12 @@ cairn_status cairn_world_set_lanes(cairn_world *world, uint32_t lanes) {
     if (!cairn_scratch_create(&scratch, &world->def, lanes, calloc)) {
         return CAIRN_OUT_OF_MEMORY;
     }
-    free(world->scratch.memory);
-    world->scratch = scratch;
+    free(world->scratch->memory);
+    *world->scratch = scratch;
     cairn_patches_forget(world);
     return CAIRN_OK;
 }
 
 uint32_t cairn_world_lanes(const cairn_world *world) {
-    return world->scratch.substeps.wide.lanes;
+    return world->soft_step->wide.lanes;
 }

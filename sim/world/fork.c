@@ -9,6 +9,7 @@
 
 #include "sim/collide/manifold_pool.h"
 #include "sim/shape/hull.h"
+#include "sim/soft_step/soft_step.h"
 #include "sim/state/hash_cache.h"
 #include "sim/world/world.h"
 
@@ -40,7 +41,7 @@ static void *take_as_it_is(size_t count, size_t size) {
 
 cairn_status cairn_world_fork(const cairn_world *from, cairn_world **out) {
     cairn_world *world =
-        cairn_world_allocate(&from->def, from->scratch.substeps.wide.lanes, take_as_it_is);
+        cairn_world_allocate(&from->def, from->soft_step->wide.lanes, take_as_it_is);
     *out = world;
     if (world == NULL) {
         return CAIRN_OUT_OF_MEMORY;

@@ -43,7 +43,7 @@ cairn_status cairn_hull_create(
     }
     const uint32_t slot = cairn_slot_take(
         state->hull_ids, &state->settings->hull_slots, world->def.hull_capacity, &world->hull_hint);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         state->settings->creates_refused += 1;
         return CAIRN_CAPACITY;
     }
@@ -70,7 +70,7 @@ static bool in_use(const cairn_world *world, cairn_hull_id hull) {
 
 cairn_status cairn_hull_destroy(cairn_world *world, cairn_hull_id hull) {
     const uint32_t slot = cairn_hull_slot(world, hull);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
     if (in_use(world, hull)) {
@@ -86,7 +86,7 @@ cairn_status cairn_hull_read(const cairn_world *world, cairn_hull_id hull,
     cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX], uint32_t *count) {
     const uint32_t slot = cairn_hull_slot(world, hull);
     *count = 0;
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
     const cairn_hull_points *stored = &world->state.hulls[slot];

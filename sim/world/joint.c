@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "sim/collide/pair_cache.h"
 #include "sim/limits.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
@@ -97,7 +98,7 @@ static void wake_both(cairn_world *world, const cairn_joint *joint) {
         cairn_body_wake(world, slots[i]);
         cairn_body_release_anchor(world, slots[i]);
     }
-    world->near.valid = false;
+    world->pair_cache->valid = false;
 }
 
 static void touch(cairn_world *world, uint32_t slot) {
@@ -132,7 +133,7 @@ cairn_status cairn_joint_create(
     cairn_state *state = &world->state;
     const uint32_t slot = cairn_slot_take(state->joint_ids, &state->settings->joint_slots,
         world->def.joint_capacity, &world->joint_hint);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         state->settings->creates_refused += 1;
         return CAIRN_CAPACITY;
     }
@@ -166,7 +167,7 @@ static uint32_t find(const cairn_world *world, cairn_joint_id joint) {
 
 cairn_status cairn_joint_destroy(cairn_world *world, cairn_joint_id joint) {
     const uint32_t slot = find(world, joint);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
     destroy_at(world, slot);
@@ -206,7 +207,7 @@ axes_lanes cairn_joint_axes(const cairn_world *world, uint32_t slot) {
 cairn_status cairn_joint_error(const cairn_world *world, cairn_joint_id joint, float *out) {
     *out = 0.0f;
     const uint32_t slot = find(world, joint);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
     const cairn_joint *source = &world->state.joints[slot];
@@ -219,7 +220,7 @@ cairn_status cairn_joint_error(const cairn_world *world, cairn_joint_id joint, f
 cairn_status cairn_joint_read(
     const cairn_world *world, cairn_joint_id joint, cairn_joint_def *def) {
     const uint32_t slot = find(world, joint);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
     const cairn_joint *source = &world->state.joints[slot];
@@ -245,7 +246,7 @@ cairn_status cairn_joint_angles_read(
     const cairn_world *world, cairn_joint_id joint, cairn_joint_angles *out) {
     *out = (cairn_joint_angles){.swing = 0.0f};
     const uint32_t slot = find(world, joint);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
     if (!cairn_joint_has_axes(world->state.joints[slot].kind)) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sim/constraint/joint_angle.h"
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
 // Destroys every joint of the body, in order of slot.
 void cairn_joint_destroy_of_body(cairn_world *world, uint32_t body);
@@ -14,7 +14,3 @@ bool cairn_joint_axes_ok(const cairn_joint *joint);
 cairn_vec3 cairn_joint_anchor(const cairn_world *world, uint32_t body, cairn_vec3 anchor);
 // World axes of the joint in that slot, of a kind that has them.
 axes_lanes cairn_joint_axes(const cairn_world *world, uint32_t slot);
-// The classic solver's rows about axes, for a constraint of a kind that has them; and what they
-// leave in the joint for the next step.
-void cairn_joint_rows_prepare(const cairn_world *world, cairn_joint_constraint *constraint);
-void cairn_joint_rows_store(const cairn_joint_constraint *constraint, cairn_joint *joint);

@@ -54,14 +54,14 @@ uint32_t cairn_world_overlap(const cairn_world *world, const cairn_shape_def *sh
         cairn_check_vec3(pose.position, CAIRN_SOUND_DISTANCE) != CAIRN_OK) {
         return 0;
     }
-    if (probe.kind == CAIRN_SHAPE_HULL && cairn_hull_slot(world, probe.hull) == CAIRN_SLOT_NONE) {
+    if (probe.kind == CAIRN_SHAPE_HULL && cairn_hull_slot(world, probe.hull) == CAIRN_INDEX_NONE) {
         return 0;
     }
     const cairn_solid probe_solid = cairn_solid_of(world, &probe);
     const cairn_aabb probe_box = cairn_solid_aabb(&probe_solid, &pose);
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->state.settings->shape_slots; ++i) {
-        if (!candidate(world, i, mask, CAIRN_SLOT_NONE)) {
+        if (!candidate(world, i, mask, CAIRN_INDEX_NONE)) {
             continue;
         }
         const cairn_solid solid = cairn_shape_solid(world, i);

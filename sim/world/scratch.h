@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "sim/state/state.h"
+// The memory of everything that a step rebuilds: one allocation, which each folder takes its part
+// of.
 
-// Candidate pairs that the narrow phase looks at, for each contact that can be kept.
-#define CAIRN_PAIRS_PER_CONTACT 4
+#include "sim/collide/contact_list.h"
+#include "sim/collide/manifold_pool.h"
+#include "sim/pgs/pgs.h"
+#include "sim/sleep/island.h"
+#include "sim/soft_step/soft_step.h"
+#include "sim/state/awake_set.h"
+#include "sim/state/world.h"
 
-uint32_t cairn_scratch_pair_capacity(const cairn_world_def *def);
-// One allocation for everything; false when there is no memory. `lanes`: a width that there is, or
-// 0.
+struct cairn_scratch {
+    void *memory;
+    size_t size;
+    cairn_awake_set awake_set;
+    cairn_patches manifold_pool;
+    cairn_contact_edits contact_edits;
+    cairn_islands islands;
+    cairn_soft_step soft_step;
+    cairn_pgs pgs;
+};
+
+// False when there is no memory. `lanes`: a width that exists, or 0.
 bool cairn_scratch_create(
     cairn_scratch *scratch, const cairn_world_def *def, uint32_t lanes, cairn_allocator *take);

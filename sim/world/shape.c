@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "sim/collide/pair_cache.h"
 #include "sim/limits.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
@@ -100,7 +101,7 @@ cairn_status cairn_shape_create(
     cairn_world *world, cairn_body_id body, const cairn_shape_def *def, cairn_shape_id *out) {
     *out = 0;
     const uint32_t owner = cairn_body_slot(world, body);
-    if (owner == CAIRN_SLOT_NONE) {
+    if (owner == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
     cairn_state *state = &world->state;
@@ -108,7 +109,7 @@ cairn_status cairn_shape_create(
     if (status != CAIRN_OK) {
         return status;
     }
-    if (def->kind == CAIRN_SHAPE_HULL && cairn_hull_slot(world, def->hull) == CAIRN_SLOT_NONE) {
+    if (def->kind == CAIRN_SHAPE_HULL && cairn_hull_slot(world, def->hull) == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
     if (def->kind == CAIRN_SHAPE_HALF_SPACE && state->bodies[owner].kind != CAIRN_BODY_STATIC) {
@@ -116,7 +117,7 @@ cairn_status cairn_shape_create(
     }
     const uint32_t slot = cairn_slot_take(state->shape_ids, &state->settings->shape_slots,
         world->def.shape_capacity, &world->shape_hint);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         state->settings->creates_refused += 1;
         return CAIRN_CAPACITY;
     }
@@ -144,7 +145,7 @@ void cairn_shape_remove(cairn_world *world, uint32_t slot) {
     memset(&world->state.shapes[slot], 0, sizeof(cairn_shape));
     cairn_slot_free(world->state.shape_ids, slot, &world->shape_hint);
     world->contacts_stale = true;
-    world->near.valid = false;
+    world->pair_cache->valid = false;
 }
 
 static uint32_t find(const cairn_world *world, cairn_shape_id shape) {
@@ -153,7 +154,7 @@ static uint32_t find(const cairn_world *world, cairn_shape_id shape) {
 
 cairn_status cairn_shape_destroy(cairn_world *world, cairn_shape_id shape) {
     const uint32_t slot = find(world, shape);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
     const uint32_t owner = world->state.shapes[slot].body;
@@ -167,7 +168,7 @@ cairn_status cairn_shape_destroy(cairn_world *world, cairn_shape_id shape) {
 cairn_status cairn_shape_read(
     const cairn_world *world, cairn_shape_id shape, cairn_shape_def *def, cairn_body_id *body) {
     const uint32_t slot = find(world, shape);
-    if (slot == CAIRN_SLOT_NONE) {
+    if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
     const cairn_shape *source = &world->state.shapes[slot];

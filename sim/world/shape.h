@@ -3,7 +3,7 @@
 
 #include "sim/shape/hull.h"
 #include "sim/state/slots.h"
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
 // Frees the slot and unlinks it from its body, whose mass is left to the caller.
 void cairn_shape_remove(cairn_world *world, uint32_t slot);

@@ -6,11 +6,13 @@
 
 #include "base/assert.h"
 #include "sim/collide/manifold_pool.h"
+#include "sim/collide/pair_cache.h"
 #include "sim/limits.h"
 #include "sim/shape/hull.h"
 #include "sim/state/decode_check.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
+#include "sim/task_scheduler.h"
 #include "sim/world/body.h"
 #include "sim/world/scratch.h"
 
@@ -80,6 +82,14 @@ cairn_status cairn_world_def_check(const cairn_world_def *def) {
     return ok ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
 }
 
+// A world with the parts that it points to.
+typedef struct allocation {
+    cairn_world world; // first: freed by its address
+    cairn_near pair_cache;
+    cairn_crew crew;
+    cairn_scratch scratch;
+} allocation;
+
 static bool allocate(
     cairn_world *world, const cairn_settings *settings, uint32_t lanes, cairn_allocator *take) {
     const cairn_world_def *def = &world->def;
@@ -97,17 +107,33 @@ static bool allocate(
     }
     world->state = cairn_state_view(settings, world->state_memory);
     world->spare = cairn_state_view(settings, world->spare_memory);
-    return cairn_near_create(&world->near, def, take) &&
-           cairn_scratch_create(&world->scratch, def, lanes, take);
+    return cairn_near_create(world->pair_cache, def, take) &&
+           cairn_scratch_create(world->scratch, def, lanes, take);
+}
+
+static cairn_world *connect(allocation *all) {
+    cairn_world *world = &all->world;
+    cairn_scratch *scratch = &all->scratch;
+    world->pair_cache = &all->pair_cache;
+    world->crew = &all->crew;
+    world->scratch = scratch;
+    world->awake_set = &scratch->awake_set;
+    world->manifold_pool = &scratch->manifold_pool;
+    world->contact_edits = &scratch->contact_edits;
+    world->islands = &scratch->islands;
+    world->soft_step = &scratch->soft_step;
+    world->pgs = &scratch->pgs;
+    return world;
 }
 
 cairn_world *cairn_world_allocate(
     const cairn_world_def *def, uint32_t lanes, cairn_allocator *take) {
     const cairn_settings settings = cairn_settings_of(def);
-    cairn_world *world = calloc(1, sizeof *world);
-    if (world == NULL) {
+    allocation *all = calloc(1, sizeof *all);
+    if (all == NULL) {
         return NULL;
     }
+    cairn_world *world = connect(all);
     world->def = *def;
     if (!allocate(world, &settings, lanes, take)) {
         cairn_world_destroy(world);
@@ -147,8 +173,8 @@ void cairn_world_destroy(cairn_world *world) {
     free(world->hulls);
     free(world->events);
     cairn_kept_destroy(world->kept);
-    free(world->scratch.memory);
-    cairn_near_destroy(&world->near);
+    free(world->scratch->memory);
+    cairn_near_destroy(world->pair_cache);
     free(world);
 }
 

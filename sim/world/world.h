@@ -3,7 +3,7 @@
 
 // Private to the room: the memory of a world.
 
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
 // A world of a sound def without any state yet, zero as far as `take` clears: of what it takes no
 // content may ever reach a hash (cairn_world_poison). `lanes`: a width that there is, or 0. NULL

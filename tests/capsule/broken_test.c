@@ -17,7 +17,7 @@
 #include "recording/capsule.h"
 #include "sim/math/float_env.h"
 #include "sim/state/hash_cache.h"
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 #include "tests/client/party.h"
 #include "tools/replay/explain.h"
 #include "tools/replay/fused.h"

@@ -11,7 +11,7 @@
 #include "recording/capsule.h"
 #include "sim/debug/passport.h"
 #include "sim/state/hash_cache.h"
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 #include "tools/replay/explain.h"
 #include "tools/replay/fused.h"
 

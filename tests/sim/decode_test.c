@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
 static cairn_world_def small_def(void) {
     cairn_world_def def = cairn_world_def_default();

@@ -4,7 +4,7 @@
 
 #include "tests/sim/world_kit.h"
 
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 #include "tests/sim/golden_scenes.h"
 
 enum { TICKS_TOGETHER = 20 };

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
 static const cairn_vec3 wedge[6] = {{-1, -0.5f, -0.5f}, {1, -0.5f, -0.5f}, {-1, -0.5f, 0.5f},
     {1, -0.5f, 0.5f}, {-1, 0.5f, 0}, {1, 0.5f, 0}};

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
 static const cairn_vec3 X = {1.0f, 0.0f, 0.0f};
 static const cairn_vec3 Y = {0.0f, 1.0f, 0.0f};

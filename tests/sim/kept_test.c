@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "sim/state/hash_cache.h"
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 
 enum { BODIES = 24, TICKS = 400, SEEDS = 6 };
 

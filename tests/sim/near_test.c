@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "sim/collide/manifold_pool.h"
+#include "sim/collide/pair_cache.h"
 #include "sim/limits.h"
 #include "sim/state/slots.h"
 #include "sim/step.h"
@@ -18,7 +19,7 @@ static void step_both(cairn_world *world, cairn_world *twin) {
     kit_bytes saved = kit_save(world);
     assert_int_equal(cairn_world_load(twin, saved.bytes, saved.size), CAIRN_OK);
     kit_free(&saved);
-    assert_false(twin->near.valid);
+    assert_false(twin->pair_cache->valid);
     kit_run(world, 1);
     kit_run(twin, 1);
     uint32_t counts[2];
@@ -46,7 +47,7 @@ static bool meet(const cairn_world *world, uint32_t a, uint32_t b) {
 }
 
 static bool stays(const cairn_world *world, uint32_t contact) {
-    const cairn_patches *patches = &world->scratch.patches;
+    const cairn_patches *patches = world->manifold_pool;
     const cairn_contact *source = &world->state.contacts[contact];
     const cairn_pair pair = {
         .shape_a = id_index(source->shape_a), .shape_b = id_index(source->shape_b)};
@@ -185,8 +186,8 @@ static void nor_where_a_list_has_no_room(void **unused) {
     cairn_world *twin = kit_world(&def);
     for (uint32_t tick = 0; tick < 150; ++tick) {
         step_both(world, twin);
-        overflowed = overflowed || !world->near.valid;
-        fitted = fitted || world->near.valid;
+        overflowed = overflowed || !world->pair_cache->valid;
+        fitted = fitted || world->pair_cache->valid;
         assert_true(world->state.settings->contact_count <= def.contact_capacity);
     }
     assert_true(overflowed && fitted);
@@ -228,9 +229,9 @@ static void nothing_is_made_anew_for_a_stack_that_stands(void **unused) {
     uint32_t shifted = 0;
     for (uint32_t i = 0; i < 60; ++i) {
         kit_run(world, 1);
-        assert_true(world->near.valid);
-        assert_int_equal(world->near.moved_count, 0);
-        shifted += world->near.shifted_count;
+        assert_true(world->pair_cache->valid);
+        assert_int_equal(world->pair_cache->moved_count, 0);
+        shifted += world->pair_cache->shifted_count;
     }
     assert_true(shifted < 60);
     assert_int_equal(world->state.settings->contact_count, 10);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 #include "tests/sim/golden_scenes.h"
 
 // What happens to the world before each tick.

@@ -8,7 +8,8 @@
 #include "tests/sim/world_kit.h"
 
 #include "sim/debug/trace.h"
-#include "sim/state/state.h"
+#include "sim/soft_step/soft_step.h"
+#include "sim/state/world.h"
 #include "tests/sim/golden_scenes.h"
 
 static cairn_trace traces[2]; // too large for a stack
@@ -151,7 +152,7 @@ static void two_traces_tell_where_they_part_and_frames_tell_the_word(void **stat
 static void push_at_prepare(void *context, uint32_t stage) {
     if (stage == CAIRN_STAGE_PREPARE) {
         const cairn_world *world = context;
-        world->scratch.substeps.bodies[1].linear_velocity[0] += 0.001f;
+        world->soft_step->bodies[1].linear_velocity[0] += 0.001f;
     }
 }
 

@@ -7,7 +7,7 @@
 
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 #include "sim/world/body.h"
 
 // Settings and rules are hashed from their words each time and need no mark.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/replay/fused.h"
 
-#include "sim/state/state.h"
+#include "sim/soft_step/soft_step.h"
 
 bool cairn_fused_available(void) {
 #if defined(__x86_64__)
@@ -18,16 +18,16 @@ typedef struct kernels {
 
 // The world's kernels are of the other build; those of the same widths here are of this one.
 static kernels exchange(cairn_world *world) {
-    cairn_substeps *substeps = &world->scratch.substeps;
-    const kernels others = {.wide = substeps->wide, .single = substeps->single};
-    (void)cairn_kernel_of(others.wide.lanes, &substeps->wide);
-    (void)cairn_kernel_of(1, &substeps->single);
+    cairn_soft_step *soft_step = world->soft_step;
+    const kernels others = {.wide = soft_step->wide, .single = soft_step->single};
+    (void)cairn_kernel_of(others.wide.lanes, &soft_step->wide);
+    (void)cairn_kernel_of(1, &soft_step->single);
     return others;
 }
 
 static void give_back(cairn_world *world, kernels others) {
-    world->scratch.substeps.wide = others.wide;
-    world->scratch.substeps.single = others.single;
+    world->soft_step->wide = others.wide;
+    world->soft_step->single = others.single;
 }
 
 void cairn_fused_step(cairn_world *world, const cairn_command *commands, uint32_t count) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/state/hash_cache.h"
-#include "sim/state/state.h"
+#include "sim/state/world.h"
 #include "tools/replay/fused.h"
 
 #if defined(__SSE2__)

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "sim/state/state_array.h"
+
+#include "base/assert.h"
+#include "sim/state/fields.h"
+
+static uint32_t rules_blocks(const cairn_settings *settings) {
+    const uint32_t size = (uint32_t)sizeof(cairn_rules_block);
+    return (settings->rules_state_size + size - 1) / size;
+}
+
+uint32_t cairn_array_capacity(const cairn_settings *settings, cairn_array array) {
+    switch (array) {
+    case CAIRN_ARRAY_BODY_IDS:
+    case CAIRN_ARRAY_MOTIONS:
+    case CAIRN_ARRAY_ANCHORS:
+    case CAIRN_ARRAY_BODIES:
+    case CAIRN_ARRAY_RESTS:
+        return settings->body_capacity;
+    case CAIRN_ARRAY_SHAPE_IDS:
+    case CAIRN_ARRAY_SHAPES:
+        return settings->shape_capacity;
+    case CAIRN_ARRAY_JOINT_IDS:
+    case CAIRN_ARRAY_JOINTS:
+        return settings->joint_capacity;
+    case CAIRN_ARRAY_HULL_IDS:
+    case CAIRN_ARRAY_HULLS:
+        return settings->hull_capacity;
+    case CAIRN_ARRAY_CONTACTS:
+        return settings->contact_capacity;
+    case CAIRN_ARRAY_RULES:
+        return rules_blocks(settings);
+    case CAIRN_ARRAY_SETTINGS:
+    case CAIRN_ARRAY_COUNT:
+        break;
+    }
+    return 1;
+}
+
+uint32_t cairn_array_count(const cairn_settings *settings, cairn_array array) {
+    switch (array) {
+    case CAIRN_ARRAY_BODY_IDS:
+    case CAIRN_ARRAY_MOTIONS:
+    case CAIRN_ARRAY_ANCHORS:
+    case CAIRN_ARRAY_BODIES:
+    case CAIRN_ARRAY_RESTS:
+        return settings->body_slots;
+    case CAIRN_ARRAY_SHAPE_IDS:
+    case CAIRN_ARRAY_SHAPES:
+        return settings->shape_slots;
+    case CAIRN_ARRAY_JOINT_IDS:
+    case CAIRN_ARRAY_JOINTS:
+        return settings->joint_slots;
+    case CAIRN_ARRAY_HULL_IDS:
+    case CAIRN_ARRAY_HULLS:
+        return settings->hull_slots;
+    case CAIRN_ARRAY_CONTACTS:
+        return settings->contact_count;
+    case CAIRN_ARRAY_RULES:
+        return rules_blocks(settings);
+    case CAIRN_ARRAY_SETTINGS:
+    case CAIRN_ARRAY_COUNT:
+        break;
+    }
+    return 1;
+}
+
+size_t cairn_array_element_size(cairn_array array) {
+    return cairn_field_table_of(array)->word_count * sizeof(uint32_t);
+}
+
+void *cairn_state_array(const cairn_state *state, cairn_array array) {
+    void *const arrays[CAIRN_ARRAY_COUNT] = {[CAIRN_ARRAY_SETTINGS] = state->settings,
+        [CAIRN_ARRAY_BODY_IDS] = state->body_ids,
+        [CAIRN_ARRAY_SHAPE_IDS] = state->shape_ids,
+        [CAIRN_ARRAY_JOINT_IDS] = state->joint_ids,
+        [CAIRN_ARRAY_HULL_IDS] = state->hull_ids,
+        [CAIRN_ARRAY_HULLS] = state->hulls,
+        [CAIRN_ARRAY_MOTIONS] = state->motions,
+        [CAIRN_ARRAY_ANCHORS] = state->anchors,
+        [CAIRN_ARRAY_BODIES] = state->bodies,
+        [CAIRN_ARRAY_RESTS] = state->rests,
+        [CAIRN_ARRAY_SHAPES] = state->shapes,
+        [CAIRN_ARRAY_JOINTS] = state->joints,
+        [CAIRN_ARRAY_CONTACTS] = state->contacts,
+        [CAIRN_ARRAY_RULES] = state->rules};
+    CAIRN_ASSERT(array < CAIRN_ARRAY_COUNT);
+    return arrays[array];
+}
+
+cairn_run cairn_state_run(const cairn_state *state, cairn_array array, uint32_t from) {
+    const uint32_t *ids = state_ids(state, array);
+    const uint32_t count = cairn_array_count(state->settings, array);
+    if (ids == NULL) {
+        return (cairn_run){.begin = from, .end = count};
+    }
+    cairn_run run = {.begin = from};
+    while (run.begin < count && (ids[run.begin] & CAIRN_SLOT_USED) == 0) {
+        ++run.begin;
+    }
+    run.end = run.begin;
+    while (run.end < count && (ids[run.end] & CAIRN_SLOT_USED) != 0) {
+        ++run.end;
+    }
+    return run;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A world: its block of state, what follows from the block, and the parts that the folders above
+// add. This header knows those parts by name only; each is defined in the folder that uses it.
+
+#include "base/arena.h"
+#include "sim/state/state_array.h"
+
+typedef struct cairn_awake_set cairn_awake_set;         // sim/state/awake_set.h
+typedef struct cairn_kept cairn_kept;                   // sim/state/hash_cache.h
+typedef struct cairn_trace_hook cairn_trace_hook;       // sim/debug/trace_hook.h
+typedef struct cairn_crew cairn_crew;                   // sim/task_scheduler.h
+typedef struct cairn_near cairn_near;                   // sim/collide/pair_cache.h
+typedef struct cairn_patches cairn_patches;             // sim/collide/manifold_pool.h
+typedef struct cairn_contact_edits cairn_contact_edits; // sim/collide/contact_list.h
+typedef struct cairn_islands cairn_islands;             // sim/sleep/island.h
+typedef struct cairn_soft_step cairn_soft_step;         // sim/soft_step/soft_step.h
+typedef struct cairn_pgs cairn_pgs;                     // sim/pgs/pgs.h
+typedef struct cairn_scratch cairn_scratch;             // sim/world/scratch.h
+
+// Where large memory comes from: calloc, or a function like it that does not clear.
+typedef void *cairn_allocator(size_t count, size_t size);
+
+struct cairn_world {
+    cairn_world_def def;
+    cairn_state state; // the block
+    cairn_state spare; // where decode builds
+    void *state_memory;
+    void *spare_memory;
+    // Derived from the state.
+    uint32_t *shape_first; // by body slot: index + 1 of its lowest shape
+    uint32_t *shape_next;  // by shape slot: the body's next higher shape, likewise
+    uint32_t body_hint;    // no slot below is free
+    uint32_t shape_hint;
+    uint32_t joint_hint;
+    uint32_t hull_hint;
+    cairn_hull *hulls;   // by slot, ready for collision
+    bool contacts_stale; // false only when the next step could end none but for what stirs
+    cairn_kept *kept;
+    cairn_near *pair_cache;
+    // The last step's.
+    cairn_contact_event *events;
+    uint32_t event_count;
+    // How a step is executed and observed.
+    cairn_parallel parallel;
+    cairn_crew *crew;
+    void (*stage_probe)(void *context, uint32_t stage); // NULL: none
+    void *stage_context;
+    cairn_trace_hook *trace_hook; // NULL except in a traced step
+    // Scratch: rebuilt by each step, and may be overwritten between two calls without changing a
+    // bit.
+    cairn_scratch *scratch; // owns the parts below
+    cairn_awake_set *awake_set;
+    cairn_patches *manifold_pool;
+    cairn_contact_edits *contact_edits;
+    cairn_islands *islands;
+    cairn_soft_step *soft_step;
+    cairn_pgs *pgs;
+};
+
+static inline float world_time_step(const cairn_world *world) {
+    return 1.0f / (float)world->def.tick_rate_hz;
+}
+
+// Rebuilds what follows from arrays that are no longer what they were: shape lists and free-slot
+// hints; forgets events.
+void cairn_world_derive(cairn_world *world, const bool differed[CAIRN_ARRAY_COUNT]);
+
+// The hash from the words of the block alone, whatever leaves are kept.
+cairn_world_hash cairn_world_hash_fresh(const cairn_world *world);
+
+// Overwrites everything that is not live state with `byte`. For tests: no hash may notice.
+void cairn_world_poison(cairn_world *world, unsigned char byte);
