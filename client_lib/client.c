@@ -64,7 +64,7 @@ static bool create_parts(cairn_client *client) {
     link.unreliable_size_max = 8192;
     link.reliable_buffer_size = 65536;
     link.receive_size_max = CAIRN_MESSAGE_SIZE_MAX;
-    client->encoder = cairn_encoder_create(CAIRN_SKETCH_SIZE_MAX + 4096);
+    client->encoder = cairn_encoder_create(CAIRN_DIFFERENCE_SKETCH_SIZE_MAX + 4096);
     return client->encoder != NULL && cairn_netcode_client_create(&client->netcode) == CAIRN_OK &&
            cairn_link_create(&link, 0, &client->link) == CAIRN_OK &&
            cairn_snapshots_create(&client->snapshots, CAIRN_SNAPSHOTS_MAX, config->bodies_max) ==
@@ -112,7 +112,7 @@ static void begin_anew(cairn_client *client, uint64_t now_ns) {
     client->rights = 0;
     client->paused = false;
     client->speed = CAIRN_CLOCK_SPEED_NORMAL;
-    client->world = 0;
+    client->world_epoch = 0;
     client->mode = cairn_client_mode_asked(client);
     cairn_client_heal_clear(client);
     client->slot = CAIRN_SLOT_NONE;

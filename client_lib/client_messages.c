@@ -159,8 +159,8 @@ static bool is_expected(cairn_client *client, cairn_message_kind kind) {
     }
     bool for_lockstep = kind == CAIRN_MESSAGE_TICKS || kind == CAIRN_MESSAGE_STATE ||
                         kind == CAIRN_MESSAGE_RESYNC_RESPONSE;
-    bool for_all = kind == CAIRN_MESSAGE_SHAPES || kind == CAIRN_MESSAGE_NOTICE ||
-                   kind == CAIRN_MESSAGE_ANSWER;
+    bool for_all =
+        kind == CAIRN_MESSAGE_SHAPES || kind == CAIRN_MESSAGE_EVENT || kind == CAIRN_MESSAGE_ANSWER;
     if (!for_all && for_lockstep != cairn_client_simulates(client)) {
         client->drops_client[CAIRN_CLIENT_DROP_MODE]++;
         return false;
@@ -170,12 +170,13 @@ static bool is_expected(cairn_client *client, cairn_message_kind kind) {
 
 // Unreliable messages may come before the notice of their world, and long after its end.
 static bool is_of_world(cairn_client *client, const cairn_message *message) {
-    const uint32_t world = message->kind == CAIRN_MESSAGE_KEYFRAME ? message->keyframe.world
-                           : message->kind == CAIRN_MESSAGE_DELTA  ? message->delta.world
-                           : message->kind == CAIRN_MESSAGE_TICKS  ? message->ticks.world
-                                                                   : client->world;
-    client->drops_client[CAIRN_CLIENT_DROP_WORLD] += world == client->world ? 0 : 1;
-    return world == client->world;
+    const uint32_t world_epoch = message->kind == CAIRN_MESSAGE_KEYFRAME
+                                     ? message->keyframe.world_epoch
+                                 : message->kind == CAIRN_MESSAGE_DELTA ? message->delta.world_epoch
+                                 : message->kind == CAIRN_MESSAGE_TICKS ? message->ticks.world_epoch
+                                                                        : client->world_epoch;
+    client->drops_client[CAIRN_CLIENT_DROP_WORLD] += world_epoch == client->world_epoch ? 0 : 1;
+    return world_epoch == client->world_epoch;
 }
 
 static void take_answer(cairn_client *client, const cairn_link_message *message) {
@@ -224,9 +225,9 @@ void cairn_client_take_message(
             cairn_client_heal_repair(client, now_ns, &decoded.resync_response, message->size);
         }
         break;
-    case CAIRN_MESSAGE_NOTICE:
-        cairn_client_heal_notice(client, &decoded.notice);
-        cairn_client_take_notice(client, &decoded.notice);
+    case CAIRN_MESSAGE_EVENT:
+        cairn_client_heal_notice(client, &decoded.event);
+        cairn_client_take_notice(client, &decoded.event);
         break;
     case CAIRN_MESSAGE_ANSWER:
         take_answer(client, message);

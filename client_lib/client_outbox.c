@@ -95,7 +95,7 @@ static void say_inputs(cairn_client *client, uint64_t now_ns) {
     uint32_t count = cairn_inputs_collect(&client->inputs, inputs);
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_INPUT,
-        .input = {.world = client->world,
+        .input = {.world_epoch = client->world_epoch,
             .snapshot_acknowledged = client->snapshot_acknowledged,
             .ticks_acknowledged = client->requesting_full_state
                                       ? client->full_state_from
@@ -121,7 +121,7 @@ static void say_roots(cairn_client *client) {
         fresh < CAIRN_ROOTS_PER_MESSAGE_MAX ? (uint32_t)fresh : CAIRN_ROOTS_PER_MESSAGE_MAX;
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_ROOT_REPORT,
-        .root_report = {.world = client->world,
+        .root_report = {.world_epoch = client->world_epoch,
             .roots = roots,
             .root_count = cairn_lockstep_roots(lockstep, roots, wanted)},
     };

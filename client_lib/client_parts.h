@@ -62,7 +62,7 @@ struct cairn_client {
     uint32_t slot;
     uint32_t tick_rate_hz;
     uint64_t timing_tick; // of the newest timing heard
-    uint32_t world;       // how often the server told of another one
+    uint32_t world_epoch; // how often the server told of another one
     uint32_t rights;
     bool paused;    // the room
     uint32_t speed; // thousandths of its rate; 0: as fast as it goes
@@ -113,7 +113,7 @@ void cairn_client_fail(
     cairn_client *client, uint64_t now_ns, cairn_connection_event event, const char *text);
 
 // What the server says of its room.
-void cairn_client_take_notice(cairn_client *client, const cairn_notice *notice);
+void cairn_client_take_notice(cairn_client *client, const cairn_event_message *notice);
 // Forgets the world it has, and what it said and heard of it.
 void cairn_client_clear_world(cairn_client *client);
 
@@ -157,7 +157,7 @@ void cairn_client_heal_statistics(const cairn_client *client, cairn_client_stati
 void cairn_client_heal_repair(
     cairn_client *client, uint64_t now_ns, const cairn_resync_response *repair, size_t size);
 void cairn_client_heal_welcome(cairn_client *client, const cairn_welcome *welcome);
-void cairn_client_heal_notice(cairn_client *client, const cairn_notice *notice);
+void cairn_client_heal_notice(cairn_client *client, const cairn_event_message *notice);
 // Own roots that make a report due: `usual` of them; a difference is told once, at once, and
 // nothing further until it is mended.
 uint64_t cairn_client_heal_report(cairn_client *client, uint64_t usual);

@@ -12,8 +12,8 @@ static void follow_time(cairn_client *client) {
     }
 }
 
-static void begin_world(cairn_client *client, const cairn_notice *notice) {
-    client->world = (uint32_t)notice->value;
+static void begin_world(cairn_client *client, const cairn_event_message *notice) {
+    client->world_epoch = (uint32_t)notice->value;
     client->welcome_tick = notice->tick;
     cairn_client_clear_world(client);
     cairn_clock_start(&client->clock, client->tick_rate_hz);
@@ -24,18 +24,18 @@ static void begin_world(cairn_client *client, const cairn_notice *notice) {
     cairn_client_apply_event(client, CAIRN_CONNECTION_WORLD_REPLACED, "");
 }
 
-void cairn_client_take_notice(cairn_client *client, const cairn_notice *notice) {
+void cairn_client_take_notice(cairn_client *client, const cairn_event_message *notice) {
     switch (notice->kind) {
-    case CAIRN_NOTICE_PAUSED:
-    case CAIRN_NOTICE_RESUMED:
-        client->paused = notice->kind == CAIRN_NOTICE_PAUSED;
+    case CAIRN_EVENT_PAUSED:
+    case CAIRN_EVENT_RESUMED:
+        client->paused = notice->kind == CAIRN_EVENT_PAUSED;
         follow_time(client);
         break;
-    case CAIRN_NOTICE_RATE:
+    case CAIRN_EVENT_RATE:
         client->speed = notice->value <= CAIRN_CLOCK_SPEED_MAX ? (uint32_t)notice->value : 0;
         follow_time(client);
         break;
-    case CAIRN_NOTICE_REPLACED:
+    case CAIRN_EVENT_REPLACED:
         begin_world(client, notice);
         break;
     default:

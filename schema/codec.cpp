@@ -56,7 +56,7 @@ static_assert(sizeof(cairn_hash128) == sizeof(wire::Hash128), "one layout");
     X(TICKS, ticks, Ticks)                                                                         \
     X(STATE, state, State)                                                                         \
     X(RESYNC_RESPONSE, resync_response, ResyncResponse)                                            \
-    X(NOTICE, notice, Notice)                                                                      \
+    X(EVENT, event, Event)                                                                         \
     X(ANSWER, answer, Answer)
 
 #define TAG_IS_KIND(KIND, member, Table)                                                           \
@@ -276,7 +276,7 @@ template <typename Visitor> void fields(Visitor &v, cairn_hello &m) {
 template <typename Visitor> void fields(Visitor &v, cairn_input_message &m) {
     using T = wire::Inputs;
     scalars(v, T::VT_SNAPSHOT_ACKNOWLEDGED, m.snapshot_acknowledged, T::VT_TICKS_ACKNOWLEDGED,
-        m.ticks_acknowledged, T::VT_SENT_AT_US, m.sent_at_us, T::VT_WORLD, m.world);
+        m.ticks_acknowledged, T::VT_SENT_AT_US, m.sent_at_us, T::VT_WORLD_EPOCH, m.world_epoch);
     v.template vector<wire::Input>(T::VT_INPUTS, m.inputs, m.input_count);
     scalars(v, T::VT_SHOWN_TICK, m.shown_tick, T::VT_SHOWN_SPAN, m.shown_span, T::VT_SHOWN_SHARE,
         m.shown_share);
@@ -284,13 +284,14 @@ template <typename Visitor> void fields(Visitor &v, cairn_input_message &m) {
 
 template <typename Visitor> void fields(Visitor &v, cairn_root_report &m) {
     v.template vector<wire::Root>(wire::RootReport::VT_ROOTS, m.roots, m.root_count);
-    v.scalar(wire::RootReport::VT_WORLD, m.world);
+    v.scalar(wire::RootReport::VT_WORLD_EPOCH, m.world_epoch);
 }
 
 template <typename Visitor> void fields(Visitor &v, cairn_resync_request &m) {
     using T = wire::ResyncRequest;
-    scalars(v, T::VT_TICK, m.tick, T::VT_WANT, m.want, T::VT_WORLD, m.world);
-    v.template vector<uint8_t>(T::VT_SKETCH, m.sketch, m.sketch_size);
+    scalars(v, T::VT_TICK, m.tick, T::VT_WANT, m.want, T::VT_WORLD_EPOCH, m.world_epoch);
+    v.template vector<uint8_t>(
+        T::VT_DIFFERENCE_SKETCH, m.difference_sketch, m.difference_sketch_size);
 }
 
 template <typename Visitor> void fields(Visitor &v, cairn_control &m) {
@@ -333,7 +334,7 @@ template <typename Visitor> void fields(Visitor &v, cairn_shapes_message &m) {
 
 template <typename Visitor> void fields(Visitor &v, cairn_keyframe &m) {
     using T = wire::Keyframe;
-    scalars(v, T::VT_TICK, m.tick, T::VT_WORLD, m.world);
+    scalars(v, T::VT_TICK, m.tick, T::VT_WORLD_EPOCH, m.world_epoch);
     v.template plain<wire::Hash128>(T::VT_VISIBLE_ROOT, m.visible_root);
     v.template plain<wire::Hash128>(T::VT_FULL_ROOT, m.full_root);
     v.template plain<wire::Timing>(T::VT_TIMING, m.timing);
@@ -342,7 +343,8 @@ template <typename Visitor> void fields(Visitor &v, cairn_keyframe &m) {
 
 template <typename Visitor> void fields(Visitor &v, cairn_delta &m) {
     using T = wire::Delta;
-    scalars(v, T::VT_TICK, m.tick, T::VT_BASELINE_TICK, m.baseline_tick, T::VT_WORLD, m.world);
+    scalars(v, T::VT_TICK, m.tick, T::VT_BASELINE_TICK, m.baseline_tick, T::VT_WORLD_EPOCH,
+        m.world_epoch);
     v.template plain<wire::Hash128>(T::VT_VISIBLE_ROOT, m.visible_root);
     v.template plain<wire::Hash128>(T::VT_FULL_ROOT, m.full_root);
     v.template plain<wire::Timing>(T::VT_TIMING, m.timing);
@@ -355,7 +357,7 @@ template <typename Visitor> void fields(Visitor &v, cairn_ticks_message &m) {
     v.template vector<wire::Tick>(T::VT_TICKS, m.ticks, m.tick_count);
     v.template vector<wire::Command>(T::VT_COMMANDS, m.commands, m.command_count);
     v.template vector<uint64_t>(T::VT_DIGESTS, m.digests, m.digest_count);
-    v.scalar(T::VT_WORLD, m.world);
+    v.scalar(T::VT_WORLD_EPOCH, m.world_epoch);
 }
 
 template <typename Visitor> void fields(Visitor &v, cairn_state_message &m) {
@@ -374,8 +376,8 @@ template <typename Visitor> void fields(Visitor &v, cairn_resync_response &m) {
     v.template vector<uint8_t>(T::VT_STAGES, m.stages, m.stages_size);
 }
 
-template <typename Visitor> void fields(Visitor &v, cairn_notice &m) {
-    using T = wire::Notice;
+template <typename Visitor> void fields(Visitor &v, cairn_event_message &m) {
+    using T = wire::Event;
     scalars(v, T::VT_KIND, m.kind, T::VT_SLOT, m.slot, T::VT_TICK, m.tick, T::VT_VALUE, m.value);
     v.text(T::VT_WORDS, m.words);
 }

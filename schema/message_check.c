@@ -147,7 +147,8 @@ static void check_root_report(checker *c, const cairn_root_report *report) {
 }
 
 static void check_resync_request(checker *c, const cairn_resync_request *request) {
-    check_vector(c, request->sketch, request->sketch_size, CAIRN_SKETCH_SIZE_MAX);
+    check_vector(c, request->difference_sketch, request->difference_sketch_size,
+        CAIRN_DIFFERENCE_SKETCH_SIZE_MAX);
     must(c,
         request->want >= 1 &&
             request->want <= (CAIRN_RESYNC_WANT_ELEMENTS | CAIRN_RESYNC_WANT_STAGES),
@@ -301,10 +302,10 @@ static void check_resync_response(checker *c, const cairn_resync_response *respo
     must(c, response->verdict < CAIRN_RESYNC_VERDICT_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
-static void check_notice(checker *c, const cairn_notice *notice) {
-    check_text(c, notice->words, CAIRN_WORDS_SIZE_MAX);
-    must(c, notice->kind >= 1 && notice->kind <= CAIRN_NOTICE_LAST, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, notice->slot < CAIRN_SLOTS_MAX || notice->slot == CAIRN_SLOT_NONE,
+static void check_event(checker *c, const cairn_event_message *event) {
+    check_text(c, event->words, CAIRN_WORDS_SIZE_MAX);
+    must(c, event->kind >= 1 && event->kind <= CAIRN_EVENT_LAST, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, event->slot < CAIRN_SLOTS_MAX || event->slot == CAIRN_SLOT_NONE,
         CAIRN_DECODE_OUT_OF_RANGE);
 }
 
@@ -357,8 +358,8 @@ cairn_decode_refusal cairn_message_check(const cairn_message *message) {
     case CAIRN_MESSAGE_RESYNC_RESPONSE:
         check_resync_response(&c, &message->resync_response);
         return c.refusal;
-    case CAIRN_MESSAGE_NOTICE:
-        check_notice(&c, &message->notice);
+    case CAIRN_MESSAGE_EVENT:
+        check_event(&c, &message->event);
         return c.refusal;
     case CAIRN_MESSAGE_ANSWER:
         check_answer(&c, &message->answer);

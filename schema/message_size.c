@@ -12,7 +12,7 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
     case CAIRN_MESSAGE_ROOT_REPORT:
         return message->root_report.root_count * sizeof(cairn_wire_root);
     case CAIRN_MESSAGE_RESYNC_REQUEST:
-        return message->resync_request.sketch_size;
+        return message->resync_request.difference_sketch_size;
     case CAIRN_MESSAGE_CONTROL:
         return message->control.number_count * sizeof(float) + message->control.byte_count;
     case CAIRN_MESSAGE_SHAPES:
@@ -36,7 +36,7 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
     case CAIRN_MESSAGE_HELLO:
     case CAIRN_MESSAGE_WELCOME:
     case CAIRN_MESSAGE_REFUSED:
-    case CAIRN_MESSAGE_NOTICE:
+    case CAIRN_MESSAGE_EVENT:
     case CAIRN_MESSAGE_NONE:
     case CAIRN_MESSAGE_KIND_COUNT:
         break;

@@ -24,7 +24,7 @@ typedef enum cairn_message_kind {
     CAIRN_MESSAGE_HELLO = 1,          // reliable, first
     CAIRN_MESSAGE_INPUT = 2,          // unreliable, redundant
     CAIRN_MESSAGE_ROOT_REPORT = 3,    // unreliable; the own roots of a client that simulates
-    CAIRN_MESSAGE_RESYNC_REQUEST = 4, // reliable; a root differs, what is different?
+    CAIRN_MESSAGE_RESYNC_REQUEST = 4, // reliable; a root differs: asks what is different
     CAIRN_MESSAGE_CONTROL = 5,        // reliable; what an operator asks
     // server to client
     CAIRN_MESSAGE_WELCOME = 6,  // reliable, answers HELLO
@@ -35,7 +35,7 @@ typedef enum cairn_message_kind {
     CAIRN_MESSAGE_TICKS = 11,   // unreliable, redundant; confirmed commands and roots
     CAIRN_MESSAGE_STATE = 12,   // reliable; one piece of a full-state transfer
     CAIRN_MESSAGE_RESYNC_RESPONSE = 13, // reliable, answers RESYNC_REQUEST
-    CAIRN_MESSAGE_NOTICE = 14,          // reliable; what happens to the room or the client
+    CAIRN_MESSAGE_EVENT = 14,           // reliable; what happens to the room or the client
     CAIRN_MESSAGE_ANSWER = 15,          // reliable, answers CONTROL
     CAIRN_MESSAGE_KIND_COUNT
 } cairn_message_kind;
@@ -166,8 +166,9 @@ typedef struct cairn_input_message {
     float shown_share;              // [0, 1]
     const cairn_wire_input *inputs; // oldest first, strictly increasing ticks
     uint32_t input_count;           // at most CAIRN_INPUTS_PER_MESSAGE_MAX
-    uint32_t world; // how often CAIRN_NOTICE_REPLACED told the client of another world: ticks of
-                    // two worlds are not confused, whatever order datagrams arrive in
+    // World epoch: how many CAIRN_EVENT_REPLACED the client has received. It keeps ticks of two
+    // worlds apart, in whatever order datagrams arrive.
+    uint32_t world_epoch;
 } cairn_input_message;
 #define CAIRN_INPUTS_PER_MESSAGE_MAX 64
 #define CAIRN_SHOWN_SPAN_MAX 1024
@@ -175,21 +176,23 @@ typedef struct cairn_input_message {
 typedef struct cairn_root_report {
     const cairn_wire_root *roots; // strictly increasing ticks
     uint32_t root_count;          // at most CAIRN_ROOTS_PER_MESSAGE_MAX
-    uint32_t world;               // as in cairn_input_message
+    uint32_t world_epoch;         // as in cairn_input_message
 } cairn_root_report;
 #define CAIRN_ROOTS_PER_MESSAGE_MAX 64
 
 // What a client that simulates sends when a root differs although the commands agree.
 typedef struct cairn_resync_request {
-    uint64_t tick;         // of the world whose root differs
-    uint32_t want;         // CAIRN_RESYNC_WANT_ELEMENTS, CAIRN_RESYNC_WANT_STAGES, not none
-    const uint8_t *sketch; // of the client's state at that tick; at most CAIRN_SKETCH_SIZE_MAX
-    uint32_t sketch_size;
-    uint32_t world; // as in cairn_input_message
+    uint64_t tick; // of the world whose root differs
+    uint32_t want; // CAIRN_RESYNC_WANT_ELEMENTS, CAIRN_RESYNC_WANT_STAGES, not none
+    // Set-difference sketch (IBLT, sim/state/sketch.h) of the client's state at that tick; at most
+    // CAIRN_DIFFERENCE_SKETCH_SIZE_MAX bytes, 0 to ask for the whole state.
+    const uint8_t *difference_sketch;
+    uint32_t difference_sketch_size;
+    uint32_t world_epoch; // as in cairn_input_message
 } cairn_resync_request;
 #define CAIRN_RESYNC_WANT_ELEMENTS 1u
 #define CAIRN_RESYNC_WANT_STAGES 2u
-#define CAIRN_SKETCH_SIZE_MAX (16 * 1024)
+#define CAIRN_DIFFERENCE_SKETCH_SIZE_MAX (16 * 1024)
 
 typedef struct cairn_control {
     uint32_t request; // the client's number, comes back in the answer
@@ -267,7 +270,7 @@ typedef struct cairn_keyframe {
     cairn_wire_timing timing;
     const cairn_wire_body *bodies; // in order of id index
     uint32_t body_count;
-    uint32_t world; // as in cairn_input_message
+    uint32_t world_epoch; // as in cairn_input_message
 } cairn_keyframe;
 
 typedef struct cairn_delta {
@@ -278,7 +281,7 @@ typedef struct cairn_delta {
     cairn_wire_timing timing;
     const uint8_t *payload; // schema/delta.h
     uint32_t payload_size;
-    uint32_t world; // as in cairn_input_message
+    uint32_t world_epoch; // as in cairn_input_message
 } cairn_delta;
 
 typedef struct cairn_ticks_message {
@@ -289,7 +292,7 @@ typedef struct cairn_ticks_message {
     uint32_t command_count;  // sorted by (slot, kind, sequence) within each tick
     const uint64_t *digests; // low half of cairn_commands_digest, for each tick
     uint32_t digest_count;   // tick_count
-    uint32_t world;          // as in cairn_input_message
+    uint32_t world_epoch;    // as in cairn_input_message
 } cairn_ticks_message;
 #define CAIRN_TICKS_PER_MESSAGE_MAX 4096
 
@@ -302,12 +305,11 @@ typedef struct cairn_state_message {
 } cairn_state_message;
 
 typedef enum cairn_resync_verdict {
-    CAIRN_RESYNC_DONE = 0, // the payload holds all that differs
-    CAIRN_RESYNC_TOO_MUCH =
-        1, // more differs than the sketch can tell: a larger one, or a new state
+    CAIRN_RESYNC_DONE = 0,      // the payload holds all that differs
+    CAIRN_RESYNC_TOO_MUCH = 1,  // more differs than the sketch can decode: send a larger one
     CAIRN_RESYNC_TICK_GONE = 2, // no longer held, or not stepped yet
     CAIRN_RESYNC_TOO_OFTEN = 3, // ask again later
-    CAIRN_RESYNC_MALFORMED = 4, // the sketch is none
+    CAIRN_RESYNC_MALFORMED = 4, // these bytes are not a sketch
     CAIRN_RESYNC_VERDICT_COUNT
 } cairn_resync_verdict;
 
@@ -319,31 +321,30 @@ typedef struct cairn_resync_response {
     const char *build;        // the server's
     const uint8_t *payload;   // the elements that differ, as the server has them
     uint32_t payload_size;
-    const uint8_t
-        *stages; // CAIRN_RESYNC_WANT_STAGES: a hash after each stage of the step to this tick
+    const uint8_t *stages; // CAIRN_RESYNC_WANT_STAGES: a hash after each stage of the step
     uint32_t stages_size;
 } cairn_resync_response;
 
-typedef enum cairn_notice_kind {
-    CAIRN_NOTICE_STALL = 1,     // the room waits for the inputs of `slot`
-    CAIRN_NOTICE_STALL_END = 2, // and waits no more; value: how long it was, ms
-    CAIRN_NOTICE_MODE = 3,      // the client is served in mode `value` from now on; words: why
-    CAIRN_NOTICE_PAUSED = 4,
-    CAIRN_NOTICE_RESUMED = 5,
-    CAIRN_NOTICE_RATE = 6,        // the room runs at `value` thousandths of its rate
-    CAIRN_NOTICE_REPLACED = 7,    // the world is another from `tick` on: reset, load, seek;
-                                  // value: how many times this client was told so
-    CAIRN_NOTICE_ROOM_CLOSES = 8, // words: why; a disconnect follows
-    CAIRN_NOTICE_LAST = CAIRN_NOTICE_ROOM_CLOSES
-} cairn_notice_kind;
+typedef enum cairn_event_kind {
+    CAIRN_EVENT_STALL = 1,     // the room waits for the inputs of `slot`
+    CAIRN_EVENT_STALL_END = 2, // the wait ended; value: how long it was, ms
+    CAIRN_EVENT_MODE = 3,      // the client is served in mode `value` from now on; words: why
+    CAIRN_EVENT_PAUSED = 4,
+    CAIRN_EVENT_RESUMED = 5,
+    CAIRN_EVENT_RATE = 6,        // the room runs at `value` thousandths of its rate
+    CAIRN_EVENT_REPLACED = 7,    // reset, load or seek replaced the world, from `tick` on;
+                                 // value: the new world epoch
+    CAIRN_EVENT_ROOM_CLOSES = 8, // words: why; a disconnect follows
+    CAIRN_EVENT_LAST = CAIRN_EVENT_ROOM_CLOSES
+} cairn_event_kind;
 
-typedef struct cairn_notice {
-    uint32_t kind; // cairn_notice_kind
-    uint32_t slot; // CAIRN_SLOT_NONE where it is about none
+typedef struct cairn_event_message {
+    uint32_t kind; // cairn_event_kind
+    uint32_t slot; // CAIRN_SLOT_NONE if it concerns no player
     uint64_t tick;
     uint64_t value;
     const char *words; // "" or one sentence
-} cairn_notice;
+} cairn_event_message;
 
 typedef struct cairn_answer {
     uint32_t request;
@@ -381,7 +382,7 @@ typedef struct cairn_message {
         cairn_ticks_message ticks;
         cairn_state_message state;
         cairn_resync_response resync_response;
-        cairn_notice notice;
+        cairn_event_message event;
         cairn_answer answer;
     };
 } cairn_message;

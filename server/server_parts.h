@@ -61,7 +61,7 @@ size_t cairn_server_send_unreliable(
 
 // Tells everybody in the room who was welcomed. Whose reliable stream is full is not told.
 void cairn_server_notify_room(
-    cairn_server *server, const cairn_room *room, const cairn_notice *notice);
+    cairn_server *server, const cairn_room *room, const cairn_event_message *notice);
 
 // Keeps what a room that is about to be freed has counted.
 void cairn_statistics_close_room(cairn_server *server, const cairn_room *room);

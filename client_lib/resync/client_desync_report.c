@@ -28,7 +28,7 @@ bool cairn_client_capsule_say(cairn_client *client) {
     if (!cairn_client_desync_report_request(&client->desync_report, &message.resync_request)) {
         return false;
     }
-    message.resync_request.world = client->world;
+    message.resync_request.world_epoch = client->world_epoch;
     const uint8_t *bytes = NULL;
     size_t size = 0;
     cairn_status status = cairn_message_encode(client->encoder, &message, &bytes, &size);

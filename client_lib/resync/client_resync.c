@@ -71,7 +71,7 @@ bool cairn_client_heal_say(cairn_client *client, uint64_t now_ns) {
         !cairn_client_resync_request(&client->resync, now_ns, &message.resync_request)) {
         return false;
     }
-    message.resync_request.world = client->world;
+    message.resync_request.world_epoch = client->world_epoch;
     const cairn_status status = cairn_message_encode(client->encoder, &message, &bytes, &size);
     CAIRN_ASSERT(status == CAIRN_OK);
     if (cairn_link_send_reliable(client->link, bytes, size) != CAIRN_OK) {
@@ -93,8 +93,8 @@ void cairn_client_heal_welcome(cairn_client *client, const cairn_welcome *welcom
 }
 
 // The server serves snapshots from now on. Other modes are not changed to.
-void cairn_client_heal_notice(cairn_client *client, const cairn_notice *notice) {
-    const bool down = notice->kind == CAIRN_NOTICE_MODE && notice->value == CAIRN_MODE_INTERPOLATE;
+void cairn_client_heal_notice(cairn_client *client, const cairn_event_message *notice) {
+    const bool down = notice->kind == CAIRN_EVENT_MODE && notice->value == CAIRN_MODE_INTERPOLATE;
     if (!down || !cairn_client_simulates(client)) {
         return;
     }

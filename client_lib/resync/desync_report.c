@@ -221,8 +221,8 @@ bool cairn_client_desync_report_request(
     if (report->capsule.after != NULL) {
         cairn_sketch_build(report->capsule.after, CAIRN_CLIENT_DESYNC_REPORT_CELLS, report->sketch);
         out->want |= CAIRN_RESYNC_WANT_ELEMENTS;
-        out->sketch = report->sketch;
-        out->sketch_size = sizeof report->sketch;
+        out->difference_sketch = report->sketch;
+        out->difference_sketch_size = sizeof report->sketch;
     }
     return true;
 }

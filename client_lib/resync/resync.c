@@ -221,8 +221,8 @@ bool cairn_client_resync_request(
     }
     *out = (cairn_resync_request){.tick = resync->tick, .want = CAIRN_RESYNC_WANT_ELEMENTS};
     if (resync->phase == CAIRN_RESYNC_REPAIR_REQUESTED) {
-        out->sketch = resync->sketches + sketch_offset(resync->size);
-        out->sketch_size = cells_of(resync->size) * CAIRN_SKETCH_CELL_SIZE;
+        out->difference_sketch = resync->sketches + sketch_offset(resync->size);
+        out->difference_sketch_size = cells_of(resync->size) * CAIRN_SKETCH_CELL_SIZE;
     }
     return true;
 }

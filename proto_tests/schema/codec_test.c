@@ -150,7 +150,7 @@ static void every_message_has_its_kept_bytes(void **state) {
     (void)state;
     static const char *const names[CAIRN_MESSAGE_KIND_COUNT] = {NULL, "hello", "input",
         "root_report", "resync_request", "control", "welcome", "refused", "shapes", "keyframe",
-        "delta", "ticks", "state", "resync_response", "notice", "answer"};
+        "delta", "ticks", "state", "resync_response", "event", "answer"};
     for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
         const cairn_message message = sample_message((cairn_message_kind)kind);
         encode(&message);

@@ -88,11 +88,15 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
             .shown_share = 0.25f,
             .inputs = inputs,
             .input_count = 2,
-            .world = 7}},
+            .world_epoch = 7}},
     [CAIRN_MESSAGE_ROOT_REPORT] = {.kind = CAIRN_MESSAGE_ROOT_REPORT,
-        .root_report = {.roots = roots, .root_count = 2, .world = 7}},
+        .root_report = {.roots = roots, .root_count = 2, .world_epoch = 7}},
     [CAIRN_MESSAGE_RESYNC_REQUEST] = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST,
-        .resync_request = {.tick = 93, .want = 3, .sketch = bytes, .sketch_size = 5, .world = 7}},
+        .resync_request = {.tick = 93,
+            .want = 3,
+            .difference_sketch = bytes,
+            .difference_sketch_size = 5,
+            .world_epoch = 7}},
     [CAIRN_MESSAGE_CONTROL] = {.kind = CAIRN_MESSAGE_CONTROL,
         .control = {.request = 94,
             .verb = 95,
@@ -169,8 +173,8 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
             .payload_size = 5,
             .stages = bytes,
             .stages_size = 3}},
-    [CAIRN_MESSAGE_NOTICE] = {.kind = CAIRN_MESSAGE_NOTICE,
-        .notice = {.kind = CAIRN_NOTICE_STALL,
+    [CAIRN_MESSAGE_EVENT] = {.kind = CAIRN_MESSAGE_EVENT,
+        .event = {.kind = CAIRN_EVENT_STALL,
             .slot = 62,
             .tick = 63,
             .value = 64,
@@ -293,12 +297,12 @@ static void same_input(const cairn_input_message *a, const cairn_input_message *
     SAME(shown_span);
     SAME(shown_share);
     SAME_ARRAY(inputs, input_count);
-    SAME(world);
+    SAME(world_epoch);
 }
 
 static void same_root_report(const cairn_root_report *a, const cairn_root_report *b) {
     SAME_ARRAY(roots, root_count);
-    SAME(world);
+    SAME(world_epoch);
 }
 
 static void same_welcome(const cairn_welcome *a, const cairn_welcome *b) {
@@ -337,7 +341,7 @@ static void same_keyframe(const cairn_keyframe *a, const cairn_keyframe *b) {
     SAME_BITS(full_root);
     SAME_BITS(timing);
     SAME_ARRAY(bodies, body_count);
-    SAME(world);
+    SAME(world_epoch);
 }
 
 static void same_delta(const cairn_delta *a, const cairn_delta *b) {
@@ -347,7 +351,7 @@ static void same_delta(const cairn_delta *a, const cairn_delta *b) {
     SAME_BITS(full_root);
     SAME_BITS(timing);
     SAME_ARRAY(payload, payload_size);
-    SAME(world);
+    SAME(world_epoch);
 }
 
 static void same_ticks(const cairn_ticks_message *a, const cairn_ticks_message *b) {
@@ -355,7 +359,7 @@ static void same_ticks(const cairn_ticks_message *a, const cairn_ticks_message *
     SAME_ARRAY(ticks, tick_count);
     SAME_ARRAY(commands, command_count);
     SAME_ARRAY(digests, digest_count);
-    SAME(world);
+    SAME(world_epoch);
 }
 
 static void same_state(const cairn_state_message *a, const cairn_state_message *b) {
@@ -368,8 +372,8 @@ static void same_state(const cairn_state_message *a, const cairn_state_message *
 static void same_resync_request(const cairn_resync_request *a, const cairn_resync_request *b) {
     SAME(tick);
     SAME(want);
-    SAME_ARRAY(sketch, sketch_size);
-    SAME(world);
+    SAME_ARRAY(difference_sketch, difference_sketch_size);
+    SAME(world_epoch);
 }
 
 static void same_control(const cairn_control *a, const cairn_control *b) {
@@ -396,7 +400,7 @@ static void same_resync_response(const cairn_resync_response *a, const cairn_res
     SAME_ARRAY(stages, stages_size);
 }
 
-static void same_notice(const cairn_notice *a, const cairn_notice *b) {
+static void same_event(const cairn_event_message *a, const cairn_event_message *b) {
     SAME(kind);
     SAME(slot);
     SAME(tick);
@@ -460,8 +464,8 @@ void expect_same_message(const cairn_message *a, const cairn_message *b) {
     case CAIRN_MESSAGE_RESYNC_RESPONSE:
         same_resync_response(&a->resync_response, &b->resync_response);
         break;
-    case CAIRN_MESSAGE_NOTICE:
-        same_notice(&a->notice, &b->notice);
+    case CAIRN_MESSAGE_EVENT:
+        same_event(&a->event, &b->event);
         break;
     case CAIRN_MESSAGE_ANSWER:
         same_answer(&a->answer, &b->answer);

@@ -321,10 +321,10 @@ void cairn_control_leave_room(cairn_server *server, cairn_room *room) {
 }
 
 static void tell(
-    cairn_server *server, cairn_session *session, cairn_notice_kind kind, uint64_t value) {
+    cairn_server *server, cairn_session *session, cairn_event_kind kind, uint64_t value) {
     const cairn_message message = {
-        .kind = CAIRN_MESSAGE_NOTICE,
-        .notice = {.kind = kind,
+        .kind = CAIRN_MESSAGE_EVENT,
+        .event = {.kind = kind,
             .slot = CAIRN_SLOT_NONE,
             .tick = session->room->scheduler.tick,
             .value = value,
@@ -334,7 +334,7 @@ static void tell(
 }
 
 void cairn_control_notify(
-    cairn_server *server, cairn_room *room, cairn_notice_kind kind, uint64_t value) {
+    cairn_server *server, cairn_room *room, cairn_event_kind kind, uint64_t value) {
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
         tell(server, member, kind, value);
     }
@@ -343,9 +343,9 @@ void cairn_control_notify(
 void cairn_control_greet(cairn_server *server, cairn_session *session) {
     const cairn_time_control *pace = &session->room->time_control;
     if (pace->speed != CAIRN_TIME_SPEED_REAL) {
-        tell(server, session, CAIRN_NOTICE_RATE, pace->speed);
+        tell(server, session, CAIRN_EVENT_RATE, pace->speed);
     }
     if (pace->paused) {
-        tell(server, session, CAIRN_NOTICE_PAUSED, 0);
+        tell(server, session, CAIRN_EVENT_PAUSED, 0);
     }
 }

@@ -50,4 +50,4 @@ void cairn_control_greet(struct cairn_server *server, cairn_session *session);
 void cairn_control_leave_room(struct cairn_server *server, struct cairn_room *room);
 // One sentence to all who are in the room.
 void cairn_control_notify(
-    struct cairn_server *server, struct cairn_room *room, cairn_notice_kind kind, uint64_t value);
+    struct cairn_server *server, struct cairn_room *room, cairn_event_kind kind, uint64_t value);

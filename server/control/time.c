@@ -27,7 +27,7 @@ cairn_control_refusal cairn_control_pause(cairn_control_visit *v) {
     const bool was_paused = v->room->time_control.paused;
     cairn_time_control_pause(&v->room->time_control, v->server->now_ns);
     if (!was_paused) {
-        cairn_control_notify(v->server, v->room, CAIRN_NOTICE_PAUSED, 0);
+        cairn_control_notify(v->server, v->room, CAIRN_EVENT_PAUSED, 0);
     }
     return CAIRN_CONTROL_DONE;
 }
@@ -38,10 +38,10 @@ static void go(cairn_control_visit *v, uint32_t speed) {
     const bool was_speed = room->time_control.speed == speed;
     cairn_time_control_run(&room->time_control, &room->scheduler, speed, v->server->now_ns);
     if (!was_speed) {
-        cairn_control_notify(v->server, room, CAIRN_NOTICE_RATE, speed);
+        cairn_control_notify(v->server, room, CAIRN_EVENT_RATE, speed);
     }
     if (was_paused) {
-        cairn_control_notify(v->server, room, CAIRN_NOTICE_RESUMED, 0);
+        cairn_control_notify(v->server, room, CAIRN_EVENT_RESUMED, 0);
     }
 }
 
@@ -105,7 +105,7 @@ cairn_control_refusal cairn_control_rate(cairn_control_visit *v) {
         go(v, speed);
     } else if (room->time_control.speed != speed) {
         room->time_control.speed = speed;
-        cairn_control_notify(v->server, room, CAIRN_NOTICE_RATE, speed);
+        cairn_control_notify(v->server, room, CAIRN_EVENT_RATE, speed);
     }
     return CAIRN_CONTROL_DONE;
 }

@@ -128,7 +128,7 @@ static bool tell_delta(
     }
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_DELTA,
-        .delta = {.world = session->world,
+        .delta = {.world_epoch = session->world_epoch,
             .tick = newest->tick,
             .baseline_tick = baseline->tick,
             .visible_root = newest->visible_root,
@@ -163,7 +163,7 @@ static void tell_keyframe(cairn_server *server, cairn_session *session) {
     }
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_KEYFRAME,
-        .keyframe = {.world = session->world,
+        .keyframe = {.world_epoch = session->world_epoch,
             .tick = newest->tick,
             .visible_root = newest->visible_root,
             .full_root = newest->full_root,
@@ -307,7 +307,7 @@ static bool send_ticks(cairn_server *server, cairn_session *session,
     const cairn_command_log_span *run, bool reliable) {
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_TICKS,
-        .ticks = {.world = session->world,
+        .ticks = {.world_epoch = session->world_epoch,
             .timing = cairn_session_timing(session),
             .ticks = run->ticks,
             .tick_count = run->tick_count,

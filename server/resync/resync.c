@@ -28,7 +28,7 @@ static bool make_tools(cairn_room *room) {
         heal->payload = malloc(CAIRN_SERVER_RESYNC_PAYLOAD_SIZE_MAX);
     }
     if (heal->sketch == NULL) {
-        heal->sketch = malloc(CAIRN_SKETCH_SIZE_MAX);
+        heal->sketch = malloc(CAIRN_DIFFERENCE_SKETCH_SIZE_MAX);
     }
     return heal->payload != NULL && heal->sketch != NULL;
 }
@@ -122,8 +122,8 @@ static void compare(
         refuse(server, session, doubt->tick, CAIRN_RESYNC_TICK_GONE, "no state of that tick");
         return;
     }
-    switch (cairn_sketch_difference(room->resync.world, doubt->sketch, doubt->sketch_size, keys,
-        CAIRN_SKETCH_CELLS_MAX, &count)) {
+    switch (cairn_sketch_difference(room->resync.world, doubt->difference_sketch,
+        doubt->difference_sketch_size, keys, CAIRN_SKETCH_CELLS_MAX, &count)) {
     case CAIRN_OK:
         tell_elements(server, session, doubt->tick, keys, count);
         break;
@@ -159,16 +159,16 @@ static bool pay(const cairn_server *server, cairn_session_resync *client, uint64
 // Until the job is back: its states are not ours.
 static void keep(cairn_room *room, cairn_session *session, const cairn_resync_request *doubt) {
     cairn_room_resync *heal = &room->resync;
-    memcpy(heal->sketch, doubt->sketch, doubt->sketch_size);
+    memcpy(heal->sketch, doubt->difference_sketch, doubt->difference_sketch_size);
     heal->doubt = *doubt;
-    heal->doubt.sketch = heal->sketch;
+    heal->doubt.difference_sketch = heal->sketch;
     heal->asker = session;
 }
 
 void cairn_server_resync_take_request(
     cairn_server *server, cairn_session *session, const cairn_resync_request *doubt) {
     cairn_room *room = session->room;
-    const bool whole = doubt->sketch_size == 0;
+    const bool whole = doubt->difference_sketch_size == 0;
     room->statistics.doubts += 1;
     if (!pay(server, &session->resync,
             whole ? 4 * CAIRN_SERVER_RESYNC_REQUEST_NS : CAIRN_SERVER_RESYNC_REQUEST_NS)) {
@@ -255,8 +255,8 @@ void cairn_server_resync_demote(cairn_server *server, cairn_session *session, co
     begin_snapshots(session);
     cairn_server_resync_forget(room, session);
     const cairn_message message = {
-        .kind = CAIRN_MESSAGE_NOTICE,
-        .notice = {.kind = CAIRN_NOTICE_MODE,
+        .kind = CAIRN_MESSAGE_EVENT,
+        .event = {.kind = CAIRN_EVENT_MODE,
             .slot = session->slot,
             .tick = room->scheduler.tick,
             .value = CAIRN_MODE_INTERPOLATE,

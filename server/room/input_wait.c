@@ -34,8 +34,8 @@ static uint32_t missing_slot(const cairn_room *room, uint64_t tick, uint64_t now
     return CAIRN_SLOT_NONE;
 }
 
-static void notify(cairn_server *server, cairn_room *room, cairn_notice_kind kind, uint64_t value) {
-    const cairn_notice notice = {
+static void notify(cairn_server *server, cairn_room *room, cairn_event_kind kind, uint64_t value) {
+    const cairn_event_message notice = {
         .kind = kind,
         .slot = room->input_wait.slot,
         .tick = room->scheduler.tick,
@@ -50,7 +50,7 @@ static void announce(cairn_server *server, cairn_room *room) {
     stall->announced = true;
     stall->slots[stall->slot].stalls += 1;
     room->statistics.stalls += 1;
-    notify(server, room, CAIRN_NOTICE_STALL, 0);
+    notify(server, room, CAIRN_EVENT_STALL, 0);
     cairn_server_emit_event(server, room, CAIRN_LOG_INFO, "stall", 0,
         "the room waits for the inputs of a slot", stall->slot);
 }
@@ -83,7 +83,7 @@ static void end_slot(cairn_server *server, cairn_room *room, uint64_t now_ns) {
     stall->slots[stall->slot].stalled_ns += waited_ns;
     room->statistics.stalled_ns += waited_ns;
     if (stall->announced) {
-        notify(server, room, CAIRN_NOTICE_STALL_END, waited_ns / NS_PER_MS);
+        notify(server, room, CAIRN_EVENT_STALL_END, waited_ns / NS_PER_MS);
         strike(server, room, now_ns);
     }
     stall->announced = false;

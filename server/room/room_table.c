@@ -9,7 +9,7 @@
 #include "server/server_parts.h"
 
 // What a client may send at once: an input message with all its inputs is well below.
-#define CLIENT_MESSAGE_SIZE_MAX (CAIRN_SKETCH_SIZE_MAX + 4096)
+#define CLIENT_MESSAGE_SIZE_MAX (CAIRN_DIFFERENCE_SKETCH_SIZE_MAX + 4096)
 // Room for a ticks message, however small the world.
 #define UNRELIABLE_SIZE_MIN (32 * 1024)
 #define RELIABLE_BUFFER_SIZE_MIN (64 * 1024)
@@ -347,8 +347,8 @@ bool cairn_server_room_destroy(
     server->now_ns = now_ns;
     cairn_control_leave_room(server, closed);
     const cairn_message notice = {
-        .kind = CAIRN_MESSAGE_NOTICE,
-        .notice = {.kind = CAIRN_NOTICE_ROOM_CLOSES,
+        .kind = CAIRN_MESSAGE_EVENT,
+        .event = {.kind = CAIRN_EVENT_ROOM_CLOSES,
             .slot = CAIRN_SLOT_NONE,
             .tick = closed->scheduler.tick,
             .words = reason},

@@ -92,7 +92,7 @@ static void end_turn(cairn_server *server, cairn_room *room) {
     measure_turn(room);
     tell_members(server, room);
     if (cairn_time_control_reach_stop(&room->time_control, room->scheduler.tick)) {
-        cairn_control_notify(server, room, CAIRN_NOTICE_PAUSED, 0);
+        cairn_control_notify(server, room, CAIRN_EVENT_PAUSED, 0);
     }
     cairn_control_arrive(server, room);
     cairn_server_resync_advance(server, room);

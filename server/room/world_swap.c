@@ -39,13 +39,13 @@ static void restart_member(cairn_server *server, cairn_room *room, cairn_session
     session->shapes_revision = 0;
     session->state = CAIRN_SESSION_WELCOMED;
     memset(session->shapes_told, 0, room->shape_capacity * sizeof *session->shapes_told);
-    session->world += 1;
+    session->world_epoch += 1;
     const cairn_message message = {
-        .kind = CAIRN_MESSAGE_NOTICE,
-        .notice = {.kind = CAIRN_NOTICE_REPLACED,
+        .kind = CAIRN_MESSAGE_EVENT,
+        .event = {.kind = CAIRN_EVENT_REPLACED,
             .slot = CAIRN_SLOT_NONE,
             .tick = room->scheduler.tick,
-            .value = session->world,
+            .value = session->world_epoch,
             .words = ""},
     };
     // Who cannot be told would take the new world's ticks for the old one's.

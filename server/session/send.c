@@ -26,8 +26,8 @@ size_t cairn_server_send_unreliable(
 }
 
 void cairn_server_notify_room(
-    cairn_server *server, const cairn_room *room, const cairn_notice *notice) {
-    const cairn_message message = {.kind = CAIRN_MESSAGE_NOTICE, .notice = *notice};
+    cairn_server *server, const cairn_room *room, const cairn_event_message *notice) {
+    const cairn_message message = {.kind = CAIRN_MESSAGE_EVENT, .event = *notice};
     for (cairn_session *at = room->members; at != NULL; at = at->member_next) {
         cairn_server_send_reliable(server, at, &message);
     }

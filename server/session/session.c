@@ -284,7 +284,7 @@ static void take_sight(cairn_session *session, const cairn_input_message *input)
 
 static cairn_session_state take_input(const visit *v) {
     const cairn_input_message *input = &v->message->input;
-    if (input->world != v->session->world) {
+    if (input->world_epoch != v->session->world_epoch) {
         return v->session->state; // of a world that is no more
     }
     take_acknowledgements(v, input);
@@ -336,7 +336,7 @@ static cairn_session_state take_roots(const visit *v) {
     if (!cairn_mode_simulates(v->session->mode)) {
         return v->session->demoted ? v->session->state : fault(v);
     }
-    const bool current = report->world == v->session->world;
+    const bool current = report->world_epoch == v->session->world_epoch;
     for (uint32_t i = 0; current && i < report->root_count; ++i) {
         compare_root(v, &report->roots[i]);
     }
@@ -354,7 +354,7 @@ static cairn_session_state take_doubt(const visit *v) {
         return v->session->demoted ? v->session->state : fault(v);
     }
     const cairn_resync_request *doubt = &v->message->resync_request;
-    if (doubt->world != v->session->world) {
+    if (doubt->world_epoch != v->session->world_epoch) {
         return v->session->state; // about a world that is no more
     }
     if ((doubt->want & CAIRN_RESYNC_WANT_STAGES) != 0) {

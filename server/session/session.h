@@ -66,7 +66,7 @@ typedef struct cairn_session {
     uint32_t faults;
     cairn_link_conditioner *faults_in; // owned; an operator's wish; NULL: none
     cairn_link_conditioner *faults_out;
-    uint32_t world;            // how often it was told that the room's world is another
+    uint32_t world_epoch;      // how often it was told that the room's world is another
     uint32_t rights;           // CAIRN_RIGHT_OPERATOR, as its token says
     uint32_t controls_refused; // for want of the right
 

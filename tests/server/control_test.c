@@ -148,17 +148,17 @@ static void a_paused_room_stands_still_and_keeps_its_clients(void **state) {
     const uint64_t tick = kit_tick(&s);
     story_run_ms(&s, 8000); // longer than any time-out
     assert_int_equal(kit_tick(&s), tick);
-    assert_int_equal(s.clients[player].notices[CAIRN_NOTICE_PAUSED], 1);
+    assert_int_equal(s.clients[player].notices[CAIRN_EVENT_PAUSED], 1);
     assert_int_equal(story_statistics(&s).clients, 2);
     const uint32_t late = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
     const uint32_t watcher = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     story_run_ms(&s, 500);
     assert_non_null(s.clients[late].world);
     assert_int_equal(cairn_world_tick(s.clients[late].world), tick);
-    assert_int_equal(s.clients[late].notices[CAIRN_NOTICE_PAUSED], 1);
+    assert_int_equal(s.clients[late].notices[CAIRN_EVENT_PAUSED], 1);
     assert_int_equal(story_newest(&s.clients[watcher])->tick, tick);
     assert_int_equal(kit_verb(&s, CAIRN_CONTROL_RESUME), CAIRN_CONTROL_DONE);
-    assert_int_equal(s.clients[player].notices[CAIRN_NOTICE_RESUMED], 1);
+    assert_int_equal(s.clients[player].notices[CAIRN_EVENT_RESUMED], 1);
     story_run_ms(&s, 500);
     assert_true(kit_tick(&s) >= tick + 25 && kit_tick(&s) <= tick + 40);
     assert_int_equal(story_statistics(&s).ticks_skipped, 0);
@@ -199,7 +199,7 @@ static void a_room_runs_until_a_tick_and_pauses_there(void **state) {
     assert_int_equal(
         kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_RUN_UNTIL, .tick = tick}), 0);
     assert_int_equal(kit_tick(&s), tick);
-    assert_int_equal(s.clients[0].notice.kind, CAIRN_NOTICE_PAUSED);
+    assert_int_equal(s.clients[0].notice.kind, CAIRN_EVENT_PAUSED);
     assert_int_equal(
         kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_RUN_UNTIL, .tick = tick}), 0);
     assert_int_equal(kit_tick(&s), tick);
@@ -237,7 +237,7 @@ static void a_rate_makes_time_pass_slower_or_faster(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         assert_int_equal(
             kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_RATE, .count = rows[i].rate}), 0);
-        assert_int_equal(s.clients[0].notice.kind, CAIRN_NOTICE_RATE);
+        assert_int_equal(s.clients[0].notice.kind, CAIRN_EVENT_RATE);
         assert_int_equal(s.clients[0].notice.value, rows[i].rate);
         const uint64_t tick = kit_tick(&s);
         story_run_ms(&s, rows[i].ms);

@@ -125,11 +125,11 @@ static void players_and_watchers_follow_a_reset_and_a_load(void **state) {
     spawn();
     story_run_ms(&s, 300);
     verb(CAIRN_CONTROL_RESET);
-    assert_int_equal(s.clients[1].notices[CAIRN_NOTICE_REPLACED], 1);
+    assert_int_equal(s.clients[1].notices[CAIRN_EVENT_REPLACED], 1);
     expect_all_follow();
     assert_int_equal(story_statistics(&s).players, 2);
     named(CAIRN_CONTROL_LOAD, "early");
-    assert_int_equal(s.clients[1].notices[CAIRN_NOTICE_REPLACED], 2);
+    assert_int_equal(s.clients[1].notices[CAIRN_EVENT_REPLACED], 2);
     expect_all_follow();
     expect_recording_replays(2);
     story_end(&s);

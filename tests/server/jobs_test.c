@@ -154,7 +154,7 @@ static void a_stuck_room_can_be_closed_and_the_server_drained(void **state) {
     assert_true(cairn_server_room_destroy(s.server, s.now_ns, stuck, "it is stuck"));
     assert_int_equal(cairn_server_room_find(s.server, "stuck"), 0);
     run_ms(200, stuck);
-    assert_int_equal(s.clients[inside].notices[CAIRN_NOTICE_ROOM_CLOSES], 1);
+    assert_int_equal(s.clients[inside].notices[CAIRN_EVENT_ROOM_CLOSES], 1);
     cairn_server_drain(s.server, s.now_ns);
     run_ms(1100, stuck);
     assert_true(cairn_server_drained(s.server));

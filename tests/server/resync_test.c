@@ -17,7 +17,7 @@
 #define SKETCH_SIZE (40 * CAIRN_SKETCH_CELL_SIZE)
 
 static story s; // too large for a stack
-static uint8_t sketch[CAIRN_SKETCH_SIZE_MAX];
+static uint8_t sketch[CAIRN_DIFFERENCE_SKETCH_SIZE_MAX];
 
 static uint32_t start(cairn_mode mode) {
     const cairn_server_config config = story_config();
@@ -31,8 +31,8 @@ static void doubt(uint32_t client, uint64_t tick, size_t size) {
     const cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST,
         .resync_request = {.tick = tick,
             .want = CAIRN_RESYNC_WANT_ELEMENTS,
-            .sketch = sketch,
-            .sketch_size = (uint32_t)size}};
+            .difference_sketch = sketch,
+            .difference_sketch_size = (uint32_t)size}};
     story_say_message(&s, client, &message, true);
 }
 
@@ -157,7 +157,7 @@ static void a_client_may_ask_for_less(void **state) {
         .kind = CAIRN_MESSAGE_HELLO, .hello = story_hello(CAIRN_MODE_INTERPOLATE, true)};
     story_say_message(&s, client, &less, true);
     story_run_ms(&s, 500);
-    assert_int_equal(s.clients[client].notices[CAIRN_NOTICE_MODE], 1);
+    assert_int_equal(s.clients[client].notices[CAIRN_EVENT_MODE], 1);
     assert_int_equal(s.clients[client].notice.value, CAIRN_MODE_INTERPOLATE);
     assert_true(s.clients[client].keyframes > 0);
     assert_int_equal(story_statistics(&s).clients_demoted, 1);
@@ -177,7 +177,7 @@ static void who_is_repaired_again_and_again_is_moved_down(void **state) {
         story_run_ms(&s, 300);
     }
     assert_int_equal(answers(client)[CAIRN_RESYNC_DONE], CAIRN_SERVER_RESYNC_ATTEMPTS_MAX + 1);
-    assert_int_equal(s.clients[client].notices[CAIRN_NOTICE_MODE], 1);
+    assert_int_equal(s.clients[client].notices[CAIRN_EVENT_MODE], 1);
     assert_true(story_heard(&s, "client_demoted"));
     story_end(&s);
 }
@@ -191,7 +191,7 @@ static void who_reports_other_roots_and_mends_nothing_is_moved_down(void **state
         s.clients[client].corrupt_roots = true;
         story_run_ms(&s, 4000);
         assert_true(story_statistics(&s).roots_differed > 64);
-        assert_int_equal(s.clients[client].notices[CAIRN_NOTICE_MODE], i == 0 ? 1 : 0);
+        assert_int_equal(s.clients[client].notices[CAIRN_EVENT_MODE], i == 0 ? 1 : 0);
         story_end(&s);
     }
 }

@@ -164,8 +164,8 @@ static void who_is_in_a_room_that_closes_is_disconnected_and_others_stay(void **
     assert_int_equal(after.leaves, 2);
     assert_true(after.inputs_taken >= before.inputs_taken && before.inputs_taken > 0);
     assert_true(story_heard(&s, "room_closed"));
-    assert_int_equal(s.clients[shown].notices[CAIRN_NOTICE_ROOM_CLOSES], 1);
-    assert_int_equal(s.clients[exact].notices[CAIRN_NOTICE_ROOM_CLOSES], 1);
+    assert_int_equal(s.clients[shown].notices[CAIRN_EVENT_ROOM_CLOSES], 1);
+    assert_int_equal(s.clients[exact].notices[CAIRN_EVENT_ROOM_CLOSES], 1);
     uint32_t next = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 300);
     assert_string_equal(s.clients[next].scene_name, stack->name);

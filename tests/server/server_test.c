@@ -527,17 +527,17 @@ static void a_wait_for_inputs_is_announced_to_everybody(void **state) {
     uint32_t watcher = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     story_run_ms(&s, 500);
     uint32_t ahead = s.clients[player].ahead;
-    assert_int_equal(s.clients[watcher].notices[CAIRN_NOTICE_STALL], 0);
+    assert_int_equal(s.clients[watcher].notices[CAIRN_EVENT_STALL], 0);
     s.clients[player].ahead = 0;
     story_run_ms(&s, 150);
     for (uint32_t i = 0; i < 2; ++i) {
-        assert_int_equal(s.clients[i].notices[CAIRN_NOTICE_STALL], 1);
+        assert_int_equal(s.clients[i].notices[CAIRN_EVENT_STALL], 1);
         assert_int_equal(s.clients[i].notice.slot, s.clients[player].welcome.slot);
         assert_int_equal(s.clients[i].notice.tick, story_statistics(&s).tick);
     }
     uint64_t tick = story_statistics(&s).tick;
     story_run_ms(&s, 350);
-    assert_int_equal(s.clients[watcher].notices[CAIRN_NOTICE_STALL_END], 1);
+    assert_int_equal(s.clients[watcher].notices[CAIRN_EVENT_STALL_END], 1);
     assert_in_range(s.clients[watcher].notice.value, 200, 220);
     // Left behind: nobody waits until an input comes in time again.
     assert_in_range(story_statistics(&s).tick, tick + 10, tick + 20);
@@ -546,7 +546,7 @@ static void a_wait_for_inputs_is_announced_to_everybody(void **state) {
     story_run_ms(&s, 500);
     s.clients[player].ahead = 0;
     story_run_ms(&s, 300);
-    assert_int_equal(s.clients[watcher].notices[CAIRN_NOTICE_STALL], 2);
+    assert_int_equal(s.clients[watcher].notices[CAIRN_EVENT_STALL], 2);
     assert_int_equal(s.clients[player].roots_wrong, 0);
     end();
 }

@@ -27,8 +27,8 @@ static void feed(cairn_session_event event) {
     const cairn_message control = {
         .kind = CAIRN_MESSAGE_CONTROL, .control = {.room = "", .name = ""}};
     const cairn_message roots = {.kind = CAIRN_MESSAGE_ROOT_REPORT};
-    const cairn_message closed = {.kind = CAIRN_MESSAGE_NOTICE,
-        .notice = {.kind = CAIRN_NOTICE_ROOM_CLOSES, .slot = CAIRN_SLOT_NONE, .words = "the end"}};
+    const cairn_message closed = {.kind = CAIRN_MESSAGE_EVENT,
+        .event = {.kind = CAIRN_EVENT_ROOM_CLOSES, .slot = CAIRN_SLOT_NONE, .words = "the end"}};
     const cairn_message *message = event == CAIRN_SESSION_EVENT_HELLO         ? &hello
                                    : event == CAIRN_SESSION_EVENT_INPUT       ? &input
                                    : event == CAIRN_SESSION_EVENT_ROOTS       ? &roots

@@ -322,7 +322,7 @@ static void step_tick(
 }
 
 static void take_ticks(story_client *client, const cairn_ticks_message *ticks) {
-    if (ticks->world != client->world_number) {
+    if (ticks->world_epoch != client->world_epoch) {
         return;
     }
     client->timing = ticks->timing;
@@ -341,8 +341,8 @@ static void take_welcome(story_client *client, const cairn_welcome *welcome) {
     strncpy(client->scene_name, welcome->scene_name, sizeof client->scene_name - 1);
 }
 
-static void forget_world(story_client *client, const cairn_notice *notice) {
-    client->world_number = (uint32_t)notice->value;
+static void forget_world(story_client *client, const cairn_event_message *notice) {
+    client->world_epoch = (uint32_t)notice->value;
     client->held_count = 0;
     memset(client->held, 0, sizeof client->held);
     cairn_world_destroy(client->world);
@@ -390,7 +390,7 @@ static void take_message(story_client *client, const cairn_link_message *receive
         client->shapes_removed += message.shapes.removed_count;
         break;
     case CAIRN_MESSAGE_KEYFRAME:
-        if (message.keyframe.world != client->world_number) {
+        if (message.keyframe.world_epoch != client->world_epoch) {
             break;
         }
         client->keyframes += 1;
@@ -398,7 +398,7 @@ static void take_message(story_client *client, const cairn_link_message *receive
         hold(client, message.keyframe.tick, message.keyframe.bodies, message.keyframe.body_count);
         break;
     case CAIRN_MESSAGE_DELTA:
-        if (message.delta.world != client->world_number) {
+        if (message.delta.world_epoch != client->world_epoch) {
             break;
         }
         take_delta(client, &message.delta);
@@ -409,12 +409,12 @@ static void take_message(story_client *client, const cairn_link_message *receive
     case CAIRN_MESSAGE_STATE:
         take_state(client, &message.state);
         break;
-    case CAIRN_MESSAGE_NOTICE:
-        client->notices[message.notice.kind] += 1;
-        client->notice = message.notice;
+    case CAIRN_MESSAGE_EVENT:
+        client->notices[message.event.kind] += 1;
+        client->notice = message.event;
         client->notice.words = "";
-        if (message.notice.kind == CAIRN_NOTICE_REPLACED) {
-            forget_world(client, &message.notice);
+        if (message.event.kind == CAIRN_EVENT_REPLACED) {
+            forget_world(client, &message.event);
         }
         break;
     case CAIRN_MESSAGE_RESYNC_RESPONSE:
@@ -465,7 +465,7 @@ static void say_input(story *s, uint32_t number) {
         client->input_next += 1;
     }
     const cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
-        .input = {.world = client->world_number,
+        .input = {.world_epoch = client->world_epoch,
             .snapshot_acknowledged = newest == NULL ? 0 : newest->tick,
             .ticks_acknowledged = client->world == NULL ? 0 : cairn_world_tick(client->world),
             .inputs = inputs,

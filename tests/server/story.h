@@ -66,11 +66,11 @@ typedef struct story_client {
     cairn_wire_root root_newest;
 
     cairn_wire_timing timing; // newest
-    uint32_t notices[CAIRN_NOTICE_LAST + 1];
-    cairn_notice notice;                          // newest; without its words
+    uint32_t notices[CAIRN_EVENT_LAST + 1];
+    cairn_event_message notice;                   // newest; without its words
     struct story_answer *answer;                  // NULL: none is expected; filled with the newest
     uint32_t repairs[CAIRN_RESYNC_VERDICT_COUNT]; // answers to doubts
-    uint32_t world_number;                        // how often it was told of another world
+    uint32_t world_epoch;                         // how often it was told of another world
     uint32_t messages[CAIRN_MESSAGE_KIND_COUNT];
     uint32_t decode_failures;
 } story_client;
