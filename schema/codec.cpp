@@ -16,6 +16,7 @@
 #include <flatbuffers/flatbuffers.h>
 #include <flatbuffers/idl.h>
 
+#include "schema/codec_tables.h"
 #include "schema/message_check.h"
 #include "schema/message_size.h"
 #include "schema/messages_generated.h"
@@ -41,36 +42,9 @@ namespace wire = cairn::wire;
 static_assert(sizeof(cairn_wire_timing) == sizeof(wire::Timing), "one layout");
 static_assert(sizeof(cairn_hash128) == sizeof(wire::Hash128), "one layout");
 
-// Every kind of message: its name, its member of cairn_message, its table.
-#define EACH_MESSAGE(X)                                                                            \
-    X(HELLO, hello, Hello)                                                                         \
-    X(INPUT, input, Inputs)                                                                        \
-    X(ROOT_REPORT, root_report, RootReport)                                                        \
-    X(RESYNC_REQUEST, resync_request, ResyncRequest)                                               \
-    X(CONTROL, control, Control)                                                                   \
-    X(WELCOME, welcome, Welcome)                                                                   \
-    X(REFUSED, refused, Refused)                                                                   \
-    X(SHAPES, shapes, Shapes)                                                                      \
-    X(KEYFRAME, keyframe, Keyframe)                                                                \
-    X(DELTA, delta, Delta)                                                                         \
-    X(TICKS, ticks, Ticks)                                                                         \
-    X(STATE, state, State)                                                                         \
-    X(RESYNC_RESPONSE, resync_response, ResyncResponse)                                            \
-    X(EVENT, event, Event)                                                                         \
-    X(ANSWER, answer, Answer)
-
 #define TAG_IS_KIND(KIND, member, Table)                                                           \
     static_assert(int(wire::Message::Table) == CAIRN_MESSAGE_##KIND, "tags are kinds");
 EACH_MESSAGE(TAG_IS_KIND)
-
-// Likewise every kind of chunk.
-#define EACH_CHUNK(X)                                                                              \
-    X(START, start, ChunkStart)                                                                    \
-    X(TICKS, ticks, ChunkTicks)                                                                    \
-    X(END, end, ChunkEnd)                                                                          \
-    X(KEYFRAME, keyframe, ChunkKeyframe)                                                           \
-    X(REPLACE, replace, ChunkReplace)                                                              \
-    X(DESYNC, desync, ChunkDesync)
 
 #define CHUNK_TAG_IS_KIND(KIND, member, Table)                                                     \
     static_assert(int(wire::ChunkBody::Table) == CAIRN_CHUNK_##KIND, "tags are kinds");
