@@ -7,6 +7,10 @@
 //                                 build and CPU have
 //          [--workers N|all]      by so many workers, or by 1 to 8 in turn
 //          [--scene NAME]         this scene alone
+//          [--write-to FOLDER]    writes each scene's world half way through
+//          (tests/sim/golden_transfer.h)
+//          [--read-from FOLDER]   starts half way through, with the worlds that another machine
+//          wrote
 //          [--fault N]            with a fault of sim/debug/negative_control.h, where they are
 //          built in
 // Half way through, each scene is saved and goes on in a fresh world. Needs nothing but base and
@@ -19,6 +23,7 @@
 #include "sim/debug/negative_control.h"
 #include "tests/sim/golden_hands.h"
 #include "tests/sim/golden_scenes.h"
+#include "tests/sim/golden_transfer.h"
 
 #define HASHES_PER_SCENE 4
 #define LINE_SIZE 160
@@ -28,7 +33,9 @@
 // What to compare with, or NULL to print; and how the steps are carried out.
 typedef struct checker {
     FILE *expected;
-    const char *scene; // NULL: every scene
+    const char *scene;     // NULL: every scene
+    const char *write_to;  // a folder, or NULL
+    const char *read_from; // a folder, or NULL
     uint32_t lanes;
     cairn_parallel parallel;
     uint32_t hash_count;
@@ -104,20 +111,49 @@ static cairn_world *restore_into_fresh(
     return fresh;
 }
 
+static void expect_hash(const golden_scene *scene, checker *check, const cairn_world *world) {
+    char hash[CAIRN_HASH_TEXT_SIZE];
+    char line[LINE_SIZE];
+    snprintf(line, sizeof line, "%s %u %s", scene->name, (unsigned)cairn_world_tick(world),
+        cairn_hash_print(cairn_world_hash_read(world).full, hash));
+    expect(check, line);
+}
+
+// The world of the other machine has just lived the first half: its hash there is one to expect as
+// well.
+static void read_half(const golden_scene *scene, checker *check, cairn_world *world) {
+    const uint32_t step = scene->ticks / HASHES_PER_SCENE;
+    char line[LINE_SIZE];
+    for (uint32_t tick = step; tick < scene->ticks / 2; tick += step) {
+        (void)read_line(check, line);
+    }
+    if (!golden_transfer_read(check->read_from, scene->name, world)) {
+        exit(1);
+    }
+    expect_hash(scene, check, world);
+}
+
 static void run(const golden_scene *scene, checker *check) {
     cairn_world *world = create(scene, check);
-    scene->build(world);
-    for (uint32_t tick = 1; tick <= scene->ticks; ++tick) {
+    uint32_t tick = 1;
+    if (check->read_from != NULL) {
+        read_half(scene, check, world);
+        tick = scene->ticks / 2 + 1;
+    } else {
+        scene->build(world);
+    }
+    for (; tick <= scene->ticks; ++tick) {
         golden_step(scene, world);
         if (tick == scene->ticks / 2) {
+            if (check->write_to != NULL &&
+                !golden_transfer_write(check->write_to, scene->name, world)) {
+                printf("golden: %s cannot be written to %s\n", scene->name, check->write_to);
+                exit(1);
+            }
             world = restore_into_fresh(scene, check, world);
         }
         if (tick % (scene->ticks / HASHES_PER_SCENE) == 0) {
-            char hash[CAIRN_HASH_TEXT_SIZE];
-            char line[LINE_SIZE];
-            snprintf(line, sizeof line, "%s %u %s", scene->name, (unsigned)tick,
-                cairn_hash_print(cairn_world_hash_read(world).full, hash));
-            expect(check, line);
+            expect_hash(scene, check, world);
         }
     }
     cairn_world_destroy(world);
@@ -198,6 +234,8 @@ static bool commit_fault(const char *text) {
 typedef struct options {
     const char *expected; // NULL: print
     const char *scene;    // NULL: all
+    const char *write_to;
+    const char *read_from;
     choices lanes;
     choices workers;
 } options;
@@ -212,6 +250,10 @@ static bool parse(int argc, char **argv, options *out) {
             out->expected = argv[i + 1];
         } else if (strcmp(argv[i], "--scene") == 0) {
             out->scene = argv[i + 1];
+        } else if (strcmp(argv[i], "--write-to") == 0) {
+            out->write_to = argv[i + 1];
+        } else if (strcmp(argv[i], "--read-from") == 0) {
+            out->read_from = argv[i + 1];
         } else if (strcmp(argv[i], "--lanes") == 0) {
             ok = choose(argv[i + 1], lanes, &out->lanes);
         } else if (strcmp(argv[i], "--workers") == 0) {
@@ -220,7 +262,8 @@ static bool parse(int argc, char **argv, options *out) {
             ok = strcmp(argv[i], "--fault") == 0 && commit_fault(argv[i + 1]);
         }
     }
-    return ok && (out->expected != NULL || out->lanes.count * out->workers.count == 1);
+    return ok && (out->read_from == NULL || out->expected != NULL) &&
+           (out->expected != NULL || out->lanes.count * out->workers.count == 1);
 }
 
 int main(int argc, char **argv) {
@@ -228,10 +271,12 @@ int main(int argc, char **argv) {
     options chosen;
     if (!parse(argc, argv, &chosen)) {
         printf("usage: golden [--check FILE] [--lanes 1|4|8|16|all] [--workers 1..8|all]"
-               " [--scene NAME] [--fault N]\n");
+               " [--scene NAME] [--write-to FOLDER] [--read-from FOLDER] [--fault N]\n");
         return 2;
     }
     check.scene = chosen.scene;
+    check.write_to = chosen.write_to;
+    check.read_from = chosen.read_from;
     if (chosen.expected != NULL) {
         check.expected = fopen(chosen.expected, "r");
         if (check.expected == NULL) {
