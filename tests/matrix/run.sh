@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: run.sh equal|different|refused SOURCE BUILD CMAKE_ARGUMENTS...
+# usage: run.sh equal|different|refused SOURCE BUILD GOLDEN WORLDS CMAKE_ARGUMENTS...
 # Builds base, sim and the golden checker one way and runs their tests.
-#   equal      every test passes
+#   equal      every test passes; the worlds in WORLDS, written by GOLDEN, continue in this build, and GOLDEN
+#              continues the worlds that this build writes
 #   different  builds, and the golden test reports hashes that differ: a negative control
 #   refused    does not compile, because the code itself says no: a negative control
 set -u
-expected=$1 source=$2 build=$3
-shift 3
+expected=$1 source=$2 build=$3 golden=$4 worlds=$5
+shift 5
 rm -rf "$build"
 mkdir -p "$build"
 
@@ -17,7 +18,7 @@ fail() {
     exit 1
 }
 
-cmake -G Ninja -S "$source" -B "$build" -DCAIRN_SIM_ONLY=ON "$@" >"$build/log.txt" 2>&1 ||
+cmake -G Ninja -S "$source" -B "$build" -DCAIRN_SIM_ONLY=ON -DCAIRN_GOLDEN_WORLDS="$worlds" "$@" >"$build/log.txt" 2>&1 ||
     fail "cannot be configured"
 if ! cmake --build "$build" -- -j1 >>"$build/log.txt" 2>&1; then
     [ "$expected" = refused ] || fail "does not build"
@@ -29,6 +30,8 @@ fi
 if ctest --test-dir "$build" --no-tests=error --stop-on-failure --output-on-failure >"$build/log.txt" 2>&1; then
     [ "$expected" = equal ] || fail "every hash is equal, but this build should have changed one"
     tail -n 3 "$build/log.txt"
+    "$golden" --check "$source/tests/sim/golden.txt" --read-from "$build/tests/sim/worlds" >"$build/log.txt" 2>&1 ||
+        fail "a world of this build does not continue elsewhere"
     exit 0
 fi
 [ "$expected" = different ] || fail "a test failed"
