@@ -11,7 +11,7 @@
 #include <cairn/sim.h>
 
 // All that the rules remember from tick to tick lives here: the world saves, hashes and rolls it
-// back with the bodies. A static variable would not be rolled back, and the storm would say so.
+// back with the bodies. A static variable would not be rolled back, and the storm would find it.
 typedef struct game {
     cairn_body_id ball;
     uint32_t goals;
@@ -76,9 +76,9 @@ static void one_ball(void *user, cairn_storm *storm, const cairn_world *world) {
 }
 
 // Players of this game only push, half of the time to the right.
-static void play(void *user, cairn_storm *storm, uint32_t place, cairn_client_input *input) {
+static void play(void *user, cairn_storm *storm, uint32_t slot, cairn_client_input *input) {
     (void)user;
-    (void)place;
+    (void)slot;
     if (cairn_storm_below(storm, 2) == 0) {
         *input = (cairn_client_input){.move = {1, 0, 0}};
     }

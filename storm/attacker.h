@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Somebody hostile on the network: it sees what passes, holds a few datagrams, and sends them back
-// from wrong addresses, or late, or changed, or makes up its own. It holds no key. One thing it
-// leaves alone: to win the race with a connect token it has just seen. The standard lets whoever
-// sends a token first have it, so that would be no finding.
+// An attacker on the network path. It sees every datagram, keeps a few, and sends them again from
+// wrong addresses, late or changed, or invents its own. It has no key. It never races the owner of
+// a connect token that it has just seen: the standard gives the token to the first sender, so
+// winning that race would not be a finding.
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "storm/network.h"
 
-#define CAIRN_STRANGER_HELD_MAX 32
+#define CAIRN_ATTACKER_HELD_MAX 32
 
-typedef struct cairn_stranger {
+typedef struct cairn_attacker {
     cairn_random random;
-    cairn_address address; // its own
+    cairn_address address; // its own source address
     uint32_t held_count;
     uint32_t seen; // taps since create
     struct {
@@ -24,13 +24,13 @@ typedef struct cairn_stranger {
         uint32_t size;
         uint32_t seen_at; // value of `seen`
         uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
-    } held[CAIRN_STRANGER_HELD_MAX];
-} cairn_stranger;
+    } held[CAIRN_ATTACKER_HELD_MAX];
+} cairn_attacker;
 
-void cairn_stranger_init(cairn_stranger *stranger, uint64_t seed);
+void cairn_attacker_init(cairn_attacker *attacker, uint64_t seed);
 // The network's tap: keeps a sample of what passes.
-void cairn_stranger_see(void *stranger, const cairn_address *from, const cairn_address *to,
+void cairn_attacker_observe(void *attacker, const cairn_address *from, const cairn_address *to,
     const uint8_t *bytes, size_t size);
-// One hostile datagram to `victim`, or to whom a held one was for.
-void cairn_stranger_act(
-    cairn_stranger *stranger, cairn_virtual_network *network, const cairn_address *victim);
+// Sends one hostile datagram to `victim`, or to the receiver of a kept one.
+void cairn_attacker_send(
+    cairn_attacker *attacker, cairn_virtual_network *network, const cairn_address *victim);

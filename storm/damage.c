@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Memory of clients that goes bad: planted, and then expected to be mended. A client that heals or
-// predicts is hit; whatever else goes wrong with a world is a finding.
+#include "storm/damage.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "client_lib/client_parts.h"
 #include "sim/state/world.h"
-#include "storm/parts.h"
 
 static const uint64_t second_ns = 1000000000;
-// Of the velocity's 23 bits of mantissa, so that it stays finite.
+// A bit of the velocity's mantissa is flipped, so that it stays finite.
 #define FLIPPED_BITS 23
 #define BODY_SLOT_MASK 0xfffffu
 
-// Bodies of the world that move by themselves, and are awake; returns how many.
+// Fills s->bodies with the dynamic bodies that are awake; returns their number.
 static uint32_t find_awake(cairn_storm *s, const cairn_world *world) {
     const uint32_t capacity = s->scene->body_capacity;
     const uint32_t count = cairn_world_bodies(world, s->bodies, capacity);
@@ -26,8 +25,8 @@ static uint32_t find_awake(cairn_storm *s, const cairn_world *world) {
     return awake;
 }
 
-// A cosmic ray: nothing that keeps books of what changed is told.
-static void flip(cairn_storm *s, cairn_world *world, cairn_body_id body) {
+// A bit flip in memory. It marks nothing dirty, so the hash caches do not see it.
+static void flip_velocity_bit(cairn_storm *s, cairn_world *world, cairn_body_id body) {
     const uint32_t slot = (body & BODY_SLOT_MASK) - 1; // include/cairn/sim.h, ids
     cairn_motion *motion = &world->state.motions[slot];
     uint32_t word;
@@ -36,7 +35,7 @@ static void flip(cairn_storm *s, cairn_world *world, cairn_body_id body) {
     memcpy(&motion->linear_velocity.x, &word, sizeof word);
 }
 
-static void push(cairn_storm *s, cairn_world *world, uint32_t from, uint32_t count) {
+static void push_bodies(cairn_storm *s, cairn_world *world, uint32_t from, uint32_t count) {
     for (uint32_t i = from; i < from + count; i++) {
         const cairn_body_state *body = &s->bodies[i];
         cairn_vec3 velocity = body->linear_velocity;
@@ -45,77 +44,72 @@ static void push(cairn_storm *s, cairn_world *world, uint32_t from, uint32_t cou
     }
 }
 
-// Whether there was anything to damage.
-static bool damage(cairn_storm *s, uint32_t mode, cairn_timeline *timeline) {
+// Returns false if there is nothing to damage.
+static bool damage_world(cairn_storm *s, uint32_t mode, cairn_timeline *timeline) {
     const uint32_t awake = find_awake(s, timeline->world);
     if (awake == 0) {
         return false;
     }
     const uint32_t one = (uint32_t)cairn_storm_below(s, awake);
-    const uint64_t drawn = cairn_storm_below(s, 4);
-    const uint64_t how = s->config.broken == CAIRN_STORM_BREAK_ALARM ? 3 : drawn;
+    const uint64_t how = cairn_storm_below(s, 4);
     if (how == 0) {
-        flip(s, timeline->world, s->bodies[one].id);
+        flip_velocity_bit(s, timeline->world, s->bodies[one].id);
     } else {
-        push(s, timeline->world, how == 1 ? 0 : one, how == 1 ? awake : 1);
+        push_bodies(s, timeline->world, how == 1 ? 0 : one, how == 1 ? awake : 1);
     }
-    // What it could go back to is gone as well; who predicts cannot do without.
+    // Its saved states are lost as well. A predicting client needs them for its rollbacks.
     if ((how == 1 || how == 2) && mode == CAIRN_MODE_HEAL) {
         cairn_state_ring_clear(&timeline->states);
     }
     return true;
 }
 
-static bool mends(const cairn_client *client) {
+static bool repairs_itself(const cairn_client *client) {
     return (client->mode == CAIRN_MODE_HEAL || client->mode == CAIRN_MODE_PREDICT) &&
            client->resync.phase == CAIRN_RESYNC_IDLE;
 }
 
 void cairn_storm_damage(cairn_storm *s, uint32_t i) {
-    cairn_storm_place *place = &s->places[i];
+    cairn_storm_slot *slot = &s->slots[i];
     cairn_client *client = s->system.clients[i].client;
     cairn_timeline *timeline = &client->lockstep.timeline;
-    if (place->damaged || place->orphan || !mends(client) || !timeline->adopted ||
-        place->playing_ns == UINT64_MAX || !damage(s, client->mode, timeline)) {
+    if (slot->damaged || slot->server_died || !repairs_itself(client) || !timeline->adopted ||
+        slot->playing_ns == UINT64_MAX || !damage_world(s, client->mode, timeline)) {
         return;
     }
     s->report.damages++;
-    if (s->config.broken == CAIRN_STORM_BREAK_ALARM) {
-        return; // and nobody is told
-    }
-    place->damaged = true;
-    const bool never = s->config.broken == CAIRN_STORM_BREAK_HEAL;
-    place->damaged_tick = never ? UINT64_MAX : timeline->head_tick;
-    place->damaged_ns = cairn_system_now_ns(&s->system);
-    if (s->config.broken == CAIRN_STORM_BREAK_MODE) {
-        client->resync.words = "planted";
-    }
+    slot->damaged = true;
+    slot->damaged_tick = timeline->head_tick;
+    slot->damaged_ns = cairn_system_now_ns(&s->system);
 }
 
-bool cairn_storm_excused(const cairn_storm *s, uint32_t i) {
-    const cairn_storm_place *place = &s->places[i];
-    const uint64_t now_ns = cairn_system_now_ns(&s->system);
-    return place->damaged || place->orphan ||
-           (place->healed_ns > 0 && now_ns - place->healed_ns < CAIRN_STORM_RECOVERY_S * second_ns);
-}
-
-void cairn_storm_mended(cairn_storm *s, uint32_t i) {
-    cairn_storm_place *place = &s->places[i];
-    const uint64_t ms = (cairn_system_now_ns(&s->system) - place->damaged_ns) / 1000000;
-    place->damaged = false;
-    place->healed_ns = cairn_system_now_ns(&s->system);
-    s->report.damages_mended++;
-    const bool left_alone = !place->hurt && cairn_storm_whole_ns(s, i) / 1000000 >= ms;
-    if (left_alone && ms > s->report.mend_ms_max) {
-        s->report.mend_ms_max = ms;
+void cairn_storm_damage_again(cairn_storm *s, uint32_t i) {
+    cairn_client *client = s->system.clients[i].client;
+    cairn_timeline *timeline = &client->lockstep.timeline;
+    if (s->slots[i].damaged && client->resync.phase == CAIRN_RESYNC_REPAIR_REQUESTED &&
+        timeline->adopted) {
+        const uint32_t awake = find_awake(s, timeline->world);
+        push_bodies(s, timeline->world, 0, awake);
     }
 }
 
-// Every mending has its damage.
+void cairn_storm_repaired(cairn_storm *s, uint32_t i) {
+    cairn_storm_slot *slot = &s->slots[i];
+    const uint64_t ms = (cairn_system_now_ns(&s->system) - slot->damaged_ns) / 1000000;
+    slot->damaged = false;
+    slot->repaired_ns = cairn_system_now_ns(&s->system);
+    s->report.damages_repaired++;
+    const bool undisturbed = !slot->degraded && cairn_storm_undisturbed_ns(s, i) / 1000000 >= ms;
+    if (undisturbed && ms > s->report.repair_ms_max) {
+        s->report.repair_ms_max = ms;
+    }
+}
+
+// No repair without a damage.
 static void check_heals(cairn_storm *s, uint32_t i, uint64_t heals) {
-    cairn_storm_place *place = &s->places[i];
+    cairn_storm_slot *slot = &s->slots[i];
     cairn_client_resync_record list[CAIRN_CLIENT_RESYNCS_HELD];
-    const uint64_t before = place->heals_seen <= heals ? place->heals_seen : 0;
+    const uint64_t before = slot->heals_seen <= heals ? slot->heals_seen : 0;
     const uint64_t fresh = heals - before;
     const uint32_t wanted =
         fresh < CAIRN_CLIENT_RESYNCS_HELD ? (uint32_t)fresh : CAIRN_CLIENT_RESYNCS_HELD;
@@ -123,33 +117,35 @@ static void check_heals(cairn_storm *s, uint32_t i, uint64_t heals) {
     for (uint32_t k = 0; k < count; k++) {
         s->report.heals[list[k].cause]++;
     }
-    if (fresh > 0 && !cairn_storm_excused(s, i)) {
-        cairn_storm_find(s, CAIRN_STORM_FOUND_ALARM,
-            "client %" PRIu32 ": mended at tick %" PRIu64 " what was not damaged (%s)", i,
-            count > 0 ? list[count - 1].tick : 0,
+    if (fresh > 0 && !cairn_storm_difference_expected(s, i)) {
+        cairn_storm_report_finding(s, CAIRN_STORM_FOUND_ALARM,
+            "client %" PRIu32 ": repaired a world at tick %" PRIu64 " that was not damaged (%s); "
+            "do your rules keep something outside their state?",
+            i, count > 0 ? list[count - 1].tick : 0,
             count > 0
                 ? cairn_client_resync_cause_text((cairn_client_resync_cause)list[count - 1].cause)
                 : "");
     }
-    place->heals_seen = heals;
+    slot->heals_seen = heals;
 }
 
 void cairn_storm_check_damage(cairn_storm *s, uint32_t i) {
-    cairn_storm_place *place = &s->places[i];
+    cairn_storm_slot *slot = &s->slots[i];
     const cairn_client *client = s->system.clients[i].client;
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
     const uint64_t bound_ns = CAIRN_STORM_JOIN_S * second_ns;
     cairn_client_statistics c;
     cairn_client_statistics_read(client, &c);
     check_heals(s, i, c.heals);
-    const bool left_alone = !place->hurt && cairn_storm_whole_ns(s, i) > bound_ns;
-    if (place->damaged && left_alone && now_ns - place->damaged_ns > bound_ns) {
-        cairn_storm_find(s, CAIRN_STORM_FOUND_UNHEALED,
-            "client %" PRIu32 ": damaged at tick %" PRIu64 " and not mended since", i,
-            place->damaged_tick);
+    const bool undisturbed = !slot->degraded && cairn_storm_undisturbed_ns(s, i) > bound_ns;
+    if (slot->damaged && undisturbed && now_ns - slot->damaged_ns > bound_ns) {
+        cairn_storm_report_finding(s, CAIRN_STORM_FOUND_UNHEALED,
+            "client %" PRIu32 ": damaged at tick %" PRIu64 " and not repaired within %d s", i,
+            slot->damaged_tick, CAIRN_STORM_JOIN_S);
     }
     if (client->welcomed && cairn_client_mode_now(client) != client->config.mode) {
-        cairn_storm_find(s, CAIRN_STORM_FOUND_MODE, "client %" PRIu32 ": was moved down: %s", i,
+        cairn_storm_report_finding(s, CAIRN_STORM_FOUND_MODE,
+            "client %" PRIu32 ": was demoted to another mode: %s", i,
             cairn_client_mode_text(client));
     }
 }

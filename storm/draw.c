@@ -62,7 +62,7 @@ static void add_joint(cairn_storm_scene *s, cairn_random *random, uint32_t a, ui
         .length = 1};
 }
 
-static void settings(cairn_scene *scene, cairn_random *random, const char *rules) {
+static void set_world_settings(cairn_scene *scene, cairn_random *random, const char *rules) {
     const cairn_world_def def = cairn_world_def_default();
     strcpy(scene->name, "storm");
     strncpy(scene->rules, rules, sizeof scene->rules - 1);
@@ -94,9 +94,9 @@ void cairn_storm_draw_scene(cairn_storm_scene *out, cairn_random *random, const 
     scene->bodies = out->bodies;
     scene->shapes = out->shapes;
     scene->joints = out->joints;
-    settings(scene, random, rules);
+    set_world_settings(scene, random, rules);
     add_body(out, CAIRN_BODY_STATIC, (cairn_wire_vec3){0}, shape_of(CAIRN_SHAPE_HALF_SPACE, 1));
-    // Most worlds are tiny: it is the protocol that is on trial, and time is dear.
+    // Most worlds are tiny: the storm tests the protocol, and steps cost time.
     const uint64_t most = cairn_random_below(random, 8) == 0 ? CAIRN_STORM_STONES_MAX : 6;
     const uint64_t stones = 1 + cairn_random_below(random, most);
     for (uint64_t i = 0; i < stones; i++) {
@@ -127,9 +127,9 @@ cairn_virtual_clock cairn_storm_draw_clock(cairn_random *random) {
         .drift_ppm = drift, .offset_ns = second_ns + cairn_random_below(random, 1000) * second_ns};
 }
 
-// From a local network to a bad mobile one. Round trips stay below a second. Rooms of more than 64
-// Hz are for good paths: lockstep of six players at 240 Hz tells 65 kB/s, and over half a second of
-// round trip with a tenth lost it cannot catch up.
+// From a local network to a bad mobile one. Round trips stay below a second. Rooms above 64 Hz get
+// good paths: lockstep with six players at 240 Hz needs 65 kB/s, and with half a second of round
+// trip and a tenth lost it cannot catch up.
 cairn_virtual_path cairn_storm_draw_path(
     cairn_random *random, uint32_t tick_rate_hz, uint32_t loss_permille_max) {
     const bool bad = chance(random, 400) && tick_rate_hz <= 64;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a storm draws from its seed: small worlds (a floor, some stones, sometimes a chain), tick
-// rates, paths and clocks.
+// Draws small worlds (a floor, some bodies, sometimes a chain), tick rates, paths and clocks from a
+// storm's seed.
 
 #include "base/random.h"
 #include "schema/scene.h"
@@ -21,6 +21,6 @@ typedef struct cairn_storm_scene {
 void cairn_storm_draw_scene(cairn_storm_scene *out, cairn_random *random, const char *rules);
 uint32_t cairn_storm_draw_tick_rate(cairn_random *random);
 cairn_virtual_clock cairn_storm_draw_clock(cairn_random *random);
-// A bad path loses up to `loss_permille_max`. Tick rates above 64 Hz get good ones.
+// A bad path loses up to `loss_permille_max`. Tick rates above 64 Hz get good paths only.
 cairn_virtual_path cairn_storm_draw_path(
     cairn_random *random, uint32_t tick_rate_hz, uint32_t loss_permille_max);

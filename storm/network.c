@@ -179,7 +179,7 @@ static waiting heap_pop(cairn_virtual_network *network) {
     return top;
 }
 
-// Puts a copy under way; NULL when the network is full.
+// Puts a copy in flight; NULL if the network is full.
 static cairn_virtual_datagram *launch(cairn_virtual_network *network, uint32_t to,
     const cairn_address *from, const uint8_t *bytes, size_t size, uint64_t at_ns) {
     if (network->count == network->capacity) {
@@ -209,7 +209,7 @@ static void corrupt(cairn_virtual_network *network, cairn_virtual_datagram *data
     network->counters.corrupted++;
 }
 
-// When a datagram has squeezed through a limited path; UINT64_MAX when its queue is full.
+// When a datagram leaves the queue of a limited path; UINT64_MAX if the queue is full.
 static uint64_t through_ns(
     cairn_virtual_network *network, uint32_t from, uint32_t to, size_t size) {
     const cairn_virtual_path *path = &network->paths[from][to];
@@ -315,14 +315,14 @@ bool cairn_virtual_deliver(
 
 cairn_virtual_counters cairn_virtual_counters_read(const cairn_virtual_network *network) {
     cairn_virtual_counters counters = network->counters;
-    counters.under_way = network->count;
+    counters.in_flight = network->count;
     return counters;
 }
 
 bool cairn_virtual_adds_up(const cairn_virtual_network *network) {
     const cairn_virtual_counters c = cairn_virtual_counters_read(network);
     return c.sent + c.injected + c.repeated ==
-           c.delivered + c.lost + c.cut + c.queue_full + c.nowhere + c.overflow + c.under_way;
+           c.delivered + c.lost + c.cut + c.queue_full + c.nowhere + c.overflow + c.in_flight;
 }
 
 void cairn_virtual_tap(cairn_virtual_network *network,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A network and its clocks, played from one seed: who sends what arrives when, how often and how
-// whole is drawn from it, and events come in one total order (time, then sequence). The same calls
-// give the same run on every machine. Memory is bounded at create.
+// A virtual network and its clocks. One seed decides when, how often and how intact each datagram
+// arrives. Events have one total order (time, then sequence), so the same calls give the same run
+// on every machine. Memory is bounded at create.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ typedef struct cairn_virtual_network cairn_virtual_network;
 
 #define CAIRN_VIRTUAL_ENDPOINTS_MAX 64
 
-// Where an endpoint stands in time: its clock reads offset + t * (1 + drift / 10^6) at virtual t.
+// The clock of an endpoint reads offset + t * (1 + drift / 10^6) at virtual t.
 typedef struct cairn_virtual_clock {
     int32_t drift_ppm; // |drift| <= 100000
     uint64_t offset_ns;
@@ -26,29 +26,29 @@ typedef struct cairn_virtual_clock {
 // One direction between two endpoints.
 typedef struct cairn_virtual_path {
     uint32_t loss_permille;
-    uint32_t repeat_permille;  // a second copy, with a delay of its own
+    uint32_t repeat_permille;  // a second copy with its own delay
     uint32_t corrupt_permille; // some bits flipped
     bool cut;                  // nothing passes
     uint64_t delay_ns;
     uint64_t jitter_ns;        // added to each delay, uniform in [0, jitter): reorders
     uint32_t bytes_per_s;      // 0: no limit
-    uint32_t queue_bytes;      // what may wait for bytes_per_s; more is lost
-    uint64_t stalled_until_ns; // what is sent before sets out then, all at once
+    uint32_t queue_bytes;      // may queue for bytes_per_s; more is lost
+    uint64_t stalled_until_ns; // datagrams sent before are released then, all at once
 } cairn_virtual_path;
 
-// Every datagram that entered ends in one of these or is still under way.
+// Every datagram that entered is counted in one of these or is still in flight.
 typedef struct cairn_virtual_counters {
     uint64_t sent;
-    uint64_t injected; // by a stranger
+    uint64_t injected; // by an attacker
     uint64_t repeated;
-    uint64_t corrupted; // delivered all the same
+    uint64_t corrupted; // and delivered
     uint64_t delivered;
     uint64_t lost;
     uint64_t cut;
     uint64_t queue_full;
     uint64_t nowhere;  // no endpoint has that address
-    uint64_t overflow; // more under way than the network was made for
-    uint64_t under_way;
+    uint64_t overflow; // more in flight than the network was created for
+    uint64_t in_flight;
 } cairn_virtual_counters;
 
 typedef struct cairn_virtual_datagram {
@@ -58,7 +58,7 @@ typedef struct cairn_virtual_datagram {
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
 } cairn_virtual_datagram;
 
-// NULL when memory is short. `datagrams_max` may be under way at once.
+// NULL if memory is exhausted. `datagrams_max` may be in flight at once.
 cairn_virtual_network *cairn_virtual_network_create(uint64_t seed, uint32_t datagrams_max);
 void cairn_virtual_network_destroy(cairn_virtual_network *network);
 
@@ -66,7 +66,7 @@ void cairn_virtual_network_destroy(cairn_virtual_network *network);
 uint32_t cairn_virtual_endpoint(
     cairn_virtual_network *network, const cairn_address *address, cairn_virtual_clock clock);
 const cairn_address *cairn_virtual_address(const cairn_virtual_network *network, uint32_t endpoint);
-// A new address for an endpoint: what is under way to it still arrives.
+// A new address for an endpoint: datagrams in flight to it still arrive.
 void cairn_virtual_move(
     cairn_virtual_network *network, uint32_t endpoint, const cairn_address *address);
 cairn_virtual_path *cairn_virtual_path_between(
@@ -75,7 +75,7 @@ cairn_virtual_path *cairn_virtual_path_between(
 void cairn_virtual_connect(
     cairn_virtual_network *network, uint32_t a, uint32_t b, const cairn_virtual_path *path);
 void cairn_virtual_cut(cairn_virtual_network *network, uint32_t a, uint32_t b, bool cut);
-// Nothing sets out for so long, in either direction; 0: what is sent from now on does.
+// Holds back everything sent in either direction for so long; 0 ends a stall.
 void cairn_virtual_stall(cairn_virtual_network *network, uint32_t a, uint32_t b, uint64_t stall_ns);
 
 uint64_t cairn_virtual_now_ns(const cairn_virtual_network *network);
@@ -87,7 +87,7 @@ uint64_t cairn_virtual_time_of(
 
 void cairn_virtual_send(cairn_virtual_network *network, uint32_t from, const cairn_address *to,
     const uint8_t *bytes, size_t size);
-// A datagram whose sender is whoever the stranger says; it arrives unharmed after `delay_ns`.
+// A datagram with a forged sender address; it arrives intact after `delay_ns`.
 void cairn_virtual_inject(cairn_virtual_network *network, const cairn_address *from,
     const cairn_address *to, const uint8_t *bytes, size_t size, uint64_t delay_ns);
 
@@ -101,8 +101,8 @@ bool cairn_virtual_deliver(
 cairn_virtual_counters cairn_virtual_counters_read(const cairn_virtual_network *network);
 // Whether every datagram is accounted for.
 bool cairn_virtual_adds_up(const cairn_virtual_network *network);
-// A tap: sees every datagram that is not sent into a cut path, before its fate is drawn, so also
-// those that are lost. May be NULL.
+// A tap sees every datagram except those sent into a cut path, before loss is drawn, so also those
+// that are lost. NULL removes it.
 void cairn_virtual_tap(cairn_virtual_network *network,
     void (*tap)(void *user, const cairn_address *from, const cairn_address *to,
         const uint8_t *bytes, size_t size),

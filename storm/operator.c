@@ -1,31 +1,28 @@
 // SPDX-License-Identifier: MIT
-// An operator: a client whose token gives it the right, and who asks over its own link for what
-// docs/PROTOCOL.md, Control, allows. Nobody's world may differ for it, and predictions that it
-// makes fail are told as its doing.
+#include "storm/operator.h"
+
 #include "base/assert.h"
 #include "client_lib/client_parts.h"
 #include "schema/control.h"
-#include "server/room/room_table.h"
-#include "storm/parts.h"
 
 static float between(cairn_storm *s, float low, float high) {
     return low + (high - low) * cairn_random_unit(&s->random);
 }
 
-static void ask(cairn_storm *s, uint32_t i, const cairn_control *control) {
+static void send_request(cairn_storm *s, uint32_t i, const cairn_control *control) {
     cairn_client *client = s->system.clients[i].client;
     const cairn_message message = {.kind = CAIRN_MESSAGE_CONTROL, .control = *control};
     const uint8_t *bytes = NULL;
     size_t size = 0;
     const cairn_status status = cairn_message_encode(client->encoder, &message, &bytes, &size);
     CAIRN_ASSERT(status == CAIRN_OK);
-    // A link without room: the operator is too hasty, and asks later.
+    // A full link refuses the request; the operator sends another one later.
     if (cairn_link_send_reliable(client->link, bytes, size) == CAIRN_OK) {
         s->report.operator_acts++;
     }
 }
 
-static void edit(cairn_storm *s, uint32_t i) {
+static void request_edit(cairn_storm *s, uint32_t i) {
     static const uint32_t verbs[] = {CAIRN_CONTROL_SPAWN_BOX, CAIRN_CONTROL_SPAWN_SPHERE,
         CAIRN_CONTROL_DELETE, CAIRN_CONTROL_SET_POSITION, CAIRN_CONTROL_SET_VELOCITY,
         CAIRN_CONTROL_IMPULSE};
@@ -34,7 +31,7 @@ static void edit(cairn_storm *s, uint32_t i) {
     const float numbers[6] = {between(s, -4, 4), between(s, 1, 5), between(s, -4, 4),
         between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f)};
     const uint32_t body = s->operator_bodies[cairn_storm_below(s, CAIRN_STORM_OPERATOR_BODIES)];
-    ask(s, i,
+    send_request(s, i,
         &(cairn_control){.request = 1,
             .verb = verbs[which],
             .room = "",
@@ -44,27 +41,27 @@ static void edit(cairn_storm *s, uint32_t i) {
             .number_count = counts[which]});
 }
 
-static void bend_time(cairn_storm *s, uint32_t i) {
+static void request_time_change(cairn_storm *s, uint32_t i) {
     static const uint32_t verbs[] = {CAIRN_CONTROL_PAUSE, CAIRN_CONTROL_STEP, CAIRN_CONTROL_RATE};
     static const uint32_t rates[] = {500, 1000, 1200, 1500};
     const uint64_t which = cairn_storm_below(s, 3);
     const uint32_t count =
         which == 2 ? rates[cairn_storm_below(s, 4)] : 1 + (uint32_t)cairn_storm_below(s, 5);
-    ask(s, i,
+    send_request(s, i,
         &(cairn_control){
             .request = 2, .verb = verbs[which], .room = "", .name = "", .count = count});
     s->resume_ns = cairn_system_now_ns(&s->system) + cairn_storm_below(s, 2000) * 1000000;
 }
 
-// Asked for again and again, until it has come about.
-static void straighten_time(cairn_storm *s, uint32_t i) {
-    const cairn_room *room = cairn_storm_room_of(s, s->places[i].room);
+// Repeated until the room has done it.
+static void request_usual_time(cairn_storm *s, uint32_t i) {
+    const cairn_room *room = cairn_storm_server_room(s, s->slots[i].room);
     if (!room->time_control.paused && room->time_control.speed == CAIRN_TIME_SPEED_REAL) {
         s->resume_ns = 0;
         return;
     }
     const uint32_t verb = room->time_control.paused ? CAIRN_CONTROL_RESUME : CAIRN_CONTROL_RATE;
-    ask(s, i,
+    send_request(s, i,
         &(cairn_control){.request = 3,
             .verb = verb,
             .room = "",
@@ -73,8 +70,8 @@ static void straighten_time(cairn_storm *s, uint32_t i) {
     s->resume_ns += 500000000;
 }
 
-void cairn_storm_leave_time_alone(cairn_storm *s) {
-    cairn_room *room = cairn_storm_room_of(s, s->places[0].room);
+void cairn_storm_restore_time(cairn_storm *s) {
+    cairn_room *room = cairn_storm_server_room(s, s->slots[0].room);
     const uint64_t local_ns = cairn_virtual_local_ns(s->system.network, s->system.server_endpoint);
     s->resume_ns = 0;
     if (room->time_control.paused || room->time_control.speed != CAIRN_TIME_SPEED_REAL) {
@@ -84,11 +81,11 @@ void cairn_storm_leave_time_alone(cairn_storm *s) {
     }
 }
 
-// Ids of bodies that the server has, as an operator would have asked for.
-static void look(cairn_storm *s, uint32_t i) {
+// Ids of bodies in the server's world, as an operator's query would have returned.
+static void look_up_bodies(cairn_storm *s, uint32_t i) {
     const uint32_t capacity = s->scene->body_capacity;
-    const uint32_t there =
-        cairn_world_bodies(cairn_storm_room_of(s, s->places[i].room)->world, s->bodies, capacity);
+    const uint32_t there = cairn_world_bodies(
+        cairn_storm_server_room(s, s->slots[i].room)->world, s->bodies, capacity);
     const uint32_t count = there < capacity ? there : capacity;
     for (uint32_t k = 0; k < CAIRN_STORM_OPERATOR_BODIES && count > 0; k++) {
         s->operator_bodies[k] = s->bodies[cairn_storm_below(s, count)].id;
@@ -102,15 +99,15 @@ void cairn_storm_operate(cairn_storm *s, uint32_t i) {
         return;
     }
     if (s->resume_ns != 0 && now_ns >= s->resume_ns) {
-        straighten_time(s, i);
+        request_usual_time(s, i);
     }
-    if (s->calm || s->config.quiet || !cairn_storm_chance(s, 30)) {
+    if (s->quiescent || s->config.no_faults || !cairn_storm_chance(s, 30)) {
         return;
     }
     if (cairn_storm_chance(s, 800)) {
-        look(s, i);
-        edit(s, i);
+        look_up_bodies(s, i);
+        request_edit(s, i);
     } else if (s->resume_ns == 0) {
-        bend_time(s, i);
+        request_time_change(s, i);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the server's world was after each of its newest ticks: what clients are held against.
+// The server's world after each of its last ticks: the reference that clients are compared with.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,36 +10,36 @@
 #include "schema/messages.h"
 #include <cairn/sim.h>
 
-#define CAIRN_WITNESS_TICKS 4096
-// Bodies are remembered for as many of these ticks as this has room for, bytes.
-#define CAIRN_WITNESS_BYTES_MAX (64u << 20)
+#define CAIRN_ORACLE_TICKS 4096
+// Bodies are kept for as many of these ticks as fit into so many bytes.
+#define CAIRN_ORACLE_BYTES_MAX (64u << 20)
 
-typedef struct cairn_witness_tick {
-    uint64_t tick; // UINT64_MAX: nothing
+typedef struct cairn_oracle_tick {
+    uint64_t tick; // UINT64_MAX: empty
     cairn_hash128 root;
-    bool whole; // the bodies are remembered, too
+    bool whole; // the bodies are kept as well
     uint32_t body_count;
-    cairn_wire_body *bodies; // not owned by the tick
-} cairn_witness_tick;
+    cairn_wire_body *bodies; // points into the oracle
+} cairn_oracle_tick;
 
-typedef struct cairn_witness {
+typedef struct cairn_oracle {
     uint32_t body_capacity;
-    cairn_witness_tick ticks[CAIRN_WITNESS_TICKS]; // by tick modulo size
-    uint32_t whole_ticks;                          // that there is room for
-    cairn_wire_body *bodies;                       // of tick t: by t modulo whole_ticks
+    cairn_oracle_tick ticks[CAIRN_ORACLE_TICKS]; // by tick modulo size
+    uint32_t whole_ticks;                        // whose bodies fit
+    cairn_wire_body *bodies;                     // of tick t: by t modulo whole_ticks
     cairn_body_state *scratch;
-} cairn_witness;
+} cairn_oracle;
 
-// NULL when memory is short.
-cairn_witness *cairn_witness_create(uint32_t body_capacity);
-void cairn_witness_destroy(cairn_witness *witness);
-// Nothing is remembered: another server begins.
-void cairn_witness_forget(cairn_witness *witness);
-void cairn_witness_note(cairn_witness *witness, const cairn_world *world);
-// A tick that nobody looked at: its root alone.
-void cairn_witness_note_root(cairn_witness *witness, uint64_t tick, cairn_hash128 root);
-// NULL when the tick is not remembered.
-const cairn_witness_tick *cairn_witness_find(const cairn_witness *witness, uint64_t tick);
+// NULL if memory is exhausted.
+cairn_oracle *cairn_oracle_create(uint32_t body_capacity);
+void cairn_oracle_destroy(cairn_oracle *oracle);
+// Forgets every tick: a new server starts.
+void cairn_oracle_forget(cairn_oracle *oracle);
+void cairn_oracle_note(cairn_oracle *oracle, const cairn_world *world);
+// A tick whose world was not seen: records its root alone.
+void cairn_oracle_note_root(cairn_oracle *oracle, uint64_t tick, cairn_hash128 root);
+// NULL if the tick is not recorded.
+const cairn_oracle_tick *cairn_oracle_find(const cairn_oracle *oracle, uint64_t tick);
 // Bit for bit. The tick must be whole.
-bool cairn_witness_bodies_equal(
-    const cairn_witness_tick *tick, const cairn_wire_body *bodies, uint32_t body_count);
+bool cairn_oracle_bodies_equal(
+    const cairn_oracle_tick *tick, const cairn_wire_body *bodies, uint32_t body_count);

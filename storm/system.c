@@ -12,9 +12,9 @@ static const uint64_t protocol_id = 0x636169726e303031;
 static const uint64_t start_unix_s = 1700000000;
 static const uint64_t second_ns = 1000000000;
 static const char server_address_text[] = "192.0.2.1:40000";
-// Under way at once: what six busy clients send into stalled paths for some seconds.
+// In flight at once: what six busy clients send into stalled paths in some seconds.
 static const uint32_t datagrams_max = 1 << 14;
-// After a turn an endpoint that asks for the past is served again this much later.
+// An endpoint whose deadline is in the past after its turn is served again this much later.
 static const uint64_t spin_step_ns = 1000;
 
 cairn_system_config cairn_system_config_default(const struct cairn_scene *scene) {
@@ -40,14 +40,14 @@ static uint64_t unix_now_s(const cairn_system *system) {
     return start_unix_s + cairn_virtual_now_ns(system->network) / second_ns;
 }
 
-static uint64_t weigh(const cairn_system *system) {
+static uint64_t memory_bytes(const cairn_system *system) {
     const cairn_system_config *config = &system->config;
     return config->memory_bytes != NULL ? config->memory_bytes(config->memory_user) : 0;
 }
 
-// What was taken or given back since `before` was weighed is the host's.
+// Charges the host with what was allocated or freed since `before` was read.
 static void account(const cairn_system *system, cairn_system_host *host, uint64_t before) {
-    host->bytes += (int64_t)(weigh(system) - before);
+    host->bytes += (int64_t)(memory_bytes(system) - before);
 }
 
 static bool create_rooms(cairn_system *system, uint64_t now_ns) {
@@ -87,15 +87,15 @@ static bool create_server(cairn_system *system) {
     config.start_ns = cairn_virtual_local_ns(system->network, system->server_endpoint);
     config.start_unix_s = unix_now_s(system);
     system->server_due = true;
-    system->handed_to_server = 0;
-    const uint64_t before = weigh(system);
+    system->delivered_to_server = 0;
+    const uint64_t before = memory_bytes(system);
     const cairn_status status = cairn_server_create(&config, &system->server);
     system->server_host.bytes = 0;
     account(system, &system->server_host, before);
     return status == CAIRN_OK && create_rooms(system, config.start_ns);
 }
 
-// Room for what the sockets of all hosts hold.
+// Allocates the sockets of all hosts.
 static bool create_hosts(cairn_system *system) {
     const size_t hosts = CAIRN_SYSTEM_CLIENTS_MAX + 1;
     system->held = malloc(hosts * CAIRN_SYSTEM_HELD_MAX * sizeof *system->held);
@@ -185,7 +185,7 @@ bool cairn_system_rejoin(cairn_system *system, uint32_t i) {
     cairn_virtual_move(system->network, c->endpoint, &address);
     c->client_id = system->next_client_id++;
     c->joined_ns = cairn_virtual_now_ns(system->network);
-    c->handed_before = c->handed;
+    c->delivered_before = c->delivered;
     c->due = true;
     return issue_token(system, c->client_id, i == 0 && system->config.operated, token) &&
            cairn_client_connect(c->client, cairn_virtual_local_ns(system->network, c->endpoint),
@@ -203,8 +203,8 @@ bool cairn_system_join(cairn_system *system, uint32_t i, const cairn_client_conf
     }
     cairn_virtual_connect(system->network, c->endpoint, system->server_endpoint, path);
     c->config = *config;
-    c->handed = 0;
-    const uint64_t before = weigh(system);
+    c->delivered = 0;
+    const uint64_t before = memory_bytes(system);
     c->client = cairn_client_create(config);
     c->host.bytes = 0;
     account(system, &c->host, before);
@@ -259,20 +259,20 @@ static uint64_t wake_of(cairn_system *system, uint32_t endpoint, uint64_t deadli
 
 static void receive_server(cairn_system *system, const cairn_virtual_datagram *datagram) {
     const uint64_t now_ns = cairn_virtual_local_ns(system->network, system->server_endpoint);
-    const uint64_t before = weigh(system);
+    const uint64_t before = memory_bytes(system);
     cairn_server_receive(system->server, now_ns, &datagram->from, datagram->bytes, datagram->size);
     account(system, &system->server_host, before);
-    system->handed_to_server++;
+    system->delivered_to_server++;
     system->server_due = true;
 }
 
 static void receive_client(
     cairn_system *system, cairn_system_client *c, const cairn_virtual_datagram *datagram) {
     const uint64_t now_ns = cairn_virtual_local_ns(system->network, c->endpoint);
-    const uint64_t before = weigh(system);
+    const uint64_t before = memory_bytes(system);
     cairn_client_receive(c->client, now_ns, &datagram->from, datagram->bytes, datagram->size);
     account(system, &c->host, before);
-    c->handed++;
+    c->delivered++;
     c->due = true;
 }
 
@@ -286,7 +286,7 @@ static void serve_server(cairn_system *system) {
     }
     host->held_count = 0;
     system->server_due = false;
-    const uint64_t before = weigh(system);
+    const uint64_t before = memory_bytes(system);
     cairn_server_advance(system->server, now_ns);
     for (size_t size; (size = cairn_server_send(system->server, now_ns, &to, bytes)) > 0;) {
         cairn_virtual_send(system->network, system->server_endpoint, &to, bytes, size);
@@ -308,7 +308,7 @@ static void serve_client(cairn_system *system, uint32_t i) {
     }
     c->host.held_count = 0;
     c->due = false;
-    const uint64_t before = weigh(system);
+    const uint64_t before = memory_bytes(system);
     cairn_client_advance(c->client, now_ns);
     for (size_t size; (size = cairn_client_send(c->client, now_ns, bytes)) > 0;) {
         const cairn_address to = cairn_client_server_address(c->client);
@@ -321,8 +321,9 @@ static void serve_client(cairn_system *system, uint32_t i) {
     }
 }
 
-// Whether the host stands still; then its socket holds the datagram, or it is lost.
-static bool hold(cairn_system_host *host, uint64_t now_ns, const cairn_virtual_datagram *datagram) {
+// Returns whether the host is stalled; then its socket holds the datagram, or the datagram is lost.
+static bool hold_if_stalled(
+    cairn_system_host *host, uint64_t now_ns, const cairn_virtual_datagram *datagram) {
     if (host->stalled_until_ns <= now_ns) {
         return false;
     }
@@ -332,24 +333,25 @@ static bool hold(cairn_system_host *host, uint64_t now_ns, const cairn_virtual_d
     return true;
 }
 
-static void hand_over(cairn_system *system, const cairn_virtual_datagram *datagram) {
+static void deliver(cairn_system *system, const cairn_virtual_datagram *datagram) {
     const uint64_t now_ns = cairn_virtual_now_ns(system->network);
     if (datagram->to == system->server_endpoint) {
-        if (!hold(&system->server_host, now_ns, datagram)) {
+        if (!hold_if_stalled(&system->server_host, now_ns, datagram)) {
             receive_server(system, datagram);
         }
         return;
     }
     for (uint32_t i = 0; i < CAIRN_SYSTEM_CLIENTS_MAX; i++) {
         cairn_system_client *c = &system->clients[i];
-        if (c->client != NULL && c->endpoint == datagram->to && !hold(&c->host, now_ns, datagram)) {
+        if (c->client != NULL && c->endpoint == datagram->to &&
+            !hold_if_stalled(&c->host, now_ns, datagram)) {
             receive_client(system, c, datagram);
         }
     }
 }
 
-// When an endpoint is to be served: at once when something came for it, at its deadline, and in
-// any case not while its host stands still.
+// When an endpoint is served next: at once if it is due, otherwise at its deadline, but never while
+// its host is stalled.
 static uint64_t turn_of(const cairn_system_host *host, bool due, uint64_t wake_ns) {
     const uint64_t wanted_ns = due ? 0 : wake_ns;
     return wanted_ns > host->stalled_until_ns ? wanted_ns : host->stalled_until_ns;
@@ -375,7 +377,8 @@ static uint64_t next_ns(const cairn_system *system, uint64_t until_ns) {
     return next > now_ns ? next : now_ns;
 }
 
-// Serves whoever received something or has waited to its deadline. Returns whether anybody was.
+// Serves every endpoint that received something or whose deadline has come. Returns whether there
+// was one.
 static bool serve_due(cairn_system *system) {
     const uint64_t now_ns = cairn_virtual_now_ns(system->network);
     bool served = false;
@@ -397,7 +400,7 @@ void cairn_system_run_until(cairn_system *system, uint64_t until_ns) {
     for (;;) {
         const uint64_t next = next_ns(system, until_ns);
         while (cairn_virtual_deliver(system->network, next, &datagram)) {
-            hand_over(system, datagram);
+            deliver(system, datagram);
         }
         if (!serve_due(system) && cairn_virtual_now_ns(system->network) >= until_ns) {
             return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A server and its clients over the virtual network: the very code that runs in production, with
-// time, datagrams and randomness from one seed. Every endpoint is served as a driver would: receive
-// until dry, advance, send until dry, sleep to its deadline by its own drifting clock.
+// A server and its clients over the virtual network: the code that runs in production, with time,
+// datagrams and randomness from one seed. Every endpoint is served as a driver would serve it:
+// receive until dry, advance, send until dry, sleep to the deadline on its own drifting clock.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include <cairn/server.h>
 
 #define CAIRN_SYSTEM_CLIENTS_MAX 16
-// How long either side may be silent before the other gives it up.
+// Either side ends a connection after so many seconds of silence.
 #define CAIRN_SYSTEM_TIMEOUT_S 5
 
 typedef struct cairn_system_config {
@@ -26,37 +26,37 @@ typedef struct cairn_system_config {
     uint32_t players_max;
     uint32_t wait_ms; // of the room, for late inputs
     uint32_t rooms;   // 1 or CAIRN_SYSTEM_ROOMS_MAX, of the same scene; 0: 1
-    bool operated;    // the client at place 0 is an operator, and heard
+    bool operated;    // the client in slot 0 is an operator and the server accepts its requests
     cairn_virtual_clock server_clock;
-    uint64_t (*memory_bytes)(void *user); // what the process holds; NULL: hosts' bytes stay 0
+    uint64_t (*memory_bytes)(void *user); // allocated by the process; NULL: hosts' bytes stay 0
     void *memory_user;
 } cairn_system_config;
 
 // Rooms of the server; the second has this name.
 #define CAIRN_SYSTEM_ROOMS_MAX 2
 #define CAIRN_SYSTEM_SECOND_ROOM "second"
-// Datagrams that the socket of a host which stands still holds; more are lost.
+// Datagrams that the socket of a stalled host holds; more are lost.
 #define CAIRN_SYSTEM_HELD_MAX 64
 
-// Whether an endpoint's host runs. One that stands still is not served; it finds what its socket
-// held when it goes on.
+// The host of an endpoint. A stalled host does not serve its endpoint; after the stall it receives
+// what its socket held.
 typedef struct cairn_system_host {
     uint64_t stalled_until_ns; // virtual
     uint32_t held_count;
     cairn_virtual_datagram *held; // [CAIRN_SYSTEM_HELD_MAX], of the system
-    int64_t bytes;                // of memory that its turns took and did not give back
+    int64_t bytes;                // that its turns allocated and did not free
 } cairn_system_host;
 
 typedef struct cairn_system_client {
-    cairn_client *client; // NULL: nobody
+    cairn_client *client; // NULL: the slot is empty
     cairn_client_config config;
     uint32_t endpoint;
     uint64_t client_id;
     cairn_system_host host;
-    uint64_t wake_ns;       // virtual
-    uint64_t joined_ns;     // virtual, of the last connect
-    uint64_t handed;        // datagrams, since it was created
-    uint64_t handed_before; // of these, before the last connect
+    uint64_t wake_ns;          // virtual
+    uint64_t joined_ns;        // virtual, of the last connect
+    uint64_t delivered;        // datagrams since it was created
+    uint64_t delivered_before; // of these before the last connect
     bool has_endpoint;
     bool due;
 } cairn_system_client;
@@ -72,36 +72,35 @@ typedef struct cairn_system {
     uint64_t server_wake_ns;
     bool server_due;
     cairn_system_client clients[CAIRN_SYSTEM_CLIENTS_MAX];
-    uint64_t handed_to_server; // datagrams, since the server was created
+    uint64_t delivered_to_server; // datagrams, since the server was created
     uint64_t next_client_id;
     uint32_t next_port;
-    cairn_virtual_datagram *held; // owned: what hosts hold
-    uint64_t spins; // an endpoint asked to be woken at once although nothing was left to do
-    // What a test looks at after each turn of an endpoint. May be NULL.
+    cairn_virtual_datagram *held; // owned; the sockets of all hosts
+    uint64_t spins; // times that an endpoint with nothing to do asked to be woken at once
+    // Called after each turn of an endpoint. May be NULL.
     void (*after_server)(void *user);
     void (*after_client)(void *user, uint32_t client);
     void *user;
 } cairn_system;
 
 cairn_system_config cairn_system_config_default(const struct cairn_scene *scene);
-// False when something could not be created.
+// False if something could not be created.
 bool cairn_system_start(cairn_system *system, const cairn_system_config *config);
 void cairn_system_stop(cairn_system *system);
 
-// A server that died and came back with the same key and address, an empty memory and new entropy.
+// The server dies and starts again with the same key and address, an empty memory and new entropy.
 bool cairn_system_restart_server(cairn_system *system);
 
-// A new client at place `i` (which must be empty) starts to connect; its path is one for both
-// ways.
+// A new client in slot `i`, which must be empty, starts to connect. The path is used both ways.
 bool cairn_system_join(cairn_system *system, uint32_t i, const cairn_client_config *config,
     cairn_virtual_clock clock, const cairn_virtual_path *path);
-// The same client connects anew, with a new token, from a new address.
+// The same client connects again with a new token from a new address.
 bool cairn_system_rejoin(cairn_system *system, uint32_t i);
-void cairn_system_disconnect(cairn_system *system, uint32_t i); // says goodbye
-void cairn_system_remove(cairn_system *system, uint32_t i);     // vanishes
+void cairn_system_disconnect(cairn_system *system, uint32_t i); // sends disconnects
+void cairn_system_remove(cairn_system *system, uint32_t i);     // without a word
 void cairn_system_cut(cairn_system *system, uint32_t i, bool cut);
 
-// The client's host, or the server's, stands still for so long from now on; 0: goes on at once.
+// The client's or the server's host stalls for so long from now on; 0 ends a stall.
 void cairn_system_stall(cairn_system *system, uint32_t i, uint64_t stall_ns);
 void cairn_system_stall_server(cairn_system *system, uint64_t stall_ns);
 

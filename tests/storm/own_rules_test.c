@@ -60,8 +60,8 @@ static cairn_storm_report run(const cairn_storm_config *config) {
 static cairn_storm_config storm_of(const cairn_rules *rules) {
     cairn_storm_config config = cairn_storm_config_default();
     config.seconds = 6;
-    config.places = 2;
-    config.quiet = true;
+    config.client_slots = 2;
+    config.no_faults = true;
     config.modes = 1u << CAIRN_CLIENT_LOCKSTEP;
     config.rules = rules;
     return config;
@@ -106,22 +106,22 @@ typedef struct seen {
     uint32_t events;
 } seen;
 
-static void see_input(void *user, cairn_storm *storm, uint32_t place, cairn_client_input *input) {
-    assert_true(place < cairn_storm_places(storm));
-    assert_non_null(cairn_storm_client(storm, place));
+static void see_input(void *user, cairn_storm *storm, uint32_t slot, cairn_client_input *input) {
+    assert_true(slot < cairn_storm_client_slots(storm));
+    assert_non_null(cairn_storm_client(storm, slot));
     input->buttons = 0;
     ((seen *)user)->inputs++;
 }
 
-static void see_turn(void *user, cairn_storm *storm, uint32_t place) {
-    assert_non_null(cairn_storm_client(storm, place));
+static void see_turn(void *user, cairn_storm *storm, uint32_t slot) {
+    assert_non_null(cairn_storm_client(storm, slot));
     assert_non_null(cairn_storm_world(storm));
     ((seen *)user)->turns++;
 }
 
-static void see_event(void *user, uint64_t at_ns, uint32_t place, const char *what) {
+static void see_event(void *user, uint64_t at_ns, uint32_t slot, const char *what) {
     (void)at_ns;
-    (void)place;
+    (void)slot;
     assert_non_null(what);
     ((seen *)user)->events++;
 }
@@ -140,7 +140,7 @@ static void hooks_see_what_happens(void **state) {
     assert_true(all.events > 0);
 }
 
-static void a_quiet_storm_has_no_trouble(void **state) {
+static void a_storm_without_faults_has_none(void **state) {
     (void)state;
     cairn_storm_config config = storm_of(NULL);
     config.seconds = 10;
@@ -157,7 +157,7 @@ static void a_config_out_of_range_makes_no_storm(void **state) {
     cairn_storm_config wrong[4] = {sound, sound, sound, sound};
     wrong[0].seconds = 0;
     wrong[1].modes = 0;
-    wrong[2].places = CAIRN_STORM_PLACES_MAX + 1;
+    wrong[2].client_slots = CAIRN_STORM_CLIENT_SLOTS_MAX + 1;
     wrong[3].loss_permille_max = CAIRN_STORM_LOSS_PERMILLE_MAX + 1;
     for (uint32_t i = 0; i < 4; i++) {
         cairn_storm_report report;
@@ -172,7 +172,7 @@ int main(void) {
         cmocka_unit_test(rules_that_remember_outside_of_their_state_are_found),
         cmocka_unit_test(a_check_of_ones_own_ends_the_storm),
         cmocka_unit_test(hooks_see_what_happens),
-        cmocka_unit_test(a_quiet_storm_has_no_trouble),
+        cmocka_unit_test(a_storm_without_faults_has_none),
         cmocka_unit_test(a_config_out_of_range_makes_no_storm),
     };
     return cmocka_run_group_tests_name("own_rules", tests, NULL, NULL);

@@ -17,7 +17,7 @@
 #include "storm/attacker.h"
 
 // netcode and the link alone under a storm: no world, no messages' meaning. Both sides number what
-// they say; whatever the paths and the stranger do, reliable numbers come once and in order, a
+// they say; whatever the paths and the attacker do, reliable numbers come once and in order, a
 // message is never changed, and every datagram is counted.
 
 #define CLIENTS 3
@@ -39,7 +39,7 @@ typedef struct talker {
 typedef struct theatre {
     cairn_random random;
     cairn_virtual_network *network;
-    cairn_stranger stranger;
+    cairn_attacker attacker;
     cairn_netcode_server *server;
     cairn_netcode_client *clients[CLIENTS];
     talker here[CLIENTS];  // the clients' ends
@@ -208,8 +208,8 @@ static void raise_curtain(theatre *t, uint64_t seed) {
     memset(t, 0, sizeof *t);
     t->random = cairn_random_of(seed);
     t->network = cairn_virtual_network_create(cairn_random_next(&t->random), 4096);
-    cairn_stranger_init(&t->stranger, cairn_random_next(&t->random));
-    cairn_virtual_tap(t->network, cairn_stranger_see, &t->stranger);
+    cairn_attacker_init(&t->attacker, cairn_random_next(&t->random));
+    cairn_virtual_tap(t->network, cairn_attacker_observe, &t->attacker);
     cairn_address_parse("192.0.2.1:1", &address);
     cairn_virtual_endpoint(t->network, &address, (cairn_virtual_clock){.offset_ns = second_ns});
     const uint8_t entropy[32] = {9};
@@ -273,7 +273,8 @@ static void run_steps(theatre *t, uint32_t steps, bool talk, bool hostile) {
         }
         if (hostile && cairn_random_below(&t->random, 3) == 0) {
             const uint32_t victim = (uint32_t)cairn_random_below(&t->random, CLIENTS + 1);
-            cairn_stranger_act(&t->stranger, t->network, cairn_virtual_address(t->network, victim));
+            cairn_attacker_send(
+                &t->attacker, t->network, cairn_virtual_address(t->network, victim));
         }
         while (cairn_virtual_deliver(t->network, until_ns, &datagram)) {
             hand_over(t, datagram);
@@ -333,7 +334,7 @@ static void play(theatre *t, uint64_t seed) {
     expect_all_heard(t);
 }
 
-static void what_is_said_is_heard_in_any_weather(void **state) {
+static void reliable_messages_arrive_in_order_under_any_faults(void **state) {
     (void)state;
     static theatre t;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -355,7 +356,7 @@ static void a_cut_longer_than_the_time_out_ends_the_connection_and_a_new_token_b
     for (uint32_t i = 1; i <= CLIENTS; i++) {
         cairn_virtual_cut(t.network, 0, i, true);
     }
-    run_steps(&t, 700, false, false); // a stranger may bring what was lost before
+    run_steps(&t, 700, false, false); // an attacker may replay what was lost before
     for (uint32_t i = 0; i < CLIENTS; i++) {
         assert_int_equal(cairn_netcode_client_state_read(t.clients[i]),
             CAIRN_NETCODE_STATE_CONNECTION_TIMED_OUT);
@@ -373,7 +374,7 @@ static void a_cut_longer_than_the_time_out_ends_the_connection_and_a_new_token_b
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_said_is_heard_in_any_weather),
+        cmocka_unit_test(reliable_messages_arrive_in_order_under_any_faults),
         cmocka_unit_test(
             a_cut_longer_than_the_time_out_ends_the_connection_and_a_new_token_begins_one),
     };

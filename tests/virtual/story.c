@@ -83,7 +83,7 @@ static void note(void *user) {
     const cairn_world *world = cairn_server_world(s->system.server, CAIRN_ROOM_MAIN);
     if (cairn_world_tick(world) != s->noted_tick) {
         s->noted_tick = cairn_world_tick(world);
-        cairn_witness_note(s->past, world);
+        cairn_oracle_note(s->past, world);
     }
 }
 
@@ -92,7 +92,7 @@ cairn_story *story_start_with(const story_options *options) {
     assert_non_null(s);
     s->options = *options;
     s->options.tick_rate_hz = options->tick_rate_hz > 0 ? options->tick_rate_hz : 60;
-    s->past = cairn_witness_create(STORY_BODY_CAPACITY);
+    s->past = cairn_oracle_create(STORY_BODY_CAPACITY);
     assert_non_null(s->past);
     cairn_system_config config = cairn_system_config_default(story_scene());
     config.seed = options->seed;
@@ -118,7 +118,7 @@ void story_end(cairn_story *s) {
     assert_int_equal(s->system.spins, 0);
     assert_true(cairn_virtual_adds_up(s->system.network));
     cairn_system_stop(&s->system);
-    cairn_witness_destroy(s->past);
+    cairn_oracle_destroy(s->past);
     free(s);
 }
 
@@ -170,7 +170,7 @@ void story_press(cairn_story *s, uint32_t who, uint32_t buttons) {
 }
 
 void story_restart_server(cairn_story *s) {
-    cairn_witness_forget(s->past);
+    cairn_oracle_forget(s->past);
     s->noted_tick = UINT64_MAX;
     assert_true(cairn_system_restart_server(&s->system));
 }
@@ -222,13 +222,13 @@ uint32_t story_bodies(const cairn_story *s, uint32_t who) {
 }
 
 void expect_servers_world(const cairn_story *s, uint32_t who) {
-    const cairn_witness_tick *past = cairn_witness_find(s->past, tick_of(s, who));
+    const cairn_oracle_tick *past = cairn_oracle_find(s->past, tick_of(s, who));
     assert_non_null(past);
     if (lockstep(s, who)) {
         assert_true(cairn_hash_equal(past->root, cairn_world_hash_read(world_of(s, who)).full));
     } else {
         const cairn_snapshot *snapshot = snapshot_of(s, who);
-        assert_true(cairn_witness_bodies_equal(past, snapshot->bodies, snapshot->body_count));
+        assert_true(cairn_oracle_bodies_equal(past, snapshot->bodies, snapshot->body_count));
     }
 }
 

@@ -28,7 +28,7 @@ typedef struct story_options {
 typedef struct cairn_story {
     story_options options;
     cairn_system system;
-    cairn_witness *past;
+    cairn_oracle *past;
     uint64_t noted_tick;
 } cairn_story;
 

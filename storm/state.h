@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The state of a running storm, and what the other files ask of it.
+
+#include "base/random.h"
+#include "server/room/room_table.h"
+#include "storm/attacker.h"
+#include "storm/draw.h"
+#include "storm/oracle.h"
+#include "storm/system.h"
+#include <cairn/storm.h>
+
+// A room of the server and the history of its world.
+typedef struct cairn_storm_room {
+    uint32_t id; // in the running server
+    cairn_oracle *oracle;
+    uint64_t server_tick;     // the last one recorded; UINT64_MAX: none
+    uint64_t quiescence_tick; // the server's when quiescence began
+} cairn_storm_room;
+
+// Bodies that an operator has looked up. Some may have been deleted since.
+#define CAIRN_STORM_OPERATOR_BODIES 12
+
+// A client slot: one client after another occupies it.
+typedef struct cairn_storm_slot {
+    bool present;
+    uint32_t room;    // index in the storm's rooms
+    bool leaving;     // disconnected, and removed soon
+    bool cut;         // by a partition
+    bool degraded;    // its connection may break without a finding: it was cut or stalled for long,
+                      // or the server restarted
+    bool server_died; // its state is of the previous server; it must still notice
+    uint64_t undisturbed_since_ns; // time of the last fault; in the future while a stall lasts
+    uint64_t playing_ns;           // since when it plays, UINT64_MAX: it does not
+    uint64_t checked;              // confirmed ticks below this were compared
+    uint64_t world_tick;           // last confirmed, UINT64_MAX: none
+    uint64_t snapshot_tick;
+    uint64_t quiescent_ns;   // from when it can catch up in quiescence; UINT64_MAX: not yet, 0: it
+                             // has caught up
+    bool quiescence_equal;   // a tick of the quiescence was compared
+    uint64_t loaded_tick;    // of the last full state it received
+    uint64_t rollbacks_seen; // in this connection
+    uint64_t steps_seen;     // of its world, in this connection
+    uint64_t window_steps;   // since window_ns
+    uint64_t window_ns;
+    bool damaged; // on purpose, and not repaired yet
+    uint64_t damaged_tick;
+    uint64_t damaged_ns;
+    uint64_t repaired_ns; // time of the last repair; 0: never
+    uint64_t heals_seen;
+    uint64_t differences_seen; // roots that differed while a difference was expected
+    int64_t warm_bytes;        // of memory when it became warm; 0: it is not warm yet
+} cairn_storm_slot;
+
+struct cairn_storm {
+    cairn_storm_config config;
+    cairn_storm_report report;
+    cairn_hash128 digest; // of the run so far
+    cairn_random random;
+    cairn_storm_scene drawn;
+    const struct cairn_scene *scene;
+    cairn_system system;
+    cairn_attacker attacker;
+    uint32_t attacker_permille; // probability of a hostile datagram in a step
+    uint32_t fault_permille;    // probability of a fault in a step
+    uint32_t slot_count;
+    bool operated;      // the client in slot 0 is an operator
+    uint64_t resume_ns; // when the operator restores the usual rate; 0: the rate is usual
+    cairn_body_id operator_bodies[CAIRN_STORM_OPERATOR_BODIES];
+    cairn_storm_slot slots[CAIRN_STORM_CLIENT_SLOTS_MAX];
+    cairn_body_state *bodies; // owned scratch; capacity of a world's bodies
+    cairn_storm_room rooms[CAIRN_SYSTEM_ROOMS_MAX];
+    uint32_t room_count;
+    uint64_t server_ns;           // how long this server has run
+    int64_t server_warm_bytes;    // of memory when it became warm; 0: it is not warm yet
+    uint32_t server_clients_most; // connected at once
+    uint64_t server_differences;  // differing roots reported to it while expected
+    bool quiescent; // the last seconds: no more faults, and every client must catch up
+};
+
+bool cairn_storm_chance(cairn_storm *s, uint64_t permille);
+// Records a finding; only the first is kept.
+void cairn_storm_report_finding(
+    cairn_storm *s, cairn_storm_finding finding, const char *format, ...);
+
+// The server's room at the index.
+cairn_room *cairn_storm_server_room(const cairn_storm *s, uint32_t room);
+cairn_storm_room *cairn_storm_room_of_slot(cairn_storm *s, uint32_t slot);
+// Whether the client steps the world itself.
+bool cairn_storm_simulates(const cairn_storm *s, uint32_t slot);
+// Time since the last fault that touched the client; 0 while a stall lasts.
+uint64_t cairn_storm_undisturbed_ns(const cairn_storm *s, uint32_t slot);
+// How far the client's last confirmed world or snapshot lags behind the server; UINT64_MAX if it
+// has none.
+uint64_t cairn_storm_lag_ns(const cairn_storm *s, uint32_t slot);
+// Whether the client may report that its world differs: it was damaged or lost its server.
+bool cairn_storm_difference_expected(const cairn_storm *s, uint32_t slot);
+// Whether a tick, which the history must hold, has an operator's commands.
+bool cairn_storm_edited(const cairn_command_log *log, uint64_t tick);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "tests/kit/test.h"
+
+#include "base/assert.h"
+
+#define TESTS_MAX 256
+
+static struct CMUnitTest tests[TESTS_MAX];
+static size_t test_count;
+static void (*hooks[4])(void);
+
+static int run_hook(test_hook hook) {
+    if (hooks[hook] != NULL) {
+        hooks[hook]();
+    }
+    return 0;
+}
+
+static int before_all(void **state) {
+    (void)state;
+    return run_hook(TEST_BEFORE_ALL);
+}
+
+static int after_all(void **state) {
+    (void)state;
+    return run_hook(TEST_AFTER_ALL);
+}
+
+static int before_each(void **state) {
+    (void)state;
+    return run_hook(TEST_BEFORE_EACH);
+}
+
+static int after_each(void **state) {
+    (void)state;
+    return run_hook(TEST_AFTER_EACH);
+}
+
+void test_register(const char *name, void (*body)(void **state)) {
+    CAIRN_ASSERT(test_count < TESTS_MAX);
+    tests[test_count++] = (struct CMUnitTest){
+        .name = name, .test_func = body, .setup_func = before_each, .teardown_func = after_each};
+}
+
+void test_register_hook(test_hook hook, void (*body)(void)) {
+    CAIRN_ASSERT(hooks[hook] == NULL);
+    hooks[hook] = body;
+}
+
+int test_run(const char *group_name, const char *pattern) {
+    CAIRN_ASSERT(test_count > 0);
+    if (pattern != NULL) {
+        cmocka_set_test_filter(pattern);
+    }
+    return _cmocka_run_group_tests(group_name, tests, test_count, before_all, after_all);
+}

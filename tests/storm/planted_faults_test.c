@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+// A storm that cannot fail proves nothing: each oracle is tested with an endpoint that is really
+// broken. The linker redirects calls between the files of the libraries to the functions below
+// (--wrap, see CMakeLists.txt); all but the one planted pass the call on.
+#include "tests/kit/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "client_lib/simulate/rollback_log.h"
+#include "client_lib/simulate/timeline.h"
+#include "net/link.h"
+#include "net/netcode_client.h"
+#include "schema/codec.h"
+#include "schema/delta.h"
+#include <cairn/storm.h>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+typedef enum fault {
+    WORLD_NUDGED,
+    SNAPSHOT_BIT_FLIPPED,
+    ROOT_REPORT_FALSIFIED,
+    REPAIR_REQUEST_SKIPPED,
+    HELLO_WITH_OTHER_MODE,
+    DATAGRAM_LOST_UNCOUNTED,
+    CONNECTION_ENDED,
+    WELCOME_SKIPPED,
+    STATE_SKIPPED,
+    TICKS_SKIPPED,
+    ROLLBACK_CAUSE_SWAPPED,
+    TICKS_STEPPED_AGAIN,
+    MEMORY_LEAKED,
+    WOKEN_AT_ONCE,
+    NETWORK_FLOODED,
+    NO_FAULT
+} fault;
+
+static fault planted = NO_FAULT;
+static uint64_t calls; // of the function with the fault, in this storm
+static cairn_encoder *encoder;
+
+// Whether the planted fault strikes: from the given call on, while the storm is young enough for
+// the endpoint to work first.
+static bool strikes(fault which, uint64_t after) {
+    return planted == which && ++calls > after;
+}
+
+// The redirected functions: WRAP(type, name, arguments) declares both, REAL(name) calls the other.
+#define WRAP(type, name, ...)                                                                      \
+    type __real_##name(__VA_ARGS__);                                                               \
+    type __wrap_##name(__VA_ARGS__);                                                               \
+    type __wrap_##name(__VA_ARGS__)
+#define REAL(name) __real_##name
+
+WRAP(cairn_timeline_verdict, cairn_timeline_step, cairn_timeline *timeline) {
+    const cairn_timeline_verdict verdict = REAL(cairn_timeline_step)(timeline);
+    cairn_body_state bodies[2];
+    if (verdict == CAIRN_TIMELINE_STEPPED && strikes(WORLD_NUDGED, 40) &&
+        cairn_world_bodies(timeline->world, bodies, 2) > 1) {
+        bodies[1].linear_velocity.x += 0.001f;
+        cairn_body_set_velocity(
+            timeline->world, bodies[1].id, bodies[1].linear_velocity, bodies[1].angular_velocity);
+    }
+    const uint64_t stepped = timeline->head_tick - 1;
+    for (uint32_t again = 0;
+         again < 20 && verdict == CAIRN_TIMELINE_STEPPED && strikes(TICKS_STEPPED_AGAIN, 0);
+         again++) {
+        if (cairn_timeline_rewind(timeline, stepped) == CAIRN_TIMELINE_REWOUND) {
+            REAL(cairn_timeline_step)(timeline);
+        }
+    }
+    return verdict;
+}
+
+WRAP(cairn_status, cairn_delta_apply, const cairn_wire_body *baseline, uint32_t baseline_count,
+    const uint8_t *payload, size_t payload_size, cairn_wire_body *out, uint32_t capacity,
+    uint32_t *count, const char **where) {
+    const cairn_status status = REAL(cairn_delta_apply)(
+        baseline, baseline_count, payload, payload_size, out, capacity, count, where);
+    if (status == CAIRN_OK && *count > 0 && strikes(SNAPSHOT_BIT_FLIPPED, 40)) {
+        uint32_t word;
+        memcpy(&word, &out[0].position.y, sizeof word);
+        word ^= 1;
+        memcpy(&out[0].position.y, &word, sizeof word);
+    }
+    return status;
+}
+
+static cairn_message_kind kind_of(
+    const uint8_t *bytes, size_t size, cairn_direction direction, cairn_message *out) {
+    return cairn_message_decode(bytes, size, direction, out) == CAIRN_DECODE_OK
+               ? (cairn_message_kind)out->kind
+               : CAIRN_MESSAGE_NONE;
+}
+
+static void encode_again(const cairn_message *message, const uint8_t **bytes, size_t *size) {
+    assert_int_equal(cairn_message_encode(encoder, message, bytes, size), CAIRN_OK);
+}
+
+WRAP(cairn_status, cairn_link_send_reliable, cairn_link *link, const uint8_t *bytes, size_t size) {
+    cairn_message message;
+    if (planted == REPAIR_REQUEST_SKIPPED &&
+        kind_of(bytes, size, CAIRN_TO_SERVER, &message) == CAIRN_MESSAGE_RESYNC_REQUEST) {
+        return CAIRN_OK;
+    }
+    if (planted == WELCOME_SKIPPED &&
+        kind_of(bytes, size, CAIRN_TO_CLIENT, &message) == CAIRN_MESSAGE_WELCOME) {
+        return CAIRN_OK;
+    }
+    if (planted == STATE_SKIPPED &&
+        kind_of(bytes, size, CAIRN_TO_CLIENT, &message) == CAIRN_MESSAGE_STATE) {
+        return CAIRN_OK;
+    }
+    if (planted == HELLO_WITH_OTHER_MODE &&
+        kind_of(bytes, size, CAIRN_TO_SERVER, &message) == CAIRN_MESSAGE_HELLO) {
+        message.hello.mode = CAIRN_MODE_INTERPOLATE;
+        encode_again(&message, &bytes, &size);
+    }
+    return REAL(cairn_link_send_reliable)(link, bytes, size);
+}
+
+WRAP(
+    cairn_status, cairn_link_send_unreliable, cairn_link *link, const uint8_t *bytes, size_t size) {
+    cairn_message message;
+    if (planted == TICKS_SKIPPED &&
+        kind_of(bytes, size, CAIRN_TO_CLIENT, &message) == CAIRN_MESSAGE_TICKS &&
+        strikes(TICKS_SKIPPED, 100)) {
+        return CAIRN_OK;
+    }
+    if (planted == ROOT_REPORT_FALSIFIED &&
+        kind_of(bytes, size, CAIRN_TO_SERVER, &message) == CAIRN_MESSAGE_ROOT_REPORT &&
+        message.root_report.root_count > 0) {
+        cairn_wire_root root = message.root_report.roots[0];
+        root.lo ^= 1;
+        message.root_report.roots = &root;
+        message.root_report.root_count = 1;
+        encode_again(&message, &bytes, &size);
+    }
+    return REAL(cairn_link_send_unreliable)(link, bytes, size);
+}
+
+WRAP(void, cairn_netcode_client_receive, cairn_netcode_client *client, uint64_t now_ns,
+    const cairn_address *from, const uint8_t *bytes, size_t size) {
+    if (!strikes(DATAGRAM_LOST_UNCOUNTED, 100)) {
+        REAL(cairn_netcode_client_receive)(client, now_ns, from, bytes, size);
+    }
+}
+
+WRAP(cairn_netcode_client_state, cairn_netcode_client_state_read,
+    const cairn_netcode_client *client) {
+    return strikes(CONNECTION_ENDED, 1000) ? CAIRN_NETCODE_STATE_CONNECTION_TIMED_OUT
+                                           : REAL(cairn_netcode_client_state_read)(client);
+}
+
+WRAP(void, cairn_rollback_log_add, cairn_rollback_log *log, const cairn_client_rollback *rollback) {
+    cairn_client_rollback blamed = *rollback;
+    if (planted == ROLLBACK_CAUSE_SWAPPED) {
+        blamed.cause = CAIRN_ROLLBACK_OPERATOR;
+    }
+    REAL(cairn_rollback_log_add)(log, &blamed);
+}
+
+// Reachable, so that a leak checker leaves it alone.
+typedef struct leaked {
+    struct leaked *next;
+    uint8_t bytes[1024];
+} leaked;
+static leaked *leaks;
+
+WRAP(void, cairn_client_advance, cairn_client *client, uint64_t now_ns) {
+    if (planted == MEMORY_LEAKED) {
+        leaked *leak = malloc(sizeof *leak);
+        assert_non_null(leak);
+        leak->next = leaks;
+        leaks = leak;
+    }
+    REAL(cairn_client_advance)(client, now_ns);
+}
+
+WRAP(uint64_t, cairn_client_deadline_ns, const cairn_client *client) {
+    return strikes(WOKEN_AT_ONCE, 300) ? 0 : REAL(cairn_client_deadline_ns)(client);
+}
+
+WRAP(size_t, cairn_client_send, cairn_client *client, uint64_t now_ns, uint8_t *bytes) {
+    const size_t size = REAL(cairn_client_send)(client, now_ns, bytes);
+    const bool floods = size == 0 && planted == NETWORK_FLOODED && ++calls < 20000;
+    return floods ? 1 : size;
+}
+
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+static uint64_t memory_bytes(void *user) {
+    (void)user;
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+#else
+#define memory_bytes NULL
+#endif
+
+// Storms of seeds 1 to 5 find the fault, and as what it is.
+static void expect_found(
+    fault which, uint32_t modes, uint64_t seconds, cairn_storm_finding expected) {
+    cairn_storm_config config = cairn_storm_config_default();
+    cairn_storm_report report = {0};
+    config.modes = modes;
+    config.seconds = seconds;
+    config.memory_bytes = memory_bytes;
+    encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
+    assert_non_null(encoder);
+    planted = which;
+    for (config.seed = 1; config.seed <= 5 && report.finding == CAIRN_STORM_FOUND_NOTHING;
+         config.seed++) {
+        calls = 0;
+        assert_true(cairn_storm_run(&config, &report));
+    }
+    planted = NO_FAULT;
+    cairn_encoder_destroy(encoder);
+    while (leaks != NULL) {
+        leaked *next = leaks->next;
+        free(leaks);
+        leaks = next;
+    }
+    print_message("           seed %d at %d ms: %s\n", (int)config.seed - 1,
+        (int)(report.found_ns / 1000000), report.words);
+    assert_string_equal(
+        cairn_storm_finding_name(report.finding), cairn_storm_finding_name(expected));
+}
+
+#define ONLY(mode) (1u << CAIRN_CLIENT_##mode)
+
+TEST("a nudged lockstep world is found as world") {
+    expect_found(WORLD_NUDGED, ONLY(LOCKSTEP), 30, CAIRN_STORM_FOUND_WORLD);
+}
+
+TEST("a flipped bit in an applied delta is found as snapshot") {
+    expect_found(SNAPSHOT_BIT_FLIPPED, ONLY(INTERPOLATE), 30, CAIRN_STORM_FOUND_SNAPSHOT);
+}
+
+TEST("a client that reports wrong roots is found as alarm") {
+    expect_found(ROOT_REPORT_FALSIFIED, ONLY(LOCKSTEP), 30, CAIRN_STORM_FOUND_ALARM);
+}
+
+TEST("a client that never sends a repair request is found as unhealed") {
+    expect_found(REPAIR_REQUEST_SKIPPED, ONLY(HEAL), 60, CAIRN_STORM_FOUND_UNHEALED);
+}
+
+TEST("a client that asks for another mode is found as mode") {
+    expect_found(HELLO_WITH_OTHER_MODE, ONLY(HEAL), 30, CAIRN_STORM_FOUND_MODE);
+}
+
+TEST("a datagram that netcode loses without counting it is found as count") {
+    expect_found(DATAGRAM_LOST_UNCOUNTED, CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_COUNT);
+}
+
+TEST("a connection that ends by itself is found as broken") {
+    expect_found(CONNECTION_ENDED, CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_BROKEN);
+}
+
+TEST("a server that never welcomes is found as join") {
+    expect_found(WELCOME_SKIPPED, CAIRN_STORM_ALL_MODES, 40, CAIRN_STORM_FOUND_JOIN);
+}
+
+TEST("a server that sends no state to predicting clients is found as join") {
+    expect_found(STATE_SKIPPED, ONLY(PREDICT), 40, CAIRN_STORM_FOUND_JOIN);
+}
+
+TEST("a server that stops sending ticks is found as lag") {
+    expect_found(TICKS_SKIPPED, ONLY(LOCKSTEP), 30, CAIRN_STORM_FOUND_LAG);
+}
+
+TEST("a swapped rollback cause is found as rollback") {
+    expect_found(ROLLBACK_CAUSE_SWAPPED, ONLY(PREDICT), 30, CAIRN_STORM_FOUND_ROLLBACK);
+}
+
+TEST("a client that steps each tick twenty times is found as work") {
+    expect_found(TICKS_STEPPED_AGAIN, ONLY(PREDICT), 40, CAIRN_STORM_FOUND_WORK);
+}
+
+TEST("a client that leaks a kilobyte in each turn is found as memory") {
+#if defined(__SANITIZE_ADDRESS__)
+    skip(); // the sanitizer's allocator has no figures
+#endif
+    expect_found(MEMORY_LEAKED, CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_MEMORY);
+}
+
+TEST("a client that asks to be woken at once is found as spin") {
+    expect_found(WOKEN_AT_ONCE, CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_SPIN);
+}
+
+TEST("a client that floods the network is found as network") {
+    expect_found(NETWORK_FLOODED, CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_NETWORK);
+}
