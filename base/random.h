@@ -3,14 +3,10 @@
 
 #include <stdint.h>
 
-// Two kinds of randomness, both exact on every machine.
+#include <cairn/rules.h>
 
-// Counter based, for the simulation: the same four numbers give the same value, however often and
-// in whatever order they are asked, so a re-simulated tick draws what it drew before.
-// SplitMix64's finaliser (Steele, Lea, Flood 2014) over the mixed counters.
-uint64_t cairn_random_at(uint64_t seed, uint64_t tick, uint64_t entity, uint64_t stream);
-
-// A sequence, for tests, storms and the virtual network: SplitMix64.
+// A sequence of random numbers, equal on every machine, for tests, storms and the virtual network:
+// SplitMix64. For rules and the simulation there is cairn_random_at (cairn/rules.h).
 typedef struct cairn_random {
     uint64_t state;
 } cairn_random;

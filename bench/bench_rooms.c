@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/address.h"
 #include "schema/scene.h"
 #include <cairn/server.h>
 #include <cairn/server_uv.h>
 #include <cairn/sim.h>
+#include <cairn/types.h>
 
 #define STACK_HEIGHT 10
 

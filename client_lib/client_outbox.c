@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/assert.h"
-#include "base/build.h"
 #include "client_lib/client_parts.h"
+#include <cairn/version.h>
 
 // Own roots since the last report that make a new one due; a report repeats as many before them,
 // so a lost one costs nothing.

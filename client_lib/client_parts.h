@@ -5,7 +5,6 @@
 // client_messages.c (what the server says), client_outbox.c (what is said to it),
 // client_predict.c and client_statistics.c.
 
-#include "base/address.h"
 #include "client_lib/answers.h"
 #include "client_lib/clock/clock.h"
 #include "client_lib/clock/delay_controller.h"
@@ -25,6 +24,7 @@
 #include "schema/codec.h"
 #include "sim/debug/passport.h"
 #include <cairn/client.h>
+#include <cairn/types.h>
 
 #define CAIRN_CLIENT_FAILURE_SIZE 256
 
@@ -80,7 +80,7 @@ struct cairn_client {
     cairn_client_resync resync;
     cairn_passport passport;  // of this process, read at create
     bool snapshots_requested; // the server was asked to serve snapshots instead
-    char mode_text[CAIRN_WORDS_SIZE_MAX + 1];
+    char mode_text[CAIRN_TEXT_SIZE_MAX + 1];
     uint64_t welcome_tick; // when the welcome was written
 
     cairn_client_desync_report desync_report;

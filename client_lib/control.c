@@ -30,7 +30,7 @@ static bool all_finite(const float *numbers, uint32_t count) {
 
 static bool request_sound(const cairn_client_request *request) {
     return is_text(text_of(request->room), CAIRN_NAME_SIZE_MAX) &&
-           is_text(text_of(request->name), CAIRN_WORDS_SIZE_MAX) &&
+           is_text(text_of(request->name), CAIRN_TEXT_SIZE_MAX) &&
            request->number_count <= CAIRN_CONTROL_NUMBERS_MAX &&
            request->byte_count <= CAIRN_CONTROL_BYTES_MAX &&
            all_finite(request->numbers, request->number_count);

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/address.h"
 #include "net/token.h"
 #include <cairn/status.h>
+#include <cairn/types.h>
 
 typedef struct cairn_netcode_client cairn_netcode_client;
 

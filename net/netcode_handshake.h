@@ -5,9 +5,9 @@
 // response with. The standard's encryption mappings, in a pool of fixed size; each ends after the
 // token's time-out.
 
-#include "base/address.h"
 #include "net/lookup.h"
 #include "net/token.h"
+#include <cairn/types.h>
 
 // A token without a time-out must not hold a place for ever, nor one with a time-out of hours.
 #define CAIRN_HANDSHAKE_TIMEOUT_NS_MAX UINT64_C(30000000000)

@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/address.h"
 #include "base/limits.h"
 #include "net/token.h"
 #include <cairn/status.h>
+#include <cairn/types.h>
 
 typedef struct cairn_netcode_server cairn_netcode_server;
 

@@ -4,13 +4,13 @@
 // The client slots of a server: who has which, found by address and by client id in constant time.
 // The lowest free slot is given first, so which client gets which index never depends on a table.
 
-#include "base/address.h"
 #include "base/limits.h"
 #include "net/lookup.h"
 #include "net/netcode_handshake.h"
 #include "net/netcode_table.h"
 #include "net/replay.h"
 #include "net/token.h"
+#include <cairn/types.h>
 
 typedef struct cairn_netcode_slot {
     cairn_netcode_peer state; // STRANGER: nobody

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/address.h"
 #include <cairn/status.h>
+#include <cairn/types.h>
 
 typedef struct cairn_outbox {
     uint8_t *bytes;

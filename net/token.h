@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/address.h"
 #include <cairn/status.h>
+#include <cairn/types.h>
 
 #define CAIRN_KEY_SIZE 32
 #define CAIRN_CONNECT_TOKEN_SIZE 2048

@@ -9,9 +9,9 @@
 
 #include <stdint.h>
 
-#include "base/address.h"
 #include "net/lookup.h"
 #include "net/netcode_drop.h"
+#include <cairn/types.h>
 
 typedef struct cairn_token_record {
     uint64_t expire_unix_s;

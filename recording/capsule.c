@@ -58,7 +58,7 @@ cairn_status cairn_capsule_encode(const cairn_capsule *capsule, uint8_t **bytes,
     const size_t state_size = largest_state(capsule);
     const size_t desync_size = 2 * CAIRN_DESYNC_STAGES_SIZE_MAX +
                                CAIRN_DESYNC_DIFFERENCES_MAX * sizeof(cairn_wire_difference) +
-                               2 * CAIRN_WORDS_SIZE_MAX;
+                               2 * CAIRN_TEXT_SIZE_MAX;
     buffer file = {.bytes = NULL};
     const cairn_recorder_config config = {.ticks_per_chunk = 1,
         .commands_per_tick_max = CAIRN_COMMANDS_PER_TICK_MAX,

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/build.h"
 #include "bridge/wire.h"
 #include "net/seal.h"
 #include "recording/chain.h"
 #include "recording/file.h"
 #include "recording/pack.h"
 #include "schema/codec.h"
+#include <cairn/version.h>
 
 // cairn_recorder_keyframe_due.
 #define STATE_S_MIN 5

@@ -15,7 +15,6 @@ enum {
     RECORD_KINDS = 3,
     WORDS = 15,
     WORDS_MASK = (1 << WORDS) - 1,
-    ID_INDEX_MASK = 0xfffff,
 };
 
 _Static_assert(sizeof(cairn_wire_body) == WORDS * sizeof(uint32_t), "a body is its words");
@@ -28,10 +27,6 @@ static body_words words_of(const cairn_wire_body *body) {
     body_words result;
     memcpy(&result, body, sizeof result);
     return result;
-}
-
-static uint32_t id_index(const cairn_wire_body *body) {
-    return body->id & ID_INDEX_MASK;
 }
 
 // LEB128: seven bits a byte, low ones first.
@@ -147,8 +142,10 @@ size_t cairn_delta_encode(const cairn_wire_body *baseline, uint32_t baseline_cou
     uint32_t b = 0;
     uint32_t c = 0;
     while (b < baseline_count || c < current_count) {
-        const uint32_t old_index = b < baseline_count ? id_index(&baseline[b]) : UINT32_MAX;
-        const uint32_t new_index = c < current_count ? id_index(&current[c]) : UINT32_MAX;
+        const uint32_t old_index =
+            b < baseline_count ? cairn_id_index(baseline[b].id) : CAIRN_INDEX_NONE;
+        const uint32_t new_index =
+            c < current_count ? cairn_id_index(current[c].id) : CAIRN_INDEX_NONE;
         if (old_index < new_index) {
             write_removed(&out);
             ++b;

@@ -15,7 +15,6 @@ enum {
     BODY_FLAGS_MAX = 1 | 2 << 1,
     SHAPE_KIND_HULL = 5,
     SHAPE_KIND_MAX = 5,
-    ID_INDEX_MASK = 0xfffff,
 };
 
 const char *cairn_decode_refusal_text(cairn_decode_refusal refusal) {
@@ -67,10 +66,6 @@ static bool is_direction(cairn_wire_vec3 v) {
            v.z <= 1.0f;
 }
 
-static uint32_t id_index(uint32_t id) {
-    return id & ID_INDEX_MASK;
-}
-
 static void check_text(checker *c, const char *text, size_t size_max) {
     must(c, text != NULL, CAIRN_DECODE_MISSING_FIELD);
     for (size_t size = 0; c->refusal == CAIRN_DECODE_OK && text[size] != '\0'; ++size) {
@@ -92,7 +87,7 @@ static void check_body(checker *c, const cairn_wire_body *body) {
         CAIRN_DECODE_NON_FINITE);
     must(c, is_finite(&body->angular_velocity, sizeof body->angular_velocity),
         CAIRN_DECODE_NON_FINITE);
-    must(c, id_index(body->id) != 0, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, cairn_id_index(body->id) != CAIRN_INDEX_NONE, CAIRN_DECODE_OUT_OF_RANGE);
     must(c, body->flags <= BODY_FLAGS_MAX, CAIRN_DECODE_OUT_OF_RANGE);
     must(c, is_unit(body->rotation), CAIRN_DECODE_OUT_OF_RANGE);
 }
@@ -104,7 +99,8 @@ cairn_decode_refusal cairn_bodies_check(const cairn_wire_body *bodies, uint32_t 
         check_body(&c, &bodies[i]);
     }
     for (uint32_t i = 1; i < count; ++i) {
-        must(&c, id_index(bodies[i - 1].id) < id_index(bodies[i].id), CAIRN_DECODE_ORDER);
+        must(&c, cairn_id_index(bodies[i - 1].id) < cairn_id_index(bodies[i].id),
+            CAIRN_DECODE_ORDER);
     }
     return c.refusal;
 }
@@ -112,7 +108,7 @@ cairn_decode_refusal cairn_bodies_check(const cairn_wire_body *bodies, uint32_t 
 static void check_hello(checker *c, const cairn_hello *hello) {
     check_text(c, hello->rules_name, CAIRN_NAME_SIZE_MAX);
     check_text(c, hello->room, CAIRN_NAME_SIZE_MAX);
-    check_text(c, hello->build, CAIRN_WORDS_SIZE_MAX);
+    check_text(c, hello->build, CAIRN_TEXT_SIZE_MAX);
     must(c, hello->mode < CAIRN_MODE_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
     must(c, hello->spectator <= 1, CAIRN_DECODE_OUT_OF_RANGE);
 }
@@ -163,7 +159,7 @@ static void check_numbers(checker *c, const float *numbers, uint32_t count, uint
 static void check_control(checker *c, const cairn_control *control) {
     check_vector(c, control->bytes, control->byte_count, CAIRN_CONTROL_BYTES_MAX);
     check_text(c, control->room, CAIRN_NAME_SIZE_MAX);
-    check_text(c, control->name, CAIRN_WORDS_SIZE_MAX);
+    check_text(c, control->name, CAIRN_TEXT_SIZE_MAX);
     check_numbers(c, control->numbers, control->number_count, CAIRN_CONTROL_NUMBERS_MAX);
 }
 
@@ -171,7 +167,7 @@ static void check_welcome(checker *c, const cairn_welcome *welcome) {
     check_text(c, welcome->rules_name, CAIRN_NAME_SIZE_MAX);
     check_text(c, welcome->scene_name, CAIRN_NAME_SIZE_MAX);
     check_text(c, welcome->room, CAIRN_NAME_SIZE_MAX);
-    check_text(c, welcome->words, CAIRN_WORDS_SIZE_MAX);
+    check_text(c, welcome->words, CAIRN_TEXT_SIZE_MAX);
     must(c, welcome->slot < CAIRN_SLOTS_MAX || welcome->slot == CAIRN_SLOT_NONE,
         CAIRN_DECODE_OUT_OF_RANGE);
     must(c, welcome->tick_rate_hz >= CAIRN_TICK_RATE_HZ_MIN, CAIRN_DECODE_OUT_OF_RANGE);
@@ -183,7 +179,7 @@ static void check_welcome(checker *c, const cairn_welcome *welcome) {
 }
 
 static void check_refused(checker *c, const cairn_refused *refused) {
-    check_text(c, refused->words, CAIRN_WORDS_SIZE_MAX);
+    check_text(c, refused->words, CAIRN_TEXT_SIZE_MAX);
     must(c, refused->reason >= CAIRN_REFUSAL_PROTOCOL_VERSION, CAIRN_DECODE_OUT_OF_RANGE);
     must(c, refused->reason <= CAIRN_REFUSAL_LAST, CAIRN_DECODE_OUT_OF_RANGE);
 }
@@ -194,7 +190,10 @@ static void check_shape(checker *c, const cairn_wire_shape *shape) {
     must(c, is_finite(&shape->half_height, sizeof shape->half_height), CAIRN_DECODE_NON_FINITE);
     must(c, is_finite(&shape->position, sizeof shape->position), CAIRN_DECODE_NON_FINITE);
     must(c, is_finite(&shape->rotation, sizeof shape->rotation), CAIRN_DECODE_NON_FINITE);
-    must(c, id_index(shape->id) != 0 && id_index(shape->body) != 0, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c,
+        cairn_id_index(shape->id) != CAIRN_INDEX_NONE &&
+            cairn_id_index(shape->body) != CAIRN_INDEX_NONE,
+        CAIRN_DECODE_OUT_OF_RANGE);
     must(c, shape->kind >= 1 && shape->kind <= SHAPE_KIND_MAX, CAIRN_DECODE_OUT_OF_RANGE);
     must(c, is_unit(shape->rotation), CAIRN_DECODE_OUT_OF_RANGE);
     must(c, shape->radius >= 0.0f && shape->half_height >= 0.0f, CAIRN_DECODE_OUT_OF_RANGE);
@@ -233,7 +232,7 @@ static void check_shapes(checker *c, const cairn_shapes_message *message) {
     }
     check_corners(c, message, shape_count);
     for (uint32_t i = 0; i < removed_count; ++i) {
-        must(c, id_index(message->removed[i]) != 0, CAIRN_DECODE_OUT_OF_RANGE);
+        must(c, cairn_id_index(message->removed[i]) != CAIRN_INDEX_NONE, CAIRN_DECODE_OUT_OF_RANGE);
     }
 }
 
@@ -298,12 +297,12 @@ static void check_state(checker *c, const cairn_state_message *state) {
 static void check_resync_response(checker *c, const cairn_resync_response *response) {
     check_vector(c, response->payload, response->payload_size, CAIRN_MESSAGE_SIZE_MAX);
     check_vector(c, response->stages, response->stages_size, CAIRN_MESSAGE_SIZE_MAX);
-    check_text(c, response->build, CAIRN_WORDS_SIZE_MAX);
+    check_text(c, response->build, CAIRN_TEXT_SIZE_MAX);
     must(c, response->verdict < CAIRN_RESYNC_VERDICT_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_event(checker *c, const cairn_event_message *event) {
-    check_text(c, event->words, CAIRN_WORDS_SIZE_MAX);
+    check_text(c, event->words, CAIRN_TEXT_SIZE_MAX);
     must(c, event->kind >= 1 && event->kind <= CAIRN_EVENT_LAST, CAIRN_DECODE_OUT_OF_RANGE);
     must(c, event->slot < CAIRN_SLOTS_MAX || event->slot == CAIRN_SLOT_NONE,
         CAIRN_DECODE_OUT_OF_RANGE);
@@ -312,7 +311,7 @@ static void check_event(checker *c, const cairn_event_message *event) {
 static void check_answer(checker *c, const cairn_answer *answer) {
     check_vector(c, answer->ids, answer->id_count, CAIRN_ANSWER_IDS_MAX);
     check_vector(c, answer->bytes, answer->byte_count, CAIRN_ANSWER_BYTES_MAX);
-    check_text(c, answer->words, CAIRN_WORDS_SIZE_MAX);
+    check_text(c, answer->words, CAIRN_TEXT_SIZE_MAX);
     check_text(c, answer->room, CAIRN_NAME_SIZE_MAX);
     check_numbers(c, answer->numbers, answer->number_count, CAIRN_ANSWER_NUMBERS_MAX);
 }
@@ -380,7 +379,7 @@ static void check_start(checker *c, const cairn_chunk_start *start) {
     check_whole_state(c, start->state, start->state_size);
     check_text(c, start->rules_name, CAIRN_NAME_SIZE_MAX);
     check_text(c, start->scene_name, CAIRN_NAME_SIZE_MAX);
-    check_text(c, start->build, CAIRN_WORDS_SIZE_MAX);
+    check_text(c, start->build, CAIRN_TEXT_SIZE_MAX);
 }
 
 static void check_stages(checker *c, const uint8_t *stages, uint32_t size) {
@@ -396,8 +395,8 @@ static bool difference_before(const cairn_wire_difference *a, const cairn_wire_d
 }
 
 static void check_desync(checker *c, const cairn_chunk_desync *desync) {
-    check_text(c, desync->build_client, CAIRN_WORDS_SIZE_MAX);
-    check_text(c, desync->build_server, CAIRN_WORDS_SIZE_MAX);
+    check_text(c, desync->build_client, CAIRN_TEXT_SIZE_MAX);
+    check_text(c, desync->build_server, CAIRN_TEXT_SIZE_MAX);
     check_stages(c, desync->stages_client, desync->stages_client_size);
     check_stages(c, desync->stages_server, desync->stages_server_size);
     const cairn_wire_difference *found = desync->differences;

@@ -14,9 +14,8 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
-
-// Bumped when a message changes so that older peers cannot read it. Exchanged in HELLO.
-#define CAIRN_PROTOCOL_VERSION 3
+#include <cairn/types.h>
+#include <cairn/version.h>
 
 typedef enum cairn_message_kind {
     CAIRN_MESSAGE_NONE = 0,
@@ -53,10 +52,6 @@ typedef enum cairn_mode {
 static inline bool cairn_mode_simulates(uint32_t mode) {
     return mode == CAIRN_MODE_LOCKSTEP || mode == CAIRN_MODE_PREDICT || mode == CAIRN_MODE_HEAL;
 }
-
-// Texts are printable ASCII; rules' and scenes' names are at most this long, sentences that.
-#define CAIRN_NAME_SIZE_MAX 31
-#define CAIRN_WORDS_SIZE_MAX 255
 
 // Structs that travel in vectors. Little-endian on the wire; no padding.
 
@@ -201,7 +196,7 @@ typedef struct cairn_control {
     uint64_t tick;    // from here on as the verb reads them
     uint32_t count;
     uint64_t seed;
-    const char *name; // at most CAIRN_WORDS_SIZE_MAX
+    const char *name; // at most CAIRN_TEXT_SIZE_MAX
     uint32_t body;
     uint32_t mask;
     const float *numbers; // finite; at most CAIRN_CONTROL_NUMBERS_MAX
@@ -229,7 +224,6 @@ typedef struct cairn_welcome {
     const char *words; // why the mode granted is another than the one asked for; ""
 } cairn_welcome;
 #define CAIRN_RIGHT_OPERATOR 1u
-#define CAIRN_SLOT_NONE 255u
 
 typedef enum cairn_refusal_reason {
     CAIRN_REFUSAL_PROTOCOL_VERSION = 1,

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The ranges that include/cairn/sim.h promises, by name, and the wider ones that a running world
-// may reach.
+// The ranges of a running world, wider than those of cairn/types.h that a caller must keep, and the
+// constants of the solvers.
 
-#define CAIRN_DISTANCE_MAX 1e5f // m, of what a caller sets
-#define CAIRN_SPEED_MAX 1e4f    // m/s and rad/s, of what a caller sets
+#include <cairn/types.h>
+
 #define CAIRN_SUBSTEPS_MAX 64
 #define CAIRN_HERTZ_MAX 1000.0f
 #define CAIRN_DAMPING_RATIO_MAX 100.0f
-#define CAIRN_GRAVITY_MAX 1e4f     // m/s^2
-#define CAIRN_SLOP_MAX 1.0f        // m
-#define CAIRN_SHAPE_SIZE_MIN 1e-3f // m
-#define CAIRN_SHAPE_SIZE_MAX 1e4f  // m
-#define CAIRN_DENSITY_MAX 1e6f     // kg/m^3
-#define CAIRN_FRICTION_MAX 1e3f    //
-#define CAIRN_DAMPING_MAX 1e6f     // 1/s
-#define CAIRN_GRAVITY_SCALE_MAX 1e6f
-#define CAIRN_ANGLE_MAX 3.14159265f // rad, of a bound
-#define CAIRN_ANGLE_FAR 1e6f        // rad, where the bounds of an angle without bounds are
+#define CAIRN_GRAVITY_MAX 1e4f // m/s^2
+#define CAIRN_SLOP_MAX 1.0f    // m
+#define CAIRN_ANGLE_FAR 1e6f   // rad, where the bounds of an angle without bounds are
 // How far axes may be off unit length and off right angles in the block: rounding alone.
 #define CAIRN_AXES_SLACK 1e-3f
 

@@ -10,7 +10,6 @@
 static const uint64_t second_ns = 1000000000;
 // A bit of the velocity's mantissa is flipped, so that it stays finite.
 #define FLIPPED_BITS 23
-#define BODY_SLOT_MASK 0xfffffu
 
 // Fills s->bodies with the dynamic bodies that are awake; returns their number.
 static uint32_t find_awake(cairn_storm *s, const cairn_world *world) {
@@ -27,7 +26,7 @@ static uint32_t find_awake(cairn_storm *s, const cairn_world *world) {
 
 // A bit flip in memory. It marks nothing dirty, so the hash caches do not see it.
 static void flip_velocity_bit(cairn_storm *s, cairn_world *world, cairn_body_id body) {
-    const uint32_t slot = (body & BODY_SLOT_MASK) - 1; // include/cairn/sim.h, ids
+    const uint32_t slot = cairn_id_index(body);
     cairn_motion *motion = &world->state.motions[slot];
     uint32_t word;
     memcpy(&word, &motion->linear_velocity.x, sizeof word);

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/address.h"
 #include "base/limits.h"
 #include "base/random.h"
+#include <cairn/types.h>
 
 typedef struct cairn_virtual_network cairn_virtual_network;
 

@@ -11,7 +11,6 @@
 #include <cairn/client.h>
 #include <cairn/client_uv.h>
 
-#include "base/address.h"
 #include "base/limits.h"
 #include "base/random.h"
 #include "client_lib/client_parts.h"
@@ -20,6 +19,7 @@
 #include "tools/flags.h"
 #include "tools/system.h"
 #include <cairn/server.h>
+#include <cairn/types.h>
 
 // Whoever is repaired too often gives up, and rightly: a demonstration stays below.
 #define DAMAGE_EVERY_S 2

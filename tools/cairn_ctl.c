@@ -11,7 +11,6 @@
 #include <cairn/client_uv.h>
 #include <cairn/control.h>
 
-#include "base/address.h"
 #include "net/token.h"
 #include "net/user_data.h"
 #include "schema/control.h"
@@ -20,6 +19,7 @@
 #include "tools/flags.h"
 #include "tools/system.h"
 #include <cairn/server.h>
+#include <cairn/types.h>
 
 enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_NO_ANSWER = 3 };
 

@@ -13,11 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/address.h"
 #include "tools/demo/process.h"
 #include "tools/demo/report.h"
 #include "tools/flags.h"
 #include "tools/system.h"
+#include <cairn/types.h>
 
 #define PATH_SIZE 512
 #define ARGUMENTS_MAX 32

@@ -10,7 +10,6 @@ static const double GAIN_SPACING = 1.0 / 8;
 static const double DELAY_CHANGE_RATE = 1.0 / 20;
 static const double DELAY_SNAP_NS = 5e8;
 static const double MARGIN_NS = 1e6;
-static const uint32_t ID_INDEX_MASK = 0xFFFFF; // include/cairn/sim.h: low 20 bits are index + 1
 
 void cairn_interpolation_start(
     cairn_interpolation *interpolation, uint32_t delay_ms, uint32_t extrapolation_ms_max) {
@@ -89,8 +88,8 @@ static void show_between(const cairn_snapshot *a, const cairn_snapshot *b, float
     uint32_t j = 0;
     for (uint32_t i = 0; i < a->body_count; i++) {
         const cairn_wire_body *from = &a->bodies[i];
-        uint32_t index = from->id & ID_INDEX_MASK;
-        while (j < b->body_count && (b->bodies[j].id & ID_INDEX_MASK) < index) {
+        uint32_t index = cairn_id_index(from->id);
+        while (j < b->body_count && cairn_id_index(b->bodies[j].id) < index) {
             j++;
         }
         bool stays = j < b->body_count && b->bodies[j].id == from->id;

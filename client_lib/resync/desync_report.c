@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/build.h"
 #include "sim/debug/passport.h"
 #include "sim/debug/trace.h"
 #include "sim/math/float_env.h"
+#include <cairn/version.h>
 
 _Static_assert(CAIRN_TRACE_ROOTS_SIZE_MAX == CAIRN_DESYNC_STAGES_SIZE_MAX, "one limit");
 

@@ -39,7 +39,7 @@ typedef struct cairn_client_desync_report {
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     uint8_t stages_client[CAIRN_DESYNC_STAGES_SIZE_MAX];
     uint8_t stages_server[CAIRN_DESYNC_STAGES_SIZE_MAX];
-    char build_server[CAIRN_WORDS_SIZE_MAX + 1];
+    char build_server[CAIRN_TEXT_SIZE_MAX + 1];
     cairn_wire_difference differences[CAIRN_DESYNC_DIFFERENCES_MAX];
     uint8_t sketch[CAIRN_CLIENT_DESYNC_REPORT_CELLS * CAIRN_SKETCH_CELL_SIZE];
 } cairn_client_desync_report;

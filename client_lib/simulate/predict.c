@@ -11,7 +11,6 @@
 #define PICTURES 4
 #define MOVED_M 1e-4f
 #define MOVED_RAD 1e-4f
-#define ID_INDEX_MASK 0xFFFFFu // include/cairn/sim.h: low 20 bits are index + 1
 static const double GAIN_COST = 1.0 / 16;
 
 static cairn_timeline_verdict confirm(void *context, uint64_t tick, const cairn_command *commands,
@@ -263,8 +262,8 @@ static void take_corrections(cairn_predict *predict, uint32_t count_before, uint
         } else {
             predict->rollback.bodies_moved++;
         }
-        const uint32_t index_before = before->id & ID_INDEX_MASK;
-        const uint32_t index_now = now->id & ID_INDEX_MASK;
+        const uint32_t index_before = cairn_id_index(before->id);
+        const uint32_t index_now = cairn_id_index(now->id);
         i += index_before <= index_now ? 1 : 0;
         k += index_now <= index_before ? 1 : 0;
     }

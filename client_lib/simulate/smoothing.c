@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include <cairn/types.h>
 
 #define STEP_NS 4166667u // 1/240 s
 // After so long nothing is left of any offset.
 #define STEPS_MAX 960u
-#define ID_INDEX_MASK 0xFFFFFu // include/cairn/sim.h: low 20 bits are index + 1
 
 static const float SMALL = 0.25f;
 static const float LARGE = 1.0f;
@@ -37,7 +37,7 @@ void cairn_smoothing_clear(cairn_smoothing *smoothing) {
 }
 
 static cairn_smoothing_offset *offset_of(const cairn_smoothing *smoothing, uint32_t id) {
-    const uint32_t index = (id & ID_INDEX_MASK) - 1;
+    const uint32_t index = cairn_id_index(id);
     return index < smoothing->capacity ? &smoothing->offsets[index] : NULL;
 }
 

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <uv.h>
 
-#include "base/address.h"
 #include "base/limits.h"
 #include <cairn/client.h>
+#include <cairn/types.h>
 
 // Sockets are opened when a server of their family is first spoken to.
 enum { SOCKET_IPV4 = 0, SOCKET_IPV6 = 1, SOCKETS = 2 };

@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/address.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include "net/link.h"
@@ -21,6 +20,7 @@
 #include "server/daemon/log.h"
 #include "server/room/statistics.h"
 #include <cairn/status.h>
+#include <cairn/types.h>
 
 struct cairn_scene;
 struct cairn_rules;
@@ -205,7 +205,7 @@ cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t 
     uint32_t from, uint64_t tick, const cairn_server_room_config *config, uint32_t *room,
     char words[CAIRN_ROOM_REASON_SIZE]);
 // Closes a room that exists: its clients are told so and `reason` (printable ASCII of at most
-// CAIRN_WORDS_SIZE_MAX) and are disconnected, its recording ends with its end chunk, its memory is
+// CAIRN_TEXT_SIZE_MAX) and are disconnected, its recording ends with its end chunk, its memory is
 // freed: now, or when the job that is out with it comes back. False when there is no such room.
 bool cairn_server_room_destroy(
     cairn_server *server, uint64_t now_ns, uint32_t room, const char *reason);

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/address.h"
 #include <cairn/status.h>
+#include <cairn/types.h>
 
 struct cairn_server;
 struct cairn_server_job;

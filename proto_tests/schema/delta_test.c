@@ -164,7 +164,7 @@ static cairn_wire_body random_body(cairn_random *random, uint32_t index) {
 static bodies random_bodies(cairn_random *random, const bodies *like) {
     bodies b = {.count = 0};
     for (uint32_t index = 1, k = 0; index <= BODIES_MAX; ++index) {
-        const bool was = k < like->count && (like->list[k].id & 0xfffff) == index;
+        const bool was = k < like->count && cairn_id_index(like->list[k].id) + 1 == index;
         const uint64_t fate = cairn_random_below(random, 4);
         if (fate > 1 && was) {
             b.list[b.count++] = like->list[k];

@@ -20,7 +20,7 @@ typedef struct cairn_control_entry {
     uint64_t client_id;
     cairn_control ask; // its pointers point into this entry
     char room[CAIRN_NAME_SIZE_MAX + 1];
-    char name[CAIRN_WORDS_SIZE_MAX + 1];
+    char name[CAIRN_TEXT_SIZE_MAX + 1];
     float numbers[CAIRN_CONTROL_NUMBERS_MAX];
     uint8_t bytes[CAIRN_CONTROL_BYTES_MAX];
 } cairn_control_entry;
@@ -43,7 +43,7 @@ struct cairn_control_desk {
     uint32_t ids[CAIRN_CONTROL_IDS_MAX];
     float numbers[CAIRN_CONTROL_NUMBERS_OUT_MAX];
     uint8_t bytes[CAIRN_CONTROL_BYTES_OUT_MAX];
-    char words[CAIRN_WORDS_SIZE_MAX + 1];
+    char words[CAIRN_TEXT_SIZE_MAX + 1];
 };
 
 // What a verb sees. It fills the answer's arrays, which are the desk's.

@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/address.h"
 #include "net/token.h"
 #include "server/daemon/config_room.h"
 #include "server/daemon/log.h"
+#include <cairn/types.h>
 
 typedef enum cairn_config_action {
     CAIRN_CONFIG_RUN = 0,

@@ -19,8 +19,6 @@
 #include <cairn/server_uv.h>
 #include <cairn/sim.h>
 
-#define CAIRN_PROGRAM_VERSION "0.1.0"
-
 typedef struct program {
     cairn_config config;
     cairn_log log;
@@ -417,7 +415,7 @@ static int print_help(void) {
 }
 
 static int print_version(void) {
-    printf("cairnd %s, protocol %d, simulation %d\n", CAIRN_PROGRAM_VERSION, CAIRN_PROTOCOL_VERSION,
+    printf("cairnd %s, protocol %d, simulation %d\n", CAIRN_VERSION_TEXT, CAIRN_PROTOCOL_VERSION,
         CAIRN_SIM_VERSION);
     return 0;
 }

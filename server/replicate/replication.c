@@ -33,10 +33,6 @@ typedef struct shape_batch {
     uint32_t corner_count;
 } shape_batch;
 
-static uint32_t index_of(cairn_shape_id id) {
-    return (id & 0xfffff) - 1;
-}
-
 static void collect_corners(const cairn_room *room, cairn_shape_id shape, shape_batch *batch) {
     const uint32_t count =
         cairn_shape_corners_to_wire(room->world, shape, &batch->corners[batch->corner_count]);
@@ -49,7 +45,7 @@ static bool collect_shapes(
     const cairn_room *room, const cairn_session *session, shape_batch *batch) {
     uint32_t next = 0;
     for (uint32_t index = 0; index < room->shape_capacity; ++index) {
-        bool exists = next < room->shape_count && index_of(room->shapes[next].id) == index;
+        bool exists = next < room->shape_count && cairn_id_index(room->shapes[next].id) == index;
         const cairn_wire_shape *shape = exists ? &room->shapes[next++] : NULL;
         uint32_t told = session->shapes_told[index];
         if (told == (exists ? shape->id : 0)) {
@@ -90,10 +86,10 @@ static bool send_shapes(cairn_server *server, cairn_session *session, const shap
         return false;
     }
     for (uint32_t i = 0; i < batch->removed_count; ++i) {
-        session->shapes_told[index_of(batch->removed[i])] = 0;
+        session->shapes_told[cairn_id_index(batch->removed[i])] = 0;
     }
     for (uint32_t i = 0; i < batch->shape_count; ++i) {
-        session->shapes_told[index_of(batch->shapes[i].id)] = batch->shapes[i].id;
+        session->shapes_told[cairn_id_index(batch->shapes[i].id)] = batch->shapes[i].id;
     }
     return true;
 }

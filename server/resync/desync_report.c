@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/build.h"
 #include "recording/capsule.h"
 #include "server/server_parts.h"
 #include "sim/debug/passport.h"
 #include "sim/debug/trace.h"
 #include "sim/math/float_env.h"
+#include <cairn/version.h>
 
 // The world before the step to `tick`, which the caller destroys; NULL: no longer held.
 static cairn_world *world_before(const cairn_room *room, uint64_t tick) {

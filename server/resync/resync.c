@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/build.h"
 #include "server/server_parts.h"
 #include "sim/state/sketch.h"
+#include <cairn/version.h>
 
 // Whose doubts are expected, so that states are kept for them. Others' are answered when there are
 // some.

@@ -51,8 +51,8 @@ static void take_points(const cairn_manifold *manifold, cairn_contact *contact) 
 // What the points were computed at; the anchors' words are those that are to come out again.
 static void refer(const cairn_world *world, const cairn_pair_pose *at, cairn_contact *contact) {
     contact->reference_way = at->way;
-    contact->reference_a = world->state.anchors[id_index(contact->body_a)].turn;
-    contact->reference_b = world->state.anchors[id_index(contact->body_b)].turn;
+    contact->reference_a = world->state.anchors[cairn_id_index(contact->body_a)].turn;
+    contact->reference_b = world->state.anchors[cairn_id_index(contact->body_b)].turn;
 }
 
 static bool goes_on(cairn_world *world, uint32_t index, const cairn_pair_pose *now) {

@@ -49,8 +49,8 @@ void cairn_joined_collect(cairn_world *world) {
         if (!cairn_state_has(state, CAIRN_ARRAY_JOINTS, i)) {
             continue;
         }
-        const uint32_t a = id_index(joint->body_a);
-        const uint32_t b = id_index(joint->body_b);
+        const uint32_t a = cairn_id_index(joint->body_a);
+        const uint32_t b = cairn_id_index(joint->body_b);
         near->joints[near->joint_count++] =
             (cairn_joined_bodies){.joint = i, .body_a = a, .body_b = b};
         if (joint->collide_connected == 0) {

@@ -34,8 +34,9 @@ void cairn_patches_forget(cairn_world *world) {
 }
 
 cairn_patch_link cairn_patch_link_of(const cairn_contact *contact, uint32_t patch) {
-    return (cairn_patch_link){
-        .body_a = id_index(contact->body_a), .body_b = id_index(contact->body_b), .patch = patch};
+    return (cairn_patch_link){.body_a = cairn_id_index(contact->body_a),
+        .body_b = cairn_id_index(contact->body_b),
+        .patch = patch};
 }
 
 uint32_t cairn_patch_take(cairn_patches *patches) {
@@ -70,8 +71,8 @@ cairn_pair_pose cairn_pair_anchored(const cairn_world *world, cairn_pair pair) {
 cairn_pair_pose cairn_pair_referred(const cairn_world *world, const cairn_contact *contact) {
     const cairn_quat turn_a = turn_unpack(contact->reference_a);
     const cairn_quat turn_b = turn_unpack(contact->reference_b);
-    const uint32_t a = id_index(contact->shape_a);
-    const uint32_t b = id_index(contact->shape_b);
+    const uint32_t a = cairn_id_index(contact->shape_a);
+    const uint32_t b = cairn_id_index(contact->shape_b);
     return (cairn_pair_pose){.way = contact->reference_way,
         .turn_a = turn_a,
         .turn_b = turn_b,
@@ -110,8 +111,8 @@ bool cairn_patch_holds(const cairn_world *world, const cairn_contact *contact,
     if (!turned_little(then_a, now->turn_a) || !turned_little(then_b, now->turn_b)) {
         return false;
     }
-    const float reach_a = world->pair_cache->reaches[id_index(contact->body_a)];
-    const float reach_b = world->pair_cache->reaches[id_index(contact->body_b)];
+    const float reach_a = world->pair_cache->reaches[cairn_id_index(contact->body_a)];
+    const float reach_b = world->pair_cache->reaches[cairn_id_index(contact->body_b)];
     const bool host_a = reach_a >= reach_b;
     const float reach = host_a ? reach_b : reach_a;
     const cairn_quat host_then = host_a ? then_a : then_b;
@@ -123,8 +124,8 @@ bool cairn_patch_holds(const cairn_world *world, const cairn_contact *contact,
     const cairn_quat turned = quat_multiply(quat_conjugate(then), since);
     const float way = vec3_length(moved) + 2.0f * reach * vec3_length(quat_vector(turned));
     const float *thinness = world->pair_cache->thinness;
-    const float thin =
-        float_min(thinness[id_index(contact->shape_a)], thinness[id_index(contact->shape_b)]);
+    const float thin = float_min(
+        thinness[cairn_id_index(contact->shape_a)], thinness[cairn_id_index(contact->shape_b)]);
     return way <= float_min(CAIRN_PATCH_DRIFT, CAIRN_PATCH_DRIFT_SHARE * thin);
 }
 
@@ -198,7 +199,7 @@ void cairn_patch_restore(cairn_world *world, uint32_t contact) {
     cairn_patches *patches = world->manifold_pool;
     const cairn_contact *source = &world->state.contacts[contact];
     const cairn_pair pair = {
-        .shape_a = id_index(source->shape_a), .shape_b = id_index(source->shape_b)};
+        .shape_a = cairn_id_index(source->shape_a), .shape_b = cairn_id_index(source->shape_b)};
     const cairn_pair_pose at = cairn_pair_referred(world, source);
     uint32_t axis_hint = source->axis_hint;
     cairn_manifold manifold;

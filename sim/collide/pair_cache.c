@@ -290,7 +290,7 @@ static bool shape_lives(const cairn_world *world, cairn_shape_id id) {
 // `found`: the pair was, too; its shapes may be others by now.
 static uint32_t contact_flags(const cairn_world *world, const cairn_contact *contact, bool found) {
     const cairn_pair pair = {
-        .shape_a = id_index(contact->shape_a), .shape_b = id_index(contact->shape_b)};
+        .shape_a = cairn_id_index(contact->shape_a), .shape_b = cairn_id_index(contact->shape_b)};
     const bool lives = shape_lives(world, contact->shape_a) && shape_lives(world, contact->shape_b);
     const bool may = (lives || found) && may_meet(world, pair);
     if (lives && may) {
@@ -309,8 +309,8 @@ static void list_with_contacts(cairn_world *world, uint32_t found_count) {
     while (at < found_count || contact < end) {
         const uint64_t key = at < found_count ? pair_key(near->found[at]) : UINT64_MAX;
         const cairn_pair touch = contact < end
-                                     ? (cairn_pair){.shape_a = id_index(contact->shape_a),
-                                           .shape_b = id_index(contact->shape_b)}
+                                     ? (cairn_pair){.shape_a = cairn_id_index(contact->shape_a),
+                                           .shape_b = cairn_id_index(contact->shape_b)}
                                      : (cairn_pair){.shape_a = UINT32_MAX, .shape_b = UINT32_MAX};
         const bool touches = pair_key(touch) <= key;
         const cairn_pair pair = touches ? touch : near->found[at];

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "sim/debug/trace_hook.h"
 
 // Keys beyond those of the state's leaves and lists.

@@ -127,8 +127,8 @@ bool cairn_array_field_is_float(uint32_t array, uint32_t word) {
 }
 
 static uint32_t both(uint32_t a, uint32_t b, uint32_t bodies[2]) {
-    bodies[0] = id_index(a);
-    bodies[1] = id_index(b);
+    bodies[0] = cairn_id_index(a);
+    bodies[1] = cairn_id_index(b);
     return 2;
 }
 

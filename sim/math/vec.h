@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Vector, quaternion and matrix arithmetic of the simulation room. Only + - * / sqrt and
-// comparisons, each expression in one written order, so that every build gets the same bits
-// (docs/DETERMINISM.md). Minimum and maximum are selects, never fminf and fmaxf: those disagree
-// between C libraries on signed zero. Everything is small enough to be inlined.
+// The arithmetic of cairn/math.h, and the matrices that only the simulation needs, by the same
+// rules: each expression in one fixed order, everything small enough to be inlined.
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <cairn/math.h>
 #include <cairn/sim.h>
 
 // Rows: m.x is the first row.
@@ -22,155 +20,60 @@ typedef struct cairn_sym3 {
     float xx, yy, zz, xy, xz, yz;
 } cairn_sym3;
 
-// ---- float
+// ---- Short names of the public functions, for the files of this module.
 
-typedef union cairn_float_bits {
-    float value;
-    uint32_t bits;
-} cairn_float_bits;
-
-static inline uint32_t float_bits(float a) {
-    return (cairn_float_bits){.value = a}.bits;
-}
-
-static inline float float_of_bits(uint32_t bits) {
-    return (cairn_float_bits){.bits = bits}.value;
-}
-
-// By its bits: a comparison with NaN is what fast-math builds throw away.
-static inline bool float_finite(float a) {
-    return (float_bits(a) & 0x7f800000u) != 0x7f800000u;
-}
-
-// Clears the sign bit; never -0.
-static inline float float_abs(float a) {
-    return float_of_bits(float_bits(a) & 0x7fffffffu);
-}
-
-static inline float float_min(float a, float b) {
-    return a < b ? a : b;
-}
-
-static inline float float_max(float a, float b) {
-    return a > b ? a : b;
-}
-
-static inline float float_clamp(float a, float lower, float upper) {
-    return float_min(float_max(a, lower), upper);
-}
-
-static inline float float_sqrt(float a) {
-    return sqrtf(a);
-}
+#define float_bits cairn_float_bits
+#define float_of_bits cairn_float_of_bits
+#define float_finite cairn_float_finite
+#define float_abs cairn_float_abs
+#define float_min cairn_float_min
+#define float_max cairn_float_max
+#define float_clamp cairn_float_clamp
+#define float_sqrt cairn_float_sqrt
+#define vec3 cairn_vec3_of
+#define vec3_zero cairn_vec3_zero
+#define vec3_add cairn_vec3_add
+#define vec3_sub cairn_vec3_sub
+#define vec3_scale cairn_vec3_scale
+#define vec3_negate cairn_vec3_negate
+#define vec3_add_scaled cairn_vec3_add_scaled
+#define vec3_sub_scaled cairn_vec3_sub_scaled
+#define vec3_multiply cairn_vec3_multiply
+#define vec3_dot cairn_vec3_dot
+#define vec3_cross cairn_vec3_cross
+#define vec3_length_squared cairn_vec3_length_squared
+#define vec3_length cairn_vec3_length
+#define vec3_distance cairn_vec3_distance
+#define vec3_min cairn_vec3_min
+#define vec3_max cairn_vec3_max
+#define vec3_abs cairn_vec3_abs
+#define vec3_clamp cairn_vec3_clamp
+#define vec3_select cairn_vec3_select
+#define vec3_lerp cairn_vec3_lerp
+#define vec3_clean cairn_vec3_clean
+#define vec3_finite cairn_vec3_finite
+#define vec3_normalize cairn_vec3_normalize
+#define quat_identity cairn_quat_identity
+#define quat_vector cairn_quat_vector
+#define quat_conjugate cairn_quat_conjugate
+#define quat_multiply cairn_quat_multiply
+#define quat_length_squared cairn_quat_length_squared
+#define quat_finite cairn_quat_finite
+#define quat_normalize cairn_quat_normalize
+#define quat_rotate cairn_quat_rotate
+#define quat_rotate_inverse cairn_quat_rotate_inverse
+#define pose_identity cairn_pose_identity
+#define pose_apply cairn_pose_apply
+#define pose_apply_inverse cairn_pose_apply_inverse
+#define pose_multiply cairn_pose_multiply
+#define pose_inverse cairn_pose_inverse
+#define pose_finite cairn_pose_finite
 
 // ---- vec3
-
-static inline cairn_vec3 vec3(float x, float y, float z) {
-    return (cairn_vec3){.x = x, .y = y, .z = z};
-}
-
-static inline cairn_vec3 vec3_zero(void) {
-    return vec3(0.0f, 0.0f, 0.0f);
-}
-
-static inline cairn_vec3 vec3_add(cairn_vec3 a, cairn_vec3 b) {
-    return vec3(a.x + b.x, a.y + b.y, a.z + b.z);
-}
-
-static inline cairn_vec3 vec3_sub(cairn_vec3 a, cairn_vec3 b) {
-    return vec3(a.x - b.x, a.y - b.y, a.z - b.z);
-}
-
-static inline cairn_vec3 vec3_scale(cairn_vec3 a, float s) {
-    return vec3(a.x * s, a.y * s, a.z * s);
-}
-
-static inline cairn_vec3 vec3_negate(cairn_vec3 a) {
-    return vec3(0.0f - a.x, 0.0f - a.y, 0.0f - a.z);
-}
-
-// a + b * s
-static inline cairn_vec3 vec3_add_scaled(cairn_vec3 a, cairn_vec3 b, float s) {
-    return vec3(a.x + b.x * s, a.y + b.y * s, a.z + b.z * s);
-}
-
-// a - b * s
-static inline cairn_vec3 vec3_sub_scaled(cairn_vec3 a, cairn_vec3 b, float s) {
-    return vec3(a.x - b.x * s, a.y - b.y * s, a.z - b.z * s);
-}
-
-// Component by component.
-static inline cairn_vec3 vec3_multiply(cairn_vec3 a, cairn_vec3 b) {
-    return vec3(a.x * b.x, a.y * b.y, a.z * b.z);
-}
-
-static inline float vec3_dot(cairn_vec3 a, cairn_vec3 b) {
-    return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-
-static inline cairn_vec3 vec3_cross(cairn_vec3 a, cairn_vec3 b) {
-    return vec3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
-}
-
-static inline float vec3_length_squared(cairn_vec3 a) {
-    return vec3_dot(a, a);
-}
-
-static inline float vec3_length(cairn_vec3 a) {
-    return float_sqrt(vec3_dot(a, a));
-}
-
-static inline float vec3_distance(cairn_vec3 a, cairn_vec3 b) {
-    return vec3_length(vec3_sub(a, b));
-}
-
-static inline cairn_vec3 vec3_min(cairn_vec3 a, cairn_vec3 b) {
-    return vec3(float_min(a.x, b.x), float_min(a.y, b.y), float_min(a.z, b.z));
-}
-
-static inline cairn_vec3 vec3_max(cairn_vec3 a, cairn_vec3 b) {
-    return vec3(float_max(a.x, b.x), float_max(a.y, b.y), float_max(a.z, b.z));
-}
-
-static inline cairn_vec3 vec3_abs(cairn_vec3 a) {
-    return vec3(float_abs(a.x), float_abs(a.y), float_abs(a.z));
-}
-
-static inline cairn_vec3 vec3_clamp(cairn_vec3 a, cairn_vec3 lower, cairn_vec3 upper) {
-    return vec3_min(vec3_max(a, lower), upper);
-}
-
-static inline cairn_vec3 vec3_select(bool condition, cairn_vec3 yes, cairn_vec3 no) {
-    return vec3(condition ? yes.x : no.x, condition ? yes.y : no.y, condition ? yes.z : no.z);
-}
-
-// a * (1 - t) + b * t
-static inline cairn_vec3 vec3_lerp(cairn_vec3 a, cairn_vec3 b, float t) {
-    return vec3_add(vec3_scale(a, 1.0f - t), vec3_scale(b, t));
-}
-
-// Turns every -0 into +0: what is stored in state goes through here, because an encoder may drop
-// the sign of zero and the hash would see it.
-static inline cairn_vec3 vec3_clean(cairn_vec3 a) {
-    return vec3(a.x + 0.0f, a.y + 0.0f, a.z + 0.0f);
-}
 
 // +0 or -0 in every component.
 static inline bool vec3_is_zero(cairn_vec3 a) {
     return a.x == 0.0f && a.y == 0.0f && a.z == 0.0f;
-}
-
-static inline bool vec3_finite(cairn_vec3 a) {
-    return float_finite(a.x) && float_finite(a.y) && float_finite(a.z);
-}
-
-// The unit vector along `a`, or `fallback` when `a` is too short (under 1e-15) to have a direction
-// with full precision, or too long (over 1e19) to be squared.
-static inline cairn_vec3 vec3_normalize(cairn_vec3 a, cairn_vec3 fallback) {
-    const float length_squared = vec3_dot(a, a);
-    const bool sound = length_squared > 1e-30f && float_finite(length_squared);
-    const float inverse = 1.0f / float_sqrt(sound ? length_squared : 1.0f);
-    return vec3_select(sound, vec3_scale(a, inverse), fallback);
 }
 
 // Component 0, 1, 2 is x, y, z.
@@ -352,56 +255,6 @@ static inline cairn_sym3 sym3_parallel_axis(float mass, cairn_vec3 offset) {
 
 // ---- quat
 
-static inline cairn_quat quat_identity(void) {
-    return (cairn_quat){.x = 0.0f, .y = 0.0f, .z = 0.0f, .w = 1.0f};
-}
-
-static inline cairn_vec3 quat_vector(cairn_quat q) {
-    return vec3(q.x, q.y, q.z);
-}
-
-static inline cairn_quat quat_conjugate(cairn_quat q) {
-    return (cairn_quat){.x = 0.0f - q.x, .y = 0.0f - q.y, .z = 0.0f - q.z, .w = q.w};
-}
-
-// The rotation b followed by the rotation a.
-static inline cairn_quat quat_multiply(cairn_quat a, cairn_quat b) {
-    return (cairn_quat){.x = a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-        .y = a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-        .z = a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
-        .w = a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
-}
-
-static inline float quat_length_squared(cairn_quat q) {
-    return q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
-}
-
-static inline bool quat_finite(cairn_quat q) {
-    return vec3_finite(quat_vector(q)) && float_finite(q.w);
-}
-
-// Unit length and no -0; the identity when `q` has no direction.
-static inline cairn_quat quat_normalize(cairn_quat q) {
-    const float length_squared = quat_length_squared(q);
-    const bool sound = length_squared > 1e-30f && float_finite(length_squared);
-    const float inverse = 1.0f / float_sqrt(sound ? length_squared : 1.0f);
-    return (cairn_quat){.x = (sound ? q.x * inverse : 0.0f) + 0.0f,
-        .y = (sound ? q.y * inverse : 0.0f) + 0.0f,
-        .z = (sound ? q.z * inverse : 0.0f) + 0.0f,
-        .w = (sound ? q.w * inverse : 1.0f) + 0.0f};
-}
-
-// q v q*, as v + 2 w (u x v) + 2 u x (u x v), u the vector part.
-static inline cairn_vec3 quat_rotate(cairn_quat q, cairn_vec3 v) {
-    const cairn_vec3 u = quat_vector(q);
-    const cairn_vec3 t = vec3_scale(vec3_cross(u, v), 2.0f);
-    return vec3_add(vec3_add_scaled(v, t, q.w), vec3_cross(u, t));
-}
-
-static inline cairn_vec3 quat_rotate_inverse(cairn_quat q, cairn_vec3 v) {
-    return quat_rotate(quat_conjugate(q), v);
-}
-
 static inline cairn_mat3 mat3_of_quat(cairn_quat q) {
     const float xx = 2.0f * q.x * q.x;
     const float yy = 2.0f * q.y * q.y;
@@ -435,34 +288,3 @@ static inline cairn_quat quat_integrate(cairn_quat q, cairn_vec3 angular_velocit
 }
 
 // ---- pose
-
-static inline cairn_pose pose_identity(void) {
-    return (cairn_pose){.position = vec3_zero(), .rotation = quat_identity()};
-}
-
-// A local point in the world.
-static inline cairn_vec3 pose_apply(cairn_pose pose, cairn_vec3 point) {
-    return vec3_add(quat_rotate(pose.rotation, point), pose.position);
-}
-
-// A world point in the pose's frame.
-static inline cairn_vec3 pose_apply_inverse(cairn_pose pose, cairn_vec3 point) {
-    return quat_rotate_inverse(pose.rotation, vec3_sub(point, pose.position));
-}
-
-// b followed by a: a child's pose b in its parent's frame a, seen from outside. The rotation is
-// made unit again, so chains do not drift.
-static inline cairn_pose pose_multiply(cairn_pose a, cairn_pose b) {
-    return (cairn_pose){.position = pose_apply(a, b.position),
-        .rotation = quat_normalize(quat_multiply(a.rotation, b.rotation))};
-}
-
-static inline cairn_pose pose_inverse(cairn_pose pose) {
-    const cairn_quat inverse = quat_conjugate(pose.rotation);
-    return (cairn_pose){
-        .position = quat_rotate(inverse, vec3_negate(pose.position)), .rotation = inverse};
-}
-
-static inline bool pose_finite(cairn_pose pose) {
-    return vec3_finite(pose.position) && quat_finite(pose.rotation);
-}

@@ -105,8 +105,8 @@ static void prepare_contact(
     const cairn_world *world, uint32_t index, cairn_contact_constraint *constraint) {
     const cairn_link *touch = &world->pgs->touches[index];
     const cairn_contact *contact = &world->state.contacts[touch->element];
-    const cairn_shape *shape_a = &world->state.shapes[id_index(contact->shape_a)];
-    const cairn_shape *shape_b = &world->state.shapes[id_index(contact->shape_b)];
+    const cairn_shape *shape_a = &world->state.shapes[cairn_id_index(contact->shape_a)];
+    const cairn_shape *shape_b = &world->state.shapes[cairn_id_index(contact->shape_b)];
     const float restitution = float_max(shape_a->restitution, shape_b->restitution);
     cairn_manifold manifold;
     cairn_patch_manifold(world, touch, &manifold);

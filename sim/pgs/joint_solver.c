@@ -22,8 +22,8 @@ static void assign_batches(cairn_world *world) {
         if (!cairn_state_has(state, CAIRN_ARRAY_JOINTS, i)) {
             continue;
         }
-        const uint32_t a = id_index(state->joints[i].body_a);
-        const uint32_t b = id_index(state->joints[i].body_b);
+        const uint32_t a = cairn_id_index(state->joints[i].body_a);
+        const uint32_t b = cairn_id_index(state->joints[i].body_b);
         if (cairn_pair_solved(world, a, b)) {
             pgs->batch_of[i] = cairn_batches_assign(world, a, b);
             batches->start[pgs->batch_of[i] + 1] += 1;
@@ -59,8 +59,8 @@ static void prepare_joint(
     const cairn_world *world, uint32_t slot, cairn_joint_constraint *constraint) {
     const cairn_joint *joint = &world->state.joints[slot];
     const cairn_settings *settings = world->state.settings;
-    const uint32_t a = id_index(joint->body_a);
-    const uint32_t b = id_index(joint->body_b);
+    const uint32_t a = cairn_id_index(joint->body_a);
+    const uint32_t b = cairn_id_index(joint->body_b);
     const cairn_vec3 at_a = cairn_joint_anchor(world, a, joint->anchor_a);
     const cairn_vec3 at_b = cairn_joint_anchor(world, b, joint->anchor_b);
     const float rate = settings->baumgarte * (float)settings->tick_rate_hz;

@@ -126,18 +126,19 @@ static bool points_ok(const cairn_contact *contact) {
 // A shape in touch either lives, on the body named, or was destroyed since the last step.
 static bool contact_side_ok(const cairn_state *state, cairn_shape_id shape, cairn_body_id body) {
     const cairn_settings *settings = state->settings;
-    if (id_index(shape) >= settings->shape_slots || id_index(body) >= settings->body_slots) {
+    if (cairn_id_index(shape) >= settings->shape_slots ||
+        cairn_id_index(body) >= settings->body_slots) {
         return false;
     }
     const uint32_t slot = cairn_slot_find(state->shape_ids, settings->shape_slots, shape);
     return slot == CAIRN_INDEX_NONE ||
-           (state->shapes[slot].body == id_index(body) && body_lives(state, body));
+           (state->shapes[slot].body == cairn_id_index(body) && body_lives(state, body));
 }
 
 static bool contact_ok(const cairn_state *state, uint32_t index) {
     const cairn_contact *contact = &state->contacts[index];
-    const uint32_t a = id_index(contact->shape_a);
-    const uint32_t b = id_index(contact->shape_b);
+    const uint32_t a = cairn_id_index(contact->shape_a);
+    const uint32_t b = cairn_id_index(contact->shape_b);
     if (!points_ok(contact) || a >= b || contact->body_a == contact->body_b ||
         !contact_side_ok(state, contact->shape_a, contact->body_a) ||
         !contact_side_ok(state, contact->shape_b, contact->body_b)) {
@@ -146,8 +147,8 @@ static bool contact_ok(const cairn_state *state, uint32_t index) {
     if (index == 0) {
         return true;
     }
-    const uint32_t before_a = id_index(contact[-1].shape_a);
-    const uint32_t before_b = id_index(contact[-1].shape_b);
+    const uint32_t before_a = cairn_id_index(contact[-1].shape_a);
+    const uint32_t before_b = cairn_id_index(contact[-1].shape_b);
     return before_a < a || (before_a == a && before_b < b);
 }
 

@@ -21,8 +21,8 @@ static inline cairn_element_key element_key(cairn_array array, uint64_t index) {
 
 static inline cairn_element_key element_key_of_contact(const cairn_contact *contact) {
     const uint64_t mask = (UINT64_C(1) << CAIRN_ELEMENT_INDEX_BITS) - 1;
-    const uint64_t a = id_index(contact->shape_a) & mask;
-    const uint64_t b = id_index(contact->shape_b) & mask;
+    const uint64_t a = cairn_id_index(contact->shape_a) & mask;
+    const uint64_t b = cairn_id_index(contact->shape_b) & mask;
     return element_key(CAIRN_ARRAY_CONTACTS, a << CAIRN_ELEMENT_INDEX_BITS | b);
 }
 

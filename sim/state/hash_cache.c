@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "sim/state/fields.h"
 #include "sim/state/slots.h"
 

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "sim/state/element_key.h"
 
 #define PLACES 4 // of an element, one in each quarter of the cells

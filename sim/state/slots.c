@@ -4,15 +4,15 @@
 #include "base/assert.h"
 
 uint32_t cairn_slot_id(const uint32_t *ids, uint32_t index) {
-    return (ids[index] & CAIRN_SLOT_GENERATION_MASK) << 20 | (index + 1u);
+    return (ids[index] & CAIRN_SLOT_GENERATION_MASK) << CAIRN_ID_INDEX_BITS | (index + 1u);
 }
 
 uint32_t cairn_slot_find(const uint32_t *ids, uint32_t slot_count, uint32_t id) {
-    const uint32_t index = id_index(id);
+    const uint32_t index = cairn_id_index(id);
     if (index >= slot_count) {
         return CAIRN_INDEX_NONE;
     }
-    return ids[index] == (CAIRN_SLOT_USED | id >> 20) ? index : CAIRN_INDEX_NONE;
+    return ids[index] == (CAIRN_SLOT_USED | cairn_id_generation(id)) ? index : CAIRN_INDEX_NONE;
 }
 
 uint32_t cairn_slot_take(uint32_t *ids, uint32_t *slot_count, uint32_t capacity, uint32_t *hint) {

@@ -2,19 +2,16 @@
 #pragma once
 
 // Id tables: one word per slot, lowest free slot first, so that every machine hands out the same
-// ids. Ids are described in include/cairn/sim.h.
+// ids. Ids are described in <cairn/types.h>.
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <cairn/types.h>
+
 // A table entry: the generation in the low 12 bits, and this bit when the slot is taken.
 #define CAIRN_SLOT_USED 0x80000000u
 #define CAIRN_SLOT_GENERATION_MASK 0xfffu
-#define CAIRN_INDEX_NONE UINT32_MAX
-
-static inline uint32_t id_index(uint32_t id) {
-    return (id & 0xfffffu) - 1u;
-}
 
 // The id that slot `index` has, or had when it was last in use.
 uint32_t cairn_slot_id(const uint32_t *ids, uint32_t index);

@@ -5,6 +5,7 @@
 // The leaves of a section are added up, the sections are hashed as a list.
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"
 

@@ -3,6 +3,7 @@
 
 // Private to the room: what the parts of a world do to each other's bodies.
 
+#include "base/check.h"
 #include "sim/state/world.h"
 
 // The slot of a live body, CAIRN_INDEX_NONE otherwise.
@@ -60,12 +61,3 @@ static inline bool cairn_body_moved_by_impulses(const cairn_world *world, uint32
 static inline bool cairn_body_stirs(const cairn_world *world, uint32_t slot) {
     return world->state.rests[slot].state == CAIRN_REST_DISTURBED || cairn_body_active(world, slot);
 }
-
-// The half-open rules of include/cairn/sim.h for values that callers pass in: CAIRN_OK,
-// CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE.
-cairn_status cairn_check_float(float value, float lower, float upper);
-cairn_status cairn_check_vec3(cairn_vec3 value, float limit);
-cairn_status cairn_check_rotation(cairn_quat rotation);
-
-// The total order of commands.
-bool cairn_command_before(const cairn_command *a, const cairn_command *b);

@@ -192,7 +192,7 @@ cairn_vec3 cairn_joint_anchor(const cairn_world *world, uint32_t body, cairn_vec
 }
 
 static lanes3 to_world(const cairn_world *world, cairn_body_id body, cairn_vec3 v) {
-    const cairn_vec3 turned = quat_rotate(world->state.motions[id_index(body)].rotation, v);
+    const cairn_vec3 turned = quat_rotate(world->state.motions[cairn_id_index(body)].rotation, v);
     return lanes3_of(turned.x, turned.y, turned.z);
 }
 
@@ -211,8 +211,10 @@ cairn_status cairn_joint_error(const cairn_world *world, cairn_joint_id joint, f
         return CAIRN_NOT_FOUND;
     }
     const cairn_joint *source = &world->state.joints[slot];
-    const cairn_vec3 at_a = cairn_joint_anchor(world, id_index(source->body_a), source->anchor_a);
-    const cairn_vec3 at_b = cairn_joint_anchor(world, id_index(source->body_b), source->anchor_b);
+    const cairn_vec3 at_a =
+        cairn_joint_anchor(world, cairn_id_index(source->body_a), source->anchor_a);
+    const cairn_vec3 at_b =
+        cairn_joint_anchor(world, cairn_id_index(source->body_b), source->anchor_b);
     *out = float_abs(vec3_distance(at_a, at_b) - source->length);
     return CAIRN_OK;
 }

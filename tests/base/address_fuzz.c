@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/address.h"
+#include <cairn/types.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/address.h"
+#include <cairn/types.h>
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -16,13 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/address.h"
 #include "net/token.h"
 #include "server/daemon/config.h"
 #include <cairn/client.h>
 #include <cairn/client_uv.h>
 #include <cairn/server.h>
 #include <cairn/server_uv.h>
+#include <cairn/types.h>
 
 #define KEY "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 #define SCENE                                                                                      \

@@ -79,7 +79,7 @@ typedef struct story_client {
 typedef struct story_answer {
     uint32_t count; // how many came
     cairn_answer answer;
-    char words[CAIRN_WORDS_SIZE_MAX + 1];
+    char words[CAIRN_TEXT_SIZE_MAX + 1];
     char room[CAIRN_NAME_SIZE_MAX + 1];
     uint32_t ids[CAIRN_ANSWER_IDS_MAX];
     float numbers[CAIRN_ANSWER_NUMBERS_MAX];

@@ -50,7 +50,7 @@ static bool stays(const cairn_world *world, uint32_t contact) {
     const cairn_patches *patches = world->manifold_pool;
     const cairn_contact *source = &world->state.contacts[contact];
     const cairn_pair pair = {
-        .shape_a = id_index(source->shape_a), .shape_b = id_index(source->shape_b)};
+        .shape_a = cairn_id_index(source->shape_a), .shape_b = cairn_id_index(source->shape_b)};
     const cairn_pair_pose now = cairn_pair_anchored(world, pair);
     const uint32_t patch = patches->links[contact].patch;
     return cairn_patch_holds(world, source, &patches->patches[patch], &now);
@@ -68,8 +68,8 @@ static void expect_contacts_of_looking_at_all(const cairn_world *world) {
                 continue;
             }
             const bool in_touch = next < state->settings->contact_count &&
-                                  id_index(state->contacts[next].shape_a) == a &&
-                                  id_index(state->contacts[next].shape_b) == b;
+                                  cairn_id_index(state->contacts[next].shape_a) == a &&
+                                  cairn_id_index(state->contacts[next].shape_b) == b;
             assert_true(in_touch || !meet(world, a, b));
             assert_true(!in_touch || meet(world, a, b) || stays(world, next));
             next += in_touch ? 1 : 0;

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/build.h"
 #include "sim/debug/passport.h"
 #include "tools/replay/explain_parts.h"
+#include <cairn/version.h>
 
 typedef struct text {
     char *bytes;

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: MIT
-#include "sim/world/body.h"
+#include "base/check.h"
+
+#include <cairn/math.h>
 
 cairn_status cairn_check_float(float value, float lower, float upper) {
-    if (!float_finite(value)) {
+    if (!cairn_float_finite(value)) {
         return CAIRN_NON_FINITE;
     }
     return value >= lower && value <= upper ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
 }
 
 cairn_status cairn_check_vec3(cairn_vec3 value, float limit) {
-    if (!vec3_finite(value)) {
+    if (!cairn_vec3_finite(value)) {
         return CAIRN_NON_FINITE;
     }
-    const cairn_vec3 size = vec3_abs(value);
+    const cairn_vec3 size = cairn_vec3_abs(value);
     const bool inside = size.x <= limit && size.y <= limit && size.z <= limit;
     return inside ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
 }
 
 cairn_status cairn_check_rotation(cairn_quat rotation) {
-    if (!quat_finite(rotation)) {
+    if (!cairn_quat_finite(rotation)) {
         return CAIRN_NON_FINITE;
     }
-    const float length_squared = quat_length_squared(rotation);
+    const float length_squared = cairn_quat_length_squared(rotation);
     const bool unit = length_squared >= 0.81f && length_squared <= 1.21f;
     return unit ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
 }

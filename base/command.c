@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "sim/limits.h"
-#include "sim/world/body.h"
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include <cairn/math.h>
 
 static cairn_status check_zero(cairn_vec3 unused) {
     return cairn_check_vec3(unused, 0.0f);
@@ -18,7 +20,7 @@ static cairn_status check_box(cairn_vec3 half_extents) {
 }
 
 static cairn_status check_sphere(cairn_vec3 size) {
-    const cairn_status rest = check_zero(vec3(0.0f, size.y, size.z));
+    const cairn_status rest = check_zero(cairn_vec3_of(0.0f, size.y, size.z));
     return rest != CAIRN_OK ? rest : check_size(size.x);
 }
 
@@ -35,7 +37,7 @@ static cairn_status check_velocity(cairn_vec3 velocity) {
 }
 
 static cairn_status check_impulse(cairn_vec3 impulse) {
-    return vec3_finite(impulse) ? CAIRN_OK : CAIRN_NON_FINITE;
+    return cairn_vec3_finite(impulse) ? CAIRN_OK : CAIRN_NON_FINITE;
 }
 
 // What a kind asks of its two vectors. Players' kinds come before the operator's.
@@ -71,12 +73,12 @@ static void words_of(const cairn_command *command, uint32_t words[COMMAND_WORDS]
     words[1] = command->kind;
     words[2] = command->sequence;
     words[3] = command->buttons;
-    words[4] = float_bits(command->move.x);
-    words[5] = float_bits(command->move.y);
-    words[6] = float_bits(command->move.z);
-    words[7] = float_bits(command->aim.x);
-    words[8] = float_bits(command->aim.y);
-    words[9] = float_bits(command->aim.z);
+    words[4] = cairn_float_bits(command->move.x);
+    words[5] = cairn_float_bits(command->move.y);
+    words[6] = cairn_float_bits(command->move.z);
+    words[7] = cairn_float_bits(command->aim.x);
+    words[8] = cairn_float_bits(command->aim.y);
+    words[9] = cairn_float_bits(command->aim.z);
 }
 
 // In the order that commands are sorted by: an operator's are done in the order they were given in,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/build.h"
+#include <cairn/version.h>
 
 #if defined(__clang__)
 #define COMPILER "clang " __clang_version__
@@ -28,6 +28,18 @@
 #else
 #define MACHINE "unknown machine"
 #endif
+
+const char *cairn_version_text(void) {
+    return CAIRN_VERSION_TEXT;
+}
+
+uint32_t cairn_sim_version(void) {
+    return CAIRN_SIM_VERSION;
+}
+
+uint32_t cairn_protocol_version(void) {
+    return CAIRN_PROTOCOL_VERSION;
+}
 
 const char *cairn_build_text(void) {
     return COMPILER " " MACHINE;

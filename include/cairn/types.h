@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The vocabulary that every other header shares: vectors, ids, commands, kinds, limits and the
+// settings of a world.
+//
+// Units everywhere: metres, kilograms, seconds, radians, newtons, newton seconds. Three dimensions,
+// right handed, single precision. Ticks are counts, never times. The unit of a time is the last
+// word of its name (`timeout_ns`).
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cairn/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---------------------------------------------------------------------------------- geometry
+
+typedef struct cairn_vec3 {
+    float x, y, z;
+} cairn_vec3;
+
+typedef struct cairn_quat {
+    float x, y, z, w;
+} cairn_quat;
+
+// A rotation followed by a translation.
+typedef struct cairn_pose {
+    cairn_vec3 position;
+    cairn_quat rotation; // unit length
+} cairn_pose;
+
+// --------------------------------------------------------------------------------------- ids
+
+// An id is the index of a slot plus a generation, equal on every machine; zero is null. The lowest
+// free slot is taken first. Low 20 bits: index + 1. High 12 bits: generation, wraps.
+typedef uint32_t cairn_body_id;
+typedef uint32_t cairn_shape_id;
+typedef uint32_t cairn_joint_id;
+typedef uint32_t cairn_hull_id;
+
+#define CAIRN_ID_NULL 0u
+#define CAIRN_ID_INDEX_BITS 20
+#define CAIRN_INDEX_NONE UINT32_MAX // the index of no slot
+
+// CAIRN_INDEX_NONE for an id without an index, such as CAIRN_ID_NULL.
+static inline uint32_t cairn_id_index(uint32_t id) {
+    return (id & ((1u << CAIRN_ID_INDEX_BITS) - 1u)) - 1u;
+}
+
+static inline uint32_t cairn_id_generation(uint32_t id) {
+    return id >> CAIRN_ID_INDEX_BITS;
+}
+
+#define CAIRN_TICK_NONE UINT64_MAX
+
+// -------------------------------------------------------------------------------------- hash
+
+// A 128-bit hash: what two peers compare to prove that they hold the same world.
+typedef struct cairn_hash128 {
+    uint64_t lo;
+    uint64_t hi;
+} cairn_hash128;
+
+bool cairn_hash_equal(cairn_hash128 a, cairn_hash128 b);
+
+// 32 lower-case hexadecimal digits (hi first) and a terminator. Returns `text`.
+#define CAIRN_HASH_TEXT_SIZE 33
+char *cairn_hash_print(cairn_hash128 hash, char text[CAIRN_HASH_TEXT_SIZE]);
+
+// ----------------------------------------------------------------------------------- address
+
+// Where a datagram came from or goes to. Plain bytes, so that no socket header is needed.
+typedef enum cairn_address_family {
+    CAIRN_ADDRESS_NONE = 0,
+    CAIRN_ADDRESS_IPV4 = 1, // the numbers are netcode's address types on the wire
+    CAIRN_ADDRESS_IPV6 = 2,
+} cairn_address_family;
+
+// No padding: addresses are compared as bytes.
+typedef struct cairn_address {
+    uint8_t family; // cairn_address_family
+    uint8_t zero;   // always 0
+    uint16_t port;  // host order
+    uint8_t ip[16]; // network order; IPv4 uses the first four, the rest are 0
+} cairn_address;
+
+// "127.0.0.1:40000", "[::1]:40000"; at most this many characters with the terminator.
+#define CAIRN_ADDRESS_TEXT_SIZE 56
+
+bool cairn_address_equal(const cairn_address *a, const cairn_address *b);
+// Parses dotted IPv4 or bracketed IPv6 with a port (IPv4 and IPv6 without a port get port 0).
+// Strict: no host names, no leading zeros, no zone ids. False leaves *out as CAIRN_ADDRESS_NONE.
+bool cairn_address_parse(const char *text, cairn_address *out);
+// Writes the text form and a terminator; IPv6 in the form of RFC 5952. Returns `text`.
+char *cairn_address_print(const cairn_address *address, char text[CAIRN_ADDRESS_TEXT_SIZE]);
+
+// ------------------------------------------------------------------------------------ limits
+
+#define CAIRN_TICK_RATE_HZ_MIN 10
+#define CAIRN_TICK_RATE_HZ_MAX 240
+#define CAIRN_TICK_RATE_HZ_DEFAULT 60
+
+// Players of one room; a slot number fits one byte on the wire.
+#define CAIRN_SLOTS_MAX 64
+// The slot of an operator's commands: one beyond the players.
+#define CAIRN_SLOT_OPERATOR 64
+// The slot of a client that plays in none: a spectator.
+#define CAIRN_SLOT_NONE 255u
+// Clients of one server process: players and spectators of all rooms.
+#define CAIRN_CLIENTS_MAX 1024
+// Commands of one tick: each slot may press, join and leave, and an operator may write as well.
+#define CAIRN_COMMANDS_PER_TICK_MAX 256
+
+// The largest datagram that an endpoint sends or accepts (netcode 1.02), bytes.
+#define CAIRN_DATAGRAM_SIZE_MAX 1300
+// The largest encoded state of a world, bytes.
+#define CAIRN_STATE_SIZE_MAX (64 * 1024 * 1024)
+
+// Texts are printable ASCII. Names of rules, scenes and rooms, and texts for people, in characters
+// without the terminator.
+#define CAIRN_NAME_SIZE_MAX 31
+#define CAIRN_TEXT_SIZE_MAX 255
+
+// The largest capacities a world may be created with.
+#define CAIRN_BODIES_MAX 65536
+#define CAIRN_SHAPES_MAX 131072
+#define CAIRN_JOINTS_MAX 65536
+#define CAIRN_CONTACTS_MAX 1048576
+#define CAIRN_HULLS_MAX 1024
+#define CAIRN_RULES_STATE_SIZE_MAX 65536 // bytes
+
+// Points that a convex hull may be made from, and vertices that it may have.
+#define CAIRN_HULL_POINTS_MAX 128
+#define CAIRN_HULL_VERTICES_MAX 32
+
+// Ranges of what a caller sets.
+#define CAIRN_DISTANCE_MAX 1e5f    // m, of each component of a position
+#define CAIRN_SPEED_MAX 1e4f       // m/s and rad/s, of each component of a velocity
+#define CAIRN_SHAPE_SIZE_MIN 1e-3f // m
+#define CAIRN_SHAPE_SIZE_MAX 1e4f  // m
+#define CAIRN_DENSITY_MAX 1e6f     // kg/m^3
+#define CAIRN_FRICTION_MAX 1e3f
+#define CAIRN_DAMPING_MAX 1e6f // 1/s
+#define CAIRN_GRAVITY_SCALE_MAX 1e6f
+#define CAIRN_ANGLE_MAX 3.14159265f // rad, of a joint's bounds
+
+// ------------------------------------------------------------------------------------- kinds
+
+typedef enum cairn_body_kind {
+    CAIRN_BODY_STATIC = 0,    // never moves
+    CAIRN_BODY_KINEMATIC = 1, // moves by its velocity, pushes, is not pushed
+    CAIRN_BODY_DYNAMIC = 2,
+} cairn_body_kind;
+
+typedef enum cairn_shape_kind {
+    CAIRN_SHAPE_SPHERE = 1,     // radius
+    CAIRN_SHAPE_CAPSULE = 2,    // radius, half_height between the sphere centres, along local y
+    CAIRN_SHAPE_BOX = 3,        // half_extents
+    CAIRN_SHAPE_HALF_SPACE = 4, // solid below the local plane y = 0; static bodies only
+    CAIRN_SHAPE_HULL = 5,       // hull
+} cairn_shape_kind;
+
+typedef enum cairn_joint_kind {
+    CAIRN_JOINT_BALL = 1,     // the two anchors coincide (block-solved, Catto 2006)
+    CAIRN_JOINT_DISTANCE = 2, // the two anchors stay `length` apart
+    CAIRN_JOINT_HINGE = 3,    // a ball joint whose two axes stay together
+    CAIRN_JOINT_CONE = 4,     // a ball joint whose two axes stay within `cone` of each other
+} cairn_joint_kind;
+
+// ---------------------------------------------------------------------------------- commands
+
+// A command changes a world from outside. The commands of one tick are sorted (cairn_commands_sort)
+// before they are handed to the step; a recording is a start state and these.
+typedef enum cairn_command_kind {
+    CAIRN_COMMAND_JOIN = 1,  // a player takes `slot`
+    CAIRN_COMMAND_LEAVE = 2, // the player of `slot` is gone
+    CAIRN_COMMAND_INPUT = 3, // what the player of `slot` holds during this tick
+    // Edits of an operator, in slot CAIRN_SLOT_OPERATOR. They are applied before the rules run, and
+    // the rules do not see them. Spawned bodies are dynamic and at rest, of density 1000 kg/m^3 and
+    // friction 0.5. The fields that a kind does not name are 0.
+    CAIRN_COMMAND_SPAWN_BOX = 4,    // move: position, m; aim: half extents, m; buttons: user word
+    CAIRN_COMMAND_SPAWN_SPHERE = 5, // move: position, m; aim.x: radius, m; buttons: user word
+    CAIRN_COMMAND_DESTROY = 6,      // buttons: body id, here and in the kinds below
+    CAIRN_COMMAND_SET_POSITION = 7, // move: position, m; the rotation stays
+    CAIRN_COMMAND_SET_VELOCITY = 8, // move: linear, m/s; aim: angular, rad/s
+    CAIRN_COMMAND_IMPULSE = 9,      // move: N s, at the centre of mass
+    CAIRN_COMMAND_LAST = CAIRN_COMMAND_IMPULSE
+} cairn_command_kind;
+
+// No padding: commands are copied and compared as bytes, and travel in this layout.
+typedef struct cairn_command {
+    uint32_t kind;     // cairn_command_kind
+    uint32_t slot;     // 0 .. CAIRN_SLOTS_MAX - 1; of an edit CAIRN_SLOT_OPERATOR
+    uint32_t sequence; // orders commands of one slot within one tick
+    // Of JOIN, LEAVE and INPUT; the rules give them a meaning.
+    uint32_t buttons; // bit set
+    cairn_vec3 move;  // finite, each component in [-1, 1]
+    cairn_vec3 aim;   // finite, each component in [-1, 1]
+} cairn_command;
+
+// Whether a command from outside may enter a world: a known kind in a slot that may send it, floats
+// finite and in range; the ranges of edits are those of body and shape defs. Whether a body exists
+// is not checked here: a world skips and counts the edits that it cannot apply. CAIRN_OK,
+// CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE.
+cairn_status cairn_command_check(const cairn_command *command);
+
+// The total order: (slot, kind, sequence, then the bits of every remaining field); in the
+// operator's slot (slot, sequence, kind, ...).
+bool cairn_command_before(const cairn_command *a, const cairn_command *b);
+// Sorts in place, stable.
+void cairn_commands_sort(cairn_command *commands, uint32_t count);
+
+// Keyed hash of the sorted commands of one tick; peers compare it before they compare state hashes.
+cairn_hash128 cairn_commands_digest(uint64_t tick, const cairn_command *commands, uint32_t count);
+
+// ---------------------------------------------------------------------------- world settings
+
+typedef struct cairn_world cairn_world;
+struct cairn_rules; // cairn/rules.h
+
+typedef enum cairn_friction_model {
+    CAIRN_FRICTION_COULOMB = 0,  // |friction impulse| <= mu * accumulated normal impulse
+    CAIRN_FRICTION_CONSTANT = 1, // |friction force| <= mu * m_c * g: Catto 2005, section 6.3
+} cairn_friction_model;
+
+// How a step finds its impulses.
+typedef enum cairn_solver {
+    // Soft constraints in substeps. A relaxation pass after each substep removes the velocity that
+    // the position correction added: stiff without added energy. Vectorised. The default.
+    CAIRN_SOLVER_SUBSTEPS = 0,
+    // Projected Gauss-Seidel (PGS, Catto 2005): iterations over constraint rows with Baumgarte
+    // stabilisation and friction at each point. For the results of that paper. Only this solver
+    // reads friction_model, iterations and baumgarte.
+    CAIRN_SOLVER_CLASSIC = 1,
+} cairn_solver;
+
+// What a world is created with. base/world_settings.h lists each setting once with its type,
+// default and range; docs/PHYSICS.md shows the list.
+typedef struct cairn_world_def {
+    uint32_t body_capacity;    // 1 .. CAIRN_BODIES_MAX
+    uint32_t shape_capacity;   // 1 .. CAIRN_SHAPES_MAX
+    uint32_t joint_capacity;   // 0 .. CAIRN_JOINTS_MAX
+    uint32_t hull_capacity;    // 0 .. CAIRN_HULLS_MAX
+    uint32_t contact_capacity; // touching shape pairs; 1 .. CAIRN_CONTACTS_MAX
+    uint32_t tick_rate_hz;     // CAIRN_TICK_RATE_HZ_MIN .. _MAX; a step is exactly 1.0f / this
+    cairn_vec3 gravity;        // m/s^2
+    uint32_t solver;           // cairn_solver
+    uint32_t substeps;         // of CAIRN_SOLVER_SUBSTEPS, 1 .. 64
+    uint32_t iterations;       // of CAIRN_SOLVER_CLASSIC, over the velocity rows, 1 .. 255
+    uint32_t friction_model;   // cairn_friction_model
+    uint32_t warm_start;       // 0 or 1: start from the impulses of the contact cache
+    uint32_t sleep;            // 0 or 1: islands at rest fall asleep
+    float baumgarte;           // beta * dt, the fraction of position error removed per step, (0, 1]
+    float slop;                // m, penetration that is not corrected
+    float contact_hertz;       // stiffness of contacts, (0, 1000]; at most a quarter of the substep
+                               // rate is used
+    float contact_damping;     // damping ratio of contacts, [0, 100]
+    float joint_hertz;         // stiffness of joints, (0, 1000]
+    float joint_damping;       // damping ratio of joints, [0, 100]
+    float restitution_threshold;     // m/s, slower approaches do not bounce
+    uint64_t seed;                   // cairn_random_at's first argument, for rules
+    const struct cairn_rules *rules; // NULL: none. Must outlive the world
+} cairn_world_def;
+
+// The default of each setting and no rules. Change fields, then create.
+cairn_world_def cairn_world_def_default(void);
+
+#ifdef __cplusplus
+}
+#endif
