@@ -25,13 +25,18 @@ function(cairn_program)
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endfunction()
 
+# cairn_kit(NAME golden_scenes SOURCES golden_scenes.c ROOMS sim [LIBRARIES ...])
+# What several tests share, compiled once; they name it among their ROOMS.
+function(cairn_kit)
+    cairn_room(${ARGN})
+endfunction()
+
 # cairn_test(NAME net.replay SOURCES replay_test.c ROOMS net [LIBRARIES ...] [LABELS ...] [TIMEOUT s])
 # One CMocka program, one ctest entry.
 function(cairn_test)
     cmake_parse_arguments(CASE "" "NAME;TIMEOUT" "SOURCES;ROOMS;LIBRARIES;LABELS" ${ARGN})
     string(REPLACE "." "_" target test_${CASE_NAME})
     if(NOT TARGET cairn_test_kit)
-        pkg_check_modules(CMOCKA REQUIRED QUIET IMPORTED_TARGET GLOBAL cmocka)
         add_library(cairn_test_kit STATIC ${PROJECT_SOURCE_DIR}/tests/kit/test.c
             ${PROJECT_SOURCE_DIR}/tests/kit/test_main.c)
         target_include_directories(cairn_test_kit PRIVATE ${PROJECT_SOURCE_DIR})
@@ -72,4 +77,5 @@ if(CAIRN_FUZZ)
 endif()
 if(NOT CAIRN_SIM_ONLY)
     find_package(PkgConfig REQUIRED)
+    pkg_check_modules(CMOCKA REQUIRED QUIET IMPORTED_TARGET GLOBAL cmocka)
 endif()

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""usage: tools/dev_affected.py BUILD STAMP
+
+Prints a regular expression for ctest: the tests of BUILD that run or name a file of BUILD newer than the file STAMP.
+Prints nothing if there are none."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+
+def is_newer(path, build, since):
+    return path.startswith(build) and os.path.isfile(path) and os.path.getmtime(path) > since
+
+
+def main(build, stamp):
+    build = os.path.abspath(build)
+    since = os.path.getmtime(stamp)
+    listing = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], check=True, capture_output=True)
+    names = []
+    for test in json.loads(listing.stdout)["tests"]:
+        files = test.get("command", [])
+        # A test that is given the folder of the programs depends on them all.
+        programs = [os.path.join(path, name) for path in files if os.path.basename(path) == "bin" for name in os.listdir(path)]
+        if any(is_newer(path, build, since) for path in files + programs):
+            names.append(re.escape(test["name"]))
+    print("^(" + "|".join(names) + ")$" if names else "")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
