@@ -17,8 +17,8 @@
 
 // A body beyond these is as lost as one that is NaN, and is quarantined: squares and products of
 // what stays inside are finite, so no sound body can be spoiled by touching it.
-#define CAIRN_SOUND_DISTANCE 1e7f // m
-#define CAIRN_SOUND_SPEED 1e6f    // m/s and rad/s
+#define CAIRN_VALID_DISTANCE 1e7f // m
+#define CAIRN_VALID_SPEED 1e6f    // m/s and rad/s
 
 // An island falls asleep when all its bodies stayed below these for half a second.
 #define CAIRN_SLEEP_SPEED 0.05f // m/s and rad/s
@@ -51,8 +51,8 @@
 // where it was when they last were, m, or than this share of its reach when that is less. Two
 // bodies may so come nearer by twice the drift before they are found to touch, well inside the
 // margin.
-#define CAIRN_ANCHOR_DRIFT 1e-3f
-#define CAIRN_ANCHOR_DRIFT_SHARE 0.01f
+#define CAIRN_REFERENCE_DRIFT 1e-3f
+#define CAIRN_REFERENCE_DRIFT_FRACTION 0.01f
 // A manifold stays while no point of the one shape has gone farther than this as seen from the
 // other, m, or than this share of half the least width of either; and while neither body has turned
 // more than ten degrees, because normal and arms stay, too. Measured with cubes of a metre: a stack

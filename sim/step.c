@@ -35,47 +35,48 @@ static void count_tick(cairn_world *world) {
 }
 
 static void find_contacts(cairn_world *world) {
-    cairn_step_find_pairs(world);
+    cairn_pair_cache_step(world);
     cairn_stage_done(world, CAIRN_STAGE_PAIRS);
-    cairn_step_collide(world);
+    cairn_contact_update(world);
     cairn_stage_done(world, CAIRN_STAGE_COLLIDE);
-    cairn_step_build_islands(world);
+    cairn_islands_wake(world);
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
 }
 
 static void move_in_substeps(cairn_world *world) {
-    cairn_substeps_prepare(world);
+    cairn_soft_step_prepare(world);
     cairn_stage_done(world, CAIRN_STAGE_PREPARE);
-    cairn_substeps_solve(world);
+    cairn_soft_step_solve(world);
     cairn_stage_done(world, CAIRN_STAGE_SOLVE);
     cairn_solver_bodies_finish(world);
-    cairn_step_integrate_kinematic(world);
+    cairn_kinematic_bodies_integrate(world);
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
 }
 
 static void move_classic(cairn_world *world) {
-    cairn_step_integrate_forces(world);
+    cairn_pgs_integrate_forces(world);
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
-    world->pgs->touch_count = cairn_step_gather_touches(world, world->pgs->touches);
-    cairn_step_solve(world);
+    world->pgs->touch_count = cairn_active_contacts_gather(world, world->pgs->touches);
+    cairn_pgs_solve(world);
     cairn_stage_done(world, CAIRN_STAGE_SOLVE);
-    cairn_step_integrate_positions(world);
+    cairn_pgs_integrate_positions(world);
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
 }
 
-// Before cairn_step_rest, which writes of the same bodies: those that were awake through the step
-// are so still, and a quarantined one has marked everything.
+// Before cairn_islands_sleep, which writes of the same bodies: those that were awake through the
+// step are so still, and a quarantined one has marked everything.
 static void touch(cairn_world *world) {
     const cairn_near *near = world->pair_cache;
     const cairn_awake_set *awake = world->awake_set;
     for (uint32_t i = 0; i < awake->body_count; ++i) {
-        cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, awake->bodies[i]);
-        cairn_kept_touch(world, CAIRN_ARRAY_RESTS, awake->bodies[i]);
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, awake->bodies[i]);
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, awake->bodies[i]);
     }
     for (uint32_t i = 0; i < near->joint_count; ++i) {
         const cairn_joined_bodies *joint = &near->joints[i];
-        if (cairn_body_active(world, joint->body_a) || cairn_body_active(world, joint->body_b)) {
-            cairn_kept_touch(world, CAIRN_ARRAY_JOINTS, joint->joint);
+        if (cairn_body_is_active(world, joint->body_a) ||
+            cairn_body_is_active(world, joint->body_b)) {
+            cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, joint->joint);
         }
     }
 }
@@ -87,7 +88,7 @@ static void move(cairn_world *world) {
         move_classic(world);
     }
     touch(world);
-    cairn_step_rest(world);
+    cairn_islands_sleep(world);
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
 }
 
@@ -99,15 +100,15 @@ static void advance(void *world) {
 // Helpers are called for where they can pay: waking them costs more than a small step.
 static void advance_with_crew(cairn_world *world) {
     const bool alone = world->state.settings->shape_slots < CAIRN_SHAPES_SHARED_MIN;
-    world->crew->parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;
-    cairn_crew_run(world->crew, advance, world);
+    world->scheduler->parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;
+    cairn_task_scheduler_run(world->scheduler, advance, world);
 }
 
 void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count) {
     check_commands(commands, command_count);
     const uint64_t mode = cairn_float_enter();
     apply_commands(world, commands, command_count);
-    const bool idle = cairn_step_idle(world);
+    const bool idle = cairn_step_is_idle(world);
     cairn_stage_done(world, CAIRN_STAGE_RULES);
     if (idle) {
         world->event_count = 0;

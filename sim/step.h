@@ -19,20 +19,20 @@ static inline void cairn_stage_done(const cairn_world *world, cairn_stage stage)
 }
 
 // Whether this step would change nothing but the tick, and the rest of it may be left out.
-bool cairn_step_idle(const cairn_world *world);
+bool cairn_step_is_idle(const cairn_world *world);
 // Anchors what has gone too far, and the pairs that are near enough to meet.
-void cairn_step_find_pairs(cairn_world *world);
+void cairn_pair_cache_step(cairn_world *world);
 // The contact list brought up to date where a body was anchored anew, impulses matched by feature;
 // events of what ends, then of what begins.
-void cairn_step_collide(cairn_world *world);
+void cairn_contact_update(cairn_world *world);
 // Islands of dynamic bodies over contacts and joints; whole islands wake when something stirs.
-void cairn_step_build_islands(cairn_world *world);
+void cairn_islands_wake(cairn_world *world);
 // Bodies that move by themselves, when the solver moves the others.
-void cairn_step_integrate_kinematic(cairn_world *world);
+void cairn_kinematic_bodies_integrate(cairn_world *world);
 // Contacts with a moving body, with their patches; returns how many.
-uint32_t cairn_step_gather_touches(cairn_world *world, cairn_link *touches);
+uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_link *touches);
 // CAIRN_SOLVER_SUBSTEPS: velocities, impulses, then poses of all that impulses move.
-void cairn_substeps_prepare(cairn_world *world);
-void cairn_substeps_solve(cairn_world *world);
+void cairn_soft_step_prepare(cairn_world *world);
+void cairn_soft_step_solve(cairn_world *world);
 // Still islands fall asleep.
-void cairn_step_rest(cairn_world *world);
+void cairn_islands_sleep(cairn_world *world);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "sim/task_scheduler.h"
 
+#include "base/assert.h"
 #include "sim/debug/negative_control.h"
 #include "sim/math/float_env.h"
 
 #define STAGE_SHIFT 16
 #define BLOCKS_MASK 0xffffu
-#define CLOSED 0xffffu // the stage number that sends helpers home
-// A stage is cut into so many blocks for each worker, that one who comes late finds some left.
-#define BLOCKS_EACH 4
+#define CLOSED 0xffffu // the stage number that sends the helpers away
+// A stage is cut into this many blocks for each worker, so that a helper that arrives late finds
+// some left.
+#define BLOCKS_PER_WORKER 4
 
 static void relax_cpu(void) {
 #if defined(__SSE2__)
@@ -16,94 +18,99 @@ static void relax_cpu(void) {
 #endif
 }
 
-static void do_block(cairn_crew *crew, uint32_t index) {
-    const uint32_t begin = crew->begin + index * crew->block;
-    const uint32_t left = crew->end - begin;
-    crew->work(crew->context, begin, begin + (left < crew->block ? left : crew->block));
-    atomic_fetch_add_explicit(&crew->finished, 1, memory_order_release);
+static void run_block(cairn_task_scheduler *scheduler, uint32_t index) {
+    const uint32_t begin = scheduler->begin + index * scheduler->block;
+    CAIRN_ASSERT(begin < scheduler->end);
+    const uint32_t left = scheduler->end - begin;
+    const uint32_t count = left < scheduler->block ? left : scheduler->block;
+    scheduler->task(scheduler->context, begin, begin + count);
+    atomic_fetch_add_explicit(&scheduler->finished, 1, memory_order_release);
 }
 
-// Takes a block of the stage on offer and does it. False when there is none to take.
-static bool help(cairn_crew *crew, unsigned int *offer) {
+// Takes a block of the stage on offer and runs it. False when there is none to take.
+static bool run_next_block(cairn_task_scheduler *scheduler, unsigned int *offer) {
     while ((*offer & BLOCKS_MASK) != 0 && *offer >> STAGE_SHIFT != CLOSED) {
         if (atomic_compare_exchange_weak_explicit(
-                &crew->offer, offer, *offer - 1, memory_order_acquire, memory_order_acquire)) {
-            do_block(crew, (*offer & BLOCKS_MASK) - 1);
+                &scheduler->offer, offer, *offer - 1, memory_order_acquire, memory_order_acquire)) {
+            run_block(scheduler, (*offer & BLOCKS_MASK) - 1);
             return true;
         }
     }
     return false;
 }
 
-static void help_until_closed(cairn_crew *crew) {
+static void help_until_closed(cairn_task_scheduler *scheduler) {
     for (;;) {
-        unsigned int offer = atomic_load_explicit(&crew->offer, memory_order_acquire);
+        unsigned int offer = atomic_load_explicit(&scheduler->offer, memory_order_acquire);
         if (offer >> STAGE_SHIFT == CLOSED) {
             return;
         }
-        if (!help(crew, &offer)) {
+        if (!run_next_block(scheduler, &offer)) {
             relax_cpu();
         }
     }
 }
 
-static void crew_task(void *argument, uint32_t worker) {
-    cairn_crew *crew = argument;
+static void run_worker(void *argument, uint32_t worker) {
+    cairn_task_scheduler *scheduler = argument;
     if (worker == 0) {
-        crew->lead(crew->argument);
-        atomic_store_explicit(&crew->offer, CLOSED << STAGE_SHIFT, memory_order_release);
+        scheduler->main(scheduler->argument);
+        atomic_store_explicit(&scheduler->offer, CLOSED << STAGE_SHIFT, memory_order_release);
     } else if (control_helpers_keep_mode()) {
-        help_until_closed(crew);
+        help_until_closed(scheduler);
     } else {
         const uint64_t mode = cairn_float_enter();
-        help_until_closed(crew);
+        help_until_closed(scheduler);
         cairn_float_leave(mode);
     }
 }
 
-void cairn_crew_run(cairn_crew *crew, void (*lead)(void *argument), void *argument) {
-    crew->lead = lead;
-    crew->argument = argument;
-    if (crew->parallel == NULL || crew->parallel->workers < 2) {
-        lead(argument);
+void cairn_task_scheduler_run(
+    cairn_task_scheduler *scheduler, void (*main)(void *argument), void *argument) {
+    scheduler->main = main;
+    scheduler->argument = argument;
+    if (scheduler->parallel == NULL || scheduler->parallel->workers < 2) {
+        main(argument);
         return;
     }
-    atomic_store_explicit(&crew->offer, 0, memory_order_relaxed);
-    const cairn_parallel *parallel = crew->parallel;
-    parallel->run(parallel->context, crew_task, crew, parallel->workers);
+    atomic_store_explicit(&scheduler->offer, 0, memory_order_relaxed);
+    const cairn_parallel *parallel = scheduler->parallel;
+    parallel->run(parallel->context, run_worker, scheduler, parallel->workers);
 }
 
-static void offer_stage(cairn_crew *crew, uint32_t blocks) {
-    const unsigned int last = atomic_load_explicit(&crew->offer, memory_order_relaxed);
+static void offer_stage(cairn_task_scheduler *scheduler, uint32_t blocks) {
+    const unsigned int last = atomic_load_explicit(&scheduler->offer, memory_order_relaxed);
     const unsigned int next = ((last >> STAGE_SHIFT) + 1) % CLOSED;
-    atomic_store_explicit(&crew->finished, 0, memory_order_relaxed);
-    atomic_store_explicit(&crew->offer, next << STAGE_SHIFT | blocks, memory_order_release);
+    CAIRN_ASSERT((last & BLOCKS_MASK) == 0);
+    atomic_store_explicit(&scheduler->finished, 0, memory_order_relaxed);
+    atomic_store_explicit(&scheduler->offer, next << STAGE_SHIFT | blocks, memory_order_release);
 }
 
-void cairn_crew_share(cairn_crew *crew, cairn_crew_work *work, const void *context, uint32_t begin,
-    uint32_t end, uint32_t block) {
-    const uint32_t workers = crew->parallel == NULL ? 1 : crew->parallel->workers;
-    const uint32_t parts = end - begin;
-    const uint32_t share = parts / (workers * BLOCKS_EACH);
-    const uint32_t size = share > block ? share : block;
-    const uint32_t blocks = parts / size + (parts % size != 0 ? 1u : 0u);
+void cairn_task_scheduler_parallel_for(cairn_task_scheduler *scheduler, cairn_task *task,
+    const void *context, uint32_t begin, uint32_t end, uint32_t block_min) {
+    CAIRN_ASSERT(begin <= end && block_min > 0);
+    const uint32_t workers = scheduler->parallel == NULL ? 1 : scheduler->parallel->workers;
+    const uint32_t count = end - begin;
+    const uint32_t share = count / (workers * BLOCKS_PER_WORKER);
+    const uint32_t size = share > block_min ? share : block_min;
+    const uint32_t blocks = count / size + (count % size != 0 ? 1u : 0u);
     if (workers < 2 || blocks < 2 || blocks > BLOCKS_MASK) {
-        if (parts > 0) {
-            work(context, begin, end);
+        if (count > 0) {
+            task(context, begin, end);
         }
         return;
     }
-    crew->work = work;
-    crew->context = context;
-    crew->begin = begin;
-    crew->end = end;
-    crew->block = size;
-    offer_stage(crew, blocks);
-    unsigned int offer = atomic_load_explicit(&crew->offer, memory_order_acquire);
-    while (help(crew, &offer)) {
-        offer = atomic_load_explicit(&crew->offer, memory_order_acquire);
+    scheduler->task = task;
+    scheduler->context = context;
+    scheduler->begin = begin;
+    scheduler->end = end;
+    scheduler->block = size;
+    offer_stage(scheduler, blocks);
+    unsigned int offer = atomic_load_explicit(&scheduler->offer, memory_order_acquire);
+    while (run_next_block(scheduler, &offer)) {
+        offer = atomic_load_explicit(&scheduler->offer, memory_order_acquire);
     }
-    while (atomic_load_explicit(&crew->finished, memory_order_acquire) != blocks) {
+    while (atomic_load_explicit(&scheduler->finished, memory_order_acquire) != blocks) {
         relax_cpu();
     }
 }

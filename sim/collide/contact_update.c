@@ -4,13 +4,14 @@
 #include "sim/collide/contact_list.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
+#include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 #include "sim/step.h"
 #include "sim/world/body.h"
 #include "sim/world/shape.h"
 
-void cairn_step_find_pairs(cairn_world *world) {
+void cairn_pair_cache_step(cairn_world *world) {
     world->state.settings->contacts_dropped += cairn_near_update(world);
 }
 
@@ -51,8 +52,8 @@ static void take_points(const cairn_manifold *manifold, cairn_contact *contact) 
 // What the points were computed at; the anchors' words are those that are to come out again.
 static void refer(const cairn_world *world, const cairn_pair_pose *at, cairn_contact *contact) {
     contact->reference_way = at->way;
-    contact->reference_a = world->state.anchors[cairn_id_index(contact->body_a)].turn;
-    contact->reference_b = world->state.anchors[cairn_id_index(contact->body_b)].turn;
+    contact->reference_a = world->state.reference_poses[cairn_id_index(contact->body_a)].turn;
+    contact->reference_b = world->state.reference_poses[cairn_id_index(contact->body_b)].turn;
 }
 
 static bool goes_on(cairn_world *world, uint32_t index, const cairn_pair_pose *now) {
@@ -66,10 +67,10 @@ static bool goes_on(cairn_world *world, uint32_t index, const cairn_pair_pose *n
 
 // A pair in touch of which at least one body was anchored anew.
 static void look_again(
-    cairn_world *world, cairn_passage *at, cairn_near_pair *near, uint32_t anew) {
+    cairn_world *world, cairn_contact_edit *at, cairn_near_pair *near, uint32_t anew) {
     cairn_patches *patches = world->manifold_pool;
     cairn_contact *contact = &world->state.contacts[at->old];
-    const cairn_pair_pose now = cairn_pair_anchored(world, near->pair);
+    const cairn_pair_pose now = cairn_pair_reference_pose(world, near->pair);
     if (anew != CAIRN_NEAR_RENEWED && world->def.solver != CAIRN_SOLVER_CLASSIC &&
         goes_on(world, at->old, &now)) {
         at->old += 1;
@@ -79,14 +80,14 @@ static void look_again(
     cairn_pair_collide(world, near->pair, &now, &contact->axis_hint, &manifold);
     if (manifold.point_count == 0) {
         near->flags = 0;
-        cairn_passage_end_next(world, at);
+        cairn_contact_edit_remove_next(world, at);
         return;
     }
     const cairn_contact old = *contact;
     take_points(&manifold, contact);
     match_points(world, &old, contact);
     refer(world, &now, contact);
-    cairn_kept_touch(world, CAIRN_ARRAY_CONTACTS, at->old);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, at->old);
     uint32_t *patch = &patches->links[at->old].patch;
     *patch = *patch == CAIRN_PATCH_NONE ? cairn_patch_take(patches) : *patch;
     cairn_patch_fill(world, near->pair, &now, &manifold, &patches->patches[*patch]);
@@ -103,35 +104,36 @@ static cairn_contact contact_of(const cairn_world *world, cairn_pair pair, uint3
 }
 
 // A near pair not in touch of which at least one body was anchored anew.
-static void look(cairn_world *world, cairn_passage *at, cairn_near_pair *near) {
+static void look(cairn_world *world, cairn_contact_edit *at, cairn_near_pair *near) {
     uint32_t axis_hint = 0;
     cairn_manifold manifold;
     if (!cairn_near_overlap(world->pair_cache, near->pair)) {
         return;
     }
-    const cairn_pair_pose now = cairn_pair_anchored(world, near->pair);
+    const cairn_pair_pose now = cairn_pair_reference_pose(world, near->pair);
     cairn_pair_collide(world, near->pair, &now, &axis_hint, &manifold);
     if (manifold.point_count == 0) {
         return;
     }
-    cairn_born *born = cairn_passage_begin_here(world, at);
-    if (born == NULL) {
+    cairn_new_contact *added = cairn_contact_edit_insert(world, at);
+    if (added == NULL) {
         world->state.settings->contacts_dropped += 1;
         return;
     }
     cairn_patches *patches = world->manifold_pool;
     near->flags = CAIRN_NEAR_TOUCH;
-    born->contact = contact_of(world, near->pair, axis_hint);
-    take_points(&manifold, &born->contact);
-    refer(world, &now, &born->contact);
-    born->link = cairn_patch_link_of(&born->contact, cairn_patch_take(patches));
-    cairn_patch_fill(world, near->pair, &now, &manifold, &patches->patches[born->link.patch]);
+    added->contact = contact_of(world, near->pair, axis_hint);
+    take_points(&manifold, &added->contact);
+    refer(world, &now, &added->contact);
+    added->link = cairn_patch_link_of(&added->contact, cairn_patch_take(patches));
+    cairn_patch_fill(world, near->pair, &now, &manifold, &patches->patches[added->link.patch]);
 }
 
-static void look_at(cairn_world *world, cairn_passage *at, cairn_near_pair *near, uint32_t anew) {
+static void look_at(
+    cairn_world *world, cairn_contact_edit *at, cairn_near_pair *near, uint32_t anew) {
     if ((near->flags & CAIRN_NEAR_OVER) != 0) {
         near->flags &= CAIRN_NEAR_GONE;
-        cairn_passage_end_next(world, at);
+        cairn_contact_edit_remove_next(world, at);
     } else if ((near->flags & CAIRN_NEAR_TOUCH) != 0) {
         look_again(world, at, near, anew);
         return;
@@ -146,18 +148,19 @@ static void look_at(cairn_world *world, cairn_passage *at, cairn_near_pair *near
 static void restore_patches(cairn_world *world) {
     const cairn_patch_link *links = world->manifold_pool->links;
     for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
-        if (links[i].patch == CAIRN_PATCH_NONE && (cairn_body_stirs(world, links[i].body_a) ||
-                                                      cairn_body_stirs(world, links[i].body_b))) {
+        if (links[i].patch == CAIRN_PATCH_NONE &&
+            (cairn_body_in_awake_set(world, links[i].body_a) ||
+                cairn_body_in_awake_set(world, links[i].body_b))) {
             cairn_patch_restore(world, i);
         }
     }
     world->manifold_pool->complete = true;
 }
 
-void cairn_step_collide(cairn_world *world) {
+void cairn_contact_update(cairn_world *world) {
     cairn_near *near = world->pair_cache;
     const unsigned char *shifted = near->shifted;
-    cairn_passage at = cairn_passage_begin(world);
+    cairn_contact_edit at = cairn_contact_edit_begin(world);
     world->contacts_stale = false;
     for (uint32_t i = 0; i < near->pair_count; ++i) {
         cairn_near_pair *pair = &near->pairs[i];
@@ -169,7 +172,7 @@ void cairn_step_collide(cairn_world *world) {
             look_at(world, &at, pair, anew);
         }
     }
-    cairn_passage_finish(world, &at);
+    cairn_contact_edit_finish(world, &at);
     if (!world->manifold_pool->complete) {
         restore_patches(world);
     }

@@ -54,10 +54,10 @@ void cairn_patch_release(cairn_patches *patches, uint32_t patch) {
     }
 }
 
-cairn_pair_pose cairn_pair_anchored(const cairn_world *world, cairn_pair pair) {
+cairn_pair_pose cairn_pair_reference_pose(const cairn_world *world, cairn_pair pair) {
     const cairn_place *a = &world->pair_cache->places[pair.shape_a];
     const cairn_place *b = &world->pair_cache->places[pair.shape_b];
-    const cairn_anchor *anchors = world->state.anchors;
+    const cairn_reference_pose *anchors = world->state.reference_poses;
     return (cairn_pair_pose){
         .way = vec3_clean(vec3_sub(anchors[b->body].position, anchors[a->body].position)),
         .turn_a = world->pair_cache->turns[a->body],
@@ -68,7 +68,7 @@ cairn_pair_pose cairn_pair_anchored(const cairn_world *world, cairn_pair pair) {
         .offset_b = b->offset};
 }
 
-cairn_pair_pose cairn_pair_referred(const cairn_world *world, const cairn_contact *contact) {
+cairn_pair_pose cairn_pair_contact_pose(const cairn_world *world, const cairn_contact *contact) {
     const cairn_quat turn_a = turn_unpack(contact->reference_a);
     const cairn_quat turn_b = turn_unpack(contact->reference_b);
     const uint32_t a = cairn_id_index(contact->shape_a);
@@ -186,10 +186,10 @@ void cairn_patch_manifold(const cairn_world *world, const cairn_link *touch, cai
 
 static void mark_moving(cairn_world *world) {
     const cairn_awake_set *awake = world->awake_set;
-    memset(awake->moving, 0, world->state.settings->body_slots);
+    memset(awake->takes_impulses, 0, world->state.settings->body_slots);
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
-        awake->moving[slot] = cairn_body_moved_by_impulses(world, slot) ? 1 : 0;
+        awake->takes_impulses[slot] = cairn_body_takes_impulses(world, slot) ? 1 : 0;
     }
 }
 
@@ -200,12 +200,12 @@ void cairn_patch_restore(cairn_world *world, uint32_t contact) {
     const cairn_contact *source = &world->state.contacts[contact];
     const cairn_pair pair = {
         .shape_a = cairn_id_index(source->shape_a), .shape_b = cairn_id_index(source->shape_b)};
-    const cairn_pair_pose at = cairn_pair_referred(world, source);
+    const cairn_pair_pose at = cairn_pair_contact_pose(world, source);
     uint32_t axis_hint = source->axis_hint;
     cairn_manifold manifold;
     cairn_pair_collide(world, pair, &at, &axis_hint, &manifold);
     if (manifold.point_count == 0) {
-        cairn_manifold_add(&manifold, vec3_zero(), CAIRN_SOUND_DISTANCE, 0);
+        cairn_manifold_add(&manifold, vec3_zero(), CAIRN_VALID_DISTANCE, 0);
     }
     if (manifold.point_count > source->point_count) {
         manifold.point_count = source->point_count;
@@ -215,9 +215,9 @@ void cairn_patch_restore(cairn_world *world, uint32_t contact) {
     patches->links[contact].patch = patch;
 }
 
-uint32_t cairn_step_gather_touches(cairn_world *world, cairn_link *touches) {
+uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_link *touches) {
     const cairn_patch_link *links = world->manifold_pool->links;
-    const unsigned char *moving = world->awake_set->moving;
+    const unsigned char *moving = world->awake_set->takes_impulses;
     const uint32_t contact_count = world->state.settings->contact_count;
     uint32_t count = 0;
     mark_moving(world);
@@ -230,7 +230,7 @@ uint32_t cairn_step_gather_touches(cairn_world *world, cairn_link *touches) {
         if (links[i].patch == CAIRN_PATCH_NONE) {
             cairn_patch_restore(world, i);
         }
-        cairn_kept_touch(world, CAIRN_ARRAY_CONTACTS, i);
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, i);
         const float *words = world->manifold_pool->patches[links[i].patch].words;
         touches[count++] = (cairn_link){.element = i,
             .patch = links[i].patch,

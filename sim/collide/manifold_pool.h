@@ -52,8 +52,8 @@ typedef struct cairn_pair_pose {
     cairn_vec3 offset_b;
 } cairn_pair_pose;
 // As they are anchored; and as they were when the contact's points were computed.
-cairn_pair_pose cairn_pair_anchored(const cairn_world *world, cairn_pair pair);
-cairn_pair_pose cairn_pair_referred(const cairn_world *world, const cairn_contact *contact);
+cairn_pair_pose cairn_pair_reference_pose(const cairn_world *world, cairn_pair pair);
+cairn_pair_pose cairn_pair_contact_pose(const cairn_world *world, const cairn_contact *contact);
 
 // *out in the frame of shape a.
 void cairn_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_pair_pose *at,

@@ -114,10 +114,10 @@ static float measure(cairn_world *world, uint32_t body) {
 // twice the sine of half the angle at the end of the longest arm. The classic solver's world is one
 // in which every manifold is new in every step.
 static bool anchor_holds(const cairn_world *world, uint32_t body) {
-    const cairn_anchor *anchor = &world->state.anchors[body];
+    const cairn_reference_pose *anchor = &world->state.reference_poses[body];
     const cairn_motion *motion = &world->state.motions[body];
     const float reach = world->pair_cache->reaches[body];
-    const float drift = float_min(CAIRN_ANCHOR_DRIFT, CAIRN_ANCHOR_DRIFT_SHARE * reach);
+    const float drift = float_min(CAIRN_REFERENCE_DRIFT, CAIRN_REFERENCE_DRIFT_FRACTION * reach);
     const float limit = world->def.solver == CAIRN_SOLVER_CLASSIC ? 0.0f : drift;
     const cairn_quat turn =
         quat_multiply(motion->rotation, quat_conjugate(world->pair_cache->turns[body]));
@@ -126,9 +126,9 @@ static bool anchor_holds(const cairn_world *world, uint32_t body) {
     return !turn_is_none(anchor->turn) && way + turned * reach <= limit;
 }
 
-void cairn_body_release_anchor(cairn_world *world, uint32_t slot) {
-    world->state.anchors[slot] = (cairn_anchor){.position = vec3_zero()};
-    cairn_kept_touch(world, CAIRN_ARRAY_ANCHORS, slot);
+void cairn_body_reset_reference_pose(cairn_world *world, uint32_t slot) {
+    world->state.reference_poses[slot] = (cairn_reference_pose){.position = vec3_zero()};
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_REFERENCE_POSES, slot);
 }
 
 // ---- Boxes
@@ -150,7 +150,7 @@ cairn_vec3 cairn_near_shape_offset(const cairn_world *world, uint32_t slot, cair
 
 static void place_shape(cairn_world *world, uint32_t slot) {
     const cairn_shape *shape = &world->state.shapes[slot];
-    const cairn_anchor *anchor = &world->state.anchors[shape->body];
+    const cairn_reference_pose *anchor = &world->state.reference_poses[shape->body];
     const cairn_solid solid = cairn_shape_solid(world, slot);
     cairn_place *place = &world->pair_cache->places[slot];
     const cairn_quat turn = world->pair_cache->turns[shape->body];
@@ -242,15 +242,15 @@ static void anchor_stirring(cairn_world *world) {
     awake->sleepers = false;
     for (uint32_t body = 0; body < state->settings->body_slots; ++body) {
         // First what is near at hand: of ten thousand sleepers nothing else is read.
-        if (state->rests[body].state == CAIRN_REST_ASLEEP) {
+        if (state->sleep[body].state == CAIRN_SLEEP_ASLEEP) {
             awake->sleepers = true;
             continue;
         }
-        if (!cairn_body_stirs(world, body)) {
+        if (!cairn_body_in_awake_set(world, body)) {
             continue;
         }
         awake->bodies[awake->body_count++] = body;
-        cairn_anchor *anchor = &state->anchors[body];
+        cairn_reference_pose *anchor = &state->reference_poses[body];
         if (world->shape_first[body] == 0 || anchor_holds(world, body)) {
             continue;
         }
@@ -258,10 +258,10 @@ static void anchor_stirring(cairn_world *world) {
         if (renewed) {
             near->reaches[body] = measure(world, body);
         }
-        *anchor = (cairn_anchor){.position = state->motions[body].position,
+        *anchor = (cairn_reference_pose){.position = state->motions[body].position,
             .turn = turn_pack(state->motions[body].rotation)};
         near->turns[body] = turn_unpack(anchor->turn);
-        cairn_kept_touch(world, CAIRN_ARRAY_ANCHORS, body);
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_REFERENCE_POSES, body);
         shift_shapes(world, body, renewed ? CAIRN_NEAR_RENEWED : 1);
     }
 }
@@ -445,7 +445,7 @@ static void prepare(cairn_world *world) {
     cairn_joined_collect(world);
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         world->pair_cache->reaches[i] = measure(world, i);
-        world->pair_cache->turns[i] = turn_unpack(world->state.anchors[i].turn);
+        world->pair_cache->turns[i] = turn_unpack(world->state.reference_poses[i].turn);
     }
 }
 

@@ -4,8 +4,8 @@
 // Pairs of shapes that are near enough to meet soon. Each shape has a box with room to move in
 // (after Verlet 1967, section II, whose list of near particles outlives many steps); as long as it
 // stays inside, its pairs stay as they are. All of it is about bodies where they are anchored
-// (cairn_anchor), and is derived data: it outlives the step, but which pairs are looked at depends
-// on the state alone, and it may be dropped at any tick.
+// (cairn_reference_pose), and is derived data: it outlives the step, but which pairs are looked at
+// depends on the state alone, and it may be dropped at any tick.
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -110,7 +110,7 @@ static cairn_frame *freeze(const cairn_world *world, bool solving) {
         return NULL;
     }
     // What a stage has written it tells the hash when the step ends.
-    cairn_kept_touch_all(frame->world);
+    cairn_hash_cache_mark_all(frame->world);
     if (solving) {
         fill_solver(frame, world);
     }

@@ -28,7 +28,7 @@ static bool substep_words(
 
 static bool classic_words(
     const cairn_world *world, uint32_t slot, uint32_t words[CAIRN_TRACE_SOLVER_WORDS]) {
-    const cairn_classic_body *body = &world->pgs->bodies[slot];
+    const cairn_pgs_body *body = &world->pgs->bodies[slot];
     memset(words, 0, CAIRN_TRACE_SOLVER_WORDS * sizeof words[0]);
     memcpy(words, &body->linear_velocity, 12);
     memcpy(words + 3, &body->angular_velocity, 12);
@@ -139,9 +139,9 @@ uint32_t cairn_element_bodies(
     switch (array) {
     case CAIRN_ARRAY_BODY_IDS:
     case CAIRN_ARRAY_MOTIONS:
-    case CAIRN_ARRAY_ANCHORS:
+    case CAIRN_ARRAY_REFERENCE_POSES:
     case CAIRN_ARRAY_BODIES:
-    case CAIRN_ARRAY_RESTS:
+    case CAIRN_ARRAY_SLEEP:
     case CAIRN_TRACE_ARRAY_SOLVER:
         bodies[0] = element;
         return 1;

@@ -27,13 +27,13 @@ uint32_t cairn_batches_assign(cairn_world *world, uint32_t body_a, uint32_t body
 
 void cairn_batches_place(
     cairn_batches *batches, const uint32_t *batch_of, uint32_t *place_of, uint32_t count) {
-    uint32_t next[CAIRN_BATCHES];
-    for (uint32_t batch = 0; batch < CAIRN_BATCHES; ++batch) {
+    uint32_t next[CAIRN_PGS_BATCHES];
+    for (uint32_t batch = 0; batch < CAIRN_PGS_BATCHES; ++batch) {
         next[batch] = batches->start[batch];
         batches->start[batch + 1] += batches->start[batch];
     }
     for (uint32_t i = 0; i < count; ++i) {
-        if (batch_of[i] < CAIRN_BATCHES) {
+        if (batch_of[i] < CAIRN_PGS_BATCHES) {
             place_of[i] = next[batch_of[i]]++;
         }
     }

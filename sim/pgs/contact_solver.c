@@ -11,7 +11,6 @@
 #include "sim/pgs/row_math.h"
 #include "sim/state/slots.h"
 #include "sim/step.h"
-#include "sim/world/body.h"
 
 bool cairn_pair_solved(const cairn_world *world, uint32_t body_a, uint32_t body_b) {
     return world->pgs->bodies[body_a].moving != 0 || world->pgs->bodies[body_b].moving != 0;
@@ -30,7 +29,7 @@ static void assign_batches(cairn_world *world) {
     for (uint32_t k = 0; k < count; ++k) {
         const uint32_t i = nth(k, count);
         const cairn_link *touch = &pgs->touches[i];
-        pgs->batch_of[i] = CAIRN_BATCHES;
+        pgs->batch_of[i] = CAIRN_PGS_BATCHES;
         if (cairn_pair_solved(world, touch->body_a, touch->body_b)) {
             pgs->batch_of[i] = cairn_batches_assign(world, touch->body_a, touch->body_b);
             batches->start[pgs->batch_of[i] + 1] += 1;
@@ -89,8 +88,8 @@ static float normal_target(
 
 static void prepare_row(const cairn_world *world, const cairn_contact_constraint *constraint,
     const cairn_manifold_point *at, float restitution, cairn_contact_row *row) {
-    const cairn_classic_body *a = &world->pgs->bodies[constraint->body_a];
-    const cairn_classic_body *b = &world->pgs->bodies[constraint->body_b];
+    const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
+    const cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
     row->arm_a = vec3_sub(at->position, world->state.motions[constraint->body_a].position);
     row->arm_b = vec3_sub(at->position, world->state.motions[constraint->body_b].position);
     row->normal_mass = row_mass(a, row->arm_a, b, row->arm_b, constraint->normal);
@@ -137,7 +136,7 @@ void cairn_contacts_prepare(cairn_world *world) {
         count_points(world);
     }
     for (uint32_t i = 0; i < pgs->touch_count; ++i) {
-        if (pgs->batch_of[i] < CAIRN_BATCHES) {
+        if (pgs->batch_of[i] < CAIRN_PGS_BATCHES) {
             prepare_contact(world, i, &pgs->contact_constraints[pgs->place_of[i]]);
         }
     }
@@ -145,10 +144,10 @@ void cairn_contacts_prepare(cairn_world *world) {
 
 void cairn_contacts_warm_start(cairn_world *world) {
     cairn_pgs *pgs = world->pgs;
-    for (uint32_t i = 0; i < pgs->contact_batches.start[CAIRN_BATCHES]; ++i) {
+    for (uint32_t i = 0; i < pgs->contact_batches.start[CAIRN_PGS_BATCHES]; ++i) {
         const cairn_contact_constraint *constraint = &pgs->contact_constraints[i];
-        cairn_classic_body *a = &pgs->bodies[constraint->body_a];
-        cairn_classic_body *b = &pgs->bodies[constraint->body_b];
+        cairn_pgs_body *a = &pgs->bodies[constraint->body_a];
+        cairn_pgs_body *b = &pgs->bodies[constraint->body_b];
         for (uint32_t k = 0; k < constraint->row_count; ++k) {
             const cairn_contact_row *row = &constraint->rows[k];
             cairn_vec3 impulse = vec3_scale(constraint->normal, row->normal_impulse);
@@ -163,7 +162,7 @@ void cairn_contacts_warm_start(cairn_world *world) {
 // Both friction rows of a point: the pair of accumulated impulses stays inside the circle whose
 // radius is mu times the normal impulse, or each by itself inside the constant bound.
 static void solve_friction(const cairn_contact_constraint *constraint, cairn_contact_row *row,
-    bool coulomb, cairn_classic_body *a, cairn_classic_body *b) {
+    bool coulomb, cairn_pgs_body *a, cairn_pgs_body *b) {
     const cairn_vec3 velocity = point_velocity(a, row->arm_a, b, row->arm_b);
     float sum[2];
     for (int t = 0; t < 2; ++t) {
@@ -192,7 +191,7 @@ static void solve_friction(const cairn_contact_constraint *constraint, cairn_con
 }
 
 static void solve_normal(const cairn_contact_constraint *constraint, cairn_contact_row *row,
-    cairn_classic_body *a, cairn_classic_body *b) {
+    cairn_pgs_body *a, cairn_pgs_body *b) {
     const float speed = vec3_dot(point_velocity(a, row->arm_a, b, row->arm_b), constraint->normal);
     const float sum = float_max(row->normal_impulse + row->normal_mass * (row->bias - speed), 0.0f);
     const cairn_vec3 impulse = vec3_scale(constraint->normal, sum - row->normal_impulse);
@@ -202,8 +201,8 @@ static void solve_normal(const cairn_contact_constraint *constraint, cairn_conta
 }
 
 static void solve_contact(cairn_world *world, cairn_contact_constraint *constraint) {
-    cairn_classic_body *a = &world->pgs->bodies[constraint->body_a];
-    cairn_classic_body *b = &world->pgs->bodies[constraint->body_b];
+    cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
+    cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
     const bool coulomb = !constant_friction(world);
     for (uint32_t i = 0; i < constraint->row_count; ++i) {
         solve_friction(constraint, &constraint->rows[i], coulomb, a, b);
@@ -219,7 +218,7 @@ static void solve_contact(cairn_world *world, cairn_contact_constraint *constrai
 // last one it is the order of the array.
 void cairn_contacts_iterate(cairn_world *world) {
     const cairn_batches *batches = &world->pgs->contact_batches;
-    for (uint32_t batch = 0; batch < CAIRN_BATCHES; ++batch) {
+    for (uint32_t batch = 0; batch < CAIRN_PGS_BATCHES; ++batch) {
         for (uint32_t i = batches->start[batch]; i < batches->start[batch + 1]; ++i) {
             solve_contact(world, &world->pgs->contact_constraints[i]);
         }
@@ -228,15 +227,15 @@ void cairn_contacts_iterate(cairn_world *world) {
 
 void cairn_contacts_store(cairn_world *world) {
     const cairn_pgs *pgs = world->pgs;
-    for (uint32_t i = 0; i < pgs->contact_batches.start[CAIRN_BATCHES]; ++i) {
+    for (uint32_t i = 0; i < pgs->contact_batches.start[CAIRN_PGS_BATCHES]; ++i) {
         const cairn_contact_constraint *constraint = &pgs->contact_constraints[i];
         cairn_contact *contact = &world->state.contacts[constraint->contact];
         for (uint32_t k = 0; k < constraint->row_count; ++k) {
             const cairn_contact_row *row = &constraint->rows[k];
             cairn_contact_point *point = &contact->points[k];
-            point->normal_impulse = impulse_kept(row->normal_impulse);
-            contact->tangent_impulse[2 * k] = impulse_kept(row->tangent_impulse[0]);
-            contact->tangent_impulse[2 * k + 1] = impulse_kept(row->tangent_impulse[1]);
+            point->normal_impulse = impulse_stored(row->normal_impulse);
+            contact->tangent_impulse[2 * k] = impulse_stored(row->tangent_impulse[0]);
+            contact->tangent_impulse[2 * k + 1] = impulse_stored(row->tangent_impulse[1]);
         }
     }
 }

@@ -22,16 +22,16 @@ static void apply_forces(const cairn_world *world, const cairn_body *body, cairn
         vec3_clean(vec3_scale(vec3_add_scaled(motion->angular_velocity, spin, h), angular_kept));
 }
 
-void cairn_step_integrate_forces(cairn_world *world) {
+void cairn_pgs_integrate_forces(cairn_world *world) {
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         cairn_body *body = &world->state.bodies[i];
         cairn_motion *motion = &world->state.motions[i];
-        cairn_classic_body *solved = &world->pgs->bodies[i];
-        *solved = (cairn_classic_body){.moving = 0};
+        cairn_pgs_body *solved = &world->pgs->bodies[i];
+        *solved = (cairn_pgs_body){.moving = 0};
         if (!cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, i)) {
             continue;
         }
-        const bool awake = body->kind == CAIRN_BODY_DYNAMIC && cairn_body_active(world, i);
+        const bool awake = body->kind == CAIRN_BODY_DYNAMIC && cairn_body_is_active(world, i);
         const bool moving = awake && body->inverse_mass > 0.0f;
         cairn_sym3 inverse_inertia = sym3_zero();
         if (moving) {
@@ -40,16 +40,16 @@ void cairn_step_integrate_forces(cairn_world *world) {
             cairn_body_forget_forces(world, i);
         }
         // What neither moves nor was set is as sound as the last step left it.
-        if (cairn_body_stirs(world, i) && !cairn_motion_sound(motion)) {
-            cairn_body_quarantine(world, i);
+        if (cairn_body_in_awake_set(world, i) && !cairn_motion_valid(motion)) {
+            cairn_body_disable(world, i);
         }
         const bool solvable = moving && body->kind == CAIRN_BODY_DYNAMIC;
-        *solved = (cairn_classic_body){.linear_velocity = motion->linear_velocity,
+        *solved = (cairn_pgs_body){.linear_velocity = motion->linear_velocity,
             .angular_velocity = motion->angular_velocity,
             .inverse_mass = solvable ? body->inverse_mass : 0.0f,
             .inverse_inertia = solvable ? inverse_inertia : sym3_zero(),
             .moving = solvable ? 1u : 0u,
-            .still = solvable || cairn_body_in_motion(world, i) ? 0u : 1u};
+            .still = solvable || cairn_body_is_moving(world, i) ? 0u : 1u};
     }
 }
 
@@ -59,41 +59,41 @@ static void move(cairn_motion *motion, cairn_vec3 centre, float h) {
     motion->origin = vec3_clean(vec3_sub(motion->position, quat_rotate(motion->rotation, centre)));
 }
 
-void cairn_step_integrate_kinematic(cairn_world *world) {
+void cairn_kinematic_bodies_integrate(cairn_world *world) {
     const float h = world_time_step(world);
     for (uint32_t k = 0; k < world->awake_set->body_count; ++k) {
         const uint32_t i = world->awake_set->bodies[k];
-        if (!cairn_body_active(world, i) || cairn_body_moved_by_impulses(world, i)) {
+        if (!cairn_body_is_active(world, i) || cairn_body_takes_impulses(world, i)) {
             continue;
         }
         cairn_motion moved = world->state.motions[i];
         move(&moved, world->state.bodies[i].centre, h);
-        if (cairn_motion_sound(&moved)) {
+        if (cairn_motion_valid(&moved)) {
             world->state.motions[i] = moved;
         } else {
-            cairn_body_quarantine(world, i);
+            cairn_body_disable(world, i);
         }
     }
 }
 
-void cairn_step_integrate_positions(cairn_world *world) {
+void cairn_pgs_integrate_positions(cairn_world *world) {
     const float h = world_time_step(world);
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         cairn_motion *motion = &world->state.motions[i];
-        const cairn_classic_body *solved = &world->pgs->bodies[i];
+        const cairn_pgs_body *solved = &world->pgs->bodies[i];
         if (solved->moving != 0) {
             motion->linear_velocity = vec3_clean(solved->linear_velocity);
             motion->angular_velocity = vec3_clean(solved->angular_velocity);
         }
-        if (!cairn_body_active(world, i)) {
+        if (!cairn_body_is_active(world, i)) {
             continue;
         }
         cairn_motion moved = *motion;
         move(&moved, world->state.bodies[i].centre, h);
-        if (cairn_motion_sound(&moved)) {
+        if (cairn_motion_valid(&moved)) {
             *motion = moved;
         } else {
-            cairn_body_quarantine(world, i);
+            cairn_body_disable(world, i);
         }
     }
 }

@@ -15,8 +15,8 @@ static cairn_vec3 vec3_of(lanes3 v) {
 
 static cairn_turn_row *add_row(
     const cairn_world *world, cairn_joint_constraint *constraint, cairn_vec3 axis, float impulse) {
-    const cairn_classic_body *a = &world->pgs->bodies[constraint->body_a];
-    const cairn_classic_body *b = &world->pgs->bodies[constraint->body_b];
+    const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
+    const cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
     const cairn_sym3 response = sym3_add(a->inverse_inertia, b->inverse_inertia);
     const float turn = vec3_dot(axis, sym3_apply(response, axis));
     const bool warm = world->state.settings->warm_start != 0;
@@ -94,14 +94,14 @@ void cairn_joint_rows_store(const cairn_joint_constraint *constraint, cairn_join
         const cairn_vec3 held = vec3_add_scaled(
             vec3_scale(rows[0].axis, rows[0].impulse), rows[1].axis, rows[1].impulse);
         joint->angular_impulse =
-            vec3(impulse_kept(held.x), impulse_kept(held.y), impulse_kept(held.z));
+            vec3(impulse_stored(held.x), impulse_stored(held.y), impulse_stored(held.z));
         next = 2;
     } else {
-        joint->swing_impulse = impulse_kept(rows[0].impulse);
+        joint->swing_impulse = impulse_stored(rows[0].impulse);
         next = 1;
     }
     if (constraint->row_count > next) {
-        joint->lower_impulse = impulse_kept(rows[next].impulse);
-        joint->upper_impulse = impulse_kept(rows[next + 1].impulse);
+        joint->lower_impulse = impulse_stored(rows[next].impulse);
+        joint->upper_impulse = impulse_stored(rows[next + 1].impulse);
     }
 }

@@ -18,7 +18,7 @@ static void assign_batches(cairn_world *world) {
     *batches = (cairn_batches){.start = {0}};
     cairn_batches_begin(world);
     for (uint32_t i = 0; i < count; ++i) {
-        pgs->batch_of[i] = CAIRN_BATCHES;
+        pgs->batch_of[i] = CAIRN_PGS_BATCHES;
         if (!cairn_state_has(state, CAIRN_ARRAY_JOINTS, i)) {
             continue;
         }
@@ -33,20 +33,20 @@ static void assign_batches(cairn_world *world) {
 }
 
 // One body's part of K: E / m - [r] I^-1 [r], with [r] the cross product matrix.
-static cairn_sym3 k_part(const cairn_classic_body *body, cairn_vec3 arm) {
+static cairn_sym3 k_part(const cairn_pgs_body *body, cairn_vec3 arm) {
     const cairn_mat3 cross = mat3_cross(arm);
     const float m = body->inverse_mass;
     return sym3_add(sym3_diagonal(m, m, m), sym3_rotate(body->inverse_inertia, cross));
 }
 
-static void prepare_ball(const cairn_classic_body *a, const cairn_classic_body *b, float rate,
+static void prepare_ball(const cairn_pgs_body *a, const cairn_pgs_body *b, float rate,
     cairn_vec3 offset, cairn_joint_constraint *constraint) {
     const cairn_sym3 k = sym3_add(k_part(a, constraint->arm_a), k_part(b, constraint->arm_b));
     constraint->inverse_mass = cairn_sym3_inverse_scaled(k);
     constraint->bias = vec3_scale(offset, 0.0f - rate);
 }
 
-static void prepare_distance(const cairn_classic_body *a, const cairn_classic_body *b, float rate,
+static void prepare_distance(const cairn_pgs_body *a, const cairn_pgs_body *b, float rate,
     cairn_vec3 offset, float length, cairn_joint_constraint *constraint) {
     constraint->axis = vec3_normalize(offset, vec3(0.0f, 1.0f, 0.0f));
     const float mass = row_mass(a, constraint->arm_a, b, constraint->arm_b, constraint->axis);
@@ -72,7 +72,7 @@ static void prepare_joint(
         .arm_b = vec3_sub(at_b, world->state.motions[b].position),
         .impulse = vec3_select(settings->warm_start != 0, joint->impulse, vec3_zero())};
     const cairn_vec3 offset = vec3_sub(at_b, at_a);
-    const cairn_classic_body *solved = world->pgs->bodies;
+    const cairn_pgs_body *solved = world->pgs->bodies;
     if (joint->kind == CAIRN_JOINT_DISTANCE) {
         prepare_distance(&solved[a], &solved[b], rate, offset, joint->length, constraint);
     } else {
@@ -87,7 +87,7 @@ void cairn_joints_prepare(cairn_world *world) {
     cairn_pgs *pgs = world->pgs;
     assign_batches(world);
     for (uint32_t i = 0; i < world->state.settings->joint_slots; ++i) {
-        if (pgs->batch_of[i] < CAIRN_BATCHES) {
+        if (pgs->batch_of[i] < CAIRN_PGS_BATCHES) {
             prepare_joint(world, i, &pgs->joint_constraints[pgs->place_of[i]]);
         }
     }
@@ -109,7 +109,7 @@ static void turn(cairn_world *world, const cairn_joint_constraint *constraint,
 
 void cairn_joints_warm_start(cairn_world *world) {
     const cairn_pgs *pgs = world->pgs;
-    for (uint32_t i = 0; i < pgs->joint_batches.start[CAIRN_BATCHES]; ++i) {
+    for (uint32_t i = 0; i < pgs->joint_batches.start[CAIRN_PGS_BATCHES]; ++i) {
         const cairn_joint_constraint *constraint = &pgs->joint_constraints[i];
         apply(world, constraint, constraint->impulse);
         for (uint32_t k = 0; k < constraint->row_count; ++k) {
@@ -120,8 +120,8 @@ void cairn_joints_warm_start(cairn_world *world) {
 
 static void solve_row(
     cairn_world *world, const cairn_joint_constraint *constraint, cairn_turn_row *row) {
-    const cairn_classic_body *a = &world->pgs->bodies[constraint->body_a];
-    const cairn_classic_body *b = &world->pgs->bodies[constraint->body_b];
+    const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
+    const cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
     const cairn_vec3 spin = vec3_sub(b->angular_velocity, a->angular_velocity);
     const float wanted = row->impulse + row->mass * (row->bias - vec3_dot(spin, row->axis));
     const float impulse = row->one_sided != 0 ? float_max(wanted, 0.0f) : wanted;
@@ -133,8 +133,8 @@ static void solve_joint(cairn_world *world, cairn_joint_constraint *constraint) 
     for (uint32_t i = 0; i < constraint->row_count; ++i) {
         solve_row(world, constraint, &constraint->rows[i]);
     }
-    const cairn_classic_body *a = &world->pgs->bodies[constraint->body_a];
-    const cairn_classic_body *b = &world->pgs->bodies[constraint->body_b];
+    const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
+    const cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
     cairn_vec3 velocity = point_velocity(a, constraint->arm_a, b, constraint->arm_b);
     if (constraint->kind == CAIRN_JOINT_DISTANCE) {
         velocity = vec3(vec3_dot(velocity, constraint->axis), 0.0f, 0.0f);
@@ -147,7 +147,7 @@ static void solve_joint(cairn_world *world, cairn_joint_constraint *constraint) 
 
 void cairn_joints_iterate(cairn_world *world) {
     const cairn_batches *batches = &world->pgs->joint_batches;
-    for (uint32_t batch = 0; batch < CAIRN_BATCHES; ++batch) {
+    for (uint32_t batch = 0; batch < CAIRN_PGS_BATCHES; ++batch) {
         for (uint32_t i = batches->start[batch]; i < batches->start[batch + 1]; ++i) {
             solve_joint(world, &world->pgs->joint_constraints[i]);
         }
@@ -156,11 +156,11 @@ void cairn_joints_iterate(cairn_world *world) {
 
 void cairn_joints_store(cairn_world *world) {
     const cairn_pgs *pgs = world->pgs;
-    for (uint32_t i = 0; i < pgs->joint_batches.start[CAIRN_BATCHES]; ++i) {
+    for (uint32_t i = 0; i < pgs->joint_batches.start[CAIRN_PGS_BATCHES]; ++i) {
         const cairn_joint_constraint *constraint = &pgs->joint_constraints[i];
         const cairn_vec3 impulse = constraint->impulse;
         world->state.joints[constraint->joint].impulse =
-            vec3(impulse_kept(impulse.x), impulse_kept(impulse.y), impulse_kept(impulse.z));
+            vec3(impulse_stored(impulse.x), impulse_stored(impulse.y), impulse_stored(impulse.z));
         if (constraint->row_count > 0) {
             cairn_joint_rows_store(constraint, &world->state.joints[constraint->joint]);
         }

@@ -27,7 +27,7 @@ static void show(cairn_world *world, uint32_t sweep) {
     }
 }
 
-void cairn_step_solve(cairn_world *world) {
+void cairn_pgs_solve(cairn_world *world) {
     cairn_joints_prepare(world);
     cairn_contacts_prepare(world);
     cairn_stage_done(world, CAIRN_STAGE_PREPARE);

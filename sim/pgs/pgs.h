@@ -6,14 +6,14 @@
 
 // A body as the solver sees it, by slot. Bodies that no impulse may move have inverse mass and
 // inertia zero and are never written.
-typedef struct cairn_classic_body {
+typedef struct cairn_pgs_body {
     cairn_vec3 linear_velocity;
     cairn_vec3 angular_velocity;
     float inverse_mass;
     cairn_sym3 inverse_inertia; // world axes
     uint32_t moving;            // 0 or 1
     uint32_t still;             // 0 or 1: not moving, and no point of it has a velocity
-} cairn_classic_body;
+} cairn_pgs_body;
 
 typedef struct cairn_contact_row {
     cairn_vec3 arm_a; // from the centre of mass to the point
@@ -66,16 +66,16 @@ typedef struct cairn_joint_constraint {
 
 // Constraints of one colour share no moving body; those of the last batch may, and are solved one
 // after the other.
-#define CAIRN_BATCHES (CAIRN_COLOURS + 1)
+#define CAIRN_PGS_BATCHES (CAIRN_COLOURS + 1)
 
 typedef struct cairn_batches {
-    uint32_t start[CAIRN_BATCHES + 1]; // batch k is start[k] .. start[k + 1] - 1
+    uint32_t start[CAIRN_PGS_BATCHES + 1]; // batch k is start[k] .. start[k + 1] - 1
 } cairn_batches;
 
 struct cairn_pgs {
     cairn_link *touches; // contacts with a moving body
     uint32_t touch_count;
-    cairn_classic_body *bodies;
+    cairn_pgs_body *bodies;
     uint32_t *body_points; // contact points of each body, CAIRN_FRICTION_CONSTANT
     uint32_t *colours;     // by body slot: bit set of the colours taken
     uint32_t *batch_of;    // by contact or joint, while batches are made
@@ -89,13 +89,13 @@ struct cairn_pgs {
 void cairn_pgs_carve(cairn_pgs *pgs, cairn_carver *from, const cairn_world_def *def);
 
 // Velocities from forces; fills the solver's bodies.
-void cairn_step_integrate_forces(cairn_world *world);
+void cairn_pgs_integrate_forces(cairn_world *world);
 // Colours and constraints, then impulses; writes velocities and accumulated impulses back.
-void cairn_step_solve(cairn_world *world);
+void cairn_pgs_solve(cairn_world *world);
 // Poses from velocities; what has become unsound is quarantined where it last was sound.
-void cairn_step_integrate_positions(cairn_world *world);
+void cairn_pgs_integrate_positions(cairn_world *world);
 
-// Parts of cairn_step_solve.
+// Parts of cairn_pgs_solve.
 void cairn_joints_prepare(cairn_world *world);
 void cairn_joints_warm_start(cairn_world *world);
 void cairn_joints_iterate(cairn_world *world);
@@ -113,7 +113,7 @@ void cairn_batches_begin(cairn_world *world);
 // The batch of the next constraint between two body slots.
 uint32_t cairn_batches_assign(cairn_world *world, uint32_t body_a, uint32_t body_b);
 // From how many each batch has (in start[batch + 1]) to where each begins, and from the batch of
-// each element (CAIRN_BATCHES: none) to its place.
+// each element (CAIRN_PGS_BATCHES: none) to its place.
 void cairn_batches_place(
     cairn_batches *batches, const uint32_t *batch_of, uint32_t *place_of, uint32_t count);
 
@@ -123,6 +123,6 @@ void cairn_joint_rows_prepare(const cairn_world *world, cairn_joint_constraint *
 void cairn_joint_rows_store(const cairn_joint_constraint *constraint, cairn_joint *joint);
 
 // The value if it is finite, +0 otherwise and for -0: what may be stored as an impulse.
-static inline float impulse_kept(float impulse) {
+static inline float impulse_stored(float impulse) {
     return float_finite(impulse) ? impulse + 0.0f : 0.0f;
 }

@@ -7,7 +7,7 @@
 #include "sim/debug/negative_control.h"
 #include "sim/pgs/pgs.h"
 
-static inline void body_push(cairn_classic_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
+static inline void body_push(cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
     if (body->moving == 0) {
         return;
     }
@@ -16,7 +16,7 @@ static inline void body_push(cairn_classic_body *body, cairn_vec3 arm, cairn_vec
     body->angular_velocity = vec3_add(body->angular_velocity, turn);
 }
 
-static inline void body_pull(cairn_classic_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
+static inline void body_pull(cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
     if (body->moving == 0) {
         return;
     }
@@ -26,7 +26,7 @@ static inline void body_pull(cairn_classic_body *body, cairn_vec3 arm, cairn_vec
 }
 
 // An impulse about an axis: b gets it, a the opposite.
-static inline void bodies_turn(cairn_classic_body *a, cairn_classic_body *b, cairn_vec3 impulse) {
+static inline void bodies_turn(cairn_pgs_body *a, cairn_pgs_body *b, cairn_vec3 impulse) {
     if (a->moving != 0) {
         a->angular_velocity =
             vec3_sub(a->angular_velocity, sym3_apply(a->inverse_inertia, impulse));
@@ -38,7 +38,7 @@ static inline void bodies_turn(cairn_classic_body *a, cairn_classic_body *b, cai
 }
 
 // Velocity of the body's point: v + w x r. Of a still body it is +0 in either form.
-static inline cairn_vec3 velocity_at(const cairn_classic_body *body, cairn_vec3 arm) {
+static inline cairn_vec3 velocity_at(const cairn_pgs_body *body, cairn_vec3 arm) {
     if (body->still != 0) {
         return vec3_zero();
     }
@@ -47,12 +47,12 @@ static inline cairn_vec3 velocity_at(const cairn_classic_body *body, cairn_vec3 
 
 // Velocity of b's point as seen from a's.
 static inline cairn_vec3 point_velocity(
-    const cairn_classic_body *a, cairn_vec3 arm_a, const cairn_classic_body *b, cairn_vec3 arm_b) {
+    const cairn_pgs_body *a, cairn_vec3 arm_a, const cairn_pgs_body *b, cairn_vec3 arm_b) {
     return vec3_sub(velocity_at(b, arm_b), velocity_at(a, arm_a));
 }
 
 // How much one newton second along `axis` at the end of the arm turns the body there.
-static inline float row_turn(const cairn_classic_body *body, cairn_vec3 arm, cairn_vec3 axis) {
+static inline float row_turn(const cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 axis) {
     if (body->moving == 0) {
         return 0.0f;
     }
@@ -62,8 +62,8 @@ static inline float row_turn(const cairn_classic_body *body, cairn_vec3 arm, cai
 
 // What one newton second along `axis` at both points changes in their relative speed along it,
 // inverted (Catto 2005, J M^-1 J^T): 0 when nothing moves.
-static inline float row_mass(const cairn_classic_body *a, cairn_vec3 arm_a,
-    const cairn_classic_body *b, cairn_vec3 arm_b, cairn_vec3 axis) {
+static inline float row_mass(const cairn_pgs_body *a, cairn_vec3 arm_a, const cairn_pgs_body *b,
+    cairn_vec3 arm_b, cairn_vec3 axis) {
     const float linear = a->inverse_mass + b->inverse_mass;
     const float turn_a = row_turn(a, arm_a, axis);
     const float turn_b = row_turn(b, arm_b, axis);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
+#include "sim/state/awake_set.h"
 #include "sim/step.h"
-#include "sim/world/body.h"
 
 // Nothing stirs, so no pair is looked at, no body moves, wakes or falls asleep; and since the
 // contacts were found no shape went and no body was quarantined, so none ends. What such a step
 // computes is what there is already.
-bool cairn_step_idle(const cairn_world *world) {
+bool cairn_step_is_idle(const cairn_world *world) {
     if (world->contacts_stale) {
         return false;
     }
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         // First what is near at hand: of ten thousand sleepers nothing else is read.
-        if (world->state.rests[i].state != CAIRN_REST_ASLEEP && cairn_body_stirs(world, i)) {
+        if (world->state.sleep[i].state != CAIRN_SLEEP_ASLEEP &&
+            cairn_body_in_awake_set(world, i)) {
             return false;
         }
     }

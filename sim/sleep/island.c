@@ -46,14 +46,14 @@ static bool dynamic(const cairn_world *world, uint32_t slot) {
 }
 
 static bool asleep(const cairn_world *world, uint32_t slot) {
-    return world->state.rests[slot].state == CAIRN_REST_ASLEEP;
+    return world->state.sleep[slot].state == CAIRN_SLEEP_ASLEEP;
 }
 
 typedef void link_visitor(cairn_world *world, uint32_t body_a, uint32_t body_b);
 
 // Contacts and joints of which at least one body stirs, or all of them.
 static void visit_links(cairn_world *world, bool all, link_visitor *visit) {
-    const unsigned char *stirs = world->awake_set->stirs;
+    const unsigned char *stirs = world->awake_set->contains;
     const cairn_patch_link *links = world->manifold_pool->links;
     for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
         if (all || (stirs[links[i].body_a] | stirs[links[i].body_b]) != 0) {
@@ -85,10 +85,12 @@ static void note_sleeper(cairn_world *world, uint32_t body_a, uint32_t body_b) {
 // A kinematic body in motion, or one that was moved, keeps what it touches awake.
 static void stir(cairn_world *world, uint32_t body_a, uint32_t body_b) {
     const cairn_islands *islands = world->islands;
-    if (!dynamic(world, body_a) && dynamic(world, body_b) && cairn_body_stirs(world, body_a)) {
+    if (!dynamic(world, body_a) && dynamic(world, body_b) &&
+        cairn_body_in_awake_set(world, body_a)) {
         islands->awake[islands->root[body_b]] = 1;
     }
-    if (!dynamic(world, body_b) && dynamic(world, body_a) && cairn_body_stirs(world, body_b)) {
+    if (!dynamic(world, body_b) && dynamic(world, body_a) &&
+        cairn_body_in_awake_set(world, body_b)) {
         islands->awake[islands->root[body_a]] = 1;
     }
 }
@@ -103,7 +105,7 @@ static void wake_islands(cairn_world *world) {
     visit_links(world, true, unite_dynamic);
     for (uint32_t i = 0; i < count; ++i) {
         islands->root[i] = root_of(islands->root, i);
-        if (dynamic(world, i) && cairn_body_active(world, i)) {
+        if (dynamic(world, i) && cairn_body_is_active(world, i)) {
             islands->awake[islands->root[i]] = 1;
         }
     }
@@ -119,7 +121,7 @@ static void list_stirring(cairn_world *world) {
     cairn_awake_set *awake = world->awake_set;
     awake->body_count = 0;
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
-        if (cairn_body_stirs(world, i)) {
+        if (cairn_body_in_awake_set(world, i)) {
             awake->bodies[awake->body_count++] = i;
         }
     }
@@ -127,13 +129,13 @@ static void list_stirring(cairn_world *world) {
 
 static void mark_stirring(cairn_world *world) {
     const cairn_awake_set *awake = world->awake_set;
-    memset(world->awake_set->stirs, 0, world->state.settings->body_slots);
+    memset(world->awake_set->contains, 0, world->state.settings->body_slots);
     for (uint32_t i = 0; i < awake->body_count; ++i) {
-        world->awake_set->stirs[awake->bodies[i]] = 1;
+        world->awake_set->contains[awake->bodies[i]] = 1;
     }
 }
 
-void cairn_step_build_islands(cairn_world *world) {
+void cairn_islands_wake(cairn_world *world) {
     const bool sleep = world->def.sleep != 0;
     world->islands->wakes = false;
     if (!sleep && !world->awake_set->sleepers) {
@@ -158,7 +160,7 @@ static bool still(const cairn_motion *motion) {
 
 static uint32_t rest_ticks(const cairn_world *world, uint32_t slot) {
     const uint32_t limit = world->def.tick_rate_hz / 2;
-    const uint32_t ticks = world->state.rests[slot].ticks;
+    const uint32_t ticks = world->state.sleep[slot].ticks;
     if (world->def.sleep == 0 || world->state.bodies[slot].allow_sleep == 0 ||
         !still(&world->state.motions[slot])) {
         return 0;
@@ -170,15 +172,15 @@ static void fall_asleep(cairn_world *world, uint32_t slot) {
     cairn_motion *motion = &world->state.motions[slot];
     motion->linear_velocity = vec3_zero();
     motion->angular_velocity = vec3_zero();
-    world->state.rests[slot].state = CAIRN_REST_ASLEEP;
+    world->state.sleep[slot].state = CAIRN_SLEEP_ASLEEP;
 }
 
 static void keep_awake(cairn_world *world, uint32_t body_a, uint32_t body_b) {
     cairn_islands *islands = world->islands;
-    if (!dynamic(world, body_a) && dynamic(world, body_b) && cairn_body_active(world, body_a)) {
+    if (!dynamic(world, body_a) && dynamic(world, body_b) && cairn_body_is_active(world, body_a)) {
         islands->ticks[root_of(islands->root, body_b)] = 0;
     }
-    if (!dynamic(world, body_b) && dynamic(world, body_a) && cairn_body_active(world, body_b)) {
+    if (!dynamic(world, body_b) && dynamic(world, body_a) && cairn_body_is_active(world, body_b)) {
         islands->ticks[root_of(islands->root, body_a)] = 0;
     }
 }
@@ -190,10 +192,10 @@ static bool count_rest(cairn_world *world) {
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
         if (!dynamic(world, slot)) {
-            world->state.rests[slot] = (cairn_rest){.state = CAIRN_REST_NONE};
+            world->state.sleep[slot] = (cairn_sleep){.state = CAIRN_SLEEP_NONE};
         } else {
             const uint32_t ticks = rest_ticks(world, slot);
-            world->state.rests[slot].ticks = ticks;
+            world->state.sleep[slot].ticks = ticks;
             rested = rested || ticks == world->def.tick_rate_hz / 2;
         }
     }
@@ -213,7 +215,7 @@ static void rest_islands(cairn_world *world) {
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
         const uint32_t root = root_of(islands->root, slot);
-        const uint32_t ticks = world->state.rests[slot].ticks;
+        const uint32_t ticks = world->state.sleep[slot].ticks;
         if (dynamic(world, slot) && ticks < islands->ticks[root]) {
             islands->ticks[root] = ticks;
         }
@@ -229,7 +231,7 @@ static void rest_islands(cairn_world *world) {
 }
 
 // No island falls asleep of which no body has rested for long enough.
-void cairn_step_rest(cairn_world *world) {
+void cairn_islands_sleep(cairn_world *world) {
     if (count_rest(world)) {
         rest_islands(world);
     }

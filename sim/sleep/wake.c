@@ -7,9 +7,9 @@
 
 void cairn_body_wake(cairn_world *world, uint32_t slot) {
     const bool dynamic = world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC;
-    cairn_kept_touch(world, CAIRN_ARRAY_RESTS, slot);
-    world->state.rests[slot] =
-        (cairn_rest){.state = dynamic ? CAIRN_REST_NONE : CAIRN_REST_DISTURBED};
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, slot);
+    world->state.sleep[slot] =
+        (cairn_sleep){.state = dynamic ? CAIRN_SLEEP_NONE : CAIRN_SLEEP_DISTURBED};
 }
 
 static void wake_dynamic(cairn_world *world, cairn_body_id id) {
@@ -46,28 +46,28 @@ static bool within(cairn_vec3 value, float limit) {
            float_abs(value.z) <= limit;
 }
 
-bool cairn_motion_sound(const cairn_motion *motion) {
-    return within(motion->position, CAIRN_SOUND_DISTANCE) &&
-           within(motion->origin, CAIRN_SOUND_DISTANCE) &&
+bool cairn_motion_valid(const cairn_motion *motion) {
+    return within(motion->position, CAIRN_VALID_DISTANCE) &&
+           within(motion->origin, CAIRN_VALID_DISTANCE) &&
            cairn_check_rotation(motion->rotation) == CAIRN_OK &&
-           within(motion->linear_velocity, CAIRN_SOUND_SPEED) &&
-           within(motion->angular_velocity, CAIRN_SOUND_SPEED);
+           within(motion->linear_velocity, CAIRN_VALID_SPEED) &&
+           within(motion->angular_velocity, CAIRN_VALID_SPEED);
 }
 
 void cairn_body_forget_forces(cairn_world *world, uint32_t slot) {
     cairn_body *body = &world->state.bodies[slot];
     if (!vec3_is_zero(body->force) || !vec3_is_zero(body->torque)) {
-        cairn_kept_touch(world, CAIRN_ARRAY_BODIES, slot);
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_BODIES, slot);
         body->force = vec3_zero();
         body->torque = vec3_zero();
     }
 }
 
-void cairn_body_quarantine(cairn_world *world, uint32_t slot) {
+void cairn_body_disable(cairn_world *world, uint32_t slot) {
     cairn_body *body = &world->state.bodies[slot];
     cairn_motion *motion = &world->state.motions[slot];
     // Joints and contacts that were solved with it are told by its being active, which ends now.
-    cairn_kept_touch_all(world);
+    cairn_hash_cache_mark_all(world);
     motion->linear_velocity = vec3_zero();
     motion->angular_velocity = vec3_zero();
     body->kind = CAIRN_BODY_STATIC;

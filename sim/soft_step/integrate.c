@@ -107,8 +107,8 @@ static fill_lanes fill_of(const cairn_solve *solve, const motion_lanes *motion, 
         .gain = {gain.x, gain.y, gain.z, zero, spun.x, spun.y, spun.z, zero},
         .kept = {linear_kept, linear_kept, linear_kept, one, angular_kept, angular_kept,
             angular_kept, one},
-        .sound = within3(lanes3_add_scaled(v, gain, whole), CAIRN_SOUND_SPEED) &
-                 within3(lanes3_add_scaled(w, spun, whole), CAIRN_SOUND_SPEED)};
+        .sound = within3(lanes3_add_scaled(v, gain, whole), CAIRN_VALID_SPEED) &
+                 within3(lanes3_add_scaled(w, spun, whole), CAIRN_VALID_SPEED)};
 }
 
 static void fill(const cairn_solve *solve, uint32_t begin, uint32_t end) {
@@ -242,9 +242,9 @@ static finish_lanes finish_of(
     return (finish_lanes){.first = {origin.x, origin.y, origin.z, position.x, position.y,
                               position.z, q.x + zero, q.y + zero},
         .second = {q.z + zero, q.w + zero, v.x, v.y, v.z, w.x, w.y, w.z},
-        .sound = unit & within3(position, CAIRN_SOUND_DISTANCE) &
-                 within3(origin, CAIRN_SOUND_DISTANCE) & within3(v, CAIRN_SOUND_SPEED) &
-                 within3(w, CAIRN_SOUND_SPEED)};
+        .sound = unit & within3(position, CAIRN_VALID_DISTANCE) &
+                 within3(origin, CAIRN_VALID_DISTANCE) & within3(v, CAIRN_VALID_SPEED) &
+                 within3(w, CAIRN_VALID_SPEED)};
 }
 
 static void finish(const cairn_solve *solve, uint32_t begin, uint32_t end) {

@@ -97,7 +97,7 @@ static void order_joints(const cairn_soft_step *soft_step, cairn_plan *plan) {
 static void plan_joints(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     cairn_plan *plan = &soft_step->joints;
-    const unsigned char *moving = world->awake_set->moving;
+    const unsigned char *moving = world->awake_set->takes_impulses;
     plan->link_count = 0;
     for (uint32_t i = 0; i < world->pair_cache->joint_count; ++i) {
         const cairn_joined_bodies *joint = &world->pair_cache->joints[i];
@@ -130,7 +130,7 @@ static void run_groups(const void *context, uint32_t begin, uint32_t end) {
 
 static uint32_t colour_at(const cairn_world *world, uint32_t index) {
     const bool back = control_constraints_reversed() ||
-                      (control_workers_reorder() && world->crew->parallel != NULL);
+                      (control_workers_reorder() && world->scheduler->parallel != NULL);
     return back ? CAIRN_COLOURS - 1 - index : index;
 }
 
@@ -145,8 +145,8 @@ static void run(cairn_world *world, const cairn_plan *plan, cairn_kernel_pass *s
     }
     for (uint32_t i = 0; i < CAIRN_COLOURS; ++i) {
         const uint32_t colour = colour_at(world, i);
-        cairn_crew_share(world->crew, run_groups, &shared, plan->group_start[colour],
-            plan->group_start[colour + 1], GROUPS_SHARED_MIN);
+        cairn_task_scheduler_parallel_for(world->scheduler, run_groups, &shared,
+            plan->group_start[colour], plan->group_start[colour + 1], GROUPS_SHARED_MIN);
     }
 }
 
@@ -156,8 +156,8 @@ static void run_back(cairn_world *world, const cairn_plan *plan, cairn_kernel_pa
     const cairn_soft_step *soft_step = world->soft_step;
     const pass shared = {.run = wide, .solve = &soft_step->wide_solve};
     for (uint32_t colour = CAIRN_COLOURS; colour > 0; --colour) {
-        cairn_crew_share(world->crew, run_groups, &shared, plan->group_start[colour - 1],
-            plan->group_start[colour], GROUPS_SHARED_MIN);
+        cairn_task_scheduler_parallel_for(world->scheduler, run_groups, &shared,
+            plan->group_start[colour - 1], plan->group_start[colour], GROUPS_SHARED_MIN);
     }
     if (plan->single_count > 0) {
         single(&soft_step->single_solve, 0, plan->single_count);
@@ -172,8 +172,8 @@ static void run_apart(cairn_world *world, const cairn_plan *plan, cairn_kernel_p
     if (plan->single_count > 0) {
         single(&soft_step->single_solve, 0, plan->single_count);
     }
-    cairn_crew_share(
-        world->crew, run_groups, &shared, 0, plan->group_start[CAIRN_COLOURS], GROUPS_SHARED_MIN);
+    cairn_task_scheduler_parallel_for(world->scheduler, run_groups, &shared, 0,
+        plan->group_start[CAIRN_COLOURS], GROUPS_SHARED_MIN);
 }
 
 #define CONTACTS(world, how, pass)                                                                 \
@@ -229,14 +229,14 @@ static void gather_bodies(cairn_world *world) {
         cairn_solver_bodies_number(world);
         prepare_solve(world);
         cairn_solver_bodies_fill(world);
-    } while (cairn_solver_bodies_quarantine(world));
+    } while (cairn_solver_bodies_disable_invalid(world));
     cairn_solver_bodies_forget_forces(world);
 }
 
-void cairn_substeps_prepare(cairn_world *world) {
+void cairn_soft_step_prepare(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     gather_bodies(world);
-    soft_step->touches.link_count = cairn_step_gather_touches(world, soft_step->touches.links);
+    soft_step->touches.link_count = cairn_active_contacts_gather(world, soft_step->touches.links);
     plan_contacts(world);
     plan_joints(world);
     JOINTS(world, run_apart, prepare);
@@ -255,7 +255,7 @@ static void show(cairn_world *world, uint32_t substep, cairn_pass after) {
 // Joints push last, so that limbs are not pulled apart by what they lie in; contacts relax last.
 // Joints relax to and fro: how stiff they may be without growing restless depends on how well they
 // relax, and chains pass on in one sweep what runs their way.
-void cairn_substeps_solve(cairn_world *world) {
+void cairn_soft_step_solve(cairn_world *world) {
     for (uint32_t i = 0; i < world->def.substeps; ++i) {
         cairn_solver_bodies_speed(world, i == 0);
         if (i == 0) {

@@ -24,7 +24,7 @@ static void number_moving(cairn_world *world) {
     const cairn_awake_set *awake = world->awake_set;
     uint32_t count = 0;
     for (uint32_t i = 0; i < awake->body_count; ++i) {
-        if (cairn_body_moved_by_impulses(world, awake->bodies[i])) {
+        if (cairn_body_takes_impulses(world, awake->bodies[i])) {
             soft_step->slot_of[count++] = awake->bodies[i];
         }
     }
@@ -45,7 +45,7 @@ static void number_movers(cairn_world *world) {
     soft_step->bodies[ground] = (cairn_solver_body){.inverse_mass = 0.0f};
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
-        if (soft_step->solver_of[slot] == ground && cairn_body_in_motion(world, slot)) {
+        if (soft_step->solver_of[slot] == ground && cairn_body_is_moving(world, slot)) {
             cairn_solver_body *mover = &soft_step->bodies[count];
             soft_step->solver_of[slot] = count++;
             *mover = (cairn_solver_body){.inverse_mass = 0.0f};
@@ -68,15 +68,16 @@ static void run_bodies(const void *context, uint32_t begin, uint32_t end) {
 
 static void share(cairn_world *world, cairn_kernel_pass *run, uint32_t count) {
     const body_pass pass = {.run = run, .solve = &world->soft_step->wide_solve};
-    cairn_crew_share(world->crew, run_bodies, &pass, 0, count, BODIES_SHARED_MIN);
+    cairn_task_scheduler_parallel_for(
+        world->scheduler, run_bodies, &pass, 0, count, BODIES_SHARED_MIN);
 }
 
-bool cairn_solver_bodies_quarantine(cairn_world *world) {
+bool cairn_solver_bodies_disable_invalid(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     bool any = false;
     for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
         if (soft_step->lost[i] != 0) {
-            cairn_body_quarantine(world, soft_step->slot_of[i]);
+            cairn_body_disable(world, soft_step->slot_of[i]);
             any = true;
         }
     }
@@ -114,5 +115,5 @@ void cairn_solver_bodies_shift(cairn_world *world) {
 void cairn_solver_bodies_finish(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     share(world, soft_step->wide.bodies->finish, soft_step->moving_count);
-    (void)cairn_solver_bodies_quarantine(world);
+    (void)cairn_solver_bodies_disable_invalid(world);
 }

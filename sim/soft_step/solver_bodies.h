@@ -9,7 +9,7 @@ void cairn_solver_bodies_number(cairn_world *world);
 // Fills those that impulses move; what its forces would make unsound is marked as lost.
 void cairn_solver_bodies_fill(cairn_world *world);
 // Quarantines what is marked as lost. Whether anything was.
-bool cairn_solver_bodies_quarantine(cairn_world *world);
+bool cairn_solver_bodies_disable_invalid(cairn_world *world);
 // Forces and torques are used up.
 void cairn_solver_bodies_forget_forces(cairn_world *world);
 // Forces and damping of a substep, and, but for the first, the impulses of the last one again.

@@ -3,6 +3,6 @@
 
 void cairn_awake_set_carve(cairn_awake_set *set, cairn_carver *from, const cairn_world_def *def) {
     set->bodies = cairn_carve(from, def->body_capacity, sizeof *set->bodies);
-    set->stirs = cairn_carve(from, def->body_capacity, sizeof *set->stirs);
-    set->moving = cairn_carve(from, def->body_capacity, sizeof *set->moving);
+    set->contains = cairn_carve(from, def->body_capacity, sizeof *set->contains);
+    set->takes_impulses = cairn_carve(from, def->body_capacity, sizeof *set->takes_impulses);
 }

@@ -1,16 +1,56 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The bodies that a step visits.
+// The awake and moving states of a body, and the awake set: the bodies that a step visits.
+//
+//   asleep          dynamic, and its island was slow for long enough: CAIRN_SLEEP_ASLEEP
+//   moving          has a linear or angular velocity
+//   active          its pose can change in this step: dynamic and not asleep, or kinematic and
+//   moving disturbed       not dynamic, and created or set since the last step:
+//   CAIRN_SLEEP_DISTURBED in the awake    active or disturbed: its pairs are collided, and it wakes
+//   the sleeping bodies set             that it touches takes impulses  dynamic, not asleep, with a
+//   mass: the solver writes its velocity
+//
+//                   dynamic, awake   dynamic, asleep   kinematic   static
+//   moving          perhaps          never             perhaps     never
+//   active          yes              no                if moving   no
+//   disturbed       no               no                perhaps     perhaps
+//   takes impulses  if it has mass   no                no          no
 
 #include "sim/state/world.h"
 
 struct cairn_awake_set {
-    uint32_t *bodies; // slots that stir, in order
+    uint32_t *bodies; // slots, in order
     uint32_t body_count;
-    unsigned char *stirs;  // by body slot, 0 or 1; where anything may sleep
-    unsigned char *moving; // by body slot: impulses move it in this step
-    bool sleepers;         // there were some when the step began
+    unsigned char *contains;       // by body slot, 0 or 1; only where something may sleep
+    unsigned char *takes_impulses; // by body slot, 0 or 1
+    bool sleepers;                 // some body was asleep when the step began
 };
 
 void cairn_awake_set_carve(cairn_awake_set *set, cairn_carver *from, const cairn_world_def *def);
+
+static inline bool cairn_body_is_moving(const cairn_world *world, uint32_t slot) {
+    const cairn_vec3 v = world->state.motions[slot].linear_velocity;
+    const cairn_vec3 w = world->state.motions[slot].angular_velocity;
+    return v.x != 0.0f || v.y != 0.0f || v.z != 0.0f || w.x != 0.0f || w.y != 0.0f || w.z != 0.0f;
+}
+static inline bool cairn_body_is_active(const cairn_world *world, uint32_t slot) {
+    switch (world->state.bodies[slot].kind) {
+    case CAIRN_BODY_DYNAMIC:
+        return world->state.sleep[slot].state != CAIRN_SLEEP_ASLEEP;
+    case CAIRN_BODY_KINEMATIC:
+        return cairn_body_is_moving(world, slot);
+    default:
+        return false;
+    }
+}
+static inline bool cairn_body_in_awake_set(const cairn_world *world, uint32_t slot) {
+    return world->state.sleep[slot].state == CAIRN_SLEEP_DISTURBED ||
+           cairn_body_is_active(world, slot);
+}
+static inline bool cairn_body_takes_impulses(const cairn_world *world, uint32_t slot) {
+    const cairn_body *body = &world->state.bodies[slot];
+    return body->kind == CAIRN_BODY_DYNAMIC && body->inverse_mass > 0.0f &&
+           world->state.sleep[slot].state != CAIRN_SLEEP_ASLEEP &&
+           cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot);
+}

@@ -47,24 +47,24 @@ static bool ids_ok(const uint32_t *ids, uint32_t count) {
 static bool body_ok(const cairn_state *state, uint32_t slot) {
     const cairn_motion *motion = &state->motions[slot];
     const cairn_body *body = &state->bodies[slot];
-    const cairn_rest *rest = &state->rests[slot];
+    const cairn_sleep *rest = &state->sleep[slot];
     const bool dynamic = body->kind == CAIRN_BODY_DYNAMIC;
     const bool still =
         vec3_is_zero(motion->linear_velocity) && vec3_is_zero(motion->angular_velocity);
-    const cairn_anchor *anchor = &state->anchors[slot];
+    const cairn_reference_pose *anchor = &state->reference_poses[slot];
     if (turn_is_none(anchor->turn) && !vec3_is_zero(anchor->position)) {
         return false;
     }
-    if (!cairn_motion_sound(motion) || (body->kind == CAIRN_BODY_STATIC && !still)) {
+    if (!cairn_motion_valid(motion) || (body->kind == CAIRN_BODY_STATIC && !still)) {
         return false;
     }
     if (!dynamic && (body->mass != 0.0f || body->inverse_mass != 0.0f)) {
         return false;
     }
     switch (rest->state) {
-    case CAIRN_REST_NONE:
+    case CAIRN_SLEEP_NONE:
         return rest->ticks <= (dynamic ? state->settings->tick_rate_hz / 2 : 0);
-    case CAIRN_REST_ASLEEP:
+    case CAIRN_SLEEP_ASLEEP:
         return dynamic && still && rest->ticks <= state->settings->tick_rate_hz / 2;
     default:
         return !dynamic && rest->ticks == 0;

@@ -90,7 +90,7 @@ size_t cairn_elements_encode(const cairn_world *world, const cairn_element_key *
 }
 
 cairn_hash128 cairn_world_root_fresh(cairn_world *world) {
-    cairn_kept_touch_all(world);
+    cairn_hash_cache_mark_all(world);
     return cairn_world_hash_read(world).full;
 }
 

@@ -146,7 +146,7 @@ cairn_status cairn_world_decode(
         memcpy(cairn_state_array(&world->state, array), cairn_state_array(&world->spare, array),
             count * cairn_array_element_size(array));
     }
-    cairn_kept_touch_all(world);
+    cairn_hash_cache_mark_all(world);
     cairn_world_derive(world, differed);
     return CAIRN_OK;
 }

@@ -73,16 +73,16 @@ static const cairn_field id_fields[] = {
 #define ELEMENT cairn_motion
 static const cairn_field motion_fields[] = {
     VEC3(origin, HUGE_FLOAT),
-    VEC3(position, CAIRN_SOUND_DISTANCE),
+    VEC3(position, CAIRN_VALID_DISTANCE),
     QUAT(rotation),
-    VEC3(linear_velocity, CAIRN_SOUND_SPEED),
-    VEC3(angular_velocity, CAIRN_SOUND_SPEED),
+    VEC3(linear_velocity, CAIRN_VALID_SPEED),
+    VEC3(angular_velocity, CAIRN_VALID_SPEED),
 };
 #undef ELEMENT
 
-#define ELEMENT cairn_anchor
+#define ELEMENT cairn_reference_pose
 static const cairn_field anchor_fields[] = {
-    VEC3(position, CAIRN_SOUND_DISTANCE),
+    VEC3(position, CAIRN_VALID_DISTANCE),
     WORD(turn.words[0], ANY),
     WORD(turn.words[1], ANY),
 };
@@ -110,9 +110,9 @@ static const cairn_field body_fields[] = {
 };
 #undef ELEMENT
 
-#define ELEMENT cairn_rest
+#define ELEMENT cairn_sleep
 static const cairn_field rest_fields[] = {
-    WORD(state, CAIRN_REST_DISTURBED),
+    WORD(state, CAIRN_SLEEP_DISTURBED),
     WORD(ticks, CAIRN_TICK_RATE_HZ_MAX),
 };
 #undef ELEMENT
@@ -211,7 +211,7 @@ static const cairn_field contact_fields[] = {
     WORD(axis_hint, ANY),
     WORD(point_count, CAIRN_MANIFOLD_POINTS_MAX),
     WORD(colour, CAIRN_COLOURS + 1),
-    VEC3(reference_way, 2.0f * CAIRN_SOUND_DISTANCE),
+    VEC3(reference_way, 2.0f * CAIRN_VALID_DISTANCE),
     WORD(reference_a.words[0], ANY),
     WORD(reference_a.words[1], ANY),
     WORD(reference_b.words[0], ANY),
@@ -261,9 +261,9 @@ static const cairn_field_table tables[CAIRN_ARRAY_COUNT] = {
     [CAIRN_ARRAY_JOINT_IDS] = TABLE(IDS, id_fields),
     [CAIRN_ARRAY_HULL_IDS] = TABLE(IDS, id_fields),
     [CAIRN_ARRAY_MOTIONS] = TABLE(BODIES, motion_fields),
-    [CAIRN_ARRAY_ANCHORS] = TABLE(CONTACTS, anchor_fields),
+    [CAIRN_ARRAY_REFERENCE_POSES] = TABLE(CONTACTS, anchor_fields),
     [CAIRN_ARRAY_BODIES] = TABLE(BODIES, body_fields),
-    [CAIRN_ARRAY_RESTS] = TABLE(SLEEP, rest_fields),
+    [CAIRN_ARRAY_SLEEP] = TABLE(SLEEP, rest_fields),
     [CAIRN_ARRAY_HULLS] = TABLE(SHAPES, hull_fields),
     [CAIRN_ARRAY_SHAPES] = TABLE(SHAPES, shape_fields),
     [CAIRN_ARRAY_JOINTS] = TABLE(JOINTS, joint_fields),
@@ -273,9 +273,9 @@ static const cairn_field_table tables[CAIRN_ARRAY_COUNT] = {
 
 _Static_assert(LENGTH_OF(settings_fields) * 4 == sizeof(cairn_settings), "every word is named");
 _Static_assert(LENGTH_OF(motion_fields) * 4 == sizeof(cairn_motion), "every word is named");
-_Static_assert(LENGTH_OF(anchor_fields) * 4 == sizeof(cairn_anchor), "every word is named");
+_Static_assert(LENGTH_OF(anchor_fields) * 4 == sizeof(cairn_reference_pose), "every word is named");
 _Static_assert(LENGTH_OF(body_fields) * 4 == sizeof(cairn_body), "every word is named");
-_Static_assert(LENGTH_OF(rest_fields) * 4 == sizeof(cairn_rest), "every word is named");
+_Static_assert(LENGTH_OF(rest_fields) * 4 == sizeof(cairn_sleep), "every word is named");
 _Static_assert(LENGTH_OF(hull_fields) * 4 == sizeof(cairn_hull_points), "every word is named");
 _Static_assert(LENGTH_OF(shape_fields) * 4 == sizeof(cairn_shape), "every word is named");
 _Static_assert(LENGTH_OF(joint_fields) * 4 == sizeof(cairn_joint), "every word is named");

@@ -8,8 +8,9 @@
 #include "sim/state/fields.h"
 #include "sim/state/slots.h"
 
-// Four elements, or as many small ones as fit into this many bytes: then a leaf costs a little more
-// than reading it, and one body that moves among sleepers drags few others along.
+// A block has four elements, or as many small ones as fit into this many bytes: then a leaf costs
+// little more than reading its words, and one body that moves among sleepers makes few others be
+// hashed again.
 #define BLOCK_ELEMENTS_MIN_SHIFT 2
 #define BLOCK_SIZE 256
 
@@ -22,7 +23,7 @@ static uint32_t block_shift(cairn_array array) {
     return shift;
 }
 
-uint32_t cairn_kept_block(cairn_array array) {
+uint32_t cairn_hash_cache_block_elements(cairn_array array) {
     return 1u << block_shift(array);
 }
 
@@ -30,88 +31,90 @@ static uint32_t blocks_of(uint32_t count, uint32_t shift) {
     return (count + (1u << shift) - 1) >> shift;
 }
 
-// Marks are looked at eight at a time.
+// Marks are read eight at a time.
 static size_t marks_size(uint32_t blocks) {
     return ((size_t)blocks + 7) / 8 * 8;
 }
 
-cairn_kept *cairn_kept_create(const cairn_settings *settings) {
-    cairn_kept *kept = calloc(1, sizeof *kept);
+cairn_hash_cache *cairn_hash_cache_create(const cairn_settings *settings) {
+    cairn_hash_cache *cache = calloc(1, sizeof *cache);
     size_t size = 0;
-    if (kept == NULL) {
+    if (cache == NULL) {
         return NULL;
     }
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        kept->arrays[array].shift = block_shift(array);
+        cache->arrays[array].shift = block_shift(array);
         size += marks_size(blocks_of(cairn_array_capacity(settings, array), block_shift(array))) *
                 (1 + sizeof(cairn_hash128));
     }
-    kept->memory = calloc(1, size);
-    if (kept->memory == NULL) {
-        free(kept);
+    cache->memory = calloc(1, size);
+    if (cache->memory == NULL) {
+        free(cache);
         return NULL;
     }
-    unsigned char *next = kept->memory;
+    unsigned char *next = cache->memory;
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        cairn_kept_array *part = &kept->arrays[array];
+        cairn_hash_cache_array *part = &cache->arrays[array];
         const size_t marks =
             marks_size(blocks_of(cairn_array_capacity(settings, array), part->shift));
         part->leaves = (cairn_hash128 *)(void *)next;
         next += marks * sizeof(cairn_hash128);
-        part->changed = next;
+        part->dirty = next;
         next += marks;
     }
-    return kept;
+    return cache;
 }
 
-void cairn_kept_destroy(cairn_kept *kept) {
-    if (kept != NULL) {
-        free(kept->memory);
-        free(kept);
+void cairn_hash_cache_destroy(cairn_hash_cache *cache) {
+    if (cache != NULL) {
+        free(cache->memory);
+        free(cache);
     }
 }
 
-// Blocks beyond those that are, or were when the sum was made, say nothing.
-void cairn_kept_copy(cairn_kept *to, const cairn_kept *from, const cairn_settings *settings) {
+// Only the blocks that exist now, or did when the sum was computed, hold anything.
+void cairn_hash_cache_copy(
+    cairn_hash_cache *to, const cairn_hash_cache *from, const cairn_settings *settings) {
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        const cairn_kept_array *source = &from->arrays[array];
-        cairn_kept_array *target = &to->arrays[array];
+        const cairn_hash_cache_array *source = &from->arrays[array];
+        cairn_hash_cache_array *target = &to->arrays[array];
         const uint32_t live = cairn_array_count(settings, array);
         const uint32_t blocks =
             blocks_of(live > source->count ? live : source->count, source->shift);
-        memcpy(target->changed, source->changed, blocks);
+        memcpy(target->dirty, source->dirty, blocks);
         memcpy(target->leaves, source->leaves, blocks * sizeof source->leaves[0]);
         target->sum = source->sum;
         target->count = source->count;
     }
 }
 
-void cairn_kept_touch_body(cairn_world *world, uint32_t slot) {
-    cairn_kept_touch(world, CAIRN_ARRAY_BODY_IDS, slot);
-    cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, slot);
-    cairn_kept_touch(world, CAIRN_ARRAY_BODIES, slot);
-    cairn_kept_touch(world, CAIRN_ARRAY_RESTS, slot);
+void cairn_hash_cache_mark_body(cairn_world *world, uint32_t slot) {
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_BODY_IDS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_BODIES, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, slot);
 }
 
-static void mark_from(cairn_kept_array *kept, uint32_t first, uint32_t count) {
-    const uint32_t begin = first >> kept->shift;
-    const uint32_t end = blocks_of(count, kept->shift);
+static void mark_from(cairn_hash_cache_array *cache, uint32_t first, uint32_t count) {
+    const uint32_t begin = first >> cache->shift;
+    const uint32_t end = blocks_of(count, cache->shift);
     if (begin < end) {
-        memset(kept->changed + begin, 1, end - begin);
+        memset(cache->dirty + begin, 1, end - begin);
     }
 }
 
-void cairn_kept_touch_from(cairn_world *world, cairn_array array, uint32_t first) {
-    mark_from(&world->kept->arrays[array], first, cairn_array_count(world->state.settings, array));
+void cairn_hash_cache_mark_from(cairn_world *world, cairn_array array, uint32_t first) {
+    mark_from(
+        &world->hash_cache->arrays[array], first, cairn_array_count(world->state.settings, array));
 }
 
-void cairn_kept_touch_all(cairn_world *world) {
+void cairn_hash_cache_mark_all(cairn_world *world) {
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        cairn_kept_touch_from(world, array, 0);
+        cairn_hash_cache_mark_from(world, array, 0);
     }
 }
 
-// An array on its way through the hash.
+// An array as the hash reads it.
 typedef struct source {
     uint64_t key; // of block 0
     const unsigned char *bytes;
@@ -128,9 +131,10 @@ static source source_of(const cairn_state *state, cairn_array array) {
         .count = cairn_array_count(state->settings, array)};
 }
 
-// The leaves of blocks begin .. end - 1, the last one of the live range cut off where that ends;
-// zero beyond.
-static void take_leaves(const source *from, uint32_t begin, uint32_t end, cairn_hash128 *leaves) {
+// The leaves of blocks begin .. end - 1. The last block of the live range ends with it; leaves of
+// blocks beyond are zero.
+static void compute_leaves(
+    const source *from, uint32_t begin, uint32_t end, cairn_hash128 *leaves) {
     const size_t block_words = from->element_words << from->shift;
     const uint32_t full = from->count >> from->shift;
     const uint32_t stop = end < full ? end : full;
@@ -151,12 +155,12 @@ static void take_leaves(const source *from, uint32_t begin, uint32_t end, cairn_
     }
 }
 
-cairn_hash128 cairn_fresh_sum(const cairn_state *state, cairn_array array) {
+cairn_hash128 cairn_hash_cache_fresh_sum(const cairn_state *state, cairn_array array) {
     const source from = source_of(state, array);
     cairn_hash128 sum = {.lo = 0};
     for (uint32_t block = 0; block < blocks_of(from.count, from.shift); ++block) {
         cairn_hash128 leaf;
-        take_leaves(&from, block, block + 1, &leaf);
+        compute_leaves(&from, block, block + 1, &leaf);
         sum = cairn_hash_add(sum, leaf);
     }
     return sum;
@@ -170,21 +174,22 @@ static cairn_hash128 sum_of(const cairn_hash128 *leaves, uint32_t count) {
     return sum;
 }
 
-static void renew(cairn_kept_array *kept, const source *from, uint32_t begin, uint32_t end) {
-    cairn_hash128 *leaves = kept->leaves + begin;
+static void update_leaves(
+    cairn_hash_cache_array *cache, const source *from, uint32_t begin, uint32_t end) {
+    cairn_hash128 *leaves = cache->leaves + begin;
     const cairn_hash128 before = sum_of(leaves, end - begin);
-    take_leaves(from, begin, end, leaves);
+    compute_leaves(from, begin, end, leaves);
     const cairn_hash128 after = sum_of(leaves, end - begin);
-    kept->sum = cairn_hash_add(cairn_hash_remove(kept->sum, before), after);
-    memset(kept->changed + begin, 0, end - begin);
+    cache->sum = cairn_hash_add(cairn_hash_remove(cache->sum, before), after);
+    memset(cache->dirty + begin, 0, end - begin);
 }
 
-// The first block from `block` on that is marked, or one from `end` on.
-static uint32_t next_changed(const unsigned char *changed, uint32_t block, uint32_t end) {
-    while (block < end && changed[block] == 0) {
+// The first marked block from `block` on; at least `end` when there is none before it.
+static uint32_t next_dirty(const unsigned char *dirty, uint32_t block, uint32_t end) {
+    while (block < end && dirty[block] == 0) {
         uint64_t marks = 0;
         if (block % 8 == 0) {
-            memcpy(&marks, changed + block, sizeof marks);
+            memcpy(&marks, dirty + block, sizeof marks);
             block += marks == 0 ? 7u : 0u;
         }
         ++block;
@@ -192,23 +197,24 @@ static uint32_t next_changed(const unsigned char *changed, uint32_t block, uint3
     return block;
 }
 
-cairn_hash128 cairn_kept_sum(cairn_kept *all, const cairn_state *state, cairn_array array) {
-    cairn_kept_array *kept = &all->arrays[array];
+cairn_hash128 cairn_hash_cache_sum(
+    cairn_hash_cache *cache, const cairn_state *state, cairn_array array) {
+    cairn_hash_cache_array *part = &cache->arrays[array];
     const source from = source_of(state, array);
-    const uint32_t less = from.count < kept->count ? from.count : kept->count;
-    const uint32_t more = from.count < kept->count ? kept->count : from.count;
+    const uint32_t less = from.count < part->count ? from.count : part->count;
+    const uint32_t more = from.count < part->count ? part->count : from.count;
     const uint32_t end = blocks_of(more, from.shift);
     if (less != more) {
-        mark_from(kept, less, more);
+        mark_from(part, less, more);
     }
-    kept->count = from.count;
-    for (uint32_t block = next_changed(kept->changed, 0, end); block < end;
-         block = next_changed(kept->changed, block, end)) {
+    part->count = from.count;
+    for (uint32_t block = next_dirty(part->dirty, 0, end); block < end;
+         block = next_dirty(part->dirty, block, end)) {
         const uint32_t begin = block;
-        while (block < end && kept->changed[block] != 0) {
+        while (block < end && part->dirty[block] != 0) {
             ++block;
         }
-        renew(kept, &from, begin, block);
+        update_leaves(part, &from, begin, block);
     }
-    return kept->sum;
+    return part->sum;
 }

@@ -90,7 +90,7 @@ static void forget_impulses(cairn_world *world) {
             contact->points[k].normal_impulse = 0.0f;
         }
     }
-    cairn_kept_touch_from(world, CAIRN_ARRAY_CONTACTS, 0);
+    cairn_hash_cache_mark_from(world, CAIRN_ARRAY_CONTACTS, 0);
 }
 
 // Where the bytes of each array are to be taken from.
@@ -103,7 +103,7 @@ typedef struct source {
 // whether anything differed.
 static bool restore(cairn_world *world, cairn_array array, const unsigned char *bytes) {
     const size_t live = live_size(world->state.settings, array);
-    const uint32_t elements = cairn_kept_block(array);
+    const uint32_t elements = cairn_hash_cache_block_elements(array);
     const size_t block = elements * cairn_array_element_size(array);
     unsigned char *to = cairn_state_array(&world->state, array);
     bool differed = false;
@@ -112,7 +112,7 @@ static bool restore(cairn_world *world, cairn_array array, const unsigned char *
         const size_t begin = at;
         while (
             at < live && memcmp(to + at, bytes + at, live - at < block ? live - at : block) != 0) {
-            cairn_kept_touch(world, array, first);
+            cairn_hash_cache_mark(world, array, first);
             at += block;
             first += elements;
         }

@@ -64,12 +64,12 @@ typedef struct cairn_motion {
 } cairn_motion;
 
 // Where a body is taken to be when its shapes are collided: where it was when it last had gone too
-// far from its anchor (CAIRN_ANCHOR_DRIFT). Pairs are looked at when one of them is anchored anew.
-// All zero: the next step anchors it.
-typedef struct cairn_anchor {
+// far from its anchor (CAIRN_REFERENCE_DRIFT). Pairs are looked at when one of them is anchored
+// anew. All zero: the next step anchors it.
+typedef struct cairn_reference_pose {
     cairn_vec3 position; // of the centre of mass, world
     cairn_turn turn;
-} cairn_anchor;
+} cairn_reference_pose;
 
 // The rest of a body, which as a rule no step writes.
 typedef struct cairn_body {
@@ -87,16 +87,16 @@ typedef struct cairn_body {
     float gravity_scale;
 } cairn_body;
 
-typedef enum cairn_rest_state {
-    CAIRN_REST_NONE = 0,      // dynamic: awake; others: as they were
-    CAIRN_REST_ASLEEP = 1,    // dynamic only
-    CAIRN_REST_DISTURBED = 2, // not dynamic, and created or set since the last step
-} cairn_rest_state;
+typedef enum cairn_sleep_state {
+    CAIRN_SLEEP_NONE = 0,      // dynamic: awake; others: as they were
+    CAIRN_SLEEP_ASLEEP = 1,    // dynamic only
+    CAIRN_SLEEP_DISTURBED = 2, // not dynamic, and created or set since the last step
+} cairn_sleep_state;
 
-typedef struct cairn_rest {
-    uint32_t state; // cairn_rest_state
+typedef struct cairn_sleep {
+    uint32_t state; // cairn_sleep_state
     uint32_t ticks; // in a row below the sleep thresholds, saturated at half a second
-} cairn_rest;
+} cairn_sleep;
 
 // Of a hull the state holds the vertices; sim/shape/hull.h tells what follows from them.
 typedef struct cairn_hull_points {
@@ -182,9 +182,9 @@ typedef struct cairn_state {
     uint32_t *joint_ids;
     uint32_t *hull_ids;
     cairn_motion *motions;
-    cairn_anchor *anchors;
+    cairn_reference_pose *reference_poses;
     cairn_body *bodies;
-    cairn_rest *rests;
+    cairn_sleep *sleep;
     cairn_hull_points *hulls;
     cairn_shape *shapes;
     cairn_joint *joints;

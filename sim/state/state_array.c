@@ -13,9 +13,9 @@ uint32_t cairn_array_capacity(const cairn_settings *settings, cairn_array array)
     switch (array) {
     case CAIRN_ARRAY_BODY_IDS:
     case CAIRN_ARRAY_MOTIONS:
-    case CAIRN_ARRAY_ANCHORS:
+    case CAIRN_ARRAY_REFERENCE_POSES:
     case CAIRN_ARRAY_BODIES:
-    case CAIRN_ARRAY_RESTS:
+    case CAIRN_ARRAY_SLEEP:
         return settings->body_capacity;
     case CAIRN_ARRAY_SHAPE_IDS:
     case CAIRN_ARRAY_SHAPES:
@@ -41,9 +41,9 @@ uint32_t cairn_array_count(const cairn_settings *settings, cairn_array array) {
     switch (array) {
     case CAIRN_ARRAY_BODY_IDS:
     case CAIRN_ARRAY_MOTIONS:
-    case CAIRN_ARRAY_ANCHORS:
+    case CAIRN_ARRAY_REFERENCE_POSES:
     case CAIRN_ARRAY_BODIES:
-    case CAIRN_ARRAY_RESTS:
+    case CAIRN_ARRAY_SLEEP:
         return settings->body_slots;
     case CAIRN_ARRAY_SHAPE_IDS:
     case CAIRN_ARRAY_SHAPES:
@@ -77,9 +77,9 @@ void *cairn_state_array(const cairn_state *state, cairn_array array) {
         [CAIRN_ARRAY_HULL_IDS] = state->hull_ids,
         [CAIRN_ARRAY_HULLS] = state->hulls,
         [CAIRN_ARRAY_MOTIONS] = state->motions,
-        [CAIRN_ARRAY_ANCHORS] = state->anchors,
+        [CAIRN_ARRAY_REFERENCE_POSES] = state->reference_poses,
         [CAIRN_ARRAY_BODIES] = state->bodies,
-        [CAIRN_ARRAY_RESTS] = state->rests,
+        [CAIRN_ARRAY_SLEEP] = state->sleep,
         [CAIRN_ARRAY_SHAPES] = state->shapes,
         [CAIRN_ARRAY_JOINTS] = state->joints,
         [CAIRN_ARRAY_CONTACTS] = state->contacts,

@@ -15,9 +15,9 @@ typedef enum cairn_array {
     CAIRN_ARRAY_JOINT_IDS,
     CAIRN_ARRAY_HULL_IDS,
     CAIRN_ARRAY_MOTIONS,
-    CAIRN_ARRAY_ANCHORS,
+    CAIRN_ARRAY_REFERENCE_POSES,
     CAIRN_ARRAY_BODIES,
-    CAIRN_ARRAY_RESTS,
+    CAIRN_ARRAY_SLEEP,
     CAIRN_ARRAY_HULLS,
     CAIRN_ARRAY_SHAPES,
     CAIRN_ARRAY_JOINTS,
@@ -36,9 +36,9 @@ void *cairn_state_array(const cairn_state *state, cairn_array array);
 static inline const uint32_t *state_ids(const cairn_state *state, cairn_array array) {
     switch (array) {
     case CAIRN_ARRAY_MOTIONS:
-    case CAIRN_ARRAY_ANCHORS:
+    case CAIRN_ARRAY_REFERENCE_POSES:
     case CAIRN_ARRAY_BODIES:
-    case CAIRN_ARRAY_RESTS:
+    case CAIRN_ARRAY_SLEEP:
         return state->body_ids;
     case CAIRN_ARRAY_SHAPES:
         return state->shape_ids;

@@ -7,17 +7,17 @@
 #include "base/arena.h"
 #include "sim/state/state_array.h"
 
-typedef struct cairn_awake_set cairn_awake_set;         // sim/state/awake_set.h
-typedef struct cairn_kept cairn_kept;                   // sim/state/hash_cache.h
-typedef struct cairn_trace_hook cairn_trace_hook;       // sim/debug/trace_hook.h
-typedef struct cairn_crew cairn_crew;                   // sim/task_scheduler.h
-typedef struct cairn_near cairn_near;                   // sim/collide/pair_cache.h
-typedef struct cairn_patches cairn_patches;             // sim/collide/manifold_pool.h
-typedef struct cairn_contact_edits cairn_contact_edits; // sim/collide/contact_list.h
-typedef struct cairn_islands cairn_islands;             // sim/sleep/island.h
-typedef struct cairn_soft_step cairn_soft_step;         // sim/soft_step/soft_step.h
-typedef struct cairn_pgs cairn_pgs;                     // sim/pgs/pgs.h
-typedef struct cairn_scratch cairn_scratch;             // sim/world/scratch.h
+typedef struct cairn_awake_set cairn_awake_set;                     // sim/state/awake_set.h
+typedef struct cairn_hash_cache cairn_hash_cache;                   // sim/state/hash_cache.h
+typedef struct cairn_trace_hook cairn_trace_hook;                   // sim/debug/trace_hook.h
+typedef struct cairn_task_scheduler cairn_task_scheduler;           // sim/task_scheduler.h
+typedef struct cairn_near cairn_near;                               // sim/collide/pair_cache.h
+typedef struct cairn_patches cairn_patches;                         // sim/collide/manifold_pool.h
+typedef struct cairn_contact_edit_buffer cairn_contact_edit_buffer; // sim/collide/contact_list.h
+typedef struct cairn_islands cairn_islands;                         // sim/sleep/island.h
+typedef struct cairn_soft_step cairn_soft_step;                     // sim/soft_step/soft_step.h
+typedef struct cairn_pgs cairn_pgs;                                 // sim/pgs/pgs.h
+typedef struct cairn_scratch cairn_scratch;                         // sim/world/scratch.h
 
 // Where large memory comes from: calloc, or a function like it that does not clear.
 typedef void *cairn_allocator(size_t count, size_t size);
@@ -37,14 +37,14 @@ struct cairn_world {
     uint32_t hull_hint;
     cairn_hull *hulls;   // by slot, ready for collision
     bool contacts_stale; // false only when the next step could end none but for what stirs
-    cairn_kept *kept;
+    cairn_hash_cache *hash_cache;
     cairn_near *pair_cache;
     // The last step's.
     cairn_contact_event *events;
     uint32_t event_count;
     // How a step is executed and observed.
     cairn_parallel parallel;
-    cairn_crew *crew;
+    cairn_task_scheduler *scheduler;
     void (*stage_probe)(void *context, uint32_t stage); // NULL: none
     void *stage_context;
     cairn_trace_hook *trace_hook; // NULL except in a traced step
@@ -53,7 +53,7 @@ struct cairn_world {
     cairn_scratch *scratch; // owns the parts below
     cairn_awake_set *awake_set;
     cairn_patches *manifold_pool;
-    cairn_contact_edits *contact_edits;
+    cairn_contact_edit_buffer *contact_edit_buffer;
     cairn_islands *islands;
     cairn_soft_step *soft_step;
     cairn_pgs *pgs;

@@ -27,7 +27,7 @@ static cairn_world_hash hash_of(const cairn_hash128 sums[CAIRN_ARRAY_COUNT]) {
 cairn_world_hash cairn_world_hash_fresh(const cairn_world *world) {
     cairn_hash128 sums[CAIRN_ARRAY_COUNT];
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        sums[array] = cairn_fresh_sum(&world->state, array);
+        sums[array] = cairn_hash_cache_fresh_sum(&world->state, array);
     }
     return hash_of(sums);
 }
@@ -35,9 +35,9 @@ cairn_world_hash cairn_world_hash_fresh(const cairn_world *world) {
 cairn_world_hash cairn_world_hash_read(const cairn_world *world) {
     cairn_hash128 sums[CAIRN_ARRAY_COUNT];
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        const bool kept = array != CAIRN_ARRAY_SETTINGS && array != CAIRN_ARRAY_RULES;
-        sums[array] = kept ? cairn_kept_sum(world->kept, &world->state, array)
-                           : cairn_fresh_sum(&world->state, array);
+        const bool cached = array != CAIRN_ARRAY_SETTINGS && array != CAIRN_ARRAY_RULES;
+        sums[array] = cached ? cairn_hash_cache_sum(world->hash_cache, &world->state, array)
+                             : cairn_hash_cache_fresh_sum(&world->state, array);
     }
     const cairn_world_hash hash = hash_of(sums);
 #ifdef CAIRN_CHECK_HASHES

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "sim/limits.h"
+#include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 #include "sim/world/joint.h"
@@ -69,7 +70,7 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
         state->settings->creates_refused += 1;
         return CAIRN_CAPACITY;
     }
-    cairn_kept_touch_body(world, slot);
+    cairn_hash_cache_mark_body(world, slot);
     state->motions[slot] = (cairn_motion){.origin = vec3_clean(def->position),
         .position = vec3_clean(def->position),
         .rotation = quat_normalize(def->rotation),
@@ -81,8 +82,8 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
         .linear_damping = def->linear_damping + 0.0f,
         .angular_damping = def->angular_damping + 0.0f,
         .gravity_scale = def->gravity_scale + 0.0f};
-    state->rests[slot] = (cairn_rest){.state = CAIRN_REST_NONE};
-    cairn_body_release_anchor(world, slot);
+    state->sleep[slot] = (cairn_sleep){.state = CAIRN_SLEEP_NONE};
+    cairn_body_reset_reference_pose(world, slot);
     world->shape_first[slot] = 0;
     cairn_body_wake(world, slot);
     *out = cairn_body_id_at(world, slot);
@@ -99,11 +100,11 @@ cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body) {
     while (world->shape_first[slot] != 0) {
         cairn_shape_remove(world, world->shape_first[slot] - 1);
     }
-    cairn_kept_touch_body(world, slot);
+    cairn_hash_cache_mark_body(world, slot);
     memset(&world->state.motions[slot], 0, sizeof(cairn_motion));
-    cairn_body_release_anchor(world, slot);
+    cairn_body_reset_reference_pose(world, slot);
     memset(&world->state.bodies[slot], 0, sizeof(cairn_body));
-    memset(&world->state.rests[slot], 0, sizeof(cairn_rest));
+    memset(&world->state.sleep[slot], 0, sizeof(cairn_sleep));
     cairn_slot_free(world->state.body_ids, slot, &world->body_hint);
     return CAIRN_OK;
 }
@@ -121,7 +122,7 @@ static cairn_body_state state_at(const cairn_world *world, uint32_t slot) {
         .rotation = motion->rotation,
         .linear_velocity = motion->linear_velocity,
         .angular_velocity = motion->angular_velocity,
-        .awake = cairn_body_active(world, slot) ? 1u : 0u,
+        .awake = cairn_body_is_active(world, slot) ? 1u : 0u,
         .user = body->user};
 }
 
@@ -157,7 +158,7 @@ float cairn_body_mass(const cairn_world *world, cairn_body_id body) {
 static void place(cairn_world *world, uint32_t slot, cairn_vec3 position, cairn_quat rotation) {
     cairn_motion *target = &world->state.motions[slot];
     const cairn_vec3 centre = world->state.bodies[slot].centre;
-    cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, slot);
     target->origin = vec3_clean(position);
     target->rotation = (cairn_quat){.x = rotation.x + 0.0f,
         .y = rotation.y + 0.0f,
@@ -175,7 +176,7 @@ static cairn_status pose_check(cairn_pose pose, float distance_max) {
 cairn_status cairn_body_place(cairn_world *world, cairn_body_id body, cairn_pose pose) {
     const uint32_t slot = cairn_body_slot(world, body);
     const cairn_status status =
-        slot == CAIRN_INDEX_NONE ? CAIRN_NOT_FOUND : pose_check(pose, CAIRN_SOUND_DISTANCE);
+        slot == CAIRN_INDEX_NONE ? CAIRN_NOT_FOUND : pose_check(pose, CAIRN_VALID_DISTANCE);
     if (status == CAIRN_OK) {
         place(world, slot, pose.position, pose.rotation);
     }
@@ -209,7 +210,7 @@ cairn_status cairn_body_set_velocity(
     }
     const uint32_t kind = world->state.bodies[slot].kind;
     cairn_motion *target = &world->state.motions[slot];
-    cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, slot);
     target->linear_velocity = velocity_of_kind(kind, linear);
     target->angular_velocity = velocity_of_kind(kind, angular);
     cairn_body_wake(world, slot);
@@ -228,7 +229,7 @@ static cairn_status apply_impulse(
     if (!vec3_finite(linear) || !vec3_finite(angular)) {
         return CAIRN_NON_FINITE;
     }
-    cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, slot);
     motion->linear_velocity = vec3_clean(linear);
     motion->angular_velocity = vec3_clean(angular);
     cairn_body_wake(world, slot);
@@ -275,7 +276,7 @@ cairn_status cairn_body_apply_force(
     if (target->kind != CAIRN_BODY_DYNAMIC) {
         return CAIRN_OK;
     }
-    cairn_kept_touch(world, CAIRN_ARRAY_BODIES, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_BODIES, slot);
     target->force = vec3_clean(force_sum);
     target->torque = vec3_clean(torque_sum);
     cairn_body_wake(world, slot);

@@ -23,41 +23,12 @@ void cairn_body_update_mass(cairn_world *world, uint32_t slot);
 cairn_sym3 cairn_sym3_inverse_scaled(cairn_sym3 m);
 
 // Whether velocities and pose are finite and within the sound limits.
-bool cairn_motion_sound(const cairn_motion *motion);
+bool cairn_motion_valid(const cairn_motion *motion);
 
 // Force and torque are used up. Written only when there is something to forget: as a rule the cold
 // part of a body stays clean.
 void cairn_body_forget_forces(cairn_world *world, uint32_t slot);
 // It is anchored where it then is by the next step, which looks at all its pairs.
-void cairn_body_release_anchor(cairn_world *world, uint32_t slot);
+void cairn_body_reset_reference_pose(cairn_world *world, uint32_t slot);
 // Puts it to rest where it is, static from now on, and counts it.
-void cairn_body_quarantine(cairn_world *world, uint32_t slot);
-
-// Whether it has any velocity.
-static inline bool cairn_body_in_motion(const cairn_world *world, uint32_t slot) {
-    const cairn_vec3 v = world->state.motions[slot].linear_velocity;
-    const cairn_vec3 w = world->state.motions[slot].angular_velocity;
-    return v.x != 0.0f || v.y != 0.0f || v.z != 0.0f || w.x != 0.0f || w.y != 0.0f || w.z != 0.0f;
-}
-// Dynamic and awake, or kinematic and in motion: what makes a pair worth looking at.
-static inline bool cairn_body_active(const cairn_world *world, uint32_t slot) {
-    switch (world->state.bodies[slot].kind) {
-    case CAIRN_BODY_DYNAMIC:
-        return world->state.rests[slot].state != CAIRN_REST_ASLEEP;
-    case CAIRN_BODY_KINEMATIC:
-        return cairn_body_in_motion(world, slot);
-    default:
-        return false;
-    }
-}
-// Whether impulses move it in this step.
-static inline bool cairn_body_moved_by_impulses(const cairn_world *world, uint32_t slot) {
-    const cairn_body *body = &world->state.bodies[slot];
-    return body->kind == CAIRN_BODY_DYNAMIC && body->inverse_mass > 0.0f &&
-           world->state.rests[slot].state != CAIRN_REST_ASLEEP &&
-           cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot);
-}
-// Active, or disturbed since the last step.
-static inline bool cairn_body_stirs(const cairn_world *world, uint32_t slot) {
-    return world->state.rests[slot].state == CAIRN_REST_DISTURBED || cairn_body_active(world, slot);
-}
+void cairn_body_disable(cairn_world *world, uint32_t slot);

@@ -65,9 +65,9 @@ void cairn_body_update_mass(cairn_world *world, uint32_t slot) {
     if (body->kind == CAIRN_BODY_DYNAMIC) {
         sum = total_of_shapes(world, slot);
     }
-    cairn_kept_touch_body(world, slot);
+    cairn_hash_cache_mark_body(world, slot);
     const cairn_vec3 before = motion->position;
-    cairn_body_release_anchor(world, slot);
+    cairn_body_reset_reference_pose(world, slot);
     body->mass = sum.mass > MASS_MIN ? sum.mass : 0.0f;
     body->inverse_mass = sum.mass > MASS_MIN ? 1.0f / sum.mass : 0.0f;
     body->inverse_inertia = sym3_clean(cairn_sym3_inverse_scaled(sum.inertia));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 // A second world that goes on from where the first one is. All it needs is what a save would hold,
-// what the hash has kept, and what of derived data is dear to make again; the rest of its memory is
+// the hash cache, and what of derived data is dear to make again; the rest of its memory is
 // neither cleared nor copied, so a fork costs what lives in the world and not what it has room for.
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void copy_derived(cairn_world *to, const cairn_world *from) {
     to->joint_hint = from->joint_hint;
     to->hull_hint = from->hull_hint;
     to->contacts_stale = true;
-    cairn_kept_copy(to->kept, from->kept, settings);
+    cairn_hash_cache_copy(to->hash_cache, from->hash_cache, settings);
     cairn_patches_forget(to);
 }
 

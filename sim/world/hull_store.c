@@ -12,8 +12,8 @@ uint32_t cairn_hull_slot(const cairn_world *world, cairn_hull_id hull) {
 }
 
 static void touch(cairn_world *world, uint32_t slot) {
-    cairn_kept_touch(world, CAIRN_ARRAY_HULL_IDS, slot);
-    cairn_kept_touch(world, CAIRN_ARRAY_HULLS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_HULL_IDS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_HULLS, slot);
 }
 
 const char *cairn_hull_refusal(const cairn_vec3 *points, uint32_t count) {

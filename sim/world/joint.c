@@ -96,14 +96,14 @@ static void wake_both(cairn_world *world, const cairn_joint *joint) {
         cairn_body_slot(world, joint->body_a), cairn_body_slot(world, joint->body_b)};
     for (int i = 0; i < 2; ++i) {
         cairn_body_wake(world, slots[i]);
-        cairn_body_release_anchor(world, slots[i]);
+        cairn_body_reset_reference_pose(world, slots[i]);
     }
     world->pair_cache->valid = false;
 }
 
 static void touch(cairn_world *world, uint32_t slot) {
-    cairn_kept_touch(world, CAIRN_ARRAY_JOINT_IDS, slot);
-    cairn_kept_touch(world, CAIRN_ARRAY_JOINTS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINT_IDS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, slot);
 }
 
 static cairn_vec3 upright(cairn_vec3 normal, cairn_vec3 axis) {

@@ -51,7 +51,7 @@ uint32_t cairn_world_overlap(const cairn_world *world, const cairn_shape_def *sh
     const cairn_geometry probe = cairn_geometry_of_def(shape);
     if (cairn_geometry_check(&probe) != CAIRN_OK ||
         cairn_check_rotation(pose.rotation) != CAIRN_OK ||
-        cairn_check_vec3(pose.position, CAIRN_SOUND_DISTANCE) != CAIRN_OK) {
+        cairn_check_vec3(pose.position, CAIRN_VALID_DISTANCE) != CAIRN_OK) {
         return 0;
     }
     if (probe.kind == CAIRN_SHAPE_HULL && cairn_hull_slot(world, probe.hull) == CAIRN_INDEX_NONE) {

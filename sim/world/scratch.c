@@ -4,7 +4,7 @@
 static void carve_all(cairn_scratch *scratch, cairn_carver *from, const cairn_world_def *def) {
     cairn_awake_set_carve(&scratch->awake_set, from, def);
     cairn_patches_carve(&scratch->manifold_pool, from, def);
-    cairn_contact_edits_carve(&scratch->contact_edits, from, def);
+    cairn_contact_edit_buffer_carve(&scratch->contact_edit_buffer, from, def);
     cairn_islands_carve(&scratch->islands, from, def);
     cairn_soft_step_carve(&scratch->soft_step, from, def);
     cairn_pgs_carve(&scratch->pgs, from, def);

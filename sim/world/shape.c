@@ -93,8 +93,8 @@ static void unlink_shape(cairn_world *world, uint32_t body, uint32_t slot) {
 }
 
 static void touch(cairn_world *world, uint32_t slot) {
-    cairn_kept_touch(world, CAIRN_ARRAY_SHAPE_IDS, slot);
-    cairn_kept_touch(world, CAIRN_ARRAY_SHAPES, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPE_IDS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPES, slot);
 }
 
 cairn_status cairn_shape_create(

@@ -9,6 +9,7 @@
 #include "sim/collide/pair_cache.h"
 #include "sim/limits.h"
 #include "sim/shape/hull.h"
+#include "sim/state/awake_set.h"
 #include "sim/state/decode_check.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
@@ -86,7 +87,7 @@ cairn_status cairn_world_def_check(const cairn_world_def *def) {
 typedef struct allocation {
     cairn_world world; // first: freed by its address
     cairn_near pair_cache;
-    cairn_crew crew;
+    cairn_task_scheduler scheduler;
     cairn_scratch scratch;
 } allocation;
 
@@ -99,8 +100,8 @@ static bool allocate(
     world->shape_next = take(def->shape_capacity, sizeof *world->shape_next);
     world->hulls = calloc((size_t)def->hull_capacity + 1, sizeof *world->hulls);
     world->events = take(2 * (size_t)def->contact_capacity, sizeof *world->events);
-    world->kept = cairn_kept_create(settings);
-    if (world->kept == NULL || world->state_memory == NULL || world->spare_memory == NULL ||
+    world->hash_cache = cairn_hash_cache_create(settings);
+    if (world->hash_cache == NULL || world->state_memory == NULL || world->spare_memory == NULL ||
         world->shape_first == NULL || world->shape_next == NULL || world->hulls == NULL ||
         world->events == NULL) {
         return false;
@@ -115,11 +116,11 @@ static cairn_world *connect(allocation *all) {
     cairn_world *world = &all->world;
     cairn_scratch *scratch = &all->scratch;
     world->pair_cache = &all->pair_cache;
-    world->crew = &all->crew;
+    world->scheduler = &all->scheduler;
     world->scratch = scratch;
     world->awake_set = &scratch->awake_set;
     world->manifold_pool = &scratch->manifold_pool;
-    world->contact_edits = &scratch->contact_edits;
+    world->contact_edit_buffer = &scratch->contact_edit_buffer;
     world->islands = &scratch->islands;
     world->soft_step = &scratch->soft_step;
     world->pgs = &scratch->pgs;
@@ -172,7 +173,7 @@ void cairn_world_destroy(cairn_world *world) {
     free(world->shape_next);
     free(world->hulls);
     free(world->events);
-    cairn_kept_destroy(world->kept);
+    cairn_hash_cache_destroy(world->hash_cache);
     free(world->scratch->memory);
     cairn_near_destroy(world->pair_cache);
     free(world);
@@ -214,7 +215,7 @@ cairn_world_counts cairn_world_counts_read(const cairn_world *world) {
     for (uint32_t i = 0; i < settings->body_slots; ++i) {
         const bool awake = state->bodies[i].kind == CAIRN_BODY_DYNAMIC &&
                            cairn_state_has(state, CAIRN_ARRAY_BODIES, i) &&
-                           cairn_body_active(world, i);
+                           cairn_body_is_active(world, i);
         counts.bodies_awake += awake ? 1u : 0u;
     }
     for (uint32_t i = 0; i < settings->contact_count; ++i) {

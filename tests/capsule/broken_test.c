@@ -66,7 +66,7 @@ static void flip_once(cairn_world *world) {
     if (!broken.over && cairn_world_tick(world) == broken.from) {
         uint32_t *word = (uint32_t *)&world->state.motions[2].linear_velocity.x;
         *word ^= 1u << 9;
-        cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, 2);
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, 2);
         broken.over = true;
     }
 }

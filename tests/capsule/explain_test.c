@@ -137,7 +137,7 @@ static void a_hazard_that_no_trial_reaches_is_told_by_the_passport(void **state)
 static void flip(cairn_world *world, uint32_t bit) {
     uint32_t *word = (uint32_t *)&world->state.motions[3].linear_velocity.y;
     *word ^= 1u << bit;
-    cairn_kept_touch(world, CAIRN_ARRAY_MOTIONS, 3);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, 3);
 }
 
 static void expect_the_flipped_bit(uint32_t bit) {

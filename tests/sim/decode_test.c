@@ -154,14 +154,14 @@ static void static_body_with_mass(cairn_state *s) {
     s->bodies[0].mass = 1.0f;
 }
 static void static_body_asleep(cairn_state *s) {
-    s->rests[0].state = CAIRN_REST_ASLEEP;
+    s->sleep[0].state = CAIRN_SLEEP_ASLEEP;
 }
 static void sleeper_in_motion(cairn_state *s) {
-    s->rests[4].state = CAIRN_REST_ASLEEP;
+    s->sleep[4].state = CAIRN_SLEEP_ASLEEP;
     s->motions[4].linear_velocity.x = 1.0f;
 }
 static void rest_longer_than_half_a_second(cairn_state *s) {
-    s->rests[1].ticks = 31;
+    s->sleep[1].ticks = 31;
 }
 static void hull_without_vertices(cairn_state *s) {
     memset(&s->hulls[1], 0, sizeof s->hulls[1]);

@@ -44,10 +44,10 @@ static cairn_world *build(void) {
 }
 
 static void run_until_idle(twins *t) {
-    for (int i = 0; i < 300 && !cairn_step_idle(t->plain); ++i) {
+    for (int i = 0; i < 300 && !cairn_step_is_idle(t->plain); ++i) {
         step_both(t);
     }
-    assert_true(cairn_step_idle(t->plain));
+    assert_true(cairn_step_is_idle(t->plain));
     assert_false(cairn_world_counts_read(t->plain).bodies_awake != 0);
     step_both(t);
     step_both(t);
@@ -113,7 +113,7 @@ static void what_is_done_to_an_idle_world_is_never_missed(void **unused) {
         run_until_idle(&t);
         actions[i](t.plain);
         actions[i](t.reloaded);
-        assert_false(cairn_step_idle(t.plain));
+        assert_false(cairn_step_is_idle(t.plain));
         for (int tick = 0; tick < 120; ++tick) {
             step_both(&t);
         }
@@ -131,7 +131,7 @@ static void events_of_the_step_before_do_not_stay(void **unused) {
     cairn_world_step(t.plain, NULL, 0);
     cairn_world_contact_events(t.plain, &count);
     assert_int_equal(count, 1);
-    assert_true(cairn_step_idle(t.plain));
+    assert_true(cairn_step_is_idle(t.plain));
     cairn_world_step(t.plain, NULL, 0);
     cairn_world_contact_events(t.plain, &count);
     assert_int_equal(count, 0);

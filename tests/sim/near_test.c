@@ -41,7 +41,7 @@ static bool meet(const cairn_world *world, uint32_t a, uint32_t b) {
         return false;
     }
     const cairn_pair pair = {.shape_a = a, .shape_b = b};
-    const cairn_pair_pose at = cairn_pair_anchored(world, pair);
+    const cairn_pair_pose at = cairn_pair_reference_pose(world, pair);
     cairn_pair_collide(world, pair, &at, &axis_hint, &manifold);
     return manifold.point_count > 0;
 }
@@ -51,7 +51,7 @@ static bool stays(const cairn_world *world, uint32_t contact) {
     const cairn_contact *source = &world->state.contacts[contact];
     const cairn_pair pair = {
         .shape_a = cairn_id_index(source->shape_a), .shape_b = cairn_id_index(source->shape_b)};
-    const cairn_pair_pose now = cairn_pair_anchored(world, pair);
+    const cairn_pair_pose now = cairn_pair_reference_pose(world, pair);
     const uint32_t patch = patches->links[contact].patch;
     return cairn_patch_holds(world, source, &patches->patches[patch], &now);
 }
@@ -207,7 +207,7 @@ static void what_touches_is_found(void **unused) {
             disturb(world, &random);
         }
         cairn_near_update(world);
-        cairn_step_collide(world);
+        cairn_contact_update(world);
         expect_contacts_of_looking_at_all(world);
         kit_run(world, 1);
     }

@@ -13,7 +13,7 @@
 // Settings and rules are hashed from their words each time and need no mark.
 static void mark(cairn_world *world, cairn_array array, uint32_t element) {
     if (array != CAIRN_ARRAY_SETTINGS && array != CAIRN_ARRAY_RULES) {
-        cairn_kept_touch(world, array, element);
+        cairn_hash_cache_mark(world, array, element);
     }
 }
 
@@ -65,7 +65,7 @@ static bool bearable(const cairn_world *world, cairn_array array, uint32_t eleme
     if (cairn_fields_check(cairn_field_table_of(array), words, &where) != CAIRN_OK) {
         return false;
     }
-    return array != CAIRN_ARRAY_MOTIONS || cairn_motion_sound(words);
+    return array != CAIRN_ARRAY_MOTIONS || cairn_motion_valid(words);
 }
 
 static bool try_word(search *s, cairn_array array, uint32_t element, uint32_t word) {
@@ -140,7 +140,7 @@ static bool try_float_words(search *s, cairn_array array, uint32_t element) {
 
 static bool try_body(search *s, uint32_t slot) {
     static const cairn_array arrays[] = {
-        CAIRN_ARRAY_MOTIONS, CAIRN_ARRAY_BODIES, CAIRN_ARRAY_ANCHORS};
+        CAIRN_ARRAY_MOTIONS, CAIRN_ARRAY_BODIES, CAIRN_ARRAY_REFERENCE_POSES};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; ++i) {
         if (try_float_words(s, arrays[i], slot)) {
             return true;

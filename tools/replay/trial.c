@@ -115,7 +115,7 @@ void cairn_trial_cool(cairn_world *world) {
         joint->lower_impulse = 0.0f;
         joint->upper_impulse = 0.0f;
     }
-    cairn_kept_touch_all(world);
+    cairn_hash_cache_mark_all(world);
 }
 
 void cairn_trial_begin(const cairn_trial *trial, cairn_world *world) {

@@ -238,11 +238,11 @@ static void a_mark_makes_a_write_seen(void **state) {
     (void)kit_ground(world, 0.5f);
     const cairn_hash128 before = kit_hash(world);
     world->state.bodies[0].user = 7;
-    const cairn_kept_array *kept = &world->kept->arrays[CAIRN_ARRAY_BODIES];
-    assert_int_equal(kept->changed[0], 0);
-    cairn_kept_touch(world, CAIRN_ARRAY_BODIES, 0);
+    const cairn_hash_cache_array *cache = &world->hash_cache->arrays[CAIRN_ARRAY_BODIES];
+    assert_int_equal(cache->dirty[0], 0);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_BODIES, 0);
     assert_false(cairn_hash_equal(before, kit_hash(world)));
-    assert_int_equal(kept->changed[0], 0);
+    assert_int_equal(cache->dirty[0], 0);
     cairn_world_destroy(world);
 }
 
@@ -260,15 +260,15 @@ static void a_step_marks_what_moves_alone(void **state) {
     (void)kit_sphere(world, vec3(0.0f, 50.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
     (void)kit_hash(world);
     kit_run(world, 1);
-    const cairn_kept *kept = world->kept;
+    const cairn_hash_cache *cache = world->hash_cache;
     for (uint32_t slot = 0; slot <= 64; ++slot) {
-        const uint32_t block = slot / cairn_kept_block(CAIRN_ARRAY_MOTIONS);
-        const bool last = block == 64 / cairn_kept_block(CAIRN_ARRAY_MOTIONS);
-        assert_int_equal(kept->arrays[CAIRN_ARRAY_MOTIONS].changed[block], last);
-        assert_int_equal(
-            kept->arrays[CAIRN_ARRAY_BODIES].changed[slot / cairn_kept_block(CAIRN_ARRAY_BODIES)],
+        const uint32_t block = slot / cairn_hash_cache_block_elements(CAIRN_ARRAY_MOTIONS);
+        const bool last = block == 64 / cairn_hash_cache_block_elements(CAIRN_ARRAY_MOTIONS);
+        assert_int_equal(cache->arrays[CAIRN_ARRAY_MOTIONS].dirty[block], last);
+        assert_int_equal(cache->arrays[CAIRN_ARRAY_BODIES]
+                             .dirty[slot / cairn_hash_cache_block_elements(CAIRN_ARRAY_BODIES)],
             0);
-        assert_int_equal(kept->arrays[CAIRN_ARRAY_CONTACTS].changed[block], 0);
+        assert_int_equal(cache->arrays[CAIRN_ARRAY_CONTACTS].dirty[block], 0);
     }
     cairn_world_destroy(world);
 }
@@ -276,8 +276,9 @@ static void a_step_marks_what_moves_alone(void **state) {
 static uint32_t marks(const cairn_world *world, cairn_array array) {
     const uint32_t count = cairn_array_count(world->state.settings, array);
     uint32_t marked = 0;
-    for (uint32_t i = 0; i < count; i += cairn_kept_block(array)) {
-        marked += world->kept->arrays[array].changed[i / cairn_kept_block(array)];
+    for (uint32_t i = 0; i < count; i += cairn_hash_cache_block_elements(array)) {
+        marked +=
+            world->hash_cache->arrays[array].dirty[i / cairn_hash_cache_block_elements(array)];
     }
     return marked;
 }
