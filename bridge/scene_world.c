@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "bridge/rules_library.h"
-#include "bridge/wire.h"
+#include "bridge/snapshot.h"
 
 typedef struct builder {
     const cairn_scene *scene;
@@ -37,7 +37,7 @@ cairn_world_def cairn_scene_world_def(const cairn_scene *scene, const cairn_rule
     def.hull_capacity = scene->hull_capacity;
     def.contact_capacity = scene->contact_capacity;
     def.tick_rate_hz = scene->tick_rate_hz;
-    def.gravity = cairn_vec3_of_wire(scene->gravity);
+    def.gravity = scene->gravity;
     def.solver = scene->solver;
     def.substeps = scene->substeps;
     def.iterations = scene->iterations;
@@ -59,11 +59,11 @@ cairn_world_def cairn_scene_world_def(const cairn_scene *scene, const cairn_rule
 static cairn_shape_def shape_def(const cairn_scene_shape *shape) {
     cairn_shape_def def = cairn_shape_def_default();
     def.kind = shape->kind;
-    def.half_extents = cairn_vec3_of_wire(shape->half_extents);
+    def.half_extents = shape->half_extents;
     def.radius = shape->radius;
     def.half_height = shape->half_height;
-    def.pose.position = cairn_vec3_of_wire(shape->position);
-    def.pose.rotation = cairn_quat_of_wire(shape->rotation);
+    def.pose.position = shape->position;
+    def.pose.rotation = shape->rotation;
     def.density = shape->density;
     def.friction = shape->friction;
     def.restitution = shape->restitution;
@@ -75,10 +75,10 @@ static cairn_shape_def shape_def(const cairn_scene_shape *shape) {
 static cairn_body_def body_def(const cairn_scene_body *body) {
     cairn_body_def def = cairn_body_def_default();
     def.kind = body->kind;
-    def.position = cairn_vec3_of_wire(body->position);
-    def.rotation = cairn_quat_of_wire(body->rotation);
-    def.linear_velocity = cairn_vec3_of_wire(body->linear_velocity);
-    def.angular_velocity = cairn_vec3_of_wire(body->angular_velocity);
+    def.position = body->position;
+    def.rotation = body->rotation;
+    def.linear_velocity = body->linear_velocity;
+    def.angular_velocity = body->angular_velocity;
     def.linear_damping = body->linear_damping;
     def.angular_damping = body->angular_damping;
     def.gravity_scale = body->gravity_scale;
@@ -137,14 +137,14 @@ static cairn_status add_joint(builder *b, uint32_t i) {
     def.kind = joint->kind;
     def.body_a = b->ids[joint->body_a];
     def.body_b = b->ids[joint->body_b];
-    def.anchor_a = cairn_vec3_of_wire(joint->anchor_a);
-    def.anchor_b = cairn_vec3_of_wire(joint->anchor_b);
+    def.anchor_a = joint->anchor_a;
+    def.anchor_b = joint->anchor_b;
     def.length = joint->length;
     def.collide_connected = joint->collide_connected;
-    def.axis_a = cairn_vec3_of_wire(joint->axis_a);
-    def.axis_b = cairn_vec3_of_wire(joint->axis_b);
-    def.normal_a = cairn_vec3_of_wire(joint->normal_a);
-    def.normal_b = cairn_vec3_of_wire(joint->normal_b);
+    def.axis_a = joint->axis_a;
+    def.axis_b = joint->axis_b;
+    def.normal_a = joint->normal_a;
+    def.normal_b = joint->normal_b;
     def.cone = joint->cone;
     def.lower = joint->lower;
     def.upper = joint->upper;
@@ -159,7 +159,7 @@ static cairn_status add_hull(builder *b, uint32_t i) {
     const cairn_scene_hull *hull = &b->scene->hulls[i];
     cairn_vec3 points[CAIRN_HULL_POINTS_MAX];
     for (uint32_t k = 0; k < hull->point_count && k < CAIRN_HULL_POINTS_MAX; ++k) {
-        points[k] = cairn_vec3_of_wire(b->scene->points[hull->first_point + k]);
+        points[k] = b->scene->points[hull->first_point + k];
     }
     const cairn_status status =
         cairn_hull_create(b->world, points, hull->point_count, &b->hulls[i]);

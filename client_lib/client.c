@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "bridge/wire.h"
+#include "bridge/snapshot.h"
 #include "client_lib/client_parts.h"
 #include "net/token.h"
 
@@ -383,10 +383,10 @@ bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_clie
     return shown;
 }
 
-static cairn_client_shape shape_of_wire(const cairn_wire_shape *shape) {
-    const cairn_wire_vec3 half = shape->half_extents;
-    const cairn_wire_vec3 at = shape->position;
-    const cairn_wire_quat turn = shape->rotation;
+static cairn_client_shape shape_of_wire(const cairn_snapshot_shape *shape) {
+    const cairn_vec3 half = shape->half_extents;
+    const cairn_vec3 at = shape->position;
+    const cairn_quat turn = shape->rotation;
     return (cairn_client_shape){
         .id = shape->id,
         .body = shape->body,
@@ -402,9 +402,9 @@ static cairn_client_shape shape_of_wire(const cairn_wire_shape *shape) {
 static uint32_t lockstep_shapes(
     const cairn_lockstep *lockstep, cairn_client_shape *out, uint32_t capacity) {
     for (uint32_t i = 0; i < lockstep->shape_count && i < capacity; i++) {
-        cairn_wire_shape shape;
+        cairn_snapshot_shape shape;
         bool exists =
-            cairn_shape_to_wire(lockstep->timeline.world, lockstep->shape_ids[0][i], &shape);
+            cairn_snapshot_shape_read(lockstep->timeline.world, lockstep->shape_ids[0][i], &shape);
         CAIRN_ASSERT(exists);
         out[i] = shape_of_wire(&shape);
     }
@@ -413,15 +413,15 @@ static uint32_t lockstep_shapes(
 
 uint32_t cairn_client_shape_corners(
     const cairn_client *client, uint32_t shape, float (*out)[3], uint32_t capacity) {
-    cairn_wire_vec3 own[CAIRN_HULL_VERTICES_MAX];
-    const cairn_wire_vec3 *corners = own;
+    cairn_vec3 own[CAIRN_HULL_VERTICES_MAX];
+    const cairn_vec3 *corners = own;
     uint32_t count = 0;
     if (!cairn_client_simulates(client)) {
         const cairn_shape_hull *hull = cairn_shape_list_hull(&client->shapes, shape);
         count = hull == NULL ? 0 : hull->count;
         corners = hull == NULL ? own : hull->corners;
     } else if (client->lockstep.timeline.world != NULL) {
-        count = cairn_shape_corners_to_wire(client->lockstep.timeline.world, shape, own);
+        count = cairn_shape_corners_read(client->lockstep.timeline.world, shape, own);
     }
     for (uint32_t i = 0; i < count && i < capacity; i++) {
         out[i][0] = corners[i].x;

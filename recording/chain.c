@@ -17,7 +17,7 @@ cairn_chain cairn_chain_of_start(const uint8_t *payload, size_t size) {
 
 #define COMMAND_SIZE 40
 
-static void write_command(cairn_writer *writer, const cairn_wire_command *command) {
+static void write_command(cairn_writer *writer, const cairn_command *command) {
     cairn_write_u32(writer, command->kind);
     cairn_write_u32(writer, command->slot);
     cairn_write_u32(writer, command->sequence);
@@ -31,7 +31,7 @@ static void write_command(cairn_writer *writer, const cairn_wire_command *comman
 }
 
 static void digest_commands(
-    const cairn_wire_command *commands, uint32_t count, uint8_t out[CAIRN_DIGEST_SIZE]) {
+    const cairn_command *commands, uint32_t count, uint8_t out[CAIRN_DIGEST_SIZE]) {
     uint8_t bytes[CAIRN_COMMANDS_PER_TICK_MAX * COMMAND_SIZE];
     CAIRN_ASSERT(count <= CAIRN_COMMANDS_PER_TICK_MAX);
     cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
@@ -43,7 +43,7 @@ static void digest_commands(
 
 // Every kind of link has a length of its own, so none can pass for another.
 void cairn_chain_tick(
-    cairn_chain *chain, const cairn_wire_tick *tick, const cairn_wire_command *commands) {
+    cairn_chain *chain, const cairn_wire_tick *tick, const cairn_command *commands) {
     uint8_t inputs[CAIRN_DIGEST_SIZE];
     digest_commands(commands, tick->command_count, inputs);
     uint8_t link[24 + CAIRN_DIGEST_SIZE];

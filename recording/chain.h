@@ -20,7 +20,7 @@ typedef struct cairn_chain {
 cairn_chain cairn_chain_of_start(const uint8_t *payload, size_t size);
 // One tick and its command_count commands, in their order.
 void cairn_chain_tick(
-    cairn_chain *chain, const cairn_wire_tick *tick, const cairn_wire_command *commands);
+    cairn_chain *chain, const cairn_wire_tick *tick, const cairn_command *commands);
 // A replace chunk's payload, unpacked.
 void cairn_chain_replace(cairn_chain *chain, const uint8_t *payload, size_t size);
 

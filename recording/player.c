@@ -132,7 +132,7 @@ cairn_player_event cairn_player_next(cairn_player *player) {
     return take_tick(player);
 }
 
-const cairn_wire_command *cairn_player_commands(const cairn_player *player) {
+const cairn_command *cairn_player_commands(const cairn_player *player) {
     return player->walk.chunk.ticks.commands + player->tick->first_command;
 }
 

@@ -47,4 +47,4 @@ bool cairn_player_seek(cairn_player *player, const cairn_recording_index *index,
 // Takes the next tick or state. After END and REFUSED it answers the same again.
 cairn_player_event cairn_player_next(cairn_player *player);
 // The commands of `tick`, as they stand in the chunk.
-const cairn_wire_command *cairn_player_commands(const cairn_player *player);
+const cairn_command *cairn_player_commands(const cairn_player *player);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "bridge/wire.h"
+#include "bridge/snapshot.h"
 #include "net/seal.h"
 #include "recording/chain.h"
 #include "recording/file.h"
@@ -27,7 +27,7 @@ struct cairn_recorder {
     uint8_t *state;         // room for state_size_max
     cairn_wire_tick *ticks; // [ticks_per_chunk], those that wait to be written
     uint32_t tick_count;
-    cairn_wire_command *commands; // of these ticks
+    cairn_command *commands; // of these ticks
     uint32_t command_count;
     cairn_chain chain;
     uint64_t next_tick;   // to be told
@@ -197,9 +197,11 @@ void cairn_recorder_tick(cairn_recorder *recorder, uint64_t tick, const cairn_co
         .root_hi = root.hi,
         .first_command = recorder->command_count,
         .command_count = command_count};
-    for (uint32_t i = 0; i < command_count; ++i) {
-        recorder->commands[recorder->command_count++] = cairn_command_to_wire(&commands[i]);
+    if (command_count > 0) {
+        memcpy(recorder->commands + recorder->command_count, commands,
+            command_count * sizeof *commands);
     }
+    recorder->command_count += command_count;
     recorder->next_tick = tick + 1;
     recorder->ticks_told += 1;
     if (recorder->tick_count == recorder->config.ticks_per_chunk) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bridge/rules_library.h"
-#include "bridge/wire.h"
+#include "bridge/snapshot.h"
 #include "schema/codec.h"
 
 #define DIFFERENCES_SHOWN 4
@@ -174,7 +174,8 @@ bool cairn_replay_commands(const cairn_chunk_ticks *ticks, const cairn_wire_tick
         return false;
     }
     for (uint32_t i = 0; i < tick->command_count; i++) {
-        if (cairn_command_of_wire(&ticks->commands[tick->first_command + i], &out[i]) != CAIRN_OK) {
+        out[i] = ticks->commands[tick->first_command + i];
+        if (cairn_command_check(&out[i]) != CAIRN_OK) {
             return false;
         }
     }

@@ -592,17 +592,16 @@ int cairn_chunk_decode(const uint8_t *bytes, size_t size, cairn_chunk *out) {
 
 namespace {
 
-cairn_wire_vec3 or_else(const wire::Vec3 *v, cairn_wire_vec3 otherwise) {
-    return v == nullptr ? otherwise : cairn_wire_vec3{v->x() + 0.0f, v->y() + 0.0f, v->z() + 0.0f};
+cairn_vec3 or_else(const wire::Vec3 *v, cairn_vec3 otherwise) {
+    return v == nullptr ? otherwise : cairn_vec3{v->x() + 0.0f, v->y() + 0.0f, v->z() + 0.0f};
 }
 
-cairn_wire_quat or_identity(const wire::Quat *q) {
-    return q == nullptr
-               ? cairn_wire_quat{0.0f, 0.0f, 0.0f, 1.0f}
-               : cairn_wire_quat{q->x() + 0.0f, q->y() + 0.0f, q->z() + 0.0f, q->w() + 0.0f};
+cairn_quat or_identity(const wire::Quat *q) {
+    return q == nullptr ? cairn_quat{0.0f, 0.0f, 0.0f, 1.0f}
+                        : cairn_quat{q->x() + 0.0f, q->y() + 0.0f, q->z() + 0.0f, q->w() + 0.0f};
 }
 
-constexpr cairn_wire_vec3 zero = {0.0f, 0.0f, 0.0f};
+constexpr cairn_vec3 zero = {0.0f, 0.0f, 0.0f};
 
 cairn_scene_shape scene_shape(const wire::SceneShape &t) {
     cairn_scene_shape shape{};

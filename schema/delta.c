@@ -17,13 +17,13 @@ enum {
     WORDS_MASK = (1 << WORDS) - 1,
 };
 
-_Static_assert(sizeof(cairn_wire_body) == WORDS * sizeof(uint32_t), "a body is its words");
+_Static_assert(sizeof(cairn_snapshot_body) == WORDS * sizeof(uint32_t), "a body is its words");
 
 typedef struct body_words {
     uint32_t words[WORDS];
 } body_words;
 
-static body_words words_of(const cairn_wire_body *body) {
+static body_words words_of(const cairn_snapshot_body *body) {
     body_words result;
     memcpy(&result, body, sizeof result);
     return result;
@@ -95,7 +95,7 @@ static void write_removed(record_writer *out) {
     begin_record(out, RECORD_REMOVED);
 }
 
-static void write_added(record_writer *out, const cairn_wire_body *body) {
+static void write_added(record_writer *out, const cairn_snapshot_body *body) {
     const body_words words = words_of(body);
     begin_record(out, RECORD_ADDED);
     for (unsigned i = 0; i < WORDS; ++i) {
@@ -126,7 +126,7 @@ static void write_changed(record_writer *out, const body_words *before, const bo
 }
 
 static void write_same_index(
-    record_writer *out, const cairn_wire_body *before, const cairn_wire_body *after) {
+    record_writer *out, const cairn_snapshot_body *before, const cairn_snapshot_body *after) {
     const body_words old_words = words_of(before);
     const body_words new_words = words_of(after);
     if (memcmp(&old_words, &new_words, sizeof old_words) == 0) {
@@ -136,8 +136,8 @@ static void write_same_index(
     }
 }
 
-size_t cairn_delta_encode(const cairn_wire_body *baseline, uint32_t baseline_count,
-    const cairn_wire_body *current, uint32_t current_count, uint8_t *bytes, size_t size) {
+size_t cairn_delta_encode(const cairn_snapshot_body *baseline, uint32_t baseline_count,
+    const cairn_snapshot_body *current, uint32_t current_count, uint8_t *bytes, size_t size) {
     record_writer out = {.bytes = cairn_writer_of(bytes, size)};
     uint32_t b = 0;
     uint32_t c = 0;
@@ -167,10 +167,10 @@ size_t cairn_delta_encode(const cairn_wire_body *baseline, uint32_t baseline_cou
 
 typedef struct merge {
     cairn_reader bytes;
-    const cairn_wire_body *baseline;
+    const cairn_snapshot_body *baseline;
     uint32_t baseline_count;
     uint32_t at; // next body of the baseline
-    cairn_wire_body *out;
+    cairn_snapshot_body *out;
     uint32_t capacity;
     uint32_t count;
     cairn_status status;
@@ -192,7 +192,7 @@ static void append(merge *m, const body_words *words) {
     memcpy(&m->out[m->count++], words, sizeof *words);
 }
 
-static const cairn_wire_body *next_of_baseline(merge *m) {
+static const cairn_snapshot_body *next_of_baseline(merge *m) {
     if (m->at == m->baseline_count) {
         refuse(m, CAIRN_MALFORMED, "a record behind the baseline's end");
         return NULL;
@@ -221,7 +221,7 @@ static void read_added(merge *m) {
 }
 
 static void read_changed(merge *m) {
-    const cairn_wire_body *before = next_of_baseline(m);
+    const cairn_snapshot_body *before = next_of_baseline(m);
     const uint32_t mask = cairn_read_u16(&m->bytes);
     if (before == NULL || mask == 0 || mask > WORDS_MASK) {
         refuse(m, CAIRN_MALFORMED, "mask of changed words");
@@ -276,8 +276,8 @@ static void read_records(merge *m) {
     }
 }
 
-cairn_status cairn_delta_apply(const cairn_wire_body *baseline, uint32_t baseline_count,
-    const uint8_t *payload, size_t payload_size, cairn_wire_body *out, uint32_t capacity,
+cairn_status cairn_delta_apply(const cairn_snapshot_body *baseline, uint32_t baseline_count,
+    const uint8_t *payload, size_t payload_size, cairn_snapshot_body *out, uint32_t capacity,
     uint32_t *count, const char **where) {
     merge m = {.bytes = cairn_reader_of(payload, payload_size),
         .baseline = baseline,

@@ -12,11 +12,11 @@
 
 // Both arrays in order of id index (low 20 bits). Returns the bytes written, 0 when `size` is too
 // small.
-size_t cairn_delta_encode(const cairn_wire_body *baseline, uint32_t baseline_count,
-    const cairn_wire_body *current, uint32_t current_count, uint8_t *bytes, size_t size);
+size_t cairn_delta_encode(const cairn_snapshot_body *baseline, uint32_t baseline_count,
+    const cairn_snapshot_body *current, uint32_t current_count, uint8_t *bytes, size_t size);
 
 // Hostile payloads are refused with CAIRN_MALFORMED, never read out of bounds. CAIRN_CAPACITY when
 // the result has more than `capacity` bodies. On failure *count is 0. `where` may be NULL.
-cairn_status cairn_delta_apply(const cairn_wire_body *baseline, uint32_t baseline_count,
-    const uint8_t *payload, size_t payload_size, cairn_wire_body *out, uint32_t capacity,
+cairn_status cairn_delta_apply(const cairn_snapshot_body *baseline, uint32_t baseline_count,
+    const uint8_t *payload, size_t payload_size, cairn_snapshot_body *out, uint32_t capacity,
     uint32_t *count, const char **where);

@@ -3,19 +3,13 @@
 
 #include <string.h>
 
-#include "schema/command_check.h"
-
 // Remembers the first refusal; later ones do not replace it.
 typedef struct checker {
     cairn_decode_refusal refusal;
 } checker;
 
-// sim's kinds, which travel as numbers.
-enum {
-    BODY_FLAGS_MAX = 1 | 2 << 1,
-    SHAPE_KIND_HULL = 5,
-    SHAPE_KIND_MAX = 5,
-};
+#define BODY_FLAGS_MAX                                                                             \
+    (CAIRN_SNAPSHOT_BODY_AWAKE | CAIRN_BODY_DYNAMIC << CAIRN_SNAPSHOT_BODY_KIND_SHIFT)
 
 const char *cairn_decode_refusal_text(cairn_decode_refusal refusal) {
     static const char *const texts[CAIRN_DECODE_REFUSAL_COUNT] = {
@@ -56,12 +50,12 @@ static void must(checker *c, bool holds, cairn_decode_refusal otherwise) {
     }
 }
 
-static bool is_unit(cairn_wire_quat q) {
+static bool is_unit(cairn_quat q) {
     const float square = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
     return square >= 0.81f && square <= 1.21f;
 }
 
-static bool is_direction(cairn_wire_vec3 v) {
+static bool is_direction(cairn_vec3 v) {
     return v.x >= -1.0f && v.x <= 1.0f && v.y >= -1.0f && v.y <= 1.0f && v.z >= -1.0f &&
            v.z <= 1.0f;
 }
@@ -80,7 +74,7 @@ static uint32_t check_vector(checker *c, const void *elements, uint32_t count, u
     return c->refusal == CAIRN_DECODE_OK ? count : 0;
 }
 
-static void check_body(checker *c, const cairn_wire_body *body) {
+static void check_body(checker *c, const cairn_snapshot_body *body) {
     must(c, is_finite(&body->position, sizeof body->position), CAIRN_DECODE_NON_FINITE);
     must(c, is_finite(&body->rotation, sizeof body->rotation), CAIRN_DECODE_NON_FINITE);
     must(c, is_finite(&body->linear_velocity, sizeof body->linear_velocity),
@@ -92,7 +86,7 @@ static void check_body(checker *c, const cairn_wire_body *body) {
     must(c, is_unit(body->rotation), CAIRN_DECODE_OUT_OF_RANGE);
 }
 
-cairn_decode_refusal cairn_bodies_check(const cairn_wire_body *bodies, uint32_t count) {
+cairn_decode_refusal cairn_bodies_check(const cairn_snapshot_body *bodies, uint32_t count) {
     checker c = {CAIRN_DECODE_OK};
     count = check_vector(&c, bodies, count, CAIRN_BODIES_MAX);
     for (uint32_t i = 0; i < count; ++i) {
@@ -184,7 +178,7 @@ static void check_refused(checker *c, const cairn_refused *refused) {
     must(c, refused->reason <= CAIRN_REFUSAL_LAST, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
-static void check_shape(checker *c, const cairn_wire_shape *shape) {
+static void check_shape(checker *c, const cairn_snapshot_shape *shape) {
     must(c, is_finite(&shape->half_extents, sizeof shape->half_extents), CAIRN_DECODE_NON_FINITE);
     must(c, is_finite(&shape->radius, sizeof shape->radius), CAIRN_DECODE_NON_FINITE);
     must(c, is_finite(&shape->half_height, sizeof shape->half_height), CAIRN_DECODE_NON_FINITE);
@@ -194,10 +188,11 @@ static void check_shape(checker *c, const cairn_wire_shape *shape) {
         cairn_id_index(shape->id) != CAIRN_INDEX_NONE &&
             cairn_id_index(shape->body) != CAIRN_INDEX_NONE,
         CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, shape->kind >= 1 && shape->kind <= SHAPE_KIND_MAX, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, shape->kind >= CAIRN_SHAPE_SPHERE && shape->kind <= CAIRN_SHAPE_HULL,
+        CAIRN_DECODE_OUT_OF_RANGE);
     must(c, is_unit(shape->rotation), CAIRN_DECODE_OUT_OF_RANGE);
     must(c, shape->radius >= 0.0f && shape->half_height >= 0.0f, CAIRN_DECODE_OUT_OF_RANGE);
-    const cairn_wire_vec3 half = shape->half_extents;
+    const cairn_vec3 half = shape->half_extents;
     must(c, half.x >= 0.0f && half.y >= 0.0f && half.z >= 0.0f, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
@@ -210,7 +205,7 @@ static void check_corners(checker *c, const cairn_shapes_message *message, uint3
     uint32_t hulls = 0;
     uint32_t corners = 0;
     for (uint32_t i = 0; i < shape_count; ++i) {
-        hulls += message->shapes[i].kind == SHAPE_KIND_HULL ? 1u : 0u;
+        hulls += message->shapes[i].kind == CAIRN_SHAPE_HULL ? 1u : 0u;
     }
     for (uint32_t i = 0; i < hull_count; ++i) {
         const uint32_t count = message->corner_counts[i];
@@ -253,15 +248,38 @@ static void check_shares(checker *c, const cairn_chunk_ticks *all) {
     must(c, first == all->command_count, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
+// Whether `a` may stand before `b` in a tick. The remaining fields, which cairn_command_before
+// compares as well, are free: the receiver sorts.
+static bool may_precede(const cairn_command *a, const cairn_command *b) {
+    if (a->slot != b->slot) {
+        return a->slot < b->slot;
+    }
+    if (a->slot == CAIRN_SLOT_OPERATOR && a->sequence != b->sequence) {
+        return a->sequence < b->sequence;
+    }
+    return a->kind != b->kind ? a->kind < b->kind : a->sequence <= b->sequence;
+}
+
 static void check_tick_order(checker *c, const cairn_chunk_ticks *all) {
     for (uint32_t i = 0; i < all->tick_count && c->refusal == CAIRN_DECODE_OK; ++i) {
         const cairn_wire_tick *tick = &all->ticks[i];
         must(c, i == 0 || tick->tick == tick[-1].tick + 1, CAIRN_DECODE_ORDER);
         must(c, tick->tick != UINT64_MAX, CAIRN_DECODE_ORDER);
         for (uint32_t k = 1; k < tick->command_count; ++k) {
-            const cairn_wire_command *command = &all->commands[tick->first_command + k];
-            must(c, cairn_wire_commands_in_order(command - 1, command), CAIRN_DECODE_ORDER);
+            const cairn_command *command = &all->commands[tick->first_command + k];
+            must(c, may_precede(command - 1, command), CAIRN_DECODE_ORDER);
         }
+    }
+}
+
+// First the floats of all commands, then kinds, slots and ranges.
+static void check_commands(checker *c, const cairn_command *commands, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+        must(c, is_finite(&commands[i].move, sizeof commands[i].move), CAIRN_DECODE_NON_FINITE);
+        must(c, is_finite(&commands[i].aim, sizeof commands[i].aim), CAIRN_DECODE_NON_FINITE);
+    }
+    for (uint32_t i = 0; i < count && c->refusal == CAIRN_DECODE_OK; ++i) {
+        must(c, cairn_command_check(&commands[i]) == CAIRN_OK, CAIRN_DECODE_OUT_OF_RANGE);
     }
 }
 
@@ -269,9 +287,7 @@ static void check_ticks(checker *c, const cairn_chunk_ticks *all) {
     check_vector(c, all->ticks, all->tick_count, CAIRN_TICKS_PER_MESSAGE_MAX);
     const uint32_t command_count = check_vector(c, all->commands, all->command_count,
         CAIRN_TICKS_PER_MESSAGE_MAX * CAIRN_COMMANDS_PER_TICK_MAX);
-    if (c->refusal == CAIRN_DECODE_OK) {
-        c->refusal = cairn_wire_commands_check(all->commands, command_count);
-    }
+    check_commands(c, all->commands, command_count);
     check_shares(c, all);
     check_tick_order(c, all);
 }

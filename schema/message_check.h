@@ -15,7 +15,7 @@ cairn_decode_refusal cairn_message_check(const cairn_message *message);
 cairn_decode_refusal cairn_chunk_check(const cairn_chunk *chunk);
 
 // Bodies as a snapshot promises them: strictly rising id index, finite, unit rotations.
-cairn_decode_refusal cairn_bodies_check(const cairn_wire_body *bodies, uint32_t count);
+cairn_decode_refusal cairn_bodies_check(const cairn_snapshot_body *bodies, uint32_t count);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 #include "schema/message_size.h"
 
 static size_t ticks_size(uint32_t tick_count, uint32_t command_count) {
-    return tick_count * sizeof(cairn_wire_tick) + command_count * sizeof(cairn_wire_command);
+    return tick_count * sizeof(cairn_wire_tick) + command_count * sizeof(cairn_command);
 }
 
 size_t cairn_message_vectors_size(const cairn_message *message) {
@@ -16,11 +16,11 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
     case CAIRN_MESSAGE_CONTROL:
         return message->control.number_count * sizeof(float) + message->control.byte_count;
     case CAIRN_MESSAGE_SHAPES:
-        return message->shapes.shape_count * sizeof(cairn_wire_shape) +
+        return message->shapes.shape_count * sizeof(cairn_snapshot_shape) +
                message->shapes.removed_count * sizeof(uint32_t) + message->shapes.hull_count +
-               message->shapes.corner_count * sizeof(cairn_wire_vec3);
+               message->shapes.corner_count * sizeof(cairn_vec3);
     case CAIRN_MESSAGE_KEYFRAME:
-        return message->keyframe.body_count * sizeof(cairn_wire_body);
+        return message->keyframe.body_count * sizeof(cairn_snapshot_body);
     case CAIRN_MESSAGE_DELTA:
         return message->delta.payload_size;
     case CAIRN_MESSAGE_TICKS:

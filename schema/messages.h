@@ -55,56 +55,27 @@ static inline bool cairn_mode_simulates(uint32_t mode) {
 
 // Structs that travel in vectors. Little-endian on the wire; no padding.
 
-typedef struct cairn_wire_vec3 {
-    float x, y, z;
-} cairn_wire_vec3;
-
-typedef struct cairn_wire_quat {
-    float x, y, z, w;
-} cairn_wire_quat;
-
-typedef struct cairn_wire_body {
-    uint32_t id;
-    uint32_t flags; // bit 0: awake; bits 1-2: body kind
-    cairn_wire_vec3 position;
-    cairn_wire_quat rotation;
-    cairn_wire_vec3 linear_velocity;
-    cairn_wire_vec3 angular_velocity;
-} cairn_wire_body;
-_Static_assert(sizeof(cairn_wire_body) == 60, "wire layout");
-
-typedef struct cairn_wire_shape {
-    uint32_t id;
-    uint32_t body;
-    uint32_t kind; // sim's cairn_shape_kind
-    cairn_wire_vec3 half_extents;
-    float radius;
-    float half_height;
-    cairn_wire_vec3 position; // in the body's frame
-    cairn_wire_quat rotation;
-} cairn_wire_shape;
-_Static_assert(sizeof(cairn_wire_shape) == 60, "wire layout");
-
-// A command as the world takes it; `slot` is the server's word, a client's own value is ignored.
-typedef struct cairn_wire_command {
-    uint32_t kind;
-    uint32_t slot;
-    uint32_t sequence;
-    uint32_t buttons;
-    cairn_wire_vec3 move;
-    cairn_wire_vec3 aim;
-} cairn_wire_command;
-_Static_assert(sizeof(cairn_wire_command) == 40, "wire layout");
-
 // One player's input for one tick.
 typedef struct cairn_wire_input {
     uint64_t tick;
     uint32_t sequence;
     uint32_t buttons;
-    cairn_wire_vec3 move;
-    cairn_wire_vec3 aim;
+    cairn_vec3 move;
+    cairn_vec3 aim;
 } cairn_wire_input;
 _Static_assert(sizeof(cairn_wire_input) == 40, "wire layout");
+
+// The command that a player's input is for the player's slot.
+static inline cairn_command cairn_command_of_input(const cairn_wire_input *input, uint32_t slot) {
+    cairn_command command;
+    command.kind = CAIRN_COMMAND_INPUT;
+    command.slot = slot;
+    command.sequence = input->sequence;
+    command.buttons = input->buttons;
+    command.move = input->move;
+    command.aim = input->aim;
+    return command;
+}
 
 // The commands of one tick and the full root after stepping it. commands[first_command ..
 // first_command + command_count) of the message belong to it.
@@ -244,25 +215,25 @@ typedef struct cairn_refused {
 
 typedef struct cairn_shapes_message {
     uint64_t tick;
-    const cairn_wire_shape *shapes;
+    const cairn_snapshot_shape *shapes;
     uint32_t shape_count;
     const uint32_t *removed; // shape ids gone since the last SHAPES
     uint32_t removed_count;
     const uint8_t *corner_counts; // of each convex hull among `shapes`, in their order
     uint32_t hull_count;
-    const cairn_wire_vec3 *corners; // of these hulls, one after the other; in the shape's frame
+    const cairn_vec3 *corners; // of these hulls, one after the other; in the shape's frame
     uint32_t corner_count;
 } cairn_shapes_message;
 
 // A keyframe tells of every body in one message.
-#define CAIRN_KEYFRAME_BODIES_MAX ((CAIRN_MESSAGE_SIZE_MAX - 1024) / sizeof(cairn_wire_body))
+#define CAIRN_KEYFRAME_BODIES_MAX ((CAIRN_MESSAGE_SIZE_MAX - 1024) / sizeof(cairn_snapshot_body))
 
 typedef struct cairn_keyframe {
     uint64_t tick;
     cairn_hash128 visible_root;
     cairn_hash128 full_root;
     cairn_wire_timing timing;
-    const cairn_wire_body *bodies; // in order of id index
+    const cairn_snapshot_body *bodies; // in order of id index
     uint32_t body_count;
     uint32_t world_epoch; // as in cairn_input_message
 } cairn_keyframe;
@@ -282,7 +253,7 @@ typedef struct cairn_ticks_message {
     cairn_wire_timing timing;
     const cairn_wire_tick *ticks; // consecutive
     uint32_t tick_count;          // at most CAIRN_TICKS_PER_MESSAGE_MAX
-    const cairn_wire_command *commands;
+    const cairn_command *commands;
     uint32_t command_count;  // sorted by (slot, kind, sequence) within each tick
     const uint64_t *digests; // low half of cairn_commands_digest, for each tick
     uint32_t digest_count;   // tick_count

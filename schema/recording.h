@@ -40,7 +40,7 @@ typedef struct cairn_chunk_start {
 typedef struct cairn_chunk_ticks {
     const cairn_wire_tick *ticks;
     uint32_t tick_count;
-    const cairn_wire_command *commands;
+    const cairn_command *commands;
     uint32_t command_count;
 } cairn_chunk_ticks;
 

@@ -17,11 +17,11 @@ extern "C" {
 
 typedef struct cairn_scene_shape {
     uint32_t kind; // sim's cairn_shape_kind
-    cairn_wire_vec3 half_extents;
+    cairn_vec3 half_extents;
     float radius;
     float half_height;
-    cairn_wire_vec3 position;
-    cairn_wire_quat rotation;
+    cairn_vec3 position;
+    cairn_quat rotation;
     float density;
     float friction;
     float restitution;
@@ -39,16 +39,16 @@ typedef struct cairn_scene_hull {
 // shifted so that the body's position is its first corner. 1,1,1 for a single body.
 typedef struct cairn_scene_body {
     uint32_t kind; // sim's cairn_body_kind
-    cairn_wire_vec3 position;
-    cairn_wire_quat rotation;
-    cairn_wire_vec3 linear_velocity;
-    cairn_wire_vec3 angular_velocity;
+    cairn_vec3 position;
+    cairn_quat rotation;
+    cairn_vec3 linear_velocity;
+    cairn_vec3 angular_velocity;
     float linear_damping;
     float angular_damping;
     float gravity_scale;
     uint32_t allow_sleep;
     uint32_t grid_count[3]; // each 1 .. 1024, product at most CAIRN_BODIES_MAX
-    cairn_wire_vec3 grid_spacing;
+    cairn_vec3 grid_spacing;
     uint32_t first_shape; // into cairn_scene.shapes
     uint32_t shape_count;
 } cairn_scene_body;
@@ -57,14 +57,14 @@ typedef struct cairn_scene_joint {
     uint32_t kind;   // sim's cairn_joint_kind
     uint32_t body_a; // index into the bodies after grids were unrolled
     uint32_t body_b;
-    cairn_wire_vec3 anchor_a;
-    cairn_wire_vec3 anchor_b;
+    cairn_vec3 anchor_a;
+    cairn_vec3 anchor_b;
     float length;
     uint32_t collide_connected;
-    cairn_wire_vec3 axis_a; // from here on: hinge and cone
-    cairn_wire_vec3 axis_b;
-    cairn_wire_vec3 normal_a;
-    cairn_wire_vec3 normal_b;
+    cairn_vec3 axis_a; // from here on: hinge and cone
+    cairn_vec3 axis_b;
+    cairn_vec3 normal_a;
+    cairn_vec3 normal_b;
     float cone;
     float lower;
     float upper;
@@ -80,7 +80,7 @@ typedef struct cairn_scene {
     uint32_t hull_capacity;
     uint32_t contact_capacity;
     uint32_t tick_rate_hz;
-    cairn_wire_vec3 gravity;
+    cairn_vec3 gravity;
     uint32_t solver; // sim's cairn_solver
     uint32_t substeps;
     uint32_t iterations;
@@ -103,7 +103,7 @@ typedef struct cairn_scene {
     uint32_t joint_count;
     cairn_scene_hull *hulls; // owned by the scene
     uint32_t hull_count;
-    cairn_wire_vec3 *points; // of the hulls; owned by the scene
+    cairn_vec3 *points; // of the hulls; owned by the scene
     uint32_t point_count;
 } cairn_scene;
 

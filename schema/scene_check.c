@@ -62,7 +62,7 @@ static void check_range(
     check_count(c, field, value, lower, upper, CAIRN_INVALID_ARGUMENT);
 }
 
-static void check_vec3(checker *c, const char *field, cairn_wire_vec3 value, float limit) {
+static void check_vec3(checker *c, const char *field, cairn_vec3 value, float limit) {
     const float components[3] = {value.x, value.y, value.z};
     for (int i = 0; i < 3; ++i) {
         char name[48];
@@ -71,7 +71,7 @@ static void check_vec3(checker *c, const char *field, cairn_wire_vec3 value, flo
     }
 }
 
-static void check_rotation(checker *c, const char *field, cairn_wire_quat q) {
+static void check_rotation(checker *c, const char *field, cairn_quat q) {
     const float square = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
     if (!is_finite(square)) {
         fail(c, CAIRN_NON_FINITE, field, "must be finite numbers");
@@ -151,7 +151,7 @@ static void check_grid(checker *c, const cairn_scene_body *body) {
     check_range(c, "grid_count.z", body->grid_count[2], 1, 1024);
     check_vec3(c, "grid_spacing", body->grid_spacing, distance_max);
     // The last corner is the furthest, and must be a place where a body may be.
-    const cairn_wire_vec3 last = {
+    const cairn_vec3 last = {
         .x = body->position.x + (float)(body->grid_count[0] - 1) * body->grid_spacing.x,
         .y = body->position.y + (float)(body->grid_count[1] - 1) * body->grid_spacing.y,
         .z = body->position.z + (float)(body->grid_count[2] - 1) * body->grid_spacing.z,
@@ -211,11 +211,11 @@ static uint64_t check_bodies(checker *c, const cairn_scene *scene) {
     return bodies;
 }
 
-static float dot(cairn_wire_vec3 a, cairn_wire_vec3 b) {
+static float dot(cairn_vec3 a, cairn_vec3 b) {
     return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-static void check_direction(checker *c, const char *field, cairn_wire_vec3 v) {
+static void check_direction(checker *c, const char *field, cairn_vec3 v) {
     const float square = dot(v, v);
     if (!is_finite(square)) {
         fail(c, CAIRN_NON_FINITE, field, "must be finite numbers");

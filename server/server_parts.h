@@ -44,7 +44,7 @@ struct cairn_server {
     cairn_server_statistics statistics; // counters that nobody else keeps
     cairn_wire_tick ticks[CAIRN_REPLICATION_TICKS_MAX];
     uint64_t digests[CAIRN_REPLICATION_TICKS_MAX];
-    cairn_wire_command commands[CAIRN_REPLICATION_COMMANDS_MAX];
+    cairn_command commands[CAIRN_REPLICATION_COMMANDS_MAX];
 };
 
 // Tells the driver what happened. `room` NULL: in no room; `client_id` 0: about no client.

@@ -25,8 +25,7 @@ static cairn_scene_shape shape_of(uint32_t kind, float size) {
         .mask = def.mask};
 }
 
-static void add_body(
-    cairn_storm_scene *s, uint32_t kind, cairn_wire_vec3 at, cairn_scene_shape shape) {
+static void add_body(cairn_storm_scene *s, uint32_t kind, cairn_vec3 at, cairn_scene_shape shape) {
     const uint32_t i = s->scene.body_count++;
     s->bodies[i] = (cairn_scene_body){.kind = kind,
         .position = at,
@@ -45,11 +44,11 @@ static void add_stone(cairn_storm_scene *s, cairn_random *random) {
     cairn_scene_shape shape =
         shape_of(kinds[cairn_random_below(random, 3)], between(random, 0.1f, 0.6f));
     shape.restitution = between(random, 0, 0.5f);
-    const cairn_wire_vec3 at = {
+    const cairn_vec3 at = {
         between(random, -4, 4), between(random, 0.6f, 5), between(random, -4, 4)};
     add_body(s, CAIRN_BODY_DYNAMIC, at, shape);
     s->bodies[s->scene.body_count - 1].linear_velocity =
-        (cairn_wire_vec3){between(random, -2, 2), 0, between(random, -2, 2)};
+        (cairn_vec3){between(random, -2, 2), 0, between(random, -2, 2)};
 }
 
 static void add_joint(cairn_storm_scene *s, cairn_random *random, uint32_t a, uint32_t b) {
@@ -71,7 +70,7 @@ static void set_world_settings(cairn_scene *scene, cairn_random *random, const c
     scene->joint_capacity = 8;
     scene->contact_capacity = 256;
     scene->tick_rate_hz = 30;
-    scene->gravity = (cairn_wire_vec3){0, -9.81f, 0};
+    scene->gravity = (cairn_vec3){0, -9.81f, 0};
     scene->iterations = 4 + (uint32_t)cairn_random_below(random, 5);
     scene->friction_model = (uint32_t)cairn_random_below(random, 2);
     scene->solver = def.solver;
@@ -95,7 +94,7 @@ void cairn_storm_draw_scene(cairn_storm_scene *out, cairn_random *random, const 
     scene->shapes = out->shapes;
     scene->joints = out->joints;
     set_world_settings(scene, random, rules);
-    add_body(out, CAIRN_BODY_STATIC, (cairn_wire_vec3){0}, shape_of(CAIRN_SHAPE_HALF_SPACE, 1));
+    add_body(out, CAIRN_BODY_STATIC, (cairn_vec3){0}, shape_of(CAIRN_SHAPE_HALF_SPACE, 1));
     // Most worlds are tiny: the storm tests the protocol, and steps cost time.
     const uint64_t most = cairn_random_below(random, 8) == 0 ? CAIRN_STORM_STONES_MAX : 6;
     const uint64_t stones = 1 + cairn_random_below(random, most);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "bridge/wire.h"
+#include "bridge/snapshot.h"
 
 cairn_oracle *cairn_oracle_create(uint32_t body_capacity) {
     cairn_oracle *oracle = calloc(1, sizeof *oracle);
@@ -50,10 +50,10 @@ static cairn_oracle_tick *entry_of(cairn_oracle *oracle, uint64_t tick) {
 
 void cairn_oracle_note(cairn_oracle *oracle, const cairn_world *world) {
     const uint64_t tick = cairn_world_tick(world);
-    cairn_wire_body *bodies =
+    cairn_snapshot_body *bodies =
         oracle->bodies + (size_t)(tick % oracle->whole_ticks) * oracle->body_capacity;
     const uint32_t count =
-        cairn_world_wire_bodies(world, oracle->scratch, bodies, oracle->body_capacity);
+        cairn_world_snapshot_bodies(world, oracle->scratch, bodies, oracle->body_capacity);
     CAIRN_ASSERT(count <= oracle->body_capacity);
     *entry_of(oracle, tick) = (cairn_oracle_tick){.tick = tick,
         .root = cairn_world_hash_read(world).full,
@@ -72,7 +72,7 @@ const cairn_oracle_tick *cairn_oracle_find(const cairn_oracle *oracle, uint64_t 
 }
 
 bool cairn_oracle_bodies_equal(
-    const cairn_oracle_tick *tick, const cairn_wire_body *bodies, uint32_t body_count) {
+    const cairn_oracle_tick *tick, const cairn_snapshot_body *bodies, uint32_t body_count) {
     return body_count == tick->body_count &&
            memcmp(bodies, tick->bodies, body_count * sizeof *bodies) == 0;
 }

@@ -19,14 +19,14 @@ typedef struct cairn_oracle_tick {
     cairn_hash128 root;
     bool whole; // the bodies are kept as well
     uint32_t body_count;
-    cairn_wire_body *bodies; // points into the oracle
+    cairn_snapshot_body *bodies; // points into the oracle
 } cairn_oracle_tick;
 
 typedef struct cairn_oracle {
     uint32_t body_capacity;
     cairn_oracle_tick ticks[CAIRN_ORACLE_TICKS]; // by tick modulo size
     uint32_t whole_ticks;                        // whose bodies fit
-    cairn_wire_body *bodies;                     // of tick t: by t modulo whole_ticks
+    cairn_snapshot_body *bodies;                 // of tick t: by t modulo whole_ticks
     cairn_body_state *scratch;
 } cairn_oracle;
 
@@ -42,4 +42,4 @@ void cairn_oracle_note_root(cairn_oracle *oracle, uint64_t tick, cairn_hash128 r
 const cairn_oracle_tick *cairn_oracle_find(const cairn_oracle *oracle, uint64_t tick);
 // Bit for bit. The tick must be whole.
 bool cairn_oracle_bodies_equal(
-    const cairn_oracle_tick *tick, const cairn_wire_body *bodies, uint32_t body_count);
+    const cairn_oracle_tick *tick, const cairn_snapshot_body *bodies, uint32_t body_count);

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/assert.h"
-#include "bridge/between.h"
+#include "bridge/interpolate.h"
 
 static const double GAIN_SPACING = 1.0 / 8;
 static const double DELAY_CHANGE_RATE = 1.0 / 20;
@@ -64,12 +64,13 @@ double cairn_interpolation_tick(
     return tick > 0 ? tick : 0;
 }
 
-static cairn_client_body mix_body(const cairn_wire_body *a, const cairn_wire_body *b, float share) {
+static cairn_client_body mix_body(
+    const cairn_snapshot_body *a, const cairn_snapshot_body *b, float share) {
     cairn_client_body body = {.id = a->id, .awake = ((a->flags | b->flags) & 1) != 0};
-    cairn_between_vec3(a->position, b->position, share, body.position);
-    cairn_between_quat(a->rotation, b->rotation, share, body.rotation);
-    cairn_between_vec3(a->linear_velocity, b->linear_velocity, share, body.linear_velocity);
-    cairn_between_vec3(a->angular_velocity, b->angular_velocity, share, body.angular_velocity);
+    cairn_interpolate_vec3(a->position, b->position, share, body.position);
+    cairn_interpolate_quat(a->rotation, b->rotation, share, body.rotation);
+    cairn_interpolate_vec3(a->linear_velocity, b->linear_velocity, share, body.linear_velocity);
+    cairn_interpolate_vec3(a->angular_velocity, b->angular_velocity, share, body.angular_velocity);
     return body;
 }
 
@@ -87,7 +88,7 @@ static void show_between(const cairn_snapshot *a, const cairn_snapshot *b, float
     cairn_client_body *bodies, uint32_t capacity, cairn_client_sample *out) {
     uint32_t j = 0;
     for (uint32_t i = 0; i < a->body_count; i++) {
-        const cairn_wire_body *from = &a->bodies[i];
+        const cairn_snapshot_body *from = &a->bodies[i];
         uint32_t index = cairn_id_index(from->id);
         while (j < b->body_count && cairn_id_index(b->bodies[j].id) < index) {
             j++;
@@ -109,7 +110,7 @@ static void turn(float q[4], const float w[3], float seconds) {
     q[1] += y;
     q[2] += z;
     q[3] += s;
-    cairn_quat_make_unit(q);
+    cairn_rotation_normalize(q);
 }
 
 static void show_beyond(const cairn_snapshot *a, float seconds, cairn_client_body *bodies,

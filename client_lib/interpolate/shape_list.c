@@ -50,7 +50,7 @@ static uint32_t place_of(const cairn_shape_list *list, uint32_t id) {
 }
 
 // One more user of the hull with these corners; 0 when there is no room for another.
-static uint32_t hull_use(cairn_shape_list *list, const cairn_wire_vec3 *corners, uint32_t count) {
+static uint32_t hull_use(cairn_shape_list *list, const cairn_vec3 *corners, uint32_t count) {
     uint32_t unused = CAIRN_HULLS_MAX;
     for (uint32_t i = list->hull_end; i > 0; i--) {
         cairn_shape_hull *hull = &list->hulls[i - 1];
@@ -91,7 +91,7 @@ static void take_out(cairn_shape_list *list, uint32_t id) {
 }
 
 // The place of the shape, or `capacity` when it does not fit.
-static uint32_t put_in(cairn_shape_list *list, const cairn_wire_shape *shape) {
+static uint32_t put_in(cairn_shape_list *list, const cairn_snapshot_shape *shape) {
     uint32_t place = place_of(list, shape->id);
     bool replaces = place < list->count && index_of(list->shapes[place].id) == index_of(shape->id);
     if (!replaces) {
@@ -115,7 +115,7 @@ cairn_status cairn_shape_list_take(cairn_shape_list *list, const cairn_shapes_me
     for (uint32_t i = 0; i < message->removed_count; i++) {
         take_out(list, message->removed[i]);
     }
-    const cairn_wire_vec3 *corners = message->corners;
+    const cairn_vec3 *corners = message->corners;
     uint32_t hull = 0;
     for (uint32_t i = 0; i < message->shape_count; i++) {
         uint32_t place = put_in(list, &message->shapes[i]);

@@ -13,14 +13,14 @@
 typedef struct cairn_shape_hull {
     uint32_t users; // 0: free
     uint32_t count;
-    cairn_wire_vec3 corners[CAIRN_HULL_VERTICES_MAX];
+    cairn_vec3 corners[CAIRN_HULL_VERTICES_MAX];
 } cairn_shape_hull;
 
 typedef struct cairn_shape_list {
-    cairn_wire_shape *shapes; // owned
-    uint32_t *hull_of;        // owned, by place: which of `hulls`, plus 1; 0 for none
-    cairn_shape_hull *hulls;  // owned, as many as a world may have
-    uint32_t hull_end;        // none from here on is in use
+    cairn_snapshot_shape *shapes; // owned
+    uint32_t *hull_of;            // owned, by place: which of `hulls`, plus 1; 0 for none
+    cairn_shape_hull *hulls;      // owned, as many as a world may have
+    uint32_t hull_end;            // none from here on is in use
     uint32_t count;
     uint32_t capacity;
     uint32_t revision; // changes whenever the list does

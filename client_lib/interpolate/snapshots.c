@@ -23,7 +23,7 @@ cairn_status cairn_snapshots_create(
     cairn_snapshots *snapshots, uint32_t capacity, uint32_t bodies_max) {
     CAIRN_ASSERT(capacity >= 2 && capacity <= CAIRN_SNAPSHOTS_MAX && bodies_max > 0);
     *snapshots = (cairn_snapshots){.capacity = capacity, .bodies_max = bodies_max};
-    snapshots->memory = malloc((size_t)(capacity + 1) * bodies_max * sizeof(cairn_wire_body));
+    snapshots->memory = malloc((size_t)(capacity + 1) * bodies_max * sizeof(cairn_snapshot_body));
     if (snapshots->memory == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
@@ -80,7 +80,7 @@ static void settle(cairn_snapshots *snapshots, uint64_t tick, uint32_t body_coun
     list[snapshots->count] = oldest;
 }
 
-cairn_wire_body *cairn_snapshots_reserve(cairn_snapshots *snapshots) {
+cairn_snapshot_body *cairn_snapshots_reserve(cairn_snapshots *snapshots) {
     return snapshots->list[snapshots->count].bodies;
 }
 
@@ -94,8 +94,8 @@ cairn_snapshot_refusal cairn_snapshots_commit(
     return refusal;
 }
 
-cairn_snapshot_refusal cairn_snapshots_take(
-    cairn_snapshots *snapshots, uint64_t tick, const cairn_wire_body *bodies, uint32_t body_count) {
+cairn_snapshot_refusal cairn_snapshots_take(cairn_snapshots *snapshots, uint64_t tick,
+    const cairn_snapshot_body *bodies, uint32_t body_count) {
     if (body_count > snapshots->bodies_max) {
         return CAIRN_SNAPSHOT_BODIES_MAX;
     }

@@ -14,7 +14,7 @@
 
 typedef struct cairn_snapshot {
     uint64_t tick;
-    cairn_wire_body *bodies; // the ring's, in order of id index
+    cairn_snapshot_body *bodies; // the ring's, in order of id index
     uint32_t body_count;
 } cairn_snapshot;
 
@@ -23,9 +23,9 @@ typedef struct cairn_snapshots {
     // baseline is never overwritten by its result.
     cairn_snapshot list[CAIRN_SNAPSHOTS_MAX + 1];
     uint32_t count;
-    uint32_t capacity;       // at most CAIRN_SNAPSHOTS_MAX
-    uint32_t bodies_max;     // of one snapshot
-    cairn_wire_body *memory; // all bodies
+    uint32_t capacity;           // at most CAIRN_SNAPSHOTS_MAX
+    uint32_t bodies_max;         // of one snapshot
+    cairn_snapshot_body *memory; // all bodies
 } cairn_snapshots;
 
 typedef enum cairn_snapshot_refusal {
@@ -46,13 +46,13 @@ void cairn_snapshots_destroy(cairn_snapshots *snapshots);
 void cairn_snapshots_clear(cairn_snapshots *snapshots);
 
 // `bodies` in order of id index; copied.
-cairn_snapshot_refusal cairn_snapshots_take(
-    cairn_snapshots *snapshots, uint64_t tick, const cairn_wire_body *bodies, uint32_t body_count);
+cairn_snapshot_refusal cairn_snapshots_take(cairn_snapshots *snapshots, uint64_t tick,
+    const cairn_snapshot_body *bodies, uint32_t body_count);
 cairn_snapshot_refusal cairn_snapshots_take_delta(
     cairn_snapshots *snapshots, const cairn_delta *delta);
 // For who writes bodies in place: where the next snapshot's bodies go, and the word that they are
 // there. `body_count` is at most bodies_max (asserted).
-cairn_wire_body *cairn_snapshots_reserve(cairn_snapshots *snapshots);
+cairn_snapshot_body *cairn_snapshots_reserve(cairn_snapshots *snapshots);
 cairn_snapshot_refusal cairn_snapshots_commit(
     cairn_snapshots *snapshots, uint64_t tick, uint32_t body_count);
 // NULL when there is none.

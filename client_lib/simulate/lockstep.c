@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "bridge/rules_library.h"
-#include "bridge/wire.h"
+#include "bridge/snapshot.h"
 
 // The last two steps are enough to show; two more bridge a burst of steps in one advance.
 #define SNAPSHOTS 4
@@ -106,8 +106,8 @@ void cairn_lockstep_show(cairn_lockstep *lockstep) {
     if (newest != NULL && newest->tick >= cairn_world_tick(lockstep->timeline.world)) {
         cairn_snapshots_clear(snapshots);
     }
-    cairn_wire_body *bodies = cairn_snapshots_reserve(snapshots);
-    uint32_t count = cairn_world_wire_bodies(
+    cairn_snapshot_body *bodies = cairn_snapshots_reserve(snapshots);
+    uint32_t count = cairn_world_snapshot_bodies(
         lockstep->timeline.world, lockstep->scratch, bodies, snapshots->bodies_max);
     CAIRN_ASSERT(count <= snapshots->bodies_max);
     cairn_snapshot_refusal refusal =
@@ -217,10 +217,9 @@ static cairn_lockstep_verdict confirm(cairn_lockstep *lockstep, uint64_t tick,
 }
 
 static cairn_lockstep_verdict take_tick(
-    cairn_lockstep *lockstep, const cairn_wire_tick *tick, const cairn_wire_command *commands) {
-    cairn_command taken[CAIRN_COMMANDS_PER_TICK_MAX];
+    cairn_lockstep *lockstep, const cairn_wire_tick *tick, const cairn_command *commands) {
     for (uint32_t i = 0; i < tick->command_count; i++) {
-        if (cairn_command_of_wire(&commands[i], &taken[i]) != CAIRN_OK) {
+        if (cairn_command_check(&commands[i]) != CAIRN_OK) {
             return CAIRN_LOCKSTEP_COMMAND_REFUSED;
         }
     }
@@ -228,10 +227,10 @@ static cairn_lockstep_verdict take_tick(
     const uint64_t next = lockstep->timeline.confirmed_end;
     if (tick->tick > next) {
         bool kept = cairn_early_ticks_put(
-            &lockstep->early, next, tick->tick, taken, tick->command_count, root);
+            &lockstep->early, next, tick->tick, commands, tick->command_count, root);
         return kept ? CAIRN_LOCKSTEP_EARLY : CAIRN_LOCKSTEP_GAP;
     }
-    return confirm(lockstep, tick->tick, taken, tick->command_count, root);
+    return confirm(lockstep, tick->tick, commands, tick->command_count, root);
 }
 
 // What came early is no longer once the ticks before it are there.
@@ -263,7 +262,7 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
             return CAIRN_LOCKSTEP_COMMAND_REFUSED;
         }
         // A message without any command may have none to point at.
-        const cairn_wire_command *commands =
+        const cairn_command *commands =
             tick->command_count > 0 ? message->commands + tick->first_command : NULL;
         lockstep->belated = i + 1 < message->tick_count;
         verdict = take_tick(lockstep, tick, commands);

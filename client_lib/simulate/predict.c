@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "bridge/wire.h"
+#include "bridge/snapshot.h"
 #include "client_lib/simulate/rollback_attribution.h"
 
 // Pictures of the last steps: two to show between, the rest to find a common one after a rollback.
@@ -151,7 +151,8 @@ static bool own_input(const cairn_predict *predict, uint64_t tick, cairn_command
         return false;
     }
     if (cairn_inputs_read(predict->inputs, tick, &input)) {
-        return cairn_command_of_input(&input, predict->slot, out) == CAIRN_OK;
+        *out = cairn_command_of_input(&input, predict->slot);
+        return cairn_command_check(out) == CAIRN_OK;
     }
     return cairn_input_prediction_substitute(&predict->prediction, predict->slot, tick, out);
 }

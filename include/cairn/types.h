@@ -172,6 +172,36 @@ typedef enum cairn_joint_kind {
     CAIRN_JOINT_CONE = 4,     // a ball joint whose two axes stay within `cone` of each other
 } cairn_joint_kind;
 
+// --------------------------------------------------------------------------------- snapshots
+
+// A body as it is sent to clients. No padding: it travels in this layout.
+typedef struct cairn_snapshot_body {
+    cairn_body_id id;
+    uint32_t flags;      // CAIRN_SNAPSHOT_BODY_AWAKE, and the kind
+    cairn_vec3 position; // of the body's origin
+    cairn_quat rotation;
+    cairn_vec3 linear_velocity; // of the centre of mass
+    cairn_vec3 angular_velocity;
+} cairn_snapshot_body;
+
+// Bits of cairn_snapshot_body.flags: awake, then the cairn_body_kind.
+#define CAIRN_SNAPSHOT_BODY_AWAKE 1u
+#define CAIRN_SNAPSHOT_BODY_KIND_SHIFT 1u
+#define CAIRN_SNAPSHOT_BODY_KIND_MASK 3u
+
+// A shape as it is sent to clients: what is needed to draw it. No padding: it travels in this
+// layout. The vertices of a hull are sent beside it.
+typedef struct cairn_snapshot_shape {
+    cairn_shape_id id;
+    cairn_body_id body;
+    uint32_t kind; // cairn_shape_kind
+    cairn_vec3 half_extents;
+    float radius;
+    float half_height;
+    cairn_vec3 position; // in the body's frame
+    cairn_quat rotation;
+} cairn_snapshot_shape;
+
 // ---------------------------------------------------------------------------------- commands
 
 // A command changes a world from outside. The commands of one tick are sorted (cairn_commands_sort)

@@ -17,7 +17,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-static cairn_decode_refusal check(const cairn_wire_command *commands, uint32_t count) {
+static cairn_decode_refusal check(const cairn_command *commands, uint32_t count) {
     const cairn_wire_tick tick = {.tick = 7, .command_count = count};
     const cairn_chunk chunk = {.kind = CAIRN_CHUNK_TICKS,
         .ticks = {.ticks = &tick, .tick_count = 1, .commands = commands, .command_count = count}};
@@ -30,7 +30,7 @@ static cairn_decode_refusal check(const cairn_wire_command *commands, uint32_t c
 static void each_kind_has_its_slots_and_ranges(void **state) {
     (void)state;
     static const struct {
-        cairn_wire_command command;
+        cairn_command command;
         cairn_decode_refusal expected;
     } rows[] = {
         {{.kind = 0, .slot = 0}, NO(OUT_OF_RANGE)},
@@ -70,7 +70,7 @@ static void each_kind_has_its_slots_and_ranges(void **state) {
 
 static void an_operators_commands_come_last_and_by_sequence(void **state) {
     (void)state;
-    cairn_wire_command commands[] = {
+    cairn_command commands[] = {
         {.kind = 3, .slot = 63, .sequence = 9},
         {.kind = 7, .slot = OPERATOR, .sequence = 1},
         {.kind = 6, .slot = OPERATOR, .sequence = 2},
@@ -86,7 +86,7 @@ static void an_operators_commands_come_last_and_by_sequence(void **state) {
     commands[3].kind = 6;
     assert_int_equal(check(commands, 4), NO(ORDER));
     assert_int_equal(check(commands + 1, 1), NO(OK));
-    const cairn_wire_command swapped[] = {commands[1], commands[0]};
+    const cairn_command swapped[] = {commands[1], commands[0]};
     assert_int_equal(check(swapped, 2), NO(ORDER));
 }
 

@@ -13,10 +13,10 @@ enum { BODIES_MAX = 64 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static uint32_t make_baseline(cairn_wire_body *bodies, uint8_t count) {
+static uint32_t make_baseline(cairn_snapshot_body *bodies, uint8_t count) {
     count %= BODIES_MAX / 2;
     for (uint32_t i = 0; i < count; ++i) {
-        bodies[i] = (cairn_wire_body){.id = 3 * i + 2,
+        bodies[i] = (cairn_snapshot_body){.id = 3 * i + 2,
             .flags = i % 6,
             .position = {.x = (float)i, .y = 0.5f},
             .rotation = {.w = 1.0f}};
@@ -24,10 +24,10 @@ static uint32_t make_baseline(cairn_wire_body *bodies, uint8_t count) {
     return count;
 }
 
-static void expect_exact(const cairn_wire_body *baseline, uint32_t baseline_count,
-    const cairn_wire_body *bodies, uint32_t count) {
+static void expect_exact(const cairn_snapshot_body *baseline, uint32_t baseline_count,
+    const cairn_snapshot_body *bodies, uint32_t count) {
     uint8_t payload[BODIES_MAX * 80];
-    cairn_wire_body again[BODIES_MAX];
+    cairn_snapshot_body again[BODIES_MAX];
     uint32_t again_count;
     const size_t size =
         cairn_delta_encode(baseline, baseline_count, bodies, count, payload, sizeof payload);
@@ -41,8 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) {
         return 0;
     }
-    cairn_wire_body baseline[BODIES_MAX];
-    cairn_wire_body result[BODIES_MAX];
+    cairn_snapshot_body baseline[BODIES_MAX];
+    cairn_snapshot_body result[BODIES_MAX];
     const uint32_t baseline_count = make_baseline(baseline, data[0]);
     uint32_t count;
     uint8_t *exact = malloc(size > 1 ? size - 1 : 1);

@@ -14,12 +14,12 @@
 enum { BODIES_MAX = 64, PAYLOAD_MAX = BODIES_MAX * 80 };
 
 typedef struct bodies {
-    cairn_wire_body list[BODIES_MAX];
+    cairn_snapshot_body list[BODIES_MAX];
     uint32_t count;
 } bodies;
 
-static cairn_wire_body body_of(uint32_t id) {
-    return (cairn_wire_body){
+static cairn_snapshot_body body_of(uint32_t id) {
+    return (cairn_snapshot_body){
         .id = id, .flags = 5, .position = {1.0f, 2.0f, 3.0f}, .rotation = {0.0f, 0.0f, 0.0f, 1.0f}};
 }
 
@@ -153,8 +153,8 @@ static void a_new_generation_in_the_same_place_is_a_change(void **state) {
     expect_exact(&from, &to);
 }
 
-static cairn_wire_body random_body(cairn_random *random, uint32_t index) {
-    cairn_wire_body body = body_of(index | (uint32_t)cairn_random_below(random, 4) << 20);
+static cairn_snapshot_body random_body(cairn_random *random, uint32_t index) {
+    cairn_snapshot_body body = body_of(index | (uint32_t)cairn_random_below(random, 4) << 20);
     body.position.x = cairn_random_unit(random) * 100.0f - 50.0f;
     body.linear_velocity.y = cairn_random_unit(random) - 0.5f;
     body.flags = (uint32_t)cairn_random_below(random, 6);
@@ -258,7 +258,7 @@ static void room_for_exactly_the_result_is_enough(void **state) {
     const bodies from = bodies_of(4);
     uint8_t payload[PAYLOAD_MAX];
     const size_t size = encode(&from, &from, payload);
-    cairn_wire_body out[4];
+    cairn_snapshot_body out[4];
     uint32_t count;
     assert_int_equal(
         cairn_delta_apply(from.list, from.count, payload, size, out, 4, &count, NULL), CAIRN_OK);
@@ -272,7 +272,7 @@ static void what_there_is_no_room_for_is_a_capacity(void **state) {
     to.list[to.count++] = body_of(100);
     uint8_t payload[PAYLOAD_MAX];
     const size_t size = encode(&from, &to, payload);
-    cairn_wire_body out[4];
+    cairn_snapshot_body out[4];
     for (uint32_t room = 0; room <= 4; ++room) {
         uint32_t count = 9;
         assert_int_equal(

@@ -16,7 +16,7 @@ static const cairn_wire_input inputs[2] = {
     {.tick = 102, .sequence = 8, .buttons = 3, .move = {-1.0f, 1.0f, 0.25f}, .aim = {0, 1, 0}},
 };
 static const cairn_wire_root roots[2] = {{5, 6, 7}, {9, 10, 11}};
-static const cairn_wire_shape shapes[3] = {
+static const cairn_snapshot_shape shapes[3] = {
     {.id = 0x100001,
         .body = 1,
         .kind = 3,
@@ -32,9 +32,9 @@ static const cairn_wire_shape shapes[3] = {
     {.id = 6, .body = 1, .kind = 5, .rotation = {0, 0, 0, 1}},
 };
 static const uint8_t corner_counts[1] = {4};
-static const cairn_wire_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {0, 0, 3}};
+static const cairn_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {0, 0, 3}};
 static const uint32_t removed[2] = {4, 0x300005};
-static const cairn_wire_body bodies[2] = {
+static const cairn_snapshot_body bodies[2] = {
     {.id = 0x100001,
         .flags = 5,
         .position = {1, 2, 3},
@@ -43,7 +43,7 @@ static const cairn_wire_body bodies[2] = {
         .angular_velocity = {7, 8, 9}},
     {.id = 3, .flags = 0, .position = {-0.0f, 1e-45f, 1e30f}, .rotation = {0, 0, 0, 1}},
 };
-static const cairn_wire_command commands[3] = {
+static const cairn_command commands[3] = {
     {.kind = 1, .slot = 0, .sequence = 1},
     {.kind = 3, .slot = 0, .sequence = 9, .buttons = 2, .move = {1, 0, 0}, .aim = {0, 0.5f, 0.5f}},
     {.kind = 3, .slot = 63, .sequence = 2, .buttons = UINT32_MAX, .move = {-1, 1, -1}},

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "bridge/between.h"
-#include "bridge/wire.h"
+#include "bridge/interpolate.h"
+#include "bridge/snapshot.h"
 
 struct cairn_lag_world {
     cairn_world *shown; // of the earlier tick, then with its bodies on their way
@@ -84,10 +84,8 @@ static void move_body(cairn_lag_world *rewind, const cairn_body_state *from, flo
     if (share > 0.0f && cairn_body_exists(rewind->later, from->id)) {
         (void)cairn_body_read(rewind->later, from->id, &to);
     }
-    cairn_between_vec3(
-        cairn_vec3_to_wire(from->position), cairn_vec3_to_wire(to.position), share, position);
-    cairn_between_quat(
-        cairn_quat_to_wire(from->rotation), cairn_quat_to_wire(to.rotation), share, q);
+    cairn_interpolate_vec3(from->position, to.position, share, position);
+    cairn_interpolate_quat(from->rotation, to.rotation, share, q);
     const cairn_pose pose = {.position = {.x = position[0], .y = position[1], .z = position[2]},
         .rotation = {.x = q[0], .y = q[1], .z = q[2], .w = q[3]}};
     // At the edge of where bodies may be it is refused, and the body stays where it was.

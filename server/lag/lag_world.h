@@ -42,10 +42,10 @@ cairn_status cairn_lag_world_create(const cairn_world *like, cairn_lag_world **o
 void cairn_lag_world_destroy(cairn_lag_world *rewind); // NULL is allowed
 
 // The world as it was shown: positions on straight lines, rotations the shorter way, by the
-// arithmetic of bridge/between.h; everything else as of the earlier tick. A body that ends on the
-// way is shown until its end, one that begins on the way not before it has begun. `newest` is the
-// room's tick. *out lasts until the next call; asking for the same sight again costs nothing. Takes
-// no memory.
+// arithmetic of bridge/interpolate.h; everything else as of the earlier tick. A body that ends on
+// the way is shown until its end, one that begins on the way not before it has begun. `newest` is
+// the room's tick. *out lasts until the next call; asking for the same sight again costs nothing.
+// Takes no memory.
 cairn_lag_refusal cairn_lag_world_show(cairn_lag_world *rewind, const cairn_state_history *past,
     uint64_t newest, uint32_t age_ticks_max, const cairn_view_time *sight, const cairn_world **out);
 

@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
-#include "bridge/wire.h"
+#include "bridge/snapshot.h"
 #include "schema/delta.h"
 
 // A message's other fields need some of CAIRN_MESSAGE_SIZE_MAX.
@@ -25,7 +25,7 @@ struct cairn_baselines {
     uint32_t count;
     uint32_t newest;
     cairn_baseline *ring;
-    cairn_wire_body *bodies;
+    cairn_snapshot_body *bodies;
     cairn_body_state *states; // what the world tells, before it is in wire form
     stored_delta *deltas;     // of the newest snapshot
     uint32_t delta_count;
@@ -89,7 +89,7 @@ void cairn_baselines_take(
     snapshot->tick = tick;
     snapshot->visible_root = hash->visible;
     snapshot->full_root = hash->full;
-    snapshot->body_count = cairn_world_wire_bodies(
+    snapshot->body_count = cairn_world_snapshot_bodies(
         world, baselines->states, snapshot->bodies, baselines->body_capacity);
     CAIRN_ASSERT(snapshot->body_count <= baselines->body_capacity);
 }

@@ -20,7 +20,7 @@ typedef struct cairn_baseline {
     cairn_hash128 visible_root;
     cairn_hash128 full_root;
     uint32_t body_count;
-    cairn_wire_body *bodies; // in order of id index
+    cairn_snapshot_body *bodies; // in order of id index
 } cairn_baseline;
 
 // Room for `count` snapshots of `body_capacity` bodies. CAIRN_OUT_OF_MEMORY leaves *out NULL.

@@ -2,7 +2,7 @@
 #include "server/replicate/replication.h"
 
 #include "base/assert.h"
-#include "bridge/wire.h"
+#include "bridge/snapshot.h"
 #include "server/server_parts.h"
 
 // Room for the fields around a message's long vector.
@@ -23,10 +23,10 @@
 #define FIRST_RTT_NS UINT64_C(300000000)
 
 typedef struct shape_batch {
-    cairn_wire_shape shapes[SHAPES_PER_MESSAGE];
+    cairn_snapshot_shape shapes[SHAPES_PER_MESSAGE];
     uint32_t removed[SHAPES_PER_MESSAGE];
     uint8_t corner_counts[SHAPES_PER_MESSAGE];
-    cairn_wire_vec3 corners[CORNERS_PER_MESSAGE];
+    cairn_vec3 corners[CORNERS_PER_MESSAGE];
     uint32_t shape_count;
     uint32_t removed_count;
     uint32_t hull_count;
@@ -35,7 +35,7 @@ typedef struct shape_batch {
 
 static void collect_corners(const cairn_room *room, cairn_shape_id shape, shape_batch *batch) {
     const uint32_t count =
-        cairn_shape_corners_to_wire(room->world, shape, &batch->corners[batch->corner_count]);
+        cairn_shape_corners_read(room->world, shape, &batch->corners[batch->corner_count]);
     batch->corner_counts[batch->hull_count++] = (uint8_t)count;
     batch->corner_count += count;
 }
@@ -46,7 +46,7 @@ static bool collect_shapes(
     uint32_t next = 0;
     for (uint32_t index = 0; index < room->shape_capacity; ++index) {
         bool exists = next < room->shape_count && cairn_id_index(room->shapes[next].id) == index;
-        const cairn_wire_shape *shape = exists ? &room->shapes[next++] : NULL;
+        const cairn_snapshot_shape *shape = exists ? &room->shapes[next++] : NULL;
         uint32_t told = session->shapes_told[index];
         if (told == (exists ? shape->id : 0)) {
             continue;
@@ -95,8 +95,8 @@ static bool send_shapes(cairn_server *server, cairn_session *session, const shap
 }
 
 static void tell_shapes(cairn_server *server, cairn_session *session) {
-    const size_t most = SHAPES_PER_MESSAGE * (sizeof(cairn_wire_shape) + sizeof(uint32_t) + 1) +
-                        CORNERS_PER_MESSAGE * sizeof(cairn_wire_vec3);
+    const size_t most = SHAPES_PER_MESSAGE * (sizeof(cairn_snapshot_shape) + sizeof(uint32_t) + 1) +
+                        CORNERS_PER_MESSAGE * sizeof(cairn_vec3);
     bool all = session->shapes_revision == session->room->shapes_revision;
     while (!all && cairn_link_reliable_room(session->link) >= most + ENVELOPE_SIZE) {
         shape_batch batch;
@@ -147,7 +147,7 @@ static bool keyframe_awaited(const cairn_session *session) {
 
 static void tell_keyframe(cairn_server *server, cairn_session *session) {
     const cairn_baseline *newest = cairn_baselines_newest(session->room->baselines);
-    size_t estimate = newest->body_count * sizeof(cairn_wire_body) + ENVELOPE_SIZE;
+    size_t estimate = newest->body_count * sizeof(cairn_snapshot_body) + ENVELOPE_SIZE;
     bool loose = estimate <= LOOSE_KEYFRAME_SIZE;
     if (estimate > CAIRN_MESSAGE_SIZE_MAX) {
         session->room->statistics.snapshots_too_large += 1;
@@ -255,7 +255,7 @@ static void abandon_state(cairn_session *session) {
 
 static size_t told_size(uint32_t tick_count, uint32_t command_count) {
     return tick_count * (sizeof(cairn_wire_tick) + sizeof(uint64_t)) +
-           command_count * sizeof(cairn_wire_command);
+           command_count * sizeof(cairn_command);
 }
 
 // The first of the newest ticks that fit `size`; at least one, none before `missing`.

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "bridge/wire.h"
+#include "bridge/snapshot.h"
 
 typedef struct past_tick {
     cairn_hash128 root;
@@ -130,9 +130,8 @@ void cairn_command_log_read(
             .root_hi = past->root.hi,
             .first_command = run->command_count,
             .command_count = past->command_count};
-        const cairn_command *commands = commands_of(history, tick);
-        for (uint32_t i = 0; i < past->command_count; ++i) {
-            run->commands[run->command_count++] = cairn_command_to_wire(&commands[i]);
-        }
+        memcpy(run->commands + run->command_count, commands_of(history, tick),
+            past->command_count * sizeof *run->commands);
+        run->command_count += past->command_count;
     }
 }

@@ -43,7 +43,7 @@ uint32_t cairn_command_log_command_count(const cairn_command_log *history, uint6
 typedef struct cairn_command_log_span {
     cairn_wire_tick *ticks;
     uint32_t tick_capacity;
-    cairn_wire_command *commands;
+    cairn_command *commands;
     uint32_t command_capacity; // at least one tick's commands
     uint64_t *digests;         // [tick_capacity], or NULL: not wanted
     uint32_t tick_count;

@@ -7,7 +7,7 @@
 
 #include "base/assert.h"
 #include "bridge/scene_world.h"
-#include "bridge/wire.h"
+#include "bridge/snapshot.h"
 
 // Missing inputs repeat the last one for about this long, then the player stands still.
 #define HOLD_MS 150
@@ -33,7 +33,7 @@ static cairn_status create_inbox(const cairn_room_config *config, cairn_room *ro
 
 static uint32_t baseline_count(const cairn_room *room, uint32_t body_capacity) {
     size_t wanted = (size_t)BASELINE_SECONDS * room->snapshot_rate_hz;
-    size_t affordable = BASELINE_BYTES_MAX / (body_capacity * sizeof(cairn_wire_body));
+    size_t affordable = BASELINE_BYTES_MAX / (body_capacity * sizeof(cairn_snapshot_body));
     size_t count = wanted < affordable ? wanted : affordable;
     return (uint32_t)(count < 8 ? 8 : count);
 }
@@ -85,7 +85,8 @@ static void refresh_shapes(cairn_room *room) {
         return;
     }
     for (uint32_t i = 0; i < count; ++i) {
-        bool exists = cairn_shape_to_wire(room->world, room->shape_ids_now[i], &room->shapes[i]);
+        bool exists =
+            cairn_snapshot_shape_read(room->world, room->shape_ids_now[i], &room->shapes[i]);
         CAIRN_ASSERT(exists);
         room->shape_ids[i] = room->shape_ids_now[i];
     }

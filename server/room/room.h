@@ -92,7 +92,7 @@ typedef struct cairn_room {
     uint32_t shape_capacity;
     cairn_shape_id *shape_ids; // as the world last told them, in order of index
     cairn_shape_id *shape_ids_now;
-    cairn_wire_shape *shapes; // [shape_count], in order of index
+    cairn_snapshot_shape *shapes; // [shape_count], in order of index
     uint32_t shape_count;
     uint32_t shapes_revision; // counts changes of the list, from 1
 } cairn_room;

@@ -401,7 +401,7 @@ uint32_t cairn_room_table_bodies_max(const cairn_server *server) {
 }
 
 cairn_link_config cairn_room_table_link_config(uint64_t bodies) {
-    uint64_t keyframe = bodies * sizeof(cairn_wire_body) + 1024;
+    uint64_t keyframe = bodies * sizeof(cairn_snapshot_body) + 1024;
     uint32_t longest =
         keyframe > CAIRN_MESSAGE_SIZE_MAX ? CAIRN_MESSAGE_SIZE_MAX : (uint32_t)keyframe;
     cairn_link_config config = cairn_link_config_default();

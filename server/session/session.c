@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "bridge/wire.h"
+#include "bridge/snapshot.h"
 #include "server/room/room_table.h"
 #include "server/server_parts.h"
 
@@ -224,8 +224,8 @@ static cairn_session_state fault(const visit *v) {
 static void take_one_input(const visit *v, const cairn_wire_input *input) {
     cairn_session *session = v->session;
     cairn_server_room_statistics *statistics = &session->room->statistics;
-    cairn_command command;
-    if (cairn_command_of_input(input, session->slot, &command) != CAIRN_OK) {
+    const cairn_command command = cairn_command_of_input(input, session->slot);
+    if (cairn_command_check(&command) != CAIRN_OK) {
         statistics->inputs_refused += 1;
         return;
     }

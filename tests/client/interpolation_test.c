@@ -15,10 +15,10 @@
 #define SECOND 1000000000ull
 #define TICK_NS (1e9 / 60)
 
-static const cairn_wire_quat UPRIGHT = {0, 0, 0, 1};
+static const cairn_quat UPRIGHT = {0, 0, 0, 1};
 
-static cairn_wire_body body_at(uint32_t id, float x) {
-    return (cairn_wire_body){.id = id,
+static cairn_snapshot_body body_at(uint32_t id, float x) {
+    return (cairn_snapshot_body){.id = id,
         .flags = 1,
         .position = {x, 2 * x, -x},
         .rotation = UPRIGHT,
@@ -27,8 +27,8 @@ static cairn_wire_body body_at(uint32_t id, float x) {
 
 // Two snapshots, ten ticks apart.
 typedef struct scene {
-    cairn_wire_body a[4];
-    cairn_wire_body b[4];
+    cairn_snapshot_body a[4];
+    cairn_snapshot_body b[4];
     cairn_snapshots snapshots;
     cairn_client_body shown[8];
     cairn_client_sample sample;
@@ -123,7 +123,7 @@ static void rotations_take_the_shorter_way_and_stay_unit(void **state) {
         scene_start(&s, 1, 1);
         s.a[0] = body_at(1, 0);
         s.b[0] = body_at(1, 0);
-        s.b[0].rotation = (cairn_wire_quat){0, sines[i], 0, sines[i]};
+        s.b[0].rotation = (cairn_quat){0, sines[i], 0, sines[i]};
         assert_true(show(&s, 105));
         const float *q = s.shown[0].rotation;
         EXPECT_NEAR(q[1], sinf(0.78539816f / 2), 1e-3);
@@ -139,8 +139,8 @@ static void a_rotation_without_length_is_shown_as_none(void **state) {
     scene_start(&s, 1, 1);
     s.a[0] = body_at(1, 0);
     s.b[0] = body_at(1, 0);
-    s.a[0].rotation = (cairn_wire_quat){0};
-    s.b[0].rotation = (cairn_wire_quat){0};
+    s.a[0].rotation = (cairn_quat){0};
+    s.b[0].rotation = (cairn_quat){0};
     assert_true(show(&s, 105));
     EXPECT_NEAR(s.shown[0].rotation[3], 1, 0);
 }
@@ -151,7 +151,7 @@ static void extrapolation_turns_by_the_angular_velocity(void **state) {
     scene_start(&s, 1, 1);
     s.a[0] = body_at(1, 0);
     s.b[0] = body_at(1, 0);
-    s.b[0].angular_velocity = (cairn_wire_vec3){0, 2, 0};
+    s.b[0].angular_velocity = (cairn_vec3){0, 2, 0};
     assert_true(show(&s, 116));
     EXPECT_NEAR(s.shown[0].rotation[1], sinf(0.1f), 1e-3);
 }
@@ -225,15 +225,15 @@ static void the_delay_changes_without_a_jump(void **state) {
     EXPECT_NEAR(interpolation.delay_ns * 1e-6, 151, 5);
 }
 
-static cairn_wire_shape shape_of(uint32_t id, uint32_t body) {
-    return (cairn_wire_shape){.id = id, .body = body, .kind = 3};
+static cairn_snapshot_shape shape_of(uint32_t id, uint32_t body) {
+    return (cairn_snapshot_shape){.id = id, .body = body, .kind = 3};
 }
 
 static void shapes_come_go_and_are_replaced_in_order_of_index(void **state) {
     (void)state;
     cairn_shape_list list;
     assert_int_equal(cairn_shape_list_create(&list, 3), CAIRN_OK);
-    const cairn_wire_shape first[] = {shape_of(3, 1), shape_of(1, 1)};
+    const cairn_snapshot_shape first[] = {shape_of(3, 1), shape_of(1, 1)};
     cairn_shapes_message message = {.shapes = first, .shape_count = 2};
     assert_int_equal(cairn_shape_list_take(&list, &message), CAIRN_OK);
     assert_int_equal(list.count, 2);
@@ -241,7 +241,7 @@ static void shapes_come_go_and_are_replaced_in_order_of_index(void **state) {
     uint32_t revision = list.revision;
 
     const uint32_t removed[] = {1, 9};
-    const cairn_wire_shape second[] = {shape_of(3 | (1u << 20), 2), shape_of(2, 5)};
+    const cairn_snapshot_shape second[] = {shape_of(3 | (1u << 20), 2), shape_of(2, 5)};
     message = (cairn_shapes_message){
         .shapes = second, .shape_count = 2, .removed = removed, .removed_count = 2};
     assert_int_equal(cairn_shape_list_take(&list, &message), CAIRN_OK);
@@ -250,7 +250,7 @@ static void shapes_come_go_and_are_replaced_in_order_of_index(void **state) {
     assert_int_equal(list.shapes[1].body, 2);
     assert_int_not_equal(list.revision, revision);
 
-    const cairn_wire_shape third[] = {shape_of(7, 1), shape_of(8, 1)};
+    const cairn_snapshot_shape third[] = {shape_of(7, 1), shape_of(8, 1)};
     message = (cairn_shapes_message){.shapes = third, .shape_count = 2};
     assert_int_equal(cairn_shape_list_take(&list, &message), CAIRN_CAPACITY);
     assert_int_equal(list.count, 3);
@@ -261,10 +261,10 @@ static void equal_hulls_share_their_corners(void **state) {
     (void)state;
     cairn_shape_list list;
     assert_int_equal(cairn_shape_list_create(&list, 4), CAIRN_OK);
-    const cairn_wire_vec3 corners[13] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 0},
+    const cairn_vec3 corners[13] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 0},
         {2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {1, 1, 1}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const uint8_t counts[3] = {4, 5, 4};
-    const cairn_wire_shape shapes[4] = {{.id = 3, .body = 1, .kind = 5},
+    const cairn_snapshot_shape shapes[4] = {{.id = 3, .body = 1, .kind = 5},
         {.id = 2, .body = 1, .kind = 3}, {.id = 4, .body = 1, .kind = 5},
         {.id = 1, .body = 1, .kind = 5}};
     cairn_shapes_message message = {.shapes = shapes,
@@ -286,13 +286,13 @@ static void equal_hulls_share_their_corners(void **state) {
     // One that goes, and one whose slot is taken by a box, leave their hull; its place is used
     // again.
     const uint32_t removed[] = {1};
-    const cairn_wire_shape box = {.id = 3 | 1u << 20, .body = 1, .kind = 3};
+    const cairn_snapshot_shape box = {.id = 3 | 1u << 20, .body = 1, .kind = 3};
     message = (cairn_shapes_message){
         .shapes = &box, .shape_count = 1, .removed = removed, .removed_count = 1};
     assert_int_equal(cairn_shape_list_take(&list, &message), CAIRN_OK);
     assert_int_equal(shared->users, 0);
     assert_int_equal(cairn_shape_list_hull(&list, 4)->count, 5);
-    const cairn_wire_shape late = {.id = 1 | 1u << 20, .body = 1, .kind = 5};
+    const cairn_snapshot_shape late = {.id = 1 | 1u << 20, .body = 1, .kind = 5};
     message = (cairn_shapes_message){.shapes = &late,
         .shape_count = 1,
         .corner_counts = counts,

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "bridge/scene_world.h"
-#include "bridge/wire.h"
+#include "bridge/snapshot.h"
 #include "client_lib/interpolate/snapshots.h"
 #include "schema/delta.h"
 #include "tests/client/party.h"
@@ -143,9 +143,9 @@ static void too_far_beyond_a_gap_nothing_is_kept(void **state) {
     assert_int_equal(say_whole_state(o), CAIRN_LOCKSTEP_LOADED);
     assert_false(o->client.early.ticks[CAIRN_EARLY_TICKS_MAX - 1].held);
     // Commands are bounded as well.
-    cairn_wire_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     for (uint32_t i = 0; i < CAIRN_COMMANDS_PER_TICK_MAX; i++) {
-        commands[i] = (cairn_wire_command){.kind = CAIRN_COMMAND_INPUT, .sequence = i};
+        commands[i] = (cairn_command){.kind = CAIRN_COMMAND_INPUT, .sequence = i};
     }
     cairn_lockstep_verdict verdict = CAIRN_LOCKSTEP_EARLY;
     for (tick.tick = 1; verdict == CAIRN_LOCKSTEP_EARLY; tick.tick++) {
@@ -193,7 +193,7 @@ static void what_finds_no_room_is_not_acknowledged(void **state) {
 static void a_command_that_no_world_takes_is_refused(void **state) {
     origin *o = *state;
     say_whole_state(o);
-    const cairn_wire_command wrong[] = {
+    const cairn_command wrong[] = {
         {.kind = 99, .slot = 0},
         {.kind = CAIRN_COMMAND_INPUT, .slot = CAIRN_SLOTS_MAX},
         {.kind = CAIRN_COMMAND_INPUT, .move = {2, 0, 0}},
@@ -246,8 +246,8 @@ static void a_delta_needs_its_baseline(void **state) {
     (void)state;
     cairn_snapshots snapshots;
     uint8_t payload[512];
-    cairn_wire_body a[2] = {{.id = 1, .rotation = {.w = 1}}, {.id = 2, .rotation = {.w = 1}}};
-    cairn_wire_body b[2] = {a[0], a[1]};
+    cairn_snapshot_body a[2] = {{.id = 1, .rotation = {.w = 1}}, {.id = 2, .rotation = {.w = 1}}};
+    cairn_snapshot_body b[2] = {a[0], a[1]};
     b[1].position.y = 3;
     assert_int_equal(cairn_snapshots_create(&snapshots, 3, 2), CAIRN_OK);
     cairn_delta delta = {.tick = 20, .baseline_tick = 10, .payload = payload};
@@ -261,7 +261,7 @@ static void a_delta_needs_its_baseline(void **state) {
     delta.payload_size -= 1;
     assert_int_equal(
         cairn_snapshots_take_delta(&snapshots, &delta), CAIRN_SNAPSHOT_DELTA_MALFORMED);
-    cairn_wire_body three[3] = {a[0], a[1], {.id = 3}};
+    cairn_snapshot_body three[3] = {a[0], a[1], {.id = 3}};
     assert_int_equal(cairn_snapshots_take(&snapshots, 40, three, 3), CAIRN_SNAPSHOT_BODIES_MAX);
     assert_int_equal(snapshots.count, 2);
     cairn_snapshots_destroy(&snapshots);
@@ -270,7 +270,7 @@ static void a_delta_needs_its_baseline(void **state) {
 static void the_ring_keeps_the_newest_in_order(void **state) {
     (void)state;
     cairn_snapshots snapshots;
-    const cairn_wire_body body = {.id = 1};
+    const cairn_snapshot_body body = {.id = 1};
     assert_int_equal(cairn_snapshots_create(&snapshots, 3, 1), CAIRN_OK);
     const struct {
         uint64_t tick;

@@ -14,7 +14,7 @@ static cairn_scene_shape shape_of(uint32_t kind) {
 }
 
 static cairn_scene_body row_of(
-    cairn_wire_vec3 first, uint32_t count_x, uint32_t count_y, uint32_t shape) {
+    cairn_vec3 first, uint32_t count_x, uint32_t count_y, uint32_t shape) {
     return (cairn_scene_body){.kind = shape == 0 ? CAIRN_BODY_STATIC : CAIRN_BODY_DYNAMIC,
         .position = first,
         .rotation = {.w = 1},
@@ -33,9 +33,9 @@ const cairn_scene *party_scene(void) {
     const cairn_world_def def = cairn_world_def_default();
     shapes[0] = shape_of(CAIRN_SHAPE_HALF_SPACE);
     shapes[1] = shape_of(CAIRN_SHAPE_BOX);
-    bodies[0] = row_of((cairn_wire_vec3){0, 0, 0}, 1, 1, 0);
-    bodies[1] = row_of((cairn_wire_vec3){0, 0.5f, 0}, 1, 3, 1);
-    bodies[2] = row_of((cairn_wire_vec3){-8, 2, 6}, 8, 1, 1);
+    bodies[0] = row_of((cairn_vec3){0, 0, 0}, 1, 1, 0);
+    bodies[1] = row_of((cairn_vec3){0, 0.5f, 0}, 1, 3, 1);
+    bodies[2] = row_of((cairn_vec3){-8, 2, 6}, 8, 1, 1);
     scene = (cairn_scene){.name = "party",
         .rules = "sandbox",
         .body_capacity = 128,

@@ -155,7 +155,7 @@ static void a_flipped_bit_is_damage_and_says_where(void **state) {
 #define LIE_TICK 400
 
 static cairn_wire_tick changed_ticks[4096];
-static cairn_wire_command changed_commands[4096];
+static cairn_command changed_commands[4096];
 
 // The chunk's arrays are the file's; a change is made on a copy.
 static cairn_wire_tick *own_tick(cairn_chunk *chunk, uint64_t tick) {

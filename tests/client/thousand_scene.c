@@ -16,7 +16,7 @@ static cairn_scene_shape shape_of(uint32_t kind) {
 }
 
 static cairn_scene_body grid_of(
-    uint32_t kind, cairn_wire_vec3 first, uint32_t count_x, uint32_t count_z, uint32_t shape) {
+    uint32_t kind, cairn_vec3 first, uint32_t count_x, uint32_t count_z, uint32_t shape) {
     return (cairn_scene_body){.kind = kind,
         .position = first,
         .rotation = {.w = 1},
@@ -35,8 +35,8 @@ const cairn_scene *party_scene(void) {
     const cairn_world_def def = cairn_world_def_default();
     shapes[0] = shape_of(CAIRN_SHAPE_HALF_SPACE);
     shapes[1] = shape_of(CAIRN_SHAPE_BOX);
-    bodies[0] = grid_of(CAIRN_BODY_STATIC, (cairn_wire_vec3){0, 0, 0}, 1, 1, 0);
-    bodies[1] = grid_of(CAIRN_BODY_DYNAMIC, (cairn_wire_vec3){0, 0.5f, 0}, 40, 25, 1);
+    bodies[0] = grid_of(CAIRN_BODY_STATIC, (cairn_vec3){0, 0, 0}, 1, 1, 0);
+    bodies[1] = grid_of(CAIRN_BODY_DYNAMIC, (cairn_vec3){0, 0.5f, 0}, 40, 25, 1);
     scene = (cairn_scene){.name = "thousand",
         .rules = "sandbox",
         .body_capacity = 1024,

@@ -61,7 +61,7 @@ static void signatures_are_ed25519(void **state) {
 typedef struct story {
     char start[8];
     cairn_wire_tick ticks[2];
-    cairn_wire_command commands[2];
+    cairn_command commands[2];
     char replacement[8];
 } story;
 

@@ -29,7 +29,7 @@ static cairn_command_log *history_of(uint64_t first, uint64_t end) {
 
 typedef struct arrays {
     cairn_wire_tick ticks[TICKS];
-    cairn_wire_command commands[TICKS * COMMANDS];
+    cairn_command commands[TICKS * COMMANDS];
 } arrays;
 
 static cairn_command_log_span run_of(arrays *in, uint32_t ticks, uint32_t commands) {

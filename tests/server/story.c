@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "bridge/wire.h"
+#include "bridge/snapshot.h"
 #include "net/user_data.h"
 #include "schema/delta.h"
 #include "schema/scene.h"
@@ -21,7 +21,7 @@ static const cairn_address server_address = {
 
 // Ground and two rows of boxes above it.
 static cairn_scene test_scene(cairn_scene_body bodies[2], cairn_scene_shape shapes[2]) {
-    const cairn_wire_quat upright = {.w = 1.0f};
+    const cairn_quat upright = {.w = 1.0f};
     shapes[0] = (cairn_scene_shape){.kind = CAIRN_SHAPE_HALF_SPACE,
         .rotation = upright,
         .density = 1000.0f,
@@ -244,7 +244,7 @@ const story_snapshot *story_newest(const story_client *client) {
 }
 
 static void hold(
-    story_client *client, uint64_t tick, const cairn_wire_body *bodies, uint32_t count) {
+    story_client *client, uint64_t tick, const cairn_snapshot_body *bodies, uint32_t count) {
     CAIRN_ASSERT(count <= STORY_BODIES_MAX);
     story_snapshot *at = &client->held[client->held_count++ % STORY_HELD_MAX];
     at->tick = tick;
@@ -258,7 +258,7 @@ static void take_delta(story_client *client, const cairn_delta *delta) {
     for (uint32_t i = 0; i < STORY_HELD_MAX && i < client->held_count; ++i) {
         const story_snapshot *baseline = &client->held[i];
         if (baseline->tick == delta->baseline_tick) {
-            static cairn_wire_body bodies[STORY_BODIES_MAX];
+            static cairn_snapshot_body bodies[STORY_BODIES_MAX];
             uint32_t count;
             const char *where;
             cairn_status status = cairn_delta_apply(baseline->bodies, baseline->body_count,
@@ -308,9 +308,8 @@ static void step_tick(
     story_client *client, const cairn_ticks_message *ticks, const cairn_wire_tick *tick) {
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     for (uint32_t i = 0; i < tick->command_count; ++i) {
-        cairn_status status =
-            cairn_command_of_wire(&ticks->commands[tick->first_command + i], &commands[i]);
-        CAIRN_ASSERT(status == CAIRN_OK);
+        commands[i] = ticks->commands[tick->first_command + i];
+        CAIRN_ASSERT(cairn_command_check(&commands[i]) == CAIRN_OK);
     }
     cairn_world_step(client->world, commands, tick->command_count);
     const cairn_hash128 full = cairn_world_hash_read(client->world).full;
@@ -574,7 +573,7 @@ bool story_shows_world(const story *s, uint32_t client) {
         return false;
     }
     for (uint32_t i = 0; i < count; ++i) {
-        const cairn_wire_body body = cairn_body_to_wire(&states[i]);
+        const cairn_snapshot_body body = cairn_snapshot_body_of(&states[i]);
         if (memcmp(&body, &newest->bodies[i], sizeof body) != 0) {
             return false;
         }

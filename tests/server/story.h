@@ -24,7 +24,7 @@
 typedef struct story_snapshot {
     uint64_t tick;
     uint32_t body_count;
-    cairn_wire_body bodies[STORY_BODIES_MAX];
+    cairn_snapshot_body bodies[STORY_BODIES_MAX];
 } story_snapshot;
 
 typedef struct story_client {

@@ -75,8 +75,8 @@ WRAP(cairn_timeline_verdict, cairn_timeline_step, cairn_timeline *timeline) {
     return verdict;
 }
 
-WRAP(cairn_status, cairn_delta_apply, const cairn_wire_body *baseline, uint32_t baseline_count,
-    const uint8_t *payload, size_t payload_size, cairn_wire_body *out, uint32_t capacity,
+WRAP(cairn_status, cairn_delta_apply, const cairn_snapshot_body *baseline, uint32_t baseline_count,
+    const uint8_t *payload, size_t payload_size, cairn_snapshot_body *out, uint32_t capacity,
     uint32_t *count, const char **where) {
     const cairn_status status = REAL(cairn_delta_apply)(
         baseline, baseline_count, payload, payload_size, out, capacity, count, where);

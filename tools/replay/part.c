@@ -96,7 +96,7 @@ static cairn_player_event advance(pair *p, cairn_player *player, const char *nam
     return event;
 }
 
-static void describe_command(const cairn_wire_command *c, char text[160]) {
+static void describe_command(const cairn_command *c, char text[160]) {
     snprintf(text, 160,
         "kind %u slot %u sequence %u buttons 0x%x move %.9g %.9g %.9g aim %.9g %.9g "
         "%.9g",
@@ -105,8 +105,8 @@ static void describe_command(const cairn_wire_command *c, char text[160]) {
 }
 
 static bool same_commands(pair *p) {
-    const cairn_wire_command *a = cairn_player_commands(&p->a);
-    const cairn_wire_command *b = cairn_player_commands(&p->b);
+    const cairn_command *a = cairn_player_commands(&p->a);
+    const cairn_command *b = cairn_player_commands(&p->b);
     uint32_t count_a = p->a.tick->command_count, count_b = p->b.tick->command_count;
     uint32_t i = 0;
     while (i < count_a && i < count_b && memcmp(&a[i], &b[i], sizeof a[i]) == 0) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the simulation holds passes the codec, and what passes the codec may be checked by the
-// simulation: the two rooms do not know each other, so their limits are compared here.
+// What the simulation holds passes the codec, and what passes the codec the simulation accepts.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +11,7 @@
 
 #include "bridge/scene_library.h"
 #include "bridge/scene_world.h"
-#include "bridge/wire.h"
+#include "bridge/snapshot.h"
 #include "schema/codec.h"
 #include "schema/delta.h"
 
@@ -29,16 +28,16 @@ static void expect_taken(const cairn_message *message) {
     assert_int_equal(cairn_message_decode(bytes, size, CAIRN_TO_CLIENT, &taken), CAIRN_DECODE_OK);
 }
 
-static uint32_t read_bodies(cairn_wire_body *out) {
+static uint32_t read_bodies(cairn_snapshot_body *out) {
     static cairn_body_state scratch[BODIES_MAX];
-    return cairn_world_wire_bodies(world, scratch, out, BODIES_MAX);
+    return cairn_world_snapshot_bodies(world, scratch, out, BODIES_MAX);
 }
 
 static void every_body_of_a_world_passes_at_every_tick(void **state) {
     (void)state;
-    static cairn_wire_body before[BODIES_MAX];
-    static cairn_wire_body after[BODIES_MAX];
-    static cairn_wire_body applied[BODIES_MAX];
+    static cairn_snapshot_body before[BODIES_MAX];
+    static cairn_snapshot_body after[BODIES_MAX];
+    static cairn_snapshot_body applied[BODIES_MAX];
     static uint8_t payload[BODIES_MAX * 80];
     for (uint64_t tick = 1; tick <= 30; ++tick) {
         const uint32_t before_count = read_bodies(before);
@@ -60,16 +59,16 @@ static void every_body_of_a_world_passes_at_every_tick(void **state) {
 static void every_shape_of_a_world_passes(void **state) {
     (void)state;
     cairn_shape_id ids[BODIES_MAX];
-    cairn_wire_shape shapes[BODIES_MAX];
+    cairn_snapshot_shape shapes[BODIES_MAX];
     const uint32_t count = cairn_world_shapes(world, ids, BODIES_MAX);
     assert_true(count > 200 && count <= BODIES_MAX);
     for (uint32_t i = 0; i < count; ++i) {
-        assert_true(cairn_shape_to_wire(world, ids[i], &shapes[i]));
+        assert_true(cairn_snapshot_shape_read(world, ids[i], &shapes[i]));
         assert_int_equal(shapes[i].id, ids[i]);
     }
     expect_taken(&(cairn_message){
         .kind = CAIRN_MESSAGE_SHAPES, .shapes = {.shapes = shapes, .shape_count = count}});
-    assert_false(cairn_shape_to_wire(world, 0, &shapes[0]));
+    assert_false(cairn_snapshot_shape_read(world, 0, &shapes[0]));
 }
 
 static void a_hull_is_told_with_its_corners(void **state) {
@@ -81,19 +80,19 @@ static void a_hull_is_told_with_its_corners(void **state) {
     cairn_world *own = NULL;
     cairn_body_id body = 0;
     cairn_shape_id ids[2];
-    cairn_wire_shape shapes[2];
-    cairn_wire_vec3 told[CAIRN_HULL_VERTICES_MAX];
+    cairn_snapshot_shape shapes[2];
+    cairn_vec3 told[CAIRN_HULL_VERTICES_MAX];
     assert_int_equal(cairn_world_create(&def, &own), CAIRN_OK);
     assert_int_equal(cairn_body_create(own, &body_def, &body), CAIRN_OK);
     assert_int_equal(cairn_shape_create(own, body, &shape_def, &ids[0]), CAIRN_OK);
     assert_int_equal(cairn_hull_create(own, corners, 4, &shape_def.hull), CAIRN_OK);
     shape_def.kind = CAIRN_SHAPE_HULL;
     assert_int_equal(cairn_shape_create(own, body, &shape_def, &ids[1]), CAIRN_OK);
-    assert_true(cairn_shape_to_wire(own, ids[0], &shapes[0]));
-    assert_true(cairn_shape_to_wire(own, ids[1], &shapes[1]));
-    assert_int_equal(cairn_shape_corners_to_wire(own, ids[0], told), 0);
-    assert_int_equal(cairn_shape_corners_to_wire(own, 77, told), 0);
-    assert_int_equal(cairn_shape_corners_to_wire(own, ids[1], told), 4);
+    assert_true(cairn_snapshot_shape_read(own, ids[0], &shapes[0]));
+    assert_true(cairn_snapshot_shape_read(own, ids[1], &shapes[1]));
+    assert_int_equal(cairn_shape_corners_read(own, ids[0], told), 0);
+    assert_int_equal(cairn_shape_corners_read(own, 77, told), 0);
+    assert_int_equal(cairn_shape_corners_read(own, ids[1], told), 4);
     assert_memory_equal(told, corners, sizeof corners);
     const uint8_t counts[1] = {4};
     expect_taken(&(cairn_message){.kind = CAIRN_MESSAGE_SHAPES,
@@ -116,8 +115,19 @@ static void flags_tell_kind_and_sleep(void **state) {
         {CAIRN_BODY_DYNAMIC, 1, 5}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         const cairn_body_state body = {.id = 1, .kind = rows[i].kind, .awake = rows[i].awake};
-        assert_int_equal(cairn_body_to_wire(&body).flags, rows[i].flags);
+        assert_int_equal(cairn_snapshot_body_of(&body).flags, rows[i].flags);
     }
+}
+
+static cairn_message ticks_message(
+    const cairn_wire_tick *tick, const uint64_t *digest, const cairn_command *command) {
+    return (cairn_message){.kind = CAIRN_MESSAGE_TICKS,
+        .ticks = {.ticks = tick,
+            .tick_count = 1,
+            .commands = command,
+            .command_count = 1,
+            .digests = digest,
+            .digest_count = 1}};
 }
 
 static void a_command_travels_to_the_bit(void **state) {
@@ -128,18 +138,24 @@ static void a_command_travels_to_the_bit(void **state) {
         .buttons = 0xffffffff,
         .move = {-1.0f, 0.1f, 1.0f},
         .aim = {0.5f, -0.0f, 1e-45f}};
-    const cairn_wire_command wire = cairn_command_to_wire(&command);
-    cairn_command back;
-    assert_int_equal(cairn_command_of_wire(&wire, &back), CAIRN_OK);
-    assert_memory_equal(&command, &back, sizeof back);
+    const cairn_wire_tick tick = {.tick = 1, .command_count = 1};
+    const uint64_t digest = 0;
+    const cairn_message message = ticks_message(&tick, &digest, &command);
+    const uint8_t *bytes;
+    size_t size;
+    cairn_message taken;
+    assert_int_equal(cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_OK);
+    assert_int_equal(cairn_message_decode(bytes, size, CAIRN_TO_CLIENT, &taken), CAIRN_DECODE_OK);
+    assert_int_equal(taken.ticks.command_count, 1);
+    assert_memory_equal(&command, taken.ticks.commands, sizeof command);
 }
 
 static void an_input_becomes_the_slots_command(void **state) {
     (void)state;
     const cairn_wire_input input = {
         .tick = 5, .sequence = 6, .buttons = 7, .move = {0.25f, 0.5f, 1.0f}, .aim = {0, 1, 0}};
-    cairn_command command;
-    assert_int_equal(cairn_command_of_input(&input, 3, &command), CAIRN_OK);
+    const cairn_command command = cairn_command_of_input(&input, 3);
+    assert_int_equal(cairn_command_check(&command), CAIRN_OK);
     assert_int_equal(command.kind, CAIRN_COMMAND_INPUT);
     assert_int_equal(command.slot, 3);
     assert_int_equal(command.sequence, 6);
@@ -147,8 +163,8 @@ static void an_input_becomes_the_slots_command(void **state) {
     assert_true(command.move.y == 0.5f && command.aim.y == 1.0f);
 }
 
-static cairn_wire_command good_command(uint32_t kind) {
-    cairn_wire_command command = {.kind = kind};
+static cairn_command good_command(uint32_t kind) {
+    cairn_command command = {.kind = kind};
     command.slot = kind > CAIRN_COMMAND_INPUT ? CAIRN_SLOT_OPERATOR : 0;
     command.aim.x = kind == CAIRN_COMMAND_SPAWN_BOX || kind == CAIRN_COMMAND_SPAWN_SPHERE ? 1 : 0;
     command.aim.y = kind == CAIRN_COMMAND_SPAWN_BOX ? 1 : 0;
@@ -156,16 +172,10 @@ static cairn_wire_command good_command(uint32_t kind) {
     return command;
 }
 
-static cairn_decode_refusal codec_says(const cairn_wire_command *command) {
+static cairn_decode_refusal codec_says(const cairn_command *command) {
     const cairn_wire_tick tick = {.tick = 1, .command_count = 1};
     const uint64_t digest = 0;
-    const cairn_message message = {.kind = CAIRN_MESSAGE_TICKS,
-        .ticks = {.ticks = &tick,
-            .tick_count = 1,
-            .commands = command,
-            .command_count = 1,
-            .digests = &digest,
-            .digest_count = 1}};
+    const cairn_message message = ticks_message(&tick, &digest, command);
     const uint8_t *bytes;
     size_t size;
     return cairn_message_encode(encoder, &message, &bytes, &size) == CAIRN_OK
@@ -173,9 +183,8 @@ static cairn_decode_refusal codec_says(const cairn_wire_command *command) {
                : CAIRN_DECODE_OUT_OF_RANGE;
 }
 
-static void both_say_the_same(const cairn_wire_command *wire) {
-    cairn_command command;
-    const bool simulation = cairn_command_of_wire(wire, &command) == CAIRN_OK;
+static void both_say_the_same(const cairn_command *wire) {
+    const bool simulation = cairn_command_check(wire) == CAIRN_OK;
     const bool codec = codec_says(wire) == CAIRN_DECODE_OK;
     if (simulation != codec) {
         fail_msg("kind %u, slot %u", wire->kind, wire->slot);
@@ -191,14 +200,14 @@ static void codec_and_simulation_refuse_the_same_commands(void **state) {
         INFINITY};
     for (uint32_t kind = 0; kind <= CAIRN_COMMAND_LAST + 1; ++kind) {
         for (size_t i = 0; i < sizeof slots / sizeof slots[0]; ++i) {
-            cairn_wire_command command = good_command(kind);
+            cairn_command command = good_command(kind);
             command.slot = slots[i];
             both_say_the_same(&command);
         }
         for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) {
             for (uint32_t at = 0; at < 6; ++at) {
-                cairn_wire_command command = good_command(kind);
-                cairn_wire_vec3 *vector = at < 3 ? &command.move : &command.aim;
+                cairn_command command = good_command(kind);
+                cairn_vec3 *vector = at < 3 ? &command.move : &command.aim;
                 float *components[] = {&vector->x, &vector->y, &vector->z};
                 *components[at % 3] = values[i];
                 both_say_the_same(&command);
