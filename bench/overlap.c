@@ -129,8 +129,8 @@ static float pair_depth(const solid *a, const solid *b) {
     if (a->geometry.kind == CAIRN_SHAPE_BOX && b->geometry.kind == CAIRN_SHAPE_BOX) {
         return box_depth(a->geometry.half_extents, b->geometry.half_extents, &b_in_a);
     }
-    const cairn_solid solid_a = {.geometry = &a->geometry};
-    const cairn_solid solid_b = {.geometry = &b->geometry};
+    const cairn_shape_view solid_a = {.geometry = &a->geometry};
+    const cairn_shape_view solid_b = {.geometry = &b->geometry};
     uint32_t hint = 0;
     cairn_manifold manifold;
     float depth = 0.0f;

@@ -32,11 +32,11 @@
 #define CAIRN_CONTACT_MARGIN 0.01f
 // The substep solver's sweeps over the normal rows of a patch on each visit. They cost little, for
 // they stay within the patch; measured on heavy stacks, four are calmer than two, eight no calmer.
-#define CAIRN_PATCH_PASSES 4
+#define CAIRN_MANIFOLD_SWEEPS 4
 // Contacts and joints are at most as stiff as this share of the rate of substeps: a spring that
 // swings faster than it is looked at makes stacks restless.
-#define CAIRN_HERTZ_SHARE 0.21f
-#define CAIRN_JOINT_HERTZ_SHARE 0.31f
+#define CAIRN_CONTACT_HERTZ_FRACTION 0.21f
+#define CAIRN_JOINT_HERTZ_FRACTION 0.31f
 // Colours that joints are swept in at first: a chain of so many links is passed in one sweep, and a
 // colour of a large world still is enough to share among workers.
 #define CAIRN_JOINT_COLOURS 12
@@ -46,21 +46,21 @@
 #define CAIRN_SHAPES_SHARED_MIN 128
 // The substep solver's sweeps over the limits of a cone on each visit: swing and twist answer for
 // one another little.
-#define CAIRN_CONE_PASSES 2
+#define CAIRN_CONE_SWEEPS 2
 // The pairs of a body are looked at when some point of it may have gone farther than this from
 // where it was when they last were, m, or than this share of its reach when that is less. Two
 // bodies may so come nearer by twice the drift before they are found to touch, well inside the
 // margin.
-#define CAIRN_REFERENCE_DRIFT 1e-3f
-#define CAIRN_REFERENCE_DRIFT_FRACTION 0.01f
+#define CAIRN_BODY_RECYCLING_DISTANCE 1e-3f
+#define CAIRN_BODY_RECYCLING_FRACTION 0.01f
 // A manifold stays while no point of the one shape has gone farther than this as seen from the
 // other, m, or than this share of half the least width of either; and while neither body has turned
 // more than ten degrees, because normal and arms stay, too. Measured with cubes of a metre: a stack
 // of a hundred stands with 5 mm and falls with 2; dropped columns of twenty boxes 60 cm wide fall
 // with 5 mm and mostly stand with 15; houses of cards 4 cm thick want 1 mm.
-#define CAIRN_PATCH_DRIFT 2e-2f
-#define CAIRN_PATCH_DRIFT_SHARE 0.05f
-#define CAIRN_PATCH_TURN_COSINE 0.9962f // of half the angle
+#define CAIRN_MANIFOLD_RECYCLING_DISTANCE 2e-2f
+#define CAIRN_MANIFOLD_RECYCLING_FRACTION 0.05f
+#define CAIRN_MANIFOLD_RECYCLING_COSINE 0.9962f // of half the angle
 // The classic solver's: times that a manifold's normal rows are solved on each visit. They are
 // strongly coupled (two answer for one tilt), so a second pass at once does more for a stack than
 // more iterations.

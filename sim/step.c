@@ -48,7 +48,7 @@ static void move_in_substeps(cairn_world *world) {
     cairn_stage_done(world, CAIRN_STAGE_PREPARE);
     cairn_soft_step_solve(world);
     cairn_stage_done(world, CAIRN_STAGE_SOLVE);
-    cairn_solver_bodies_finish(world);
+    cairn_solver_bodies_scatter(world);
     cairn_kinematic_bodies_integrate(world);
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
 }
@@ -66,14 +66,14 @@ static void move_classic(cairn_world *world) {
 // Before cairn_islands_sleep, which writes of the same bodies: those that were awake through the
 // step are so still, and a quarantined one has marked everything.
 static void touch(cairn_world *world) {
-    const cairn_near *near = world->pair_cache;
+    const cairn_pair_cache *cache = world->pair_cache;
     const cairn_awake_set *awake = world->awake_set;
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, awake->bodies[i]);
         cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, awake->bodies[i]);
     }
-    for (uint32_t i = 0; i < near->joint_count; ++i) {
-        const cairn_joined_bodies *joint = &near->joints[i];
+    for (uint32_t i = 0; i < cache->joint_count; ++i) {
+        const cairn_joint_bodies *joint = &cache->joints[i];
         if (cairn_body_is_active(world, joint->body_a) ||
             cairn_body_is_active(world, joint->body_b)) {
             cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, joint->joint);

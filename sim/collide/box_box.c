@@ -345,7 +345,7 @@ static const cairn_clip_polygon *cut_to_reference(const face_pair *faces,
     const float tolerance = float_min(CLIP_TOLERANCE * thinnest_of(faces->half), TOLERANCE_MAX);
     const float limit_u = faces->half[faces->u] + tolerance;
     const float limit_v = faces->half[faces->v] + tolerance;
-    const cairn_cut cuts[4] = {{1.0f, 0.0f, limit_u, 4}, {-1.0f, 0.0f, limit_u, 5},
+    const cairn_clip_line cuts[4] = {{1.0f, 0.0f, limit_u, 4}, {-1.0f, 0.0f, limit_u, 5},
         {0.0f, 1.0f, limit_v, 6}, {0.0f, -1.0f, limit_v, 7}};
     const bool needed[4] = {reaches(shadow_u, 1.0f, limit_u), reaches(shadow_u, -1.0f, limit_u),
         reaches(shadow_v, 1.0f, limit_v), reaches(shadow_v, -1.0f, limit_v)};
@@ -406,9 +406,9 @@ static void collide_faces(const box_pair *pair, uint32_t axis, float margin, cai
     const uint32_t side = faces.sign < 0.0f ? 1u << 11 : 0u;
     cairn_clip_point low[CAIRN_CLIP_POINTS_MAX];
     const uint32_t count =
-        cairn_clip_low(cut, margin, axis << 12 | side | face.number << 8, 4, low);
+        cairn_clip_keep_below(cut, margin, axis << 12 | side | face.number << 8, 4, low);
     uint32_t chosen[CAIRN_MANIFOLD_POINTS_MAX];
-    const uint32_t chosen_count = cairn_patch_reduce(low, count, chosen);
+    const uint32_t chosen_count = cairn_manifold_reduce(low, count, chosen);
     float normal[3] = {0.0f, 0.0f, 0.0f};
     normal[faces.k] = on_a ? faces.sign : 0.0f - faces.sign;
     out->normal = on_a ? vec3_of(normal) : turned(pair, normal);
@@ -417,8 +417,9 @@ static void collide_faces(const box_pair *pair, uint32_t axis, float margin, cai
     }
 }
 
-void cairn_collide_box(cairn_vec3 half_extents_a, cairn_vec3 half_extents_b, const cairn_mat3 *turn,
-    cairn_vec3 offset, float margin, uint32_t *axis_hint, cairn_manifold *out) {
+void cairn_collide_boxes(cairn_vec3 half_extents_a, cairn_vec3 half_extents_b,
+    const cairn_mat3 *turn, cairn_vec3 offset, float margin, uint32_t *axis_hint,
+    cairn_manifold *out) {
     box_pair pair;
     store(pair.half_a, half_extents_a);
     store(pair.half_b, half_extents_b);

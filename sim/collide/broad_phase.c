@@ -34,7 +34,7 @@ typedef struct keyed {
 } keyed;
 
 typedef struct sweep {
-    const cairn_broad_boxes *boxes;
+    const cairn_aabb_array *boxes;
     uint32_t axes[3]; // of the sweep, across the strips, and the rest
     keyed *keys;      // those with a box that is not long, in order of the sweep
     keyed *keys_spare;
@@ -57,7 +57,7 @@ size_t cairn_broad_phase_stride(uint32_t count) {
     return (size_t)count + TEST_WIDTH;
 }
 
-void cairn_broad_boxes_set(const cairn_broad_boxes *boxes, uint32_t index, cairn_aabb box) {
+void cairn_aabb_array_set(const cairn_aabb_array *boxes, uint32_t index, cairn_aabb box) {
     boxes->lower[0][index] = box.lower.x;
     boxes->lower[1][index] = box.lower.y;
     boxes->lower[2][index] = box.lower.z;
@@ -66,7 +66,7 @@ void cairn_broad_boxes_set(const cairn_broad_boxes *boxes, uint32_t index, cairn
     boxes->upper[2][index] = box.upper.z;
 }
 
-void cairn_broad_boxes_clear(const cairn_broad_boxes *boxes, uint32_t index) {
+void cairn_aabb_array_clear(const cairn_aabb_array *boxes, uint32_t index) {
     for (int axis = 0; axis < 3; ++axis) {
         boxes->lower[axis][index] = EMPTY_BOUND;
         boxes->upper[axis][index] = -EMPTY_BOUND;
@@ -91,7 +91,7 @@ static void *take_words(unsigned char **at, size_t count) {
     return piece;
 }
 
-static sweep sweep_of(const cairn_broad_boxes *boxes, void *scratch) {
+static sweep sweep_of(const cairn_aabb_array *boxes, void *scratch) {
     CAIRN_ASSERT((uintptr_t)scratch % _Alignof(uint32_t) == 0);
     const size_t count = boxes->count;
     const size_t stride = cairn_broad_phase_stride(boxes->count);
@@ -120,7 +120,7 @@ typedef struct spread {
     float square; // sum of the squared distances of the centres from their mean, times four
 } spread;
 
-static bool says_where(const cairn_broad_boxes *boxes, uint32_t i) {
+static bool says_where(const cairn_aabb_array *boxes, uint32_t i) {
     return boxes->lower[0][i] <= boxes->upper[0][i] &&
            boxes->upper[0][i] - boxes->lower[0][i] < SPREAD_WIDTH_MAX &&
            boxes->upper[1][i] - boxes->lower[1][i] < SPREAD_WIDTH_MAX &&
@@ -128,7 +128,7 @@ static bool says_where(const cairn_broad_boxes *boxes, uint32_t i) {
 }
 
 // From a sample of the boxes.
-static spread spread_of(const cairn_broad_boxes *boxes, uint32_t axis) {
+static spread spread_of(const cairn_aabb_array *boxes, uint32_t axis) {
     const float *lower = boxes->lower[axis];
     const float *upper = boxes->upper[axis];
     spread out = {.lower = EMPTY_BOUND, .upper = -EMPTY_BOUND};
@@ -326,7 +326,7 @@ static uint32_t overlaps(
     return (uint32_t)both | (uint32_t)(both >> 32);
 }
 
-static bool may_pair(const cairn_broad_tag *a, const cairn_broad_tag *b) {
+static bool may_pair(const cairn_broad_phase_filter *a, const cairn_broad_phase_filter *b) {
     return ((uint32_t)(a->body != b->body) & (uint32_t)((a->category & b->mask) != 0) &
                (uint32_t)((b->category & a->mask) != 0) &
                (uint32_t)((a->active | b->active) != 0)) != 0;
@@ -353,12 +353,12 @@ static void found_add(found *f, uint32_t index, uint32_t other) {
 static void sweep_one(const sweep *s, found *f, uint32_t i, uint32_t at, uint32_t end) {
     const bounds a = {.lower = {s->lower[0][i], s->lower[1][i], s->lower[2][i]},
         .upper = {s->upper[0][i], s->upper[1][i], s->upper[2][i]}};
-    const cairn_broad_tag *tags = s->boxes->tags;
+    const cairn_broad_phase_filter *filters = s->boxes->filters;
     const uint32_t index = s->index_of[i];
     for (; at < end && s->lower[0][at] <= a.upper[0]; at += TEST_WIDTH) {
         uint32_t bits = overlaps(&a, s->lower, s->upper, at);
         for (uint32_t k = at; bits != 0 && k < end; ++k, bits >>= 1) {
-            if ((bits & 1u) != 0 && may_pair(&tags[index], &tags[s->index_of[k]])) {
+            if ((bits & 1u) != 0 && may_pair(&filters[index], &filters[s->index_of[k]])) {
                 found_add(f, index, s->index_of[k]);
             }
         }
@@ -389,7 +389,7 @@ static void sweep_strips(const sweep *s, found *f) {
 
 // Of two long ones the lower finds the pair.
 static void find_long(const sweep *s, found *f) {
-    const cairn_broad_boxes *boxes = s->boxes;
+    const cairn_aabb_array *boxes = s->boxes;
     const float *lower = boxes->lower[s->axes[0]];
     const float *upper = boxes->upper[s->axes[0]];
     for (uint32_t l = 0; l < s->long_count; ++l) {
@@ -401,7 +401,7 @@ static void find_long(const sweep *s, found *f) {
             for (uint32_t k = at; bits != 0 && k < boxes->count; ++k, bits >>= 1) {
                 const bool both_long = upper[k] - lower[k] > s->reach;
                 if ((bits & 1u) != 0 && k != i && (k > i || !both_long) &&
-                    may_pair(&boxes->tags[i], &boxes->tags[k])) {
+                    may_pair(&boxes->filters[i], &boxes->filters[k])) {
                     found_add(f, i, k);
                 }
             }
@@ -432,13 +432,13 @@ static void sort_pairs(const sweep *s, cairn_pair *pairs, uint32_t count) {
     }
 }
 
-void cairn_broad_phase_sort(
-    const cairn_broad_boxes *boxes, void *scratch, cairn_pair *pairs, uint32_t count) {
+void cairn_broad_phase_sort_pairs(
+    const cairn_aabb_array *boxes, void *scratch, cairn_pair *pairs, uint32_t count) {
     const sweep s = sweep_of(boxes, scratch);
     sort_pairs(&s, pairs, count);
 }
 
-uint32_t cairn_broad_phase_look(const cairn_broad_boxes *boxes, uint32_t index, uint32_t first,
+uint32_t cairn_broad_phase_query(const cairn_aabb_array *boxes, uint32_t index, uint32_t first,
     uint32_t *others, uint32_t capacity) {
     const bounds a = {
         .lower = {boxes->lower[0][index], boxes->lower[1][index], boxes->lower[2][index]},
@@ -447,7 +447,8 @@ uint32_t cairn_broad_phase_look(const cairn_broad_boxes *boxes, uint32_t index, 
     for (uint32_t at = first; at < boxes->count; at += TEST_WIDTH) {
         uint32_t bits = overlaps(&a, boxes->lower, boxes->upper, at);
         for (uint32_t k = at; bits != 0 && k < boxes->count; ++k, bits >>= 1) {
-            if ((bits & 1u) != 0 && k != index && may_pair(&boxes->tags[index], &boxes->tags[k])) {
+            if ((bits & 1u) != 0 && k != index &&
+                may_pair(&boxes->filters[index], &boxes->filters[k])) {
                 if (count == capacity) {
                     return count;
                 }
@@ -464,7 +465,7 @@ static void list_first(const sweep *s, cairn_pair *pairs, uint32_t capacity) {
     uint32_t *others = s->longs;
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->boxes->count && count < capacity; ++i) {
-        const uint32_t more = cairn_broad_phase_look(s->boxes, i, i + 1, others, s->boxes->count);
+        const uint32_t more = cairn_broad_phase_query(s->boxes, i, i + 1, others, s->boxes->count);
         for (uint32_t k = 0; k < more && count < capacity; ++k) {
             pairs[count] = (cairn_pair){.shape_a = i, .shape_b = others[k]};
             count += 1;
@@ -472,8 +473,8 @@ static void list_first(const sweep *s, cairn_pair *pairs, uint32_t capacity) {
     }
 }
 
-uint32_t cairn_broad_phase_pairs(
-    const cairn_broad_boxes *boxes, void *scratch, cairn_pair *pairs, uint32_t capacity) {
+uint32_t cairn_broad_phase_find_pairs(
+    const cairn_aabb_array *boxes, void *scratch, cairn_pair *pairs, uint32_t capacity) {
     sweep s = sweep_of(boxes, scratch);
     sweep_sort(&s);
     found all = {.capacity = capacity, .pairs = pairs};

@@ -10,21 +10,21 @@
 #include "sim/shape/geometry.h"
 
 // What decides about a pair besides its boxes.
-typedef struct cairn_broad_tag {
+typedef struct cairn_broad_phase_filter {
     uint32_t category;
     uint32_t mask;
     uint32_t body;   // shapes of one body never pair
     uint32_t active; // 0: pairs of two inactive boxes are left out
-} cairn_broad_tag;
+} cairn_broad_phase_filter;
 
 // Boxes by index of shape, component by component. Bounds are finite. An index without a shape has
 // an empty box: lower > upper.
-typedef struct cairn_broad_boxes {
+typedef struct cairn_aabb_array {
     float *lower[3];
     float *upper[3]; // half-spaces give very large boxes
-    cairn_broad_tag *tags;
+    cairn_broad_phase_filter *filters;
     uint32_t count;
-} cairn_broad_boxes;
+} cairn_aabb_array;
 
 typedef struct cairn_pair {
     uint32_t shape_a; // < shape_b
@@ -34,19 +34,19 @@ typedef struct cairn_pair {
 // Floats that each component of `count` boxes takes: a few more than there are, which are read but
 // do not matter.
 size_t cairn_broad_phase_stride(uint32_t count);
-void cairn_broad_boxes_set(const cairn_broad_boxes *boxes, uint32_t index, cairn_aabb box);
-void cairn_broad_boxes_clear(const cairn_broad_boxes *boxes, uint32_t index);
+void cairn_aabb_array_set(const cairn_aabb_array *boxes, uint32_t index, cairn_aabb box);
+void cairn_aabb_array_clear(const cairn_aabb_array *boxes, uint32_t index);
 
 // Bytes of scratch for that many boxes and pairs; aligned for uint32_t, content does not matter.
 size_t cairn_broad_phase_scratch_size(uint32_t box_count, uint32_t pair_capacity);
 // Returns how many pairs there are; writes the first `capacity` of the sorted list. Boxes that
 // share no more than a boundary overlap. Sort and sweep (Baraff 1992, section 7.2.1).
-uint32_t cairn_broad_phase_pairs(
-    const cairn_broad_boxes *boxes, void *scratch, cairn_pair *pairs, uint32_t capacity);
+uint32_t cairn_broad_phase_find_pairs(
+    const cairn_aabb_array *boxes, void *scratch, cairn_pair *pairs, uint32_t capacity);
 // All indices from `first` on that pair with `index`, in order, by looking at each: for a few boxes
 // among many that stayed where they were. Writes at most `capacity`, returns how many.
-uint32_t cairn_broad_phase_look(const cairn_broad_boxes *boxes, uint32_t index, uint32_t first,
+uint32_t cairn_broad_phase_query(const cairn_aabb_array *boxes, uint32_t index, uint32_t first,
     uint32_t *others, uint32_t capacity);
 // Puts `count` pairs of these boxes in order; the scratch is one for as many.
-void cairn_broad_phase_sort(
-    const cairn_broad_boxes *boxes, void *scratch, cairn_pair *pairs, uint32_t count);
+void cairn_broad_phase_sort_pairs(
+    const cairn_aabb_array *boxes, void *scratch, cairn_pair *pairs, uint32_t count);

@@ -19,12 +19,12 @@ static cairn_vec3 box_excess(cairn_vec3 half_extents, cairn_vec3 point) {
         beyond(point.z, half_extents.z));
 }
 
-static cairn_vec3 round_at(const cairn_round *round, float s) {
+static cairn_vec3 round_at(const cairn_local_capsule *round, float s) {
     return vec3_add_scaled(round->centre, round->half, s);
 }
 
 // Half the derivative of the squared distance from the box along the segment.
-static float distance_slope(const cairn_round *round, cairn_vec3 half_extents, float s) {
+static float distance_slope(const cairn_local_capsule *round, cairn_vec3 half_extents, float s) {
     return vec3_dot(box_excess(half_extents, round_at(round, s)), round->half);
 }
 
@@ -37,7 +37,7 @@ typedef struct bracket {
 } bracket;
 
 static bracket bracket_narrow(
-    bracket b, const cairn_round *round, cairn_vec3 half_extents, float s) {
+    bracket b, const cairn_local_capsule *round, cairn_vec3 half_extents, float s) {
     if (!(s > b.lower && s < b.upper)) {
         return b;
     }
@@ -55,7 +55,7 @@ static bracket bracket_narrow(
 // The squared distance from a box along a line is convex and piecewise quadratic, its pieces meet
 // where the line crosses the six face planes: narrow the interval to the piece with the minimum,
 // where the slope is linear, and the minimum is exact.
-static float closest_parameter(const cairn_round *round, cairn_vec3 half_extents) {
+static float closest_parameter(const cairn_local_capsule *round, cairn_vec3 half_extents) {
     bracket b = {.lower = -1.0f,
         .upper = 1.0f,
         .lower_slope = distance_slope(round, half_extents, -1.0f),
@@ -121,7 +121,7 @@ static clip clip_below(clip c, float from, float step, float limit, uint32_t by)
     return c;
 }
 
-static clip clip_to_face(const cairn_round *round, cairn_vec3 half_extents, uint32_t axis) {
+static clip clip_to_face(const cairn_local_capsule *round, cairn_vec3 half_extents, uint32_t axis) {
     clip c = {.lower = -1.0f, .upper = 1.0f, .lower_by = 0, .upper_by = 0};
     for (uint32_t i = 1; i <= 2; ++i) {
         const uint32_t across = (axis + i) % 3;
@@ -135,12 +135,12 @@ static clip clip_to_face(const cairn_round *round, cairn_vec3 half_extents, uint
 }
 
 // The segment's shadow on the face's plane, cast along `outward`.
-static cairn_round shadow_on_face(
-    const cairn_round *round, cairn_vec3 outward, uint32_t axis, float side) {
+static cairn_local_capsule shadow_on_face(
+    const cairn_local_capsule *round, cairn_vec3 outward, uint32_t axis, float side) {
     const float inverse = 1.0f / vec3_component(outward, axis);
     const float height = (vec3_component(round->centre, axis) - side) * inverse;
     const float slope = vec3_component(round->half, axis) * inverse;
-    return (cairn_round){.centre = vec3_sub_scaled(round->centre, outward, height),
+    return (cairn_local_capsule){.centre = vec3_sub_scaled(round->centre, outward, height),
         .half = vec3_sub_scaled(round->half, outward, slope),
         .radius = round->radius};
 }
@@ -148,12 +148,12 @@ static cairn_round shadow_on_face(
 // Two points where the stretch of the segment whose shadow falls on the face begins and ends. All
 // is measured along the contact normal, which need not be quite the face's, so that the closest
 // point of an edge is one of the two.
-static void add_on_face(cairn_manifold *out, const cairn_round *round, cairn_vec3 half_extents,
-    cairn_vec3 outward, uint32_t axis, float margin) {
+static void add_on_face(cairn_manifold *out, const cairn_local_capsule *round,
+    cairn_vec3 half_extents, cairn_vec3 outward, uint32_t axis, float margin) {
     const float cosine = vec3_component(outward, axis);
     const float level = vec3_component(half_extents, axis);
     const float side = cosine < 0.0f ? 0.0f - level : level;
-    const cairn_round shadow = shadow_on_face(round, outward, axis, side);
+    const cairn_local_capsule shadow = shadow_on_face(round, outward, axis, side);
     const clip c = clip_to_face(&shadow, half_extents, axis);
     const float length = c.upper - c.lower;
     const float radius_squared = round->radius * round->radius;
@@ -178,7 +178,7 @@ typedef struct way_out {
     uint32_t axis; // of the face, or of the edge's direction
 } way_out;
 
-static way_out way_out_by_face(const cairn_round *round, cairn_vec3 half_extents) {
+static way_out way_out_by_face(const cairn_local_capsule *round, cairn_vec3 half_extents) {
     way_out best = {.gap = -3e38f, .outward = vec3_zero(), .axis = 0};
     for (uint32_t axis = 0; axis < 3; ++axis) {
         const float from = vec3_component(round->centre, axis);
@@ -193,7 +193,7 @@ static way_out way_out_by_face(const cairn_round *round, cairn_vec3 half_extents
     return best;
 }
 
-static way_out way_out_by_edge(const cairn_round *round, cairn_vec3 half_extents) {
+static way_out way_out_by_edge(const cairn_local_capsule *round, cairn_vec3 half_extents) {
     way_out best = {.gap = -3e38f, .outward = vec3_zero(), .axis = 0};
     const float length_squared = vec3_length_squared(round->half);
     for (uint32_t axis = 0; axis < 3; ++axis) {
@@ -214,8 +214,8 @@ static way_out way_out_by_edge(const cairn_round *round, cairn_vec3 half_extents
 }
 
 // The parameter of the segment's point nearest to the edge along `axis` on the outward side.
-static float nearest_to_edge(
-    const cairn_round *round, cairn_vec3 half_extents, const way_out *edge, uint32_t *sides) {
+static float nearest_to_edge(const cairn_local_capsule *round, cairn_vec3 half_extents,
+    const way_out *edge, uint32_t *sides) {
     cairn_vec3 on_edge = vec3(edge->outward.x < 0.0f ? 0.0f - half_extents.x : half_extents.x,
         edge->outward.y < 0.0f ? 0.0f - half_extents.y : half_extents.y,
         edge->outward.z < 0.0f ? 0.0f - half_extents.z : half_extents.z);
@@ -233,7 +233,7 @@ static float nearest_to_edge(
 
 // The segment itself cuts the box: leave by the shortest way, by an edge only when that is clearly
 // shorter, because a face gives two points.
-static void collide_deep(const cairn_round *round, cairn_vec3 half_extents, float parameter,
+static void collide_deep(const cairn_local_capsule *round, cairn_vec3 half_extents, float parameter,
     float margin, cairn_manifold *out) {
     const way_out face = way_out_by_face(round, half_extents);
     const way_out edge = way_out_by_edge(round, half_extents);
@@ -253,8 +253,8 @@ static void collide_deep(const cairn_round *round, cairn_vec3 half_extents, floa
     }
 }
 
-void cairn_collide_round_box(
-    const cairn_round *round, cairn_vec3 half_extents, float margin, cairn_manifold *out) {
+void cairn_collide_capsule_box(
+    const cairn_local_capsule *round, cairn_vec3 half_extents, float margin, cairn_manifold *out) {
     const bool is_sphere = vec3_length_squared(round->half) == 0.0f;
     const float s = is_sphere ? 0.0f : closest_parameter(round, half_extents);
     const cairn_vec3 point = round_at(round, s);

@@ -9,7 +9,7 @@
 // an end of one of the two segments.
 enum { FEATURE_CLOSEST = 0, FEATURE_STRETCH = 16 };
 
-static cairn_vec3 round_at(const cairn_round *round, float s) {
+static cairn_vec3 round_at(const cairn_local_capsule *round, float s) {
     return vec3_add_scaled(round->centre, round->half, s);
 }
 
@@ -17,12 +17,13 @@ static float clamp_to_segment(float numerator, float denominator) {
     return denominator > 0.0f ? float_clamp(numerator / denominator, -1.0f, 1.0f) : 0.0f;
 }
 
-static float sine_squared_scaled(const cairn_round *a, const cairn_round *b) {
+static float sine_squared_scaled(const cairn_local_capsule *a, const cairn_local_capsule *b) {
     return vec3_length_squared(vec3_cross(a->half, b->half));
 }
 
 // Ericson 2004, section 5.1.9, with the parameters of both segments in [-1, 1].
-cairn_closest cairn_closest_of_segments(const cairn_round *a, const cairn_round *b) {
+cairn_closest_points cairn_segments_closest_points(
+    const cairn_local_capsule *a, const cairn_local_capsule *b) {
     const cairn_vec3 offset = vec3_sub(a->centre, b->centre);
     const float aa = vec3_length_squared(a->half);
     const float bb = vec3_length_squared(b->half);
@@ -34,12 +35,12 @@ cairn_closest cairn_closest_of_segments(const cairn_round *a, const cairn_round 
     const float s = clamp_to_segment(ab * bo - ao * bb, skew ? denominator : 0.0f);
     const float t = clamp_to_segment(ab * s + bo, bb);
     const float again = clamp_to_segment(ab * t - ao, aa);
-    return (cairn_closest){.a = round_at(a, again), .b = round_at(b, t)};
+    return (cairn_closest_points){.a = round_at(a, again), .b = round_at(b, t)};
 }
 
 // When the two axes meet there is no direction from one to the other: leave at right angles to
 // both, or to the one there is, or upwards.
-static cairn_vec3 normal_of_meeting(const cairn_round *a, const cairn_round *b) {
+static cairn_vec3 normal_of_meeting(const cairn_local_capsule *a, const cairn_local_capsule *b) {
     const cairn_vec3 up = vec3(0.0f, 1.0f, 0.0f);
     const cairn_vec3 cross = vec3_cross(a->half, b->half);
     const bool a_longer = vec3_length_squared(a->half) >= vec3_length_squared(b->half);
@@ -63,7 +64,7 @@ typedef struct stretch {
     uint32_t upper_feature;
 } stretch;
 
-static stretch stretch_beside(const cairn_round *a, const cairn_round *b) {
+static stretch stretch_beside(const cairn_local_capsule *a, const cairn_local_capsule *b) {
     const float aa = vec3_length_squared(a->half);
     const float middle = vec3_dot(a->half, vec3_sub(b->centre, a->centre)) / aa;
     const float reach = vec3_dot(a->half, b->half) / aa;
@@ -76,8 +77,8 @@ static stretch stretch_beside(const cairn_round *a, const cairn_round *b) {
         .upper_feature = upper < 1.0f ? 3u - flipped : 1u};
 }
 
-static void add_between(cairn_manifold *out, const cairn_round *a, const cairn_round *b,
-    cairn_closest pair, float margin, uint32_t feature) {
+static void add_between(cairn_manifold *out, const cairn_local_capsule *a,
+    const cairn_local_capsule *b, cairn_closest_points pair, float margin, uint32_t feature) {
     const float distance = vec3_dot(vec3_sub(pair.b, pair.a), out->normal);
     const float separation = distance - (a->radius + b->radius);
     if (separation <= margin) {
@@ -89,7 +90,7 @@ static void add_between(cairn_manifold *out, const cairn_round *a, const cairn_r
 // Both ends are measured along the common normal, so the penetration of slightly skew capsules is
 // never underestimated.
 static void add_stretch(
-    cairn_manifold *out, const cairn_round *a, const cairn_round *b, float margin) {
+    cairn_manifold *out, const cairn_local_capsule *a, const cairn_local_capsule *b, float margin) {
     const float aa = vec3_length_squared(a->half);
     const float bb = vec3_length_squared(b->half);
     if (!(sine_squared_scaled(a, b) < PARALLEL_SINE_SQUARED * aa * bb)) {
@@ -105,17 +106,17 @@ static void add_stretch(
     for (uint32_t i = 0; i < 2; ++i) {
         const cairn_vec3 on_a = round_at(a, ends[i]);
         const float t = clamp_to_segment(vec3_dot(b->half, vec3_sub(on_a, b->centre)), bb);
-        const cairn_closest pair = {.a = on_a, .b = round_at(b, t)};
+        const cairn_closest_points pair = {.a = on_a, .b = round_at(b, t)};
         add_between(out, a, b, pair, margin, FEATURE_STRETCH + features[i]);
     }
 }
 
-void cairn_collide_round(
-    const cairn_round *a, const cairn_round *b, float margin, cairn_manifold *out) {
+void cairn_collide_capsules(
+    const cairn_local_capsule *a, const cairn_local_capsule *b, float margin, cairn_manifold *out) {
     const bool spheres =
         vec3_length_squared(a->half) == 0.0f && vec3_length_squared(b->half) == 0.0f;
-    const cairn_closest centres = {.a = a->centre, .b = b->centre};
-    const cairn_closest pair = spheres ? centres : cairn_closest_of_segments(a, b);
+    const cairn_closest_points centres = {.a = a->centre, .b = b->centre};
+    const cairn_closest_points pair = spheres ? centres : cairn_segments_closest_points(a, b);
     const cairn_vec3 offset = vec3_sub(pair.b, pair.a);
     const float distance = vec3_length(offset);
     const float radii = a->radius + b->radius;

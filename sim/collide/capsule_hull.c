@@ -13,7 +13,7 @@ enum { FEATURE_CLOSEST = 0, FEATURE_FACE = 256, FEATURE_EDGE = 1 << 16 };
 
 // The segment of a round shape against a hull, in the hull's frame; a sphere's has no length.
 typedef struct meeting {
-    const cairn_round *round;
+    const cairn_local_capsule *round;
     const cairn_hull *hull;
     bool is_sphere;
     float lower[CAIRN_HULL_FACES_MAX]; // heights of the two ends above the faces
@@ -105,11 +105,11 @@ static void try_end(const meeting *m, const float *heights, float s, nearest *be
     }
 }
 
-static cairn_round segment_of_edge(const cairn_hull *hull, uint32_t index) {
+static cairn_local_capsule segment_of_edge(const cairn_hull *hull, uint32_t index) {
     const cairn_hull_edge *edge = &hull->edges[index];
     const cairn_vec3 from = hull->vertices[edge->from];
     const cairn_vec3 to = hull->vertices[edge->to];
-    return (cairn_round){.centre = vec3_scale(vec3_add(from, to), 0.5f),
+    return (cairn_local_capsule){.centre = vec3_scale(vec3_add(from, to), 0.5f),
         .half = vec3_scale(vec3_sub(to, from), 0.5f)};
 }
 
@@ -125,8 +125,8 @@ static void try_edges(const meeting *m, nearest *best) {
         if (!(left > 0.0f || right > 0.0f)) {
             continue;
         }
-        const cairn_round segment = segment_of_edge(m->hull, i);
-        const cairn_closest pair = cairn_closest_of_segments(m->round, &segment);
+        const cairn_local_capsule segment = segment_of_edge(m->hull, i);
+        const cairn_closest_points pair = cairn_segments_closest_points(m->round, &segment);
         const cairn_vec3 here = vec3_sub(pair.a, pair.b);
         const float squared = vec3_length_squared(here);
         if (squared < best_squared) {
@@ -246,10 +246,10 @@ static void try_edge_axis(const meeting *m, uint32_t index, nearest *best) {
     }
     const float gap = vec3_dot(outward, vec3_sub(m->round->centre, from));
     if (gap > best->gap) {
-        const cairn_round segment = segment_of_edge(hull, index);
+        const cairn_local_capsule segment = segment_of_edge(hull, index);
         best->gap = gap;
         best->outward = outward;
-        best->on_segment = cairn_closest_of_segments(m->round, &segment).a;
+        best->on_segment = cairn_segments_closest_points(m->round, &segment).a;
         best->feature = FEATURE_EDGE + index;
     }
 }
@@ -294,8 +294,8 @@ static uint32_t face_towards(const cairn_hull *hull, cairn_vec3 outward) {
     return best;
 }
 
-void cairn_collide_round_hull(
-    const cairn_round *round, const cairn_hull *hull, float margin, cairn_manifold *out) {
+void cairn_collide_capsule_hull(
+    const cairn_local_capsule *round, const cairn_hull *hull, float margin, cairn_manifold *out) {
     meeting m = {
         .round = round, .hull = hull, .is_sphere = vec3_length_squared(round->half) == 0.0f};
     const uint32_t face = measure_heights(&m);

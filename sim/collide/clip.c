@@ -12,7 +12,7 @@ static void polygon_add(cairn_clip_polygon *polygon, cairn_clip_point point) {
     }
 }
 
-static float outside(const cairn_cut *cut, const cairn_clip_point *point) {
+static float outside(const cairn_clip_line *cut, const cairn_clip_point *point) {
     return cut->right * point->x + cut->up * point->y - cut->limit;
 }
 
@@ -26,7 +26,7 @@ static cairn_clip_point point_between(
 }
 
 void cairn_clip_polygon_cut(
-    const cairn_clip_polygon *from, const cairn_cut *cut, cairn_clip_polygon *to) {
+    const cairn_clip_polygon *from, const cairn_clip_line *cut, cairn_clip_polygon *to) {
     to->count = 0;
     if (from->count == 0) {
         return;
@@ -50,7 +50,7 @@ void cairn_clip_polygon_cut(
     }
 }
 
-uint32_t cairn_clip_low(const cairn_clip_polygon *polygon, float margin, uint32_t feature,
+uint32_t cairn_clip_keep_below(const cairn_clip_polygon *polygon, float margin, uint32_t feature,
     uint32_t edge_bits, cairn_clip_point *low) {
     uint32_t count = 0;
     uint32_t entering = polygon->count > 0 ? polygon->points[polygon->count - 1].edge : 0;
@@ -145,7 +145,7 @@ static uint32_t insert(uint32_t *list, uint32_t count, uint32_t value) {
     return count + 1;
 }
 
-uint32_t cairn_patch_reduce(const cairn_clip_point *points, uint32_t count, uint32_t chosen[4]) {
+uint32_t cairn_manifold_reduce(const cairn_clip_point *points, uint32_t count, uint32_t chosen[4]) {
     CAIRN_ASSERT(count <= CAIRN_CLIP_POINTS_MAX);
     if (count <= 4) {
         for (uint32_t i = 0; i < count; ++i) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Edits of the contact list: one traversal in order removes contacts and inserts new ones. The
-// contacts that stay are moved afterwards, and only if something was removed or inserted.
+// Edits the contact list in one pass in its order, while contacts end and begin. The contacts that
+// stay are moved at the end of the pass, and only if the list has changed.
 
 #include "sim/collide/manifold_pool.h"
 
-// A contact to insert, and the index it will have.
+// A contact that begins in this step.
 typedef struct cairn_new_contact {
     cairn_contact contact;
-    uint32_t index;
-    cairn_patch_link link;
+    uint32_t index; // in the contact list after the edit
+    cairn_contact_ref ref;
 } cairn_new_contact;
 
-// Contacts begin .. end - 1 of the list, which move up by `shift` places.
+// Contacts begin .. end - 1 of the old list keep their order and move by `shift` places.
 typedef struct cairn_contact_span {
     uint32_t begin;
     uint32_t end;
@@ -26,21 +26,19 @@ struct cairn_contact_edit_buffer {
 };
 
 void cairn_contact_edit_buffer_carve(
-    cairn_contact_edit_buffer *buffer, cairn_carver *from, const cairn_world_def *def);
+    cairn_contact_edit_buffer *edits, cairn_carver *from, const cairn_world_def *def);
 
-// The state of one traversal.
 typedef struct cairn_contact_edit {
-    uint32_t old;   // index of the next contact in the list as it was
-    uint32_t count; // contacts the list will have: kept so far and to come, and inserted
-    uint32_t added;
-    uint32_t spans; // in the buffer; the last one is still open
+    uint32_t next;  // index in the old list of the first contact that was not visited
+    uint32_t count; // contacts of the edited list so far: the old ones, less removed, plus inserted
+    uint32_t inserted; // contacts that begin
+    uint32_t spans;    // of the scratch; the last one is still open
 } cairn_contact_edit;
 
 cairn_contact_edit cairn_contact_edit_begin(cairn_world *world);
-// The next contact ends.
-void cairn_contact_edit_remove_next(cairn_world *world, cairn_contact_edit *at);
-// Inserts a contact before the next one: the caller fills everything but the index. NULL when the
-// list is full.
-cairn_new_contact *cairn_contact_edit_insert(cairn_world *world, cairn_contact_edit *at);
-// Moves what stays, writes what was inserted, and reports both as events.
-void cairn_contact_edit_finish(cairn_world *world, cairn_contact_edit *at);
+// Ends the next contact and passes it.
+void cairn_contact_edit_remove_next(cairn_world *world, cairn_contact_edit *edit);
+// Begins a contact before the next one. The caller fills the result; NULL if the list is full.
+cairn_new_contact *cairn_contact_edit_insert(cairn_world *world, cairn_contact_edit *edit);
+// Moves the contacts that stay, copies those that begin, and emits events for both.
+void cairn_contact_edit_finish(cairn_world *world, cairn_contact_edit *edit);

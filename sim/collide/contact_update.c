@@ -12,11 +12,11 @@
 #include "sim/world/shape.h"
 
 void cairn_pair_cache_step(cairn_world *world) {
-    world->state.settings->contacts_dropped += cairn_near_update(world);
+    world->state.settings->contacts_dropped += cairn_pair_cache_update(world);
 }
 
-// Impulses of the points that were there before, found by feature. Friction of a whole patch stays
-// with it whatever its points do.
+// Copies the impulses of points that existed before, matched by feature. Friction acts on the whole
+// manifold in the soft-step solver, so its impulse stays, whatever the points do.
 static void match_points(
     const cairn_world *world, const cairn_contact *old, cairn_contact *contact) {
     const bool per_point = world->def.solver == CAIRN_SOLVER_CLASSIC;
@@ -40,7 +40,7 @@ static void match_points(
     }
 }
 
-static void take_points(const cairn_manifold *manifold, cairn_contact *contact) {
+static void set_points(const cairn_manifold *manifold, cairn_contact *contact) {
     contact->point_count = manifold->point_count;
     memset(contact->points, 0, sizeof contact->points);
     memset(contact->tangent_impulse, 0, sizeof contact->tangent_impulse);
@@ -49,131 +49,137 @@ static void take_points(const cairn_manifold *manifold, cairn_contact *contact) 
     }
 }
 
-// What the points were computed at; the anchors' words are those that are to come out again.
-static void refer(const cairn_world *world, const cairn_pair_pose *at, cairn_contact *contact) {
-    contact->reference_way = at->way;
-    contact->reference_a = world->state.reference_poses[cairn_id_index(contact->body_a)].turn;
-    contact->reference_b = world->state.reference_poses[cairn_id_index(contact->body_b)].turn;
+// Stores the poses for which the points were computed; a restore must get the same words.
+static void store_reference(
+    const cairn_world *world, const cairn_pair_pose *pose, cairn_contact *contact) {
+    const cairn_reference_pose *references = world->state.reference_poses;
+    contact->reference_displacement = pose->displacement;
+    contact->reference_rotation_a = references[cairn_id_index(contact->body_a)].rotation;
+    contact->reference_rotation_b = references[cairn_id_index(contact->body_b)].rotation;
 }
 
-static bool goes_on(cairn_world *world, uint32_t index, const cairn_pair_pose *now) {
-    cairn_patches *patches = world->manifold_pool;
-    if (patches->links[index].patch == CAIRN_PATCH_NONE) {
-        cairn_patch_restore(world, index);
+static bool can_recycle(cairn_world *world, uint32_t index, const cairn_pair_pose *pose) {
+    cairn_manifold_pool *pool = world->manifold_pool;
+    if (pool->refs[index].manifold == CAIRN_MANIFOLD_NONE) {
+        cairn_manifold_pool_restore(world, index);
     }
-    return cairn_patch_holds(
-        world, &world->state.contacts[index], &patches->patches[patches->links[index].patch], now);
+    return cairn_solver_manifold_can_recycle(
+        world, &world->state.contacts[index], &pool->manifolds[pool->refs[index].manifold], pose);
 }
 
-// A pair in touch of which at least one body was anchored anew.
-static void look_again(
-    cairn_world *world, cairn_contact_edit *at, cairn_near_pair *near, uint32_t anew) {
-    cairn_patches *patches = world->manifold_pool;
-    cairn_contact *contact = &world->state.contacts[at->old];
-    const cairn_pair_pose now = cairn_pair_reference_pose(world, near->pair);
-    if (anew != CAIRN_NEAR_RENEWED && world->def.solver != CAIRN_SOLVER_CLASSIC &&
-        goes_on(world, at->old, &now)) {
-        at->old += 1;
+// A pair in contact, after the reference pose of at least one of its bodies has changed.
+static void update_contact(cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry,
+    uint32_t reference_change) {
+    cairn_manifold_pool *pool = world->manifold_pool;
+    cairn_contact *contact = &world->state.contacts[edit->next];
+    const cairn_pair_pose pose = cairn_pair_reference_pose(world, entry->pair);
+    if (reference_change != CAIRN_REFERENCE_RESET && world->def.solver != CAIRN_SOLVER_CLASSIC &&
+        can_recycle(world, edit->next, &pose)) {
+        edit->next += 1;
         return;
     }
     cairn_manifold manifold;
-    cairn_pair_collide(world, near->pair, &now, &contact->axis_hint, &manifold);
+    cairn_pair_collide(world, entry->pair, &pose, &contact->axis_hint, &manifold);
     if (manifold.point_count == 0) {
-        near->flags = 0;
-        cairn_contact_edit_remove_next(world, at);
+        entry->flags = 0;
+        cairn_contact_edit_remove_next(world, edit);
         return;
     }
     const cairn_contact old = *contact;
-    take_points(&manifold, contact);
+    set_points(&manifold, contact);
     match_points(world, &old, contact);
-    refer(world, &now, contact);
-    cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, at->old);
-    uint32_t *patch = &patches->links[at->old].patch;
-    *patch = *patch == CAIRN_PATCH_NONE ? cairn_patch_take(patches) : *patch;
-    cairn_patch_fill(world, near->pair, &now, &manifold, &patches->patches[*patch]);
-    at->old += 1;
+    store_reference(world, &pose, contact);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, edit->next);
+    uint32_t *index = &pool->refs[edit->next].manifold;
+    *index = *index == CAIRN_MANIFOLD_NONE ? cairn_manifold_pool_take(pool) : *index;
+    cairn_solver_manifold_fill(world, entry->pair, &pose, &manifold, &pool->manifolds[*index]);
+    edit->next += 1;
 }
 
 static cairn_contact contact_of(const cairn_world *world, cairn_pair pair, uint32_t axis_hint) {
-    const cairn_place *places = world->pair_cache->places;
+    const cairn_shape_transform *transforms = world->pair_cache->transforms;
     return (cairn_contact){.shape_a = cairn_shape_id_at(world, pair.shape_a),
         .shape_b = cairn_shape_id_at(world, pair.shape_b),
-        .body_a = cairn_body_id_at(world, places[pair.shape_a].body),
-        .body_b = cairn_body_id_at(world, places[pair.shape_b].body),
+        .body_a = cairn_body_id_at(world, transforms[pair.shape_a].body),
+        .body_b = cairn_body_id_at(world, transforms[pair.shape_b].body),
         .axis_hint = axis_hint};
 }
 
-// A near pair not in touch of which at least one body was anchored anew.
-static void look(cairn_world *world, cairn_contact_edit *at, cairn_near_pair *near) {
+// A cached pair that is not in contact, after the reference pose of a body has changed.
+static void collide_new_pair(
+    cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry) {
     uint32_t axis_hint = 0;
     cairn_manifold manifold;
-    if (!cairn_near_overlap(world->pair_cache, near->pair)) {
+    if (!cairn_pair_cache_overlap(world->pair_cache, entry->pair)) {
         return;
     }
-    const cairn_pair_pose now = cairn_pair_reference_pose(world, near->pair);
-    cairn_pair_collide(world, near->pair, &now, &axis_hint, &manifold);
+    const cairn_pair_pose pose = cairn_pair_reference_pose(world, entry->pair);
+    cairn_pair_collide(world, entry->pair, &pose, &axis_hint, &manifold);
     if (manifold.point_count == 0) {
         return;
     }
-    cairn_new_contact *added = cairn_contact_edit_insert(world, at);
-    if (added == NULL) {
+    cairn_new_contact *inserted = cairn_contact_edit_insert(world, edit);
+    if (inserted == NULL) {
         world->state.settings->contacts_dropped += 1;
         return;
     }
-    cairn_patches *patches = world->manifold_pool;
-    near->flags = CAIRN_NEAR_TOUCH;
-    added->contact = contact_of(world, near->pair, axis_hint);
-    take_points(&manifold, &added->contact);
-    refer(world, &now, &added->contact);
-    added->link = cairn_patch_link_of(&added->contact, cairn_patch_take(patches));
-    cairn_patch_fill(world, near->pair, &now, &manifold, &patches->patches[added->link.patch]);
+    cairn_manifold_pool *pool = world->manifold_pool;
+    entry->flags = CAIRN_PAIR_IN_CONTACT;
+    inserted->contact = contact_of(world, entry->pair, axis_hint);
+    set_points(&manifold, &inserted->contact);
+    store_reference(world, &pose, &inserted->contact);
+    inserted->ref = cairn_contact_ref_of(&inserted->contact, cairn_manifold_pool_take(pool));
+    cairn_solver_manifold_fill(
+        world, entry->pair, &pose, &manifold, &pool->manifolds[inserted->ref.manifold]);
 }
 
-static void look_at(
-    cairn_world *world, cairn_contact_edit *at, cairn_near_pair *near, uint32_t anew) {
-    if ((near->flags & CAIRN_NEAR_OVER) != 0) {
-        near->flags &= CAIRN_NEAR_GONE;
-        cairn_contact_edit_remove_next(world, at);
-    } else if ((near->flags & CAIRN_NEAR_TOUCH) != 0) {
-        look_again(world, at, near, anew);
+static void update_pair(cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry,
+    uint32_t reference_change) {
+    if ((entry->flags & CAIRN_PAIR_CONTACT_ENDS) != 0) {
+        entry->flags &= CAIRN_PAIR_INVALID;
+        cairn_contact_edit_remove_next(world, edit);
+    } else if ((entry->flags & CAIRN_PAIR_IN_CONTACT) != 0) {
+        update_contact(world, edit, entry, reference_change);
         return;
     }
-    if (anew != 0 && near->flags == 0) {
-        look(world, at, near);
+    if (reference_change != 0 && entry->flags == 0) {
+        collide_new_pair(world, edit, entry);
     }
 }
 
-// After a load, and while the bodies' centres are those that the points were computed with: a body
-// that is quarantined later in this step has another.
-static void restore_patches(cairn_world *world) {
-    const cairn_patch_link *links = world->manifold_pool->links;
+// After a load every manifold is missing. They are computed before the solver can disable a body:
+// that moves its centre of mass, for which the points were computed.
+static void restore_manifolds(cairn_world *world) {
+    const cairn_contact_ref *refs = world->manifold_pool->refs;
     for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
-        if (links[i].patch == CAIRN_PATCH_NONE &&
-            (cairn_body_in_awake_set(world, links[i].body_a) ||
-                cairn_body_in_awake_set(world, links[i].body_b))) {
-            cairn_patch_restore(world, i);
+        if (refs[i].manifold == CAIRN_MANIFOLD_NONE &&
+            (cairn_body_in_awake_set(world, refs[i].body_a) ||
+                cairn_body_in_awake_set(world, refs[i].body_b))) {
+            cairn_manifold_pool_restore(world, i);
         }
     }
     world->manifold_pool->complete = true;
 }
 
 void cairn_contact_update(cairn_world *world) {
-    cairn_near *near = world->pair_cache;
-    const unsigned char *shifted = near->shifted;
-    cairn_contact_edit at = cairn_contact_edit_begin(world);
+    cairn_pair_cache *cache = world->pair_cache;
+    const unsigned char *change = cache->reference_change;
+    cairn_contact_edit edit = cairn_contact_edit_begin(world);
     world->contacts_stale = false;
-    for (uint32_t i = 0; i < near->pair_count; ++i) {
-        cairn_near_pair *pair = &near->pairs[i];
-        const uint32_t anew = (uint32_t)(shifted[pair->pair.shape_a] | shifted[pair->pair.shape_b]);
-        // Nearly all stay as they are, and which of them are in touch is hard to predict.
-        if ((anew | (pair->flags & CAIRN_NEAR_OVER)) == 0) {
-            at.old += pair->flags & CAIRN_NEAR_TOUCH;
+    for (uint32_t i = 0; i < cache->pair_count; ++i) {
+        cairn_cached_pair *entry = &cache->pairs[i];
+        const uint32_t changed =
+            (uint32_t)(change[entry->pair.shape_a] | change[entry->pair.shape_b]);
+        // Nearly all pairs stay as they are. Whether one is in contact is hard to predict, so it is
+        // added, not branched on.
+        if ((changed | (entry->flags & CAIRN_PAIR_CONTACT_ENDS)) == 0) {
+            edit.next += entry->flags & CAIRN_PAIR_IN_CONTACT;
         } else {
-            look_at(world, &at, pair, anew);
+            update_pair(world, &edit, entry, changed);
         }
     }
-    cairn_contact_edit_finish(world, &at);
+    cairn_contact_edit_finish(world, &edit);
     if (!world->manifold_pool->complete) {
-        restore_patches(world);
+        restore_manifolds(world);
     }
 }

@@ -12,8 +12,8 @@ static void add_above(cairn_manifold *out, const cairn_plane *plane, cairn_vec3 
     }
 }
 
-void cairn_collide_round_plane(
-    const cairn_round *round, const cairn_plane *plane, float margin, cairn_manifold *out) {
+void cairn_collide_capsule_plane(
+    const cairn_local_capsule *round, const cairn_plane *plane, float margin, cairn_manifold *out) {
     const cairn_vec3 up = plane->normal;
     out->normal = vec3_negate(up);
     const cairn_vec3 lowest = vec3_sub_scaled(round->centre, up, round->radius);
@@ -83,7 +83,7 @@ void cairn_collide_hull_plane(
         return;
     }
     const uint32_t count = low_vertices(hull, plane, margin, low);
-    const uint32_t chosen_count = cairn_patch_reduce(low, count, chosen);
+    const uint32_t chosen_count = cairn_manifold_reduce(low, count, chosen);
     for (uint32_t i = 0; i < chosen_count; ++i) {
         const cairn_clip_point *point = &low[chosen[i]];
         add_above(out, plane, hull->vertices[point->edge], point->height, margin, point->edge);

@@ -28,8 +28,8 @@ enum { FEATURE_FACE_B = 1 << 24, FEATURE_EDGES = 1 << 25, FEATURE_VERTEX = 1 << 
 
 // One of the two and the way from the other's frame to its own.
 typedef struct view {
-    const cairn_polytope *self;
-    const cairn_polytope *other;
+    const cairn_convex_view *self;
+    const cairn_convex_view *other;
     cairn_mat3 turn;
     cairn_vec3 offset;
     // How far the other's centre lies above each face.
@@ -59,7 +59,7 @@ static float face_separation(const view *v, uint32_t face) {
     const cairn_plane *plane = &v->self->planes[face];
     const cairn_vec3 down = vec3_negate(mat3_apply_transposed(v->turn, plane->normal));
     return vec3_dot(plane->normal, v->offset) - plane->offset -
-           cairn_polytope_reach(v->other, down);
+           cairn_convex_view_support(v->other, down);
 }
 
 // The face with the greatest separation, the first of equals; the height of the other's centre
@@ -102,7 +102,7 @@ typedef struct edge {
 } edge;
 
 static edge edge_of_a(const hull_pair *pair, uint32_t index) {
-    const cairn_polytope *p = pair->a.self;
+    const cairn_convex_view *p = pair->a.self;
     const cairn_hull_edge *e = &p->edges[index];
     return (edge){.index = index,
         .from = p->vertices[e->from],
@@ -112,7 +112,7 @@ static edge edge_of_a(const hull_pair *pair, uint32_t index) {
 }
 
 static edge edge_of_b(const hull_pair *pair, uint32_t index) {
-    const cairn_polytope *p = pair->b.self;
+    const cairn_convex_view *p = pair->b.self;
     const cairn_mat3 turn = pair->a.turn;
     const cairn_hull_edge *e = &p->edges[index];
     const cairn_vec3 along = vec3_sub(p->vertices[e->to], p->vertices[e->from]);
@@ -296,16 +296,16 @@ typedef struct reference {
     float tolerance;
 } reference;
 
-static uint32_t corner_of(const cairn_polytope *p, uint32_t face, uint32_t index) {
+static uint32_t corner_of(const cairn_convex_view *p, uint32_t face, uint32_t index) {
     return p->corners[p->face_first[face] + index];
 }
 
-static uint32_t corner_count(const cairn_polytope *p, uint32_t face) {
+static uint32_t corner_count(const cairn_convex_view *p, uint32_t face) {
     return (uint32_t)p->face_first[face + 1] - p->face_first[face];
 }
 
 static reference reference_of(const view *v, uint32_t face) {
-    const cairn_polytope *p = v->self;
+    const cairn_convex_view *p = v->self;
     const cairn_vec3 origin = p->vertices[corner_of(p, face, 0)];
     const cairn_vec3 next = p->vertices[corner_of(p, face, 1)];
     const cairn_vec3 normal = p->planes[face].normal;
@@ -334,7 +334,7 @@ static cairn_vec3 point_of_other(const reference *r, uint32_t vertex) {
 // The other's vertex that reaches deepest below the reference face.
 static uint32_t deepest_vertex(const reference *r) {
     const cairn_vec3 normal = mat3_apply_transposed(r->v->turn, r->normal);
-    const cairn_polytope *other = r->v->other;
+    const cairn_convex_view *other = r->v->other;
     uint32_t best = 0;
     float least = vec3_dot(other->vertices[0], normal);
     for (uint32_t i = 1; i < other->vertex_count; ++i) {
@@ -349,7 +349,7 @@ static uint32_t deepest_vertex(const reference *r) {
 // (Of all faces, one elsewhere may look more against it, and lie high above.)
 static uint32_t incident_face(const reference *r, uint32_t vertex) {
     const cairn_vec3 normal = mat3_apply_transposed(r->v->turn, r->normal);
-    const cairn_polytope *other = r->v->other;
+    const cairn_convex_view *other = r->v->other;
     uint32_t best = 0;
     float least = 2.0f;
     for (uint32_t i = 0; i < other->edge_count; ++i) {
@@ -371,7 +371,7 @@ static uint32_t incident_face(const reference *r, uint32_t vertex) {
 
 // Its edges are labelled by their numbers.
 static void incident_polygon(const reference *r, uint32_t face, cairn_clip_polygon *out) {
-    const cairn_polytope *other = r->v->other;
+    const cairn_convex_view *other = r->v->other;
     out->count = corner_count(other, face);
     for (uint32_t i = 0; i < out->count; ++i) {
         out->points[i] = in_plane(r, point_of_other(r, corner_of(other, face, i)), i);
@@ -380,8 +380,8 @@ static void incident_polygon(const reference *r, uint32_t face, cairn_clip_polyg
 
 // The line through side i of the reference face, moved out by the tolerance (by a little more where
 // it runs aslant).
-static cairn_cut side_cut(const reference *r, uint32_t i) {
-    const cairn_polytope *p = r->v->self;
+static cairn_clip_line side_cut(const reference *r, uint32_t i) {
+    const cairn_convex_view *p = r->v->self;
     const uint32_t count = corner_count(p, r->face);
     const uint32_t next = i + 1 < count ? i + 1 : 0;
     const cairn_clip_point from = in_plane(r, p->vertices[corner_of(p, r->face, i)], 0);
@@ -389,13 +389,13 @@ static cairn_cut side_cut(const reference *r, uint32_t i) {
     const float right = to.y - from.y;
     const float up = from.x - to.x;
     const float slack = r->tolerance * (float_abs(right) + float_abs(up));
-    return (cairn_cut){.right = right,
+    return (cairn_clip_line){.right = right,
         .up = up,
         .limit = right * from.x + up * from.y + slack,
         .edge = CAIRN_HULL_VERTICES_MAX + i};
 }
 
-static bool reaches_over(const cairn_clip_polygon *polygon, const cairn_cut *cut) {
+static bool reaches_over(const cairn_clip_polygon *polygon, const cairn_clip_line *cut) {
     bool over = false;
     for (uint32_t i = 0; i < polygon->count; ++i) {
         const cairn_clip_point *point = &polygon->points[i];
@@ -408,7 +408,7 @@ static const cairn_clip_polygon *cut_to_reference(
     const reference *r, cairn_clip_polygon *polygon, cairn_clip_polygon *spare) {
     const uint32_t count = corner_count(r->v->self, r->face);
     for (uint32_t i = 0; i < count; ++i) {
-        const cairn_cut cut = side_cut(r, i);
+        const cairn_clip_line cut = side_cut(r, i);
         if (reaches_over(polygon, &cut)) {
             cairn_clip_polygon_cut(polygon, &cut, spare);
             cairn_clip_polygon *kept = spare;
@@ -433,12 +433,13 @@ static void collide_faces(
     uint32_t chosen[CAIRN_MANIFOLD_POINTS_MAX];
     incident_polygon(&r, incident, &whole);
     const cairn_clip_polygon *cut = cut_to_reference(&r, &whole, &spare);
-    uint32_t count = cairn_clip_low(cut, margin, feature | face << 18 | incident << 12, 6, low);
+    uint32_t count =
+        cairn_clip_keep_below(cut, margin, feature | face << 18 | incident << 12, 6, low);
     if (count == 0) {
         low[0] = in_plane(&r, point_of_other(&r, vertex), FEATURE_VERTEX | face << 6 | vertex);
         count = low[0].height <= margin ? 1 : 0;
     }
-    const uint32_t chosen_count = cairn_patch_reduce(low, count, chosen);
+    const uint32_t chosen_count = cairn_manifold_reduce(low, count, chosen);
     out->normal = r.normal;
     for (uint32_t i = 0; i < chosen_count; ++i) {
         const cairn_clip_point *point = &low[chosen[i]];
@@ -458,12 +459,13 @@ static void manifold_from_b(const hull_pair *pair, cairn_manifold *manifold) {
     }
 }
 
-void cairn_collide_hulls(const cairn_solid *a, const cairn_solid *b, const cairn_mat3 *turn,
-    cairn_vec3 offset, float margin, uint32_t *axis_hint, cairn_manifold *out) {
-    cairn_polytope_box box_a;
-    cairn_polytope_box box_b;
-    const cairn_polytope polytope_a = cairn_polytope_of(a, &box_a);
-    const cairn_polytope polytope_b = cairn_polytope_of(b, &box_b);
+void cairn_collide_hulls(const cairn_shape_view *a, const cairn_shape_view *b,
+    const cairn_mat3 *turn, cairn_vec3 offset, float margin, uint32_t *axis_hint,
+    cairn_manifold *out) {
+    cairn_convex_box box_a;
+    cairn_convex_box box_b;
+    const cairn_convex_view polytope_a = cairn_convex_view_of(a, &box_a);
+    const cairn_convex_view polytope_b = cairn_convex_view_of(b, &box_b);
     hull_pair pair;
     pair.a.self = pair.b.other = &polytope_a;
     pair.a.other = pair.b.self = &polytope_b;

@@ -2,7 +2,6 @@
 #include "sim/collide/joint_filter.h"
 
 #include "sim/collide/pair_cache.h"
-
 #include "sim/state/slots.h"
 
 static uint64_t body_key(uint32_t a, uint32_t b) {
@@ -19,9 +18,9 @@ static void sift_down(uint64_t *keys, uint32_t root, uint32_t count) {
         if (keys[root] >= keys[child]) {
             return;
         }
-        const uint64_t kept = keys[root];
+        const uint64_t swapped = keys[root];
         keys[root] = keys[child];
-        keys[child] = kept;
+        keys[child] = swapped;
         root = child;
     }
 }
@@ -39,11 +38,11 @@ static void sort_keys(uint64_t *keys, uint32_t count) {
     }
 }
 
-void cairn_joined_collect(cairn_world *world) {
+void cairn_joint_filter_build(cairn_world *world) {
     const cairn_state *state = &world->state;
-    cairn_near *near = world->pair_cache;
-    near->joined_count = 0;
-    near->joint_count = 0;
+    cairn_pair_cache *cache = world->pair_cache;
+    cache->filtered_pair_count = 0;
+    cache->joint_count = 0;
     for (uint32_t i = 0; i < state->settings->joint_slots; ++i) {
         const cairn_joint *joint = &state->joints[i];
         if (!cairn_state_has(state, CAIRN_ARRAY_JOINTS, i)) {
@@ -51,26 +50,26 @@ void cairn_joined_collect(cairn_world *world) {
         }
         const uint32_t a = cairn_id_index(joint->body_a);
         const uint32_t b = cairn_id_index(joint->body_b);
-        near->joints[near->joint_count++] =
-            (cairn_joined_bodies){.joint = i, .body_a = a, .body_b = b};
+        cache->joints[cache->joint_count++] =
+            (cairn_joint_bodies){.joint = i, .body_a = a, .body_b = b};
         if (joint->collide_connected == 0) {
-            near->joined[near->joined_count++] = body_key(a, b);
+            cache->filtered_pairs[cache->filtered_pair_count++] = body_key(a, b);
         }
     }
-    sort_keys(near->joined, near->joined_count);
+    sort_keys(cache->filtered_pairs, cache->filtered_pair_count);
 }
 
-bool cairn_joined(const cairn_near *near, uint32_t body_a, uint32_t body_b) {
+bool cairn_joint_filter_rejects(const cairn_pair_cache *cache, uint32_t body_a, uint32_t body_b) {
     const uint64_t key = body_key(body_a, body_b);
     uint32_t lower = 0;
-    uint32_t upper = near->joined_count;
+    uint32_t upper = cache->filtered_pair_count;
     while (lower < upper) {
         const uint32_t middle = lower + (upper - lower) / 2;
-        if (near->joined[middle] < key) {
+        if (cache->filtered_pairs[middle] < key) {
             lower = middle + 1;
         } else {
             upper = middle;
         }
     }
-    return lower < near->joined_count && near->joined[lower] == key;
+    return lower < cache->filtered_pair_count && cache->filtered_pairs[lower] == key;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Who is joined, and which bodies a joint keeps from colliding: keys in order. Made anew when
-// joints change.
+// The joints of a world as pairs of bodies, and which of these a joint keeps from colliding: sorted
+// keys in the pair cache, built again when joints change.
 
 #include "sim/state/world.h"
 
-void cairn_joined_collect(cairn_world *world);
-// Slots.
-bool cairn_joined(const cairn_near *near, uint32_t body_a, uint32_t body_b);
+void cairn_joint_filter_build(cairn_world *world);
+// Whether a joint keeps the two bodies, given as slots, from colliding.
+bool cairn_joint_filter_rejects(const cairn_pair_cache *cache, uint32_t body_a, uint32_t body_b);

@@ -28,20 +28,20 @@ static float half_height_of(const cairn_geometry *geometry) {
     return geometry->kind == CAIRN_SHAPE_CAPSULE ? geometry->half_height : 0.0f;
 }
 
-static cairn_round round_at_home(const cairn_geometry *geometry) {
-    return (cairn_round){.centre = vec3_zero(),
+static cairn_local_capsule round_at_home(const cairn_geometry *geometry) {
+    return (cairn_local_capsule){.centre = vec3_zero(),
         .half = vec3(0.0f, half_height_of(geometry), 0.0f),
         .radius = geometry->radius};
 }
 
-static cairn_round round_b_in_a(const cairn_geometry *b, const frames *f) {
-    return (cairn_round){.centre = f->offset,
+static cairn_local_capsule round_b_in_a(const cairn_geometry *b, const frames *f) {
+    return (cairn_local_capsule){.centre = f->offset,
         .half = vec3_scale(mat3_column(f->turn, 1), half_height_of(b)),
         .radius = b->radius};
 }
 
-static cairn_round round_a_in_b(const cairn_geometry *a, const frames *f) {
-    return (cairn_round){.centre = to_b(f, vec3_zero()),
+static cairn_local_capsule round_a_in_b(const cairn_geometry *a, const frames *f) {
+    return (cairn_local_capsule){.centre = to_b(f, vec3_zero()),
         .half = vec3_scale(f->turn.y, half_height_of(a)),
         .radius = a->radius};
 }
@@ -68,13 +68,13 @@ static void leave_b(cairn_manifold *manifold, const frames *f) {
     }
 }
 
-static bool is_polyhedron(const cairn_solid *solid) {
+static bool is_polyhedron(const cairn_shape_view *solid) {
     return solid->geometry->kind == CAIRN_SHAPE_BOX || solid->geometry->kind == CAIRN_SHAPE_HULL;
 }
 
 // In the frame of the polyhedron; normal from it to the half-space.
 static void collide_polyhedron_plane(
-    const cairn_solid *solid, const cairn_plane *plane, float margin, cairn_manifold *out) {
+    const cairn_shape_view *solid, const cairn_plane *plane, float margin, cairn_manifold *out) {
     if (solid->geometry->kind == CAIRN_SHAPE_BOX) {
         cairn_collide_box_plane(solid->geometry->half_extents, plane, margin, out);
     } else {
@@ -83,77 +83,77 @@ static void collide_polyhedron_plane(
 }
 
 // In the frame of the polyhedron; normal from the round shape to it.
-static void collide_round_polyhedron(
-    const cairn_round *round, const cairn_solid *solid, float margin, cairn_manifold *out) {
+static void collide_round_polyhedron(const cairn_local_capsule *round,
+    const cairn_shape_view *solid, float margin, cairn_manifold *out) {
     if (solid->geometry->kind == CAIRN_SHAPE_BOX) {
-        cairn_collide_round_box(round, solid->geometry->half_extents, margin, out);
+        cairn_collide_capsule_box(round, solid->geometry->half_extents, margin, out);
     } else {
-        cairn_collide_round_hull(round, solid->hull, margin, out);
+        cairn_collide_capsule_hull(round, solid->hull, margin, out);
     }
 }
 
 static void collide_half_space_with(
-    const cairn_solid *b, const frames *f, float margin, cairn_manifold *out) {
+    const cairn_shape_view *b, const frames *f, float margin, cairn_manifold *out) {
     if (is_polyhedron(b)) {
         const cairn_plane plane = plane_a_in_b(f);
         collide_polyhedron_plane(b, &plane, margin, out);
         leave_b(out, f);
     } else {
         const cairn_plane ground = {.normal = {.y = 1.0f}, .offset = 0.0f};
-        const cairn_round round = round_b_in_a(b->geometry, f);
-        cairn_collide_round_plane(&round, &ground, margin, out);
+        const cairn_local_capsule round = round_b_in_a(b->geometry, f);
+        cairn_collide_capsule_plane(&round, &ground, margin, out);
     }
     turn_round(out);
 }
 
 static void collide_with_half_space(
-    const cairn_solid *a, const frames *f, float margin, cairn_manifold *out) {
+    const cairn_shape_view *a, const frames *f, float margin, cairn_manifold *out) {
     const cairn_plane plane = plane_b_in_a(f);
     if (is_polyhedron(a)) {
         collide_polyhedron_plane(a, &plane, margin, out);
     } else {
-        const cairn_round round = round_at_home(a->geometry);
-        cairn_collide_round_plane(&round, &plane, margin, out);
+        const cairn_local_capsule round = round_at_home(a->geometry);
+        cairn_collide_capsule_plane(&round, &plane, margin, out);
     }
 }
 
-static void collide_polyhedra(const cairn_solid *a, const cairn_solid *b, const frames *f,
+static void collide_polyhedra(const cairn_shape_view *a, const cairn_shape_view *b, const frames *f,
     float margin, uint32_t *axis_hint, cairn_manifold *out) {
     const cairn_geometry *box_a = a->geometry;
     const cairn_geometry *box_b = b->geometry;
     if (box_a->kind == CAIRN_SHAPE_BOX && box_b->kind == CAIRN_SHAPE_BOX) {
-        cairn_collide_box(
+        cairn_collide_boxes(
             box_a->half_extents, box_b->half_extents, &f->turn, f->offset, margin, axis_hint, out);
     } else {
         cairn_collide_hulls(a, b, &f->turn, f->offset, margin, axis_hint, out);
     }
 }
 
-static void collide_with_polyhedron(const cairn_solid *a, const cairn_solid *b, const frames *f,
-    float margin, uint32_t *axis_hint, cairn_manifold *out) {
+static void collide_with_polyhedron(const cairn_shape_view *a, const cairn_shape_view *b,
+    const frames *f, float margin, uint32_t *axis_hint, cairn_manifold *out) {
     if (is_polyhedron(a)) {
         collide_polyhedra(a, b, f, margin, axis_hint, out);
     } else {
-        const cairn_round round = round_a_in_b(a->geometry, f);
+        const cairn_local_capsule round = round_a_in_b(a->geometry, f);
         collide_round_polyhedron(&round, b, margin, out);
         leave_b(out, f);
     }
 }
 
-static void collide_with_round(const cairn_solid *a, const cairn_solid *b, const frames *f,
-    float margin, cairn_manifold *out) {
-    const cairn_round round = round_b_in_a(b->geometry, f);
+static void collide_with_round(const cairn_shape_view *a, const cairn_shape_view *b,
+    const frames *f, float margin, cairn_manifold *out) {
+    const cairn_local_capsule round = round_b_in_a(b->geometry, f);
     if (is_polyhedron(a)) {
         collide_round_polyhedron(&round, a, margin, out);
         turn_round(out);
     } else {
-        const cairn_round home = round_at_home(a->geometry);
-        cairn_collide_round(&home, &round, margin, out);
+        const cairn_local_capsule home = round_at_home(a->geometry);
+        cairn_collide_capsules(&home, &round, margin, out);
     }
 }
 
-void cairn_collide_local(const cairn_solid *a, const cairn_solid *b, const cairn_pose *b_in_a,
-    float margin, uint32_t *axis_hint, cairn_manifold *out) {
+void cairn_collide_local(const cairn_shape_view *a, const cairn_shape_view *b,
+    const cairn_pose *b_in_a, float margin, uint32_t *axis_hint, cairn_manifold *out) {
     out->normal = vec3(0.0f, 1.0f, 0.0f);
     out->point_count = 0;
     const frames f = {.turn = mat3_of_quat(b_in_a->rotation), .offset = b_in_a->position};
@@ -176,7 +176,7 @@ static cairn_pose pose_within(const cairn_pose *frame, const cairn_pose *pose) {
         .rotation = quat_normalize(quat_multiply(quat_conjugate(frame->rotation), pose->rotation))};
 }
 
-void cairn_collide(const cairn_solid *a, const cairn_pose *pose_a, const cairn_solid *b,
+void cairn_collide(const cairn_shape_view *a, const cairn_pose *pose_a, const cairn_shape_view *b,
     const cairn_pose *pose_b, float margin, uint32_t *axis_hint, cairn_manifold *out) {
     const cairn_pose b_in_a = pose_within(pose_a, pose_b);
     const cairn_vec3 up = vec3(0.0f, 1.0f, 0.0f);
@@ -202,8 +202,8 @@ static bool half_spaces_overlap(const cairn_pose *a, const cairn_pose *b) {
     return vec3_dot(normal, vec3_sub(b->position, a->position)) <= 0.0f;
 }
 
-bool cairn_solid_overlap(const cairn_solid *a, const cairn_pose *pose_a, const cairn_solid *b,
-    const cairn_pose *pose_b) {
+bool cairn_shape_view_overlap(const cairn_shape_view *a, const cairn_pose *pose_a,
+    const cairn_shape_view *b, const cairn_pose *pose_b) {
     if (a->geometry->kind == CAIRN_SHAPE_HALF_SPACE &&
         b->geometry->kind == CAIRN_SHAPE_HALF_SPACE) {
         return half_spaces_overlap(pose_a, pose_b);

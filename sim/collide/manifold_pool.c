@@ -14,175 +14,200 @@
 #include "sim/world/body.h"
 #include "sim/world/shape.h"
 
-void cairn_patches_carve(cairn_patches *patches, cairn_carver *from, const cairn_world_def *def) {
-    const size_t count = (size_t)CAIRN_PATCHES_PER_CONTACT * def->contact_capacity;
-    patches->patches = cairn_carve(from, count, sizeof *patches->patches);
-    patches->free = cairn_carve(from, count, sizeof *patches->free);
-    patches->links = cairn_carve(from, def->contact_capacity, sizeof *patches->links);
+void cairn_manifold_pool_carve(
+    cairn_manifold_pool *pool, cairn_carver *from, const cairn_world_def *def) {
+    const size_t count = (size_t)CAIRN_MANIFOLDS_PER_CONTACT * def->contact_capacity;
+    pool->manifolds = cairn_carve(from, count, sizeof *pool->manifolds);
+    pool->free_list = cairn_carve(from, count, sizeof *pool->free_list);
+    pool->refs = cairn_carve(from, def->contact_capacity, sizeof *pool->refs);
 }
 
-void cairn_patches_forget(cairn_world *world) {
-    cairn_patches *patches = world->manifold_pool;
-    const uint32_t capacity = CAIRN_PATCHES_PER_CONTACT * world->def.contact_capacity;
-    patches->used = 0;
-    patches->complete = false;
-    patches->free_count = 0;
-    patches->capacity = capacity;
+void cairn_manifold_pool_clear(cairn_world *world) {
+    cairn_manifold_pool *pool = world->manifold_pool;
+    pool->used = 0;
+    pool->complete = false;
+    pool->free_count = 0;
+    pool->capacity = CAIRN_MANIFOLDS_PER_CONTACT * world->def.contact_capacity;
     for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
-        patches->links[i] = cairn_patch_link_of(&world->state.contacts[i], CAIRN_PATCH_NONE);
+        pool->refs[i] = cairn_contact_ref_of(&world->state.contacts[i], CAIRN_MANIFOLD_NONE);
     }
 }
 
-cairn_patch_link cairn_patch_link_of(const cairn_contact *contact, uint32_t patch) {
-    return (cairn_patch_link){.body_a = cairn_id_index(contact->body_a),
+cairn_contact_ref cairn_contact_ref_of(const cairn_contact *contact, uint32_t manifold) {
+    return (cairn_contact_ref){.body_a = cairn_id_index(contact->body_a),
         .body_b = cairn_id_index(contact->body_b),
-        .patch = patch};
+        .manifold = manifold};
 }
 
-uint32_t cairn_patch_take(cairn_patches *patches) {
-    if (patches->free_count > 0) {
-        patches->free_count -= 1;
-        return patches->free[patches->free_count];
+uint32_t cairn_manifold_pool_take(cairn_manifold_pool *pool) {
+    if (pool->free_count > 0) {
+        pool->free_count -= 1;
+        return pool->free_list[pool->free_count];
     }
-    CAIRN_ASSERT(patches->used < patches->capacity);
-    return patches->used++;
+    CAIRN_ASSERT(pool->used < pool->capacity);
+    return pool->used++;
 }
 
-void cairn_patch_release(cairn_patches *patches, uint32_t patch) {
-    if (patch != CAIRN_PATCH_NONE) {
-        patches->free[patches->free_count++] = patch;
+void cairn_manifold_pool_release(cairn_manifold_pool *pool, uint32_t manifold) {
+    if (manifold != CAIRN_MANIFOLD_NONE) {
+        CAIRN_ASSERT(manifold < pool->used && pool->free_count < pool->used);
+        pool->free_list[pool->free_count++] = manifold;
     }
 }
 
 cairn_pair_pose cairn_pair_reference_pose(const cairn_world *world, cairn_pair pair) {
-    const cairn_place *a = &world->pair_cache->places[pair.shape_a];
-    const cairn_place *b = &world->pair_cache->places[pair.shape_b];
-    const cairn_reference_pose *anchors = world->state.reference_poses;
-    return (cairn_pair_pose){
-        .way = vec3_clean(vec3_sub(anchors[b->body].position, anchors[a->body].position)),
-        .turn_a = world->pair_cache->turns[a->body],
-        .turn_b = world->pair_cache->turns[b->body],
-        .rotation_a = a->rotation,
-        .rotation_b = b->rotation,
-        .offset_a = a->offset,
-        .offset_b = b->offset};
+    const cairn_shape_transform *a = &world->pair_cache->transforms[pair.shape_a];
+    const cairn_shape_transform *b = &world->pair_cache->transforms[pair.shape_b];
+    const cairn_reference_pose *references = world->state.reference_poses;
+    return (cairn_pair_pose){.displacement = vec3_clean(vec3_sub(
+                                 references[b->body].position, references[a->body].position)),
+        .body_rotation_a = world->pair_cache->reference_rotations[a->body],
+        .body_rotation_b = world->pair_cache->reference_rotations[b->body],
+        .shape_rotation_a = a->rotation,
+        .shape_rotation_b = b->rotation,
+        .shape_offset_a = a->offset,
+        .shape_offset_b = b->offset};
 }
 
 cairn_pair_pose cairn_pair_contact_pose(const cairn_world *world, const cairn_contact *contact) {
-    const cairn_quat turn_a = turn_unpack(contact->reference_a);
-    const cairn_quat turn_b = turn_unpack(contact->reference_b);
+    const cairn_quat rotation_a = packed_rotation_unpack(contact->reference_rotation_a);
+    const cairn_quat rotation_b = packed_rotation_unpack(contact->reference_rotation_b);
     const uint32_t a = cairn_id_index(contact->shape_a);
     const uint32_t b = cairn_id_index(contact->shape_b);
-    return (cairn_pair_pose){.way = contact->reference_way,
-        .turn_a = turn_a,
-        .turn_b = turn_b,
-        .rotation_a = cairn_near_shape_rotation(world, a, turn_a),
-        .rotation_b = cairn_near_shape_rotation(world, b, turn_b),
-        .offset_a = cairn_near_shape_offset(world, a, turn_a),
-        .offset_b = cairn_near_shape_offset(world, b, turn_b)};
+    return (cairn_pair_pose){.displacement = contact->reference_displacement,
+        .body_rotation_a = rotation_a,
+        .body_rotation_b = rotation_b,
+        .shape_rotation_a = cairn_pair_cache_shape_rotation(world, a, rotation_a),
+        .shape_rotation_b = cairn_pair_cache_shape_rotation(world, b, rotation_b),
+        .shape_offset_a = cairn_pair_cache_shape_offset(world, a, rotation_a),
+        .shape_offset_b = cairn_pair_cache_shape_offset(world, b, rotation_b)};
 }
 
-// Short ways stay exact far from the world's origin.
-void cairn_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_pair_pose *at,
+// Everything is relative to the bodies' centres, so that short distances stay exact far from the
+// world's origin.
+void cairn_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_pair_pose *pose,
     uint32_t *axis_hint, cairn_manifold *out) {
-    const cairn_solid solid_a = cairn_shape_solid(world, pair.shape_a);
-    const cairn_solid solid_b = cairn_shape_solid(world, pair.shape_b);
-    const cairn_vec3 way = vec3_add(at->way, vec3_sub(at->offset_b, at->offset_a));
-    const cairn_pose b_in_a = {.position = quat_rotate_inverse(at->rotation_a, way),
-        .rotation = quat_normalize(quat_multiply(quat_conjugate(at->rotation_a), at->rotation_b))};
-    cairn_collide_local(&solid_a, &solid_b, &b_in_a, CAIRN_CONTACT_MARGIN, axis_hint, out);
+    const cairn_shape_view shape_a = cairn_shape_view_at(world, pair.shape_a);
+    const cairn_shape_view shape_b = cairn_shape_view_at(world, pair.shape_b);
+    const cairn_vec3 displacement =
+        vec3_add(pose->displacement, vec3_sub(pose->shape_offset_b, pose->shape_offset_a));
+    const cairn_pose b_in_a = {
+        .position = quat_rotate_inverse(pose->shape_rotation_a, displacement),
+        .rotation = quat_normalize(
+            quat_multiply(quat_conjugate(pose->shape_rotation_a), pose->shape_rotation_b))};
+    cairn_collide_local(&shape_a, &shape_b, &b_in_a, CAIRN_CONTACT_MARGIN, axis_hint, out);
+    CAIRN_ASSERT(out->point_count <= CAIRN_MANIFOLD_POINTS_MAX);
 }
 
-static cairn_quat get4(const float *from) {
-    return (cairn_quat){.x = from[0], .y = from[1], .z = from[2], .w = from[3]};
+static bool rotated_little(cairn_quat q0, cairn_quat q) {
+    const float cosine = q0.x * q.x + q0.y * q.y + q0.z * q.z + q0.w * q.w;
+    return float_abs(cosine) > CAIRN_MANIFOLD_RECYCLING_COSINE;
 }
 
-static bool turned_little(cairn_quat then, cairn_quat now) {
-    const float cosine = then.x * now.x + then.y * now.y + then.z * now.z + then.w * now.w;
-    return float_abs(cosine) > CAIRN_PATCH_TURN_COSINE;
-}
-
-// The guest, the one of less reach, as seen by its host: the way of its centre, and twice the sine
-// of half the angle that it turned at the end of its longest arm.
-bool cairn_patch_holds(const cairn_world *world, const cairn_contact *contact,
-    const cairn_patch *patch, const cairn_pair_pose *now) {
-    const cairn_quat then_a = get4(patch->words + CAIRN_PATCH_ROTATION_A);
-    const cairn_quat then_b = get4(patch->words + CAIRN_PATCH_ROTATION_B);
-    if (!turned_little(then_a, now->turn_a) || !turned_little(then_b, now->turn_b)) {
+// Bounds how far any point of the body with the smaller bounding radius has moved in the frame of
+// the other: the displacement of its centre, plus twice the sine of half its relative rotation
+// times its bounding radius.
+bool cairn_solver_manifold_can_recycle(const cairn_world *world, const cairn_contact *contact,
+    const cairn_solver_manifold *manifold, const cairn_pair_pose *pose) {
+    const cairn_quat a0 = manifold->rotation_a;
+    const cairn_quat b0 = manifold->rotation_b;
+    if (!rotated_little(a0, pose->body_rotation_a) || !rotated_little(b0, pose->body_rotation_b)) {
         return false;
     }
-    const float reach_a = world->pair_cache->reaches[cairn_id_index(contact->body_a)];
-    const float reach_b = world->pair_cache->reaches[cairn_id_index(contact->body_b)];
-    const bool host_a = reach_a >= reach_b;
-    const float reach = host_a ? reach_b : reach_a;
-    const cairn_quat host_then = host_a ? then_a : then_b;
-    const cairn_quat host_now = host_a ? now->turn_a : now->turn_b;
-    const cairn_vec3 moved = vec3_sub(quat_rotate_inverse(host_now, now->way),
-        quat_rotate_inverse(host_then, contact->reference_way));
-    const cairn_quat then = quat_multiply(quat_conjugate(then_a), then_b);
-    const cairn_quat since = quat_multiply(quat_conjugate(now->turn_a), now->turn_b);
-    const cairn_quat turned = quat_multiply(quat_conjugate(then), since);
-    const float way = vec3_length(moved) + 2.0f * reach * vec3_length(quat_vector(turned));
-    const float *thinness = world->pair_cache->thinness;
-    const float thin = float_min(
-        thinness[cairn_id_index(contact->shape_a)], thinness[cairn_id_index(contact->shape_b)]);
-    return way <= float_min(CAIRN_PATCH_DRIFT, CAIRN_PATCH_DRIFT_SHARE * thin);
+    const float radius_a = world->pair_cache->bounding_radii[cairn_id_index(contact->body_a)];
+    const float radius_b = world->pair_cache->bounding_radii[cairn_id_index(contact->body_b)];
+    const bool a_larger = radius_a >= radius_b;
+    const float radius = a_larger ? radius_b : radius_a;
+    const cairn_quat larger_q0 = a_larger ? a0 : b0;
+    const cairn_quat larger_q = a_larger ? pose->body_rotation_a : pose->body_rotation_b;
+    const cairn_vec3 dp = vec3_sub(quat_rotate_inverse(larger_q, pose->displacement),
+        quat_rotate_inverse(larger_q0, contact->reference_displacement));
+    const cairn_quat relative_q0 = quat_multiply(quat_conjugate(a0), b0);
+    const cairn_quat relative_q =
+        quat_multiply(quat_conjugate(pose->body_rotation_a), pose->body_rotation_b);
+    const cairn_quat dq = quat_multiply(quat_conjugate(relative_q0), relative_q);
+    const float distance = vec3_length(dp) + 2.0f * radius * vec3_length(quat_vector(dq));
+    const float *minimum_extents = world->pair_cache->minimum_extents;
+    const float minimum_extent = float_min(minimum_extents[cairn_id_index(contact->shape_a)],
+        minimum_extents[cairn_id_index(contact->shape_b)]);
+    return distance <= float_min(CAIRN_MANIFOLD_RECYCLING_DISTANCE,
+                           CAIRN_MANIFOLD_RECYCLING_FRACTION * minimum_extent);
 }
 
-static void put3(float *to, cairn_vec3 from) {
-    memcpy(to, &from, sizeof from);
-}
-
-static cairn_vec3 get3(const float *from) {
-    return vec3(from[0], from[1], from[2]);
-}
-
-void cairn_patch_fill(const cairn_world *world, cairn_pair pair, const cairn_pair_pose *at,
-    const cairn_manifold *manifold, cairn_patch *patch) {
+void cairn_solver_manifold_fill(const cairn_world *world, cairn_pair pair,
+    const cairn_pair_pose *pose, const cairn_manifold *manifold, cairn_solver_manifold *out) {
     const cairn_shape *shape_a = &world->state.shapes[pair.shape_a];
     const cairn_shape *shape_b = &world->state.shapes[pair.shape_b];
-    float *words = patch->words;
-    memset(words, 0, sizeof patch->words);
-    put3(words, vec3_normalize(quat_rotate(at->rotation_a, manifold->normal), vec3(0, 1, 0)));
-    words[CAIRN_PATCH_COUNT] = (float)manifold->point_count;
+    CAIRN_ASSERT(manifold->point_count >= 1);
+    *out = (cairn_solver_manifold){
+        .normal = vec3_normalize(
+            quat_rotate(pose->shape_rotation_a, manifold->normal), vec3(0.0f, 1.0f, 0.0f)),
+        .point_count = (float)manifold->point_count,
+        .friction = float_sqrt(shape_a->friction * shape_b->friction),
+        .restitution = float_max(shape_a->restitution, shape_b->restitution),
+        .rotation_a = pose->body_rotation_a,
+        .rotation_b = pose->body_rotation_b};
     for (uint32_t i = 0; i < manifold->point_count; ++i) {
         const cairn_manifold_point *point = &manifold->points[i];
-        float *put = words + CAIRN_PATCH_POINTS + CAIRN_PATCH_POINT_WORDS * i;
-        const cairn_vec3 arm = vec3_add(at->offset_a, quat_rotate(at->rotation_a, point->position));
-        put3(put, arm);
-        put3(put + 3, vec3_sub(arm, at->way));
-        put[6] = point->separation;
+        const cairn_vec3 arm =
+            vec3_add(pose->shape_offset_a, quat_rotate(pose->shape_rotation_a, point->position));
+        out->points[i] = (cairn_solver_manifold_point){.arm_a = arm,
+            .arm_b = vec3_sub(arm, pose->displacement),
+            .separation = point->separation};
     }
-    words[CAIRN_PATCH_FRICTION] = float_sqrt(shape_a->friction * shape_b->friction);
-    words[CAIRN_PATCH_RESTITUTION] = float_max(shape_a->restitution, shape_b->restitution);
-    memcpy(words + CAIRN_PATCH_ROTATION_A, &at->turn_a, sizeof at->turn_a);
-    memcpy(words + CAIRN_PATCH_ROTATION_B, &at->turn_b, sizeof at->turn_b);
 }
 
-static cairn_quat turn_since(const cairn_motion *motion, const float *words) {
-    return quat_multiply(motion->rotation, quat_conjugate(get4(words)));
+static cairn_quat rotation_since(const cairn_motion *motion, cairn_quat q0) {
+    return quat_multiply(motion->rotation, quat_conjugate(q0));
 }
 
-void cairn_patch_manifold(const cairn_world *world, const cairn_link *touch, cairn_manifold *out) {
-    const float *words = world->manifold_pool->patches[touch->patch].words;
-    const cairn_motion *a = &world->state.motions[touch->body_a];
-    const cairn_motion *b = &world->state.motions[touch->body_b];
-    const cairn_quat turn_a = turn_since(a, words + CAIRN_PATCH_ROTATION_A);
-    const cairn_quat turn_b = turn_since(b, words + CAIRN_PATCH_ROTATION_B);
-    const cairn_vec3 apart = vec3_sub(b->position, a->position);
-    out->normal = get3(words);
-    out->point_count = (uint32_t)words[CAIRN_PATCH_COUNT];
+void cairn_solver_manifold_to_world(
+    const cairn_world *world, const cairn_constraint_edge *edge, cairn_manifold *out) {
+    const cairn_solver_manifold *manifold = &world->manifold_pool->manifolds[edge->manifold];
+    const cairn_motion *a = &world->state.motions[edge->body_a];
+    const cairn_motion *b = &world->state.motions[edge->body_b];
+    const cairn_quat dq_a = rotation_since(a, manifold->rotation_a);
+    const cairn_quat dq_b = rotation_since(b, manifold->rotation_b);
+    const cairn_vec3 displacement = vec3_sub(b->position, a->position);
+    out->normal = manifold->normal;
+    out->point_count = (uint32_t)manifold->point_count;
+    CAIRN_ASSERT(out->point_count <= CAIRN_MANIFOLD_POINTS_MAX);
     for (uint32_t i = 0; i < out->point_count; ++i) {
-        const float *at = words + CAIRN_PATCH_POINTS + CAIRN_PATCH_POINT_WORDS * i;
-        const cairn_vec3 on_a = quat_rotate(turn_a, get3(at));
-        const cairn_vec3 on_b = vec3_add(apart, quat_rotate(turn_b, get3(at + 3)));
+        const cairn_solver_manifold_point *point = &manifold->points[i];
+        const cairn_vec3 on_a = quat_rotate(dq_a, point->arm_a);
+        const cairn_vec3 on_b = vec3_add(displacement, quat_rotate(dq_b, point->arm_b));
         const cairn_vec3 middle = vec3_scale(vec3_add(on_a, on_b), 0.5f);
         out->points[i] = (cairn_manifold_point){.position = vec3_add(a->position, middle),
-            .separation = at[6] + vec3_dot(out->normal, vec3_sub(on_b, on_a))};
+            .separation = point->separation + vec3_dot(out->normal, vec3_sub(on_b, on_a))};
     }
 }
 
-// ---- Touches
+// Collides the pair at the poses that the contact stores. The axis hint is one that the narrow
+// phase returned, so it returns the same hint and the same points again. A decoded state that no
+// step made may store more or fewer points than there are: then the manifold has some of them, or
+// one point out of reach.
+void cairn_manifold_pool_restore(cairn_world *world, uint32_t contact) {
+    cairn_manifold_pool *pool = world->manifold_pool;
+    const cairn_contact *source = &world->state.contacts[contact];
+    const cairn_pair pair = {
+        .shape_a = cairn_id_index(source->shape_a), .shape_b = cairn_id_index(source->shape_b)};
+    const cairn_pair_pose pose = cairn_pair_contact_pose(world, source);
+    uint32_t axis_hint = source->axis_hint;
+    cairn_manifold manifold;
+    CAIRN_ASSERT(pool->refs[contact].manifold == CAIRN_MANIFOLD_NONE);
+    cairn_pair_collide(world, pair, &pose, &axis_hint, &manifold);
+    if (manifold.point_count == 0) {
+        cairn_manifold_add(&manifold, vec3_zero(), CAIRN_VALID_DISTANCE, 0);
+    }
+    if (manifold.point_count > source->point_count) {
+        manifold.point_count = source->point_count;
+    }
+    const uint32_t taken = cairn_manifold_pool_take(pool);
+    cairn_solver_manifold_fill(world, pair, &pose, &manifold, &pool->manifolds[taken]);
+    pool->refs[contact].manifold = taken;
+}
+
+// ---- Active contacts: those of a body that impulses move
 
 static void mark_moving(cairn_world *world) {
     const cairn_awake_set *awake = world->awake_set;
@@ -193,50 +218,28 @@ static void mark_moving(cairn_world *world) {
     }
 }
 
-// Collided again as it was last time: the hint comes out as it goes in. A state that was put
-// together by hand may name other points than there are; then some of them, or one far off.
-void cairn_patch_restore(cairn_world *world, uint32_t contact) {
-    cairn_patches *patches = world->manifold_pool;
-    const cairn_contact *source = &world->state.contacts[contact];
-    const cairn_pair pair = {
-        .shape_a = cairn_id_index(source->shape_a), .shape_b = cairn_id_index(source->shape_b)};
-    const cairn_pair_pose at = cairn_pair_contact_pose(world, source);
-    uint32_t axis_hint = source->axis_hint;
-    cairn_manifold manifold;
-    cairn_pair_collide(world, pair, &at, &axis_hint, &manifold);
-    if (manifold.point_count == 0) {
-        cairn_manifold_add(&manifold, vec3_zero(), CAIRN_VALID_DISTANCE, 0);
-    }
-    if (manifold.point_count > source->point_count) {
-        manifold.point_count = source->point_count;
-    }
-    const uint32_t patch = cairn_patch_take(patches);
-    cairn_patch_fill(world, pair, &at, &manifold, &patches->patches[patch]);
-    patches->links[contact].patch = patch;
-}
-
-uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_link *touches) {
-    const cairn_patch_link *links = world->manifold_pool->links;
+uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_constraint_edge *edges) {
+    const cairn_contact_ref *refs = world->manifold_pool->refs;
     const unsigned char *moving = world->awake_set->takes_impulses;
     const uint32_t contact_count = world->state.settings->contact_count;
     uint32_t count = 0;
     mark_moving(world);
     for (uint32_t i = 0; i < contact_count; ++i) {
-        const uint32_t body_a = links[i].body_a;
-        const uint32_t body_b = links[i].body_b;
+        const uint32_t body_a = refs[i].body_a;
+        const uint32_t body_b = refs[i].body_b;
         if ((moving[body_a] | moving[body_b]) == 0) {
             continue;
         }
-        if (links[i].patch == CAIRN_PATCH_NONE) {
-            cairn_patch_restore(world, i);
+        if (refs[i].manifold == CAIRN_MANIFOLD_NONE) {
+            cairn_manifold_pool_restore(world, i);
         }
         cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, i);
-        const float *words = world->manifold_pool->patches[links[i].patch].words;
-        touches[count++] = (cairn_link){.element = i,
-            .patch = links[i].patch,
+        const cairn_solver_manifold *manifold = &world->manifold_pool->manifolds[refs[i].manifold];
+        edges[count++] = (cairn_constraint_edge){.element = i,
+            .manifold = refs[i].manifold,
             .body_a = body_a,
             .body_b = body_b,
-            .kind = words[CAIRN_PATCH_COUNT] == 1.0f ? 0 : 1};
+            .kind = manifold->point_count == 1.0f ? 0 : 1};
     }
     return count;
 }

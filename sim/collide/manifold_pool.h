@@ -1,72 +1,75 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Manifolds while they are kept. A contact says how its bodies were placed when its points were
-// computed, so its manifold is a function of the state: patches outlive the step, and one that is
-// missing, as all are after a load, is computed when it is next wanted, with the same bits.
+// Solver manifolds, which outlive the step while they can be recycled. A contact stores the
+// reference poses for which its points were computed, so its manifold is a function of the state:
+// a missing manifold, as all are after a load, is computed with the same bits when it is needed.
 
 #include "sim/collide/broad_phase.h"
 #include "sim/constraint/graph.h"
 #include "sim/constraint/solver_manifold.h"
 #include "sim/state/world.h"
 
-// Manifolds, kept for as long as the anchors stay. While contacts begin there may be more than the
-// list has room for.
-#define CAIRN_PATCHES_PER_CONTACT 2
-#define CAIRN_PATCH_NONE UINT32_MAX
+// While contacts begin there may be more manifolds than the contact list has room for.
+#define CAIRN_MANIFOLDS_PER_CONTACT 2
+#define CAIRN_MANIFOLD_NONE UINT32_MAX
 
-// What is wanted of a contact in each step.
-typedef struct cairn_patch_link {
+// What every step reads of a contact.
+typedef struct cairn_contact_ref {
     uint32_t body_a; // slots
     uint32_t body_b;
-    uint32_t patch; // CAIRN_PATCH_NONE: not computed
-} cairn_patch_link;
+    uint32_t manifold; // index in the pool; CAIRN_MANIFOLD_NONE: not computed
+} cairn_contact_ref;
 
-struct cairn_patches {
-    cairn_patch *patches;
-    uint32_t *free; // those below `used` that nobody has
+struct cairn_manifold_pool {
+    cairn_solver_manifold *manifolds;
+    uint32_t *free_list; // unused indices below `used`
     uint32_t free_count;
     uint32_t used;
     uint32_t capacity;
-    cairn_patch_link *links; // by index in the list
-    bool complete;           // what stirs has its patches
+    cairn_contact_ref *refs; // by index in the contact list
+    bool complete;           // every contact of a body that stirs has its manifold
 };
 
-void cairn_patches_carve(cairn_patches *patches, cairn_carver *from, const cairn_world_def *def);
+void cairn_manifold_pool_carve(
+    cairn_manifold_pool *pool, cairn_carver *from, const cairn_world_def *def);
 
-// Forgets all patches; the contacts stay.
-void cairn_patches_forget(cairn_world *world);
-cairn_patch_link cairn_patch_link_of(const cairn_contact *contact, uint32_t patch);
-uint32_t cairn_patch_take(cairn_patches *patches);
-// Nothing happens for CAIRN_PATCH_NONE.
-void cairn_patch_release(cairn_patches *patches, uint32_t patch);
+// Forgets all manifolds; the contacts stay.
+void cairn_manifold_pool_clear(cairn_world *world);
+cairn_contact_ref cairn_contact_ref_of(const cairn_contact *contact, uint32_t manifold);
+// Returns the index of an unused manifold.
+uint32_t cairn_manifold_pool_take(cairn_manifold_pool *pool);
+// Does nothing for CAIRN_MANIFOLD_NONE.
+void cairn_manifold_pool_release(cairn_manifold_pool *pool, uint32_t manifold);
 
-// How two shapes lie to each other when they are collided.
+// The poses for which the narrow phase computes a pair of shapes.
 typedef struct cairn_pair_pose {
-    cairn_vec3 way;    // from a's centre of mass to b's, world axes
-    cairn_quat turn_a; // of the bodies
-    cairn_quat turn_b;
-    cairn_quat rotation_a; // of the shapes
-    cairn_quat rotation_b;
-    cairn_vec3 offset_a; // of the shapes from the centres of mass, world axes
-    cairn_vec3 offset_b;
+    cairn_vec3 displacement; // from body a's centre of mass to body b's, world axes
+    cairn_quat body_rotation_a;
+    cairn_quat body_rotation_b;
+    cairn_quat shape_rotation_a;
+    cairn_quat shape_rotation_b;
+    cairn_vec3 shape_offset_a; // from the body's centre of mass, world axes
+    cairn_vec3 shape_offset_b;
 } cairn_pair_pose;
-// As they are anchored; and as they were when the contact's points were computed.
+// With both bodies at their reference poses now.
 cairn_pair_pose cairn_pair_reference_pose(const cairn_world *world, cairn_pair pair);
+// With both bodies at the reference poses for which the contact's points were computed.
 cairn_pair_pose cairn_pair_contact_pose(const cairn_world *world, const cairn_contact *contact);
 
-// *out in the frame of shape a.
-void cairn_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_pair_pose *at,
+// Runs the narrow phase; *out in the frame of shape a.
+void cairn_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_pair_pose *pose,
     uint32_t *axis_hint, cairn_manifold *out);
-void cairn_patch_fill(const cairn_world *world, cairn_pair pair, const cairn_pair_pose *at,
-    const cairn_manifold *manifold, cairn_patch *patch);
-// Computes the contact's patch, which it has not.
-void cairn_patch_restore(cairn_world *world, uint32_t contact);
-// Whether the patch may stay for bodies that lie so: a stack that leans by a hair must not be
-// pushed further by points that lean with it, and what moves along with what it stands on has the
-// points that it had.
-bool cairn_patch_holds(const cairn_world *world, const cairn_contact *contact,
-    const cairn_patch *patch, const cairn_pair_pose *now);
+void cairn_solver_manifold_fill(const cairn_world *world, cairn_pair pair,
+    const cairn_pair_pose *pose, const cairn_manifold *manifold, cairn_solver_manifold *out);
+// Computes the missing manifold of a contact of the list.
+void cairn_manifold_pool_restore(cairn_world *world, uint32_t contact);
+// Whether the manifold is still good enough for bodies at this pose: neither has moved relative to
+// the other by more than the recycling distance. Recycling does more than save work: a stack that
+// leans by a hair must not be pushed further by points that lean with it.
+bool cairn_solver_manifold_can_recycle(const cairn_world *world, const cairn_contact *contact,
+    const cairn_solver_manifold *manifold, const cairn_pair_pose *pose);
 
-// The manifold of a patch in the world, with the bodies where they are now.
-void cairn_patch_manifold(const cairn_world *world, const cairn_link *touch, cairn_manifold *out);
+// The manifold of an active contact in the world, with the bodies at their current poses.
+void cairn_solver_manifold_to_world(
+    const cairn_world *world, const cairn_constraint_edge *edge, cairn_manifold *out);

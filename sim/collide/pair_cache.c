@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "sim/collide/joint_filter.h"
 #include "sim/limits.h"
 #include "sim/state/awake_set.h"
@@ -13,117 +14,123 @@
 #include "sim/world/body.h"
 #include "sim/world/shape.h"
 
-// Room to move in: a tenth of the shape's least width within these bounds, m, and the way of so
-// many steps on top. More room costs more pairs that are near and not in touch.
-#define ROOM_FRACTION 0.1f
-#define ROOM_MIN 0.01f
-#define ROOM_MAX 0.05f
-#define ROOM_STEPS 4.0f
-#define ROOM_WAY_MAX 2.0f
+// Margin of a fat AABB: a tenth of the shape's least width within these bounds, m, and the
+// displacement of that many steps on top. A larger margin costs more pairs that are not in contact.
+#define MARGIN_FRACTION 0.1f
+#define MARGIN_MIN 0.01f
+#define MARGIN_MAX 0.05f
+#define MARGIN_STEPS 4.0f
+#define MARGIN_DISPLACEMENT_MAX 2.0f
 
-// Up to so many shapes that have left their boxes are looked at one by one among all; beyond that
-// the whole list is made anew.
-#define LOOKS_MAX 200u
+// Up to this many enlarged AABBs are each queried against all others; beyond that the whole list is
+// rebuilt.
+#define QUERIES_MAX 200u
 
-// Pairs of the list that are near and not in touch, for each contact that fits the contact list.
+// Cached pairs without a contact, for each contact that fits the contact list.
 #define PAIRS_PER_CONTACT 4
 
-#define BOUNDLESS 1e9f
+// The minimum extent of shapes of bodies that do not move.
+#define HUGE_EXTENT 1e9f
 
 // Stands for the body of all shapes that no impulse moves, so that no two of them pair.
 #define NOT_DYNAMIC UINT32_MAX
 
-static void carve_all(cairn_near *near, cairn_carver *from, const cairn_world_def *def) {
+static void carve_all(cairn_pair_cache *cache, cairn_carver *from, const cairn_world_def *def) {
     const uint32_t shapes = def->shape_capacity;
-    near->pair_capacity = def->contact_capacity * PAIRS_PER_CONTACT;
-    const size_t list = (size_t)near->pair_capacity + def->contact_capacity;
+    cache->pair_capacity = def->contact_capacity * PAIRS_PER_CONTACT;
+    const size_t list = (size_t)cache->pair_capacity + def->contact_capacity;
     for (int axis = 0; axis < 3; ++axis) {
         const size_t stride = cairn_broad_phase_stride(shapes);
-        near->roomy.lower[axis] = cairn_carve(from, stride, sizeof(float));
-        near->roomy.upper[axis] = cairn_carve(from, stride, sizeof(float));
+        cache->fat_aabbs.lower[axis] = cairn_carve(from, stride, sizeof(float));
+        cache->fat_aabbs.upper[axis] = cairn_carve(from, stride, sizeof(float));
     }
-    near->roomy.tags = cairn_carve(from, shapes, sizeof *near->roomy.tags);
-    near->places = cairn_carve(from, shapes, sizeof *near->places);
-    near->shifted = cairn_carve(from, shapes, sizeof *near->shifted);
-    near->moved = cairn_carve(from, shapes, sizeof *near->moved);
-    near->shifted_slots = cairn_carve(from, shapes, sizeof *near->shifted_slots);
-    near->moved_slots = cairn_carve(from, shapes, sizeof *near->moved_slots);
-    near->thinness = cairn_carve(from, shapes, sizeof *near->thinness);
-    near->turns = cairn_carve(from, def->body_capacity, sizeof *near->turns);
-    near->reaches = cairn_carve(from, def->body_capacity, sizeof *near->reaches);
-    near->pairs = cairn_carve(from, list, sizeof *near->pairs);
-    near->found = cairn_carve(from, near->pair_capacity, sizeof *near->found);
-    near->spare = cairn_carve(from, list, sizeof *near->spare);
-    near->others = cairn_carve(from, shapes, sizeof *near->others);
-    near->joints = cairn_carve(from, def->joint_capacity, sizeof *near->joints);
-    near->joined = cairn_carve(from, def->joint_capacity, sizeof *near->joined);
-    near->broad_phase =
-        cairn_carve(from, 1, cairn_broad_phase_scratch_size(shapes, near->pair_capacity));
+    cache->fat_aabbs.filters = cairn_carve(from, shapes, sizeof *cache->fat_aabbs.filters);
+    cache->transforms = cairn_carve(from, shapes, sizeof *cache->transforms);
+    cache->reference_change = cairn_carve(from, shapes, sizeof *cache->reference_change);
+    cache->enlarged = cairn_carve(from, shapes, sizeof *cache->enlarged);
+    cache->changed_slots = cairn_carve(from, shapes, sizeof *cache->changed_slots);
+    cache->enlarged_slots = cairn_carve(from, shapes, sizeof *cache->enlarged_slots);
+    cache->minimum_extents = cairn_carve(from, shapes, sizeof *cache->minimum_extents);
+    cache->reference_rotations =
+        cairn_carve(from, def->body_capacity, sizeof *cache->reference_rotations);
+    cache->bounding_radii = cairn_carve(from, def->body_capacity, sizeof *cache->bounding_radii);
+    cache->pairs = cairn_carve(from, list, sizeof *cache->pairs);
+    cache->found = cairn_carve(from, cache->pair_capacity, sizeof *cache->found);
+    cache->spare = cairn_carve(from, list, sizeof *cache->spare);
+    cache->query_hits = cairn_carve(from, shapes, sizeof *cache->query_hits);
+    cache->joints = cairn_carve(from, def->joint_capacity, sizeof *cache->joints);
+    cache->filtered_pairs = cairn_carve(from, def->joint_capacity, sizeof *cache->filtered_pairs);
+    cache->broad_phase =
+        cairn_carve(from, 1, cairn_broad_phase_scratch_size(shapes, cache->pair_capacity));
 }
 
-bool cairn_near_create(cairn_near *near, const cairn_world_def *def, cairn_allocator *take) {
+bool cairn_pair_cache_create(
+    cairn_pair_cache *cache, const cairn_world_def *def, cairn_allocator *take) {
     cairn_carver measure = {.memory = NULL};
-    carve_all(near, &measure, def);
-    near->memory = take(1, measure.at);
-    near->size = measure.at;
-    if (near->memory == NULL) {
+    carve_all(cache, &measure, def);
+    cache->memory = take(1, measure.at);
+    cache->size = measure.at;
+    if (cache->memory == NULL) {
         return false;
     }
-    cairn_carver cut = {.memory = near->memory};
-    carve_all(near, &cut, def);
+    cairn_carver cut = {.memory = cache->memory};
+    carve_all(cache, &cut, def);
     return true;
 }
 
-void cairn_near_destroy(cairn_near *near) {
-    free(near->memory);
+void cairn_pair_cache_destroy(cairn_pair_cache *cache) {
+    free(cache->memory);
 }
 
-void cairn_near_poison(cairn_near *near, unsigned char byte) {
-    memset(near->memory, byte, near->size);
-    near->roomy.count = 0;
-    near->shifted_count = 0;
-    near->moved_count = 0;
-    near->valid = false;
+void cairn_pair_cache_poison(cairn_pair_cache *cache, unsigned char byte) {
+    memset(cache->memory, byte, cache->size);
+    cache->fat_aabbs.count = 0;
+    cache->changed_count = 0;
+    cache->enlarged_count = 0;
+    cache->valid = false;
 }
 
-// ---- Anchors
+// ---- Reference poses
 
-static float half_least_width(cairn_aabb box) {
-    const cairn_vec3 width = vec3_sub(box.upper, box.lower);
+static float minimum_extent_of(cairn_aabb aabb) {
+    const cairn_vec3 width = vec3_sub(aabb.upper, aabb.lower);
     return 0.5f * float_min(width.x, float_min(width.y, width.z));
 }
 
-// Also what it is made of: shapes of a body that is renewed may be new.
-static float measure(cairn_world *world, uint32_t body) {
+// Also measures the shapes of the body, which may be new. Returns its bounding radius.
+static float measure_body(cairn_world *world, uint32_t body) {
     const bool moves = world->state.bodies[body].kind == CAIRN_BODY_DYNAMIC;
     const cairn_vec3 centre = world->state.bodies[body].centre;
-    const cairn_pose home = pose_identity();
-    float reach = 0.0f;
+    const cairn_pose identity = pose_identity();
+    float radius = 0.0f;
     for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
-        const cairn_solid solid = cairn_shape_solid(world, next - 1);
-        const cairn_aabb box = cairn_solid_aabb(&solid, &home);
-        world->pair_cache->thinness[next - 1] = moves ? half_least_width(box) : BOUNDLESS;
-        const cairn_vec3 corner = vec3_max(vec3_abs(box.lower), vec3_abs(box.upper));
+        const cairn_shape_view shape = cairn_shape_view_at(world, next - 1);
+        const cairn_aabb aabb = cairn_shape_view_aabb(&shape, &identity);
+        world->pair_cache->minimum_extents[next - 1] =
+            moves ? minimum_extent_of(aabb) : HUGE_EXTENT;
+        const cairn_vec3 corner = vec3_max(vec3_abs(aabb.lower), vec3_abs(aabb.upper));
         const cairn_vec3 offset = vec3_sub(world->state.shapes[next - 1].pose.position, centre);
-        reach = float_max(reach, vec3_length(offset) + vec3_length(corner));
+        radius = float_max(radius, vec3_length(offset) + vec3_length(corner));
     }
-    return reach;
+    CAIRN_ASSERT(radius >= 0.0f);
+    return radius;
 }
 
-// How far any point of the body can be from where it was at the anchor: the way of the centre, and
-// twice the sine of half the angle at the end of the longest arm. The classic solver's world is one
-// in which every manifold is new in every step.
-static bool anchor_holds(const cairn_world *world, uint32_t body) {
-    const cairn_reference_pose *anchor = &world->state.reference_poses[body];
+// Bounds how far any point of the body is from where it was at the reference pose: the displacement
+// of the centre, plus twice the sine of half the rotation times the bounding radius. The PGS solver
+// computes every manifold in every step.
+static bool within_recycling_distance(const cairn_world *world, uint32_t body) {
+    const cairn_reference_pose *reference = &world->state.reference_poses[body];
     const cairn_motion *motion = &world->state.motions[body];
-    const float reach = world->pair_cache->reaches[body];
-    const float drift = float_min(CAIRN_REFERENCE_DRIFT, CAIRN_REFERENCE_DRIFT_FRACTION * reach);
-    const float limit = world->def.solver == CAIRN_SOLVER_CLASSIC ? 0.0f : drift;
-    const cairn_quat turn =
-        quat_multiply(motion->rotation, quat_conjugate(world->pair_cache->turns[body]));
-    const float way = vec3_distance(motion->position, anchor->position);
-    const float turned = 2.0f * vec3_length(quat_vector(turn));
-    return !turn_is_none(anchor->turn) && way + turned * reach <= limit;
+    const float radius = world->pair_cache->bounding_radii[body];
+    const float distance_max =
+        float_min(CAIRN_BODY_RECYCLING_DISTANCE, CAIRN_BODY_RECYCLING_FRACTION * radius);
+    const float limit = world->def.solver == CAIRN_SOLVER_CLASSIC ? 0.0f : distance_max;
+    const cairn_quat dq = quat_multiply(
+        motion->rotation, quat_conjugate(world->pair_cache->reference_rotations[body]));
+    const float distance = vec3_distance(motion->position, reference->position);
+    const float chord = 2.0f * vec3_length(quat_vector(dq));
+    return !packed_rotation_is_none(reference->rotation) && distance + chord * radius <= limit;
 }
 
 void cairn_body_reset_reference_pose(cairn_world *world, uint32_t slot) {
@@ -131,117 +138,123 @@ void cairn_body_reset_reference_pose(cairn_world *world, uint32_t slot) {
     cairn_hash_cache_mark(world, CAIRN_ARRAY_REFERENCE_POSES, slot);
 }
 
-// ---- Boxes
+// ---- AABBs
 
-static cairn_aabb grown(cairn_aabb box, float by) {
-    const cairn_vec3 reach = vec3(by, by, by);
-    return (cairn_aabb){.lower = vec3_sub(box.lower, reach), .upper = vec3_add(box.upper, reach)};
+static cairn_aabb aabb_with_margin(cairn_aabb aabb, float margin) {
+    const cairn_vec3 all = vec3(margin, margin, margin);
+    return (cairn_aabb){.lower = vec3_sub(aabb.lower, all), .upper = vec3_add(aabb.upper, all)};
 }
 
-cairn_quat cairn_near_shape_rotation(const cairn_world *world, uint32_t slot, cairn_quat turn) {
-    return quat_normalize(quat_multiply(turn, world->state.shapes[slot].pose.rotation));
+cairn_quat cairn_pair_cache_shape_rotation(
+    const cairn_world *world, uint32_t slot, cairn_quat body_rotation) {
+    return quat_normalize(quat_multiply(body_rotation, world->state.shapes[slot].pose.rotation));
 }
 
-cairn_vec3 cairn_near_shape_offset(const cairn_world *world, uint32_t slot, cairn_quat turn) {
+cairn_vec3 cairn_pair_cache_shape_offset(
+    const cairn_world *world, uint32_t slot, cairn_quat body_rotation) {
     const cairn_shape *shape = &world->state.shapes[slot];
     const cairn_vec3 centre = world->state.bodies[shape->body].centre;
-    return quat_rotate(turn, vec3_sub(shape->pose.position, centre));
+    return quat_rotate(body_rotation, vec3_sub(shape->pose.position, centre));
 }
 
-static void place_shape(cairn_world *world, uint32_t slot) {
+static void update_transform(cairn_world *world, uint32_t slot) {
     const cairn_shape *shape = &world->state.shapes[slot];
-    const cairn_reference_pose *anchor = &world->state.reference_poses[shape->body];
-    const cairn_solid solid = cairn_shape_solid(world, slot);
-    cairn_place *place = &world->pair_cache->places[slot];
-    const cairn_quat turn = world->pair_cache->turns[shape->body];
-    place->body = shape->body;
-    place->rotation = cairn_near_shape_rotation(world, slot, turn);
-    place->offset = cairn_near_shape_offset(world, slot, turn);
-    const cairn_pose pose = {
-        .position = vec3_add(anchor->position, place->offset), .rotation = place->rotation};
-    place->box = grown(cairn_solid_aabb(&solid, &pose), 0.5f * CAIRN_CONTACT_MARGIN);
+    const cairn_reference_pose *reference = &world->state.reference_poses[shape->body];
+    const cairn_shape_view view = cairn_shape_view_at(world, slot);
+    cairn_shape_transform *transform = &world->pair_cache->transforms[slot];
+    const cairn_quat rotation = world->pair_cache->reference_rotations[shape->body];
+    transform->body = shape->body;
+    transform->rotation = cairn_pair_cache_shape_rotation(world, slot, rotation);
+    transform->offset = cairn_pair_cache_shape_offset(world, slot, rotation);
+    const cairn_pose pose = {.position = vec3_add(reference->position, transform->offset),
+        .rotation = transform->rotation};
+    transform->aabb =
+        aabb_with_margin(cairn_shape_view_aabb(&view, &pose), 0.5f * CAIRN_CONTACT_MARGIN);
 }
 
-static bool inside_room(const cairn_near *near, uint32_t slot) {
-    const cairn_broad_boxes *roomy = &near->roomy;
-    const cairn_aabb *box = &near->places[slot].box;
-    return ((uint32_t)(roomy->lower[0][slot] <= box->lower.x) &
-               (uint32_t)(roomy->lower[1][slot] <= box->lower.y) &
-               (uint32_t)(roomy->lower[2][slot] <= box->lower.z) &
-               (uint32_t)(box->upper.x <= roomy->upper[0][slot]) &
-               (uint32_t)(box->upper.y <= roomy->upper[1][slot]) &
-               (uint32_t)(box->upper.z <= roomy->upper[2][slot])) != 0;
+static bool inside_fat_aabb(const cairn_pair_cache *cache, uint32_t slot) {
+    const cairn_aabb_array *fat = &cache->fat_aabbs;
+    const cairn_aabb *aabb = &cache->transforms[slot].aabb;
+    return ((uint32_t)(fat->lower[0][slot] <= aabb->lower.x) &
+               (uint32_t)(fat->lower[1][slot] <= aabb->lower.y) &
+               (uint32_t)(fat->lower[2][slot] <= aabb->lower.z) &
+               (uint32_t)(aabb->upper.x <= fat->upper[0][slot]) &
+               (uint32_t)(aabb->upper.y <= fat->upper[1][slot]) &
+               (uint32_t)(aabb->upper.z <= fat->upper[2][slot])) != 0;
 }
 
-static cairn_vec3 way_ahead(const cairn_world *world, uint32_t body) {
+static cairn_vec3 predicted_displacement(const cairn_world *world, uint32_t body) {
     const cairn_vec3 velocity = world->state.motions[body].linear_velocity;
-    const cairn_vec3 way = vec3_scale(velocity, ROOM_STEPS * world_time_step(world));
-    const cairn_vec3 most = vec3(ROOM_WAY_MAX, ROOM_WAY_MAX, ROOM_WAY_MAX);
-    return vec3_max(vec3_min(way, most), vec3_negate(most));
+    const cairn_vec3 dp = vec3_scale(velocity, MARGIN_STEPS * world_time_step(world));
+    const cairn_vec3 most =
+        vec3(MARGIN_DISPLACEMENT_MAX, MARGIN_DISPLACEMENT_MAX, MARGIN_DISPLACEMENT_MAX);
+    return vec3_max(vec3_min(dp, most), vec3_negate(most));
 }
 
-static void make_room(cairn_world *world, uint32_t slot) {
+static void set_fat_aabb(cairn_world *world, uint32_t slot) {
     const cairn_shape *shape = &world->state.shapes[slot];
     const uint32_t kind = world->state.bodies[shape->body].kind;
-    const cairn_aabb tight = world->pair_cache->places[slot].box;
-    const float room =
-        float_clamp(2.0f * ROOM_FRACTION * half_least_width(tight), ROOM_MIN, ROOM_MAX);
-    const cairn_vec3 way = way_ahead(world, shape->body);
-    cairn_aabb box = grown(tight, kind == CAIRN_BODY_STATIC ? 0.0f : room);
-    box.lower = vec3_add(box.lower, vec3_min(way, vec3_zero()));
-    box.upper = vec3_add(box.upper, vec3_max(way, vec3_zero()));
-    cairn_broad_boxes_set(&world->pair_cache->roomy, slot, box);
-    world->pair_cache->roomy.tags[slot] = (cairn_broad_tag){.category = shape->category,
-        .mask = shape->mask,
-        .body = kind == CAIRN_BODY_DYNAMIC ? shape->body : NOT_DYNAMIC,
-        .active = 1};
+    const cairn_aabb tight = world->pair_cache->transforms[slot].aabb;
+    const float margin =
+        float_clamp(2.0f * MARGIN_FRACTION * minimum_extent_of(tight), MARGIN_MIN, MARGIN_MAX);
+    const cairn_vec3 dp = predicted_displacement(world, shape->body);
+    cairn_aabb fat = aabb_with_margin(tight, kind == CAIRN_BODY_STATIC ? 0.0f : margin);
+    fat.lower = vec3_add(fat.lower, vec3_min(dp, vec3_zero()));
+    fat.upper = vec3_add(fat.upper, vec3_max(dp, vec3_zero()));
+    cairn_aabb_array_set(&world->pair_cache->fat_aabbs, slot, fat);
+    world->pair_cache->fat_aabbs.filters[slot] =
+        (cairn_broad_phase_filter){.category = shape->category,
+            .mask = shape->mask,
+            .body = kind == CAIRN_BODY_DYNAMIC ? shape->body : NOT_DYNAMIC,
+            .active = 1};
 }
 
-static void begin(cairn_near *near, uint32_t slots) {
-    if (!near->valid) {
-        near->roomy.count = 0;
-        near->shifted_count = 0;
-        near->moved_count = 0;
+static void begin_update(cairn_pair_cache *cache, uint32_t slots) {
+    if (!cache->valid) {
+        cache->fat_aabbs.count = 0;
+        cache->changed_count = 0;
+        cache->enlarged_count = 0;
     }
-    // Slots that no shape has used before have no box.
-    for (uint32_t i = near->roomy.count; i < slots; ++i) {
-        cairn_broad_boxes_clear(&near->roomy, i);
-        near->shifted[i] = 0;
-        near->moved[i] = 0;
+    // Slots that are used for the first time.
+    for (uint32_t i = cache->fat_aabbs.count; i < slots; ++i) {
+        cairn_aabb_array_clear(&cache->fat_aabbs, i);
+        cache->reference_change[i] = 0;
+        cache->enlarged[i] = 0;
     }
-    near->roomy.count = slots;
-    for (uint32_t i = 0; i < near->shifted_count; ++i) {
-        near->shifted[near->shifted_slots[i]] = 0;
+    cache->fat_aabbs.count = slots;
+    for (uint32_t i = 0; i < cache->changed_count; ++i) {
+        cache->reference_change[cache->changed_slots[i]] = 0;
     }
-    for (uint32_t i = 0; i < near->moved_count; ++i) {
-        near->moved[near->moved_slots[i]] = 0;
+    for (uint32_t i = 0; i < cache->enlarged_count; ++i) {
+        cache->enlarged[cache->enlarged_slots[i]] = 0;
     }
-    near->shifted_count = 0;
-    near->moved_count = 0;
+    cache->changed_count = 0;
+    cache->enlarged_count = 0;
 }
 
-static void shift_shapes(cairn_world *world, uint32_t body, unsigned char how) {
-    cairn_near *near = world->pair_cache;
+static void update_shapes(cairn_world *world, uint32_t body, uint32_t change) {
+    cairn_pair_cache *cache = world->pair_cache;
     for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
         const uint32_t slot = next - 1;
-        place_shape(world, slot);
-        near->shifted[slot] = how;
-        near->shifted_slots[near->shifted_count++] = slot;
-        if (!inside_room(near, slot)) {
-            near->moved[slot] = 1;
-            near->moved_slots[near->moved_count++] = slot;
+        update_transform(world, slot);
+        cache->reference_change[slot] = (unsigned char)change;
+        cache->changed_slots[cache->changed_count++] = slot;
+        if (!inside_fat_aabb(cache, slot)) {
+            cache->enlarged[slot] = 1;
+            cache->enlarged_slots[cache->enlarged_count++] = slot;
         }
     }
+    CAIRN_ASSERT(cache->changed_count <= world->def.shape_capacity);
 }
 
-static void anchor_stirring(cairn_world *world) {
-    cairn_near *near = world->pair_cache;
+static void update_reference_poses(cairn_world *world) {
+    cairn_pair_cache *cache = world->pair_cache;
     cairn_awake_set *awake = world->awake_set;
     const cairn_state *state = &world->state;
     awake->body_count = 0;
     awake->sleepers = false;
     for (uint32_t body = 0; body < state->settings->body_slots; ++body) {
-        // First what is near at hand: of ten thousand sleepers nothing else is read.
+        // Reads as little as possible of sleeping bodies: there may be ten thousand.
         if (state->sleep[body].state == CAIRN_SLEEP_ASLEEP) {
             awake->sleepers = true;
             continue;
@@ -250,19 +263,19 @@ static void anchor_stirring(cairn_world *world) {
             continue;
         }
         awake->bodies[awake->body_count++] = body;
-        cairn_reference_pose *anchor = &state->reference_poses[body];
-        if (world->shape_first[body] == 0 || anchor_holds(world, body)) {
+        cairn_reference_pose *reference = &state->reference_poses[body];
+        if (world->shape_first[body] == 0 || within_recycling_distance(world, body)) {
             continue;
         }
-        const bool renewed = turn_is_none(anchor->turn);
-        if (renewed) {
-            near->reaches[body] = measure(world, body);
+        const bool reset = packed_rotation_is_none(reference->rotation);
+        if (reset) {
+            cache->bounding_radii[body] = measure_body(world, body);
         }
-        *anchor = (cairn_reference_pose){.position = state->motions[body].position,
-            .turn = turn_pack(state->motions[body].rotation)};
-        near->turns[body] = turn_unpack(anchor->turn);
+        *reference = (cairn_reference_pose){.position = state->motions[body].position,
+            .rotation = packed_rotation_pack(state->motions[body].rotation)};
+        cache->reference_rotations[body] = packed_rotation_unpack(reference->rotation);
         cairn_hash_cache_mark(world, CAIRN_ARRAY_REFERENCE_POSES, body);
-        shift_shapes(world, body, renewed ? CAIRN_NEAR_RENEWED : 1);
+        update_shapes(world, body, reset ? CAIRN_REFERENCE_RESET : CAIRN_REFERENCE_MOVED);
     }
 }
 
@@ -272,205 +285,213 @@ static uint64_t pair_key(cairn_pair pair) {
     return (uint64_t)pair.shape_a << 32 | pair.shape_b;
 }
 
-// Whether the two may be in touch; what the broad phase knows, and joints.
-static bool may_meet(const cairn_world *world, cairn_pair pair) {
-    const cairn_broad_tag *tags = world->pair_cache->roomy.tags;
-    const cairn_broad_tag *a = &tags[pair.shape_a];
-    const cairn_broad_tag *b = &tags[pair.shape_b];
+// Whether filters and joints let the two shapes collide.
+static bool may_collide(const cairn_world *world, cairn_pair pair) {
+    const cairn_broad_phase_filter *filters = world->pair_cache->fat_aabbs.filters;
+    const cairn_broad_phase_filter *a = &filters[pair.shape_a];
+    const cairn_broad_phase_filter *b = &filters[pair.shape_b];
     return a->body != b->body && (a->category & b->mask) != 0 && (b->category & a->mask) != 0 &&
-           !cairn_joined(world->pair_cache, world->pair_cache->places[pair.shape_a].body,
-               world->pair_cache->places[pair.shape_b].body);
+           !cairn_joint_filter_rejects(world->pair_cache,
+               world->pair_cache->transforms[pair.shape_a].body,
+               world->pair_cache->transforms[pair.shape_b].body);
 }
 
-static bool shape_lives(const cairn_world *world, cairn_shape_id id) {
+static bool shape_exists(const cairn_world *world, cairn_shape_id id) {
     const cairn_state *state = &world->state;
     return cairn_slot_find(state->shape_ids, state->settings->shape_slots, id) != CAIRN_INDEX_NONE;
 }
 
-// `found`: the pair was, too; its shapes may be others by now.
+// `found`: the broad phase found the pair, too. Its shapes may by now be others in the same slots.
 static uint32_t contact_flags(const cairn_world *world, const cairn_contact *contact, bool found) {
     const cairn_pair pair = {
         .shape_a = cairn_id_index(contact->shape_a), .shape_b = cairn_id_index(contact->shape_b)};
-    const bool lives = shape_lives(world, contact->shape_a) && shape_lives(world, contact->shape_b);
-    const bool may = (lives || found) && may_meet(world, pair);
-    if (lives && may) {
-        return CAIRN_NEAR_TOUCH;
+    const bool exist =
+        shape_exists(world, contact->shape_a) && shape_exists(world, contact->shape_b);
+    const bool may = (exist || found) && may_collide(world, pair);
+    if (exist && may) {
+        return CAIRN_PAIR_IN_CONTACT;
     }
-    return CAIRN_NEAR_TOUCH | CAIRN_NEAR_OVER | (found && may ? 0 : CAIRN_NEAR_GONE);
+    return CAIRN_PAIR_IN_CONTACT | CAIRN_PAIR_CONTACT_ENDS |
+           (found && may ? 0 : CAIRN_PAIR_INVALID);
 }
 
-// What was found and what is in touch, merged.
+// Merges the pairs that were found with those in contact.
 static void list_with_contacts(cairn_world *world, uint32_t found_count) {
-    cairn_near *near = world->pair_cache;
+    cairn_pair_cache *cache = world->pair_cache;
     const cairn_contact *contact = world->state.contacts;
     const cairn_contact *end = contact + world->state.settings->contact_count;
     uint32_t at = 0;
     uint32_t count = 0;
     while (at < found_count || contact < end) {
-        const uint64_t key = at < found_count ? pair_key(near->found[at]) : UINT64_MAX;
-        const cairn_pair touch = contact < end
-                                     ? (cairn_pair){.shape_a = cairn_id_index(contact->shape_a),
-                                           .shape_b = cairn_id_index(contact->shape_b)}
-                                     : (cairn_pair){.shape_a = UINT32_MAX, .shape_b = UINT32_MAX};
-        const bool touches = pair_key(touch) <= key;
-        const cairn_pair pair = touches ? touch : near->found[at];
-        if (touches || may_meet(world, pair)) {
+        const uint64_t key = at < found_count ? pair_key(cache->found[at]) : UINT64_MAX;
+        const cairn_pair next = contact < end
+                                    ? (cairn_pair){.shape_a = cairn_id_index(contact->shape_a),
+                                          .shape_b = cairn_id_index(contact->shape_b)}
+                                    : (cairn_pair){.shape_a = UINT32_MAX, .shape_b = UINT32_MAX};
+        const bool in_contact = pair_key(next) <= key;
+        const cairn_pair pair = in_contact ? next : cache->found[at];
+        if (in_contact || may_collide(world, pair)) {
             const bool found = pair_key(pair) == key;
-            const uint32_t flags = touches ? contact_flags(world, contact, found) : 0;
-            near->pairs[count++] = (cairn_near_pair){.pair = pair, .flags = flags};
+            const uint32_t flags = in_contact ? contact_flags(world, contact, found) : 0;
+            cache->pairs[count++] = (cairn_cached_pair){.pair = pair, .flags = flags};
         }
         at += pair_key(pair) == key ? 1u : 0u;
-        contact += touches ? 1 : 0;
+        contact += in_contact ? 1 : 0;
     }
-    near->pair_count = count;
+    CAIRN_ASSERT(count <= cache->pair_capacity + world->def.contact_capacity);
+    cache->pair_count = count;
 }
 
 static bool has_shape(const cairn_world *world, uint32_t slot) {
     return cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, slot);
 }
 
-// What was not placed, when the last list is gone.
-static void place_others(cairn_world *world) {
-    cairn_near *near = world->pair_cache;
-    for (uint32_t i = 0; i < near->roomy.count; ++i) {
-        if (has_shape(world, i) && near->shifted[i] == 0) {
-            place_shape(world, i);
+// In a new cache also the shapes whose reference poses have not changed need a transform.
+static void update_other_transforms(cairn_world *world) {
+    cairn_pair_cache *cache = world->pair_cache;
+    for (uint32_t i = 0; i < cache->fat_aabbs.count; ++i) {
+        if (has_shape(world, i) && cache->reference_change[i] == 0) {
+            update_transform(world, i);
         }
     }
 }
 
-// Boxes without room, when with it there are more pairs than the list can hold: then only what was
-// anchored anew has pairs.
-static uint32_t find_without_room(cairn_world *world) {
-    cairn_near *near = world->pair_cache;
-    for (uint32_t i = 0; i < near->roomy.count; ++i) {
+// Finds pairs of AABBs without margin, and only those with a reference pose that has changed: for
+// worlds that with margins have more pairs than the list can hold.
+static uint32_t find_pairs_without_margin(cairn_world *world) {
+    cairn_pair_cache *cache = world->pair_cache;
+    for (uint32_t i = 0; i < cache->fat_aabbs.count; ++i) {
         if (has_shape(world, i)) {
-            cairn_broad_boxes_set(&near->roomy, i, near->places[i].box);
-            near->roomy.tags[i].active = near->shifted[i] != 0 ? 1u : 0u;
+            cairn_aabb_array_set(&cache->fat_aabbs, i, cache->transforms[i].aabb);
+            cache->fat_aabbs.filters[i].active = cache->reference_change[i] != 0 ? 1u : 0u;
         }
     }
-    return cairn_broad_phase_pairs(
-        &near->roomy, near->broad_phase, near->found, near->pair_capacity);
+    return cairn_broad_phase_find_pairs(
+        &cache->fat_aabbs, cache->broad_phase, cache->found, cache->pair_capacity);
 }
 
-// Everything anew, with new room for what was anchored, so that it need not be done again at once.
-static uint32_t list_all(cairn_world *world) {
-    cairn_near *near = world->pair_cache;
-    for (uint32_t i = 0; i < near->roomy.count; ++i) {
-        if (has_shape(world, i) && (!near->valid || near->shifted[i] != 0)) {
-            make_room(world, i);
+// Rebuilds the list, with new fat AABBs for all shapes whose reference pose has changed, so that
+// they do not have to be enlarged soon after.
+static uint32_t rebuild_list(cairn_world *world) {
+    cairn_pair_cache *cache = world->pair_cache;
+    for (uint32_t i = 0; i < cache->fat_aabbs.count; ++i) {
+        if (has_shape(world, i) && (!cache->valid || cache->reference_change[i] != 0)) {
+            set_fat_aabb(world, i);
         }
     }
-    const uint32_t capacity = near->pair_capacity;
+    const uint32_t capacity = cache->pair_capacity;
     uint32_t found =
-        cairn_broad_phase_pairs(&near->roomy, near->broad_phase, near->found, capacity);
-    near->valid = found <= capacity;
-    found = near->valid ? found : find_without_room(world);
+        cairn_broad_phase_find_pairs(&cache->fat_aabbs, cache->broad_phase, cache->found, capacity);
+    cache->valid = found <= capacity;
+    found = cache->valid ? found : find_pairs_without_margin(world);
     list_with_contacts(world, found <= capacity ? found : capacity);
     return found <= capacity ? 0 : found - capacity;
 }
 
-// The pairs that have a moved shape, in order; false when there is no room for them.
-static bool look_around(cairn_near *near, uint32_t *count) {
+// The pairs of enlarged AABBs, in order; false when there is no room for them.
+static bool query_enlarged(cairn_pair_cache *cache, uint32_t *count) {
     *count = 0;
-    for (uint32_t i = 0; i < near->moved_count; ++i) {
-        const uint32_t slot = near->moved_slots[i];
-        const uint32_t more =
-            cairn_broad_phase_look(&near->roomy, slot, 0, near->others, near->roomy.count);
-        for (uint32_t k = 0; k < more; ++k) {
-            const uint32_t other = near->others[k];
-            if (near->moved[other] != 0 && other < slot) {
+    for (uint32_t i = 0; i < cache->enlarged_count; ++i) {
+        const uint32_t slot = cache->enlarged_slots[i];
+        const uint32_t hits = cairn_broad_phase_query(
+            &cache->fat_aabbs, slot, 0, cache->query_hits, cache->fat_aabbs.count);
+        for (uint32_t k = 0; k < hits; ++k) {
+            const uint32_t other = cache->query_hits[k];
+            if (cache->enlarged[other] != 0 && other < slot) {
                 continue;
             }
-            if (*count == near->pair_capacity) {
+            if (*count == cache->pair_capacity) {
                 return false;
             }
-            near->found[*count] = (cairn_pair){
+            cache->found[*count] = (cairn_pair){
                 .shape_a = slot < other ? slot : other, .shape_b = slot < other ? other : slot};
             *count += 1;
         }
     }
-    cairn_broad_phase_sort(&near->roomy, near->broad_phase, near->found, *count);
+    cairn_broad_phase_sort_pairs(&cache->fat_aabbs, cache->broad_phase, cache->found, *count);
     return true;
 }
 
-// The list without those pairs of moved shapes that are not in touch, merged with what was found.
+// Removes the pairs of enlarged AABBs that are not in contact, and merges those that were found.
 static void list_with_found(cairn_world *world, uint32_t found_count) {
-    cairn_near *near = world->pair_cache;
+    cairn_pair_cache *cache = world->pair_cache;
     uint32_t at = 0;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < near->pair_count; ++i) {
-        cairn_near_pair old = near->pairs[i];
+    for (uint32_t i = 0; i < cache->pair_count; ++i) {
+        cairn_cached_pair old = cache->pairs[i];
         const uint64_t key = pair_key(old.pair);
-        for (; at < found_count && pair_key(near->found[at]) < key; ++at) {
-            if (may_meet(world, near->found[at])) {
-                near->spare[count++] = (cairn_near_pair){.pair = near->found[at]};
+        for (; at < found_count && pair_key(cache->found[at]) < key; ++at) {
+            if (may_collide(world, cache->found[at])) {
+                cache->spare[count++] = (cairn_cached_pair){.pair = cache->found[at]};
             }
         }
-        const bool again = at < found_count && pair_key(near->found[at]) == key;
-        at += again ? 1u : 0u;
-        // A new shape may have the slot of one that is gone.
-        old.flags = again ? old.flags & CAIRN_NEAR_TOUCH : old.flags;
-        if (again || (old.flags & CAIRN_NEAR_TOUCH) != 0 ||
-            (near->moved[old.pair.shape_a] | near->moved[old.pair.shape_b]) == 0) {
-            near->spare[count++] = old;
+        const bool found = at < found_count && pair_key(cache->found[at]) == key;
+        at += found ? 1u : 0u;
+        // A new shape may have the slot of a destroyed one.
+        old.flags = found ? old.flags & CAIRN_PAIR_IN_CONTACT : old.flags;
+        if (found || (old.flags & CAIRN_PAIR_IN_CONTACT) != 0 ||
+            (cache->enlarged[old.pair.shape_a] | cache->enlarged[old.pair.shape_b]) == 0) {
+            cache->spare[count++] = old;
         }
     }
     for (; at < found_count; ++at) {
-        if (may_meet(world, near->found[at])) {
-            near->spare[count++] = (cairn_near_pair){.pair = near->found[at]};
+        if (may_collide(world, cache->found[at])) {
+            cache->spare[count++] = (cairn_cached_pair){.pair = cache->found[at]};
         }
     }
-    cairn_near_pair *const listed = near->spare;
-    near->spare = near->pairs;
-    near->pairs = listed;
-    near->pair_count = count;
+    CAIRN_ASSERT(count <= cache->pair_capacity + world->def.contact_capacity);
+    cairn_cached_pair *const list = cache->spare;
+    cache->spare = cache->pairs;
+    cache->pairs = list;
+    cache->pair_count = count;
 }
 
-static bool list_moved(cairn_world *world) {
-    cairn_near *near = world->pair_cache;
-    for (uint32_t i = 0; i < near->moved_count; ++i) {
-        make_room(world, near->moved_slots[i]);
+static bool update_list(cairn_world *world) {
+    cairn_pair_cache *cache = world->pair_cache;
+    for (uint32_t i = 0; i < cache->enlarged_count; ++i) {
+        set_fat_aabb(world, cache->enlarged_slots[i]);
     }
-    const uint32_t room = near->pair_capacity + world->def.contact_capacity - near->pair_count;
+    const uint32_t room = cache->pair_capacity + world->def.contact_capacity - cache->pair_count;
     uint32_t count = 0;
-    if (!look_around(near, &count) || count > room) {
+    if (!query_enlarged(cache, &count) || count > room) {
         return false;
     }
     list_with_found(world, count);
     return true;
 }
 
-static void prepare(cairn_world *world) {
-    cairn_joined_collect(world);
+static void measure_bodies(cairn_world *world) {
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
-        world->pair_cache->reaches[i] = measure(world, i);
-        world->pair_cache->turns[i] = turn_unpack(world->state.reference_poses[i].turn);
+        world->pair_cache->bounding_radii[i] = measure_body(world, i);
+        world->pair_cache->reference_rotations[i] =
+            packed_rotation_unpack(world->state.reference_poses[i].rotation);
     }
 }
 
-uint32_t cairn_near_update(cairn_world *world) {
-    cairn_near *near = world->pair_cache;
-    const bool fresh = !near->valid;
-    begin(near, world->state.settings->shape_slots);
-    if (fresh) {
-        prepare(world);
+uint32_t cairn_pair_cache_update(cairn_world *world) {
+    cairn_pair_cache *cache = world->pair_cache;
+    const bool rebuild = !cache->valid;
+    begin_update(cache, world->state.settings->shape_slots);
+    if (rebuild) {
+        cairn_joint_filter_build(world);
+        measure_bodies(world);
     }
-    anchor_stirring(world);
-    if (fresh) {
-        place_others(world);
-    } else if (near->moved_count == 0) {
+    update_reference_poses(world);
+    if (rebuild) {
+        update_other_transforms(world);
+    } else if (cache->enlarged_count == 0) {
         return 0;
-    } else if (near->moved_count <= LOOKS_MAX && near->moved_count <= near->roomy.count / 4 &&
-               list_moved(world)) {
+    } else if (cache->enlarged_count <= QUERIES_MAX &&
+               cache->enlarged_count <= cache->fat_aabbs.count / 4 && update_list(world)) {
         return 0;
     }
-    return list_all(world);
+    return rebuild_list(world);
 }
 
-bool cairn_near_overlap(const cairn_near *near, cairn_pair pair) {
-    const cairn_aabb *p = &near->places[pair.shape_a].box;
-    const cairn_aabb *q = &near->places[pair.shape_b].box;
+bool cairn_pair_cache_overlap(const cairn_pair_cache *cache, cairn_pair pair) {
+    const cairn_aabb *p = &cache->transforms[pair.shape_a].aabb;
+    const cairn_aabb *q = &cache->transforms[pair.shape_b].aabb;
+    CAIRN_ASSERT(pair.shape_a < pair.shape_b && pair.shape_b < cache->fat_aabbs.count);
     return ((uint32_t)(p->lower.x <= q->upper.x) & (uint32_t)(q->lower.x <= p->upper.x) &
                (uint32_t)(p->lower.y <= q->upper.y) & (uint32_t)(q->lower.y <= p->upper.y) &
                (uint32_t)(p->lower.z <= q->upper.z) & (uint32_t)(q->lower.z <= p->upper.z)) != 0;

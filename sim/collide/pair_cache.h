@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Pairs of shapes that are near enough to meet soon. Each shape has a box with room to move in
-// (after Verlet 1967, section II, whose list of near particles outlives many steps); as long as it
-// stays inside, its pairs stay as they are. All of it is about bodies where they are anchored
-// (cairn_reference_pose), and is derived data: it outlives the step, but which pairs are looked at
-// depends on the state alone, and it may be dropped at any tick.
+// The pairs of shapes that are close enough to touch soon. Each shape has a fat AABB with a margin
+// to move in (after Verlet 1967, section II, whose list of near particles outlives many steps); the
+// pairs of a shape stay as they are while its AABB stays inside. All AABBs are those of bodies at
+// their reference poses (cairn_reference_pose). The cache is derived data that outlives the step
+// and may be dropped at any tick: which pairs are collided depends on the state alone.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,75 +13,89 @@
 #include "sim/collide/broad_phase.h"
 #include "sim/state/world.h"
 
-// What a pair of the list is besides near.
-#define CAIRN_NEAR_TOUCH 1u // the next contact of the state's list is its
-#define CAIRN_NEAR_OVER 2u  // that contact's shapes are gone or may no longer meet
-#define CAIRN_NEAR_GONE 4u  // nor is there anything to look at once it has ended
+// Flags of a cached pair.
+#define CAIRN_PAIR_IN_CONTACT 1u   // the next contact of the state's list belongs to this pair
+#define CAIRN_PAIR_CONTACT_ENDS 2u // its contact must end: a shape is gone, or filters changed
+#define CAIRN_PAIR_INVALID 4u      // after that, the pair must not be collided again
 
-#define CAIRN_NEAR_RENEWED 3u
+// How the reference pose of a shape's body has changed in this step; a bit set, so that the values
+// of two shapes can be combined.
+#define CAIRN_REFERENCE_MOVED 1u
+#define CAIRN_REFERENCE_RESET 3u // set for the first time: manifolds of the body are void
 
-typedef struct cairn_near_pair {
+typedef struct cairn_cached_pair {
     cairn_pair pair;
     uint32_t flags;
-} cairn_near_pair;
+} cairn_cached_pair;
 
-// Where a shape is, with its body at its anchor.
-typedef struct cairn_place {
+// A shape with its body at the reference pose.
+typedef struct cairn_shape_transform {
     cairn_quat rotation; // world
     cairn_vec3 offset;   // from the body's centre of mass, world axes
     uint32_t body;       // slot
-    cairn_aabb box;      // world, grown by half the margin of contact
+    cairn_aabb aabb;     // world, larger by half the contact margin
     uint32_t padding[2];
-} cairn_place;
+} cairn_shape_transform;
 
-// A joint and its bodies, all of them slots.
-typedef struct cairn_joined_bodies {
+// A joint and its bodies, as slots.
+typedef struct cairn_joint_bodies {
     uint32_t joint;
     uint32_t body_a;
     uint32_t body_b;
-} cairn_joined_bodies;
+} cairn_joint_bodies;
 
-struct cairn_near {
-    void *memory; // the allocation that the rest lies in
+struct cairn_pair_cache {
+    void *memory; // the allocation that all arrays lie in
     size_t size;
-    bool valid;              // all that is said below holds for the state as it is
-    cairn_broad_boxes roomy; // by shape slot
-    cairn_place *places;     // likewise
-    unsigned char *shifted; // likewise: anchored in this step, anew (1) or as if for the first time
-                            // (CAIRN_NEAR_RENEWED): what was known of its pairs is void
-    unsigned char *moved;   // likewise: it has left its roomy box
-    uint32_t *shifted_slots;
-    uint32_t shifted_count;
-    uint32_t *moved_slots;
-    uint32_t moved_count;
-    cairn_quat *turns; // by body slot: the rotation of the anchor
-    float *reaches;    // by body slot: m from the centre of mass to the farthest point
-    float *thinness; // by shape slot: m, half the least width; of what no impulse moves, boundless
-    cairn_near_pair *pairs; // in order
+    bool valid; // false: everything below is to be rebuilt from the state
+
+    // By shape slot.
+    cairn_aabb_array fat_aabbs;
+    cairn_shape_transform *transforms;
+    unsigned char *reference_change; // CAIRN_REFERENCE_MOVED or _RESET in this step, or 0
+    unsigned char *enlarged;         // 1: its AABB left the fat AABB in this step
+    float *minimum_extents;  // m, half the least width; huge for shapes of bodies that do not move
+    uint32_t *changed_slots; // shapes whose reference_change is not 0
+    uint32_t changed_count;
+    uint32_t *enlarged_slots;
+    uint32_t enlarged_count;
+
+    // By body slot.
+    cairn_quat *reference_rotations; // of the reference poses
+    float *bounding_radii;           // m, of a ball about the centre of mass
+
+    cairn_cached_pair *pairs; // in order
     uint32_t pair_count;
-    uint32_t pair_capacity; // of those that are near; with the contacts there may be more
-    cairn_pair *found;
-    cairn_near_pair *spare;
-    uint32_t *others; // what one shape meets
-    uint64_t *joined; // sorted keys of the pairs of bodies that a joint keeps from colliding
-    uint32_t joined_count;
-    cairn_joined_bodies *joints; // of all joints
+    uint32_t pair_capacity; // of pairs without a contact
+    cairn_pair *found;      // scratch of an update
+    cairn_cached_pair *spare;
+    uint32_t *query_hits;
+
+    uint64_t
+        *filtered_pairs; // sorted keys of the pairs of bodies that a joint keeps from colliding
+    uint32_t filtered_pair_count;
+    cairn_joint_bodies *joints; // all joints, by slot
     uint32_t joint_count;
     void *broad_phase;
 };
 
-// Memory for a world of this def; *near must be zero.
-bool cairn_near_create(cairn_near *near, const cairn_world_def *def, cairn_allocator *take);
-void cairn_near_destroy(cairn_near *near);
-// Overwrites all of it; for tests.
-void cairn_near_poison(cairn_near *near, unsigned char byte);
+// Allocates for a world of this def; *cache must be zero. False when there is no memory.
+bool cairn_pair_cache_create(
+    cairn_pair_cache *cache, const cairn_world_def *def, cairn_allocator *take);
+void cairn_pair_cache_destroy(cairn_pair_cache *cache);
+// Overwrites everything with `byte` and invalidates it; for tests.
+void cairn_pair_cache_poison(cairn_pair_cache *cache, unsigned char byte);
 
-// Anchors what has moved too far from where it was, and brings the list up to date: all pairs that
-// are in touch, and all that may come in touch and overlap of which at least one was anchored anew.
-// Returns how many of those there was no room for.
-uint32_t cairn_near_update(cairn_world *world);
-// The shape, with its body turned so.
-cairn_quat cairn_near_shape_rotation(const cairn_world *world, uint32_t slot, cairn_quat turn);
-cairn_vec3 cairn_near_shape_offset(const cairn_world *world, uint32_t slot, cairn_quat turn);
-// Whether the boxes of both overlap.
-bool cairn_near_overlap(const cairn_near *near, cairn_pair pair);
+// Moves the reference poses of bodies that have left them by more than the recycling distance, and
+// updates the list: it then has all pairs in contact, and all pairs that may collide, whose AABBs
+// overlap and of which at least one reference pose has changed. Returns how many pairs found no
+// room.
+uint32_t cairn_pair_cache_update(cairn_world *world);
+// Rotation in the world, and offset from the body's centre of mass in world axes, of a shape whose
+// body has this rotation.
+cairn_quat cairn_pair_cache_shape_rotation(
+    const cairn_world *world, uint32_t slot, cairn_quat body_rotation);
+cairn_vec3 cairn_pair_cache_shape_offset(
+    const cairn_world *world, uint32_t slot, cairn_quat body_rotation);
+// Whether the AABBs of both shapes overlap.
+bool cairn_pair_cache_overlap(const cairn_pair_cache *cache, cairn_pair pair);

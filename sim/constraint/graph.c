@@ -7,96 +7,99 @@
 
 #include "sim/debug/negative_control.h"
 
-#define CELLS (CAIRN_COLOURS * CAIRN_LINK_KINDS)
+#define CELLS (CAIRN_COLOURS * CAIRN_EDGE_KINDS)
 
-uint32_t cairn_plan_groups_max(uint32_t link_count, uint32_t lanes) {
-    const uint32_t partial = link_count < CELLS ? link_count : CELLS;
-    return link_count / lanes + partial;
+uint32_t cairn_constraint_graph_wide_max(uint32_t edge_count, uint32_t lanes) {
+    const uint32_t partial = edge_count < CELLS ? edge_count : CELLS;
+    return edge_count / lanes + partial;
 }
 
-static uint32_t taken_of(const cairn_plan *plan, const cairn_link *link, uint32_t moving_count) {
-    return (link->solver_a < moving_count ? plan->taken[link->solver_a] : 0) |
-           (link->solver_b < moving_count ? plan->taken[link->solver_b] : 0);
+static uint32_t taken_of(
+    const cairn_constraint_graph *graph, const cairn_constraint_edge *edge, uint32_t moving_count) {
+    return (edge->solver_a < moving_count ? graph->body_colours[edge->solver_a] : 0) |
+           (edge->solver_b < moving_count ? graph->body_colours[edge->solver_b] : 0);
 }
 
-static void take(cairn_plan *plan, const cairn_link *link) {
-    plan->taken[link->solver_a] |= 1u << link->colour;
-    plan->taken[link->solver_b] |= 1u << link->colour;
+static void take(cairn_constraint_graph *graph, const cairn_constraint_edge *edge) {
+    graph->body_colours[edge->solver_a] |= 1u << edge->colour;
+    graph->body_colours[edge->solver_b] |= 1u << edge->colour;
 }
 
-static uint32_t free_colour(const cairn_plan *plan, const cairn_link *link, uint32_t moving_count) {
-    const uint32_t taken = taken_of(plan, link, moving_count);
-    const bool both = link->solver_a < moving_count && link->solver_b < moving_count;
+static uint32_t free_colour(
+    const cairn_constraint_graph *graph, const cairn_constraint_edge *edge, uint32_t moving_count) {
+    const uint32_t body_colours = taken_of(graph, edge, moving_count);
+    const bool both = edge->solver_a < moving_count && edge->solver_b < moving_count;
     for (uint32_t i = 0; i < CAIRN_COLOURS; ++i) {
         const uint32_t colour = both ? i : CAIRN_COLOURS - 1 - i;
-        if ((taken >> colour & 1u) == 0) {
+        if ((body_colours >> colour & 1u) == 0) {
             return colour;
         }
     }
-    return CAIRN_NO_COLOUR;
+    return CAIRN_COLOUR_NONE;
 }
 
-static void colour_links(cairn_plan *plan, uint32_t moving_count) {
-    for (uint32_t i = 0; i < plan->link_count; ++i) {
-        cairn_link *link = &plan->links[i];
-        const bool kept = link->colour < CAIRN_COLOURS &&
-                          (taken_of(plan, link, moving_count) >> link->colour & 1u) == 0;
+static void colour_links(cairn_constraint_graph *graph, uint32_t moving_count) {
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        cairn_constraint_edge *edge = &graph->edges[i];
+        const bool kept = edge->colour < CAIRN_COLOURS &&
+                          (taken_of(graph, edge, moving_count) >> edge->colour & 1u) == 0;
         if (kept) {
-            take(plan, link);
+            take(graph, edge);
         } else {
-            link->colour = CAIRN_NO_COLOUR;
+            edge->colour = CAIRN_COLOUR_NONE;
         }
     }
-    for (uint32_t i = 0; i < plan->link_count; ++i) {
-        cairn_link *link = &plan->links[i];
-        if (link->colour != CAIRN_NO_COLOUR) {
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        cairn_constraint_edge *edge = &graph->edges[i];
+        if (edge->colour != CAIRN_COLOUR_NONE) {
             continue;
         }
-        link->colour = free_colour(plan, link, moving_count);
-        if (link->colour != CAIRN_NO_COLOUR) {
-            take(plan, link);
+        edge->colour = free_colour(graph, edge, moving_count);
+        if (edge->colour != CAIRN_COLOUR_NONE) {
+            take(graph, edge);
         }
     }
 }
 
-static uint32_t cell_of(const cairn_link *link) {
-    const uint32_t colour = control_colours_mixed() ? link->colour / 2 * 2 : link->colour;
-    return colour * CAIRN_LINK_KINDS + link->kind;
+static uint32_t cell_of(const cairn_constraint_edge *edge) {
+    const uint32_t colour = control_colours_mixed() ? edge->colour / 2 * 2 : edge->colour;
+    return colour * CAIRN_EDGE_KINDS + edge->kind;
 }
 
 // Groups of a colour lie together, those of a kind in it, too.
-static void group_links(cairn_plan *plan, uint32_t lanes) {
+static void group_links(cairn_constraint_graph *graph, uint32_t lanes) {
     uint32_t next[CELLS] = {0};
-    plan->single_count = 0;
-    for (uint32_t i = 0; i < plan->link_count; ++i) {
-        const cairn_link *link = &plan->links[i];
-        if (link->colour == CAIRN_NO_COLOUR) {
-            plan->single_order[plan->single_count++] = i;
+    graph->overflow_count = 0;
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        const cairn_constraint_edge *edge = &graph->edges[i];
+        if (edge->colour == CAIRN_COLOUR_NONE) {
+            graph->overflow_order[graph->overflow_count++] = i;
         } else {
-            next[cell_of(link)] += 1;
+            next[cell_of(edge)] += 1;
         }
     }
     uint32_t group = 0;
     for (uint32_t cell = 0; cell < CELLS; ++cell) {
-        if (cell % CAIRN_LINK_KINDS == 0) {
-            plan->group_start[cell / CAIRN_LINK_KINDS] = group;
+        if (cell % CAIRN_EDGE_KINDS == 0) {
+            graph->colour_start[cell / CAIRN_EDGE_KINDS] = group;
         }
         const uint32_t count = next[cell];
         next[cell] = group * lanes;
         group += (count + lanes - 1) / lanes;
     }
-    plan->group_start[CAIRN_COLOURS] = group;
-    memset(plan->order, 0xff, (size_t)group * lanes * sizeof *plan->order);
-    for (uint32_t i = 0; i < plan->link_count; ++i) {
-        const cairn_link *link = &plan->links[i];
-        if (link->colour != CAIRN_NO_COLOUR) {
-            plan->order[next[cell_of(link)]++] = i;
+    graph->colour_start[CAIRN_COLOURS] = group;
+    memset(graph->order, 0xff, (size_t)group * lanes * sizeof *graph->order);
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        const cairn_constraint_edge *edge = &graph->edges[i];
+        if (edge->colour != CAIRN_COLOUR_NONE) {
+            graph->order[next[cell_of(edge)]++] = i;
         }
     }
 }
 
-void cairn_plan_make(cairn_plan *plan, uint32_t body_count, uint32_t moving_count, uint32_t lanes) {
-    memset(plan->taken, 0, body_count * sizeof *plan->taken);
-    colour_links(plan, moving_count);
-    group_links(plan, lanes);
+void cairn_constraint_graph_build(
+    cairn_constraint_graph *graph, uint32_t body_count, uint32_t moving_count, uint32_t lanes) {
+    memset(graph->body_colours, 0, body_count * sizeof *graph->body_colours);
+    colour_links(graph, moving_count);
+    group_links(graph, lanes);
 }

@@ -1,43 +1,46 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Who is solved together with whom: constraints between two bodies are coloured so that no two of a
-// colour share a moving body, and each colour is cut into groups of as many as there are lanes.
+// The constraint graph: constraints are its edges, and edges are coloured so that no two of a
+// colour share a moving body. The edges of each colour are cut into wide constraints, with as many
+// edges as there are lanes. Edges that find no colour overflow and are solved one after the other.
 
 #include <stdint.h>
 
 #include "sim/limits.h"
 
-#define CAIRN_NO_COLOUR CAIRN_COLOURS
-// Groups hold constraints of one kind only; kinds are the caller's, below this.
-#define CAIRN_LINK_KINDS 8
+#define CAIRN_COLOUR_NONE CAIRN_COLOURS
+// The edges of a wide constraint are of one kind; kinds are the caller's, below this.
+#define CAIRN_EDGE_KINDS 8
+// An empty lane of a wide constraint.
+#define CAIRN_EDGE_NONE UINT32_MAX
 
-// A constraint as the plan sees it.
-typedef struct cairn_link {
-    uint32_t element; // index of the contact or joint
-    uint32_t patch;   // index among the patches; 0 for a joint
-    uint32_t body_a;  // slots
+typedef struct cairn_constraint_edge {
+    uint32_t element;  // index of the contact or joint
+    uint32_t manifold; // index in the manifold pool; 0 for a joint
+    uint32_t body_a;   // slots
     uint32_t body_b;
-    uint32_t solver_a; // solver bodies; below the plan's moving_count if impulses move them
+    uint32_t solver_a; // solver bodies; below the graph's moving_count if impulses move them
     uint32_t solver_b;
     uint32_t kind;
-    uint32_t colour; // in: that of the last step, CAIRN_NO_COLOUR for none; out: what it got
-} cairn_link;
+    uint32_t colour; // in: that of the last step, or CAIRN_COLOUR_NONE; out: the assigned one
+} cairn_constraint_edge;
 
-typedef struct cairn_plan {
-    cairn_link *links;
-    uint32_t link_count;
-    uint32_t *taken; // by solver body: bit set of colours; scratch
-    uint32_t *order; // links by lane, group after group; UINT32_MAX for an empty lane
-    uint32_t *single_order;
-    uint32_t group_start[CAIRN_COLOURS + 1];
-    uint32_t single_count;
-} cairn_plan;
+typedef struct cairn_constraint_graph {
+    cairn_constraint_edge *edges;
+    uint32_t edge_count;
+    uint32_t *body_colours;   // by solver body: bit set of colours taken; scratch
+    uint32_t *order;          // indices of edges by lane, one wide constraint after the other
+    uint32_t *overflow_order; // indices of edges without a colour
+    uint32_t colour_start[CAIRN_COLOURS + 1]; // first wide constraint of each colour
+    uint32_t overflow_count;
+} cairn_constraint_graph;
 
-// Fills everything but `links`. Links keep the colour they had where that is still free, the others
-// get the lowest free one, in order; those with one moving body count from the other end, so that
-// what stands on the ground is solved last. Depends on the links and the lanes alone, and what it
-// means for the result on the links alone.
-void cairn_plan_make(cairn_plan *plan, uint32_t body_count, uint32_t moving_count, uint32_t lanes);
-// Groups that a plan of that many links can need.
-uint32_t cairn_plan_groups_max(uint32_t link_count, uint32_t lanes);
+// Fills everything but `edges`. An edge keeps its last colour if that is still free; the others get
+// the lowest free colour, in order. Edges with one moving body count from the highest colour down,
+// so that contacts with the ground are solved last. The colouring depends on the order of edges
+// alone; the number of lanes changes the layout, never the result.
+void cairn_constraint_graph_build(
+    cairn_constraint_graph *graph, uint32_t body_count, uint32_t moving_count, uint32_t lanes);
+// The largest number of wide constraints that a graph of that many edges needs.
+uint32_t cairn_constraint_graph_wide_max(uint32_t edge_count, uint32_t lanes);

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A contact manifold as the substep solver reads it: normal and arms in world axes as they were
-// when the manifold was computed, and how the bodies were turned then. While it is kept, its
-// geometry stays frozen and only the separations follow the bodies: a stack that leans by a hair is
-// not pushed further by arms that lean with it. Floats in rows of eight, because several patches
-// are read at once (sim/math/lanes.h).
+// A contact manifold as the soft-step solver reads it: normal and arms in world axes at the poses
+// for which it was computed, and the rotations of both bodies at that time. While it is recycled,
+// its geometry stays frozen and only the separations follow the bodies
+// (sim/soft_step/contact_solver.c). All floats, in rows of eight, because the solver reads several
+// manifolds at once (sim/math/lanes.h).
+
+#include <stddef.h>
 
 #include "sim/shape/geometry.h"
 
-#define CAIRN_PATCH_ROWS 6
-// Word numbers. The normal, from a to b, comes first; then how many points, as a float.
-#define CAIRN_PATCH_COUNT 3
-#define CAIRN_PATCH_POINTS 4
-// Of each point: its place from a's centre of mass and from b's, and the separation. Both arms
-// named the same point when the patch was computed.
-#define CAIRN_PATCH_POINT_WORDS 7
-#define CAIRN_PATCH_FRICTION 32
-#define CAIRN_PATCH_RESTITUTION 33
-// The rotations of both bodies when the patch was computed.
-#define CAIRN_PATCH_ROTATION_A 40
-#define CAIRN_PATCH_ROTATION_B 44
+typedef struct cairn_solver_manifold_point {
+    cairn_vec3 arm_a; // from a's centre of mass; both arms named one point when computed
+    cairn_vec3 arm_b;
+    float separation; // m, negative inside
+} cairn_solver_manifold_point;
 
-typedef struct cairn_patch {
-    float words[CAIRN_PATCH_ROWS * 8];
-} cairn_patch;
+typedef struct cairn_solver_manifold {
+    cairn_vec3 normal; // unit, from a to b
+    float point_count; // a float like the rest of its row
+    cairn_solver_manifold_point points[CAIRN_MANIFOLD_POINTS_MAX];
+    float friction;
+    float restitution;
+    float padding[6];
+    cairn_quat rotation_a; // of the bodies when the manifold was computed
+    cairn_quat rotation_b;
+} cairn_solver_manifold;
 
-_Static_assert(CAIRN_PATCH_POINTS + CAIRN_MANIFOLD_POINTS_MAX * CAIRN_PATCH_POINT_WORDS <=
-                   CAIRN_PATCH_FRICTION,
-    "points end before the material");
+#define CAIRN_SOLVER_MANIFOLD_ROWS 6
+_Static_assert(sizeof(cairn_solver_manifold) == CAIRN_SOLVER_MANIFOLD_ROWS * 8 * sizeof(float),
+    "whole rows, no padding");

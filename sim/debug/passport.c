@@ -141,7 +141,7 @@ static uint32_t fault_if(bool sound, cairn_passport_fault fault) {
 uint32_t cairn_passport_arithmetic_faults(const cairn_arithmetic *arithmetic) {
     const cairn_hash128 angles = cairn_passport_trigonometry(arithmetic);
     return fault_if(cairn_float_sums_ok(), CAIRN_PASSPORT_CONTRACTION) |
-           fault_if(cairn_float_turns_ok(), CAIRN_PASSPORT_CONTRACTION_TURNS) |
+           fault_if(cairn_float_alternating_sums_ok(), CAIRN_PASSPORT_CONTRACTION_TURNS) |
            fault_if(results_kept(), CAIRN_PASSPORT_FLUSH_TO_ZERO) |
            fault_if(operands_kept(), CAIRN_PASSPORT_DENORMALS_ARE_ZERO) |
            fault_if(rounds_to_nearest(), CAIRN_PASSPORT_ROUNDING) |

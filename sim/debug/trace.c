@@ -115,11 +115,11 @@ const char *cairn_stage_name(uint32_t stage) {
 const char *cairn_pass_name(uint32_t pass) {
     static const char *const names[CAIRN_PASS_COUNT] = {
         [CAIRN_PASS_NONE] = "",
-        [CAIRN_PASS_SPEED] = "speed",
-        [CAIRN_PASS_PUSH] = "push",
-        [CAIRN_PASS_SHIFT] = "shift",
+        [CAIRN_PASS_INTEGRATE_VELOCITIES] = "integrate velocities",
+        [CAIRN_PASS_SOLVE_BIASED] = "solve biased",
+        [CAIRN_PASS_INTEGRATE_POSITIONS] = "integrate positions",
         [CAIRN_PASS_RELAX] = "relax",
-        [CAIRN_PASS_BOUNCE] = "bounce",
+        [CAIRN_PASS_RESTITUTION] = "restitution",
         [CAIRN_PASS_SWEEP] = "sweep",
     };
     return pass < CAIRN_PASS_COUNT ? names[pass] : "unknown";

@@ -14,15 +14,15 @@
 static bool substep_words(
     const cairn_world *world, uint32_t slot, uint32_t words[CAIRN_TRACE_SOLVER_WORDS]) {
     const cairn_soft_step *soft_step = world->soft_step;
-    const uint32_t index = soft_step->solver_of[slot];
+    const uint32_t index = soft_step->solver_body_of[slot];
     if (index >= soft_step->moving_count) {
         return false;
     }
     const cairn_solver_body *body = &soft_step->bodies[index];
     memcpy(words, body->linear_velocity, 12);
     memcpy(words + 3, body->angular_velocity, 12);
-    memcpy(words + 6, body->moved, 12);
-    memcpy(words + 9, body->turned, 12);
+    memcpy(words + 6, body->delta_position, 12);
+    memcpy(words + 9, body->delta_rotation, 12);
     return true;
 }
 
@@ -42,50 +42,56 @@ bool cairn_trace_solver_words(
 }
 
 uint32_t cairn_trace_touch_count(const cairn_world *world) {
-    return world->def.solver == CAIRN_SOLVER_SUBSTEPS ? world->soft_step->touches.link_count
+    return world->def.solver == CAIRN_SOLVER_SUBSTEPS ? world->soft_step->contact_graph.edge_count
                                                       : world->pgs->touch_count;
 }
 
-// Words of the points that there are not mean nothing, like those between the material and the
-// rotations.
+// The word of the manifold that a member begins at.
+#define MANIFOLD_WORD(member) (offsetof(cairn_solver_manifold, member) / sizeof(uint32_t))
+#define POINT_WORDS (sizeof(cairn_solver_manifold_point) / sizeof(uint32_t))
+
+// Words of points that do not exist, and of padding, are zero.
 uint32_t cairn_trace_manifold_words(
     const cairn_world *world, uint32_t touch, uint32_t words[CAIRN_TRACE_MANIFOLD_WORDS]) {
-    _Static_assert(CAIRN_TRACE_MANIFOLD_WORDS * 4 == sizeof(cairn_patch), "the whole patch");
-    const cairn_link *links = world->def.solver == CAIRN_SOLVER_SUBSTEPS
-                                  ? world->soft_step->touches.links
-                                  : world->pgs->touches;
-    const cairn_link *link = &links[touch];
-    const cairn_patch *patch = &world->manifold_pool->patches[link->patch];
-    const uint32_t points = (uint32_t)patch->words[CAIRN_PATCH_COUNT];
-    const uint32_t used = CAIRN_PATCH_POINTS + points * CAIRN_PATCH_POINT_WORDS;
+    _Static_assert(CAIRN_TRACE_MANIFOLD_WORDS * 4 == sizeof(cairn_solver_manifold), "all of it");
+    const cairn_constraint_edge *edges = world->def.solver == CAIRN_SOLVER_SUBSTEPS
+                                             ? world->soft_step->contact_graph.edges
+                                             : world->pgs->touches;
+    const cairn_constraint_edge *edge = &edges[touch];
+    const cairn_solver_manifold *manifold = &world->manifold_pool->manifolds[edge->manifold];
+    const uint32_t points = (uint32_t)manifold->point_count;
     CAIRN_ASSERT(points <= CAIRN_MANIFOLD_POINTS_MAX);
-    memset(words, 0, sizeof *patch);
-    memcpy(words, patch->words, used * sizeof words[0]);
-    memcpy(&words[CAIRN_PATCH_FRICTION], &patch->words[CAIRN_PATCH_FRICTION], 8);
-    memcpy(&words[CAIRN_PATCH_ROTATION_A], &patch->words[CAIRN_PATCH_ROTATION_A], 32);
-    return link->element;
+    cairn_solver_manifold shown = {.normal = manifold->normal,
+        .point_count = manifold->point_count,
+        .friction = manifold->friction,
+        .restitution = manifold->restitution,
+        .rotation_a = manifold->rotation_a,
+        .rotation_b = manifold->rotation_b};
+    memcpy(shown.points, manifold->points, points * sizeof shown.points[0]);
+    memcpy(words, &shown, sizeof shown);
+    return edge->element;
 }
 
 static const char *const solver_fields[CAIRN_TRACE_SOLVER_WORDS] = {"linear_velocity.x",
     "linear_velocity.y", "linear_velocity.z", "angular_velocity.x", "angular_velocity.y",
-    "angular_velocity.z", "moved.x", "moved.y", "moved.z", "turned.x", "turned.y", "turned.z"};
+    "angular_velocity.z", "delta_position.x", "delta_position.y", "delta_position.z",
+    "delta_rotation.x", "delta_rotation.y", "delta_rotation.z"};
 
 static const char *manifold_field(uint32_t word) {
-    static const char *const point_words[CAIRN_PATCH_POINT_WORDS] = {"point.arm_a.x",
-        "point.arm_a.y", "point.arm_a.z", "point.arm_b.x", "point.arm_b.y", "point.arm_b.z",
-        "point.separation"};
-    static const char *const normal[CAIRN_PATCH_POINTS] = {
+    static const char *const point_words[POINT_WORDS] = {"point.arm_a.x", "point.arm_a.y",
+        "point.arm_a.z", "point.arm_b.x", "point.arm_b.y", "point.arm_b.z", "point.separation"};
+    static const char *const normal[MANIFOLD_WORD(points)] = {
         "normal.x", "normal.y", "normal.z", "point_count"};
-    if (word < CAIRN_PATCH_POINTS) {
+    if (word < MANIFOLD_WORD(points)) {
         return normal[word];
     }
-    if (word < CAIRN_PATCH_FRICTION) {
-        return point_words[(word - CAIRN_PATCH_POINTS) % CAIRN_PATCH_POINT_WORDS];
+    if (word < MANIFOLD_WORD(friction)) {
+        return point_words[(word - MANIFOLD_WORD(points)) % POINT_WORDS];
     }
-    if (word < CAIRN_PATCH_ROTATION_A) {
-        return word == CAIRN_PATCH_FRICTION ? "friction" : "restitution";
+    if (word < MANIFOLD_WORD(rotation_a)) {
+        return word == MANIFOLD_WORD(friction) ? "friction" : "restitution";
     }
-    return word < CAIRN_PATCH_ROTATION_B ? "rotation_a" : "rotation_b";
+    return word < MANIFOLD_WORD(rotation_b) ? "rotation_a" : "rotation_b";
 }
 
 uint32_t cairn_array_words(uint32_t array) {

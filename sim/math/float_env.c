@@ -98,7 +98,7 @@ bool cairn_float_sums_ok(void) {
 // The same in four sums by turns of sign, as in a product of quaternions. There is an instruction
 // for those too, and gcc 12 used it where it had been told not to contract. A volatile pointer
 // hides what is summed.
-bool cairn_float_turns_ok(void) {
+bool cairn_float_alternating_sums_ok(void) {
     static const float hidden[8] = {1.000244140625f, 1.000244140625f, 1.000244140625f,
         1.000244140625f, 1.00048828125f, -1.00048828125f, 1.00048828125f, -1.00048828125f};
     const float *volatile const hiding = hidden;
@@ -119,5 +119,5 @@ bool cairn_float_turns_ok(void) {
 }
 
 bool cairn_float_contract_ok(void) {
-    return cairn_float_sums_ok() && cairn_float_turns_ok();
+    return cairn_float_sums_ok() && cairn_float_alternating_sums_ok();
 }

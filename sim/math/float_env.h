@@ -27,4 +27,4 @@ bool cairn_float_mode_ok(void);
 bool cairn_float_mode_known(void);
 // The two halves of cairn_float_contract_ok: products in sums, and in sums by turns of sign.
 bool cairn_float_sums_ok(void);
-bool cairn_float_turns_ok(void);
+bool cairn_float_alternating_sums_ok(void);

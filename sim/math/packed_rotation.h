@@ -8,25 +8,25 @@
 
 #include "sim/math/vec.h"
 
-typedef struct cairn_turn {
+typedef struct cairn_packed_rotation {
     uint32_t words[2];
-} cairn_turn;
+} cairn_packed_rotation;
 
-#define CAIRN_TURN_BITS 20
-#define CAIRN_TURN_HALF 524288.0f // of the range of 20 bits
-#define CAIRN_TURN_MOST 0.7072f
+#define CAIRN_PACKED_ROTATION_BITS 20
+#define CAIRN_PACKED_ROTATION_HALF 524288.0f // of the range of 20 bits
+#define CAIRN_PACKED_ROTATION_MAX 0.7072f
 
-static inline bool turn_is_none(cairn_turn turn) {
+static inline bool packed_rotation_is_none(cairn_packed_rotation turn) {
     return turn.words[0] == 0 && turn.words[1] == 0;
 }
 
 static inline uint32_t turn_digits(float component, bool negative) {
-    const float value = (negative ? 0.0f - component : component) / CAIRN_TURN_MOST;
-    return (uint32_t)(float_clamp(value, -1.0f, 1.0f) * (CAIRN_TURN_HALF - 1.0f) +
-                      (CAIRN_TURN_HALF + 0.5f));
+    const float value = (negative ? 0.0f - component : component) / CAIRN_PACKED_ROTATION_MAX;
+    return (uint32_t)(float_clamp(value, -1.0f, 1.0f) * (CAIRN_PACKED_ROTATION_HALF - 1.0f) +
+                      (CAIRN_PACKED_ROTATION_HALF + 0.5f));
 }
 
-static inline cairn_turn turn_pack(cairn_quat q) {
+static inline cairn_packed_rotation packed_rotation_pack(cairn_quat q) {
     const float parts[4] = {q.x, q.y, q.z, q.w};
     uint32_t greatest = 3;
     for (uint32_t i = 0; i < 3; ++i) {
@@ -35,24 +35,26 @@ static inline cairn_turn turn_pack(cairn_quat q) {
     const bool negative = parts[greatest] < 0.0f;
     uint64_t packed = greatest;
     for (uint32_t i = 1; i < 4; ++i) {
-        packed = packed << CAIRN_TURN_BITS | turn_digits(parts[(greatest + i) % 4], negative);
+        packed =
+            packed << CAIRN_PACKED_ROTATION_BITS | turn_digits(parts[(greatest + i) % 4], negative);
     }
-    return (cairn_turn){.words = {(uint32_t)packed, (uint32_t)(packed >> 32)}};
+    return (cairn_packed_rotation){.words = {(uint32_t)packed, (uint32_t)(packed >> 32)}};
 }
 
 // Unit length, whatever the words are.
-static inline cairn_quat turn_unpack(cairn_turn turn) {
-    const uint32_t mask = (1u << CAIRN_TURN_BITS) - 1;
+static inline cairn_quat packed_rotation_unpack(cairn_packed_rotation turn) {
+    const uint32_t mask = (1u << CAIRN_PACKED_ROTATION_BITS) - 1;
     uint64_t packed = (uint64_t)turn.words[1] << 32 | turn.words[0];
-    const uint32_t greatest = (uint32_t)(packed >> 3 * CAIRN_TURN_BITS) % 4;
+    const uint32_t greatest = (uint32_t)(packed >> 3 * CAIRN_PACKED_ROTATION_BITS) % 4;
     float parts[4];
     float square = 0.0f;
     for (uint32_t i = 3; i > 0; --i) {
-        const float value = (float)((uint32_t)packed & mask) - CAIRN_TURN_HALF;
-        const float part = value * (CAIRN_TURN_MOST / (CAIRN_TURN_HALF - 1.0f));
+        const float value = (float)((uint32_t)packed & mask) - CAIRN_PACKED_ROTATION_HALF;
+        const float part =
+            value * (CAIRN_PACKED_ROTATION_MAX / (CAIRN_PACKED_ROTATION_HALF - 1.0f));
         parts[(greatest + i) % 4] = part;
         square += part * part;
-        packed >>= CAIRN_TURN_BITS;
+        packed >>= CAIRN_PACKED_ROTATION_BITS;
     }
     parts[greatest] = float_sqrt(float_max(1.0f - square, 0.0f));
     return quat_normalize((cairn_quat){.x = parts[0], .y = parts[1], .z = parts[2], .w = parts[3]});

@@ -28,7 +28,7 @@ static void assign_batches(cairn_world *world) {
     cairn_batches_begin(world);
     for (uint32_t k = 0; k < count; ++k) {
         const uint32_t i = nth(k, count);
-        const cairn_link *touch = &pgs->touches[i];
+        const cairn_constraint_edge *touch = &pgs->touches[i];
         pgs->batch_of[i] = CAIRN_PGS_BATCHES;
         if (cairn_pair_solved(world, touch->body_a, touch->body_b)) {
             pgs->batch_of[i] = cairn_batches_assign(world, touch->body_a, touch->body_b);
@@ -48,7 +48,7 @@ static void count_points(cairn_world *world) {
         pgs->body_points[i] = 0;
     }
     for (uint32_t i = 0; i < pgs->touch_count; ++i) {
-        const cairn_link *touch = &pgs->touches[i];
+        const cairn_constraint_edge *touch = &pgs->touches[i];
         const uint32_t points = world->state.contacts[touch->element].point_count;
         pgs->body_points[touch->body_a] += points;
         pgs->body_points[touch->body_b] += points;
@@ -102,13 +102,13 @@ static void prepare_row(const cairn_world *world, const cairn_contact_constraint
 
 static void prepare_contact(
     const cairn_world *world, uint32_t index, cairn_contact_constraint *constraint) {
-    const cairn_link *touch = &world->pgs->touches[index];
+    const cairn_constraint_edge *touch = &world->pgs->touches[index];
     const cairn_contact *contact = &world->state.contacts[touch->element];
     const cairn_shape *shape_a = &world->state.shapes[cairn_id_index(contact->shape_a)];
     const cairn_shape *shape_b = &world->state.shapes[cairn_id_index(contact->shape_b)];
     const float restitution = float_max(shape_a->restitution, shape_b->restitution);
     cairn_manifold manifold;
-    cairn_patch_manifold(world, touch, &manifold);
+    cairn_solver_manifold_to_world(world, touch, &manifold);
     constraint->contact = touch->element;
     constraint->body_a = touch->body_a;
     constraint->body_b = touch->body_b;

@@ -73,7 +73,7 @@ typedef struct cairn_batches {
 } cairn_batches;
 
 struct cairn_pgs {
-    cairn_link *touches; // contacts with a moving body
+    cairn_constraint_edge *touches; // contacts with a moving body
     uint32_t touch_count;
     cairn_pgs_body *bodies;
     uint32_t *body_points; // contact points of each body, CAIRN_FRICTION_CONSTANT

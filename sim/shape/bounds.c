@@ -38,7 +38,7 @@ static cairn_aabb bounds_of_hull(const cairn_hull *hull, const cairn_pose *pose)
         .upper = vec3_clean(vec3_add(pose->position, upper))};
 }
 
-cairn_aabb cairn_solid_aabb(const cairn_solid *solid, const cairn_pose *pose) {
+cairn_aabb cairn_shape_view_aabb(const cairn_shape_view *solid, const cairn_pose *pose) {
     if (solid->geometry->kind == CAIRN_SHAPE_HULL) {
         return bounds_of_hull(solid->hull, pose);
     }

@@ -18,7 +18,7 @@ static cairn_plane box_plane(uint32_t face, cairn_vec3 half) {
         .offset = vec3_component(half, axis)};
 }
 
-static cairn_polytope polytope_of_box(cairn_vec3 half, cairn_polytope_box *store) {
+static cairn_convex_view polytope_of_box(cairn_vec3 half, cairn_convex_box *store) {
     for (uint32_t i = 0; i < 8; ++i) {
         store->vertices[i] = vec3((i & 1u) != 0 ? half.x : 0.0f - half.x,
             (i & 2u) != 0 ? half.y : 0.0f - half.y, (i & 4u) != 0 ? half.z : 0.0f - half.z);
@@ -26,7 +26,7 @@ static cairn_polytope polytope_of_box(cairn_vec3 half, cairn_polytope_box *store
     for (uint32_t i = 0; i < 6; ++i) {
         store->planes[i] = box_plane(i, half);
     }
-    return (cairn_polytope){.vertex_count = 8,
+    return (cairn_convex_view){.vertex_count = 8,
         .face_count = 6,
         .edge_count = 12,
         .vertices = store->vertices,
@@ -38,12 +38,12 @@ static cairn_polytope polytope_of_box(cairn_vec3 half, cairn_polytope_box *store
         .inner = float_min(half.x, float_min(half.y, half.z))};
 }
 
-cairn_polytope cairn_polytope_of(const cairn_solid *solid, cairn_polytope_box *store) {
+cairn_convex_view cairn_convex_view_of(const cairn_shape_view *solid, cairn_convex_box *store) {
     if (solid->geometry->kind == CAIRN_SHAPE_BOX) {
         return polytope_of_box(solid->geometry->half_extents, store);
     }
     const cairn_hull *hull = solid->hull;
-    return (cairn_polytope){.vertex_count = hull->vertex_count,
+    return (cairn_convex_view){.vertex_count = hull->vertex_count,
         .face_count = hull->face_count,
         .edge_count = hull->edge_count,
         .vertices = hull->vertices,

@@ -22,10 +22,10 @@ typedef struct cairn_geometry {
 typedef struct cairn_hull cairn_hull;
 
 // What a shape is: a geometry, and the hull that it names when its kind is CAIRN_SHAPE_HULL.
-typedef struct cairn_solid {
+typedef struct cairn_shape_view {
     const cairn_geometry *geometry;
     const cairn_hull *hull; // NULL for the other kinds
-} cairn_solid;
+} cairn_shape_view;
 
 typedef struct cairn_aabb {
     cairn_vec3 lower;
@@ -39,9 +39,9 @@ typedef struct cairn_mass {
     cairn_vec3 centre; // m
     float inertia[6];  // kg m^2 about `centre`: xx, yy, zz, xy, xz, yz
 } cairn_mass;
-cairn_mass cairn_solid_mass(const cairn_solid *solid, float density);
+cairn_mass cairn_shape_view_mass(const cairn_shape_view *solid, float density);
 
-cairn_aabb cairn_solid_aabb(const cairn_solid *solid, const cairn_pose *pose);
+cairn_aabb cairn_shape_view_aabb(const cairn_shape_view *solid, const cairn_pose *pose);
 
 // One touching pair: up to four points that share a normal.
 typedef struct cairn_manifold_point {
@@ -63,17 +63,17 @@ typedef struct cairn_manifold {
 // the pair's persistent word (0 at first): box against box keeps its separating axis there and
 // leaves it only for a clearly better one, so that features do not flip (Catto 2006). The word that
 // comes out, put in again at the same pose, comes out again with the same bits in *out.
-void cairn_collide_local(const cairn_solid *a, const cairn_solid *b, const cairn_pose *b_in_a,
-    float margin, uint32_t *axis_hint, cairn_manifold *out);
+void cairn_collide_local(const cairn_shape_view *a, const cairn_shape_view *b,
+    const cairn_pose *b_in_a, float margin, uint32_t *axis_hint, cairn_manifold *out);
 
 // The same for two poses in the world, *out in the world's frame and without -0.
-void cairn_collide(const cairn_solid *a, const cairn_pose *pose_a, const cairn_solid *b,
+void cairn_collide(const cairn_shape_view *a, const cairn_pose *pose_a, const cairn_shape_view *b,
     const cairn_pose *pose_b, float margin, uint32_t *axis_hint, cairn_manifold *out);
 
-bool cairn_solid_overlap(
-    const cairn_solid *a, const cairn_pose *pose_a, const cairn_solid *b, const cairn_pose *pose_b);
+bool cairn_shape_view_overlap(const cairn_shape_view *a, const cairn_pose *pose_a,
+    const cairn_shape_view *b, const cairn_pose *pose_b);
 
 // True when the segment origin .. origin + translation meets the solid; fraction in [0, 1]. A
 // start inside: fraction 0 and the reversed direction.
-bool cairn_solid_ray_cast(const cairn_solid *solid, const cairn_pose *pose, cairn_vec3 origin,
-    cairn_vec3 translation, float *fraction, cairn_vec3 *normal);
+bool cairn_shape_view_ray_cast(const cairn_shape_view *solid, const cairn_pose *pose,
+    cairn_vec3 origin, cairn_vec3 translation, float *fraction, cairn_vec3 *normal);

@@ -466,7 +466,7 @@ const char *cairn_hull_build(const cairn_vec3 *points, uint32_t count, cairn_hul
     return out->inner > 0.0f ? NULL : "the hull is too thin";
 }
 
-const char *cairn_hull_settle(const cairn_vec3 *points, uint32_t count, cairn_hull *out) {
+const char *cairn_hull_build_stable(const cairn_vec3 *points, uint32_t count, cairn_hull *out) {
     enum { ROUNDS = 8 };
     const char *why = cairn_hull_build(points, count, out);
     for (uint32_t i = 0; i < ROUNDS && why == NULL; ++i) {

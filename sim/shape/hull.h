@@ -50,7 +50,7 @@ const char *cairn_hull_build(const cairn_vec3 *points, uint32_t count, cairn_hul
 
 // cairn_hull_build again and again until the vertices stay, so that from them alone the same hull
 // is built.
-const char *cairn_hull_settle(const cairn_vec3 *points, uint32_t count, cairn_hull *out);
+const char *cairn_hull_build_stable(const cairn_vec3 *points, uint32_t count, cairn_hull *out);
 
 // Volume, centre, inertia, and how far the faces and the vertices are from the centre.
 void cairn_hull_measure(cairn_hull *hull);

@@ -48,7 +48,7 @@ static cairn_mass mass_of_hull(const cairn_hull *hull, float density) {
     return mass;
 }
 
-cairn_mass cairn_solid_mass(const cairn_solid *solid, float density) {
+cairn_mass cairn_shape_view_mass(const cairn_shape_view *solid, float density) {
     const cairn_geometry *geometry = solid->geometry;
     switch (geometry->kind) {
     case CAIRN_SHAPE_SPHERE:

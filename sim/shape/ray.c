@@ -167,7 +167,7 @@ static hit cast_at_hull(const ray *r, const cairn_hull *hull) {
     return entry.distance >= 0.0f && entry.distance <= leave ? entry : missed;
 }
 
-static hit cast(const cairn_solid *solid, const ray *r) {
+static hit cast(const cairn_shape_view *solid, const ray *r) {
     const cairn_geometry *geometry = solid->geometry;
     switch (geometry->kind) {
     case CAIRN_SHAPE_SPHERE:
@@ -185,8 +185,8 @@ static hit cast(const cairn_solid *solid, const ray *r) {
     }
 }
 
-bool cairn_solid_ray_cast(const cairn_solid *solid, const cairn_pose *pose, cairn_vec3 origin,
-    cairn_vec3 translation, float *fraction, cairn_vec3 *normal) {
+bool cairn_shape_view_ray_cast(const cairn_shape_view *solid, const cairn_pose *pose,
+    cairn_vec3 origin, cairn_vec3 translation, float *fraction, cairn_vec3 *normal) {
     const cairn_vec3 direction = vec3_normalize(translation, vec3_zero());
     const ray local = {.origin = pose_apply_inverse(*pose, origin),
         .direction = quat_rotate_inverse(pose->rotation, direction),

@@ -54,13 +54,13 @@ typedef void link_visitor(cairn_world *world, uint32_t body_a, uint32_t body_b);
 // Contacts and joints of which at least one body stirs, or all of them.
 static void visit_links(cairn_world *world, bool all, link_visitor *visit) {
     const unsigned char *stirs = world->awake_set->contains;
-    const cairn_patch_link *links = world->manifold_pool->links;
+    const cairn_contact_ref *refs = world->manifold_pool->refs;
     for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
-        if (all || (stirs[links[i].body_a] | stirs[links[i].body_b]) != 0) {
-            visit(world, links[i].body_a, links[i].body_b);
+        if (all || (stirs[refs[i].body_a] | stirs[refs[i].body_b]) != 0) {
+            visit(world, refs[i].body_a, refs[i].body_b);
         }
     }
-    const cairn_joined_bodies *joints = world->pair_cache->joints;
+    const cairn_joint_bodies *joints = world->pair_cache->joints;
     for (uint32_t i = 0; i < world->pair_cache->joint_count; ++i) {
         if (all || (stirs[joints[i].body_a] | stirs[joints[i].body_b]) != 0) {
             visit(world, joints[i].body_a, joints[i].body_b);

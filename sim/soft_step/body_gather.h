@@ -4,11 +4,12 @@
 // What the kernels do with the bodies of a group: solver bodies read into lanes and written back,
 // and impulses on them.
 
+#include "base/assert.h"
 #include "sim/math/lanes.h"
 #include "sim/soft_step/solver.h"
 #include "sim/state/world.h"
 
-// The name under which a file's passes are known in this width.
+// The suffixed name of a kernel part, one for each number of lanes.
 #define CAIRN_JOIN_NAMES(a, b) a##b
 #define CAIRN_JOIN(a, b) CAIRN_JOIN_NAMES(a, b)
 #define CAIRN_KERNEL(part) CAIRN_JOIN(cairn_##part##_, CAIRN_KERNEL_SUFFIX)
@@ -20,32 +21,68 @@ typedef struct body_lanes {
     lanes_sym3 inverse_inertia;
 } body_lanes;
 
-// How far bodies have gone since the step began.
-typedef struct shift_lanes {
-    lanes3 moved;
-    lanes3 turned;
-} shift_lanes;
+// How far bodies have moved since the step began.
+typedef struct delta_lanes {
+    lanes3 position; // m
+    lanes3 rotation; // rad, a rotation vector
+} delta_lanes;
 
 // The bodies of a group.
 typedef struct pair_lanes {
     uint32_t a[CAIRN_LANES]; // solver bodies
     uint32_t b[CAIRN_LANES];
-    uint32_t link[CAIRN_LANES]; // empty lanes repeat the first one
-    uint32_t live;              // bit set of lanes
+    uint32_t edge[CAIRN_LANES]; // indices; empty lanes repeat the first one
+    uint32_t live;              // bit set of lanes that are not empty
     uint32_t moving_a;          // bit sets of lanes whose body a, b is written
     uint32_t moving_b;
 } pair_lanes;
 
-static inline body_lanes load_body(const cairn_solve *solve, const uint32_t *index) {
+// Loads eight consecutive floats of each of CAIRN_LANES structs, from float `first` on. The structs
+// consist of 32-bit words without padding; callers assert where the row begins.
+static inline void load_struct_row(
+    const void *const *structs, uint32_t first, lanes out[CAIRN_ROW_FLOATS]) {
+    const float *rows[CAIRN_LANES];
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        rows[i] = (const float *)structs[i] + first;
+    }
+    lanes_load_rows(rows, out);
+}
+
+// Both rows of a cairn_motion.
+typedef struct motion_lanes {
+    lanes first[CAIRN_ROW_FLOATS];  // origin, position, rotation.x, .y
+    lanes second[CAIRN_ROW_FLOATS]; // rotation.z, .w, linear and angular velocity
+} motion_lanes;
+
+_Static_assert(offsetof(cairn_motion, position) == 3 * sizeof(float), "floats 3 to 5 of a motion");
+_Static_assert(offsetof(cairn_motion, rotation) == 6 * sizeof(float), "floats 6 to 9 of a motion");
+_Static_assert(sizeof(cairn_motion) == 2 * CAIRN_ROW_FLOATS * sizeof(float), "two rows");
+
+static inline motion_lanes load_motions(const void *const *motions) {
+    motion_lanes out;
+    load_struct_row(motions, 0, out.first);
+    load_struct_row(motions, CAIRN_ROW_FLOATS, out.second);
+    return out;
+}
+
+static inline lanes3 motion_position(const motion_lanes *motion) {
+    return lanes3_of(motion->first[3], motion->first[4], motion->first[5]);
+}
+
+static inline lanes_quat motion_rotation(const motion_lanes *motion) {
+    return (lanes_quat){motion->first[6], motion->first[7], motion->second[0], motion->second[1]};
+}
+
+static inline body_lanes load_body(const cairn_solver_context *context, const uint32_t *index) {
     const float *rows[CAIRN_LANES];
     lanes speeds[CAIRN_ROW_FLOATS];
     lanes inertia[CAIRN_ROW_FLOATS];
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        rows[i] = solve->bodies[index[i]].linear_velocity;
+        rows[i] = context->bodies[index[i]].linear_velocity;
     }
     lanes_load_rows(rows, speeds);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        rows[i] = solve->bodies[index[i]].inverse_inertia;
+        rows[i] = context->bodies[index[i]].inverse_inertia;
     }
     lanes_load_rows(rows, inertia);
     return (body_lanes){.velocity = {speeds[0], speeds[1], speeds[2]},
@@ -55,44 +92,45 @@ static inline body_lanes load_body(const cairn_solve *solve, const uint32_t *ind
             inertia[0], inertia[1], inertia[2], inertia[3], inertia[4], inertia[5]}};
 }
 
-static inline shift_lanes load_shift(const cairn_solve *solve, const uint32_t *index) {
+static inline delta_lanes load_delta(const cairn_solver_context *context, const uint32_t *index) {
     const float *rows[CAIRN_LANES];
-    lanes shift[CAIRN_ROW_FLOATS];
+    lanes delta[CAIRN_ROW_FLOATS];
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        rows[i] = solve->bodies[index[i]].moved;
+        rows[i] = context->bodies[index[i]].delta_position;
     }
-    lanes_load_rows(rows, shift);
-    return (shift_lanes){
-        .moved = {shift[0], shift[1], shift[2]}, .turned = {shift[4], shift[5], shift[6]}};
+    lanes_load_rows(rows, delta);
+    return (delta_lanes){
+        .position = {delta[0], delta[1], delta[2]}, .rotation = {delta[4], delta[5], delta[6]}};
 }
 
 // Only bodies that impulses move are written: zero times infinity would spoil the ground.
-static inline void store_body(
-    const cairn_solve *solve, const uint32_t *index, uint32_t moving, const body_lanes *body) {
+static inline void store_body(const cairn_solver_context *context, const uint32_t *index,
+    uint32_t moving, const body_lanes *body) {
     const lanes speeds[CAIRN_ROW_FLOATS] = {body->velocity.x, body->velocity.y, body->velocity.z,
         body->inverse_mass, body->spin.x, body->spin.y, body->spin.z, lanes_all(0.0f)};
     float rows[CAIRN_LANES][CAIRN_ROW_FLOATS];
     lanes_store_rows(speeds, rows);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         if ((moving >> i & 1u) != 0) {
-            memcpy(solve->bodies[index[i]].linear_velocity, rows[i], sizeof rows[i]);
+            memcpy(context->bodies[index[i]].linear_velocity, rows[i], sizeof rows[i]);
         }
     }
 }
 
-// Names of a group from its lanes of the order.
-static inline void fill_pair(
-    const cairn_solve *solve, const cairn_link *links, const uint32_t *order, pair_lanes *pair) {
+// Fills *pair from the lanes of one wide constraint in the graph's order.
+static inline void fill_pair(const cairn_solver_context *context,
+    const cairn_constraint_edge *edges, const uint32_t *order, pair_lanes *pair) {
+    CAIRN_ASSERT(order[0] != CAIRN_EDGE_NONE);
     *pair = (pair_lanes){.live = 0};
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        const bool live = order[i] != UINT32_MAX;
-        pair->link[i] = live ? order[i] : order[0];
-        const cairn_link *link = &links[pair->link[i]];
-        pair->a[i] = link->solver_a;
-        pair->b[i] = link->solver_b;
+        const bool live = order[i] != CAIRN_EDGE_NONE;
+        pair->edge[i] = live ? order[i] : order[0];
+        const cairn_constraint_edge *edge = &edges[pair->edge[i]];
+        pair->a[i] = edge->solver_a;
+        pair->b[i] = edge->solver_b;
         pair->live |= live ? 1u << i : 0;
-        pair->moving_a |= live && pair->a[i] < solve->moving_count ? 1u << i : 0;
-        pair->moving_b |= live && pair->b[i] < solve->moving_count ? 1u << i : 0;
+        pair->moving_a |= live && pair->a[i] < context->moving_count ? 1u << i : 0;
+        pair->moving_b |= live && pair->b[i] < context->moving_count ? 1u << i : 0;
     }
 }
 

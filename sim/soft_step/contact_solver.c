@@ -121,8 +121,8 @@ static inline void give(
     sum->about_2 = sum->about_2 - a * impulse;
 }
 
-static inline void solve_normals(const cairn_solve *solve, group *g, lanes3 t2, body_lanes *a,
-    body_lanes *b, normal_view shift, bool push) {
+static inline void solve_normals(const cairn_solver_context *context, group *g, lanes3 t2,
+    body_lanes *a, body_lanes *b, normal_view shift, bool push) {
     normal_view view = view_of(g, t2, relative_velocity(g, a, b), lanes3_sub(b->spin, a->spin));
     const lanes zero = lanes_all(0.0f);
     const lanes one = lanes_all(1.0f);
@@ -134,7 +134,7 @@ static inline void solve_normals(const cairn_solve *solve, group *g, lanes3 t2, 
         const point_lanes *point = &g->points[i];
         const lanes separation = point->separation + at_point(shift, point);
         const lanes_mask apart = lanes_less(zero, separation);
-        const lanes closing = separation * lanes_all(solve->inverse_h);
+        const lanes closing = separation * lanes_all(context->inverse_h);
         if (push) {
             const lanes out = lanes_max(separation * g->rate, lanes_all(-CAIRN_PUSH_SPEED_MAX));
             bias[i] = lanes_select(apart, closing, out);
@@ -147,7 +147,7 @@ static inline void solve_normals(const cairn_solve *solve, group *g, lanes3 t2, 
         }
     }
     // A single row is exact at once.
-    const uint32_t passes = g->point_count == 1 ? 1 : CAIRN_PATCH_PASSES;
+    const uint32_t passes = g->point_count == 1 ? 1 : CAIRN_MANIFOLD_SWEEPS;
     for (uint32_t pass = 0; pass < passes; ++pass) {
         for (uint32_t i = 0; i < g->point_count; ++i) {
             point_lanes *point = &g->points[i];
@@ -163,42 +163,42 @@ static inline void solve_normals(const cairn_solve *solve, group *g, lanes3 t2, 
     apply(g, a, b, lanes3_scale(g->normal, sum.along), torque);
 }
 
-static inline void visit(const cairn_solve *solve, group *g, bool push) {
-    body_lanes a = load_body(solve, g->pair.a);
-    body_lanes b = load_body(solve, g->pair.b);
-    const shift_lanes shift_a = load_shift(solve, g->pair.a);
-    const shift_lanes shift_b = load_shift(solve, g->pair.b);
+static inline void visit(const cairn_solver_context *context, group *g, bool push) {
+    body_lanes a = load_body(context, g->pair.a);
+    body_lanes b = load_body(context, g->pair.b);
+    const delta_lanes delta_a = load_delta(context, g->pair.a);
+    const delta_lanes delta_b = load_delta(context, g->pair.b);
     const lanes3 t2 = lanes3_t2(g);
-    const lanes3 moved_a = lanes3_add(shift_a.moved, lanes3_cross(shift_a.turned, g->arm_a));
-    const lanes3 moved_b = lanes3_add(shift_b.moved, lanes3_cross(shift_b.turned, g->arm_b));
-    const normal_view shift =
-        view_of(g, t2, lanes3_sub(moved_b, moved_a), lanes3_sub(shift_b.turned, shift_a.turned));
+    const lanes3 moved_a = lanes3_add(delta_a.position, lanes3_cross(delta_a.rotation, g->arm_a));
+    const lanes3 moved_b = lanes3_add(delta_b.position, lanes3_cross(delta_b.rotation, g->arm_b));
+    const normal_view shift = view_of(
+        g, t2, lanes3_sub(moved_b, moved_a), lanes3_sub(delta_b.rotation, delta_a.rotation));
     solve_friction(g, t2, &a, &b);
-    solve_normals(solve, g, t2, &a, &b, shift, push);
-    store_body(solve, g->pair.a, g->pair.moving_a, &a);
-    store_body(solve, g->pair.b, g->pair.moving_b, &b);
+    solve_normals(context, g, t2, &a, &b, shift, push);
+    store_body(context, g->pair.a, g->pair.moving_a, &a);
+    store_body(context, g->pair.b, g->pair.moving_b, &b);
 }
 
-static void push(const cairn_solve *solve, uint32_t begin, uint32_t end) {
-    group *groups = solve->contact_groups;
+static void push(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    group *groups = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        visit(solve, &groups[i], true);
+        visit(context, &groups[i], true);
     }
 }
 
-static void relax(const cairn_solve *solve, uint32_t begin, uint32_t end) {
-    group *groups = solve->contact_groups;
+static void relax(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    group *groups = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        visit(solve, &groups[i], false);
+        visit(context, &groups[i], false);
     }
 }
 
-static void warm_start(const cairn_solve *solve, uint32_t begin, uint32_t end) {
-    group *groups = solve->contact_groups;
+static void warm_start(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    group *groups = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         const group *g = &groups[i];
-        body_lanes a = load_body(solve, g->pair.a);
-        body_lanes b = load_body(solve, g->pair.b);
+        body_lanes a = load_body(context, g->pair.a);
+        body_lanes b = load_body(context, g->pair.b);
         const lanes3 t2 = lanes3_t2(g);
         lanes3 impulse = lanes3_scale(g->normal, normal_impulse_sum(g));
         impulse = lanes3_add_scaled(impulse, g->tangent, g->friction_impulse[0]);
@@ -213,13 +213,13 @@ static void warm_start(const cairn_solve *solve, uint32_t begin, uint32_t end) {
         torque = lanes3_add_scaled(torque, g->tangent, about_1);
         torque = lanes3_add_scaled(torque, t2, about_2);
         apply(g, &a, &b, impulse, torque);
-        store_body(solve, g->pair.a, g->pair.moving_a, &a);
-        store_body(solve, g->pair.b, g->pair.moving_b, &b);
+        store_body(context, g->pair.a, g->pair.moving_a, &a);
+        store_body(context, g->pair.b, g->pair.moving_b, &b);
     }
 }
 
-static void bounce(const cairn_solve *solve, uint32_t begin, uint32_t end) {
-    group *groups = solve->contact_groups;
+static void bounce(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    group *groups = context->contact_constraints;
     const lanes zero = lanes_all(0.0f);
     const lanes least = lanes_all(control_lanes_meddle() ? -1.0f : 0.0f);
     for (uint32_t i = begin; i < end; ++i) {
@@ -227,8 +227,8 @@ static void bounce(const cairn_solve *solve, uint32_t begin, uint32_t end) {
         if (g->bouncy == 0) {
             continue;
         }
-        body_lanes a = load_body(solve, g->pair.a);
-        body_lanes b = load_body(solve, g->pair.b);
+        body_lanes a = load_body(context, g->pair.a);
+        body_lanes b = load_body(context, g->pair.b);
         const lanes3 t2 = lanes3_t2(g);
         normal_view view = view_of(g, t2, relative_velocity(g, &a, &b), lanes3_sub(b.spin, a.spin));
         normal_view sum = {.along = zero, .about_1 = zero, .about_2 = zero};
@@ -236,7 +236,7 @@ static void bounce(const cairn_solve *solve, uint32_t begin, uint32_t end) {
             point_lanes *point = &g->points[k];
             const lanes target = g->restitution * g->approach[k];
             const lanes_mask bounces =
-                lanes_less(lanes_all(solve->restitution_threshold), g->approach[k]) &
+                lanes_less(lanes_all(context->restitution_threshold), g->approach[k]) &
                 lanes_less(zero, point->impulse) & lanes_less(least, g->restitution);
             const lanes wanted = point->impulse + point->mass * (target - at_point(view, point));
             const lanes impulse = lanes_select(bounces, lanes_max(wanted, zero), point->impulse);
@@ -246,33 +246,12 @@ static void bounce(const cairn_solve *solve, uint32_t begin, uint32_t end) {
         const lanes3 torque =
             lanes3_add_scaled(lanes3_scale(g->tangent, sum.about_1), t2, sum.about_2);
         apply(g, &a, &b, lanes3_scale(g->normal, sum.along), torque);
-        store_body(solve, g->pair.a, g->pair.moving_a, &a);
-        store_body(solve, g->pair.b, g->pair.moving_b, &b);
+        store_body(context, g->pair.a, g->pair.moving_a, &a);
+        store_body(context, g->pair.b, g->pair.moving_b, &b);
     }
 }
 
 // ---- from patches to groups
-
-typedef struct pose_lanes {
-    lanes3 position;
-    lanes_quat rotation;
-} pose_lanes;
-
-static pose_lanes load_pose(const cairn_motion *const *motions) {
-    const float *rows[CAIRN_LANES];
-    lanes first[CAIRN_ROW_FLOATS];  // origin, position, rotation.x, .y
-    lanes second[CAIRN_ROW_FLOATS]; // rotation.z, .w, velocities
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        rows[i] = &motions[i]->origin.x;
-    }
-    lanes_load_rows(rows, first);
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        rows[i] = &motions[i]->rotation.z;
-    }
-    lanes_load_rows(rows, second);
-    return (pose_lanes){.position = {first[3], first[4], first[5]},
-        .rotation = {first[6], first[7], second[0], second[1]}};
-}
 
 // vec3_tangent of sim/math/vec.h: across the normal, by its larger part.
 static inline lanes3 across(lanes3 n) {
@@ -284,63 +263,73 @@ static inline lanes3 across(lanes3 n) {
     return lanes3_scale(t, lanes_all(1.0f) / lanes_sqrt(lanes3_dot(t, t)));
 }
 
-typedef struct patch_lanes {
-    lanes rows[CAIRN_PATCH_ROWS][CAIRN_ROW_FLOATS];
-} patch_lanes;
+// A cairn_solver_manifold of each lane.
+typedef struct manifold_lanes {
+    lanes3 normal;
+    lanes point_count;
+    struct {
+        lanes3 arm_a;
+        lanes3 arm_b;
+        lanes separation;
+    } points[CAIRN_MANIFOLD_POINTS_MAX];
+    lanes friction;
+    lanes restitution;
+    lanes padding[6];
+    lanes_quat rotation_a;
+    lanes_quat rotation_b;
+} manifold_lanes;
 
-// Word `index` of the patches.
-static inline lanes patch_word(const patch_lanes *patch, uint32_t index) {
-    return patch->rows[index / CAIRN_ROW_FLOATS][index % CAIRN_ROW_FLOATS];
-}
+typedef union manifold_rows {
+    lanes rows[CAIRN_SOLVER_MANIFOLD_ROWS][CAIRN_ROW_FLOATS];
+    manifold_lanes manifold;
+} manifold_rows;
 
-static inline lanes3 patch_vec3(const patch_lanes *patch, uint32_t index) {
-    return lanes3_of(
-        patch_word(patch, index), patch_word(patch, index + 1), patch_word(patch, index + 2));
-}
+_Static_assert(sizeof(manifold_rows) == CAIRN_LANES * sizeof(cairn_solver_manifold),
+    "a lane for each float of the manifold");
+_Static_assert(offsetof(manifold_lanes, rotation_a) ==
+                   CAIRN_LANES * offsetof(cairn_solver_manifold, rotation_a),
+    "in the same order");
 
-static void load_patches(const cairn_solve *solve, const group *g, patch_lanes *out) {
-    const float *rows[CAIRN_LANES];
-    for (uint32_t row = 0; row < CAIRN_PATCH_ROWS; ++row) {
-        for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-            const cairn_patch *patch = &solve->patches[solve->touches[g->pair.link[i]].patch];
-            rows[i] = patch->words + row * CAIRN_ROW_FLOATS;
-        }
-        lanes_load_rows(rows, out->rows[row]);
+static void load_manifolds(
+    const cairn_solver_context *context, const group *g, manifold_rows *out) {
+    const void *manifolds[CAIRN_LANES];
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        manifolds[i] = &context->manifolds[context->contact_edges[g->pair.edge[i]].manifold];
+    }
+    for (uint32_t row = 0; row < CAIRN_SOLVER_MANIFOLD_ROWS; ++row) {
+        load_struct_row(manifolds, row * CAIRN_ROW_FLOATS, out->rows[row]);
     }
 }
 
-// What a body has turned since the patch was computed.
-static lanes_mat3 turn_since(lanes_quat now, const patch_lanes *patch, uint32_t word) {
-    const lanes_quat then = {patch_word(patch, word), patch_word(patch, word + 1),
-        patch_word(patch, word + 2), patch_word(patch, word + 3)};
-    const lanes x = now.x * then.w - now.w * then.x - now.y * then.z + now.z * then.y;
-    const lanes y = now.y * then.w - now.w * then.y - now.z * then.x + now.x * then.z;
-    const lanes z = now.z * then.w - now.w * then.z - now.x * then.y + now.y * then.x;
-    const lanes w = now.w * then.w + now.x * then.x + now.y * then.y + now.z * then.z;
+// The rotation from q0 to q, as a matrix.
+static lanes_mat3 delta_rotation(lanes_quat q, lanes_quat q0) {
+    const lanes x = q.x * q0.w - q.w * q0.x - q.y * q0.z + q.z * q0.y;
+    const lanes y = q.y * q0.w - q.w * q0.y - q.z * q0.x + q.x * q0.z;
+    const lanes z = q.z * q0.w - q.w * q0.z - q.x * q0.y + q.y * q0.x;
+    const lanes w = q.w * q0.w + q.x * q0.x + q.y * q0.y + q.z * q0.z;
     return lanes_mat3_of_quat(x, y, z, w);
 }
 
-// The frame of the patch and where its points are in it.
-static void place_points(
-    group *g, const patch_lanes *patch, const pose_lanes *a, const pose_lanes *b, lanes count) {
+// The frame of the manifold and where its points are in it.
+static void place_points(group *g, const manifold_lanes *manifold, const motion_lanes *motion_a,
+    const motion_lanes *motion_b) {
     const lanes zero = lanes_all(0.0f);
-    const lanes3 apart = lanes3_sub(b->position, a->position);
-    const lanes_mat3 turn_a = turn_since(a->rotation, patch, CAIRN_PATCH_ROTATION_A);
-    const lanes_mat3 turn_b = turn_since(b->rotation, patch, CAIRN_PATCH_ROTATION_B);
-    lanes3 at[CAIRN_MANIFOLD_POINTS_MAX];
+    const lanes count = manifold->point_count;
+    const lanes3 apart = lanes3_sub(motion_position(motion_b), motion_position(motion_a));
+    const lanes_mat3 turn_a = delta_rotation(motion_rotation(motion_a), manifold->rotation_a);
+    const lanes_mat3 turn_b = delta_rotation(motion_rotation(motion_b), manifold->rotation_b);
     lanes3 sum_a = lanes3_of(zero, zero, zero);
     lanes3 sum_b = sum_a;
-    g->normal = patch_vec3(patch, 0);
+    g->normal = manifold->normal;
     g->tangent = across(g->normal);
     for (uint32_t i = 0; i < g->point_count; ++i) {
-        const uint32_t word = CAIRN_PATCH_POINTS + CAIRN_PATCH_POINT_WORDS * i;
-        const lanes3 arm_b = patch_vec3(patch, word + 3);
-        at[i] = patch_vec3(patch, word);
+        const lanes3 arm_a = manifold->points[i].arm_a;
+        const lanes3 arm_b = manifold->points[i].arm_b;
         const lanes3 gap = lanes3_sub(
-            lanes3_add(apart, lanes_mat3_apply(turn_b, arm_b)), lanes_mat3_apply(turn_a, at[i]));
-        g->points[i].separation = patch_word(patch, word + 6) + lanes3_dot(gap, g->normal);
+            lanes3_add(apart, lanes_mat3_apply(turn_b, arm_b)), lanes_mat3_apply(turn_a, arm_a));
+        g->points[i].separation = manifold->points[i].separation + lanes3_dot(gap, g->normal);
         const lanes_mask there = lanes_less(lanes_all((float)i), count);
-        sum_a = lanes3_select(there, lanes3_add(sum_a, at[i]), sum_a);
+        sum_a = lanes3_select(there, lanes3_add(sum_a, arm_a), sum_a);
         sum_b = lanes3_select(there, lanes3_add(sum_b, arm_b), sum_b);
     }
     const lanes share = lanes_all(1.0f) / count;
@@ -349,7 +338,7 @@ static void place_points(
     const lanes3 t2 = lanes3_t2(g);
     lanes radius = zero;
     for (uint32_t i = 0; i < g->point_count; ++i) {
-        const lanes3 offset = lanes3_sub(at[i], g->arm_a);
+        const lanes3 offset = lanes3_sub(manifold->points[i].arm_a, g->arm_a);
         const lanes_mask there = lanes_less(lanes_all((float)i), count);
         const lanes a1 = lanes3_dot(offset, g->tangent);
         const lanes b1 = lanes3_dot(offset, t2);
@@ -406,17 +395,18 @@ static void weigh(group *g, const body_lanes *a, const body_lanes *b, lanes coun
     }
 }
 
-static void load_impulses(const cairn_solve *solve, group *g) {
+static void load_impulses(const cairn_solver_context *context, group *g) {
     float normal[CAIRN_MANIFOLD_POINTS_MAX][CAIRN_LANES];
     float tangent[4][CAIRN_LANES];
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        const cairn_contact *contact = &solve->contacts[solve->touches[g->pair.link[i]].element];
+        const cairn_contact *contact =
+            &context->contacts[context->contact_edges[g->pair.edge[i]].element];
         for (uint32_t k = 0; k < CAIRN_MANIFOLD_POINTS_MAX; ++k) {
             normal[k][i] = contact->points[k].normal_impulse;
             tangent[k][i] = contact->tangent_impulse[k];
         }
     }
-    const lanes warm = lanes_all(solve->warm != 0 ? 1.0f : 0.0f);
+    const lanes warm = lanes_all(context->warm_start != 0 ? 1.0f : 0.0f);
     for (uint32_t k = 0; k < g->point_count; ++k) {
         memcpy(&g->points[k].impulse, normal[k], sizeof normal[k]);
         g->points[k].impulse = g->points[k].impulse * warm;
@@ -429,11 +419,12 @@ static void load_impulses(const cairn_solve *solve, group *g) {
     g->twist_impulse = last[3] * warm;
 }
 
-static void soften(const cairn_solve *solve, group *g, const body_lanes *a, const body_lanes *b) {
+static void soften(
+    const cairn_solver_context *context, group *g, const body_lanes *a, const body_lanes *b) {
     const lanes zero = lanes_all(0.0f);
     const lanes_mask free = lanes_less(zero, a->inverse_mass) & lanes_less(zero, b->inverse_mass);
-    const cairn_softness *soft = &solve->soft;
-    const cairn_softness *fixed = &solve->soft_fixed;
+    const cairn_softness *soft = &context->contact_softness;
+    const cairn_softness *fixed = &context->static_softness;
     g->rate = lanes_select(free, lanes_all(soft->rate), lanes_all(fixed->rate));
     g->mass_scale = lanes_select(free, lanes_all(soft->mass_scale), lanes_all(fixed->mass_scale));
     g->impulse_scale =
@@ -448,49 +439,49 @@ static void prepare_bounce(group *g, const body_lanes *a, const body_lanes *b) {
     }
 }
 
-static void prepare_group(const cairn_solve *solve, const uint32_t *order, group *g) {
-    const cairn_motion *motions_a[CAIRN_LANES];
-    const cairn_motion *motions_b[CAIRN_LANES];
+static void prepare_group(const cairn_solver_context *context, const uint32_t *order, group *g) {
+    const void *motions_a[CAIRN_LANES];
+    const void *motions_b[CAIRN_LANES];
     uint32_t most = 0;
     uint32_t bouncy = 0;
-    fill_pair(solve, solve->touches, order, &g->pair);
+    fill_pair(context, context->contact_edges, order, &g->pair);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        const cairn_link *touch = &solve->touches[g->pair.link[i]];
-        const cairn_patch *patch = &solve->patches[touch->patch];
-        motions_a[i] = &solve->motions[touch->body_a];
-        motions_b[i] = &solve->motions[touch->body_b];
-        const uint32_t points = (uint32_t)patch->words[CAIRN_PATCH_COUNT];
+        const cairn_constraint_edge *edge = &context->contact_edges[g->pair.edge[i]];
+        const cairn_solver_manifold *manifold = &context->manifolds[edge->manifold];
+        motions_a[i] = &context->motions[edge->body_a];
+        motions_b[i] = &context->motions[edge->body_b];
+        const uint32_t points = (uint32_t)manifold->point_count;
         most = points > most ? points : most;
-        bouncy |= patch->words[CAIRN_PATCH_RESTITUTION] > 0.0f ? 1u : 0u;
+        bouncy |= manifold->restitution > 0.0f ? 1u : 0u;
     }
     g->point_count = most;
     g->bouncy = bouncy;
-    patch_lanes patch;
-    load_patches(solve, g, &patch);
-    const pose_lanes pose_a = load_pose(motions_a);
-    const pose_lanes pose_b = load_pose(motions_b);
-    const lanes count = patch_word(&patch, CAIRN_PATCH_COUNT);
-    g->friction = patch_word(&patch, CAIRN_PATCH_FRICTION);
-    g->restitution = patch_word(&patch, CAIRN_PATCH_RESTITUTION);
-    place_points(g, &patch, &pose_a, &pose_b, count);
-    const body_lanes a = load_body(solve, g->pair.a);
-    const body_lanes b = load_body(solve, g->pair.b);
-    weigh(g, &a, &b, count);
-    soften(solve, g, &a, &b);
-    load_impulses(solve, g);
+    manifold_rows in;
+    load_manifolds(context, g, &in);
+    const manifold_lanes *manifold = &in.manifold;
+    const motion_lanes motion_a = load_motions(motions_a);
+    const motion_lanes motion_b = load_motions(motions_b);
+    g->friction = manifold->friction;
+    g->restitution = manifold->restitution;
+    place_points(g, manifold, &motion_a, &motion_b);
+    const body_lanes a = load_body(context, g->pair.a);
+    const body_lanes b = load_body(context, g->pair.b);
+    weigh(g, &a, &b, manifold->point_count);
+    soften(context, g, &a, &b);
+    load_impulses(context, g);
     if (bouncy != 0) {
         prepare_bounce(g, &a, &b);
     }
 }
 
-static void prepare(const cairn_solve *solve, uint32_t begin, uint32_t end) {
-    group *groups = solve->contact_groups;
+static void prepare(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    group *groups = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        prepare_group(solve, solve->touch_order + (size_t)i * CAIRN_LANES, &groups[i]);
+        prepare_group(context, context->contact_order + (size_t)i * CAIRN_LANES, &groups[i]);
     }
 }
 
-static void store_group(const cairn_solve *solve, const group *g) {
+static void store_group(const cairn_solver_context *context, const group *g) {
     const lanes3 t2 = lanes3_t2(g);
     const lanes3 friction = lanes3_add_scaled(
         lanes3_scale(g->tangent, g->friction_impulse[0]), t2, g->friction_impulse[1]);
@@ -507,7 +498,8 @@ static void store_group(const cairn_solve *solve, const group *g) {
         if ((g->pair.live >> i & 1u) == 0) {
             continue;
         }
-        cairn_contact *contact = &solve->contacts[solve->touches[g->pair.link[i]].element];
+        cairn_contact *contact =
+            &context->contacts[context->contact_edges[g->pair.edge[i]].element];
         for (uint32_t k = 0; k < contact->point_count; ++k) {
             contact->points[k].normal_impulse = normal[k][i];
         }
@@ -517,20 +509,20 @@ static void store_group(const cairn_solve *solve, const group *g) {
     }
 }
 
-static void store(const cairn_solve *solve, uint32_t begin, uint32_t end) {
-    const group *groups = solve->contact_groups;
+static void store(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    const group *groups = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        store_group(solve, &groups[i]);
+        store_group(context, &groups[i]);
     }
 }
 
-extern const cairn_passes CAIRN_KERNEL(contact);
-const cairn_passes CAIRN_KERNEL(contact) = {
-    .group_size = sizeof(group),
-    .prepare = prepare,
-    .warm_start = warm_start,
-    .push = push,
-    .relax = relax,
-    .bounce = bounce,
-    .store = store,
+extern const cairn_constraint_kernel CAIRN_KERNEL(contact);
+const cairn_constraint_kernel CAIRN_KERNEL(contact) = {
+    .constraint_size = sizeof(group),
+    .stages = {[CAIRN_CONSTRAINT_PREPARE] = prepare,
+        [CAIRN_CONSTRAINT_WARM_START] = warm_start,
+        [CAIRN_CONSTRAINT_SOLVE_BIASED] = push,
+        [CAIRN_CONSTRAINT_RELAX] = relax,
+        [CAIRN_CONSTRAINT_RESTITUTION] = bounce,
+        [CAIRN_CONSTRAINT_STORE] = store},
 };

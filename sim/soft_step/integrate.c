@@ -6,39 +6,17 @@
 #include "sim/limits.h"
 #include "sim/soft_step/body_gather.h"
 
-// Rows within a cairn_motion and a cairn_body, by word.
-#define MOTION_FIRST 0  // origin, position, rotation.x, .y
-#define MOTION_SECOND 8 // rotation.z, .w, linear and angular velocity
-#define BODY_FORCES 3   // force, torque
-#define BODY_CENTRE 4   // the centre is in lanes 5 to 7
-#define BODY_MASSES 12  // mass, inverse mass, inverse inertia
-#define BODY_RATES 15   // dampings and gravity scale are in lanes 5 to 7
+// Rows within a cairn_body, by float.
+#define BODY_FORCES 3  // force, torque
+#define BODY_CENTRE 4  // the centre is in lanes 5 to 7
+#define BODY_MASSES 12 // mass, inverse mass, inverse inertia
+#define BODY_RATES 15  // dampings and gravity scale are in lanes 5 to 7
 
 _Static_assert(offsetof(cairn_body, force) == 4 * BODY_FORCES, "a row begins here");
 _Static_assert(offsetof(cairn_body, centre) == 4 * (BODY_CENTRE + 5), "lanes 5 to 7");
 _Static_assert(offsetof(cairn_body, mass) == 4 * BODY_MASSES, "a row begins here");
 _Static_assert(offsetof(cairn_body, linear_damping) == 4 * (BODY_RATES + 5), "lanes 5 to 7");
 _Static_assert(sizeof(cairn_body) == 4 * (BODY_RATES + 8), "the last row ends with the struct");
-
-static void load_words(const void *const *structs, uint32_t word, lanes out[CAIRN_ROW_FLOATS]) {
-    const float *rows[CAIRN_LANES];
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        rows[i] = (const float *)structs[i] + word;
-    }
-    lanes_load_rows(rows, out);
-}
-
-typedef struct motion_lanes {
-    lanes first[CAIRN_ROW_FLOATS];
-    lanes second[CAIRN_ROW_FLOATS];
-} motion_lanes;
-
-static motion_lanes load_motions(const void *const *motions) {
-    motion_lanes out;
-    load_words(motions, MOTION_FIRST, out.first);
-    load_words(motions, MOTION_SECOND, out.second);
-    return out;
-}
 
 // All ones where every component is within the limit; NaN is not.
 static lanes_mask within3(lanes3 value, float limit) {
@@ -48,11 +26,12 @@ static lanes_mask within3(lanes3 value, float limit) {
            lanes_less(value.y, bound) & lanes_less(low, value.z) & lanes_less(value.z, bound);
 }
 
-static void store_lost(cairn_solve const *solve, uint32_t begin, uint32_t live, lanes_mask sound) {
+static void store_lost(
+    cairn_solver_context const *context, uint32_t begin, uint32_t live, lanes_mask sound) {
     int32_t flags[CAIRN_LANES];
     memcpy(flags, &sound, sizeof flags);
     for (uint32_t i = 0; i < live; ++i) {
-        solve->lost[begin + i] = flags[i] != 0 ? 0 : 1;
+        context->invalid[begin + i] = flags[i] != 0 ? 0 : 1;
     }
 }
 
@@ -79,18 +58,18 @@ typedef struct fill_lanes {
     lanes_mask sound;
 } fill_lanes;
 
-static fill_lanes fill_of(const cairn_solve *solve, const motion_lanes *motion, const lanes *forces,
-    const lanes *masses, const lanes *rates) {
+static fill_lanes fill_of(const cairn_solver_context *context, const motion_lanes *motion,
+    const lanes *forces, const lanes *masses, const lanes *rates) {
     const lanes zero = lanes_all(0.0f);
     const lanes one = lanes_all(1.0f);
-    const lanes h = lanes_all(solve->h);
+    const lanes h = lanes_all(context->h);
     const lanes_mat3 axes = lanes_mat3_of_quat(
         motion->first[6], motion->first[7], motion->second[0], motion->second[1]);
     const lanes_sym3 inertia = turn_inertia(
         (lanes_sym3){masses[2], masses[3], masses[4], masses[5], masses[6], masses[7]}, axes);
     const lanes3 gravity =
-        lanes3_scale(lanes3_of(lanes_all(solve->gravity.x), lanes_all(solve->gravity.y),
-                         lanes_all(solve->gravity.z)),
+        lanes3_scale(lanes3_of(lanes_all(context->gravity.x), lanes_all(context->gravity.y),
+                         lanes_all(context->gravity.z)),
             rates[7]);
     const lanes3 force = lanes3_of(forces[0], forces[1], forces[2]);
     const lanes3 torque = lanes3_of(forces[3], forces[4], forces[5]);
@@ -100,7 +79,7 @@ static fill_lanes fill_of(const cairn_solve *solve, const motion_lanes *motion, 
     const lanes angular_kept = one / (one + h * rates[6]);
     const lanes3 v = lanes3_of(motion->second[2], motion->second[3], motion->second[4]);
     const lanes3 w = lanes3_of(motion->second[5], motion->second[6], motion->second[7]);
-    const lanes whole = lanes_all((float)solve->substeps);
+    const lanes whole = lanes_all((float)context->substeps);
     return (fill_lanes){.speed = {v.x, v.y, v.z, masses[1], w.x, w.y, w.z, zero},
         .inertia = {inertia.xx, inertia.yy, inertia.zz, inertia.xy, inertia.xz, inertia.yz, zero,
             zero},
@@ -111,39 +90,39 @@ static fill_lanes fill_of(const cairn_solve *solve, const motion_lanes *motion, 
                  within3(lanes3_add_scaled(w, spun, whole), CAIRN_VALID_SPEED)};
 }
 
-static void fill(const cairn_solve *solve, uint32_t begin, uint32_t end) {
+static void fill(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     for (uint32_t at = begin; at < end; at += CAIRN_LANES) {
         const uint32_t live = end - at < CAIRN_LANES ? end - at : CAIRN_LANES;
         const void *motions[CAIRN_LANES];
         const void *bodies[CAIRN_LANES];
         for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-            const uint32_t slot = solve->slot_of[at + (i < live ? i : 0)];
-            motions[i] = &solve->motions[slot];
-            bodies[i] = &solve->cold[slot];
+            const uint32_t slot = context->slot_of[at + (i < live ? i : 0)];
+            motions[i] = &context->motions[slot];
+            bodies[i] = &context->body_params[slot];
         }
         lanes forces[CAIRN_ROW_FLOATS];
         lanes masses[CAIRN_ROW_FLOATS];
         lanes rates[CAIRN_ROW_FLOATS];
-        load_words(bodies, BODY_FORCES, forces);
-        load_words(bodies, BODY_MASSES, masses);
-        load_words(bodies, BODY_RATES, rates);
+        load_struct_row(bodies, BODY_FORCES, forces);
+        load_struct_row(bodies, BODY_MASSES, masses);
+        load_struct_row(bodies, BODY_RATES, rates);
         const motion_lanes motion = load_motions(motions);
-        const fill_lanes filled = fill_of(solve, &motion, forces, masses, rates);
+        const fill_lanes filled = fill_of(context, &motion, forces, masses, rates);
         float rows[4][CAIRN_LANES][CAIRN_ROW_FLOATS];
         lanes_store_rows(filled.speed, rows[0]);
         lanes_store_rows(filled.inertia, rows[1]);
         lanes_store_rows(filled.gain, rows[2]);
         lanes_store_rows(filled.kept, rows[3]);
         for (uint32_t i = 0; i < live; ++i) {
-            cairn_solver_body *body = &solve->bodies[at + i];
-            cairn_solver_drive *drive = &solve->drives[at + i];
+            cairn_solver_body *body = &context->bodies[at + i];
+            cairn_solver_integration *drive = &context->integration[at + i];
             memcpy(body->linear_velocity, rows[0][i], sizeof rows[0][i]);
-            memset(body->moved, 0, sizeof rows[0][i]);
+            memset(body->delta_position, 0, sizeof rows[0][i]);
             memcpy(body->inverse_inertia, rows[1][i], sizeof rows[1][i]);
-            memcpy(drive->gain, rows[2][i], sizeof rows[2][i]);
-            memcpy(drive->kept, rows[3][i], sizeof rows[3][i]);
+            memcpy(drive->velocity_change, rows[2][i], sizeof rows[2][i]);
+            memcpy(drive->damping_factor, rows[3][i], sizeof rows[3][i]);
         }
-        store_lost(solve, at, live, filled.sound);
+        store_lost(context, at, live, filled.sound);
     }
 }
 
@@ -151,39 +130,42 @@ static void fill(const cairn_solve *solve, uint32_t begin, uint32_t end) {
 
 // Warm start without visiting a constraint: what all impulses of the last substep gave a body is
 // its velocity now less the one it had before them, and the same impulses give the same again.
-static void speed(const cairn_solve *solve, uint32_t begin, uint32_t end, float again) {
+static void speed(const cairn_solver_context *context, uint32_t begin, uint32_t end, float again) {
     for (uint32_t i = begin; i < end; ++i) {
-        float *now = solve->bodies[i].linear_velocity;
-        cairn_solver_drive *drive = &solve->drives[i];
+        float *now = context->bodies[i].linear_velocity;
+        cairn_solver_integration *drive = &context->integration[i];
         float given[CAIRN_ROW_FLOATS];
         for (int k = 0; k < CAIRN_ROW_FLOATS; ++k) {
-            given[k] = (now[k] - drive->free[k]) * again;
-            drive->free[k] = (now[k] + drive->gain[k]) * drive->kept[k];
+            given[k] = (now[k] - drive->unconstrained_velocity[k]) * again;
+            drive->unconstrained_velocity[k] =
+                (now[k] + drive->velocity_change[k]) * drive->damping_factor[k];
         }
         for (int k = 0; k < CAIRN_ROW_FLOATS; ++k) {
-            now[k] = drive->free[k] + given[k];
+            now[k] = drive->unconstrained_velocity[k] + given[k];
         }
     }
 }
 
-static void speed_first(const cairn_solve *solve, uint32_t begin, uint32_t end) {
+static void integrate_velocities_first(
+    const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; ++i) {
-        memcpy(
-            solve->drives[i].free, solve->bodies[i].linear_velocity, sizeof solve->drives[i].free);
+        memcpy(context->integration[i].unconstrained_velocity, context->bodies[i].linear_velocity,
+            sizeof context->integration[i].unconstrained_velocity);
     }
-    speed(solve, begin, end, 0.0f);
+    speed(context, begin, end, 0.0f);
 }
 
-static void speed_again(const cairn_solve *solve, uint32_t begin, uint32_t end) {
-    speed(solve, begin, end, 1.0f);
+static void integrate_velocities(
+    const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    speed(context, begin, end, 1.0f);
 }
 
-static void shift(const cairn_solve *solve, uint32_t begin, uint32_t end) {
-    const float h = solve->h;
+static void shift(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    const float h = context->h;
     const float times[CAIRN_ROW_FLOATS] = {h, h, h, 0.0f, h, h, h, 0.0f};
     for (uint32_t i = begin; i < end; ++i) {
-        const float *now = solve->bodies[i].linear_velocity;
-        float *gone = solve->bodies[i].moved;
+        const float *now = context->bodies[i].linear_velocity;
+        float *gone = context->bodies[i].delta_position;
         for (int k = 0; k < CAIRN_ROW_FLOATS; ++k) {
             gone[k] += now[k] * times[k];
         }
@@ -247,7 +229,7 @@ static finish_lanes finish_of(
                  within3(w, CAIRN_VALID_SPEED)};
 }
 
-static void finish(const cairn_solve *solve, uint32_t begin, uint32_t end) {
+static void finish(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     for (uint32_t at = begin; at < end; at += CAIRN_LANES) {
         const uint32_t live = end - at < CAIRN_LANES ? end - at : CAIRN_LANES;
         const void *motions[CAIRN_LANES];
@@ -255,25 +237,25 @@ static void finish(const cairn_solve *solve, uint32_t begin, uint32_t end) {
         const void *solved[CAIRN_LANES];
         for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
             const uint32_t from = at + (i < live ? i : 0);
-            motions[i] = &solve->motions[solve->slot_of[from]];
-            bodies[i] = &solve->cold[solve->slot_of[from]];
-            solved[i] = &solve->bodies[from];
+            motions[i] = &context->motions[context->slot_of[from]];
+            bodies[i] = &context->body_params[context->slot_of[from]];
+            solved[i] = &context->bodies[from];
         }
         lanes speeds[CAIRN_ROW_FLOATS];
         lanes gone[CAIRN_ROW_FLOATS];
         lanes centres[CAIRN_ROW_FLOATS];
-        load_words(solved, 0, speeds);
-        load_words(solved, CAIRN_ROW_FLOATS, gone);
-        load_words(bodies, BODY_CENTRE, centres);
+        load_struct_row(solved, 0, speeds);
+        load_struct_row(solved, CAIRN_ROW_FLOATS, gone);
+        load_struct_row(bodies, BODY_CENTRE, centres);
         const motion_lanes motion = load_motions(motions);
         const finish_lanes finished = finish_of(&motion, speeds, gone, centres);
         float rows[2][CAIRN_LANES][CAIRN_ROW_FLOATS];
         lanes_store_rows(finished.first, rows[0]);
         lanes_store_rows(finished.second, rows[1]);
-        store_lost(solve, at, live, finished.sound);
+        store_lost(context, at, live, finished.sound);
         for (uint32_t i = 0; i < live; ++i) {
-            if (solve->lost[at + i] == 0) {
-                float *words = (float *)&solve->motions[solve->slot_of[at + i]];
+            if (context->invalid[at + i] == 0) {
+                float *words = (float *)&context->motions[context->slot_of[at + i]];
                 memcpy(words, rows[0][i], sizeof rows[0][i]);
                 memcpy(words + CAIRN_ROW_FLOATS, rows[1][i], sizeof rows[1][i]);
             }
@@ -283,9 +265,9 @@ static void finish(const cairn_solve *solve, uint32_t begin, uint32_t end) {
 
 extern const cairn_body_passes CAIRN_KERNEL(bodies);
 const cairn_body_passes CAIRN_KERNEL(bodies) = {
-    .fill = fill,
-    .speed_first = speed_first,
-    .speed_again = speed_again,
-    .shift = shift,
-    .finish = finish,
+    .gather = fill,
+    .integrate_velocities_first = integrate_velocities_first,
+    .integrate_velocities = integrate_velocities,
+    .integrate_positions = shift,
+    .scatter = finish,
 };

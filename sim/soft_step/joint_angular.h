@@ -78,9 +78,9 @@ static inline lanes row_inverse(lanes_sym3 response, lanes3 axis) {
 
 // What b has turned relative to a, by two rotation vectors, to the second order (Baker, Campbell
 // and Hausdorff).
-static inline lanes3 turn_between(const shift_lanes *a, const shift_lanes *b) {
-    const lanes3 apart = lanes3_sub(b->turned, a->turned);
-    return lanes3_add_scaled(apart, lanes3_cross(a->turned, apart), lanes_all(0.5f));
+static inline lanes3 turn_between(const delta_lanes *a, const delta_lanes *b) {
+    const lanes3 apart = lanes3_sub(b->rotation, a->rotation);
+    return lanes3_add_scaled(apart, lanes3_cross(a->rotation, apart), lanes_all(0.5f));
 }
 
 static inline void aim_hinge(turn_part *turn, const axes_lanes *axes) {
@@ -168,13 +168,13 @@ static inline void give_torque(body_lanes *a, body_lanes *b, lanes3 torque) {
 
 // As follow_point does for the arms: axes turn with their bodies, and the impulses with them.
 static inline void follow_turn(turn_part *turn, uint32_t kind, const point_part *point,
-    const ends_lanes *ends, const shift_lanes *shift_a, const shift_lanes *shift_b, body_lanes *a,
+    const ends_lanes *ends, const delta_lanes *delta_a, const delta_lanes *delta_b, body_lanes *a,
     body_lanes *b) {
     const lanes3 old = turn_torque(turn, kind);
-    const axes_lanes axes = {.axis_a = turned_by(turn->start.axis_a, shift_a->turned),
-        .normal_a = turned_by(turn->start.normal_a, shift_a->turned),
-        .axis_b = turned_by(turn->start.axis_b, shift_b->turned)};
-    turn->turned = turn_between(shift_a, shift_b);
+    const axes_lanes axes = {.axis_a = turned_by(turn->start.axis_a, delta_a->rotation),
+        .normal_a = turned_by(turn->start.normal_a, delta_a->rotation),
+        .axis_b = turned_by(turn->start.axis_b, delta_b->rotation)};
+    turn->turned = turn_between(delta_a, delta_b);
     turn->response = free_response(point, ends, a, b);
     aim_turn(turn, kind, &axes);
     give_torque(a, b, lanes3_sub(turn_torque(turn, kind), old));
@@ -182,8 +182,8 @@ static inline void follow_turn(turn_part *turn, uint32_t kind, const point_part 
 
 // Rooms after the turn since they were last measured, along the rows as they are.
 static inline void measure_rooms(
-    turn_part *turn, const shift_lanes *shift_a, const shift_lanes *shift_b) {
-    const lanes3 turned = turn_between(shift_a, shift_b);
+    turn_part *turn, const delta_lanes *delta_a, const delta_lanes *delta_b) {
+    const lanes3 turned = turn_between(delta_a, delta_b);
     const lanes3 since = lanes3_sub(turned, turn->turned);
     const lanes along = lanes3_dot(since, turn->axis);
     turn->lower.room = turn->lower.room + along;
@@ -194,12 +194,12 @@ static inline void measure_rooms(
 
 // The impulse to add to a bound whose room grows by `speed`.
 static inline lanes solve_bound(
-    const cairn_solve *solve, bound_lanes *bound, lanes mass, lanes speed, bool push) {
+    const cairn_solver_context *context, bound_lanes *bound, lanes mass, lanes speed, bool push) {
     const lanes zero = lanes_all(0.0f);
-    const lanes closing = bound->room * lanes_all(solve->inverse_h);
+    const lanes closing = bound->room * lanes_all(context->inverse_h);
     lanes change;
     if (push) {
-        const cairn_softness *soft = &solve->soft_joint;
+        const cairn_softness *soft = &context->joint_softness;
         const lanes_mask apart = lanes_less(zero, bound->room);
         const lanes bias = lanes_select(apart, closing, bound->room * lanes_all(soft->rate));
         const lanes scale =
@@ -227,34 +227,34 @@ static inline void spin_by(const turn_part *turn, spin_lanes *spin, lanes3 torqu
 }
 
 static inline void solve_twist(
-    const cairn_solve *solve, turn_part *turn, spin_lanes *spin, bool push) {
+    const cairn_solver_context *context, turn_part *turn, spin_lanes *spin, bool push) {
     const lanes mass = turn->twist_mass;
     const lanes before = lanes3_dot(spin->spin, turn->axis);
-    const lanes up = solve_bound(solve, &turn->lower, mass, before, push);
+    const lanes up = solve_bound(context, &turn->lower, mass, before, push);
     spin_by(turn, spin, lanes3_scale(turn->twist, up));
     const lanes back = lanes_all(0.0f) - lanes3_dot(spin->spin, turn->axis);
-    const lanes down = solve_bound(solve, &turn->upper, mass, back, push);
+    const lanes down = solve_bound(context, &turn->upper, mass, back, push);
     spin_by(turn, spin, lanes3_scale(turn->twist, lanes_all(0.0f) - down));
     turn->held[0] = turn->held[0] - turn->share[0] * (up - down);
     turn->held[1] = turn->held[1] - turn->share[1] * (up - down);
 }
 
 static inline void solve_swing(
-    const cairn_solve *solve, turn_part *turn, spin_lanes *spin, bool push) {
+    const cairn_solver_context *context, turn_part *turn, spin_lanes *spin, bool push) {
     const lanes out = lanes3_dot(spin->spin, turn->across[0]);
     const lanes back =
-        solve_bound(solve, &turn->swing, turn->swing_mass, lanes_all(0.0f) - out, push);
+        solve_bound(context, &turn->swing, turn->swing_mass, lanes_all(0.0f) - out, push);
     spin_by(turn, spin, lanes3_scale(turn->across[0], lanes_all(0.0f) - back));
 }
 
 static inline void solve_axes(
-    const cairn_solve *solve, turn_part *turn, spin_lanes *spin, bool push) {
+    const cairn_solver_context *context, turn_part *turn, spin_lanes *spin, bool push) {
     lanes u = lanes3_dot(spin->spin, turn->across[0]);
     lanes v = lanes3_dot(spin->spin, turn->across[1]);
     lanes scale = lanes_all(1.0f);
     lanes fade = lanes_all(0.0f);
     if (push) {
-        const cairn_softness *soft = &solve->soft_joint;
+        const cairn_softness *soft = &context->joint_softness;
         u = u + turn->lean[0] * lanes_all(soft->rate);
         v = v + turn->lean[1] * lanes_all(soft->rate);
         scale = lanes_all(soft->mass_scale);
@@ -271,17 +271,17 @@ static inline void solve_axes(
 }
 
 // After the rows of the anchors, which it keeps solved.
-static inline void solve_turn(const cairn_solve *solve, turn_part *turn, uint32_t kind,
+static inline void solve_turn(const cairn_solver_context *context, turn_part *turn, uint32_t kind,
     point_part *point, const ends_lanes *ends, body_lanes *a, body_lanes *b, bool push) {
     const lanes zero = lanes_all(0.0f);
     spin_lanes spin = {.spin = lanes3_sub(b->spin, a->spin), .torque = lanes3_of(zero, zero, zero)};
     if (kind == CAIRN_JOINT_HINGE) {
-        solve_axes(solve, turn, &spin, push);
-        solve_twist(solve, turn, &spin, push);
+        solve_axes(context, turn, &spin, push);
+        solve_twist(context, turn, &spin, push);
     } else {
-        for (uint32_t i = 0; i < CAIRN_CONE_PASSES; ++i) {
-            solve_twist(solve, turn, &spin, push);
-            solve_swing(solve, turn, &spin, push);
+        for (uint32_t i = 0; i < CAIRN_CONE_SWEEPS; ++i) {
+            solve_twist(context, turn, &spin, push);
+            solve_swing(context, turn, &spin, push);
         }
     }
     const lanes3 speed = anchor_speed(ends, a, b, spin.torque);
@@ -294,13 +294,14 @@ static inline void solve_turn(const cairn_solve *solve, turn_part *turn, uint32_
 // ---- from joints and back
 
 // What a joint says of its axes and bounds, by lane.
-#define CAIRN_TURN_WORDS 21
+#define CAIRN_JOINT_ANGULAR_WORDS 21
 
-static inline void turn_words(const cairn_joint *joint, float warm, float out[CAIRN_TURN_WORDS]) {
+static inline void turn_words(
+    const cairn_joint *joint, float warm, float out[CAIRN_JOINT_ANGULAR_WORDS]) {
     const bool limited = joint->limited != 0;
-    const float values[CAIRN_TURN_WORDS] = {joint->axis_a.x, joint->axis_a.y, joint->axis_a.z,
-        joint->normal_a.x, joint->normal_a.y, joint->normal_a.z, joint->axis_b.x, joint->axis_b.y,
-        joint->axis_b.z, joint->normal_b.x, joint->normal_b.y, joint->normal_b.z,
+    const float values[CAIRN_JOINT_ANGULAR_WORDS] = {joint->axis_a.x, joint->axis_a.y,
+        joint->axis_a.z, joint->normal_a.x, joint->normal_a.y, joint->normal_a.z, joint->axis_b.x,
+        joint->axis_b.y, joint->axis_b.z, joint->normal_b.x, joint->normal_b.y, joint->normal_b.z,
         limited ? joint->lower : -CAIRN_ANGLE_FAR, limited ? joint->upper : CAIRN_ANGLE_FAR,
         joint->cone, joint->angular_impulse.x * warm, joint->angular_impulse.y * warm,
         joint->angular_impulse.z * warm, joint->lower_impulse * warm, joint->upper_impulse * warm,

@@ -61,10 +61,10 @@ static inline lanes3 turned_by(lanes3 v, lanes3 turn) {
     return lanes3_add(v, lanes3_add_scaled(first, second, lanes_all(0.5f)));
 }
 
-static inline void follow_ends(ends_lanes *ends, const shift_lanes *a, const shift_lanes *b) {
-    ends->arm_a = turned_by(ends->start_a, a->turned);
-    ends->arm_b = turned_by(ends->start_b, b->turned);
-    const lanes3 moved = lanes3_sub(b->moved, a->moved);
+static inline void follow_ends(ends_lanes *ends, const delta_lanes *a, const delta_lanes *b) {
+    ends->arm_a = turned_by(ends->start_a, a->rotation);
+    ends->arm_b = turned_by(ends->start_b, b->rotation);
+    const lanes3 moved = lanes3_sub(b->position, a->position);
     ends->offset =
         lanes3_add(lanes3_add(ends->centres, moved), lanes3_sub(ends->arm_b, ends->arm_a));
 }

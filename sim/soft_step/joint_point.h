@@ -92,11 +92,11 @@ static inline void give_pull(const ends_lanes *ends, body_lanes *a, body_lanes *
 // The bodies were given the impulse of the last substep at the arms it had then; the difference
 // that the new arms make follows. `ends` still has the old arms.
 static inline void follow_point(point_part *point, uint32_t kind, ends_lanes *ends,
-    const shift_lanes *shift_a, const shift_lanes *shift_b, body_lanes *a, body_lanes *b) {
+    const delta_lanes *delta_a, const delta_lanes *delta_b, body_lanes *a, body_lanes *b) {
     const lanes3 old = point_pull(point, kind);
     const lanes3 old_a = lanes3_cross(ends->arm_a, old);
     const lanes3 old_b = lanes3_cross(ends->arm_b, old);
-    follow_ends(ends, shift_a, shift_b);
+    follow_ends(ends, delta_a, delta_b);
     if (kind == CAIRN_JOINT_DISTANCE) {
         aim_distance(point, ends, a, b);
     } else {
@@ -112,12 +112,12 @@ static inline void follow_point(point_part *point, uint32_t kind, ends_lanes *en
     b->spin = lanes3_add(b->spin, lanes_sym3_apply(b->inverse_inertia, turn_b));
 }
 
-static inline void solve_ball(const cairn_solve *solve, point_part *point, const ends_lanes *ends,
-    body_lanes *a, body_lanes *b, bool push) {
+static inline void solve_ball(const cairn_solver_context *context, point_part *point,
+    const ends_lanes *ends, body_lanes *a, body_lanes *b, bool push) {
     lanes3 wanted = velocity_between(a, ends->arm_a, b, ends->arm_b);
     lanes3 change;
     if (push) {
-        const cairn_softness *soft = &solve->soft_joint;
+        const cairn_softness *soft = &context->joint_softness;
         wanted = lanes3_add_scaled(wanted, ends->offset, lanes_all(soft->rate));
         change =
             lanes3_scale(lanes_sym3_apply(point->inverse, wanted), lanes_all(soft->mass_scale));
@@ -130,12 +130,12 @@ static inline void solve_ball(const cairn_solve *solve, point_part *point, const
     point->impulse = impulse;
 }
 
-static inline void solve_distance(const cairn_solve *solve, point_part *point,
+static inline void solve_distance(const cairn_solver_context *context, point_part *point,
     const ends_lanes *ends, body_lanes *a, body_lanes *b, bool push) {
     lanes wanted = lanes3_dot(velocity_between(a, ends->arm_a, b, ends->arm_b), point->axis);
     lanes change;
     if (push) {
-        const cairn_softness *soft = &solve->soft_joint;
+        const cairn_softness *soft = &context->joint_softness;
         wanted = wanted + point->error * lanes_all(soft->rate);
         change = point->mass * wanted * lanes_all(soft->mass_scale) +
                  point->impulse.x * lanes_all(soft->impulse_scale);

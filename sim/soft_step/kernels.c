@@ -2,8 +2,8 @@
 #include "sim/soft_step/solver.h"
 
 #define DECLARE(name)                                                                              \
-    extern const cairn_passes cairn_contact_##name;                                                \
-    extern const cairn_passes cairn_joint_##name;                                                  \
+    extern const cairn_constraint_kernel cairn_contact_##name;                                     \
+    extern const cairn_constraint_kernel cairn_joint_##name;                                       \
     extern const cairn_body_passes cairn_bodies_##name;
 #define KERNEL(name, width)                                                                        \
     (cairn_kernel) {                                                                               \

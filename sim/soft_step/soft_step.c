@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-// The substep solver: the list of what is done with contacts and joints between the forces of a
-// step and its new poses.
+// The soft-step solver (Box3D's soft step, after Macklin et al. 2019 and Catto, "Solver2D", 2024):
+// the list of what is done with contacts and joints between the forces of a step and its new poses.
 
 #include "sim/soft_step/soft_step.h"
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/debug/negative_control.h"
@@ -16,35 +17,36 @@
 #include "sim/step.h"
 #include "sim/task_scheduler.h"
 
-static void carve_plan(
-    cairn_plan *plan, cairn_carver *from, uint32_t bodies, uint32_t links, uint32_t lanes) {
-    plan->links = cairn_carve(from, links, sizeof *plan->links);
-    plan->taken = cairn_carve(from, bodies, sizeof *plan->taken);
-    plan->order =
-        cairn_carve(from, (size_t)cairn_plan_groups_max(links, lanes) * lanes, sizeof *plan->order);
-    plan->single_order = cairn_carve(from, links, sizeof *plan->single_order);
+static void carve_graph(cairn_constraint_graph *graph, cairn_carver *from, uint32_t bodies,
+    uint32_t edges, uint32_t lanes) {
+    const size_t wide = cairn_constraint_graph_wide_max(edges, lanes);
+    graph->edges = cairn_carve(from, edges, sizeof *graph->edges);
+    graph->body_colours = cairn_carve(from, bodies, sizeof *graph->body_colours);
+    graph->order = cairn_carve(from, wide * lanes, sizeof *graph->order);
+    graph->overflow_order = cairn_carve(from, edges, sizeof *graph->overflow_order);
 }
 
 void cairn_soft_step_carve(
     cairn_soft_step *soft_step, cairn_carver *from, const cairn_world_def *def) {
-    const cairn_kernel *wide = &soft_step->wide;
-    const cairn_kernel *single = &soft_step->single;
+    const cairn_kernel *wide = &soft_step->wide_kernel;
+    const cairn_kernel *overflow = &soft_step->overflow_kernel;
     const uint32_t bodies = def->body_capacity + 1;
     const uint32_t contacts = def->contact_capacity;
     const uint32_t joints = def->joint_capacity;
+    CAIRN_ASSERT(wide->lanes > 0 && overflow->lanes == 1);
     soft_step->bodies = cairn_carve(from, bodies, sizeof *soft_step->bodies);
-    soft_step->drives = cairn_carve(from, bodies, sizeof *soft_step->drives);
-    soft_step->solver_of = cairn_carve(from, bodies, sizeof *soft_step->solver_of);
+    soft_step->integration = cairn_carve(from, bodies, sizeof *soft_step->integration);
+    soft_step->solver_body_of = cairn_carve(from, bodies, sizeof *soft_step->solver_body_of);
     soft_step->slot_of = cairn_carve(from, bodies, sizeof *soft_step->slot_of);
-    soft_step->lost = cairn_carve(from, bodies, sizeof *soft_step->lost);
-    carve_plan(&soft_step->touches, from, bodies, contacts, wide->lanes);
-    carve_plan(&soft_step->joints, from, bodies, joints, wide->lanes);
-    soft_step->contact_groups =
-        cairn_carve(from, cairn_plan_groups_max(contacts, wide->lanes), wide->contacts->group_size);
-    soft_step->joint_groups =
-        cairn_carve(from, cairn_plan_groups_max(joints, wide->lanes), wide->joints->group_size);
-    soft_step->single_contact_groups = cairn_carve(from, contacts, single->contacts->group_size);
-    soft_step->single_joint_groups = cairn_carve(from, joints, single->joints->group_size);
+    soft_step->invalid = cairn_carve(from, bodies, sizeof *soft_step->invalid);
+    carve_graph(&soft_step->contact_graph, from, bodies, contacts, wide->lanes);
+    carve_graph(&soft_step->joint_graph, from, bodies, joints, wide->lanes);
+    soft_step->wide_contacts = cairn_carve(from,
+        cairn_constraint_graph_wide_max(contacts, wide->lanes), wide->contacts->constraint_size);
+    soft_step->wide_joints = cairn_carve(
+        from, cairn_constraint_graph_wide_max(joints, wide->lanes), wide->joints->constraint_size);
+    soft_step->overflow_contacts = cairn_carve(from, contacts, overflow->contacts->constraint_size);
+    soft_step->overflow_joints = cairn_carve(from, joints, overflow->joints->constraint_size);
 }
 
 // Catto, "Soft Constraints" (2011), with h the substep.
@@ -56,76 +58,124 @@ static cairn_softness soften(float hertz, float damping, float h) {
     return (cairn_softness){.rate = omega / a1, .mass_scale = a2 * a3, .impulse_scale = a3};
 }
 
-static void link_solver_bodies(const cairn_soft_step *soft_step, cairn_link *link) {
-    link->solver_a = soft_step->solver_of[link->body_a];
-    link->solver_b = soft_step->solver_of[link->body_b];
+static void set_solver_bodies(const cairn_soft_step *soft_step, cairn_constraint_edge *edge) {
+    edge->solver_a = soft_step->solver_body_of[edge->body_a];
+    edge->solver_b = soft_step->solver_body_of[edge->body_b];
 }
 
-static void plan_contacts(cairn_world *world) {
+static void build_contact_graph(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
-    cairn_plan *plan = &soft_step->touches;
+    cairn_constraint_graph *graph = &soft_step->contact_graph;
     cairn_contact *contacts = world->state.contacts;
-    for (uint32_t i = 0; i < plan->link_count; ++i) {
-        cairn_link *link = &plan->links[i];
-        const uint32_t colour = contacts[link->element].colour;
-        link->colour = colour == 0 ? CAIRN_NO_COLOUR : colour - 1;
-        link_solver_bodies(soft_step, link);
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        cairn_constraint_edge *edge = &graph->edges[i];
+        const uint32_t colour = contacts[edge->element].colour;
+        edge->colour = colour == 0 ? CAIRN_COLOUR_NONE : colour - 1;
+        set_solver_bodies(soft_step, edge);
     }
-    cairn_plan_make(plan, soft_step->body_count, soft_step->moving_count, soft_step->wide.lanes);
-    for (uint32_t i = 0; i < plan->link_count; ++i) {
-        contacts[plan->links[i].element].colour = plan->links[i].colour + 1;
+    cairn_constraint_graph_build(
+        graph, soft_step->body_count, soft_step->moving_count, soft_step->wide_kernel.lanes);
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        contacts[graph->edges[i].element].colour = graph->edges[i].colour + 1;
     }
 }
 
-// Each joint the colour after those of the joints before it on its two bodies: a chain is swept
-// from one end to the other, link by link, where colours as low as possible would sweep every
-// second one. Counts in `taken`, which making the plan clears.
-static void order_joints(const cairn_soft_step *soft_step, cairn_plan *plan) {
-    memset(plan->taken, 0, soft_step->body_count * sizeof *plan->taken);
-    for (uint32_t i = 0; i < plan->link_count; ++i) {
-        cairn_link *link = &plan->links[i];
+// Gives each joint the colour after those of the earlier joints of its two bodies. So one sweep
+// passes along a chain from end to end, where the lowest free colours would alternate along it.
+// Counts in `body_colours`, which building the graph clears.
+static void colour_joints(const cairn_soft_step *soft_step, cairn_constraint_graph *graph) {
+    memset(graph->body_colours, 0, soft_step->body_count * sizeof *graph->body_colours);
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        cairn_constraint_edge *edge = &graph->edges[i];
         const uint32_t moving = soft_step->moving_count;
-        const uint32_t a = link->solver_a < moving ? plan->taken[link->solver_a] : 0;
-        const uint32_t b = link->solver_b < moving ? plan->taken[link->solver_b] : 0;
+        const uint32_t a = edge->solver_a < moving ? graph->body_colours[edge->solver_a] : 0;
+        const uint32_t b = edge->solver_b < moving ? graph->body_colours[edge->solver_b] : 0;
         const uint32_t next = a > b ? a : b;
-        plan->taken[link->solver_a] = next + 1;
-        plan->taken[link->solver_b] = next + 1;
-        link->colour = next % CAIRN_JOINT_COLOURS;
+        graph->body_colours[edge->solver_a] = next + 1;
+        graph->body_colours[edge->solver_b] = next + 1;
+        edge->colour = next % CAIRN_JOINT_COLOURS;
     }
 }
 
-static void plan_joints(cairn_world *world) {
+static void build_joint_graph(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
-    cairn_plan *plan = &soft_step->joints;
+    cairn_constraint_graph *graph = &soft_step->joint_graph;
     const unsigned char *moving = world->awake_set->takes_impulses;
-    plan->link_count = 0;
+    graph->edge_count = 0;
     for (uint32_t i = 0; i < world->pair_cache->joint_count; ++i) {
-        const cairn_joined_bodies *joint = &world->pair_cache->joints[i];
+        const cairn_joint_bodies *joint = &world->pair_cache->joints[i];
         if ((moving[joint->body_a] | moving[joint->body_b]) != 0) {
-            cairn_link *link = &plan->links[plan->link_count++];
-            *link = (cairn_link){.element = joint->joint,
+            cairn_constraint_edge *edge = &graph->edges[graph->edge_count++];
+            *edge = (cairn_constraint_edge){.element = joint->joint,
                 .body_a = joint->body_a,
                 .body_b = joint->body_b,
                 .kind = world->state.joints[joint->joint].kind,
-                .colour = CAIRN_NO_COLOUR};
-            link_solver_bodies(soft_step, link);
+                .colour = CAIRN_COLOUR_NONE};
+            set_solver_bodies(soft_step, edge);
         }
     }
-    order_joints(soft_step, plan);
-    cairn_plan_make(plan, soft_step->body_count, soft_step->moving_count, soft_step->wide.lanes);
+    CAIRN_ASSERT(graph->edge_count <= world->def.joint_capacity);
+    colour_joints(soft_step, graph);
+    cairn_constraint_graph_build(
+        graph, soft_step->body_count, soft_step->moving_count, soft_step->wide_kernel.lanes);
 }
 
-// Groups that one worker takes at a time, at least: about ten microseconds' work.
-#define GROUPS_SHARED_MIN 16
+// Wide constraints that one worker takes at a time, at least: about ten microseconds of work.
+#define CONSTRAINTS_SHARED_MIN 16
 
-typedef struct pass {
+// All contacts or all joints of the step, and what computes them.
+typedef struct constraint_set {
+    const cairn_constraint_graph *graph;
+    const cairn_constraint_kernel *wide;
+    const cairn_constraint_kernel *overflow;
+} constraint_set;
+
+static constraint_set contacts_of(const cairn_world *world) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    return (constraint_set){.graph = &soft_step->contact_graph,
+        .wide = soft_step->wide_kernel.contacts,
+        .overflow = soft_step->overflow_kernel.contacts};
+}
+
+static constraint_set joints_of(const cairn_world *world) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    return (constraint_set){.graph = &soft_step->joint_graph,
+        .wide = soft_step->wide_kernel.joints,
+        .overflow = soft_step->overflow_kernel.joints};
+}
+
+typedef struct wide_work {
     cairn_kernel_pass *run;
-    const cairn_solve *solve;
-} pass;
+    const cairn_solver_context *context;
+} wide_work;
 
-static void run_groups(const void *context, uint32_t begin, uint32_t end) {
-    const pass *p = context;
-    p->run(p->solve, begin, end);
+static void run_wide(const void *argument, uint32_t begin, uint32_t end) {
+    const wide_work *work = argument;
+    work->run(work->context, begin, end);
+}
+
+// Shares wide constraints begin .. end - 1 among the workers.
+static void solve_wide(cairn_world *world, constraint_set set, cairn_constraint_stage stage,
+    uint32_t begin, uint32_t end) {
+    const wide_work work = {
+        .run = set.wide->stages[stage], .context = &world->soft_step->wide_context};
+    CAIRN_ASSERT(work.run != NULL);
+    cairn_task_scheduler_parallel_for(
+        world->scheduler, run_wide, &work, begin, end, CONSTRAINTS_SHARED_MIN);
+}
+
+static void solve_colour(
+    cairn_world *world, constraint_set set, cairn_constraint_stage stage, uint32_t colour) {
+    const uint32_t *start = &set.graph->colour_start[colour];
+    solve_wide(world, set, stage, start[0], start[1]);
+}
+
+// Constraints without a colour, one after the other.
+static void solve_overflow(cairn_world *world, constraint_set set, cairn_constraint_stage stage) {
+    if (set.graph->overflow_count > 0) {
+        set.overflow->stages[stage](
+            &world->soft_step->overflow_context, 0, set.graph->overflow_count);
+    }
 }
 
 static uint32_t colour_at(const cairn_world *world, uint32_t index) {
@@ -134,147 +184,125 @@ static uint32_t colour_at(const cairn_world *world, uint32_t index) {
     return back ? CAIRN_COLOURS - 1 - index : index;
 }
 
-// One pass over everything that a plan holds: what found no colour one by one, then colour after
-// colour.
-static void run(cairn_world *world, const cairn_plan *plan, cairn_kernel_pass *single,
-    cairn_kernel_pass *wide) {
-    const cairn_soft_step *soft_step = world->soft_step;
-    const pass shared = {.run = wide, .solve = &soft_step->wide_solve};
-    if (plan->single_count > 0) {
-        single(&soft_step->single_solve, 0, plan->single_count);
-    }
+static void sweep(cairn_world *world, constraint_set set, cairn_constraint_stage stage) {
+    solve_overflow(world, set, stage);
     for (uint32_t i = 0; i < CAIRN_COLOURS; ++i) {
-        const uint32_t colour = colour_at(world, i);
-        cairn_task_scheduler_parallel_for(world->scheduler, run_groups, &shared,
-            plan->group_start[colour], plan->group_start[colour + 1], GROUPS_SHARED_MIN);
+        solve_colour(world, set, stage, colour_at(world, i));
     }
 }
 
-// The same the other way round.
-static void run_back(cairn_world *world, const cairn_plan *plan, cairn_kernel_pass *single,
-    cairn_kernel_pass *wide) {
-    const cairn_soft_step *soft_step = world->soft_step;
-    const pass shared = {.run = wide, .solve = &soft_step->wide_solve};
+static void sweep_back(cairn_world *world, constraint_set set, cairn_constraint_stage stage) {
     for (uint32_t colour = CAIRN_COLOURS; colour > 0; --colour) {
-        cairn_task_scheduler_parallel_for(world->scheduler, run_groups, &shared,
-            plan->group_start[colour - 1], plan->group_start[colour], GROUPS_SHARED_MIN);
+        solve_colour(world, set, stage, colour - 1);
     }
-    if (plan->single_count > 0) {
-        single(&soft_step->single_solve, 0, plan->single_count);
-    }
+    solve_overflow(world, set, stage);
 }
 
-// The same where groups do not meet whatever their colours: no body is written.
-static void run_apart(cairn_world *world, const cairn_plan *plan, cairn_kernel_pass *single,
-    cairn_kernel_pass *wide) {
-    const cairn_soft_step *soft_step = world->soft_step;
-    const pass shared = {.run = wide, .solve = &soft_step->wide_solve};
-    if (plan->single_count > 0) {
-        single(&soft_step->single_solve, 0, plan->single_count);
-    }
-    cairn_task_scheduler_parallel_for(world->scheduler, run_groups, &shared, 0,
-        plan->group_start[CAIRN_COLOURS], GROUPS_SHARED_MIN);
+// For stages that write no body, so that constraints of different colours are independent, too.
+static void for_each(cairn_world *world, constraint_set set, cairn_constraint_stage stage) {
+    solve_overflow(world, set, stage);
+    solve_wide(world, set, stage, 0, set.graph->colour_start[CAIRN_COLOURS]);
 }
 
-#define CONTACTS(world, how, pass)                                                                 \
-    how(world, &(world)->soft_step->touches, (world)->soft_step->single.contacts->pass,            \
-        (world)->soft_step->wide.contacts->pass)
-#define JOINTS(world, how, pass)                                                                   \
-    how(world, &(world)->soft_step->joints, (world)->soft_step->single.joints->pass,               \
-        (world)->soft_step->wide.joints->pass)
-
-static void prepare_solve(cairn_world *world) {
+static void prepare_context(cairn_world *world) {
     const float h = world_time_step(world) / (float)world->def.substeps;
     const cairn_settings *settings = world->state.settings;
     cairn_soft_step *soft_step = world->soft_step;
     const float rate = 1.0f / h;
-    const float contact_hertz = float_min(settings->contact_hertz, CAIRN_HERTZ_SHARE * rate);
-    const float joint_hertz = float_min(settings->joint_hertz, CAIRN_JOINT_HERTZ_SHARE * rate);
-    soft_step->wide_solve = (cairn_solve){.motions = world->state.motions,
-        .cold = world->state.bodies,
+    const float contact_hertz =
+        float_min(settings->contact_hertz, CAIRN_CONTACT_HERTZ_FRACTION * rate);
+    const float joint_hertz = float_min(settings->joint_hertz, CAIRN_JOINT_HERTZ_FRACTION * rate);
+    soft_step->wide_context = (cairn_solver_context){.motions = world->state.motions,
+        .body_params = world->state.bodies,
         .bodies = soft_step->bodies,
         .moving_count = soft_step->moving_count,
-        .drives = soft_step->drives,
+        .integration = soft_step->integration,
         .slot_of = soft_step->slot_of,
-        .lost = soft_step->lost,
+        .invalid = soft_step->invalid,
         .substeps = world->def.substeps,
         .gravity = settings->gravity,
-        .warm = settings->warm_start,
-        .touches = soft_step->touches.links,
-        .touch_order = soft_step->touches.order,
-        .patches = world->manifold_pool->patches,
+        .warm_start = settings->warm_start,
+        .contact_edges = soft_step->contact_graph.edges,
+        .contact_order = soft_step->contact_graph.order,
+        .manifolds = world->manifold_pool->manifolds,
         .contacts = world->state.contacts,
-        .contact_groups = soft_step->contact_groups,
-        .joint_links = soft_step->joints.links,
-        .joint_order = soft_step->joints.order,
+        .contact_constraints = soft_step->wide_contacts,
+        .joint_edges = soft_step->joint_graph.edges,
+        .joint_order = soft_step->joint_graph.order,
         .joints = world->state.joints,
-        .joint_groups = soft_step->joint_groups,
+        .joint_constraints = soft_step->wide_joints,
         .h = h,
         .inverse_h = rate,
-        .soft = soften(contact_hertz, settings->contact_damping, h),
-        .soft_fixed = soften(2.0f * contact_hertz, settings->contact_damping, h),
-        .soft_joint = soften(joint_hertz, settings->joint_damping, h),
+        .contact_softness = soften(contact_hertz, settings->contact_damping, h),
+        .static_softness = soften(2.0f * contact_hertz, settings->contact_damping, h),
+        .joint_softness = soften(joint_hertz, settings->joint_damping, h),
         .restitution_threshold = settings->restitution_threshold};
-    soft_step->single_solve = soft_step->wide_solve;
-    soft_step->single_solve.touch_order = soft_step->touches.single_order;
-    soft_step->single_solve.contact_groups = soft_step->single_contact_groups;
-    soft_step->single_solve.joint_order = soft_step->joints.single_order;
-    soft_step->single_solve.joint_groups = soft_step->single_joint_groups;
+    soft_step->overflow_context = soft_step->wide_context;
+    soft_step->overflow_context.contact_order = soft_step->contact_graph.overflow_order;
+    soft_step->overflow_context.contact_constraints = soft_step->overflow_contacts;
+    soft_step->overflow_context.joint_order = soft_step->joint_graph.overflow_order;
+    soft_step->overflow_context.joint_constraints = soft_step->overflow_joints;
 }
 
-// Commands and rules may have left behind what a step cannot bear; a step leaves only what is
-// sound.
+// Commands and rules may set forces and velocities that take a body out of range in this step.
+// Each such body is disabled, which makes it static, and the others are gathered again.
 static void gather_bodies(cairn_world *world) {
     do {
-        cairn_solver_bodies_number(world);
-        prepare_solve(world);
-        cairn_solver_bodies_fill(world);
+        cairn_solver_bodies_assign(world);
+        prepare_context(world);
+        cairn_solver_bodies_gather(world);
     } while (cairn_solver_bodies_disable_invalid(world));
-    cairn_solver_bodies_forget_forces(world);
+    cairn_solver_bodies_clear_forces(world);
 }
 
 void cairn_soft_step_prepare(cairn_world *world) {
-    cairn_soft_step *soft_step = world->soft_step;
+    CAIRN_ASSERT(world->def.substeps >= 1);
+    cairn_constraint_graph *contact_graph = &world->soft_step->contact_graph;
     gather_bodies(world);
-    soft_step->touches.link_count = cairn_active_contacts_gather(world, soft_step->touches.links);
-    plan_contacts(world);
-    plan_joints(world);
-    JOINTS(world, run_apart, prepare);
-    CONTACTS(world, run_apart, prepare);
+    contact_graph->edge_count = cairn_active_contacts_gather(world, contact_graph->edges);
+    build_contact_graph(world);
+    build_joint_graph(world);
+    for_each(world, joints_of(world), CAIRN_CONSTRAINT_PREPARE);
+    for_each(world, contacts_of(world), CAIRN_CONSTRAINT_PREPARE);
 }
 
-// The impulses so far, where a trace can see them; nothing reads them there before the end.
-static void show(cairn_world *world, uint32_t substep, cairn_pass after) {
+static void store_impulses(cairn_world *world) {
+    for_each(world, joints_of(world), CAIRN_CONSTRAINT_STORE);
+    for_each(world, contacts_of(world), CAIRN_CONSTRAINT_STORE);
+}
+
+// Stores the impulses so far for the trace. Nothing else reads them before the step ends.
+static void trace_pass(cairn_world *world, uint32_t substep, cairn_pass after) {
     if (cairn_traced(world)) {
-        JOINTS(world, run_apart, store);
-        CONTACTS(world, run_apart, store);
+        store_impulses(world);
         cairn_trace_show(world, CAIRN_STAGE_SOLVE, substep, after);
     }
 }
 
-// Joints push last, so that limbs are not pulled apart by what they lie in; contacts relax last.
-// Joints relax to and fro: how stiff they may be without growing restless depends on how well they
-// relax, and chains pass on in one sweep what runs their way.
+// Biased, joints are solved last: contacts must not pull the limbs of a ragdoll apart. Relaxed,
+// contacts are solved last. Joints are relaxed in both directions of the sweep: the better they
+// relax, the stiffer they may be before a chain becomes restless.
 void cairn_soft_step_solve(cairn_world *world) {
+    const constraint_set contacts = contacts_of(world);
+    const constraint_set joints = joints_of(world);
     for (uint32_t i = 0; i < world->def.substeps; ++i) {
-        cairn_solver_bodies_speed(world, i == 0);
+        cairn_solver_bodies_integrate_velocities(world, i == 0);
         if (i == 0) {
-            JOINTS(world, run, warm_start);
-            CONTACTS(world, run, warm_start);
+            sweep(world, joints, CAIRN_CONSTRAINT_WARM_START);
+            sweep(world, contacts, CAIRN_CONSTRAINT_WARM_START);
         }
-        show(world, i + 1, CAIRN_PASS_SPEED);
-        CONTACTS(world, run, push);
-        JOINTS(world, run, push);
-        show(world, i + 1, CAIRN_PASS_PUSH);
-        cairn_solver_bodies_shift(world);
-        show(world, i + 1, CAIRN_PASS_SHIFT);
-        JOINTS(world, run_back, relax);
-        JOINTS(world, run, relax);
-        CONTACTS(world, run, relax);
-        show(world, i + 1, CAIRN_PASS_RELAX);
+        trace_pass(world, i + 1, CAIRN_PASS_INTEGRATE_VELOCITIES);
+        sweep(world, contacts, CAIRN_CONSTRAINT_SOLVE_BIASED);
+        sweep(world, joints, CAIRN_CONSTRAINT_SOLVE_BIASED);
+        trace_pass(world, i + 1, CAIRN_PASS_SOLVE_BIASED);
+        cairn_solver_bodies_integrate_positions(world);
+        trace_pass(world, i + 1, CAIRN_PASS_INTEGRATE_POSITIONS);
+        sweep_back(world, joints, CAIRN_CONSTRAINT_RELAX);
+        sweep(world, joints, CAIRN_CONSTRAINT_RELAX);
+        sweep(world, contacts, CAIRN_CONSTRAINT_RELAX);
+        trace_pass(world, i + 1, CAIRN_PASS_RELAX);
     }
-    CONTACTS(world, run, bounce);
-    show(world, world->def.substeps, CAIRN_PASS_BOUNCE);
-    JOINTS(world, run_apart, store);
-    CONTACTS(world, run_apart, store);
+    sweep(world, contacts, CAIRN_CONSTRAINT_RESTITUTION);
+    trace_pass(world, world->def.substeps, CAIRN_PASS_RESTITUTION);
+    store_impulses(world);
 }

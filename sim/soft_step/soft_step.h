@@ -4,27 +4,27 @@
 #include "sim/soft_step/solver.h"
 #include "sim/state/world.h"
 
-// What the substep solver works on.
+// What the soft-step solver works on.
 struct cairn_soft_step {
-    cairn_kernel wide;
-    cairn_kernel single;        // of width 1, for what found no colour
-    cairn_solver_body *bodies;  // dense
-    cairn_solver_drive *drives; // of those that impulses move
-    uint32_t *solver_of;        // by body slot
-    unsigned char *lost;        // by solver body: it has become unsound
-    uint32_t *slot_of;          // by solver body, of those that impulses move
-    uint32_t moving_count;      // how many these are
+    cairn_kernel wide_kernel;
+    cairn_kernel overflow_kernel;          // one lane wide, for constraints without a colour
+    cairn_solver_body *bodies;             // dense
+    cairn_solver_integration *integration; // by solver body, of those that impulses move
+    uint32_t *solver_body_of;              // by body slot
+    unsigned char *invalid;                // by solver body: 1 if its next state is out of range
+    uint32_t *slot_of;                     // by solver body, of those that impulses move
+    uint32_t moving_count;                 // solver bodies that impulses move; they come first
     uint32_t body_count;
-    cairn_plan touches;
-    cairn_plan joints;
-    void *contact_groups;
-    void *single_contact_groups;
-    void *joint_groups;
-    void *single_joint_groups;
-    cairn_solve wide_solve;
-    cairn_solve single_solve;
+    cairn_constraint_graph contact_graph;
+    cairn_constraint_graph joint_graph;
+    void *wide_contacts; // constraints in the layout of the kernel
+    void *overflow_contacts;
+    void *wide_joints;
+    void *overflow_joints;
+    cairn_solver_context wide_context;
+    cairn_solver_context overflow_context;
 };
 
-// Needs `wide` and `single`.
+// Takes the arrays from the carver. Both kernels must be set before.
 void cairn_soft_step_carve(
     cairn_soft_step *soft_step, cairn_carver *from, const cairn_world_def *def);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Private to the room: the substep solver. Contacts and joints become constraints on a dense array
-// of solver bodies, in groups of as many as the CPU has lanes; groups of one colour share no moving
-// body, so their order, and whose hands they are in, changes no bit.
+// The soft-step solver. Contacts and joints become wide constraints, one of each lane, on a dense
+// array of solver bodies. Wide constraints of one colour share no moving body, so neither their
+// order nor the thread that solves them changes a bit of the result.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,98 +18,103 @@ typedef struct cairn_body cairn_body;
 typedef struct cairn_contact cairn_contact;
 typedef struct cairn_joint cairn_joint;
 
-// What a constraint reads and writes of a body: rows of eight floats (sim/math/lanes.h).
+// The part of a body that constraints read and write: rows of eight floats (sim/math/lanes.h).
 typedef struct cairn_solver_body {
     float linear_velocity[3];
     float inverse_mass;
     float angular_velocity[3];
-    float zero;
-    float moved[3]; // m, since the step began
-    float zero_moved;
-    float turned[3]; // rad, likewise, as a rotation vector
-    float zero_turned;
-    float inverse_inertia[6]; // world axes at the step's start: xx, yy, zz, xy, xz, yz
-    float zero_inertia[2];
+    float padding;
+    float delta_position[3]; // m, since the step began
+    float position_padding;
+    float delta_rotation[3]; // rad, since the step began, as a rotation vector
+    float rotation_padding;
+    float inverse_inertia[6]; // world axes at the start of the step: xx, yy, zz, xy, xz, yz
+    float inertia_padding[2];
 } cairn_solver_body;
 
-// What drives a body through the substeps; only loops over bodies read it.
-// Rows like those of a solver body, linear part first; at the inverse mass's place a gain of 0 and
-// a factor of 1.
-typedef struct cairn_solver_drive {
-    float gain[8]; // m/s and rad/s, of forces and gravity in one substep
-    float kept[8]; // factors of damping
-    float free[8]; // m/s and rad/s, the velocity of this substep before any impulse
-} cairn_solver_drive;
+// The integration parameters of a body, in rows like the velocity row of a solver body: linear part
+// first; in the place of the inverse mass a change of 0 and a factor of 1. Only loops over bodies
+// read them.
+typedef struct cairn_solver_integration {
+    float velocity_change[8];        // m/s and rad/s, by forces and gravity in one substep
+    float damping_factor[8];         // of the velocity, in one substep
+    float unconstrained_velocity[8]; // m/s and rad/s, in this substep before any impulse
+} cairn_solver_integration;
 
 // A soft constraint (Catto, "Soft Constraints", GDC 2011): a spring and damper given by frequency
 // and damping ratio, integrated implicitly. A velocity row asks for -rate * position error and gets
-// mass_scale of the impulse that would be exact, less impulse_scale of what it has.
+// mass_scale of the impulse that would be exact, less impulse_scale of its accumulated impulse.
 typedef struct cairn_softness {
     float rate; // 1/s
     float mass_scale;
     float impulse_scale;
 } cairn_softness;
 
-// All that the kernels read: arrays of the scratch, and the numbers of this step.
-typedef struct cairn_solve {
-    cairn_motion *motions;     // by body slot; only `finish` writes
-    const cairn_body *cold;    // by body slot
-    cairn_solver_body *bodies; // dense; those from moving_count on are read only
+// Everything that the kernels read: arrays of the scratch, and the parameters of this step.
+typedef struct cairn_solver_context {
+    cairn_motion *motions;         // by body slot; written by `scatter` alone
+    const cairn_body *body_params; // by body slot
+    cairn_solver_body *bodies;     // dense; those from moving_count on are read only
     uint32_t moving_count;
-    cairn_solver_drive *drives; // of those that impulses move
-    const uint32_t *slot_of;    // by solver body, likewise
-    unsigned char *lost;        // by solver body: 1 where it is or would be unsound
+    cairn_solver_integration *integration; // by solver body, of those that impulses move
+    const uint32_t *slot_of;               // by solver body, of those that impulses move
+    unsigned char *invalid;                // by solver body: 1 if its next state is out of range
     uint32_t substeps;
-    cairn_vec3 gravity; // m/s^2
-    uint32_t warm;      // 0 or 1: start from the impulses of the last step
-    const cairn_link *touches;
-    const uint32_t *touch_order;
-    const cairn_patch *patches;    // by link.patch
-    cairn_contact *contacts;       // by link.element
-    void *contact_groups;          // the kernel's own
-    const cairn_link *joint_links; // joints of every kind
+    cairn_vec3 gravity;  // m/s^2
+    uint32_t warm_start; // 0 or 1: start from the impulses of the last step
+    const cairn_constraint_edge *contact_edges;
+    const uint32_t *contact_order;          // indices of edges by lane, CAIRN_EDGE_NONE: empty
+    const cairn_solver_manifold *manifolds; // by edge.manifold
+    cairn_contact *contacts;                // by edge.element
+    void *contact_constraints;              // in the layout of the kernel
+    const cairn_constraint_edge *joint_edges;
     const uint32_t *joint_order;
-    cairn_joint *joints; // by link.element
-    void *joint_groups;
+    cairn_joint *joints; // by edge.element
+    void *joint_constraints;
     float h; // s, of a substep
     float inverse_h;
-    cairn_softness soft;       // contacts between moving bodies
-    cairn_softness soft_fixed; // contacts with one that nothing moves
-    cairn_softness soft_joint;
+    cairn_softness contact_softness; // between two moving bodies
+    cairn_softness static_softness;  // contacts with a body that impulses do not move
+    cairn_softness joint_softness;
     float restitution_threshold; // m/s
-} cairn_solve;
+} cairn_solver_context;
 
-// Works on groups begin .. end - 1.
-typedef void cairn_kernel_pass(const cairn_solve *solve, uint32_t begin, uint32_t end);
+// Works on constraints, or on solver bodies, begin .. end - 1.
+typedef void cairn_kernel_pass(const cairn_solver_context *context, uint32_t begin, uint32_t end);
 
-// What is done with the groups of contacts, or of joints, in the order of a step.
-typedef struct cairn_passes {
-    size_t group_size; // bytes
-    cairn_kernel_pass *prepare;
-    cairn_kernel_pass *warm_start; // gives the impulses of the last step
-    cairn_kernel_pass *push;       // removes position error
-    cairn_kernel_pass *relax;      // takes away the speed that pushing gave
-    cairn_kernel_pass *bounce;     // NULL where nothing bounces
-    cairn_kernel_pass *store;
-} cairn_passes;
+// What is done with contact constraints, or with joint constraints, in the order of a step.
+typedef enum cairn_constraint_stage {
+    CAIRN_CONSTRAINT_PREPARE,
+    CAIRN_CONSTRAINT_WARM_START,   // applies the impulses of the last step
+    CAIRN_CONSTRAINT_SOLVE_BIASED, // removes position error by a velocity bias
+    CAIRN_CONSTRAINT_RELAX,        // solves without bias, which removes the velocity it added
+    CAIRN_CONSTRAINT_RESTITUTION,  // contacts only
+    CAIRN_CONSTRAINT_STORE,        // writes accumulated impulses to the state
+    CAIRN_CONSTRAINT_STAGE_COUNT
+} cairn_constraint_stage;
 
-// What is done with solver bodies begin .. end - 1, in the order of a step.
+typedef struct cairn_constraint_kernel {
+    size_t constraint_size;                                  // bytes of one wide constraint
+    cairn_kernel_pass *stages[CAIRN_CONSTRAINT_STAGE_COUNT]; // NULL: nothing to do
+} cairn_constraint_kernel;
+
+// The passes over solver bodies, in the order of a step.
 typedef struct cairn_body_passes {
-    cairn_kernel_pass *fill;        // from the block; marks as lost what forces would make unsound
-    cairn_kernel_pass *speed_first; // forces and damping of the first substep
-    cairn_kernel_pass *speed_again; // of a later one, and the impulses of the last one again
-    cairn_kernel_pass *shift;       // how far the velocities carry the bodies in a substep
-    cairn_kernel_pass *finish;      // new poses into the block, but for what has become lost
+    cairn_kernel_pass *gather; // reads the state; marks bodies that forces would make invalid
+    cairn_kernel_pass *integrate_velocities_first; // of the first substep
+    cairn_kernel_pass *integrate_velocities;       // of a later one; applies its impulses again
+    cairn_kernel_pass *integrate_positions;
+    cairn_kernel_pass *scatter; // writes poses and velocities of valid bodies to the state
 } cairn_body_passes;
 
-// One width.
+// The passes compiled for one number of lanes.
 typedef struct cairn_kernel {
     uint32_t lanes;
     const cairn_body_passes *bodies;
-    const cairn_passes *contacts;
-    const cairn_passes *joints;
+    const cairn_constraint_kernel *contacts;
+    const cairn_constraint_kernel *joints;
 } cairn_kernel;
 
-// The kernel of a width, as fast as this CPU allows; 0: the width that suits it best. False for a
-// width that there is not.
+// The kernel for a number of lanes, as fast as this CPU allows; 0: the number that suits the CPU
+// best. False for a number that is not supported.
 bool cairn_kernel_of(uint32_t lanes, cairn_kernel *out);

@@ -4,6 +4,7 @@
 
 #include "sim/soft_step/solver_bodies.h"
 
+#include "base/assert.h"
 #include "sim/soft_step/soft_step.h"
 #include "sim/state/awake_set.h"
 #include "sim/task_scheduler.h"
@@ -30,10 +31,10 @@ static void number_moving(cairn_world *world) {
     }
     soft_step->moving_count = count;
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
-        soft_step->solver_of[i] = count;
+        soft_step->solver_body_of[i] = count;
     }
     for (uint32_t i = 0; i < count; ++i) {
-        soft_step->solver_of[soft_step->slot_of[i]] = i;
+        soft_step->solver_body_of[soft_step->slot_of[i]] = i;
     }
 }
 
@@ -45,9 +46,9 @@ static void number_movers(cairn_world *world) {
     soft_step->bodies[ground] = (cairn_solver_body){.inverse_mass = 0.0f};
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
-        if (soft_step->solver_of[slot] == ground && cairn_body_is_moving(world, slot)) {
+        if (soft_step->solver_body_of[slot] == ground && cairn_body_is_moving(world, slot)) {
             cairn_solver_body *mover = &soft_step->bodies[count];
-            soft_step->solver_of[slot] = count++;
+            soft_step->solver_body_of[slot] = count++;
             *mover = (cairn_solver_body){.inverse_mass = 0.0f};
             copy3(mover->linear_velocity, world->state.motions[slot].linear_velocity);
             copy3(mover->angular_velocity, world->state.motions[slot].angular_velocity);
@@ -56,27 +57,29 @@ static void number_movers(cairn_world *world) {
     soft_step->body_count = count;
 }
 
-typedef struct body_pass {
+typedef struct body_work {
     cairn_kernel_pass *run;
-    const cairn_solve *solve;
-} body_pass;
+    const cairn_solver_context *context;
+} body_work;
 
-static void run_bodies(const void *context, uint32_t begin, uint32_t end) {
-    const body_pass *pass = context;
-    pass->run(pass->solve, begin, end);
+static void run_bodies(const void *argument, uint32_t begin, uint32_t end) {
+    const body_work *work = argument;
+    work->run(work->context, begin, end);
 }
 
-static void share(cairn_world *world, cairn_kernel_pass *run, uint32_t count) {
-    const body_pass pass = {.run = run, .solve = &world->soft_step->wide_solve};
+// Shares solver bodies 0 .. count - 1 among the workers.
+static void for_bodies(cairn_world *world, cairn_kernel_pass *run, uint32_t count) {
+    const body_work work = {.run = run, .context = &world->soft_step->wide_context};
+    CAIRN_ASSERT(count <= world->soft_step->body_count);
     cairn_task_scheduler_parallel_for(
-        world->scheduler, run_bodies, &pass, 0, count, BODIES_SHARED_MIN);
+        world->scheduler, run_bodies, &work, 0, count, BODIES_SHARED_MIN);
 }
 
 bool cairn_solver_bodies_disable_invalid(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     bool any = false;
     for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
-        if (soft_step->lost[i] != 0) {
+        if (soft_step->invalid[i] != 0) {
             cairn_body_disable(world, soft_step->slot_of[i]);
             any = true;
         }
@@ -84,36 +87,37 @@ bool cairn_solver_bodies_disable_invalid(cairn_world *world) {
     return any;
 }
 
-void cairn_solver_bodies_number(cairn_world *world) {
+void cairn_solver_bodies_assign(cairn_world *world) {
     number_moving(world);
     number_movers(world);
 }
 
-void cairn_solver_bodies_fill(cairn_world *world) {
+void cairn_solver_bodies_gather(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
-    share(world, soft_step->wide.bodies->fill, soft_step->moving_count);
+    for_bodies(world, soft_step->wide_kernel.bodies->gather, soft_step->moving_count);
 }
 
-void cairn_solver_bodies_forget_forces(cairn_world *world) {
+void cairn_solver_bodies_clear_forces(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
         cairn_body_forget_forces(world, soft_step->slot_of[i]);
     }
 }
 
-void cairn_solver_bodies_speed(cairn_world *world, bool first) {
+void cairn_solver_bodies_integrate_velocities(cairn_world *world, bool first) {
     const cairn_soft_step *soft_step = world->soft_step;
-    const cairn_body_passes *bodies = soft_step->wide.bodies;
-    share(world, first ? bodies->speed_first : bodies->speed_again, soft_step->moving_count);
+    const cairn_body_passes *bodies = soft_step->wide_kernel.bodies;
+    for_bodies(world, first ? bodies->integrate_velocities_first : bodies->integrate_velocities,
+        soft_step->moving_count);
 }
 
-void cairn_solver_bodies_shift(cairn_world *world) {
+void cairn_solver_bodies_integrate_positions(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
-    share(world, soft_step->wide.bodies->shift, soft_step->body_count);
+    for_bodies(world, soft_step->wide_kernel.bodies->integrate_positions, soft_step->body_count);
 }
 
-void cairn_solver_bodies_finish(cairn_world *world) {
+void cairn_solver_bodies_scatter(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
-    share(world, soft_step->wide.bodies->finish, soft_step->moving_count);
+    for_bodies(world, soft_step->wide_kernel.bodies->scatter, soft_step->moving_count);
     (void)cairn_solver_bodies_disable_invalid(world);
 }

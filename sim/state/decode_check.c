@@ -51,8 +51,8 @@ static bool body_ok(const cairn_state *state, uint32_t slot) {
     const bool dynamic = body->kind == CAIRN_BODY_DYNAMIC;
     const bool still =
         vec3_is_zero(motion->linear_velocity) && vec3_is_zero(motion->angular_velocity);
-    const cairn_reference_pose *anchor = &state->reference_poses[slot];
-    if (turn_is_none(anchor->turn) && !vec3_is_zero(anchor->position)) {
+    const cairn_reference_pose *reference = &state->reference_poses[slot];
+    if (packed_rotation_is_none(reference->rotation) && !vec3_is_zero(reference->position)) {
         return false;
     }
     if (!cairn_motion_valid(motion) || (body->kind == CAIRN_BODY_STATIC && !still)) {
@@ -72,7 +72,7 @@ static bool body_ok(const cairn_state *state, uint32_t slot) {
 }
 
 static bool hull_ok(const cairn_state *state, uint32_t slot) {
-    return cairn_hull_points_ok(&state->hulls[slot]);
+    return cairn_hull_vertices_ok(&state->hulls[slot]);
 }
 
 static bool hull_named_ok(const cairn_state *state, const cairn_geometry *geometry) {

@@ -81,10 +81,10 @@ static const cairn_field motion_fields[] = {
 #undef ELEMENT
 
 #define ELEMENT cairn_reference_pose
-static const cairn_field anchor_fields[] = {
+static const cairn_field reference_pose_fields[] = {
     VEC3(position, CAIRN_VALID_DISTANCE),
-    WORD(turn.words[0], ANY),
-    WORD(turn.words[1], ANY),
+    WORD(rotation.words[0], ANY),
+    WORD(rotation.words[1], ANY),
 };
 #undef ELEMENT
 
@@ -117,7 +117,7 @@ static const cairn_field rest_fields[] = {
 };
 #undef ELEMENT
 
-#define ELEMENT cairn_hull_points
+#define ELEMENT cairn_hull_vertices
 #define VERTEX(index) VEC3(vertices[index], CAIRN_SHAPE_SIZE_MAX)
 static const cairn_field hull_fields[] = {
     WORD(count, CAIRN_HULL_VERTICES_MAX),
@@ -211,11 +211,11 @@ static const cairn_field contact_fields[] = {
     WORD(axis_hint, ANY),
     WORD(point_count, CAIRN_MANIFOLD_POINTS_MAX),
     WORD(colour, CAIRN_COLOURS + 1),
-    VEC3(reference_way, 2.0f * CAIRN_VALID_DISTANCE),
-    WORD(reference_a.words[0], ANY),
-    WORD(reference_a.words[1], ANY),
-    WORD(reference_b.words[0], ANY),
-    WORD(reference_b.words[1], ANY),
+    VEC3(reference_displacement, 2.0f * CAIRN_VALID_DISTANCE),
+    WORD(reference_rotation_a.words[0], ANY),
+    WORD(reference_rotation_a.words[1], ANY),
+    WORD(reference_rotation_b.words[0], ANY),
+    WORD(reference_rotation_b.words[1], ANY),
     POINT(0),
     POINT(1),
     POINT(2),
@@ -261,7 +261,7 @@ static const cairn_field_table tables[CAIRN_ARRAY_COUNT] = {
     [CAIRN_ARRAY_JOINT_IDS] = TABLE(IDS, id_fields),
     [CAIRN_ARRAY_HULL_IDS] = TABLE(IDS, id_fields),
     [CAIRN_ARRAY_MOTIONS] = TABLE(BODIES, motion_fields),
-    [CAIRN_ARRAY_REFERENCE_POSES] = TABLE(CONTACTS, anchor_fields),
+    [CAIRN_ARRAY_REFERENCE_POSES] = TABLE(CONTACTS, reference_pose_fields),
     [CAIRN_ARRAY_BODIES] = TABLE(BODIES, body_fields),
     [CAIRN_ARRAY_SLEEP] = TABLE(SLEEP, rest_fields),
     [CAIRN_ARRAY_HULLS] = TABLE(SHAPES, hull_fields),
@@ -273,10 +273,11 @@ static const cairn_field_table tables[CAIRN_ARRAY_COUNT] = {
 
 _Static_assert(LENGTH_OF(settings_fields) * 4 == sizeof(cairn_settings), "every word is named");
 _Static_assert(LENGTH_OF(motion_fields) * 4 == sizeof(cairn_motion), "every word is named");
-_Static_assert(LENGTH_OF(anchor_fields) * 4 == sizeof(cairn_reference_pose), "every word is named");
+_Static_assert(
+    LENGTH_OF(reference_pose_fields) * 4 == sizeof(cairn_reference_pose), "every word is named");
 _Static_assert(LENGTH_OF(body_fields) * 4 == sizeof(cairn_body), "every word is named");
 _Static_assert(LENGTH_OF(rest_fields) * 4 == sizeof(cairn_sleep), "every word is named");
-_Static_assert(LENGTH_OF(hull_fields) * 4 == sizeof(cairn_hull_points), "every word is named");
+_Static_assert(LENGTH_OF(hull_fields) * 4 == sizeof(cairn_hull_vertices), "every word is named");
 _Static_assert(LENGTH_OF(shape_fields) * 4 == sizeof(cairn_shape), "every word is named");
 _Static_assert(LENGTH_OF(joint_fields) * 4 == sizeof(cairn_joint), "every word is named");
 _Static_assert(LENGTH_OF(contact_fields) * 4 == sizeof(cairn_contact), "every word is named");

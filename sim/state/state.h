@@ -63,12 +63,12 @@ typedef struct cairn_motion {
     cairn_vec3 angular_velocity;
 } cairn_motion;
 
-// Where a body is taken to be when its shapes are collided: where it was when it last had gone too
-// far from its anchor (CAIRN_REFERENCE_DRIFT). Pairs are looked at when one of them is anchored
-// anew. All zero: the next step anchors it.
+// The pose at which the narrow phase sees a body. It is moved to the body's pose when the body has
+// left it by more than the recycling distance (CAIRN_BODY_RECYCLING_DISTANCE); until then the pairs
+// of the body need no update. All zero: the next step sets it.
 typedef struct cairn_reference_pose {
     cairn_vec3 position; // of the centre of mass, world
-    cairn_turn turn;
+    cairn_packed_rotation rotation;
 } cairn_reference_pose;
 
 // The rest of a body, which as a rule no step writes.
@@ -99,10 +99,10 @@ typedef struct cairn_sleep {
 } cairn_sleep;
 
 // Of a hull the state holds the vertices; sim/shape/hull.h tells what follows from them.
-typedef struct cairn_hull_points {
+typedef struct cairn_hull_vertices {
     uint32_t count;
     cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX]; // zero from count on
-} cairn_hull_points;
+} cairn_hull_vertices;
 
 typedef struct cairn_shape {
     uint32_t body; // slot
@@ -154,11 +154,11 @@ typedef struct cairn_contact {
     uint32_t axis_hint; // cairn_collide's
     uint32_t point_count;
     uint32_t colour; // 1 + the colour it was last solved in; 0: none yet
-    // How the bodies were anchored when its points were computed: from a's centre of mass to b's,
-    // world axes, and their rotations.
-    cairn_vec3 reference_way;
-    cairn_turn reference_a;
-    cairn_turn reference_b;
+    // The reference poses of the bodies when the points were computed: the displacement from a's
+    // centre of mass to b's in world axes, and both rotations.
+    cairn_vec3 reference_displacement;
+    cairn_packed_rotation reference_rotation_a;
+    cairn_packed_rotation reference_rotation_b;
     cairn_contact_point points[CAIRN_MANIFOLD_POINTS_MAX]; // zero from point_count on
     // N s. CAIRN_SOLVER_CLASSIC: two of each point. CAIRN_SOLVER_SUBSTEPS: friction at the middle
     // of the points, as a world vector, and N m s of twist about the normal; the rest zero.
@@ -185,7 +185,7 @@ typedef struct cairn_state {
     cairn_reference_pose *reference_poses;
     cairn_body *bodies;
     cairn_sleep *sleep;
-    cairn_hull_points *hulls;
+    cairn_hull_vertices *hulls;
     cairn_shape *shapes;
     cairn_joint *joints;
     cairn_contact *contacts; // by (index of a, index of b), strictly increasing

@@ -11,8 +11,8 @@ typedef struct cairn_awake_set cairn_awake_set;                     // sim/state
 typedef struct cairn_hash_cache cairn_hash_cache;                   // sim/state/hash_cache.h
 typedef struct cairn_trace_hook cairn_trace_hook;                   // sim/debug/trace_hook.h
 typedef struct cairn_task_scheduler cairn_task_scheduler;           // sim/task_scheduler.h
-typedef struct cairn_near cairn_near;                               // sim/collide/pair_cache.h
-typedef struct cairn_patches cairn_patches;                         // sim/collide/manifold_pool.h
+typedef struct cairn_pair_cache cairn_pair_cache;                   // sim/collide/pair_cache.h
+typedef struct cairn_manifold_pool cairn_manifold_pool;             // sim/collide/manifold_pool.h
 typedef struct cairn_contact_edit_buffer cairn_contact_edit_buffer; // sim/collide/contact_list.h
 typedef struct cairn_islands cairn_islands;                         // sim/sleep/island.h
 typedef struct cairn_soft_step cairn_soft_step;                     // sim/soft_step/soft_step.h
@@ -38,7 +38,7 @@ struct cairn_world {
     cairn_hull *hulls;   // by slot, ready for collision
     bool contacts_stale; // false only when the next step could end none but for what stirs
     cairn_hash_cache *hash_cache;
-    cairn_near *pair_cache;
+    cairn_pair_cache *pair_cache;
     // The last step's.
     cairn_contact_event *events;
     uint32_t event_count;
@@ -52,7 +52,7 @@ struct cairn_world {
     // bit.
     cairn_scratch *scratch; // owns the parts below
     cairn_awake_set *awake_set;
-    cairn_patches *manifold_pool;
+    cairn_manifold_pool *manifold_pool;
     cairn_contact_edit_buffer *contact_edit_buffer;
     cairn_islands *islands;
     cairn_soft_step *soft_step;

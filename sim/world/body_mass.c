@@ -18,8 +18,8 @@ cairn_sym3 cairn_sym3_inverse_scaled(cairn_sym3 m) {
 // A shape's mass, its centre and inertia (about that centre) in the body's frame.
 static cairn_mass shape_mass(const cairn_world *world, uint32_t slot) {
     const cairn_shape *shape = &world->state.shapes[slot];
-    const cairn_solid solid = cairn_shape_solid(world, slot);
-    cairn_mass mass = cairn_solid_mass(&solid, shape->density);
+    const cairn_shape_view solid = cairn_shape_view_at(world, slot);
+    cairn_mass mass = cairn_shape_view_mass(&solid, shape->density);
     const cairn_sym3 turned =
         sym3_rotate(sym3_of(mass.inertia), mat3_of_quat(shape->pose.rotation));
     mass.centre = pose_apply(shape->pose, mass.centre);

@@ -35,14 +35,14 @@ void cairn_world_derive(cairn_world *world, const bool differed[CAIRN_ARRAY_COUN
     }
     world->contacts_stale = true;
     world->pair_cache->valid = false;
-    cairn_patches_forget(world);
+    cairn_manifold_pool_clear(world);
     world->event_count = 0;
 }
 
 void cairn_world_poison(cairn_world *world, unsigned char byte) {
     memset(world->scratch->memory, byte, world->scratch->size);
-    cairn_near_poison(world->pair_cache, byte);
-    cairn_patches_forget(world);
+    cairn_pair_cache_poison(world->pair_cache, byte);
+    cairn_manifold_pool_clear(world);
     memset(world->spare_memory, byte, cairn_state_size(world->state.settings));
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         const size_t size = cairn_array_element_size(array);

@@ -32,10 +32,10 @@ cairn_status cairn_world_set_lanes(cairn_world *world, uint32_t lanes) {
     }
     free(world->scratch->memory);
     *world->scratch = scratch;
-    cairn_patches_forget(world);
+    cairn_manifold_pool_clear(world);
     return CAIRN_OK;
 }
 
 uint32_t cairn_world_lanes(const cairn_world *world) {
-    return world->soft_step->wide.lanes;
+    return world->soft_step->wide_kernel.lanes;
 }

@@ -31,7 +31,7 @@ static void copy_derived(cairn_world *to, const cairn_world *from) {
     to->hull_hint = from->hull_hint;
     to->contacts_stale = true;
     cairn_hash_cache_copy(to->hash_cache, from->hash_cache, settings);
-    cairn_patches_forget(to);
+    cairn_manifold_pool_clear(to);
 }
 
 // Memory that was used before would be cleared by hand, however little of it will live.
@@ -41,7 +41,7 @@ static void *take_as_it_is(size_t count, size_t size) {
 
 cairn_status cairn_world_fork(const cairn_world *from, cairn_world **out) {
     cairn_world *world =
-        cairn_world_allocate(&from->def, from->soft_step->wide.lanes, take_as_it_is);
+        cairn_world_allocate(&from->def, from->soft_step->wide_kernel.lanes, take_as_it_is);
     *out = world;
     if (world == NULL) {
         return CAIRN_OUT_OF_MEMORY;

@@ -18,7 +18,7 @@ static void touch(cairn_world *world, uint32_t slot) {
 
 const char *cairn_hull_refusal(const cairn_vec3 *points, uint32_t count) {
     cairn_hull hull;
-    return cairn_hull_settle(points, count, &hull);
+    return cairn_hull_build_stable(points, count, &hull);
 }
 
 static bool points_finite(const cairn_vec3 *points, uint32_t count) {
@@ -38,7 +38,7 @@ cairn_status cairn_hull_create(
     if (!points_finite(points, count)) {
         return CAIRN_NON_FINITE;
     }
-    if (cairn_hull_settle(points, count, &hull) != NULL) {
+    if (cairn_hull_build_stable(points, count, &hull) != NULL) {
         return CAIRN_INVALID_ARGUMENT;
     }
     const uint32_t slot = cairn_slot_take(
@@ -47,7 +47,7 @@ cairn_status cairn_hull_create(
         state->settings->creates_refused += 1;
         return CAIRN_CAPACITY;
     }
-    cairn_hull_points *stored = &state->hulls[slot];
+    cairn_hull_vertices *stored = &state->hulls[slot];
     memset(stored, 0, sizeof *stored);
     stored->count = hull.vertex_count;
     memcpy(stored->vertices, hull.vertices, hull.vertex_count * sizeof hull.vertices[0]);
@@ -76,7 +76,7 @@ cairn_status cairn_hull_destroy(cairn_world *world, cairn_hull_id hull) {
     if (in_use(world, hull)) {
         return CAIRN_WRONG_STATE;
     }
-    memset(&world->state.hulls[slot], 0, sizeof(cairn_hull_points));
+    memset(&world->state.hulls[slot], 0, sizeof(cairn_hull_vertices));
     cairn_slot_free(world->state.hull_ids, slot, &world->hull_hint);
     touch(world, slot);
     return CAIRN_OK;
@@ -89,7 +89,7 @@ cairn_status cairn_hull_read(const cairn_world *world, cairn_hull_id hull,
     if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
-    const cairn_hull_points *stored = &world->state.hulls[slot];
+    const cairn_hull_vertices *stored = &world->state.hulls[slot];
     memcpy(vertices, stored->vertices, stored->count * sizeof stored->vertices[0]);
     *count = stored->count;
     return CAIRN_OK;
@@ -109,13 +109,13 @@ uint32_t cairn_world_hulls(const cairn_world *world, cairn_hull_id *out, uint32_
     return count;
 }
 
-static bool same_vertices(const cairn_hull *hull, const cairn_hull_points *points) {
+static bool same_vertices(const cairn_hull *hull, const cairn_hull_vertices *points) {
     return hull->vertex_count == points->count &&
            memcmp(hull->vertices, points->vertices, points->count * sizeof points->vertices[0]) ==
                0;
 }
 
-bool cairn_hull_points_ok(const cairn_hull_points *points) {
+bool cairn_hull_vertices_ok(const cairn_hull_vertices *points) {
     static const cairn_vec3 none = {.x = 0.0f};
     cairn_hull hull;
     for (uint32_t i = points->count; i < CAIRN_HULL_VERTICES_MAX; ++i) {
@@ -131,7 +131,7 @@ bool cairn_hull_points_ok(const cairn_hull_points *points) {
 void cairn_hulls_derive(cairn_world *world) {
     const cairn_state *state = &world->state;
     for (uint32_t i = 0; i < state->settings->hull_slots; ++i) {
-        const cairn_hull_points *points = &state->hulls[i];
+        const cairn_hull_vertices *points = &state->hulls[i];
         if (cairn_state_has(state, CAIRN_ARRAY_HULLS, i) &&
             !same_vertices(&world->hulls[i], points)) {
             // What the state holds was built once, so it is built again.

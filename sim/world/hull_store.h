@@ -12,4 +12,4 @@ uint32_t cairn_hull_slot(const cairn_world *world, cairn_hull_id hull);
 void cairn_hulls_derive(cairn_world *world);
 // Whether a hull made from these vertices has just them, bit for bit: what cairn_hull_create stored
 // and nothing else.
-bool cairn_hull_points_ok(const cairn_hull_points *points);
+bool cairn_hull_vertices_ok(const cairn_hull_vertices *points);

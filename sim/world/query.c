@@ -27,9 +27,9 @@ cairn_status cairn_world_ray_cast(const cairn_world *world, cairn_vec3 origin,
         const cairn_pose pose = cairn_shape_world_pose(world, i);
         float fraction = 0.0f;
         cairn_vec3 normal = vec3_zero();
-        const cairn_solid solid = cairn_shape_solid(world, i);
+        const cairn_shape_view solid = cairn_shape_view_at(world, i);
         const bool hit =
-            cairn_solid_ray_cast(&solid, &pose, origin, translation, &fraction, &normal);
+            cairn_shape_view_ray_cast(&solid, &pose, origin, translation, &fraction, &normal);
         if (hit && (out->shape == 0 || fraction < out->fraction)) {
             *out = (cairn_ray_hit){.shape = cairn_shape_id_at(world, i),
                 .body = cairn_body_id_at(world, shape->body),
@@ -57,17 +57,17 @@ uint32_t cairn_world_overlap(const cairn_world *world, const cairn_shape_def *sh
     if (probe.kind == CAIRN_SHAPE_HULL && cairn_hull_slot(world, probe.hull) == CAIRN_INDEX_NONE) {
         return 0;
     }
-    const cairn_solid probe_solid = cairn_solid_of(world, &probe);
-    const cairn_aabb probe_box = cairn_solid_aabb(&probe_solid, &pose);
+    const cairn_shape_view probe_solid = cairn_shape_view_of(world, &probe);
+    const cairn_aabb probe_box = cairn_shape_view_aabb(&probe_solid, &pose);
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->state.settings->shape_slots; ++i) {
         if (!candidate(world, i, mask, CAIRN_INDEX_NONE)) {
             continue;
         }
-        const cairn_solid solid = cairn_shape_solid(world, i);
+        const cairn_shape_view solid = cairn_shape_view_at(world, i);
         const cairn_pose at = cairn_shape_world_pose(world, i);
-        if (!boxes_meet(cairn_solid_aabb(&solid, &at), probe_box) ||
-            !cairn_solid_overlap(&solid, &at, &probe_solid, &pose)) {
+        if (!boxes_meet(cairn_shape_view_aabb(&solid, &at), probe_box) ||
+            !cairn_shape_view_overlap(&solid, &at, &probe_solid, &pose)) {
             continue;
         }
         if (count < capacity) {

@@ -16,7 +16,7 @@ struct cairn_scratch {
     void *memory;
     size_t size;
     cairn_awake_set awake_set;
-    cairn_patches manifold_pool;
+    cairn_manifold_pool manifold_pool;
     cairn_contact_edit_buffer contact_edit_buffer;
     cairn_islands islands;
     cairn_soft_step soft_step;

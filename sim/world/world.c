@@ -86,7 +86,7 @@ cairn_status cairn_world_def_check(const cairn_world_def *def) {
 // A world with the parts that it points to.
 typedef struct allocation {
     cairn_world world; // first: freed by its address
-    cairn_near pair_cache;
+    cairn_pair_cache pair_cache;
     cairn_task_scheduler scheduler;
     cairn_scratch scratch;
 } allocation;
@@ -108,7 +108,7 @@ static bool allocate(
     }
     world->state = cairn_state_view(settings, world->state_memory);
     world->spare = cairn_state_view(settings, world->spare_memory);
-    return cairn_near_create(world->pair_cache, def, take) &&
+    return cairn_pair_cache_create(world->pair_cache, def, take) &&
            cairn_scratch_create(world->scratch, def, lanes, take);
 }
 
@@ -155,7 +155,7 @@ cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out) {
     }
     const cairn_settings settings = cairn_settings_of(def);
     *world->state.settings = settings;
-    cairn_patches_forget(world);
+    cairn_manifold_pool_clear(world);
     if (def->rules != NULL && def->rules->start != NULL) {
         def->rules->start(world, world->state.rules);
     }
@@ -175,7 +175,7 @@ void cairn_world_destroy(cairn_world *world) {
     free(world->events);
     cairn_hash_cache_destroy(world->hash_cache);
     free(world->scratch->memory);
-    cairn_near_destroy(world->pair_cache);
+    cairn_pair_cache_destroy(world->pair_cache);
     free(world);
 }
 

@@ -27,7 +27,7 @@ typedef struct listed_box {
 
 static listed_box boxes[BOXES_MAX];
 static float bounds[6][STRIDE_MAX];
-static cairn_broad_tag tags[BOXES_MAX];
+static cairn_broad_phase_filter filters[BOXES_MAX];
 static cairn_pair pairs[PAIRS_MAX];
 static cairn_pair expected[PAIRS_MAX];
 static uint32_t *scratch; // SCRATCH_WORDS of them, allocated so that they have no type of their own
@@ -43,30 +43,30 @@ static listed_box box_at(uint32_t shape, cairn_vec3 centre, float half) {
 }
 
 // By index of shape, as the broad phase takes them; indices that no box has are empty.
-static cairn_broad_boxes spread_out(uint32_t box_count) {
-    const cairn_broad_boxes out = {.lower = {bounds[0], bounds[1], bounds[2]},
+static cairn_aabb_array spread_out(uint32_t box_count) {
+    const cairn_aabb_array out = {.lower = {bounds[0], bounds[1], bounds[2]},
         .upper = {bounds[3], bounds[4], bounds[5]},
-        .tags = tags,
+        .filters = filters,
         .count = box_count == 0 ? 0 : boxes[box_count - 1].shape + 1};
     assert_true(out.count <= BOXES_MAX);
     assert_true(cairn_broad_phase_stride(out.count) <= STRIDE_MAX);
     for (uint32_t i = 0; i < out.count; ++i) {
-        cairn_broad_boxes_clear(&out, i);
+        cairn_aabb_array_clear(&out, i);
     }
     for (uint32_t i = 0; i < box_count; ++i) {
         const listed_box *box = &boxes[i];
-        cairn_broad_boxes_set(&out, box->shape, box->box);
-        tags[box->shape] = (cairn_broad_tag){
+        cairn_aabb_array_set(&out, box->shape, box->box);
+        filters[box->shape] = (cairn_broad_phase_filter){
             .category = box->category, .mask = box->mask, .body = box->body, .active = box->active};
     }
     return out;
 }
 
 static uint32_t find(uint32_t box_count, uint32_t capacity) {
-    const cairn_broad_boxes all = spread_out(box_count);
+    const cairn_aabb_array all = spread_out(box_count);
     assert_true(
         cairn_broad_phase_scratch_size(all.count, capacity) <= SCRATCH_WORDS * sizeof(uint32_t));
-    return cairn_broad_phase_pairs(&all, scratch, pairs, capacity);
+    return cairn_broad_phase_find_pairs(&all, scratch, pairs, capacity);
 }
 
 static bool apart(float lower_a, float upper_a, float lower_b, float upper_b) {
@@ -245,11 +245,11 @@ static void looking_from_one_box_finds_its_pairs_in_order(void **state) {
     static uint32_t others[BOXES_MAX];
     for (uint64_t seed = 1; seed <= 20; ++seed) {
         const uint32_t box_count = scatter(seed);
-        const cairn_broad_boxes all = spread_out(box_count);
+        const cairn_aabb_array all = spread_out(box_count);
         const uint32_t expected_count = find_by_looking_at_all(box_count);
         uint32_t count = 0;
         for (uint32_t i = 0; i < all.count; ++i) {
-            const uint32_t more = cairn_broad_phase_look(&all, i, i + 1, others, BOXES_MAX);
+            const uint32_t more = cairn_broad_phase_query(&all, i, i + 1, others, BOXES_MAX);
             for (uint32_t k = 0; k < more; ++k, ++count) {
                 pairs[count] = (cairn_pair){.shape_a = i, .shape_b = others[k]};
             }
@@ -265,12 +265,12 @@ static void looking_stops_where_the_list_is_full(void **state) {
     for (uint32_t i = 0; i < 9; ++i) {
         boxes[i] = box_at(i, vec3(0, 0, 0), 1.0f);
     }
-    const cairn_broad_boxes all = spread_out(9);
-    assert_int_equal(cairn_broad_phase_look(&all, 4, 3, others, 2), 2);
+    const cairn_aabb_array all = spread_out(9);
+    assert_int_equal(cairn_broad_phase_query(&all, 4, 3, others, 2), 2);
     assert_int_equal(others[0], 3);
     assert_int_equal(others[1], 5);
     assert_int_equal(others[2], 77777);
-    assert_int_equal(cairn_broad_phase_look(&all, 8, 9, others, 2), 0);
+    assert_int_equal(cairn_broad_phase_query(&all, 8, 9, others, 2), 0);
 }
 
 static int allocate(void **state) {

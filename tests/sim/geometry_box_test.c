@@ -292,8 +292,8 @@ static void a_hint_that_came_out_comes_out_again(void **state) {
         const bool level = round % 2 == 0;
         const cairn_geometry a = random_geometry(&random, CAIRN_SHAPE_BOX);
         const cairn_geometry b = random_geometry(&random, CAIRN_SHAPE_BOX);
-        const cairn_solid solid_a = solid_of(&a);
-        const cairn_solid solid_b = solid_of(&b);
+        const cairn_shape_view solid_a = solid_of(&a);
+        const cairn_shape_view solid_b = solid_of(&b);
         const float above = a.half_extents.y + b.half_extents.y;
         const cairn_pose pose = level ? swaying(&random, vec3(0.2f, above, 0.1f), 0.05f, 0.2f)
                                       : random_pose(&random, 1.0f);
@@ -318,8 +318,8 @@ static void a_cut_polygon_is_labelled_by_the_edges_that_meet(void **state) {
     (void)state;
     const cairn_clip_polygon square = {
         .count = 4, .points = {{-1, -1, 0, 0}, {1, -1, 0, 1}, {1, 1, 0, 2}, {-1, 1, 0, 3}}};
-    const cairn_cut right_cut = {.right = 1.0f, .limit = 0.5f, .edge = 4};
-    const cairn_cut left_cut = {.right = -1.0f, .limit = 0.25f, .edge = 5};
+    const cairn_clip_line right_cut = {.right = 1.0f, .limit = 0.5f, .edge = 4};
+    const cairn_clip_line left_cut = {.right = -1.0f, .limit = 0.25f, .edge = 5};
     cairn_clip_polygon right;
     cairn_clip_polygon both;
     cairn_clip_polygon_cut(&square, &right_cut, &right);
@@ -337,8 +337,8 @@ static void a_cut_polygon_is_labelled_by_the_edges_that_meet(void **state) {
         }
         assert_true(in_right && in_both);
     }
-    const cairn_cut nothing_left = {.up = 1.0f, .limit = -1.5f, .edge = 4};
-    const cairn_cut nothing_cut = {.up = -1.0f, .limit = 1.0f, .edge = 4};
+    const cairn_clip_line nothing_left = {.up = 1.0f, .limit = -1.5f, .edge = 4};
+    const cairn_clip_line nothing_cut = {.up = -1.0f, .limit = 1.0f, .edge = 4};
     cairn_clip_polygon_cut(&square, &nothing_left, &both);
     assert_int_equal(both.count, 0);
     cairn_clip_polygon_cut(&both, &nothing_cut, &right);
@@ -366,12 +366,12 @@ static void a_patch_is_reduced_to_the_points_that_span_it(void **state) {
             level[i].height = random_between(&random, -0.01f, -0.009f);
         }
         uint32_t chosen[4];
-        assert_int_equal(cairn_patch_reduce(points, 8, chosen), 4);
+        assert_int_equal(cairn_manifold_reduce(points, 8, chosen), 4);
         const uint32_t set = 1u << chosen[0] | 1u << chosen[1] | 1u << chosen[2] | 1u << chosen[3];
         assert_true((set & 1u << deep) != 0);
         assert_true((set & 1u << (deep + 4) % 8) != 0);
         // Depths equal but for noise: always the same points.
-        assert_int_equal(cairn_patch_reduce(level, 8, chosen), 4);
+        assert_int_equal(cairn_manifold_reduce(level, 8, chosen), 4);
         for (uint32_t i = 0; i < 4; ++i) {
             level_chosen[i] = round == 0 ? chosen[i] : level_chosen[i];
             assert_int_equal(chosen[i], level_chosen[i]);
@@ -379,8 +379,8 @@ static void a_patch_is_reduced_to_the_points_that_span_it(void **state) {
         }
     }
     uint32_t chosen[4];
-    assert_int_equal(cairn_patch_reduce(ring, 3, chosen), 3);
-    assert_int_equal(cairn_patch_reduce(ring, 0, chosen), 0);
+    assert_int_equal(cairn_manifold_reduce(ring, 3, chosen), 3);
+    assert_int_equal(cairn_manifold_reduce(ring, 0, chosen), 0);
 }
 
 int main(void) {

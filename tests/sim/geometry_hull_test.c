@@ -10,8 +10,8 @@
 
 #include "tests/sim/hull_kit.h"
 
-static cairn_manifold collide(
-    const cairn_solid *a, const cairn_solid *b, const cairn_pose *pose, uint32_t *axis_hint) {
+static cairn_manifold collide(const cairn_shape_view *a, const cairn_shape_view *b,
+    const cairn_pose *pose, uint32_t *axis_hint) {
     cairn_manifold manifold;
     memset(&manifold, 0, sizeof manifold);
     cairn_collide_local(a, b, pose, 0.02f, axis_hint, &manifold);
@@ -50,8 +50,8 @@ static void a_box_as_a_hull_touches_as_a_box(void **state) {
     const cairn_geometry small = box(0.4f, 0.3f, 0.5f);
     const cairn_hull big_hull = box_hull(1.0f, 0.7f, 1.3f);
     const cairn_hull small_hull = box_hull(0.4f, 0.3f, 0.5f);
-    const cairn_solid boxes[2] = {solid_of(&big), solid_of(&small)};
-    const cairn_solid hulls[2] = {hull_solid(&big_hull), hull_solid(&small_hull)};
+    const cairn_shape_view boxes[2] = {solid_of(&big), solid_of(&small)};
+    const cairn_shape_view hulls[2] = {hull_solid(&big_hull), hull_solid(&small_hull)};
     uint32_t touching = 0;
     for (uint32_t round = 0; round < 3000; ++round) {
         const cairn_pose pose = random_pose(&random, 1.4f);
@@ -74,11 +74,11 @@ static void round_shapes_touch_a_box_as_they_touch_its_hull(void **state) {
     const cairn_geometry crate = box(0.6f, 0.4f, 0.5f);
     const cairn_hull hull = box_hull(0.6f, 0.4f, 0.5f);
     const cairn_geometry rounds[2] = {sphere(0.3f), capsule(0.2f, 0.4f)};
-    const cairn_solid boxed = solid_of(&crate);
-    const cairn_solid hulled = hull_solid(&hull);
+    const cairn_shape_view boxed = solid_of(&crate);
+    const cairn_shape_view hulled = hull_solid(&hull);
     uint32_t touching = 0;
     for (uint32_t round = 0; round < 4000; ++round) {
-        const cairn_solid other = solid_of(&rounds[round % 2]);
+        const cairn_shape_view other = solid_of(&rounds[round % 2]);
         const cairn_pose pose = random_pose(&random, 0.8f);
         uint32_t hint = 0;
         const cairn_manifold a = collide(&boxed, &other, &pose, &hint);
@@ -96,8 +96,8 @@ static void round_shapes_touch_a_box_as_they_touch_its_hull(void **state) {
 
 typedef struct known_case {
     const char *rule;
-    cairn_solid a;
-    cairn_solid b;
+    cairn_shape_view a;
+    cairn_shape_view b;
     cairn_pose pose;
     uint32_t point_count;
     cairn_vec3 normal;
@@ -117,13 +117,13 @@ static void known_pairs_touch_as_their_table_says(void **state) {
     const cairn_geometry crate = box(5, 1, 5);
     const cairn_geometry ball = sphere(0.5f);
     const cairn_geometry pill = capsule(0.5f, 1.0f);
-    const cairn_solid hull = hull_solid(&cube);
-    const cairn_solid wedge = hull_solid(&roof);
-    const cairn_solid tip = hull_solid(&spike);
-    const cairn_solid plane = solid_of(&ground);
-    const cairn_solid slab = solid_of(&crate);
-    const cairn_solid round = solid_of(&ball);
-    const cairn_solid lying = solid_of(&pill);
+    const cairn_shape_view hull = hull_solid(&cube);
+    const cairn_shape_view wedge = hull_solid(&roof);
+    const cairn_shape_view tip = hull_solid(&spike);
+    const cairn_shape_view plane = solid_of(&ground);
+    const cairn_shape_view slab = solid_of(&crate);
+    const cairn_shape_view round = solid_of(&ball);
+    const cairn_shape_view lying = solid_of(&pill);
     const cairn_pose on_side = turned(at(0, 1.45f, 0), vec3(0, 0, 1), 1.0f);
     const cairn_vec3 up = vec3(0, 1, 0);
     const known_case cases[] = {
@@ -160,7 +160,7 @@ static void known_pairs_touch_as_their_table_says(void **state) {
 
 // ---- against a search that tries directions
 
-static float reach(const cairn_solid *solid, const cairn_pose *pose, cairn_vec3 n) {
+static float reach(const cairn_shape_view *solid, const cairn_pose *pose, cairn_vec3 n) {
     const cairn_vec3 local = quat_rotate_inverse(pose->rotation, n);
     const cairn_geometry *g = solid->geometry;
     float core = g->radius + g->half_height * float_abs(local.y);
@@ -176,13 +176,14 @@ static float reach(const cairn_solid *solid, const cairn_pose *pose, cairn_vec3 
     return vec3_dot(pose->position, n) + core;
 }
 
-static float gap(const cairn_solid *a, const cairn_solid *b, const cairn_pose *pose, cairn_vec3 n) {
+static float gap(
+    const cairn_shape_view *a, const cairn_shape_view *b, const cairn_pose *pose, cairn_vec3 n) {
     const cairn_pose home = pose_identity();
     return 0.0f - reach(b, pose, vec3_negate(n)) - reach(a, &home, n);
 }
 
-static float search(
-    const cairn_solid *a, const cairn_solid *b, const cairn_pose *pose, cairn_random *random) {
+static float search(const cairn_shape_view *a, const cairn_shape_view *b, const cairn_pose *pose,
+    cairn_random *random) {
     float found = -1e9f;
     for (uint32_t start = 0; start < 24; ++start) {
         const cairn_vec3 first = start == 0 ? pose->position : random_vec3(random, 1.0f);
@@ -209,8 +210,8 @@ static void contacts_agree_with_a_search_over_directions(void **state) {
         const cairn_hull first = random_hull(&random, 5 + seed % 20, random_vec3(&random, 0.5f));
         const cairn_hull second = random_hull(&random, 5 + seed % 7, vec3_zero());
         const cairn_geometry other = random_geometry(&random, 1 + seed % 3);
-        const cairn_solid a = hull_solid(&first);
-        const cairn_solid b = seed % 4 == 0 ? hull_solid(&second) : solid_of(&other);
+        const cairn_shape_view a = hull_solid(&first);
+        const cairn_shape_view b = seed % 4 == 0 ? hull_solid(&second) : solid_of(&other);
         const cairn_pose pose = random_pose(&random, 1.2f);
         const float searched = search(&a, &b, &pose, &random);
         uint32_t hint = 0;
@@ -251,8 +252,8 @@ static void a_hint_that_came_out_comes_out_again(void **state) {
     const cairn_hull shapes[4] = {icosahedron(0.5f), random_hull(&random, 20, vec3_zero()),
         random_hull(&random, 6, vec3(0.2f, 0, 0)), box_hull(0.5f, 0.4f, 0.6f)};
     for (uint32_t round = 0; round < 12000; ++round) {
-        const cairn_solid a = hull_solid(&shapes[round % 4]);
-        const cairn_solid b = hull_solid(&shapes[round / 4 % 4]);
+        const cairn_shape_view a = hull_solid(&shapes[round % 4]);
+        const cairn_shape_view b = hull_solid(&shapes[round / 4 % 4]);
         const cairn_pose pose = random_pose(&random, 0.7f);
         const uint32_t part = (uint32_t)cairn_random_below(&random, 3);
         const uint32_t low = (uint32_t)cairn_random_below(&random, 32);
@@ -275,7 +276,7 @@ static void whatever_the_hint_says_it_is_looked_up_with_care(void **state) {
     (void)state;
     cairn_random random = cairn_random_of(54);
     const cairn_hull ball = icosahedron(0.5f);
-    const cairn_solid a = hull_solid(&ball);
+    const cairn_shape_view a = hull_solid(&ball);
     const cairn_pose pose = at(0, 0.8f, 0.1f);
     for (uint32_t round = 0; round < 5000; ++round) {
         uint32_t hint = (uint32_t)cairn_random_next(&random) >> cairn_random_below(&random, 32);
@@ -291,10 +292,10 @@ static void swaying_a_little_keeps_every_feature(void **state) {
     const cairn_hull cube = box_hull(0.5f, 0.5f, 0.5f);
     const cairn_geometry floor = box(5, 0.5f, 5);
     const cairn_geometry ground = half_space();
-    const cairn_solid round = hull_solid(&ball);
-    const cairn_solid crate = hull_solid(&cube);
-    const cairn_solid slab = solid_of(&floor);
-    const cairn_solid plane = solid_of(&ground);
+    const cairn_shape_view round = hull_solid(&ball);
+    const cairn_shape_view crate = hull_solid(&cube);
+    const cairn_shape_view slab = solid_of(&floor);
+    const cairn_shape_view plane = solid_of(&ground);
     // The quaternion that lays a face of the icosahedron level: from its normal to straight down.
     const cairn_vec3 n = ball.planes[0].normal;
     const cairn_vec3 down = vec3(0, -1, 0);
@@ -303,8 +304,8 @@ static void swaying_a_little_keeps_every_feature(void **state) {
         (cairn_quat){.x = axis.x, .y = axis.y, .z = axis.z, .w = 1.0f + vec3_dot(n, down)});
     const struct {
         const char *rule;
-        cairn_solid a;
-        cairn_solid b;
+        cairn_shape_view a;
+        cairn_shape_view b;
         cairn_pose pose;
         uint32_t count;
     } cases[] = {
@@ -341,8 +342,8 @@ static void features_of_one_manifold_differ(void **state) {
         const cairn_hull first = random_hull(&random, 6 + round % 12, vec3_zero());
         const cairn_hull second = random_hull(&random, 6 + round % 5, vec3_zero());
         const cairn_geometry pill = capsule(0.2f, 0.5f);
-        const cairn_solid a = hull_solid(&first);
-        const cairn_solid b = round % 3 == 0 ? solid_of(&pill) : hull_solid(&second);
+        const cairn_shape_view a = hull_solid(&first);
+        const cairn_shape_view b = round % 3 == 0 ? solid_of(&pill) : hull_solid(&second);
         const cairn_pose pose = random_pose(&random, 0.8f);
         uint32_t hint = 0;
         const cairn_manifold m = collide(&a, &b, &pose, &hint);

@@ -25,39 +25,39 @@ static inline cairn_geometry half_space(void) {
     return (cairn_geometry){.kind = CAIRN_SHAPE_HALF_SPACE};
 }
 
-static inline cairn_solid solid_of(const cairn_geometry *geometry) {
-    return (cairn_solid){.geometry = geometry};
+static inline cairn_shape_view solid_of(const cairn_geometry *geometry) {
+    return (cairn_shape_view){.geometry = geometry};
 }
 
 static inline void collide_geometries(const cairn_geometry *a, const cairn_pose *pose_a,
     const cairn_geometry *b, const cairn_pose *pose_b, float margin, uint32_t *axis_hint,
     cairn_manifold *out) {
-    const cairn_solid solid_a = solid_of(a);
-    const cairn_solid solid_b = solid_of(b);
+    const cairn_shape_view solid_a = solid_of(a);
+    const cairn_shape_view solid_b = solid_of(b);
     cairn_collide(&solid_a, pose_a, &solid_b, pose_b, margin, axis_hint, out);
 }
 
 static inline bool geometries_overlap(const cairn_geometry *a, const cairn_pose *pose_a,
     const cairn_geometry *b, const cairn_pose *pose_b) {
-    const cairn_solid solid_a = solid_of(a);
-    const cairn_solid solid_b = solid_of(b);
-    return cairn_solid_overlap(&solid_a, pose_a, &solid_b, pose_b);
+    const cairn_shape_view solid_a = solid_of(a);
+    const cairn_shape_view solid_b = solid_of(b);
+    return cairn_shape_view_overlap(&solid_a, pose_a, &solid_b, pose_b);
 }
 
 static inline cairn_mass mass_of(const cairn_geometry *geometry, float density) {
-    const cairn_solid solid = solid_of(geometry);
-    return cairn_solid_mass(&solid, density);
+    const cairn_shape_view solid = solid_of(geometry);
+    return cairn_shape_view_mass(&solid, density);
 }
 
 static inline cairn_aabb bounds_of(const cairn_geometry *geometry, const cairn_pose *pose) {
-    const cairn_solid solid = solid_of(geometry);
-    return cairn_solid_aabb(&solid, pose);
+    const cairn_shape_view solid = solid_of(geometry);
+    return cairn_shape_view_aabb(&solid, pose);
 }
 
 static inline bool ray_meets(const cairn_geometry *geometry, const cairn_pose *pose,
     cairn_vec3 origin, cairn_vec3 translation, float *fraction, cairn_vec3 *normal) {
-    const cairn_solid solid = solid_of(geometry);
-    return cairn_solid_ray_cast(&solid, pose, origin, translation, fraction, normal);
+    const cairn_shape_view solid = solid_of(geometry);
+    return cairn_shape_view_ray_cast(&solid, pose, origin, translation, fraction, normal);
 }
 
 static inline cairn_pose at(float x, float y, float z) {

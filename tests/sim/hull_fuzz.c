@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     cairn_hull hull;
     cairn_hull again;
     const uint32_t count = points_of(bytes, size, points);
-    if (cairn_hull_settle(points, count, &hull) != NULL) {
+    if (cairn_hull_build_stable(points, count, &hull) != NULL) {
         return 0;
     }
     CAIRN_ASSERT(hull.vertex_count + hull.face_count == hull.edge_count + 2);

@@ -6,9 +6,9 @@
 #include "sim/shape/hull.h"
 #include "tests/sim/geometry_kit.h"
 
-static inline cairn_solid hull_solid(const cairn_hull *hull) {
+static inline cairn_shape_view hull_solid(const cairn_hull *hull) {
     static const cairn_geometry geometry = {.kind = CAIRN_SHAPE_HULL};
-    return (cairn_solid){.geometry = &geometry, .hull = hull};
+    return (cairn_shape_view){.geometry = &geometry, .hull = hull};
 }
 
 static inline void box_points(float x, float y, float z, cairn_vec3 out[8]) {
@@ -31,7 +31,7 @@ static inline void icosahedron_points(float radius, cairn_vec3 out[12]) {
 }
 
 static inline bool built(const cairn_vec3 *points, uint32_t count, cairn_hull *out) {
-    return cairn_hull_settle(points, count, out) == NULL;
+    return cairn_hull_build_stable(points, count, out) == NULL;
 }
 
 static inline cairn_hull icosahedron(float radius) {

@@ -82,7 +82,7 @@ static void the_hull_of_points_is_known(void **state) {
     for (size_t i = 0; i < sizeof(solids) / sizeof(solids[0]); ++i) {
         const solid_case *c = &solids[i];
         cairn_hull hull;
-        const char *why = cairn_hull_settle(c->points, c->count, &hull);
+        const char *why = cairn_hull_build_stable(c->points, c->count, &hull);
         if (why != NULL) {
             fail_msg("%s: %s", c->rule, why);
         }
@@ -158,8 +158,8 @@ static void a_box_weighs_the_same_as_a_hull(void **state) {
         points[i] = vec3_add(points[i], vec3(5, -3, 2));
     }
     assert_true(built(points, 8, &hull));
-    const cairn_solid solid = hull_solid(&hull);
-    const cairn_mass mass = cairn_solid_mass(&solid, 700.0f);
+    const cairn_shape_view solid = hull_solid(&hull);
+    const cairn_mass mass = cairn_shape_view_mass(&solid, 700.0f);
     expect_mass_near(&mass, &expected);
     assert_true(vec3_distance(mass.centre, vec3(5, -3, 2)) < 1e-5f);
 }
@@ -182,12 +182,12 @@ static void bounds_and_rays_are_those_of_the_box(void **state) {
     cairn_random random = cairn_random_of(43);
     const cairn_geometry crate = box(0.5f, 0.75f, 1.0f);
     const cairn_hull hull = box_hull(0.5f, 0.75f, 1.0f);
-    const cairn_solid solid = hull_solid(&hull);
+    const cairn_shape_view solid = hull_solid(&hull);
     uint32_t hits = 0;
     for (uint32_t round = 0; round < 2000; ++round) {
         const cairn_pose pose = random_pose(&random, 1.0f);
         const cairn_aabb a = bounds_of(&crate, &pose);
-        const cairn_aabb b = cairn_solid_aabb(&solid, &pose);
+        const cairn_aabb b = cairn_shape_view_aabb(&solid, &pose);
         assert_true(vec3_distance(a.lower, b.lower) < 1e-5f);
         assert_true(vec3_distance(a.upper, b.upper) < 1e-5f);
         const cairn_vec3 origin = random_vec3(&random, 2.0f);
@@ -196,7 +196,7 @@ static void bounds_and_rays_are_those_of_the_box(void **state) {
         cairn_vec3 normals[2];
         const bool met = ray_meets(&crate, &pose, origin, way, &at[0], &normals[0]);
         assert_int_equal(
-            cairn_solid_ray_cast(&solid, &pose, origin, way, &at[1], &normals[1]), met);
+            cairn_shape_view_ray_cast(&solid, &pose, origin, way, &at[1], &normals[1]), met);
         if (met) {
             assert_true(float_abs(at[0] - at[1]) < 1e-4f);
             assert_true(vec3_distance(normals[0], normals[1]) < 1e-4f);
@@ -238,7 +238,7 @@ static void what_is_no_hull_is_refused_by_name(void **state) {
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
         cairn_hull hull;
-        const char *why = cairn_hull_settle(cases[i].points, cases[i].count, &hull);
+        const char *why = cairn_hull_build_stable(cases[i].points, cases[i].count, &hull);
         if (why == NULL || strcmp(why, cases[i].reason) != 0) {
             fail_msg("%zu: %s, not %s", i, why == NULL ? "taken" : why, cases[i].reason);
         }
@@ -253,11 +253,11 @@ static void too_many_are_refused(void **state) {
     for (uint32_t i = 0; i <= CAIRN_HULL_POINTS_MAX; ++i) {
         points[i] = vec3_normalize(random_vec3(&random, 1.0f), vec3(1, 0, 0));
     }
-    assert_string_equal(cairn_hull_settle(points, CAIRN_HULL_POINTS_MAX + 1, &hull),
+    assert_string_equal(cairn_hull_build_stable(points, CAIRN_HULL_POINTS_MAX + 1, &hull),
         "more points than a hull may be made of");
-    assert_string_equal(
-        cairn_hull_settle(points, 60, &hull), "the hull has more vertices than a hull may have");
-    assert_null(cairn_hull_settle(points, 32, &hull));
+    assert_string_equal(cairn_hull_build_stable(points, 60, &hull),
+        "the hull has more vertices than a hull may have");
+    assert_null(cairn_hull_build_stable(points, 32, &hull));
     assert_int_equal(hull.vertex_count, 32);
     expect_closed(&hull);
 }
@@ -286,7 +286,7 @@ static void clouds_on_the_verge_give_sound_hulls_or_none(void **state) {
         }
         cairn_hull hull;
         cairn_hull again;
-        if (cairn_hull_settle(points, count, &hull) != NULL) {
+        if (cairn_hull_build_stable(points, count, &hull) != NULL) {
             refused += 1;
             continue;
         }

@@ -19,15 +19,15 @@ typedef struct kernels {
 // The world's kernels are of the other build; those of the same widths here are of this one.
 static kernels exchange(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
-    const kernels others = {.wide = soft_step->wide, .single = soft_step->single};
-    (void)cairn_kernel_of(others.wide.lanes, &soft_step->wide);
-    (void)cairn_kernel_of(1, &soft_step->single);
+    const kernels others = {.wide = soft_step->wide_kernel, .single = soft_step->overflow_kernel};
+    (void)cairn_kernel_of(others.wide.lanes, &soft_step->wide_kernel);
+    (void)cairn_kernel_of(1, &soft_step->overflow_kernel);
     return others;
 }
 
 static void give_back(cairn_world *world, kernels others) {
-    world->soft_step->wide = others.wide;
-    world->soft_step->single = others.single;
+    world->soft_step->wide_kernel = others.wide;
+    world->soft_step->overflow_kernel = others.single;
 }
 
 void cairn_fused_step(cairn_world *world, const cairn_command *commands, uint32_t count) {

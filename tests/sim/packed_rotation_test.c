@@ -28,7 +28,7 @@ static void a_rotation_comes_out_as_it_went_in(void **state) {
     cairn_random random = cairn_random_of(3);
     for (int i = 0; i < 20000; ++i) {
         const cairn_quat q = any(&random);
-        assert_true(angle_between(turn_unpack(turn_pack(q)), q) < 6e-6f);
+        assert_true(angle_between(packed_rotation_unpack(packed_rotation_pack(q)), q) < 6e-6f);
     }
 }
 
@@ -41,8 +41,8 @@ static void so_do_those_between_two_cases(void **state) {
             .x = parts[i % 5], .y = parts[i / 5 % 5], .z = parts[i / 25 % 5], .w = parts[i / 125]};
         if (quat_length_squared(raw) > 0.5f) {
             const cairn_quat q = quat_normalize(raw);
-            assert_false(turn_is_none(turn_pack(q)));
-            assert_true(angle_between(turn_unpack(turn_pack(q)), q) < 6e-6f);
+            assert_false(packed_rotation_is_none(packed_rotation_pack(q)));
+            assert_true(angle_between(packed_rotation_unpack(packed_rotation_pack(q)), q) < 6e-6f);
         }
     }
 }
@@ -53,7 +53,8 @@ static void both_quaternions_of_a_rotation_have_the_same_words(void **state) {
     for (int i = 0; i < 1000; ++i) {
         const cairn_quat q = any(&random);
         const cairn_quat other = {.x = -q.x, .y = -q.y, .z = -q.z, .w = -q.w};
-        assert_memory_equal(turn_pack(q).words, turn_pack(other).words, sizeof(cairn_turn));
+        assert_memory_equal(packed_rotation_pack(q).words, packed_rotation_pack(other).words,
+            sizeof(cairn_packed_rotation));
     }
 }
 
@@ -62,8 +63,8 @@ static void any_words_are_a_unit_quaternion(void **state) {
     cairn_random random = cairn_random_of(5);
     for (int i = 0; i < 20000; ++i) {
         const uint64_t bits = cairn_random_next(&random);
-        const cairn_turn turn = {.words = {(uint32_t)bits, (uint32_t)(bits >> 32)}};
-        const float length = quat_length_squared(turn_unpack(turn));
+        const cairn_packed_rotation turn = {.words = {(uint32_t)bits, (uint32_t)(bits >> 32)}};
+        const float length = quat_length_squared(packed_rotation_unpack(turn));
         assert_true(length > 0.9999f && length < 1.0001f);
     }
 }
