@@ -32,16 +32,10 @@ function(cairn_kit)
 endfunction()
 
 # cairn_test(NAME net.replay SOURCES replay_test.c ROOMS net [LIBRARIES ...] [LABELS ...] [TIMEOUT s])
-# One CMocka program, one ctest entry.
+# One program of tests (tests/kit/test.h), one ctest entry.
 function(cairn_test)
     cmake_parse_arguments(CASE "" "NAME;TIMEOUT" "SOURCES;ROOMS;LIBRARIES;LABELS" ${ARGN})
     string(REPLACE "." "_" target test_${CASE_NAME})
-    if(NOT TARGET cairn_test_kit)
-        add_library(cairn_test_kit STATIC ${PROJECT_SOURCE_DIR}/tests/kit/test.c
-            ${PROJECT_SOURCE_DIR}/tests/kit/test_main.c)
-        target_include_directories(cairn_test_kit PRIVATE ${PROJECT_SOURCE_DIR})
-        target_link_libraries(cairn_test_kit PUBLIC PkgConfig::CMOCKA PRIVATE cairn_flags cairn_base)
-    endif()
     cairn_program(NAME ${target} SOURCES ${CASE_SOURCES} ROOMS ${CASE_ROOMS}
         LIBRARIES ${CASE_LIBRARIES} cairn_test_kit)
     add_test(NAME ${CASE_NAME} COMMAND ${target})

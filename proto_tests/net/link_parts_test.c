@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -14,8 +9,7 @@
 
 #define WRAP (1ull << 32)
 
-static void a_sequence_is_the_nearest_with_its_low_bits(void **state) {
-    (void)state;
+TEST("a sequence is the nearest with its low bits") {
     static const struct {
         uint64_t expected;
         uint32_t low;
@@ -34,8 +28,7 @@ static void a_sequence_is_the_nearest_with_its_low_bits(void **state) {
     }
 }
 
-static void the_window_knows_fresh_stale_and_seen(void **state) {
-    (void)state;
+TEST("the window knows fresh stale and seen") {
     static const uint64_t starts[] = {0, 1000, WRAP - 3};
     for (uint32_t i = 0; i < 3; i++) {
         const uint64_t at = starts[i];
@@ -90,8 +83,7 @@ static bool take(table *t, uint64_t now_ns, uint64_t first, uint32_t index) {
     return t->assemblies.done != NULL && t->assemblies.done->first == first;
 }
 
-static void two_messages_may_be_interleaved(void **state) {
-    (void)state;
+TEST("two messages may be interleaved") {
     static table t;
     lay(&t);
     assert_false(take(&t, 1, 12, 0));
@@ -101,8 +93,7 @@ static void two_messages_may_be_interleaved(void **state) {
     assert_int_equal(t.assemblies.lost, 0);
 }
 
-static void a_message_that_had_its_time_makes_room_for_a_new_one(void **state) {
-    (void)state;
+TEST("a message that had its time makes room for a new one") {
     static table t;
     lay(&t);
     assert_false(take(&t, 1, 10, 0));
@@ -115,8 +106,7 @@ static void a_message_that_had_its_time_makes_room_for_a_new_one(void **state) {
     assert_true(take(&t, 54, 14, 1));
 }
 
-static void a_message_that_waits_a_short_time_keeps_its_room(void **state) {
-    (void)state;
+TEST("a message that waits a short time keeps its room") {
     static table t;
     lay(&t);
     assert_false(take(&t, 1, 10, 0));
@@ -131,8 +121,7 @@ static void a_message_that_waits_a_short_time_keeps_its_room(void **state) {
     assert_true(take(&t, 64, 16, 0));
 }
 
-static void a_fragment_before_the_first_payload_is_impossible(void **state) {
-    (void)state;
+TEST("a fragment before the first payload is impossible") {
     static table t;
     lay(&t);
     const cairn_fragment fragment = {
@@ -141,8 +130,7 @@ static void a_fragment_before_the_first_payload_is_impossible(void **state) {
         cairn_assemblies_take(&t.assemblies, 1, patience_ns, &fragment), CAIRN_LINK_DROP_FRAGMENT);
 }
 
-static void the_round_trip_follows_rfc_6298(void **state) {
-    (void)state;
+TEST("the round trip follows rfc 6298") {
     cairn_estimate e;
     cairn_estimate_reset(&e);
     assert_int_equal(cairn_estimate_timeout_ns(&e, 0), CAIRN_RTO_FIRST_NS);
@@ -167,8 +155,7 @@ static void the_round_trip_follows_rfc_6298(void **state) {
     assert_true(cairn_estimate_timeout_ns(&e, 0) >= e.rtt_ns); // never hurried
 }
 
-static void loss_is_a_mean_that_late_acks_correct(void **state) {
-    (void)state;
+TEST("loss is a mean that late acks correct") {
     cairn_estimate e;
     cairn_estimate_reset(&e);
     for (uint32_t i = 0; i < 1000; i++) {
@@ -192,18 +179,4 @@ static void loss_is_a_mean_that_late_acks_correct(void **state) {
         cairn_estimate_round_trip(&e, 100000000);
     }
     assert_int_equal(cairn_estimate_overdue_ns(&e), e.rtt_ns + e.rtt_ns / 8); // it fades
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sequence_is_the_nearest_with_its_low_bits),
-        cmocka_unit_test(the_window_knows_fresh_stale_and_seen),
-        cmocka_unit_test(two_messages_may_be_interleaved),
-        cmocka_unit_test(a_message_that_had_its_time_makes_room_for_a_new_one),
-        cmocka_unit_test(a_message_that_waits_a_short_time_keeps_its_room),
-        cmocka_unit_test(a_fragment_before_the_first_payload_is_impossible),
-        cmocka_unit_test(the_round_trip_follows_rfc_6298),
-        cmocka_unit_test(loss_is_a_mean_that_late_acks_correct),
-    };
-    return cmocka_run_group_tests_name("net.link_parts", tests, NULL, NULL);
 }

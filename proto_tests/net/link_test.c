@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +47,7 @@ static void say(pipe *p, uint32_t from, bool reliable, uint32_t number, size_t s
     assert_int_equal(status, CAIRN_OK);
 }
 
-static void unreliable_messages_of_every_size_arrive_whole(void **state) {
-    (void)state;
+TEST("unreliable messages of every size arrive whole") {
     static const size_t sizes[] = {4, 5, 999, 1000, 1001, 1183, 1184, 1185, 1999, 2000, 2001, 2999,
         3000, 3001, 65536, CAIRN_MESSAGE_SIZE_MAX - 1, CAIRN_MESSAGE_SIZE_MAX};
     ear e = {0};
@@ -71,8 +65,7 @@ static void unreliable_messages_of_every_size_arrive_whole(void **state) {
     pipe_close(&p);
 }
 
-static void a_megabyte_crosses_a_bad_path_in_seconds(void **state) {
-    (void)state;
+TEST("a megabyte crosses a bad path in seconds") {
     ear e = {0};
     pipe_settings settings = pipe_settings_default();
     settings.delay_ns = 50000000;
@@ -123,8 +116,7 @@ static void expect_all_reliable(pipe *p, const ear *e, const uint32_t said[2]) {
     }
 }
 
-static void reliable_messages_arrive_once_in_order_on_every_path(void **state) {
-    (void)state;
+TEST("reliable messages arrive once in order on every path") {
     static const struct {
         const char *path;
         uint32_t loss_permille, repeat_permille;
@@ -163,8 +155,7 @@ static void reliable_messages_arrive_once_in_order_on_every_path(void **state) {
     }
 }
 
-static void a_payload_that_comes_twice_is_taken_once(void **state) {
-    (void)state;
+TEST("a payload that comes twice is taken once") {
     ear e = {0};
     uint32_t said[2] = {0};
     pipe_settings settings = pipe_settings_default();
@@ -183,8 +174,7 @@ static void a_payload_that_comes_twice_is_taken_once(void **state) {
     pipe_close(&p);
 }
 
-static void one_way_traffic_is_acknowledged(void **state) {
-    (void)state;
+TEST("one way traffic is acknowledged") {
     ear e = {0};
     const pipe_settings settings = pipe_settings_default();
     pipe p = pipe_open(&settings);
@@ -204,8 +194,7 @@ static void one_way_traffic_is_acknowledged(void **state) {
     pipe_close(&p);
 }
 
-static void bare_acks_do_not_answer_each_other(void **state) {
-    (void)state;
+TEST("bare acks do not answer each other") {
     const pipe_settings settings = pipe_settings_default();
     pipe p = pipe_open(&settings);
     say(&p, 0, false, 0, 10);
@@ -216,8 +205,7 @@ static void bare_acks_do_not_answer_each_other(void **state) {
     pipe_close(&p);
 }
 
-static void round_trip_and_loss_are_what_the_path_does(void **state) {
-    (void)state;
+TEST("round trip and loss are what the path does") {
     ear e = {0};
     uint32_t said[2] = {0};
     pipe_settings settings = pipe_settings_default();
@@ -242,8 +230,7 @@ static void round_trip_and_loss_are_what_the_path_does(void **state) {
     pipe_close(&p);
 }
 
-static void reordering_is_not_loss(void **state) {
-    (void)state;
+TEST("reordering is not loss") {
     ear e = {0};
     uint32_t said[2] = {0};
     pipe_settings settings = pipe_settings_default();
@@ -262,8 +249,7 @@ static void reordering_is_not_loss(void **state) {
     pipe_close(&p);
 }
 
-static void more_messages_interleaved_than_there_is_room_for_are_not_all_lost(void **state) {
-    (void)state;
+TEST("more messages interleaved than there is room for are not all lost") {
     ear e = {0};
     pipe_settings settings = pipe_settings_default();
     settings.delay_ns = 17000000;
@@ -279,8 +265,7 @@ static void more_messages_interleaved_than_there_is_room_for_are_not_all_lost(vo
     pipe_close(&p);
 }
 
-static void what_comes_later_than_33_others_is_acknowledged_too(void **state) {
-    (void)state;
+TEST("what comes later than 33 others is acknowledged too") {
     ear e = {0};
     pipe_settings settings = pipe_settings_default();
     settings.jitter_ns = 80000000;
@@ -301,8 +286,7 @@ static void what_comes_later_than_33_others_is_acknowledged_too(void **state) {
     pipe_close(&p);
 }
 
-static void a_burst_of_fragments_is_acknowledged_whole(void **state) {
-    (void)state;
+TEST("a burst of fragments is acknowledged whole") {
     ear e = {0};
     const pipe_settings settings = pipe_settings_default();
     pipe p = pipe_open(&settings);
@@ -319,8 +303,7 @@ static void a_burst_of_fragments_is_acknowledged_whole(void **state) {
     pipe_close(&p);
 }
 
-static void every_unreliable_message_is_heard_lost_or_replaced(void **state) {
-    (void)state;
+TEST("every unreliable message is heard lost or replaced") {
     ear e = {0};
     pipe_settings settings = pipe_settings_default();
     settings.loss_permille = 100;
@@ -344,8 +327,7 @@ static void every_unreliable_message_is_heard_lost_or_replaced(void **state) {
     pipe_close(&p);
 }
 
-static void a_cut_path_costs_little_and_heals_within_the_longest_timeout(void **state) {
-    (void)state;
+TEST("a cut path costs little and heals within the longest timeout") {
     ear e = {0};
     const pipe_settings settings = pipe_settings_default();
     pipe p = pipe_open(&settings);
@@ -366,8 +348,7 @@ static void a_cut_path_costs_little_and_heals_within_the_longest_timeout(void **
     pipe_close(&p);
 }
 
-static void nothing_is_sent_again_on_a_perfect_path(void **state) {
-    (void)state;
+TEST("nothing is sent again on a perfect path") {
     ear e = {0};
     uint32_t said[2] = {0};
     pipe_settings settings = pipe_settings_default();
@@ -382,8 +363,7 @@ static void nothing_is_sent_again_on_a_perfect_path(void **state) {
     pipe_close(&p);
 }
 
-static void the_stream_keeps_to_its_pace(void **state) {
-    (void)state;
+TEST("the stream keeps to its pace") {
     ear e = {0};
     pipe_settings settings = pipe_settings_default();
     settings.config[0].send_rate_bytes_per_s = 50000;
@@ -398,8 +378,7 @@ static void the_stream_keeps_to_its_pace(void **state) {
     pipe_close(&p);
 }
 
-static void a_small_receive_window_is_respected(void **state) {
-    (void)state;
+TEST("a small receive window is respected") {
     ear e = {0};
     pipe_settings settings = pipe_settings_default();
     settings.config[1].receive_size_max = 1184;
@@ -416,8 +395,7 @@ static void a_small_receive_window_is_respected(void **state) {
     pipe_close(&p);
 }
 
-static void a_message_the_peer_cannot_take_fails_the_link_at_both_ends(void **state) {
-    (void)state;
+TEST("a message the peer cannot take fails the link at both ends") {
     pipe_settings settings = pipe_settings_default();
     settings.config[1].receive_size_max = 2000;
     pipe p = pipe_open(&settings);
@@ -434,8 +412,7 @@ static void a_message_the_peer_cannot_take_fails_the_link_at_both_ends(void **st
     pipe_close(&p);
 }
 
-static void a_reset_link_is_a_new_one(void **state) {
-    (void)state;
+TEST("a reset link is a new one") {
     ear e = {0};
     uint32_t said[2] = {0};
     const pipe_settings settings = pipe_settings_default();
@@ -455,8 +432,7 @@ static void a_reset_link_is_a_new_one(void **state) {
     pipe_close(&p);
 }
 
-static void the_reliable_buffer_says_when_it_is_full(void **state) {
-    (void)state;
+TEST("the reliable buffer says when it is full") {
     static uint8_t bytes[5000];
     cairn_link_config config = cairn_link_config_default();
     config.reliable_buffer_size = 4096;
@@ -475,9 +451,7 @@ static void the_reliable_buffer_says_when_it_is_full(void **state) {
     cairn_link_destroy(link);
 }
 
-static void impossible_configs_are_refused_and_possible_ones_cost_what_the_header_says(
-    void **state) {
-    (void)state;
+TEST("impossible configs are refused and possible ones cost what the header says") {
     static const struct {
         cairn_link_config config;
         size_t kb; // 0: refused
@@ -501,31 +475,4 @@ static void impossible_configs_are_refused_and_possible_ones_cost_what_the_heade
         assert_int_equal((bytes + 999) / 1000, cases[i].kb);
         cairn_link_destroy(link);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unreliable_messages_of_every_size_arrive_whole),
-        cmocka_unit_test(a_megabyte_crosses_a_bad_path_in_seconds),
-        cmocka_unit_test(reliable_messages_arrive_once_in_order_on_every_path),
-        cmocka_unit_test(a_payload_that_comes_twice_is_taken_once),
-        cmocka_unit_test(one_way_traffic_is_acknowledged),
-        cmocka_unit_test(bare_acks_do_not_answer_each_other),
-        cmocka_unit_test(round_trip_and_loss_are_what_the_path_does),
-        cmocka_unit_test(reordering_is_not_loss),
-        cmocka_unit_test(more_messages_interleaved_than_there_is_room_for_are_not_all_lost),
-        cmocka_unit_test(what_comes_later_than_33_others_is_acknowledged_too),
-        cmocka_unit_test(a_burst_of_fragments_is_acknowledged_whole),
-        cmocka_unit_test(every_unreliable_message_is_heard_lost_or_replaced),
-        cmocka_unit_test(a_cut_path_costs_little_and_heals_within_the_longest_timeout),
-        cmocka_unit_test(nothing_is_sent_again_on_a_perfect_path),
-        cmocka_unit_test(the_stream_keeps_to_its_pace),
-        cmocka_unit_test(a_small_receive_window_is_respected),
-        cmocka_unit_test(a_message_the_peer_cannot_take_fails_the_link_at_both_ends),
-        cmocka_unit_test(a_reset_link_is_a_new_one),
-        cmocka_unit_test(the_reliable_buffer_says_when_it_is_full),
-        cmocka_unit_test(
-            impossible_configs_are_refused_and_possible_ones_cost_what_the_header_says),
-    };
-    return cmocka_run_group_tests_name("net.link", tests, NULL, NULL);
 }

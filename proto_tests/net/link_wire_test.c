@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/kit/test.h"
 
-#include <cmocka.h>
-
-#include <stdbool.h>
 #include <string.h>
 
 #include "net/link.h"
@@ -106,8 +100,7 @@ static void check_row(const row *r) {
 #define LARGE CAIRN_LINK_DROP_MESSAGE_SIZE
 #define WINDOW CAIRN_LINK_DROP_STREAM
 
-static void every_rule_of_the_header_has_a_payload_that_breaks_it(void **state) {
-    (void)state;
+TEST("every rule of the header has a payload that breaks it") {
     static const row rows[] = {
         // rule, expected, kind, window, delay, sequence, ack, bits, words, word count, filling
         {"a message", TAKEN, MESSAGE, 1, 0, 2001, 0, 0, {0}, 0, 1},
@@ -145,8 +138,7 @@ static void every_rule_of_the_header_has_a_payload_that_breaks_it(void **state) 
     }
 }
 
-static void every_rule_of_parts_has_a_payload_that_breaks_it(void **state) {
-    (void)state;
+TEST("every rule of parts has a payload that breaks it") {
     static const row rows[] = {
         {"a first fragment", TAKEN, FRAGMENT, 1, 0, 2001, 0, 0, {0, 1185}, 2, 1000},
         {"a last fragment", TAKEN, FRAGMENT, 1, 0, 2001, 0, 0, {1, 1185}, 2, 185},
@@ -182,8 +174,7 @@ static void every_rule_of_parts_has_a_payload_that_breaks_it(void **state) {
     }
 }
 
-static void a_header_cut_anywhere_is_refused(void **state) {
-    (void)state;
+TEST("a header cut anywhere is refused") {
     const row r = {"", TAKEN, MESSAGE, 1, 0, 2001, 0, 0, {0}, 0, 1};
     uint8_t bytes[64];
     cairn_link *link = link_in_conversation();
@@ -195,8 +186,7 @@ static void a_header_cut_anywhere_is_refused(void **state) {
     cairn_link_destroy(link);
 }
 
-static void fragments_that_contradict_each_other_are_refused(void **state) {
-    (void)state;
+TEST("fragments that contradict each other are refused") {
     const row first = {"", TAKEN, FRAGMENT, 1, 0, 2001, 0, 0, {0, 2500}, 2, 1000};
     const row liar = {"", PIECE, FRAGMENT, 1, 0, 2002, 0, 0, {1, 2600}, 2, 1000};
     const row second = {"", TAKEN, FRAGMENT, 1, 0, 2002, 0, 0, {1, 2500}, 2, 1000};
@@ -217,8 +207,7 @@ static void fragments_that_contradict_each_other_are_refused(void **state) {
     cairn_link_destroy(link);
 }
 
-static void bytes_of_the_stream_do_not_change_once_received(void **state) {
-    (void)state;
+TEST("bytes of the stream do not change once received") {
     // The frame's header comes first and is checked; a segment that says otherwise changes nothing.
     const row header = {"", TAKEN, STREAM, 1, 0, 2001, 0, 0, {0, 0, 12}, 3, 4};
     const row liar = {"", TAKEN, STREAM, 1, 0, 2002, 0, 0, {0, 0, 4000}, 3, 12};
@@ -235,8 +224,7 @@ static void bytes_of_the_stream_do_not_change_once_received(void **state) {
     cairn_link_destroy(link);
 }
 
-static void payloads_are_the_documents_bytes(void **state) {
-    (void)state;
+TEST("payloads are the documents bytes") {
     static const uint8_t first[] = {2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 'c'};
     static const uint8_t acked[] = {
         10, 1, 125, 0, 1, 0, 0, 0, 0xd0, 7, 0, 0, 0, 4, 0, 0x80, 'a', 'b', 'c'};
@@ -268,8 +256,7 @@ static void payloads_are_the_documents_bytes(void **state) {
     cairn_link_destroy(link);
 }
 
-static void a_bare_ack_waits_20_ms_and_reaches_far_back(void **state) {
-    (void)state;
+TEST("a bare ack waits 20 ms and reaches far back") {
     static const uint8_t bare[] = {
         9, 1, 0xc4, 9, 0, 0, 0, 0, 0xd1, 7, 0, 0, 1, 8, 0, 0, 1, 0, 0, 0};
     static const uint32_t sequences[] = {1968, 1989, 2000, 2001};
@@ -289,17 +276,4 @@ static void a_bare_ack_waits_20_ms_and_reaches_far_back(void **state) {
     assert_int_equal(cairn_link_next_payload(link, 23000000, bytes), 0);
     assert_int_equal(cairn_link_deadline_ns(link), UINT64_MAX);
     cairn_link_destroy(link);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_rule_of_the_header_has_a_payload_that_breaks_it),
-        cmocka_unit_test(every_rule_of_parts_has_a_payload_that_breaks_it),
-        cmocka_unit_test(a_header_cut_anywhere_is_refused),
-        cmocka_unit_test(fragments_that_contradict_each_other_are_refused),
-        cmocka_unit_test(bytes_of_the_stream_do_not_change_once_received),
-        cmocka_unit_test(payloads_are_the_documents_bytes),
-        cmocka_unit_test(a_bare_ack_waits_20_ms_and_reaches_far_back),
-    };
-    return cmocka_run_group_tests_name("net.link_wire", tests, NULL, NULL);
 }

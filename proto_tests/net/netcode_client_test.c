@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -39,8 +34,7 @@ static void expect_request_to(kit *k, const char *server) {
     expect_datagrams(k, 0);
 }
 
-static void a_token_that_cannot_be_read_is_invalid(void **state) {
-    (void)state;
+TEST("a token that cannot be read is invalid") {
     kit k = kit_open(1);
     const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE] = {0};
     assert_int_equal(
@@ -51,8 +45,7 @@ static void a_token_that_cannot_be_read_is_invalid(void **state) {
     kit_close(&k);
 }
 
-static void an_expired_token_is_not_even_tried(void **state) {
-    (void)state;
+TEST("an expired token is not even tried") {
     kit k = kit_open(1);
     assert_int_equal(
         CONNECT(&k, .create_unix_s = KIT_UNIX_S - 60, .lifetime_s = 60), CAIRN_INVALID_ARGUMENT);
@@ -62,8 +55,7 @@ static void an_expired_token_is_not_even_tried(void **state) {
     kit_close(&k);
 }
 
-static void a_request_leaves_at_once_and_then_ten_times_a_second(void **state) {
-    (void)state;
+TEST("a request leaves at once and then ten times a second") {
     kit k = kit_open(1);
     CONNECT(&k, .client_id = 1);
     expect_request_to(&k, kit_server_address);
@@ -79,8 +71,7 @@ static void a_request_leaves_at_once_and_then_ten_times_a_second(void **state) {
     kit_close(&k);
 }
 
-static void the_challenge_is_answered_at_once_and_then_ten_times_a_second(void **state) {
-    (void)state;
+TEST("the challenge is answered at once and then ten times a second") {
     kit k = kit_open(1);
     CONNECT(&k, .client_id = 1);
     const kit_datagram request = kit_from_client(&k, 0);
@@ -97,8 +88,7 @@ static void the_challenge_is_answered_at_once_and_then_ten_times_a_second(void *
     kit_close(&k);
 }
 
-static void servers_are_tried_in_order_for_a_whole_time_out_each(void **state) {
-    (void)state;
+TEST("servers are tried in order for a whole time out each") {
     kit k = kit_open(1);
     const char *const servers[] = {"10.0.0.1:1", "[::1]:2", "10.0.0.3:3"};
     CONNECT(&k, .servers = {servers[0], servers[1], servers[2]}, .timeout_s = 3);
@@ -114,8 +104,7 @@ static void servers_are_tried_in_order_for_a_whole_time_out_each(void **state) {
     kit_close(&k);
 }
 
-static void a_client_denied_by_one_server_joins_the_next(void **state) {
-    (void)state;
+TEST("a client denied by one server joins the next") {
     kit k = kit_open(1);
     kit_join(&k, 1);
     CONNECT(&k, .servers = {kit_server_address, "10.0.0.101:40000"});
@@ -151,8 +140,7 @@ static kit_datagram answer_to_challenge(kit *k) {
     return kit_from_client(k, 0);
 }
 
-static void one_key_never_seals_two_packets_under_one_sequence(void **state) {
-    (void)state;
+TEST("one key never seals two packets under one sequence") {
     kit k = kit_open(1);
     const kit_token_words words = {
         .servers = {kit_server_address, "10.0.0.101:40000"}, .timeout_s = 3};
@@ -181,8 +169,7 @@ static void one_key_never_seals_two_packets_under_one_sequence(void **state) {
     kit_close(&k);
 }
 
-static void an_unanswered_response_times_out(void **state) {
-    (void)state;
+TEST("an unanswered response times out") {
     kit k = kit_open(1);
     CONNECT(&k, .client_id = 1);
     answer_to_challenge(&k);
@@ -193,8 +180,7 @@ static void an_unanswered_response_times_out(void **state) {
     kit_close(&k);
 }
 
-static void a_token_that_runs_out_on_the_way_ends_the_attempt(void **state) {
-    (void)state;
+TEST("a token that runs out on the way ends the attempt") {
     kit k = kit_open(1);
     CONNECT(&k, .servers = {"10.0.0.1:1", "10.0.0.2:2"}, .lifetime_s = 8);
     advance(&k, 5 * KIT_S);
@@ -207,8 +193,7 @@ static void a_token_that_runs_out_on_the_way_ends_the_attempt(void **state) {
     kit_close(&k);
 }
 
-static void a_token_that_lives_for_ever_overflows_nothing(void **state) {
-    (void)state;
+TEST("a token that lives for ever overflows nothing") {
     kit k = kit_open(1);
     cairn_token_public token;
     uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE];
@@ -225,8 +210,7 @@ static void a_token_that_lives_for_ever_overflows_nothing(void **state) {
     kit_close(&k);
 }
 
-static void a_silent_server_is_given_up_at_the_time_out_and_not_before(void **state) {
-    (void)state;
+TEST("a silent server is given up at the time out and not before") {
     kit k = kit_open(1);
     kit_join(&k, 0);
     advance(&k, 5 * KIT_S - 1);
@@ -236,8 +220,7 @@ static void a_silent_server_is_given_up_at_the_time_out_and_not_before(void **st
     kit_close(&k);
 }
 
-static void the_shortest_time_out_is_one_second_on_both_sides(void **state) {
-    (void)state;
+TEST("the shortest time out is one second on both sides") {
     kit k = kit_open(1);
     CONNECT(&k, .timeout_s = 1);
     kit_exchange(&k);
@@ -250,8 +233,7 @@ static void the_shortest_time_out_is_one_second_on_both_sides(void **state) {
     kit_close(&k);
 }
 
-static void a_payload_counts_as_life_and_as_a_packet_sent(void **state) {
-    (void)state;
+TEST("a payload counts as life and as a packet sent") {
     kit k = kit_open(1);
     kit_join(&k, 0);
     kit_throw_away(&k);
@@ -268,8 +250,7 @@ static void a_payload_counts_as_life_and_as_a_packet_sent(void **state) {
     kit_close(&k);
 }
 
-static void payloads_before_the_connection_are_dropped(void **state) {
-    (void)state;
+TEST("payloads before the connection are dropped") {
     kit k = kit_open(1);
     CONNECT(&k, .client_id = 1);
     const kit_datagram response = answer_to_challenge(&k);
@@ -284,8 +265,7 @@ static void payloads_before_the_connection_are_dropped(void **state) {
     kit_close(&k);
 }
 
-static void a_datagram_is_refused_by_name(void **state) {
-    (void)state;
+TEST("a datagram is refused by name") {
     kit k = kit_open(1);
     kit_join(&k, 0);
     kit_datagram good = kit_server_payload(&k, 0, 10);
@@ -322,8 +302,7 @@ static void a_datagram_is_refused_by_name(void **state) {
     kit_close(&k);
 }
 
-static void a_client_that_leaves_says_so_ten_times_and_one_is_enough(void **state) {
-    (void)state;
+TEST("a client that leaves says so ten times and one is enough") {
     kit k = kit_open(1);
     kit_join(&k, 0);
     cairn_netcode_client_disconnect(k.clients[0], k.now_ns);
@@ -340,8 +319,7 @@ static void a_client_that_leaves_says_so_ten_times_and_one_is_enough(void **stat
     kit_close(&k);
 }
 
-static void the_same_id_may_come_back_after_leaving(void **state) {
-    (void)state;
+TEST("the same id may come back after leaving") {
     kit k = kit_open(2);
     for (int i = 0; i < 5; ++i) {
         kit_join(&k, 0);
@@ -354,8 +332,7 @@ static void the_same_id_may_come_back_after_leaving(void **state) {
     kit_close(&k);
 }
 
-static void the_same_id_waits_until_its_lost_self_timed_out(void **state) {
-    (void)state;
+TEST("the same id waits until its lost self timed out") {
     kit k = kit_open(2);
     kit_join(&k, 0);
     kit_throw_away(&k);
@@ -370,8 +347,7 @@ static void the_same_id_waits_until_its_lost_self_timed_out(void **state) {
     kit_close(&k);
 }
 
-static void undrained_answers_are_counted_and_bounded(void **state) {
-    (void)state;
+TEST("undrained answers are counted and bounded") {
     kit k = kit_open(1);
     CONNECT(&k, .timeout_s = 600, .lifetime_s = 600);
     for (int i = 0; i < 100; ++i) {
@@ -385,38 +361,11 @@ static void undrained_answers_are_counted_and_bounded(void **state) {
     kit_close(&k);
 }
 
-static void every_state_has_words_of_its_own(void **state) {
-    (void)state;
+TEST("every state has words of its own") {
     for (int i = CAIRN_NETCODE_STATE_TOKEN_EXPIRED; i <= CAIRN_NETCODE_STATE_CONNECTED; ++i) {
         for (int k = CAIRN_NETCODE_STATE_TOKEN_EXPIRED; k < i; ++k) {
             assert_string_not_equal(cairn_netcode_client_state_text((cairn_netcode_client_state)i),
                 cairn_netcode_client_state_text((cairn_netcode_client_state)k));
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_token_that_cannot_be_read_is_invalid),
-        cmocka_unit_test(an_expired_token_is_not_even_tried),
-        cmocka_unit_test(a_request_leaves_at_once_and_then_ten_times_a_second),
-        cmocka_unit_test(the_challenge_is_answered_at_once_and_then_ten_times_a_second),
-        cmocka_unit_test(servers_are_tried_in_order_for_a_whole_time_out_each),
-        cmocka_unit_test(a_client_denied_by_one_server_joins_the_next),
-        cmocka_unit_test(one_key_never_seals_two_packets_under_one_sequence),
-        cmocka_unit_test(an_unanswered_response_times_out),
-        cmocka_unit_test(a_token_that_runs_out_on_the_way_ends_the_attempt),
-        cmocka_unit_test(a_token_that_lives_for_ever_overflows_nothing),
-        cmocka_unit_test(a_silent_server_is_given_up_at_the_time_out_and_not_before),
-        cmocka_unit_test(the_shortest_time_out_is_one_second_on_both_sides),
-        cmocka_unit_test(a_payload_counts_as_life_and_as_a_packet_sent),
-        cmocka_unit_test(payloads_before_the_connection_are_dropped),
-        cmocka_unit_test(a_datagram_is_refused_by_name),
-        cmocka_unit_test(a_client_that_leaves_says_so_ten_times_and_one_is_enough),
-        cmocka_unit_test(the_same_id_may_come_back_after_leaving),
-        cmocka_unit_test(the_same_id_waits_until_its_lost_self_timed_out),
-        cmocka_unit_test(undrained_answers_are_counted_and_bounded),
-        cmocka_unit_test(every_state_has_words_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

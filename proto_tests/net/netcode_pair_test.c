@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
 #include "base/random.h"
 #include "proto_tests/net/netcode_kit.h"
 
-static void a_client_connects_without_waiting(void **state) {
-    (void)state;
+TEST("a client connects without waiting") {
     kit k = kit_open(4);
     kit_connect(&k, 0);
     kit_exchange(&k);
@@ -24,8 +18,7 @@ static void a_client_connects_without_waiting(void **state) {
     kit_close(&k);
 }
 
-static void the_user_data_of_the_token_reaches_the_server(void **state) {
-    (void)state;
+TEST("the user data of the token reaches the server") {
     kit k = kit_open(4);
     kit_join(&k, 0);
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
@@ -40,8 +33,7 @@ static void the_user_data_of_the_token_reaches_the_server(void **state) {
     kit_close(&k);
 }
 
-static void payloads_of_every_size_arrive_both_ways(void **state) {
-    (void)state;
+TEST("payloads of every size arrive both ways") {
     kit k = kit_open(4);
     kit_join(&k, 0);
     for (size_t size = 1; size <= CAIRN_PAYLOAD_SIZE_MAX; size += size < 40 ? 1 : 97) {
@@ -180,8 +172,7 @@ static void send_all(kit *k, wire *to_server, wire *to_client, uint64_t number) 
     }
 }
 
-static void a_bad_wire_costs_payloads_and_nothing_else(void **state) {
-    (void)state;
+TEST("a bad wire costs payloads and nothing else") {
     enum { STEPS = 1500 };
     for (uint64_t seed = 1; seed <= 20; ++seed) {
         static wire to_server, to_client;
@@ -203,14 +194,4 @@ static void a_bad_wire_costs_payloads_and_nothing_else(void **state) {
         }
         kit_close(&k);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_connects_without_waiting),
-        cmocka_unit_test(the_user_data_of_the_token_reaches_the_server),
-        cmocka_unit_test(payloads_of_every_size_arrive_both_ways),
-        cmocka_unit_test(a_bad_wire_costs_payloads_and_nothing_else),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -19,8 +14,7 @@
 
 static const uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE] = {1, 2, 3};
 
-static void a_lookup_agrees_with_a_plain_list(void **state) {
-    (void)state;
+TEST("a lookup agrees with a plain list") {
     enum { ITEMS = 100, KEYS = 300 };
     cairn_lookup lookup;
     assert_int_equal(cairn_lookup_create(&lookup, ITEMS, hash_key), CAIRN_OK);
@@ -47,8 +41,7 @@ static void a_lookup_agrees_with_a_plain_list(void **state) {
     cairn_lookup_destroy(&lookup);
 }
 
-static void an_outbox_gives_back_what_it_took_in_order(void **state) {
-    (void)state;
+TEST("an outbox gives back what it took in order") {
     cairn_outbox outbox;
     assert_int_equal(cairn_outbox_create(&outbox, 4000), CAIRN_OK);
     cairn_random random = cairn_random_of(2);
@@ -91,8 +84,7 @@ static void consume(cairn_token_history *history, uint8_t token) {
     cairn_token_history_consume(history, mac);
 }
 
-static void a_pending_token_belongs_to_the_address_that_showed_it(void **state) {
-    (void)state;
+TEST("a pending token belongs to the address that showed it") {
     cairn_token_history history;
     assert_int_equal(cairn_token_history_create(&history, 4, hash_key), CAIRN_OK);
     assert_int_equal(show(&history, 1, "1.1.1.1:1", 100, 130), CAIRN_NETCODE_TAKEN);
@@ -103,8 +95,7 @@ static void a_pending_token_belongs_to_the_address_that_showed_it(void **state) 
     cairn_token_history_destroy(&history);
 }
 
-static void a_consumed_token_admits_nobody(void **state) {
-    (void)state;
+TEST("a consumed token admits nobody") {
     cairn_token_history history;
     assert_int_equal(cairn_token_history_create(&history, 4, hash_key), CAIRN_OK);
     assert_int_equal(show(&history, 1, "1.1.1.1:1", 100, 130), CAIRN_NETCODE_TAKEN);
@@ -115,8 +106,7 @@ static void a_consumed_token_admits_nobody(void **state) {
     cairn_token_history_destroy(&history);
 }
 
-static void a_full_history_evicts_only_what_has_expired(void **state) {
-    (void)state;
+TEST("a full history evicts only what has expired") {
     cairn_token_history history;
     assert_int_equal(cairn_token_history_create(&history, 3, hash_key), CAIRN_OK);
     assert_int_equal(show(&history, 1, "1.1.1.1:1", 100, 110), CAIRN_NETCODE_TAKEN);
@@ -145,8 +135,7 @@ static bool known(const cairn_handshakes *handshakes, const char *from, uint64_t
     return cairn_handshakes_find(handshakes, &address, now) != NULL;
 }
 
-static void a_handshake_lives_as_long_as_its_tokens_time_out(void **state) {
-    (void)state;
+TEST("a handshake lives as long as its tokens time out") {
     cairn_handshakes handshakes;
     assert_int_equal(cairn_handshakes_create(&handshakes, 4, hash_key), CAIRN_OK);
     assert_int_equal(handshakes.earliest_ns, UINT64_MAX);
@@ -164,8 +153,7 @@ static void a_handshake_lives_as_long_as_its_tokens_time_out(void **state) {
     cairn_handshakes_destroy(&handshakes);
 }
 
-static void full_handshakes_make_room_when_one_runs_out(void **state) {
-    (void)state;
+TEST("full handshakes make room when one runs out") {
     cairn_handshakes handshakes;
     assert_int_equal(cairn_handshakes_create(&handshakes, 2, hash_key), CAIRN_OK);
     assert_true(put(&handshakes, "1.1.1.1:1", 5, 0));
@@ -181,8 +169,7 @@ static void full_handshakes_make_room_when_one_runs_out(void **state) {
     cairn_handshakes_destroy(&handshakes);
 }
 
-static void every_reason_has_words_of_its_own(void **state) {
-    (void)state;
+TEST("every reason has words of its own") {
     for (int i = 0; i < CAIRN_NETCODE_DROP_COUNT; ++i) {
         for (int k = 0; k < i; ++k) {
             assert_string_not_equal(cairn_netcode_drop_text((cairn_netcode_drop)i),
@@ -197,18 +184,4 @@ static void every_reason_has_words_of_its_own(void **state) {
         }
     }
     assert_string_equal(cairn_token_refusal_text(CAIRN_TOKEN_REFUSAL_COUNT), "unknown refusal");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lookup_agrees_with_a_plain_list),
-        cmocka_unit_test(an_outbox_gives_back_what_it_took_in_order),
-        cmocka_unit_test(a_pending_token_belongs_to_the_address_that_showed_it),
-        cmocka_unit_test(a_consumed_token_admits_nobody),
-        cmocka_unit_test(a_full_history_evicts_only_what_has_expired),
-        cmocka_unit_test(a_handshake_lives_as_long_as_its_tokens_time_out),
-        cmocka_unit_test(full_handshakes_make_room_when_one_runs_out),
-        cmocka_unit_test(every_reason_has_words_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -44,8 +39,7 @@ static void expect_event(
     assert_int_equal(k->events[k->event_count - 1].reason, reason);
 }
 
-static void create_refuses_what_is_out_of_range(void **state) {
-    (void)state;
+TEST("create refuses what is out of range") {
     const cairn_address address = kit_address("1.2.3.4:5");
     const cairn_address nowhere = {0};
     const uint8_t entropy[32] = {0};
@@ -76,8 +70,7 @@ static void create_refuses_what_is_out_of_range(void **state) {
     cairn_netcode_server_destroy(NULL);
 }
 
-static void a_good_request_is_answered_with_one_smaller_packet(void **state) {
-    (void)state;
+TEST("a good request is answered with one smaller packet") {
     kit k = kit_open(4);
     const kit_datagram datagram = REQUEST(&k, .client_id = 1);
     assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
@@ -88,8 +81,7 @@ static void a_good_request_is_answered_with_one_smaller_packet(void **state) {
     kit_close(&k);
 }
 
-static void a_request_is_refused_in_silence_for(void **state) {
-    (void)state;
+TEST("a request is refused in silence for") {
     const uint8_t other_key[CAIRN_KEY_SIZE] = {9};
     const struct {
         cairn_netcode_drop drop;
@@ -113,8 +105,7 @@ static void a_request_is_refused_in_silence_for(void **state) {
     }
 }
 
-static void a_server_goes_by_each_of_its_public_addresses(void **state) {
-    (void)state;
+TEST("a server goes by each of its public addresses") {
     const cairn_address addresses[] = {
         kit_address("1.2.3.4:5"), kit_address("[::1]:6"), kit_address("1.2.3.4:7")};
     const uint8_t entropy[32] = {0};
@@ -137,8 +128,7 @@ static void a_server_goes_by_each_of_its_public_addresses(void **state) {
     }
 }
 
-static void each_part_of_a_request_is_looked_at(void **state) {
-    (void)state;
+TEST("each part of a request is looked at") {
     kit k = kit_open(4);
     const kit_datagram good = REQUEST(&k, .client_id = 1);
     kit_datagram bad = good;
@@ -169,8 +159,7 @@ static void each_part_of_a_request_is_looked_at(void **state) {
     kit_close(&k);
 }
 
-static void an_empty_or_tiny_datagram_is_dropped_by_size(void **state) {
-    (void)state;
+TEST("an empty or tiny datagram is dropped by size") {
     kit k = kit_open(4);
     for (size_t size = 0; size < 18; ++size) {
         kit_datagram datagram = {.from = k.client_addresses[0], .size = size, .bytes = {0x14}};
@@ -179,8 +168,7 @@ static void an_empty_or_tiny_datagram_is_dropped_by_size(void **state) {
     kit_close(&k);
 }
 
-static void a_header_is_refused_by_name(void **state) {
-    (void)state;
+TEST("a header is refused by name") {
     const struct {
         uint8_t prefix;
         size_t size;
@@ -208,8 +196,7 @@ static void a_header_is_refused_by_name(void **state) {
     }
 }
 
-static void a_body_of_another_length_is_dropped_though_its_seal_is_good(void **state) {
-    (void)state;
+TEST("a body of another length is dropped though its seal is good") {
     kit k = kit_open(4);
     kit_join(&k, 0);
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
@@ -236,8 +223,7 @@ static void a_body_of_another_length_is_dropped_though_its_seal_is_good(void **s
     kit_close(&k);
 }
 
-static void a_token_that_an_earlier_run_may_have_seen_is_refused(void **state) {
-    (void)state;
+TEST("a token that an earlier run may have seen is refused") {
     const struct {
         uint32_t lifetime_s_max;
         uint64_t expires_after_start_s;
@@ -261,8 +247,7 @@ static void a_token_that_an_earlier_run_may_have_seen_is_refused(void **state) {
     }
 }
 
-static void a_restarted_server_counts_its_answers_from_the_upper_half_again(void **state) {
-    (void)state;
+TEST("a restarted server counts its answers from the upper half again") {
     for (int run = 0; run < 2; ++run) {
         kit k = kit_open(4);
         for (uint64_t i = 0; i < 3; ++i) {
@@ -279,8 +264,7 @@ static void a_restarted_server_counts_its_answers_from_the_upper_half_again(void
     }
 }
 
-static void a_token_makes_one_session_and_no_other(void **state) {
-    (void)state;
+TEST("a token makes one session and no other") {
     kit k = kit_open(4);
     kit_connect(&k, 0);
     const kit_datagram first = kit_from_client(&k, 0);
@@ -303,8 +287,7 @@ static void a_token_makes_one_session_and_no_other(void **state) {
     kit_close(&k);
 }
 
-static void an_old_response_opens_no_second_session(void **state) {
-    (void)state;
+TEST("an old response opens no second session") {
     kit k = kit_open(4);
     kit_connect(&k, 0);
     const kit_datagram first = kit_from_client(&k, 0);
@@ -321,8 +304,7 @@ static void an_old_response_opens_no_second_session(void **state) {
     kit_close(&k);
 }
 
-static void a_response_must_carry_a_challenge_of_ours(void **state) {
-    (void)state;
+TEST("a response must carry a challenge of ours") {
     kit k = kit_open(4);
     // Two clients are challenged; the second answers with the challenge of the first.
     cairn_packet_challenge stolen = {0};
@@ -360,8 +342,7 @@ static void a_response_must_carry_a_challenge_of_ours(void **state) {
     kit_close(&k);
 }
 
-static void two_addresses_cannot_share_one_client_id(void **state) {
-    (void)state;
+TEST("two addresses cannot share one client id") {
     kit k = kit_open(4);
     // Two tokens of client 1, both under way before either has a session.
     for (int i = 0; i < 2; ++i) {
@@ -381,8 +362,7 @@ static void two_addresses_cannot_share_one_client_id(void **state) {
     kit_close(&k);
 }
 
-static void a_full_server_denies_and_lets_in_again_when_one_leaves(void **state) {
-    (void)state;
+TEST("a full server denies and lets in again when one leaves") {
     kit k = kit_open(2);
     kit_join(&k, 0);
     kit_join(&k, 1);
@@ -398,8 +378,7 @@ static void a_full_server_denies_and_lets_in_again_when_one_leaves(void **state)
     kit_close(&k);
 }
 
-static void a_server_that_fills_up_during_a_handshake_denies_the_response(void **state) {
-    (void)state;
+TEST("a server that fills up during a handshake denies the response") {
     kit k = kit_open(1);
     kit_datagram responses[2];
     for (int i = 0; i < 2; ++i) {
@@ -418,8 +397,7 @@ static void a_server_that_fills_up_during_a_handshake_denies_the_response(void *
     kit_close(&k);
 }
 
-static void a_server_that_stopped_admitting_denies_but_keeps_its_clients(void **state) {
-    (void)state;
+TEST("a server that stopped admitting denies but keeps its clients") {
     kit k = kit_open(4);
     kit_join(&k, 0);
     cairn_netcode_server_stop_admitting(k.server);
@@ -431,8 +409,7 @@ static void a_server_that_stopped_admitting_denies_but_keeps_its_clients(void **
     kit_close(&k);
 }
 
-static void handshakes_and_tokens_are_bounded_and_counted(void **state) {
-    (void)state;
+TEST("handshakes and tokens are bounded and counted") {
     kit k = kit_open(1);
     const uint64_t handshakes_max = 2 + 256;
     const uint64_t tokens_max = 8 + 1024;
@@ -459,8 +436,7 @@ static void handshakes_and_tokens_are_bounded_and_counted(void **state) {
     kit_close(&k);
 }
 
-static void a_flood_of_requests_leaves_room_for_the_farewells(void **state) {
-    (void)state;
+TEST("a flood of requests leaves room for the farewells") {
     kit k = kit_open(4);
     kit_join(&k, 0);
     const kit_datagram datagram = request(&k, 1, &(kit_token_words){.client_id = 2});
@@ -476,8 +452,7 @@ static void a_flood_of_requests_leaves_room_for_the_farewells(void **state) {
     kit_close(&k);
 }
 
-static void the_oldest_event_comes_first_and_an_old_payload_is_dropped(void **state) {
-    (void)state;
+TEST("the oldest event comes first and an old payload is dropped") {
     kit k = kit_open(4);
     kit_join(&k, 0);
     kit_join(&k, 1);
@@ -501,8 +476,7 @@ static void the_oldest_event_comes_first_and_an_old_payload_is_dropped(void **st
     kit_close(&k);
 }
 
-static void a_slot_is_not_given_away_before_its_end_was_told(void **state) {
-    (void)state;
+TEST("a slot is not given away before its end was told") {
     kit k = kit_open(1);
     kit_join(&k, 0);
     cairn_netcode_server_disconnect(k.server, k.now_ns, 0);
@@ -515,8 +489,7 @@ static void a_slot_is_not_given_away_before_its_end_was_told(void **state) {
     kit_close(&k);
 }
 
-static void the_lowest_free_slot_is_given(void **state) {
-    (void)state;
+TEST("the lowest free slot is given") {
     kit k = kit_open(4);
     for (int i = 0; i < 4; ++i) {
         kit_join(&k, i);
@@ -532,8 +505,7 @@ static void the_lowest_free_slot_is_given(void **state) {
     kit_close(&k);
 }
 
-static void a_silent_client_is_let_go_at_its_time_out_and_not_before(void **state) {
-    (void)state;
+TEST("a silent client is let go at its time out and not before") {
     kit k = kit_open(4);
     kit_join(&k, 0);
     kit_throw_away(&k);
@@ -549,8 +521,7 @@ static void a_silent_client_is_let_go_at_its_time_out_and_not_before(void **stat
     kit_close(&k);
 }
 
-static void a_token_without_time_out_keeps_both_sides_for_ever(void **state) {
-    (void)state;
+TEST("a token without time out keeps both sides for ever") {
     kit k = kit_open(4);
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     KIT_TOKEN(token, .timeout_s = -1);
@@ -562,8 +533,7 @@ static void a_token_without_time_out_keeps_both_sides_for_ever(void **state) {
     kit_close(&k);
 }
 
-static void a_keep_alive_leaves_when_nothing_was_sent_for_100_ms(void **state) {
-    (void)state;
+TEST("a keep alive leaves when nothing was sent for 100 ms") {
     kit k = kit_open(4);
     kit_join(&k, 0);
     const uint64_t joined_ns = k.now_ns;
@@ -582,8 +552,7 @@ static void a_keep_alive_leaves_when_nothing_was_sent_for_100_ms(void **state) {
     kit_close(&k);
 }
 
-static void payloads_follow_a_keep_alive_until_the_client_was_heard(void **state) {
-    (void)state;
+TEST("payloads follow a keep alive until the client was heard") {
     kit k = kit_open(4);
     kit_connect(&k, 0);
     for (int i = 0; i < 2; ++i) {
@@ -602,8 +571,7 @@ static void payloads_follow_a_keep_alive_until_the_client_was_heard(void **state
     kit_close(&k);
 }
 
-static void what_comes_from_another_address_is_nobodys(void **state) {
-    (void)state;
+TEST("what comes from another address is nobodys") {
     kit k = kit_open(4);
     kit_join(&k, 0);
     kit_datagram datagram = kit_client_payload(&k, 0, 10);
@@ -614,8 +582,7 @@ static void what_comes_from_another_address_is_nobodys(void **state) {
     kit_close(&k);
 }
 
-static void a_replayed_or_forged_datagram_changes_nothing(void **state) {
-    (void)state;
+TEST("a replayed or forged datagram changes nothing") {
     kit k = kit_open(4);
     kit_join(&k, 0);
     const kit_datagram datagram = kit_client_payload(&k, 0, 10);
@@ -631,8 +598,7 @@ static void a_replayed_or_forged_datagram_changes_nothing(void **state) {
     kit_close(&k);
 }
 
-static void forged_datagrams_do_not_keep_a_dead_client_alive(void **state) {
-    (void)state;
+TEST("forged datagrams do not keep a dead client alive") {
     kit k = kit_open(4);
     kit_join(&k, 0);
     kit_datagram old = kit_client_payload(&k, 0, 10);
@@ -647,8 +613,7 @@ static void forged_datagrams_do_not_keep_a_dead_client_alive(void **state) {
     kit_close(&k);
 }
 
-static void a_kicked_client_hears_it_ten_times(void **state) {
-    (void)state;
+TEST("a kicked client hears it ten times") {
     kit k = kit_open(4);
     kit_join(&k, 0);
     kit_throw_away(&k);
@@ -669,8 +634,7 @@ static void a_kicked_client_hears_it_ten_times(void **state) {
     kit_close(&k);
 }
 
-static void a_thousand_clients_find_their_slots(void **state) {
-    (void)state;
+TEST("a thousand clients find their slots") {
     enum { COUNT = CAIRN_CLIENTS_MAX };
     kit k = kit_open(COUNT);
     for (uint32_t i = 0; i < COUNT; ++i) {
@@ -688,8 +652,7 @@ static void a_thousand_clients_find_their_slots(void **state) {
     kit_close(&k);
 }
 
-static void an_idle_server_waits_for_ever(void **state) {
-    (void)state;
+TEST("an idle server waits for ever") {
     kit k = kit_open(4);
     assert_int_equal(cairn_netcode_server_deadline_ns(k.server), UINT64_MAX);
     const kit_datagram datagram = REQUEST(&k, .client_id = 1);
@@ -698,42 +661,4 @@ static void an_idle_server_waits_for_ever(void **state) {
     cairn_netcode_server_advance(k.server, k.now_ns + 5 * KIT_S);
     assert_int_equal(cairn_netcode_server_deadline_ns(k.server), UINT64_MAX);
     kit_close(&k);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(create_refuses_what_is_out_of_range),
-        cmocka_unit_test(a_good_request_is_answered_with_one_smaller_packet),
-        cmocka_unit_test(a_request_is_refused_in_silence_for),
-        cmocka_unit_test(a_server_goes_by_each_of_its_public_addresses),
-        cmocka_unit_test(each_part_of_a_request_is_looked_at),
-        cmocka_unit_test(an_empty_or_tiny_datagram_is_dropped_by_size),
-        cmocka_unit_test(a_header_is_refused_by_name),
-        cmocka_unit_test(a_body_of_another_length_is_dropped_though_its_seal_is_good),
-        cmocka_unit_test(a_token_that_an_earlier_run_may_have_seen_is_refused),
-        cmocka_unit_test(a_restarted_server_counts_its_answers_from_the_upper_half_again),
-        cmocka_unit_test(a_token_makes_one_session_and_no_other),
-        cmocka_unit_test(an_old_response_opens_no_second_session),
-        cmocka_unit_test(a_response_must_carry_a_challenge_of_ours),
-        cmocka_unit_test(two_addresses_cannot_share_one_client_id),
-        cmocka_unit_test(a_full_server_denies_and_lets_in_again_when_one_leaves),
-        cmocka_unit_test(a_server_that_fills_up_during_a_handshake_denies_the_response),
-        cmocka_unit_test(a_server_that_stopped_admitting_denies_but_keeps_its_clients),
-        cmocka_unit_test(handshakes_and_tokens_are_bounded_and_counted),
-        cmocka_unit_test(a_flood_of_requests_leaves_room_for_the_farewells),
-        cmocka_unit_test(the_oldest_event_comes_first_and_an_old_payload_is_dropped),
-        cmocka_unit_test(a_slot_is_not_given_away_before_its_end_was_told),
-        cmocka_unit_test(the_lowest_free_slot_is_given),
-        cmocka_unit_test(a_silent_client_is_let_go_at_its_time_out_and_not_before),
-        cmocka_unit_test(a_token_without_time_out_keeps_both_sides_for_ever),
-        cmocka_unit_test(a_keep_alive_leaves_when_nothing_was_sent_for_100_ms),
-        cmocka_unit_test(payloads_follow_a_keep_alive_until_the_client_was_heard),
-        cmocka_unit_test(what_comes_from_another_address_is_nobodys),
-        cmocka_unit_test(a_replayed_or_forged_datagram_changes_nothing),
-        cmocka_unit_test(forged_datagrams_do_not_keep_a_dead_client_alive),
-        cmocka_unit_test(a_kicked_client_hears_it_ten_times),
-        cmocka_unit_test(a_thousand_clients_find_their_slots),
-        cmocka_unit_test(an_idle_server_waits_for_ever),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

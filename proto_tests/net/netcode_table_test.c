@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -174,8 +169,7 @@ static void check_server_row(cairn_netcode_peer peer, unsigned input) {
     kit_close(&a.k);
 }
 
-static void the_server_does_what_its_table_says(void **state) {
-    (void)state;
+TEST("the server does what its table says") {
     for (unsigned peer = 0; peer < CAIRN_PEER_COUNT; ++peer) {
         for (unsigned input = 0; input < CAIRN_NETCODE_SERVER_INPUT_COUNT; ++input) {
             check_server_row((cairn_netcode_peer)peer, input);
@@ -256,8 +250,7 @@ static void check_client_row(cairn_netcode_client_state from, unsigned input) {
     kit_close(&a.k);
 }
 
-static void the_client_does_what_its_table_says(void **state) {
-    (void)state;
+TEST("the client does what its table says") {
     for (int from = 0; from <= CAIRN_NETCODE_STATE_CONNECTED; ++from) {
         for (unsigned input = 0; input < CAIRN_NETCODE_CLIENT_INPUT_COUNT; ++input) {
             check_client_row((cairn_netcode_client_state)from, input);
@@ -265,8 +258,7 @@ static void the_client_does_what_its_table_says(void **state) {
     }
 }
 
-static void every_error_state_shares_the_row_of_disconnected(void **state) {
-    (void)state;
+TEST("every error state shares the row of disconnected") {
     for (int from = CAIRN_NETCODE_STATE_TOKEN_EXPIRED; from < 0; ++from) {
         for (unsigned input = 0; input < CAIRN_NETCODE_CLIENT_INPUT_COUNT; ++input) {
             const cairn_netcode_client_rule ended =
@@ -280,14 +272,12 @@ static void every_error_state_shares_the_row_of_disconnected(void **state) {
 
 static char document[128 * 1024];
 
-static int read_document(void **state) {
-    (void)state;
+BEFORE_ALL {
     FILE *file = fopen(CAIRN_PROTOCOL, "r");
     assert_non_null(file);
     const size_t size = fread(document, 1, sizeof document - 1, file);
     document[size] = '\0';
     fclose(file);
-    return 0;
 }
 
 static void expect_in_document(const char *line) {
@@ -319,8 +309,7 @@ static const char *server_cell(cairn_netcode_peer peer, unsigned input, char tex
     return text;
 }
 
-static void the_protocol_document_shows_the_servers_table(void **state) {
-    (void)state;
+TEST("the protocol document shows the servers table") {
     static const char *const others[] = {"time-out", "kick"};
     for (unsigned input = 0; input < CAIRN_NETCODE_SERVER_INPUT_COUNT; ++input) {
         char cells[CAIRN_PEER_COUNT][96];
@@ -361,8 +350,7 @@ static const char *client_cell(cairn_netcode_client_state from, unsigned input, 
     return text;
 }
 
-static void the_protocol_document_shows_the_clients_table(void **state) {
-    (void)state;
+TEST("the protocol document shows the clients table") {
     static const char *const others[] = {"time-out", "token expires", "send", "leave"};
     for (unsigned input = 0; input < CAIRN_NETCODE_CLIENT_INPUT_COUNT; ++input) {
         char cells[CAIRN_NETCODE_STATE_CONNECTED + 1][96];
@@ -376,15 +364,4 @@ static void the_protocol_document_shows_the_clients_table(void **state) {
             cells[0], cells[1], cells[2], cells[3]);
         expect_in_document(line);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_server_does_what_its_table_says),
-        cmocka_unit_test(the_client_does_what_its_table_says),
-        cmocka_unit_test(every_error_state_shares_the_row_of_disconnected),
-        cmocka_unit_test(the_protocol_document_shows_the_servers_table),
-        cmocka_unit_test(the_protocol_document_shows_the_clients_table),
-    };
-    return cmocka_run_group_tests(tests, read_document, NULL);
 }

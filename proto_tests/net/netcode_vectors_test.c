@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -26,8 +21,7 @@ static uint8_t nonce[24];
 static uint8_t user_data[256];
 
 // The keys that the head of vectors/netcode.txt tells.
-static int make_keys(void **state) {
-    (void)state;
+BEFORE_ALL {
     for (int i = 0; i < 32; ++i) {
         private_key[i] = (uint8_t)(i + 1);
         client_to_server[i] = (uint8_t)(0x40 + i);
@@ -40,7 +34,6 @@ static int make_keys(void **state) {
     for (int i = 0; i < 256; ++i) {
         user_data[i] = (uint8_t)(255 - i);
     }
-    return 0;
 }
 
 static void read_token(const vector *v, cairn_token_public *public, cairn_token_private *private) {
@@ -63,8 +56,7 @@ static void read_token(const vector *v, cairn_token_public *public, cairn_token_
     assert_memory_equal(private->user_data, user_data, 256);
 }
 
-static void tokens_are_read(void **state) {
-    (void)state;
+TEST("tokens are read") {
     const vectors *all = vectors_read("netcode.txt");
     cairn_token_public public;
     cairn_token_private private;
@@ -89,8 +81,7 @@ static void tokens_are_read(void **state) {
     assert_string_equal(cairn_address_print(&public.servers[31], text), "[fe80::20:1]:40031");
 }
 
-static void tokens_are_written_byte_for_byte(void **state) {
-    (void)state;
+TEST("tokens are written byte for byte") {
     const vectors *all = vectors_read("netcode.txt");
     const char *const names[] = {"token", "token_mixed", "token_full"};
     for (int i = 0; i < 3; ++i) {
@@ -120,8 +111,7 @@ static void tokens_are_written_byte_for_byte(void **state) {
     }
 }
 
-static void every_broken_bit_of_the_private_part_is_refused(void **state) {
-    (void)state;
+TEST("every broken bit of the private part is refused") {
     const vector *v = vectors_find(vectors_read("netcode.txt"), "token");
     cairn_token_public public;
     cairn_token_private private;
@@ -154,8 +144,7 @@ static void every_broken_bit_of_the_private_part_is_refused(void **state) {
 }
 
 // Where each field of the public part starts, and what a broken byte there must lead to.
-static void the_public_part_is_refused_by_name(void **state) {
-    (void)state;
+TEST("the public part is refused by name") {
     const vector *v = vectors_find(vectors_read("netcode.txt"), "token");
     const struct {
         const char *what;
@@ -189,8 +178,7 @@ static void the_public_part_is_refused_by_name(void **state) {
 }
 
 // A backend may seal what the standard forbids; its seal is good, its content is refused.
-static void a_sealed_private_part_with_wrong_content_is_refused(void **state) {
-    (void)state;
+TEST("a sealed private part with wrong content is refused") {
     const struct {
         size_t at;
         uint8_t value;
@@ -225,8 +213,7 @@ static void a_sealed_private_part_with_wrong_content_is_refused(void **state) {
     }
 }
 
-static void the_challenge_token_is_read_and_written(void **state) {
-    (void)state;
+TEST("the challenge token is read and written") {
     const vector *v = vectors_find(vectors_read("netcode.txt"), "challenge_token");
     assert_int_equal(v->size, CAIRN_CHALLENGE_TOKEN_SIZE);
     cairn_challenge challenge;
@@ -245,8 +232,7 @@ static void the_challenge_token_is_read_and_written(void **state) {
     assert_false(cairn_challenge_read(bytes, v->number, private_key, &challenge));
 }
 
-static void the_request_is_read_and_written(void **state) {
-    (void)state;
+TEST("the request is read and written") {
     const vectors *all = vectors_read("netcode.txt");
     const vector *v = vectors_find(all, "request");
     cairn_packet_request request;
@@ -288,8 +274,7 @@ static void check_packet(const vector *v, uint64_t sequence, const uint8_t *key)
     assert_memory_equal(bytes, v->bytes, v->size);
 }
 
-static void sealed_packets_are_read_and_written(void **state) {
-    (void)state;
+TEST("sealed packets are read and written") {
     const vectors *all = vectors_read("netcode.txt");
     int seen = 0;
     for (size_t i = 0; i < all->count; ++i) {
@@ -302,8 +287,7 @@ static void sealed_packets_are_read_and_written(void **state) {
     assert_int_equal(seen, 21);
 }
 
-static void bodies_say_what_was_put_into_them(void **state) {
-    (void)state;
+TEST("bodies say what was put into them") {
     const vectors *all = vectors_read("netcode.txt");
     uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_packet packet;
@@ -340,8 +324,7 @@ static cairn_netcode_drop read_whole(const uint8_t *bytes, size_t size, const ui
     return cairn_packet_read(&header, bytes, size, KIT_PROTOCOL_ID, key, body, &packet);
 }
 
-static void every_broken_bit_and_every_cut_of_a_sealed_packet_is_refused(void **state) {
-    (void)state;
+TEST("every broken bit and every cut of a sealed packet is refused") {
     const vectors *all = vectors_read("netcode.txt");
     for (size_t i = 0; i < all->count; ++i) {
         vector v = all->list[i];
@@ -386,14 +369,12 @@ static void check_capture(const char *file_name) {
     assert_int_equal(seen, 24);
 }
 
-static void captured_datagrams_are_read_and_written(void **state) {
-    (void)state;
+TEST("captured datagrams are read and written") {
     check_capture("capture_client_leaves.txt");
     check_capture("capture_server_kicks.txt");
 }
 
-static void the_captured_challenge_tells_the_client_id(void **state) {
-    (void)state;
+TEST("the captured challenge tells the client id") {
     const vectors *all = vectors_read("capture_client_leaves.txt");
     const vector *v = vectors_find(all, "server");
     cairn_token_public token;
@@ -416,8 +397,7 @@ static void the_captured_challenge_tells_the_client_id(void **state) {
 }
 
 // Our client hears what the captured server said and follows it from the request to the end.
-static void our_client_follows_a_captured_server(void **state) {
-    (void)state;
+TEST("our client follows a captured server") {
     const vectors *all = vectors_read("capture_server_kicks.txt");
     const cairn_address server = kit_address("10.0.0.100:40000");
     cairn_token_public token;
@@ -445,23 +425,4 @@ static void our_client_follows_a_captured_server(void **state) {
     assert_int_equal(cairn_netcode_client_state_read(client), CAIRN_NETCODE_STATE_DISCONNECTED);
     assert_int_equal(cairn_netcode_client_drops(client)[CAIRN_NETCODE_DROP_SEAL], 0);
     cairn_netcode_client_destroy(client);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_are_read),
-        cmocka_unit_test(tokens_are_written_byte_for_byte),
-        cmocka_unit_test(every_broken_bit_of_the_private_part_is_refused),
-        cmocka_unit_test(the_public_part_is_refused_by_name),
-        cmocka_unit_test(a_sealed_private_part_with_wrong_content_is_refused),
-        cmocka_unit_test(the_challenge_token_is_read_and_written),
-        cmocka_unit_test(the_request_is_read_and_written),
-        cmocka_unit_test(sealed_packets_are_read_and_written),
-        cmocka_unit_test(bodies_say_what_was_put_into_them),
-        cmocka_unit_test(every_broken_bit_and_every_cut_of_a_sealed_packet_is_refused),
-        cmocka_unit_test(captured_datagrams_are_read_and_written),
-        cmocka_unit_test(the_captured_challenge_tells_the_client_id),
-        cmocka_unit_test(our_client_follows_a_captured_server),
-    };
-    return cmocka_run_group_tests(tests, make_keys, NULL);
 }

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -47,8 +42,7 @@ static const rule rules[] = {
 };
 // clang-format on
 
-static void every_rule_holds(void **state) {
-    (void)state;
+TEST("every rule holds") {
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; ++i) {
         cairn_replay replay = {0};
         for (size_t k = 0; k < rules[i].count; ++k) {
@@ -64,8 +58,7 @@ static void every_rule_holds(void **state) {
     }
 }
 
-static void asking_moves_nothing(void **state) {
-    (void)state;
+TEST("asking moves nothing") {
     cairn_replay replay = {0};
     cairn_replay_accept(&replay, 10);
     const cairn_replay before = replay;
@@ -75,8 +68,7 @@ static void asking_moves_nothing(void **state) {
 }
 
 // The same answers as a plain list of everything that was ever received.
-static void the_window_agrees_with_a_full_memory(void **state) {
-    (void)state;
+TEST("the window agrees with a full memory") {
     static bool received[2048];
     for (uint64_t seed = 0; seed < 50; ++seed) {
         memset(received, 0, sizeof received);
@@ -95,13 +87,4 @@ static void the_window_agrees_with_a_full_memory(void **state) {
             }
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_rule_holds),
-        cmocka_unit_test(asking_moves_nothing),
-        cmocka_unit_test(the_window_agrees_with_a_full_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

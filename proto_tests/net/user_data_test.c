@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -31,8 +26,7 @@ static const row rows[] = {
 };
 // clang-format on
 
-static void user_data_gives_the_rights_of_its_head(void **state) {
-    (void)state;
+TEST("user data gives the rights of its head") {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         uint8_t data[CAIRN_TOKEN_USER_DATA_SIZE] = {0};
         memcpy(data, rows[i].head, 16);
@@ -42,8 +36,7 @@ static void user_data_gives_the_rights_of_its_head(void **state) {
     }
 }
 
-static void what_is_behind_the_head_is_the_backends(void **state) {
-    (void)state;
+TEST("what is behind the head is the backends") {
     uint8_t data[CAIRN_TOKEN_USER_DATA_SIZE];
     memset(data, 0xa5, sizeof data);
     assert_int_equal(cairn_user_data_rights(data), 0);
@@ -53,12 +46,4 @@ static void what_is_behind_the_head_is_the_backends(void **state) {
         assert_int_equal(data[i], 0xa5);
     }
     assert_int_equal(cairn_user_data_rights(data), CAIRN_USER_RIGHT_OPERATOR);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(user_data_gives_the_rights_of_its_head),
-        cmocka_unit_test(what_is_behind_the_head_is_the_backends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/kit/test.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +33,7 @@ static cairn_message decode(cairn_message_kind kind) {
     return message;
 }
 
-static void every_message_comes_back_as_it_went(void **state) {
-    (void)state;
+TEST("every message comes back as it went") {
     for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
         const cairn_message sent = sample_message((cairn_message_kind)kind);
         encode(&sent);
@@ -47,8 +42,7 @@ static void every_message_comes_back_as_it_went(void **state) {
     }
 }
 
-static void every_chunk_comes_back_as_it_went(void **state) {
-    (void)state;
+TEST("every chunk comes back as it went") {
     for (int kind = 1; kind < CAIRN_CHUNK_KIND_COUNT; ++kind) {
         const cairn_chunk written = sample_chunk((cairn_chunk_kind)kind);
         encode_chunk(&written);
@@ -58,8 +52,7 @@ static void every_chunk_comes_back_as_it_went(void **state) {
     }
 }
 
-static void vectors_and_texts_may_be_empty(void **state) {
-    (void)state;
+TEST("vectors and texts may be empty") {
     const cairn_message sent[] = {
         {.kind = CAIRN_MESSAGE_HELLO, .hello = {.rules_name = "", .room = "", .build = ""}},
         {.kind = CAIRN_MESSAGE_INPUT, .input = {.inputs = NULL}},
@@ -76,8 +69,7 @@ static void vectors_and_texts_may_be_empty(void **state) {
     }
 }
 
-static void a_decoded_message_points_into_its_bytes(void **state) {
-    (void)state;
+TEST("a decoded message points into its bytes") {
     const cairn_message sent = sample_message(CAIRN_MESSAGE_KEYFRAME);
     encode(&sent);
     const cairn_message taken = decode(CAIRN_MESSAGE_KEYFRAME);
@@ -85,8 +77,7 @@ static void a_decoded_message_points_into_its_bytes(void **state) {
     assert_true(bodies > f.bytes && bodies < f.bytes + f.size);
 }
 
-static void what_does_not_fit_the_encoder_is_refused(void **state) {
-    (void)state;
+TEST("what does not fit the encoder is refused") {
     static uint8_t piece[4096];
     cairn_encoder *small = cairn_encoder_create(1024);
     assert_non_null(small);
@@ -106,8 +97,7 @@ static void what_does_not_fit_the_encoder_is_refused(void **state) {
     cairn_encoder_destroy(small);
 }
 
-static void an_encoder_may_be_destroyed_unborn(void **state) {
-    (void)state;
+TEST("an encoder may be destroyed unborn") {
     cairn_encoder_destroy(NULL);
 }
 
@@ -146,8 +136,7 @@ static void compare_with_vector(const char *name) {
     assert_memory_equal(vector, f.bytes, f.size);
 }
 
-static void every_message_has_its_kept_bytes(void **state) {
-    (void)state;
+TEST("every message has its kept bytes") {
     static const char *const names[CAIRN_MESSAGE_KIND_COUNT] = {NULL, "hello", "input",
         "root_report", "resync_request", "control", "welcome", "refused", "shapes", "keyframe",
         "delta", "ticks", "state", "resync_response", "event", "answer"};
@@ -158,8 +147,7 @@ static void every_message_has_its_kept_bytes(void **state) {
     }
 }
 
-static void every_chunk_has_its_kept_bytes(void **state) {
-    (void)state;
+TEST("every chunk has its kept bytes") {
     static const char *const names[CAIRN_CHUNK_KIND_COUNT] = {NULL, "chunk_start", "chunk_ticks",
         "chunk_end", "chunk_keyframe", "chunk_replace", "chunk_desync"};
     for (int kind = 1; kind < CAIRN_CHUNK_KIND_COUNT; ++kind) {
@@ -169,8 +157,7 @@ static void every_chunk_has_its_kept_bytes(void **state) {
     }
 }
 
-static void an_end_of_version_1_has_no_seal(void **state) {
-    (void)state;
+TEST("an end of version 1 has no seal") {
     static _Alignas(8) uint8_t old[4096];
     const cairn_wire_seal none = {.chain = {0}};
     cairn_chunk chunk;
@@ -201,8 +188,7 @@ static void expect_refusal_or_consistency(
 
 static const uint8_t masks[] = {0x01, 0x80, 0xff, 0x04};
 
-static void each_broken_byte_is_refused_or_reads_consistently(void **state) {
-    (void)state;
+TEST("each broken byte is refused or reads consistently") {
     for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
         const cairn_message message = sample_message((cairn_message_kind)kind);
         encode(&message);
@@ -219,8 +205,7 @@ static void each_broken_byte_is_refused_or_reads_consistently(void **state) {
     }
 }
 
-static void each_broken_byte_of_a_chunk_is_refused_or_reads_consistently(void **state) {
-    (void)state;
+TEST("each broken byte of a chunk is refused or reads consistently") {
     for (int kind = 1; kind < CAIRN_CHUNK_KIND_COUNT; ++kind) {
         const cairn_chunk chunk = sample_chunk((cairn_chunk_kind)kind);
         encode_chunk(&chunk);
@@ -241,31 +226,11 @@ static void each_broken_byte_of_a_chunk_is_refused_or_reads_consistently(void **
     }
 }
 
-static int set_up(void **state) {
-    (void)state;
+BEFORE_ALL {
     encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
-    return encoder == NULL;
+    assert_true(encoder != NULL);
 }
 
-static int tear_down(void **state) {
-    (void)state;
+AFTER_ALL {
     cairn_encoder_destroy(encoder);
-    return 0;
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_message_comes_back_as_it_went),
-        cmocka_unit_test(every_chunk_comes_back_as_it_went),
-        cmocka_unit_test(vectors_and_texts_may_be_empty),
-        cmocka_unit_test(a_decoded_message_points_into_its_bytes),
-        cmocka_unit_test(what_does_not_fit_the_encoder_is_refused),
-        cmocka_unit_test(an_encoder_may_be_destroyed_unborn),
-        cmocka_unit_test(every_message_has_its_kept_bytes),
-        cmocka_unit_test(every_chunk_has_its_kept_bytes),
-        cmocka_unit_test(an_end_of_version_1_has_no_seal),
-        cmocka_unit_test(each_broken_byte_is_refused_or_reads_consistently),
-        cmocka_unit_test(each_broken_byte_of_a_chunk_is_refused_or_reads_consistently),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

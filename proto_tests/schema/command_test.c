@@ -3,13 +3,7 @@
 // Commands as TICKS and recordings carry them: which kinds stand in which slots, and what each may
 // say (docs/PROTOCOL.md, the table of commands).
 
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <math.h>
 
@@ -27,8 +21,7 @@ static cairn_decode_refusal check(const cairn_command *commands, uint32_t count)
 #define OPERATOR 64
 #define NO(refusal) CAIRN_DECODE_##refusal
 
-static void each_kind_has_its_slots_and_ranges(void **state) {
-    (void)state;
+TEST("each kind has its slots and ranges") {
     static const struct {
         cairn_command command;
         cairn_decode_refusal expected;
@@ -68,8 +61,7 @@ static void each_kind_has_its_slots_and_ranges(void **state) {
     }
 }
 
-static void an_operators_commands_come_last_and_by_sequence(void **state) {
-    (void)state;
+TEST("an operators commands come last and by sequence") {
     cairn_command commands[] = {
         {.kind = 3, .slot = 63, .sequence = 9},
         {.kind = 7, .slot = OPERATOR, .sequence = 1},
@@ -88,12 +80,4 @@ static void an_operators_commands_come_last_and_by_sequence(void **state) {
     assert_int_equal(check(commands + 1, 1), NO(OK));
     const cairn_command swapped[] = {commands[1], commands[0]};
     assert_int_equal(check(swapped, 2), NO(ORDER));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kind_has_its_slots_and_ranges),
-        cmocka_unit_test(an_operators_commands_come_last_and_by_sequence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

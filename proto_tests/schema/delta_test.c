@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/kit/test.h"
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,16 +56,14 @@ static size_t expect_exact(const bodies *from, const bodies *to) {
     return size;
 }
 
-static void nothing_changed_is_one_byte(void **state) {
-    (void)state;
+TEST("nothing changed is one byte") {
     const bodies none = {.count = 0};
     const bodies some = bodies_of(40);
     assert_int_equal(expect_exact(&none, &none), 1);
     assert_int_equal(expect_exact(&some, &some), 1);
 }
 
-static void a_body_that_moved_a_little_costs_little(void **state) {
-    (void)state;
+TEST("a body that moved a little costs little") {
     const bodies from = bodies_of(40);
     bodies to = from;
     to.list[20].position.x = 1.001f;
@@ -77,8 +71,7 @@ static void a_body_that_moved_a_little_costs_little(void **state) {
     assert_int_equal(expect_exact(&from, &to), 8);
 }
 
-static void a_change_takes_as_few_bytes_as_it_needs(void **state) {
-    (void)state;
+TEST("a change takes as few bytes as it needs") {
     // A change upwards by n is told as 2 n, one downwards by n as 2 n - 1.
     static const struct {
         uint32_t from;
@@ -95,8 +88,7 @@ static void a_change_takes_as_few_bytes_as_it_needs(void **state) {
     }
 }
 
-static void every_word_may_change_at_once(void **state) {
-    (void)state;
+TEST("every word may change at once") {
     const bodies from = bodies_of(1);
     const bodies to = {.count = 1,
         .list = {{.id = 0x100001,
@@ -108,8 +100,7 @@ static void every_word_may_change_at_once(void **state) {
     expect_exact(&from, &to);
 }
 
-static void every_word_travels_to_the_bit(void **state) {
-    (void)state;
+TEST("every word travels to the bit") {
     static const uint32_t values[] = {0, 1, 0x7f, 0x80, 0xffff, 0x10000, 0x7fffff, 0x80000000,
         0x80000001, 0x7f7fffff, 0xff7fffff};
     // Positions and velocities may be any finite number.
@@ -127,8 +118,7 @@ static void every_word_travels_to_the_bit(void **state) {
     }
 }
 
-static void bodies_come_and_go_anywhere(void **state) {
-    (void)state;
+TEST("bodies come and go anywhere") {
     const bodies none = {.count = 0};
     const bodies all = bodies_of(5);
     expect_exact(&none, &all);
@@ -145,8 +135,7 @@ static void bodies_come_and_go_anywhere(void **state) {
     }
 }
 
-static void a_new_generation_in_the_same_place_is_a_change(void **state) {
-    (void)state;
+TEST("a new generation in the same place is a change") {
     const bodies from = bodies_of(3);
     bodies to = from;
     to.list[1].id |= 7u << 20;
@@ -176,8 +165,7 @@ static bodies random_bodies(cairn_random *random, const bodies *like) {
     return b;
 }
 
-static void a_thousand_random_worlds_are_exact(void **state) {
-    (void)state;
+TEST("a thousand random worlds are exact") {
     cairn_random random = cairn_random_of(1);
     bodies from = {.count = 0};
     for (int i = 0; i < 1000; ++i) {
@@ -199,8 +187,7 @@ static void expect_refusal_or_sound_bodies(
     }
 }
 
-static void each_broken_bit_is_refused_or_gives_sound_bodies(void **state) {
-    (void)state;
+TEST("each broken bit is refused or gives sound bodies") {
     cairn_random random = cairn_random_of(2);
     const bodies none = {.count = 0};
     const bodies from = random_bodies(&random, &none);
@@ -219,8 +206,7 @@ static void each_broken_bit_is_refused_or_gives_sound_bodies(void **state) {
 
 #define PAYLOAD(...) {__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
 
-static void every_refusal_says_where(void **state) {
-    (void)state;
+TEST("every refusal says where") {
     static const struct {
         uint8_t bytes[16];
         size_t size;
@@ -253,8 +239,7 @@ static void every_refusal_says_where(void **state) {
     }
 }
 
-static void room_for_exactly_the_result_is_enough(void **state) {
-    (void)state;
+TEST("room for exactly the result is enough") {
     const bodies from = bodies_of(4);
     uint8_t payload[PAYLOAD_MAX];
     const size_t size = encode(&from, &from, payload);
@@ -265,8 +250,7 @@ static void room_for_exactly_the_result_is_enough(void **state) {
     assert_int_equal(count, 4);
 }
 
-static void what_there_is_no_room_for_is_a_capacity(void **state) {
-    (void)state;
+TEST("what there is no room for is a capacity") {
     const bodies from = bodies_of(4);
     bodies to = from;
     to.list[to.count++] = body_of(100);
@@ -282,8 +266,7 @@ static void what_there_is_no_room_for_is_a_capacity(void **state) {
     }
 }
 
-static void a_payload_that_does_not_fit_is_not_written(void **state) {
-    (void)state;
+TEST("a payload that does not fit is not written") {
     const bodies from = bodies_of(2);
     const bodies to = bodies_of(8);
     uint8_t payload[PAYLOAD_MAX];
@@ -295,23 +278,4 @@ static void a_payload_that_does_not_fit_is_not_written(void **state) {
             cairn_delta_encode(from.list, from.count, to.list, to.count, exact, room), 0);
         free(exact);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_changed_is_one_byte),
-        cmocka_unit_test(a_body_that_moved_a_little_costs_little),
-        cmocka_unit_test(a_change_takes_as_few_bytes_as_it_needs),
-        cmocka_unit_test(every_word_may_change_at_once),
-        cmocka_unit_test(every_word_travels_to_the_bit),
-        cmocka_unit_test(bodies_come_and_go_anywhere),
-        cmocka_unit_test(a_new_generation_in_the_same_place_is_a_change),
-        cmocka_unit_test(a_thousand_random_worlds_are_exact),
-        cmocka_unit_test(each_broken_bit_is_refused_or_gives_sound_bodies),
-        cmocka_unit_test(every_refusal_says_where),
-        cmocka_unit_test(room_for_exactly_the_result_is_enough),
-        cmocka_unit_test(what_there_is_no_room_for_is_a_capacity),
-        cmocka_unit_test(a_payload_that_does_not_fit_is_not_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 // For every message that is good, one thing is broken, and the refusal must name it.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/kit/test.h"
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "proto_tests/schema/flat.h"
@@ -277,8 +273,7 @@ static cairn_decode_refusal decode_chunk(void) {
     return (cairn_decode_refusal)refusal;
 }
 
-static void each_broken_message_is_refused_by_name(void **state) {
-    (void)state;
+TEST("each broken message is refused by name") {
     for (size_t i = 0; i < COUNT_OF(messages); ++i) {
         const broken *b = &messages[i];
         encode_message((cairn_message_kind)b->kind);
@@ -292,8 +287,7 @@ static void each_broken_message_is_refused_by_name(void **state) {
     }
 }
 
-static void each_broken_chunk_is_refused_by_name(void **state) {
-    (void)state;
+TEST("each broken chunk is refused by name") {
     for (size_t i = 0; i < COUNT_OF(chunks); ++i) {
         encode_chunk((cairn_chunk_kind)chunks[i].kind);
         assert_int_equal(decode_chunk(), CAIRN_DECODE_OK);
@@ -306,8 +300,7 @@ static void each_broken_chunk_is_refused_by_name(void **state) {
     }
 }
 
-static void every_kind_may_come_from_one_side_only(void **state) {
-    (void)state;
+TEST("every kind may come from one side only") {
     for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
         encode_message((cairn_message_kind)kind);
         const bool to_server = sample_direction((cairn_message_kind)kind) == CAIRN_TO_SERVER;
@@ -316,8 +309,7 @@ static void every_kind_may_come_from_one_side_only(void **state) {
     }
 }
 
-static void every_kind_needs_its_body_and_a_tag_that_is_known(void **state) {
-    (void)state;
+TEST("every kind needs its body and a tag that is known") {
     for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
         const cairn_direction direction = sample_direction((cairn_message_kind)kind);
         encode_message((cairn_message_kind)kind);
@@ -341,8 +333,7 @@ static void every_kind_needs_its_body_and_a_tag_that_is_known(void **state) {
     }
 }
 
-static void every_kind_needs_its_identifier_and_all_its_bytes(void **state) {
-    (void)state;
+TEST("every kind needs its identifier and all its bytes") {
     for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
         const cairn_direction direction = sample_direction((cairn_message_kind)kind);
         encode_message((cairn_message_kind)kind);
@@ -358,8 +349,7 @@ static void every_kind_needs_its_identifier_and_all_its_bytes(void **state) {
     }
 }
 
-static void a_message_is_no_chunk_and_a_chunk_no_message(void **state) {
-    (void)state;
+TEST("a message is no chunk and a chunk no message") {
     encode_message(CAIRN_MESSAGE_TICKS);
     assert_int_equal(decode_chunk(), CAIRN_DECODE_NOT_FLATBUFFERS);
     encode_chunk(CAIRN_CHUNK_TICKS);
@@ -368,8 +358,7 @@ static void a_message_is_no_chunk_and_a_chunk_no_message(void **state) {
     assert_int_equal(cairn_chunk_decode(f.bytes, 0, &chunk), CAIRN_DECODE_EMPTY);
 }
 
-static void what_is_refused_is_not_encoded(void **state) {
-    (void)state;
+TEST("what is refused is not encoded") {
     cairn_message message = sample_message(CAIRN_MESSAGE_WELCOME);
     message.welcome.slot = 64;
     const uint8_t *bytes;
@@ -416,8 +405,7 @@ static void what_is_refused_is_not_encoded(void **state) {
     assert_int_equal(cairn_chunk_encode(encoder, &chunk, &bytes, &size), CAIRN_INVALID_ARGUMENT);
 }
 
-static void every_refusal_has_its_words(void **state) {
-    (void)state;
+TEST("every refusal has its words") {
     for (int i = 0; i <= CAIRN_DECODE_REFUSAL_COUNT; ++i) {
         for (int k = 0; k < i; ++k) {
             assert_string_not_equal(cairn_decode_refusal_text((cairn_decode_refusal)i),
@@ -426,28 +414,11 @@ static void every_refusal_has_its_words(void **state) {
     }
 }
 
-static int set_up(void **state) {
-    (void)state;
+BEFORE_ALL {
     encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
-    return encoder == NULL;
+    assert_true(encoder != NULL);
 }
 
-static int tear_down(void **state) {
-    (void)state;
+AFTER_ALL {
     cairn_encoder_destroy(encoder);
-    return 0;
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_broken_message_is_refused_by_name),
-        cmocka_unit_test(each_broken_chunk_is_refused_by_name),
-        cmocka_unit_test(every_kind_may_come_from_one_side_only),
-        cmocka_unit_test(every_kind_needs_its_body_and_a_tag_that_is_known),
-        cmocka_unit_test(every_kind_needs_its_identifier_and_all_its_bytes),
-        cmocka_unit_test(a_message_is_no_chunk_and_a_chunk_no_message),
-        cmocka_unit_test(what_is_refused_is_not_encoded),
-        cmocka_unit_test(every_refusal_has_its_words),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "proto_tests/schema/samples.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "tests/kit/test.h"
 
 static const cairn_wire_input inputs[2] = {
     {.tick = 100, .sequence = 7, .buttons = 1, .move = {0.5f, 0.0f, -0.5f}, .aim = {0, 0, 1}},

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/kit/test.h"
 
-#include <cmocka.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +24,7 @@ static cairn_scene *parse_good(const char *json) {
     return scene;
 }
 
-static void what_a_scene_leaves_out_has_a_default(void **state) {
-    (void)state;
+TEST("what a scene leaves out has a default") {
     cairn_scene *scene = parse_good("{\"name\": \"a\", \"bodies\": [{\"shapes\": [{}]}]}");
     assert_string_equal(scene->name, "a");
     assert_string_equal(scene->rules, "");
@@ -46,8 +41,7 @@ static void what_a_scene_leaves_out_has_a_default(void **state) {
     cairn_scene_destroy(scene);
 }
 
-static void shapes_of_all_bodies_stand_in_one_list(void **state) {
-    (void)state;
+TEST("shapes of all bodies stand in one list") {
     cairn_scene *scene = parse_good(
         "{\"name\": \"a\", \"bodies\": [{\"shapes\": [{}, {\"kind\": \"sphere\"}]}, {},"
         " {\"shapes\": [{\"kind\": \"capsule\"}]}],"
@@ -61,8 +55,7 @@ static void shapes_of_all_bodies_stand_in_one_list(void **state) {
     cairn_scene_destroy(scene);
 }
 
-static void a_joint_says_its_axes_and_limits(void **state) {
-    (void)state;
+TEST("a joint says its axes and limits") {
     cairn_scene *scene = parse_good(
         "{\"name\": \"a\", \"solver\": \"classic\", \"substeps\": 8, \"joint_hertz\": 30,"
         " \"bodies\": [{}, {}], \"joints\": [{\"kind\": \"hinge\", \"body_b\": 1},"
@@ -83,8 +76,7 @@ static void a_joint_says_its_axes_and_limits(void **state) {
     cairn_scene_destroy(scene);
 }
 
-static void numbers_become_the_nearest_bits(void **state) {
-    (void)state;
+TEST("numbers become the nearest bits") {
     cairn_scene *scene = parse_good(
         "{\"name\": \"a\", \"gravity\": [1e-45, -0.0, 0.1],"
         " \"seed\": 18446744073709551615, \"slop\": 0.500000029802322387695312500000001}");
@@ -96,8 +88,7 @@ static void numbers_become_the_nearest_bits(void **state) {
     cairn_scene_destroy(scene);
 }
 
-static void the_locale_does_not_matter(void **state) {
-    (void)state;
+TEST("the locale does not matter") {
     static const char *const commas[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
     for (size_t i = 0; i < sizeof commas / sizeof commas[0]; ++i) {
         if (setlocale(LC_ALL, commas[i]) != NULL) {
@@ -283,8 +274,7 @@ static const struct {
         CAIRN_CAPACITY, "joints: must be in [0, 0], is 1"},
 };
 
-static void what_is_wrong_is_told_with_its_place(void **state) {
-    (void)state;
+TEST("what is wrong is told with its place") {
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; ++i) {
         char error[CAIRN_SCENE_ERROR_SIZE];
         cairn_scene *scene;
@@ -296,8 +286,7 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
     }
 }
 
-static void a_zero_byte_is_no_end(void **state) {
-    (void)state;
+TEST("a zero byte is no end") {
     static const char json[] = "{\"name\":\"a\"}\0{";
     char error[CAIRN_SCENE_ERROR_SIZE];
     cairn_scene *scene;
@@ -305,8 +294,7 @@ static void a_zero_byte_is_no_end(void **state) {
     assert_string_equal(error, "line 1, column 13: a zero byte");
 }
 
-static void depth_is_bounded(void **state) {
-    (void)state;
+TEST("depth is bounded") {
     char json[4096];
     char error[CAIRN_SCENE_ERROR_SIZE];
     memset(json, '[', sizeof json - 1);
@@ -316,8 +304,7 @@ static void depth_is_bounded(void **state) {
     assert_string_not_equal(error, "");
 }
 
-static void what_a_hostile_text_may_cost_is_bounded(void **state) {
-    (void)state;
+TEST("what a hostile text may cost is bounded") {
     const size_t size = 4 * 1024 * 1024;
     char *json = malloc(size);
     assert_non_null(json);
@@ -334,32 +321,13 @@ static void what_a_hostile_text_may_cost_is_bounded(void **state) {
     free(json);
 }
 
-static void parentheses_in_texts_and_comments_are_no_functions(void **state) {
-    (void)state;
+TEST("parentheses in texts and comments are no functions") {
     cairn_scene_destroy(parse_good("// a (comment) with \"quotes\n{\"name\": \"a (b) \\\" (\"}"));
 }
 
-static void one_scene_after_another_knows_nothing_of_the_first(void **state) {
-    (void)state;
+TEST("one scene after another knows nothing of the first") {
     cairn_scene_destroy(parse_good("{\"name\": \"a\", \"tick_rate_hz\": 30}"));
     cairn_scene *scene = parse_good("{\"name\": \"b\"}");
     assert_int_equal(scene->tick_rate_hz, 60);
     cairn_scene_destroy(scene);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_scene_leaves_out_has_a_default),
-        cmocka_unit_test(shapes_of_all_bodies_stand_in_one_list),
-        cmocka_unit_test(a_joint_says_its_axes_and_limits),
-        cmocka_unit_test(numbers_become_the_nearest_bits),
-        cmocka_unit_test(the_locale_does_not_matter),
-        cmocka_unit_test(what_is_wrong_is_told_with_its_place),
-        cmocka_unit_test(a_zero_byte_is_no_end),
-        cmocka_unit_test(depth_is_bounded),
-        cmocka_unit_test(what_a_hostile_text_may_cost_is_bounded),
-        cmocka_unit_test(parentheses_in_texts_and_comments_are_no_functions),
-        cmocka_unit_test(one_scene_after_another_knows_nothing_of_the_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

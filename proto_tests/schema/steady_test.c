@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 // No message allocates once the encoder stands. The linker hands this program's and the codec's
 // calls of the allocating functions to the counters below.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "proto_tests/schema/flat.h"
 #include "proto_tests/schema/samples.h"
@@ -38,8 +33,7 @@ void *__wrap__Znam(size_t size) {
 
 static flat f;
 
-static void ten_thousand_messages_allocate_nothing(void **state) {
-    (void)state;
+TEST("ten thousand messages allocate nothing") {
     cairn_encoder *encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
     assert_int_equal(allocations, 1); // so the counters do count
     allocations = 0;
@@ -57,11 +51,4 @@ static void ten_thousand_messages_allocate_nothing(void **state) {
     }
     assert_int_equal(allocations, 0);
     cairn_encoder_destroy(encoder);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ten_thousand_messages_allocate_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

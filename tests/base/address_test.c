@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "tests/kit/test.h"
+
 #include <cairn/types.h>
 
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,8 +83,7 @@ static const struct {
     {"embedded IPv4", "::ffff:1.2.3.4"},
 };
 
-static void an_address_prints_as_it_was_parsed(void **state) {
-    (void)state;
+TEST("an address prints as it was parsed") {
     for (size_t i = 0; i < sizeof accepted / sizeof *accepted; ++i) {
         cairn_address address;
         cairn_address again;
@@ -102,8 +96,7 @@ static void an_address_prints_as_it_was_parsed(void **state) {
     }
 }
 
-static void a_malformed_address_is_refused_and_leaves_none(void **state) {
-    (void)state;
+TEST("a malformed address is refused and leaves none") {
     const cairn_address none = {0};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i) {
         cairn_address address;
@@ -115,8 +108,7 @@ static void a_malformed_address_is_refused_and_leaves_none(void **state) {
     }
 }
 
-static void bytes_and_numbers_are_where_the_header_says(void **state) {
-    (void)state;
+TEST("bytes and numbers are where the header says") {
     cairn_address address;
     assert_true(cairn_address_parse("1.2.3.4:258", &address));
     const cairn_address v4 = {.family = CAIRN_ADDRESS_IPV4, .port = 258, .ip = {1, 2, 3, 4}};
@@ -127,8 +119,7 @@ static void bytes_and_numbers_are_where_the_header_says(void **state) {
     assert_true(cairn_address_equal(&address, &v6));
 }
 
-static void addresses_that_differ_anywhere_are_not_equal(void **state) {
-    (void)state;
+TEST("addresses that differ anywhere are not equal") {
     cairn_address address;
     assert_true(cairn_address_parse("[1:2:3:4:5:6:7:8]:9", &address));
     for (size_t i = 0; i < sizeof address; ++i) {
@@ -138,8 +129,7 @@ static void addresses_that_differ_anywhere_are_not_equal(void **state) {
     }
 }
 
-static void no_address_prints_as_none(void **state) {
-    (void)state;
+TEST("no address prints as none") {
     const cairn_address none = {0};
     const cairn_address unknown = {.family = 200};
     char text[CAIRN_ADDRESS_TEXT_SIZE];
@@ -148,8 +138,7 @@ static void no_address_prints_as_none(void **state) {
 }
 
 // The text sits at the end of its own block, so that a sanitizer sees a byte read too far.
-static void random_text_is_never_read_past_its_end(void **state) {
-    (void)state;
+TEST("random text is never read past its end") {
     static const char letters[] = "0123456789abcdefABCDEFg.:[]%- ";
     cairn_random random = cairn_random_of(1);
     for (int round = 0; round < 20000; ++round) {
@@ -171,8 +160,7 @@ static void random_text_is_never_read_past_its_end(void **state) {
     }
 }
 
-static void every_address_survives_its_text(void **state) {
-    (void)state;
+TEST("every address survives its text") {
     cairn_random random = cairn_random_of(2);
     for (int round = 0; round < 20000; ++round) {
         cairn_address address = {.family = (uint8_t)(1 + cairn_random_below(&random, 2)),
@@ -188,17 +176,4 @@ static void every_address_survives_its_text(void **state) {
         assert_true(cairn_address_parse(cairn_address_print(&address, text), &again));
         assert_true(cairn_address_equal(&address, &again));
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_prints_as_it_was_parsed),
-        cmocka_unit_test(a_malformed_address_is_refused_and_leaves_none),
-        cmocka_unit_test(bytes_and_numbers_are_where_the_header_says),
-        cmocka_unit_test(addresses_that_differ_anywhere_are_not_equal),
-        cmocka_unit_test(no_address_prints_as_none),
-        cmocka_unit_test(random_text_is_never_read_past_its_end),
-        cmocka_unit_test(every_address_survives_its_text),
-    };
-    return cmocka_run_group_tests_name("base.address", tests, NULL, NULL);
 }

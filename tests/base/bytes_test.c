@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "tests/kit/test.h"
+
 #include "base/bytes.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 enum { MESSAGE_SIZE = 1 + 2 + 4 + 8 + 4 + 4 + 3 };
@@ -36,8 +31,7 @@ static bool read_message_is_whole(cairn_reader *reader) {
     return memcmp(end, tail, sizeof end) == 0 && same;
 }
 
-static void what_was_written_is_read(void **state) {
-    (void)state;
+TEST("what was written is read") {
     uint8_t bytes[MESSAGE_SIZE];
     cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
     write_message(&writer);
@@ -49,8 +43,7 @@ static void what_was_written_is_read(void **state) {
     assert_int_equal(cairn_reader_left(&reader), 0);
 }
 
-static void a_message_cut_off_anywhere_is_refused(void **state) {
-    (void)state;
+TEST("a message cut off anywhere is refused") {
     uint8_t bytes[MESSAGE_SIZE];
     cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
     write_message(&writer);
@@ -64,8 +57,7 @@ static void a_message_cut_off_anywhere_is_refused(void **state) {
     }
 }
 
-static void a_byte_left_over_is_seen(void **state) {
-    (void)state;
+TEST("a byte left over is seen") {
     uint8_t bytes[MESSAGE_SIZE + 1] = {0};
     cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
     write_message(&writer);
@@ -76,8 +68,7 @@ static void a_byte_left_over_is_seen(void **state) {
     assert_int_equal(cairn_reader_left(&reader), 1);
 }
 
-static void after_a_failure_every_read_answers_zero(void **state) {
-    (void)state;
+TEST("after a failure every read answers zero") {
     const uint8_t bytes[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
     uint8_t out[4] = {1, 2, 3, 4};
     const uint8_t zeros[4] = {0};
@@ -95,8 +86,7 @@ static void after_a_failure_every_read_answers_zero(void **state) {
     assert_int_equal(reader.at, 0);
 }
 
-static void a_size_near_the_top_does_not_wrap(void **state) {
-    (void)state;
+TEST("a size near the top does not wrap") {
     uint8_t bytes[4] = {0};
     cairn_reader reader = cairn_reader_of(bytes, sizeof bytes);
     (void)cairn_read_u16(&reader);
@@ -109,8 +99,7 @@ static void a_size_near_the_top_does_not_wrap(void **state) {
     assert_int_equal(writer.at, 2);
 }
 
-static void a_writer_never_writes_past_its_room(void **state) {
-    (void)state;
+TEST("a writer never writes past its room") {
     for (size_t size = 0; size < MESSAGE_SIZE; ++size) {
         uint8_t bytes[MESSAGE_SIZE];
         memset(bytes, 0x55, sizeof bytes);
@@ -124,8 +113,7 @@ static void a_writer_never_writes_past_its_room(void **state) {
     }
 }
 
-static void after_a_failure_nothing_more_is_written(void **state) {
-    (void)state;
+TEST("after a failure nothing more is written") {
     uint8_t bytes[4] = {0x55, 0x55, 0x55, 0x55};
     const uint8_t untouched[4] = {0x55, 0x55, 0x55, 0x55};
     cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
@@ -137,8 +125,7 @@ static void after_a_failure_nothing_more_is_written(void **state) {
     assert_memory_equal(bytes, untouched, sizeof bytes);
 }
 
-static void pieces_of_every_size_land_one_behind_the_other(void **state) {
-    (void)state;
+TEST("pieces of every size land one behind the other") {
     uint8_t bytes[9];
     const uint8_t expected[9] = {0xaa, 0xaa, 0, 0xaa, 0xbb, 0, 0, 7, 0x55};
     memset(bytes, 0x55, sizeof bytes);
@@ -154,8 +141,7 @@ static void pieces_of_every_size_land_one_behind_the_other(void **state) {
     assert_memory_equal(bytes, expected, sizeof bytes);
 }
 
-static void no_bytes_at_all_are_a_message_of_size_zero(void **state) {
-    (void)state;
+TEST("no bytes at all are a message of size zero") {
     cairn_reader reader = cairn_reader_of(NULL, 0);
     assert_true(cairn_reader_done(&reader));
     assert_non_null(cairn_read_view(&reader, 0));
@@ -171,8 +157,7 @@ static void no_bytes_at_all_are_a_message_of_size_zero(void **state) {
     assert_false(writer.ok);
 }
 
-static void a_float_keeps_its_bits(void **state) {
-    (void)state;
+TEST("a float keeps its bits") {
     const uint32_t patterns[] = {0x00000000, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00001,
         0x00000001, 0x007fffff, 0x3f800000, 0x7f7fffff};
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; ++i) {
@@ -186,8 +171,7 @@ static void a_float_keeps_its_bits(void **state) {
 }
 
 // Words at once are words one by one, wherever they lie.
-static void words_at_once_are_words_one_by_one(void **unused) {
-    (void)unused;
+TEST("words at once are words one by one") {
     const uint32_t words[3] = {0x04030201u, 0xfffefdfcu, 0};
     unsigned char odd[1 + sizeof words];
     memcpy(odd + 1, words, sizeof words);
@@ -208,8 +192,7 @@ static void words_at_once_are_words_one_by_one(void **unused) {
     assert_memory_equal(back + 1, words, sizeof words);
 }
 
-static void words_that_do_not_fit_are_not_written_and_read_as_zeros(void **unused) {
-    (void)unused;
+TEST("words that do not fit are not written and read as zeros") {
     const uint32_t words[2] = {1, 2};
     uint8_t block[7] = {9, 9, 9, 9, 9, 9, 9};
     cairn_writer writer = cairn_writer_of(block, sizeof block);
@@ -225,22 +208,4 @@ static void words_that_do_not_fit_are_not_written_and_read_as_zeros(void **unuse
     cairn_writer wrapping = cairn_writer_of(block, sizeof block);
     cairn_write_u32s(&wrapping, words, SIZE_MAX / 4 + 2);
     assert_false(wrapping.ok);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_written_is_read),
-        cmocka_unit_test(a_message_cut_off_anywhere_is_refused),
-        cmocka_unit_test(a_byte_left_over_is_seen),
-        cmocka_unit_test(after_a_failure_every_read_answers_zero),
-        cmocka_unit_test(a_size_near_the_top_does_not_wrap),
-        cmocka_unit_test(a_writer_never_writes_past_its_room),
-        cmocka_unit_test(after_a_failure_nothing_more_is_written),
-        cmocka_unit_test(pieces_of_every_size_land_one_behind_the_other),
-        cmocka_unit_test(no_bytes_at_all_are_a_message_of_size_zero),
-        cmocka_unit_test(a_float_keeps_its_bits),
-        cmocka_unit_test(words_at_once_are_words_one_by_one),
-        cmocka_unit_test(words_that_do_not_fit_are_not_written_and_read_as_zeros),
-    };
-    return cmocka_run_group_tests_name("base.bytes", tests, NULL, NULL);
 }

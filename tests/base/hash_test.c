@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "tests/kit/test.h"
+
 #include "base/hash.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -118,8 +113,7 @@ static void clear_a_word_everywhere(bodies *world, cairn_random *random) {
     }
 }
 
-static void structured_faults_are_never_missed(void **state) {
-    (void)state;
+TEST("structured faults are never missed") {
     expect_never_missed(flip_one_bit);
     expect_never_missed(flip_the_same_bit_in_twins);
     expect_never_missed(mirror_a_sign_in_twins);
@@ -130,8 +124,7 @@ static void structured_faults_are_never_missed(void **state) {
     expect_never_missed(clear_a_word_everywhere);
 }
 
-static void leaves_add_up_in_any_order_and_can_be_taken_out(void **state) {
-    (void)state;
+TEST("leaves add up in any order and can be taken out") {
     cairn_random random = cairn_random_of(2);
     cairn_hash128 leaves[BODIES];
     cairn_hash128 sum = {0};
@@ -147,8 +140,7 @@ static void leaves_add_up_in_any_order_and_can_be_taken_out(void **state) {
     }
 }
 
-static void a_list_notices_order_length_and_key(void **state) {
-    (void)state;
+TEST("a list notices order length and key") {
     const uint32_t word = 7;
     cairn_hash128 list[3];
     for (uint64_t i = 0; i < 3; ++i) {
@@ -163,8 +155,7 @@ static void a_list_notices_order_length_and_key(void **state) {
 }
 
 // A tail padded with zeros must not look like words that are zero.
-static void trailing_zeros_count(void **state) {
-    (void)state;
+TEST("trailing zeros count") {
     const uint32_t zeros[9] = {0};
     for (size_t a = 0; a <= 9; ++a) {
         for (size_t b = 0; b < a; ++b) {
@@ -182,8 +173,7 @@ static unsigned count_bits(uint64_t value) {
     return count;
 }
 
-static void one_bit_flips_half_of_each_half(void **state) {
-    (void)state;
+TEST("one bit flips half of each half") {
     uint32_t words[WORDS] = {0};
     uint64_t low = 0;
     uint64_t high = 0;
@@ -200,24 +190,21 @@ static void one_bit_flips_half_of_each_half(void **state) {
     assert_in_range(high, 16384 - 6 * 91, 16384 + 6 * 91);
 }
 
-static void the_text_is_high_half_first_in_lower_case(void **state) {
-    (void)state;
+TEST("the text is high half first in lower case") {
     char text[CAIRN_HASH_TEXT_SIZE];
     const cairn_hash128 hash = {
         .lo = UINT64_C(0x0123456789abcdef), .hi = UINT64_C(0x00000000fedcba98)};
     assert_string_equal(cairn_hash_print(hash, text), "00000000fedcba980123456789abcdef");
 }
 
-static void halves_are_compared_both(void **state) {
-    (void)state;
+TEST("halves are compared both") {
     const cairn_hash128 hash = {.lo = 1, .hi = 2};
     assert_true(cairn_hash_equal(hash, (cairn_hash128){.lo = 1, .hi = 2}));
     assert_false(cairn_hash_equal(hash, (cairn_hash128){.lo = 1, .hi = 3}));
     assert_false(cairn_hash_equal(hash, (cairn_hash128){.lo = 0, .hi = 2}));
 }
 
-static void words_may_lie_anywhere(void **unused) {
-    (void)unused;
+TEST("words may lie anywhere") {
     uint32_t words[33];
     unsigned char odd[1 + sizeof words];
     for (uint32_t i = 0; i < 33; ++i) {
@@ -230,8 +217,7 @@ static void words_may_lie_anywhere(void **unused) {
     }
 }
 
-static void blocks_have_the_hashes_of_their_words(void **unused) {
-    (void)unused;
+TEST("blocks have the hashes of their words") {
     uint32_t words[3 * 65];
     cairn_hash128 leaves[3];
     for (uint32_t i = 0; i < 3 * 65; ++i) {
@@ -244,19 +230,4 @@ static void blocks_have_the_hashes_of_their_words(void **unused) {
                 cairn_hash_equal(leaves[i], cairn_hash_words(70 + i, words + i * size, size)));
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(structured_faults_are_never_missed),
-        cmocka_unit_test(leaves_add_up_in_any_order_and_can_be_taken_out),
-        cmocka_unit_test(a_list_notices_order_length_and_key),
-        cmocka_unit_test(trailing_zeros_count),
-        cmocka_unit_test(one_bit_flips_half_of_each_half),
-        cmocka_unit_test(the_text_is_high_half_first_in_lower_case),
-        cmocka_unit_test(halves_are_compared_both),
-        cmocka_unit_test(words_may_lie_anywhere),
-        cmocka_unit_test(blocks_have_the_hashes_of_their_words),
-    };
-    return cmocka_run_group_tests_name("base.hash", tests, NULL, NULL);
 }

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "tests/kit/test.h"
+
 #include "base/random.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-static void the_same_seed_gives_the_same_sequence(void **state) {
-    (void)state;
+TEST("the same seed gives the same sequence") {
     cairn_random a = cairn_random_of(5);
     cairn_random b = cairn_random_of(5);
     cairn_random c = cairn_random_of(6);
@@ -21,8 +14,7 @@ static void the_same_seed_gives_the_same_sequence(void **state) {
     }
 }
 
-static void a_counter_based_value_depends_on_each_counter_and_its_place(void **state) {
-    (void)state;
+TEST("a counter based value depends on each counter and its place") {
     const uint64_t base = cairn_random_at(1, 2, 3, 4);
     assert_true(base == cairn_random_at(1, 2, 3, 4));
     assert_true(base != cairn_random_at(2, 2, 3, 4));
@@ -34,8 +26,7 @@ static void a_counter_based_value_depends_on_each_counter_and_its_place(void **s
     assert_true(base != cairn_random_at(1, 2, 4, 3));
 }
 
-static void neighbouring_counters_differ_in_half_of_their_bits(void **state) {
-    (void)state;
+TEST("neighbouring counters differ in half of their bits") {
     uint64_t flipped = 0;
     for (uint64_t tick = 0; tick < 4096; ++tick) {
         uint64_t both = cairn_random_at(9, tick, 1, 0) ^ cairn_random_at(9, tick + 1, 1, 0);
@@ -47,8 +38,7 @@ static void neighbouring_counters_differ_in_half_of_their_bits(void **state) {
     assert_in_range(flipped, 131072 - 6 * 256, 131072 + 6 * 256);
 }
 
-static void below_stays_below(void **state) {
-    (void)state;
+TEST("below stays below") {
     const uint64_t bounds[] = {
         1, 2, 3, 10, 255, 256, UINT64_C(1) << 32, (UINT64_C(1) << 63) + 1, UINT64_MAX};
     cairn_random random = cairn_random_of(3);
@@ -60,8 +50,7 @@ static void below_stays_below(void **state) {
 }
 
 // With this bound a plain remainder gives the lower half twice as often as the upper one.
-static void below_favours_no_value(void **state) {
-    (void)state;
+TEST("below favours no value") {
     const uint64_t bound = (UINT64_C(1) << 63) + (UINT64_C(1) << 62);
     int lower = 0;
     cairn_random random = cairn_random_of(4);
@@ -72,8 +61,7 @@ static void below_favours_no_value(void **state) {
     assert_in_range(lower, 10000 - 492, 10000 + 492);
 }
 
-static void every_small_value_comes_up_equally_often(void **state) {
-    (void)state;
+TEST("every small value comes up equally often") {
     int seen[7] = {0};
     cairn_random random = cairn_random_of(8);
     for (int round = 0; round < 70000; ++round) {
@@ -84,8 +72,7 @@ static void every_small_value_comes_up_equally_often(void **state) {
     }
 }
 
-static void a_unit_float_is_in_range_and_exact(void **state) {
-    (void)state;
+TEST("a unit float is in range and exact") {
     cairn_random random = cairn_random_of(11);
     double sum = 0.0;
     for (int round = 0; round < 100000; ++round) {
@@ -96,17 +83,4 @@ static void a_unit_float_is_in_range_and_exact(void **state) {
         sum += (double)unit;
     }
     assert_true(sum > 49400.0 && sum < 50600.0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_seed_gives_the_same_sequence),
-        cmocka_unit_test(a_counter_based_value_depends_on_each_counter_and_its_place),
-        cmocka_unit_test(neighbouring_counters_differ_in_half_of_their_bits),
-        cmocka_unit_test(below_stays_below),
-        cmocka_unit_test(below_favours_no_value),
-        cmocka_unit_test(every_small_value_comes_up_equally_often),
-        cmocka_unit_test(a_unit_float_is_in_range_and_exact),
-    };
-    return cmocka_run_group_tests_name("base.random", tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "tests/kit/test.h"
+
 #include <cairn/status.h>
 
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
-static void every_status_has_its_own_short_lower_case_text(void **state) {
-    (void)state;
+TEST("every status has its own short lower case text") {
     for (int i = 0; i < CAIRN_STATUS_COUNT; ++i) {
         const char *text = cairn_status_text((cairn_status)i);
         assert_non_null(text);
@@ -23,16 +17,7 @@ static void every_status_has_its_own_short_lower_case_text(void **state) {
     }
 }
 
-static void a_number_that_is_no_status_has_a_text_too(void **state) {
-    (void)state;
+TEST("a number that is no status has a text too") {
     assert_string_equal(cairn_status_text(CAIRN_STATUS_COUNT), "unknown status");
     assert_string_equal(cairn_status_text((cairn_status)-1), "unknown status");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_status_has_its_own_short_lower_case_text),
-        cmocka_unit_test(a_number_that_is_no_status_has_a_text_too),
-    };
-    return cmocka_run_group_tests_name("base.status", tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/kit/test.h"
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "bridge/scene_library.h"
@@ -38,8 +34,7 @@ static cairn_world *world_of_library(const char *name) {
     return world;
 }
 
-static void every_scene_of_the_library_builds_and_steps(void **state) {
-    (void)state;
+TEST("every scene of the library builds and steps") {
     uint32_t count;
     const cairn_scene_text *texts = cairn_scene_library(&count);
     assert_true(count >= 6);
@@ -52,8 +47,7 @@ static void every_scene_of_the_library_builds_and_steps(void **state) {
     }
 }
 
-static void scenes_hold_as_many_bodies_as_they_say(void **state) {
-    (void)state;
+TEST("scenes hold as many bodies as they say") {
     static const struct {
         const char *name;
         uint32_t bodies;
@@ -69,8 +63,7 @@ static void scenes_hold_as_many_bodies_as_they_say(void **state) {
     }
 }
 
-static void joints_of_the_scenes_hold_from_the_start(void **state) {
-    (void)state;
+TEST("joints of the scenes hold from the start") {
     static const char *const names[] = {"joints", "demo"};
     for (size_t i = 0; i < 2; ++i) {
         cairn_world *world = world_of_library(names[i]);
@@ -86,8 +79,7 @@ static void joints_of_the_scenes_hold_from_the_start(void **state) {
     }
 }
 
-static void a_grid_runs_along_x_then_y_then_z(void **state) {
-    (void)state;
+TEST("a grid runs along x then y then z") {
     static const char json[] = "{\"name\": \"grid\", \"bodies\": [{\"position\": [1, 2, 3],"
                                " \"grid_count\": [2, 3, 2], \"grid_spacing\": [10, 20, 30],"
                                " \"shapes\": [{}]}]}";
@@ -108,8 +100,7 @@ static const char hulls_json[] =
     "{\"points\": [[0,0,0],[1,0,0],[0,1,0],[0,0,-1]]}], \"bodies\": [{\"grid_count\": {\"x\": 3, "
     "\"y\": 1, \"z\": 1}, \"shapes\": [{\"kind\": \"hull\", \"hull\": 1}]}]}";
 
-static void shapes_name_the_hulls_of_their_scene(void **state) {
-    (void)state;
+TEST("shapes name the hulls of their scene") {
     cairn_scene *scene = parse(hulls_json, sizeof hulls_json - 1);
     cairn_world *world = create_world(scene);
     cairn_hull_id hulls[3];
@@ -133,8 +124,7 @@ static void shapes_name_the_hulls_of_their_scene(void **state) {
     cairn_scene_destroy(scene);
 }
 
-static void points_that_make_no_hull_are_refused_with_the_reason(void **state) {
-    (void)state;
+TEST("points that make no hull are refused with the reason") {
     static const char json[] =
         "{\"name\": \"a\", \"hulls\": [{\"points\": [[0,0,0],[1,0,0],[0,1,0],[1,1,0]]}]}";
     cairn_scene *scene = parse(json, sizeof json - 1);
@@ -145,8 +135,7 @@ static void points_that_make_no_hull_are_refused_with_the_reason(void **state) {
     cairn_scene_destroy(scene);
 }
 
-static void a_scene_that_says_nothing_is_the_default_world(void **state) {
-    (void)state;
+TEST("a scene that says nothing is the default world") {
     cairn_scene *scene = parse("{\"name\": \"a\"}", 13);
     const cairn_world_def ours = cairn_scene_world_def(scene, NULL);
     const cairn_world_def theirs = cairn_world_def_default();
@@ -173,8 +162,7 @@ static void a_scene_that_says_nothing_is_the_default_world(void **state) {
     cairn_scene_destroy(scene);
 }
 
-static void what_a_world_cannot_hold_is_refused_with_words(void **state) {
-    (void)state;
+TEST("what a world cannot hold is refused with words") {
     static const char json[] = "{\"name\": \"a\", \"rules\": \"chess\"}";
     cairn_scene *scene = parse(json, sizeof json - 1);
     char error[CAIRN_SCENE_ERROR_SIZE];
@@ -183,18 +171,4 @@ static void what_a_world_cannot_hold_is_refused_with_words(void **state) {
     assert_null(world);
     assert_string_equal(error, "rules: no rules are named 'chess'");
     cairn_scene_destroy(scene);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_scene_of_the_library_builds_and_steps),
-        cmocka_unit_test(scenes_hold_as_many_bodies_as_they_say),
-        cmocka_unit_test(joints_of_the_scenes_hold_from_the_start),
-        cmocka_unit_test(a_grid_runs_along_x_then_y_then_z),
-        cmocka_unit_test(shapes_name_the_hulls_of_their_scene),
-        cmocka_unit_test(points_that_make_no_hull_are_refused_with_the_reason),
-        cmocka_unit_test(a_scene_that_says_nothing_is_the_default_world),
-        cmocka_unit_test(what_a_world_cannot_hold_is_refused_with_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the simulation holds passes the codec, and what passes the codec the simulation accepts.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/kit/test.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -33,8 +29,7 @@ static uint32_t read_bodies(cairn_snapshot_body *out) {
     return cairn_world_snapshot_bodies(world, scratch, out, BODIES_MAX);
 }
 
-static void every_body_of_a_world_passes_at_every_tick(void **state) {
-    (void)state;
+TEST("every body of a world passes at every tick") {
     static cairn_snapshot_body before[BODIES_MAX];
     static cairn_snapshot_body after[BODIES_MAX];
     static cairn_snapshot_body applied[BODIES_MAX];
@@ -56,8 +51,7 @@ static void every_body_of_a_world_passes_at_every_tick(void **state) {
     }
 }
 
-static void every_shape_of_a_world_passes(void **state) {
-    (void)state;
+TEST("every shape of a world passes") {
     cairn_shape_id ids[BODIES_MAX];
     cairn_snapshot_shape shapes[BODIES_MAX];
     const uint32_t count = cairn_world_shapes(world, ids, BODIES_MAX);
@@ -71,8 +65,7 @@ static void every_shape_of_a_world_passes(void **state) {
     assert_false(cairn_snapshot_shape_read(world, 0, &shapes[0]));
 }
 
-static void a_hull_is_told_with_its_corners(void **state) {
-    (void)state;
+TEST("a hull is told with its corners") {
     const cairn_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const cairn_world_def def = cairn_world_def_default();
     const cairn_body_def body_def = cairn_body_def_default();
@@ -105,8 +98,7 @@ static void a_hull_is_told_with_its_corners(void **state) {
     cairn_world_destroy(own);
 }
 
-static void flags_tell_kind_and_sleep(void **state) {
-    (void)state;
+TEST("flags tell kind and sleep") {
     static const struct {
         uint32_t kind;
         uint32_t awake;
@@ -130,8 +122,7 @@ static cairn_message ticks_message(
             .digest_count = 1}};
 }
 
-static void a_command_travels_to_the_bit(void **state) {
-    (void)state;
+TEST("a command travels to the bit") {
     const cairn_command command = {.kind = CAIRN_COMMAND_INPUT,
         .slot = CAIRN_SLOTS_MAX - 1,
         .sequence = 9,
@@ -150,8 +141,7 @@ static void a_command_travels_to_the_bit(void **state) {
     assert_memory_equal(&command, taken.ticks.commands, sizeof command);
 }
 
-static void an_input_becomes_the_slots_command(void **state) {
-    (void)state;
+TEST("an input becomes the slots command") {
     const cairn_wire_input input = {
         .tick = 5, .sequence = 6, .buttons = 7, .move = {0.25f, 0.5f, 1.0f}, .aim = {0, 1, 0}};
     const cairn_command command = cairn_command_of_input(&input, 3);
@@ -191,8 +181,7 @@ static void both_say_the_same(const cairn_command *wire) {
     }
 }
 
-static void codec_and_simulation_refuse_the_same_commands(void **state) {
-    (void)state;
+TEST("codec and simulation refuse the same commands") {
     static const uint32_t slots[] = {
         0, CAIRN_SLOTS_MAX - 1, CAIRN_SLOT_OPERATOR, CAIRN_SLOT_OPERATOR + 1, 255, UINT32_MAX};
     const float values[] = {0.0f, -0.0f, 1.0f, -1.0f, 1.0000001f, -1.0000001f, 1e-3f, 0.999e-3f,
@@ -217,8 +206,7 @@ static void codec_and_simulation_refuse_the_same_commands(void **state) {
 }
 
 // What a scene may say at the very edge of its ranges, the simulation builds.
-static void the_edges_of_a_scene_are_inside_the_simulation(void **state) {
-    (void)state;
+TEST("the edges of a scene are inside the simulation") {
     static const char *const scenes[] = {
         "{\"name\":\"a\",\"gravity\":[1e4,-1e4,0],\"iterations\":255,\"friction_model\":1,"
         "\"baumgarte\":1,\"slop\":1,\"restitution_threshold\":1e4,\"tick_rate_hz\":240,"
@@ -253,8 +241,7 @@ static void the_edges_of_a_scene_are_inside_the_simulation(void **state) {
     }
 }
 
-static int set_up(void **state) {
-    (void)state;
+BEFORE_ALL {
     char error[CAIRN_SCENE_ERROR_SIZE];
     cairn_scene *scene = NULL;
     const cairn_scene_text *text = cairn_scene_library_find("demo");
@@ -263,26 +250,10 @@ static int set_up(void **state) {
                     cairn_scene_parse(text->json, text->size, &scene, error) == CAIRN_OK &&
                     cairn_scene_world_create(scene, NULL, &world, error) == CAIRN_OK;
     cairn_scene_destroy(scene);
-    return ok ? 0 : -1;
+    assert_true(ok);
 }
 
-static int tear_down(void **state) {
-    (void)state;
+AFTER_ALL {
     cairn_encoder_destroy(encoder);
     cairn_world_destroy(world);
-    return 0;
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_body_of_a_world_passes_at_every_tick),
-        cmocka_unit_test(every_shape_of_a_world_passes),
-        cmocka_unit_test(a_hull_is_told_with_its_corners),
-        cmocka_unit_test(flags_tell_kind_and_sleep),
-        cmocka_unit_test(a_command_travels_to_the_bit),
-        cmocka_unit_test(an_input_becomes_the_slots_command),
-        cmocka_unit_test(codec_and_simulation_refuse_the_same_commands),
-        cmocka_unit_test(the_edges_of_a_scene_are_inside_the_simulation),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -3,13 +3,7 @@
 // Clients that are broken on purpose, over the virtual network: each makes a capsule, and what
 // explains it names the hazard. Sound clients make none.
 
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -267,38 +261,32 @@ static void expect_both_named(breaking how, cairn_hazard hazard) {
     }
 }
 
-static void a_client_with_contraction_is_named(void **state) {
-    (void)state;
+TEST("a client with contraction is named") {
     if (cairn_fused_available()) {
         expect_both_named(FUSED, CAIRN_HAZARD_CONTRACTION);
     }
 }
 
-static void a_client_with_flush_to_zero_is_named(void **state) {
-    (void)state;
+TEST("a client with flush to zero is named") {
     expect_both_named(FLUSHING, CAIRN_HAZARD_FLUSH_TO_ZERO);
 }
 
-static void a_client_without_warm_start_is_named(void **state) {
-    (void)state;
+TEST("a client without warm start is named") {
     expect_both_named(COLD, CAIRN_HAZARD_WARM_START);
 }
 
-static void a_flipped_field_is_named(void **state) {
-    (void)state;
+TEST("a flipped field is named") {
     begin(FLIPPED, CAIRN_CLIENT_LOCKSTEP);
     run_until_caught();
     expect_named(&by_client, CAIRN_HAZARD_FIELD_CHANGED, true);
     end();
 }
 
-static void rules_that_read_what_was_never_set_are_named(void **state) {
-    (void)state;
+TEST("rules that read what was never set are named") {
     expect_both_named(CARELESS, CAIRN_HAZARD_UNINITIALISED);
 }
 
-static void sound_clients_make_no_capsule(void **state) {
-    (void)state;
+TEST("sound clients make no capsule") {
     const cairn_virtual_path bad = {
         .delay_ns = 30000000, .jitter_ns = 15000000, .loss_permille = 100, .repeat_permille = 50};
     for (uint64_t seed = 0; seed < seeds; ++seed) {
@@ -328,13 +316,5 @@ int main(int argc, char **argv) {
         every_mode = true;
         seeds = strtoull(argv[1], NULL, 10);
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_with_contraction_is_named),
-        cmocka_unit_test(a_client_with_flush_to_zero_is_named),
-        cmocka_unit_test(a_client_without_warm_start_is_named),
-        cmocka_unit_test(a_flipped_field_is_named),
-        cmocka_unit_test(rules_that_read_what_was_never_set_are_named),
-        cmocka_unit_test(sound_clients_make_no_capsule),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run("capsule.broken", NULL);
 }

@@ -3,6 +3,8 @@
 // Each hazard, put into a client's step on purpose, is named by what explains its capsule, with
 // the place where the two part; and nothing is explained where nothing differs.
 
+#include "tests/kit/test.h"
+
 #include "tests/capsule/scenes.h"
 
 #include <stdio.h>
@@ -99,8 +101,7 @@ static void expect(cairn_hazard hazard, bool certain) {
     assert_int_equal(a.explanation.certain, certain);
 }
 
-static void every_trial_is_recognised_by_its_root(void **state) {
-    (void)state;
+TEST("every trial is recognised by its root") {
     const cairn_trial *trials;
     const uint32_t count = cairn_trials(&trials);
     for (uint32_t i = 0; i < count; ++i) {
@@ -119,8 +120,7 @@ static void every_trial_is_recognised_by_its_root(void **state) {
     assert_true(count >= 1);
 }
 
-static void a_hazard_that_no_trial_reaches_is_told_by_the_passport(void **state) {
-    (void)state;
+TEST("a hazard that no trial reaches is told by the passport") {
     static const cairn_trial both = {.hazard = CAIRN_HAZARD_ROUNDING,
         .words = "two hazards",
         .cold = true,
@@ -148,8 +148,7 @@ static void expect_the_flipped_bit(uint32_t bit) {
     assert_int_equal(word->at.bits_a ^ word->at.bits_b, 1u << bit);
 }
 
-static void a_bit_flipped_behind_the_saved_state_is_found(void **state) {
-    (void)state;
+TEST("a bit flipped behind the saved state is found") {
     begin(NULL);
     a.after = fork_of(a.before);
     flip(a.after, 7);
@@ -164,8 +163,7 @@ static void a_bit_flipped_behind_the_saved_state_is_found(void **state) {
     end();
 }
 
-static void a_bit_flipped_in_the_saved_state_is_found(void **state) {
-    (void)state;
+TEST("a bit flipped in the saved state is found") {
     begin(NULL);
     flip(a.before, 12);
     step_so(&cairn_trial_plain);
@@ -176,8 +174,7 @@ static void a_bit_flipped_in_the_saved_state_is_found(void **state) {
     end();
 }
 
-static void a_bit_flipped_after_the_step_is_found(void **state) {
-    (void)state;
+TEST("a bit flipped after the step is found") {
     begin(NULL);
     step_so(&cairn_trial_plain);
     flip(a.after, 20);
@@ -188,8 +185,7 @@ static void a_bit_flipped_after_the_step_is_found(void **state) {
     end();
 }
 
-static void a_restore_that_loses_the_impulses_is_recognised(void **state) {
-    (void)state;
+TEST("a restore that loses the impulses is recognised") {
     begin(NULL);
     cairn_trial_cool(a.before);
     step_so(&cairn_trial_plain);
@@ -221,8 +217,7 @@ static void careless_step(
 static const cairn_rules careless = {
     .name = "careless", .version = 1, .state_size = 4, .step = careless_step};
 
-static void rules_that_read_what_was_never_set_are_recognised(void **state) {
-    (void)state;
+TEST("rules that read what was never set are recognised") {
     begin(&careless);
     step_so(&cairn_trial_plain);
     ((cairn_rules_block *)a.after->state.rules)->words[0] ^= 5;
@@ -246,8 +241,7 @@ static void other_step(
     *(uint32_t *)state += 2 + command_count;
 }
 
-static void other_rules_under_the_same_name_are_recognised(void **state) {
-    (void)state;
+TEST("other rules under the same name are recognised") {
     const cairn_rules honest = {
         .name = "honest", .version = 1, .state_size = 4, .step = honest_step};
     cairn_rules other = honest;
@@ -264,8 +258,7 @@ static void other_rules_under_the_same_name_are_recognised(void **state) {
     end();
 }
 
-static void a_sound_client_has_nothing_to_explain(void **state) {
-    (void)state;
+TEST("a sound client has nothing to explain") {
     begin(NULL);
     step_so(&cairn_trial_plain);
     explain(NULL);
@@ -273,8 +266,7 @@ static void a_sound_client_has_nothing_to_explain(void **state) {
     end();
 }
 
-static void an_explanation_is_json_as_well(void **state) {
-    (void)state;
+TEST("an explanation is json as well") {
     static char json[4096];
     begin(NULL);
     step_so(&cairn_trial_plain);
@@ -291,24 +283,8 @@ static void an_explanation_is_json_as_well(void **state) {
 }
 
 // With an argument: a capsule is written there.
+// A path as the argument: writes the capsule of one test there.
 int main(int argc, char **argv) {
-    if (argc > 1) {
-        const struct CMUnitTest writes[] = {
-            cmocka_unit_test(a_bit_flipped_after_the_step_is_found)};
-        path = argv[1];
-        return cmocka_run_group_tests(writes, NULL, NULL);
-    }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_trial_is_recognised_by_its_root),
-        cmocka_unit_test(a_hazard_that_no_trial_reaches_is_told_by_the_passport),
-        cmocka_unit_test(a_bit_flipped_behind_the_saved_state_is_found),
-        cmocka_unit_test(a_bit_flipped_in_the_saved_state_is_found),
-        cmocka_unit_test(a_bit_flipped_after_the_step_is_found),
-        cmocka_unit_test(a_restore_that_loses_the_impulses_is_recognised),
-        cmocka_unit_test(rules_that_read_what_was_never_set_are_recognised),
-        cmocka_unit_test(other_rules_under_the_same_name_are_recognised),
-        cmocka_unit_test(a_sound_client_has_nothing_to_explain),
-        cmocka_unit_test(an_explanation_is_json_as_well),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    path = argc > 1 ? argv[1] : path;
+    return test_run("capsule.explain", argc > 1 ? "a bit flipped after the step is found" : NULL);
 }

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Whole clients against a whole server over the virtual network.
 
+#include "tests/kit/test.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "client_lib/client_parts.h"
 #include "tests/client/near.h"
@@ -47,8 +43,7 @@ static uint64_t drops(const party *p, uint32_t client, const char *layer, const 
     return 0;
 }
 
-static void an_interpolating_client_sees_the_world(void **state) {
-    (void)state;
+TEST("an interpolating client sees the world") {
     party p;
     party_start(&p, 1);
     uint32_t watcher = join(&p, interpolate(), NULL);
@@ -73,8 +68,7 @@ static void an_interpolating_client_sees_the_world(void **state) {
     party_end(&p);
 }
 
-static void shapes_are_told_in_both_modes(void **state) {
-    (void)state;
+TEST("shapes are told in both modes") {
     party p;
     party_start(&p, 2);
     uint32_t a = join(&p, interpolate(), NULL);
@@ -91,8 +85,7 @@ static void shapes_are_told_in_both_modes(void **state) {
     party_end(&p);
 }
 
-static void inputs_move_the_player_and_land_just_in_time(void **state) {
-    (void)state;
+TEST("inputs move the player and land just in time") {
     party p;
     party_start(&p, 3);
     uint32_t player = join(&p, interpolate(), NULL);
@@ -111,8 +104,7 @@ static void inputs_move_the_player_and_land_just_in_time(void **state) {
     party_end(&p);
 }
 
-static void an_input_out_of_range_changes_nothing(void **state) {
-    (void)state;
+TEST("an input out of range changes nothing") {
     party p;
     party_start(&p, 4);
     uint32_t player = join(&p, interpolate(), NULL);
@@ -144,8 +136,7 @@ static void expect_in_step(const party *p, uint32_t client, uint64_t compared_mi
     assert_in_range(own_tick, server_tick - 30, server_tick);
 }
 
-static void a_lockstep_client_holds_the_servers_world(void **state) {
-    (void)state;
+TEST("a lockstep client holds the servers world") {
     party p;
     party_start(&p, 5);
     uint32_t player = join(&p, lockstep(), NULL);
@@ -164,8 +155,7 @@ static void a_lockstep_client_holds_the_servers_world(void **state) {
     party_end(&p);
 }
 
-static void a_lossy_path_changes_no_bit(void **state) {
-    (void)state;
+TEST("a lossy path changes no bit") {
     party p;
     party_start(&p, 6);
     uint32_t stepper = join(&p, lockstep(), &lossy);
@@ -184,8 +174,7 @@ static void a_lossy_path_changes_no_bit(void **state) {
     party_end(&p);
 }
 
-static void a_late_joiner_catches_up(void **state) {
-    (void)state;
+TEST("a late joiner catches up") {
     party p;
     party_start(&p, 7);
     uint32_t first = join(&p, interpolate(), NULL);
@@ -198,8 +187,7 @@ static void a_late_joiner_catches_up(void **state) {
     party_end(&p);
 }
 
-static void a_corrupted_world_is_noticed_by_both_sides(void **state) {
-    (void)state;
+TEST("a corrupted world is noticed by both sides") {
     party p;
     party_start(&p, 8);
     uint32_t client = join(&p, lockstep(), NULL);
@@ -223,8 +211,7 @@ static void a_corrupted_world_is_noticed_by_both_sides(void **state) {
     party_end(&p);
 }
 
-static void a_cut_of_one_second_is_survived(void **state) {
-    (void)state;
+TEST("a cut of one second is survived") {
     party p;
     party_start(&p, 9);
     uint32_t stepper = join(&p, lockstep(), NULL);
@@ -244,8 +231,7 @@ static void a_cut_of_one_second_is_survived(void **state) {
     party_end(&p);
 }
 
-static void a_host_that_sleeps_three_seconds_goes_on(void **state) {
-    (void)state;
+TEST("a host that sleeps three seconds goes on") {
     party p;
     party_start(&p, 10);
     uint32_t watcher = join(&p, interpolate(), NULL);
@@ -265,8 +251,7 @@ static void a_host_that_sleeps_three_seconds_goes_on(void **state) {
     party_end(&p);
 }
 
-static void a_client_far_behind_is_sent_the_state_anew(void **state) {
-    (void)state;
+TEST("a client far behind is sent the state anew") {
     party p;
     party_start(&p, 11);
     uint32_t stepper = join(&p, lockstep(), NULL);
@@ -289,8 +274,7 @@ static void a_client_far_behind_is_sent_the_state_anew(void **state) {
     party_end(&p);
 }
 
-static void a_server_that_does_not_answer_is_told_in_words(void **state) {
-    (void)state;
+TEST("a server that does not answer is told in words") {
     party p;
     party_start(&p, 12);
     const cairn_virtual_path nowhere = {.cut = true};
@@ -308,8 +292,7 @@ static void a_server_that_does_not_answer_is_told_in_words(void **state) {
     party_end(&p);
 }
 
-static void a_connection_that_dies_is_told_in_words(void **state) {
-    (void)state;
+TEST("a connection that dies is told in words") {
     party p;
     party_start(&p, 13);
     uint32_t client = join(&p, interpolate(), NULL);
@@ -322,8 +305,7 @@ static void a_connection_that_dies_is_told_in_words(void **state) {
     party_end(&p);
 }
 
-static void a_draining_server_is_told_in_words(void **state) {
-    (void)state;
+TEST("a draining server is told in words") {
     party p;
     party_start(&p, 14);
     uint32_t client = join(&p, interpolate(), NULL);
@@ -336,8 +318,7 @@ static void a_draining_server_is_told_in_words(void **state) {
     party_end(&p);
 }
 
-static void a_full_room_is_told_in_the_servers_words(void **state) {
-    (void)state;
+TEST("a full room is told in the servers words") {
     party p;
     party_start(&p, 15);
     for (int i = 0; i < 5; i++) {
@@ -356,8 +337,7 @@ static void a_full_room_is_told_in_the_servers_words(void **state) {
     party_end(&p);
 }
 
-static void disconnect_leaves_at_once(void **state) {
-    (void)state;
+TEST("disconnect leaves at once") {
     party p;
     party_start(&p, 16);
     uint32_t client = join(&p, interpolate(), NULL);
@@ -372,8 +352,7 @@ static void disconnect_leaves_at_once(void **state) {
     party_end(&p);
 }
 
-static void a_world_larger_than_allowed_is_refused_in_words(void **state) {
-    (void)state;
+TEST("a world larger than allowed is refused in words") {
     party p;
     party_start(&p, 17);
     cairn_client_config few = interpolate();
@@ -403,8 +382,7 @@ static void hear(party *p, uint32_t client, const cairn_message *message) {
     cairn_encoder_destroy(encoder);
 }
 
-static void what_a_server_should_not_say_is_dropped_by_name(void **state) {
-    (void)state;
+TEST("what a server should not say is dropped by name") {
     party p;
     party_start(&p, 18);
     uint32_t early = join(&p, interpolate(), NULL);
@@ -444,8 +422,7 @@ static void what_a_server_should_not_say_is_dropped_by_name(void **state) {
     party_end(&p);
 }
 
-static void a_client_enters_the_room_it_names(void **state) {
-    (void)state;
+TEST("a client enters the room it names") {
     party p;
     party_start(&p, 19);
     uint32_t other = 0;
@@ -476,8 +453,7 @@ static void a_client_enters_the_room_it_names(void **state) {
     party_end(&p);
 }
 
-static void a_bad_token_is_told_in_words(void **state) {
-    (void)state;
+TEST("a bad token is told in words") {
     uint8_t token[2048] = {0};
     cairn_client_config config = interpolate();
     cairn_client *client = cairn_client_create(&config);
@@ -487,8 +463,7 @@ static void a_bad_token_is_told_in_words(void **state) {
     cairn_client_destroy(client);
 }
 
-static void a_config_out_of_range_makes_no_client(void **state) {
-    (void)state;
+TEST("a config out of range makes no client") {
     cairn_client_config config = interpolate();
     config.bodies_max = 0;
     assert_null(cairn_client_create(&config));
@@ -504,31 +479,4 @@ static void a_config_out_of_range_makes_no_client(void **state) {
     config = interpolate();
     config.shapes_max = 0;
     assert_null(cairn_client_create(&config));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_interpolating_client_sees_the_world),
-        cmocka_unit_test(shapes_are_told_in_both_modes),
-        cmocka_unit_test(inputs_move_the_player_and_land_just_in_time),
-        cmocka_unit_test(an_input_out_of_range_changes_nothing),
-        cmocka_unit_test(a_lockstep_client_holds_the_servers_world),
-        cmocka_unit_test(a_lossy_path_changes_no_bit),
-        cmocka_unit_test(a_late_joiner_catches_up),
-        cmocka_unit_test(a_corrupted_world_is_noticed_by_both_sides),
-        cmocka_unit_test(a_cut_of_one_second_is_survived),
-        cmocka_unit_test(a_host_that_sleeps_three_seconds_goes_on),
-        cmocka_unit_test(a_client_far_behind_is_sent_the_state_anew),
-        cmocka_unit_test(a_server_that_does_not_answer_is_told_in_words),
-        cmocka_unit_test(a_connection_that_dies_is_told_in_words),
-        cmocka_unit_test(a_draining_server_is_told_in_words),
-        cmocka_unit_test(a_full_room_is_told_in_the_servers_words),
-        cmocka_unit_test(disconnect_leaves_at_once),
-        cmocka_unit_test(a_world_larger_than_allowed_is_refused_in_words),
-        cmocka_unit_test(what_a_server_should_not_say_is_dropped_by_name),
-        cmocka_unit_test(a_client_enters_the_room_it_names),
-        cmocka_unit_test(a_bad_token_is_told_in_words),
-        cmocka_unit_test(a_config_out_of_range_makes_no_client),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/kit/test.h"
 
-#include <cmocka.h>
+#include <math.h>
 
 #include "base/random.h"
 #include "client_lib/clock/clock.h"
@@ -59,8 +55,7 @@ static double story_error(const story *s) {
     return cairn_clock_tick(&s->clock, local_ns(s, true_ns)) - heard;
 }
 
-static void the_first_message_sets_the_clock(void **state) {
-    (void)state;
+TEST("the first message sets the clock") {
     cairn_clock clock;
     cairn_clock_start(&clock, 50);
     assert_true(cairn_clock_tick(&clock, 9 * SECOND) <= 0);
@@ -69,16 +64,14 @@ static void the_first_message_sets_the_clock(void **state) {
     EXPECT_NEAR(cairn_clock_tick(&clock, 10 * SECOND), 1050, 1e-6);
 }
 
-static void a_steady_path_is_followed_exactly(void **state) {
-    (void)state;
+TEST("a steady path is followed exactly") {
     story s = story_start();
     story_run_ms(&s, 10000);
     EXPECT_NEAR(story_error(&s), 0, 0.01);
     assert_true(s.clock.jitter_ns < 1000);
 }
 
-static void jitter_is_measured_and_does_not_shake_the_clock(void **state) {
-    (void)state;
+TEST("jitter is measured and does not shake the clock") {
     story s = story_start();
     s.jitter_ns_max = 20 * MS;
     story_run_ms(&s, 5000);
@@ -90,8 +83,7 @@ static void jitter_is_measured_and_does_not_shake_the_clock(void **state) {
     assert_int_equal(s.clock.snaps, 1);
 }
 
-static void a_drift_of_1000_ppm_either_way_is_followed(void **state) {
-    (void)state;
+TEST("a drift of 1000 ppm either way is followed") {
     for (int sign = -1; sign <= 1; sign += 2) {
         story s = story_start();
         s.drift_ppm = 1000.0 * sign;
@@ -101,8 +93,7 @@ static void a_drift_of_1000_ppm_either_way_is_followed(void **state) {
     }
 }
 
-static void a_silence_of_any_length_is_over_with_the_next_messages(void **state) {
-    (void)state;
+TEST("a silence of any length is over with the next messages") {
     const uint64_t silences_ms[] = {100, 400, 1000, 10000, 3600000};
     for (size_t i = 0; i < sizeof silences_ms / sizeof silences_ms[0]; i++) {
         story s = story_start();
@@ -115,8 +106,7 @@ static void a_silence_of_any_length_is_over_with_the_next_messages(void **state)
     }
 }
 
-static void a_stalled_server_takes_the_clock_back_with_it(void **state) {
-    (void)state;
+TEST("a stalled server takes the clock back with it") {
     const uint64_t stalls_ms[] = {1000, 10000, 600000};
     for (size_t i = 0; i < sizeof stalls_ms / sizeof stalls_ms[0]; i++) {
         story s = story_start();
@@ -129,8 +119,7 @@ static void a_stalled_server_takes_the_clock_back_with_it(void **state) {
     }
 }
 
-static void a_stalled_client_that_finds_a_backlog_ends_up_right(void **state) {
-    (void)state;
+TEST("a stalled client that finds a backlog ends up right") {
     story s = story_start();
     story_run_ms(&s, 2000);
     uint64_t wakes = local_ns(&s, s.server_ns + 10 * SECOND + 40 * MS);
@@ -143,8 +132,7 @@ static void a_stalled_client_that_finds_a_backlog_ends_up_right(void **state) {
     EXPECT_NEAR(story_error(&s), 0, 0.25);
 }
 
-static void a_small_error_is_slewed_not_jumped(void **state) {
-    (void)state;
+TEST("a small error is slewed not jumped") {
     story s = story_start();
     story_run_ms(&s, 2000);
     double before = story_error(&s);
@@ -161,8 +149,7 @@ static void a_small_error_is_slewed_not_jumped(void **state) {
     assert_int_equal(s.clock.snaps, 1);
 }
 
-static void an_overtaken_message_does_not_move_the_clock(void **state) {
-    (void)state;
+TEST("an overtaken message does not move the clock") {
     cairn_clock clock;
     cairn_clock_start(&clock, 60);
     cairn_clock_observe(&clock, SECOND, 600);
@@ -172,27 +159,10 @@ static void an_overtaken_message_does_not_move_the_clock(void **state) {
     assert_int_equal(clock.snaps, 1);
 }
 
-static void a_tick_no_server_reaches_is_not_believed(void **state) {
-    (void)state;
+TEST("a tick no server reaches is not believed") {
     cairn_clock clock;
     cairn_clock_start(&clock, 60);
     cairn_clock_observe(&clock, SECOND, 600);
     cairn_clock_observe(&clock, SECOND, UINT64_MAX);
     EXPECT_NEAR(cairn_clock_tick(&clock, SECOND), 600, 1e-9);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_message_sets_the_clock),
-        cmocka_unit_test(a_steady_path_is_followed_exactly),
-        cmocka_unit_test(jitter_is_measured_and_does_not_shake_the_clock),
-        cmocka_unit_test(a_drift_of_1000_ppm_either_way_is_followed),
-        cmocka_unit_test(a_silence_of_any_length_is_over_with_the_next_messages),
-        cmocka_unit_test(a_stalled_server_takes_the_clock_back_with_it),
-        cmocka_unit_test(a_stalled_client_that_finds_a_backlog_ends_up_right),
-        cmocka_unit_test(a_small_error_is_slewed_not_jumped),
-        cmocka_unit_test(an_overtaken_message_does_not_move_the_clock),
-        cmocka_unit_test(a_tick_no_server_reaches_is_not_believed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "tests/kit/test.h"
+
 #include "client_lib/connection_state.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "client_lib/simulate/state_transfer.h"
 
@@ -20,8 +16,7 @@
 #define FAILED CAIRN_CLIENT_FAILED
 
 // What a state answers to every event, written as a story of each event rather than as the table.
-static void every_state_answers_every_event(void **state) {
-    (void)state;
+TEST("every state answers every event") {
     for (int i = 0; i < CAIRN_CLIENT_STATE_COUNT; i++) {
         cairn_client_state from = (cairn_client_state)i;
         bool under_way = from == CONNECTING || from == JOINING || from == PLAYING;
@@ -44,8 +39,7 @@ static void every_state_answers_every_event(void **state) {
     }
 }
 
-static void every_end_of_a_connection_has_its_words(void **state) {
-    (void)state;
+TEST("every end of a connection has its words") {
     const char *seen[8];
     int count = 0;
     for (int s = CAIRN_NETCODE_STATE_TOKEN_EXPIRED; s <= CAIRN_NETCODE_STATE_DISCONNECTED; s++) {
@@ -71,8 +65,7 @@ static cairn_state_message piece(uint64_t tick, uint32_t offset, uint32_t size) 
         .size = size};
 }
 
-static void a_state_is_whole_when_all_pieces_came_in_order(void **state) {
-    (void)state;
+TEST("a state is whole when all pieces came in order") {
     cairn_state_transfer transfer;
     cairn_state_transfer_start(&transfer, 100);
     const struct {
@@ -94,8 +87,7 @@ static void a_state_is_whole_when_all_pieces_came_in_order(void **state) {
     cairn_state_transfer_end(&transfer);
 }
 
-static void a_state_begun_anew_forgets_the_old_one(void **state) {
-    (void)state;
+TEST("a state begun anew forgets the old one") {
     cairn_state_transfer transfer;
     cairn_state_transfer_start(&transfer, 100);
     cairn_state_message first = piece(7, 0, 9);
@@ -109,8 +101,7 @@ static void a_state_begun_anew_forgets_the_old_one(void **state) {
     cairn_state_transfer_end(&transfer);
 }
 
-static void no_more_memory_is_taken_than_allowed(void **state) {
-    (void)state;
+TEST("no more memory is taken than allowed") {
     cairn_state_transfer transfer;
     cairn_state_message first = piece(7, 0, 4);
     cairn_state_transfer_start(&transfer, sizeof BYTES - 1);
@@ -121,8 +112,7 @@ static void no_more_memory_is_taken_than_allowed(void **state) {
     cairn_state_transfer_end(&transfer);
 }
 
-static void a_piece_never_reaches_past_the_whole(void **state) {
-    (void)state;
+TEST("a piece never reaches past the whole") {
     cairn_state_transfer transfer;
     cairn_state_transfer_start(&transfer, 100);
     cairn_state_message first = piece(7, 0, 4);
@@ -134,16 +124,4 @@ static void a_piece_never_reaches_past_the_whole(void **state) {
     assert_int_equal(cairn_state_transfer_take(&transfer, &wide), CAIRN_STATE_OUT_OF_ORDER);
     assert_int_equal(cairn_state_transfer_take(&transfer, &other_whole), CAIRN_STATE_OUT_OF_ORDER);
     cairn_state_transfer_end(&transfer);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_state_answers_every_event),
-        cmocka_unit_test(every_end_of_a_connection_has_its_words),
-        cmocka_unit_test(a_state_is_whole_when_all_pieces_came_in_order),
-        cmocka_unit_test(a_state_begun_anew_forgets_the_old_one),
-        cmocka_unit_test(no_more_memory_is_taken_than_allowed),
-        cmocka_unit_test(a_piece_never_reaches_past_the_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "client_lib/clock/input_lead.h"
 #include "client_lib/simulate/inputs.h"
@@ -32,8 +27,7 @@ static void expect_collected(
     }
 }
 
-static void one_input_is_made_for_each_tick(void **state) {
-    (void)state;
+TEST("one input is made for each tick") {
     cairn_inputs inputs = started(16);
     assert_int_equal(cairn_inputs_make(&inputs, 100), 1);
     assert_int_equal(cairn_inputs_make(&inputs, 100), 0);
@@ -42,8 +36,7 @@ static void one_input_is_made_for_each_tick(void **state) {
     expect_collected(&inputs, 4, 100, 103);
 }
 
-static void what_is_not_acknowledged_is_repeated_within_the_redundancy(void **state) {
-    (void)state;
+TEST("what is not acknowledged is repeated within the redundancy") {
     cairn_inputs inputs = started(3);
     cairn_inputs_make(&inputs, 10);
     cairn_inputs_make(&inputs, 20);
@@ -59,8 +52,7 @@ static void what_is_not_acknowledged_is_repeated_within_the_redundancy(void **st
     expect_collected(&inputs, 1, 21, 21);
 }
 
-static void a_full_ring_keeps_the_newest(void **state) {
-    (void)state;
+TEST("a full ring keeps the newest") {
     cairn_inputs inputs = started(CAIRN_INPUTS_HELD_MAX - 1);
     for (uint64_t tick = 1; tick <= 200; tick++) {
         cairn_inputs_make(&inputs, tick);
@@ -68,8 +60,7 @@ static void a_full_ring_keeps_the_newest(void **state) {
     expect_collected(&inputs, CAIRN_INPUTS_HELD_MAX, 201 - CAIRN_INPUTS_HELD_MAX, 200);
 }
 
-static void a_jump_forward_skips_what_no_message_could_carry(void **state) {
-    (void)state;
+TEST("a jump forward skips what no message could carry") {
     cairn_inputs inputs = started(16);
     cairn_inputs_make(&inputs, 10);
     assert_int_equal(cairn_inputs_make(&inputs, 10 + CAIRN_INPUTS_HELD_MAX), 64);
@@ -79,8 +70,7 @@ static void a_jump_forward_skips_what_no_message_could_carry(void **state) {
     expect_collected(&inputs, 1, 1000000, 1000000);
 }
 
-static void a_clock_set_back_far_begins_anew_and_a_little_waits(void **state) {
-    (void)state;
+TEST("a clock set back far begins anew and a little waits") {
     cairn_inputs inputs = started(16);
     cairn_inputs_make(&inputs, 1000);
     assert_int_equal(cairn_inputs_make(&inputs, 990), 0);
@@ -88,8 +78,7 @@ static void a_clock_set_back_far_begins_anew_and_a_little_waits(void **state) {
     expect_collected(&inputs, 1, 400, 400);
 }
 
-static void an_input_carries_what_was_held_when_it_was_made(void **state) {
-    (void)state;
+TEST("an input carries what was held when it was made") {
     cairn_inputs inputs = started(16);
     cairn_inputs_make(&inputs, 1);
     inputs.held.buttons = 5;
@@ -126,8 +115,7 @@ static double settled_lead_ms(uint64_t rtt_ms, int64_t *late_ms) {
     return lead.lead_ns * 1e-6;
 }
 
-static void the_lead_settles_one_tick_before_the_deadline(void **state) {
-    (void)state;
+TEST("the lead settles one tick before the deadline") {
     const uint64_t rtts_ms[] = {0, 5, 40, 150, 400, 900};
     for (size_t i = 0; i < sizeof rtts_ms / sizeof rtts_ms[0]; i++) {
         int64_t late_ms = 0;
@@ -137,8 +125,7 @@ static void the_lead_settles_one_tick_before_the_deadline(void **state) {
     }
 }
 
-static void a_repeated_word_changes_nothing(void **state) {
-    (void)state;
+TEST("a repeated word changes nothing") {
     cairn_input_lead lead;
     cairn_input_lead_start(&lead, 60);
     cairn_wire_timing timing = {.input_acknowledged = 9, .lateness_us_worst = 30000};
@@ -148,8 +135,7 @@ static void a_repeated_word_changes_nothing(void **state) {
     EXPECT_NEAR(lead.lead_ns, once, 0);
 }
 
-static void words_about_inputs_made_before_the_change_are_not_believed_twice(void **state) {
-    (void)state;
+TEST("words about inputs made before the change are not believed twice") {
     cairn_input_lead lead;
     cairn_input_lead_start(&lead, 60);
     cairn_wire_timing timing = {.lateness_us_worst = 50000};
@@ -160,8 +146,7 @@ static void words_about_inputs_made_before_the_change_are_not_believed_twice(voi
     EXPECT_NEAR(lead.lead_ns * 1e-6, 133.3 + 50 + 16.7, 1);
 }
 
-static void a_wild_word_stays_inside_the_bounds(void **state) {
-    (void)state;
+TEST("a wild word stays inside the bounds") {
     const int32_t words_us[] = {INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < 2; i++) {
         cairn_input_lead lead;
@@ -172,20 +157,4 @@ static void a_wild_word_stays_inside_the_bounds(void **state) {
             assert_true(lead.lead_ns >= 0 && lead.lead_ns <= CAIRN_INPUT_LEAD_NS_MAX);
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_input_is_made_for_each_tick),
-        cmocka_unit_test(what_is_not_acknowledged_is_repeated_within_the_redundancy),
-        cmocka_unit_test(a_full_ring_keeps_the_newest),
-        cmocka_unit_test(a_jump_forward_skips_what_no_message_could_carry),
-        cmocka_unit_test(a_clock_set_back_far_begins_anew_and_a_little_waits),
-        cmocka_unit_test(an_input_carries_what_was_held_when_it_was_made),
-        cmocka_unit_test(the_lead_settles_one_tick_before_the_deadline),
-        cmocka_unit_test(a_repeated_word_changes_nothing),
-        cmocka_unit_test(words_about_inputs_made_before_the_change_are_not_believed_twice),
-        cmocka_unit_test(a_wild_word_stays_inside_the_bounds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

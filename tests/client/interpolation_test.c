@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/kit/test.h"
 
-#include <cmocka.h>
+#include <math.h>
 
 #include "client_lib/interpolate/interpolation.h"
 #include "client_lib/interpolate/shape_list.h"
@@ -45,8 +41,7 @@ static bool show(scene *s, double tick) {
     return cairn_interpolate(&s->snapshots, tick, TICK_NS, 6, s->shown, 8, &s->sample);
 }
 
-static void without_a_snapshot_there_is_nothing_to_show(void **state) {
-    (void)state;
+TEST("without a snapshot there is nothing to show") {
     scene s;
     scene_start(&s, 0, 0);
     s.snapshots.count = 0;
@@ -54,8 +49,7 @@ static void without_a_snapshot_there_is_nothing_to_show(void **state) {
     assert_int_equal(s.sample.body_count, 0);
 }
 
-static void positions_are_mixed_linearly(void **state) {
-    (void)state;
+TEST("positions are mixed linearly") {
     const struct {
         double tick;
         float x;
@@ -85,8 +79,7 @@ static void positions_are_mixed_linearly(void **state) {
     }
 }
 
-static void a_body_is_shown_from_its_first_to_its_last_snapshot(void **state) {
-    (void)state;
+TEST("a body is shown from its first to its last snapshot") {
     scene s;
     scene_start(&s, 2, 2);
     s.a[0] = body_at(1, 1);
@@ -103,8 +96,7 @@ static void a_body_is_shown_from_its_first_to_its_last_snapshot(void **state) {
     EXPECT_NEAR(s.shown[1].position[0], 9, 0);
 }
 
-static void a_slot_given_to_another_body_is_not_mixed(void **state) {
-    (void)state;
+TEST("a slot given to another body is not mixed") {
     scene s;
     scene_start(&s, 1, 1);
     s.a[0] = body_at(5, 1);
@@ -114,8 +106,7 @@ static void a_slot_given_to_another_body_is_not_mixed(void **state) {
     EXPECT_NEAR(s.shown[0].position[0], 1, 0);
 }
 
-static void rotations_take_the_shorter_way_and_stay_unit(void **state) {
-    (void)state;
+TEST("rotations take the shorter way and stay unit") {
     const float half = 0.70710678f;
     const float sines[] = {half, -half}; // the same rotation with both signs
     for (int i = 0; i < 2; i++) {
@@ -133,8 +124,7 @@ static void rotations_take_the_shorter_way_and_stay_unit(void **state) {
     }
 }
 
-static void a_rotation_without_length_is_shown_as_none(void **state) {
-    (void)state;
+TEST("a rotation without length is shown as none") {
     scene s;
     scene_start(&s, 1, 1);
     s.a[0] = body_at(1, 0);
@@ -145,8 +135,7 @@ static void a_rotation_without_length_is_shown_as_none(void **state) {
     EXPECT_NEAR(s.shown[0].rotation[3], 1, 0);
 }
 
-static void extrapolation_turns_by_the_angular_velocity(void **state) {
-    (void)state;
+TEST("extrapolation turns by the angular velocity") {
     scene s;
     scene_start(&s, 1, 1);
     s.a[0] = body_at(1, 0);
@@ -156,8 +145,7 @@ static void extrapolation_turns_by_the_angular_velocity(void **state) {
     EXPECT_NEAR(s.shown[0].rotation[1], sinf(0.1f), 1e-3);
 }
 
-static void more_bodies_than_room_are_counted_not_written(void **state) {
-    (void)state;
+TEST("more bodies than room are counted not written") {
     scene s;
     scene_start(&s, 3, 3);
     for (uint32_t i = 0; i < 3; i++) {
@@ -188,8 +176,7 @@ static double measured_delay_ms(uint32_t fixed_ms, uint64_t spacing, uint64_t ji
     return interpolation.delay_ns * 1e-6;
 }
 
-static void the_delay_follows_spacing_and_jitter(void **state) {
-    (void)state;
+TEST("the delay follows spacing and jitter") {
     EXPECT_NEAR(measured_delay_ms(0, 1, 0), 17.7, 1);
     EXPECT_NEAR(measured_delay_ms(0, 3, 0), 51, 1);
     EXPECT_NEAR(measured_delay_ms(0, 6, 0), 101, 2);
@@ -198,8 +185,7 @@ static void the_delay_follows_spacing_and_jitter(void **state) {
     EXPECT_NEAR(measured_delay_ms(120, 3, 10), 120, 0.01);
 }
 
-static void the_delay_changes_without_a_jump(void **state) {
-    (void)state;
+TEST("the delay changes without a jump") {
     cairn_clock clock;
     cairn_interpolation interpolation;
     cairn_clock_start(&clock, 60);
@@ -229,8 +215,7 @@ static cairn_snapshot_shape shape_of(uint32_t id, uint32_t body) {
     return (cairn_snapshot_shape){.id = id, .body = body, .kind = 3};
 }
 
-static void shapes_come_go_and_are_replaced_in_order_of_index(void **state) {
-    (void)state;
+TEST("shapes come go and are replaced in order of index") {
     cairn_shape_list list;
     assert_int_equal(cairn_shape_list_create(&list, 3), CAIRN_OK);
     const cairn_snapshot_shape first[] = {shape_of(3, 1), shape_of(1, 1)};
@@ -257,8 +242,7 @@ static void shapes_come_go_and_are_replaced_in_order_of_index(void **state) {
     cairn_shape_list_destroy(&list);
 }
 
-static void equal_hulls_share_their_corners(void **state) {
-    (void)state;
+TEST("equal hulls share their corners") {
     cairn_shape_list list;
     assert_int_equal(cairn_shape_list_create(&list, 4), CAIRN_OK);
     const cairn_vec3 corners[13] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 0},
@@ -303,22 +287,4 @@ static void equal_hulls_share_their_corners(void **state) {
     assert_ptr_equal(cairn_shape_list_hull(&list, late.id), shared);
     assert_int_equal(list.hull_end, 2);
     cairn_shape_list_destroy(&list);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_hulls_share_their_corners),
-        cmocka_unit_test(without_a_snapshot_there_is_nothing_to_show),
-        cmocka_unit_test(positions_are_mixed_linearly),
-        cmocka_unit_test(a_body_is_shown_from_its_first_to_its_last_snapshot),
-        cmocka_unit_test(a_slot_given_to_another_body_is_not_mixed),
-        cmocka_unit_test(rotations_take_the_shorter_way_and_stay_unit),
-        cmocka_unit_test(a_rotation_without_length_is_shown_as_none),
-        cmocka_unit_test(extrapolation_turns_by_the_angular_velocity),
-        cmocka_unit_test(more_bodies_than_room_are_counted_not_written),
-        cmocka_unit_test(the_delay_follows_spacing_and_jitter),
-        cmocka_unit_test(the_delay_changes_without_a_jump),
-        cmocka_unit_test(shapes_come_go_and_are_replaced_in_order_of_index),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,7 @@
 
 // What a client shows, and what the server shows when it looks back: the same, to the bit.
 
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <math.h>
 
@@ -63,8 +57,7 @@ static void expect_same_bodies(const cairn_world *world, const party_client *cli
 }
 
 // Boxes tumble while one is driven into them.
-static void the_server_shows_what_the_client_shows(void **state) {
-    (void)state;
+TEST("the server shows what the client shows") {
     party p;
     gather(&p, CAIRN_CLIENT_INTERPOLATE);
     assert_int_equal(cairn_server_lag_enable(p.server, CAIRN_ROOM_MAIN, 500), CAIRN_LAG_SHOWN);
@@ -91,8 +84,7 @@ static double tick_of(const cairn_view_time *sight) {
     return (double)sight->tick + (double)sight->share * sight->span;
 }
 
-static void the_server_knows_about_when_a_client_looks(void **state) {
-    (void)state;
+TEST("the server knows about when a client looks") {
     static const cairn_client_mode modes[] = {CAIRN_CLIENT_INTERPOLATE, CAIRN_CLIENT_LOCKSTEP};
     for (size_t m = 0; m < 2; ++m) {
         party p;
@@ -115,8 +107,7 @@ static void the_server_knows_about_when_a_client_looks(void **state) {
 }
 
 // Nobody presses anything between the look and the word about it.
-static void a_client_tells_what_it_shows_to_the_bit(void **state) {
-    (void)state;
+TEST("a client tells what it shows to the bit") {
     static const cairn_client_mode modes[] = {CAIRN_CLIENT_INTERPOLATE, CAIRN_CLIENT_LOCKSTEP};
     for (size_t m = 0; m < 2; ++m) {
         party p;
@@ -168,8 +159,7 @@ static cairn_body_id shot(party *p, const cairn_view_time *sight, float x, cairn
     return hit.body;
 }
 
-static void a_moving_player_is_hit_where_it_was_seen(void **state) {
-    (void)state;
+TEST("a moving player is hit where it was seen") {
     party p;
     gather(&p, CAIRN_CLIENT_INTERPOLATE);
     const cairn_body_id player = player_of(&p);
@@ -212,8 +202,7 @@ static void a_moving_player_is_hit_where_it_was_seen(void **state) {
     party_end(&p);
 }
 
-static void refusals_are_named_and_counted(void **state) {
-    (void)state;
+TEST("refusals are named and counted") {
     party p;
     gather(&p, CAIRN_CLIENT_INTERPOLATE);
     const cairn_world *world;
@@ -257,15 +246,4 @@ static void refusals_are_named_and_counted(void **state) {
     assert_int_equal(
         cairn_server_lag_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_OFF);
     party_end(&p);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_server_shows_what_the_client_shows),
-        cmocka_unit_test(the_server_knows_about_when_a_client_looks),
-        cmocka_unit_test(a_client_tells_what_it_shows_to_the_bit),
-        cmocka_unit_test(a_moving_player_is_hit_where_it_was_seen),
-        cmocka_unit_test(refusals_are_named_and_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

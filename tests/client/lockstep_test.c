@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "tests/kit/test.h"
+
 #include "client_lib/simulate/lockstep.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "bridge/scene_world.h"
 #include "bridge/snapshot.h"
@@ -27,23 +23,23 @@ typedef struct origin {
     cairn_lockstep client;
 } origin;
 
-static int setup(void **state) {
+static origin *fixture;
+
+BEFORE_EACH {
     origin *o = calloc(1, sizeof *o);
     char error[CAIRN_SCENE_ERROR_SIZE];
     assert_int_equal(cairn_scene_world_create(party_scene(), NULL, &o->world, error), CAIRN_OK);
     o->state = malloc(STATE_MAX);
     assert_int_equal(cairn_lockstep_create(&o->client, NULL, STATE_MAX), CAIRN_OK);
-    *state = o;
-    return 0;
+    fixture = o;
 }
 
-static int teardown(void **state) {
-    origin *o = *state;
+AFTER_EACH {
+    origin *o = fixture;
     cairn_lockstep_destroy(&o->client);
     cairn_world_destroy(o->world);
     free(o->state);
     free(o);
-    return 0;
 }
 
 static void encode_state(origin *o) {
@@ -81,14 +77,14 @@ static cairn_lockstep_verdict say_ticks(origin *o, const cairn_wire_tick *ticks,
     return cairn_lockstep_take_ticks(&o->client, &message);
 }
 
-static void ticks_before_any_state_are_not_expected(void **state) {
-    origin *o = *state;
+TEST("ticks before any state are not expected") {
+    origin *o = fixture;
     cairn_wire_tick tick = step_once(o, NULL);
     assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_NOT_EXPECTED);
 }
 
-static void ticks_are_stepped_once_and_compared(void **state) {
-    origin *o = *state;
+TEST("ticks are stepped once and compared") {
+    origin *o = fixture;
     assert_int_equal(say_whole_state(o), CAIRN_LOCKSTEP_LOADED);
     cairn_wire_tick ticks[5];
     for (int i = 0; i < 5; i++) {
@@ -111,8 +107,8 @@ static void ticks_are_stepped_once_and_compared(void **state) {
     assert_int_equal(roots[4].lo, ticks[4].root_lo);
 }
 
-static void a_gap_is_not_stepped_over(void **state) {
-    origin *o = *state;
+TEST("a gap is not stepped over") {
+    origin *o = fixture;
     say_whole_state(o);
     cairn_wire_tick ticks[5];
     for (int i = 0; i < 5; i++) {
@@ -132,8 +128,8 @@ static void a_gap_is_not_stepped_over(void **state) {
     assert_int_equal(o->client.early.commands.free_count, o->client.early.commands.block_count);
 }
 
-static void too_far_beyond_a_gap_nothing_is_kept(void **state) {
-    origin *o = *state;
+TEST("too far beyond a gap nothing is kept") {
+    origin *o = fixture;
     say_whole_state(o);
     cairn_wire_tick tick = {.tick = CAIRN_EARLY_TICKS_MAX};
     assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_GAP);
@@ -160,8 +156,8 @@ static void too_far_beyond_a_gap_nothing_is_kept(void **state) {
     assert_in_range(tick.tick, 16, 30);
 }
 
-static void a_false_root_is_a_difference_at_its_tick_alone(void **state) {
-    origin *o = *state;
+TEST("a false root is a difference at its tick alone") {
+    origin *o = fixture;
     say_whole_state(o);
     cairn_wire_tick ticks[3];
     for (int i = 0; i < 3; i++) {
@@ -175,8 +171,8 @@ static void a_false_root_is_a_difference_at_its_tick_alone(void **state) {
     assert_int_equal(o->client.timeline.first_difference_tick, 2);
 }
 
-static void what_finds_no_room_is_not_acknowledged(void **state) {
-    origin *o = *state;
+TEST("what finds no room is not acknowledged") {
+    origin *o = fixture;
     say_whole_state(o);
     cairn_wire_tick tick = {0};
     for (uint64_t i = 0; i < CAIRN_LOCKSTEP_TICKS_MAX; i++) {
@@ -190,8 +186,8 @@ static void what_finds_no_room_is_not_acknowledged(void **state) {
     assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_TAKEN);
 }
 
-static void a_command_that_no_world_takes_is_refused(void **state) {
-    origin *o = *state;
+TEST("a command that no world takes is refused") {
+    origin *o = fixture;
     say_whole_state(o);
     const cairn_command wrong[] = {
         {.kind = 99, .slot = 0},
@@ -208,8 +204,8 @@ static void a_command_that_no_world_takes_is_refused(void **state) {
     assert_int_equal(cairn_lockstep_waiting(&o->client), 0);
 }
 
-static void a_new_state_replaces_the_world_only_when_it_is_whole(void **state) {
-    origin *o = *state;
+TEST("a new state replaces the world only when it is whole") {
+    origin *o = fixture;
     say_whole_state(o);
     cairn_wire_tick early = step_once(o, NULL);
     say_ticks(o, &early, 1);
@@ -230,8 +226,8 @@ static void a_new_state_replaces_the_world_only_when_it_is_whole(void **state) {
     assert_int_equal(cairn_world_tick(o->client.timeline.world), 52);
 }
 
-static void a_state_that_does_not_decode_is_refused(void **state) {
-    origin *o = *state;
+TEST("a state that does not decode is refused") {
+    origin *o = fixture;
     encode_state(o);
     o->state[o->state_size - 9] ^= 0xff;
     o->state[4] ^= 0xff;
@@ -242,8 +238,7 @@ static void a_state_that_does_not_decode_is_refused(void **state) {
     assert_int_equal(say_state(o, 0, o->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
 }
 
-static void a_delta_needs_its_baseline(void **state) {
-    (void)state;
+TEST("a delta needs its baseline") {
     cairn_snapshots snapshots;
     uint8_t payload[512];
     cairn_snapshot_body a[2] = {{.id = 1, .rotation = {.w = 1}}, {.id = 2, .rotation = {.w = 1}}};
@@ -267,8 +262,7 @@ static void a_delta_needs_its_baseline(void **state) {
     cairn_snapshots_destroy(&snapshots);
 }
 
-static void the_ring_keeps_the_newest_in_order(void **state) {
-    (void)state;
+TEST("the ring keeps the newest in order") {
     cairn_snapshots snapshots;
     const cairn_snapshot_body body = {.id = 1};
     assert_int_equal(cairn_snapshots_create(&snapshots, 3, 1), CAIRN_OK);
@@ -289,23 +283,4 @@ static void the_ring_keeps_the_newest_in_order(void **state) {
         }
     }
     cairn_snapshots_destroy(&snapshots);
-}
-
-#define WITH_ORIGIN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WITH_ORIGIN(ticks_before_any_state_are_not_expected),
-        WITH_ORIGIN(ticks_are_stepped_once_and_compared),
-        WITH_ORIGIN(a_gap_is_not_stepped_over),
-        WITH_ORIGIN(too_far_beyond_a_gap_nothing_is_kept),
-        WITH_ORIGIN(a_false_root_is_a_difference_at_its_tick_alone),
-        WITH_ORIGIN(what_finds_no_room_is_not_acknowledged),
-        WITH_ORIGIN(a_command_that_no_world_takes_is_refused),
-        WITH_ORIGIN(a_new_state_replaces_the_world_only_when_it_is_whole),
-        WITH_ORIGIN(a_state_that_does_not_decode_is_refused),
-        cmocka_unit_test(a_delta_needs_its_baseline),
-        cmocka_unit_test(the_ring_keeps_the_newest_in_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Whole clients of every mode in a room whose time an operator bends and whose world is replaced,
 // over paths that lose and reorder: nobody is lost, nobody takes one world for another.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -103,8 +98,7 @@ static void expect_all_well(const char *when) {
     assert_int_equal(server.faults, 0);
 }
 
-static void a_long_pause_costs_nobody_the_connection(void **state) {
-    (void)state;
+TEST("a long pause costs nobody the connection") {
     start();
     const uint64_t tick = done("pause", (cairn_client_request){.verb = 0});
     party_run_ms(&p, 8000);
@@ -122,8 +116,7 @@ static void a_long_pause_costs_nobody_the_connection(void **state) {
     party_end(&p);
 }
 
-static void all_follow_into_another_world(void **state) {
-    (void)state;
+TEST("all follow into another world") {
     start();
     done("save", (cairn_client_request){.name = "early"});
     party_play(&p, 5, 1000);
@@ -145,8 +138,7 @@ static void all_follow_into_another_world(void **state) {
     party_end(&p);
 }
 
-static void all_follow_another_rate(void **state) {
-    (void)state;
+TEST("all follow another rate") {
     static const uint32_t rates[] = {500, 2000};
     start();
     for (uint32_t i = 0; i < sizeof rates / sizeof *rates; i++) {
@@ -158,8 +150,7 @@ static void all_follow_another_rate(void **state) {
     party_end(&p);
 }
 
-static void requests_out_of_bounds_are_not_sent(void **state) {
-    (void)state;
+TEST("requests out of bounds are not sent") {
     static const float bad[1] = {0x1p127f * 2.0f};
     static const float many[65];
     const cairn_client_request rows[] = {
@@ -182,14 +173,4 @@ static void requests_out_of_bounds_are_not_sent(void **state) {
     cairn_client_destroy(alone);
     assert_int_equal(ask(features).refusal, 0);
     party_end(&p);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_long_pause_costs_nobody_the_connection),
-        cmocka_unit_test(all_follow_into_another_world),
-        cmocka_unit_test(all_follow_another_rate),
-        cmocka_unit_test(requests_out_of_bounds_are_not_sent),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

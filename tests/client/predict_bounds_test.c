@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What a predicting client may cost, and what it does when its world is wrong.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "tests/kit/test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 #include <malloc.h>
 
@@ -49,8 +45,7 @@ static uint64_t long_rollbacks(const party *p, uint32_t client) {
     return found;
 }
 
-static void a_rollback_beyond_its_budget_goes_on_in_the_next_advance(void **state) {
-    (void)state;
+TEST("a rollback beyond its budget goes on in the next advance") {
     for (int by_time = 0; by_time < 2; by_time++) {
         party p;
         slow_clock clock = {.look_ns = 1000000};
@@ -85,8 +80,7 @@ static void a_rollback_beyond_its_budget_goes_on_in_the_next_advance(void **stat
     }
 }
 
-static void a_window_without_memory_waits_for_the_server(void **state) {
-    (void)state;
+TEST("a window without memory waits for the server") {
     party p;
     cairn_client_config config = predicting();
     config.rollback_memory_max = 60000; // some states of this scene
@@ -112,8 +106,7 @@ static void a_window_without_memory_waits_for_the_server(void **state) {
     party_end(&p);
 }
 
-static void a_steady_client_allocates_nothing(void **state) {
-    (void)state;
+TEST("a steady client allocates nothing") {
     party p;
     const cairn_client_config config = predicting();
     party_start_as(&p, 44, false);
@@ -157,8 +150,7 @@ static uint64_t damage(party *p, uint32_t client) {
     return cairn_timeline_confirmed_tick(timeline);
 }
 
-static void a_world_that_differs_is_told_of_and_asked_for_anew(void **state) {
-    (void)state;
+TEST("a world that differs is told of and asked for anew") {
     party p;
     witness w = {.tick = 0};
     const cairn_client_config config = predicting();
@@ -186,8 +178,7 @@ static void a_world_that_differs_is_told_of_and_asked_for_anew(void **state) {
     party_end(&p);
 }
 
-static void who_sees_to_a_difference_is_left_alone(void **state) {
-    (void)state;
+TEST("who sees to a difference is left alone") {
     party p;
     witness w = {.sees_to_it = true};
     const cairn_client_config config = predicting();
@@ -205,8 +196,7 @@ static void who_sees_to_a_difference_is_left_alone(void **state) {
 
 // The server's history of ticks is over by then: it sends its state, which is taken within a
 // second.
-static void a_pause_longer_than_the_history_ends_with_a_new_state(void **state) {
-    (void)state;
+TEST("a pause longer than the history ends with a new state") {
     party p;
     const cairn_client_config config = predicting();
     party_start(&p, 47);
@@ -232,8 +222,7 @@ static void a_pause_longer_than_the_history_ends_with_a_new_state(void **state) 
     party_end(&p);
 }
 
-static void lockstep_delays_input_by_what_the_path_needs_or_the_host_says(void **state) {
-    (void)state;
+TEST("lockstep delays input by what the path needs or the host says") {
     static const cairn_virtual_path path = {.delay_ns = 60000000};
     static const struct {
         uint32_t asked_ms;
@@ -259,8 +248,7 @@ static void lockstep_delays_input_by_what_the_path_needs_or_the_host_says(void *
     }
 }
 
-static void a_config_out_of_range_is_refused(void **state) {
-    (void)state;
+TEST("a config out of range is refused") {
     cairn_client_config configs[5];
     for (size_t i = 0; i < 5; i++) {
         configs[i] = predicting();
@@ -273,18 +261,4 @@ static void a_config_out_of_range_is_refused(void **state) {
     for (size_t i = 0; i < 5; i++) {
         assert_null(cairn_client_create(&configs[i]));
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rollback_beyond_its_budget_goes_on_in_the_next_advance),
-        cmocka_unit_test(a_window_without_memory_waits_for_the_server),
-        cmocka_unit_test(a_steady_client_allocates_nothing),
-        cmocka_unit_test(a_world_that_differs_is_told_of_and_asked_for_anew),
-        cmocka_unit_test(who_sees_to_a_difference_is_left_alone),
-        cmocka_unit_test(a_pause_longer_than_the_history_ends_with_a_new_state),
-        cmocka_unit_test(lockstep_delays_input_by_what_the_path_needs_or_the_host_says),
-        cmocka_unit_test(a_config_out_of_range_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

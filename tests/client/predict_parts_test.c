@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The pieces of prediction, each alone: guesses, blame, the ladder, gliding corrections.
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "tests/kit/test.h"
 
-#include <cmocka.h>
+#include <math.h>
+#include <string.h>
 
 #include "client_lib/clock/delay_controller.h"
 #include "client_lib/simulate/input_prediction.h"
@@ -40,8 +36,7 @@ static void expect_guess(
     }
 }
 
-static void a_player_is_expected_to_go_on(void **state) {
-    (void)state;
+TEST("a player is expected to go on") {
     cairn_input_prediction guess;
     cairn_input_prediction_start(&guess, 100, HOLD);
     const cairn_command first[] = {joins(3), input(3, 7, 1)};
@@ -65,8 +60,7 @@ static void a_player_is_expected_to_go_on(void **state) {
     expect_guess(&guess, 104, NULL);
 }
 
-static void who_says_nothing_is_expected_to_say_nothing(void **state) {
-    (void)state;
+TEST("who says nothing is expected to say nothing") {
     cairn_input_prediction guess;
     cairn_input_prediction_start(&guess, 0, HOLD);
     const cairn_command join = joins(3);
@@ -84,8 +78,7 @@ static void who_says_nothing_is_expected_to_say_nothing(void **state) {
 }
 
 // Against the server's own inbox: a silent player is guessed exactly as it is filled in.
-static void a_silent_player_is_guessed_as_the_server_fills_it_in(void **state) {
-    (void)state;
+TEST("a silent player is guessed as the server fills it in") {
     cairn_inbox *inbox = NULL;
     cairn_input_prediction guess;
     const cairn_inbox_config config = {
@@ -111,8 +104,7 @@ static void a_silent_player_is_guessed_as_the_server_fills_it_in(void **state) {
     cairn_inbox_destroy(inbox);
 }
 
-static void blame_finds_whose_doing_it_is(void **state) {
-    (void)state;
+TEST("blame finds whose doing it is") {
     cairn_input_prediction guess;
     cairn_input_prediction_start(&guess, 10, HOLD);
     const cairn_command past[] = {joins(1), joins(2), input(1, 5, 0), input(2, 5, 0)};
@@ -148,8 +140,7 @@ static const cairn_delay_controller_config usual = {.tick_ns = 1e9 / 60,
     .predict_max = 8,
     .input_delay_fixed = CAIRN_DELAY_ADAPTIVE};
 
-static void first_delay_then_prediction_then_more_delay(void **state) {
-    (void)state;
+TEST("first delay then prediction then more delay") {
     const struct {
         double need;
         uint32_t predict_max;
@@ -174,8 +165,7 @@ static void run_ladder(
     }
 }
 
-static void the_ladder_does_not_wobble(void **state) {
-    (void)state;
+TEST("the ladder does not wobble") {
     cairn_delay_controller ladder;
     uint64_t now_ns = 1000;
     cairn_delay_controller_start(&ladder, &usual);
@@ -198,8 +188,7 @@ static void the_ladder_does_not_wobble(void **state) {
     assert_int_equal(ladder.input_delay, 3);
 }
 
-static void the_world_moves_ahead_smoothly_or_at_once(void **state) {
-    (void)state;
+TEST("the world moves ahead smoothly or at once") {
     cairn_delay_controller ladder;
     uint64_t now_ns = 1000;
     cairn_delay_controller_start(&ladder, &usual);
@@ -244,8 +233,7 @@ static float left_after(float error, uint32_t frame_ms, uint32_t ms) {
     return now.position[0] - 2;
 }
 
-static void an_error_decays_by_the_published_factors(void **state) {
-    (void)state;
+TEST("an error decays by the published factors") {
     EXPECT_NEAR(left_after(0.2f, 1, 0), 0.2, 1e-6); // shown where it was
     EXPECT_NEAR(left_after(0.2f, 50, 50), 0.2 * pow(0.95, 3), 1e-4);
     EXPECT_NEAR(left_after(0.2f, 100, 500), 0.2 * pow(0.95, 30), 1e-4);
@@ -256,8 +244,7 @@ static void an_error_decays_by_the_published_factors(void **state) {
     EXPECT_NEAR(left_after(1.0f, 1000, 10000), 0, 0);
 }
 
-static void the_frame_rate_does_not_matter(void **state) {
-    (void)state;
+TEST("the frame rate does not matter") {
     for (float error = 0.1f; error < 3.0f; error += 0.7f) {
         const float fine = left_after(error, 1, 300);
         EXPECT_NEAR(left_after(error, 10, 300), fine, 1e-5);
@@ -266,8 +253,7 @@ static void the_frame_rate_does_not_matter(void **state) {
     }
 }
 
-static void rotations_glide_the_short_way(void **state) {
-    (void)state;
+TEST("rotations glide the short way") {
     cairn_smoothing smoothing;
     cairn_client_body was = body_at(0);
     cairn_client_body now = body_at(0);
@@ -287,8 +273,7 @@ static void rotations_glide_the_short_way(void **state) {
     cairn_smoothing_destroy(&smoothing);
 }
 
-static void another_body_in_the_same_place_does_not_glide(void **state) {
-    (void)state;
+TEST("another body in the same place does not glide") {
     cairn_smoothing smoothing;
     const cairn_client_body was = body_at(1);
     const cairn_client_body is = body_at(0);
@@ -301,8 +286,7 @@ static void another_body_in_the_same_place_does_not_glide(void **state) {
     cairn_smoothing_destroy(&smoothing);
 }
 
-static void the_last_rollbacks_are_kept_and_all_are_counted(void **state) {
-    (void)state;
+TEST("the last rollbacks are kept and all are counted") {
     static cairn_rollback_log rollbacks;
     cairn_client_rollback out[CAIRN_CLIENT_ROLLBACKS_HELD];
     assert_int_equal(cairn_rollback_log_read(&rollbacks, out, 8), 0);
@@ -325,8 +309,7 @@ static void the_last_rollbacks_are_kept_and_all_are_counted(void **state) {
     assert_string_equal(cairn_client_rollback_cause_text(CAIRN_ROLLBACK_CAUSE_COUNT), "unknown");
 }
 
-static void an_input_is_read_for_its_tick_alone(void **state) {
-    (void)state;
+TEST("an input is read for its tick alone") {
     static cairn_inputs inputs;
     cairn_wire_input out;
     cairn_inputs_start(&inputs, 16);
@@ -340,23 +323,4 @@ static void an_input_is_read_for_its_tick_alone(void **state) {
     assert_true(cairn_inputs_read(&inputs, 116, &out));
     assert_false(cairn_inputs_read(&inputs, 115, &out));
     assert_false(cairn_inputs_read(&inputs, 180, &out));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_player_is_expected_to_go_on),
-        cmocka_unit_test(who_says_nothing_is_expected_to_say_nothing),
-        cmocka_unit_test(a_silent_player_is_guessed_as_the_server_fills_it_in),
-        cmocka_unit_test(blame_finds_whose_doing_it_is),
-        cmocka_unit_test(first_delay_then_prediction_then_more_delay),
-        cmocka_unit_test(the_ladder_does_not_wobble),
-        cmocka_unit_test(the_world_moves_ahead_smoothly_or_at_once),
-        cmocka_unit_test(an_error_decays_by_the_published_factors),
-        cmocka_unit_test(the_frame_rate_does_not_matter),
-        cmocka_unit_test(rotations_glide_the_short_way),
-        cmocka_unit_test(another_body_in_the_same_place_does_not_glide),
-        cmocka_unit_test(the_last_rollbacks_are_kept_and_all_are_counted),
-        cmocka_unit_test(an_input_is_read_for_its_tick_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

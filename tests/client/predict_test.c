@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Predicting clients against a whole server over the virtual network.
 
+#include "tests/kit/test.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "client_lib/client_parts.h"
 #include "tests/client/party.h"
@@ -36,8 +32,7 @@ static void expect_all_confirmed(const party *p, uint32_t client, uint64_t state
     assert_true(sure + 90 > cairn_world_tick(cairn_server_world(p->server, CAIRN_ROOM_MAIN)));
 }
 
-static void what_is_confirmed_is_the_servers_on_every_path(void **state) {
-    (void)state;
+TEST("what is confirmed is the servers on every path") {
     static const struct {
         cairn_virtual_path path;
         int32_t drift_ppm;
@@ -102,8 +97,7 @@ static uint64_t ms_until_it_moves(party *p, uint32_t client) {
     return 2000;
 }
 
-static void own_input_shows_after_the_delay_not_after_the_round_trip(void **state) {
-    (void)state;
+TEST("own input shows after the delay not after the round trip") {
     static const cairn_virtual_path path = {.delay_ns = 60000000};
     party p;
     party_start(&p, 21);
@@ -128,8 +122,7 @@ static void own_input_shows_after_the_delay_not_after_the_round_trip(void **stat
     party_end(&p);
 }
 
-static void a_short_path_is_delayed_and_not_predicted(void **state) {
-    (void)state;
+TEST("a short path is delayed and not predicted") {
     static const cairn_virtual_path path = {.delay_ns = 5000000};
     party p;
     party_start(&p, 23);
@@ -145,8 +138,7 @@ static void a_short_path_is_delayed_and_not_predicted(void **state) {
 }
 
 // What is shown goes on without a jump although the world went back under it.
-static void corrections_glide(void **state) {
-    (void)state;
+TEST("corrections glide") {
     static const cairn_virtual_path path = {.delay_ns = 60000000};
     party p;
     party_start(&p, 24);
@@ -184,8 +176,7 @@ static void corrections_glide(void **state) {
     party_end(&p);
 }
 
-static void rollbacks_name_their_cause(void **state) {
-    (void)state;
+TEST("rollbacks name their cause") {
     static const cairn_virtual_path path = {.delay_ns = 60000000};
     party p;
     party_start(&p, 25);
@@ -251,8 +242,7 @@ static void set_stall(party *p, stall kind, bool on) {
 
 // Whatever stalls for five seconds: one second after it the client stands where it should, and the
 // player's word counts. No advance steps more than it may.
-static void a_stall_is_over_a_second_after_it(void **state) {
-    (void)state;
+TEST("a stall is over a second after it") {
     static const cairn_virtual_path path = {.delay_ns = 40000000, .jitter_ns = 5000000};
     for (stall kind = 0; kind < STALL_COUNT; kind++) {
         party p;
@@ -283,16 +273,4 @@ static void a_stall_is_over_a_second_after_it(void **state) {
         assert_int_equal(party_statistics(&p, 0).inputs_late, s.inputs_late);
         party_end(&p);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_confirmed_is_the_servers_on_every_path),
-        cmocka_unit_test(own_input_shows_after_the_delay_not_after_the_round_trip),
-        cmocka_unit_test(a_short_path_is_delayed_and_not_predicted),
-        cmocka_unit_test(corrections_glide),
-        cmocka_unit_test(rollbacks_name_their_cause),
-        cmocka_unit_test(a_stall_is_over_a_second_after_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "tests/kit/test.h"
+
 #include "tools/replay/verify.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "schema/codec.h"
 #include "tests/client/party.h"
@@ -23,8 +19,7 @@ static struct {
     uint64_t ticks;
 } sound;
 
-static int record(void **state) {
-    (void)state;
+BEFORE_ALL {
     party p;
     party_start(&p, 99);
     cairn_client_config config = cairn_client_config_default();
@@ -40,13 +35,10 @@ static int record(void **state) {
     memcpy(sound.bytes, p.record, p.record_size);
     sound.size = p.record_size;
     party_end(&p);
-    return 0;
 }
 
-static int forget(void **state) {
-    (void)state;
+AFTER_ALL {
     free(sound.bytes);
-    return 0;
 }
 
 // Rewrites the recording chunk by chunk; `change` may alter what a chunk says before it is written.
@@ -97,8 +89,7 @@ static void nothing(cairn_chunk *chunk) {
     (void)chunk;
 }
 
-static void a_sound_recording_verifies(void **state) {
-    (void)state;
+TEST("a sound recording verifies") {
     cairn_verification v = cairn_verify(sound.bytes, sound.size, NULL);
     assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
     assert_int_equal(v.ticks, sound.ticks);
@@ -109,8 +100,7 @@ static void a_sound_recording_verifies(void **state) {
     assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
 }
 
-static void a_recording_cut_anywhere_verifies_up_to_its_last_whole_chunk(void **state) {
-    (void)state;
+TEST("a recording cut anywhere verifies up to its last whole chunk") {
     uint64_t last = 0;
     for (size_t i = 1; i <= 6; i++) {
         size_t size = sound.size * i / 6 - 1;
@@ -128,8 +118,7 @@ static void a_recording_cut_anywhere_verifies_up_to_its_last_whole_chunk(void **
     assert_true(last >= sound.ticks - 64);
 }
 
-static void every_length_is_walked_without_harm(void **state) {
-    (void)state;
+TEST("every length is walked without harm") {
     for (size_t size = 0; size < sound.size; size += size < 2000 ? 1 : 97) {
         cairn_replay_walk walk = cairn_replay_walk_of(sound.bytes, size);
         while (cairn_replay_next(&walk)) {}
@@ -140,8 +129,7 @@ static void every_length_is_walked_without_harm(void **state) {
     }
 }
 
-static void a_flipped_bit_is_damage_and_says_where(void **state) {
-    (void)state;
+TEST("a flipped bit is damage and says where") {
     for (size_t i = 1; i < 6; i++) {
         size_t at = sound.size * i / 6;
         sound.bytes[at] ^= 0x10;
@@ -214,23 +202,20 @@ static void skip_a_tick(cairn_chunk *chunk) {
     }
 }
 
-static void a_false_root_is_found_at_its_tick(void **state) {
-    (void)state;
+TEST("a false root is found at its tick") {
     cairn_verification v = verify_rewritten(lie_about_a_root);
     assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
     assert_int_equal(v.tick_differs, LIE_TICK + 1);
 }
 
-static void a_seal_that_was_wiped_off_is_broken(void **state) {
-    (void)state;
+TEST("a seal that was wiped off is broken") {
     assert_int_equal(verify_rewritten(nothing).seal, CAIRN_SEAL_UNSIGNED);
     cairn_verification v = verify_rewritten(wipe_the_seal);
     assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
     assert_int_equal(v.seal, CAIRN_SEAL_CHAIN);
 }
 
-static void another_command_makes_another_world_and_the_keyframe_says_which_field(void **state) {
-    (void)state;
+TEST("another command makes another world and the keyframe says which field") {
     cairn_verification v = verify_rewritten(lie_about_a_command);
     assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
     assert_int_equal(v.tick_differs, LIE_TICK + 1);
@@ -239,8 +224,7 @@ static void another_command_makes_another_world_and_the_keyframe_says_which_fiel
     assert_non_null(strstr(v.finding, "recorded 0x"));
 }
 
-static void what_cannot_be_stepped_is_refused_in_words(void **state) {
-    (void)state;
+TEST("what cannot be stepped is refused in words") {
     const struct {
         change apply;
         cairn_verdict verdict;
@@ -268,8 +252,7 @@ static cairn_part part_of(rewritten r) {
     return part;
 }
 
-static void two_recordings_part_where_they_say_different_things(void **state) {
-    (void)state;
+TEST("two recordings part where they say different things") {
     cairn_part part = part_of(rewrite(nothing));
     assert_int_equal(part.parting, CAIRN_PARTING_NONE);
     assert_int_equal(part.ticks, sound.ticks);
@@ -306,8 +289,7 @@ static void nudge_the_keyframe(cairn_chunk *chunk) {
     cairn_world_destroy(world);
 }
 
-static void a_keyframe_that_differs_names_section_body_and_field(void **state) {
-    (void)state;
+TEST("a keyframe that differs names section body and field") {
     cairn_verification v = verify_rewritten(nudge_the_keyframe);
     assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
     assert_int_equal(v.tick_differs, 300);
@@ -316,20 +298,4 @@ static void a_keyframe_that_differs_names_section_body_and_field(void **state) {
     assert_int_equal(part.parting, CAIRN_PARTING_KEYFRAME);
     assert_int_equal(part.tick, 300);
     assert_non_null(strstr(part.words, "linear_velocity.y"));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sound_recording_verifies),
-        cmocka_unit_test(a_recording_cut_anywhere_verifies_up_to_its_last_whole_chunk),
-        cmocka_unit_test(every_length_is_walked_without_harm),
-        cmocka_unit_test(a_flipped_bit_is_damage_and_says_where),
-        cmocka_unit_test(a_false_root_is_found_at_its_tick),
-        cmocka_unit_test(a_seal_that_was_wiped_off_is_broken),
-        cmocka_unit_test(another_command_makes_another_world_and_the_keyframe_says_which_field),
-        cmocka_unit_test(what_cannot_be_stepped_is_refused_in_words),
-        cmocka_unit_test(two_recordings_part_where_they_say_different_things),
-        cmocka_unit_test(a_keyframe_that_differs_names_section_body_and_field),
-    };
-    return cmocka_run_group_tests(tests, record, forget);
 }

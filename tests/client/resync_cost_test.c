@@ -2,13 +2,9 @@
 
 // What healing costs: one body of a thousand, over paths from 10 to 300 ms.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "tests/kit/test.h"
 
-#include <cmocka.h>
+#include <stdio.h>
 
 #include "client_lib/client_parts.h"
 #include "tests/client/party.h"
@@ -33,8 +29,7 @@ static void expect_healed(const party *p, uint32_t client) {
     assert_int_equal(s.states_loaded, 1);
 }
 
-static void a_body_of_a_thousand_is_healed_in_a_round_trip_and_three_ticks(void **state) {
-    (void)state;
+TEST("a body of a thousand is healed in a round trip and three ticks") {
     party p;
     cairn_client_config config = cairn_client_config_default();
     config.mode = CAIRN_CLIENT_HEAL;
@@ -54,11 +49,4 @@ static void a_body_of_a_thousand_is_healed_in_a_round_trip_and_three_ticks(void 
         expect_healed(&p, i);
     }
     party_end(&p);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_body_of_a_thousand_is_healed_in_a_round_trip_and_three_ticks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,7 @@
 // Clients whose world differs from the server's although their inputs agree: what is done about it,
 // and what it costs.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -66,8 +61,7 @@ static cairn_server_statistics served(const party *p) {
 
 static const cairn_client_mode healing_modes[] = {CAIRN_CLIENT_HEAL, CAIRN_CLIENT_PREDICT};
 
-static void memory_that_changed_is_stepped_again_without_the_server(void **state) {
-    (void)state;
+TEST("memory that changed is stepped again without the server") {
     for (uint32_t i = 0; i < 2; ++i) {
         party p;
         start(&p, 50 + i, healing_modes[i], NULL);
@@ -83,8 +77,7 @@ static void memory_that_changed_is_stepped_again_without_the_server(void **state
     }
 }
 
-static void a_step_gone_wrong_is_mended_by_what_differs(void **state) {
-    (void)state;
+TEST("a step gone wrong is mended by what differs") {
     for (uint32_t i = 0; i < 2; ++i) {
         party p;
         start(&p, 60 + i, healing_modes[i], NULL);
@@ -103,8 +96,7 @@ static void a_step_gone_wrong_is_mended_by_what_differs(void **state) {
     }
 }
 
-static void loss_and_jitter_only_make_it_later(void **state) {
-    (void)state;
+TEST("loss and jitter only make it later") {
     const cairn_virtual_path path = {
         .delay_ns = 20000000, .jitter_ns = 40000000, .loss_permille = 200, .repeat_permille = 50};
     for (uint32_t i = 0; i < 2; ++i) {
@@ -119,8 +111,7 @@ static void loss_and_jitter_only_make_it_later(void **state) {
 }
 
 // Not one word about a difference while there is none.
-static void no_alarm_is_false(void **state) {
-    (void)state;
+TEST("no alarm is false") {
     const cairn_virtual_path path = {
         .delay_ns = 20000000, .jitter_ns = 70000000, .loss_permille = 150, .repeat_permille = 50};
     party p;
@@ -141,8 +132,7 @@ static void no_alarm_is_false(void **state) {
     party_end(&p);
 }
 
-static void a_tick_the_server_no_longer_has_is_mended_by_the_state(void **state) {
-    (void)state;
+TEST("a tick the server no longer has is mended by the state") {
     party p;
     start(&p, 90, CAIRN_CLIENT_HEAL, NULL);
     assert_true(cairn_client_damage(p.clients[0].client, 5));
@@ -158,8 +148,7 @@ static void a_tick_the_server_no_longer_has_is_mended_by_the_state(void **state)
     party_end(&p);
 }
 
-static void who_differs_again_and_again_is_served_by_snapshots_and_told_why(void **state) {
-    (void)state;
+TEST("who differs again and again is served by snapshots and told why") {
     for (uint32_t i = 0; i < 2; ++i) {
         party p;
         start(&p, 100 + i, healing_modes[i], NULL);
@@ -182,8 +171,7 @@ static void who_differs_again_and_again_is_served_by_snapshots_and_told_why(void
     }
 }
 
-static void who_fails_the_self_test_is_served_by_snapshots_and_told_why(void **state) {
-    (void)state;
+TEST("who fails the self test is served by snapshots and told why") {
     static const cairn_client_mode modes[] = {
         CAIRN_CLIENT_LOCKSTEP, CAIRN_CLIENT_HEAL, CAIRN_CLIENT_PREDICT};
     cairn_passport passport;
@@ -212,8 +200,7 @@ static void who_fails_the_self_test_is_served_by_snapshots_and_told_why(void **s
 }
 
 // A client that interpolates is asked for no arithmetic.
-static void who_does_not_simulate_may_fail_the_self_test(void **state) {
-    (void)state;
+TEST("who does not simulate may fail the self test") {
     const cairn_client_config config = config_of(CAIRN_CLIENT_INTERPOLATE);
     const cairn_passport bad = {.faults = CAIRN_PASSPORT_ROUNDING};
     party p;
@@ -252,8 +239,7 @@ static const char *words_after(const uint32_t *more, uint32_t looks, uint64_t ap
     return words;
 }
 
-static void who_falls_behind_for_good_gives_up_and_who_was_away_does_not(void **state) {
-    (void)state;
+TEST("who falls behind for good gives up and who was away does not") {
     static const uint32_t growing[] = {90, 30, 30};
     static const uint32_t short_backlog[] = {20, 20};
     const uint64_t look_ns = CAIRN_RESYNC_BACKLOG_CHECK_NS;
@@ -261,19 +247,4 @@ static void who_falls_behind_for_good_gives_up_and_who_was_away_does_not(void **
     assert_null(words_after(growing, 2, look_ns)); // it may have come back just now
     assert_null(words_after(short_backlog, 2, look_ns));
     assert_null(words_after(growing, 3, 3 * look_ns)); // the host did not run meanwhile
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_that_changed_is_stepped_again_without_the_server),
-        cmocka_unit_test(a_step_gone_wrong_is_mended_by_what_differs),
-        cmocka_unit_test(loss_and_jitter_only_make_it_later),
-        cmocka_unit_test(no_alarm_is_false),
-        cmocka_unit_test(a_tick_the_server_no_longer_has_is_mended_by_the_state),
-        cmocka_unit_test(who_differs_again_and_again_is_served_by_snapshots_and_told_why),
-        cmocka_unit_test(who_fails_the_self_test_is_served_by_snapshots_and_told_why),
-        cmocka_unit_test(who_falls_behind_for_good_gives_up_and_who_was_away_does_not),
-        cmocka_unit_test(who_does_not_simulate_may_fail_the_self_test),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

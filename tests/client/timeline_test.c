@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "tests/kit/test.h"
+
 #include "client_lib/simulate/timeline.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/random.h"
 #include "bridge/scene_world.h"
@@ -68,19 +64,19 @@ static void write_script(history *h, uint64_t seed) {
     }
 }
 
-static int setup(void **state) {
+static history *fixture;
+
+BEFORE_EACH {
     history *h = calloc(1, sizeof *h);
     h->world = new_world();
     write_script(h, 7);
-    *state = h;
-    return 0;
+    fixture = h;
 }
 
-static int teardown(void **state) {
-    history *h = *state;
+AFTER_EACH {
+    history *h = fixture;
     cairn_world_destroy(h->world);
     free(h);
-    return 0;
 }
 
 static void start(cairn_timeline *t, uint32_t ticks, size_t state_memory) {
@@ -120,8 +116,8 @@ static void expect_the_truth(const cairn_timeline *t, const history *h) {
 
 // Spawns, despawns, joins and leaves inside the window, rules' state and ids included: whatever
 // was guessed, each confirmed root is that of the world that never guessed.
-static void what_was_predicted_wrongly_leaves_no_trace(void **state) {
-    const history *h = *state;
+TEST("what was predicted wrongly leaves no trace") {
+    const history *h = fixture;
     for (uint64_t seed = 1; seed <= 2; seed++) {
         cairn_random random = cairn_random_of(seed);
         cairn_timeline t;
@@ -152,8 +148,8 @@ static void what_was_predicted_wrongly_leaves_no_trace(void **state) {
     }
 }
 
-static void confirmed_ticks_alone_are_lockstep(void **state) {
-    const history *h = *state;
+TEST("confirmed ticks alone are lockstep") {
+    const history *h = fixture;
     cairn_timeline t;
     start(&t, 32, 0);
     for (uint64_t tick = 0; tick < SCRIPT_TICKS; tick++) {
@@ -177,8 +173,8 @@ static void confirmed_ticks_alone_are_lockstep(void **state) {
     cairn_timeline_destroy(&t);
 }
 
-static void any_tick_whose_state_is_kept_can_be_gone_back_to(void **state) {
-    const history *h = *state;
+TEST("any tick whose state is kept can be gone back to") {
+    const history *h = fixture;
     cairn_timeline t;
     cairn_random random = cairn_random_of(3);
     start(&t, 64, STATE_MEMORY);
@@ -200,8 +196,8 @@ static void any_tick_whose_state_is_kept_can_be_gone_back_to(void **state) {
     cairn_timeline_destroy(&t);
 }
 
-static void a_prediction_beyond_the_window_is_refused(void **state) {
-    const history *h = *state;
+TEST("a prediction beyond the window is refused") {
+    const history *h = fixture;
     cairn_timeline t;
     cairn_random random = cairn_random_of(1);
     start(&t, 16, STATE_MEMORY);
@@ -237,8 +233,8 @@ static void a_prediction_beyond_the_window_is_refused(void **state) {
     cairn_timeline_destroy(&t);
 }
 
-static void predicted_ticks_can_be_dropped(void **state) {
-    const history *h = *state;
+TEST("predicted ticks can be dropped") {
+    const history *h = fixture;
     cairn_timeline t;
     cairn_random random = cairn_random_of(9);
     start(&t, 64, STATE_MEMORY);
@@ -260,8 +256,8 @@ static void predicted_ticks_can_be_dropped(void **state) {
     cairn_timeline_destroy(&t);
 }
 
-static void a_world_that_was_damaged_is_healed_at_a_tick(void **state) {
-    const history *h = *state;
+TEST("a world that was damaged is healed at a tick") {
+    const history *h = fixture;
     cairn_timeline t;
     start(&t, 64, STATE_MEMORY);
     for (uint64_t tick = 0; tick < 100; tick++) {
@@ -303,8 +299,8 @@ static void a_world_that_was_damaged_is_healed_at_a_tick(void **state) {
     cairn_timeline_destroy(&t);
 }
 
-static void a_false_root_differs_at_its_tick_whether_predicted_or_not(void **state) {
-    const history *h = *state;
+TEST("a false root differs at its tick whether predicted or not") {
+    const history *h = fixture;
     for (int predicted = 0; predicted < 2; predicted++) {
         cairn_timeline t;
         start(&t, 64, STATE_MEMORY);
@@ -325,8 +321,8 @@ static void a_false_root_differs_at_its_tick_whether_predicted_or_not(void **sta
     }
 }
 
-static void ticks_wait_for_the_state_they_continue(void **state) {
-    const history *h = *state;
+TEST("ticks wait for the state they continue") {
+    const history *h = fixture;
     cairn_timeline t;
     assert_int_equal(cairn_timeline_create(&t, 64, 4096), CAIRN_OK);
     assert_int_equal(confirm(&t, h, 0), CAIRN_TIMELINE_NOT_EXPECTED);
@@ -345,8 +341,7 @@ static void ticks_wait_for_the_state_they_continue(void **state) {
     cairn_timeline_destroy(&t);
 }
 
-static void commands_are_bounded_too(void **state) {
-    (void)state;
+TEST("commands are bounded too") {
     cairn_timeline t;
     cairn_command many[CAIRN_COMMANDS_PER_TICK_MAX];
     for (uint32_t i = 0; i < CAIRN_COMMANDS_PER_TICK_MAX; i++) {
@@ -365,21 +360,4 @@ static void commands_are_bounded_too(void **state) {
     cairn_timeline_drop_predicted_from(&t, 0);
     assert_int_equal(t.commands.free_count, t.commands.block_count);
     cairn_timeline_destroy(&t);
-}
-
-#define WITH_HISTORY(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WITH_HISTORY(what_was_predicted_wrongly_leaves_no_trace),
-        WITH_HISTORY(confirmed_ticks_alone_are_lockstep),
-        WITH_HISTORY(any_tick_whose_state_is_kept_can_be_gone_back_to),
-        WITH_HISTORY(a_prediction_beyond_the_window_is_refused),
-        WITH_HISTORY(predicted_ticks_can_be_dropped),
-        WITH_HISTORY(a_world_that_was_damaged_is_healed_at_a_tick),
-        WITH_HISTORY(a_false_root_differs_at_its_tick_whether_predicted_or_not),
-        WITH_HISTORY(ticks_wait_for_the_state_they_continue),
-        cmocka_unit_test(commands_are_bounded_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,10 +36,17 @@ static int after_each(void **state) {
     return run_hook(TEST_AFTER_EACH);
 }
 
-void test_register(const char *name, void (*body)(void **state)) {
+void test_register_with(const char *name, void (*body)(void **state), void *initial) {
     CAIRN_ASSERT(test_count < TESTS_MAX);
-    tests[test_count++] = (struct CMUnitTest){
-        .name = name, .test_func = body, .setup_func = before_each, .teardown_func = after_each};
+    tests[test_count++] = (struct CMUnitTest){.name = name,
+        .test_func = body,
+        .setup_func = before_each,
+        .teardown_func = after_each,
+        .initial_state = initial};
+}
+
+void test_register(const char *name, void (*body)(void **state)) {
+    test_register_with(name, body, NULL);
 }
 
 void test_register_hook(test_hook hook, void (*body)(void)) {

@@ -27,6 +27,8 @@ typedef enum test_hook {
 } test_hook;
 
 void test_register(const char *name, void (*body)(void **state));
+// The body finds `initial` in *state.
+void test_register_with(const char *name, void (*body)(void **state), void *initial);
 void test_register_hook(test_hook hook, void (*body)(void));
 // Runs every registered test; returns the number of failures.
 int test_run(const char *group_name, const char *pattern);

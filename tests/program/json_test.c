@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/kit/test.h"
 
-#include <cmocka.h>
+#include <math.h>
 
 #include <string.h>
 
@@ -19,8 +15,7 @@ static void assert_line(cairn_json *json, const char *wanted) {
     cairn_json_destroy(json);
 }
 
-static void members_keep_their_order_and_types(void **state) {
-    (void)state;
+TEST("members keep their order and types") {
     cairn_json *json = cairn_json_create();
     cairn_json_put_text(json, "text", "a");
     cairn_json_put_count(json, "count", INT64_MAX);
@@ -36,8 +31,7 @@ static void members_keep_their_order_and_types(void **state) {
                       "\"array\":[1,{\"b\":\"c\"}]}\n");
 }
 
-static void a_number_that_json_cannot_hold_stays_readable(void **state) {
-    (void)state;
+TEST("a number that json cannot hold stays readable") {
     cairn_json *json = cairn_json_create();
     cairn_json_put_count(json, "count", UINT64_MAX);
     cairn_json_put_real(json, "nan", (double)NAN);
@@ -45,8 +39,7 @@ static void a_number_that_json_cannot_hold_stays_readable(void **state) {
     assert_line(json, "{\"count\":\"18446744073709551615\",\"nan\":null,\"infinite\":null}\n");
 }
 
-static void any_bytes_become_printable_text(void **state) {
-    (void)state;
+TEST("any bytes become printable text") {
     cairn_json *json = cairn_json_create();
     cairn_json_put_text(json, "quoted", "\"\\\n\x01");
     cairn_json_put_text(json, "utf8", "\xc3\xa9");
@@ -55,8 +48,7 @@ static void any_bytes_become_printable_text(void **state) {
                       "\"latin1\":\"\\u00C3\\u00A9\\u00FF\"}\n");
 }
 
-static void a_line_that_does_not_fit_is_not_begun(void **state) {
-    (void)state;
+TEST("a line that does not fit is not begun") {
     cairn_json *json = cairn_json_create();
     cairn_json_put_text(json, "a", "b");
     char line[16];
@@ -66,8 +58,7 @@ static void a_line_that_does_not_fit_is_not_begun(void **state) {
     cairn_json_destroy(json);
 }
 
-static void what_was_written_is_read(void **state) {
-    (void)state;
+TEST("what was written is read") {
     static const char text[] =
         "{\"tick\": 12, \"name\": \"bot\", \"real\": -1.5, \"played\": true}";
     cairn_json *json = cairn_json_parse(text, strlen(text));
@@ -86,22 +77,9 @@ static void what_was_written_is_read(void **state) {
     cairn_json_destroy(json);
 }
 
-static void what_is_not_an_object_is_refused(void **state) {
-    (void)state;
+TEST("what is not an object is refused") {
     static const char *const texts[] = {"", "[1]", "{", "{\"a\":1} x", "1", "{\"a\":1,\"a\":2}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
         assert_null(cairn_json_parse(texts[i], strlen(texts[i])));
     }
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_keep_their_order_and_types),
-        cmocka_unit_test(a_number_that_json_cannot_hold_stays_readable),
-        cmocka_unit_test(any_bytes_become_printable_text),
-        cmocka_unit_test(a_line_that_does_not_fit_is_not_begun),
-        cmocka_unit_test(what_was_written_is_read),
-        cmocka_unit_test(what_is_not_an_object_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

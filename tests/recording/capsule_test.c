@@ -3,6 +3,8 @@
 // A capsule comes back as it was written, verifies like any recording, and what is no capsule is
 // refused in words.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #include <string.h>
@@ -67,8 +69,7 @@ static void forget(written *w) {
     free(w->bytes);
 }
 
-static void a_capsule_comes_back_as_it_went(void **state) {
-    (void)state;
+TEST("a capsule comes back as it went") {
     static written w;
     static cairn_capsule_content read;
     char words[CAIRN_REPLAY_WORDS_SIZE];
@@ -95,8 +96,7 @@ static bool opens(const uint8_t *bytes, size_t size, const cairn_rules *rules) {
     return open;
 }
 
-static void what_is_no_capsule_is_refused_in_words(void **state) {
-    (void)state;
+TEST("what is no capsule is refused in words") {
     static written w;
     write_capsule(&w);
     assert_true(opens(w.bytes, w.size, &cairn_rules_sandbox));
@@ -149,8 +149,7 @@ static bool opens_with(uint32_t ticks, uint64_t told) {
     return open;
 }
 
-static void a_capsule_holds_one_tick_and_says_of_which_it_is(void **state) {
-    (void)state;
+TEST("a capsule holds one tick and says of which it is") {
     assert_true(opens_with(1, 1));
     assert_false(opens_with(0, 1));
     assert_false(opens_with(2, 1));
@@ -158,8 +157,7 @@ static void a_capsule_holds_one_tick_and_says_of_which_it_is(void **state) {
     assert_false(opens_with(1, 0));
 }
 
-static void no_broken_byte_of_a_capsule_does_harm(void **state) {
-    (void)state;
+TEST("no broken byte of a capsule does harm") {
     static written w;
     write_capsule(&w);
     cairn_random random = cairn_random_of(7);
@@ -170,14 +168,4 @@ static void no_broken_byte_of_a_capsule_does_harm(void **state) {
         w.bytes[at] ^= 0x10;
     }
     forget(&w);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_capsule_comes_back_as_it_went),
-        cmocka_unit_test(what_is_no_capsule_is_refused_in_words),
-        cmocka_unit_test(a_capsule_holds_one_tick_and_says_of_which_it_is),
-        cmocka_unit_test(no_broken_byte_of_a_capsule_does_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The chain and its signature: published values, and every part of a recording counts.
+#include "tests/kit/test.h"
+
 #include "recording/chain.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,8 +15,7 @@ static void from_hex(const char *text, uint8_t *out, size_t size) {
     }
 }
 
-static void digests_are_blake2b_256(void **state) {
-    (void)state;
+TEST("digests are blake2b 256") {
     uint8_t wanted[CAIRN_DIGEST_SIZE];
     uint8_t got[CAIRN_DIGEST_SIZE];
     from_hex("bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319", wanted, 32);
@@ -34,8 +29,7 @@ static void digests_are_blake2b_256(void **state) {
 }
 
 // RFC 8032, 7.1, test 3.
-static void signatures_are_ed25519(void **state) {
-    (void)state;
+TEST("signatures are ed25519") {
     uint8_t seed[CAIRN_SIGN_SEED_SIZE], wanted_public[CAIRN_SIGN_PUBLIC_SIZE];
     uint8_t wanted[CAIRN_SIGNATURE_SIZE];
     from_hex("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7", seed, 32);
@@ -88,8 +82,7 @@ static bool counts(size_t byte) {
     return byte < first || byte >= end || (byte - first) % sizeof(cairn_wire_tick) < 24;
 }
 
-static void every_bit_of_what_happened_changes_the_chain(void **state) {
-    (void)state;
+TEST("every bit of what happened changes the chain") {
     const story plain = plain_story();
     const cairn_chain wanted = chain_of(&plain);
     for (size_t i = 0; i < 8 * sizeof plain; ++i) {
@@ -102,8 +95,7 @@ static void every_bit_of_what_happened_changes_the_chain(void **state) {
     }
 }
 
-static void the_order_and_number_of_ticks_change_the_chain(void **state) {
-    (void)state;
+TEST("the order and number of ticks change the chain") {
     story s = plain_story();
     const cairn_chain wanted = chain_of(&s);
     cairn_chain longer = wanted;
@@ -114,8 +106,7 @@ static void the_order_and_number_of_ticks_change_the_chain(void **state) {
     assert_memory_not_equal(fewer.value, wanted.value, sizeof wanted.value);
 }
 
-static void a_signature_covers_the_chain_the_tick_and_the_count(void **state) {
-    (void)state;
+TEST("a signature covers the chain the tick and the count") {
     const uint8_t seed[CAIRN_SIGN_SEED_SIZE] = {1, 2, 3};
     uint8_t key[CAIRN_SIGN_PUBLIC_SIZE], signature[CAIRN_SIGNATURE_SIZE];
     const story s = plain_story();
@@ -127,15 +118,4 @@ static void a_signature_covers_the_chain_the_tick_and_the_count(void **state) {
     assert_false(cairn_chain_check(&chain, 7, 3, key, signature));
     chain.value[0] ^= 1;
     assert_false(cairn_chain_check(&chain, 7, 2, key, signature));
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digests_are_blake2b_256),
-        cmocka_unit_test(signatures_are_ed25519),
-        cmocka_unit_test(every_bit_of_what_happened_changes_the_chain),
-        cmocka_unit_test(the_order_and_number_of_ticks_change_the_chain),
-        cmocka_unit_test(a_signature_covers_the_chain_the_tick_and_the_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

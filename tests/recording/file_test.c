@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/kit/test.h"
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,8 +80,7 @@ static cairn_recording_reader walk(const uint8_t *bytes, size_t size) {
     return reader;
 }
 
-static void a_whole_recording_ends_in_order(void **state) {
-    (void)state;
+TEST("a whole recording ends in order") {
     const recording r = whole_recording();
     const cairn_recording_reader reader = walk(r.bytes, r.size);
     assert_int_equal(reader.end, CAIRN_RECORDING_CLEAN);
@@ -93,8 +88,7 @@ static void a_whole_recording_ends_in_order(void **state) {
     assert_int_equal(reader.at, r.size);
 }
 
-static void pieces_hold_what_was_written(void **state) {
-    (void)state;
+TEST("pieces hold what was written") {
     const recording r = whole_recording();
     cairn_recording_reader reader = cairn_recording_reader_of(r.bytes, r.size);
     cairn_recording_piece piece;
@@ -108,8 +102,7 @@ static void pieces_hold_what_was_written(void **state) {
     assert_int_equal(piece.packing, CAIRN_PACKING_NONE);
 }
 
-static void skipping_reads_heads_alone_and_jumping_goes_back(void **state) {
-    (void)state;
+TEST("skipping reads heads alone and jumping goes back") {
     recording r = whole_recording();
     break_byte(&r, CAIRN_RECORDING_HEAD_SIZE + CAIRN_RECORDING_CHUNK_HEAD_SIZE);
     cairn_recording_reader reader = cairn_recording_reader_of(r.bytes, r.size);
@@ -146,8 +139,7 @@ static recording old_recording(void) {
     return r;
 }
 
-static void version_1_is_read_as_it_was_written(void **state) {
-    (void)state;
+TEST("version 1 is read as it was written") {
     const recording r = old_recording();
     const cairn_recording_reader reader = walk(r.bytes, r.size);
     assert_int_equal(reader.end, CAIRN_RECORDING_CLEAN);
@@ -161,8 +153,7 @@ static void version_1_is_read_as_it_was_written(void **state) {
     }
 }
 
-static void a_cut_at_any_byte_reads_up_to_the_last_whole_chunk(void **state) {
-    (void)state;
+TEST("a cut at any byte reads up to the last whole chunk") {
     const recording r = whole_recording();
     for (size_t cut = 0; cut < r.size; ++cut) {
         uint32_t whole = 0;
@@ -177,8 +168,7 @@ static void a_cut_at_any_byte_reads_up_to_the_last_whole_chunk(void **state) {
     }
 }
 
-static void any_changed_bit_is_noticed_before_its_chunk(void **state) {
-    (void)state;
+TEST("any changed bit is noticed before its chunk") {
     const recording r = whole_recording();
     for (size_t i = 0; i < r.size * 8; ++i) {
         recording broken = r;
@@ -275,8 +265,7 @@ static void leave_out_the_end(recording *r) {
     r->size = r->chunk_end[1];
 }
 
-static void every_way_to_end_is_told_apart(void **state) {
-    (void)state;
+TEST("every way to end is told apart") {
     static const struct {
         void (*spoil)(recording *);
         cairn_recording_end end;
@@ -309,21 +298,6 @@ static void every_way_to_end_is_told_apart(void **state) {
     }
 }
 
-static void the_checksum_is_xxh3(void **state) {
-    (void)state;
+TEST("the checksum is xxh3") {
     assert_int_equal(cairn_checksum(NULL, 0), UINT64_C(0x2d06800538d394c2));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_recording_ends_in_order),
-        cmocka_unit_test(pieces_hold_what_was_written),
-        cmocka_unit_test(a_cut_at_any_byte_reads_up_to_the_last_whole_chunk),
-        cmocka_unit_test(any_changed_bit_is_noticed_before_its_chunk),
-        cmocka_unit_test(skipping_reads_heads_alone_and_jumping_goes_back),
-        cmocka_unit_test(version_1_is_read_as_it_was_written),
-        cmocka_unit_test(every_way_to_end_is_told_apart),
-        cmocka_unit_test(the_checksum_is_xxh3),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What is packed comes back; what is not a frame, or a frame of another size, is refused by name.
+#include "tests/kit/test.h"
+
 #include "recording/pack.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,18 +14,15 @@ enum { SIZE = 4096 };
 static cairn_packer *packer;
 static cairn_unpacker *unpacker;
 
-static int start(void **state) {
-    (void)state;
+BEFORE_ALL {
     packer = cairn_packer_create();
     unpacker = cairn_unpacker_create();
-    return packer == NULL || unpacker == NULL;
+    assert_true(packer != NULL && unpacker != NULL);
 }
 
-static int end(void **state) {
-    (void)state;
+AFTER_ALL {
     cairn_packer_destroy(packer);
     cairn_unpacker_destroy(unpacker);
-    return 0;
 }
 
 // An exact allocation, so that a sanitizer sees a write behind it.
@@ -46,8 +39,7 @@ static size_t pack_zeros(uint8_t out[SIZE]) {
     return cairn_pack(packer, zeros, SIZE, out, SIZE);
 }
 
-static void packed_bytes_come_back(void **state) {
-    (void)state;
+TEST("packed bytes come back") {
     uint8_t raw[SIZE], packed[SIZE], back[SIZE];
     for (size_t i = 0; i < SIZE; ++i) {
         raw[i] = (uint8_t)(i / 48 % 7);
@@ -58,8 +50,7 @@ static void packed_bytes_come_back(void **state) {
     assert_memory_equal(back, raw, SIZE);
 }
 
-static void what_does_not_get_smaller_is_left_alone(void **state) {
-    (void)state;
+TEST("what does not get smaller is left alone") {
     uint8_t raw[SIZE], packed[SIZE];
     cairn_random random = cairn_random_of(5);
     for (size_t i = 0; i < SIZE; ++i) {
@@ -68,8 +59,7 @@ static void what_does_not_get_smaller_is_left_alone(void **state) {
     assert_int_equal(cairn_pack(packer, raw, SIZE, packed, SIZE - 1), 0);
 }
 
-static void another_size_than_said_is_refused(void **state) {
-    (void)state;
+TEST("another size than said is refused") {
     uint8_t packed[SIZE];
     size_t size = pack_zeros(packed);
     assert_int_equal(unpack(packed, size, SIZE), CAIRN_UNPACK_OK);
@@ -79,8 +69,7 @@ static void another_size_than_said_is_refused(void **state) {
 }
 
 // A frame whose head is changed to say that it holds 16 bytes, while its blocks hold 4096.
-static void a_frame_that_lies_of_its_size_writes_nothing_behind_it(void **state) {
-    (void)state;
+TEST("a frame that lies of its size writes nothing behind it") {
     uint8_t packed[SIZE];
     size_t size = pack_zeros(packed);
     // RFC 8878, 3.1.1.1: magic, descriptor with a two-byte size (less 256) and no window.
@@ -91,8 +80,7 @@ static void a_frame_that_lies_of_its_size_writes_nothing_behind_it(void **state)
     assert_int_equal(unpack(packed, size, SIZE), CAIRN_UNPACK_WRONG_SIZE);
 }
 
-static void one_frame_and_nothing_else_is_taken(void **state) {
-    (void)state;
+TEST("one frame and nothing else is taken") {
     uint8_t packed[2 * SIZE];
     size_t size = pack_zeros(packed);
     for (size_t cut = 0; cut < size; ++cut) {
@@ -107,22 +95,9 @@ static void one_frame_and_nothing_else_is_taken(void **state) {
     assert_int_equal(unpack(packed, size, SIZE), CAIRN_UNPACK_NO_FRAME);
 }
 
-static void every_refusal_has_words(void **state) {
-    (void)state;
+TEST("every refusal has words") {
     for (int i = 0; i < CAIRN_UNPACK_REFUSAL_COUNT; ++i) {
         assert_true(strlen(cairn_unpack_refusal_text((cairn_unpack_refusal)i)) > 0);
     }
     assert_string_equal(cairn_unpack_refusal_text(CAIRN_UNPACK_REFUSAL_COUNT), "unknown refusal");
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packed_bytes_come_back),
-        cmocka_unit_test(what_does_not_get_smaller_is_left_alone),
-        cmocka_unit_test(another_size_than_said_is_refused),
-        cmocka_unit_test(a_frame_that_lies_of_its_size_writes_nothing_behind_it),
-        cmocka_unit_test(one_frame_and_nothing_else_is_taken),
-        cmocka_unit_test(every_refusal_has_words),
-    };
-    return cmocka_run_group_tests(tests, start, end);
 }

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A recording from its first byte to its seal: what was lived is lived again from any of its
 // states, wherever the file was cut, and nobody changes it unseen.
+#include "tests/kit/test.h"
+
 #include "recording/recorder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,8 +30,7 @@ static void record(tape *t) {
     tape_close(t);
 }
 
-static void what_was_recorded_verifies_and_is_signed(void **state) {
-    (void)state;
+TEST("what was recorded verifies and is signed") {
     tape t;
     record(&t);
     const cairn_verification v = verify(&t);
@@ -51,8 +46,7 @@ static void what_was_recorded_verifies_and_is_signed(void **state) {
     tape_end(&t);
 }
 
-static void without_a_key_the_chain_still_holds(void **state) {
-    (void)state;
+TEST("without a key the chain still holds") {
     tape t;
     tape_start(&t, NULL);
     tape_run(&t, 20);
@@ -61,8 +55,7 @@ static void without_a_key_the_chain_still_holds(void **state) {
     tape_end(&t);
 }
 
-static void a_world_that_is_replaced_is_followed(void **state) {
-    (void)state;
+TEST("a world that is replaced is followed") {
     tape t;
     tape_start(&t, seed);
     tape_run(&t, 30);
@@ -85,8 +78,7 @@ static void a_world_that_is_replaced_is_followed(void **state) {
 }
 
 // Tick 40 was lived twice, 60 in the first life alone.
-static void a_seek_takes_the_last_life_that_has_the_tick(void **state) {
-    (void)state;
+TEST("a seek takes the last life that has the tick") {
     tape t;
     tape_start(&t, NULL);
     tape_run(&t, 30);
@@ -115,8 +107,7 @@ static void a_seek_takes_the_last_life_that_has_the_tick(void **state) {
     tape_end(&t);
 }
 
-static void every_tick_can_be_sought(void **state) {
-    (void)state;
+TEST("every tick can be sought") {
     tape t;
     record(&t);
     cairn_recording_index index;
@@ -164,8 +155,7 @@ static cairn_verification verify_cut(const tape *t, size_t size) {
     return v;
 }
 
-static void a_file_cut_at_any_byte_verifies_to_its_last_chunk(void **state) {
-    (void)state;
+TEST("a file cut at any byte verifies to its last chunk") {
     tape t;
     record(&t);
     cairn_recording_reader reader = cairn_recording_reader_of(t.bytes, t.size);
@@ -194,8 +184,7 @@ static void a_file_cut_at_any_byte_verifies_to_its_last_chunk(void **state) {
     tape_end(&t);
 }
 
-static void any_flipped_bit_is_noticed(void **state) {
-    (void)state;
+TEST("any flipped bit is noticed") {
     tape t;
     record(&t);
     for (size_t i = 0; i < t.size; i += 1 + t.size / 60) {
@@ -208,8 +197,7 @@ static void any_flipped_bit_is_noticed(void **state) {
 }
 
 // The end of another recording of the same key: its signature is good and its chain another.
-static void the_seal_of_another_recording_does_not_fit(void **state) {
-    (void)state;
+TEST("the seal of another recording does not fit") {
     tape first, second;
     record(&first);
     tape_start(&second, seed);
@@ -237,8 +225,7 @@ static void the_seal_of_another_recording_does_not_fit(void **state) {
     tape_end(&second);
 }
 
-static void two_workers_find_what_one_finds(void **state) {
-    (void)state;
+TEST("two workers find what one finds") {
     tape t;
     cairn_pool *pool;
     assert_int_equal(cairn_pool_create(2, &pool), CAIRN_OK);
@@ -257,8 +244,7 @@ static void two_workers_find_what_one_finds(void **state) {
     tape_end(&t);
 }
 
-static void a_keyframe_is_due_five_seconds_after_the_last_state(void **state) {
-    (void)state;
+TEST("a keyframe is due five seconds after the last state") {
     tape t;
     tape_start(&t, NULL);
     tape_run(&t, 299);
@@ -304,8 +290,7 @@ static tape as_version_1(const tape *t) {
     return old;
 }
 
-static void a_file_of_version_1_is_verified_and_sought_alike(void **state) {
-    (void)state;
+TEST("a file of version 1 is verified and sought alike") {
     tape t;
     record(&t);
     tape old = as_version_1(&t);
@@ -341,8 +326,7 @@ static void mend(tape *t, size_t offset) {
     cairn_write_u64(&writer, cairn_checksum(head, 32));
 }
 
-static void a_head_that_says_other_ticks_than_its_payload_is_refused(void **state) {
-    (void)state;
+TEST("a head that says other ticks than its payload is refused") {
     static const size_t fields[] = {12, 16}; // the number of ticks, the first tick
     tape t;
     record(&t);
@@ -364,8 +348,7 @@ static void a_head_that_says_other_ticks_than_its_payload_is_refused(void **stat
     tape_end(&t);
 }
 
-static void a_chunk_that_unpacks_to_another_size_is_refused_by_name(void **state) {
-    (void)state;
+TEST("a chunk that unpacks to another size is refused by name") {
     tape t;
     record(&t);
     cairn_recording_reader reader = cairn_recording_reader_of(t.bytes, t.size);
@@ -378,23 +361,4 @@ static void a_chunk_that_unpacks_to_another_size_is_refused_by_name(void **state
     assert_int_equal(v.verdict, CAIRN_VERDICT_UNREADABLE);
     assert_non_null(strstr(v.finding, "unpacks to another size than its head says"));
     tape_end(&t);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_recorded_verifies_and_is_signed),
-        cmocka_unit_test(without_a_key_the_chain_still_holds),
-        cmocka_unit_test(a_world_that_is_replaced_is_followed),
-        cmocka_unit_test(a_seek_takes_the_last_life_that_has_the_tick),
-        cmocka_unit_test(every_tick_can_be_sought),
-        cmocka_unit_test(a_file_cut_at_any_byte_verifies_to_its_last_chunk),
-        cmocka_unit_test(any_flipped_bit_is_noticed),
-        cmocka_unit_test(the_seal_of_another_recording_does_not_fit),
-        cmocka_unit_test(two_workers_find_what_one_finds),
-        cmocka_unit_test(a_keyframe_is_due_five_seconds_after_the_last_state),
-        cmocka_unit_test(a_file_of_version_1_is_verified_and_sought_alike),
-        cmocka_unit_test(a_head_that_says_other_ticks_than_its_payload_is_refused),
-        cmocka_unit_test(a_chunk_that_unpacks_to_another_size_is_refused_by_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

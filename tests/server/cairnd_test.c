@@ -2,12 +2,7 @@
 // The program itself: what its flags answer, and one real run over loopback sockets. The path of
 // cairnd is the first argument.
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -77,8 +72,7 @@ static void write_file(const char *path, const char *text) {
     assert_int_equal(fclose(file), 0);
 }
 
-static void flags_are_answered_with_a_sentence_and_a_code(void **state) {
-    (void)state;
+TEST("flags are answered with a sentence and a code") {
     write_file("cairnd_probe.json", SCENE);
     write_file("cairnd_broken.json", "{\"name\": \"broken\",\n  \"bodies\": [}");
     write_file("cairnd_key.txt", KEY "\n");
@@ -186,8 +180,7 @@ static void player_end(player *p) {
     cairn_client_destroy(p->client);
 }
 
-static void a_run_over_loopback_serves_records_and_drains(void **state) {
-    (void)state;
+TEST("a run over loopback serves records and drains") {
     write_file("cairnd_probe.json", SCENE);
     // An exit code that lies, or a server that never ends, must not outlive the test.
     static const char *const arguments[] = {"--key", KEY, "--listen", "127.0.0.1:0", "--scene",
@@ -238,9 +231,5 @@ static void a_run_over_loopback_serves_records_and_drains(void **state) {
 
 int main(int argc, char **argv) {
     cairnd = argc > 1 ? argv[1] : "cairnd";
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flags_are_answered_with_a_sentence_and_a_code),
-        cmocka_unit_test(a_run_over_loopback_serves_records_and_drains),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run("server.cairnd", NULL);
 }

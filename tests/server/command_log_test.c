@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The last ticks of a room come back as they were put in, in runs that fit their message.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "server/room/command_log.h"
 
@@ -39,8 +34,7 @@ static cairn_command_log_span run_of(arrays *in, uint32_t ticks, uint32_t comman
         .command_capacity = commands};
 }
 
-static void the_oldest_tick_gives_way(void **state) {
-    (void)state;
+TEST("the oldest tick gives way") {
     static const struct {
         uint64_t first, end, oldest;
     } rows[] = {{0, 0, 0}, {0, 1, 0}, {0, 8, 0}, {0, 9, 1}, {0, 100, 92}, {50, 53, 50}};
@@ -61,8 +55,7 @@ static void the_oldest_tick_gives_way(void **state) {
     }
 }
 
-static void a_run_is_consecutive_and_carries_each_ticks_commands(void **state) {
-    (void)state;
+TEST("a run is consecutive and carries each ticks commands") {
     cairn_command_log *command_log = history_of(0, 20);
     arrays in;
     cairn_command_log_span run = run_of(&in, TICKS, TICKS * COMMANDS);
@@ -85,8 +78,7 @@ static void a_run_is_consecutive_and_carries_each_ticks_commands(void **state) {
     cairn_command_log_destroy(command_log);
 }
 
-static void a_run_ends_where_its_room_ends(void **state) {
-    (void)state;
+TEST("a run ends where its room ends") {
     static const struct {
         uint64_t from;
         uint32_t tick_room, command_room, ticks, commands;
@@ -106,13 +98,4 @@ static void a_run_ends_where_its_room_ends(void **state) {
         assert_int_equal(run.command_count, rows[i].commands);
     }
     cairn_command_log_destroy(command_log);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_oldest_tick_gives_way),
-        cmocka_unit_test(a_run_is_consecutive_and_carries_each_ticks_commands),
-        cmocka_unit_test(a_run_ends_where_its_room_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

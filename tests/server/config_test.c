@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Every flag and variable of cairnd: what it accepts, and the sentence that refuses the rest.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +31,7 @@ static bool read_with(const char *flag, const char *value, cairn_config *out, ch
     return cairn_config_read(argc, argv, look_up, NULL, out, error);
 }
 
-static void what_is_not_said_has_its_default(void **state) {
-    (void)state;
+TEST("what is not said has its default") {
     cairn_config config;
     char error[CAIRN_CONFIG_ERROR_SIZE];
     assert_true(read_with(NULL, NULL, &config, error));
@@ -65,8 +59,7 @@ static void what_is_not_said_has_its_default(void **state) {
 
 #define FIELD(name) offsetof(cairn_config, name)
 
-static void every_number_takes_its_ends_and_refuses_one_beyond(void **state) {
-    (void)state;
+TEST("every number takes its ends and refuses one beyond") {
     static const struct {
         const char *flag;
         size_t field;
@@ -113,8 +106,7 @@ static void every_number_takes_its_ends_and_refuses_one_beyond(void **state) {
     }
 }
 
-static void other_flags_take_what_they_should(void **state) {
-    (void)state;
+TEST("other flags take what they should") {
     cairn_config config;
     char error[CAIRN_CONFIG_ERROR_SIZE];
     char text[CAIRN_ADDRESS_TEXT_SIZE];
@@ -141,8 +133,7 @@ static void other_flags_take_what_they_should(void **state) {
     assert_false(config.has_key);
 }
 
-static void what_is_wrong_is_said_in_one_sentence_that_says_where(void **state) {
-    (void)state;
+TEST("what is wrong is said in one sentence that says where") {
     static const struct {
         const char *flag, *value, *sentence;
     } rows[] = {
@@ -180,8 +171,7 @@ static void what_is_wrong_is_said_in_one_sentence_that_says_where(void **state) 
     }
 }
 
-static void a_sentence_stays_within_its_size(void **state) {
-    (void)state;
+TEST("a sentence stays within its size") {
     char endless[4096];
     memset(endless, 'x', sizeof endless);
     endless[sizeof endless - 1] = '\0';
@@ -197,8 +187,7 @@ static void a_sentence_stays_within_its_size(void **state) {
     assert_non_null(strstr(error, ": unknown flag"));
 }
 
-static void an_environment_stands_in_for_flags(void **state) {
-    (void)state;
+TEST("an environment stands in for flags") {
     variable environment[] = {{"CAIRN_KEY", KEY}, {"CAIRN_TICK_RATE", "30"},
         {"CAIRN_PUBLIC", "192.0.2.1:1"}, {"CAIRN_LOG", "json"}, {NULL, NULL}};
     cairn_config config;
@@ -223,8 +212,7 @@ static void an_environment_stands_in_for_flags(void **state) {
     assert_string_equal(error, "CAIRN_TICK_RATE=9: must be in [10, 240]");
 }
 
-static void a_room_is_a_name_a_scene_and_options(void **state) {
-    (void)state;
+TEST("a room is a name a scene and options") {
     cairn_config config;
     char error[CAIRN_CONFIG_ERROR_SIZE];
     assert_true(read_with("--room", "side=demo", &config, error));
@@ -276,8 +264,7 @@ static void a_room_is_a_name_a_scene_and_options(void **state) {
     }
 }
 
-static void rooms_of_flags_add_up_and_replace_those_of_the_environment(void **state) {
-    (void)state;
+TEST("rooms of flags add up and replace those of the environment") {
     variable here[] = {{"CAIRN_KEY", KEY}, {"CAIRN_ROOM", "x=demo;y=demo"}, {NULL, NULL}};
     cairn_config config;
     char error[CAIRN_CONFIG_ERROR_SIZE];
@@ -292,8 +279,7 @@ static void rooms_of_flags_add_up_and_replace_those_of_the_environment(void **st
     assert_false(cairn_config_read(5, lost, look_up, here, &config, error));
 }
 
-static void help_and_version_need_nothing_else(void **state) {
-    (void)state;
+TEST("help and version need nothing else") {
     variable broken[] = {{"CAIRN_TICK_RATE", "never"}, {NULL, NULL}};
     const char *help[] = {"cairnd", "--help"};
     const char *version[] = {"cairnd", "--version", "--nonsense"};
@@ -305,8 +291,7 @@ static void help_and_version_need_nothing_else(void **state) {
     assert_int_equal(config.action, CAIRN_CONFIG_VERSION);
 }
 
-static void what_no_flag_alone_is_wrong_about_is_seen_together(void **state) {
-    (void)state;
+TEST("what no flag alone is wrong about is seen together") {
     cairn_config config;
     char error[CAIRN_CONFIG_ERROR_SIZE];
     const char *keyless[] = {"cairnd"};
@@ -320,8 +305,7 @@ static void what_no_flag_alone_is_wrong_about_is_seen_together(void **state) {
     assert_true(cairn_config_read(7, reached, look_up, NULL, &config, error));
 }
 
-static void a_token_names_at_most_32_addresses(void **state) {
-    (void)state;
+TEST("a token names at most 32 addresses") {
     const char *argv[3 + 33];
     argv[0] = "cairnd";
     argv[1] = "--key";
@@ -335,8 +319,7 @@ static void a_token_names_at_most_32_addresses(void **state) {
     assert_false(cairn_config_read(3 + 33, argv, look_up, NULL, &config, error));
 }
 
-static void a_key_is_64_digits_and_nothing_else(void **state) {
-    (void)state;
+TEST("a key is 64 digits and nothing else") {
     static const struct {
         const char *text;
         bool good;
@@ -358,8 +341,7 @@ static void a_key_is_64_digits_and_nothing_else(void **state) {
     }
 }
 
-static void help_names_every_flag_and_fits_a_terminal(void **state) {
-    (void)state;
+TEST("help names every flag and fits a terminal") {
     char text[8192];
     size_t size = cairn_config_help(text, sizeof text);
     assert_in_range(size, 1000, sizeof text - 1);
@@ -376,23 +358,4 @@ static void help_names_every_flag_and_fits_a_terminal(void **state) {
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
         assert_in_range(strlen(line), 1, 130);
     }
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_said_has_its_default),
-        cmocka_unit_test(every_number_takes_its_ends_and_refuses_one_beyond),
-        cmocka_unit_test(other_flags_take_what_they_should),
-        cmocka_unit_test(what_is_wrong_is_said_in_one_sentence_that_says_where),
-        cmocka_unit_test(a_sentence_stays_within_its_size),
-        cmocka_unit_test(an_environment_stands_in_for_flags),
-        cmocka_unit_test(a_room_is_a_name_a_scene_and_options),
-        cmocka_unit_test(rooms_of_flags_add_up_and_replace_those_of_the_environment),
-        cmocka_unit_test(help_and_version_need_nothing_else),
-        cmocka_unit_test(what_no_flag_alone_is_wrong_about_is_seen_together),
-        cmocka_unit_test(a_token_names_at_most_32_addresses),
-        cmocka_unit_test(a_key_is_64_digits_and_nothing_else),
-        cmocka_unit_test(help_names_every_flag_and_fits_a_terminal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

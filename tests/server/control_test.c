@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What operators may ask, what comes of it, and that the room goes on whatever they ask.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -31,8 +26,7 @@ static void expect_room_goes_on(void) {
     assert_int_equal(s.clients[0].roots_wrong, 0);
 }
 
-static void without_the_right_nothing_is_done(void **state) {
-    (void)state;
+TEST("without the right nothing is done") {
     kit_start(&s, &answer);
     s.operators = false;
     const uint32_t stranger = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
@@ -55,8 +49,7 @@ static void without_the_right_nothing_is_done(void **state) {
     story_end(&s);
 }
 
-static void who_asks_without_the_right_beyond_reason_is_shown_the_door(void **state) {
-    (void)state;
+TEST("who asks without the right beyond reason is shown the door") {
     kit_start(&s, &answer);
     s.operators = false;
     const uint32_t stranger = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
@@ -76,8 +69,7 @@ static void who_asks_without_the_right_beyond_reason_is_shown_the_door(void **st
     story_end(&s);
 }
 
-static void without_control_operators_are_not_heard(void **state) {
-    (void)state;
+TEST("without control operators are not heard") {
     const cairn_server_config config = story_config();
     kit_start_with(&s, &answer, &config);
     assert_int_equal(kit_verb(&s, CAIRN_CONTROL_PAUSE), CAIRN_CONTROL_CLOSED);
@@ -88,8 +80,7 @@ static void without_control_operators_are_not_heard(void **state) {
     story_end(&s);
 }
 
-static void each_refusal_has_its_name_and_the_room_goes_on(void **state) {
-    (void)state;
+TEST("each refusal has its name and the room goes on") {
     static const float far[6] = {2e6f, 0.0f, 0.0f, 0.5f, 0.5f, 0.5f};
     static const float thin[6] = {0.0f, 0.0f, 0.0f, 0.5f, 1e-6f, 0.5f};
     const struct {
@@ -138,8 +129,7 @@ static void each_refusal_has_its_name_and_the_room_goes_on(void **state) {
     story_end(&s);
 }
 
-static void a_paused_room_stands_still_and_keeps_its_clients(void **state) {
-    (void)state;
+TEST("a paused room stands still and keeps its clients") {
     kit_start(&s, &answer);
     const uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 300);
@@ -166,8 +156,7 @@ static void a_paused_room_stands_still_and_keeps_its_clients(void **state) {
     story_end(&s);
 }
 
-static void a_step_runs_as_many_ticks_and_answers_then(void **state) {
-    (void)state;
+TEST("a step runs as many ticks and answers then") {
     static const uint32_t counts[] = {1, 3, 64, 200};
     kit_start(&s, &answer);
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
@@ -185,8 +174,7 @@ static void a_step_runs_as_many_ticks_and_answers_then(void **state) {
     story_end(&s);
 }
 
-static void a_room_runs_until_a_tick_and_pauses_there(void **state) {
-    (void)state;
+TEST("a room runs until a tick and pauses there") {
     kit_start(&s, &answer);
     uint64_t tick = kit_tick(&s) + 40;
     assert_int_equal(
@@ -207,8 +195,7 @@ static void a_room_runs_until_a_tick_and_pauses_there(void **state) {
     story_end(&s);
 }
 
-static void a_run_is_ended_by_a_pause_and_by_nothing_else(void **state) {
-    (void)state;
+TEST("a run is ended by a pause and by nothing else") {
     kit_start(&s, &answer);
     const uint32_t before = answer.count;
     kit_say(&s, 0, (cairn_control){.request = 1, .verb = CAIRN_CONTROL_RUN_UNTIL, .tick = 100000});
@@ -227,8 +214,7 @@ static void a_run_is_ended_by_a_pause_and_by_nothing_else(void **state) {
     story_end(&s);
 }
 
-static void a_rate_makes_time_pass_slower_or_faster(void **state) {
-    (void)state;
+TEST("a rate makes time pass slower or faster") {
     static const struct {
         uint32_t rate, ms, least, most;
     } rows[] = {{500, 1000, 28, 32}, {2000, 1000, 117, 123}, {1000, 1000, 58, 62},
@@ -266,8 +252,7 @@ static void step(uint32_t count) {
     assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_STEP, .count = count}), 0);
 }
 
-static void bodies_are_spawned_moved_pushed_and_deleted(void **state) {
-    (void)state;
+TEST("bodies are spawned moved pushed and deleted") {
     static const float there[3] = {3.0f, 9.0f, -3.0f};
     static const float fast[6] = {1.0f, 0.0f, 0.0f, 0.0f, 2.0f, 0.0f};
     static const float push[3] = {0.0f, 0.0f, 1000.0f};
@@ -309,8 +294,7 @@ static void bodies_are_spawned_moved_pushed_and_deleted(void **state) {
     story_end(&s);
 }
 
-static void edits_and_bodies_have_their_bounds(void **state) {
-    (void)state;
+TEST("edits and bodies have their bounds") {
     kit_start(&s, &answer);
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     for (uint32_t i = 0; i < 64; ++i) {
@@ -333,8 +317,7 @@ static void edits_and_bodies_have_their_bounds(void **state) {
     story_end(&s);
 }
 
-static void rays_and_overlaps_tell_what_they_meet(void **state) {
-    (void)state;
+TEST("rays and overlaps tell what they meet") {
     static const float down[6] = {0.0f, 50.0f, 0.0f, 0.0f, -100.0f, 0.0f};
     static const float up[6] = {0.0f, 50.0f, 0.0f, 0.0f, 100.0f, 0.0f};
     static const float ball[6] = {0.0f, 5.0f, 0.0f, 1.0f, 0.0f, 0.0f};
@@ -358,8 +341,7 @@ static void rays_and_overlaps_tell_what_they_meet(void **state) {
 }
 
 // The body falls, and the client shows it where it was some ticks ago.
-static void a_ray_meets_what_a_client_sees(void **state) {
-    (void)state;
+TEST("a ray meets what a client sees") {
     static const float down[6] = {0.0f, 50.0f, 0.0f, 0.0f, -100.0f, 0.0f};
     static const float high[6] = {0.0f, 40.0f, 0.0f, 0.5f, 0.5f, 0.5f};
     kit_start(&s, &answer);
@@ -384,8 +366,7 @@ static void a_ray_meets_what_a_client_sees(void **state) {
     story_end(&s);
 }
 
-static void what_there_is_can_be_asked(void **state) {
-    (void)state;
+TEST("what there is can be asked") {
     kit_start(&s, &answer);
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     kit_verb(&s, CAIRN_CONTROL_FEATURES);
@@ -412,8 +393,7 @@ static void what_there_is_can_be_asked(void **state) {
     story_end(&s);
 }
 
-static void one_clients_path_is_made_bad_and_good_again(void **state) {
-    (void)state;
+TEST("one clients path is made bad and good again") {
     static const float bad[4] = {0.2f, 0.0f, 60.0f, 20.0f};
     static const float worse[4] = {1.5f, 0.0f, 0.0f, 0.0f};
     kit_start(&s, &answer);
@@ -446,8 +426,7 @@ static void one_clients_path_is_made_bad_and_good_again(void **state) {
     story_end(&s);
 }
 
-static void requests_of_who_left_are_forgotten(void **state) {
-    (void)state;
+TEST("requests of who left are forgotten") {
     kit_start(&s, &answer);
     kit_say(&s, 0, (cairn_control){.verb = CAIRN_CONTROL_RUN_UNTIL, .tick = kit_tick(&s) + 60});
     story_run_ms(&s, 50);
@@ -455,26 +434,4 @@ static void requests_of_who_left_are_forgotten(void **state) {
     story_run_ms(&s, 3000);
     assert_int_equal(story_statistics(&s).clients, 0);
     story_end(&s);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_the_right_nothing_is_done),
-        cmocka_unit_test(who_asks_without_the_right_beyond_reason_is_shown_the_door),
-        cmocka_unit_test(without_control_operators_are_not_heard),
-        cmocka_unit_test(each_refusal_has_its_name_and_the_room_goes_on),
-        cmocka_unit_test(a_paused_room_stands_still_and_keeps_its_clients),
-        cmocka_unit_test(a_step_runs_as_many_ticks_and_answers_then),
-        cmocka_unit_test(a_room_runs_until_a_tick_and_pauses_there),
-        cmocka_unit_test(a_run_is_ended_by_a_pause_and_by_nothing_else),
-        cmocka_unit_test(a_rate_makes_time_pass_slower_or_faster),
-        cmocka_unit_test(bodies_are_spawned_moved_pushed_and_deleted),
-        cmocka_unit_test(edits_and_bodies_have_their_bounds),
-        cmocka_unit_test(rays_and_overlaps_tell_what_they_meet),
-        cmocka_unit_test(a_ray_meets_what_a_client_sees),
-        cmocka_unit_test(what_there_is_can_be_asked),
-        cmocka_unit_test(one_clients_path_is_made_bad_and_good_again),
-        cmocka_unit_test(requests_of_who_left_are_forgotten),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

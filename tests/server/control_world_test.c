@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One world in another's place: reset, load, seek, fork. Clients follow, and the recording replays.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,8 +88,7 @@ static void begin(void) {
     story_run_ms(&s, 300);
 }
 
-static void a_reset_begins_again_to_the_bit(void **state) {
-    (void)state;
+TEST("a reset begins again to the bit") {
     cairn_hash128 roots[3];
     kit_start(&s, &answer);
     verb(CAIRN_CONTROL_PAUSE);
@@ -118,8 +112,7 @@ static void a_reset_begins_again_to_the_bit(void **state) {
     story_end(&s);
 }
 
-static void players_and_watchers_follow_a_reset_and_a_load(void **state) {
-    (void)state;
+TEST("players and watchers follow a reset and a load") {
     begin();
     named(CAIRN_CONTROL_SAVE, "early");
     spawn();
@@ -135,8 +128,7 @@ static void players_and_watchers_follow_a_reset_and_a_load(void **state) {
     story_end(&s);
 }
 
-static void a_load_goes_on_as_the_save_did(void **state) {
-    (void)state;
+TEST("a load goes on as the save did") {
     kit_start(&s, &answer);
     verb(CAIRN_CONTROL_PAUSE);
     spawn();
@@ -155,8 +147,7 @@ static void a_load_goes_on_as_the_save_did(void **state) {
     story_end(&s);
 }
 
-static void a_save_travels_in_pieces(void **state) {
-    (void)state;
+TEST("a save travels in pieces") {
     static uint8_t bytes[1024 * 1024];
     kit_start(&s, &answer);
     verb(CAIRN_CONTROL_PAUSE);
@@ -213,8 +204,7 @@ static uint32_t load_of(const cairn_world_def *def) {
     return kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_LOAD, .name = "foreign"});
 }
 
-static void a_foreign_state_is_refused(void **state) {
-    (void)state;
+TEST("a foreign state is refused") {
     static const uint8_t noise[100] = {1, 2, 3};
     kit_start(&s, &answer);
     const cairn_world_def own = *cairn_world_settings(kit_world(&s));
@@ -239,8 +229,7 @@ static void a_foreign_state_is_refused(void **state) {
     story_end(&s);
 }
 
-static void saves_have_their_bounds(void **state) {
-    (void)state;
+TEST("saves have their bounds") {
     static const uint8_t some[8] = {0};
     const struct {
         cairn_control ask;
@@ -299,8 +288,7 @@ static void saves_have_their_bounds(void **state) {
     story_end(&s);
 }
 
-static void a_seek_finds_near_ticks_and_recorded_ones(void **state) {
-    (void)state;
+TEST("a seek finds near ticks and recorded ones") {
     kit_start(&s, &answer);
     verb(CAIRN_CONTROL_PAUSE);
     spawn();
@@ -325,8 +313,7 @@ static void a_seek_finds_near_ticks_and_recorded_ones(void **state) {
     story_end(&s);
 }
 
-static void a_fork_stands_beside_and_can_be_compared(void **state) {
-    (void)state;
+TEST("a fork stands beside and can be compared") {
     kit_start(&s, &answer);
     verb(CAIRN_CONTROL_PAUSE);
     step(40);
@@ -367,8 +354,7 @@ static void a_fork_stands_beside_and_can_be_compared(void **state) {
     story_end(&s);
 }
 
-static void who_waits_for_a_room_that_closes_is_told(void **state) {
-    (void)state;
+TEST("who waits for a room that closes is told") {
     kit_start(&s, &answer);
     named(CAIRN_CONTROL_FORK, "other");
     kit_say(&s, 0,
@@ -383,19 +369,4 @@ static void who_waits_for_a_room_that_closes_is_told(void **state) {
     assert_int_equal(answer.answer.request, 2);
     assert_int_equal(story_statistics(&s).controls_refused[CAIRN_CONTROL_ROOM_CLOSED], 1);
     story_end(&s);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_reset_begins_again_to_the_bit),
-        cmocka_unit_test(players_and_watchers_follow_a_reset_and_a_load),
-        cmocka_unit_test(a_load_goes_on_as_the_save_did),
-        cmocka_unit_test(a_save_travels_in_pieces),
-        cmocka_unit_test(a_foreign_state_is_refused),
-        cmocka_unit_test(saves_have_their_bounds),
-        cmocka_unit_test(a_seek_finds_near_ticks_and_recorded_ones),
-        cmocka_unit_test(a_fork_stands_beside_and_can_be_compared),
-        cmocka_unit_test(who_waits_for_a_room_that_closes_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

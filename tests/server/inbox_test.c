@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rules of the inbox: what is taken, late, early, repeated or held, and in which order a tick's
 // commands come out.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,8 +41,7 @@ static const char *gather(cairn_inbox *inbox) {
     return text;
 }
 
-static void an_input_is_applied_at_its_tick(void **state) {
-    (void)state;
+TEST("an input is applied at its tick") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     assert_int_equal(take(inbox, 0, FIRST_TICK + 1, 7), CAIRN_INBOX_TAKEN);
@@ -56,8 +50,7 @@ static void an_input_is_applied_at_its_tick(void **state) {
     cairn_inbox_destroy(inbox);
 }
 
-static void the_window_has_two_edges(void **state) {
-    (void)state;
+TEST("the window has two edges") {
     static const struct {
         uint64_t tick;
         cairn_inbox_verdict verdict;
@@ -77,8 +70,7 @@ static void the_window_has_two_edges(void **state) {
     cairn_inbox_destroy(inbox);
 }
 
-static void a_copy_is_repeated_whether_its_first_was_taken_or_late(void **state) {
-    (void)state;
+TEST("a copy is repeated whether its first was taken or late") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     assert_int_equal(take(inbox, 0, FIRST_TICK + 2, 1), CAIRN_INBOX_TAKEN);
@@ -93,8 +85,7 @@ static void a_copy_is_repeated_whether_its_first_was_taken_or_late(void **state)
     cairn_inbox_destroy(inbox);
 }
 
-static void an_early_input_may_come_again_in_time(void **state) {
-    (void)state;
+TEST("an early input may come again in time") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     assert_int_equal(take(inbox, 0, FIRST_TICK + WINDOW, 1), CAIRN_INBOX_EARLY);
@@ -103,8 +94,7 @@ static void an_early_input_may_come_again_in_time(void **state) {
     cairn_inbox_destroy(inbox);
 }
 
-static void what_is_too_old_to_know_is_not_counted_late(void **state) {
-    (void)state;
+TEST("what is too old to know is not counted late") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     for (int i = 0; i < 2000; ++i) {
@@ -115,8 +105,7 @@ static void what_is_too_old_to_know_is_not_counted_late(void **state) {
     cairn_inbox_destroy(inbox);
 }
 
-static void the_first_word_for_a_tick_stands(void **state) {
-    (void)state;
+TEST("the first word for a tick stands") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     gather(inbox);
@@ -126,8 +115,7 @@ static void the_first_word_for_a_tick_stands(void **state) {
     cairn_inbox_destroy(inbox);
 }
 
-static void a_missing_input_repeats_the_last_and_then_falls_silent(void **state) {
-    (void)state;
+TEST("a missing input repeats the last and then falls silent") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     assert_string_equal(gather(inbox), "J");
@@ -143,8 +131,7 @@ static void a_missing_input_repeats_the_last_and_then_falls_silent(void **state)
     cairn_inbox_destroy(inbox);
 }
 
-static void a_late_input_changes_nothing(void **state) {
-    (void)state;
+TEST("a late input changes nothing") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     take(inbox, 0, FIRST_TICK, 5);
@@ -155,8 +142,7 @@ static void a_late_input_changes_nothing(void **state) {
     cairn_inbox_destroy(inbox);
 }
 
-static void players_get_the_lowest_free_slot(void **state) {
-    (void)state;
+TEST("players get the lowest free slot") {
     cairn_inbox *inbox = inbox_of(3);
     assert_int_equal(cairn_inbox_join(inbox), 0);
     assert_int_equal(cairn_inbox_join(inbox), 1);
@@ -169,8 +155,7 @@ static void players_get_the_lowest_free_slot(void **state) {
     cairn_inbox_destroy(inbox);
 }
 
-static void a_slot_is_free_only_after_its_leave_was_stepped(void **state) {
-    (void)state;
+TEST("a slot is free only after its leave was stepped") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     gather(inbox);
@@ -182,8 +167,7 @@ static void a_slot_is_free_only_after_its_leave_was_stepped(void **state) {
     cairn_inbox_destroy(inbox);
 }
 
-static void who_leaves_before_the_tick_joins_and_leaves_in_it(void **state) {
-    (void)state;
+TEST("who leaves before the tick joins and leaves in it") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     take(inbox, 0, FIRST_TICK, 5);
@@ -193,8 +177,7 @@ static void who_leaves_before_the_tick_joins_and_leaves_in_it(void **state) {
     cairn_inbox_destroy(inbox);
 }
 
-static void the_next_player_of_a_slot_inherits_nothing(void **state) {
-    (void)state;
+TEST("the next player of a slot inherits nothing") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     take(inbox, 0, FIRST_TICK, 5);
@@ -209,8 +192,7 @@ static void the_next_player_of_a_slot_inherits_nothing(void **state) {
     cairn_inbox_destroy(inbox);
 }
 
-static void commands_come_out_by_slot_whatever_the_order_of_arrival(void **state) {
-    (void)state;
+TEST("commands come out by slot whatever the order of arrival") {
     cairn_inbox *inbox = inbox_of(4);
     for (int i = 0; i < 4; ++i) {
         cairn_inbox_join(inbox);
@@ -224,8 +206,7 @@ static void commands_come_out_by_slot_whatever_the_order_of_arrival(void **state
     cairn_inbox_destroy(inbox);
 }
 
-static void acknowledged_is_what_needs_no_repeating(void **state) {
-    (void)state;
+TEST("acknowledged is what needs no repeating") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     assert_int_equal(cairn_inbox_acknowledged(inbox, 0), FIRST_TICK - 1);
@@ -240,8 +221,7 @@ static void acknowledged_is_what_needs_no_repeating(void **state) {
     cairn_inbox_destroy(inbox);
 }
 
-static void what_no_player_can_hold_is_refused(void **state) {
-    (void)state;
+TEST("what no player can hold is refused") {
     static const float bad[] = {NAN, INFINITY, -INFINITY, 1.5f, -1.5f};
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
@@ -253,8 +233,7 @@ static void what_no_player_can_hold_is_refused(void **state) {
     cairn_inbox_destroy(inbox);
 }
 
-static void a_slot_speaks_only_for_itself(void **state) {
-    (void)state;
+TEST("a slot speaks only for itself") {
     cairn_inbox *inbox = inbox_of(2);
     cairn_inbox_join(inbox);
     cairn_inbox_join(inbox);
@@ -268,8 +247,7 @@ static void a_slot_speaks_only_for_itself(void **state) {
     cairn_inbox_destroy(inbox);
 }
 
-static void a_config_outside_its_ranges_is_refused(void **state) {
-    (void)state;
+TEST("a config outside its ranges is refused") {
     static const cairn_inbox_config rows[] = {
         {.window_ticks = 0, .slots = 1},
         {.window_ticks = CAIRN_INPUT_WINDOW_TICKS_MAX + 1, .slots = 1},
@@ -281,27 +259,4 @@ static void a_config_outside_its_ranges_is_refused(void **state) {
         assert_int_equal(cairn_inbox_create(&rows[i], &inbox), CAIRN_INVALID_ARGUMENT);
         assert_null(inbox);
     }
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_input_is_applied_at_its_tick),
-        cmocka_unit_test(the_window_has_two_edges),
-        cmocka_unit_test(a_copy_is_repeated_whether_its_first_was_taken_or_late),
-        cmocka_unit_test(an_early_input_may_come_again_in_time),
-        cmocka_unit_test(what_is_too_old_to_know_is_not_counted_late),
-        cmocka_unit_test(the_first_word_for_a_tick_stands),
-        cmocka_unit_test(a_missing_input_repeats_the_last_and_then_falls_silent),
-        cmocka_unit_test(a_late_input_changes_nothing),
-        cmocka_unit_test(players_get_the_lowest_free_slot),
-        cmocka_unit_test(a_slot_is_free_only_after_its_leave_was_stepped),
-        cmocka_unit_test(who_leaves_before_the_tick_joins_and_leaves_in_it),
-        cmocka_unit_test(the_next_player_of_a_slot_inherits_nothing),
-        cmocka_unit_test(commands_come_out_by_slot_whatever_the_order_of_arrival),
-        cmocka_unit_test(acknowledged_is_what_needs_no_repeating),
-        cmocka_unit_test(what_no_player_can_hold_is_refused),
-        cmocka_unit_test(a_slot_speaks_only_for_itself),
-        cmocka_unit_test(a_config_outside_its_ranges_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rooms whose ticks are stepped elsewhere: what goes on meanwhile, and what a room that is stuck
 // costs the others. Here "elsewhere" is a list that the test works off when it pleases.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,8 +84,7 @@ static uint32_t join_room(const char *name, cairn_mode mode) {
     return story_join_as(&s, &hello);
 }
 
-static void clients_see_no_difference_to_ticks_stepped_here(void **state) {
-    (void)state;
+TEST("clients see no difference to ticks stepped here") {
     start("side");
     uint32_t exact = join_room("side", CAIRN_MODE_LOCKSTEP);
     uint32_t shown = join_room("main", CAIRN_MODE_INTERPOLATE);
@@ -106,8 +100,7 @@ static void clients_see_no_difference_to_ticks_stepped_here(void **state) {
     end();
 }
 
-static void a_stuck_room_stalls_nobody_else(void **state) {
-    (void)state;
+TEST("a stuck room stalls nobody else") {
     uint32_t stuck = start("stuck");
     uint32_t shown = join_room("main", CAIRN_MODE_INTERPOLATE);
     run_ms(500, 0);
@@ -144,8 +137,7 @@ static void a_stuck_room_stalls_nobody_else(void **state) {
     end();
 }
 
-static void a_stuck_room_can_be_closed_and_the_server_drained(void **state) {
-    (void)state;
+TEST("a stuck room can be closed and the server drained") {
     uint32_t stuck = start("stuck");
     uint32_t inside = join_room("stuck", CAIRN_MODE_INTERPOLATE);
     run_ms(500, 0);
@@ -165,8 +157,7 @@ static void a_stuck_room_can_be_closed_and_the_server_drained(void **state) {
     end();
 }
 
-static void a_job_nobody_takes_is_done_here(void **state) {
-    (void)state;
+TEST("a job nobody takes is done here") {
     uint32_t side = start("side");
     refuses = true;
     uint64_t before = tick_of(side);
@@ -176,8 +167,7 @@ static void a_job_nobody_takes_is_done_here(void **state) {
     end();
 }
 
-static void a_room_alone_is_stepped_here(void **state) {
-    (void)state;
+TEST("a room alone is stepped here") {
     uint32_t side = start("side");
     run_ms(100, 0);
     assert_true(cairn_server_room_destroy(s.server, s.now_ns, side, "test"));
@@ -187,15 +177,4 @@ static void a_room_alone_is_stepped_here(void **state) {
     assert_int_equal(waiting_count, 0);
     assert_in_range(tick_of(CAIRN_ROOM_MAIN), before + 29, before + 31);
     end();
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clients_see_no_difference_to_ticks_stepped_here),
-        cmocka_unit_test(a_stuck_room_stalls_nobody_else),
-        cmocka_unit_test(a_stuck_room_can_be_closed_and_the_server_drained),
-        cmocka_unit_test(a_job_nobody_takes_is_done_here),
-        cmocka_unit_test(a_room_alone_is_stepped_here),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 
 // Looking back at a room's past: what is shown between two ticks, and what is refused.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #include "server/lag/lag_world.h"
@@ -68,8 +70,7 @@ static bool hits(const cairn_world *world, float x) {
                &hit) == CAIRN_OK;
 }
 
-static void a_target_is_hit_where_it_was_seen(void **state) {
-    (void)state;
+TEST("a target is hit where it was seen") {
     story s = begin();
     step(&s, 40);
     const float now = kit_read(s.world, s.target).position.x;
@@ -82,8 +83,7 @@ static void a_target_is_hit_where_it_was_seen(void **state) {
     end(&s);
 }
 
-static void ticks_themselves_are_shown_as_they_were(void **state) {
-    (void)state;
+TEST("ticks themselves are shown as they were") {
     story s = begin();
     step(&s, 30);
     const cairn_body_state there = kit_read(s.world, s.target);
@@ -99,8 +99,7 @@ static void ticks_themselves_are_shown_as_they_were(void **state) {
 }
 
 // The same rotation said the other way round in between: both quaternions are one turn.
-static void rotations_take_the_shorter_way(void **state) {
-    (void)state;
+TEST("rotations take the shorter way") {
     story s = begin();
     step(&s, 55);
     const cairn_body_state body = kit_read(s.world, s.target);
@@ -119,8 +118,7 @@ static void rotations_take_the_shorter_way(void **state) {
     end(&s);
 }
 
-static void what_is_gone_since_is_still_hit_and_what_comes_later_is_not(void **state) {
-    (void)state;
+TEST("what is gone since is still hit and what comes later is not") {
     story s = begin();
     step(&s, 20);
     assert_int_equal(cairn_body_destroy(s.world, s.target), CAIRN_OK);
@@ -138,8 +136,7 @@ static void what_is_gone_since_is_still_hit_and_what_comes_later_is_not(void **s
     end(&s);
 }
 
-static void what_cannot_be_shown_is_refused_by_name(void **state) {
-    (void)state;
+TEST("what cannot be shown is refused by name") {
     static const struct {
         uint64_t tick;
         uint32_t span;
@@ -183,8 +180,7 @@ static void what_cannot_be_shown_is_refused_by_name(void **state) {
 }
 
 // The same tick of another past is not what was shown before.
-static void a_room_that_went_back_is_shown_anew(void **state) {
-    (void)state;
+TEST("a room that went back is shown anew") {
     story s = begin();
     step(&s, 10);
     kit_bytes saved = kit_save(s.world);
@@ -202,22 +198,8 @@ static void a_room_that_went_back_is_shown_anew(void **state) {
     end(&s);
 }
 
-static void every_refusal_has_a_text(void **state) {
-    (void)state;
+TEST("every refusal has a text") {
     for (uint32_t i = 0; i < CAIRN_LAG_REFUSAL_COUNT; ++i) {
         assert_true(cairn_lag_refusal_text((cairn_lag_refusal)i)[0] != '\0');
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_target_is_hit_where_it_was_seen),
-        cmocka_unit_test(ticks_themselves_are_shown_as_they_were),
-        cmocka_unit_test(rotations_take_the_shorter_way),
-        cmocka_unit_test(what_is_gone_since_is_still_hit_and_what_comes_later_is_not),
-        cmocka_unit_test(what_cannot_be_shown_is_refused_by_name),
-        cmocka_unit_test(a_room_that_went_back_is_shown_anew),
-        cmocka_unit_test(every_refusal_has_a_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

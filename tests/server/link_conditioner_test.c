@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rules of a bad path: what is lost, repeated and delayed follows the shares and the seed.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -37,8 +31,7 @@ static uint32_t run(const cairn_link_conditioner_config *config, uint32_t count,
     return arrived;
 }
 
-static void shares_are_kept_and_the_seed_decides(void **state) {
-    (void)state;
+TEST("shares are kept and the seed decides") {
     static const struct {
         cairn_link_conditioner_config config;
         uint32_t least, most;
@@ -62,8 +55,7 @@ static void shares_are_kept_and_the_seed_decides(void **state) {
     }
 }
 
-static void a_delay_is_at_least_that_and_at_most_the_jitter_more(void **state) {
-    (void)state;
+TEST("a delay is at least that and at most the jitter more") {
     const cairn_link_conditioner_config config = {.delay_ns = 20 * MS, .jitter_ns = 10 * MS};
     cairn_link_conditioner *box = cairn_link_conditioner_create(&config);
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX] = {1};
@@ -80,8 +72,7 @@ static void a_delay_is_at_least_that_and_at_most_the_jitter_more(void **state) {
     cairn_link_conditioner_destroy(box);
 }
 
-static void a_full_box_loses_the_newest(void **state) {
-    (void)state;
+TEST("a full box loses the newest") {
     const cairn_link_conditioner_config config = {.delay_ns = MS};
     cairn_link_conditioner *box = cairn_link_conditioner_create(&config);
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX] = {1};
@@ -94,13 +85,4 @@ static void a_full_box_loses_the_newest(void **state) {
     }
     assert_int_equal(arrived, 512);
     cairn_link_conditioner_destroy(box);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_are_kept_and_the_seed_decides),
-        cmocka_unit_test(a_delay_is_at_least_that_and_at_most_the_jitter_more),
-        cmocka_unit_test(a_full_box_loses_the_newest),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

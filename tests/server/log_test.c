@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Log lines: their two styles, what is escaped, and that a flood stays small.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -21,8 +16,7 @@ static const char *written(cairn_log *log, const cairn_log_line *line) {
     return text;
 }
 
-static void times_are_written_as_rfc_3339(void **state) {
-    (void)state;
+TEST("times are written as rfc 3339") {
     static const struct {
         uint64_t second, ns;
         const char *text;
@@ -41,8 +35,7 @@ static void times_are_written_as_rfc_3339(void **state) {
     }
 }
 
-static void a_line_holds_what_is_said_and_no_more(void **state) {
-    (void)state;
+TEST("a line holds what is said and no more") {
     static const cairn_log_field fields[] = {
         {.name = "awake", .number = 12}, {.name = "file", .text = "a b"}};
     static const cairn_log_line all = {.unix_ns = S,
@@ -71,8 +64,7 @@ static void a_line_holds_what_is_said_and_no_more(void **state) {
         "{\"time\":\"1970-01-01T00:00:00.000Z\",\"level\":\"info\",\"event\":\"n\",\"tick\":0}\n");
 }
 
-static void no_detail_can_forge_a_line(void **state) {
-    (void)state;
+TEST("no detail can forge a line") {
     static const struct {
         const char *detail, *text, *json;
     } rows[] = {
@@ -99,8 +91,7 @@ static void no_detail_can_forge_a_line(void **state) {
     }
 }
 
-static void an_endless_text_is_cut_and_the_line_stays_whole(void **state) {
-    (void)state;
+TEST("an endless text is cut and the line stays whole") {
     static char endless[5000];
     static const char fills[] = {'x', '\n', '"', '\xff'};
     for (size_t i = 0; i < sizeof fills; ++i) {
@@ -123,8 +114,7 @@ static void an_endless_text_is_cut_and_the_line_stays_whole(void **state) {
     }
 }
 
-static void levels_above_the_wanted_one_are_left_out(void **state) {
-    (void)state;
+TEST("levels above the wanted one are left out") {
     for (cairn_log_level wanted = CAIRN_LOG_ERROR; wanted <= CAIRN_LOG_DEBUG; ++wanted) {
         cairn_log log = {.level = wanted};
         for (cairn_log_level level = CAIRN_LOG_ERROR; level <= CAIRN_LOG_DEBUG; ++level) {
@@ -134,8 +124,7 @@ static void levels_above_the_wanted_one_are_left_out(void **state) {
     }
 }
 
-static void a_flood_of_one_name_is_limited_and_told(void **state) {
-    (void)state;
+TEST("a flood of one name is limited and told") {
     cairn_log log = {.level = CAIRN_LOG_INFO};
     cairn_log_line line = {.level = CAIRN_LOG_INFO, .name = "flood", .detail = ""};
     cairn_log_line other = {.level = CAIRN_LOG_INFO, .name = "other", .detail = ""};
@@ -150,8 +139,7 @@ static void a_flood_of_one_name_is_limited_and_told(void **state) {
     assert_null(strstr(written(&log, &line), "suppressed"));
 }
 
-static void endless_names_share_the_last_place(void **state) {
-    (void)state;
+TEST("endless names share the last place") {
     static char names[200][8];
     cairn_log log = {.level = CAIRN_LOG_INFO};
     int lines = 0;
@@ -162,17 +150,4 @@ static void endless_names_share_the_last_place(void **state) {
         lines += written(&log, &line)[0] != '\0' ? 1 : 0;
     }
     assert_int_equal(lines, CAIRN_LOG_NAMES_MAX - 1 + CAIRN_LOG_LINES_PER_SECOND_MAX);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_are_written_as_rfc_3339),
-        cmocka_unit_test(a_line_holds_what_is_said_and_no_more),
-        cmocka_unit_test(no_detail_can_forge_a_line),
-        cmocka_unit_test(an_endless_text_is_cut_and_the_line_stays_whole),
-        cmocka_unit_test(levels_above_the_wanted_one_are_left_out),
-        cmocka_unit_test(a_flood_of_one_name_is_limited_and_told),
-        cmocka_unit_test(endless_names_share_the_last_place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a server records is enough to live it again: every root comes out the same, and a file that
 // could not be written to its end is sound up to where it was.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,8 +90,7 @@ static void play(uint32_t ms) {
     story_run_ms(&s, ms / 4);
 }
 
-static void a_drained_servers_recording_lives_again(void **state) {
-    (void)state;
+TEST("a drained servers recording lives again") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     play(4000);
@@ -117,8 +111,7 @@ static void a_drained_servers_recording_lives_again(void **state) {
     story_end(&s);
 }
 
-static void destroying_a_server_closes_its_recording(void **state) {
-    (void)state;
+TEST("destroying a server closes its recording") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     play(1000);
@@ -133,8 +126,7 @@ static void destroying_a_server_closes_its_recording(void **state) {
     story_end(&s);
 }
 
-static void a_running_server_has_all_but_the_last_second_on_file(void **state) {
-    (void)state;
+TEST("a running server has all but the last second on file") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     play(4000);
@@ -147,8 +139,7 @@ static void a_running_server_has_all_but_the_last_second_on_file(void **state) {
     story_end(&s);
 }
 
-static void a_writer_that_fails_ends_the_recording_and_not_the_room(void **state) {
-    (void)state;
+TEST("a writer that fails ends the recording and not the room") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     s.record_limit = s.record_size + 3000;
@@ -166,14 +157,4 @@ static void a_writer_that_fails_ends_the_recording_and_not_the_room(void **state
     cairn_server_drain(s.server, s.now_ns);
     assert_int_equal(s.record_size, size);
     story_end(&s);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_drained_servers_recording_lives_again),
-        cmocka_unit_test(destroying_a_server_closes_its_recording),
-        cmocka_unit_test(a_running_server_has_all_but_the_last_second_on_file),
-        cmocka_unit_test(a_writer_that_fails_ends_the_recording_and_not_the_room),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

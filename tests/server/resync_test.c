@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a server answers to doubts, honest and otherwise, and what they may cost it.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -44,8 +39,7 @@ static const uint32_t *answers(uint32_t client) {
     return s.clients[client].repairs;
 }
 
-static void a_world_that_is_right_is_told_so(void **state) {
-    (void)state;
+TEST("a world that is right is told so") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     cairn_sketch_build(s.clients[client].world, 40, sketch);
     doubt(client, cairn_world_tick(s.clients[client].world), SKETCH_SIZE);
@@ -57,8 +51,7 @@ static void a_world_that_is_right_is_told_so(void **state) {
     story_end(&s);
 }
 
-static void states_are_kept_only_while_somebody_may_want_them(void **state) {
-    (void)state;
+TEST("states are kept only while somebody may want them") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     const cairn_room *room = cairn_room_table_find(s.server, CAIRN_ROOM_MAIN);
     assert_true(cairn_state_history_statistics_read(room->state_history).ticks > 20);
@@ -69,8 +62,7 @@ static void states_are_kept_only_while_somebody_may_want_them(void **state) {
     story_end(&s);
 }
 
-static void ticks_that_are_not_held_are_refused(void **state) {
-    (void)state;
+TEST("ticks that are not held are refused") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     const uint64_t ticks[] = {0, now_tick() + 100, UINT64_MAX};
     cairn_sketch_build(s.clients[client].world, 40, sketch);
@@ -83,8 +75,7 @@ static void ticks_that_are_not_held_are_refused(void **state) {
     story_end(&s);
 }
 
-static void bytes_that_are_no_sketch_are_refused_by_name(void **state) {
-    (void)state;
+TEST("bytes that are no sketch are refused by name") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     memset(sketch, 0xff, sizeof sketch);
     doubt(client, now_tick(), SKETCH_SIZE);
@@ -95,8 +86,7 @@ static void bytes_that_are_no_sketch_are_refused_by_name(void **state) {
 }
 
 // Of a sketch of nothing everything differs.
-static void more_than_a_sketch_can_tell_is_said(void **state) {
-    (void)state;
+TEST("more than a sketch can tell is said") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     memset(sketch, 0, sizeof sketch);
     doubt(client, now_tick(), SKETCH_SIZE);
@@ -105,8 +95,7 @@ static void more_than_a_sketch_can_tell_is_said(void **state) {
     story_end(&s);
 }
 
-static void a_flood_of_doubts_costs_little_and_disturbs_nobody(void **state) {
-    (void)state;
+TEST("a flood of doubts costs little and disturbs nobody") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     const uint32_t other = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
     story_run_ms(&s, 500);
@@ -127,8 +116,7 @@ static void a_flood_of_doubts_costs_little_and_disturbs_nobody(void **state) {
     story_end(&s);
 }
 
-static void who_has_no_world_has_no_doubts(void **state) {
-    (void)state;
+TEST("who has no world has no doubts") {
     const uint32_t client = start(CAIRN_MODE_INTERPOLATE);
     doubt(client, now_tick(), SKETCH_SIZE);
     story_run_ms(&s, 100);
@@ -137,8 +125,7 @@ static void who_has_no_world_has_no_doubts(void **state) {
     story_end(&s);
 }
 
-static void a_doubt_without_a_sketch_asks_for_the_state(void **state) {
-    (void)state;
+TEST("a doubt without a sketch asks for the state") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     assert_int_equal(s.clients[client].states_begun, 1);
     doubt(client, now_tick(), 0);
@@ -150,8 +137,7 @@ static void a_doubt_without_a_sketch_asks_for_the_state(void **state) {
     story_end(&s);
 }
 
-static void a_client_may_ask_for_less(void **state) {
-    (void)state;
+TEST("a client may ask for less") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     const cairn_message less = {
         .kind = CAIRN_MESSAGE_HELLO, .hello = story_hello(CAIRN_MODE_INTERPOLATE, true)};
@@ -168,8 +154,7 @@ static void a_client_may_ask_for_less(void **state) {
     story_end(&s);
 }
 
-static void who_is_repaired_again_and_again_is_moved_down(void **state) {
-    (void)state;
+TEST("who is repaired again and again is moved down") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     for (uint32_t i = 0; i <= CAIRN_SERVER_RESYNC_ATTEMPTS_MAX; ++i) {
         cairn_sketch_build(s.clients[client].world, 40, sketch);
@@ -183,8 +168,7 @@ static void who_is_repaired_again_and_again_is_moved_down(void **state) {
 }
 
 // Of a client in another mode it is only counted.
-static void who_reports_other_roots_and_mends_nothing_is_moved_down(void **state) {
-    (void)state;
+TEST("who reports other roots and mends nothing is moved down") {
     static const cairn_mode modes[] = {CAIRN_MODE_HEAL, CAIRN_MODE_LOCKSTEP};
     for (uint32_t i = 0; i < 2; ++i) {
         const uint32_t client = start(modes[i]);
@@ -196,8 +180,7 @@ static void who_reports_other_roots_and_mends_nothing_is_moved_down(void **state
     }
 }
 
-static void a_passport_that_is_not_ours_is_served_by_snapshots(void **state) {
-    (void)state;
+TEST("a passport that is not ours is served by snapshots") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     cairn_hello hello = story_hello(CAIRN_MODE_LOCKSTEP, true);
@@ -213,22 +196,4 @@ static void a_passport_that_is_not_ours_is_served_by_snapshots(void **state) {
     assert_true(story_heard(&s, "client_unfit"));
     assert_true(s.clients[client].deltas > 0);
     story_end(&s);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_world_that_is_right_is_told_so),
-        cmocka_unit_test(states_are_kept_only_while_somebody_may_want_them),
-        cmocka_unit_test(ticks_that_are_not_held_are_refused),
-        cmocka_unit_test(bytes_that_are_no_sketch_are_refused_by_name),
-        cmocka_unit_test(more_than_a_sketch_can_tell_is_said),
-        cmocka_unit_test(a_flood_of_doubts_costs_little_and_disturbs_nobody),
-        cmocka_unit_test(who_has_no_world_has_no_doubts),
-        cmocka_unit_test(a_doubt_without_a_sketch_asks_for_the_state),
-        cmocka_unit_test(a_client_may_ask_for_less),
-        cmocka_unit_test(who_is_repaired_again_and_again_is_moved_down),
-        cmocka_unit_test(who_reports_other_roots_and_mends_nothing_is_moved_down),
-        cmocka_unit_test(a_passport_that_is_not_ours_is_served_by_snapshots),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The table of rooms: who comes in, under which name and id, and what is left when a room closes.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -17,17 +12,14 @@
 static story s;
 static cairn_scene *stack;
 
-static int load_scene(void **state) {
-    (void)state;
+BEFORE_ALL {
     char error[CAIRN_SCENE_ERROR_SIZE];
     const cairn_scene_text *text = cairn_scene_library_find("stack10");
-    return cairn_scene_parse(text->json, text->size, &stack, error) == CAIRN_OK ? 0 : -1;
+    assert_true(cairn_scene_parse(text->json, text->size, &stack, error) == CAIRN_OK);
 }
 
-static int free_scene(void **state) {
-    (void)state;
+AFTER_ALL {
     cairn_scene_destroy(stack);
-    return 0;
 }
 
 static void start(uint32_t rooms_max) {
@@ -52,8 +44,7 @@ static uint32_t create(const char *name) {
     return room;
 }
 
-static void what_cannot_be_a_room_is_refused_by_name_and_counted(void **state) {
-    (void)state;
+TEST("what cannot be a room is refused by name and counted") {
     start(2);
     cairn_server_room_config rows[16];
     static const cairn_server_room_refusal expected[] = {
@@ -106,8 +97,7 @@ static void what_cannot_be_a_room_is_refused_by_name_and_counted(void **state) {
     story_end(&s);
 }
 
-static void an_id_is_never_that_of_a_later_room(void **state) {
-    (void)state;
+TEST("an id is never that of a later room") {
     start(2);
     uint32_t old = create("side");
     assert_int_equal(cairn_server_room_find(s.server, "side"), old);
@@ -121,8 +111,7 @@ static void an_id_is_never_that_of_a_later_room(void **state) {
     story_end(&s);
 }
 
-static void each_room_keeps_its_own_time(void **state) {
-    (void)state;
+TEST("each room keeps its own time") {
     start(4);
     story_run_ms(&s, 500);
     cairn_server_room_config config = named("slow");
@@ -145,8 +134,7 @@ static void each_room_keeps_its_own_time(void **state) {
     story_end(&s);
 }
 
-static void who_is_in_a_room_that_closes_is_disconnected_and_others_stay(void **state) {
-    (void)state;
+TEST("who is in a room that closes is disconnected and others stay") {
     start(2);
     create("other");
     uint32_t shown = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
@@ -178,8 +166,7 @@ static uint32_t join_room(const char *name, cairn_mode mode) {
     return story_join_as(&s, &hello);
 }
 
-static void a_hello_names_the_room(void **state) {
-    (void)state;
+TEST("a hello names the room") {
     start(3);
     uint32_t side = create("side");
     uint32_t one = join_room("side", CAIRN_MODE_LOCKSTEP);
@@ -206,8 +193,7 @@ static void a_hello_names_the_room(void **state) {
 }
 
 // What a link carries was settled when the client connected. The hello is on its way meanwhile.
-static void a_room_larger_than_all_before_takes_connections_made_since(void **state) {
-    (void)state;
+TEST("a room larger than all before takes connections made since") {
     start(3);
     const uint32_t early = join_room("large", CAIRN_MODE_INTERPOLATE);
     while (s.server->sessions[early].state != CAIRN_SESSION_CONNECTED) {
@@ -240,8 +226,7 @@ static cairn_hash128 root_of(uint32_t room) {
     return cairn_world_hash_read(cairn_server_world(s.server, room)).full;
 }
 
-static void a_fork_goes_on_where_its_room_was(void **state) {
-    (void)state;
+TEST("a fork goes on where its room was") {
     start(4);
     uint32_t side = create("side");
     cairn_state_history_require(
@@ -278,26 +263,11 @@ static void a_fork_goes_on_where_its_room_was(void **state) {
     story_end(&s);
 }
 
-static void a_server_without_a_room_says_so(void **state) {
-    (void)state;
+TEST("a server without a room says so") {
     start(1);
     assert_true(cairn_server_room_destroy(s.server, s.now_ns, CAIRN_ROOM_MAIN, "test"));
     uint32_t lost = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 300);
     assert_int_equal(s.clients[lost].refusal, CAIRN_REFUSAL_ROOM_UNKNOWN);
     story_end(&s);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_cannot_be_a_room_is_refused_by_name_and_counted),
-        cmocka_unit_test(an_id_is_never_that_of_a_later_room),
-        cmocka_unit_test(each_room_keeps_its_own_time),
-        cmocka_unit_test(who_is_in_a_room_that_closes_is_disconnected_and_others_stay),
-        cmocka_unit_test(a_hello_names_the_room),
-        cmocka_unit_test(a_room_larger_than_all_before_takes_connections_made_since),
-        cmocka_unit_test(a_fork_goes_on_where_its_room_was),
-        cmocka_unit_test(a_server_without_a_room_says_so),
-    };
-    return cmocka_run_group_tests(tests, load_scene, free_scene);
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A whole server in memory and plain clients around it: what each is told, and what none can do.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -23,8 +18,7 @@ static void end(void) {
     story_end(&s);
 }
 
-static void a_client_is_welcomed_to_the_room_as_it_is(void **state) {
-    (void)state;
+TEST("a client is welcomed to the room as it is") {
     start();
     story_run_ms(&s, 500);
     uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
@@ -50,8 +44,7 @@ static void a_client_is_welcomed_to_the_room_as_it_is(void **state) {
     end();
 }
 
-static void an_interpolating_client_sees_the_world_bit_for_bit(void **state) {
-    (void)state;
+TEST("an interpolating client sees the world bit for bit") {
     start();
     uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 2000);
@@ -69,8 +62,7 @@ static void an_interpolating_client_sees_the_world_bit_for_bit(void **state) {
     end();
 }
 
-static void each_client_gets_the_delta_of_its_own_baseline(void **state) {
-    (void)state;
+TEST("each client gets the delta of its own baseline") {
     start();
     uint32_t behind = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     uint32_t ahead = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
@@ -87,8 +79,7 @@ static void each_client_gets_the_delta_of_its_own_baseline(void **state) {
     end();
 }
 
-static void a_long_keyframe_is_sent_once_until_it_is_of_no_use(void **state) {
-    (void)state;
+TEST("a long keyframe is sent once until it is of no use") {
     start();
     uint32_t deaf = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     s.clients[deaf].mute_inputs = true;
@@ -100,8 +91,7 @@ static void a_long_keyframe_is_sent_once_until_it_is_of_no_use(void **state) {
     end();
 }
 
-static void a_short_keyframe_comes_with_every_snapshot_until_one_is_acknowledged(void **state) {
-    (void)state;
+TEST("a short keyframe comes with every snapshot until one is acknowledged") {
     const cairn_world_def def = cairn_world_def_default();
     const cairn_scene empty = {.name = "empty",
         .body_capacity = 8,
@@ -130,8 +120,7 @@ static void a_short_keyframe_comes_with_every_snapshot_until_one_is_acknowledged
     end();
 }
 
-static void snapshots_come_evenly_at_their_rate(void **state) {
-    (void)state;
+TEST("snapshots come evenly at their rate") {
     static const uint32_t rates[][2] = {{60, 20}, {60, 60}, {60, 7}, {128, 30}, {10, 1}};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; ++i) {
         cairn_server_config config = story_config();
@@ -154,8 +143,7 @@ static void snapshots_come_evenly_at_their_rate(void **state) {
     }
 }
 
-static void a_lockstep_client_holds_the_same_world(void **state) {
-    (void)state;
+TEST("a lockstep client holds the same world") {
     start();
     uint32_t first = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
     story_run_ms(&s, 1500);
@@ -183,8 +171,7 @@ static void a_lockstep_client_holds_the_same_world(void **state) {
     end();
 }
 
-static void a_client_whose_world_differs_is_noticed(void **state) {
-    (void)state;
+TEST("a client whose world differs is noticed") {
     start();
     uint32_t player = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
     s.clients[player].corrupt_roots = true;
@@ -196,8 +183,7 @@ static void a_client_whose_world_differs_is_noticed(void **state) {
     end();
 }
 
-static void a_lockstep_client_that_falls_behind_the_history_begins_again(void **state) {
-    (void)state;
+TEST("a lockstep client that falls behind the history begins again") {
     start();
     uint32_t player = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
     s.clients[player].mute_inputs = true;
@@ -213,8 +199,7 @@ static void a_lockstep_client_that_falls_behind_the_history_begins_again(void **
     end();
 }
 
-static void players_fill_the_room_and_spectators_still_see_it(void **state) {
-    (void)state;
+TEST("players fill the room and spectators still see it") {
     start();
     for (uint32_t i = 0; i < 4; ++i) {
         story_join(&s, CAIRN_MODE_INTERPOLATE, false);
@@ -236,8 +221,7 @@ static void players_fill_the_room_and_spectators_still_see_it(void **state) {
     end();
 }
 
-static void a_slot_goes_back_when_its_player_leaves(void **state) {
-    (void)state;
+TEST("a slot goes back when its player leaves") {
     start();
     uint32_t first = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
@@ -255,8 +239,7 @@ static void a_slot_goes_back_when_its_player_leaves(void **state) {
     end();
 }
 
-static void who_cannot_take_part_is_told_why(void **state) {
-    (void)state;
+TEST("who cannot take part is told why") {
     const cairn_hello lockstep = story_hello(CAIRN_MODE_LOCKSTEP, false);
     const cairn_hello thin = story_hello(CAIRN_MODE_INTERPOLATE, false);
     struct {
@@ -312,8 +295,7 @@ static void start_bare(uint32_t side) {
     story_start(&s, &config);
 }
 
-static void a_room_without_rules_asks_no_client_for_any(void **state) {
-    (void)state;
+TEST("a room without rules asks no client for any") {
     start_bare(1);
     const cairn_hello knows_sandbox = story_hello(CAIRN_MODE_LOCKSTEP, false);
     uint32_t client = story_join_as(&s, &knows_sandbox);
@@ -325,8 +307,7 @@ static void a_room_without_rules_asks_no_client_for_any(void **state) {
     end();
 }
 
-static void a_room_too_large_for_snapshots_says_so(void **state) {
-    (void)state;
+TEST("a room too large for snapshots says so") {
     const struct {
         uint32_t side;
         cairn_mode mode;
@@ -343,8 +324,7 @@ static void a_room_too_large_for_snapshots_says_so(void **state) {
     }
 }
 
-static void a_flood_of_nonsense_is_counted_and_shown_the_door(void **state) {
-    (void)state;
+TEST("a flood of nonsense is counted and shown the door") {
     start();
     uint32_t hostile = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     uint32_t honest = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
@@ -376,8 +356,7 @@ static void a_flood_of_nonsense_is_counted_and_shown_the_door(void **state) {
     end();
 }
 
-static void who_says_no_hello_does_not_stay(void **state) {
-    (void)state;
+TEST("who says no hello does not stay") {
     start();
     cairn_hello hello = story_hello(CAIRN_MODE_INTERPOLATE, false);
     uint32_t client = story_join_as(&s, &hello);
@@ -392,8 +371,7 @@ static void who_says_no_hello_does_not_stay(void **state) {
     end();
 }
 
-static void a_client_is_told_how_its_inputs_land(void **state) {
-    (void)state;
+TEST("a client is told how its inputs land") {
     start();
     uint32_t good = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     uint32_t early = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
@@ -420,8 +398,7 @@ static void a_client_is_told_how_its_inputs_land(void **state) {
     end();
 }
 
-static void shapes_are_told_once_and_again_when_they_change(void **state) {
-    (void)state;
+TEST("shapes are told once and again when they change") {
     start();
     uint32_t spectator = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     story_run_ms(&s, 500);
@@ -439,8 +416,7 @@ static void shapes_are_told_once_and_again_when_they_change(void **state) {
     end();
 }
 
-static void draining_tells_everybody_and_admits_nobody(void **state) {
-    (void)state;
+TEST("draining tells everybody and admits nobody") {
     start();
     for (uint32_t i = 0; i < 4; ++i) {
         story_join(&s, i % 2 == 0 ? CAIRN_MODE_INTERPOLATE : CAIRN_MODE_LOCKSTEP, false);
@@ -463,8 +439,7 @@ static void draining_tells_everybody_and_admits_nobody(void **state) {
     end();
 }
 
-static void overload_skips_ticks_and_says_so(void **state) {
-    (void)state;
+TEST("overload skips ticks and says so") {
     start();
     story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
@@ -481,8 +456,7 @@ static void overload_skips_ticks_and_says_so(void **state) {
     end();
 }
 
-static void a_datagram_never_steps_the_world(void **state) {
-    (void)state;
+TEST("a datagram never steps the world") {
     start();
     story_run_ms(&s, 100);
     uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
@@ -502,8 +476,7 @@ static void a_datagram_never_steps_the_world(void **state) {
     end();
 }
 
-static void the_deadline_is_the_next_tick_and_driving_to_it_moves_it(void **state) {
-    (void)state;
+TEST("the deadline is the next tick and driving to it moves it") {
     start();
     story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_join(&s, CAIRN_MODE_LOCKSTEP, false);
@@ -518,8 +491,7 @@ static void the_deadline_is_the_next_tick_and_driving_to_it_moves_it(void **stat
     end();
 }
 
-static void a_wait_for_inputs_is_announced_to_everybody(void **state) {
-    (void)state;
+TEST("a wait for inputs is announced to everybody") {
     cairn_server_config config = story_config();
     config.wait_ms = 200;
     story_start(&s, &config);
@@ -551,8 +523,7 @@ static void a_wait_for_inputs_is_announced_to_everybody(void **state) {
     end();
 }
 
-static void a_config_that_cannot_serve_is_refused(void **state) {
-    (void)state;
+TEST("a config that cannot serve is refused") {
     static const uint8_t secret[CAIRN_KEY_SIZE] = {1};
     static const cairn_address address = {.family = CAIRN_ADDRESS_IPV4, .port = 9, .ip = {127}};
     cairn_server_config sound = story_config();
@@ -575,34 +546,4 @@ static void a_config_that_cannot_serve_is_refused(void **state) {
         assert_int_equal(cairn_server_create(&rows[i], &server), CAIRN_INVALID_ARGUMENT);
         assert_null(server);
     }
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_is_welcomed_to_the_room_as_it_is),
-        cmocka_unit_test(an_interpolating_client_sees_the_world_bit_for_bit),
-        cmocka_unit_test(each_client_gets_the_delta_of_its_own_baseline),
-        cmocka_unit_test(a_long_keyframe_is_sent_once_until_it_is_of_no_use),
-        cmocka_unit_test(a_short_keyframe_comes_with_every_snapshot_until_one_is_acknowledged),
-        cmocka_unit_test(snapshots_come_evenly_at_their_rate),
-        cmocka_unit_test(a_lockstep_client_holds_the_same_world),
-        cmocka_unit_test(a_client_whose_world_differs_is_noticed),
-        cmocka_unit_test(a_lockstep_client_that_falls_behind_the_history_begins_again),
-        cmocka_unit_test(players_fill_the_room_and_spectators_still_see_it),
-        cmocka_unit_test(a_slot_goes_back_when_its_player_leaves),
-        cmocka_unit_test(who_cannot_take_part_is_told_why),
-        cmocka_unit_test(a_room_without_rules_asks_no_client_for_any),
-        cmocka_unit_test(a_room_too_large_for_snapshots_says_so),
-        cmocka_unit_test(a_flood_of_nonsense_is_counted_and_shown_the_door),
-        cmocka_unit_test(who_says_no_hello_does_not_stay),
-        cmocka_unit_test(a_client_is_told_how_its_inputs_land),
-        cmocka_unit_test(shapes_are_told_once_and_again_when_they_change),
-        cmocka_unit_test(draining_tells_everybody_and_admits_nobody),
-        cmocka_unit_test(overload_skips_ticks_and_says_so),
-        cmocka_unit_test(a_datagram_never_steps_the_world),
-        cmocka_unit_test(the_deadline_is_the_next_tick_and_driving_to_it_moves_it),
-        cmocka_unit_test(a_wait_for_inputs_is_announced_to_everybody),
-        cmocka_unit_test(a_config_that_cannot_serve_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

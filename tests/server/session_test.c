@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Every row of the session table: what each event does to a client in each state.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "server/server_parts.h"
 #include "tests/server/story.h"
@@ -59,8 +54,7 @@ static void bring_to(cairn_session_state state) {
 
 #define NEVER CAIRN_SESSION_STATE_COUNT
 
-static void every_stimulus_has_its_answer_in_every_state(void **state) {
-    (void)state;
+TEST("every stimulus has its answer in every state") {
     enum { FREE, CONN, WELC, PLAY, REFU };
     static const struct {
         cairn_session_event event;
@@ -103,8 +97,7 @@ static void every_stimulus_has_its_answer_in_every_state(void **state) {
     }
 }
 
-static void roots_are_heard_of_lockstep_clients_alone(void **state) {
-    (void)state;
+TEST("roots are heard of lockstep clients alone") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     story_run_ms(&s, 100);
@@ -117,8 +110,7 @@ static void roots_are_heard_of_lockstep_clients_alone(void **state) {
     story_end(&s);
 }
 
-static void faults_add_up_to_a_refusal_and_the_slot_goes_back(void **state) {
-    (void)state;
+TEST("faults add up to a refusal and the slot goes back") {
     static const cairn_session_state from[] = {
         CAIRN_SESSION_CONNECTED, CAIRN_SESSION_WELCOMED, CAIRN_SESSION_PLAYING};
     const cairn_server_config config = story_config();
@@ -139,8 +131,7 @@ static void faults_add_up_to_a_refusal_and_the_slot_goes_back(void **state) {
     }
 }
 
-static void acknowledgements_of_what_does_not_exist_are_not_believed(void **state) {
-    (void)state;
+TEST("acknowledgements of what does not exist are not believed") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     story_run_ms(&s, 100);
@@ -166,8 +157,7 @@ static void acknowledgements_of_what_does_not_exist_are_not_believed(void **stat
     story_end(&s);
 }
 
-static void a_spectators_inputs_are_a_fault(void **state) {
-    (void)state;
+TEST("a spectators inputs are a fault") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     const cairn_message hello = {
@@ -181,15 +171,4 @@ static void a_spectators_inputs_are_a_fault(void **state) {
     assert_int_equal(session()->faults, 1);
     assert_int_equal(story_statistics(&s).inputs_taken, 0);
     story_end(&s);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_stimulus_has_its_answer_in_every_state),
-        cmocka_unit_test(roots_are_heard_of_lockstep_clients_alone),
-        cmocka_unit_test(faults_add_up_to_a_refusal_and_the_slot_goes_back),
-        cmocka_unit_test(acknowledgements_of_what_does_not_exist_are_not_believed),
-        cmocka_unit_test(a_spectators_inputs_are_a_fault),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 
 // The last ticks of a room as saved states: what is held, what is not, and what it may cost.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #include "server/room/state_history.h"
@@ -60,8 +62,7 @@ static void expect_nothing(const story *s) {
     assert_int_equal(statistics.bytes, 0);
 }
 
-static void nothing_is_kept_until_somebody_wants_it(void **state) {
-    (void)state;
+TEST("nothing is kept until somebody wants it") {
     story s = begin(16, SIZE_MAX);
     step(&s, 5);
     expect_nothing(&s);
@@ -73,8 +74,7 @@ static void nothing_is_kept_until_somebody_wants_it(void **state) {
     end(&s);
 }
 
-static void the_last_ticks_are_held_and_older_ones_give_way(void **state) {
-    (void)state;
+TEST("the last ticks are held and older ones give way") {
     story s = begin(16, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_LAG, 7);
     for (uint32_t tick = 1; tick <= TICKS; ++tick) {
@@ -90,8 +90,7 @@ static void the_last_ticks_are_held_and_older_ones_give_way(void **state) {
     end(&s);
 }
 
-static void the_longest_wish_counts_within_the_bound(void **state) {
-    (void)state;
+TEST("the longest wish counts within the bound") {
     story s = begin(10, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_LAG, 4);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 1000);
@@ -108,8 +107,7 @@ static void the_longest_wish_counts_within_the_bound(void **state) {
     end(&s);
 }
 
-static void bytes_are_bounded(void **state) {
-    (void)state;
+TEST("bytes are bounded") {
     story s = begin(16, 0);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 16);
     step(&s, 3);
@@ -140,8 +138,7 @@ static void bytes_are_bounded(void **state) {
     end(&s);
 }
 
-static void steady_states_take_no_more_memory(void **state) {
-    (void)state;
+TEST("steady states take no more memory") {
     story s = begin(8, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 8);
     step(&s, 20);
@@ -154,8 +151,7 @@ static void steady_states_take_no_more_memory(void **state) {
 }
 
 // A world that was put elsewhere in time has no past but its own.
-static void a_leap_in_time_forgets_what_was(void **state) {
-    (void)state;
+TEST("a leap in time forgets what was") {
     story s = begin(16, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_CONTROL, 16);
     step(&s, 10);
@@ -174,8 +170,7 @@ static void a_leap_in_time_forgets_what_was(void **state) {
     end(&s);
 }
 
-static void a_foreign_world_is_not_loaded_into(void **state) {
-    (void)state;
+TEST("a foreign world is not loaded into") {
     story s = begin(16, SIZE_MAX);
     cairn_world_def def = cairn_world_def_default();
     def.seed = 9;
@@ -188,23 +183,8 @@ static void a_foreign_world_is_not_loaded_into(void **state) {
     end(&s);
 }
 
-static void a_past_of_no_ticks_is_refused(void **state) {
-    (void)state;
+TEST("a past of no ticks is refused") {
     cairn_state_history *past = NULL;
     assert_int_equal(cairn_state_history_create(0, SIZE_MAX, &past), CAIRN_INVALID_ARGUMENT);
     assert_null(past);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_kept_until_somebody_wants_it),
-        cmocka_unit_test(the_last_ticks_are_held_and_older_ones_give_way),
-        cmocka_unit_test(the_longest_wish_counts_within_the_bound),
-        cmocka_unit_test(bytes_are_bounded),
-        cmocka_unit_test(steady_states_take_no_more_memory),
-        cmocka_unit_test(a_leap_in_time_forgets_what_was),
-        cmocka_unit_test(a_foreign_world_is_not_loaded_into),
-        cmocka_unit_test(a_past_of_no_ticks_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One encoding serves all joiners while it is fresh or needed, and never holds up a new one.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "server/replicate/state_transfer.h"
 
@@ -40,8 +35,7 @@ static cairn_status join(stage *s) {
     return cairn_state_source_join(&s->transfer, s->world, FRESH, USABLE);
 }
 
-static void who_joins_alone_gets_the_world_as_it_is(void **state) {
-    (void)state;
+TEST("who joins alone gets the world as it is") {
     stage s = stage_of(1 << 20);
     step(&s, 5);
     assert_int_equal(join(&s), CAIRN_OK);
@@ -54,8 +48,7 @@ static void who_joins_alone_gets_the_world_as_it_is(void **state) {
     stage_end(&s);
 }
 
-static void a_joiner_shares_what_is_fresh_or_being_read(void **state) {
-    (void)state;
+TEST("a joiner shares what is fresh or being read") {
     static const struct {
         uint32_t age;
         bool read;
@@ -83,20 +76,10 @@ static void a_joiner_shares_what_is_fresh_or_being_read(void **state) {
     }
 }
 
-static void a_state_larger_than_the_buffer_is_refused_without_a_reader(void **state) {
-    (void)state;
+TEST("a state larger than the buffer is refused without a reader") {
     stage s = stage_of(16);
     assert_int_equal(join(&s), CAIRN_CAPACITY);
     assert_int_equal(s.transfer.readers, 0);
     assert_int_equal(s.transfer.generation, 0);
     stage_end(&s);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_joins_alone_gets_the_world_as_it_is),
-        cmocka_unit_test(a_joiner_shares_what_is_fresh_or_being_read),
-        cmocka_unit_test(a_state_larger_than_the_buffer_is_refused_without_a_reader),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

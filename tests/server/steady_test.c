@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What must hold however long a server runs and whatever its clients say.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <malloc.h>
 #include <string.h>
@@ -17,8 +12,7 @@
 
 static story s;
 
-static void a_steady_server_allocates_nothing(void **state) {
-    (void)state;
+TEST("a steady server allocates nothing") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     story_join(&s, CAIRN_MODE_INTERPOLATE, false);
@@ -71,8 +65,7 @@ static void say_anything(cairn_random *random, uint32_t client) {
     story_say_message(&s, client, &message, false);
 }
 
-static void whatever_a_client_says_the_room_stays_whole(void **state) {
-    (void)state;
+TEST("whatever a client says the room stays whole") {
     for (uint64_t seed = 1; seed <= 4; ++seed) {
         const cairn_server_config config = story_config();
         cairn_random random = cairn_random_of(seed);
@@ -98,8 +91,7 @@ static void whatever_a_client_says_the_room_stays_whole(void **state) {
     }
 }
 
-static void each_client_has_one_turn_before_any_has_a_second(void **state) {
-    (void)state;
+TEST("each client has one turn before any has a second") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     for (uint32_t i = 0; i < 3; ++i) {
@@ -123,8 +115,7 @@ static void each_client_has_one_turn_before_any_has_a_second(void **state) {
     story_end(&s);
 }
 
-static void readers_of_the_state_are_counted_to_their_end(void **state) {
-    (void)state;
+TEST("readers of the state are counted to their end") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     for (uint32_t i = 0; i < 3; ++i) {
@@ -138,14 +129,4 @@ static void readers_of_the_state_are_counted_to_their_end(void **state) {
     assert_int_equal(room->transfer.generation, 1);
     assert_int_equal(story_statistics(&s).state_transfers, 3);
     story_end(&s);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_steady_server_allocates_nothing),
-        cmocka_unit_test(whatever_a_client_says_the_room_stays_whole),
-        cmocka_unit_test(each_client_has_one_turn_before_any_has_a_second),
-        cmocka_unit_test(readers_of_the_state_are_counted_to_their_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rooms on real threads under the driver of cairnd, for the thread sanitizer to look at.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <stdio.h>
 
@@ -75,8 +70,7 @@ static void create_rooms(cairn_server *server, uint32_t rooms[ROOMS]) {
     cairn_scene_destroy(scene);
 }
 
-static void rooms_of_one_scene_live_the_same_life_on_threads(void **state) {
-    (void)state;
+TEST("rooms of one scene live the same life on threads") {
     cairn_address listen;
     char error[CAIRN_UV_ERROR_SIZE];
     uint64_t recorded = 0;
@@ -107,11 +101,4 @@ static void rooms_of_one_scene_live_the_same_life_on_threads(void **state) {
     }
     cairn_server_destroy(server);
     cairn_uv_driver_close(driver);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rooms_of_one_scene_live_the_same_life_on_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rules of the tick schedule: exact at every rate, bounded catch-up, counted slips.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "server/room/tick_scheduler.h"
 
@@ -21,8 +16,7 @@ static uint32_t run_turn(cairn_tick_scheduler *scheduler, uint64_t now_ns) {
     return ticks;
 }
 
-static void tick_k_is_due_at_k_seconds_over_the_rate(void **state) {
-    (void)state;
+TEST("tick k is due at k seconds over the rate") {
     static const struct {
         uint32_t rate;
         uint64_t tick, due;
@@ -45,8 +39,7 @@ static void tick_k_is_due_at_k_seconds_over_the_rate(void **state) {
     }
 }
 
-static void a_tick_runs_at_its_nanosecond_and_not_one_before(void **state) {
-    (void)state;
+TEST("a tick runs at its nanosecond and not one before") {
     static const uint32_t rates[] = {10, 60, 77, 128, 144, 240};
     for (size_t r = 0; r < sizeof rates / sizeof *rates; ++r) {
         cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, rates[r], 4, 0);
@@ -59,8 +52,7 @@ static void a_tick_runs_at_its_nanosecond_and_not_one_before(void **state) {
     }
 }
 
-static void ten_minutes_at_any_rate_has_exactly_its_ticks(void **state) {
-    (void)state;
+TEST("ten minutes at any rate has exactly its ticks") {
     static const uint32_t rates[] = {60, 128};
     for (size_t r = 0; r < sizeof rates / sizeof *rates; ++r) {
         cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, rates[r], 4, 0);
@@ -74,8 +66,7 @@ static void ten_minutes_at_any_rate_has_exactly_its_ticks(void **state) {
     }
 }
 
-static void a_late_driver_catches_up_within_its_bound(void **state) {
-    (void)state;
+TEST("a late driver catches up within its bound") {
     cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, 60, 4, 0);
     assert_int_equal(run_turn(&scheduler, START), 1);
     assert_int_equal(run_turn(&scheduler, START + 50 * MS), 3);
@@ -83,8 +74,7 @@ static void a_late_driver_catches_up_within_its_bound(void **state) {
     assert_int_equal(cairn_tick_scheduler_due_ns(&scheduler, 4), START + 66666666);
 }
 
-static void overload_skips_beats_and_time_slips(void **state) {
-    (void)state;
+TEST("overload skips beats and time slips") {
     cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, 60, 4, 0);
     assert_int_equal(run_turn(&scheduler, START + S), 4); // beats 0 .. 60 are due
     assert_int_equal(scheduler.beats_skipped, 57);
@@ -95,8 +85,7 @@ static void overload_skips_beats_and_time_slips(void **state) {
     assert_int_equal(run_turn(&scheduler, START + S + 16666666), 1);
 }
 
-static void a_suspended_machine_wakes_without_a_burst(void **state) {
-    (void)state;
+TEST("a suspended machine wakes without a burst") {
     cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, 240, 2, 0);
     run_turn(&scheduler, START);
     uint64_t year = START + 86400 * 365 * S;
@@ -106,8 +95,7 @@ static void a_suspended_machine_wakes_without_a_burst(void **state) {
     assert_true(cairn_tick_scheduler_due_ns(&scheduler, scheduler.tick) <= year + 4166667);
 }
 
-static void a_clock_that_runs_back_makes_nothing_due(void **state) {
-    (void)state;
+TEST("a clock that runs back makes nothing due") {
     cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, 60, 4, 0);
     run_turn(&scheduler, START + 100 * MS);
     uint64_t tick = scheduler.tick;
@@ -117,16 +105,14 @@ static void a_clock_that_runs_back_makes_nothing_due(void **state) {
     assert_int_equal(scheduler.tick, tick);
 }
 
-static void a_room_restored_at_a_tick_starts_at_once(void **state) {
-    (void)state;
+TEST("a room restored at a tick starts at once") {
     cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, 60, 4, 5000);
     assert_int_equal(cairn_tick_scheduler_due_ns(&scheduler, 5000), START);
     assert_int_equal(run_turn(&scheduler, START), 1);
     assert_int_equal(cairn_tick_scheduler_due_ns(&scheduler, 5060), START + S);
 }
 
-static void lateness_is_signed_and_bounded(void **state) {
-    (void)state;
+TEST("lateness is signed and bounded") {
     cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, 10, 4, 0);
     assert_int_equal(cairn_tick_scheduler_lateness_us(&scheduler, 1, START + 100 * MS), 0);
     assert_int_equal(cairn_tick_scheduler_lateness_us(&scheduler, 1, START + 107 * MS), 7000);
@@ -135,8 +121,7 @@ static void lateness_is_signed_and_bounded(void **state) {
     assert_int_equal(cairn_tick_scheduler_lateness_us(&scheduler, 864000, START), -INT32_MAX);
 }
 
-static void lateness_of_turns_is_measured(void **state) {
-    (void)state;
+TEST("lateness of turns is measured") {
     cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, 10, 4, 0);
     for (uint64_t k = 0; k < 100; ++k) {
         run_turn(&scheduler, START + k * S / 10 + (k == 50 ? 9000 : 100));
@@ -148,8 +133,7 @@ static void lateness_of_turns_is_measured(void **state) {
     assert_int_equal(cairn_histogram_percentile(&scheduler.lateness_ns, 1000), 9000);
 }
 
-static void a_percentile_is_never_too_low_and_a_quarter_too_high_at_most(void **state) {
-    (void)state;
+TEST("a percentile is never too low and a quarter too high at most") {
     for (uint64_t value = 0; value < 200000; value += value < 100 ? 1 : value / 37) {
         cairn_histogram histogram = {0};
         cairn_histogram_add(&histogram, value);
@@ -161,21 +145,4 @@ static void a_percentile_is_never_too_low_and_a_quarter_too_high_at_most(void **
     }
     cairn_histogram empty = {0};
     assert_int_equal(cairn_histogram_percentile(&empty, 500), 0);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tick_k_is_due_at_k_seconds_over_the_rate),
-        cmocka_unit_test(a_tick_runs_at_its_nanosecond_and_not_one_before),
-        cmocka_unit_test(ten_minutes_at_any_rate_has_exactly_its_ticks),
-        cmocka_unit_test(a_late_driver_catches_up_within_its_bound),
-        cmocka_unit_test(overload_skips_beats_and_time_slips),
-        cmocka_unit_test(a_suspended_machine_wakes_without_a_burst),
-        cmocka_unit_test(a_clock_that_runs_back_makes_nothing_due),
-        cmocka_unit_test(a_room_restored_at_a_tick_starts_at_once),
-        cmocka_unit_test(lateness_is_signed_and_bounded),
-        cmocka_unit_test(lateness_of_turns_is_measured),
-        cmocka_unit_test(a_percentile_is_never_too_low_and_a_quarter_too_high_at_most),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Rules of bent time: a pause runs nothing, a burst runs what was asked for and no more, a stop
 // stops, a rate is exact.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "server/room/time_control.h"
 
 #define S UINT64_C(1000000000)
 
-static void each_kind_of_time_runs_its_ticks(void **state) {
-    (void)state;
+TEST("each kind of time runs its ticks") {
     static const struct {
         const char *name;
         cairn_time_control time_control;
@@ -45,8 +39,7 @@ static void each_kind_of_time_runs_its_ticks(void **state) {
     }
 }
 
-static void a_rate_is_exact_in_thousandths(void **state) {
-    (void)state;
+TEST("a rate is exact in thousandths") {
     static const struct {
         uint32_t speed;
         uint64_t tick, due;
@@ -72,8 +65,7 @@ static void a_rate_is_exact_in_thousandths(void **state) {
     }
 }
 
-static void a_pause_costs_no_ticks_when_it_ends(void **state) {
-    (void)state;
+TEST("a pause costs no ticks when it ends") {
     cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(0, 60, 4, 0);
     cairn_time_control pace = cairn_time_control_default();
     cairn_time_control_pause(&pace, S);
@@ -83,22 +75,11 @@ static void a_pause_costs_no_ticks_when_it_ends(void **state) {
     assert_int_equal(scheduler.beats_skipped, 0);
 }
 
-static void a_stop_pauses_once(void **state) {
-    (void)state;
+TEST("a stop pauses once") {
     cairn_time_control pace = cairn_time_control_default();
     pace.stop_tick = 10;
     assert_false(cairn_time_control_reach_stop(&pace, 9));
     assert_true(cairn_time_control_reach_stop(&pace, 10));
     assert_true(pace.paused);
     assert_false(cairn_time_control_reach_stop(&pace, 10));
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kind_of_time_runs_its_ticks),
-        cmocka_unit_test(a_rate_is_exact_in_thousandths),
-        cmocka_unit_test(a_pause_costs_no_ticks_when_it_ends),
-        cmocka_unit_test(a_stop_pauses_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/kit/test.h"
 
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "base/random.h"
 #include "sim/collide/broad_phase.h"
@@ -132,8 +127,7 @@ static uint32_t scatter(uint64_t seed) {
     return count;
 }
 
-static void the_pairs_are_those_of_looking_at_all(void **state) {
-    (void)state;
+TEST("the pairs are those of looking at all") {
     for (uint64_t seed = 1; seed <= 200; ++seed) {
         const uint32_t box_count = scatter(seed);
         const uint32_t expected_count = find_by_looking_at_all(box_count);
@@ -145,8 +139,7 @@ static void the_pairs_are_those_of_looking_at_all(void **state) {
     }
 }
 
-static void too_small_a_list_gets_the_first_pairs_and_the_true_count(void **state) {
-    (void)state;
+TEST("too small a list gets the first pairs and the true count") {
     for (uint64_t seed = 1; seed <= 60; ++seed) {
         const uint32_t box_count = scatter(seed);
         const uint32_t expected_count = find_by_looking_at_all(box_count);
@@ -164,8 +157,7 @@ static void too_small_a_list_gets_the_first_pairs_and_the_true_count(void **stat
     }
 }
 
-static void what_was_in_the_scratch_does_not_matter(void **state) {
-    (void)state;
+TEST("what was in the scratch does not matter") {
     const uint32_t box_count = scatter(7);
     const uint32_t expected_count = find_by_looking_at_all(box_count);
     static const uint32_t poisons[] = {0, 0xaaaaaaaau, 0xffffffffu};
@@ -178,8 +170,7 @@ static void what_was_in_the_scratch_does_not_matter(void **state) {
     }
 }
 
-static void the_scratch_is_not_exceeded(void **state) {
-    (void)state;
+TEST("the scratch is not exceeded") {
     for (uint64_t seed = 1; seed <= 20; ++seed) {
         const uint32_t box_count = scatter(seed);
         const uint32_t pair_count = find(box_count, PAIRS_MAX);
@@ -191,8 +182,7 @@ static void the_scratch_is_not_exceeded(void **state) {
     }
 }
 
-static void boxes_that_share_a_face_or_a_zero_of_either_sign_pair(void **state) {
-    (void)state;
+TEST("boxes that share a face or a zero of either sign pair") {
     const float minus_zero = float_of_bits(0x80000000u);
     boxes[0] = box_at(0, vec3(1, 1, 1), 1.0f);
     boxes[1] = box_at(1, vec3(-1, 1, 1), 1.0f);
@@ -205,8 +195,7 @@ static void boxes_that_share_a_face_or_a_zero_of_either_sign_pair(void **state) 
     assert_int_equal(find(2, PAIRS_MAX), 0);
 }
 
-static void a_pair_needs_every_one_of_its_conditions(void **state) {
-    (void)state;
+TEST("a pair needs every one of its conditions") {
     enum { NOTHING, SAME_BODY, CATEGORY, MASK, BOTH_ASLEEP, ONE_ASLEEP, APART, CONDITIONS };
     static const uint32_t counts[CONDITIONS] = {1, 0, 0, 0, 0, 1, 0};
     for (uint32_t broken = NOTHING; broken < CONDITIONS; ++broken) {
@@ -222,15 +211,13 @@ static void a_pair_needs_every_one_of_its_conditions(void **state) {
     }
 }
 
-static void none_and_one_have_no_pairs(void **state) {
-    (void)state;
+TEST("none and one have no pairs") {
     boxes[0] = box_at(0, vec3(0, 0, 0), 1.0f);
     assert_int_equal(find(0, PAIRS_MAX), 0);
     assert_int_equal(find(1, PAIRS_MAX), 0);
 }
 
-static void a_floor_pairs_with_everything_in_order(void **state) {
-    (void)state;
+TEST("a floor pairs with everything in order") {
     for (uint32_t i = 0; i < BOXES_MAX; ++i) {
         boxes[i] = box_at(i, vec3((float)((i * 7919u) % BOXES_MAX) * 3.0f, 0, 0), 1.0f);
     }
@@ -240,8 +227,7 @@ static void a_floor_pairs_with_everything_in_order(void **state) {
     expect_same_pairs(0, BOXES_MAX - 1);
 }
 
-static void looking_from_one_box_finds_its_pairs_in_order(void **state) {
-    (void)state;
+TEST("looking from one box finds its pairs in order") {
     static uint32_t others[BOXES_MAX];
     for (uint64_t seed = 1; seed <= 20; ++seed) {
         const uint32_t box_count = scatter(seed);
@@ -259,8 +245,7 @@ static void looking_from_one_box_finds_its_pairs_in_order(void **state) {
     }
 }
 
-static void looking_stops_where_the_list_is_full(void **state) {
-    (void)state;
+TEST("looking stops where the list is full") {
     uint32_t others[3] = {0, 0, 77777};
     for (uint32_t i = 0; i < 9; ++i) {
         boxes[i] = box_at(i, vec3(0, 0, 0), 1.0f);
@@ -273,30 +258,11 @@ static void looking_stops_where_the_list_is_full(void **state) {
     assert_int_equal(cairn_broad_phase_query(&all, 8, 9, others, 2), 0);
 }
 
-static int allocate(void **state) {
-    (void)state;
+BEFORE_ALL {
     scratch = calloc(SCRATCH_WORDS, sizeof(uint32_t));
-    return scratch != NULL ? 0 : -1;
+    assert_true(scratch != NULL);
 }
 
-static int release(void **state) {
-    (void)state;
+AFTER_ALL {
     free(scratch);
-    return 0;
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_pairs_are_those_of_looking_at_all),
-        cmocka_unit_test(too_small_a_list_gets_the_first_pairs_and_the_true_count),
-        cmocka_unit_test(what_was_in_the_scratch_does_not_matter),
-        cmocka_unit_test(the_scratch_is_not_exceeded),
-        cmocka_unit_test(boxes_that_share_a_face_or_a_zero_of_either_sign_pair),
-        cmocka_unit_test(a_pair_needs_every_one_of_its_conditions),
-        cmocka_unit_test(none_and_one_have_no_pairs),
-        cmocka_unit_test(a_floor_pairs_with_everything_in_order),
-        cmocka_unit_test(looking_from_one_box_finds_its_pairs_in_order),
-        cmocka_unit_test(looking_stops_where_the_list_is_full),
-    };
-    return cmocka_run_group_tests(tests, allocate, release);
 }

@@ -3,6 +3,8 @@
 // Hostile encodings: refused with a reason, the world unchanged; or taken, and then they are
 // another state with another hash, which steps without harm.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #include <string.h>
@@ -77,8 +79,7 @@ static bool refused(cairn_world *world, const void *bytes, size_t size) {
     return true;
 }
 
-static void each_broken_byte_is_refused_or_seen(void **state) {
-    (void)state;
+TEST("each broken byte is refused or seen") {
     static const uint8_t flips[] = {0x01, 0x80, 0xff, 0x40};
     const cairn_world_def def = small_def();
     cairn_world *world = small_world();
@@ -106,8 +107,7 @@ static void each_broken_byte_is_refused_or_seen(void **state) {
     cairn_world_destroy(victim);
 }
 
-static void each_cut_and_each_addition_is_refused(void **state) {
-    (void)state;
+TEST("each cut and each addition is refused") {
     const cairn_world_def def = small_def();
     cairn_world *world = small_world();
     cairn_world *victim = kit_world(&def);
@@ -288,8 +288,7 @@ static const broken_rule broken_rules[] = {
         "rules: words after the end"},
 };
 
-static void each_broken_rule_is_refused_by_name(void **state) {
-    (void)state;
+TEST("each broken rule is refused by name") {
     const cairn_world_def def = small_def();
     cairn_world *victim = kit_world(&def);
     for (size_t i = 0; i < sizeof broken_rules / sizeof broken_rules[0]; ++i) {
@@ -308,8 +307,7 @@ static void each_broken_rule_is_refused_by_name(void **state) {
 }
 
 // Each count claims one element more than there is room for; the bytes for it are there.
-static void counts_beyond_capacity_are_refused(void **state) {
-    (void)state;
+TEST("counts beyond capacity are refused") {
     static const size_t counts[] = {offsetof(cairn_settings, body_slots),
         offsetof(cairn_settings, shape_slots), offsetof(cairn_settings, joint_slots),
         offsetof(cairn_settings, hull_slots), offsetof(cairn_settings, contact_count)};
@@ -329,8 +327,7 @@ static void counts_beyond_capacity_are_refused(void **state) {
     cairn_world_destroy(victim);
 }
 
-static void a_field_out_of_range_is_refused_by_name(void **state) {
-    (void)state;
+TEST("a field out of range is refused by name") {
     const cairn_world_def def = small_def();
     cairn_world *victim = kit_world(&def);
     cairn_world *world = small_world();
@@ -351,8 +348,7 @@ static void a_field_out_of_range_is_refused_by_name(void **state) {
     cairn_world_destroy(victim);
 }
 
-static void other_settings_and_other_rules_are_told_apart(void **state) {
-    (void)state;
+TEST("other settings and other rules are told apart") {
     cairn_world *world = small_world();
     cairn_world_def def = small_def();
     kit_bytes encoded = kit_encode(world);
@@ -370,8 +366,7 @@ static void other_settings_and_other_rules_are_told_apart(void **state) {
     cairn_world_destroy(world);
 }
 
-static void an_encoding_names_the_def_it_needs(void **state) {
-    (void)state;
+TEST("an encoding names the def it needs") {
     cairn_world *world = small_world();
     kit_bytes encoded = kit_encode(world);
     cairn_world_def def;
@@ -391,17 +386,4 @@ static void an_encoding_names_the_def_it_needs(void **state) {
     kit_free(&encoded);
     cairn_world_destroy(world);
     cairn_world_destroy(fresh);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_broken_byte_is_refused_or_seen),
-        cmocka_unit_test(each_cut_and_each_addition_is_refused),
-        cmocka_unit_test(each_broken_rule_is_refused_by_name),
-        cmocka_unit_test(counts_beyond_capacity_are_refused),
-        cmocka_unit_test(a_field_out_of_range_is_refused_by_name),
-        cmocka_unit_test(other_settings_and_other_rules_are_told_apart),
-        cmocka_unit_test(an_encoding_names_the_def_it_needs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

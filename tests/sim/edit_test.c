@@ -2,6 +2,8 @@
 
 // What an operator's commands do to a world, and what they may not.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #include <math.h>
@@ -30,8 +32,7 @@ static cairn_world_counters counters(const cairn_world *world) {
 
 // What may come in
 
-static void each_kind_has_its_ranges(void **state) {
-    (void)state;
+TEST("each kind has its ranges") {
     const cairn_vec3 far = vec3(1e5f, -1e5f, 1e5f);
     const cairn_vec3 fast = vec3(1e4f, 1e4f, -1e4f);
     const cairn_vec3 tiny = vec3(1e-3f, 1e-3f, 1e-3f);
@@ -74,8 +75,7 @@ static void each_kind_has_its_ranges(void **state) {
     }
 }
 
-static void players_do_not_edit_and_an_operator_does_not_play(void **state) {
-    (void)state;
+TEST("players do not edit and an operator does not play") {
     for (uint32_t kind = 0; kind <= CAIRN_COMMAND_LAST + 1; ++kind) {
         cairn_command command = edit(kind, 1, none, none);
         if (kind == CAIRN_COMMAND_SPAWN_BOX || kind == CAIRN_COMMAND_SPAWN_SPHERE) {
@@ -91,8 +91,7 @@ static void players_do_not_edit_and_an_operator_does_not_play(void **state) {
     }
 }
 
-static void edits_are_sorted_by_sequence_whatever_their_kind(void **state) {
-    (void)state;
+TEST("edits are sorted by sequence whatever their kind") {
     cairn_command commands[] = {
         edit(CAIRN_COMMAND_SPAWN_SPHERE, 0, none, vec3(0.5f, 0.0f, 0.0f)),
         edit(CAIRN_COMMAND_IMPULSE, 1, none, none),
@@ -113,8 +112,7 @@ static void edits_are_sorted_by_sequence_whatever_their_kind(void **state) {
 
 // What they do
 
-static void a_box_and_a_sphere_are_spawned(void **state) {
-    (void)state;
+TEST("a box and a sphere are spawned") {
     cairn_world *world = kit_world(NULL);
     cairn_command commands[] = {
         edit(CAIRN_COMMAND_SPAWN_BOX, 7, vec3(1.0f, 50.0f, 2.0f), vec3(0.25f, 0.5f, 1.0f)),
@@ -152,8 +150,7 @@ static cairn_world *asleep_on_a_box(void) {
     return world;
 }
 
-static void edits_move_bodies_and_wake_what_they_touch(void **state) {
-    (void)state;
+TEST("edits move bodies and wake what they touch") {
     const struct {
         cairn_command command;
         cairn_vec3 velocity;
@@ -175,8 +172,7 @@ static void edits_move_bodies_and_wake_what_they_touch(void **state) {
     }
 }
 
-static void a_body_stays_turned_when_it_is_put_elsewhere(void **state) {
-    (void)state;
+TEST("a body stays turned when it is put elsewhere") {
     cairn_world *world = kit_world(NULL);
     cairn_body_def def = cairn_body_def_default();
     const cairn_shape_def shape = cairn_shape_def_default();
@@ -191,8 +187,7 @@ static void a_body_stays_turned_when_it_is_put_elsewhere(void **state) {
 
 // What they cannot do
 
-static void an_edit_of_nobody_changes_a_counter_alone(void **state) {
-    (void)state;
+TEST("an edit of nobody changes a counter alone") {
     for (uint32_t kind = CAIRN_COMMAND_DESTROY; kind <= CAIRN_COMMAND_LAST; ++kind) {
         cairn_world *world = asleep_on_a_box();
         assert_int_equal(cairn_body_destroy(world, 2), CAIRN_OK);
@@ -206,8 +201,7 @@ static void an_edit_of_nobody_changes_a_counter_alone(void **state) {
     }
 }
 
-static void an_impulse_beyond_all_numbers_is_left_out(void **state) {
-    (void)state;
+TEST("an impulse beyond all numbers is left out") {
     cairn_world *world = kit_world(NULL);
     (void)kit_sphere(world, none, 0.01f, 1.0f, 0.5f);
     step(world, edit(CAIRN_COMMAND_IMPULSE, 1, vec3(3e38f, 0.0f, 0.0f), none));
@@ -216,8 +210,7 @@ static void an_impulse_beyond_all_numbers_is_left_out(void **state) {
     cairn_world_destroy(world);
 }
 
-static void a_spawn_without_room_leaves_nothing_behind(void **state) {
-    (void)state;
+TEST("a spawn without room leaves nothing behind") {
     for (uint32_t lacking = 0; lacking < 2; ++lacking) {
         cairn_world_def def = cairn_world_def_default();
         def.body_capacity = lacking == 0 ? 1 : 2;
@@ -249,8 +242,7 @@ static void count_commands(
 static const cairn_rules counting = {
     .name = "counting", .version = 1, .state_size = 8, .step = count_commands};
 
-static void edits_come_before_the_rules_which_do_not_see_them(void **state) {
-    (void)state;
+TEST("edits come before the rules which do not see them") {
     cairn_world_def def = cairn_world_def_default();
     def.rules = &counting;
     cairn_world *world = kit_world(&def);
@@ -281,8 +273,7 @@ static const golden_scene *edits_scene(void) {
 }
 
 // Saved and encoded, whatever was edited since: the way forward is the same again.
-static void a_rollback_across_edits_goes_the_same_way(void **state) {
-    (void)state;
+TEST("a rollback across edits goes the same way") {
     const golden_scene *scene = edits_scene();
     cairn_world *world = golden_create(scene);
     cairn_world *fresh = golden_create(scene);
@@ -308,21 +299,4 @@ static void a_rollback_across_edits_goes_the_same_way(void **state) {
     assert_true(counters(world).edits_refused > 0);
     cairn_world_destroy(world);
     cairn_world_destroy(fresh);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kind_has_its_ranges),
-        cmocka_unit_test(players_do_not_edit_and_an_operator_does_not_play),
-        cmocka_unit_test(edits_are_sorted_by_sequence_whatever_their_kind),
-        cmocka_unit_test(a_box_and_a_sphere_are_spawned),
-        cmocka_unit_test(edits_move_bodies_and_wake_what_they_touch),
-        cmocka_unit_test(a_body_stays_turned_when_it_is_put_elsewhere),
-        cmocka_unit_test(an_edit_of_nobody_changes_a_counter_alone),
-        cmocka_unit_test(an_impulse_beyond_all_numbers_is_left_out),
-        cmocka_unit_test(a_spawn_without_room_leaves_nothing_behind),
-        cmocka_unit_test(edits_come_before_the_rules_which_do_not_see_them),
-        cmocka_unit_test(a_rollback_across_edits_goes_the_same_way),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 
 // A fork and a copy go on as what they were made from does, and apart from it.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #include "sim/state/world.h"
@@ -48,8 +50,7 @@ static bool small(const cairn_world *world) {
     return cairn_world_counts_read(world).bodies < 500;
 }
 
-static void a_fork_in_mid_play_goes_on_equal(void **state) {
-    (void)state;
+TEST("a fork in mid play goes on equal") {
     for (uint32_t i = 0; i < golden_scene_count; ++i) {
         const golden_scene *scene = &golden_scenes[i];
         cairn_world *world = halfway(scene);
@@ -66,8 +67,7 @@ static void a_fork_in_mid_play_goes_on_equal(void **state) {
     }
 }
 
-static void a_copy_in_mid_play_goes_on_equal(void **state) {
-    (void)state;
+TEST("a copy in mid play goes on equal") {
     for (uint32_t i = 0; i < golden_scene_count; ++i) {
         const golden_scene *scene = &golden_scenes[i];
         cairn_world *world = halfway(scene);
@@ -95,8 +95,7 @@ static cairn_world *play(void) {
     return world;
 }
 
-static void what_is_done_to_one_does_not_reach_the_other(void **state) {
-    (void)state;
+TEST("what is done to one does not reach the other") {
     cairn_world *world = play();
     const cairn_hash128 before = kit_hash(world);
     cairn_world *fork = fork_of(world);
@@ -114,8 +113,7 @@ static void what_is_done_to_one_does_not_reach_the_other(void **state) {
 }
 
 // Slots that are free are taken in the same order, and in both.
-static void ids_go_on_equal(void **state) {
-    (void)state;
+TEST("ids go on equal") {
     cairn_world *world = play();
     assert_int_equal(cairn_body_destroy(world, 4), CAIRN_OK);
     assert_int_equal(cairn_body_destroy(world, 7), CAIRN_OK);
@@ -130,8 +128,7 @@ static void ids_go_on_equal(void **state) {
     cairn_world_destroy(fork);
 }
 
-static void a_fork_has_the_lanes_and_no_events(void **state) {
-    (void)state;
+TEST("a fork has the lanes and no events") {
     cairn_world *world = kit_world(NULL);
     assert_int_equal(cairn_world_set_lanes(world, 1), CAIRN_OK);
     (void)kit_ground(world, 0.5f);
@@ -148,8 +145,7 @@ static void a_fork_has_the_lanes_and_no_events(void **state) {
     cairn_world_destroy(fork);
 }
 
-static void a_copy_between_unlike_worlds_is_refused(void **state) {
-    (void)state;
+TEST("a copy between unlike worlds is refused") {
     cairn_world_def def = cairn_world_def_default();
     cairn_world *world = play();
     def.seed = 1;
@@ -163,8 +159,7 @@ static void a_copy_between_unlike_worlds_is_refused(void **state) {
 }
 
 // For a world that is asked and not stepped: a load undoes it, and nothing else has happened.
-static void a_body_is_placed_without_waking_anything(void **state) {
-    (void)state;
+TEST("a body is placed without waking anything") {
     cairn_world *world = kit_world(NULL);
     (void)kit_ground(world, 0.5f);
     const cairn_body_id body = kit_sphere(world, vec3(0.0f, 0.5f, 0.0f), 0.5f, 1000.0f, 0.5f);
@@ -189,17 +184,4 @@ static void a_body_is_placed_without_waking_anything(void **state) {
     assert_true(cairn_hash_equal(kit_hash(world), before));
     kit_free(&saved);
     cairn_world_destroy(world);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fork_in_mid_play_goes_on_equal),
-        cmocka_unit_test(a_copy_in_mid_play_goes_on_equal),
-        cmocka_unit_test(what_is_done_to_one_does_not_reach_the_other),
-        cmocka_unit_test(ids_go_on_equal),
-        cmocka_unit_test(a_fork_has_the_lanes_and_no_events),
-        cmocka_unit_test(a_copy_between_unlike_worlds_is_refused),
-        cmocka_unit_test(a_body_is_placed_without_waking_anything),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "sim/collide/clip.h"
 #include "tests/sim/geometry_kit.h"
@@ -37,8 +31,7 @@ typedef struct sway_case {
 // The first steps may still find the axis that suits both.
 enum { SETTLING = 50 };
 
-static void swaying_a_little_keeps_every_feature(void **state) {
-    (void)state;
+TEST("swaying a little keeps every feature") {
     const sway_case cases[] = {
         {"one size, squarely", box(0.5f, 0.5f, 0.5f), box(0.5f, 0.5f, 0.5f), vec3(0, 1, 0), 4},
         {"one size, squarely, from below", box(0.5f, 0.5f, 0.5f), box(0.5f, 0.5f, 0.5f),
@@ -72,8 +65,7 @@ static void swaying_a_little_keeps_every_feature(void **state) {
     }
 }
 
-static void sliding_across_a_floor_keeps_the_corners(void **state) {
-    (void)state;
+TEST("sliding across a floor keeps the corners") {
     const cairn_geometry floor = box(50, 1, 50);
     const cairn_geometry crate = box(0.5f, 0.5f, 0.5f);
     uint32_t axis_hint = 0;
@@ -97,8 +89,7 @@ static void sliding_across_a_floor_keeps_the_corners(void **state) {
     }
 }
 
-static void sliding_off_an_edge_changes_features_only_where_corners_pass(void **state) {
-    (void)state;
+TEST("sliding off an edge changes features only where corners pass") {
     const cairn_geometry crate = box(0.5f, 0.5f, 0.5f);
     uint32_t axis_hint = 0;
     cairn_manifold before = collide(&crate, at(0, 0, 0), &crate, at(-0.9f, 0.99f, 0), &axis_hint);
@@ -115,8 +106,7 @@ static void sliding_off_an_edge_changes_features_only_where_corners_pass(void **
     assert_in_range(changes, 1, 2);
 }
 
-static void features_of_one_manifold_differ(void **state) {
-    (void)state;
+TEST("features of one manifold differ") {
     cairn_random random = cairn_random_of(22);
     for (uint32_t round = 0; round < 20000; ++round) {
         const uint32_t kind_a = CAIRN_SHAPE_CAPSULE + (uint32_t)cairn_random_below(&random, 2);
@@ -135,8 +125,7 @@ static void features_of_one_manifold_differ(void **state) {
     }
 }
 
-static void a_clearly_better_axis_is_taken(void **state) {
-    (void)state;
+TEST("a clearly better axis is taken") {
     const cairn_geometry crate = box(0.5f, 0.5f, 0.5f);
     uint32_t axis_hint = 0;
     const struct {
@@ -158,8 +147,7 @@ static void a_clearly_better_axis_is_taken(void **state) {
     }
 }
 
-static void an_edge_gives_way_to_a_face_as_good(void **state) {
-    (void)state;
+TEST("an edge gives way to a face as good") {
     const cairn_geometry crate = box(0.5f, 0.5f, 0.5f);
     for (uint32_t hint = 7; hint < 16; ++hint) {
         uint32_t axis_hint = hint;
@@ -224,8 +212,7 @@ static cairn_pose random_extreme_pose(cairn_random *random) {
     }
 }
 
-static void whatever_the_shapes_and_the_hint_the_answer_is_sound(void **state) {
-    (void)state;
+TEST("whatever the shapes and the hint the answer is sound") {
     cairn_random random = cairn_random_of(23);
     uint32_t touching = 0;
     for (uint32_t round = 0; round < 30000; ++round) {
@@ -243,8 +230,7 @@ static void whatever_the_shapes_and_the_hint_the_answer_is_sound(void **state) {
 }
 
 // Edges that are all but parallel have their closest points anywhere along the line.
-static void nearly_parallel_edges_touch_within_the_edges(void **state) {
-    (void)state;
+TEST("nearly parallel edges touch within the edges") {
     cairn_random random = cairn_random_of(24);
     const cairn_geometry crate = box(0.5f, 0.5f, 0.5f);
     for (uint32_t round = 0; round < 5000; ++round) {
@@ -260,8 +246,7 @@ static void nearly_parallel_edges_touch_within_the_edges(void **state) {
     }
 }
 
-static void a_box_with_its_corner_in_another_has_a_contact(void **state) {
-    (void)state;
+TEST("a box with its corner in another has a contact") {
     cairn_random random = cairn_random_of(25);
     uint32_t inside_count = 0;
     for (uint32_t round = 0; round < 10000; ++round) {
@@ -283,8 +268,7 @@ static void a_box_with_its_corner_in_another_has_a_contact(void **state) {
 
 // The word that comes out, put in again at the same pose, comes out again with the same bits: what
 // was computed once can be computed again from what is stored.
-static void a_hint_that_came_out_comes_out_again(void **state) {
-    (void)state;
+TEST("a hint that came out comes out again") {
     cairn_random random = cairn_random_of(27);
     uint32_t edges = 0;
     uint32_t kept = 0;
@@ -314,8 +298,7 @@ static void a_hint_that_came_out_comes_out_again(void **state) {
 }
 
 // A square of edges 0 to 3, cut on its right by edge 4 and on its left by edge 5.
-static void a_cut_polygon_is_labelled_by_the_edges_that_meet(void **state) {
-    (void)state;
+TEST("a cut polygon is labelled by the edges that meet") {
     const cairn_clip_polygon square = {
         .count = 4, .points = {{-1, -1, 0, 0}, {1, -1, 0, 1}, {1, 1, 0, 2}, {-1, 1, 0, 3}}};
     const cairn_clip_line right_cut = {.right = 1.0f, .limit = 0.5f, .edge = 4};
@@ -348,8 +331,7 @@ static void a_cut_polygon_is_labelled_by_the_edges_that_meet(void **state) {
 }
 
 // Eight points on a circle; the chosen four span it and have the deepest among them.
-static void a_patch_is_reduced_to_the_points_that_span_it(void **state) {
-    (void)state;
+TEST("a patch is reduced to the points that span it") {
     static const cairn_clip_point ring[8] = {{1, 0, 0, 0}, {0.7f, 0.7f, 0, 0}, {0, 1, 0, 0},
         {-0.7f, 0.7f, 0, 0}, {-1, 0, 0, 0}, {-0.7f, -0.7f, 0, 0}, {0, -1, 0, 0},
         {0.7f, -0.7f, 0, 0}};
@@ -381,22 +363,4 @@ static void a_patch_is_reduced_to_the_points_that_span_it(void **state) {
     uint32_t chosen[4];
     assert_int_equal(cairn_manifold_reduce(ring, 3, chosen), 3);
     assert_int_equal(cairn_manifold_reduce(ring, 0, chosen), 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(swaying_a_little_keeps_every_feature),
-        cmocka_unit_test(sliding_across_a_floor_keeps_the_corners),
-        cmocka_unit_test(sliding_off_an_edge_changes_features_only_where_corners_pass),
-        cmocka_unit_test(features_of_one_manifold_differ),
-        cmocka_unit_test(a_clearly_better_axis_is_taken),
-        cmocka_unit_test(an_edge_gives_way_to_a_face_as_good),
-        cmocka_unit_test(nearly_parallel_edges_touch_within_the_edges),
-        cmocka_unit_test(a_box_with_its_corner_in_another_has_a_contact),
-        cmocka_unit_test(a_hint_that_came_out_comes_out_again),
-        cmocka_unit_test(a_cut_polygon_is_labelled_by_the_edges_that_meet),
-        cmocka_unit_test(a_patch_is_reduced_to_the_points_that_span_it),
-        cmocka_unit_test(whatever_the_shapes_and_the_hint_the_answer_is_sound),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "tests/sim/geometry_kit.h"
 
@@ -171,8 +165,7 @@ static const pair_case cases[] = {
 
 enum { CASE_COUNT = sizeof(cases) / sizeof(cases[0]) };
 
-static void every_pair_of_kinds_touches_as_its_table_says(void **state) {
-    (void)state;
+TEST("every pair of kinds touches as its table says") {
     for (uint32_t i = 0; i < CASE_COUNT; ++i) {
         expect_case(&cases[i]);
     }
@@ -185,8 +178,7 @@ static bool way_out_is_unique(const pair_case *c) {
     return vec3_distance(c->pose_a.position, c->pose_b.position) > 0.01f;
 }
 
-static void exchanging_the_shapes_turns_the_normal_round(void **state) {
-    (void)state;
+TEST("exchanging the shapes turns the normal round") {
     for (uint32_t i = 0; i < CASE_COUNT; ++i) {
         pair_case c = cases[i];
         c.a = cases[i].b;
@@ -200,8 +192,7 @@ static void exchanging_the_shapes_turns_the_normal_round(void **state) {
     }
 }
 
-static void moving_both_shapes_moves_the_contact_with_them(void **state) {
-    (void)state;
+TEST("moving both shapes moves the contact with them") {
     cairn_random random = cairn_random_of(11);
     for (uint32_t i = 0; i < 20 * CASE_COUNT; ++i) {
         pair_case c = cases[i % CASE_COUNT];
@@ -223,8 +214,7 @@ static void moving_both_shapes_moves_the_contact_with_them(void **state) {
     }
 }
 
-static void far_from_the_origin_a_contact_keeps_its_digits(void **state) {
-    (void)state;
+TEST("far from the origin a contact keeps its digits") {
     for (uint32_t i = 0; i < CASE_COUNT; ++i) {
         pair_case c = cases[i];
         const cairn_vec3 far = vec3(65536.0f, -65536.0f, 32768.0f);
@@ -258,8 +248,7 @@ static bool half_way_is_surface(const cairn_geometry *geometry, const cairn_pose
     return contains(geometry, pose, surface, 1e-4f) && !contains(geometry, pose, beyond, 0.0f);
 }
 
-static void points_lie_midway_between_the_surfaces(void **state) {
-    (void)state;
+TEST("points lie midway between the surfaces") {
     for (uint32_t i = 0; i < CASE_COUNT; ++i) {
         const pair_case *c = &cases[i];
         const cairn_manifold manifold = collide(c);
@@ -274,8 +263,7 @@ static void points_lie_midway_between_the_surfaces(void **state) {
     }
 }
 
-static void overlap_is_contact_without_a_margin(void **state) {
-    (void)state;
+TEST("overlap is contact without a margin") {
     for (uint32_t i = 0; i < CASE_COUNT; ++i) {
         pair_case c = cases[i];
         if (c.a.kind == CAIRN_SHAPE_HALF_SPACE) {
@@ -287,8 +275,7 @@ static void overlap_is_contact_without_a_margin(void **state) {
     }
 }
 
-static void half_spaces_overlap_unless_they_turn_their_backs(void **state) {
-    (void)state;
+TEST("half spaces overlap unless they turn their backs") {
     const cairn_geometry h = half_space();
     const struct {
         cairn_pose a;
@@ -304,17 +291,4 @@ static void half_spaces_overlap_unless_they_turn_their_backs(void **state) {
         assert_int_equal(geometries_overlap(&h, &backs[i].a, &h, &backs[i].b), backs[i].overlap);
         assert_int_equal(geometries_overlap(&h, &backs[i].b, &h, &backs[i].a), backs[i].overlap);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_pair_of_kinds_touches_as_its_table_says),
-        cmocka_unit_test(exchanging_the_shapes_turns_the_normal_round),
-        cmocka_unit_test(moving_both_shapes_moves_the_contact_with_them),
-        cmocka_unit_test(far_from_the_origin_a_contact_keeps_its_digits),
-        cmocka_unit_test(points_lie_midway_between_the_surfaces),
-        cmocka_unit_test(overlap_is_contact_without_a_margin),
-        cmocka_unit_test(half_spaces_overlap_unless_they_turn_their_backs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

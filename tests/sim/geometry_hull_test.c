@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/kit/test.h"
 
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/sim/hull_kit.h"
 
@@ -43,8 +38,7 @@ static void expect_like(
 }
 
 // Sizes that differ, so that no two axes are as good as each other by construction.
-static void a_box_as_a_hull_touches_as_a_box(void **state) {
-    (void)state;
+TEST("a box as a hull touches as a box") {
     cairn_random random = cairn_random_of(51);
     const cairn_geometry big = box(1.0f, 0.7f, 1.3f);
     const cairn_geometry small = box(0.4f, 0.3f, 0.5f);
@@ -68,8 +62,7 @@ static void a_box_as_a_hull_touches_as_a_box(void **state) {
     assert_true(touching > 1000);
 }
 
-static void round_shapes_touch_a_box_as_they_touch_its_hull(void **state) {
-    (void)state;
+TEST("round shapes touch a box as they touch its hull") {
     cairn_random random = cairn_random_of(52);
     const cairn_geometry crate = box(0.6f, 0.4f, 0.5f);
     const cairn_hull hull = box_hull(0.6f, 0.4f, 0.5f);
@@ -104,8 +97,7 @@ typedef struct known_case {
     float separation;
 } known_case;
 
-static void known_pairs_touch_as_their_table_says(void **state) {
-    (void)state;
+TEST("known pairs touch as their table says") {
     const cairn_vec3 roof_points[6] = {
         {-2, 0, -1}, {2, 0, -1}, {-2, 0, 1}, {2, 0, 1}, {-2, 1, 0}, {2, 1, 0}};
     const cairn_vec3 spike_points[4] = {{-1, 2, -1}, {1, 2, -1}, {0, 2, 1}, {0, 0, 0}};
@@ -202,8 +194,7 @@ static float search(const cairn_shape_view *a, const cairn_shape_view *b, const 
     return found;
 }
 
-static void contacts_agree_with_a_search_over_directions(void **state) {
-    (void)state;
+TEST("contacts agree with a search over directions") {
     uint32_t touching = 0;
     for (uint32_t seed = 1; seed <= 240; ++seed) {
         cairn_random random = cairn_random_of(seed);
@@ -244,8 +235,7 @@ static void contacts_agree_with_a_search_over_directions(void **state) {
 
 // ---- what is kept from step to step
 
-static void a_hint_that_came_out_comes_out_again(void **state) {
-    (void)state;
+TEST("a hint that came out comes out again") {
     cairn_random random = cairn_random_of(53);
     uint32_t edges = 0;
     uint32_t kept = 0;
@@ -272,8 +262,7 @@ static void a_hint_that_came_out_comes_out_again(void **state) {
     assert_true(kept > 50);
 }
 
-static void whatever_the_hint_says_it_is_looked_up_with_care(void **state) {
-    (void)state;
+TEST("whatever the hint says it is looked up with care") {
     cairn_random random = cairn_random_of(54);
     const cairn_hull ball = icosahedron(0.5f);
     const cairn_shape_view a = hull_solid(&ball);
@@ -286,8 +275,7 @@ static void whatever_the_hint_says_it_is_looked_up_with_care(void **state) {
     }
 }
 
-static void swaying_a_little_keeps_every_feature(void **state) {
-    (void)state;
+TEST("swaying a little keeps every feature") {
     const cairn_hull ball = icosahedron(0.5f);
     const cairn_hull cube = box_hull(0.5f, 0.5f, 0.5f);
     const cairn_geometry floor = box(5, 0.5f, 5);
@@ -335,8 +323,7 @@ static void swaying_a_little_keeps_every_feature(void **state) {
     }
 }
 
-static void features_of_one_manifold_differ(void **state) {
-    (void)state;
+TEST("features of one manifold differ") {
     cairn_random random = cairn_random_of(56);
     for (uint32_t round = 0; round < 1500; ++round) {
         const cairn_hull first = random_hull(&random, 6 + round % 12, vec3_zero());
@@ -353,18 +340,4 @@ static void features_of_one_manifold_differ(void **state) {
             }
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_box_as_a_hull_touches_as_a_box),
-        cmocka_unit_test(round_shapes_touch_a_box_as_they_touch_its_hull),
-        cmocka_unit_test(known_pairs_touch_as_their_table_says),
-        cmocka_unit_test(contacts_agree_with_a_search_over_directions),
-        cmocka_unit_test(a_hint_that_came_out_comes_out_again),
-        cmocka_unit_test(whatever_the_hint_says_it_is_looked_up_with_care),
-        cmocka_unit_test(swaying_a_little_keeps_every_feature),
-        cmocka_unit_test(features_of_one_manifold_differ),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

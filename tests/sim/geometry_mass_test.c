@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "tests/sim/geometry_kit.h"
 
@@ -15,8 +9,7 @@ static void expect_near(const char *what, float actual, float expected, float re
     }
 }
 
-static void closed_forms_hold(void **state) {
-    (void)state;
+TEST("closed forms hold") {
     const struct {
         const char *what;
         cairn_geometry geometry;
@@ -44,16 +37,14 @@ static void closed_forms_hold(void **state) {
     }
 }
 
-static void a_half_space_weighs_nothing(void **state) {
-    (void)state;
+TEST("a half space weighs nothing") {
     const cairn_geometry ground = half_space();
     const cairn_mass mass = mass_of(&ground, 1000.0f);
     assert_true(mass.mass == 0.0f && mass.inertia[0] == 0.0f);
 }
 
 // Cells of a grid over the shape, each a point of mass: forms nobody had to derive.
-static void a_grid_of_points_weighs_the_same(void **state) {
-    (void)state;
+TEST("a grid of points weighs the same") {
     const cairn_geometry shapes[] = {sphere(0.9f), capsule(0.6f, 0.8f), box(0.5f, 1.1f, 0.8f)};
     enum { CELLS = 60 };
     const float cell = 3.0f / CELLS;
@@ -82,8 +73,7 @@ static void a_grid_of_points_weighs_the_same(void **state) {
 }
 
 // The bounds hold every point of the shape and touch it on all six sides.
-static void bounds_are_as_tight_as_the_shape(void **state) {
-    (void)state;
+TEST("bounds are as tight as the shape") {
     cairn_random random = cairn_random_of(41);
     for (uint32_t round = 0; round < 300; ++round) {
         const cairn_geometry geometry = random_geometry(&random, 1 + round % 3);
@@ -112,22 +102,10 @@ static void bounds_are_as_tight_as_the_shape(void **state) {
     }
 }
 
-static void a_half_space_bounds_everything_and_is_finite(void **state) {
-    (void)state;
+TEST("a half space bounds everything and is finite") {
     const cairn_geometry ground = half_space();
     const cairn_pose pose = at(1e5f, -1e5f, 0);
     const cairn_aabb bounds = bounds_of(&ground, &pose);
     assert_true(vec3_finite(bounds.lower) && vec3_finite(bounds.upper));
     assert_true(bounds.lower.x < -1e6f && bounds.upper.y > 1e6f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_forms_hold),
-        cmocka_unit_test(a_half_space_weighs_nothing),
-        cmocka_unit_test(a_grid_of_points_weighs_the_same),
-        cmocka_unit_test(bounds_are_as_tight_as_the_shape),
-        cmocka_unit_test(a_half_space_bounds_everything_and_is_finite),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "tests/sim/geometry_kit.h"
 
@@ -20,8 +14,7 @@ typedef struct ray_case {
 } ray_case;
 
 // All of shapes at the origin, unturned.
-static void rays_meet_shapes_as_the_table_says(void **state) {
-    (void)state;
+TEST("rays meet shapes as the table says") {
     const cairn_geometry ball = sphere(1);
     const cairn_geometry pill = capsule(1, 2);
     const cairn_geometry crate = box(1, 2, 3);
@@ -89,8 +82,7 @@ static float march(const cairn_geometry *geometry, const cairn_pose *pose, cairn
     return 2.0f;
 }
 
-static void rays_agree_with_walking_along_them(void **state) {
-    (void)state;
+TEST("rays agree with walking along them") {
     enum { STEPS = 400 };
     uint32_t met_count = 0;
     for (uint32_t seed = 1; seed <= 2000; ++seed) {
@@ -123,8 +115,7 @@ static void rays_agree_with_walking_along_them(void **state) {
     assert_in_range(met_count, 500, 1500);
 }
 
-static void a_long_ray_at_a_small_far_sphere_keeps_its_digits(void **state) {
-    (void)state;
+TEST("a long ray at a small far sphere keeps its digits") {
     const cairn_geometry ball = sphere(0.5f);
     const cairn_pose pose = at(10000, 0, 0);
     float fraction = 0.0f;
@@ -132,13 +123,4 @@ static void a_long_ray_at_a_small_far_sphere_keeps_its_digits(void **state) {
     assert_true(ray_meets(&ball, &pose, vec3(0, 0, 0), vec3(20000, 0, 0), &fraction, &normal));
     assert_true(float_abs(fraction * 20000.0f - 9999.5f) < 0.01f);
     assert_false(ray_meets(&ball, &pose, vec3(0, 0.51f, 0), vec3(20000, 0, 0), &fraction, &normal));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rays_meet_shapes_as_the_table_says),
-        cmocka_unit_test(rays_agree_with_walking_along_them),
-        cmocka_unit_test(a_long_ray_at_a_small_far_sphere_keeps_its_digits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "tests/sim/geometry_kit.h"
 
@@ -133,8 +127,7 @@ static void expect_agreement(const shapes *s, uint32_t seed, cairn_random *rando
     }
 }
 
-static void contacts_agree_with_a_search_over_directions(void **state) {
-    (void)state;
+TEST("contacts agree with a search over directions") {
     for (uint32_t seed = 1; seed <= 360; ++seed) {
         cairn_random random = cairn_random_of(seed);
         const uint32_t kind_a = 1 + seed % 3;
@@ -145,8 +138,7 @@ static void contacts_agree_with_a_search_over_directions(void **state) {
 }
 
 // Boxes against a half-space need no search: every corner's height is known.
-static void the_lowest_corner_is_among_the_contacts(void **state) {
-    (void)state;
+TEST("the lowest corner is among the contacts") {
     cairn_random random = cairn_random_of(31);
     for (uint32_t round = 0; round < 3000; ++round) {
         const cairn_geometry crate = random_geometry(&random, CAIRN_SHAPE_BOX);
@@ -165,12 +157,4 @@ static void the_lowest_corner_is_among_the_contacts(void **state) {
                 deepest(&manifold), lowest);
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(contacts_agree_with_a_search_over_directions),
-        cmocka_unit_test(the_lowest_corner_is_among_the_contacts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,8 @@
 // words alone. The world is small and its players clumsy, so that bodies meet, sleep, wake, leave
 // and break within a few hundred ticks.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #include "base/random.h"
@@ -204,8 +206,7 @@ static cairn_world_def play_def(void) {
 }
 
 // Some ticks pass unseen, so that marks must last until someone looks.
-static void a_kept_hash_is_a_fresh_hash_whatever_happens(void **state) {
-    (void)state;
+TEST("a kept hash is a fresh hash whatever happens") {
     const cairn_world_def def = play_def();
     uint32_t slept = 0;
     for (uint64_t seed = 1; seed <= SEEDS; ++seed) {
@@ -232,8 +233,7 @@ static void a_kept_hash_is_a_fresh_hash_whatever_happens(void **state) {
 }
 
 // And looking takes the mark away.
-static void a_mark_makes_a_write_seen(void **state) {
-    (void)state;
+TEST("a mark makes a write seen") {
     cairn_world *world = kit_world(NULL);
     (void)kit_ground(world, 0.5f);
     const cairn_hash128 before = kit_hash(world);
@@ -247,8 +247,7 @@ static void a_mark_makes_a_write_seen(void **state) {
 }
 
 // What sleeps costs nothing: after the first look no block of it is marked by a step.
-static void a_step_marks_what_moves_alone(void **state) {
-    (void)state;
+TEST("a step marks what moves alone") {
     cairn_world *world = kit_world(NULL);
     const cairn_vec3 half = vec3(0.5f, 0.5f, 0.5f);
     (void)kit_ground(world, 0.5f);
@@ -284,8 +283,7 @@ static uint32_t marks(const cairn_world *world, cairn_array array) {
 }
 
 // A rollback pays for what has happened since, not for the world.
-static void a_load_marks_what_differs_alone(void **state) {
-    (void)state;
+TEST("a load marks what differs alone") {
     cairn_world *world = kit_world(NULL);
     (void)kit_ground(world, 0.5f);
     for (int i = 0; i < 63; ++i) {
@@ -303,14 +301,4 @@ static void a_load_marks_what_differs_alone(void **state) {
     assert_true(cairn_hash_equal(kit_hash(world), before));
     kit_free(&saved);
     cairn_world_destroy(world);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_kept_hash_is_a_fresh_hash_whatever_happens),
-        cmocka_unit_test(a_mark_makes_a_write_seen),
-        cmocka_unit_test(a_step_marks_what_moves_alone),
-        cmocka_unit_test(a_load_marks_what_differs_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
 // The hash and the diff as components: every word of every element counts, errors that cancel out
 // in weaker hashes do not, and a difference is named down to the field.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #include <string.h>
@@ -72,8 +74,7 @@ static void check_word(
     toggle(world, array, index, word, 1);
 }
 
-static void every_word_is_hashed_in_its_section_and_named(void **state) {
-    (void)state;
+TEST("every word is hashed in its section and named") {
     cairn_world *world = full_world();
     cairn_world *twin = full_world();
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
@@ -91,8 +92,7 @@ static void every_word_is_hashed_in_its_section_and_named(void **state) {
     cairn_world_destroy(twin);
 }
 
-static void each_table_names_its_words_in_order(void **state) {
-    (void)state;
+TEST("each table names its words in order") {
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         const cairn_field_table *table = cairn_field_table_of(array);
         assert_true(table->word_count <= CAIRN_ELEMENT_WORDS_MAX);
@@ -132,8 +132,7 @@ static void swap_axes(cairn_motion *a, cairn_motion *b, float amount) {
     a->linear_velocity.y = kept;
 }
 
-static void structured_errors_are_seen(void **state) {
-    (void)state;
+TEST("structured errors are seen") {
     static perturbation *const all[] = {
         swap_velocities, mirror_signs, equal_errors, opposite_errors, swap_axes};
     cairn_world *world = full_world();
@@ -157,8 +156,7 @@ static void structured_errors_are_seen(void **state) {
 }
 
 // Equal values in another place are another state.
-static void equal_bodies_in_other_slots_hash_differently(void **state) {
-    (void)state;
+TEST("equal bodies in other slots hash differently") {
     cairn_world *world = kit_world(NULL);
     cairn_body_def def = cairn_body_def_default();
     cairn_body_id a = 0;
@@ -177,8 +175,7 @@ static void equal_bodies_in_other_slots_hash_differently(void **state) {
     cairn_world_destroy(world);
 }
 
-static void the_visible_root_sees_poses_and_velocities_alone(void **state) {
-    (void)state;
+TEST("the visible root sees poses and velocities alone") {
     cairn_world *world = full_world();
     const cairn_world_hash before = cairn_world_hash_fresh(world);
     world->state.contacts[0].points[0].normal_impulse += 1.0f;
@@ -192,8 +189,7 @@ static void the_visible_root_sees_poses_and_velocities_alone(void **state) {
     cairn_world_destroy(world);
 }
 
-static void a_body_that_only_one_world_has_is_told(void **state) {
-    (void)state;
+TEST("a body that only one world has is told") {
     cairn_world *with = full_world();
     cairn_world *without = full_world();
     cairn_difference found[64];
@@ -210,21 +206,7 @@ static void a_body_that_only_one_world_has_is_told(void **state) {
     cairn_world_destroy(without);
 }
 
-static void sections_have_names(void **state) {
-    (void)state;
+TEST("sections have names") {
     assert_string_equal(cairn_section_name(CAIRN_SECTION_CONTACTS), "contacts");
     assert_string_equal(cairn_section_name(CAIRN_SECTION_COUNT), "unknown");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_word_is_hashed_in_its_section_and_named),
-        cmocka_unit_test(each_table_names_its_words_in_order),
-        cmocka_unit_test(structured_errors_are_seen),
-        cmocka_unit_test(equal_bodies_in_other_slots_hash_differently),
-        cmocka_unit_test(the_visible_root_sees_poses_and_velocities_alone),
-        cmocka_unit_test(a_body_that_only_one_world_has_is_told),
-        cmocka_unit_test(sections_have_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

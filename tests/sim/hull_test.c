@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/kit/test.h"
 
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/sim/hull_kit.h"
 
@@ -77,8 +72,7 @@ static const solid_case solids[] = {
     {"a hill", 4, {{0, 0, 0}, {9000, 0, 0}, {0, 9000, 0}, {0, 0, 9000}}, 4, 6, 4, 1.215e11f},
 };
 
-static void the_hull_of_points_is_known(void **state) {
-    (void)state;
+TEST("the hull of points is known") {
     for (size_t i = 0; i < sizeof(solids) / sizeof(solids[0]); ++i) {
         const solid_case *c = &solids[i];
         cairn_hull hull;
@@ -103,8 +97,7 @@ static void the_hull_of_points_is_known(void **state) {
 }
 
 // The vertices are those of the points that are corners, bit for bit, in the order given.
-static void vertices_keep_their_bits_and_order(void **state) {
-    (void)state;
+TEST("vertices keep their bits and order") {
     cairn_random random = cairn_random_of(41);
     for (uint32_t round = 0; round < 100; ++round) {
         cairn_vec3 points[40];
@@ -128,8 +121,7 @@ static void vertices_keep_their_bits_and_order(void **state) {
     }
 }
 
-static void a_hull_is_the_same_from_its_own_vertices(void **state) {
-    (void)state;
+TEST("a hull is the same from its own vertices") {
     cairn_random random = cairn_random_of(42);
     for (uint32_t round = 0; round < 100; ++round) {
         const uint32_t count = 6 + round % 20;
@@ -147,8 +139,7 @@ static void expect_mass_near(const cairn_mass *a, const cairn_mass *b) {
     }
 }
 
-static void a_box_weighs_the_same_as_a_hull(void **state) {
-    (void)state;
+TEST("a box weighs the same as a hull") {
     const cairn_geometry crate = box(0.5f, 0.75f, 1.0f);
     const cairn_mass expected = mass_of(&crate, 700.0f);
     cairn_vec3 points[8];
@@ -165,8 +156,7 @@ static void a_box_weighs_the_same_as_a_hull(void **state) {
 }
 
 // The moments of a regular tetrahedron of side a are m a^2 / 20 about every axis.
-static void a_regular_tetrahedron_has_the_moments_of_the_book(void **state) {
-    (void)state;
+TEST("a regular tetrahedron has the moments of the book") {
     const cairn_vec3 points[4] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
     cairn_hull hull;
     assert_true(built(points, 4, &hull));
@@ -177,8 +167,7 @@ static void a_regular_tetrahedron_has_the_moments_of_the_book(void **state) {
     }
 }
 
-static void bounds_and_rays_are_those_of_the_box(void **state) {
-    (void)state;
+TEST("bounds and rays are those of the box") {
     cairn_random random = cairn_random_of(43);
     const cairn_geometry crate = box(0.5f, 0.75f, 1.0f);
     const cairn_hull hull = box_hull(0.5f, 0.75f, 1.0f);
@@ -212,8 +201,7 @@ typedef struct refusal_case {
     cairn_vec3 points[12];
 } refusal_case;
 
-static void what_is_no_hull_is_refused_by_name(void **state) {
-    (void)state;
+TEST("what is no hull is refused by name") {
     const float infinite = float_of_bits(0x7f800000u);
     const float not_a_number = float_of_bits(0x7fc00000u);
     const refusal_case cases[] = {
@@ -245,8 +233,7 @@ static void what_is_no_hull_is_refused_by_name(void **state) {
     }
 }
 
-static void too_many_are_refused(void **state) {
-    (void)state;
+TEST("too many are refused") {
     cairn_random random = cairn_random_of(44);
     cairn_vec3 points[CAIRN_HULL_POINTS_MAX + 1];
     cairn_hull hull;
@@ -264,8 +251,7 @@ static void too_many_are_refused(void **state) {
 
 // Clouds that are all but degenerate: whatever is said of them, what is built is sound, and again
 // the same from its vertices.
-static void clouds_on_the_verge_give_sound_hulls_or_none(void **state) {
-    (void)state;
+TEST("clouds on the verge give sound hulls or none") {
     cairn_random random = cairn_random_of(45);
     uint32_t taken = 0;
     uint32_t refused = 0;
@@ -297,19 +283,4 @@ static void clouds_on_the_verge_give_sound_hulls_or_none(void **state) {
     }
     assert_true(taken > 300);
     assert_true(refused > 10);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_hull_of_points_is_known),
-        cmocka_unit_test(vertices_keep_their_bits_and_order),
-        cmocka_unit_test(a_hull_is_the_same_from_its_own_vertices),
-        cmocka_unit_test(a_box_weighs_the_same_as_a_hull),
-        cmocka_unit_test(a_regular_tetrahedron_has_the_moments_of_the_book),
-        cmocka_unit_test(bounds_and_rays_are_those_of_the_box),
-        cmocka_unit_test(what_is_no_hull_is_refused_by_name),
-        cmocka_unit_test(too_many_are_refused),
-        cmocka_unit_test(clouds_on_the_verge_give_sound_hulls_or_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 
 // Hulls as a world holds them: made, shared by shapes, refused, destroyed, restored.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #include <string.h>
@@ -27,8 +29,7 @@ static cairn_body_id drop(cairn_world *world, cairn_hull_id hull, cairn_vec3 pos
     return kit_body(world, &def, &shape);
 }
 
-static void a_hull_is_read_as_it_was_made(void **state) {
-    (void)state;
+TEST("a hull is read as it was made") {
     cairn_world *world = kit_world(NULL);
     cairn_vec3 cloud[8];
     cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX];
@@ -48,8 +49,7 @@ static void a_hull_is_read_as_it_was_made(void **state) {
     cairn_world_destroy(world);
 }
 
-static void what_is_no_hull_is_refused_and_changes_nothing(void **state) {
-    (void)state;
+TEST("what is no hull is refused and changes nothing") {
     cairn_world_def def = cairn_world_def_default();
     def.hull_capacity = 1;
     cairn_world *world = kit_world(&def);
@@ -71,8 +71,7 @@ static void what_is_no_hull_is_refused_and_changes_nothing(void **state) {
     cairn_world_destroy(world);
 }
 
-static void a_shape_needs_a_hull_that_lives(void **state) {
-    (void)state;
+TEST("a shape needs a hull that lives") {
     cairn_world *world = kit_world(NULL);
     const cairn_hull_id hull = make(world, wedge, 6);
     const cairn_body_id body = drop(world, hull, vec3(0, 5, 0));
@@ -96,8 +95,7 @@ static void a_shape_needs_a_hull_that_lives(void **state) {
 }
 
 // The wedge lands on its ridge's opposite face: its centre of mass is a third up from there.
-static void a_hull_weighs_falls_and_comes_to_rest(void **state) {
-    (void)state;
+TEST("a hull weighs falls and comes to rest") {
     cairn_world *world = kit_world(NULL);
     const cairn_hull_id hull = make(world, wedge, 6);
     (void)kit_ground(world, 0.5f);
@@ -112,8 +110,7 @@ static void a_hull_weighs_falls_and_comes_to_rest(void **state) {
     cairn_world_destroy(world);
 }
 
-static void queries_meet_the_hull_and_not_its_box(void **state) {
-    (void)state;
+TEST("queries meet the hull and not its box") {
     cairn_world *world = kit_world(NULL);
     const cairn_hull_id hull = make(world, wedge, 6);
     const cairn_body_id body = drop(world, hull, vec3_zero());
@@ -142,8 +139,7 @@ static void queries_meet_the_hull_and_not_its_box(void **state) {
 }
 
 // A hull whose slot was taken by another since the save comes back with its own faces.
-static void a_restored_world_has_its_hulls_again(void **state) {
-    (void)state;
+TEST("a restored world has its hulls again") {
     const cairn_vec3 tall[4] = {{-1, 0, -1}, {1, 0, -1}, {0, 0, 1}, {0, 3, 0}};
     cairn_world *world = kit_world(NULL);
     cairn_world *twin = kit_world(NULL);
@@ -169,16 +165,4 @@ static void a_restored_world_has_its_hulls_again(void **state) {
     kit_free(&encoded);
     cairn_world_destroy(world);
     cairn_world_destroy(twin);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hull_is_read_as_it_was_made),
-        cmocka_unit_test(what_is_no_hull_is_refused_and_changes_nothing),
-        cmocka_unit_test(a_shape_needs_a_hull_that_lives),
-        cmocka_unit_test(a_hull_weighs_falls_and_comes_to_rest),
-        cmocka_unit_test(queries_meet_the_hull_and_not_its_box),
-        cmocka_unit_test(a_restored_world_has_its_hulls_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
 // A step in which nothing stirs leaves out its work. That must never show: a twin that is loaded
 // from its own save before each step, and so has to look at everything, goes the same way.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #include "sim/step.h"
@@ -103,8 +105,7 @@ static void join_cubes(cairn_world *world) {
 }
 
 // Whatever is done to a sleeping world, its next step is a whole one.
-static void what_is_done_to_an_idle_world_is_never_missed(void **unused) {
-    (void)unused;
+TEST("what is done to an idle world is never missed") {
     static action *const actions[] = {destroy_floor_shape, destroy_lone_cube, destroy_lower_cube,
         throw_out_of_bounds, move_kinematic, move_kinematic_into_stack, push_upper_cube,
         force_lone_cube, add_cube, join_cubes};
@@ -122,8 +123,7 @@ static void what_is_done_to_an_idle_world_is_never_missed(void **unused) {
     }
 }
 
-static void events_of_the_step_before_do_not_stay(void **unused) {
-    (void)unused;
+TEST("events of the step before do not stay") {
     twins t = {.plain = build(), .reloaded = build()};
     run_until_idle(&t);
     destroy_lone_cube(t.plain);
@@ -137,12 +137,4 @@ static void events_of_the_step_before_do_not_stay(void **unused) {
     assert_int_equal(count, 0);
     cairn_world_destroy(t.plain);
     cairn_world_destroy(t.reloaded);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_done_to_an_idle_world_is_never_missed),
-        cmocka_unit_test(events_of_the_step_before_do_not_stay),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 
 // Hinges and cones: what they let through, and what they hold, in both solvers.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #include <math.h>
@@ -82,8 +84,7 @@ static extremes watch(cairn_world *world, cairn_joint_id joint, uint32_t ticks) 
 #define FOR_BOTH_SOLVERS(solver)                                                                   \
     for (uint32_t solver = CAIRN_SOLVER_SUBSTEPS; solver <= CAIRN_SOLVER_CLASSIC; ++solver)
 
-static void a_door_stops_at_its_limits(void **state) {
-    (void)state;
+TEST("a door stops at its limits") {
     FOR_BOTH_SOLVERS(solver) {
         for (uint32_t side = 0; side < 2; ++side) {
             cairn_world *world = solved_by(solver);
@@ -117,8 +118,7 @@ static void a_door_stops_at_its_limits(void **state) {
     }
 }
 
-static void a_trapdoor_bears_a_weight_on_its_limit(void **state) {
-    (void)state;
+TEST("a trapdoor bears a weight on its limit") {
     FOR_BOTH_SOLVERS(solver) {
         cairn_world *world = solved_by(solver);
         const cairn_body_id frame = wall(world);
@@ -143,8 +143,7 @@ static void a_trapdoor_bears_a_weight_on_its_limit(void **state) {
     }
 }
 
-static void a_pendulum_on_a_hinge_stays_in_its_plane(void **state) {
-    (void)state;
+TEST("a pendulum on a hinge stays in its plane") {
     FOR_BOTH_SOLVERS(solver) {
         cairn_world *world = solved_by(solver);
         const cairn_body_id hook = wall(world);
@@ -171,8 +170,7 @@ static void a_pendulum_on_a_hinge_stays_in_its_plane(void **state) {
     }
 }
 
-static void a_hinge_between_tumbling_bodies_keeps_its_axes_together(void **state) {
-    (void)state;
+TEST("a hinge between tumbling bodies keeps its axes together") {
     FOR_BOTH_SOLVERS(solver) {
         cairn_world_def def = cairn_world_def_default();
         def.solver = solver;
@@ -204,8 +202,7 @@ static cairn_body_id arm(cairn_world *world, cairn_vec3 axis) {
     return kit_box(world, vec3_scale(axis, 0.5f), half, 1000.0f, 0.5f);
 }
 
-static void a_cone_is_not_left(void **state) {
-    (void)state;
+TEST("a cone is not left") {
     FOR_BOTH_SOLVERS(solver) {
         cairn_world *world = solved_by(solver);
         const cairn_body_id hook = wall(world);
@@ -223,8 +220,7 @@ static void a_cone_is_not_left(void **state) {
     }
 }
 
-static void an_arm_rests_on_its_cone(void **state) {
-    (void)state;
+TEST("an arm rests on its cone") {
     FOR_BOTH_SOLVERS(solver) {
         for (uint32_t i = 0; i < 2; ++i) {
             const float widest = i == 0 ? 0.3f : 0.0f;
@@ -243,8 +239,7 @@ static void an_arm_rests_on_its_cone(void **state) {
     }
 }
 
-static void a_twist_stops_at_its_limits_at_any_swing(void **state) {
-    (void)state;
+TEST("a twist stops at its limits at any swing") {
     FOR_BOTH_SOLVERS(solver) {
         for (uint32_t side = 0; side < 2; ++side) {
             cairn_world *world = solved_by(solver);
@@ -281,8 +276,7 @@ static void a_twist_stops_at_its_limits_at_any_swing(void **state) {
     }
 }
 
-static void equal_limits_hold_an_angle(void **state) {
-    (void)state;
+TEST("equal limits hold an angle") {
     FOR_BOTH_SOLVERS(solver) {
         cairn_world *world = solved_by(solver);
         const cairn_body_id hook = wall(world);
@@ -297,8 +291,7 @@ static void equal_limits_hold_an_angle(void **state) {
 }
 
 // A pose of b, and the angles that it makes with a body that is not turned.
-static void the_angles_of_a_joint_are_those_of_its_axes(void **state) {
-    (void)state;
+TEST("the angles of a joint are those of its axes") {
     static const struct {
         cairn_vec3 axis; // of the turn of b
         float angle;
@@ -328,8 +321,7 @@ static void the_angles_of_a_joint_are_those_of_its_axes(void **state) {
     cairn_world_destroy(world);
 }
 
-static void only_joints_with_axes_have_angles(void **state) {
-    (void)state;
+TEST("only joints with axes have angles") {
     cairn_world *world = kit_world(NULL);
     const cairn_body_id a = wall(world);
     const cairn_body_id b = arm(world, X);
@@ -352,8 +344,7 @@ typedef struct def_case {
 
 #define FIELD(member) #member, offsetof(cairn_joint_def, member)
 
-static void a_joint_with_one_bad_field_is_refused(void **state) {
-    (void)state;
+TEST("a joint with one bad field is refused") {
     static const def_case cases[] = {
         {FIELD(cone), 0.0f, CAIRN_OK},
         {FIELD(cone), 3.2f, CAIRN_INVALID_ARGUMENT},
@@ -405,8 +396,7 @@ static void a_joint_with_one_bad_field_is_refused(void **state) {
     cairn_world_destroy(world);
 }
 
-static void a_joint_is_read_back_as_it_was_understood(void **state) {
-    (void)state;
+TEST("a joint is read back as it was understood") {
     cairn_world *world = kit_world(NULL);
     const cairn_body_id a = wall(world);
     const cairn_body_id b = arm(world, X);
@@ -454,8 +444,7 @@ static cairn_world *tangle(uint32_t solver) {
     return world;
 }
 
-static void hinges_and_cones_run_the_same_after_a_load_and_a_decode(void **state) {
-    (void)state;
+TEST("hinges and cones run the same after a load and a decode") {
     FOR_BOTH_SOLVERS(solver) {
         cairn_world *world = tangle(solver);
         cairn_world *loaded = tangle(solver);
@@ -485,8 +474,7 @@ static void hinges_and_cones_run_the_same_after_a_load_and_a_decode(void **state
     }
 }
 
-static void hinges_and_cones_have_the_same_bits_in_every_width(void **state) {
-    (void)state;
+TEST("hinges and cones have the same bits in every width") {
     static const uint32_t widths[] = {1, 4, 8, 16};
     cairn_world *worlds[4];
     uint32_t count = 0;
@@ -511,24 +499,4 @@ static void hinges_and_cones_have_the_same_bits_in_every_width(void **state) {
     for (uint32_t i = 0; i < count; ++i) {
         cairn_world_destroy(worlds[i]);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_door_stops_at_its_limits),
-        cmocka_unit_test(a_trapdoor_bears_a_weight_on_its_limit),
-        cmocka_unit_test(a_pendulum_on_a_hinge_stays_in_its_plane),
-        cmocka_unit_test(a_hinge_between_tumbling_bodies_keeps_its_axes_together),
-        cmocka_unit_test(a_cone_is_not_left),
-        cmocka_unit_test(an_arm_rests_on_its_cone),
-        cmocka_unit_test(a_twist_stops_at_its_limits_at_any_swing),
-        cmocka_unit_test(equal_limits_hold_an_angle),
-        cmocka_unit_test(the_angles_of_a_joint_are_those_of_its_axes),
-        cmocka_unit_test(only_joints_with_axes_have_angles),
-        cmocka_unit_test(a_joint_with_one_bad_field_is_refused),
-        cmocka_unit_test(a_joint_is_read_back_as_it_was_understood),
-        cmocka_unit_test(hinges_and_cones_have_the_same_bits_in_every_width),
-        cmocka_unit_test(hinges_and_cones_run_the_same_after_a_load_and_a_decode),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "base/random.h"
 #include "sim/math/packed_rotation.h"
@@ -23,8 +17,7 @@ static float angle_between(cairn_quat a, cairn_quat b) {
     return 2.0f * vec3_length(quat_vector(quat_multiply(a, quat_conjugate(b))));
 }
 
-static void a_rotation_comes_out_as_it_went_in(void **state) {
-    (void)state;
+TEST("a rotation comes out as it went in") {
     cairn_random random = cairn_random_of(3);
     for (int i = 0; i < 20000; ++i) {
         const cairn_quat q = any(&random);
@@ -33,8 +26,7 @@ static void a_rotation_comes_out_as_it_went_in(void **state) {
 }
 
 // Half turns and right angles about every axis: where components are equal, zero or the sign turns.
-static void so_do_those_between_two_cases(void **state) {
-    (void)state;
+TEST("so do those between two cases") {
     static const float parts[] = {0.0f, 1.0f, -1.0f, 1e-7f, -1e-7f};
     for (uint32_t i = 0; i < 625; ++i) {
         const cairn_quat raw = {
@@ -47,8 +39,7 @@ static void so_do_those_between_two_cases(void **state) {
     }
 }
 
-static void both_quaternions_of_a_rotation_have_the_same_words(void **state) {
-    (void)state;
+TEST("both quaternions of a rotation have the same words") {
     cairn_random random = cairn_random_of(4);
     for (int i = 0; i < 1000; ++i) {
         const cairn_quat q = any(&random);
@@ -58,8 +49,7 @@ static void both_quaternions_of_a_rotation_have_the_same_words(void **state) {
     }
 }
 
-static void any_words_are_a_unit_quaternion(void **state) {
-    (void)state;
+TEST("any words are a unit quaternion") {
     cairn_random random = cairn_random_of(5);
     for (int i = 0; i < 20000; ++i) {
         const uint64_t bits = cairn_random_next(&random);
@@ -67,14 +57,4 @@ static void any_words_are_a_unit_quaternion(void **state) {
         const float length = quat_length_squared(packed_rotation_unpack(turn));
         assert_true(length > 0.9999f && length < 1.0001f);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rotation_comes_out_as_it_went_in),
-        cmocka_unit_test(so_do_those_between_two_cases),
-        cmocka_unit_test(both_quaternions_of_a_rotation_have_the_same_words),
-        cmocka_unit_test(any_words_are_a_unit_quaternion),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

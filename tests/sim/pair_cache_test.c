@@ -4,6 +4,8 @@
 // from the world's save before each step, and so makes both anew, goes the same way; and whoever
 // looks at all pairs finds the contacts that there are.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #include "base/random.h"
@@ -158,8 +160,7 @@ static cairn_world *pile(const cairn_world_def *def, cairn_random *random) {
     return world;
 }
 
-static void what_outlives_a_step_never_shows(void **unused) {
-    (void)unused;
+TEST("what outlives a step never shows") {
     for (uint64_t seed = 1; seed <= 4; ++seed) {
         cairn_random random = cairn_random_of(seed);
         cairn_world *world = pile(NULL, &random);
@@ -175,8 +176,7 @@ static void what_outlives_a_step_never_shows(void **unused) {
     }
 }
 
-static void nor_where_a_list_has_no_room(void **unused) {
-    (void)unused;
+TEST("nor where a list has no room") {
     cairn_world_def def = cairn_world_def_default();
     bool overflowed = false;
     bool fitted = false;
@@ -196,8 +196,7 @@ static void nor_where_a_list_has_no_room(void **unused) {
     cairn_world_destroy(twin);
 }
 
-static void what_touches_is_found(void **unused) {
-    (void)unused;
+TEST("what touches is found") {
     cairn_world_def def = cairn_world_def_default();
     def.sleep = 0;
     cairn_random random = cairn_random_of(5);
@@ -215,8 +214,7 @@ static void what_touches_is_found(void **unused) {
 }
 
 // While nothing leaves its room, the list stays as it is; and while nothing drifts, patches do.
-static void nothing_is_made_anew_for_a_stack_that_stands(void **unused) {
-    (void)unused;
+TEST("nothing is made anew for a stack that stands") {
     cairn_world_def def = cairn_world_def_default();
     def.sleep = 0;
     cairn_world *world = kit_world(&def);
@@ -236,14 +234,4 @@ static void nothing_is_made_anew_for_a_stack_that_stands(void **unused) {
     assert_true(shifted < 60);
     assert_int_equal(world->state.settings->contact_count, 10);
     cairn_world_destroy(world);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_outlives_a_step_never_shows),
-        cmocka_unit_test(nor_where_a_list_has_no_room),
-        cmocka_unit_test(what_touches_is_found),
-        cmocka_unit_test(nothing_is_made_anew_for_a_stack_that_stands),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

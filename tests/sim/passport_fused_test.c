@@ -4,28 +4,14 @@
 // notices whatever the compiler. The second is there for what gcc does, and clang fuses it or not
 // as its other options go.
 
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "sim/debug/passport_parts.h"
 
-static void fused_products_are_found(void **state) {
-    (void)state;
+TEST("fused products are found") {
     const uint32_t faults = cairn_passport_arithmetic_faults(&cairn_arithmetic_own);
     assert_int_equal(faults & CAIRN_PASSPORT_CONTRACTION, CAIRN_PASSPORT_CONTRACTION);
 #ifndef __clang__
     assert_int_equal(faults & CAIRN_PASSPORT_CONTRACTION_TURNS, CAIRN_PASSPORT_CONTRACTION_TURNS);
 #endif
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fused_products_are_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,7 @@
 
 // Each check of the passport passes here and fails when what it is there for is planted.
 
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -21,16 +15,14 @@
 #include <xmmintrin.h>
 #endif
 
-static void this_build_is_fit(void **state) {
-    (void)state;
+TEST("this build is fit") {
     cairn_passport passport;
     assert_int_equal(cairn_passport_read(&passport), CAIRN_OK);
     assert_int_equal(passport.faults, 0);
     assert_true(passport.hash.lo != 0 && passport.hash.hi != 0);
 }
 
-static void two_readings_are_equal(void **state) {
-    (void)state;
+TEST("two readings are equal") {
     cairn_passport a;
     cairn_passport b;
     assert_int_equal(cairn_passport_read(&a), CAIRN_OK);
@@ -51,8 +43,7 @@ static void expect_in_mode(uint32_t faults_wanted) {
     assert_int_equal(passport.faults & CAIRN_PASSPORT_SCENE, 0);
 }
 
-static void another_rounding_mode_is_found(void **state) {
-    (void)state;
+TEST("another rounding mode is found") {
     static const int modes[] = {FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
     for (uint32_t i = 0; i < 3; ++i) {
         if (fesetround(modes[i]) == 0) {
@@ -62,20 +53,17 @@ static void another_rounding_mode_is_found(void **state) {
 }
 
 #if defined(__SSE2__)
-static void flush_to_zero_is_found(void **state) {
-    (void)state;
+TEST("flush to zero is found") {
     _mm_setcsr(0x1f80 | 0x8000);
     expect_in_mode(CAIRN_PASSPORT_FLUSH_TO_ZERO | CAIRN_PASSPORT_SUBNORMALS);
 }
 
-static void denormals_are_zero_is_found(void **state) {
-    (void)state;
+TEST("denormals are zero is found") {
     _mm_setcsr(0x1f80 | 0x0040);
     expect_in_mode(CAIRN_PASSPORT_DENORMALS_ARE_ZERO | CAIRN_PASSPORT_SUBNORMALS);
 }
 
-static void flush_to_zero_alone_spares_operands(void **state) {
-    (void)state;
+TEST("flush to zero alone spares operands") {
     _mm_setcsr(0x1f80 | 0x8000);
     const uint32_t flushed = cairn_passport_arithmetic_faults(&cairn_arithmetic_own);
     _mm_setcsr(0x1f80 | 0x0040);
@@ -104,8 +92,7 @@ static float root_one_off(float a) {
     return a == 1.00000012f ? 1.00000012f : sqrtf(a); // next to half way: 1 is nearer
 }
 
-static void other_arithmetic_is_found(void **state) {
-    (void)state;
+TEST("other arithmetic is found") {
     cairn_arithmetic planted = cairn_arithmetic_own;
     assert_int_equal(cairn_passport_arithmetic_faults(&planted), 0);
     planted.minimum = minimum_by_sign;
@@ -129,8 +116,7 @@ static void other_arithmetic_is_found(void **state) {
     assert_int_equal(cairn_passport_arithmetic_faults(&planted), CAIRN_PASSPORT_TRIGONOMETRY);
 }
 
-static void every_fault_has_a_name_and_a_sentence(void **state) {
-    (void)state;
+TEST("every fault has a name and a sentence") {
     assert_string_equal(cairn_passport_fault_name(0), "none");
     assert_string_equal(cairn_passport_fault_words(0), "");
     for (uint32_t i = 0; i < 32; ++i) {
@@ -139,20 +125,4 @@ static void every_fault_has_a_name_and_a_sentence(void **state) {
         assert_int_equal(known, strcmp(name, "unknown") != 0);
         assert_true(cairn_passport_fault_words(1u << i)[0] != '\0');
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(this_build_is_fit),
-        cmocka_unit_test(two_readings_are_equal),
-        cmocka_unit_test(another_rounding_mode_is_found),
-#if defined(__SSE2__)
-        cmocka_unit_test(flush_to_zero_is_found),
-        cmocka_unit_test(denormals_are_zero_is_found),
-        cmocka_unit_test(flush_to_zero_alone_spares_operands),
-#endif
-        cmocka_unit_test(other_arithmetic_is_found),
-        cmocka_unit_test(every_fault_has_a_name_and_a_sentence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

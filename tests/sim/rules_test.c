@@ -2,6 +2,8 @@
 
 // Commands, the rules hook and the sandbox; the floating-point mode around a step.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #include <math.h>
@@ -24,8 +26,7 @@ static cairn_command joining(uint32_t slot) {
     return (cairn_command){.kind = CAIRN_COMMAND_JOIN, .slot = slot};
 }
 
-static void a_command_from_outside_is_checked(void **state) {
-    (void)state;
+TEST("a command from outside is checked") {
     cairn_command command = press(0, 0);
     assert_int_equal(cairn_command_check(&command), CAIRN_OK);
     command.kind = 0;
@@ -46,8 +47,7 @@ static void a_command_from_outside_is_checked(void **state) {
 
 #define SHUFFLED 40
 
-static void any_order_of_arrival_sorts_to_the_same(void **state) {
-    (void)state;
+TEST("any order of arrival sorts to the same") {
     cairn_command sorted[SHUFFLED];
     cairn_random random = cairn_random_of(11);
     for (uint32_t i = 0; i < SHUFFLED; ++i) {
@@ -80,8 +80,7 @@ static void any_order_of_arrival_sorts_to_the_same(void **state) {
     assert_true(cairn_hash_equal(digest, cairn_commands_digest(9, sorted, SHUFFLED)));
 }
 
-static void every_word_of_a_command_is_in_the_digest(void **state) {
-    (void)state;
+TEST("every word of a command is in the digest") {
     cairn_command command = press(1, 2);
     command.move = vec3(0.25f, 0.5f, 0.75f);
     command.aim = vec3(0.125f, 0.375f, 0.625f);
@@ -115,8 +114,7 @@ static cairn_body_state player(const cairn_world *world) {
     return kit_read(world, 2); // the first body after the ground
 }
 
-static void a_player_has_a_box_from_join_to_leave(void **state) {
-    (void)state;
+TEST("a player has a box from join to leave") {
     cairn_world *world = sandbox_world();
     assert_int_equal(step_with(world, joining(3)), 2);
     assert_int_equal(step_with(world, joining(3)), 2);
@@ -127,8 +125,7 @@ static void a_player_has_a_box_from_join_to_leave(void **state) {
     cairn_world_destroy(world);
 }
 
-static void move_drives(void **state) {
-    (void)state;
+TEST("move drives") {
     cairn_world *world = sandbox_world();
     cairn_command command = press(0, 0);
     (void)step_with(world, joining(0));
@@ -143,8 +140,7 @@ static void move_drives(void **state) {
     cairn_world_destroy(world);
 }
 
-static void jump_needs_ground_and_a_fresh_press(void **state) {
-    (void)state;
+TEST("jump needs ground and a fresh press") {
     cairn_world *world = sandbox_world();
     (void)step_with(world, joining(0));
     (void)step_with(world, press(0, CAIRN_SANDBOX_JUMP)); // in the air
@@ -160,8 +156,7 @@ static void jump_needs_ground_and_a_fresh_press(void **state) {
     cairn_world_destroy(world);
 }
 
-static void push_moves_what_the_aim_meets(void **state) {
-    (void)state;
+TEST("push moves what the aim meets") {
     cairn_world *world = sandbox_world();
     cairn_command command = press(0, CAIRN_SANDBOX_PUSH);
     (void)step_with(world, joining(0));
@@ -175,8 +170,7 @@ static void push_moves_what_the_aim_meets(void **state) {
     cairn_world_destroy(world);
 }
 
-static void what_players_spawn_is_bounded_and_the_oldest_goes(void **state) {
-    (void)state;
+TEST("what players spawn is bounded and the oldest goes") {
     cairn_world *world = sandbox_world();
     uint32_t most = 0;
     (void)step_with(world, joining(0));
@@ -190,8 +184,7 @@ static void what_players_spawn_is_bounded_and_the_oldest_goes(void **state) {
     cairn_world_destroy(world);
 }
 
-static void a_full_world_spawns_nothing_and_goes_on(void **state) {
-    (void)state;
+TEST("a full world spawns nothing and goes on") {
     cairn_world_def def = cairn_world_def_default();
     def.rules = &cairn_rules_sandbox;
     def.body_capacity = 3;
@@ -205,8 +198,7 @@ static void a_full_world_spawns_nothing_and_goes_on(void **state) {
     cairn_world_destroy(world);
 }
 
-static void a_player_who_falls_off_starts_again(void **state) {
-    (void)state;
+TEST("a player who falls off starts again") {
     cairn_world *world = sandbox_world();
     (void)step_with(world, joining(0));
     const cairn_pose lost = {.position = vec3(0.0f, -200.0f, 0.0f), .rotation = quat_identity()};
@@ -230,8 +222,7 @@ static void count_step(
     ((uint32_t *)memory)[0] += 1 + command_count;
 }
 
-static void rules_of_a_game_keep_their_state_in_the_world(void **state) {
-    (void)state;
+TEST("rules of a game keep their state in the world") {
     const cairn_rules counting = {.name = "counting",
         .version = 2,
         .state_size = 4,
@@ -256,16 +247,14 @@ static void rules_of_a_game_keep_their_state_in_the_world(void **state) {
 
 // arithmetic
 
-static void products_are_rounded_before_they_are_added(void **state) {
-    (void)state;
+TEST("products are rounded before they are added") {
     assert_true(cairn_float_contract_ok());
     assert_true(cairn_float_mode_ok());
 }
 
 #if defined(__SSE2__)
 // A library linked for fast arithmetic does this to the thread that loads it.
-static void a_step_neither_notices_nor_keeps_the_callers_float_mode(void **state) {
-    (void)state;
+TEST("a step neither notices nor keeps the callers float mode") {
     const unsigned flush = 0x8040u;
     const unsigned round_up = 0x4000u;
     const unsigned usual = _mm_getcsr();
@@ -283,24 +272,3 @@ static void a_step_neither_notices_nor_keeps_the_callers_float_mode(void **state
     cairn_world_destroy(twin);
 }
 #endif
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_command_from_outside_is_checked),
-        cmocka_unit_test(any_order_of_arrival_sorts_to_the_same),
-        cmocka_unit_test(every_word_of_a_command_is_in_the_digest),
-        cmocka_unit_test(a_player_has_a_box_from_join_to_leave),
-        cmocka_unit_test(move_drives),
-        cmocka_unit_test(jump_needs_ground_and_a_fresh_press),
-        cmocka_unit_test(push_moves_what_the_aim_meets),
-        cmocka_unit_test(what_players_spawn_is_bounded_and_the_oldest_goes),
-        cmocka_unit_test(a_full_world_spawns_nothing_and_goes_on),
-        cmocka_unit_test(a_player_who_falls_off_starts_again),
-        cmocka_unit_test(rules_of_a_game_keep_their_state_in_the_world),
-        cmocka_unit_test(products_are_rounded_before_they_are_added),
-#if defined(__SSE2__)
-        cmocka_unit_test(a_step_neither_notices_nor_keeps_the_callers_float_mode),
-#endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

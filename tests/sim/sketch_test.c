@@ -2,13 +2,7 @@
 
 // Worlds that went apart tell each other what differs by a sketch, and are one again.
 
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -120,8 +114,7 @@ static cairn_world *scene_at(const golden_scene *scene, uint32_t tick) {
     return world;
 }
 
-static void equal_worlds_differ_in_nothing(void **state) {
-    (void)state;
+TEST("equal worlds differ in nothing") {
     for (uint32_t i = 0; i < golden_scene_count - 1; ++i) {
         cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
         cairn_world *world = scene_at(&golden_scenes[i], 20);
@@ -133,8 +126,7 @@ static void equal_worlds_differ_in_nothing(void **state) {
 }
 
 // Any play, any scene: what differs is found, told and mended, and both go on alike.
-static void a_world_that_went_apart_is_healed_and_goes_on_alike(void **state) {
-    (void)state;
+TEST("a world that went apart is healed and goes on alike") {
     for (uint32_t i = 0; i < golden_scene_count - 1; ++i) {
         const golden_scene *scene = &golden_scenes[i];
         for (uint64_t k = 0; k < 2; ++k) {
@@ -158,8 +150,7 @@ static void a_world_that_went_apart_is_healed_and_goes_on_alike(void **state) {
     }
 }
 
-static void keys_name_what_differs_and_nothing_else(void **state) {
-    (void)state;
+TEST("keys name what differs and nothing else") {
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
     cairn_world *server = scene_at(&golden_scenes[0], 30);
     cairn_world *client = NULL;
@@ -199,8 +190,7 @@ static cairn_world *thousand(void) {
     return world;
 }
 
-static void one_body_of_a_thousand_takes_less_than_two_kilobytes(void **state) {
-    (void)state;
+TEST("one body of a thousand takes less than two kilobytes") {
     cairn_world *server = thousand();
     cairn_world *client = NULL;
     assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
@@ -217,8 +207,7 @@ static void one_body_of_a_thousand_takes_less_than_two_kilobytes(void **state) {
 }
 
 // Failures are counted, not forbidden: the next size up is for them.
-static void a_sketch_holds_half_as_many_differences_as_it_has_cells(void **state) {
-    (void)state;
+TEST("a sketch holds half as many differences as it has cells") {
     static const uint32_t sizes[] = {40, 160, 640};
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
     cairn_world *server = thousand();
@@ -235,8 +224,7 @@ static void a_sketch_holds_half_as_many_differences_as_it_has_cells(void **state
     cairn_world_destroy(server);
 }
 
-static void too_much_for_a_sketch_is_said(void **state) {
-    (void)state;
+TEST("too much for a sketch is said") {
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
     cairn_world *server = thousand();
     cairn_world *client = NULL;
@@ -250,8 +238,7 @@ static void too_much_for_a_sketch_is_said(void **state) {
     cairn_world_destroy(client);
 }
 
-static void bytes_that_are_no_sketch_are_refused(void **state) {
-    (void)state;
+TEST("bytes that are no sketch are refused") {
     uint8_t bytes[CAIRN_SKETCH_CELLS_MAX * CAIRN_SKETCH_CELL_SIZE + 64];
     cairn_element_key keys[8];
     uint32_t count = 1;
@@ -284,8 +271,7 @@ static size_t rich_payload(cairn_world **server, cairn_world **client) {
     return cairn_elements_encode(*server, keys, count, payload, sizeof payload);
 }
 
-static void a_payload_cut_short_or_made_longer_changes_nothing(void **state) {
-    (void)state;
+TEST("a payload cut short or made longer changes nothing") {
     cairn_world *server = NULL;
     cairn_world *client = NULL;
     const size_t size = rich_payload(&server, &client);
@@ -306,8 +292,7 @@ static void a_payload_cut_short_or_made_longer_changes_nothing(void **state) {
 }
 
 // Whatever single bit is turned: refused without a trace, or taken as another sound state.
-static void a_payload_with_a_bit_turned_does_no_harm(void **state) {
-    (void)state;
+TEST("a payload with a bit turned does no harm") {
     cairn_world *server = NULL;
     cairn_world *client = NULL;
     const size_t size = rich_payload(&server, &client);
@@ -336,8 +321,7 @@ static void a_payload_with_a_bit_turned_does_no_harm(void **state) {
 }
 
 // What follows from the state is right as well: the list of shapes, free slots, hulls, pairs.
-static void a_healed_world_hands_out_the_same_ids(void **state) {
-    (void)state;
+TEST("a healed world hands out the same ids") {
     cairn_world *server = scene_at(&golden_scenes[8], 30); // hulls
     cairn_world *client = NULL;
     assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
@@ -350,20 +334,4 @@ static void a_healed_world_hands_out_the_same_ids(void **state) {
     assert_true(same(server, client));
     cairn_world_destroy(server);
     cairn_world_destroy(client);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_worlds_differ_in_nothing),
-        cmocka_unit_test(a_world_that_went_apart_is_healed_and_goes_on_alike),
-        cmocka_unit_test(keys_name_what_differs_and_nothing_else),
-        cmocka_unit_test(one_body_of_a_thousand_takes_less_than_two_kilobytes),
-        cmocka_unit_test(a_sketch_holds_half_as_many_differences_as_it_has_cells),
-        cmocka_unit_test(too_much_for_a_sketch_is_said),
-        cmocka_unit_test(bytes_that_are_no_sketch_are_refused),
-        cmocka_unit_test(a_payload_cut_short_or_made_longer_changes_nothing),
-        cmocka_unit_test(a_payload_with_a_bit_turned_does_no_harm),
-        cmocka_unit_test(a_healed_world_hands_out_the_same_ids),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
 // What the solver must be able to do, with the numbers of its sources: the results of Catto 2005
 // (section 9, table 1), and textbook mechanics with error bounds.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #define BOXES_MAX 16
@@ -70,8 +72,7 @@ static bool stands(const stack *s) {
     return top > ((float)s->count - 0.75f) * BOX_HEIGHT;
 }
 
-static void ten_boxes_with_the_cache_come_to_rest(void **state) {
-    (void)state;
+TEST("ten boxes with the cache come to rest") {
     const cairn_world_def def = table_1();
     stack s = stack_of(&def, 10, BOX_DENSITY);
     kit_run(s.world, 600);
@@ -81,8 +82,7 @@ static void ten_boxes_with_the_cache_come_to_rest(void **state) {
     cairn_world_destroy(s.world);
 }
 
-static void ten_boxes_without_the_cache_fall(void **state) {
-    (void)state;
+TEST("ten boxes without the cache fall") {
     cairn_world_def def = table_1();
     def.warm_start = 0;
     stack s = stack_of(&def, 10, BOX_DENSITY);
@@ -92,8 +92,7 @@ static void ten_boxes_without_the_cache_fall(void **state) {
 }
 
 // Without the cache the three slide and turn on each other a little in every step and never stop.
-static void three_boxes_without_the_cache_fall(void **state) {
-    (void)state;
+TEST("three boxes without the cache fall") {
     cairn_world_def def = table_1();
     def.warm_start = 0;
     stack s = stack_of(&def, 3, BOX_DENSITY);
@@ -102,8 +101,7 @@ static void three_boxes_without_the_cache_fall(void **state) {
     cairn_world_destroy(s.world);
 }
 
-static void three_boxes_with_the_cache_never_move(void **state) {
-    (void)state;
+TEST("three boxes with the cache never move") {
     const cairn_world_def def = table_1();
     stack s = stack_of(&def, 3, BOX_DENSITY);
     kit_run(s.world, 1200);
@@ -112,8 +110,7 @@ static void three_boxes_with_the_cache_never_move(void **state) {
     cairn_world_destroy(s.world);
 }
 
-static void ten_boxes_with_the_defaults_fall_asleep(void **state) {
-    (void)state;
+TEST("ten boxes with the defaults fall asleep") {
     stack s = stack_of(NULL, 10, BOX_DENSITY);
     kit_run(s.world, 600);
     assert_true(stands(&s));
@@ -141,8 +138,7 @@ static const mass_ratio mass_ratios[] = {
     {100.0f, 0, true},
 };
 
-static void a_light_box_carries_a_heavy_one_down_to_three_percent(void **state) {
-    (void)state;
+TEST("a light box carries a heavy one down to three percent") {
     for (size_t i = 0; i < sizeof mass_ratios / sizeof mass_ratios[0]; ++i) {
         cairn_world_def def = table_1();
         def.warm_start = mass_ratios[i].warm_start;
@@ -188,8 +184,7 @@ static float slide_on_slope(uint32_t model, float slope, float friction) {
     return slid;
 }
 
-static void friction_holds_below_its_angle_and_slides_above(void **state) {
-    (void)state;
+TEST("friction holds below its angle and slides above") {
     for (uint32_t model = CAIRN_FRICTION_COULOMB; model <= CAIRN_FRICTION_CONSTANT; ++model) {
         assert_true(slide_on_slope(model, 0.35f, 0.4f) < 0.01f);
         assert_true(slide_on_slope(model, 0.50f, 0.4f) > 0.1f);
@@ -222,8 +217,7 @@ static float bounce_height(float restitution) {
     return highest;
 }
 
-static void a_ball_returns_to_the_square_of_its_restitution(void **state) {
-    (void)state;
+TEST("a ball returns to the square of its restitution") {
     // The error is what it travels in one step, 10 cm: contact is seen at ticks alone.
     assert_float_equal(bounce_height(1.0f), 2.0f, 0.12f);
     assert_float_equal(bounce_height(0.5f), 0.5f, 0.05f);
@@ -273,18 +267,15 @@ static void check_pendulum(uint32_t kind) {
     cairn_world_destroy(world);
 }
 
-static void a_ball_joint_swings_like_a_pendulum(void **state) {
-    (void)state;
+TEST("a ball joint swings like a pendulum") {
     check_pendulum(CAIRN_JOINT_BALL);
 }
 
-static void a_distance_joint_swings_like_a_pendulum(void **state) {
-    (void)state;
+TEST("a distance joint swings like a pendulum") {
     check_pendulum(CAIRN_JOINT_DISTANCE);
 }
 
-static void joined_bodies_collide_only_when_asked(void **state) {
-    (void)state;
+TEST("joined bodies collide only when asked") {
     for (uint32_t collide = 0; collide < 2; ++collide) {
         cairn_world *world = kit_world(NULL);
         const cairn_vec3 half = vec3(0.5f, 0.5f, 0.5f);
@@ -302,8 +293,7 @@ static void joined_bodies_collide_only_when_asked(void **state) {
 }
 
 // Every body of a tangle is joined to some others, in no order; only pairs not joined may touch.
-static void a_tangle_of_joints_keeps_the_right_pairs_apart(void **state) {
-    (void)state;
+TEST("a tangle of joints keeps the right pairs apart") {
     cairn_world *world = kit_world(NULL);
     cairn_body_id balls[12];
     uint32_t joined = 0;
@@ -329,8 +319,7 @@ static void a_tangle_of_joints_keeps_the_right_pairs_apart(void **state) {
 }
 
 // More neighbours than there are colours: the overflow batch solves the rest one after the other.
-static void a_plate_carries_more_bodies_than_there_are_colours(void **state) {
-    (void)state;
+TEST("a plate carries more bodies than there are colours") {
     cairn_world *world = kit_world(NULL);
     (void)kit_ground(world, 0.5f);
     const cairn_vec3 plate = vec3(3.0f, 0.2f, 3.0f);
@@ -343,23 +332,4 @@ static void a_plate_carries_more_bodies_than_there_are_colours(void **state) {
     assert_int_equal(cairn_world_counts_read(world).contacts, 37);
     assert_int_equal(cairn_world_counts_read(world).bodies_awake, 0);
     cairn_world_destroy(world);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ten_boxes_with_the_cache_come_to_rest),
-        cmocka_unit_test(ten_boxes_without_the_cache_fall),
-        cmocka_unit_test(three_boxes_without_the_cache_fall),
-        cmocka_unit_test(three_boxes_with_the_cache_never_move),
-        cmocka_unit_test(ten_boxes_with_the_defaults_fall_asleep),
-        cmocka_unit_test(a_light_box_carries_a_heavy_one_down_to_three_percent),
-        cmocka_unit_test(friction_holds_below_its_angle_and_slides_above),
-        cmocka_unit_test(a_ball_returns_to_the_square_of_its_restitution),
-        cmocka_unit_test(a_ball_joint_swings_like_a_pendulum),
-        cmocka_unit_test(a_distance_joint_swings_like_a_pendulum),
-        cmocka_unit_test(joined_bodies_collide_only_when_asked),
-        cmocka_unit_test(a_tangle_of_joints_keeps_the_right_pairs_apart),
-        cmocka_unit_test(a_plate_carries_more_bodies_than_there_are_colours),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,7 @@
 
 // What the stability suite's table promises, trial by trial; "slow" as an argument: the slow ones.
 
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,8 +35,7 @@ static void a_trial_keeps_its_bounds(void **state) {
 }
 
 // A verdict that meets every bound of `strict`, and one after another breaks it.
-static void each_bound_is_enforced(void **state) {
-    (void)state;
+TEST("each bound is enforced") {
     static const bench_trial strict = {.bounds = {.drift = 1.0f,
                                            .sink = 1.0f,
                                            .last_speed = 1.0f,
@@ -88,8 +81,7 @@ static float depth_of(cairn_quat turn, float x) {
     return depth;
 }
 
-static void depth_is_the_shortest_way_out(void **state) {
-    (void)state;
+TEST("depth is the shortest way out") {
     static const cairn_quat straight = {.w = 1.0f};
     static const cairn_quat eighth = {.z = 0.38268343f, .w = 0.92387953f};
     assert_float_equal(depth_of(straight, 0.9f), 0.1f, 1e-6f);
@@ -100,17 +92,11 @@ static void depth_is_the_shortest_way_out(void **state) {
 
 int main(int argc, char **argv) {
     const bool slow = argc == 2 && strcmp(argv[1], "slow") == 0;
-    struct CMUnitTest tests[64];
-    size_t count = 0;
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(each_bound_is_enforced);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(depth_is_the_shortest_way_out);
-    for (uint32_t i = 0; i < bench_trial_count && count < 64; ++i) {
+    for (uint32_t i = 0; i < bench_trial_count; ++i) {
         const bench_trial *trial = &bench_trials[i];
         if (trial->slow == slow && is_held(trial)) {
-            tests[count++] = (struct CMUnitTest){.name = trial->name,
-                .test_func = a_trial_keeps_its_bounds,
-                .initial_state = (void *)(uintptr_t)trial};
+            test_register_with(trial->name, a_trial_keeps_its_bounds, (void *)(uintptr_t)trial);
         }
     }
-    return _cmocka_run_group_tests("stability", tests, count, NULL, NULL);
+    return test_run("sim.stability", NULL);
 }

@@ -2,6 +2,8 @@
 
 // The stage probe hears of every stage, in the order of the step, and changes nothing.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #define HEARD_MAX 64
@@ -35,8 +37,7 @@ static bool has(const heard *h, uint32_t stage) {
     return false;
 }
 
-static void a_step_tells_of_every_stage(void **state) {
-    (void)state;
+TEST("a step tells of every stage") {
     cairn_world *world = build();
     heard h = {.count = 0};
     cairn_world_set_stage_probe(world, listen, &h);
@@ -52,8 +53,7 @@ static void a_step_tells_of_every_stage(void **state) {
     cairn_world_destroy(world);
 }
 
-static void a_step_of_sleepers_tells_of_the_first_stage_alone(void **state) {
-    (void)state;
+TEST("a step of sleepers tells of the first stage alone") {
     cairn_world *world = build();
     for (int i = 0; i < 240; ++i) {
         cairn_world_step(world, NULL, 0);
@@ -66,8 +66,7 @@ static void a_step_of_sleepers_tells_of_the_first_stage_alone(void **state) {
     cairn_world_destroy(world);
 }
 
-static void a_probe_changes_no_bit(void **state) {
-    (void)state;
+TEST("a probe changes no bit") {
     cairn_world *world = build();
     cairn_world *probed = build();
     heard h = {.count = 0};
@@ -80,13 +79,4 @@ static void a_probe_changes_no_bit(void **state) {
     assert_true(cairn_hash_equal(kit_hash(world), kit_hash(probed)));
     cairn_world_destroy(world);
     cairn_world_destroy(probed);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_tells_of_every_stage),
-        cmocka_unit_test(a_step_of_sleepers_tells_of_the_first_stage_alone),
-        cmocka_unit_test(a_probe_changes_no_bit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

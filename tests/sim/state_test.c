@@ -3,6 +3,8 @@
 // A world that is saved and restored between any two ticks goes on as if nothing had happened. Each
 // rule runs every golden scene and some seeds of random sandbox play against an undisturbed twin.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #include <stdio.h>
@@ -87,8 +89,7 @@ static cairn_world *into_a_fresh_world(const golden_scene *scene, cairn_world *w
     return fresh;
 }
 
-static void save_and_load_into_a_fresh_world_at_every_tick(void **state) {
-    (void)state;
+TEST("save and load into a fresh world at every tick") {
     run_all(into_a_fresh_world);
 }
 
@@ -108,8 +109,7 @@ static cairn_world *through_the_encoding(const golden_scene *scene, cairn_world 
     return fresh;
 }
 
-static void encode_and_decode_into_a_fresh_world_at_every_tick(void **state) {
-    (void)state;
+TEST("encode and decode into a fresh world at every tick") {
     run_all(through_the_encoding);
 }
 
@@ -124,8 +124,7 @@ static cairn_world *ahead_and_back(const golden_scene *scene, cairn_world *world
     return world;
 }
 
-static void roll_back_three_ticks_at_every_tick(void **state) {
-    (void)state;
+TEST("roll back three ticks at every tick") {
     run_all(ahead_and_back);
 }
 
@@ -136,13 +135,11 @@ static cairn_world *with_poisoned_memory(const golden_scene *scene, cairn_world 
     return world;
 }
 
-static void what_is_not_live_state_may_hold_anything(void **state) {
-    (void)state;
+TEST("what is not live state may hold anything") {
     run_all(with_poisoned_memory);
 }
 
-static void load_refuses_what_another_world_saved(void **state) {
-    (void)state;
+TEST("load refuses what another world saved") {
     cairn_world_def def = cairn_world_def_default();
     cairn_world *world = kit_world(&def);
     def.iterations += 1;
@@ -163,8 +160,7 @@ static void load_refuses_what_another_world_saved(void **state) {
     cairn_world_destroy(other);
 }
 
-static void save_says_how_much_room_it_needs(void **state) {
-    (void)state;
+TEST("save says how much room it needs") {
     cairn_world *world = kit_world(NULL);
     char bytes[64];
     (void)kit_ground(world, 0.5f);
@@ -172,16 +168,4 @@ static void save_says_how_much_room_it_needs(void **state) {
     assert_int_equal(cairn_world_save(world, bytes, sizeof bytes), 0);
     assert_int_equal(cairn_world_encode(world, bytes, sizeof bytes), 0);
     cairn_world_destroy(world);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(save_and_load_into_a_fresh_world_at_every_tick),
-        cmocka_unit_test(encode_and_decode_into_a_fresh_world_at_every_tick),
-        cmocka_unit_test(roll_back_three_ticks_at_every_tick),
-        cmocka_unit_test(what_is_not_live_state_may_hold_anything),
-        cmocka_unit_test(load_refuses_what_another_world_saved),
-        cmocka_unit_test(save_says_how_much_room_it_needs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

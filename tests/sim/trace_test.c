@@ -3,6 +3,8 @@
 // A traced step does what a step does, its points depend on nothing but state and commands, and
 // they tell where two steps part.
 
+#include "tests/kit/test.h"
+
 #include <string.h>
 
 #include "tests/sim/world_kit.h"
@@ -65,8 +67,7 @@ static void expect_same_steps(const golden_scene *scene, cairn_world *world) {
     cairn_world_destroy(plain);
 }
 
-static void a_traced_step_does_what_a_step_does_in_every_scene_and_width(void **state) {
-    (void)state;
+TEST("a traced step does what a step does in every scene and width") {
     for (uint32_t i = 0; i < golden_scene_count; ++i) {
         cairn_world *world = halfway(&golden_scenes[i]);
         if (cairn_world_counts_read(world).bodies < 500) {
@@ -120,8 +121,7 @@ static const fault faults[] = {
         "contact_damping"},
 };
 
-static void two_traces_tell_where_they_part_and_frames_tell_the_word(void **state) {
-    (void)state;
+TEST("two traces tell where they part and frames tell the word") {
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; ++i) {
         cairn_world *good = build(CAIRN_SOLVER_SUBSTEPS);
         cairn_world *bad = fork_of(good);
@@ -156,8 +156,7 @@ static void push_at_prepare(void *context, uint32_t stage) {
     }
 }
 
-static void a_difference_inside_the_solver_is_told_by_its_word(void **state) {
-    (void)state;
+TEST("a difference inside the solver is told by its word") {
     cairn_world *good = build(CAIRN_SOLVER_SUBSTEPS);
     cairn_world *bad = fork_of(good);
     cairn_world *again[2] = {fork_of(good), fork_of(good)};
@@ -198,8 +197,7 @@ static void count_solving(const cairn_trace *trace, uint32_t *substeps, uint32_t
     }
 }
 
-static void every_substep_and_sweep_has_its_points(void **state) {
-    (void)state;
+TEST("every substep and sweep has its points") {
     for (uint32_t solver = 0; solver < 2; ++solver) {
         cairn_world *world = build(solver);
         const cairn_world_def *def = cairn_world_settings(world);
@@ -214,8 +212,7 @@ static void every_substep_and_sweep_has_its_points(void **state) {
     }
 }
 
-static void the_longest_step_fits(void **state) {
-    (void)state;
+TEST("the longest step fits") {
     cairn_world_def def = cairn_world_def_default();
     for (uint32_t solver = 0; solver < 2; ++solver) {
         def.solver = solver;
@@ -229,8 +226,7 @@ static void the_longest_step_fits(void **state) {
     }
 }
 
-static void a_world_at_rest_is_traced_like_any_other(void **state) {
-    (void)state;
+TEST("a world at rest is traced like any other") {
     cairn_world *world = build(CAIRN_SOLVER_SUBSTEPS);
     cairn_world_step_traced(world, NULL, 0, &traces[0]);
     kit_run(world, 240);
@@ -244,8 +240,7 @@ static void a_world_at_rest_is_traced_like_any_other(void **state) {
     cairn_world_destroy(plain);
 }
 
-static void ulps_are_steps_between_floats(void **state) {
-    (void)state;
+TEST("ulps are steps between floats") {
     assert_int_equal(cairn_float_ulps(0x3f800000u, 0x3f800000u), 0);
     assert_int_equal(cairn_float_ulps(0x3f800000u, 0x3f800001u), 1);
     assert_int_equal(cairn_float_ulps(0x3f7fffffu, 0x3f800001u), 2);
@@ -254,8 +249,7 @@ static void ulps_are_steps_between_floats(void **state) {
     assert_int_equal(cairn_float_ulps(0x7fc00000u, 0x3f800000u), UINT32_MAX);
 }
 
-static void every_word_has_a_name(void **state) {
-    (void)state;
+TEST("every word has a name") {
     for (uint32_t array = 0; array <= CAIRN_TRACE_ARRAY_MANIFOLDS; ++array) {
         const uint32_t words = cairn_array_words(array);
         const bool known = array < CAIRN_ARRAY_COUNT || array >= CAIRN_TRACE_ARRAY_SOLVER;
@@ -266,18 +260,4 @@ static void every_word_has_a_name(void **state) {
         }
         assert_string_equal(cairn_array_field_name(array, words), "unknown");
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_traced_step_does_what_a_step_does_in_every_scene_and_width),
-        cmocka_unit_test(two_traces_tell_where_they_part_and_frames_tell_the_word),
-        cmocka_unit_test(a_difference_inside_the_solver_is_told_by_its_word),
-        cmocka_unit_test(every_substep_and_sweep_has_its_points),
-        cmocka_unit_test(the_longest_step_fits),
-        cmocka_unit_test(a_world_at_rest_is_traced_like_any_other),
-        cmocka_unit_test(ulps_are_steps_between_floats),
-        cmocka_unit_test(every_word_has_a_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

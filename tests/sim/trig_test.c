@@ -2,13 +2,7 @@
 
 // The stated errors of sim/math/trig.h, against the C library in double precision.
 
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <math.h>
 
@@ -18,24 +12,21 @@
 
 static const double PI = 3.14159265358979323846;
 
-static void sine_is_off_by_at_most_2e_7(void **state) {
-    (void)state;
+TEST("sine is off by at most 2e 7") {
     for (int i = -POINTS; i <= POINTS; ++i) {
         const float x = (float)(0.5 * PI * i / POINTS);
         assert_true(fabs((double)lanes_sin(x) - sin((double)x)) <= 2e-7);
     }
 }
 
-static void cosine_is_off_by_at_most_3e_7(void **state) {
-    (void)state;
+TEST("cosine is off by at most 3e 7") {
     for (int i = 0; i <= POINTS; ++i) {
         const float x = (float)(PI * i / POINTS);
         assert_true(fabs((double)lanes_cos(x) - cos((double)x)) <= 3e-7);
     }
 }
 
-static void the_angle_of_a_direction_is_off_by_at_most_5e_7(void **state) {
-    (void)state;
+TEST("the angle of a direction is off by at most 5e 7") {
     for (int i = -POINTS; i < POINTS; ++i) {
         const float length = (float)(1.0 + 0.01 * (i % 100));
         const float x = length * (float)cos(PI * i / POINTS);
@@ -45,22 +36,11 @@ static void the_angle_of_a_direction_is_off_by_at_most_5e_7(void **state) {
     }
 }
 
-static void directions_along_the_axes_have_exact_angles(void **state) {
-    (void)state;
+TEST("directions along the axes have exact angles") {
     assert_true(lanes_atan2(0.0f, 0.0f) == 0.0f);
     assert_true(lanes_atan2(0.0f, 2.0f) == 0.0f);
     assert_true(lanes_atan2(3.0f, 0.0f) == 0.5f * CAIRN_PI);
     assert_true(lanes_atan2(-3.0f, 0.0f) == -0.5f * CAIRN_PI);
     assert_true(lanes_atan2(0.0f, -1.0f) == CAIRN_PI);
     assert_true(lanes_sin(0.0f) == 0.0f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sine_is_off_by_at_most_2e_7),
-        cmocka_unit_test(cosine_is_off_by_at_most_3e_7),
-        cmocka_unit_test(the_angle_of_a_direction_is_off_by_at_most_5e_7),
-        cmocka_unit_test(directions_along_the_axes_have_exact_angles),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

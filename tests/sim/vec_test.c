@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "base/random.h"
 #include "sim/math/vec.h"
@@ -47,8 +41,7 @@ static void expect_near_vec3(cairn_vec3 actual, cairn_vec3 expected, float toler
     expect_near(actual.z, expected.z, tolerance);
 }
 
-static void finite_is_read_from_the_bits(void **state) {
-    (void)state;
+TEST("finite is read from the bits") {
     static const struct {
         uint32_t bits;
         bool finite;
@@ -68,8 +61,7 @@ static void finite_is_read_from_the_bits(void **state) {
     }
 }
 
-static void no_negative_zero_leaves_clean_abs_or_normalize(void **state) {
-    (void)state;
+TEST("no negative zero leaves clean abs or normalize") {
     const float zero = float_of_bits(0x80000000u);
     const cairn_vec3 cleaned = vec3_clean(vec3(zero, zero, zero));
     assert_int_equal(float_bits(cleaned.x) | float_bits(cleaned.y) | float_bits(cleaned.z), 0);
@@ -80,8 +72,7 @@ static void no_negative_zero_leaves_clean_abs_or_normalize(void **state) {
     assert_int_equal(float_bits(q.x) | float_bits(q.y) | float_bits(q.z), 0);
 }
 
-static void what_has_no_direction_normalizes_to_the_fallback(void **state) {
-    (void)state;
+TEST("what has no direction normalizes to the fallback") {
     const cairn_vec3 fallback = vec3(0.0f, 1.0f, 0.0f);
     const float infinity = float_of_bits(0x7f800000u);
     const float nan = float_of_bits(0x7fc00000u);
@@ -94,8 +85,7 @@ static void what_has_no_direction_normalizes_to_the_fallback(void **state) {
     expect_near_vec3(vec3_normalize(vec3(0.0f, 0.0f, -1e18f), fallback), vec3(0, 0, -1), 1e-6f);
 }
 
-static void tangents_are_orthonormal_and_right_handed(void **state) {
-    (void)state;
+TEST("tangents are orthonormal and right handed") {
     cairn_random random = cairn_random_of(1);
     for (int i = 0; i < ROUNDS; ++i) {
         const cairn_vec3 n = vec3_normalize(random_vec3(&random, 1.0f), vec3(1, 0, 0));
@@ -108,8 +98,7 @@ static void tangents_are_orthonormal_and_right_handed(void **state) {
     }
 }
 
-static void rotation_by_quaternion_and_by_matrix_agree(void **state) {
-    (void)state;
+TEST("rotation by quaternion and by matrix agree") {
     cairn_random random = cairn_random_of(2);
     for (int i = 0; i < ROUNDS; ++i) {
         const cairn_quat a = random_quat(&random);
@@ -126,16 +115,14 @@ static void rotation_by_quaternion_and_by_matrix_agree(void **state) {
     }
 }
 
-static void a_quarter_turn_about_y_takes_z_to_x(void **state) {
-    (void)state;
+TEST("a quarter turn about y takes z to x") {
     const float half = 0.70710678f;
     const cairn_quat turn = {.x = 0.0f, .y = half, .z = 0.0f, .w = half};
     expect_near_vec3(quat_rotate(turn, vec3(0, 0, 1)), vec3(1, 0, 0), 1e-6f);
     expect_near_vec3(mat3_apply(mat3_of_quat(turn), vec3(1, 0, 0)), vec3(0, 0, -1), 1e-6f);
 }
 
-static void poses_compose_and_invert(void **state) {
-    (void)state;
+TEST("poses compose and invert") {
     cairn_random random = cairn_random_of(3);
     for (int i = 0; i < ROUNDS; ++i) {
         const cairn_pose a = random_pose(&random);
@@ -148,8 +135,7 @@ static void poses_compose_and_invert(void **state) {
     }
 }
 
-static void a_second_of_spin_turns_by_the_angular_velocity(void **state) {
-    (void)state;
+TEST("a second of spin turns by the angular velocity") {
     cairn_quat q = quat_identity();
     for (int i = 0; i < 1000; ++i) {
         q = quat_integrate(q, vec3(0.0f, 1.57079633f, 0.0f), 0.001f);
@@ -159,8 +145,7 @@ static void a_second_of_spin_turns_by_the_angular_velocity(void **state) {
     expect_near_vec3(quat_rotate(small, vec3(0, 0, 1)), vec3(0.00999983f, 0, 0.99995f), 1e-6f);
 }
 
-static void integration_keeps_unit_length_at_any_spin(void **state) {
-    (void)state;
+TEST("integration keeps unit length at any spin") {
     cairn_random random = cairn_random_of(4);
     cairn_quat q = quat_identity();
     for (int i = 0; i < ROUNDS; ++i) {
@@ -169,8 +154,7 @@ static void integration_keeps_unit_length_at_any_spin(void **state) {
     }
 }
 
-static void inverses_and_solutions_undo_their_matrices(void **state) {
-    (void)state;
+TEST("inverses and solutions undo their matrices") {
     cairn_random random = cairn_random_of(5);
     for (int i = 0; i < ROUNDS; ++i) {
         const float a = random_between(&random, 0.5f, 4.0f);
@@ -191,15 +175,13 @@ static void inverses_and_solutions_undo_their_matrices(void **state) {
     }
 }
 
-static void singular_matrices_answer_zero(void **state) {
-    (void)state;
+TEST("singular matrices answer zero") {
     expect_near_vec3(sym3_apply(sym3_inverse(sym3_zero()), vec3(1, 2, 3)), vec3_zero(), 0.0f);
     const cairn_mat3 flat = {.x = vec3(1, 2, 3), .y = vec3(2, 4, 6), .z = vec3(0, 0, 1)};
     expect_near_vec3(mat3_solve(flat, vec3(1, 2, 3)), vec3_zero(), 0.0f);
 }
 
-static void the_cross_matrix_is_the_cross_product(void **state) {
-    (void)state;
+TEST("the cross matrix is the cross product") {
     cairn_random random = cairn_random_of(6);
     for (int i = 0; i < ROUNDS; ++i) {
         const cairn_vec3 a = random_vec3(&random, 3.0f);
@@ -209,22 +191,4 @@ static void the_cross_matrix_is_the_cross_product(void **state) {
         const cairn_vec3 twice = vec3_cross(a, vec3_cross(a, b));
         expect_near_vec3(sym3_apply(sym3_parallel_axis(1.0f, a), b), vec3_negate(twice), 5e-5f);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finite_is_read_from_the_bits),
-        cmocka_unit_test(no_negative_zero_leaves_clean_abs_or_normalize),
-        cmocka_unit_test(what_has_no_direction_normalizes_to_the_fallback),
-        cmocka_unit_test(tangents_are_orthonormal_and_right_handed),
-        cmocka_unit_test(rotation_by_quaternion_and_by_matrix_agree),
-        cmocka_unit_test(a_quarter_turn_about_y_takes_z_to_x),
-        cmocka_unit_test(poses_compose_and_invert),
-        cmocka_unit_test(a_second_of_spin_turns_by_the_angular_velocity),
-        cmocka_unit_test(integration_keeps_unit_length_at_any_spin),
-        cmocka_unit_test(inverses_and_solutions_undo_their_matrices),
-        cmocka_unit_test(singular_matrices_answer_zero),
-        cmocka_unit_test(the_cross_matrix_is_the_cross_product),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,7 @@
 
 // Verbs that the tests of whole worlds share.
 
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <stdlib.h>
 

@@ -3,6 +3,8 @@
 // Rules of the world around the solver: ids, capacities, checks, events, sleep, quarantine,
 // queries.
 
+#include "tests/kit/test.h"
+
 #include "tests/sim/world_kit.h"
 
 #include <math.h>
@@ -19,8 +21,7 @@ static bool awake(const cairn_world *world, cairn_body_id body) {
 
 // ids
 
-static void the_lowest_free_slot_is_taken_first(void **state) {
-    (void)state;
+TEST("the lowest free slot is taken first") {
     cairn_world *world = kit_world(NULL);
     const cairn_body_id first = cube(world, 0.0f, 1.0f);
     const cairn_body_id second = cube(world, 2.0f, 1.0f);
@@ -36,8 +37,7 @@ static void the_lowest_free_slot_is_taken_first(void **state) {
     cairn_world_destroy(world);
 }
 
-static void a_stale_id_finds_nothing(void **state) {
-    (void)state;
+TEST("a stale id finds nothing") {
     cairn_world *world = kit_world(NULL);
     const cairn_body_id old = cube(world, 0.0f, 1.0f);
     cairn_body_state body;
@@ -53,8 +53,7 @@ static void a_stale_id_finds_nothing(void **state) {
     cairn_world_destroy(world);
 }
 
-static void generations_wrap_and_never_make_null(void **state) {
-    (void)state;
+TEST("generations wrap and never make null") {
     cairn_world *world = kit_world(NULL);
     const cairn_body_def def = cairn_body_def_default();
     cairn_body_id body = 0;
@@ -70,8 +69,7 @@ static void generations_wrap_and_never_make_null(void **state) {
 
 // capacities and checks
 
-static void a_full_world_refuses_and_counts(void **state) {
-    (void)state;
+TEST("a full world refuses and counts") {
     cairn_world_def def = cairn_world_def_default();
     def.body_capacity = 3;
     def.shape_capacity = 2;
@@ -95,8 +93,7 @@ static void a_full_world_refuses_and_counts(void **state) {
     cairn_world_destroy(world);
 }
 
-static void contacts_beyond_capacity_are_dropped_last_pair_first(void **state) {
-    (void)state;
+TEST("contacts beyond capacity are dropped last pair first") {
     cairn_world_def def = cairn_world_def_default();
     def.contact_capacity = 3;
     cairn_world *world = kit_world(&def);
@@ -147,8 +144,7 @@ static void model_unknown(cairn_world_def *def) {
     def->friction_model = 2;
 }
 
-static void a_bad_world_def_is_refused(void **state) {
-    (void)state;
+TEST("a bad world def is refused") {
     static const bad_world bad[] = {
         {"no bodies", no_bodies, CAIRN_INVALID_ARGUMENT},
         {"too many shapes", too_many_shapes, CAIRN_INVALID_ARGUMENT},
@@ -169,8 +165,7 @@ static void a_bad_world_def_is_refused(void **state) {
     }
 }
 
-static void bad_values_are_refused_and_change_nothing(void **state) {
-    (void)state;
+TEST("bad values are refused and change nothing") {
     cairn_world *world = kit_world(NULL);
     const cairn_body_id body = cube(world, 0.0f, 5.0f);
     const cairn_hash128 before = kit_hash(world);
@@ -202,8 +197,7 @@ static void bad_values_are_refused_and_change_nothing(void **state) {
 
 // mass
 
-static void mass_and_centre_follow_the_shapes(void **state) {
-    (void)state;
+TEST("mass and centre follow the shapes") {
     cairn_world *world = kit_world(NULL);
     const cairn_body_id body = cube(world, 1.0f, 5.0f);
     cairn_shape_def shape = cairn_shape_def_default();
@@ -223,8 +217,7 @@ static void mass_and_centre_follow_the_shapes(void **state) {
 }
 
 // Sums over shapes run in order of slot, not of history: a restored world adds up the same.
-static void mass_does_not_depend_on_the_order_of_creation(void **state) {
-    (void)state;
+TEST("mass does not depend on the order of creation") {
     cairn_world *world = kit_world(NULL);
     const cairn_body_def def = cairn_body_def_default();
     cairn_body_id body = 0;
@@ -250,8 +243,7 @@ static void mass_does_not_depend_on_the_order_of_creation(void **state) {
     cairn_world_destroy(world);
 }
 
-static void damping_takes_its_part_of_the_velocity(void **state) {
-    (void)state;
+TEST("damping takes its part of the velocity") {
     cairn_world_def world_def = cairn_world_def_default();
     world_def.gravity = vec3_zero();
     cairn_world *world = kit_world(&world_def);
@@ -269,8 +261,7 @@ static void damping_takes_its_part_of_the_velocity(void **state) {
     cairn_world_destroy(world);
 }
 
-static void torque_free_bodies_keep_their_momentum(void **state) {
-    (void)state;
+TEST("torque free bodies keep their momentum") {
     cairn_world_def def = cairn_world_def_default();
     def.gravity = vec3_zero();
     cairn_world *world = kit_world(&def);
@@ -299,8 +290,7 @@ static cairn_world *sleeping_pair(cairn_body_id *lower, cairn_body_id *upper) {
     return world;
 }
 
-static void a_sleeping_world_does_not_change(void **state) {
-    (void)state;
+TEST("a sleeping world does not change") {
     cairn_body_id lower = 0;
     cairn_body_id upper = 0;
     cairn_world *world = sleeping_pair(&lower, &upper);
@@ -314,8 +304,7 @@ static void a_sleeping_world_does_not_change(void **state) {
     cairn_world_destroy(world);
 }
 
-static void a_hit_wakes_the_whole_island_at_once(void **state) {
-    (void)state;
+TEST("a hit wakes the whole island at once") {
     cairn_body_id lower = 0;
     cairn_body_id upper = 0;
     cairn_world *world = sleeping_pair(&lower, &upper);
@@ -333,8 +322,7 @@ static void a_hit_wakes_the_whole_island_at_once(void **state) {
     cairn_world_destroy(world);
 }
 
-static void losing_support_wakes(void **state) {
-    (void)state;
+TEST("losing support wakes") {
     cairn_body_id lower = 0;
     cairn_body_id upper = 0;
     cairn_world *world = sleeping_pair(&lower, &upper);
@@ -345,8 +333,7 @@ static void losing_support_wakes(void **state) {
     cairn_world_destroy(world);
 }
 
-static void ground_that_is_moved_away_wakes_who_lay_on_it(void **state) {
-    (void)state;
+TEST("ground that is moved away wakes who lay on it") {
     cairn_world *world = kit_world(NULL);
     const cairn_body_id ground = kit_ground(world, 0.5f);
     const cairn_body_id box = cube(world, 0.0f, 0.5f);
@@ -359,8 +346,7 @@ static void ground_that_is_moved_away_wakes_who_lay_on_it(void **state) {
     cairn_world_destroy(world);
 }
 
-static void a_wall_placed_into_a_sleeper_wakes_it(void **state) {
-    (void)state;
+TEST("a wall placed into a sleeper wakes it") {
     cairn_body_id lower = 0;
     cairn_body_id upper = 0;
     cairn_world *world = sleeping_pair(&lower, &upper);
@@ -375,8 +361,7 @@ static void a_wall_placed_into_a_sleeper_wakes_it(void **state) {
     cairn_world_destroy(world);
 }
 
-static void a_body_that_may_not_sleep_keeps_its_island_awake(void **state) {
-    (void)state;
+TEST("a body that may not sleep keeps its island awake") {
     cairn_world *world = kit_world(NULL);
     (void)kit_ground(world, 0.5f);
     const cairn_body_id lower = cube(world, 0.0f, 0.5f);
@@ -392,8 +377,7 @@ static void a_body_that_may_not_sleep_keeps_its_island_awake(void **state) {
 
 // kinematic bodies
 
-static void a_kinematic_body_pushes_and_is_not_pushed(void **state) {
-    (void)state;
+TEST("a kinematic body pushes and is not pushed") {
     cairn_world *world = kit_world(NULL);
     (void)kit_ground(world, 0.5f);
     const cairn_body_id box = cube(world, 0.0f, 0.5f);
@@ -413,8 +397,7 @@ static void a_kinematic_body_pushes_and_is_not_pushed(void **state) {
 }
 
 // It is slower than what counts as rest, and still takes its load along.
-static void a_slow_platform_keeps_its_load_awake(void **state) {
-    (void)state;
+TEST("a slow platform keeps its load awake") {
     cairn_world *world = kit_world(NULL);
     cairn_body_def def = cairn_body_def_default();
     const cairn_shape_def shape = cairn_shape_def_default();
@@ -430,8 +413,7 @@ static void a_slow_platform_keeps_its_load_awake(void **state) {
 
 // events
 
-static void contacts_begin_and_end_by_name(void **state) {
-    (void)state;
+TEST("contacts begin and end by name") {
     cairn_world *world = kit_world(NULL);
     uint32_t count = 0;
     (void)kit_ground(world, 0.5f);
@@ -459,8 +441,7 @@ static void contacts_begin_and_end_by_name(void **state) {
     cairn_world_destroy(world);
 }
 
-static void filters_keep_shapes_apart(void **state) {
-    (void)state;
+TEST("filters keep shapes apart") {
     cairn_world *world = kit_world(NULL);
     (void)kit_ground(world, 0.5f);
     cairn_body_def def = cairn_body_def_default();
@@ -475,8 +456,7 @@ static void filters_keep_shapes_apart(void **state) {
 
 // quarantine
 
-static void a_body_that_blows_up_is_put_to_rest_and_harms_nobody(void **state) {
-    (void)state;
+TEST("a body that blows up is put to rest and harms nobody") {
     cairn_world *world = kit_world(NULL);
     cairn_world *twin = kit_world(NULL);
     cairn_world *both[2] = {world, twin};
@@ -504,8 +484,7 @@ static void a_body_that_blows_up_is_put_to_rest_and_harms_nobody(void **state) {
     cairn_world_destroy(twin);
 }
 
-static void a_blow_up_in_a_heap_leaves_the_heap_sound(void **state) {
-    (void)state;
+TEST("a blow up in a heap leaves the heap sound") {
     cairn_body_id lower = 0;
     cairn_body_id upper = 0;
     cairn_world *world = sleeping_pair(&lower, &upper);
@@ -521,8 +500,7 @@ static void a_blow_up_in_a_heap_leaves_the_heap_sound(void **state) {
 
 // queries
 
-static void a_ray_meets_the_nearest_shape(void **state) {
-    (void)state;
+TEST("a ray meets the nearest shape") {
     cairn_world *world = kit_world(NULL);
     (void)kit_ground(world, 0.5f);
     const cairn_body_id near = cube(world, 2.0f, 0.5f);
@@ -543,8 +521,7 @@ static void a_ray_meets_the_nearest_shape(void **state) {
     cairn_world_destroy(world);
 }
 
-static void overlap_lists_shapes_in_order(void **state) {
-    (void)state;
+TEST("overlap lists shapes in order") {
     cairn_world *world = kit_world(NULL);
     for (uint32_t i = 0; i < 4; ++i) {
         (void)cube(world, 1.5f * (float)i, 0.5f);
@@ -559,35 +536,4 @@ static void overlap_lists_shapes_in_order(void **state) {
     probe.half_extents.x = -1.0f;
     assert_int_equal(cairn_world_overlap(world, &probe, at, UINT32_MAX, found, 4), 0);
     cairn_world_destroy(world);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_lowest_free_slot_is_taken_first),
-        cmocka_unit_test(a_stale_id_finds_nothing),
-        cmocka_unit_test(generations_wrap_and_never_make_null),
-        cmocka_unit_test(a_full_world_refuses_and_counts),
-        cmocka_unit_test(contacts_beyond_capacity_are_dropped_last_pair_first),
-        cmocka_unit_test(a_bad_world_def_is_refused),
-        cmocka_unit_test(bad_values_are_refused_and_change_nothing),
-        cmocka_unit_test(mass_and_centre_follow_the_shapes),
-        cmocka_unit_test(mass_does_not_depend_on_the_order_of_creation),
-        cmocka_unit_test(damping_takes_its_part_of_the_velocity),
-        cmocka_unit_test(torque_free_bodies_keep_their_momentum),
-        cmocka_unit_test(a_sleeping_world_does_not_change),
-        cmocka_unit_test(a_hit_wakes_the_whole_island_at_once),
-        cmocka_unit_test(losing_support_wakes),
-        cmocka_unit_test(ground_that_is_moved_away_wakes_who_lay_on_it),
-        cmocka_unit_test(a_wall_placed_into_a_sleeper_wakes_it),
-        cmocka_unit_test(a_body_that_may_not_sleep_keeps_its_island_awake),
-        cmocka_unit_test(a_kinematic_body_pushes_and_is_not_pushed),
-        cmocka_unit_test(a_slow_platform_keeps_its_load_awake),
-        cmocka_unit_test(contacts_begin_and_end_by_name),
-        cmocka_unit_test(filters_keep_shapes_apart),
-        cmocka_unit_test(a_body_that_blows_up_is_put_to_rest_and_harms_nobody),
-        cmocka_unit_test(a_blow_up_in_a_heap_leaves_the_heap_sound),
-        cmocka_unit_test(a_ray_meets_the_nearest_shape),
-        cmocka_unit_test(overlap_lists_shapes_in_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

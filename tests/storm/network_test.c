@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -71,8 +66,7 @@ static cairn_hash128 run_bad_path(uint64_t seed, cairn_virtual_counters *counter
     return all;
 }
 
-static void one_seed_is_one_run(void **state) {
-    (void)state;
+TEST("one seed is one run") {
     cairn_virtual_counters counters;
     const cairn_hash128 first = run_bad_path(7, &counters);
     assert_true(counters.lost > 20 && counters.repeated > 20 && counters.corrupted > 20);
@@ -81,8 +75,7 @@ static void one_seed_is_one_run(void **state) {
     assert_false(cairn_hash_equal(first, run_bad_path(8, &counters)));
 }
 
-static void a_perfect_path_keeps_order_and_delay(void **state) {
-    (void)state;
+TEST("a perfect path keeps order and delay") {
     cairn_virtual_network *network = pair(1, (cairn_virtual_path){.delay_ns = 5 * ms_ns});
     const cairn_virtual_datagram *datagram;
     for (uint32_t i = 0; i < 100; i++) {
@@ -99,8 +92,7 @@ static void a_perfect_path_keeps_order_and_delay(void **state) {
     cairn_virtual_network_destroy(network);
 }
 
-static void a_cut_path_carries_nothing_and_heals(void **state) {
-    (void)state;
+TEST("a cut path carries nothing and heals") {
     cairn_virtual_network *network = pair(1, (cairn_virtual_path){0});
     const cairn_virtual_datagram *datagram;
     cairn_virtual_cut(network, 0, 1, true);
@@ -114,8 +106,7 @@ static void a_cut_path_carries_nothing_and_heals(void **state) {
     cairn_virtual_network_destroy(network);
 }
 
-static void a_narrow_path_queues_and_then_loses(void **state) {
-    (void)state;
+TEST("a narrow path queues and then loses") {
     cairn_virtual_network *network =
         pair(1, (cairn_virtual_path){.bytes_per_s = 6400, .queue_bytes = 640});
     const cairn_virtual_datagram *datagram;
@@ -130,8 +121,7 @@ static void a_narrow_path_queues_and_then_loses(void **state) {
     cairn_virtual_network_destroy(network);
 }
 
-static void more_than_the_network_holds_is_lost_and_counted(void **state) {
-    (void)state;
+TEST("more than the network holds is lost and counted") {
     cairn_virtual_network *network = pair(1, (cairn_virtual_path){.delay_ns = ms_ns});
     for (uint32_t i = 0; i < 300; i++) {
         send_number(network, 0, i);
@@ -142,8 +132,7 @@ static void more_than_the_network_holds_is_lost_and_counted(void **state) {
     cairn_virtual_network_destroy(network);
 }
 
-static void clocks_drift_and_can_be_asked_when(void **state) {
-    (void)state;
+TEST("clocks drift and can be asked when") {
     cairn_virtual_network *network = cairn_virtual_network_create(1, 4);
     const cairn_address a = address_of("10.0.0.1:1");
     static const int32_t drifts[] = {0, 1000, -1000, 37, -100000, 100000};
@@ -168,8 +157,7 @@ static void clocks_drift_and_can_be_asked_when(void **state) {
     cairn_virtual_network_destroy(network);
 }
 
-static void an_attacker_spoofs_source_addresses(void **state) {
-    (void)state;
+TEST("an attacker spoofs source addresses") {
     cairn_virtual_network *network = pair(1, (cairn_virtual_path){0});
     static cairn_attacker attacker;
     const cairn_virtual_datagram *datagram;
@@ -189,17 +177,4 @@ static void an_attacker_spoofs_source_addresses(void **state) {
     assert_true(spoofed > 200 + 80);
     assert_true(cairn_virtual_adds_up(network));
     cairn_virtual_network_destroy(network);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_seed_is_one_run),
-        cmocka_unit_test(a_perfect_path_keeps_order_and_delay),
-        cmocka_unit_test(a_cut_path_carries_nothing_and_heals),
-        cmocka_unit_test(a_narrow_path_queues_and_then_loses),
-        cmocka_unit_test(more_than_the_network_holds_is_lost_and_counted),
-        cmocka_unit_test(clocks_drift_and_can_be_asked_when),
-        cmocka_unit_test(an_attacker_spoofs_source_addresses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <string.h>
 
@@ -67,8 +62,7 @@ static cairn_storm_config storm_of(const cairn_rules *rules) {
     return config;
 }
 
-static void rules_that_keep_the_contract_pass(void **state) {
-    (void)state;
+TEST("rules that keep the contract pass") {
     const cairn_storm_config config = storm_of(&blinking);
     const cairn_storm_report report = run(&config);
     assert_string_equal(report.words, "");
@@ -77,8 +71,7 @@ static void rules_that_keep_the_contract_pass(void **state) {
     assert_int_equal(report.playing_ns[CAIRN_CLIENT_INTERPOLATE], 0);
 }
 
-static void rules_that_remember_outside_of_their_state_are_found(void **state) {
-    (void)state;
+TEST("rules that remember outside of their state are found") {
     const cairn_storm_config config = storm_of(&forgetful);
     assert_int_equal(run(&config).finding, CAIRN_STORM_FOUND_WORLD);
 }
@@ -90,8 +83,7 @@ static void no_luck(void *user, cairn_storm *storm, const cairn_world *world) {
     }
 }
 
-static void a_check_of_ones_own_ends_the_storm(void **state) {
-    (void)state;
+TEST("a check of ones own ends the storm") {
     cairn_storm_config config = storm_of(&blinking);
     config.on_server = no_luck;
     const cairn_storm_report report = run(&config);
@@ -126,8 +118,7 @@ static void see_event(void *user, uint64_t at_ns, uint32_t slot, const char *wha
     ((seen *)user)->events++;
 }
 
-static void hooks_see_what_happens(void **state) {
-    (void)state;
+TEST("hooks see what happens") {
     seen all = {0};
     cairn_storm_config config = storm_of(&blinking);
     config.on_input = see_input;
@@ -140,8 +131,7 @@ static void hooks_see_what_happens(void **state) {
     assert_true(all.events > 0);
 }
 
-static void a_storm_without_faults_has_none(void **state) {
-    (void)state;
+TEST("a storm without faults has none") {
     cairn_storm_config config = storm_of(NULL);
     config.seconds = 10;
     for (config.seed = 1; config.seed < 4; config.seed++) {
@@ -151,8 +141,7 @@ static void a_storm_without_faults_has_none(void **state) {
     }
 }
 
-static void a_config_out_of_range_makes_no_storm(void **state) {
-    (void)state;
+TEST("a config out of range makes no storm") {
     const cairn_storm_config sound = storm_of(NULL);
     cairn_storm_config wrong[4] = {sound, sound, sound, sound};
     wrong[0].seconds = 0;
@@ -164,16 +153,4 @@ static void a_config_out_of_range_makes_no_storm(void **state) {
         assert_false(cairn_storm_run(&wrong[i], &report));
         assert_int_not_equal(strlen(report.words), 0);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_that_keep_the_contract_pass),
-        cmocka_unit_test(rules_that_remember_outside_of_their_state_are_found),
-        cmocka_unit_test(a_check_of_ones_own_ends_the_storm),
-        cmocka_unit_test(hooks_see_what_happens),
-        cmocka_unit_test(a_storm_without_faults_has_none),
-        cmocka_unit_test(a_config_out_of_range_makes_no_storm),
-    };
-    return cmocka_run_group_tests_name("own_rules", tests, NULL, NULL);
 }

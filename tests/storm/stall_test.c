@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rooms that wait for late inputs: who is waited for, how long, and who goes on meanwhile.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "tests/virtual/story.h"
 
@@ -16,8 +11,7 @@ static void all_press(cairn_story *s, uint32_t count) {
     story_run_ms(s, 500);
 }
 
-static void inputs_in_time_make_nobody_wait(void **state) {
-    (void)state;
+TEST("inputs in time make nobody wait") {
     cairn_story *s = story_start(.clients = 3, .interpolating = 1, .delay_ms = 30, .wait_ms = 300);
     all_press(s, 3);
     const cairn_server_statistics before = story_server(s);
@@ -29,8 +23,7 @@ static void inputs_in_time_make_nobody_wait(void **state) {
     story_end(s);
 }
 
-static void a_peer_that_is_late_suddenly_loses_no_input(void **state) {
-    (void)state;
+TEST("a peer that is late suddenly loses no input") {
     for (uint32_t wait_ms = 0; wait_ms <= 400; wait_ms += 400) {
         cairn_story *s =
             story_start(.clients = 3, .interpolating = 1, .delay_ms = 10, .wait_ms = wait_ms);
@@ -55,8 +48,7 @@ static void a_peer_that_is_late_suddenly_loses_no_input(void **state) {
     }
 }
 
-static void a_peer_that_vanishes_holds_the_room_once(void **state) {
-    (void)state;
+TEST("a peer that vanishes holds the room once") {
     cairn_story *s = story_start(.clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 250);
     all_press(s, 3);
     const cairn_server_statistics before = story_server(s);
@@ -76,8 +68,7 @@ static void a_peer_that_vanishes_holds_the_room_once(void **state) {
     story_end(s);
 }
 
-static void nobody_waits_for_who_only_watches(void **state) {
-    (void)state;
+TEST("nobody waits for who only watches") {
     cairn_story *s = story_start(.clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 250);
     all_press(s, 3);
     const cairn_server_statistics before = story_server(s);
@@ -88,8 +79,7 @@ static void nobody_waits_for_who_only_watches(void **state) {
     story_end(s);
 }
 
-static void a_spectator_gets_the_ticks_that_are_stepped(void **state) {
-    (void)state;
+TEST("a spectator gets the ticks that are stepped") {
     cairn_story *s = story_start(.clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 5000);
     all_press(s, 2);
     story_cut(s, BOB);
@@ -107,8 +97,7 @@ static void a_spectator_gets_the_ticks_that_are_stepped(void **state) {
     story_end(s);
 }
 
-static void who_joins_a_room_that_waits_plays_when_it_goes_on(void **state) {
-    (void)state;
+TEST("who joins a room that waits plays when it goes on") {
     cairn_story *s = story_start(.clients = 2, .delay_ms = 20, .wait_ms = 2000);
     all_press(s, 2);
     story_cut(s, BOB);
@@ -125,8 +114,7 @@ static void who_joins_a_room_that_waits_plays_when_it_goes_on(void **state) {
     story_end(s);
 }
 
-static void patience_ends_and_comes_back(void **state) {
-    (void)state;
+TEST("patience ends and comes back") {
     cairn_story *s = story_start(.clients = 2, .delay_ms = 10, .wait_ms = 1000);
     all_press(s, 2);
     for (uint32_t round = 1; round <= 3; ++round) {
@@ -152,17 +140,4 @@ static void patience_ends_and_comes_back(void **state) {
     story_run_ms(s, 300);
     assert_int_equal(story_server(s).stalls, 4);
     story_end(s);
-}
-
-int main(void) {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs_in_time_make_nobody_wait),
-        cmocka_unit_test(a_peer_that_is_late_suddenly_loses_no_input),
-        cmocka_unit_test(a_peer_that_vanishes_holds_the_room_once),
-        cmocka_unit_test(nobody_waits_for_who_only_watches),
-        cmocka_unit_test(a_spectator_gets_the_ticks_that_are_stepped),
-        cmocka_unit_test(who_joins_a_room_that_waits_plays_when_it_goes_on),
-        cmocka_unit_test(patience_ends_and_comes_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

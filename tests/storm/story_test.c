@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include "tests/virtual/story.h"
 
-static void everybody_holds_the_servers_world(void **state) {
-    (void)state;
+TEST("everybody holds the servers world") {
     cairn_story *s = story_start(.clients = 4, .interpolating = 2, .delay_ms = 40);
     for (uint32_t round = 0; round < 10; round++) {
         story_press(s, round % 4, round % 2 == 0 ? CAIRN_SANDBOX_SPAWN : CAIRN_SANDBOX_JUMP);
@@ -23,8 +17,7 @@ static void everybody_holds_the_servers_world(void **state) {
     story_end(s);
 }
 
-static void what_one_presses_all_see(void **state) {
-    (void)state;
+TEST("what one presses all see") {
     cairn_story *s = story_start(.clients = 2, .interpolating = 1, .delay_ms = 20);
     const uint32_t before = story_bodies(s, BOB);
     story_press(s, ALICE, CAIRN_SANDBOX_SPAWN);
@@ -34,8 +27,7 @@ static void what_one_presses_all_see(void **state) {
     story_end(s);
 }
 
-static void a_client_cut_off_for_one_second_catches_up(void **state) {
-    (void)state;
+TEST("a client cut off for one second catches up") {
     cairn_story *s = story_start(.clients = 3, .interpolating = 1, .delay_ms = 40);
     story_press(s, ALICE, CAIRN_SANDBOX_PUSH);
     story_cut(s, BOB);
@@ -54,8 +46,7 @@ static void a_client_cut_off_for_one_second_catches_up(void **state) {
     story_end(s);
 }
 
-static void who_is_silent_too_long_is_gone_and_may_come_back(void **state) {
-    (void)state;
+TEST("who is silent too long is gone and may come back") {
     cairn_story *s = story_start(.clients = 2, .delay_ms = 10);
     story_cut(s, BOB);
     story_run_ms(s, (CAIRN_SYSTEM_TIMEOUT_S + 2) * 1000);
@@ -72,8 +63,7 @@ static void who_is_silent_too_long_is_gone_and_may_come_back(void **state) {
     story_end(s);
 }
 
-static void a_late_joiner_gets_the_world_as_it_is(void **state) {
-    (void)state;
+TEST("a late joiner gets the world as it is") {
     cairn_story *s = story_start(.clients = 1, .delay_ms = 30, .loss_permille = 50);
     story_press(s, ALICE, CAIRN_SANDBOX_SPAWN | CAIRN_SANDBOX_JUMP);
     story_run_ticks(s, 120);
@@ -89,8 +79,7 @@ static void a_late_joiner_gets_the_world_as_it_is(void **state) {
     story_end(s);
 }
 
-static void who_says_goodbye_is_gone_at_once(void **state) {
-    (void)state;
+TEST("who says goodbye is gone at once") {
     cairn_story *s = story_start(.clients = 2, .delay_ms = 20);
     const uint32_t before = story_bodies(s, ALICE);
     story_leave(s, BOB);
@@ -101,8 +90,7 @@ static void who_says_goodbye_is_gone_at_once(void **state) {
     story_end(s);
 }
 
-static void a_server_that_comes_back_takes_everybody_again(void **state) {
-    (void)state;
+TEST("a server that comes back takes everybody again") {
     cairn_story *s = story_start(.clients = 2, .interpolating = 1, .delay_ms = 20);
     story_restart_server(s);
     story_run_ms(s, (CAIRN_SYSTEM_TIMEOUT_S + 2) * 1000);
@@ -119,8 +107,7 @@ static void a_server_that_comes_back_takes_everybody_again(void **state) {
     story_end(s);
 }
 
-static void a_bad_path_delays_but_does_not_change_the_world(void **state) {
-    (void)state;
+TEST("a bad path delays but does not change the world") {
     cairn_story *s = story_start(.clients = 2, .interpolating = 1, .delay_ms = 80, .jitter_ms = 60,
         .loss_permille = 150, .seed = 5);
     for (uint32_t round = 0; round < 10; round++) {
@@ -133,18 +120,4 @@ static void a_bad_path_delays_but_does_not_change_the_world(void **state) {
     }
     expect_no_alarm(s);
     story_end(s);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everybody_holds_the_servers_world),
-        cmocka_unit_test(what_one_presses_all_see),
-        cmocka_unit_test(a_client_cut_off_for_one_second_catches_up),
-        cmocka_unit_test(who_is_silent_too_long_is_gone_and_may_come_back),
-        cmocka_unit_test(a_late_joiner_gets_the_world_as_it_is),
-        cmocka_unit_test(who_says_goodbye_is_gone_at_once),
-        cmocka_unit_test(a_server_that_comes_back_takes_everybody_again),
-        cmocka_unit_test(a_bad_path_delays_but_does_not_change_the_world),
-    };
-    return cmocka_run_group_tests_name("story", tests, NULL, NULL);
 }

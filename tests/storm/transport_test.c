@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/kit/test.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -334,8 +329,7 @@ static void play(theatre *t, uint64_t seed) {
     expect_all_heard(t);
 }
 
-static void reliable_messages_arrive_in_order_under_any_faults(void **state) {
-    (void)state;
+TEST("reliable messages arrive in order under any faults") {
     static theatre t;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         print_message("%s%" PRIu64, seed == 1 ? "seed " : " ", seed);
@@ -345,9 +339,7 @@ static void reliable_messages_arrive_in_order_under_any_faults(void **state) {
     print_message("\n");
 }
 
-static void a_cut_longer_than_the_time_out_ends_the_connection_and_a_new_token_begins_one(
-    void **state) {
-    (void)state;
+TEST("a cut longer than the time out ends the connection and a new token begins one") {
     static theatre t;
     raise_curtain(&t, 99);
     set_paths(&t, false);
@@ -370,13 +362,4 @@ static void a_cut_longer_than_the_time_out_ends_the_connection_and_a_new_token_b
     expect_counted(&t);
     expect_all_heard(&t);
     drop_curtain(&t);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reliable_messages_arrive_in_order_under_any_faults),
-        cmocka_unit_test(
-            a_cut_longer_than_the_time_out_ends_the_connection_and_a_new_token_begins_one),
-    };
-    return cmocka_run_group_tests_name("storm.transport", tests, NULL, NULL);
 }

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "tests/virtual/story.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "client_lib/client_parts.h"
 #include "schema/scene.h"
+#include "tests/kit/test.h"
 
 #define STORY_BODY_CAPACITY 128
 #define STORY_STONES 4

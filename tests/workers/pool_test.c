@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "tests/kit/test.h"
+
 #include "workers/pool.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -44,8 +39,7 @@ static void expect_calls(const shares *all, uint32_t workers, uint32_t calls) {
     }
 }
 
-static void every_share_is_called_once(void **state) {
-    (void)state;
+TEST("every share is called once") {
     for (uint32_t size = 1; size <= WORKERS; ++size) {
         cairn_pool *pool = pool_of(size);
         for (uint32_t workers = 1; workers <= size; ++workers) {
@@ -59,8 +53,7 @@ static void every_share_is_called_once(void **state) {
     }
 }
 
-static void the_largest_pool_runs_too(void **state) {
-    (void)state;
+TEST("the largest pool runs too") {
     cairn_pool *pool = pool_of(CAIRN_POOL_WORKERS_MAX);
     shares all = {.calls = {0}};
     assert_true(cairn_pool_run(pool, count_call, &all, CAIRN_POOL_WORKERS_MAX));
@@ -68,19 +61,18 @@ static void the_largest_pool_runs_too(void **state) {
     cairn_pool_destroy(pool);
 }
 
-static void a_pool_without_workers_or_with_too_many_is_refused(void **state) {
-    (void)state;
-    cairn_pool *pool = (cairn_pool *)state;
+TEST("a pool without workers or with too many is refused") {
+    int not_null;
+    cairn_pool *pool = (cairn_pool *)(void *)&not_null;
     assert_int_equal(cairn_pool_create(0, &pool), CAIRN_INVALID_ARGUMENT);
     assert_null(pool);
-    pool = (cairn_pool *)state;
+    pool = (cairn_pool *)(void *)&not_null;
     assert_int_equal(cairn_pool_create(CAIRN_POOL_WORKERS_MAX + 1, &pool), CAIRN_INVALID_ARGUMENT);
     assert_null(pool);
     cairn_pool_destroy(NULL);
 }
 
-static void a_run_of_none_or_of_more_than_there_are_is_refused(void **state) {
-    (void)state;
+TEST("a run of none or of more than there are is refused") {
     cairn_pool *pool = pool_of(3);
     shares all = {.calls = {0}};
     assert_false(cairn_pool_run(pool, count_call, &all, 0));
@@ -95,8 +87,7 @@ static void run_inside(void *argument, uint32_t worker) {
     all->nested[worker] = cairn_pool_run(all->pool, count_call, all, 1);
 }
 
-static void a_run_inside_a_run_is_refused(void **state) {
-    (void)state;
+TEST("a run inside a run is refused") {
     cairn_pool *pool = pool_of(WORKERS);
     shares all = {.pool = pool};
     memset(all.nested, true, sizeof all.nested);
@@ -120,8 +111,7 @@ static void meet(void *argument, uint32_t worker) {
     count_call(argument, worker);
 }
 
-static void shares_run_at_the_same_time(void **state) {
-    (void)state;
+TEST("shares run at the same time") {
     cairn_pool *pool = pool_of(WORKERS);
     shares all = {.calls = {0}};
     assert_true(cairn_pool_run(pool, meet, &all, WORKERS));
@@ -136,8 +126,7 @@ static void note_thread(void *argument, uint32_t worker) {
     }
 }
 
-static void the_caller_is_worker_zero(void **state) {
-    (void)state;
+TEST("the caller is worker zero") {
     cairn_pool *pool = pool_of(WORKERS);
     for (uint32_t run = 0; run < 100; ++run) {
         shares all = {.calls = {0}};
@@ -148,8 +137,7 @@ static void the_caller_is_worker_zero(void **state) {
 }
 
 // Helpers fall asleep between some runs and not between others, and may sleep at the end.
-static void sleepers_wake_for_a_run_and_for_the_end(void **state) {
-    (void)state;
+TEST("sleepers wake for a run and for the end") {
     for (uint32_t round = 0; round < 20; ++round) {
         cairn_pool *pool = pool_of(2 + round % 3);
         shares all = {.calls = {0}};
@@ -163,8 +151,7 @@ static void sleepers_wake_for_a_run_and_for_the_end(void **state) {
     }
 }
 
-static void a_pool_that_never_ran_ends(void **state) {
-    (void)state;
+TEST("a pool that never ran ends") {
     for (uint32_t i = 0; i < 100; ++i) {
         cairn_pool_destroy(pool_of(1 + i % WORKERS));
     }
@@ -205,27 +192,10 @@ static uint32_t relay_sum(cairn_pool *pool, uint32_t workers, uint32_t runs) {
     return sum;
 }
 
-static void many_short_runs_pass_on_what_was_written(void **state) {
-    (void)state;
+TEST("many short runs pass on what was written") {
     for (uint32_t workers = 1; workers <= WORKERS; ++workers) {
         cairn_pool *pool = pool_of(workers);
         assert_int_equal(relay_sum(pool, workers, 3000), relay_sum(NULL, workers, 3000));
         cairn_pool_destroy(pool);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_share_is_called_once),
-        cmocka_unit_test(the_largest_pool_runs_too),
-        cmocka_unit_test(a_pool_without_workers_or_with_too_many_is_refused),
-        cmocka_unit_test(a_run_of_none_or_of_more_than_there_are_is_refused),
-        cmocka_unit_test(a_run_inside_a_run_is_refused),
-        cmocka_unit_test(shares_run_at_the_same_time),
-        cmocka_unit_test(the_caller_is_worker_zero),
-        cmocka_unit_test(sleepers_wake_for_a_run_and_for_the_end),
-        cmocka_unit_test(a_pool_that_never_ran_ends),
-        cmocka_unit_test(many_short_runs_pass_on_what_was_written),
-    };
-    return cmocka_run_group_tests_name("workers.pool", tests, NULL, NULL);
 }
