@@ -314,8 +314,9 @@ static size_t send_payload(cairn_client *client, uint64_t now_ns, uint8_t *bytes
         size = cairn_link_next_payload(client->link, now_ns, payload);
     }
     cairn_address to;
-    return size > 0 ? cairn_netcode_client_seal(client->netcode, now_ns, payload, size, &to, bytes)
-                    : 0;
+    return size > 0
+               ? cairn_netcode_client_encrypt(client->netcode, now_ns, payload, size, &to, bytes)
+               : 0;
 }
 
 size_t cairn_client_send(cairn_client *client, uint64_t now_ns, uint8_t *bytes) {

@@ -32,7 +32,7 @@ uint32_t cairn_ack_window_word(const cairn_ack_window *window, uint32_t skip);
 
 typedef enum cairn_sent_state {
     CAIRN_SENT_NEVER = 0,
-    CAIRN_SENT_FLYING,
+    CAIRN_SENT_IN_FLIGHT,
     CAIRN_SENT_ACKNOWLEDGED,
     CAIRN_SENT_LOST,
 } cairn_sent_state;

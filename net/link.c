@@ -24,7 +24,7 @@ cairn_link_config cairn_link_config_default(void) {
     };
 }
 
-static bool config_sound(const cairn_link_config *config) {
+static bool is_config_valid(const cairn_link_config *config) {
     return config->unreliable_size_max >= 1 &&
            config->unreliable_size_max <= CAIRN_MESSAGE_SIZE_MAX && config->receive_size_max >= 1 &&
            config->receive_size_max <= CAIRN_MESSAGE_SIZE_MAX &&
@@ -83,7 +83,7 @@ static layout layout_of(const cairn_link_config *config) {
 }
 
 size_t cairn_link_memory_size(const cairn_link_config *config) {
-    return config_sound(config) ? layout_of(config).all : 0;
+    return is_config_valid(config) ? layout_of(config).all : 0;
 }
 
 static void assemblies_attach(cairn_link *link, uint8_t *block, const layout *l) {
@@ -113,7 +113,7 @@ static void attach(cairn_link *link, uint8_t *block, const layout *l) {
 
 cairn_status cairn_link_create(const cairn_link_config *config, uint64_t now_ns, cairn_link **out) {
     *out = NULL;
-    if (!config_sound(config)) {
+    if (!is_config_valid(config)) {
         return CAIRN_INVALID_ARGUMENT;
     }
     const layout l = layout_of(config);
@@ -144,9 +144,9 @@ void cairn_link_reset(cairn_link *link, uint64_t now_ns) {
     link->unreported = 0;
     link->far_count = 0;
     link->far_since_ns = 0;
-    link->peer_told = false;
+    link->has_peer_window = false;
     cairn_sent_ring_reset(&link->sent);
-    link->told = false;
+    link->has_ack_report = false;
     link->unreliable_size = 0;
     link->unreliable_next = 0;
     cairn_stream_sender_reset(&link->sender);
@@ -190,7 +190,7 @@ bool cairn_link_reliable_idle(const cairn_link *link) {
 
 bool cairn_link_failed(const cairn_link *link) {
     return link->receiver.broken ||
-           (link->peer_told && cairn_stream_sender_hopeless(&link->sender));
+           (link->has_peer_window && cairn_stream_sender_failed(&link->sender));
 }
 
 static uint16_t ack_delay_of(const cairn_link *link, uint64_t now_ns) {
@@ -205,7 +205,7 @@ static void begin_payload(
         cairn_link_lose_oldest(link);
     }
     record.sent_ns = now_ns;
-    record.state = CAIRN_SENT_FLYING;
+    record.state = CAIRN_SENT_IN_FLIGHT;
     const bool has_ack = link->received.next > 0;
     const cairn_link_header header = {
         .kind = (uint8_t)kind,
@@ -332,7 +332,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 
 // When the oldest payload that a later one overtook counts as lost; only the stream cares.
 static uint64_t overdue_deadline_ns(const cairn_link *link) {
-    if (link->sender.flying_count == 0 || link->sent.oldest >= link->sent.acked_next) {
+    if (link->sender.in_flight_count == 0 || link->sent.oldest >= link->sent.acked_next) {
         return UINT64_MAX;
     }
     const cairn_sent *oldest = &link->sent.entries[link->sent.oldest & (link->sent.capacity - 1)];

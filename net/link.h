@@ -99,9 +99,9 @@ typedef struct cairn_link_statistics {
     uint64_t payloads_lost; // may shrink: a late ack takes a loss back
     uint64_t bytes_sent;    // payload bytes, without seal and datagram headers
     uint64_t bytes_received;
-    uint64_t messages_replaced;  // unreliable, before they left
-    uint64_t messages_lost;      // unreliable, begun but never completed here
-    uint64_t messages_undrained; // unreliable, whole, but not taken before the next receive
+    uint64_t messages_replaced; // unreliable, before they left
+    uint64_t messages_lost;     // unreliable, begun but never completed here
+    uint64_t messages_unread;   // unreliable, whole, but not taken before the next receive
     uint64_t stream_bytes_resent;
     uint64_t drops[CAIRN_LINK_DROP_COUNT];
 } cairn_link_statistics;

@@ -16,7 +16,7 @@ void cairn_link_header_write(const cairn_link_header *header, uint8_t *bytes) {
     cairn_write_u32(&writer, header->ack_bits);
 }
 
-static bool kind_sound(const cairn_link_header *header, uint8_t flags) {
+static bool is_kind_valid(const cairn_link_header *header, uint8_t flags) {
     const bool known = header->kind >= CAIRN_LINK_ACK && header->kind <= CAIRN_LINK_STREAM;
     const bool reserved = (flags & ~(kind_mask | has_ack_flag)) != 0;
     const bool ack_fields = (header->ack_delay | header->ack | header->ack_bits) != 0;
@@ -25,7 +25,7 @@ static bool kind_sound(const cairn_link_header *header, uint8_t flags) {
            !bare_without_ack;
 }
 
-static bool size_sound(uint8_t kind, size_t body) {
+static bool is_size_valid(uint8_t kind, size_t body) {
     switch (kind) {
     case CAIRN_LINK_ACK:
         return body % 4 == 0 && body <= 4 * CAIRN_LINK_ACK_WORDS_MAX;
@@ -49,9 +49,9 @@ cairn_link_drop cairn_link_header_read(const uint8_t *bytes, size_t size, cairn_
     if (!reader.ok) {
         return CAIRN_LINK_DROP_SIZE;
     }
-    if (!kind_sound(out, flags)) {
+    if (!is_kind_valid(out, flags)) {
         return CAIRN_LINK_DROP_KIND;
     }
-    return size_sound(out->kind, cairn_reader_left(&reader)) ? CAIRN_LINK_TAKEN
-                                                             : CAIRN_LINK_DROP_SIZE;
+    return is_size_valid(out->kind, cairn_reader_left(&reader)) ? CAIRN_LINK_TAKEN
+                                                                : CAIRN_LINK_DROP_SIZE;
 }

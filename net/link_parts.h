@@ -26,12 +26,12 @@ struct cairn_link {
     uint32_t owed_count;    // those that ask for an ack
     uint32_t unreported;    // received since the last payload left, of any kind
     cairn_sent_ring sent;
-    bool told; // the peer acknowledged something; its last report is:
-    uint32_t told_bits;
-    uint64_t told_newest;
+    bool has_ack_report; // the peer acknowledged something; its last report is:
+    uint32_t reported_bits;
+    uint64_t reported_newest;
     uint32_t far_count;    // received further back than a header's acks reach, not yet told
     uint64_t far_since_ns; // the oldest of these
-    bool peer_told;        // a header came, so the peer's window is known
+    bool has_peer_window;  // a header came, so the peer's window is known
 
     uint8_t *unreliable; // the message being sent
     uint32_t unreliable_size;

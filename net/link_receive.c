@@ -23,7 +23,7 @@ static void resolve_oldest(cairn_link *link) {
     cairn_sent_ring *ring = &link->sent;
     while (ring->oldest < ring->next) {
         const cairn_sent *sent = cairn_sent_ring_find(ring, ring->oldest);
-        if (sent != NULL && sent->state == CAIRN_SENT_FLYING) {
+        if (sent != NULL && sent->state == CAIRN_SENT_IN_FLIGHT) {
             return;
         }
         ring->oldest++;
@@ -94,17 +94,17 @@ static void acknowledge(
 
 // The first word's bits that the last report did not tell: most of each report is known.
 static uint32_t news_of(cairn_link *link, const ack_report *report) {
-    const uint64_t newer = report->newest - link->told_newest;
+    const uint64_t newer = report->newest - link->reported_newest;
     const uint32_t word = report->words[0];
-    if (report->newest < link->told_newest || newer > 32) {
+    if (report->newest < link->reported_newest || newer > 32) {
         return word;
     }
-    const uint64_t before = (uint64_t)link->told_bits << 1 | 1; // with its newest as bit 0
+    const uint64_t before = (uint64_t)link->reported_bits << 1 | 1; // with its newest as bit 0
     return word & ~(uint32_t)(before << newer >> 1);
 }
 
 static void take_acks(cairn_link *link, uint64_t now_ns, const ack_report *report) {
-    const uint32_t news = link->told ? news_of(link, report) : report->words[0];
+    const uint32_t news = link->has_ack_report ? news_of(link, report) : report->words[0];
     acknowledge(link, now_ns, report->newest, report);
     for (uint32_t w = 0; w < report->word_count; w++) {
         uint32_t word = w == 0 ? news : report->words[w];
@@ -114,9 +114,9 @@ static void take_acks(cairn_link *link, uint64_t now_ns, const ack_report *repor
             }
         }
     }
-    link->told = true;
-    link->told_newest = report->newest;
-    link->told_bits = report->words[0];
+    link->has_ack_report = true;
+    link->reported_newest = report->newest;
+    link->reported_bits = report->words[0];
     resolve_oldest(link);
 }
 
@@ -231,7 +231,7 @@ static cairn_link_drop receive_checked(
         return drop;
     }
     link->sender.window = (uint32_t)header.window * CAIRN_LINK_WINDOW_UNIT;
-    link->peer_told = true;
+    link->has_peer_window = true;
     note_received(link, now_ns, sequence, header.kind);
     if (header.has_ack) {
         take_acks(link, now_ns, &report);
@@ -254,7 +254,7 @@ cairn_link_drop cairn_link_receive(
     link->statistics.bytes_received += size;
     if (link->ready.size > 0) {
         link->ready = (cairn_link_message){0};
-        link->statistics.messages_undrained++;
+        link->statistics.messages_unread++;
     }
     const cairn_link_drop drop = receive_checked(link, now_ns, bytes, size);
     link->statistics.drops[drop]++;

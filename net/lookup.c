@@ -7,9 +7,9 @@
 #include "base/assert.h"
 
 cairn_status cairn_lookup_create(
-    cairn_lookup *lookup, uint32_t capacity, const uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE]) {
+    cairn_lookup *lookup, uint32_t capacity, const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]) {
     *lookup = (cairn_lookup){.bucket_count = 1};
-    memcpy(lookup->hash_key, hash_key, CAIRN_SEAL_HASH_KEY_SIZE);
+    memcpy(lookup->hash_key, hash_key, CAIRN_SIPHASH_KEY_SIZE);
     while (lookup->bucket_count < capacity) {
         lookup->bucket_count *= 2;
     }
@@ -35,7 +35,7 @@ static void pad_key(uint8_t padded[CAIRN_LOOKUP_KEY_SIZE], const void *key, size
 }
 
 static uint32_t *bucket_of(const cairn_lookup *lookup, const uint8_t key[CAIRN_LOOKUP_KEY_SIZE]) {
-    const uint64_t hash = cairn_seal_hash(key, CAIRN_LOOKUP_KEY_SIZE, lookup->hash_key);
+    const uint64_t hash = cairn_siphash(key, CAIRN_LOOKUP_KEY_SIZE, lookup->hash_key);
     return &lookup->buckets[hash & (lookup->bucket_count - 1)];
 }
 

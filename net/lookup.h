@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "net/seal.h"
+#include "net/crypto.h"
 #include <cairn/status.h>
 
 #define CAIRN_LOOKUP_KEY_SIZE 20
@@ -20,7 +20,7 @@ typedef struct cairn_lookup_entry {
 } cairn_lookup_entry;
 
 typedef struct cairn_lookup {
-    uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE];
+    uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE];
     uint32_t bucket_count; // a power of two
     uint32_t *buckets;     // first item, or CAIRN_LOOKUP_NONE
     cairn_lookup_entry *entries;
@@ -28,7 +28,7 @@ typedef struct cairn_lookup {
 
 // CAIRN_OUT_OF_MEMORY; the lookup may be destroyed then as well.
 cairn_status cairn_lookup_create(
-    cairn_lookup *lookup, uint32_t capacity, const uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE]);
+    cairn_lookup *lookup, uint32_t capacity, const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]);
 void cairn_lookup_destroy(cairn_lookup *lookup);
 
 // Keys are `size` bytes, at most CAIRN_LOOKUP_KEY_SIZE, always the same size in one table.

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "net/crypto.h"
 #include "net/netcode_table.h"
 #include "net/outbox.h"
 #include "net/packet.h"
 #include "net/replay.h"
-#include "net/seal.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define SEND_INTERVAL_NS UINT64_C(100000000)
@@ -24,7 +24,7 @@ struct cairn_netcode_client {
     uint64_t now_ns;
     uint64_t expire_ns; // when the token ends, while connecting
     uint64_t sent_ns;
-    uint64_t heard_ns; // of this server; before its first packet, when it was first tried
+    uint64_t last_receive_ns; // of this server; before its first packet, when it was first tried
     // Goes on from server to server and never starts again with the same keys: each server of the
     // list holds the key that seals under it.
     uint64_t sequence;
@@ -68,7 +68,7 @@ const char *cairn_netcode_client_state_text(cairn_netcode_client_state state) {
 cairn_status cairn_netcode_client_create(cairn_netcode_client **out) {
     *out = NULL;
     cairn_netcode_client *client = calloc(1, sizeof *client);
-    if (client == NULL || !cairn_seal_start() ||
+    if (client == NULL || !cairn_crypto_start() ||
         cairn_outbox_create(&client->outbox, OUTBOX_SIZE) != CAIRN_OK) {
         free(client);
         return CAIRN_OUT_OF_MEMORY;
@@ -82,7 +82,7 @@ void cairn_netcode_client_destroy(cairn_netcode_client *client) {
         return;
     }
     cairn_outbox_destroy(&client->outbox);
-    cairn_seal_wipe(client, sizeof *client);
+    cairn_wipe(client, sizeof *client);
     free(client);
 }
 
@@ -109,16 +109,16 @@ static void queue(cairn_netcode_client *client, const uint8_t *bytes, size_t siz
     }
 }
 
-static size_t write_sealed(
+static size_t write_encrypted(
     cairn_netcode_client *client, const cairn_packet *packet, uint8_t *bytes) {
     client->sent_ns = client->now_ns;
     return cairn_packet_write(packet, client->sequence++, client->token.protocol_id,
         client->token.client_to_server_key, bytes);
 }
 
-static void queue_sealed(cairn_netcode_client *client, const cairn_packet *packet) {
-    uint8_t bytes[CAIRN_PACKET_SEALED_SIZE_MAX];
-    queue(client, bytes, write_sealed(client, packet, bytes));
+static void queue_encrypted(cairn_netcode_client *client, const cairn_packet *packet) {
+    uint8_t bytes[CAIRN_PACKET_ENCRYPTED_SIZE_MAX];
+    queue(client, bytes, write_encrypted(client, packet, bytes));
 }
 
 static void queue_request(cairn_netcode_client *client) {
@@ -138,26 +138,26 @@ static void repeat(cairn_netcode_client *client) {
     if (client->state == CAIRN_NETCODE_STATE_SENDING_REQUEST) {
         queue_request(client);
     } else if (client->state == CAIRN_NETCODE_STATE_SENDING_RESPONSE) {
-        queue_sealed(client, &(cairn_packet){.type = CAIRN_PACKET_RESPONSE,
-                                 .challenge = {.sequence = client->challenge_sequence,
-                                     .token = client->challenge_token}});
+        queue_encrypted(client, &(cairn_packet){.type = CAIRN_PACKET_RESPONSE,
+                                    .challenge = {.sequence = client->challenge_sequence,
+                                        .token = client->challenge_token}});
     } else {
-        queue_sealed(client,
+        queue_encrypted(client,
             &(cairn_packet){.type = CAIRN_PACKET_KEEP_ALIVE,
                 .keep_alive = {.client_index = client->index, .clients_max = client->clients_max}});
     }
 }
 
-static void bid_farewell(cairn_netcode_client *client) {
+static void send_disconnects(cairn_netcode_client *client) {
     for (int i = 0; i < DISCONNECT_COUNT; ++i) {
-        queue_sealed(client, &(cairn_packet){.type = CAIRN_PACKET_DISCONNECT});
+        queue_encrypted(client, &(cairn_packet){.type = CAIRN_PACKET_DISCONNECT});
     }
 }
 
 static void try_server(cairn_netcode_client *client, uint32_t server) {
     client->server = server;
     client->state = CAIRN_NETCODE_STATE_SENDING_REQUEST;
-    client->heard_ns = client->now_ns;
+    client->last_receive_ns = client->now_ns;
     client->replay = (cairn_replay){0};
     queue_request(client);
 }
@@ -174,7 +174,7 @@ static void try_next_server(
 static void answer(cairn_netcode_client *client, const cairn_packet_challenge *challenge) {
     client->challenge_sequence = challenge->sequence;
     memcpy(client->challenge_token, challenge->token, CAIRN_CHALLENGE_TOKEN_SIZE);
-    client->heard_ns = client->now_ns;
+    client->last_receive_ns = client->now_ns;
     client->state = CAIRN_NETCODE_STATE_SENDING_RESPONSE;
     repeat(client);
 }
@@ -182,7 +182,7 @@ static void answer(cairn_netcode_client *client, const cairn_packet_challenge *c
 static void enter(cairn_netcode_client *client, const cairn_packet_keep_alive *keep_alive) {
     client->index = keep_alive->client_index;
     client->clients_max = keep_alive->clients_max;
-    client->heard_ns = client->now_ns;
+    client->last_receive_ns = client->now_ns;
     client->state = CAIRN_NETCODE_STATE_CONNECTED;
     // The server holds every payload it sends back behind a keep-alive until it has heard from us.
     repeat(client);
@@ -199,16 +199,16 @@ static void carry_out(
         break;
     case CAIRN_NETCODE_CLIENT_DELIVER:
         client->payload_size = packet->payload.size;
-        client->heard_ns = client->now_ns;
+        client->last_receive_ns = client->now_ns;
         break;
-    case CAIRN_NETCODE_CLIENT_HEAR:
-        client->heard_ns = client->now_ns;
+    case CAIRN_NETCODE_CLIENT_REFRESH:
+        client->last_receive_ns = client->now_ns;
         break;
     case CAIRN_NETCODE_CLIENT_NEXT_SERVER:
         try_next_server(client, rule.next);
         break;
-    case CAIRN_NETCODE_CLIENT_FAREWELL:
-        bid_farewell(client);
+    case CAIRN_NETCODE_CLIENT_DISCONNECT:
+        send_disconnects(client);
         client->state = rule.next;
         break;
     case CAIRN_NETCODE_CLIENT_END:
@@ -283,7 +283,7 @@ static cairn_netcode_drop open_packet(cairn_netcode_client *client,
     }
     const cairn_netcode_drop drop = cairn_packet_read(header, bytes, size,
         client->token.protocol_id, client->token.server_to_client_key, client->body, packet);
-    if (protected && drop != CAIRN_NETCODE_DROP_SEAL) {
+    if (protected && drop != CAIRN_NETCODE_DROP_DECRYPT) {
         cairn_replay_accept(&client->replay, header->sequence);
     }
     return drop;
@@ -317,14 +317,14 @@ void cairn_netcode_client_receive(cairn_netcode_client *client, uint64_t now_ns,
     set_now(client, now_ns);
     if (client->payload_size > 0) {
         client->payload_size = 0;
-        ++client->drops[CAIRN_NETCODE_DROP_UNDRAINED];
+        ++client->drops[CAIRN_NETCODE_DROP_UNREAD];
     }
     ++client->drops[receive(client, from, bytes, size)];
 }
 
 static uint64_t time_out_ns_of(const cairn_netcode_client *client) {
     const uint64_t timeout_ns = timeout_ns_of(client);
-    return timeout_ns > 0 ? client->heard_ns + timeout_ns : UINT64_MAX;
+    return timeout_ns > 0 ? client->last_receive_ns + timeout_ns : UINT64_MAX;
 }
 
 void cairn_netcode_client_advance(cairn_netcode_client *client, uint64_t now_ns) {
@@ -368,14 +368,14 @@ size_t cairn_netcode_client_next_datagram(
     return cairn_outbox_pop(&client->outbox, to, bytes);
 }
 
-size_t cairn_netcode_client_seal(cairn_netcode_client *client, uint64_t now_ns,
+size_t cairn_netcode_client_encrypt(cairn_netcode_client *client, uint64_t now_ns,
     const uint8_t *payload, size_t payload_size, cairn_address *to, uint8_t *bytes) {
     set_now(client, now_ns);
     if (client->state != CAIRN_NETCODE_STATE_CONNECTED) {
         return 0;
     }
     *to = client->token.servers[client->server];
-    return write_sealed(client,
+    return write_encrypted(client,
         &(cairn_packet){
             .type = CAIRN_PACKET_PAYLOAD, .payload = {.bytes = payload, .size = payload_size}},
         bytes);

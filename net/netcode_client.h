@@ -57,7 +57,7 @@ size_t cairn_netcode_client_next_datagram(
     cairn_netcode_client *client, cairn_address *to, uint8_t *bytes);
 // Seals one payload, 1 .. CAIRN_PAYLOAD_SIZE_MAX bytes. Returns the datagram's size, 0 when not
 // connected.
-size_t cairn_netcode_client_seal(cairn_netcode_client *client, uint64_t now_ns,
+size_t cairn_netcode_client_encrypt(cairn_netcode_client *client, uint64_t now_ns,
     const uint8_t *payload, size_t payload_size, cairn_address *to, uint8_t *bytes);
 
 cairn_netcode_client_state cairn_netcode_client_state_read(const cairn_netcode_client *client);

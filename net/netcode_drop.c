@@ -8,7 +8,7 @@ static const char *const texts[CAIRN_NETCODE_DROP_COUNT] = {
     [CAIRN_NETCODE_DROP_SEQUENCE_BYTES] = "impossible sequence length",
     [CAIRN_NETCODE_DROP_UNKNOWN_SENDER] = "unknown sender",
     [CAIRN_NETCODE_DROP_REPLAYED] = "received before or too old",
-    [CAIRN_NETCODE_DROP_SEAL] = "seal does not open",
+    [CAIRN_NETCODE_DROP_DECRYPT] = "decryption failed",
     [CAIRN_NETCODE_DROP_VERSION] = "other protocol version",
     [CAIRN_NETCODE_DROP_PROTOCOL_ID] = "other protocol id",
     [CAIRN_NETCODE_DROP_TOKEN_EXPIRED] = "token expired",
@@ -24,7 +24,7 @@ static const char *const texts[CAIRN_NETCODE_DROP_COUNT] = {
     [CAIRN_NETCODE_DROP_CHALLENGE] = "challenge answer is not ours",
     [CAIRN_NETCODE_DROP_WRONG_STATE] = "not expected in this state",
     [CAIRN_NETCODE_DROP_SEND_QUEUE_FULL] = "no room to queue an answer",
-    [CAIRN_NETCODE_DROP_UNDRAINED] = "last payload was not taken in time",
+    [CAIRN_NETCODE_DROP_UNREAD] = "last payload was not taken in time",
 };
 
 const char *cairn_netcode_drop_text(cairn_netcode_drop drop) {

@@ -10,7 +10,7 @@ typedef enum cairn_netcode_drop {
     CAIRN_NETCODE_DROP_SEQUENCE_BYTES, // not 1 .. 8, or longer than the datagram
     CAIRN_NETCODE_DROP_UNKNOWN_SENDER, // no connection and no handshake from this address
     CAIRN_NETCODE_DROP_REPLAYED,       // seen before, or behind the window
-    CAIRN_NETCODE_DROP_SEAL,           // does not open with the key of this sender
+    CAIRN_NETCODE_DROP_DECRYPT,        // does not open with the key of this sender
     CAIRN_NETCODE_DROP_VERSION,        // request: other version text
     CAIRN_NETCODE_DROP_PROTOCOL_ID,    // request: other protocol
     CAIRN_NETCODE_DROP_TOKEN_EXPIRED,
@@ -26,7 +26,7 @@ typedef enum cairn_netcode_drop {
     CAIRN_NETCODE_DROP_CHALLENGE,       // response: challenge token broken or not ours
     CAIRN_NETCODE_DROP_WRONG_STATE,     // not what the state of this peer expects
     CAIRN_NETCODE_DROP_SEND_QUEUE_FULL, // an answer could not be queued
-    CAIRN_NETCODE_DROP_UNDRAINED,       // the caller did not take the last payload
+    CAIRN_NETCODE_DROP_UNREAD,          // the caller did not take the last payload
     CAIRN_NETCODE_DROP_COUNT
 } cairn_netcode_drop;
 

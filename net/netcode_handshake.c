@@ -7,7 +7,7 @@
 #include "base/assert.h"
 
 cairn_status cairn_handshakes_create(cairn_handshakes *handshakes, uint32_t capacity,
-    const uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE]) {
+    const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]) {
     CAIRN_ASSERT(capacity >= 1);
     *handshakes = (cairn_handshakes){.capacity = capacity, .earliest_ns = UINT64_MAX};
     handshakes->pool = calloc(capacity, sizeof *handshakes->pool);
@@ -24,7 +24,7 @@ cairn_status cairn_handshakes_create(cairn_handshakes *handshakes, uint32_t capa
 void cairn_handshakes_destroy(cairn_handshakes *handshakes) {
     cairn_lookup_destroy(&handshakes->by_address);
     if (handshakes->pool != NULL) {
-        cairn_seal_wipe(handshakes->pool, handshakes->capacity * sizeof *handshakes->pool);
+        cairn_wipe(handshakes->pool, handshakes->capacity * sizeof *handshakes->pool);
     }
     free(handshakes->pool);
     *handshakes = (cairn_handshakes){0};
@@ -56,7 +56,7 @@ static uint32_t take_free(cairn_handshakes *handshakes, const cairn_address *add
 }
 
 bool cairn_handshakes_put(cairn_handshakes *handshakes, const cairn_address *address,
-    const cairn_token_private *token, const uint8_t mac[CAIRN_SEAL_MAC_SIZE], uint64_t now_ns) {
+    const cairn_token_private *token, const uint8_t mac[CAIRN_AEAD_MAC_SIZE], uint64_t now_ns) {
     uint32_t item = cairn_lookup_find(&handshakes->by_address, address, sizeof *address);
     if (item == CAIRN_LOOKUP_NONE) {
         item = take_free(handshakes, address);
@@ -72,7 +72,7 @@ bool cairn_handshakes_put(cairn_handshakes *handshakes, const cairn_address *add
         .deadline_ns = now_ns + lifetime_ns_of(token->timeout_s),
         .used = true,
     };
-    memcpy(handshake->mac, mac, CAIRN_SEAL_MAC_SIZE);
+    memcpy(handshake->mac, mac, CAIRN_AEAD_MAC_SIZE);
     memcpy(handshake->client_to_server_key, token->client_to_server_key, CAIRN_KEY_SIZE);
     memcpy(handshake->server_to_client_key, token->server_to_client_key, CAIRN_KEY_SIZE);
     if (handshake->deadline_ns < handshakes->earliest_ns) {
@@ -83,7 +83,7 @@ bool cairn_handshakes_put(cairn_handshakes *handshakes, const cairn_address *add
 
 static void forget(cairn_handshakes *handshakes, uint32_t item) {
     cairn_lookup_remove(&handshakes->by_address, item);
-    cairn_seal_wipe(&handshakes->pool[item], sizeof handshakes->pool[item]);
+    cairn_wipe(&handshakes->pool[item], sizeof handshakes->pool[item]);
     handshakes->pool[item].next_free = handshakes->first_free;
     handshakes->first_free = item;
 }

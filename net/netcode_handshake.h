@@ -16,7 +16,7 @@ typedef struct cairn_handshake {
     cairn_address address;
     uint64_t client_id;
     int32_t timeout_s;
-    uint8_t mac[CAIRN_SEAL_MAC_SIZE]; // of the token's private part
+    uint8_t mac[CAIRN_AEAD_MAC_SIZE]; // of the token's private part
     uint8_t client_to_server_key[CAIRN_KEY_SIZE];
     uint8_t server_to_client_key[CAIRN_KEY_SIZE];
     uint64_t deadline_ns;
@@ -34,7 +34,7 @@ typedef struct cairn_handshakes {
 
 // CAIRN_OUT_OF_MEMORY; may be destroyed then as well.
 cairn_status cairn_handshakes_create(cairn_handshakes *handshakes, uint32_t capacity,
-    const uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE]);
+    const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]);
 void cairn_handshakes_destroy(cairn_handshakes *handshakes);
 
 // The handshake of an address that has not run out, or NULL. Stays until remove or expire.
@@ -43,7 +43,7 @@ const cairn_handshake *cairn_handshakes_find(
 // Begins or renews the handshake of an address with the keys of a token. False when the pool is
 // full.
 bool cairn_handshakes_put(cairn_handshakes *handshakes, const cairn_address *address,
-    const cairn_token_private *token, const uint8_t mac[CAIRN_SEAL_MAC_SIZE], uint64_t now_ns);
+    const cairn_token_private *token, const uint8_t mac[CAIRN_AEAD_MAC_SIZE], uint64_t now_ns);
 void cairn_handshakes_remove(cairn_handshakes *handshakes, const cairn_address *address);
 // Takes out what has run out by now_ns. Costs nothing before earliest_ns.
 void cairn_handshakes_expire(cairn_handshakes *handshakes, uint64_t now_ns);

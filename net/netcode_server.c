@@ -6,18 +6,18 @@
 
 #include "base/assert.h"
 #include "net/challenge.h"
+#include "net/crypto.h"
 #include "net/netcode_handshake.h"
 #include "net/netcode_slots.h"
 #include "net/netcode_table.h"
 #include "net/outbox.h"
 #include "net/packet.h"
-#include "net/seal.h"
 #include "net/token_history.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define KEEP_ALIVE_INTERVAL_NS UINT64_C(100000000)
 #define DISCONNECT_COUNT 10
-#define ENTROPY_SIZE CAIRN_SEAL_KEY_SIZE
+#define ENTROPY_SIZE CAIRN_AEAD_KEY_SIZE
 
 // Packets sent before a client has a slot share its key with the packets sent after, whose
 // sequences start at 0: these start in the upper half, so no nonce is used twice.
@@ -28,8 +28,8 @@
 
 // A disconnect packet with its longest sequence. Answers to strangers leave room for the farewells
 // of every slot, so that a flood of requests cannot silence a shutdown.
-#define DISCONNECT_SIZE_MAX (1 + 8 + CAIRN_SEAL_MAC_SIZE)
-#define FAREWELL_SIZE (DISCONNECT_COUNT * (CAIRN_OUTBOX_RECORD_SIZE + DISCONNECT_SIZE_MAX))
+#define DISCONNECT_SIZE_MAX (1 + 8 + CAIRN_AEAD_MAC_SIZE)
+#define DISCONNECT_SIZE (DISCONNECT_COUNT * (CAIRN_OUTBOX_RECORD_SIZE + DISCONNECT_SIZE_MAX))
 #define ANSWERS_SIZE(clients_max) (32 * 1024 + 128 * (size_t)(clients_max))
 
 enum { KEY_CHALLENGE = 1, KEY_LOOKUP = 2 };
@@ -45,7 +45,7 @@ struct cairn_netcode_server {
     cairn_netcode_server_config config; // pointers in it are not kept
     cairn_address public_addresses[CAIRN_TOKEN_SERVERS_MAX];
     uint8_t private_key[CAIRN_KEY_SIZE];
-    uint8_t challenge_key[CAIRN_SEAL_KEY_SIZE];
+    uint8_t challenge_key[CAIRN_AEAD_KEY_SIZE];
     uint64_t challenge_sequence;
     uint64_t global_sequence;
     uint64_t now_ns;
@@ -89,9 +89,9 @@ static bool config_valid(const cairn_netcode_server_config *config) {
 
 static cairn_status create_tables(cairn_netcode_server *server, const uint8_t *entropy) {
     const uint32_t clients_max = server->config.clients_max;
-    uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE];
-    cairn_seal_derive(entropy, KEY_CHALLENGE, server->challenge_key, CAIRN_SEAL_KEY_SIZE);
-    cairn_seal_derive(entropy, KEY_LOOKUP, hash_key, CAIRN_SEAL_HASH_KEY_SIZE);
+    uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE];
+    cairn_key_derive(entropy, KEY_CHALLENGE, server->challenge_key, CAIRN_AEAD_KEY_SIZE);
+    cairn_key_derive(entropy, KEY_LOOKUP, hash_key, CAIRN_SIPHASH_KEY_SIZE);
     server->events_capacity = 2 * clients_max;
     server->events = calloc(server->events_capacity, sizeof *server->events);
     const cairn_status parts[] = {
@@ -100,7 +100,7 @@ static cairn_status create_tables(cairn_netcode_server *server, const uint8_t *e
         cairn_handshakes_create(&server->handshakes, HANDSHAKES_OF(clients_max), hash_key),
         cairn_token_history_create(&server->history, TOKENS_OF(clients_max), hash_key),
         cairn_outbox_create(
-            &server->outbox, ANSWERS_SIZE(clients_max) + clients_max * FAREWELL_SIZE),
+            &server->outbox, ANSWERS_SIZE(clients_max) + clients_max * DISCONNECT_SIZE),
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
         if (parts[i] != CAIRN_OK) {
@@ -113,7 +113,7 @@ static cairn_status create_tables(cairn_netcode_server *server, const uint8_t *e
 cairn_status cairn_netcode_server_create(
     const cairn_netcode_server_config *config, cairn_netcode_server **out) {
     *out = NULL;
-    if (!config_valid(config) || !cairn_seal_start()) {
+    if (!config_valid(config) || !cairn_crypto_start()) {
         return CAIRN_INVALID_ARGUMENT;
     }
     cairn_netcode_server *server = calloc(1, sizeof *server);
@@ -149,7 +149,7 @@ void cairn_netcode_server_destroy(cairn_netcode_server *server) {
     cairn_token_history_destroy(&server->history);
     cairn_outbox_destroy(&server->outbox);
     free(server->events);
-    cairn_seal_wipe(server, sizeof *server);
+    cairn_wipe(server, sizeof *server);
     free(server);
 }
 
@@ -165,7 +165,7 @@ static uint64_t now_unix_s_of(const cairn_netcode_server *server) {
 static uint64_t slot_due_ns(const cairn_netcode_slot *slot) {
     const uint64_t keep_alive_ns = slot->sent_ns + KEEP_ALIVE_INTERVAL_NS;
     const uint64_t time_out_ns =
-        slot->timeout_ns > 0 ? slot->heard_ns + slot->timeout_ns : UINT64_MAX;
+        slot->timeout_ns > 0 ? slot->last_receive_ns + slot->timeout_ns : UINT64_MAX;
     return keep_alive_ns < time_out_ns ? keep_alive_ns : time_out_ns;
 }
 
@@ -179,10 +179,10 @@ static void queue(
 // Answers to whoever has no slot yet.
 static void queue_answer(cairn_netcode_server *server, const cairn_address *to,
     const uint8_t key[CAIRN_KEY_SIZE], const cairn_packet *packet) {
-    uint8_t bytes[CAIRN_PACKET_SEALED_SIZE_MAX];
+    uint8_t bytes[CAIRN_PACKET_ENCRYPTED_SIZE_MAX];
     const size_t size = cairn_packet_write(
         packet, server->global_sequence++, server->config.protocol_id, key, bytes);
-    const size_t kept = server->config.clients_max * FAREWELL_SIZE;
+    const size_t kept = server->config.clients_max * DISCONNECT_SIZE;
     if (cairn_outbox_room(&server->outbox) < kept + CAIRN_OUTBOX_RECORD_SIZE + size) {
         ++server->drops[CAIRN_NETCODE_DROP_SEND_QUEUE_FULL];
         return;
@@ -206,7 +206,7 @@ static size_t write_to_client(
 
 static void queue_to_client(
     cairn_netcode_server *server, uint32_t client, const cairn_packet *packet) {
-    uint8_t bytes[CAIRN_PACKET_SEALED_SIZE_MAX];
+    uint8_t bytes[CAIRN_PACKET_ENCRYPTED_SIZE_MAX];
     const size_t size = write_to_client(server, client, packet, bytes);
     queue(server, &server->slots.list[client].address, bytes, size);
 }
@@ -224,7 +224,7 @@ size_t cairn_netcode_server_next_datagram(
     return cairn_outbox_pop(&server->outbox, to, bytes);
 }
 
-size_t cairn_netcode_server_seal(cairn_netcode_server *server, uint64_t now_ns, uint32_t client,
+size_t cairn_netcode_server_encrypt(cairn_netcode_server *server, uint64_t now_ns, uint32_t client,
     const uint8_t *payload, size_t payload_size, cairn_address *to, uint8_t *bytes) {
     set_now(server, now_ns);
     if (!cairn_netcode_server_connected(server, client)) {
@@ -291,7 +291,7 @@ static void end_session(
 }
 
 static void hear(cairn_netcode_server *server, uint32_t client, cairn_netcode_server_rule rule) {
-    server->slots.list[client].heard_ns = server->now_ns;
+    server->slots.list[client].last_receive_ns = server->now_ns;
     server->slots.list[client].state = rule.next;
 }
 
@@ -302,7 +302,7 @@ static void deliver(
     server->payload_place = server->events_pushed;
 }
 
-static void bid_farewell(cairn_netcode_server *server, uint32_t client) {
+static void send_disconnects(cairn_netcode_server *server, uint32_t client) {
     for (int i = 0; i < DISCONNECT_COUNT; ++i) {
         queue_to_client(server, client, &(cairn_packet){.type = CAIRN_PACKET_DISCONNECT});
     }
@@ -319,11 +319,11 @@ static void carry_out(cairn_netcode_server *server, uint32_t client, unsigned in
         deliver(server, client, &packet->payload);
         hear(server, client, rule);
         break;
-    case CAIRN_NETCODE_SERVER_HEAR:
+    case CAIRN_NETCODE_SERVER_REFRESH:
         hear(server, client, rule);
         break;
-    case CAIRN_NETCODE_SERVER_FAREWELL:
-        bid_farewell(server, client);
+    case CAIRN_NETCODE_SERVER_DISCONNECT:
+        send_disconnects(server, client);
         end_session(server, client, reason);
         break;
     default:
@@ -378,7 +378,7 @@ static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_
         return CAIRN_NETCODE_DROP_ID_CONNECTED;
     }
     return cairn_token_history_show(&server->history,
-        request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_SEAL_MAC_SIZE, from, now_unix_s,
+        request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE, from, now_unix_s,
         request->expire_unix_s);
 }
 
@@ -400,7 +400,7 @@ static cairn_netcode_drop answer_request(cairn_netcode_server *server, const cai
         queue_denied(server, from, token->server_to_client_key);
         return CAIRN_NETCODE_DROP_SERVER_FULL;
     }
-    const uint8_t *mac = request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_SEAL_MAC_SIZE;
+    const uint8_t *mac = request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE;
     if (!cairn_handshakes_put(&server->handshakes, from, token, mac, server->now_ns)) {
         return CAIRN_NETCODE_DROP_HANDSHAKES_FULL;
     }
@@ -421,7 +421,7 @@ static cairn_netcode_drop admit(
     if (drop == CAIRN_NETCODE_TAKEN) {
         drop = answer_request(server, from, &request, &token);
     }
-    cairn_seal_wipe(&token, sizeof token);
+    cairn_wipe(&token, sizeof token);
     return drop;
 }
 
@@ -473,7 +473,7 @@ static cairn_netcode_drop receive_from_client(cairn_netcode_server *server, uint
     cairn_packet packet;
     const cairn_netcode_drop drop = cairn_packet_read(header, bytes, size,
         server->config.protocol_id, slot->client_to_server_key, server->body, &packet);
-    if (drop != CAIRN_NETCODE_DROP_SEAL) {
+    if (drop != CAIRN_NETCODE_DROP_DECRYPT) {
         cairn_replay_accept(&slot->replay, header->sequence);
     }
     if (drop == CAIRN_NETCODE_TAKEN) {
@@ -482,13 +482,13 @@ static cairn_netcode_drop receive_from_client(cairn_netcode_server *server, uint
     return drop;
 }
 
-static cairn_netcode_drop receive_from_stranger(cairn_netcode_server *server,
+static cairn_netcode_drop receive_from_unknown_peer(cairn_netcode_server *server,
     const cairn_address *from, const cairn_packet_header *header, const uint8_t *bytes,
     size_t size) {
     const cairn_handshake *handshake =
         cairn_handshakes_find(&server->handshakes, from, server->now_ns);
     const cairn_netcode_server_rule rule = cairn_netcode_server_rule_of(
-        handshake != NULL ? CAIRN_PEER_PENDING : CAIRN_PEER_STRANGER, header->type);
+        handshake != NULL ? CAIRN_PEER_PENDING : CAIRN_PEER_UNKNOWN, header->type);
     if (rule.action == CAIRN_NETCODE_SERVER_DROP) {
         return rule.drop;
     }
@@ -499,7 +499,7 @@ static cairn_netcode_drop receive_from_stranger(cairn_netcode_server *server,
     return drop == CAIRN_NETCODE_TAKEN ? accept(server, handshake, &packet.challenge) : drop;
 }
 
-static cairn_netcode_drop receive_sealed(
+static cairn_netcode_drop receive_encrypted(
     cairn_netcode_server *server, const cairn_address *from, const uint8_t *bytes, size_t size) {
     cairn_packet_header header;
     const cairn_netcode_drop drop =
@@ -508,8 +508,9 @@ static cairn_netcode_drop receive_sealed(
         return drop;
     }
     const uint32_t client = cairn_netcode_slots_find_address(&server->slots, from);
-    return client != CAIRN_LOOKUP_NONE ? receive_from_client(server, client, &header, bytes, size)
-                                       : receive_from_stranger(server, from, &header, bytes, size);
+    return client != CAIRN_LOOKUP_NONE
+               ? receive_from_client(server, client, &header, bytes, size)
+               : receive_from_unknown_peer(server, from, &header, bytes, size);
 }
 
 void cairn_netcode_server_receive(cairn_netcode_server *server, uint64_t now_ns,
@@ -517,17 +518,17 @@ void cairn_netcode_server_receive(cairn_netcode_server *server, uint64_t now_ns,
     set_now(server, now_ns);
     if (server->payload_size > 0) {
         server->payload_size = 0;
-        ++server->drops[CAIRN_NETCODE_DROP_UNDRAINED];
+        ++server->drops[CAIRN_NETCODE_DROP_UNREAD];
     }
     const bool request = size > 0 && bytes[0] == CAIRN_PACKET_REQUEST;
     const cairn_netcode_drop drop =
-        request ? admit(server, from, bytes, size) : receive_sealed(server, from, bytes, size);
+        request ? admit(server, from, bytes, size) : receive_encrypted(server, from, bytes, size);
     ++server->drops[drop];
 }
 
 static void advance_session(cairn_netcode_server *server, uint32_t client) {
     const cairn_netcode_slot *slot = &server->slots.list[client];
-    if (slot->timeout_ns > 0 && server->now_ns - slot->heard_ns >= slot->timeout_ns) {
+    if (slot->timeout_ns > 0 && server->now_ns - slot->last_receive_ns >= slot->timeout_ns) {
         carry_out(
             server, client, CAIRN_NETCODE_SERVER_INPUT_TIME_OUT, NULL, CAIRN_NETCODE_TIMED_OUT);
     } else if (server->now_ns - slot->sent_ns >= KEEP_ALIVE_INTERVAL_NS) {
@@ -580,7 +581,7 @@ void cairn_netcode_server_stop_admitting(cairn_netcode_server *server) {
 
 bool cairn_netcode_server_connected(const cairn_netcode_server *server, uint32_t client) {
     return client < server->config.clients_max &&
-           server->slots.list[client].state != CAIRN_PEER_STRANGER;
+           server->slots.list[client].state != CAIRN_PEER_UNKNOWN;
 }
 
 const uint64_t *cairn_netcode_server_drops(const cairn_netcode_server *server) {

@@ -82,7 +82,7 @@ size_t cairn_netcode_server_next_datagram(
 // for CAIRN_DATAGRAM_SIZE_MAX). Returns the datagram's size, 0 when the client is not connected.
 // While the client is unconfirmed a keep-alive is queued before it, as the standard asks: send what
 // next_datagram has before this one.
-size_t cairn_netcode_server_seal(cairn_netcode_server *server, uint64_t now_ns, uint32_t client,
+size_t cairn_netcode_server_encrypt(cairn_netcode_server *server, uint64_t now_ns, uint32_t client,
     const uint8_t *payload, size_t payload_size, cairn_address *to, uint8_t *bytes);
 
 // Queues ten disconnect packets and frees the slot; the event of it says KICKED. Nothing happens

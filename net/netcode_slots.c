@@ -7,7 +7,7 @@
 #include "base/assert.h"
 
 cairn_status cairn_netcode_slots_create(
-    cairn_netcode_slots *slots, uint32_t count, const uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE]) {
+    cairn_netcode_slots *slots, uint32_t count, const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]) {
     CAIRN_ASSERT(count >= 1 && count <= CAIRN_CLIENTS_MAX);
     *slots = (cairn_netcode_slots){.count = count};
     slots->list = calloc(count, sizeof *slots->list);
@@ -21,7 +21,7 @@ void cairn_netcode_slots_destroy(cairn_netcode_slots *slots) {
     cairn_lookup_destroy(&slots->by_address);
     cairn_lookup_destroy(&slots->by_id);
     if (slots->list != NULL) {
-        cairn_seal_wipe(slots->list, slots->count * sizeof *slots->list);
+        cairn_wipe(slots->list, slots->count * sizeof *slots->list);
     }
     free(slots->list);
     *slots = (cairn_netcode_slots){0};
@@ -63,7 +63,7 @@ void cairn_netcode_slots_open(cairn_netcode_slots *slots, uint32_t index,
         .timeout_ns =
             handshake->timeout_s > 0 ? (uint64_t)handshake->timeout_s * UINT64_C(1000000000) : 0,
         .sent_ns = now_ns,
-        .heard_ns = now_ns,
+        .last_receive_ns = now_ns,
     };
     memcpy(slot->client_to_server_key, handshake->client_to_server_key, CAIRN_KEY_SIZE);
     memcpy(slot->server_to_client_key, handshake->server_to_client_key, CAIRN_KEY_SIZE);
@@ -76,15 +76,15 @@ void cairn_netcode_slots_open(cairn_netcode_slots *slots, uint32_t index,
 // The user data stays until the slot is released: an event may still point to it.
 void cairn_netcode_slots_close(cairn_netcode_slots *slots, uint32_t index) {
     cairn_netcode_slot *slot = &slots->list[index];
-    CAIRN_ASSERT(slot->state != CAIRN_PEER_STRANGER);
-    slot->state = CAIRN_PEER_STRANGER;
-    cairn_seal_wipe(slot->client_to_server_key, CAIRN_KEY_SIZE);
-    cairn_seal_wipe(slot->server_to_client_key, CAIRN_KEY_SIZE);
+    CAIRN_ASSERT(slot->state != CAIRN_PEER_UNKNOWN);
+    slot->state = CAIRN_PEER_UNKNOWN;
+    cairn_wipe(slot->client_to_server_key, CAIRN_KEY_SIZE);
+    cairn_wipe(slot->server_to_client_key, CAIRN_KEY_SIZE);
     cairn_lookup_remove(&slots->by_address, index);
     cairn_lookup_remove(&slots->by_id, index);
 }
 
 void cairn_netcode_slots_release(cairn_netcode_slots *slots, uint32_t index) {
-    CAIRN_ASSERT(taken(slots, index) && slots->list[index].state == CAIRN_PEER_STRANGER);
+    CAIRN_ASSERT(taken(slots, index) && slots->list[index].state == CAIRN_PEER_UNKNOWN);
     slots->taken[index / 64] &= ~(UINT64_C(1) << (index % 64));
 }

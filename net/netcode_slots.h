@@ -19,7 +19,7 @@ typedef struct cairn_netcode_slot {
     uint64_t sequence;   // of the next packet to this client; starts at 0
     uint64_t timeout_ns; // 0: none
     uint64_t sent_ns;
-    uint64_t heard_ns;
+    uint64_t last_receive_ns;
     cairn_replay replay;
     uint8_t client_to_server_key[CAIRN_KEY_SIZE];
     uint8_t server_to_client_key[CAIRN_KEY_SIZE];
@@ -36,7 +36,7 @@ typedef struct cairn_netcode_slots {
 
 // CAIRN_OUT_OF_MEMORY; may be destroyed then as well.
 cairn_status cairn_netcode_slots_create(
-    cairn_netcode_slots *slots, uint32_t count, const uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE]);
+    cairn_netcode_slots *slots, uint32_t count, const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]);
 void cairn_netcode_slots_destroy(cairn_netcode_slots *slots);
 
 // Slot numbers, or CAIRN_LOOKUP_NONE.

@@ -13,7 +13,8 @@ const uint8_t cairn_netcode_version[CAIRN_NETCODE_VERSION_SIZE] = "NETCODE 1.02"
 _Static_assert(CAIRN_PACKET_REQUEST_SIZE == 1 + CAIRN_NETCODE_VERSION_SIZE + 8 + 8 +
                                                 CAIRN_TOKEN_NONCE_SIZE + CAIRN_TOKEN_PRIVATE_SIZE,
     "the parts of a request");
-_Static_assert(CAIRN_PACKET_SEALED_SIZE_MAX <= CAIRN_DATAGRAM_SIZE_MAX, "a packet is a datagram");
+_Static_assert(
+    CAIRN_PACKET_ENCRYPTED_SIZE_MAX <= CAIRN_DATAGRAM_SIZE_MAX, "a packet is a datagram");
 _Static_assert(8 + CAIRN_CHALLENGE_TOKEN_SIZE <= CAIRN_PAYLOAD_SIZE_MAX,
     "the payload is the longest body, one buffer opens every type");
 
@@ -117,7 +118,7 @@ static void read_body(cairn_reader *reader, cairn_packet *packet) {
 }
 
 // The prefix is authenticated with the body, so nobody can turn one type into another.
-static void write_extra(uint8_t bytes[EXTRA_SIZE], uint64_t protocol_id, uint8_t prefix) {
+static void write_associated_data(uint8_t bytes[EXTRA_SIZE], uint64_t protocol_id, uint8_t prefix) {
     cairn_writer writer = cairn_writer_of(bytes, EXTRA_SIZE);
     cairn_write_bytes(&writer, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE);
     cairn_write_u64(&writer, protocol_id);
@@ -145,7 +146,7 @@ static uint8_t write_header(cairn_writer *writer, cairn_packet_type type, uint64
 
 cairn_netcode_drop cairn_packet_read_header(
     const uint8_t *bytes, size_t size, unsigned types, cairn_packet_header *out) {
-    if (size < CAIRN_PACKET_SEALED_SIZE_MIN || size > CAIRN_PACKET_SEALED_SIZE_MAX) {
+    if (size < CAIRN_PACKET_ENCRYPTED_SIZE_MIN || size > CAIRN_PACKET_ENCRYPTED_SIZE_MAX) {
         return CAIRN_NETCODE_DROP_SIZE;
     }
     cairn_reader reader = cairn_reader_of(bytes, size);
@@ -156,7 +157,7 @@ cairn_netcode_drop cairn_packet_read_header(
     }
     const unsigned sequence_bytes = prefix >> 4;
     if (sequence_bytes < 1 || sequence_bytes > 8 ||
-        size < 1 + sequence_bytes + CAIRN_SEAL_MAC_SIZE) {
+        size < 1 + sequence_bytes + CAIRN_AEAD_MAC_SIZE) {
         return CAIRN_NETCODE_DROP_SEQUENCE_BYTES;
     }
     uint64_t sequence = 0;
@@ -169,34 +170,34 @@ cairn_netcode_drop cairn_packet_read_header(
 }
 
 size_t cairn_packet_write(const cairn_packet *packet, uint64_t sequence, uint64_t protocol_id,
-    const uint8_t key[CAIRN_SEAL_KEY_SIZE], uint8_t *bytes) {
+    const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *bytes) {
     cairn_writer writer =
-        cairn_writer_of(bytes, CAIRN_PACKET_SEALED_SIZE_MAX - CAIRN_SEAL_MAC_SIZE);
+        cairn_writer_of(bytes, CAIRN_PACKET_ENCRYPTED_SIZE_MAX - CAIRN_AEAD_MAC_SIZE);
     const uint8_t prefix = write_header(&writer, packet->type, sequence);
     const size_t header_size = writer.at;
     write_body(&writer, packet);
     CAIRN_ASSERT(writer.ok);
-    uint8_t extra[EXTRA_SIZE];
-    write_extra(extra, protocol_id, prefix);
-    cairn_seal_close(bytes + header_size, writer.at - header_size,
-        (cairn_seal_extra){extra, EXTRA_SIZE}, sequence, key);
-    return writer.at + CAIRN_SEAL_MAC_SIZE;
+    uint8_t associated[EXTRA_SIZE];
+    write_associated_data(associated, protocol_id, prefix);
+    cairn_aead_encrypt(bytes + header_size, writer.at - header_size,
+        (cairn_associated_data){associated, EXTRA_SIZE}, sequence, key);
+    return writer.at + CAIRN_AEAD_MAC_SIZE;
 }
 
 cairn_netcode_drop cairn_packet_read(const cairn_packet_header *header, const uint8_t *bytes,
-    size_t size, uint64_t protocol_id, const uint8_t key[CAIRN_SEAL_KEY_SIZE], uint8_t *body,
+    size_t size, uint64_t protocol_id, const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *body,
     cairn_packet *out) {
-    const size_t sealed_size = size - header->size;
-    if (sealed_size > CAIRN_PAYLOAD_SIZE_MAX + CAIRN_SEAL_MAC_SIZE) {
+    const size_t encrypted_size = size - header->size;
+    if (encrypted_size > CAIRN_PAYLOAD_SIZE_MAX + CAIRN_AEAD_MAC_SIZE) {
         return CAIRN_NETCODE_DROP_SIZE;
     }
-    uint8_t extra[EXTRA_SIZE];
-    write_extra(extra, protocol_id, bytes[0]);
-    if (!cairn_seal_open(bytes + header->size, sealed_size, (cairn_seal_extra){extra, EXTRA_SIZE},
-            header->sequence, key, body)) {
-        return CAIRN_NETCODE_DROP_SEAL;
+    uint8_t associated[EXTRA_SIZE];
+    write_associated_data(associated, protocol_id, bytes[0]);
+    if (!cairn_aead_decrypt(bytes + header->size, encrypted_size,
+            (cairn_associated_data){associated, EXTRA_SIZE}, header->sequence, key, body)) {
+        return CAIRN_NETCODE_DROP_DECRYPT;
     }
-    cairn_reader reader = cairn_reader_of(body, sealed_size - CAIRN_SEAL_MAC_SIZE);
+    cairn_reader reader = cairn_reader_of(body, encrypted_size - CAIRN_AEAD_MAC_SIZE);
     *out = (cairn_packet){.type = header->type};
     read_body(&reader, out);
     return cairn_reader_done(&reader) ? CAIRN_NETCODE_TAKEN : CAIRN_NETCODE_DROP_SIZE;

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "base/limits.h"
+#include "net/crypto.h"
 #include "net/netcode_drop.h"
-#include "net/seal.h"
 #include "net/token.h"
 
 // "NETCODE 1.02" with its terminator: the start of requests, tokens and all associated data.
@@ -40,8 +40,8 @@ typedef enum cairn_packet_type {
 #define CAIRN_CHALLENGE_TOKEN_SIZE 300
 #define CAIRN_PACKET_REQUEST_SIZE 1078
 // Prefix, eight sequence bytes, the longest body, MAC.
-#define CAIRN_PACKET_SEALED_SIZE_MAX (1 + 8 + CAIRN_PAYLOAD_SIZE_MAX + CAIRN_SEAL_MAC_SIZE)
-#define CAIRN_PACKET_SEALED_SIZE_MIN 18
+#define CAIRN_PACKET_ENCRYPTED_SIZE_MAX (1 + 8 + CAIRN_PAYLOAD_SIZE_MAX + CAIRN_AEAD_MAC_SIZE)
+#define CAIRN_PACKET_ENCRYPTED_SIZE_MIN 18
 
 // Request: the one packet that travels in the clear; what matters in it is sealed in the token.
 typedef struct cairn_packet_request {
@@ -92,10 +92,10 @@ size_t cairn_packet_write_request(
 cairn_netcode_drop cairn_packet_read_request(
     const uint8_t *bytes, size_t size, uint64_t protocol_id, cairn_packet_request *out);
 
-// Writes and seals a packet into `bytes` (room for CAIRN_PACKET_SEALED_SIZE_MAX). Returns its
+// Writes and seals a packet into `bytes` (room for CAIRN_PACKET_ENCRYPTED_SIZE_MAX). Returns its
 // size. One key never seals two packets under one sequence.
 size_t cairn_packet_write(const cairn_packet *packet, uint64_t sequence, uint64_t protocol_id,
-    const uint8_t key[CAIRN_SEAL_KEY_SIZE], uint8_t *bytes);
+    const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *bytes);
 
 // Reads what stands before the seal, without a key. CAIRN_NETCODE_TAKEN, or SIZE, TYPE,
 // SEQUENCE_BYTES, in the standard's order. `types` is the set this side may be sent; whether it
@@ -107,5 +107,5 @@ cairn_netcode_drop cairn_packet_read_header(
 // CAIRN_PAYLOAD_SIZE_MAX bytes; the pointers in `*out` point into it. CAIRN_NETCODE_TAKEN, SEAL, or
 // SIZE when the body is not as long as its type says.
 cairn_netcode_drop cairn_packet_read(const cairn_packet_header *header, const uint8_t *bytes,
-    size_t size, uint64_t protocol_id, const uint8_t key[CAIRN_SEAL_KEY_SIZE], uint8_t *body,
+    size_t size, uint64_t protocol_id, const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *body,
     cairn_packet *out);

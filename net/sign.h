@@ -14,7 +14,7 @@
 #define CAIRN_SIGNATURE_SIZE 64
 
 // BLAKE2b-256 of `head` followed by `body`. Each may be NULL when its size is 0; `out` may be
-// `head`. Needs no cairn_seal_start.
+// `head`. Needs no cairn_crypto_start.
 void cairn_digest(const uint8_t *head, size_t head_size, const uint8_t *body, size_t body_size,
     uint8_t out[CAIRN_DIGEST_SIZE]);
 

@@ -22,7 +22,7 @@
 uint64_t cairn_frame_size(uint32_t message_size);
 
 typedef enum cairn_segment_state {
-    CAIRN_SEGMENT_FLYING = 1,
+    CAIRN_SEGMENT_IN_FLIGHT = 1,
     CAIRN_SEGMENT_LOST = 2, // to be sent again
     CAIRN_SEGMENT_ACKNOWLEDGED = 3,
 } cairn_segment_state;
@@ -47,7 +47,7 @@ typedef struct cairn_stream_sender {
     uint32_t first; // number of the oldest segment not acknowledged; numbers wrap
     uint32_t count;
     uint32_t lost_count;
-    uint32_t flying_count;
+    uint32_t in_flight_count;
     uint64_t waiting_since_ns; // newest progress: what the timeout counts from
     uint32_t backoff;          // timeouts since the newest ack
 } cairn_stream_sender;
@@ -59,7 +59,7 @@ void cairn_stream_sender_queue(cairn_stream_sender *sender, const uint8_t *bytes
 // Whether a segment could leave now: a lost one, or a new one that the window allows.
 bool cairn_stream_sender_ready(const cairn_stream_sender *sender);
 // Whether the oldest message cannot ever fit the peer's window.
-bool cairn_stream_sender_hopeless(const cairn_stream_sender *sender);
+bool cairn_stream_sender_failed(const cairn_stream_sender *sender);
 
 typedef struct cairn_stream_segment {
     uint32_t number;

@@ -57,7 +57,7 @@ static uint32_t frame_message_size(const cairn_stream_receiver *receiver, uint64
 }
 
 // Checks each frame once, as soon as its header is below the edge: bytes below it never change.
-static bool frames_sound(cairn_stream_receiver *receiver) {
+static bool are_frames_valid(cairn_stream_receiver *receiver) {
     while (receiver->edge > receiver->whole) {
         const uint32_t size = frame_message_size(receiver, receiver->whole);
         if (size == 0 || size > receiver->size_max) {
@@ -90,7 +90,7 @@ cairn_link_drop cairn_stream_receiver_take(
         receiver->bytes + (from - receiver->origin), bytes + (from - offset), (size_t)(end - from));
     receiver->top = end > receiver->top ? end : receiver->top;
     mark(receiver, from, end);
-    receiver->broken = !frames_sound(receiver);
+    receiver->broken = !are_frames_valid(receiver);
     return receiver->broken ? CAIRN_LINK_DROP_MESSAGE_SIZE : CAIRN_LINK_TAKEN;
 }
 

@@ -19,7 +19,7 @@ void cairn_stream_sender_reset(cairn_stream_sender *sender) {
     sender->first = 0;
     sender->count = 0;
     sender->lost_count = 0;
-    sender->flying_count = 0;
+    sender->in_flight_count = 0;
     sender->waiting_since_ns = 0;
     sender->backoff = 0;
 }
@@ -67,7 +67,7 @@ static uint64_t base_frame_size(const cairn_stream_sender *sender) {
     return cairn_frame_size(cairn_read_u32(&reader));
 }
 
-bool cairn_stream_sender_hopeless(const cairn_stream_sender *sender) {
+bool cairn_stream_sender_failed(const cairn_stream_sender *sender) {
     return base_frame_size(sender) > sender->window;
 }
 
@@ -116,10 +116,10 @@ cairn_stream_segment cairn_stream_sender_take(
     const uint32_t number = again ? find_state(sender, CAIRN_SEGMENT_LOST) : cut_segment(sender);
     cairn_segment *segment = segment_of(sender, number);
     sender->lost_count -= again ? 1 : 0;
-    if (sender->flying_count++ == 0) {
+    if (sender->in_flight_count++ == 0) {
         sender->waiting_since_ns = now_ns;
     }
-    segment->state = CAIRN_SEGMENT_FLYING;
+    segment->state = CAIRN_SEGMENT_IN_FLIGHT;
     segment->sequence = sequence;
     ring_read(sender, segment->offset, out, segment->size);
     return (cairn_stream_segment){
@@ -158,20 +158,20 @@ void cairn_stream_sender_acknowledged(
         return;
     }
     sender->lost_count -= segment->state == CAIRN_SEGMENT_LOST ? 1 : 0;
-    sender->flying_count -= segment->state == CAIRN_SEGMENT_FLYING ? 1 : 0;
+    sender->in_flight_count -= segment->state == CAIRN_SEGMENT_IN_FLIGHT ? 1 : 0;
     segment->state = CAIRN_SEGMENT_ACKNOWLEDGED;
     release(sender);
 }
 
 static void lose(cairn_stream_sender *sender, cairn_segment *segment) {
     segment->state = CAIRN_SEGMENT_LOST;
-    sender->flying_count--;
+    sender->in_flight_count--;
     sender->lost_count++;
 }
 
 void cairn_stream_sender_lost(cairn_stream_sender *sender, uint32_t number, uint64_t sequence) {
     cairn_segment *segment = find_open(sender, number);
-    if (segment != NULL && segment->state == CAIRN_SEGMENT_FLYING &&
+    if (segment != NULL && segment->state == CAIRN_SEGMENT_IN_FLIGHT &&
         segment->sequence == sequence) {
         lose(sender, segment);
     }
@@ -179,7 +179,7 @@ void cairn_stream_sender_lost(cairn_stream_sender *sender, uint32_t number, uint
 
 uint64_t cairn_stream_sender_deadline_ns(
     const cairn_stream_sender *sender, const cairn_estimate *estimate) {
-    if (sender->flying_count == 0) {
+    if (sender->in_flight_count == 0) {
         return UINT64_MAX;
     }
     return sender->waiting_since_ns + cairn_estimate_timeout_ns(estimate, sender->backoff);
@@ -190,7 +190,7 @@ void cairn_stream_sender_time_out(
     if (now_ns < cairn_stream_sender_deadline_ns(sender, estimate)) {
         return;
     }
-    lose(sender, segment_of(sender, find_state(sender, CAIRN_SEGMENT_FLYING)));
+    lose(sender, segment_of(sender, find_state(sender, CAIRN_SEGMENT_IN_FLIGHT)));
     sender->waiting_since_ns = now_ns;
     sender->backoff += sender->backoff < CAIRN_RTO_BACKOFF_MAX ? 1 : 0;
 }

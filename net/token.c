@@ -5,14 +5,14 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "net/crypto.h"
 #include "net/packet.h"
-#include "net/seal.h"
 
-#define PRIVATE_TEXT_SIZE (CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_SEAL_MAC_SIZE)
+#define PRIVATE_TEXT_SIZE (CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE)
 #define EXTRA_SIZE (CAIRN_NETCODE_VERSION_SIZE + 16)
 
-_Static_assert(CAIRN_KEY_SIZE == CAIRN_SEAL_KEY_SIZE, "one key size for all");
-_Static_assert(CAIRN_TOKEN_NONCE_SIZE == CAIRN_SEAL_NONCE_SIZE, "tokens use the wide nonce");
+_Static_assert(CAIRN_KEY_SIZE == CAIRN_AEAD_KEY_SIZE, "one key size for all");
+_Static_assert(CAIRN_TOKEN_NONCE_SIZE == CAIRN_AEAD_NONCE_SIZE, "tokens use the wide nonce");
 _Static_assert(CAIRN_TOKEN_ENTROPY_SIZE == CAIRN_TOKEN_NONCE_SIZE + 2 * CAIRN_KEY_SIZE,
     "entropy is the nonce and the two keys");
 _Static_assert(
@@ -27,7 +27,7 @@ static const char *const refusal_texts[CAIRN_TOKEN_REFUSAL_COUNT] = {
     [CAIRN_TOKEN_TIMES_WRONG] = "expires before it was created",
     [CAIRN_TOKEN_SERVER_COUNT] = "names no server or more than 32",
     [CAIRN_TOKEN_ADDRESS_TYPE] = "a server address is neither IPv4 nor IPv6",
-    [CAIRN_TOKEN_SEAL_BROKEN] = "the private part does not open with this key and protocol id",
+    [CAIRN_TOKEN_DECRYPT_FAILED] = "the private part does not open with this key and protocol id",
 };
 
 const char *cairn_token_refusal_text(cairn_token_refusal refusal) {
@@ -87,7 +87,8 @@ static cairn_token_refusal read_servers(
     return CAIRN_TOKEN_OK;
 }
 
-static void write_extra(uint8_t bytes[EXTRA_SIZE], uint64_t protocol_id, uint64_t expire_unix_s) {
+static void write_associated_data(
+    uint8_t bytes[EXTRA_SIZE], uint64_t protocol_id, uint64_t expire_unix_s) {
     cairn_writer writer = cairn_writer_of(bytes, EXTRA_SIZE);
     cairn_write_bytes(&writer, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE);
     cairn_write_u64(&writer, protocol_id);
@@ -107,10 +108,10 @@ void cairn_token_write_private(const cairn_token_private *token,
     cairn_write_bytes(&writer, token->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
     cairn_write_zeros(&writer, writer.size - writer.at);
     CAIRN_ASSERT(writer.ok);
-    uint8_t extra[EXTRA_SIZE];
-    write_extra(extra, protocol_id, expire_unix_s);
-    cairn_seal_close_wide(
-        sealed, PRIVATE_TEXT_SIZE, (cairn_seal_extra){extra, EXTRA_SIZE}, nonce, private_key);
+    uint8_t associated[EXTRA_SIZE];
+    write_associated_data(associated, protocol_id, expire_unix_s);
+    cairn_aead_encrypt_wide(sealed, PRIVATE_TEXT_SIZE,
+        (cairn_associated_data){associated, EXTRA_SIZE}, nonce, private_key);
 }
 
 static cairn_token_refusal parse_private(
@@ -133,15 +134,15 @@ cairn_token_refusal cairn_token_read_private(const uint8_t sealed[CAIRN_TOKEN_PR
     const uint8_t nonce[CAIRN_TOKEN_NONCE_SIZE], uint64_t protocol_id, uint64_t expire_unix_s,
     const uint8_t private_key[CAIRN_KEY_SIZE], cairn_token_private *out) {
     *out = (cairn_token_private){0};
-    uint8_t extra[EXTRA_SIZE];
-    write_extra(extra, protocol_id, expire_unix_s);
+    uint8_t associated[EXTRA_SIZE];
+    write_associated_data(associated, protocol_id, expire_unix_s);
     uint8_t text[PRIVATE_TEXT_SIZE];
-    if (!cairn_seal_open_wide(sealed, CAIRN_TOKEN_PRIVATE_SIZE,
-            (cairn_seal_extra){extra, EXTRA_SIZE}, nonce, private_key, text)) {
-        return CAIRN_TOKEN_SEAL_BROKEN;
+    if (!cairn_aead_decrypt_wide(sealed, CAIRN_TOKEN_PRIVATE_SIZE,
+            (cairn_associated_data){associated, EXTRA_SIZE}, nonce, private_key, text)) {
+        return CAIRN_TOKEN_DECRYPT_FAILED;
     }
     const cairn_token_refusal refusal = parse_private(text, out);
-    cairn_seal_wipe(text, sizeof text);
+    cairn_wipe(text, sizeof text);
     return refusal;
 }
 
@@ -246,7 +247,7 @@ static void fill_public(const cairn_token_request *request, const cairn_token_pr
 
 cairn_status cairn_token_issue(
     const cairn_token_request *request, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
-    if (!request_valid(request) || !cairn_seal_start()) {
+    if (!request_valid(request) || !cairn_crypto_start()) {
         return CAIRN_INVALID_ARGUMENT;
     }
     cairn_token_private secret = {0};
@@ -257,7 +258,7 @@ cairn_status cairn_token_issue(
     cairn_token_write_private(&secret, parts.nonce, parts.protocol_id, parts.expire_unix_s,
         request->private_key, parts.private_data);
     cairn_token_write_public(&parts, token);
-    cairn_seal_wipe(&secret, sizeof secret);
-    cairn_seal_wipe(&parts, sizeof parts);
+    cairn_wipe(&secret, sizeof secret);
+    cairn_wipe(&parts, sizeof parts);
     return CAIRN_OK;
 }

@@ -57,10 +57,10 @@ typedef enum cairn_token_refusal {
     CAIRN_TOKEN_OK = 0,
     CAIRN_TOKEN_SIZE_WRONG,
     CAIRN_TOKEN_VERSION_WRONG,
-    CAIRN_TOKEN_TIMES_WRONG,  // expires before it was created
-    CAIRN_TOKEN_SERVER_COUNT, // not 1 .. 32
-    CAIRN_TOKEN_ADDRESS_TYPE, // neither 1 nor 2
-    CAIRN_TOKEN_SEAL_BROKEN,  // private part: key, version, protocol id or expiry do not match
+    CAIRN_TOKEN_TIMES_WRONG,    // expires before it was created
+    CAIRN_TOKEN_SERVER_COUNT,   // not 1 .. 32
+    CAIRN_TOKEN_ADDRESS_TYPE,   // neither 1 nor 2
+    CAIRN_TOKEN_DECRYPT_FAILED, // private part: key, version, protocol id or expiry do not match
     CAIRN_TOKEN_REFUSAL_COUNT
 } cairn_token_refusal;
 const char *cairn_token_refusal_text(cairn_token_refusal refusal);

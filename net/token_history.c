@@ -6,7 +6,7 @@
 #include "base/assert.h"
 
 cairn_status cairn_token_history_create(cairn_token_history *history, uint32_t capacity,
-    const uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE]) {
+    const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]) {
     CAIRN_ASSERT(capacity >= 1);
     *history = (cairn_token_history){.capacity = capacity};
     history->records = calloc(capacity, sizeof *history->records);
@@ -47,7 +47,7 @@ static void sweep(cairn_token_history *history, uint64_t now_unix_s) {
 }
 
 static cairn_netcode_drop remember(cairn_token_history *history,
-    const uint8_t mac[CAIRN_SEAL_MAC_SIZE], const cairn_address *from, uint64_t now_unix_s,
+    const uint8_t mac[CAIRN_AEAD_MAC_SIZE], const cairn_address *from, uint64_t now_unix_s,
     uint64_t expire_unix_s) {
     if (history->first_free == CAIRN_LOOKUP_NONE) {
         sweep(history, now_unix_s);
@@ -59,15 +59,15 @@ static cairn_netcode_drop remember(cairn_token_history *history,
     history->first_free = history->records[item].next_free;
     history->records[item] =
         (cairn_token_record){.expire_unix_s = expire_unix_s, .address = *from, .used = true};
-    cairn_lookup_insert(&history->lookup, mac, CAIRN_SEAL_MAC_SIZE, item);
+    cairn_lookup_insert(&history->lookup, mac, CAIRN_AEAD_MAC_SIZE, item);
     return CAIRN_NETCODE_TAKEN;
 }
 
 cairn_netcode_drop cairn_token_history_show(cairn_token_history *history,
-    const uint8_t mac[CAIRN_SEAL_MAC_SIZE], const cairn_address *from, uint64_t now_unix_s,
+    const uint8_t mac[CAIRN_AEAD_MAC_SIZE], const cairn_address *from, uint64_t now_unix_s,
     uint64_t expire_unix_s) {
     CAIRN_ASSERT(expire_unix_s > now_unix_s);
-    const uint32_t item = cairn_lookup_find(&history->lookup, mac, CAIRN_SEAL_MAC_SIZE);
+    const uint32_t item = cairn_lookup_find(&history->lookup, mac, CAIRN_AEAD_MAC_SIZE);
     if (item == CAIRN_LOOKUP_NONE) {
         return remember(history, mac, from, now_unix_s, expire_unix_s);
     }
@@ -77,8 +77,8 @@ cairn_netcode_drop cairn_token_history_show(cairn_token_history *history,
 }
 
 void cairn_token_history_consume(
-    cairn_token_history *history, const uint8_t mac[CAIRN_SEAL_MAC_SIZE]) {
-    const uint32_t item = cairn_lookup_find(&history->lookup, mac, CAIRN_SEAL_MAC_SIZE);
+    cairn_token_history *history, const uint8_t mac[CAIRN_AEAD_MAC_SIZE]) {
+    const uint32_t item = cairn_lookup_find(&history->lookup, mac, CAIRN_AEAD_MAC_SIZE);
     if (item != CAIRN_LOOKUP_NONE) {
         history->records[item].consumed = true;
     }

@@ -31,14 +31,14 @@ typedef struct cairn_token_history {
 
 // CAIRN_OUT_OF_MEMORY; may be destroyed then as well.
 cairn_status cairn_token_history_create(cairn_token_history *history, uint32_t capacity,
-    const uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE]);
+    const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]);
 void cairn_token_history_destroy(cairn_token_history *history);
 
 // A token that has not expired is shown by an address. CAIRN_NETCODE_TAKEN: it is pending for this
 // address now; TOKEN_USED: consumed, or another address showed it first; TOKEN_HISTORY_FULL.
 cairn_netcode_drop cairn_token_history_show(cairn_token_history *history,
-    const uint8_t mac[CAIRN_SEAL_MAC_SIZE], const cairn_address *from, uint64_t now_unix_s,
+    const uint8_t mac[CAIRN_AEAD_MAC_SIZE], const cairn_address *from, uint64_t now_unix_s,
     uint64_t expire_unix_s);
 // The token made a session. One that has expired meanwhile may be gone: nothing to remember then.
 void cairn_token_history_consume(
-    cairn_token_history *history, const uint8_t mac[CAIRN_SEAL_MAC_SIZE]);
+    cairn_token_history *history, const uint8_t mac[CAIRN_AEAD_MAC_SIZE]);

@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "bridge/snapshot.h"
-#include "net/seal.h"
+#include "net/crypto.h"
 #include "recording/chain.h"
 #include "recording/file.h"
 #include "recording/pack.h"
@@ -76,7 +76,7 @@ void cairn_recorder_destroy(cairn_recorder *recorder) {
     if (recorder != NULL) {
         cairn_encoder_destroy(recorder->encoder);
         cairn_packer_destroy(recorder->packer);
-        cairn_seal_wipe(recorder->seed, sizeof recorder->seed);
+        cairn_wipe(recorder->seed, sizeof recorder->seed);
         free(recorder->packed);
         free(recorder->commands);
         free(recorder->ticks);

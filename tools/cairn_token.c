@@ -13,7 +13,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "net/seal.h"
+#include "net/crypto.h"
 #include "net/sign.h"
 #include "net/token.h"
 #include "net/user_data.h"
@@ -142,7 +142,7 @@ static bool read_key(const char *file_or_hex, uint8_t key[CAIRN_KEY_SIZE]) {
         --size;
     }
     const bool good = parse_hex(text, size, key, CAIRN_KEY_SIZE);
-    cairn_seal_wipe(text, sizeof text);
+    cairn_wipe(text, sizeof text);
     return good;
 }
 
@@ -172,8 +172,8 @@ static int make_key(const char *verb, int argc, char **argv) {
     } else if (!write_file(argv[1], text, strlen(text))) {
         return refuse("%s cannot be written: %s.", argv[1], strerror(errno));
     }
-    cairn_seal_wipe(key, sizeof key);
-    cairn_seal_wipe(text, sizeof text);
+    cairn_wipe(key, sizeof key);
+    cairn_wipe(text, sizeof text);
     return EXIT_SUCCESS;
 }
 
@@ -188,7 +188,7 @@ static int public_key(int argc, char **argv) {
     }
     char text[KEY_LINE_SIZE];
     cairn_sign_public(seed, key);
-    cairn_seal_wipe(seed, sizeof seed);
+    cairn_wipe(seed, sizeof seed);
     write_key_line(key, text);
     fputs(text, stdout);
     return EXIT_SUCCESS;
@@ -340,15 +340,15 @@ static int issue(int argc, char **argv) {
     };
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     const cairn_status status = cairn_token_issue(&request, token);
-    cairn_seal_wipe(key, sizeof key);
-    cairn_seal_wipe(entropy, sizeof entropy);
+    cairn_wipe(key, sizeof key);
+    cairn_wipe(entropy, sizeof entropy);
     if (status != CAIRN_OK) {
         return refuse("no token could be made: %s.", cairn_status_text(status));
     }
     if (!write_file(o.out, token, sizeof token)) {
         return refuse("%s cannot be written: %s.", o.out, strerror(errno));
     }
-    cairn_seal_wipe(token, sizeof token);
+    cairn_wipe(token, sizeof token);
     return EXIT_SUCCESS;
 }
 
@@ -400,7 +400,7 @@ static int info(int argc, char **argv) {
         return refuse("%s: %s.", argv[0], cairn_token_refusal_text(refusal));
     }
     print_token(&token);
-    cairn_seal_wipe(&token, sizeof token);
+    cairn_wipe(&token, sizeof token);
     return EXIT_SUCCESS;
 }
 

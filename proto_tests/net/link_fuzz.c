@@ -28,8 +28,8 @@ typedef struct stage {
     held held[HELD_MAX];
     uint32_t held_count;
     uint8_t said[2];
-    uint8_t heard;
-    bool touched; // the second end heard something that the first did not say
+    uint8_t received;
+    bool touched; // the second end received something that the first did not say
 } stage;
 
 static stage s;
@@ -72,8 +72,8 @@ static void deliver(const held *h) {
         CAIRN_ASSERT(message.size > 0 && (uintptr_t)message.bytes % 8 == 0);
         CAIRN_ASSERT(message.size <= link->config.receive_size_max);
         if (h->to == 0 && message.reliable && !s.touched) {
-            CAIRN_ASSERT(message.bytes[0] == s.heard);
-            s.heard++;
+            CAIRN_ASSERT(message.bytes[0] == s.received);
+            s.received++;
         }
     }
     check_counters(link);

@@ -11,9 +11,9 @@
 
 static const uint64_t second_ns = 1000000000;
 
-// What one end heard: reliable messages carry their number and are filled from it.
+// What one end received: reliable messages carry their number and are filled from it.
 typedef struct ear {
-    uint32_t heard[2][2]; // by end, by reliable
+    uint32_t received[2][2]; // by end, by reliable
     uint32_t next_number[2];
     uint64_t bytes;
 } ear;
@@ -35,7 +35,7 @@ static void listen(void *user, uint32_t to, const cairn_link_message *message) {
     if (message->reliable) {
         assert_int_equal(number, e->next_number[to]++);
     }
-    e->heard[to][message->reliable ? 1 : 0]++;
+    e->received[to][message->reliable ? 1 : 0]++;
     e->bytes += message->size;
 }
 
@@ -58,7 +58,7 @@ TEST("unreliable messages of every size arrive whole") {
     for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         say(&p, 0, false, i, sizes[i]);
         pipe_run(&p, second_ns / 20);
-        assert_int_equal(e.heard[1][0], i + 1);
+        assert_int_equal(e.received[1][0], i + 1);
     }
     assert_int_equal(cairn_link_statistics_read(p.ends[1])->messages_lost, 0);
     assert_int_equal(cairn_link_statistics_read(p.ends[0])->payloads_lost, 0);
@@ -77,13 +77,13 @@ TEST("a megabyte crosses a bad path in seconds") {
     const uint32_t pieces = 1024 * 1024 / piece + 1;
     uint32_t said = 0;
     const uint64_t start_ns = p.now_ns;
-    while (e.heard[1][1] < pieces && p.now_ns < start_ns + 10 * second_ns) {
+    while (e.received[1][1] < pieces && p.now_ns < start_ns + 10 * second_ns) {
         while (said < pieces && cairn_link_reliable_room(p.ends[0]) >= piece) {
             say(&p, 0, true, said++, piece);
         }
         pipe_run(&p, 10000000);
     }
-    assert_int_equal(e.heard[1][1], pieces);
+    assert_int_equal(e.received[1][1], pieces);
     const double seconds = (double)(p.now_ns - start_ns) * 1e-9;
     print_message("1 MB, 100 ms round trip, 5 %% loss: %.2f s, %llu bytes sent again\n", seconds,
         (unsigned long long)cairn_link_statistics_read(p.ends[0])->stream_bytes_resent);
@@ -167,7 +167,7 @@ TEST("a payload that comes twice is taken once") {
     expect_all_reliable(&p, &e, said);
     for (uint32_t end = 0; end < 2; end++) {
         const cairn_link_statistics *s = cairn_link_statistics_read(p.ends[end]);
-        assert_int_equal(e.heard[end][0], 50);
+        assert_int_equal(e.received[end][0], 50);
         assert_int_equal(s->drops[CAIRN_LINK_DROP_DUPLICATE], s->payloads_received / 2);
         assert_int_equal(s->drops[CAIRN_LINK_TAKEN], s->payloads_received / 2);
     }
@@ -242,8 +242,8 @@ TEST("reordering is not loss") {
     p.user = &e;
     chatter(&p, 200, said);
     expect_all_reliable(&p, &e, said);
-    assert_int_equal(e.heard[0][0], 200);
-    assert_int_equal(e.heard[1][0], 200);
+    assert_int_equal(e.received[0][0], 200);
+    assert_int_equal(e.received[1][0], 200);
     const cairn_link_statistics *s = cairn_link_statistics_read(p.ends[0]);
     assert_true(s->payloads_lost * 50 < s->payloads_sent);
     pipe_close(&p);
@@ -261,7 +261,7 @@ TEST("more messages interleaved than there is room for are not all lost") {
         say(&p, 0, false, i, 8000);
         pipe_run(&p, 7000000);
     }
-    assert_true(e.heard[1][0] > 40);
+    assert_true(e.received[1][0] > 40);
     pipe_close(&p);
 }
 
@@ -298,12 +298,12 @@ TEST("a burst of fragments is acknowledged whole") {
         pipe_run(&p, 50000000);
     }
     pipe_run(&p, second_ns);
-    assert_int_equal(e.heard[1][0], 10);
+    assert_int_equal(e.received[1][0], 10);
     assert_int_equal(cairn_link_statistics_read(p.ends[0])->payloads_lost, 0);
     pipe_close(&p);
 }
 
-TEST("every unreliable message is heard lost or replaced") {
+TEST("every unreliable message is received, lost or replaced") {
     ear e = {0};
     pipe_settings settings = pipe_settings_default();
     settings.loss_permille = 100;
@@ -320,10 +320,10 @@ TEST("every unreliable message is heard lost or replaced") {
     const cairn_link_statistics *here = cairn_link_statistics_read(p.ends[0]);
     const cairn_link_statistics *there = cairn_link_statistics_read(p.ends[1]);
     assert_int_equal(here->messages_replaced, 50);
-    assert_true(e.heard[1][0] > 110 && e.heard[1][0] < 180); // 0.9 to the third
+    assert_true(e.received[1][0] > 110 && e.received[1][0] < 180); // 0.9 to the third
     // Those of which no fragment came, and the last two under way, are known to nobody.
-    assert_true(e.heard[1][0] + there->messages_lost <= 200);
-    assert_true(e.heard[1][0] + there->messages_lost >= 194);
+    assert_true(e.received[1][0] + there->messages_lost <= 200);
+    assert_true(e.received[1][0] + there->messages_lost >= 194);
     pipe_close(&p);
 }
 
@@ -374,7 +374,7 @@ TEST("the stream keeps to its pace") {
     pipe_run(&p, 2 * second_ns);
     assert_in_range(cairn_link_statistics_read(p.ends[0])->bytes_sent, 95000, 105000);
     pipe_run(&p, 3 * second_ns);
-    assert_int_equal(e.heard[1][1], 1);
+    assert_int_equal(e.received[1][1], 1);
     pipe_close(&p);
 }
 
@@ -428,7 +428,7 @@ TEST("a reset link is a new one") {
     assert_int_equal(cairn_link_statistics_read(p.ends[0])->payloads_sent, 0);
     chatter(&p, 20, said);
     expect_all_reliable(&p, &e, said);
-    assert_int_equal(e.heard[0][0], 20);
+    assert_int_equal(e.received[0][0], 20);
     pipe_close(&p);
 }
 

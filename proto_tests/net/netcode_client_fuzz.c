@@ -98,7 +98,7 @@ static void act(stage *s, cairn_reader *reader) {
         cairn_netcode_client_disconnect(s->client, s->now_ns);
         break;
     case 4:
-        cairn_netcode_client_seal(
+        cairn_netcode_client_encrypt(
             s->client, s->now_ns, payload, sizeof payload, &out.to, out.bytes);
         break;
     case 5:

@@ -274,10 +274,10 @@ TEST("a datagram is refused by name") {
     assert_int_equal(kit_to_client(&k, 0, &bad), CAIRN_NETCODE_DROP_UNKNOWN_SENDER);
     bad = good;
     bad.bytes[bad.size - 1] ^= 1;
-    assert_int_equal(kit_to_client(&k, 0, &bad), CAIRN_NETCODE_DROP_SEAL);
+    assert_int_equal(kit_to_client(&k, 0, &bad), CAIRN_NETCODE_DROP_DECRYPT);
     assert_int_equal(kit_to_client(&k, 0, &good), CAIRN_NETCODE_TAKEN);
     assert_int_equal(kit_to_client(&k, 0, &good), CAIRN_NETCODE_DROP_REPLAYED);
-    assert_int_equal(kit_client_drops(&k, 0, CAIRN_NETCODE_DROP_UNDRAINED), 1);
+    assert_int_equal(kit_client_drops(&k, 0, CAIRN_NETCODE_DROP_UNREAD), 1);
     const struct {
         uint8_t prefix;
         size_t size;

@@ -121,7 +121,7 @@ static cairn_netcode_drop what_changed(const uint64_t *before, const uint64_t *a
     cairn_netcode_drop changed = CAIRN_NETCODE_DROP_COUNT;
     for (int i = 0; i < CAIRN_NETCODE_DROP_COUNT; ++i) {
         const bool aside =
-            i == CAIRN_NETCODE_DROP_UNDRAINED || i == CAIRN_NETCODE_DROP_SEND_QUEUE_FULL;
+            i == CAIRN_NETCODE_DROP_UNREAD || i == CAIRN_NETCODE_DROP_SEND_QUEUE_FULL;
         if (before[i] != after[i] && !aside) {
             CAIRN_ASSERT(changed == CAIRN_NETCODE_DROP_COUNT && after[i] == before[i] + 1);
             changed = (cairn_netcode_drop)i;
@@ -246,7 +246,7 @@ kit_datagram kit_client_payload(kit *k, int i, size_t size) {
     uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
     fill(size, payload, size);
     kit_datagram datagram = {.from = k->client_addresses[i]};
-    datagram.size = cairn_netcode_client_seal(
+    datagram.size = cairn_netcode_client_encrypt(
         k->clients[i], k->now_ns, payload, size, &datagram.to, datagram.bytes);
     return datagram;
 }
@@ -255,7 +255,7 @@ kit_datagram kit_server_payload(kit *k, uint32_t client, size_t size) {
     uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
     fill(size, payload, size);
     kit_datagram datagram = {.from = k->server_address};
-    datagram.size = cairn_netcode_server_seal(
+    datagram.size = cairn_netcode_server_encrypt(
         k->server, k->now_ns, client, payload, size, &datagram.to, datagram.bytes);
     return datagram;
 }

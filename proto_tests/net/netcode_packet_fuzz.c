@@ -7,20 +7,20 @@
 #include "base/bytes.h"
 #include "net/packet.h"
 
-// Bytes as they come from a stranger; bytes sealed with the right key whose body is made up; and
-// packets of ours with bits changed, none of which may open.
+// Bytes as they come from an unknown peer; bytes sealed with the right key whose body is made up;
+// and packets of ours with bits changed, none of which may open.
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 #define PROTOCOL_ID 7
-static const uint8_t key[CAIRN_SEAL_KEY_SIZE] = {1, 2, 3};
-// Strangers do not know it, and nothing is ever sealed with it: a fuzzer learns from comparisons
-// what packets look like that were sealed here.
-static const uint8_t unused_key[CAIRN_SEAL_KEY_SIZE] = {4, 5, 6};
+static const uint8_t key[CAIRN_AEAD_KEY_SIZE] = {1, 2, 3};
+// Unknown peers do not know it, and nothing is ever sealed with it: a fuzzer learns from
+// comparisons what packets look like that were sealed here.
+static const uint8_t unused_key[CAIRN_AEAD_KEY_SIZE] = {4, 5, 6};
 static const unsigned any_type = CAIRN_PACKETS_TO_SERVER | CAIRN_PACKETS_TO_CLIENT;
 
 static cairn_netcode_drop read(
-    const uint8_t *bytes, size_t size, const uint8_t with[CAIRN_SEAL_KEY_SIZE], cairn_packet *out) {
+    const uint8_t *bytes, size_t size, const uint8_t with[CAIRN_AEAD_KEY_SIZE], cairn_packet *out) {
     static uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_packet_header header;
     const cairn_netcode_drop drop = cairn_packet_read_header(bytes, size, any_type, &header);
@@ -31,7 +31,7 @@ static cairn_netcode_drop read(
     return cairn_packet_read(&header, bytes, size, PROTOCOL_ID, with, body, out);
 }
 
-static void from_a_stranger(const uint8_t *bytes, size_t size) {
+static void from_an_unknown_peer(const uint8_t *bytes, size_t size) {
     cairn_packet packet;
     cairn_packet_request request;
     CAIRN_ASSERT(read(bytes, size, unused_key, &packet) != CAIRN_NETCODE_TAKEN);
@@ -75,10 +75,10 @@ static void from_a_liar(uint8_t prefix, const uint8_t *bytes, size_t size) {
     cairn_write_u64(&writer, PROTOCOL_ID);
     cairn_write_u8(&writer, prefix);
     const size_t body_size = size - sequence_bytes;
-    cairn_seal_close(sealed + 1 + sequence_bytes, body_size,
-        (cairn_seal_extra){extra, sizeof extra}, sequence, key);
+    cairn_aead_encrypt(sealed + 1 + sequence_bytes, body_size,
+        (cairn_associated_data){extra, sizeof extra}, sequence, key);
     cairn_packet packet;
-    const cairn_netcode_drop drop = read(sealed, 1 + size + CAIRN_SEAL_MAC_SIZE, key, &packet);
+    const cairn_netcode_drop drop = read(sealed, 1 + size + CAIRN_AEAD_MAC_SIZE, key, &packet);
     const unsigned type = prefix & 15u;
     const bool valid = type >= 1 && type <= 6 && body_size_valid(type, body_size);
     CAIRN_ASSERT((drop == CAIRN_NETCODE_TAKEN) == valid);
@@ -99,8 +99,8 @@ static void changed_on_the_way(const uint8_t *bytes, size_t size) {
     static const uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX] = {5};
     const cairn_packet packet = {
         .type = CAIRN_PACKET_PAYLOAD, .payload = {.bytes = payload, .size = payload_size}};
-    uint8_t good[CAIRN_PACKET_SEALED_SIZE_MAX];
-    uint8_t bad[CAIRN_PACKET_SEALED_SIZE_MAX];
+    uint8_t good[CAIRN_PACKET_ENCRYPTED_SIZE_MAX];
+    uint8_t bad[CAIRN_PACKET_ENCRYPTED_SIZE_MAX];
     const size_t sealed_size = cairn_packet_write(&packet, sequence, PROTOCOL_ID, key, good);
     memcpy(bad, good, sealed_size);
     while (cairn_reader_left(&reader) >= 3) {
@@ -113,12 +113,12 @@ static void changed_on_the_way(const uint8_t *bytes, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-    if (!cairn_seal_start() || size < 2) {
+    if (!cairn_crypto_start() || size < 2) {
         return 0;
     }
     switch (bytes[0] % 3) {
     case 0:
-        from_a_stranger(bytes + 1, size - 1);
+        from_an_unknown_peer(bytes + 1, size - 1);
         break;
     case 1:
         from_a_liar(bytes[1], bytes + 2, size - 2);

@@ -152,10 +152,10 @@ static void send_all(kit *k, wire *to_server, wire *to_client, uint64_t number) 
     uint8_t payload[100];
     make_payload(number, payload);
     kit_datagram up = {.from = k->client_addresses[0]};
-    up.size = cairn_netcode_client_seal(
+    up.size = cairn_netcode_client_encrypt(
         k->clients[0], k->now_ns, payload, sizeof payload, &up.to, up.bytes);
     kit_datagram down = {.from = k->server_address};
-    down.size = cairn_netcode_server_seal(
+    down.size = cairn_netcode_server_encrypt(
         k->server, k->now_ns, 0, payload, sizeof payload, &down.to, down.bytes);
     kit_datagram queued;
     while ((queued = kit_from_client(k, 0)).size > 0) {

@@ -5,14 +5,14 @@
 
 #include "base/limits.h"
 #include "base/random.h"
+#include "net/crypto.h"
 #include "net/lookup.h"
 #include "net/netcode_handshake.h"
 #include "net/outbox.h"
-#include "net/seal.h"
 #include "net/token_history.h"
 #include "proto_tests/net/netcode_kit.h"
 
-static const uint8_t hash_key[CAIRN_SEAL_HASH_KEY_SIZE] = {1, 2, 3};
+static const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE] = {1, 2, 3};
 
 TEST("a lookup agrees with a plain list") {
     enum { ITEMS = 100, KEYS = 300 };
@@ -74,13 +74,13 @@ TEST("an outbox gives back what it took in order") {
 
 static cairn_netcode_drop show(
     cairn_token_history *history, uint8_t token, const char *from, uint64_t now, uint64_t expire) {
-    const uint8_t mac[CAIRN_SEAL_MAC_SIZE] = {token};
+    const uint8_t mac[CAIRN_AEAD_MAC_SIZE] = {token};
     const cairn_address address = kit_address(from);
     return cairn_token_history_show(history, mac, &address, now, expire);
 }
 
 static void consume(cairn_token_history *history, uint8_t token) {
-    const uint8_t mac[CAIRN_SEAL_MAC_SIZE] = {token};
+    const uint8_t mac[CAIRN_AEAD_MAC_SIZE] = {token};
     cairn_token_history_consume(history, mac);
 }
 
@@ -126,7 +126,7 @@ TEST("a full history evicts only what has expired") {
 static bool put(cairn_handshakes *handshakes, const char *from, int32_t timeout_s, uint64_t now) {
     const cairn_address address = kit_address(from);
     const cairn_token_private token = {.client_id = 1, .timeout_s = timeout_s};
-    const uint8_t mac[CAIRN_SEAL_MAC_SIZE] = {1};
+    const uint8_t mac[CAIRN_AEAD_MAC_SIZE] = {1};
     return cairn_handshakes_put(handshakes, &address, &token, mac, now);
 }
 

@@ -140,7 +140,7 @@ static void act(stage *s, cairn_reader *reader) {
         cairn_netcode_server_disconnect(s->server, s->now_ns, what / 10 % (CLIENTS + 1));
         break;
     case 4:
-        cairn_netcode_server_seal(s->server, s->now_ns, what / 10 % (CLIENTS + 1), payload,
+        cairn_netcode_server_encrypt(s->server, s->now_ns, what / 10 % (CLIENTS + 1), payload,
             sizeof payload, &out.to, out.bytes);
         break;
     case 5:
@@ -173,7 +173,7 @@ static void check(stage *s) {
     uint64_t counted = 0;
     for (int i = 0; i < CAIRN_NETCODE_DROP_COUNT; ++i) {
         const bool aside =
-            i == CAIRN_NETCODE_DROP_UNDRAINED || i == CAIRN_NETCODE_DROP_SEND_QUEUE_FULL;
+            i == CAIRN_NETCODE_DROP_UNREAD || i == CAIRN_NETCODE_DROP_SEND_QUEUE_FULL;
         counted += aside ? 0 : drops[i];
     }
     CAIRN_ASSERT(counted == s->received);

@@ -211,11 +211,11 @@ TEST("a body of another length is dropped though its seal is good") {
     } cases[] = {{0x14, 7}, {0x14, 9}, {0x16, 1}, {0x15, 0}};
     for (size_t i = 0; i < 4; ++i) {
         kit_datagram datagram = {.from = k.client_addresses[0],
-            .size = 2 + cases[i].body + CAIRN_SEAL_MAC_SIZE,
+            .size = 2 + cases[i].body + CAIRN_AEAD_MAC_SIZE,
             .bytes = {cases[i].prefix, (uint8_t)(50 + i)}};
         extra[21] = cases[i].prefix;
-        cairn_seal_close(datagram.bytes + 2, cases[i].body, (cairn_seal_extra){extra, sizeof extra},
-            50 + i, public.client_to_server_key);
+        cairn_aead_encrypt(datagram.bytes + 2, cases[i].body,
+            (cairn_associated_data){extra, sizeof extra}, 50 + i, public.client_to_server_key);
         const cairn_netcode_drop drop = kit_to_server(&k, &datagram);
         assert_int_equal(drop, CAIRN_NETCODE_DROP_SIZE);
     }
@@ -436,7 +436,7 @@ TEST("handshakes and tokens are bounded and counted") {
     kit_close(&k);
 }
 
-TEST("a flood of requests leaves room for the farewells") {
+TEST("a flood of requests leaves room for the disconnect packets") {
     kit k = kit_open(4);
     kit_join(&k, 0);
     const kit_datagram datagram = request(&k, 1, &(kit_token_words){.client_id = 2});
@@ -460,7 +460,7 @@ TEST("the oldest event comes first and an old payload is dropped") {
     kit_to_server(&k, &datagram);
     datagram = kit_client_payload(&k, 1, 20);
     kit_to_server(&k, &datagram);
-    assert_int_equal(kit_drops(&k, CAIRN_NETCODE_DROP_UNDRAINED), 1);
+    assert_int_equal(kit_drops(&k, CAIRN_NETCODE_DROP_UNREAD), 1);
     cairn_netcode_server_disconnect(k.server, k.now_ns, 1);
     cairn_netcode_event event;
     assert_true(cairn_netcode_server_next_event(k.server, &event));
@@ -552,7 +552,7 @@ TEST("a keep alive leaves when nothing was sent for 100 ms") {
     kit_close(&k);
 }
 
-TEST("payloads follow a keep alive until the client was heard") {
+TEST("payloads follow a keep alive until the client has answered") {
     kit k = kit_open(4);
     kit_connect(&k, 0);
     for (int i = 0; i < 2; ++i) {
@@ -592,7 +592,7 @@ TEST("a replayed or forged datagram changes nothing") {
     kit_datagram forged = {.from = k.client_addresses[0], .size = 40};
     memset(forged.bytes, 0xff, sizeof forged.bytes);
     forged.bytes[0] = 0x85;
-    assert_int_equal(kit_to_server(&k, &forged), CAIRN_NETCODE_DROP_SEAL);
+    assert_int_equal(kit_to_server(&k, &forged), CAIRN_NETCODE_DROP_DECRYPT);
     const kit_datagram next = kit_client_payload(&k, 0, 10);
     assert_int_equal(kit_to_server(&k, &next), CAIRN_NETCODE_TAKEN);
     kit_close(&k);
@@ -613,7 +613,7 @@ TEST("forged datagrams do not keep a dead client alive") {
     kit_close(&k);
 }
 
-TEST("a kicked client hears it ten times") {
+TEST("a kicked client is sent ten disconnect packets") {
     kit k = kit_open(4);
     kit_join(&k, 0);
     kit_throw_away(&k);

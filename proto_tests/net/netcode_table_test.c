@@ -14,7 +14,7 @@
 static const char *const packet_names[CAIRN_PACKET_TYPE_COUNT] = {
     "request", "denied", "challenge", "response", "keep-alive", "payload", "disconnect"};
 static const char *const peer_names[CAIRN_PEER_COUNT] = {
-    "stranger", "pending", "unconfirmed", "confirmed"};
+    "unknown", "pending", "unconfirmed", "confirmed"};
 
 // One peer of a server, played by hand.
 typedef struct actor {
@@ -105,7 +105,7 @@ static cairn_netcode_peer peer_of(actor *a) {
         return kit_from_server(&a->k).size > 0 ? CAIRN_PEER_UNCONFIRMED : CAIRN_PEER_CONFIRMED;
     }
     const cairn_netcode_drop drop = say_to_server(a, CAIRN_PACKET_KEEP_ALIVE);
-    return drop == CAIRN_NETCODE_DROP_WRONG_STATE ? CAIRN_PEER_PENDING : CAIRN_PEER_STRANGER;
+    return drop == CAIRN_NETCODE_DROP_WRONG_STATE ? CAIRN_PEER_PENDING : CAIRN_PEER_UNKNOWN;
 }
 
 static size_t datagrams_waiting(kit *k) {
@@ -146,7 +146,7 @@ static server_effect server_effect_of(cairn_netcode_server_action action) {
         [CAIRN_NETCODE_SERVER_ACCEPT] = {1, 1},
         [CAIRN_NETCODE_SERVER_DELIVER] = {0, 1},
         [CAIRN_NETCODE_SERVER_END] = {0, 1},
-        [CAIRN_NETCODE_SERVER_FAREWELL] = {10, 1},
+        [CAIRN_NETCODE_SERVER_DISCONNECT] = {10, 1},
     };
     return effects[action];
 }
@@ -224,7 +224,7 @@ static size_t client_datagrams_of(cairn_netcode_client_action action, unsigned i
     static const size_t counts[CAIRN_NETCODE_CLIENT_ACTION_COUNT] = {
         [CAIRN_NETCODE_CLIENT_ANSWER] = 1,
         [CAIRN_NETCODE_CLIENT_ENTER] = 1,
-        [CAIRN_NETCODE_CLIENT_FAREWELL] = 10,
+        [CAIRN_NETCODE_CLIENT_DISCONNECT] = 10,
         [CAIRN_NETCODE_CLIENT_REPEAT] = 1,
     };
     // Waiting for the token to run out is also waiting for the next packet to be sent.
@@ -290,11 +290,11 @@ static const char *server_cell(cairn_netcode_peer peer, unsigned input, char tex
     static const char *const verbs[CAIRN_NETCODE_SERVER_ACTION_COUNT] = {
         [CAIRN_NETCODE_SERVER_ADMIT] = "admit",
         [CAIRN_NETCODE_SERVER_ACCEPT] = "accept",
-        [CAIRN_NETCODE_SERVER_HEAR] = "hear",
+        [CAIRN_NETCODE_SERVER_REFRESH] = "refresh",
         [CAIRN_NETCODE_SERVER_DELIVER] = "deliver",
         [CAIRN_NETCODE_SERVER_FORGET] = "forget",
         [CAIRN_NETCODE_SERVER_END] = "end",
-        [CAIRN_NETCODE_SERVER_FAREWELL] = "farewell",
+        [CAIRN_NETCODE_SERVER_DISCONNECT] = "disconnect",
     };
     const cairn_netcode_server_rule rule = cairn_netcode_server_rule_of(peer, input);
     if (rule.action == CAIRN_NETCODE_SERVER_DROP) {
@@ -329,11 +329,11 @@ static const char *client_cell(cairn_netcode_client_state from, unsigned input, 
     static const char *const verbs[CAIRN_NETCODE_CLIENT_ACTION_COUNT] = {
         [CAIRN_NETCODE_CLIENT_ANSWER] = "answer",
         [CAIRN_NETCODE_CLIENT_ENTER] = "enter",
-        [CAIRN_NETCODE_CLIENT_HEAR] = "hear",
+        [CAIRN_NETCODE_CLIENT_REFRESH] = "refresh",
         [CAIRN_NETCODE_CLIENT_DELIVER] = "deliver",
         [CAIRN_NETCODE_CLIENT_NEXT_SERVER] = "next server, or",
         [CAIRN_NETCODE_CLIENT_END] = "end,",
-        [CAIRN_NETCODE_CLIENT_FAREWELL] = "farewell,",
+        [CAIRN_NETCODE_CLIENT_DISCONNECT] = "disconnect,",
         [CAIRN_NETCODE_CLIENT_REPEAT] = "repeat",
     };
     const cairn_netcode_client_rule rule = cairn_netcode_client_rule_of(from, input);

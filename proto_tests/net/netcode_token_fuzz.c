@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 #define PROTOCOL_ID 7
 #define EXPIRE 1000
-#define TEXT_SIZE (CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_SEAL_MAC_SIZE)
+#define TEXT_SIZE (CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE)
 static const uint8_t key[CAIRN_KEY_SIZE] = {1};
 static const uint8_t nonce[CAIRN_TOKEN_NONCE_SIZE] = {2};
 
@@ -42,7 +42,8 @@ static void read_private(const uint8_t *bytes, size_t size) {
     cairn_write_bytes(&writer, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE);
     cairn_write_u64(&writer, PROTOCOL_ID);
     cairn_write_u64(&writer, EXPIRE);
-    cairn_seal_close_wide(sealed, TEXT_SIZE, (cairn_seal_extra){extra, sizeof extra}, nonce, key);
+    cairn_aead_encrypt_wide(
+        sealed, TEXT_SIZE, (cairn_associated_data){extra, sizeof extra}, nonce, key);
     static cairn_token_private token, again;
     const cairn_token_refusal refusal =
         cairn_token_read_private(sealed, nonce, PROTOCOL_ID, EXPIRE, key, &token);
@@ -57,7 +58,7 @@ static void read_private(const uint8_t *bytes, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-    if (!cairn_seal_start() || size < 1) {
+    if (!cairn_crypto_start() || size < 1) {
         return 0;
     }
     if (bytes[0] % 2 == 0) {

@@ -120,7 +120,7 @@ TEST("every broken bit of the private part is refused") {
         public.private_data[i] ^= (uint8_t)(1u << (i % 8));
         assert_int_equal(cairn_token_read_private(public.private_data, nonce, KIT_PROTOCOL_ID,
                              EXPIRE, private_key, &private),
-            CAIRN_TOKEN_SEAL_BROKEN);
+            CAIRN_TOKEN_DECRYPT_FAILED);
         assert_int_equal(private.client_id, 0);
         public.private_data[i] ^= (uint8_t)(1u << (i % 8));
     }
@@ -129,18 +129,18 @@ TEST("every broken bit of the private part is refused") {
     other[31] ^= 1;
     assert_int_equal(cairn_token_read_private(
                          public.private_data, nonce, KIT_PROTOCOL_ID, EXPIRE, other, &private),
-        CAIRN_TOKEN_SEAL_BROKEN);
+        CAIRN_TOKEN_DECRYPT_FAILED);
     memcpy(other, nonce, 24);
     other[0] ^= 1;
     assert_int_equal(cairn_token_read_private(public.private_data, other, KIT_PROTOCOL_ID, EXPIRE,
                          private_key, &private),
-        CAIRN_TOKEN_SEAL_BROKEN);
+        CAIRN_TOKEN_DECRYPT_FAILED);
     assert_int_equal(cairn_token_read_private(public.private_data, nonce, KIT_PROTOCOL_ID + 1,
                          EXPIRE, private_key, &private),
-        CAIRN_TOKEN_SEAL_BROKEN);
+        CAIRN_TOKEN_DECRYPT_FAILED);
     assert_int_equal(cairn_token_read_private(public.private_data, nonce, KIT_PROTOCOL_ID,
                          EXPIRE + 1, private_key, &private),
-        CAIRN_TOKEN_SEAL_BROKEN);
+        CAIRN_TOKEN_DECRYPT_FAILED);
 }
 
 // Where each field of the public part starts, and what a broken byte there must lead to.
@@ -196,16 +196,16 @@ TEST("a sealed private part with wrong content is refused") {
     uint8_t extra[29];
     memcpy(extra, v->bytes, 21);
     memcpy(extra + 21, v->bytes + 29, 8);
-    const cairn_seal_extra with = {extra, sizeof extra};
+    const cairn_associated_data with = {extra, sizeof extra};
     uint8_t text[CAIRN_TOKEN_PRIVATE_SIZE];
-    assert_true(cairn_seal_open_wide(
+    assert_true(cairn_aead_decrypt_wide(
         public.private_data, CAIRN_TOKEN_PRIVATE_SIZE, with, nonce, private_key, text));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         uint8_t sealed[CAIRN_TOKEN_PRIVATE_SIZE];
         memcpy(sealed, text, sizeof sealed);
         sealed[cases[i].at] = cases[i].value;
-        cairn_seal_close_wide(
-            sealed, CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_SEAL_MAC_SIZE, with, nonce, private_key);
+        cairn_aead_encrypt_wide(
+            sealed, CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE, with, nonce, private_key);
         cairn_token_private private;
         assert_int_equal(
             cairn_token_read_private(sealed, nonce, KIT_PROTOCOL_ID, EXPIRE, private_key, &private),
@@ -269,7 +269,7 @@ static void check_packet(const vector *v, uint64_t sequence, const uint8_t *key)
     assert_int_equal(
         cairn_packet_read(&header, v->bytes, v->size, KIT_PROTOCOL_ID, key, body, &packet),
         CAIRN_NETCODE_TAKEN);
-    uint8_t bytes[CAIRN_PACKET_SEALED_SIZE_MAX];
+    uint8_t bytes[CAIRN_PACKET_ENCRYPTED_SIZE_MAX];
     assert_int_equal(cairn_packet_write(&packet, sequence, KIT_PROTOCOL_ID, key, bytes), v->size);
     assert_memory_equal(bytes, v->bytes, v->size);
 }
@@ -341,7 +341,7 @@ TEST("every broken bit and every cut of a sealed packet is refused") {
             assert_int_not_equal(read_whole(v.bytes, size, key), CAIRN_NETCODE_TAKEN);
         }
         assert_int_not_equal(read_whole(v.bytes, v.size + 1, key), CAIRN_NETCODE_TAKEN);
-        assert_int_equal(read_whole(v.bytes, v.size, private_key), CAIRN_NETCODE_DROP_SEAL);
+        assert_int_equal(read_whole(v.bytes, v.size, private_key), CAIRN_NETCODE_DROP_DECRYPT);
     }
 }
 
@@ -423,6 +423,6 @@ TEST("our client follows a captured server") {
     assert_int_equal(reached, CAIRN_NETCODE_STATE_CONNECTED);
     assert_int_equal(payloads, 2);
     assert_int_equal(cairn_netcode_client_state_read(client), CAIRN_NETCODE_STATE_DISCONNECTED);
-    assert_int_equal(cairn_netcode_client_drops(client)[CAIRN_NETCODE_DROP_SEAL], 0);
+    assert_int_equal(cairn_netcode_client_drops(client)[CAIRN_NETCODE_DROP_DECRYPT], 0);
     cairn_netcode_client_destroy(client);
 }

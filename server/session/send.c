@@ -56,7 +56,7 @@ static size_t seal_next(cairn_server *server, uint64_t now_ns, cairn_address *to
         uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
         size_t payload_size = next_payload(session, now_ns, payload);
         size_t size = payload_size == 0 ? 0
-                                        : cairn_netcode_server_seal(server->netcode, now_ns,
+                                        : cairn_netcode_server_encrypt(server->netcode, now_ns,
                                               session->client, payload, payload_size, to, bytes);
         if (size > 0) {
             return size;

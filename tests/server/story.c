@@ -508,7 +508,7 @@ static void client_send(story *s, story_client *client) {
         cairn_server_receive(s->server, s->now_ns, &client->address, bytes, size);
     }
     while ((size = cairn_link_next_payload(client->link, s->now_ns, payload)) > 0) {
-        size = cairn_netcode_client_seal(client->netcode, s->now_ns, payload, size, &to, bytes);
+        size = cairn_netcode_client_encrypt(client->netcode, s->now_ns, payload, size, &to, bytes);
         if (size > 0) {
             cairn_server_receive(s->server, s->now_ns, &client->address, bytes, size);
         }

@@ -114,7 +114,7 @@ static void serve_server(theatre *t) {
             continue;
         }
         while ((size = cairn_link_next_payload(t->there[i].link, now_ns, payload)) > 0) {
-            size = cairn_netcode_server_seal(t->server, now_ns, i, payload, size, &to, bytes);
+            size = cairn_netcode_server_encrypt(t->server, now_ns, i, payload, size, &to, bytes);
             cairn_virtual_send(t->network, 0, &to, bytes, size);
         }
     }
@@ -145,7 +145,7 @@ static void serve_client(theatre *t, uint32_t i) {
     }
     while (
         t->connected[i] && (size = cairn_link_next_payload(t->here[i].link, now_ns, payload)) > 0) {
-        size = cairn_netcode_client_seal(t->clients[i], now_ns, payload, size, &to, bytes);
+        size = cairn_netcode_client_encrypt(t->clients[i], now_ns, payload, size, &to, bytes);
         cairn_virtual_send(t->network, i + 1, &to, bytes, size);
     }
 }

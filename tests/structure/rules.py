@@ -260,7 +260,7 @@ IMPORTS = {
     "base": MEMORY + TEXT + ["snprintf", "fprintf", "stderr", "abort", "fwrite", "fputc"],
     # What the CPU can do is asked in one file; no bit depends on the answer.
     "sim": MEMORY + ALLOCATE + TEXT + ["sqrtf", r"kernels\.c\.o:__cpu_model"],
-    "net": MEMORY + ALLOCATE + TEXT + [r"seal\.c\.o:(crypto|sodium)_\w+"],
+    "net": MEMORY + ALLOCATE + TEXT + [r"crypto\.c\.o:(crypto|sodium)_\w+"],
     "recording": MEMORY + ALLOCATE + TEXT + ["realloc", "snprintf", r"pack\.c\.o:ZSTD_\w+"],
     # The codecs stand on the C++ run-time library; what it allocates at run time its test counts.
     "schema": MEMORY + ALLOCATE + TEXT

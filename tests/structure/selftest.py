@@ -16,7 +16,7 @@ TABLE = """
 | --- | --- | --- | --- |
 | `base/` | bytes | nothing | none |
 | `sim/` | the world | base | none |
-| `net/` | sessions | base | libsodium in `seal.c` |
+| `net/` | sessions | base | libsodium in `crypto.c` |
 | `server/` | rooms | all above | libuv in `daemon/uv_driver.c` |
 | `client_lib/` | clients | all above but server | libuv in `client_uv.c` |
 | `tests/` | everything else | all | CMocka |
@@ -32,8 +32,8 @@ def tree_with(path="", text="", **more):
         "README.md": "# cairn\n",
         "base/a.h": SPDX + "#pragma once\n#include <stdint.h>\n",
         "base/a.c": SPDX + '#include "base/a.h"\n',
-        "net/seal.c": SPDX + '#include <sodium.h>\n#include "base/a.h"\n',
-        "server/daemon/uv_driver.c": SPDX + '#include <uv.h>\n#include "net/seal.h"\n#include <time.h>\n',
+        "net/crypto.c": SPDX + '#include <sodium.h>\n#include "base/a.h"\n',
+        "server/daemon/uv_driver.c": SPDX + '#include <uv.h>\n#include "net/crypto.h"\n#include <time.h>\n',
         "tests/a_test.c": SPDX + '#include <cmocka.h>\n#include "server/server.h"\n',
     }
     if path:
@@ -174,7 +174,7 @@ class EveryRuleCanFail(unittest.TestCase):
         self.assertEqual([], rules.check_readme(tree))
 
     def test_a_foreign_import(self):
-        good = "libcairn_net.a:seal.c.o:                 U crypto_aead_encrypt\n"
+        good = "libcairn_net.a:crypto.c.o:                 U crypto_aead_encrypt\n"
         bad = "libcairn_net.a:link.c.o:                 U "
         self.assertEqual([], rules.check_imports("net", good, set()))
         self.assertEqual([], rules.check_imports("net", bad + "cairn_read_u8", {"cairn_read_u8"}))

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "net/seal.h"
+#include "net/crypto.h"
 #include "net/sign.h"
 #include "tools/flags.h"
 #include "tools/replay/verbs.h"
@@ -42,7 +42,7 @@ int cairn_replay_output_open(cairn_replay_output *out, const char *path, const c
     };
     bool good = cairn_recorder_create(&config, &out->recorder) == CAIRN_OK &&
                 cairn_recorder_start(out->recorder, world);
-    cairn_seal_wipe(seed, sizeof seed);
+    cairn_wipe(seed, sizeof seed);
     return good ? CAIRN_EXIT_GOOD
                 : cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, "no memory to record with");
 }

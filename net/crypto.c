@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "net/seal.h"
+#include "net/crypto.h"
 
 #include <sodium.h>
 
@@ -8,13 +8,13 @@
 #include "net/sign.h"
 
 _Static_assert(
-    CAIRN_SEAL_KEY_SIZE == crypto_aead_chacha20poly1305_ietf_KEYBYTES, "one key size for all");
+    CAIRN_AEAD_KEY_SIZE == crypto_aead_chacha20poly1305_ietf_KEYBYTES, "one key size for all");
 _Static_assert(
-    CAIRN_SEAL_KEY_SIZE == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "one key size for all");
-_Static_assert(CAIRN_SEAL_MAC_SIZE == crypto_aead_chacha20poly1305_ietf_ABYTES, "Poly1305");
-_Static_assert(CAIRN_SEAL_NONCE_SIZE == crypto_aead_xchacha20poly1305_ietf_NPUBBYTES, "XChaCha20");
-_Static_assert(CAIRN_SEAL_HASH_KEY_SIZE == crypto_shorthash_KEYBYTES, "SipHash");
-_Static_assert(CAIRN_SEAL_KEY_SIZE == crypto_kdf_KEYBYTES, "a root is a key");
+    CAIRN_AEAD_KEY_SIZE == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "one key size for all");
+_Static_assert(CAIRN_AEAD_MAC_SIZE == crypto_aead_chacha20poly1305_ietf_ABYTES, "Poly1305");
+_Static_assert(CAIRN_AEAD_NONCE_SIZE == crypto_aead_xchacha20poly1305_ietf_NPUBBYTES, "XChaCha20");
+_Static_assert(CAIRN_SIPHASH_KEY_SIZE == crypto_shorthash_KEYBYTES, "SipHash");
+_Static_assert(CAIRN_AEAD_KEY_SIZE == crypto_kdf_KEYBYTES, "a root is a key");
 
 _Static_assert(CAIRN_SIGN_SEED_SIZE == crypto_sign_SEEDBYTES, "Ed25519");
 _Static_assert(CAIRN_SIGN_PUBLIC_SIZE == crypto_sign_PUBLICKEYBYTES, "Ed25519");
@@ -24,7 +24,7 @@ _Static_assert(CAIRN_DIGEST_SIZE == crypto_generichash_BYTES, "BLAKE2b-256");
 #define NARROW_NONCE_SIZE 12
 _Static_assert(NARROW_NONCE_SIZE == crypto_aead_chacha20poly1305_ietf_NPUBBYTES, "RFC 8439");
 
-bool cairn_seal_start(void) {
+bool cairn_crypto_start(void) {
     return sodium_init() >= 0;
 }
 
@@ -34,53 +34,54 @@ static void write_nonce(uint64_t sequence, uint8_t nonce[NARROW_NONCE_SIZE]) {
     cairn_write_u64(&writer, sequence);
 }
 
-void cairn_seal_close(uint8_t *bytes, size_t size, cairn_seal_extra extra, uint64_t sequence,
-    const uint8_t key[CAIRN_SEAL_KEY_SIZE]) {
+void cairn_aead_encrypt(uint8_t *bytes, size_t size, cairn_associated_data associated,
+    uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE]) {
     uint8_t nonce[NARROW_NONCE_SIZE];
     write_nonce(sequence, nonce);
     const int failed = crypto_aead_chacha20poly1305_ietf_encrypt(
-        bytes, NULL, bytes, size, extra.bytes, extra.size, NULL, nonce, key);
+        bytes, NULL, bytes, size, associated.bytes, associated.size, NULL, nonce, key);
     CAIRN_ASSERT(failed == 0);
 }
 
-bool cairn_seal_open(const uint8_t *sealed, size_t sealed_size, cairn_seal_extra extra,
-    uint64_t sequence, const uint8_t key[CAIRN_SEAL_KEY_SIZE], uint8_t *text) {
+bool cairn_aead_decrypt(const uint8_t *sealed, size_t encrypted_size,
+    cairn_associated_data associated, uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE],
+    uint8_t *text) {
     uint8_t nonce[NARROW_NONCE_SIZE];
     write_nonce(sequence, nonce);
-    return crypto_aead_chacha20poly1305_ietf_decrypt(
-               text, NULL, NULL, sealed, sealed_size, extra.bytes, extra.size, nonce, key) == 0;
+    return crypto_aead_chacha20poly1305_ietf_decrypt(text, NULL, NULL, sealed, encrypted_size,
+               associated.bytes, associated.size, nonce, key) == 0;
 }
 
-void cairn_seal_close_wide(uint8_t *bytes, size_t size, cairn_seal_extra extra,
-    const uint8_t nonce[CAIRN_SEAL_NONCE_SIZE], const uint8_t key[CAIRN_SEAL_KEY_SIZE]) {
+void cairn_aead_encrypt_wide(uint8_t *bytes, size_t size, cairn_associated_data associated,
+    const uint8_t nonce[CAIRN_AEAD_NONCE_SIZE], const uint8_t key[CAIRN_AEAD_KEY_SIZE]) {
     const int failed = crypto_aead_xchacha20poly1305_ietf_encrypt(
-        bytes, NULL, bytes, size, extra.bytes, extra.size, NULL, nonce, key);
+        bytes, NULL, bytes, size, associated.bytes, associated.size, NULL, nonce, key);
     CAIRN_ASSERT(failed == 0);
 }
 
-bool cairn_seal_open_wide(const uint8_t *sealed, size_t sealed_size, cairn_seal_extra extra,
-    const uint8_t nonce[CAIRN_SEAL_NONCE_SIZE], const uint8_t key[CAIRN_SEAL_KEY_SIZE],
-    uint8_t *text) {
-    return crypto_aead_xchacha20poly1305_ietf_decrypt(
-               text, NULL, NULL, sealed, sealed_size, extra.bytes, extra.size, nonce, key) == 0;
+bool cairn_aead_decrypt_wide(const uint8_t *sealed, size_t encrypted_size,
+    cairn_associated_data associated, const uint8_t nonce[CAIRN_AEAD_NONCE_SIZE],
+    const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *text) {
+    return crypto_aead_xchacha20poly1305_ietf_decrypt(text, NULL, NULL, sealed, encrypted_size,
+               associated.bytes, associated.size, nonce, key) == 0;
 }
 
-uint64_t cairn_seal_hash(
-    const uint8_t *bytes, size_t size, const uint8_t key[CAIRN_SEAL_HASH_KEY_SIZE]) {
+uint64_t cairn_siphash(
+    const uint8_t *bytes, size_t size, const uint8_t key[CAIRN_SIPHASH_KEY_SIZE]) {
     uint8_t hash[crypto_shorthash_BYTES];
     crypto_shorthash(hash, bytes, size, key);
     cairn_reader reader = cairn_reader_of(hash, sizeof hash);
     return cairn_read_u64(&reader);
 }
 
-void cairn_seal_derive(
-    const uint8_t root[CAIRN_SEAL_KEY_SIZE], uint64_t number, uint8_t *out, size_t size) {
+void cairn_key_derive(
+    const uint8_t root[CAIRN_AEAD_KEY_SIZE], uint64_t number, uint8_t *out, size_t size) {
     CAIRN_ASSERT(size >= crypto_kdf_BYTES_MIN && size <= crypto_kdf_BYTES_MAX);
     const int failed = crypto_kdf_derive_from_key(out, size, number, "cairnnet", root);
     CAIRN_ASSERT(failed == 0);
 }
 
-void cairn_seal_wipe(void *bytes, size_t size) {
+void cairn_wipe(void *bytes, size_t size) {
     sodium_memzero(bytes, size);
 }
 
