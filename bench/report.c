@@ -22,9 +22,9 @@ void bench_report_steps(const bench_result *result) {
         result->figures[BENCH_POINTS].median, mean->median / 1e3, mean->low / 1e3, mean->high / 1e3,
         ms(result, BENCH_STEP_P99), ms(result, BENCH_STEP_MAX),
         cairn_hash_print(result->last.hash, ends));
-    if (counters->contacts_dropped != 0 || counters->bodies_quarantined != 0) {
-        printf("    %" PRIu32 " contacts dropped, %" PRIu32 " bodies quarantined\n",
-            counters->contacts_dropped, counters->bodies_quarantined);
+    if (counters->contacts_dropped != 0 || counters->bodies_disabled != 0) {
+        printf("    %" PRIu32 " contacts dropped, %" PRIu32 " bodies disabled\n",
+            counters->contacts_dropped, counters->bodies_disabled);
     }
     fflush(stdout);
 }

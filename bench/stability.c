@@ -118,7 +118,7 @@ static void watch_step(watch *w, uint32_t step) {
 }
 
 static void count_bodies(watch *w) {
-    w->verdict.lost = cairn_world_counters_read(w->world).bodies_quarantined;
+    w->verdict.lost = cairn_world_counters_read(w->world).bodies_disabled;
     for (uint32_t i = 0; i < w->bodies; ++i) {
         const cairn_vec3 up = quat_rotate(w->now[i].rotation, vec3(0.0f, 1.0f, 0.0f));
         if (w->start[i].kind == CAIRN_BODY_DYNAMIC) {

@@ -47,7 +47,7 @@ typedef struct bench_verdict {
     float joint; // the largest error of a joint, m
     float last_joint;
     uint32_t toppled; // bodies whose own y axis is more than 60 degrees off the vertical
-    uint32_t lost;    // bodies quarantined or below the floor
+    uint32_t lost;    // bodies disabled or below the floor
 } bench_verdict;
 
 bench_verdict bench_try(const bench_trial *trial);

@@ -15,7 +15,7 @@
 // How far axes may be off unit length and off right angles in the block: rounding alone.
 #define CAIRN_AXES_SLACK 1e-3f
 
-// A body beyond these is as lost as one that is NaN, and is quarantined: squares and products of
+// A body beyond these is as lost as one that is NaN, and is disabled: squares and products of
 // what stays inside are finite, so no sound body can be spoiled by touching it.
 #define CAIRN_VALID_DISTANCE 1e7f // m
 #define CAIRN_VALID_SPEED 1e6f    // m/s and rad/s
@@ -61,7 +61,7 @@
 #define CAIRN_MANIFOLD_RECYCLING_DISTANCE 2e-2f
 #define CAIRN_MANIFOLD_RECYCLING_FRACTION 0.05f
 #define CAIRN_MANIFOLD_RECYCLING_COSINE 0.9962f // of half the angle
-// The classic solver's: times that a manifold's normal rows are solved on each visit. They are
+// the PGS solver's: times that a manifold's normal rows are solved on each visit. They are
 // strongly coupled (two answer for one tilt), so a second pass at once does more for a stack than
 // more iterations.
 #define CAIRN_NORMAL_PASSES 2

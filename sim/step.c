@@ -43,7 +43,7 @@ static void find_contacts(cairn_world *world) {
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
 }
 
-static void move_in_substeps(cairn_world *world) {
+static void move_with_soft_step(cairn_world *world) {
     cairn_soft_step_prepare(world);
     cairn_stage_done(world, CAIRN_STAGE_PREPARE);
     cairn_soft_step_solve(world);
@@ -53,7 +53,7 @@ static void move_in_substeps(cairn_world *world) {
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
 }
 
-static void move_classic(cairn_world *world) {
+static void move_with_pgs(cairn_world *world) {
     cairn_pgs_integrate_forces(world);
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
     world->pgs->touch_count = cairn_active_contacts_gather(world, world->pgs->touches);
@@ -64,7 +64,7 @@ static void move_classic(cairn_world *world) {
 }
 
 // Before cairn_islands_sleep, which writes of the same bodies: those that were awake through the
-// step are so still, and a quarantined one has marked everything.
+// step are so still, and disabling a body has marked everything.
 static void touch(cairn_world *world) {
     const cairn_pair_cache *cache = world->pair_cache;
     const cairn_awake_set *awake = world->awake_set;
@@ -82,10 +82,10 @@ static void touch(cairn_world *world) {
 }
 
 static void move(cairn_world *world) {
-    if (world->def.solver == CAIRN_SOLVER_SUBSTEPS) {
-        move_in_substeps(world);
+    if (world->def.solver == CAIRN_SOLVER_SOFT_STEP) {
+        move_with_soft_step(world);
     } else {
-        move_classic(world);
+        move_with_pgs(world);
     }
     touch(world);
     cairn_islands_sleep(world);

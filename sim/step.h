@@ -31,7 +31,7 @@ void cairn_islands_wake(cairn_world *world);
 void cairn_kinematic_bodies_integrate(cairn_world *world);
 // Contacts with a moving body, with their patches; returns how many.
 uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_constraint_edge *edges);
-// CAIRN_SOLVER_SUBSTEPS: velocities, impulses, then poses of all that impulses move.
+// CAIRN_SOLVER_SOFT_STEP: velocities, impulses, then poses of all that impulses move.
 void cairn_soft_step_prepare(cairn_world *world);
 void cairn_soft_step_solve(cairn_world *world);
 // Still islands fall asleep.

@@ -94,14 +94,14 @@ uint64_t cairn_world_tick(const cairn_world *world);
 
 // Overflows and faults since create; part of the hashed state.
 typedef struct cairn_world_counters {
-    uint32_t contacts_dropped;   // touching pairs beyond contact_capacity (the last in order are
-                                 // dropped), and candidate pairs beyond four times as many
-    uint32_t creates_refused;    // bodies, shapes, joints or hulls not created for lack of capacity
-    uint32_t bodies_quarantined; // bodies that became non-finite, more distant than 1e7 m or faster
-                                 // than 1e6 m/s or rad/s: each was stopped at its last valid pose
-                                 // and made static
-    uint32_t edits_refused; // edits (cairn_command_kind) that named no body or would have moved
-                            // it out of range; for lack of capacity see creates_refused
+    uint32_t contacts_dropped; // touching pairs beyond contact_capacity (the last in order are
+                               // dropped), and candidate pairs beyond four times as many
+    uint32_t creates_refused;  // bodies, shapes, joints or hulls not created for lack of capacity
+    uint32_t bodies_disabled;  // bodies that became non-finite, more distant than 1e7 m or faster
+                               // than 1e6 m/s or rad/s: each was stopped at its last valid pose
+                               // and made static
+    uint32_t edits_refused;    // edits (cairn_command_kind) that named no body or would have moved
+                               // it out of range; for lack of capacity see creates_refused
 } cairn_world_counters;
 cairn_world_counters cairn_world_counters_read(const cairn_world *world);
 

@@ -262,11 +262,11 @@ typedef enum cairn_friction_model {
 typedef enum cairn_solver {
     // Soft constraints in substeps. A relaxation pass after each substep removes the velocity that
     // the position correction added: stiff without added energy. Vectorised. The default.
-    CAIRN_SOLVER_SUBSTEPS = 0,
+    CAIRN_SOLVER_SOFT_STEP = 0,
     // Projected Gauss-Seidel (PGS, Catto 2005): iterations over constraint rows with Baumgarte
     // stabilisation and friction at each point. For the results of that paper. Only this solver
     // reads friction_model, iterations and baumgarte.
-    CAIRN_SOLVER_CLASSIC = 1,
+    CAIRN_SOLVER_PGS = 1,
 } cairn_solver;
 
 // What a world is created with. base/world_settings.h lists each setting once with its type,
@@ -280,8 +280,8 @@ typedef struct cairn_world_def {
     uint32_t tick_rate_hz;     // CAIRN_TICK_RATE_HZ_MIN .. _MAX; a step is exactly 1.0f / this
     cairn_vec3 gravity;        // m/s^2
     uint32_t solver;           // cairn_solver
-    uint32_t substeps;         // of CAIRN_SOLVER_SUBSTEPS, 1 .. 64
-    uint32_t iterations;       // of CAIRN_SOLVER_CLASSIC, over the velocity rows, 1 .. 255
+    uint32_t substeps;         // of CAIRN_SOLVER_SOFT_STEP, 1 .. 64
+    uint32_t iterations;       // of CAIRN_SOLVER_PGS, over the velocity rows, 1 .. 255
     uint32_t friction_model;   // cairn_friction_model
     uint32_t warm_start;       // 0 or 1: start from the impulses of the contact cache
     uint32_t sleep;            // 0 or 1: islands at rest fall asleep

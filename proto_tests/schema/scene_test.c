@@ -56,11 +56,11 @@ TEST("shapes of all bodies stand in one list") {
 }
 
 TEST("a joint says its axes and limits") {
-    cairn_scene *scene = parse_good(
-        "{\"name\": \"a\", \"solver\": \"classic\", \"substeps\": 8, \"joint_hertz\": 30,"
-        " \"bodies\": [{}, {}], \"joints\": [{\"kind\": \"hinge\", \"body_b\": 1},"
-        " {\"kind\": \"cone\", \"body_b\": 1, \"axis_a\": [0, 0, 1], \"cone\": 0.5,"
-        " \"limited\": true, \"lower\": -0.25, \"upper\": 1}]}");
+    cairn_scene *scene =
+        parse_good("{\"name\": \"a\", \"solver\": \"pgs\", \"substeps\": 8, \"joint_hertz\": 30,"
+                   " \"bodies\": [{}, {}], \"joints\": [{\"kind\": \"hinge\", \"body_b\": 1},"
+                   " {\"kind\": \"cone\", \"body_b\": 1, \"axis_a\": [0, 0, 1], \"cone\": 0.5,"
+                   " \"limited\": true, \"lower\": -0.25, \"upper\": 1}]}");
     assert_int_equal(scene->solver, 1);
     assert_int_equal(scene->substeps, 8);
     assert_true(scene->joint_hertz == 30.0f && scene->contact_hertz == 42.0f);

@@ -72,7 +72,7 @@ cairn_control_refusal cairn_control_state(cairn_control_visit *v) {
     cairn_control_line(v, "seed %" PRIu64, cairn_world_settings(room->world)->seed);
     cairn_control_line(v, "edits_refused %" PRIu32, counters.edits_refused);
     cairn_control_line(v, "creates_refused %" PRIu32, counters.creates_refused);
-    cairn_control_line(v, "bodies_quarantined %" PRIu32, counters.bodies_quarantined);
+    cairn_control_line(v, "bodies_disabled %" PRIu32, counters.bodies_disabled);
     add_statistics(v, &statistics);
     v->answer.count = room->time_control.paused ? 1 : 0;
     return CAIRN_CONTROL_DONE;

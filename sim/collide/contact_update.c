@@ -19,7 +19,7 @@ void cairn_pair_cache_step(cairn_world *world) {
 // manifold in the soft-step solver, so its impulse stays, whatever the points do.
 static void match_points(
     const cairn_world *world, const cairn_contact *old, cairn_contact *contact) {
-    const bool per_point = world->def.solver == CAIRN_SOLVER_CLASSIC;
+    const bool per_point = world->def.solver == CAIRN_SOLVER_PGS;
     if (!per_point) {
         memcpy(contact->tangent_impulse, old->tangent_impulse, sizeof old->tangent_impulse);
     }
@@ -73,7 +73,7 @@ static void update_contact(cairn_world *world, cairn_contact_edit *edit, cairn_c
     cairn_manifold_pool *pool = world->manifold_pool;
     cairn_contact *contact = &world->state.contacts[edit->next];
     const cairn_pair_pose pose = cairn_pair_reference_pose(world, entry->pair);
-    if (reference_change != CAIRN_REFERENCE_RESET && world->def.solver != CAIRN_SOLVER_CLASSIC &&
+    if (reference_change != CAIRN_REFERENCE_RESET && world->def.solver != CAIRN_SOLVER_PGS &&
         can_recycle(world, edit->next, &pose)) {
         edit->next += 1;
         return;

@@ -125,7 +125,7 @@ static bool within_recycling_distance(const cairn_world *world, uint32_t body) {
     const float radius = world->pair_cache->bounding_radii[body];
     const float distance_max =
         float_min(CAIRN_BODY_RECYCLING_DISTANCE, CAIRN_BODY_RECYCLING_FRACTION * radius);
-    const float limit = world->def.solver == CAIRN_SOLVER_CLASSIC ? 0.0f : distance_max;
+    const float limit = world->def.solver == CAIRN_SOLVER_PGS ? 0.0f : distance_max;
     const cairn_quat dq = quat_multiply(
         motion->rotation, quat_conjugate(world->pair_cache->reference_rotations[body]));
     const float distance = vec3_distance(motion->position, reference->position);

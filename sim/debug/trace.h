@@ -7,14 +7,14 @@
 // it, and no bit of any state depends on it.
 //
 // The points of a step, in order: RULES, PAIRS, COLLIDE, ISLANDS, PREPARE, SOLVE several times,
-// INTEGRATE, ISLANDS, END. The classic solver has INTEGRATE before PREPARE, too. What is where:
+// INTEGRATE, ISLANDS, END. The PGS solver has INTEGRATE before PREPARE, too. What is where:
 //   RULES      the state as commands and rules left it
 //   PAIRS      anchors are new
 //   COLLIDE    the contact list with its features is new; impulses are still the last step's
 //   ISLANDS    what wakes is awake
 //   PREPARE    forces are used up, contacts have their colours; manifolds are computed, velocities
 //              are the solver's from here on
-//   SOLVE      of substep n (or sweep n of the classic solver), after each pass: velocities and
+//   SOLVE      of substep n (or sweep n of the PGS solver), after each pass: velocities and
 //              ways in the solver's bodies, and the impulses so far, which a step that is not
 //              traced writes to the state at the end alone
 //   INTEGRATE  new poses and velocities in the state
@@ -34,7 +34,7 @@ typedef enum cairn_pass {
     CAIRN_PASS_INTEGRATE_POSITIONS,  // velocities carry the bodies
     CAIRN_PASS_RELAX,                // the speed that pushing gave is taken away
     CAIRN_PASS_RESTITUTION,          // after the last substep
-    CAIRN_PASS_SWEEP, // a sweep of the classic solver over all rows; sweep 0 is the warm start
+    CAIRN_PASS_SWEEP, // a sweep of the PGS solver over all rows; sweep 0 is the warm start
     CAIRN_PASS_COUNT
 } cairn_pass;
 

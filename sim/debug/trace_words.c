@@ -11,7 +11,7 @@
 #include "sim/soft_step/soft_step.h"
 #include "sim/state/fields.h"
 
-static bool substep_words(
+static bool soft_step_words(
     const cairn_world *world, uint32_t slot, uint32_t words[CAIRN_TRACE_SOLVER_WORDS]) {
     const cairn_soft_step *soft_step = world->soft_step;
     const uint32_t index = soft_step->solver_body_of[slot];
@@ -26,7 +26,7 @@ static bool substep_words(
     return true;
 }
 
-static bool classic_words(
+static bool pgs_words(
     const cairn_world *world, uint32_t slot, uint32_t words[CAIRN_TRACE_SOLVER_WORDS]) {
     const cairn_pgs_body *body = &world->pgs->bodies[slot];
     memset(words, 0, CAIRN_TRACE_SOLVER_WORDS * sizeof words[0]);
@@ -37,13 +37,13 @@ static bool classic_words(
 
 bool cairn_trace_solver_words(
     const cairn_world *world, uint32_t slot, uint32_t words[CAIRN_TRACE_SOLVER_WORDS]) {
-    return world->def.solver == CAIRN_SOLVER_SUBSTEPS ? substep_words(world, slot, words)
-                                                      : classic_words(world, slot, words);
+    return world->def.solver == CAIRN_SOLVER_SOFT_STEP ? soft_step_words(world, slot, words)
+                                                       : pgs_words(world, slot, words);
 }
 
 uint32_t cairn_trace_touch_count(const cairn_world *world) {
-    return world->def.solver == CAIRN_SOLVER_SUBSTEPS ? world->soft_step->contact_graph.edge_count
-                                                      : world->pgs->touch_count;
+    return world->def.solver == CAIRN_SOLVER_SOFT_STEP ? world->soft_step->contact_graph.edge_count
+                                                       : world->pgs->touch_count;
 }
 
 // The word of the manifold that a member begins at.
@@ -54,7 +54,7 @@ uint32_t cairn_trace_touch_count(const cairn_world *world) {
 uint32_t cairn_trace_manifold_words(
     const cairn_world *world, uint32_t touch, uint32_t words[CAIRN_TRACE_MANIFOLD_WORDS]) {
     _Static_assert(CAIRN_TRACE_MANIFOLD_WORDS * 4 == sizeof(cairn_solver_manifold), "all of it");
-    const cairn_constraint_edge *edges = world->def.solver == CAIRN_SOLVER_SUBSTEPS
+    const cairn_constraint_edge *edges = world->def.solver == CAIRN_SOLVER_SOFT_STEP
                                              ? world->soft_step->contact_graph.edges
                                              : world->pgs->touches;
     const cairn_constraint_edge *edge = &edges[touch];

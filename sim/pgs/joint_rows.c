@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// The rows about axes of hinges and cones, for the classic solver (sim/soft_step/joint_angular.h
+// The rows about axes of hinges and cones, for the PGS solver (sim/soft_step/joint_angular.h
 // has the substep solver's). A hinge: two across its axis, then its limits. A cone: its swing, then
 // its limits.
 

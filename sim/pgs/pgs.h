@@ -92,7 +92,7 @@ void cairn_pgs_carve(cairn_pgs *pgs, cairn_carver *from, const cairn_world_def *
 void cairn_pgs_integrate_forces(cairn_world *world);
 // Colours and constraints, then impulses; writes velocities and accumulated impulses back.
 void cairn_pgs_solve(cairn_world *world);
-// Poses from velocities; what has become unsound is quarantined where it last was sound.
+// Poses from velocities; what has become unsound is disabled where it last was sound.
 void cairn_pgs_integrate_positions(cairn_world *world);
 
 // Parts of cairn_pgs_solve.
@@ -117,7 +117,7 @@ uint32_t cairn_batches_assign(cairn_world *world, uint32_t body_a, uint32_t body
 void cairn_batches_place(
     cairn_batches *batches, const uint32_t *batch_of, uint32_t *place_of, uint32_t count);
 
-// The classic solver's rows about axes, for a constraint of a kind that has them; and what they
+// the PGS solver's rows about axes, for a constraint of a kind that has them; and what they
 // leave in the joint for the next step.
 void cairn_joint_rows_prepare(const cairn_world *world, cairn_joint_constraint *constraint);
 void cairn_joint_rows_store(const cairn_joint_constraint *constraint, cairn_joint *joint);

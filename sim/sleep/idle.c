@@ -3,7 +3,7 @@
 #include "sim/step.h"
 
 // Nothing stirs, so no pair is looked at, no body moves, wakes or falls asleep; and since the
-// contacts were found no shape went and no body was quarantined, so none ends. What such a step
+// contacts were found no shape went and no body was disabled, so none ends. What such a step
 // computes is what there is already.
 bool cairn_step_is_idle(const cairn_world *world) {
     if (world->contacts_stale) {

@@ -77,5 +77,5 @@ void cairn_body_disable(cairn_world *world, uint32_t slot) {
     cairn_body_wake(world, slot);
     world->contacts_stale = true;
     world->pair_cache->valid = false;
-    world->state.settings->bodies_quarantined += 1;
+    world->state.settings->bodies_disabled += 1;
 }

@@ -8,7 +8,7 @@
 void cairn_solver_bodies_assign(cairn_world *world);
 // Fills those that impulses move; what its forces would make unsound is marked as lost.
 void cairn_solver_bodies_gather(cairn_world *world);
-// Quarantines what is marked as lost. Whether anything was.
+// Disables the bodies marked as invalid; true if there was any.
 bool cairn_solver_bodies_disable_invalid(cairn_world *world);
 // Forces and torques are used up.
 void cairn_solver_bodies_clear_forces(cairn_world *world);
@@ -16,5 +16,5 @@ void cairn_solver_bodies_clear_forces(cairn_world *world);
 void cairn_solver_bodies_integrate_velocities(cairn_world *world, bool first);
 // How far the velocities carry the bodies in a substep.
 void cairn_solver_bodies_integrate_positions(cairn_world *world);
-// New poses and velocities into the block; what has become unsound is quarantined where it was.
+// New poses and velocities into the block; what has become unsound is disabled where it was.
 void cairn_solver_bodies_scatter(cairn_world *world);

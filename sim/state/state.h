@@ -42,7 +42,7 @@ typedef struct cairn_settings {
     uint32_t tick_high;
     uint32_t contacts_dropped;
     uint32_t creates_refused;
-    uint32_t bodies_quarantined;
+    uint32_t bodies_disabled;
     uint32_t edits_refused;
     uint32_t body_slots; // slots ever used: the live range of ids, motions, bodies, rests
     uint32_t shape_slots;
@@ -160,7 +160,7 @@ typedef struct cairn_contact {
     cairn_packed_rotation reference_rotation_a;
     cairn_packed_rotation reference_rotation_b;
     cairn_contact_point points[CAIRN_MANIFOLD_POINTS_MAX]; // zero from point_count on
-    // N s. CAIRN_SOLVER_CLASSIC: two of each point. CAIRN_SOLVER_SUBSTEPS: friction at the middle
+    // N s. CAIRN_SOLVER_PGS: two of each point. CAIRN_SOLVER_SOFT_STEP: friction at the middle
     // of the points, as a world vector, and N m s of twist about the normal; the rest zero.
     float tangent_impulse[2 * CAIRN_MANIFOLD_POINTS_MAX];
 } cairn_contact;

@@ -25,7 +25,7 @@ cairn_world_def cairn_world_def_default(void) {
         .contact_capacity = 8192,
         .tick_rate_hz = CAIRN_TICK_RATE_HZ_DEFAULT,
         .gravity = {.x = 0.0f, .y = -9.81f, .z = 0.0f},
-        .solver = CAIRN_SOLVER_SUBSTEPS,
+        .solver = CAIRN_SOLVER_SOFT_STEP,
         .substeps = 4,
         .iterations = 10,
         .friction_model = CAIRN_FRICTION_COULOMB,
@@ -75,9 +75,8 @@ cairn_status cairn_world_def_check(const cairn_world_def *def) {
         within(def->hull_capacity, 0, CAIRN_HULLS_MAX) &&
         within(def->contact_capacity, 1, CAIRN_CONTACTS_MAX) &&
         within(def->tick_rate_hz, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX) &&
-        within(def->solver, 0, CAIRN_SOLVER_CLASSIC) &&
-        within(def->substeps, 1, CAIRN_SUBSTEPS_MAX) && within(def->iterations, 1, 255) &&
-        def->contact_hertz > 0.0f && def->joint_hertz > 0.0f &&
+        within(def->solver, 0, CAIRN_SOLVER_PGS) && within(def->substeps, 1, CAIRN_SUBSTEPS_MAX) &&
+        within(def->iterations, 1, 255) && def->contact_hertz > 0.0f && def->joint_hertz > 0.0f &&
         within(def->friction_model, 0, CAIRN_FRICTION_CONSTANT) && within(def->warm_start, 0, 1) &&
         within(def->sleep, 0, 1) && def->baumgarte > 0.0f && rules_ok(def->rules);
     return ok ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
@@ -192,7 +191,7 @@ cairn_world_counters cairn_world_counters_read(const cairn_world *world) {
     const cairn_settings *settings = world->state.settings;
     return (cairn_world_counters){.contacts_dropped = settings->contacts_dropped,
         .creates_refused = settings->creates_refused,
-        .bodies_quarantined = settings->bodies_quarantined,
+        .bodies_disabled = settings->bodies_disabled,
         .edits_refused = settings->edits_refused};
 }
 

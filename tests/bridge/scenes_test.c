@@ -41,7 +41,7 @@ TEST("every scene of the library builds and steps") {
     for (uint32_t i = 0; i < count; ++i) {
         cairn_world *world = world_of_library(texts[i].name);
         cairn_world_step(world, NULL, 0);
-        assert_int_equal(cairn_world_counters_read(world).bodies_quarantined, 0);
+        assert_int_equal(cairn_world_counters_read(world).bodies_disabled, 0);
         assert_int_equal(cairn_world_counters_read(world).contacts_dropped, 0);
         cairn_world_destroy(world);
     }

@@ -210,7 +210,7 @@ TEST("the edges of a scene are inside the simulation") {
     static const char *const scenes[] = {
         "{\"name\":\"a\",\"gravity\":[1e4,-1e4,0],\"iterations\":255,\"friction_model\":1,"
         "\"baumgarte\":1,\"slop\":1,\"restitution_threshold\":1e4,\"tick_rate_hz\":240,"
-        "\"solver\":\"classic\",\"substeps\":64,\"contact_hertz\":1e3,\"contact_damping\":100,"
+        "\"solver\":\"pgs\",\"substeps\":64,\"contact_hertz\":1e3,\"contact_damping\":100,"
         "\"joint_hertz\":1e3,\"joint_damping\":100,"
         "\"joint_capacity\":0,\"contact_capacity\":1,\"body_capacity\":1,\"shape_capacity\":1}",
         "{\"name\":\"a\",\"tick_rate_hz\":10,\"baumgarte\":1e-6,\"slop\":0,\"iterations\":1,"

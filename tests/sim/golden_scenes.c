@@ -95,7 +95,7 @@ static void build_stack(cairn_world *world) {
 }
 
 static void define_constant_friction(cairn_world_def *def) {
-    def->solver = CAIRN_SOLVER_CLASSIC;
+    def->solver = CAIRN_SOLVER_PGS;
     def->friction_model = CAIRN_FRICTION_CONSTANT;
     def->sleep = 0;
 }
@@ -268,8 +268,8 @@ static void build_dolls(cairn_world *world) {
     }
 }
 
-static void define_classic(cairn_world_def *def) {
-    def->solver = CAIRN_SOLVER_CLASSIC;
+static void define_pgs(cairn_world_def *def) {
+    def->solver = CAIRN_SOLVER_PGS;
 }
 
 // Pairs of cubes that fall asleep and are woken one by one: by a hit, by a pull, by losing what
@@ -482,7 +482,7 @@ const golden_scene golden_scenes[] = {
         .build = build_stack},
     {.name = "joints", .ticks = 160, .build = build_joints},
     {.name = "dolls", .ticks = 160, .build = build_dolls},
-    {.name = "dolls_classic", .ticks = 160, .define = define_classic, .build = build_dolls},
+    {.name = "dolls_classic", .ticks = 160, .define = define_pgs, .build = build_dolls},
     {.name = "sleepers", .ticks = 160, .build = build_sleepers, .disturb = disturb_sleepers},
     {.name = "churn",
         .ticks = 200,

@@ -105,7 +105,7 @@ static void push_at_centre(play *p) {
 static void press(play *p) {
     (void)cairn_body_apply_force(p->world, any_body(p), place(p), place(p));
 }
-// Too fast to be sound: the next step puts it in quarantine.
+// Too fast to be valid: the next step disables it.
 static void break_one(play *p) {
     (void)cairn_body_apply_impulse_at_centre(p->world, any_body(p), vec3(1e12f, 0.0f, 0.0f));
 }

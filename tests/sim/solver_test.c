@@ -13,7 +13,7 @@
 // beta dt 0.05, ten iterations, friction bounded by mu m_c g, neither sleep nor damping.
 static cairn_world_def table_1(void) {
     cairn_world_def def = cairn_world_def_default();
-    def.solver = CAIRN_SOLVER_CLASSIC;
+    def.solver = CAIRN_SOLVER_PGS;
     def.friction_model = CAIRN_FRICTION_CONSTANT;
     def.gravity = vec3(0.0f, -9.8f, 0.0f);
     def.baumgarte = 0.05f;

@@ -123,7 +123,7 @@ static const fault faults[] = {
 
 TEST("two traces tell where they part and frames tell the word") {
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; ++i) {
-        cairn_world *good = build(CAIRN_SOLVER_SUBSTEPS);
+        cairn_world *good = build(CAIRN_SOLVER_SOFT_STEP);
         cairn_world *bad = fork_of(good);
         faults[i].plant(bad);
         cairn_world_step_traced(good, NULL, 0, &traces[0]);
@@ -133,7 +133,7 @@ TEST("two traces tell where they part and frames tell the word") {
         assert_int_equal(traces[0].points[first].stage, faults[i].stage);
         assert_int_equal(traces[0].points[first].pass, faults[i].pass);
         cairn_world_destroy(good);
-        good = build(CAIRN_SOLVER_SUBSTEPS);
+        good = build(CAIRN_SOLVER_SOFT_STEP);
         cairn_frame *a = cairn_world_step_frozen(good, NULL, 0, first);
         cairn_frame *b = cairn_world_step_frozen(again, NULL, 0, first);
         cairn_word_difference found;
@@ -157,7 +157,7 @@ static void push_at_prepare(void *context, uint32_t stage) {
 }
 
 TEST("a difference inside the solver is told by its word") {
-    cairn_world *good = build(CAIRN_SOLVER_SUBSTEPS);
+    cairn_world *good = build(CAIRN_SOLVER_SOFT_STEP);
     cairn_world *bad = fork_of(good);
     cairn_world *again[2] = {fork_of(good), fork_of(good)};
     cairn_world_set_stage_probe(bad, push_at_prepare, bad);
@@ -205,9 +205,9 @@ TEST("every substep and sweep has its points") {
         uint32_t substeps = 0;
         uint32_t points = 0;
         count_solving(&traces[0], &substeps, &points);
-        const bool classic = solver == CAIRN_SOLVER_CLASSIC;
-        assert_int_equal(substeps, classic ? def->iterations : def->substeps);
-        assert_int_equal(points, classic ? def->iterations + 2 : 4 * def->substeps + 2);
+        const bool pgs = solver == CAIRN_SOLVER_PGS;
+        assert_int_equal(substeps, pgs ? def->iterations : def->substeps);
+        assert_int_equal(points, pgs ? def->iterations + 2 : 4 * def->substeps + 2);
         cairn_world_destroy(world);
     }
 }
@@ -227,7 +227,7 @@ TEST("the longest step fits") {
 }
 
 TEST("a world at rest is traced like any other") {
-    cairn_world *world = build(CAIRN_SOLVER_SUBSTEPS);
+    cairn_world *world = build(CAIRN_SOLVER_SOFT_STEP);
     cairn_world_step_traced(world, NULL, 0, &traces[0]);
     kit_run(world, 240);
     assert_int_equal(cairn_world_counts_read(world).bodies_awake, 0);

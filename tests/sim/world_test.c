@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Rules of the world around the solver: ids, capacities, checks, events, sleep, quarantine,
+// Rules of the world around the solver: ids, capacities, checks, events, sleep, disabled bodies,
 // queries.
 
 #include "tests/kit/test.h"
@@ -454,7 +454,7 @@ TEST("filters keep shapes apart") {
     cairn_world_destroy(world);
 }
 
-// quarantine
+// disabled bodies
 
 TEST("a body that blows up is put to rest and harms nobody") {
     cairn_world *world = kit_world(NULL);
@@ -476,7 +476,7 @@ TEST("a body that blows up is put to rest and harms nobody") {
     assert_int_equal(end.kind, CAIRN_BODY_STATIC);
     assert_float_equal(end.position.x, 5.0f, 0.01f);
     assert_true(vec3_length(end.linear_velocity) == 0.0f);
-    assert_int_equal(cairn_world_counters_read(world).bodies_quarantined, 1);
+    assert_int_equal(cairn_world_counters_read(world).bodies_disabled, 1);
     const cairn_body_state left = kit_read(world, quiet);
     const cairn_body_state right = kit_read(twin, quiet);
     assert_memory_equal(&left, &right, sizeof left);
@@ -491,7 +491,7 @@ TEST("a blow up in a heap leaves the heap sound") {
     assert_int_equal(
         cairn_body_apply_force(world, lower, vec3(0.0f, 3e38f, 0.0f), vec3_zero()), CAIRN_OK);
     kit_run(world, 120);
-    assert_int_equal(cairn_world_counters_read(world).bodies_quarantined, 1);
+    assert_int_equal(cairn_world_counters_read(world).bodies_disabled, 1);
     assert_int_equal(kit_read(world, lower).kind, CAIRN_BODY_STATIC);
     assert_float_equal(kit_read(world, upper).position.y, 1.5f, 0.02f);
     assert_int_equal(kit_read(world, upper).kind, CAIRN_BODY_DYNAMIC);

@@ -57,7 +57,7 @@ static void undo(search *s, cairn_array array, uint32_t element, uint32_t word, 
     }
 }
 
-// What a step may be given: it quarantines what is unsound, but only once bodies were collided.
+// A step disables invalid bodies, but only after collision: so a trial must start with valid ones.
 static bool bearable(const cairn_world *world, cairn_array array, uint32_t element) {
     const char *where;
     const void *words = (const uint32_t *)cairn_state_array(&world->state, array) +
