@@ -1,200 +1,283 @@
 // SPDX-License-Identifier: MIT
+#include "client_lib/client_messages.h"
+
 #include <stdio.h>
 
+#include "base/assert.h"
+#include "client_lib/client_outbox.h"
 #include "client_lib/client_parts.h"
+#include "client_lib/client_prediction.h"
 
-// Lockstep failures that leave nothing to go on with.
-static bool is_fatal(cairn_lockstep_verdict verdict) {
-    return verdict >= CAIRN_LOCKSTEP_STATE_TOO_LARGE;
+static void fail(cairn_client *client, uint64_t now_ns, const char *text) {
+    cairn_connection_fail(&client->connection, now_ns, CAIRN_CONNECTION_BROKEN, text);
 }
 
-static void take_verdict(cairn_client *client, uint64_t now_ns, cairn_lockstep_verdict verdict) {
-    client->drops_lockstep[verdict]++;
-    if (is_fatal(verdict)) {
-        cairn_client_fail(
-            client, now_ns, CAIRN_CONNECTION_BROKEN, cairn_lockstep_verdict_text(verdict));
-    }
+static void set_mode_text(cairn_client *client, const char *server_text) {
+    const char *own_text = cairn_client_resync_given_up_text(&client->resync);
+    snprintf(client->session.mode_text, sizeof client->session.mode_text, "%s",
+        own_text != NULL ? own_text : server_text);
 }
 
-static bool lead_fixed(const cairn_client *client) {
-    return client->mode == CAIRN_MODE_LOCKSTEP && client->config.input_delay_ms != 0;
+static bool input_lead_is_fixed(const cairn_client *client) {
+    return client->session.mode == CAIRN_MODE_LOCKSTEP && client->config.input_delay_ms != 0;
 }
 
 static void take_welcome(cairn_client *client, uint64_t now_ns, const cairn_welcome *welcome) {
-    if (client->welcomed) {
-        client->drops_client[CAIRN_CLIENT_DROP_SECOND_WELCOME]++;
+    cairn_client_session *session = &client->session;
+    cairn_client_timing *timing = &client->timing;
+    if (session->welcomed) {
+        client->drops.session[CAIRN_CLIENT_DROP_SECOND_WELCOME]++;
         return;
     }
     if (cairn_mode_simulates(welcome->mode) && welcome->sim_version != CAIRN_SIM_VERSION) {
-        cairn_client_fail(client, now_ns, CAIRN_CONNECTION_BROKEN,
-            "the server simulates another version than this client");
+        fail(
+            client, now_ns, "the server runs another version of the simulation: update the client");
         return;
     }
-    client->welcomed = true;
-    client->mode = welcome->mode;
-    cairn_client_heal_welcome(client, welcome);
-    client->slot = welcome->slot;
-    client->rights = welcome->rights;
-    client->tick_rate_hz = welcome->tick_rate_hz;
-    client->welcome_tick = welcome->tick;
-    cairn_clock_start(&client->clock, welcome->tick_rate_hz);
-    cairn_input_lead_start(&client->input_lead, welcome->tick_rate_hz);
-    if (lead_fixed(client)) {
-        client->input_lead.lead_ns = (double)client->config.input_delay_ms * 1e6;
+    session->welcomed = true;
+    session->mode = welcome->mode;
+    session->slot = welcome->slot;
+    session->rights = welcome->rights;
+    session->tick_rate_hz = welcome->tick_rate_hz;
+    session->welcome_tick = welcome->tick;
+    if (welcome->mode != cairn_client_mode_asked(client)) {
+        set_mode_text(client, welcome->words);
     }
-    cairn_client_predict_welcome(client);
-    cairn_interpolation_start(&client->interpolation, client->config.interpolation_delay_ms,
+    cairn_clock_start(&timing->clock, welcome->tick_rate_hz);
+    cairn_input_lead_start(&timing->input_lead, welcome->tick_rate_hz);
+    if (input_lead_is_fixed(client)) {
+        timing->input_lead.lead_ns = (double)client->config.input_delay_ms * 1e6;
+    }
+    cairn_client_prediction_start(client);
+    cairn_interpolation_start(&client->view.interpolation, client->config.interpolation_delay_ms,
         client->config.extrapolation_ms_max);
 }
 
 static void take_refused(cairn_client *client, uint64_t now_ns, const cairn_refused *refused) {
-    char text[CAIRN_CLIENT_FAILURE_SIZE];
+    char text[CAIRN_CONNECTION_FAILURE_SIZE];
     snprintf(text, sizeof text, "the server refused this client: %s", refused->words);
-    cairn_client_fail(client, now_ns, CAIRN_CONNECTION_REFUSED, text);
+    cairn_connection_fail(&client->connection, now_ns, CAIRN_CONNECTION_REFUSED, text);
 }
 
 static void take_shapes(cairn_client *client, const cairn_shapes_message *shapes) {
-    if (cairn_shape_list_take(&client->shapes, shapes) != CAIRN_OK) {
-        client->drops_client[CAIRN_CLIENT_DROP_SHAPES]++;
+    if (cairn_shape_list_take(&client->view.shapes, shapes) != CAIRN_OK) {
+        client->drops.session[CAIRN_CLIENT_DROP_SHAPES]++;
     }
 }
 
-// Every snapshot and ticks message says what time it is and how our inputs landed. Overtaken ones
-// are old news.
+// Every snapshot and ticks message says which tick it is and when our inputs arrived. A message
+// that was overtaken says nothing new.
 static void take_timing(
-    cairn_client *client, uint64_t now_ns, uint64_t tick, const cairn_wire_timing *timing) {
-    cairn_clock_observe(&client->clock, now_ns, tick);
-    cairn_interpolation_observe(&client->interpolation, tick);
-    if (tick < client->timing_tick) {
+    cairn_client *client, uint64_t now_ns, uint64_t tick, const cairn_wire_timing *said) {
+    cairn_client_timing *timing = &client->timing;
+    cairn_clock_observe(&timing->clock, now_ns, tick);
+    cairn_interpolation_observe(&client->view.interpolation, tick);
+    if (tick < timing->newest_tick) {
         return;
     }
-    client->timing_tick = tick;
-    const cairn_link_statistics *link = cairn_link_statistics_read(client->link);
-    if (!lead_fixed(client)) {
-        cairn_input_lead_estimate(&client->input_lead, link->rtt_ns, link->jitter_ns);
-        cairn_input_lead_feedback(
-            &client->input_lead, now_ns, link->rtt_ns, link->jitter_ns, timing);
+    timing->newest_tick = tick;
+    if (!input_lead_is_fixed(client)) {
+        const cairn_link_statistics *link = cairn_link_statistics_read(client->connection.link);
+        cairn_input_lead_estimate(&timing->input_lead, link->rtt_ns, link->jitter_ns);
+        cairn_input_lead_feedback(&timing->input_lead, now_ns, link->rtt_ns, link->jitter_ns, said);
     }
-    cairn_inputs_acknowledge(&client->inputs, timing->input_acknowledged);
-    client->statistics.inputs_late = timing->inputs_late;
-    client->statistics.lateness_us = timing->lateness_us_last;
+    cairn_inputs_acknowledge(&client->outbox.inputs, said->input_acknowledged);
+    client->outbox.inputs_late = said->inputs_late;
+    client->outbox.lateness_us = said->lateness_us_last;
 }
 
-static void take_snapshot_verdict(
+static void take_snapshot_refusal(
     cairn_client *client, uint64_t now_ns, cairn_snapshot_refusal refusal) {
-    client->drops_snapshot[refusal]++;
+    client->drops.snapshot[refusal]++;
     if (refusal == CAIRN_SNAPSHOT_BASELINE_LOST || refusal == CAIRN_SNAPSHOT_DELTA_MALFORMED) {
-        client->statistics.snapshots_unusable++;
+        client->view.statistics.unusable++;
     }
     if (refusal == CAIRN_SNAPSHOT_BODIES_MAX) {
-        cairn_client_fail(client, now_ns, CAIRN_CONNECTION_BROKEN,
-            "the world has more bodies than bodies_max allows");
+        fail(client, now_ns, "the world has more bodies than bodies_max allows: raise bodies_max");
     }
     if (refusal == CAIRN_SNAPSHOT_TAKEN) {
-        client->snapshot_acknowledged = cairn_snapshots_newest(&client->snapshots)->tick;
-        client->input_due = true;
-        cairn_client_apply_event(client, CAIRN_CONNECTION_WORLD_HELD, "");
+        client->outbox.snapshot_acknowledged =
+            cairn_snapshots_newest(&client->view.snapshots)->tick;
+        client->outbox.input_due = true;
+        cairn_connection_apply_event(&client->connection, CAIRN_CONNECTION_WORLD_HELD, "");
     }
-}
-
-static void count_snapshot(cairn_client *client, size_t size) {
-    client->statistics.snapshots_received++;
-    client->statistics.snapshot_bytes += size;
 }
 
 static void take_keyframe(
     cairn_client *client, uint64_t now_ns, const cairn_keyframe *keyframe, size_t size) {
-    count_snapshot(client, size);
-    client->statistics.keyframes_received++;
+    cairn_client_view *view = &client->view;
+    view->statistics.keyframes++;
+    view->statistics.bytes += size;
     take_timing(client, now_ns, keyframe->tick, &keyframe->timing);
-    take_snapshot_verdict(client, now_ns,
+    take_snapshot_refusal(client, now_ns,
         cairn_snapshots_take(
-            &client->snapshots, keyframe->tick, keyframe->bodies, keyframe->body_count));
+            &view->snapshots, keyframe->tick, keyframe->bodies, keyframe->body_count));
 }
 
 static void take_delta(
     cairn_client *client, uint64_t now_ns, const cairn_delta *delta, size_t size) {
-    count_snapshot(client, size);
-    client->statistics.deltas_received++;
+    cairn_client_view *view = &client->view;
+    view->statistics.deltas++;
+    view->statistics.bytes += size;
     take_timing(client, now_ns, delta->tick, &delta->timing);
-    take_snapshot_verdict(client, now_ns, cairn_snapshots_take_delta(&client->snapshots, delta));
+    take_snapshot_refusal(client, now_ns, cairn_snapshots_take_delta(&view->snapshots, delta));
+}
+
+static void take_lockstep_verdict(
+    cairn_client *client, uint64_t now_ns, cairn_lockstep_verdict verdict) {
+    CAIRN_ASSERT(verdict < CAIRN_LOCKSTEP_VERDICT_COUNT);
+    client->drops.lockstep[verdict]++;
+    if (cairn_lockstep_verdict_is_fatal(verdict)) {
+        fail(client, now_ns, cairn_lockstep_verdict_text(verdict));
+    }
 }
 
 static void take_ticks(cairn_client *client, uint64_t now_ns, const cairn_ticks_message *ticks) {
     if (ticks->tick_count > 0) {
-        uint64_t tick = ticks->ticks[ticks->tick_count - 1].tick + 1;
+        const uint64_t tick = ticks->ticks[ticks->tick_count - 1].tick + 1;
         take_timing(client, now_ns, tick, &ticks->timing);
     }
-    take_verdict(client, now_ns, cairn_lockstep_take_ticks(&client->lockstep, ticks));
-    client->input_due = true;
+    take_lockstep_verdict(client, now_ns, cairn_lockstep_take_ticks(&client->lockstep, ticks));
+    client->outbox.input_due = true;
 }
 
 static void take_state(cairn_client *client, uint64_t now_ns, const cairn_state_message *state) {
     cairn_lockstep_verdict verdict = cairn_lockstep_take_state(&client->lockstep, state);
-    if (verdict == CAIRN_LOCKSTEP_LOADED && !cairn_client_predict_load(client)) {
+    if (verdict == CAIRN_LOCKSTEP_LOADED && cairn_client_prediction_load(client) != CAIRN_OK) {
         verdict = CAIRN_LOCKSTEP_NO_MEMORY;
     }
-    take_verdict(client, now_ns, verdict);
+    take_lockstep_verdict(client, now_ns, verdict);
     if (verdict == CAIRN_LOCKSTEP_LOADED) {
-        client->requesting_full_state = false;
-        cairn_client_heal_loaded(client, now_ns, state->total_size);
-        client->report_tick = cairn_world_tick(client->lockstep.timeline.world);
-        client->input_due = true;
-        cairn_client_apply_event(client, CAIRN_CONNECTION_WORLD_HELD, "");
+        cairn_client_resync_state_loaded(&client->resync, now_ns, state->total_size);
+        client->outbox.root_report_tick = cairn_world_tick(client->lockstep.timeline.world);
+        client->outbox.input_due = true;
+        cairn_connection_apply_event(&client->connection, CAIRN_CONNECTION_WORLD_HELD, "");
     }
 }
 
-// Whether the message belongs here and now; counts it when it does not.
+// The clock stands while the room is paused or runs as fast as it can.
+static void follow_room_time(cairn_client *client) {
+    const cairn_client_session *session = &client->session;
+    if (session->paused || session->speed == 0) {
+        cairn_clock_pause(&client->timing.clock);
+    } else {
+        cairn_clock_resume(&client->timing.clock, session->tick_rate_hz, session->speed);
+    }
+}
+
+void cairn_client_clear_world(cairn_client *client) {
+    cairn_client_view *view = &client->view;
+    cairn_snapshots_clear(&view->snapshots);
+    cairn_shape_list_clear(&view->shapes);
+    view->shown = (cairn_client_sample){0};
+    view->sampled_ns = 0;
+    cairn_client_resync_clear(&client->resync); // first: a report under way reads the world
+    cairn_lockstep_clear(&client->lockstep);
+    cairn_predict_clear(&client->predict);
+    client->timing.newest_tick = 0;
+    cairn_client_outbox *outbox = &client->outbox;
+    cairn_inputs_start(&outbox->inputs, client->config.input_redundancy_ticks);
+    outbox->input_due = false;
+    outbox->snapshot_acknowledged = 0;
+    outbox->root_report_due = false;
+    outbox->root_report_tick = 0;
+}
+
+static void begin_world_epoch(cairn_client *client, const cairn_event_message *event) {
+    client->session.world_epoch = (uint32_t)event->value;
+    client->session.welcome_tick = event->tick;
+    cairn_client_clear_world(client);
+    cairn_clock_start(&client->timing.clock, client->session.tick_rate_hz);
+    follow_room_time(client);
+    cairn_interpolation_start(&client->view.interpolation, client->config.interpolation_delay_ms,
+        client->config.extrapolation_ms_max);
+    client->outbox.input_due = true;
+    cairn_connection_apply_event(&client->connection, CAIRN_CONNECTION_WORLD_REPLACED, "");
+}
+
+// The server serves snapshots from now on; it changes to no other mode.
+static void follow_mode(cairn_client *client, const cairn_event_message *event) {
+    if (event->value == CAIRN_MODE_INTERPOLATE && cairn_client_simulates(client)) {
+        set_mode_text(client, event->words);
+        client->session.mode = CAIRN_MODE_INTERPOLATE;
+        client->outbox.root_report_due = false;
+    }
+}
+
+static void take_event(cairn_client *client, const cairn_event_message *event) {
+    switch (event->kind) {
+    case CAIRN_EVENT_MODE:
+        follow_mode(client, event);
+        break;
+    case CAIRN_EVENT_PAUSED:
+    case CAIRN_EVENT_RESUMED:
+        client->session.paused = event->kind == CAIRN_EVENT_PAUSED;
+        follow_room_time(client);
+        break;
+    case CAIRN_EVENT_RATE:
+        client->session.speed = event->value <= CAIRN_CLOCK_SPEED_MAX ? (uint32_t)event->value : 0;
+        follow_room_time(client);
+        break;
+    case CAIRN_EVENT_REPLACED:
+        begin_world_epoch(client, event);
+        break;
+    default:
+        break; // concerns people, not the client itself
+    }
+}
+
+static void take_answer(cairn_client *client, const cairn_link_message *message) {
+    if (!cairn_answers_add(&client->answers, message->bytes, message->size)) {
+        client->drops.session[CAIRN_CLIENT_DROP_ANSWER]++;
+    }
+}
+
+// Whether the message may arrive now; counts it if not.
 static bool is_expected(cairn_client *client, cairn_message_kind kind) {
-    if (client->state != CAIRN_CLIENT_JOINING && client->state != CAIRN_CLIENT_PLAYING) {
-        client->drops_client[CAIRN_CLIENT_DROP_OVER]++;
+    if (!cairn_connection_is_open(&client->connection)) {
+        client->drops.session[CAIRN_CLIENT_DROP_OVER]++;
         return false;
     }
     if (kind == CAIRN_MESSAGE_WELCOME || kind == CAIRN_MESSAGE_REFUSED) {
         return true;
     }
-    if (!client->welcomed) {
-        client->drops_client[CAIRN_CLIENT_DROP_NOT_WELCOME]++;
+    if (!client->session.welcomed) {
+        client->drops.session[CAIRN_CLIENT_DROP_NOT_WELCOME]++;
         return false;
     }
-    bool for_lockstep = kind == CAIRN_MESSAGE_TICKS || kind == CAIRN_MESSAGE_STATE ||
-                        kind == CAIRN_MESSAGE_RESYNC_RESPONSE;
-    bool for_all =
+    const bool simulating = kind == CAIRN_MESSAGE_TICKS || kind == CAIRN_MESSAGE_STATE ||
+                            kind == CAIRN_MESSAGE_RESYNC_RESPONSE;
+    const bool any_mode =
         kind == CAIRN_MESSAGE_SHAPES || kind == CAIRN_MESSAGE_EVENT || kind == CAIRN_MESSAGE_ANSWER;
-    if (!for_all && for_lockstep != cairn_client_simulates(client)) {
-        client->drops_client[CAIRN_CLIENT_DROP_MODE]++;
+    if (!any_mode && simulating != cairn_client_simulates(client)) {
+        client->drops.session[CAIRN_CLIENT_DROP_MODE]++;
         return false;
     }
     return true;
 }
 
-// Unreliable messages may come before the notice of their world, and long after its end.
-static bool is_of_world(cairn_client *client, const cairn_message *message) {
-    const uint32_t world_epoch = message->kind == CAIRN_MESSAGE_KEYFRAME
-                                     ? message->keyframe.world_epoch
-                                 : message->kind == CAIRN_MESSAGE_DELTA ? message->delta.world_epoch
-                                 : message->kind == CAIRN_MESSAGE_TICKS ? message->ticks.world_epoch
-                                                                        : client->world_epoch;
-    client->drops_client[CAIRN_CLIENT_DROP_WORLD] += world_epoch == client->world_epoch ? 0 : 1;
-    return world_epoch == client->world_epoch;
-}
-
-static void take_answer(cairn_client *client, const cairn_link_message *message) {
-    if (!cairn_answers_add(&client->answers, message->bytes, message->size)) {
-        client->drops_client[CAIRN_CLIENT_DROP_ANSWER]++;
-    }
+// Unreliable messages may arrive before the event that begins their world epoch, and long after it
+// ended. Counts the message if it is of another epoch.
+static bool is_of_world_epoch(cairn_client *client, const cairn_message *message) {
+    const uint32_t now = client->session.world_epoch;
+    const uint32_t epoch = message->kind == CAIRN_MESSAGE_KEYFRAME ? message->keyframe.world_epoch
+                           : message->kind == CAIRN_MESSAGE_DELTA  ? message->delta.world_epoch
+                           : message->kind == CAIRN_MESSAGE_TICKS  ? message->ticks.world_epoch
+                                                                   : now;
+    client->drops.session[CAIRN_CLIENT_DROP_WORLD] += epoch == now ? 0 : 1;
+    return epoch == now;
 }
 
 void cairn_client_take_message(
     cairn_client *client, uint64_t now_ns, const cairn_link_message *message) {
     cairn_message decoded;
-    cairn_decode_refusal refusal =
+    const cairn_decode_refusal refusal =
         cairn_message_decode(message->bytes, message->size, CAIRN_TO_CLIENT, &decoded);
     if (refusal != CAIRN_DECODE_OK) {
-        client->drops_decode[refusal]++;
+        client->drops.decode[refusal]++;
         return;
     }
-    if (!is_expected(client, decoded.kind) || !is_of_world(client, &decoded)) {
+    if (!is_expected(client, decoded.kind) || !is_of_world_epoch(client, &decoded)) {
         return;
     }
     switch (decoded.kind) {
@@ -220,14 +303,10 @@ void cairn_client_take_message(
         take_state(client, now_ns, &decoded.state);
         break;
     case CAIRN_MESSAGE_RESYNC_RESPONSE:
-        cairn_client_desync_report_take(&client->desync_report, &decoded.resync_response);
-        if (decoded.resync_response.stages_size == 0) {
-            cairn_client_heal_repair(client, now_ns, &decoded.resync_response, message->size);
-        }
+        cairn_client_resync_take(&client->resync, now_ns, &decoded.resync_response, message->size);
         break;
     case CAIRN_MESSAGE_EVENT:
-        cairn_client_heal_notice(client, &decoded.event);
-        cairn_client_take_notice(client, &decoded.event);
+        take_event(client, &decoded.event);
         break;
     case CAIRN_MESSAGE_ANSWER:
         take_answer(client, message);
@@ -239,6 +318,6 @@ void cairn_client_take_message(
     case CAIRN_MESSAGE_RESYNC_REQUEST:
     case CAIRN_MESSAGE_CONTROL:
     case CAIRN_MESSAGE_KIND_COUNT:
-        break; // the codec refuses these for our direction
+        break; // the codec refuses these in this direction
     }
 }

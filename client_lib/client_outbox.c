@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: MIT
+#include "client_lib/client_outbox.h"
+
 #include "base/assert.h"
 #include "client_lib/client_parts.h"
 #include <cairn/version.h>
 
-// Own roots since the last report that make a new one due; a report repeats as many before them,
-// so a lost one costs nothing.
-#define REPORT_ROOTS 8
-// With nothing to tell, acknowledgements still go out this often.
+// Own roots since the last report that make a new one due. A report repeats as many before them, so
+// one lost report costs nothing.
+#define ROOTS_PER_REPORT 8
+// An input message is sent at least this often: it carries acknowledgements.
 #define QUIET_NS_MAX 100000000
+// While the server is silent it may have stopped. Inputs for ticks that it has not reached would be
+// what the player held long before these are stepped, so they are made only so far ahead.
+#define SILENT_NS_MAX 2.5e8
+#define SILENT_TICKS_MAX 8
 
-_Static_assert(2 * REPORT_ROOTS <= CAIRN_ROOTS_PER_MESSAGE_MAX, "a report fits");
+_Static_assert(2 * ROOTS_PER_REPORT <= CAIRN_ROOTS_PER_MESSAGE_MAX, "a report fits");
 
-static bool encode(
-    cairn_client *client, const cairn_message *message, const uint8_t **bytes, size_t *size) {
-    cairn_status status = cairn_message_encode(client->encoder, message, bytes, size);
-    CAIRN_ASSERT(status == CAIRN_OK);
-    return status == CAIRN_OK;
+uint32_t cairn_client_mode_asked(const cairn_client *client) {
+    static const uint32_t modes[] = {
+        [CAIRN_CLIENT_INTERPOLATE] = CAIRN_MODE_INTERPOLATE,
+        [CAIRN_CLIENT_LOCKSTEP] = CAIRN_MODE_LOCKSTEP,
+        [CAIRN_CLIENT_PREDICT] = CAIRN_MODE_PREDICT,
+        [CAIRN_CLIENT_HEAL] = CAIRN_MODE_HEAL,
+    };
+    return modes[client->config.mode];
 }
 
-static void say_hello(cairn_client *client, uint32_t mode) {
+static bool send_hello(cairn_client *client, uint32_t mode) {
     const cairn_rules *rules =
         client->config.rules != NULL ? client->config.rules : &cairn_rules_sandbox;
-    bool simulates = cairn_mode_simulates(mode);
+    const bool simulates = cairn_mode_simulates(mode);
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_HELLO,
         .hello = {.protocol_version = CAIRN_PROTOCOL_VERSION,
@@ -35,115 +44,119 @@ static void say_hello(cairn_client *client, uint32_t mode) {
             .passport_faults = client->passport.faults,
             .passport_hash = client->passport.hash},
     };
-    const uint8_t *bytes = NULL;
-    size_t size = 0;
-    if (encode(client, &message, &bytes, &size)) {
-        cairn_status status = cairn_link_send_reliable(client->link, bytes, size);
-        CAIRN_ASSERT(status == CAIRN_OK);
-    }
+    return cairn_connection_send_reliable(&client->connection, &message) > 0;
 }
 
 void cairn_client_send_hello(cairn_client *client) {
-    say_hello(client, client->mode);
+    const bool sent = send_hello(client, client->session.mode);
+    CAIRN_ASSERT(sent); // it is the first message of its stream
 }
 
-void cairn_client_request_snapshots(cairn_client *client) {
-    say_hello(client, CAIRN_MODE_INTERPOLATE);
+bool cairn_client_request_snapshots(cairn_client *client) {
+    return send_hello(client, CAIRN_MODE_INTERPOLATE);
 }
 
-// While the server is silent it may have stopped, and inputs for ticks it has not come to would be
-// what the player held long before they are stepped.
-#define SILENT_NS_MAX 2.5e8
-#define SILENT_TICKS_MAX 8
-
-static double newest_input(const cairn_client *client, double tick, double lead_ticks) {
-    const double silent = SILENT_NS_MAX / client->clock.tick_ns;
-    const double most = (double)client->clock.newest_tick + lead_ticks +
+static double last_input_tick(const cairn_client *client, uint64_t now_ns) {
+    const cairn_client_timing *timing = &client->timing;
+    const double lead_ticks = timing->input_lead.lead_ns / timing->clock.tick_ns;
+    const double tick = cairn_clock_tick(&timing->clock, now_ns) + lead_ticks;
+    const double silent = SILENT_NS_MAX / timing->clock.tick_ns;
+    const double most = (double)timing->clock.newest_tick + lead_ticks +
                         (silent > SILENT_TICKS_MAX ? silent : SILENT_TICKS_MAX);
     return cairn_client_simulates(client) && tick > most ? most : tick;
 }
 
 void cairn_client_make_inputs(cairn_client *client, uint64_t now_ns) {
-    bool has_slot = client->slot != CAIRN_SLOT_NONE;
-    if (has_slot && client->clock.running && client->state == CAIRN_CLIENT_PLAYING) {
-        double lead_ticks = client->input_lead.lead_ns / client->clock.tick_ns;
-        double tick = cairn_clock_tick(&client->clock, now_ns) + lead_ticks;
-        tick = newest_input(client, tick, lead_ticks);
-        client->input_due |= cairn_inputs_make(&client->inputs, (uint64_t)tick) > 0;
+    cairn_client_outbox *outbox = &client->outbox;
+    if (client->session.slot != CAIRN_SLOT_NONE && client->timing.clock.running &&
+        client->connection.state == CAIRN_CLIENT_PLAYING) {
+        const uint64_t tick = (uint64_t)last_input_tick(client, now_ns);
+        outbox->input_due |= cairn_inputs_make(&outbox->inputs, tick) > 0;
     }
-    client->input_due |= now_ns - client->input_sent_ns >= QUIET_NS_MAX;
+    outbox->input_due |= now_ns - outbox->input_sent_ns >= QUIET_NS_MAX;
 }
 
-void cairn_client_note_report(cairn_client *client) {
-    const uint64_t newest = cairn_lockstep_root_tick(&client->lockstep);
-    bool stepped = newest > client->lockstep.timeline.first;
-    const uint64_t roots = cairn_client_heal_report(client, REPORT_ROOTS);
-    client->report_due |= stepped && newest >= client->report_tick + roots;
-}
-
-static void say(cairn_client *client, const cairn_message *message) {
-    const uint8_t *bytes = NULL;
-    size_t size = 0;
-    if (encode(client, message, &bytes, &size)) {
-        cairn_status status = cairn_link_send_unreliable(client->link, bytes, size);
-        CAIRN_ASSERT(status == CAIRN_OK);
+void cairn_client_note_roots(cairn_client *client) {
+    cairn_client_outbox *outbox = &client->outbox;
+    if (cairn_client_simulates(client)) {
+        const uint64_t newest = cairn_lockstep_root_tick(&client->lockstep);
+        const bool stepped = newest > client->lockstep.timeline.first;
+        const uint64_t roots =
+            cairn_client_resync_roots_per_report(&client->resync, ROOTS_PER_REPORT);
+        outbox->root_report_due |= stepped && newest >= outbox->root_report_tick + roots;
     }
 }
 
-static void say_inputs(cairn_client *client, uint64_t now_ns) {
+static void send_inputs(cairn_client *client, uint64_t now_ns) {
+    cairn_client_outbox *outbox = &client->outbox;
+    const cairn_client_sample *shown = &client->view.shown;
     cairn_wire_input inputs[CAIRN_INPUTS_PER_MESSAGE_MAX];
-    uint32_t count = cairn_inputs_collect(&client->inputs, inputs);
+    const uint32_t count = cairn_inputs_collect(&outbox->inputs, inputs);
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_INPUT,
-        .input = {.world_epoch = client->world_epoch,
-            .snapshot_acknowledged = client->snapshot_acknowledged,
-            .ticks_acknowledged = client->requesting_full_state
-                                      ? client->full_state_from
-                                      : client->lockstep.timeline.confirmed_end,
+        .input = {.world_epoch = client->session.world_epoch,
+            .snapshot_acknowledged = outbox->snapshot_acknowledged,
+            .ticks_acknowledged = client->lockstep.timeline.confirmed_end,
             .sent_at_us = now_ns / 1000,
-            .shown_tick = client->shown.tick_from,
-            .shown_span = client->shown.span <= CAIRN_SHOWN_SPAN_MAX ? client->shown.span : 0,
-            .shown_share = client->shown.share,
+            .shown_tick = shown->tick_from,
+            .shown_span = shown->span <= CAIRN_SHOWN_SPAN_MAX ? shown->span : 0,
+            .shown_share = shown->share,
             .inputs = inputs,
             .input_count = count},
     };
-    client->statistics.inputs_sent += count;
-    client->input_sent_ns = now_ns;
-    say(client, &message);
+    outbox->inputs_sent += count;
+    outbox->input_sent_ns = now_ns;
+    outbox->input_due = false;
+    cairn_connection_send_unreliable(&client->connection, &message);
 }
 
-static void say_roots(cairn_client *client) {
+static void send_roots(cairn_client *client) {
+    cairn_client_outbox *outbox = &client->outbox;
     cairn_wire_root roots[CAIRN_ROOTS_PER_MESSAGE_MAX];
-    const cairn_lockstep *lockstep = &client->lockstep;
-    const uint64_t newest = cairn_lockstep_root_tick(lockstep);
-    uint64_t fresh = newest - client->report_tick + REPORT_ROOTS;
-    uint32_t wanted =
-        fresh < CAIRN_ROOTS_PER_MESSAGE_MAX ? (uint32_t)fresh : CAIRN_ROOTS_PER_MESSAGE_MAX;
+    const uint64_t newest = cairn_lockstep_root_tick(&client->lockstep);
+    const uint64_t wanted = newest - outbox->root_report_tick + ROOTS_PER_REPORT;
+    const uint32_t count = cairn_lockstep_roots(&client->lockstep, roots,
+        wanted < CAIRN_ROOTS_PER_MESSAGE_MAX ? (uint32_t)wanted : CAIRN_ROOTS_PER_MESSAGE_MAX);
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_ROOT_REPORT,
-        .root_report = {.world_epoch = client->world_epoch,
+        .root_report = {.world_epoch = client->session.world_epoch,
             .roots = roots,
-            .root_count = cairn_lockstep_roots(lockstep, roots, wanted)},
+            .root_count = count},
     };
-    client->report_tick = newest;
-    say(client, &message);
+    outbox->root_report_tick = newest;
+    outbox->root_report_due = false;
+    cairn_connection_send_unreliable(&client->connection, &message);
+}
+
+// False: there is none, or the reliable stream has no room; then it stays due.
+static bool send_resync_request(cairn_client *client, uint64_t now_ns) {
+    cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST};
+    const cairn_resync_purpose purpose =
+        cairn_client_resync_next_request(&client->resync, now_ns, &message.resync_request);
+    if (purpose == CAIRN_RESYNC_PURPOSE_COUNT) {
+        return false;
+    }
+    message.resync_request.world_epoch = client->session.world_epoch;
+    const size_t size = cairn_connection_send_reliable(&client->connection, &message);
+    if (size > 0) {
+        cairn_client_resync_request_sent(&client->resync, now_ns, purpose, size);
+    }
+    return size > 0;
 }
 
 bool cairn_client_outbox_next(cairn_client *client, uint64_t now_ns) {
-    if (client->welcomed && cairn_client_heal_say(client, now_ns)) {
+    if (!client->session.welcomed) {
+        return false;
+    }
+    if (cairn_client_simulates(client) && send_resync_request(client, now_ns)) {
         return true;
     }
-    if (client->welcomed && cairn_client_capsule_say(client)) {
+    if (client->outbox.input_due) {
+        send_inputs(client, now_ns);
         return true;
     }
-    if (client->welcomed && client->input_due) {
-        client->input_due = false;
-        say_inputs(client, now_ns);
-        return true;
-    }
-    if (client->welcomed && client->report_due) {
-        client->report_due = false;
-        say_roots(client);
+    if (client->outbox.root_report_due) {
+        send_roots(client);
         return true;
     }
     return false;

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
+#include <cairn/client.h>
+
+#include "base/assert.h"
 #include "client_lib/client_parts.h"
+#include "net/netcode_drop.h"
 
 static const char *client_drop_text(uint32_t reason) {
     static const char *const texts[CAIRN_CLIENT_DROP_COUNT] = {
         [CAIRN_CLIENT_DROP_NOT_WELCOME] = "before the welcome",
         [CAIRN_CLIENT_DROP_SECOND_WELCOME] = "a second welcome",
-        [CAIRN_CLIENT_DROP_MODE] = "a message of the other mode",
+        [CAIRN_CLIENT_DROP_MODE] = "a message of another mode",
         [CAIRN_CLIENT_DROP_SHAPES] = "more shapes than shapes_max",
-        [CAIRN_CLIENT_DROP_OVER] = "outside of a connection",
-        [CAIRN_CLIENT_DROP_WORLD] = "of another world",
-        [CAIRN_CLIENT_DROP_ANSWER] = "too many answers wait to be taken",
+        [CAIRN_CLIENT_DROP_OVER] = "no connection is open",
+        [CAIRN_CLIENT_DROP_WORLD] = "of another world epoch",
+        [CAIRN_CLIENT_DROP_ANSWER] = "too many answers wait for the host",
     };
     return texts[reason];
 }
@@ -34,40 +38,41 @@ static const char *lockstep_text(uint32_t reason) {
     return cairn_lockstep_verdict_text((cairn_lockstep_verdict)reason);
 }
 
-// One layer's reasons: counts[first .. count), those before are not drops.
-typedef struct layer {
+// The reasons of one layer: counts[first .. count). Those before are not drops.
+typedef struct drop_layer {
     const char *name;
     const uint64_t *counts;
     uint32_t first;
     uint32_t count;
     const char *(*text)(uint32_t reason);
-} layer;
+} drop_layer;
 
 #define LAYERS 6
 
-static void layers_of(const cairn_client *client, layer out[LAYERS]) {
-    out[0] = (layer){"netcode", cairn_netcode_client_drops(client->netcode),
+static void list_layers(const cairn_client *client, drop_layer out[LAYERS]) {
+    out[0] = (drop_layer){"netcode", cairn_netcode_client_drops(client->connection.netcode),
         CAIRN_NETCODE_TAKEN + 1, CAIRN_NETCODE_DROP_COUNT, netcode_text};
-    out[1] = (layer){"link", cairn_link_statistics_read(client->link)->drops, CAIRN_LINK_TAKEN + 1,
-        CAIRN_LINK_DROP_COUNT, link_text};
-    out[2] = (layer){"decode", client->drops_decode, CAIRN_DECODE_OK + 1,
+    out[1] = (drop_layer){"link", cairn_link_statistics_read(client->connection.link)->drops,
+        CAIRN_LINK_TAKEN + 1, CAIRN_LINK_DROP_COUNT, link_text};
+    out[2] = (drop_layer){"decode", client->drops.decode, CAIRN_DECODE_OK + 1,
         CAIRN_DECODE_REFUSAL_COUNT, decode_text};
-    out[3] = (layer){"session", client->drops_client, 0, CAIRN_CLIENT_DROP_COUNT, client_drop_text};
-    out[4] = (layer){"snapshot", client->drops_snapshot, CAIRN_SNAPSHOT_TAKEN + 1,
+    out[3] = (drop_layer){
+        "session", client->drops.session, 0, CAIRN_CLIENT_DROP_COUNT, client_drop_text};
+    out[4] = (drop_layer){"snapshot", client->drops.snapshot, CAIRN_SNAPSHOT_TAKEN + 1,
         CAIRN_SNAPSHOT_REFUSAL_COUNT, snapshot_text};
-    out[5] = (layer){"lockstep", client->drops_lockstep, CAIRN_LOCKSTEP_EARLY + 1,
+    out[5] = (drop_layer){"lockstep", client->drops.lockstep, CAIRN_LOCKSTEP_EARLY + 1,
         CAIRN_LOCKSTEP_VERDICT_COUNT, lockstep_text};
 }
 
 bool cairn_client_drop_read(const cairn_client *client, uint32_t i, cairn_client_drop *out) {
-    layer layers[LAYERS];
-    layers_of(client, layers);
+    drop_layer layers[LAYERS];
+    list_layers(client, layers);
     for (uint32_t n = 0; n < LAYERS; n++) {
-        const layer *at = &layers[n];
-        uint32_t reasons = at->count - at->first;
+        const drop_layer *layer = &layers[n];
+        uint32_t reasons = layer->count - layer->first;
         if (i < reasons) {
-            uint32_t reason = at->first + i;
-            *out = (cairn_client_drop){at->name, at->text(reason), at->counts[reason]};
+            uint32_t reason = layer->first + i;
+            *out = (cairn_client_drop){layer->name, layer->text(reason), layer->counts[reason]};
             return true;
         }
         i -= reasons;
@@ -76,33 +81,71 @@ bool cairn_client_drop_read(const cairn_client *client, uint32_t i, cairn_client
     return false;
 }
 
-static void read_lockstep(const cairn_client *client, cairn_client_statistics *out) {
-    const cairn_timeline *timeline = &client->lockstep.timeline;
-    out->tick_local = timeline->steps;
-    out->roots_compared = timeline->roots_compared;
-    out->roots_differed = timeline->roots_differed;
-    out->states_loaded = client->lockstep.states_loaded;
-    out->capsules = client->desync_report.count;
-    out->capsules_unfounded = client->desync_report.unfounded;
-    out->first_difference_tick = timeline->first_difference_tick;
+static uint64_t count_drops(const cairn_client *client) {
+    uint64_t count = 0;
+    cairn_client_drop drop;
+    for (uint32_t i = 0; cairn_client_drop_read(client, i, &drop); i++) {
+        count += drop.count;
+    }
+    return count;
 }
 
-void cairn_client_statistics_read(const cairn_client *client, cairn_client_statistics *out) {
-    const cairn_link_statistics *link = cairn_link_statistics_read(client->link);
-    *out = client->statistics;
-    out->tick_server = client->clock.newest_tick;
-    out->slot = client->slot;
+static void read_connection(const cairn_client *client, cairn_client_connection_statistics *out) {
+    const cairn_link_statistics *link = cairn_link_statistics_read(client->connection.link);
+    *out = client->connection.traffic;
+    out->slot = client->session.slot;
+    out->server_tick = client->timing.clock.newest_tick;
     out->rtt_ns = link->rtt_ns;
     out->jitter_ns = link->jitter_ns;
     out->loss = link->loss;
-    out->interpolation_delay_ns = (uint64_t)client->interpolation.delay_ns;
-    out->input_lead_ns = (uint64_t)client->input_lead.lead_ns;
-    read_lockstep(client, out);
-    cairn_client_predict_statistics(client, out);
-    cairn_client_heal_statistics(client, out);
-    out->datagrams_dropped = 0;
-    cairn_client_drop drop;
-    for (uint32_t i = 0; cairn_client_drop_read(client, i, &drop); i++) {
-        out->datagrams_dropped += drop.count;
-    }
+    out->datagrams_dropped = count_drops(client);
+}
+
+void cairn_client_statistics_read(const cairn_client *client, cairn_client_statistics *out) {
+    const cairn_client_view *view = &client->view;
+    const cairn_client_outbox *outbox = &client->outbox;
+    const cairn_timeline *timeline = &client->lockstep.timeline;
+    const cairn_predict *predict = &client->predict;
+    CAIRN_ASSERT(timeline->head_tick >= cairn_timeline_confirmed_tick(timeline));
+    *out = (cairn_client_statistics){
+        .snapshots = view->statistics,
+        .inputs = {.sent = outbox->inputs_sent,
+            .late = outbox->inputs_late,
+            .lateness_us = outbox->lateness_us,
+            .lead_ns = (uint64_t)client->timing.input_lead.lead_ns,
+            .delay_ticks = client->timing.delay.input_delay},
+        .simulation = {.ticks_stepped = timeline->steps,
+            .roots_compared = timeline->roots_compared,
+            .roots_differed = timeline->roots_differed,
+            .first_difference_tick = timeline->first_difference_tick,
+            .states_loaded = client->lockstep.states_loaded},
+        .prediction = {.predicted_ticks = (uint32_t)(timeline->head_tick -
+                                                     cairn_timeline_confirmed_tick(timeline)),
+            .rollbacks = predict->rollback_log.count,
+            .rollback_ticks = predict->rollback_log.ticks,
+            .over_budget = predict->over_budget,
+            .window_full = predict->window_full,
+            .correction_m = predict->smoothing.error_m},
+    };
+    out->snapshots.received = view->statistics.keyframes + view->statistics.deltas;
+    out->snapshots.interpolation_delay_ns = (uint64_t)view->interpolation.delay_ns;
+    read_connection(client, &out->connection);
+    cairn_client_resync_statistics_read(&client->resync, &out->resync);
+}
+
+uint32_t cairn_client_rollbacks(
+    const cairn_client *client, cairn_client_rollback *out, uint32_t capacity) {
+    return cairn_rollback_log_read(&client->predict.rollback_log, out, capacity);
+}
+
+uint64_t cairn_client_rollback_count(
+    const cairn_client *client, cairn_client_rollback_cause cause) {
+    return (uint32_t)cause < CAIRN_ROLLBACK_CAUSE_COUNT
+               ? client->predict.rollback_log.by_cause[cause]
+               : 0;
+}
+
+uint32_t cairn_client_resyncs(
+    const cairn_client *client, cairn_client_resync_record *out, uint32_t capacity) {
+    return cairn_client_resync_records(&client->resync, out, capacity);
 }

@@ -39,16 +39,17 @@ static bool request_sound(const cairn_client_request *request) {
 cairn_client *cairn_client_create_operator(void) {
     cairn_client_config config = cairn_client_config_default();
     config.spectator = true;
-    return cairn_client_create(&config);
+    cairn_client *client = NULL;
+    return cairn_client_create(&config, &client) == CAIRN_OK ? client : NULL;
 }
 
 bool cairn_client_welcomed(const cairn_client *client) {
-    return client->welcomed &&
-           (client->state == CAIRN_CLIENT_JOINING || client->state == CAIRN_CLIENT_PLAYING);
+    return client->session.welcomed && (client->connection.state == CAIRN_CLIENT_JOINING ||
+                                           client->connection.state == CAIRN_CLIENT_PLAYING);
 }
 
 bool cairn_client_is_operator(const cairn_client *client) {
-    return (client->rights & CAIRN_RIGHT_OPERATOR) != 0;
+    return (client->session.rights & CAIRN_RIGHT_OPERATOR) != 0;
 }
 
 uint32_t cairn_client_ask(cairn_client *client, const cairn_client_request *request) {
@@ -74,9 +75,10 @@ uint32_t cairn_client_ask(cairn_client *client, const cairn_client_request *requ
     };
     const uint8_t *bytes = NULL;
     size_t size = 0;
-    const cairn_status status = cairn_message_encode(client->encoder, &message, &bytes, &size);
+    const cairn_status status =
+        cairn_message_encode(client->connection.encoder, &message, &bytes, &size);
     CAIRN_ASSERT(status == CAIRN_OK);
-    if (cairn_link_send_reliable(client->link, bytes, size) != CAIRN_OK) {
+    if (cairn_link_send_reliable(client->connection.link, bytes, size) != CAIRN_OK) {
         return 0;
     }
     client->answers.request = number;

@@ -4,13 +4,16 @@
 #include <stdio.h>
 
 int main(int argc, char **argv) {
-    uint8_t token[2048]; // from your backend, or from cairn-token
+    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]; // from your backend, or from cairn-token
     FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
     if (file == NULL || fread(token, 1, sizeof token, file) != sizeof token) {
         return 2;
     }
     cairn_client_config config = cairn_client_config_default();
-    cairn_client *client = cairn_client_create(&config);
+    cairn_client *client = NULL;
+    if (cairn_client_create(&config, &client) != CAIRN_OK) {
+        return 2;
+    }
     cairn_client_uv_config driver_config = {.client = client, .frame_rate_hz = 60};
     cairn_client_uv *driver = cairn_client_uv_open(&driver_config);
     cairn_client_uv_connect(driver, token);

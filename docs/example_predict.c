@@ -14,7 +14,7 @@ static uint64_t tell_rollbacks(const cairn_client *client, uint64_t told) {
     cairn_client_statistics s;
     cairn_client_rollback rollbacks[CAIRN_CLIENT_ROLLBACKS_HELD];
     cairn_client_statistics_read(client, &s);
-    const uint64_t fresh = s.rollbacks - told;
+    const uint64_t fresh = s.prediction.rollbacks - told;
     const uint32_t count = cairn_client_rollbacks(client, rollbacks,
         fresh < CAIRN_CLIENT_ROLLBACKS_HELD ? (uint32_t)fresh : CAIRN_CLIENT_ROLLBACKS_HELD);
     for (uint32_t i = 0; i < count; i++) {
@@ -24,11 +24,11 @@ static uint64_t tell_rollbacks(const cairn_client *client, uint64_t told) {
             cairn_client_rollback_cause_text((cairn_client_rollback_cause)r->cause), r->slot,
             r->bodies_moved, (double)r->error_m_max * 1e3);
     }
-    return s.rollbacks;
+    return s.prediction.rollbacks;
 }
 
 int main(int argc, char **argv) {
-    uint8_t token[2048];
+    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
     if (file == NULL || fread(token, 1, sizeof token, file) != sizeof token) {
         return 2;
@@ -36,7 +36,10 @@ int main(int argc, char **argv) {
     cairn_client_config config = cairn_client_config_default();
     config.mode = CAIRN_CLIENT_PREDICT;
     config.clock_ns = read_clock; // so that one frame never steps for more than resim_budget_us
-    cairn_client *client = cairn_client_create(&config);
+    cairn_client *client = NULL;
+    if (cairn_client_create(&config, &client) != CAIRN_OK) {
+        return 2;
+    }
     cairn_client_uv_config driver_config = {.client = client, .frame_rate_hz = 60};
     cairn_client_uv *driver = cairn_client_uv_open(&driver_config);
     cairn_client_uv_connect(driver, token);

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "client_lib/client_parts.h"
+#include "client_lib/client_probe.h"
 #include "storm/damage.h"
 #include "storm/memory.h"
 #include "storm/work.h"
@@ -40,10 +40,10 @@ static void check_server_counters(cairn_storm *s) {
 }
 
 static void check_client_counters(cairn_storm *s, uint32_t i) {
-    const cairn_client *client = s->system.clients[i].client;
+    const cairn_client_probe client = cairn_client_probe_of(s->system.clients[i].client);
     cairn_client_statistics c;
-    cairn_client_statistics_read(client, &c);
-    const uint64_t *drops = cairn_netcode_client_drops(client->netcode);
+    cairn_client_statistics_read(s->system.clients[i].client, &c);
+    const uint64_t *drops = cairn_netcode_client_drops(client.connection->netcode);
     uint64_t counted = 0;
     for (uint32_t d = 0; d < CAIRN_NETCODE_DROP_COUNT; d++) {
         counted += drops[d];
@@ -51,23 +51,23 @@ static void check_client_counters(cairn_storm *s, uint32_t i) {
     const uint64_t delivered = s->system.clients[i].delivered;
     // Statistics start again with each connection, the drop counters do not.
     const uint64_t delivered_now = delivered - s->system.clients[i].delivered_before;
-    if (counted != delivered || c.datagrams_received != delivered_now) {
+    if (counted != delivered || c.connection.datagrams_received != delivered_now) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_COUNT,
             "client %" PRIu32 ": %" PRIu64 " datagrams delivered, %" PRIu64 " counted; since "
             "it connected %" PRIu64 " counted of %" PRIu64,
-            i, delivered, counted, c.datagrams_received, delivered_now);
+            i, delivered, counted, c.connection.datagrams_received, delivered_now);
     }
     cairn_storm_slot *slot = &s->slots[i];
-    const bool expected =
-        cairn_storm_difference_expected(s, i) || c.roots_differed < slot->differences_seen;
-    slot->differences_seen = expected ? c.roots_differed : slot->differences_seen;
-    if (c.roots_differed != slot->differences_seen) {
+    const bool expected = cairn_storm_difference_expected(s, i) ||
+                          c.simulation.roots_differed < slot->differences_seen;
+    slot->differences_seen = expected ? c.simulation.roots_differed : slot->differences_seen;
+    if (c.simulation.roots_differed != slot->differences_seen) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_ALARM,
             "client %" PRIu32 ": its world differs from the server's at tick %" PRIu64 " although "
             "nothing was damaged; do your rules keep something outside their state?",
-            i, c.first_difference_tick);
+            i, c.simulation.first_difference_tick);
     }
-    if (client->drops_snapshot[CAIRN_SNAPSHOT_DELTA_MALFORMED] != 0) {
+    if (client.snapshot_drops[CAIRN_SNAPSHOT_DELTA_MALFORMED] != 0) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_SNAPSHOT,
             "client %" PRIu32 ": a delta did not fit its baseline", i);
     }

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "client_lib/client_parts.h"
+#include "client_lib/client_probe.h"
 #include "storm/damage.h"
 
 void cairn_storm_forget_server(cairn_storm *s) {
@@ -127,8 +127,8 @@ static void check_timeline(cairn_storm *s, uint32_t i, const cairn_timeline *tim
 }
 
 static void check_snapshot(cairn_storm *s, uint32_t i) {
-    const cairn_client *client = s->system.clients[i].client;
-    const cairn_snapshot *newest = cairn_snapshots_newest(&client->snapshots);
+    const cairn_snapshot *newest =
+        cairn_snapshots_newest(cairn_client_probe_of(s->system.clients[i].client).snapshots);
     if (newest == NULL || newest->tick == s->slots[i].snapshot_tick) {
         return;
     }
@@ -154,7 +154,7 @@ void cairn_storm_compare_client(void *user, uint32_t i) {
         return; // its world is the previous server's
     }
     if (cairn_storm_simulates(s, i)) {
-        check_timeline(s, i, &s->system.clients[i].client->lockstep.timeline);
+        check_timeline(s, i, cairn_client_probe_of(s->system.clients[i].client).timeline);
     } else {
         check_snapshot(s, i);
     }

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "client_lib/client_parts.h"
+#include "client_lib/client_probe.h"
 #include "sim/state/world.h"
 
 static const uint64_t second_ns = 1000000000;
@@ -44,7 +44,7 @@ static void push_bodies(cairn_storm *s, cairn_world *world, uint32_t from, uint3
 }
 
 // Returns false if there is nothing to damage.
-static bool damage_world(cairn_storm *s, uint32_t mode, cairn_timeline *timeline) {
+static bool damage_world(cairn_storm *s, cairn_client_mode mode, cairn_timeline *timeline) {
     const uint32_t awake = find_awake(s, timeline->world);
     if (awake == 0) {
         return false;
@@ -57,23 +57,24 @@ static bool damage_world(cairn_storm *s, uint32_t mode, cairn_timeline *timeline
         push_bodies(s, timeline->world, how == 1 ? 0 : one, how == 1 ? awake : 1);
     }
     // Its saved states are lost as well. A predicting client needs them for its rollbacks.
-    if ((how == 1 || how == 2) && mode == CAIRN_MODE_HEAL) {
+    if ((how == 1 || how == 2) && mode == CAIRN_CLIENT_HEAL) {
         cairn_state_ring_clear(&timeline->states);
     }
     return true;
 }
 
-static bool repairs_itself(const cairn_client *client) {
-    return (client->mode == CAIRN_MODE_HEAL || client->mode == CAIRN_MODE_PREDICT) &&
-           client->resync.phase == CAIRN_RESYNC_IDLE;
+static bool repairs_itself(const cairn_client_probe *client, cairn_client_mode mode) {
+    return (mode == CAIRN_CLIENT_HEAL || mode == CAIRN_CLIENT_PREDICT) &&
+           client->resync->repair.state == CAIRN_CLIENT_REPAIR_IDLE;
 }
 
 void cairn_storm_damage(cairn_storm *s, uint32_t i) {
     cairn_storm_slot *slot = &s->slots[i];
-    cairn_client *client = s->system.clients[i].client;
-    cairn_timeline *timeline = &client->lockstep.timeline;
-    if (slot->damaged || slot->server_died || !repairs_itself(client) || !timeline->adopted ||
-        slot->playing_ns == UINT64_MAX || !damage_world(s, client->mode, timeline)) {
+    const cairn_client_mode mode = cairn_client_mode_now(s->system.clients[i].client);
+    const cairn_client_probe client = cairn_client_probe_of(s->system.clients[i].client);
+    cairn_timeline *timeline = client.timeline;
+    if (slot->damaged || slot->server_died || !repairs_itself(&client, mode) ||
+        !timeline->adopted || slot->playing_ns == UINT64_MAX || !damage_world(s, mode, timeline)) {
         return;
     }
     s->report.damages++;
@@ -83,9 +84,10 @@ void cairn_storm_damage(cairn_storm *s, uint32_t i) {
 }
 
 void cairn_storm_damage_again(cairn_storm *s, uint32_t i) {
-    cairn_client *client = s->system.clients[i].client;
-    cairn_timeline *timeline = &client->lockstep.timeline;
-    if (s->slots[i].damaged && client->resync.phase == CAIRN_RESYNC_REPAIR_REQUESTED &&
+    const cairn_client_probe client = cairn_client_probe_of(s->system.clients[i].client);
+    cairn_timeline *timeline = client.timeline;
+    if (s->slots[i].damaged &&
+        client.resync->repair.state == CAIRN_CLIENT_REPAIR_ELEMENTS_REQUESTED &&
         timeline->adopted) {
         const uint32_t awake = find_awake(s, timeline->world);
         push_bodies(s, timeline->world, 0, awake);
@@ -135,14 +137,15 @@ void cairn_storm_check_damage(cairn_storm *s, uint32_t i) {
     const uint64_t bound_ns = CAIRN_STORM_JOIN_S * second_ns;
     cairn_client_statistics c;
     cairn_client_statistics_read(client, &c);
-    check_heals(s, i, c.heals);
+    check_heals(s, i, c.resync.count);
     const bool undisturbed = !slot->degraded && cairn_storm_undisturbed_ns(s, i) > bound_ns;
     if (slot->damaged && undisturbed && now_ns - slot->damaged_ns > bound_ns) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_UNHEALED,
             "client %" PRIu32 ": damaged at tick %" PRIu64 " and not repaired within %d s", i,
             slot->damaged_tick, CAIRN_STORM_JOIN_S);
     }
-    if (client->welcomed && cairn_client_mode_now(client) != client->config.mode) {
+    if (cairn_client_probe_of(s->system.clients[i].client).welcomed &&
+        cairn_client_mode_now(client) != s->system.clients[i].config.mode) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_MODE,
             "client %" PRIu32 ": was demoted to another mode: %s", i,
             cairn_client_mode_text(client));

@@ -2,7 +2,7 @@
 #include "storm/operator.h"
 
 #include "base/assert.h"
-#include "client_lib/client_parts.h"
+#include "client_lib/client_probe.h"
 #include "schema/control.h"
 
 static float between(cairn_storm *s, float low, float high) {
@@ -10,14 +10,10 @@ static float between(cairn_storm *s, float low, float high) {
 }
 
 static void send_request(cairn_storm *s, uint32_t i, const cairn_control *control) {
-    cairn_client *client = s->system.clients[i].client;
+    cairn_connection *connection = cairn_client_probe_of(s->system.clients[i].client).connection;
     const cairn_message message = {.kind = CAIRN_MESSAGE_CONTROL, .control = *control};
-    const uint8_t *bytes = NULL;
-    size_t size = 0;
-    const cairn_status status = cairn_message_encode(client->encoder, &message, &bytes, &size);
-    CAIRN_ASSERT(status == CAIRN_OK);
     // A full link refuses the request; the operator sends another one later.
-    if (cairn_link_send_reliable(client->link, bytes, size) == CAIRN_OK) {
+    if (cairn_connection_send_reliable(connection, &message) > 0) {
         s->report.operator_acts++;
     }
 }

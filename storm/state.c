@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/assert.h"
-#include "client_lib/client_parts.h"
+#include "client_lib/client_probe.h"
 
 static const uint64_t second_ns = 1000000000;
 
@@ -40,7 +40,7 @@ cairn_storm_room *cairn_storm_room_of_slot(cairn_storm *s, uint32_t slot) {
 
 bool cairn_storm_simulates(const cairn_storm *s, uint32_t i) {
     CAIRN_ASSERT(s->system.clients[i].client != NULL);
-    return cairn_client_simulates(s->system.clients[i].client);
+    return cairn_client_probe_of(s->system.clients[i].client).simulates;
 }
 
 uint64_t cairn_storm_undisturbed_ns(const cairn_storm *s, uint32_t i) {

@@ -205,10 +205,10 @@ bool cairn_system_join(cairn_system *system, uint32_t i, const cairn_client_conf
     c->config = *config;
     c->delivered = 0;
     const uint64_t before = memory_bytes(system);
-    c->client = cairn_client_create(config);
+    const cairn_status status = cairn_client_create(config, &c->client);
     c->host.bytes = 0;
     account(system, &c->host, before);
-    return c->client != NULL && cairn_system_rejoin(system, i);
+    return status == CAIRN_OK && cairn_system_rejoin(system, i);
 }
 
 void cairn_system_disconnect(cairn_system *system, uint32_t i) {

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "client_lib/client_parts.h"
+#include "client_lib/client_probe.h"
 
 static const uint64_t second_ns = 1000000000;
 // The prediction window, and how long the server repeats the last input of a silent player, ticks.
@@ -93,7 +93,9 @@ static void check_rollback(cairn_storm *s, uint32_t i, const cairn_client_rollba
         return;
     }
     s->report.rollbacks_checked++;
-    if (!cause_is_true(room->command_log, s->system.clients[i].client->slot, rollback)) {
+    cairn_client_statistics c;
+    cairn_client_statistics_read(s->system.clients[i].client, &c);
+    if (!cause_is_true(room->command_log, c.connection.slot, rollback)) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_ROLLBACK,
             "client %" PRIu32 ": rolled back %" PRIu32 " ticks to tick %" PRIu64 " and blames: %s "
             "(slot %" PRIu32 "), which the server's log of that tick does not confirm",
@@ -113,20 +115,21 @@ static void check_rollbacks(cairn_storm *s, uint32_t i) {
         by_cause += cairn_client_rollback_count(
             s->system.clients[i].client, (cairn_client_rollback_cause)cause);
     }
-    if (by_cause != c.rollbacks) {
+    if (by_cause != c.prediction.rollbacks) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_ROLLBACK,
-            "client %" PRIu32 ": %" PRIu64 " rollbacks, %" PRIu64 " with a cause", i, c.rollbacks,
-            by_cause);
+            "client %" PRIu32 ": %" PRIu64 " rollbacks, %" PRIu64 " with a cause", i,
+            c.prediction.rollbacks, by_cause);
     }
-    const uint64_t before = slot->rollbacks_seen <= c.rollbacks ? slot->rollbacks_seen : 0;
-    const uint64_t fresh = c.rollbacks - before;
+    const uint64_t before =
+        slot->rollbacks_seen <= c.prediction.rollbacks ? slot->rollbacks_seen : 0;
+    const uint64_t fresh = c.prediction.rollbacks - before;
     const uint32_t wanted =
         fresh < CAIRN_CLIENT_ROLLBACKS_HELD ? (uint32_t)fresh : CAIRN_CLIENT_ROLLBACKS_HELD;
     const uint32_t count = cairn_client_rollbacks(s->system.clients[i].client, list, wanted);
     for (uint32_t k = 0; k < count; k++) {
         check_rollback(s, i, &list[k]);
     }
-    slot->rollbacks_seen = c.rollbacks;
+    slot->rollbacks_seen = c.prediction.rollbacks;
     s->report.rollbacks += fresh;
 }
 
@@ -134,7 +137,7 @@ static void check_rollbacks(cairn_storm *s, uint32_t i) {
 static void check_steps(cairn_storm *s, uint32_t i, uint64_t passed_ns) {
     cairn_storm_slot *slot = &s->slots[i];
     const cairn_client_mode mode = s->system.clients[i].config.mode;
-    const uint64_t steps = s->system.clients[i].client->lockstep.timeline.steps;
+    const uint64_t steps = cairn_client_probe_of(s->system.clients[i].client).timeline->steps;
     slot->window_steps += steps >= slot->steps_seen ? steps - slot->steps_seen : steps;
     slot->steps_seen = steps;
     slot->window_ns += passed_ns;

@@ -13,7 +13,7 @@
 
 #include "base/limits.h"
 #include "base/random.h"
-#include "client_lib/client_parts.h"
+#include "client_lib/client_probe.h"
 #include "net/token.h"
 #include "program/json.h"
 #include "tools/flags.h"
@@ -23,7 +23,8 @@
 
 // Whoever is repaired too often gives up, and rightly: a demonstration stays below.
 #define DAMAGE_EVERY_S 2
-_Static_assert(CAIRN_RESYNC_ATTEMPTS_NS / 1000000000u / DAMAGE_EVERY_S < CAIRN_RESYNC_ATTEMPTS_MAX,
+_Static_assert(CAIRN_CLIENT_REPAIR_ATTEMPTS_NS / 1000000000u / DAMAGE_EVERY_S <
+                   CAIRN_CLIENT_REPAIR_ATTEMPTS_MAX,
     "it goes on simulating");
 
 enum { EXIT_OK = 0, EXIT_NOT_CONNECTED = 1, EXIT_USAGE = 2, EXIT_HASH_DIFFERED = 3 };
@@ -133,17 +134,17 @@ static const char *state_text(cairn_client_state state) {
 }
 
 static void put_snapshots(cairn_json *json, const cairn_client_statistics *s) {
-    cairn_json_put_count(json, "snapshots", s->snapshots_received);
-    cairn_json_put_count(json, "keyframes", s->keyframes_received);
-    cairn_json_put_count(json, "deltas", s->deltas_received);
-    cairn_json_put_count(json, "unusable", s->snapshots_unusable);
-    cairn_json_put_count(json, "snapshot_bytes", s->snapshot_bytes);
-    cairn_json_put_count(json, "roots_compared", s->roots_compared);
-    cairn_json_put_count(json, "roots_differed", s->roots_differed);
-    if (s->first_difference_tick == UINT64_MAX) {
+    cairn_json_put_count(json, "snapshots", s->snapshots.received);
+    cairn_json_put_count(json, "keyframes", s->snapshots.keyframes);
+    cairn_json_put_count(json, "deltas", s->snapshots.deltas);
+    cairn_json_put_count(json, "unusable", s->snapshots.unusable);
+    cairn_json_put_count(json, "snapshot_bytes", s->snapshots.bytes);
+    cairn_json_put_count(json, "roots_compared", s->simulation.roots_compared);
+    cairn_json_put_count(json, "roots_differed", s->simulation.roots_differed);
+    if (s->simulation.first_difference_tick == UINT64_MAX) {
         cairn_json_put_null(json, "first_difference_tick");
     } else {
-        cairn_json_put_count(json, "first_difference_tick", s->first_difference_tick);
+        cairn_json_put_count(json, "first_difference_tick", s->simulation.first_difference_tick);
     }
 }
 
@@ -164,16 +165,16 @@ static void put_prediction(cairn_json *json, const bot *b, const cairn_client_st
     for (uint32_t i = 0; i < held; i++) {
         cost_ns = rollbacks[i].cost_ns > cost_ns ? rollbacks[i].cost_ns : cost_ns;
     }
-    cairn_json_put_count(json, "input_delay_ticks", s->input_delay_ticks);
-    cairn_json_put_count(json, "predicted_ticks", s->predicted_ticks);
-    cairn_json_put_count(json, "rollbacks", s->rollbacks);
-    cairn_json_put_count(json, "rollback_ticks", s->rollback_ticks);
+    cairn_json_put_count(json, "input_delay_ticks", s->inputs.delay_ticks);
+    cairn_json_put_count(json, "predicted_ticks", s->prediction.predicted_ticks);
+    cairn_json_put_count(json, "rollbacks", s->prediction.rollbacks);
+    cairn_json_put_count(json, "rollback_ticks", s->prediction.rollback_ticks);
     for (uint32_t cause = 0; cause < CAIRN_ROLLBACK_CAUSE_COUNT; cause++) {
         cairn_json_put_count(json, names[cause],
             cairn_client_rollback_count(b->client, (cairn_client_rollback_cause)cause));
     }
     cairn_json_put_count(json, "rollback_us_max", cost_ns / 1000);
-    cairn_json_put_count(json, "over_budget", s->resim_over_budget);
+    cairn_json_put_count(json, "over_budget", s->prediction.over_budget);
     cairn_json_put_real(json, "correction_mm_max", 1000 * (double)b->correction_m_max);
 }
 
@@ -182,7 +183,7 @@ static void put_heals(cairn_json *json, const bot *b, const cairn_client_statist
     cairn_client_resync_record heals[CAIRN_CLIENT_RESYNCS_HELD];
     const uint32_t held = cairn_client_resyncs(b->client, heals, CAIRN_CLIENT_RESYNCS_HELD);
     // In the server's ticks: a machine that is late runs fewer of them, too.
-    const uint64_t soon = 3 + (s->rtt_ns * FRAME_RATE_HZ + 999999999) / 1000000000;
+    const uint64_t soon = 3 + (s->connection.rtt_ns * FRAME_RATE_HZ + 999999999) / 1000000000;
     uint64_t slow = 0, elapsed_ns = 0, bytes = 0, elements = 0;
     for (uint32_t i = 0; i < held; i++) {
         slow += heals[i].ticks > soon ? 1 : 0;
@@ -191,7 +192,7 @@ static void put_heals(cairn_json *json, const bot *b, const cairn_client_statist
         elements = heals[i].elements > elements ? heals[i].elements : elements;
     }
     cairn_json_put_count(json, "damaged", b->damaged);
-    cairn_json_put_count(json, "heals", s->heals);
+    cairn_json_put_count(json, "heals", s->resync.count);
     cairn_json_put_count(json, "heals_slow", slow);
     cairn_json_put_count(json, "heal_us_max", elapsed_ns / 1000);
     cairn_json_put_count(json, "heal_bytes_max", bytes);
@@ -199,17 +200,17 @@ static void put_heals(cairn_json *json, const bot *b, const cairn_client_statist
 }
 
 static void put_path(cairn_json *json, const cairn_client_statistics *s) {
-    cairn_json_put_count(json, "inputs_sent", s->inputs_sent);
-    cairn_json_put_count(json, "inputs_late", s->inputs_late);
-    cairn_json_put_integer(json, "lateness_us", s->lateness_us);
-    cairn_json_put_real(json, "loss", (double)s->loss);
-    cairn_json_put_count(json, "rtt_us", s->rtt_ns / 1000);
-    cairn_json_put_count(json, "delay_us", s->interpolation_delay_ns / 1000);
-    cairn_json_put_count(json, "lead_us", s->input_lead_ns / 1000);
-    cairn_json_put_count(json, "extrapolated_us", s->extrapolated_ns / 1000);
-    cairn_json_put_count(json, "bytes_sent", s->bytes_sent);
-    cairn_json_put_count(json, "bytes_received", s->bytes_received);
-    cairn_json_put_count(json, "dropped", s->datagrams_dropped);
+    cairn_json_put_count(json, "inputs_sent", s->inputs.sent);
+    cairn_json_put_count(json, "inputs_late", s->inputs.late);
+    cairn_json_put_integer(json, "lateness_us", s->inputs.lateness_us);
+    cairn_json_put_real(json, "loss", (double)s->connection.loss);
+    cairn_json_put_count(json, "rtt_us", s->connection.rtt_ns / 1000);
+    cairn_json_put_count(json, "delay_us", s->snapshots.interpolation_delay_ns / 1000);
+    cairn_json_put_count(json, "lead_us", s->inputs.lead_ns / 1000);
+    cairn_json_put_count(json, "extrapolated_us", s->snapshots.extrapolated_ns / 1000);
+    cairn_json_put_count(json, "bytes_sent", s->connection.bytes_sent);
+    cairn_json_put_count(json, "bytes_received", s->connection.bytes_received);
+    cairn_json_put_count(json, "dropped", s->connection.datagrams_dropped);
 }
 
 static void put_drops(cairn_json *json, const bot *b) {
@@ -233,9 +234,9 @@ static void print_statistics(bot *b, const char *kind) {
     cairn_json_put_text(json, "mode", modes[b->config.mode]);
     cairn_json_put_text(json, "state", state_text(cairn_client_state_read(b->client)));
     cairn_json_put_bool(json, "played", b->played);
-    cairn_json_put_count(json, "slot", s.slot);
-    cairn_json_put_count(json, "tick", s.tick_server);
-    cairn_json_put_count(json, "steps", s.tick_local);
+    cairn_json_put_count(json, "slot", s.connection.slot);
+    cairn_json_put_count(json, "tick", s.connection.server_tick);
+    cairn_json_put_count(json, "steps", s.simulation.ticks_stepped);
     cairn_json_put_count(json, "bodies", b->sample.body_count);
     put_snapshots(json, &s);
     put_path(json, &s);
@@ -269,7 +270,7 @@ static void damage(bot *b, uint64_t now_ns) {
     if (!first) {
         const uint64_t among = b->sample.body_count - 1;
         const uint32_t body = 2 + (uint32_t)cairn_random_below(&b->random, among);
-        b->damaged += cairn_client_damage(b->client, body) ? 1 : 0;
+        b->damaged += cairn_client_probe_damage(b->client, body) ? 1 : 0;
     }
 }
 
@@ -286,7 +287,7 @@ static void frame(bot *b, uint64_t now_ns) {
     if (b->config.mode == CAIRN_CLIENT_PREDICT) {
         cairn_client_statistics s;
         cairn_client_statistics_read(b->client, &s);
-        b->correction_m_max = fmaxf(b->correction_m_max, s.correction_m);
+        b->correction_m_max = fmaxf(b->correction_m_max, s.prediction.correction_m);
     }
     if (b->stats_interval_s > 0 && now_ns >= b->next_stats_ns) {
         b->next_stats_ns = now_ns + b->stats_interval_s * 1000000000u;
@@ -318,10 +319,10 @@ static int verdict(const bot *b) {
         fprintf(stderr, "%s: %s\n", b->name, why[0] != '\0' ? why : "not playing when time was up");
         return EXIT_NOT_CONNECTED;
     }
-    const bool healed = s.heals >= b->damaged && b->damaged > 0;
-    if (s.roots_differed > 0 && !healed) {
+    const bool healed = s.resync.count >= b->damaged && b->damaged > 0;
+    if (s.simulation.roots_differed > 0 && !healed) {
         fprintf(stderr, "%s: the world differs from the server's since tick %llu\n", b->name,
-            (unsigned long long)s.first_difference_tick);
+            (unsigned long long)s.simulation.first_difference_tick);
         return EXIT_HASH_DIFFERED;
     }
     return EXIT_OK;
@@ -329,8 +330,8 @@ static int verdict(const bot *b) {
 
 static int run(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     b->bodies = malloc(b->config.bodies_max * sizeof b->bodies[0]);
-    b->client = cairn_client_create(&b->config);
-    if (b->bodies == NULL || b->client == NULL) {
+    const cairn_status created = cairn_client_create(&b->config, &b->client);
+    if (b->bodies == NULL || created != CAIRN_OK) {
         fprintf(stderr, "%s: out of memory\n", b->name);
         return EXIT_NOT_CONNECTED;
     }

@@ -102,9 +102,9 @@ static bool over(const desk *o) {
 static int connect_client(desk *o, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     cairn_client_config config = cairn_client_config_default();
     config.spectator = true;
-    o->client = cairn_client_create(&config);
+    const cairn_status created = cairn_client_create(&config, &o->client);
     const cairn_client_uv_config driver = {.client = o->client, .frame_rate_hz = FRAME_RATE_HZ};
-    o->driver = o->client == NULL ? NULL : cairn_client_uv_open(&driver);
+    o->driver = created != CAIRN_OK ? NULL : cairn_client_uv_open(&driver);
     if (o->driver == NULL) {
         return complain(EXIT_NO_ANSWER, "out of memory", "");
     }

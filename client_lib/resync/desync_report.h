@@ -1,60 +1,66 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a client keeps of a step that it took otherwise than its server, until a capsule is made of
-// it (recording/capsule.h): the state before, the commands, what came out, and what comes out when
-// the step is taken once more. The server is asked for the roots of its points and, by a sketch,
-// for what differs; when it has answered, or has not for a while, the bytes go to the host. A
-// capsule costs memory and a few milliseconds, so there are few in one connection.
+// What a client keeps of a step that came out otherwise than its server's, until a desync report (a
+// capsule, recording/capsule.h) is made of it: the state before, the commands, the result, and the
+// result of taking the step once more. The server is asked for the roots of the stages of its step
+// and, by a set-difference sketch, for what differs. The bytes go to the host when it has answered,
+// or after CAIRN_DESYNC_REPORT_WAIT_NS. A report costs memory and a few milliseconds, so one
+// connection makes few.
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "client_lib/resync/request_queue.h"
 #include "client_lib/simulate/timeline.h"
 #include "recording/capsule.h"
 #include "schema/messages.h"
 #include "sim/state/sketch.h"
 
-#define CAIRN_CLIENT_DESYNC_REPORTS_MAX 4
-#define CAIRN_CLIENT_DESYNC_REPORT_WAIT_NS UINT64_C(2000000000)
-// States that a timeline must keep for it, beyond the ticks of one advance.
-#define CAIRN_CLIENT_DESYNC_REPORT_STATES 4
-// Of the sketch: for up to some 190 elements that differ. More stay untold.
-#define CAIRN_CLIENT_DESYNC_REPORT_CELLS 256
+#define CAIRN_DESYNC_REPORTS_MAX 4
+#define CAIRN_DESYNC_REPORT_WAIT_NS UINT64_C(2000000000)
+// Saved states that a report needs beyond the ticks of one advance.
+#define CAIRN_DESYNC_REPORT_STATES 4
+// Of its sketch: enough for some 190 elements that differ. If more do, the values are left out.
+#define CAIRN_DESYNC_REPORT_CELLS 256
 
 typedef struct cairn_client_desync_report {
-    void (*made)(void *context, const uint8_t *bytes, size_t size); // NULL: none are made
+    cairn_timeline *timeline;                                            // not owned
+    cairn_resync_queue *queue;                                           // not owned
+    void (*on_report)(void *context, const uint8_t *bytes, size_t size); // NULL: none are made
     void *context;
-    uint32_t count;     // made or under way in this connection
-    uint32_t unfounded; // differences without a state to begin with, or without memory
-    bool seen;          // the difference at hand
+
+    uint32_t count;  // begun in this connection
+    uint32_t failed; // not begun or not finished: no state to begin with, or no memory
+    bool seen;       // the difference at hand was looked at
     uint64_t seen_tick;
 
-    bool open;        // one is under way
-    bool say;         // and the server is to be asked
-    bool stages_sent; // by the server
-    bool values_told; // or it will not
+    // The report under way.
+    bool open;
+    bool stages_received;
+    bool values_received; // or the server will not send them
     uint64_t opened_ns;
-    cairn_capsule capsule; // its worlds are owned, what else it points to is here
+    cairn_capsule capsule; // owns its worlds; what else it points to lies below
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     uint8_t stages_client[CAIRN_DESYNC_STAGES_SIZE_MAX];
     uint8_t stages_server[CAIRN_DESYNC_STAGES_SIZE_MAX];
     char build_server[CAIRN_TEXT_SIZE_MAX + 1];
     cairn_wire_difference differences[CAIRN_DESYNC_DIFFERENCES_MAX];
-    uint8_t sketch[CAIRN_CLIENT_DESYNC_REPORT_CELLS * CAIRN_SKETCH_CELL_SIZE];
+    uint8_t sketch[CAIRN_DESYNC_REPORT_CELLS * CAIRN_SKETCH_CELL_SIZE];
 } cairn_client_desync_report;
 
-// Looks for a difference that is new and begins a capsule of it: to be called after each stretch of
-// steps, before anybody mends the world. The timeline is as it was afterwards.
-void cairn_client_desync_report_watch(
-    cairn_client_desync_report *report, cairn_timeline *timeline, uint64_t now_ns);
-// What the server says of the tick; anything else is ignored.
-void cairn_client_desync_report_take(
-    cairn_client_desync_report *report, const cairn_resync_response *repair);
-// Makes one that has waited long enough.
-void cairn_client_desync_report_advance(cairn_client_desync_report *report, uint64_t now_ns);
-// What to ask the server; false when there is nothing to ask. Asks once.
-bool cairn_client_desync_report_request(
-    cairn_client_desync_report *report, cairn_resync_request *out);
-// Makes what is under way, and begins to count anew: the connection is over.
+void cairn_client_desync_report_create(cairn_client_desync_report *report, cairn_timeline *timeline,
+    cairn_resync_queue *queue, void (*on_report)(void *context, const uint8_t *bytes, size_t size),
+    void *context);
+// Finishes the report under way and counts from 0 again: the connection or the world is over.
 void cairn_client_desync_report_clear(cairn_client_desync_report *report);
+
+// Begins a report if the timeline differs where it did not before. To be called after the world was
+// stepped and before it is repaired; the timeline is left as it was.
+void cairn_client_desync_report_watch(cairn_client_desync_report *report, uint64_t now_ns);
+// Finishes the report when it has waited long enough.
+void cairn_client_desync_report_advance(cairn_client_desync_report *report, uint64_t now_ns);
+// Takes what the server answers about the tick; anything else is ignored.
+void cairn_client_desync_report_take(
+    cairn_client_desync_report *report, const cairn_resync_response *response);

@@ -1,93 +1,71 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Sees to a world whose root differs from the server's although its commands agree. First it is
-// stepped again from the last tick that is sound, which undoes what happened to memory; then the
-// server is told a sketch of the first tick that differs and answers with what differs there; then
-// the whole state is asked for. Who differs again and again, or falls behind, gives up.
-// docs/PROTOCOL.md, section Healing.
+// Everything a client does about a world that differs from the server's although its commands
+// agree: it repairs the world (repair.h) and reports how the step went wrong (desync_report.h).
+// Both ask the server by one path (request_queue.h).
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "client_lib/resync/desync_report.h"
+#include "client_lib/resync/repair.h"
+#include "client_lib/resync/request_queue.h"
 #include "client_lib/simulate/lockstep.h"
 #include "client_lib/simulate/predict.h"
 #include "schema/messages.h"
 #include <cairn/client.h>
 
-// States that are kept for it: a round trip's worth and more.
-#define CAIRN_RESYNC_STATES_MAX 96
-// Cells of the sketches, tried in turn.
-#define CAIRN_RESYNC_SKETCH_SIZES 3
-#define CAIRN_RESYNC_CELLS_FIRST 40
-#define CAIRN_RESYNC_CELLS_FACTOR 4
-// Cures by the server within this time after which a client gives up simulating.
-#define CAIRN_RESYNC_ATTEMPTS_MAX 8
-#define CAIRN_RESYNC_ATTEMPTS_NS UINT64_C(10000000000)
-// A backlog of this long that has not become shorter after so long, so many times in a row: the
-// client cannot keep up.
-#define CAIRN_RESYNC_BACKLOG_NS UINT64_C(1000000000)
-#define CAIRN_RESYNC_BACKLOG_CHECK_NS UINT64_C(4000000000)
-#define CAIRN_RESYNC_BACKLOG_TIMES 2
-// What a world may be stepped at once to be where it was.
-#define CAIRN_RESYNC_CATCH_UP_TICKS 32
-// An unanswered doubt is told again.
-#define CAIRN_RESYNC_RETRY_NS UINT64_C(4000000000)
-#define CAIRN_RESYNC_BACKOFF_NS UINT64_C(500000000)
-
-typedef enum cairn_client_resync_state {
-    CAIRN_RESYNC_IDLE = 0,
-    CAIRN_RESYNC_REPAIR_REQUESTED, // the server was told a sketch
-    CAIRN_RESYNC_STATE_REQUESTED,  // the server was asked for the state
-    CAIRN_RESYNC_CATCHING_UP,      // repaired; comes back to where it stood
-    CAIRN_RESYNC_GIVEN_UP,
-} cairn_client_resync_state;
+typedef struct cairn_client_resync_config {
+    bool repairs;               // modes heal and predict
+    uint32_t ticks_per_advance; // that lockstep may step at once
+    size_t state_memory;        // bytes for saved states
+    void (*on_report)(void *context, const uint8_t *bytes, size_t size); // NULL: no reports
+    void *report_context;
+} cairn_client_resync_config;
 
 typedef struct cairn_client_resync {
-    cairn_lockstep *lockstep; // not owned
-    cairn_predict *predict;   // not owned; NULL: does not predict
-    uint8_t *sketches;        // owned; of all sizes, one after the other
-
-    cairn_client_resync_state phase;
-    uint64_t tick;       // of the world that differs
-    uint64_t target;     // where the world stood when that was found
-    uint64_t heard_then; // how far the server's words went
-    uint64_t found_ns;
-    uint32_t size;                     // of the sketches
-    bool report;                       // the server has not been told the root that differs
-    bool say;                          // a doubt is to be said
-    uint64_t say_at_ns;                // then, or again then
-    cairn_client_resync_record record; // of the cure under way
-
-    const char *words; // why it gave up; NULL: it did not
-    uint32_t cures;    // by the server, in the present stretch of time
-    uint64_t cures_from_ns;
-    uint64_t watched_ns; // when the backlog was last looked at
-    uint64_t backlog;    // ticks, then
-    uint32_t behind;     // times in a row that it was long and had not become shorter
-
-    cairn_client_resync_record records[CAIRN_CLIENT_RESYNCS_HELD]; // a ring
-    uint64_t count;
-    uint64_t bytes;
-    uint64_t repairs_refused; // told of what no world takes, or of what does not make roots equal
+    bool repairs;
+    cairn_resync_queue queue;
+    cairn_client_repair repair;
+    cairn_client_desync_report report;
 } cairn_client_resync;
 
-// `predict` may be NULL. False: memory is short; destroy is allowed all the same.
-bool cairn_client_resync_create(
-    cairn_client_resync *resync, cairn_lockstep *lockstep, cairn_predict *predict);
+// Asks `lockstep` to keep the states that it needs, so create it before the first state arrives.
+// `predict` is NULL for a client that does not predict. CAIRN_OUT_OF_MEMORY; destroy is allowed
+// after a failure. The object must not move afterwards.
+cairn_status cairn_client_resync_create(cairn_client_resync *resync,
+    const cairn_client_resync_config *config, cairn_lockstep *lockstep, cairn_predict *predict);
 void cairn_client_resync_destroy(cairn_client_resync *resync);
-// For the next connection.
+// For the next connection or world. A report under way is finished first.
 void cairn_client_resync_clear(cairn_client_resync *resync);
 
-// After each advance of the world.
+// After the world was stepped. `simulates`: the client has, or will have, a world of its own.
 void cairn_client_resync_advance(
-    cairn_client_resync *resync, uint64_t now_ns, uint32_t tick_rate_hz);
-// The doubt to be said now; it borrows the sketch. Once it is said, with so many bytes, tell.
-bool cairn_client_resync_request(
+    cairn_client_resync *resync, uint64_t now_ns, bool simulates, uint32_t tick_rate_hz);
+// The purpose whose request is to be sent now, with the request; CAIRN_RESYNC_PURPOSE_COUNT: none.
+cairn_resync_purpose cairn_client_resync_next_request(
     const cairn_client_resync *resync, uint64_t now_ns, cairn_resync_request *out);
-void cairn_client_resync_sent(cairn_client_resync *resync, uint64_t now_ns, size_t size);
-// What the server answered, in a message of `size` bytes.
-void cairn_client_resync_take(
-    cairn_client_resync *resync, uint64_t now_ns, const cairn_resync_response *repair, size_t size);
-// A state was loaded.
+// That request was handed to the link, in a message of `size` bytes.
+void cairn_client_resync_request_sent(
+    cairn_client_resync *resync, uint64_t now_ns, cairn_resync_purpose purpose, size_t size);
+// Takes the server's answer, a message of `size` bytes.
+void cairn_client_resync_take(cairn_client_resync *resync, uint64_t now_ns,
+    const cairn_resync_response *response, size_t size);
+// A full state of `size` bytes was loaded.
 void cairn_client_resync_state_loaded(cairn_client_resync *resync, uint64_t now_ns, size_t size);
+
+// Ticks that one advance may step: more than `usual` while a repaired world catches up.
+uint32_t cairn_client_resync_steps_max(const cairn_client_resync *resync, uint32_t usual);
+// Own roots that make a root report due: `usual`, but while a repair is under way the root that
+// differs is reported once and at once, and no other.
+uint64_t cairn_client_resync_roots_per_report(cairn_client_resync *resync, uint64_t usual);
+// Why this client gave up simulating; NULL: it did not.
+const char *cairn_client_resync_given_up_text(const cairn_client_resync *resync);
+
+void cairn_client_resync_statistics_read(
+    const cairn_client_resync *resync, cairn_client_resync_statistics *out);
+// The last records, oldest first, at most `capacity`; returns how many.
+uint32_t cairn_client_resync_records(
+    const cairn_client_resync *resync, cairn_client_resync_record *out, uint32_t capacity);

@@ -29,6 +29,10 @@ const char *cairn_lockstep_verdict_text(cairn_lockstep_verdict verdict) {
     return (uint32_t)verdict < CAIRN_LOCKSTEP_VERDICT_COUNT ? texts[verdict] : "unknown";
 }
 
+bool cairn_lockstep_verdict_is_fatal(cairn_lockstep_verdict verdict) {
+    return verdict >= CAIRN_LOCKSTEP_STATE_TOO_LARGE;
+}
+
 cairn_status cairn_lockstep_create(
     cairn_lockstep *lockstep, const cairn_rules *rules, uint32_t state_size_max) {
     *lockstep = (cairn_lockstep){.rules = rules};
@@ -78,6 +82,12 @@ void cairn_lockstep_clear(cairn_lockstep *lockstep) {
         .shape_revision = lockstep->shape_revision,
     };
     cairn_state_transfer_start(&lockstep->transfer, state_size_max);
+}
+
+void cairn_lockstep_keep_states(cairn_lockstep *lockstep, uint32_t ticks, size_t memory) {
+    CAIRN_ASSERT(lockstep->timeline.world == NULL && ticks > 0);
+    lockstep->state_ticks += ticks;
+    lockstep->state_memory = memory;
 }
 
 static bool rules_of(const cairn_lockstep *lockstep, const char *name, const cairn_rules **out) {

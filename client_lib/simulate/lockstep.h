@@ -60,11 +60,15 @@ typedef enum cairn_lockstep_verdict {
     CAIRN_LOCKSTEP_VERDICT_COUNT
 } cairn_lockstep_verdict;
 const char *cairn_lockstep_verdict_text(cairn_lockstep_verdict verdict);
+// Whether the client cannot continue after it.
+bool cairn_lockstep_verdict_is_fatal(cairn_lockstep_verdict verdict);
 
 // CAIRN_OUT_OF_MEMORY; destroy is allowed after a failure.
 cairn_status cairn_lockstep_create(
     cairn_lockstep *lockstep, const cairn_rules *rules, uint32_t state_size_max);
 void cairn_lockstep_destroy(cairn_lockstep *lockstep);
+// Keeps the states of `ticks` more ticks, in at most `memory` bytes in all. Before the first state.
+void cairn_lockstep_keep_states(cairn_lockstep *lockstep, uint32_t ticks, size_t memory);
 // Back to the state after create, for the next connection.
 void cairn_lockstep_clear(cairn_lockstep *lockstep);
 

@@ -74,7 +74,7 @@ cairn_status cairn_predict_load(cairn_predict *predict, const cairn_inputs *inpu
         const cairn_client_rollback rollback = {.tick_from = timeline->first,
             .cause = CAIRN_ROLLBACK_STATE_REPLACED,
             .slot = CAIRN_SLOT_NONE};
-        cairn_rollback_log_add(&predict->rollbacks, &rollback);
+        cairn_rollback_log_add(&predict->rollback_log, &rollback);
     }
     return CAIRN_OK;
 }
@@ -86,7 +86,7 @@ const cairn_snapshots *cairn_predict_shown_snapshots(const cairn_predict *predic
 
 static void close_rollback(cairn_predict *predict) {
     predict->open = false;
-    cairn_rollback_log_add(&predict->rollbacks, &predict->rollback);
+    cairn_rollback_log_add(&predict->rollback_log, &predict->rollback);
 }
 
 static void open_rollback(

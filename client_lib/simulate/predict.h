@@ -31,7 +31,7 @@ typedef struct cairn_predict {
     cairn_input_prediction prediction;
     bool learned; // the guesses held may be outdated
     cairn_smoothing smoothing;
-    cairn_rollback_log rollbacks;
+    cairn_rollback_log rollback_log;
 
     // While a rollback is open the picture from before it, else what is left of one.
     cairn_snapshots before;

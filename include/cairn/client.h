@@ -1,269 +1,356 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a game links. No thread, no socket, no allocation per frame: the host carries datagrams and
-// tells the time, or lets the optional libuv driver (cairn/client_uv.h) do both.
+// The client library: what a game links. It starts no thread, opens no socket, reads no clock and
+// allocates nothing per frame. The host carries datagrams and passes the time, or lets the optional
+// libuv driver (cairn/client_uv.h) do both.
 //
-// Every loop is: receive until dry, advance, send until dry. Times are nanoseconds of any monotonic
-// clock of the host, the same in all calls. Lengths are metres, rotations unit quaternions.
+// A host's loop: receive until there is nothing to receive, advance, send until send returns 0,
+// sleep until the deadline. Times are nanoseconds of one monotonic clock of the host, the same in
+// all calls. Lengths are metres, rotations unit quaternions (x y z w), angles radians. A client may
+// be used from one thread at a time; two clients share nothing.
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cairn/types.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct cairn_client cairn_client;
-struct cairn_rules;   // include/cairn/sim.h
-struct cairn_world;   // include/cairn/sim.h
-struct cairn_address; // base/address.h
+struct cairn_rules; // <cairn/rules.h>
+struct cairn_world; // <cairn/sim.h>
+
+// Bytes of a connect token.
+#define CAIRN_CONNECT_TOKEN_SIZE 2048
+
+// ----------------------------------------------------------------------------- configuration
 
 typedef enum cairn_client_mode {
-    CAIRN_CLIENT_INTERPOLATE = 0, // shows the server's snapshots, a little in the past
-    CAIRN_CLIENT_LOCKSTEP = 1,    // steps its own world on confirmed inputs, proves it by hash
-    CAIRN_CLIENT_PREDICT = 2,     // likewise, and steps ahead of them on what players are likely to
-                                  // do: shows own inputs at once, goes back where it guessed wrong
-    CAIRN_CLIENT_HEAL = 3,        // as lockstep; a world that differs from the server's is mended
+    // Shows the server's snapshots, a little in the past. Does not simulate.
+    CAIRN_CLIENT_INTERPOLATE = 0,
+    // Steps its own world on confirmed inputs and compares its state hash with the server's.
+    CAIRN_CLIENT_LOCKSTEP = 1,
+    // As HEAL, and steps ahead of the confirmed inputs on predicted ones: the player's own inputs
+    // show at once, and a misprediction is rolled back and stepped again.
+    CAIRN_CLIENT_PREDICT = 2,
+    // As LOCKSTEP, and resynchronises a world that differs from the server's.
+    CAIRN_CLIENT_HEAL = 3,
 } cairn_client_mode;
 
 typedef struct cairn_client_config {
     cairn_client_mode mode;
-    bool spectator;   // asks for no player slot
-    const char *room; // of the server's rooms; at most 31 bytes of ASCII, copied at create. "" (the
-                      // default) or NULL: its first
-    const struct cairn_rules
-        *rules;              // lockstep: what the server runs. NULL: those built in, by name
-    uint32_t bodies_max;     // of a snapshot; default 8192
+
+    // Takes no player slot.
+    bool spectator;
+
+    // Name of the room to join, at most CAIRN_NAME_SIZE_MAX printable ASCII characters; copied by
+    // create. NULL or
+    // "" (the default) joins the server's first room.
+    const char *room;
+
+    // Modes that simulate: the rules that the server runs; they outlive the client. NULL: the
+    // built-in rules, found by the name that the server states.
+    const struct cairn_rules *rules;
+
+    // Capacities, taken at create.
+    uint32_t bodies_max;     // of one snapshot; default 8192
     uint32_t shapes_max;     // of all bodies together; default 16384
-    uint32_t state_size_max; // lockstep: the largest state accepted, bytes; default and at most
-                             // 64 MiB
-    uint32_t interpolation_delay_ms; // 0: measured from snapshot spacing and jitter
-    uint32_t extrapolation_ms_max;   // default 100; past it bodies hold still
-    uint32_t input_redundancy_ticks; // past inputs repeated in each message until acknowledged;
-                                     // default 16, at most 63
-    // How long after a push the own input shows, and how it is hidden. The path asks for a certain
-    // time (a round trip, its jitter, a tick). Predict: the first input_delay_ms_max of it are
-    // spent by delaying inputs, then up to predict_ticks_max ticks are predicted, then inputs are
-    // delayed further; this adapts to what is measured.
-    uint32_t input_delay_ms_max; // predict; default 50, at most 1000
-    uint32_t predict_ticks_max;  // predict; default 8, 1 .. 60
-    // Not 0: the delay does not adapt. Predict: inputs are delayed by this, all the rest is
-    // predicted. Lockstep: inputs are made this much ahead of the newest tick heard, whatever the
-    // server says of how they land; too little loses them, which cairn_client_statistics tells.
-    uint32_t input_delay_ms; // default 0, at most 2000
-    // Predict: what one advance may spend on stepping, so that a long rollback does not hold up a
-    // frame: what does not fit goes on in the next, and the picture from before is shown meanwhile.
-    // At least one tick is stepped. The time is the host's: without clock_ns only the ticks count.
-    uint32_t resim_ticks_max;            // default 32, at least 2
-    uint32_t resim_budget_us;            // default 8000; 0: no limit
-    uint64_t (*clock_ns)(void *context); // any monotonic clock; NULL: none
+    uint32_t state_size_max; // bytes of the largest state accepted; default and at most 64 MiB
+
+    // Interpolation.
+    uint32_t interpolation_delay_ms; // 0 .. 10000; 0: from the measured spacing and jitter
+    uint32_t extrapolation_ms_max;   // 0 .. 10000, default 100; past it bodies stand still
+
+    // Past inputs that each message repeats until they are acknowledged; 0 .. 63, default 16.
+    uint32_t input_redundancy_ticks;
+
+    // Predict: an input needs a round trip, its jitter and a tick to be stepped by the server in
+    // time. The first input_delay_ms_max of that time delay inputs, the next predict_ticks_max
+    // ticks are predicted, the rest delays inputs further. Both adapt to what is measured.
+    uint32_t input_delay_ms_max; // 0 .. 1000, default 50
+    uint32_t predict_ticks_max;  // 1 .. 60, default 8
+
+    // Not 0: the input delay is fixed. Predict: everything beyond it is predicted. Lockstep: inputs
+    // are made so far ahead of the last tick received, whatever the server says about when they
+    // arrive; inputs that are late are lost (statistics.inputs.late). 0 .. 2000, default 0.
+    uint32_t input_delay_ms;
+
+    // Predict: what one advance may spend on stepping, so that a long rollback does not delay a
+    // frame. The rest is stepped in the next advance, and the picture from before the rollback is
+    // shown meanwhile. At least one tick is stepped.
+    uint32_t resim_ticks_max;            // ticks, at least 2; default 32
+    uint32_t resim_budget_us;            // 0: no limit; default 8000; needs clock_ns
+    uint64_t (*clock_ns)(void *context); // a monotonic clock; NULL: only the ticks are limited
     void *clock_context;
-    size_t rollback_memory_max; // predict: bytes for saved states, taken once when the world is
-                                // known; default 64 MiB. Too little for the ticks to be predicted:
-                                // fewer are
-    uint32_t input_hold_ms;     // predict: how long the server repeats a missing input; default 150
-    // Called with a capsule when the own world took a step otherwise than the server's on the same
-    // state and commands: a file for cairn-replay explain, which says why. Not in a hurry, at most
-    // four in one connection. Bytes last during the call, which must not touch the client. NULL, as
-    // by default: none are made. Lockstep keeps some states for it, in rollback_memory_max bytes.
-    void (*on_capsule)(void *context, const uint8_t *bytes, size_t size);
-    void *capsule_context;
+
+    // Modes that roll back: bytes for saved states, allocated once when the first state arrives.
+    // Default 64 MiB. With less memory fewer ticks are predicted; with 0 none are.
+    size_t rollback_memory_max;
+
+    // Predict: for how long the server repeats a missing input; 0 .. 10000, default 150.
+    uint32_t input_hold_ms;
+
+    // Called with a desync report (a file for `cairn-replay explain`) when a step of the client's
+    // world came out otherwise than the server's, from the same state and commands. At most four
+    // calls in one connection, from within advance, receive, connect or destroy. The bytes are
+    // valid during the call, which must not use the client. NULL (default): no reports are made.
+    // In lockstep mode reports need saved states: they take up to rollback_memory_max bytes.
+    void (*on_desync_report)(void *context, const uint8_t *bytes, size_t size);
+    void *desync_report_context;
 } cairn_client_config;
 
+// A config with every default above, in mode CAIRN_CLIENT_INTERPOLATE.
 cairn_client_config cairn_client_config_default(void);
-// Returns NULL when the config is outside its ranges or memory is short.
-cairn_client *cairn_client_create(const cairn_client_config *config);
+
+// ---------------------------------------------------------------------------------- lifetime
+
+// On CAIRN_OK `*out` is a client in state CAIRN_CLIENT_IDLE, to be freed with cairn_client_destroy;
+// otherwise it is NULL. CAIRN_INVALID_ARGUMENT: a field of `config` is out of the range stated
+// above. CAIRN_OUT_OF_MEMORY: lower bodies_max and shapes_max, or give up.
+cairn_status cairn_client_create(const cairn_client_config *config, cairn_client **out);
+// Frees the client without sending anything: call cairn_client_disconnect and send first, so that
+// the server need not wait for its time-out. NULL is allowed.
 void cairn_client_destroy(cairn_client *client);
 
-// A connect token is 2048 bytes, issued by your backend (or cairn-token). False when it is
-// malformed or expired.
-bool cairn_client_connect(
-    cairn_client *client, uint64_t now_ns, uint64_t now_unix_s, const uint8_t token[2048]);
+// Starts to connect with a token from your backend (or the program cairn-token). `now_unix_s` is
+// the wall clock, which the token's lifetime is checked against. Statistics begin again at 0.
+// False: the token is malformed or expired; the state is CAIRN_CLIENT_FAILED, and a new token is
+// needed. May be called again in any state.
+bool cairn_client_connect(cairn_client *client, uint64_t now_ns, uint64_t now_unix_s,
+    const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
+// Leaves; cairn_client_send then yields the datagrams that tell the server.
 void cairn_client_disconnect(cairn_client *client, uint64_t now_ns);
 
 typedef enum cairn_client_state {
-    CAIRN_CLIENT_IDLE = 0,
+    CAIRN_CLIENT_IDLE = 0,   // connect was not called yet
     CAIRN_CLIENT_CONNECTING, // handshake
-    CAIRN_CLIENT_JOINING,    // connected, waits for welcome and first state
+    CAIRN_CLIENT_JOINING,    // connected; waits for the welcome and the first state or snapshot
     CAIRN_CLIENT_PLAYING,
     CAIRN_CLIENT_LEFT,   // disconnect was called
-    CAIRN_CLIENT_FAILED, // cairn_client_failure_text says why
+    CAIRN_CLIENT_FAILED, // cairn_client_failure_text says why; connect with a new token
 } cairn_client_state;
 cairn_client_state cairn_client_state_read(const cairn_client *client);
-const char *cairn_client_failure_text(const cairn_client *client); // "" while nothing failed
+// One sentence for people on why the state is FAILED; "" in other states. Valid until the next
+// connect or destroy.
+const char *cairn_client_failure_text(const cairn_client *client);
 
-// Where to send to: the server being tried. family 0 before connect.
-struct cairn_address cairn_client_server_address(const cairn_client *client);
+// The mode that the server serves this client in, and, if it is not the mode of the config, one
+// sentence on why ("" otherwise; valid until the next call of receive, advance or connect). A
+// client whose self-test fails, that cannot keep up, or whose world differs again and again is
+// served by snapshots (CAIRN_CLIENT_INTERPOLATE); the connection stays.
+cairn_client_mode cairn_client_mode_now(const cairn_client *client);
+const char *cairn_client_mode_text(const cairn_client *client);
 
-void cairn_client_receive(cairn_client *client, uint64_t now_ns, const struct cairn_address *from,
+// --------------------------------------------------------------------------------- datagrams
+
+// Where the datagrams of cairn_client_send go: the server that is being tried or connected to. Its
+// family is CAIRN_ADDRESS_NONE before connect.
+cairn_address cairn_client_server_address(const cairn_client *client);
+
+// Takes one datagram of any size from any source; what is not the server's, or malformed, is
+// counted (cairn_client_drop_read) and ignored. `bytes` is not kept.
+void cairn_client_receive(cairn_client *client, uint64_t now_ns, const cairn_address *from,
     const uint8_t *bytes, size_t size);
-// After a stall of the host, the server or the path, however long, the clock is right with the
-// first message that comes through. A world of its own catches up by at most ten ticks an advance
-// (lockstep) or what resim_ticks_max and resim_budget_us allow (predict): a stall of five seconds
-// is over within one. Beyond the server's history, 1024 ticks, the server sends its state anew.
+// Runs what is due: time-outs, inputs, steps of the client's world. After a stall of the host, the
+// server or the path the clock is right again with the first message that arrives. A world that is
+// behind catches up by at most ten ticks in one advance (lockstep), or by what resim_ticks_max and
+// resim_budget_us allow (predict). A stall longer than the server's history of 1024 ticks ends with
+// a new state from the server.
 void cairn_client_advance(cairn_client *client, uint64_t now_ns);
-// When advance next has something to do.
+// When to call advance next, at the latest.
 uint64_t cairn_client_deadline_ns(const cairn_client *client);
-// The next datagram into `bytes` (room for 1300); 0 when dry. It goes to
-// cairn_client_server_address.
-size_t cairn_client_send(cairn_client *client, uint64_t now_ns, uint8_t *bytes);
+// Writes the next datagram into `bytes`, which has room for CAIRN_DATAGRAM_SIZE_MAX. Returns
+// its size, 0 if there is nothing to send.
+size_t cairn_client_send(
+    cairn_client *client, uint64_t now_ns, uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX]);
+
+// ------------------------------------------------------------------------------------- play
 
 typedef struct cairn_client_input {
-    uint32_t buttons;
-    float move[3]; // each in [-1, 1]
-    float aim[3];  // each in [-1, 1]
+    uint32_t buttons; // a bit each; the rules give them a meaning
+    float move[3];    // each in [-1, 1]
+    float aim[3];     // each in [-1, 1]
 } cairn_client_input;
-// What the player holds from now on; goes out once per tick, repeated until acknowledged. False
-// when a value is not finite or out of range, or the client has no slot: nothing changes then.
+
+// What the player holds from now on, until the next call. It is sent once per tick and repeated
+// until the server acknowledges it. False: a value is not finite or out of range, or the client has
+// no slot (yet): nothing changes then.
 bool cairn_client_push_input(cairn_client *client, const cairn_client_input *input);
 
 typedef struct cairn_client_body {
-    uint32_t id;
+    cairn_body_id id;
     bool awake;
-    float position[3];
-    float rotation[4]; // x y z w
-    float linear_velocity[3];
-    float angular_velocity[3];
+    float position[3];         // m, of the centre of mass
+    float rotation[4];         // x y z w
+    float linear_velocity[3];  // m/s
+    float angular_velocity[3]; // rad/s
 } cairn_client_body;
 
 typedef struct cairn_client_sample {
-    double tick; // where between ticks the sample lies
-    // The same exactly, as it goes to the server for lag compensation
-    // (server/lag/lag_compensation.h): share of the way from the state of tick_from to that of
-    // tick_from + span. A span of 0: no two states of the server lie around it (extrapolated, held,
-    // predicted).
+    // The tick shown, with its fraction.
+    double tick;
+
+    // The same exactly, as it is sent to the server for lag compensation: the picture lies
+    // `share` (0 .. 1) of the way from the state of tick_from to the state of tick_from + span.
+    // A span of 0: the picture does not lie between two states of the server (it is extrapolated,
+    // held or predicted).
     uint64_t tick_from;
     uint32_t span;
     float share;
-    bool extrapolated;   // beyond the newest snapshot
-    bool held;           // beyond the cap: bodies hold still
-    uint32_t body_count; // in all; at most body_capacity were written
+
+    bool extrapolated; // beyond the last snapshot
+    bool held;         // beyond extrapolation_ms_max: bodies stand still
+
+    // Bodies in the picture; at most body_capacity of them were written.
+    uint32_t body_count;
 } cairn_client_sample;
-// The world as it is to be shown at now_ns: interpolated between the snapshots (interpolate mode),
-// the last confirmed steps (lockstep) or the newest predicted steps (predict), there with what is
-// left of past corrections: a body glides to where it truly is. Bodies in order of id. False before
-// the first snapshot.
+
+// The world as it is to be shown at now_ns: interpolated between snapshots (interpolate mode), the
+// last confirmed steps (lockstep), or the last predicted steps (predict), where a misprediction
+// fades out instead of jumping. Bodies are written in order of id index, at most `body_capacity`.
+// False, with `*out` all zero: there is no snapshot or state yet.
 bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_client_body *bodies,
     uint32_t body_capacity, cairn_client_sample *out);
 
 typedef struct cairn_client_shape {
-    uint32_t id;
-    uint32_t body;
-    uint32_t kind; // 1 sphere, 2 capsule, 3 box, 4 half-space, 5 convex hull
-    float half_extents[3];
-    float radius;
-    float half_height;
-    float position[3]; // in the body's frame
-    float rotation[4];
+    cairn_shape_id id;
+    cairn_body_id body;    // that it belongs to
+    cairn_shape_kind kind; // says which of the sizes are used
+    float half_extents[3]; // m; boxes
+    float radius;          // m; spheres and capsules
+    float half_height;     // m; capsules, between the sphere centres, along local y
+    float position[3];     // m, in the body's frame
+    float rotation[4];     // x y z w, in the body's frame
 } cairn_client_shape;
-// What bodies look like. Returns how many there are, writes at most `capacity`. `*revision` (may be
-// NULL) changes whenever the list does.
+
+// What bodies look like. Returns how many shapes there are, writes at most `capacity` of them, in
+// order of id index. `*revision` (may be NULL) changes whenever the list does.
 uint32_t cairn_client_shapes(
     const cairn_client *client, cairn_client_shape *out, uint32_t capacity, uint32_t *revision);
-// The corners of a convex hull, in the frame of the shape; it is the least convex body that holds
-// them. Returns how many there are (at most 32), writes at most `capacity`; 0 for any other shape.
+// The corners of a convex hull, in the frame of the shape: the hull is the smallest convex body
+// that contains them. Returns how many there are, at most CAIRN_HULL_VERTICES_MAX, and writes at
+// most `capacity`; 0 for a shape of another kind and for an id that is not in the list.
 uint32_t cairn_client_shape_corners(
-    const cairn_client *client, uint32_t shape, float (*out)[3], uint32_t capacity);
+    const cairn_client *client, cairn_shape_id shape, float (*out)[3], uint32_t capacity);
 
-// What the client is now, and why that is not what the config asks for: one sentence, "" when it
-// is. A client whose self-test fails, that cannot keep up, or whose world differs again and again
-// goes on by snapshots (CAIRN_CLIENT_INTERPOLATE); the connection stays.
-cairn_client_mode cairn_client_mode_now(const cairn_client *client);
-const char *cairn_client_mode_text(const cairn_client *client);
+// Modes that simulate: the client's own world, NULL before its state has arrived. Read only, and
+// replaced when the server sends a new state: ask again after each advance and receive. In predict
+// mode it is the predicted world; cairn_client_confirmed_tick says how much of it is confirmed.
+const struct cairn_world *cairn_client_world(const cairn_client *client);
+// Every tick below this one is confirmed by the server and stepped. A world whose tick is not
+// beyond it is the server's.
+uint64_t cairn_client_confirmed_tick(const cairn_client *client);
 
-// How a world that differed from the server's although its inputs agreed was mended.
-typedef enum cairn_client_resync_cause {
-    CAIRN_RESYNC_BY_STEPPING = 0, // stepped again from the last sound tick, without the server:
-                                  // what differed was memory, not arithmetic
-    CAIRN_RESYNC_BY_ELEMENTS,     // the server told what differed
-    CAIRN_RESYNC_BY_STATE,        // too much differed, or too long ago: the server sent everything
-    CAIRN_RESYNC_CAUSE_COUNT
-} cairn_client_resync_cause;
-const char *cairn_client_resync_cause_text(cairn_client_resync_cause cause); // static
+// -------------------------------------------------------------------------------- statistics
 
-typedef struct cairn_client_resync_record {
-    uint64_t tick;        // the first that differed
-    uint32_t cause;       // cairn_client_resync_cause
-    uint32_t elements;    // told by the server
-    uint32_t bytes;       // of messages, both ways; of a state, its own
-    uint32_t round_trips; // questions asked
-    uint32_t ticks;       // that the server's world went on meanwhile, as heard
-    uint64_t elapsed_ns;  // from when it was found until the world stood again where it stood
-} cairn_client_resync_record;
+// All counters begin at 0 with each connect, unless they say otherwise.
 
-#define CAIRN_CLIENT_RESYNCS_HELD 32
-// Heal and predict: the newest that are over, oldest first; returns how many were written.
-// Statistics' `heals` numbers them: the last one written is the newest.
-uint32_t cairn_client_resyncs(
-    const cairn_client *client, cairn_client_resync_record *out, uint32_t capacity);
-
-typedef struct cairn_client_statistics {
-    uint64_t tick_server; // newest tick heard of
-    uint64_t tick_local;  // lockstep and predict: ticks stepped, those stepped again as well
-    uint32_t slot;        // 255: none
-    uint64_t snapshots_received;
-    uint64_t keyframes_received;
-    uint64_t deltas_received;
-    uint64_t snapshots_unusable; // delta against a baseline no longer held
-    uint64_t snapshot_bytes;
-    uint64_t roots_compared; // lockstep: own against the server's
-    uint64_t roots_differed;
-    uint64_t first_difference_tick; // UINT64_MAX: none
-    uint64_t inputs_sent;
-    uint64_t inputs_late; // as the server tells
-    int32_t lateness_us;  // newest word of the server: > 0 too late
-    uint64_t rtt_ns;
-    uint64_t jitter_ns;
-    float loss;
-    uint64_t interpolation_delay_ns;
-    uint64_t input_lead_ns; // by how much inputs are made ahead of the newest tick heard. Lockstep:
-                            // this is the input delay, beside what interpolation adds to show
-    uint32_t input_delay_ticks;   // predict: from a push to the tick it is shown in
-    uint32_t predicted_ticks;     // predict: the world's now, beyond the newest confirmed
-    uint64_t rollbacks;           // all; cairn_client_rollback_count has each cause
-    uint64_t rollback_ticks;      // stepped again, all together
-    uint64_t resim_over_budget;   // advances that ended with work left
-    uint64_t predict_window_full; // advances in which no further tick could be predicted
-    float correction_m;           // predict: the largest error still being smoothed away
-    uint64_t heals;               // heal and predict: worlds mended
-    uint64_t heal_bytes;          // that this took
-    uint64_t repairs_refused;     // answers of the server that mended nothing
-    uint64_t capsules;            // begun, of steps that the server took otherwise
-    uint64_t capsules_unfounded;  // not begun: no state to begin with, or no memory
-    uint64_t states_loaded;       // full states taken from the server; 1 after joining
-    uint64_t extrapolated_ns;     // total
+typedef struct cairn_client_connection_statistics {
+    uint32_t slot;        // of the player; CAIRN_SLOT_NONE: none
+    uint64_t server_tick; // last tick received
+    uint64_t rtt_ns;      // round trip, smoothed
+    uint64_t jitter_ns;   // mean deviation of the round trip
+    float loss;           // fraction of sent datagrams that were lost, smoothed
     uint64_t datagrams_sent;
     uint64_t datagrams_received;
-    uint64_t bytes_sent;
+    uint64_t datagrams_dropped; // since create, for any reason; cairn_client_drop_read lists them
+    uint64_t bytes_sent;        // of datagrams
     uint64_t bytes_received;
-    uint64_t datagrams_dropped; // all reasons together; cairn_client_drops has each
+} cairn_client_connection_statistics;
+
+// Interpolate mode.
+typedef struct cairn_client_snapshot_statistics {
+    uint64_t received; // keyframes and deltas
+    uint64_t keyframes;
+    uint64_t deltas;
+    uint64_t unusable; // deltas whose baseline is no longer held, or does not fit
+    uint64_t bytes;    // of messages
+    uint64_t interpolation_delay_ns;
+    uint64_t extrapolated_ns; // time in which the picture lay beyond the last snapshot
+} cairn_client_snapshot_statistics;
+
+typedef struct cairn_client_input_statistics {
+    uint64_t sent;        // each repetition counts
+    uint64_t late;        // inputs that arrived after their tick, as the server counts
+    int32_t lateness_us;  // of the last input that the server judged; > 0: too late
+    uint64_t lead_ns;     // how far ahead of the last tick received inputs are made
+    uint32_t delay_ticks; // predict: from push_input to the tick that shows it
+} cairn_client_input_statistics;
+
+// Modes that simulate.
+typedef struct cairn_client_simulation_statistics {
+    uint64_t ticks_stepped;  // ticks that were stepped again count again
+    uint64_t roots_compared; // state hashes compared with the server's
+    uint64_t roots_differed;
+    uint64_t first_difference_tick; // CAIRN_TICK_NONE: none
+    uint64_t states_loaded;         // full states from the server; 1 after joining
+} cairn_client_simulation_statistics;
+
+// Predict mode.
+typedef struct cairn_client_prediction_statistics {
+    uint32_t predicted_ticks; // of the world now, beyond the last confirmed tick
+    uint64_t rollbacks;       // cairn_client_rollback_count has them by cause
+    uint64_t rollback_ticks;  // ticks that rollbacks went back, in sum
+    uint64_t over_budget;     // advances that ended with work left
+    uint64_t window_full;     // advances that had no room to predict another tick
+    float correction_m;       // the largest visible error that is still fading out
+} cairn_client_prediction_statistics;
+
+// Modes heal and predict; reports in all modes that simulate.
+typedef struct cairn_client_resync_statistics {
+    uint64_t count;                 // resynchronisations that are over
+    uint64_t bytes;                 // that these took
+    uint64_t repairs_refused;       // answers after which the world was still not the server's
+    uint64_t desync_reports;        // begun
+    uint64_t desync_reports_failed; // without a state to begin with, or without memory
+} cairn_client_resync_statistics;
+
+typedef struct cairn_client_statistics {
+    cairn_client_connection_statistics connection;
+    cairn_client_snapshot_statistics snapshots;
+    cairn_client_input_statistics inputs;
+    cairn_client_simulation_statistics simulation;
+    cairn_client_prediction_statistics prediction;
+    cairn_client_resync_statistics resync;
 } cairn_client_statistics;
 void cairn_client_statistics_read(const cairn_client *client, cairn_client_statistics *out);
 
+// Why something received was ignored, with its count since create.
 typedef struct cairn_client_drop {
-    const char *layer;  // "netcode", "link", "decode", "session", "snapshot", "lockstep"
+    const char *layer;  // "netcode", "link", "decode", "session", "snapshot" or "lockstep"; static
     const char *reason; // static text
     uint64_t count;
 } cairn_client_drop;
-// The i-th reason of the list of all reasons; false past its end.
+// The reason number `i` in the list of all reasons, those that never occurred included; false past
+// its end. The list has the same order in every call.
 bool cairn_client_drop_read(const cairn_client *client, uint32_t i, cairn_client_drop *out);
 
-// How predictions failed. What a client cannot know is not told apart: whether an input was lost or
-// late on its way to the server looks the same from here.
+// -------------------------------------------------------------------------------- rollbacks
+
+// Why a prediction failed. The client cannot tell whether an input was lost or late on its way to
+// the server: both look the same from here.
 typedef enum cairn_client_rollback_cause {
-    CAIRN_ROLLBACK_LATE_INPUT = 0,   // the server had no input of player `slot` in time and filled
-                                     // it in: late or lost on that player's path
-    CAIRN_ROLLBACK_OWN_INPUT,        // likewise, of our own: what we sent came late or never
-    CAIRN_ROLLBACK_WRONG_PREDICTION, // player `slot` pressed something else than before
-    CAIRN_ROLLBACK_LOST_PACKET,      // likewise, and the server's word about it came together with
-                                     // words about later ticks: its own was lost or held up, and
-                                     // the guess stood longer than the path is long
-    CAIRN_ROLLBACK_JOIN_LEAVE,       // player `slot` joined or left
-    CAIRN_ROLLBACK_OPERATOR,         // somebody edited the world
-    CAIRN_ROLLBACK_RESYNC,           // our world was wrong and was repaired
-    CAIRN_ROLLBACK_STATE_REPLACED,   // the server sent its state anew
+    // The server had no input of player `slot` in time and filled one in.
+    CAIRN_ROLLBACK_LATE_INPUT = 0,
+    // The same for this client's own input.
+    CAIRN_ROLLBACK_OWN_INPUT,
+    // Player `slot` pressed something else than predicted.
+    CAIRN_ROLLBACK_WRONG_PREDICTION,
+    // The same, and the server's message about it arrived together with later ticks: it was lost or
+    // delayed, and the prediction stood for longer than the path takes.
+    CAIRN_ROLLBACK_LOST_PACKET,
+    // Player `slot` joined or left.
+    CAIRN_ROLLBACK_JOIN_LEAVE,
+    // An operator edited the world.
+    CAIRN_ROLLBACK_OPERATOR,
+    // The world differed from the server's and was resynchronised.
+    CAIRN_ROLLBACK_RESYNC,
+    // The server sent a new state.
+    CAIRN_ROLLBACK_STATE_REPLACED,
     CAIRN_ROLLBACK_CAUSE_COUNT
 } cairn_client_rollback_cause;
 const char *cairn_client_rollback_cause_text(cairn_client_rollback_cause cause); // static
@@ -271,32 +358,56 @@ const char *cairn_client_rollback_cause_text(cairn_client_rollback_cause cause);
 typedef struct cairn_client_rollback {
     uint64_t tick_from; // the first tick stepped again
     uint32_t ticks;     // how many the world went back
-    uint32_t cause; // cairn_client_rollback_cause; the first that applies, in the order operator,
-                    // joins, own input, others by slot
-    uint32_t slot;  // whose; 255: nobody's
-    uint32_t confirmed_together; // ticks the server confirmed since the advance before: more than
-                                 // one or two say that its words were lost or held up, and the
-                                 // rollback is longer by so much
-    uint32_t advances;           // that it took; 1 unless it went over budget
-    uint32_t bodies_moved;       // shown more than 0.1 mm or 0.1 mrad wrongly, come or gone
-    float error_m_max;           // the largest visible correction, m
-    uint64_t cost_ns;            // of stepping again, by the host's clock; 0 without one
+    // If several apply the first in this order: operator, joins, own input, others by slot.
+    cairn_client_rollback_cause cause;
+    uint32_t slot; // of the player; CAIRN_SLOT_NONE: of none
+    // Ticks that the server confirmed since the advance before. More than one or two: its messages
+    // were lost or delayed, and the rollback is longer by so much.
+    uint32_t confirmed_together;
+    uint32_t advances;     // that it took; 1 unless it went over budget
+    uint32_t bodies_moved; // shown wrongly by more than 0.1 mm or 0.1 mrad, created or destroyed
+    float error_m_max;     // the largest visible correction
+    uint64_t cost_ns;      // of stepping again, by the host's clock; 0 without one
 } cairn_client_rollback;
 
+// Rollbacks that are kept for cairn_client_rollbacks.
 #define CAIRN_CLIENT_ROLLBACKS_HELD 64
-// Predict: the newest rollbacks that are over, oldest first: at most `capacity` and at most
-// CAIRN_CLIENT_ROLLBACKS_HELD. Returns how many were written; statistics' `rollbacks` numbers them:
-// the last one written is the newest. 0 in other modes.
+// Predict: the last rollbacks that are over, oldest first, at most `capacity`. Returns how many
+// were written; the last of them is number statistics.prediction.rollbacks. 0 in other modes.
 uint32_t cairn_client_rollbacks(
     const cairn_client *client, cairn_client_rollback *out, uint32_t capacity);
 uint64_t cairn_client_rollback_count(const cairn_client *client, cairn_client_rollback_cause cause);
 
-// Lockstep and predict: the client's own world, NULL before its state has arrived. Read only.
-// Another one after the server sent its state anew: ask again after each advance. In predict mode
-// it is the predicted world; cairn_client_confirmed_tick says how much of it is certain.
-const struct cairn_world *cairn_client_world(const cairn_client *client);
-// Every tick below is confirmed and stepped; a world whose tick is not beyond it is the server's.
-uint64_t cairn_client_confirmed_tick(const cairn_client *client);
+// -------------------------------------------------------------------------- resynchronisation
+
+// How a world that differed from the server's, although its commands agreed, became equal again.
+typedef enum cairn_client_resync_cause {
+    // Stepped again from the last valid tick, without the server: memory had changed by itself.
+    CAIRN_RESYNC_BY_STEPPING = 0,
+    // The server sent the elements that differed.
+    CAIRN_RESYNC_BY_ELEMENTS,
+    // Too much differed, or too long ago: the server sent its state.
+    CAIRN_RESYNC_BY_STATE,
+    CAIRN_RESYNC_CAUSE_COUNT
+} cairn_client_resync_cause;
+const char *cairn_client_resync_cause_text(cairn_client_resync_cause cause); // static
+
+typedef struct cairn_client_resync_record {
+    uint64_t tick; // the first that differed
+    cairn_client_resync_cause cause;
+    uint32_t elements;    // sent by the server
+    uint32_t bytes;       // of messages in both directions, and of a state
+    uint32_t round_trips; // requests sent
+    uint32_t ticks;       // that were received meanwhile
+    uint64_t elapsed_ns;  // from detection until the world stood again where it had stood
+} cairn_client_resync_record;
+
+// Resynchronisations that are kept for cairn_client_resyncs.
+#define CAIRN_CLIENT_RESYNCS_HELD 32
+// Heal and predict: the last that are over, oldest first, at most `capacity`. Returns how many were
+// written; the last of them is number statistics.resync.count.
+uint32_t cairn_client_resyncs(
+    const cairn_client *client, cairn_client_resync_record *out, uint32_t capacity);
 
 #ifdef __cplusplus
 }

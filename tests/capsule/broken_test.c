@@ -182,7 +182,7 @@ static void begin(breaking how, cairn_client_mode mode) {
     party_start_shaped(&p.party, 11 + (uint64_t)how, shape_server);
     p.config = cairn_client_config_default();
     p.config.mode = mode;
-    p.config.on_capsule = on_client_capsule;
+    p.config.on_desync_report = on_client_capsule;
     p.config.rules = how == CARELESS ? &careless : NULL;
     party_join(&p.party, &p.config, NULL);
     party_wait_to_play(&p.party);
@@ -256,7 +256,7 @@ static void expect_both_named(breaking how, cairn_hazard hazard) {
             expect_both_sides_told();
             expect_named(&by_server, hazard, true);
         }
-        assert_true(party_statistics(&p.party, 0).capsules > 0);
+        assert_true(party_statistics(&p.party, 0).resync.desync_reports > 0);
         end();
     }
 }
@@ -293,7 +293,7 @@ TEST("sound clients make no capsule") {
         broken = (patient){.how = SOUND};
         party_start_shaped(&p.party, 100 + seed, shape_server);
         p.config = cairn_client_config_default();
-        p.config.on_capsule = on_client_capsule;
+        p.config.on_desync_report = on_client_capsule;
         for (uint32_t i = 0; i < 3; ++i) {
             p.config.mode = (cairn_client_mode)(CAIRN_CLIENT_LOCKSTEP + i);
             party_join(&p.party, &p.config, &bad);
@@ -303,8 +303,8 @@ TEST("sound clients make no capsule") {
         assert_int_equal(by_client.count, 0);
         assert_int_equal(by_server.count, 0);
         for (uint32_t i = 0; i < 3; ++i) {
-            assert_true(party_statistics(&p.party, i).roots_compared > 100);
-            assert_int_equal(party_statistics(&p.party, i).capsules, 0);
+            assert_true(party_statistics(&p.party, i).simulation.roots_compared > 100);
+            assert_int_equal(party_statistics(&p.party, i).resync.desync_reports, 0);
         }
         end();
     }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client_lib/client_parts.h"
+#include "client_lib/client_probe.h"
 #include "tests/client/near.h"
 #include "tests/client/party.h"
 #include <cairn/sim.h>
@@ -60,11 +60,11 @@ TEST("an interpolating client sees the world") {
         assert_int_equal(p.clients[watcher].bodies[i].id, bodies[i].id);
         EXPECT_NEAR(p.clients[watcher].bodies[i].position[1], bodies[i].position.y, 0.01);
     }
-    assert_true(s.deltas_received > 30 && s.keyframes_received >= 1);
-    assert_int_equal(s.snapshots_unusable, 0);
-    assert_int_not_equal(s.slot, 255);
-    EXPECT_NEAR((double)s.rtt_ns * 1e-6, 42, 12);
-    EXPECT_NEAR((double)s.interpolation_delay_ns * 1e-6, 52, 12);
+    assert_true(s.snapshots.deltas > 30 && s.snapshots.keyframes >= 1);
+    assert_int_equal(s.snapshots.unusable, 0);
+    assert_int_not_equal(s.connection.slot, 255);
+    EXPECT_NEAR((double)s.connection.rtt_ns * 1e-6, 42, 12);
+    EXPECT_NEAR((double)s.snapshots.interpolation_delay_ns * 1e-6, 52, 12);
     party_end(&p);
 }
 
@@ -95,8 +95,8 @@ TEST("inputs move the player and land just in time") {
     cairn_client_statistics before = party_statistics(&p, player);
     party_run_ms(&p, 2000);
     cairn_client_statistics s = party_statistics(&p, player);
-    assert_int_equal(s.inputs_late - before.inputs_late, 0);
-    assert_true(s.lateness_us < 0 && s.lateness_us > -60000);
+    assert_int_equal(s.inputs.late - before.inputs.late, 0);
+    assert_true(s.inputs.lateness_us < 0 && s.inputs.lateness_us > -60000);
     cairn_server_statistics server;
     cairn_server_statistics_read(p.server, &server);
     assert_true(server.inputs_taken > 300);
@@ -127,10 +127,10 @@ TEST("an input out of range changes nothing") {
 static void expect_in_step(const party *p, uint32_t client, uint64_t compared_min) {
     cairn_client_statistics s = party_statistics(p, client);
     assert_int_equal(party_state(p, client), CAIRN_CLIENT_PLAYING);
-    assert_int_equal(s.roots_differed, 0);
-    assert_int_equal(s.first_difference_tick, UINT64_MAX);
-    assert_true(s.roots_compared >= compared_min);
-    assert_int_equal(s.roots_compared, s.tick_local);
+    assert_int_equal(s.simulation.roots_differed, 0);
+    assert_int_equal(s.simulation.first_difference_tick, UINT64_MAX);
+    assert_true(s.simulation.roots_compared >= compared_min);
+    assert_int_equal(s.simulation.roots_compared, s.simulation.ticks_stepped);
     uint64_t server_tick = cairn_world_tick(cairn_server_world(p->server, CAIRN_ROOM_MAIN));
     uint64_t own_tick = cairn_world_tick(cairn_client_world(p->clients[client].client));
     assert_in_range(own_tick, server_tick - 30, server_tick);
@@ -169,8 +169,9 @@ TEST("a lossy path changes no bit") {
     expect_in_step(&p, stepper, 200);
     cairn_client_statistics s = party_statistics(&p, watcher);
     assert_int_equal(party_state(&p, watcher), CAIRN_CLIENT_PLAYING);
-    assert_true(s.snapshots_received > 60);
-    assert_true(s.datagrams_dropped > 0); // the corrupt and repeated ones, each with a reason
+    assert_true(s.snapshots.received > 60);
+    assert_true(
+        s.connection.datagrams_dropped > 0); // the corrupt and repeated ones, each with a reason
     party_end(&p);
 }
 
@@ -203,8 +204,8 @@ TEST("a corrupted world is noticed by both sides") {
     assert_int_equal(cairn_body_apply_impulse_at_centre(world, bodies[1].id, nudge), CAIRN_OK);
     party_run_ms(&p, 1000);
     cairn_client_statistics s = party_statistics(&p, client);
-    assert_true(s.roots_differed > 0);
-    assert_int_equal(s.first_difference_tick, tick + 1);
+    assert_true(s.simulation.roots_differed > 0);
+    assert_int_equal(s.simulation.first_difference_tick, tick + 1);
     cairn_server_statistics server;
     cairn_server_statistics_read(p.server, &server);
     assert_true(server.roots_differed > 0);
@@ -245,7 +246,7 @@ TEST("a host that sleeps three seconds goes on") {
     cairn_client_statistics before = party_statistics(&p, watcher);
     party_press(&p, watcher, 0, 1);
     party_run_ms(&p, 1000);
-    assert_int_equal(party_statistics(&p, watcher).inputs_late, before.inputs_late);
+    assert_int_equal(party_statistics(&p, watcher).inputs.late, before.inputs.late);
     assert_true(party_look(&p, watcher));
     assert_false(p.clients[watcher].sample.extrapolated);
     party_end(&p);
@@ -364,7 +365,7 @@ TEST("a world larger than allowed is refused in words") {
     party_run_ms(&p, 2000);
     assert_int_equal(party_state(&p, a), CAIRN_CLIENT_FAILED);
     assert_string_equal(cairn_client_failure_text(p.clients[a].client),
-        "the world has more bodies than bodies_max allows");
+        "the world has more bodies than bodies_max allows: raise bodies_max");
     assert_int_equal(party_state(&p, b), CAIRN_CLIENT_FAILED);
     assert_string_equal(cairn_client_failure_text(p.clients[b].client),
         "the server's state is larger than state_size_max");
@@ -377,7 +378,7 @@ static void hear(party *p, uint32_t client, const cairn_message *message) {
     cairn_encoder *encoder = cairn_encoder_create(4096);
     cairn_link_message heard = {.reliable = true};
     assert_int_equal(cairn_message_encode(encoder, message, &heard.bytes, &heard.size), CAIRN_OK);
-    cairn_client_take_message(p->clients[client].client,
+    cairn_client_probe_take(p->clients[client].client,
         cairn_virtual_local_ns(p->network, p->clients[client].endpoint), &heard);
     cairn_encoder_destroy(encoder);
 }
@@ -402,7 +403,7 @@ TEST("what a server should not say is dropped by name") {
     _Alignas(8) const uint8_t nonsense[8] = {1, 2, 3};
     const cairn_link_message garbled = {.bytes = nonsense, .size = sizeof nonsense};
     hear(&p, early, &keyframe);
-    assert_int_equal(drops(&p, early, "session", "outside of a connection"), 1);
+    assert_int_equal(drops(&p, early, "session", "no connection is open"), 1);
     while (party_state(&p, early) != CAIRN_CLIENT_JOINING) {
         party_run_ms(&p, 2);
     }
@@ -412,14 +413,20 @@ TEST("what a server should not say is dropped by name") {
     hear(&p, early, &welcome);
     assert_int_equal(drops(&p, early, "session", "a second welcome"), 1);
     hear(&p, early, &ticks);
-    assert_int_equal(drops(&p, early, "session", "a message of the other mode"), 1);
-    cairn_client_take_message(p.clients[early].client, 0, &garbled);
+    assert_int_equal(drops(&p, early, "session", "a message of another mode"), 1);
+    cairn_client_probe_take(p.clients[early].client, 0, &garbled);
     assert_int_equal(party_state(&p, early), CAIRN_CLIENT_PLAYING);
     uint32_t stepper = join(&p, lockstep(), NULL);
     party_run_ms(&p, 1000);
     hear(&p, stepper, &keyframe);
-    assert_int_equal(drops(&p, stepper, "session", "a message of the other mode"), 1);
+    assert_int_equal(drops(&p, stepper, "session", "a message of another mode"), 1);
     party_end(&p);
+}
+
+static void expect_refused(const cairn_client_config *config) {
+    cairn_client *client = NULL;
+    assert_int_equal(cairn_client_create(config, &client), CAIRN_INVALID_ARGUMENT);
+    assert_null(client);
 }
 
 TEST("a client enters the room it names") {
@@ -447,16 +454,17 @@ TEST("a client enters the room it names") {
     assert_true(cairn_server_client_read(p.server, here, &info));
     assert_int_equal(info.room, CAIRN_ROOM_MAIN);
     config.room = "a name that is one byte too long";
-    assert_null(cairn_client_create(&config));
+    expect_refused(&config);
     config.room = "\t";
-    assert_null(cairn_client_create(&config));
+    expect_refused(&config);
     party_end(&p);
 }
 
 TEST("a bad token is told in words") {
     uint8_t token[2048] = {0};
     cairn_client_config config = interpolate();
-    cairn_client *client = cairn_client_create(&config);
+    cairn_client *client = NULL;
+    assert_int_equal(cairn_client_create(&config, &client), CAIRN_OK);
     assert_false(cairn_client_connect(client, 1, 1, token));
     assert_int_equal(cairn_client_state_read(client), CAIRN_CLIENT_FAILED);
     assert_string_equal(cairn_client_failure_text(client), "the connect token is malformed");
@@ -466,17 +474,17 @@ TEST("a bad token is told in words") {
 TEST("a config out of range makes no client") {
     cairn_client_config config = interpolate();
     config.bodies_max = 0;
-    assert_null(cairn_client_create(&config));
+    expect_refused(&config);
     config = interpolate();
     config.input_redundancy_ticks = 64;
-    assert_null(cairn_client_create(&config));
+    expect_refused(&config);
     config = interpolate();
     config.mode = (cairn_client_mode)7;
-    assert_null(cairn_client_create(&config));
+    expect_refused(&config);
     config = interpolate();
     config.state_size_max = CAIRN_STATE_SIZE_MAX + 1;
-    assert_null(cairn_client_create(&config));
+    expect_refused(&config);
     config = interpolate();
     config.shapes_max = 0;
-    assert_null(cairn_client_create(&config));
+    expect_refused(&config);
 }

@@ -84,11 +84,12 @@ static void expect_all_well(const char *when) {
             fail_msg("%s: client %u is not playing: %s", when, i,
                 cairn_client_failure_text(p.clients[i].client));
         }
-        if (told.tick_server > server_tick() || told.tick_server + 40 < server_tick()) {
+        if (told.connection.server_tick > server_tick() ||
+            told.connection.server_tick + 40 < server_tick()) {
             fail_msg("%s: client %u heard of tick %lu, the server is at %lu", when, i,
-                (unsigned long)told.tick_server, (unsigned long)server_tick());
+                (unsigned long)told.connection.server_tick, (unsigned long)server_tick());
         }
-        if (told.roots_differed != 0) {
+        if (told.simulation.roots_differed != 0) {
             fail_msg("%s: client %u has another world", when, i);
         }
     }

@@ -130,8 +130,8 @@ uint32_t party_join(party *p, const cairn_client_config *config, const cairn_vir
     const cairn_virtual_path usual = {.delay_ns = 20000000};
     cairn_virtual_connect(
         p->network, p->server_endpoint, c->endpoint, path != NULL ? path : &usual);
-    c->client = cairn_client_create(config);
-    CAIRN_ASSERT(c->client != NULL);
+    const cairn_status status = cairn_client_create(config, &c->client);
+    CAIRN_ASSERT(status == CAIRN_OK);
     party_connect_again(p, number);
     return number;
 }

@@ -7,7 +7,7 @@
 
 #include <malloc.h>
 
-#include "client_lib/client_parts.h"
+#include "client_lib/client_probe.h"
 #include "server/room/room_table.h"
 #include "server/server_parts.h"
 #include "tests/client/party.h"
@@ -62,19 +62,19 @@ TEST("a rollback beyond its budget goes on in the next advance") {
         party_wait_to_play(&p);
         party_run_ms(&p, 1000);
         for (int i = 0; i < 40; i++) {
-            uint64_t stepped = party_statistics(&p, 0).tick_local;
+            uint64_t stepped = party_statistics(&p, 0).simulation.ticks_stepped;
             party_play(&p, (uint64_t)i, 100);
             // A hundred milliseconds have six deadlines, some doubled by a tick's end.
-            assert_true(party_statistics(&p, 0).tick_local - stepped <= 13 * 3);
+            assert_true(party_statistics(&p, 0).simulation.ticks_stepped - stepped <= 13 * 3);
         }
         const cairn_client_statistics s = party_statistics(&p, 0);
-        assert_true(s.rollbacks > 5 && (by_time || s.resim_over_budget > 0));
+        assert_true(s.prediction.rollbacks > 5 && (by_time || s.prediction.over_budget > 0));
         assert_true(by_time || long_rollbacks(&p, 0) > 0);
-        assert_int_equal(s.roots_differed, 0);
-        assert_true(s.roots_compared > 200);
+        assert_int_equal(s.simulation.roots_differed, 0);
+        assert_true(s.simulation.roots_compared > 200);
         if (by_time) { // the ladder does not predict what cannot be stepped again
-            assert_true(s.predicted_ticks <= 5);
-            assert_true(s.input_delay_ticks > 3);
+            assert_true(s.prediction.predicted_ticks <= 5);
+            assert_true(s.inputs.delay_ticks > 3);
         }
         party_end(&p);
     }
@@ -89,9 +89,9 @@ TEST("a window without memory waits for the server") {
     party_wait_to_play(&p);
     party_play(&p, 4, 3000);
     cairn_client_statistics s = party_statistics(&p, 0);
-    assert_true(s.predict_window_full > 0);
-    assert_int_equal(s.roots_differed, 0);
-    assert_true(s.roots_compared > 150);
+    assert_true(s.prediction.window_full > 0);
+    assert_int_equal(s.simulation.roots_differed, 0);
+    assert_true(s.simulation.roots_compared > 150);
     party_end(&p);
     config.rollback_memory_max = 0; // then it is lockstep
     party_start(&p, 43);
@@ -99,10 +99,10 @@ TEST("a window without memory waits for the server") {
     party_wait_to_play(&p);
     party_play(&p, 4, 2000);
     s = party_statistics(&p, 0);
-    assert_int_equal(s.predicted_ticks, 0);
-    assert_int_equal(s.rollbacks, 0);
-    assert_int_equal(s.roots_differed, 0);
-    assert_true(s.roots_compared > 100);
+    assert_int_equal(s.prediction.predicted_ticks, 0);
+    assert_int_equal(s.prediction.rollbacks, 0);
+    assert_int_equal(s.simulation.roots_differed, 0);
+    assert_true(s.simulation.roots_compared > 100);
     party_end(&p);
 }
 
@@ -118,79 +118,41 @@ TEST("a steady client allocates nothing") {
     room->resync.wanted = true;
     cairn_state_history_require(room->state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 0);
     party_play(&p, 1, 1000);
-    const uint64_t before = party_statistics(&p, 0).rollbacks;
+    const uint64_t before = party_statistics(&p, 0).prediction.rollbacks;
     const struct mallinfo2 a = mallinfo2();
     party_play(&p, 2, 3000);
     const struct mallinfo2 b = mallinfo2();
     assert_int_equal(a.uordblks + a.hblkhd, b.uordblks + b.hblkhd);
-    assert_true(party_statistics(&p, 0).rollbacks > before + 3);
+    assert_true(party_statistics(&p, 0).prediction.rollbacks > before + 3);
     party_end(&p);
 }
 
-typedef struct witness {
-    uint64_t tick;
-    uint32_t calls;
-    bool sees_to_it;
-} witness;
-
-static bool found(void *context, uint64_t tick) {
-    witness *w = context;
-    w->calls += 1;
-    w->tick = tick;
-    return w->sees_to_it;
-}
-
-// A body nudged from outside, as a broken machine would.
-static uint64_t damage(party *p, uint32_t client) {
-    cairn_timeline *timeline = &p->clients[client].client->lockstep.timeline;
-    const cairn_body_id player = 1 + 4;
-    const cairn_status status =
-        cairn_body_set_velocity(timeline->world, player, (cairn_vec3){.y = 2}, (cairn_vec3){0});
-    assert_int_equal(status, CAIRN_OK);
-    return cairn_timeline_confirmed_tick(timeline);
-}
-
-TEST("a world that differs is told of and asked for anew") {
+// A step computed wrongly, and a cut for longer than the server keeps its states: nothing but a new
+// state repairs such a world.
+TEST("a predicting world beyond repair is replaced by the server's state") {
     party p;
-    witness w = {.tick = 0};
     const cairn_client_config config = predicting();
+    const cairn_body_id player = 1 + 4;
     party_start(&p, 45);
     party_join(&p, &config, NULL);
     party_wait_to_play(&p);
     party_run_ms(&p, 2000);
     cairn_client *client = p.clients[0].client;
-    client->desync = (cairn_desync){.found = found, .context = &w};
-    const uint64_t sure = damage(&p, 0);
-    party_run_ms(&p, 500);
-    assert_int_equal(w.calls, 1);
-    assert_in_range(w.tick, sure, sure + 8);
-    assert_int_equal(party_statistics(&p, 0).first_difference_tick, w.tick);
-    assert_true(client->requesting_full_state);
-    // The server gives up waiting for the acknowledgement after its history: 1024 ticks.
-    party_run_ms(&p, 20000);
+    const uint64_t confirmed = cairn_client_confirmed_tick(client);
+    assert_true(cairn_client_probe_damage(client, player));
+    party_cut(&p, 0, true);
+    party_run_ms(&p, 3000);
+    party_cut(&p, 0, false);
+    party_run_ms(&p, 3000);
     const cairn_client_statistics s = party_statistics(&p, 0);
-    assert_int_equal(s.states_loaded, 2);
+    assert_in_range(s.simulation.first_difference_tick, confirmed, confirmed + 16);
+    assert_int_equal(s.simulation.states_loaded, 2);
     assert_int_equal(cairn_client_rollback_count(client, CAIRN_ROLLBACK_STATE_REPLACED), 1);
-    assert_false(client->lockstep.timeline.differs);
+    assert_false(cairn_client_probe_of(client).timeline->differs);
     party_run_ms(&p, 1000);
-    assert_int_equal(party_statistics(&p, 0).roots_differed, s.roots_differed);
-    assert_true(party_statistics(&p, 0).roots_compared > s.roots_compared + 50);
-    party_end(&p);
-}
-
-TEST("who sees to a difference is left alone") {
-    party p;
-    witness w = {.sees_to_it = true};
-    const cairn_client_config config = predicting();
-    party_start(&p, 46);
-    party_join(&p, &config, NULL);
-    party_wait_to_play(&p);
-    party_run_ms(&p, 1000);
-    p.clients[0].client->desync = (cairn_desync){.found = found, .context = &w};
-    damage(&p, 0);
-    party_run_ms(&p, 500);
-    assert_int_equal(w.calls, 1);
-    assert_false(p.clients[0].client->requesting_full_state);
+    const cairn_client_statistics later = party_statistics(&p, 0);
+    assert_int_equal(later.simulation.roots_differed, s.simulation.roots_differed);
+    assert_true(later.simulation.roots_compared > s.simulation.roots_compared + 50);
     party_end(&p);
 }
 
@@ -212,13 +174,13 @@ TEST("a pause longer than the history ends with a new state") {
     const uint64_t sure = cairn_client_confirmed_tick(p.clients[0].client);
     const uint64_t tick = cairn_world_tick(cairn_server_world(p.server, CAIRN_ROOM_MAIN));
     assert_int_equal(party_state(&p, 0), CAIRN_CLIENT_PLAYING);
-    assert_int_equal(s.states_loaded, 2);
-    assert_int_equal(s.roots_differed, 0);
+    assert_int_equal(s.simulation.states_loaded, 2);
+    assert_int_equal(s.simulation.roots_differed, 0);
     assert_in_range(tick, sure, sure + 6);
-    assert_true(s.tick_local < 1000); // of the pause only what lies after that state
+    assert_true(s.simulation.ticks_stepped < 1000); // of the pause only what lies after that state
     assert_true(party_press(&p, 0, 0, 1.0f));
     party_run_ms(&p, 500);
-    assert_int_equal(party_statistics(&p, 0).inputs_late, s.inputs_late);
+    assert_int_equal(party_statistics(&p, 0).inputs.late, s.inputs.late);
     party_end(&p);
 }
 
@@ -241,9 +203,9 @@ TEST("lockstep delays input by what the path needs or the host says") {
         const cairn_client_statistics before = party_statistics(&p, 0);
         party_run_ms(&p, 1000);
         const cairn_client_statistics s = party_statistics(&p, 0);
-        assert_in_range(s.input_lead_ns / 1000000, rows[i].low_ms, rows[i].high_ms);
-        assert_int_equal(s.inputs_late > before.inputs_late, rows[i].late);
-        assert_int_equal(s.roots_differed, 0);
+        assert_in_range(s.inputs.lead_ns / 1000000, rows[i].low_ms, rows[i].high_ms);
+        assert_int_equal(s.inputs.late > before.inputs.late, rows[i].late);
+        assert_int_equal(s.simulation.roots_differed, 0);
         party_end(&p);
     }
 }
@@ -259,6 +221,8 @@ TEST("a config out of range is refused") {
     configs[3].input_delay_ms = 2001;
     configs[4].mode = (cairn_client_mode)9;
     for (size_t i = 0; i < 5; i++) {
-        assert_null(cairn_client_create(&configs[i]));
+        cairn_client *client = NULL;
+        assert_int_equal(cairn_client_create(&configs[i], &client), CAIRN_INVALID_ARGUMENT);
+        assert_null(client);
     }
 }

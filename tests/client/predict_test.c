@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client_lib/client_parts.h"
+#include "client_lib/client_probe.h"
 #include "tests/client/party.h"
 
 static cairn_client_config predicting(void) {
@@ -26,9 +26,10 @@ static void expect_all_confirmed(const party *p, uint32_t client, uint64_t state
     const cairn_client_statistics s = party_statistics(p, client);
     const uint64_t sure = cairn_client_confirmed_tick(p->clients[client].client);
     assert_int_equal(party_state(p, client), CAIRN_CLIENT_PLAYING);
-    assert_int_equal(s.roots_differed, 0);
-    assert_int_equal(s.roots_compared, sure - state_tick);
-    assert_true(s.predicted_ticks <= p->clients[client].client->predict.config.window_ticks);
+    assert_int_equal(s.simulation.roots_differed, 0);
+    assert_int_equal(s.simulation.roots_compared, sure - state_tick);
+    assert_true(s.prediction.predicted_ticks <=
+                cairn_client_probe_of(p->clients[client].client).predict->config.window_ticks);
     assert_true(sure + 90 > cairn_world_tick(cairn_server_world(p->server, CAIRN_ROOM_MAIN)));
 }
 
@@ -52,13 +53,14 @@ TEST("what is confirmed is the servers on every path") {
         party_wait_to_play(&p);
         for (uint32_t c = 0; c < 2; c++) {
             const cairn_client_statistics s = party_statistics(&p, c);
-            state_tick[c] = cairn_client_confirmed_tick(p.clients[c].client) - s.roots_compared;
-            assert_int_equal(s.states_loaded, 1);
+            state_tick[c] =
+                cairn_client_confirmed_tick(p.clients[c].client) - s.simulation.roots_compared;
+            assert_int_equal(s.simulation.states_loaded, 1);
         }
         party_play(&p, i, 5000);
         for (uint32_t c = 0; c < 2; c++) {
             expect_all_confirmed(&p, c, state_tick[c]);
-            assert_true(party_statistics(&p, c).rollbacks > 0);
+            assert_true(party_statistics(&p, c).prediction.rollbacks > 0);
         }
         cairn_server_statistics server;
         cairn_server_statistics_read(p.server, &server);
@@ -104,12 +106,12 @@ TEST("own input shows after the delay not after the round trip") {
     join(&p, &path);
     party_run_ms(&p, 4000);
     const cairn_client_statistics s = party_statistics(&p, 0);
-    assert_in_range(s.rtt_ns, 115000000, 135000000);
-    assert_int_equal(s.input_delay_ticks, 3);
-    assert_in_range(s.predicted_ticks, 4, 8);
+    assert_in_range(s.connection.rtt_ns, 115000000, 135000000);
+    assert_int_equal(s.inputs.delay_ticks, 3);
+    assert_in_range(s.prediction.predicted_ticks, 4, 8);
     assert_in_range(ms_until_it_moves(&p, 0), 34, 90); // three ticks and what a picture takes
     party_run_ms(&p, 1000);
-    assert_int_equal(party_statistics(&p, 0).rollbacks, 0); // nobody else is there
+    assert_int_equal(party_statistics(&p, 0).prediction.rollbacks, 0); // nobody else is there
     party_end(&p);
     // A delay that the host fixes: next to none, all predicted.
     cairn_client_config config = predicting();
@@ -117,7 +119,7 @@ TEST("own input shows after the delay not after the round trip") {
     party_start(&p, 22);
     party_join(&p, &config, &path);
     party_run_ms(&p, 4000);
-    assert_int_equal(party_statistics(&p, 0).input_delay_ticks, 1);
+    assert_int_equal(party_statistics(&p, 0).inputs.delay_ticks, 1);
     assert_in_range(ms_until_it_moves(&p, 0), 10, 50);
     party_end(&p);
 }
@@ -131,9 +133,9 @@ TEST("a short path is delayed and not predicted") {
     party_run_ms(&p, 4000);
     party_play(&p, 3, 4000);
     const cairn_client_statistics s = party_statistics(&p, 0);
-    assert_in_range(s.input_delay_ticks, 1, 3);
-    assert_true(s.predicted_ticks <= 1);
-    assert_int_equal(s.roots_differed, 0);
+    assert_in_range(s.inputs.delay_ticks, 1, 3);
+    assert_true(s.prediction.predicted_ticks <= 1);
+    assert_int_equal(s.simulation.roots_differed, 0);
     party_end(&p);
 }
 
@@ -192,7 +194,7 @@ TEST("rollbacks name their cause") {
     assert_int_equal(by_cause(&p, 0, CAIRN_ROLLBACK_WRONG_PREDICTION), wrong + 1);
     cairn_client_rollback last;
     assert_int_equal(cairn_client_rollbacks(client_of(&p, 0), &last, 1), 1);
-    assert_int_equal(last.slot, party_statistics(&p, 1).slot);
+    assert_int_equal(last.slot, party_statistics(&p, 1).connection.slot);
     assert_in_range(last.ticks, 2, 10);
     assert_int_equal(last.bodies_moved, 1);
     assert_true(last.error_m_max > 1e-3f);
@@ -224,7 +226,7 @@ TEST("rollbacks name their cause") {
         client_of(&p, 1), cairn_virtual_local_ns(p.network, p.clients[1].endpoint));
     party_run_ms(&p, 1000);
     assert_int_equal(by_cause(&p, 0, CAIRN_ROLLBACK_JOIN_LEAVE), 2);
-    assert_int_equal(party_statistics(&p, 0).roots_differed, 0);
+    assert_int_equal(party_statistics(&p, 0).simulation.roots_differed, 0);
     party_end(&p);
 }
 
@@ -255,10 +257,10 @@ TEST("a stall is over a second after it") {
         set_stall(&p, kind, true);
         party_run_ms(&p, 5000);
         set_stall(&p, kind, false);
-        uint64_t stepped = party_statistics(&p, 0).tick_local;
+        uint64_t stepped = party_statistics(&p, 0).simulation.ticks_stepped;
         for (int ms = 0; ms < 1000; ms += 10) {
             party_run_ms(&p, 10);
-            const uint64_t now = party_statistics(&p, 0).tick_local;
+            const uint64_t now = party_statistics(&p, 0).simulation.ticks_stepped;
             assert_true(now - stepped <= 64); // ten milliseconds are at most two advances
             stepped = now;
         }
@@ -267,10 +269,10 @@ TEST("a stall is over a second after it") {
         const uint64_t at = cairn_world_tick(cairn_client_world(client_of(&p, 0)));
         assert_in_range(cairn_world_tick(server_world(&p)), sure + 1, sure + 6);
         assert_in_range(at, sure + 1, sure + 10);
-        assert_int_equal(s.roots_differed, 0);
+        assert_int_equal(s.simulation.roots_differed, 0);
         assert_true(ms_until_it_moves(&p, 0) < 150);
         party_run_ms(&p, 1000);
-        assert_int_equal(party_statistics(&p, 0).inputs_late, s.inputs_late);
+        assert_int_equal(party_statistics(&p, 0).inputs.late, s.inputs.late);
         party_end(&p);
     }
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "client_lib/client_parts.h"
+#include "client_lib/client_probe.h"
 #include "tests/client/party.h"
 
 static cairn_client_config config_of(cairn_client_mode mode) {
@@ -17,7 +17,7 @@ static cairn_client_config config_of(cairn_client_mode mode) {
 }
 
 static cairn_timeline *timeline_of(const party *p, uint32_t client) {
-    return &p->clients[client].client->lockstep.timeline;
+    return cairn_client_probe_of(p->clients[client].client).timeline;
 }
 
 // A body nudged from outside, as memory that fails does.
@@ -41,8 +41,8 @@ static void expect_sound(party *p, uint32_t client) {
     party_play(p, 9, 600);
     const cairn_client_statistics after = party_statistics(p, client);
     assert_false(timeline_of(p, client)->differs);
-    assert_int_equal(after.roots_differed, before.roots_differed);
-    assert_true(after.roots_compared > before.roots_compared + 20);
+    assert_int_equal(after.simulation.roots_differed, before.simulation.roots_differed);
+    assert_true(after.simulation.roots_compared > before.simulation.roots_compared + 20);
 }
 
 static void start(party *p, uint64_t seed, cairn_client_mode mode, const cairn_virtual_path *path) {
@@ -65,7 +65,7 @@ TEST("memory that changed is stepped again without the server") {
     for (uint32_t i = 0; i < 2; ++i) {
         party p;
         start(&p, 50 + i, healing_modes[i], NULL);
-        assert_int_equal(party_statistics(&p, 0).heals, 0);
+        assert_int_equal(party_statistics(&p, 0).resync.count, 0);
         damage(&p, 0, 5, 2.0f);
         party_run_ms(&p, 200);
         const cairn_client_resync_record heal = last_heal(&p, 0);
@@ -81,7 +81,7 @@ TEST("a step gone wrong is mended by what differs") {
     for (uint32_t i = 0; i < 2; ++i) {
         party p;
         start(&p, 60 + i, healing_modes[i], NULL);
-        assert_true(cairn_client_damage(p.clients[0].client, 5));
+        assert_true(cairn_client_probe_damage(p.clients[0].client, 5));
         party_run_ms(&p, 300);
         const cairn_client_resync_record heal = last_heal(&p, 0);
         const cairn_server_statistics server = served(&p);
@@ -90,7 +90,7 @@ TEST("a step gone wrong is mended by what differs") {
         assert_in_range(heal.bytes, 640, 2047 + 4096 * (heal.round_trips - 1));
         assert_int_equal(server.resync_responses[CAIRN_RESYNC_DONE], 1);
         assert_int_equal(server.resync_elements, heal.elements);
-        assert_int_equal(party_statistics(&p, 0).states_loaded, 1);
+        assert_int_equal(party_statistics(&p, 0).simulation.states_loaded, 1);
         expect_sound(&p, 0);
         party_end(&p);
     }
@@ -102,9 +102,9 @@ TEST("loss and jitter only make it later") {
     for (uint32_t i = 0; i < 2; ++i) {
         party p;
         start(&p, 70 + i, healing_modes[i], &path);
-        assert_true(cairn_client_damage(p.clients[0].client, 6));
+        assert_true(cairn_client_probe_damage(p.clients[0].client, 6));
         party_run_ms(&p, 2000);
-        assert_true(party_statistics(&p, 0).heals >= 1);
+        assert_true(party_statistics(&p, 0).resync.count >= 1);
         expect_sound(&p, 0);
         party_end(&p);
     }
@@ -123,8 +123,8 @@ TEST("no alarm is false") {
     party_wait_to_play(&p);
     party_play(&p, 3, 5000);
     for (uint32_t i = 0; i < 2; ++i) {
-        assert_int_equal(party_statistics(&p, i).heals, 0);
-        assert_int_equal(party_statistics(&p, i).roots_differed, 0);
+        assert_int_equal(party_statistics(&p, i).resync.count, 0);
+        assert_int_equal(party_statistics(&p, i).simulation.roots_differed, 0);
         assert_int_equal(cairn_client_mode_now(p.clients[i].client),
             i == 0 ? CAIRN_CLIENT_HEAL : CAIRN_CLIENT_PREDICT);
     }
@@ -135,13 +135,13 @@ TEST("no alarm is false") {
 TEST("a tick the server no longer has is mended by the state") {
     party p;
     start(&p, 90, CAIRN_CLIENT_HEAL, NULL);
-    assert_true(cairn_client_damage(p.clients[0].client, 5));
+    assert_true(cairn_client_probe_damage(p.clients[0].client, 5));
     party_cut(&p, 0, true); // the doubt waits longer than states are kept
     party_run_ms(&p, 3000);
     party_cut(&p, 0, false);
     party_run_ms(&p, 3000);
     assert_int_equal(last_heal(&p, 0).cause, CAIRN_RESYNC_BY_STATE);
-    assert_int_equal(party_statistics(&p, 0).states_loaded, 2);
+    assert_int_equal(party_statistics(&p, 0).simulation.states_loaded, 2);
     assert_true(served(&p).resync_responses[CAIRN_RESYNC_TICK_GONE] > 0);
     assert_int_equal(served(&p).states_resent, 1);
     expect_sound(&p, 0);
@@ -155,16 +155,16 @@ TEST("who differs again and again is served by snapshots and told why") {
         cairn_client *client = p.clients[0].client;
         uint32_t rounds = 0;
         while (cairn_client_mode_now(client) != CAIRN_CLIENT_INTERPOLATE && rounds++ < 60) {
-            assert_true(cairn_client_damage(p.clients[0].client, 5));
+            assert_true(cairn_client_probe_damage(p.clients[0].client, 5));
             party_run_ms(&p, 150);
         }
         assert_int_equal(cairn_client_mode_now(client), CAIRN_CLIENT_INTERPOLATE);
-        assert_non_null(strstr(cairn_client_mode_text(client), "again whenever it is healed"));
+        assert_non_null(strstr(cairn_client_mode_text(client), "again after each repair"));
         assert_null(cairn_client_world(client));
         party_play(&p, 5, 1000);
         assert_true(party_look(&p, 0));
         assert_int_equal(party_state(&p, 0), CAIRN_CLIENT_PLAYING);
-        assert_true(party_statistics(&p, 0).deltas_received > 10);
+        assert_true(party_statistics(&p, 0).snapshots.deltas > 10);
         assert_int_equal(served(&p).clients_demoted, 1);
         assert_int_equal(served(&p).faults, 0);
         party_end(&p);
@@ -184,7 +184,7 @@ TEST("who fails the self test is served by snapshots and told why") {
         bad.faults = i == 0 ? 0 : CAIRN_PASSPORT_FLUSH_TO_ZERO;
         bad.hash.lo ^= i == 0 ? 1 : 0;
         party_join(&p, &config, NULL);
-        cairn_client_set_passport(p.clients[i].client, &bad);
+        *cairn_client_probe_of(p.clients[i].client).passport = bad;
     }
     party_wait_to_play(&p);
     party_play(&p, 5, 500);
@@ -193,7 +193,7 @@ TEST("who fails the self test is served by snapshots and told why") {
         assert_int_equal(cairn_client_mode_now(p.clients[i].client), CAIRN_CLIENT_INTERPOLATE);
         assert_non_null(strstr(words, i == 0 ? "another hash" : "subnormal results become zero"));
         assert_true(party_look(&p, i));
-        assert_true(party_statistics(&p, i).snapshots_received > 5);
+        assert_true(party_statistics(&p, i).snapshots.received > 5);
     }
     assert_int_equal(served(&p).clients_unfit, 3);
     party_end(&p);
@@ -206,7 +206,7 @@ TEST("who does not simulate may fail the self test") {
     party p;
     party_start_as(&p, 111, false);
     party_join(&p, &config, NULL);
-    cairn_client_set_passport(p.clients[0].client, &bad);
+    *cairn_client_probe_of(p.clients[0].client).passport = bad;
     party_wait_to_play(&p);
     assert_string_equal(cairn_client_mode_text(p.clients[0].client), "");
     assert_int_equal(served(&p).clients_unfit, 0);
@@ -227,14 +227,14 @@ static const char *words_after(const uint32_t *more, uint32_t looks, uint64_t ap
     party p;
     start(&p, 130, CAIRN_CLIENT_HEAL, NULL);
     cairn_timeline *timeline = timeline_of(&p, 0);
-    cairn_client_resync *healing = &p.clients[0].client->resync;
-    uint64_t now_ns = healing->watched_ns;
+    cairn_client_repair *repair = &cairn_client_probe_of(p.clients[0].client).resync->repair;
+    uint64_t now_ns = repair->backlog_checked_ns;
     for (uint32_t i = 0; i < looks; ++i) {
         now_ns += apart_ns;
         fall_behind(timeline, more[i]);
-        cairn_client_resync_advance(healing, now_ns, 60);
+        cairn_client_repair_advance(repair, now_ns, 60);
     }
-    const char *words = healing->words;
+    const char *words = repair->given_up_text;
     party_end(&p);
     return words;
 }
@@ -242,7 +242,7 @@ static const char *words_after(const uint32_t *more, uint32_t looks, uint64_t ap
 TEST("who falls behind for good gives up and who was away does not") {
     static const uint32_t growing[] = {90, 30, 30};
     static const uint32_t short_backlog[] = {20, 20};
-    const uint64_t look_ns = CAIRN_RESYNC_BACKLOG_CHECK_NS;
+    const uint64_t look_ns = CAIRN_CLIENT_REPAIR_BACKLOG_CHECK_NS;
     assert_non_null(strstr(words_after(growing, 3, look_ns), "cannot keep up"));
     assert_null(words_after(growing, 2, look_ns)); // it may have come back just now
     assert_null(words_after(short_backlog, 2, look_ns));

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client_lib/client_parts.h"
+#include "client_lib/client_probe.h"
 #include "schema/scene.h"
 #include "tests/kit/test.h"
 
@@ -197,7 +197,7 @@ static const cairn_world *world_of(const cairn_story *s, uint32_t who) {
 
 static const cairn_snapshot *snapshot_of(const cairn_story *s, uint32_t who) {
     const cairn_snapshot *snapshot =
-        cairn_snapshots_newest(&s->system.clients[who].client->snapshots);
+        cairn_snapshots_newest(cairn_client_probe_of(s->system.clients[who].client).snapshots);
     assert_non_null(snapshot);
     return snapshot;
 }
@@ -241,8 +241,8 @@ void expect_no_alarm(const cairn_story *s) {
     assert_int_equal(story_server(s).roots_differed, 0);
     for (uint32_t who = 0; who < STORY_EVERYBODY; who++) {
         if (s->system.clients[who].client != NULL && lockstep(s, who)) {
-            assert_int_equal(story_statistics(s, who).roots_differed, 0);
-            assert_true(story_statistics(s, who).roots_compared > 0);
+            assert_int_equal(story_statistics(s, who).simulation.roots_differed, 0);
+            assert_true(story_statistics(s, who).simulation.roots_compared > 0);
         }
     }
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "client_lib/client_probe.h"
+
+#include "client_lib/client_messages.h"
+#include "client_lib/client_parts.h"
+
+cairn_client_probe cairn_client_probe_of(cairn_client *client) {
+    return (cairn_client_probe){
+        .connection = &client->connection,
+        .lockstep = &client->lockstep,
+        .timeline = &client->lockstep.timeline,
+        .predict = &client->predict,
+        .resync = &client->resync,
+        .snapshots = &client->view.snapshots,
+        .passport = &client->passport,
+        .snapshot_drops = client->drops.snapshot,
+        .welcomed = client->session.welcomed,
+        .simulates = cairn_client_simulates(client),
+    };
+}
+
+bool cairn_client_probe_damage(cairn_client *client, uint32_t body) {
+    cairn_timeline *timeline = &client->lockstep.timeline;
+    const cairn_vec3 push = {.x = 0.5f, .y = 2.0f};
+    if (!cairn_client_simulates(client) || !timeline->adopted ||
+        cairn_body_set_velocity(timeline->world, body, push, (cairn_vec3){0}) != CAIRN_OK) {
+        return false;
+    }
+    cairn_state_ring_clear(&timeline->states);
+    return true;
+}
+
+void cairn_client_probe_take(
+    cairn_client *client, uint64_t now_ns, const cairn_link_message *message) {
+    cairn_client_take_message(client, now_ns, message);
+}
