@@ -30,14 +30,11 @@
 
 extern "C" {
 #include "base/assert.h"
+#include "schema/byte_order.h"
 }
 
 namespace fb = flatbuffers;
 namespace wire = cairn::wire;
-
-#if FLATBUFFERS_LITTLEENDIAN == 0
-#error "vectors of structs are read in place: the codec needs a little-endian host"
-#endif
 
 static_assert(sizeof(cairn_wire_timing) == sizeof(wire::Timing), "one layout");
 static_assert(sizeof(cairn_hash128) == sizeof(wire::Hash128), "one layout");
@@ -94,6 +91,23 @@ struct cairn_encoder {
 
 namespace {
 
+// Words of 8 bytes that a struct of the schema begins with; the rest are words of 4, except for a
+// seal's, which are bytes.
+template <typename Wire>
+constexpr size_t words_8 = std::is_arithmetic_v<Wire> ? sizeof(Wire) / 8 : 0;
+template <> constexpr size_t words_8<wire::Hash128> = 2;
+template <> constexpr size_t words_8<wire::Input> = 1;
+template <> constexpr size_t words_8<wire::Tick> = 3;
+template <> constexpr size_t words_8<wire::Root> = 3;
+template <> constexpr size_t words_8<wire::Timing> = 1;
+template <> constexpr size_t words_8<wire::DesyncHead> = 11;
+template <typename Wire> constexpr size_t words_4 = (sizeof(Wire) - 8 * words_8<Wire>) / 4;
+template <> constexpr size_t words_4<wire::Seal> = 0;
+
+template <typename Wire> void turn(void *structs, uint32_t count) {
+    cairn_byte_order_turn(structs, count, words_8<Wire>, words_4<Wire>);
+}
+
 // A table's members are listed once, by `fields`, for whoever visits them: two visitors write, one
 // reads. What is not inline in a table has to be written before it.
 class Attachments {
@@ -117,6 +131,7 @@ class Attachments {
             keep(b.CreateVector(wire, count).o);
         } else {
             keep(b.CreateVectorOfStructs(wire, count).o);
+            turn<Wire>(b.GetCurrentBufferPointer() + sizeof(fb::uoffset_t), count);
         }
     }
 
@@ -142,7 +157,9 @@ class Inline {
     }
     template <typename Wire, typename Plain> void plain(fb::voffset_t at, const Plain &value) {
         static_assert(sizeof(Wire) == sizeof(Plain), "one layout");
-        b.AddStruct(at, reinterpret_cast<const Wire *>(&value));
+        Plain copy = value;
+        turn<Wire>(&copy, 1);
+        b.AddStruct(at, reinterpret_cast<const Wire *>(&copy));
     }
     template <typename Wire, typename Plain> void added(fb::voffset_t at, const Plain &value) {
         plain<Wire>(at, value);
@@ -175,6 +192,7 @@ class Reader {
             refuse(CAIRN_DECODE_MISSING_FIELD);
         } else {
             std::memcpy(&value, field, sizeof value);
+            turn<Wire>(&value, 1);
         }
     }
     // A member that older writers did not know: zeros then.
@@ -211,7 +229,12 @@ class Reader {
             return;
         }
         count = field->size();
-        elements = reinterpret_cast<const Plain *>(field->Data());
+        elements = static_cast<const Plain *>(
+            cairn_byte_order_copy(field->Data(), count, words_8<Wire>, words_4<Wire>));
+        if (elements == nullptr) {
+            count = 0;
+            refuse(CAIRN_DECODE_NOT_FLATBUFFERS);
+        }
     }
 
     cairn_decode_refusal refusal = CAIRN_DECODE_OK;
@@ -482,6 +505,7 @@ cairn_decode_refusal decode_message(
     if (size == 0 || size > CAIRN_MESSAGE_SIZE_MAX) {
         return CAIRN_DECODE_EMPTY;
     }
+    cairn_byte_order_begin(CAIRN_TURNED_MESSAGE, size);
     auto verifier = verifier_of(bytes, size);
     if (!wire::VerifyEnvelopeBuffer(verifier)) {
         return CAIRN_DECODE_NOT_FLATBUFFERS;
@@ -504,6 +528,7 @@ cairn_decode_refusal decode_chunk(const uint8_t *bytes, size_t size, cairn_chunk
     if (size == 0 || size > size_t{CAIRN_STATE_SIZE_MAX} + 4096) {
         return CAIRN_DECODE_EMPTY;
     }
+    cairn_byte_order_begin(CAIRN_TURNED_CHUNK, size);
     auto verifier = verifier_of(bytes, size);
     if (!wire::VerifyChunkBuffer(verifier)) {
         return CAIRN_DECODE_NOT_FLATBUFFERS;

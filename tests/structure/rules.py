@@ -143,6 +143,11 @@ def check_spdx(tree):
     return complaints
 
 
+def check_endings(tree):
+    return [f"{path}: does not end with a newline" for path, text in sorted(of_kind(tree, SOURCE + SCRIPT).items())
+            if text and not text.endswith("\n")]
+
+
 # (first line, name, length) of each function: a head that begins in column 0, a line that ends in
 # ") {", a brace in column 0. The formatter guarantees this shape.
 def functions_of(text):
@@ -288,6 +293,7 @@ def check_imports(room, listing, own):
 TREE_RULES = {
     "includes": check_includes,
     "spdx": check_spdx,
+    "endings": check_endings,
     "lengths": check_lengths,
     "words": check_words,
     "readme": check_readme,

@@ -83,6 +83,9 @@ class EveryRuleCanFail(unittest.TestCase):
         self.expect("spdx", "net/b.c", "net/b.c", '#include "base/a.h"\n' + SPDX)
         self.expect("spdx", "tests/run.sh", "tests/run.sh", "#!/bin/sh\necho\n")
 
+    def test_a_last_line_without_an_end(self):
+        self.expect("endings", "net/b.c", "net/b.c", SPDX + "int a;")
+
     def test_a_long_function(self):
         body = "    work();\n" * 69
         self.expect("lengths", "long_one has 71 lines", "net/b.c",
