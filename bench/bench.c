@@ -9,7 +9,7 @@
 #include "bench/kit.h"
 #include "bench/report.h"
 #include "bench/stability.h"
-#include "tools/flags.h"
+#include "program/flags.h"
 
 #define RUNS_MAX 99
 #define WARM_UP_STEPS 60
@@ -29,7 +29,6 @@ typedef struct options {
     bool profile;
     bool stability;
     bool state; // alone
-    bool help;
 } options;
 
 typedef struct session {
@@ -161,88 +160,77 @@ static bool run_all(const options *chosen) {
            bench_report_chart(s.results, s.count, chosen->beside, chosen->chart);
 }
 
-static bool known_scenes(const char *names, char error[CAIRN_FLAG_ERROR_SIZE]) {
-    for (const char *at = names; at != NULL; at = strchr(at, ',')) {
+static const char *read_scenes(void *out, const char *value, bool first) {
+    (void)first;
+    for (const char *at = value; at != NULL; at = strchr(at, ',')) {
         at += *at == ',' ? 1 : 0;
         char name[32];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
         if (bench_scene_find(name) == NULL) {
-            snprintf(error, CAIRN_FLAG_ERROR_SIZE, "there is no scene '%s'", name);
-            return false;
+            return "must be letters or names of scenes with commas between, such as A,C2";
         }
     }
-    return true;
+    *(const char **)out = value;
+    return NULL;
 }
 
-static bool read_workers(const char *list, options *out, char error[CAIRN_FLAG_ERROR_SIZE]) {
-    char number[8];
-    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+static const char *read_workers(void *out, const char *value, bool first) {
+    options *o = out;
+    o->worker_count = first ? 0 : o->worker_count;
+    for (const char *at = value; at != NULL; at = strchr(at, ',')) {
         at += *at == ',' ? 1 : 0;
-        if (out->worker_count == MANNERS_MAX) {
-            snprintf(error, CAIRN_FLAG_ERROR_SIZE, "--workers: at most %d numbers", MANNERS_MAX);
-            return false;
-        }
+        char number[8], error[CAIRN_FLAGS_ERROR_SIZE];
         snprintf(number, sizeof number, "%.*s", (int)strcspn(at, ","), at);
-        if (!cairn_flag_number("--workers", number, 1, CAIRN_POOL_WORKERS_MAX,
-                &out->workers[out->worker_count], error)) {
-            return false;
+        if (o->worker_count == MANNERS_MAX ||
+            !cairn_flags_number(
+                "", number, 1, CAIRN_POOL_WORKERS_MAX, &o->workers[o->worker_count], error)) {
+            return "must be one to four numbers of threads with commas between, such as 1,2";
         }
-        out->worker_count += 1;
+        o->worker_count += 1;
     }
-    return true;
+    return NULL;
 }
 
-static bool read_options(int argc, char **argv, options *out, char error[CAIRN_FLAG_ERROR_SIZE]) {
-    const char *steps = "0";
-    const char *runs = "5";
-    const char *workers = "1";
-    const char *lanes = getenv("CAIRN_LANES");
-    const char *profile = NULL;
-    const char *stability = NULL;
-    const char *state = NULL;
-    const char *help = NULL;
+static cairn_flags_result read_options(int argc, char **argv, options *out) {
     const cairn_flag flags[] = {
-        {"--scenes", "A,C2", "these scenes alone, by letter or name, and no state", &out->scenes},
-        {"--steps", "N", "steps of a run; 0: as many as the scene has", &steps},
-        {"--runs", "N", "runs after the warm-up", &runs},
-        {"--workers", "N,M", "with so many threads; several numbers are compared", &workers},
-        {"--lanes", "N", "1, 4, 8 or 16 side by side; 0: the CPU's, or CAIRN_LANES", &lanes},
-        {"--csv", "FILE", "every figure of every run", &out->csv},
-        {"--chart", "FILE", "the times of a step as an SVG", &out->chart},
-        {"--beside", "FILE", "lines 'series,scene,ms' for further bars", &out->beside},
-        {"--profile", NULL, "one run without warm-up or figures, for a profiler", &profile},
-        {"--state", NULL, "saving, restoring, hashing and stepping again alone", &state},
-        {"--stability", NULL, "what stands and how well, instead of what it costs", &stability},
-        {"--help", NULL, "this text", &help},
+        {"--scenes", NULL, "A,C2", "only these scenes, by letter or name, and no state",
+            CAIRN_FLAG_CUSTOM, .out = &out->scenes, .read = read_scenes},
+        {"--steps", NULL, "N", "steps of a run (0: as many as the scene has)", CAIRN_FLAG_U64,
+            .out = &out->steps, .most = 1000000},
+        {"--runs", NULL, "N", "runs after the warm-up (5)", CAIRN_FLAG_U64, .out = &out->runs,
+            .least = 1, .most = RUNS_MAX},
+        {"--workers", NULL, "N,M", "threads; several numbers are compared (1)", CAIRN_FLAG_CUSTOM,
+            .out = out, .read = read_workers},
+        {"--lanes", "CAIRN_LANES", "N", "SIMD width: 1, 4, 8 or 16 (0: the CPU's)", CAIRN_FLAG_U64,
+            .out = &out->lanes, .most = 16},
+        {"--csv", NULL, "FILE", "write every figure of every run", CAIRN_FLAG_TEXT,
+            .out = &out->csv},
+        {"--chart", NULL, "FILE", "draw the times of a step as an SVG", CAIRN_FLAG_TEXT,
+            .out = &out->chart},
+        {"--beside", NULL, "FILE", "lines 'series,scene,ms' for further bars of the chart",
+            CAIRN_FLAG_TEXT, .out = &out->beside},
+        {"--profile", NULL, NULL, "one run without warm-up or figures, for a profiler",
+            CAIRN_FLAG_SWITCH, .out = &out->profile},
+        {"--state", NULL, NULL, "only saving, restoring, hashing and stepping again",
+            CAIRN_FLAG_SWITCH, .out = &out->state},
+        {"--stability", NULL, NULL, "measure how well piles and joints hold instead",
+            CAIRN_FLAG_SWITCH, .out = &out->stability},
     };
-    const size_t flag_count = sizeof flags / sizeof flags[0];
-    if (!cairn_flags_read(argc, argv, flags, flag_count, NULL, 0, error)) {
-        return false;
-    }
-    out->profile = profile != NULL;
-    out->stability = stability != NULL;
-    out->state = state != NULL;
-    out->help = help != NULL;
-    if (out->help) {
-        cairn_flags_help("bench [flags]", flags, flag_count);
-        return true;
-    }
-    lanes = lanes != NULL ? lanes : "0";
-    return known_scenes(out->scenes, error) && read_workers(workers, out, error) &&
-           cairn_flag_number("--lanes", lanes, 0, 16, &out->lanes, error) &&
-           cairn_flag_number("--steps", steps, 0, 1000000, &out->steps, error) &&
-           cairn_flag_number("--runs", runs, 1, RUNS_MAX, &out->runs, error);
+    cairn_flags_program program = {
+        .name = "bench",
+        .usage = "[FLAGS]",
+        .about = "Measures what steps of the benchmark's scenes and operations on the state cost.",
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags,
+    };
+    return cairn_flags_read(&program, argc, argv, NULL);
 }
 
 int main(int argc, char **argv) {
-    options chosen = {.scenes = NULL};
-    char error[CAIRN_FLAG_ERROR_SIZE];
-    if (!read_options(argc, argv, &chosen, error)) {
-        fprintf(stderr, "bench: %s\n", error);
-        return 2;
-    }
-    if (chosen.help) {
-        return 0;
+    options chosen = {.runs = 5, .workers = {1}, .worker_count = 1};
+    const cairn_flags_result result = read_options(argc, argv, &chosen);
+    if (result != CAIRN_FLAGS_READ) {
+        return result == CAIRN_FLAGS_REFUSED ? 2 : 0;
     }
     if (chosen.profile) {
         step_for_profiler(&chosen);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "program/flags.h"
 #include "schema/scene.h"
 #include <cairn/server.h>
 #include <cairn/server_uv.h>
@@ -197,36 +198,28 @@ static int run(bench *b) {
     return 0;
 }
 
-static bool read_number(const char *text, uint32_t least, uint32_t most, uint32_t *out) {
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-    *out = (uint32_t)value;
-    return *text != '\0' && *end == '\0' && value >= least && value <= most;
-}
-
 int main(int argc, char **argv) {
     static bench b = {.rooms = 100, .bodies = 50, .seconds = 20};
-    bool sound = true;
-    for (int i = 1; i < argc && sound; ++i) {
-        const char *value = i + 1 < argc ? argv[i + 1] : "";
-        if (strcmp(argv[i], "--threads") == 0) {
-            b.threads = true;
-        } else if (strcmp(argv[i], "--sleep") == 0) {
-            b.sleep = true;
-        } else {
-            sound =
-                (strcmp(argv[i], "--rooms") == 0 &&
-                    read_number(value, 1, CAIRN_ROOMS_MAX, &b.rooms)) ||
-                (strcmp(argv[i], "--bodies") == 0 && read_number(value, 1, 4000, &b.bodies)) ||
-                (strcmp(argv[i], "--seconds") == 0 && read_number(value, 1, 3600, &b.seconds)) ||
-                (strcmp(argv[i], "--ticks") == 0 && read_number(value, 1, 100000, &b.ticks));
-            i += 1;
-        }
-    }
-    if (!sound) {
-        fprintf(stderr, "usage: bench_rooms [--rooms N] [--bodies N] [--seconds S] [--ticks N] "
-                        "[--threads] [--sleep]\n");
-        return 1;
-    }
-    return run(&b);
+    static const cairn_flag flags[] = {
+        {"--rooms", NULL, "N", "rooms (100)", CAIRN_FLAG_U32, .out = &b.rooms, .least = 1,
+            .most = CAIRN_ROOMS_MAX},
+        {"--bodies", NULL, "N", "cubes in each (50)", CAIRN_FLAG_U32, .out = &b.bodies, .least = 1,
+            .most = 4000},
+        {"--seconds", NULL, "S", "real time to run (20)", CAIRN_FLAG_U32, .out = &b.seconds,
+            .least = 1, .most = 3600},
+        {"--ticks", NULL, "N", "run this many ticks of each room without waiting instead",
+            CAIRN_FLAG_U32, .out = &b.ticks, .least = 1, .most = 100000},
+        {"--threads", NULL, NULL, "step rooms on threads, as cairnd does", CAIRN_FLAG_SWITCH,
+            .out = &b.threads},
+        {"--sleep", NULL, NULL, "let bodies sleep", CAIRN_FLAG_SWITCH, .out = &b.sleep},
+    };
+    cairn_flags_program program = {
+        .name = "bench_rooms",
+        .usage = "[FLAGS]",
+        .about = "Measures what many rooms in one process cost.",
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags,
+    };
+    const cairn_flags_result result = cairn_flags_read(&program, argc, argv, NULL);
+    return result == CAIRN_FLAGS_READ ? run(&b) : result == CAIRN_FLAGS_REFUSED ? 1 : 0;
 }

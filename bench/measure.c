@@ -3,7 +3,7 @@
 
 #include "bench/kit.h"
 #include "bench/samples.h"
-#include "tools/system.h"
+#include "program/system.h"
 
 // The world is counted before every so many steps, outside the time.
 #define COUNT_EVERY 10

@@ -8,7 +8,7 @@
 #include "bench/kit.h"
 #include "bench/samples.h"
 #include "client_lib/simulate/timeline.h"
-#include "tools/system.h"
+#include "program/system.h"
 
 #define REPEATS 25
 // The tick at which the pile is saved, and how far a rollback goes back.

@@ -85,6 +85,16 @@ void cairn_wipe(void *bytes, size_t size) {
     sodium_memzero(bytes, size);
 }
 
+char *cairn_hex_print(const uint8_t *bytes, size_t size, char *out) {
+    return sodium_bin2hex(out, 2 * size + 1, bytes, size);
+}
+
+bool cairn_hex_read(const char *digits, size_t digit_count, uint8_t *bytes, size_t size) {
+    size_t read = 0;
+    return digit_count == 2 * size &&
+           sodium_hex2bin(bytes, size, digits, digit_count, NULL, &read, NULL) == 0 && read == size;
+}
+
 void cairn_digest(const uint8_t *head, size_t head_size, const uint8_t *body, size_t body_size,
     uint8_t out[CAIRN_DIGEST_SIZE]) {
     crypto_generichash_state state;

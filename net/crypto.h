@@ -56,3 +56,10 @@ void cairn_key_derive(
 
 // Zeros that the compiler may not leave out: for keys that are no longer needed.
 void cairn_wipe(void *bytes, size_t size);
+
+// Lower-case hexadecimal digits and a terminator into `out`, which has 2 * size + 1 bytes and is
+// returned.
+char *cairn_hex_print(const uint8_t *bytes, size_t size, char *out);
+// Exactly `digit_count` digits of either case into `size` bytes. False when there are others or not
+// twice as many.
+bool cairn_hex_read(const char *digits, size_t digit_count, uint8_t *bytes, size_t size);

@@ -117,11 +117,12 @@ static bool take_commands(cairn_capsule_content *c, char words[CAIRN_REPLAY_WORD
     const cairn_chunk_ticks *ticks = &c->walk.chunk.ticks;
     c->ticked = true;
     if (ticks->tick_count != 1 || ticks->ticks[0].tick != cairn_world_tick(c->before)) {
-        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "it does not hold one tick behind its state");
+        snprintf(words, CAIRN_REPLAY_WORDS_SIZE,
+            "not a desync capsule: it does not hold a state and exactly one tick after it");
         return false;
     }
     if (!cairn_replay_commands(ticks, &ticks->ticks[0], c->commands, &c->command_count)) {
-        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "it holds a command that no world takes");
+        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "it holds an invalid command");
         return false;
     }
     return true;
@@ -139,7 +140,7 @@ static bool take_desync(cairn_capsule_content *c, char words[CAIRN_REPLAY_WORDS_
     c->desync = c->walk.chunk.desync;
     if (!c->ticked || c->desync.head.tick != cairn_world_tick(c->before) + 1 ||
         (c->after != NULL && cairn_world_tick(c->after) != c->desync.head.tick)) {
-        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "its chunks are not those of one tick");
+        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "its chunks belong to different ticks");
         return false;
     }
     return true;
@@ -170,7 +171,7 @@ bool cairn_capsule_open(cairn_capsule_content *content, const uint8_t *bytes, si
     }
     cairn_replay_end_text(&content->walk, words);
     if (content->walk.sound) {
-        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "it is no capsule: no desync chunk");
+        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "not a desync capsule: it has no desync chunk");
     }
     return false;
 }

@@ -75,11 +75,11 @@ cairn_recording_piece cairn_recording_piece_of(
 
 const char *cairn_recording_end_text(cairn_recording_end end) {
     static const char *const texts[CAIRN_RECORDING_END_COUNT] = {
-        [CAIRN_RECORDING_GOES_ON] = "goes on",
-        [CAIRN_RECORDING_CLEAN] = "ends in order",
-        [CAIRN_RECORDING_CUT] = "is cut off",
-        [CAIRN_RECORDING_FOREIGN] = "is no recording",
-        [CAIRN_RECORDING_VERSION_MISMATCH] = "has another format version",
+        [CAIRN_RECORDING_GOES_ON] = "not at its end",
+        [CAIRN_RECORDING_CLEAN] = "closed in order",
+        [CAIRN_RECORDING_CUT] = "cut off",
+        [CAIRN_RECORDING_FOREIGN] = "not a cairn recording: bad magic",
+        [CAIRN_RECORDING_VERSION_MISMATCH] = "a recording of another format version",
         [CAIRN_RECORDING_DAMAGED_HEAD] = "a chunk's head is damaged",
         [CAIRN_RECORDING_DAMAGED_PAYLOAD] = "a chunk's payload is damaged",
         [CAIRN_RECORDING_DAMAGED_PADDING] = "a chunk's padding is damaged",

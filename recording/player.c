@@ -84,8 +84,8 @@ static cairn_player_event take_tick(cairn_player *player) {
         return refuse(player, "tick", tick->tick);
     }
     if (!cairn_replay_commands(ticks, tick, commands, &count)) {
-        snprintf(player->words, sizeof player->words,
-            "tick %llu holds a command that no world takes", (unsigned long long)tick->tick);
+        snprintf(player->words, sizeof player->words, "tick %llu holds an invalid command",
+            (unsigned long long)tick->tick);
         player->walk.sound = false;
         player->refusal = CAIRN_REPLAY_STATE;
         return CAIRN_PLAYER_REFUSED;

@@ -44,7 +44,7 @@ static const char *unpack(cairn_replay_walk *walk) {
         return NULL;
     }
     if (!make_room(walk, piece->raw_size)) {
-        return "no memory to unpack it";
+        return "out of memory";
     }
     cairn_unpack_refusal refusal =
         cairn_unpack(walk->unpacker, piece->payload, piece->size, walk->room, piece->raw_size);
@@ -69,9 +69,9 @@ static const char *open_chunk(cairn_replay_walk *walk) {
         return cairn_decode_refusal_text((cairn_decode_refusal)refusal);
     }
     if (walk->chunk.kind != walk->piece.kind) {
-        return "is not of the kind its head says";
+        return "its kind differs from that in its head";
     }
-    return head_agrees(walk) ? NULL : "holds other ticks than its head says";
+    return head_agrees(walk) ? NULL : "its ticks differ from those in its head";
 }
 
 bool cairn_replay_next(cairn_replay_walk *walk) {
@@ -93,13 +93,13 @@ void cairn_replay_end_text(const cairn_replay_walk *walk, char words[CAIRN_REPLA
         snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "%s", walk->words);
     } else if (reader->end == CAIRN_RECORDING_CUT) {
         snprintf(words, CAIRN_REPLAY_WORDS_SIZE,
-            "cut off: whole up to byte %zu, %zu bytes of a chunk behind it", reader->at,
+            "cut off: whole up to byte %zu, %zu bytes of a chunk after it", reader->at,
             reader->size - reader->at);
     } else if (reader->end == CAIRN_RECORDING_CLEAN) {
         snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "closed in order");
     } else {
-        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "at byte %zu %s", reader->at,
-            cairn_recording_end_text(reader->end));
+        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "%s (at byte %zu)",
+            cairn_recording_end_text(reader->end), reader->at);
     }
 }
 

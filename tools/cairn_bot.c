@@ -14,10 +14,10 @@
 #include "base/limits.h"
 #include "base/random.h"
 #include "client_lib/client_probe.h"
-#include "net/token.h"
+#include "program/flags.h"
 #include "program/json.h"
-#include "tools/flags.h"
-#include "tools/system.h"
+#include "program/key.h"
+#include "program/system.h"
 #include <cairn/server.h>
 #include <cairn/types.h>
 
@@ -349,124 +349,16 @@ static int run(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     return status;
 }
 
-typedef struct texts {
-    const char *token, *key, *server, *protocol_id, *client_id;
-    const char *mode, *spectator, *inputs, *seed, *seconds, *stats, *join_after, *column, *name;
-    const char *room, *input_delay, *damage, *help;
-} texts;
-
-static bool choose(const char *flag, const char *text, const char *const *names, uint32_t *out,
-    char error[CAIRN_FLAG_ERROR_SIZE]) {
-    for (uint32_t i = 0; names[i] != NULL; i++) {
-        if (strcmp(names[i], text) == 0) {
-            *out = i;
-            return true;
-        }
-    }
-    snprintf(error, CAIRN_FLAG_ERROR_SIZE, "%s %.40s: not one of those in --help", flag, text);
-    return false;
-}
-
-static bool read_column(const char *text, column *out, char error[CAIRN_FLAG_ERROR_SIZE]) {
-    out->asked = sscanf(text, "%lf,%lf,%lf", &out->x, &out->z, &out->radius) == 3;
-    snprintf(error, CAIRN_FLAG_ERROR_SIZE, "--column %.40s: must be X,Z,RADIUS in metres", text);
-    return out->asked;
+static const char *read_column(void *out, const char *value, bool first) {
+    (void)first;
+    column *c = out;
+    c->asked = sscanf(value, "%lf,%lf,%lf", &c->x, &c->z, &c->radius) == 3;
+    return c->asked ? NULL : "must be X,Z,RADIUS in metres";
 }
 
 static uint64_t read_clock(void *context) {
     (void)context;
     return cairn_client_uv_now_ns();
-}
-
-static bool read_bot(const texts *t, bot *b, char error[CAIRN_FLAG_ERROR_SIZE]) {
-    static const char *const plans[] = {"none", "random", "push", NULL};
-    uint32_t mode = 0;
-    uint32_t inputs = 0;
-    uint64_t seed = 0;
-    uint64_t input_delay_ms = 0;
-    bool good =
-        choose("--mode", t->mode, modes, &mode, error) &&
-        choose("--inputs", t->inputs, plans, &inputs, error) &&
-        cairn_flag_number("--seed", t->seed, 0, UINT64_MAX, &seed, error) &&
-        cairn_flag_number("--input-delay", t->input_delay, 0, 2000, &input_delay_ms, error) &&
-        cairn_flag_number("--seconds", t->seconds, 0, 86400, &b->seconds, error) &&
-        cairn_flag_number("--json-stats", t->stats, 0, 3600, &b->stats_interval_s, error) &&
-        cairn_flag_number("--damage", t->damage, 0, 3600, &b->damage_s, error) &&
-        cairn_flag_number("--join-after", t->join_after, 0, 3600, &b->join_after_s, error) &&
-        (t->column == NULL || read_column(t->column, &b->column, error));
-    b->name = t->name;
-    b->config = cairn_client_config_default();
-    b->config.mode = (cairn_client_mode)mode;
-    b->config.input_delay_ms = (uint32_t)input_delay_ms;
-    b->config.clock_ns = read_clock;
-    b->config.spectator = t->spectator != NULL;
-    b->config.room = t->room;
-    b->plan = (plan)inputs;
-    b->random = cairn_random_of(seed);
-    return good;
-}
-
-static bool read_token_file(
-    const char *path, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], char error[CAIRN_FLAG_ERROR_SIZE]) {
-    bool standard_input = strcmp(path, "-") == 0;
-    FILE *file = standard_input ? stdin : fopen(path, "rb");
-    if (file == NULL) {
-        snprintf(error, CAIRN_FLAG_ERROR_SIZE, "--token %.100s: cannot be opened", path);
-        return false;
-    }
-    size_t size = fread(token, 1, CAIRN_CONNECT_TOKEN_SIZE, file);
-    if (!standard_input) {
-        fclose(file);
-    }
-    snprintf(error, CAIRN_FLAG_ERROR_SIZE, "--token %.100s: holds %zu bytes, a token has %d", path,
-        size, CAIRN_CONNECT_TOKEN_SIZE);
-    return size == CAIRN_CONNECT_TOKEN_SIZE;
-}
-
-static bool issue_token(
-    const texts *t, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], char error[CAIRN_FLAG_ERROR_SIZE]) {
-    uint8_t key[CAIRN_KEY_SIZE];
-    uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
-    uint64_t protocol_id = CAIRN_PROTOCOL_ID_DEFAULT;
-    uint64_t client_id = 0;
-    cairn_address server;
-    if (!cairn_flag_key("--key", t->key, key, error) ||
-        (t->protocol_id != NULL && !cairn_flag_number("--protocol-id", t->protocol_id, 0,
-                                       UINT64_MAX, &protocol_id, error)) ||
-        !cairn_flag_number("--client-id", t->client_id, 0, UINT64_MAX, &client_id, error)) {
-        return false;
-    }
-    if (!cairn_address_parse(t->server, &server) || server.port == 0) {
-        snprintf(error, CAIRN_FLAG_ERROR_SIZE, "--server %.60s: must be ADDRESS:PORT", t->server);
-        return false;
-    }
-    if (!cairn_system_random(entropy, sizeof entropy)) {
-        snprintf(error, CAIRN_FLAG_ERROR_SIZE, "the system gives no randomness");
-        return false;
-    }
-    const cairn_token_request request = {.protocol_id = protocol_id,
-        .client_id = client_id,
-        .create_unix_s = cairn_system_unix_s(),
-        .lifetime_s = 30,
-        .timeout_s = 5,
-        .server_addresses = &server,
-        .server_count = 1,
-        .private_key = key,
-        .entropy = entropy};
-    snprintf(error, CAIRN_FLAG_ERROR_SIZE, "no token can be issued");
-    return cairn_token_issue(&request, token) == CAIRN_OK;
-}
-
-static bool get_token(
-    const texts *t, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], char error[CAIRN_FLAG_ERROR_SIZE]) {
-    if (t->token != NULL) {
-        return read_token_file(t->token, token, error);
-    }
-    if (t->key != NULL && t->server != NULL) {
-        return issue_token(t, token, error);
-    }
-    snprintf(error, CAIRN_FLAG_ERROR_SIZE, "either --token or --key and --server are needed");
-    return false;
 }
 
 static void wait_to_join(const bot *b) {
@@ -476,56 +368,80 @@ static void wait_to_join(const bot *b) {
     }
 }
 
-int main(int argc, char **argv) {
-    texts t = {.client_id = "1",
-        .mode = "interpolate",
-        .inputs = "none",
-        .seed = "1",
-        .seconds = "10",
-        .stats = "0",
-        .join_after = "0",
-        .input_delay = "0",
-        .room = "",
-        .damage = "0",
-        .name = "bot"};
+static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_source *token) {
+    static const char *const plans[] = {"none", "random", "push", NULL};
+    static const char *room = "";
+    uint32_t mode = CAIRN_CLIENT_INTERPOLATE, inputs = PLAN_NONE;
+    uint64_t seed = 1;
     const cairn_flag flags[] = {
-        {"--token", "FILE", "connect token of 2048 bytes, - for standard input", &t.token},
-        {"--key", "HEX|FILE", "issue a token with this private key instead", &t.key},
-        {"--server", "ADDRESS:PORT", "for the server there", &t.server},
-        {"--protocol-id", "N", "of the token issued", &t.protocol_id},
-        {"--client-id", "N", "of the token issued (1)", &t.client_id},
-        {"--mode", "MODE", "interpolate (default), lockstep, predict or heal", &t.mode},
-        {"--input-delay", "MS", "fixed, of lockstep and predict (0: adapts)", &t.input_delay},
-        {"--damage", "N",
-            "heal: damage the own world every other second from the Nth on (0: never)", &t.damage},
-        {"--spectator", NULL, "ask for no player slot", &t.spectator},
-        {"--room", "NAME", "which of the server's rooms; its first otherwise", &t.room},
-        {"--inputs", "PLAN", "none (default), random (walk, jump) or push (towards +z)", &t.inputs},
-        {"--seed", "N", "of the plan (1)", &t.seed},
-        {"--seconds", "N", "leave after N seconds, 0 for never (10)", &t.seconds},
-        {"--json-stats", "N", "a line of statistics every N seconds (0: only the last)", &t.stats},
-        {"--join-after", "N", "wait N seconds, then read or issue the token (0)", &t.join_after},
-        {"--column", "X,Z,RADIUS", "count the bodies that stand there", &t.column},
-        {"--name", "TEXT", "in the lines printed (bot)", &t.name},
-        {"--help", NULL, "this text", &t.help},
+        {"--token", NULL, "FILE", "connect token of 2048 bytes; - for standard input",
+            CAIRN_FLAG_TEXT, .out = &token->file},
+        {"--key", NULL, "HEX|FILE", "issue a connect token with the servers' private key instead",
+            CAIRN_FLAG_CUSTOM, .out = &token->key, .read = cairn_key_flag, .secret = true},
+        {"--server", NULL, "ADDRESS:PORT", "the issued token names this server", CAIRN_FLAG_ADDRESS,
+            .out = &token->server, .least = 1},
+        {"--protocol-id", NULL, "ID", "of the issued token (0x636169726e)", CAIRN_FLAG_U64,
+            .out = &token->protocol_id},
+        {"--client-id", NULL, "ID", "of the issued token (1)", CAIRN_FLAG_U64,
+            .out = &token->client_id},
+        {"--mode", NULL, "MODE", "interpolate, lockstep, predict or heal (interpolate)",
+            CAIRN_FLAG_CHOICE, .out = &mode, .words = modes},
+        {"--input-delay", NULL, "MS", "lockstep and predict: a fixed input delay (0: it adapts)",
+            CAIRN_FLAG_U32, .out = &b->config.input_delay_ms, .most = 2000},
+        {"--damage", NULL, "S",
+            "heal: corrupt the own world every other second, from this second on (0: never)",
+            CAIRN_FLAG_U64, .out = &b->damage_s, .most = 3600},
+        {"--spectator", NULL, NULL, "ask for no player slot", CAIRN_FLAG_SWITCH,
+            .out = &b->config.spectator},
+        {"--room", NULL, "NAME", "room to join (the server's first)", CAIRN_FLAG_TEXT,
+            .out = &room},
+        {"--inputs", NULL, "PLAN", "none, random (walk, jump) or push (towards +z) (none)",
+            CAIRN_FLAG_CHOICE, .out = &inputs, .words = plans},
+        {"--seed", NULL, "N", "seed of the inputs (1)", CAIRN_FLAG_U64, .out = &seed},
+        {"--seconds", NULL, "S", "leave after this time; 0: stay (10)", CAIRN_FLAG_U64,
+            .out = &b->seconds, .most = 86400},
+        {"--json-stats", NULL, "S", "print statistics each time (0: only at the end)",
+            CAIRN_FLAG_U64, .out = &b->stats_interval_s, .most = 3600},
+        {"--join-after", NULL, "S", "wait, then read or issue the token (0)", CAIRN_FLAG_U64,
+            .out = &b->join_after_s, .most = 3600},
+        {"--column", NULL, "X,Z,RADIUS", "count the bodies above this disc", CAIRN_FLAG_CUSTOM,
+            .out = &b->column, .read = read_column},
+        {"--name", NULL, "TEXT", "name in what is printed (bot)", CAIRN_FLAG_TEXT, .out = &b->name},
     };
-    const size_t flag_count = sizeof flags / sizeof flags[0];
-    char error[CAIRN_FLAG_ERROR_SIZE];
-    bot b = {0};
-    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
-    bool good = cairn_flags_read(argc, argv, flags, flag_count, NULL, 0, error);
-    if (good && t.help != NULL) {
-        cairn_flags_help("cairn-bot --token FILE [flags]", flags, flag_count);
-        return EXIT_OK;
+    cairn_flags_program program = {
+        .name = "cairn-bot",
+        .usage = "--token FILE | --key KEY --server ADDRESS:PORT [FLAGS]",
+        .about = "A client without a screen: joins a server, plays, and prints statistics as JSON.",
+        .notes = "Ends with 0 when all is well, 1 when it did not play, 2 when a flag is wrong, "
+                 "and 3 when its\n"
+                 "world differs from the server's.",
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags,
+    };
+    const cairn_flags_result result = cairn_flags_read(&program, argc, argv, NULL);
+    b->config.mode = (cairn_client_mode)mode;
+    b->config.room = room;
+    b->plan = (plan)inputs;
+    b->random = cairn_random_of(seed);
+    return result;
+}
+
+int main(int argc, char **argv) {
+    bot b = {.name = "bot", .seconds = 10, .config = cairn_client_config_default()};
+    b.config.clock_ns = read_clock;
+    cairn_token_source source = {.protocol_id = CAIRN_PROTOCOL_ID_DEFAULT, .client_id = 1};
+    const cairn_flags_result result = read_flags(argc, argv, &b, &source);
+    if (result != CAIRN_FLAGS_READ) {
+        return result == CAIRN_FLAGS_REFUSED ? EXIT_USAGE : EXIT_OK;
     }
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
-    if (good && read_bot(&t, &b, error)) {
-        wait_to_join(&b);
-        if (get_token(&t, token, error)) {
-            return run(&b, token);
-        }
+    wait_to_join(&b);
+    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
+    char error[CAIRN_TOKEN_SOURCE_ERROR_SIZE];
+    if (!cairn_token_source_read(&source, token, error)) {
+        fprintf(stderr, "cairn-bot: %s\n", error);
+        return EXIT_USAGE;
     }
-    fprintf(stderr, "cairn-bot: %s\n", error);
-    return EXIT_USAGE;
+    return run(&b, token);
 }

@@ -11,13 +11,12 @@
 #include <cairn/client_uv.h>
 #include <cairn/control.h>
 
-#include "net/token.h"
-#include "net/user_data.h"
+#include "program/flags.h"
+#include "program/key.h"
+#include "program/system.h"
 #include "schema/control.h"
 #include "schema/messages.h"
 #include "tools/ctl/wording.h"
-#include "tools/flags.h"
-#include "tools/system.h"
 #include <cairn/server.h>
 #include <cairn/types.h>
 
@@ -27,9 +26,11 @@ enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_NO_ANSWER = 3 };
 #define LINE_SIZE_MAX 1024
 
 typedef struct desk {
-    const char *token_file, *seen_by, *key, *server, *protocol_id, *client_id, *room, *json,
-        *paused, *timeout, *help;
+    cairn_token_source token;
+    const char *room; // NULL: the first
+    uint64_t seen_by;
     uint64_t timeout_s;
+    bool json, paused;
     cairn_client *client;
     cairn_client_uv *driver;
 } desk;
@@ -37,62 +38,6 @@ typedef struct desk {
 static int complain(int status, const char *what, const char *why) {
     fprintf(stderr, "cairn-ctl: %s%s%s\n", what, why[0] == '\0' ? "" : ": ", why);
     return status;
-}
-
-static bool read_token(const desk *o, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
-    FILE *file = fopen(o->token_file, "rb");
-    const size_t size = file == NULL ? 0 : fread(token, 1, CAIRN_CONNECT_TOKEN_SIZE, file);
-    if (file != NULL) {
-        fclose(file);
-    }
-    return size == CAIRN_CONNECT_TOKEN_SIZE;
-}
-
-static bool issue_token(
-    const desk *o, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], char error[CAIRN_FLAG_ERROR_SIZE]) {
-    uint8_t key[CAIRN_KEY_SIZE];
-    uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
-    uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE] = {0};
-    uint64_t protocol_id = CAIRN_PROTOCOL_ID_DEFAULT;
-    uint64_t client_id = 0;
-    // One id is one client at a time; two operators must not shut each other out.
-    const bool drawn = cairn_system_random(&client_id, sizeof client_id);
-    cairn_address server;
-    if (!cairn_flag_key("--key", o->key, key, error) ||
-        (o->protocol_id != NULL && !cairn_flag_number("--protocol-id", o->protocol_id, 0,
-                                       UINT64_MAX, &protocol_id, error)) ||
-        (o->client_id != NULL &&
-            !cairn_flag_number("--client-id", o->client_id, 0, UINT64_MAX, &client_id, error))) {
-        return false;
-    }
-    snprintf(error, CAIRN_FLAG_ERROR_SIZE, "--server must be ADDRESS:PORT");
-    if (o->server == NULL || !cairn_address_parse(o->server, &server) || server.port == 0) {
-        return false;
-    }
-    snprintf(error, CAIRN_FLAG_ERROR_SIZE, "no token can be issued");
-    cairn_user_data_write(user_data, CAIRN_USER_RIGHT_OPERATOR);
-    const cairn_token_request request = {.protocol_id = protocol_id,
-        .client_id = client_id,
-        .create_unix_s = cairn_system_unix_s(),
-        .lifetime_s = 30,
-        .timeout_s = 5,
-        .server_addresses = &server,
-        .server_count = 1,
-        .private_key = key,
-        .user_data = user_data,
-        .entropy = entropy};
-    return drawn && cairn_system_random(entropy, sizeof entropy) &&
-           cairn_token_issue(&request, token) == CAIRN_OK;
-}
-
-static int get_token(const desk *o, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
-    char error[CAIRN_FLAG_ERROR_SIZE] = "either --token or --key and --server are needed";
-    if (o->token_file != NULL) {
-        return read_token(o, token) ? EXIT_DONE
-                                    : complain(EXIT_USAGE, o->token_file, "holds no token");
-    }
-    return o->key != NULL && issue_token(o, token, error) ? EXIT_DONE
-                                                          : complain(EXIT_USAGE, error, "");
 }
 
 static bool over(const desk *o) {
@@ -201,19 +146,19 @@ static int run_verb(desk *o, const char *const *words, size_t count) {
     }
     request.ask.numbers = request.numbers;
     request.ask.room = request.ask.room == NULL ? o->room : request.ask.room;
-    request.ask.mask |= o->paused != NULL ? CAIRN_CONTROL_MASK_PAUSED : 0;
+    request.ask.mask |= o->paused ? CAIRN_CONTROL_MASK_PAUSED : 0;
     const bool looks =
         request.ask.verb == CAIRN_CONTROL_RAY || request.ask.verb == CAIRN_CONTROL_OVERLAP;
-    if (looks && o->seen_by != NULL) {
+    if (looks && o->seen_by != 0) {
         request.ask.count = 1;
-        request.ask.seed = strtoull(o->seen_by, NULL, 10);
+        request.ask.seed = o->seen_by;
     }
     const int status = request.ask.verb == CAIRN_CONTROL_SAVE_READ ? read_save(o, &request, &reply)
                        : request.ask.verb == CAIRN_CONTROL_SAVE_WRITE
                            ? write_save(o, &request, &reply)
                            : ask(o, &request.ask, &reply);
     if (status == EXIT_DONE || status == EXIT_REFUSED) {
-        cairn_ctl_reply_print(&reply, o->json != NULL);
+        cairn_ctl_reply_print(&reply, o->json);
     }
     return status;
 }
@@ -239,55 +184,82 @@ static int run_file(desk *o, const char *path) {
     return status;
 }
 
-int main(int argc, char **argv) {
-    desk o = {.timeout = "5"};
+static cairn_flags_result read_flags(int argc, char **argv, desk *o, cairn_flags_program *program) {
     const cairn_flag flags[] = {
-        {"--server", "ADDRESS", "where the server is; with --key", &o.server},
-        {"--key", "HEX|FILE", "the servers' private key: makes an operator's token", &o.key},
-        {"--protocol-id", "ID", "of the server", &o.protocol_id},
-        {"--client-id", "ID", "of the operator (any)", &o.client_id},
-        {"--token", "FILE", "an operator's connect token, instead of key and server",
-            &o.token_file},
-        {"--room", "NAME", "which room is meant (the first)", &o.room},
-        {"--paused", NULL, "a room that is made begins paused", &o.paused},
-        {"--seen-by", "CLIENT", "ray and overlap: as the client of this id sees it", &o.seen_by},
-        {"--json", NULL, "answers as JSON, one object a line", &o.json},
-        {"--timeout", "S", "how long to wait for an answer (5); a run takes as long as it takes",
-            &o.timeout},
-        {"--help", NULL, "this text", &o.help},
+        {"--server", NULL, "ADDRESS:PORT", "where the server is; with --key", CAIRN_FLAG_ADDRESS,
+            .out = &o->token.server, .least = 1},
+        {"--key", NULL, "HEX|FILE", "the servers' private key: issues an operator's connect token",
+            CAIRN_FLAG_CUSTOM, .out = &o->token.key, .read = cairn_key_flag, .secret = true},
+        {"--protocol-id", NULL, "ID", "of the issued token (0x636169726e)", CAIRN_FLAG_U64,
+            .out = &o->token.protocol_id},
+        {"--client-id", NULL, "ID", "of the issued token (a random one)", CAIRN_FLAG_U64,
+            .out = &o->token.client_id},
+        {"--token", NULL, "FILE", "an operator's connect token, instead of --key and --server",
+            CAIRN_FLAG_TEXT, .out = &o->token.file},
+        {"--room", NULL, "NAME", "the room that the verb is about (the server's first)",
+            CAIRN_FLAG_TEXT, .out = &o->room},
+        {"--paused", NULL, NULL, "create the room paused", CAIRN_FLAG_SWITCH, .out = &o->paused},
+        {"--seen-by", NULL, "CLIENT", "ray and overlap: the world as the client of this id sees it",
+            CAIRN_FLAG_U64, .out = &o->seen_by, .least = 1},
+        {"--json", NULL, NULL, "answer with one JSON object per line", CAIRN_FLAG_SWITCH,
+            .out = &o->json},
+        {"--timeout", NULL, "S",
+            "how long to wait for an answer (5); step and run-until may take longer",
+            CAIRN_FLAG_U64, .out = &o->timeout_s, .least = 1, .most = 3600},
     };
-    const size_t flag_count = sizeof flags / sizeof *flags;
-    const char *words[CAIRN_CTL_WORDS_MAX];
-    memset(words, 0, sizeof words);
-    char error[CAIRN_FLAG_ERROR_SIZE];
-    if (!cairn_flags_read(argc, argv, flags, flag_count, words, CAIRN_CTL_WORDS_MAX, error) ||
-        (o.timeout != NULL &&
-            !cairn_flag_number("--timeout", o.timeout, 1, 3600, &o.timeout_s, error))) {
-        return complain(EXIT_USAGE, error, "");
+    program->flags = flags;
+    program->flag_count = sizeof flags / sizeof *flags;
+    const cairn_flags_result result = cairn_flags_read(program, argc, argv, NULL);
+    program->flags = NULL; // they end with this function
+    return result;
+}
+
+int main(int argc, char **argv) {
+    desk o = {.timeout_s = 5};
+    o.token.protocol_id = CAIRN_PROTOCOL_ID_DEFAULT;
+    o.token.is_operator = true;
+    cairn_flags_program program = {
+        .name = "cairn-ctl",
+        .usage = "[FLAGS] VERB [ARGUMENTS] | [FLAGS] run FILE",
+        .about =
+            "Controls the rooms of a running server: one verb, or a file with one verb per line.",
+        .words_max = CAIRN_CTL_WORDS_MAX - 1,
+        .notes = "Ends with 0 when all was done, 1 when the server refused, 2 when an argument is "
+                 "wrong, and 3 when\n"
+                 "there was no answer.",
+    };
+    program.verbs = cairn_ctl_verbs(&program.verb_count);
+    // One id is one client at a time; two operators must not disconnect each other.
+    if (!cairn_system_random(&o.token.client_id, sizeof o.token.client_id)) {
+        return complain(EXIT_USAGE, "the system gives no random bytes", "");
     }
-    if (o.help != NULL) {
-        cairn_flags_help("cairn-ctl [FLAGS] VERB [ARGUMENTS] | run FILE", flags, flag_count);
-        printf("\nverbs:\n");
-        cairn_ctl_verbs_print(stdout);
+    const cairn_flags_result result = read_flags(argc, argv, &o, &program);
+    if (result == CAIRN_FLAGS_REFUSED) {
+        return EXIT_USAGE;
+    }
+    if (result == CAIRN_FLAGS_ANSWERED) {
         return EXIT_DONE;
     }
     size_t count = 0;
-    while (count < CAIRN_CTL_WORDS_MAX && words[count] != NULL) {
+    while (program.words[count] != NULL) {
         count++;
     }
-    const bool runs = count == 2 && strcmp(words[0], "run") == 0;
+    char error[CAIRN_TOKEN_SOURCE_ERROR_SIZE];
+    const bool runs = count == 2 && strcmp(program.words[0], "run") == 0;
     if (count == 0) {
-        return complain(EXIT_USAGE, "a verb is needed, see --help", "");
+        return complain(EXIT_USAGE, "a verb is missing; --help lists all", "");
     }
     cairn_ctl_request checked;
-    if (!runs && !cairn_ctl_parse(words, count, &checked, error)) {
+    if (!runs && !cairn_ctl_parse(program.words, count, &checked, error)) {
         return complain(EXIT_USAGE, error, "");
     }
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
-    int status = get_token(&o, token);
-    status = status == EXIT_DONE ? connect_client(&o, token) : status;
+    if (!cairn_token_source_read(&o.token, token, error)) {
+        return complain(EXIT_USAGE, error, "");
+    }
+    int status = connect_client(&o, token);
     if (status == EXIT_DONE) {
-        status = runs ? run_file(&o, words[1]) : run_verb(&o, words, count);
+        status = runs ? run_file(&o, program.words[1]) : run_verb(&o, program.words, count);
     }
     disconnect_client(&o);
     return status;

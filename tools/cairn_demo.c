@@ -9,15 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "program/flags.h"
+#include "program/key.h"
+#include "program/system.h"
 #include "tools/demo/process.h"
 #include "tools/demo/report.h"
-#include "tools/flags.h"
-#include "tools/system.h"
-#include <cairn/types.h>
 
 #define PATH_SIZE 512
 #define ARGUMENTS_MAX 32
@@ -52,17 +51,9 @@ static bool put_path(char out[PATH_SIZE], const char *folder, const char *name) 
     return size > 0 && size < PATH_SIZE;
 }
 
-static bool write_key(demo *d) {
-    uint8_t key[32];
-    FILE *file = cairn_system_random(key, sizeof key) ? fopen(d->key_file, "w") : NULL;
-    if (file == NULL) {
-        return false;
-    }
-    chmod(d->key_file, S_IRUSR | S_IWUSR);
-    for (size_t i = 0; i < sizeof key; i++) {
-        fprintf(file, "%02x", key[i]);
-    }
-    return fprintf(file, "\n") == 1 && fclose(file) == 0;
+static bool write_key(const demo *d) {
+    uint8_t key[CAIRN_KEY_SIZE];
+    return cairn_system_random(key, sizeof key) && cairn_key_file_write(d->key_file, key);
 }
 
 static bool make_folder(demo *d) {
@@ -129,14 +120,14 @@ static bool start_client(demo *d, int i) {
         const char *inputs;
         bool late;
         const char *input_delay_ms; // a short path would need no prediction
-        const char *room;
+        const char *room;           // NULL: the first
         const char *damage;
     } plans[CAIRN_DEMO_CLIENTS] = {
-        {"pusher", "interpolate", "push", false, "0", "", "0"},
-        {"walker", "interpolate", "random", false, "0", "", "0"},
-        {"lockstep", "lockstep", "random", false, "0", "", "0"},
-        {"latecomer", "lockstep", "random", true, "0", "", "0"},
-        {"predictor", "predict", "random", false, "1", "", "0"},
+        {"pusher", "interpolate", "push", false, "0", NULL, "0"},
+        {"walker", "interpolate", "random", false, "0", NULL, "0"},
+        {"lockstep", "lockstep", "random", false, "0", NULL, "0"},
+        {"latecomer", "lockstep", "random", true, "0", NULL, "0"},
+        {"predictor", "predict", "random", false, "1", NULL, "0"},
         {"healer", "heal", "none", false, "0", "thousand", "1"},
     };
     uint64_t wait_s = plans[i].late ? d->seconds / 3 : 0;
@@ -149,8 +140,8 @@ static bool start_client(demo *d, int i) {
     const char *const arguments[] = {"--key", d->key_file, "--server", d->report.server.address,
         "--client-id", number, "--seed", number, "--name", plans[i].name, "--mode", plans[i].mode,
         "--inputs", plans[i].inputs, "--input-delay", plans[i].input_delay_ms, "--seconds", seconds,
-        "--join-after", wait, "--json-stats", "1", "--column", column, "--room", plans[i].room,
-        "--damage", plans[i].damage, NULL};
+        "--join-after", wait, "--json-stats", "1", "--column", column, "--damage", plans[i].damage,
+        plans[i].room == NULL ? NULL : "--room", plans[i].room, NULL};
     d->report.clients[i].name = plans[i].name;
     return start(d, &d->clients[i], "cairn-bot", arguments);
 }
@@ -261,22 +252,26 @@ static void find_programs(demo *d, const char *self) {
 
 int main(int argc, char **argv) {
     static demo d = {.seconds = 20};
-    const char *seconds = NULL, *programs = NULL, *help = NULL;
+    const char *programs = NULL;
     const cairn_flag flags[] = {
-        {"--seconds", "N", "how long the clients play, 3 to 3600 (20)", &seconds},
-        {"--programs", "FOLDER", "where cairnd, cairn-bot and cairn-replay are", &programs},
-        {"--help", NULL, "this text", &help},
+        {"--seconds", NULL, "N", "how long the clients play (20)", CAIRN_FLAG_U64,
+            .out = &d.seconds, .least = 3, .most = 3600},
+        {"--programs", NULL, "FOLDER",
+            "where cairnd, cairn-bot and cairn-replay are (beside this program)", CAIRN_FLAG_TEXT,
+            .out = &programs},
     };
-    const size_t flag_count = sizeof flags / sizeof flags[0];
-    char error[CAIRN_FLAG_ERROR_SIZE];
-    if (!cairn_flags_read(argc, argv, flags, flag_count, NULL, 0, error) ||
-        (seconds != NULL && !cairn_flag_number("--seconds", seconds, 3, 3600, &d.seconds, error))) {
-        fprintf(stderr, "cairn-demo: %s\n", error);
-        return 2;
-    }
-    if (help != NULL) {
-        cairn_flags_help("cairn-demo [flags]", flags, flag_count);
-        return 0;
+    cairn_flags_program program = {
+        .name = "cairn-demo",
+        .usage = "[FLAGS]",
+        .about = "Runs a server and six clients over loopback, then steps the recording again and "
+                 "sums up.",
+        .notes = "Ends with 0 when all is well, 1 when a check failed, and 2 when a flag is wrong.",
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags,
+    };
+    const cairn_flags_result result = cairn_flags_read(&program, argc, argv, NULL);
+    if (result != CAIRN_FLAGS_READ) {
+        return result == CAIRN_FLAGS_REFUSED ? 2 : 0;
     }
     find_programs(&d, argv[0]);
     if (programs != NULL) {

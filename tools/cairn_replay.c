@@ -2,99 +2,98 @@
 // Reads recordings, steps them again, and makes new ones out of them. A verb is a file of
 // tools/replay.
 
-#include <stdio.h>
 #include <string.h>
 
-#include "tools/flags.h"
+#include "program/flags.h"
 #include "tools/replay/verbs.h"
+#include "workers/pool.h"
+#include <cairn/server.h>
 
-static const char usage[] =
-    "cairn-replay VERB ...\n"
-    "  info FILE                 what a recording holds and whom it names as its signer\n"
-    "  verify FILE               step it again, compare every root, keyframe and the seal\n"
-    "  seek FILE TICK            the world of a tick: roots, sections, counts\n"
-    "  cut FILE FROM TO OUT      the ticks from FROM to TO as a recording of their own\n"
-    "  diff A B                  where two recordings of one run part\n"
-    "  explain FILE              why two peers took the step of a capsule differently\n"
-    "  export FILE OUT.csv       trajectories: tick, body, position, rotation, velocities\n"
-    "  make OUT                  record a scene that is stepped at full speed\n"
-    "\n"
-    "Ends with 0 when all is well, 1 when a root differs, a file is damaged or two recordings\n"
-    "part, 2 when it cannot be done (arguments, files, ticks that are not there), 3 when the\n"
-    "recording needs another version of the simulation or its rules, 4 when the seal is broken or\n"
-    "is not of the key that was asked for.";
-
-typedef struct verb {
-    const char *name;
-    int word_count; // with the verb
-    int (*run)(const cairn_replay_order *order);
-} verb;
-
-static const verb verbs[] = {
-    {"info", 2, cairn_replay_info},
-    {"verify", 2, cairn_replay_verify},
-    {"seek", 3, cairn_replay_seek},
-    {"cut", 5, cairn_replay_cut},
-    {"diff", 3, cairn_replay_diff},
-    {"explain", 2, cairn_replay_explain},
-    {"export", 3, cairn_replay_export},
-    {"make", 2, cairn_replay_make},
+static const cairn_flags_verb verbs[] = {
+    {"info", "FILE", "what a recording holds and which key it says signed it"},
+    {"verify", "FILE", "step it again and compare every state hash, keyframe and the seal"},
+    {"seek", "FILE TICK", "the world at a tick: state hash, sections, counts"},
+    {"cut", "FILE FROM TO OUT", "write the ticks from FROM to TO as a recording"},
+    {"diff", "A B", "where two recordings of one run begin to differ"},
+    {"explain", "FILE", "why two peers computed the step of a desync capsule differently"},
+    {"export", "FILE OUT", "write trajectories as CSV: tick, body, position, rotation, velocities"},
+    {"make", "OUT", "record a scene that is stepped at full speed"},
 };
 
-static const verb *find_verb(const char *name) {
-    for (size_t i = 0; name != NULL && i < sizeof verbs / sizeof verbs[0]; i++) {
-        if (strcmp(verbs[i].name, name) == 0) {
-            return &verbs[i];
-        }
-    }
-    return NULL;
-}
+static int (*const functions[])(const cairn_replay_order *order) = {
+    cairn_replay_info,
+    cairn_replay_verify,
+    cairn_replay_seek,
+    cairn_replay_cut,
+    cairn_replay_diff,
+    cairn_replay_explain,
+    cairn_replay_export,
+    cairn_replay_make,
+};
+#define VERB_COUNT (sizeof verbs / sizeof *verbs)
+_Static_assert(VERB_COUNT == sizeof functions / sizeof *functions, "a function for each verb");
 
-static int run(const cairn_replay_order *order) {
-    const verb *chosen = find_verb(order->words[0]);
-    if (chosen == NULL) {
-        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "a verb is needed",
-            "info, verify, seek, cut, diff, explain, export, make");
-    }
-    int count = 0;
-    while (count < 5 && order->words[count] != NULL) {
-        count++;
-    }
-    if (count != chosen->word_count) {
-        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, chosen->name,
-            count < chosen->word_count ? "something is missing behind it, see --help"
-                                       : "too much behind it, see --help");
-    }
-    return chosen->run(order);
+static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_order *o) {
+    const cairn_flag flags[] = {
+        {"--json", NULL, NULL, "answer with one JSON object", CAIRN_FLAG_SWITCH, .out = &o->json,
+            .verbs = "info verify seek diff explain"},
+        {"--workers", NULL, "N", "threads that share the work (1)", CAIRN_FLAG_U32,
+            .out = &o->workers, .least = 1, .most = CAIRN_POOL_WORKERS_MAX, .verbs = "verify"},
+        {"--key", NULL, "HEX|FILE", "the public key that must have signed it", CAIRN_FLAG_CUSTOM,
+            .out = &o->key, .read = cairn_key_flag, .verbs = "verify"},
+        {"--body", NULL, "ID", "print this body, too", CAIRN_FLAG_U32, .out = &o->body, .least = 1,
+            .verbs = "seek"},
+        {"--state", NULL, "FILE", "write the encoded state", CAIRN_FLAG_TEXT, .out = &o->state,
+            .verbs = "seek"},
+        {"--every", NULL, "N", "only each Nth tick (1)", CAIRN_FLAG_U64, .out = &o->every,
+            .least = 1, .most = 1000000000, .verbs = "export"},
+        {"--bodies", NULL, "ID,ID", "only these bodies", CAIRN_FLAG_CUSTOM, .out = &o->bodies,
+            .read = cairn_replay_read_bodies, .verbs = "export"},
+        {"--sign", NULL, "HEX|FILE", "sign with this private key", CAIRN_FLAG_CUSTOM,
+            .out = &o->sign, .read = cairn_key_flag, .verbs = "cut make", .secret = true},
+        {"--scene", NULL, "NAME|FILE", "built-in scene or JSON file (demo)", CAIRN_FLAG_TEXT,
+            .out = &o->scene, .verbs = "make"},
+        {"--seconds", NULL, "N", "seconds of the world's time (10)", CAIRN_FLAG_U64,
+            .out = &o->seconds, .least = 1, .most = 1000000, .verbs = "make"},
+        {"--players", NULL, "N", "players with random inputs (0)", CAIRN_FLAG_U32,
+            .out = &o->players, .most = CAIRN_SLOTS_MAX, .verbs = "make"},
+        {"--plough", NULL, "ID", "push this body along an ellipse", CAIRN_FLAG_U32,
+            .out = &o->plough, .least = 1, .verbs = "make"},
+        {"--awake", NULL, NULL, "no body sleeps", CAIRN_FLAG_SWITCH, .out = &o->awake,
+            .verbs = "make"},
+    };
+    cairn_flags_program program = {
+        .name = "cairn-replay",
+        .usage = "VERB [ARGUMENTS] [FLAGS]",
+        .about = "Reads recordings of cairnd, steps them again, and makes new ones.",
+        .notes = "Ends with\n"
+                 "  0  all is well\n"
+                 "  1  a state hash differs, or two recordings do\n"
+                 "  2  it cannot be done: arguments, files, memory, ticks that are not in the "
+                 "recording\n"
+                 "  3  the recording needs another version of the simulation or of its rules\n"
+                 "  4  the seal is broken, or is not of the key that was asked for\n"
+                 "  5  the recording is damaged; what comes before the damage agrees",
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags,
+        .verbs = verbs,
+        .verb_count = VERB_COUNT,
+    };
+    const cairn_flags_result result = cairn_flags_read(&program, argc, argv, NULL);
+    memcpy(o->words, program.words, sizeof o->words);
+    return result;
 }
 
 int main(int argc, char **argv) {
-    cairn_replay_order order = {.json = NULL};
-    const char *help = NULL;
-    const cairn_flag flags[] = {
-        {"--json", NULL, "answer with one JSON object", &order.json},
-        {"--workers", "N", "verify: share the work out to this many threads (1)", &order.workers},
-        {"--key", "PUBLIC", "verify: it has to be signed by this key (hex or file)", &order.key},
-        {"--body", "ID", "seek: tell of this body", &order.body},
-        {"--state", "FILE", "seek: write the encoded state", &order.state},
-        {"--every", "N", "export: each Nth tick alone (1)", &order.every},
-        {"--bodies", "ID,ID", "export: these bodies alone", &order.bodies},
-        {"--sign", "KEY", "cut, make: sign with this private key (hex or file)", &order.sign},
-        {"--scene", "NAME|FILE", "make: built-in scene or JSON file (demo)", &order.scene},
-        {"--seconds", "N", "make: of world (10)", &order.seconds},
-        {"--players", "N", "make: who press at random (0)", &order.players},
-        {"--plough", "ID", "make: push this body round an ellipse", &order.plough},
-        {"--awake", NULL, "make: nothing sleeps", &order.awake},
-        {"--help", NULL, "this text", &help},
-    };
-    char error[CAIRN_FLAG_ERROR_SIZE];
-    if (!cairn_flags_read(
-            argc, argv, flags, sizeof flags / sizeof flags[0], order.words, 5, error)) {
-        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "arguments", error);
+    cairn_replay_order order = {
+        .workers = 1, .every = 1, .scene = CAIRN_SCENE_DEFAULT, .seconds = 10};
+    const cairn_flags_result result = read_flags(argc, argv, &order);
+    if (result != CAIRN_FLAGS_READ) {
+        return result == CAIRN_FLAGS_REFUSED ? CAIRN_EXIT_UNUSABLE : CAIRN_EXIT_GOOD;
     }
-    if (help != NULL) {
-        cairn_flags_help(usage, flags, sizeof flags / sizeof flags[0]);
-        return CAIRN_EXIT_GOOD;
+    size_t i = 0;
+    while (strcmp(verbs[i].name, order.words[0]) != 0) {
+        i++;
     }
-    return run(&order);
+    return functions[i](&order);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-
-// cairn-token: makes keys and connect tokens, and tells what a token says. A backend does the same
+// cairn-token: makes keys and connect tokens, and prints what a token says. A backend does the same
 // with net/token.h or with any other netcode library.
 
 #include <errno.h>
@@ -10,37 +9,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "net/crypto.h"
 #include "net/sign.h"
 #include "net/token.h"
 #include "net/user_data.h"
+#include "program/flags.h"
+#include "program/key.h"
+#include "program/system.h"
+#include <cairn/server.h>
 
-static const char usage[] =
-    "usage: cairn-token keygen [--out FILE]\n"
-    "       cairn-token issue --key FILE|HEX --protocol-id N --client-id N --server ADDRESS\n"
-    "                         [--server ADDRESS ...] --lifetime SECONDS --timeout SECONDS\n"
-    "                         [--user-data HEX] [--operator] --out FILE\n"
-    "       cairn-token info FILE\n"
-    "       cairn-token signing-key [--out FILE]\n"
-    "       cairn-token public-key FILE|HEX\n"
-    "       cairn-token --help | --version\n"
-    "\n"
-    "keygen  prints a new private key, 64 hexadecimal digits, for backend and servers\n"
-    "issue   writes a connect token, which lets one client in once; give it to nobody else\n"
-    "        --operator: the client may steer rooms of servers that allow it; written over the\n"
-    "        first 16 bytes of the user data\n"
-    "info    tells what a connect token says in the clear\n"
-    "signing-key  prints a new private key for the recordings of cairnd --record-key\n"
-    "public-key   prints what belongs to it, for cairn-replay verify --key\n"
-    "\n"
-    "Numbers are decimal, or hexadecimal after 0x. An address is 127.0.0.1:40000 or [::1]:40000;\n"
-    "a client tries them in order, and a server takes only tokens that name it. A time-out of 0\n"
-    "or less means none. The options of issue that are not in brackets must be given.\n";
+typedef struct order {
+    const char *word; // what follows the verb
+    const char *out;
+    cairn_key key;
+    uint64_t protocol_id;
+    uint64_t client_id;
+    uint32_t lifetime_s;
+    int32_t timeout_s;
+    struct {
+        cairn_address list[CAIRN_TOKEN_SERVERS_MAX];
+        uint32_t count;
+    } servers;
+    uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE];
+    bool is_operator;
+} order;
 
-// One sentence on stderr; the answer is the exit status.
+// One sentence on standard error; the answer is the exit status.
 static int refuse(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -51,302 +47,80 @@ static int refuse(const char *format, ...) {
     return EXIT_FAILURE;
 }
 
-static bool fill_random(uint8_t *bytes, size_t size) {
-    size_t filled = 0;
-    while (filled < size) {
-        const ssize_t count = getrandom(bytes + filled, size - filled, 0);
-        if (count < 0 && errno != EINTR) {
-            return false;
-        }
-        filled += count > 0 ? (size_t)count : 0;
+// Both kinds of private key are 32 random bytes.
+static int make_key(const order *o) {
+    uint8_t key[CAIRN_KEY_SIZE];
+    if (!cairn_system_random(key, sizeof key)) {
+        return refuse("the system gives no random bytes: %s", strerror(errno));
     }
-    return true;
+    if (o->out == NULL) {
+        cairn_key_print(key);
+    } else if (!cairn_key_file_write(o->out, key)) {
+        return refuse("--out %s: cannot be written: %s", o->out, strerror(errno));
+    }
+    cairn_wipe(key, sizeof key);
+    return EXIT_SUCCESS;
 }
 
-static int nibble_of(char c) {
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    const char *place = c != '\0' ? strchr(digits, c) : NULL;
-    return place != NULL ? (int)((place - digits) % 16) : -1;
+static int print_public_key(const order *o) {
+    cairn_key seed;
+    uint8_t key[CAIRN_SIGN_PUBLIC_SIZE];
+    const char *why = cairn_key_flag(&seed, o->word, true);
+    if (why != NULL) {
+        return refuse("public-key: KEY %s", why);
+    }
+    cairn_sign_public(seed.bytes, key);
+    cairn_wipe(&seed, sizeof seed);
+    cairn_key_print(key);
+    return EXIT_SUCCESS;
 }
 
-// Reads exactly 2 * size digits.
-static bool parse_hex(const char *text, size_t digits, uint8_t *bytes, size_t size) {
-    if (digits != 2 * size) {
-        return false;
-    }
-    for (size_t i = 0; i < size; ++i) {
-        const int high = nibble_of(text[2 * i]);
-        const int low = nibble_of(text[2 * i + 1]);
-        if (high < 0 || low < 0) {
-            return false;
-        }
-        bytes[i] = (uint8_t)(high * 16 + low);
-    }
-    return true;
-}
-
-static bool parse_u64(const char *text, uint64_t *out) {
-    const bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    const char *digits = hexadecimal ? text + 2 : text;
-    if (nibble_of(digits[0]) < 0) {
-        return false; // strtoull would take spaces and signs
-    }
-    char *end;
-    errno = 0;
-    *out = strtoull(digits, &end, hexadecimal ? 16 : 10);
-    return errno == 0 && *end == '\0';
-}
-
-static bool parse_i32(const char *text, int32_t *out) {
-    const bool negative = text[0] == '-';
-    uint64_t value;
-    if (!parse_u64(negative ? text + 1 : text, &value) || value > INT32_MAX) {
-        return false;
-    }
-    *out = negative ? -(int32_t)value : (int32_t)value;
-    return true;
-}
-
-// Reads a file of at most `room` bytes. Returns false when it cannot be read or is longer.
-static bool read_file(const char *path, uint8_t *bytes, size_t room, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        return false;
-    }
-    *size = fread(bytes, 1, room, file);
-    const bool whole = ferror(file) == 0 && fgetc(file) == EOF;
-    fclose(file);
-    return whole;
-}
-
-static bool write_file(const char *path, const void *bytes, size_t size) {
+static bool write_token(const char *path, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     FILE *file = fopen(path, "wb");
     if (file == NULL) {
         return false;
     }
-    const bool written = fwrite(bytes, 1, size, file) == size;
+    const bool written =
+        fwrite(token, 1, CAIRN_CONNECT_TOKEN_SIZE, file) == CAIRN_CONNECT_TOKEN_SIZE;
     return fclose(file) == 0 && written;
 }
 
-// The key itself never appears in a message: it would end up in a log.
-static bool read_key(const char *file_or_hex, uint8_t key[CAIRN_KEY_SIZE]) {
-    if (parse_hex(file_or_hex, strlen(file_or_hex), key, CAIRN_KEY_SIZE)) {
-        return true;
+static int issue(order *o) {
+    const char *missing = !o->key.given           ? "--key"
+                          : o->servers.count == 0 ? "--server"
+                          : o->out == NULL        ? "--out"
+                                                  : NULL;
+    if (missing != NULL) {
+        return refuse("issue: %s is missing; --help explains it", missing);
     }
-    char text[256];
-    size_t size;
-    if (!read_file(file_or_hex, (uint8_t *)text, sizeof text, &size)) {
-        return false;
-    }
-    while (size > 0 && strchr(" \t\r\n", text[size - 1]) != NULL) {
-        --size;
-    }
-    const bool good = parse_hex(text, size, key, CAIRN_KEY_SIZE);
-    cairn_wipe(text, sizeof text);
-    return good;
-}
-
-#define KEY_LINE_SIZE (2 * CAIRN_KEY_SIZE + 2)
-
-static void write_key_line(const uint8_t key[CAIRN_KEY_SIZE], char text[KEY_LINE_SIZE]) {
-    for (size_t i = 0; i < CAIRN_KEY_SIZE; ++i) {
-        snprintf(text + 2 * i, 3, "%02x", key[i]);
-    }
-    memcpy(text + 2 * CAIRN_KEY_SIZE, "\n", 2);
-}
-
-// Both kinds of private key are 32 random bytes.
-static int make_key(const char *verb, int argc, char **argv) {
-    const bool to_file = argc == 2 && strcmp(argv[0], "--out") == 0;
-    if (argc != 0 && !to_file) {
-        return refuse("%s takes nothing but --out FILE, not \"%s\".", verb, argv[0]);
-    }
-    uint8_t key[CAIRN_KEY_SIZE];
-    if (!fill_random(key, sizeof key)) {
-        return refuse("the system gave no random bytes: %s.", strerror(errno));
-    }
-    char text[KEY_LINE_SIZE];
-    write_key_line(key, text);
-    if (!to_file) {
-        fputs(text, stdout);
-    } else if (!write_file(argv[1], text, strlen(text))) {
-        return refuse("%s cannot be written: %s.", argv[1], strerror(errno));
-    }
-    cairn_wipe(key, sizeof key);
-    cairn_wipe(text, sizeof text);
-    return EXIT_SUCCESS;
-}
-
-static int public_key(int argc, char **argv) {
-    uint8_t seed[CAIRN_SIGN_SEED_SIZE];
-    uint8_t key[CAIRN_SIGN_PUBLIC_SIZE];
-    if (argc != 1) {
-        return refuse("public-key needs one FILE or key.");
-    }
-    if (!read_key(argv[0], seed)) {
-        return refuse("public-key: neither 64 hexadecimal digits nor a file that holds them.");
-    }
-    char text[KEY_LINE_SIZE];
-    cairn_sign_public(seed, key);
-    cairn_wipe(seed, sizeof seed);
-    write_key_line(key, text);
-    fputs(text, stdout);
-    return EXIT_SUCCESS;
-}
-
-typedef struct order {
-    const char *key;
-    const char *out;
-    bool has_protocol_id, has_client_id, has_lifetime, has_timeout;
-    uint64_t protocol_id;
-    uint64_t client_id;
-    uint64_t lifetime_s;
-    int32_t timeout_s;
-    cairn_address servers[CAIRN_TOKEN_SERVERS_MAX];
-    uint32_t server_count;
-    uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE];
-    bool is_operator;
-} order;
-
-static int set_number(const char *name, const char *value, uint64_t *out, bool *has) {
-    *has = parse_u64(value, out);
-    return *has ? EXIT_SUCCESS : refuse("%s: \"%s\" is not a number.", name, value);
-}
-
-static int set_timeout(order *o, const char *value) {
-    o->has_timeout = parse_i32(value, &o->timeout_s);
-    return o->has_timeout ? EXIT_SUCCESS
-                          : refuse("--timeout: \"%s\" is not a number of seconds.", value);
-}
-
-static int add_server(order *o, const char *value) {
-    if (o->server_count == CAIRN_TOKEN_SERVERS_MAX) {
-        return refuse("--server: a token names at most %d servers.", CAIRN_TOKEN_SERVERS_MAX);
-    }
-    cairn_address *server = &o->servers[o->server_count];
-    if (!cairn_address_parse(value, server) || server->port == 0) {
-        return refuse("--server: \"%s\" is not an address and port such as 127.0.0.1:40000 or "
-                      "[::1]:40000.",
-            value);
-    }
-    ++o->server_count;
-    return EXIT_SUCCESS;
-}
-
-static int set_user_data(order *o, const char *value) {
-    const size_t digits = strlen(value);
-    if (digits > 2 * CAIRN_TOKEN_USER_DATA_SIZE ||
-        !parse_hex(value, digits, o->user_data, digits / 2)) {
-        return refuse("--user-data: at most %d bytes as pairs of hexadecimal digits are needed.",
-            CAIRN_TOKEN_USER_DATA_SIZE);
-    }
-    return EXIT_SUCCESS;
-}
-
-static int set_option(order *o, const char *name, const char *value) {
-    if (strcmp(name, "--key") == 0) {
-        o->key = value;
-        return EXIT_SUCCESS;
-    }
-    if (strcmp(name, "--out") == 0) {
-        o->out = value;
-        return EXIT_SUCCESS;
-    }
-    if (strcmp(name, "--protocol-id") == 0) {
-        return set_number(name, value, &o->protocol_id, &o->has_protocol_id);
-    }
-    if (strcmp(name, "--client-id") == 0) {
-        return set_number(name, value, &o->client_id, &o->has_client_id);
-    }
-    if (strcmp(name, "--lifetime") == 0) {
-        return set_number(name, value, &o->lifetime_s, &o->has_lifetime);
-    }
-    if (strcmp(name, "--timeout") == 0) {
-        return set_timeout(o, value);
-    }
-    if (strcmp(name, "--server") == 0) {
-        return add_server(o, value);
-    }
-    if (strcmp(name, "--user-data") == 0) {
-        return set_user_data(o, value);
-    }
-    return refuse("issue has no option \"%s\"; see --help.", name);
-}
-
-static int read_order(int argc, char **argv, order *o) {
-    for (int i = 0; i < argc; i += 2) {
-        if (strcmp(argv[i], "--operator") == 0) {
-            o->is_operator = true;
-            i -= 1;
-            continue;
-        }
-        if (i + 1 == argc) {
-            return refuse("%s needs a value; see --help.", argv[i]);
-        }
-        if (set_option(o, argv[i], argv[i + 1]) != EXIT_SUCCESS) {
-            return EXIT_FAILURE;
-        }
-    }
-    const struct {
-        const char *name;
-        bool given;
-    } needed[] = {
-        {"--key", o->key != NULL},
-        {"--protocol-id", o->has_protocol_id},
-        {"--client-id", o->has_client_id},
-        {"--server", o->server_count > 0},
-        {"--lifetime", o->has_lifetime},
-        {"--timeout", o->has_timeout},
-        {"--out", o->out != NULL},
-    };
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; ++i) {
-        if (!needed[i].given) {
-            return refuse("issue needs %s; see --help.", needed[i].name);
-        }
-    }
-    if (o->lifetime_s < 1 || o->lifetime_s > UINT32_MAX) {
-        return refuse("--lifetime: a token lives 1 to %" PRIu32 " seconds.", UINT32_MAX);
-    }
-    return EXIT_SUCCESS;
-}
-
-static int issue(int argc, char **argv) {
-    order o = {0};
-    if (read_order(argc, argv, &o) != EXIT_SUCCESS) {
-        return EXIT_FAILURE;
-    }
-    uint8_t key[CAIRN_KEY_SIZE];
-    if (!read_key(o.key, key)) {
-        return refuse("--key: neither 64 hexadecimal digits nor a file that holds them.");
-    }
-    if (o.is_operator) {
-        cairn_user_data_write(o.user_data, CAIRN_USER_RIGHT_OPERATOR);
+    if (o->is_operator) {
+        cairn_user_data_write(o->user_data, CAIRN_USER_RIGHT_OPERATOR);
     }
     uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
-    if (!fill_random(entropy, sizeof entropy)) {
-        return refuse("the system gave no random bytes: %s.", strerror(errno));
+    if (!cairn_system_random(entropy, sizeof entropy)) {
+        return refuse("the system gives no random bytes: %s", strerror(errno));
     }
     const cairn_token_request request = {
-        .protocol_id = o.protocol_id,
-        .client_id = o.client_id,
+        .protocol_id = o->protocol_id,
+        .client_id = o->client_id,
         .create_unix_s = (uint64_t)time(NULL),
-        .lifetime_s = (uint32_t)o.lifetime_s,
-        .timeout_s = o.timeout_s,
-        .server_addresses = o.servers,
-        .server_count = o.server_count,
-        .private_key = key,
-        .user_data = o.user_data,
+        .lifetime_s = o->lifetime_s,
+        .timeout_s = o->timeout_s,
+        .server_addresses = o->servers.list,
+        .server_count = o->servers.count,
+        .private_key = o->key.bytes,
+        .user_data = o->user_data,
         .entropy = entropy,
     };
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     const cairn_status status = cairn_token_issue(&request, token);
-    cairn_wipe(key, sizeof key);
+    cairn_wipe(o->key.bytes, sizeof o->key.bytes);
     cairn_wipe(entropy, sizeof entropy);
     if (status != CAIRN_OK) {
-        return refuse("no token could be made: %s.", cairn_status_text(status));
+        return refuse("no connect token can be issued: %s", cairn_status_text(status));
     }
-    if (!write_file(o.out, token, sizeof token)) {
-        return refuse("%s cannot be written: %s.", o.out, strerror(errno));
+    if (!write_token(o->out, token)) {
+        return refuse("--out %s: cannot be written: %s", o->out, strerror(errno));
     }
     cairn_wipe(token, sizeof token);
     return EXIT_SUCCESS;
@@ -384,48 +158,126 @@ static void print_token(const cairn_token_public *token) {
     }
 }
 
-static int info(int argc, char **argv) {
-    if (argc != 1) {
-        return refuse("info needs one FILE.");
-    }
+static int print_info(const order *o) {
     uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE + 1];
-    size_t size = 0;
-    errno = 0;
-    if (!read_file(argv[0], bytes, sizeof bytes, &size) && size < sizeof bytes) {
-        return refuse("%s cannot be read: %s.", argv[0], strerror(errno));
+    FILE *file = fopen(o->word, "rb");
+    if (file == NULL) {
+        return refuse("%s: cannot be read: %s", o->word, strerror(errno));
     }
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
     cairn_token_public token;
     const cairn_token_refusal refusal = cairn_token_read_public(bytes, size, &token);
     if (refusal != CAIRN_TOKEN_OK) {
-        return refuse("%s: %s.", argv[0], cairn_token_refusal_text(refusal));
+        return refuse("%s: %s", o->word, cairn_token_refusal_text(refusal));
     }
     print_token(&token);
     cairn_wipe(&token, sizeof token);
     return EXIT_SUCCESS;
 }
 
+static const char *add_server(void *out, const char *value, bool first) {
+    order *o = out;
+    (void)first;
+    if (o->servers.count == CAIRN_TOKEN_SERVERS_MAX) {
+        return "a connect token names at most 32 servers";
+    }
+    cairn_address *server = &o->servers.list[o->servers.count];
+    if (!cairn_address_parse(value, server) || server->port == 0) {
+        return "must be an address with a port, such as 127.0.0.1:40000 or [::1]:40000";
+    }
+    o->servers.count += 1;
+    return NULL;
+}
+
+static const char *set_timeout(void *out, const char *value, bool first) {
+    (void)first;
+    const bool negative = value[0] == '-';
+    char error[CAIRN_FLAGS_ERROR_SIZE];
+    uint64_t seconds;
+    if (!cairn_flags_number("", negative ? value + 1 : value, 0, INT32_MAX, &seconds, error)) {
+        return "must be a whole number of seconds up to 2147483647";
+    }
+    *(int32_t *)out = negative ? -(int32_t)seconds : (int32_t)seconds;
+    return NULL;
+}
+
+static const char *set_user_data(void *out, const char *value, bool first) {
+    (void)first;
+    const size_t digits = strlen(value);
+    const bool good = digits <= 2 * CAIRN_TOKEN_USER_DATA_SIZE &&
+                      cairn_hex_read(value, digits, out, digits / 2);
+    return good ? NULL : "must be pairs of hexadecimal digits, for at most 256 bytes";
+}
+
+static const cairn_flags_verb verbs[] = {
+    {"keygen", "", "print a new private key for backend and servers: 64 hexadecimal digits"},
+    {"issue", "", "write a connect token, which lets one client join once"},
+    {"info", "FILE", "print what a connect token says without the key"},
+    {"signing-key", "", "print a new private key for signed recordings (cairnd --record-key)"},
+    {"public-key", "KEY", "print the public key of a signing key (cairn-replay verify --key)"},
+};
+
+static cairn_flags_result read_flags(int argc, char **argv, order *o, const char **verb) {
+    const cairn_flag flags[] = {
+        {"--out", NULL, "FILE", "write here; keys go to standard output without it",
+            CAIRN_FLAG_TEXT, .out = &o->out, .verbs = "keygen signing-key issue"},
+        {"--key", NULL, "HEX|FILE", "the servers' private key; required", CAIRN_FLAG_CUSTOM,
+            .out = &o->key, .read = cairn_key_flag, .verbs = "issue", .secret = true},
+        {"--server", NULL, "ADDRESS:PORT",
+            "a server that takes the token; required, repeatable, tried in order",
+            CAIRN_FLAG_CUSTOM, .out = o, .read = add_server, .verbs = "issue"},
+        {"--protocol-id", NULL, "ID", "as the servers have it (0x636169726e)", CAIRN_FLAG_U64,
+            .out = &o->protocol_id, .verbs = "issue"},
+        {"--client-id", NULL, "ID", "who the client is; one connection at a time (a random one)",
+            CAIRN_FLAG_U64, .out = &o->client_id, .verbs = "issue"},
+        {"--lifetime", NULL, "S", "how long the token can be used to join (30)", CAIRN_FLAG_U32,
+            .out = &o->lifetime_s, .least = 1, .verbs = "issue"},
+        {"--timeout", NULL, "S", "silence after which a side disconnects; 0 or less: never (5)",
+            CAIRN_FLAG_CUSTOM, .out = &o->timeout_s, .read = set_timeout, .verbs = "issue"},
+        {"--user-data", NULL, "HEX", "up to 256 bytes for the server", CAIRN_FLAG_CUSTOM,
+            .out = o->user_data, .read = set_user_data, .verbs = "issue"},
+        {"--operator", NULL, NULL,
+            "the client may control rooms; written over the first 16 bytes of the user data",
+            CAIRN_FLAG_SWITCH, .out = &o->is_operator, .verbs = "issue"},
+    };
+    cairn_flags_program program = {
+        .name = "cairn-token",
+        .usage = "VERB [FLAGS]",
+        .about = "Makes private keys and connect tokens, and prints what a token says.",
+        .notes =
+            "Numbers are decimal, or hexadecimal after 0x. A token for a server on this "
+            "machine:\n\n"
+            "    cairn-token keygen --out key\n"
+            "    cairnd --key-file key &\n"
+            "    cairn-token issue --key key --server 127.0.0.1:40000 --out token\n"
+            "    cairn-bot --token token\n\n"
+            "Issue a token after the server has started: cairnd refuses those that expire less "
+            "than 30 s\n"
+            "(its --token-lifetime) after its start, because an earlier run may have seen them.",
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags,
+        .verbs = verbs,
+        .verb_count = sizeof verbs / sizeof *verbs,
+    };
+    const cairn_flags_result result = cairn_flags_read(&program, argc, argv, NULL);
+    *verb = program.words[0];
+    o->word = program.words[1];
+    return result;
+}
+
 int main(int argc, char **argv) {
-    const char *verb = argc > 1 ? argv[1] : "";
-    if (strcmp(verb, "--help") == 0) {
-        fputs(usage, stdout);
-        return EXIT_SUCCESS;
+    order o = {.protocol_id = CAIRN_PROTOCOL_ID_DEFAULT, .lifetime_s = 30, .timeout_s = 5};
+    if (!cairn_system_random(&o.client_id, sizeof o.client_id)) {
+        return refuse("the system gives no random bytes: %s", strerror(errno));
     }
-    if (strcmp(verb, "--version") == 0) {
-        puts("cairn-token " CAIRN_VERSION);
-        return EXIT_SUCCESS;
+    const char *verb;
+    const cairn_flags_result result = read_flags(argc, argv, &o, &verb);
+    if (result != CAIRN_FLAGS_READ) {
+        return result == CAIRN_FLAGS_REFUSED ? EXIT_FAILURE : EXIT_SUCCESS;
     }
-    if (strcmp(verb, "keygen") == 0 || strcmp(verb, "signing-key") == 0) {
-        return make_key(verb, argc - 2, argv + 2);
-    }
-    if (strcmp(verb, "issue") == 0) {
-        return issue(argc - 2, argv + 2);
-    }
-    if (strcmp(verb, "info") == 0) {
-        return info(argc - 2, argv + 2);
-    }
-    if (strcmp(verb, "public-key") == 0) {
-        return public_key(argc - 2, argv + 2);
-    }
-    return refuse(
-        "\"%s\" is none of keygen, issue, info, signing-key and public-key; see --help.", verb);
+    return strcmp(verb, "issue") == 0        ? issue(&o)
+           : strcmp(verb, "info") == 0       ? print_info(&o)
+           : strcmp(verb, "public-key") == 0 ? print_public_key(&o)
+                                             : make_key(&o);
 }

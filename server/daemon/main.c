@@ -26,9 +26,8 @@ typedef struct program {
     cairn_uv_driver *driver;
     cairn_records *records;
     cairn_scene *found_scene; // that an operator asked for last
-    uint8_t record_seed[CAIRN_KEY_SIZE];
-    uint64_t capsule_bytes; // written
-    uint64_t stats_ns;      // when bytes_in and bytes_out were read
+    uint64_t capsule_bytes;   // written
+    uint64_t stats_ns;        // when bytes_in and bytes_out were read
     uint64_t bytes_in;
     uint64_t bytes_out;
     bool listening;
@@ -74,6 +73,15 @@ static void on_event(void *user, const cairn_server_event *event) {
                       .client_id = event->client_id,
                       .value = event->value,
                       .detail = event->detail});
+}
+
+static void on_record_file(void *user, const char *room, const char *path) {
+    const cairn_log_field file = {.name = "file", .text = path};
+    write_line(user, (cairn_log_line){.level = CAIRN_LOG_INFO,
+                         .name = "recording",
+                         .room = room,
+                         .fields = &file,
+                         .field_count = 1});
 }
 
 static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t size) {
@@ -231,29 +239,6 @@ static char *read_file(const char *path, size_t most, size_t *size) {
     return bytes;
 }
 
-static bool load_key_file(const char *path, uint8_t key[CAIRN_KEY_SIZE]) {
-    size_t size;
-    char *text = read_file(path, 1024, &size);
-    if (text == NULL) {
-        return false;
-    }
-    bool sound = cairn_config_key_read(text, size, key);
-    free(text);
-    if (!sound) {
-        complain(path, "must hold 64 hexadecimal digits and nothing else");
-    }
-    return sound;
-}
-
-static bool load_keys(program *p) {
-    cairn_config *config = &p->config;
-    if (!config->has_key) {
-        config->has_key = load_key_file(config->key_file, config->key);
-    }
-    return config->has_key &&
-           (config->record_key == NULL || load_key_file(config->record_key, p->record_seed));
-}
-
 static bool names_file(const char *scene) {
     size_t size = strlen(scene);
     return strchr(scene, '/') != NULL || (size > 5 && strcmp(scene + size - 5, ".json") == 0);
@@ -337,8 +322,8 @@ static bool create_rooms(program *p) {
             return false;
         }
     }
-    for (uint32_t i = 0; i < p->config.room_count; ++i) {
-        if (!create_room(p, &p->config.rooms[i])) {
+    for (uint32_t i = 0; i < p->config.rooms.count; ++i) {
+        if (!create_room(p, &p->config.rooms.list[i])) {
             return false;
         }
     }
@@ -351,8 +336,8 @@ static const cairn_scene *find_scene(void *user, const char *name) {
     const cairn_config *config = &p->config;
     cairn_scene_destroy(p->found_scene);
     p->found_scene = cairn_scene_library_find(name) == NULL ? NULL : load_scene(name);
-    for (uint32_t i = 0; p->found_scene == NULL && i <= config->room_count; ++i) {
-        const char *named = i == config->room_count ? config->scene : config->rooms[i].scene;
+    for (uint32_t i = 0; p->found_scene == NULL && i <= config->rooms.count; ++i) {
+        const char *named = i == config->rooms.count ? config->scene : config->rooms.list[i].scene;
         cairn_scene *scene = names_file(named) ? load_scene(named) : NULL;
         const bool found = scene != NULL && strcmp(scene->name, name) == 0;
         cairn_scene_destroy(found ? NULL : scene);
@@ -375,13 +360,12 @@ static bool create_server(program *p, const cairn_address *bound) {
     const cairn_config *config = &p->config;
     cairn_server_config server = cairn_server_config_default();
     server.protocol_id = config->protocol_id;
-    server.private_key = config->key;
+    server.private_key = config->key.bytes;
     server.entropy = entropy;
-    server.public_addresses = config->public_address_count == 0 ? bound : config->public_addresses;
-    server.public_address_count =
-        config->public_address_count == 0 ? 1 : config->public_address_count;
+    server.public_addresses = config->public.count == 0 ? bound : config->public.addresses;
+    server.public_address_count = config->public.count == 0 ? 1 : config->public.count;
     server.clients_max = config->clients_max;
-    const uint32_t named = config->room_count + (has_main(config) ? 1 : 0);
+    const uint32_t named = config->rooms.count + (has_main(config) ? 1 : 0);
     const uint32_t usual = server.rooms_max > named ? server.rooms_max : named;
     server.rooms_max = or_else(config->rooms_max, usual);
     server.token_lifetime_s_max = config->token_lifetime_s_max;
@@ -394,7 +378,7 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.on_seek = on_seek;
     server.find_scene = find_scene;
     server.run_job = on_job;
-    server.record_seed = p->config.record_key == NULL ? NULL : p->record_seed;
+    server.record_seed = config->record_key.given ? config->record_key.bytes : NULL;
     server.on_capsule = p->config.capsule_folder == NULL ? NULL : on_capsule;
     server.user = p;
     p->stats_ns = server.start_ns;
@@ -406,23 +390,9 @@ static bool create_server(program *p, const cairn_address *bound) {
     return create_rooms(p);
 }
 
-static int print_help(void) {
-    char text[8192];
-    size_t size = cairn_config_help(text, sizeof text);
-    CAIRN_ASSERT(size < sizeof text);
-    printf("%s", text);
-    return 0;
-}
-
-static int print_version(void) {
-    printf("cairnd %s, protocol %d, simulation %d\n", CAIRN_VERSION_TEXT, CAIRN_PROTOCOL_VERSION,
-        CAIRN_SIM_VERSION);
-    return 0;
-}
-
 static int check(program *p) {
     char listen[CAIRN_ADDRESS_TEXT_SIZE];
-    if (!load_keys(p) || !create_server(p, &p->config.listen)) {
+    if (!create_server(p, &p->config.listen)) {
         return 1;
     }
     for (uint32_t id = 0; (id = cairn_server_room_next(p->server, id)) != 0;) {
@@ -448,8 +418,8 @@ static bool open_record(program *p, const char *room, const char *path) {
 
 static bool open_records(program *p) {
     bool opened = open_record(p, CAIRN_ROOM_NAME_DEFAULT, p->config.record_file);
-    for (uint32_t i = 0; opened && i < p->config.room_count; ++i) {
-        opened = open_record(p, p->config.rooms[i].name, p->config.rooms[i].record_file);
+    for (uint32_t i = 0; opened && i < p->config.rooms.count; ++i) {
+        opened = open_record(p, p->config.rooms.list[i].name, p->config.rooms.list[i].record_file);
     }
     return opened;
 }
@@ -465,7 +435,7 @@ static bool open_driver(program *p) {
 }
 
 static int run(program *p) {
-    if (!load_keys(p) || !open_driver(p) || !open_records(p)) {
+    if (!open_driver(p) || !open_records(p)) {
         return 1;
     }
     const cairn_address bound = cairn_uv_driver_address(p->driver);
@@ -505,31 +475,20 @@ static void clean_up(program *p) {
     }
 }
 
-static const char *from_environment(void *user, const char *name) {
-    (void)user;
-    return getenv(name);
-}
-
 int main(int argc, char **argv) {
     static program p;
-    char error[CAIRN_CONFIG_ERROR_SIZE];
-    if (!cairn_config_read(
-            argc, (const char *const *)argv, from_environment, NULL, &p.config, error)) {
-        return complain(error, "");
-    }
-    if (p.config.action == CAIRN_CONFIG_HELP) {
-        return print_help();
-    }
-    if (p.config.action == CAIRN_CONFIG_VERSION) {
-        return print_version();
+    char error[CAIRN_FLAGS_ERROR_SIZE];
+    const cairn_flags_result result = cairn_config_read(argc, argv, NULL, &p.config, error);
+    if (result != CAIRN_FLAGS_READ) {
+        return result == CAIRN_FLAGS_REFUSED ? complain(error, "") : 0;
     }
     p.log.style = (cairn_log_style)p.config.log_style;
     p.log.level = (cairn_log_level)p.config.log_level;
-    p.records = cairn_records_open();
+    p.records = cairn_records_create(on_record_file, &p);
     if (p.records == NULL) {
         return complain("out of memory", "");
     }
-    int code = p.config.action == CAIRN_CONFIG_CHECK ? check(&p) : run(&p);
+    const int code = p.config.check ? check(&p) : run(&p);
     clean_up(&p);
     return code;
 }

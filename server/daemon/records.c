@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: MIT
 #include "server/daemon/records.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "recording/player.h"
 #include <cairn/server.h>
 
 #define PATH_SIZE_MAX 4096
+#define NUMBER_MAX 9999
 
 typedef struct record {
     struct record *next;
-    FILE *file; // NULL: complete
-    char *path; // owned
+    FILE *file;               // NULL: complete
+    const char *wanted;       // path, behind this struct
+    char path[PATH_SIZE_MAX]; // of the file, `wanted` with a number if need be
     char room[CAIRN_ROOM_NAME_SIZE];
 } record;
 
 struct cairn_records {
-    record *list; // in order of their coming
+    cairn_records_listener on_open;
+    void *user;
+    record *list; // in the order in which they were added
 };
 
-cairn_records *cairn_records_open(void) {
-    return calloc(1, sizeof(cairn_records));
+cairn_records *cairn_records_create(cairn_records_listener on_open, void *user) {
+    cairn_records *records = calloc(1, sizeof *records);
+    if (records != NULL) {
+        *records = (cairn_records){.on_open = on_open, .user = user};
+    }
+    return records;
 }
 
 static record *find(const cairn_records *records, const char *room) {
@@ -33,23 +43,43 @@ static record *find(const cairn_records *records, const char *room) {
     return at;
 }
 
-static bool drop(record *dropped) {
-    const bool sound = dropped->file == NULL || fclose(dropped->file) == 0;
-    free(dropped->path);
-    free(dropped);
-    return sound;
+static bool destroy(record *closed) {
+    const bool good = closed->file == NULL || fclose(closed->file) == 0;
+    free(closed);
+    return good;
+}
+
+// Creates the file of the first number that is free.
+static bool open_file(const cairn_records *records, record *opened) {
+    CAIRN_ASSERT(opened->file == NULL);
+    for (int number = 0; number <= NUMBER_MAX && opened->file == NULL; ++number) {
+        const int size = snprintf(
+            opened->path, PATH_SIZE_MAX, number == 0 ? "%s" : "%s.%d", opened->wanted, number);
+        if (size < 0 || size >= PATH_SIZE_MAX) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+        opened->file = fopen(opened->path, "wbx");
+        if (opened->file == NULL && errno != EEXIST) {
+            return false;
+        }
+    }
+    if (opened->file != NULL) {
+        records->on_open(records->user, opened->room, opened->path);
+    }
+    return opened->file != NULL;
 }
 
 bool cairn_records_add(cairn_records *records, const char *room, const char *path) {
-    record *added = calloc(1, sizeof *added);
+    const size_t size = strlen(path) + 1;
+    record *added = calloc(1, sizeof *added + size);
     if (added == NULL) {
         return false;
     }
     snprintf(added->room, sizeof added->room, "%s", room);
-    added->path = malloc(strlen(path) + 1);
-    added->file = added->path == NULL ? NULL : fopen(strcpy(added->path, path), "wb");
-    if (added->file == NULL) {
-        drop(added);
+    added->wanted = memcpy(added + 1, path, size);
+    if (!open_file(records, added)) {
+        destroy(added);
         return false;
     }
     record **end = &records->list;
@@ -64,33 +94,32 @@ bool cairn_records_has(const cairn_records *records, const char *room) {
     return find(records, room) != NULL;
 }
 
-// Room names are file names: letters, digits, dashes and dots, none in front.
-static bool add_beside(cairn_records *records, const char *room) {
-    char path[PATH_SIZE_MAX];
-    const record *first = records->list;
-    const int size = first == NULL ? -1 : snprintf(path, sizeof path, "%s.%s", first->path, room);
-    return size > 0 && size < PATH_SIZE_MAX && cairn_records_add(records, room, path);
-}
-
 bool cairn_records_close(cairn_records *records) {
-    bool sound = true;
+    bool good = true;
     while (records != NULL && records->list != NULL) {
         record *closed = records->list;
         records->list = closed->next;
-        sound = drop(closed) && sound;
+        good = destroy(closed) && good;
     }
     free(records);
-    return sound;
+    return good;
 }
 
-// A room that is made again under the name of one that was closed begins its file anew.
-static record *begin(cairn_records *records, const char *room) {
+// Room names are file names: letters, digits, dashes and dots, and no dot at the beginning.
+static bool add_beside_first(cairn_records *records, const char *room) {
+    char path[PATH_SIZE_MAX];
+    const record *first = records->list;
+    const int size = first == NULL ? -1 : snprintf(path, sizeof path, "%s.%s", first->wanted, room);
+    return size > 0 && size < PATH_SIZE_MAX && cairn_records_add(records, room, path);
+}
+
+// A room that has the name of one that was closed gets a file of its own.
+static record *find_open(cairn_records *records, const char *room) {
     record *written = find(records, room);
     if (written == NULL) {
-        return add_beside(records, room) ? find(records, room) : NULL;
+        return add_beside_first(records, room) ? find(records, room) : NULL;
     }
-    written->file = written->file == NULL ? fopen(written->path, "wb") : written->file;
-    return written->file == NULL ? NULL : written;
+    return written->file != NULL || open_file(records, written) ? written : NULL;
 }
 
 static bool end(record *ended) {
@@ -105,7 +134,7 @@ bool cairn_records_write(
         record *ended = find(records, room);
         return ended == NULL || end(ended);
     }
-    const record *written = begin(records, room);
+    const record *written = find_open(records, room);
     return written != NULL && fwrite(bytes, 1, size, written->file) == size &&
            fflush(written->file) == 0;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The recordings of cairnd as files. A room that an operator made is recorded beside the first
-// file, with a dot and the room's name behind. For cairnd alone.
+// The recordings of cairnd as files. No file is ever replaced: when FILE exists, FILE.1 is created,
+// or FILE.2 and so on, so that a server that is killed and started again leaves its first recording
+// alone. A room that an operator created is recorded to the first file's name with a dot and the
+// room's name appended. For cairnd alone.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,9 +14,12 @@ struct cairn_world;
 
 typedef struct cairn_records cairn_records;
 
+// Called for each file that is created.
+typedef void (*cairn_records_listener)(void *user, const char *room, const char *path);
+
 // No files yet. NULL: out of memory.
-cairn_records *cairn_records_open(void);
-// The file that a room is recorded to; an older one is replaced. False: it cannot be written.
+cairn_records *cairn_records_create(cairn_records_listener on_open, void *user);
+// Creates the file that a room is recorded to. False: errno says why.
 bool cairn_records_add(cairn_records *records, const char *room, const char *path);
 bool cairn_records_has(const cairn_records *records, const char *room);
 // False when a file could not be closed. NULL is allowed.

@@ -43,14 +43,15 @@ cairn_server_room_config cairn_server_room_config_default(void) {
 const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal) {
     static const char *const texts[CAIRN_ROOM_REFUSAL_COUNT] = {
         [CAIRN_ROOM_CREATED] = "created",
-        [CAIRN_ROOM_REFUSED_NAME] = "this is no name for a room",
+        [CAIRN_ROOM_REFUSED_NAME] = "a room's name has 1 to 31 letters, digits, '-', '_' and '.', "
+                                    "and does not begin with '.'",
         [CAIRN_ROOM_REFUSED_NAME_TAKEN] = "a room of this name exists",
         [CAIRN_ROOM_REFUSED_TABLE_FULL] = "the server holds no more rooms",
         [CAIRN_ROOM_REFUSED_SCENE] = "the scene cannot be built",
         [CAIRN_ROOM_REFUSED_UNKNOWN] = "there is no such room",
         [CAIRN_ROOM_REFUSED_TICK] = "the room does not hold that tick",
         [CAIRN_ROOM_REFUSED_BUSY] = "the room is in the middle of a tick",
-        [CAIRN_ROOM_REFUSED_DRAINING] = "the server is about to end",
+        [CAIRN_ROOM_REFUSED_DRAINING] = "the server is shutting down",
         [CAIRN_ROOM_REFUSED_MEMORY] = "out of memory",
     };
     return texts[refusal];

@@ -338,7 +338,7 @@ TEST("a head that says other ticks than its payload is refused") {
         mend(&t, offset);
         const cairn_verification v = verify(&t);
         assert_int_equal(v.verdict, CAIRN_VERDICT_DAMAGED);
-        assert_non_null(strstr(v.finding, "holds other ticks than its head says"));
+        assert_non_null(strstr(v.finding, "its ticks differ from those in its head"));
         assert_int_equal(v.ticks, 16);
         t.bytes[offset + fields[i]] ^= 1;
         mend(&t, offset);

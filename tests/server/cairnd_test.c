@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "net/token.h"
-#include "server/daemon/config.h"
+#include "program/key.h"
 #include <cairn/client.h>
 #include <cairn/client_uv.h>
 #include <cairn/server.h>
@@ -92,16 +92,17 @@ TEST("flags are answered with a sentence and a code") {
             "at 10 Hz, snapshots at 10 Hz"},
         {{"--check"}, 1, "a private key is needed"},
         {{"--check", "--key", KEY, "--tick-rate", "500"}, 1,
-            "cairnd: --tick-rate 500: must be in [10, 240]"},
+            "cairnd: --tick-rate 500: must be a whole number in [10, 240]"},
         {{"--check", "--key", KEY, "--scene", "nowhere"}, 1,
             "cairnd: --scene nowhere: not a file's name and not built in; built in are"},
         {{"--check", "--key", KEY, "--scene", "./nowhere.json"}, 1,
             "cairnd: ./nowhere.json: No such file"},
         {{"--check", "--key", KEY, "--scene", "cairnd_broken.json"}, 1,
             "cairnd: cairnd_broken.json: line 2"},
-        {{"--check", "--key-file", "cairnd_nowhere.txt"}, 1, "cairnd: cairnd_nowhere.txt: No such"},
+        {{"--check", "--key-file", "cairnd_nowhere.txt"}, 1,
+            "cairnd: --key-file cairnd_nowhere.txt: No such"},
         {{"--check", "--key-file", "cairnd_short_key.txt"}, 1,
-            "cairnd: cairnd_short_key.txt: must hold 64 hexadecimal digits"},
+            "cairnd: --key-file cairnd_short_key.txt: must hold 64 hexadecimal digits"},
         {{"--key", KEY, "--listen", "192.0.2.1:1", "--scene", "cairnd_probe.json"}, 1,
             "cairnd: 192.0.2.1:1: bind: "},
         {{"--key", KEY, "--listen", "127.0.0.1:0", "--scene", "cairnd_probe.json", "--record",
@@ -142,7 +143,7 @@ typedef struct player {
 
 static player player_of(cairn_client_mode mode, const cairn_address *server, uint64_t id) {
     uint8_t key[CAIRN_KEY_SIZE];
-    assert_true(cairn_config_key_read(KEY, strlen(KEY), key));
+    assert_true(cairn_key_parse(KEY, strlen(KEY), key));
     uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
     for (size_t i = 0; i < sizeof entropy; ++i) {
         entropy[i] = (uint8_t)(i * 5 + id);

@@ -32,7 +32,7 @@ OUTSIDE = [
 # The dialect of every C test, wherever it lies.
 TEST_KIT = "tests/kit/test.h"
 # Rooms and files that may speak to the operating system.
-DRIVER_ROOMS = ("tools", "tests", "bench", "proto_tests")
+DRIVER_ROOMS = ("program", "tools", "tests", "bench", "proto_tests")
 DRIVER_FILE = re.compile(r"(_uv\.c|^server/daemon/.*\.c|^workers/pool\.c)$")
 # What may include headers of the C++ library.
 CPP_FILES = ("schema/codec.cpp",)

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "tools/system.h"
+#include "program/system.h"
 
 #define WORKERS 8
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,10 +136,15 @@ bool cairn_ctl_parse(const char *const *words, size_t word_count, cairn_ctl_requ
     return false;
 }
 
-void cairn_ctl_verbs_print(FILE *out) {
+const cairn_flags_verb *cairn_ctl_verbs(size_t *count) {
+    static cairn_flags_verb verbs[GRAMMAR_COUNT];
     for (size_t i = 0; i < GRAMMAR_COUNT; i++) {
-        fprintf(out, "  %-13s %s\n", cairn_control_verb_text(grammars[i].verb), grammars[i].usage);
+        verbs[i] = (cairn_flags_verb){.name = cairn_control_verb_text(grammars[i].verb),
+            .arguments = grammars[i].usage,
+            .help = ""};
     }
+    *count = GRAMMAR_COUNT;
+    return verbs;
 }
 
 // Texts of the protocol are printable ASCII; lines of facts have newlines beside.

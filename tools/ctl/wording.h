@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
+#include "program/flags.h"
 #include <cairn/control.h>
 
 #define CAIRN_CTL_ERROR_SIZE 256
@@ -23,7 +23,7 @@ typedef struct cairn_ctl_request {
 // words[0] is the verb. False: `error` holds one sentence, with how the verb is used.
 bool cairn_ctl_parse(const char *const *words, size_t word_count, cairn_ctl_request *out,
     char error[CAIRN_CTL_ERROR_SIZE]);
-// A line for each verb with its arguments.
-void cairn_ctl_verbs_print(FILE *out);
+// For the help.
+const cairn_flags_verb *cairn_ctl_verbs(size_t *count);
 
 void cairn_ctl_reply_print(const cairn_client_reply *reply, bool json);

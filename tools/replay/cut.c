@@ -40,7 +40,7 @@ static int copy_event(
     case CAIRN_PLAYER_END:
         return refuse(player, "the recording ends");
     case CAIRN_PLAYER_REFUSED:
-        return cairn_replay_complain(CAIRN_EXIT_DIFFERS, "cut", player->words);
+        return cairn_replay_complain(CAIRN_EXIT_DAMAGED, "cut", player->words);
     case CAIRN_PLAYER_KEYFRAME:
         break;
     }
@@ -51,7 +51,7 @@ static int copy_ticks(
     const cairn_replay_order *order, cairn_player *player, uint64_t to, const char *scene_name) {
     cairn_replay_output out;
     int code =
-        cairn_replay_output_open(&out, order->words[4], order->sign, scene_name, player->world);
+        cairn_replay_output_open(&out, order->words[4], &order->sign, scene_name, player->world);
     while (code == CAIRN_EXIT_GOOD && cairn_world_tick(player->world) < to) {
         code = copy_event(player, cairn_player_next(player), &out);
     }
@@ -85,12 +85,13 @@ static int cut(
 
 int cairn_replay_cut(const cairn_replay_order *order) {
     uint64_t from, to;
-    if (!cairn_replay_number("FROM", order->words[2], 0, UINT64_MAX - 1, 0, &from) ||
-        !cairn_replay_number("TO", order->words[3], from + 1, UINT64_MAX, 0, &to)) {
+    if (!cairn_replay_number("FROM", order->words[2], 0, UINT64_MAX - 1, &from) ||
+        !cairn_replay_number("TO", order->words[3], from + 1, UINT64_MAX, &to)) {
         return CAIRN_EXIT_UNUSABLE;
     }
     cairn_replay_file file;
-    if (!cairn_replay_file_open(order->words[1], &file)) {
+    if (!cairn_replay_differs(order->words[1], order->words[4]) ||
+        !cairn_replay_file_open(order->words[1], &file)) {
         return CAIRN_EXIT_UNUSABLE;
     }
     int code = cut(order, &file, from, to);

@@ -49,7 +49,7 @@ int cairn_replay_diff(const cairn_replay_order *order) {
         const cairn_part part =
             cairn_part_of((cairn_part_side){a.bytes, a.size}, (cairn_part_side){b.bytes, b.size});
         code = exit_code(&part);
-        if (order->json != NULL) {
+        if (order->json) {
             print_json(&part);
         } else {
             print_text(&part);

@@ -5,7 +5,7 @@
 #include "tools/replay/verbs.h"
 
 static int answer(const cairn_replay_order *order, const cairn_explanation *explanation) {
-    if (order->json != NULL) {
+    if (order->json) {
         cairn_replay_print_json(cairn_explanation_json(explanation));
     } else {
         printf("%s\n", explanation->text);

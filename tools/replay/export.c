@@ -4,28 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/flags.h"
 #include "recording/player.h"
 #include "tools/replay/verbs.h"
 
-#define IDS_MAX 256
-
 typedef struct table {
     FILE *file;
-    uint64_t every;
+    const cairn_replay_order *order;
     uint64_t rows;
-    uint32_t ids[IDS_MAX];
-    uint32_t id_count; // 0: every body
     cairn_body_state *bodies;
     uint32_t capacity;
 } table;
 
 static bool wanted(const table *t, uint32_t id) {
-    for (uint32_t i = 0; i < t->id_count; i++) {
-        if (t->ids[i] == id) {
+    const cairn_replay_bodies *bodies = &t->order->bodies;
+    for (uint32_t i = 0; i < bodies->count; i++) {
+        if (bodies->ids[i] == id) {
             return true;
         }
     }
-    return t->id_count == 0;
+    return bodies->count == 0;
 }
 
 // Nine digits name a float exactly.
@@ -68,7 +66,7 @@ static int write_all(table *t, cairn_player *player) {
     while (good && event != CAIRN_PLAYER_END && event != CAIRN_PLAYER_REFUSED) {
         event = cairn_player_next(player);
         bool moved = event == CAIRN_PLAYER_TICK || event == CAIRN_PLAYER_REPLACED;
-        if (moved && (cairn_world_tick(player->world) - first) % t->every == 0) {
+        if (moved && (cairn_world_tick(player->world) - first) % t->order->every == 0) {
             good = write_world(t, player->world);
         }
     }
@@ -76,29 +74,32 @@ static int write_all(table *t, cairn_player *player) {
         return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "export", "cannot be written whole");
     }
     if (event == CAIRN_PLAYER_REFUSED) {
-        return cairn_replay_complain(CAIRN_EXIT_DIFFERS, "export", player->words);
+        return cairn_replay_complain(CAIRN_EXIT_DAMAGED, "export", player->words);
     }
     return CAIRN_EXIT_GOOD;
 }
 
-static bool read_ids(const char *text, table *t) {
-    const char *at = text;
-    while (at != NULL && *at != '\0') {
-        char number[16];
+const char *cairn_replay_read_bodies(void *out, const char *value, bool first) {
+    cairn_replay_bodies *bodies = out;
+    bodies->count = first ? 0 : bodies->count;
+    const char *at = value;
+    for (;;) {
+        char number[16], error[CAIRN_FLAGS_ERROR_SIZE];
         uint64_t id;
-        size_t size = strcspn(at, ",");
+        const size_t size = strcspn(at, ",");
         snprintf(number, sizeof number, "%.*s", (int)(size < 15 ? size : 15), at);
-        if (t->id_count == IDS_MAX) {
-            (void)cairn_replay_complain(0, "--bodies", "at most 256 of them");
-            return false;
+        if (!cairn_flags_number("", number, 1, UINT32_MAX, &id, error)) {
+            return "must be ids of bodies with commas between, such as 2,17";
         }
-        if (!cairn_replay_number("--bodies", number, 1, UINT32_MAX, 0, &id)) {
-            return false;
+        if (bodies->count == CAIRN_REPLAY_BODIES_MAX) {
+            return "must be at most 256 bodies";
         }
-        t->ids[t->id_count++] = (uint32_t)id;
-        at += size + (at[size] == ',' ? 1 : 0);
+        bodies->ids[bodies->count++] = (uint32_t)id;
+        if (at[size] == '\0') {
+            return NULL;
+        }
+        at += size + 1;
     }
-    return true;
 }
 
 static int export(const cairn_replay_order *order, const cairn_replay_file *file, table *t) {
@@ -122,16 +123,13 @@ static int export(const cairn_replay_order *order, const cairn_replay_file *file
 }
 
 int cairn_replay_export(const cairn_replay_order *order) {
-    table t = {.every = 1};
-    if (!cairn_replay_number("--every", order->every, 1, 1000000000, 1, &t.every) ||
-        !read_ids(order->bodies, &t)) {
-        return CAIRN_EXIT_UNUSABLE;
-    }
+    table t = {.order = order};
     cairn_replay_file file;
-    if (!cairn_replay_file_open(order->words[1], &file)) {
+    if (!cairn_replay_differs(order->words[1], order->words[2]) ||
+        !cairn_replay_file_open(order->words[1], &file)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    int code = export(order, &file, &t);
+    const int code = export(order, &file, &t);
     cairn_replay_file_close(&file);
     return code;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "net/crypto.h"
 #include "recording/walk.h"
 #include "tools/replay/verbs.h"
 
@@ -79,7 +80,7 @@ static const char *kind_name(int kind) {
 static const char *signer(const content *c, char text[65]) {
     static const uint8_t zeros[sizeof c->seal.public_key];
     bool none = !c->ended || memcmp(c->seal.public_key, zeros, sizeof zeros) == 0;
-    return none ? "" : cairn_replay_hex(c->seal.public_key, sizeof c->seal.public_key, text);
+    return none ? "" : cairn_hex_print(c->seal.public_key, sizeof c->seal.public_key, text);
 }
 
 static void print_text(const content *c, size_t file_size) {
@@ -142,7 +143,7 @@ int cairn_replay_info(const cairn_replay_order *order) {
         return CAIRN_EXIT_UNUSABLE;
     }
     const content c = read_content(&file);
-    if (order->json != NULL) {
+    if (order->json) {
         print_json(&c, file.size);
     } else {
         print_text(&c, file.size);

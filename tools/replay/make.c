@@ -8,18 +8,12 @@
 #include "base/random.h"
 #include "bridge/scene_library.h"
 #include "bridge/scene_world.h"
+#include "program/system.h"
 #include "schema/scene.h"
 #include "tools/replay/output.h"
 #include "tools/replay/verbs.h"
-#include "tools/system.h"
 
 #define TURN 6.283185307179586
-
-// Who acts in the world that is made.
-typedef struct cast {
-    uint64_t players; // who join at the first ticks and press at random
-    uint64_t plough;  // a body pushed round an ellipse as the benchmark's first scene does; 0: none
-} cast;
 
 static bool read_scene(const char *name, cairn_scene **out) {
     char error[CAIRN_SCENE_ERROR_SIZE];
@@ -68,36 +62,36 @@ static cairn_command push(uint64_t tick, uint32_t rate_hz, uint32_t body) {
             .z = (float)(30000.0 * sin(TURN * seconds / 4.0) / rate_hz)}};
 }
 
-static uint32_t act(const cast *who, const cairn_world *world,
+// The players join at the first ticks; the body is pushed as in the benchmark's first scene.
+static uint32_t make_commands(const cairn_replay_order *order, const cairn_world *world,
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX]) {
     const uint64_t tick = cairn_world_tick(world);
     uint32_t count = 0;
-    for (uint32_t slot = 0; slot < who->players && slot <= tick; slot++) {
+    for (uint32_t slot = 0; slot < order->players && slot <= tick; slot++) {
         commands[count++] = play(tick, slot);
     }
-    if (who->plough > 0) {
+    if (order->plough > 0) {
         uint32_t rate_hz = cairn_world_settings(world)->tick_rate_hz;
-        commands[count++] = push(tick, rate_hz, (uint32_t)who->plough);
+        commands[count++] = push(tick, rate_hz, order->plough);
     }
     cairn_commands_sort(commands, count);
     return count;
 }
 
 static void step_all(
-    cairn_world *world, const cast *who, uint64_t seconds, cairn_replay_output *out) {
+    const cairn_replay_order *order, cairn_world *world, cairn_replay_output *out) {
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
-    uint64_t ticks = seconds * cairn_world_settings(world)->tick_rate_hz;
+    uint64_t ticks = order->seconds * cairn_world_settings(world)->tick_rate_hz;
     for (uint64_t i = 0; i < ticks && !cairn_recorder_failed(out->recorder); i++) {
         uint64_t tick = cairn_world_tick(world);
-        uint32_t count = act(who, world, commands);
+        uint32_t count = make_commands(order, world, commands);
         cairn_world_step(world, commands, count);
         cairn_replay_output_tick(
             out, world, tick, commands, count, cairn_world_hash_read(world).full);
     }
 }
 
-static int make(
-    const cairn_replay_order *order, const cairn_scene *scene, const cast *who, uint64_t seconds) {
+static int make(const cairn_replay_order *order, const cairn_scene *scene) {
     char error[CAIRN_SCENE_ERROR_SIZE];
     cairn_world *world;
     if (cairn_scene_world_create(scene, NULL, &world, error) != CAIRN_OK) {
@@ -105,14 +99,14 @@ static int make(
     }
     cairn_replay_output out;
     uint64_t start_ns = cairn_system_now_ns();
-    int code = cairn_replay_output_open(&out, order->words[1], order->sign, scene->name, world);
+    int code = cairn_replay_output_open(&out, order->words[1], &order->sign, scene->name, world);
     if (code == CAIRN_EXIT_GOOD) {
-        step_all(world, who, seconds, &out);
+        step_all(order, world, &out);
     }
     code = cairn_replay_output_close(&out, code);
     if (code == CAIRN_EXIT_GOOD) {
         printf("%s: %llu s of world in %.1f s, %llu bytes\n", order->words[1],
-            (unsigned long long)seconds, (double)(cairn_system_now_ns() - start_ns) * 1e-9,
+            (unsigned long long)order->seconds, (double)(cairn_system_now_ns() - start_ns) * 1e-9,
             (unsigned long long)out.bytes);
     }
     cairn_world_destroy(world);
@@ -120,17 +114,12 @@ static int make(
 }
 
 int cairn_replay_make(const cairn_replay_order *order) {
-    uint64_t seconds;
-    cast who;
     cairn_scene *scene;
-    if (!cairn_replay_number("--seconds", order->seconds, 1, 1000000, 10, &seconds) ||
-        !cairn_replay_number("--players", order->players, 0, CAIRN_SLOTS_MAX, 0, &who.players) ||
-        !cairn_replay_number("--plough", order->plough, 0, UINT32_MAX, 0, &who.plough) ||
-        !read_scene(order->scene == NULL ? "demo" : order->scene, &scene)) {
+    if (!cairn_replay_differs(order->scene, order->words[1]) || !read_scene(order->scene, &scene)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    scene->sleep = order->awake != NULL ? 0 : scene->sleep;
-    int code = make(order, scene, &who, seconds);
+    scene->sleep = order->awake ? 0 : scene->sleep;
+    const int code = make(order, scene);
     cairn_scene_destroy(scene);
     return code;
 }

@@ -4,9 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "net/crypto.h"
-#include "net/sign.h"
-#include "tools/flags.h"
 #include "tools/replay/verbs.h"
 
 static bool write_file(void *user, const uint8_t *bytes, size_t size) {
@@ -19,14 +16,9 @@ static size_t state_size_max(const cairn_world *world) {
     return size < CAIRN_STATE_SIZE_MAX ? size : CAIRN_STATE_SIZE_MAX;
 }
 
-int cairn_replay_output_open(cairn_replay_output *out, const char *path, const char *key,
+int cairn_replay_output_open(cairn_replay_output *out, const char *path, const cairn_key *key,
     const char *scene_name, const cairn_world *world) {
-    uint8_t seed[CAIRN_SIGN_SEED_SIZE];
-    char error[CAIRN_FLAG_ERROR_SIZE];
     *out = (cairn_replay_output){.path = path};
-    if (key != NULL && !cairn_flag_key("--sign", key, seed, error)) {
-        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, error);
-    }
     out->file = fopen(path, "wb");
     if (out->file == NULL) {
         return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
@@ -36,13 +28,12 @@ int cairn_replay_output_open(cairn_replay_output *out, const char *path, const c
         .commands_per_tick_max = CAIRN_COMMANDS_PER_TICK_MAX,
         .state_size_max = state_size_max(world),
         .scene_name = scene_name,
-        .signing_seed = key == NULL ? NULL : seed,
+        .signing_seed = key->given ? key->bytes : NULL,
         .write = write_file,
         .user = out->file,
     };
     bool good = cairn_recorder_create(&config, &out->recorder) == CAIRN_OK &&
                 cairn_recorder_start(out->recorder, world);
-    cairn_wipe(seed, sizeof seed);
     return good ? CAIRN_EXIT_GOOD
                 : cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, "no memory to record with");
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "program/key.h"
 #include "recording/recorder.h"
 #include <cairn/sim.h>
 
@@ -16,9 +17,9 @@ typedef struct cairn_replay_output {
     uint64_t bytes; // of the file, after close
 } cairn_replay_output;
 
-// Begins with the world as it is. `key` names a signing key or its file; NULL: not signed. Returns
-// an exit code, after a complaint when it is not CAIRN_EXIT_GOOD. Pair with close in any case.
-int cairn_replay_output_open(cairn_replay_output *out, const char *path, const char *key,
+// Begins with the world as it is. It is signed if a key is given. Returns an exit code, after a
+// complaint when it is not CAIRN_EXIT_GOOD. Pair with close in any case.
+int cairn_replay_output_open(cairn_replay_output *out, const char *path, const cairn_key *key,
     const char *scene_name, const cairn_world *world);
 // The tick that `world` has just taken, and a keyframe when one is due.
 void cairn_replay_output_tick(cairn_replay_output *out, const cairn_world *world, uint64_t tick,

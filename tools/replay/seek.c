@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/system.h"
 #include "recording/player.h"
 #include "tools/replay/verbs.h"
-#include "tools/system.h"
 
 typedef struct found {
     const cairn_world *world;
@@ -135,16 +135,16 @@ static int seek(cairn_player *player, const cairn_recording_index *index, uint64
     return f->root_known && !f->root_agrees ? CAIRN_EXIT_DIFFERS : CAIRN_EXIT_GOOD;
 }
 
-static int answer(const cairn_replay_order *order, uint64_t body, found *f, int code) {
-    f->has_body = order->body != NULL;
-    if (f->has_body && cairn_body_read(f->world, (cairn_body_id)body, &f->body) != CAIRN_OK) {
+static int answer(const cairn_replay_order *order, found *f, int code) {
+    f->has_body = order->body != 0;
+    if (f->has_body && cairn_body_read(f->world, order->body, &f->body) != CAIRN_OK) {
         return cairn_replay_complain(
-            CAIRN_EXIT_UNUSABLE, order->body, "no body of this id is in the world then");
+            CAIRN_EXIT_UNUSABLE, "--body", "no body has this id at this tick");
     }
     if (order->state != NULL && !write_state(f->world, order->state)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    if (order->json != NULL) {
+    if (order->json) {
         print_json(f);
     } else {
         print_text(f);
@@ -152,8 +152,7 @@ static int answer(const cairn_replay_order *order, uint64_t body, found *f, int 
     return code;
 }
 
-static int run(
-    const cairn_replay_order *order, const cairn_replay_file *file, uint64_t tick, uint64_t body) {
+static int run(const cairn_replay_order *order, const cairn_replay_file *file, uint64_t tick) {
     cairn_player player;
     cairn_recording_index index = {.entries = NULL};
     found f = {.start_ns = cairn_system_now_ns()};
@@ -165,7 +164,7 @@ static int run(
         code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, order->words[1], "no memory");
     } else {
         code = seek(&player, &index, tick, &f);
-        code = f.world == NULL ? code : answer(order, body, &f, code);
+        code = f.world == NULL ? code : answer(order, &f, code);
     }
     cairn_recording_index_end(&index);
     cairn_player_close(&player);
@@ -173,16 +172,16 @@ static int run(
 }
 
 int cairn_replay_seek(const cairn_replay_order *order) {
-    uint64_t tick, body;
-    if (!cairn_replay_number("TICK", order->words[2], 0, UINT64_MAX, 0, &tick) ||
-        !cairn_replay_number("--body", order->body, 1, UINT32_MAX, 0, &body)) {
+    uint64_t tick;
+    if (!cairn_replay_number("TICK", order->words[2], 0, UINT64_MAX, &tick)) {
         return CAIRN_EXIT_UNUSABLE;
     }
     cairn_replay_file file;
-    if (!cairn_replay_file_open(order->words[1], &file)) {
+    if ((order->state != NULL && !cairn_replay_differs(order->words[1], order->state)) ||
+        !cairn_replay_file_open(order->words[1], &file)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    int code = run(order, &file, tick, body);
+    int code = run(order, &file, tick);
     cairn_replay_file_close(&file);
     return code;
 }

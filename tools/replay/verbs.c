@@ -9,22 +9,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/flags.h"
+#include "program/flags.h"
 
 int cairn_replay_complain(int code, const char *what, const char *why) {
     fprintf(stderr, "cairn-replay: %s: %s\n", what, why);
     return code;
 }
 
-bool cairn_replay_number(const char *name, const char *text, uint64_t low, uint64_t high,
-    uint64_t fallback, uint64_t *out) {
-    char error[CAIRN_FLAG_ERROR_SIZE];
-    *out = fallback;
-    if (text == NULL || cairn_flag_number(name, text, low, high, out, error)) {
-        return true;
+bool cairn_replay_number(
+    const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out) {
+    char error[CAIRN_FLAGS_ERROR_SIZE];
+    const bool good = cairn_flags_number(name, text, least, most, out, error);
+    if (!good) {
+        fprintf(stderr, "cairn-replay: %s\n", error);
     }
-    fprintf(stderr, "cairn-replay: %s\n", error);
-    return false;
+    return good;
 }
 
 void cairn_replay_print_json(cairn_json *json) {
@@ -32,14 +31,15 @@ void cairn_replay_print_json(cairn_json *json) {
     cairn_json_destroy(json);
 }
 
-char *cairn_replay_hex(const uint8_t *bytes, size_t size, char *out) {
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < size; i++) {
-        out[2 * i] = digits[bytes[i] >> 4];
-        out[2 * i + 1] = digits[bytes[i] & 15];
+bool cairn_replay_differs(const char *input, const char *output) {
+    struct stat a, b;
+    if (stat(input, &a) != 0 || stat(output, &b) != 0 || a.st_dev != b.st_dev ||
+        a.st_ino != b.st_ino) {
+        return true;
     }
-    out[2 * size] = '\0';
-    return out;
+    (void)cairn_replay_complain(CAIRN_EXIT_UNUSABLE, output,
+        "is the input, which would be lost; give the output another name");
+    return false;
 }
 
 static bool map_file(int descriptor, cairn_replay_file *out) {

@@ -9,33 +9,45 @@
 #include <stdint.h>
 
 #include "program/json.h"
+#include "program/key.h"
 
 // Exit codes.
 typedef enum cairn_replay_exit {
     CAIRN_EXIT_GOOD = 0,
-    CAIRN_EXIT_DIFFERS = 1,  // a root differs, the file is damaged, or two recordings part
-    CAIRN_EXIT_UNUSABLE = 2, // arguments, files, memory, ticks that are not there
+    CAIRN_EXIT_DIFFERS = 1,  // a state hash differs, or two recordings do
+    CAIRN_EXIT_UNUSABLE = 2, // arguments, files, memory, ticks that are not in the recording
     CAIRN_EXIT_VERSION = 3,  // it needs another version of the simulation or of the rules
-    CAIRN_EXIT_SEAL = 4,     // the seal is broken, or not by the key that was asked for
+    CAIRN_EXIT_SEAL = 4,     // the seal is broken, or is not of the key that was asked for
+    CAIRN_EXIT_DAMAGED = 5,  // the file is damaged; what comes before the damage agrees
 } cairn_replay_exit;
 
-// What the command line says. Texts are NULL when a flag was not given.
+#define CAIRN_REPLAY_BODIES_MAX 256
+
+typedef struct cairn_replay_bodies {
+    uint32_t ids[CAIRN_REPLAY_BODIES_MAX];
+    uint32_t count; // 0: every body
+} cairn_replay_bodies;
+
+// What the command line says.
 typedef struct cairn_replay_order {
-    const char *words[5]; // the verb, then what follows it; NULL behind the last
-    const char *json;
-    const char *workers;
-    const char *key;
-    const char *state;
-    const char *body;
-    const char *bodies;
-    const char *every;
+    const char *words[5]; // the verb and its arguments; NULL after the last
+    bool json;
+    uint32_t workers;
+    cairn_key key;     // public
+    uint32_t body;     // 0: none
+    const char *state; // NULL: none
+    cairn_replay_bodies bodies;
+    uint64_t every;
     const char *scene;
-    const char *seconds;
-    const char *players;
-    const char *plough;
-    const char *awake;
-    const char *sign;
+    uint64_t seconds;
+    uint32_t players;
+    uint32_t plough; // 0: none
+    bool awake;
+    cairn_key sign;
 } cairn_replay_order;
+
+// Reads the flag --bodies into a cairn_replay_bodies.
+const char *cairn_replay_read_bodies(void *out, const char *value, bool first);
 
 int cairn_replay_info(const cairn_replay_order *order);
 int cairn_replay_verify(const cairn_replay_order *order);
@@ -50,13 +62,13 @@ int cairn_replay_make(const cairn_replay_order *order);
 
 // "cairn-replay: what: why" on standard error. Returns `code`.
 int cairn_replay_complain(int code, const char *what, const char *why);
-// A number in [low, high] from `text`; `fallback` when it is NULL. False after a complaint.
-bool cairn_replay_number(const char *name, const char *text, uint64_t low, uint64_t high,
-    uint64_t fallback, uint64_t *out);
+// The argument `name`, a number in [least, most]. False after a complaint.
+bool cairn_replay_number(
+    const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out);
 // Prints the verb's answer on standard output and destroys it.
 void cairn_replay_print_json(cairn_json *json);
-// 2 * size lower-case digits and a terminator into `out`, which is returned.
-char *cairn_replay_hex(const uint8_t *bytes, size_t size, char *out);
+// False after a complaint: both names are one file, which writing `output` would destroy.
+bool cairn_replay_differs(const char *input, const char *output);
 
 // A file as memory, mapped: pages that nobody reads are never loaded.
 typedef struct cairn_replay_file {

@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/flags.h"
+#include "net/crypto.h"
+#include "program/system.h"
 #include "tools/replay/verbs.h"
 #include "tools/replay/verify.h"
-#include "tools/system.h"
 
 typedef struct answer {
     cairn_verification v;
@@ -33,8 +33,9 @@ static int exit_code(const answer *a) {
     case CAIRN_VERDICT_SAME:
         return seal_holds(a) ? CAIRN_EXIT_GOOD : CAIRN_EXIT_SEAL;
     case CAIRN_VERDICT_DIFFERS:
-    case CAIRN_VERDICT_DAMAGED:
         return CAIRN_EXIT_DIFFERS;
+    case CAIRN_VERDICT_DAMAGED:
+        return CAIRN_EXIT_DAMAGED;
     case CAIRN_VERDICT_VERSION:
         return CAIRN_EXIT_VERSION;
     case CAIRN_VERDICT_UNREADABLE:
@@ -65,7 +66,7 @@ static void print_json(const answer *a) {
     }
     cairn_json_put_text(json, "seal", cairn_seal_text(v->seal));
     cairn_json_put_text(json, "public_key",
-        named ? cairn_replay_hex(v->public_key, sizeof v->public_key, key) : "");
+        named ? cairn_hex_print(v->public_key, sizeof v->public_key, key) : "");
     cairn_json_put_bool(json, "seal_holds", seal_holds(a));
     cairn_json_put_text(json, "end", v->end);
     cairn_json_put_text(json, "finding", v->finding);
@@ -76,7 +77,7 @@ static void print_seal(const char *path, const answer *a) {
     char key[2 * CAIRN_SIGN_PUBLIC_SIZE + 1];
     if (a->v.seal == CAIRN_SEAL_SIGNED) {
         printf("%s: signed by %s\n", path,
-            cairn_replay_hex(a->v.public_key, sizeof a->v.public_key, key));
+            cairn_hex_print(a->v.public_key, sizeof a->v.public_key, key));
     } else {
         printf("%s: seal: %s\n", path, cairn_seal_text(a->v.seal));
     }
@@ -118,7 +119,7 @@ static int run(const cairn_replay_order *order, const cairn_replay_file *file, a
     a->v = cairn_verify(file->bytes, file->size, pool);
     a->took_s = (double)(cairn_system_now_ns() - start_ns) * 1e-9;
     cairn_pool_destroy(pool);
-    if (order->json != NULL) {
+    if (order->json) {
         print_json(a);
     } else {
         print_text(order->words[1], a);
@@ -127,21 +128,13 @@ static int run(const cairn_replay_order *order, const cairn_replay_file *file, a
 }
 
 int cairn_replay_verify(const cairn_replay_order *order) {
-    uint64_t workers;
-    uint8_t key[CAIRN_SIGN_PUBLIC_SIZE];
-    char error[CAIRN_FLAG_ERROR_SIZE];
-    if (!cairn_replay_number("--workers", order->workers, 1, CAIRN_POOL_WORKERS_MAX, 1, &workers)) {
-        return CAIRN_EXIT_UNUSABLE;
-    }
-    if (order->key != NULL && !cairn_flag_key("--key", order->key, key, error)) {
-        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "verify", error);
-    }
     cairn_replay_file file;
     if (!cairn_replay_file_open(order->words[1], &file)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    answer a = {.workers = (uint32_t)workers, .wanted_key = order->key == NULL ? NULL : key};
-    int code = run(order, &file, &a);
+    answer a = {
+        .workers = order->workers, .wanted_key = order->key.given ? order->key.bytes : NULL};
+    const int code = run(order, &file, &a);
     cairn_replay_file_close(&file);
     return code;
 }

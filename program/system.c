@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/system.h"
+#include "program/system.h"
 
 #include <sys/random.h>
 #include <time.h>

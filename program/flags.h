@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The command line of a program, as one table: flags ("--name value", "--name=value" or a bare
+// switch), the environment variables that stand in for them, verbs, and words. It prints --help and
+// --version and refuses the rest with one sentence that says which argument is wrong and what it
+// must be. A flag wins over its variable; of a flag that is given twice the last one counts, unless
+// its own reader adds them up. A word may begin with one dash: a number, or standard input.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum cairn_flag_kind {
+    CAIRN_FLAG_SWITCH = 0, // bool; takes no value; a variable says 0 or 1
+    CAIRN_FLAG_U32,        // uint32_t in [least, most]
+    CAIRN_FLAG_U64,        // uint64_t in [least, most]
+    CAIRN_FLAG_TEXT,       // const char *, not empty: the argument itself
+    CAIRN_FLAG_CHOICE,     // uint32_t, the index of the word
+    CAIRN_FLAG_ADDRESS,    // cairn_address; `least` 1: with a port other than 0
+    CAIRN_FLAG_CUSTOM,     // as `read` takes it
+} cairn_flag_kind;
+
+// Returns NULL, or what `value` must be, as in "must be 64 hexadecimal digits". `first`: of this
+// flag on the command line, which replaces what the variable said; always true for the variable.
+typedef const char *(*cairn_flag_reader)(void *out, const char *value, bool first);
+
+typedef struct cairn_flag {
+    const char *name;       // with its dashes
+    const char *variable;   // NULL: none
+    const char *value_name; // what the help calls its value; NULL for a switch
+    const char *help;       // one line
+    cairn_flag_kind kind;
+    void *out; // holds the default until the flag is read
+    uint64_t least;
+    uint64_t most;            // 0: as the type has it
+    const char *const *words; // of a choice, ends with NULL
+    cairn_flag_reader read;
+    const char *verbs; // that take it, with a space between; NULL: all
+    bool secret;       // the value never appears in a message
+} cairn_flag;
+
+typedef struct cairn_flags_verb {
+    const char *name;
+    const char *arguments; // names with a space between; those in brackets may be left out
+    const char *help;      // one line
+} cairn_flags_verb;
+
+#define CAIRN_FLAGS_WORDS_MAX 16
+#define CAIRN_FLAGS_ERROR_SIZE 256
+
+typedef struct cairn_flags_program {
+    const char *name;
+    const char *usage; // what may follow the name
+    const char *about; // lines of help before the verbs and flags
+    const char *notes; // lines of help after them; NULL: none
+    const cairn_flag *flags;
+    size_t flag_count;
+    const cairn_flags_verb *verbs;
+    size_t verb_count;
+    // 0: the first word must be one of the verbs and the others its arguments. Else the program
+    // checks the words; at most CAIRN_FLAGS_WORDS_MAX - 1.
+    size_t words_max;
+    const char
+        *words[CAIRN_FLAGS_WORDS_MAX]; // out: arguments that are not flags; NULL after the last
+    const char *(*environment)(const char *name); // NULL: getenv
+} cairn_flags_program;
+
+typedef enum cairn_flags_result {
+    CAIRN_FLAGS_READ = 0,
+    CAIRN_FLAGS_ANSWERED, // --help or --version, on standard output; a wrong variable does not
+                          // hinder them
+    CAIRN_FLAGS_REFUSED,
+} cairn_flags_result;
+
+// argv[0] is skipped. Fills the flags' `out` and program->words. A refusal is one sentence in
+// `error`; when that is NULL, on standard error after the program's name.
+cairn_flags_result cairn_flags_read(
+    cairn_flags_program *program, int argc, char *const *argv, char *error);
+
+// A whole number in [least, most], decimal, or hexadecimal after 0x; no sign and no space. False:
+// one sentence in `error` that begins with `name`.
+bool cairn_flags_number(const char *name, const char *text, uint64_t least, uint64_t most,
+    uint64_t *out, char error[CAIRN_FLAGS_ERROR_SIZE]);

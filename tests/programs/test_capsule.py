@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""Desync capsules through the programs: written by a client and by a server, explained by cairn-replay."""
+
+import pytest
+
+
+@pytest.fixture
+def made(kit):
+    """A capsule of a client whose memory was changed after a step."""
+    kit.run("test_capsule_explain", "made.cairn")
+    return "made.cairn"
+
+
+def test_a_capsule_is_explained(kit, made):
+    told = kit.run("cairn-replay", "explain", made, code=1).out
+    assert "body 3, linear_velocity.y, 1048576 ulps, bit 20" in told
+    assert "the memory of the client changed after the step" in told
+    answer = kit.run("cairn-replay", "explain", made, "--json", code=1).json
+    assert answer["hazard"] == "field_changed" and answer["certain"] is True
+    assert answer["bodies"] == [3] and answer["bit"] == 20
+
+
+def test_a_capsule_is_a_recording_too(kit, made):
+    assert "linear_velocity.y" in kit.run("cairn-replay", "verify", made, code=1).err
+    kit.run("cairn-replay", "info", made)
+
+
+def test_a_recording_is_not_a_capsule(kit):
+    kit.run("cairn-replay", "make", "--seconds", 1, "sound.cairn")
+    assert "not a desync capsule" in kit.run("cairn-replay", "explain", "sound.cairn", code=2).err
+    kit.run("cairn-replay", "explain", code=2)
+
+
+def test_a_server_writes_what_it_knows_of_a_client_that_went_astray(kit):
+    (kit.folder / "capsules").mkdir()
+    server = kit.serve("--capsules", "capsules")
+    bot = kit.start("broken_bot", "--key", kit.key(), "--server", server.address, "--mode", "lockstep", "--inputs",
+                    "random", "--seconds", 4)
+    told, _ = bot.communicate(timeout=30)
+    server.stop()
+    capsules = sorted((kit.folder / "capsules").glob("*.cairn"))
+    assert 1 <= len(capsules) <= 2, told + server.log.read_text()
+    written = server.events("capsule")
+    assert {event["file"] for event in written} == {f"capsules/{path.name}" for path in capsules}
+    assert written[0]["bytes"] == (kit.folder / written[0]["file"]).stat().st_size
+    told = kit.run("cairn-replay", "explain", capsules[0], code=1).out
+    assert "began the step without the impulses of the last one" in told

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""Clients at a server over real sockets on loopback, and the recording of what they did."""
+
+import pytest
+
+
+def test_the_example_client_sees_the_scene_and_itself(kit):
+    server = kit.serve()
+    assert " 266 bodies" in kit.run("example_client", kit.token(server)).out
+
+
+def test_the_example_that_predicts_does_as_well(kit):
+    server = kit.serve()
+    assert "266 bodies" in kit.run("example_predict", kit.token(server)).out
+
+
+def test_the_example_client_needs_a_token(kit):
+    kit.run("example_client", kit.key(), code=2)
+
+
+def test_a_bot_that_predicts_holds_the_servers_world(kit):
+    server = kit.serve("--protocol-id", 77)
+    answer = kit.bot(server, "--protocol-id", 77, "--mode", "predict", "--input-delay", 1, "--inputs", "random",
+                     "--seconds", 1).json
+    assert answer["mode"] == "predict" and answer["roots_differed"] == 0
+
+
+def test_a_lockstep_bot_and_a_spectator_play_side_by_side(kit):
+    server = kit.serve()
+    lockstep = kit.start("cairn-bot", "--token", kit.token(server), "--mode", "lockstep", "--inputs", "random",
+                         "--seconds", 1)
+    spectator = kit.bot(server, "--client-id", 9, "--spectator", "--seconds", 1).json
+    assert spectator["slot"] == 255 and spectator["played"] is True
+    out, _ = lockstep.communicate(timeout=30)
+    assert lockstep.returncode == 0, out
+    assert '"roots_differed":0' in out and '"roots_compared":0' not in out
+
+
+def test_a_token_is_good_for_one_client(kit):
+    server = kit.serve()
+    token = kit.token(server)
+    kit.run("cairn-bot", "--token", token, "--seconds", 1)
+    answer = kit.run("cairn-bot", "--token", token, "--seconds", 1, code=1)
+    assert "not playing when time was up" in answer.err
+
+
+@pytest.mark.parametrize("flags, says", [
+    (["--token", "key"], "holds 65 bytes, a token has 2048"),
+    (["--token", "nowhere"], "--token nowhere: No such file"),
+    (["--mode", "sideways", "--token", "key"], "must be one of interpolate, lockstep, predict, heal"),
+    (["--seconds", "1x", "--token", "key"], "--seconds 1x: must be a whole number"),
+    ([], "either --token or --key and --server"),
+    (["--key", "key"], "either --token or --key and --server"),
+])
+def test_a_bot_says_in_one_line_what_is_wrong(kit, flags, says):
+    kit.key()
+    kit.refuses("cairn-bot", *flags, code=2, says=says)
+
+
+def test_a_run_is_recorded_and_verifies(kit):
+    server = kit.serve("--record", "world.cairn")
+    kit.bot(server, "--mode", "lockstep", "--inputs", "random", "--seconds", 1)
+    server.stop()
+    told = kit.run("cairn-replay", "verify", "world.cairn").out
+    assert "closed in order" in told and "every root agrees" in told
+    assert "scene            demo" in kit.run("cairn-replay", "info", "world.cairn").out
+    assert "one run" in kit.run("cairn-replay", "diff", "world.cairn", "world.cairn").out
+    whole = (kit.folder / "world.cairn").read_bytes()
+    (kit.folder / "cut.cairn").write_bytes(whole[:-1000])
+    assert "cut off" in kit.run("cairn-replay", "verify", "cut.cairn").out
+
+
+def test_the_demo_refuses_a_time_that_is_too_short(kit):
+    kit.refuses("cairn-demo", "--seconds", 1, code=2, says="must be a whole number in [3, 3600]")
+
+
+@pytest.mark.parametrize("program", ["cairnd", "cairn-token", "cairn-bot", "cairn-replay", "cairn-ctl", "cairn-demo"])
+def test_help_explains_every_flag_and_fits_a_screen(kit, program):
+    told = kit.run(program, "--help").out
+    assert told.startswith(f"usage: {program} ")
+    assert max(map(len, told.splitlines())) <= 150
+    assert kit.run(program, "-h").out == told
+    flags = [line.split() for line in told.splitlines() if line.startswith("  --")]
+    assert all(len(words) > 2 for words in flags)
+    assert kit.run(program, "--version").out.startswith(f"{program} 0.")
+
+
+def test_the_help_of_cairnd_names_its_variables(kit):
+    told = kit.run("cairnd", "--help").out
+    assert "--input-window" in told and "[CAIRN_INPUT_WINDOW]" in told

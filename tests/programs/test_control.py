@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""An operator at the shell: cairn-ctl at a cairnd with --control."""
+
+import pytest
+
+DROP = """pause
+reset 7            # always the same beginning
+spawn-box 0 6 0 0.5 0.5 0.5 42
+step 60
+"""
+
+
+class Operator:
+    def __init__(self, kit, server):
+        self.kit = kit
+        self.server = server
+        (kit.folder / "drop.verbs").write_text(DROP)
+
+    def __call__(self, *arguments, code=0):
+        return self.kit.run("cairn-ctl", "--server", self.server.address, "--key", self.kit.key(), *arguments, code=code)
+
+    def root(self, *arguments):
+        """The state hash of the last answer."""
+        return self.ask(*arguments)["root"]
+
+    def ask(self, *arguments, code=0):
+        return self("--json", *arguments, code=code).json
+
+
+@pytest.fixture
+def ctl(kit):
+    return Operator(kit, kit.serve("--control", "--record", "world.cairn"))
+
+
+def test_the_same_verbs_give_the_same_world_and_another_seed_another(ctl):
+    first = ctl.ask("run", "drop.verbs")
+    assert first["tick"] == 60
+    assert ctl.root("run", "drop.verbs") == first["root"]
+    ctl("reset", 8)
+    assert ctl.root("step", 60) != first["root"]
+
+
+def test_text_answers_name_room_tick_and_root(ctl):
+    told = ctl("run", "drop.verbs").out.splitlines()[-1]
+    assert told.startswith("ok room=main tick=60 root=")
+
+
+def test_a_spawned_body_keeps_its_user_word(ctl):
+    ctl("run", "drop.verbs")
+    assert ctl.ask("get", 266)["ids"] == [266, 2, 1, 42]
+
+
+def test_a_save_comes_back_as_the_same_world_through_a_file(ctl):
+    first = ctl.root("run", "drop.verbs")
+    ctl("save", "here")
+    ctl("save-read", "here", "here.state")
+    assert ctl.root("step", 30) != first
+    ctl("save-write", "back", "here.state")
+    assert ctl.root("load", "back") == first
+
+
+def test_a_sought_tick_goes_on_to_the_same_world(ctl):
+    first = ctl.root("run", "drop.verbs")
+    ctl("step", 30)
+    assert ctl.ask("seek", 20)["tick"] == 20
+    assert ctl.root("run-until", 60) == first
+
+
+def test_a_fork_differs_from_its_room_by_what_is_done_to_it(ctl):
+    ctl("run", "drop.verbs")
+    ctl("fork", "twin")
+    ctl("--room", "twin", "delete", 266)
+    ctl("--room", "twin", "step", 1)
+    ctl("step", 1)
+    assert "bodies[" in ctl("diff", "twin").out
+    assert ctl.ask("diff", "main")["count"] == 0
+    assert "twin 61" in ctl("rooms").out
+    ctl("room-destroy", "twin")
+    assert "twin" not in ctl("rooms").out
+
+
+def test_queries_are_answered(ctl):
+    ctl("run", "drop.verbs")
+    ctl("ray", 0, 50, 0, 0, -100, 0)
+    ctl("overlap", 0, 1, 0, 3, 3, 3)
+    assert "contacts " in ctl("hash").out
+    ctl("clients")
+
+
+def test_a_client_that_is_not_there_is_refused(ctl):
+    assert "nothing has this name" in ctl("--seen-by", 99, "ray", 0, 50, 0, 0, -100, 0, code=1).err
+    ctl("faults", 99, 0.1, 0, 50, 0, code=1)
+
+
+def test_a_room_runs_again_after_resume(ctl):
+    ctl("pause")
+    ctl("rate", 2000)
+    ctl("resume")
+    assert ["state", "running"] in ctl.ask("state")["facts"]
+
+
+@pytest.mark.parametrize("verb, says", [
+    (["step", 1], "not paused"),
+    (["delete", 99999], "no such body"),
+    (["seek", 1000000], ""),
+    (["load", "nothing"], ""),
+    (["--room", "nowhere", "pause"], ""),
+])
+def test_what_is_not_done_says_why(ctl, verb, says):
+    assert says in ctl(*verb, code=1).err
+    refused = ctl.ask(*verb, code=1)
+    assert not refused["ok"] and refused["refusal"]
+
+
+@pytest.mark.parametrize("verb, says", [
+    (["sideways"], "no such verb"),
+    (["step"], "use: step TICKS"),
+    (["step", "one"], "use: step TICKS"),
+    (["step", 1, 2], "use: step TICKS"),
+    ([], "a verb is missing"),
+])
+def test_a_wrong_verb_is_refused_before_anything_is_sent(kit, verb, says):
+    kit.refuses("cairn-ctl", "--server", "127.0.0.1:1", "--key", kit.key(), *verb, code=2, says=says)
+
+
+def test_only_a_token_with_the_right_may_control(kit, ctl):
+    guest = kit.token(ctl.server, name="guest")
+    operator = kit.token(ctl.server, "--operator", name="operator")
+    assert "no right" in kit.run("cairn-ctl", "--token", guest, "pause", code=1).err
+    kit.run("cairn-ctl", "--token", operator, "pause")
+    kit.refuses("cairn-ctl", "--token", "key", "pause", code=2, says="a token has 2048")
+
+
+def test_every_room_is_recorded_with_what_operators_did(kit, ctl):
+    ctl("run", "drop.verbs")
+    ctl("seek", 20)
+    ctl("run-until", 60)
+    ctl("fork", "twin")
+    ctl("--room", "twin", "delete", 266)
+    ctl("--room", "twin", "step", 1)
+    ctl("room-destroy", "twin")
+    ctl("--paused", "room-create", "other", "demo", 9)
+    ctl.server.stop()
+    for recording in ("world.cairn", "world.cairn.twin", "world.cairn.other"):
+        assert "every root agrees" in kit.run("cairn-replay", "verify", recording).out
+
+
+def test_a_room_made_again_has_a_recording_of_its_own(kit, ctl):
+    ctl("pause")
+    for ticks in (50, 10):
+        ctl("fork", "twin")
+        ctl("--room", "twin", "step", ticks)
+        ctl("room-destroy", "twin")
+    ctl.server.stop()
+    recordings = [event["file"] for event in ctl.server.events("recording")]
+    assert recordings == ["world.cairn", "world.cairn.twin", "world.cairn.twin.1"]
+    ticks = [kit.run("cairn-replay", "verify", name, "--json").json["ticks"] for name in recordings[1:]]
+    assert ticks == [50, 10]
+
+
+def test_control_is_closed_unless_it_is_opened(kit):
+    ctl = Operator(kit, kit.serve())
+    assert "control is closed" in ctl("pause", code=1).err
+
+
+def test_a_server_that_is_gone_gives_no_answer(kit):
+    ctl = Operator(kit, kit.serve("--control"))
+    ctl.server.stop()
+    ctl("--timeout", 1, "pause", code=3)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""A server that is killed leaves a recording that verifies, and one that is started again leaves it alone."""
+
+import time
+
+import pytest
+
+
+@pytest.fixture
+def serve(kit):
+    kit.run("cairn-token", "signing-key", "--out", "sign")
+    (kit.folder / "public").write_text(kit.run("cairn-token", "public-key", "sign").out)
+    return lambda: kit.serve("--tick-rate", 240, "--record", "world.cairn", "--record-key", "sign", scene="stack10")
+
+
+def ticks(kit, name):
+    return kit.run("cairn-replay", "info", name, "--json").json["ticks"]
+
+
+@pytest.mark.parametrize("delay_s", [0, 0.05, 0.31, 0.77])
+def test_a_server_killed_at_any_instant_leaves_a_recording_that_verifies(kit, serve, delay_s):
+    server = serve()
+    time.sleep(delay_s)
+    server.kill()
+    told = kit.run("cairn-replay", "verify", "world.cairn").out
+    assert "every root agrees" in told and "seal: none" in told
+    assert ticks(kit, "world.cairn") > 0 or delay_s < 0.7
+    # Not signed: not what was asked for.
+    kit.run("cairn-replay", "verify", "world.cairn", "--key", "public", code=4)
+
+
+def test_a_server_that_is_started_again_never_replaces_a_recording(kit, serve):
+    for _ in range(3):
+        server = serve()
+        time.sleep(0.7)
+        server.kill()
+        if (kit.folder / "world.cairn.2").exists():
+            break
+        first = (kit.folder / "world.cairn").read_bytes()
+    assert (kit.folder / "world.cairn").read_bytes() == first
+    assert server.events("recording")[0]["file"] == "world.cairn.2"
+    for name in ("world.cairn", "world.cairn.1", "world.cairn.2"):
+        kit.run("cairn-replay", "verify", name)
+        assert ticks(kit, name) > 0
+
+
+def test_a_server_that_ends_in_order_signs_what_it_recorded(kit, serve):
+    server = serve()
+    time.sleep(0.4)
+    server.stop()
+    told = kit.run("cairn-replay", "verify", "world.cairn", "--key", "public").out
+    assert "signed by " + (kit.folder / "public").read_text().strip() in told
+    kit.run("cairn-replay", "verify", "world.cairn", "--key", "sign", code=4)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""cairn-replay's verbs on recordings that it makes."""
+
+import pytest
+
+from conftest import SOURCE
+
+
+@pytest.fixture(scope="module")
+def recordings(programs, tmp_path_factory):
+    """one and again: the same play, signed; two: another player, unsigned."""
+    from conftest import Kit
+
+    kit = Kit(programs, tmp_path_factory.mktemp("recordings"))
+    kit.run("cairn-token", "signing-key", "--out", "sign")
+    (kit.folder / "public").write_text(kit.run("cairn-token", "public-key", "sign").out)
+    make = ["make", "--scene", "stack10", "--seconds", 12]
+    for name in ("one", "again"):
+        kit.run("cairn-replay", *make, "--players", 1, "--sign", "sign", name + ".cairn")
+    kit.run("cairn-replay", *make, "--players", 2, "two.cairn")
+    return kit
+
+
+@pytest.fixture
+def replay(recordings):
+    return lambda *arguments, code=0: recordings.run("cairn-replay", *arguments, code=code)
+
+
+def read(recordings, name):
+    return (recordings.folder / name).read_bytes()
+
+
+def write(recordings, name, content):
+    (recordings.folder / name).write_bytes(content)
+    return name
+
+
+def test_the_same_play_makes_the_same_file(recordings):
+    assert read(recordings, "one.cairn") == read(recordings, "again.cairn")
+
+
+def test_info_says_what_a_file_holds(recordings, replay):
+    told = replay("info", "one.cairn").out
+    assert "scene            stack10" in told
+    assert "ticks            720 up to tick 720" in told
+    assert read(recordings, "public").decode().strip() in told
+    answer = replay("info", "one.cairn", "--json").json
+    assert (answer["ticks"], answer["tick_end"], answer["commands"]) == (720, 720, 720)
+    assert answer["signed_by"] == read(recordings, "public").decode().strip()
+    assert answer["chunks"]["start"]["count"] == 1
+
+
+def test_verify_compares_every_root_and_the_seal(replay):
+    assert "every root agrees" in replay("verify", "one.cairn", "--key", "public", "--workers", 2).out
+    answer = replay("verify", "one.cairn", "--json").json
+    assert answer["verdict"] == "same" and answer["ticks"] == 720 and answer["seal_holds"] is True
+    replay("verify", "one.cairn", "--key", "sign", code=4)
+    replay("verify", "two.cairn", "--key", "public", code=4)
+    replay("verify", "two.cairn")
+
+
+def test_seek_shows_the_world_of_a_tick(recordings, replay):
+    told = replay("seek", "one.cairn", 655, "--body", 3, "--state", "state.bin").out
+    assert "655, 55 ticks after the state it began with" in told
+    assert ", as recorded" in told and "body             3, dynamic" in told
+    assert len(read(recordings, "state.bin")) > 0
+    answer = replay("seek", "one.cairn", 655, "--body", 3, "--json").json
+    assert (answer["tick"], answer["stepped"], answer["as_recorded"]) == (655, 55, True)
+    assert answer["body"]["id"] == 3 and len(answer["body"]["rotation"]) == 4
+
+
+def test_seek_refuses_what_is_not_there(replay):
+    assert "its ticks are 0 to 720" in replay("seek", "one.cairn", 721, code=2).err
+    assert "no body has this id" in replay("seek", "one.cairn", 10, "--body", 4000, code=2).err
+    replay("seek", "one.cairn", "x", code=2)
+
+
+def test_a_cut_is_a_recording_of_the_same_worlds(replay):
+    replay("cut", "one.cairn", 100, 700, "cut.cairn", "--sign", "sign")
+    assert "600 ticks" in replay("verify", "cut.cairn", "--key", "public").out
+    assert replay("seek", "cut.cairn", 655, "--json").json["root"] == replay("seek", "one.cairn", 655, "--json").json["root"]
+    assert "one run in 600 ticks from tick 100 to 700" in replay("diff", "one.cairn", "cut.cairn").out
+
+
+def test_a_cut_that_cannot_be_made_leaves_no_file(recordings, replay):
+    replay("cut", "one.cairn", 700, 100, "never.cairn", code=2)
+    assert "the recording ends" in replay("cut", "one.cairn", 700, 800, "never.cairn", code=1).err
+    assert not (recordings.folder / "never.cairn").exists()
+
+
+def test_diff_names_the_first_difference(replay):
+    told = replay("diff", "one.cairn", "two.cairn", code=1).out
+    assert "at tick 1" in told and "the commands differ" in told and "second 0x" in told
+    answer = replay("diff", "one.cairn", "two.cairn", "--json", code=1).json
+    assert (answer["parting"], answer["first_tick"], answer["ticks"], answer["tick"]) == ("commands", 0, 2, 1)
+
+
+def test_export_writes_a_row_for_each_body_and_tick(recordings, replay):
+    replay("export", "one.cairn", "out.csv", "--every", 60, "--bodies", "2,3")
+    lines = read(recordings, "out.csv").decode().splitlines()
+    assert len(lines) == 27 and lines[-1].startswith("720,3,")
+
+
+@pytest.mark.parametrize("bodies", ["2,,3", "", "2,", "x", "0", "1,4294967296", ",".join("1" * 257)])
+def test_export_refuses_what_are_no_bodies(replay, bodies):
+    assert "--bodies" in replay("export", "one.cairn", "out.csv", "--bodies", bodies, code=2).err
+
+
+@pytest.mark.parametrize("arguments", [
+    ["cut", "{}", 100, 200, "{}"],
+    ["export", "{}", "{}"],
+    ["seek", "{}", 10, "--state", "{}"],
+    ["cut", "{}", 100, 200, "link.cairn"],
+])
+def test_an_output_is_never_the_input(recordings, replay, arguments):
+    whole = read(recordings, "one.cairn")
+    write(recordings, "input.cairn", whole)
+    link = recordings.folder / "link.cairn"
+    link.unlink(missing_ok=True)
+    link.symlink_to("input.cairn")
+    filled = ["input.cairn" if argument == "{}" else argument for argument in arguments]
+    assert "is the input" in replay(*filled, code=2).err
+    assert read(recordings, "input.cairn") == whole
+
+
+def test_a_scene_is_never_the_output_of_make(recordings, replay):
+    write(recordings, "scene.json", b"{}")
+    assert "is the input" in replay("make", "--scene", "scene.json", "scene.json", code=2).err
+
+
+def test_a_file_that_is_cut_off_verifies_up_to_its_end(recordings, replay):
+    write(recordings, "short.cairn", read(recordings, "one.cairn")[:-100])
+    assert "cut off" in replay("verify", "short.cairn").out
+
+
+def test_damage_has_an_exit_code_of_its_own(recordings, replay):
+    whole = bytearray(read(recordings, "one.cairn"))
+    half = len(whole) // 2
+    whole[half : half + 8] = b"damaged!"
+    write(recordings, "bad.cairn", whole)
+    assert "agrees up to where it is damaged" in replay("verify", "bad.cairn", code=5).err
+    assert replay("verify", "bad.cairn", "--json", code=5).json["verdict"] == "damaged"
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (["verify", "sign"], "sign: not a cairn recording: bad magic (at byte 0)"),
+    (["info", "sign"], ""),
+    (["verify", "nowhere"], "No such file"),
+    (["verify"], "an argument is missing"),
+    (["seek", "one.cairn"], "an argument is missing"),
+    (["sideways", "one.cairn"], "there is no such verb"),
+    (["make", "--scene", "nowhere", "never.cairn"], "nowhere"),
+    (["export", "one.cairn", "out.csv", "--plough", 3], "--plough: not a flag of export"),
+    (["explain", "one.cairn"], ""),
+])
+def test_what_cannot_be_done_says_why(replay, arguments, says):
+    assert says in replay(*arguments, code=2).err
+
+
+def test_help_tells_the_exit_codes(replay):
+    assert "needs another version" in replay("--help").out
+
+
+@pytest.mark.parametrize("recording", sorted((SOURCE / "tests/recording/past").glob("*.cairn")), ids=lambda p: p.name)
+def test_earlier_recordings_verify_or_say_what_they_need(replay, recording):
+    version = replay("info", recording, "--json").json["sim_version"]
+    ours = int(replay("--version").out.split()[-1])
+    if version == ours:
+        assert "every root agrees" in replay("verify", recording).out
+    else:
+        assert "it was recorded by simulation version" in replay("verify", recording, code=3).err
