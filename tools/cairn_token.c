@@ -205,8 +205,8 @@ static const char *set_timeout(void *out, const char *value, bool first) {
 static const char *set_user_data(void *out, const char *value, bool first) {
     (void)first;
     const size_t digits = strlen(value);
-    const bool good = digits <= 2 * CAIRN_TOKEN_USER_DATA_SIZE &&
-                      cairn_hex_read(value, digits, out, digits / 2);
+    const bool good =
+        digits <= 2 * CAIRN_TOKEN_USER_DATA_SIZE && cairn_hex_read(value, digits, out, digits / 2);
     return good ? NULL : "must be pairs of hexadecimal digits, for at most 256 bytes";
 }
 

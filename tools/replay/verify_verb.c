@@ -65,8 +65,8 @@ static void print_json(const answer *a) {
         cairn_json_put_count(json, "tick_differs", v->tick_differs);
     }
     cairn_json_put_text(json, "seal", cairn_seal_text(v->seal));
-    cairn_json_put_text(json, "public_key",
-        named ? cairn_hex_print(v->public_key, sizeof v->public_key, key) : "");
+    cairn_json_put_text(
+        json, "public_key", named ? cairn_hex_print(v->public_key, sizeof v->public_key, key) : "");
     cairn_json_put_bool(json, "seal_holds", seal_holds(a));
     cairn_json_put_text(json, "end", v->end);
     cairn_json_put_text(json, "finding", v->finding);
