@@ -44,7 +44,6 @@ static const cairn_scene *scene_of(const bench *b) {
     static cairn_scene_body bodies[2];
     static cairn_scene_shape shapes[2];
     static cairn_scene scene;
-    const cairn_world_def def = cairn_world_def_default();
     const uint32_t stacks = (b->bodies + STACK_HEIGHT - 1) / STACK_HEIGHT;
     bodies[0] = (cairn_scene_body){.kind = CAIRN_BODY_STATIC,
         .rotation = {0, 0, 0, 1},
@@ -61,30 +60,18 @@ static const cairn_scene *scene_of(const bench *b) {
         .shape_count = 1};
     shapes[0] = shape_of(CAIRN_SHAPE_HALF_SPACE);
     shapes[1] = shape_of(CAIRN_SHAPE_BOX);
-    scene = (cairn_scene){.name = "stacks",
-        .rules = "sandbox",
-        .body_capacity = stacks * STACK_HEIGHT + 16,
-        .shape_capacity = stacks * STACK_HEIGHT + 16,
-        .joint_capacity = 1,
-        .contact_capacity = stacks * STACK_HEIGHT * 4,
-        .tick_rate_hz = 60,
-        .gravity = {0, -9.81f, 0},
-        .iterations = def.iterations,
-        .solver = def.solver,
-        .substeps = def.substeps,
-        .contact_hertz = def.contact_hertz,
-        .contact_damping = def.contact_damping,
-        .joint_hertz = def.joint_hertz,
-        .joint_damping = def.joint_damping,
-        .warm_start = 1,
-        .sleep = b->sleep ? 1 : 0,
-        .baumgarte = def.baumgarte,
-        .slop = def.slop,
-        .restitution_threshold = def.restitution_threshold,
-        .bodies = bodies,
-        .body_count = 2,
-        .shapes = shapes,
-        .shape_count = 2};
+    scene = cairn_scene_default();
+    strcpy(scene.name, "stacks");
+    strcpy(scene.rules, "sandbox");
+    scene.world.body_capacity = stacks * STACK_HEIGHT + 16;
+    scene.world.shape_capacity = stacks * STACK_HEIGHT + 16;
+    scene.world.joint_capacity = 1;
+    scene.world.contact_capacity = stacks * STACK_HEIGHT * 4;
+    scene.world.sleep = b->sleep ? 1 : 0;
+    scene.bodies = bodies;
+    scene.body_count = 2;
+    scene.shapes = shapes;
+    scene.shape_count = 2;
     return &scene;
 }
 

@@ -30,28 +30,7 @@ static uint64_t grid_size(const cairn_scene_body *body) {
 cairn_world_def cairn_scene_world_def(const cairn_scene *scene, const cairn_rules *rules) {
     const cairn_rules *named = NULL;
     cairn_rules_find(scene->rules, &named);
-    cairn_world_def def = cairn_world_def_default();
-    def.body_capacity = scene->body_capacity;
-    def.shape_capacity = scene->shape_capacity;
-    def.joint_capacity = scene->joint_capacity;
-    def.hull_capacity = scene->hull_capacity;
-    def.contact_capacity = scene->contact_capacity;
-    def.tick_rate_hz = scene->tick_rate_hz;
-    def.gravity = scene->gravity;
-    def.solver = scene->solver;
-    def.substeps = scene->substeps;
-    def.iterations = scene->iterations;
-    def.friction_model = scene->friction_model;
-    def.warm_start = scene->warm_start;
-    def.sleep = scene->sleep;
-    def.baumgarte = scene->baumgarte;
-    def.slop = scene->slop;
-    def.contact_hertz = scene->contact_hertz;
-    def.contact_damping = scene->contact_damping;
-    def.joint_hertz = scene->joint_hertz;
-    def.joint_damping = scene->joint_damping;
-    def.restitution_threshold = scene->restitution_threshold;
-    def.seed = scene->seed;
+    cairn_world_def def = scene->world;
     def.rules = rules != NULL ? rules : named;
     return def;
 }
@@ -207,9 +186,9 @@ static cairn_status check_scene(const cairn_scene *scene, const cairn_rules *rul
         snprintf(error, CAIRN_SCENE_ERROR_SIZE, "rules: no rules are named '%s'", scene->rules);
         return CAIRN_NOT_FOUND;
     }
-    if (unrolled_count(scene) > scene->body_capacity) {
+    if (unrolled_count(scene) > scene->world.body_capacity) {
         snprintf(error, CAIRN_SCENE_ERROR_SIZE, "body_capacity: %u is less than the scene's bodies",
-            scene->body_capacity);
+            scene->world.body_capacity);
         return CAIRN_CAPACITY;
     }
     return CAIRN_OK;
@@ -230,7 +209,7 @@ cairn_status cairn_scene_world_create(const cairn_scene *scene, const cairn_rule
         snprintf(error, CAIRN_SCENE_ERROR_SIZE, "settings: %s", cairn_status_text(status));
         return status;
     }
-    b.ids = calloc((size_t)scene->body_capacity + 1, sizeof *b.ids);
+    b.ids = calloc((size_t)scene->world.body_capacity + 1, sizeof *b.ids);
     b.hulls = calloc((size_t)scene->hull_count + 1, sizeof *b.hulls);
     status = b.ids != NULL && b.hulls != NULL ? fill(&b) : CAIRN_OUT_OF_MEMORY;
     free(b.ids);

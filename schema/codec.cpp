@@ -30,6 +30,7 @@
 
 extern "C" {
 #include "base/assert.h"
+#include "base/world_settings.h"
 #include "schema/byte_order.h"
 }
 
@@ -685,27 +686,15 @@ cairn_scene_joint scene_joint(const wire::SceneJoint &t) {
 }
 
 void take_settings(const wire::Scene &t, cairn_scene *scene) {
-    scene->body_capacity = t.body_capacity();
-    scene->shape_capacity = t.shape_capacity();
-    scene->joint_capacity = t.joint_capacity();
-    scene->hull_capacity = t.hull_capacity();
-    scene->contact_capacity = t.contact_capacity();
-    scene->tick_rate_hz = t.tick_rate_hz();
-    scene->gravity = or_else(t.gravity(), {0.0f, -9.81f, 0.0f});
-    scene->solver = static_cast<uint32_t>(t.solver());
-    scene->substeps = t.substeps();
-    scene->iterations = t.iterations();
-    scene->friction_model = static_cast<uint32_t>(t.friction_model());
-    scene->warm_start = t.warm_start();
-    scene->sleep = t.sleep();
-    scene->baumgarte = t.baumgarte() + 0.0f;
-    scene->slop = t.slop() + 0.0f;
-    scene->contact_hertz = t.contact_hertz() + 0.0f;
-    scene->contact_damping = t.contact_damping() + 0.0f;
-    scene->joint_hertz = t.joint_hertz() + 0.0f;
-    scene->joint_damping = t.joint_damping() + 0.0f;
-    scene->restitution_threshold = t.restitution_threshold() + 0.0f;
-    scene->seed = t.seed();
+    scene->world = cairn_world_def_default();
+#define WORD(name, initial, lower, upper) scene->world.name = static_cast<uint32_t>(t.name());
+#define FLOAT(name, initial, lower, upper) scene->world.name = t.name() + 0.0f;
+#define VEC3(name, a, b, c, limit) scene->world.name = or_else(t.name(), scene->world.name);
+    CAIRN_WORLD_SETTINGS(WORD, FLOAT, VEC3)
+#undef WORD
+#undef FLOAT
+#undef VEC3
+    scene->world.seed = t.seed();
 }
 
 // How long the lists in the tables of a list are together.

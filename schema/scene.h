@@ -72,30 +72,10 @@ typedef struct cairn_scene_joint {
 } cairn_scene_joint;
 
 typedef struct cairn_scene {
-    char name[32];
-    char rules[32]; // "" for none, "sandbox"
-    uint32_t body_capacity;
-    uint32_t shape_capacity;
-    uint32_t joint_capacity;
-    uint32_t hull_capacity;
-    uint32_t contact_capacity;
-    uint32_t tick_rate_hz;
-    cairn_vec3 gravity;
-    uint32_t solver; // sim's cairn_solver
-    uint32_t substeps;
-    uint32_t iterations;
-    uint32_t friction_model;
-    uint32_t warm_start;
-    uint32_t sleep;
-    float baumgarte;
-    float slop;
-    float contact_hertz;
-    float contact_damping;
-    float joint_hertz;
-    float joint_damping;
-    float restitution_threshold;
-    uint64_t seed;
-    cairn_scene_body *bodies; // owned by the scene
+    char name[CAIRN_NAME_SIZE_MAX + 1];
+    char rules[CAIRN_NAME_SIZE_MAX + 1]; // "" for none, "sandbox"
+    cairn_world_def world;               // its rules are NULL: `rules` names them
+    cairn_scene_body *bodies;            // owned by the scene
     uint32_t body_count;
     cairn_scene_shape *shapes; // owned by the scene
     uint32_t shape_count;
@@ -117,6 +97,10 @@ typedef struct cairn_scene {
 cairn_status cairn_scene_parse(
     const char *json, size_t size, cairn_scene **out, char error[CAIRN_SCENE_ERROR_SIZE]);
 void cairn_scene_destroy(cairn_scene *scene); // NULL is allowed
+
+// A scene without a name, rules or bodies and with the default settings of a world. It owns
+// nothing: a caller that sets its arrays does not call cairn_scene_destroy.
+cairn_scene cairn_scene_default(void);
 
 #ifdef __cplusplus
 }

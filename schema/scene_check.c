@@ -3,8 +3,10 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/world_settings.h"
+#include <cairn/math.h>
 
 // Where the checks stand in the scene, and the first thing that was wrong.
 typedef struct checker {
@@ -12,22 +14,6 @@ typedef struct checker {
     char *error;
     char path[64]; // "bodies[3].shapes[0]." or ""
 } checker;
-
-// Sizes of shapes are those of include/cairn/sim.h, in metres.
-static const float size_min = 1e-3f;
-static const float size_max = 1e4f;
-static const float distance_max = 1e5f;
-static const float speed_max = 1e4f;
-static const float angle_max = 3.14159265f;
-
-enum { SHAPE_SPHERE = 1, SHAPE_CAPSULE = 2, SHAPE_BOX = 3, SHAPE_HALF_SPACE = 4, SHAPE_HULL = 5 };
-enum { JOINT_BALL = 1, JOINT_HINGE = 3, JOINT_CONE = 4 };
-
-static bool is_finite(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return (bits & 0x7f800000u) != 0x7f800000u;
-}
 
 static void fail(checker *c, cairn_status status, const char *field, const char *why) {
     if (c->status == CAIRN_OK) {
@@ -38,7 +24,7 @@ static void fail(checker *c, cairn_status status, const char *field, const char 
 
 static void check_float(checker *c, const char *field, float value, float lower, float upper) {
     char why[96];
-    if (!is_finite(value)) {
+    if (!cairn_float_finite(value)) {
         fail(c, CAIRN_NON_FINITE, field, "must be a finite number");
     } else if (value < lower || value > upper) {
         snprintf(why, sizeof why, "must be in [%g, %g], is %g", (double)lower, (double)upper,
@@ -72,8 +58,8 @@ static void check_vec3(checker *c, const char *field, cairn_vec3 value, float li
 }
 
 static void check_rotation(checker *c, const char *field, cairn_quat q) {
-    const float square = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
-    if (!is_finite(square)) {
+    const float square = cairn_quat_length_squared(q);
+    if (!cairn_float_finite(square)) {
         fail(c, CAIRN_NON_FINITE, field, "must be finite numbers");
     } else if (square < 0.81f || square > 1.21f) {
         fail(c, CAIRN_INVALID_ARGUMENT, field, "must be of length 1");
@@ -94,54 +80,47 @@ static void check_name(checker *c, const char *field, const char *name, bool may
 static void check_settings(checker *c, const cairn_scene *s) {
     check_name(c, "name", s->name, false);
     check_name(c, "rules", s->rules, true);
-    check_range(c, "body_capacity", s->body_capacity, 1, CAIRN_BODIES_MAX);
-    check_range(c, "shape_capacity", s->shape_capacity, 1, CAIRN_SHAPES_MAX);
-    check_range(c, "joint_capacity", s->joint_capacity, 0, CAIRN_JOINTS_MAX);
-    check_range(c, "hull_capacity", s->hull_capacity, 0, CAIRN_HULLS_MAX);
-    check_range(c, "contact_capacity", s->contact_capacity, 1, CAIRN_CONTACTS_MAX);
-    check_range(c, "tick_rate_hz", s->tick_rate_hz, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX);
-    check_vec3(c, "gravity", s->gravity, 1e4f);
-    check_range(c, "solver", s->solver, 0, 1);
-    check_range(c, "substeps", s->substeps, 1, 64);
-    check_range(c, "iterations", s->iterations, 1, 255);
-    check_range(c, "friction_model", s->friction_model, 0, 1);
-    check_float(c, "baumgarte", s->baumgarte, 1e-6f, 1.0f);
-    check_float(c, "slop", s->slop, 0.0f, 1.0f);
-    check_float(c, "contact_hertz", s->contact_hertz, 1e-6f, 1e3f);
-    check_float(c, "contact_damping", s->contact_damping, 0.0f, 100.0f);
-    check_float(c, "joint_hertz", s->joint_hertz, 1e-6f, 1e3f);
-    check_float(c, "joint_damping", s->joint_damping, 0.0f, 100.0f);
-    check_float(c, "restitution_threshold", s->restitution_threshold, 0.0f, speed_max);
+#define WORD(name, initial, lower, upper) check_range(c, #name, s->world.name, lower, upper);
+#define FLOAT(name, initial, lower, upper) check_float(c, #name, s->world.name, lower, upper);
+#define VEC3(name, x, y, z, limit) check_vec3(c, #name, s->world.name, limit);
+    CAIRN_WORLD_SETTINGS(WORD, FLOAT, VEC3)
+#undef WORD
+#undef FLOAT
+#undef VEC3
 }
 
 static void check_sizes(checker *c, const cairn_scene_shape *shape) {
-    if (shape->kind == SHAPE_SPHERE || shape->kind == SHAPE_CAPSULE) {
-        check_float(c, "radius", shape->radius, size_min, size_max);
+    if (shape->kind == CAIRN_SHAPE_SPHERE || shape->kind == CAIRN_SHAPE_CAPSULE) {
+        check_float(c, "radius", shape->radius, CAIRN_SHAPE_SIZE_MIN, CAIRN_SHAPE_SIZE_MAX);
     }
-    if (shape->kind == SHAPE_CAPSULE) {
-        check_float(c, "half_height", shape->half_height, size_min, size_max);
+    if (shape->kind == CAIRN_SHAPE_CAPSULE) {
+        check_float(
+            c, "half_height", shape->half_height, CAIRN_SHAPE_SIZE_MIN, CAIRN_SHAPE_SIZE_MAX);
     }
-    if (shape->kind == SHAPE_BOX) {
-        check_float(c, "half_extents.x", shape->half_extents.x, size_min, size_max);
-        check_float(c, "half_extents.y", shape->half_extents.y, size_min, size_max);
-        check_float(c, "half_extents.z", shape->half_extents.z, size_min, size_max);
+    if (shape->kind == CAIRN_SHAPE_BOX) {
+        check_float(
+            c, "half_extents.x", shape->half_extents.x, CAIRN_SHAPE_SIZE_MIN, CAIRN_SHAPE_SIZE_MAX);
+        check_float(
+            c, "half_extents.y", shape->half_extents.y, CAIRN_SHAPE_SIZE_MIN, CAIRN_SHAPE_SIZE_MAX);
+        check_float(
+            c, "half_extents.z", shape->half_extents.z, CAIRN_SHAPE_SIZE_MIN, CAIRN_SHAPE_SIZE_MAX);
     }
 }
 
 static void check_shape(
     checker *c, const cairn_scene_shape *shape, uint32_t body_kind, uint32_t hull_count) {
-    check_range(c, "kind", shape->kind, SHAPE_SPHERE, SHAPE_HULL);
+    check_range(c, "kind", shape->kind, CAIRN_SHAPE_SPHERE, CAIRN_SHAPE_HULL);
     check_sizes(c, shape);
-    if (shape->kind == SHAPE_HULL && shape->hull >= hull_count) {
+    if (shape->kind == CAIRN_SHAPE_HULL && shape->hull >= hull_count) {
         fail(c, CAIRN_INVALID_ARGUMENT, "hull", "is not in the list of hulls");
     }
-    if (shape->kind == SHAPE_HALF_SPACE && body_kind != 0) {
+    if (shape->kind == CAIRN_SHAPE_HALF_SPACE && body_kind != CAIRN_BODY_STATIC) {
         fail(c, CAIRN_INVALID_ARGUMENT, "kind", "a half_space belongs to a static body");
     }
-    check_vec3(c, "position", shape->position, distance_max);
+    check_vec3(c, "position", shape->position, CAIRN_DISTANCE_MAX);
     check_rotation(c, "rotation", shape->rotation);
-    check_float(c, "density", shape->density, 1e-6f, 1e6f);
-    check_float(c, "friction", shape->friction, 0.0f, 1e3f);
+    check_float(c, "density", shape->density, 1e-6f, CAIRN_DENSITY_MAX);
+    check_float(c, "friction", shape->friction, 0.0f, CAIRN_FRICTION_MAX);
     check_float(c, "restitution", shape->restitution, 0.0f, 1.0f);
 }
 
@@ -149,31 +128,32 @@ static void check_grid(checker *c, const cairn_scene_body *body) {
     check_range(c, "grid_count.x", body->grid_count[0], 1, 1024);
     check_range(c, "grid_count.y", body->grid_count[1], 1, 1024);
     check_range(c, "grid_count.z", body->grid_count[2], 1, 1024);
-    check_vec3(c, "grid_spacing", body->grid_spacing, distance_max);
+    check_vec3(c, "grid_spacing", body->grid_spacing, CAIRN_DISTANCE_MAX);
     // The last corner is the furthest, and must be a place where a body may be.
     const cairn_vec3 last = {
         .x = body->position.x + (float)(body->grid_count[0] - 1) * body->grid_spacing.x,
         .y = body->position.y + (float)(body->grid_count[1] - 1) * body->grid_spacing.y,
         .z = body->position.z + (float)(body->grid_count[2] - 1) * body->grid_spacing.z,
     };
-    check_vec3(c, "grid_spacing, last body", last, distance_max);
+    check_vec3(c, "grid_spacing, last body", last, CAIRN_DISTANCE_MAX);
 }
 
 static void check_body(checker *c, const cairn_scene_body *body) {
-    check_range(c, "kind", body->kind, 0, 2);
-    check_vec3(c, "position", body->position, distance_max);
+    check_range(c, "kind", body->kind, CAIRN_BODY_STATIC, CAIRN_BODY_DYNAMIC);
+    check_vec3(c, "position", body->position, CAIRN_DISTANCE_MAX);
     check_rotation(c, "rotation", body->rotation);
-    check_vec3(c, "linear_velocity", body->linear_velocity, speed_max);
-    check_vec3(c, "angular_velocity", body->angular_velocity, speed_max);
-    check_float(c, "linear_damping", body->linear_damping, 0.0f, 1e6f);
-    check_float(c, "angular_damping", body->angular_damping, 0.0f, 1e6f);
-    check_float(c, "gravity_scale", body->gravity_scale, -1e6f, 1e6f);
+    check_vec3(c, "linear_velocity", body->linear_velocity, CAIRN_SPEED_MAX);
+    check_vec3(c, "angular_velocity", body->angular_velocity, CAIRN_SPEED_MAX);
+    check_float(c, "linear_damping", body->linear_damping, 0.0f, CAIRN_DAMPING_MAX);
+    check_float(c, "angular_damping", body->angular_damping, 0.0f, CAIRN_DAMPING_MAX);
+    check_float(
+        c, "gravity_scale", body->gravity_scale, -CAIRN_GRAVITY_SCALE_MAX, CAIRN_GRAVITY_SCALE_MAX);
     check_grid(c, body);
 }
 
 // What the points are a hull of is found when the world is built.
 static void check_hulls(checker *c, const cairn_scene *scene) {
-    check_count(c, "hulls", scene->hull_count, 0, scene->hull_capacity, CAIRN_CAPACITY);
+    check_count(c, "hulls", scene->hull_count, 0, scene->world.hull_capacity, CAIRN_CAPACITY);
     for (uint32_t i = 0; i < scene->hull_count && c->status == CAIRN_OK; ++i) {
         const cairn_scene_hull *hull = &scene->hulls[i];
         snprintf(c->path, sizeof c->path, "hulls[%u].", (unsigned)i);
@@ -182,7 +162,7 @@ static void check_hulls(checker *c, const cairn_scene *scene) {
         for (uint32_t k = 0; k < hull->point_count && c->status == CAIRN_OK; ++k) {
             char name[24];
             snprintf(name, sizeof name, "points[%u]", (unsigned)k);
-            check_vec3(c, name, scene->points[hull->first_point + k], size_max);
+            check_vec3(c, name, scene->points[hull->first_point + k], CAIRN_SHAPE_SIZE_MAX);
         }
     }
     c->path[0] = '\0';
@@ -206,18 +186,15 @@ static uint64_t check_bodies(checker *c, const cairn_scene *scene) {
         shapes += copies * body->shape_count;
     }
     c->path[0] = '\0';
-    check_count(c, "bodies, grids unrolled", bodies, 0, scene->body_capacity, CAIRN_CAPACITY);
-    check_count(c, "shapes, grids unrolled", shapes, 0, scene->shape_capacity, CAIRN_CAPACITY);
+    check_count(c, "bodies, grids unrolled", bodies, 0, scene->world.body_capacity, CAIRN_CAPACITY);
+    check_count(
+        c, "shapes, grids unrolled", shapes, 0, scene->world.shape_capacity, CAIRN_CAPACITY);
     return bodies;
 }
 
-static float dot(cairn_vec3 a, cairn_vec3 b) {
-    return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-
 static void check_direction(checker *c, const char *field, cairn_vec3 v) {
-    const float square = dot(v, v);
-    if (!is_finite(square)) {
+    const float square = cairn_vec3_dot(v, v);
+    if (!cairn_float_finite(square)) {
         fail(c, CAIRN_NON_FINITE, field, "must be finite numbers");
     } else if (square < 0.81f || square > 1.21f) {
         fail(c, CAIRN_INVALID_ARGUMENT, field, "must be of length 1");
@@ -229,31 +206,31 @@ static void check_axes(checker *c, const cairn_scene_joint *joint) {
     check_direction(c, "axis_b", joint->axis_b);
     check_direction(c, "normal_a", joint->normal_a);
     check_direction(c, "normal_b", joint->normal_b);
-    const float lean_a = dot(joint->axis_a, joint->normal_a);
-    const float lean_b = dot(joint->axis_b, joint->normal_b);
+    const float lean_a = cairn_vec3_dot(joint->axis_a, joint->normal_a);
+    const float lean_b = cairn_vec3_dot(joint->axis_b, joint->normal_b);
     if (lean_a < -0.1f || lean_a > 0.1f) {
         fail(c, CAIRN_INVALID_ARGUMENT, "normal_a", "must be at right angles to axis_a");
     }
     if (lean_b < -0.1f || lean_b > 0.1f) {
         fail(c, CAIRN_INVALID_ARGUMENT, "normal_b", "must be at right angles to axis_b");
     }
-    check_float(c, "cone", joint->cone, 0.0f, angle_max);
-    check_float(c, "lower", joint->lower, -angle_max, angle_max);
-    check_float(c, "upper", joint->upper, joint->lower, angle_max);
+    check_float(c, "cone", joint->cone, 0.0f, CAIRN_ANGLE_MAX);
+    check_float(c, "lower", joint->lower, -CAIRN_ANGLE_MAX, CAIRN_ANGLE_MAX);
+    check_float(c, "upper", joint->upper, joint->lower, CAIRN_ANGLE_MAX);
 }
 
 static void check_joint(checker *c, const cairn_scene_joint *joint, uint64_t body_count) {
     const uint64_t last = body_count > 0 ? body_count - 1 : 0;
-    check_range(c, "kind", joint->kind, JOINT_BALL, JOINT_CONE);
+    check_range(c, "kind", joint->kind, CAIRN_JOINT_BALL, CAIRN_JOINT_CONE);
     check_count(c, "body_a", joint->body_a, 0, last, CAIRN_INVALID_ARGUMENT);
     check_count(c, "body_b", joint->body_b, 0, last, CAIRN_INVALID_ARGUMENT);
     if (joint->body_a == joint->body_b) {
         fail(c, CAIRN_INVALID_ARGUMENT, "body_b", "must be another body than body_a");
     }
-    check_vec3(c, "anchor_a", joint->anchor_a, size_max);
-    check_vec3(c, "anchor_b", joint->anchor_b, size_max);
-    check_float(c, "length", joint->length, 0.0f, size_max);
-    if (joint->kind == JOINT_HINGE || joint->kind == JOINT_CONE) {
+    check_vec3(c, "anchor_a", joint->anchor_a, CAIRN_SHAPE_SIZE_MAX);
+    check_vec3(c, "anchor_b", joint->anchor_b, CAIRN_SHAPE_SIZE_MAX);
+    check_float(c, "length", joint->length, 0.0f, CAIRN_SHAPE_SIZE_MAX);
+    if (joint->kind == CAIRN_JOINT_HINGE || joint->kind == CAIRN_JOINT_CONE) {
         check_axes(c, joint);
     }
 }
@@ -264,21 +241,10 @@ cairn_status cairn_scene_check(const cairn_scene *scene, char error[CAIRN_SCENE_
     check_settings(&c, scene);
     check_hulls(&c, scene);
     const uint64_t body_count = check_bodies(&c, scene);
-    check_count(&c, "joints", scene->joint_count, 0, scene->joint_capacity, CAIRN_CAPACITY);
+    check_count(&c, "joints", scene->joint_count, 0, scene->world.joint_capacity, CAIRN_CAPACITY);
     for (uint32_t i = 0; i < scene->joint_count && c.status == CAIRN_OK; ++i) {
         snprintf(c.path, sizeof c.path, "joints[%u].", (unsigned)i);
         check_joint(&c, &scene->joints[i], body_count);
     }
     return c.status;
-}
-
-void cairn_scene_destroy(cairn_scene *scene) {
-    if (scene != NULL) {
-        free(scene->bodies);
-        free(scene->shapes);
-        free(scene->joints);
-        free(scene->hulls);
-        free(scene->points);
-        free(scene);
-    }
 }

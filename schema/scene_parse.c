@@ -31,7 +31,7 @@ cairn_status cairn_scene_make_room(
     return whole ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
 }
 
-static bool take_name(const char *text, size_t size, char out[32]) {
+static bool take_name(const char *text, size_t size, char out[CAIRN_NAME_SIZE_MAX + 1]) {
     if (size > CAIRN_NAME_SIZE_MAX || strlen(text) != size) {
         return false;
     }
@@ -71,4 +71,19 @@ cairn_status cairn_scene_parse(
     }
     *out = scene;
     return CAIRN_OK;
+}
+
+void cairn_scene_destroy(cairn_scene *scene) {
+    if (scene != NULL) {
+        free(scene->bodies);
+        free(scene->shapes);
+        free(scene->joints);
+        free(scene->hulls);
+        free(scene->points);
+        free(scene);
+    }
+}
+
+cairn_scene cairn_scene_default(void) {
+    return (cairn_scene){.world = cairn_world_def_default()};
 }

@@ -6,12 +6,7 @@
 
 #include <cairn/types.h>
 
-#define CAIRN_SUBSTEPS_MAX 64
-#define CAIRN_HERTZ_MAX 1000.0f
-#define CAIRN_DAMPING_RATIO_MAX 100.0f
-#define CAIRN_GRAVITY_MAX 1e4f // m/s^2
-#define CAIRN_SLOP_MAX 1.0f    // m
-#define CAIRN_ANGLE_FAR 1e6f   // rad, where the bounds of an angle without bounds are
+#define CAIRN_ANGLE_FAR 1e6f // rad, where the bounds of an angle without bounds are
 // How far axes may be off unit length and off right angles in the block: rounding alone.
 #define CAIRN_AXES_SLACK 1e-3f
 

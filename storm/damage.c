@@ -13,7 +13,7 @@ static const uint64_t second_ns = 1000000000;
 
 // Fills s->bodies with the dynamic bodies that are awake; returns their number.
 static uint32_t find_awake(cairn_storm *s, const cairn_world *world) {
-    const uint32_t capacity = s->scene->body_capacity;
+    const uint32_t capacity = s->scene->world.body_capacity;
     const uint32_t count = cairn_world_bodies(world, s->bodies, capacity);
     uint32_t awake = 0;
     for (uint32_t i = 0; i < count && i < capacity; i++) {

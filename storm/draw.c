@@ -62,34 +62,24 @@ static void add_joint(cairn_storm_scene *s, cairn_random *random, uint32_t a, ui
 }
 
 static void set_world_settings(cairn_scene *scene, cairn_random *random, const char *rules) {
-    const cairn_world_def def = cairn_world_def_default();
     strcpy(scene->name, "storm");
     strncpy(scene->rules, rules, sizeof scene->rules - 1);
-    scene->body_capacity = CAIRN_STORM_BODY_CAPACITY;
-    scene->shape_capacity = CAIRN_STORM_BODY_CAPACITY;
-    scene->joint_capacity = 8;
-    scene->contact_capacity = 256;
-    scene->tick_rate_hz = 30;
-    scene->gravity = (cairn_vec3){0, -9.81f, 0};
-    scene->iterations = 4 + (uint32_t)cairn_random_below(random, 5);
-    scene->friction_model = (uint32_t)cairn_random_below(random, 2);
-    scene->solver = def.solver;
-    scene->substeps = def.substeps;
-    scene->contact_hertz = def.contact_hertz;
-    scene->contact_damping = def.contact_damping;
-    scene->joint_hertz = def.joint_hertz;
-    scene->joint_damping = def.joint_damping;
-    scene->warm_start = 1;
-    scene->sleep = (uint32_t)cairn_random_below(random, 2);
-    scene->baumgarte = def.baumgarte;
-    scene->slop = def.slop;
-    scene->restitution_threshold = def.restitution_threshold;
-    scene->seed = cairn_random_next(random);
+    cairn_world_def *world = &scene->world;
+    world->body_capacity = CAIRN_STORM_BODY_CAPACITY;
+    world->shape_capacity = CAIRN_STORM_BODY_CAPACITY;
+    world->joint_capacity = 8;
+    world->contact_capacity = 256;
+    world->tick_rate_hz = 30;
+    world->iterations = 4 + (uint32_t)cairn_random_below(random, 5);
+    world->friction_model = (uint32_t)cairn_random_below(random, 2);
+    world->sleep = (uint32_t)cairn_random_below(random, 2);
+    world->seed = cairn_random_next(random);
 }
 
 void cairn_storm_draw_scene(cairn_storm_scene *out, cairn_random *random, const char *rules) {
     memset(out, 0, sizeof *out);
     cairn_scene *scene = &out->scene;
+    *scene = cairn_scene_default();
     scene->bodies = out->bodies;
     scene->shapes = out->shapes;
     scene->joints = out->joints;

@@ -70,8 +70,8 @@ void cairn_storm_join(cairn_storm *s, uint32_t i) {
     config.mode = draw_mode(s);
     config.spectator = cairn_storm_chance(s, 150);
     config.rules = s->config.rules;
-    config.bodies_max = s->scene->body_capacity;
-    config.shapes_max = s->scene->shape_capacity;
+    config.bodies_max = s->scene->world.body_capacity;
+    config.shapes_max = s->scene->world.shape_capacity;
     const cairn_virtual_path path = draw_path(s);
     s->slots[i] = initial_slot();
     s->slots[i].room = (uint32_t)cairn_storm_below(s, s->room_count);

@@ -79,7 +79,7 @@ void cairn_storm_restore_time(cairn_storm *s) {
 
 // Ids of bodies in the server's world, as an operator's query would have returned.
 static void look_up_bodies(cairn_storm *s, uint32_t i) {
-    const uint32_t capacity = s->scene->body_capacity;
+    const uint32_t capacity = s->scene->world.body_capacity;
     const uint32_t there = cairn_world_bodies(
         cairn_storm_server_room(s, s->slots[i].room)->world, s->bodies, capacity);
     const uint32_t count = there < capacity ? there : capacity;

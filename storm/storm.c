@@ -68,7 +68,8 @@ static cairn_system_config draw_system(cairn_storm *s) {
     config.memory_user = s->config.user;
     config.seed = cairn_random_next(&s->random);
     config.tick_rate_hz = cairn_storm_draw_tick_rate(&s->random);
-    config.tick_rate_hz = s->config.scene != NULL ? s->scene->tick_rate_hz : config.tick_rate_hz;
+    config.tick_rate_hz =
+        s->config.scene != NULL ? s->scene->world.tick_rate_hz : config.tick_rate_hz;
     config.tick_rate_hz =
         s->config.tick_rate_hz != 0 ? s->config.tick_rate_hz : config.tick_rate_hz;
     const uint64_t snapshot_rate_hz = 4 + cairn_storm_below(s, 27);
@@ -102,10 +103,10 @@ static bool create_from_seed(cairn_storm *s) {
     draw_fault_rates(s);
     bool allocated = true;
     for (uint32_t r = 0; r < s->room_count; r++) {
-        s->rooms[r].oracle = cairn_oracle_create(s->scene->body_capacity);
+        s->rooms[r].oracle = cairn_oracle_create(s->scene->world.body_capacity);
         allocated = allocated && s->rooms[r].oracle != NULL;
     }
-    s->bodies = malloc(s->scene->body_capacity * sizeof *s->bodies);
+    s->bodies = malloc(s->scene->world.body_capacity * sizeof *s->bodies);
     if (!allocated || s->bodies == NULL) {
         strcpy(s->report.words, "out of memory");
         return false;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/world_settings.h"
 #include "schema/scene.h"
 
 static cairn_scene *parse(const char *json, char error[CAIRN_SCENE_ERROR_SIZE]) {
@@ -28,8 +29,13 @@ TEST("what a scene leaves out has a default") {
     cairn_scene *scene = parse_good("{\"name\": \"a\", \"bodies\": [{\"shapes\": [{}]}]}");
     assert_string_equal(scene->name, "a");
     assert_string_equal(scene->rules, "");
-    assert_int_equal(scene->tick_rate_hz, 60);
-    assert_true(scene->gravity.x == 0.0f && scene->gravity.y == -9.81f);
+    assert_int_equal(scene->world.tick_rate_hz, 60);
+    assert_true(scene->world.gravity.x == 0.0f && scene->world.gravity.y == -9.81f);
+    const cairn_world_def def = cairn_world_def_default();
+#define SCALAR(name, initial, lower, upper) assert_true(scene->world.name == def.name);
+#define VEC3(name, a, b, c, limit) assert_memory_equal(&scene->world.name, &def.name, 12);
+    CAIRN_WORLD_SETTINGS(SCALAR, SCALAR, VEC3)
+    assert_true(scene->world.seed == def.seed);
     assert_int_equal(scene->body_count, 1);
     assert_int_equal(scene->bodies[0].kind, 2);
     assert_true(scene->bodies[0].rotation.w == 1.0f);
@@ -61,9 +67,9 @@ TEST("a joint says its axes and limits") {
                    " \"bodies\": [{}, {}], \"joints\": [{\"kind\": \"hinge\", \"body_b\": 1},"
                    " {\"kind\": \"cone\", \"body_b\": 1, \"axis_a\": [0, 0, 1], \"cone\": 0.5,"
                    " \"limited\": true, \"lower\": -0.25, \"upper\": 1}]}");
-    assert_int_equal(scene->solver, 1);
-    assert_int_equal(scene->substeps, 8);
-    assert_true(scene->joint_hertz == 30.0f && scene->contact_hertz == 42.0f);
+    assert_int_equal(scene->world.solver, 1);
+    assert_int_equal(scene->world.substeps, 8);
+    assert_true(scene->world.joint_hertz == 30.0f && scene->world.contact_hertz == 42.0f);
     const cairn_scene_joint *hinge = &scene->joints[0];
     assert_int_equal(hinge->kind, 3);
     assert_true(hinge->axis_a.x == 1.0f && hinge->axis_b.x == 1.0f);
@@ -80,11 +86,11 @@ TEST("numbers become the nearest bits") {
     cairn_scene *scene = parse_good(
         "{\"name\": \"a\", \"gravity\": [1e-45, -0.0, 0.1],"
         " \"seed\": 18446744073709551615, \"slop\": 0.500000029802322387695312500000001}");
-    assert_true(scene->gravity.x == 0x1p-149f);
-    assert_false(1.0f / scene->gravity.y < 0.0f); // no -0 enters a world
-    assert_true(scene->gravity.z == 0x1.99999ap-4f);
-    assert_true(scene->slop == 0x1.000002p-1f); // just above half way
-    assert_true(scene->seed == UINT64_MAX);
+    assert_true(scene->world.gravity.x == 0x1p-149f);
+    assert_false(1.0f / scene->world.gravity.y < 0.0f); // no -0 enters a world
+    assert_true(scene->world.gravity.z == 0x1.99999ap-4f);
+    assert_true(scene->world.slop == 0x1.000002p-1f); // just above half way
+    assert_true(scene->world.seed == UINT64_MAX);
     cairn_scene_destroy(scene);
 }
 
@@ -94,7 +100,7 @@ TEST("the locale does not matter") {
         if (setlocale(LC_ALL, commas[i]) != NULL) {
             cairn_scene *scene = parse_good("{\"name\": \"a\", \"slop\": 0.25}");
             setlocale(LC_ALL, "C");
-            assert_true(scene->slop == 0.25f);
+            assert_true(scene->world.slop == 0.25f);
             cairn_scene_destroy(scene);
             return;
         }
@@ -328,6 +334,6 @@ TEST("parentheses in texts and comments are no functions") {
 TEST("one scene after another knows nothing of the first") {
     cairn_scene_destroy(parse_good("{\"name\": \"a\", \"tick_rate_hz\": 30}"));
     cairn_scene *scene = parse_good("{\"name\": \"b\"}");
-    assert_int_equal(scene->tick_rate_hz, 60);
+    assert_int_equal(scene->world.tick_rate_hz, 60);
     cairn_scene_destroy(scene);
 }

@@ -55,7 +55,8 @@ cairn_control_refusal cairn_control_room_create(cairn_control_visit *v) {
             v, CAIRN_CONTROL_NAME_UNKNOWN, "there is no scene \"%.64s\"", v->ask->name);
     }
     cairn_scene scene = *found;
-    scene.seed = (v->ask->mask & CAIRN_CONTROL_MASK_GIVEN) != 0 ? v->ask->seed : scene.seed;
+    scene.world.seed =
+        (v->ask->mask & CAIRN_CONTROL_MASK_GIVEN) != 0 ? v->ask->seed : scene.world.seed;
     cairn_server_room_config config = cairn_server_room_config_default();
     char words[CAIRN_ROOM_REASON_SIZE];
     uint32_t id = 0;

@@ -32,8 +32,9 @@ cairn_control_refusal cairn_control_reset(cairn_control_visit *v) {
     }
     cairn_scene scene = *found;
     const cairn_world_def *def = cairn_world_settings(room->world);
-    scene.tick_rate_hz = def->tick_rate_hz;
-    scene.seed = (v->ask->mask & CAIRN_CONTROL_MASK_GIVEN) != 0 ? v->ask->seed : scene.seed;
+    scene.world.tick_rate_hz = def->tick_rate_hz;
+    scene.world.seed =
+        (v->ask->mask & CAIRN_CONTROL_MASK_GIVEN) != 0 ? v->ask->seed : scene.world.seed;
     char words[CAIRN_SCENE_ERROR_SIZE];
     cairn_world *world = NULL;
     if (cairn_scene_world_create(&scene, def->rules, &world, words) != CAIRN_OK) {

@@ -112,7 +112,7 @@ static cairn_status create_world(const cairn_room_config *config, cairn_room *ro
     }
     cairn_scene scene = *config->scene;
     if (config->tick_rate_hz != 0) {
-        scene.tick_rate_hz = config->tick_rate_hz;
+        scene.world.tick_rate_hz = config->tick_rate_hz;
     }
     name_scene(room, scene.name);
     cairn_status status = cairn_scene_world_create(&scene, config->rules, &room->world, error);

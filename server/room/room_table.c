@@ -134,7 +134,7 @@ static cairn_server_room_refusal check(
 static uint32_t snapshot_rate(const cairn_server_room_config *config, const cairn_world *forked) {
     uint32_t tick_rate = forked != NULL              ? cairn_world_settings(forked)->tick_rate_hz
                          : config->tick_rate_hz != 0 ? config->tick_rate_hz
-                                                     : config->scene->tick_rate_hz;
+                                                     : config->scene->world.tick_rate_hz;
     uint32_t usual = SNAPSHOT_RATE_HZ_DEFAULT < tick_rate ? SNAPSHOT_RATE_HZ_DEFAULT : tick_rate;
     return config->snapshot_rate_hz == 0 ? usual : config->snapshot_rate_hz;
 }

@@ -14,5 +14,3 @@ cairn_status cairn_decode_check(const cairn_state *state, const char **where);
 
 // The def at the head of a block, rules NULL.
 cairn_world_def cairn_def_of_settings(const cairn_settings *settings);
-// What cairn_world_create checks.
-cairn_status cairn_world_def_check(const cairn_world_def *def);

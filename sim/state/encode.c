@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/world_settings.h"
 #include "sim/state/decode_check.h"
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"

@@ -2,6 +2,7 @@
 #include "sim/state/fields.h"
 
 #include "base/assert.h"
+#include "base/world_settings.h"
 #include "sim/limits.h"
 #include "sim/state/slots.h"
 
@@ -20,26 +21,11 @@
 
 #define ELEMENT cairn_settings
 static const cairn_field settings_fields[] = {
-    WORD(body_capacity, CAIRN_BODIES_MAX),
-    WORD(shape_capacity, CAIRN_SHAPES_MAX),
-    WORD(joint_capacity, CAIRN_JOINTS_MAX),
-    WORD(hull_capacity, CAIRN_HULLS_MAX),
-    WORD(contact_capacity, CAIRN_CONTACTS_MAX),
-    WORD(tick_rate_hz, CAIRN_TICK_RATE_HZ_MAX),
-    VEC3(gravity, CAIRN_GRAVITY_MAX),
-    WORD(solver, CAIRN_SOLVER_PGS),
-    WORD(substeps, CAIRN_SUBSTEPS_MAX),
-    WORD(iterations, 255),
-    WORD(friction_model, CAIRN_FRICTION_CONSTANT),
-    WORD(warm_start, 1),
-    WORD(sleep, 1),
-    SIZE(baumgarte, 1.0f),
-    SIZE(slop, CAIRN_SLOP_MAX),
-    SIZE(contact_hertz, CAIRN_HERTZ_MAX),
-    SIZE(contact_damping, CAIRN_DAMPING_RATIO_MAX),
-    SIZE(joint_hertz, CAIRN_HERTZ_MAX),
-    SIZE(joint_damping, CAIRN_DAMPING_RATIO_MAX),
-    SIZE(restitution_threshold, CAIRN_SPEED_MAX),
+#define SETTING_WORD(name, initial, lower, upper) WORD(name, upper),
+#define SETTING_FLOAT(name, initial, lower, upper) SIZE(name, upper),
+#define SETTING_VEC3(name, a, b, c, limit) VEC3(name, limit),
+    CAIRN_WORLD_SETTINGS(SETTING_WORD, SETTING_FLOAT, SETTING_VEC3)
+    // Any value is valid.
     WORD(seed_low, ANY),
     WORD(seed_high, ANY),
     WORD(rules_name[0], ANY),

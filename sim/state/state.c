@@ -5,28 +5,15 @@
 #include "sim/state/state_array.h"
 
 cairn_settings cairn_settings_of(const cairn_world_def *def) {
-    cairn_settings settings = {.body_capacity = def->body_capacity,
-        .shape_capacity = def->shape_capacity,
-        .joint_capacity = def->joint_capacity,
-        .hull_capacity = def->hull_capacity,
-        .contact_capacity = def->contact_capacity,
-        .tick_rate_hz = def->tick_rate_hz,
-        .gravity = vec3_clean(def->gravity),
-        .solver = def->solver,
-        .substeps = def->substeps,
-        .iterations = def->iterations,
-        .friction_model = def->friction_model,
-        .warm_start = def->warm_start,
-        .sleep = def->sleep,
-        .baumgarte = def->baumgarte,
-        .slop = def->slop + 0.0f,
-        .contact_hertz = def->contact_hertz,
-        .contact_damping = def->contact_damping + 0.0f,
-        .joint_hertz = def->joint_hertz,
-        .joint_damping = def->joint_damping + 0.0f,
-        .restitution_threshold = def->restitution_threshold + 0.0f,
-        .seed_low = (uint32_t)def->seed,
-        .seed_high = (uint32_t)(def->seed >> 32)};
+    cairn_settings settings = {
+        .seed_low = (uint32_t)def->seed, .seed_high = (uint32_t)(def->seed >> 32)};
+#define WORD(name, initial, lower, upper) settings.name = def->name;
+#define FLOAT(name, initial, lower, upper) settings.name = def->name + 0.0f;
+#define VEC3(name, a, b, c, limit) settings.name = vec3_clean(def->name);
+    CAIRN_WORLD_SETTINGS(WORD, FLOAT, VEC3)
+#undef WORD
+#undef FLOAT
+#undef VEC3
     if (def->rules != NULL) {
         const char *name = def->rules->name;
         for (uint32_t i = 0; name[i] != '\0'; ++i) {
@@ -39,27 +26,11 @@ cairn_settings cairn_settings_of(const cairn_world_def *def) {
 }
 
 cairn_world_def cairn_def_of_settings(const cairn_settings *settings) {
-    return (cairn_world_def){.body_capacity = settings->body_capacity,
-        .shape_capacity = settings->shape_capacity,
-        .joint_capacity = settings->joint_capacity,
-        .hull_capacity = settings->hull_capacity,
-        .contact_capacity = settings->contact_capacity,
-        .tick_rate_hz = settings->tick_rate_hz,
-        .gravity = settings->gravity,
-        .solver = settings->solver,
-        .substeps = settings->substeps,
-        .iterations = settings->iterations,
-        .friction_model = settings->friction_model,
-        .warm_start = settings->warm_start,
-        .sleep = settings->sleep,
-        .baumgarte = settings->baumgarte,
-        .slop = settings->slop,
-        .contact_hertz = settings->contact_hertz,
-        .contact_damping = settings->contact_damping,
-        .joint_hertz = settings->joint_hertz,
-        .joint_damping = settings->joint_damping,
-        .restitution_threshold = settings->restitution_threshold,
-        .seed = (uint64_t)settings->seed_high << 32 | settings->seed_low};
+    cairn_world_def def = {.seed = (uint64_t)settings->seed_high << 32 | settings->seed_low};
+#define SETTING(name, ...) def.name = settings->name;
+    CAIRN_WORLD_SETTINGS(SETTING, SETTING, SETTING)
+#undef SETTING
+    return def;
 }
 
 // Rounded up, so that each array, the rules' state above all, starts aligned for any scalar.

@@ -7,32 +7,21 @@
 
 #include <stddef.h>
 
+#include "base/world_settings.h"
 #include "sim/math/packed_rotation.h"
 #include "sim/math/vec.h"
 #include "sim/shape/geometry.h"
 #include <cairn/sim.h>
 
 typedef struct cairn_settings {
-    uint32_t body_capacity; // from here to `rules_state_size`: the def, equal in worlds that share
-    uint32_t shape_capacity;
-    uint32_t joint_capacity;
-    uint32_t hull_capacity;
-    uint32_t contact_capacity;
-    uint32_t tick_rate_hz;
-    cairn_vec3 gravity;
-    uint32_t solver;
-    uint32_t substeps;
-    uint32_t iterations;
-    uint32_t friction_model;
-    uint32_t warm_start;
-    uint32_t sleep;
-    float baumgarte;
-    float slop;
-    float contact_hertz;
-    float contact_damping;
-    float joint_hertz;
-    float joint_damping;
-    float restitution_threshold;
+    // From here to `rules_state_size`: the def, equal in worlds that exchange states.
+#define WORD(name, initial, lower, upper) uint32_t name;
+#define FLOAT(name, initial, lower, upper) float name;
+#define VEC3(name, a, b, c, limit) cairn_vec3 name;
+    CAIRN_WORLD_SETTINGS(WORD, FLOAT, VEC3)
+#undef WORD
+#undef FLOAT
+#undef VEC3
     uint32_t seed_low;
     uint32_t seed_high;
     uint32_t rules_name[8]; // bytes of the name, first one lowest; zero without rules

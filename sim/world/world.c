@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/world_settings.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/limits.h"
@@ -16,71 +17,6 @@
 #include "sim/task_scheduler.h"
 #include "sim/world/body.h"
 #include "sim/world/scratch.h"
-
-cairn_world_def cairn_world_def_default(void) {
-    return (cairn_world_def){.body_capacity = 1024,
-        .shape_capacity = 1024,
-        .joint_capacity = 256,
-        .hull_capacity = 64,
-        .contact_capacity = 8192,
-        .tick_rate_hz = CAIRN_TICK_RATE_HZ_DEFAULT,
-        .gravity = {.x = 0.0f, .y = -9.81f, .z = 0.0f},
-        .solver = CAIRN_SOLVER_SOFT_STEP,
-        .substeps = 4,
-        .iterations = 10,
-        .friction_model = CAIRN_FRICTION_COULOMB,
-        .warm_start = 1,
-        .sleep = 1,
-        .baumgarte = 0.2f,
-        .slop = 0.005f,
-        .contact_hertz = 42.0f,
-        .contact_damping = 10.0f,
-        .joint_hertz = 120.0f,
-        .joint_damping = 20.0f,
-        .restitution_threshold = 1.0f};
-}
-
-static bool within(uint32_t value, uint32_t lower, uint32_t upper) {
-    return value >= lower && value <= upper;
-}
-
-static bool rules_ok(const cairn_rules *rules) {
-    if (rules == NULL) {
-        return true;
-    }
-    return rules->name != NULL && strlen(rules->name) <= 31 && rules->step != NULL &&
-           rules->state_size % 4 == 0 && rules->state_size <= CAIRN_RULES_STATE_SIZE_MAX;
-}
-
-cairn_status cairn_world_def_check(const cairn_world_def *def) {
-    const cairn_status floats[] = {
-        cairn_check_vec3(def->gravity, CAIRN_GRAVITY_MAX),
-        cairn_check_float(def->baumgarte, 0.0f, 1.0f),
-        cairn_check_float(def->slop, 0.0f, CAIRN_SLOP_MAX),
-        cairn_check_float(def->contact_hertz, 0.0f, CAIRN_HERTZ_MAX),
-        cairn_check_float(def->contact_damping, 0.0f, CAIRN_DAMPING_RATIO_MAX),
-        cairn_check_float(def->joint_hertz, 0.0f, CAIRN_HERTZ_MAX),
-        cairn_check_float(def->joint_damping, 0.0f, CAIRN_DAMPING_RATIO_MAX),
-        cairn_check_float(def->restitution_threshold, 0.0f, CAIRN_SPEED_MAX),
-    };
-    for (size_t i = 0; i < sizeof floats / sizeof floats[0]; ++i) {
-        if (floats[i] != CAIRN_OK) {
-            return floats[i];
-        }
-    }
-    const bool ok =
-        within(def->body_capacity, 1, CAIRN_BODIES_MAX) &&
-        within(def->shape_capacity, 1, CAIRN_SHAPES_MAX) &&
-        within(def->joint_capacity, 0, CAIRN_JOINTS_MAX) &&
-        within(def->hull_capacity, 0, CAIRN_HULLS_MAX) &&
-        within(def->contact_capacity, 1, CAIRN_CONTACTS_MAX) &&
-        within(def->tick_rate_hz, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX) &&
-        within(def->solver, 0, CAIRN_SOLVER_PGS) && within(def->substeps, 1, CAIRN_SUBSTEPS_MAX) &&
-        within(def->iterations, 1, 255) && def->contact_hertz > 0.0f && def->joint_hertz > 0.0f &&
-        within(def->friction_model, 0, CAIRN_FRICTION_CONSTANT) && within(def->warm_start, 0, 1) &&
-        within(def->sleep, 0, 1) && def->baumgarte > 0.0f && rules_ok(def->rules);
-    return ok ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
-}
 
 // A world with the parts that it points to.
 typedef struct allocation {

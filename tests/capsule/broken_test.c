@@ -164,7 +164,7 @@ static void shape_server(cairn_server_config *config) {
     bodies[3].linear_velocity = (cairn_vec3){3e-39f, 0, 0};
     scene.bodies = bodies;
     scene.body_count = 4;
-    scene.sleep = 0;
+    scene.world.sleep = 0;
     config->scene = &scene;
     config->rules = broken.how == CARELESS ? &careless : NULL;
     config->on_capsule = on_server_capsule;

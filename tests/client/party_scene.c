@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/client/party.h"
 
+#include <string.h>
+
 #include <cairn/sim.h>
 
 static cairn_scene_shape shape_of(uint32_t kind) {
@@ -30,37 +32,22 @@ const cairn_scene *party_scene(void) {
     static cairn_scene_shape shapes[2];
     static cairn_scene_body bodies[3];
     static cairn_scene scene;
-    const cairn_world_def def = cairn_world_def_default();
     shapes[0] = shape_of(CAIRN_SHAPE_HALF_SPACE);
     shapes[1] = shape_of(CAIRN_SHAPE_BOX);
     bodies[0] = row_of((cairn_vec3){0, 0, 0}, 1, 1, 0);
     bodies[1] = row_of((cairn_vec3){0, 0.5f, 0}, 1, 3, 1);
     bodies[2] = row_of((cairn_vec3){-8, 2, 6}, 8, 1, 1);
-    scene = (cairn_scene){.name = "party",
-        .rules = "sandbox",
-        .body_capacity = 128,
-        .shape_capacity = 128,
-        .joint_capacity = 0,
-        .contact_capacity = 1024,
-        .tick_rate_hz = 60,
-        .gravity = {0, -9.81f, 0},
-        .iterations = def.iterations,
-        .solver = def.solver,
-        .substeps = def.substeps,
-        .contact_hertz = def.contact_hertz,
-        .contact_damping = def.contact_damping,
-        .joint_hertz = def.joint_hertz,
-        .joint_damping = def.joint_damping,
-        .friction_model = def.friction_model,
-        .warm_start = def.warm_start,
-        .sleep = def.sleep,
-        .baumgarte = def.baumgarte,
-        .slop = def.slop,
-        .restitution_threshold = def.restitution_threshold,
-        .seed = 1,
-        .bodies = bodies,
-        .body_count = 3,
-        .shapes = shapes,
-        .shape_count = 2};
+    scene = cairn_scene_default();
+    strcpy(scene.name, "party");
+    strcpy(scene.rules, "sandbox");
+    scene.world.body_capacity = 128;
+    scene.world.shape_capacity = 128;
+    scene.world.joint_capacity = 0;
+    scene.world.contact_capacity = 1024;
+    scene.world.seed = 1;
+    scene.bodies = bodies;
+    scene.body_count = 3;
+    scene.shapes = shapes;
+    scene.shape_count = 2;
     return &scene;
 }

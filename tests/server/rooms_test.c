@@ -200,7 +200,7 @@ TEST("a room larger than all before takes connections made since") {
         story_run_ms(&s, 4);
     }
     cairn_scene large = *stack;
-    large.body_capacity = 4000;
+    large.world.body_capacity = 4000;
     cairn_server_room_config config = named("large");
     config.scene = &large;
     uint32_t room;

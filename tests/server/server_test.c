@@ -92,20 +92,11 @@ TEST("a long keyframe is sent once until it is of no use") {
 }
 
 TEST("a short keyframe comes with every snapshot until one is acknowledged") {
-    const cairn_world_def def = cairn_world_def_default();
-    const cairn_scene empty = {.name = "empty",
-        .body_capacity = 8,
-        .shape_capacity = 8,
-        .contact_capacity = 8,
-        .tick_rate_hz = 60,
-        .iterations = def.iterations,
-        .solver = def.solver,
-        .substeps = def.substeps,
-        .contact_hertz = def.contact_hertz,
-        .contact_damping = def.contact_damping,
-        .joint_hertz = def.joint_hertz,
-        .joint_damping = def.joint_damping,
-        .baumgarte = def.baumgarte};
+    cairn_scene empty = cairn_scene_default();
+    strcpy(empty.name, "empty");
+    empty.world.body_capacity = 8;
+    empty.world.shape_capacity = 8;
+    empty.world.contact_capacity = 8;
     cairn_server_config config = story_config();
     config.scene = &empty;
     story_start(&s, &config);
@@ -274,22 +265,15 @@ static void start_bare(uint32_t side) {
         .gravity_scale = 1,
         .grid_count = {side, side, side},
         .grid_spacing = {2, 2, 2}};
-    const cairn_world_def world = cairn_world_def_default();
-    const cairn_scene scene = {.name = "bare",
-        .body_capacity = side * side * side,
-        .shape_capacity = 1,
-        .contact_capacity = 1,
-        .tick_rate_hz = world.tick_rate_hz,
-        .iterations = world.iterations,
-        .solver = world.solver,
-        .substeps = world.substeps,
-        .contact_hertz = world.contact_hertz,
-        .contact_damping = world.contact_damping,
-        .joint_hertz = world.joint_hertz,
-        .joint_damping = world.joint_damping,
-        .baumgarte = world.baumgarte,
-        .bodies = &falling,
-        .body_count = 1};
+    cairn_scene scene = cairn_scene_default();
+    strcpy(scene.name, "bare");
+    scene.world.body_capacity = side * side * side;
+    scene.world.shape_capacity = 1;
+    scene.world.contact_capacity = 1;
+    scene.bodies = &falling;
+    scene.body_count = 1;
+    scene.world.gravity = (cairn_vec3){0};
+    scene.world.sleep = 0;
     cairn_server_config config = story_config();
     config.scene = &scene;
     story_start(&s, &config);

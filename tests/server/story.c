@@ -50,33 +50,19 @@ static cairn_scene test_scene(cairn_scene_body bodies[2], cairn_scene_shape shap
         .grid_spacing = {2.0f, 1.1f, 1.0f},
         .first_shape = 1,
         .shape_count = 1};
-    const cairn_world_def def = cairn_world_def_default();
-    return (cairn_scene){.name = "test",
-        .rules = "sandbox",
-        .body_capacity = 256,
-        .shape_capacity = 256,
-        .joint_capacity = 8,
-        .contact_capacity = 1024,
-        .tick_rate_hz = 60,
-        .gravity = {0.0f, -9.81f, 0.0f},
-        .iterations = def.iterations,
-        .solver = def.solver,
-        .substeps = def.substeps,
-        .contact_hertz = def.contact_hertz,
-        .contact_damping = def.contact_damping,
-        .joint_hertz = def.joint_hertz,
-        .joint_damping = def.joint_damping,
-        .friction_model = def.friction_model,
-        .warm_start = 1,
-        .sleep = 1,
-        .baumgarte = def.baumgarte,
-        .slop = def.slop,
-        .restitution_threshold = def.restitution_threshold,
-        .seed = 1,
-        .bodies = bodies,
-        .body_count = 2,
-        .shapes = shapes,
-        .shape_count = 2};
+    cairn_scene scene = cairn_scene_default();
+    strcpy(scene.name, "test");
+    strcpy(scene.rules, "sandbox");
+    scene.world.body_capacity = 256;
+    scene.world.shape_capacity = 256;
+    scene.world.joint_capacity = 8;
+    scene.world.contact_capacity = 1024;
+    scene.world.seed = 1;
+    scene.bodies = bodies;
+    scene.body_count = 2;
+    scene.shapes = shapes;
+    scene.shape_count = 2;
+    return scene;
 }
 
 static void on_event(void *user, const cairn_server_event *event) {

@@ -118,7 +118,9 @@ int cairn_replay_make(const cairn_replay_order *order) {
     if (!cairn_replay_differs(order->scene, order->words[1]) || !read_scene(order->scene, &scene)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    scene->sleep = order->awake ? 0 : scene->sleep;
+    if (order->awake) {
+        scene->world.sleep = 0;
+    }
     const int code = make(order, scene);
     cairn_scene_destroy(scene);
     return code;

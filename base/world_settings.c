@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "base/world_settings.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/check.h"
+#include <cairn/math.h>
+#include <cairn/rules.h>
+
+cairn_world_def cairn_world_def_default(void) {
+    cairn_world_def def = {.seed = 0, .rules = NULL};
+#define SCALAR(name, initial, lower, upper) def.name = (initial);
+#define VEC3(name, a, b, c, limit) def.name = cairn_vec3_of(a, b, c);
+    CAIRN_WORLD_SETTINGS(SCALAR, SCALAR, VEC3)
+#undef SCALAR
+#undef VEC3
+    CAIRN_ASSERT(cairn_world_def_check(&def) == CAIRN_OK);
+    return def;
+}
+
+static bool rules_valid(const cairn_rules *rules) {
+    if (rules == NULL) {
+        return true;
+    }
+    return rules->name != NULL && strlen(rules->name) <= CAIRN_NAME_SIZE_MAX &&
+           rules->step != NULL && rules->state_size % 4 == 0 &&
+           rules->state_size <= CAIRN_RULES_STATE_SIZE_MAX;
+}
+
+static cairn_status check_word(uint32_t value, uint32_t lower, uint32_t upper) {
+    return value >= lower && value <= upper ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
+}
+
+// The first failure is reported, of floats before words: NaN before a range.
+cairn_status cairn_world_def_check(const cairn_world_def *def) {
+    cairn_status status = CAIRN_OK;
+#define CHECK(result) status = status == CAIRN_OK ? (result) : status;
+#define FLOAT(name, initial, lower, upper) CHECK(cairn_check_float(def->name, lower, upper))
+#define VEC3(name, a, b, c, limit) CHECK(cairn_check_vec3(def->name, limit))
+#define WORD(name, initial, lower, upper) CHECK(check_word(def->name, lower, upper))
+#define SKIP(...)
+    CAIRN_WORLD_SETTINGS(SKIP, FLOAT, VEC3)
+    CAIRN_WORLD_SETTINGS(WORD, SKIP, SKIP)
+#undef CHECK
+#undef FLOAT
+#undef VEC3
+#undef WORD
+#undef SKIP
+    if (status == CAIRN_OK && !rules_valid(def->rules)) {
+        status = CAIRN_INVALID_ARGUMENT;
+    }
+    return status;
+}
+
+// The list names every member: one that is missing would leave a hole here.
+#define SCALAR(name, initial, lower, upper) +sizeof(uint32_t)
+#define VEC3(name, a, b, c, limit) +sizeof(cairn_vec3)
+_Static_assert(offsetof(cairn_world_def, seed) == 0 CAIRN_WORLD_SETTINGS(SCALAR, SCALAR, VEC3),
+    "base/world_settings.h lists every setting");
