@@ -77,7 +77,7 @@ static cairn_system_config draw_system(cairn_storm *s) {
         snapshot_rate_hz < config.tick_rate_hz ? (uint32_t)snapshot_rate_hz : config.tick_rate_hz;
     config.wait_ms = cairn_storm_chance(s, 200) ? (uint32_t)cairn_storm_below(s, 300) : 0;
     s->operated = cairn_storm_chance(s, 300) && !s->config.no_faults;
-    config.operated = s->operated;
+    config.operator_slots = s->operated ? 1 : 0;
     s->room_count = cairn_storm_chance(s, 300) && !s->config.no_faults ? CAIRN_SYSTEM_ROOMS_MAX : 1;
     config.rooms = s->room_count;
     config.clients_max = 32;

@@ -21,7 +21,8 @@ cairn_system_config cairn_system_config_default(const struct cairn_scene *scene)
     return (cairn_system_config){.seed = 1,
         .scene = scene,
         .clients_max = CAIRN_SYSTEM_CLIENTS_MAX,
-        .players_max = CAIRN_SYSTEM_CLIENTS_MAX};
+        .players_max = CAIRN_SYSTEM_CLIENTS_MAX,
+        .timeout_s = CAIRN_SYSTEM_TIMEOUT_S};
 }
 
 static void fill_random(cairn_system *system, uint8_t *bytes, size_t size) {
@@ -79,13 +80,16 @@ static bool create_server(cairn_system *system) {
     config.clients_max = system->config.clients_max;
     config.players_max = system->config.players_max;
     config.wait_ms = system->config.wait_ms;
-    config.control = system->config.operated;
+    config.control = system->config.operator_slots != 0;
     config.scene = system->config.scene;
     config.rules = system->config.rules;
     config.tick_rate_hz = system->config.tick_rate_hz;
     config.snapshot_rate_hz = system->config.snapshot_rate_hz;
     config.start_ns = cairn_virtual_local_ns(system->network, system->server_endpoint);
     config.start_unix_s = unix_now_s(system);
+    if (system->config.configure != NULL) {
+        system->config.configure(system->config.configure_user, &config);
+    }
     system->server_due = true;
     system->delivered_to_server = 0;
     const uint64_t before = memory_bytes(system);
@@ -168,7 +172,7 @@ static bool issue_token(cairn_system *system, uint64_t client_id, bool rights,
         .client_id = client_id,
         .create_unix_s = unix_now_s(system),
         .lifetime_s = 45,
-        .timeout_s = CAIRN_SYSTEM_TIMEOUT_S,
+        .timeout_s = system->config.timeout_s,
         .server_addresses = cairn_virtual_address(system->network, system->server_endpoint),
         .server_count = 1,
         .private_key = key,
@@ -187,7 +191,8 @@ bool cairn_system_rejoin(cairn_system *system, uint32_t i) {
     c->joined_ns = cairn_virtual_now_ns(system->network);
     c->delivered_before = c->delivered;
     c->due = true;
-    return issue_token(system, c->client_id, i == 0 && system->config.operated, token) &&
+    return issue_token(
+               system, c->client_id, (system->config.operator_slots >> i & 1) != 0, token) &&
            cairn_client_connect(c->client, cairn_virtual_local_ns(system->network, c->endpoint),
                unix_now_s(system), token);
 }

@@ -13,7 +13,7 @@
 #include <cairn/server.h>
 
 #define CAIRN_SYSTEM_CLIENTS_MAX 16
-// Either side ends a connection after so many seconds of silence.
+// By default either side ends a connection after so many seconds of silence.
 #define CAIRN_SYSTEM_TIMEOUT_S 5
 
 typedef struct cairn_system_config {
@@ -24,12 +24,16 @@ typedef struct cairn_system_config {
     uint32_t snapshot_rate_hz;       // 0: the server's default
     uint32_t clients_max;
     uint32_t players_max;
-    uint32_t wait_ms; // of the room, for late inputs
-    uint32_t rooms;   // 1 or CAIRN_SYSTEM_ROOMS_MAX, of the same scene; 0: 1
-    bool operated;    // the client in slot 0 is an operator and the server accepts its requests
+    uint32_t wait_ms;        // of the room, for late inputs
+    uint32_t rooms;          // 1 or CAIRN_SYSTEM_ROOMS_MAX, of the same scene; 0: 1
+    uint32_t operator_slots; // bit set; the server accepts requests if there is one
+    int32_t timeout_s;       // of silence, on either side
     cairn_virtual_clock server_clock;
     uint64_t (*memory_bytes)(void *user); // allocated by the process; NULL: hosts' bytes stay 0
     void *memory_user;
+    // Changes the server's config before the server is created. May be NULL.
+    void (*configure)(void *user, cairn_server_config *config);
+    void *configure_user;
 } cairn_system_config;
 
 // Rooms of the server; the second has this name.

@@ -12,7 +12,7 @@
 #include "sim/math/float_env.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/world.h"
-#include "tests/client/party.h"
+#include "tests/kit/rig.h"
 #include "tools/replay/explain.h"
 #include "tools/replay/fused.h"
 
@@ -149,12 +149,12 @@ static void forget(caught *c) {
     *c = (caught){.count = 0};
 }
 
-// The party's scene, in which nothing sleeps, and a body that drifts so slowly that its speed is a
+// The rig's scene, in which nothing sleeps, and a body that drifts so slowly that its speed is a
 // subnormal number.
 static void shape_server(cairn_server_config *config) {
     static cairn_scene_body bodies[4];
     static cairn_scene scene;
-    scene = *party_scene();
+    scene = *kit_scene_stack_and_row();
     memcpy(bodies, scene.bodies, 3 * sizeof bodies[0]);
     bodies[3] = bodies[2];
     bodies[3].grid_count[0] = 1;
@@ -171,7 +171,7 @@ static void shape_server(cairn_server_config *config) {
 }
 
 typedef struct play {
-    party party;
+    rig rig;
     cairn_client_config config;
 } play;
 
@@ -179,15 +179,15 @@ static play p;
 
 static void begin(breaking how, cairn_client_mode mode) {
     broken = (patient){.how = how, .from = UINT64_MAX};
-    party_start_shaped(&p.party, 11 + (uint64_t)how, shape_server);
+    rig_start(&p.rig, .seed = 11 + (uint64_t)how, .configure = shape_server);
     p.config = cairn_client_config_default();
     p.config.mode = mode;
     p.config.on_desync_report = on_client_capsule;
     p.config.rules = how == CARELESS ? &careless : NULL;
-    party_join(&p.party, &p.config, NULL);
-    party_wait_to_play(&p.party);
-    party_run_ms(&p.party, 500);
-    broken.client = p.party.clients[0].client;
+    rig_join(&p.rig, &p.config, NULL);
+    rig_wait_to_play(&p.rig);
+    rig_run_ms(&p.rig, 500);
+    broken.client = rig_client(&p.rig, 0);
     // One that differed from the beginning may have been moved down by now.
     const cairn_world *world = cairn_client_world(broken.client);
     broken.from = world == NULL ? 0 : cairn_world_tick(world) + 5;
@@ -196,14 +196,14 @@ static void begin(breaking how, cairn_client_mode mode) {
 // A server that serves the client by snapshots by then does not answer: it takes a while.
 static void run_until_caught(void) {
     for (int i = 0; i < 40 && by_client.count == 0; ++i) {
-        party_run_ms(&p.party, 100);
+        rig_run_ms(&p.rig, 100);
     }
-    party_run_ms(&p.party, 400);
+    rig_run_ms(&p.rig, 400);
 }
 
 static void end(void) {
     broken.client = NULL;
-    party_end(&p.party);
+    rig_end(&p.rig);
     forget(&by_client);
     forget(&by_server);
 }
@@ -256,7 +256,7 @@ static void expect_both_named(breaking how, cairn_hazard hazard) {
             expect_both_sides_told();
             expect_named(&by_server, hazard, true);
         }
-        assert_true(party_statistics(&p.party, 0).resync.desync_reports > 0);
+        assert_true(rig_statistics(&p.rig, 0).resync.desync_reports > 0);
         end();
     }
 }
@@ -291,20 +291,20 @@ TEST("sound clients make no capsule") {
         .delay_ns = 30000000, .jitter_ns = 15000000, .loss_permille = 100, .repeat_permille = 50};
     for (uint64_t seed = 0; seed < seeds; ++seed) {
         broken = (patient){.how = SOUND};
-        party_start_shaped(&p.party, 100 + seed, shape_server);
+        rig_start(&p.rig, .seed = 100 + seed, .configure = shape_server);
         p.config = cairn_client_config_default();
         p.config.on_desync_report = on_client_capsule;
         for (uint32_t i = 0; i < 3; ++i) {
             p.config.mode = (cairn_client_mode)(CAIRN_CLIENT_LOCKSTEP + i);
-            party_join(&p.party, &p.config, &bad);
+            rig_join(&p.rig, &p.config, &bad);
         }
-        party_wait_to_play(&p.party);
-        party_play(&p.party, seed, 3000);
+        rig_wait_to_play(&p.rig);
+        rig_play(&p.rig, seed, 3000);
         assert_int_equal(by_client.count, 0);
         assert_int_equal(by_server.count, 0);
         for (uint32_t i = 0; i < 3; ++i) {
-            assert_true(party_statistics(&p.party, i).simulation.roots_compared > 100);
-            assert_int_equal(party_statistics(&p.party, i).resync.desync_reports, 0);
+            assert_true(rig_statistics(&p.rig, i).simulation.roots_compared > 100);
+            assert_int_equal(rig_statistics(&p.rig, i).resync.desync_reports, 0);
         }
         end();
     }

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "client_lib/client_probe.h"
-#include "tests/client/near.h"
-#include "tests/client/party.h"
+#include "tests/kit/near.h"
+#include "tests/kit/rig.h"
 #include <cairn/sim.h>
 
 static const cairn_virtual_path lossy = {.delay_ns = 40000000,
@@ -28,13 +28,13 @@ static cairn_client_config lockstep(void) {
     return config;
 }
 
-static uint32_t join(party *p, cairn_client_config config, const cairn_virtual_path *path) {
-    return party_join(p, &config, path);
+static uint32_t join(rig *p, cairn_client_config config, const cairn_virtual_path *path) {
+    return rig_join(p, &config, path);
 }
 
-static uint64_t drops(const party *p, uint32_t client, const char *layer, const char *reason) {
+static uint64_t drops(const rig *p, uint32_t client, const char *layer, const char *reason) {
     cairn_client_drop drop;
-    for (uint32_t i = 0; cairn_client_drop_read(p->clients[client].client, i, &drop); i++) {
+    for (uint32_t i = 0; cairn_client_drop_read(rig_client(p, client), i, &drop); i++) {
         if (strcmp(drop.layer, layer) == 0 && strcmp(drop.reason, reason) == 0) {
             return drop.count;
         }
@@ -44,348 +44,352 @@ static uint64_t drops(const party *p, uint32_t client, const char *layer, const 
 }
 
 TEST("an interpolating client sees the world") {
-    party p;
-    party_start(&p, 1);
+    rig p;
+    rig_start(&p, .seed = 1, .recorded = true);
     uint32_t watcher = join(&p, interpolate(), NULL);
-    assert_int_equal(party_state(&p, watcher), CAIRN_CLIENT_CONNECTING);
-    party_run_ms(&p, 3000);
-    assert_int_equal(party_state(&p, watcher), CAIRN_CLIENT_PLAYING);
-    assert_true(party_look(&p, watcher));
-    cairn_client_statistics s = party_statistics(&p, watcher);
-    cairn_body_state bodies[PARTY_BODIES_MAX];
-    uint32_t count =
-        cairn_world_bodies(cairn_server_world(p.server, CAIRN_ROOM_MAIN), bodies, PARTY_BODIES_MAX);
-    assert_int_equal(p.clients[watcher].sample.body_count, count);
+    assert_int_equal(rig_state(&p, watcher), CAIRN_CLIENT_CONNECTING);
+    rig_run_ms(&p, 3000);
+    assert_int_equal(rig_state(&p, watcher), CAIRN_CLIENT_PLAYING);
+    assert_true(rig_look(&p, watcher));
+    cairn_client_statistics s = rig_statistics(&p, watcher);
+    cairn_body_state bodies[RIG_BODIES_MAX];
+    uint32_t count = cairn_world_bodies(
+        cairn_server_world(p.system.server, CAIRN_ROOM_MAIN), bodies, RIG_BODIES_MAX);
+    assert_int_equal(p.views[watcher].sample.body_count, count);
     for (uint32_t i = 0; i < count; i++) { // all at rest by now
-        assert_int_equal(p.clients[watcher].bodies[i].id, bodies[i].id);
-        EXPECT_NEAR(p.clients[watcher].bodies[i].position[1], bodies[i].position.y, 0.01);
+        assert_int_equal(p.views[watcher].bodies[i].id, bodies[i].id);
+        EXPECT_NEAR(p.views[watcher].bodies[i].position[1], bodies[i].position.y, 0.01);
     }
     assert_true(s.snapshots.deltas > 30 && s.snapshots.keyframes >= 1);
     assert_int_equal(s.snapshots.unusable, 0);
     assert_int_not_equal(s.connection.slot, 255);
     EXPECT_NEAR((double)s.connection.rtt_ns * 1e-6, 42, 12);
     EXPECT_NEAR((double)s.snapshots.interpolation_delay_ns * 1e-6, 52, 12);
-    party_end(&p);
+    rig_end(&p);
 }
 
 TEST("shapes are told in both modes") {
-    party p;
-    party_start(&p, 2);
+    rig p;
+    rig_start(&p, .seed = 2, .recorded = true);
     uint32_t a = join(&p, interpolate(), NULL);
     uint32_t b = join(&p, lockstep(), NULL);
-    party_run_ms(&p, 1500);
+    rig_run_ms(&p, 1500);
     cairn_client_shape ours[64], theirs[64];
     uint32_t revision = 0;
-    uint32_t count = cairn_client_shapes(p.clients[a].client, ours, 64, &revision);
+    uint32_t count = cairn_client_shapes(rig_client(&p, a), ours, 64, &revision);
     assert_true(count >= 12);
     assert_true(revision > 0);
-    assert_int_equal(cairn_client_shapes(p.clients[b].client, theirs, 64, &revision), count);
+    assert_int_equal(cairn_client_shapes(rig_client(&p, b), theirs, 64, &revision), count);
     assert_memory_equal(ours, theirs, count * sizeof ours[0]);
-    assert_int_equal(cairn_client_shapes(p.clients[a].client, ours, 0, NULL), count);
-    party_end(&p);
+    assert_int_equal(cairn_client_shapes(rig_client(&p, a), ours, 0, NULL), count);
+    rig_end(&p);
 }
 
 TEST("inputs move the player and land just in time") {
-    party p;
-    party_start(&p, 3);
+    rig p;
+    rig_start(&p, .seed = 3, .recorded = true);
     uint32_t player = join(&p, interpolate(), NULL);
-    party_run_ms(&p, 1500);
-    assert_true(party_press(&p, player, 0, 1.0f));
-    party_run_ms(&p, 4000);
-    cairn_client_statistics before = party_statistics(&p, player);
-    party_run_ms(&p, 2000);
-    cairn_client_statistics s = party_statistics(&p, player);
+    rig_run_ms(&p, 1500);
+    assert_true(rig_press(&p, player, 0, 1.0f));
+    rig_run_ms(&p, 4000);
+    cairn_client_statistics before = rig_statistics(&p, player);
+    rig_run_ms(&p, 2000);
+    cairn_client_statistics s = rig_statistics(&p, player);
     assert_int_equal(s.inputs.late - before.inputs.late, 0);
     assert_true(s.inputs.lateness_us < 0 && s.inputs.lateness_us > -60000);
     cairn_server_statistics server;
-    cairn_server_statistics_read(p.server, &server);
+    cairn_server_statistics_read(p.system.server, &server);
     assert_true(server.inputs_taken > 300);
     assert_int_equal(server.inputs_early_refused, 0);
-    party_end(&p);
+    rig_end(&p);
 }
 
 TEST("an input out of range changes nothing") {
-    party p;
-    party_start(&p, 4);
+    rig p;
+    rig_start(&p, .seed = 4, .recorded = true);
     uint32_t player = join(&p, interpolate(), NULL);
-    assert_false(party_press(&p, player, 0, 0.5f)); // no slot yet
-    party_run_ms(&p, 1000);
-    assert_true(party_press(&p, player, 0, 0.5f));
-    assert_false(party_press(&p, player, 0, 1.01f));
-    assert_false(party_press(&p, player, 0, NAN));
-    assert_false(party_press(&p, player, 0, -INFINITY));
+    assert_false(rig_press(&p, player, 0, 0.5f)); // no slot yet
+    rig_run_ms(&p, 1000);
+    assert_true(rig_press(&p, player, 0, 0.5f));
+    assert_false(rig_press(&p, player, 0, 1.01f));
+    assert_false(rig_press(&p, player, 0, NAN));
+    assert_false(rig_press(&p, player, 0, -INFINITY));
     cairn_client_config config = interpolate();
     config.spectator = true;
     uint32_t spectator = join(&p, config, NULL);
-    party_run_ms(&p, 1000);
-    assert_int_equal(party_state(&p, spectator), CAIRN_CLIENT_PLAYING);
-    assert_false(party_press(&p, spectator, 0, 0.5f));
-    party_end(&p);
+    rig_run_ms(&p, 1000);
+    assert_int_equal(rig_state(&p, spectator), CAIRN_CLIENT_PLAYING);
+    assert_false(rig_press(&p, spectator, 0, 0.5f));
+    rig_end(&p);
 }
 
 // Ticks since join, all compared, none different.
-static void expect_in_step(const party *p, uint32_t client, uint64_t compared_min) {
-    cairn_client_statistics s = party_statistics(p, client);
-    assert_int_equal(party_state(p, client), CAIRN_CLIENT_PLAYING);
+static void expect_in_step(const rig *p, uint32_t client, uint64_t compared_min) {
+    cairn_client_statistics s = rig_statistics(p, client);
+    assert_int_equal(rig_state(p, client), CAIRN_CLIENT_PLAYING);
     assert_int_equal(s.simulation.roots_differed, 0);
     assert_int_equal(s.simulation.first_difference_tick, UINT64_MAX);
     assert_true(s.simulation.roots_compared >= compared_min);
     assert_int_equal(s.simulation.roots_compared, s.simulation.ticks_stepped);
-    uint64_t server_tick = cairn_world_tick(cairn_server_world(p->server, CAIRN_ROOM_MAIN));
-    uint64_t own_tick = cairn_world_tick(cairn_client_world(p->clients[client].client));
+    uint64_t server_tick = cairn_world_tick(cairn_server_world(p->system.server, CAIRN_ROOM_MAIN));
+    uint64_t own_tick = cairn_world_tick(cairn_client_world(rig_client(p, client)));
     assert_in_range(own_tick, server_tick - 30, server_tick);
 }
 
 TEST("a lockstep client holds the servers world") {
-    party p;
-    party_start(&p, 5);
+    rig p;
+    rig_start(&p, .seed = 5, .recorded = true);
     uint32_t player = join(&p, lockstep(), NULL);
     uint32_t other = join(&p, interpolate(), NULL);
-    party_run_ms(&p, 1000);
-    party_press(&p, player, 0, 0.7f);
-    party_press(&p, other, CAIRN_SANDBOX_SPAWN, -1.0f);
-    party_run_ms(&p, 500);
-    party_press(&p, other, CAIRN_SANDBOX_JUMP, 1.0f);
-    party_run_ms(&p, 3000);
+    rig_run_ms(&p, 1000);
+    rig_press(&p, player, 0, 0.7f);
+    rig_press(&p, other, CAIRN_SANDBOX_SPAWN, -1.0f);
+    rig_run_ms(&p, 500);
+    rig_press(&p, other, CAIRN_SANDBOX_JUMP, 1.0f);
+    rig_run_ms(&p, 3000);
     expect_in_step(&p, player, 200);
     cairn_server_statistics server;
-    cairn_server_statistics_read(p.server, &server);
+    cairn_server_statistics_read(p.system.server, &server);
     assert_true(server.roots_compared > 150);
     assert_int_equal(server.roots_differed, 0);
-    party_end(&p);
+    rig_end(&p);
 }
 
 TEST("a lossy path changes no bit") {
-    party p;
-    party_start(&p, 6);
+    rig p;
+    rig_start(&p, .seed = 6, .recorded = true);
     uint32_t stepper = join(&p, lockstep(), &lossy);
     uint32_t watcher = join(&p, interpolate(), &lossy);
-    party_run_ms(&p, 2500);
+    rig_run_ms(&p, 2500);
     for (int i = 0; i < 8; i++) {
-        party_press(&p, stepper, i % 3 == 0 ? CAIRN_SANDBOX_THROW : 0, i % 2 == 0 ? 1 : -1);
-        party_press(&p, watcher, i % 4 == 0 ? CAIRN_SANDBOX_SPAWN : 0, i % 2 == 0 ? -1 : 1);
-        party_run_ms(&p, 500);
+        rig_press(&p, stepper, i % 3 == 0 ? CAIRN_SANDBOX_THROW : 0, i % 2 == 0 ? 1 : -1);
+        rig_press(&p, watcher, i % 4 == 0 ? CAIRN_SANDBOX_SPAWN : 0, i % 2 == 0 ? -1 : 1);
+        rig_run_ms(&p, 500);
     }
     expect_in_step(&p, stepper, 200);
-    cairn_client_statistics s = party_statistics(&p, watcher);
-    assert_int_equal(party_state(&p, watcher), CAIRN_CLIENT_PLAYING);
+    cairn_client_statistics s = rig_statistics(&p, watcher);
+    assert_int_equal(rig_state(&p, watcher), CAIRN_CLIENT_PLAYING);
     assert_true(s.snapshots.received > 60);
     assert_true(
         s.connection.datagrams_dropped > 0); // the corrupt and repeated ones, each with a reason
-    party_end(&p);
+    rig_end(&p);
 }
 
 TEST("a late joiner catches up") {
-    party p;
-    party_start(&p, 7);
+    rig p;
+    rig_start(&p, .seed = 7, .recorded = true);
     uint32_t first = join(&p, interpolate(), NULL);
-    party_run_ms(&p, 3000);
-    party_press(&p, first, CAIRN_SANDBOX_SPAWN, 0);
-    party_run_ms(&p, 1000);
+    rig_run_ms(&p, 3000);
+    rig_press(&p, first, CAIRN_SANDBOX_SPAWN, 0);
+    rig_run_ms(&p, 1000);
     uint32_t late = join(&p, lockstep(), NULL);
-    party_run_ms(&p, 2500);
+    rig_run_ms(&p, 2500);
     expect_in_step(&p, late, 60);
-    party_end(&p);
+    rig_end(&p);
 }
 
 TEST("a corrupted world is noticed by both sides") {
-    party p;
-    party_start(&p, 8);
+    rig p;
+    rig_start(&p, .seed = 8, .recorded = true);
     uint32_t client = join(&p, lockstep(), NULL);
-    party_run_ms(&p, 2000);
+    rig_run_ms(&p, 2000);
     expect_in_step(&p, client, 30);
     // One body of the client's own world gets a nudge that the server knows nothing of.
-    cairn_world *world = (cairn_world *)(uintptr_t)cairn_client_world(p.clients[client].client);
-    cairn_body_state bodies[PARTY_BODIES_MAX];
-    uint32_t count = cairn_world_bodies(world, bodies, PARTY_BODIES_MAX);
+    cairn_world *world = (cairn_world *)(uintptr_t)cairn_client_world(rig_client(&p, client));
+    cairn_body_state bodies[RIG_BODIES_MAX];
+    uint32_t count = cairn_world_bodies(world, bodies, RIG_BODIES_MAX);
     uint64_t tick = cairn_world_tick(world);
     cairn_vec3 nudge = {0, 1e-3f, 0};
     assert_true(count > 2);
     assert_int_equal(cairn_body_apply_impulse_at_centre(world, bodies[1].id, nudge), CAIRN_OK);
-    party_run_ms(&p, 1000);
-    cairn_client_statistics s = party_statistics(&p, client);
+    rig_run_ms(&p, 1000);
+    cairn_client_statistics s = rig_statistics(&p, client);
     assert_true(s.simulation.roots_differed > 0);
     assert_int_equal(s.simulation.first_difference_tick, tick + 1);
     cairn_server_statistics server;
-    cairn_server_statistics_read(p.server, &server);
+    cairn_server_statistics_read(p.system.server, &server);
     assert_true(server.roots_differed > 0);
-    party_end(&p);
+    rig_end(&p);
 }
 
 TEST("a cut of one second is survived") {
-    party p;
-    party_start(&p, 9);
+    rig p;
+    rig_start(&p, .seed = 9, .recorded = true);
     uint32_t stepper = join(&p, lockstep(), NULL);
     uint32_t watcher = join(&p, interpolate(), NULL);
-    party_run_ms(&p, 2000);
-    party_cut(&p, stepper, true);
-    party_cut(&p, watcher, true);
-    party_run_ms(&p, 1000);
-    assert_true(party_look(&p, watcher));
-    assert_true(p.clients[watcher].sample.extrapolated && p.clients[watcher].sample.held);
-    party_cut(&p, stepper, false);
-    party_cut(&p, watcher, false);
-    party_run_ms(&p, 1500);
+    rig_run_ms(&p, 2000);
+    rig_cut(&p, stepper, true);
+    rig_cut(&p, watcher, true);
+    rig_run_ms(&p, 1000);
+    assert_true(rig_look(&p, watcher));
+    assert_true(p.views[watcher].sample.extrapolated && p.views[watcher].sample.held);
+    rig_cut(&p, stepper, false);
+    rig_cut(&p, watcher, false);
+    rig_run_ms(&p, 1500);
     expect_in_step(&p, stepper, 100);
-    assert_true(party_look(&p, watcher));
-    assert_false(p.clients[watcher].sample.extrapolated);
-    party_end(&p);
+    assert_true(rig_look(&p, watcher));
+    assert_false(p.views[watcher].sample.extrapolated);
+    rig_end(&p);
 }
 
 TEST("a host that sleeps three seconds goes on") {
-    party p;
-    party_start(&p, 10);
+    rig p;
+    rig_start(&p, .seed = 10, .recorded = true);
     uint32_t watcher = join(&p, interpolate(), NULL);
     uint32_t stepper = join(&p, lockstep(), NULL);
-    party_run_ms(&p, 2000);
-    p.clients[watcher].paused = p.clients[stepper].paused = true;
-    party_run_ms(&p, 3000);
-    p.clients[watcher].paused = p.clients[stepper].paused = false;
-    party_run_ms(&p, 2000);
+    rig_run_ms(&p, 2000);
+    rig_pause(&p, watcher, true);
+    rig_pause(&p, stepper, true);
+    rig_run_ms(&p, 3000);
+    rig_pause(&p, watcher, false);
+    rig_pause(&p, stepper, false);
+    rig_run_ms(&p, 2000);
     expect_in_step(&p, stepper, 100);
-    cairn_client_statistics before = party_statistics(&p, watcher);
-    party_press(&p, watcher, 0, 1);
-    party_run_ms(&p, 1000);
-    assert_int_equal(party_statistics(&p, watcher).inputs.late, before.inputs.late);
-    assert_true(party_look(&p, watcher));
-    assert_false(p.clients[watcher].sample.extrapolated);
-    party_end(&p);
+    cairn_client_statistics before = rig_statistics(&p, watcher);
+    rig_press(&p, watcher, 0, 1);
+    rig_run_ms(&p, 1000);
+    assert_int_equal(rig_statistics(&p, watcher).inputs.late, before.inputs.late);
+    assert_true(rig_look(&p, watcher));
+    assert_false(p.views[watcher].sample.extrapolated);
+    rig_end(&p);
 }
 
 TEST("a client far behind is sent the state anew") {
-    party p;
-    party_start(&p, 11);
+    rig p;
+    rig_start(&p, .seed = 11, .recorded = true);
     uint32_t stepper = join(&p, lockstep(), NULL);
-    party_run_ms(&p, 1500);
+    rig_run_ms(&p, 1500);
     // Its datagrams arrive and now and then one reaches it, so that the connection lives, but for
     // longer than the server keeps its ticks it does not get on.
-    cairn_virtual_path *to_client =
-        cairn_virtual_path_between(p.network, p.server_endpoint, p.clients[stepper].endpoint);
+    cairn_virtual_path *to_client = cairn_virtual_path_between(
+        p.system.network, p.system.server_endpoint, p.system.clients[stepper].endpoint);
     for (int i = 0; i < 10; i++) {
         to_client->cut = true;
-        party_run_ms(&p, 1980);
+        rig_run_ms(&p, 1980);
         to_client->cut = false;
-        party_run_ms(&p, 20);
+        rig_run_ms(&p, 20);
     }
-    party_run_ms(&p, 4000);
+    rig_run_ms(&p, 4000);
     expect_in_step(&p, stepper, 100);
     cairn_server_statistics server;
-    cairn_server_statistics_read(p.server, &server);
+    cairn_server_statistics_read(p.system.server, &server);
     assert_true(server.state_transfers >= 2);
-    party_end(&p);
+    rig_end(&p);
 }
 
 TEST("a server that does not answer is told in words") {
-    party p;
-    party_start(&p, 12);
+    rig p;
+    rig_start(&p, .seed = 12, .recorded = true);
     const cairn_virtual_path nowhere = {.cut = true};
     uint32_t client = join(&p, interpolate(), &nowhere);
-    party_run_ms(&p, 8000);
-    assert_int_equal(party_state(&p, client), CAIRN_CLIENT_FAILED);
-    assert_string_equal(cairn_client_failure_text(p.clients[client].client),
+    rig_run_ms(&p, 8000);
+    assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_FAILED);
+    assert_string_equal(cairn_client_failure_text(rig_client(&p, client)),
         "no server of the connect token answered");
     // And a second try on a sound path is a new beginning.
-    party_cut(&p, client, false);
-    party_connect_again(&p, client);
-    party_run_ms(&p, 1500);
-    assert_int_equal(party_state(&p, client), CAIRN_CLIENT_PLAYING);
-    assert_string_equal(cairn_client_failure_text(p.clients[client].client), "");
-    party_end(&p);
+    rig_cut(&p, client, false);
+    rig_connect_again(&p, client);
+    rig_run_ms(&p, 1500);
+    assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_PLAYING);
+    assert_string_equal(cairn_client_failure_text(rig_client(&p, client)), "");
+    rig_end(&p);
 }
 
 TEST("a connection that dies is told in words") {
-    party p;
-    party_start(&p, 13);
+    rig p;
+    rig_start(&p, .seed = 13, .recorded = true);
     uint32_t client = join(&p, interpolate(), NULL);
-    party_run_ms(&p, 1500);
-    party_cut(&p, client, true);
-    party_run_ms(&p, 7000);
-    assert_int_equal(party_state(&p, client), CAIRN_CLIENT_FAILED);
-    assert_string_equal(cairn_client_failure_text(p.clients[client].client),
+    rig_run_ms(&p, 1500);
+    rig_cut(&p, client, true);
+    rig_run_ms(&p, 7000);
+    assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_FAILED);
+    assert_string_equal(cairn_client_failure_text(rig_client(&p, client)),
         "the connection timed out: nothing was heard from the server");
-    party_end(&p);
+    rig_end(&p);
 }
 
 TEST("a draining server is told in words") {
-    party p;
-    party_start(&p, 14);
+    rig p;
+    rig_start(&p, .seed = 14, .recorded = true);
     uint32_t client = join(&p, interpolate(), NULL);
-    party_run_ms(&p, 1500);
-    cairn_server_drain(p.server, cairn_virtual_local_ns(p.network, p.server_endpoint));
-    party_run_ms(&p, 1000);
-    assert_int_equal(party_state(&p, client), CAIRN_CLIENT_FAILED);
+    rig_run_ms(&p, 1500);
+    cairn_server_drain(
+        p.system.server, cairn_virtual_local_ns(p.system.network, p.system.server_endpoint));
+    rig_run_ms(&p, 1000);
+    assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_FAILED);
     assert_string_equal(
-        cairn_client_failure_text(p.clients[client].client), "the server closed the connection");
-    party_end(&p);
+        cairn_client_failure_text(rig_client(&p, client)), "the server closed the connection");
+    p.system.spins = 0; // a drained server is due at once: its host has ended
+    rig_end(&p);
 }
 
 TEST("a full room is told in the servers words") {
-    party p;
-    party_start(&p, 15);
+    rig p;
+    rig_start(&p, .seed = 15, .recorded = true);
     for (int i = 0; i < 5; i++) {
         join(&p, interpolate(), NULL);
     }
-    party_run_ms(&p, 3000);
+    rig_run_ms(&p, 3000);
     uint32_t refused = 0;
     for (uint32_t i = 0; i < 5; i++) {
-        if (party_state(&p, i) == CAIRN_CLIENT_FAILED) {
+        if (rig_state(&p, i) == CAIRN_CLIENT_FAILED) {
             refused++;
-            assert_non_null(strstr(cairn_client_failure_text(p.clients[i].client),
-                "the server refused this client: "));
+            assert_non_null(strstr(
+                cairn_client_failure_text(rig_client(&p, i)), "the server refused this client: "));
         }
     }
     assert_int_equal(refused, 1);
-    party_end(&p);
+    rig_end(&p);
 }
 
 TEST("disconnect leaves at once") {
-    party p;
-    party_start(&p, 16);
+    rig p;
+    rig_start(&p, .seed = 16, .recorded = true);
     uint32_t client = join(&p, interpolate(), NULL);
-    party_run_ms(&p, 1500);
-    cairn_client_disconnect(
-        p.clients[client].client, cairn_virtual_local_ns(p.network, p.clients[client].endpoint));
-    assert_int_equal(party_state(&p, client), CAIRN_CLIENT_LEFT);
-    party_run_ms(&p, 500);
+    rig_run_ms(&p, 1500);
+    cairn_client_disconnect(rig_client(&p, client),
+        cairn_virtual_local_ns(p.system.network, p.system.clients[client].endpoint));
+    assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_LEFT);
+    rig_run_ms(&p, 500);
     cairn_server_statistics server;
-    cairn_server_statistics_read(p.server, &server);
+    cairn_server_statistics_read(p.system.server, &server);
     assert_int_equal(server.clients, 0);
-    party_end(&p);
+    rig_end(&p);
 }
 
 TEST("a world larger than allowed is refused in words") {
-    party p;
-    party_start(&p, 17);
+    rig p;
+    rig_start(&p, .seed = 17, .recorded = true);
     cairn_client_config few = interpolate();
     few.bodies_max = 4;
     cairn_client_config small = lockstep();
     small.state_size_max = 100;
     uint32_t a = join(&p, few, NULL);
     uint32_t b = join(&p, small, NULL);
-    party_run_ms(&p, 2000);
-    assert_int_equal(party_state(&p, a), CAIRN_CLIENT_FAILED);
-    assert_string_equal(cairn_client_failure_text(p.clients[a].client),
+    rig_run_ms(&p, 2000);
+    assert_int_equal(rig_state(&p, a), CAIRN_CLIENT_FAILED);
+    assert_string_equal(cairn_client_failure_text(rig_client(&p, a)),
         "the world has more bodies than bodies_max allows: raise bodies_max");
-    assert_int_equal(party_state(&p, b), CAIRN_CLIENT_FAILED);
-    assert_string_equal(cairn_client_failure_text(p.clients[b].client),
+    assert_int_equal(rig_state(&p, b), CAIRN_CLIENT_FAILED);
+    assert_string_equal(cairn_client_failure_text(rig_client(&p, b)),
         "the server's state is larger than state_size_max");
     assert_int_equal(drops(&p, a, "snapshot", "more bodies than bodies_max"), 1);
-    party_end(&p);
+    rig_end(&p);
 }
 
 // Hands the client a message as if its link had brought it.
-static void hear(party *p, uint32_t client, const cairn_message *message) {
+static void hear(rig *p, uint32_t client, const cairn_message *message) {
     cairn_encoder *encoder = cairn_encoder_create(4096);
     cairn_link_message heard = {.reliable = true};
     assert_int_equal(cairn_message_encode(encoder, message, &heard.bytes, &heard.size), CAIRN_OK);
-    cairn_client_probe_take(p->clients[client].client,
-        cairn_virtual_local_ns(p->network, p->clients[client].endpoint), &heard);
+    cairn_client_probe_take(rig_client(p, client),
+        cairn_virtual_local_ns(p->system.network, p->system.clients[client].endpoint), &heard);
     cairn_encoder_destroy(encoder);
 }
 
 TEST("what a server should not say is dropped by name") {
-    party p;
-    party_start(&p, 18);
+    rig p;
+    rig_start(&p, .seed = 18, .recorded = true);
     uint32_t early = join(&p, interpolate(), NULL);
     const cairn_wire_tick tick = {0};
     const uint64_t digest = 0;
@@ -404,23 +408,23 @@ TEST("what a server should not say is dropped by name") {
     const cairn_link_message garbled = {.bytes = nonsense, .size = sizeof nonsense};
     hear(&p, early, &keyframe);
     assert_int_equal(drops(&p, early, "session", "no connection is open"), 1);
-    while (party_state(&p, early) != CAIRN_CLIENT_JOINING) {
-        party_run_ms(&p, 2);
+    while (rig_state(&p, early) != CAIRN_CLIENT_JOINING) {
+        rig_run_ms(&p, 2);
     }
     hear(&p, early, &keyframe);
     assert_int_equal(drops(&p, early, "session", "before the welcome"), 1);
-    party_run_ms(&p, 1000);
+    rig_run_ms(&p, 1000);
     hear(&p, early, &welcome);
     assert_int_equal(drops(&p, early, "session", "a second welcome"), 1);
     hear(&p, early, &ticks);
     assert_int_equal(drops(&p, early, "session", "a message of another mode"), 1);
-    cairn_client_probe_take(p.clients[early].client, 0, &garbled);
-    assert_int_equal(party_state(&p, early), CAIRN_CLIENT_PLAYING);
+    cairn_client_probe_take(rig_client(&p, early), 0, &garbled);
+    assert_int_equal(rig_state(&p, early), CAIRN_CLIENT_PLAYING);
     uint32_t stepper = join(&p, lockstep(), NULL);
-    party_run_ms(&p, 1000);
+    rig_run_ms(&p, 1000);
     hear(&p, stepper, &keyframe);
     assert_int_equal(drops(&p, stepper, "session", "a message of another mode"), 1);
-    party_end(&p);
+    rig_end(&p);
 }
 
 static void expect_refused(const cairn_client_config *config) {
@@ -430,34 +434,34 @@ static void expect_refused(const cairn_client_config *config) {
 }
 
 TEST("a client enters the room it names") {
-    party p;
-    party_start(&p, 19);
+    rig p;
+    rig_start(&p, .seed = 19, .recorded = true);
     uint32_t other = 0;
     cairn_server_room_config room = cairn_server_room_config_default();
     room.name = "other";
-    room.scene = party_scene();
-    const uint64_t now_ns = cairn_virtual_local_ns(p.network, p.server_endpoint);
-    assert_int_equal(cairn_server_room_create(p.server, now_ns, &room, &other, NULL), 0);
+    room.scene = kit_scene_stack_and_row();
+    const uint64_t now_ns = cairn_virtual_local_ns(p.system.network, p.system.server_endpoint);
+    assert_int_equal(cairn_server_room_create(p.system.server, now_ns, &room, &other, NULL), 0);
     cairn_client_config config = interpolate();
     config.room = "other";
     const uint32_t there = join(&p, config, NULL);
     const uint32_t here = join(&p, interpolate(), NULL);
     config.room = "nowhere";
     const uint32_t lost = join(&p, config, NULL);
-    party_run_ms(&p, 1500);
-    assert_int_equal(party_state(&p, there), CAIRN_CLIENT_PLAYING);
-    assert_int_equal(party_state(&p, here), CAIRN_CLIENT_PLAYING);
-    assert_int_equal(party_state(&p, lost), CAIRN_CLIENT_FAILED);
+    rig_run_ms(&p, 1500);
+    assert_int_equal(rig_state(&p, there), CAIRN_CLIENT_PLAYING);
+    assert_int_equal(rig_state(&p, here), CAIRN_CLIENT_PLAYING);
+    assert_int_equal(rig_state(&p, lost), CAIRN_CLIENT_FAILED);
     cairn_server_client_info info;
-    assert_true(cairn_server_client_read(p.server, there, &info));
+    assert_true(cairn_server_client_read(p.system.server, there, &info));
     assert_int_equal(info.room, other);
-    assert_true(cairn_server_client_read(p.server, here, &info));
+    assert_true(cairn_server_client_read(p.system.server, here, &info));
     assert_int_equal(info.room, CAIRN_ROOM_MAIN);
     config.room = "a name that is one byte too long";
     expect_refused(&config);
     config.room = "\t";
     expect_refused(&config);
-    party_end(&p);
+    rig_end(&p);
 }
 
 TEST("a bad token is told in words") {

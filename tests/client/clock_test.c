@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 #include "client_lib/clock/clock.h"
-#include "tests/client/near.h"
+#include "tests/kit/near.h"
 
 #define MS 1000000ull
 #define SECOND 1000000000ull

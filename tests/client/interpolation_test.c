@@ -5,7 +5,7 @@
 
 #include "client_lib/interpolate/interpolation.h"
 #include "client_lib/interpolate/shape_list.h"
-#include "tests/client/near.h"
+#include "tests/kit/near.h"
 
 #define MS 1000000ull
 #define SECOND 1000000000ull

@@ -8,12 +8,10 @@
 
 #include "server/lag/lag_compensation.h"
 #include "sim/math/vec.h"
-#include "tests/client/party.h"
+#include "tests/kit/rig.h"
 
 // Snapshots at 20 Hz of ticks at 60.
 #define SPAN 3
-
-enum { ALICE, BOB };
 
 static cairn_view_time sight_of(const cairn_client_sample *sample) {
     const uint64_t from = (uint64_t)sample->tick / SPAN * SPAN;
@@ -21,25 +19,25 @@ static cairn_view_time sight_of(const cairn_client_sample *sample) {
         .tick = from, .span = SPAN, .share = (float)((sample->tick - (double)from) / SPAN)};
 }
 
-static void gather(party *p, cairn_client_mode mode) {
-    party_start(p, 3);
+static void gather(rig *p, cairn_client_mode mode) {
+    rig_start(p, .seed = 3, .recorded = true);
     cairn_client_config config = cairn_client_config_default();
-    assert_int_equal(party_join(p, &config, NULL), ALICE);
+    assert_int_equal(rig_join(p, &config, NULL), ALICE);
     config.mode = mode;
     config.spectator = true;
-    assert_int_equal(party_join(p, &config, NULL), BOB);
-    party_run_ms(p, 1000);
+    assert_int_equal(rig_join(p, &config, NULL), BOB);
+    rig_run_ms(p, 1000);
 }
 
-static uint64_t server_now_ns(const party *p) {
-    return cairn_virtual_local_ns(p->network, p->server_endpoint);
+static uint64_t server_now_ns(const rig *p) {
+    return cairn_virtual_local_ns(p->system.network, p->system.server_endpoint);
 }
 
-static const cairn_world *live(const party *p) {
-    return cairn_server_world(p->server, CAIRN_ROOM_MAIN);
+static const cairn_world *live(const rig *p) {
+    return cairn_server_world(p->system.server, CAIRN_ROOM_MAIN);
 }
 
-static void expect_same_bodies(const cairn_world *world, const party_client *client) {
+static void expect_same_bodies(const cairn_world *world, const rig_view *client) {
     assert_int_equal(cairn_world_counts_read(world).bodies, client->sample.body_count);
     for (uint32_t i = 0; i < client->sample.body_count; ++i) {
         const cairn_client_body *seen = &client->bodies[i];
@@ -58,26 +56,27 @@ static void expect_same_bodies(const cairn_world *world, const party_client *cli
 
 // Boxes tumble while one is driven into them.
 TEST("the server shows what the client shows") {
-    party p;
+    rig p;
     gather(&p, CAIRN_CLIENT_INTERPOLATE);
-    assert_int_equal(cairn_server_lag_enable(p.server, CAIRN_ROOM_MAIN, 500), CAIRN_LAG_SHOWN);
-    (void)party_press(&p, ALICE, CAIRN_SANDBOX_SPAWN | CAIRN_SANDBOX_PUSH, 1.0f);
-    party_run_ms(&p, 300);
+    assert_int_equal(
+        cairn_server_lag_enable(p.system.server, CAIRN_ROOM_MAIN, 500), CAIRN_LAG_SHOWN);
+    (void)rig_press(&p, ALICE, CAIRN_SANDBOX_SPAWN | CAIRN_SANDBOX_PUSH, 1.0f);
+    rig_run_ms(&p, 300);
     for (int i = 0; i < 40; ++i) {
         const uint32_t throws = i % 4 == 0 ? CAIRN_SANDBOX_THROW : 0u;
-        (void)party_press(&p, ALICE, throws, 1.0f);
-        party_run_ms(&p, 26);
-        assert_true(party_look(&p, BOB));
-        assert_false(p.clients[BOB].sample.extrapolated);
-        const cairn_view_time sight = sight_of(&p.clients[BOB].sample);
+        (void)rig_press(&p, ALICE, throws, 1.0f);
+        rig_run_ms(&p, 26);
+        assert_true(rig_look(&p, BOB));
+        assert_false(p.views[BOB].sample.extrapolated);
+        const cairn_view_time sight = sight_of(&p.views[BOB].sample);
         const cairn_hash128 before = cairn_world_hash_read(live(&p)).full;
         const cairn_world *world;
-        assert_int_equal(
-            cairn_server_lag_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_SHOWN);
-        expect_same_bodies(world, &p.clients[BOB]);
+        assert_int_equal(cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &sight, &world),
+            CAIRN_LAG_SHOWN);
+        expect_same_bodies(world, &p.views[BOB]);
         assert_true(cairn_hash_equal(cairn_world_hash_read(live(&p)).full, before));
     }
-    party_end(&p);
+    rig_end(&p);
 }
 
 static double tick_of(const cairn_view_time *sight) {
@@ -87,22 +86,22 @@ static double tick_of(const cairn_view_time *sight) {
 TEST("the server knows about when a client looks") {
     static const cairn_client_mode modes[] = {CAIRN_CLIENT_INTERPOLATE, CAIRN_CLIENT_LOCKSTEP};
     for (size_t m = 0; m < 2; ++m) {
-        party p;
+        rig p;
         gather(&p, modes[m]);
-        party_run_ms(&p, 4000);
+        rig_run_ms(&p, 4000);
         for (int i = 0; i < 30; ++i) {
-            party_run_ms(&p, 14);
-            assert_true(party_look(&p, BOB));
+            rig_run_ms(&p, 14);
+            assert_true(rig_look(&p, BOB));
             cairn_view_time sight;
-            assert_int_equal(
-                cairn_server_lag_view_time_estimate(p.server, BOB, server_now_ns(&p), &sight),
+            assert_int_equal(cairn_server_lag_view_time_estimate(
+                                 p.system.server, BOB, server_now_ns(&p), &sight),
                 CAIRN_LAG_SHOWN);
-            const double wrong = tick_of(&sight) - p.clients[BOB].sample.tick;
+            const double wrong = tick_of(&sight) - p.views[BOB].sample.tick;
             if (fabs(wrong) > 1.5) {
                 fail_msg("mode %zu: wrong by %d thousandths of a tick", m, (int)(wrong * 1000));
             }
         }
-        party_end(&p);
+        rig_end(&p);
     }
 }
 
@@ -110,30 +109,32 @@ TEST("the server knows about when a client looks") {
 TEST("a client tells what it shows to the bit") {
     static const cairn_client_mode modes[] = {CAIRN_CLIENT_INTERPOLATE, CAIRN_CLIENT_LOCKSTEP};
     for (size_t m = 0; m < 2; ++m) {
-        party p;
+        rig p;
         gather(&p, modes[m]);
         cairn_view_time sight;
+        assert_int_equal(cairn_server_lag_view_time_reported(p.system.server, BOB, &sight),
+            CAIRN_LAG_NOT_REPORTED);
         assert_int_equal(
-            cairn_server_lag_view_time_reported(p.server, BOB, &sight), CAIRN_LAG_NOT_REPORTED);
-        assert_int_equal(cairn_server_lag_enable(p.server, CAIRN_ROOM_MAIN, 1000), CAIRN_LAG_SHOWN);
-        (void)party_press(&p, ALICE, CAIRN_SANDBOX_THROW, 1.0f);
-        party_run_ms(&p, 500);
+            cairn_server_lag_enable(p.system.server, CAIRN_ROOM_MAIN, 1000), CAIRN_LAG_SHOWN);
+        (void)rig_press(&p, ALICE, CAIRN_SANDBOX_THROW, 1.0f);
+        rig_run_ms(&p, 500);
         for (int i = 0; i < 20; ++i) {
-            party_run_ms(&p, 37);
-            assert_true(party_look(&p, BOB));
-            party_run_ms(&p, 200);
+            rig_run_ms(&p, 37);
+            assert_true(rig_look(&p, BOB));
+            rig_run_ms(&p, 200);
             assert_int_equal(
-                cairn_server_lag_view_time_reported(p.server, BOB, &sight), CAIRN_LAG_SHOWN);
-            const cairn_client_sample *shown = &p.clients[BOB].sample;
+                cairn_server_lag_view_time_reported(p.system.server, BOB, &sight), CAIRN_LAG_SHOWN);
+            const cairn_client_sample *shown = &p.views[BOB].sample;
             assert_true(sight.tick == shown->tick_from);
             assert_int_equal(sight.span, shown->span);
             assert_memory_equal(&sight.share, &shown->share, sizeof sight.share);
             const cairn_world *world;
             assert_int_equal(
-                cairn_server_lag_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_SHOWN);
-            expect_same_bodies(world, &p.clients[BOB]);
+                cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &sight, &world),
+                CAIRN_LAG_SHOWN);
+            expect_same_bodies(world, &p.views[BOB]);
         }
-        party_end(&p);
+        rig_end(&p);
     }
 }
 
@@ -143,36 +144,39 @@ static float player_x(const cairn_world *world, cairn_body_id player) {
     return body.position.x;
 }
 
-static cairn_body_id player_of(const party *p) {
+static cairn_body_id player_of(const rig *p) {
     cairn_body_state bodies[64];
     const uint32_t count = cairn_world_bodies(live(p), bodies, 64);
     return bodies[count - 1].id;
 }
 
-static cairn_body_id shot(party *p, const cairn_view_time *sight, float x, cairn_vec3 from) {
+static cairn_body_id shot(rig *p, const cairn_view_time *sight, float x, cairn_vec3 from) {
     const cairn_lag_ray ray = {.origin = vec3(x, from.y + 5.0f, from.z),
         .translation = vec3(0.0f, -5.5f, 0.0f),
         .mask = UINT32_MAX};
     cairn_ray_hit hit;
     assert_int_equal(
-        cairn_server_lag_ray_cast(p->server, CAIRN_ROOM_MAIN, sight, &ray, &hit), CAIRN_LAG_SHOWN);
+        cairn_server_lag_ray_cast(p->system.server, CAIRN_ROOM_MAIN, sight, &ray, &hit),
+        CAIRN_LAG_SHOWN);
     return hit.body;
 }
 
 TEST("a moving player is hit where it was seen") {
-    party p;
+    rig p;
     gather(&p, CAIRN_CLIENT_INTERPOLATE);
     const cairn_body_id player = player_of(&p);
-    assert_int_equal(cairn_server_lag_enable(p.server, CAIRN_ROOM_MAIN, 1000), CAIRN_LAG_SHOWN);
-    (void)party_press(&p, ALICE, 0, -1.0f);
-    party_run_ms(&p, 1000);
+    assert_int_equal(
+        cairn_server_lag_enable(p.system.server, CAIRN_ROOM_MAIN, 1000), CAIRN_LAG_SHOWN);
+    (void)rig_press(&p, ALICE, 0, -1.0f);
+    rig_run_ms(&p, 1000);
     cairn_view_time sight;
     const uint64_t now_ns = server_now_ns(&p);
-    assert_int_equal(cairn_server_lag_view_time_estimate(p.server, BOB, now_ns - 300000000, &sight),
+    assert_int_equal(
+        cairn_server_lag_view_time_estimate(p.system.server, BOB, now_ns - 300000000, &sight),
         CAIRN_LAG_SHOWN);
     const cairn_world *world;
     assert_int_equal(
-        cairn_server_lag_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_SHOWN);
+        cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_SHOWN);
     const float then = player_x(world, player);
     const float now = player_x(live(&p), player);
     assert_true(fabsf(now - then) > 1.0f);
@@ -191,38 +195,41 @@ TEST("a moving player is hit where it was seen") {
         .pose = {.position = vec3(then, body.position.y, body.position.z),
             .rotation = quat_identity()},
         .mask = UINT32_MAX};
-    assert_int_equal(
-        cairn_server_lag_overlap(p.server, CAIRN_ROOM_MAIN, &sight, &probe, touched, 8, &count),
+    assert_int_equal(cairn_server_lag_overlap(
+                         p.system.server, CAIRN_ROOM_MAIN, &sight, &probe, touched, 8, &count),
         CAIRN_LAG_SHOWN);
     const uint32_t at_then = count;
-    assert_int_equal(
-        cairn_server_lag_overlap(p.server, CAIRN_ROOM_MAIN, &present, &probe, touched, 8, &count),
+    assert_int_equal(cairn_server_lag_overlap(
+                         p.system.server, CAIRN_ROOM_MAIN, &present, &probe, touched, 8, &count),
         CAIRN_LAG_SHOWN);
     assert_int_equal(at_then, count + 1);
-    party_end(&p);
+    rig_end(&p);
 }
 
 TEST("refusals are named and counted") {
-    party p;
+    rig p;
     gather(&p, CAIRN_CLIENT_INTERPOLATE);
     const cairn_world *world;
     uint64_t counts[CAIRN_LAG_REFUSAL_COUNT];
     cairn_view_time sight = {.tick = cairn_world_tick(live(&p)), .span = 1};
     assert_int_equal(
-        cairn_server_lag_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_OFF);
-    assert_int_equal(cairn_server_lag_world(p.server, 99, &sight, &world), CAIRN_LAG_NO_ROOM);
-    assert_int_equal(cairn_server_lag_enable(p.server, 99, 100), CAIRN_LAG_NO_ROOM);
+        cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_OFF);
     assert_int_equal(
-        cairn_server_lag_view_time_estimate(p.server, 7, 0, &sight), CAIRN_LAG_NO_CLIENT);
+        cairn_server_lag_world(p.system.server, 99, &sight, &world), CAIRN_LAG_NO_ROOM);
+    assert_int_equal(cairn_server_lag_enable(p.system.server, 99, 100), CAIRN_LAG_NO_ROOM);
     assert_int_equal(
-        cairn_server_lag_view_time_estimate(p.server, 70000, 0, &sight), CAIRN_LAG_NO_CLIENT);
-    assert_int_equal(cairn_server_lag_view_time_reported(p.server, 7, &sight), CAIRN_LAG_NO_CLIENT);
+        cairn_server_lag_view_time_estimate(p.system.server, 7, 0, &sight), CAIRN_LAG_NO_CLIENT);
+    assert_int_equal(cairn_server_lag_view_time_estimate(p.system.server, 70000, 0, &sight),
+        CAIRN_LAG_NO_CLIENT);
+    assert_int_equal(
+        cairn_server_lag_view_time_reported(p.system.server, 7, &sight), CAIRN_LAG_NO_CLIENT);
 
-    assert_int_equal(cairn_server_lag_enable(p.server, CAIRN_ROOM_MAIN, 100), CAIRN_LAG_SHOWN);
-    sight.tick = cairn_world_tick(live(&p));
     assert_int_equal(
-        cairn_server_lag_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_NOT_HELD);
-    party_run_ms(&p, 500);
+        cairn_server_lag_enable(p.system.server, CAIRN_ROOM_MAIN, 100), CAIRN_LAG_SHOWN);
+    sight.tick = cairn_world_tick(live(&p));
+    assert_int_equal(cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &sight, &world),
+        CAIRN_LAG_NOT_HELD);
+    rig_run_ms(&p, 500);
     const uint64_t newest = cairn_world_tick(live(&p));
     const struct {
         uint64_t tick;
@@ -231,19 +238,19 @@ TEST("refusals are named and counted") {
         {newest - 6, CAIRN_LAG_SHOWN}, {newest - 7, CAIRN_LAG_TOO_OLD}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         sight.tick = rows[i].tick;
-        assert_int_equal(
-            cairn_server_lag_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), rows[i].expected);
+        assert_int_equal(cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &sight, &world),
+            rows[i].expected);
     }
-    assert_true(cairn_server_lag_counts_read(p.server, CAIRN_ROOM_MAIN, counts));
+    assert_true(cairn_server_lag_counts_read(p.system.server, CAIRN_ROOM_MAIN, counts));
     assert_int_equal(counts[CAIRN_LAG_SHOWN], 2);
     assert_int_equal(counts[CAIRN_LAG_OFF], 1);
     assert_int_equal(counts[CAIRN_LAG_NOT_HELD], 1);
     assert_int_equal(counts[CAIRN_LAG_FUTURE], 1);
     assert_int_equal(counts[CAIRN_LAG_TOO_OLD], 1);
-    assert_false(cairn_server_lag_counts_read(p.server, 99, counts));
+    assert_false(cairn_server_lag_counts_read(p.system.server, 99, counts));
 
-    assert_int_equal(cairn_server_lag_enable(p.server, CAIRN_ROOM_MAIN, 0), CAIRN_LAG_SHOWN);
+    assert_int_equal(cairn_server_lag_enable(p.system.server, CAIRN_ROOM_MAIN, 0), CAIRN_LAG_SHOWN);
     assert_int_equal(
-        cairn_server_lag_world(p.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_OFF);
-    party_end(&p);
+        cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_OFF);
+    rig_end(&p);
 }

@@ -10,7 +10,7 @@
 #include "bridge/snapshot.h"
 #include "client_lib/interpolate/snapshots.h"
 #include "schema/delta.h"
-#include "tests/client/party.h"
+#include "tests/kit/rig.h"
 
 #define STATE_MAX (1 << 20)
 
@@ -28,7 +28,8 @@ static origin *fixture;
 BEFORE_EACH {
     origin *o = calloc(1, sizeof *o);
     char error[CAIRN_SCENE_ERROR_SIZE];
-    assert_int_equal(cairn_scene_world_create(party_scene(), NULL, &o->world, error), CAIRN_OK);
+    assert_int_equal(
+        cairn_scene_world_create(kit_scene_stack_and_row(), NULL, &o->world, error), CAIRN_OK);
     o->state = malloc(STATE_MAX);
     assert_int_equal(cairn_lockstep_create(&o->client, NULL, STATE_MAX), CAIRN_OK);
     fixture = o;

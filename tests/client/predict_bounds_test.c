@@ -10,7 +10,7 @@
 #include "client_lib/client_probe.h"
 #include "server/room/room_table.h"
 #include "server/server_parts.h"
-#include "tests/client/party.h"
+#include "tests/kit/rig.h"
 
 static const cairn_virtual_path usual = {
     .delay_ns = 60000000, .jitter_ns = 8000000, .loss_permille = 20};
@@ -33,10 +33,10 @@ static uint64_t look(void *context) {
     return clock->now_ns;
 }
 
-static uint64_t long_rollbacks(const party *p, uint32_t client) {
+static uint64_t long_rollbacks(const rig *p, uint32_t client) {
     cairn_client_rollback rollbacks[CAIRN_CLIENT_ROLLBACKS_HELD];
     const uint32_t count =
-        cairn_client_rollbacks(p->clients[client].client, rollbacks, CAIRN_CLIENT_ROLLBACKS_HELD);
+        cairn_client_rollbacks(rig_client(p, client), rollbacks, CAIRN_CLIENT_ROLLBACKS_HELD);
     uint64_t found = 0;
     for (uint32_t i = 0; i < count; i++) {
         assert_true(rollbacks[i].advances >= 1);
@@ -47,7 +47,7 @@ static uint64_t long_rollbacks(const party *p, uint32_t client) {
 
 TEST("a rollback beyond its budget goes on in the next advance") {
     for (int by_time = 0; by_time < 2; by_time++) {
-        party p;
+        rig p;
         slow_clock clock = {.look_ns = 1000000};
         cairn_client_config config = predicting();
         config.resim_ticks_max = by_time ? 32 : 3;
@@ -56,18 +56,18 @@ TEST("a rollback beyond its budget goes on in the next advance") {
         config.clock_context = &clock;
         // The first row's delay is fixed, so that more is predicted than an advance can step.
         config.input_delay_ms = by_time ? 0 : 17;
-        party_start(&p, 41);
-        party_join(&p, &config, &usual);
-        party_join(&p, &config, &usual);
-        party_wait_to_play(&p);
-        party_run_ms(&p, 1000);
+        rig_start(&p, .seed = 41, .recorded = true);
+        rig_join(&p, &config, &usual);
+        rig_join(&p, &config, &usual);
+        rig_wait_to_play(&p);
+        rig_run_ms(&p, 1000);
         for (int i = 0; i < 40; i++) {
-            uint64_t stepped = party_statistics(&p, 0).simulation.ticks_stepped;
-            party_play(&p, (uint64_t)i, 100);
+            uint64_t stepped = rig_statistics(&p, 0).simulation.ticks_stepped;
+            rig_play(&p, (uint64_t)i, 100);
             // A hundred milliseconds have six deadlines, some doubled by a tick's end.
-            assert_true(party_statistics(&p, 0).simulation.ticks_stepped - stepped <= 13 * 3);
+            assert_true(rig_statistics(&p, 0).simulation.ticks_stepped - stepped <= 13 * 3);
         }
-        const cairn_client_statistics s = party_statistics(&p, 0);
+        const cairn_client_statistics s = rig_statistics(&p, 0);
         assert_true(s.prediction.rollbacks > 5 && (by_time || s.prediction.over_budget > 0));
         assert_true(by_time || long_rollbacks(&p, 0) > 0);
         assert_int_equal(s.simulation.roots_differed, 0);
@@ -76,112 +76,114 @@ TEST("a rollback beyond its budget goes on in the next advance") {
             assert_true(s.prediction.predicted_ticks <= 5);
             assert_true(s.inputs.delay_ticks > 3);
         }
-        party_end(&p);
+        rig_end(&p);
     }
 }
 
 TEST("a window without memory waits for the server") {
-    party p;
+    rig p;
     cairn_client_config config = predicting();
     config.rollback_memory_max = 60000; // some states of this scene
-    party_start(&p, 42);
-    party_join(&p, &config, &usual);
-    party_wait_to_play(&p);
-    party_play(&p, 4, 3000);
-    cairn_client_statistics s = party_statistics(&p, 0);
+    rig_start(&p, .seed = 42, .recorded = true);
+    rig_join(&p, &config, &usual);
+    rig_wait_to_play(&p);
+    rig_play(&p, 4, 3000);
+    cairn_client_statistics s = rig_statistics(&p, 0);
     assert_true(s.prediction.window_full > 0);
     assert_int_equal(s.simulation.roots_differed, 0);
     assert_true(s.simulation.roots_compared > 150);
-    party_end(&p);
+    rig_end(&p);
     config.rollback_memory_max = 0; // then it is lockstep
-    party_start(&p, 43);
-    party_join(&p, &config, &usual);
-    party_wait_to_play(&p);
-    party_play(&p, 4, 2000);
-    s = party_statistics(&p, 0);
+    rig_start(&p, .seed = 43, .recorded = true);
+    rig_join(&p, &config, &usual);
+    rig_wait_to_play(&p);
+    rig_play(&p, 4, 2000);
+    s = rig_statistics(&p, 0);
     assert_int_equal(s.prediction.predicted_ticks, 0);
     assert_int_equal(s.prediction.rollbacks, 0);
     assert_int_equal(s.simulation.roots_differed, 0);
     assert_true(s.simulation.roots_compared > 100);
-    party_end(&p);
+    rig_end(&p);
 }
 
 TEST("a steady client allocates nothing") {
-    party p;
+    rig p;
     const cairn_client_config config = predicting();
-    party_start_as(&p, 44, false);
-    party_join(&p, &config, &usual);
-    party_join(&p, &config, &usual);
-    party_wait_to_play(&p);
+    rig_start(&p, .seed = 44);
+    rig_join(&p, &config, &usual);
+    rig_join(&p, &config, &usual);
+    rig_wait_to_play(&p);
     // What the server keeps for healing grows with its world; here it is the client that counts.
-    cairn_room *room = cairn_room_table_find(p.server, CAIRN_ROOM_MAIN);
+    cairn_room *room = cairn_room_table_find(p.system.server, CAIRN_ROOM_MAIN);
     room->resync.wanted = true;
     cairn_state_history_require(room->state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 0);
-    party_play(&p, 1, 1000);
-    const uint64_t before = party_statistics(&p, 0).prediction.rollbacks;
+    rig_play(&p, 1, 1000);
+    const uint64_t before = rig_statistics(&p, 0).prediction.rollbacks;
     const struct mallinfo2 a = mallinfo2();
-    party_play(&p, 2, 3000);
+    rig_play(&p, 2, 3000);
     const struct mallinfo2 b = mallinfo2();
     assert_int_equal(a.uordblks + a.hblkhd, b.uordblks + b.hblkhd);
-    assert_true(party_statistics(&p, 0).prediction.rollbacks > before + 3);
-    party_end(&p);
+    assert_true(rig_statistics(&p, 0).prediction.rollbacks > before + 3);
+    rig_end(&p);
 }
 
 // A step computed wrongly, and a cut for longer than the server keeps its states: nothing but a new
 // state repairs such a world.
 TEST("a predicting world beyond repair is replaced by the server's state") {
-    party p;
+    rig p;
     const cairn_client_config config = predicting();
     const cairn_body_id player = 1 + 4;
-    party_start(&p, 45);
-    party_join(&p, &config, NULL);
-    party_wait_to_play(&p);
-    party_run_ms(&p, 2000);
-    cairn_client *client = p.clients[0].client;
+    rig_start(&p, .seed = 45, .recorded = true);
+    rig_join(&p, &config, NULL);
+    rig_wait_to_play(&p);
+    rig_run_ms(&p, 2000);
+    cairn_client *client = rig_client(&p, 0);
     const uint64_t confirmed = cairn_client_confirmed_tick(client);
     assert_true(cairn_client_probe_damage(client, player));
-    party_cut(&p, 0, true);
-    party_run_ms(&p, 3000);
-    party_cut(&p, 0, false);
-    party_run_ms(&p, 3000);
-    const cairn_client_statistics s = party_statistics(&p, 0);
+    rig_cut(&p, 0, true);
+    rig_run_ms(&p, 3000);
+    rig_cut(&p, 0, false);
+    rig_run_ms(&p, 3000);
+    const cairn_client_statistics s = rig_statistics(&p, 0);
     assert_in_range(s.simulation.first_difference_tick, confirmed, confirmed + 16);
     assert_int_equal(s.simulation.states_loaded, 2);
     assert_int_equal(cairn_client_rollback_count(client, CAIRN_ROLLBACK_STATE_REPLACED), 1);
     assert_false(cairn_client_probe_of(client).timeline->differs);
-    party_run_ms(&p, 1000);
-    const cairn_client_statistics later = party_statistics(&p, 0);
+    rig_run_ms(&p, 1000);
+    const cairn_client_statistics later = rig_statistics(&p, 0);
     assert_int_equal(later.simulation.roots_differed, s.simulation.roots_differed);
     assert_true(later.simulation.roots_compared > s.simulation.roots_compared + 50);
-    party_end(&p);
+    rig_end(&p);
 }
 
 // The server's history of ticks is over by then: it sends its state, which is taken within a
 // second.
 TEST("a pause longer than the history ends with a new state") {
-    party p;
+    rig p;
     const cairn_client_config config = predicting();
-    party_start(&p, 47);
-    p.timeout_s = 60;
-    party_join(&p, &config, NULL);
-    party_wait_to_play(&p);
-    party_run_ms(&p, 1000);
-    p.clients[0].paused = true;
-    party_run_ms(&p, 25000);
-    p.clients[0].paused = false;
-    party_run_ms(&p, 1500);
-    const cairn_client_statistics s = party_statistics(&p, 0);
-    const uint64_t sure = cairn_client_confirmed_tick(p.clients[0].client);
-    const uint64_t tick = cairn_world_tick(cairn_server_world(p.server, CAIRN_ROOM_MAIN));
-    assert_int_equal(party_state(&p, 0), CAIRN_CLIENT_PLAYING);
+    rig_start(&p, .seed = 47, .recorded = true);
+    p.system.config.timeout_s = 60;
+    rig_join(&p, &config, NULL);
+    rig_wait_to_play(&p);
+    rig_run_ms(&p, 1000);
+    const uint64_t before = rig_statistics(&p, 0).simulation.ticks_stepped;
+    rig_pause(&p, 0, true);
+    rig_run_ms(&p, 25000);
+    rig_pause(&p, 0, false);
+    rig_run_ms(&p, 1500);
+    const cairn_client_statistics s = rig_statistics(&p, 0);
+    const uint64_t sure = cairn_client_confirmed_tick(rig_client(&p, 0));
+    const uint64_t tick = cairn_world_tick(cairn_server_world(p.system.server, CAIRN_ROOM_MAIN));
+    assert_int_equal(rig_state(&p, 0), CAIRN_CLIENT_PLAYING);
     assert_int_equal(s.simulation.states_loaded, 2);
     assert_int_equal(s.simulation.roots_differed, 0);
     assert_in_range(tick, sure, sure + 6);
-    assert_true(s.simulation.ticks_stepped < 1000); // of the pause only what lies after that state
-    assert_true(party_press(&p, 0, 0, 1.0f));
-    party_run_ms(&p, 500);
-    assert_int_equal(party_statistics(&p, 0).inputs.late, s.inputs.late);
-    party_end(&p);
+    assert_true(
+        s.simulation.ticks_stepped - before < 1000); // of the pause only what lies after that state
+    assert_true(rig_press(&p, 0, 0, 1.0f));
+    rig_run_ms(&p, 500);
+    assert_int_equal(rig_statistics(&p, 0).inputs.late, s.inputs.late);
+    rig_end(&p);
 }
 
 TEST("lockstep delays input by what the path needs or the host says") {
@@ -192,21 +194,21 @@ TEST("lockstep delays input by what the path needs or the host says") {
         bool late;
     } rows[] = {{0, 120, 170, false}, {250, 250, 250, false}, {40, 40, 40, true}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        party p;
+        rig p;
         cairn_client_config config = cairn_client_config_default();
         config.mode = CAIRN_CLIENT_LOCKSTEP;
         config.input_delay_ms = rows[i].asked_ms;
-        party_start(&p, 48);
-        party_join(&p, &config, &path);
-        party_wait_to_play(&p);
-        party_run_ms(&p, 3000);
-        const cairn_client_statistics before = party_statistics(&p, 0);
-        party_run_ms(&p, 1000);
-        const cairn_client_statistics s = party_statistics(&p, 0);
+        rig_start(&p, .seed = 48, .recorded = true);
+        rig_join(&p, &config, &path);
+        rig_wait_to_play(&p);
+        rig_run_ms(&p, 3000);
+        const cairn_client_statistics before = rig_statistics(&p, 0);
+        rig_run_ms(&p, 1000);
+        const cairn_client_statistics s = rig_statistics(&p, 0);
         assert_in_range(s.inputs.lead_ns / 1000000, rows[i].low_ms, rows[i].high_ms);
         assert_int_equal(s.inputs.late > before.inputs.late, rows[i].late);
         assert_int_equal(s.simulation.roots_differed, 0);
-        party_end(&p);
+        rig_end(&p);
     }
 }
 

@@ -13,7 +13,7 @@
 #include "client_lib/simulate/rollback_log.h"
 #include "client_lib/simulate/smoothing.h"
 #include "server/room/inbox.h"
-#include "tests/client/near.h"
+#include "tests/kit/near.h"
 
 #define HOLD 9
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "schema/codec.h"
-#include "tests/client/party.h"
+#include "tests/kit/rig.h"
 #include "tools/replay/part.h"
 
 #define ROOM (16u << 20)
@@ -20,21 +20,21 @@ static struct {
 } sound;
 
 BEFORE_ALL {
-    party p;
-    party_start(&p, 99);
+    rig p;
+    rig_start(&p, .seed = 99, .recorded = true);
     cairn_client_config config = cairn_client_config_default();
-    uint32_t player = party_join(&p, &config, NULL);
+    uint32_t player = rig_join(&p, &config, NULL);
     for (int i = 0; i < 24; i++) {
-        party_run_ms(&p, 500);
-        party_press(&p, player, i % 4 == 0 ? CAIRN_SANDBOX_SPAWN : 0, i % 2 == 0 ? 1 : -1);
+        rig_run_ms(&p, 500);
+        rig_press(&p, player, i % 4 == 0 ? CAIRN_SANDBOX_SPAWN : 0, i % 2 == 0 ? 1 : -1);
     }
-    sound.ticks = cairn_world_tick(cairn_server_world(p.server, CAIRN_ROOM_MAIN));
-    cairn_server_destroy(p.server);
-    p.server = NULL;
+    sound.ticks = cairn_world_tick(cairn_server_world(p.system.server, CAIRN_ROOM_MAIN));
+    cairn_server_destroy(p.system.server);
+    p.system.server = NULL;
     sound.bytes = malloc(p.record_size);
     memcpy(sound.bytes, p.record, p.record_size);
     sound.size = p.record_size;
-    party_end(&p);
+    rig_end(&p);
 }
 
 AFTER_ALL {

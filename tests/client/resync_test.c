@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "client_lib/client_probe.h"
-#include "tests/client/party.h"
+#include "tests/kit/rig.h"
 
 static cairn_client_config config_of(cairn_client_mode mode) {
     cairn_client_config config = cairn_client_config_default();
@@ -16,46 +16,46 @@ static cairn_client_config config_of(cairn_client_mode mode) {
     return config;
 }
 
-static cairn_timeline *timeline_of(const party *p, uint32_t client) {
-    return cairn_client_probe_of(p->clients[client].client).timeline;
+static cairn_timeline *timeline_of(const rig *p, uint32_t client) {
+    return cairn_client_probe_of(rig_client(p, client)).timeline;
 }
 
 // A body nudged from outside, as memory that fails does.
-static void damage(party *p, uint32_t client, cairn_body_id body, float speed) {
+static void damage(rig *p, uint32_t client, cairn_body_id body, float speed) {
     const cairn_status status = cairn_body_set_velocity(
         timeline_of(p, client)->world, body, (cairn_vec3){.y = speed}, (cairn_vec3){0});
     assert_int_equal(status, CAIRN_OK);
 }
 
-static cairn_client_resync_record last_heal(const party *p, uint32_t client) {
+static cairn_client_resync_record last_heal(const rig *p, uint32_t client) {
     cairn_client_resync_record heals[CAIRN_CLIENT_RESYNCS_HELD];
     const uint32_t count =
-        cairn_client_resyncs(p->clients[client].client, heals, CAIRN_CLIENT_RESYNCS_HELD);
+        cairn_client_resyncs(rig_client(p, client), heals, CAIRN_CLIENT_RESYNCS_HELD);
     assert_true(count > 0);
     return heals[count - 1];
 }
 
 // The world is the server's again, and stays so.
-static void expect_sound(party *p, uint32_t client) {
-    const cairn_client_statistics before = party_statistics(p, client);
-    party_play(p, 9, 600);
-    const cairn_client_statistics after = party_statistics(p, client);
+static void expect_sound(rig *p, uint32_t client) {
+    const cairn_client_statistics before = rig_statistics(p, client);
+    rig_play(p, 9, 600);
+    const cairn_client_statistics after = rig_statistics(p, client);
     assert_false(timeline_of(p, client)->differs);
     assert_int_equal(after.simulation.roots_differed, before.simulation.roots_differed);
     assert_true(after.simulation.roots_compared > before.simulation.roots_compared + 20);
 }
 
-static void start(party *p, uint64_t seed, cairn_client_mode mode, const cairn_virtual_path *path) {
+static void start(rig *p, uint64_t seed, cairn_client_mode mode, const cairn_virtual_path *path) {
     const cairn_client_config config = config_of(mode);
-    party_start_as(p, seed, false);
-    party_join(p, &config, path);
-    party_wait_to_play(p);
-    party_play(p, seed, 1000);
+    rig_start(p, .seed = seed);
+    rig_join(p, &config, path);
+    rig_wait_to_play(p);
+    rig_play(p, seed, 1000);
 }
 
-static cairn_server_statistics served(const party *p) {
+static cairn_server_statistics served(const rig *p) {
     cairn_server_statistics out;
-    cairn_server_statistics_read(p->server, &out);
+    cairn_server_statistics_read(p->system.server, &out);
     return out;
 }
 
@@ -63,26 +63,26 @@ static const cairn_client_mode healing_modes[] = {CAIRN_CLIENT_HEAL, CAIRN_CLIEN
 
 TEST("memory that changed is stepped again without the server") {
     for (uint32_t i = 0; i < 2; ++i) {
-        party p;
+        rig p;
         start(&p, 50 + i, healing_modes[i], NULL);
-        assert_int_equal(party_statistics(&p, 0).resync.count, 0);
+        assert_int_equal(rig_statistics(&p, 0).resync.count, 0);
         damage(&p, 0, 5, 2.0f);
-        party_run_ms(&p, 200);
+        rig_run_ms(&p, 200);
         const cairn_client_resync_record heal = last_heal(&p, 0);
         assert_int_equal(heal.cause, CAIRN_RESYNC_BY_STEPPING);
         assert_int_equal(heal.bytes, 0);
         assert_int_equal(served(&p).doubts, 0);
         expect_sound(&p, 0);
-        party_end(&p);
+        rig_end(&p);
     }
 }
 
 TEST("a step gone wrong is mended by what differs") {
     for (uint32_t i = 0; i < 2; ++i) {
-        party p;
+        rig p;
         start(&p, 60 + i, healing_modes[i], NULL);
-        assert_true(cairn_client_probe_damage(p.clients[0].client, 5));
-        party_run_ms(&p, 300);
+        assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
+        rig_run_ms(&p, 300);
         const cairn_client_resync_record heal = last_heal(&p, 0);
         const cairn_server_statistics server = served(&p);
         assert_int_equal(heal.cause, CAIRN_RESYNC_BY_ELEMENTS);
@@ -90,9 +90,9 @@ TEST("a step gone wrong is mended by what differs") {
         assert_in_range(heal.bytes, 640, 2047 + 4096 * (heal.round_trips - 1));
         assert_int_equal(server.resync_responses[CAIRN_RESYNC_DONE], 1);
         assert_int_equal(server.resync_elements, heal.elements);
-        assert_int_equal(party_statistics(&p, 0).simulation.states_loaded, 1);
+        assert_int_equal(rig_statistics(&p, 0).simulation.states_loaded, 1);
         expect_sound(&p, 0);
-        party_end(&p);
+        rig_end(&p);
     }
 }
 
@@ -100,13 +100,13 @@ TEST("loss and jitter only make it later") {
     const cairn_virtual_path path = {
         .delay_ns = 20000000, .jitter_ns = 40000000, .loss_permille = 200, .repeat_permille = 50};
     for (uint32_t i = 0; i < 2; ++i) {
-        party p;
+        rig p;
         start(&p, 70 + i, healing_modes[i], &path);
-        assert_true(cairn_client_probe_damage(p.clients[0].client, 6));
-        party_run_ms(&p, 2000);
-        assert_true(party_statistics(&p, 0).resync.count >= 1);
+        assert_true(cairn_client_probe_damage(rig_client(&p, 0), 6));
+        rig_run_ms(&p, 2000);
+        assert_true(rig_statistics(&p, 0).resync.count >= 1);
         expect_sound(&p, 0);
-        party_end(&p);
+        rig_end(&p);
     }
 }
 
@@ -114,60 +114,60 @@ TEST("loss and jitter only make it later") {
 TEST("no alarm is false") {
     const cairn_virtual_path path = {
         .delay_ns = 20000000, .jitter_ns = 70000000, .loss_permille = 150, .repeat_permille = 50};
-    party p;
+    rig p;
     const cairn_client_config heal = config_of(CAIRN_CLIENT_HEAL);
     const cairn_client_config predict = config_of(CAIRN_CLIENT_PREDICT);
-    party_start_as(&p, 80, false);
-    party_join(&p, &heal, &path);
-    party_join(&p, &predict, &path);
-    party_wait_to_play(&p);
-    party_play(&p, 3, 5000);
+    rig_start(&p, .seed = 80);
+    rig_join(&p, &heal, &path);
+    rig_join(&p, &predict, &path);
+    rig_wait_to_play(&p);
+    rig_play(&p, 3, 5000);
     for (uint32_t i = 0; i < 2; ++i) {
-        assert_int_equal(party_statistics(&p, i).resync.count, 0);
-        assert_int_equal(party_statistics(&p, i).simulation.roots_differed, 0);
-        assert_int_equal(cairn_client_mode_now(p.clients[i].client),
+        assert_int_equal(rig_statistics(&p, i).resync.count, 0);
+        assert_int_equal(rig_statistics(&p, i).simulation.roots_differed, 0);
+        assert_int_equal(cairn_client_mode_now(rig_client(&p, i)),
             i == 0 ? CAIRN_CLIENT_HEAL : CAIRN_CLIENT_PREDICT);
     }
     assert_int_equal(served(&p).doubts, 0);
-    party_end(&p);
+    rig_end(&p);
 }
 
 TEST("a tick the server no longer has is mended by the state") {
-    party p;
+    rig p;
     start(&p, 90, CAIRN_CLIENT_HEAL, NULL);
-    assert_true(cairn_client_probe_damage(p.clients[0].client, 5));
-    party_cut(&p, 0, true); // the doubt waits longer than states are kept
-    party_run_ms(&p, 3000);
-    party_cut(&p, 0, false);
-    party_run_ms(&p, 3000);
+    assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
+    rig_cut(&p, 0, true); // the doubt waits longer than states are kept
+    rig_run_ms(&p, 3000);
+    rig_cut(&p, 0, false);
+    rig_run_ms(&p, 3000);
     assert_int_equal(last_heal(&p, 0).cause, CAIRN_RESYNC_BY_STATE);
-    assert_int_equal(party_statistics(&p, 0).simulation.states_loaded, 2);
+    assert_int_equal(rig_statistics(&p, 0).simulation.states_loaded, 2);
     assert_true(served(&p).resync_responses[CAIRN_RESYNC_TICK_GONE] > 0);
     assert_int_equal(served(&p).states_resent, 1);
     expect_sound(&p, 0);
-    party_end(&p);
+    rig_end(&p);
 }
 
 TEST("who differs again and again is served by snapshots and told why") {
     for (uint32_t i = 0; i < 2; ++i) {
-        party p;
+        rig p;
         start(&p, 100 + i, healing_modes[i], NULL);
-        cairn_client *client = p.clients[0].client;
+        cairn_client *client = rig_client(&p, 0);
         uint32_t rounds = 0;
         while (cairn_client_mode_now(client) != CAIRN_CLIENT_INTERPOLATE && rounds++ < 60) {
-            assert_true(cairn_client_probe_damage(p.clients[0].client, 5));
-            party_run_ms(&p, 150);
+            assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
+            rig_run_ms(&p, 150);
         }
         assert_int_equal(cairn_client_mode_now(client), CAIRN_CLIENT_INTERPOLATE);
         assert_non_null(strstr(cairn_client_mode_text(client), "again after each repair"));
         assert_null(cairn_client_world(client));
-        party_play(&p, 5, 1000);
-        assert_true(party_look(&p, 0));
-        assert_int_equal(party_state(&p, 0), CAIRN_CLIENT_PLAYING);
-        assert_true(party_statistics(&p, 0).snapshots.deltas > 10);
+        rig_play(&p, 5, 1000);
+        assert_true(rig_look(&p, 0));
+        assert_int_equal(rig_state(&p, 0), CAIRN_CLIENT_PLAYING);
+        assert_true(rig_statistics(&p, 0).snapshots.deltas > 10);
         assert_int_equal(served(&p).clients_demoted, 1);
         assert_int_equal(served(&p).faults, 0);
-        party_end(&p);
+        rig_end(&p);
     }
 }
 
@@ -176,41 +176,41 @@ TEST("who fails the self test is served by snapshots and told why") {
         CAIRN_CLIENT_LOCKSTEP, CAIRN_CLIENT_HEAL, CAIRN_CLIENT_PREDICT};
     cairn_passport passport;
     assert_int_equal(cairn_passport_read(&passport), CAIRN_OK);
-    party p;
-    party_start_as(&p, 110, false);
+    rig p;
+    rig_start(&p, .seed = 110);
     for (uint32_t i = 0; i < 3; ++i) {
         const cairn_client_config config = config_of(modes[i]);
         cairn_passport bad = passport;
         bad.faults = i == 0 ? 0 : CAIRN_PASSPORT_FLUSH_TO_ZERO;
         bad.hash.lo ^= i == 0 ? 1 : 0;
-        party_join(&p, &config, NULL);
-        *cairn_client_probe_of(p.clients[i].client).passport = bad;
+        rig_join(&p, &config, NULL);
+        *cairn_client_probe_of(rig_client(&p, i)).passport = bad;
     }
-    party_wait_to_play(&p);
-    party_play(&p, 5, 500);
+    rig_wait_to_play(&p);
+    rig_play(&p, 5, 500);
     for (uint32_t i = 0; i < 3; ++i) {
-        const char *words = cairn_client_mode_text(p.clients[i].client);
-        assert_int_equal(cairn_client_mode_now(p.clients[i].client), CAIRN_CLIENT_INTERPOLATE);
+        const char *words = cairn_client_mode_text(rig_client(&p, i));
+        assert_int_equal(cairn_client_mode_now(rig_client(&p, i)), CAIRN_CLIENT_INTERPOLATE);
         assert_non_null(strstr(words, i == 0 ? "another hash" : "subnormal results become zero"));
-        assert_true(party_look(&p, i));
-        assert_true(party_statistics(&p, i).snapshots.received > 5);
+        assert_true(rig_look(&p, i));
+        assert_true(rig_statistics(&p, i).snapshots.received > 5);
     }
     assert_int_equal(served(&p).clients_unfit, 3);
-    party_end(&p);
+    rig_end(&p);
 }
 
 // A client that interpolates is asked for no arithmetic.
 TEST("who does not simulate may fail the self test") {
     const cairn_client_config config = config_of(CAIRN_CLIENT_INTERPOLATE);
     const cairn_passport bad = {.faults = CAIRN_PASSPORT_ROUNDING};
-    party p;
-    party_start_as(&p, 111, false);
-    party_join(&p, &config, NULL);
-    *cairn_client_probe_of(p.clients[0].client).passport = bad;
-    party_wait_to_play(&p);
-    assert_string_equal(cairn_client_mode_text(p.clients[0].client), "");
+    rig p;
+    rig_start(&p, .seed = 111);
+    rig_join(&p, &config, NULL);
+    *cairn_client_probe_of(rig_client(&p, 0)).passport = bad;
+    rig_wait_to_play(&p);
+    assert_string_equal(cairn_client_mode_text(rig_client(&p, 0)), "");
     assert_int_equal(served(&p).clients_unfit, 0);
-    party_end(&p);
+    rig_end(&p);
 }
 
 // Ticks that the server has told of and nobody steps; the world stands.
@@ -224,10 +224,10 @@ static void fall_behind(cairn_timeline *timeline, uint32_t ticks) {
 
 // What is looked at every four seconds: the backlog then, in ticks of a sixtieth.
 static const char *words_after(const uint32_t *more, uint32_t looks, uint64_t apart_ns) {
-    party p;
+    rig p;
     start(&p, 130, CAIRN_CLIENT_HEAL, NULL);
     cairn_timeline *timeline = timeline_of(&p, 0);
-    cairn_client_repair *repair = &cairn_client_probe_of(p.clients[0].client).resync->repair;
+    cairn_client_repair *repair = &cairn_client_probe_of(rig_client(&p, 0)).resync->repair;
     uint64_t now_ns = repair->backlog_checked_ns;
     for (uint32_t i = 0; i < looks; ++i) {
         now_ns += apart_ns;
@@ -235,7 +235,7 @@ static const char *words_after(const uint32_t *more, uint32_t looks, uint64_t ap
         cairn_client_repair_advance(repair, now_ns, 60);
     }
     const char *words = repair->given_up_text;
-    party_end(&p);
+    rig_end(&p);
     return words;
 }
 

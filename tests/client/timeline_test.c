@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "bridge/scene_world.h"
-#include "tests/client/party.h"
+#include "tests/kit/rig.h"
 
 #define SCRIPT_TICKS 160
 #define STATE_MEMORY (16u << 20)
@@ -24,7 +24,8 @@ typedef struct history {
 static cairn_world *new_world(void) {
     char error[CAIRN_SCENE_ERROR_SIZE];
     cairn_world *world = NULL;
-    assert_int_equal(cairn_scene_world_create(party_scene(), NULL, &world, error), CAIRN_OK);
+    assert_int_equal(
+        cairn_scene_world_create(kit_scene_stack_and_row(), NULL, &world, error), CAIRN_OK);
     return world;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "schema/scene.h"
+#include "tests/kit/scenes.h"
 #include "tests/server/story.h"
 
 static story s;
@@ -92,13 +93,9 @@ TEST("a long keyframe is sent once until it is of no use") {
 }
 
 TEST("a short keyframe comes with every snapshot until one is acknowledged") {
-    cairn_scene empty = cairn_scene_default();
-    strcpy(empty.name, "empty");
-    empty.world.body_capacity = 8;
-    empty.world.shape_capacity = 8;
-    empty.world.contact_capacity = 8;
     cairn_server_config config = story_config();
-    config.scene = &empty;
+    config.scene = kit_scene("{'name': 'empty', 'body_capacity': 8, 'shape_capacity': 8,"
+                             " 'contact_capacity': 8, 'bodies': []}");
     story_start(&s, &config);
     uint32_t deaf = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     s.clients[deaf].mute_inputs = true;

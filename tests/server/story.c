@@ -10,6 +10,7 @@
 #include "schema/delta.h"
 #include "schema/scene.h"
 #include "sim/debug/passport.h"
+#include "tests/kit/scenes.h"
 
 #define PROTOCOL_ID 77
 #define START_UNIX_S 1000000
@@ -18,52 +19,6 @@ static const uint8_t private_key[CAIRN_KEY_SIZE] = {1, 2, 3};
 static const uint8_t entropy[32] = {4, 5, 6};
 static const cairn_address server_address = {
     .family = CAIRN_ADDRESS_IPV4, .port = 40000, .ip = {10, 0, 0, 1}};
-
-// Ground and two rows of boxes above it.
-static cairn_scene test_scene(cairn_scene_body bodies[2], cairn_scene_shape shapes[2]) {
-    const cairn_quat upright = {.w = 1.0f};
-    shapes[0] = (cairn_scene_shape){.kind = CAIRN_SHAPE_HALF_SPACE,
-        .rotation = upright,
-        .density = 1000.0f,
-        .friction = 0.5f,
-        .category = 1,
-        .mask = UINT32_MAX};
-    shapes[1] = (cairn_scene_shape){.kind = CAIRN_SHAPE_BOX,
-        .rotation = upright,
-        .half_extents = {0.5f, 0.5f, 0.5f},
-        .density = 1000.0f,
-        .friction = 0.5f,
-        .category = 1,
-        .mask = UINT32_MAX};
-    bodies[0] = (cairn_scene_body){.kind = CAIRN_BODY_STATIC,
-        .rotation = upright,
-        .gravity_scale = 1.0f,
-        .allow_sleep = 1,
-        .grid_count = {1, 1, 1},
-        .shape_count = 1};
-    bodies[1] = (cairn_scene_body){.kind = CAIRN_BODY_DYNAMIC,
-        .rotation = upright,
-        .position = {0.0f, 0.6f, 0.0f},
-        .gravity_scale = 1.0f,
-        .allow_sleep = 1,
-        .grid_count = {10, 3, 1},
-        .grid_spacing = {2.0f, 1.1f, 1.0f},
-        .first_shape = 1,
-        .shape_count = 1};
-    cairn_scene scene = cairn_scene_default();
-    strcpy(scene.name, "test");
-    strcpy(scene.rules, "sandbox");
-    scene.world.body_capacity = 256;
-    scene.world.shape_capacity = 256;
-    scene.world.joint_capacity = 8;
-    scene.world.contact_capacity = 1024;
-    scene.world.seed = 1;
-    scene.bodies = bodies;
-    scene.body_count = 2;
-    scene.shapes = shapes;
-    scene.shape_count = 2;
-    return scene;
-}
 
 static void on_event(void *user, const cairn_server_event *event) {
     story *s = user;
@@ -97,18 +52,21 @@ cairn_server_config story_config(void) {
 }
 
 const cairn_scene *story_scene(void) {
-    static cairn_scene_body bodies[2];
-    static cairn_scene_shape shapes[2];
-    static cairn_scene scene;
-    scene = test_scene(bodies, shapes);
-    return &scene;
+    static const cairn_scene *scene;
+    if (scene == NULL) {
+        scene = kit_scene("{'name': 'test', 'rules': 'sandbox', 'body_capacity': 256,"
+                          " 'shape_capacity': 256, 'joint_capacity': 8, 'contact_capacity': 1024,"
+                          " 'seed': 1, 'bodies': ["
+                          "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]},"
+                          "{'kind': 'dynamic', 'position': [0, 0.6, 0], 'grid_count': [10, 3, 1],"
+                          " 'grid_spacing': [2, 1.1, 1],"
+                          " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}");
+    }
+    return scene;
 }
 
 void story_start(story *s, const cairn_server_config *config) {
     memset(s, 0, sizeof *s);
-    cairn_scene_body bodies[2];
-    cairn_scene_shape shapes[2];
-    const cairn_scene scene = test_scene(bodies, shapes);
     cairn_server_config full = *config;
     s->now_ns = 5000000000;
     s->record = malloc(STORY_RECORD_MAX);
@@ -119,7 +77,7 @@ void story_start(story *s, const cairn_server_config *config) {
     full.entropy = entropy;
     full.public_addresses = &server_address;
     full.public_address_count = 1;
-    full.scene = full.scene == NULL ? &scene : full.scene;
+    full.scene = full.scene == NULL ? story_scene() : full.scene;
     full.token_lifetime_s_max = 0;
     full.start_ns = s->now_ns;
     full.start_unix_s = START_UNIX_S;

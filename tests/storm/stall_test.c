@@ -2,36 +2,37 @@
 // Rooms that wait for late inputs: who is waited for, how long, and who goes on meanwhile.
 #include "tests/kit/test.h"
 
-#include "tests/virtual/story.h"
+#include "tests/kit/rig.h"
 
-static void all_press(cairn_story *s, uint32_t count) {
+static void all_press(rig *r, uint32_t count) {
     for (uint32_t who = 0; who < count; ++who) {
-        story_press(s, who, CAIRN_SANDBOX_PUSH);
+        rig_press(r, who, CAIRN_SANDBOX_PUSH, 1);
     }
-    story_run_ms(s, 500);
+    rig_run_ms(r, 500);
 }
 
 TEST("inputs in time make nobody wait") {
-    cairn_story *s = story_start(.clients = 3, .interpolating = 1, .delay_ms = 30, .wait_ms = 300);
-    all_press(s, 3);
-    const cairn_server_statistics before = story_server(s);
-    story_run_ms(s, 2000);
-    const cairn_server_statistics after = story_server(s);
+    rig r;
+    rig_start(&r, .clients = 3, .interpolating = 1, .delay_ms = 30, .wait_ms = 300);
+    all_press(&r, 3);
+    const cairn_server_statistics before = rig_server_statistics(&r);
+    rig_run_ms(&r, 2000);
+    const cairn_server_statistics after = rig_server_statistics(&r);
     assert_int_equal(after.stalls, before.stalls);
     assert_int_equal(after.ticks_waited, before.ticks_waited);
     assert_in_range(after.tick - before.tick, 119, 121);
-    story_end(s);
+    rig_end(&r);
 }
 
 TEST("a peer that is late suddenly loses no input") {
     for (uint32_t wait_ms = 0; wait_ms <= 400; wait_ms += 400) {
-        cairn_story *s =
-            story_start(.clients = 3, .interpolating = 1, .delay_ms = 10, .wait_ms = wait_ms);
-        all_press(s, 3);
-        const cairn_server_statistics before = story_server(s);
-        story_delay(s, BOB, 150);
-        story_run_ms(s, 3000);
-        const cairn_server_statistics after = story_server(s);
+        rig r;
+        rig_start(&r, .clients = 3, .interpolating = 1, .delay_ms = 10, .wait_ms = wait_ms);
+        all_press(&r, 3);
+        const cairn_server_statistics before = rig_server_statistics(&r);
+        rig_delay(&r, BOB, 150);
+        rig_run_ms(&r, 3000);
+        const cairn_server_statistics after = rig_server_statistics(&r);
         if (wait_ms == 0) {
             assert_true(after.inputs_late > before.inputs_late);
             assert_int_equal(after.stalls, 0);
@@ -41,103 +42,108 @@ TEST("a peer that is late suddenly loses no input") {
             assert_in_range(after.ticks_waited, 5, 20);
         }
         assert_true(after.tick - before.tick >= 180 - 21);
-        expect_servers_world(s, CAROL);
-        expect_behind_at_most_ticks(s, CAROL, 10);
-        expect_no_alarm(s);
-        story_end(s);
+        expect_servers_world(&r, CAROL);
+        expect_behind_at_most_ticks(&r, CAROL, 10);
+        expect_no_difference(&r);
+        rig_end(&r);
     }
 }
 
 TEST("a peer that vanishes holds the room once") {
-    cairn_story *s = story_start(.clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 250);
-    all_press(s, 3);
-    const cairn_server_statistics before = story_server(s);
-    story_cut(s, BOB);
-    story_run_ms(s, 3000);
-    const cairn_server_statistics after = story_server(s);
+    rig r;
+    rig_start(&r, .clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 250);
+    all_press(&r, 3);
+    const cairn_server_statistics before = rig_server_statistics(&r);
+    rig_cut(&r, BOB, true);
+    rig_run_ms(&r, 3000);
+    const cairn_server_statistics after = rig_server_statistics(&r);
     assert_int_equal(after.stalls, before.stalls + 1);
     assert_in_range(after.stalled_ns - before.stalled_ns, 250000000, 270000000);
     assert_in_range(after.tick - before.tick, 180 - 17, 180 - 13);
-    expect_behind_at_most_ticks(s, ALICE, 10);
-    expect_servers_world(s, ALICE);
-    expect_servers_world(s, CAROL);
-    story_heal(s, BOB);
-    story_run_ms(s, 1500);
-    expect_servers_world(s, BOB);
-    expect_no_alarm(s);
-    story_end(s);
+    expect_behind_at_most_ticks(&r, ALICE, 10);
+    expect_servers_world(&r, ALICE);
+    expect_servers_world(&r, CAROL);
+    rig_cut(&r, BOB, false);
+    rig_run_ms(&r, 1500);
+    expect_servers_world(&r, BOB);
+    expect_no_difference(&r);
+    rig_end(&r);
 }
 
 TEST("nobody waits for who only watches") {
-    cairn_story *s = story_start(.clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 250);
-    all_press(s, 3);
-    const cairn_server_statistics before = story_server(s);
-    story_cut(s, CAROL);
-    story_run_ms(s, 2000);
-    assert_int_equal(story_server(s).stalls, before.stalls);
-    assert_in_range(story_server(s).tick - before.tick, 119, 121);
-    story_end(s);
+    rig r;
+    rig_start(&r, .clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 250);
+    all_press(&r, 3);
+    const cairn_server_statistics before = rig_server_statistics(&r);
+    rig_cut(&r, CAROL, true);
+    rig_run_ms(&r, 2000);
+    assert_int_equal(rig_server_statistics(&r).stalls, before.stalls);
+    assert_in_range(rig_server_statistics(&r).tick - before.tick, 119, 121);
+    rig_end(&r);
 }
 
 TEST("a spectator gets the ticks that are stepped") {
-    cairn_story *s = story_start(.clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 5000);
-    all_press(s, 2);
-    story_cut(s, BOB);
-    story_run_ms(s, 600);
-    const uint64_t stalled_at = story_server(s).tick;
-    assert_int_equal(story_server(s).stalls, 1);
-    assert_int_equal(story_ticks_behind(s, ALICE), 0);
-    assert_in_range(story_ticks_behind(s, CAROL), 0, 3);
+    rig r;
+    rig_start(&r, .clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 5000);
+    all_press(&r, 2);
+    rig_cut(&r, BOB, true);
+    rig_run_ms(&r, 600);
+    const uint64_t stalled_at = rig_server_statistics(&r).tick;
+    assert_int_equal(rig_server_statistics(&r).stalls, 1);
+    assert_int_equal(rig_ticks_behind(&r, ALICE), 0);
+    assert_in_range(rig_ticks_behind(&r, CAROL), 0, 3);
     // After a second of silence nobody waits, however long the room could.
-    story_run_ms(s, 1400);
-    assert_true(story_server(s).tick > stalled_at + 40);
-    expect_behind_at_most_ticks(s, CAROL, 10);
-    expect_servers_world(s, CAROL);
-    expect_no_alarm(s);
-    story_end(s);
+    rig_run_ms(&r, 1400);
+    assert_true(rig_server_statistics(&r).tick > stalled_at + 40);
+    expect_behind_at_most_ticks(&r, CAROL, 10);
+    expect_servers_world(&r, CAROL);
+    expect_no_difference(&r);
+    rig_end(&r);
 }
 
 TEST("who joins a room that waits plays when it goes on") {
-    cairn_story *s = story_start(.clients = 2, .delay_ms = 20, .wait_ms = 2000);
-    all_press(s, 2);
-    story_cut(s, BOB);
-    story_run_ms(s, 300);
-    story_join(s, DAVE, CAIRN_CLIENT_LOCKSTEP);
-    story_join(s, CAROL, CAIRN_CLIENT_INTERPOLATE);
-    story_run_ms(s, 3000);
-    expect_playing(s, DAVE);
-    expect_playing(s, CAROL);
-    expect_behind_at_most_ticks(s, DAVE, 10);
-    expect_servers_world(s, DAVE);
-    expect_servers_world(s, CAROL);
-    assert_int_equal(story_server(s).stalls, 1);
-    story_end(s);
+    rig r;
+    rig_start(&r, .clients = 2, .delay_ms = 20, .wait_ms = 2000);
+    all_press(&r, 2);
+    rig_cut(&r, BOB, true);
+    rig_run_ms(&r, 300);
+    rig_join_mode(&r, CAIRN_CLIENT_INTERPOLATE); // CAROL
+    rig_join_mode(&r, CAIRN_CLIENT_LOCKSTEP);    // DAVE
+    rig_run_ms(&r, 3000);
+    expect_playing(&r, DAVE);
+    expect_playing(&r, CAROL);
+    expect_behind_at_most_ticks(&r, DAVE, 10);
+    expect_servers_world(&r, DAVE);
+    expect_servers_world(&r, CAROL);
+    assert_int_equal(rig_server_statistics(&r).stalls, 1);
+    rig_end(&r);
 }
 
 TEST("patience ends and comes back") {
-    cairn_story *s = story_start(.clients = 2, .delay_ms = 10, .wait_ms = 1000);
-    all_press(s, 2);
+    rig r;
+    rig_start(&r, .clients = 2, .delay_ms = 10, .wait_ms = 1000);
+    all_press(&r, 2);
     for (uint32_t round = 1; round <= 3; ++round) {
-        assert_int_equal(story_server(s).slots_given_up, 0);
-        story_cut(s, BOB);
-        story_run_ms(s, 300);
-        story_heal(s, BOB);
-        story_run_ms(s, 700);
+        assert_int_equal(rig_server_statistics(&r).slots_given_up, 0);
+        rig_cut(&r, BOB, true);
+        rig_run_ms(&r, 300);
+        rig_cut(&r, BOB, false);
+        rig_run_ms(&r, 700);
     }
-    assert_int_equal(story_server(s).stalls, 3);
-    assert_int_equal(story_server(s).slots_given_up, 1);
+    assert_int_equal(rig_server_statistics(&r).stalls, 3);
+    assert_int_equal(rig_server_statistics(&r).slots_given_up, 1);
     cairn_server_client_info bob;
-    assert_true(cairn_server_client_read(s->system.server, BOB, &bob));
+    assert_true(cairn_server_client_read(r.system.server, BOB, &bob));
     assert_int_equal(bob.stalls, 3);
     assert_true(bob.stalled_ns >= 600000000);
-    story_cut(s, BOB);
-    story_run_ms(s, 300);
-    story_heal(s, BOB);
-    assert_int_equal(story_server(s).stalls, 3);
+    rig_cut(&r, BOB, true);
+    rig_run_ms(&r, 300);
+    rig_cut(&r, BOB, false);
+    assert_int_equal(rig_server_statistics(&r).stalls, 3);
     // A second of inputs in time, and the room waits again.
-    story_run_ms(s, 3000);
-    story_cut(s, BOB);
-    story_run_ms(s, 300);
-    assert_int_equal(story_server(s).stalls, 4);
-    story_end(s);
+    rig_run_ms(&r, 3000);
+    rig_cut(&r, BOB, true);
+    rig_run_ms(&r, 300);
+    assert_int_equal(rig_server_statistics(&r).stalls, 4);
+    rig_end(&r);
 }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "tests/kit/scenes.h"
+
+#include <stdio.h>
+
+#include "base/assert.h"
+
+const cairn_scene *kit_scene(const char *json) {
+    char text[4096];
+    char error[CAIRN_SCENE_ERROR_SIZE] = "";
+    cairn_scene *scene = NULL;
+    size_t size = 0;
+    for (; json[size] != '\0'; size++) {
+        CAIRN_ASSERT(size < sizeof text);
+        text[size] = (char)(json[size] == '\'' ? '"' : json[size]);
+    }
+    const cairn_status status = cairn_scene_parse(text, size, &scene, error);
+    fputs(error, stderr);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    return scene;
+}
+
+const cairn_scene *kit_scene_stack_and_row(void) {
+    static const cairn_scene *scene;
+    if (scene == NULL) {
+        scene = kit_scene("{'name': 'stack and row', 'rules': 'sandbox', 'body_capacity': 128,"
+                          " 'shape_capacity': 128, 'contact_capacity': 1024, 'bodies': ["
+                          "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]},"
+                          "{'kind': 'dynamic', 'position': [0, 0.5, 0], 'grid_count': [1, 3, 1],"
+                          " 'grid_spacing': [2, 1, 1],"
+                          " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]},"
+                          "{'kind': 'dynamic', 'position': [-8, 2, 6], 'grid_count': [8, 1, 1],"
+                          " 'grid_spacing': [2, 1, 1],"
+                          " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}");
+    }
+    return scene;
+}
+
+const cairn_scene *kit_scene_thousand(void) {
+    static const cairn_scene *scene;
+    if (scene == NULL) {
+        scene = kit_scene("{'name': 'thousand', 'rules': 'sandbox', 'body_capacity': 1024,"
+                          " 'shape_capacity': 1024, 'contact_capacity': 2048, 'bodies': ["
+                          "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]},"
+                          "{'kind': 'dynamic', 'position': [0, 0.5, 0], 'grid_count': [40, 1, 25],"
+                          " 'grid_spacing': [2, 1, 2],"
+                          " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}");
+    }
+    return scene;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Scenes for tests, in the text that users write.
+
+#include "schema/scene.h"
+
+// Parses a scene of the test's own, in which ' stands for ". It lives until the program ends.
+const cairn_scene *kit_scene(const char *json);
+// A thousand cubes side by side on a floor, 60 Hz.
+const cairn_scene *kit_scene_thousand(void);
+// A floor, a stack of three cubes and a row of eight, with the sandbox rules; 60 Hz.
+const cairn_scene *kit_scene_stack_and_row(void);
