@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "program/flags.h"
@@ -20,7 +19,6 @@
 
 #define PATH_SIZE 512
 #define ARGUMENTS_MAX 32
-#define PROCESSES (1 + CAIRN_DEMO_CLIENTS)
 
 typedef struct demo {
     uint64_t seconds;
@@ -28,9 +26,9 @@ typedef struct demo {
     char folder[PATH_SIZE];   // our temporary one
     char key_file[PATH_SIZE];
     char recording[PATH_SIZE];
-    cairn_process server;
-    cairn_process clients[CAIRN_DEMO_CLIENTS];
-    cairn_process *all[PROCESSES];
+    cairn_process_set *processes;
+    cairn_process *server;
+    cairn_process *clients[CAIRN_DEMO_CLIENTS];
     cairn_demo_report report;
     double start_s;
 } demo;
@@ -75,24 +73,19 @@ static void remove_folder(const demo *d) {
     }
 }
 
-static bool start(
-    const demo *d, cairn_process *process, const char *program, const char *const *rest) {
+// NULL when it cannot be started.
+static cairn_process *start(const demo *d, const char *program, const char *const *rest,
+    cairn_process_listener on_line, void *user) {
     char path[PATH_SIZE];
     char *argv[ARGUMENTS_MAX] = {path};
     size_t count = 1;
-    // posix_spawn does not write through its argv; C has no way to say so in its type.
+    // uv_spawn does not write through its argv; C has no way to say so in its type.
     for (; rest[count - 1] != NULL && count + 1 < ARGUMENTS_MAX; count++) {
         memcpy(&argv[count], &rest[count - 1], sizeof argv[count]);
     }
-    return put_path(path, d->programs, program) && cairn_process_start(process, argv);
-}
-
-static void read_all(demo *d, int wait_ms) {
-    cairn_processes_wait(d->all, PROCESSES, wait_ms);
-    cairn_process_read(&d->server, cairn_demo_take_server_line, &d->report.server);
-    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
-        cairn_process_read(&d->clients[i], cairn_demo_take_client_line, &d->report.clients[i]);
-    }
+    return put_path(path, d->programs, program)
+               ? cairn_process_start(d->processes, argv, on_line, user)
+               : NULL;
 }
 
 static bool start_server(demo *d) {
@@ -100,15 +93,11 @@ static bool start_server(demo *d) {
     const char *const arguments[] = {"--listen", "127.0.0.1:0", "--key-file", d->key_file,
         "--scene", "demo", "--room", "thousand=thousand", "--record", d->recording, "--log", "json",
         "--stats-interval", "1", "--token-lifetime", "0", NULL};
-    if (!start(d, &d->server, "cairnd", arguments)) {
-        return false;
-    }
-    double until_s = now_s() + 10;
-    while (d->report.server.address[0] == '\0' && now_s() < until_s && !stopped) {
-        read_all(d, 100);
-        if (cairn_process_ended(&d->server)) {
-            return false;
-        }
+    d->server = start(d, "cairnd", arguments, cairn_demo_take_server_line, &d->report.server);
+    const double until_s = now_s() + 10;
+    while (d->server != NULL && !cairn_process_ended(d->server) && !stopped &&
+           d->report.server.address[0] == '\0' && now_s() < until_s) {
+        cairn_process_set_run(d->processes, 20);
     }
     return d->report.server.address[0] != '\0';
 }
@@ -143,52 +132,37 @@ static bool start_client(demo *d, int i) {
         "--join-after", wait, "--json-stats", "1", "--column", column, "--damage", plans[i].damage,
         plans[i].room == NULL ? NULL : "--room", plans[i].room, NULL};
     d->report.clients[i].name = plans[i].name;
-    return start(d, &d->clients[i], "cairn-bot", arguments);
+    d->clients[i] = start(
+        d, "cairn-bot", arguments, cairn_demo_take_client_line, &d->report.clients[i]);
+    return d->clients[i] != NULL;
 }
 
-static bool clients_ended(demo *d) {
+static bool clients_ended(const demo *d) {
     bool ended = true;
     for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
-        ended = cairn_process_ended(&d->clients[i]) && ended;
+        ended = ended && cairn_process_ended(d->clients[i]);
     }
     return ended;
 }
 
 static void watch(demo *d) {
-    double begin_s = now_s();
+    const double begin_s = now_s();
+    const double until_s = begin_s + (double)d->seconds + 5;
     double next_s = begin_s + 1;
-    double until_s = begin_s + (double)d->seconds + 5;
-    while (!stopped && now_s() < until_s && !clients_ended(d)) {
-        read_all(d, 50);
+    while (!stopped && now_s() < until_s && !clients_ended(d) && !cairn_process_ended(d->server)) {
+        cairn_process_set_run(d->processes, 50);
         if (now_s() >= next_s) {
             cairn_demo_draw(&d->report, now_s() - begin_s, (double)d->seconds);
             next_s += 1;
         }
-        if (cairn_process_ended(&d->server)) {
-            return;
-        }
     }
 }
 
-static void wait_for_server(demo *d) {
-    double until_s = now_s() + 5;
-    cairn_process_ask(&d->server);
-    while (!cairn_process_ended(&d->server) && now_s() < until_s) {
-        read_all(d, 50);
-    }
-    read_all(d, 0);
-}
-
-static void end_all(demo *d) {
-    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
-        cairn_process_ask(&d->clients[i]);
-    }
-    double until_s = now_s() + 2;
-    while (!clients_ended(d) && now_s() < until_s) {
-        read_all(d, 50);
-    }
-    for (size_t i = 0; i < PROCESSES; i++) {
-        cairn_process_end(d->all[i]);
+static void end_server(demo *d) {
+    const double until_s = now_s() + 5;
+    cairn_process_ask_to_end(d->server);
+    while (!cairn_process_ended(d->server) && now_s() < until_s) {
+        cairn_process_set_run(d->processes, 50);
     }
 }
 
@@ -198,20 +172,13 @@ static void print_line(void *user, const char *line) {
 }
 
 static bool verify(const demo *d) {
-    cairn_process replay;
     const char *const arguments[] = {"verify", d->recording, NULL};
-    if (!start(d, &replay, "cairn-replay", arguments)) {
-        return false;
+    const cairn_process *replay = start(d, "cairn-replay", arguments, print_line, NULL);
+    const double until_s = now_s() + 60;
+    while (replay != NULL && !cairn_process_ended(replay) && now_s() < until_s && !stopped) {
+        cairn_process_set_run(d->processes, 50);
     }
-    double until_s = now_s() + 60;
-    cairn_process *const all[] = {&replay};
-    while (!cairn_process_ended(&replay) && now_s() < until_s && !stopped) {
-        cairn_processes_wait(all, 1, 50);
-        cairn_process_read(&replay, print_line, NULL);
-    }
-    cairn_process_read(&replay, print_line, NULL);
-    cairn_process_end(&replay);
-    return cairn_process_code(&replay) == 0;
+    return replay != NULL && cairn_process_code(replay) == 0;
 }
 
 static int play(demo *d) {
@@ -231,17 +198,17 @@ static int play(demo *d) {
         }
     }
     watch(d);
-    bool lived = !cairn_process_ended(&d->server);
-    wait_for_server(d);
+    const bool lived = !cairn_process_ended(d->server);
+    end_server(d);
     if (stopped) {
         printf("stopped\n");
         return 130;
     }
-    if (!lived || cairn_process_code(&d->server) != 0) {
-        printf("FAILED: the server ended with %d\n", cairn_process_code(&d->server));
+    if (!lived || cairn_process_code(d->server) != 0) {
+        printf("FAILED: the server ended with %d\n", cairn_process_code(d->server));
     }
     int broken = cairn_demo_sum_up(&d->report, verify(d));
-    return broken > 0 || !lived || cairn_process_code(&d->server) != 0 ? 1 : 0;
+    return broken > 0 || !lived || cairn_process_code(d->server) != 0 ? 1 : 0;
 }
 
 static void find_programs(demo *d, const char *self) {
@@ -280,14 +247,9 @@ int main(int argc, char **argv) {
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     d.report.terminal = isatty(STDOUT_FILENO) != 0;
-    d.all[0] = &d.server;
-    d.server.output = -1;
-    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
-        d.all[i + 1] = &d.clients[i];
-        d.clients[i].output = -1;
-    }
-    int code = play(&d);
-    end_all(&d);
+    d.processes = cairn_process_set_create();
+    const int code = d.processes == NULL ? 1 : play(&d);
+    cairn_process_set_destroy(d.processes);
     remove_folder(&d);
     return code;
 }

@@ -1,135 +1,157 @@
 // SPDX-License-Identifier: MIT
 #include "tools/demo/process.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <uv.h>
 
-#define PROCESSES_MAX 16
+#include "base/assert.h"
 
-extern char **environ;
+#define LINE_SIZE_MAX 8192
 
-static bool spawn(cairn_process *process, char *const *argv, const int ends[2]) {
-    posix_spawn_file_actions_t actions;
-    if (posix_spawn_file_actions_init(&actions) != 0) {
-        return false;
+struct cairn_process {
+    cairn_process *next;
+    uv_process_t process;
+    uv_pipe_t output;
+    cairn_process_listener on_line;
+    void *user;
+    bool exited;
+    bool closed; // the output is at its end
+    int code;
+    size_t held; // bytes of `line` before the end of their line
+    char line[LINE_SIZE_MAX];
+};
+
+struct cairn_process_set {
+    uv_loop_t loop;
+    uv_timer_t timer;
+    cairn_process *list;
+};
+
+cairn_process_set *cairn_process_set_create(void) {
+    cairn_process_set *set = calloc(1, sizeof *set);
+    if (set != NULL && uv_loop_init(&set->loop) != 0) {
+        free(set);
+        return NULL;
     }
-    bool good = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO) == 0 &&
-                posix_spawn_file_actions_addclose(&actions, ends[0]) == 0 &&
-                posix_spawn_file_actions_addclose(&actions, ends[1]) == 0 &&
-                posix_spawn(&process->pid, argv[0], &actions, NULL, argv, environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    return good;
+    if (set != NULL) {
+        uv_timer_init(&set->loop, &set->timer);
+    }
+    return set;
 }
 
-bool cairn_process_start(cairn_process *process, char *const *argv) {
-    int ends[2];
-    *process = (cairn_process){.output = -1};
-    if (pipe(ends) != 0) {
-        return false;
-    }
-    // Later children must not hold this one's pipe open.
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    bool started = spawn(process, argv, ends);
-    close(ends[1]);
-    if (!started) {
-        close(ends[0]);
-        process->pid = 0;
-        return false;
-    }
-    process->output = ends[0];
-    return true;
+static void on_time(uv_timer_t *timer) {
+    uv_stop(timer->loop);
 }
 
-static void hand_out_lines(
-    cairn_process *process, void (*on_line)(void *user, const char *line), void *user) {
+void cairn_process_set_run(cairn_process_set *set, unsigned wait_ms) {
+    uv_update_time(&set->loop);
+    uv_timer_start(&set->timer, on_time, wait_ms, 0);
+    uv_unref((uv_handle_t *)&set->timer); // alone it keeps nothing waiting
+    uv_run(&set->loop, UV_RUN_DEFAULT);
+    uv_timer_stop(&set->timer);
+}
+
+static void close_handle(uv_handle_t *handle, void *user) {
+    (void)user;
+    if (!uv_is_closing(handle)) {
+        uv_close(handle, NULL);
+    }
+}
+
+void cairn_process_set_destroy(cairn_process_set *set) {
+    if (set == NULL) {
+        return;
+    }
+    for (cairn_process *at = set->list; at != NULL; at = at->next) {
+        if (!at->exited) {
+            uv_process_kill(&at->process, SIGKILL);
+        }
+    }
+    uv_run(&set->loop, UV_RUN_DEFAULT); // until the last has ended
+    uv_walk(&set->loop, close_handle, NULL);
+    uv_run(&set->loop, UV_RUN_DEFAULT);
+    const int code = uv_loop_close(&set->loop);
+    CAIRN_ASSERT(code == 0);
+    while (set->list != NULL) {
+        cairn_process *next = set->list->next;
+        free(set->list);
+        set->list = next;
+    }
+    free(set);
+}
+
+static void on_exit_status(uv_process_t *handle, int64_t status, int signal_number) {
+    cairn_process *process = handle->data;
+    process->exited = true;
+    process->code = signal_number != 0 ? 128 + signal_number : (int)status;
+}
+
+// The rest of the line, so that the buffer always has room: a line that fills it is dropped.
+static void on_buffer(uv_handle_t *handle, size_t suggested, uv_buf_t *out) {
+    (void)suggested;
+    cairn_process *process = handle->data;
+    process->held = process->held == LINE_SIZE_MAX ? 0 : process->held;
+    *out = uv_buf_init(process->line + process->held, (unsigned)(LINE_SIZE_MAX - process->held));
+}
+
+static void on_output(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer) {
+    (void)buffer;
+    cairn_process *process = stream->data;
+    if (size < 0) {
+        uv_read_stop(stream);
+        process->closed = true;
+        return;
+    }
+    process->held += (size_t)size;
     char *begin = process->line;
     char *end = process->line + process->held;
     char *newline;
     while ((newline = memchr(begin, '\n', (size_t)(end - begin))) != NULL) {
         *newline = '\0';
-        on_line(user, begin);
+        process->on_line(process->user, begin);
         begin = newline + 1;
     }
     process->held = (size_t)(end - begin);
     memmove(process->line, begin, process->held);
-    if (process->held == sizeof process->line - 1) {
-        process->held = 0;
-    }
 }
 
-void cairn_process_read(
-    cairn_process *process, void (*on_line)(void *user, const char *line), void *user) {
-    while (process->output >= 0) {
-        size_t room = sizeof process->line - 1 - process->held;
-        ssize_t size = read(process->output, process->line + process->held, room);
-        if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
-            return;
-        }
-        if (size <= 0) {
-            close(process->output);
-            process->output = -1;
-            return;
-        }
-        process->held += (size_t)size;
-        hand_out_lines(process, on_line, user);
+cairn_process *cairn_process_start(
+    cairn_process_set *set, char **argv, cairn_process_listener on_line, void *user) {
+    cairn_process *process = calloc(1, sizeof *process);
+    if (process == NULL) {
+        return NULL;
     }
+    *process = (cairn_process){.next = set->list, .on_line = on_line, .user = user, .code = -1};
+    set->list = process;
+    process->process.data = process;
+    process->output.data = process;
+    uv_pipe_init(&set->loop, &process->output, 0);
+    uv_stdio_container_t streams[] = {{.flags = UV_IGNORE},
+        {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&process->output},
+        {.flags = UV_INHERIT_FD, .data.fd = 2}};
+    const uv_process_options_t options = {
+        .file = argv[0], .args = argv, .exit_cb = on_exit_status, .stdio = streams, .stdio_count = 3};
+    if (uv_spawn(&set->loop, &process->process, &options) != 0 ||
+        uv_read_start((uv_stream_t *)&process->output, on_buffer, on_output) != 0) {
+        process->exited = true;
+        process->closed = true;
+        return NULL;
+    }
+    return process;
 }
 
-void cairn_processes_wait(cairn_process *const *processes, size_t count, int wait_ms) {
-    struct pollfd polled[PROCESSES_MAX];
-    nfds_t open = 0;
-    for (size_t i = 0; i < count && open < PROCESSES_MAX; i++) {
-        if (processes[i]->output >= 0) {
-            polled[open++] = (struct pollfd){.fd = processes[i]->output, .events = POLLIN};
-        }
-    }
-    poll(polled, open, wait_ms);
-}
-
-static bool reap(cairn_process *process, int options) {
-    if (process->pid == 0 || process->ended) {
-        return process->ended;
-    }
-    pid_t got = 0;
-    do {
-        got = waitpid(process->pid, &process->status, options);
-    } while (got < 0 && errno == EINTR);
-    process->ended = got == process->pid;
-    return process->ended;
-}
-
-bool cairn_process_ended(cairn_process *process) {
-    return reap(process, WNOHANG);
-}
-
-void cairn_process_ask(const cairn_process *process) {
-    if (process->pid > 0 && !process->ended) {
-        kill(process->pid, SIGTERM);
-    }
-}
-
-void cairn_process_end(cairn_process *process) {
-    if (process->pid > 0 && !cairn_process_ended(process)) {
-        kill(process->pid, SIGKILL);
-        reap(process, 0);
-    }
-    if (process->output >= 0) {
-        close(process->output);
-        process->output = -1;
-    }
+bool cairn_process_ended(const cairn_process *process) {
+    return process->exited && process->closed;
 }
 
 int cairn_process_code(const cairn_process *process) {
-    if (!process->ended) {
-        return -1;
+    return process->code;
+}
+
+void cairn_process_ask_to_end(cairn_process *process) {
+    if (!process->exited) {
+        uv_process_kill(&process->process, SIGTERM);
     }
-    return WIFEXITED(process->status) ? WEXITSTATUS(process->status)
-                                      : 128 + WTERMSIG(process->status);
 }

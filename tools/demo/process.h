@@ -1,37 +1,30 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Programs that the demo started, by their process ids: each one's standard output is read line by
-// line without waiting, and each one is ended by the demo, however the demo itself ends.
+// Programs that the demo starts. Standard output of each is handed out line by line; each ends, at the
+// latest, when the set is destroyed.
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
 
-#define CAIRN_PROCESS_LINE_SIZE_MAX 8192
+typedef struct cairn_process_set cairn_process_set;
+typedef struct cairn_process cairn_process;
 
-typedef struct cairn_process {
-    pid_t pid;  // 0: not running
-    int output; // the read end; -1: closed
-    int status; // as waitpid tells, when it has ended
-    bool ended;
-    size_t held; // bytes of `line` that wait for the end of their line
-    char line[CAIRN_PROCESS_LINE_SIZE_MAX];
-} cairn_process;
+// A line without its end. Of a line of 8 kB or more only the end is handed out.
+typedef void (*cairn_process_listener)(void *user, const char *line);
 
-// `argv` ends in NULL; argv[0] is the program's path. False when the system refuses.
-bool cairn_process_start(cairn_process *process, char *const *argv);
-// Reads what is there; `on_line` gets each whole line, without its end. Lines that are too long are
-// cut. Closes the output at its end.
-void cairn_process_read(
-    cairn_process *process, void (*on_line)(void *user, const char *line), void *user);
-// Waits at most `wait_ms` for outputs, of those that are open.
-void cairn_processes_wait(cairn_process *const *processes, size_t count, int wait_ms);
-// Notes an end without waiting for it; true when the process has ended.
-bool cairn_process_ended(cairn_process *process);
-// Asks it to end (SIGTERM); harmless when it has.
-void cairn_process_ask(const cairn_process *process);
-// Ends it now, and waits for it.
-void cairn_process_end(cairn_process *process);
+cairn_process_set *cairn_process_set_create(void); // NULL: out of memory
+// Kills what still runs and waits for it. NULL is allowed.
+void cairn_process_set_destroy(cairn_process_set *set);
+// Hands out what the programs print, for at least `wait_ms` unless all of them have ended.
+void cairn_process_set_run(cairn_process_set *set, unsigned wait_ms);
+
+// `argv` ends in NULL; argv[0] is the program's path. NULL when the system refuses. The process belongs
+// to the set.
+cairn_process *cairn_process_start(
+    cairn_process_set *set, char **argv, cairn_process_listener on_line, void *user);
+// It has ended, and all that it printed was handed out.
+bool cairn_process_ended(const cairn_process *process);
 // The exit status, or 128 and the signal's number; -1 while it runs.
 int cairn_process_code(const cairn_process *process);
+// SIGTERM; harmless when it has ended.
+void cairn_process_ask_to_end(cairn_process *process);
