@@ -1,125 +1,132 @@
 // SPDX-License-Identifier: MIT
+// popen is POSIX's.
+#define _POSIX_C_SOURCE 200809L
 #include "bench/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/chart.h"
-
+#define SERIES_MAX 8
 #define NAME_SIZE 32
 
+// A column of bars: this program's in one manner, or another program's.
+typedef struct series {
+    char name[NAME_SIZE];
+    bench_spread ms[BENCH_RESULTS_MAX]; // by scene; 0: not run
+} series;
+
 typedef struct table {
-    char series[BENCH_CHART_SERIES_MAX][NAME_SIZE];
-    uint32_t series_count;
     const bench_scene *scenes[BENCH_RESULTS_MAX];
     uint32_t scene_count;
-    bench_bar cells[BENCH_RESULTS_MAX][BENCH_CHART_SERIES_MAX];
+    series series[SERIES_MAX];
+    uint32_t series_count;
 } table;
 
-// The column of that name, made when it is new; as many as there can be: no room.
-static uint32_t series_of(table *t, const char *name) {
+// The series of that name, added when it is new. NULL: there are too many.
+static series *find_series(table *t, const char *name) {
     uint32_t i = 0;
-    while (i < t->series_count && strcmp(t->series[i], name) != 0) {
+    while (i < t->series_count && strcmp(t->series[i].name, name) != 0) {
         ++i;
     }
-    if (i == t->series_count && i < BENCH_CHART_SERIES_MAX) {
-        snprintf(t->series[i], NAME_SIZE, "%s", name);
+    if (i == SERIES_MAX) {
+        return NULL;
+    }
+    if (i == t->series_count) {
+        snprintf(t->series[i].name, NAME_SIZE, "%s", name);
         t->series_count += 1;
     }
-    return i;
+    return &t->series[i];
 }
 
-static uint32_t scene_of(table *t, const bench_scene *scene) {
-    uint32_t i = 0;
-    while (i < t->scene_count && t->scenes[i] != scene) {
-        ++i;
+static void put(table *t, const char *name, const char *letter, bench_spread ms) {
+    for (uint32_t i = 0; i < t->scene_count; ++i) {
+        series *of_name = strcmp(t->scenes[i]->letter, letter) == 0 ? find_series(t, name) : NULL;
+        if (of_name != NULL) {
+            of_name->ms[i] = ms;
+        }
     }
-    if (i == t->scene_count) {
-        t->scenes[i] = scene;
-        t->scene_count += 1;
-    }
-    return i;
 }
 
 static void put_results(table *t, const bench_result *results, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
-        const bench_spread *mean = &results[i].figures[BENCH_STEP_MEAN];
-        const uint32_t series = series_of(t, results[i].series);
-        if (series < BENCH_CHART_SERIES_MAX) {
-            t->cells[scene_of(t, results[i].scene)][series] = (bench_bar){
-                .value = mean->median / 1e3, .low = mean->low / 1e3, .high = mean->high / 1e3};
+        const bench_spread us = results[i].figures[BENCH_STEP_MEAN];
+        if (i == 0 || results[i - 1].scene != results[i].scene) {
+            t->scenes[t->scene_count++] = results[i].scene;
         }
+        put(t, results[i].series, results[i].scene->letter,
+            (bench_spread){.low = us.low / 1e3, .median = us.median / 1e3, .high = us.high / 1e3});
     }
 }
 
-// Of scenes that were not run here nothing is shown.
-static void put_other(table *t, char *line) {
-    char *scene = strchr(line, ',');
-    char *value = scene != NULL ? strchr(scene + 1, ',') : NULL;
-    if (value == NULL) {
-        return;
-    }
-    *scene = '\0';
-    *value = '\0';
-    const double time_ms = strtod(value + 1, NULL);
-    for (uint32_t i = 0; i < t->scene_count; ++i) {
-        if (strcmp(t->scenes[i]->letter, scene + 1) == 0) {
-            const uint32_t series = series_of(t, line);
-            if (series < BENCH_CHART_SERIES_MAX) {
-                t->cells[i][series] =
-                    (bench_bar){.value = time_ms, .low = time_ms, .high = time_ms};
-            }
-        }
-    }
-}
-
-static bool put_others(table *t, const char *path) {
+// Lines "series,scene,ms" of other programs; scenes that were not run here are left out.
+static bool put_file(table *t, const char *path) {
     FILE *file = fopen(path, "r");
-    char line[256];
+    char line[256], name[NAME_SIZE], letter[NAME_SIZE];
+    double ms;
     if (file == NULL) {
-        fprintf(stderr, "bench: %s cannot be read\n", path);
+        fprintf(stderr, "bench: --beside %s: cannot be read\n", path);
         return false;
     }
     while (fgets(line, sizeof line, file) != NULL) {
-        put_other(t, line);
+        if (sscanf(line, "%31[^,],%31[^,],%lf", name, letter, &ms) == 3) {
+            put(t, name, letter, (bench_spread){.low = ms, .median = ms, .high = ms});
+        }
     }
     fclose(file);
     return true;
 }
 
-static bool draw(const table *t, const char *path) {
-    char labels[BENCH_RESULTS_MAX][NAME_SIZE];
-    const char *groups[BENCH_RESULTS_MAX];
-    bench_bar bars[BENCH_RESULTS_MAX * BENCH_CHART_SERIES_MAX];
-    bench_chart chart = {.title = "Time of a step",
-        .note = "ms, mean over the scene: median of the runs, with least and greatest; "
-                "each scene has its own scale",
-        .unit = "ms",
-        .series_count = t->series_count,
-        .group_count = t->scene_count,
-        .groups = groups,
-        .bars = bars};
-    for (uint32_t i = 0; i < t->series_count; ++i) {
-        chart.series[i] = t->series[i];
+static void write_quoted(FILE *gnuplot, const char *text) {
+    fputc('\'', gnuplot);
+    for (const char *at = text; *at != '\0'; ++at) {
+        fputs(*at == '\'' ? "''" : (char[]){*at, '\0'}, gnuplot);
     }
+    fputc('\'', gnuplot);
+}
+
+static void write_script(FILE *gnuplot, const table *t, const char *path) {
+    fputs("$steps << END\n", gnuplot);
     for (uint32_t i = 0; i < t->scene_count; ++i) {
-        snprintf(labels[i], NAME_SIZE, "%s  %s", t->scenes[i]->letter, t->scenes[i]->name);
-        groups[i] = labels[i];
-        memcpy(&bars[i * t->series_count], t->cells[i], t->series_count * sizeof bars[0]);
+        fprintf(gnuplot, "\"%s %s\"", t->scenes[i]->letter, t->scenes[i]->name);
+        for (uint32_t k = 0; k < t->series_count; ++k) {
+            const bench_spread *ms = &t->series[k].ms[i];
+            fprintf(
+                gnuplot, ms->median > 0 ? " %g %g %g" : " ? ? ?", ms->median, ms->low, ms->high);
+        }
+        fputc('\n', gnuplot);
     }
-    return bench_chart_write(&chart, path);
+    // Scenes differ by more than a factor of ten.
+    fprintf(gnuplot, "END\nset terminal svg size %u,480 background 'white'\nset output ",
+        160 + 40 * t->scene_count * (t->series_count + 1));
+    write_quoted(gnuplot, path);
+    fputs("\nset title 'Time of a step: median of the runs, with least and greatest'\n"
+          "set ylabel 'ms'\nset logscale y\nset grid ytics\nset datafile missing '?'\n"
+          "set style data histograms\nset style histogram errorbars gap 1\nset style fill "
+          "solid\nset errorbars linecolor black\n"
+          "set key outside top horizontal\nset xtics rotate by -30\nplot ",
+        gnuplot);
+    for (uint32_t k = 0; k < t->series_count; ++k) {
+        fprintf(gnuplot, "%s$steps using %u:%u:%u:xtic(1) title ", k == 0 ? "" : ", ", 2 + 3 * k,
+            3 + 3 * k, 4 + 3 * k);
+        write_quoted(gnuplot, t->series[k].name);
+    }
+    fputc('\n', gnuplot);
 }
 
 bool bench_report_chart(
     const bench_result *results, uint32_t count, const char *beside, const char *path) {
     table t = {.series_count = 0};
     put_results(&t, results, count);
-    if (beside != NULL && !put_others(&t, beside)) {
+    if (beside != NULL && !put_file(&t, beside)) {
         return false;
     }
-    const bool ok = draw(&t, path);
-    if (!ok) {
-        fprintf(stderr, "bench: %s cannot be written\n", path);
+    FILE *gnuplot = popen("gnuplot", "w");
+    if (gnuplot != NULL) {
+        write_script(gnuplot, &t, path);
     }
-    return ok;
+    if (gnuplot == NULL || pclose(gnuplot) != 0) {
+        fprintf(stderr, "bench: --chart %s: gnuplot cannot draw it (Debian: gnuplot-nox)\n", path);
+        return false;
+    }
+    return true;
 }

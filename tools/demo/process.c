@@ -129,10 +129,14 @@ cairn_process *cairn_process_start(
     process->output.data = process;
     uv_pipe_init(&set->loop, &process->output, 0);
     uv_stdio_container_t streams[] = {{.flags = UV_IGNORE},
-        {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&process->output},
+        {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
+            .data.stream = (uv_stream_t *)&process->output},
         {.flags = UV_INHERIT_FD, .data.fd = 2}};
-    const uv_process_options_t options = {
-        .file = argv[0], .args = argv, .exit_cb = on_exit_status, .stdio = streams, .stdio_count = 3};
+    const uv_process_options_t options = {.file = argv[0],
+        .args = argv,
+        .exit_cb = on_exit_status,
+        .stdio = streams,
+        .stdio_count = 3};
     if (uv_spawn(&set->loop, &process->process, &options) != 0 ||
         uv_read_start((uv_stream_t *)&process->output, on_buffer, on_output) != 0) {
         process->exited = true;

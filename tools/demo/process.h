@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Programs that the demo starts. Standard output of each is handed out line by line; each ends, at the
-// latest, when the set is destroyed.
+// Programs that the demo starts. Standard output of each is handed out line by line; each ends, at
+// the latest, when the set is destroyed.
 
 #include <stdbool.h>
 
@@ -18,8 +18,8 @@ void cairn_process_set_destroy(cairn_process_set *set);
 // Hands out what the programs print, for at least `wait_ms` unless all of them have ended.
 void cairn_process_set_run(cairn_process_set *set, unsigned wait_ms);
 
-// `argv` ends in NULL; argv[0] is the program's path. NULL when the system refuses. The process belongs
-// to the set.
+// `argv` ends in NULL; argv[0] is the program's path. NULL when the system refuses. The process
+// belongs to the set.
 cairn_process *cairn_process_start(
     cairn_process_set *set, char **argv, cairn_process_listener on_line, void *user);
 // It has ended, and all that it printed was handed out.
