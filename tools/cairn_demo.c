@@ -132,8 +132,8 @@ static bool start_client(demo *d, int i) {
         "--join-after", wait, "--json-stats", "1", "--column", column, "--damage", plans[i].damage,
         plans[i].room == NULL ? NULL : "--room", plans[i].room, NULL};
     d->report.clients[i].name = plans[i].name;
-    d->clients[i] = start(
-        d, "cairn-bot", arguments, cairn_demo_take_client_line, &d->report.clients[i]);
+    d->clients[i] =
+        start(d, "cairn-bot", arguments, cairn_demo_take_client_line, &d->report.clients[i]);
     return d->clients[i] != NULL;
 }
 

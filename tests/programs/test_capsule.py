@@ -14,7 +14,7 @@ def made(kit):
 def test_a_capsule_is_explained(kit, made):
     told = kit.run("cairn-replay", "explain", made, code=1).out
     assert "body 3, linear_velocity.y, 1048576 ulps, bit 20" in told
-    assert "the memory of the client changed after the step" in told
+    assert "the memory of the client was changed after the step" in told
     answer = kit.run("cairn-replay", "explain", made, "--json", code=1).json
     assert answer["hazard"] == "field_changed" and answer["certain"] is True
     assert answer["bodies"] == [3] and answer["bit"] == 20

@@ -14,7 +14,6 @@ typedef struct inquiry {
     cairn_hash128 wanted;
     uint32_t faults;              // of the side that went astray
     bool server_astray;           // not the client
-    bool after_step;              // a word was changed after the step
     cairn_word_difference *found; // after the step
     uint32_t found_count;
 } inquiry;

@@ -70,38 +70,33 @@ static void say_certain(text *t, const inquiry *q, const char *astray) {
     switch (e->hazard) {
     case CAIRN_HAZARD_CONTRACTION:
         say(t,
-            "the %s computes with fused multiply-add: %sthis build with contraction comes to its "
-            "root; "
-            "build it with -ffp-contract=off",
-            astray, passport_says(q, contraction));
+            "the %s computes with fused multiply-add: %sthis build reaches its state hash when it "
+            "is compiled with contraction; compile the %s with -ffp-contract=off",
+            astray, passport_says(q, contraction), astray);
         return;
     case CAIRN_HAZARD_FLUSH_TO_ZERO:
         say(t,
-            "the %s takes subnormal numbers for zero: %sthis build %s comes to its root; something "
-            "in "
-            "its step, most likely what the rules call, switches the mode on",
+            "the %s treats subnormal numbers as zero: %sthis build %s reaches its state hash; "
+            "something in its step, probably called by the rules, switches that mode on",
             astray, passport_says(q, flush), e->trial);
         return;
     case CAIRN_HAZARD_ROUNDING:
-        say(t, "the %s rounds in another way: %sthis build %s comes to its root", astray,
+        say(t, "the %s rounds differently: %sthis build %s reaches its state hash", astray,
             passport_says(q, CAIRN_PASSPORT_ROUNDING), e->trial);
         return;
     case CAIRN_HAZARD_WARM_START:
         say(t,
-            "the %s began the step without the impulses of the last one: so taken, this build "
-            "comes "
-            "to its root; what restored its state forgot them",
+            "the %s began the step without the impulses of the last one: without them this build "
+            "reaches its state hash; what restored its state lost them",
             astray);
         return;
     case CAIRN_HAZARD_FIELD_CHANGED:
-        say(t,
-            "the memory of the %s changed %s the step: this word alone, so changed, gives its root",
-            astray, q->after_step ? "after" : "before");
+        say(t, "the memory of the %s was changed after the step: no other word differs", astray);
         return;
     default:
         say(t,
-            "the step reads memory that is no state, most likely a variable in the rules that was "
-            "never set: other bytes there lead to other roots on this machine, too");
+            "the step reads memory that is not part of the state, probably an uninitialised "
+            "variable in the rules: other bytes there change the state hash on this machine, too");
         return;
     }
 }
@@ -112,30 +107,32 @@ static void say_likely(text *t, const inquiry *q, const char *astray) {
     case CAIRN_HAZARD_FLUSH_TO_ZERO:
     case CAIRN_HAZARD_ROUNDING:
     case CAIRN_HAZARD_ARITHMETIC:
-        say(t, "the passport of the %s says: %s; no such step taken here comes to its very root",
+        say(t,
+            "the passport of the %s says: %s; but no step computed that way here reaches its "
+            "state hash",
             astray, cairn_passport_fault_words(q->faults));
         return;
     case CAIRN_HAZARD_WARM_START:
         say(t,
-            "the state with which the client began is not the one on which both agreed: no contact "
-            "and no joint in it has an impulse; what restored it most likely forgot them");
+            "the client did not begin with the state on which both agreed: no contact and no joint "
+            "in it has an impulse; what restored it probably lost them");
         return;
     case CAIRN_HAZARD_FIELD_CHANGED:
         say(t, "%s",
             q->out->start_sound
-                ? "taken once more the client's step came out right: its memory was changed "
-                  "from outside, by more than one bit, or the step reads what is no state"
-                : "the state with which the client began is not the one on which both agreed: "
-                  "its memory was changed from outside, by more than one bit");
+                ? "the client's step was right when it was repeated: its memory was changed from "
+                  "outside, or the step reads memory that is not part of the state"
+                : "the client did not begin with the state on which both agreed: its memory was "
+                  "changed from outside");
         return;
     case CAIRN_HAZARD_RULES:
         say(t,
             "commands and rules alone lead to different worlds: the %s runs other rules under the "
-            "same name and version, or they read what is no state",
+            "same name and version, or its rules read memory that is not part of the state",
             astray);
         return;
     default:
-        say(t, "no hazard known here leads to the root of the %s", astray);
+        say(t, "no known hazard leads to the state hash of the %s", astray);
         return;
     }
 }
@@ -146,7 +143,7 @@ void cairn_explanation_tell(const inquiry *q) {
     const char *astray = q->server_astray ? "server" : "client";
     say_where(&t, e);
     if (e->hazard == CAIRN_HAZARD_NONE) {
-        say(&t, ": both sides came to the same root, there is nothing to explain");
+        say(&t, ": both sides reached the same state hash; there is nothing to explain");
         return;
     }
     if (e->word.known) {
@@ -165,9 +162,9 @@ void cairn_explanation_tell(const inquiry *q) {
     }
     const char *const sides[] = {"neither side", "the server", "the client"};
     if (q->capsule.after_refused[0] != '\0') {
-        say(&t, ". What the client came to is no state: %s", q->capsule.after_refused);
+        say(&t, ". The client's state after the step is invalid: %s", q->capsule.after_refused);
     }
-    say(&t, ". %s build (%s) agrees with %s.", e->start_sound ? "This" : "From there this",
+    say(&t, ". %s build (%s) agrees with %s.", e->start_sound ? "This" : "From that state this",
         cairn_build_text(), sides[e->sound]);
 }
 
