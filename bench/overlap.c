@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "bench/kit.h"
+#include "sim/collide/collide.h"
 #include "sim/math/vec.h"
 #include "sim/shape/geometry.h"
 

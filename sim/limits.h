@@ -37,6 +37,8 @@
 #define CAIRN_JOINT_COLOURS 12
 // Colours of a constraint graph; what finds none is solved one after the other.
 #define CAIRN_COLOURS 24
+// Points of one contact manifold.
+#define CAIRN_MANIFOLD_POINTS_MAX 4
 // Worlds of fewer shapes are stepped by one worker.
 #define CAIRN_SHAPES_SHARED_MIN 128
 // The substep solver's sweeps over the limits of a cone on each visit: swing and twist answer for

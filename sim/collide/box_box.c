@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/collide/manifold.h"
+#include "sim/collide/shape_pairs.h"
 
 #include "sim/collide/clip.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/collide/manifold.h"
+#include "sim/collide/shape_pairs.h"
 
 // Squared sine of the angle (about 3 degrees) below which two segments touch along a stretch and
 // not in a point.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/collide/manifold.h"
+#include "sim/collide/shape_pairs.h"
 
 // How much of the normal must lie along a face's for a capsule to rest on that face with two points
 // (about 11 degrees).

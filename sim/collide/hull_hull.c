@@ -5,7 +5,7 @@
 // (Gregorius 2013, The Separating Axis Test between Convex Polyhedra).
 
 #include "sim/collide/clip.h"
-#include "sim/collide/manifold.h"
+#include "sim/collide/shape_pairs.h"
 #include "sim/shape/convex.h"
 
 // Axes as the hint keeps them: 0 none, then the faces of a, those of b, and pairs of edges.

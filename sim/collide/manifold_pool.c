@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "sim/collide/manifold.h"
+#include "sim/collide/collide.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/limits.h"
 #include "sim/state/awake_set.h"

@@ -6,6 +6,7 @@
 // a missing manifold, as all are after a load, is computed with the same bits when it is needed.
 
 #include "sim/collide/broad_phase.h"
+#include "sim/collide/manifold.h"
 #include "sim/constraint/graph.h"
 #include "sim/constraint/solver_manifold.h"
 #include "sim/state/world.h"

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "sim/debug/negative_control.h"
 
 #define CELLS (CAIRN_COLOURS * CAIRN_EDGE_KINDS)
@@ -14,37 +15,39 @@ uint32_t cairn_constraint_graph_wide_max(uint32_t edge_count, uint32_t lanes) {
     return edge_count / lanes + partial;
 }
 
-static uint32_t taken_of(
+// The colours that the moving bodies of an edge have, as a bit set.
+static uint32_t colours_taken(
     const cairn_constraint_graph *graph, const cairn_constraint_edge *edge, uint32_t moving_count) {
     return (edge->solver_a < moving_count ? graph->body_colours[edge->solver_a] : 0) |
            (edge->solver_b < moving_count ? graph->body_colours[edge->solver_b] : 0);
 }
 
-static void take(cairn_constraint_graph *graph, const cairn_constraint_edge *edge) {
+static void take_colour(cairn_constraint_graph *graph, const cairn_constraint_edge *edge) {
     graph->body_colours[edge->solver_a] |= 1u << edge->colour;
     graph->body_colours[edge->solver_b] |= 1u << edge->colour;
 }
 
 static uint32_t free_colour(
     const cairn_constraint_graph *graph, const cairn_constraint_edge *edge, uint32_t moving_count) {
-    const uint32_t body_colours = taken_of(graph, edge, moving_count);
-    const bool both = edge->solver_a < moving_count && edge->solver_b < moving_count;
+    const uint32_t taken = colours_taken(graph, edge, moving_count);
+    const bool both_move = edge->solver_a < moving_count && edge->solver_b < moving_count;
     for (uint32_t i = 0; i < CAIRN_COLOURS; ++i) {
-        const uint32_t colour = both ? i : CAIRN_COLOURS - 1 - i;
-        if ((body_colours >> colour & 1u) == 0) {
+        const uint32_t colour = both_move ? i : CAIRN_COLOURS - 1 - i;
+        if ((taken >> colour & 1u) == 0) {
             return colour;
         }
     }
     return CAIRN_COLOUR_NONE;
 }
 
-static void colour_links(cairn_constraint_graph *graph, uint32_t moving_count) {
+static void colour_edges(cairn_constraint_graph *graph, uint32_t moving_count) {
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         cairn_constraint_edge *edge = &graph->edges[i];
-        const bool kept = edge->colour < CAIRN_COLOURS &&
-                          (taken_of(graph, edge, moving_count) >> edge->colour & 1u) == 0;
-        if (kept) {
-            take(graph, edge);
+        CAIRN_ASSERT(edge->solver_a < moving_count || edge->solver_b < moving_count);
+        const bool keeps = edge->colour < CAIRN_COLOURS &&
+                           (colours_taken(graph, edge, moving_count) >> edge->colour & 1u) == 0;
+        if (keeps) {
+            take_colour(graph, edge);
         } else {
             edge->colour = CAIRN_COLOUR_NONE;
         }
@@ -56,19 +59,22 @@ static void colour_links(cairn_constraint_graph *graph, uint32_t moving_count) {
         }
         edge->colour = free_colour(graph, edge, moving_count);
         if (edge->colour != CAIRN_COLOUR_NONE) {
-            take(graph, edge);
+            take_colour(graph, edge);
         }
     }
 }
 
+// A cell has the edges of one colour and kind.
 static uint32_t cell_of(const cairn_constraint_edge *edge) {
     const uint32_t colour = control_colours_mixed() ? edge->colour / 2 * 2 : edge->colour;
+    CAIRN_ASSERT(edge->kind < CAIRN_EDGE_KINDS);
     return colour * CAIRN_EDGE_KINDS + edge->kind;
 }
 
-// Groups of a colour lie together, those of a kind in it, too.
-static void group_links(cairn_constraint_graph *graph, uint32_t lanes) {
-    uint32_t next[CELLS] = {0};
+// Lays the edges out by colour, and within a colour by kind; a wide constraint has edges of one
+// cell, and the last one of a cell may have empty lanes.
+static void lay_out_edges(cairn_constraint_graph *graph, uint32_t lanes) {
+    uint32_t next[CELLS] = {0}; // first the sizes of the cells, then their next lanes
     graph->overflow_count = 0;
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         const cairn_constraint_edge *edge = &graph->edges[i];
@@ -78,17 +84,18 @@ static void group_links(cairn_constraint_graph *graph, uint32_t lanes) {
             next[cell_of(edge)] += 1;
         }
     }
-    uint32_t group = 0;
+    uint32_t wide = 0;
     for (uint32_t cell = 0; cell < CELLS; ++cell) {
         if (cell % CAIRN_EDGE_KINDS == 0) {
-            graph->colour_start[cell / CAIRN_EDGE_KINDS] = group;
+            graph->colour_start[cell / CAIRN_EDGE_KINDS] = wide;
         }
-        const uint32_t count = next[cell];
-        next[cell] = group * lanes;
-        group += (count + lanes - 1) / lanes;
+        const uint32_t size = next[cell];
+        next[cell] = wide * lanes;
+        wide += (size + lanes - 1) / lanes;
     }
-    graph->colour_start[CAIRN_COLOURS] = group;
-    memset(graph->order, 0xff, (size_t)group * lanes * sizeof *graph->order);
+    CAIRN_ASSERT(wide <= cairn_constraint_graph_wide_max(graph->edge_count, lanes));
+    graph->colour_start[CAIRN_COLOURS] = wide;
+    memset(graph->order, 0xff, (size_t)wide * lanes * sizeof *graph->order);
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         const cairn_constraint_edge *edge = &graph->edges[i];
         if (edge->colour != CAIRN_COLOUR_NONE) {
@@ -99,7 +106,8 @@ static void group_links(cairn_constraint_graph *graph, uint32_t lanes) {
 
 void cairn_constraint_graph_build(
     cairn_constraint_graph *graph, uint32_t body_count, uint32_t moving_count, uint32_t lanes) {
+    CAIRN_ASSERT(moving_count < body_count && lanes > 0);
     memset(graph->body_colours, 0, body_count * sizeof *graph->body_colours);
-    colour_links(graph, moving_count);
-    group_links(graph, lanes);
+    colour_edges(graph, moving_count);
+    lay_out_edges(graph, lanes);
 }

@@ -9,7 +9,8 @@
 
 #include <stddef.h>
 
-#include "sim/shape/geometry.h"
+#include "sim/limits.h"
+#include <cairn/types.h>
 
 typedef struct cairn_solver_manifold_point {
     cairn_vec3 arm_a; // from a's centre of mass; both arms named one point when computed

@@ -302,3 +302,15 @@ static inline lanes_mat3 lanes_mat3_of_quat(lanes qx, lanes qy, lanes qz, lanes 
 static inline lanes3 lanes_mat3_apply(lanes_mat3 m, lanes3 v) {
     return lanes3_of(lanes3_dot(m.x, v), lanes3_dot(m.y, v), lanes3_dot(m.z, v));
 }
+// R M R^T: sym3_rotate of sim/math/vec.h, in its order.
+static inline lanes_sym3 lanes_sym3_rotate(lanes_sym3 m, lanes_mat3 r) {
+    const lanes3 x = lanes_sym3_apply(m, r.x);
+    const lanes3 y = lanes_sym3_apply(m, r.y);
+    const lanes3 z = lanes_sym3_apply(m, r.z);
+    return (lanes_sym3){.xx = lanes3_dot(r.x, x),
+        .yy = lanes3_dot(r.y, y),
+        .zz = lanes3_dot(r.z, z),
+        .xy = lanes3_dot(r.x, y),
+        .xz = lanes3_dot(r.x, z),
+        .yz = lanes3_dot(r.y, z)};
+}

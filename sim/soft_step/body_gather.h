@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the kernels do with the bodies of a group: solver bodies read into lanes and written back,
-// and impulses on them.
+// The bodies of a wide constraint: solver bodies read into lanes and written back, and impulses
+// applied to them.
 
 #include "base/assert.h"
 #include "sim/math/lanes.h"
@@ -17,7 +17,7 @@
 typedef struct body_lanes {
     lanes3 velocity;
     lanes inverse_mass;
-    lanes3 spin;
+    lanes3 angular_velocity;
     lanes_sym3 inverse_inertia;
 } body_lanes;
 
@@ -27,7 +27,7 @@ typedef struct delta_lanes {
     lanes3 rotation; // rad, a rotation vector
 } delta_lanes;
 
-// The bodies of a group.
+// The bodies of a wide constraint.
 typedef struct pair_lanes {
     uint32_t a[CAIRN_LANES]; // solver bodies
     uint32_t b[CAIRN_LANES];
@@ -75,19 +75,19 @@ static inline lanes_quat motion_rotation(const motion_lanes *motion) {
 
 static inline body_lanes load_body(const cairn_solver_context *context, const uint32_t *index) {
     const float *rows[CAIRN_LANES];
-    lanes speeds[CAIRN_ROW_FLOATS];
+    lanes velocities[CAIRN_ROW_FLOATS];
     lanes inertia[CAIRN_ROW_FLOATS];
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         rows[i] = context->bodies[index[i]].linear_velocity;
     }
-    lanes_load_rows(rows, speeds);
+    lanes_load_rows(rows, velocities);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         rows[i] = context->bodies[index[i]].inverse_inertia;
     }
     lanes_load_rows(rows, inertia);
-    return (body_lanes){.velocity = {speeds[0], speeds[1], speeds[2]},
-        .inverse_mass = speeds[3],
-        .spin = {speeds[4], speeds[5], speeds[6]},
+    return (body_lanes){.velocity = {velocities[0], velocities[1], velocities[2]},
+        .inverse_mass = velocities[3],
+        .angular_velocity = {velocities[4], velocities[5], velocities[6]},
         .inverse_inertia = {
             inertia[0], inertia[1], inertia[2], inertia[3], inertia[4], inertia[5]}};
 }
@@ -103,13 +103,14 @@ static inline delta_lanes load_delta(const cairn_solver_context *context, const 
         .position = {delta[0], delta[1], delta[2]}, .rotation = {delta[4], delta[5], delta[6]}};
 }
 
-// Only bodies that impulses move are written: zero times infinity would spoil the ground.
+// Writes only bodies that impulses move: zero times infinity would spoil a static one.
 static inline void store_body(const cairn_solver_context *context, const uint32_t *index,
     uint32_t moving, const body_lanes *body) {
-    const lanes speeds[CAIRN_ROW_FLOATS] = {body->velocity.x, body->velocity.y, body->velocity.z,
-        body->inverse_mass, body->spin.x, body->spin.y, body->spin.z, lanes_all(0.0f)};
+    const lanes velocities[CAIRN_ROW_FLOATS] = {body->velocity.x, body->velocity.y,
+        body->velocity.z, body->inverse_mass, body->angular_velocity.x, body->angular_velocity.y,
+        body->angular_velocity.z, lanes_all(0.0f)};
     float rows[CAIRN_LANES][CAIRN_ROW_FLOATS];
-    lanes_store_rows(speeds, rows);
+    lanes_store_rows(velocities, rows);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         if ((moving >> i & 1u) != 0) {
             memcpy(context->bodies[index[i]].linear_velocity, rows[i], sizeof rows[i]);
@@ -134,22 +135,24 @@ static inline void fill_pair(const cairn_solver_context *context,
     }
 }
 
-// A linear and an angular impulse at the ends of the arms: b gets them, a the opposite.
+// Applies a linear impulse at the ends of the arms and an angular one to b, and the opposite to a.
 static inline void apply_impulse(
     body_lanes *a, lanes3 arm_a, body_lanes *b, lanes3 arm_b, lanes3 impulse, lanes3 torque) {
-    const lanes3 turn_a = lanes3_add(lanes3_cross(arm_a, impulse), torque);
-    const lanes3 turn_b = lanes3_add(lanes3_cross(arm_b, impulse), torque);
+    const lanes3 torque_a = lanes3_add(lanes3_cross(arm_a, impulse), torque);
+    const lanes3 torque_b = lanes3_add(lanes3_cross(arm_b, impulse), torque);
     a->velocity = lanes3_sub_scaled(a->velocity, impulse, a->inverse_mass);
-    a->spin = lanes3_sub(a->spin, lanes_sym3_apply(a->inverse_inertia, turn_a));
+    a->angular_velocity =
+        lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, torque_a));
     b->velocity = lanes3_add_scaled(b->velocity, impulse, b->inverse_mass);
-    b->spin = lanes3_add(b->spin, lanes_sym3_apply(b->inverse_inertia, turn_b));
+    b->angular_velocity =
+        lanes3_add(b->angular_velocity, lanes_sym3_apply(b->inverse_inertia, torque_b));
 }
 
-// Velocity of b's point as seen from a's.
+// Velocity at the end of b's arm relative to that at the end of a's.
 static inline lanes3 velocity_between(
     const body_lanes *a, lanes3 arm_a, const body_lanes *b, lanes3 arm_b) {
-    const lanes3 at_a = lanes3_add(a->velocity, lanes3_cross(a->spin, arm_a));
-    const lanes3 at_b = lanes3_add(b->velocity, lanes3_cross(b->spin, arm_b));
+    const lanes3 at_a = lanes3_add(a->velocity, lanes3_cross(a->angular_velocity, arm_a));
+    const lanes3 at_b = lanes3_add(b->velocity, lanes3_cross(b->angular_velocity, arm_b));
     return lanes3_sub(at_b, at_a);
 }
 
@@ -159,8 +162,8 @@ static inline lanes inverse_or_zero(lanes value) {
     return lanes_select(positive, one / lanes_select(positive, value, one), lanes_all(0.0f));
 }
 
-// Not finite: 0. Never -0, so that an encoder may drop a zero.
-static inline lanes kept(lanes value) {
+// 0 for a value that is not finite. Never -0, so that an encoder may drop zeros.
+static inline lanes finite_or_zero(lanes value) {
     const lanes zero = lanes_all(0.0f);
     const lanes_mask finite = lanes_less(value - value, lanes_all(1.0f));
     return lanes_select(finite, value, zero) + zero;

@@ -1,76 +1,115 @@
 // SPDX-License-Identifier: MIT
 
-// Contacts, CAIRN_LANES side by side. A patch (one manifold) is solved as one body of rows about
-// its centre c, in its own frame (t1, t2, n): what its points see of the two bodies is the relative
-// velocity u at c and the relative spin, and a normal impulse at c + a t1 + b t2 changes these
-// through one 3 x 3 matrix. So the coupled normal rows of a patch are swept in that small space,
-// and bodies are read and written once a visit. Friction acts at c, with one row of twist.
+// Contact constraints of the soft-step solver, one manifold in each lane.
 //
-// Softness, substeps and relaxation: Catto, "Solver2D" (2024); Macklin et al., "Small Steps in
-// Physics Simulation" (2019). Clamped accumulated impulses: Catto 2006.
+// In the following, p is a body's centre of mass, q its rotation, v and w its linear and angular
+// velocity; n is the contact normal from body a to body b.
+//
+// Separation of a recycled manifold. The narrow phase computed the manifold at the poses (p0, q0).
+// It named each contact point twice, as the arm rA from a's centre of mass and as rB from b's, both
+// in world axes, and measured the separation s0 there. Since then each body has rotated by
+// dq = q q0^-1. A point fixed to a and one fixed to b, which were one point then, are now apart by
+//
+//     d = (pB + dqB rB) - (pA + dqA rA)           zero at (p0, q0)
+//     s = s0 + d . n
+//
+// This is exact for points that stay the closest ones, whatever the bodies did, so the manifold
+// serves until the bodies have moved by the recycling distance relative to each other. `prepare`
+// computes s once for the start of the step. During the step a body moves by dp and rotates by the
+// vector dr, both small, and to first order
+//
+//     s = s_start + (dpB + drB x rB - dpA - drA x rA) . n
+//
+// Only s follows the bodies. n, rA and rB stay those of (p0, q0) in the velocity rows: a stack that
+// leans by a hair would be pushed further that way by arms and normals that lean with it.
+//
+// Manifold space. Let c be the mean of the points and (t1, t2, n) a right-handed frame; a point
+// lies at c + x t1 + y t2. With u the relative velocity at c and w the relative angular velocity,
+// the normal velocity at the point is
+//
+//     (u + w x (x t1 + y t2)) . n = u.n + y w.t1 - x w.t2
+//
+// So all normal rows of a manifold depend on the three numbers (u.n, w.t1, w.t2) alone, and a
+// normal impulse j at the point changes them by K (j, y j, -x j), where K = J M^-1 J^T is a
+// symmetric 3 x 3 matrix. The rows are coupled and need several sweeps
+// (CAIRN_MANIFOLD_SWEEPS); these take place in that space, and bodies are read and written once.
+//
+// Friction acts at c: two rows inside a circle of radius mu N, and one row of twist about n, up to
+// mu N r with r the mean distance of the points from c.
+//
+// Bias. A row with s > 0 asks for s / h, so that the gap may close in this substep but not more.
+// With s < 0 a biased row is a soft constraint that asks for rate * s, at most the push speed; a
+// relaxed row asks for no velocity, which removes what the bias added.
+//
+// Sources: clamped accumulated impulses, Catto 2006. Soft constraints, Catto, "Soft Constraints"
+// (2011). Substeps and relaxation, Macklin et al., "Small Steps in Physics Simulation" (2019), and
+// Catto, "Solver2D" (2024).
 
 #include "sim/debug/negative_control.h"
 #include "sim/limits.h"
 #include "sim/soft_step/body_gather.h"
 
-typedef struct point_lanes {
-    lanes a, b;       // where it is: c + a t1 + b t2
+typedef struct wide_point {
+    lanes x, y;       // it lies at c + x t1 + y t2
     lanes separation; // m, at the start of the step
-    lanes mass;       // effective, of the normal row by itself
-    lanes impulse;    // accumulated, of one substep
-} point_lanes;
+    lanes mass;       // effective mass of its normal row alone
+    lanes impulse;    // N s, accumulated in one substep
+} wide_point;
 
-typedef struct group {
+typedef struct wide_contact {
     pair_lanes pair;
-    uint32_t point_count; // the most of any lane
-    uint32_t bouncy;      // 0 or 1: some lane has restitution
-    lanes3 normal;        // from a to b
-    lanes3 tangent;       // t1; t2 is normal x t1
-    lanes3 arm_a;         // from the centres of mass to c
+    uint32_t point_count;     // the maximum over the lanes
+    uint32_t has_restitution; // 0 or 1: in some lane
+    lanes3 normal;            // from a to b
+    lanes3 tangent;           // t1; t2 is normal x t1
+    lanes3 arm_a;             // from the centres of mass to c
     lanes3 arm_b;
-    lanes k_nn, k_n1, k_n2, k_11, k_12, k_22; // response of (u.n, spin.t1, spin.t2)
-    lanes f_11, f_12, f_22;                   // inverse response of (u.t1, u.t2)
+    lanes k_nn, k_n1, k_n2, k_11, k_12, k_22;                // K of (u.n, w.t1, w.t2)
+    lanes tangent_mass_11, tangent_mass_12, tangent_mass_22; // inverse response of (u.t1, u.t2)
     lanes twist_mass;
     lanes friction;
-    lanes radius; // m, at which friction resists twist
+    lanes radius; // m, lever arm of friction against twist
     lanes friction_impulse[2];
     lanes twist_impulse;
     lanes rate, mass_scale, impulse_scale; // softness
-    point_lanes points[CAIRN_MANIFOLD_POINTS_MAX];
-    lanes approach[CAIRN_MANIFOLD_POINTS_MAX]; // m/s, before the first substep
+    wide_point points[CAIRN_MANIFOLD_POINTS_MAX];
+    lanes approach_velocity[CAIRN_MANIFOLD_POINTS_MAX]; // m/s, before the first substep
     lanes restitution;
-} group;
+} wide_contact;
 
-static inline lanes3 lanes3_t2(const group *g) {
-    return lanes3_cross(g->normal, g->tangent);
+static inline lanes3 tangent2_of(const wide_contact *wide) {
+    return lanes3_cross(wide->normal, wide->tangent);
 }
 
-static inline void apply(
-    const group *g, body_lanes *a, body_lanes *b, lanes3 impulse, lanes3 torque) {
-    apply_impulse(a, g->arm_a, b, g->arm_b, impulse, torque);
+static inline void apply_at_centre(
+    const wide_contact *wide, body_lanes *a, body_lanes *b, lanes3 impulse, lanes3 torque) {
+    apply_impulse(a, wide->arm_a, b, wide->arm_b, impulse, torque);
 }
 
-static inline lanes3 relative_velocity(const group *g, const body_lanes *a, const body_lanes *b) {
-    return velocity_between(a, g->arm_a, b, g->arm_b);
+static inline lanes3 relative_velocity(
+    const wide_contact *wide, const body_lanes *a, const body_lanes *b) {
+    return velocity_between(a, wide->arm_a, b, wide->arm_b);
 }
 
-static inline lanes normal_impulse_sum(const group *g) {
-    lanes sum = g->points[0].impulse;
-    for (uint32_t i = 1; i < g->point_count; ++i) {
-        sum = sum + g->points[i].impulse;
+static inline lanes normal_impulse_sum(const wide_contact *wide) {
+    lanes sum = wide->points[0].impulse;
+    for (uint32_t i = 1; i < wide->point_count; ++i) {
+        sum = sum + wide->points[i].impulse;
     }
     return sum;
 }
 
-// Both friction rows together, inside the circle of radius mu N; then twist, up to mu N r.
-static inline void solve_friction(group *g, lanes3 t2, body_lanes *a, body_lanes *b) {
-    const lanes3 u = relative_velocity(g, a, b);
-    const lanes3 spin = lanes3_sub(b->spin, a->spin);
-    const lanes u1 = lanes3_dot(u, g->tangent);
+// Solves both friction rows at once and the row of twist.
+static inline void solve_friction(wide_contact *wide, lanes3 t2, body_lanes *a, body_lanes *b) {
+    const lanes3 u = relative_velocity(wide, a, b);
+    const lanes3 spin = lanes3_sub(b->angular_velocity, a->angular_velocity);
+    const lanes u1 = lanes3_dot(u, wide->tangent);
     const lanes u2 = lanes3_dot(u, t2);
-    const lanes bound = g->friction * normal_impulse_sum(g);
-    lanes sum1 = g->friction_impulse[0] - (g->f_11 * u1 + g->f_12 * u2);
-    lanes sum2 = g->friction_impulse[1] - (g->f_12 * u1 + g->f_22 * u2);
+    const lanes bound = wide->friction * normal_impulse_sum(wide);
+    lanes sum1 =
+        wide->friction_impulse[0] - (wide->tangent_mass_11 * u1 + wide->tangent_mass_12 * u2);
+    lanes sum2 =
+        wide->friction_impulse[1] - (wide->tangent_mass_12 * u1 + wide->tangent_mass_22 * u2);
     const lanes square = sum1 * sum1 + sum2 * sum2;
     const lanes_mask slides = lanes_less(bound * bound, square);
     const lanes one = lanes_all(1.0f);
@@ -78,188 +117,199 @@ static inline void solve_friction(group *g, lanes3 t2, body_lanes *a, body_lanes
     const lanes scale = lanes_select(slides, bound / length, one);
     sum1 = sum1 * scale;
     sum2 = sum2 * scale;
-    const lanes limit = bound * g->radius;
-    const lanes wanted = g->twist_impulse - g->twist_mass * lanes3_dot(spin, g->normal);
+    const lanes limit = bound * wide->radius;
+    const lanes wanted = wide->twist_impulse - wide->twist_mass * lanes3_dot(spin, wide->normal);
     const lanes twist = lanes_min(lanes_max(wanted, lanes_all(0.0f) - limit), limit);
-    const lanes3 impulse = lanes3_add_scaled(
-        lanes3_scale(g->tangent, sum1 - g->friction_impulse[0]), t2, sum2 - g->friction_impulse[1]);
-    const lanes3 torque = lanes3_scale(g->normal, twist - g->twist_impulse);
-    g->friction_impulse[0] = sum1;
-    g->friction_impulse[1] = sum2;
-    g->twist_impulse = twist;
-    apply(g, a, b, impulse, torque);
+    const lanes3 impulse =
+        lanes3_add_scaled(lanes3_scale(wide->tangent, sum1 - wide->friction_impulse[0]), t2,
+            sum2 - wide->friction_impulse[1]);
+    const lanes3 torque = lanes3_scale(wide->normal, twist - wide->twist_impulse);
+    wide->friction_impulse[0] = sum1;
+    wide->friction_impulse[1] = sum2;
+    wide->twist_impulse = twist;
+    apply_at_centre(wide, a, b, impulse, torque);
 }
 
-// What the normal rows see: speed or shift along n at c, and about t1 and t2.
-typedef struct normal_view {
-    lanes along, about_1, about_2;
-} normal_view;
+// A velocity, displacement or impulse in manifold space: along n at c, and about t1 and t2.
+typedef struct normal_space {
+    lanes linear, angular_1, angular_2;
+} normal_space;
 
-static inline normal_view view_of(const group *g, lanes3 t2, lanes3 at_c, lanes3 turn) {
-    return (normal_view){.along = lanes3_dot(at_c, g->normal),
-        .about_1 = lanes3_dot(turn, g->tangent),
-        .about_2 = lanes3_dot(turn, t2)};
+static inline normal_space to_normal_space(
+    const wide_contact *wide, lanes3 t2, lanes3 at_centre, lanes3 angular) {
+    return (normal_space){.linear = lanes3_dot(at_centre, wide->normal),
+        .angular_1 = lanes3_dot(angular, wide->tangent),
+        .angular_2 = lanes3_dot(angular, t2)};
 }
 
-static inline lanes at_point(normal_view view, const point_lanes *point) {
-    const lanes about_1 = point->b * view.about_1;
-    const lanes about_2 = point->a * view.about_2;
-    return control_sum_reordered() ? view.along + (about_1 - about_2)
-                                   : view.along + about_1 - about_2;
+// Along the normal at a point; works for displacements as well.
+static inline lanes normal_velocity_at(normal_space velocity, const wide_point *point) {
+    const lanes angular_1 = point->y * velocity.angular_1;
+    const lanes angular_2 = point->x * velocity.angular_2;
+    return control_sum_reordered() ? velocity.linear + (angular_1 - angular_2)
+                                   : velocity.linear + angular_1 - angular_2;
 }
 
-// Adds `impulse` at the point to the view and to the sum of impulses.
-static inline void give(
-    const group *g, const point_lanes *point, lanes impulse, normal_view *view, normal_view *sum) {
-    const lanes b = point->b;
-    const lanes a = point->a;
-    view->along = view->along + impulse * (g->k_nn + b * g->k_n1 - a * g->k_n2);
-    view->about_1 = view->about_1 + impulse * (g->k_n1 + b * g->k_11 - a * g->k_12);
-    view->about_2 = view->about_2 + impulse * (g->k_n2 + b * g->k_12 - a * g->k_22);
-    sum->along = sum->along + impulse;
-    sum->about_1 = sum->about_1 + b * impulse;
-    sum->about_2 = sum->about_2 - a * impulse;
+// Adds the effect of a normal impulse at the point to *velocity, and the impulse to *sum.
+static inline void apply_normal_impulse(const wide_contact *wide, const wide_point *point,
+    lanes impulse, normal_space *velocity, normal_space *sum) {
+    const lanes y = point->y;
+    const lanes x = point->x;
+    velocity->linear = velocity->linear + impulse * (wide->k_nn + y * wide->k_n1 - x * wide->k_n2);
+    velocity->angular_1 =
+        velocity->angular_1 + impulse * (wide->k_n1 + y * wide->k_11 - x * wide->k_12);
+    velocity->angular_2 =
+        velocity->angular_2 + impulse * (wide->k_n2 + y * wide->k_12 - x * wide->k_22);
+    sum->linear = sum->linear + impulse;
+    sum->angular_1 = sum->angular_1 + y * impulse;
+    sum->angular_2 = sum->angular_2 - x * impulse;
 }
 
-static inline void solve_normals(const cairn_solver_context *context, group *g, lanes3 t2,
-    body_lanes *a, body_lanes *b, normal_view shift, bool push) {
-    normal_view view = view_of(g, t2, relative_velocity(g, a, b), lanes3_sub(b->spin, a->spin));
+static inline void solve_normals(const cairn_solver_context *context, wide_contact *wide, lanes3 t2,
+    body_lanes *a, body_lanes *b, normal_space displacement, bool biased) {
+    normal_space velocity = to_normal_space(wide, t2, relative_velocity(wide, a, b),
+        lanes3_sub(b->angular_velocity, a->angular_velocity));
     const lanes zero = lanes_all(0.0f);
     const lanes one = lanes_all(1.0f);
-    normal_view sum = {.along = zero, .about_1 = zero, .about_2 = zero};
+    normal_space sum = {.linear = zero, .angular_1 = zero, .angular_2 = zero};
+    CAIRN_ASSERT(wide->point_count >= 1 && wide->point_count <= CAIRN_MANIFOLD_POINTS_MAX);
     lanes bias[CAIRN_MANIFOLD_POINTS_MAX];
     lanes scale[CAIRN_MANIFOLD_POINTS_MAX];
-    lanes fade[CAIRN_MANIFOLD_POINTS_MAX];
-    for (uint32_t i = 0; i < g->point_count; ++i) {
-        const point_lanes *point = &g->points[i];
-        const lanes separation = point->separation + at_point(shift, point);
+    lanes impulse_scale[CAIRN_MANIFOLD_POINTS_MAX];
+    for (uint32_t i = 0; i < wide->point_count; ++i) {
+        const wide_point *point = &wide->points[i];
+        const lanes separation = point->separation + normal_velocity_at(displacement, point);
         const lanes_mask apart = lanes_less(zero, separation);
         const lanes closing = separation * lanes_all(context->inverse_h);
-        if (push) {
-            const lanes out = lanes_max(separation * g->rate, lanes_all(-CAIRN_PUSH_SPEED_MAX));
-            bias[i] = lanes_select(apart, closing, out);
-            scale[i] = point->mass * lanes_select(apart, one, g->mass_scale);
-            fade[i] = lanes_select(apart, zero, g->impulse_scale);
+        if (biased) {
+            const lanes push = lanes_max(separation * wide->rate, lanes_all(-CAIRN_PUSH_SPEED_MAX));
+            bias[i] = lanes_select(apart, closing, push);
+            scale[i] = point->mass * lanes_select(apart, one, wide->mass_scale);
+            impulse_scale[i] = lanes_select(apart, zero, wide->impulse_scale);
         } else {
             bias[i] = lanes_max(closing, zero);
             scale[i] = point->mass;
-            fade[i] = zero;
+            impulse_scale[i] = zero;
         }
     }
-    // A single row is exact at once.
-    const uint32_t passes = g->point_count == 1 ? 1 : CAIRN_MANIFOLD_SWEEPS;
-    for (uint32_t pass = 0; pass < passes; ++pass) {
-        for (uint32_t i = 0; i < g->point_count; ++i) {
-            point_lanes *point = &g->points[i];
-            const lanes speed = at_point(view, point);
+    // A single row needs no second sweep.
+    const uint32_t sweeps = wide->point_count == 1 ? 1 : CAIRN_MANIFOLD_SWEEPS;
+    for (uint32_t sweep = 0; sweep < sweeps; ++sweep) {
+        for (uint32_t i = 0; i < wide->point_count; ++i) {
+            wide_point *point = &wide->points[i];
+            const lanes vn = normal_velocity_at(velocity, point);
             const lanes wanted =
-                point->impulse - (scale[i] * (speed + bias[i]) + fade[i] * point->impulse);
+                point->impulse - (scale[i] * (vn + bias[i]) + impulse_scale[i] * point->impulse);
             const lanes impulse = lanes_max(wanted, zero);
-            give(g, point, impulse - point->impulse, &view, &sum);
+            apply_normal_impulse(wide, point, impulse - point->impulse, &velocity, &sum);
             point->impulse = impulse;
         }
     }
-    const lanes3 torque = lanes3_add_scaled(lanes3_scale(g->tangent, sum.about_1), t2, sum.about_2);
-    apply(g, a, b, lanes3_scale(g->normal, sum.along), torque);
+    const lanes3 torque =
+        lanes3_add_scaled(lanes3_scale(wide->tangent, sum.angular_1), t2, sum.angular_2);
+    apply_at_centre(wide, a, b, lanes3_scale(wide->normal, sum.linear), torque);
 }
 
-static inline void visit(const cairn_solver_context *context, group *g, bool push) {
-    body_lanes a = load_body(context, g->pair.a);
-    body_lanes b = load_body(context, g->pair.b);
-    const delta_lanes delta_a = load_delta(context, g->pair.a);
-    const delta_lanes delta_b = load_delta(context, g->pair.b);
-    const lanes3 t2 = lanes3_t2(g);
-    const lanes3 moved_a = lanes3_add(delta_a.position, lanes3_cross(delta_a.rotation, g->arm_a));
-    const lanes3 moved_b = lanes3_add(delta_b.position, lanes3_cross(delta_b.rotation, g->arm_b));
-    const normal_view shift = view_of(
-        g, t2, lanes3_sub(moved_b, moved_a), lanes3_sub(delta_b.rotation, delta_a.rotation));
-    solve_friction(g, t2, &a, &b);
-    solve_normals(context, g, t2, &a, &b, shift, push);
-    store_body(context, g->pair.a, g->pair.moving_a, &a);
-    store_body(context, g->pair.b, g->pair.moving_b, &b);
+static inline void solve_contact(
+    const cairn_solver_context *context, wide_contact *wide, bool biased) {
+    body_lanes a = load_body(context, wide->pair.a);
+    body_lanes b = load_body(context, wide->pair.b);
+    const delta_lanes delta_a = load_delta(context, wide->pair.a);
+    const delta_lanes delta_b = load_delta(context, wide->pair.b);
+    const lanes3 t2 = tangent2_of(wide);
+    const lanes3 dp_a = lanes3_add(delta_a.position, lanes3_cross(delta_a.rotation, wide->arm_a));
+    const lanes3 dp_b = lanes3_add(delta_b.position, lanes3_cross(delta_b.rotation, wide->arm_b));
+    const normal_space displacement = to_normal_space(
+        wide, t2, lanes3_sub(dp_b, dp_a), lanes3_sub(delta_b.rotation, delta_a.rotation));
+    solve_friction(wide, t2, &a, &b);
+    solve_normals(context, wide, t2, &a, &b, displacement, biased);
+    store_body(context, wide->pair.a, wide->pair.moving_a, &a);
+    store_body(context, wide->pair.b, wide->pair.moving_b, &b);
 }
 
-static void push(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
-    group *groups = context->contact_constraints;
+static void solve_biased(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    wide_contact *constraints = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        visit(context, &groups[i], true);
+        solve_contact(context, &constraints[i], true);
     }
 }
 
 static void relax(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
-    group *groups = context->contact_constraints;
+    wide_contact *constraints = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        visit(context, &groups[i], false);
+        solve_contact(context, &constraints[i], false);
     }
 }
 
 static void warm_start(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
-    group *groups = context->contact_constraints;
+    wide_contact *constraints = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        const group *g = &groups[i];
-        body_lanes a = load_body(context, g->pair.a);
-        body_lanes b = load_body(context, g->pair.b);
-        const lanes3 t2 = lanes3_t2(g);
-        lanes3 impulse = lanes3_scale(g->normal, normal_impulse_sum(g));
-        impulse = lanes3_add_scaled(impulse, g->tangent, g->friction_impulse[0]);
-        impulse = lanes3_add_scaled(impulse, t2, g->friction_impulse[1]);
-        lanes about_1 = lanes_all(0.0f);
-        lanes about_2 = lanes_all(0.0f);
-        for (uint32_t k = 0; k < g->point_count; ++k) {
-            about_1 = about_1 + g->points[k].b * g->points[k].impulse;
-            about_2 = about_2 - g->points[k].a * g->points[k].impulse;
+        const wide_contact *wide = &constraints[i];
+        body_lanes a = load_body(context, wide->pair.a);
+        body_lanes b = load_body(context, wide->pair.b);
+        const lanes3 t2 = tangent2_of(wide);
+        lanes3 impulse = lanes3_scale(wide->normal, normal_impulse_sum(wide));
+        impulse = lanes3_add_scaled(impulse, wide->tangent, wide->friction_impulse[0]);
+        impulse = lanes3_add_scaled(impulse, t2, wide->friction_impulse[1]);
+        lanes angular_1 = lanes_all(0.0f);
+        lanes angular_2 = lanes_all(0.0f);
+        for (uint32_t k = 0; k < wide->point_count; ++k) {
+            angular_1 = angular_1 + wide->points[k].y * wide->points[k].impulse;
+            angular_2 = angular_2 - wide->points[k].x * wide->points[k].impulse;
         }
-        lanes3 torque = lanes3_scale(g->normal, g->twist_impulse);
-        torque = lanes3_add_scaled(torque, g->tangent, about_1);
-        torque = lanes3_add_scaled(torque, t2, about_2);
-        apply(g, &a, &b, impulse, torque);
-        store_body(context, g->pair.a, g->pair.moving_a, &a);
-        store_body(context, g->pair.b, g->pair.moving_b, &b);
+        lanes3 torque = lanes3_scale(wide->normal, wide->twist_impulse);
+        torque = lanes3_add_scaled(torque, wide->tangent, angular_1);
+        torque = lanes3_add_scaled(torque, t2, angular_2);
+        apply_at_centre(wide, &a, &b, impulse, torque);
+        store_body(context, wide->pair.a, wide->pair.moving_a, &a);
+        store_body(context, wide->pair.b, wide->pair.moving_b, &b);
     }
 }
 
-static void bounce(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
-    group *groups = context->contact_constraints;
+static void apply_restitution(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    wide_contact *constraints = context->contact_constraints;
     const lanes zero = lanes_all(0.0f);
-    const lanes least = lanes_all(control_lanes_meddle() ? -1.0f : 0.0f);
+    const lanes threshold = lanes_all(control_lanes_meddle() ? -1.0f : 0.0f);
     for (uint32_t i = begin; i < end; ++i) {
-        group *g = &groups[i];
-        if (g->bouncy == 0) {
+        wide_contact *wide = &constraints[i];
+        if (wide->has_restitution == 0) {
             continue;
         }
-        body_lanes a = load_body(context, g->pair.a);
-        body_lanes b = load_body(context, g->pair.b);
-        const lanes3 t2 = lanes3_t2(g);
-        normal_view view = view_of(g, t2, relative_velocity(g, &a, &b), lanes3_sub(b.spin, a.spin));
-        normal_view sum = {.along = zero, .about_1 = zero, .about_2 = zero};
-        for (uint32_t k = 0; k < g->point_count; ++k) {
-            point_lanes *point = &g->points[k];
-            const lanes target = g->restitution * g->approach[k];
+        body_lanes a = load_body(context, wide->pair.a);
+        body_lanes b = load_body(context, wide->pair.b);
+        const lanes3 t2 = tangent2_of(wide);
+        normal_space velocity = to_normal_space(wide, t2, relative_velocity(wide, &a, &b),
+            lanes3_sub(b.angular_velocity, a.angular_velocity));
+        normal_space sum = {.linear = zero, .angular_1 = zero, .angular_2 = zero};
+        for (uint32_t k = 0; k < wide->point_count; ++k) {
+            wide_point *point = &wide->points[k];
+            const lanes target = wide->restitution * wide->approach_velocity[k];
             const lanes_mask bounces =
-                lanes_less(lanes_all(context->restitution_threshold), g->approach[k]) &
-                lanes_less(zero, point->impulse) & lanes_less(least, g->restitution);
-            const lanes wanted = point->impulse + point->mass * (target - at_point(view, point));
+                lanes_less(lanes_all(context->restitution_threshold), wide->approach_velocity[k]) &
+                lanes_less(zero, point->impulse) & lanes_less(threshold, wide->restitution);
+            const lanes wanted =
+                point->impulse + point->mass * (target - normal_velocity_at(velocity, point));
             const lanes impulse = lanes_select(bounces, lanes_max(wanted, zero), point->impulse);
-            give(g, point, impulse - point->impulse, &view, &sum);
+            apply_normal_impulse(wide, point, impulse - point->impulse, &velocity, &sum);
             point->impulse = impulse;
         }
         const lanes3 torque =
-            lanes3_add_scaled(lanes3_scale(g->tangent, sum.about_1), t2, sum.about_2);
-        apply(g, &a, &b, lanes3_scale(g->normal, sum.along), torque);
-        store_body(context, g->pair.a, g->pair.moving_a, &a);
-        store_body(context, g->pair.b, g->pair.moving_b, &b);
+            lanes3_add_scaled(lanes3_scale(wide->tangent, sum.angular_1), t2, sum.angular_2);
+        apply_at_centre(wide, &a, &b, lanes3_scale(wide->normal, sum.linear), torque);
+        store_body(context, wide->pair.a, wide->pair.moving_a, &a);
+        store_body(context, wide->pair.b, wide->pair.moving_b, &b);
     }
 }
 
-// ---- from patches to groups
+// ---- from manifolds to constraints
 
-// vec3_tangent of sim/math/vec.h: across the normal, by its larger part.
-static inline lanes3 across(lanes3 n) {
+// A unit vector perpendicular to the unit vector n; vec3_tangent of sim/math/vec.h in lanes.
+static inline lanes3 tangent_of(lanes3 n) {
     const lanes zero = lanes_all(0.0f);
-    const lanes_mask wide = lanes_less(lanes_all(0.577f * 0.577f), n.x * n.x);
+    const lanes_mask large_x = lanes_less(lanes_all(0.577f * 0.577f), n.x * n.x);
     const lanes3 one = lanes3_of(n.y, zero - n.x, zero);
     const lanes3 other = lanes3_of(zero, n.z, zero - n.y);
-    const lanes3 t = lanes3_select(wide, one, other);
+    const lanes3 t = lanes3_select(large_x, one, other);
     return lanes3_scale(t, lanes_all(1.0f) / lanes_sqrt(lanes3_dot(t, t)));
 }
 
@@ -291,10 +341,10 @@ _Static_assert(offsetof(manifold_lanes, rotation_a) ==
     "in the same order");
 
 static void load_manifolds(
-    const cairn_solver_context *context, const group *g, manifold_rows *out) {
+    const cairn_solver_context *context, const wide_contact *wide, manifold_rows *out) {
     const void *manifolds[CAIRN_LANES];
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        manifolds[i] = &context->manifolds[context->contact_edges[g->pair.edge[i]].manifold];
+        manifolds[i] = &context->manifolds[context->contact_edges[wide->pair.edge[i]].manifold];
     }
     for (uint32_t row = 0; row < CAIRN_SOLVER_MANIFOLD_ROWS; ++row) {
         load_struct_row(manifolds, row * CAIRN_ROW_FLOATS, out->rows[row]);
@@ -310,196 +360,207 @@ static lanes_mat3 delta_rotation(lanes_quat q, lanes_quat q0) {
     return lanes_mat3_of_quat(x, y, z, w);
 }
 
-// The frame of the manifold and where its points are in it.
-static void place_points(group *g, const manifold_lanes *manifold, const motion_lanes *motion_a,
-    const motion_lanes *motion_b) {
+// Computes the frame of the manifold, its points in that frame, and their separations.
+static void prepare_points(wide_contact *wide, const manifold_lanes *manifold,
+    const motion_lanes *motion_a, const motion_lanes *motion_b) {
     const lanes zero = lanes_all(0.0f);
     const lanes count = manifold->point_count;
     const lanes3 apart = lanes3_sub(motion_position(motion_b), motion_position(motion_a));
-    const lanes_mat3 turn_a = delta_rotation(motion_rotation(motion_a), manifold->rotation_a);
-    const lanes_mat3 turn_b = delta_rotation(motion_rotation(motion_b), manifold->rotation_b);
+    const lanes_mat3 dq_a = delta_rotation(motion_rotation(motion_a), manifold->rotation_a);
+    const lanes_mat3 dq_b = delta_rotation(motion_rotation(motion_b), manifold->rotation_b);
     lanes3 sum_a = lanes3_of(zero, zero, zero);
     lanes3 sum_b = sum_a;
-    g->normal = manifold->normal;
-    g->tangent = across(g->normal);
-    for (uint32_t i = 0; i < g->point_count; ++i) {
+    wide->normal = manifold->normal;
+    wide->tangent = tangent_of(wide->normal);
+    for (uint32_t i = 0; i < wide->point_count; ++i) {
         const lanes3 arm_a = manifold->points[i].arm_a;
         const lanes3 arm_b = manifold->points[i].arm_b;
         const lanes3 gap = lanes3_sub(
-            lanes3_add(apart, lanes_mat3_apply(turn_b, arm_b)), lanes_mat3_apply(turn_a, arm_a));
-        g->points[i].separation = manifold->points[i].separation + lanes3_dot(gap, g->normal);
-        const lanes_mask there = lanes_less(lanes_all((float)i), count);
-        sum_a = lanes3_select(there, lanes3_add(sum_a, arm_a), sum_a);
-        sum_b = lanes3_select(there, lanes3_add(sum_b, arm_b), sum_b);
+            lanes3_add(apart, lanes_mat3_apply(dq_b, arm_b)), lanes_mat3_apply(dq_a, arm_a));
+        wide->points[i].separation = manifold->points[i].separation + lanes3_dot(gap, wide->normal);
+        const lanes_mask exists = lanes_less(lanes_all((float)i), count);
+        sum_a = lanes3_select(exists, lanes3_add(sum_a, arm_a), sum_a);
+        sum_b = lanes3_select(exists, lanes3_add(sum_b, arm_b), sum_b);
     }
-    const lanes share = lanes_all(1.0f) / count;
-    g->arm_a = lanes3_scale(sum_a, share);
-    g->arm_b = lanes3_scale(sum_b, share);
-    const lanes3 t2 = lanes3_t2(g);
+    const lanes inverse_count = lanes_all(1.0f) / count;
+    wide->arm_a = lanes3_scale(sum_a, inverse_count);
+    wide->arm_b = lanes3_scale(sum_b, inverse_count);
+    const lanes3 t2 = tangent2_of(wide);
     lanes radius = zero;
-    for (uint32_t i = 0; i < g->point_count; ++i) {
-        const lanes3 offset = lanes3_sub(manifold->points[i].arm_a, g->arm_a);
-        const lanes_mask there = lanes_less(lanes_all((float)i), count);
-        const lanes a1 = lanes3_dot(offset, g->tangent);
-        const lanes b1 = lanes3_dot(offset, t2);
-        g->points[i].a = lanes_select(there, a1, zero);
-        g->points[i].b = lanes_select(there, b1, zero);
-        radius = radius + lanes_select(there, lanes_sqrt(a1 * a1 + b1 * b1), zero);
+    for (uint32_t i = 0; i < wide->point_count; ++i) {
+        const lanes3 offset = lanes3_sub(manifold->points[i].arm_a, wide->arm_a);
+        const lanes_mask exists = lanes_less(lanes_all((float)i), count);
+        const lanes x = lanes3_dot(offset, wide->tangent);
+        const lanes y = lanes3_dot(offset, t2);
+        wide->points[i].x = lanes_select(exists, x, zero);
+        wide->points[i].y = lanes_select(exists, y, zero);
+        radius = radius + lanes_select(exists, lanes_sqrt(x * x + y * y), zero);
     }
-    g->radius = radius / count;
+    wide->radius = radius / count;
 }
 
-// The responses of the normal view, of friction and of twist, J M^-1 J^T of Catto 2005.
-static void weigh(group *g, const body_lanes *a, const body_lanes *b, lanes count) {
-    const lanes3 t1 = g->tangent;
-    const lanes3 t2 = lanes3_t2(g);
-    const lanes3 na = lanes3_cross(g->arm_a, g->normal);
-    const lanes3 nb = lanes3_cross(g->arm_b, g->normal);
-    const lanes3 turn_a = lanes_sym3_apply(a->inverse_inertia, na);
-    const lanes3 turn_b = lanes_sym3_apply(b->inverse_inertia, nb);
-    const lanes3 turn = lanes3_add(turn_a, turn_b);
+// K of manifold space, and the effective masses of friction, of twist and of each normal row: all
+// of them J M^-1 J^T (Catto 2005), inverted where a row is solved by itself.
+static void compute_effective_masses(
+    wide_contact *wide, const body_lanes *a, const body_lanes *b, lanes count) {
+    const lanes3 t1 = wide->tangent;
+    const lanes3 t2 = tangent2_of(wide);
+    const lanes3 na = lanes3_cross(wide->arm_a, wide->normal);
+    const lanes3 nb = lanes3_cross(wide->arm_b, wide->normal);
+    const lanes3 dw_a = lanes_sym3_apply(a->inverse_inertia, na);
+    const lanes3 dw_b = lanes_sym3_apply(b->inverse_inertia, nb);
+    const lanes3 dw = lanes3_add(dw_a, dw_b);
     const lanes_sym3 both = lanes_sym3_add(a->inverse_inertia, b->inverse_inertia);
     const lanes3 both_1 = lanes_sym3_apply(both, t1);
     const lanes3 both_2 = lanes_sym3_apply(both, t2);
     const lanes mass = a->inverse_mass + b->inverse_mass;
-    g->k_nn = mass + lanes3_dot(na, turn_a) + lanes3_dot(nb, turn_b);
-    g->k_n1 = lanes3_dot(turn, t1);
-    g->k_n2 = lanes3_dot(turn, t2);
-    g->k_11 = lanes3_dot(t1, both_1);
-    g->k_12 = lanes3_dot(t2, both_1);
-    g->k_22 = lanes3_dot(t2, both_2);
-    g->twist_mass = inverse_or_zero(lanes3_dot(g->normal, lanes_sym3_apply(both, g->normal)));
-    const lanes3 a1 = lanes3_cross(g->arm_a, t1);
-    const lanes3 a2 = lanes3_cross(g->arm_a, t2);
-    const lanes3 b1 = lanes3_cross(g->arm_b, t1);
-    const lanes3 b2 = lanes3_cross(g->arm_b, t2);
-    const lanes3 turn_a1 = lanes_sym3_apply(a->inverse_inertia, a1);
-    const lanes3 turn_a2 = lanes_sym3_apply(a->inverse_inertia, a2);
-    const lanes3 turn_b1 = lanes_sym3_apply(b->inverse_inertia, b1);
-    const lanes3 turn_b2 = lanes_sym3_apply(b->inverse_inertia, b2);
-    const lanes k11 = mass + lanes3_dot(a1, turn_a1) + lanes3_dot(b1, turn_b1);
-    const lanes k12 = lanes3_dot(a1, turn_a2) + lanes3_dot(b1, turn_b2);
-    const lanes k22 = mass + lanes3_dot(a2, turn_a2) + lanes3_dot(b2, turn_b2);
+    wide->k_nn = mass + lanes3_dot(na, dw_a) + lanes3_dot(nb, dw_b);
+    wide->k_n1 = lanes3_dot(dw, t1);
+    wide->k_n2 = lanes3_dot(dw, t2);
+    wide->k_11 = lanes3_dot(t1, both_1);
+    wide->k_12 = lanes3_dot(t2, both_1);
+    wide->k_22 = lanes3_dot(t2, both_2);
+    wide->twist_mass =
+        inverse_or_zero(lanes3_dot(wide->normal, lanes_sym3_apply(both, wide->normal)));
+    const lanes3 a1 = lanes3_cross(wide->arm_a, t1);
+    const lanes3 a2 = lanes3_cross(wide->arm_a, t2);
+    const lanes3 b1 = lanes3_cross(wide->arm_b, t1);
+    const lanes3 b2 = lanes3_cross(wide->arm_b, t2);
+    const lanes3 dw_a1 = lanes_sym3_apply(a->inverse_inertia, a1);
+    const lanes3 dw_a2 = lanes_sym3_apply(a->inverse_inertia, a2);
+    const lanes3 dw_b1 = lanes_sym3_apply(b->inverse_inertia, b1);
+    const lanes3 dw_b2 = lanes_sym3_apply(b->inverse_inertia, b2);
+    const lanes k11 = mass + lanes3_dot(a1, dw_a1) + lanes3_dot(b1, dw_b1);
+    const lanes k12 = lanes3_dot(a1, dw_a2) + lanes3_dot(b1, dw_b2);
+    const lanes k22 = mass + lanes3_dot(a2, dw_a2) + lanes3_dot(b2, dw_b2);
     const lanes inverse = inverse_or_zero(k11 * k22 - k12 * k12);
-    g->f_11 = k22 * inverse;
-    g->f_12 = lanes_all(0.0f) - k12 * inverse;
-    g->f_22 = k11 * inverse;
-    for (uint32_t i = 0; i < g->point_count; ++i) {
-        point_lanes *point = &g->points[i];
-        const lanes pa = point->a;
-        const lanes pb = point->b;
-        const lanes row = g->k_nn + pb * (g->k_n1 + pb * g->k_11 + g->k_n1) -
-                          pa * (g->k_n2 - pa * g->k_22 + g->k_n2) - pa * pb * (g->k_12 + g->k_12);
-        const lanes_mask there = lanes_less(lanes_all((float)i), count);
-        point->mass = lanes_select(there, inverse_or_zero(row), lanes_all(0.0f));
+    wide->tangent_mass_11 = k22 * inverse;
+    wide->tangent_mass_12 = lanes_all(0.0f) - k12 * inverse;
+    wide->tangent_mass_22 = k11 * inverse;
+    for (uint32_t i = 0; i < wide->point_count; ++i) {
+        wide_point *point = &wide->points[i];
+        const lanes x = point->x;
+        const lanes y = point->y;
+        const lanes row = wide->k_nn + y * (wide->k_n1 + y * wide->k_11 + wide->k_n1) -
+                          x * (wide->k_n2 - x * wide->k_22 + wide->k_n2) -
+                          x * y * (wide->k_12 + wide->k_12);
+        const lanes_mask exists = lanes_less(lanes_all((float)i), count);
+        point->mass = lanes_select(exists, inverse_or_zero(row), lanes_all(0.0f));
     }
 }
 
-static void load_impulses(const cairn_solver_context *context, group *g) {
+static void load_impulses(const cairn_solver_context *context, wide_contact *wide) {
     float normal[CAIRN_MANIFOLD_POINTS_MAX][CAIRN_LANES];
     float tangent[4][CAIRN_LANES];
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         const cairn_contact *contact =
-            &context->contacts[context->contact_edges[g->pair.edge[i]].element];
+            &context->contacts[context->contact_edges[wide->pair.edge[i]].element];
         for (uint32_t k = 0; k < CAIRN_MANIFOLD_POINTS_MAX; ++k) {
             normal[k][i] = contact->points[k].normal_impulse;
             tangent[k][i] = contact->tangent_impulse[k];
         }
     }
     const lanes warm = lanes_all(context->warm_start != 0 ? 1.0f : 0.0f);
-    for (uint32_t k = 0; k < g->point_count; ++k) {
-        memcpy(&g->points[k].impulse, normal[k], sizeof normal[k]);
-        g->points[k].impulse = g->points[k].impulse * warm;
+    for (uint32_t k = 0; k < wide->point_count; ++k) {
+        memcpy(&wide->points[k].impulse, normal[k], sizeof normal[k]);
+        wide->points[k].impulse = wide->points[k].impulse * warm;
     }
-    lanes last[4];
-    memcpy(last, tangent, sizeof last);
-    const lanes3 friction = lanes3_of(last[0], last[1], last[2]);
-    g->friction_impulse[0] = lanes3_dot(friction, g->tangent) * warm;
-    g->friction_impulse[1] = lanes3_dot(friction, lanes3_t2(g)) * warm;
-    g->twist_impulse = last[3] * warm;
+    lanes stored[4]; // friction as a world vector, and twist
+    memcpy(stored, tangent, sizeof stored);
+    const lanes3 friction = lanes3_of(stored[0], stored[1], stored[2]);
+    wide->friction_impulse[0] = lanes3_dot(friction, wide->tangent) * warm;
+    wide->friction_impulse[1] = lanes3_dot(friction, tangent2_of(wide)) * warm;
+    wide->twist_impulse = stored[3] * warm;
 }
 
-static void soften(
-    const cairn_solver_context *context, group *g, const body_lanes *a, const body_lanes *b) {
+static void set_softness(const cairn_solver_context *context, wide_contact *wide,
+    const body_lanes *a, const body_lanes *b) {
     const lanes zero = lanes_all(0.0f);
-    const lanes_mask free = lanes_less(zero, a->inverse_mass) & lanes_less(zero, b->inverse_mass);
+    const lanes_mask both_move =
+        lanes_less(zero, a->inverse_mass) & lanes_less(zero, b->inverse_mass);
     const cairn_softness *soft = &context->contact_softness;
     const cairn_softness *fixed = &context->static_softness;
-    g->rate = lanes_select(free, lanes_all(soft->rate), lanes_all(fixed->rate));
-    g->mass_scale = lanes_select(free, lanes_all(soft->mass_scale), lanes_all(fixed->mass_scale));
-    g->impulse_scale =
-        lanes_select(free, lanes_all(soft->impulse_scale), lanes_all(fixed->impulse_scale));
+    wide->rate = lanes_select(both_move, lanes_all(soft->rate), lanes_all(fixed->rate));
+    wide->mass_scale =
+        lanes_select(both_move, lanes_all(soft->mass_scale), lanes_all(fixed->mass_scale));
+    wide->impulse_scale =
+        lanes_select(both_move, lanes_all(soft->impulse_scale), lanes_all(fixed->impulse_scale));
 }
 
-static void prepare_bounce(group *g, const body_lanes *a, const body_lanes *b) {
-    const normal_view view =
-        view_of(g, lanes3_t2(g), relative_velocity(g, a, b), lanes3_sub(b->spin, a->spin));
-    for (uint32_t i = 0; i < g->point_count; ++i) {
-        g->approach[i] = lanes_all(0.0f) - at_point(view, &g->points[i]);
+// Restitution acts on the velocities before the first substep.
+static void store_approach_velocities(
+    wide_contact *wide, const body_lanes *a, const body_lanes *b) {
+    const normal_space velocity = to_normal_space(wide, tangent2_of(wide),
+        relative_velocity(wide, a, b), lanes3_sub(b->angular_velocity, a->angular_velocity));
+    for (uint32_t i = 0; i < wide->point_count; ++i) {
+        wide->approach_velocity[i] =
+            lanes_all(0.0f) - normal_velocity_at(velocity, &wide->points[i]);
     }
 }
 
-static void prepare_group(const cairn_solver_context *context, const uint32_t *order, group *g) {
+static void prepare_contact(
+    const cairn_solver_context *context, const uint32_t *order, wide_contact *wide) {
     const void *motions_a[CAIRN_LANES];
     const void *motions_b[CAIRN_LANES];
-    uint32_t most = 0;
-    uint32_t bouncy = 0;
-    fill_pair(context, context->contact_edges, order, &g->pair);
+    uint32_t point_count = 0;
+    uint32_t has_restitution = 0;
+    fill_pair(context, context->contact_edges, order, &wide->pair);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        const cairn_constraint_edge *edge = &context->contact_edges[g->pair.edge[i]];
+        const cairn_constraint_edge *edge = &context->contact_edges[wide->pair.edge[i]];
         const cairn_solver_manifold *manifold = &context->manifolds[edge->manifold];
         motions_a[i] = &context->motions[edge->body_a];
         motions_b[i] = &context->motions[edge->body_b];
         const uint32_t points = (uint32_t)manifold->point_count;
-        most = points > most ? points : most;
-        bouncy |= manifold->restitution > 0.0f ? 1u : 0u;
+        point_count = points > point_count ? points : point_count;
+        has_restitution |= manifold->restitution > 0.0f ? 1u : 0u;
     }
-    g->point_count = most;
-    g->bouncy = bouncy;
+    CAIRN_ASSERT(point_count >= 1 && point_count <= CAIRN_MANIFOLD_POINTS_MAX);
+    wide->point_count = point_count;
+    wide->has_restitution = has_restitution;
     manifold_rows in;
-    load_manifolds(context, g, &in);
+    load_manifolds(context, wide, &in);
     const manifold_lanes *manifold = &in.manifold;
     const motion_lanes motion_a = load_motions(motions_a);
     const motion_lanes motion_b = load_motions(motions_b);
-    g->friction = manifold->friction;
-    g->restitution = manifold->restitution;
-    place_points(g, manifold, &motion_a, &motion_b);
-    const body_lanes a = load_body(context, g->pair.a);
-    const body_lanes b = load_body(context, g->pair.b);
-    weigh(g, &a, &b, manifold->point_count);
-    soften(context, g, &a, &b);
-    load_impulses(context, g);
-    if (bouncy != 0) {
-        prepare_bounce(g, &a, &b);
+    wide->friction = manifold->friction;
+    wide->restitution = manifold->restitution;
+    prepare_points(wide, manifold, &motion_a, &motion_b);
+    const body_lanes a = load_body(context, wide->pair.a);
+    const body_lanes b = load_body(context, wide->pair.b);
+    compute_effective_masses(wide, &a, &b, manifold->point_count);
+    set_softness(context, wide, &a, &b);
+    load_impulses(context, wide);
+    if (has_restitution != 0) {
+        store_approach_velocities(wide, &a, &b);
     }
 }
 
 static void prepare(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
-    group *groups = context->contact_constraints;
+    wide_contact *constraints = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        prepare_group(context, context->contact_order + (size_t)i * CAIRN_LANES, &groups[i]);
+        prepare_contact(context, context->contact_order + (size_t)i * CAIRN_LANES, &constraints[i]);
     }
 }
 
-static void store_group(const cairn_solver_context *context, const group *g) {
-    const lanes3 t2 = lanes3_t2(g);
+static void store_contact(const cairn_solver_context *context, const wide_contact *wide) {
+    const lanes3 t2 = tangent2_of(wide);
     const lanes3 friction = lanes3_add_scaled(
-        lanes3_scale(g->tangent, g->friction_impulse[0]), t2, g->friction_impulse[1]);
-    const lanes values[4] = {
-        kept(friction.x), kept(friction.y), kept(friction.z), kept(g->twist_impulse)};
+        lanes3_scale(wide->tangent, wide->friction_impulse[0]), t2, wide->friction_impulse[1]);
+    const lanes values[4] = {finite_or_zero(friction.x), finite_or_zero(friction.y),
+        finite_or_zero(friction.z), finite_or_zero(wide->twist_impulse)};
     float tangent[4][CAIRN_LANES];
     float normal[CAIRN_MANIFOLD_POINTS_MAX][CAIRN_LANES];
     memcpy(tangent, values, sizeof tangent);
-    for (uint32_t k = 0; k < g->point_count; ++k) {
-        const lanes impulse = kept(g->points[k].impulse);
+    for (uint32_t k = 0; k < wide->point_count; ++k) {
+        const lanes impulse = finite_or_zero(wide->points[k].impulse);
         memcpy(normal[k], &impulse, sizeof normal[k]);
     }
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        if ((g->pair.live >> i & 1u) == 0) {
+        if ((wide->pair.live >> i & 1u) == 0) {
             continue;
         }
         cairn_contact *contact =
-            &context->contacts[context->contact_edges[g->pair.edge[i]].element];
+            &context->contacts[context->contact_edges[wide->pair.edge[i]].element];
         for (uint32_t k = 0; k < contact->point_count; ++k) {
             contact->points[k].normal_impulse = normal[k][i];
         }
@@ -510,19 +571,19 @@ static void store_group(const cairn_solver_context *context, const group *g) {
 }
 
 static void store(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
-    const group *groups = context->contact_constraints;
+    const wide_contact *constraints = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        store_group(context, &groups[i]);
+        store_contact(context, &constraints[i]);
     }
 }
 
 extern const cairn_constraint_kernel CAIRN_KERNEL(contact);
 const cairn_constraint_kernel CAIRN_KERNEL(contact) = {
-    .constraint_size = sizeof(group),
+    .constraint_size = sizeof(wide_contact),
     .stages = {[CAIRN_CONSTRAINT_PREPARE] = prepare,
         [CAIRN_CONSTRAINT_WARM_START] = warm_start,
-        [CAIRN_CONSTRAINT_SOLVE_BIASED] = push,
+        [CAIRN_CONSTRAINT_SOLVE_BIASED] = solve_biased,
         [CAIRN_CONSTRAINT_RELAX] = relax,
-        [CAIRN_CONSTRAINT_RESTITUTION] = bounce,
+        [CAIRN_CONSTRAINT_RESTITUTION] = apply_restitution,
         [CAIRN_CONSTRAINT_STORE] = store},
 };

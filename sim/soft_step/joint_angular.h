@@ -1,302 +1,319 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The angular rows of hinges and cones. A hinge keeps its axes together by two rows solved at once;
-// a cone holds the swing of b's axis; both may hold the twist between two bounds. Bounds are
-// one-sided: soft when overstepped, and across what room is left they let through just the turn
-// that uses it up, like the normal rows of contacts (sim/soft_step/contact_solver.c).
+// The angular rows of hinges and cones. A hinge keeps its axes together by two rows that are solved
+// at once; a cone limits the swing of b's axis; both may limit the twist to a range. A limit is one
+// row with an impulse of one sign: soft where it is violated, and where there is slack it lets the
+// joint use up the slack in this substep but not more, like the normal rows of contacts
+// (sim/soft_step/contact_solver.c).
 //
-// The rows are solved after those of the anchors (sim/soft_step/joint_point.h) and leave these as
-// they are: each torque t brings the pull -K^-1 C t at the anchors, where C t is the speed that t
-// gives them. What is left of the two bodies is one relative spin with the response S = J M^-1 J^T
-// - C^T K^-1 C, three by three, in which the rows are swept; bodies change once. So a limit stops a
-// door with all its mass, not with the inertia about its middle alone.
+// The angular rows are solved after the linear ones (sim/soft_step/joint_linear.h) and keep these
+// solved. A torque t moves the anchors apart with the velocity C t, so the anchors need the impulse
+// -K^-1 C t as well. Seen from the angular rows, the two bodies are then one relative angular
+// velocity with the response S = J M^-1 J^T - C^T K^-1 C (a Schur complement, 3 x 3). The rows are
+// swept in that space, and bodies are read and written once. So a limit stops a door with all its
+// mass, not only with the inertia about its centre.
 //
-// The twist turns by w . (a + b) / (1 + a . b), a and b the two axes: its row lies along their
-// bisector, and its room is measured along that.
+// The twist changes by w . (a + b) / (1 + a . b), where a and b are the two axes: its row lies
+// along their bisector, and its slack is measured along that.
 
 #include "sim/constraint/joint_angle.h"
 #include "sim/limits.h"
-#include "sim/soft_step/joint_point.h"
+#include "sim/soft_step/joint_linear.h"
 
-typedef struct bound_lanes {
-    lanes room;    // rad, along the row; negative: overstepped
-    lanes impulse; // accumulated, of one substep, >= 0
-} bound_lanes;
+typedef struct limit_lanes {
+    lanes slack;   // rad, along the row; negative where the limit is violated
+    lanes impulse; // N m s, accumulated in one substep, >= 0
+} limit_lanes;
 
-typedef struct turn_part {
-    axes_lanes start;    // world, at the start of the step
-    lanes start_angle;   // rad: twist, in the reach of the bounds
-    lanes least, most;   // rad: its bounds
-    lanes cone_cosine;   // of the largest swing
-    lanes3 turned;       // rad: of b relative to a in the step, when rooms were last measured
-    lanes_sym3 response; // S
-    lanes3 axis;         // of the twist row
-    lanes3 across[2];    // hinge: the directions of its two rows; cone: [0] that of the swing
-    lanes3 twist;        // torque of the twist row; a hinge's leaves the other two rows alone
-    lanes twist_mass;    // effective
-    lanes swing_mass;    // cone
-    lanes p, q, r;       // hinge: inverse of the 2 x 2 response, (p q; q r)
-    lanes lean[2];       // hinge, rad: of b's axis along `across`
-    lanes share[2];      // hinge: of `twist` along `across`
-    lanes held[2];       // hinge: accumulated impulses
-    bound_lanes lower;   // of the twist
-    bound_lanes upper;
-    bound_lanes swing; // cone
-} turn_part;
+typedef struct angular_part {
+    axes_lanes axes0; // world, at the start of the step
+    lanes twist0;     // rad, at the start of the step, within half a turn of the limits' middle
+    lanes lower_limit, upper_limit; // rad, of the twist
+    lanes cone_cosine;              // of the largest swing
+    lanes3 rotation;      // rad: of b relative to a since the start, when slack was last measured
+    lanes_sym3 response;  // S
+    lanes3 axis;          // of the twist row
+    lanes3 swing_axes[2]; // hinge: of the rows that keep the axes together; cone: [0], of the swing
+    lanes3 twist_torque;  // by which the twist row acts; a hinge's does not disturb the other rows
+    lanes twist_mass;     // effective
+    lanes swing_mass;     // cone
+    lanes hinge_mass_11, hinge_mass_12, hinge_mass_22; // inverse of the 2 x 2 response
+    lanes angular_error[2];                            // hinge, rad: of b's axis along swing_axes
+    lanes twist_fraction[2]; // hinge: part of the twist row's torque along swing_axes
+    lanes swing_impulse[2];  // hinge, N m s, accumulated in one substep
+    limit_lanes lower;       // of the twist
+    limit_lanes upper;
+    limit_lanes swing; // cone
+} angular_part;
 
-// The speed that a torque gives the anchors: C t.
-static inline lanes3 anchor_speed(
-    const ends_lanes *ends, const body_lanes *a, const body_lanes *b, lanes3 torque) {
-    const lanes3 of_a = lanes3_cross(lanes_sym3_apply(a->inverse_inertia, torque), ends->arm_a);
-    const lanes3 of_b = lanes3_cross(lanes_sym3_apply(b->inverse_inertia, torque), ends->arm_b);
+// The velocity by which a torque moves the anchors apart: C t.
+static inline lanes3 anchor_velocity(
+    const anchor_lanes *anchors, const body_lanes *a, const body_lanes *b, lanes3 torque) {
+    const lanes3 of_a = lanes3_cross(lanes_sym3_apply(a->inverse_inertia, torque), anchors->arm_a);
+    const lanes3 of_b = lanes3_cross(lanes_sym3_apply(b->inverse_inertia, torque), anchors->arm_b);
     return lanes3_add(of_a, of_b);
 }
 
-static inline lanes_sym3 free_response(
-    const point_part *point, const ends_lanes *ends, const body_lanes *a, const body_lanes *b) {
+// S, the response of the relative angular velocity while the anchors are held together.
+static inline lanes_sym3 held_response(const linear_part *linear, const anchor_lanes *anchors,
+    const body_lanes *a, const body_lanes *b) {
     const lanes zero = lanes_all(0.0f);
     const lanes one = lanes_all(1.0f);
     const lanes_sym3 both = lanes_sym3_add(a->inverse_inertia, b->inverse_inertia);
-    const lanes3 x = anchor_speed(ends, a, b, lanes3_of(one, zero, zero));
-    const lanes3 y = anchor_speed(ends, a, b, lanes3_of(zero, one, zero));
-    const lanes3 z = anchor_speed(ends, a, b, lanes3_of(zero, zero, one));
-    const lanes3 pull_x = lanes_sym3_apply(point->inverse, x);
-    const lanes3 pull_y = lanes_sym3_apply(point->inverse, y);
-    const lanes3 pull_z = lanes_sym3_apply(point->inverse, z);
-    return (lanes_sym3){.xx = both.xx - lanes3_dot(x, pull_x),
-        .yy = both.yy - lanes3_dot(y, pull_y),
-        .zz = both.zz - lanes3_dot(z, pull_z),
-        .xy = both.xy - lanes3_dot(x, pull_y),
-        .xz = both.xz - lanes3_dot(x, pull_z),
-        .yz = both.yz - lanes3_dot(y, pull_z)};
+    const lanes3 x = anchor_velocity(anchors, a, b, lanes3_of(one, zero, zero));
+    const lanes3 y = anchor_velocity(anchors, a, b, lanes3_of(zero, one, zero));
+    const lanes3 z = anchor_velocity(anchors, a, b, lanes3_of(zero, zero, one));
+    const lanes3 held_x = lanes_sym3_apply(linear->inverse, x);
+    const lanes3 held_y = lanes_sym3_apply(linear->inverse, y);
+    const lanes3 held_z = lanes_sym3_apply(linear->inverse, z);
+    return (lanes_sym3){.xx = both.xx - lanes3_dot(x, held_x),
+        .yy = both.yy - lanes3_dot(y, held_y),
+        .zz = both.zz - lanes3_dot(z, held_z),
+        .xy = both.xy - lanes3_dot(x, held_y),
+        .xz = both.xz - lanes3_dot(x, held_z),
+        .yz = both.yz - lanes3_dot(y, held_z)};
 }
 
-static inline lanes row_inverse(lanes_sym3 response, lanes3 axis) {
+static inline lanes row_mass(lanes_sym3 response, lanes3 axis) {
     return inverse_or_zero(lanes3_dot(axis, lanes_sym3_apply(response, axis)));
 }
 
-// What b has turned relative to a, by two rotation vectors, to the second order (Baker, Campbell
-// and Hausdorff).
-static inline lanes3 turn_between(const delta_lanes *a, const delta_lanes *b) {
+// The rotation of b relative to a as a vector, to the second order (Baker, Campbell and Hausdorff).
+static inline lanes3 relative_rotation(const delta_lanes *a, const delta_lanes *b) {
     const lanes3 apart = lanes3_sub(b->rotation, a->rotation);
     return lanes3_add_scaled(apart, lanes3_cross(a->rotation, apart), lanes_all(0.5f));
 }
 
-static inline void aim_hinge(turn_part *turn, const axes_lanes *axes) {
+static inline void update_hinge_rows(angular_part *angular, const axes_lanes *axes) {
     const lanes3 t1 = axes->normal_a;
     const lanes3 t2 = lanes3_cross(axes->axis_a, t1);
-    const lanes3 lean = lanes3_cross(axes->axis_a, axes->axis_b);
-    const lanes3 of_1 = lanes_sym3_apply(turn->response, t1);
-    const lanes3 of_2 = lanes_sym3_apply(turn->response, t2);
+    const lanes3 error = lanes3_cross(axes->axis_a, axes->axis_b);
+    const lanes3 of_1 = lanes_sym3_apply(angular->response, t1);
+    const lanes3 of_2 = lanes_sym3_apply(angular->response, t2);
     const lanes k11 = lanes3_dot(t1, of_1);
     const lanes k12 = lanes3_dot(t2, of_1);
     const lanes k22 = lanes3_dot(t2, of_2);
     const lanes inverse = inverse_or_zero(k11 * k22 - k12 * k12);
-    turn->p = k22 * inverse;
-    turn->q = lanes_all(0.0f) - k12 * inverse;
-    turn->r = k11 * inverse;
-    turn->across[0] = t1;
-    turn->across[1] = t2;
-    turn->lean[0] = lanes3_dot(lean, t1);
-    turn->lean[1] = lanes3_dot(lean, t2);
-    turn->axis = axes->axis_a;
+    angular->hinge_mass_11 = k22 * inverse;
+    angular->hinge_mass_12 = lanes_all(0.0f) - k12 * inverse;
+    angular->hinge_mass_22 = k11 * inverse;
+    angular->swing_axes[0] = t1;
+    angular->swing_axes[1] = t2;
+    angular->angular_error[0] = lanes3_dot(error, t1);
+    angular->angular_error[1] = lanes3_dot(error, t2);
+    angular->axis = axes->axis_a;
     const lanes along_1 = lanes3_dot(axes->axis_a, of_1);
     const lanes along_2 = lanes3_dot(axes->axis_a, of_2);
-    turn->share[0] = turn->p * along_1 + turn->q * along_2;
-    turn->share[1] = turn->q * along_1 + turn->r * along_2;
-    turn->twist =
-        lanes3_sub_scaled(lanes3_sub_scaled(turn->axis, t1, turn->share[0]), t2, turn->share[1]);
+    angular->twist_fraction[0] =
+        angular->hinge_mass_11 * along_1 + angular->hinge_mass_12 * along_2;
+    angular->twist_fraction[1] =
+        angular->hinge_mass_12 * along_1 + angular->hinge_mass_22 * along_2;
+    angular->twist_torque =
+        lanes3_sub_scaled(lanes3_sub_scaled(angular->axis, t1, angular->twist_fraction[0]), t2,
+            angular->twist_fraction[1]);
 }
 
-// The room of the swing from its cosine: near the cone it is the angle, near the middle more. Along
-// the middle the swing has no direction, and a's zero direction serves.
-static inline void aim_swing(turn_part *turn, const axes_lanes *axes) {
-    const lanes3 lean = lanes3_cross(axes->axis_a, axes->axis_b);
-    const lanes square = lanes3_dot(lean, lean);
-    const lanes_mask sound = lanes_less(lanes_all(1e-10f), square);
-    const lanes sine = lanes_sqrt(lanes_select(sound, square, lanes_all(1e-10f)));
-    turn->across[0] =
-        lanes3_select(sound, lanes3_scale(lean, lanes_all(1.0f) / sine), axes->normal_a);
-    turn->swing_mass = row_inverse(turn->response, turn->across[0]);
-    turn->swing.room = (lanes3_dot(axes->axis_a, axes->axis_b) - turn->cone_cosine) / sine;
+// The slack of the swing follows from its cosine: close to the limit it is the angle, far from it
+// more than that. Without swing the axis has no direction, and a's zero direction serves.
+static inline void update_swing_row(angular_part *angular, const axes_lanes *axes) {
+    const lanes3 error = lanes3_cross(axes->axis_a, axes->axis_b);
+    const lanes square = lanes3_dot(error, error);
+    const lanes_mask valid = lanes_less(lanes_all(1e-10f), square);
+    const lanes sine = lanes_sqrt(lanes_select(valid, square, lanes_all(1e-10f)));
+    angular->swing_axes[0] =
+        lanes3_select(valid, lanes3_scale(error, lanes_all(1.0f) / sine), axes->normal_a);
+    angular->swing_mass = row_mass(angular->response, angular->swing_axes[0]);
+    angular->swing.slack = (lanes3_dot(axes->axis_a, axes->axis_b) - angular->cone_cosine) / sine;
 }
 
-// The row along the bisector, and how much longer a turn about it is than the twist. Without one
-// there is no twist: no axis, and no room lost.
-static inline lanes aim_bisector(turn_part *turn, const axes_lanes *axes) {
+// Puts the twist row along the bisector. Returns the factor from a twist to the rotation about that
+// row. Opposite axes have no bisector and no twist: the row is then zero.
+static inline lanes update_twist_axis(angular_part *angular, const axes_lanes *axes) {
     const lanes3 sum = lanes3_add(axes->axis_a, axes->axis_b);
     const lanes square = lanes3_dot(sum, sum);
-    const lanes_mask sound = lanes_less(lanes_all(1e-4f), square);
-    const lanes length = lanes_sqrt(lanes_select(sound, square, lanes_all(1.0f)));
-    const lanes inverse = lanes_select(sound, lanes_all(1.0f) / length, lanes_all(0.0f));
-    turn->axis = lanes3_scale(sum, inverse);
-    turn->twist = turn->axis;
-    return lanes_select(sound, length * lanes_all(0.5f), lanes_all(0.0f));
+    const lanes_mask valid = lanes_less(lanes_all(1e-4f), square);
+    const lanes length = lanes_sqrt(lanes_select(valid, square, lanes_all(1.0f)));
+    const lanes inverse = lanes_select(valid, lanes_all(1.0f) / length, lanes_all(0.0f));
+    angular->axis = lanes3_scale(sum, inverse);
+    angular->twist_torque = angular->axis;
+    return lanes_select(valid, length * lanes_all(0.5f), lanes_all(0.0f));
 }
 
-// Directions, masses, errors and rooms, with b turned by `turn->turned` since the start.
-static inline void aim_turn(turn_part *turn, uint32_t kind, const axes_lanes *axes) {
+// Updates axes, masses, errors and slack from the axes now and `rotation`.
+static inline void update_angular_rows(
+    angular_part *angular, uint32_t kind, const axes_lanes *axes) {
     lanes scale = lanes_all(1.0f);
     if (kind == CAIRN_JOINT_HINGE) {
-        aim_hinge(turn, axes);
+        update_hinge_rows(angular, axes);
     } else {
-        aim_swing(turn, axes);
-        scale = aim_bisector(turn, axes);
+        update_swing_row(angular, axes);
+        scale = update_twist_axis(angular, axes);
     }
-    const lanes3 answer = lanes_sym3_apply(turn->response, turn->twist);
-    turn->twist_mass = inverse_or_zero(lanes3_dot(turn->axis, answer));
-    const lanes turned = lanes3_dot(turn->turned, turn->axis);
-    turn->lower.room = (turn->start_angle - turn->least) * scale + turned;
-    turn->upper.room = (turn->most - turn->start_angle) * scale - turned;
+    const lanes3 effect = lanes_sym3_apply(angular->response, angular->twist_torque);
+    angular->twist_mass = inverse_or_zero(lanes3_dot(angular->axis, effect));
+    const lanes rotated = lanes3_dot(angular->rotation, angular->axis);
+    angular->lower.slack = (angular->twist0 - angular->lower_limit) * scale + rotated;
+    angular->upper.slack = (angular->upper_limit - angular->twist0) * scale - rotated;
 }
 
-// The accumulated impulses as one vector.
-static inline lanes3 turn_torque(const turn_part *turn, uint32_t kind) {
-    const lanes3 twist = lanes3_scale(turn->axis, turn->lower.impulse - turn->upper.impulse);
+// The accumulated angular impulses as one vector.
+static inline lanes3 accumulated_torque(const angular_part *angular, uint32_t kind) {
+    const lanes3 twist =
+        lanes3_scale(angular->axis, angular->lower.impulse - angular->upper.impulse);
     if (kind == CAIRN_JOINT_HINGE) {
-        return lanes3_add_scaled(lanes3_add_scaled(twist, turn->across[0], turn->held[0]),
-            turn->across[1], turn->held[1]);
+        return lanes3_add_scaled(
+            lanes3_add_scaled(twist, angular->swing_axes[0], angular->swing_impulse[0]),
+            angular->swing_axes[1], angular->swing_impulse[1]);
     }
-    return lanes3_sub_scaled(twist, turn->across[0], turn->swing.impulse);
+    return lanes3_sub_scaled(twist, angular->swing_axes[0], angular->swing.impulse);
 }
 
-static inline void give_torque(body_lanes *a, body_lanes *b, lanes3 torque) {
-    a->spin = lanes3_sub(a->spin, lanes_sym3_apply(a->inverse_inertia, torque));
-    b->spin = lanes3_add(b->spin, lanes_sym3_apply(b->inverse_inertia, torque));
+static inline void apply_torque(body_lanes *a, body_lanes *b, lanes3 torque) {
+    a->angular_velocity =
+        lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, torque));
+    b->angular_velocity =
+        lanes3_add(b->angular_velocity, lanes_sym3_apply(b->inverse_inertia, torque));
 }
 
-// As follow_point does for the arms: axes turn with their bodies, and the impulses with them.
-static inline void follow_turn(turn_part *turn, uint32_t kind, const point_part *point,
-    const ends_lanes *ends, const delta_lanes *delta_a, const delta_lanes *delta_b, body_lanes *a,
-    body_lanes *b) {
-    const lanes3 old = turn_torque(turn, kind);
-    const axes_lanes axes = {.axis_a = turned_by(turn->start.axis_a, delta_a->rotation),
-        .normal_a = turned_by(turn->start.normal_a, delta_a->rotation),
-        .axis_b = turned_by(turn->start.axis_b, delta_b->rotation)};
-    turn->turned = turn_between(delta_a, delta_b);
-    turn->response = free_response(point, ends, a, b);
-    aim_turn(turn, kind, &axes);
-    give_torque(a, b, lanes3_sub(turn_torque(turn, kind), old));
+// Like rotate_linear_rows: the axes rotate with the bodies, and so do the impulses that the bodies
+// already have.
+static inline void rotate_angular_rows(angular_part *angular, uint32_t kind,
+    const linear_part *linear, const anchor_lanes *anchors, const delta_lanes *delta_a,
+    const delta_lanes *delta_b, body_lanes *a, body_lanes *b) {
+    const lanes3 old = accumulated_torque(angular, kind);
+    const axes_lanes axes = {.axis_a = rotate_by_vector(angular->axes0.axis_a, delta_a->rotation),
+        .normal_a = rotate_by_vector(angular->axes0.normal_a, delta_a->rotation),
+        .axis_b = rotate_by_vector(angular->axes0.axis_b, delta_b->rotation)};
+    angular->rotation = relative_rotation(delta_a, delta_b);
+    angular->response = held_response(linear, anchors, a, b);
+    update_angular_rows(angular, kind, &axes);
+    apply_torque(a, b, lanes3_sub(accumulated_torque(angular, kind), old));
 }
 
-// Rooms after the turn since they were last measured, along the rows as they are.
-static inline void measure_rooms(
-    turn_part *turn, const delta_lanes *delta_a, const delta_lanes *delta_b) {
-    const lanes3 turned = turn_between(delta_a, delta_b);
-    const lanes3 since = lanes3_sub(turned, turn->turned);
-    const lanes along = lanes3_dot(since, turn->axis);
-    turn->lower.room = turn->lower.room + along;
-    turn->upper.room = turn->upper.room - along;
-    turn->swing.room = turn->swing.room - lanes3_dot(since, turn->across[0]);
-    turn->turned = turned;
+// Updates the slack of all limits by the rotation since it was last measured; the rows stay.
+static inline void update_slack(
+    angular_part *angular, const delta_lanes *delta_a, const delta_lanes *delta_b) {
+    const lanes3 rotation = relative_rotation(delta_a, delta_b);
+    const lanes3 since = lanes3_sub(rotation, angular->rotation);
+    const lanes along = lanes3_dot(since, angular->axis);
+    angular->lower.slack = angular->lower.slack + along;
+    angular->upper.slack = angular->upper.slack - along;
+    angular->swing.slack = angular->swing.slack - lanes3_dot(since, angular->swing_axes[0]);
+    angular->rotation = rotation;
 }
 
-// The impulse to add to a bound whose room grows by `speed`.
-static inline lanes solve_bound(
-    const cairn_solver_context *context, bound_lanes *bound, lanes mass, lanes speed, bool push) {
+// Solves a limit whose slack grows with `velocity`; returns the impulse that was added.
+static inline lanes solve_limit(const cairn_solver_context *context, limit_lanes *limit, lanes mass,
+    lanes velocity, bool biased) {
     const lanes zero = lanes_all(0.0f);
-    const lanes closing = bound->room * lanes_all(context->inverse_h);
+    const lanes closing = limit->slack * lanes_all(context->inverse_h);
     lanes change;
-    if (push) {
+    if (biased) {
         const cairn_softness *soft = &context->joint_softness;
-        const lanes_mask apart = lanes_less(zero, bound->room);
-        const lanes bias = lanes_select(apart, closing, bound->room * lanes_all(soft->rate));
+        const lanes_mask apart = lanes_less(zero, limit->slack);
+        const lanes bias = lanes_select(apart, closing, limit->slack * lanes_all(soft->rate));
         const lanes scale =
             lanes_select(apart, lanes_all(1.0f), lanes_all(soft->mass_scale)) * mass;
-        const lanes fade = lanes_select(apart, zero, lanes_all(soft->impulse_scale));
-        change = scale * (speed + bias) + fade * bound->impulse;
+        const lanes impulse_scale = lanes_select(apart, zero, lanes_all(soft->impulse_scale));
+        change = scale * (velocity + bias) + impulse_scale * limit->impulse;
     } else {
-        change = mass * (speed + lanes_max(closing, zero));
+        change = mass * (velocity + lanes_max(closing, zero));
     }
-    const lanes impulse = lanes_max(bound->impulse - change, zero);
-    const lanes added = impulse - bound->impulse;
-    bound->impulse = impulse;
+    const lanes impulse = lanes_max(limit->impulse - change, zero);
+    const lanes added = impulse - limit->impulse;
+    limit->impulse = impulse;
     return added;
 }
 
-// The spin of b seen from a, and the torque given so far in a visit.
-typedef struct spin_lanes {
-    lanes3 spin;
+// The relative angular velocity during the sweeps, and the sum of torques so far.
+typedef struct angular_sweep {
+    lanes3 velocity;
     lanes3 torque;
-} spin_lanes;
+} angular_sweep;
 
-static inline void spin_by(const turn_part *turn, spin_lanes *spin, lanes3 torque) {
-    spin->torque = lanes3_add(spin->torque, torque);
-    spin->spin = lanes3_add(spin->spin, lanes_sym3_apply(turn->response, torque));
+static inline void add_torque(const angular_part *angular, angular_sweep *sweep, lanes3 torque) {
+    sweep->torque = lanes3_add(sweep->torque, torque);
+    sweep->velocity = lanes3_add(sweep->velocity, lanes_sym3_apply(angular->response, torque));
 }
 
 static inline void solve_twist(
-    const cairn_solver_context *context, turn_part *turn, spin_lanes *spin, bool push) {
-    const lanes mass = turn->twist_mass;
-    const lanes before = lanes3_dot(spin->spin, turn->axis);
-    const lanes up = solve_bound(context, &turn->lower, mass, before, push);
-    spin_by(turn, spin, lanes3_scale(turn->twist, up));
-    const lanes back = lanes_all(0.0f) - lanes3_dot(spin->spin, turn->axis);
-    const lanes down = solve_bound(context, &turn->upper, mass, back, push);
-    spin_by(turn, spin, lanes3_scale(turn->twist, lanes_all(0.0f) - down));
-    turn->held[0] = turn->held[0] - turn->share[0] * (up - down);
-    turn->held[1] = turn->held[1] - turn->share[1] * (up - down);
+    const cairn_solver_context *context, angular_part *angular, angular_sweep *sweep, bool biased) {
+    const lanes mass = angular->twist_mass;
+    const lanes rising = lanes3_dot(sweep->velocity, angular->axis);
+    const lanes up = solve_limit(context, &angular->lower, mass, rising, biased);
+    add_torque(angular, sweep, lanes3_scale(angular->twist_torque, up));
+    const lanes falling = lanes_all(0.0f) - lanes3_dot(sweep->velocity, angular->axis);
+    const lanes down = solve_limit(context, &angular->upper, mass, falling, biased);
+    add_torque(angular, sweep, lanes3_scale(angular->twist_torque, lanes_all(0.0f) - down));
+    angular->swing_impulse[0] =
+        angular->swing_impulse[0] - angular->twist_fraction[0] * (up - down);
+    angular->swing_impulse[1] =
+        angular->swing_impulse[1] - angular->twist_fraction[1] * (up - down);
 }
 
 static inline void solve_swing(
-    const cairn_solver_context *context, turn_part *turn, spin_lanes *spin, bool push) {
-    const lanes out = lanes3_dot(spin->spin, turn->across[0]);
+    const cairn_solver_context *context, angular_part *angular, angular_sweep *sweep, bool biased) {
+    const lanes out = lanes3_dot(sweep->velocity, angular->swing_axes[0]);
     const lanes back =
-        solve_bound(context, &turn->swing, turn->swing_mass, lanes_all(0.0f) - out, push);
-    spin_by(turn, spin, lanes3_scale(turn->across[0], lanes_all(0.0f) - back));
+        solve_limit(context, &angular->swing, angular->swing_mass, lanes_all(0.0f) - out, biased);
+    add_torque(angular, sweep, lanes3_scale(angular->swing_axes[0], lanes_all(0.0f) - back));
 }
 
-static inline void solve_axes(
-    const cairn_solver_context *context, turn_part *turn, spin_lanes *spin, bool push) {
-    lanes u = lanes3_dot(spin->spin, turn->across[0]);
-    lanes v = lanes3_dot(spin->spin, turn->across[1]);
+static inline void solve_hinge_axes(
+    const cairn_solver_context *context, angular_part *angular, angular_sweep *sweep, bool biased) {
+    lanes u = lanes3_dot(sweep->velocity, angular->swing_axes[0]);
+    lanes v = lanes3_dot(sweep->velocity, angular->swing_axes[1]);
     lanes scale = lanes_all(1.0f);
-    lanes fade = lanes_all(0.0f);
-    if (push) {
+    lanes impulse_scale = lanes_all(0.0f);
+    if (biased) {
         const cairn_softness *soft = &context->joint_softness;
-        u = u + turn->lean[0] * lanes_all(soft->rate);
-        v = v + turn->lean[1] * lanes_all(soft->rate);
+        u = u + angular->angular_error[0] * lanes_all(soft->rate);
+        v = v + angular->angular_error[1] * lanes_all(soft->rate);
         scale = lanes_all(soft->mass_scale);
-        fade = lanes_all(soft->impulse_scale);
+        impulse_scale = lanes_all(soft->impulse_scale);
     }
-    const lanes first = (turn->p * u + turn->q * v) * scale + turn->held[0] * fade;
-    const lanes second = (turn->q * u + turn->r * v) * scale + turn->held[1] * fade;
-    turn->held[0] = turn->held[0] - first;
-    turn->held[1] = turn->held[1] - second;
-    const lanes3 torque =
-        lanes3_add_scaled(lanes3_scale(turn->across[0], first), turn->across[1], second);
+    const lanes first = (angular->hinge_mass_11 * u + angular->hinge_mass_12 * v) * scale +
+                        angular->swing_impulse[0] * impulse_scale;
+    const lanes second = (angular->hinge_mass_12 * u + angular->hinge_mass_22 * v) * scale +
+                         angular->swing_impulse[1] * impulse_scale;
+    angular->swing_impulse[0] = angular->swing_impulse[0] - first;
+    angular->swing_impulse[1] = angular->swing_impulse[1] - second;
+    const lanes3 torque = lanes3_add_scaled(
+        lanes3_scale(angular->swing_axes[0], first), angular->swing_axes[1], second);
     const lanes zero = lanes_all(0.0f);
-    spin_by(turn, spin, lanes3_sub(lanes3_of(zero, zero, zero), torque));
+    add_torque(angular, sweep, lanes3_sub(lanes3_of(zero, zero, zero), torque));
 }
 
-// After the rows of the anchors, which it keeps solved.
-static inline void solve_turn(const cairn_solver_context *context, turn_part *turn, uint32_t kind,
-    point_part *point, const ends_lanes *ends, body_lanes *a, body_lanes *b, bool push) {
+// Solves the angular rows and keeps the linear ones, which have just been solved, solved.
+static inline void solve_angular(const cairn_solver_context *context, angular_part *angular,
+    uint32_t kind, linear_part *linear, const anchor_lanes *anchors, body_lanes *a, body_lanes *b,
+    bool biased) {
     const lanes zero = lanes_all(0.0f);
-    spin_lanes spin = {.spin = lanes3_sub(b->spin, a->spin), .torque = lanes3_of(zero, zero, zero)};
+    angular_sweep sweep = {.velocity = lanes3_sub(b->angular_velocity, a->angular_velocity),
+        .torque = lanes3_of(zero, zero, zero)};
     if (kind == CAIRN_JOINT_HINGE) {
-        solve_axes(context, turn, &spin, push);
-        solve_twist(context, turn, &spin, push);
+        solve_hinge_axes(context, angular, &sweep, biased);
+        solve_twist(context, angular, &sweep, biased);
     } else {
         for (uint32_t i = 0; i < CAIRN_CONE_SWEEPS; ++i) {
-            solve_twist(context, turn, &spin, push);
-            solve_swing(context, turn, &spin, push);
+            solve_twist(context, angular, &sweep, biased);
+            solve_swing(context, angular, &sweep, biased);
         }
     }
-    const lanes3 speed = anchor_speed(ends, a, b, spin.torque);
-    const lanes3 pull =
-        lanes3_sub(lanes3_of(zero, zero, zero), lanes_sym3_apply(point->inverse, speed));
-    point->impulse = lanes3_add(point->impulse, pull);
-    apply_impulse(a, ends->arm_a, b, ends->arm_b, pull, spin.torque);
+    const lanes3 velocity = anchor_velocity(anchors, a, b, sweep.torque);
+    const lanes3 impulse =
+        lanes3_sub(lanes3_of(zero, zero, zero), lanes_sym3_apply(linear->inverse, velocity));
+    linear->impulse = lanes3_add(linear->impulse, impulse);
+    apply_impulse(a, anchors->arm_a, b, anchors->arm_b, impulse, sweep.torque);
 }
 
 // ---- from joints and back
 
-// What a joint says of its axes and bounds, by lane.
+// Floats that each lane takes from a joint: axes, limits and accumulated impulses.
 #define CAIRN_JOINT_ANGULAR_WORDS 21
 
-static inline void turn_words(
+static inline void angular_words(
     const cairn_joint *joint, float warm, float out[CAIRN_JOINT_ANGULAR_WORDS]) {
     const bool limited = joint->limited != 0;
     const float values[CAIRN_JOINT_ANGULAR_WORDS] = {joint->axis_a.x, joint->axis_a.y,
@@ -313,28 +330,29 @@ static inline lanes3 lanes3_at(const lanes *words) {
     return lanes3_of(words[0], words[1], words[2]);
 }
 
-// `response` of the part is there already.
-static inline void prepare_turn(turn_part *turn, uint32_t kind, const lanes *words,
-    const place_lanes *place_a, const place_lanes *place_b) {
+// Fills everything but `response`, which must be set before.
+static inline void prepare_angular(angular_part *angular, uint32_t kind, const lanes *words,
+    const joint_pose *pose_a, const joint_pose *pose_b) {
     const lanes zero = lanes_all(0.0f);
-    turn->start = (axes_lanes){.axis_a = lanes_mat3_apply(place_a->rotation, lanes3_at(words)),
-        .normal_a = lanes_mat3_apply(place_a->rotation, lanes3_at(words + 3)),
-        .axis_b = lanes_mat3_apply(place_b->rotation, lanes3_at(words + 6)),
-        .normal_b = lanes_mat3_apply(place_b->rotation, lanes3_at(words + 9))};
-    turn->least = words[12];
-    turn->most = words[13];
-    turn->cone_cosine = lanes_cos(words[14]);
-    turn->start_angle = angle_near(twist_of(&turn->start), turn->least, turn->most);
-    turn->turned = lanes3_of(zero, zero, zero);
-    turn->swing.room = zero;
-    turn->across[1] = turn->turned;
-    turn->share[0] = zero;
-    turn->share[1] = zero;
-    aim_turn(turn, kind, &turn->start);
-    const lanes3 held = lanes3_at(words + 15);
-    turn->held[0] = lanes3_dot(held, turn->across[0]);
-    turn->held[1] = lanes3_dot(held, turn->across[1]);
-    turn->lower.impulse = words[18];
-    turn->upper.impulse = words[19];
-    turn->swing.impulse = words[20];
+    angular->axes0 = (axes_lanes){.axis_a = lanes_mat3_apply(pose_a->rotation, lanes3_at(words)),
+        .normal_a = lanes_mat3_apply(pose_a->rotation, lanes3_at(words + 3)),
+        .axis_b = lanes_mat3_apply(pose_b->rotation, lanes3_at(words + 6)),
+        .normal_b = lanes_mat3_apply(pose_b->rotation, lanes3_at(words + 9))};
+    angular->lower_limit = words[12];
+    angular->upper_limit = words[13];
+    angular->cone_cosine = lanes_cos(words[14]);
+    angular->twist0 =
+        angle_near(twist_of(&angular->axes0), angular->lower_limit, angular->upper_limit);
+    angular->rotation = lanes3_of(zero, zero, zero);
+    angular->swing.slack = zero;
+    angular->swing_axes[1] = angular->rotation;
+    angular->twist_fraction[0] = zero;
+    angular->twist_fraction[1] = zero;
+    update_angular_rows(angular, kind, &angular->axes0);
+    const lanes3 swing_impulse = lanes3_at(words + 15);
+    angular->swing_impulse[0] = lanes3_dot(swing_impulse, angular->swing_axes[0]);
+    angular->swing_impulse[1] = lanes3_dot(swing_impulse, angular->swing_axes[1]);
+    angular->lower.impulse = words[18];
+    angular->upper.impulse = words[19];
+    angular->swing.impulse = words[20];
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// The dense bodies of the substep solver: from the block, through the substeps, and back.
+// The dense bodies of the soft-step solver: which they are, and their passes shared among workers.
 
 #include "sim/soft_step/solver_bodies.h"
 
@@ -19,8 +19,8 @@ static void copy3(float *to, cairn_vec3 from) {
     to[2] = from.z;
 }
 
-// Of the bodies that stir; all others are the ground.
-static void number_moving(cairn_world *world) {
+// Assigns the bodies that take impulses; all others become the static body for now.
+static void assign_moving(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     const cairn_awake_set *awake = world->awake_set;
     uint32_t count = 0;
@@ -38,20 +38,21 @@ static void number_moving(cairn_world *world) {
     }
 }
 
-static void number_movers(cairn_world *world) {
+// Assigns the static body, and those that move without taking impulses.
+static void assign_kinematic(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     const cairn_awake_set *awake = world->awake_set;
-    const uint32_t ground = soft_step->moving_count;
-    uint32_t count = ground + 1;
-    soft_step->bodies[ground] = (cairn_solver_body){.inverse_mass = 0.0f};
+    const uint32_t fixed = soft_step->moving_count;
+    uint32_t count = fixed + 1;
+    soft_step->bodies[fixed] = (cairn_solver_body){.inverse_mass = 0.0f};
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
-        if (soft_step->solver_body_of[slot] == ground && cairn_body_is_moving(world, slot)) {
-            cairn_solver_body *mover = &soft_step->bodies[count];
+        if (soft_step->solver_body_of[slot] == fixed && cairn_body_is_moving(world, slot)) {
+            cairn_solver_body *body = &soft_step->bodies[count];
             soft_step->solver_body_of[slot] = count++;
-            *mover = (cairn_solver_body){.inverse_mass = 0.0f};
-            copy3(mover->linear_velocity, world->state.motions[slot].linear_velocity);
-            copy3(mover->angular_velocity, world->state.motions[slot].angular_velocity);
+            *body = (cairn_solver_body){.inverse_mass = 0.0f};
+            copy3(body->linear_velocity, world->state.motions[slot].linear_velocity);
+            copy3(body->angular_velocity, world->state.motions[slot].angular_velocity);
         }
     }
     soft_step->body_count = count;
@@ -88,8 +89,9 @@ bool cairn_solver_bodies_disable_invalid(cairn_world *world) {
 }
 
 void cairn_solver_bodies_assign(cairn_world *world) {
-    number_moving(world);
-    number_movers(world);
+    assign_moving(world);
+    assign_kinematic(world);
+    CAIRN_ASSERT(world->soft_step->body_count <= world->def.body_capacity + 1);
 }
 
 void cairn_solver_bodies_gather(cairn_world *world) {

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+// The dense array of solver bodies.
+
 #include "sim/state/world.h"
 
-// Numbers the dense bodies: first those that impulses move, in order of slot; then one ground for
-// all that neither moves nor is moved; then what moves by itself.
+// Assigns solver bodies: first those that take impulses, in order of slot; then one static body
+// that stands for all that do not move; then kinematic ones that move.
 void cairn_solver_bodies_assign(cairn_world *world);
-// Fills those that impulses move; what its forces would make unsound is marked as lost.
+// Reads the bodies that take impulses from the state, and marks as invalid those that their forces
+// would take out of range.
 void cairn_solver_bodies_gather(cairn_world *world);
-// Disables the bodies marked as invalid; true if there was any.
+// Disables the bodies that are marked as invalid. Returns whether there were any.
 bool cairn_solver_bodies_disable_invalid(cairn_world *world);
-// Forces and torques are used up.
+// Clears the forces and torques, which last for one step.
 void cairn_solver_bodies_clear_forces(cairn_world *world);
-// Forces and damping of a substep, and, but for the first, the impulses of the last one again.
+// Applies forces and damping; after the first substep also the impulses of the last one again.
 void cairn_solver_bodies_integrate_velocities(cairn_world *world, bool first);
-// How far the velocities carry the bodies in a substep.
+// Moves the bodies by their velocities for one substep.
 void cairn_solver_bodies_integrate_positions(cairn_world *world);
-// New poses and velocities into the block; what has become unsound is disabled where it was.
+// Writes poses and velocities to the state. A body whose result is invalid stays where it was and
+// is disabled.
 void cairn_solver_bodies_scatter(cairn_world *world);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/world_settings.h"
+#include "sim/limits.h"
 #include "sim/math/packed_rotation.h"
 #include "sim/math/vec.h"
 #include "sim/shape/geometry.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "sim/collide/collide.h"
 #include "sim/limits.h"
 #include "sim/state/slots.h"
 #include "sim/world/body.h"
@@ -67,7 +68,7 @@ uint32_t cairn_world_overlap(const cairn_world *world, const cairn_shape_def *sh
         const cairn_shape_view solid = cairn_shape_view_at(world, i);
         const cairn_pose at = cairn_shape_world_pose(world, i);
         if (!boxes_meet(cairn_shape_view_aabb(&solid, &at), probe_box) ||
-            !cairn_shape_view_overlap(&solid, &at, &probe_solid, &pose)) {
+            !cairn_collide_overlap(&solid, &at, &probe_solid, &pose)) {
             continue;
         }
         if (count < capacity) {

@@ -5,6 +5,7 @@
 // is expected of floats.
 
 #include "base/random.h"
+#include "sim/collide/collide.h"
 #include "sim/math/vec.h"
 #include "sim/shape/geometry.h"
 
@@ -41,7 +42,7 @@ static inline bool geometries_overlap(const cairn_geometry *a, const cairn_pose 
     const cairn_geometry *b, const cairn_pose *pose_b) {
     const cairn_shape_view solid_a = solid_of(a);
     const cairn_shape_view solid_b = solid_of(b);
-    return cairn_shape_view_overlap(&solid_a, pose_a, &solid_b, pose_b);
+    return cairn_collide_overlap(&solid_a, pose_a, &solid_b, pose_b);
 }
 
 static inline cairn_mass mass_of(const cairn_geometry *geometry, float density) {

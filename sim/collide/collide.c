@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+#include "sim/collide/collide.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "sim/collide/shape_pairs.h"
+
+// The transform from b's frame to a's.
+typedef struct transform {
+    cairn_mat3 rotation;
+    cairn_vec3 offset;
+} transform;
+
+static cairn_vec3 point_in_b(const transform *b_to_a, cairn_vec3 point) {
+    return mat3_apply_transposed(b_to_a->rotation, vec3_sub(point, b_to_a->offset));
+}
+
+// The segment of a capsule lies along its local y; that of a sphere has no length.
+static float half_height_of(const cairn_geometry *geometry) {
+    return geometry->kind == CAIRN_SHAPE_CAPSULE ? geometry->half_height : 0.0f;
+}
+
+static cairn_local_capsule capsule_in_own_frame(const cairn_geometry *geometry) {
+    return (cairn_local_capsule){.centre = vec3_zero(),
+        .half = vec3(0.0f, half_height_of(geometry), 0.0f),
+        .radius = geometry->radius};
+}
+
+static cairn_local_capsule capsule_b_in_a(const cairn_geometry *b, const transform *b_to_a) {
+    return (cairn_local_capsule){.centre = b_to_a->offset,
+        .half = vec3_scale(mat3_column(b_to_a->rotation, 1), half_height_of(b)),
+        .radius = b->radius};
+}
+
+static cairn_local_capsule capsule_a_in_b(const cairn_geometry *a, const transform *b_to_a) {
+    return (cairn_local_capsule){.centre = point_in_b(b_to_a, vec3_zero()),
+        .half = vec3_scale(b_to_a->rotation.y, half_height_of(a)),
+        .radius = a->radius};
+}
+
+// The plane of a half-space b in the frame of a, and the other way capsule.
+static cairn_plane plane_b_in_a(const transform *b_to_a) {
+    const cairn_vec3 normal = mat3_column(b_to_a->rotation, 1);
+    return (cairn_plane){.normal = normal, .offset = vec3_dot(normal, b_to_a->offset)};
+}
+
+static cairn_plane plane_a_in_b(const transform *b_to_a) {
+    return (cairn_plane){.normal = b_to_a->rotation.y, .offset = 0.0f - b_to_a->offset.y};
+}
+
+static void flip_normal(cairn_manifold *manifold) {
+    manifold->normal = vec3_negate(manifold->normal);
+}
+
+static void transform_to_a(cairn_manifold *manifold, const transform *b_to_a) {
+    manifold->normal = mat3_apply(b_to_a->rotation, manifold->normal);
+    for (uint32_t i = 0; i < manifold->point_count; ++i) {
+        cairn_vec3 *position = &manifold->points[i].position;
+        *position = vec3_add(mat3_apply(b_to_a->rotation, *position), b_to_a->offset);
+    }
+}
+
+static bool is_polyhedron(const cairn_shape_view *shape) {
+    return shape->geometry->kind == CAIRN_SHAPE_BOX || shape->geometry->kind == CAIRN_SHAPE_HULL;
+}
+
+// In the frame of the polyhedron; normal from it to the half-space.
+static void collide_polyhedron_plane(
+    const cairn_shape_view *shape, const cairn_plane *plane, float margin, cairn_manifold *out) {
+    if (shape->geometry->kind == CAIRN_SHAPE_BOX) {
+        cairn_collide_box_plane(shape->geometry->half_extents, plane, margin, out);
+    } else {
+        cairn_collide_hull_plane(shape->hull, plane, margin, out);
+    }
+}
+
+// In the frame of the polyhedron; normal from the capsule to it.
+static void collide_capsule_polyhedron(const cairn_local_capsule *capsule,
+    const cairn_shape_view *shape, float margin, cairn_manifold *out) {
+    if (shape->geometry->kind == CAIRN_SHAPE_BOX) {
+        cairn_collide_capsule_box(capsule, shape->geometry->half_extents, margin, out);
+    } else {
+        cairn_collide_capsule_hull(capsule, shape->hull, margin, out);
+    }
+}
+
+static void collide_half_space_first(
+    const cairn_shape_view *b, const transform *b_to_a, float margin, cairn_manifold *out) {
+    if (is_polyhedron(b)) {
+        const cairn_plane plane = plane_a_in_b(b_to_a);
+        collide_polyhedron_plane(b, &plane, margin, out);
+        transform_to_a(out, b_to_a);
+    } else {
+        const cairn_plane ground = {.normal = {.y = 1.0f}, .offset = 0.0f};
+        const cairn_local_capsule capsule = capsule_b_in_a(b->geometry, b_to_a);
+        cairn_collide_capsule_plane(&capsule, &ground, margin, out);
+    }
+    flip_normal(out);
+}
+
+static void collide_half_space_second(
+    const cairn_shape_view *a, const transform *b_to_a, float margin, cairn_manifold *out) {
+    const cairn_plane plane = plane_b_in_a(b_to_a);
+    if (is_polyhedron(a)) {
+        collide_polyhedron_plane(a, &plane, margin, out);
+    } else {
+        const cairn_local_capsule capsule = capsule_in_own_frame(a->geometry);
+        cairn_collide_capsule_plane(&capsule, &plane, margin, out);
+    }
+}
+
+static void collide_polyhedra(const cairn_shape_view *a, const cairn_shape_view *b,
+    const transform *b_to_a, float margin, uint32_t *axis_hint, cairn_manifold *out) {
+    const cairn_geometry *box_a = a->geometry;
+    const cairn_geometry *box_b = b->geometry;
+    if (box_a->kind == CAIRN_SHAPE_BOX && box_b->kind == CAIRN_SHAPE_BOX) {
+        cairn_collide_boxes(box_a->half_extents, box_b->half_extents, &b_to_a->rotation,
+            b_to_a->offset, margin, axis_hint, out);
+    } else {
+        cairn_collide_hulls(a, b, &b_to_a->rotation, b_to_a->offset, margin, axis_hint, out);
+    }
+}
+
+static void collide_polyhedron_second(const cairn_shape_view *a, const cairn_shape_view *b,
+    const transform *b_to_a, float margin, uint32_t *axis_hint, cairn_manifold *out) {
+    if (is_polyhedron(a)) {
+        collide_polyhedra(a, b, b_to_a, margin, axis_hint, out);
+    } else {
+        const cairn_local_capsule capsule = capsule_a_in_b(a->geometry, b_to_a);
+        collide_capsule_polyhedron(&capsule, b, margin, out);
+        transform_to_a(out, b_to_a);
+    }
+}
+
+static void collide_capsule_second(const cairn_shape_view *a, const cairn_shape_view *b,
+    const transform *b_to_a, float margin, cairn_manifold *out) {
+    const cairn_local_capsule capsule = capsule_b_in_a(b->geometry, b_to_a);
+    if (is_polyhedron(a)) {
+        collide_capsule_polyhedron(&capsule, a, margin, out);
+        flip_normal(out);
+    } else {
+        const cairn_local_capsule capsule_a = capsule_in_own_frame(a->geometry);
+        cairn_collide_capsules(&capsule_a, &capsule, margin, out);
+    }
+}
+
+void cairn_collide_local(const cairn_shape_view *a, const cairn_shape_view *b,
+    const cairn_pose *b_in_a, float margin, uint32_t *axis_hint, cairn_manifold *out) {
+    out->normal = vec3(0.0f, 1.0f, 0.0f);
+    out->point_count = 0;
+    const transform b_to_a = {
+        .rotation = mat3_of_quat(b_in_a->rotation), .offset = b_in_a->position};
+    if (b->geometry->kind == CAIRN_SHAPE_HALF_SPACE) {
+        if (a->geometry->kind != CAIRN_SHAPE_HALF_SPACE) {
+            collide_half_space_second(a, &b_to_a, margin, out);
+        }
+    } else if (a->geometry->kind == CAIRN_SHAPE_HALF_SPACE) {
+        collide_half_space_first(b, &b_to_a, margin, out);
+    } else if (is_polyhedron(b)) {
+        collide_polyhedron_second(a, b, &b_to_a, margin, axis_hint, out);
+    } else {
+        collide_capsule_second(a, b, &b_to_a, margin, out);
+    }
+}
+
+// Relative first: far from the world's origin the small numbers of a relative pose stay exact.
+static cairn_pose relative_pose(const cairn_pose *frame, const cairn_pose *pose) {
+    return (cairn_pose){.position = pose_apply_inverse(*frame, pose->position),
+        .rotation = quat_normalize(quat_multiply(quat_conjugate(frame->rotation), pose->rotation))};
+}
+
+void cairn_collide(const cairn_shape_view *a, const cairn_pose *pose_a, const cairn_shape_view *b,
+    const cairn_pose *pose_b, float margin, uint32_t *axis_hint, cairn_manifold *out) {
+    const cairn_pose b_in_a = relative_pose(pose_a, pose_b);
+    const cairn_vec3 up = vec3(0.0f, 1.0f, 0.0f);
+    memset(out, 0, sizeof *out);
+    cairn_collide_local(a, b, &b_in_a, margin, axis_hint, out);
+    const cairn_vec3 normal = quat_rotate(pose_a->rotation, out->normal);
+    out->normal = vec3_clean(vec3_normalize(normal, up));
+    for (uint32_t i = 0; i < out->point_count; ++i) {
+        cairn_manifold_point *point = &out->points[i];
+        point->position = vec3_clean(pose_apply(*pose_a, point->position));
+        point->separation += 0.0f;
+    }
+}
+
+// Two half-spaces overlap somewhere, however far away, unless their planes are parallel and face
+// each other with a gap between them.
+static bool half_spaces_overlap(const cairn_pose *a, const cairn_pose *b) {
+    const cairn_vec3 up = vec3(0.0f, 1.0f, 0.0f);
+    const cairn_vec3 normal = quat_rotate(a->rotation, up);
+    if (vec3_dot(normal, quat_rotate(b->rotation, up)) > -0.999999f) {
+        return true;
+    }
+    return vec3_dot(normal, vec3_sub(b->position, a->position)) <= 0.0f;
+}
+
+bool cairn_collide_overlap(const cairn_shape_view *a, const cairn_pose *pose_a,
+    const cairn_shape_view *b, const cairn_pose *pose_b) {
+    if (a->geometry->kind == CAIRN_SHAPE_HALF_SPACE &&
+        b->geometry->kind == CAIRN_SHAPE_HALF_SPACE) {
+        return half_spaces_overlap(pose_a, pose_b);
+    }
+    uint32_t axis_hint = 0;
+    cairn_manifold manifold;
+    cairn_collide(a, pose_a, b, pose_b, 0.0f, &axis_hint, &manifold);
+    return manifold.point_count > 0;
+}
