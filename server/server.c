@@ -2,14 +2,14 @@
 #include <cairn/server.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/assert.h"
 #include "net/user_data.h"
 #include "server/control/control.h"
-#include "server/room/room_table.h"
-#include "server/room/tick_batch.h"
-#include "server/server_parts.h"
+#include "server/core/server_state.h"
+#include "server/server_rooms.h"
+#include "server/session_dispatch.h"
+#include "server/tick_batch.h"
 
 #define DRAIN_NS UINT64_C(1000000000)
 
@@ -17,32 +17,13 @@ cairn_server_config cairn_server_config_default(void) {
     return (cairn_server_config){
         .clients_max = 64,
         .rooms_max = 16,
-        .room_name = CAIRN_ROOM_NAME_DEFAULT,
-        .players_max = CAIRN_SLOTS_MAX,
-        .input_window_ticks = 64,
-        .catch_up_ticks_max = 4,
+        .first_room = cairn_server_room_config_default(),
         .token_lifetime_s_max = 30,
+        .inline_step_us_max = 200,
     };
 }
 
-void cairn_server_emit_event(cairn_server *server, const cairn_room *room, cairn_log_level level,
-    const char *name, uint64_t client_id, const char *detail, int64_t value) {
-    if (server->config.on_event == NULL) {
-        return;
-    }
-    const cairn_server_event event = {
-        .name = name,
-        .level = level,
-        .room = room == NULL ? "" : room->name,
-        .tick = room == NULL ? 0 : room->scheduler.tick,
-        .client_id = client_id,
-        .detail = detail,
-        .value = value,
-    };
-    server->config.on_event(server->config.user, &event);
-}
-
-static bool config_sound(const cairn_server_config *config) {
+static bool config_is_valid(const cairn_server_config *config) {
     return config->private_key != NULL && config->entropy != NULL && config->clients_max >= 1 &&
            config->clients_max <= CAIRN_CLIENTS_MAX && config->rooms_max >= 1 &&
            config->rooms_max <= CAIRN_ROOMS_MAX;
@@ -60,41 +41,37 @@ static cairn_status create_netcode(cairn_server *server) {
     netcode.start_ns = config->start_ns;
     netcode.start_unix_s = config->start_unix_s;
     netcode.token_lifetime_s_max = config->token_lifetime_s_max;
-    return cairn_netcode_server_create(&netcode, &server->netcode);
+    return cairn_netcode_server_create(&netcode, &server->context.netcode);
 }
 
 static cairn_status create_sessions(cairn_server *server) {
-    server->sessions = calloc(server->config.clients_max, sizeof *server->sessions);
-    if (server->sessions == NULL) {
+    const uint32_t count = server->config.clients_max;
+    server->sessions = calloc(count, sizeof *server->sessions);
+    server->features = calloc(count, sizeof *server->features);
+    if (server->sessions == NULL || server->features == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
-    for (uint32_t i = 0; i < server->config.clients_max; ++i) {
-        cairn_session *session = &server->sessions[i];
-        session->client = i;
-        session->slot = CAIRN_SLOT_NONE;
-        session->timeout_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < count; ++i) {
+        server->sessions[i] = (cairn_session){
+            .client = i,
+            .slot = CAIRN_SLOT_NONE,
+            .timeout_ns = UINT64_MAX,
+            .replication = &server->features[i].replication,
+            .lag = &server->features[i].lag,
+            .resync = &server->features[i].resync,
+        };
     }
     return CAIRN_OK;
 }
 
 static cairn_status create_first_room(cairn_server *server) {
     const cairn_server_config *config = &server->config;
-    if (config->scene == NULL) {
+    if (config->first_room.scene == NULL) {
         return CAIRN_OK;
     }
-    cairn_server_room_config room = cairn_server_room_config_default();
-    room.name = config->room_name;
-    room.scene = config->scene;
-    room.rules = config->rules;
-    room.tick_rate_hz = config->tick_rate_hz;
-    room.snapshot_rate_hz = config->snapshot_rate_hz;
-    room.players_max = config->players_max;
-    room.input_window_ticks = config->input_window_ticks;
-    room.catch_up_ticks_max = config->catch_up_ticks_max;
-    room.wait_ms = config->wait_ms;
     uint32_t id;
     const cairn_server_room_refusal refusal =
-        cairn_server_room_create(server, config->start_ns, &room, &id, NULL);
+        cairn_server_room_create(server, config->start_ns, &config->first_room, &id, NULL);
     CAIRN_ASSERT(refusal != CAIRN_ROOM_CREATED || id == CAIRN_ROOM_MAIN);
     return refusal == CAIRN_ROOM_CREATED          ? CAIRN_OK
            : refusal == CAIRN_ROOM_REFUSED_MEMORY ? CAIRN_OUT_OF_MEMORY
@@ -102,13 +79,17 @@ static cairn_status create_first_room(cairn_server *server) {
 }
 
 static cairn_status create_parts(cairn_server *server) {
-    cairn_status status = cairn_passport_read(&server->passport);
+    server->resync.context = &server->context;
+    server->resync.capsules =
+        (cairn_desync_output){.on_capsule = server->config.on_capsule, .user = server->config.user};
+    cairn_status status = cairn_passport_read(&server->resync.passport);
     if (status == CAIRN_OK) {
         status = create_netcode(server);
     }
     if (status == CAIRN_OK) {
-        server->encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
-        status = server->encoder == NULL || !cairn_room_table_create(server) ||
+        server->context.encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
+        status = server->context.encoder == NULL ||
+                         !cairn_room_table_create(server->config.rooms_max, &server->rooms) ||
                          !cairn_control_open(server)
                      ? CAIRN_OUT_OF_MEMORY
                      : create_sessions(server);
@@ -118,7 +99,7 @@ static cairn_status create_parts(cairn_server *server) {
 
 cairn_status cairn_server_create(const cairn_server_config *config, cairn_server **out) {
     *out = NULL;
-    if (!config_sound(config)) {
+    if (!config_is_valid(config)) {
         return CAIRN_INVALID_ARGUMENT;
     }
     cairn_server *server = calloc(1, sizeof *server);
@@ -126,20 +107,21 @@ cairn_status cairn_server_create(const cairn_server_config *config, cairn_server
         return CAIRN_OUT_OF_MEMORY;
     }
     server->config = *config;
-    server->now_ns = config->start_ns;
-    cairn_status status = create_parts(server);
+    server->context = (cairn_server_context){
+        .now_ns = config->start_ns, .on_event = config->on_event, .user = config->user};
+    const cairn_status status = create_parts(server);
     if (status != CAIRN_OK) {
         cairn_server_destroy(server);
         return status;
     }
-    // Everybody else's clients would be found unfit.
-    if (server->passport.faults != 0) {
+    // Every client with sound arithmetic would be found unfit.
+    if (server->resync.passport.faults != 0) {
         cairn_server_emit_event(server, NULL, CAIRN_LOG_ERROR, "passport_unfit", 0,
-            cairn_passport_fault_words(server->passport.faults), server->passport.faults);
+            cairn_passport_fault_words(server->resync.passport.faults),
+            server->resync.passport.faults);
     }
-    // Borrowed for create alone.
-    server->config.scene = NULL;
-    server->config.room_name = NULL;
+    // Borrowed from the caller for create alone.
+    server->config.first_room = (cairn_server_room_config){0};
     server->config.private_key = NULL;
     server->config.entropy = NULL;
     server->config.public_addresses = NULL;
@@ -151,30 +133,22 @@ void cairn_server_destroy(cairn_server *server) {
     if (server == NULL) {
         return;
     }
-    cairn_room_table_destroy(server);
+    CAIRN_ASSERT(server->jobs_out == 0);
+    cairn_server_rooms_destroy(server);
     cairn_control_close(server);
     for (uint32_t i = 0; server->sessions != NULL && i < server->config.clients_max; ++i) {
         cairn_link_destroy(server->sessions[i].link);
-        free(server->sessions[i].shapes_told);
-        cairn_link_conditioner_destroy(server->sessions[i].faults_in);
-        cairn_link_conditioner_destroy(server->sessions[i].faults_out);
+        cairn_session_drop_conditioners(&server->sessions[i]);
     }
+    free(server->features);
     free(server->sessions);
-    cairn_encoder_destroy(server->encoder);
-    cairn_netcode_server_destroy(server->netcode);
+    cairn_encoder_destroy(server->context.encoder);
+    cairn_netcode_server_destroy(server->context.netcode);
     free(server);
 }
 
-static void take_message(
+static void dispatch_message(
     cairn_server *server, cairn_session *session, const cairn_link_message *received) {
-    cairn_message message;
-    cairn_decode_refusal refusal =
-        cairn_message_decode(received->bytes, received->size, CAIRN_TO_SERVER, &message);
-    if (refusal != CAIRN_DECODE_OK) {
-        server->statistics.drops_decode[refusal] += 1;
-        cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_MALFORMED, NULL);
-        return;
-    }
     static const cairn_session_event events[CAIRN_MESSAGE_KIND_COUNT] = {
         [CAIRN_MESSAGE_HELLO] = CAIRN_SESSION_EVENT_HELLO,
         [CAIRN_MESSAGE_INPUT] = CAIRN_SESSION_EVENT_INPUT,
@@ -182,55 +156,42 @@ static void take_message(
         [CAIRN_MESSAGE_RESYNC_REQUEST] = CAIRN_SESSION_EVENT_RESYNC_REQUEST,
         [CAIRN_MESSAGE_CONTROL] = CAIRN_SESSION_EVENT_CONTROL,
     };
+    cairn_message message;
+    const cairn_decode_refusal refusal =
+        cairn_message_decode(received->bytes, received->size, CAIRN_TO_SERVER, &message);
+    if (refusal != CAIRN_DECODE_OK) {
+        server->statistics.drops_decode[refusal] += 1;
+        cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_MALFORMED, NULL);
+        return;
+    }
+    CAIRN_ASSERT(events[message.kind] != CAIRN_SESSION_EVENT_CONNECT);
     cairn_session_dispatch(server, session, events[message.kind], &message);
 }
 
-// Drops that loss, duplication and reordering explain are nobody's fault; a payload that breaks
-// the link's format was sealed by a client that means it.
-static bool is_fault(cairn_link_drop drop) {
+// Loss, duplication and reordering explain the other drops. A payload that breaks the link's format
+// was encrypted by a client that does it on purpose.
+static bool is_violation(cairn_link_drop drop) {
     return drop == CAIRN_LINK_DROP_SIZE || drop == CAIRN_LINK_DROP_KIND ||
            drop == CAIRN_LINK_DROP_FRAGMENT || drop == CAIRN_LINK_DROP_MESSAGE_SIZE;
 }
 
-static void hear(
+static void receive_payload(
     cairn_server *server, cairn_session *session, const uint8_t *payload, size_t size) {
-    session->received_ns = server->now_ns;
-    cairn_link_drop drop = cairn_link_receive(session->link, server->now_ns, payload, size);
-    if (is_fault(drop)) {
+    const uint64_t now_ns = server->context.now_ns;
+    session->received_ns = now_ns;
+    if (is_violation(cairn_link_receive(session->link, now_ns, payload, size))) {
         cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_MALFORMED, NULL);
     }
     cairn_link_message message;
     while (session->link != NULL && cairn_link_next_message(session->link, &message)) {
-        take_message(server, session, &message);
+        dispatch_message(server, session, &message);
     }
 }
 
-static void take_payload(
-    cairn_server *server, cairn_session *session, const cairn_netcode_event *event) {
-    if (session->link == NULL) {
-        return;
-    }
-    if (session->faults_in != NULL) {
-        cairn_link_conditioner_put(
-            session->faults_in, server->now_ns, event->payload, event->payload_size);
-    } else {
-        hear(server, session, event->payload, event->payload_size);
-    }
-}
-
-// What was held up by an operator's wish and has arrived by now.
-static void hear_faulty(cairn_server *server, cairn_session *session) {
-    _Alignas(8) uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
-    size_t size;
-    while (session->faults_in != NULL &&
-           (size = cairn_link_conditioner_take(session->faults_in, server->now_ns, payload)) > 0) {
-        hear(server, session, payload, size);
-    }
-}
-
-static void take_events(cairn_server *server) {
+static void take_netcode_events(cairn_server *server) {
     cairn_netcode_event event;
-    while (cairn_netcode_server_next_event(server->netcode, &event)) {
+    while (cairn_netcode_server_next_event(server->context.netcode, &event)) {
+        CAIRN_ASSERT(event.client < server->config.clients_max);
         cairn_session *session = &server->sessions[event.client];
         switch (event.kind) {
         case CAIRN_NETCODE_CONNECTED:
@@ -239,11 +200,16 @@ static void take_events(cairn_server *server) {
             cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_CONNECT, NULL);
             break;
         case CAIRN_NETCODE_DISCONNECTED:
-            session->gone = event.reason;
+            session->disconnect = event.reason;
             cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_DISCONNECT, NULL);
             break;
         case CAIRN_NETCODE_PAYLOAD:
-            take_payload(server, session, &event);
+            if (session->conditioner_in != NULL) {
+                cairn_link_conditioner_put(session->conditioner_in, server->context.now_ns,
+                    event.payload, event.payload_size);
+            } else if (session->link != NULL) {
+                receive_payload(server, session, event.payload, event.payload_size);
+            }
             break;
         }
     }
@@ -251,19 +217,26 @@ static void take_events(cairn_server *server) {
 
 void cairn_server_receive(cairn_server *server, uint64_t now_ns, const cairn_address *from,
     const uint8_t *bytes, size_t size) {
-    server->now_ns = now_ns;
+    server->context.now_ns = now_ns;
     server->statistics.datagrams_received += 1;
     server->statistics.bytes_received += size;
-    cairn_netcode_server_receive(server->netcode, now_ns, from, bytes, size);
-    take_events(server);
+    cairn_netcode_server_receive(server->context.netcode, now_ns, from, bytes, size);
+    take_netcode_events(server);
 }
 
-static void watch_session(cairn_server *server, cairn_session *session) {
+// Receives what comes out of the session's conditioner, and raises the events of its state.
+static void advance_session(cairn_server *server, cairn_session *session) {
+    const uint64_t now_ns = server->context.now_ns;
+    _Alignas(8) uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
+    size_t size;
     if (session->state == CAIRN_SESSION_FREE) {
         return;
     }
-    hear_faulty(server, session);
-    if (server->now_ns >= session->timeout_ns) {
+    while (session->conditioner_in != NULL &&
+           (size = cairn_link_conditioner_take(session->conditioner_in, now_ns, payload)) > 0) {
+        receive_payload(server, session, payload, size);
+    }
+    if (now_ns >= session->timeout_ns) {
         cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_TIMEOUT, NULL);
     } else if (cairn_link_reliable_idle(session->link)) {
         cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_ALL_ACKNOWLEDGED, NULL);
@@ -271,51 +244,51 @@ static void watch_session(cairn_server *server, cairn_session *session) {
 }
 
 void cairn_server_advance(cairn_server *server, uint64_t now_ns) {
-    server->now_ns = now_ns;
-    cairn_netcode_server_advance(server->netcode, now_ns);
-    take_events(server);
+    server->context.now_ns = now_ns;
+    cairn_netcode_server_advance(server->context.netcode, now_ns);
+    take_netcode_events(server);
     if (server->draining) {
         return;
     }
     cairn_control_advance(server);
-    for (uint32_t i = 0; i < server->room_count; ++i) {
-        if (!server->rooms[i]->closing) {
-            cairn_tick_batch_run(server, server->rooms[i], now_ns);
+    for (uint32_t i = 0; i < server->rooms.count; ++i) {
+        if (!server->rooms.rooms[i]->closing) {
+            cairn_tick_batch_run(server, server->rooms.rooms[i]);
         }
     }
     for (uint32_t i = 0; i < server->config.clients_max; ++i) {
-        watch_session(server, &server->sessions[i]);
+        advance_session(server, &server->sessions[i]);
     }
-    take_events(server);
+    take_netcode_events(server);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-static uint64_t faults_due_ns(const cairn_session *session) {
-    return session->faults_in == NULL ? UINT64_MAX
-                                      : earlier(cairn_link_conditioner_due_ns(session->faults_in),
-                                            cairn_link_conditioner_due_ns(session->faults_out));
+static uint64_t session_deadline_ns(const cairn_session *session) {
+    uint64_t deadline = earlier(session->timeout_ns, cairn_link_deadline_ns(session->link));
+    if (session->conditioner_in != NULL) {
+        deadline = earlier(deadline, cairn_link_conditioner_due_ns(session->conditioner_in));
+        deadline = earlier(deadline, cairn_link_conditioner_due_ns(session->conditioner_out));
+    }
+    return deadline;
 }
 
 uint64_t cairn_server_deadline_ns(const cairn_server *server) {
-    uint64_t deadline = cairn_netcode_server_deadline_ns(server->netcode);
+    uint64_t deadline = cairn_netcode_server_deadline_ns(server->context.netcode);
     if (server->draining) {
         return earlier(deadline, server->drain_end_ns);
     }
     deadline = earlier(deadline, cairn_control_due_ns(server));
-    for (uint32_t i = 0; i < server->room_count; ++i) {
-        if (!server->rooms[i]->closing) {
-            deadline = earlier(deadline, cairn_tick_batch_due_ns(server->rooms[i]));
+    for (uint32_t i = 0; i < server->rooms.count; ++i) {
+        if (!server->rooms.rooms[i]->closing) {
+            deadline = earlier(deadline, cairn_tick_batch_due_ns(server->rooms.rooms[i]));
         }
     }
     for (uint32_t i = 0; i < server->config.clients_max; ++i) {
-        const cairn_session *session = &server->sessions[i];
-        if (session->state != CAIRN_SESSION_FREE) {
-            deadline = earlier(deadline, session->timeout_ns);
-            deadline = earlier(deadline, cairn_link_deadline_ns(session->link));
-            deadline = earlier(deadline, faults_due_ns(session));
+        if (server->sessions[i].state != CAIRN_SESSION_FREE) {
+            deadline = earlier(deadline, session_deadline_ns(&server->sessions[i]));
         }
     }
     return deadline;
@@ -326,23 +299,25 @@ void cairn_server_drain(cairn_server *server, uint64_t now_ns) {
         return;
     }
     cairn_server_emit_event(server, NULL, CAIRN_LOG_INFO, "draining", 0, "", 0);
-    server->now_ns = now_ns;
+    server->context.now_ns = now_ns;
     server->draining = true;
     server->drain_end_ns = now_ns + DRAIN_NS;
     server->dry = false;
-    cairn_netcode_server_stop_admitting(server->netcode);
-    cairn_netcode_server_disconnect_all(server->netcode, now_ns);
-    take_events(server);
-    cairn_room_table_end_recordings(server);
+    cairn_netcode_server_stop_admitting(server->context.netcode);
+    cairn_netcode_server_disconnect_all(server->context.netcode, now_ns);
+    take_netcode_events(server);
+    for (uint32_t i = 0; i < server->rooms.count; ++i) {
+        cairn_hosted_room_end_recording(server->rooms.rooms[i]);
+    }
+}
+
+bool cairn_server_drained(const cairn_server *server) {
+    return server->draining && ((server->dry && server->jobs_out == 0) ||
+                                   server->context.now_ns >= server->drain_end_ns);
 }
 
 uint32_t cairn_server_jobs_out(const cairn_server *server) {
     return server->jobs_out;
-}
-
-bool cairn_server_drained(const cairn_server *server) {
-    return server->draining &&
-           ((server->dry && server->jobs_out == 0) || server->now_ns >= server->drain_end_ns);
 }
 
 bool cairn_server_client_read(
@@ -354,17 +329,16 @@ bool cairn_server_client_read(
     }
     const cairn_session *session = &server->sessions[client];
     const cairn_input_wait_slot *slot =
-        session->slot == CAIRN_SLOT_NONE ? NULL : &session->room->input_wait.slots[session->slot];
+        session->slot == CAIRN_SLOT_NONE ? NULL : &session->room->input_wait->slots[session->slot];
     *out = (cairn_server_client_info){
         .connected = true,
-        .welcomed =
-            session->state == CAIRN_SESSION_WELCOMED || session->state == CAIRN_SESSION_PLAYING,
+        .welcomed = cairn_session_is_admitted(session),
         .client_id = session->client_id,
         .room = session->room == NULL ? 0 : session->room->id,
         .slot = session->slot,
         .mode = session->mode,
-        .stalls = slot == NULL ? 0 : slot->stalls,
-        .stalled_ns = slot == NULL ? 0 : slot->stalled_ns,
+        .input_waits = slot == NULL ? 0 : slot->waits,
+        .input_wait_ns = slot == NULL ? 0 : slot->waited_ns,
         .link = *cairn_link_statistics_read(session->link),
     };
     return true;

@@ -4,7 +4,7 @@
 // The state of a running storm, and what the other files ask of it.
 
 #include "base/random.h"
-#include "server/room/room_table.h"
+#include "server/core/server_state.h"
 #include "storm/attacker.h"
 #include "storm/draw.h"
 #include "storm/oracle.h"

@@ -78,13 +78,13 @@ static bool create_server(cairn_system *system) {
     config.public_addresses = cairn_virtual_address(system->network, system->server_endpoint);
     config.public_address_count = 1;
     config.clients_max = system->config.clients_max;
-    config.players_max = system->config.players_max;
-    config.wait_ms = system->config.wait_ms;
+    config.first_room.players_max = system->config.players_max;
+    config.first_room.wait_ms = system->config.wait_ms;
     config.control = system->config.operator_slots != 0;
-    config.scene = system->config.scene;
-    config.rules = system->config.rules;
-    config.tick_rate_hz = system->config.tick_rate_hz;
-    config.snapshot_rate_hz = system->config.snapshot_rate_hz;
+    config.first_room.scene = system->config.scene;
+    config.first_room.rules = system->config.rules;
+    config.first_room.tick_rate_hz = system->config.tick_rate_hz;
+    config.first_room.snapshot_rate_hz = system->config.snapshot_rate_hz;
     config.start_ns = cairn_virtual_local_ns(system->network, system->server_endpoint);
     config.start_unix_s = unix_now_s(system);
     if (system->config.configure != NULL) {

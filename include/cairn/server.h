@@ -18,7 +18,7 @@
 #include "net/token.h"
 #include "schema/codec.h"
 #include "server/daemon/log.h"
-#include "server/room/statistics.h"
+#include <cairn/server_statistics.h>
 #include <cairn/status.h>
 #include <cairn/types.h>
 
@@ -59,6 +59,23 @@ typedef struct cairn_server_event {
     int64_t value;      // meaning given by name; 0 otherwise
 } cairn_server_event;
 
+// The settings of a room. What it points to is read or copied by the call that it is passed to.
+typedef struct cairn_server_room_config {
+    const char *name;                // copied
+    const struct cairn_scene *scene; // world to build; not kept
+    const struct cairn_rules *rules; // NULL: those the scene names
+    uint32_t tick_rate_hz;           // 0: the scene's
+    uint32_t snapshot_rate_hz;       // 0: 20, or the tick rate when that is lower
+    uint32_t players_max;            // 1 .. CAIRN_SLOTS_MAX (the default)
+    uint32_t input_window_ticks;     // default 64
+    uint32_t catch_up_ticks_max;     // default 4
+    // How long beyond its due time a tick waits for the inputs of players who simulate and were
+    // heard lately, 0 (the default: never) .. CAIRN_ROOM_WAIT_MS_MAX. Waits longer than two ticks
+    // are announced to everybody in the room; its schedule slips while it waits.
+    uint32_t wait_ms;
+    bool recorded; // default true: while the server has an on_record
+} cairn_server_room_config;
+
 typedef struct cairn_server_config {
     uint64_t protocol_id;
     const uint8_t *private_key;            // CAIRN_KEY_SIZE, copied
@@ -67,19 +84,8 @@ typedef struct cairn_server_config {
     uint32_t public_address_count;
     uint32_t clients_max; // default 64, 1 .. CAIRN_CLIENTS_MAX
     uint32_t rooms_max;   // default 16, 1 .. CAIRN_ROOMS_MAX; a room takes memory while it exists
-    // The first room, CAIRN_ROOM_MAIN: its name, and what cairn_server_room_config says of it.
-    const char *room_name; // CAIRN_ROOM_NAME_DEFAULT; copied
-    // Slots handed out, 1 .. CAIRN_SLOTS_MAX (the default). Who asks for one when all are taken is
-    // refused; spectators need none.
-    uint32_t players_max;
-    const struct cairn_scene *scene; // world to build; not kept. NULL: starts without a room
-    const struct cairn_rules *rules; // NULL: those the scene names
-    uint32_t tick_rate_hz;           // 0: the scene's
-    uint32_t snapshot_rate_hz;       // 0: 20; at most the tick rate
-    uint32_t input_window_ticks;     // inputs further ahead are refused as early; default 64
-    uint32_t catch_up_ticks_max; // overload policy: at most this many ticks in one advance; what is
-                                 // due beyond is skipped, time slips, and it is counted. Default 4
-    uint32_t wait_ms;            // default 0
+    // The room that create makes, CAIRN_ROOM_MAIN; scene NULL: none.
+    cairn_server_room_config first_room;
     uint32_t token_lifetime_s_max; // net/netcode_server.h
     bool control; // whether operators are heard (docs/PROTOCOL.md, Control); default false
     // For operators; either may be NULL. The scene of this name, to build a world from; it lasts
@@ -93,6 +99,10 @@ typedef struct cairn_server_config {
     // A monotonic clock that measures what ticks cost, on whatever thread runs them. It changes
     // nothing else; NULL: not measured.
     uint64_t (*clock_ns)(void *user);
+    // A room whose recent batches of ticks took less than this on average, by clock_ns, is stepped
+    // at once instead of by run_job: a thread costs more than it saves. Such a room stalls all
+    // others if a step of it never ends. Default 200; 0: every room goes to run_job.
+    uint32_t inline_step_us_max;
     // Takes a room's due ticks to be stepped elsewhere: let any thread call cairn_server_job_run,
     // and when that has returned, the thread that drives the server cairn_server_job_done. False:
     // it is done here and now. Asked while there is more than one room; NULL: a room that is stuck
@@ -144,32 +154,16 @@ typedef struct cairn_server_client_info {
     bool connected;
     bool welcomed;
     uint64_t client_id;
-    uint32_t room;   // 0: in none
-    uint32_t slot;   // CAIRN_SLOT_NONE for a spectator
-    uint32_t mode;   // cairn_mode
-    uint64_t stalls; // announced waits of the room for its inputs
-    uint64_t stalled_ns;
+    uint32_t room;        // 0: in none
+    uint32_t slot;        // CAIRN_SLOT_NONE for a spectator
+    uint32_t mode;        // cairn_mode
+    uint64_t input_waits; // announced waits of the room for its inputs
+    uint64_t input_wait_ns;
     cairn_link_statistics link;
 } cairn_server_client_info;
 // `client` is 0 .. clients_max - 1. False when nobody is there.
 bool cairn_server_client_read(
     const cairn_server *server, uint32_t client, cairn_server_client_info *out);
-
-typedef struct cairn_server_room_config {
-    const char *name;                // copied
-    const struct cairn_scene *scene; // world to build; not kept
-    const struct cairn_rules *rules; // NULL: those the scene names
-    uint32_t tick_rate_hz;           // 0: the scene's
-    uint32_t snapshot_rate_hz;       // 0: 20, or the tick rate when that is lower
-    uint32_t players_max;            // 1 .. CAIRN_SLOTS_MAX (the default)
-    uint32_t input_window_ticks;     // default 64
-    uint32_t catch_up_ticks_max;     // default 4
-    // How long beyond its due time a tick waits for the inputs of players who simulate and were
-    // heard lately, 0 (the default: never) .. CAIRN_ROOM_WAIT_MS_MAX. Waits longer than two ticks
-    // are announced to everybody in the room; its schedule slips while it waits.
-    uint32_t wait_ms;
-    bool recorded; // default true: while the server has an on_record
-} cairn_server_room_config;
 
 cairn_server_room_config cairn_server_room_config_default(void);
 
@@ -179,7 +173,7 @@ typedef enum cairn_server_room_refusal {
     CAIRN_ROOM_REFUSED_NAME,       // not a name
     CAIRN_ROOM_REFUSED_NAME_TAKEN, // by a room that exists
     CAIRN_ROOM_REFUSED_TABLE_FULL, // rooms_max rooms exist
-    CAIRN_ROOM_REFUSED_SCENE,      // the scene, or a number of the config: words say which and why
+    CAIRN_ROOM_REFUSED_SCENE,      // the scene, or a number of the config: reason say which and why
     CAIRN_ROOM_REFUSED_UNKNOWN,    // fork: there is no such room
     CAIRN_ROOM_REFUSED_TICK,       // fork: the room does not hold the state of that tick
     CAIRN_ROOM_REFUSED_BUSY,       // fork: a job is out with the room's world; again after it
@@ -192,18 +186,18 @@ const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal);
 #define CAIRN_ROOM_REASON_SIZE 256
 
 // Makes a room; its first tick is due within a millisecond. On success *room is its id, on refusal
-// 0, and `words` (may be NULL) says why in a sentence.
+// 0, and `reason` (may be NULL) says why in a sentence.
 cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_t now_ns,
-    const cairn_server_room_config *config, uint32_t *room, char words[CAIRN_ROOM_REASON_SIZE]);
+    const cairn_server_room_config *config, uint32_t *room, char reason[CAIRN_ROOM_REASON_SIZE]);
 // Makes a room whose world is that of `from` after `tick` ticks, to the bit: its own tick
 // (CAIRN_TICK_NOW), or one whose state `from` keeps (server/room/state_history.h). Of the config,
 // scene, rules and tick rate are not looked at. It has no clients and no players: who joins a slot
-// that was taken in `from` goes on with what the rules hold for that slot. *room and `words` as
+// that was taken in `from` goes on with what the rules hold for that slot. *room and `reason` as
 // above.
 #define CAIRN_TICK_NOW UINT64_MAX
 cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t now_ns,
     uint32_t from, uint64_t tick, const cairn_server_room_config *config, uint32_t *room,
-    char words[CAIRN_ROOM_REASON_SIZE]);
+    char reason[CAIRN_ROOM_REASON_SIZE]);
 // Closes a room that exists: its clients are told so and `reason` (printable ASCII of at most
 // CAIRN_TEXT_SIZE_MAX) and are disconnected, its recording ends with its end chunk, its memory is
 // freed: now, or when the job that is out with it comes back. False when there is no such room.

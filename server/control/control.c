@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 #include "server/control/parts.h"
-#include "server/room/room_table.h"
+#include "server/core/server_state.h"
 
 static const cairn_control_row rows[CAIRN_CONTROL_VERB_COUNT] = {
     [CAIRN_CONTROL_FEATURES] = {.action = cairn_control_features, .roomless = true},
@@ -120,7 +120,7 @@ static bool send_answer(
     answer.tick = room == NULL ? 0 : room->scheduler.tick;
     answer.root = room == NULL ? (cairn_hash128){0} : room->hash.full;
     const cairn_message message = {.kind = CAIRN_MESSAGE_ANSWER, .answer = answer};
-    return cairn_server_send_reliable(server, session, &message) > 0;
+    return cairn_session_send_reliable(session, server->context.encoder, &message) > 0;
 }
 
 static bool refuse_at_once(cairn_server *server, cairn_session *session, const cairn_control *ask,
@@ -220,7 +220,7 @@ static bool serve(cairn_server *server, cairn_control_entry *entry) {
     entry->ask.numbers = entry->numbers;
     entry->ask.bytes = entry->bytes;
     cairn_room *room = entry->room[0] == '\0' ? session->room
-                                              : cairn_room_table_find(server,
+                                              : cairn_server_room_at(server,
                                                     cairn_server_room_find(server, entry->room));
     const bool out = room != NULL && room->job.running;
     if (out || cairn_link_reliable_room(session->link) < CAIRN_CONTROL_ANSWER_SIZE_MAX) {
@@ -260,7 +260,7 @@ static bool held_up(const struct cairn_control_desk *desk, uint32_t kept, uint32
 
 static void answer_waiting(cairn_server *server) {
     for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
-        cairn_control_arrive(server, cairn_room_table_find(server, id));
+        cairn_control_arrive(server, cairn_server_room_at(server, id));
     }
 }
 
@@ -286,7 +286,7 @@ void cairn_control_advance(cairn_server *server) {
 // A request that has to wait does so for acknowledgements or a room's turn, which wake the driver.
 uint64_t cairn_control_due_ns(const cairn_server *server) {
     const bool idle = server->desk == NULL || server->desk->count == 0;
-    return idle ? UINT64_MAX : server->now_ns + UINT64_C(1000000);
+    return idle ? UINT64_MAX : server->context.now_ns + UINT64_C(1000000);
 }
 
 static void answer_wait(cairn_server *server, cairn_room *room, cairn_control_refusal refusal) {
@@ -330,7 +330,7 @@ static void tell(
             .value = value,
             .words = ""},
     };
-    cairn_server_send_reliable(server, session, &message);
+    cairn_session_send_reliable(session, server->context.encoder, &message);
 }
 
 void cairn_control_notify(

@@ -20,16 +20,6 @@ struct cairn_server;
 // Requests without the right before their client is shown the door.
 #define CAIRN_CONTROL_REFUSED_MAX 64
 
-// Somebody waits for a room to have run a while.
-typedef struct cairn_control_wait {
-    bool waits;
-    uint32_t client;
-    uint64_t client_id;
-    uint32_t request;
-    uint32_t verb;
-    uint64_t from; // the tick when it was asked
-} cairn_control_wait;
-
 // The queue and the memory for answers. False: out of memory.
 bool cairn_control_open(struct cairn_server *server);
 void cairn_control_close(struct cairn_server *server);

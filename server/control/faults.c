@@ -20,10 +20,10 @@ static cairn_session *find_client(cairn_server *server, uint64_t client_id) {
 }
 
 static void drop_boxes(cairn_session *session) {
-    cairn_link_conditioner_destroy(session->faults_in);
-    cairn_link_conditioner_destroy(session->faults_out);
-    session->faults_in = NULL;
-    session->faults_out = NULL;
+    cairn_link_conditioner_destroy(session->conditioner_in);
+    cairn_link_conditioner_destroy(session->conditioner_out);
+    session->conditioner_in = NULL;
+    session->conditioner_out = NULL;
 }
 
 cairn_control_refusal cairn_control_faults(cairn_control_visit *v) {
@@ -47,10 +47,10 @@ cairn_control_refusal cairn_control_faults(cairn_control_visit *v) {
         .jitter_ns = (uint64_t)((double)n[3] * NS_PER_MS),
         .seed = v->ask->seed};
     drop_boxes(session);
-    session->faults_in = cairn_link_conditioner_create(&config);
+    session->conditioner_in = cairn_link_conditioner_create(&config);
     config.seed += 1;
-    session->faults_out = cairn_link_conditioner_create(&config);
-    if (session->faults_in == NULL || session->faults_out == NULL) {
+    session->conditioner_out = cairn_link_conditioner_create(&config);
+    if (session->conditioner_in == NULL || session->conditioner_out == NULL) {
         drop_boxes(session);
         return cairn_control_refuse(v, CAIRN_CONTROL_CAPACITY, "out of memory");
     }

@@ -105,11 +105,12 @@ static cairn_lag_refusal seen_world(cairn_control_visit *v, const cairn_world **
     }
     // Control keeps the past that is looked back at.
     cairn_lag_refusal refusal = CAIRN_LAG_SHOWN;
-    if (v->room->lag.world == NULL) {
+    if (!cairn_lag_is_enabled(v->room)) {
         refusal = cairn_server_lag_enable(v->server, v->room->id, SEEN_AGE_MS_MAX);
     }
     if (refusal == CAIRN_LAG_SHOWN) {
-        refusal = cairn_server_lag_view_time_estimate(server, client, server->now_ns, &sight);
+        refusal =
+            cairn_server_lag_view_time_estimate(server, client, server->context.now_ns, &sight);
     }
     return refusal != CAIRN_LAG_SHOWN ? refusal
                                       : cairn_server_lag_world(v->server, v->room->id, &sight, out);

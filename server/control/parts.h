@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "server/control/control.h"
-#include "server/server_parts.h"
+#include "server/core/server_state.h"
 
 // So much of an answer's arrays; with them it fits a link's stream together with others.
 #define CAIRN_CONTROL_IDS_MAX 2048

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The verbs that make rooms and close them.
 #include "server/control/parts.h"
-#include "server/room/room_table.h"
+#include "server/core/server_state.h"
 
 static cairn_control_refusal refusal_of(
     cairn_control_visit *v, cairn_server_room_refusal refusal, const char *words) {
@@ -20,9 +20,9 @@ static cairn_control_refusal refusal_of(
 }
 
 static void begin(cairn_control_visit *v, uint32_t id, bool paused) {
-    cairn_room *room = cairn_room_table_find(v->server, id);
+    cairn_room *room = cairn_server_room_at(v->server, id);
     if (paused) {
-        cairn_time_control_pause(&room->time_control, v->server->now_ns);
+        cairn_time_control_pause(&room->time_control, v->server->context.now_ns);
     }
     v->room = room; // whose tick and root the answer tells
 }
@@ -35,10 +35,11 @@ cairn_control_refusal cairn_control_fork(cairn_control_visit *v) {
     char words[CAIRN_ROOM_REASON_SIZE];
     uint32_t id = 0;
     config.name = v->ask->name;
-    config.snapshot_rate_hz = v->room->snapshot_rate_hz;
+    config.snapshot_rate_hz = v->room->settings.snapshot_rate_hz;
     config.recorded = v->room->recorder != NULL;
-    const cairn_server_room_refusal refusal = cairn_server_room_fork(v->server, v->server->now_ns,
-        v->room->id, given ? v->ask->tick : CAIRN_TICK_NOW, &config, &id, words);
+    const cairn_server_room_refusal refusal =
+        cairn_server_room_fork(v->server, v->server->context.now_ns, v->room->id,
+            given ? v->ask->tick : CAIRN_TICK_NOW, &config, &id, words);
     if (refusal != CAIRN_ROOM_CREATED) {
         return refusal_of(v, refusal, words);
     }
@@ -65,7 +66,7 @@ cairn_control_refusal cairn_control_room_create(cairn_control_visit *v) {
     config.tick_rate_hz = v->ask->count;
     config.recorded = v->session->room->recorder != NULL;
     const cairn_server_room_refusal refusal =
-        cairn_server_room_create(v->server, v->server->now_ns, &config, &id, words);
+        cairn_server_room_create(v->server, v->server->context.now_ns, &config, &id, words);
     if (refusal != CAIRN_ROOM_CREATED) {
         return refusal_of(v, refusal, words);
     }
@@ -80,6 +81,7 @@ cairn_control_refusal cairn_control_room_destroy(cairn_control_visit *v) {
     }
     const uint32_t id = v->room->id;
     v->room = NULL;
-    cairn_server_room_destroy(v->server, v->server->now_ns, id, "an operator closed the room");
+    cairn_server_room_destroy(
+        v->server, v->server->context.now_ns, id, "an operator closed the room");
     return CAIRN_CONTROL_DONE;
 }

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "server/control/parts.h"
-#include "server/room/room_table.h"
+#include "server/core/server_state.h"
 
 #define DIFFERENCES_MAX 64
 
@@ -27,7 +27,7 @@ cairn_control_refusal cairn_control_features(cairn_control_visit *v) {
 
 cairn_control_refusal cairn_control_rooms(cairn_control_visit *v) {
     for (uint32_t id = 0; (id = cairn_server_room_next(v->server, id)) != 0;) {
-        const cairn_room *room = cairn_room_table_find(v->server, id);
+        const cairn_room *room = cairn_server_room_at(v->server, id);
         cairn_control_line(v, "%s %" PRIu64, room->name, room->scheduler.tick);
         v->answer.count += 1;
     }
@@ -67,7 +67,7 @@ cairn_control_refusal cairn_control_state(cairn_control_visit *v) {
     cairn_control_line(v, "scene %s", room->scene_name);
     cairn_control_line(v, "rules %s", cairn_room_rules_name(room));
     cairn_control_line(v, "state %s", room->time_control.paused ? "paused" : "running");
-    cairn_control_line(v, "tick_rate_hz %" PRIu32, room->tick_rate_hz);
+    cairn_control_line(v, "tick_rate_hz %" PRIu32, room->settings.tick_rate_hz);
     cairn_control_line(v, "speed_thousandths %" PRIu32, room->time_control.speed);
     cairn_control_line(v, "seed %" PRIu64, cairn_world_settings(room->world)->seed);
     cairn_control_line(v, "edits_refused %" PRIu32, counters.edits_refused);
@@ -89,7 +89,7 @@ cairn_control_refusal cairn_control_clients(cairn_control_visit *v) {
         const cairn_link_statistics *link = cairn_link_statistics_read(member->link);
         cairn_control_line(v, "%" PRIu64 " %s slot=%" PRIu32 " rtt_us=%" PRIu64 " late=%" PRIu32,
             member->client_id, modes[member->mode], member->slot, link->rtt_ns / 1000,
-            member->inputs_late);
+            member->input_timing.inputs_late);
         v->answer.count += 1;
     }
     return CAIRN_CONTROL_DONE;
@@ -111,7 +111,7 @@ cairn_control_refusal cairn_control_hash(cairn_control_visit *v) {
 
 cairn_control_refusal cairn_control_diff(cairn_control_visit *v) {
     const cairn_room *other =
-        cairn_room_table_find(v->server, cairn_server_room_find(v->server, v->ask->name));
+        cairn_server_room_at(v->server, cairn_server_room_find(v->server, v->ask->name));
     if (other == NULL || v->ask->name[0] == '\0') {
         return cairn_control_refuse(
             v, CAIRN_CONTROL_ROOM_UNKNOWN, "there is no room \"%.64s\"", v->ask->name);

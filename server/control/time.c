@@ -25,7 +25,7 @@ static void wait_for_room(cairn_control_visit *v) {
 
 cairn_control_refusal cairn_control_pause(cairn_control_visit *v) {
     const bool was_paused = v->room->time_control.paused;
-    cairn_time_control_pause(&v->room->time_control, v->server->now_ns);
+    cairn_time_control_pause(&v->room->time_control, v->server->context.now_ns);
     if (!was_paused) {
         cairn_control_notify(v->server, v->room, CAIRN_EVENT_PAUSED, 0);
     }
@@ -36,7 +36,7 @@ static void go(cairn_control_visit *v, uint32_t speed) {
     cairn_room *room = v->room;
     const bool was_paused = room->time_control.paused;
     const bool was_speed = room->time_control.speed == speed;
-    cairn_time_control_run(&room->time_control, &room->scheduler, speed, v->server->now_ns);
+    cairn_time_control_run(&room->time_control, &room->scheduler, speed, v->server->context.now_ns);
     if (!was_speed) {
         cairn_control_notify(v->server, room, CAIRN_EVENT_RATE, speed);
     }

@@ -6,8 +6,9 @@
 
 #include "base/assert.h"
 #include "bridge/scene_world.h"
+#include "recording/recorder.h"
 #include "server/control/parts.h"
-#include "server/room/world_swap.h"
+#include "server/core/world_swap.h"
 
 #define SAVES_SIZE_MAX ((size_t)64 * 1024 * 1024)
 #define PIECE_SIZE_MAX (16 * 1024)
@@ -40,7 +41,7 @@ cairn_control_refusal cairn_control_reset(cairn_control_visit *v) {
     if (cairn_scene_world_create(&scene, def->rules, &world, words) != CAIRN_OK) {
         return cairn_control_refuse(v, CAIRN_CONTROL_FOREIGN, "%.200s", words);
     }
-    cairn_world_swap(v->server, room, world, 0);
+    cairn_world_swap(&v->server->context, room, world, 0);
     room->start_root = room->hash.full;
     return CAIRN_CONTROL_DONE;
 }
@@ -146,7 +147,7 @@ static cairn_control_refusal load_bytes(
         return cairn_control_refuse(v, CAIRN_CONTROL_FOREIGN, "%s, in %s",
             cairn_status_text(status), where == NULL ? "its head" : where);
     }
-    cairn_world_swap(v->server, v->room, world, joined);
+    cairn_world_swap(&v->server->context, v->room, world, joined);
     return CAIRN_CONTROL_DONE;
 }
 
@@ -248,7 +249,7 @@ static cairn_control_refusal seek_past(cairn_control_visit *v) {
     }
     const cairn_status status = cairn_state_history_load(room->state_history, v->ask->tick, world);
     CAIRN_ASSERT(status == CAIRN_OK);
-    cairn_world_swap(v->server, room, world, joined_at(room, v->ask->tick));
+    cairn_world_swap(&v->server->context, room, world, joined_at(room, v->ask->tick));
     return CAIRN_CONTROL_DONE;
 }
 
@@ -285,7 +286,7 @@ static cairn_control_refusal seek_recording(cairn_control_visit *v) {
         return cairn_control_refuse(
             v, CAIRN_CONTROL_FOREIGN, "the recording's world has other settings");
     }
-    cairn_world_swap(v->server, room, world, cairn_inbox_joined(room->inbox));
+    cairn_world_swap(&v->server->context, room, world, cairn_inbox_joined(room->inbox));
     return CAIRN_CONTROL_DONE;
 }
 

@@ -3,31 +3,32 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "bridge/interpolate.h"
-#include "bridge/snapshot.h"
 
 struct cairn_lag_world {
-    cairn_world *shown; // of the earlier tick, then with its bodies on their way
+    cairn_world *shown; // state of the earlier tick, with its bodies moved towards the later one
     cairn_world *later;
     uint32_t body_capacity;
     cairn_body_state *bodies; // [body_capacity]
-    bool valid;               // `shown` is what `sight` says
-    uint64_t epoch;           // of the past it was taken from
-    cairn_view_time sight;
+    bool valid;               // `shown` is what `view_time` says
+    uint64_t generation;      // of the history that it was taken from
+    cairn_view_time view_time;
 };
 
 const char *cairn_lag_refusal_text(cairn_lag_refusal refusal) {
     static const char *const texts[CAIRN_LAG_REFUSAL_COUNT] = {
         [CAIRN_LAG_SHOWN] = "shown",
-        [CAIRN_LAG_OFF] = "the room does not allow to look back",
-        [CAIRN_LAG_VIEW_TIME_INVALID] = "the span or share is outside its range",
-        [CAIRN_LAG_TOO_OLD] = "older than the room allows",
-        [CAIRN_LAG_FUTURE] = "not stepped yet",
+        [CAIRN_LAG_OFF] = "lag compensation is not enabled for the room",
+        [CAIRN_LAG_VIEW_TIME_INVALID] =
+            "the span or fraction of the view time is outside its range",
+        [CAIRN_LAG_TOO_OLD] = "the view time is older than the room is enabled for",
+        [CAIRN_LAG_FUTURE] = "the view time is in the future",
         [CAIRN_LAG_NOT_HELD] = "a state of that tick is not held",
         [CAIRN_LAG_NO_ROOM] = "there is no such room",
         [CAIRN_LAG_BUSY] = "the room is being stepped",
         [CAIRN_LAG_NO_CLIENT] = "there is no such client, or it has seen nothing yet",
-        [CAIRN_LAG_NOT_REPORTED] = "the client has not said what it shows",
+        [CAIRN_LAG_NOT_REPORTED] = "the client did not report what it shows",
         [CAIRN_LAG_MEMORY] = "out of memory",
     };
     return (uint32_t)refusal < CAIRN_LAG_REFUSAL_COUNT ? texts[refusal] : "unknown refusal";
@@ -35,101 +36,104 @@ const char *cairn_lag_refusal_text(cairn_lag_refusal refusal) {
 
 cairn_status cairn_lag_world_create(const cairn_world *like, cairn_lag_world **out) {
     *out = NULL;
-    cairn_lag_world *rewind = calloc(1, sizeof *rewind);
-    if (rewind == NULL) {
+    cairn_lag_world *lag = calloc(1, sizeof *lag);
+    if (lag == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
-    rewind->body_capacity = cairn_world_settings(like)->body_capacity;
-    rewind->bodies = calloc(rewind->body_capacity, sizeof *rewind->bodies);
-    if (rewind->bodies == NULL || cairn_world_fork(like, &rewind->shown) != CAIRN_OK ||
-        cairn_world_fork(like, &rewind->later) != CAIRN_OK) {
-        cairn_lag_world_destroy(rewind);
+    lag->body_capacity = cairn_world_settings(like)->body_capacity;
+    CAIRN_ASSERT(lag->body_capacity > 0);
+    lag->bodies = calloc(lag->body_capacity, sizeof *lag->bodies);
+    if (lag->bodies == NULL || cairn_world_fork(like, &lag->shown) != CAIRN_OK ||
+        cairn_world_fork(like, &lag->later) != CAIRN_OK) {
+        cairn_lag_world_destroy(lag);
         return CAIRN_OUT_OF_MEMORY;
     }
-    *out = rewind;
+    *out = lag;
     return CAIRN_OK;
 }
 
-void cairn_lag_world_destroy(cairn_lag_world *rewind) {
-    if (rewind != NULL) {
-        cairn_world_destroy(rewind->shown);
-        cairn_world_destroy(rewind->later);
-        free(rewind->bodies);
-        free(rewind);
+void cairn_lag_world_destroy(cairn_lag_world *lag) {
+    if (lag != NULL) {
+        cairn_world_destroy(lag->shown);
+        cairn_world_destroy(lag->later);
+        free(lag->bodies);
+        free(lag);
     }
 }
 
-static cairn_lag_refusal check(const cairn_state_history *past, uint64_t newest,
-    uint32_t age_ticks_max, const cairn_view_time *sight) {
-    const bool between = sight->share > 0.0f;
-    if (sight->span < 1 || !(sight->share >= 0.0f && sight->share <= 1.0f)) {
+static cairn_lag_refusal check_view_time(const cairn_state_history *history, uint64_t newest,
+    uint32_t age_ticks_max, const cairn_view_time *view_time) {
+    const bool between = view_time->fraction > 0.0f;
+    if (view_time->span < 1 || !(view_time->fraction >= 0.0f && view_time->fraction <= 1.0f)) {
         return CAIRN_LAG_VIEW_TIME_INVALID;
     }
-    if (sight->tick > newest || (between && sight->span > newest - sight->tick)) {
+    if (view_time->tick > newest || (between && view_time->span > newest - view_time->tick)) {
         return CAIRN_LAG_FUTURE;
     }
-    if (newest - sight->tick > age_ticks_max) {
+    if (newest - view_time->tick > age_ticks_max) {
         return CAIRN_LAG_TOO_OLD;
     }
-    const bool held = cairn_state_history_holds(past, sight->tick) &&
-                      (!between || cairn_state_history_holds(past, sight->tick + sight->span));
+    const bool held =
+        cairn_state_history_holds(history, view_time->tick) &&
+        (!between || cairn_state_history_holds(history, view_time->tick + view_time->span));
     return held ? CAIRN_LAG_SHOWN : CAIRN_LAG_NOT_HELD;
 }
 
-// From where it is in `shown` towards where it is in `later`; where it stays when it ends before.
-static void move_body(cairn_lag_world *rewind, const cairn_body_state *from, float share) {
+// Moves a body from its pose in `shown` towards its pose in `later`. A body that ends before stays.
+static void move_body(cairn_lag_world *lag, const cairn_body_state *from, float fraction) {
     cairn_body_state to = *from;
     float position[3];
     float q[4];
-    if (share > 0.0f && cairn_body_exists(rewind->later, from->id)) {
-        (void)cairn_body_read(rewind->later, from->id, &to);
+    if (fraction > 0.0f && cairn_body_exists(lag->later, from->id)) {
+        (void)cairn_body_read(lag->later, from->id, &to);
     }
-    cairn_interpolate_vec3(from->position, to.position, share, position);
-    cairn_interpolate_quat(from->rotation, to.rotation, share, q);
+    cairn_interpolate_vec3(from->position, to.position, fraction, position);
+    cairn_interpolate_quat(from->rotation, to.rotation, fraction, q);
     const cairn_pose pose = {.position = {.x = position[0], .y = position[1], .z = position[2]},
         .rotation = {.x = q[0], .y = q[1], .z = q[2], .w = q[3]}};
-    // At the edge of where bodies may be it is refused, and the body stays where it was.
-    (void)cairn_body_place(rewind->shown, from->id, pose);
+    // At the edge of the world this is refused, and the body stays where it was.
+    (void)cairn_body_place(lag->shown, from->id, pose);
 }
 
-static cairn_status load(
-    cairn_lag_world *rewind, const cairn_state_history *past, const cairn_view_time *sight) {
-    const cairn_status status = cairn_state_history_load(past, sight->tick, rewind->shown);
-    if (status != CAIRN_OK || !(sight->share > 0.0f)) {
+static cairn_status load_states(
+    cairn_lag_world *lag, const cairn_state_history *history, const cairn_view_time *view_time) {
+    const cairn_status status = cairn_state_history_load(history, view_time->tick, lag->shown);
+    if (status != CAIRN_OK || !(view_time->fraction > 0.0f)) {
         return status;
     }
-    return cairn_state_history_load(past, sight->tick + sight->span, rewind->later);
+    return cairn_state_history_load(history, view_time->tick + view_time->span, lag->later);
 }
 
-static bool is_shown(
-    const cairn_lag_world *rewind, const cairn_state_history *past, const cairn_view_time *sight) {
-    const cairn_view_time *shown = &rewind->sight;
-    return rewind->valid && rewind->epoch == cairn_state_history_generation(past) &&
-           shown->tick == sight->tick && shown->span == sight->span && shown->share == sight->share;
+static bool is_shown(const cairn_lag_world *lag, const cairn_state_history *history,
+    const cairn_view_time *view_time) {
+    const cairn_view_time *shown = &lag->view_time;
+    return lag->valid && lag->generation == cairn_state_history_generation(history) &&
+           shown->tick == view_time->tick && shown->span == view_time->span &&
+           shown->fraction == view_time->fraction;
 }
 
-cairn_lag_refusal cairn_lag_world_show(cairn_lag_world *rewind, const cairn_state_history *past,
-    uint64_t newest, uint32_t age_ticks_max, const cairn_view_time *sight,
+cairn_lag_refusal cairn_lag_world_show(cairn_lag_world *lag, const cairn_state_history *history,
+    uint64_t newest, uint32_t age_ticks_max, const cairn_view_time *view_time,
     const cairn_world **out) {
-    const cairn_lag_refusal refusal = check(past, newest, age_ticks_max, sight);
+    const cairn_lag_refusal refusal = check_view_time(history, newest, age_ticks_max, view_time);
     *out = NULL;
     if (refusal != CAIRN_LAG_SHOWN) {
         return refusal;
     }
-    if (!is_shown(rewind, past, sight)) {
-        rewind->valid = false;
-        if (load(rewind, past, sight) != CAIRN_OK) {
+    if (!is_shown(lag, history, view_time)) {
+        lag->valid = false;
+        if (load_states(lag, history, view_time) != CAIRN_OK) {
             return CAIRN_LAG_NOT_HELD;
         }
-        const uint32_t count =
-            cairn_world_bodies(rewind->shown, rewind->bodies, rewind->body_capacity);
+        const uint32_t count = cairn_world_bodies(lag->shown, lag->bodies, lag->body_capacity);
+        CAIRN_ASSERT(count <= lag->body_capacity);
         for (uint32_t i = 0; i < count; ++i) {
-            move_body(rewind, &rewind->bodies[i], sight->share);
+            move_body(lag, &lag->bodies[i], view_time->fraction);
         }
-        rewind->sight = *sight;
-        rewind->epoch = cairn_state_history_generation(past);
-        rewind->valid = true;
+        lag->view_time = *view_time;
+        lag->generation = cairn_state_history_generation(history);
+        lag->valid = true;
     }
-    *out = rewind->shown;
+    *out = lag->shown;
     return CAIRN_LAG_SHOWN;
 }

@@ -1,17 +1,65 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What one client is told after a turn of ticks. An interpolating client: the shapes, then a
-// keyframe, then deltas against the newest snapshot it acknowledged. A lockstep client: the whole
-// state in pieces, then every tick's commands and root until it acknowledges them; one that falls
-// behind the history is sent a new state. What finds no room in the reliable stream waits for the
-// next turn: nothing is lost and nothing blocks.
+// What clients are sent of their room after a batch of ticks. A client that interpolates gets the
+// shapes, then snapshots. One that simulates gets the full state in pieces, then every tick's
+// commands and root; when it falls behind the command log it gets a new state. What finds no room
+// in the reliable stream waits for the next batch, so nothing is lost and nothing blocks.
 
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "server/replicate/baselines.h"
+#include "server/replicate/shapes.h"
+#include "server/replicate/snapshots.h"
+#include "server/replicate/state_transfer.h"
+#include "server/replicate/tick_stream.h"
+#include "server/session/context.h"
 #include "server/session/session.h"
 
-struct cairn_server;
+// Of a room.
+typedef struct cairn_room_replication {
+    cairn_baselines *baselines; // owned
+    cairn_room_shapes shapes;
+    cairn_state_source state;
+} cairn_room_replication;
 
-// `snapshot` says that the room took a snapshot this turn.
-void cairn_replication_advance(struct cairn_server *server, cairn_session *session, bool snapshot);
+// Of a client; zero at first.
+typedef struct cairn_session_replication {
+    cairn_shapes_sent shapes;
+    cairn_snapshots_sent snapshots;
+    cairn_state_transfer_progress state;
+    cairn_ticks_sent ticks;
+} cairn_session_replication;
+
+// For a room that has its world; room->replication points to zeros. CAIRN_OUT_OF_MEMORY: destroying
+// is allowed.
+cairn_status cairn_room_replication_create(cairn_room *room);
+void cairn_room_replication_destroy(cairn_room *room);
+// The world as it is becomes the newest snapshot.
+void cairn_room_replication_take_snapshot(cairn_room *room);
+// The room's job is back.
+void cairn_room_replication_update(cairn_room *room);
+// The room's world was replaced: forgets the former, also for all members, as if each had just been
+// admitted.
+void cairn_room_replication_replace(cairn_room *room);
+size_t cairn_room_replication_state_size_max(const cairn_room *room);
+
+// The client is about to join `room`: takes the memory that depends on the room. False: out of
+// memory.
+bool cairn_replication_open(cairn_session *session, const cairn_room *room);
+// The client is about to leave its room.
+void cairn_replication_close(cairn_session *session);
+// As if the client had just been admitted to its room.
+void cairn_replication_reset(cairn_session *session);
+// Takes the acknowledgements of an input message; those that name what does not exist are ignored.
+void cairn_replication_acknowledge(cairn_session *session, const cairn_input_message *input);
+// Whether the client acknowledged its first snapshot or tick.
+bool cairn_replication_holds_world(const cairn_session *session);
+// Whether the client has the newest snapshot.
+bool cairn_replication_holds_newest(const cairn_session *session);
+// The client, which simulates, wants a new state.
+void cairn_replication_request_state(cairn_session *session);
+// Sends what is due. `snapshot`: the room has a snapshot that the client should get.
+void cairn_replication_advance(
+    const cairn_server_context *context, cairn_session *session, bool snapshot);

@@ -1,54 +1,46 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a server does to find out where its world and a client's parted: it takes the step again
-// from the room's past, tells the client the roots of its points when it asks, and, when a client
-// reports another root, makes a capsule (recording/capsule.h) of what it knows itself.
+// Capsules: when a client that simulates reports another root than the room's, the server steps
+// that tick again and writes what it knows of it to a file (recording/capsule.h), for cairn-replay
+// explain.
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/hash.h"
-#include "schema/messages.h"
+#include "server/session/session.h"
 
-struct cairn_room;
-struct cairn_server;
-struct cairn_session;
+// States are kept for this long while capsules are wanted.
+#define CAIRN_DESYNC_STATE_HISTORY_MS 1500
+#define CAIRN_DESYNC_CAPSULES_PER_CLIENT_MAX 2
+#define CAIRN_DESYNC_CAPSULES_MAX 64 // of one server
 
-// States kept for it while capsules are wanted.
-#define CAIRN_CAPSULES_PAST_MS 1500
-// Of one connection: answers about the points of a step, and capsules.
-#define CAIRN_CAPSULES_ANSWERS_MAX 8
-#define CAIRN_CAPSULES_PER_CLIENT_MAX 2
-// Of one server.
-#define CAIRN_CAPSULES_PER_SERVER_MAX 64
+// Of a server: where capsules go.
+typedef struct cairn_desync_output {
+    void (*on_capsule)(void *user, const char *room, uint64_t tick, uint64_t client_id,
+        const uint8_t *bytes, size_t size); // NULL: no capsules are made
+    void *user;
+    uint32_t made;
+} cairn_desync_output;
 
-// What waits until the room's job is back, because its states are not ours until then; and whether
-// its past is wanted.
+// Of a room: the report that waits for the room's job, because states are the job's until then.
 typedef struct cairn_room_desync {
-    bool wanted;
-    struct cairn_session *asker; // of the points of the step to `asked`; NULL: nobody
-    uint64_t asked;
-    struct cairn_session *suspect; // whose root of `differing` was another; NULL: nobody's
-    uint64_t differing;
-    cairn_hash128 root;
+    struct cairn_session *reporter; // NULL: none waits
+    uint64_t tick;
+    cairn_hash128 root; // the client's
 } cairn_room_desync;
 
-// What of a client the server remembers for it; zero at first.
+// Of a client; zero at first.
 typedef struct cairn_session_desync {
-    uint32_t answers;
-    uint32_t made;
-    uint64_t agreed; // newest tick whose root was ours
+    uint32_t capsules;    // made, or about to be
+    uint64_t agreed_tick; // the newest tick for which the client reported the room's root
 } cairn_session_desync;
 
-// A doubt that wants the points of a step. What cannot be answered is left unanswered and counted.
-void cairn_desync_take_request(
-    struct cairn_server *server, struct cairn_session *session, const cairn_resync_request *doubt);
-// The client's root of `tick` was ours, or `root` instead.
-void cairn_desync_root_agreed(struct cairn_session *session, uint64_t tick);
-void cairn_desync_root_differed(
-    struct cairn_server *server, struct cairn_session *session, uint64_t tick, cairn_hash128 root);
-// The room's job is back.
-void cairn_desync_advance(struct cairn_server *server, struct cairn_room *room);
-// The client leaves the room.
-void cairn_desync_forget(struct cairn_room *room, const struct cairn_session *session);
+void cairn_desync_report_agree(cairn_session_desync *own, uint64_t tick);
+// The client's root of `tick` is `root`, which is not the room's.
+void cairn_desync_report_differ(cairn_desync_output *output, cairn_room_desync *waiting,
+    cairn_session_desync *own, cairn_session *session, uint64_t tick, cairn_hash128 root);
+// The room's job is back: makes the capsule that waited for it.
+void cairn_desync_report_advance(
+    cairn_desync_output *output, cairn_room_desync *waiting, cairn_room *room);

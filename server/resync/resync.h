@@ -1,70 +1,93 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a server does for clients that simulate and whose world differs: it answers their doubts
-// with the elements that differ, sends the state anew, or has them served by snapshots instead.
-// docs/PROTOCOL.md, section Healing.
+// What a server does for clients that simulate and whose world differs from their room's. It
+// answers resync requests with the elements that differ or with the roots of a step's stages, sends
+// a new state, or serves the client by snapshots instead. docs/PROTOCOL.md, section Healing.
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "schema/messages.h"
-#include <cairn/sim.h>
+#include "server/resync/desync_report.h"
+#include "server/session/context.h"
+#include "server/session/session.h"
+#include "sim/debug/passport.h"
 
-struct cairn_room;
-struct cairn_server;
-struct cairn_session;
-
-// States kept for doubts: those of this long, as far as the room's past has room.
+// States are kept for this long while a client may send requests, as far as the state history has
+// room.
 #define CAIRN_SERVER_RESYNC_STATE_HISTORY_MS 1500
-// A doubt costs a client this much of its time, a new state four times as much; it may be ahead by
-// the burst.
+// A request costs a client this much of its time, a new state four times as much. A client may be
+// ahead by the burst (Turner 1986, the leaky bucket as a meter).
 #define CAIRN_SERVER_RESYNC_REQUEST_NS UINT64_C(250000000)
 #define CAIRN_SERVER_RESYNC_BURST_NS UINT64_C(4000000000)
-// A payload larger than this is said to be too much: a new state is as good.
+// Requests that wait for a room's job.
+#define CAIRN_SERVER_RESYNC_DEFERRED_MAX 4
+// Above this size a new state is as good as the elements that differ.
 #define CAIRN_SERVER_RESYNC_PAYLOAD_SIZE_MAX (48 * 1024)
-// Repairs and states within this time after which a client is served by snapshots.
+// Requests of one connection for the stages of a step.
+#define CAIRN_SERVER_RESYNC_STAGES_MAX 8
+// A client that needs more resyncs than this within the time is served by snapshots.
 #define CAIRN_SERVER_RESYNC_ATTEMPTS_MAX 16
 #define CAIRN_SERVER_RESYNC_ATTEMPTS_NS UINT64_C(10000000000)
-
-// Reported roots that differ within this time after which one that should heal is served so, too.
+// A client that should resync and reports more roots that differ than this within the time, too.
 #define CAIRN_SERVER_RESYNC_DIFFERENCES_MAX 64
 #define CAIRN_SERVER_RESYNC_DIFFERENCES_NS UINT64_C(10000000000)
 
-// What a room has for it; all but `wanted` made when the first doubt comes.
+// Of a server.
+typedef struct cairn_server_resync {
+    const cairn_server_context *context;
+    cairn_passport passport; // of this process
+    cairn_desync_output capsules;
+} cairn_server_resync;
+
+// A request that waits until the room's job is back, because states are the job's until then.
+typedef struct cairn_resync_deferred {
+    cairn_session *requester;     // NULL: free
+    cairn_resync_request request; // its sketch is the one below
+    uint8_t sketch[CAIRN_DIFFERENCE_SKETCH_SIZE_MAX];
+} cairn_resync_deferred;
+
+// Of a room. The memory is taken when the first request comes.
 typedef struct cairn_room_resync {
-    bool wanted;                 // states are kept
-    cairn_world *world;          // owned; for states of the past
-    uint8_t *payload;            // owned
-    uint8_t *sketch;             // owned; of the doubt that waits
-    cairn_resync_request doubt;  // that waits until the room's job is back
-    struct cairn_session *asker; // whose it is; NULL: none waits
+    uint32_t states_required;         // by clients that resync
+    uint32_t capsule_states_required; // for capsules
+    cairn_world *world;               // owned; for states of the past
+    uint8_t *payload;                 // owned
+    cairn_resync_deferred *deferred;  // owned; [CAIRN_SERVER_RESYNC_DEFERRED_MAX]
+    cairn_room_desync desync;
 } cairn_room_resync;
 
-// What of a client the server remembers for it; zero at first.
+// Events of a client, counted until a time has passed since the first.
+typedef struct cairn_resync_counter {
+    uint32_t count;
+    uint64_t from_ns;
+} cairn_resync_counter;
+
+// Of a client; zero at first.
 typedef struct cairn_session_resync {
-    uint64_t paid_until_ns; // doubts so far
-    uint32_t cures;         // repairs and states in the present stretch of time
-    uint64_t cures_from_ns;
-    uint32_t differences; // roots reported, likewise
-    uint64_t differences_from_ns;
+    uint64_t paid_until_ns; // by its requests so far
+    uint32_t stages_sent;
+    cairn_resync_counter attempts;
+    cairn_resync_counter differences; // roots that differed
+    cairn_session_desync desync;
 } cairn_session_resync;
 
-void cairn_server_resync_destroy(cairn_room_resync *heal);
-// The room's job is back: wishes about the past are brought up to date, a doubt that waited is
-// answered.
-void cairn_server_resync_advance(struct cairn_server *server, struct cairn_room *room);
+void cairn_server_resync_destroy_room(cairn_room *room);
+// The room's job is back: requires the states that its members may ask about, and answers what
+// waited.
+void cairn_server_resync_advance(cairn_server_resync *resync, cairn_room *room);
 void cairn_server_resync_take_request(
-    struct cairn_server *server, struct cairn_session *session, const cairn_resync_request *doubt);
-// The client reported a root that is not ours. One that heals reports one, and no more until it
-// has.
-void cairn_server_resync_root_differed(struct cairn_server *server, struct cairn_session *session);
-// The client leaves the room.
-void cairn_server_resync_forget(struct cairn_room *room, const struct cairn_session *session);
-// From now on a client that simulates is served by snapshots, and told why.
+    cairn_server_resync *resync, cairn_session *session, const cairn_resync_request *request);
+// The client reported the root that the room has for `tick`, or `root` instead.
+void cairn_server_resync_root_agreed(cairn_session *session, uint64_t tick);
+void cairn_server_resync_root_differed(
+    cairn_server_resync *resync, cairn_session *session, uint64_t tick, cairn_hash128 root);
+// The client leaves the room, or the room's world was replaced: nothing of it waits any more.
+void cairn_server_resync_forget(cairn_session *session);
+// From now on a client that simulates is served by snapshots. It is told `reason`.
 void cairn_server_resync_demote(
-    struct cairn_server *server, struct cairn_session *session, const char *words);
+    cairn_server_resync *resync, cairn_session *session, const char *reason);
 
-// Why a client that wants to simulate must not, by its passport: a static sentence; NULL when it
-// may.
-const char *cairn_server_resync_unfit(const struct cairn_server *server, const cairn_hello *hello);
+// Why a client that wants to simulate must not, by its passport: static text; NULL when it may.
+const char *cairn_server_resync_unfit(const cairn_server_resync *resync, const cairn_hello *hello);

@@ -4,14 +4,17 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "server/room/room.h"
 #include <cairn/server.h>
 
-bool cairn_job_create(struct cairn_server_job *job, struct cairn_room *room, uint32_t ticks) {
+// The mean forgets a batch after about this many others.
+#define MEAN_BATCHES 16
+
+bool cairn_job_create(struct cairn_server_job *job, struct cairn_room *room, cairn_world *world,
+    cairn_state_history *state_history, uint32_t ticks) {
     *job = (struct cairn_server_job){
         .room = room,
-        .world = room->world,
-        .state_history = room->state_history,
+        .world = world,
+        .state_history = state_history,
         .tick_capacity = ticks,
         .command_capacity = ticks * CAIRN_INBOX_COMMANDS_MAX,
         .ticks = calloc(ticks, sizeof *job->ticks),
@@ -34,27 +37,33 @@ void cairn_job_begin(struct cairn_server_job *job, cairn_inbox *inbox, uint32_t 
     job->command_count = 0;
     for (uint32_t i = 0; i < ticks; ++i) {
         CAIRN_ASSERT(job->command_capacity - job->command_count >= CAIRN_INBOX_COMMANDS_MAX);
-        uint32_t count = cairn_inbox_gather(inbox, job->commands + job->command_count);
+        const uint32_t count = cairn_inbox_gather(inbox, job->commands + job->command_count);
         job->ticks[i] = (cairn_job_tick){.command_count = count};
         job->command_count += count;
     }
 }
 
-static uint64_t clock_of(const struct cairn_server_job *job) {
+static uint64_t read_clock_ns(const struct cairn_server_job *job) {
     return job->clock_ns == NULL ? 0 : job->clock_ns(job->clock_user);
 }
 
 void cairn_server_job_run(cairn_server_job *job) {
     const cairn_command *commands = job->commands;
+    uint64_t cost_ns = 0;
     CAIRN_ASSERT(cairn_world_tick(job->world) == job->from);
     for (uint32_t i = 0; i < job->tick_count; ++i) {
         cairn_job_tick *tick = &job->ticks[i];
-        uint64_t before_ns = clock_of(job);
+        const uint64_t before_ns = read_clock_ns(job);
         cairn_world_step(job->world, commands, tick->command_count);
         job->hash = cairn_world_hash_read(job->world);
         tick->root = job->hash.full;
         cairn_state_history_save(job->state_history, job->world);
-        tick->cost_ns = clock_of(job) - before_ns;
+        tick->cost_ns = read_clock_ns(job) - before_ns;
+        cost_ns += tick->cost_ns;
         commands += tick->command_count;
     }
+    CAIRN_ASSERT(commands == job->commands + job->command_count);
+    job->mean_cost_ns = job->mean_cost_ns == 0
+                            ? cost_ns
+                            : (job->mean_cost_ns * (MEAN_BATCHES - 1) + cost_ns) / MEAN_BATCHES;
 }

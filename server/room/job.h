@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The ticks of one turn as a piece of work: stepping, hashing, keeping the states that are wanted,
-// and nothing else. It may be done on another thread; world and past are its own meanwhile.
+// A batch of ticks as a piece of work: it steps, hashes and saves required states, and nothing
+// else. It may run on another thread; the world and the state history are its own meanwhile.
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/hash.h"
@@ -19,29 +18,30 @@ typedef struct cairn_job_tick {
     uint64_t cost_ns;   // 0 without a clock
 } cairn_job_tick;
 
-// cairn_server_job of include/cairn/server.h.
+// cairn_server_job of cairn/server.h.
 struct cairn_server_job {
     struct cairn_room *room;
     cairn_world *world;
-    cairn_state_history *state_history; // keeps the state after each tick
-    uint64_t (*clock_ns)(void *user);   // NULL: not measured
+    cairn_state_history *state_history;
+    uint64_t (*clock_ns)(void *user); // NULL: costs are not measured
     void *clock_user;
     uint32_t tick_capacity;
     uint32_t command_capacity;
     uint64_t from; // the first tick to step
     uint32_t tick_count;
     uint32_t command_count;
-    cairn_job_tick *ticks;   // [tick_capacity]
-    cairn_command *commands; // [command_capacity], tick after tick
+    cairn_job_tick *ticks;   // owned; [tick_capacity]
+    cairn_command *commands; // owned; [command_capacity], tick after tick
     cairn_world_hash hash;   // after the last tick
+    uint64_t mean_cost_ns;   // of recent batches; 0: none was measured
     bool running;            // handed to the driver and not yet back
     bool stuck;              // reported
-    uint64_t begun_ns;
+    uint64_t begun_ns;       // when it was handed over
 };
 
-// For a room that has its world and its past; `ticks` at most in one turn. False: out of memory;
-// destroy it all the same.
-bool cairn_job_create(struct cairn_server_job *job, struct cairn_room *room, uint32_t ticks);
+// `ticks` is the most in one batch. False: out of memory; destroying is allowed.
+bool cairn_job_create(struct cairn_server_job *job, struct cairn_room *room, cairn_world *world,
+    cairn_state_history *state_history, uint32_t ticks);
 void cairn_job_destroy(struct cairn_server_job *job);
 
 // Takes the commands of the next `ticks` ticks out of the inbox.

@@ -4,22 +4,22 @@
 #include "base/assert.h"
 #include "base/limits.h"
 
-// The schedule counts in beats per thousand seconds, so that a thousandth of a speed is exact.
-#define NS_PER_ROUND UINT64_C(1000000000000)
-#define SPEED_USUAL 1000
+// The schedule counts ticks per thousand seconds, so that speeds in thousandths are exact.
+#define NS_PER_PERIOD UINT64_C(1000000000000)
+#define SPEED_REAL 1000
 #define SPEED_MAX 64000
-_Static_assert(UINT64_MAX / NS_PER_ROUND > (uint64_t)CAIRN_TICK_RATE_HZ_MAX * SPEED_MAX + 1,
+_Static_assert(UINT64_MAX / NS_PER_PERIOD > (uint64_t)CAIRN_TICK_RATE_HZ_MAX * SPEED_MAX + 1,
     "no product overflows");
 
-// Whole rounds and the rest apart, so that the product never overflows.
-static uint64_t beat_ns(const cairn_tick_scheduler *scheduler, uint64_t beat) {
-    return scheduler->start_ns + beat / scheduler->beats_per_round * NS_PER_ROUND +
-           beat % scheduler->beats_per_round * NS_PER_ROUND / scheduler->beats_per_round;
+// Whole periods and the rest are separate, so that no product overflows.
+static uint64_t scheduled_ns(const cairn_tick_scheduler *scheduler, uint64_t index) {
+    return scheduler->start_ns + index / scheduler->ticks_per_period * NS_PER_PERIOD +
+           index % scheduler->ticks_per_period * NS_PER_PERIOD / scheduler->ticks_per_period;
 }
 
-// To be called after every change: who has many rooms asks all of them at every turn.
-static void note_next(cairn_tick_scheduler *scheduler) {
-    scheduler->next_ns = beat_ns(scheduler, scheduler->tick + scheduler->beat_offset);
+// Called after every change: a server with many rooms reads next_ns of all at every advance.
+static void update_next(cairn_tick_scheduler *scheduler) {
+    scheduler->next_ns = scheduled_ns(scheduler, scheduler->tick + scheduler->offset);
 }
 
 cairn_tick_scheduler cairn_tick_scheduler_of(
@@ -29,12 +29,12 @@ cairn_tick_scheduler cairn_tick_scheduler_of(
     cairn_tick_scheduler scheduler = {
         .start_ns = start_ns,
         .rate_hz = rate_hz,
-        .beats_per_round = (uint64_t)rate_hz * SPEED_USUAL,
+        .ticks_per_period = (uint64_t)rate_hz * SPEED_REAL,
         .catch_up_ticks_max = catch_up_ticks_max,
         .tick = tick,
-        .beat_offset = 0 - tick,
+        .offset = 0 - tick,
     };
-    note_next(&scheduler);
+    update_next(&scheduler);
     return scheduler;
 }
 
@@ -42,55 +42,55 @@ void cairn_tick_scheduler_restart(
     cairn_tick_scheduler *scheduler, uint64_t now_ns, uint32_t speed) {
     CAIRN_ASSERT(speed >= 1 && speed <= SPEED_MAX);
     scheduler->start_ns = now_ns;
-    scheduler->beat_offset = 0 - scheduler->tick;
-    scheduler->beats_per_round = (uint64_t)scheduler->rate_hz * speed;
-    note_next(scheduler);
+    scheduler->offset = 0 - scheduler->tick;
+    scheduler->ticks_per_period = (uint64_t)scheduler->rate_hz * speed;
+    update_next(scheduler);
 }
 
-// How many beats are due: beat i is when floor(i * round / beats) <= elapsed, which is
-// i * round < (elapsed + 1) * beats.
-static uint64_t beats_due(const cairn_tick_scheduler *scheduler, uint64_t now_ns) {
+// How many ticks are scheduled up to now. Tick i is when floor(i * period / ticks) <= elapsed,
+// which is i * period < (elapsed + 1) * ticks.
+static uint64_t scheduled_count(const cairn_tick_scheduler *scheduler, uint64_t now_ns) {
     if (now_ns < scheduler->start_ns) {
         return 0;
     }
     uint64_t elapsed = now_ns - scheduler->start_ns;
-    uint64_t rounds = elapsed / NS_PER_ROUND;
-    uint64_t rest = elapsed % NS_PER_ROUND + 1;
-    return rounds * scheduler->beats_per_round +
-           (rest * scheduler->beats_per_round + NS_PER_ROUND - 1) / NS_PER_ROUND;
+    uint64_t periods = elapsed / NS_PER_PERIOD;
+    uint64_t rest = elapsed % NS_PER_PERIOD + 1;
+    return periods * scheduler->ticks_per_period +
+           (rest * scheduler->ticks_per_period + NS_PER_PERIOD - 1) / NS_PER_PERIOD;
 }
 
 uint64_t cairn_tick_scheduler_due_ns(const cairn_tick_scheduler *scheduler, uint64_t tick) {
     return tick == scheduler->tick ? scheduler->next_ns
-                                   : beat_ns(scheduler, tick + scheduler->beat_offset);
+                                   : scheduled_ns(scheduler, tick + scheduler->offset);
 }
 
-static uint64_t beats_behind(const cairn_tick_scheduler *scheduler, uint64_t now_ns) {
+static uint64_t count_due(const cairn_tick_scheduler *scheduler, uint64_t now_ns) {
     if (now_ns < scheduler->next_ns) {
         return 0;
     }
-    uint64_t beat = scheduler->tick + scheduler->beat_offset;
-    uint64_t due = beats_due(scheduler, now_ns);
-    return due > beat ? due - beat : 0;
+    const uint64_t index = scheduler->tick + scheduler->offset;
+    const uint64_t due = scheduled_count(scheduler, now_ns);
+    return due > index ? due - index : 0;
 }
 
 uint32_t cairn_tick_scheduler_due_count(const cairn_tick_scheduler *scheduler, uint64_t now_ns) {
-    uint64_t behind = beats_behind(scheduler, now_ns);
+    const uint64_t behind = count_due(scheduler, now_ns);
     return behind < scheduler->catch_up_ticks_max ? (uint32_t)behind
                                                   : scheduler->catch_up_ticks_max;
 }
 
 void cairn_tick_scheduler_slip(cairn_tick_scheduler *scheduler, uint64_t now_ns) {
-    uint64_t behind = beats_behind(scheduler, now_ns);
+    const uint64_t behind = count_due(scheduler, now_ns);
     if (behind > 1) {
-        scheduler->beat_offset += behind - 1;
-        scheduler->beats_waited += behind - 1;
-        note_next(scheduler);
+        scheduler->offset += behind - 1;
+        scheduler->ticks_waited += behind - 1;
+        update_next(scheduler);
     }
 }
 
 uint32_t cairn_tick_scheduler_take(cairn_tick_scheduler *scheduler, uint64_t now_ns) {
-    uint64_t behind = beats_behind(scheduler, now_ns);
+    const uint64_t behind = count_due(scheduler, now_ns);
     if (behind == 0) {
         return 0;
     }
@@ -99,16 +99,18 @@ uint32_t cairn_tick_scheduler_take(cairn_tick_scheduler *scheduler, uint64_t now
     if (behind <= scheduler->catch_up_ticks_max) {
         return (uint32_t)behind;
     }
-    scheduler->beats_skipped += behind - scheduler->catch_up_ticks_max;
-    scheduler->beat_offset += behind - scheduler->catch_up_ticks_max;
+    scheduler->ticks_skipped += behind - scheduler->catch_up_ticks_max;
+    scheduler->offset += behind - scheduler->catch_up_ticks_max;
     scheduler->advances_overloaded += 1;
-    note_next(scheduler);
+    update_next(scheduler);
+    CAIRN_ASSERT(count_due(scheduler, now_ns) == scheduler->catch_up_ticks_max);
     return scheduler->catch_up_ticks_max;
 }
 
 void cairn_tick_scheduler_step(cairn_tick_scheduler *scheduler) {
     scheduler->tick += 1;
-    note_next(scheduler);
+    CAIRN_ASSERT(scheduler->tick != 0);
+    update_next(scheduler);
 }
 
 int32_t cairn_tick_scheduler_lateness_us(

@@ -23,6 +23,16 @@ typedef struct cairn_time_control {
     uint64_t serve_ns;   // paused: when its clients are looked after next
 } cairn_time_control;
 
+// The request of an operator that ends, and is answered, when the room pauses.
+typedef struct cairn_control_wait {
+    bool waits;
+    uint32_t client;
+    uint64_t client_id;
+    uint32_t request;
+    uint32_t verb;
+    uint64_t from; // the room's tick when the request came
+} cairn_control_wait;
+
 cairn_time_control cairn_time_control_default(void);
 
 // Whether the schedule alone says what is due at `tick`.

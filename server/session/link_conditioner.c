@@ -9,87 +9,93 @@
 
 #define PAYLOADS_MAX 512
 
-typedef struct flying {
+typedef struct in_flight {
     uint64_t due_ns;
-    uint64_t order; // among those due at once, the first that came
-    size_t size;    // 0: the place is free
+    uint64_t order; // breaks ties: the first that was put
+    size_t size;    // 0: free
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
-} flying;
+} in_flight;
 
 struct cairn_link_conditioner {
     cairn_link_conditioner_config config;
     cairn_random random;
     uint64_t order;
-    flying list[PAYLOADS_MAX];
+    in_flight list[PAYLOADS_MAX];
 };
 
 cairn_link_conditioner *cairn_link_conditioner_create(const cairn_link_conditioner_config *config) {
-    cairn_link_conditioner *box = calloc(1, sizeof *box);
-    if (box != NULL) {
-        box->config = *config;
-        box->random = cairn_random_of(config->seed);
+    CAIRN_ASSERT(config->loss >= 0.0f && config->loss <= 1.0f);
+    cairn_link_conditioner *conditioner = calloc(1, sizeof *conditioner);
+    if (conditioner != NULL) {
+        conditioner->config = *config;
+        conditioner->random = cairn_random_of(config->seed);
     }
-    return box;
+    return conditioner;
 }
 
-void cairn_link_conditioner_destroy(cairn_link_conditioner *box) {
-    free(box);
+void cairn_link_conditioner_destroy(cairn_link_conditioner *conditioner) {
+    free(conditioner);
 }
 
-static void fly(cairn_link_conditioner *box, uint64_t now_ns, const uint8_t *bytes, size_t size) {
-    const uint64_t jitter_ns = cairn_random_below(&box->random, box->config.jitter_ns + 1);
+static void send_delayed(
+    cairn_link_conditioner *conditioner, uint64_t now_ns, const uint8_t *bytes, size_t size) {
+    const uint64_t jitter_ns =
+        cairn_random_below(&conditioner->random, conditioner->config.jitter_ns + 1);
     for (uint32_t i = 0; i < PAYLOADS_MAX; ++i) {
-        flying *place = &box->list[i];
-        if (place->size == 0) {
-            place->due_ns = now_ns + box->config.delay_ns + jitter_ns;
-            place->order = box->order++;
-            place->size = size;
-            memcpy(place->bytes, bytes, size);
+        in_flight *free_entry = &conditioner->list[i];
+        if (free_entry->size == 0) {
+            free_entry->due_ns = now_ns + conditioner->config.delay_ns + jitter_ns;
+            free_entry->order = conditioner->order++;
+            free_entry->size = size;
+            memcpy(free_entry->bytes, bytes, size);
             return;
         }
     }
 }
 
 void cairn_link_conditioner_put(
-    cairn_link_conditioner *box, uint64_t now_ns, const uint8_t *bytes, size_t size) {
+    cairn_link_conditioner *conditioner, uint64_t now_ns, const uint8_t *bytes, size_t size) {
     CAIRN_ASSERT(size > 0 && size <= CAIRN_PAYLOAD_SIZE_MAX);
-    if (cairn_random_unit(&box->random) < box->config.loss) {
+    if (cairn_random_unit(&conditioner->random) < conditioner->config.loss) {
         return;
     }
-    fly(box, now_ns, bytes, size);
-    if (cairn_random_unit(&box->random) < box->config.duplicate) {
-        fly(box, now_ns, bytes, size);
+    send_delayed(conditioner, now_ns, bytes, size);
+    if (cairn_random_unit(&conditioner->random) < conditioner->config.duplicate) {
+        send_delayed(conditioner, now_ns, bytes, size);
     }
 }
 
-static bool before(const flying *a, const flying *b) {
+static bool arrives_before(const in_flight *a, const in_flight *b) {
     return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->order < b->order;
 }
 
-static uint32_t next(const cairn_link_conditioner *box) {
+static uint32_t find_next(const cairn_link_conditioner *conditioner) {
     uint32_t found = PAYLOADS_MAX;
     for (uint32_t i = 0; i < PAYLOADS_MAX; ++i) {
-        const flying *each = &box->list[i];
-        if (each->size > 0 && (found == PAYLOADS_MAX || before(each, &box->list[found]))) {
+        const in_flight *each = &conditioner->list[i];
+        if (each->size > 0 &&
+            (found == PAYLOADS_MAX || arrives_before(each, &conditioner->list[found]))) {
             found = i;
         }
     }
     return found;
 }
 
-size_t cairn_link_conditioner_take(cairn_link_conditioner *box, uint64_t now_ns, uint8_t *bytes) {
-    const uint32_t found = next(box);
-    if (found == PAYLOADS_MAX || box->list[found].due_ns > now_ns) {
+size_t cairn_link_conditioner_take(
+    cairn_link_conditioner *conditioner, uint64_t now_ns, uint8_t *bytes) {
+    const uint32_t found = find_next(conditioner);
+    if (found == PAYLOADS_MAX || conditioner->list[found].due_ns > now_ns) {
         return 0;
     }
-    flying *taken = &box->list[found];
+    in_flight *taken = &conditioner->list[found];
     const size_t size = taken->size;
+    CAIRN_ASSERT(size > 0 && size <= CAIRN_PAYLOAD_SIZE_MAX);
     memcpy(bytes, taken->bytes, size);
     taken->size = 0;
     return size;
 }
 
-uint64_t cairn_link_conditioner_due_ns(const cairn_link_conditioner *box) {
-    const uint32_t found = next(box);
-    return found == PAYLOADS_MAX ? UINT64_MAX : box->list[found].due_ns;
+uint64_t cairn_link_conditioner_due_ns(const cairn_link_conditioner *conditioner) {
+    const uint32_t found = find_next(conditioner);
+    return found == PAYLOADS_MAX ? UINT64_MAX : conditioner->list[found].due_ns;
 }

@@ -165,8 +165,8 @@ static void shape_server(cairn_server_config *config) {
     scene.bodies = bodies;
     scene.body_count = 4;
     scene.world.sleep = 0;
-    config->scene = &scene;
-    config->rules = broken.how == CARELESS ? &careless : NULL;
+    config->first_room.scene = &scene;
+    config->first_room.rules = broken.how == CARELESS ? &careless : NULL;
     config->on_capsule = on_server_capsule;
 }
 

@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-#include "server/lag/lag_compensation.h"
 #include "sim/math/vec.h"
 #include "tests/kit/rig.h"
+#include <cairn/server_lag.h>
 
 // Snapshots at 20 Hz of ticks at 60.
 #define SPAN 3
@@ -16,7 +16,7 @@
 static cairn_view_time sight_of(const cairn_client_sample *sample) {
     const uint64_t from = (uint64_t)sample->tick / SPAN * SPAN;
     return (cairn_view_time){
-        .tick = from, .span = SPAN, .share = (float)((sample->tick - (double)from) / SPAN)};
+        .tick = from, .span = SPAN, .fraction = (float)((sample->tick - (double)from) / SPAN)};
 }
 
 static void gather(rig *p, cairn_client_mode mode) {
@@ -80,7 +80,7 @@ TEST("the server shows what the client shows") {
 }
 
 static double tick_of(const cairn_view_time *sight) {
-    return (double)sight->tick + (double)sight->share * sight->span;
+    return (double)sight->tick + (double)sight->fraction * sight->span;
 }
 
 TEST("the server knows about when a client looks") {
@@ -127,7 +127,7 @@ TEST("a client tells what it shows to the bit") {
             const cairn_client_sample *shown = &p.views[BOB].sample;
             assert_true(sight.tick == shown->tick_from);
             assert_int_equal(sight.span, shown->span);
-            assert_memory_equal(&sight.share, &shown->share, sizeof sight.share);
+            assert_memory_equal(&sight.fraction, &shown->share, sizeof sight.fraction);
             const cairn_world *world;
             assert_int_equal(
                 cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &sight, &world),
@@ -182,7 +182,8 @@ TEST("a moving player is hit where it was seen") {
     assert_true(fabsf(now - then) > 1.0f);
     cairn_body_state body;
     assert_int_equal(cairn_body_read(live(&p), player, &body), CAIRN_OK);
-    const cairn_view_time present = {.tick = cairn_world_tick(live(&p)), .span = 1, .share = 0.0f};
+    const cairn_view_time present = {
+        .tick = cairn_world_tick(live(&p)), .span = 1, .fraction = 0.0f};
     assert_int_equal(shot(&p, &sight, then, body.position), player);
     assert_int_not_equal(shot(&p, &sight, now, body.position), player);
     assert_int_equal(shot(&p, &present, now, body.position), player);

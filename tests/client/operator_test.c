@@ -96,7 +96,7 @@ static void expect_all_well(const char *when) {
     cairn_server_statistics server;
     cairn_server_statistics_read(p.system.server, &server);
     assert_int_equal(server.roots_differed, 0);
-    assert_int_equal(server.faults, 0);
+    assert_int_equal(server.protocol_violations, 0);
 }
 
 TEST("a long pause costs nobody the connection") {

@@ -8,8 +8,7 @@
 #include <malloc.h>
 
 #include "client_lib/client_probe.h"
-#include "server/room/room_table.h"
-#include "server/server_parts.h"
+#include "server/core/server_state.h"
 #include "tests/kit/rig.h"
 
 static const cairn_virtual_path usual = {
@@ -114,8 +113,9 @@ TEST("a steady client allocates nothing") {
     rig_join(&p, &config, &usual);
     rig_wait_to_play(&p);
     // What the server keeps for healing grows with its world; here it is the client that counts.
-    cairn_room *room = cairn_room_table_find(p.system.server, CAIRN_ROOM_MAIN);
-    room->resync.wanted = true;
+    cairn_room *room = cairn_server_room_at(p.system.server, CAIRN_ROOM_MAIN);
+    room->resync->states_required =
+        (room->settings.tick_rate_hz * CAIRN_SERVER_RESYNC_STATE_HISTORY_MS + 999) / 1000;
     cairn_state_history_require(room->state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 0);
     rig_play(&p, 1, 1000);
     const uint64_t before = rig_statistics(&p, 0).prediction.rollbacks;

@@ -71,7 +71,7 @@ TEST("memory that changed is stepped again without the server") {
         const cairn_client_resync_record heal = last_heal(&p, 0);
         assert_int_equal(heal.cause, CAIRN_RESYNC_BY_STEPPING);
         assert_int_equal(heal.bytes, 0);
-        assert_int_equal(served(&p).doubts, 0);
+        assert_int_equal(served(&p).resync_requests, 0);
         expect_sound(&p, 0);
         rig_end(&p);
     }
@@ -128,7 +128,7 @@ TEST("no alarm is false") {
         assert_int_equal(cairn_client_mode_now(rig_client(&p, i)),
             i == 0 ? CAIRN_CLIENT_HEAL : CAIRN_CLIENT_PREDICT);
     }
-    assert_int_equal(served(&p).doubts, 0);
+    assert_int_equal(served(&p).resync_requests, 0);
     rig_end(&p);
 }
 
@@ -166,7 +166,7 @@ TEST("who differs again and again is served by snapshots and told why") {
         assert_int_equal(rig_state(&p, 0), CAIRN_CLIENT_PLAYING);
         assert_true(rig_statistics(&p, 0).snapshots.deltas > 10);
         assert_int_equal(served(&p).clients_demoted, 1);
-        assert_int_equal(served(&p).faults, 0);
+        assert_int_equal(served(&p).protocol_violations, 0);
         rig_end(&p);
     }
 }

@@ -27,7 +27,7 @@ static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t
 
 static void configure(void *user, cairn_server_config *config) {
     rig *r = user;
-    config->players_max = 4;
+    config->first_room.players_max = 4;
     config->user = r;
     config->on_record = r->options.recorded ? on_record : NULL;
     if (r->options.configure != NULL) {

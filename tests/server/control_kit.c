@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "recording/index.h"
 #include "recording/player.h"
-#include "server/server_parts.h"
+#include "server/core/server_state.h"
 
 void kit_start_with(story *s, story_answer *answer, const cairn_server_config *config) {
     memset(answer, 0, sizeof *answer);

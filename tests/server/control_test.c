@@ -43,7 +43,7 @@ TEST("without the right nothing is done") {
     assert_int_equal(refused.answer.refusal, CAIRN_CONTROL_NO_RIGHT);
     assert_string_equal(refused.words, "no right");
     assert_int_equal(story_statistics(&s).controls_refused[CAIRN_CONTROL_NO_RIGHT], 1);
-    assert_int_equal(story_statistics(&s).faults, 0);
+    assert_int_equal(story_statistics(&s).protocol_violations, 0);
     assert_true(story_heard(&s, "control_refused"));
     expect_room_goes_on();
     story_end(&s);
@@ -58,7 +58,7 @@ TEST("who asks without the right beyond reason is shown the door") {
         kit_say(&s, stranger, (cairn_control){.verb = CAIRN_CONTROL_PAUSE});
         story_run_ms(&s, 8);
     }
-    assert_int_equal(story_statistics(&s).faults, 0);
+    assert_int_equal(story_statistics(&s).protocol_violations, 0);
     for (uint32_t i = 0; i < 16; ++i) {
         kit_say(&s, stranger, (cairn_control){.verb = CAIRN_CONTROL_PAUSE});
         story_run_ms(&s, 8);
@@ -123,7 +123,7 @@ TEST("each refusal has its name and the room goes on") {
         }
         assert_true(answer.words[0] != '\0');
         assert_int_equal(story_statistics(&s).controls_refused[rows[i].refusal], before + 1);
-        assert_int_equal(story_statistics(&s).faults, 0);
+        assert_int_equal(story_statistics(&s).protocol_violations, 0);
     }
     expect_room_goes_on();
     story_end(&s);
@@ -421,7 +421,7 @@ TEST("one clients path is made bad and good again") {
         CAIRN_CONTROL_OUT_OF_RANGE);
     assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_FAULTS, .tick = 9}),
         CAIRN_CONTROL_NAME_UNKNOWN);
-    assert_int_equal(story_statistics(&s).faults, 0);
+    assert_int_equal(story_statistics(&s).protocol_violations, 0);
     expect_room_goes_on();
     story_end(&s);
 }

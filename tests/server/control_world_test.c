@@ -53,7 +53,7 @@ static void expect_all_follow(void) {
         }
     }
     assert_int_equal(story_statistics(&s).roots_differed, 0);
-    assert_int_equal(story_statistics(&s).faults, 0);
+    assert_int_equal(story_statistics(&s).protocol_violations, 0);
 }
 
 // Every recorded root is that of a world which takes the recording.

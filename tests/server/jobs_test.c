@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "bridge/scene_library.h"
-#include "server/lag/lag_compensation.h"
-#include "server/room/room_table.h"
-#include "server/server_parts.h"
+#include "server/core/server_state.h"
 #include "tests/server/story.h"
+#include <cairn/server_lag.h>
 
 static story s;
 static cairn_scene *stack;

@@ -47,8 +47,8 @@ static void step(story *s, uint32_t ticks) {
 }
 
 static cairn_lag_refusal look(
-    story *s, uint64_t tick, uint32_t span, float share, const cairn_world **out) {
-    const cairn_view_time sight = {.tick = tick, .span = span, .share = share};
+    story *s, uint64_t tick, uint32_t span, float fraction, const cairn_world **out) {
+    const cairn_view_time sight = {.tick = tick, .span = span, .fraction = fraction};
     const cairn_hash128 before = kit_hash(s->world);
     const cairn_lag_refusal refusal = cairn_lag_world_show(
         s->lag_world, s->state_history, cairn_world_tick(s->world), AGE, &sight, out);
@@ -57,9 +57,9 @@ static cairn_lag_refusal look(
     return refusal;
 }
 
-static const cairn_world *shown(story *s, uint64_t tick, uint32_t span, float share) {
+static const cairn_world *shown(story *s, uint64_t tick, uint32_t span, float fraction) {
     const cairn_world *world = NULL;
-    assert_int_equal(look(s, tick, span, share, &world), CAIRN_LAG_SHOWN);
+    assert_int_equal(look(s, tick, span, fraction, &world), CAIRN_LAG_SHOWN);
     return world;
 }
 
@@ -140,7 +140,7 @@ TEST("what cannot be shown is refused by name") {
     static const struct {
         uint64_t tick;
         uint32_t span;
-        float share;
+        float fraction;
         cairn_lag_refusal expected;
     } rows[] = {
         {30, 1, 0.0f, CAIRN_LAG_SHOWN},
@@ -164,7 +164,7 @@ TEST("what cannot be shown is refused by name") {
     const cairn_world *world;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         const cairn_lag_refusal refusal =
-            look(&s, rows[i].tick, rows[i].span, rows[i].share, &world);
+            look(&s, rows[i].tick, rows[i].span, rows[i].fraction, &world);
         if (refusal != rows[i].expected) {
             fail_msg("row %zu: %s", i, cairn_lag_refusal_text(refusal));
         }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a server answers to doubts, honest and otherwise, and what they may cost it.
+// What a server answers to resync_requests, honest and otherwise, and what they may cost it.
 #include "tests/kit/test.h"
 
 #include <string.h>
 
-#include "server/room/room_table.h"
-#include "server/server_parts.h"
+#include "server/core/server_state.h"
 #include "sim/state/sketch.h"
 #include "tests/server/story.h"
 
@@ -45,15 +44,15 @@ TEST("a world that is right is told so") {
     doubt(client, cairn_world_tick(s.clients[client].world), SKETCH_SIZE);
     story_run_ms(&s, 200);
     assert_int_equal(answers(client)[CAIRN_RESYNC_DONE], 1);
-    assert_int_equal(story_statistics(&s).doubts, 1);
+    assert_int_equal(story_statistics(&s).resync_requests, 1);
     assert_int_equal(story_statistics(&s).resync_elements, 0);
-    assert_true(story_heard(&s, "repaired"));
+    assert_true(story_heard(&s, "resynced"));
     story_end(&s);
 }
 
 TEST("states are kept only while somebody may want them") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
-    const cairn_room *room = cairn_room_table_find(s.server, CAIRN_ROOM_MAIN);
+    const cairn_room *room = cairn_server_room_at(s.server, CAIRN_ROOM_MAIN);
     assert_true(cairn_state_history_statistics_read(room->state_history).ticks > 20);
     cairn_netcode_client_disconnect(s.clients[client].netcode, s.now_ns);
     story_run_ms(&s, 300);
@@ -71,7 +70,7 @@ TEST("ticks that are not held are refused") {
         story_run_ms(&s, 100);
         assert_int_equal(answers(client)[CAIRN_RESYNC_TICK_GONE], i + 1);
     }
-    assert_int_equal(story_statistics(&s).faults, 0);
+    assert_int_equal(story_statistics(&s).protocol_violations, 0);
     story_end(&s);
 }
 
@@ -95,7 +94,7 @@ TEST("more than a sketch can tell is said") {
     story_end(&s);
 }
 
-TEST("a flood of doubts costs little and disturbs nobody") {
+TEST("a flood of resync_requests costs little and disturbs nobody") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     const uint32_t other = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
     story_run_ms(&s, 500);
@@ -107,7 +106,7 @@ TEST("a flood of doubts costs little and disturbs nobody") {
     story_run_ms(&s, 500);
     const cairn_server_statistics statistics = story_statistics(&s);
     const uint32_t looked_at = answers(client)[CAIRN_RESYNC_TOO_MUCH];
-    assert_int_equal(statistics.doubts, 100);
+    assert_int_equal(statistics.resync_requests, 100);
     assert_in_range(
         looked_at, 10, CAIRN_SERVER_RESYNC_BURST_NS / CAIRN_SERVER_RESYNC_REQUEST_NS + 8);
     assert_int_equal(answers(client)[CAIRN_RESYNC_TOO_OFTEN], 100 - looked_at);
@@ -116,12 +115,12 @@ TEST("a flood of doubts costs little and disturbs nobody") {
     story_end(&s);
 }
 
-TEST("who has no world has no doubts") {
+TEST("who has no world has no resync_requests") {
     const uint32_t client = start(CAIRN_MODE_INTERPOLATE);
     doubt(client, now_tick(), SKETCH_SIZE);
     story_run_ms(&s, 100);
-    assert_int_equal(story_statistics(&s).faults, 1);
-    assert_int_equal(story_statistics(&s).doubts, 0);
+    assert_int_equal(story_statistics(&s).protocol_violations, 1);
+    assert_int_equal(story_statistics(&s).resync_requests, 0);
     story_end(&s);
 }
 
@@ -147,10 +146,11 @@ TEST("a client may ask for less") {
     assert_int_equal(s.clients[client].notice.value, CAIRN_MODE_INTERPOLATE);
     assert_true(s.clients[client].keyframes > 0);
     assert_int_equal(story_statistics(&s).clients_demoted, 1);
-    assert_int_equal(story_statistics(&s).faults, 0); // its last doubts and roots are forgiven
+    assert_int_equal(story_statistics(&s).protocol_violations,
+        0); // its last resync_requests and roots are forgiven
     story_say_message(&s, client, &less, true);
     story_run_ms(&s, 100);
-    assert_int_equal(story_statistics(&s).faults, 1);
+    assert_int_equal(story_statistics(&s).protocol_violations, 1);
     story_end(&s);
 }
 

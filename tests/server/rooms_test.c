@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "bridge/scene_library.h"
-#include "server/room/room_table.h"
-#include "server/server_parts.h"
+#include "server/core/server_state.h"
 #include "tests/server/story.h"
 
 static story s;
@@ -230,7 +229,7 @@ TEST("a fork goes on where its room was") {
     start(4);
     uint32_t side = create("side");
     cairn_state_history_require(
-        cairn_room_table_find(s.server, side)->state_history, CAIRN_STATE_HISTORY_FOR_CONTROL, 60);
+        cairn_server_room_at(s.server, side)->state_history, CAIRN_STATE_HISTORY_FOR_CONTROL, 60);
     uint32_t player = join_room("side", CAIRN_MODE_LOCKSTEP);
     s.clients[player].buttons = CAIRN_SANDBOX_JUMP;
     story_run_ms(&s, 1000);
@@ -243,7 +242,7 @@ TEST("a fork goes on where its room was") {
     assert_int_equal(fork_at(side, tick - 30, "past", &past_room), CAIRN_ROOM_CREATED);
     cairn_hash128 then;
     assert_true(cairn_command_log_root(
-        cairn_room_table_find(s.server, side)->command_log, tick - 31, &then));
+        cairn_server_room_at(s.server, side)->command_log, tick - 31, &then));
     assert_true(cairn_hash_equal(root_of(past_room), then));
     assert_int_equal(fork_at(side, tick + 1, "more", &none), CAIRN_ROOM_REFUSED_TABLE_FULL);
     cairn_server_room_destroy(s.server, s.now_ns, now_room, "test");

@@ -94,8 +94,8 @@ TEST("a long keyframe is sent once until it is of no use") {
 
 TEST("a short keyframe comes with every snapshot until one is acknowledged") {
     cairn_server_config config = story_config();
-    config.scene = kit_scene("{'name': 'empty', 'body_capacity': 8, 'shape_capacity': 8,"
-                             " 'contact_capacity': 8, 'bodies': []}");
+    config.first_room.scene = kit_scene("{'name': 'empty', 'body_capacity': 8, 'shape_capacity': 8,"
+                                        " 'contact_capacity': 8, 'bodies': []}");
     story_start(&s, &config);
     uint32_t deaf = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     s.clients[deaf].mute_inputs = true;
@@ -112,8 +112,8 @@ TEST("snapshots come evenly at their rate") {
     static const uint32_t rates[][2] = {{60, 20}, {60, 60}, {60, 7}, {128, 30}, {10, 1}};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; ++i) {
         cairn_server_config config = story_config();
-        config.tick_rate_hz = rates[i][0];
-        config.snapshot_rate_hz = rates[i][1];
+        config.first_room.tick_rate_hz = rates[i][0];
+        config.first_room.snapshot_rate_hz = rates[i][1];
         story_start(&s, &config);
         uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
         story_run_ms(&s, 2100);
@@ -272,7 +272,7 @@ static void start_bare(uint32_t side) {
     scene.world.gravity = (cairn_vec3){0};
     scene.world.sleep = 0;
     cairn_server_config config = story_config();
-    config.scene = &scene;
+    config.first_room.scene = &scene;
     story_start(&s, &config);
 }
 
@@ -474,7 +474,7 @@ TEST("the deadline is the next tick and driving to it moves it") {
 
 TEST("a wait for inputs is announced to everybody") {
     cairn_server_config config = story_config();
-    config.wait_ms = 200;
+    config.first_room.wait_ms = 200;
     story_start(&s, &config);
     uint32_t player = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
     uint32_t watcher = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
@@ -494,7 +494,7 @@ TEST("a wait for inputs is announced to everybody") {
     assert_in_range(s.clients[watcher].notice.value, 200, 220);
     // Left behind: nobody waits until an input comes in time again.
     assert_in_range(story_statistics(&s).tick, tick + 10, tick + 20);
-    assert_int_equal(story_statistics(&s).stalls, 1);
+    assert_int_equal(story_statistics(&s).input_waits, 1);
     s.clients[player].ahead = ahead;
     story_run_ms(&s, 500);
     s.clients[player].ahead = 0;

@@ -2,7 +2,8 @@
 // Every row of the session table: what each event does to a client in each state.
 #include "tests/kit/test.h"
 
-#include "server/server_parts.h"
+#include "server/core/server_state.h"
+#include "server/session_dispatch.h"
 #include "tests/server/story.h"
 
 static story s; // too large for a stack
@@ -88,10 +89,10 @@ TEST("every stimulus has its answer in every state") {
             story_start(&s, &config);
             story_run_ms(&s, 100);
             bring_to((cairn_session_state)from);
-            uint32_t faults = session()->faults;
+            uint32_t faults = session()->violations;
             feed(rows[i].event);
             assert_int_equal(session()->state, rows[i].in[from].next);
-            assert_int_equal(session()->faults, faults + rows[i].in[from].faults);
+            assert_int_equal(session()->violations, faults + rows[i].in[from].faults);
             story_end(&s);
         }
     }
@@ -106,7 +107,7 @@ TEST("roots are heard of lockstep clients alone") {
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_HELLO, &hello);
     feed(CAIRN_SESSION_EVENT_ROOTS);
     assert_int_equal(session()->state, CAIRN_SESSION_WELCOMED);
-    assert_int_equal(session()->faults, 0);
+    assert_int_equal(session()->violations, 0);
     story_end(&s);
 }
 
@@ -118,7 +119,7 @@ TEST("faults add up to a refusal and the slot goes back") {
         story_start(&s, &config);
         story_run_ms(&s, 100);
         bring_to(from[i]);
-        for (uint32_t n = 1; n < CAIRN_SESSION_FAULTS_MAX; ++n) {
+        for (uint32_t n = 1; n < CAIRN_SESSION_VIOLATIONS_MAX; ++n) {
             feed(CAIRN_SESSION_EVENT_MALFORMED);
             assert_int_equal(session()->state, from[i]);
         }
@@ -126,7 +127,7 @@ TEST("faults add up to a refusal and the slot goes back") {
         assert_int_equal(session()->state, CAIRN_SESSION_REFUSED);
         assert_int_equal(session()->slot, CAIRN_SLOT_NONE);
         assert_int_equal(story_statistics(&s).players, 0);
-        assert_int_equal(story_statistics(&s).faults, CAIRN_SESSION_FAULTS_MAX);
+        assert_int_equal(story_statistics(&s).protocol_violations, CAIRN_SESSION_VIOLATIONS_MAX);
         story_end(&s);
     }
 }
@@ -151,8 +152,8 @@ TEST("acknowledgements of what does not exist are not believed") {
             .input = {
                 .snapshot_acknowledged = rows[i].snapshot, .ticks_acknowledged = rows[i].ticks}};
         cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &input);
-        assert_int_equal(session()->snapshot_acknowledged, rows[i].expected_snapshot);
-        assert_int_equal(session()->ticks_acknowledged, rows[i].expected_ticks);
+        assert_int_equal(session()->replication->snapshots.acknowledged, rows[i].expected_snapshot);
+        assert_int_equal(session()->replication->ticks.acknowledged, rows[i].expected_ticks);
     }
     story_end(&s);
 }
@@ -168,7 +169,7 @@ TEST("a spectators inputs are a fault") {
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_INPUT, .input = {.inputs = &input, .input_count = 1}};
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &message);
-    assert_int_equal(session()->faults, 1);
+    assert_int_equal(session()->violations, 1);
     assert_int_equal(story_statistics(&s).inputs_taken, 0);
     story_end(&s);
 }

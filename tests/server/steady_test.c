@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "server/room/room_table.h"
-#include "server/server_parts.h"
+#include "server/core/server_state.h"
 #include "tests/server/story.h"
 
 static story s;
@@ -124,9 +123,9 @@ TEST("readers of the state are counted to their end") {
     story_run_ms(&s, 300);
     cairn_netcode_client_disconnect(s.clients[0].netcode, s.now_ns);
     story_run_ms(&s, 300);
-    const cairn_room *room = cairn_room_table_find(s.server, CAIRN_ROOM_MAIN);
-    assert_int_equal(room->transfer.readers, 0);
-    assert_int_equal(room->transfer.generation, 1);
+    const cairn_room *room = cairn_server_room_at(s.server, CAIRN_ROOM_MAIN);
+    assert_int_equal(room->replication->state.readers, 0);
+    assert_int_equal(room->replication->state.generation, 1);
     assert_int_equal(story_statistics(&s).state_transfers, 3);
     story_end(&s);
 }

@@ -47,7 +47,7 @@ static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t
 cairn_server_config story_config(void) {
     cairn_server_config config = cairn_server_config_default();
     config.clients_max = STORY_CLIENTS_MAX;
-    config.players_max = 4;
+    config.first_room.players_max = 4;
     return config;
 }
 
@@ -77,7 +77,7 @@ void story_start(story *s, const cairn_server_config *config) {
     full.entropy = entropy;
     full.public_addresses = &server_address;
     full.public_address_count = 1;
-    full.scene = full.scene == NULL ? story_scene() : full.scene;
+    full.first_room.scene = full.first_room.scene == NULL ? story_scene() : full.first_room.scene;
     full.token_lifetime_s_max = 0;
     full.start_ns = s->now_ns;
     full.start_unix_s = START_UNIX_S;

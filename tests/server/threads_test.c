@@ -5,8 +5,7 @@
 #include <stdio.h>
 
 #include "bridge/scene_library.h"
-#include "server/room/room_table.h"
-#include "server/server_parts.h"
+#include "server/core/server_state.h"
 #include <cairn/server_uv.h>
 
 #define ROOMS 6
@@ -43,6 +42,7 @@ static cairn_server *server_of(uint64_t *recorded) {
     config.start_ns = cairn_uv_now_ns();
     config.clock_ns = on_clock;
     config.run_job = take_job;
+    config.inline_step_us_max = 0; // also cheap rooms go to threads
     config.on_record = on_record;
     config.user = recorded;
     cairn_server *server;
@@ -64,8 +64,8 @@ static void create_rooms(cairn_server *server, uint32_t rooms[ROOMS]) {
         assert_int_equal(
             cairn_server_room_create(server, cairn_uv_now_ns(), &room, &rooms[i], NULL),
             CAIRN_ROOM_CREATED);
-        cairn_state_history_require(cairn_room_table_find(server, rooms[i])->state_history,
-            CAIRN_STATE_HISTORY_FOR_LAG, 30);
+        cairn_state_history_require(
+            cairn_server_room_at(server, rooms[i])->state_history, CAIRN_STATE_HISTORY_FOR_LAG, 30);
     }
     cairn_scene_destroy(scene);
 }
@@ -84,9 +84,9 @@ TEST("rooms of one scene live the same life on threads") {
     assert_int_equal(cairn_server_jobs_out(server), 0);
     assert_true(jobs_taken > 10 * ROOMS);
     assert_true(recorded > 1000);
-    const cairn_room *first = cairn_room_table_find(server, rooms[0]);
+    const cairn_room *first = cairn_server_room_at(server, rooms[0]);
     for (uint32_t i = 1; i < ROOMS; ++i) {
-        const cairn_room *other = cairn_room_table_find(server, rooms[i]);
+        const cairn_room *other = cairn_server_room_at(server, rooms[i]);
         uint64_t end = cairn_command_log_end(first->command_log);
         uint64_t other_end = cairn_command_log_end(other->command_log);
         end = other_end < end ? other_end : end;

@@ -70,14 +70,14 @@ TEST("a late driver catches up within its bound") {
     cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, 60, 4, 0);
     assert_int_equal(run_turn(&scheduler, START), 1);
     assert_int_equal(run_turn(&scheduler, START + 50 * MS), 3);
-    assert_int_equal(scheduler.beats_skipped, 0);
+    assert_int_equal(scheduler.ticks_skipped, 0);
     assert_int_equal(cairn_tick_scheduler_due_ns(&scheduler, 4), START + 66666666);
 }
 
 TEST("overload skips beats and time slips") {
     cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, 60, 4, 0);
     assert_int_equal(run_turn(&scheduler, START + S), 4); // beats 0 .. 60 are due
-    assert_int_equal(scheduler.beats_skipped, 57);
+    assert_int_equal(scheduler.ticks_skipped, 57);
     assert_int_equal(scheduler.advances_overloaded, 1);
     assert_int_equal(scheduler.tick, 4);
     assert_int_equal(cairn_tick_scheduler_due_ns(&scheduler, 4), START + S + 16666666);

@@ -72,7 +72,7 @@ TEST("a pause costs no ticks when it ends") {
     assert_false(cairn_time_control_is_scheduled(&pace, 0));
     cairn_time_control_run(&pace, &scheduler, 1000, 100 * S);
     assert_int_equal(cairn_tick_scheduler_take(&scheduler, 100 * S), 1);
-    assert_int_equal(scheduler.beats_skipped, 0);
+    assert_int_equal(scheduler.ticks_skipped, 0);
 }
 
 TEST("a stop pauses once") {

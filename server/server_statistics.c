@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "server/room/statistics.h"
+#include "server/server_statistics.h"
 
 #include <string.h>
 
-#include "server/room/room_table.h"
-#include "server/server_parts.h"
+#include "base/assert.h"
+#include "recording/recorder.h"
+#include "server/core/server_state.h"
 
 static uint64_t larger(uint64_t a, uint64_t b) {
     return a > b ? a : b;
@@ -14,9 +15,9 @@ static void read_room(const cairn_room *room, cairn_server_room_statistics *out)
     const cairn_tick_scheduler *scheduler = &room->scheduler;
     *out = room->statistics;
     out->tick = scheduler->tick;
-    out->ticks_skipped = scheduler->beats_skipped;
+    out->ticks_skipped = scheduler->ticks_skipped;
     out->advances_overloaded = scheduler->advances_overloaded;
-    out->ticks_waited = scheduler->beats_waited;
+    out->ticks_waited = scheduler->ticks_waited;
     out->tick_cost_ns_p50 = cairn_histogram_percentile(&room->tick_cost_ns, 500);
     out->tick_cost_ns_p99 = cairn_histogram_percentile(&room->tick_cost_ns, 990);
     out->tick_cost_ns_max = room->tick_cost_ns.max;
@@ -31,7 +32,7 @@ static void read_room(const cairn_room *room, cairn_server_room_statistics *out)
     }
 }
 
-// What goes on counting when the room is gone.
+// The counters that the server keeps after the room ended.
 static void add_counters(cairn_server_statistics *out, const cairn_server_room_statistics *room) {
     out->ticks_skipped += room->ticks_skipped;
     out->advances_overloaded += room->advances_overloaded;
@@ -52,12 +53,12 @@ static void add_counters(cairn_server_statistics *out, const cairn_server_room_s
     out->roots_compared += room->roots_compared;
     out->roots_differed += room->roots_differed;
     out->recording_bytes += room->recording_bytes;
-    out->stalls += room->stalls;
-    out->stalled_ns += room->stalled_ns;
+    out->input_waits += room->input_waits;
+    out->input_wait_ns += room->input_wait_ns;
     out->ticks_waited += room->ticks_waited;
     out->slots_given_up += room->slots_given_up;
     out->jobs_stuck += room->jobs_stuck;
-    out->doubts += room->doubts;
+    out->resync_requests += room->resync_requests;
     for (uint32_t i = 0; i < CAIRN_RESYNC_VERDICT_COUNT; ++i) {
         out->resync_responses[i] += room->resync_responses[i];
     }
@@ -68,15 +69,16 @@ static void add_counters(cairn_server_statistics *out, const cairn_server_room_s
     out->clients_demoted += room->clients_demoted;
 }
 
-void cairn_statistics_close_room(cairn_server *server, const cairn_room *room) {
+void cairn_statistics_add_closed_room(cairn_server_statistics *server, const cairn_room *room) {
     cairn_server_room_statistics last;
+    CAIRN_ASSERT(room->recorder == NULL);
     read_room(room, &last);
-    add_counters(&server->statistics, &last);
+    add_counters(server, &last);
 }
 
 bool cairn_server_room_statistics_read(
     const cairn_server *server, uint32_t room, cairn_server_room_statistics *out) {
-    const cairn_room *read = cairn_room_table_find(server, room);
+    const cairn_room *read = cairn_server_room_at(server, room);
     *out = (cairn_server_room_statistics){0};
     if (read != NULL) {
         read_room(read, out);
@@ -88,7 +90,7 @@ static void read_rooms(const cairn_server *server, cairn_server_statistics *out)
     cairn_histogram cost = {0};
     cairn_histogram lateness = {0};
     for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
-        const cairn_room *room = cairn_room_table_find(server, id);
+        const cairn_room *room = cairn_server_room_at(server, id);
         cairn_server_room_statistics one;
         read_room(room, &one);
         add_counters(out, &one);
@@ -126,7 +128,7 @@ static void read_sessions(const cairn_server *server, cairn_server_statistics *o
 void cairn_server_statistics_read(const cairn_server *server, cairn_server_statistics *out) {
     *out = server->statistics;
     read_rooms(server, out);
-    memcpy(
-        out->drops_netcode, cairn_netcode_server_drops(server->netcode), sizeof out->drops_netcode);
+    memcpy(out->drops_netcode, cairn_netcode_server_drops(server->context.netcode),
+        sizeof out->drops_netcode);
     read_sessions(server, out);
 }

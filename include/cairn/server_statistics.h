@@ -47,12 +47,12 @@ typedef struct cairn_server_room_statistics {
     uint64_t stages_sent;    // to clients whose step was another
     uint64_t stages_refused; // a tick that is gone, or asked too often
     uint64_t recording_bytes;
-    uint64_t stalls; // announced waits for late inputs
-    uint64_t stalled_ns;
-    uint64_t ticks_waited;   // beats that went by meanwhile
-    uint64_t slots_given_up; // players the room does not wait for any more
-    uint64_t jobs_stuck;     // turns that took longer than a second
-    uint64_t doubts;         // worlds said to differ
+    uint64_t input_waits; // announced waits for late inputs
+    uint64_t input_wait_ns;
+    uint64_t ticks_waited;    // beats that went by meanwhile
+    uint64_t slots_given_up;  // players the room does not wait for any more
+    uint64_t jobs_stuck;      // turns that took longer than a second
+    uint64_t resync_requests; // from clients whose world differs
     uint64_t resync_responses[CAIRN_RESYNC_VERDICT_COUNT];
     uint64_t resync_elements; // that differed
     uint64_t resync_bytes;    // encoded messages
@@ -86,7 +86,7 @@ typedef struct cairn_server_statistics {
     uint64_t inputs_early_refused;
     uint64_t inputs_repeated;
     uint64_t inputs_refused;
-    uint64_t faults; // messages out of place, or that are none
+    uint64_t protocol_violations; // messages that were malformed or did not fit the state
     uint64_t keyframes_sent;
     uint64_t deltas_sent;
     uint64_t snapshot_bytes;
@@ -101,12 +101,12 @@ typedef struct cairn_server_statistics {
     uint64_t bytes_received; // datagrams, without UDP and IP headers
     uint64_t bytes_sent;
     uint64_t recording_bytes;
-    uint64_t stalls;
-    uint64_t stalled_ns;
+    uint64_t input_waits;
+    uint64_t input_wait_ns;
     uint64_t ticks_waited;
     uint64_t slots_given_up;
     uint64_t jobs_stuck;
-    uint64_t doubts;
+    uint64_t resync_requests;
     uint64_t resync_responses[CAIRN_RESYNC_VERDICT_COUNT];
     uint64_t resync_elements;
     uint64_t resync_bytes;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A room with everything that the server keeps for it, in one piece of memory, and its recording.
+
+#include "schema/scene.h"
+#include "server/lag/lag_compensation.h"
+#include "server/replicate/replication.h"
+#include "server/resync/resync.h"
+#include "server/room/room.h"
+#include "server/session/context.h"
+#include "server/session/input_wait.h"
+
+// What the sessions of a server point to.
+typedef struct cairn_session_features {
+    cairn_session_replication replication;
+    cairn_session_lag lag;
+    cairn_session_resync resync;
+} cairn_session_features;
+
+// NULL: refused with *status and `error`, as cairn_room_create does. The name is checked by the
+// caller. `server` outlives the room.
+cairn_room *cairn_hosted_room_create(const cairn_server_config *server,
+    const cairn_server_room_config *config, const cairn_room_source *source, cairn_status *status,
+    char error[CAIRN_SCENE_ERROR_SIZE]);
+// Ends the recording. The room has no members and its job is not running (asserted).
+void cairn_hosted_room_destroy(cairn_room *room);
+
+// The client becomes a member of the room, or ends being one. False: out of memory.
+bool cairn_hosted_room_join(cairn_room *room, cairn_session *session);
+void cairn_hosted_room_leave(cairn_session *session);
+
+// After the job ran: its ticks are recorded, and a keyframe when one is due.
+void cairn_hosted_room_record_job(const cairn_server_context *context, cairn_room *room);
+// The room's world was replaced.
+void cairn_hosted_room_record_world(const cairn_server_context *context, cairn_room *room);
+// The room stays, its recording ends.
+void cairn_hosted_room_end_recording(cairn_room *room);

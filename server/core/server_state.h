@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The inside of a server, for the files at the top of server/ and for control, which may do
+// everything. All other folders are given what they need.
+
+#include "server/core/hosted_room.h"
+#include "server/core/room_table.h"
+#include "server/resync/resync.h"
+#include "server/session/context.h"
+#include "server/session/session.h"
+#include <cairn/server.h>
+
+struct cairn_server {
+    cairn_server_config config; // what points to the caller's memory is valid during create alone
+    cairn_server_context context;
+    cairn_room_table rooms;
+    cairn_server_resync resync;
+    struct cairn_control_desk *desk;         // NULL: control is closed
+    cairn_session *sessions;                 // owned; [clients_max], by netcode's index
+    struct cairn_session_features *features; // owned; [clients_max], what the sessions point to
+    uint32_t jobs_out;                       // handed to the driver and not yet back
+
+    bool draining;
+    uint64_t drain_end_ns;
+    bool dry; // the last send found nothing
+
+    // Encrypting a payload may queue a keep-alive before it; then the payload waits here.
+    uint32_t send_next; // the session that may send next
+    size_t held_size;
+    cairn_address held_to;
+    uint8_t held[CAIRN_DATAGRAM_SIZE_MAX];
+
+    cairn_server_statistics statistics; // counters that nobody else keeps
+};
+
+// NULL when there is no such room, or it is closing.
+cairn_room *cairn_server_room_at(const cairn_server *server, uint32_t id);
+// Adds a line to the event log.
+void cairn_server_emit_event(const cairn_server *server, const cairn_room *room,
+    cairn_log_level level, const char *name, uint64_t client_id, const char *detail, int64_t value);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The shapes of a room's world, and which of them each interpolating client was told about.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "server/session/context.h"
+#include "server/session/session.h"
+#include <cairn/sim.h>
+
+// Both arrays of ids and `shapes` have room for the world's shape capacity; owned.
+typedef struct cairn_room_shapes {
+    cairn_shape_id *ids; // as the world listed them last, in order of index
+    cairn_shape_id *ids_now;
+    cairn_snapshot_shape *shapes; // [count], in order of index
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t revision; // counts changes of the list, from 1
+} cairn_room_shapes;
+
+// False: out of memory; destroying is allowed.
+bool cairn_room_shapes_create(uint32_t capacity, const cairn_world *world, cairn_room_shapes *out);
+void cairn_room_shapes_destroy(cairn_room_shapes *list);
+// Reads the world's shapes again if their ids changed.
+void cairn_room_shapes_update(cairn_room_shapes *list, const cairn_world *world);
+// After the world was replaced: equal ids may be other shapes.
+void cairn_room_shapes_replace(cairn_room_shapes *list, const cairn_world *world);
+
+// What one client was told.
+typedef struct cairn_shapes_sent {
+    uint32_t *ids;     // owned; the id sent for each index; 0: none. NULL outside a room
+    uint32_t revision; // of the list when all of it was sent
+} cairn_shapes_sent;
+
+// Sends the shapes that appeared and the ids of those that are gone, as far as the link has room.
+void cairn_shapes_send(const cairn_server_context *context, cairn_session *session,
+    const cairn_room_shapes *list, cairn_shapes_sent *sent);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "server/session/input_timing.h"
+
+#include "base/assert.h"
+#include "bridge/snapshot.h"
+
+void cairn_input_timing_take(cairn_input_timing *timing, cairn_room *room, uint32_t slot,
+    const cairn_wire_input *input, uint64_t now_ns) {
+    CAIRN_ASSERT(slot < room->settings.players_max);
+    cairn_server_room_statistics *statistics = &room->statistics;
+    const cairn_command command = cairn_command_of_input(input, slot);
+    if (cairn_command_check(&command) != CAIRN_OK) {
+        statistics->inputs_refused += 1;
+        return;
+    }
+    switch (cairn_inbox_take(room->inbox, slot, input->tick, &command)) {
+    case CAIRN_INBOX_TAKEN:
+        statistics->inputs_taken += 1;
+        break;
+    case CAIRN_INBOX_LATE:
+        statistics->inputs_late += 1;
+        timing->inputs_late += 1;
+        break;
+    case CAIRN_INBOX_EARLY:
+        statistics->inputs_early_refused += 1;
+        timing->inputs_early_refused += 1;
+        break;
+    case CAIRN_INBOX_REPEATED:
+        statistics->inputs_repeated += 1;
+        return;
+    default:
+        statistics->inputs_refused += 1;
+        return;
+    }
+    const int32_t us = cairn_tick_scheduler_lateness_us(&room->scheduler, input->tick, now_ns);
+    timing->lateness_us_last = us;
+    if (timing->reported || us > timing->lateness_us_worst) {
+        timing->lateness_us_worst = us;
+    }
+    timing->reported = false;
+}
+
+cairn_wire_timing cairn_input_timing_report(
+    cairn_input_timing *timing, const cairn_room *room, uint32_t slot) {
+    const cairn_wire_timing report = {
+        .input_acknowledged =
+            slot == CAIRN_SLOT_NONE ? 0 : cairn_inbox_acknowledged(room->inbox, slot),
+        .lateness_us_worst =
+            timing->reported ? timing->lateness_us_last : timing->lateness_us_worst,
+        .lateness_us_last = timing->lateness_us_last,
+        .inputs_late = timing->inputs_late,
+        .inputs_early_refused = timing->inputs_early_refused,
+    };
+    timing->reported = true;
+    return report;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "server/session/input_wait.h"
+
+#include "base/assert.h"
+#include "server/session/session.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+// Waits shorter than this many ticks are not announced.
+#define SILENT_TICKS 2
+
+static uint64_t wait_ns(const cairn_room *room) {
+    return room->settings.wait_ms * NS_PER_MS;
+}
+
+static uint64_t silent_ns(const cairn_room *room) {
+    return SILENT_TICKS * UINT64_C(1000000000) / room->settings.tick_rate_hz;
+}
+
+// The first player whose input for the tick is worth waiting for; CAIRN_SLOT_NONE: no such player.
+// Inputs are sent until they are acknowledged, so a player who sent one for a later tick has none
+// for this tick.
+static uint32_t find_missing_slot(const cairn_room *room, uint64_t tick, uint64_t now_ns) {
+    for (const cairn_session *at = room->members; at != NULL; at = at->member_next) {
+        if (at->slot == CAIRN_SLOT_NONE || at->state != CAIRN_SESSION_PLAYING ||
+            !cairn_mode_simulates(at->mode) ||
+            room->input_wait->slots[at->slot].timely_required > 0 ||
+            at->received_ns + CAIRN_INPUT_WAIT_SILENCE_NS <= now_ns) {
+            continue;
+        }
+        const uint64_t newest = cairn_inbox_newest(room->inbox, at->slot);
+        if (newest != 0 && newest < tick) {
+            return at->slot;
+        }
+    }
+    return CAIRN_SLOT_NONE;
+}
+
+static void notify_room(
+    const cairn_server_context *context, cairn_room *room, cairn_event_kind kind, uint64_t value) {
+    const cairn_event_message notice = {
+        .kind = kind,
+        .slot = room->input_wait->slot,
+        .tick = room->scheduler.tick,
+        .value = value,
+        .words = "",
+    };
+    cairn_session_notify_room(room, context->encoder, &notice);
+}
+
+static void announce_wait(const cairn_server_context *context, cairn_room *room) {
+    cairn_input_wait *wait = room->input_wait;
+    wait->announced = true;
+    wait->slots[wait->slot].waits += 1;
+    room->statistics.input_waits += 1;
+    notify_room(context, room, CAIRN_EVENT_STALL, 0);
+    cairn_context_emit(context, room, CAIRN_LOG_INFO, "input_wait", 0,
+        "the room waits for the inputs of a slot", wait->slot);
+}
+
+// The slot is not waited for until this many of its inputs, in a row, arrived on time.
+static void stop_waiting_for(cairn_input_wait_slot *slot, uint32_t timely) {
+    CAIRN_ASSERT(timely > 0);
+    slot->timely_required = timely;
+    slot->timely_missing = timely;
+}
+
+static void count_offence(const cairn_server_context *context, cairn_room *room) {
+    cairn_input_wait_slot *slot = &room->input_wait->slots[room->input_wait->slot];
+    const bool in_row =
+        slot->offences > 0 && context->now_ns - slot->offence_ns < CAIRN_INPUT_WAIT_OFFENCES_NS;
+    slot->offences = in_row ? slot->offences + 1 : 1;
+    slot->offence_ns = context->now_ns;
+    if (slot->offences == CAIRN_INPUT_WAIT_OFFENCES_MAX) {
+        stop_waiting_for(slot, room->settings.tick_rate_hz);
+        slot->offences = 0;
+        room->statistics.slots_given_up += 1;
+        cairn_context_emit(context, room, CAIRN_LOG_WARN, "input_wait_given_up", 0,
+            "the room no longer waits for a slot that delayed it repeatedly",
+            room->input_wait->slot);
+    }
+}
+
+// The room no longer waits for this slot; it may wait for another one.
+static void end_slot_wait(const cairn_server_context *context, cairn_room *room) {
+    cairn_input_wait *wait = room->input_wait;
+    CAIRN_ASSERT(context->now_ns >= wait->slot_since_ns);
+    const uint64_t waited_ns = context->now_ns - wait->slot_since_ns;
+    wait->slots[wait->slot].waited_ns += waited_ns;
+    room->statistics.input_wait_ns += waited_ns;
+    if (wait->announced) {
+        notify_room(context, room, CAIRN_EVENT_STALL_END, waited_ns / NS_PER_MS);
+        count_offence(context, room);
+    }
+    wait->announced = false;
+}
+
+static void begin_slot_wait(cairn_input_wait *wait, uint32_t slot, uint64_t since_ns) {
+    wait->slot = slot;
+    wait->slot_since_ns = since_ns;
+    wait->announced = false;
+}
+
+static void wait_for_slot(const cairn_server_context *context, cairn_room *room, uint32_t slot) {
+    cairn_input_wait *wait = room->input_wait;
+    const uint64_t now_ns = context->now_ns;
+    if (!wait->waiting) {
+        wait->waiting = true;
+        begin_slot_wait(
+            wait, slot, cairn_tick_scheduler_due_ns(&room->scheduler, room->scheduler.tick));
+    } else if (slot != wait->slot) {
+        end_slot_wait(context, room);
+        begin_slot_wait(wait, slot, now_ns);
+    }
+    if (!wait->announced && now_ns - wait->slot_since_ns >= silent_ns(room)) {
+        announce_wait(context, room);
+    }
+}
+
+// When the time for waiting is over, slots that still owe an input for the next tick are skipped.
+static uint32_t slot_to_wait_for(cairn_room *room, uint64_t now_ns) {
+    const uint64_t tick = room->scheduler.tick;
+    const uint64_t due_ns = cairn_tick_scheduler_due_ns(&room->scheduler, tick);
+    uint32_t slot;
+    while ((slot = find_missing_slot(room, tick, now_ns)) != CAIRN_SLOT_NONE &&
+           now_ns >= due_ns + wait_ns(room)) {
+        stop_waiting_for(&room->input_wait->slots[slot], 1);
+    }
+    return slot;
+}
+
+uint32_t cairn_input_wait_ready_count(
+    const cairn_server_context *context, cairn_room *room, uint32_t ticks) {
+    const uint64_t now_ns = context->now_ns;
+    if (room->settings.wait_ms == 0 || ticks == 0) {
+        return ticks;
+    }
+    const uint32_t slot = slot_to_wait_for(room, now_ns);
+    if (slot != CAIRN_SLOT_NONE) {
+        wait_for_slot(context, room, slot);
+        return 0;
+    }
+    if (room->input_wait->waiting) {
+        room->input_wait->waiting = false;
+        end_slot_wait(context, room);
+        cairn_tick_scheduler_slip(&room->scheduler, now_ns);
+        return 1;
+    }
+    uint32_t ready = 1;
+    while (ready < ticks &&
+           find_missing_slot(room, room->scheduler.tick + ready, now_ns) == CAIRN_SLOT_NONE) {
+        ready += 1;
+    }
+    CAIRN_ASSERT(ready <= ticks);
+    return ready;
+}
+
+uint64_t cairn_input_wait_due_ns(const cairn_room *room) {
+    const cairn_input_wait *wait = room->input_wait;
+    CAIRN_ASSERT(wait->waiting);
+    // An operator may have moved the schedule since the wait began.
+    const uint64_t due_ns = cairn_tick_scheduler_due_ns(&room->scheduler, room->scheduler.tick);
+    const uint64_t end_ns = due_ns + wait_ns(room);
+    uint64_t announce_ns = wait->slot_since_ns + silent_ns(room);
+    announce_ns = announce_ns > due_ns ? announce_ns : due_ns;
+    return !wait->announced && announce_ns < end_ns ? announce_ns : end_ns;
+}
+
+void cairn_input_wait_observe_tick(cairn_room *room, uint64_t tick) {
+    for (uint32_t i = 0; room->settings.wait_ms > 0 && i < CAIRN_SLOTS_MAX; ++i) {
+        cairn_input_wait_slot *slot = &room->input_wait->slots[i];
+        if (slot->timely_required == 0) {
+            continue;
+        }
+        CAIRN_ASSERT(slot->timely_missing > 0);
+        const bool timely = cairn_inbox_newest(room->inbox, i) >= tick;
+        slot->timely_missing = timely ? slot->timely_missing - 1 : slot->timely_required;
+        slot->timely_required = slot->timely_missing == 0 ? 0 : slot->timely_required;
+    }
+}
+
+void cairn_input_wait_reset_slot(cairn_room *room, uint32_t slot) {
+    CAIRN_ASSERT(slot < CAIRN_SLOTS_MAX);
+    room->input_wait->slots[slot] = (cairn_input_wait_slot){0};
+}
+
+void cairn_input_wait_reset(cairn_room *room) {
+    *room->input_wait = (cairn_input_wait){0};
+}

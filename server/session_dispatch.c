@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: MIT
+#include "server/session_dispatch.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "server/control/control.h"
+
+// What a client may send at once. An input message with all its inputs is well below.
+#define CLIENT_MESSAGE_SIZE_MAX (CAIRN_DIFFERENCE_SKETCH_SIZE_MAX + 4096)
+// Room for a ticks message, however small the world.
+#define UNRELIABLE_SIZE_MIN (32 * 1024)
+#define RELIABLE_BUFFER_SIZE_MIN (64 * 1024)
+
+// What an action is given. It returns the next state.
+typedef struct dispatch {
+    cairn_server *server;
+    cairn_session *session;
+    const cairn_message *message;
+} dispatch;
+typedef cairn_session_state (*action)(const dispatch *d);
+
+static void emit(
+    const dispatch *d, cairn_log_level level, const char *name, const char *detail, int64_t value) {
+    cairn_server_emit_event(
+        d->server, d->session->room, level, name, d->session->client_id, detail, value);
+}
+
+static cairn_session_state ignore(const dispatch *d) {
+    return d->session->state;
+}
+
+// Events that netcode never raises in this state.
+static cairn_session_state impossible(const dispatch *d) {
+    CAIRN_ASSERT(d->session->state == CAIRN_SESSION_STATE_COUNT);
+    return d->session->state;
+}
+
+static uint32_t clamp(uint64_t value, uint32_t least, uint32_t most) {
+    return value < least ? least : value > most ? most : (uint32_t)value;
+}
+
+// A link that can carry any message of a room with so many bodies.
+static cairn_link_config link_config(uint64_t bodies) {
+    const uint64_t keyframe_size = bodies * sizeof(cairn_snapshot_body) + 1024;
+    cairn_link_config config = cairn_link_config_default();
+    config.unreliable_size_max = clamp(keyframe_size, UNRELIABLE_SIZE_MIN, CAIRN_MESSAGE_SIZE_MAX);
+    config.receive_size_max = CLIENT_MESSAGE_SIZE_MAX;
+    config.reliable_buffer_size =
+        clamp(2 * keyframe_size, RELIABLE_BUFFER_SIZE_MIN, 2 * CAIRN_MESSAGE_SIZE_MAX);
+    return config;
+}
+
+static uint32_t bodies_of_largest_room(const cairn_server *server) {
+    uint32_t bodies = 0;
+    for (uint32_t id = 0; (id = cairn_room_table_next(&server->rooms, id)) != 0;) {
+        const uint32_t capacity = cairn_server_room_at(server, id)->body_capacity;
+        bodies = capacity > bodies ? capacity : bodies;
+    }
+    return bodies;
+}
+
+static cairn_session_state on_connect(const dispatch *d) {
+    cairn_session *session = d->session;
+    const uint32_t bodies = bodies_of_largest_room(d->server);
+    const cairn_link_config config = link_config(bodies);
+    cairn_link *link;
+    if (cairn_link_create(&config, d->server->context.now_ns, &link) != CAIRN_OK) {
+        emit(d, CAIRN_LOG_ERROR, "client_refused", "out of memory", 0);
+        cairn_netcode_server_disconnect(
+            d->server->context.netcode, d->server->context.now_ns, session->client);
+        return CAIRN_SESSION_FREE;
+    }
+    CAIRN_ASSERT(session->link == NULL && session->room == NULL);
+    *session = (cairn_session){
+        .client = session->client,
+        .client_id = session->client_id,
+        .rights = session->rights,
+        .link = link,
+        .link_bodies = bodies,
+        .slot = CAIRN_SLOT_NONE,
+        .timeout_ns = d->server->context.now_ns + CAIRN_SESSION_HELLO_NS,
+        .input_timing = {.reported = true},
+        .replication = session->replication,
+        .lag = session->lag,
+        .resync = session->resync,
+    };
+    emit(d, CAIRN_LOG_INFO, "client_connected", "", 0);
+    return CAIRN_SESSION_CONNECTED;
+}
+
+static cairn_session_state refuse(
+    const dispatch *d, cairn_refusal_reason reason, const char *text) {
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_REFUSED,
+        .refused = {.reason = reason, .words = text},
+    };
+    cairn_session_send_reliable(d->session, d->server->context.encoder, &message);
+    d->session->timeout_ns = d->server->context.now_ns + CAIRN_SESSION_REFUSED_NS;
+    emit(d, CAIRN_LOG_WARN, "client_refused", text, reason);
+    return CAIRN_SESSION_REFUSED;
+}
+
+// Whether the client has the rules of this room. Only a client that simulates needs them. A room
+// without rules needs none, whatever else the client has.
+static bool has_rules(const cairn_room *room, const cairn_hello *hello) {
+    const char *needed = cairn_room_rules_name(room);
+    return needed[0] == '\0' || (strcmp(hello->rules_name, needed) == 0 &&
+                                    hello->rules_version == cairn_room_rules_version(room));
+}
+
+static void send_welcome(const dispatch *d, const char *text) {
+    const cairn_room *room = d->session->room;
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_WELCOME,
+        .welcome = {.tick = room->scheduler.tick,
+            .slot = d->session->slot,
+            .tick_rate_hz = room->settings.tick_rate_hz,
+            .snapshot_rate_hz = room->settings.snapshot_rate_hz,
+            .mode = d->session->mode,
+            .sim_version = CAIRN_SIM_VERSION,
+            .rules_version = cairn_room_rules_version(room),
+            .rules_name = cairn_room_rules_name(room),
+            .scene_name = room->scene_name,
+            .scene_digest = room->start_root,
+            .room = room->name,
+            .wait_ms = room->settings.wait_ms,
+            .rights = d->session->rights,
+            .words = text},
+    };
+    const size_t size =
+        cairn_session_send_reliable(d->session, d->server->context.encoder, &message);
+    CAIRN_ASSERT(size > 0);
+}
+
+// Why the client cannot take part in the room; text NULL: it can.
+typedef struct refusal {
+    cairn_refusal_reason reason;
+    const char *text;
+} refusal;
+
+static refusal check_hello(
+    const cairn_session *session, const cairn_room *room, const cairn_hello *hello, uint32_t mode) {
+    const bool simulates = cairn_mode_simulates(hello->mode);
+    if (room->body_capacity > session->link_bodies) {
+        return (refusal){CAIRN_REFUSAL_ROOM_CLOSED,
+            "the room was created after the client connected; connect again"};
+    }
+    if (simulates && hello->sim_version != CAIRN_SIM_VERSION) {
+        return (refusal){
+            CAIRN_REFUSAL_SIM_VERSION, "the server runs another version of the simulation"};
+    }
+    if (simulates && !has_rules(room, hello)) {
+        return (refusal){CAIRN_REFUSAL_RULES, "the client does not have the rules of this room"};
+    }
+    if (!cairn_mode_simulates(mode) && room->counts.bodies > CAIRN_KEYFRAME_BODIES_MAX) {
+        return (refusal){CAIRN_REFUSAL_TOO_MANY_BODIES,
+            "the room has more bodies than a snapshot holds; lockstep has no such limit"};
+    }
+    return (refusal){0};
+}
+
+// Gives the slot back to the room and ends the membership.
+static void leave_room(const dispatch *d) {
+    cairn_session *session = d->session;
+    cairn_room *room = session->room;
+    if (room == NULL) {
+        return;
+    }
+    if (session->slot != CAIRN_SLOT_NONE) {
+        cairn_inbox_leave(room->inbox, session->slot);
+        room->statistics.leaves += 1;
+        session->slot = CAIRN_SLOT_NONE;
+    }
+    cairn_hosted_room_leave(session);
+    CAIRN_ASSERT(session->room == NULL);
+}
+
+static const char *mode_text(uint32_t mode) {
+    static const char *const texts[CAIRN_MODE_COUNT] = {
+        [CAIRN_MODE_INTERPOLATE] = "interpolate",
+        [CAIRN_MODE_LOCKSTEP] = "lockstep",
+        [CAIRN_MODE_PREDICT] = "predict",
+        [CAIRN_MODE_HEAL] = "heal",
+    };
+    CAIRN_ASSERT(mode < CAIRN_MODE_COUNT);
+    return texts[mode];
+}
+
+static cairn_session_state on_hello(const dispatch *d) {
+    cairn_session *session = d->session;
+    const cairn_hello *hello = &d->message->hello;
+    if (hello->protocol_version != CAIRN_PROTOCOL_VERSION) {
+        return refuse(
+            d, CAIRN_REFUSAL_PROTOCOL_VERSION, "the server speaks another version of the protocol");
+    }
+    cairn_room *room =
+        cairn_server_room_at(d->server, cairn_room_table_find(&d->server->rooms, hello->room));
+    if (room == NULL) {
+        return refuse(d, CAIRN_REFUSAL_ROOM_UNKNOWN, "the server has no room of this name");
+    }
+    // A client whose arithmetic differs would sooner or later have another world.
+    const char *unfit = cairn_mode_simulates(hello->mode)
+                            ? cairn_server_resync_unfit(&d->server->resync, hello)
+                            : NULL;
+    const uint32_t mode = unfit != NULL ? CAIRN_MODE_INTERPOLATE : hello->mode;
+    const refusal found = check_hello(session, room, hello, mode);
+    if (found.text != NULL) {
+        return refuse(d, found.reason, found.text);
+    }
+    if (!cairn_hosted_room_join(room, session)) {
+        return refuse(d, CAIRN_REFUSAL_ROOM_FULL, "the server is out of memory");
+    }
+    if (hello->spectator == 0) {
+        const uint32_t slot = cairn_inbox_join(room->inbox);
+        if (slot == CAIRN_SLOTS_MAX) {
+            leave_room(d);
+            return refuse(d, CAIRN_REFUSAL_ROOM_FULL, "all player slots of the room are taken");
+        }
+        session->slot = slot;
+        cairn_input_wait_reset_slot(room, slot);
+        room->statistics.joins += 1;
+    }
+    session->mode = mode;
+    session->timeout_ns = UINT64_MAX;
+    if (unfit != NULL) {
+        room->statistics.clients_unfit += 1;
+        emit(d, CAIRN_LOG_WARN, "client_unfit", unfit, hello->passport_faults);
+    }
+    send_welcome(d, unfit != NULL ? unfit : "");
+    cairn_control_greet(d->server, session);
+    emit(d, CAIRN_LOG_INFO, "client_joined", mode_text(session->mode), session->slot);
+    return CAIRN_SESSION_WELCOMED;
+}
+
+static cairn_session_state on_violation(const dispatch *d) {
+    d->server->statistics.protocol_violations += 1;
+    d->session->violations += 1;
+    if (d->session->violations < CAIRN_SESSION_VIOLATIONS_MAX) {
+        return d->session->state;
+    }
+    leave_room(d);
+    return refuse(d, CAIRN_REFUSAL_MALFORMED, "too many messages were malformed or out of place");
+}
+
+static cairn_session_state on_input(const dispatch *d) {
+    cairn_session *session = d->session;
+    const cairn_input_message *input = &d->message->input;
+    if (input->world_epoch != session->world_epoch) {
+        return session->state; // about a world that was replaced
+    }
+    cairn_replication_acknowledge(session, input);
+    cairn_lag_take_report(session, input);
+    if (session->slot == CAIRN_SLOT_NONE) {
+        return input->input_count == 0 ? session->state : on_violation(d);
+    }
+    for (uint32_t i = 0; i < input->input_count; ++i) {
+        cairn_input_timing_take(&session->input_timing, session->room, session->slot,
+            &input->inputs[i], d->server->context.now_ns);
+    }
+    return session->state;
+}
+
+static cairn_session_state on_first_input(const dispatch *d) {
+    const cairn_session_state next = on_input(d);
+    if (next != CAIRN_SESSION_WELCOMED || !cairn_replication_holds_world(d->session)) {
+        return next;
+    }
+    emit(d, CAIRN_LOG_INFO, "client_playing", "", d->session->slot);
+    return CAIRN_SESSION_PLAYING;
+}
+
+static void compare_root(const dispatch *d, const cairn_wire_root *root) {
+    cairn_room *room = d->session->room;
+    const cairn_hash128 reported = {.lo = root->lo, .hi = root->hi};
+    cairn_hash128 ours;
+    // A root taken at tick T belongs to the step from T - 1 to T.
+    if (root->tick == 0 || !cairn_command_log_root(room->command_log, root->tick - 1, &ours)) {
+        return;
+    }
+    room->statistics.roots_compared += 1;
+    if (cairn_hash_equal(ours, reported)) {
+        cairn_server_resync_root_agreed(d->session, root->tick);
+        return;
+    }
+    room->statistics.roots_differed += 1;
+    emit(d, CAIRN_LOG_ERROR, "root_differed", "the client's world differs from the room's",
+        (int64_t)root->tick);
+    cairn_server_resync_root_differed(&d->server->resync, d->session, root->tick, reported);
+}
+
+// Messages that a demoted client sent before it knew are ignored.
+static cairn_session_state on_unexpected_of_simulating(const dispatch *d) {
+    return d->session->demoted ? d->session->state : on_violation(d);
+}
+
+static cairn_session_state on_roots(const dispatch *d) {
+    const cairn_root_report *report = &d->message->root_report;
+    if (!cairn_mode_simulates(d->session->mode)) {
+        return on_unexpected_of_simulating(d);
+    }
+    const bool current = report->world_epoch == d->session->world_epoch;
+    for (uint32_t i = 0; current && i < report->root_count; ++i) {
+        compare_root(d, &report->roots[i]);
+    }
+    return d->session->state;
+}
+
+static cairn_session_state on_control(const dispatch *d) {
+    const bool too_often = cairn_control_take(d->server, d->session, &d->message->control);
+    return too_often ? on_violation(d) : d->session->state;
+}
+
+static cairn_session_state on_resync_request(const dispatch *d) {
+    const cairn_resync_request *request = &d->message->resync_request;
+    if (!cairn_mode_simulates(d->session->mode)) {
+        return on_unexpected_of_simulating(d);
+    }
+    if (request->world_epoch == d->session->world_epoch) {
+        cairn_server_resync_take_request(&d->server->resync, d->session, request);
+    }
+    return d->session->state;
+}
+
+// A second HELLO may ask to be served by snapshots from now on.
+static cairn_session_state on_second_hello(const dispatch *d) {
+    const bool for_snapshots = d->message->hello.mode == CAIRN_MODE_INTERPOLATE;
+    if (!for_snapshots || !cairn_mode_simulates(d->session->mode)) {
+        return on_violation(d);
+    }
+    cairn_server_resync_demote(&d->server->resync, d->session, "the client asked for it");
+    return d->session->state;
+}
+
+// The session is freed when netcode reports the disconnect.
+static cairn_session_state disconnect(const dispatch *d) {
+    const cairn_server_context *context = &d->server->context;
+    cairn_netcode_server_disconnect(context->netcode, context->now_ns, d->session->client);
+    d->session->timeout_ns = UINT64_MAX;
+    return d->session->state;
+}
+
+static cairn_session_state on_hello_timeout(const dispatch *d) {
+    emit(d, CAIRN_LOG_WARN, "hello_missing", "the client sent no HELLO in time", 0);
+    return disconnect(d);
+}
+
+static const char *disconnect_text(cairn_netcode_disconnect_reason reason) {
+    switch (reason) {
+    case CAIRN_NETCODE_LEFT:
+        return "the client disconnected";
+    case CAIRN_NETCODE_TIMED_OUT:
+        return "timed out";
+    case CAIRN_NETCODE_KICKED:
+        return "was disconnected by the server";
+    }
+    return "";
+}
+
+static cairn_session_state on_disconnect(const dispatch *d) {
+    cairn_session *session = d->session;
+    const cairn_link_statistics *link = cairn_link_statistics_read(session->link);
+    for (uint32_t i = 0; i < CAIRN_LINK_DROP_COUNT; ++i) {
+        d->server->statistics.drops_link[i] += link->drops[i];
+    }
+    emit(d, CAIRN_LOG_INFO, "client_left", disconnect_text(session->disconnect), 0);
+    leave_room(d);
+    cairn_link_destroy(session->link);
+    session->link = NULL;
+    cairn_session_drop_conditioners(session);
+    session->client_id = 0;
+    session->timeout_ns = UINT64_MAX;
+    return CAIRN_SESSION_FREE;
+}
+
+// Tells the client and ends the session, which cannot do anything without a room.
+static cairn_session_state on_room_closed(const dispatch *d) {
+    cairn_session_send_reliable(d->session, d->server->context.encoder, d->message);
+    d->session->timeout_ns = d->server->context.now_ns + CAIRN_SESSION_REFUSED_NS;
+    leave_room(d);
+    return CAIRN_SESSION_REFUSED;
+}
+
+// Row: state. Column: event. Every pair is written out; what cannot happen says so.
+static const action table[CAIRN_SESSION_STATE_COUNT][CAIRN_SESSION_EVENT_COUNT] = {
+    // clang-format off
+    //                           connect     hello            input           roots         resync request     control       malformed     timeout           all acknowledged  room closed     disconnect
+    [CAIRN_SESSION_FREE]      = {on_connect, ignore,          ignore,         ignore,       ignore,            ignore,       ignore,       ignore,           ignore,     impossible,     ignore},
+    [CAIRN_SESSION_CONNECTED] = {impossible, on_hello,        on_violation,   on_violation, on_violation,      on_violation, on_violation, on_hello_timeout, ignore,     impossible,     on_disconnect},
+    [CAIRN_SESSION_WELCOMED]  = {impossible, on_second_hello, on_first_input, on_roots,     on_resync_request, on_control,   on_violation, ignore,           ignore,     on_room_closed, on_disconnect},
+    [CAIRN_SESSION_PLAYING]   = {impossible, on_second_hello, on_input,       on_roots,     on_resync_request, on_control,   on_violation, ignore,           ignore,     on_room_closed, on_disconnect},
+    [CAIRN_SESSION_REFUSED]   = {impossible, ignore,          ignore,         ignore,       ignore,            ignore,       ignore,       disconnect,       disconnect, impossible,     on_disconnect},
+    // clang-format on
+};
+
+void cairn_session_dispatch(cairn_server *server, cairn_session *session, cairn_session_event event,
+    const cairn_message *message) {
+    const dispatch d = {.server = server, .session = session, .message = message};
+    CAIRN_ASSERT(event < CAIRN_SESSION_EVENT_COUNT);
+    session->state = table[session->state][event](&d);
+    CAIRN_ASSERT((session->state == CAIRN_SESSION_FREE) == (session->link == NULL));
+    CAIRN_ASSERT(cairn_session_is_admitted(session) == (session->room != NULL));
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a room does when ticks are due: it takes their commands, steps and hashes them, records
+// them, and sends its members what is new. The middle part is a job that may run on a thread.
+
+#include <stdint.h>
+
+#include "server/core/server_state.h"
+
+// A job that takes longer is reported as stuck.
+#define CAIRN_TICK_BATCH_STUCK_NS UINT64_C(1000000000)
+
+// Runs what is due, or hands it to the driver. Does nothing while the room's job is out.
+void cairn_tick_batch_run(cairn_server *server, cairn_room *room);
+// When cairn_tick_batch_run has something to do next.
+uint64_t cairn_tick_batch_due_ns(const cairn_room *room);
