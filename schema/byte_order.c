@@ -14,8 +14,8 @@ typedef struct turned_arena {
     size_t used;
 } turned_arena;
 
-static _Thread_local turned_arena arenas[CAIRN_TURNED_COUNT];
-static _Thread_local cairn_turned current;
+static _Thread_local turned_arena arenas[CAIRN_TURNED_HELD];
+static _Thread_local uint32_t current;
 
 void cairn_byte_order_turn(void *structs, uint32_t count, size_t words_8, size_t words_4) {
     uint8_t *at = structs;
@@ -35,8 +35,9 @@ void cairn_byte_order_turn(void *structs, uint32_t count, size_t words_8, size_t
     }
 }
 
-void cairn_byte_order_begin(cairn_turned place, size_t size) {
-    turned_arena *arena = &arenas[place];
+void cairn_byte_order_begin(size_t size) {
+    current = (current + 1) % CAIRN_TURNED_HELD;
+    turned_arena *arena = &arenas[current];
     // Each vector starts on 8 bytes, and a message has no more than a few.
     const size_t capacity = size + 256;
     if (arena->capacity < capacity) {
@@ -45,7 +46,6 @@ void cairn_byte_order_begin(cairn_turned place, size_t size) {
         arena->capacity = arena->bytes != NULL ? capacity : 0;
     }
     arena->used = 0;
-    current = place;
 }
 
 const void *cairn_byte_order_copy(

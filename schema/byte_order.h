@@ -8,22 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Two places for turned copies, so that a message and a chunk can be held side by side. They are
-// the thread's own.
-typedef enum cairn_turned {
-    CAIRN_TURNED_MESSAGE = 0,
-    CAIRN_TURNED_CHUNK = 1,
-    CAIRN_TURNED_COUNT
-} cairn_turned;
-
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 // Reverses the bytes of each word of `count` structs in place.
 void cairn_byte_order_turn(void *structs, uint32_t count, size_t words_8, size_t words_4);
-// Forgets the copies in this place and makes room for those of a message of `size` bytes; the
-// copies that follow go there.
-void cairn_byte_order_begin(cairn_turned place, size_t size);
-// A copy of these structs with their words turned; it lasts until the next begin. NULL if there is
-// no memory.
+// Makes room for the copies of a message or chunk of `size` bytes that is about to be decoded.
+void cairn_byte_order_begin(size_t size);
+// A copy of these structs with their words turned. NULL if there is no memory. It lasts while the
+// same thread decodes the next CAIRN_TURNED_HELD - 1 messages or chunks.
+#define CAIRN_TURNED_HELD 4
 const void *cairn_byte_order_copy(
     const void *structs, uint32_t count, size_t words_8, size_t words_4);
 #else
@@ -31,8 +23,8 @@ static inline void cairn_byte_order_turn(
     void *structs, uint32_t count, size_t words_8, size_t words_4) {
     (void)structs, (void)count, (void)words_8, (void)words_4;
 }
-static inline void cairn_byte_order_begin(cairn_turned place, size_t size) {
-    (void)place, (void)size;
+static inline void cairn_byte_order_begin(size_t size) {
+    (void)size;
 }
 static inline const void *cairn_byte_order_copy(
     const void *structs, uint32_t count, size_t words_8, size_t words_4) {

@@ -224,8 +224,10 @@ class Reader {
             refuse(CAIRN_DECODE_MISSING_FIELD);
             return;
         }
-        // The verifier looks at the alignment of a vector's length only.
-        if (reinterpret_cast<uintptr_t>(field->Data()) % alignof(Plain) != 0) {
+        // The verifier checks the alignment of the length alone. Machines that align 8 bytes on 4
+        // refuse the same.
+        constexpr auto alignment = std::is_arithmetic_v<Wire> ? sizeof(Wire) : alignof(Wire);
+        if (reinterpret_cast<uintptr_t>(field->Data()) % alignment != 0) {
             refuse(CAIRN_DECODE_NOT_FLATBUFFERS);
             return;
         }
@@ -506,7 +508,7 @@ cairn_decode_refusal decode_message(
     if (size == 0 || size > CAIRN_MESSAGE_SIZE_MAX) {
         return CAIRN_DECODE_EMPTY;
     }
-    cairn_byte_order_begin(CAIRN_TURNED_MESSAGE, size);
+    cairn_byte_order_begin(size);
     auto verifier = verifier_of(bytes, size);
     if (!wire::VerifyEnvelopeBuffer(verifier)) {
         return CAIRN_DECODE_NOT_FLATBUFFERS;
@@ -529,7 +531,7 @@ cairn_decode_refusal decode_chunk(const uint8_t *bytes, size_t size, cairn_chunk
     if (size == 0 || size > size_t{CAIRN_STATE_SIZE_MAX} + 4096) {
         return CAIRN_DECODE_EMPTY;
     }
-    cairn_byte_order_begin(CAIRN_TURNED_CHUNK, size);
+    cairn_byte_order_begin(size);
     auto verifier = verifier_of(bytes, size);
     if (!wire::VerifyChunkBuffer(verifier)) {
         return CAIRN_DECODE_NOT_FLATBUFFERS;

@@ -472,7 +472,11 @@ TEST("impossible configs are refused and possible ones cost what the header says
         const cairn_status status = cairn_link_create(&cases[i].config, 0, &link);
         const size_t bytes = cairn_link_memory_size(&cases[i].config);
         assert_int_equal(status, cases[i].kb > 0 ? CAIRN_OK : CAIRN_INVALID_ARGUMENT);
-        assert_int_equal((bytes + 999) / 1000, cases[i].kb);
+        if (sizeof(void *) == 8) {
+            assert_int_equal((bytes + 999) / 1000, cases[i].kb);
+        } else {
+            assert_true((bytes + 999) / 1000 <= cases[i].kb);
+        }
         cairn_link_destroy(link);
     }
 }

@@ -69,6 +69,8 @@ TEST("vectors and texts may be empty") {
     }
 }
 
+#if __BYTE_ORDER__ ==                                                                              \
+    __ORDER_LITTLE_ENDIAN__ // others turn the words of a copy: schema/byte_order.h
 TEST("a decoded message points into its bytes") {
     const cairn_message sent = sample_message(CAIRN_MESSAGE_KEYFRAME);
     encode(&sent);
@@ -76,6 +78,7 @@ TEST("a decoded message points into its bytes") {
     const uint8_t *bodies = (const uint8_t *)taken.keyframe.bodies;
     assert_true(bodies > f.bytes && bodies < f.bytes + f.size);
 }
+#endif
 
 TEST("what does not fit the encoder is refused") {
     static uint8_t piece[4096];

@@ -37,8 +37,11 @@ TEST("ten thousand messages allocate nothing") {
     cairn_encoder *encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
     assert_int_equal(allocations, 1); // so the counters do count
     allocations = 0;
-    for (int i = 0; i < 10000; ++i) {
-        const cairn_message_kind kind = (cairn_message_kind)(1 + i % 10);
+    // A big-endian machine sets memory aside for the first of each size: schema/byte_order.h.
+    const int warm = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 100;
+    for (int i = -warm; i < 10000; ++i) {
+        allocations = i < 0 ? 0 : allocations;
+        const cairn_message_kind kind = (cairn_message_kind)(1 + (i + warm) % 10);
         const cairn_message message = sample_message(kind);
         const uint8_t *bytes;
         size_t size;
