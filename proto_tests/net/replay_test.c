@@ -35,6 +35,8 @@ static const rule rules[] = {
     RULE("what was skipped is fresh until it is behind",  {300, FRESH}, {45, FRESH}, {44, OLD}, {45, OLD}),
     RULE("a place is clean when its turn comes again",    {5, FRESH}, {200, FRESH}, {261, FRESH}, {262, FRESH}, {261, OLD}),
     RULE("a jump over the whole window forgets it",       {5, FRESH}, {5 + 256 * 3, FRESH}, {5, OLD}, {5 + 256 * 2, OLD}, {5 + 256 * 2 + 1, FRESH}),
+    RULE("a jump of one window clears every place",       {5, FRESH}, {6, FRESH}, {262, FRESH}, {261, FRESH}, {6, OLD}),
+    RULE("a jump of three windows clears every place",    {5, FRESH}, {6, FRESH}, {773, FRESH}, {518, FRESH}, {773, OLD}),
     RULE("the half of the sequence space is no border",   {UINT64_C(1) << 63, FRESH}, {(UINT64_C(1) << 63) - 1, FRESH}, {0, OLD}),
     RULE("the top of the sequence space does not wrap",   {UINT64_MAX - 1, FRESH}, {UINT64_MAX, FRESH}, {UINT64_MAX - 1, OLD}),
     RULE("at the top the window still reaches back",      {UINT64_MAX, FRESH}, {UINT64_MAX - 255, FRESH}, {UINT64_MAX - 256, OLD}, {0, OLD}),
