@@ -1,25 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-// usage: golden                   prints "scene tick hash" of every golden scene
-//        golden --check F         compares with the lines of the file F
-//          [--lanes N|all]        in steps of so many lanes, or in turn of every width, 1, 4, 8 and
-//          16, that this
-//                                 build and CPU have
-//          [--workers N|all]      by so many workers, or by 1 to 8 in turn
-//          [--scene NAME]         this scene alone
-//          [--write-to FOLDER]    writes each scene's world half way through
-//          (tests/sim/golden_transfer.h)
-//          [--read-from FOLDER]   starts half way through, with the worlds that another machine
-//          wrote
-//          [--fault N]            with a fault of sim/debug/negative_control.h, where they are
-//          built in
-// Half way through, each scene is saved and goes on in a fresh world. Needs nothing but base and
-// sim, and a pool of threads for workers where there are any, so that it runs wherever they do.
+// Prints "scene tick hash" of every golden scene, or compares with a file of such lines; --help
+// lists the ways. Half way through, each scene is saved and goes on in a fresh world. Needs nothing
+// but base and sim, and a pool of threads for workers where there are any, so that it runs wherever
+// they do.
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/flags.h"
 #include "sim/debug/negative_control.h"
 #include "tests/sim/golden_hands.h"
 #include "tests/sim/golden_scenes.h"
@@ -240,39 +230,63 @@ typedef struct options {
     choices workers;
 } options;
 
-static bool parse(int argc, char **argv, options *out) {
-    const choices lanes = {.values = {1, 4, 8, 16}, .count = 4};
-    const choices workers = {.values = {1, 2, 3, 4, 5, 6, 7, 8}, .count = WORKERS_MAX};
+static const char *read_lanes(void *out, const char *value, bool first) {
+    const choices all = {.values = {1, 4, 8, 16}, .count = 4};
+    (void)first;
+    return choose(value, all, out) ? NULL : "must be 1, 4, 8, 16 or all";
+}
+
+static const char *read_workers(void *out, const char *value, bool first) {
+    const choices all = {.values = {1, 2, 3, 4, 5, 6, 7, 8}, .count = WORKERS_MAX};
+    (void)first;
+    return choose(value, all, out) ? NULL : "must be 1 to 8 or all";
+}
+
+static const char *read_fault(void *out, const char *value, bool first) {
+    (void)out;
+    (void)first;
+    return commit_fault(value) ? NULL : "this build has no such fault";
+}
+
+static cairn_flags_result read_flags(int argc, char **argv, options *out) {
+    const cairn_flag flags[] = {
+        {"--check", NULL, "FILE", "compare with this file instead of printing hashes",
+            CAIRN_FLAG_TEXT, .out = &out->expected},
+        {"--scene", NULL, "NAME", "only this scene", CAIRN_FLAG_TEXT, .out = &out->scene},
+        {"--lanes", NULL, "N", "SIMD width: 1, 4, 8, 16 or all (the CPU's)", CAIRN_FLAG_CUSTOM,
+            .out = &out->lanes, .read = read_lanes},
+        {"--workers", NULL, "N", "threads that share a step: 1 to 8 or all (1)", CAIRN_FLAG_CUSTOM,
+            .out = &out->workers, .read = read_workers},
+        {"--write-to", NULL, "FOLDER", "write each world there half way through", CAIRN_FLAG_TEXT,
+            .out = &out->write_to},
+        {"--read-from", NULL, "FOLDER", "begin with the worlds written there", CAIRN_FLAG_TEXT,
+            .out = &out->read_from},
+        {"--fault", NULL, "N", "a build with negative controls: run with this one",
+            CAIRN_FLAG_CUSTOM, .read = read_fault},
+    };
+    cairn_flags_program program = {
+        .name = "golden",
+        .usage = "[FLAGS]",
+        .about = "Steps the golden scenes and prints or compares their state hashes.",
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags,
+    };
     *out = (options){.lanes = {.values = {0}, .count = 1}, .workers = {.values = {1}, .count = 1}};
-    bool ok = argc % 2 == 1;
-    for (int i = 1; i + 1 < argc && ok; i += 2) {
-        if (strcmp(argv[i], "--check") == 0) {
-            out->expected = argv[i + 1];
-        } else if (strcmp(argv[i], "--scene") == 0) {
-            out->scene = argv[i + 1];
-        } else if (strcmp(argv[i], "--write-to") == 0) {
-            out->write_to = argv[i + 1];
-        } else if (strcmp(argv[i], "--read-from") == 0) {
-            out->read_from = argv[i + 1];
-        } else if (strcmp(argv[i], "--lanes") == 0) {
-            ok = choose(argv[i + 1], lanes, &out->lanes);
-        } else if (strcmp(argv[i], "--workers") == 0) {
-            ok = choose(argv[i + 1], workers, &out->workers);
-        } else {
-            ok = strcmp(argv[i], "--fault") == 0 && commit_fault(argv[i + 1]);
-        }
+    const cairn_flags_result result = cairn_flags_read(&program, argc, argv, NULL);
+    const bool compares_each = out->read_from != NULL || out->lanes.count * out->workers.count > 1;
+    if (result == CAIRN_FLAGS_READ && compares_each && out->expected == NULL) {
+        fprintf(stderr, "golden: --read-from and several widths or workers need --check FILE\n");
+        return CAIRN_FLAGS_REFUSED;
     }
-    return ok && (out->read_from == NULL || out->expected != NULL) &&
-           (out->expected != NULL || out->lanes.count * out->workers.count == 1);
+    return result;
 }
 
 int main(int argc, char **argv) {
     checker check = {.expected = NULL};
     options chosen;
-    if (!parse(argc, argv, &chosen)) {
-        printf("usage: golden [--check FILE] [--lanes 1|4|8|16|all] [--workers 1..8|all]"
-               " [--scene NAME] [--write-to FOLDER] [--read-from FOLDER] [--fault N]\n");
-        return 2;
+    const cairn_flags_result result = read_flags(argc, argv, &chosen);
+    if (result != CAIRN_FLAGS_READ) {
+        return result == CAIRN_FLAGS_REFUSED ? 2 : 0;
     }
     check.scene = chosen.scene;
     check.write_to = chosen.write_to;

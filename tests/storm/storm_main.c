@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/flags.h"
 #include <cairn/storm.h>
 
 #ifdef __GLIBC__
@@ -85,29 +86,6 @@ static const char *const mode_names[CAIRN_STORM_MODES] = {
     [CAIRN_CLIENT_HEAL] = "heal",
 };
 
-static int usage(void) {
-    fprintf(stderr,
-        "usage: storm [--seeds FIRST COUNT] [--seconds S] [--hours H] [--mode NAME]...\n"
-        "             [--events] [--twice] [--minimum FIGURE N]...\n"
-        "Runs COUNT storms of S seconds of virtual time each and stops at the first finding.\n"
-        "  --hours    run until so many hours of virtual time have passed, instead of COUNT "
-        "storms\n"
-        "  --mode     clients use only the modes named; repeatable\n"
-        "  --events   print every fault and the client that it touches\n"
-        "  --twice    run each seed again and fail if the two runs differ\n"
-        "  --minimum  fail if the figure of all storms together is below N; repeatable\n"
-        "Modes:");
-    for (uint32_t i = 0; i < CAIRN_STORM_MODES; i++) {
-        fprintf(stderr, " %s", mode_names[i]);
-    }
-    fprintf(stderr, "\nFigures:");
-    for (uint32_t i = 0; i < FIGURE_COUNT; i++) {
-        fprintf(stderr, " %s", figure_names[i]);
-    }
-    fprintf(stderr, "\n");
-    return 2;
-}
-
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
 static uint64_t memory_bytes(void *user) {
     (void)user;
@@ -123,64 +101,92 @@ static void print_event(void *user, uint64_t at_ns, uint32_t slot, const char *w
     printf("  %9.3f s: client %" PRIu32 " %s\n", (double)at_ns * 1e-9, slot, what);
 }
 
-static bool read_number(const char *text, uint64_t *out) {
-    char *end = NULL;
-    *out = strtoull(text, &end, 10);
-    return text[0] >= '0' && text[0] <= '9' && *end == 0;
+// The number that ends `value` after `separator`, which has to be there.
+static bool read_number_after(const char *value, char separator, uint64_t *out) {
+    char error[CAIRN_FLAGS_ERROR_SIZE];
+    const char *place = strchr(value, separator);
+    return place != NULL && cairn_flags_number("", place + 1, 0, UINT64_MAX, out, error);
 }
 
-static bool read_mode(const char *text, uint32_t *modes) {
+static const char *read_seeds(void *out, const char *value, bool first) {
+    arguments *a = out;
+    char error[CAIRN_FLAGS_ERROR_SIZE], number[24];
+    (void)first;
+    snprintf(number, sizeof number, "%.*s", (int)strcspn(value, ","), value);
+    return cairn_flags_number("", number, 0, UINT64_MAX, &a->first, error) &&
+                   read_number_after(value, ',', &a->count)
+               ? NULL
+               : "must be FIRST,COUNT, such as 1,30";
+}
+
+static const char *read_mode(void *out, const char *value, bool first) {
+    uint32_t *modes = out;
+    *modes = first ? 0 : *modes;
     for (uint32_t i = 0; i < CAIRN_STORM_MODES; i++) {
-        if (strcmp(text, mode_names[i]) == 0) {
-            *modes = (*modes == CAIRN_STORM_ALL_MODES ? 0 : *modes) | 1u << i;
-            return true;
+        if (strcmp(value, mode_names[i]) == 0) {
+            *modes |= 1u << i;
+            return NULL;
         }
     }
-    return false;
+    return "must be interpolate, lockstep, predict or heal";
 }
 
-static bool read_minimum(const char *name, const char *text, arguments *a) {
+static const char *read_minimum(void *out, const char *value, bool first) {
+    arguments *a = out;
+    const size_t length = strcspn(value, "=");
+    (void)first;
     for (uint32_t i = 0; i < FIGURE_COUNT; i++) {
-        if (strcmp(name, figure_names[i]) == 0) {
-            return read_number(text, &a->minima[i]);
+        if (strlen(figure_names[i]) == length && strncmp(value, figure_names[i], length) == 0 &&
+            read_number_after(value, '=', &a->minima[i])) {
+            return NULL;
         }
     }
-    return false;
+    return "must be FIGURE=N, such as restarts=9; --help lists the figures";
 }
 
-static bool read_option(const char *option, const char *value, arguments *a) {
-    if (strcmp(option, "--seconds") == 0) {
-        return read_number(value, &a->config.seconds);
+static const char *figures_text(void) {
+    static char text[512] = "Figures:";
+    for (uint32_t i = 0; i < FIGURE_COUNT; i++) {
+        const size_t used = strlen(text);
+        snprintf(
+            text + used, sizeof text - used, "%s%s", i % 8 == 0 ? "\n  " : " ", figure_names[i]);
     }
-    if (strcmp(option, "--hours") == 0) {
-        return read_number(value, &a->hours);
-    }
-    return strcmp(option, "--mode") == 0 && read_mode(value, &a->config.modes);
+    return text;
 }
 
-static bool read_arguments(int count, char **texts, arguments *a) {
-    for (int i = 1; i < count; i++) {
-        const int left = count - 1 - i;
-        bool valid = true;
-        if (strcmp(texts[i], "--events") == 0) {
-            a->config.on_event = print_event;
-        } else if (strcmp(texts[i], "--twice") == 0) {
-            a->twice = true;
-        } else if (strcmp(texts[i], "--seeds") == 0 && left >= 2) {
-            valid = read_number(texts[i + 1], &a->first) && read_number(texts[i + 2], &a->count);
-            i += 2;
-        } else if (strcmp(texts[i], "--minimum") == 0 && left >= 2) {
-            valid = read_minimum(texts[i + 1], texts[i + 2], a);
-            i += 2;
-        } else {
-            valid = left >= 1 && read_option(texts[i], texts[i + 1], a);
-            i++;
-        }
-        if (!valid) {
-            return false;
-        }
-    }
-    return true;
+static cairn_flags_result read_arguments(int argc, char **argv, arguments *a) {
+    bool events = false;
+    const cairn_flag flags[] = {
+        {"--seeds", NULL, "FIRST,COUNT", "seeds of the storms (1,200)", CAIRN_FLAG_CUSTOM, .out = a,
+            .read = read_seeds},
+        {"--seconds", NULL, "S", "virtual time of a storm", CAIRN_FLAG_U64,
+            .out = &a->config.seconds, .least = 1},
+        {"--hours", NULL, "H", "run storms until so much virtual time has passed, instead of COUNT",
+            CAIRN_FLAG_U64, .out = &a->hours},
+        {"--mode", NULL, "NAME",
+            "clients use only this mode: interpolate, lockstep, predict or heal; repeatable",
+            CAIRN_FLAG_CUSTOM, .out = &a->config.modes, .read = read_mode},
+        {"--events", NULL, NULL, "print every fault and the client that it touches",
+            CAIRN_FLAG_SWITCH, .out = &events},
+        {"--twice", NULL, NULL, "run each seed again and fail if the two runs differ",
+            CAIRN_FLAG_SWITCH, .out = &a->twice},
+        {"--minimum", NULL, "FIGURE=N",
+            "fail if the figure of all storms together is below N; repeatable", CAIRN_FLAG_CUSTOM,
+            .out = a, .read = read_minimum},
+    };
+    cairn_flags_program program = {
+        .name = "storm",
+        .usage = "[FLAGS]",
+        .about = "Runs storms: servers and clients on a virtual network with faults, one storm for "
+                 "each seed.\n"
+                 "Stops at the first finding.",
+        .notes = figures_text(),
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags,
+    };
+    const cairn_flags_result result = cairn_flags_read(&program, argc, argv, NULL);
+    a->config.on_event = events ? print_event : NULL;
+    return result;
 }
 
 static uint64_t larger(uint64_t a, uint64_t b) {
@@ -296,8 +302,9 @@ static int check_minima(const arguments *a, const cairn_storm_report *all) {
 int main(int argc, char **argv) {
     arguments a = {.first = 1, .count = 200, .config = cairn_storm_config_default()};
     a.config.memory_bytes = memory_bytes;
-    if (!read_arguments(argc, argv, &a)) {
-        return usage();
+    const cairn_flags_result result = read_arguments(argc, argv, &a);
+    if (result != CAIRN_FLAGS_READ) {
+        return result == CAIRN_FLAGS_REFUSED ? 2 : 0;
     }
     cairn_storm_report all = {0};
     uint64_t seeds = 0;
