@@ -464,6 +464,85 @@ TEST("a client enters the room it names") {
     rig_end(&p);
 }
 
+// A tetrahedron and a wedge of six corners, two bodies of each.
+static const cairn_vec3 hull_points[] = {{-0.5f, 0, -0.5f}, {0.5f, 0, -0.5f}, {0, 0, 0.5f},
+    {0, 1, 0}, {-1, 0, -0.5f}, {1, 0, -0.5f}, {1, 0, 0.5f}, {-1, 0, 0.5f}, {0, 0.5f, -0.5f},
+    {0, 0.5f, 0.5f}};
+
+static const cairn_scene *scene_with_hulls(void) {
+    static const cairn_scene *scene;
+    if (scene == NULL) {
+        scene = kit_scene(
+            "{'name': 'hulls', 'rules': 'sandbox', 'body_capacity': 32, 'shape_capacity': 32,"
+            " 'contact_capacity': 256, 'hull_capacity': 2, 'hulls': ["
+            "{'points': [[-0.5, 0, -0.5], [0.5, 0, -0.5], [0, 0, 0.5], [0, 1, 0]]},"
+            "{'points': [[-1, 0, -0.5], [1, 0, -0.5], [1, 0, 0.5], [-1, 0, 0.5], [0, 0.5, -0.5],"
+            " [0, 0.5, 0.5]]}], 'bodies': ["
+            "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]},"
+            "{'kind': 'dynamic', 'position': [5, 1, -6], 'grid_count': [2, 1, 1],"
+            " 'grid_spacing': [3, 1, 1], 'shapes': [{'kind': 'hull', 'hull': 0}]},"
+            "{'kind': 'dynamic', 'position': [5, 2, -9], 'grid_count': [2, 1, 1],"
+            " 'grid_spacing': [3, 1, 1], 'shapes': [{'kind': 'hull', 'hull': 1}]}]}");
+    }
+    return scene;
+}
+
+static bool has_corner(const float (*corners)[3], uint32_t count, cairn_vec3 wanted) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (corners[i][0] == wanted.x && corners[i][1] == wanted.y && corners[i][2] == wanted.z) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The shape has every corner of one of the hulls.
+static void expect_hull(const cairn_client *c, const cairn_client_shape *shape) {
+    static const uint32_t counts[] = {4, 6};
+    float corners[CAIRN_HULL_VERTICES_MAX][3];
+    const uint32_t count =
+        cairn_client_shape_corners(c, shape->id, corners, CAIRN_HULL_VERTICES_MAX);
+    assert_true(count == counts[0] || count == counts[1]);
+    const uint32_t first = count == counts[0] ? 0 : counts[0];
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(has_corner((const float(*)[3])corners, count, hull_points[first + i]));
+    }
+    float one[1][3];
+    assert_int_equal(cairn_client_shape_corners(c, shape->id, one, 1), count);
+    assert_memory_equal(one, corners, sizeof one);
+}
+
+TEST("convex hulls are shown with their corners in every mode") {
+    static const cairn_client_mode modes[] = {
+        CAIRN_CLIENT_INTERPOLATE, CAIRN_CLIENT_LOCKSTEP, CAIRN_CLIENT_PREDICT, CAIRN_CLIENT_HEAL};
+    rig p;
+    rig_start(&p, .seed = 24, .scene = scene_with_hulls());
+    for (uint32_t i = 0; i < 4; i++) {
+        cairn_client_config config = interpolate();
+        config.mode = modes[i];
+        rig_join(&p, &config, NULL);
+    }
+    rig_wait_to_play(&p);
+    rig_run_ms(&p, 1000);
+    for (uint32_t i = 0; i < 4; i++) {
+        cairn_client_shape shapes[64];
+        const cairn_client *client = rig_client(&p, i);
+        const uint32_t count = cairn_client_shapes(client, shapes, 64, NULL);
+        uint32_t hulls = 0;
+        for (uint32_t k = 0; k < count && k < 64; k++) {
+            if (shapes[k].kind == CAIRN_SHAPE_HULL) {
+                expect_hull(client, &shapes[k]);
+                hulls++;
+            } else {
+                assert_int_equal(cairn_client_shape_corners(client, shapes[k].id, NULL, 0), 0);
+            }
+        }
+        assert_int_equal(hulls, 4);
+        assert_int_equal(cairn_client_shape_corners(client, CAIRN_ID_NULL, NULL, 0), 0);
+    }
+    rig_end(&p);
+}
+
 TEST("a bad token is told in words") {
     uint8_t token[2048] = {0};
     cairn_client_config config = interpolate();
@@ -471,6 +550,8 @@ TEST("a bad token is told in words") {
     assert_int_equal(cairn_client_create(&config, &client), CAIRN_OK);
     assert_false(cairn_client_connect(client, 1, 1, token));
     assert_int_equal(cairn_client_state_read(client), CAIRN_CLIENT_FAILED);
+    assert_string_equal(cairn_client_failure_text(client), "the connect token is malformed");
+    assert_false(cairn_client_connect(client, 2, 1, token));
     assert_string_equal(cairn_client_failure_text(client), "the connect token is malformed");
     cairn_client_destroy(client);
 }

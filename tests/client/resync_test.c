@@ -27,16 +27,16 @@ static void damage(rig *p, uint32_t client, cairn_body_id body, float speed) {
     assert_int_equal(status, CAIRN_OK);
 }
 
-static cairn_client_resync_record last_heal(const rig *p, uint32_t client) {
-    cairn_client_resync_record heals[CAIRN_CLIENT_RESYNCS_HELD];
+static cairn_client_resync_record last_record(const rig *p, uint32_t client) {
+    cairn_client_resync_record records[CAIRN_CLIENT_RESYNCS_HELD];
     const uint32_t count =
-        cairn_client_resyncs(rig_client(p, client), heals, CAIRN_CLIENT_RESYNCS_HELD);
+        cairn_client_resyncs(rig_client(p, client), records, CAIRN_CLIENT_RESYNCS_HELD);
     assert_true(count > 0);
-    return heals[count - 1];
+    return records[count - 1];
 }
 
-// The world is the server's again, and stays so.
-static void expect_sound(rig *p, uint32_t client) {
+// The world equals the server's, and stays equal.
+static void expect_valid_world(rig *p, uint32_t client) {
     const cairn_client_statistics before = rig_statistics(p, client);
     rig_play(p, 9, 600);
     const cairn_client_statistics after = rig_statistics(p, client);
@@ -59,20 +59,20 @@ static cairn_server_statistics served(const rig *p) {
     return out;
 }
 
-static const cairn_client_mode healing_modes[] = {CAIRN_CLIENT_HEAL, CAIRN_CLIENT_PREDICT};
+static const cairn_client_mode repairing_modes[] = {CAIRN_CLIENT_HEAL, CAIRN_CLIENT_PREDICT};
 
 TEST("memory that changed is stepped again without the server") {
     for (uint32_t i = 0; i < 2; ++i) {
         rig p;
-        start(&p, 50 + i, healing_modes[i], NULL);
+        start(&p, 50 + i, repairing_modes[i], NULL);
         assert_int_equal(rig_statistics(&p, 0).resync.count, 0);
         damage(&p, 0, 5, 2.0f);
         rig_run_ms(&p, 200);
-        const cairn_client_resync_record heal = last_heal(&p, 0);
-        assert_int_equal(heal.cause, CAIRN_RESYNC_BY_STEPPING);
-        assert_int_equal(heal.bytes, 0);
+        const cairn_client_resync_record record = last_record(&p, 0);
+        assert_int_equal(record.cause, CAIRN_RESYNC_BY_STEPPING);
+        assert_int_equal(record.bytes, 0);
         assert_int_equal(served(&p).resync_requests, 0);
-        expect_sound(&p, 0);
+        expect_valid_world(&p, 0);
         rig_end(&p);
     }
 }
@@ -80,18 +80,18 @@ TEST("memory that changed is stepped again without the server") {
 TEST("a step gone wrong is mended by what differs") {
     for (uint32_t i = 0; i < 2; ++i) {
         rig p;
-        start(&p, 60 + i, healing_modes[i], NULL);
+        start(&p, 60 + i, repairing_modes[i], NULL);
         assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
         rig_run_ms(&p, 300);
-        const cairn_client_resync_record heal = last_heal(&p, 0);
+        const cairn_client_resync_record record = last_record(&p, 0);
         const cairn_server_statistics server = served(&p);
-        assert_int_equal(heal.cause, CAIRN_RESYNC_BY_ELEMENTS);
-        assert_in_range(heal.elements, 1, 40);
-        assert_in_range(heal.bytes, 640, 2047 + 4096 * (heal.round_trips - 1));
+        assert_int_equal(record.cause, CAIRN_RESYNC_BY_ELEMENTS);
+        assert_in_range(record.elements, 1, 40);
+        assert_in_range(record.bytes, 640, 2047 + 4096 * (record.round_trips - 1));
         assert_int_equal(server.resync_responses[CAIRN_RESYNC_DONE], 1);
-        assert_int_equal(server.resync_elements, heal.elements);
+        assert_int_equal(server.resync_elements, record.elements);
         assert_int_equal(rig_statistics(&p, 0).simulation.states_loaded, 1);
-        expect_sound(&p, 0);
+        expect_valid_world(&p, 0);
         rig_end(&p);
     }
 }
@@ -101,13 +101,99 @@ TEST("loss and jitter only make it later") {
         .delay_ns = 20000000, .jitter_ns = 40000000, .loss_permille = 200, .repeat_permille = 50};
     for (uint32_t i = 0; i < 2; ++i) {
         rig p;
-        start(&p, 70 + i, healing_modes[i], &path);
+        start(&p, 70 + i, repairing_modes[i], &path);
         assert_true(cairn_client_probe_damage(rig_client(&p, 0), 6));
         rig_run_ms(&p, 2000);
         assert_true(rig_statistics(&p, 0).resync.count >= 1);
-        expect_sound(&p, 0);
+        expect_valid_world(&p, 0);
         rig_end(&p);
     }
+}
+
+// Runs until the server was sent the sketch, and answers in its place with `response`.
+static void answer_for_the_server(rig *p, cairn_resync_response response) {
+    const cairn_client_probe client = cairn_client_probe_of(rig_client(p, 0));
+    for (int i = 0;
+         i < 200 && client.resync->repair.state != CAIRN_CLIENT_REPAIR_ELEMENTS_REQUESTED; ++i) {
+        rig_run_ms(p, 2);
+    }
+    assert_int_equal(client.resync->repair.state, CAIRN_CLIENT_REPAIR_ELEMENTS_REQUESTED);
+    response.tick = client.resync->repair.tick;
+    response.build = "";
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_RESYNC_RESPONSE, .resync_response = response};
+    cairn_encoder *encoder = cairn_encoder_create(4096);
+    cairn_link_message bytes = {.bytes = NULL};
+    assert_non_null(encoder);
+    assert_int_equal(cairn_message_encode(encoder, &message, &bytes.bytes, &bytes.size), CAIRN_OK);
+    cairn_client_probe_take(
+        rig_client(p, 0), rig_client_now_ns(p, 0), &bytes);
+    cairn_encoder_destroy(encoder);
+}
+
+// Both payloads say that they hold all that differs. No element applies to any world and changes
+// nothing; eight bytes of ones are no elements at all.
+TEST("a repair after which the world still differs is refused and the state is requested") {
+    static const uint8_t no_elements[4] = {0};
+    static const uint8_t malformed[8] = {255, 255, 255, 255, 255, 255, 255, 255};
+    for (uint32_t i = 0; i < 4; ++i) {
+        rig p;
+        start(&p, 160 + i, repairing_modes[i % 2], NULL);
+        assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
+        answer_for_the_server(
+            &p, (cairn_resync_response){.verdict = CAIRN_RESYNC_DONE,
+                    .payload = i < 2 ? no_elements : malformed,
+                    .payload_size = i < 2 ? sizeof no_elements : sizeof malformed});
+        assert_int_equal(rig_statistics(&p, 0).resync.repairs_refused, 1);
+        assert_int_equal(cairn_client_probe_of(rig_client(&p, 0)).resync->repair.state,
+            CAIRN_CLIENT_REPAIR_STATE_REQUESTED);
+        rig_run_ms(&p, 2000);
+        const cairn_client_resync_record record = last_record(&p, 0);
+        assert_int_equal(record.cause, CAIRN_RESYNC_BY_STATE);
+        assert_int_equal(record.elements, 0);
+        assert_int_equal(rig_statistics(&p, 0).simulation.states_loaded, 2);
+        assert_int_equal(rig_statistics(&p, 0).resync.repairs_refused, 1);
+        expect_valid_world(&p, 0);
+        rig_end(&p);
+    }
+}
+
+TEST("a repair that makes the roots equal is not refused") {
+    rig p;
+    start(&p, 170, CAIRN_CLIENT_HEAL, NULL);
+    assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
+    rig_run_ms(&p, 500);
+    assert_int_equal(last_record(&p, 0).cause, CAIRN_RESYNC_BY_ELEMENTS);
+    assert_int_equal(rig_statistics(&p, 0).resync.repairs_refused, 0);
+    rig_end(&p);
+}
+
+// The path is cut for longer than the client waits for an answer.
+TEST("a request whose answer is lost is sent again") {
+    rig p;
+    const cairn_client_config config = config_of(CAIRN_CLIENT_HEAL);
+    rig_start(&p, .seed = 171);
+    p.system.config.timeout_s = 30;
+    rig_join(&p, &config, NULL);
+    rig_wait_to_play(&p);
+    rig_play(&p, 171, 1000);
+    assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
+    const cairn_client_repair *repair = &cairn_client_probe_of(rig_client(&p, 0)).resync->repair;
+    for (int i = 0; i < 200 && repair->record.round_trips == 0; ++i) {
+        rig_run_ms(&p, 2);
+    }
+    assert_int_equal(repair->record.round_trips, 1);
+    rig_cut(&p, 0, true);
+    rig_run_ms(&p, CAIRN_RESYNC_RETRY_NS / 1000000 - 100);
+    assert_int_equal(repair->record.round_trips, 1);
+    rig_run_ms(&p, 200);
+    assert_int_equal(repair->state, CAIRN_CLIENT_REPAIR_ELEMENTS_REQUESTED);
+    assert_int_equal(repair->record.round_trips, 2);
+    rig_cut(&p, 0, false);
+    rig_run_ms(&p, 4000);
+    assert_true(last_record(&p, 0).round_trips >= 2);
+    expect_valid_world(&p, 0);
+    rig_end(&p);
 }
 
 // Not one word about a difference while there is none.
@@ -140,18 +226,18 @@ TEST("a tick the server no longer has is mended by the state") {
     rig_run_ms(&p, 3000);
     rig_cut(&p, 0, false);
     rig_run_ms(&p, 3000);
-    assert_int_equal(last_heal(&p, 0).cause, CAIRN_RESYNC_BY_STATE);
+    assert_int_equal(last_record(&p, 0).cause, CAIRN_RESYNC_BY_STATE);
     assert_int_equal(rig_statistics(&p, 0).simulation.states_loaded, 2);
     assert_true(served(&p).resync_responses[CAIRN_RESYNC_TICK_GONE] > 0);
     assert_int_equal(served(&p).states_resent, 1);
-    expect_sound(&p, 0);
+    expect_valid_world(&p, 0);
     rig_end(&p);
 }
 
 TEST("who differs again and again is served by snapshots and told why") {
     for (uint32_t i = 0; i < 2; ++i) {
         rig p;
-        start(&p, 100 + i, healing_modes[i], NULL);
+        start(&p, 100 + i, repairing_modes[i], NULL);
         cairn_client *client = rig_client(&p, 0);
         uint32_t rounds = 0;
         while (cairn_client_mode_now(client) != CAIRN_CLIENT_INTERPOLATE && rounds++ < 60) {
@@ -166,7 +252,7 @@ TEST("who differs again and again is served by snapshots and told why") {
         assert_int_equal(rig_state(&p, 0), CAIRN_CLIENT_PLAYING);
         assert_true(rig_statistics(&p, 0).snapshots.deltas > 10);
         assert_int_equal(served(&p).clients_demoted, 1);
-        assert_int_equal(served(&p).protocol_violations, 0);
+        assert_int_equal(served(&p).faults, 0);
         rig_end(&p);
     }
 }
