@@ -60,7 +60,7 @@ bool cairn_connection_open(
     cairn_connection *connection, uint64_t now_ns, uint64_t now_unix_s, const uint8_t *token) {
     const cairn_status status =
         cairn_netcode_client_connect(connection->netcode, now_ns, now_unix_s, token);
-    // The table leads from every state to the same two; from IDLE a second refusal is told again.
+    // From FAILED a second refusal would be no change of state, and leave no failure text.
     connection->state = CAIRN_CLIENT_IDLE;
     connection->failure[0] = '\0';
     connection->traffic = (cairn_client_connection_statistics){0};

@@ -36,7 +36,7 @@ const char *cairn_connection_state_loss_text(cairn_netcode_client_state state) {
     case CAIRN_NETCODE_STATE_TOKEN_INVALID:
         return "the connect token is malformed";
     case CAIRN_NETCODE_STATE_CONNECTION_TIMED_OUT:
-        return "the connection timed out: nothing was heard from the server";
+        return "the connection timed out: nothing was received from the server";
     case CAIRN_NETCODE_STATE_RESPONSE_TIMED_OUT:
         return "the server stopped answering during the handshake";
     case CAIRN_NETCODE_STATE_REQUEST_TIMED_OUT:

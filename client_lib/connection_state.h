@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The client's states as a table: one row for each state and event, those that change nothing
-// included.
+// The client's states as a table with a cell for each state and event.
 
 #include "net/netcode_client.h"
 #include <cairn/client.h>
@@ -14,7 +13,7 @@ typedef enum cairn_connection_event {
     CAIRN_CONNECTION_TOKEN_REFUSED,  // the host calls connect with a bad one
     CAIRN_CONNECTION_CONNECTED,      // the handshake is done
     CAIRN_CONNECTION_WORLD_HELD,     // a first snapshot or state is held
-    CAIRN_CONNECTION_WORLD_REPLACED, // the server told of another world
+    CAIRN_CONNECTION_WORLD_REPLACED, // the server began another world epoch
     CAIRN_CONNECTION_DISCONNECT,     // the host calls disconnect
     CAIRN_CONNECTION_REFUSED,        // the server said no to HELLO
     CAIRN_CONNECTION_LOST,           // the connection ended without us wanting it

@@ -5,8 +5,8 @@
 
 #include "base/assert.h"
 
-static const uint64_t MORE_AFTER_NS = 250000000;
-static const uint64_t LESS_AFTER_NS = 3000000000;
+static const uint64_t LONGER_AFTER_NS = 250000000;
+static const uint64_t SHORTER_AFTER_NS = 3000000000;
 static const uint64_t SETTLED_AFTER_NS = 2000000000;
 static const double SLACK_TICKS = 1;
 static const double CHANGE_RATE = 1.0 / 10;
@@ -31,51 +31,54 @@ uint32_t cairn_delay_controller_target(
     return rest <= predict_max ? config->input_delay_first : ticks - predict_max;
 }
 
-static void take(cairn_delay_controller *controller, uint32_t delay) {
+static void set_delay(cairn_delay_controller *controller, uint32_t delay) {
     controller->changes += controller->input_delay != delay ? 1 : 0;
     controller->input_delay = delay;
-    controller->more = false;
-    controller->less = false;
+    controller->wants_longer = false;
+    controller->wants_shorter = false;
 }
 
-static void climb(
+static void adapt_delay(
     cairn_delay_controller *controller, uint64_t now_ns, double need, uint32_t predict_max) {
     const uint32_t delay = cairn_delay_controller_target(&controller->config, need, predict_max);
-    const uint32_t easy =
+    const uint32_t with_slack =
         cairn_delay_controller_target(&controller->config, need + SLACK_TICKS, predict_max);
-    const bool more = delay > controller->input_delay;
-    const bool less = easy < controller->input_delay;
-    if (more != controller->more || less != controller->less) {
-        controller->more = more;
-        controller->less = less;
-        controller->since_ns = now_ns;
+    const bool longer = delay > controller->input_delay;
+    const bool shorter = with_slack < controller->input_delay;
+    if (longer != controller->wants_longer || shorter != controller->wants_shorter) {
+        controller->wants_longer = longer;
+        controller->wants_shorter = shorter;
+        controller->wanted_since_ns = now_ns;
     }
-    const uint64_t waited_ns = now_ns - controller->since_ns;
-    const bool unsettled = now_ns - controller->began_ns < SETTLED_AFTER_NS;
-    if (more && (unsettled || waited_ns >= MORE_AFTER_NS)) {
-        take(controller, delay);
-    } else if (less && (unsettled || waited_ns >= LESS_AFTER_NS)) {
-        take(controller, easy);
+    const uint64_t waited_ns = now_ns - controller->wanted_since_ns;
+    const bool settling = now_ns - controller->started_ns < SETTLED_AFTER_NS;
+    if (longer && (settling || waited_ns >= LONGER_AFTER_NS)) {
+        set_delay(controller, delay);
+    } else if (shorter && (settling || waited_ns >= SHORTER_AFTER_NS)) {
+        set_delay(controller, with_slack);
     }
 }
 
 void cairn_delay_controller_advance(
     cairn_delay_controller *controller, uint64_t now_ns, double need, uint32_t predict_max) {
+    CAIRN_ASSERT(controller->config.tick_ns > 0);
     const bool first = !controller->running;
     if (first) {
         controller->running = true;
-        controller->began_ns = now_ns;
-        controller->at_ns = now_ns;
-        take(controller, cairn_delay_controller_target(&controller->config, need, predict_max));
+        controller->started_ns = now_ns;
+        controller->moved_ns = now_ns;
+        set_delay(
+            controller, cairn_delay_controller_target(&controller->config, need, predict_max));
     }
-    climb(controller, now_ns > controller->at_ns ? now_ns : controller->at_ns, need, predict_max);
+    adapt_delay(controller, now_ns > controller->moved_ns ? now_ns : controller->moved_ns, need,
+        predict_max);
     const double tick_ns = controller->config.tick_ns;
-    const uint64_t passed_ns = now_ns > controller->at_ns ? now_ns - controller->at_ns : 0;
-    const double most = (double)passed_ns * CHANGE_RATE / tick_ns;
+    const uint64_t passed_ns = now_ns > controller->moved_ns ? now_ns - controller->moved_ns : 0;
+    const double change_max = (double)passed_ns * CHANGE_RATE / tick_ns;
     double change = need - (double)controller->input_delay - controller->ahead;
     if (!first && fabs(change) * tick_ns < JUMP_NS) {
-        change = change > most ? most : change < -most ? -most : change;
+        change = change > change_max ? change_max : change < -change_max ? -change_max : change;
     }
     controller->ahead += change;
-    controller->at_ns += passed_ns;
+    controller->moved_ns += passed_ns;
 }

@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 
-// What the feedback itself may lag behind a round trip: the spacing of slow snapshots.
+// A report arrives a round trip after the input, and up to the spacing of slow snapshots later.
 static const uint64_t FEEDBACK_SPACING_NS = 100000000;
 
 static double clamp(double value, double low, double high) {
@@ -17,14 +17,14 @@ void cairn_input_lead_start(cairn_input_lead *lead, uint32_t tick_rate_hz) {
 }
 
 void cairn_input_lead_estimate(cairn_input_lead *lead, uint64_t rtt_ns, uint64_t jitter_ns) {
-    if (!lead->told) {
-        double guess_ns = (double)rtt_ns + 2 * (double)jitter_ns + 2 * lead->tick_ns;
-        lead->lead_ns = clamp(guess_ns, 0, CAIRN_INPUT_LEAD_NS_MAX);
+    if (!lead->measured) {
+        const double estimate_ns = (double)rtt_ns + 2 * (double)jitter_ns + 2 * lead->tick_ns;
+        lead->lead_ns = clamp(estimate_ns, 0, CAIRN_INPUT_LEAD_NS_MAX);
     }
 }
 
-// A message that judges no input of ours repeats what the last one said.
-static bool judges(cairn_input_lead *lead, const cairn_wire_timing *timing) {
+// Whether the report is about inputs that the last one did not know of.
+static bool has_news(cairn_input_lead *lead, const cairn_wire_timing *timing) {
     bool moved = timing->input_acknowledged != lead->acknowledged ||
                  timing->inputs_late != lead->inputs_late ||
                  timing->inputs_early_refused != lead->inputs_refused;
@@ -36,10 +36,11 @@ static bool judges(cairn_input_lead *lead, const cairn_wire_timing *timing) {
 
 void cairn_input_lead_feedback(cairn_input_lead *lead, uint64_t now_ns, uint64_t rtt_ns,
     uint64_t jitter_ns, const cairn_wire_timing *timing) {
-    if (!judges(lead, timing)) {
+    if (!has_news(lead, timing)) {
         return;
     }
-    lead->told = true;
+    CAIRN_ASSERT(lead->tick_ns > 0);
+    lead->measured = true;
     if (now_ns < lead->hold_until_ns) {
         return;
     }

@@ -26,9 +26,9 @@ void cairn_interpolation_observe(cairn_interpolation *interpolation, uint64_t ti
         return;
     }
     if (interpolation->running) {
-        // A gap is loss or a stall, which must not be taken for a slow rate all at once.
+        // A gap is a loss or a stall: it must not count as a slow rate all at once.
         double spacing = (double)(tick - interpolation->newest_tick);
-        double most = 4 * interpolation->spacing_ticks;
+        const double most = 4 * interpolation->spacing_ticks;
         double believed = spacing < most ? spacing : most;
         interpolation->spacing_ticks += (believed - interpolation->spacing_ticks) * GAIN_SPACING;
     }
@@ -47,10 +47,10 @@ void cairn_interpolation_advance(
     cairn_interpolation *interpolation, const cairn_clock *clock, uint64_t now_ns) {
     double wanted_ns = delay_wanted_ns(interpolation, clock);
     double change_ns = wanted_ns - interpolation->delay_ns;
-    bool first = interpolation->at_ns == 0;
-    bool forward = now_ns > interpolation->at_ns;
-    double most_ns = forward ? (double)(now_ns - interpolation->at_ns) * DELAY_CHANGE_RATE : 0;
-    interpolation->at_ns = forward ? now_ns : interpolation->at_ns;
+    bool first = interpolation->moved_ns == 0;
+    bool forward = now_ns > interpolation->moved_ns;
+    double most_ns = forward ? (double)(now_ns - interpolation->moved_ns) * DELAY_CHANGE_RATE : 0;
+    interpolation->moved_ns = forward ? now_ns : interpolation->moved_ns;
     if (!first && fabs(change_ns) < DELAY_SNAP_NS) {
         change_ns = change_ns > most_ns ? most_ns : change_ns < -most_ns ? -most_ns : change_ns;
     }
@@ -59,22 +59,23 @@ void cairn_interpolation_advance(
 
 double cairn_interpolation_tick(
     const cairn_interpolation *interpolation, const cairn_clock *clock, uint64_t now_ns) {
-    const double delay = clock->held ? 0 : interpolation->delay_ns / clock->tick_ns;
+    const double delay = clock->paused ? 0 : interpolation->delay_ns / clock->tick_ns;
     const double tick = cairn_clock_tick(clock, now_ns) - delay;
     return tick > 0 ? tick : 0;
 }
 
-static cairn_client_body mix_body(
-    const cairn_snapshot_body *a, const cairn_snapshot_body *b, float share) {
+static cairn_client_body interpolate_body(
+    const cairn_snapshot_body *a, const cairn_snapshot_body *b, float fraction) {
     cairn_client_body body = {.id = a->id, .awake = ((a->flags | b->flags) & 1) != 0};
-    cairn_interpolate_vec3(a->position, b->position, share, body.position);
-    cairn_interpolate_quat(a->rotation, b->rotation, share, body.rotation);
-    cairn_interpolate_vec3(a->linear_velocity, b->linear_velocity, share, body.linear_velocity);
-    cairn_interpolate_vec3(a->angular_velocity, b->angular_velocity, share, body.angular_velocity);
+    cairn_interpolate_vec3(a->position, b->position, fraction, body.position);
+    cairn_interpolate_quat(a->rotation, b->rotation, fraction, body.rotation);
+    cairn_interpolate_vec3(a->linear_velocity, b->linear_velocity, fraction, body.linear_velocity);
+    cairn_interpolate_vec3(
+        a->angular_velocity, b->angular_velocity, fraction, body.angular_velocity);
     return body;
 }
 
-static void put(cairn_client_body *bodies, uint32_t capacity, cairn_client_sample *out,
+static void add_body(cairn_client_body *bodies, uint32_t capacity, cairn_client_sample *out,
     const cairn_client_body *body) {
     if (out->body_count < capacity) {
         bodies[out->body_count] = *body;
@@ -82,9 +83,9 @@ static void put(cairn_client_body *bodies, uint32_t capacity, cairn_client_sampl
     out->body_count++;
 }
 
-// Both lists are in order of id index; a slot that was given to another body in between holds two
-// different bodies, of which the older is shown until the newer snapshot is reached.
-static void show_between(const cairn_snapshot *a, const cairn_snapshot *b, float share,
+// Both lists are in order of id index. If an index was given to another body in between, the older
+// body is shown until the newer snapshot is reached.
+static void show_between(const cairn_snapshot *a, const cairn_snapshot *b, float fraction,
     cairn_client_body *bodies, uint32_t capacity, cairn_client_sample *out) {
     uint32_t j = 0;
     for (uint32_t i = 0; i < a->body_count; i++) {
@@ -94,13 +95,13 @@ static void show_between(const cairn_snapshot *a, const cairn_snapshot *b, float
             j++;
         }
         bool stays = j < b->body_count && b->bodies[j].id == from->id;
-        cairn_client_body body = mix_body(from, stays ? &b->bodies[j] : from, share);
-        put(bodies, capacity, out, &body);
+        cairn_client_body body = interpolate_body(from, stays ? &b->bodies[j] : from, fraction);
+        add_body(bodies, capacity, out, &body);
     }
 }
 
 // First-order integration of the rotation by its angular velocity.
-static void turn(float q[4], const float w[3], float seconds) {
+static void rotate(float q[4], const float w[3], float seconds) {
     float half = 0.5f * seconds;
     float x = half * (w[0] * q[3] + w[1] * q[2] - w[2] * q[1]);
     float y = half * (w[1] * q[3] + w[2] * q[0] - w[0] * q[2]);
@@ -116,12 +117,12 @@ static void turn(float q[4], const float w[3], float seconds) {
 static void show_beyond(const cairn_snapshot *a, float seconds, cairn_client_body *bodies,
     uint32_t capacity, cairn_client_sample *out) {
     for (uint32_t i = 0; i < a->body_count; i++) {
-        cairn_client_body body = mix_body(&a->bodies[i], &a->bodies[i], 0);
+        cairn_client_body body = interpolate_body(&a->bodies[i], &a->bodies[i], 0);
         for (int axis = 0; axis < 3; axis++) {
             body.position[axis] += body.linear_velocity[axis] * seconds;
         }
-        turn(body.rotation, body.angular_velocity, seconds);
-        put(bodies, capacity, out, &body);
+        rotate(body.rotation, body.angular_velocity, seconds);
+        add_body(bodies, capacity, out, &body);
     }
 }
 
@@ -151,11 +152,11 @@ bool cairn_interpolate(const cairn_snapshots *snapshots, double tick, double tic
     const cairn_snapshot *b = &snapshots->list[next];
     const cairn_snapshot *a = next > 0 ? &snapshots->list[next - 1] : b;
     double span = (double)b->tick - (double)a->tick;
-    double share = span > 0 ? (tick - (double)a->tick) / span : 0;
+    double fraction = span > 0 ? (tick - (double)a->tick) / span : 0;
     out->tick = span > 0 ? tick : (double)b->tick;
     out->tick_from = a->tick;
     out->span = span > 0 ? (uint32_t)span : 1;
-    out->share = (float)share;
-    show_between(a, b, (float)share, bodies, capacity, out);
+    out->share = (float)fraction;
+    show_between(a, b, (float)fraction, bodies, capacity, out);
     return true;
 }

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHAPE_KIND_HULL = 5 };
+#include "base/assert.h"
+#include <cairn/types.h>
 
 cairn_status cairn_shape_list_create(cairn_shape_list *list, uint32_t capacity) {
     *list = (cairn_shape_list){.capacity = capacity};
@@ -32,25 +33,21 @@ void cairn_shape_list_clear(cairn_shape_list *list) {
     list->hull_end = 0;
 }
 
-static uint32_t index_of(uint32_t id) {
-    return id & 0xFFFFF; // include/cairn/sim.h: low 20 bits are index + 1
-}
-
 // The first place whose shape's index is not below that of `id`.
 static uint32_t place_of(const cairn_shape_list *list, uint32_t id) {
     uint32_t low = 0;
     uint32_t high = list->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        bool below = index_of(list->shapes[middle].id) < index_of(id);
+        bool below = cairn_id_index(list->shapes[middle].id) < cairn_id_index(id);
         low = below ? middle + 1 : low;
         high = below ? high : middle;
     }
     return low;
 }
 
-// One more user of the hull with these corners; 0 when there is no room for another.
-static uint32_t hull_use(cairn_shape_list *list, const cairn_vec3 *corners, uint32_t count) {
+// Adds a user to the hull with these corners. Returns its index + 1; 0: there is no room.
+static uint32_t acquire_hull(cairn_shape_list *list, const cairn_vec3 *corners, uint32_t count) {
     uint32_t unused = CAIRN_HULLS_MAX;
     for (uint32_t i = list->hull_end; i > 0; i--) {
         cairn_shape_hull *hull = &list->hulls[i - 1];
@@ -71,17 +68,18 @@ static uint32_t hull_use(cairn_shape_list *list, const cairn_vec3 *corners, uint
     return unused + 1;
 }
 
-static void hull_leave(cairn_shape_list *list, uint32_t place) {
+static void release_hull(cairn_shape_list *list, uint32_t place) {
     if (list->hull_of[place] != 0) {
+        CAIRN_ASSERT(list->hulls[list->hull_of[place] - 1].users > 0);
         list->hulls[list->hull_of[place] - 1].users--;
         list->hull_of[place] = 0;
     }
 }
 
-static void take_out(cairn_shape_list *list, uint32_t id) {
+static void remove_shape(cairn_shape_list *list, uint32_t id) {
     uint32_t place = place_of(list, id);
     if (place < list->count && list->shapes[place].id == id) {
-        hull_leave(list, place);
+        release_hull(list, place);
         list->count--;
         memmove(&list->hull_of[place], &list->hull_of[place + 1],
             (list->count - place) * sizeof list->hull_of[0]);
@@ -90,10 +88,11 @@ static void take_out(cairn_shape_list *list, uint32_t id) {
     }
 }
 
-// The place of the shape, or `capacity` when it does not fit.
-static uint32_t put_in(cairn_shape_list *list, const cairn_snapshot_shape *shape) {
+// Returns the place of the shape, or `capacity` if it does not fit.
+static uint32_t put_shape(cairn_shape_list *list, const cairn_snapshot_shape *shape) {
     uint32_t place = place_of(list, shape->id);
-    bool replaces = place < list->count && index_of(list->shapes[place].id) == index_of(shape->id);
+    bool replaces =
+        place < list->count && cairn_id_index(list->shapes[place].id) == cairn_id_index(shape->id);
     if (!replaces) {
         if (list->count == list->capacity) {
             return list->capacity;
@@ -105,7 +104,7 @@ static uint32_t put_in(cairn_shape_list *list, const cairn_snapshot_shape *shape
             (list->count - place) * sizeof list->shapes[0]);
         list->count++;
     }
-    hull_leave(list, place);
+    release_hull(list, place);
     list->shapes[place] = *shape;
     return place;
 }
@@ -113,22 +112,23 @@ static uint32_t put_in(cairn_shape_list *list, const cairn_snapshot_shape *shape
 cairn_status cairn_shape_list_take(cairn_shape_list *list, const cairn_shapes_message *message) {
     bool fits = true;
     for (uint32_t i = 0; i < message->removed_count; i++) {
-        take_out(list, message->removed[i]);
+        remove_shape(list, message->removed[i]);
     }
     const cairn_vec3 *corners = message->corners;
     uint32_t hull = 0;
     for (uint32_t i = 0; i < message->shape_count; i++) {
-        uint32_t place = put_in(list, &message->shapes[i]);
+        uint32_t place = put_shape(list, &message->shapes[i]);
         fits = fits && place < list->capacity;
-        if (message->shapes[i].kind == SHAPE_KIND_HULL) {
+        if (message->shapes[i].kind == CAIRN_SHAPE_HULL) {
             uint32_t count = message->corner_counts[hull++];
             if (place < list->capacity) {
-                list->hull_of[place] = hull_use(list, corners, count);
+                list->hull_of[place] = acquire_hull(list, corners, count);
                 fits = fits && list->hull_of[place] != 0;
             }
             corners += count;
         }
     }
+    CAIRN_ASSERT(list->count <= list->capacity && list->hull_end <= CAIRN_HULLS_MAX);
     list->revision++;
     return fits ? CAIRN_OK : CAIRN_CAPACITY;
 }

@@ -10,10 +10,10 @@
 const char *cairn_snapshot_refusal_text(cairn_snapshot_refusal refusal) {
     static const char *const texts[CAIRN_SNAPSHOT_REFUSAL_COUNT] = {
         [CAIRN_SNAPSHOT_TAKEN] = "taken",
-        [CAIRN_SNAPSHOT_DUPLICATE] = "snapshot already held",
-        [CAIRN_SNAPSHOT_STALE] = "snapshot older than all held",
-        [CAIRN_SNAPSHOT_BASELINE_LOST] = "delta against a baseline no longer held",
-        [CAIRN_SNAPSHOT_DELTA_MALFORMED] = "delta does not fit its baseline",
+        [CAIRN_SNAPSHOT_DUPLICATE] = "a snapshot of that tick is held already",
+        [CAIRN_SNAPSHOT_STALE] = "the snapshot is older than all that are held",
+        [CAIRN_SNAPSHOT_BASELINE_LOST] = "the baseline of the delta is no longer held",
+        [CAIRN_SNAPSHOT_DELTA_MALFORMED] = "the delta does not fit its baseline",
         [CAIRN_SNAPSHOT_BODIES_MAX] = "more bodies than bodies_max",
     };
     return (uint32_t)refusal < CAIRN_SNAPSHOT_REFUSAL_COUNT ? texts[refusal] : "unknown";
@@ -61,7 +61,7 @@ static cairn_snapshot_refusal admit(const cairn_snapshots *snapshots, uint64_t t
 }
 
 // Moves the snapshot written at list[count] to its place; the oldest makes room when all are used.
-static void settle(cairn_snapshots *snapshots, uint64_t tick, uint32_t body_count) {
+static void insert_written(cairn_snapshots *snapshots, uint64_t tick, uint32_t body_count) {
     cairn_snapshot fresh = snapshots->list[snapshots->count];
     fresh.tick = tick;
     fresh.body_count = body_count;
@@ -89,7 +89,7 @@ cairn_snapshot_refusal cairn_snapshots_commit(
     CAIRN_ASSERT(body_count <= snapshots->bodies_max);
     cairn_snapshot_refusal refusal = admit(snapshots, tick);
     if (refusal == CAIRN_SNAPSHOT_TAKEN) {
-        settle(snapshots, tick, body_count);
+        insert_written(snapshots, tick, body_count);
     }
     return refusal;
 }
@@ -129,7 +129,7 @@ cairn_snapshot_refusal cairn_snapshots_take_delta(
         return status == CAIRN_CAPACITY ? CAIRN_SNAPSHOT_BODIES_MAX
                                         : CAIRN_SNAPSHOT_DELTA_MALFORMED;
     }
-    settle(snapshots, delta->tick, body_count);
+    insert_written(snapshots, delta->tick, body_count);
     return CAIRN_SNAPSHOT_TAKEN;
 }
 

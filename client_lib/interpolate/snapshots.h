@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The newest snapshots, exact as the wire told them, in order of tick. Deltas are applied here
-// against the snapshots held; the newest tick is what the client acknowledges.
+// The newest snapshots, exactly as received, in order of tick. Deltas are applied here against the
+// snapshots held; the client acknowledges the newest tick.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 
 typedef struct cairn_snapshot {
     uint64_t tick;
-    cairn_snapshot_body *bodies; // the ring's, in order of id index
+    cairn_snapshot_body *bodies; // in cairn_snapshots.memory, in order of id index
     uint32_t body_count;
 } cairn_snapshot;
 
@@ -30,8 +30,8 @@ typedef struct cairn_snapshots {
 
 typedef enum cairn_snapshot_refusal {
     CAIRN_SNAPSHOT_TAKEN = 0,
-    CAIRN_SNAPSHOT_DUPLICATE,       // a snapshot of that tick is held
-    CAIRN_SNAPSHOT_STALE,           // older than all that are held
+    CAIRN_SNAPSHOT_DUPLICATE,       // a snapshot of that tick is held already
+    CAIRN_SNAPSHOT_STALE,           // older than all snapshots held
     CAIRN_SNAPSHOT_BASELINE_LOST,   // delta against a snapshot no longer held
     CAIRN_SNAPSHOT_DELTA_MALFORMED, // the payload does not fit its baseline
     CAIRN_SNAPSHOT_BODIES_MAX,      // more bodies than the client was created for
@@ -50,10 +50,10 @@ cairn_snapshot_refusal cairn_snapshots_take(cairn_snapshots *snapshots, uint64_t
     const cairn_snapshot_body *bodies, uint32_t body_count);
 cairn_snapshot_refusal cairn_snapshots_take_delta(
     cairn_snapshots *snapshots, const cairn_delta *delta);
-// For who writes bodies in place: where the next snapshot's bodies go, and the word that they are
-// there. `body_count` is at most bodies_max (asserted).
+// To write bodies in place: reserve returns room for bodies_max of them, commit makes the first
+// `body_count` the snapshot of `tick`.
 cairn_snapshot_body *cairn_snapshots_reserve(cairn_snapshots *snapshots);
 cairn_snapshot_refusal cairn_snapshots_commit(
     cairn_snapshots *snapshots, uint64_t tick, uint32_t body_count);
-// NULL when there is none.
+// NULL: there is none.
 const cairn_snapshot *cairn_snapshots_newest(const cairn_snapshots *snapshots);

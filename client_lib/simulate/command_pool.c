@@ -33,7 +33,7 @@ uint32_t cairn_command_pool_blocks(uint32_t command_count) {
     return (command_count + CAIRN_COMMAND_BLOCK - 1) / CAIRN_COMMAND_BLOCK;
 }
 
-static uint32_t least(uint32_t a, uint32_t b) {
+static uint32_t smaller(uint32_t a, uint32_t b) {
     return a < b ? a : b;
 }
 
@@ -44,7 +44,7 @@ cairn_command_list cairn_command_pool_add(
     CAIRN_ASSERT(cairn_command_pool_blocks(count) <= pool->free_count);
     for (uint32_t done = 0; done < count; done += CAIRN_COMMAND_BLOCK) {
         cairn_command_block *block = &pool->blocks[pool->free_first - 1];
-        const uint32_t here = least(count - done, CAIRN_COMMAND_BLOCK);
+        const uint32_t here = smaller(count - done, CAIRN_COMMAND_BLOCK);
         *link = pool->free_first;
         pool->free_first = block->next;
         pool->free_count--;
@@ -57,6 +57,7 @@ cairn_command_list cairn_command_pool_add(
 
 void cairn_command_pool_release(cairn_command_pool *pool, cairn_command_list *list) {
     while (list->first != 0) {
+        CAIRN_ASSERT(list->first <= pool->block_count && pool->free_count < pool->block_count);
         cairn_command_block *block = &pool->blocks[list->first - 1];
         const uint32_t next = block->next;
         block->next = pool->free_first;
@@ -71,8 +72,9 @@ void cairn_command_pool_read(
     const cairn_command_pool *pool, cairn_command_list list, cairn_command *out) {
     uint32_t at = list.first;
     for (uint32_t done = 0; done < list.count; done += CAIRN_COMMAND_BLOCK) {
+        CAIRN_ASSERT(at >= 1 && at <= pool->block_count);
         const cairn_command_block *block = &pool->blocks[at - 1];
-        const uint32_t here = least(list.count - done, CAIRN_COMMAND_BLOCK);
+        const uint32_t here = smaller(list.count - done, CAIRN_COMMAND_BLOCK);
         memcpy(out + done, block->commands, here * sizeof out[0]);
         at = block->next;
     }

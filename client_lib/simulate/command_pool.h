@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Commands of many ticks in memory taken once: lists of small blocks, so that the commands of a
-// tick in the middle may be exchanged for more or fewer of them.
+// Commands of many ticks in memory allocated once: lists of small blocks, so that a tick in the
+// middle can be given more or fewer commands.
 
 #include <stdint.h>
 
@@ -13,10 +13,10 @@
 
 typedef struct cairn_command_block {
     cairn_command commands[CAIRN_COMMAND_BLOCK];
-    uint32_t next; // index + 1 of the list's next block; 0: the last
+    uint32_t next; // index + 1 of the next block of the list; 0: this is the last
 } cairn_command_block;
 
-// The commands of one tick; all zero for none.
+// The commands of one tick; all zero: none.
 typedef struct cairn_command_list {
     uint32_t first; // index + 1
     uint32_t count; // commands
@@ -32,14 +32,15 @@ typedef struct cairn_command_pool {
 // CAIRN_OUT_OF_MEMORY; destroy is allowed after a failure.
 cairn_status cairn_command_pool_create(cairn_command_pool *pool, uint32_t block_count);
 void cairn_command_pool_destroy(cairn_command_pool *pool);
-// All lists are gone.
+// Frees all lists at once.
 void cairn_command_pool_clear(cairn_command_pool *pool);
 
-uint32_t cairn_command_pool_blocks(uint32_t command_count); // that a list of so many needs
-// Copies; that many blocks must be free (asserted).
+// Blocks that a list of so many commands needs.
+uint32_t cairn_command_pool_blocks(uint32_t command_count);
+// Copies the commands. So many blocks must be free (asserted).
 cairn_command_list cairn_command_pool_add(
     cairn_command_pool *pool, const cairn_command *commands, uint32_t count);
 void cairn_command_pool_release(cairn_command_pool *pool, cairn_command_list *list);
-// Into `out`, room for list.count.
+// Copies the commands into `out`, which has room for list.count.
 void cairn_command_pool_read(
     const cairn_command_pool *pool, cairn_command_list list, cairn_command *out);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "client_lib/simulate/early_ticks.h"
 
+#include "base/assert.h"
+
 cairn_status cairn_early_ticks_create(cairn_early_ticks *early) {
     *early = (cairn_early_ticks){0};
     // Each tick may leave a block partly empty.
@@ -19,7 +21,7 @@ void cairn_early_ticks_clear(cairn_early_ticks *early) {
     cairn_command_pool_clear(&early->commands);
 }
 
-static void drop(cairn_early_ticks *early, cairn_early_tick *held) {
+static void free_tick(cairn_early_ticks *early, cairn_early_tick *held) {
     cairn_command_pool_release(&early->commands, &held->commands);
     held->held = false;
 }
@@ -29,17 +31,17 @@ bool cairn_early_ticks_put(cairn_early_ticks *early, uint64_t next, uint64_t tic
     if (tick < next || tick - next >= CAIRN_EARLY_TICKS_MAX) {
         return false;
     }
-    cairn_early_tick *place = &early->ticks[tick % CAIRN_EARLY_TICKS_MAX];
-    if (place->held && place->tick == tick) {
+    cairn_early_tick *entry = &early->ticks[tick % CAIRN_EARLY_TICKS_MAX];
+    if (entry->held && entry->tick == tick) {
         return true;
     }
-    if (place->held) { // of a time that is over
-        drop(early, place);
+    if (entry->held) { // a tick that was confirmed long ago
+        free_tick(early, entry);
     }
     if (cairn_command_pool_blocks(count) > early->commands.free_count) {
         return false;
     }
-    *place = (cairn_early_tick){.held = true,
+    *entry = (cairn_early_tick){.held = true,
         .tick = tick,
         .root = root,
         .commands = cairn_command_pool_add(&early->commands, commands, count)};
@@ -48,20 +50,21 @@ bool cairn_early_ticks_put(cairn_early_ticks *early, uint64_t next, uint64_t tic
 
 bool cairn_early_ticks_take(cairn_early_ticks *early, uint64_t tick, cairn_command *out,
     uint32_t *count, cairn_hash128 *root) {
-    cairn_early_tick *place = &early->ticks[tick % CAIRN_EARLY_TICKS_MAX];
-    if (!place->held || place->tick != tick) {
+    cairn_early_tick *entry = &early->ticks[tick % CAIRN_EARLY_TICKS_MAX];
+    if (!entry->held || entry->tick != tick) {
         return false;
     }
-    cairn_command_pool_read(&early->commands, place->commands, out);
-    *count = place->commands.count;
-    *root = place->root;
-    drop(early, place);
+    cairn_command_pool_read(&early->commands, entry->commands, out);
+    CAIRN_ASSERT(entry->commands.count <= CAIRN_COMMANDS_PER_TICK_MAX);
+    *count = entry->commands.count;
+    *root = entry->root;
+    free_tick(early, entry);
     return true;
 }
 
 void cairn_early_ticks_drop(cairn_early_ticks *early, uint64_t tick) {
-    cairn_early_tick *place = &early->ticks[tick % CAIRN_EARLY_TICKS_MAX];
-    if (place->held && place->tick <= tick) {
-        drop(early, place);
+    cairn_early_tick *entry = &early->ticks[tick % CAIRN_EARLY_TICKS_MAX];
+    if (entry->held && entry->tick <= tick) {
+        free_tick(early, entry);
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Confirmed ticks that came before one that was lost: kept until that one is told again, so that
-// what followed it need not be.
+// A reorder buffer: confirmed ticks that arrived before a lost one. They are kept until the lost
+// one arrives, so that the server need not send them again.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,13 +29,13 @@ typedef struct cairn_early_ticks {
 cairn_status cairn_early_ticks_create(cairn_early_ticks *early);
 void cairn_early_ticks_destroy(cairn_early_ticks *early);
 void cairn_early_ticks_clear(cairn_early_ticks *early);
-// Ticks below are over. Keeps a tick of [next, next + CAIRN_EARLY_TICKS_MAX); false when it lies
-// beyond or there is no room. One that is held already stays as it is.
+// `next` is the tick that is missing. Keeps a tick of [next, next + CAIRN_EARLY_TICKS_MAX); a tick
+// that is held already stays as it is. False: it lies outside, or there is no room.
 bool cairn_early_ticks_put(cairn_early_ticks *early, uint64_t next, uint64_t tick,
     const cairn_command *commands, uint32_t count, cairn_hash128 root);
-// Takes the tick out, its commands into `out` (room for CAIRN_COMMANDS_PER_TICK_MAX); false when it
-// is not held.
+// Removes the tick and copies its commands into `out` (room for CAIRN_COMMANDS_PER_TICK_MAX).
+// False: it is not held.
 bool cairn_early_ticks_take(cairn_early_ticks *early, uint64_t tick, cairn_command *out,
     uint32_t *count, cairn_hash128 *root);
-// The tick came another way.
+// The tick was confirmed by another message: frees it.
 void cairn_early_ticks_drop(cairn_early_ticks *early, uint64_t tick);

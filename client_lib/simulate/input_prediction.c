@@ -15,26 +15,27 @@ void cairn_input_prediction_join(cairn_input_prediction *prediction, uint32_t sl
     prediction->slots[slot].joined = true;
 }
 
-static void learn_input(cairn_input_prediction *prediction, cairn_input_prediction_slot *slot,
+static void confirm_input(cairn_input_prediction *prediction, cairn_input_prediction_slot *slot,
     const cairn_command *input) {
     const uint64_t tick = prediction->next_tick;
     const bool same = slot->holds && memcmp(&slot->held, input, sizeof *input) == 0;
     slot->joined = true;
     if (same && tick - slot->held_tick <= prediction->hold_ticks && slot->stride != 0) {
-        slot->fresh = false;
+        slot->from_player = false;
         return;
     }
-    // One that is the same for longer than the server fills in does not count its inputs.
+    // A player whose input stays equal for longer than the server repeats it does not number its
+    // inputs.
     slot->stride = same ? 0 : 1;
     slot->held = *input;
     slot->held_tick = tick;
     slot->holds = true;
-    slot->fresh = true;
+    slot->from_player = true;
 }
 
 void cairn_input_prediction_confirm(
     cairn_input_prediction *prediction, const cairn_command *commands, uint32_t count) {
-    bool spoke[CAIRN_SLOTS_MAX] = {false};
+    bool has_input[CAIRN_SLOTS_MAX] = {false};
     for (uint32_t i = 0; i < count; i++) {
         const cairn_command *command = &commands[i];
         if (command->slot >= CAIRN_SLOTS_MAX) {
@@ -42,21 +43,22 @@ void cairn_input_prediction_confirm(
         }
         cairn_input_prediction_slot *slot = &prediction->slots[command->slot];
         if (command->kind == CAIRN_COMMAND_INPUT) {
-            learn_input(prediction, slot, command);
-            spoke[command->slot] = true;
+            confirm_input(prediction, slot, command);
+            has_input[command->slot] = true;
         } else {
             *slot = (cairn_input_prediction_slot){
                 .joined = command->kind == CAIRN_COMMAND_JOIN, .stride = 1};
         }
     }
     for (uint32_t i = 0; i < CAIRN_SLOTS_MAX; i++) {
-        prediction->slots[i].holds &= spoke[i];
+        prediction->slots[i].holds &= has_input[i];
     }
     prediction->next_tick++;
 }
 
 bool cairn_input_prediction_substitute(
     const cairn_input_prediction *prediction, uint32_t slot, uint64_t tick, cairn_command *out) {
+    CAIRN_ASSERT(slot < CAIRN_SLOTS_MAX);
     const cairn_input_prediction_slot *s = &prediction->slots[slot];
     *out = s->held;
     return s->joined && s->holds && tick - s->held_tick <= prediction->hold_ticks;
@@ -65,8 +67,8 @@ bool cairn_input_prediction_substitute(
 bool cairn_input_prediction_predict(
     const cairn_input_prediction *prediction, uint32_t slot, uint64_t tick, cairn_command *out) {
     const cairn_input_prediction_slot *s = &prediction->slots[slot];
-    CAIRN_ASSERT(tick >= prediction->next_tick);
-    if (!s->joined || !s->holds || !s->fresh) {
+    CAIRN_ASSERT(slot < CAIRN_SLOTS_MAX && tick >= prediction->next_tick);
+    if (!s->joined || !s->holds || !s->from_player) {
         return cairn_input_prediction_substitute(prediction, slot, tick, out);
     }
     *out = s->held;

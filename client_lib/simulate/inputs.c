@@ -8,7 +8,7 @@ void cairn_inputs_start(cairn_inputs *inputs, uint32_t redundancy) {
     *inputs = (cairn_inputs){.redundancy = redundancy};
 }
 
-static void make_one(cairn_inputs *inputs) {
+static void make_next(cairn_inputs *inputs) {
     cairn_wire_input *input = &inputs->ring[inputs->next_tick % CAIRN_INPUTS_HELD_MAX];
     *input = inputs->held;
     input->tick = inputs->next_tick;
@@ -18,7 +18,7 @@ static void make_one(cairn_inputs *inputs) {
     inputs->made++;
 }
 
-static void begin_at(cairn_inputs *inputs, uint64_t tick) {
+static void restart_at(cairn_inputs *inputs, uint64_t tick) {
     inputs->running = true;
     inputs->next_tick = tick;
     inputs->count = 0;
@@ -26,17 +26,18 @@ static void begin_at(cairn_inputs *inputs, uint64_t tick) {
 
 uint32_t cairn_inputs_make(cairn_inputs *inputs, uint64_t tick) {
     if (!inputs->running || tick + CAIRN_INPUTS_HELD_MAX < inputs->next_tick) {
-        begin_at(inputs, tick);
+        restart_at(inputs, tick);
     }
     if (tick >= inputs->next_tick && tick - inputs->next_tick >= CAIRN_INPUTS_HELD_MAX) {
         inputs->skipped += tick - inputs->next_tick;
-        begin_at(inputs, tick);
+        restart_at(inputs, tick);
     }
     uint32_t made = 0;
     while (inputs->next_tick <= tick) {
-        make_one(inputs);
+        make_next(inputs);
         made++;
     }
+    CAIRN_ASSERT(inputs->count <= CAIRN_INPUTS_HELD_MAX && inputs->next_tick > tick);
     return made;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The player's inputs by tick: one for each tick, kept until the server acknowledges it, repeated
-// in every message so that a lost datagram costs nothing.
+// The player's inputs: one for each tick, kept until the server acknowledges it and repeated in
+// every message, so that a lost datagram costs nothing.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 typedef struct cairn_inputs {
     cairn_wire_input ring[CAIRN_INPUTS_HELD_MAX]; // by tick modulo size
     cairn_wire_input held;  // what the player holds now; tick and sequence unused
-    uint64_t next_tick;     // the next to be made; all in [next_tick - count, next_tick) are held
+    uint64_t next_tick;     // the next to be made; [next_tick - count, next_tick) are held
     uint32_t count;         // held in the ring
     uint32_t redundancy;    // past inputs repeated beside the newest
     uint32_t next_sequence; // of the next input
@@ -25,15 +25,15 @@ typedef struct cairn_inputs {
 
 // `redundancy` is at most CAIRN_INPUTS_HELD_MAX - 1 (asserted).
 void cairn_inputs_start(cairn_inputs *inputs, uint32_t redundancy);
-// Makes the inputs up to and including `tick` of what is held now; returns how many. The first call
-// makes one. When more are due than a message carries the oldest are skipped; when `tick` fell far
-// behind (the clock moved back) it begins anew there.
+// Makes inputs up to and including `tick` from what is held now; returns how many. The first call
+// makes one. If more are due than a message carries the oldest are skipped. If `tick` is far in the
+// past (the clock moved back) inputs start again there.
 uint32_t cairn_inputs_make(cairn_inputs *inputs, uint64_t tick);
-// Everything up to `tick` was taken or lost at the server.
+// The server has taken, or will never take, the inputs up to `tick`.
 void cairn_inputs_acknowledge(cairn_inputs *inputs, uint64_t tick);
-// What the next message carries: the newest and at most `redundancy` before it, oldest first,
-// without those acknowledged. Returns how many.
+// The inputs of the next message: the newest and at most `redundancy` before it, oldest first,
+// without acknowledged ones. Returns how many.
 uint32_t cairn_inputs_collect(
     const cairn_inputs *inputs, cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX]);
-// What was made for `tick`; false when nothing was or it is too long ago.
+// The input made for `tick`; false: none was made, or it is no longer held.
 bool cairn_inputs_read(const cairn_inputs *inputs, uint64_t tick, cairn_wire_input *out);

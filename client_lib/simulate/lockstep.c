@@ -8,22 +8,24 @@
 #include "bridge/rules_library.h"
 #include "bridge/snapshot.h"
 
-// The last two steps are enough to show; two more bridge a burst of steps in one advance.
+// Two steps are enough to interpolate between; two more cover a burst of steps in one advance.
 #define SNAPSHOTS 4
 
 const char *cairn_lockstep_verdict_text(cairn_lockstep_verdict verdict) {
     static const char *const texts[CAIRN_LOCKSTEP_VERDICT_COUNT] = {
         [CAIRN_LOCKSTEP_TAKEN] = "taken",
-        [CAIRN_LOCKSTEP_LOADED] = "loaded",
-        [CAIRN_LOCKSTEP_EARLY] = "kept for later",
-        [CAIRN_LOCKSTEP_OUT_OF_ORDER] = "state piece out of order",
+        [CAIRN_LOCKSTEP_LOADED] = "state loaded",
+        [CAIRN_LOCKSTEP_EARLY] = "kept until the ticks before arrive",
+        [CAIRN_LOCKSTEP_OUT_OF_ORDER] = "a piece of a state out of order",
         [CAIRN_LOCKSTEP_NOT_EXPECTED] = "ticks before any state",
         [CAIRN_LOCKSTEP_GAP] = "ticks too far beyond those held",
         [CAIRN_LOCKSTEP_FULL] = "no room for more confirmed ticks",
-        [CAIRN_LOCKSTEP_STATE_TOO_LARGE] = "the server's state is larger than state_size_max",
+        [CAIRN_LOCKSTEP_STATE_TOO_LARGE] =
+            "the server's state is larger than state_size_max allows: raise state_size_max",
         [CAIRN_LOCKSTEP_STATE_MALFORMED] = "the server's state does not decode",
-        [CAIRN_LOCKSTEP_RULES_UNKNOWN] = "the server's rules are not linked into this client",
-        [CAIRN_LOCKSTEP_COMMAND_REFUSED] = "the server confirmed a command that no world takes",
+        [CAIRN_LOCKSTEP_RULES_UNKNOWN] =
+            "the server's rules are not linked into this client: set config.rules",
+        [CAIRN_LOCKSTEP_COMMAND_REFUSED] = "the server confirmed a command that is out of range",
         [CAIRN_LOCKSTEP_NO_MEMORY] = "no memory for the server's world",
     };
     return (uint32_t)verdict < CAIRN_LOCKSTEP_VERDICT_COUNT ? texts[verdict] : "unknown";
@@ -44,8 +46,7 @@ cairn_status cairn_lockstep_create(
         &lockstep->timeline, CAIRN_LOCKSTEP_TICKS_MAX, CAIRN_LOCKSTEP_COMMANDS_MAX);
 }
 
-// What shows a world, to be made anew for the next.
-static void drop_picture(cairn_lockstep *lockstep) {
+static void destroy_picture(cairn_lockstep *lockstep) {
     free(lockstep->scratch);
     lockstep->scratch = NULL;
     for (int i = 0; i < 2; i++) {
@@ -58,7 +59,7 @@ static void drop_picture(cairn_lockstep *lockstep) {
 }
 
 void cairn_lockstep_destroy(cairn_lockstep *lockstep) {
-    drop_picture(lockstep);
+    destroy_picture(lockstep);
     cairn_state_transfer_end(&lockstep->transfer);
     cairn_timeline_destroy(&lockstep->timeline);
     cairn_early_ticks_destroy(&lockstep->early);
@@ -66,7 +67,7 @@ void cairn_lockstep_destroy(cairn_lockstep *lockstep) {
 }
 
 void cairn_lockstep_clear(cairn_lockstep *lockstep) {
-    drop_picture(lockstep);
+    destroy_picture(lockstep);
     cairn_state_transfer_end(&lockstep->transfer);
     cairn_timeline_clear(&lockstep->timeline);
     cairn_early_ticks_clear(&lockstep->early);
@@ -90,7 +91,7 @@ void cairn_lockstep_keep_states(cairn_lockstep *lockstep, uint32_t ticks, size_t
     lockstep->state_memory = memory;
 }
 
-static bool rules_of(const cairn_lockstep *lockstep, const char *name, const cairn_rules **out) {
+static bool find_rules(const cairn_lockstep *lockstep, const char *name, const cairn_rules **out) {
     if (lockstep->rules != NULL && strcmp(lockstep->rules->name, name) == 0) {
         *out = lockstep->rules;
         return true;
@@ -98,7 +99,7 @@ static bool rules_of(const cairn_lockstep *lockstep, const char *name, const cai
     return cairn_rules_find(name, out);
 }
 
-static void list_shapes(cairn_lockstep *lockstep) {
+static void update_shapes(cairn_lockstep *lockstep) {
     cairn_shape_id *before = lockstep->shape_ids[0];
     cairn_shape_id *now = lockstep->shape_ids[1];
     uint32_t capacity = cairn_world_settings(lockstep->timeline.world)->shape_capacity;
@@ -123,11 +124,11 @@ void cairn_lockstep_show(cairn_lockstep *lockstep) {
     cairn_snapshot_refusal refusal =
         cairn_snapshots_commit(snapshots, cairn_world_tick(lockstep->timeline.world), count);
     CAIRN_ASSERT(refusal == CAIRN_SNAPSHOT_TAKEN);
-    list_shapes(lockstep);
+    update_shapes(lockstep);
 }
 
-static bool make_picture(cairn_lockstep *lockstep, const cairn_world_def *def) {
-    drop_picture(lockstep);
+static bool create_picture(cairn_lockstep *lockstep, const cairn_world_def *def) {
+    destroy_picture(lockstep);
     lockstep->scratch = malloc(def->body_capacity * sizeof lockstep->scratch[0]);
     for (int i = 0; i < 2; i++) {
         lockstep->shape_ids[i] = malloc(def->shape_capacity * sizeof lockstep->shape_ids[i][0]);
@@ -137,7 +138,7 @@ static bool make_picture(cairn_lockstep *lockstep, const cairn_world_def *def) {
            cairn_snapshots_create(&lockstep->snapshots, SNAPSHOTS, def->body_capacity) == CAIRN_OK;
 }
 
-static cairn_lockstep_verdict decode(cairn_lockstep *lockstep, cairn_world **out) {
+static cairn_lockstep_verdict decode_world(cairn_lockstep *lockstep, cairn_world **out) {
     const cairn_state_transfer *transfer = &lockstep->transfer;
     cairn_world_def def;
     char rules_name[32];
@@ -145,15 +146,15 @@ static cairn_lockstep_verdict decode(cairn_lockstep *lockstep, cairn_world **out
         CAIRN_OK) {
         return CAIRN_LOCKSTEP_STATE_MALFORMED;
     }
-    if (!rules_of(lockstep, rules_name, &def.rules)) {
+    if (!find_rules(lockstep, rules_name, &def.rules)) {
         return CAIRN_LOCKSTEP_RULES_UNKNOWN;
     }
     if (cairn_world_create(&def, out) != CAIRN_OK) {
         return CAIRN_LOCKSTEP_NO_MEMORY;
     }
     cairn_status status = cairn_world_decode(*out, transfer->bytes, transfer->total_size, NULL);
-    bool sound = status == CAIRN_OK && cairn_world_tick(*out) == transfer->tick;
-    return sound ? CAIRN_LOCKSTEP_LOADED : CAIRN_LOCKSTEP_STATE_MALFORMED;
+    const bool valid = status == CAIRN_OK && cairn_world_tick(*out) == transfer->tick;
+    return valid ? CAIRN_LOCKSTEP_LOADED : CAIRN_LOCKSTEP_STATE_MALFORMED;
 }
 
 static size_t state_memory(const cairn_lockstep *lockstep, const cairn_world *world) {
@@ -161,14 +162,14 @@ static size_t state_memory(const cairn_lockstep *lockstep, const cairn_world *wo
     return all < lockstep->state_memory ? all : lockstep->state_memory;
 }
 
-static cairn_lockstep_verdict load(cairn_lockstep *lockstep) {
+static cairn_lockstep_verdict load_state(cairn_lockstep *lockstep) {
     cairn_world *world = NULL;
-    cairn_lockstep_verdict verdict = decode(lockstep, &world);
+    cairn_lockstep_verdict verdict = decode_world(lockstep, &world);
     if (verdict != CAIRN_LOCKSTEP_LOADED) {
         cairn_world_destroy(world);
         return verdict;
     }
-    bool room = make_picture(lockstep, cairn_world_settings(world));
+    bool room = create_picture(lockstep, cairn_world_settings(world));
     const size_t memory = state_memory(lockstep, world);
     if (cairn_timeline_adopt(&lockstep->timeline, world, memory) != CAIRN_OK || !room) {
         return CAIRN_LOCKSTEP_NO_MEMORY;
@@ -192,13 +193,13 @@ cairn_lockstep_verdict cairn_lockstep_take_state(
     case CAIRN_STATE_WHOLE:
         break;
     }
-    // The world held so far, if any, is shown standing still until the new one is whole.
+    // A world that is held already is shown, standing still, until the new state is complete.
     if (piece->offset == 0) {
         cairn_timeline_expect(&lockstep->timeline, piece->tick);
         cairn_early_ticks_clear(&lockstep->early);
     }
     if (lockstep->transfer.received == lockstep->transfer.total_size) {
-        verdict = load(lockstep);
+        verdict = load_state(lockstep);
         cairn_state_transfer_end(&lockstep->transfer);
     }
     return verdict;
@@ -217,7 +218,7 @@ static cairn_lockstep_verdict verdict_of(cairn_timeline_verdict verdict) {
     }
 }
 
-static cairn_lockstep_verdict confirm(cairn_lockstep *lockstep, uint64_t tick,
+static cairn_lockstep_verdict confirm_tick(cairn_lockstep *lockstep, uint64_t tick,
     const cairn_command *commands, uint32_t count, cairn_hash128 root) {
     cairn_early_ticks_drop(&lockstep->early, tick);
     return verdict_of(
@@ -240,20 +241,20 @@ static cairn_lockstep_verdict take_tick(
             &lockstep->early, next, tick->tick, commands, tick->command_count, root);
         return kept ? CAIRN_LOCKSTEP_EARLY : CAIRN_LOCKSTEP_GAP;
     }
-    return confirm(lockstep, tick->tick, commands, tick->command_count, root);
+    return confirm_tick(lockstep, tick->tick, commands, tick->command_count, root);
 }
 
-// What came early is no longer once the ticks before it are there.
+// Confirms the early ticks whose predecessors have arrived.
 static void take_early(cairn_lockstep *lockstep) {
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     cairn_hash128 root;
     uint32_t count = 0;
     cairn_lockstep_verdict verdict = CAIRN_LOCKSTEP_TAKEN;
-    lockstep->belated = false; // their words were early
+    lockstep->delayed = false; // their messages were early
     while (verdict == CAIRN_LOCKSTEP_TAKEN &&
            cairn_early_ticks_take(
                &lockstep->early, lockstep->timeline.confirmed_end, commands, &count, &root)) {
-        verdict = confirm(lockstep, lockstep->timeline.confirmed_end, commands, count, root);
+        verdict = confirm_tick(lockstep, lockstep->timeline.confirmed_end, commands, count, root);
     }
 }
 
@@ -271,10 +272,10 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
         if (tick->command_count > CAIRN_COMMANDS_PER_TICK_MAX) {
             return CAIRN_LOCKSTEP_COMMAND_REFUSED;
         }
-        // A message without any command may have none to point at.
+        // Without a command message->commands may be NULL.
         const cairn_command *commands =
             tick->command_count > 0 ? message->commands + tick->first_command : NULL;
-        lockstep->belated = i + 1 < message->tick_count;
+        lockstep->delayed = i + 1 < message->tick_count;
         verdict = take_tick(lockstep, tick, commands);
         if (verdict > CAIRN_LOCKSTEP_EARLY) {
             return verdict;

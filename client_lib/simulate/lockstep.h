@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The client's own world, stepped on confirmed ticks alone: a timeline fed from the wire. After
-// each step its full root is compared with the server's; the roots are kept to be reported.
+// The client's own world, stepped on confirmed ticks: a timeline fed from messages. After each step
+// its root is compared with the server's, and kept to be reported.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,29 +14,30 @@
 #include "schema/messages.h"
 #include <cairn/sim.h>
 
-// Ticks held: those that wait to be stepped and, as far as these leave room, the last that were.
-// When ticks or commands leave none the rest is not acknowledged and comes again.
+// Ticks held: those that wait to be stepped and, if there is room, the last that were. Ticks beyond
+// that are not acknowledged, and the server sends them again.
 #define CAIRN_LOCKSTEP_TICKS_MAX 512
 #define CAIRN_LOCKSTEP_COMMANDS_MAX 16384
 
 typedef struct cairn_lockstep {
-    const cairn_rules *rules; // the host's; NULL: those built in
+    const cairn_rules *rules; // the host's; NULL: the built-in ones
     cairn_state_transfer transfer;
     cairn_timeline timeline;
     cairn_early_ticks early;
-    // Saved states of the last ticks, at most so many and at most so many bytes; 0: none are kept.
+    // Saved states: at most so many ticks, at most so many bytes; 0: none are kept.
     uint32_t state_ticks;
     size_t state_memory;
-    // Where confirmed ticks go instead of cairn_timeline_confirm, for who predicts; NULL: there.
+    // Prediction takes confirmed ticks in place of cairn_timeline_confirm; NULL: no prediction.
     cairn_timeline_verdict (*confirm)(void *context, uint64_t tick, const cairn_command *commands,
         uint32_t count, cairn_hash128 root);
     void *confirm_context;
-    bool belated; // the tick being confirmed came together with later ones: the server tells of
-                  // every turn at once, so its own message was lost or held up
-    cairn_body_state *scratch; // owned; room for all bodies of the world
-    cairn_snapshots snapshots; // of the last steps, to be shown
+    // The tick being confirmed arrived together with later ones. The server sends each tick when it
+    // is stepped, so the message of this one was lost or delayed.
+    bool delayed;
+    cairn_body_state *scratch; // owned; for all bodies of the world
+    cairn_snapshots snapshots; // of the last steps, to show
 
-    // The world's shapes after the last step, in order of index; the second list is for comparing.
+    // The world's shapes after the last step, in order of index; the second list is the one before.
     cairn_shape_id *shape_ids[2]; // owned
     uint32_t shape_count;
     uint32_t shape_revision; // changes whenever the list does
@@ -46,16 +47,16 @@ typedef struct cairn_lockstep {
 
 typedef enum cairn_lockstep_verdict {
     CAIRN_LOCKSTEP_TAKEN = 0,
-    CAIRN_LOCKSTEP_LOADED,          // a state was whole and the world is that of its tick
-    CAIRN_LOCKSTEP_EARLY,           // ticks before them are missing; kept until these come
-    CAIRN_LOCKSTEP_OUT_OF_ORDER,    // a piece of a state that is not under way
+    CAIRN_LOCKSTEP_LOADED,          // a state is complete and loaded
+    CAIRN_LOCKSTEP_EARLY,           // ticks before them are missing; kept until these arrive
+    CAIRN_LOCKSTEP_OUT_OF_ORDER,    // a piece that does not follow the last one
     CAIRN_LOCKSTEP_NOT_EXPECTED,    // ticks before any state
     CAIRN_LOCKSTEP_GAP,             // ticks too far beyond those held
     CAIRN_LOCKSTEP_FULL,            // no room for more ticks now
-    CAIRN_LOCKSTEP_STATE_TOO_LARGE, // from here on: nothing to go on with
+    CAIRN_LOCKSTEP_STATE_TOO_LARGE, // from here on the client cannot continue
     CAIRN_LOCKSTEP_STATE_MALFORMED,
     CAIRN_LOCKSTEP_RULES_UNKNOWN,
-    CAIRN_LOCKSTEP_COMMAND_REFUSED, // a confirmed command that no world takes
+    CAIRN_LOCKSTEP_COMMAND_REFUSED, // a confirmed command is out of range
     CAIRN_LOCKSTEP_NO_MEMORY,
     CAIRN_LOCKSTEP_VERDICT_COUNT
 } cairn_lockstep_verdict;
@@ -72,7 +73,7 @@ void cairn_lockstep_keep_states(cairn_lockstep *lockstep, uint32_t ticks, size_t
 // Back to the state after create, for the next connection.
 void cairn_lockstep_clear(cairn_lockstep *lockstep);
 
-// A state older than the world's own tick is loaded too: the server began anew.
+// A state older than the world's own tick is loaded too: the server started again.
 cairn_lockstep_verdict cairn_lockstep_take_state(
     cairn_lockstep *lockstep, const cairn_state_message *piece);
 cairn_lockstep_verdict cairn_lockstep_take_ticks(
@@ -81,14 +82,14 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
 // Steps while the world is behind `show_tick` and confirmed ticks are held, at most `ticks_max`
 // times. Returns how many.
 uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint32_t ticks_max);
-// The world as it stands is to be shown; what was shown of its tick and later ones is forgotten.
+// Adds the world as it stands to the snapshots shown, and drops those of its tick and later.
 void cairn_lockstep_show(cairn_lockstep *lockstep);
 // Confirmed ticks that wait to be stepped.
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep);
 
-// The tick of the newest own root that is sure; how many are held before it, newest first, is what
-// cairn_lockstep_roots tells.
+// The tick of the newest own root of a confirmed tick.
 uint64_t cairn_lockstep_root_tick(const cairn_lockstep *lockstep);
-// The newest `count_max` own roots, oldest first; returns how many.
+// Copies the newest own roots of confirmed ticks, at most `count_max`, oldest first; returns how
+// many.
 uint32_t cairn_lockstep_roots(
     const cairn_lockstep *lockstep, cairn_wire_root *out, uint32_t count_max);

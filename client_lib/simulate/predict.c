@@ -7,23 +7,24 @@
 #include "bridge/snapshot.h"
 #include "client_lib/simulate/rollback_attribution.h"
 
-// Pictures of the last steps: two to show between, the rest to find a common one after a rollback.
+// Snapshots of the last steps: two to interpolate between, two more so that the pictures before and
+// after a rollback have a tick in common.
 #define PICTURES 4
 #define MOVED_M 1e-4f
 #define MOVED_RAD 1e-4f
 static const double GAIN_COST = 1.0 / 16;
 
-static cairn_timeline_verdict confirm(void *context, uint64_t tick, const cairn_command *commands,
-    uint32_t count, cairn_hash128 root);
+static cairn_timeline_verdict confirm_tick(void *context, uint64_t tick,
+    const cairn_command *commands, uint32_t count, cairn_hash128 root);
 
 void cairn_predict_create(
     cairn_predict *predict, const cairn_predict_config *config, cairn_lockstep *lockstep) {
     *predict = (cairn_predict){.config = *config, .lockstep = lockstep, .slot = CAIRN_SLOT_NONE};
-    lockstep->confirm = confirm;
+    lockstep->confirm = confirm_tick;
     lockstep->confirm_context = predict;
 }
 
-static void drop_pictures(cairn_predict *predict) {
+static void destroy_pictures(cairn_predict *predict) {
     cairn_snapshots_destroy(&predict->before);
     cairn_smoothing_destroy(&predict->smoothing);
     for (int i = 0; i < 2; i++) {
@@ -34,11 +35,11 @@ static void drop_pictures(cairn_predict *predict) {
 }
 
 void cairn_predict_destroy(cairn_predict *predict) {
-    drop_pictures(predict);
+    destroy_pictures(predict);
 }
 
 void cairn_predict_clear(cairn_predict *predict) {
-    drop_pictures(predict);
+    destroy_pictures(predict);
     if (predict->lockstep != NULL) {
         const cairn_predict_config config = predict->config;
         cairn_predict_create(predict, &config, predict->lockstep);
@@ -49,19 +50,19 @@ cairn_status cairn_predict_load(cairn_predict *predict, const cairn_inputs *inpu
     bool joined, uint32_t hold_ticks) {
     const cairn_timeline *timeline = &predict->lockstep->timeline;
     const uint32_t capacity = cairn_world_settings(timeline->world)->body_capacity;
-    drop_pictures(predict);
+    destroy_pictures(predict);
     predict->inputs = inputs;
     predict->slot = slot;
-    cairn_input_prediction_start(&predict->prediction, timeline->first, hold_ticks);
+    cairn_input_prediction_start(&predict->input_prediction, timeline->first, hold_ticks);
     if (joined && slot < CAIRN_SLOTS_MAX) {
-        cairn_input_prediction_join(&predict->prediction, slot);
+        cairn_input_prediction_join(&predict->input_prediction, slot);
     }
-    // Ticks that came before the state was whole.
+    // Ticks that were confirmed before the state was complete.
     for (uint64_t tick = timeline->first; tick < timeline->confirmed_end; tick++) {
-        const uint32_t count = cairn_timeline_commands(timeline, tick, predict->guessed);
-        cairn_input_prediction_confirm(&predict->prediction, predict->guessed, count);
+        const uint32_t count = cairn_timeline_commands(timeline, tick, predict->predicted);
+        cairn_input_prediction_confirm(&predict->input_prediction, predict->predicted, count);
     }
-    predict->learned = true;
+    predict->predictions_stale = true;
     for (int i = 0; i < 2; i++) {
         predict->shown[i] = malloc(capacity * sizeof predict->shown[i][0]);
     }
@@ -80,20 +81,21 @@ cairn_status cairn_predict_load(cairn_predict *predict, const cairn_inputs *inpu
 }
 
 const cairn_snapshots *cairn_predict_shown_snapshots(const cairn_predict *predict) {
-    const bool held = predict->open && predict->before.count > 0;
-    return held ? &predict->before : &predict->lockstep->snapshots;
+    const bool before = predict->open && predict->before.count > 0;
+    return before ? &predict->before : &predict->lockstep->snapshots;
 }
 
 static void close_rollback(cairn_predict *predict) {
+    CAIRN_ASSERT(predict->open);
     predict->open = false;
     cairn_rollback_log_add(&predict->rollback_log, &predict->rollback);
 }
 
-static void open_rollback(
-    cairn_predict *predict, uint64_t tick, uint64_t at, cairn_rollback_attribution attribution) {
+static void open_rollback(cairn_predict *predict, uint64_t tick, uint64_t head_tick,
+    cairn_rollback_attribution attribution) {
     cairn_snapshots *shown = &predict->lockstep->snapshots;
     const bool again = predict->open;
-    if (again) { // it was under way and failed again: the picture is still that from before it
+    if (again) { // one was under way: the picture is still the one from before it
         close_rollback(predict);
     } else {
         const cairn_snapshots spare = predict->before;
@@ -101,94 +103,96 @@ static void open_rollback(
         *shown = spare;
     }
     cairn_snapshots_clear(shown);
-    predict->open_end = again && predict->open_end > at ? predict->open_end : at;
+    predict->open_end = again && predict->open_end > head_tick ? predict->open_end : head_tick;
     predict->open = true;
     predict->rollback = (cairn_client_rollback){.tick_from = tick,
-        .ticks = (uint32_t)(at - tick),
+        .ticks = (uint32_t)(head_tick - tick),
         .cause = attribution.cause,
         .slot = attribution.slot};
 }
 
 void cairn_predict_begin_rollback(
     cairn_predict *predict, uint64_t tick, cairn_client_rollback_cause cause, uint32_t slot) {
-    const uint64_t at = predict->lockstep->timeline.head_tick;
-    CAIRN_ASSERT(tick <= at);
-    open_rollback(predict, tick, at, (cairn_rollback_attribution){cause, slot});
+    const uint64_t head_tick = predict->lockstep->timeline.head_tick;
+    CAIRN_ASSERT(tick <= head_tick);
+    open_rollback(predict, tick, head_tick, (cairn_rollback_attribution){cause, slot});
 }
 
-static cairn_timeline_verdict confirm(void *context, uint64_t tick, const cairn_command *commands,
-    uint32_t count, cairn_hash128 root) {
+static cairn_timeline_verdict confirm_tick(void *context, uint64_t tick,
+    const cairn_command *commands, uint32_t count, cairn_hash128 root) {
     cairn_predict *predict = context;
     cairn_timeline *timeline = &predict->lockstep->timeline;
-    const uint64_t at = timeline->head_tick;
+    const uint64_t head_tick = timeline->head_tick;
     const bool known = tick == timeline->confirmed_end && tick < timeline->end;
-    const uint32_t had = known ? cairn_timeline_commands(timeline, tick, predict->guessed) : 0;
+    const uint32_t predicted_count =
+        known ? cairn_timeline_commands(timeline, tick, predict->predicted) : 0;
     const cairn_timeline_verdict verdict =
         cairn_timeline_confirm(timeline, tick, commands, count, root);
     if (verdict > CAIRN_TIMELINE_DIFFERED || !timeline->adopted) {
         return verdict;
     }
-    if (timeline->head_tick < at) {
-        cairn_rollback_attribution attribution = cairn_rollback_attribution_find(
-            &predict->prediction, tick, predict->slot, predict->guessed, had, commands, count);
-        if (attribution.cause == CAIRN_ROLLBACK_WRONG_PREDICTION && predict->lockstep->belated) {
+    if (timeline->head_tick < head_tick) {
+        cairn_rollback_attribution attribution =
+            cairn_rollback_attribution_find(&predict->input_prediction, tick, predict->slot,
+                predict->predicted, predicted_count, commands, count);
+        if (attribution.cause == CAIRN_ROLLBACK_WRONG_PREDICTION && predict->lockstep->delayed) {
             attribution.cause = CAIRN_ROLLBACK_LOST_PACKET;
         }
-        open_rollback(predict, tick, at, attribution);
+        open_rollback(predict, tick, head_tick, attribution);
     }
-    CAIRN_ASSERT(predict->prediction.next_tick == tick);
-    cairn_input_prediction_confirm(&predict->prediction, commands, count);
-    predict->learned = true;
+    CAIRN_ASSERT(predict->input_prediction.next_tick == tick);
+    cairn_input_prediction_confirm(&predict->input_prediction, commands, count);
+    predict->predictions_stale = true;
     predict->confirmed_together++;
     return verdict;
 }
 
-// What the own player will be confirmed to hold: what was sent for the tick, or what the server
-// fills in where nothing was.
+// The own input that the server will confirm: the one that was sent for the tick, or, if none was,
+// what the server substitutes.
 static bool own_input(const cairn_predict *predict, uint64_t tick, cairn_command *out) {
     cairn_wire_input input;
-    if (!predict->prediction.slots[predict->slot].joined) {
+    if (!predict->input_prediction.slots[predict->slot].joined) {
         return false;
     }
     if (cairn_inputs_read(predict->inputs, tick, &input)) {
         *out = cairn_command_of_input(&input, predict->slot);
         return cairn_command_check(out) == CAIRN_OK;
     }
-    return cairn_input_prediction_substitute(&predict->prediction, predict->slot, tick, out);
+    return cairn_input_prediction_substitute(&predict->input_prediction, predict->slot, tick, out);
 }
 
-static uint32_t guess_tick(const cairn_predict *predict, uint64_t tick, cairn_command *out) {
+static uint32_t predict_tick(const cairn_predict *predict, uint64_t tick, cairn_command *out) {
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < CAIRN_SLOTS_MAX; slot++) {
-        const bool speaks =
-            slot == predict->slot
-                ? own_input(predict, tick, &out[count])
-                : cairn_input_prediction_predict(&predict->prediction, slot, tick, &out[count]);
-        count += speaks ? 1 : 0;
+        const bool has_input = slot == predict->slot
+                                   ? own_input(predict, tick, &out[count])
+                                   : cairn_input_prediction_predict(
+                                         &predict->input_prediction, slot, tick, &out[count]);
+        count += has_input ? 1 : 0;
     }
     return count;
 }
 
-// Guesses for what is to be stepped, and once more for what was guessed before the server's word.
-static void guess_up_to(cairn_predict *predict, uint64_t wanted) {
+// Predicts the ticks that are to be stepped, and once more those whose prediction is stale.
+static void predict_up_to(cairn_predict *predict, uint64_t wanted) {
     cairn_timeline *timeline = &predict->lockstep->timeline;
     const uint64_t end = wanted > timeline->end ? wanted : timeline->end;
-    uint64_t tick = predict->learned ? timeline->confirmed_end : timeline->end;
-    predict->learned = false;
+    uint64_t tick = predict->predictions_stale ? timeline->confirmed_end : timeline->end;
+    predict->predictions_stale = false;
     for (; tick < end; tick++) {
         cairn_command commands[CAIRN_SLOTS_MAX];
-        const uint32_t count = guess_tick(predict, tick, commands);
-        const uint64_t at = timeline->head_tick;
-        const uint32_t had =
-            tick < at ? cairn_timeline_commands(timeline, tick, predict->guessed) : 0;
+        const uint32_t count = predict_tick(predict, tick, commands);
+        const uint64_t head_tick = timeline->head_tick;
+        const uint32_t predicted_count =
+            tick < head_tick ? cairn_timeline_commands(timeline, tick, predict->predicted) : 0;
         if (cairn_timeline_predict(timeline, tick, commands, count) > CAIRN_TIMELINE_DIFFERED) {
-            return; // full: wait for the server
+            return; // no room: wait for the server
         }
-        if (timeline->head_tick < at) {
-            // What is guessed now is what the server will say, as far as anybody knows.
-            open_rollback(predict, tick, at,
-                cairn_rollback_attribution_find(&predict->prediction, tick, predict->slot,
-                    predict->guessed, had, commands, count));
+        if (timeline->head_tick < head_tick) {
+            // The new prediction stands for what the server will confirm.
+            open_rollback(predict, tick, head_tick,
+                cairn_rollback_attribution_find(&predict->input_prediction, tick, predict->slot,
+                    predict->predicted, predicted_count, commands, count));
         }
     }
 }
@@ -198,25 +202,24 @@ static uint64_t read_clock(const cairn_predict *predict) {
     return config->clock_ns != NULL ? config->clock_ns(config->clock_context) : 0;
 }
 
-// What one advance has spent so far.
 typedef struct spending {
     uint64_t begin_ns;
     uint64_t spent_ns;
     uint32_t steps;
 } spending;
 
-static bool over(const cairn_predict *predict, const spending *so_far) {
+static bool budget_is_spent(const cairn_predict *predict, const spending *so_far) {
     const cairn_predict_config *config = &predict->config;
     return so_far->steps >= config->steps_max ||
            (so_far->steps > 0 && config->budget_ns > 0 && so_far->spent_ns >= config->budget_ns);
 }
 
-// Steps, and shows the world from `shown_from` on. Returns false when the budget was not enough.
+// Steps, and shows the world from `shown_from` on. False: the budget was not enough.
 static bool step_up_to(
     cairn_predict *predict, spending *so_far, uint64_t wanted, uint64_t shown_from) {
     cairn_timeline *timeline = &predict->lockstep->timeline;
     while (timeline->head_tick < wanted) {
-        if (over(predict, so_far)) {
+        if (budget_is_spent(predict, so_far)) {
             return false;
         }
         const cairn_timeline_verdict verdict = cairn_timeline_step(timeline);
@@ -234,7 +237,7 @@ static bool step_up_to(
     return true;
 }
 
-static void learn_cost(cairn_predict *predict, const spending *so_far) {
+static void measure_cost(cairn_predict *predict, const spending *so_far) {
     if (so_far->steps > 0 && predict->config.clock_ns != NULL) {
         const double cost_ns = (double)so_far->spent_ns / so_far->steps;
         const double known_ns = predict->step_ns > 0 ? predict->step_ns : cost_ns;
@@ -242,24 +245,24 @@ static void learn_cost(cairn_predict *predict, const spending *so_far) {
     }
 }
 
-static void take_body(
+static void correct_body(
     cairn_predict *predict, const cairn_client_body *before, const cairn_client_body *now) {
     cairn_client_rollback *rollback = &predict->rollback;
     const cairn_smoothing_step step = cairn_smoothing_add(&predict->smoothing, before, now);
-    rollback->bodies_moved += step.moved_m > MOVED_M || step.turned > MOVED_RAD ? 1 : 0;
+    rollback->bodies_moved += step.distance_m > MOVED_M || step.angle > MOVED_RAD ? 1 : 0;
     rollback->error_m_max =
-        step.moved_m > rollback->error_m_max ? step.moved_m : rollback->error_m_max;
+        step.distance_m > rollback->error_m_max ? step.distance_m : rollback->error_m_max;
 }
 
-// Both in order of index; whoever is in one alone came or went.
-static void take_corrections(cairn_predict *predict, uint32_t count_before, uint32_t count_now) {
+// Both lists are in order of index; a body in only one of them was created or destroyed.
+static void correct_bodies(cairn_predict *predict, uint32_t count_before, uint32_t count_now) {
     uint32_t i = 0;
     uint32_t k = 0;
     while (i < count_before && k < count_now) {
         const cairn_client_body *before = &predict->shown[0][i];
         const cairn_client_body *now = &predict->shown[1][k];
         if (before->id == now->id) {
-            take_body(predict, before, now);
+            correct_body(predict, before, now);
         } else {
             predict->rollback.bodies_moved++;
         }
@@ -271,7 +274,7 @@ static void take_corrections(cairn_predict *predict, uint32_t count_before, uint
     predict->rollback.bodies_moved += count_before - i + count_now - k;
 }
 
-// What was shown at this moment and what is to be shown are compared where both are known.
+// Compares what was shown at this moment with what is to be shown.
 static void finish_rollback(cairn_predict *predict, double shown) {
     const cairn_snapshots *now = &predict->lockstep->snapshots;
     const uint32_t capacity = now->bodies_max;
@@ -280,13 +283,13 @@ static void finish_rollback(cairn_predict *predict, double shown) {
     cairn_client_sample sample[2];
     if (cairn_interpolate(&predict->before, tick, 1, 0, predict->shown[0], capacity, &sample[0]) &&
         cairn_interpolate(now, tick, 1, 0, predict->shown[1], capacity, &sample[1])) {
-        take_corrections(predict, sample[0].body_count, sample[1].body_count);
+        correct_bodies(predict, sample[0].body_count, sample[1].body_count);
     }
     close_rollback(predict);
 }
 
-// A world that went back first comes to where it stood. Returns false when the budget ended before.
-static bool step_again(cairn_predict *predict, spending *so_far, double shown) {
+// Continues a rollback until the world stands where it stood. False: the budget ended before.
+static bool continue_rollback(cairn_predict *predict, spending *so_far, double shown) {
     if (!predict->open) {
         predict->confirmed_together = 0;
         return true;
@@ -302,15 +305,15 @@ static bool step_again(cairn_predict *predict, spending *so_far, double shown) {
     return enough;
 }
 
-static bool step_on(cairn_predict *predict, spending *so_far, uint64_t wanted) {
+static bool step_ahead(cairn_predict *predict, spending *so_far, uint64_t wanted) {
     const cairn_timeline *timeline = &predict->lockstep->timeline;
-    const uint64_t at = timeline->head_tick;
-    if (predict->open || wanted <= at) {
+    const uint64_t head_tick = timeline->head_tick;
+    if (predict->open || wanted <= head_tick) {
         return true;
     }
     const bool enough = step_up_to(predict, so_far, wanted, wanted - 1);
-    if (timeline->head_tick > at &&
-        timeline->head_tick < wanted - 1) { // far behind: shows where it is
+    if (timeline->head_tick > head_tick &&
+        timeline->head_tick < wanted - 1) { // far behind: shows how far it came
         cairn_lockstep_show(predict->lockstep);
     }
     return enough;
@@ -322,15 +325,16 @@ void cairn_predict_advance(cairn_predict *predict, uint64_t now_ns, uint64_t wan
     if (!timeline->adopted) {
         return;
     }
+    CAIRN_ASSERT(!predict->open || predict->open_end >= timeline->first);
     const uint64_t most = timeline->confirmed_end + predict->config.window_ticks;
     predict->window_full += wanted > most ? 1 : 0;
     wanted = wanted < most ? wanted : most;
-    guess_up_to(predict, wanted);
+    predict_up_to(predict, wanted);
     spending so_far = {.begin_ns = read_clock(predict)};
-    const bool again = step_again(predict, &so_far, shown);
-    const bool enough = again && step_on(predict, &so_far, wanted);
+    const bool again = continue_rollback(predict, &so_far, shown);
+    const bool enough = again && step_ahead(predict, &so_far, wanted);
     predict->over_budget += enough ? 0 : 1;
-    learn_cost(predict, &so_far);
+    measure_cost(predict, &so_far);
 }
 
 uint32_t cairn_predict_steps_affordable(const cairn_predict *predict) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Whose doing a rollback is, from what was guessed for a tick and what the server confirmed.
+// Finds the cause of a rollback from the predicted and the confirmed commands of a tick.
 
 #include <stdint.h>
 
@@ -10,11 +10,11 @@
 
 typedef struct cairn_rollback_attribution {
     cairn_client_rollback_cause cause;
-    uint32_t slot; // CAIRN_SLOT_NONE: nobody's
+    uint32_t slot; // CAIRN_SLOT_NONE: of no player
 } cairn_rollback_attribution;
 
-// `prediction` has learned all ticks before `tick`. The lists differ, each in any order; `own` is
-// CAIRN_SLOT_NONE for who has no slot.
+// `prediction` knows all ticks before `tick`. The two lists differ; each may be in any order. `own`
+// is this client's slot, or CAIRN_SLOT_NONE.
 cairn_rollback_attribution cairn_rollback_attribution_find(const cairn_input_prediction *prediction,
-    uint64_t tick, uint32_t own, const cairn_command *guessed, uint32_t guessed_count,
+    uint64_t tick, uint32_t own, const cairn_command *predicted, uint32_t predicted_count,
     const cairn_command *confirmed, uint32_t confirmed_count);

@@ -5,14 +5,15 @@
 
 const char *cairn_client_rollback_cause_text(cairn_client_rollback_cause cause) {
     static const char *const texts[CAIRN_ROLLBACK_CAUSE_COUNT] = {
-        [CAIRN_ROLLBACK_LATE_INPUT] = "the server lacked a player's input",
-        [CAIRN_ROLLBACK_OWN_INPUT] = "the server lacked our own input",
-        [CAIRN_ROLLBACK_WRONG_PREDICTION] = "a player did something else",
-        [CAIRN_ROLLBACK_LOST_PACKET] = "the word that a player did something else came late",
+        [CAIRN_ROLLBACK_LATE_INPUT] = "another player's input reached the server late or never",
+        [CAIRN_ROLLBACK_OWN_INPUT] = "our own input reached the server late or never",
+        [CAIRN_ROLLBACK_WRONG_PREDICTION] = "a player did something else than predicted",
+        [CAIRN_ROLLBACK_LOST_PACKET] =
+            "the message that a player did something else was lost or delayed",
         [CAIRN_ROLLBACK_JOIN_LEAVE] = "a player joined or left",
-        [CAIRN_ROLLBACK_OPERATOR] = "an operator's edit",
-        [CAIRN_ROLLBACK_RESYNC] = "a difference was healed",
-        [CAIRN_ROLLBACK_STATE_REPLACED] = "the state was replaced",
+        [CAIRN_ROLLBACK_OPERATOR] = "an operator edited the world",
+        [CAIRN_ROLLBACK_RESYNC] = "the world was resynchronised",
+        [CAIRN_ROLLBACK_STATE_REPLACED] = "the server sent a new state",
     };
     return (uint32_t)cause < CAIRN_ROLLBACK_CAUSE_COUNT ? texts[cause] : "unknown";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What is told of rollbacks: the last of them one by one, all of them by cause.
+// What a client reports about rollbacks: the last ones one by one, all of them by cause.
 
 #include <stdint.h>
 
@@ -9,9 +9,9 @@
 
 typedef struct cairn_rollback_log {
     cairn_client_rollback ring[CAIRN_CLIENT_ROLLBACKS_HELD]; // by number modulo size
-    uint64_t count;                                          // ever
+    uint64_t count;                                          // in all
     uint64_t by_cause[CAIRN_ROLLBACK_CAUSE_COUNT];
-    uint64_t ticks; // stepped again, all together
+    uint64_t ticks; // gone back, in sum
 } cairn_rollback_log;
 
 void cairn_rollback_log_add(cairn_rollback_log *rollbacks, const cairn_client_rollback *rollback);

@@ -8,14 +8,14 @@
 #include <cairn/types.h>
 
 #define STEP_NS 4166667u // 1/240 s
-// After so long nothing is left of any offset.
+// After this time no offset is visible.
 #define STEPS_MAX 960u
 
 static const float SMALL = 0.25f;
 static const float LARGE = 1.0f;
-static const float KEPT_SMALL = 0.987259f; // 0.95 to the power of 60 / 240
-static const float KEPT_LARGE = 0.960185f; // 0.85 likewise
-static const float NOTHING = 1e-4f;        // m and rad: no longer worth showing
+static const float DECAY_SMALL = 0.987259f; // 0.95 to the power of 60 / 240
+static const float DECAY_LARGE = 0.960185f; // 0.85 to the power of 60 / 240
+static const float INVISIBLE = 1e-4f;       // m and rad
 
 cairn_status cairn_smoothing_create(cairn_smoothing *smoothing, uint32_t body_capacity) {
     *smoothing = (cairn_smoothing){.capacity = body_capacity};
@@ -63,11 +63,11 @@ static float angle_of(const float q[4]) {
     return 2 * atan2f(length3(q), fabsf(q[3]));
 }
 
-// Turns by a share of the angle only, about the same axis, the short way.
-static void shorten(float q[4], float share) {
+// Rotates by a fraction of the angle only, about the same axis, the short way.
+static void scale_angle(float q[4], float fraction) {
     const float sine = length3(q);
     const float sign = q[3] < 0 ? -1.0f : 1.0f;
-    const float half = atan2f(sine, fabsf(q[3])) * share;
+    const float half = atan2f(sine, fabsf(q[3])) * fraction;
     const float scale = sine > 0 ? sign * sinf(half) / sine : 0;
     for (int i = 0; i < 3; i++) {
         q[i] *= scale;
@@ -75,29 +75,29 @@ static void shorten(float q[4], float share) {
     q[3] = cosf(half);
 }
 
-static float kept_of(float error) {
-    const float share = (error - SMALL) / (LARGE - SMALL);
-    const float blend = share < 0 ? 0 : share > 1 ? 1 : share;
-    return KEPT_SMALL + (KEPT_LARGE - KEPT_SMALL) * blend;
+static float decay_factor(float error) {
+    const float fraction = (error - SMALL) / (LARGE - SMALL);
+    const float blend = fraction < 0 ? 0 : fraction > 1 ? 1 : fraction;
+    return DECAY_SMALL + (DECAY_LARGE - DECAY_SMALL) * blend;
 }
 
 static void decay(cairn_smoothing_offset *offset, uint32_t steps) {
     float metres = length3(offset->position);
     float radians = angle_of(offset->rotation);
-    const float far = metres;
-    const float wide = radians;
+    const float metres_before = metres;
+    const float radians_before = radians;
     for (uint32_t i = 0; i < steps; i++) {
-        metres *= kept_of(metres);
-        radians *= kept_of(radians);
+        metres *= decay_factor(metres);
+        radians *= decay_factor(radians);
     }
     for (int i = 0; i < 3; i++) {
-        offset->position[i] *= far > 0 ? metres / far : 0;
+        offset->position[i] *= metres_before > 0 ? metres / metres_before : 0;
     }
-    shorten(offset->rotation, wide > 0 ? radians / wide : 0);
-    offset->id = metres < NOTHING && radians < NOTHING ? 0 : offset->id;
+    scale_angle(offset->rotation, radians_before > 0 ? radians / radians_before : 0);
+    offset->id = metres < INVISIBLE && radians < INVISIBLE ? 0 : offset->id;
 }
 
-static void measure(cairn_smoothing *smoothing) {
+static void update_largest(cairn_smoothing *smoothing) {
     uint32_t used = 0;
     smoothing->error_m = 0;
     for (uint32_t i = 0; i < smoothing->used; i++) {
@@ -112,8 +112,9 @@ static void measure(cairn_smoothing *smoothing) {
 }
 
 void cairn_smoothing_advance(cairn_smoothing *smoothing, uint64_t now_ns) {
-    const uint64_t steps = now_ns > smoothing->at_ns ? (now_ns - smoothing->at_ns) / STEP_NS : 0;
-    smoothing->at_ns += steps * STEP_NS;
+    const uint64_t steps =
+        now_ns > smoothing->decayed_ns ? (now_ns - smoothing->decayed_ns) / STEP_NS : 0;
+    smoothing->decayed_ns += steps * STEP_NS;
     if (steps == 0 || smoothing->used == 0) {
         return;
     }
@@ -126,31 +127,32 @@ void cairn_smoothing_advance(cairn_smoothing *smoothing, uint64_t now_ns) {
             decay(&smoothing->offsets[i], (uint32_t)steps);
         }
     }
-    measure(smoothing);
+    update_largest(smoothing);
 }
 
 cairn_smoothing_step cairn_smoothing_add(
     cairn_smoothing *smoothing, const cairn_client_body *before, const cairn_client_body *now) {
     cairn_smoothing_offset *offset = offset_of(smoothing, now->id);
     CAIRN_ASSERT(before->id == now->id && offset != NULL);
-    const float *was = before->position;
-    const float *is = now->position;
-    const float *is_turned = now->rotation;
-    const float back[4] = {-is_turned[0], -is_turned[1], -is_turned[2], is_turned[3]};
-    const float way[3] = {was[0] - is[0], was[1] - is[1], was[2] - is[2]};
-    float turn[4];
-    multiply(before->rotation, back, turn);
-    const cairn_smoothing_step step = {.moved_m = length3(way), .turned = angle_of(turn)};
-    if (step.moved_m < NOTHING && step.turned < NOTHING) {
+    const float *from = now->position;
+    const float *to = before->position;
+    const float *rotation = now->rotation;
+    const float inverse[4] = {-rotation[0], -rotation[1], -rotation[2], rotation[3]};
+    const float displacement[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
+    float delta_rotation[4];
+    multiply(before->rotation, inverse, delta_rotation);
+    const cairn_smoothing_step step = {
+        .distance_m = length3(displacement), .angle = angle_of(delta_rotation)};
+    if (step.distance_m < INVISIBLE && step.angle < INVISIBLE) {
         return step;
     }
     if (offset->id != now->id) {
         *offset = (cairn_smoothing_offset){.id = now->id, .rotation = {0, 0, 0, 1}};
     }
     for (int i = 0; i < 3; i++) {
-        offset->position[i] += way[i];
+        offset->position[i] += displacement[i];
     }
-    multiply(offset->rotation, turn, offset->rotation);
+    multiply(offset->rotation, delta_rotation, offset->rotation);
     const uint32_t place = (uint32_t)(offset - smoothing->offsets);
     smoothing->used = smoothing->used > place ? smoothing->used : place + 1;
     const float metres = length3(offset->position);

@@ -14,8 +14,8 @@ cairn_status cairn_state_ring_create(cairn_state_ring *ring, uint32_t tick_capac
         return CAIRN_OK;
     }
     ring->bytes = malloc(size);
-    ring->places = malloc(tick_capacity * sizeof ring->places[0]);
-    if (ring->bytes == NULL || ring->places == NULL) {
+    ring->spans = malloc(tick_capacity * sizeof ring->spans[0]);
+    if (ring->bytes == NULL || ring->spans == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
     ring->size = size;
@@ -25,7 +25,7 @@ cairn_status cairn_state_ring_create(cairn_state_ring *ring, uint32_t tick_capac
 
 void cairn_state_ring_destroy(cairn_state_ring *ring) {
     free(ring->bytes);
-    free(ring->places);
+    free(ring->spans);
     *ring = (cairn_state_ring){0};
 }
 
@@ -34,25 +34,24 @@ void cairn_state_ring_clear(cairn_state_ring *ring) {
     ring->end = 0;
 }
 
-static cairn_state_span *place_of(const cairn_state_ring *ring, uint64_t tick) {
-    return &ring->places[tick % ring->tick_capacity];
+static cairn_state_span *span_of(const cairn_state_ring *ring, uint64_t tick) {
+    return &ring->spans[tick % ring->tick_capacity];
 }
 
-// Where `size` bytes can go behind the newest without touching the oldest; SIZE_MAX: there is no
-// such place.
+// The offset of `size` free bytes after the newest state; SIZE_MAX: the oldest is in the way.
 static size_t free_offset(const cairn_state_ring *ring, size_t size) {
     if (ring->first == ring->end) {
         return size <= ring->size ? 0 : SIZE_MAX;
     }
-    const cairn_state_span *newest = place_of(ring, ring->end - 1);
-    const size_t oldest = place_of(ring, ring->first)->offset;
-    const size_t behind =
+    const cairn_state_span *newest = span_of(ring, ring->end - 1);
+    const size_t oldest = span_of(ring, ring->first)->offset;
+    const size_t after =
         (newest->offset + newest->size + ALIGNMENT - 1) / ALIGNMENT * (size_t)ALIGNMENT;
     if (newest->offset < oldest) {
-        return behind <= oldest && size <= oldest - behind ? behind : SIZE_MAX;
+        return after <= oldest && size <= oldest - after ? after : SIZE_MAX;
     }
-    if (behind <= ring->size && size <= ring->size - behind) {
-        return behind;
+    if (after <= ring->size && size <= ring->size - after) {
+        return after;
     }
     return size <= oldest ? 0 : SIZE_MAX;
 }
@@ -63,7 +62,7 @@ bool cairn_state_ring_put(cairn_state_ring *ring, const cairn_world *world, uint
     if (ring->bytes == NULL || size > ring->size) {
         return false;
     }
-    if (ring->end != tick) { // the first, or the one before was too large
+    if (ring->end != tick) { // the first state, or the last tick was not saved
         ring->first = tick;
         ring->end = tick;
     }
@@ -76,8 +75,8 @@ bool cairn_state_ring_put(cairn_state_ring *ring, const cairn_world *world, uint
         offset = free_offset(ring, size);
     }
     const size_t written = cairn_world_save(world, ring->bytes + offset, size);
-    CAIRN_ASSERT(written == size);
-    *place_of(ring, tick) = (cairn_state_span){.offset = offset, .size = size};
+    CAIRN_ASSERT(written == size && offset + size <= ring->size);
+    *span_of(ring, tick) = (cairn_state_span){.offset = offset, .size = size};
     ring->end = tick + 1;
     return true;
 }
@@ -86,9 +85,9 @@ const uint8_t *cairn_state_ring_find(const cairn_state_ring *ring, uint64_t tick
     if (tick < ring->first || tick >= ring->end) {
         return NULL;
     }
-    const cairn_state_span *place = place_of(ring, tick);
-    *size = place->size;
-    return ring->bytes + place->offset;
+    const cairn_state_span *span = span_of(ring, tick);
+    *size = span->size;
+    return ring->bytes + span->offset;
 }
 
 void cairn_state_ring_drop_from(cairn_state_ring *ring, uint64_t tick) {

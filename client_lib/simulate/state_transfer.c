@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 void cairn_state_transfer_start(cairn_state_transfer *transfer, uint32_t size_max) {
     *transfer = (cairn_state_transfer){.size_max = size_max};
 }
@@ -15,7 +17,8 @@ void cairn_state_transfer_end(cairn_state_transfer *transfer) {
     transfer->total_size = 0;
 }
 
-static cairn_state_verdict begin(cairn_state_transfer *transfer, const cairn_state_message *piece) {
+static cairn_state_verdict begin_transfer(
+    cairn_state_transfer *transfer, const cairn_state_message *piece) {
     cairn_state_transfer_end(transfer);
     if (piece->total_size > transfer->size_max) {
         return CAIRN_STATE_TOO_LARGE;
@@ -33,7 +36,7 @@ static cairn_state_verdict begin(cairn_state_transfer *transfer, const cairn_sta
 cairn_state_verdict cairn_state_transfer_take(
     cairn_state_transfer *transfer, const cairn_state_message *piece) {
     if (piece->offset == 0) {
-        cairn_state_verdict verdict = begin(transfer, piece);
+        cairn_state_verdict verdict = begin_transfer(transfer, piece);
         if (verdict != CAIRN_STATE_MORE) {
             return verdict;
         }
@@ -49,5 +52,6 @@ cairn_state_verdict cairn_state_transfer_take(
         memcpy(transfer->bytes + transfer->received, piece->bytes, piece->size);
     }
     transfer->received += piece->size;
+    CAIRN_ASSERT(transfer->received <= transfer->total_size);
     return transfer->received == transfer->total_size ? CAIRN_STATE_WHOLE : CAIRN_STATE_MORE;
 }

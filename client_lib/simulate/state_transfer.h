@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Puts the pieces of a full state together. The memory is taken once, when the first piece tells
-// the whole size, and never more than the client's configuration allows.
+// Joins the pieces of a full state. The memory is allocated once, when the first piece states the
+// whole size, and never exceeds what the client's config allows.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,25 +10,25 @@
 #include "schema/messages.h"
 
 typedef struct cairn_state_transfer {
-    uint8_t *bytes; // owned; NULL while nothing is under way
+    uint8_t *bytes; // owned; NULL: no transfer is under way
     uint32_t total_size;
     uint32_t received;
     uint64_t tick;
     uint32_t size_max;
-    uint64_t started; // transfers begun
+    uint64_t started; // transfers, in all
 } cairn_state_transfer;
 
 typedef enum cairn_state_verdict {
-    CAIRN_STATE_MORE = 0,     // taken, more to come
+    CAIRN_STATE_MORE = 0,     // taken; more pieces follow
     CAIRN_STATE_WHOLE,        // bytes[0 .. total_size) is the state of `tick`
-    CAIRN_STATE_OUT_OF_ORDER, // continues nothing that is under way; ignored
+    CAIRN_STATE_OUT_OF_ORDER, // does not follow the last piece; ignored
     CAIRN_STATE_TOO_LARGE,    // the whole is larger than size_max
     CAIRN_STATE_NO_MEMORY,
 } cairn_state_verdict;
 
 void cairn_state_transfer_start(cairn_state_transfer *transfer, uint32_t size_max);
-// A piece at offset 0 begins anew, whatever was under way.
+// A piece at offset 0 begins a new transfer and drops the one under way.
 cairn_state_verdict cairn_state_transfer_take(
     cairn_state_transfer *transfer, const cairn_state_message *piece);
-// Gives the memory back.
+// Frees the memory.
 void cairn_state_transfer_end(cairn_state_transfer *transfer);

@@ -13,7 +13,7 @@ const char *cairn_timeline_verdict_text(cairn_timeline_verdict verdict) {
         [CAIRN_TIMELINE_DIFFERED] = "other commands than predicted",
         [CAIRN_TIMELINE_KNOWN] = "confirmed before",
         [CAIRN_TIMELINE_NOT_EXPECTED] = "a tick before any state",
-        [CAIRN_TIMELINE_GAP] = "a tick that does not continue those held",
+        [CAIRN_TIMELINE_GAP] = "the tick does not follow those held",
         [CAIRN_TIMELINE_FULL] = "no room for more ticks",
         [CAIRN_TIMELINE_STEPPED] = "stepped",
         [CAIRN_TIMELINE_IDLE] = "nothing to step",
@@ -38,21 +38,21 @@ cairn_status cairn_timeline_create(
     return timeline->ticks != NULL ? status : CAIRN_OUT_OF_MEMORY;
 }
 
-static void drop_world(cairn_timeline *timeline) {
+static void destroy_world(cairn_timeline *timeline) {
     cairn_world_destroy(timeline->world);
     timeline->world = NULL;
     cairn_state_ring_destroy(&timeline->states);
 }
 
 void cairn_timeline_destroy(cairn_timeline *timeline) {
-    drop_world(timeline);
+    destroy_world(timeline);
     cairn_command_pool_destroy(&timeline->commands);
     free(timeline->ticks);
     *timeline = (cairn_timeline){0};
 }
 
 void cairn_timeline_clear(cairn_timeline *timeline) {
-    drop_world(timeline);
+    destroy_world(timeline);
     cairn_command_pool_clear(&timeline->commands);
     *timeline = (cairn_timeline){
         .ticks = timeline->ticks,
@@ -77,14 +77,14 @@ void cairn_timeline_expect(cairn_timeline *timeline, uint64_t tick) {
 cairn_status cairn_timeline_adopt(cairn_timeline *timeline, cairn_world *world, size_t state_size) {
     CAIRN_ASSERT(timeline->expecting && timeline->first == timeline->head_tick);
     CAIRN_ASSERT(cairn_world_tick(world) == timeline->head_tick);
-    drop_world(timeline);
+    destroy_world(timeline);
     timeline->world = world;
     timeline->adopted = true;
     timeline->differs = false;
     cairn_status status =
         cairn_state_ring_create(&timeline->states, timeline->tick_capacity, state_size);
     if (status != CAIRN_OK) {
-        drop_world(timeline);
+        destroy_world(timeline);
     }
     return status;
 }
@@ -106,7 +106,7 @@ static void drop_commands(cairn_timeline *timeline, uint64_t tick) {
     cairn_command_pool_release(&timeline->commands, &tick_of(timeline, tick)->commands);
 }
 
-// The oldest ticks go until there is room; none that waits to be stepped or confirmed.
+// Drops the oldest ticks until there is room, but none that waits to be stepped or confirmed.
 static bool make_room(cairn_timeline *timeline, uint32_t ticks, uint32_t blocks) {
     while (timeline->end - timeline->first + ticks > timeline->tick_capacity ||
            timeline->commands.free_count < blocks) {
@@ -120,13 +120,14 @@ static bool make_room(cairn_timeline *timeline, uint32_t ticks, uint32_t blocks)
 }
 
 // Commands as the world takes them: sorted, with their digest.
-typedef struct sorted {
+typedef struct sorted_commands {
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     uint32_t count;
     cairn_hash128 digest;
-} sorted;
+} sorted_commands;
 
-static void sort(sorted *out, uint64_t tick, const cairn_command *commands, uint32_t count) {
+static void sort_commands(
+    sorted_commands *out, uint64_t tick, const cairn_command *commands, uint32_t count) {
     CAIRN_ASSERT(count <= CAIRN_COMMANDS_PER_TICK_MAX);
     if (count > 0) {
         memcpy(out->commands, commands, count * sizeof commands[0]);
@@ -136,24 +137,24 @@ static void sort(sorted *out, uint64_t tick, const cairn_command *commands, uint
     out->digest = cairn_commands_digest(tick, out->commands, count);
 }
 
-static void fill(cairn_timeline *timeline, uint64_t tick, const sorted *given) {
+static void fill_tick(cairn_timeline *timeline, uint64_t tick, const sorted_commands *given) {
     *tick_of(timeline, tick) = (cairn_timeline_tick){
         .commands = cairn_command_pool_add(&timeline->commands, given->commands, given->count),
         .digest = given->digest,
     };
 }
 
-static cairn_timeline_verdict append(cairn_timeline *timeline, const sorted *given) {
+static cairn_timeline_verdict append_tick(cairn_timeline *timeline, const sorted_commands *given) {
     if (!make_room(timeline, 1, cairn_command_pool_blocks(given->count))) {
         return CAIRN_TIMELINE_FULL;
     }
-    fill(timeline, timeline->end, given);
+    fill_tick(timeline, timeline->end, given);
     timeline->end++;
     return CAIRN_TIMELINE_TAKEN;
 }
 
-static cairn_timeline_verdict exchange(
-    cairn_timeline *timeline, uint64_t tick, const sorted *given) {
+static cairn_timeline_verdict replace_tick(
+    cairn_timeline *timeline, uint64_t tick, const sorted_commands *given) {
     if (cairn_hash_equal(tick_of(timeline, tick)->digest, given->digest)) {
         return CAIRN_TIMELINE_AGREED;
     }
@@ -163,23 +164,24 @@ static cairn_timeline_verdict exchange(
         return CAIRN_TIMELINE_FULL;
     }
     drop_commands(timeline, tick);
-    fill(timeline, tick, given);
+    fill_tick(timeline, tick, given);
     if (tick < timeline->head_tick) {
-        // A predicted step is never taken without its state saved.
+        // A predicted tick is stepped only after its state was saved.
         cairn_timeline_verdict verdict = cairn_timeline_rewind(timeline, tick);
         CAIRN_ASSERT(verdict == CAIRN_TIMELINE_REWOUND);
     }
     return CAIRN_TIMELINE_DIFFERED;
 }
 
-static cairn_timeline_verdict give(
+static cairn_timeline_verdict put_commands(
     cairn_timeline *timeline, uint64_t tick, const cairn_command *commands, uint32_t count) {
-    sorted given;
-    sort(&given, tick, commands, count);
-    return tick == timeline->end ? append(timeline, &given) : exchange(timeline, tick, &given);
+    sorted_commands given;
+    sort_commands(&given, tick, commands, count);
+    return tick == timeline->end ? append_tick(timeline, &given)
+                                 : replace_tick(timeline, tick, &given);
 }
 
-static void compare(cairn_timeline *timeline, uint64_t tick) {
+static void compare_roots(cairn_timeline *timeline, uint64_t tick) {
     const cairn_timeline_tick *held = tick_of(timeline, tick);
     timeline->roots_compared++;
     if (cairn_hash_equal(held->root, held->root_servers)) {
@@ -204,14 +206,14 @@ cairn_timeline_verdict cairn_timeline_confirm(cairn_timeline *timeline, uint64_t
     if (tick != timeline->confirmed_end) {
         return tick < timeline->confirmed_end ? CAIRN_TIMELINE_KNOWN : CAIRN_TIMELINE_GAP;
     }
-    cairn_timeline_verdict verdict = give(timeline, tick, commands, count);
+    cairn_timeline_verdict verdict = put_commands(timeline, tick, commands, count);
     if (verdict == CAIRN_TIMELINE_FULL) {
         return verdict;
     }
     tick_of(timeline, tick)->root_servers = root;
     timeline->confirmed_end = tick + 1;
     if (tick < timeline->head_tick) {
-        compare(timeline, tick);
+        compare_roots(timeline, tick);
     }
     return verdict;
 }
@@ -224,7 +226,8 @@ cairn_timeline_verdict cairn_timeline_predict(
     if (tick < timeline->confirmed_end) {
         return CAIRN_TIMELINE_KNOWN;
     }
-    return tick > timeline->end ? CAIRN_TIMELINE_GAP : give(timeline, tick, commands, count);
+    return tick > timeline->end ? CAIRN_TIMELINE_GAP
+                                : put_commands(timeline, tick, commands, count);
 }
 
 void cairn_timeline_drop_predicted_from(cairn_timeline *timeline, uint64_t tick) {
@@ -239,27 +242,27 @@ void cairn_timeline_drop_predicted_from(cairn_timeline *timeline, uint64_t tick)
     }
 }
 
-// Not while a state is under way: the ticks held continue that one, not the world shown.
+// Not while a state is being received: the ticks held follow that state, not the world shown.
 static bool can_step(const cairn_timeline *timeline) {
     return timeline->world != NULL && timeline->adopted && timeline->head_tick < timeline->end;
 }
 
-// Whether the world may leave its tick: a state that may be gone back to must be held.
-static bool save(cairn_timeline *timeline) {
-    const bool sure = timeline->head_tick < timeline->confirmed_end;
+// Whether the world may be stepped: a state that a rollback may need must be held.
+static bool save_state(cairn_timeline *timeline) {
+    const bool confirmed = timeline->head_tick < timeline->confirmed_end;
     if (timeline->head_tick < timeline->states.end &&
         timeline->head_tick >= timeline->states.first) {
-        return true; // the world went back here and was not written to
+        return true; // the world came back to this tick and was not changed
     }
-    const uint64_t keep_from = sure ? timeline->head_tick : timeline->confirmed_end;
-    return cairn_state_ring_put(&timeline->states, timeline->world, keep_from) || sure;
+    const uint64_t keep_from = confirmed ? timeline->head_tick : timeline->confirmed_end;
+    return cairn_state_ring_put(&timeline->states, timeline->world, keep_from) || confirmed;
 }
 
 cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline) {
     if (!can_step(timeline)) {
         return CAIRN_TIMELINE_IDLE;
     }
-    if (!save(timeline)) {
+    if (!save_state(timeline)) {
         return CAIRN_TIMELINE_WINDOW;
     }
     cairn_timeline_tick *tick = tick_of(timeline, timeline->head_tick);
@@ -271,7 +274,7 @@ cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline) {
     timeline->head_tick++;
     timeline->steps++;
     if (timeline->head_tick <= timeline->confirmed_end) {
-        compare(timeline, timeline->head_tick - 1);
+        compare_roots(timeline, timeline->head_tick - 1);
     }
     return CAIRN_TIMELINE_STEPPED;
 }
@@ -292,7 +295,7 @@ cairn_timeline_verdict cairn_timeline_rewind(cairn_timeline *timeline, uint64_t 
     cairn_state_ring_drop_from(&timeline->states, tick + 1);
     timeline->head_tick = tick;
     if (timeline->differs && timeline->differs_tick > tick) {
-        timeline->differs = false; // the steps to come tell anew
+        timeline->differs = false; // the steps to come compare again
     }
     return CAIRN_TIMELINE_REWOUND;
 }
@@ -311,7 +314,7 @@ bool cairn_timeline_world_changed(cairn_timeline *timeline) {
     if (timeline->head_tick > timeline->confirmed_end) {
         return true;
     }
-    compare(timeline, timeline->head_tick - 1);
+    compare_roots(timeline, timeline->head_tick - 1);
     return cairn_hash_equal(before->root, before->root_servers);
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// One world and its last ticks: which commands each was given and whether they are the server's
-// word or a guess, the root after each step, and the state before it, so that the world can go back
-// to a tick and be stepped again with other commands or another state. Lockstep, prediction and
-// healing stand on it. No network, no clock.
+// One world and its last ticks: the commands of each tick and whether they are confirmed or
+// predicted, the root after it, and the state before it, so that the world can go back to a tick
+// and be stepped again with other commands or from another state. Lockstep, prediction and resync
+// are built on it. It knows no network and no clock.
 //
-// Ticks [first, end) have commands; [first, confirmed_end) those the server confirmed, the others
-// predicted ones. The world stands at `at`, first <= at <= end: ticks below are stepped, those from
-// `at` on wait. Whatever changes a stepped tick moves `at` back there.
+// Ticks [first, end) have commands; those of [first, confirmed_end) are confirmed by the server,
+// the others predicted. The world stands at head_tick, first <= head_tick <= end: ticks below are
+// stepped, the others wait. A change of a stepped tick moves head_tick back to it.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,47 +20,50 @@
 typedef struct cairn_timeline_tick {
     cairn_command_list commands;
     cairn_hash128 digest;       // cairn_commands_digest of them
-    cairn_hash128 root;         // own, after the step; only of ticks below `at`
-    cairn_hash128 root_servers; // only of confirmed ticks
+    cairn_hash128 root;         // own, after the step; only of ticks below head_tick
+    cairn_hash128 root_servers; // the server's; only of confirmed ticks
 } cairn_timeline_tick;
 
 typedef struct cairn_timeline {
-    cairn_world *world;         // owned; NULL before the first was adopted
+    cairn_world *world;         // owned; NULL before the first adopt
     cairn_timeline_tick *ticks; // owned, by tick modulo tick_capacity
     uint32_t tick_capacity;
     cairn_command_pool commands;
     cairn_state_ring states;
 
-    bool expecting; // the first tick is known
-    bool adopted;   // the world is that of the ticks held
+    bool expecting; // `first` is known
+    bool adopted;   // the world belongs to the ticks held
     uint64_t first;
     uint64_t head_tick; // the tick the world stands at
     uint64_t confirmed_end;
     uint64_t end;
 
-    // A confirmed, stepped tick whose root is not the server's: the earliest since a world was
-    // adopted or replaced. Ticks here are the world's after the step, as roots are told.
+    // Whether the root of a confirmed and stepped tick is not the server's, and the earliest such
+    // tick since the world was adopted or changed. It is the world's tick after the step, as in
+    // root reports.
     bool differs;
     uint64_t differs_tick;
 
-    uint64_t steps; // in all, those stepped again as well
+    uint64_t steps; // in all; ticks that were stepped again count again
     uint64_t roots_compared;
     uint64_t roots_differed;
-    uint64_t first_difference_tick; // of all; UINT64_MAX: none
+    uint64_t first_difference_tick; // since create or clear; UINT64_MAX: none
 } cairn_timeline;
 
 typedef enum cairn_timeline_verdict {
-    CAIRN_TIMELINE_TAKEN = 0,    // the tick is new and waits to be stepped
-    CAIRN_TIMELINE_AGREED,       // the commands are those held; nothing to do again
-    CAIRN_TIMELINE_DIFFERED,     // other commands than predicted: exchanged, `at` is not beyond it
-    CAIRN_TIMELINE_KNOWN,        // a tick that was confirmed before: ignored
+    CAIRN_TIMELINE_TAKEN = 0, // the tick is new and waits to be stepped
+    CAIRN_TIMELINE_AGREED,    // the commands are those held
+    CAIRN_TIMELINE_DIFFERED, // other commands than predicted: replaced, and head_tick moved back to
+                             // the tick
+    CAIRN_TIMELINE_KNOWN,    // the tick was confirmed before: ignored
     CAIRN_TIMELINE_NOT_EXPECTED, // no tick is expected yet
-    CAIRN_TIMELINE_GAP,          // a tick that does not continue those held
-    CAIRN_TIMELINE_FULL,         // every tick held still waits to be stepped or to be confirmed
+    CAIRN_TIMELINE_GAP,          // the tick does not follow those held
+    CAIRN_TIMELINE_FULL,         // all ticks held still wait to be stepped or confirmed
     CAIRN_TIMELINE_STEPPED,
-    CAIRN_TIMELINE_IDLE,          // nothing waits, or the world of the first tick is not there yet
-    CAIRN_TIMELINE_WINDOW,        // no room to save one more unconfirmed tick: wait for the server
-    CAIRN_TIMELINE_STATE_DROPPED, // the state of that tick is not held, or not any more
+    CAIRN_TIMELINE_IDLE,   // no tick waits, or the world of the first tick has not arrived
+    CAIRN_TIMELINE_WINDOW, // no room to save the state of another unconfirmed tick: wait for the
+                           // server
+    CAIRN_TIMELINE_STATE_DROPPED, // the state of that tick is not held
     CAIRN_TIMELINE_REWOUND,
     CAIRN_TIMELINE_VERDICT_COUNT
 } cairn_timeline_verdict;
@@ -71,48 +74,49 @@ const char *cairn_timeline_verdict_text(cairn_timeline_verdict verdict);
 cairn_status cairn_timeline_create(
     cairn_timeline *timeline, uint32_t tick_capacity, uint32_t command_capacity);
 void cairn_timeline_destroy(cairn_timeline *timeline);
-// Back to the state after create; the world goes.
+// Back to the state after create; destroys the world.
 void cairn_timeline_clear(cairn_timeline *timeline);
 
-// Every tick from `tick` on is wanted, none is held. The world stays, to be looked at, and is not
-// stepped before one of this tick is adopted.
+// Drops all ticks; expects those from `tick` on. The world stays, to be shown, but is not stepped
+// until a world of this tick is adopted.
 void cairn_timeline_expect(cairn_timeline *timeline, uint64_t tick);
-// Takes the world as that of the first tick expected (its tick must be that, asserted), with
-// `state_size` bytes for saved states; 0: none are kept, so it never goes back nor steps a
-// predicted tick. Confirmed ticks that wait are kept. The world before is destroyed. The memory is
-// all there will ever be. CAIRN_OUT_OF_MEMORY: `world` was destroyed, there is none now.
+// Takes ownership of the world of the first expected tick (asserted), and allocates `state_size`
+// bytes for saved states, the last allocation until the next adopt. With 0 none are kept: the world
+// cannot go back, and predicted ticks are not stepped. Waiting confirmed ticks are kept, the world
+// before is destroyed. CAIRN_OUT_OF_MEMORY: `world` was destroyed and there is none now.
 cairn_status cairn_timeline_adopt(cairn_timeline *timeline, cairn_world *world, size_t state_size);
 
-// What the server says of a tick: its commands (at most CAIRN_COMMANDS_PER_TICK_MAX, each checked,
-// in any order) and the full root after it. Ticks are confirmed one after the other. TAKEN, AGREED,
-// DIFFERED, KNOWN, NOT_EXPECTED, GAP or FULL.
+// Confirms a tick: its commands (at most CAIRN_COMMANDS_PER_TICK_MAX, each checked, in any order)
+// and the server's root after it. Ticks are confirmed in order. Returns TAKEN, AGREED, DIFFERED,
+// KNOWN, NOT_EXPECTED, GAP or FULL.
 cairn_timeline_verdict cairn_timeline_confirm(cairn_timeline *timeline, uint64_t tick,
     const cairn_command *commands, uint32_t count, cairn_hash128 root);
-// A guess for a tick of [confirmed_end, end], new or instead of the one held. TAKEN, AGREED,
+// Predicts a tick of [confirmed_end, end], or replaces its prediction. Returns TAKEN, AGREED,
 // DIFFERED, KNOWN, NOT_EXPECTED, GAP or FULL.
 cairn_timeline_verdict cairn_timeline_predict(
     cairn_timeline *timeline, uint64_t tick, const cairn_command *commands, uint32_t count);
-// Predicted ticks from `tick` on are dropped.
+// Drops the predicted ticks from `tick` on.
 void cairn_timeline_drop_predicted_from(cairn_timeline *timeline, uint64_t tick);
 
-// Steps the tick `at`: STEPPED, IDLE, or WINDOW.
+// Steps head_tick. Returns STEPPED, IDLE or WINDOW.
 cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline);
 
-// Moves the world back to `tick`, at most `at`: REWOUND, or STATE_DROPPED, and then nothing moved.
-// The ticks from there on wait to be stepped again.
+// Moves the world back to `tick`, at most head_tick; the ticks from there on wait to be stepped
+// again. Returns REWOUND, or STATE_DROPPED, and then nothing has changed.
 cairn_timeline_verdict cairn_timeline_rewind(cairn_timeline *timeline, uint64_t tick);
-// The world at `at` was written to from outside: the states kept from there on are forgotten, the
-// root of the step before is the world's as it is now. Returns whether that is the server's root
-// (true when the tick is unconfirmed or no longer held).
+// The world was changed from outside: drops the states from head_tick on and takes the world's
+// present root for that of the step before. Returns whether it is the server's root (true if the
+// tick is unconfirmed or no longer held).
 bool cairn_timeline_world_changed(cairn_timeline *timeline);
 
-// NULL when the tick is not held.
+// NULL: the tick is not held.
 const cairn_timeline_tick *cairn_timeline_tick_read(const cairn_timeline *timeline, uint64_t tick);
-// The sorted commands of a tick into `out`, room for CAIRN_COMMANDS_PER_TICK_MAX; how many.
+// Copies the sorted commands of a tick into `out`, which has room for CAIRN_COMMANDS_PER_TICK_MAX.
+// Returns how many.
 uint32_t cairn_timeline_commands(const cairn_timeline *timeline, uint64_t tick, cairn_command *out);
-// cairn_world_save's bytes of the world before `tick`; NULL when they are not held. They last until
+// The saved state (cairn_world_save) of the world before `tick`; NULL: it is not held. Valid until
 // the next step.
 const uint8_t *cairn_timeline_state(const cairn_timeline *timeline, uint64_t tick, size_t *size);
 
-// Ticks below are confirmed and stepped: the newest world that is sure.
+// Ticks below this one are confirmed and stepped.
 uint64_t cairn_timeline_confirmed_tick(const cairn_timeline *timeline);

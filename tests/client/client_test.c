@@ -304,7 +304,7 @@ TEST("a connection that dies is told in words") {
     rig_run_ms(&p, 7000);
     assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_FAILED);
     assert_string_equal(cairn_client_failure_text(rig_client(&p, client)),
-        "the connection timed out: nothing was heard from the server");
+        "the connection timed out: nothing was received from the server");
     rig_end(&p);
 }
 
@@ -372,7 +372,7 @@ TEST("a world larger than allowed is refused in words") {
         "the world has more bodies than bodies_max allows: raise bodies_max");
     assert_int_equal(rig_state(&p, b), CAIRN_CLIENT_FAILED);
     assert_string_equal(cairn_client_failure_text(rig_client(&p, b)),
-        "the server's state is larger than state_size_max");
+        "the server's state is larger than state_size_max allows: raise state_size_max");
     assert_int_equal(drops(&p, a, "snapshot", "more bodies than bodies_max"), 1);
     rig_end(&p);
 }

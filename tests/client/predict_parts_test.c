@@ -224,7 +224,7 @@ static float left_after(float error, uint32_t frame_ms, uint32_t ms) {
     const cairn_client_body was = body_at(2 + error);
     cairn_client_body now = body_at(2);
     const cairn_smoothing_step step = cairn_smoothing_add(&smoothing, &was, &now);
-    EXPECT_NEAR(step.moved_m, fabsf(error), 1e-6);
+    EXPECT_NEAR(step.distance_m, fabsf(error), 1e-6);
     for (uint32_t t = frame_ms; t <= ms; t += frame_ms) {
         cairn_smoothing_advance(&smoothing, 1000000000 + (uint64_t)t * 1000000);
     }
@@ -262,7 +262,7 @@ TEST("rotations glide the short way") {
     was.rotation[3] = -cosf(0.1f);
     was.rotation[1] = -was.rotation[1];
     const cairn_smoothing_step step = cairn_smoothing_add(&smoothing, &was, &now);
-    EXPECT_NEAR(step.turned, 0.2, 1e-5);
+    EXPECT_NEAR(step.angle, 0.2, 1e-5);
     cairn_smoothing_apply(&smoothing, &now, 1);
     EXPECT_NEAR(fabsf(now.rotation[1]), sinf(0.1f), 1e-5);
     cairn_smoothing_advance(&smoothing, 51000000);

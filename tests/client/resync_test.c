@@ -126,8 +126,7 @@ static void answer_for_the_server(rig *p, cairn_resync_response response) {
     cairn_link_message bytes = {.bytes = NULL};
     assert_non_null(encoder);
     assert_int_equal(cairn_message_encode(encoder, &message, &bytes.bytes, &bytes.size), CAIRN_OK);
-    cairn_client_probe_take(
-        rig_client(p, 0), rig_client_now_ns(p, 0), &bytes);
+    cairn_client_probe_take(rig_client(p, 0), rig_client_now_ns(p, 0), &bytes);
     cairn_encoder_destroy(encoder);
 }
 

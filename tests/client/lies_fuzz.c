@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// A hostile server whose messages netcode and the link accept: messages of a real session with
+// bytes overwritten, out of order, repeated, of another mode, or made up. Whatever it sends, the
+// client drops it, plays on or fails with a text; it never asserts, reads or writes out of bounds,
+// or hangs. Between the messages the host goes on as usual.
+//
+// An input is the mode, then operations until it ends: see one_operation.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "client_lib/client_probe.h"
+#include "net/token.h"
+#include "tests/kit/rig.h"
+
+#define MODES 4
+#define MESSAGES_MAX 96
+#define PER_KIND_MAX 12
+#define OPERATIONS_MAX 64
+#define MS_NS UINT64_C(1000000)
+#define START_NS (UINT64_C(1000) * MS_NS)
+#define START_UNIX_S 1700000000
+
+typedef struct honest_messages {
+    uint32_t count;
+    uint32_t of_kind[CAIRN_MESSAGE_KIND_COUNT];
+    cairn_link_message list[MESSAGES_MAX]; // bytes owned
+} honest_messages;
+
+static honest_messages honest[MODES];
+static rig session; // the real one, too large for a stack
+static bool capturing;
+static cairn_client *clients[MODES]; // those that are lied to
+static uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
+
+// The linker puts this in the place of cairn_client_take_message (--wrap).
+void __real_cairn_client_take_message(
+    cairn_client *client, uint64_t now_ns, const cairn_link_message *message);
+void __wrap_cairn_client_take_message(
+    cairn_client *client, uint64_t now_ns, const cairn_link_message *message);
+
+static cairn_link_message copy_of(const cairn_link_message *message) {
+    cairn_link_message copy = *message;
+    uint8_t *bytes = malloc(message->size > 0 ? message->size : 1); // so that asan sees the end
+    CAIRN_ASSERT(bytes != NULL);
+    memcpy(bytes, message->bytes, message->size);
+    copy.bytes = bytes;
+    return copy;
+}
+
+void __wrap_cairn_client_take_message(
+    cairn_client *client, uint64_t now_ns, const cairn_link_message *message) {
+    for (uint32_t mode = 0; mode < MODES && capturing; mode++) {
+        honest_messages *kept = &honest[mode];
+        cairn_message decoded;
+        if (rig_client(&session, mode) == client && kept->count < MESSAGES_MAX &&
+            cairn_message_decode(message->bytes, message->size, CAIRN_TO_CLIENT, &decoded) ==
+                CAIRN_DECODE_OK &&
+            kept->of_kind[decoded.kind]++ < PER_KIND_MAX) {
+            kept->list[kept->count++] = copy_of(message);
+        }
+    }
+    __real_cairn_client_take_message(client, now_ns, message);
+}
+
+static void ignore_report(void *context, const uint8_t *bytes, size_t size) {
+    (void)context;
+    CAIRN_ASSERT(bytes != NULL && size > 0);
+}
+
+static cairn_client_config config_of(uint32_t mode) {
+    cairn_client_config config = cairn_client_config_default();
+    config.mode = (cairn_client_mode)mode;
+    config.bodies_max = 256;
+    config.shapes_max = 256;
+    config.state_size_max = 1 << 20;
+    config.rollback_memory_max = 1 << 20;
+    config.on_desync_report = ignore_report;
+    return config;
+}
+
+static void capture_session(void) {
+    rig_start(&session, .seed = 7);
+    for (uint32_t mode = 0; mode < MODES; mode++) {
+        const cairn_client_config config = config_of(mode);
+        rig_join(&session, &config, NULL);
+    }
+    capturing = true;
+    rig_wait_to_play(&session);
+    rig_play(&session, 7, 600);
+    for (uint32_t mode = CAIRN_CLIENT_LOCKSTEP; mode < MODES; mode++) {
+        const bool damaged = cairn_client_probe_damage(rig_client(&session, mode), 5);
+        CAIRN_ASSERT(damaged);
+    }
+    rig_play(&session, 8, 600);
+    capturing = false;
+    rig_end(&session);
+}
+
+static void prepare(void) {
+    static const uint8_t key[CAIRN_KEY_SIZE] = {1};
+    static const uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE] = {2};
+    const cairn_address server = {.family = CAIRN_ADDRESS_IPV4, .port = 1, .ip = {10, 0, 0, 1}};
+    const cairn_token_request request = {.protocol_id = 1,
+        .client_id = 1,
+        .create_unix_s = START_UNIX_S,
+        .lifetime_s = 3600,
+        .timeout_s = -1,
+        .server_addresses = &server,
+        .server_count = 1,
+        .private_key = key,
+        .entropy = entropy};
+    cairn_status status = cairn_token_issue(&request, token);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    capture_session();
+    for (uint32_t mode = 0; mode < MODES; mode++) {
+        const cairn_client_config config = config_of(mode);
+        status = cairn_client_create(&config, &clients[mode]);
+        CAIRN_ASSERT(status == CAIRN_OK && honest[mode].count > 0);
+    }
+}
+
+static void host_frame(cairn_client *client, uint64_t now_ns) {
+    uint8_t datagram[CAIRN_DATAGRAM_SIZE_MAX];
+    cairn_client_body bodies[64];
+    cairn_client_shape shapes[64];
+    float corners[CAIRN_HULL_VERTICES_MAX][3];
+    cairn_client_sample sample;
+    cairn_client_statistics statistics;
+    const cairn_client_input input = {.buttons = (uint32_t)(now_ns / MS_NS), .move = {1, 0, 0}};
+    cairn_client_push_input(client, &input);
+    cairn_client_advance(client, now_ns);
+    while (cairn_client_send(client, now_ns, datagram) > 0) {}
+    cairn_client_sample_world(client, now_ns, bodies, 64, &sample);
+    const uint32_t count = cairn_client_shapes(client, shapes, 64, NULL);
+    for (uint32_t i = 0; i < count && i < 64; i++) {
+        cairn_client_shape_corners(client, shapes[i].id, corners, CAIRN_HULL_VERTICES_MAX);
+    }
+    cairn_client_statistics_read(client, &statistics);
+    CAIRN_ASSERT(cairn_client_deadline_ns(client) > 0);
+}
+
+static void say(cairn_client *client, uint64_t now_ns, const uint8_t *bytes, size_t size) {
+    const cairn_link_message message = {.bytes = bytes, .size = size};
+    const cairn_link_message copy = copy_of(&message);
+    cairn_client_probe_take(client, now_ns, &copy);
+    free((void *)(uintptr_t)copy.bytes);
+}
+
+// A message of the session of any mode, with up to three of its bytes overwritten.
+static void say_lie(
+    cairn_client *client, uint64_t now_ns, uint32_t mode, uint32_t edits, cairn_reader *input) {
+    const honest_messages *from = &honest[mode];
+    const cairn_link_message original = from->list[cairn_read_u8(input) % from->count];
+    cairn_link_message lie = copy_of(&original);
+    uint8_t *bytes = (uint8_t *)(uintptr_t)lie.bytes;
+    for (uint32_t i = 0; i < edits; i++) {
+        const uint32_t at = cairn_read_u16(input);
+        bytes[at % lie.size] = cairn_read_u8(input);
+    }
+    say(client, now_ns, lie.bytes, lie.size);
+    free(bytes);
+}
+
+static void one_operation(
+    cairn_client *client, uint32_t mode, uint64_t *now_ns, cairn_reader *input) {
+    const uint32_t code = cairn_read_u8(input);
+    const uint32_t edits = (code >> 3) % 4;
+    uint8_t bytes[256];
+    switch (code % 8) {
+    case 5: { // of another mode
+        say_lie(client, *now_ns, (mode + 1 + code / 32) % MODES, edits, input);
+        break;
+    }
+    case 6: { // made up
+        const size_t size = cairn_read_u8(input);
+        cairn_read_bytes(input, bytes, size);
+        say(client, *now_ns, bytes, size);
+        break;
+    }
+    case 7:
+        *now_ns += (uint64_t)cairn_read_u8(input) * 4 * MS_NS;
+        host_frame(client, *now_ns);
+        break;
+    default:
+        say_lie(client, *now_ns, mode, edits, input);
+        break;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static uint64_t now_ns = START_NS;
+    if (clients[0] == NULL) {
+        prepare();
+    }
+    cairn_reader input = cairn_reader_of(data, size);
+    const uint32_t mode = cairn_read_u8(&input) % MODES;
+    cairn_client *client = clients[mode];
+    const bool begun = cairn_client_connect(client, now_ns, START_UNIX_S + 1, token);
+    CAIRN_ASSERT(begun);
+    cairn_connection_apply_event(
+        cairn_client_probe_of(client).connection, CAIRN_CONNECTION_CONNECTED, "");
+    for (uint32_t i = 0; i < OPERATIONS_MAX && cairn_reader_left(&input) > 0; i++) {
+        one_operation(client, mode, &now_ns, &input);
+    }
+    now_ns += 20 * MS_NS;
+    host_frame(client, now_ns);
+    const cairn_client_state state = cairn_client_state_read(client);
+    CAIRN_ASSERT(state == CAIRN_CLIENT_JOINING || state == CAIRN_CLIENT_PLAYING ||
+                 state == CAIRN_CLIENT_FAILED);
+    CAIRN_ASSERT((state == CAIRN_CLIENT_FAILED) == (cairn_client_failure_text(client)[0] != '\0'));
+    return 0;
+}
