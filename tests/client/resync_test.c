@@ -251,7 +251,7 @@ TEST("who differs again and again is served by snapshots and told why") {
         assert_int_equal(rig_state(&p, 0), CAIRN_CLIENT_PLAYING);
         assert_true(rig_statistics(&p, 0).snapshots.deltas > 10);
         assert_int_equal(served(&p).clients_demoted, 1);
-        assert_int_equal(served(&p).faults, 0);
+        assert_int_equal(served(&p).protocol_violations, 0);
         rig_end(&p);
     }
 }
