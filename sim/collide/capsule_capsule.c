@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "sim/collide/shape_pairs.h"
 
-// Squared sine of the angle (about 3 degrees) below which two segments touch along a stretch and
-// not in a point.
+// Squared sine of the angle (about 3 degrees) below which two segments touch along a part of their
+// length and not in a point.
 #define PARALLEL_SINE_SQUARED 0.0025f
 
-// Features: the closest points are one contact whatever moves; a stretch has two ends, each made by
-// an end of one of the two segments.
-enum { FEATURE_CLOSEST = 0, FEATURE_STRETCH = 16 };
-
-static cairn_vec3 round_at(const cairn_local_capsule *round, float s) {
-    return vec3_add_scaled(round->centre, round->half, s);
-}
+// Features: the closest points are always the same one; a range has two ends, and each is an end of
+// one of the two segments.
+enum { FEATURE_CLOSEST = 0, FEATURE_RANGE = 16 };
 
 static float clamp_to_segment(float numerator, float denominator) {
     return denominator > 0.0f ? float_clamp(numerator / denominator, -1.0f, 1.0f) : 0.0f;
@@ -34,13 +30,15 @@ cairn_closest_points cairn_segments_closest_points(
     const bool skew = denominator > 1e-6f * aa * bb;
     const float s = clamp_to_segment(ab * bo - ao * bb, skew ? denominator : 0.0f);
     const float t = clamp_to_segment(ab * s + bo, bb);
-    const float again = clamp_to_segment(ab * t - ao, aa);
-    return (cairn_closest_points){.a = round_at(a, again), .b = round_at(b, t)};
+    const float s2 = clamp_to_segment(ab * t - ao, aa);
+    return (cairn_closest_points){
+        .a = cairn_local_capsule_at(a, s2), .b = cairn_local_capsule_at(b, t)};
 }
 
-// When the two axes meet there is no direction from one to the other: leave at right angles to
-// both, or to the one there is, or upwards.
-static cairn_vec3 normal_of_meeting(const cairn_local_capsule *a, const cairn_local_capsule *b) {
+// If the two segments intersect, there is no direction from one to the other: the normal is then
+// perpendicular to both, or to the longer one, or points up.
+static cairn_vec3 normal_of_crossing_axes(
+    const cairn_local_capsule *a, const cairn_local_capsule *b) {
     const cairn_vec3 up = vec3(0.0f, 1.0f, 0.0f);
     const cairn_vec3 cross = vec3_cross(a->half, b->half);
     const bool a_longer = vec3_length_squared(a->half) >= vec3_length_squared(b->half);
@@ -50,28 +48,28 @@ static cairn_vec3 normal_of_meeting(const cairn_local_capsule *a, const cairn_lo
     }
     const bool skew = vec3_length_squared(cross) >
                       1e-6f * vec3_length_squared(a->half) * vec3_length_squared(b->half);
-    const cairn_vec3 across =
+    const cairn_vec3 perpendicular =
         skew ? vec3_normalize(cross, up) : vec3_tangent(vec3_normalize(longer, up));
-    const bool forward = vec3_dot(across, vec3_sub(b->centre, a->centre)) >= 0.0f;
-    return vec3_select(forward, across, vec3_negate(across));
+    const bool forward = vec3_dot(perpendicular, vec3_sub(b->centre, a->centre)) >= 0.0f;
+    return vec3_select(forward, perpendicular, vec3_negate(perpendicular));
 }
 
-// The stretch of segment a, in its own parameter, that lies beside segment b.
-typedef struct stretch {
+// The part of segment a that lies beside segment b, as parameters of a.
+typedef struct overlap_range {
     float lower;
     float upper;
     uint32_t lower_feature;
     uint32_t upper_feature;
-} stretch;
+} overlap_range;
 
-static stretch stretch_beside(const cairn_local_capsule *a, const cairn_local_capsule *b) {
+static overlap_range range_beside(const cairn_local_capsule *a, const cairn_local_capsule *b) {
     const float aa = vec3_length_squared(a->half);
-    const float middle = vec3_dot(a->half, vec3_sub(b->centre, a->centre)) / aa;
+    const float centre = vec3_dot(a->half, vec3_sub(b->centre, a->centre)) / aa;
     const float reach = vec3_dot(a->half, b->half) / aa;
     const uint32_t flipped = reach < 0.0f ? 1u : 0u;
-    const float lower = middle - float_abs(reach);
-    const float upper = middle + float_abs(reach);
-    return (stretch){.lower = float_max(lower, -1.0f),
+    const float lower = centre - float_abs(reach);
+    const float upper = centre + float_abs(reach);
+    return (overlap_range){.lower = float_max(lower, -1.0f),
         .upper = float_min(upper, 1.0f),
         .lower_feature = lower > -1.0f ? 2u + flipped : 0u,
         .upper_feature = upper < 1.0f ? 3u - flipped : 1u};
@@ -89,25 +87,25 @@ static void add_between(cairn_manifold *out, const cairn_local_capsule *a,
 
 // Both ends are measured along the common normal, so the penetration of slightly skew capsules is
 // never underestimated.
-static void add_stretch(
+static void add_parallel_points(
     cairn_manifold *out, const cairn_local_capsule *a, const cairn_local_capsule *b, float margin) {
     const float aa = vec3_length_squared(a->half);
     const float bb = vec3_length_squared(b->half);
     if (!(sine_squared_scaled(a, b) < PARALLEL_SINE_SQUARED * aa * bb)) {
         return;
     }
-    const stretch beside = stretch_beside(a, b);
-    const float length = beside.upper - beside.lower;
+    const overlap_range range = range_beside(a, b);
+    const float length = range.upper - range.lower;
     if (!(length > 0.0f && length * length * aa > 1e-4f * float_min(aa, bb))) {
         return;
     }
-    const float ends[2] = {beside.lower, beside.upper};
-    const uint32_t features[2] = {beside.lower_feature, beside.upper_feature};
+    const float ends[2] = {range.lower, range.upper};
+    const uint32_t features[2] = {range.lower_feature, range.upper_feature};
     for (uint32_t i = 0; i < 2; ++i) {
-        const cairn_vec3 on_a = round_at(a, ends[i]);
+        const cairn_vec3 on_a = cairn_local_capsule_at(a, ends[i]);
         const float t = clamp_to_segment(vec3_dot(b->half, vec3_sub(on_a, b->centre)), bb);
-        const cairn_closest_points pair = {.a = on_a, .b = round_at(b, t)};
-        add_between(out, a, b, pair, margin, FEATURE_STRETCH + features[i]);
+        const cairn_closest_points pair = {.a = on_a, .b = cairn_local_capsule_at(b, t)};
+        add_between(out, a, b, pair, margin, FEATURE_RANGE + features[i]);
     }
 }
 
@@ -124,9 +122,9 @@ void cairn_collide_capsules(
         return;
     }
     const bool apart = distance > 1e-4f * radii;
-    out->normal = apart ? vec3_scale(offset, 1.0f / distance) : normal_of_meeting(a, b);
+    out->normal = apart ? vec3_scale(offset, 1.0f / distance) : normal_of_crossing_axes(a, b);
     if (!spheres) {
-        add_stretch(out, a, b, margin);
+        add_parallel_points(out, a, b, margin);
     }
     if (out->point_count == 0) {
         add_between(out, a, b, pair, margin, FEATURE_CLOSEST);

@@ -3,8 +3,8 @@
 
 #include "sim/collide/clip.h"
 
-// The point midway between the surfaces lies half the height down.
-static void add_above(cairn_manifold *out, const cairn_plane *plane, cairn_vec3 lowest,
+// Adds the point midway between the shape's lowest point and the plane, if it is within the margin.
+static void add_if_within(cairn_manifold *out, const cairn_plane *plane, cairn_vec3 lowest,
     float height, float margin, uint32_t feature) {
     if (height <= margin) {
         const cairn_vec3 midway = vec3_sub_scaled(lowest, plane->normal, 0.5f * height);
@@ -12,23 +12,23 @@ static void add_above(cairn_manifold *out, const cairn_plane *plane, cairn_vec3 
     }
 }
 
-void cairn_collide_capsule_plane(
-    const cairn_local_capsule *round, const cairn_plane *plane, float margin, cairn_manifold *out) {
+void cairn_collide_capsule_plane(const cairn_local_capsule *capsule, const cairn_plane *plane,
+    float margin, cairn_manifold *out) {
     const cairn_vec3 up = plane->normal;
     out->normal = vec3_negate(up);
-    const cairn_vec3 lowest = vec3_sub_scaled(round->centre, up, round->radius);
-    const float height = vec3_dot(round->centre, up) - (plane->offset + round->radius);
-    if (vec3_length_squared(round->half) == 0.0f) {
-        add_above(out, plane, lowest, height, margin, 0);
+    const cairn_vec3 lowest = vec3_sub_scaled(capsule->centre, up, capsule->radius);
+    const float height = vec3_dot(capsule->centre, up) - (plane->offset + capsule->radius);
+    if (vec3_length_squared(capsule->half) == 0.0f) {
+        add_if_within(out, plane, lowest, height, margin, 0);
         return;
     }
-    const float rise = vec3_dot(round->half, up);
-    add_above(out, plane, vec3_sub(lowest, round->half), height - rise, margin, 0);
-    add_above(out, plane, vec3_add(lowest, round->half), height + rise, margin, 1);
+    const float rise = vec3_dot(capsule->half, up);
+    add_if_within(out, plane, vec3_sub(lowest, capsule->half), height - rise, margin, 0);
+    add_if_within(out, plane, vec3_add(lowest, capsule->half), height + rise, margin, 1);
 }
 
 // Bit i of a corner's number is set on the positive side of axis i. The four corners of the face
-// come in order of number.
+// are added in order of their numbers.
 void cairn_collide_box_plane(
     cairn_vec3 half_extents, const cairn_plane *plane, float margin, cairn_manifold *out) {
     const cairn_vec3 up = plane->normal;
@@ -49,11 +49,11 @@ void cairn_collide_box_plane(
         const cairn_vec3 sign = vec3((corner & 1u) != 0 ? 1.0f : -1.0f,
             (corner & 2u) != 0 ? 1.0f : -1.0f, (corner & 4u) != 0 ? 1.0f : -1.0f);
         const float height = vec3_dot(rise, sign) - plane->offset;
-        add_above(out, plane, vec3_multiply(half_extents, sign), height, margin, corner);
+        add_if_within(out, plane, vec3_multiply(half_extents, sign), height, margin, corner);
     }
 }
 
-// The vertices within the margin, seen from above, as the corners of a patch.
+// The vertices within the margin, projected onto the plane.
 static uint32_t low_vertices(
     const cairn_hull *hull, const cairn_plane *plane, float margin, cairn_clip_point *low) {
     uint32_t count = 0;
@@ -86,6 +86,6 @@ void cairn_collide_hull_plane(
     const uint32_t chosen_count = cairn_manifold_reduce(low, count, chosen);
     for (uint32_t i = 0; i < chosen_count; ++i) {
         const cairn_clip_point *point = &low[chosen[i]];
-        add_above(out, plane, hull->vertices[point->edge], point->height, margin, point->edge);
+        add_if_within(out, plane, hull->vertices[point->edge], point->height, margin, point->edge);
     }
 }

@@ -1,98 +1,80 @@
 // SPDX-License-Identifier: MIT
 
 // Separating axes of two convex polyhedra, then clipping of the incident face or the closest points
-// of two edges. Pairs of edges count only where their arcs cross on the sphere of directions
-// (Gregorius 2013, The Separating Axis Test between Convex Polyhedra).
+// of two edges. Only pairs of edges whose arcs cross on the Gauss map can separate (Gregorius 2013,
+// The Separating Axis Test between Convex Polyhedra).
 
+#include "base/assert.h"
 #include "sim/collide/clip.h"
+#include "sim/collide/separating_axis.h"
 #include "sim/collide/shape_pairs.h"
 #include "sim/shape/convex.h"
 
-// Axes as the hint keeps them: 0 none, then the faces of a, those of b, and pairs of edges.
+// Numbers of axes, as the hint stores them: 0 none, then the faces of a, those of b, and pairs of
+// edges.
 enum { FACE_A = 1, FACE_B = 128, EDGES = 256, EDGES_PER_A = 128 };
 
-// Features of a face of b, of an edge pair, and of a vertex below a face; others are of a face of
-// a.
+// Bits of the feature of a point on a face of b, between two edges, and of a vertex below a face;
+// without any of these the point is on a face of a.
 enum { FEATURE_FACE_B = 1 << 24, FEATURE_EDGES = 1 << 25, FEATURE_VERTEX = 1 << 26 };
 
-// The same as between boxes, see sim/collide/box_box.c.
-#define PARALLEL_SINE_SQUARED 1e-4f
-#define AXIS_RELATIVE_TOLERANCE 0.05f
-#define AXIS_ABSOLUTE_TOLERANCE 0.01f
-#define CLIP_TOLERANCE 0.01f
-#define TOLERANCE_MAX 0.0025f
+// Bounds by which faces and edges are skipped allow for this much rounding.
+#define ROUNDING 0.99f
 
-#define NO_SEPARATION (-3e38f)
-// Bounds that decide what need not be looked at allow for this much rounding.
-#define BOUND 0.99f
-
-// One of the two and the way from the other's frame to its own.
-typedef struct view {
+// One of the two hulls, and the transform from the other's frame to its own.
+typedef struct hull_view {
     const cairn_convex_view *self;
     const cairn_convex_view *other;
-    cairn_mat3 turn;
+    cairn_mat3 rotation;
     cairn_vec3 offset;
-    // How far the other's centre lies above each face.
+    // Height of the other's centre above each face.
     float heights[CAIRN_HULL_FACES_MAX];
-} view;
+} hull_view;
 
 typedef struct hull_pair {
-    view a;
-    view b;
-    float tolerance; // m, between axes as good as each other
+    hull_view a;
+    hull_view b;
+    float tolerance; // m, absolute, between axes that count as equal
 } hull_pair;
 
-typedef struct choice {
-    uint32_t axis; // 0: none
-    float separation;
-} choice;
-
-static void measure_heights(view *v) {
-    const cairn_vec3 centre = vec3_add(mat3_apply(v->turn, v->other->centre), v->offset);
+static void measure_heights(hull_view *v) {
+    const cairn_vec3 centre = vec3_add(mat3_apply(v->rotation, v->other->centre), v->offset);
     for (uint32_t i = 0; i < v->self->face_count; ++i) {
         const cairn_plane *plane = &v->self->planes[i];
         v->heights[i] = vec3_dot(plane->normal, centre) - plane->offset;
     }
 }
 
-static float face_separation(const view *v, uint32_t face) {
+static float face_separation(const hull_view *v, uint32_t face) {
     const cairn_plane *plane = &v->self->planes[face];
-    const cairn_vec3 down = vec3_negate(mat3_apply_transposed(v->turn, plane->normal));
+    const cairn_vec3 down = vec3_negate(mat3_apply_transposed(v->rotation, plane->normal));
     return vec3_dot(plane->normal, v->offset) - plane->offset -
            cairn_convex_view_support(v->other, down);
 }
 
-// The face with the greatest separation, the first of equals; the height of the other's centre
-// bounds what each can reach. Begins with the most likely one and ends when one is above the
-// margin.
-static choice best_face(const view *v, float margin) {
-    uint32_t likely = 0;
+// The face with the greatest separation, the first of equals. Begins with the face that the other's
+// centre is highest above, skips faces that this height shows to be worse, and ends when a
+// separation is above the margin.
+static cairn_axis best_face(const hull_view *v, float margin) {
+    uint32_t highest = 0;
     for (uint32_t i = 1; i < v->self->face_count; ++i) {
-        likely = v->heights[i] > v->heights[likely] ? i : likely;
+        highest = v->heights[i] > v->heights[highest] ? i : highest;
     }
-    choice best = {.axis = likely, .separation = face_separation(v, likely)};
-    const float inner = BOUND * v->other->inner;
+    cairn_axis best = {.number = highest, .separation = face_separation(v, highest)};
+    const float inner = ROUNDING * v->other->inner;
     for (uint32_t i = 0; i < v->self->face_count && best.separation <= margin; ++i) {
-        if (i == likely || v->heights[i] - inner < best.separation) {
+        if (i == highest || v->heights[i] - inner < best.separation) {
             continue;
         }
         const float separation = face_separation(v, i);
-        if (separation > best.separation || (separation == best.separation && i < best.axis)) {
-            best = (choice){.axis = i, .separation = separation};
+        if (separation > best.separation || (separation == best.separation && i < best.number)) {
+            best = (cairn_axis){.number = i, .separation = separation};
         }
     }
     return best;
 }
 
-static float tolerance_at(const hull_pair *pair, float separation) {
-    return AXIS_RELATIVE_TOLERANCE * float_abs(separation) + pair->tolerance;
-}
-
-static float beaten_at(const hull_pair *pair, float separation) {
-    return separation + tolerance_at(pair, separation);
-}
-
-// An edge in the frame of a; left x right runs along it.
+// An edge in the frame of a; left x right points along it.
 typedef struct edge {
     uint32_t index;
     cairn_vec3 from;
@@ -113,18 +95,18 @@ static edge edge_of_a(const hull_pair *pair, uint32_t index) {
 
 static edge edge_of_b(const hull_pair *pair, uint32_t index) {
     const cairn_convex_view *p = pair->b.self;
-    const cairn_mat3 turn = pair->a.turn;
+    const cairn_mat3 rotation = pair->a.rotation;
     const cairn_hull_edge *e = &p->edges[index];
     const cairn_vec3 along = vec3_sub(p->vertices[e->to], p->vertices[e->from]);
     return (edge){.index = index,
-        .from = vec3_add(mat3_apply(turn, p->vertices[e->from]), pair->a.offset),
-        .along = mat3_apply(turn, along),
-        .left = mat3_apply(turn, p->planes[e->left].normal),
-        .right = mat3_apply(turn, p->planes[e->right].normal)};
+        .from = vec3_add(mat3_apply(rotation, p->vertices[e->from]), pair->a.offset),
+        .along = mat3_apply(rotation, along),
+        .left = mat3_apply(rotation, p->planes[e->left].normal),
+        .right = mat3_apply(rotation, p->planes[e->right].normal)};
 }
 
-// Whether the arc of a's edge crosses that of b's, turned round, on the sphere of directions: then
-// the two edges make a face of the Minkowski difference.
+// Whether the arc of a's edge crosses that of b's, negated, on the Gauss map: then the two edges
+// form a face of the Minkowski difference.
 static bool arcs_cross(const edge *a, const edge *b) {
     const float right_b = 0.0f - vec3_dot(b->right, a->along);
     const float left_b = 0.0f - vec3_dot(b->left, a->along);
@@ -138,7 +120,7 @@ static cairn_vec3 edge_normal(const edge *a, const edge *b) {
     const cairn_vec3 cross = vec3_cross(a->along, b->along);
     const float length_squared = vec3_length_squared(cross);
     const float lengths = vec3_length_squared(a->along) * vec3_length_squared(b->along);
-    if (!(length_squared > PARALLEL_SINE_SQUARED * lengths)) {
+    if (!(length_squared > CAIRN_AXIS_PARALLEL_SINE_SQUARED * lengths)) {
         return vec3_zero();
     }
     const float inverse = 1.0f / float_sqrt(length_squared);
@@ -148,20 +130,20 @@ static cairn_vec3 edge_normal(const edge *a, const edge *b) {
 
 static float edge_separation(const edge *a, const edge *b) {
     if (!arcs_cross(a, b)) {
-        return NO_SEPARATION;
+        return CAIRN_NO_SEPARATION;
     }
     const cairn_vec3 normal = edge_normal(a, b);
     const bool none = normal.x == 0.0f && normal.y == 0.0f && normal.z == 0.0f;
-    return none ? NO_SEPARATION : vec3_dot(normal, vec3_sub(b->from, a->from));
+    return none ? CAIRN_NO_SEPARATION : vec3_dot(normal, vec3_sub(b->from, a->from));
 }
 
 // Whether some axis between the normals of an edge's two faces could separate by more than
-// `threshold`: the other's centre must then be higher above the edge than that and the ball within
-// the other. Along the arc the height is greatest at an end or, where it rises from both, at its
-// crest.
-static bool edge_matters(const view *v, uint32_t index, float threshold) {
+// `threshold`. The other's centre must then be higher above the edge than the threshold plus the
+// radius of the other's inscribed ball. Along the arc the height is greatest at an end or, if it
+// rises from both, at its crest.
+static bool edge_can_separate(const hull_view *v, uint32_t index, float threshold) {
     const cairn_hull_edge *e = &v->self->edges[index];
-    const float least = threshold + BOUND * v->other->inner;
+    const float least = threshold + ROUNDING * v->other->inner;
     const float left = v->heights[e->left];
     const float right = v->heights[e->right];
     if (left > least || right > least || least <= 0.0f) {
@@ -173,21 +155,21 @@ static bool edge_matters(const view *v, uint32_t index, float threshold) {
         return false;
     }
     const float crest = left * left + right * right - 2.0f * left * right * cosine;
-    return crest > BOUND * least * least * (1.0f - cosine * cosine);
+    return crest > ROUNDING * least * least * (1.0f - cosine * cosine);
 }
 
 // The pair of edges with the greatest separation, if that is more than `threshold`.
-static choice best_edges(const hull_pair *pair, float threshold) {
+static cairn_axis best_edges(const hull_pair *pair, float threshold) {
     edge of_b[CAIRN_HULL_EDGES_MAX];
     uint32_t count_b = 0;
     for (uint32_t j = 0; j < pair->b.self->edge_count; ++j) {
-        if (edge_matters(&pair->b, j, threshold)) {
+        if (edge_can_separate(&pair->b, j, threshold)) {
             of_b[count_b++] = edge_of_b(pair, j);
         }
     }
-    choice best = {.axis = 0, .separation = threshold};
+    cairn_axis best = {.number = 0, .separation = threshold};
     for (uint32_t i = 0; i < pair->a.self->edge_count && count_b > 0; ++i) {
-        if (!edge_matters(&pair->a, i, threshold)) {
+        if (!edge_can_separate(&pair->a, i, threshold)) {
             continue;
         }
         const edge a = edge_of_a(pair, i);
@@ -195,14 +177,14 @@ static choice best_edges(const hull_pair *pair, float threshold) {
             const float separation = edge_separation(&a, &of_b[k]);
             if (separation > best.separation) {
                 best.separation = separation;
-                best.axis = EDGES + EDGES_PER_A * i + of_b[k].index;
+                best.number = EDGES + EDGES_PER_A * i + of_b[k].index;
             }
         }
     }
     return best;
 }
 
-// The edges that an axis names, if there are such.
+// The edges that an axis names; false if there are no such edges.
 static bool edges_of_axis(const hull_pair *pair, uint32_t axis, edge *a, edge *b) {
     const uint32_t i = (axis - EDGES) / EDGES_PER_A;
     const uint32_t j = (axis - EDGES) % EDGES_PER_A;
@@ -214,16 +196,17 @@ static bool edges_of_axis(const hull_pair *pair, uint32_t axis, edge *a, edge *b
     return true;
 }
 
-// The hint's axis with its separation when it still serves; compare sim/collide/box_box.c.
-static choice kept_axis(const hull_pair *pair, const choice *face, uint32_t hint) {
-    const choice none = {.axis = 0};
+// The hint's axis if it holds.
+static cairn_axis hinted_axis(const hull_pair *pair, cairn_axis face, uint32_t hint) {
+    const cairn_axis none = {.number = 0};
     const bool on_a = hint >= FACE_A && hint < FACE_A + pair->a.self->face_count;
     const bool on_b = hint >= FACE_B && hint < FACE_B + pair->b.self->face_count;
     if (on_a || on_b) {
         const float separation = on_a ? face_separation(&pair->a, hint - FACE_A)
                                       : face_separation(&pair->b, hint - FACE_B);
-        const bool beaten = face->separation > beaten_at(pair, separation);
-        return beaten ? none : (choice){.axis = hint, .separation = separation};
+        return cairn_axis_face_holds(separation, face, pair->tolerance)
+                   ? (cairn_axis){.number = hint, .separation = separation}
+                   : none;
     }
     edge a;
     edge b;
@@ -231,43 +214,35 @@ static choice kept_axis(const hull_pair *pair, const choice *face, uint32_t hint
         return none;
     }
     const float separation = edge_separation(&a, &b);
-    const float least = face->separation + 0.25f * tolerance_at(pair, face->separation);
-    return separation > least ? (choice){.axis = hint, .separation = separation} : none;
+    return cairn_axis_edges_hold(separation, face, pair->tolerance)
+               ? (cairn_axis){.number = hint, .separation = separation}
+               : none;
 }
 
-// Axis 0 when the two are apart. The rules are those between boxes, and so is the reason why a hint
-// that came out comes out again.
-static choice choose_axis(const hull_pair *pair, float margin, uint32_t hint) {
-    const choice apart = {.axis = 0};
-    choice face_a = best_face(&pair->a, margin);
+// Number 0 if the hulls are apart; see sim/collide/separating_axis.h.
+static cairn_axis choose_axis(const hull_pair *pair, float margin, uint32_t hint) {
+    const cairn_axis apart = {.number = 0};
+    cairn_axis face_a = best_face(&pair->a, margin);
     if (face_a.separation > margin) {
         return apart;
     }
-    choice face_b = best_face(&pair->b, margin);
+    cairn_axis face_b = best_face(&pair->b, margin);
     if (face_b.separation > margin) {
         return apart;
     }
-    face_a.axis += FACE_A;
-    face_b.axis += FACE_B;
-    const bool clearly_b = face_b.separation > beaten_at(pair, face_a.separation);
-    const choice face = clearly_b ? face_b : face_a;
-    const float face_beaten = beaten_at(pair, face.separation);
-    const choice kept = kept_axis(pair, &face, hint);
-    const float beaten = kept.axis != 0 ? beaten_at(pair, kept.separation) : face_beaten;
-    const choice edges = best_edges(pair, float_min(beaten, margin));
-    if (edges.axis != 0 && edges.separation > margin) {
-        return apart;
-    }
-    if (kept.axis != 0 && !(edges.axis != 0 && edges.separation > beaten)) {
-        return kept;
-    }
-    return edges.axis != 0 && edges.separation > face_beaten ? edges : face;
+    face_a.number += FACE_A;
+    face_b.number += FACE_B;
+    const cairn_axis face = cairn_axis_best_face(face_a, face_b, pair->tolerance);
+    const cairn_axis kept = hinted_axis(pair, face, hint);
+    const float threshold = cairn_axis_edge_threshold(face, kept, pair->tolerance);
+    const cairn_axis edges = best_edges(pair, float_min(threshold, margin));
+    return cairn_axis_choose(face, kept, edges, margin, pair->tolerance);
 }
 
-static void collide_edges(const hull_pair *pair, const choice *chosen, cairn_manifold *out) {
+static void collide_edges(const hull_pair *pair, const cairn_axis *chosen, cairn_manifold *out) {
     edge a;
     edge b;
-    if (!edges_of_axis(pair, chosen->axis, &a, &b)) {
+    if (!edges_of_axis(pair, chosen->number, &a, &b)) {
         return;
     }
     out->normal = edge_normal(&a, &b);
@@ -278,16 +253,17 @@ static void collide_edges(const hull_pair *pair, const choice *chosen, cairn_man
     const float ab = vec3_dot(a.along, b.along);
     const float ra = vec3_dot(apart, a.along);
     const float rb = vec3_dot(apart, b.along);
-    const float determinant = float_max(aa * bb - ab * ab, PARALLEL_SINE_SQUARED * aa * bb);
+    const float determinant =
+        float_max(aa * bb - ab * ab, CAIRN_AXIS_PARALLEL_SINE_SQUARED * aa * bb);
     const float t = float_clamp((ab * ra - aa * rb) / determinant, 0.0f, 1.0f);
     const cairn_vec3 on_b = vec3_add_scaled(b.from, b.along, t);
     cairn_manifold_add(out, vec3_sub_scaled(on_b, out->normal, 0.5f * chosen->separation),
         chosen->separation, FEATURE_EDGES | a.index << 8 | b.index);
 }
 
-// A reference face as a plane with coordinates, in the frame of its polyhedron.
+// A reference face with coordinates in its plane, in the frame of its polyhedron.
 typedef struct reference {
-    const view *v;
+    const hull_view *v;
     uint32_t face;
     cairn_vec3 origin; // a corner
     cairn_vec3 right;
@@ -304,7 +280,7 @@ static uint32_t corner_count(const cairn_convex_view *p, uint32_t face) {
     return (uint32_t)p->face_first[face + 1] - p->face_first[face];
 }
 
-static reference reference_of(const view *v, uint32_t face) {
+static reference reference_of(const hull_view *v, uint32_t face) {
     const cairn_convex_view *p = v->self;
     const cairn_vec3 origin = p->vertices[corner_of(p, face, 0)];
     const cairn_vec3 next = p->vertices[corner_of(p, face, 1)];
@@ -316,10 +292,10 @@ static reference reference_of(const view *v, uint32_t face) {
         .right = right,
         .up = vec3_cross(normal, right),
         .normal = normal,
-        .tolerance = float_min(CLIP_TOLERANCE * p->inner, TOLERANCE_MAX)};
+        .tolerance = float_min(CAIRN_CLIP_TOLERANCE * p->inner, CAIRN_AXIS_TOLERANCE_MAX)};
 }
 
-static cairn_clip_point in_plane(const reference *r, cairn_vec3 point, uint32_t label) {
+static cairn_clip_point to_face_plane(const reference *r, cairn_vec3 point, uint32_t label) {
     const cairn_vec3 from = vec3_sub(point, r->origin);
     return (cairn_clip_point){.x = vec3_dot(from, r->right),
         .y = vec3_dot(from, r->up),
@@ -327,13 +303,13 @@ static cairn_clip_point in_plane(const reference *r, cairn_vec3 point, uint32_t 
         .edge = label};
 }
 
-static cairn_vec3 point_of_other(const reference *r, uint32_t vertex) {
-    return vec3_add(mat3_apply(r->v->turn, r->v->other->vertices[vertex]), r->v->offset);
+static cairn_vec3 vertex_of_other(const reference *r, uint32_t vertex) {
+    return vec3_add(mat3_apply(r->v->rotation, r->v->other->vertices[vertex]), r->v->offset);
 }
 
-// The other's vertex that reaches deepest below the reference face.
+// The vertex of the other that is deepest below the reference face.
 static uint32_t deepest_vertex(const reference *r) {
-    const cairn_vec3 normal = mat3_apply_transposed(r->v->turn, r->normal);
+    const cairn_vec3 normal = mat3_apply_transposed(r->v->rotation, r->normal);
     const cairn_convex_view *other = r->v->other;
     uint32_t best = 0;
     float least = vec3_dot(other->vertices[0], normal);
@@ -345,10 +321,10 @@ static uint32_t deepest_vertex(const reference *r) {
     return best;
 }
 
-// Of the faces around a vertex of the other, the one that looks most against the reference normal.
-// (Of all faces, one elsewhere may look more against it, and lie high above.)
+// Of the faces around a vertex of the other, the one whose normal is most opposite to the reference
+// normal. (A face elsewhere may be more opposite to it, and lie high above.)
 static uint32_t incident_face(const reference *r, uint32_t vertex) {
-    const cairn_vec3 normal = mat3_apply_transposed(r->v->turn, r->normal);
+    const cairn_vec3 normal = mat3_apply_transposed(r->v->rotation, r->normal);
     const cairn_convex_view *other = r->v->other;
     uint32_t best = 0;
     float least = 2.0f;
@@ -357,8 +333,8 @@ static uint32_t incident_face(const reference *r, uint32_t vertex) {
         if (e->from != vertex && e->to != vertex) {
             continue;
         }
-        // Each face around the vertex is to the left of one edge from it, or to the right of one to
-        // it.
+        // Each face around the vertex is left of an edge that leaves it, or right of one that ends
+        // there.
         const uint32_t face = e->from == vertex ? e->left : e->right;
         const float cosine = vec3_dot(other->planes[face].normal, normal);
         if (cosine < least) {
@@ -374,18 +350,18 @@ static void incident_polygon(const reference *r, uint32_t face, cairn_clip_polyg
     const cairn_convex_view *other = r->v->other;
     out->count = corner_count(other, face);
     for (uint32_t i = 0; i < out->count; ++i) {
-        out->points[i] = in_plane(r, point_of_other(r, corner_of(other, face, i)), i);
+        out->points[i] = to_face_plane(r, vertex_of_other(r, corner_of(other, face, i)), i);
     }
 }
 
-// The line through side i of the reference face, moved out by the tolerance (by a little more where
-// it runs aslant).
-static cairn_clip_line side_cut(const reference *r, uint32_t i) {
+// The line through side i of the reference face, moved outward by the tolerance (by a little more
+// if it is not parallel to an axis of the plane).
+static cairn_clip_line side_line(const reference *r, uint32_t i) {
     const cairn_convex_view *p = r->v->self;
     const uint32_t count = corner_count(p, r->face);
     const uint32_t next = i + 1 < count ? i + 1 : 0;
-    const cairn_clip_point from = in_plane(r, p->vertices[corner_of(p, r->face, i)], 0);
-    const cairn_clip_point to = in_plane(r, p->vertices[corner_of(p, r->face, next)], 0);
+    const cairn_clip_point from = to_face_plane(r, p->vertices[corner_of(p, r->face, i)], 0);
+    const cairn_clip_point to = to_face_plane(r, p->vertices[corner_of(p, r->face, next)], 0);
     const float right = to.y - from.y;
     const float up = from.x - to.x;
     const float slack = r->tolerance * (float_abs(right) + float_abs(up));
@@ -395,22 +371,22 @@ static cairn_clip_line side_cut(const reference *r, uint32_t i) {
         .edge = CAIRN_HULL_VERTICES_MAX + i};
 }
 
-static bool reaches_over(const cairn_clip_polygon *polygon, const cairn_clip_line *cut) {
+static bool extends_beyond(const cairn_clip_polygon *polygon, const cairn_clip_line *line) {
     bool over = false;
     for (uint32_t i = 0; i < polygon->count; ++i) {
         const cairn_clip_point *point = &polygon->points[i];
-        over = over || cut->right * point->x + cut->up * point->y > cut->limit;
+        over = over || line->right * point->x + line->up * point->y > line->limit;
     }
     return over;
 }
 
-static const cairn_clip_polygon *cut_to_reference(
+static const cairn_clip_polygon *clip_to_reference(
     const reference *r, cairn_clip_polygon *polygon, cairn_clip_polygon *spare) {
     const uint32_t count = corner_count(r->v->self, r->face);
     for (uint32_t i = 0; i < count; ++i) {
-        const cairn_clip_line cut = side_cut(r, i);
-        if (reaches_over(polygon, &cut)) {
-            cairn_clip_polygon_cut(polygon, &cut, spare);
+        const cairn_clip_line line = side_line(r, i);
+        if (extends_beyond(polygon, &line)) {
+            cairn_clip_polygon_cut(polygon, &line, spare);
             cairn_clip_polygon *kept = spare;
             spare = polygon;
             polygon = kept;
@@ -419,29 +395,30 @@ static const cairn_clip_polygon *cut_to_reference(
     return polygon;
 }
 
-// In the frame of the reference polyhedron, normal out of it. Deep inside each other, two
-// polyhedra may have no part of the incident face over the reference face; the deepest vertex is
-// then the contact.
+// In the frame of the reference polyhedron, with the normal out of it. If two polyhedra overlap
+// deeply, no part of the incident face may be above the reference face; the deepest vertex is then
+// the contact.
 static void collide_faces(
-    const view *v, uint32_t face, uint32_t feature, float margin, cairn_manifold *out) {
+    const hull_view *v, uint32_t face, uint32_t feature, float margin, cairn_manifold *out) {
     const reference r = reference_of(v, face);
     const uint32_t vertex = deepest_vertex(&r);
     const uint32_t incident = incident_face(&r, vertex);
-    cairn_clip_polygon whole;
+    cairn_clip_polygon polygon;
     cairn_clip_polygon spare;
     cairn_clip_point low[CAIRN_CLIP_POINTS_MAX];
     uint32_t chosen[CAIRN_MANIFOLD_POINTS_MAX];
-    incident_polygon(&r, incident, &whole);
-    const cairn_clip_polygon *cut = cut_to_reference(&r, &whole, &spare);
+    incident_polygon(&r, incident, &polygon);
+    const cairn_clip_polygon *line = clip_to_reference(&r, &polygon, &spare);
     uint32_t count =
-        cairn_clip_keep_below(cut, margin, feature | face << 18 | incident << 12, 6, low);
+        cairn_clip_keep_below(line, margin, feature | face << 18 | incident << 12, 6, low);
     if (count == 0) {
-        low[0] = in_plane(&r, point_of_other(&r, vertex), FEATURE_VERTEX | face << 6 | vertex);
+        low[0] =
+            to_face_plane(&r, vertex_of_other(&r, vertex), FEATURE_VERTEX | face << 6 | vertex);
         count = low[0].height <= margin ? 1 : 0;
     }
-    const uint32_t chosen_count = cairn_manifold_reduce(low, count, chosen);
+    const uint32_t point_count = cairn_manifold_reduce(low, count, chosen);
     out->normal = r.normal;
-    for (uint32_t i = 0; i < chosen_count; ++i) {
+    for (uint32_t i = 0; i < point_count; ++i) {
         const cairn_clip_point *point = &low[chosen[i]];
         cairn_vec3 at = vec3_add_scaled(r.origin, r.right, point->x);
         at = vec3_add_scaled(at, r.up, point->y);
@@ -450,44 +427,44 @@ static void collide_faces(
     }
 }
 
-// From b's frame to a's, and the normal from b to a turned round.
-static void manifold_from_b(const hull_pair *pair, cairn_manifold *manifold) {
-    manifold->normal = vec3_negate(mat3_apply(pair->a.turn, manifold->normal));
+// Transforms to a's frame and flips the normal, which points from b to a.
+static void transform_manifold_to_a(const hull_pair *pair, cairn_manifold *manifold) {
+    manifold->normal = vec3_negate(mat3_apply(pair->a.rotation, manifold->normal));
     for (uint32_t i = 0; i < manifold->point_count; ++i) {
         cairn_vec3 *at = &manifold->points[i].position;
-        *at = vec3_add(mat3_apply(pair->a.turn, *at), pair->a.offset);
+        *at = vec3_add(mat3_apply(pair->a.rotation, *at), pair->a.offset);
     }
 }
 
 void cairn_collide_hulls(const cairn_shape_view *a, const cairn_shape_view *b,
-    const cairn_mat3 *turn, cairn_vec3 offset, float margin, uint32_t *axis_hint,
+    const cairn_mat3 *rotation, cairn_vec3 offset, float margin, uint32_t *axis_hint,
     cairn_manifold *out) {
     cairn_convex_box box_a;
     cairn_convex_box box_b;
-    const cairn_convex_view polytope_a = cairn_convex_view_of(a, &box_a);
-    const cairn_convex_view polytope_b = cairn_convex_view_of(b, &box_b);
+    const cairn_convex_view convex_a = cairn_convex_view_of(a, &box_a);
+    const cairn_convex_view convex_b = cairn_convex_view_of(b, &box_b);
     hull_pair pair;
-    pair.a.self = pair.b.other = &polytope_a;
-    pair.a.other = pair.b.self = &polytope_b;
-    pair.a.turn = *turn;
+    pair.a.self = pair.b.other = &convex_a;
+    pair.a.other = pair.b.self = &convex_b;
+    pair.a.rotation = *rotation;
     pair.a.offset = offset;
-    pair.b.turn = mat3_transpose(*turn);
-    pair.b.offset = vec3_negate(mat3_apply_transposed(*turn, offset));
-    const float thinnest = float_min(polytope_a.inner, polytope_b.inner);
-    pair.tolerance = float_min(AXIS_ABSOLUTE_TOLERANCE * thinnest, TOLERANCE_MAX);
+    pair.b.rotation = mat3_transpose(*rotation);
+    pair.b.offset = vec3_negate(mat3_apply_transposed(*rotation, offset));
+    const float thinnest = float_min(convex_a.inner, convex_b.inner);
+    pair.tolerance = float_min(CAIRN_AXIS_ABSOLUTE_TOLERANCE * thinnest, CAIRN_AXIS_TOLERANCE_MAX);
     measure_heights(&pair.a);
     measure_heights(&pair.b);
-    const choice chosen = choose_axis(&pair, margin, *axis_hint);
-    if (chosen.axis == 0) {
+    const cairn_axis chosen = choose_axis(&pair, margin, *axis_hint);
+    if (chosen.number == 0) {
         return;
     }
-    *axis_hint = chosen.axis;
-    if (chosen.axis >= EDGES) {
+    *axis_hint = chosen.number;
+    if (chosen.number >= EDGES) {
         collide_edges(&pair, &chosen, out);
-    } else if (chosen.axis < FACE_B) {
-        collide_faces(&pair.a, chosen.axis - FACE_A, 0, margin, out);
+    } else if (chosen.number < FACE_B) {
+        collide_faces(&pair.a, chosen.number - FACE_A, 0, margin, out);
     } else {
-        collide_faces(&pair.b, chosen.axis - FACE_B, FEATURE_FACE_B, margin, out);
-        manifold_from_b(&pair, out);
+        collide_faces(&pair.b, chosen.number - FACE_B, FEATURE_FACE_B, margin, out);
+        transform_manifold_to_a(&pair, out);
     }
 }
