@@ -25,36 +25,38 @@
 // Two shapes are in touch when the gap between them is at most this, m: points neither flicker nor
 // lose their impulses while a stack sways. Their rows let the gap close, and no more, in one step.
 #define CAIRN_CONTACT_MARGIN 0.01f
-// The substep solver's sweeps over the normal rows of a patch on each visit. They cost little, for
-// they stay within the patch; measured on heavy stacks, four are calmer than two, eight no calmer.
+// Sweeps of the soft-step solver over the normal rows of a manifold in each solve. They cost
+// little, because they read and write no bodies. Measured on heavy stacks: four are calmer than
+// two, eight are no calmer than four.
 #define CAIRN_MANIFOLD_SWEEPS 4
-// Contacts and joints are at most as stiff as this share of the rate of substeps: a spring that
-// swings faster than it is looked at makes stacks restless.
+// Contacts and joints have at most this fraction of the substep rate as frequency: a spring that
+// oscillates faster than it is sampled makes stacks restless.
 #define CAIRN_CONTACT_HERTZ_FRACTION 0.21f
 #define CAIRN_JOINT_HERTZ_FRACTION 0.31f
-// Colours that joints are swept in at first: a chain of so many links is passed in one sweep, and a
-// colour of a large world still is enough to share among workers.
+// Colours that joints use at first: one sweep passes along a chain of that many links, and in a
+// large world a colour is still large enough to share among workers.
 #define CAIRN_JOINT_COLOURS 12
-// Colours of a constraint graph; what finds none is solved one after the other.
+// Colours of a constraint graph; constraints that find none are solved one after the other.
 #define CAIRN_COLOURS 24
 // Points of one contact manifold.
 #define CAIRN_MANIFOLD_POINTS_MAX 4
 // Worlds of fewer shapes are stepped by one worker.
 #define CAIRN_SHAPES_SHARED_MIN 128
-// The substep solver's sweeps over the limits of a cone on each visit: swing and twist answer for
-// one another little.
+// Sweeps of the soft-step solver over the limits of a cone in each solve: swing and twist are
+// weakly coupled.
 #define CAIRN_CONE_SWEEPS 2
-// The pairs of a body are looked at when some point of it may have gone farther than this from
-// where it was when they last were, m, or than this share of its reach when that is less. Two
-// bodies may so come nearer by twice the drift before they are found to touch, well inside the
-// margin.
+// Recycling distance of a body: its pairs are updated when some point of it may have moved farther
+// than this from the reference pose, m, or than this fraction of its bounding radius if that is
+// less. Two bodies may so come closer by twice this distance before they are found to touch, which
+// is well inside the margin.
 #define CAIRN_BODY_RECYCLING_DISTANCE 1e-3f
 #define CAIRN_BODY_RECYCLING_FRACTION 0.01f
-// A manifold stays while no point of the one shape has gone farther than this as seen from the
-// other, m, or than this share of half the least width of either; and while neither body has turned
-// more than ten degrees, because normal and arms stay, too. Measured with cubes of a metre: a stack
-// of a hundred stands with 5 mm and falls with 2; dropped columns of twenty boxes 60 cm wide fall
-// with 5 mm and mostly stand with 15; houses of cards 4 cm thick want 1 mm.
+// Recycling distance of a manifold: it is recycled while no point of one shape has moved farther
+// than this relative to the other, m, or than this fraction of the minimum extent of either, and
+// while neither body has rotated by more than ten degrees, because normal and arms stay as well.
+// Measured with cubes of 1 m: a stack of a hundred stands with 5 mm and falls with 2 mm; dropped
+// columns of twenty boxes 60 cm wide fall with 5 mm and mostly stand with 15 mm; houses of cards 4
+// cm thick need 1 mm.
 #define CAIRN_MANIFOLD_RECYCLING_DISTANCE 2e-2f
 #define CAIRN_MANIFOLD_RECYCLING_FRACTION 0.05f
 #define CAIRN_MANIFOLD_RECYCLING_COSINE 0.9962f // of half the angle

@@ -6,21 +6,22 @@
 #include "base/assert.h"
 #include "sim/math/vec.h"
 
-// Sort and sweep (Baraff 1992, section 7.2.1) along the axis on which the boxes lie farthest apart,
-// within strips across the axis on which they lie next farthest apart:
+// Sort and sweep (Baraff 1992, section 7.2.1) along the axis on which the boxes are most spread
+// out, within strips perpendicular to the axis on which they are second most spread out:
 //
-//    strip 2  | [a]   [ b ]            A box belongs to the strip of its lower edge. It looks at
-//    strip 1  | [a]        [c]  [d ]   those after it in its own strip, and in the next ones as
-//    strip 0  |      [e]   [c]  [d ]   far as it reaches at all that begin close enough before it,
-//             +--------------------->  so each pair is met once.
+//    strip 2  | [a]   [ b ]            A box belongs to the strip of its lower edge. It is tested
+//    strip 1  | [a]        [c]  [d ]   against the boxes after it in its own strip, and in the
+//    later strip 0  |      [e]   [c]  [d ]   strips that it extends into against those that may
+//    begin
+//             +--------------------->  before it, so each pair is found once.
 //
-// Within a strip the boxes lie component by component and are tested several at a time. A box much
-// longer along the sweep than the others would make all of them look farther back; it is tested
-// against all boxes in order of the index instead.
+// Within a strip the boxes are stored component by component and tested several at a time. A box
+// much longer along the sweep than the others would widen the range of candidates of all of them;
+// it is tested against all boxes, in order of the index, instead.
 
-// Boxes wider than this are half-spaces and say nothing about where the others are.
+// Boxes wider than this are half-spaces and do not count for the choice of axes.
 #define SPREAD_WIDTH_MAX 1e6f
-// Empty boxes hold this below and its negative above.
+// An empty box has this as its lower bound and its negative as its upper bound.
 #define EMPTY_BOUND 3e38f
 // Longer than this many mean lengths is long.
 #define LONG_FACTOR 3.0f
@@ -28,23 +29,23 @@
 enum { DIGIT_BITS = 11, DIGIT_COUNT = 1 << DIGIT_BITS, DIGIT_PASSES = 3 };
 enum { STRIPS_MAX = 256, TEST_WIDTH = 8, SAMPLES = 256 };
 
-typedef struct keyed {
+typedef struct sort_key {
     uint32_t key;
     uint32_t index;
-} keyed;
+} sort_key;
 
 typedef struct sweep {
     const cairn_aabb_array *boxes;
     uint32_t axes[3]; // of the sweep, across the strips, and the rest
-    keyed *keys;      // those with a box that is not long, in order of the sweep
-    keyed *keys_spare;
-    uint32_t count;  // of them
-    uint32_t *longs; // indices of the long ones
+    sort_key *keys;   // those with a box that is not long, in order of the sweep
+    sort_key *keys_spare;
+    uint32_t count;       // of them
+    uint32_t *long_boxes; // indices of the long ones
     uint32_t long_count;
-    float reach;     // greatest length along the sweep of those that are not long
-    float *lower[3]; // by strip, in order of the sweep; by axis of the sweep
+    float length_max; // greatest length along the sweep of those that are not long
+    float *lower[3];  // by strip, in order of the sweep; by axis of the sweep
     float *upper[3];
-    uint32_t *index_of; // likewise
+    uint32_t *index_of; // by strip, in order of the sweep
     uint32_t *starts;   // of the strips, STRIPS_MAX + 1
     uint32_t *counts;   // boxes->count + 1, for sorting pairs
     cairn_pair *spare_pairs;
@@ -85,33 +86,34 @@ size_t cairn_broad_phase_scratch_size(uint32_t box_count, uint32_t pair_capacity
     return scratch_words(box_count) * sizeof(uint32_t) + pair_capacity * sizeof(cairn_pair);
 }
 
-static void *take_words(unsigned char **at, size_t count) {
+static void *carve_words(unsigned char **at, size_t count) {
     void *const piece = *at;
     *at += count * sizeof(uint32_t);
     return piece;
 }
 
-static sweep sweep_of(const cairn_aabb_array *boxes, void *scratch) {
+static sweep carve_sweep(const cairn_aabb_array *boxes, void *scratch) {
     CAIRN_ASSERT((uintptr_t)scratch % _Alignof(uint32_t) == 0);
     const size_t count = boxes->count;
     const size_t stride = cairn_broad_phase_stride(boxes->count);
     unsigned char *at = scratch;
     sweep s = {.boxes = boxes};
-    s.keys = take_words(&at, 2 * count);
-    s.keys_spare = take_words(&at, 2 * count);
-    s.longs = take_words(&at, count);
+    s.keys = carve_words(&at, 2 * count);
+    s.keys_spare = carve_words(&at, 2 * count);
+    s.long_boxes = carve_words(&at, count);
     for (int axis = 0; axis < 3; ++axis) {
-        s.lower[axis] = take_words(&at, stride);
-        s.upper[axis] = take_words(&at, stride);
+        s.lower[axis] = carve_words(&at, stride);
+        s.upper[axis] = carve_words(&at, stride);
     }
-    s.index_of = take_words(&at, stride);
-    s.starts = take_words(&at, STRIPS_MAX + 1);
-    s.counts = take_words(&at, count + 1);
+    s.index_of = carve_words(&at, stride);
+    s.starts = carve_words(&at, STRIPS_MAX + 1);
+    s.counts = carve_words(&at, count + 1);
     s.spare_pairs = (cairn_pair *)(void *)at;
     return s;
 }
 
-// ---- Where the boxes are, by which axes and strips are chosen. Any choice gives the same pairs.
+// ---- How the boxes are spread, which decides the axes and strips. Every choice gives the same
+// pairs.
 
 typedef struct spread {
     float lower;
@@ -120,7 +122,7 @@ typedef struct spread {
     float square; // sum of the squared distances of the centres from their mean, times four
 } spread;
 
-static bool says_where(const cairn_aabb_array *boxes, uint32_t i) {
+static bool counts_for_spread(const cairn_aabb_array *boxes, uint32_t i) {
     return boxes->lower[0][i] <= boxes->upper[0][i] &&
            boxes->upper[0][i] - boxes->lower[0][i] < SPREAD_WIDTH_MAX &&
            boxes->upper[1][i] - boxes->lower[1][i] < SPREAD_WIDTH_MAX &&
@@ -135,7 +137,7 @@ static spread spread_of(const cairn_aabb_array *boxes, uint32_t axis) {
     float sum = 0.0f;
     float counted = 0.0f;
     for (uint32_t i = 0; i < boxes->count; i += 1 + boxes->count / SAMPLES) {
-        if (says_where(boxes, i)) {
+        if (counts_for_spread(boxes, i)) {
             const float twice_centre = lower[i] + upper[i];
             sum += twice_centre;
             out.square += twice_centre * twice_centre;
@@ -164,7 +166,7 @@ static void choose_axes(sweep *s, const spread spreads[3]) {
     s->axes[2] = in_order ? other : next;
 }
 
-// Strips a little wider than a box, so that most boxes reach into one more.
+// Strips a little wider than a box, so that most boxes extend into one more.
 static void choose_strips(sweep *s, const spread *across) {
     const float range = across->upper - across->lower;
     const float width = 1.25f * across->width;
@@ -175,7 +177,7 @@ static void choose_strips(sweep *s, const spread *across) {
     s->strip_count = (uint32_t)count;
 }
 
-// Never falls when `value` rises, whatever is rounded.
+// Monotonic in `value` despite rounding.
 static uint32_t strip_at(const sweep *s, float value) {
     const float last = (float)(s->strip_count - 1);
     return (uint32_t)float_clamp((value - s->strip_from) * s->strip_scale, 0.0f, last);
@@ -183,29 +185,30 @@ static uint32_t strip_at(const sweep *s, float value) {
 
 // ---- Order of the sweep
 
-// Floats in order as unsigned numbers in order: negative ones are flipped, others move above them.
+// Maps floats to unsigned numbers in the same order: negative ones are inverted, others are put
+// above them.
 static uint32_t key_of_float(float value) {
     const uint32_t bits = float_bits(value);
     return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
 }
 
-static void collect(sweep *s, float long_length) {
+static void collect_keys(sweep *s, float long_length) {
     const float *lower = s->boxes->lower[s->axes[0]];
     const float *upper = s->boxes->upper[s->axes[0]];
     for (uint32_t i = 0; i < s->boxes->count; ++i) {
         const float length = upper[i] - lower[i];
         if (length > long_length) {
-            s->longs[s->long_count] = i;
+            s->long_boxes[s->long_count] = i;
             s->long_count += 1;
         } else if (lower[i] <= upper[i]) {
-            s->keys[s->count] = (keyed){.key = key_of_float(lower[i]), .index = i};
+            s->keys[s->count] = (sort_key){.key = key_of_float(lower[i]), .index = i};
             s->count += 1;
-            s->reach = float_max(s->reach, length);
+            s->length_max = float_max(s->length_max, length);
         }
     }
 }
 
-// Turns sizes into where each begins; one more entry says where the last ends.
+// Converts sizes to start indices, with one more entry for the end of the last.
 static void counts_to_starts(uint32_t *starts, uint32_t count) {
     uint32_t start = 0;
     for (uint32_t i = 0; i < count; ++i) {
@@ -234,7 +237,7 @@ static void sort_keys(sweep *s) {
             s->keys_spare[starts[pass][digit]] = s->keys[i];
             starts[pass][digit] += 1;
         }
-        keyed *const sorted = s->keys_spare;
+        sort_key *const sorted = s->keys_spare;
         s->keys_spare = s->keys;
         s->keys = sorted;
     }
@@ -251,7 +254,7 @@ static void fill_strips(sweep *s) {
     }
     counts_to_starts(s->starts, s->strip_count);
     for (uint32_t i = 0; i < s->count; ++i) {
-        const keyed from = s->keys[i];
+        const sort_key from = s->keys[i];
         const uint32_t to = s->starts[from.key];
         s->starts[from.key] = to + 1;
         s->index_of[to] = from.index;
@@ -260,7 +263,7 @@ static void fill_strips(sweep *s) {
             s->upper[axis][to] = s->boxes->upper[s->axes[axis]][from.index];
         }
     }
-    // Each start has moved to its end, which is the next one's start.
+    // Each start has advanced to its end, which is the start of the next one.
     memmove(s->starts + 1, s->starts, s->strip_count * sizeof *s->starts);
     s->starts[0] = 0;
     for (uint32_t axis = 0; axis < 3; ++axis) {
@@ -274,12 +277,12 @@ static void sweep_sort(sweep *s) {
         spread_of(s->boxes, 0), spread_of(s->boxes, 1), spread_of(s->boxes, 2)};
     choose_axes(s, spreads);
     choose_strips(s, &spreads[s->axes[1]]);
-    collect(s, float_min(LONG_FACTOR * spreads[s->axes[0]].width, SPREAD_WIDTH_MAX));
+    collect_keys(s, float_min(LONG_FACTOR * spreads[s->axes[0]].width, SPREAD_WIDTH_MAX));
     sort_keys(s);
     fill_strips(s);
 }
 
-// ---- Overlap, TEST_WIDTH boxes at a time. Comparisons have the same answers at every width.
+// ---- Overlap, TEST_WIDTH boxes at a time. Comparisons have the same result at every width.
 
 enum { LANES = 4 };
 typedef float lanes __attribute__((vector_size(4 * LANES)));
@@ -300,7 +303,7 @@ static lanes lanes_all(float value) {
     return (lanes){value, value, value, value};
 }
 
-// Of the LANES boxes at `at`, all bits of a lane where both intervals on `axis` share a point.
+// For the LANES boxes at `at`: all bits of a lane where both intervals on `axis` share a point.
 static lane_mask lanes_overlap(
     const bounds *a, float *const lower[3], float *const upper[3], uint32_t axis, uint32_t at) {
     return (lanes_load(&lower[axis][at]) <= lanes_all(a->upper[axis])) &
@@ -326,7 +329,7 @@ static uint32_t overlaps(
     return (uint32_t)both | (uint32_t)(both >> 32);
 }
 
-static bool may_pair(const cairn_broad_phase_filter *a, const cairn_broad_phase_filter *b) {
+static bool filters_pass(const cairn_broad_phase_filter *a, const cairn_broad_phase_filter *b) {
     return ((uint32_t)(a->body != b->body) & (uint32_t)((a->category & b->mask) != 0) &
                (uint32_t)((b->category & a->mask) != 0) &
                (uint32_t)((a->active | b->active) != 0)) != 0;
@@ -334,7 +337,7 @@ static bool may_pair(const cairn_broad_phase_filter *a, const cairn_broad_phase_
 
 // ---- The sweep
 
-// Pairs as they are met; those that do not fit are counted only.
+// Pairs in the order in which they are found; those that do not fit are only counted.
 typedef struct found {
     uint32_t count;
     uint32_t capacity;
@@ -349,8 +352,8 @@ static void found_add(found *f, uint32_t index, uint32_t other) {
     f->count += 1;
 }
 
-// Box `i` against those from `at` to `end`, as long as they begin before it ends.
-static void sweep_one(const sweep *s, found *f, uint32_t i, uint32_t at, uint32_t end) {
+// Tests box `i` against those from `at` to `end`, as long as they begin before it ends.
+static void test_against_run(const sweep *s, found *f, uint32_t i, uint32_t at, uint32_t end) {
     const bounds a = {.lower = {s->lower[0][i], s->lower[1][i], s->lower[2][i]},
         .upper = {s->upper[0][i], s->upper[1][i], s->upper[2][i]}};
     const cairn_broad_phase_filter *filters = s->boxes->filters;
@@ -358,7 +361,7 @@ static void sweep_one(const sweep *s, found *f, uint32_t i, uint32_t at, uint32_
     for (; at < end && s->lower[0][at] <= a.upper[0]; at += TEST_WIDTH) {
         uint32_t bits = overlaps(&a, s->lower, s->upper, at);
         for (uint32_t k = at; bits != 0 && k < end; ++k, bits >>= 1) {
-            if ((bits & 1u) != 0 && may_pair(&filters[index], &filters[s->index_of[k]])) {
+            if ((bits & 1u) != 0 && filters_pass(&filters[index], &filters[s->index_of[k]])) {
                 found_add(f, index, s->index_of[k]);
             }
         }
@@ -366,42 +369,42 @@ static void sweep_one(const sweep *s, found *f, uint32_t i, uint32_t at, uint32_
 }
 
 static void sweep_strips(const sweep *s, found *f) {
-    uint32_t froms[STRIPS_MAX + 1]; // where in each strip boxes may still reach the current one
+    uint32_t run_starts[STRIPS_MAX + 1]; // in each strip, the first box that may overlap
     for (uint32_t strip = 0; strip < s->strip_count; ++strip) {
         for (uint32_t other = strip; other < s->strip_count; ++other) {
-            froms[other] = s->starts[other];
+            run_starts[other] = s->starts[other];
         }
         for (uint32_t i = s->starts[strip]; i < s->starts[strip + 1]; ++i) {
-            sweep_one(s, f, i, i + 1, s->starts[strip + 1]);
+            test_against_run(s, f, i, i + 1, s->starts[strip + 1]);
             const uint32_t last = strip_at(s, s->upper[1][i]);
             for (uint32_t other = strip + 1; other <= last; ++other) {
                 const uint32_t end = s->starts[other + 1];
-                uint32_t from = froms[other];
-                while (from < end && s->lower[0][from] + s->reach < s->lower[0][i]) {
+                uint32_t from = run_starts[other];
+                while (from < end && s->lower[0][from] + s->length_max < s->lower[0][i]) {
                     ++from;
                 }
-                froms[other] = from;
-                sweep_one(s, f, i, from, end);
+                run_starts[other] = from;
+                test_against_run(s, f, i, from, end);
             }
         }
     }
 }
 
-// Of two long ones the lower finds the pair.
-static void find_long(const sweep *s, found *f) {
+// A pair of two long boxes is found by the lower one.
+static void test_long_boxes(const sweep *s, found *f) {
     const cairn_aabb_array *boxes = s->boxes;
     const float *lower = boxes->lower[s->axes[0]];
     const float *upper = boxes->upper[s->axes[0]];
     for (uint32_t l = 0; l < s->long_count; ++l) {
-        const uint32_t i = s->longs[l];
+        const uint32_t i = s->long_boxes[l];
         const bounds a = {.lower = {boxes->lower[0][i], boxes->lower[1][i], boxes->lower[2][i]},
             .upper = {boxes->upper[0][i], boxes->upper[1][i], boxes->upper[2][i]}};
         for (uint32_t at = 0; at < boxes->count; at += TEST_WIDTH) {
             uint32_t bits = overlaps(&a, boxes->lower, boxes->upper, at);
             for (uint32_t k = at; bits != 0 && k < boxes->count; ++k, bits >>= 1) {
-                const bool both_long = upper[k] - lower[k] > s->reach;
+                const bool both_long = upper[k] - lower[k] > s->length_max;
                 if ((bits & 1u) != 0 && k != i && (k > i || !both_long) &&
-                    may_pair(&boxes->filters[i], &boxes->filters[k])) {
+                    filters_pass(&boxes->filters[i], &boxes->filters[k])) {
                     found_add(f, i, k);
                 }
             }
@@ -411,7 +414,7 @@ static void find_long(const sweep *s, found *f) {
 
 // ---- Order of the pairs
 
-// Two counting sorts, by the higher index and then, stable, by the lower.
+// Two counting sorts: by the higher index, and then, stably, by the lower.
 static void sort_pairs(const sweep *s, cairn_pair *pairs, uint32_t count) {
     const uint32_t box_count = s->boxes->count;
     memset(s->counts, 0, (box_count + 1) * sizeof *s->counts);
@@ -434,7 +437,7 @@ static void sort_pairs(const sweep *s, cairn_pair *pairs, uint32_t count) {
 
 void cairn_broad_phase_sort_pairs(
     const cairn_aabb_array *boxes, void *scratch, cairn_pair *pairs, uint32_t count) {
-    const sweep s = sweep_of(boxes, scratch);
+    const sweep s = carve_sweep(boxes, scratch);
     sort_pairs(&s, pairs, count);
 }
 
@@ -448,7 +451,7 @@ uint32_t cairn_broad_phase_query(const cairn_aabb_array *boxes, uint32_t index, 
         uint32_t bits = overlaps(&a, boxes->lower, boxes->upper, at);
         for (uint32_t k = at; bits != 0 && k < boxes->count; ++k, bits >>= 1) {
             if ((bits & 1u) != 0 && k != index &&
-                may_pair(&boxes->filters[index], &boxes->filters[k])) {
+                filters_pass(&boxes->filters[index], &boxes->filters[k])) {
                 if (count == capacity) {
                     return count;
                 }
@@ -460,9 +463,9 @@ uint32_t cairn_broad_phase_query(const cairn_aabb_array *boxes, uint32_t index, 
     return count;
 }
 
-// The first pairs of a list that has no room for all: in order without sorting.
-static void list_first(const sweep *s, cairn_pair *pairs, uint32_t capacity) {
-    uint32_t *others = s->longs;
+// The first pairs of a list that has no room for all, found in order without sorting.
+static void list_first_pairs(const sweep *s, cairn_pair *pairs, uint32_t capacity) {
+    uint32_t *others = s->long_boxes;
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->boxes->count && count < capacity; ++i) {
         const uint32_t more = cairn_broad_phase_query(s->boxes, i, i + 1, others, s->boxes->count);
@@ -475,15 +478,15 @@ static void list_first(const sweep *s, cairn_pair *pairs, uint32_t capacity) {
 
 uint32_t cairn_broad_phase_find_pairs(
     const cairn_aabb_array *boxes, void *scratch, cairn_pair *pairs, uint32_t capacity) {
-    sweep s = sweep_of(boxes, scratch);
+    sweep s = carve_sweep(boxes, scratch);
     sweep_sort(&s);
     found all = {.capacity = capacity, .pairs = pairs};
     sweep_strips(&s, &all);
-    find_long(&s, &all);
+    test_long_boxes(&s, &all);
     if (all.count <= capacity) {
         sort_pairs(&s, pairs, all.count);
     } else {
-        list_first(&s, pairs, capacity);
+        list_first_pairs(&s, pairs, capacity);
     }
     return all.count;
 }

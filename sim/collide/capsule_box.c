@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/collide/shape_pairs.h"
 
-// How much of the normal must lie along a face's axis for a capsule to rest on that face with two
-// points (about 11 degrees).
+// Cosine between the contact normal and that of a face (about 11 degrees) above which a capsule
+// touches the face in two points.
 #define FACE_COSINE 0.98f
 
 // Features: the closest point; a pair of points on one of six faces, each at an end of the segment

@@ -80,6 +80,7 @@ static cairn_vec3 side_outward(const cairn_hull *hull, uint32_t face, uint32_t i
     return vec3_cross(along, hull->planes[face].normal);
 }
 
+// Whether the point is inside the prism above the face.
 static bool over_face(const cairn_hull *hull, uint32_t face, cairn_vec3 point) {
     for (uint32_t i = 0; i < corner_count(hull, face); ++i) {
         const cairn_vec3 from = vec3_sub(point, corner_at(hull, face, i));
@@ -145,6 +146,7 @@ static void check_edges(const capsule_hull_pair *pair, closest_point *best) {
     }
 }
 
+// For a segment that does not intersect the hull.
 static closest_point closest_outside(const capsule_hull_pair *pair) {
     closest_point best = {.gap = 1e18f};
     check_segment_end(pair, pair->lower, -1.0f, &best);
@@ -288,6 +290,7 @@ static void collide_overlapping(
     }
 }
 
+// The face whose normal is closest to `outward`.
 static uint32_t most_parallel_face(const cairn_hull *hull, cairn_vec3 outward) {
     uint32_t best = 0;
     for (uint32_t i = 1; i < hull->face_count; ++i) {

@@ -39,7 +39,7 @@ static cairn_local_capsule capsule_a_in_b(const cairn_geometry *a, const transfo
         .radius = a->radius};
 }
 
-// The plane of a half-space b in the frame of a, and the other way capsule.
+// The plane of a half-space b in the frame of a, and the plane of a half-space a in the frame of b.
 static cairn_plane plane_b_in_a(const transform *b_to_a) {
     const cairn_vec3 normal = mat3_column(b_to_a->rotation, 1);
     return (cairn_plane){.normal = normal, .offset = vec3_dot(normal, b_to_a->offset)};
@@ -85,6 +85,7 @@ static void collide_capsule_polyhedron(const cairn_local_capsule *capsule,
     }
 }
 
+// Shape a is a half-space, and b is not.
 static void collide_half_space_first(
     const cairn_shape_view *b, const transform *b_to_a, float margin, cairn_manifold *out) {
     if (is_polyhedron(b)) {
@@ -99,6 +100,7 @@ static void collide_half_space_first(
     flip_normal(out);
 }
 
+// Shape b is a half-space, and a is not.
 static void collide_half_space_second(
     const cairn_shape_view *a, const transform *b_to_a, float margin, cairn_manifold *out) {
     const cairn_plane plane = plane_b_in_a(b_to_a);
@@ -122,6 +124,7 @@ static void collide_polyhedra(const cairn_shape_view *a, const cairn_shape_view 
     }
 }
 
+// Shape b is a polyhedron, and a is not a half-space.
 static void collide_polyhedron_second(const cairn_shape_view *a, const cairn_shape_view *b,
     const transform *b_to_a, float margin, uint32_t *axis_hint, cairn_manifold *out) {
     if (is_polyhedron(a)) {
@@ -133,6 +136,7 @@ static void collide_polyhedron_second(const cairn_shape_view *a, const cairn_sha
     }
 }
 
+// Shape b is a sphere or capsule, and a is not a half-space.
 static void collide_capsule_second(const cairn_shape_view *a, const cairn_shape_view *b,
     const transform *b_to_a, float margin, cairn_manifold *out) {
     const cairn_local_capsule capsule = capsule_b_in_a(b->geometry, b_to_a);
@@ -147,6 +151,9 @@ static void collide_capsule_second(const cairn_shape_view *a, const cairn_shape_
 
 void cairn_collide_local(const cairn_shape_view *a, const cairn_shape_view *b,
     const cairn_pose *b_in_a, float margin, uint32_t *axis_hint, cairn_manifold *out) {
+    CAIRN_ASSERT(margin >= 0.0f);
+    CAIRN_ASSERT(a->hull != NULL || a->geometry->kind != CAIRN_SHAPE_HULL);
+    CAIRN_ASSERT(b->hull != NULL || b->geometry->kind != CAIRN_SHAPE_HULL);
     out->normal = vec3(0.0f, 1.0f, 0.0f);
     out->point_count = 0;
     const transform b_to_a = {

@@ -25,7 +25,7 @@ static void sift_down(uint64_t *keys, uint32_t root, uint32_t count) {
     }
 }
 
-// Heap sort: in place, and never worse than n log n however the joints were made.
+// Heap sort: in place, and O(n log n) for every order of joints.
 static void sort_keys(uint64_t *keys, uint32_t count) {
     for (uint32_t i = count / 2; i > 0; --i) {
         sift_down(keys, i - 1, count);

@@ -95,7 +95,7 @@ static uint32_t insert_index(uint32_t *list, uint32_t count, uint32_t value) {
 uint32_t cairn_manifold_reduce(
     const cairn_clip_point *points, uint32_t count, uint32_t chosen[CAIRN_MANIFOLD_POINTS_MAX]) {
     CAIRN_ASSERT(count <= CAIRN_CLIP_POINTS_MAX);
-    if (count <= 4) {
+    if (count <= CAIRN_MANIFOLD_POINTS_MAX) {
         for (uint32_t i = 0; i < count; ++i) {
             chosen[i] = i;
         }
@@ -109,5 +109,6 @@ uint32_t cairn_manifold_reduce(
     for (uint32_t i = 0; i < 4; ++i) {
         chosen_count = insert_index(chosen, chosen_count, selected[i]);
     }
+    CAIRN_ASSERT(chosen_count >= 1);
     return chosen_count;
 }

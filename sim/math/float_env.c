@@ -66,11 +66,11 @@ bool cairn_float_mode_ok(void) {
     volatile const float half_ulp = 5.9604644775390625e-8f; // 2^-24
     volatile const float more = 6.0e-8f;
     const float subnormal = tiny * small;
-    const float kept = subnormal * one;
+    const float product = subnormal * one;
     const float even = one + half_ulp;
     const float up = one + more;
     const float down = -one - half_ulp;
-    return kept > 0.0f && even == 1.0f && up > 1.0f && down == -1.0f;
+    return product > 0.0f && even == 1.0f && up > 1.0f && down == -1.0f;
 }
 
 uint64_t cairn_float_enter(void) {
@@ -84,8 +84,8 @@ void cairn_float_leave(uint64_t saved) {
     mode_write(saved);
 }
 
-// (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: the last term is lost when the product is rounded before the
-// sum, and kept when both are one instruction.
+// (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: the last term is lost if the product is rounded before the
+// sum, and kept if both are one instruction.
 bool cairn_float_sums_ok(void) {
     volatile const float factor = 1.000244140625f;
     volatile const float rounded = -1.00048828125f;
@@ -95,18 +95,18 @@ bool cairn_float_sums_ok(void) {
     return sum == 0.0f;
 }
 
-// The same in four sums by turns of sign, as in a product of quaternions. There is an instruction
-// for those too, and gcc 12 used it where it had been told not to contract. A volatile pointer
-// hides what is summed.
+// The same for four sums of alternating sign, as in a product of quaternions. There is an
+// instruction for these as well, and gcc 12 used it although it was told not to contract. A
+// volatile pointer hides the operands.
 bool cairn_float_alternating_sums_ok(void) {
     static const float hidden[8] = {1.000244140625f, 1.000244140625f, 1.000244140625f,
         1.000244140625f, 1.00048828125f, -1.00048828125f, 1.00048828125f, -1.00048828125f};
-    const float *volatile const hiding = hidden;
-    const float *const a = hiding;
+    const float *volatile const volatile_hidden = hidden;
+    const float *const a = volatile_hidden;
     const float *const b = a + 4;
     float sums[4];
-    float *volatile const shown = sums;
-    float *const out = shown;
+    float *volatile const volatile_sums = sums;
+    float *const out = volatile_sums;
     const float s0 = a[0] * a[0] - b[0];
     const float s1 = a[1] * a[1] + b[1];
     const float s2 = a[2] * a[2] - b[2];

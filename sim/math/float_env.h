@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The floating-point mode of the calling thread. A library linked with fast-math turns
-// flush-to-zero on in whoever loads it; a step must not notice.
+// The floating-point mode of the calling thread. A library linked with fast-math enables
+// flush-to-zero in every program that loads it; a step must not be affected.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,16 +15,16 @@
 #error "the simulation needs float evaluated as float: on x86 build with -msse2 -mfpmath=sse"
 #endif
 
-// Sets round-to-nearest, no flush-to-zero, no traps where the machine has a control word we know;
-// asserts by arithmetic that it is so. Returns what cairn_float_leave restores.
+// Sets round-to-nearest, no flush-to-zero and no traps if the control word of this machine is
+// known; asserts by arithmetic that the mode is right. Returns what cairn_float_leave restores.
 uint64_t cairn_float_enter(void);
 void cairn_float_leave(uint64_t saved);
 // The control word of the calling thread (x86: MXCSR, aarch64: FPCR); elsewhere 0.
 uint64_t cairn_float_mode_word(void);
 // Whether arithmetic rounds to nearest and keeps subnormal numbers.
 bool cairn_float_mode_ok(void);
-// Whether the machine has a control word we know.
+// Whether the control word of this machine is known.
 bool cairn_float_mode_known(void);
-// The two halves of cairn_float_contract_ok: products in sums, and in sums by turns of sign.
+// The two halves of cairn_float_contract_ok: products in sums, and in sums of alternating sign.
 bool cairn_float_sums_ok(void);
 bool cairn_float_alternating_sums_ok(void);

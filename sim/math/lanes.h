@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// CAIRN_LANES floats side by side: the arithmetic of sim/math/vec.h for several constraints at
-// once. A file that includes this is compiled once for each width. Each lane computes what a single
-// float would, in the same order, and lanes never mix, so every width gives the same bits.
+// CAIRN_LANES floats in one SIMD vector: the arithmetic of sim/math/vec.h for several constraints
+// at once. A file that includes this is compiled once for each width. Each lane computes what a
+// single float would, in the same order, and lanes never mix, so every width gives the same bits.
 //
-// Vectors are GCC's and Clang's; where the instruction set has an instruction for what they cannot
-// say (minimum, square root, choice by a mask), it is used, otherwise a loop over the lanes.
+// The vector types are those of GCC and Clang. Minimum, square root and selection by a mask, which
+// these cannot express, use the instruction of the CPU where there is one, or a loop over the
+// lanes.
 
 #include <math.h>
 #include <stdint.h>
@@ -27,7 +28,7 @@ typedef float lanes __attribute__((vector_size(4 * CAIRN_LANES)));
 typedef int32_t lanes_mask __attribute__((vector_size(4 * CAIRN_LANES))); // 0 or -1 in each lane
 #endif
 
-// Row-wise access: a row is eight floats that lie together.
+// Row-wise access: a row is eight consecutive floats.
 #define CAIRN_ROW_FLOATS 8
 
 #if CAIRN_LANES == 1
@@ -71,7 +72,7 @@ static inline lanes lanes_select(lanes_mask mask, lanes yes, lanes no) {
     return (lanes)_mm_or_ps(_mm_and_ps(m, (__m128)yes), _mm_andnot_ps(m, (__m128)no));
 }
 static inline lanes lanes_min(lanes a, lanes b) {
-    return (lanes)_mm_min_ps((__m128)a, (__m128)b); // a < b ? a : b, of signed zeros, too
+    return (lanes)_mm_min_ps((__m128)a, (__m128)b); // a < b ? a : b, for signed zeros as well
 }
 static inline lanes lanes_max(lanes a, lanes b) {
     return (lanes)_mm_max_ps((__m128)a, (__m128)b);
@@ -126,7 +127,7 @@ static inline lanes lanes_sqrt(lanes a) {
 #endif
 #endif
 
-// ---- rows: eight floats of each of CAIRN_LANES elements, turned into eight lanes and back
+// ---- rows: eight floats of each of CAIRN_LANES elements, transposed to eight lanes and back
 
 #if CAIRN_LANES == 1
 static inline void lanes_load_rows(const float *const *rows, lanes out[CAIRN_ROW_FLOATS]) {
@@ -163,13 +164,13 @@ static inline void lanes_load_rows(const float *const *rows, lanes out[CAIRN_ROW
 }
 static inline void lanes_store_rows(
     const lanes in[CAIRN_ROW_FLOATS], float (*rows)[CAIRN_ROW_FLOATS]) {
-    lanes turned[8];
+    lanes transposed[8];
     for (int i = 0; i < 8; ++i) {
-        turned[i] = in[i];
+        transposed[i] = in[i];
     }
-    lanes_transpose(turned);
+    lanes_transpose(transposed);
     for (int i = 0; i < 8; ++i) {
-        _mm256_storeu_ps(rows[i], (__m256)turned[i]);
+        _mm256_storeu_ps(rows[i], (__m256)transposed[i]);
     }
 }
 #elif CAIRN_LANES == 4 && defined(__SSE2__)
@@ -193,15 +194,15 @@ static inline void lanes_load_rows(const float *const *rows, lanes out[CAIRN_ROW
 }
 static inline void lanes_store_rows(
     const lanes in[CAIRN_ROW_FLOATS], float (*rows)[CAIRN_ROW_FLOATS]) {
-    lanes turned[8];
+    lanes transposed[8];
     for (int i = 0; i < 8; ++i) {
-        turned[i] = in[i];
+        transposed[i] = in[i];
     }
-    lanes_transpose(turned);
-    lanes_transpose(turned + 4);
+    lanes_transpose(transposed);
+    lanes_transpose(transposed + 4);
     for (int i = 0; i < 4; ++i) {
-        _mm_storeu_ps(rows[i], (__m128)turned[i]);
-        _mm_storeu_ps(rows[i] + 4, (__m128)turned[i + 4]);
+        _mm_storeu_ps(rows[i], (__m128)transposed[i]);
+        _mm_storeu_ps(rows[i] + 4, (__m128)transposed[i + 4]);
     }
 }
 #else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Trigonometry from + - * / alone, so that every build gets the same bits, which no two C libraries
+// Trigonometry from + - * / alone, so that every build gets the same bits, which C libraries do not
 // promise. In lanes; one lane is a float. The polynomials are minimax fits of the relative error
 // (Remez exchange).
 
@@ -9,7 +9,7 @@
 
 #define CAIRN_PI 3.14159265f
 
-// x in [-pi / 2, pi / 2]; off by at most 2e-7.
+// x in [-pi / 2, pi / 2]; the error is at most 2e-7.
 static inline lanes lanes_sin(lanes x) {
     const lanes u = x * x;
     lanes p = lanes_all(2.601903066e-6f);
@@ -20,12 +20,12 @@ static inline lanes lanes_sin(lanes x) {
     return x * p;
 }
 
-// x in [0, pi]; off by at most 3e-7.
+// x in [0, pi]; the error is at most 3e-7.
 static inline lanes lanes_cos(lanes x) {
     return lanes_sin(lanes_all(0.5f * CAIRN_PI) - x);
 }
 
-// The angle from the x axis to (x, y), in [-pi, pi], 0 for no direction; off by at most 5e-7.
+// The angle from the x axis to (x, y), in [-pi, pi], 0 for (0, 0); the error is at most 5e-7.
 // Neither may be so large or small that y / x leaves the range of a float.
 static inline lanes lanes_atan2(lanes y, lanes x) {
     const lanes zero = lanes_all(0.0f);

@@ -81,8 +81,8 @@ static inline float vec3_component(cairn_vec3 a, uint32_t index) {
     return index == 0 ? a.x : index == 1 ? a.y : a.z;
 }
 
-// A unit vector across the unit vector `n`. At least one component of a unit vector reaches
-// 1/sqrt(3), so the divisor is never small.
+// A unit vector perpendicular to the unit vector `n`. At least one component of a unit vector
+// reaches 1/sqrt(3), so the divisor is never small.
 static inline cairn_vec3 vec3_tangent(cairn_vec3 n) {
     const cairn_vec3 across = vec3_select(
         float_abs(n.x) >= 0.577f, vec3(n.y, 0.0f - n.x, 0.0f), vec3(0.0f, n.z, 0.0f - n.y));
@@ -211,8 +211,8 @@ static inline cairn_mat3 sym3_full(cairn_sym3 m) {
         .x = vec3(m.xx, m.xy, m.xz), .y = vec3(m.xy, m.yy, m.yz), .z = vec3(m.xz, m.yz, m.zz)};
 }
 
-// By cofactors; zero when the determinant is not positive, so that a body without inertia does not
-// turn. For inertia tensors and K matrices, whose determinants are positive.
+// By cofactors; zero if the determinant is not positive, so that a body without inertia does not
+// rotate. For inertia tensors and K matrices, whose determinants are positive.
 static inline cairn_sym3 sym3_inverse(cairn_sym3 m) {
     const float xx = m.yy * m.zz - m.yz * m.yz;
     const float xy = m.xz * m.yz - m.xy * m.zz;
@@ -227,7 +227,7 @@ static inline cairn_sym3 sym3_inverse(cairn_sym3 m) {
         .yz = (m.xy * m.xz - m.xx * m.yz) * inverse};
 }
 
-// R M R^T: an inertia tensor (or its inverse) turned from the axes of a body to those of the world.
+// R M R^T: an inertia tensor (or its inverse) transformed from body axes to world axes.
 static inline cairn_sym3 sym3_rotate(cairn_sym3 m, cairn_mat3 r) {
     const cairn_vec3 x = sym3_apply(m, r.x);
     const cairn_vec3 y = sym3_apply(m, r.y);
@@ -270,15 +270,15 @@ static inline cairn_mat3 mat3_of_quat(cairn_quat q) {
         .z = vec3(xz - wy, yz + wx, 1.0f - (xx + yy))};
 }
 
-// The rotation by the small vector `angle` (radians about its direction): (angle / 2, 1) made
-// unit. That turns by 2 atan(|angle| / 2), short of |angle| by |angle|^3 / 12.
+// The rotation by the small vector `angle` (radians about its direction): (angle / 2, 1)
+// normalized. Its angle is 2 atan(|angle| / 2), which is |angle|^3 / 12 less than |angle|.
 static inline cairn_quat quat_of_small_angle(cairn_vec3 angle) {
     const cairn_vec3 half = vec3_scale(angle, 0.5f);
     return quat_normalize((cairn_quat){.x = half.x, .y = half.y, .z = half.z, .w = 1.0f});
 }
 
-// q turned by the angular velocity (world, rad/s) for `time` seconds: q + (time / 2) (w, 0) q,
-// made unit again. The length before is at least 1, so it never collapses.
+// q rotated by the angular velocity (world, rad/s) for `time` seconds: q + (time / 2) (w, 0) q,
+// normalized. The length before that is at least 1, so it is never zero.
 static inline cairn_quat quat_integrate(cairn_quat q, cairn_vec3 angular_velocity, float time) {
     const cairn_vec3 half = vec3_scale(angular_velocity, 0.5f * time);
     const cairn_quat spin =

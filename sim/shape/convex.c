@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/shape/convex.h"
 
+#include "base/assert.h"
+
 // Bit i of a corner's number is set on the positive side of axis i; face 2 i + 1 lies on the
 // negative side of axis i.
 static const uint8_t box_face_first[7] = {0, 4, 8, 12, 16, 20, 24};
@@ -18,19 +20,19 @@ static cairn_plane box_plane(uint32_t face, cairn_vec3 half) {
         .offset = vec3_component(half, axis)};
 }
 
-static cairn_convex_view polytope_of_box(cairn_vec3 half, cairn_convex_box *store) {
+static cairn_convex_view view_of_box(cairn_vec3 half, cairn_convex_box *storage) {
     for (uint32_t i = 0; i < 8; ++i) {
-        store->vertices[i] = vec3((i & 1u) != 0 ? half.x : 0.0f - half.x,
+        storage->vertices[i] = vec3((i & 1u) != 0 ? half.x : 0.0f - half.x,
             (i & 2u) != 0 ? half.y : 0.0f - half.y, (i & 4u) != 0 ? half.z : 0.0f - half.z);
     }
     for (uint32_t i = 0; i < 6; ++i) {
-        store->planes[i] = box_plane(i, half);
+        storage->planes[i] = box_plane(i, half);
     }
     return (cairn_convex_view){.vertex_count = 8,
         .face_count = 6,
         .edge_count = 12,
-        .vertices = store->vertices,
-        .planes = store->planes,
+        .vertices = storage->vertices,
+        .planes = storage->planes,
         .face_first = box_face_first,
         .corners = box_corners,
         .edges = box_edges,
@@ -38,11 +40,12 @@ static cairn_convex_view polytope_of_box(cairn_vec3 half, cairn_convex_box *stor
         .inner = float_min(half.x, float_min(half.y, half.z))};
 }
 
-cairn_convex_view cairn_convex_view_of(const cairn_shape_view *solid, cairn_convex_box *store) {
-    if (solid->geometry->kind == CAIRN_SHAPE_BOX) {
-        return polytope_of_box(solid->geometry->half_extents, store);
+cairn_convex_view cairn_convex_view_of(const cairn_shape_view *shape, cairn_convex_box *storage) {
+    if (shape->geometry->kind == CAIRN_SHAPE_BOX) {
+        return view_of_box(shape->geometry->half_extents, storage);
     }
-    const cairn_hull *hull = solid->hull;
+    CAIRN_ASSERT(shape->geometry->kind == CAIRN_SHAPE_HULL);
+    const cairn_hull *hull = shape->hull;
     return (cairn_convex_view){.vertex_count = hull->vertex_count,
         .face_count = hull->face_count,
         .edge_count = hull->edge_count,

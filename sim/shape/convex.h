@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the narrow phase reads of a convex polyhedron: a hull, or a box, whose corners and faces are
-// made on the spot and whose edges are a table.
+// The view that the narrow phase has of a convex polyhedron: a hull, or a box, for which vertices
+// and planes are computed and edges come from a table.
 
 #include "sim/shape/hull.h"
 
@@ -16,23 +16,23 @@ typedef struct cairn_convex_view {
     const uint8_t *corners;
     const cairn_hull_edge *edges;
     cairn_vec3 centre;
-    float inner; // no face is nearer to the centre
+    float inner; // m, radius of the inscribed ball about the centre
 } cairn_convex_view;
 
-// Where a box keeps what its polytope points to.
+// The memory that the view of a box points into.
 typedef struct cairn_convex_box {
     cairn_vec3 vertices[8];
     cairn_plane planes[6];
 } cairn_convex_box;
 
-// `store` is used for a box and must last as long as the result. For hulls and boxes only.
-cairn_convex_view cairn_convex_view_of(const cairn_shape_view *solid, cairn_convex_box *store);
+// For hulls and boxes only. The view of a box points into *storage.
+cairn_convex_view cairn_convex_view_of(const cairn_shape_view *shape, cairn_convex_box *storage);
 
-// The greatest reach of the vertices along `direction`.
+// The greatest coordinate of the vertices along `direction`.
 static inline float cairn_convex_view_support(const cairn_convex_view *p, cairn_vec3 direction) {
-    float reach = vec3_dot(p->vertices[0], direction);
+    float support = vec3_dot(p->vertices[0], direction);
     for (uint32_t i = 1; i < p->vertex_count; ++i) {
-        reach = float_max(reach, vec3_dot(p->vertices[i], direction));
+        support = float_max(support, vec3_dot(p->vertices[i], direction));
     }
-    return reach;
+    return support;
 }

@@ -3,15 +3,17 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "sim/limits.h"
 
 // All lengths below are fractions of half the cloud's longest side.
-// Points nearer to an earlier one than this are that one.
+// Points closer to an earlier point than this are merged with it.
 #define WELD 1e-4
-// Three points lower than this over their longest side say little about a plane.
+// A triangle lower than this, over its longest side, does not define a plane well.
 #define TRIANGLE_HEIGHT_MIN 1e-4
-// Points this near to a plane are on it. The least that gives a closed surface is taken: the first
-// forgives the rounding of coordinates, the later ones surfaces that are meant to be flat.
+// Points this close to a plane are on it. The smallest tolerance that gives a closed surface is
+// used: the first allows for the rounding of coordinates, the others for faces that are meant to be
+// flat.
 static const double tolerances[] = {2e-6, 2e-5, 2e-4};
 enum { TOLERANCE_COUNT = sizeof(tolerances) / sizeof(tolerances[0]) };
 
@@ -19,8 +21,8 @@ static const char *const flat = "the points lie in a plane, or all but";
 static const char *const too_many = "the hull has more vertices than a hull may have";
 static const char *const unclear = "faces bend too little to tell them apart";
 
-// The points about their middle, as fractions; double, so that the sign of a volume is that of the
-// exact one whenever it is not next to nothing.
+// The points relative to their centre, as fractions; double, so that a volume has the sign of the
+// exact one unless it is nearly zero.
 typedef struct cloud {
     uint32_t count;
     double at[CAIRN_HULL_POINTS_MAX][3];
@@ -39,10 +41,11 @@ typedef struct builder {
     uint32_t face_count;
     face faces[CAIRN_HULL_FACES_MAX];
     uint8_t vertex_of[CAIRN_HULL_POINTS_MAX]; // number of the vertex that a point became, plus 1
-    uint8_t face_of[CAIRN_HULL_VERTICES_MAX][CAIRN_HULL_VERTICES_MAX]; // left of the way, plus 1
+    uint8_t face_of[CAIRN_HULL_VERTICES_MAX]
+                   [CAIRN_HULL_VERTICES_MAX]; // left of the directed edge, plus 1
 } builder;
 
-static void between(const double a[3], const double b[3], double out[3]) {
+static void vector_between(const double a[3], const double b[3], double out[3]) {
     out[0] = b[0] - a[0];
     out[1] = b[1] - a[1];
     out[2] = b[2] - a[2];
@@ -58,17 +61,17 @@ static double dot(const double a[3], const double b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static double greater(double a, double b) {
+static double max_of(double a, double b) {
     return a > b ? a : b;
 }
 
 static double distance_squared(const cloud *points, uint32_t i, uint32_t j) {
     double apart[3];
-    between(points->at[i], points->at[j], apart);
+    vector_between(points->at[i], points->at[j], apart);
     return dot(apart, apart);
 }
 
-static const char *points_check(const cairn_vec3 *points, uint32_t count) {
+static const char *check_points(const cairn_vec3 *points, uint32_t count) {
     if (count < 4) {
         return "fewer than four points";
     }
@@ -88,10 +91,10 @@ static const char *points_check(const cairn_vec3 *points, uint32_t count) {
     return NULL;
 }
 
-static bool near_earlier(const cloud *points, const double at[3]) {
+static bool close_to_earlier(const cloud *points, const double at[3]) {
     for (uint32_t i = 0; i < points->count; ++i) {
         double apart[3];
-        between(points->at[i], at, apart);
+        vector_between(points->at[i], at, apart);
         if (dot(apart, apart) <= WELD * WELD) {
             return true;
         }
@@ -99,7 +102,7 @@ static bool near_earlier(const cloud *points, const double at[3]) {
     return false;
 }
 
-// False when fewer than four points are left, or all are smaller than a shape may be.
+// False if fewer than four points are left, or the cloud is smaller than a shape may be.
 static bool cloud_of(const cairn_vec3 *points, uint32_t count, cloud *out) {
     cairn_vec3 lower = points[0];
     cairn_vec3 upper = points[0];
@@ -107,10 +110,10 @@ static bool cloud_of(const cairn_vec3 *points, uint32_t count, cloud *out) {
         lower = vec3_min(lower, points[i]);
         upper = vec3_max(upper, points[i]);
     }
-    const double middle[3] = {0.5 * ((double)lower.x + (double)upper.x),
+    const double centre[3] = {0.5 * ((double)lower.x + (double)upper.x),
         0.5 * ((double)lower.y + (double)upper.y), 0.5 * ((double)lower.z + (double)upper.z)};
-    const double scale = greater(greater((double)upper.x - middle[0], (double)upper.y - middle[1]),
-        (double)upper.z - middle[2]);
+    const double scale = max_of(max_of((double)upper.x - centre[0], (double)upper.y - centre[1]),
+        (double)upper.z - centre[2]);
     if (!(scale >= (double)CAIRN_SHAPE_SIZE_MIN)) {
         return false;
     }
@@ -118,9 +121,9 @@ static bool cloud_of(const cairn_vec3 *points, uint32_t count, cloud *out) {
     for (uint32_t i = 0; i < count; ++i) {
         double at[3] = {(double)points[i].x, (double)points[i].y, (double)points[i].z};
         for (uint32_t k = 0; k < 3; ++k) {
-            at[k] = (at[k] - middle[k]) / scale;
+            at[k] = (at[k] - centre[k]) / scale;
         }
-        if (!near_earlier(out, at)) {
+        if (!close_to_earlier(out, at)) {
             memcpy(out->at[out->count], at, sizeof at);
             out->source[out->count] = (uint8_t)i;
             out->count += 1;
@@ -129,7 +132,7 @@ static bool cloud_of(const cairn_vec3 *points, uint32_t count, cloud *out) {
     return out->count >= 4;
 }
 
-static bool face_has(const face *f, uint32_t point) {
+static bool face_contains(const face *f, uint32_t point) {
     for (uint32_t i = 0; i < f->count; ++i) {
         if (f->points[i] == point) {
             return true;
@@ -138,10 +141,10 @@ static bool face_has(const face *f, uint32_t point) {
     return false;
 }
 
-static bool known(const builder *b, uint32_t i, uint32_t j, uint32_t k) {
+static bool is_known_face(const builder *b, uint32_t i, uint32_t j, uint32_t k) {
     for (uint32_t n = 0; n < b->face_count; ++n) {
         const face *f = &b->faces[n];
-        if (face_has(f, i) && face_has(f, j) && face_has(f, k)) {
+        if (face_contains(f, i) && face_contains(f, j) && face_contains(f, k)) {
             return true;
         }
     }
@@ -155,7 +158,7 @@ typedef enum sides {
     SIDES_BOTH = 3,
 } sides;
 
-// On which sides of the plane through three points there are others, and which lie on it.
+// Finds on which sides of the plane through three points there are others, and which are on it.
 static uint32_t sides_of_plane(const builder *b, uint32_t through, face *f) {
     const cloud *points = &b->cloud;
     const double thickness = b->tolerance * b->tolerance * dot(f->normal, f->normal);
@@ -163,7 +166,7 @@ static uint32_t sides_of_plane(const builder *b, uint32_t through, face *f) {
     f->count = 0;
     for (uint32_t i = 0; i < points->count && found != SIDES_BOTH; ++i) {
         double apart[3];
-        between(points->at[through], points->at[i], apart);
+        vector_between(points->at[through], points->at[i], apart);
         const double height = dot(f->normal, apart);
         if (height * height > thickness) {
             found |= height > 0.0 ? SIDES_ABOVE : SIDES_BELOW;
@@ -174,17 +177,17 @@ static uint32_t sides_of_plane(const builder *b, uint32_t through, face *f) {
     return found;
 }
 
-// Adds the face through three points when there is one and it is new.
-static const char *try_triangle(builder *b, uint32_t i, uint32_t j, uint32_t k) {
+// Adds the face through three points if there is one and it is new.
+static const char *add_face_of_triangle(builder *b, uint32_t i, uint32_t j, uint32_t k) {
     const cloud *points = &b->cloud;
     double first[3];
     double second[3];
     face f;
-    between(points->at[i], points->at[j], first);
-    between(points->at[i], points->at[k], second);
+    vector_between(points->at[i], points->at[j], first);
+    vector_between(points->at[i], points->at[k], second);
     cross(first, second, f.normal);
     const double longest =
-        greater(greater(dot(first, first), dot(second, second)), distance_squared(points, j, k));
+        max_of(max_of(dot(first, first), dot(second, second)), distance_squared(points, j, k));
     const double least = TRIANGLE_HEIGHT_MIN * TRIANGLE_HEIGHT_MIN * longest;
     if (!(dot(f.normal, f.normal) > least)) {
         return NULL;
@@ -193,7 +196,7 @@ static const char *try_triangle(builder *b, uint32_t i, uint32_t j, uint32_t k) 
     if (found == SIDES_NONE) {
         return flat;
     }
-    if (found == SIDES_BOTH || known(b, i, j, k)) {
+    if (found == SIDES_BOTH || is_known_face(b, i, j, k)) {
         return NULL;
     }
     if (found == SIDES_ABOVE) {
@@ -213,9 +216,9 @@ static const char *find_faces(builder *b) {
     for (uint32_t i = 0; i < b->cloud.count; ++i) {
         for (uint32_t j = i + 1; j < b->cloud.count; ++j) {
             for (uint32_t k = j + 1; k < b->cloud.count; ++k) {
-                const char *why = try_triangle(b, i, j, k);
-                if (why != NULL) {
-                    return why;
+                const char *refusal = add_face_of_triangle(b, i, j, k);
+                if (refusal != NULL) {
+                    return refusal;
                 }
             }
         }
@@ -223,20 +226,21 @@ static const char *find_faces(builder *b) {
     return b->face_count >= 4 ? NULL : flat;
 }
 
-// Twice the area of the triangle, seen from outside, times the normal's length: positive when
-// `point` lies to the left of the way.
-static double left_of(const builder *b, const face *f, uint32_t from, uint32_t to, uint32_t point) {
+// Twice the area of the triangle, seen from outside, times the normal's length: positive if `point`
+// is left of the line from `from` to `to`.
+static double signed_area(
+    const builder *b, const face *f, uint32_t from, uint32_t to, uint32_t point) {
     double along[3];
     double aside[3];
     double turn[3];
-    between(b->cloud.at[from], b->cloud.at[to], along);
-    between(b->cloud.at[from], b->cloud.at[point], aside);
+    vector_between(b->cloud.at[from], b->cloud.at[to], along);
+    vector_between(b->cloud.at[from], b->cloud.at[point], aside);
     cross(along, aside, turn);
     return dot(turn, f->normal);
 }
 
-// Gift wrapping (Jarvis 1973): the next corner is the one that leaves nothing to its right; of
-// several in line, the farthest.
+// Gift wrapping (Jarvis 1973): no point is right of the line to the next corner; of several points
+// on one line, the farthest is the corner.
 static uint32_t next_corner(const builder *b, const face *f, uint32_t from) {
     uint32_t best = from;
     for (uint32_t i = 0; i < f->count; ++i) {
@@ -244,7 +248,7 @@ static uint32_t next_corner(const builder *b, const face *f, uint32_t from) {
         if (point == from) {
             continue;
         }
-        const double side = best == from ? -1.0 : left_of(b, f, from, best, point);
+        const double side = best == from ? -1.0 : signed_area(b, f, from, best, point);
         const bool farther =
             distance_squared(&b->cloud, from, point) > distance_squared(&b->cloud, from, best);
         best = side < 0.0 || (side == 0.0 && farther) ? point : best;
@@ -252,24 +256,24 @@ static uint32_t next_corner(const builder *b, const face *f, uint32_t from) {
     return best;
 }
 
-// The first of the points that are lowest along some direction in the plane.
+// The first of the points that are lowest along some direction in the plane: a corner.
 static uint32_t first_corner(const builder *b, const face *f) {
     double along[3];
-    between(b->cloud.at[f->points[0]], b->cloud.at[f->points[1]], along);
+    vector_between(b->cloud.at[f->points[0]], b->cloud.at[f->points[1]], along);
     uint32_t best = f->points[0];
     for (uint32_t i = 1; i < f->count; ++i) {
         double apart[3];
-        between(b->cloud.at[best], b->cloud.at[f->points[i]], apart);
+        vector_between(b->cloud.at[best], b->cloud.at[f->points[i]], apart);
         best = dot(apart, along) < 0.0 ? f->points[i] : best;
     }
     return best;
 }
 
-// Whether corner i sticks out no farther than rounding from the line between its neighbours.
+// Whether corner i is on the line between its neighbours, up to rounding.
 static bool in_line(const builder *b, const face *f, uint32_t i) {
     const uint32_t before = f->points[i > 0 ? i - 1 : f->count - 1];
     const uint32_t after = f->points[i + 1 < f->count ? i + 1 : 0];
-    const double side = left_of(b, f, before, after, f->points[i]);
+    const double side = signed_area(b, f, before, after, f->points[i]);
     const double most = 4.0 * b->tolerance;
     const double length_squared = distance_squared(&b->cloud, before, after);
     return side * side <= most * most * length_squared * dot(f->normal, f->normal);
@@ -287,7 +291,7 @@ static void drop_in_line(const builder *b, face *f) {
     }
 }
 
-// The points of a face become its corners, counter clockwise.
+// Orders the points of a face counter clockwise and keeps its corners.
 static bool order_face(const builder *b, face *f) {
     uint8_t corners[CAIRN_HULL_POINTS_MAX];
     uint32_t count = 0;
@@ -306,7 +310,7 @@ static bool order_face(const builder *b, face *f) {
     return f->count >= 3;
 }
 
-// Numbers the points that are corners of some face, in the order given.
+// Makes the points that are corners of some face vertices, in the order given.
 static const char *number_vertices(builder *b, const cairn_vec3 *points, cairn_hull *out) {
     memset(b->vertex_of, 0, sizeof b->vertex_of);
     for (uint32_t i = 0; i < b->face_count; ++i) {
@@ -329,7 +333,7 @@ static const char *number_vertices(builder *b, const cairn_vec3 *points, cairn_h
     return NULL;
 }
 
-// Copies the corners and marks the face to the left of each way; false when two faces claim one.
+// Copies the corners and stores the face left of each directed edge; false if two faces claim one.
 static bool write_faces(builder *b, cairn_hull *out) {
     uint32_t corner_count = 0;
     memset(b->face_of, 0, sizeof b->face_of);
@@ -354,7 +358,8 @@ static bool write_faces(builder *b, cairn_hull *out) {
     return true;
 }
 
-// Each way must lead back along another face, and all be one closed surface (Euler).
+// Each directed edge must have its reverse in another face, and all must be one closed surface
+// (Euler).
 static bool write_edges(const builder *b, cairn_hull *out) {
     out->edge_count = 0;
     for (uint32_t from = 0; from < out->vertex_count; ++from) {
@@ -378,7 +383,7 @@ static bool write_edges(const builder *b, cairn_hull *out) {
     return out->vertex_count + out->face_count == out->edge_count + 2;
 }
 
-// The mean plane of the corners (Newell), pushed out until no vertex is above it.
+// The mean plane of the corners (Newell), moved outward until no vertex is above it.
 static void write_plane(const builder *b, uint32_t index, cairn_hull *out) {
     const face *f = &b->faces[index];
     double sum[3] = {0.0, 0.0, 0.0};
@@ -386,8 +391,8 @@ static void write_plane(const builder *b, uint32_t index, cairn_hull *out) {
         double first[3];
         double second[3];
         double area[3];
-        between(b->cloud.at[f->points[0]], b->cloud.at[f->points[i]], first);
-        between(b->cloud.at[f->points[0]], b->cloud.at[f->points[i + 1]], second);
+        vector_between(b->cloud.at[f->points[0]], b->cloud.at[f->points[i]], first);
+        vector_between(b->cloud.at[f->points[0]], b->cloud.at[f->points[i + 1]], second);
         cross(first, second, area);
         for (uint32_t k = 0; k < 3; ++k) {
             sum[k] += area[k];
@@ -417,18 +422,18 @@ static float thickness_of(const cairn_hull *hull) {
 }
 
 static const char *build_at_tolerance(builder *b, const cairn_vec3 *points, cairn_hull *out) {
-    const char *why = find_faces(b);
-    if (why != NULL) {
-        return why;
+    const char *refusal = find_faces(b);
+    if (refusal != NULL) {
+        return refusal;
     }
     for (uint32_t i = 0; i < b->face_count; ++i) {
         if (!order_face(b, &b->faces[i])) {
             return unclear;
         }
     }
-    why = number_vertices(b, points, out);
-    if (why != NULL) {
-        return why;
+    refusal = number_vertices(b, points, out);
+    if (refusal != NULL) {
+        return refusal;
     }
     if (!write_faces(b, out) || !write_edges(b, out)) {
         return unclear;
@@ -441,9 +446,9 @@ static const char *build_at_tolerance(builder *b, const cairn_vec3 *points, cair
 
 const char *cairn_hull_build(const cairn_vec3 *points, uint32_t count, cairn_hull *out) {
     builder b;
-    const char *why = points_check(points, count);
-    if (why != NULL) {
-        return why;
+    const char *refusal = check_points(points, count);
+    if (refusal != NULL) {
+        return refusal;
     }
     if (!cloud_of(points, count, &b.cloud)) {
         return "the points are too close together";
@@ -451,32 +456,33 @@ const char *cairn_hull_build(const cairn_vec3 *points, uint32_t count, cairn_hul
     memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < TOLERANCE_COUNT; ++i) {
         b.tolerance = tolerances[i];
-        why = build_at_tolerance(&b, points, out);
-        if (why == NULL || why == flat) {
+        refusal = build_at_tolerance(&b, points, out);
+        if (refusal == NULL || refusal == flat) {
             break;
         }
     }
-    if (why != NULL) {
-        return why;
+    if (refusal != NULL) {
+        return refusal;
     }
     if (thickness_of(out) < 2.0f * CAIRN_SHAPE_SIZE_MIN) {
         return "the hull is too thin";
     }
+    CAIRN_ASSERT(out->vertex_count >= 4 && out->face_count >= 4);
     cairn_hull_measure(out);
     return out->inner > 0.0f ? NULL : "the hull is too thin";
 }
 
 const char *cairn_hull_build_stable(const cairn_vec3 *points, uint32_t count, cairn_hull *out) {
-    enum { ROUNDS = 8 };
-    const char *why = cairn_hull_build(points, count, out);
-    for (uint32_t i = 0; i < ROUNDS && why == NULL; ++i) {
+    enum { BUILDS_MAX = 8 };
+    const char *refusal = cairn_hull_build(points, count, out);
+    for (uint32_t i = 0; i < BUILDS_MAX && refusal == NULL; ++i) {
         cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX];
         const uint32_t before = out->vertex_count;
         memcpy(vertices, out->vertices, sizeof vertices);
-        why = cairn_hull_build(vertices, before, out);
-        if (why == NULL && out->vertex_count == before) {
+        refusal = cairn_hull_build(vertices, before, out);
+        if (refusal == NULL && out->vertex_count == before) {
             return NULL;
         }
     }
-    return why != NULL ? why : unclear;
+    return refusal != NULL ? refusal : unclear;
 }

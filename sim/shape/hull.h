@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A convex polyhedron made ready for use: its corners, and what follows from them. Made from a
-// cloud of points by trying every plane through three of them, which for so few points is quick
-// enough and has no order of insertion to depend on. A pure function of the points.
+// A convex polyhedron with its vertices, faces and edges. It is built from a cloud of points by
+// trying every plane through three of them, which is fast enough for so few points and does not
+// depend on an order of insertion. A pure function of the points.
 
 #include "sim/math/vec.h"
 #include "sim/shape/geometry.h"
@@ -12,13 +12,13 @@
 #define CAIRN_HULL_EDGES_MAX (3 * CAIRN_HULL_VERTICES_MAX - 6)
 #define CAIRN_HULL_FACES_MAX (2 * CAIRN_HULL_VERTICES_MAX - 4)
 
-// The solid half of space below normal . p = offset.
+// The half-space below the plane normal . p = offset.
 typedef struct cairn_plane {
     cairn_vec3 normal; // unit
     float offset;
 } cairn_plane;
 
-// Seen from outside, `left` and `right` are the faces beside the way from vertex `from` to `to`.
+// Seen from outside, `left` and `right` are the faces beside the line from vertex `from` to `to`.
 typedef struct cairn_hull_edge {
     uint8_t from, to;
     uint8_t left, right;
@@ -42,15 +42,15 @@ struct cairn_hull {
     float inertia[6];  // of density 1 about `centre`: xx, yy, zz, xy, xz, yz
 };
 
-// Fills *out with the convex hull of `count` points. The vertices are the points that are corners,
-// in the order given: interior, doubled and in-plane ones are dropped, and faces that bend by less
-// than the rounding of coordinates are one. NULL, or the reason for a refusal (static text); *out
-// is then undefined.
+// Fills *out with the convex hull of `count` points. Its vertices are the points that are corners,
+// in the order given: interior points, duplicates and points inside a face are dropped, and faces
+// whose angle is within the rounding of coordinates are merged. Returns NULL, or the reason for a
+// refusal (static text); *out is then undefined.
 const char *cairn_hull_build(const cairn_vec3 *points, uint32_t count, cairn_hull *out);
 
-// cairn_hull_build again and again until the vertices stay, so that from them alone the same hull
-// is built.
+// Repeats cairn_hull_build until the vertices no longer change, so that they alone give the same
+// hull.
 const char *cairn_hull_build_stable(const cairn_vec3 *points, uint32_t count, cairn_hull *out);
 
-// Volume, centre, inertia, and how far the faces and the vertices are from the centre.
+// Computes volume, centre, inertia, and the distances of faces and vertices from the centre.
 void cairn_hull_measure(cairn_hull *hull);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "sim/shape/hull.h"
 
-// Sums over tetrahedra between one inner point and the triangles of the faces, in double precision:
-// thin hulls far from their frame's origin lose digits here.
-typedef struct sums {
+#include "base/assert.h"
+
+// Integrals over the tetrahedra between an inner point and the triangles of the faces. In double
+// precision, because thin hulls far from the origin of their frame lose digits here.
+typedef struct integrals {
     double six_volumes;
     double moment[3];     // times 24
     double covariance[6]; // xx, yy, zz, xy, xz, yz, times 120
-} sums;
+} integrals;
 
-static void add_tetrahedron(sums *total, const double a[3], const double b[3], const double c[3]) {
+static void add_tetrahedron(
+    integrals *total, const double a[3], const double b[3], const double c[3]) {
     static const uint32_t row[6] = {0, 1, 2, 0, 0, 1};
     static const uint32_t column[6] = {0, 1, 2, 1, 2, 2};
     const double x = a[1] * b[2] - a[2] * b[1];
@@ -25,8 +28,8 @@ static void add_tetrahedron(sums *total, const double a[3], const double b[3], c
     for (uint32_t k = 0; k < 6; ++k) {
         const uint32_t i = row[k];
         const uint32_t j = column[k];
-        const double own = a[i] * a[j] + b[i] * b[j] + c[i] * c[j];
-        total->covariance[k] += size * (own + sum[i] * sum[j]);
+        const double squares = a[i] * a[j] + b[i] * b[j] + c[i] * c[j];
+        total->covariance[k] += size * (squares + sum[i] * sum[j]);
     }
 }
 
@@ -43,27 +46,27 @@ static void inner_point(const cairn_hull *hull, double out[3]) {
 }
 
 static void corner_from(
-    const cairn_hull *hull, uint32_t corner, const double inner[3], double out[3]) {
+    const cairn_hull *hull, uint32_t corner, const double origin[3], double out[3]) {
     const cairn_vec3 v = hull->vertices[hull->corners[corner]];
-    out[0] = (double)v.x - inner[0];
-    out[1] = (double)v.y - inner[1];
-    out[2] = (double)v.z - inner[2];
+    out[0] = (double)v.x - origin[0];
+    out[1] = (double)v.y - origin[1];
+    out[2] = (double)v.z - origin[2];
 }
 
-static sums sum_over_faces(const cairn_hull *hull, const double inner[3]) {
-    sums total = {.six_volumes = 0.0};
+static integrals integrate_over_faces(const cairn_hull *hull, const double origin[3]) {
+    integrals total = {.six_volumes = 0.0};
     for (uint32_t face = 0; face < hull->face_count; ++face) {
         double first[3];
-        double before[3];
-        double here[3];
-        corner_from(hull, hull->face_first[face], inner, first);
-        corner_from(hull, hull->face_first[face] + 1u, inner, before);
+        double previous[3];
+        double current[3];
+        corner_from(hull, hull->face_first[face], origin, first);
+        corner_from(hull, hull->face_first[face] + 1u, origin, previous);
         for (uint32_t i = hull->face_first[face] + 2u; i < hull->face_first[face + 1]; ++i) {
-            corner_from(hull, i, inner, here);
-            add_tetrahedron(&total, first, before, here);
-            before[0] = here[0];
-            before[1] = here[1];
-            before[2] = here[2];
+            corner_from(hull, i, origin, current);
+            add_tetrahedron(&total, first, previous, current);
+            previous[0] = current[0];
+            previous[1] = current[1];
+            previous[2] = current[2];
         }
     }
     return total;
@@ -79,16 +82,17 @@ static void measure_distances(cairn_hull *hull) {
     for (uint32_t i = 0; i < hull->vertex_count; ++i) {
         hull->outer = float_max(hull->outer, vec3_distance(hull->centre, hull->vertices[i]));
     }
-    // What a square root rounds away.
+    // Allows for the rounding of the square root.
     hull->outer *= 1.001f;
 }
 
 // Blow and Binstock 2004: the covariance of a tetrahedron with one corner at the origin; the
 // parallel axis theorem moves the sum to the centre of mass.
 void cairn_hull_measure(cairn_hull *hull) {
-    double inner[3];
-    inner_point(hull, inner);
-    const sums total = sum_over_faces(hull, inner);
+    CAIRN_ASSERT(hull->vertex_count > 0 && hull->face_count > 0);
+    double origin[3];
+    inner_point(hull, origin);
+    const integrals total = integrate_over_faces(hull, origin);
     const double volume = total.six_volumes / 6.0;
     const double x = total.moment[0] / (4.0 * total.six_volumes);
     const double y = total.moment[1] / (4.0 * total.six_volumes);
@@ -97,7 +101,7 @@ void cairn_hull_measure(cairn_hull *hull) {
     const double yy = total.covariance[1] / 120.0 - volume * y * y;
     const double zz = total.covariance[2] / 120.0 - volume * z * z;
     hull->volume = (float)volume;
-    hull->centre = vec3((float)(inner[0] + x), (float)(inner[1] + y), (float)(inner[2] + z));
+    hull->centre = vec3((float)(origin[0] + x), (float)(origin[1] + y), (float)(origin[2] + z));
     hull->inertia[0] = (float)(yy + zz);
     hull->inertia[1] = (float)(xx + zz);
     hull->inertia[2] = (float)(xx + yy);

@@ -48,8 +48,8 @@ static cairn_mass mass_of_hull(const cairn_hull *hull, float density) {
     return mass;
 }
 
-cairn_mass cairn_shape_view_mass(const cairn_shape_view *solid, float density) {
-    const cairn_geometry *geometry = solid->geometry;
+cairn_mass cairn_shape_view_mass(const cairn_shape_view *shape, float density) {
+    const cairn_geometry *geometry = shape->geometry;
     switch (geometry->kind) {
     case CAIRN_SHAPE_SPHERE:
         return mass_of_sphere(geometry->radius, density);
@@ -58,7 +58,7 @@ cairn_mass cairn_shape_view_mass(const cairn_shape_view *solid, float density) {
     case CAIRN_SHAPE_BOX:
         return mass_of_box(geometry->half_extents, density);
     case CAIRN_SHAPE_HULL:
-        return mass_of_hull(solid->hull, density);
+        return mass_of_hull(shape->hull, density);
     default:
         return mass_of(0.0f, 0.0f, 0.0f, 0.0f);
     }

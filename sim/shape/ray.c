@@ -4,7 +4,7 @@
 #include "sim/math/vec.h"
 #include "sim/shape/hull.h"
 
-// A ray in the frame of the shape that it is cast at.
+// A ray in the frame of the shape.
 typedef struct ray {
     cairn_vec3 origin;
     cairn_vec3 direction; // unit; zero when the ray has no length
@@ -20,22 +20,24 @@ typedef struct hit {
 static const hit missed = {.met = false};
 
 static hit hit_inside(const ray *r) {
-    const bool still = r->length == 0.0f;
-    const cairn_vec3 back = vec3_negate(r->direction);
-    return (hit){
-        .met = true, .distance = 0.0f, .normal = vec3_select(still, vec3(0.0f, 1.0f, 0.0f), back)};
+    const bool no_direction = r->length == 0.0f;
+    const cairn_vec3 reversed = vec3_negate(r->direction);
+    return (hit){.met = true,
+        .distance = 0.0f,
+        .normal = vec3_select(no_direction, vec3(0.0f, 1.0f, 0.0f), reversed)};
 }
 
-// The distance at which a ray comes within `radius` of the origin, when it starts outside: first to
-// the point nearest to the origin, then back by the half chord, which keeps its digits far away.
-static bool enter_ball(cairn_vec3 origin, cairn_vec3 direction, float radius, float *distance) {
-    const float nearest = 0.0f - vec3_dot(origin, direction);
-    const cairn_vec3 aside = vec3_add_scaled(origin, direction, nearest);
-    const float chord_squared = radius * radius - vec3_length_squared(aside);
-    if (chord_squared < 0.0f || nearest < 0.0f) {
+// The distance at which a ray that starts outside a ball about the origin enters it: to the point
+// closest to the origin, then back by half the chord, which stays exact far away.
+static bool ray_enters_ball(
+    cairn_vec3 origin, cairn_vec3 direction, float radius, float *distance) {
+    const float closest = 0.0f - vec3_dot(origin, direction);
+    const cairn_vec3 offset = vec3_add_scaled(origin, direction, closest);
+    const float chord_squared = radius * radius - vec3_length_squared(offset);
+    if (chord_squared < 0.0f || closest < 0.0f) {
         return false;
     }
-    *distance = float_max(nearest - float_sqrt(chord_squared), 0.0f);
+    *distance = float_max(closest - float_sqrt(chord_squared), 0.0f);
     return true;
 }
 
@@ -45,7 +47,7 @@ static hit cast_at_sphere(const ray *r, cairn_vec3 centre, float radius) {
         return hit_inside(r);
     }
     float distance = 0.0f;
-    if (!enter_ball(origin, r->direction, radius, &distance) || distance > r->length) {
+    if (!ray_enters_ball(origin, r->direction, radius, &distance) || distance > r->length) {
         return missed;
     }
     const cairn_vec3 point = vec3_add_scaled(origin, r->direction, distance);
@@ -53,8 +55,8 @@ static hit cast_at_sphere(const ray *r, cairn_vec3 centre, float radius) {
         .met = true, .distance = distance, .normal = vec3_normalize(point, vec3(0.0f, 1.0f, 0.0f))};
 }
 
-// The side of a capsule between its two end planes; the ray seen along the axis meets a disc. One
-// that starts above the disc is not between the planes there, and meets an end first.
+// The side of a capsule between its two end planes: projected along the axis, the ray meets a disc.
+// A ray that starts above the disc is not between the planes there and meets an end first.
 static hit cast_at_capsule_side(const ray *r, float half_height, float radius) {
     const cairn_vec3 flat = vec3(r->direction.x, 0.0f, r->direction.z);
     const float slope = vec3_length(flat);
@@ -63,7 +65,7 @@ static hit cast_at_capsule_side(const ray *r, float half_height, float radius) {
     }
     const cairn_vec3 origin = vec3(r->origin.x, 0.0f, r->origin.z);
     float across = 0.0f;
-    if (!enter_ball(origin, vec3_scale(flat, 1.0f / slope), radius, &across)) {
+    if (!ray_enters_ball(origin, vec3_scale(flat, 1.0f / slope), radius, &across)) {
         return missed;
     }
     const float distance = across / slope;
@@ -77,32 +79,32 @@ static hit cast_at_capsule_side(const ray *r, float half_height, float radius) {
         .normal = vec3_normalize(outward, vec3(1.0f, 0.0f, 0.0f))};
 }
 
-static hit nearer(hit a, hit b) {
+static hit closer_hit(hit a, hit b) {
     const bool take_b = b.met && (!a.met || b.distance < a.distance);
     return take_b ? b : a;
 }
 
-// A ray that starts outside enters a capsule where it first enters one of its three parts.
+// A ray that starts outside a capsule enters it where it first enters one of its three parts.
 static hit cast_at_capsule(const ray *r, float half_height, float radius) {
     const float y = float_clamp(r->origin.y, 0.0f - half_height, half_height);
-    const cairn_vec3 aside = vec3(r->origin.x, r->origin.y - y, r->origin.z);
-    if (vec3_length_squared(aside) <= radius * radius) {
+    const cairn_vec3 offset = vec3(r->origin.x, r->origin.y - y, r->origin.z);
+    if (vec3_length_squared(offset) <= radius * radius) {
         return hit_inside(r);
     }
     const hit lower = cast_at_sphere(r, vec3(0.0f, 0.0f - half_height, 0.0f), radius);
     const hit upper = cast_at_sphere(r, vec3(0.0f, half_height, 0.0f), radius);
     const hit side = cast_at_capsule_side(r, half_height, radius);
-    return nearer(nearer(lower, upper), side);
+    return closer_hit(closer_hit(lower, upper), side);
 }
 
-// Slabs (Kay, Kajiya 1986): inside the box is inside three pairs of planes at once.
+// Slabs (Kay, Kajiya 1986): a point is inside the box if it is between three pairs of planes.
 static hit cast_at_box(const ray *r, cairn_vec3 half_extents) {
     const cairn_vec3 size = vec3_abs(r->origin);
     if (size.x <= half_extents.x && size.y <= half_extents.y && size.z <= half_extents.z) {
         return hit_inside(r);
     }
     hit entry = {.met = true, .distance = -1.0f, .normal = vec3_zero()};
-    float leave = r->length;
+    float exit = r->length;
     for (uint32_t axis = 0; axis < 3; ++axis) {
         const float from = vec3_component(r->origin, axis);
         const float step = vec3_component(r->direction, axis);
@@ -114,48 +116,48 @@ static hit cast_at_box(const ray *r, cairn_vec3 half_extents) {
             continue;
         }
         const float sign = step > 0.0f ? -1.0f : 1.0f;
-        const float enter = (sign * side - from) / step;
-        leave = float_min(leave, (0.0f - sign * side - from) / step);
-        if (enter > entry.distance) {
-            entry.distance = enter;
+        const float entry_distance = (sign * side - from) / step;
+        exit = float_min(exit, (0.0f - sign * side - from) / step);
+        if (entry_distance > entry.distance) {
+            entry.distance = entry_distance;
             entry.normal =
                 vec3(axis == 0 ? sign : 0.0f, axis == 1 ? sign : 0.0f, axis == 2 ? sign : 0.0f);
         }
     }
-    return entry.distance >= 0.0f && entry.distance <= leave ? entry : missed;
+    return entry.distance >= 0.0f && entry.distance <= exit ? entry : missed;
 }
 
 static hit cast_at_half_space(const ray *r) {
     if (r->origin.y <= 0.0f) {
         return hit_inside(r);
     }
-    // Compared before dividing: a ray almost along the plane must not overflow.
-    const float fall = 0.0f - r->direction.y;
-    if (!(fall > 0.0f) || r->origin.y > fall * r->length) {
+    // Compares before dividing, so that a ray almost parallel to the plane does not overflow.
+    const float descent = 0.0f - r->direction.y;
+    if (!(descent > 0.0f) || r->origin.y > descent * r->length) {
         return missed;
     }
-    return (hit){.met = true, .distance = r->origin.y / fall, .normal = vec3(0.0f, 1.0f, 0.0f)};
+    return (hit){.met = true, .distance = r->origin.y / descent, .normal = vec3(0.0f, 1.0f, 0.0f)};
 }
 
-// The same as for a box, by the planes of all faces (Cyrus, Beck 1978).
+// As for a box, with the planes of all faces (Cyrus, Beck 1978).
 static hit cast_at_hull(const ray *r, const cairn_hull *hull) {
     hit entry = {.met = true, .distance = -1.0f, .normal = vec3_zero()};
-    float leave = r->length;
+    float exit = r->length;
     bool inside = true;
     for (uint32_t i = 0; i < hull->face_count; ++i) {
         const cairn_plane *plane = &hull->planes[i];
         const float height = vec3_dot(plane->normal, r->origin) - plane->offset;
-        const float climb = vec3_dot(plane->normal, r->direction);
+        const float slope = vec3_dot(plane->normal, r->direction);
         inside = inside && height <= 0.0f;
-        if (climb == 0.0f) {
+        if (slope == 0.0f) {
             if (height > 0.0f) {
                 return missed;
             }
             continue;
         }
-        const float at = (0.0f - height) / climb;
-        if (climb > 0.0f) {
-            leave = float_min(leave, at);
+        const float at = (0.0f - height) / slope;
+        if (slope > 0.0f) {
+            exit = float_min(exit, at);
         } else if (at > entry.distance) {
             entry.distance = at;
             entry.normal = plane->normal;
@@ -164,11 +166,11 @@ static hit cast_at_hull(const ray *r, const cairn_hull *hull) {
     if (inside) {
         return hit_inside(r);
     }
-    return entry.distance >= 0.0f && entry.distance <= leave ? entry : missed;
+    return entry.distance >= 0.0f && entry.distance <= exit ? entry : missed;
 }
 
-static hit cast(const cairn_shape_view *solid, const ray *r) {
-    const cairn_geometry *geometry = solid->geometry;
+static hit cast(const cairn_shape_view *shape, const ray *r) {
+    const cairn_geometry *geometry = shape->geometry;
     switch (geometry->kind) {
     case CAIRN_SHAPE_SPHERE:
         return cast_at_sphere(r, vec3_zero(), geometry->radius);
@@ -179,24 +181,24 @@ static hit cast(const cairn_shape_view *solid, const ray *r) {
     case CAIRN_SHAPE_HALF_SPACE:
         return cast_at_half_space(r);
     case CAIRN_SHAPE_HULL:
-        return cast_at_hull(r, solid->hull);
+        return cast_at_hull(r, shape->hull);
     default:
         return missed;
     }
 }
 
-bool cairn_shape_view_ray_cast(const cairn_shape_view *solid, const cairn_pose *pose,
+bool cairn_shape_view_ray_cast(const cairn_shape_view *shape, const cairn_pose *pose,
     cairn_vec3 origin, cairn_vec3 translation, float *fraction, cairn_vec3 *normal) {
     const cairn_vec3 direction = vec3_normalize(translation, vec3_zero());
     const ray local = {.origin = pose_apply_inverse(*pose, origin),
         .direction = quat_rotate_inverse(pose->rotation, direction),
         .length = vec3_dot(translation, direction)};
-    const hit found = cast(solid, &local);
+    const hit found = cast(shape, &local);
     if (!found.met) {
         return false;
     }
-    const bool start = found.distance <= 0.0f;
-    *fraction = start ? 0.0f : float_min(found.distance / local.length, 1.0f);
+    const bool inside = found.distance <= 0.0f;
+    *fraction = inside ? 0.0f : float_min(found.distance / local.length, 1.0f);
     const cairn_vec3 world = quat_rotate(pose->rotation, found.normal);
     *normal = vec3_clean(vec3_normalize(world, vec3(0.0f, 1.0f, 0.0f)));
     return true;
