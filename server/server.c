@@ -328,6 +328,7 @@ bool cairn_server_client_read(
         return false;
     }
     const cairn_session *session = &server->sessions[client];
+    const cairn_link_statistics *link = cairn_link_statistics_read(session->link);
     const cairn_input_wait_slot *slot =
         session->slot == CAIRN_SLOT_NONE ? NULL : &session->room->input_wait->slots[session->slot];
     *out = (cairn_server_client_info){
@@ -339,7 +340,9 @@ bool cairn_server_client_read(
         .mode = session->mode,
         .input_waits = slot == NULL ? 0 : slot->waits,
         .input_wait_ns = slot == NULL ? 0 : slot->waited_ns,
-        .link = *cairn_link_statistics_read(session->link),
+        .rtt_ns = link->rtt_ns,
+        .jitter_ns = link->jitter_ns,
+        .loss = link->loss,
     };
     return true;
 }

@@ -4,8 +4,16 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "net/netcode_drop.h"
 #include "recording/recorder.h"
+#include "schema/control.h"
 #include "server/core/server_state.h"
+
+_Static_assert(CAIRN_NETCODE_DROP_COUNT <= CAIRN_SERVER_NETCODE_DROPS_MAX, "every reason fits");
+_Static_assert((int)CAIRN_LINK_DROP_COUNT <= CAIRN_SERVER_LINK_DROPS_MAX, "every reason fits");
+_Static_assert((int)CAIRN_DECODE_REFUSAL_COUNT <= CAIRN_SERVER_DECODE_DROPS_MAX, "all fit");
+_Static_assert((int)CAIRN_CONTROL_REFUSAL_COUNT <= CAIRN_SERVER_CONTROL_REFUSALS_MAX, "all fit");
+_Static_assert((int)CAIRN_RESYNC_VERDICT_COUNT <= CAIRN_SERVER_RESYNC_VERDICTS_MAX, "all fit");
 
 static uint64_t larger(uint64_t a, uint64_t b) {
     return a > b ? a : b;
@@ -129,6 +137,6 @@ void cairn_server_statistics_read(const cairn_server *server, cairn_server_stati
     *out = server->statistics;
     read_rooms(server, out);
     memcpy(out->drops_netcode, cairn_netcode_server_drops(server->context.netcode),
-        sizeof out->drops_netcode);
+        CAIRN_NETCODE_DROP_COUNT * sizeof out->drops_netcode[0]);
     read_sessions(server, out);
 }

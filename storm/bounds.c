@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "client_lib/client_probe.h"
+#include "net/netcode_drop.h"
 #include "storm/damage.h"
 #include "storm/memory.h"
 #include "storm/work.h"

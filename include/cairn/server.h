@@ -4,23 +4,20 @@
 // The server as a state machine: datagrams in, datagrams out, time as an argument. It holds the
 // netcode endpoint, the clients' links and a table of rooms, each with a world, a tick rate and a
 // recording of its own (the data flow is in docs/ARCHITECTURE.md).
-// A driver (include/cairn/server_uv.h, a test's virtual network) does: receive until dry, advance,
-// send until dry, sleep to the deadline. Receiving never steps the world; advance does.
+// A driver (cairn/server_uv.h, a test's virtual network) loops: receive until dry, advance, send
+// until dry, sleep to the deadline. Receiving never steps a world; advance does.
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/hash.h"
-#include "base/limits.h"
-#include "net/link.h"
-#include "net/netcode_drop.h"
-#include "net/token.h"
-#include "schema/codec.h"
-#include "server/daemon/log.h"
 #include <cairn/server_statistics.h>
 #include <cairn/status.h>
 #include <cairn/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct cairn_scene;
 struct cairn_rules;
@@ -31,54 +28,61 @@ struct cairn_world;
 // The built-in scene that runs when none is named.
 #define CAIRN_SCENE_DEFAULT "demo"
 
-// A room is known by its name, and by an id that no later room gets again; 0 is none. The room that
-// cairn_server_create makes has this id.
+// A room has a name, and an id that no later room gets again; 0 is no room. This is the id of the
+// room that cairn_server_create makes.
 #define CAIRN_ROOM_MAIN 1
 #define CAIRN_ROOM_NAME_DEFAULT "main"
-// Bytes of a name and its terminator. Names are letters, digits, '-', '_' and '.', and do not start
-// with '.', so that files may be called after them.
+// Bytes of a name and its terminator. Names are letters, digits, '-', '_' and '.', and do not begin
+// with '.', so that they can be names of files.
 #define CAIRN_ROOM_NAME_SIZE 32
 // Rooms of one server.
 #define CAIRN_ROOMS_MAX 1024
 
-// What the room waits for late inputs at most.
+// The longest that a room may wait for late inputs.
 #define CAIRN_ROOM_WAIT_MS_MAX 5000
 
 typedef struct cairn_server cairn_server;
-// Due ticks of one room on their way to a thread and back.
+// Due ticks of one room, to be stepped on any thread.
 typedef struct cairn_server_job cairn_server_job;
 
-// One line of the event log: a name and its fields, formatted by the driver as text or JSON.
+typedef enum cairn_log_level {
+    CAIRN_LOG_ERROR = 0,
+    CAIRN_LOG_WARN = 1,
+    CAIRN_LOG_INFO = 2,
+    CAIRN_LOG_DEBUG = 3,
+} cairn_log_level;
+
+// One line of the event log.
 typedef struct cairn_server_event {
     const char *name; // "client_joined", "tick_overload", ...: static text
     cairn_log_level level;
-    const char *room;   // its name, "" when it is about none; lasts during the call
+    const char *room;   // its name; "": about no room. Lasts during the call
     uint64_t tick;      // of that room
-    uint64_t client_id; // 0 when it is about no client
+    uint64_t client_id; // 0: about no client
     const char *detail; // one phrase, may be ""; lasts during the call
-    int64_t value;      // meaning given by name; 0 otherwise
+    int64_t value;      // its meaning depends on the name
 } cairn_server_event;
 
 // The settings of a room. What it points to is read or copied by the call that it is passed to.
 typedef struct cairn_server_room_config {
     const char *name;                // copied
-    const struct cairn_scene *scene; // world to build; not kept
-    const struct cairn_rules *rules; // NULL: those the scene names
+    const struct cairn_scene *scene; // the world to build; not kept
+    const struct cairn_rules *rules; // NULL: the rules that the scene names
     uint32_t tick_rate_hz;           // 0: the scene's
     uint32_t snapshot_rate_hz;       // 0: 20, or the tick rate when that is lower
     uint32_t players_max;            // 1 .. CAIRN_SLOTS_MAX (the default)
     uint32_t input_window_ticks;     // default 64
     uint32_t catch_up_ticks_max;     // default 4
     // How long beyond its due time a tick waits for the inputs of players who simulate and were
-    // heard lately, 0 (the default: never) .. CAIRN_ROOM_WAIT_MS_MAX. Waits longer than two ticks
-    // are announced to everybody in the room; its schedule slips while it waits.
+    // heard from within the last second, 0 (the default) .. CAIRN_ROOM_WAIT_MS_MAX. Waits longer
+    // than two ticks are announced to the room's clients; the schedule slips while it waits.
     uint32_t wait_ms;
-    bool recorded; // default true: while the server has an on_record
+    bool recorded; // default true; has no effect without on_record
 } cairn_server_room_config;
 
 typedef struct cairn_server_config {
     uint64_t protocol_id;
-    const uint8_t *private_key;            // CAIRN_KEY_SIZE, copied
+    const uint8_t *private_key;            // 32 bytes, shared with who makes tokens; copied
     const uint8_t *entropy;                // 32 fresh random bytes
     const cairn_address *public_addresses; // copied
     uint32_t public_address_count;
@@ -86,65 +90,68 @@ typedef struct cairn_server_config {
     uint32_t rooms_max;   // default 16, 1 .. CAIRN_ROOMS_MAX; a room takes memory while it exists
     // The room that create makes, CAIRN_ROOM_MAIN; scene NULL: none.
     cairn_server_room_config first_room;
-    uint32_t token_lifetime_s_max; // net/netcode_server.h
-    bool control; // whether operators are heard (docs/PROTOCOL.md, Control); default false
-    // For operators; either may be NULL. The scene of this name, to build a world from; it lasts
-    // until the next call. The world of a tick in the recording of a room, which is the server's
-    // from then on; NULL: it is not there.
+    // No token lives longer. For this long after start_ns, tokens that an earlier run of the server
+    // may have seen are refused; 0: none are. Default 30.
+    uint32_t token_lifetime_s_max;
+    bool control; // operators may send requests (docs/PROTOCOL.md, Control); default false
+    // For operators; either may be NULL. find_scene returns the scene of this name, which lasts
+    // until the next call. on_seek returns the world at a tick of a room's recording, which becomes
+    // the server's own. Both return NULL when there is none.
     const struct cairn_scene *(*find_scene)(void *user, const char *name);
     struct cairn_world *(*on_seek)(void *user, const char *room, uint64_t tick);
     uint64_t start_ns; // now_ns of create; tick k is due at start_ns + k * 1e9 / rate, exactly
     uint64_t start_unix_s;
     void (*on_event)(void *user, const cairn_server_event *event); // may be NULL
-    // A monotonic clock that measures what ticks cost, on whatever thread runs them. It changes
-    // nothing else; NULL: not measured.
+    // A monotonic clock that measures what ticks cost, on the thread that runs them. NULL: costs
+    // are not measured.
     uint64_t (*clock_ns)(void *user);
     // A room whose recent batches of ticks took less than this on average, by clock_ns, is stepped
     // at once instead of by run_job: a thread costs more than it saves. Such a room stalls all
     // others if a step of it never ends. Default 200; 0: every room goes to run_job.
     uint32_t inline_step_us_max;
-    // Takes a room's due ticks to be stepped elsewhere: let any thread call cairn_server_job_run,
-    // and when that has returned, the thread that drives the server cairn_server_job_done. False:
-    // it is done here and now. Asked while there is more than one room; NULL: a room that is stuck
-    // stalls all others.
+    // Takes a room's due ticks to be stepped on a thread: any thread calls cairn_server_job_run,
+    // and after it has returned the thread that drives the server calls cairn_server_job_done.
+    // False: the ticks are stepped at once. Called while there is more than one room. NULL: every
+    // room is stepped at once, so a step that never ends stalls all rooms.
     bool (*run_job)(void *user, cairn_server_job *job);
-    // The recording of a room as it grows; name and bytes last during the call. `size` 0 says that
-    // it is complete and another room may take the name. May be NULL: no recordings. A false return
-    // ends this recording with an event; the world goes on.
+    // Appends to the recording of a room; name and bytes last during the call. `size` 0: the
+    // recording is complete, and another room may take the name. NULL: no recordings. Returning
+    // false ends this recording with an event; the room continues.
     bool (*on_record)(void *user, const char *room, const uint8_t *bytes, size_t size);
-    const uint8_t *record_seed; // signs the recordings: CAIRN_SIGN_SEED_SIZE bytes that outlive the
-                                // server; NULL: they are not signed
-    // A capsule: a step that a client took otherwise than its room, as a file for cairn-replay
-    // explain. Name and bytes last during the call. At most two of a connection and 64 in all.
-    // NULL: none are made; otherwise rooms keep the states of their last ticks for clients that
-    // simulate.
+    const uint8_t *record_seed; // signs the recordings: 32 bytes that outlive the server; NULL:
+                                // recordings are not signed
+    // Receives a capsule: a step that came out differently on a client and in its room, as a file
+    // for cairn-replay explain. Name and bytes last during the call. At most two of a connection
+    // and 64 of a server. NULL: no capsules. Otherwise rooms keep the states of their last ticks
+    // while clients simulate.
     void (*on_capsule)(void *user, const char *room, uint64_t tick, uint64_t client_id,
         const uint8_t *bytes, size_t size);
     void *user;
 } cairn_server_config;
 
 cairn_server_config cairn_server_config_default(void);
-// On failure *out is NULL: CAIRN_INVALID_ARGUMENT (also: what the first room is refused for, which
-// is told by the event "room_refused") or CAIRN_OUT_OF_MEMORY.
+// On failure *out is NULL: CAIRN_OUT_OF_MEMORY, or CAIRN_INVALID_ARGUMENT, also when the first room
+// is refused; the event "room_refused" says why.
 cairn_status cairn_server_create(const cairn_server_config *config, cairn_server **out);
-// No job may be out. Does not say goodbye; drain first for that. Closes the recordings with their
-// end chunks.
+// No job may be out. Clients are not told; drain first for that. Completes the recordings. NULL is
+// allowed.
 void cairn_server_destroy(cairn_server *server);
 
 void cairn_server_receive(cairn_server *server, uint64_t now_ns, const cairn_address *from,
     const uint8_t *bytes, size_t size);
 void cairn_server_advance(cairn_server *server, uint64_t now_ns);
-// Steps the ticks of a job: the world alone. On any thread, once.
+// Steps the ticks of a job. On any thread, once.
 void cairn_server_job_run(cairn_server_job *job);
-// The job was run. On the thread that drives the server, once; advance and send after it.
+// After the job ran: on the thread that drives the server, once. Advance and send after it.
 void cairn_server_job_done(cairn_server *server, uint64_t now_ns, cairn_server_job *job);
-uint32_t cairn_server_jobs_out(const cairn_server *server); // not yet done
+uint32_t cairn_server_jobs_out(const cairn_server *server); // handed over and not yet done
 uint64_t cairn_server_deadline_ns(const cairn_server *server);
-// The next datagram into `bytes` (room for CAIRN_DATAGRAM_SIZE_MAX); 0 when dry.
+// Writes the next datagram to `bytes` (room for CAIRN_DATAGRAM_SIZE_MAX) and returns its size; 0:
+// none is due.
 size_t cairn_server_send(cairn_server *server, uint64_t now_ns, cairn_address *to, uint8_t *bytes);
 
-// Stops admitting, tells every client (disconnect packets), closes the recordings. Keep driving
-// until drained answers true: at most one second of now_ns.
+// Stops admitting clients, sends disconnect packets to all, completes the recordings. Keep driving
+// until cairn_server_drained returns true: at most one second of now_ns.
 void cairn_server_drain(cairn_server *server, uint64_t now_ns);
 bool cairn_server_drained(const cairn_server *server);
 
@@ -159,25 +166,27 @@ typedef struct cairn_server_client_info {
     uint32_t mode;        // cairn_mode
     uint64_t input_waits; // announced waits of the room for its inputs
     uint64_t input_wait_ns;
-    cairn_link_statistics link;
+    uint64_t rtt_ns;    // smoothed round trip time; 0: not measured yet
+    uint64_t jitter_ns; // its mean deviation
+    float loss;         // fraction of the payloads sent that were lost, smoothed
 } cairn_server_client_info;
-// `client` is 0 .. clients_max - 1. False when nobody is there.
+// `client` is 0 .. clients_max - 1. False when no client is connected there.
 bool cairn_server_client_read(
     const cairn_server *server, uint32_t client, cairn_server_client_info *out);
 
 cairn_server_room_config cairn_server_room_config_default(void);
 
-// Why there is no such room. Each is counted and told by the event "room_refused".
+// Why a room was not created. Each is counted, and emitted as the event "room_refused".
 typedef enum cairn_server_room_refusal {
     CAIRN_ROOM_CREATED = 0,
-    CAIRN_ROOM_REFUSED_NAME,       // not a name
+    CAIRN_ROOM_REFUSED_NAME,       // not a valid name
     CAIRN_ROOM_REFUSED_NAME_TAKEN, // by a room that exists
     CAIRN_ROOM_REFUSED_TABLE_FULL, // rooms_max rooms exist
-    CAIRN_ROOM_REFUSED_SCENE,      // the scene, or a number of the config: reason say which and why
-    CAIRN_ROOM_REFUSED_UNKNOWN,    // fork: there is no such room
+    CAIRN_ROOM_REFUSED_SCENE,      // the scene or a number of the config; the reason says which
+    CAIRN_ROOM_REFUSED_UNKNOWN,    // fork: no such room
     CAIRN_ROOM_REFUSED_TICK,       // fork: the room does not hold the state of that tick
-    CAIRN_ROOM_REFUSED_BUSY,       // fork: a job is out with the room's world; again after it
-    CAIRN_ROOM_REFUSED_DRAINING,   // the server is about to end
+    CAIRN_ROOM_REFUSED_BUSY,       // fork: the room's job is out; try again after it
+    CAIRN_ROOM_REFUSED_DRAINING,   // the server is shutting down
     CAIRN_ROOM_REFUSED_MEMORY,
     CAIRN_ROOM_REFUSAL_COUNT
 } cairn_server_room_refusal;
@@ -185,38 +194,37 @@ const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal);
 
 #define CAIRN_ROOM_REASON_SIZE 256
 
-// Makes a room; its first tick is due within a millisecond. On success *room is its id, on refusal
-// 0, and `reason` (may be NULL) says why in a sentence.
+// Creates a room; its first tick is due within a millisecond. On success *room is its id. On
+// refusal it is 0, and `reason` (may be NULL) says why.
 cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_t now_ns,
     const cairn_server_room_config *config, uint32_t *room, char reason[CAIRN_ROOM_REASON_SIZE]);
-// Makes a room whose world is that of `from` after `tick` ticks, to the bit: its own tick
-// (CAIRN_TICK_NOW), or one whose state `from` keeps (server/room/state_history.h). Of the config,
-// scene, rules and tick rate are not looked at. It has no clients and no players: who joins a slot
-// that was taken in `from` goes on with what the rules hold for that slot. *room and `reason` as
-// above.
+// Creates a room whose world is that of `from` after `tick` ticks, to the bit: its present tick
+// (CAIRN_TICK_NOW), or one whose state `from` keeps. Scene, rules and tick rate of the config are
+// ignored. The room has no clients and no players; a player who joins a slot that was taken in
+// `from` continues with what the rules hold for that slot. *room and `reason` as above.
 #define CAIRN_TICK_NOW UINT64_MAX
 cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t now_ns,
     uint32_t from, uint64_t tick, const cairn_server_room_config *config, uint32_t *room,
     char reason[CAIRN_ROOM_REASON_SIZE]);
-// Closes a room that exists: its clients are told so and `reason` (printable ASCII of at most
-// CAIRN_TEXT_SIZE_MAX) and are disconnected, its recording ends with its end chunk, its memory is
-// freed: now, or when the job that is out with it comes back. False when there is no such room.
+// Closes a room. Its clients are told `reason` (printable ASCII, at most CAIRN_TEXT_SIZE_MAX
+// characters) and disconnected, its recording is completed, its memory is freed: at once, or when
+// its job is back. False when there is no such room.
 bool cairn_server_room_destroy(
     cairn_server *server, uint64_t now_ns, uint32_t room, const char *reason);
 
-// The room of this name; "" is the first that exists. 0 when there is none.
+// The room of this name; "": the first that exists. 0: there is none.
 uint32_t cairn_server_room_find(const cairn_server *server, const char *name);
-// The room after this one in the table, from 0 to the first; 0 when there is none left.
+// The room after this one in the table; of 0, the first. 0: there is none.
 uint32_t cairn_server_room_next(const cairn_server *server, uint32_t room);
 
 typedef struct cairn_server_room_info {
     const char *name; // these texts last while the room exists
     const char *scene_name;
-    const char *rules_name; // "" for none
+    const char *rules_name; // "": none
     uint32_t tick_rate_hz;
     uint32_t snapshot_rate_hz;
     uint32_t wait_ms;
-    bool busy;      // a job is out: the world cannot be looked at now
+    bool busy;      // its job is out: the world cannot be read now
     bool recording; // still being written
 } cairn_server_room_info;
 // False when there is no such room, and *out is zero.
@@ -224,6 +232,10 @@ bool cairn_server_room_read(const cairn_server *server, uint32_t room, cairn_ser
 bool cairn_server_room_statistics_read(
     const cairn_server *server, uint32_t room, cairn_server_room_statistics *out);
 
-// The room's world, for tests and tools in the same process. NULL when there is no such room or a
-// job is out with it. Read only.
+// The room's world, for tests and tools in the same process; read only. NULL: there is no such
+// room, or its job is out.
 const struct cairn_world *cairn_server_world(const cairn_server *server, uint32_t room);
+
+#ifdef __cplusplus
+}
+#endif

@@ -9,12 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum cairn_log_level {
-    CAIRN_LOG_ERROR = 0,
-    CAIRN_LOG_WARN = 1,
-    CAIRN_LOG_INFO = 2,
-    CAIRN_LOG_DEBUG = 3,
-} cairn_log_level;
+#include <cairn/server.h>
 
 typedef enum cairn_log_style {
     CAIRN_LOG_TEXT = 0,

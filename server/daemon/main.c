@@ -179,9 +179,9 @@ static void log_statistics(void *user) {
     const cairn_uv_statistics io = cairn_uv_driver_statistics(p->driver);
     const uint64_t now_ns = cairn_uv_now_ns();
     const uint64_t elapsed_ns = now_ns - p->stats_ns;
-    const uint64_t drops = sum(now.drops_netcode, 1, CAIRN_NETCODE_DROP_COUNT) +
-                           sum(now.drops_link, 1, CAIRN_LINK_DROP_COUNT) +
-                           sum(now.drops_decode, 1, CAIRN_DECODE_REFUSAL_COUNT);
+    const uint64_t drops = sum(now.drops_netcode, 1, CAIRN_SERVER_NETCODE_DROPS_MAX) +
+                           sum(now.drops_link, 1, CAIRN_SERVER_LINK_DROPS_MAX) +
+                           sum(now.drops_decode, 1, CAIRN_SERVER_DECODE_DROPS_MAX);
     const cairn_log_field fields[] = {
         {"rooms", .number = now.rooms},
         {"clients", .number = now.clients},

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "schema/recording.h"
 #include "server/room/room.h"
 #include "sim/debug/trace.h"
 

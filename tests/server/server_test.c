@@ -450,7 +450,7 @@ TEST("a datagram never steps the world") {
     assert_int_equal(cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)), tick);
     uint64_t dropped = 0;
     const cairn_server_statistics statistics = story_statistics(&s);
-    for (uint32_t i = 1; i < CAIRN_NETCODE_DROP_COUNT; ++i) {
+    for (uint32_t i = 1; i < CAIRN_SERVER_NETCODE_DROPS_MAX; ++i) {
         dropped += statistics.drops_netcode[i];
     }
     assert_int_equal(dropped, 1000);
