@@ -10,7 +10,7 @@
 #include "client_lib/client_outbox.h"
 #include "client_lib/client_parts.h"
 #include "client_lib/client_prediction.h"
-#include "net/token.h"
+#include <cairn/token.h>
 
 // Ticks that one advance may step while a world catches up: about ten times real time at 60 frames
 // a second, without a visible stall.

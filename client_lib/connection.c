@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/assert.h"
-#include "net/token.h"
+#include <cairn/token.h>
 
 #define UNRELIABLE_SIZE_MAX 8192
 #define RELIABLE_BUFFER_SIZE 65536
@@ -17,12 +17,11 @@ cairn_status cairn_connection_create(cairn_connection *connection) {
     link.unreliable_size_max = UNRELIABLE_SIZE_MAX;
     link.reliable_buffer_size = RELIABLE_BUFFER_SIZE;
     link.receive_size_max = CAIRN_MESSAGE_SIZE_MAX;
-    connection->encoder =
-        cairn_encoder_create(CAIRN_DIFFERENCE_SKETCH_SIZE_MAX + MESSAGE_HEAD_SIZE_MAX);
-    if (connection->encoder == NULL) {
-        return CAIRN_OUT_OF_MEMORY;
+    cairn_status status = cairn_encoder_create(
+        CAIRN_DIFFERENCE_SKETCH_SIZE_MAX + MESSAGE_HEAD_SIZE_MAX, &connection->encoder);
+    if (status == CAIRN_OK) {
+        status = cairn_netcode_client_create(&connection->netcode);
     }
-    const cairn_status status = cairn_netcode_client_create(&connection->netcode);
     return status != CAIRN_OK ? status : cairn_link_create(&link, 0, &connection->link);
 }
 

@@ -15,7 +15,10 @@ int main(int argc, char **argv) {
         return 2;
     }
     cairn_client_uv_config driver_config = {.client = client, .frame_rate_hz = 60};
-    cairn_client_uv *driver = cairn_client_uv_open(&driver_config);
+    cairn_client_uv *driver = NULL;
+    if (cairn_client_uv_open(&driver_config, &driver) != CAIRN_OK) {
+        return 2;
+    }
     cairn_client_uv_connect(driver, token);
 
     cairn_client_body bodies[256];

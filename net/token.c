@@ -9,7 +9,7 @@
 #include "net/packet.h"
 
 #define PRIVATE_TEXT_SIZE (CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE)
-#define EXTRA_SIZE (CAIRN_NETCODE_VERSION_SIZE + 16)
+#define ASSOCIATED_DATA_SIZE (CAIRN_NETCODE_VERSION_SIZE + 16)
 
 _Static_assert(CAIRN_KEY_SIZE == CAIRN_AEAD_KEY_SIZE, "one key size for all");
 _Static_assert(CAIRN_TOKEN_NONCE_SIZE == CAIRN_AEAD_NONCE_SIZE, "tokens use the wide nonce");
@@ -88,18 +88,18 @@ static cairn_token_refusal read_servers(
 }
 
 static void write_associated_data(
-    uint8_t bytes[EXTRA_SIZE], uint64_t protocol_id, uint64_t expire_unix_s) {
-    cairn_writer writer = cairn_writer_of(bytes, EXTRA_SIZE);
+    uint8_t bytes[ASSOCIATED_DATA_SIZE], uint64_t protocol_id, uint64_t expire_unix_s) {
+    cairn_writer writer = cairn_writer_of(bytes, ASSOCIATED_DATA_SIZE);
     cairn_write_bytes(&writer, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE);
     cairn_write_u64(&writer, protocol_id);
     cairn_write_u64(&writer, expire_unix_s);
-    CAIRN_ASSERT(writer.ok && writer.at == EXTRA_SIZE);
+    CAIRN_ASSERT(writer.ok && writer.at == ASSOCIATED_DATA_SIZE);
 }
 
 void cairn_token_write_private(const cairn_token_private *token,
     const uint8_t nonce[CAIRN_TOKEN_NONCE_SIZE], uint64_t protocol_id, uint64_t expire_unix_s,
-    const uint8_t private_key[CAIRN_KEY_SIZE], uint8_t sealed[CAIRN_TOKEN_PRIVATE_SIZE]) {
-    cairn_writer writer = cairn_writer_of(sealed, PRIVATE_TEXT_SIZE);
+    const uint8_t private_key[CAIRN_KEY_SIZE], uint8_t encrypted[CAIRN_TOKEN_PRIVATE_SIZE]) {
+    cairn_writer writer = cairn_writer_of(encrypted, PRIVATE_TEXT_SIZE);
     cairn_write_u64(&writer, token->client_id);
     cairn_write_i32(&writer, token->timeout_s);
     write_servers(&writer, token->servers, token->server_count);
@@ -108,10 +108,10 @@ void cairn_token_write_private(const cairn_token_private *token,
     cairn_write_bytes(&writer, token->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
     cairn_write_zeros(&writer, writer.size - writer.at);
     CAIRN_ASSERT(writer.ok);
-    uint8_t associated[EXTRA_SIZE];
+    uint8_t associated[ASSOCIATED_DATA_SIZE];
     write_associated_data(associated, protocol_id, expire_unix_s);
-    cairn_aead_encrypt_wide(sealed, PRIVATE_TEXT_SIZE,
-        (cairn_associated_data){associated, EXTRA_SIZE}, nonce, private_key);
+    cairn_aead_encrypt_wide(encrypted, PRIVATE_TEXT_SIZE,
+        (cairn_associated_data){associated, ASSOCIATED_DATA_SIZE}, nonce, private_key);
 }
 
 static cairn_token_refusal parse_private(
@@ -130,15 +130,15 @@ static cairn_token_refusal parse_private(
     return CAIRN_TOKEN_OK;
 }
 
-cairn_token_refusal cairn_token_read_private(const uint8_t sealed[CAIRN_TOKEN_PRIVATE_SIZE],
+cairn_token_refusal cairn_token_read_private(const uint8_t encrypted[CAIRN_TOKEN_PRIVATE_SIZE],
     const uint8_t nonce[CAIRN_TOKEN_NONCE_SIZE], uint64_t protocol_id, uint64_t expire_unix_s,
     const uint8_t private_key[CAIRN_KEY_SIZE], cairn_token_private *out) {
     *out = (cairn_token_private){0};
-    uint8_t associated[EXTRA_SIZE];
+    uint8_t associated[ASSOCIATED_DATA_SIZE];
     write_associated_data(associated, protocol_id, expire_unix_s);
     uint8_t text[PRIVATE_TEXT_SIZE];
-    if (!cairn_aead_decrypt_wide(sealed, CAIRN_TOKEN_PRIVATE_SIZE,
-            (cairn_associated_data){associated, EXTRA_SIZE}, nonce, private_key, text)) {
+    if (!cairn_aead_decrypt_wide(encrypted, CAIRN_TOKEN_PRIVATE_SIZE,
+            (cairn_associated_data){associated, ASSOCIATED_DATA_SIZE}, nonce, private_key, text)) {
         return CAIRN_TOKEN_DECRYPT_FAILED;
     }
     const cairn_token_refusal refusal = parse_private(text, out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "net/user_data.h"
+#include <cairn/token.h>
 
 #include <string.h>
 

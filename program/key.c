@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "net/crypto.h"
-#include "net/user_data.h"
 #include "program/system.h"
+#include <cairn/token.h>
 
 #define DIGIT_COUNT (2 * CAIRN_KEY_SIZE)
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/token.h"
+#include <cairn/token.h>
 #include <cairn/types.h>
 
 // 64 hexadecimal digits, white space around them allowed.

@@ -6,8 +6,9 @@
 // States hardly get smaller above this level and take twice as long.
 #define LEVEL 1
 
-cairn_packer *cairn_packer_create(void) {
-    return (cairn_packer *)ZSTD_createCCtx();
+cairn_status cairn_packer_create(cairn_packer **out) {
+    *out = (cairn_packer *)ZSTD_createCCtx();
+    return *out == NULL ? CAIRN_OUT_OF_MEMORY : CAIRN_OK;
 }
 
 void cairn_packer_destroy(cairn_packer *packer) {
@@ -30,8 +31,9 @@ const char *cairn_unpack_refusal_text(cairn_unpack_refusal refusal) {
     return (unsigned)refusal < CAIRN_UNPACK_REFUSAL_COUNT ? texts[refusal] : "unknown refusal";
 }
 
-cairn_unpacker *cairn_unpacker_create(void) {
-    return (cairn_unpacker *)ZSTD_createDCtx();
+cairn_status cairn_unpacker_create(cairn_unpacker **out) {
+    *out = (cairn_unpacker *)ZSTD_createDCtx();
+    return *out == NULL ? CAIRN_OUT_OF_MEMORY : CAIRN_OK;
 }
 
 void cairn_unpacker_destroy(cairn_unpacker *unpacker) {

@@ -7,10 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cairn/status.h>
+
 // Memory that packing needs, kept from one payload to the next; zstd enlarges it when a payload is
 // larger than those before.
 typedef struct cairn_packer cairn_packer;
-cairn_packer *cairn_packer_create(void);         // NULL: out of memory
+// CAIRN_OUT_OF_MEMORY: *out is NULL.
+cairn_status cairn_packer_create(cairn_packer **out);
 void cairn_packer_destroy(cairn_packer *packer); // NULL is allowed
 
 // Packs `size` bytes into `out`, one zstd frame that says how long its content is. Returns the size
@@ -29,7 +32,8 @@ typedef enum cairn_unpack_refusal {
 const char *cairn_unpack_refusal_text(cairn_unpack_refusal refusal);
 
 typedef struct cairn_unpacker cairn_unpacker;
-cairn_unpacker *cairn_unpacker_create(void);           // NULL: out of memory
+// CAIRN_OUT_OF_MEMORY: *out is NULL.
+cairn_status cairn_unpacker_create(cairn_unpacker **out);
 void cairn_unpacker_destroy(cairn_unpacker *unpacker); // NULL is allowed
 
 // Unpacks any bytes into `out`, which has room for raw_size, what the content must come to. Nothing

@@ -56,15 +56,17 @@ cairn_status cairn_recorder_create(const cairn_recorder_config *config, cairn_re
     if (config->signing_seed != NULL) {
         memcpy(recorder->seed, config->signing_seed, sizeof recorder->seed);
     }
-    recorder->encoder = cairn_encoder_create(largest + 4096);
-    recorder->packer = cairn_packer_create();
+    cairn_status status = cairn_encoder_create(largest + 4096, &recorder->encoder);
+    if (status == CAIRN_OK) {
+        status = cairn_packer_create(&recorder->packer);
+    }
     recorder->packed_size_max = largest + 4096;
     recorder->packed = malloc(recorder->packed_size_max);
     recorder->state = malloc(config->state_size_max);
     recorder->ticks = malloc(config->ticks_per_chunk * sizeof *recorder->ticks);
     recorder->commands = malloc(most * sizeof *recorder->commands);
-    if (recorder->encoder == NULL || recorder->packer == NULL || recorder->packed == NULL ||
-        recorder->state == NULL || recorder->ticks == NULL || recorder->commands == NULL) {
+    if (status != CAIRN_OK || recorder->packed == NULL || recorder->state == NULL ||
+        recorder->ticks == NULL || recorder->commands == NULL) {
         cairn_recorder_destroy(recorder);
         return CAIRN_OUT_OF_MEMORY;
     }

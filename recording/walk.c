@@ -24,15 +24,15 @@ void cairn_replay_walk_end(cairn_replay_walk *walk) {
 }
 
 static bool make_room(cairn_replay_walk *walk, size_t size) {
-    if (walk->unpacker == NULL) {
-        walk->unpacker = cairn_unpacker_create();
+    if (walk->unpacker == NULL && cairn_unpacker_create(&walk->unpacker) != CAIRN_OK) {
+        return false;
     }
     if (walk->room_size < size) {
         free(walk->room);
         walk->room = malloc(size);
         walk->room_size = walk->room == NULL ? 0 : size;
     }
-    return walk->unpacker != NULL && walk->room != NULL;
+    return walk->room != NULL;
 }
 
 // NULL, or what is wrong. The reader has held raw_size against its limit.

@@ -548,12 +548,13 @@ cairn_decode_refusal decode_chunk(const uint8_t *bytes, size_t size, cairn_chunk
 
 } // namespace
 
-cairn_encoder *cairn_encoder_create(size_t message_size_max) {
+cairn_status cairn_encoder_create(size_t message_size_max, cairn_encoder **out) {
     CAIRN_ASSERT(message_size_max <= size_t{CAIRN_STATE_SIZE_MAX} + 4096);
     const size_t size_max = (message_size_max + 7) & ~size_t{7};
     const size_t head = (sizeof(cairn_encoder) + 15) & ~size_t{15};
     auto *memory = static_cast<uint8_t *>(std::malloc(head + size_max + overhead));
-    return memory == nullptr ? nullptr : new (memory) cairn_encoder(memory + head, size_max);
+    *out = memory == nullptr ? nullptr : new (memory) cairn_encoder(memory + head, size_max);
+    return *out == nullptr ? CAIRN_OUT_OF_MEMORY : CAIRN_OK;
 }
 
 void cairn_encoder_destroy(cairn_encoder *encoder) {

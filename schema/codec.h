@@ -38,8 +38,8 @@ const char *cairn_decode_refusal_text(cairn_decode_refusal refusal);
 typedef struct cairn_encoder cairn_encoder;
 
 // `message_size_max` bounds every message it will make (at most CAIRN_MESSAGE_SIZE_MAX, or more for
-// recordings: CAIRN_STATE_SIZE_MAX + 4096). NULL when out of memory.
-cairn_encoder *cairn_encoder_create(size_t message_size_max);
+// recordings: CAIRN_STATE_SIZE_MAX + 4096). CAIRN_OUT_OF_MEMORY: *out is NULL.
+cairn_status cairn_encoder_create(size_t message_size_max, cairn_encoder **out);
 void cairn_encoder_destroy(cairn_encoder *encoder);
 
 // Encodes into the encoder's memory; *bytes last until its next call and start on 8 bytes.

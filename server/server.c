@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "net/user_data.h"
 #include "server/control/control.h"
 #include "server/core/server_state.h"
 #include "server/server_rooms.h"
 #include "server/session_dispatch.h"
 #include "server/tick_batch.h"
+#include <cairn/token.h>
 
 #define DRAIN_NS UINT64_C(1000000000)
 
@@ -87,12 +87,16 @@ static cairn_status create_parts(cairn_server *server) {
         status = create_netcode(server);
     }
     if (status == CAIRN_OK) {
-        server->context.encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
-        status = server->context.encoder == NULL ||
-                         !cairn_room_table_create(server->config.rooms_max, &server->rooms) ||
-                         !cairn_control_open(server)
-                     ? CAIRN_OUT_OF_MEMORY
-                     : create_sessions(server);
+        status = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &server->context.encoder);
+    }
+    if (status == CAIRN_OK) {
+        status = cairn_room_table_create(server->config.rooms_max, &server->rooms);
+    }
+    if (status == CAIRN_OK) {
+        status = cairn_control_open(server);
+    }
+    if (status == CAIRN_OK) {
+        status = create_sessions(server);
     }
     return status == CAIRN_OK ? create_first_room(server) : status;
 }

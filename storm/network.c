@@ -37,10 +37,12 @@ struct cairn_virtual_network {
     cairn_virtual_datagram *slots;
 };
 
-cairn_virtual_network *cairn_virtual_network_create(uint64_t seed, uint32_t datagrams_max) {
+cairn_status cairn_virtual_network_create(
+    uint64_t seed, uint32_t datagrams_max, cairn_virtual_network **out) {
+    *out = NULL;
     cairn_virtual_network *network = calloc(1, sizeof *network);
     if (network == NULL) {
-        return NULL;
+        return CAIRN_OUT_OF_MEMORY;
     }
     network->random = cairn_random_of(seed);
     network->capacity = datagrams_max;
@@ -49,12 +51,13 @@ cairn_virtual_network *cairn_virtual_network_create(uint64_t seed, uint32_t data
     network->slots = malloc(datagrams_max * sizeof *network->slots);
     if (network->heap == NULL || network->free_slots == NULL || network->slots == NULL) {
         cairn_virtual_network_destroy(network);
-        return NULL;
+        return CAIRN_OUT_OF_MEMORY;
     }
     for (uint32_t i = 0; i < datagrams_max; i++) {
         network->free_slots[i] = datagrams_max - 1 - i;
     }
-    return network;
+    *out = network;
+    return CAIRN_OK;
 }
 
 void cairn_virtual_network_destroy(cairn_virtual_network *network) {

@@ -58,8 +58,9 @@ typedef struct cairn_virtual_datagram {
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
 } cairn_virtual_datagram;
 
-// NULL if memory is exhausted. `datagrams_max` may be in flight at once.
-cairn_virtual_network *cairn_virtual_network_create(uint64_t seed, uint32_t datagrams_max);
+// `datagrams_max` may be in flight at once. CAIRN_OUT_OF_MEMORY: *out is NULL.
+cairn_status cairn_virtual_network_create(
+    uint64_t seed, uint32_t datagrams_max, cairn_virtual_network **out);
 void cairn_virtual_network_destroy(cairn_virtual_network *network);
 
 // Returns the endpoint's number: 0, 1, 2, ... Paths to and from it start perfect, with no delay.

@@ -7,10 +7,11 @@
 #include "base/assert.h"
 #include "bridge/snapshot.h"
 
-cairn_oracle *cairn_oracle_create(uint32_t body_capacity) {
+cairn_status cairn_oracle_create(uint32_t body_capacity, cairn_oracle **out) {
+    *out = NULL;
     cairn_oracle *oracle = calloc(1, sizeof *oracle);
     if (oracle == NULL) {
-        return NULL;
+        return CAIRN_OUT_OF_MEMORY;
     }
     oracle->body_capacity = body_capacity;
     const size_t tick_size = body_capacity * sizeof *oracle->bodies;
@@ -20,10 +21,11 @@ cairn_oracle *cairn_oracle_create(uint32_t body_capacity) {
     oracle->scratch = malloc(body_capacity * sizeof *oracle->scratch);
     if (oracle->bodies == NULL || oracle->scratch == NULL) {
         cairn_oracle_destroy(oracle);
-        return NULL;
+        return CAIRN_OUT_OF_MEMORY;
     }
     cairn_oracle_forget(oracle);
-    return oracle;
+    *out = oracle;
+    return CAIRN_OK;
 }
 
 void cairn_oracle_destroy(cairn_oracle *oracle) {

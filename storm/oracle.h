@@ -30,8 +30,8 @@ typedef struct cairn_oracle {
     cairn_body_state *scratch;
 } cairn_oracle;
 
-// NULL if memory is exhausted.
-cairn_oracle *cairn_oracle_create(uint32_t body_capacity);
+// CAIRN_OUT_OF_MEMORY: *out is NULL.
+cairn_status cairn_oracle_create(uint32_t body_capacity, cairn_oracle **out);
 void cairn_oracle_destroy(cairn_oracle *oracle);
 // Forgets every tick: a new server starts.
 void cairn_oracle_forget(cairn_oracle *oracle);

@@ -103,8 +103,9 @@ static bool create_from_seed(cairn_storm *s) {
     draw_fault_rates(s);
     bool allocated = true;
     for (uint32_t r = 0; r < s->room_count; r++) {
-        s->rooms[r].oracle = cairn_oracle_create(s->scene->world.body_capacity);
-        allocated = allocated && s->rooms[r].oracle != NULL;
+        allocated =
+            cairn_oracle_create(s->scene->world.body_capacity, &s->rooms[r].oracle) == CAIRN_OK &&
+            allocated;
     }
     s->bodies = malloc(s->scene->world.body_capacity * sizeof *s->bodies);
     if (!allocated || s->bodies == NULL) {

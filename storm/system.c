@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "net/token.h"
-#include "net/user_data.h"
+#include <cairn/token.h>
 
 static const uint64_t protocol_id = 0x636169726e303031;
 static const uint64_t start_unix_s = 1700000000;
@@ -120,10 +119,9 @@ bool cairn_system_start(cairn_system *system, const cairn_system_config *config)
     system->random = cairn_random_of(config->seed);
     system->next_client_id = 1;
     system->next_port = 20000;
-    system->network =
-        cairn_virtual_network_create(cairn_random_next(&system->random), datagrams_max);
-    if (system->network == NULL || !create_hosts(system) ||
-        !cairn_address_parse(server_address_text, &address)) {
+    const uint64_t network_seed = cairn_random_next(&system->random);
+    if (cairn_virtual_network_create(network_seed, datagrams_max, &system->network) != CAIRN_OK ||
+        !create_hosts(system) || !cairn_address_parse(server_address_text, &address)) {
         return false;
     }
     system->server_endpoint =

@@ -336,9 +336,9 @@ static int run(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
         return EXIT_NOT_CONNECTED;
     }
     const cairn_client_uv_config driver = {.client = b->client, .frame_rate_hz = FRAME_RATE_HZ};
-    b->driver = cairn_client_uv_open(&driver);
-    if (b->driver == NULL) {
-        fprintf(stderr, "%s: no socket or timer\n", b->name);
+    const cairn_status opened = cairn_client_uv_open(&driver, &b->driver);
+    if (opened != CAIRN_OK) {
+        fprintf(stderr, "%s: cannot open the event loop: %s\n", b->name, cairn_status_text(opened));
         return EXIT_NOT_CONNECTED;
     }
     play(b, token);

@@ -47,11 +47,13 @@ static bool over(const desk *o) {
 static int connect_client(desk *o, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     cairn_client_config config = cairn_client_config_default();
     config.spectator = true;
-    const cairn_status created = cairn_client_create(&config, &o->client);
+    cairn_status status = cairn_client_create(&config, &o->client);
     const cairn_client_uv_config driver = {.client = o->client, .frame_rate_hz = FRAME_RATE_HZ};
-    o->driver = created != CAIRN_OK ? NULL : cairn_client_uv_open(&driver);
-    if (o->driver == NULL) {
-        return complain(EXIT_NO_ANSWER, "out of memory", "");
+    if (status == CAIRN_OK) {
+        status = cairn_client_uv_open(&driver, &o->driver);
+    }
+    if (status != CAIRN_OK) {
+        return complain(EXIT_NO_ANSWER, cairn_status_text(status), "");
     }
     cairn_client_uv_connect(o->driver, token);
     const uint64_t end_ns = cairn_client_uv_now_ns() + o->timeout_s * 1000000000u;

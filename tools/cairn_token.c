@@ -14,11 +14,11 @@
 #include "net/crypto.h"
 #include "net/sign.h"
 #include "net/token.h"
-#include "net/user_data.h"
 #include "program/flags.h"
 #include "program/key.h"
 #include "program/system.h"
 #include <cairn/server.h>
+#include <cairn/token.h>
 
 typedef struct order {
     const char *word; // what follows the verb

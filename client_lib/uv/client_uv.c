@@ -173,26 +173,28 @@ static void on_timer(uv_timer_t *timer) {
     }
 }
 
-cairn_client_uv *cairn_client_uv_open(const cairn_client_uv_config *config) {
+cairn_status cairn_client_uv_open(const cairn_client_uv_config *config, cairn_client_uv **out) {
+    *out = NULL;
     if (config->client == NULL || config->frame_rate_hz < 1 || config->frame_rate_hz > 1000) {
-        return NULL;
+        return CAIRN_INVALID_ARGUMENT;
     }
     cairn_client_uv *driver = calloc(1, sizeof *driver);
     if (driver == NULL) {
-        return NULL;
+        return CAIRN_OUT_OF_MEMORY;
     }
     driver->config = *config;
     driver->loop = config->loop != NULL ? config->loop : &driver->own_loop;
     if (config->loop == NULL && uv_loop_init(&driver->own_loop) != 0) {
         free(driver);
-        return NULL;
+        return CAIRN_IO_FAILED;
     }
     uv_timer_init(driver->loop, &driver->timer);
     driver->timer.data = driver;
     driver->handles = 1;
     driver->first_frame_ns = now_ns();
     sleep_until_needed(driver, driver->first_frame_ns);
-    return driver;
+    *out = driver;
+    return CAIRN_OK;
 }
 
 static void on_closed(uv_handle_t *handle) {
@@ -221,7 +223,8 @@ void cairn_client_uv_close(cairn_client_uv *driver) {
     }
 }
 
-bool cairn_client_uv_connect(cairn_client_uv *driver, const uint8_t token[2048]) {
+bool cairn_client_uv_connect(
+    cairn_client_uv *driver, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     uv_timeval64_t unix_time = {0};
     uv_gettimeofday(&unix_time);
     bool begun =

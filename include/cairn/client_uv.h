@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <cairn/status.h>
+#include <cairn/token.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -24,14 +27,16 @@ typedef struct cairn_client_uv_config {
     void *user;
 } cairn_client_uv_config;
 
-// NULL when the config is outside its ranges, memory is short or libuv refuses.
-cairn_client_uv *cairn_client_uv_open(const cairn_client_uv_config *config);
+// CAIRN_INVALID_ARGUMENT: the config is outside its ranges. CAIRN_OUT_OF_MEMORY. CAIRN_IO_FAILED:
+// libuv could not start. *out is then NULL.
+cairn_status cairn_client_uv_open(const cairn_client_uv_config *config, cairn_client_uv **out);
 // Closes sockets and timer. With its own loop everything is freed at once; with the host's, when
 // that loop has run its closing callbacks. NULL is allowed.
 void cairn_client_uv_close(cairn_client_uv *driver);
 
 // cairn_client_connect at this moment.
-bool cairn_client_uv_connect(cairn_client_uv *driver, const uint8_t token[2048]);
+bool cairn_client_uv_connect(
+    cairn_client_uv *driver, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
 // cairn_client_disconnect, and its datagrams leave before this returns.
 void cairn_client_uv_disconnect(cairn_client_uv *driver);
 

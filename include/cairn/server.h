@@ -13,6 +13,7 @@
 
 #include <cairn/server_statistics.h>
 #include <cairn/status.h>
+#include <cairn/token.h>
 #include <cairn/types.h>
 
 #ifdef __cplusplus

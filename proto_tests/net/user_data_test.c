@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "net/user_data.h"
+#include <cairn/token.h>
 
 typedef struct row {
     const char *name;

@@ -24,7 +24,7 @@ static void expect_fixed_point(const cairn_chunk *chunk) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int i = 0; i < 2 && encoders[i] == NULL; ++i) {
-        encoders[i] = cairn_encoder_create(4 * CAIRN_MESSAGE_SIZE_MAX);
+        CAIRN_ASSERT(cairn_encoder_create(4 * CAIRN_MESSAGE_SIZE_MAX, &encoders[i]) == CAIRN_OK);
     }
     uint8_t *exact = malloc(size > 0 ? size : 1);
     if (size > 0) {

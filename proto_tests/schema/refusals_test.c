@@ -415,8 +415,7 @@ TEST("every refusal has its words") {
 }
 
 BEFORE_ALL {
-    encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
-    assert_true(encoder != NULL);
+    assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &encoder), CAIRN_OK);
 }
 
 AFTER_ALL {

@@ -63,8 +63,8 @@ int main(int argc, char **argv) {
         return 2;
     }
     folder = argv[1];
-    cairn_encoder *encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
-    if (encoder == NULL) {
+    cairn_encoder *encoder = NULL;
+    if (cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &encoder) != CAIRN_OK) {
         return 1;
     }
     write_messages(encoder);

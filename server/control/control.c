@@ -62,9 +62,9 @@ const cairn_control_row *cairn_control_row_of(uint32_t verb) {
     return verb < CAIRN_CONTROL_VERB_COUNT && rows[verb].action != NULL ? &rows[verb] : NULL;
 }
 
-bool cairn_control_open(cairn_server *server) {
+cairn_status cairn_control_open(cairn_server *server) {
     server->desk = server->config.control ? calloc(1, sizeof *server->desk) : NULL;
-    return !server->config.control || server->desk != NULL;
+    return server->config.control && server->desk == NULL ? CAIRN_OUT_OF_MEMORY : CAIRN_OK;
 }
 
 void cairn_control_close(cairn_server *server) {

@@ -20,8 +20,8 @@ struct cairn_server;
 // Requests without the right before their client is shown the door.
 #define CAIRN_CONTROL_REFUSED_MAX 64
 
-// The queue and the memory for answers. False: out of memory.
-bool cairn_control_open(struct cairn_server *server);
+// The queue and the memory for answers. CAIRN_OUT_OF_MEMORY.
+cairn_status cairn_control_open(struct cairn_server *server);
 void cairn_control_close(struct cairn_server *server);
 
 // A CONTROL message came. True when its client asks beyond reason for what it may not.

@@ -47,10 +47,12 @@ cairn_control_refusal cairn_control_faults(cairn_control_visit *v) {
         .jitter_ns = (uint64_t)((double)n[3] * NS_PER_MS),
         .seed = v->ask->seed};
     drop_boxes(session);
-    session->conditioner_in = cairn_link_conditioner_create(&config);
+    cairn_status status = cairn_link_conditioner_create(&config, &session->conditioner_in);
     config.seed += 1;
-    session->conditioner_out = cairn_link_conditioner_create(&config);
-    if (session->conditioner_in == NULL || session->conditioner_out == NULL) {
+    if (status == CAIRN_OK) {
+        status = cairn_link_conditioner_create(&config, &session->conditioner_out);
+    }
+    if (status != CAIRN_OK) {
         drop_boxes(session);
         return cairn_control_refuse(v, CAIRN_CONTROL_CAPACITY, "out of memory");
     }

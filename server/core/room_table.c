@@ -16,12 +16,12 @@ struct cairn_room_entry {
     uint32_t generation; // of the room that is here or comes next
 };
 
-bool cairn_room_table_create(uint32_t capacity, cairn_room_table *out) {
+cairn_status cairn_room_table_create(uint32_t capacity, cairn_room_table *out) {
     CAIRN_ASSERT(capacity >= 1 && capacity <= CAIRN_ROOMS_MAX);
     *out = (cairn_room_table){.capacity = capacity};
     out->entries = calloc(capacity, sizeof *out->entries);
     out->rooms = calloc(capacity, sizeof *out->rooms);
-    return out->entries != NULL && out->rooms != NULL;
+    return out->entries != NULL && out->rooms != NULL ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
 }
 
 void cairn_room_table_destroy(cairn_room_table *table) {

@@ -16,8 +16,8 @@ typedef struct cairn_room_table {
     uint32_t count;
 } cairn_room_table;
 
-// False: out of memory; destroying is allowed.
-bool cairn_room_table_create(uint32_t capacity, cairn_room_table *out);
+// CAIRN_OUT_OF_MEMORY; destroying is allowed then.
+cairn_status cairn_room_table_create(uint32_t capacity, cairn_room_table *out);
 // The table is empty (asserted).
 void cairn_room_table_destroy(cairn_room_table *table);
 

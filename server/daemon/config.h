@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/token.h"
 #include "program/flags.h"
 #include "program/key.h"
 #include "server/daemon/log.h"
 #include <cairn/server.h>
+#include <cairn/token.h>
 
 #define CAIRN_CONFIG_TEXT_SIZE 256
 

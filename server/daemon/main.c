@@ -484,8 +484,7 @@ int main(int argc, char **argv) {
     }
     p.log.style = (cairn_log_style)p.config.log_style;
     p.log.level = (cairn_log_level)p.config.log_level;
-    p.records = cairn_records_create(on_record_file, &p);
-    if (p.records == NULL) {
+    if (cairn_records_create(on_record_file, &p, &p.records) != CAIRN_OK) {
         return complain("out of memory", "");
     }
     const int code = p.config.check ? check(&p) : run(&p);

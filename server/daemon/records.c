@@ -27,12 +27,14 @@ struct cairn_records {
     record *list; // in the order in which they were added
 };
 
-cairn_records *cairn_records_create(cairn_records_listener on_open, void *user) {
+cairn_status cairn_records_create(cairn_records_listener on_open, void *user, cairn_records **out) {
     cairn_records *records = calloc(1, sizeof *records);
-    if (records != NULL) {
-        *records = (cairn_records){.on_open = on_open, .user = user};
+    *out = records;
+    if (records == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
     }
-    return records;
+    *records = (cairn_records){.on_open = on_open, .user = user};
+    return CAIRN_OK;
 }
 
 static record *find(const cairn_records *records, const char *room) {

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cairn/status.h>
+
 struct cairn_world;
 
 typedef struct cairn_records cairn_records;
@@ -17,8 +19,8 @@ typedef struct cairn_records cairn_records;
 // Called for each file that is created.
 typedef void (*cairn_records_listener)(void *user, const char *room, const char *path);
 
-// No files yet. NULL: out of memory.
-cairn_records *cairn_records_create(cairn_records_listener on_open, void *user);
+// No files yet. CAIRN_OUT_OF_MEMORY: *out is NULL.
+cairn_status cairn_records_create(cairn_records_listener on_open, void *user, cairn_records **out);
 // Creates the file that a room is recorded to. False: errno says why.
 bool cairn_records_add(cairn_records *records, const char *room, const char *path);
 bool cairn_records_has(const cairn_records *records, const char *room);

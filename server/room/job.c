@@ -9,8 +9,8 @@
 // The mean forgets a batch after about this many others.
 #define MEAN_BATCHES 16
 
-bool cairn_job_create(struct cairn_server_job *job, struct cairn_room *room, cairn_world *world,
-    cairn_state_history *state_history, uint32_t ticks) {
+cairn_status cairn_job_create(struct cairn_server_job *job, struct cairn_room *room,
+    cairn_world *world, cairn_state_history *state_history, uint32_t ticks) {
     *job = (struct cairn_server_job){
         .room = room,
         .world = world,
@@ -20,7 +20,7 @@ bool cairn_job_create(struct cairn_server_job *job, struct cairn_room *room, cai
         .ticks = calloc(ticks, sizeof *job->ticks),
         .commands = calloc((size_t)ticks * CAIRN_INBOX_COMMANDS_MAX, sizeof *job->commands),
     };
-    return job->ticks != NULL && job->commands != NULL;
+    return job->ticks != NULL && job->commands != NULL ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
 }
 
 void cairn_job_destroy(struct cairn_server_job *job) {

@@ -39,9 +39,9 @@ struct cairn_server_job {
     uint64_t begun_ns;       // when it was handed over
 };
 
-// `ticks` is the most in one batch. False: out of memory; destroying is allowed.
-bool cairn_job_create(struct cairn_server_job *job, struct cairn_room *room, cairn_world *world,
-    cairn_state_history *state_history, uint32_t ticks);
+// `ticks` is the most in one batch. CAIRN_OUT_OF_MEMORY; destroying is allowed then.
+cairn_status cairn_job_create(struct cairn_server_job *job, struct cairn_room *room,
+    cairn_world *world, cairn_state_history *state_history, uint32_t ticks);
 void cairn_job_destroy(struct cairn_server_job *job);
 
 // Takes the commands of the next `ticks` ticks out of the inbox.

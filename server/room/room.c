@@ -83,9 +83,9 @@ static cairn_status create_memory(const cairn_room_source *source, cairn_room *r
             cairn_state_history_create(CAIRN_ROOM_STATE_HISTORY_SECONDS * settings->tick_rate_hz,
                 CAIRN_ROOM_STATE_HISTORY_BYTES_MAX, &room->state_history);
     }
-    if (status == CAIRN_OK && !cairn_job_create(&room->job, room, room->world, room->state_history,
-                                  settings->catch_up_ticks_max)) {
-        status = CAIRN_OUT_OF_MEMORY;
+    if (status == CAIRN_OK) {
+        status = cairn_job_create(
+            &room->job, room, room->world, room->state_history, settings->catch_up_ticks_max);
     }
     return status;
 }

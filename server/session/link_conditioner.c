@@ -23,14 +23,17 @@ struct cairn_link_conditioner {
     in_flight list[PAYLOADS_MAX];
 };
 
-cairn_link_conditioner *cairn_link_conditioner_create(const cairn_link_conditioner_config *config) {
+cairn_status cairn_link_conditioner_create(
+    const cairn_link_conditioner_config *config, cairn_link_conditioner **out) {
     CAIRN_ASSERT(config->loss >= 0.0f && config->loss <= 1.0f);
     cairn_link_conditioner *conditioner = calloc(1, sizeof *conditioner);
-    if (conditioner != NULL) {
-        conditioner->config = *config;
-        conditioner->random = cairn_random_of(config->seed);
+    *out = conditioner;
+    if (conditioner == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
     }
-    return conditioner;
+    conditioner->config = *config;
+    conditioner->random = cairn_random_of(config->seed);
+    return CAIRN_OK;
 }
 
 void cairn_link_conditioner_destroy(cairn_link_conditioner *conditioner) {

@@ -20,8 +20,9 @@ typedef struct cairn_link_conditioner_config {
 
 typedef struct cairn_link_conditioner cairn_link_conditioner;
 
-// NULL: out of memory.
-cairn_link_conditioner *cairn_link_conditioner_create(const cairn_link_conditioner_config *config);
+// CAIRN_OUT_OF_MEMORY: *out is NULL.
+cairn_status cairn_link_conditioner_create(
+    const cairn_link_conditioner_config *config, cairn_link_conditioner **out);
 void cairn_link_conditioner_destroy(cairn_link_conditioner *conditioner); // NULL is allowed
 
 // Takes a payload of 1 to CAIRN_PAYLOAD_SIZE_MAX bytes. When too many payloads are in flight it is

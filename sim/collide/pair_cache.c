@@ -64,18 +64,18 @@ static void carve_all(cairn_pair_cache *cache, cairn_carver *from, const cairn_w
         cairn_carve(from, 1, cairn_broad_phase_scratch_size(shapes, cache->pair_capacity));
 }
 
-bool cairn_pair_cache_create(
+cairn_status cairn_pair_cache_create(
     cairn_pair_cache *cache, const cairn_world_def *def, cairn_allocator *take) {
     cairn_carver measure = {.memory = NULL};
     carve_all(cache, &measure, def);
     cache->memory = take(1, measure.at);
     cache->size = measure.at;
     if (cache->memory == NULL) {
-        return false;
+        return CAIRN_OUT_OF_MEMORY;
     }
     cairn_carver cut = {.memory = cache->memory};
     carve_all(cache, &cut, def);
-    return true;
+    return CAIRN_OK;
 }
 
 void cairn_pair_cache_destroy(cairn_pair_cache *cache) {

@@ -79,8 +79,8 @@ struct cairn_pair_cache {
     void *broad_phase;
 };
 
-// Allocates for a world of this def; *cache must be zero. False when there is no memory.
-bool cairn_pair_cache_create(
+// Allocates for a world of this def; *cache must be zero. CAIRN_OUT_OF_MEMORY.
+cairn_status cairn_pair_cache_create(
     cairn_pair_cache *cache, const cairn_world_def *def, cairn_allocator *take);
 void cairn_pair_cache_destroy(cairn_pair_cache *cache);
 // Overwrites everything with `byte` and invalidates it; for tests.

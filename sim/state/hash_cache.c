@@ -36,11 +36,12 @@ static size_t marks_size(uint32_t blocks) {
     return ((size_t)blocks + 7) / 8 * 8;
 }
 
-cairn_hash_cache *cairn_hash_cache_create(const cairn_settings *settings) {
+cairn_status cairn_hash_cache_create(const cairn_settings *settings, cairn_hash_cache **out) {
+    *out = NULL;
     cairn_hash_cache *cache = calloc(1, sizeof *cache);
     size_t size = 0;
     if (cache == NULL) {
-        return NULL;
+        return CAIRN_OUT_OF_MEMORY;
     }
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         cache->arrays[array].shift = block_shift(array);
@@ -50,7 +51,7 @@ cairn_hash_cache *cairn_hash_cache_create(const cairn_settings *settings) {
     cache->memory = calloc(1, size);
     if (cache->memory == NULL) {
         free(cache);
-        return NULL;
+        return CAIRN_OUT_OF_MEMORY;
     }
     unsigned char *next = cache->memory;
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
@@ -62,7 +63,8 @@ cairn_hash_cache *cairn_hash_cache_create(const cairn_settings *settings) {
         part->dirty = next;
         next += marks;
     }
-    return cache;
+    *out = cache;
+    return CAIRN_OK;
 }
 
 void cairn_hash_cache_destroy(cairn_hash_cache *cache) {

@@ -22,9 +22,9 @@ struct cairn_hash_cache {
     void *memory;
 };
 
-// NULL when there is no memory. Nothing is cached yet; elements that come into existence need no
-// mark.
-cairn_hash_cache *cairn_hash_cache_create(const cairn_settings *settings);
+// CAIRN_OUT_OF_MEMORY: *out is NULL. Nothing is cached yet; elements that come into existence need
+// no mark.
+cairn_status cairn_hash_cache_create(const cairn_settings *settings, cairn_hash_cache **out);
 void cairn_hash_cache_destroy(cairn_hash_cache *cache); // NULL is allowed
 // Into a new cache of equal capacities: everything that `from` holds of a state with these
 // settings.

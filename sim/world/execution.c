@@ -27,8 +27,9 @@ cairn_status cairn_world_set_lanes(cairn_world *world, uint32_t lanes) {
     if (!cairn_kernel_of(lanes, &kernel)) {
         return CAIRN_INVALID_ARGUMENT;
     }
-    if (!cairn_scratch_create(&scratch, &world->def, lanes, calloc)) {
-        return CAIRN_OUT_OF_MEMORY;
+    const cairn_status status = cairn_scratch_create(&scratch, &world->def, lanes, calloc);
+    if (status != CAIRN_OK) {
+        return status;
     }
     free(world->scratch->memory);
     *world->scratch = scratch;

@@ -40,13 +40,12 @@ static void *take_as_it_is(size_t count, size_t size) {
 }
 
 cairn_status cairn_world_fork(const cairn_world *from, cairn_world **out) {
-    cairn_world *world =
-        cairn_world_allocate(&from->def, from->soft_step->wide_kernel.lanes, take_as_it_is);
-    *out = world;
-    if (world == NULL) {
-        return CAIRN_OUT_OF_MEMORY;
+    const cairn_status status =
+        cairn_world_allocate(&from->def, from->soft_step->wide_kernel.lanes, take_as_it_is, out);
+    if (status != CAIRN_OK) {
+        return status;
     }
-    copy_state(world, from);
-    copy_derived(world, from);
+    copy_state(*out, from);
+    copy_derived(*out, from);
     return CAIRN_OK;
 }

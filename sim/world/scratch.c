@@ -10,7 +10,7 @@ static void carve_all(cairn_scratch *scratch, cairn_carver *from, const cairn_wo
     cairn_pgs_carve(&scratch->pgs, from, def);
 }
 
-bool cairn_scratch_create(
+cairn_status cairn_scratch_create(
     cairn_scratch *scratch, const cairn_world_def *def, uint32_t lanes, cairn_allocator *take) {
     cairn_kernel_of(lanes, &scratch->soft_step.wide_kernel);
     cairn_kernel_of(1, &scratch->soft_step.overflow_kernel);
@@ -20,10 +20,10 @@ bool cairn_scratch_create(
     // Zero pages that were never touched cost nothing, so the memory is not cleared by hand.
     scratch->memory = take(1, scratch->size);
     if (scratch->memory == NULL) {
-        return false;
+        return CAIRN_OUT_OF_MEMORY;
     }
     const uintptr_t past = (uintptr_t)scratch->memory % CAIRN_CACHE_LINE;
     cairn_carver cut = {.memory = (unsigned char *)scratch->memory + (CAIRN_CACHE_LINE - past)};
     carve_all(scratch, &cut, def);
-    return true;
+    return CAIRN_OK;
 }

@@ -23,6 +23,6 @@ struct cairn_scratch {
     cairn_pgs pgs;
 };
 
-// False when there is no memory. `lanes`: a width that exists, or 0.
-bool cairn_scratch_create(
+// CAIRN_OUT_OF_MEMORY. `lanes`: a width that exists, or 0.
+cairn_status cairn_scratch_create(
     cairn_scratch *scratch, const cairn_world_def *def, uint32_t lanes, cairn_allocator *take);

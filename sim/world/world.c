@@ -26,7 +26,7 @@ typedef struct allocation {
     cairn_scratch scratch;
 } allocation;
 
-static bool allocate(
+static cairn_status allocate(
     cairn_world *world, const cairn_settings *settings, uint32_t lanes, cairn_allocator *take) {
     const cairn_world_def *def = &world->def;
     world->state_memory = take(1, cairn_state_size(settings));
@@ -35,16 +35,17 @@ static bool allocate(
     world->shape_next = take(def->shape_capacity, sizeof *world->shape_next);
     world->hulls = calloc((size_t)def->hull_capacity + 1, sizeof *world->hulls);
     world->events = take(2 * (size_t)def->contact_capacity, sizeof *world->events);
-    world->hash_cache = cairn_hash_cache_create(settings);
-    if (world->hash_cache == NULL || world->state_memory == NULL || world->spare_memory == NULL ||
-        world->shape_first == NULL || world->shape_next == NULL || world->hulls == NULL ||
-        world->events == NULL) {
-        return false;
+    if (world->state_memory == NULL || world->spare_memory == NULL || world->shape_first == NULL ||
+        world->shape_next == NULL || world->hulls == NULL || world->events == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
     }
     world->state = cairn_state_view(settings, world->state_memory);
     world->spare = cairn_state_view(settings, world->spare_memory);
-    return cairn_pair_cache_create(world->pair_cache, def, take) &&
-           cairn_scratch_create(world->scratch, def, lanes, take);
+    cairn_status status = cairn_hash_cache_create(settings, &world->hash_cache);
+    if (status == CAIRN_OK) {
+        status = cairn_pair_cache_create(world->pair_cache, def, take);
+    }
+    return status != CAIRN_OK ? status : cairn_scratch_create(world->scratch, def, lanes, take);
 }
 
 static cairn_world *connect(allocation *all) {
@@ -62,31 +63,34 @@ static cairn_world *connect(allocation *all) {
     return world;
 }
 
-cairn_world *cairn_world_allocate(
-    const cairn_world_def *def, uint32_t lanes, cairn_allocator *take) {
+cairn_status cairn_world_allocate(
+    const cairn_world_def *def, uint32_t lanes, cairn_allocator *take, cairn_world **out) {
+    *out = NULL;
     const cairn_settings settings = cairn_settings_of(def);
     allocation *all = calloc(1, sizeof *all);
     if (all == NULL) {
-        return NULL;
+        return CAIRN_OUT_OF_MEMORY;
     }
     cairn_world *world = connect(all);
     world->def = *def;
-    if (!allocate(world, &settings, lanes, take)) {
+    const cairn_status status = allocate(world, &settings, lanes, take);
+    if (status != CAIRN_OK) {
         cairn_world_destroy(world);
-        return NULL;
+        return status;
     }
-    return world;
+    *out = world;
+    return CAIRN_OK;
 }
 
 cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out) {
     *out = NULL;
-    const cairn_status status = cairn_world_def_check(def);
+    cairn_world *world = NULL;
+    cairn_status status = cairn_world_def_check(def);
+    if (status == CAIRN_OK) {
+        status = cairn_world_allocate(def, 0, calloc, &world);
+    }
     if (status != CAIRN_OK) {
         return status;
-    }
-    cairn_world *world = cairn_world_allocate(def, 0, calloc);
-    if (world == NULL) {
-        return CAIRN_OUT_OF_MEMORY;
     }
     const cairn_settings settings = cairn_settings_of(def);
     *world->state.settings = settings;

@@ -6,7 +6,7 @@
 #include "sim/state/world.h"
 
 // A world of a sound def without any state yet, zero as far as `take` clears: of what it takes no
-// content may ever reach a hash (cairn_world_poison). `lanes`: a width that there is, or 0. NULL
-// when there is no memory.
-cairn_world *cairn_world_allocate(
-    const cairn_world_def *def, uint32_t lanes, cairn_allocator *take);
+// content may ever reach a hash (cairn_world_poison). `lanes`: a width that there is, or 0.
+// CAIRN_OUT_OF_MEMORY: *out is NULL.
+cairn_status cairn_world_allocate(
+    const cairn_world_def *def, uint32_t lanes, cairn_allocator *take, cairn_world **out);

@@ -245,8 +245,8 @@ BEFORE_ALL {
     char error[CAIRN_SCENE_ERROR_SIZE];
     cairn_scene *scene = NULL;
     const cairn_scene_text *text = cairn_scene_library_find("demo");
-    encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
-    const bool ok = encoder != NULL && text != NULL &&
+    assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &encoder), CAIRN_OK);
+    const bool ok = text != NULL &&
                     cairn_scene_parse(text->json, text->size, &scene, error) == CAIRN_OK &&
                     cairn_scene_world_create(scene, NULL, &world, error) == CAIRN_OK;
     cairn_scene_destroy(scene);

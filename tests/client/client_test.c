@@ -379,7 +379,8 @@ TEST("a world larger than allowed is refused in words") {
 
 // Hands the client a message as if its link had brought it.
 static void hear(rig *p, uint32_t client, const cairn_message *message) {
-    cairn_encoder *encoder = cairn_encoder_create(4096);
+    cairn_encoder *encoder = NULL;
+    assert_int_equal(cairn_encoder_create(4096, &encoder), CAIRN_OK);
     cairn_link_message heard = {.reliable = true};
     assert_int_equal(cairn_message_encode(encoder, message, &heard.bytes, &heard.size), CAIRN_OK);
     cairn_client_probe_take(rig_client(p, client),

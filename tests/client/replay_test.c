@@ -57,7 +57,8 @@ static void put(rewritten *r, const void *bytes, size_t size) {
 
 static rewritten rewrite(change apply) {
     rewritten r = {.bytes = malloc(ROOM)};
-    cairn_encoder *encoder = cairn_encoder_create(ROOM / 2);
+    cairn_encoder *encoder = NULL;
+    assert_int_equal(cairn_encoder_create(ROOM / 2, &encoder), CAIRN_OK);
     uint8_t head[CAIRN_RECORDING_HEAD_SIZE];
     cairn_recording_head(head);
     put(&r, head, sizeof head);

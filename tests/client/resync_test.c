@@ -122,7 +122,8 @@ static void answer_for_the_server(rig *p, cairn_resync_response response) {
     response.build = "";
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_RESYNC_RESPONSE, .resync_response = response};
-    cairn_encoder *encoder = cairn_encoder_create(4096);
+    cairn_encoder *encoder = NULL;
+    assert_int_equal(cairn_encoder_create(4096, &encoder), CAIRN_OK);
     cairn_link_message bytes = {.bytes = NULL};
     assert_non_null(encoder);
     assert_int_equal(cairn_message_encode(encoder, &message, &bytes.bytes, &bytes.size), CAIRN_OK);

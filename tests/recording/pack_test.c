@@ -15,9 +15,8 @@ static cairn_packer *packer;
 static cairn_unpacker *unpacker;
 
 BEFORE_ALL {
-    packer = cairn_packer_create();
-    unpacker = cairn_unpacker_create();
-    assert_true(packer != NULL && unpacker != NULL);
+    assert_int_equal(cairn_packer_create(&packer), CAIRN_OK);
+    assert_int_equal(cairn_unpacker_create(&unpacker), CAIRN_OK);
 }
 
 AFTER_ALL {

@@ -11,12 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "net/token.h"
 #include "program/key.h"
 #include <cairn/client.h>
 #include <cairn/client_uv.h>
 #include <cairn/server.h>
 #include <cairn/server_uv.h>
+#include <cairn/token.h>
 #include <cairn/types.h>
 
 #define KEY "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
@@ -164,8 +164,7 @@ static player player_of(cairn_client_mode mode, const cairn_address *server, uin
     player p = {.client = NULL};
     assert_int_equal(cairn_client_create(&config, &p.client), CAIRN_OK);
     const cairn_client_uv_config driver = {.client = p.client, .frame_rate_hz = 200};
-    p.driver = cairn_client_uv_open(&driver);
-    assert_non_null(p.driver);
+    assert_int_equal(cairn_client_uv_open(&driver, &p.driver), CAIRN_OK);
     assert_true(cairn_client_uv_connect(p.driver, token));
     return p;
 }

@@ -11,7 +11,8 @@
 // Sends `count` numbered payloads a millisecond apart; returns how many come out, and the sum of
 // what they say in their order.
 static uint32_t run(const cairn_link_conditioner_config *config, uint32_t count, uint64_t *told) {
-    cairn_link_conditioner *box = cairn_link_conditioner_create(config);
+    cairn_link_conditioner *box = NULL;
+    assert_int_equal(cairn_link_conditioner_create(config, &box), CAIRN_OK);
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
     uint32_t arrived = 0;
     *told = 0;
@@ -57,7 +58,8 @@ TEST("shares are kept and the seed decides") {
 
 TEST("a delay is at least that and at most the jitter more") {
     const cairn_link_conditioner_config config = {.delay_ns = 20 * MS, .jitter_ns = 10 * MS};
-    cairn_link_conditioner *box = cairn_link_conditioner_create(&config);
+    cairn_link_conditioner *box = NULL;
+    assert_int_equal(cairn_link_conditioner_create(&config, &box), CAIRN_OK);
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX] = {1};
     for (uint32_t i = 0; i < 100; ++i) {
         cairn_link_conditioner_put(box, 0, bytes, 10);
@@ -74,7 +76,8 @@ TEST("a delay is at least that and at most the jitter more") {
 
 TEST("a full box loses the newest") {
     const cairn_link_conditioner_config config = {.delay_ns = MS};
-    cairn_link_conditioner *box = cairn_link_conditioner_create(&config);
+    cairn_link_conditioner *box = NULL;
+    assert_int_equal(cairn_link_conditioner_create(&config, &box), CAIRN_OK);
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX] = {1};
     for (uint32_t i = 0; i < 600; ++i) {
         cairn_link_conditioner_put(box, 0, bytes, sizeof bytes);

@@ -6,11 +6,11 @@
 
 #include "base/assert.h"
 #include "bridge/snapshot.h"
-#include "net/user_data.h"
 #include "schema/delta.h"
 #include "schema/scene.h"
 #include "sim/debug/passport.h"
 #include "tests/kit/scenes.h"
+#include <cairn/token.h>
 
 #define PROTOCOL_ID 77
 #define START_UNIX_S 1000000
@@ -156,8 +156,8 @@ uint32_t story_join_as(story *s, const cairn_hello *hello) {
     CAIRN_ASSERT(status == CAIRN_OK);
     status = cairn_link_create(&link, s->now_ns, &client->link);
     CAIRN_ASSERT(status == CAIRN_OK);
-    client->encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
-    CAIRN_ASSERT(client->encoder != NULL);
+    status = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &client->encoder);
+    CAIRN_ASSERT(status == CAIRN_OK);
     client->address = (cairn_address){
         .family = CAIRN_ADDRESS_IPV4, .port = (uint16_t)(50000 + number), .ip = {10, 0, 0, 2}};
     client->client_id = 1000 + number;

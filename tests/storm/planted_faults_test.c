@@ -208,8 +208,7 @@ static void expect_found(
     config.modes = modes;
     config.seconds = seconds;
     config.memory_bytes = memory_bytes;
-    encoder = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX);
-    assert_non_null(encoder);
+    assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &encoder), CAIRN_OK);
     planted = which;
     for (config.seed = 1; config.seed <= 5 && report.finding == CAIRN_STORM_FOUND_NOTHING;
          config.seed++) {

@@ -202,7 +202,8 @@ static void raise_curtain(theatre *t, uint64_t seed) {
     cairn_address address;
     memset(t, 0, sizeof *t);
     t->random = cairn_random_of(seed);
-    t->network = cairn_virtual_network_create(cairn_random_next(&t->random), 4096);
+    assert_int_equal(
+        cairn_virtual_network_create(cairn_random_next(&t->random), 4096, &t->network), CAIRN_OK);
     cairn_attacker_init(&t->attacker, cairn_random_next(&t->random));
     cairn_virtual_tap(t->network, cairn_attacker_observe, &t->attacker);
     cairn_address_parse("192.0.2.1:1", &address);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Connect tokens of the netcode 1.02 standard: what a backend gives a client so that a dedicated
+// server admits it. The public part is for the client; the private part is encrypted for the
+// servers, so the client can neither read nor change it.
+
+#include <stdint.h>
+
+#include <cairn/status.h>
+#include <cairn/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CAIRN_CONNECT_TOKEN_SIZE 2048
+#define CAIRN_KEY_SIZE 32
+#define CAIRN_TOKEN_ENTROPY_SIZE 88
+#define CAIRN_TOKEN_SERVERS_MAX 32
+#define CAIRN_TOKEN_USER_DATA_SIZE 256
+
+typedef struct cairn_token_request {
+    uint64_t protocol_id;
+    uint64_t client_id;
+    uint64_t create_unix_s;
+    uint32_t lifetime_s;                   // the token expires at create_unix_s + lifetime_s
+    int32_t timeout_s;                     // of the connection; <= 0: none
+    const cairn_address *server_addresses; // the client tries them in this order
+    uint32_t server_count;                 // 1 .. CAIRN_TOKEN_SERVERS_MAX
+    const uint8_t *private_key;            // CAIRN_KEY_SIZE, shared by backend and servers
+    const uint8_t *user_data;              // CAIRN_TOKEN_USER_DATA_SIZE, or NULL for zeros
+    // CAIRN_TOKEN_ENTROPY_SIZE random bytes: nonce 24, client-to-server key 32, server-to-client
+    // key
+    // 32. Never reuse them: they hold the keys.
+    const uint8_t *entropy;
+} cairn_token_request;
+
+// CAIRN_INVALID_ARGUMENT if a pointer is missing, the server count or an address family is out of
+// range, or the expiry does not fit 64 bits.
+cairn_status cairn_token_issue(
+    const cairn_token_request *request, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
+
+// User data carries the rights that the backend gives a client (docs/PROTOCOL.md, Rights).
+
+// The client may control rooms by CONTROL messages.
+#define CAIRN_USER_RIGHT_OPERATOR 1u
+
+// Writes the head of user data; the bytes after it belong to the backend and stay unchanged.
+void cairn_user_data_write(uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE], uint32_t rights);
+// The rights in user data; 0 if it has another layout or a later version. Bits that this version
+// does not know are cleared.
+uint32_t cairn_user_data_rights(const uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE]);
+
+#ifdef __cplusplus
+}
+#endif
