@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// What a step and each operation on the state cost. Every scene is run for a second of its time for
-// nobody, then several times whole; a figure is the median of the runs, with least and greatest.
+// The cost of a step and of each operation on the state. Every scene is warmed up for a second of
+// its time and then run several times; a figure is the median of the runs, with least and greatest.
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 
 #define RUNS_MAX 99
 #define WARM_UP_STEPS 60
-// Numbers of workers that one call can compare.
-#define MANNERS_MAX 4
+// Numbers of workers that one call compares.
+#define EXECUTIONS_MAX 4
 
 typedef struct options {
     const char *scenes; // letters or names with commas between; NULL: all
@@ -24,7 +24,7 @@ typedef struct options {
     uint64_t steps; // 0: as many as the scene has
     uint64_t runs;
     uint64_t lanes;
-    uint64_t workers[MANNERS_MAX];
+    uint64_t workers[EXECUTIONS_MAX];
     uint32_t worker_count; // numbers in the list
     bool profile;
     bool stability;
@@ -33,14 +33,14 @@ typedef struct options {
 
 typedef struct session {
     const options *chosen;
-    char series[MANNERS_MAX][16];
-    bench_manner manners[MANNERS_MAX];
+    char series[EXECUTIONS_MAX][16];
+    bench_execution executions[EXECUTIONS_MAX];
     FILE *csv; // NULL: none
     bench_result results[BENCH_RESULTS_MAX];
     uint32_t count;
 } session;
 
-// Whether the list of names has this one.
+// Whether a list with commas has this name.
 static bool listed(const char *names, const char *name) {
     const size_t length = strlen(name);
     for (const char *at = names; at != NULL; at = strchr(at, ',')) {
@@ -56,7 +56,8 @@ static bool wanted(const bench_scene *scene, const char *names) {
     return names == NULL || listed(names, scene->letter) || listed(names, scene->name);
 }
 
-// Every run of a scene goes the same way, in every manner, or its figures are worth nothing.
+// Every run of a scene must reach the same state, however it is executed; otherwise the figures are
+// not comparable.
 static void check_hash(
     const session *s, const bench_scene *scene, const bench_run *before, const bench_run *run) {
     for (uint32_t i = 0; before == NULL && i < s->count; ++i) {
@@ -69,14 +70,14 @@ static void check_hash(
 static void measure(session *s, const bench_scene *scene, uint32_t which) {
     static double figures[BENCH_FIGURE_COUNT][RUNS_MAX];
     const uint32_t runs = (uint32_t)s->chosen->runs;
-    bench_manner manner = s->manners[which];
+    bench_execution execution = s->executions[which];
     bench_result *result = &s->results[s->count];
     *result = (bench_result){.scene = scene, .series = s->series[which], .runs = runs};
-    manner.steps = WARM_UP_STEPS;
-    bench_measure(scene, &manner);
-    manner.steps = s->chosen->steps;
+    execution.steps = WARM_UP_STEPS;
+    bench_measure(scene, &execution);
+    execution.steps = s->chosen->steps;
     for (uint32_t i = 0; i < runs; ++i) {
-        const bench_run run = bench_measure(scene, &manner);
+        const bench_run run = bench_measure(scene, &execution);
         for (int k = 0; k < BENCH_FIGURE_COUNT; ++k) {
             figures[k][i] = run.figures[k];
         }
@@ -110,46 +111,47 @@ static void measure_state(session *s) {
     bench_csv_state(s->csv, figures, count);
 }
 
-// The steps of the scenes and nothing else.
+// Only the steps of the scenes.
 static void step_for_profiler(const options *chosen) {
-    const bench_manner manner = {.steps = chosen->steps, .lanes = (uint32_t)chosen->lanes};
+    const bench_execution execution = {.steps = chosen->steps, .lanes = (uint32_t)chosen->lanes};
     for (uint32_t i = 0; i < bench_scene_count; ++i) {
         if (wanted(&bench_scenes[i], chosen->scenes)) {
-            bench_step_alone(&bench_scenes[i], &manner);
+            bench_step_alone(&bench_scenes[i], &execution);
         }
     }
 }
 
-static void open_manners(session *s) {
+static void start_workers(session *s) {
     for (uint32_t i = 0; i < s->chosen->worker_count; ++i) {
         const uint32_t workers = (uint32_t)s->chosen->workers[i];
-        s->manners[i].lanes = (uint32_t)s->chosen->lanes;
+        s->executions[i].lanes = (uint32_t)s->chosen->lanes;
         snprintf(s->series[i], sizeof s->series[i], "%u worker%s", (unsigned)workers,
             workers == 1 ? "" : "s");
-        bench_require(workers == 1 || cairn_pool_create(workers, &s->manners[i].pool) == CAIRN_OK,
-            "no threads to be had");
+        bench_require(
+            workers == 1 || cairn_pool_create(workers, &s->executions[i].pool) == CAIRN_OK,
+            "no threads can be started");
     }
 }
 
-static void close_manners(session *s) {
+static void stop_workers(session *s) {
     for (uint32_t i = 0; i < s->chosen->worker_count; ++i) {
-        cairn_pool_destroy(s->manners[i].pool);
+        cairn_pool_destroy(s->executions[i].pool);
     }
 }
 
 static bool run_all(const options *chosen) {
     static session s;
     s.chosen = chosen;
-    open_manners(&s);
+    start_workers(&s);
     if (chosen->csv != NULL) {
         s.csv = fopen(chosen->csv, "w");
-        bench_require(s.csv != NULL, "the file of --csv cannot be written");
+        bench_require(s.csv != NULL, "--csv: the file cannot be written");
         bench_csv_head(s.csv);
     }
     if (!chosen->state) {
         measure_steps(&s);
     }
-    close_manners(&s);
+    stop_workers(&s);
     if (chosen->scenes == NULL) {
         measure_state(&s);
     }
@@ -181,7 +183,7 @@ static const char *read_workers(void *out, const char *value, bool first) {
         at += *at == ',' ? 1 : 0;
         char number[8], error[CAIRN_FLAGS_ERROR_SIZE];
         snprintf(number, sizeof number, "%.*s", (int)strcspn(at, ","), at);
-        if (o->worker_count == MANNERS_MAX ||
+        if (o->worker_count == EXECUTIONS_MAX ||
             !cairn_flags_number(
                 "", number, 1, CAIRN_POOL_WORKERS_MAX, &o->workers[o->worker_count], error)) {
             return "must be one to four numbers of threads with commas between, such as 1,2";

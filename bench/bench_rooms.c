@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What many rooms in one process cost: rooms of stacked cubes that stay awake, stepped in real time
-// by the driver of cairnd, or in no time at all for counting instructions.
+// The cost of many rooms in one process: rooms of stacked cubes that stay awake, stepped in real
+// time by the driver of cairnd, or as fast as possible to count instructions.
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ typedef struct bench {
     uint32_t rooms;
     uint32_t bodies;
     uint32_t seconds;
-    uint32_t ticks; // > 0: this many of each room, in no time
+    uint32_t ticks; // > 0: this many of each room, as fast as possible
     bool threads;
     bool sleep;
     cairn_server *server;
@@ -137,7 +137,7 @@ static long memory_kb(void) {
     return used.ru_maxrss;
 }
 
-static void run_in_no_time(bench *b) {
+static void run_fast(bench *b) {
     cairn_server_statistics now = {0};
     while (now.tick < b->ticks) {
         for (uint32_t i = 0; i < b->rooms; ++i) {
@@ -174,7 +174,7 @@ static int run(bench *b) {
     }
     const uint64_t before_us = cpu_us();
     if (b->ticks > 0) {
-        run_in_no_time(b);
+        run_fast(b);
     } else {
         const cairn_uv_run driven = {.server = b->server, .seconds = b->seconds};
         cairn_uv_driver_run(b->driver, &driven);

@@ -2,8 +2,8 @@
 #pragma once
 
 // Worlds that costs are measured with: 60 Hz, gravity 9.81 m/s^2 downwards, density 1000, friction
-// 0.5, no bounce, the settings of cairn_world_def_default. Nothing sleeps but where a scene says
-// so: a figure is then the cost of all its bodies. Floors and walls are boxes.
+// 0.5, no bounce, the settings of cairn_world_def_default. Bodies sleep only where a scene says
+// so: otherwise a figure is the cost of all its bodies. Floors and walls are boxes.
 
 #include <cairn/sim.h>
 
@@ -12,7 +12,7 @@ typedef struct bench_scene {
     const char *name;
     const char *what;     // one line
     uint32_t warm_up;     // steps before the first one that is measured
-    uint32_t steps;       // measured, unless told otherwise
+    uint32_t steps;       // measured by default
     cairn_world_def size; // capacities and `sleep` alone
     void (*build)(cairn_world *world);
     void (*disturb)(cairn_world *world); // before each step; may be NULL
@@ -22,17 +22,17 @@ typedef struct bench_scene {
 extern const bench_scene bench_scenes[];
 extern const uint32_t bench_scene_count;
 
-// What a server does with its state: worlds for single figures.
+// Operations of a server on its state: worlds for single figures.
 extern const bench_scene bench_scene_rollback; // cubes901 with 499 cubes
 extern const bench_scene bench_scene_field;    // 10000 cubes on a floor, awake
 extern const bench_scene bench_scene_drowsy;   // the same, 1000 of them awake after its warm-up
 extern const bench_scene bench_scene_sleepers; // the same, none awake after its warm-up
 
-// By letter or name; NULL when there is none.
+// By letter or name; NULL: there is no such scene.
 const bench_scene *bench_scene_find(const char *name);
 // A world with its bodies, before its warm-up; the program ends when there is no memory.
 cairn_world *bench_scene_create(const bench_scene *scene);
-// What is done to the world before each step.
+// Disturbs the world; before each step.
 void bench_scene_disturb(const bench_scene *scene, cairn_world *world);
-// The warm-up, whole.
+// All steps of the warm-up.
 void bench_scene_warm_up(const bench_scene *scene, cairn_world *world);

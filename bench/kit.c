@@ -98,7 +98,7 @@ void bench_yard(cairn_world *world, float half_width) {
     bench_fix(world, &across_z, bench_at(0.0f, half_high, out));
 }
 
-// -reach .. reach in whole steps, as the index goes round.
+// Cycles through -reach .. reach in whole steps as the index grows.
 static float swing(int index, int stride, int reach) {
     return (float)(index * stride % (2 * reach + 1) - reach);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the scenes are put together from. A refused body, shape or joint ends the program: a scene
-// that is not whole measures nothing.
+// Builders for the scenes. A refused body, shape or joint ends the program, because an incomplete
+// scene measures nothing.
 
 #include <stdbool.h>
 
@@ -19,7 +19,7 @@ cairn_shape_def bench_ball(float radius);
 cairn_shape_def bench_capsule(float radius, float half_height);
 // The same along local x.
 cairn_shape_def bench_capsule_along_x(float radius, float half_height);
-// It meets nothing.
+// It collides with nothing.
 cairn_shape_def bench_ghost(cairn_shape_def shape);
 
 cairn_body_id bench_fix(cairn_world *world, const cairn_shape_def *shape, cairn_vec3 at);
@@ -32,11 +32,11 @@ void bench_floor(cairn_world *world, float half_width);
 // A floor and four walls, 40 m high and 1 m thick, with a square of that half width between them.
 void bench_yard(cairn_world *world, float half_width);
 
-// A turn that differs from index to index: the tangents of its half angle about the three axes
+// A rotation that differs from index to index: the tangents of its half angle about the three axes
 // repeat after 11, 17 and 13 indices and reach 0.05 times `scale`.
 cairn_quat bench_turn(int index, float scale);
 
-// A ball joint at a point of the world, where both bodies are now. Anchors of a joint of any kind
-// can be had with bench_anchor.
+// A ball joint at a point of the world, with both bodies where they are now. bench_anchor gives the
+// anchors for a joint of any kind.
 cairn_joint_id bench_pin(cairn_world *world, cairn_body_id a, cairn_body_id b, cairn_vec3 point);
 cairn_vec3 bench_anchor(const cairn_world *world, cairn_body_id body, cairn_vec3 point);

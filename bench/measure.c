@@ -5,7 +5,8 @@
 #include "bench/samples.h"
 #include "program/system.h"
 
-// The world is counted before every so many steps, outside the time.
+// The world's bodies and contacts are counted before every so many steps, outside the measured
+// time.
 #define COUNT_EVERY 10
 // Steps after the run, each followed by one timed hash.
 #define HASHED_STEPS 9
@@ -37,7 +38,7 @@ const char *bench_figure_unit(bench_figure figure) {
     return figure < BENCH_AWAKE ? "us" : "";
 }
 
-// Where the time since the last mark goes.
+// The stage that the time since the last mark belongs to.
 typedef struct stage_clock {
     uint64_t mark_ns;
     uint64_t spent_ns[CAIRN_STAGE_COUNT];
@@ -109,7 +110,7 @@ static void time_steps(
     bench_samples_destroy(&times);
 }
 
-// After a step each time: what a hash may keep from the last one, it may keep here.
+// Each hash follows a step, so that it may use its cache as in a real run.
 static void time_hashes(const bench_scene *scene, cairn_world *world, bench_run *run) {
     bench_samples times = bench_samples_create(HASHED_STEPS);
     for (int i = 0; i < HASHED_STEPS; ++i) {
@@ -123,26 +124,26 @@ static void time_hashes(const bench_scene *scene, cairn_world *world, bench_run 
     bench_samples_destroy(&times);
 }
 
-static uint64_t steps_of(const bench_scene *scene, const bench_manner *manner) {
-    return manner->steps != 0 ? manner->steps : scene->steps;
+static uint64_t steps_of(const bench_scene *scene, const bench_execution *execution) {
+    return execution->steps != 0 ? execution->steps : scene->steps;
 }
 
-static cairn_world *create(const bench_scene *scene, const bench_manner *manner) {
+static cairn_world *create(const bench_scene *scene, const bench_execution *execution) {
     cairn_world *world = bench_scene_create(scene);
-    bool ok = cairn_world_set_lanes(world, manner->lanes) == CAIRN_OK;
-    if (manner->pool != NULL) {
-        const cairn_parallel parallel = {.context = manner->pool,
-            .workers = cairn_pool_workers(manner->pool),
+    bool ok = cairn_world_set_lanes(world, execution->lanes) == CAIRN_OK;
+    if (execution->pool != NULL) {
+        const cairn_parallel parallel = {.context = execution->pool,
+            .workers = cairn_pool_workers(execution->pool),
             .run = cairn_pool_parallel};
         ok = ok && cairn_world_set_parallel(world, &parallel) == CAIRN_OK;
     }
-    bench_require(ok, "the world cannot be stepped in this manner");
+    bench_require(ok, "the world cannot be stepped with these settings");
     return world;
 }
 
-void bench_step_alone(const bench_scene *scene, const bench_manner *manner) {
-    const uint64_t steps = steps_of(scene, manner);
-    cairn_world *world = create(scene, manner);
+void bench_step_alone(const bench_scene *scene, const bench_execution *execution) {
+    const uint64_t steps = steps_of(scene, execution);
+    cairn_world *world = create(scene, execution);
     for (uint64_t i = 0; i < steps; ++i) {
         bench_scene_disturb(scene, world);
         cairn_world_step(world, NULL, 0);
@@ -150,10 +151,10 @@ void bench_step_alone(const bench_scene *scene, const bench_manner *manner) {
     cairn_world_destroy(world);
 }
 
-bench_run bench_measure(const bench_scene *scene, const bench_manner *manner) {
-    const uint64_t steps = steps_of(scene, manner);
+bench_run bench_measure(const bench_scene *scene, const bench_execution *execution) {
+    const uint64_t steps = steps_of(scene, execution);
     bench_run run = {.bodies = 0};
-    cairn_world *world = create(scene, manner);
+    cairn_world *world = create(scene, execution);
     bench_scene_warm_up(scene, world);
     time_steps(scene, world, steps, &run);
     run.bodies = cairn_world_counts_read(world).bodies;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// One run of a scene: what its steps cost, stage by stage, and what was in the world meanwhile.
+// One run of a scene: the cost of its steps by stage, and the contents of the world.
 
 #include "bench/bench_scenes.h"
 #include "workers/pool.h"
@@ -32,13 +32,13 @@ typedef struct bench_run {
     cairn_world_counters counters;
 } bench_run;
 
-// How a world is stepped; the bits must not depend on it.
-typedef struct bench_manner {
+// How a step is executed; the result must not depend on it.
+typedef struct bench_execution {
     uint64_t steps;   // 0: as many as the scene has
-    uint32_t lanes;   // 0: what suits the CPU
-    cairn_pool *pool; // NULL: the caller alone
-} bench_manner;
+    uint32_t lanes;   // 0: the CPU's
+    cairn_pool *pool; // NULL: the calling thread alone
+} bench_execution;
 
-// The run without its figures.
-void bench_step_alone(const bench_scene *scene, const bench_manner *manner);
-bench_run bench_measure(const bench_scene *scene, const bench_manner *manner);
+// Runs the scene without measuring it.
+void bench_step_alone(const bench_scene *scene, const bench_execution *execution);
+bench_run bench_measure(const bench_scene *scene, const bench_execution *execution);

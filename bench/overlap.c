@@ -8,7 +8,7 @@
 #include "sim/math/vec.h"
 #include "sim/shape/geometry.h"
 
-// Edges closer to parallel than this give no axis of their own.
+// Edges closer to parallel than this give no separating axis.
 #define EDGE_SINE_SQUARED 1e-4f
 
 typedef struct solid {
@@ -92,8 +92,8 @@ void bench_solids_destroy(bench_solids *solids) {
     free(solids);
 }
 
-// How far two boxes reach into each other along `axis` (in the frame of box a): their half lengths
-// on it less the distance of their centres. `turn` and `offset` lead from b's frame to a's.
+// The overlap of two boxes along `axis` (in the frame of box a): their half extents on it minus the
+// distance of their centres. `turn` and `offset` transform from b's frame to a's.
 static float along(cairn_vec3 axis, cairn_vec3 half_a, cairn_vec3 half_b, const cairn_mat3 *turn,
     cairn_vec3 offset) {
     const cairn_vec3 axis_in_b = mat3_apply_transposed(*turn, axis);

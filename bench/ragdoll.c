@@ -61,7 +61,7 @@ static cairn_body_id add(const figure *f, const part *p, side s) {
     return bench_drop_turned(f->world, &shape, place(f, p->at, s), f->turn);
 }
 
-// All parts are turned alike, so an axis of the figure is the same in both bodies' frames.
+// All parts have the same rotation, so an axis of the figure is the same in both bodies' frames.
 static void join(
     const figure *f, const link *l, cairn_body_id a, cairn_body_id b, side s, cairn_vec3 axis) {
     const cairn_vec3 point = place(f, l->at, s);

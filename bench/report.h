@@ -11,10 +11,10 @@
 
 #define BENCH_RESULTS_MAX 64
 
-// Several runs of one scene in one manner.
+// Several runs of one scene with the same settings.
 typedef struct bench_result {
     const bench_scene *scene;
-    const char *series; // names the manner
+    const char *series; // name of the settings
     uint32_t runs;
     bench_spread figures[BENCH_FIGURE_COUNT];
     bench_run last;
@@ -31,6 +31,7 @@ void bench_csv_run(FILE *file, const bench_result *result, uint32_t number, cons
 void bench_csv_state(FILE *file, const bench_state_figure *figures, uint32_t count);
 
 // A bar for each scene and series. `beside` (may be NULL) is a file of lines "series,scene,ms" with
-// other programs' figures. False, and a line on standard error, when a file cannot be had.
+// other programs' figures. False, and a line on standard error, when a file cannot be
+// read or the chart cannot be drawn.
 bool bench_report_chart(
     const bench_result *results, uint32_t count, const char *beside, const char *path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// popen is POSIX's.
+// For popen.
 #define _POSIX_C_SOURCE 200809L
 #include "bench/report.h"
 
@@ -9,7 +9,7 @@
 #define SERIES_MAX 8
 #define NAME_SIZE 32
 
-// A column of bars: this program's in one manner, or another program's.
+// Bars of one colour: this program with one number of workers, or another program.
 typedef struct series {
     char name[NAME_SIZE];
     bench_spread ms[BENCH_RESULTS_MAX]; // by scene; 0: not run

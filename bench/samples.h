@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Times of one thing done again and again.
+// Times of one operation, measured repeatedly.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@ typedef struct bench_samples {
     size_t capacity;
 } bench_samples;
 
-// The program ends when there is no memory.
+// Ends the program when out of memory.
 bench_samples bench_samples_create(size_t capacity);
 void bench_samples_destroy(bench_samples *s);
 void bench_samples_add(bench_samples *s, uint64_t time_ns);
@@ -26,7 +26,7 @@ typedef struct bench_summary {
 
 bench_summary bench_samples_summary(bench_samples *s); // sorts them; zeros when there are none
 
-// The middle of some figures, and the least and greatest of them.
+// The median of some figures, and the least and greatest of them.
 typedef struct bench_spread {
     double median;
     double low;

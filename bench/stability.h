@@ -9,7 +9,7 @@
 
 #include <cairn/sim.h>
 
-// What a trial may show at most; lengths in m, speeds in m/s. 0: not asked.
+// Bounds of a trial; lengths in m, speeds in m/s. 0: no bound.
 typedef struct bench_bounds {
     float drift;
     float sink;
@@ -35,7 +35,7 @@ typedef struct bench_trial {
 extern const bench_trial bench_trials[];
 extern const uint32_t bench_trial_count;
 
-// Where a trial ended up. "Last" is the largest value within the last second.
+// Results of a trial. "last" is the largest value within the last second.
 typedef struct bench_verdict {
     int64_t fell_at;  // the first step at which the highest body had lost 15 % of its height; -1
     float drift;      // the farthest that a body's origin went sideways, m
@@ -52,7 +52,7 @@ typedef struct bench_verdict {
 
 bench_verdict bench_try(const bench_trial *trial);
 
-// The first bound that does not hold, in words that last; NULL when all do.
+// The first bound that is exceeded, as static text; NULL when all hold.
 const char *bench_broken_bound(const bench_trial *trial, const bench_verdict *verdict);
 
 // All trials as a table on standard output; true when every bound holds.

@@ -11,7 +11,7 @@
 #include "program/system.h"
 
 #define REPEATS 25
-// The tick at which the pile is saved, and how far a rollback goes back.
+// The tick at which the pile is saved, and the length of a rollback.
 #define SAVED_AT 300
 #define ROLLBACK_TICKS 8
 
@@ -20,7 +20,7 @@ typedef struct subject {
     cairn_world *world;
     cairn_world *fork;
     unsigned char *saved;
-    unsigned char *other; // as large, for what else is written
+    unsigned char *other; // of the same size, for other writes
     size_t saved_size;
     size_t encoded_size;
     cairn_hash128 hash;
@@ -50,7 +50,7 @@ static void load(subject *s) {
     bench_require(cairn_world_load(s->world, s->saved, s->saved_size) == CAIRN_OK, "load failed");
 }
 
-// What a save cannot be faster than.
+// A lower bound of a save.
 static void copy(subject *s) {
     memcpy(s->other, s->saved, s->saved_size);
 }
@@ -125,7 +125,7 @@ static void add(list *out, bench_state_figure figure) {
     out->count += 1;
 }
 
-// The time of `timed` alone; `first` is done before it, each time.
+// The time of `timed` alone; `first` runs before it each time.
 static void time_of(
     list *out, subject *s, const char *name, operation *first, operation *timed, double at_most) {
     double times_us[REPEATS];
@@ -183,8 +183,8 @@ static void step_all(cairn_timeline *timeline) {
     while (cairn_timeline_step(timeline) == CAIRN_TIMELINE_STEPPED) {}
 }
 
-// A player's press is told of eight ticks late: what a client pays from the word to a world that
-// stands again where it stood, each tick saved and hashed. The scene has no rules to heed it.
+// A player's input arrives eight ticks late: the cost from its arrival until the world is again at
+// the tick where it was, with each tick saved and hashed. The scene has no rules that react to it.
 static uint64_t late_word(cairn_timeline *timeline) {
     const cairn_command press = {.kind = CAIRN_COMMAND_INPUT};
     const uint64_t late = timeline->confirmed_end;

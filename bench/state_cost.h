@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What saving, restoring, hashing, encoding and stepping again cost.
+// The cost of saving, restoring, hashing, encoding and stepping again.
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@ typedef struct bench_state_figure {
     double median;
     double low;
     double high;
-    double at_most; // what it must not exceed; 0: no such promise
+    double at_most; // upper bound; 0: none
 } bench_state_figure;
 
 #define BENCH_STATE_FIGURES_MAX 16

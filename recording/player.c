@@ -68,8 +68,8 @@ bool cairn_player_go(cairn_player *player, const cairn_recording_entry *state) {
 }
 
 static cairn_player_event refuse(cairn_player *player, const char *what, uint64_t tick) {
-    snprintf(player->words, sizeof player->words, "%s %llu stands where tick %llu should", what,
-        (unsigned long long)tick, (unsigned long long)cairn_world_tick(player->world));
+    snprintf(player->words, sizeof player->words, "%s %llu is found where tick %llu is expected",
+        what, (unsigned long long)tick, (unsigned long long)cairn_world_tick(player->world));
     player->walk.sound = false;
     player->refusal = CAIRN_REPLAY_STATE;
     return CAIRN_PLAYER_REFUSED;

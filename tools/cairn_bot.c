@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A client without a screen: connects, plays by a simple plan, counts, and says in its last line
-// and its exit status whether all was well.
+// A client without a screen: connects, plays by a simple plan, and reports statistics in its last
+// line and success in its exit status.
 
 #include <math.h>
 #include <signal.h>
@@ -21,17 +21,17 @@
 #include <cairn/server.h>
 #include <cairn/types.h>
 
-// Whoever is repaired too often gives up, and rightly: a demonstration stays below.
+// A client that is resynchronised too often stops simulating; the bot stays below that limit.
 #define DAMAGE_EVERY_S 2
 _Static_assert(CAIRN_CLIENT_REPAIR_ATTEMPTS_NS / 1000000000u / DAMAGE_EVERY_S <
                    CAIRN_CLIENT_REPAIR_ATTEMPTS_MAX,
-    "it goes on simulating");
+    "the client keeps simulating");
 
 enum { EXIT_OK = 0, EXIT_NOT_CONNECTED = 1, EXIT_USAGE = 2, EXIT_HASH_DIFFERED = 3 };
 
 #define FRAME_RATE_HZ 60
 
-// By cairn_client_mode.
+// Indexed by cairn_client_mode.
 static const char *const modes[] = {"interpolate", "lockstep", "predict", "heal", NULL};
 
 typedef enum plan { PLAN_NONE = 0, PLAN_RANDOM, PLAN_PUSH } plan;
@@ -63,9 +63,9 @@ typedef struct bot {
     uint64_t start_ns;
     uint64_t next_stats_ns;
     uint64_t next_plan_ns;
-    bool returning; // this half of the walk goes back where the last one came from
+    bool returning; // this half of the walk leads back to where the other half began
     cairn_client_input input;
-    bool played;            // was PLAYING at some time
+    bool played;            // has been PLAYING
     float correction_m_max; // predict: the largest error that was smoothed away
 } bot;
 
@@ -80,7 +80,7 @@ static double random_between(cairn_random *random, double low, double high) {
     return low + (high - low) * (double)cairn_random_unit(random);
 }
 
-// Each walk is walked back, so that a player stays about where it began.
+// Each walk leads out and back, so that a player stays near its start.
 static void plan_walk(bot *b) {
     b->returning = !b->returning;
     if (b->returning) {
@@ -102,8 +102,8 @@ static void plan_next(bot *b, uint64_t now_ns) {
     }
     b->next_plan_ns = now_ns + 500000000;
     plan_walk(b);
-    // Towards positive z: what a push sends flying must not come near the scenes' stacks, which
-    // stand at negative z, for whether they stand is what a run is judged by.
+    // Towards positive z, because pushed bodies must not hit the scenes' stacks at negative z: a
+    // run is judged by whether they stand.
     double angle = random_between(&b->random, 0.5, 2.6);
     b->input.aim[0] = (float)cos(angle);
     b->input.aim[2] = (float)sin(angle);
@@ -178,11 +178,11 @@ static void put_prediction(cairn_json *json, const bot *b, const cairn_client_st
     cairn_json_put_real(json, "correction_mm_max", 1000 * (double)b->correction_m_max);
 }
 
-// How many heals took longer than a round trip and three ticks, and the most that one cost.
+// How many heals took longer than a round trip and three ticks, and the largest cost of one.
 static void put_heals(cairn_json *json, const bot *b, const cairn_client_statistics *s) {
     cairn_client_resync_record heals[CAIRN_CLIENT_RESYNCS_HELD];
     const uint32_t held = cairn_client_resyncs(b->client, heals, CAIRN_CLIENT_RESYNCS_HELD);
-    // In the server's ticks: a machine that is late runs fewer of them, too.
+    // In server ticks, because a machine that is late also runs fewer of them.
     const uint64_t soon = 3 + (s->connection.rtt_ns * FRAME_RATE_HZ + 999999999) / 1000000000;
     uint64_t slow = 0, elapsed_ns = 0, bytes = 0, elements = 0;
     for (uint32_t i = 0; i < held; i++) {
@@ -256,14 +256,14 @@ static void print_statistics(bot *b, const char *kind) {
     cairn_json_destroy(json);
 }
 
-// Once a second, each time another body.
+// Every DAMAGE_EVERY_S seconds, another body each time.
 static void damage(bot *b, uint64_t now_ns) {
     if (b->damage_s == 0 || b->sample.body_count == 0 || now_ns < b->next_damage_ns) {
         return;
     }
     const uint64_t played_s = (now_ns - b->start_ns) / 1000000000u;
     if (b->seconds > 0 && played_s + 1 >= b->seconds) {
-        return; // what is damaged last shall be healed as well
+        return; // the last damage must be healed before the end
     }
     const bool first = b->next_damage_ns == 0;
     b->next_damage_ns = now_ns + (first ? b->damage_s : DAMAGE_EVERY_S) * 1000000000u;
@@ -277,7 +277,7 @@ static void damage(bot *b, uint64_t now_ns) {
 static void frame(bot *b, uint64_t now_ns) {
     b->played |= cairn_client_state_read(b->client) == CAIRN_CLIENT_PLAYING;
     plan_next(b, now_ns);
-    cairn_client_push_input(b->client, &b->input); // refused without a slot, which is right
+    cairn_client_push_input(b->client, &b->input); // refused without a slot, as it should be
     cairn_client_sample sample;
     if (cairn_client_sample_world(b->client, now_ns, b->bodies, b->config.bodies_max, &sample)) {
         b->sample = sample;

@@ -231,7 +231,7 @@ int main(int argc, char **argv) {
                  "there was no answer.",
     };
     program.verbs = cairn_ctl_verbs(&program.verb_count);
-    // One id is one client at a time; two operators must not disconnect each other.
+    // A server admits one client per id: two operators must not disconnect each other.
     if (!cairn_system_random(&o.token.client_id, sizeof o.token.client_id)) {
         return complain(EXIT_USAGE, "the system gives no random bytes", "");
     }

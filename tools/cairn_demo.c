@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The whole path with one command: a server with a stack and a field of boxes and, in a room of its
-// own, a thousand boxes; six clients over loopback UDP, one of which damages its own world and is
-// healed; and at the end the recording stepped again. Fails when a hash differed, a client did not
-// play, healing cost too much or the stack fell.
+// Everything in one command: a server with a stack and a field of boxes and, in a second room, a
+// thousand boxes; six clients over loopback UDP, one of which corrupts its own world and is healed;
+// at the end the recording is stepped again. Fails if a hash differs that was not corrupted on
+// purpose, a client did not play, healing cost too much or the stack fell.
 
 #include <errno.h>
 #include <signal.h>
@@ -23,7 +23,7 @@
 typedef struct demo {
     uint64_t seconds;
     char programs[PATH_SIZE]; // folder of cairnd and the others
-    char folder[PATH_SIZE];   // our temporary one
+    char folder[PATH_SIZE];   // temporary
     char key_file[PATH_SIZE];
     char recording[PATH_SIZE];
     cairn_process_set *processes;

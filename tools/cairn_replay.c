@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads recordings, steps them again, and makes new ones out of them. A verb is a file of
-// tools/replay.
+// Reads recordings, steps them again, and makes new ones. Each verb is a file in tools/replay.
 
 #include <string.h>
 

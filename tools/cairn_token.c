@@ -21,7 +21,7 @@
 #include <cairn/token.h>
 
 typedef struct order {
-    const char *word; // what follows the verb
+    const char *word; // the argument after the verb
     const char *out;
     cairn_key key;
     uint64_t protocol_id;
@@ -127,7 +127,7 @@ static int issue(order *o) {
 }
 
 static void print_time(const char *name, uint64_t unix_s) {
-    char text[64] = "beyond the calendar";
+    char text[64] = "out of range";
     const time_t seconds = (time_t)unix_s;
     const bool fits = seconds >= 0 && (uint64_t)seconds == unix_s;
     const struct tm *parts = fits ? gmtime(&seconds) : NULL;

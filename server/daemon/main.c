@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cairnd: rooms behind one UDP socket. Files, environment, entropy and standard output are
-// touched here alone.
+// cairnd: rooms behind one UDP socket. Only this folder uses files, the environment, entropy and
+// standard output.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -25,7 +25,7 @@ typedef struct program {
     cairn_server *server;
     cairn_uv_driver *driver;
     cairn_records *records;
-    cairn_scene *found_scene; // that an operator asked for last
+    cairn_scene *found_scene; // the last one that an operator asked for
     uint64_t capsule_bytes;   // written
     uint64_t stats_ns;        // when bytes_in and bytes_out were read
     uint64_t bytes_in;
@@ -62,7 +62,7 @@ static void log_server(
 
 static void on_event(void *user, const cairn_server_event *event) {
     program *p = user;
-    // What is said before the server listens ends on standard error, if it matters.
+    // Errors before the server listens are printed on standard error.
     if (!p->listening) {
         return;
     }
@@ -94,7 +94,7 @@ static cairn_world *on_seek(void *user, const char *room, uint64_t tick) {
     return cairn_records_seek(p->records, room, tick);
 }
 
-// The server bounds their number, this the bytes.
+// The server limits their number; this limits their size.
 #define CAPSULE_BYTES_MAX ((uint64_t)256 << 20)
 
 static void on_capsule(void *user, const char *room, uint64_t tick, uint64_t client_id,
@@ -105,7 +105,8 @@ static void on_capsule(void *user, const char *room, uint64_t tick, uint64_t cli
         p->config.capsule_folder, room, tick, client_id);
     if (length < 0 || (size_t)length >= sizeof path ||
         size > CAPSULE_BYTES_MAX - p->capsule_bytes) {
-        complain(p->config.capsule_folder, "a capsule is left out: too many, or too long a name");
+        complain(p->config.capsule_folder,
+            "a capsule is not written: too many bytes, or its name is too long");
         return;
     }
     FILE *file = fopen(path, "wb");
@@ -232,7 +233,7 @@ static char *read_file(const char *path, size_t most, size_t *size) {
     bool sound = !ferror(file) && *size <= most;
     fclose(file);
     if (!sound) {
-        complain(path, *size > most ? "the file is too long" : "cannot be read");
+        complain(path, *size > most ? "the file is too large" : "cannot be read");
         free(bytes);
         return NULL;
     }
@@ -282,7 +283,7 @@ static uint32_t or_else(uint32_t own, uint32_t common) {
     return own != 0 ? own : common;
 }
 
-// A room of the flags: its own numbers, those that hold for all rooms otherwise.
+// A room of --room; a number that it leaves out is that of the flags for all rooms.
 static bool create_room(program *p, const cairn_config_room *named) {
     const cairn_config *config = &p->config;
     cairn_scene *scene = load_scene(named->scene);
@@ -330,7 +331,7 @@ static bool create_rooms(program *p) {
     return true;
 }
 
-// The scene of this name: what a room runs that the flags name, or one that is built in.
+// The scene of this name: a built-in one, or one that a room of the command line runs.
 static const cairn_scene *find_scene(void *user, const char *name) {
     program *p = user;
     const cairn_config *config = &p->config;
@@ -461,8 +462,8 @@ static int run(program *p) {
 
 static void clean_up(program *p) {
     if (p->server != NULL && cairn_server_jobs_out(p->server) > 0) {
-        // A thread is in that room's world for good: there is nothing to free. What was recorded is
-        // in its files.
+        // A thread may never leave that room's world, so nothing can be freed. Recordings are
+        // already in their files.
         const cairn_log_field reason = {.name = "reason", .text = "a room's step did not return"};
         log_server(p, CAIRN_LOG_ERROR, "room_abandoned", &reason);
         _Exit(1);

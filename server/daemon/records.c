@@ -16,8 +16,8 @@
 typedef struct record {
     struct record *next;
     FILE *file;               // NULL: complete
-    const char *wanted;       // path, behind this struct
-    char path[PATH_SIZE_MAX]; // of the file, `wanted` with a number if need be
+    const char *wanted;       // path, stored after this struct
+    char path[PATH_SIZE_MAX]; // of the file: `wanted`, with a number if it existed
     char room[CAIRN_ROOM_NAME_SIZE];
 } record;
 
@@ -141,7 +141,7 @@ bool cairn_records_write(
            fflush(written->file) == 0;
 }
 
-// malloc's memory starts on 8 bytes.
+// malloc's memory is aligned to 8.
 static uint8_t *read_whole(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
     long end = -1;

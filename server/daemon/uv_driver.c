@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sendmmsg is the system's own.
+// For sendmmsg.
 #define _GNU_SOURCE
 #include <cairn/server_uv.h>
 
@@ -20,25 +20,25 @@
 #include <cairn/server.h>
 
 #define RECEIVE_BUFFER_BYTES (4 * 1024 * 1024)
-// libuv cuts the buffer into 64 KiB for each datagram of a recvmmsg, twenty at most; only pages
-// that are written to count.
+// libuv gives each datagram of a recvmmsg 64 KiB of the buffer, for at most twenty; only pages that
+// are written to take memory.
 #define DATAGRAMS_PER_RECEIVE 20
 #define RECEIVE_SIZE (DATAGRAMS_PER_RECEIVE * 64 * 1024)
 #define BATCH_MAX 64
 // How long to wait when the socket's send buffer is full.
 #define SEND_WAIT_NS 1000000
 
-// A job on its way; kept for the next one when it is back.
-typedef struct errand {
+// A job on a thread; reused for the next one when it is done.
+typedef struct job_request {
     uv_work_t request;
     cairn_uv_driver *driver;
     cairn_server_job *job;
-    struct errand *next; // idle
-} errand;
+    struct job_request *next; // idle list
+} job_request;
 
 struct cairn_uv_driver {
     uv_loop_t loop;
-    errand *idle;
+    job_request *idle;
     uv_udp_t udp;
     uv_poll_t tick;
     uv_check_t check;
@@ -51,7 +51,7 @@ struct cairn_uv_driver {
     cairn_address address;
     cairn_uv_run run; // server NULL: not running
     uint64_t armed_ns;
-    uint64_t send_again_ns; // 0: the socket takes datagrams
+    uint64_t send_again_ns; // 0: the socket accepts datagrams
     cairn_uv_statistics statistics;
     // The batch being sent: datagrams [batch_next, batch_count).
     uint32_t batch_count;
@@ -148,7 +148,7 @@ static void fill_batch(cairn_uv_driver *driver, uint64_t now_ns) {
     }
 }
 
-// Sends what is in the batch. False when the socket takes no more now.
+// Sends the batch. False when the socket accepts no more now.
 static bool flush_batch(cairn_uv_driver *driver) {
     while (driver->batch_next < driver->batch_count) {
         int sent = sendmmsg(driver->socket_fd, driver->messages + driver->batch_next,
@@ -159,7 +159,7 @@ static bool flush_batch(cairn_uv_driver *driver) {
             driver->statistics.send_waits += 1;
             return false;
         } else if (errno != EINTR) {
-            // One peer's route is gone; the others' datagrams are behind it.
+            // One peer is unreachable; the datagrams after it are for others.
             driver->statistics.send_errors += 1;
             driver->batch_next += 1;
         }
@@ -179,7 +179,7 @@ static void send_until_dry(cairn_uv_driver *driver) {
     } while (driver->batch_count > 0);
 }
 
-// Time 0 would disarm the timer, so the past is a nanosecond after the clock's start.
+// Time 0 would disarm the timer, so a deadline in the past becomes 1 ns.
 static void arm(cairn_uv_driver *driver) {
     uint64_t deadline_ns = cairn_server_deadline_ns(driver->run.server);
     if (driver->send_again_ns != 0 && driver->send_again_ns < deadline_ns) {
@@ -199,7 +199,7 @@ static void arm(cairn_uv_driver *driver) {
     CAIRN_ASSERT(result == 0);
 }
 
-// The tick itself runs in the check phase, when all datagrams of this turn are in.
+// The tick runs in the check phase, after all datagrams of this loop iteration were received.
 static void on_tick(uv_poll_t *poll, int status, int events) {
     (void)status;
     (void)events;
@@ -222,21 +222,21 @@ static void on_check(uv_check_t *check) {
 }
 
 static void on_job(uv_work_t *request) {
-    errand *e = request->data;
+    job_request *e = request->data;
     cairn_server_job_run(e->job);
 }
 
-// The turn's check phase comes after this one, and advances and sends.
+// The check phase of this loop iteration follows; it advances the server and sends.
 static void on_job_done(uv_work_t *request, int status) {
     (void)status;
-    errand *e = request->data;
+    job_request *e = request->data;
     e->next = e->driver->idle;
     e->driver->idle = e;
     cairn_server_job_done(e->driver->run.server, uv_hrtime(), e->job);
 }
 
 bool cairn_uv_driver_run_job(cairn_uv_driver *driver, cairn_server_job *job) {
-    errand *e = driver->idle;
+    job_request *e = driver->idle;
     if (e == NULL && (e = calloc(1, sizeof *e)) == NULL) {
         return false;
     }
@@ -257,7 +257,7 @@ static void drain(cairn_uv_driver *driver) {
 static void on_signal(uv_signal_t *handle, int number) {
     (void)number;
     cairn_uv_driver *driver = handle->data;
-    // Only the first signal is caught: the next does what the system says, and ends the process.
+    // Only the first signal is caught; the next one ends the process.
     uv_signal_stop(&driver->sigterm);
     uv_signal_stop(&driver->sigint);
     drain(driver);
@@ -331,7 +331,7 @@ cairn_status cairn_uv_driver_open(
     const cairn_address *listen, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]) {
     *out = NULL;
     error[0] = '\0';
-    // As libuv would take it from the user's environment, but more than its four.
+    // libuv reads it; a value of the user's environment wins over our 16 (its default is 4).
     setenv("UV_THREADPOOL_SIZE", "16", 0);
     cairn_uv_driver *driver = calloc(1, sizeof *driver);
     char *receive_bytes = malloc(RECEIVE_SIZE);
@@ -371,7 +371,7 @@ void cairn_uv_driver_close(cairn_uv_driver *driver) {
         close(driver->timer_fd);
     }
     while (driver->idle != NULL) {
-        errand *next = driver->idle->next;
+        job_request *next = driver->idle->next;
         free(driver->idle);
         driver->idle = next;
     }

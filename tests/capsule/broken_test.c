@@ -78,7 +78,7 @@ void __wrap_cairn_world_step(
         step_flushing(world, commands, command_count);
     } else {
         if (ill && broken.how == COLD) {
-            cairn_trial_cool(world);
+            cairn_trial_clear_impulses(world);
         }
         if (ill && broken.how == FLIPPED) {
             flip_once(world);

@@ -109,8 +109,8 @@ TEST("every trial is recognised by its root") {
         step_so(&trials[i]);
         explain(NULL);
         expect(trials[i].hazard, true);
-        assert_int_equal(a.explanation.sound, CAIRN_SOUND_SERVER);
-        assert_true(a.explanation.repeats && a.explanation.start_sound);
+        assert_int_equal(a.explanation.agrees_with, CAIRN_AGREES_WITH_SERVER);
+        assert_true(a.explanation.repeats && a.explanation.start_agreed);
         assert_true(a.explanation.stage_known && a.explanation.word.known);
         // Rounding down makes zeros negative, which no world takes back.
         assert_true(
@@ -123,7 +123,7 @@ TEST("every trial is recognised by its root") {
 TEST("a hazard that no trial reaches is told by the passport") {
     static const cairn_trial both = {.hazard = CAIRN_HAZARD_ROUNDING,
         .words = "two hazards",
-        .cold = true,
+        .no_warm_start = true,
         .mode = CAIRN_TRIAL_UP | CAIRN_TRIAL_FLUSH};
     begin(NULL);
     step_so(&both);
@@ -168,7 +168,7 @@ TEST("a saved state that was changed is suspected") {
     step_so(&cairn_trial_plain);
     explain(NULL);
     expect(CAIRN_HAZARD_FIELD_CHANGED, false);
-    assert_false(a.explanation.start_sound);
+    assert_false(a.explanation.start_agreed);
     end();
 }
 
@@ -185,11 +185,11 @@ TEST("a bit flipped after the step is found") {
 
 TEST("a restore that loses the impulses is recognised") {
     begin(NULL);
-    cairn_trial_cool(a.before);
+    cairn_trial_clear_impulses(a.before);
     step_so(&cairn_trial_plain);
     explain(NULL);
     expect(CAIRN_HAZARD_WARM_START, false);
-    assert_false(a.explanation.start_sound);
+    assert_false(a.explanation.start_agreed);
     end();
 }
 

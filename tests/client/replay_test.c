@@ -8,7 +8,7 @@
 
 #include "schema/codec.h"
 #include "tests/kit/rig.h"
-#include "tools/replay/part.h"
+#include "tools/replay/compare.h"
 
 #define ROOM (16u << 20)
 
@@ -234,7 +234,7 @@ TEST("what cannot be stepped is refused in words") {
         {lie_about_the_simulation, CAIRN_VERDICT_VERSION, "simulation version"},
         {lie_about_the_rules, CAIRN_VERDICT_VERSION, "chess"},
         {lie_about_the_end, CAIRN_VERDICT_DAMAGED, "an end at tick"},
-        {skip_a_tick, CAIRN_VERDICT_DAMAGED, "should"},
+        {skip_a_tick, CAIRN_VERDICT_DAMAGED, "is expected"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cairn_verification v = verify_rewritten(rows[i].apply);
@@ -246,28 +246,28 @@ TEST("what cannot be stepped is refused in words") {
     assert_int_equal(v.verdict, CAIRN_VERDICT_UNREADABLE);
 }
 
-static cairn_part part_of(rewritten r) {
-    cairn_part part = cairn_part_of(
-        (cairn_part_side){sound.bytes, sound.size}, (cairn_part_side){r.bytes, r.size});
+static cairn_comparison compare_with_sound(rewritten r) {
+    cairn_comparison c = cairn_recordings_compare(
+        (cairn_comparison_side){sound.bytes, sound.size}, (cairn_comparison_side){r.bytes, r.size});
     free(r.bytes);
-    return part;
+    return c;
 }
 
-TEST("two recordings part where they say different things") {
-    cairn_part part = part_of(rewrite(nothing));
-    assert_int_equal(part.parting, CAIRN_PARTING_NONE);
-    assert_int_equal(part.ticks, sound.ticks);
-    part = part_of(rewrite(lie_about_a_command));
-    assert_int_equal(part.parting, CAIRN_PARTING_COMMANDS);
-    assert_int_equal(part.tick, LIE_TICK);
-    assert_non_null(strstr(part.words, "bodies"));
-    assert_non_null(strstr(part.words, "second 0x"));
-    part = part_of(rewrite(lie_about_a_root));
-    assert_int_equal(part.parting, CAIRN_PARTING_ROOT);
-    assert_int_equal(part.tick, LIE_TICK + 1);
-    assert_non_null(strstr(part.words, "steps that of the first"));
-    part = part_of(rewrite(lie_about_the_simulation));
-    assert_int_equal(part.parting, CAIRN_PARTING_VERSION);
+TEST("two recordings differ where they hold different things") {
+    cairn_comparison c = compare_with_sound(rewrite(nothing));
+    assert_int_equal(c.divergence, CAIRN_DIVERGENCE_NONE);
+    assert_int_equal(c.ticks, sound.ticks);
+    c = compare_with_sound(rewrite(lie_about_a_command));
+    assert_int_equal(c.divergence, CAIRN_DIVERGENCE_COMMANDS);
+    assert_int_equal(c.tick, LIE_TICK);
+    assert_non_null(strstr(c.words, "bodies"));
+    assert_non_null(strstr(c.words, "second 0x"));
+    c = compare_with_sound(rewrite(lie_about_a_root));
+    assert_int_equal(c.divergence, CAIRN_DIVERGENCE_ROOT);
+    assert_int_equal(c.tick, LIE_TICK + 1);
+    assert_non_null(strstr(c.words, "reaches that of the first"));
+    c = compare_with_sound(rewrite(lie_about_the_simulation));
+    assert_int_equal(c.divergence, CAIRN_DIVERGENCE_VERSION);
 }
 
 static uint8_t nudged_state[1 << 20];
@@ -295,8 +295,8 @@ TEST("a keyframe that differs names section body and field") {
     assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
     assert_int_equal(v.tick_differs, 300);
     assert_non_null(strstr(v.finding, "linear_velocity.y"));
-    cairn_part part = part_of(rewrite(nudge_the_keyframe));
-    assert_int_equal(part.parting, CAIRN_PARTING_KEYFRAME);
-    assert_int_equal(part.tick, 300);
-    assert_non_null(strstr(part.words, "linear_velocity.y"));
+    cairn_comparison c = compare_with_sound(rewrite(nudge_the_keyframe));
+    assert_int_equal(c.divergence, CAIRN_DIVERGENCE_KEYFRAME);
+    assert_int_equal(c.tick, 300);
+    assert_non_null(strstr(c.words, "linear_velocity.y"));
 }

@@ -142,7 +142,7 @@ def test_every_room_is_recorded_with_what_operators_did(kit, ctl):
     ctl("--paused", "room-create", "other", "demo", 9)
     ctl.server.stop()
     for recording in ("world.cairn", "world.cairn.twin", "world.cairn.other"):
-        assert "every root agrees" in kit.run("cairn-replay", "verify", recording).out
+        assert "every state hash agrees" in kit.run("cairn-replay", "verify", recording).out
 
 
 def test_a_room_made_again_has_a_recording_of_its_own(kit, ctl):

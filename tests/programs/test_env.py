@@ -83,7 +83,7 @@ def test_a_guest_may_not_control(kit, server, cairn):
 def test_what_an_environment_did_is_recorded(kit, server, env):
     hashes(env, 7, range(2, 2 + STEPS))
     server.stop()
-    assert "every root agrees" in kit.run("cairn-replay", "verify", "world.cairn").out
+    assert "every state hash agrees" in kit.run("cairn-replay", "verify", "world.cairn").out
 
 
 def test_generated_code_reads_the_protocols_vectors(cairn):

@@ -23,7 +23,7 @@ def test_a_server_killed_at_any_instant_leaves_a_recording_that_verifies(kit, se
     time.sleep(delay_s)
     server.kill()
     told = kit.run("cairn-replay", "verify", "world.cairn").out
-    assert "every root agrees" in told and "seal: none" in told
+    assert "every state hash agrees" in told and "seal: none" in told
     assert ticks(kit, "world.cairn") > 0 or delay_s < 0.7
     # Not signed: not what was asked for.
     kit.run("cairn-replay", "verify", "world.cairn", "--key", "public", code=4)

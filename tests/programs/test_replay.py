@@ -51,7 +51,7 @@ def test_info_says_what_a_file_holds(recordings, replay):
 
 
 def test_verify_compares_every_root_and_the_seal(replay):
-    assert "every root agrees" in replay("verify", "one.cairn", "--key", "public", "--workers", 2).out
+    assert "every state hash agrees" in replay("verify", "one.cairn", "--key", "public", "--workers", 2).out
     answer = replay("verify", "one.cairn", "--json").json
     assert answer["verdict"] == "same" and answer["ticks"] == 720 and answer["seal_holds"] is True
     replay("verify", "one.cairn", "--key", "sign", code=4)
@@ -61,7 +61,7 @@ def test_verify_compares_every_root_and_the_seal(replay):
 
 def test_seek_shows_the_world_of_a_tick(recordings, replay):
     told = replay("seek", "one.cairn", 655, "--body", 3, "--state", "state.bin").out
-    assert "655, 55 ticks after the state it began with" in told
+    assert "655, 55 ticks after the nearest recorded state" in told
     assert ", as recorded" in told and "body             3, dynamic" in told
     assert len(read(recordings, "state.bin")) > 0
     answer = replay("seek", "one.cairn", 655, "--body", 3, "--json").json
@@ -79,7 +79,7 @@ def test_a_cut_is_a_recording_of_the_same_worlds(replay):
     replay("cut", "one.cairn", 100, 700, "cut.cairn", "--sign", "sign")
     assert "600 ticks" in replay("verify", "cut.cairn", "--key", "public").out
     assert replay("seek", "cut.cairn", 655, "--json").json["root"] == replay("seek", "one.cairn", 655, "--json").json["root"]
-    assert "one run in 600 ticks from tick 100 to 700" in replay("diff", "one.cairn", "cut.cairn").out
+    assert "equal for 600 ticks, from tick 100 to 700" in replay("diff", "one.cairn", "cut.cairn").out
 
 
 def test_a_cut_that_cannot_be_made_leaves_no_file(recordings, replay):
@@ -92,7 +92,7 @@ def test_diff_names_the_first_difference(replay):
     told = replay("diff", "one.cairn", "two.cairn", code=1).out
     assert "at tick 1" in told and "the commands differ" in told and "second 0x" in told
     answer = replay("diff", "one.cairn", "two.cairn", "--json", code=1).json
-    assert (answer["parting"], answer["first_tick"], answer["ticks"], answer["tick"]) == ("commands", 0, 2, 1)
+    assert (answer["divergence"], answer["first_tick"], answer["ticks"], answer["tick"]) == ("commands", 0, 2, 1)
 
 
 def test_export_writes_a_row_for_each_body_and_tick(recordings, replay):
@@ -166,6 +166,6 @@ def test_earlier_recordings_verify_or_say_what_they_need(replay, recording):
     version = replay("info", recording, "--json").json["sim_version"]
     ours = int(replay("--version").out.split()[-1])
     if version == ours:
-        assert "every root agrees" in replay("verify", recording).out
+        assert "every state hash agrees" in replay("verify", recording).out
     else:
         assert "it was recorded by simulation version" in replay("verify", recording, code=3).err

@@ -12,7 +12,7 @@
 #include "base/checksum.h"
 #include "recording/player.h"
 #include "tests/recording/tape.h"
-#include "tools/replay/part.h"
+#include "tools/replay/compare.h"
 #include "tools/replay/verify.h"
 
 static const uint8_t seed[CAIRN_SIGN_SEED_SIZE] = {7, 7, 7};
@@ -39,7 +39,7 @@ TEST("what was recorded verifies and is signed") {
     assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
     assert_int_equal(v.ticks, 100);
     assert_int_equal(v.keyframes, 1);
-    assert_int_equal(v.stretches, 2);
+    assert_int_equal(v.segments, 2);
     assert_int_equal(v.seal, CAIRN_SEAL_SIGNED);
     assert_memory_equal(v.public_key, key, sizeof key);
     assert_string_equal(v.end, "closed in order");
@@ -307,9 +307,9 @@ TEST("a file of version 1 is verified and sought alike") {
         assert_int_equal(new_index.entries[i].tick, old_index.entries[i].tick);
         assert_int_equal(new_index.entries[i].tick_count, old_index.entries[i].tick_count);
     }
-    const cairn_part part =
-        cairn_part_of((cairn_part_side){t.bytes, t.size}, (cairn_part_side){old.bytes, old.size});
-    assert_int_equal(part.parting, CAIRN_PARTING_NONE);
+    const cairn_comparison part = cairn_recordings_compare(
+        (cairn_comparison_side){t.bytes, t.size}, (cairn_comparison_side){old.bytes, old.size});
+    assert_int_equal(part.divergence, CAIRN_DIVERGENCE_NONE);
     assert_int_equal(part.ticks, 100);
     cairn_recording_index_end(&new_index);
     cairn_recording_index_end(&old_index);

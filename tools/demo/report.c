@@ -8,7 +8,7 @@
 
 #include "program/json.h"
 
-// A member that a line may hold, and where its number goes in a cairn_demo_server or _client.
+// A member of a line and its place in a cairn_demo_server or cairn_demo_client.
 typedef struct number_member {
     const char *name;
     size_t offset;
@@ -58,7 +58,7 @@ void cairn_demo_take_client_line(void *client, const char *line) {
     cairn_json *json = cairn_json_parse(line, strlen(line));
     char kind[16];
     if (cairn_json_get_text(json, "kind", kind, sizeof kind)) {
-        c->heard = true;
+        c->seen = true;
         c->final |= strcmp(kind, "final") == 0;
         cairn_json_get_bool(json, "played", &c->played);
         cairn_json_get_text(json, "mode", c->mode, sizeof c->mode);
@@ -78,7 +78,7 @@ static void draw_line(cairn_demo_report *report, const char *format, ...) {
 }
 
 static void draw_client(cairn_demo_report *report, const cairn_demo_client *c) {
-    if (!c->heard) {
+    if (!c->seen) {
         draw_line(report, "  %-10s has not joined yet", c->name);
         return;
     }
@@ -97,7 +97,8 @@ static void draw_client(cairn_demo_report *report, const cairn_demo_client *c) {
     }
     if (strcmp(c->mode, "heal") == 0) {
         draw_line(report,
-            "  %-10s %-8s rtt %6.2f ms   heals      %6.0f hash checks, damaged %.0f times, healed "
+            "  %-10s %-8s rtt %6.2f ms   heals      %6.0f hash checks, corrupted %.0f times, "
+            "healed "
             "%.0f",
             c->name, c->state, c->rtt_us / 1000, c->roots_compared, c->damaged, c->heals);
         return;
@@ -159,11 +160,12 @@ static void print_predictions(const cairn_demo_report *report) {
             continue;
         }
         printf(
-            "rollbacks            %.0f of %.1f ticks, %.2f ms the longest: %.0f for another "
-            "player's choice,\n"
-            "                     %.0f more with the word about it lost, %.0f for its late input, "
-            "%.0f for own\n"
-            "                     late input, %.0f for joins and leaves\n",
+            "rollbacks            %.0f of %.1f ticks, the longest %.2f ms: %.0f for another "
+            "player's "
+            "input,\n"
+            "                     %.0f for one whose packet was lost, %.0f for one that was late, "
+            "%.0f for\n"
+            "                     late own input, %.0f for joins and leaves\n",
             c->rollbacks, c->rollbacks > 0 ? c->rollback_ticks / c->rollbacks : 0,
             c->rollback_us_max / 1000, c->rollbacks_wrong_prediction, c->rollbacks_lost_packet,
             c->rollbacks_late_input, c->rollbacks_own_input, c->rollbacks_join_leave);
@@ -179,7 +181,8 @@ static void print_heals(const cairn_demo_report *report) {
     for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
         const cairn_demo_client *c = &report->clients[i];
         if (damages(c)) {
-            printf("healing              one body of %.0f damaged %.0f times, healed %.0f times by "
+            printf("healing              one body of %.0f corrupted %.0f times, healed %.0f times "
+                   "with "
                    "at most\n"
                    "                     %.0f elements, %.0f bytes and %.1f ms; %.0f took longer "
                    "than a round\n"
@@ -190,16 +193,16 @@ static void print_heals(const cairn_demo_report *report) {
     }
 }
 
-// A machine that is busy may be late now and then, not most of the time.
+// A busy machine may be late sometimes, but not most of the time.
 static int complain_of_heals(const cairn_demo_client *c) {
-    return complain(!(c->damaged > 0), "client %s damaged nothing", c->name) +
+    return complain(!(c->damaged > 0), "client %s corrupted nothing", c->name) +
            complain(c->heals < c->damaged, "client %s was not healed each time", c->name) +
            complain(c->heal_bytes_max >= CAIRN_DEMO_HEAL_BYTES_MAX,
                "client %s needed %.0f bytes to be healed", c->name, c->heal_bytes_max) +
            complain(2 * c->heals_slow > c->heals, "client %s was healed too late", c->name);
 }
 
-// Who damages its own world is judged by how it is healed.
+// Clients that corrupt their own world are judged by their healing instead.
 static double roots_differed(const cairn_demo_report *report) {
     double sum = 0;
     for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
@@ -212,8 +215,8 @@ static double roots_differed(const cairn_demo_report *report) {
 static void print_figures(const cairn_demo_report *report) {
     const cairn_demo_server *s = &report->server;
     double snapshots = TOTAL(snapshots);
-    printf("\nticks run            %.0f (%.0f skipped), a step %.2f ms in the middle, %.2f ms at "
-           "99 %%\n",
+    printf("\nticks run            %.0f (%.0f skipped), a step takes %.2f ms (median), %.2f ms ("
+           "99 %%)\n",
         s->tick, s->skipped, s->tick_us_p50 / 1000, s->tick_us_p99 / 1000);
     printf("snapshots received   %.0f, %.0f of them keyframes, %.0f unusable\n", snapshots,
         TOTAL(keyframes), TOTAL(unusable));
@@ -237,17 +240,17 @@ int cairn_demo_sum_up(const cairn_demo_report *report, bool verified) {
         const cairn_demo_client *c = &report->clients[i];
         bool simulates = strcmp(c->mode, "interpolate") != 0;
         broken += complain(!c->final || !c->played, "client %s did not play", c->name);
-        broken += damages(c)
-                      ? complain_of_heals(c)
-                      : complain(c->roots_differed > 0, "client %s holds another world", c->name);
+        broken += damages(c) ? complain_of_heals(c)
+                             : complain(c->roots_differed > 0,
+                                   "the world of client %s differs from the server's", c->name);
         broken += complain(c->final && simulates && !(c->roots_compared > 0),
             "client %s compared no hash", c->name);
         broken += complain(c->final && !simulates && !(c->snapshots > 0),
             "client %s received no snapshot", c->name);
     }
-    // Each damage is told once, or twice when a report was on its way.
-    broken += complain(
-        report->server.roots_differed > 2 * TOTAL(damaged), "the server was told other hashes");
+    // Each corruption is reported once, or twice if a report was in flight.
+    broken += complain(report->server.roots_differed > 2 * TOTAL(damaged),
+        "clients reported other hashes to the server");
     broken += complain(!stack_stands(&report->clients[0]), "the stack of ten fell");
     broken += complain(!verified, "the recording does not verify");
     printf("%s\n", broken == 0 ? "all well" : "not well");

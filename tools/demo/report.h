@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the demo knows of its programs from the lines they print, and how it shows it.
+// The demo's view of its programs, from the lines that they print.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #define CAIRN_DEMO_STACK_RADIUS_M 0.3
 #define CAIRN_DEMO_STACK_BODIES 10
 #define CAIRN_DEMO_STACK_TOP_M 3.2
-// What one body of a thousand may cost to heal, in messages both ways.
+// The most that healing one body of a thousand may cost, in messages both ways.
 #define CAIRN_DEMO_HEAL_BYTES_MAX 2048
 
 typedef struct cairn_demo_server {
@@ -29,8 +29,8 @@ typedef struct cairn_demo_client {
     const char *name;
     char mode[16];
     char state[16];
-    bool heard; // a line came
-    bool final; // the last line came
+    bool seen;  // a line has arrived
+    bool final; // the last line has arrived
     bool played;
     double tick, snapshots, keyframes, snapshot_bytes, roots_compared, roots_differed;
     double inputs_sent, inputs_late, rtt_us, delay_us, unusable;
@@ -46,13 +46,13 @@ typedef struct cairn_demo_report {
     cairn_demo_server server;
     cairn_demo_client clients[CAIRN_DEMO_CLIENTS];
     bool terminal; // redraw in place
-    int drawn;     // lines to go back up
+    int drawn;     // lines to move the cursor up
 } cairn_demo_report;
 
 void cairn_demo_take_server_line(void *server, const char *line); // a cairn_demo_server
 void cairn_demo_take_client_line(void *client, const char *line); // a cairn_demo_client
 void cairn_demo_draw(cairn_demo_report *report, double seconds, double seconds_total);
 
-// Prints the summary. Returns how many promises were broken; each is told in a line of its own.
-// `verified` is what cairn-replay answered.
+// Prints the summary, with a line for each failed check. Returns the number of failed checks.
+// `verified`: cairn-replay verified the recording.
 int cairn_demo_sum_up(const cairn_demo_report *report, bool verified);

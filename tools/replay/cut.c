@@ -13,7 +13,7 @@ static int refuse(const cairn_player *player, const char *why) {
     return cairn_replay_complain(CAIRN_EXIT_DIFFERS, "cut", words);
 }
 
-// The tick that the player took, told to the new recording.
+// Records the tick that the player has just stepped.
 static int copy_tick(const cairn_player *player, cairn_replay_output *out) {
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     uint32_t count = 0;
@@ -21,10 +21,10 @@ static int copy_tick(const cairn_player *player, cairn_replay_output *out) {
     const cairn_hash128 recorded = {.lo = tick->root_lo, .hi = tick->root_hi};
     const cairn_hash128 root = cairn_world_hash_read(player->world).full;
     if (!cairn_hash_equal(root, recorded)) {
-        return refuse(player, "the root differs: what is cut out would not verify");
+        return refuse(player, "the state hash differs: the cut would not verify");
     }
     if (!cairn_replay_commands(&player->walk.chunk.ticks, tick, commands, &count)) {
-        return refuse(player, "a command is refused");
+        return refuse(player, "a command is invalid");
     }
     cairn_replay_output_tick(out, player->world, tick->tick, commands, count, root);
     return CAIRN_EXIT_GOOD;
@@ -36,7 +36,7 @@ static int copy_event(
     case CAIRN_PLAYER_TICK:
         return copy_tick(player, out);
     case CAIRN_PLAYER_REPLACED:
-        return refuse(player, "the world is replaced: cut before it or behind");
+        return refuse(player, "the world is replaced: cut before this tick or after it");
     case CAIRN_PLAYER_END:
         return refuse(player, "the recording ends");
     case CAIRN_PLAYER_REFUSED:

@@ -1,43 +1,42 @@
 // SPDX-License-Identifier: MIT
 #include <stdio.h>
 
-#include "tools/replay/part.h"
+#include "tools/replay/compare.h"
 #include "tools/replay/verbs.h"
 
-static int exit_code(const cairn_part *part) {
-    switch (part->parting) {
-    case CAIRN_PARTING_NONE:
+static int exit_code(const cairn_comparison *c) {
+    switch (c->divergence) {
+    case CAIRN_DIVERGENCE_NONE:
         return CAIRN_EXIT_GOOD;
-    case CAIRN_PARTING_VERSION:
+    case CAIRN_DIVERGENCE_VERSION:
         return CAIRN_EXIT_VERSION;
-    case CAIRN_PARTING_UNREADABLE:
+    case CAIRN_DIVERGENCE_UNREADABLE:
         return CAIRN_EXIT_UNUSABLE;
     default:
         return CAIRN_EXIT_DIFFERS;
     }
 }
 
-static void print_json(const cairn_part *part) {
+static void print_json(const cairn_comparison *c) {
     cairn_json *json = cairn_json_create();
-    cairn_json_put_text(json, "parting", cairn_parting_name(part->parting));
-    cairn_json_put_count(json, "first_tick", part->first);
-    cairn_json_put_count(json, "ticks", part->ticks);
-    cairn_json_put_count(json, "tick", part->tick);
-    cairn_json_put_text(json, "words", part->words);
+    cairn_json_put_text(json, "divergence", cairn_divergence_name(c->divergence));
+    cairn_json_put_count(json, "first_tick", c->first);
+    cairn_json_put_count(json, "ticks", c->ticks);
+    cairn_json_put_count(json, "tick", c->tick);
+    cairn_json_put_text(json, "words", c->words);
     cairn_replay_print_json(json);
 }
 
-static void print_text(const cairn_part *part) {
-    if (part->parting == CAIRN_PARTING_NONE) {
-        printf("one run in %llu ticks from tick %llu to %llu; %s\n",
-            (unsigned long long)part->ticks, (unsigned long long)part->first,
-            (unsigned long long)part->tick, part->words);
-    } else if (exit_code(part) == CAIRN_EXIT_DIFFERS) {
-        printf("they part at tick %llu, %llu ticks from tick %llu on are one: %s\n",
-            (unsigned long long)part->tick, (unsigned long long)part->ticks,
-            (unsigned long long)part->first, part->words);
+static void print_text(const cairn_comparison *c) {
+    if (c->divergence == CAIRN_DIVERGENCE_NONE) {
+        printf("equal for %llu ticks, from tick %llu to %llu; %s\n", (unsigned long long)c->ticks,
+            (unsigned long long)c->first, (unsigned long long)c->tick, c->words);
+    } else if (exit_code(c) == CAIRN_EXIT_DIFFERS) {
+        printf("they differ at tick %llu, after %llu equal ticks from tick %llu: %s\n",
+            (unsigned long long)c->tick, (unsigned long long)c->ticks, (unsigned long long)c->first,
+            c->words);
     } else {
-        (void)cairn_replay_complain(0, "diff", part->words);
+        (void)cairn_replay_complain(0, "diff", c->words);
     }
 }
 
@@ -46,13 +45,13 @@ int cairn_replay_diff(const cairn_replay_order *order) {
     int code = CAIRN_EXIT_UNUSABLE;
     if (cairn_replay_file_open(order->words[1], &a) &&
         cairn_replay_file_open(order->words[2], &b)) {
-        const cairn_part part =
-            cairn_part_of((cairn_part_side){a.bytes, a.size}, (cairn_part_side){b.bytes, b.size});
-        code = exit_code(&part);
+        const cairn_comparison c = cairn_recordings_compare(
+            (cairn_comparison_side){a.bytes, a.size}, (cairn_comparison_side){b.bytes, b.size});
+        code = exit_code(&c);
         if (order->json) {
-            print_json(&part);
+            print_json(&c);
         } else {
-            print_text(&part);
+            print_text(&c);
         }
     }
     cairn_replay_file_close(&a);

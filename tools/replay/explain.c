@@ -7,11 +7,11 @@
 
 #include "recording/capsule.h"
 #include "sim/debug/passport.h"
-#include "tools/replay/explain_parts.h"
+#include "tools/replay/diagnosis.h"
 
 #define FOUND_MAX 4096
 
-static bool known(cairn_hash128 hash) {
+static bool is_known(cairn_hash128 hash) {
     return hash.lo != 0 || hash.hi != 0;
 }
 
@@ -19,8 +19,8 @@ static cairn_hash128 root_of(const cairn_trace *trace) {
     return trace->points[trace->count - 1].root;
 }
 
-// The step taken so; its points in `out`. False: no memory.
-static bool take(const inquiry *q, const cairn_trial *trial, cairn_trace *out) {
+// Steps a fork of the capsule's world under this trial. False: out of memory.
+static bool run_trial(const cairn_diagnosis *q, const cairn_trial *trial, cairn_trace *out) {
     cairn_world *world = NULL;
     if (cairn_world_fork(q->capsule.before, &world) != CAIRN_OK) {
         return false;
@@ -30,7 +30,8 @@ static bool take(const inquiry *q, const cairn_trial *trial, cairn_trace *out) {
     return true;
 }
 
-static cairn_frame *freeze(const inquiry *q, const cairn_trial *trial, uint32_t point) {
+static cairn_frame *freeze_trial(
+    const cairn_diagnosis *q, const cairn_trial *trial, uint32_t point) {
     cairn_world *world = NULL;
     if (cairn_world_fork(q->capsule.before, &world) != CAIRN_OK) {
         return NULL;
@@ -41,23 +42,24 @@ static cairn_frame *freeze(const inquiry *q, const cairn_trial *trial, uint32_t 
     return frame;
 }
 
-static void take_sides(inquiry *q) {
+static void compare_hashes(cairn_diagnosis *q) {
     const cairn_wire_desync *head = &q->capsule.desync.head;
     const cairn_hash128 here = root_of(q->here);
     const cairn_hash128 start = cairn_world_hash_read(q->capsule.before).full;
     cairn_explanation *out = q->out;
     out->tick = head->tick;
-    out->sound = CAIRN_SOUND_NEITHER;
+    out->agrees_with = CAIRN_AGREES_WITH_NEITHER;
     if (cairn_hash_equal(here, head->root_server)) {
-        out->sound = CAIRN_SOUND_SERVER;
+        out->agrees_with = CAIRN_AGREES_WITH_SERVER;
     } else if (cairn_hash_equal(here, head->root_client)) {
-        out->sound = CAIRN_SOUND_CLIENT;
+        out->agrees_with = CAIRN_AGREES_WITH_CLIENT;
     }
-    out->start_sound = !known(head->root_before) || cairn_hash_equal(start, head->root_before);
-    out->repeats = known(head->root_again) && cairn_hash_equal(head->root_again, head->root_client);
-    q->server_astray = out->sound == CAIRN_SOUND_CLIENT && out->start_sound;
-    q->wanted = q->server_astray ? head->root_server : head->root_client;
-    q->faults = q->server_astray ? head->passport_server : head->passport_client;
+    out->start_agreed = !is_known(head->root_before) || cairn_hash_equal(start, head->root_before);
+    out->repeats =
+        is_known(head->root_again) && cairn_hash_equal(head->root_again, head->root_client);
+    q->server_diverged = out->agrees_with == CAIRN_AGREES_WITH_CLIENT && out->start_agreed;
+    q->wanted = q->server_diverged ? head->root_server : head->root_client;
+    q->faults = q->server_diverged ? head->passport_server : head->passport_client;
 }
 
 static cairn_explained_word explain_word(
@@ -73,8 +75,8 @@ static cairn_explained_word explain_word(
     return word;
 }
 
-// What the state that the client came to differs in from what this program comes to.
-static void compare_states(inquiry *q) {
+// Words in which the client's state after the step differs from this program's.
+static void compare_states(cairn_diagnosis *q) {
     const cairn_chunk_desync *desync = &q->capsule.desync;
     if (q->capsule.after == NULL) {
         q->found_count =
@@ -91,7 +93,7 @@ static void compare_states(inquiry *q) {
         return;
     }
     cairn_world *stepped = NULL;
-    if (q->server_astray || cairn_world_fork(q->capsule.before, &stepped) != CAIRN_OK) {
+    if (q->server_diverged || cairn_world_fork(q->capsule.before, &stepped) != CAIRN_OK) {
         return;
     }
     cairn_world_step(stepped, q->capsule.commands, q->capsule.command_count);
@@ -101,7 +103,7 @@ static void compare_states(inquiry *q) {
     cairn_world_destroy(stepped);
 }
 
-static void tell_word_after(inquiry *q) {
+static void set_word_from_difference(cairn_diagnosis *q) {
     if (q->found_count > 0 && q->capsule.after != NULL) {
         q->out->word = explain_word(q->capsule.after, &q->found[0]);
     } else if (q->found_count > 0) {
@@ -118,14 +120,14 @@ static bool same_root(const uint8_t *bytes, cairn_hash128 root) {
     return memcmp(bytes, text, CAIRN_TRACE_ROOT_SIZE) == 0;
 }
 
-// Where the points told by the side that went astray part from those of this program's step, which
-// are the other side's as well when that is sound.
-static void tell_stage_told(inquiry *q) {
+// The first stage at which the hashes that the diverged peer reported differ from those of this
+// program's step, which are the other peer's as well.
+static void set_stage_from_peer(cairn_diagnosis *q) {
     const cairn_chunk_desync *desync = &q->capsule.desync;
-    const uint8_t *stages = q->server_astray ? desync->stages_server : desync->stages_client;
+    const uint8_t *stages = q->server_diverged ? desync->stages_server : desync->stages_client;
     const uint32_t size =
-        q->server_astray ? desync->stages_server_size : desync->stages_client_size;
-    if (q->out->sound == CAIRN_SOUND_NEITHER || !q->out->start_sound ||
+        q->server_diverged ? desync->stages_server_size : desync->stages_client_size;
+    if (q->out->agrees_with == CAIRN_AGREES_WITH_NEITHER || !q->out->start_agreed ||
         size != q->here->count * CAIRN_TRACE_ROOT_SIZE) {
         return;
     }
@@ -138,15 +140,15 @@ static void tell_stage_told(inquiry *q) {
     }
 }
 
-static void tell_stage_of(inquiry *q, const cairn_trial *trial) {
+static void set_stage_from_trial(cairn_diagnosis *q, const cairn_trial *trial) {
     const uint32_t point = cairn_trace_first_difference(q->here, q->there);
     if (point >= q->here->count) {
         return;
     }
     q->out->stage = q->here->points[point];
     q->out->stage_known = true;
-    cairn_frame *here = freeze(q, &cairn_trial_plain, point);
-    cairn_frame *there = freeze(q, trial, point);
+    cairn_frame *here = freeze_trial(q, &cairn_trial_plain, point);
+    cairn_frame *there = freeze_trial(q, trial, point);
     cairn_word_difference first;
     if (here != NULL && there != NULL && cairn_frame_diff(here, there, &first, 1) > 0) {
         q->out->word = explain_word(cairn_frame_world(here), &first);
@@ -155,122 +157,123 @@ static void tell_stage_of(inquiry *q, const cairn_trial *trial) {
     cairn_frame_destroy(there);
 }
 
-static bool find(inquiry *q, cairn_hazard hazard, bool certain) {
+static bool set_hazard(cairn_diagnosis *q, cairn_hazard hazard, bool certain) {
     q->out->hazard = hazard;
     q->out->certain = certain;
     return true;
 }
 
-// ------------------------------------------------------------------- one question after the other
+// ---------------------------------------------------------------- hypotheses, in order of
+// certainty
 
-static bool is_any_impulse(const cairn_world *world) {
+static bool has_impulses(const cairn_world *world) {
     cairn_world *cold = NULL;
     if (cairn_world_fork(world, &cold) != CAIRN_OK) {
         return true;
     }
-    cairn_trial_cool(cold);
+    cairn_trial_clear_impulses(cold);
     const bool any = cairn_world_diff_words(world, cold, NULL, 0) > 0;
     cairn_world_destroy(cold);
     return any;
 }
 
-// The state with which the client began is not the one on which both agreed.
-static bool ask_start(inquiry *q) {
-    if (q->out->start_sound) {
+// The client did not begin the step with the state on which both agreed.
+static bool diagnose_start_state(cairn_diagnosis *q) {
+    if (q->out->start_agreed) {
         return false;
     }
     const cairn_world *before = q->capsule.before;
     const cairn_world_counts counts = cairn_world_counts_read(before);
-    if (counts.contacts + counts.joints > 0 && !is_any_impulse(before)) {
-        return find(q, CAIRN_HAZARD_WARM_START, false);
+    if (counts.contacts + counts.joints > 0 && !has_impulses(before)) {
+        return set_hazard(q, CAIRN_HAZARD_WARM_START, false);
     }
-    return find(q, CAIRN_HAZARD_FIELD_CHANGED, false);
+    return set_hazard(q, CAIRN_HAZARD_FIELD_CHANGED, false);
 }
 
-static bool ask_memory_that_is_no_state(inquiry *q) {
+static bool diagnose_uninitialised_memory(cairn_diagnosis *q) {
     static const unsigned char bytes[] = {0x00, 0x55, 0xff};
     const cairn_hash128 here = root_of(q->here);
     for (size_t i = 0; i < sizeof bytes; ++i) {
         cairn_hash128 root;
-        if (cairn_trial_stained(q->capsule.before, bytes[i], q->capsule.commands,
+        if (cairn_trial_step_with_fill(q->capsule.before, bytes[i], q->capsule.commands,
                 q->capsule.command_count, &root) &&
             !cairn_hash_equal(root, here)) {
-            tell_stage_told(q);
-            tell_word_after(q);
-            return find(q, CAIRN_HAZARD_UNINITIALISED, true);
+            set_stage_from_peer(q);
+            set_word_from_difference(q);
+            return set_hazard(q, CAIRN_HAZARD_UNINITIALISED, true);
         }
     }
     return false;
 }
 
-static bool ask_trials(inquiry *q) {
+static bool diagnose_by_trials(cairn_diagnosis *q) {
     const cairn_trial *trials;
     const uint32_t count = cairn_trials(&trials);
     for (uint32_t i = 0; i < count; ++i) {
-        if (take(q, &trials[i], q->there) && cairn_hash_equal(root_of(q->there), q->wanted)) {
+        if (run_trial(q, &trials[i], q->there) && cairn_hash_equal(root_of(q->there), q->wanted)) {
             q->out->trial = trials[i].words;
-            tell_stage_of(q, &trials[i]);
-            return find(q, trials[i].hazard, true);
+            set_stage_from_trial(q, &trials[i]);
+            return set_hazard(q, trials[i].hazard, true);
         }
     }
     return false;
 }
 
-// One word alone differs, and the client's step came out right when it was repeated.
-static bool ask_single_word(inquiry *q) {
-    if (q->out->repeats || q->server_astray || q->out->difference_count != 1) {
+// One word alone differs, and the client's step was right when it was repeated.
+static bool diagnose_single_word(cairn_diagnosis *q) {
+    if (q->out->repeats || q->server_diverged || q->out->difference_count != 1) {
         return false;
     }
-    tell_word_after(q);
-    return find(q, CAIRN_HAZARD_FIELD_CHANGED, true);
+    set_word_from_difference(q);
+    return set_hazard(q, CAIRN_HAZARD_FIELD_CHANGED, true);
 }
 
-static bool ask_passport(inquiry *q) {
+static bool diagnose_by_passport(cairn_diagnosis *q) {
     if (q->faults == 0) {
         return false;
     }
-    tell_stage_told(q);
-    tell_word_after(q);
+    set_stage_from_peer(q);
+    set_word_from_difference(q);
     if ((q->faults & (CAIRN_PASSPORT_CONTRACTION | CAIRN_PASSPORT_CONTRACTION_TURNS)) != 0) {
-        return find(q, CAIRN_HAZARD_CONTRACTION, false);
+        return set_hazard(q, CAIRN_HAZARD_CONTRACTION, false);
     }
     if ((q->faults & (CAIRN_PASSPORT_FLUSH_TO_ZERO | CAIRN_PASSPORT_DENORMALS_ARE_ZERO |
                          CAIRN_PASSPORT_SUBNORMALS)) != 0) {
-        return find(q, CAIRN_HAZARD_FLUSH_TO_ZERO, false);
+        return set_hazard(q, CAIRN_HAZARD_FLUSH_TO_ZERO, false);
     }
-    return find(q,
+    return set_hazard(q,
         (q->faults & CAIRN_PASSPORT_ROUNDING) != 0 ? CAIRN_HAZARD_ROUNDING
                                                    : CAIRN_HAZARD_ARITHMETIC,
         false);
 }
 
-static bool ask_stage(inquiry *q) {
-    tell_stage_told(q);
-    tell_word_after(q);
+static bool diagnose_by_stage(cairn_diagnosis *q) {
+    set_stage_from_peer(q);
+    set_word_from_difference(q);
     if (q->out->stage_known && q->out->stage.stage == CAIRN_STAGE_RULES) {
-        return find(q, CAIRN_HAZARD_RULES, false);
+        return set_hazard(q, CAIRN_HAZARD_RULES, false);
     }
-    const bool came_right = known(q->capsule.desync.head.root_again) && !q->out->repeats;
-    return find(q, came_right ? CAIRN_HAZARD_FIELD_CHANGED : CAIRN_HAZARD_UNKNOWN, false);
+    const bool came_right = is_known(q->capsule.desync.head.root_again) && !q->out->repeats;
+    return set_hazard(q, came_right ? CAIRN_HAZARD_FIELD_CHANGED : CAIRN_HAZARD_UNKNOWN, false);
 }
 
-static void ask(inquiry *q) {
+static void diagnose(cairn_diagnosis *q) {
     const cairn_wire_desync *head = &q->capsule.desync.head;
     if (cairn_hash_equal(head->root_client, head->root_server)) {
         q->out->hazard = CAIRN_HAZARD_NONE;
         return;
     }
     compare_states(q);
-    (void)(ask_start(q) || ask_memory_that_is_no_state(q) || ask_trials(q) || ask_single_word(q) ||
-           ask_passport(q) || ask_stage(q));
+    (void)(diagnose_start_state(q) || diagnose_uninitialised_memory(q) || diagnose_by_trials(q) ||
+           diagnose_single_word(q) || diagnose_by_passport(q) || diagnose_by_stage(q));
 }
 
 bool cairn_explain(
     const uint8_t *bytes, size_t size, const cairn_rules *rules, cairn_explanation *out) {
     *out = (cairn_explanation){.hazard = CAIRN_HAZARD_UNKNOWN};
-    inquiry *q = calloc(1, sizeof *q);
+    cairn_diagnosis *q = calloc(1, sizeof *q);
     if (q == NULL) {
-        snprintf(out->text, sizeof out->text, "no memory");
+        snprintf(out->text, sizeof out->text, "out of memory");
         return false;
     }
     char words[CAIRN_REPLAY_WORDS_SIZE];
@@ -280,13 +283,13 @@ bool cairn_explain(
     q->found = malloc(FOUND_MAX * sizeof *q->found);
     const bool open = cairn_capsule_open(&q->capsule, bytes, size, rules, words);
     const bool memory = q->here != NULL && q->there != NULL && q->found != NULL;
-    const bool taken = open && memory && take(q, &cairn_trial_plain, q->here);
+    const bool taken = open && memory && run_trial(q, &cairn_trial_plain, q->here);
     if (taken) {
-        take_sides(q);
-        ask(q);
-        cairn_explanation_tell(q);
+        compare_hashes(q);
+        diagnose(q);
+        cairn_diagnosis_write_text(q);
     } else {
-        snprintf(out->text, sizeof out->text, "%s", open ? "no memory" : words);
+        snprintf(out->text, sizeof out->text, "%s", open ? "out of memory" : words);
     }
     cairn_capsule_close(&q->capsule);
     free(q->here);

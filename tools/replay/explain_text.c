@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-// An explanation in words, and in JSON.
+// An explanation as a paragraph and as JSON.
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "sim/debug/passport.h"
-#include "tools/replay/explain_parts.h"
+#include "tools/replay/diagnosis.h"
 #include <cairn/version.h>
 
 typedef struct text {
@@ -51,18 +51,18 @@ static void say_element(text *t, const cairn_explained_word *w) {
     say(t, ", %s", cairn_array_field_name(w->at.array, w->at.word));
 }
 
-static void say_bits(text *t, const cairn_explained_word *w, const char *astray) {
+static void say_bits(text *t, const cairn_explained_word *w, const char *peer) {
     if (w->is_float && w->ulps != UINT32_MAX) {
         say(t, ", %u ulp%s", w->ulps, w->ulps == 1 ? "" : "s");
     }
-    say(t, ", bit %u (0x%08x here, 0x%08x on the %s)", w->bit, w->at.bits_a, w->at.bits_b, astray);
+    say(t, ", bit %u (0x%08x here, 0x%08x on the %s)", w->bit, w->at.bits_a, w->at.bits_b, peer);
 }
 
-static const char *passport_says(const inquiry *q, uint32_t faults) {
+static const char *passport_says(const cairn_diagnosis *q, uint32_t faults) {
     return (q->faults & faults) != 0 ? "its passport says so, and " : "";
 }
 
-static void say_certain(text *t, const inquiry *q, const char *astray) {
+static void say_certain(text *t, const cairn_diagnosis *q, const char *peer) {
     const cairn_explanation *e = q->out;
     const uint32_t contraction = CAIRN_PASSPORT_CONTRACTION | CAIRN_PASSPORT_CONTRACTION_TURNS;
     const uint32_t flush = CAIRN_PASSPORT_FLUSH_TO_ZERO | CAIRN_PASSPORT_DENORMALS_ARE_ZERO |
@@ -72,26 +72,26 @@ static void say_certain(text *t, const inquiry *q, const char *astray) {
         say(t,
             "the %s computes with fused multiply-add: %sthis build reaches its state hash when it "
             "is compiled with contraction; compile the %s with -ffp-contract=off",
-            astray, passport_says(q, contraction), astray);
+            peer, passport_says(q, contraction), peer);
         return;
     case CAIRN_HAZARD_FLUSH_TO_ZERO:
         say(t,
             "the %s treats subnormal numbers as zero: %sthis build %s reaches its state hash; "
             "something in its step, probably called by the rules, switches that mode on",
-            astray, passport_says(q, flush), e->trial);
+            peer, passport_says(q, flush), e->trial);
         return;
     case CAIRN_HAZARD_ROUNDING:
-        say(t, "the %s rounds differently: %sthis build %s reaches its state hash", astray,
+        say(t, "the %s rounds differently: %sthis build %s reaches its state hash", peer,
             passport_says(q, CAIRN_PASSPORT_ROUNDING), e->trial);
         return;
     case CAIRN_HAZARD_WARM_START:
         say(t,
             "the %s began the step without the impulses of the last one: without them this build "
             "reaches its state hash; what restored its state lost them",
-            astray);
+            peer);
         return;
     case CAIRN_HAZARD_FIELD_CHANGED:
-        say(t, "the memory of the %s was changed after the step: no other word differs", astray);
+        say(t, "the memory of the %s was changed after the step: no other word differs", peer);
         return;
     default:
         say(t,
@@ -101,7 +101,7 @@ static void say_certain(text *t, const inquiry *q, const char *astray) {
     }
 }
 
-static void say_likely(text *t, const inquiry *q, const char *astray) {
+static void say_likely(text *t, const cairn_diagnosis *q, const char *peer) {
     switch (q->out->hazard) {
     case CAIRN_HAZARD_CONTRACTION:
     case CAIRN_HAZARD_FLUSH_TO_ZERO:
@@ -110,7 +110,7 @@ static void say_likely(text *t, const inquiry *q, const char *astray) {
         say(t,
             "the passport of the %s says: %s; but no step computed that way here reaches its "
             "state hash",
-            astray, cairn_passport_fault_words(q->faults));
+            peer, cairn_passport_fault_words(q->faults));
         return;
     case CAIRN_HAZARD_WARM_START:
         say(t,
@@ -119,7 +119,7 @@ static void say_likely(text *t, const inquiry *q, const char *astray) {
         return;
     case CAIRN_HAZARD_FIELD_CHANGED:
         say(t, "%s",
-            q->out->start_sound
+            q->out->start_agreed
                 ? "the client's step was right when it was repeated: its memory was changed from "
                   "outside, or the step reads memory that is not part of the state"
                 : "the client did not begin with the state on which both agreed: its memory was "
@@ -129,18 +129,18 @@ static void say_likely(text *t, const inquiry *q, const char *astray) {
         say(t,
             "commands and rules alone lead to different worlds: the %s runs other rules under the "
             "same name and version, or its rules read memory that is not part of the state",
-            astray);
+            peer);
         return;
     default:
-        say(t, "no known hazard leads to the state hash of the %s", astray);
+        say(t, "no known hazard leads to the state hash of the %s", peer);
         return;
     }
 }
 
-void cairn_explanation_tell(const inquiry *q) {
+void cairn_diagnosis_write_text(const cairn_diagnosis *q) {
     cairn_explanation *e = q->out;
     text t = {.bytes = e->text, .size = sizeof e->text};
-    const char *astray = q->server_astray ? "server" : "client";
+    const char *peer = q->server_diverged ? "server" : "client";
     say_where(&t, e);
     if (e->hazard == CAIRN_HAZARD_NONE) {
         say(&t, ": both sides reached the same state hash; there is nothing to explain");
@@ -148,7 +148,7 @@ void cairn_explanation_tell(const inquiry *q) {
     }
     if (e->word.known) {
         say_element(&t, &e->word);
-        say_bits(&t, &e->word, astray);
+        say_bits(&t, &e->word, peer);
     }
     if (e->difference_count > 0) {
         say(&t, ", %u word%s differ%s after the step", e->difference_count,
@@ -156,16 +156,16 @@ void cairn_explanation_tell(const inquiry *q) {
     }
     say(&t, "; ");
     if (e->certain) {
-        say_certain(&t, q, astray);
+        say_certain(&t, q, peer);
     } else {
-        say_likely(&t, q, astray);
+        say_likely(&t, q, peer);
     }
     const char *const sides[] = {"neither side", "the server", "the client"};
     if (q->capsule.after_refused[0] != '\0') {
         say(&t, ". The client's state after the step is invalid: %s", q->capsule.after_refused);
     }
-    say(&t, ". %s build (%s) agrees with %s.", e->start_sound ? "This" : "From that state this",
-        cairn_build_text(), sides[e->sound]);
+    say(&t, ". %s build (%s) agrees with %s.", e->start_agreed ? "This" : "From that state this",
+        cairn_build_text(), sides[e->agrees_with]);
 }
 
 static void put_word(cairn_json *json, const cairn_explained_word *w) {
@@ -180,7 +180,7 @@ static void put_word(cairn_json *json, const cairn_explained_word *w) {
     }
     cairn_json_put_count(json, "bit", w->bit);
     cairn_json_put_count(json, "bits_here", w->at.bits_a);
-    cairn_json_put_count(json, "bits_astray", w->at.bits_b);
+    cairn_json_put_count(json, "bits_peer", w->at.bits_b);
     if (w->is_float) {
         cairn_json_put_count(json, "ulps", w->ulps);
     }
@@ -190,8 +190,8 @@ cairn_json *cairn_explanation_json(const cairn_explanation *e) {
     static const char *const sides[] = {"neither", "server", "client"};
     cairn_json *json = cairn_json_create();
     cairn_json_put_count(json, "tick", e->tick);
-    cairn_json_put_text(json, "agrees_with", sides[e->sound]);
-    cairn_json_put_bool(json, "start_sound", e->start_sound);
+    cairn_json_put_text(json, "agrees_with", sides[e->agrees_with]);
+    cairn_json_put_bool(json, "start_agreed", e->start_agreed);
     cairn_json_put_bool(json, "repeats", e->repeats);
     if (e->stage_known) {
         cairn_json_put_text(json, "stage", cairn_stage_name(e->stage.stage));

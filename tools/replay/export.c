@@ -26,7 +26,7 @@ static bool wanted(const table *t, uint32_t id) {
     return bodies->count == 0;
 }
 
-// Nine digits name a float exactly.
+// Nine significant digits hold a float exactly.
 static void write_row(table *t, uint64_t tick, const cairn_body_state *b) {
     const float numbers[] = {b->position.x, b->position.y, b->position.z, b->rotation.x,
         b->rotation.y, b->rotation.z, b->rotation.w, b->linear_velocity.x, b->linear_velocity.y,
@@ -71,7 +71,7 @@ static int write_all(table *t, cairn_player *player) {
         }
     }
     if (!good) {
-        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "export", "cannot be written whole");
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "export", "cannot be written");
     }
     if (event == CAIRN_PLAYER_REFUSED) {
         return cairn_replay_complain(CAIRN_EXIT_DAMAGED, "export", player->words);

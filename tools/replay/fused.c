@@ -16,7 +16,7 @@ typedef struct kernels {
     cairn_kernel single;
 } kernels;
 
-// The world's kernels are of the other build; those of the same widths here are of this one.
+// The world holds kernels of the other build; they are replaced by those of the same width here.
 static kernels exchange(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     const kernels others = {.wide = soft_step->wide_kernel, .single = soft_step->overflow_kernel};

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The simulation once more, as a compiler makes it that fuses products into sums: what a client
-// that was built without -ffp-contract=off computes. Worlds are those of the other build; only
-// steps differ.
+// A second build of the simulation, compiled with contraction (fused multiply-add): it computes
+// what a client computes that was compiled without -ffp-contract=off. Worlds belong to the first
+// build; only the step differs.
 
 #include <stdbool.h>
 
 #include "sim/debug/trace.h"
 
-// Whether this machine has the instructions and this program was built with them.
+// Whether this CPU has the instructions and this program was built with them.
 bool cairn_fused_available(void);
-// As the functions of include/cairn/sim.h and sim/debug/trace.h. Not to be called where it is not
-// available.
+// As the functions of include/cairn/sim.h and sim/debug/trace.h. Only if available.
 void cairn_fused_step(cairn_world *world, const cairn_command *commands, uint32_t count);
 void cairn_fused_step_traced(
     cairn_world *world, const cairn_command *commands, uint32_t count, cairn_trace *out);

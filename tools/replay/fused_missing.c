@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-// Where no second simulation could be built.
+// For builds without the second simulation.
 bool cairn_fused_available(void) {
     return false;
 }

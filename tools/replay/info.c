@@ -13,9 +13,9 @@ typedef struct content {
     uint64_t ticks;
     uint64_t commands;
     uint64_t chunks[KIND_COUNT];
-    uint64_t bytes[KIND_COUNT];     // in the file, without heads
+    uint64_t bytes[KIND_COUNT];     // in the file, without chunk heads
     uint64_t raw_bytes[KIND_COUNT]; // unpacked
-    uint64_t tick_end;              // behind the newest tick
+    uint64_t tick_end;              // one past the last tick
     bool started;
     cairn_chunk_start start; // its texts are copied below
     char rules_name[64], scene_name[64], build[512];
@@ -105,8 +105,8 @@ static void print_text(const content *c, size_t file_size) {
                 (unsigned long long)c->raw_bytes[kind]);
         }
     }
-    printf("file             %zu bytes\nnames signer     %s\nend              %s\n", file_size,
-        by[0] == '\0' ? "nobody" : by, c->end);
+    printf("file             %zu bytes\nsigned by        %s\nend              %s\n", file_size,
+        by[0] == '\0' ? "no one" : by, c->end);
 }
 
 static void print_json(const content *c, size_t file_size) {

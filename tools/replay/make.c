@@ -62,7 +62,7 @@ static cairn_command push(uint64_t tick, uint32_t rate_hz, uint32_t body) {
             .z = (float)(30000.0 * sin(TURN * seconds / 4.0) / rate_hz)}};
 }
 
-// The players join at the first ticks; the body is pushed as in the benchmark's first scene.
+// Players join at the first ticks; the body is pushed as in the benchmark's first scene.
 static uint32_t make_commands(const cairn_replay_order *order, const cairn_world *world,
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX]) {
     const uint64_t tick = cairn_world_tick(world);

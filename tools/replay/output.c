@@ -10,7 +10,7 @@ static bool write_file(void *user, const uint8_t *bytes, size_t size) {
     return fwrite(bytes, 1, size, user) == size;
 }
 
-// Save is the block as it lies in memory; its canonical form is no more than twice as long.
+// A save is the block as it is in memory; its canonical encoding is at most twice as long.
 static size_t state_size_max(const cairn_world *world) {
     size_t size = 2 * cairn_world_save_size_max(world) + 4096;
     return size < CAIRN_STATE_SIZE_MAX ? size : CAIRN_STATE_SIZE_MAX;
@@ -35,7 +35,7 @@ int cairn_replay_output_open(cairn_replay_output *out, const char *path, const c
     bool good = cairn_recorder_create(&config, &out->recorder) == CAIRN_OK &&
                 cairn_recorder_start(out->recorder, world);
     return good ? CAIRN_EXIT_GOOD
-                : cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, "no memory to record with");
+                : cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, "out of memory");
 }
 
 void cairn_replay_output_tick(cairn_replay_output *out, const cairn_world *world, uint64_t tick,
@@ -57,7 +57,7 @@ int cairn_replay_output_close(cairn_replay_output *out, int code) {
         failed = fclose(out->file) != 0 || failed;
     }
     if (code == CAIRN_EXIT_GOOD && failed) {
-        code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, out->path, "cannot be written whole");
+        code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, out->path, "cannot be written");
     }
     if (code != CAIRN_EXIT_GOOD && out->file != NULL) {
         remove(out->path);

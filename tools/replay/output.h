@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A recording as a file that a verb writes.
+// A recording that a verb writes to a file.
 
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ typedef struct cairn_replay_output {
 // complaint when it is not CAIRN_EXIT_GOOD. Pair with close in any case.
 int cairn_replay_output_open(cairn_replay_output *out, const char *path, const cairn_key *key,
     const char *scene_name, const cairn_world *world);
-// The tick that `world` has just taken, and a keyframe when one is due.
+// Records the tick that `world` has just stepped, and a keyframe if one is due.
 void cairn_replay_output_tick(cairn_replay_output *out, const cairn_world *world, uint64_t tick,
     const cairn_command *commands, uint32_t command_count, cairn_hash128 root);
 // Ends the recording when `code` is CAIRN_EXIT_GOOD and removes the file otherwise. Returns `code`,

@@ -13,9 +13,9 @@ typedef struct found {
     cairn_world_hash hash;
     cairn_world_counts counts;
     uint64_t tick;
-    bool root_known; // the recording says a root for this tick
+    bool root_known; // the recording holds a hash for this tick
     bool root_agrees;
-    uint64_t stepped; // ticks from the nearest state
+    uint64_t stepped; // ticks stepped from the nearest state
     uint64_t start_ns;
     double took_s; // to open, index, load and step
     bool has_body;
@@ -52,13 +52,13 @@ static void print_body_text(const cairn_body_state *b) {
 
 static void print_text(const found *f) {
     char text[CAIRN_HASH_TEXT_SIZE];
-    printf("tick             %llu, %llu ticks after the state it began with, in %.3f s\n",
+    printf("tick             %llu, %llu ticks after the nearest recorded state, in %.3f s\n",
         (unsigned long long)f->tick, (unsigned long long)f->stepped, f->took_s);
-    printf("root             %s%s\n", cairn_hash_print(f->hash.full, text),
+    printf("state hash       %s%s\n", cairn_hash_print(f->hash.full, text),
         !f->root_known   ? ""
         : f->root_agrees ? ", as recorded"
                          : ", NOT as recorded");
-    printf("visible root     %s\n", cairn_hash_print(f->hash.visible, text));
+    printf("visible hash     %s\n", cairn_hash_print(f->hash.visible, text));
     for (int i = 0; i < CAIRN_SECTION_COUNT; i++) {
         printf("%-16s %s\n", cairn_section_name((cairn_section)i),
             cairn_hash_print(f->hash.sections[i], text));

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_stretch(cairn_survey *survey, const cairn_replay_walk *walk, uint64_t tick) {
+static void add_segment(cairn_survey *survey, const cairn_replay_walk *walk, uint64_t tick) {
     if (survey->count == survey->capacity) {
         uint32_t wider = survey->capacity == 0 ? 64 : 2 * survey->capacity;
-        void *stretches = realloc(survey->stretches, wider * sizeof *survey->stretches);
-        survey->memory_gone = survey->memory_gone || stretches == NULL;
-        if (stretches == NULL) {
+        void *segments = realloc(survey->segments, wider * sizeof *survey->segments);
+        survey->memory_gone = survey->memory_gone || segments == NULL;
+        if (segments == NULL) {
             return;
         }
-        survey->stretches = stretches;
+        survey->segments = segments;
         survey->capacity = wider;
     }
-    survey->stretches[survey->count++] = (cairn_recording_entry){
+    survey->segments[survey->count++] = (cairn_recording_entry){
         .kind = walk->chunk.kind, .tick = tick, .offset = walk->piece.offset};
 }
 
@@ -61,12 +61,12 @@ static bool follows(
         return true;
     }
     out->verdict = CAIRN_VERDICT_DAMAGED;
-    snprintf(out->finding, sizeof out->finding, "%s %llu stands where tick %llu should", what,
-        (unsigned long long)tick, (unsigned long long)survey->next_tick);
+    snprintf(out->finding, sizeof out->finding, "%s %llu is found where tick %llu is expected",
+        what, (unsigned long long)tick, (unsigned long long)survey->next_tick);
     return false;
 }
 
-// False when what follows has no sense.
+// False when the chunk cannot follow the ones before it.
 static bool take_chunk(
     cairn_survey *survey, const cairn_replay_walk *walk, cairn_verification *out) {
     const cairn_chunk *chunk = &walk->chunk;
@@ -74,18 +74,18 @@ static bool take_chunk(
     case CAIRN_CHUNK_START:
         survey->chain = cairn_chain_of_start(walk->payload, walk->payload_size);
         survey->next_tick = chunk->start.tick;
-        add_stretch(survey, walk, survey->next_tick);
+        add_segment(survey, walk, survey->next_tick);
         return true;
     case CAIRN_CHUNK_REPLACE:
         cairn_chain_replace(&survey->chain, walk->payload, walk->payload_size);
         survey->next_tick = chunk->replace.tick;
-        add_stretch(survey, walk, survey->next_tick);
+        add_segment(survey, walk, survey->next_tick);
         return true;
     case CAIRN_CHUNK_KEYFRAME:
         if (!follows(survey, "a keyframe of tick", chunk->keyframe.tick, out)) {
             return false;
         }
-        add_stretch(survey, walk, chunk->keyframe.tick);
+        add_segment(survey, walk, chunk->keyframe.tick);
         return true;
     case CAIRN_CHUNK_TICKS:
         if (chunk->ticks.tick_count == 0 ||
@@ -113,7 +113,7 @@ static void judge_end(const cairn_replay_walk *walk, cairn_verification *out) {
 }
 
 cairn_survey cairn_survey_of(const uint8_t *bytes, size_t size, cairn_verification *out) {
-    cairn_survey survey = {.stretches = NULL};
+    cairn_survey survey = {.segments = NULL};
     cairn_replay_walk walk = cairn_replay_walk_of(bytes, size);
     bool on = true;
     while (on && cairn_replay_next(&walk)) {
@@ -128,6 +128,6 @@ cairn_survey cairn_survey_of(const uint8_t *bytes, size_t size, cairn_verificati
 }
 
 void cairn_survey_end(cairn_survey *survey) {
-    free(survey->stretches);
-    survey->stretches = NULL;
+    free(survey->segments);
+    survey->segments = NULL;
 }

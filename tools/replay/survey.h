@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A recording looked over from end to end without stepping: whether its chunks follow each other,
-// whether its seal holds, and where its stretches begin.
+// A recording read from end to end without stepping: whether its chunks follow each other, whether
+// its seal holds, and where its segments begin.
 
 #include "recording/chain.h"
 #include "recording/index.h"
 #include "tools/replay/verify.h"
 
 typedef struct cairn_survey {
-    cairn_recording_entry *stretches; // owned; the states that ticks follow
+    cairn_recording_entry *segments; // owned; the states that ticks follow
     uint32_t count;
     uint32_t capacity;
     cairn_chain chain;
@@ -18,6 +18,6 @@ typedef struct cairn_survey {
     bool memory_gone;
 } cairn_survey;
 
-// Fills seal, public_key and end; a file that is damaged is found so up to there.
+// Fills seal, public_key and end. Of a damaged file the part before the damage is surveyed.
 cairn_survey cairn_survey_of(const uint8_t *bytes, size_t size, cairn_verification *out);
 void cairn_survey_end(cairn_survey *survey);

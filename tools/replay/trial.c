@@ -61,7 +61,8 @@ static void set_mode(uint32_t mode) {
 }
 #endif
 
-// A step sets the contract's mode when it begins and gives the caller's back when it ends.
+// A step sets the mode of the determinism contract when it begins and restores the caller's at its
+// end.
 static void switch_mode(void *context, uint32_t stage) {
     if (stage == CAIRN_STAGE_RULES) {
         set_mode(*(const uint32_t *)context);
@@ -76,29 +77,29 @@ static const cairn_trial trials[] = {
         .mode = CAIRN_TRIAL_FLUSH | CAIRN_TRIAL_SUBNORMAL},
     {CAIRN_HAZARD_FLUSH_TO_ZERO, "with flush-to-zero", .mode = CAIRN_TRIAL_FLUSH},
     {CAIRN_HAZARD_FLUSH_TO_ZERO, "with denormals-are-zero", .mode = CAIRN_TRIAL_SUBNORMAL},
-    {CAIRN_HAZARD_WARM_START, "without the impulses of the last step", .cold = true},
+    {CAIRN_HAZARD_WARM_START, "without the impulses of the last step", .no_warm_start = true},
     {CAIRN_HAZARD_ROUNDING, "rounding down", .mode = CAIRN_TRIAL_DOWN},
     {CAIRN_HAZARD_ROUNDING, "rounding up", .mode = CAIRN_TRIAL_UP},
     {CAIRN_HAZARD_ROUNDING, "rounding to zero", .mode = CAIRN_TRIAL_TO_ZERO},
 };
 
-static bool able(const cairn_trial *trial) {
+static bool is_available(const cairn_trial *trial) {
     return (!trial->fused || cairn_fused_available()) && (trial->mode == 0 || MODES == 1);
 }
 
 uint32_t cairn_trials(const cairn_trial **out) {
-    static cairn_trial those[sizeof trials / sizeof trials[0]];
+    static cairn_trial available[sizeof trials / sizeof trials[0]];
     uint32_t count = 0;
     for (size_t i = 0; i < sizeof trials / sizeof trials[0]; ++i) {
-        if (able(&trials[i])) {
-            those[count++] = trials[i];
+        if (is_available(&trials[i])) {
+            available[count++] = trials[i];
         }
     }
-    *out = those;
+    *out = available;
     return count;
 }
 
-void cairn_trial_cool(cairn_world *world) {
+void cairn_trial_clear_impulses(cairn_world *world) {
     const cairn_settings *settings = world->state.settings;
     for (uint32_t i = 0; i < settings->contact_count; ++i) {
         cairn_contact *contact = &world->state.contacts[i];
@@ -119,8 +120,8 @@ void cairn_trial_cool(cairn_world *world) {
 }
 
 void cairn_trial_begin(const cairn_trial *trial, cairn_world *world) {
-    if (trial->cold) {
-        cairn_trial_cool(world);
+    if (trial->no_warm_start) {
+        cairn_trial_clear_impulses(world);
     }
     if (trial->mode != 0) {
         cairn_world_set_stage_probe(world, switch_mode, (void *)(uintptr_t)&trial->mode);
@@ -151,44 +152,45 @@ cairn_frame *cairn_trial_freeze(const cairn_trial *trial, cairn_world *world,
     return frame;
 }
 
-// ------------------------------------------------------------------------- memory that is no state
+// ------------------------------------------------------------- memory that is not part of the
+// state
 
-#define STAIN_SIZE 32768
+#define FILL_SIZE 32768
 
-typedef struct stain {
+typedef struct stack_fill {
     const cairn_rules *rules;
     unsigned char byte;
-} stain;
+} stack_fill;
 
-static stain staining; // rules have no argument of their own for it
+static stack_fill fill; // static, because rules have no argument for it
 
-static void stain_stack(unsigned char byte) {
-    volatile unsigned char area[STAIN_SIZE];
+static void fill_stack(unsigned char byte) {
+    volatile unsigned char area[FILL_SIZE];
     for (size_t i = 0; i < sizeof area; ++i) {
         area[i] = byte;
     }
 }
 
-static void stained_step(
+static void step_with_fill(
     cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
-    void (*volatile stain_below)(unsigned char byte) = stain_stack; // not to be inlined
-    stain_below(staining.byte);
-    staining.rules->step(world, state, commands, command_count);
+    void (*volatile fill_below)(unsigned char byte) = fill_stack; // must not be inlined
+    fill_below(fill.byte);
+    fill.rules->step(world, state, commands, command_count);
 }
 
-bool cairn_trial_stained(const cairn_world *world, unsigned char byte,
+bool cairn_trial_step_with_fill(const cairn_world *world, unsigned char byte,
     const cairn_command *commands, uint32_t count, cairn_hash128 *root) {
     cairn_world *fork = NULL;
     if (cairn_world_fork(world, &fork) != CAIRN_OK) {
         return false;
     }
     const cairn_rules *rules = fork->def.rules;
-    cairn_rules stained;
+    cairn_rules filling_rules;
     if (rules != NULL) {
-        staining = (stain){.rules = rules, .byte = byte};
-        stained = *rules;
-        stained.step = stained_step;
-        fork->def.rules = &stained;
+        fill = (stack_fill){.rules = rules, .byte = byte};
+        filling_rules = *rules;
+        filling_rules.step = step_with_fill;
+        fork->def.rules = &filling_rules;
     }
     cairn_world_poison(fork, byte);
     cairn_world_step(fork, commands, count);

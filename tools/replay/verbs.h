@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The verbs of cairn-replay, each in a file of its name. Each prints its answer on standard output,
-// as text or as one JSON object, and what is wrong as one sentence on standard error.
+// The verbs of cairn-replay, each in a file of its name. A verb prints its answer as text or as one
+// JSON object on standard output, and an error as one sentence on standard error.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ typedef struct cairn_replay_bodies {
     uint32_t count; // 0: every body
 } cairn_replay_bodies;
 
-// What the command line says.
+// The command line.
 typedef struct cairn_replay_order {
     const char *words[5]; // the verb and its arguments; NULL after the last
     bool json;
@@ -70,9 +70,9 @@ void cairn_replay_print_json(cairn_json *json);
 // False after a complaint: both names are one file, which writing `output` would destroy.
 bool cairn_replay_differs(const char *input, const char *output);
 
-// A file as memory, mapped: pages that nobody reads are never loaded.
+// A file mapped into memory: pages that are not read are never loaded.
 typedef struct cairn_replay_file {
-    const uint8_t *bytes; // starts on 8 bytes
+    const uint8_t *bytes; // aligned to 8
     size_t size;
     void *map;
 } cairn_replay_file;

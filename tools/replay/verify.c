@@ -18,19 +18,19 @@ const char *cairn_seal_text(cairn_seal_verdict seal) {
     case CAIRN_SEAL_SIGNED:
         return "signed";
     case CAIRN_SEAL_CHAIN:
-        return "broken: the chain is another, something was changed after it was recorded";
+        return "broken: the hash chain differs, the recording was changed after it was written";
     case CAIRN_SEAL_FORGED:
-        return "broken: the signature is not that of the key it names";
+        return "broken: the signature does not belong to the key in the file";
     }
     return "unknown";
 }
 
-// What one worker found. Its stretches come in their order, so what it finds first is its earliest.
+// What one worker found. It takes segments in order, so its first finding is its earliest.
 typedef struct share {
     uint64_t ticks;
     uint64_t commands;
     uint64_t keyframes;
-    uint32_t stretch; // of the finding
+    uint32_t segment; // of the finding
     cairn_verdict verdict;
     uint64_t tick_differs;
     char finding[CAIRN_REPLAY_WORDS_SIZE + 256];
@@ -40,9 +40,9 @@ typedef struct job {
     const uint8_t *bytes;
     size_t size;
     const cairn_survey *survey;
-    const cairn_parallel *parallel; // of the steps; NULL when stretches are shared out
-    atomic_uint next;               // stretch to take
-    atomic_uint last;               // stretches behind this one need no look: something was found
+    const cairn_parallel *parallel; // of the steps; NULL when segments are shared out
+    atomic_uint next;               // segment to take
+    atomic_uint last; // segments after this one are skipped: an earlier one has a finding
     share shares[CAIRN_POOL_WORKERS_MAX];
 } job;
 
@@ -65,13 +65,14 @@ static void compare_root(share *s, const cairn_player *player) {
     char b[CAIRN_HASH_TEXT_SIZE];
     s->tick_differs = tick->tick + 1;
     find(s, CAIRN_VERDICT_DIFFERS,
-        "differs since tick %llu: root %s recorded, %s stepped; a root says no section, and no "
-        "keyframe follows that would say body and field",
+        "differs since tick %llu: state hash %s recorded, %s stepped; no keyframe follows that "
+        "would "
+        "name section, body and field",
         (unsigned long long)tick->tick + 1, cairn_hash_print(recorded, a),
         cairn_hash_print(stepped, b));
 }
 
-// A keyframe says of a difference what a root cannot: section, element and field.
+// A keyframe names the section, element and field of a difference, which a hash cannot.
 static void compare_keyframe(share *s, const cairn_player *player) {
     char words[CAIRN_REPLAY_WORDS_SIZE];
     const cairn_chunk_keyframe *keyframe = &player->walk.chunk.keyframe;
@@ -91,15 +92,16 @@ static void compare_keyframe(share *s, const cairn_player *player) {
             (unsigned long long)s->tick_differs, tick, words);
     } else if (known) {
         find(s, CAIRN_VERDICT_DIFFERS,
-            "differs at tick %llu; the keyframe of tick %llu is the stepped world again, so it is "
-            "the recorded root that is wrong",
+            "differs at tick %llu; the keyframe of tick %llu equals the stepped world, so the "
+            "recorded "
+            "state hash is wrong",
             (unsigned long long)s->tick_differs, tick);
     }
     cairn_world_destroy(recorded);
 }
 
-// From one state to the next, or to where the file ends.
-static void step_stretch(share *s, cairn_player *player) {
+// From one recorded state to the next, or to the end of the file.
+static void step_segment(share *s, cairn_player *player) {
     while (true) {
         switch (cairn_player_next(player)) {
         case CAIRN_PLAYER_TICK:
@@ -122,29 +124,29 @@ static void step_stretch(share *s, cairn_player *player) {
     }
 }
 
-static void note_found(job *j, uint32_t stretch) {
+static void note_found(job *j, uint32_t segment) {
     unsigned last = atomic_load(&j->last);
-    while (stretch < last && !atomic_compare_exchange_weak(&j->last, &last, stretch)) {}
+    while (segment < last && !atomic_compare_exchange_weak(&j->last, &last, segment)) {}
 }
 
-static void take_stretches(void *argument, uint32_t worker) {
+static void take_segments(void *argument, uint32_t worker) {
     job *j = argument;
     share *s = &j->shares[worker];
     cairn_player player;
     bool open = cairn_player_open(&player, j->bytes, j->size, j->parallel);
-    uint32_t stretch = open ? atomic_fetch_add(&j->next, 1) : UINT32_MAX;
-    while (stretch < j->survey->count && stretch < atomic_load(&j->last)) {
-        if (cairn_player_go(&player, &j->survey->stretches[stretch])) {
-            step_stretch(s, &player);
+    uint32_t segment = open ? atomic_fetch_add(&j->next, 1) : UINT32_MAX;
+    while (segment < j->survey->count && segment < atomic_load(&j->last)) {
+        if (cairn_player_go(&player, &j->survey->segments[segment])) {
+            step_segment(s, &player);
         } else {
             find(s, CAIRN_VERDICT_DAMAGED, "%s", player.words);
         }
         if (s->verdict != CAIRN_VERDICT_SAME) {
-            s->stretch = stretch;
-            note_found(j, stretch);
+            s->segment = segment;
+            note_found(j, segment);
             break;
         }
-        stretch = atomic_fetch_add(&j->next, 1);
+        segment = atomic_fetch_add(&j->next, 1);
     }
     cairn_player_close(&player);
 }
@@ -157,7 +159,7 @@ static void sum_up(const job *j, uint32_t workers, cairn_verification *out) {
         out->commands += s->commands;
         out->keyframes += s->keyframes;
         bool found = s->verdict != CAIRN_VERDICT_SAME;
-        first = found && (first == NULL || s->stretch < first->stretch) ? s : first;
+        first = found && (first == NULL || s->segment < first->segment) ? s : first;
     }
     if (first != NULL) {
         out->verdict = first->verdict;
@@ -174,13 +176,13 @@ static void step_all(const uint8_t *bytes, size_t size, cairn_pool *pool,
     job j = {.bytes = bytes, .size = size, .survey = survey};
     atomic_init(&j.next, 0);
     atomic_init(&j.last, UINT32_MAX);
-    out->stretches = survey->count;
+    out->segments = survey->count;
     out->side_by_side = workers > 1 && survey->count >= 2 * workers;
     if (!out->side_by_side) {
         j.parallel = workers > 1 ? &parallel : NULL;
-        take_stretches(&j, 0);
-    } else if (!cairn_pool_run(pool, take_stretches, &j, workers)) {
-        take_stretches(&j, 0);
+        take_segments(&j, 0);
+    } else if (!cairn_pool_run(pool, take_segments, &j, workers)) {
+        take_segments(&j, 0);
     }
     sum_up(&j, workers, out);
 }
@@ -209,7 +211,7 @@ cairn_verification cairn_verify(const uint8_t *bytes, size_t size, cairn_pool *p
     }
     if (survey.memory_gone) {
         out.verdict = CAIRN_VERDICT_UNREADABLE;
-        snprintf(out.finding, sizeof out.finding, "no memory for the list of its states");
+        snprintf(out.finding, sizeof out.finding, "out of memory");
     } else {
         step_all(bytes, size, pool, &survey, &out);
     }

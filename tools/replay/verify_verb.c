@@ -56,7 +56,7 @@ static void print_json(const answer *a) {
     cairn_json_put_count(json, "first_tick", v->tick_first);
     cairn_json_put_count(json, "keyframes", v->keyframes);
     cairn_json_put_count(json, "tick_rate_hz", v->tick_rate_hz);
-    cairn_json_put_count(json, "stretches", v->stretches);
+    cairn_json_put_count(json, "segments", v->segments);
     cairn_json_put_count(json, "workers", a->workers);
     cairn_json_put_bool(json, "side_by_side", v->side_by_side);
     cairn_json_put_real(json, "took_s", a->took_s);
@@ -84,7 +84,7 @@ static void print_seal(const char *path, const answer *a) {
     if (!seal_holds(a)) {
         (void)cairn_replay_complain(0, path,
             a->wanted_key != NULL && a->v.seal <= CAIRN_SEAL_SIGNED
-                ? "it is not signed by the key asked for"
+                ? "not signed by the key that was asked for"
                 : cairn_seal_text(a->v.seal));
     }
 }
@@ -101,7 +101,7 @@ static void print_text(const char *path, const answer *a) {
         print_seal(path, a);
     }
     if (v->verdict == CAIRN_VERDICT_SAME) {
-        printf("%s: every root agrees\n", path);
+        printf("%s: every state hash agrees\n", path);
     } else {
         char what[CAIRN_REPLAY_WORDS_SIZE];
         snprintf(what, sizeof what, "%s%s", path,
@@ -113,7 +113,7 @@ static void print_text(const char *path, const answer *a) {
 static int run(const cairn_replay_order *order, const cairn_replay_file *file, answer *a) {
     cairn_pool *pool = NULL;
     if (a->workers > 1 && cairn_pool_create(a->workers, &pool) != CAIRN_OK) {
-        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "--workers", "no threads to be had");
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "--workers", "no threads can be started");
     }
     uint64_t start_ns = cairn_system_now_ns();
     a->v = cairn_verify(file->bytes, file->size, pool);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/replay/part.h"
+#include "tools/replay/compare.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,19 +7,20 @@
 
 #include "recording/player.h"
 
-const char *cairn_parting_name(cairn_parting parting) {
+const char *cairn_divergence_name(cairn_divergence divergence) {
     static const char *const names[] = {
         "none", "state", "commands", "root", "keyframe", "replaced", "version", "unreadable"};
-    return names[parting];
+    return names[divergence];
 }
 
 typedef struct pair {
     cairn_player a, b;
-    cairn_part *out;
+    cairn_comparison *out;
 } pair;
 
-static void part(pair *p, cairn_parting parting, uint64_t tick, const char *format, ...) {
-    p->out->parting = parting;
+static void set_divergence(
+    pair *p, cairn_divergence divergence, uint64_t tick, const char *format, ...) {
+    p->out->divergence = divergence;
     p->out->tick = tick;
     va_list arguments;
     va_start(arguments, format);
@@ -27,13 +28,13 @@ static void part(pair *p, cairn_parting parting, uint64_t tick, const char *form
     va_end(arguments);
 }
 
-static bool open_side(pair *p, cairn_player *player, cairn_part_side side, const char *name) {
+static bool open_side(pair *p, cairn_player *player, cairn_comparison_side side, const char *name) {
     if (cairn_player_open(player, side.bytes, side.size, NULL)) {
         return true;
     }
     bool version = player->refusal == CAIRN_REPLAY_VERSION;
-    part(p, version ? CAIRN_PARTING_VERSION : CAIRN_PARTING_UNREADABLE, 0, "%s: %s", name,
-        player->words);
+    set_divergence(p, version ? CAIRN_DIVERGENCE_VERSION : CAIRN_DIVERGENCE_UNREADABLE, 0, "%s: %s",
+        name, player->words);
     return false;
 }
 
@@ -45,24 +46,24 @@ static bool begin_together(
     uint64_t tick = first[0] > first[1] ? first[0] : first[1];
     p->out->first = tick;
     if (!held || tick > last[0] || tick > last[1]) {
-        part(p, CAIRN_PARTING_UNREADABLE, tick, "they have no tick in common");
+        set_divergence(p, CAIRN_DIVERGENCE_UNREADABLE, tick, "they have no tick in common");
         return false;
     }
-    // Who begins there begins with its start; the other is stepped to it.
+    // The side that begins there starts with its first state; the other is stepped to it.
     bool good_a = first[0] == tick || cairn_player_seek(&p->a, a, tick);
     bool good_b = first[1] == tick || cairn_player_seek(&p->b, b, tick);
     if (!good_a || !good_b) {
-        part(p, CAIRN_PARTING_UNREADABLE, tick, "%s: %s", good_a ? "the second" : "the first",
-            good_a ? p->b.words : p->a.words);
+        set_divergence(p, CAIRN_DIVERGENCE_UNREADABLE, tick, "%s: %s",
+            good_a ? "the second" : "the first", good_a ? p->b.words : p->a.words);
     }
     return good_a && good_b;
 }
 
-static bool same_worlds(pair *p, cairn_parting parting, const char *what) {
+static bool same_worlds(pair *p, cairn_divergence divergence, const char *what) {
     uint64_t tick = cairn_world_tick(p->a.world);
     if (cairn_world_tick(p->b.world) != tick) {
-        part(p, parting, tick, "%s: the ticks are %llu and %llu", what, (unsigned long long)tick,
-            (unsigned long long)cairn_world_tick(p->b.world));
+        set_divergence(p, divergence, tick, "%s: the ticks are %llu and %llu", what,
+            (unsigned long long)tick, (unsigned long long)cairn_world_tick(p->b.world));
         return false;
     }
     if (cairn_world_diff(p->a.world, p->b.world, NULL, 0) == 0) {
@@ -70,12 +71,11 @@ static bool same_worlds(pair *p, cairn_parting parting, const char *what) {
     }
     char words[CAIRN_REPLAY_WORDS_SIZE];
     cairn_replay_difference_of(p->a.world, "first", p->b.world, "second", words);
-    part(p, parting, tick, "%s: %s", what, words);
+    set_divergence(p, divergence, tick, "%s: %s", what, words);
     return false;
 }
 
-// The next tick or replacement of one side. Its keyframes are held against its own world on the
-// way, which is stepped as the recordings agree.
+// The next tick or replacement of one side. Keyframes on the way are compared with its own world.
 static cairn_player_event advance(pair *p, cairn_player *player, const char *name) {
     cairn_player_event event = cairn_player_next(player);
     while (event == CAIRN_PLAYER_KEYFRAME) {
@@ -88,7 +88,8 @@ static cairn_player_event advance(pair *p, cairn_player *player, const char *nam
         }
         cairn_world_destroy(recorded);
         if (!same) {
-            part(p, CAIRN_PARTING_KEYFRAME, keyframe->tick, "the keyframe of %s: %s", name, words);
+            set_divergence(p, CAIRN_DIVERGENCE_KEYFRAME, keyframe->tick, "the keyframe of %s: %s",
+                name, words);
             return CAIRN_PLAYER_REFUSED;
         }
         event = cairn_player_next(player);
@@ -125,39 +126,39 @@ static bool same_commands(pair *p) {
     if (cairn_world_diff(p->a.world, p->b.world, NULL, 0) > 0) {
         cairn_replay_difference_of(p->a.world, "first", p->b.world, "second", words);
     } else {
-        snprintf(words, sizeof words, "the worlds behind it are equal all the same");
+        snprintf(words, sizeof words, "the worlds after it are equal nevertheless");
     }
-    part(p, CAIRN_PARTING_COMMANDS, p->a.tick->tick,
+    set_divergence(p, CAIRN_DIVERGENCE_COMMANDS, p->a.tick->tick,
         "the commands differ: command %u is %s in the first, %s in the second; a tick later %s", i,
         text_a, text_b, words);
     return false;
 }
 
-// Whose root is not what this program steps; its next keyframe tells the field.
+// The side whose hash this program does not reach; its next keyframe names the field.
 static void tell_root(pair *p) {
     const cairn_hash128 stepped = cairn_world_hash_read(p->a.world).full;
     const cairn_hash128 a = {.lo = p->a.tick->root_lo, .hi = p->a.tick->root_hi};
     const cairn_hash128 b = {.lo = p->b.tick->root_lo, .hi = p->b.tick->root_hi};
-    bool a_stands = cairn_hash_equal(a, stepped), b_stands = cairn_hash_equal(b, stepped);
-    cairn_player *other = a_stands ? &p->b : &p->a;
-    const char *name = a_stands ? "the second" : "the first";
+    bool a_agrees = cairn_hash_equal(a, stepped), b_agrees = cairn_hash_equal(b, stepped);
+    cairn_player *other = a_agrees ? &p->b : &p->a;
+    const char *name = a_agrees ? "the second" : "the first";
     uint64_t tick = cairn_world_tick(p->a.world);
     char text_a[CAIRN_HASH_TEXT_SIZE], text_b[CAIRN_HASH_TEXT_SIZE];
     cairn_player_event event = advance(p, other, name);
     while (event == CAIRN_PLAYER_TICK) {
         event = advance(p, other, name);
     }
-    char field[CAIRN_REPLAY_WORDS_SIZE] = "no keyframe follows that would say body and field";
-    if (p->out->parting == CAIRN_PARTING_KEYFRAME) {
+    char field[CAIRN_REPLAY_WORDS_SIZE] = "no keyframe follows that would name body and field";
+    if (p->out->divergence == CAIRN_DIVERGENCE_KEYFRAME) {
         snprintf(field, sizeof field, "at tick %llu %.440s", (unsigned long long)p->out->tick,
             p->out->words);
     }
-    part(p, CAIRN_PARTING_ROOT, tick,
-        "the roots differ though state and commands agree: %s in the first, %s in the second; this "
-        "program steps %s; %s",
+    set_divergence(p, CAIRN_DIVERGENCE_ROOT, tick,
+        "the state hashes differ although state and commands agree: %s in the first, %s in the "
+        "second; this program reaches %s; %s",
         cairn_hash_print(a, text_a), cairn_hash_print(b, text_b),
-        a_stands   ? "that of the first"
-        : b_stands ? "that of the second"
+        a_agrees   ? "that of the first"
+        : b_agrees ? "that of the second"
                    : "neither",
         field);
 }
@@ -175,19 +176,19 @@ static bool compare_ticks(pair *p) {
     return true;
 }
 
-// False when they part or one of them ends.
+// False when they differ or one of them ends.
 static bool compare_next(pair *p) {
     cairn_player_event a = advance(p, &p->a, "the first");
-    if (p->out->parting != CAIRN_PARTING_NONE) {
+    if (p->out->divergence != CAIRN_DIVERGENCE_NONE) {
         return false;
     }
     cairn_player_event b = advance(p, &p->b, "the second");
-    if (p->out->parting != CAIRN_PARTING_NONE) {
+    if (p->out->divergence != CAIRN_DIVERGENCE_NONE) {
         return false;
     }
     uint64_t tick = cairn_world_tick(p->a.world);
     if (a == CAIRN_PLAYER_REFUSED || b == CAIRN_PLAYER_REFUSED) {
-        part(p, CAIRN_PARTING_UNREADABLE, tick, "%s: %s",
+        set_divergence(p, CAIRN_DIVERGENCE_UNREADABLE, tick, "%s: %s",
             a == CAIRN_PLAYER_REFUSED ? "the first" : "the second",
             a == CAIRN_PLAYER_REFUSED ? p->a.words : p->b.words);
         return false;
@@ -195,27 +196,27 @@ static bool compare_next(pair *p) {
     if (a == CAIRN_PLAYER_END || b == CAIRN_PLAYER_END) {
         snprintf(p->out->words, sizeof p->out->words, "%s",
             a == b                  ? "both end there"
-            : a == CAIRN_PLAYER_END ? "the first ends there, the second goes on"
-                                    : "the second ends there, the first goes on");
+            : a == CAIRN_PLAYER_END ? "the first ends there, the second continues"
+                                    : "the second ends there, the first continues");
         return false;
     }
     if (a != b) {
-        part(p, CAIRN_PARTING_REPLACED, tick, "only %s is replaced here",
+        set_divergence(p, CAIRN_DIVERGENCE_REPLACED, tick, "only %s is replaced here",
             a == CAIRN_PLAYER_REPLACED ? "the first" : "the second");
         return false;
     }
     return a == CAIRN_PLAYER_TICK ? compare_ticks(p)
-                                  : same_worlds(p, CAIRN_PARTING_REPLACED, "each is replaced");
+                                  : same_worlds(p, CAIRN_DIVERGENCE_REPLACED, "each is replaced");
 }
 
-// Up to where both go.
+// The last tick that both hold.
 static uint64_t earlier(const pair *p) {
     uint64_t a = cairn_world_tick(p->a.world), b = cairn_world_tick(p->b.world);
     return a < b ? a : b;
 }
 
-cairn_part cairn_part_of(cairn_part_side a, cairn_part_side b) {
-    cairn_part out = {.parting = CAIRN_PARTING_NONE};
+cairn_comparison cairn_recordings_compare(cairn_comparison_side a, cairn_comparison_side b) {
+    cairn_comparison out = {.divergence = CAIRN_DIVERGENCE_NONE};
     pair p = {.out = &out};
     cairn_recording_index index_a = {.entries = NULL}, index_b = {.entries = NULL};
     bool open_a = open_side(&p, &p.a, a, "the first");
@@ -223,12 +224,12 @@ cairn_part cairn_part_of(cairn_part_side a, cairn_part_side b) {
     bool indexed = open_b && cairn_recording_index_of(a.bytes, a.size, &index_a) == CAIRN_OK &&
                    cairn_recording_index_of(b.bytes, b.size, &index_b) == CAIRN_OK;
     if (open_b && !indexed) {
-        part(&p, CAIRN_PARTING_UNREADABLE, 0, "no memory");
+        set_divergence(&p, CAIRN_DIVERGENCE_UNREADABLE, 0, "no memory");
     }
     if (indexed && begin_together(&p, &index_a, &index_b) &&
-        same_worlds(&p, CAIRN_PARTING_STATE, "the states differ")) {
+        same_worlds(&p, CAIRN_DIVERGENCE_STATE, "the states differ")) {
         while (compare_next(&p)) {}
-        out.tick = out.parting == CAIRN_PARTING_NONE ? earlier(&p) : out.tick;
+        out.tick = out.divergence == CAIRN_DIVERGENCE_NONE ? earlier(&p) : out.tick;
     }
     cairn_recording_index_end(&index_a);
     cairn_recording_index_end(&index_b);
