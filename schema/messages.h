@@ -150,8 +150,8 @@ typedef struct cairn_root_report {
 typedef struct cairn_resync_request {
     uint64_t tick; // of the world whose root differs
     uint32_t want; // CAIRN_RESYNC_WANT_ELEMENTS, CAIRN_RESYNC_WANT_STAGES, not none
-    // Set-difference sketch (IBLT, sim/state/sketch.h) of the client's state at that tick; at most
-    // CAIRN_DIFFERENCE_SKETCH_SIZE_MAX bytes, 0 to ask for the whole state.
+    // Set-difference sketch (IBLT, sim/serialize/sketch.h) of the client's state at that tick; at
+    // most CAIRN_DIFFERENCE_SKETCH_SIZE_MAX bytes, 0 to ask for the whole state.
     const uint8_t *difference_sketch;
     uint32_t difference_sketch_size;
     uint32_t world_epoch; // as in cairn_input_message

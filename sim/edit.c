@@ -2,7 +2,7 @@
 #include "sim/edit.h"
 
 #include "base/assert.h"
-#include "sim/world/body.h"
+#include "sim/body/body.h"
 
 // All or nothing: a body that finds no room for its shape does not stay.
 static cairn_status spawn(

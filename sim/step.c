@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "sim/step.h"
-#include "sim/soft_step/solver_bodies.h"
 
 #include "base/assert.h"
+#include "sim/body/body.h"
+#include "sim/collide/contact_update.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/edit.h"
 #include "sim/limits.h"
 #include "sim/math/float_env.h"
 #include "sim/pgs/pgs.h"
+#include "sim/sleep/island.h"
+#include "sim/soft_step/soft_step.h"
+#include "sim/soft_step/solver_bodies.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
-#include "sim/state/slots.h"
+#include "sim/state/trace_hook.h"
 #include "sim/task_scheduler.h"
-#include "sim/world/body.h"
 
 static void check_commands(const cairn_command *commands, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
@@ -34,8 +37,24 @@ static void count_tick(cairn_world *world) {
     world->state.settings->tick_high = (uint32_t)(tick >> 32);
 }
 
+// No pair is collided and no body moves, wakes or falls asleep, because the awake set is empty. No
+// contact ends, because no shape was removed and no body disabled since the contacts were found.
+bool cairn_step_is_idle(const cairn_world *world) {
+    if (world->contacts_stale) {
+        return false;
+    }
+    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+        // The sleep state first: of ten thousand sleeping bodies nothing else is read.
+        if (world->state.sleep[i].state != CAIRN_SLEEP_ASLEEP &&
+            cairn_body_in_awake_set(world, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void find_contacts(cairn_world *world) {
-    cairn_pair_cache_step(world);
+    cairn_pair_cache_update(world);
     cairn_stage_done(world, CAIRN_STAGE_PAIRS);
     cairn_contact_update(world);
     cairn_stage_done(world, CAIRN_STAGE_COLLIDE);
@@ -56,7 +75,6 @@ static void move_with_soft_step(cairn_world *world) {
 static void move_with_pgs(cairn_world *world) {
     cairn_pgs_integrate_forces(world);
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
-    world->pgs->touch_count = cairn_active_contacts_gather(world, world->pgs->touches);
     cairn_pgs_solve(world);
     cairn_stage_done(world, CAIRN_STAGE_SOLVE);
     cairn_pgs_integrate_positions(world);

@@ -9,7 +9,7 @@
 #include "sim/debug/passport.h"
 #include "sim/debug/trace.h"
 #include "sim/math/float_env.h"
-#include "sim/state/elements.h"
+#include "sim/serialize/elements.h"
 #include <cairn/version.h>
 
 _Static_assert(CAIRN_TRACE_ROOTS_SIZE_MAX == CAIRN_DESYNC_STAGES_SIZE_MAX, "one limit");

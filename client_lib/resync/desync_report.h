@@ -16,7 +16,7 @@
 #include "client_lib/simulate/timeline.h"
 #include "recording/capsule.h"
 #include "schema/messages.h"
-#include "sim/state/sketch.h"
+#include "sim/serialize/sketch.h"
 
 #define CAIRN_DESYNC_REPORTS_MAX 4
 #define CAIRN_DESYNC_REPORT_WAIT_NS UINT64_C(2000000000)

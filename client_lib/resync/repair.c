@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "sim/state/elements.h"
-#include "sim/state/sketch.h"
+#include "sim/serialize/elements.h"
+#include "sim/serialize/sketch.h"
 
 // Ticks to go back, at most, in search of a valid one.
 #define VALID_TICKS_MAX 8

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "server/replicate/replication.h"
 #include "server/resync/step_replay.h"
-#include "sim/state/sketch.h"
+#include "sim/serialize/sketch.h"
 #include <cairn/version.h>
 
 // Modes whose clients ask for what differs, so that states are kept for them. Requests of other

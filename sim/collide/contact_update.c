@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT
+#include "sim/collide/contact_update.h"
+
 #include <string.h>
 
+#include "sim/body/body.h"
+#include "sim/body/shape.h"
 #include "sim/collide/contact_list.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
-#include "sim/step.h"
-#include "sim/world/body.h"
-#include "sim/world/shape.h"
-
-void cairn_pair_cache_step(cairn_world *world) {
-    world->state.settings->contacts_dropped += cairn_pair_cache_update(world);
-}
 
 // Copies the impulses of points that existed before, matched by feature. Friction acts on the whole
 // manifold in the soft-step solver, so its impulse stays, whatever the points do.

@@ -6,13 +6,13 @@
 
 #include "base/arena.h"
 #include "base/assert.h"
+#include "sim/body/body.h"
+#include "sim/body/shape.h"
 #include "sim/collide/joint_filter.h"
 #include "sim/limits.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
-#include "sim/world/body.h"
-#include "sim/world/shape.h"
 
 // Margin of a fat AABB: a tenth of the shape's least width within these bounds, m, and the
 // displacement of that many steps on top. A larger margin costs more pairs that are not in contact.
@@ -82,14 +82,6 @@ void cairn_pair_cache_destroy(cairn_pair_cache *cache) {
     free(cache->memory);
 }
 
-void cairn_pair_cache_poison(cairn_pair_cache *cache, unsigned char byte) {
-    memset(cache->memory, byte, cache->size);
-    cache->fat_aabbs.count = 0;
-    cache->changed_count = 0;
-    cache->enlarged_count = 0;
-    cache->valid = false;
-}
-
 // ---- Reference poses
 
 static float minimum_extent_of(cairn_aabb aabb) {
@@ -131,11 +123,6 @@ static bool within_recycling_distance(const cairn_world *world, uint32_t body) {
     const float distance = vec3_distance(motion->position, reference->position);
     const float chord = 2.0f * vec3_length(quat_vector(dq));
     return !packed_rotation_is_none(reference->rotation) && distance + chord * radius <= limit;
-}
-
-void cairn_body_reset_reference_pose(cairn_world *world, uint32_t slot) {
-    world->state.reference_poses[slot] = (cairn_reference_pose){.position = vec3_zero()};
-    cairn_hash_cache_mark(world, CAIRN_ARRAY_REFERENCE_POSES, slot);
 }
 
 // ---- AABBs
@@ -209,8 +196,10 @@ static void set_fat_aabb(cairn_world *world, uint32_t slot) {
             .active = 1};
 }
 
-static void begin_update(cairn_pair_cache *cache, uint32_t slots) {
-    if (!cache->valid) {
+static void begin_update(cairn_world *world) {
+    cairn_pair_cache *cache = world->pair_cache;
+    const uint32_t slots = world->state.settings->shape_slots;
+    if (!world->pair_cache_valid) {
         cache->fat_aabbs.count = 0;
         cache->changed_count = 0;
         cache->enlarged_count = 0;
@@ -375,15 +364,15 @@ static uint32_t find_pairs_without_margin(cairn_world *world) {
 static uint32_t rebuild_list(cairn_world *world) {
     cairn_pair_cache *cache = world->pair_cache;
     for (uint32_t i = 0; i < cache->fat_aabbs.count; ++i) {
-        if (has_shape(world, i) && (!cache->valid || cache->reference_change[i] != 0)) {
+        if (has_shape(world, i) && (!world->pair_cache_valid || cache->reference_change[i] != 0)) {
             set_fat_aabb(world, i);
         }
     }
     const uint32_t capacity = cache->pair_capacity;
     uint32_t found =
         cairn_broad_phase_find_pairs(&cache->fat_aabbs, cache->broad_phase, cache->found, capacity);
-    cache->valid = found <= capacity;
-    found = cache->valid ? found : find_pairs_without_margin(world);
+    world->pair_cache_valid = found <= capacity;
+    found = world->pair_cache_valid ? found : find_pairs_without_margin(world);
     list_with_contacts(world, found <= capacity ? found : capacity);
     return found <= capacity ? 0 : found - capacity;
 }
@@ -468,10 +457,10 @@ static void measure_bodies(cairn_world *world) {
     }
 }
 
-uint32_t cairn_pair_cache_update(cairn_world *world) {
+static uint32_t update_pairs(cairn_world *world) {
     cairn_pair_cache *cache = world->pair_cache;
-    const bool rebuild = !cache->valid;
-    begin_update(cache, world->state.settings->shape_slots);
+    const bool rebuild = !world->pair_cache_valid;
+    begin_update(world);
     if (rebuild) {
         cairn_joint_filter_build(world);
         measure_bodies(world);
@@ -486,6 +475,10 @@ uint32_t cairn_pair_cache_update(cairn_world *world) {
         return 0;
     }
     return rebuild_list(world);
+}
+
+void cairn_pair_cache_update(cairn_world *world) {
+    world->state.settings->contacts_dropped += update_pairs(world);
 }
 
 bool cairn_pair_cache_overlap(const cairn_pair_cache *cache, cairn_pair pair) {

@@ -47,7 +47,6 @@ typedef struct cairn_joint_bodies {
 struct cairn_pair_cache {
     void *memory; // the allocation that all arrays lie in
     size_t size;
-    bool valid; // false: everything below is to be rebuilt from the state
 
     // By shape slot.
     cairn_aabb_array fat_aabbs;
@@ -83,14 +82,12 @@ struct cairn_pair_cache {
 cairn_status cairn_pair_cache_create(
     cairn_pair_cache *cache, const cairn_world_def *def, cairn_allocator *take);
 void cairn_pair_cache_destroy(cairn_pair_cache *cache);
-// Overwrites everything with `byte` and invalidates it; for tests.
-void cairn_pair_cache_poison(cairn_pair_cache *cache, unsigned char byte);
 
 // Moves the reference poses of bodies that have left them by more than the recycling distance, and
 // updates the list: it then has all pairs in contact, and all pairs that may collide, whose AABBs
-// overlap and of which at least one reference pose has changed. Returns how many pairs found no
-// room.
-uint32_t cairn_pair_cache_update(cairn_world *world);
+// overlap and of which at least one reference pose has changed. Pairs that found no room are
+// counted as dropped contacts.
+void cairn_pair_cache_update(cairn_world *world);
 // Rotation in the world, and offset from the body's centre of mass in world axes, of a shape whose
 // body has this rotation.
 cairn_quat cairn_pair_cache_shape_rotation(

@@ -15,6 +15,15 @@ uint32_t cairn_constraint_graph_wide_max(uint32_t edge_count, uint32_t lanes) {
     return edge_count / lanes + partial;
 }
 
+void cairn_constraint_graph_carve(cairn_constraint_graph *graph, cairn_carver *from,
+    uint32_t bodies, uint32_t edges, uint32_t lanes) {
+    const size_t wide = cairn_constraint_graph_wide_max(edges, lanes);
+    graph->edges = cairn_carve(from, edges, sizeof *graph->edges);
+    graph->body_colours = cairn_carve(from, bodies, sizeof *graph->body_colours);
+    graph->order = cairn_carve(from, wide * lanes, sizeof *graph->order);
+    graph->overflow_order = cairn_carve(from, edges, sizeof *graph->overflow_order);
+}
+
 // The colours that the moving bodies of an edge have, as a bit set.
 static uint32_t colours_taken(
     const cairn_constraint_graph *graph, const cairn_constraint_edge *edge, uint32_t moving_count) {
@@ -31,8 +40,9 @@ static uint32_t free_colour(
     const cairn_constraint_graph *graph, const cairn_constraint_edge *edge, uint32_t moving_count) {
     const uint32_t taken = colours_taken(graph, edge, moving_count);
     const bool both_move = edge->solver_a < moving_count && edge->solver_b < moving_count;
+    const bool upward = both_move || graph->rule == CAIRN_COLOUR_LOWEST;
     for (uint32_t i = 0; i < CAIRN_COLOURS; ++i) {
-        const uint32_t colour = both_move ? i : CAIRN_COLOURS - 1 - i;
+        const uint32_t colour = upward ? i : CAIRN_COLOURS - 1 - i;
         if ((taken >> colour & 1u) == 0) {
             return colour;
         }

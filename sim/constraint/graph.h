@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "sim/limits.h"
 
 #define CAIRN_COLOUR_NONE CAIRN_COLOURS
@@ -14,6 +15,14 @@
 #define CAIRN_EDGE_KINDS 8
 // An empty lane of a wide constraint.
 #define CAIRN_EDGE_NONE UINT32_MAX
+
+// Which colour an edge gets that has not kept its last one.
+typedef enum cairn_colour_rule {
+    // The lowest free one. An edge with one moving body counts from the highest colour down, so
+    // that contacts with the ground are solved last.
+    CAIRN_COLOUR_GROUND_LAST = 0,
+    CAIRN_COLOUR_LOWEST = 1, // the lowest free one, whatever its bodies
+} cairn_colour_rule;
 
 typedef struct cairn_constraint_edge {
     uint32_t element;  // index of the contact or joint
@@ -27,6 +36,7 @@ typedef struct cairn_constraint_edge {
 } cairn_constraint_edge;
 
 typedef struct cairn_constraint_graph {
+    cairn_colour_rule rule;
     cairn_constraint_edge *edges;
     uint32_t edge_count;
     uint32_t *body_colours;   // by solver body: bit set of colours taken; scratch
@@ -36,11 +46,21 @@ typedef struct cairn_constraint_graph {
     uint32_t overflow_count;
 } cairn_constraint_graph;
 
-// Fills everything but `edges`. An edge keeps its last colour if that is still free; the others get
-// the lowest free colour, in order. Edges with one moving body count from the highest colour down,
-// so that contacts with the ground are solved last. The colouring depends on the order of edges
-// alone; the number of lanes changes the layout, never the result.
+// Takes the arrays of a graph of at most that many solver bodies and edges.
+void cairn_constraint_graph_carve(cairn_constraint_graph *graph, cairn_carver *from,
+    uint32_t bodies, uint32_t edges, uint32_t lanes);
+// Fills everything but `rule` and `edges`. An edge keeps its last colour if that is still free; the
+// others get one by the rule, in order. The colouring depends on the order of edges alone; the
+// number of lanes changes the layout, never the result.
 void cairn_constraint_graph_build(
     cairn_constraint_graph *graph, uint32_t body_count, uint32_t moving_count, uint32_t lanes);
 // The largest number of wide constraints that a graph of that many edges needs.
 uint32_t cairn_constraint_graph_wide_max(uint32_t edge_count, uint32_t lanes);
+
+// The edge that is `index`-th in the order of solving, in a graph built for one lane: those with a
+// colour first, then those that found none.
+static inline uint32_t cairn_constraint_graph_nth(
+    const cairn_constraint_graph *graph, uint32_t index) {
+    const uint32_t coloured = graph->colour_start[CAIRN_COLOURS];
+    return index < coloured ? graph->order[index] : graph->overflow_order[index - coloured];
+}

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "sim/debug/trace.h"
+#include "sim/state/world_hash.h"
 
 #include <stdlib.h>
 
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "sim/debug/trace_hook.h"
+#include "sim/debug/trace_parts.h"
 
 // Keys beyond those of the state's leaves and lists.
 #define KEY_SOLVER (UINT64_C(66) << 32)
@@ -43,7 +44,7 @@ static void hash_point(const cairn_world *world, cairn_trace_point *point) {
         point->sections[i] = hash.sections[i];
         list[i] = hash.sections[i];
     }
-    if (cairn_trace_solving(point)) {
+    if (cairn_trace_solving(point->stage)) {
         point->manifolds = hash_manifolds(world);
         point->solver = hash_solver(world);
     }
@@ -59,18 +60,18 @@ typedef struct writer {
     cairn_trace *trace;
 } writer;
 
-static void write_point(
-    cairn_trace_hook *hook, const cairn_world *world, const cairn_trace_point *where) {
+static void write_point(cairn_trace_hook *hook, const cairn_world *world, uint32_t stage,
+    uint32_t substep, cairn_pass pass) {
     cairn_trace *trace = ((writer *)hook)->trace;
     CAIRN_ASSERT(trace->count < CAIRN_TRACE_POINTS_MAX);
     cairn_trace_point *point = &trace->points[trace->count++];
-    *point = *where;
+    *point = (cairn_trace_point){.stage = stage, .substep = substep, .pass = pass};
     hash_point(world, point);
 }
 
 void cairn_world_step_traced(
     cairn_world *world, const cairn_command *commands, uint32_t count, cairn_trace *out) {
-    writer w = {.hook = {.look = write_point}, .trace = out};
+    writer w = {.hook = {.observe = write_point}, .trace = out};
     out->count = 0;
     cairn_world_step_hooked(world, commands, count, &w.hook);
 }
@@ -80,13 +81,8 @@ void cairn_world_step_hooked(
     world->contacts_stale = true; // so that no step is idle
     world->trace_hook = hook;
     cairn_world_step(world, commands, count);
-    cairn_trace_show(world, CAIRN_STAGE_END, 0, CAIRN_PASS_NONE);
+    hook->observe(hook, world, CAIRN_STAGE_END, 0, CAIRN_PASS_NONE);
     world->trace_hook = NULL;
-}
-
-void cairn_trace_show(const cairn_world *world, uint32_t stage, uint32_t substep, cairn_pass pass) {
-    const cairn_trace_point where = {.stage = stage, .substep = substep, .pass = pass};
-    world->trace_hook->look(world->trace_hook, world, &where);
 }
 
 uint32_t cairn_trace_first_difference(const cairn_trace *a, const cairn_trace *b) {

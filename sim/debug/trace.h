@@ -23,20 +23,8 @@
 // A traced step looks at everything, even where nothing stirs, so that the number of points and
 // their order follow from the world's settings alone.
 
+#include "sim/state/pass.h"
 #include <cairn/sim.h>
-
-// Parts of a substep.
-typedef enum cairn_pass {
-    CAIRN_PASS_NONE = 0,             // not within the solver
-    CAIRN_PASS_INTEGRATE_VELOCITIES, // forces and damping, in the first substep the last step's
-                                     // impulses, too
-    CAIRN_PASS_SOLVE_BIASED,         // position error is removed
-    CAIRN_PASS_INTEGRATE_POSITIONS,  // velocities carry the bodies
-    CAIRN_PASS_RELAX,                // the speed that pushing gave is taken away
-    CAIRN_PASS_RESTITUTION,          // after the last substep
-    CAIRN_PASS_SWEEP, // a sweep of the PGS solver over all rows; sweep 0 is the warm start
-    CAIRN_PASS_COUNT
-} cairn_pass;
 
 // In place of a cairn_stage.
 #define CAIRN_STAGE_END CAIRN_STAGE_COUNT

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/debug/trace_hook.h"
+#include "sim/debug/trace_parts.h"
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"
 
@@ -124,16 +124,19 @@ typedef struct freezer {
     cairn_frame *frame;
 } freezer;
 
-static void look(cairn_trace_hook *hook, const cairn_world *world, const cairn_trace_point *where) {
+static void freeze_at_point(cairn_trace_hook *hook, const cairn_world *world, uint32_t stage,
+    uint32_t substep, cairn_pass pass) {
+    (void)substep;
+    (void)pass;
     freezer *f = (freezer *)hook;
     if (f->next++ == f->wanted) {
-        f->frame = freeze(world, cairn_trace_solving(where));
+        f->frame = freeze(world, cairn_trace_solving(stage));
     }
 }
 
 cairn_frame *cairn_world_step_frozen(
     cairn_world *world, const cairn_command *commands, uint32_t count, uint32_t point) {
-    freezer f = {.hook = {.look = look}, .wanted = point};
+    freezer f = {.hook = {.observe = freeze_at_point}, .wanted = point};
     cairn_world_step_hooked(world, commands, count, &f.hook);
     return f.frame;
 }

@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "sim/collide/manifold_pool.h"
-#include "sim/debug/trace_hook.h"
+#include "sim/debug/trace_parts.h"
 #include "sim/pgs/pgs.h"
 #include "sim/soft_step/soft_step.h"
 #include "sim/state/fields.h"
@@ -32,7 +32,7 @@ static bool pgs_words(
     memset(words, 0, CAIRN_TRACE_SOLVER_WORDS * sizeof words[0]);
     memcpy(words, &body->linear_velocity, 12);
     memcpy(words + 3, &body->angular_velocity, 12);
-    return body->moving != 0;
+    return body->takes_impulses != 0;
 }
 
 bool cairn_trace_solver_words(
@@ -43,7 +43,7 @@ bool cairn_trace_solver_words(
 
 uint32_t cairn_trace_touch_count(const cairn_world *world) {
     return world->def.solver == CAIRN_SOLVER_SOFT_STEP ? world->soft_step->contact_graph.edge_count
-                                                       : world->pgs->touch_count;
+                                                       : world->pgs->contact_graph.edge_count;
 }
 
 // The word of the manifold that a member begins at.
@@ -56,7 +56,7 @@ uint32_t cairn_trace_manifold_words(
     _Static_assert(CAIRN_TRACE_MANIFOLD_WORDS * 4 == sizeof(cairn_solver_manifold), "all of it");
     const cairn_constraint_edge *edges = world->def.solver == CAIRN_SOLVER_SOFT_STEP
                                              ? world->soft_step->contact_graph.edges
-                                             : world->pgs->touches;
+                                             : world->pgs->contact_graph.edges;
     const cairn_constraint_edge *edge = &edges[touch];
     const cairn_solver_manifold *manifold = &world->manifold_pool->manifolds[edge->manifold];
     const uint32_t points = (uint32_t)manifold->point_count;

@@ -227,6 +227,17 @@ static inline cairn_sym3 sym3_inverse(cairn_sym3 m) {
         .yz = (m.xy * m.xz - m.xx * m.yz) * inverse};
 }
 
+// The inverse of a positive definite matrix, computed at about unit size, because the determinant
+// of a pebble's inertia is smaller than the smallest float; zero for a matrix without an inverse.
+static inline cairn_sym3 sym3_inverse_scaled(cairn_sym3 m) {
+    const float size = m.xx + m.yy + m.zz;
+    if (!(size > 1e-30f)) {
+        return sym3_zero();
+    }
+    const float scale = 1.0f / size;
+    return sym3_scale(sym3_inverse(sym3_scale(m, scale)), scale);
+}
+
 // R M R^T: an inertia tensor (or its inverse) transformed from body axes to world axes.
 static inline cairn_sym3 sym3_rotate(cairn_sym3 m, cairn_mat3 r) {
     const cairn_vec3 x = sym3_apply(m, r.x);

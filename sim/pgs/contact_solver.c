@@ -4,39 +4,12 @@
 // impulse form (Catto 2005, sections 4 and 7; Catto 2006: accumulated impulses are clamped, not the
 // increments). Signs: the normal points from a to b, an impulse P moves b by +P and a by -P.
 
+#include "sim/pgs/contact_solver.h"
+
+#include "base/assert.h"
 #include "sim/collide/manifold_pool.h"
-#include "sim/debug/negative_control.h"
 #include "sim/limits.h"
-#include "sim/pgs/pgs.h"
 #include "sim/pgs/row_math.h"
-#include "sim/state/slots.h"
-#include "sim/step.h"
-
-bool cairn_pair_solved(const cairn_world *world, uint32_t body_a, uint32_t body_b) {
-    return world->pgs->bodies[body_a].moving != 0 || world->pgs->bodies[body_b].moving != 0;
-}
-
-static uint32_t nth(uint32_t index, uint32_t count) {
-    return control_constraints_reversed() ? count - 1 - index : index;
-}
-
-static void assign_batches(cairn_world *world) {
-    cairn_pgs *pgs = world->pgs;
-    cairn_batches *batches = &pgs->contact_batches;
-    const uint32_t count = pgs->touch_count;
-    *batches = (cairn_batches){.start = {0}};
-    cairn_batches_begin(world);
-    for (uint32_t k = 0; k < count; ++k) {
-        const uint32_t i = nth(k, count);
-        const cairn_constraint_edge *touch = &pgs->touches[i];
-        pgs->batch_of[i] = CAIRN_PGS_BATCHES;
-        if (cairn_pair_solved(world, touch->body_a, touch->body_b)) {
-            pgs->batch_of[i] = cairn_batches_assign(world, touch->body_a, touch->body_b);
-            batches->start[pgs->batch_of[i] + 1] += 1;
-        }
-    }
-    cairn_batches_place(batches, pgs->batch_of, pgs->place_of, count);
-}
 
 static bool constant_friction(const cairn_world *world) {
     return world->def.friction_model == CAIRN_FRICTION_CONSTANT;
@@ -47,8 +20,8 @@ static void count_points(cairn_world *world) {
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         pgs->body_points[i] = 0;
     }
-    for (uint32_t i = 0; i < pgs->touch_count; ++i) {
-        const cairn_constraint_edge *touch = &pgs->touches[i];
+    for (uint32_t i = 0; i < pgs->contact_graph.edge_count; ++i) {
+        const cairn_constraint_edge *touch = &pgs->contact_graph.edges[i];
         const uint32_t points = world->state.contacts[touch->element].point_count;
         pgs->body_points[touch->body_a] += points;
         pgs->body_points[touch->body_b] += points;
@@ -57,12 +30,12 @@ static void count_points(cairn_world *world) {
 
 // mu m_c g dt (Catto 2005, equations 24 and 25). m_c is what one point carries of the body: its
 // mass over its points; between two moving bodies the lesser of both.
-static float constant_bound(const cairn_world *world, const cairn_contact_constraint *constraint) {
+static float constant_bound(const cairn_world *world, const cairn_pgs_contact *constraint) {
     const cairn_pgs *pgs = world->pgs;
     const uint32_t bodies[2] = {constraint->body_a, constraint->body_b};
     float share = 3.4e38f;
     for (int i = 0; i < 2; ++i) {
-        if (pgs->bodies[bodies[i]].moving != 0) {
+        if (pgs->bodies[bodies[i]].takes_impulses != 0) {
             const float mass = world->state.bodies[bodies[i]].mass;
             share = float_min(share, mass / (float)pgs->body_points[bodies[i]]);
         }
@@ -86,8 +59,8 @@ static float normal_target(
     return bounces ? float_max(target, restitution * approach) : target;
 }
 
-static void prepare_row(const cairn_world *world, const cairn_contact_constraint *constraint,
-    const cairn_manifold_point *at, float restitution, cairn_contact_row *row) {
+static void prepare_row(const cairn_world *world, const cairn_pgs_contact *constraint,
+    const cairn_manifold_point *at, float restitution, cairn_pgs_contact_row *row) {
     const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
     const cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
     row->arm_a = vec3_sub(at->position, world->state.motions[constraint->body_a].position);
@@ -101,8 +74,8 @@ static void prepare_row(const cairn_world *world, const cairn_contact_constraint
 }
 
 static void prepare_contact(
-    const cairn_world *world, uint32_t index, cairn_contact_constraint *constraint) {
-    const cairn_constraint_edge *touch = &world->pgs->touches[index];
+    const cairn_world *world, uint32_t index, cairn_pgs_contact *constraint) {
+    const cairn_constraint_edge *touch = &world->pgs->contact_graph.edges[index];
     const cairn_contact *contact = &world->state.contacts[touch->element];
     const cairn_shape *shape_a = &world->state.shapes[cairn_id_index(contact->shape_a)];
     const cairn_shape *shape_b = &world->state.shapes[cairn_id_index(contact->shape_b)];
@@ -118,7 +91,7 @@ static void prepare_contact(
     constraint->friction = float_sqrt(shape_a->friction * shape_b->friction);
     const float bound = constant_friction(world) ? constant_bound(world, constraint) : 0.0f;
     for (uint32_t i = 0; i < manifold.point_count; ++i) {
-        cairn_contact_row *row = &constraint->rows[i];
+        cairn_pgs_contact_row *row = &constraint->rows[i];
         const cairn_contact_point *point = &contact->points[i];
         const bool warm = world->def.warm_start != 0;
         prepare_row(world, constraint, &manifold.points[i], restitution, row);
@@ -129,39 +102,36 @@ static void prepare_contact(
     }
 }
 
-void cairn_contacts_prepare(cairn_world *world) {
-    cairn_pgs *pgs = world->pgs;
-    assign_batches(world);
+void cairn_pgs_contacts_prepare(cairn_world *world) {
+    const cairn_constraint_graph *graph = &world->pgs->contact_graph;
     if (constant_friction(world)) {
         count_points(world);
     }
-    for (uint32_t i = 0; i < pgs->touch_count; ++i) {
-        if (pgs->batch_of[i] < CAIRN_PGS_BATCHES) {
-            prepare_contact(world, i, &pgs->contact_constraints[pgs->place_of[i]]);
-        }
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        prepare_contact(world, cairn_constraint_graph_nth(graph, i), &world->pgs->contacts[i]);
     }
 }
 
-void cairn_contacts_warm_start(cairn_world *world) {
+void cairn_pgs_contacts_warm_start(cairn_world *world) {
     cairn_pgs *pgs = world->pgs;
-    for (uint32_t i = 0; i < pgs->contact_batches.start[CAIRN_PGS_BATCHES]; ++i) {
-        const cairn_contact_constraint *constraint = &pgs->contact_constraints[i];
+    for (uint32_t i = 0; i < pgs->contact_graph.edge_count; ++i) {
+        const cairn_pgs_contact *constraint = &pgs->contacts[i];
         cairn_pgs_body *a = &pgs->bodies[constraint->body_a];
         cairn_pgs_body *b = &pgs->bodies[constraint->body_b];
         for (uint32_t k = 0; k < constraint->row_count; ++k) {
-            const cairn_contact_row *row = &constraint->rows[k];
+            const cairn_pgs_contact_row *row = &constraint->rows[k];
             cairn_vec3 impulse = vec3_scale(constraint->normal, row->normal_impulse);
             impulse = vec3_add_scaled(impulse, constraint->tangents[0], row->tangent_impulse[0]);
             impulse = vec3_add_scaled(impulse, constraint->tangents[1], row->tangent_impulse[1]);
-            body_pull(a, row->arm_a, impulse);
-            body_push(b, row->arm_b, impulse);
+            subtract_impulse(a, row->arm_a, impulse);
+            add_impulse(b, row->arm_b, impulse);
         }
     }
 }
 
 // Both friction rows of a point: the pair of accumulated impulses stays inside the circle whose
 // radius is mu times the normal impulse, or each by itself inside the constant bound.
-static void solve_friction(const cairn_contact_constraint *constraint, cairn_contact_row *row,
+static void solve_friction(const cairn_pgs_contact *constraint, cairn_pgs_contact_row *row,
     bool coulomb, cairn_pgs_body *a, cairn_pgs_body *b) {
     const cairn_vec3 velocity = point_velocity(a, row->arm_a, b, row->arm_b);
     float sum[2];
@@ -186,21 +156,21 @@ static void solve_friction(const cairn_contact_constraint *constraint, cairn_con
         vec3_add_scaled(first, constraint->tangents[1], sum[1] - row->tangent_impulse[1]);
     row->tangent_impulse[0] = sum[0];
     row->tangent_impulse[1] = sum[1];
-    body_pull(a, row->arm_a, impulse);
-    body_push(b, row->arm_b, impulse);
+    subtract_impulse(a, row->arm_a, impulse);
+    add_impulse(b, row->arm_b, impulse);
 }
 
-static void solve_normal(const cairn_contact_constraint *constraint, cairn_contact_row *row,
+static void solve_normal(const cairn_pgs_contact *constraint, cairn_pgs_contact_row *row,
     cairn_pgs_body *a, cairn_pgs_body *b) {
     const float speed = vec3_dot(point_velocity(a, row->arm_a, b, row->arm_b), constraint->normal);
     const float sum = float_max(row->normal_impulse + row->normal_mass * (row->bias - speed), 0.0f);
     const cairn_vec3 impulse = vec3_scale(constraint->normal, sum - row->normal_impulse);
     row->normal_impulse = sum;
-    body_pull(a, row->arm_a, impulse);
-    body_push(b, row->arm_b, impulse);
+    subtract_impulse(a, row->arm_a, impulse);
+    add_impulse(b, row->arm_b, impulse);
 }
 
-static void solve_contact(cairn_world *world, cairn_contact_constraint *constraint) {
+static void solve_contact(cairn_world *world, cairn_pgs_contact *constraint) {
     cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
     cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
     const bool coulomb = !constant_friction(world);
@@ -214,28 +184,25 @@ static void solve_contact(cairn_world *world, cairn_contact_constraint *constrai
     }
 }
 
-// Inside one of the first CAIRN_COLOURS batches the order cannot matter; between batches and in the
-// last one it is the order of the array.
-void cairn_contacts_iterate(cairn_world *world) {
-    const cairn_batches *batches = &world->pgs->contact_batches;
-    for (uint32_t batch = 0; batch < CAIRN_PGS_BATCHES; ++batch) {
-        for (uint32_t i = batches->start[batch]; i < batches->start[batch + 1]; ++i) {
-            solve_contact(world, &world->pgs->contact_constraints[i]);
-        }
+// Within a colour the order cannot matter, because no two of its contacts share a moving body. The
+// contacts that found no colour come last, in the order of the list.
+void cairn_pgs_contacts_solve(cairn_world *world) {
+    for (uint32_t i = 0; i < world->pgs->contact_graph.edge_count; ++i) {
+        solve_contact(world, &world->pgs->contacts[i]);
     }
 }
 
-void cairn_contacts_store(cairn_world *world) {
+void cairn_pgs_contacts_store(cairn_world *world) {
     const cairn_pgs *pgs = world->pgs;
-    for (uint32_t i = 0; i < pgs->contact_batches.start[CAIRN_PGS_BATCHES]; ++i) {
-        const cairn_contact_constraint *constraint = &pgs->contact_constraints[i];
+    for (uint32_t i = 0; i < pgs->contact_graph.edge_count; ++i) {
+        const cairn_pgs_contact *constraint = &pgs->contacts[i];
         cairn_contact *contact = &world->state.contacts[constraint->contact];
         for (uint32_t k = 0; k < constraint->row_count; ++k) {
-            const cairn_contact_row *row = &constraint->rows[k];
+            const cairn_pgs_contact_row *row = &constraint->rows[k];
             cairn_contact_point *point = &contact->points[k];
-            point->normal_impulse = impulse_stored(row->normal_impulse);
-            contact->tangent_impulse[2 * k] = impulse_stored(row->tangent_impulse[0]);
-            contact->tangent_impulse[2 * k + 1] = impulse_stored(row->tangent_impulse[1]);
+            point->normal_impulse = impulse_clean(row->normal_impulse);
+            contact->tangent_impulse[2 * k] = impulse_clean(row->tangent_impulse[0]);
+            contact->tangent_impulse[2 * k + 1] = impulse_clean(row->tangent_impulse[1]);
         }
     }
 }

@@ -2,35 +2,115 @@
 
 // Joints as velocity constraints: a ball joint's three rows are solved together by the inverse of
 // K = J M^-1 J^T (Catto 2006), a distance joint is one row along the line between its anchors.
+// Hinges and cones have rows about axes besides (sim/soft_step/joint_angular.h has those of the
+// default solver).
 
-#include "sim/pgs/pgs.h"
+#include "sim/pgs/joint_solver.h"
+
+#include "base/assert.h"
+#include "sim/constraint/joint_frame.h"
+#include "sim/limits.h"
 #include "sim/pgs/row_math.h"
-#include "sim/state/slots.h"
-#include "sim/step.h"
-#include "sim/world/body.h"
-#include "sim/world/joint.h"
 
-static void assign_batches(cairn_world *world) {
-    cairn_pgs *pgs = world->pgs;
-    const cairn_state *state = &world->state;
-    const uint32_t count = state->settings->joint_slots;
-    cairn_batches *batches = &pgs->joint_batches;
-    *batches = (cairn_batches){.start = {0}};
-    cairn_batches_begin(world);
-    for (uint32_t i = 0; i < count; ++i) {
-        pgs->batch_of[i] = CAIRN_PGS_BATCHES;
-        if (!cairn_state_has(state, CAIRN_ARRAY_JOINTS, i)) {
-            continue;
-        }
-        const uint32_t a = cairn_id_index(state->joints[i].body_a);
-        const uint32_t b = cairn_id_index(state->joints[i].body_b);
-        if (cairn_pair_solved(world, a, b)) {
-            pgs->batch_of[i] = cairn_batches_assign(world, a, b);
-            batches->start[pgs->batch_of[i] + 1] += 1;
-        }
-    }
-    cairn_batches_place(batches, pgs->batch_of, pgs->place_of, count);
+// ---- Rows about axes
+
+static cairn_pgs_angular_row *add_row(
+    const cairn_world *world, cairn_pgs_joint *constraint, cairn_vec3 axis, float impulse) {
+    const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
+    const cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
+    const cairn_sym3 response = sym3_add(a->inverse_inertia, b->inverse_inertia);
+    const float angular = vec3_dot(axis, sym3_apply(response, axis));
+    const bool warm = world->state.settings->warm_start != 0;
+    CAIRN_ASSERT(constraint->row_count < CAIRN_PGS_ANGULAR_ROWS_MAX);
+    cairn_pgs_angular_row *row = &constraint->rows[constraint->row_count++];
+    *row = (cairn_pgs_angular_row){.axis = axis,
+        .mass = angular > 0.0f ? 1.0f / angular : 0.0f,
+        .impulse = warm ? impulse : 0.0f};
+    return row;
 }
+
+// `slack` is what is left to the limit, and grows with the angular velocity about the axis. Beyond
+// the limit a fraction of the error is corrected; within it the row permits the angular velocity
+// that uses the slack up in this step.
+static void add_bound(const cairn_world *world, cairn_pgs_joint *constraint, cairn_vec3 axis,
+    float slack, float impulse) {
+    const float rate = (float)world->state.settings->tick_rate_hz;
+    const float fraction = slack < 0.0f ? world->state.settings->baumgarte : 1.0f;
+    cairn_pgs_angular_row *row = add_row(world, constraint, axis, impulse);
+    row->bias = 0.0f - slack * fraction * rate;
+    row->one_sided = 1;
+}
+
+static void add_hinge(const cairn_world *world, cairn_pgs_joint *constraint,
+    const cairn_joint_frame *frame, const cairn_joint *joint) {
+    const cairn_vec3 axis = frame->axis_a;
+    const cairn_vec3 error = vec3_cross(axis, frame->axis_b);
+    const cairn_vec3 first = frame->normal_a;
+    const cairn_vec3 across[2] = {first, vec3_cross(axis, first)};
+    const cairn_settings *settings = world->state.settings;
+    const float rate = settings->baumgarte * (float)settings->tick_rate_hz;
+    for (uint32_t i = 0; i < 2; ++i) {
+        const float impulse = vec3_dot(joint->angular_impulse, across[i]);
+        cairn_pgs_angular_row *row = add_row(world, constraint, across[i], impulse);
+        row->bias = 0.0f - rate * vec3_dot(error, across[i]);
+    }
+}
+
+static void add_swing(const cairn_world *world, cairn_pgs_joint *constraint,
+    const cairn_joint_frame *frame, const cairn_joint *joint) {
+    const cairn_vec3 error = vec3_cross(frame->axis_a, frame->axis_b);
+    const cairn_vec3 outward = vec3_normalize(error, frame->normal_a);
+    add_bound(world, constraint, vec3_negate(outward), joint->cone - cairn_joint_swing(frame),
+        joint->swing_impulse);
+}
+
+// Along the bisector of the axes (sim/soft_step/joint_angular.h).
+static void add_limits(const cairn_world *world, cairn_pgs_joint *constraint,
+    const cairn_joint_frame *frame, const cairn_joint *joint) {
+    const cairn_vec3 sum = vec3_add(frame->axis_a, frame->axis_b);
+    const float length = vec3_length(sum);
+    const cairn_vec3 axis =
+        vec3_select(length > 0.01f, vec3_scale(sum, 1.0f / float_max(length, 0.01f)), vec3_zero());
+    const float scale = 0.5f * length;
+    const float angle = cairn_joint_twist_near(frame, joint->lower, joint->upper);
+    add_bound(world, constraint, axis, (angle - joint->lower) * scale, joint->lower_impulse);
+    add_bound(
+        world, constraint, vec3_negate(axis), (joint->upper - angle) * scale, joint->upper_impulse);
+}
+
+static void prepare_angular_rows(const cairn_world *world, cairn_pgs_joint *constraint) {
+    const cairn_joint *joint = &world->state.joints[constraint->joint];
+    const cairn_joint_frame frame = cairn_joint_frame_of(world, constraint->joint);
+    if (joint->kind == CAIRN_JOINT_HINGE) {
+        add_hinge(world, constraint, &frame, joint);
+    } else {
+        add_swing(world, constraint, &frame, joint);
+    }
+    if (joint->limited != 0) {
+        add_limits(world, constraint, &frame, joint);
+    }
+}
+
+static void store_angular_rows(const cairn_pgs_joint *constraint, cairn_joint *joint) {
+    const cairn_pgs_angular_row *rows = constraint->rows;
+    uint32_t next = 0;
+    if (joint->kind == CAIRN_JOINT_HINGE) {
+        const cairn_vec3 sum = vec3_add_scaled(
+            vec3_scale(rows[0].axis, rows[0].impulse), rows[1].axis, rows[1].impulse);
+        joint->angular_impulse =
+            vec3(impulse_clean(sum.x), impulse_clean(sum.y), impulse_clean(sum.z));
+        next = 2;
+    } else {
+        joint->swing_impulse = impulse_clean(rows[0].impulse);
+        next = 1;
+    }
+    if (constraint->row_count > next) {
+        joint->lower_impulse = impulse_clean(rows[next].impulse);
+        joint->upper_impulse = impulse_clean(rows[next + 1].impulse);
+    }
+}
+
+// ---- Rows between anchors
 
 // One body's part of K: E / m - [r] I^-1 [r], with [r] the cross product matrix.
 static cairn_sym3 k_part(const cairn_pgs_body *body, cairn_vec3 arm) {
@@ -40,14 +120,14 @@ static cairn_sym3 k_part(const cairn_pgs_body *body, cairn_vec3 arm) {
 }
 
 static void prepare_ball(const cairn_pgs_body *a, const cairn_pgs_body *b, float rate,
-    cairn_vec3 offset, cairn_joint_constraint *constraint) {
+    cairn_vec3 offset, cairn_pgs_joint *constraint) {
     const cairn_sym3 k = sym3_add(k_part(a, constraint->arm_a), k_part(b, constraint->arm_b));
-    constraint->inverse_mass = cairn_sym3_inverse_scaled(k);
+    constraint->inverse_mass = sym3_inverse_scaled(k);
     constraint->bias = vec3_scale(offset, 0.0f - rate);
 }
 
 static void prepare_distance(const cairn_pgs_body *a, const cairn_pgs_body *b, float rate,
-    cairn_vec3 offset, float length, cairn_joint_constraint *constraint) {
+    cairn_vec3 offset, float length, cairn_pgs_joint *constraint) {
     constraint->axis = vec3_normalize(offset, vec3(0.0f, 1.0f, 0.0f));
     const float mass = row_mass(a, constraint->arm_a, b, constraint->arm_b, constraint->axis);
     const float error = vec3_length(offset) - length;
@@ -55,8 +135,7 @@ static void prepare_distance(const cairn_pgs_body *a, const cairn_pgs_body *b, f
     constraint->bias = vec3(0.0f - rate * error, 0.0f, 0.0f);
 }
 
-static void prepare_joint(
-    const cairn_world *world, uint32_t slot, cairn_joint_constraint *constraint) {
+static void prepare_joint(const cairn_world *world, uint32_t slot, cairn_pgs_joint *constraint) {
     const cairn_joint *joint = &world->state.joints[slot];
     const cairn_settings *settings = world->state.settings;
     const uint32_t a = cairn_id_index(joint->body_a);
@@ -64,7 +143,7 @@ static void prepare_joint(
     const cairn_vec3 at_a = cairn_joint_anchor(world, a, joint->anchor_a);
     const cairn_vec3 at_b = cairn_joint_anchor(world, b, joint->anchor_b);
     const float rate = settings->baumgarte * (float)settings->tick_rate_hz;
-    *constraint = (cairn_joint_constraint){.joint = slot,
+    *constraint = (cairn_pgs_joint){.joint = slot,
         .kind = joint->kind,
         .body_a = a,
         .body_b = b,
@@ -79,57 +158,56 @@ static void prepare_joint(
         prepare_ball(&solved[a], &solved[b], rate, offset, constraint);
     }
     if (cairn_joint_has_axes(joint->kind)) {
-        cairn_joint_rows_prepare(world, constraint);
+        prepare_angular_rows(world, constraint);
     }
 }
 
-void cairn_joints_prepare(cairn_world *world) {
-    cairn_pgs *pgs = world->pgs;
-    assign_batches(world);
-    for (uint32_t i = 0; i < world->state.settings->joint_slots; ++i) {
-        if (pgs->batch_of[i] < CAIRN_PGS_BATCHES) {
-            prepare_joint(world, i, &pgs->joint_constraints[pgs->place_of[i]]);
-        }
+void cairn_pgs_joints_prepare(cairn_world *world) {
+    const cairn_constraint_graph *graph = &world->pgs->joint_graph;
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        const uint32_t edge = cairn_constraint_graph_nth(graph, i);
+        prepare_joint(world, graph->edges[edge].element, &world->pgs->joints[i]);
     }
 }
 
-static void apply(
-    cairn_world *world, const cairn_joint_constraint *constraint, cairn_vec3 impulse) {
+static void apply_linear(
+    cairn_world *world, const cairn_pgs_joint *constraint, cairn_vec3 impulse) {
     const bool distance = constraint->kind == CAIRN_JOINT_DISTANCE;
-    const cairn_vec3 push = vec3_select(distance, vec3_scale(constraint->axis, impulse.x), impulse);
-    body_pull(&world->pgs->bodies[constraint->body_a], constraint->arm_a, push);
-    body_push(&world->pgs->bodies[constraint->body_b], constraint->arm_b, push);
+    const cairn_vec3 along =
+        vec3_select(distance, vec3_scale(constraint->axis, impulse.x), impulse);
+    subtract_impulse(&world->pgs->bodies[constraint->body_a], constraint->arm_a, along);
+    add_impulse(&world->pgs->bodies[constraint->body_b], constraint->arm_b, along);
 }
 
-static void turn(cairn_world *world, const cairn_joint_constraint *constraint,
-    const cairn_turn_row *row, float impulse) {
-    bodies_turn(&world->pgs->bodies[constraint->body_a], &world->pgs->bodies[constraint->body_b],
-        vec3_scale(row->axis, impulse));
+static void apply_angular(cairn_world *world, const cairn_pgs_joint *constraint,
+    const cairn_pgs_angular_row *row, float impulse) {
+    apply_angular_impulse(&world->pgs->bodies[constraint->body_a],
+        &world->pgs->bodies[constraint->body_b], vec3_scale(row->axis, impulse));
 }
 
-void cairn_joints_warm_start(cairn_world *world) {
+void cairn_pgs_joints_warm_start(cairn_world *world) {
     const cairn_pgs *pgs = world->pgs;
-    for (uint32_t i = 0; i < pgs->joint_batches.start[CAIRN_PGS_BATCHES]; ++i) {
-        const cairn_joint_constraint *constraint = &pgs->joint_constraints[i];
-        apply(world, constraint, constraint->impulse);
+    for (uint32_t i = 0; i < pgs->joint_graph.edge_count; ++i) {
+        const cairn_pgs_joint *constraint = &pgs->joints[i];
+        apply_linear(world, constraint, constraint->impulse);
         for (uint32_t k = 0; k < constraint->row_count; ++k) {
-            turn(world, constraint, &constraint->rows[k], constraint->rows[k].impulse);
+            apply_angular(world, constraint, &constraint->rows[k], constraint->rows[k].impulse);
         }
     }
 }
 
 static void solve_row(
-    cairn_world *world, const cairn_joint_constraint *constraint, cairn_turn_row *row) {
+    cairn_world *world, const cairn_pgs_joint *constraint, cairn_pgs_angular_row *row) {
     const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
     const cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
-    const cairn_vec3 spin = vec3_sub(b->angular_velocity, a->angular_velocity);
-    const float wanted = row->impulse + row->mass * (row->bias - vec3_dot(spin, row->axis));
-    const float impulse = row->one_sided != 0 ? float_max(wanted, 0.0f) : wanted;
-    turn(world, constraint, row, impulse - row->impulse);
+    const cairn_vec3 relative = vec3_sub(b->angular_velocity, a->angular_velocity);
+    const float sum = row->impulse + row->mass * (row->bias - vec3_dot(relative, row->axis));
+    const float impulse = row->one_sided != 0 ? float_max(sum, 0.0f) : sum;
+    apply_angular(world, constraint, row, impulse - row->impulse);
     row->impulse = impulse;
 }
 
-static void solve_joint(cairn_world *world, cairn_joint_constraint *constraint) {
+static void solve_joint(cairn_world *world, cairn_pgs_joint *constraint) {
     for (uint32_t i = 0; i < constraint->row_count; ++i) {
         solve_row(world, constraint, &constraint->rows[i]);
     }
@@ -142,27 +220,24 @@ static void solve_joint(cairn_world *world, cairn_joint_constraint *constraint) 
     const cairn_vec3 impulse =
         sym3_apply(constraint->inverse_mass, vec3_sub(constraint->bias, velocity));
     constraint->impulse = vec3_add(constraint->impulse, impulse);
-    apply(world, constraint, impulse);
+    apply_linear(world, constraint, impulse);
 }
 
-void cairn_joints_iterate(cairn_world *world) {
-    const cairn_batches *batches = &world->pgs->joint_batches;
-    for (uint32_t batch = 0; batch < CAIRN_PGS_BATCHES; ++batch) {
-        for (uint32_t i = batches->start[batch]; i < batches->start[batch + 1]; ++i) {
-            solve_joint(world, &world->pgs->joint_constraints[i]);
-        }
+void cairn_pgs_joints_solve(cairn_world *world) {
+    for (uint32_t i = 0; i < world->pgs->joint_graph.edge_count; ++i) {
+        solve_joint(world, &world->pgs->joints[i]);
     }
 }
 
-void cairn_joints_store(cairn_world *world) {
+void cairn_pgs_joints_store(cairn_world *world) {
     const cairn_pgs *pgs = world->pgs;
-    for (uint32_t i = 0; i < pgs->joint_batches.start[CAIRN_PGS_BATCHES]; ++i) {
-        const cairn_joint_constraint *constraint = &pgs->joint_constraints[i];
+    for (uint32_t i = 0; i < pgs->joint_graph.edge_count; ++i) {
+        const cairn_pgs_joint *constraint = &pgs->joints[i];
         const cairn_vec3 impulse = constraint->impulse;
         world->state.joints[constraint->joint].impulse =
-            vec3(impulse_stored(impulse.x), impulse_stored(impulse.y), impulse_stored(impulse.z));
+            vec3(impulse_clean(impulse.x), impulse_clean(impulse.y), impulse_clean(impulse.z));
         if (constraint->row_count > 0) {
-            cairn_joint_rows_store(constraint, &world->state.joints[constraint->joint]);
+            store_angular_rows(constraint, &world->state.joints[constraint->joint]);
         }
     }
 }

@@ -1,44 +1,151 @@
 // SPDX-License-Identifier: MIT
 #include "sim/pgs/pgs.h"
 
-#include "sim/step.h"
+#include "base/assert.h"
+#include "sim/body/body.h"
+#include "sim/collide/active_contacts.h"
+#include "sim/collide/pair_cache.h"
+#include "sim/pgs/contact_solver.h"
+#include "sim/pgs/joint_solver.h"
+#include "sim/state/awake_set.h"
+#include "sim/state/trace_hook.h"
 
 void cairn_pgs_carve(cairn_pgs *pgs, cairn_carver *from, const cairn_world_def *def) {
-    const size_t bodies = def->body_capacity;
-    const size_t contacts = def->contact_capacity;
-    const size_t joints = def->joint_capacity;
-    const size_t constraints = contacts > joints ? contacts : joints;
-    pgs->touches = cairn_carve(from, contacts, sizeof *pgs->touches);
-    pgs->bodies = cairn_carve(from, bodies, sizeof *pgs->bodies);
-    pgs->body_points = cairn_carve(from, bodies, sizeof *pgs->body_points);
-    pgs->colours = cairn_carve(from, bodies, sizeof *pgs->colours);
-    pgs->batch_of = cairn_carve(from, constraints, sizeof *pgs->batch_of);
-    pgs->place_of = cairn_carve(from, constraints, sizeof *pgs->place_of);
-    pgs->contact_constraints = cairn_carve(from, contacts, sizeof *pgs->contact_constraints);
-    pgs->joint_constraints = cairn_carve(from, joints, sizeof *pgs->joint_constraints);
+    const uint32_t contacts = def->contact_capacity;
+    const uint32_t joints = def->joint_capacity;
+    // One more than there are slots: all bodies that take no impulses count as one.
+    const uint32_t bodies = def->body_capacity + 1;
+    pgs->bodies = cairn_carve(from, def->body_capacity, sizeof *pgs->bodies);
+    pgs->body_points = cairn_carve(from, def->body_capacity, sizeof *pgs->body_points);
+    // The golden hashes of this solver were made with this rule.
+    pgs->contact_graph.rule = CAIRN_COLOUR_LOWEST;
+    pgs->joint_graph.rule = CAIRN_COLOUR_LOWEST;
+    cairn_constraint_graph_carve(&pgs->contact_graph, from, bodies, contacts, 1);
+    cairn_constraint_graph_carve(&pgs->joint_graph, from, bodies, joints, 1);
+    pgs->contacts = cairn_carve(from, contacts, sizeof *pgs->contacts);
+    pgs->joints = cairn_carve(from, joints, sizeof *pgs->joints);
 }
 
-// The impulses so far, where a trace can see them; nothing reads them there before the end.
-static void show(cairn_world *world, uint32_t sweep) {
+// ---- Integration: semi-implicit Euler (Catto 2005, section 5). Velocities from forces first,
+// poses from the new velocities after the solver. The gyroscopic term is left out. Damping is
+// implicit, so that no coefficient can reverse a velocity.
+
+static void apply_forces(const cairn_world *world, const cairn_body *body, cairn_motion *motion,
+    cairn_sym3 inverse_inertia) {
+    const float h = world_time_step(world);
+    const cairn_vec3 gravity = vec3_scale(world->state.settings->gravity, body->gravity_scale);
+    const cairn_vec3 linear = vec3_add_scaled(gravity, body->force, body->inverse_mass);
+    const cairn_vec3 angular = sym3_apply(inverse_inertia, body->torque);
+    const float linear_factor = 1.0f / (1.0f + h * body->linear_damping);
+    const float angular_factor = 1.0f / (1.0f + h * body->angular_damping);
+    motion->linear_velocity =
+        vec3_clean(vec3_scale(vec3_add_scaled(motion->linear_velocity, linear, h), linear_factor));
+    motion->angular_velocity = vec3_clean(
+        vec3_scale(vec3_add_scaled(motion->angular_velocity, angular, h), angular_factor));
+}
+
+void cairn_pgs_integrate_forces(cairn_world *world) {
+    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+        const cairn_body *body = &world->state.bodies[i];
+        cairn_motion *motion = &world->state.motions[i];
+        cairn_pgs_body *solved = &world->pgs->bodies[i];
+        *solved = (cairn_pgs_body){.takes_impulses = 0};
+        if (!cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, i)) {
+            continue;
+        }
+        cairn_sym3 inverse_inertia = sym3_zero();
+        if (cairn_body_takes_impulses(world, i)) {
+            inverse_inertia = sym3_rotate(body->inverse_inertia, mat3_of_quat(motion->rotation));
+            apply_forces(world, body, motion, inverse_inertia);
+            cairn_body_clear_forces(world, i);
+        }
+        // A body outside the awake set is as valid as the last step left it.
+        if (cairn_body_in_awake_set(world, i) && !cairn_motion_valid(motion)) {
+            cairn_body_disable(world, i);
+        }
+        const bool takes = cairn_body_takes_impulses(world, i);
+        *solved = (cairn_pgs_body){.linear_velocity = motion->linear_velocity,
+            .angular_velocity = motion->angular_velocity,
+            .inverse_mass = takes ? body->inverse_mass : 0.0f,
+            .inverse_inertia = takes ? inverse_inertia : sym3_zero(),
+            .takes_impulses = takes ? 1u : 0u,
+            .at_rest = takes || cairn_body_is_moving(world, i) ? 0u : 1u};
+    }
+}
+
+void cairn_pgs_integrate_positions(cairn_world *world) {
+    const float h = world_time_step(world);
+    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+        const cairn_pgs_body *solved = &world->pgs->bodies[i];
+        if (solved->takes_impulses != 0) {
+            cairn_motion *motion = &world->state.motions[i];
+            motion->linear_velocity = vec3_clean(solved->linear_velocity);
+            motion->angular_velocity = vec3_clean(solved->angular_velocity);
+        }
+        if (cairn_body_is_active(world, i)) {
+            cairn_body_integrate(world, i, h);
+        }
+    }
+}
+
+// ---- Lists and order
+
+static void build_graph(cairn_world *world, cairn_constraint_graph *graph) {
+    const uint32_t ground = world->state.settings->body_slots;
+    const cairn_pgs_body *bodies = world->pgs->bodies;
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        cairn_constraint_edge *edge = &graph->edges[i];
+        const bool takes_a = bodies[edge->body_a].takes_impulses != 0;
+        const bool takes_b = bodies[edge->body_b].takes_impulses != 0;
+        CAIRN_ASSERT(takes_a || takes_b);
+        edge->solver_a = takes_a ? edge->body_a : ground;
+        edge->solver_b = takes_b ? edge->body_b : ground;
+        edge->kind = 0; // within a colour in the order of the list
+        edge->colour = CAIRN_COLOUR_NONE;
+    }
+    cairn_constraint_graph_build(graph, ground + 1, ground, 1);
+}
+
+static void collect_joints(cairn_world *world) {
+    const cairn_pair_cache *cache = world->pair_cache;
+    const unsigned char *takes = world->awake_set->takes_impulses;
+    cairn_constraint_graph *graph = &world->pgs->joint_graph;
+    graph->edge_count = 0;
+    for (uint32_t i = 0; i < cache->joint_count; ++i) {
+        const cairn_joint_bodies *joint = &cache->joints[i];
+        if ((takes[joint->body_a] | takes[joint->body_b]) != 0) {
+            graph->edges[graph->edge_count++] = (cairn_constraint_edge){
+                .element = joint->joint, .body_a = joint->body_a, .body_b = joint->body_b};
+        }
+    }
+}
+
+// The impulses so far, where a trace can see them. Nothing else reads them before the end.
+static void trace_sweep(cairn_world *world, uint32_t sweep) {
     if (cairn_traced(world)) {
-        cairn_joints_store(world);
-        cairn_contacts_store(world);
-        cairn_trace_show(world, CAIRN_STAGE_SOLVE, sweep, CAIRN_PASS_SWEEP);
+        cairn_pgs_joints_store(world);
+        cairn_pgs_contacts_store(world);
+        cairn_trace_pass_done(world, sweep, CAIRN_PASS_SWEEP);
     }
 }
 
 void cairn_pgs_solve(cairn_world *world) {
-    cairn_joints_prepare(world);
-    cairn_contacts_prepare(world);
+    cairn_pgs *pgs = world->pgs;
+    pgs->contact_graph.edge_count = cairn_active_contacts_gather(world, pgs->contact_graph.edges);
+    collect_joints(world);
+    build_graph(world, &pgs->contact_graph);
+    build_graph(world, &pgs->joint_graph);
+    cairn_pgs_joints_prepare(world);
+    cairn_pgs_contacts_prepare(world);
     cairn_stage_done(world, CAIRN_STAGE_PREPARE);
-    cairn_joints_warm_start(world);
-    cairn_contacts_warm_start(world);
-    show(world, 0);
+    cairn_pgs_joints_warm_start(world);
+    cairn_pgs_contacts_warm_start(world);
+    trace_sweep(world, 0);
     for (uint32_t i = 0; i < world->def.iterations; ++i) {
-        cairn_joints_iterate(world);
-        cairn_contacts_iterate(world);
-        show(world, i + 1);
+        cairn_pgs_joints_solve(world);
+        cairn_pgs_contacts_solve(world);
+        trace_sweep(world, i + 1);
     }
-    cairn_joints_store(world);
-    cairn_contacts_store(world);
+    cairn_pgs_joints_store(world);
+    cairn_pgs_contacts_store(world);
 }

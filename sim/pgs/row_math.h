@@ -7,8 +7,8 @@
 #include "sim/debug/negative_control.h"
 #include "sim/pgs/pgs.h"
 
-static inline void body_push(cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
-    if (body->moving == 0) {
+static inline void add_impulse(cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
+    if (body->takes_impulses == 0) {
         return;
     }
     const cairn_vec3 turn = sym3_apply(body->inverse_inertia, vec3_cross(arm, impulse));
@@ -16,8 +16,8 @@ static inline void body_push(cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 im
     body->angular_velocity = vec3_add(body->angular_velocity, turn);
 }
 
-static inline void body_pull(cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
-    if (body->moving == 0) {
+static inline void subtract_impulse(cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
+    if (body->takes_impulses == 0) {
         return;
     }
     const cairn_vec3 turn = sym3_apply(body->inverse_inertia, vec3_cross(arm, impulse));
@@ -26,20 +26,20 @@ static inline void body_pull(cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 im
 }
 
 // An impulse about an axis: b gets it, a the opposite.
-static inline void bodies_turn(cairn_pgs_body *a, cairn_pgs_body *b, cairn_vec3 impulse) {
-    if (a->moving != 0) {
+static inline void apply_angular_impulse(cairn_pgs_body *a, cairn_pgs_body *b, cairn_vec3 impulse) {
+    if (a->takes_impulses != 0) {
         a->angular_velocity =
             vec3_sub(a->angular_velocity, sym3_apply(a->inverse_inertia, impulse));
     }
-    if (b->moving != 0) {
+    if (b->takes_impulses != 0) {
         b->angular_velocity =
             vec3_add(b->angular_velocity, sym3_apply(b->inverse_inertia, impulse));
     }
 }
 
-// Velocity of the body's point: v + w x r. Of a still body it is +0 in either form.
+// Velocity of the body's point: v + w x r. Of a body at rest it is +0 in either form.
 static inline cairn_vec3 velocity_at(const cairn_pgs_body *body, cairn_vec3 arm) {
-    if (body->still != 0) {
+    if (body->at_rest != 0) {
         return vec3_zero();
     }
     return vec3_add(body->linear_velocity, vec3_cross(body->angular_velocity, arm));
@@ -53,7 +53,7 @@ static inline cairn_vec3 point_velocity(
 
 // How much one newton second along `axis` at the end of the arm turns the body there.
 static inline float row_turn(const cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 axis) {
-    if (body->moving == 0) {
+    if (body->takes_impulses == 0) {
         return 0.0f;
     }
     const cairn_vec3 lever = vec3_cross(arm, axis);
@@ -70,4 +70,9 @@ static inline float row_mass(const cairn_pgs_body *a, cairn_vec3 arm_a, const ca
     const float sum =
         control_sum_reordered() ? linear + (turn_a + turn_b) : linear + turn_a + turn_b;
     return sum > 0.0f ? 1.0f / sum : 0.0f;
+}
+
+// An impulse as it may be stored: the value if it is finite, otherwise +0; +0 also for -0.
+static inline float impulse_clean(float impulse) {
+    return float_finite(impulse) ? impulse + 0.0f : 0.0f;
 }

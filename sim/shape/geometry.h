@@ -17,6 +17,11 @@ typedef struct cairn_geometry {
     cairn_hull_id hull;      // hull: the world's, 0 for the other kinds
 } cairn_geometry;
 
+// Kind and sizes of a def; sizes that the kind does not use are zero.
+cairn_geometry cairn_geometry_of_def(const cairn_shape_def *def);
+// CAIRN_OK, CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE. Whether the hull exists is not checked.
+cairn_status cairn_geometry_check(const cairn_geometry *geometry);
+
 // A convex hull with its faces and edges (sim/shape/hull.h).
 typedef struct cairn_hull cairn_hull;
 

@@ -3,13 +3,12 @@
 
 #include <string.h>
 
+#include "sim/body/body.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/limits.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/slots.h"
-#include "sim/step.h"
-#include "sim/world/body.h"
 
 // Islands are groups of dynamic bodies that touch or are joined. What sleeps has been an island
 // before and is still one; it is looked at only when something that stirs touches it. All else is

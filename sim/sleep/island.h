@@ -11,3 +11,9 @@ struct cairn_islands {
 };
 
 void cairn_islands_carve(cairn_islands *islands, cairn_carver *from, const cairn_world_def *def);
+
+// Builds islands of dynamic bodies over contacts and joints, and wakes each sleeping island that a
+// body of the awake set touches.
+void cairn_islands_wake(cairn_world *world);
+// Puts to sleep each island whose bodies have all been slow for long enough.
+void cairn_islands_sleep(cairn_world *world);

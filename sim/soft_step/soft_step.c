@@ -8,23 +8,15 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "sim/collide/active_contacts.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/debug/negative_control.h"
 #include "sim/limits.h"
 #include "sim/soft_step/solver_bodies.h"
 #include "sim/state/awake_set.h"
-#include "sim/step.h"
+#include "sim/state/trace_hook.h"
 #include "sim/task_scheduler.h"
-
-static void carve_graph(cairn_constraint_graph *graph, cairn_carver *from, uint32_t bodies,
-    uint32_t edges, uint32_t lanes) {
-    const size_t wide = cairn_constraint_graph_wide_max(edges, lanes);
-    graph->edges = cairn_carve(from, edges, sizeof *graph->edges);
-    graph->body_colours = cairn_carve(from, bodies, sizeof *graph->body_colours);
-    graph->order = cairn_carve(from, wide * lanes, sizeof *graph->order);
-    graph->overflow_order = cairn_carve(from, edges, sizeof *graph->overflow_order);
-}
 
 void cairn_soft_step_carve(
     cairn_soft_step *soft_step, cairn_carver *from, const cairn_world_def *def) {
@@ -39,8 +31,8 @@ void cairn_soft_step_carve(
     soft_step->solver_body_of = cairn_carve(from, bodies, sizeof *soft_step->solver_body_of);
     soft_step->slot_of = cairn_carve(from, bodies, sizeof *soft_step->slot_of);
     soft_step->invalid = cairn_carve(from, bodies, sizeof *soft_step->invalid);
-    carve_graph(&soft_step->contact_graph, from, bodies, contacts, wide->lanes);
-    carve_graph(&soft_step->joint_graph, from, bodies, joints, wide->lanes);
+    cairn_constraint_graph_carve(&soft_step->contact_graph, from, bodies, contacts, wide->lanes);
+    cairn_constraint_graph_carve(&soft_step->joint_graph, from, bodies, joints, wide->lanes);
     soft_step->wide_contacts = cairn_carve(from,
         cairn_constraint_graph_wide_max(contacts, wide->lanes), wide->contacts->constraint_size);
     soft_step->wide_joints = cairn_carve(
@@ -275,7 +267,7 @@ static void store_impulses(cairn_world *world) {
 static void trace_pass(cairn_world *world, uint32_t substep, cairn_pass after) {
     if (cairn_traced(world)) {
         store_impulses(world);
-        cairn_trace_show(world, CAIRN_STAGE_SOLVE, substep, after);
+        cairn_trace_pass_done(world, substep, after);
     }
 }
 

@@ -28,3 +28,7 @@ struct cairn_soft_step {
 // Takes the arrays from the carver. Both kernels must be set before.
 void cairn_soft_step_carve(
     cairn_soft_step *soft_step, cairn_carver *from, const cairn_world_def *def);
+
+// The parts of a step: velocities and constraints, then impulses and new poses.
+void cairn_soft_step_prepare(cairn_world *world);
+void cairn_soft_step_solve(cairn_world *world);

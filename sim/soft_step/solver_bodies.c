@@ -5,10 +5,10 @@
 #include "sim/soft_step/solver_bodies.h"
 
 #include "base/assert.h"
+#include "sim/body/body.h"
 #include "sim/soft_step/soft_step.h"
 #include "sim/state/awake_set.h"
 #include "sim/task_scheduler.h"
-#include "sim/world/body.h"
 
 // Bodies that one worker takes at a time, at least.
 #define BODIES_SHARED_MIN 256
@@ -102,7 +102,7 @@ void cairn_solver_bodies_gather(cairn_world *world) {
 void cairn_solver_bodies_clear_forces(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
-        cairn_body_forget_forces(world, soft_step->slot_of[i]);
+        cairn_body_clear_forces(world, soft_step->slot_of[i]);
     }
 }
 

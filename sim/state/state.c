@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/state/state.h"
 
-#include "sim/state/decode_check.h"
 #include "sim/state/state_array.h"
 
 cairn_settings cairn_settings_of(const cairn_world_def *def) {

@@ -184,6 +184,8 @@ typedef struct cairn_state {
 
 // The def as the block stores it; everything after it zero.
 cairn_settings cairn_settings_of(const cairn_world_def *def);
+// The def that the block stores; rules are NULL.
+cairn_world_def cairn_def_of_settings(const cairn_settings *settings);
 
 // Bytes of a block, and its views over `memory` (aligned as malloc aligns).
 size_t cairn_state_size(const cairn_settings *settings);

@@ -9,7 +9,7 @@
 
 typedef struct cairn_awake_set cairn_awake_set;                     // sim/state/awake_set.h
 typedef struct cairn_hash_cache cairn_hash_cache;                   // sim/state/hash_cache.h
-typedef struct cairn_trace_hook cairn_trace_hook;                   // sim/debug/trace_hook.h
+typedef struct cairn_trace_hook cairn_trace_hook;                   // sim/state/trace_hook.h
 typedef struct cairn_task_scheduler cairn_task_scheduler;           // sim/task_scheduler.h
 typedef struct cairn_pair_cache cairn_pair_cache;                   // sim/collide/pair_cache.h
 typedef struct cairn_manifold_pool cairn_manifold_pool;             // sim/collide/manifold_pool.h
@@ -38,6 +38,7 @@ struct cairn_world {
     cairn_hull *hulls;   // by slot, ready for collision
     bool contacts_stale; // false only when the next step could end none but for what stirs
     cairn_hash_cache *hash_cache;
+    bool pair_cache_valid; // false: the next step fills the pair cache from the state
     cairn_pair_cache *pair_cache;
     // The last step's.
     cairn_contact_event *events;
@@ -62,13 +63,3 @@ struct cairn_world {
 static inline float world_time_step(const cairn_world *world) {
     return 1.0f / (float)world->def.tick_rate_hz;
 }
-
-// Rebuilds what follows from arrays that are no longer what they were: shape lists and free-slot
-// hints; forgets events.
-void cairn_world_derive(cairn_world *world, const bool differed[CAIRN_ARRAY_COUNT]);
-
-// The hash from the words of the block alone, whatever leaves are kept.
-cairn_world_hash cairn_world_hash_fresh(const cairn_world *world);
-
-// Overwrites everything that is not live state with `byte`. For tests: no hash may notice.
-void cairn_world_poison(cairn_world *world, unsigned char byte);

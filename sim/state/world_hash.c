@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "sim/state/world_hash.h"
 
 // Arrays are hashed in blocks of some elements, each a leaf keyed by array and block: equal words
 // under two keys have unrelated leaves, so swapped or mirrored twins are seen. Free slots are zero.

@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "sim/world/body.h"
-
 #include <string.h>
 
-#include "base/assert.h"
+#include "base/check.h"
+#include "sim/body/body.h"
 #include "sim/limits.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 #include "sim/world/joint.h"
 #include "sim/world/shape.h"
-
-uint32_t cairn_body_slot(const cairn_world *world, cairn_body_id body) {
-    return cairn_slot_find(world->state.body_ids, world->state.settings->body_slots, body);
-}
-
-cairn_body_id cairn_body_id_at(const cairn_world *world, uint32_t slot) {
-    return cairn_slot_id(world->state.body_ids, slot);
-}
 
 cairn_body_def cairn_body_def_default(void) {
     return (cairn_body_def){.kind = CAIRN_BODY_DYNAMIC,

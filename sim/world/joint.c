@@ -3,11 +3,12 @@
 
 #include <string.h>
 
-#include "sim/collide/pair_cache.h"
+#include "base/check.h"
+#include "sim/body/body.h"
+#include "sim/constraint/joint_frame.h"
 #include "sim/limits.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
-#include "sim/world/body.h"
 
 cairn_joint_def cairn_joint_def_default(void) {
     const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
@@ -19,10 +20,6 @@ cairn_joint_def cairn_joint_def_default(void) {
         .normal_a = y,
         .normal_b = y,
         .cone = CAIRN_ANGLE_MAX};
-}
-
-bool cairn_joint_has_axes(uint32_t kind) {
-    return kind == CAIRN_JOINT_HINGE || kind == CAIRN_JOINT_CONE;
 }
 
 // Of a caller's, which are made unit and upright afterwards.
@@ -98,7 +95,7 @@ static void wake_both(cairn_world *world, const cairn_joint *joint) {
         cairn_body_wake(world, slots[i]);
         cairn_body_reset_reference_pose(world, slots[i]);
     }
-    world->pair_cache->valid = false;
+    world->pair_cache_valid = false;
 }
 
 static void touch(cairn_world *world, uint32_t slot) {
@@ -185,25 +182,6 @@ void cairn_joint_destroy_of_body(cairn_world *world, uint32_t body) {
     }
 }
 
-cairn_vec3 cairn_joint_anchor(const cairn_world *world, uint32_t body, cairn_vec3 anchor) {
-    const cairn_motion *motion = &world->state.motions[body];
-    const cairn_vec3 centre = world->state.bodies[body].centre;
-    return vec3_add(motion->position, quat_rotate(motion->rotation, vec3_sub(anchor, centre)));
-}
-
-static lanes3 to_world(const cairn_world *world, cairn_body_id body, cairn_vec3 v) {
-    const cairn_vec3 turned = quat_rotate(world->state.motions[cairn_id_index(body)].rotation, v);
-    return lanes3_of(turned.x, turned.y, turned.z);
-}
-
-axes_lanes cairn_joint_axes(const cairn_world *world, uint32_t slot) {
-    const cairn_joint *joint = &world->state.joints[slot];
-    return (axes_lanes){.axis_a = to_world(world, joint->body_a, joint->axis_a),
-        .normal_a = to_world(world, joint->body_a, joint->normal_a),
-        .axis_b = to_world(world, joint->body_b, joint->axis_b),
-        .normal_b = to_world(world, joint->body_b, joint->normal_b)};
-}
-
 cairn_status cairn_joint_error(const cairn_world *world, cairn_joint_id joint, float *out) {
     *out = 0.0f;
     const uint32_t slot = find(world, joint);
@@ -254,7 +232,8 @@ cairn_status cairn_joint_angles_read(
     if (!cairn_joint_has_axes(world->state.joints[slot].kind)) {
         return CAIRN_INVALID_ARGUMENT;
     }
-    const axes_lanes axes = cairn_joint_axes(world, slot);
-    *out = (cairn_joint_angles){.swing = swing_of(&axes), .twist = twist_of(&axes)};
+    const cairn_joint_frame frame = cairn_joint_frame_of(world, slot);
+    *out = (cairn_joint_angles){
+        .swing = cairn_joint_swing(&frame), .twist = cairn_joint_twist(&frame)};
     return CAIRN_OK;
 }

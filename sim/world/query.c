@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "base/check.h"
+#include "sim/body/body.h"
+#include "sim/body/shape.h"
 #include "sim/collide/collide.h"
 #include "sim/limits.h"
 #include "sim/state/slots.h"
-#include "sim/world/body.h"
 #include "sim/world/hull_store.h"
-#include "sim/world/shape.h"
 
 static bool candidate(
     const cairn_world *world, uint32_t slot, uint32_t mask, uint32_t ignored_body) {

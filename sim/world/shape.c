@@ -3,11 +3,14 @@
 
 #include <string.h>
 
+#include "base/check.h"
+#include "sim/body/body.h"
+#include "sim/body/mass.h"
+#include "sim/body/shape.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/limits.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
-#include "sim/world/body.h"
 #include "sim/world/hull_store.h"
 
 cairn_shape_def cairn_shape_def_default(void) {
@@ -20,40 +23,6 @@ cairn_shape_def cairn_shape_def_default(void) {
         .friction = 0.5f,
         .category = 1,
         .mask = UINT32_MAX};
-}
-
-cairn_geometry cairn_geometry_of_def(const cairn_shape_def *def) {
-    const bool box = def->kind == CAIRN_SHAPE_BOX;
-    const bool round = def->kind == CAIRN_SHAPE_SPHERE || def->kind == CAIRN_SHAPE_CAPSULE;
-    return (cairn_geometry){.kind = def->kind,
-        .half_extents = vec3_select(box, def->half_extents, vec3_zero()),
-        .radius = round ? def->radius : 0.0f,
-        .half_height = def->kind == CAIRN_SHAPE_CAPSULE ? def->half_height : 0.0f,
-        .hull = def->kind == CAIRN_SHAPE_HULL ? def->hull : 0};
-}
-
-static cairn_status size_check(float size) {
-    return cairn_check_float(size, CAIRN_SHAPE_SIZE_MIN, CAIRN_SHAPE_SIZE_MAX);
-}
-
-cairn_status cairn_geometry_check(const cairn_geometry *geometry) {
-    cairn_status status = CAIRN_OK;
-    switch (geometry->kind) {
-    case CAIRN_SHAPE_SPHERE:
-        return size_check(geometry->radius);
-    case CAIRN_SHAPE_CAPSULE:
-        status = size_check(geometry->radius);
-        return status != CAIRN_OK ? status : size_check(geometry->half_height);
-    case CAIRN_SHAPE_BOX:
-        status = size_check(geometry->half_extents.x);
-        status = status != CAIRN_OK ? status : size_check(geometry->half_extents.y);
-        return status != CAIRN_OK ? status : size_check(geometry->half_extents.z);
-    case CAIRN_SHAPE_HALF_SPACE:
-    case CAIRN_SHAPE_HULL:
-        return CAIRN_OK;
-    default:
-        return CAIRN_INVALID_ARGUMENT;
-    }
 }
 
 static cairn_status def_check(const cairn_shape_def *def) {
@@ -145,7 +114,7 @@ void cairn_shape_remove(cairn_world *world, uint32_t slot) {
     memset(&world->state.shapes[slot], 0, sizeof(cairn_shape));
     cairn_slot_free(world->state.shape_ids, slot, &world->shape_hint);
     world->contacts_stale = true;
-    world->pair_cache->valid = false;
+    world->pair_cache_valid = false;
 }
 
 static uint32_t find(const cairn_world *world, cairn_shape_id shape) {
@@ -200,15 +169,4 @@ uint32_t cairn_world_shapes(const cairn_world *world, cairn_shape_id *out, uint3
         ++count;
     }
     return count;
-}
-
-cairn_shape_id cairn_shape_id_at(const cairn_world *world, uint32_t slot) {
-    return cairn_slot_id(world->state.shape_ids, slot);
-}
-
-cairn_pose cairn_shape_world_pose(const cairn_world *world, uint32_t slot) {
-    const cairn_shape *shape = &world->state.shapes[slot];
-    const cairn_motion *motion = &world->state.motions[shape->body];
-    const cairn_pose frame = {.position = motion->origin, .rotation = motion->rotation};
-    return pose_multiply(frame, shape->pose);
 }

@@ -6,16 +6,15 @@
 
 #include "base/assert.h"
 #include "base/world_settings.h"
+#include "sim/body/body.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/limits.h"
 #include "sim/shape/hull.h"
 #include "sim/state/awake_set.h"
-#include "sim/state/decode_check.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 #include "sim/task_scheduler.h"
-#include "sim/world/body.h"
 #include "sim/world/scratch.h"
 
 // A world with the parts that it points to.

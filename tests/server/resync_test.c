@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "server/core/server_state.h"
-#include "sim/state/sketch.h"
+#include "sim/serialize/sketch.h"
 #include "tests/server/story.h"
 
 #define SKETCH_SIZE (40 * CAIRN_SKETCH_CELL_SIZE)

@@ -6,8 +6,8 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "sim/state/element_key.h"
-#include "sim/state/sketch.h"
+#include "sim/serialize/element_key.h"
+#include "sim/serialize/sketch.h"
 #include "tests/sim/golden_scenes.h"
 
 // The input is either a whole payload of elements or a list of words to change in a sound one. What

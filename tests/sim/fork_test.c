@@ -6,7 +6,9 @@
 
 #include "tests/sim/world_kit.h"
 
+#include "sim/debug/poison.h"
 #include "sim/state/world.h"
+#include "sim/state/world_hash.h"
 #include "tests/sim/golden_scenes.h"
 
 enum { TICKS_TOGETHER = 20 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/state/sketch.h"
+#include "sim/serialize/sketch.h"
 
 #define PATH_SIZE 512
 #define CELLS 64

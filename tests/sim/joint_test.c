@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/debug/poison.h"
 #include "sim/state/world.h"
 
 static const cairn_vec3 X = {1.0f, 0.0f, 0.0f};

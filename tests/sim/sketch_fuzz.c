@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "sim/state/sketch.h"
+#include "sim/serialize/sketch.h"
 #include "tests/sim/golden_scenes.h"
 
 // The input is a sketch, or what is to be turned in a sound one. Keys that come out are in order

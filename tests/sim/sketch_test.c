@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "sim/state/element_key.h"
-#include "sim/state/sketch.h"
+#include "sim/serialize/element_key.h"
+#include "sim/serialize/sketch.h"
 #include "tests/sim/golden_scenes.h"
 #include "tests/sim/world_kit.h"
 

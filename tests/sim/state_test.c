@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/debug/poison.h"
 #include "sim/state/world.h"
 #include "tests/sim/golden_scenes.h"
 

@@ -9,6 +9,7 @@
 
 #include "tests/sim/world_kit.h"
 
+#include "sim/debug/poison.h"
 #include "sim/debug/trace.h"
 #include "sim/soft_step/soft_step.h"
 #include "sim/state/world.h"

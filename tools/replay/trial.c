@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "sim/debug/poison.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/world.h"
 #include "tools/replay/fused.h"

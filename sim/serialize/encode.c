@@ -10,9 +10,10 @@
 
 #include "base/bytes.h"
 #include "base/world_settings.h"
-#include "sim/state/decode_check.h"
+#include "sim/serialize/decode_check.h"
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"
+#include "sim/world/derived.h"
 
 #define ENCODE_MAGIC 0x574e5243u // "CRNW" read as bytes
 

@@ -3,7 +3,7 @@
 
 // What a key stands for in a block.
 
-#include "sim/state/elements.h"
+#include "sim/serialize/elements.h"
 #include "sim/state/slots.h"
 #include "sim/state/world.h"
 

@@ -11,6 +11,3 @@ cairn_status cairn_decode_check_settings(
     const cairn_state *state, const cairn_settings *expected, const char **where);
 // The rest. CAIRN_OK or CAIRN_MALFORMED with *where naming the rule broken.
 cairn_status cairn_decode_check(const cairn_state *state, const char **where);
-
-// The def at the head of a block, rules NULL.
-cairn_world_def cairn_def_of_settings(const cairn_settings *settings);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 
 // Saved bytes: a header, then the live range of each array, as it lies in memory. They never leave
-// the process; what travels is sim/state/encode.c's.
+// the process; what travels is sim/serialize/encode.c's.
 
-#include "sim/state/save.h"
+#include "sim/serialize/save.h"
 
 #include <string.h>
 
 #include "sim/debug/negative_control.h"
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"
+#include "sim/world/derived.h"
 
 typedef struct save_header {
     uint32_t magic;

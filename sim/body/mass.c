@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
+#include "sim/body/mass.h"
+
+#include "base/assert.h"
+#include "sim/body/body.h"
+#include "sim/body/shape.h"
 #include "sim/state/hash_cache.h"
-#include "sim/world/body.h"
-#include "sim/world/shape.h"
 
-// Lighter than this is without mass: its inverse would leave the range of float.
+// A body lighter than this counts as one without mass: the inverse would leave the range of float.
 #define MASS_MIN 1e-20f
-
-cairn_sym3 cairn_sym3_inverse_scaled(cairn_sym3 m) {
-    const float size = m.xx + m.yy + m.zz;
-    if (!(size > 1e-30f)) {
-        return sym3_zero();
-    }
-    const float scale = 1.0f / size;
-    return sym3_scale(sym3_inverse(sym3_scale(m, scale)), scale);
-}
 
 // A shape's mass, its centre and inertia (about that centre) in the body's frame.
 static cairn_mass shape_mass(const cairn_world *world, uint32_t slot) {
@@ -70,11 +64,11 @@ void cairn_body_update_mass(cairn_world *world, uint32_t slot) {
     cairn_body_reset_reference_pose(world, slot);
     body->mass = sum.mass > MASS_MIN ? sum.mass : 0.0f;
     body->inverse_mass = sum.mass > MASS_MIN ? 1.0f / sum.mass : 0.0f;
-    body->inverse_inertia = sym3_clean(cairn_sym3_inverse_scaled(sum.inertia));
+    body->inverse_inertia = sym3_clean(sym3_inverse_scaled(sum.inertia));
     body->centre = vec3_clean(sum.centre);
     motion->position =
         vec3_clean(vec3_add(motion->origin, quat_rotate(motion->rotation, body->centre)));
-    // The velocity kept is that of the centre of mass, which is now another point of the body.
+    // The stored velocity is that of the centre of mass, which is now another point of the body.
     const cairn_vec3 moved = vec3_sub(motion->position, before);
     motion->linear_velocity =
         vec3_clean(vec3_add(motion->linear_velocity, vec3_cross(motion->angular_velocity, moved)));

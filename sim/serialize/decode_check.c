@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "sim/state/decode_check.h"
+#include "sim/serialize/decode_check.h"
 
 #include <string.h>
 
+#include "base/check.h"
+#include "sim/body/body.h"
 #include "sim/state/fields.h"
 #include "sim/state/slots.h"
-#include "sim/world/body.h"
 #include "sim/world/hull_store.h"
 #include "sim/world/joint.h"
 #include "sim/world/shape.h"

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: MIT
-#include "sim/collide/pair_cache.h"
+#include "sim/body/body.h"
+
+#include "base/assert.h"
+#include "base/check.h"
+#include "sim/body/mass.h"
 #include "sim/limits.h"
+#include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
-#include "sim/world/body.h"
+
+uint32_t cairn_body_slot(const cairn_world *world, cairn_body_id body) {
+    return cairn_slot_find(world->state.body_ids, world->state.settings->body_slots, body);
+}
+
+cairn_body_id cairn_body_id_at(const cairn_world *world, uint32_t slot) {
+    return cairn_slot_id(world->state.body_ids, slot);
+}
 
 void cairn_body_wake(cairn_world *world, uint32_t slot) {
     const bool dynamic = world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC;
@@ -40,7 +52,7 @@ void cairn_body_wake_neighbours(cairn_world *world, uint32_t slot) {
     }
 }
 
-// False for NaN, too.
+// False for NaN.
 static bool within(cairn_vec3 value, float limit) {
     return float_abs(value.x) <= limit && float_abs(value.y) <= limit &&
            float_abs(value.z) <= limit;
@@ -54,7 +66,7 @@ bool cairn_motion_valid(const cairn_motion *motion) {
            within(motion->angular_velocity, CAIRN_VALID_SPEED);
 }
 
-void cairn_body_forget_forces(cairn_world *world, uint32_t slot) {
+void cairn_body_clear_forces(cairn_world *world, uint32_t slot) {
     cairn_body *body = &world->state.bodies[slot];
     if (!vec3_is_zero(body->force) || !vec3_is_zero(body->torque)) {
         cairn_hash_cache_mark(world, CAIRN_ARRAY_BODIES, slot);
@@ -63,10 +75,16 @@ void cairn_body_forget_forces(cairn_world *world, uint32_t slot) {
     }
 }
 
+void cairn_body_reset_reference_pose(cairn_world *world, uint32_t slot) {
+    world->state.reference_poses[slot] = (cairn_reference_pose){.position = vec3_zero()};
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_REFERENCE_POSES, slot);
+}
+
 void cairn_body_disable(cairn_world *world, uint32_t slot) {
     cairn_body *body = &world->state.bodies[slot];
     cairn_motion *motion = &world->state.motions[slot];
-    // Joints and contacts that were solved with it are told by its being active, which ends now.
+    // The step marks the joints and contacts of active bodies when it ends, and this body is no
+    // longer one.
     cairn_hash_cache_mark_all(world);
     motion->linear_velocity = vec3_zero();
     motion->angular_velocity = vec3_zero();
@@ -76,6 +94,30 @@ void cairn_body_disable(cairn_world *world, uint32_t slot) {
     cairn_body_update_mass(world, slot);
     cairn_body_wake(world, slot);
     world->contacts_stale = true;
-    world->pair_cache->valid = false;
+    world->pair_cache_valid = false;
     world->state.settings->bodies_disabled += 1;
+}
+
+void cairn_body_integrate(cairn_world *world, uint32_t slot, float h) {
+    cairn_motion moved = world->state.motions[slot];
+    const cairn_vec3 centre = world->state.bodies[slot].centre;
+    CAIRN_ASSERT(cairn_body_is_active(world, slot));
+    moved.position = vec3_clean(vec3_add_scaled(moved.position, moved.linear_velocity, h));
+    moved.rotation = quat_integrate(moved.rotation, moved.angular_velocity, h);
+    moved.origin = vec3_clean(vec3_sub(moved.position, quat_rotate(moved.rotation, centre)));
+    if (cairn_motion_valid(&moved)) {
+        world->state.motions[slot] = moved;
+    } else {
+        cairn_body_disable(world, slot);
+    }
+}
+
+void cairn_kinematic_bodies_integrate(cairn_world *world) {
+    const float h = world_time_step(world);
+    for (uint32_t i = 0; i < world->awake_set->body_count; ++i) {
+        const uint32_t slot = world->awake_set->bodies[i];
+        if (cairn_body_is_active(world, slot) && !cairn_body_takes_impulses(world, slot)) {
+            cairn_body_integrate(world, slot, h);
+        }
+    }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "sim/state/sketch.h"
+#include "sim/serialize/sketch.h"
 
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "sim/state/element_key.h"
+#include "sim/serialize/element_key.h"
 
 #define PLACES 4 // of an element, one in each quarter of the cells
 #define BATCH 64

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/state/elements.h"
+#include "sim/serialize/elements.h"
 #include <cairn/status.h>
 
 // A number of cells is a multiple of 4 within these bounds. Keys of up to about three quarters as

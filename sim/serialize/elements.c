@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "sim/state/elements.h"
+#include "sim/serialize/elements.h"
 
 #include <string.h>
 
 #include "base/bytes.h"
-#include "sim/state/decode_check.h"
-#include "sim/state/element_key.h"
+#include "sim/serialize/decode_check.h"
+#include "sim/serialize/element_key.h"
+#include "sim/serialize/save.h"
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"
-#include "sim/state/save.h"
 
 bool cairn_element_key_ok(const cairn_settings *settings, cairn_element_key key) {
     const uint64_t array = key >> 56;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// One shape of a world, by slot.
+
+#include "sim/shape/hull.h"
+#include "sim/state/world.h"
+
+cairn_shape_id cairn_shape_id_at(const cairn_world *world, uint32_t slot);
+cairn_pose cairn_shape_world_pose(const cairn_world *world, uint32_t slot);
+
+// What the narrow phase and the queries read. A hull that the geometry names must exist.
+static inline cairn_shape_view cairn_shape_view_of(
+    const cairn_world *world, const cairn_geometry *geometry) {
+    const bool has_hull = geometry->kind == CAIRN_SHAPE_HULL;
+    return (cairn_shape_view){.geometry = geometry,
+        .hull = has_hull ? &world->hulls[cairn_id_index(geometry->hull)] : NULL};
+}
+static inline cairn_shape_view cairn_shape_view_at(const cairn_world *world, uint32_t slot) {
+    return cairn_shape_view_of(world, &world->state.shapes[slot].geometry);
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "sim/collide/active_contacts.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "sim/collide/manifold_pool.h"
+#include "sim/state/awake_set.h"
+#include "sim/state/hash_cache.h"
+
+static void mark_moving(cairn_world *world) {
+    const cairn_awake_set *awake = world->awake_set;
+    memset(awake->takes_impulses, 0, world->state.settings->body_slots);
+    for (uint32_t i = 0; i < awake->body_count; ++i) {
+        const uint32_t slot = awake->bodies[i];
+        awake->takes_impulses[slot] = cairn_body_takes_impulses(world, slot) ? 1 : 0;
+    }
+}
+
+uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_constraint_edge *edges) {
+    const cairn_contact_ref *refs = world->manifold_pool->refs;
+    const unsigned char *moving = world->awake_set->takes_impulses;
+    const uint32_t contact_count = world->state.settings->contact_count;
+    uint32_t count = 0;
+    mark_moving(world);
+    for (uint32_t i = 0; i < contact_count; ++i) {
+        const uint32_t body_a = refs[i].body_a;
+        const uint32_t body_b = refs[i].body_b;
+        if ((moving[body_a] | moving[body_b]) == 0) {
+            continue;
+        }
+        if (refs[i].manifold == CAIRN_MANIFOLD_NONE) {
+            cairn_manifold_pool_restore(world, i);
+        }
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, i);
+        const cairn_solver_manifold *manifold = &world->manifold_pool->manifolds[refs[i].manifold];
+        edges[count++] = (cairn_constraint_edge){.element = i,
+            .manifold = refs[i].manifold,
+            .body_a = body_a,
+            .body_b = body_b,
+            .kind = manifold->point_count == 1.0f ? 0 : 1};
+    }
+    return count;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Active contacts: those with a body that takes impulses in this step. They are the input of both
+// solvers.
+
+#include "sim/constraint/graph.h"
+#include "sim/state/world.h"
+
+// Writes an edge for each, in the order of the contact list, and computes missing manifolds. Marks
+// the bodies that take impulses in the awake set. Returns how many there are, at most the contact
+// capacity.
+uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_constraint_edge *edges);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#include "sim/debug/poison.h"
+
+#include <string.h>
+
+#include "sim/collide/manifold_pool.h"
+#include "sim/collide/pair_cache.h"
+#include "sim/world/scratch.h"
+
+void cairn_world_poison(cairn_world *world, unsigned char byte) {
+    memset(world->scratch->memory, byte, world->scratch->size);
+    memset(world->pair_cache->memory, byte, world->pair_cache->size);
+    world->pair_cache_valid = false;
+    cairn_manifold_pool_clear(world);
+    memset(world->spare_memory, byte, cairn_state_size(world->state.settings));
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        const size_t size = cairn_array_element_size(array);
+        const size_t live = cairn_array_count(world->state.settings, array) * size;
+        const size_t all = cairn_array_capacity(world->state.settings, array) * size;
+        unsigned char *bytes = cairn_state_array(&world->state, array);
+        memset(bytes + live, byte, all - live);
+    }
+    world->event_count = 0;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Where a step reports its progress: to the probe that measures stages, and to a trace
+// (sim/debug/trace.h).
+
+#include "sim/state/pass.h"
+#include "sim/state/world.h"
+
+// Called on the main thread, while no helper works. Must not write to the world.
+struct cairn_trace_hook {
+    void (*observe)(struct cairn_trace_hook *hook, const cairn_world *world, uint32_t stage,
+        uint32_t substep, cairn_pass pass);
+};
+
+static inline bool cairn_traced(const cairn_world *world) {
+    return world->trace_hook != NULL;
+}
+
+static inline void cairn_stage_done(const cairn_world *world, cairn_stage stage) {
+    if (world->stage_probe != NULL) {
+        world->stage_probe(world->stage_context, stage);
+    }
+    if (cairn_traced(world)) {
+        world->trace_hook->observe(world->trace_hook, world, stage, 0, CAIRN_PASS_NONE);
+    }
+}
+
+// After a pass of the solver, in a traced step. Substeps and sweeps count from 1, sweep 0 is the
+// warm start.
+static inline void cairn_trace_pass_done(
+    const cairn_world *world, uint32_t substep, cairn_pass pass) {
+    world->trace_hook->observe(world->trace_hook, world, CAIRN_STAGE_SOLVE, substep, pass);
+}
