@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/kit.h"
+
 #define SERIES_MAX 8
 #define NAME_SIZE 32
 
@@ -115,6 +117,7 @@ static void write_script(FILE *gnuplot, const table *t, const char *path) {
 
 bool bench_report_chart(
     const bench_result *results, uint32_t count, const char *beside, const char *path) {
+    bench_require(count <= BENCH_RESULTS_MAX, "too many results for a chart");
     table t = {.series_count = 0};
     put_results(&t, results, count);
     if (beside != NULL && !put_file(&t, beside)) {

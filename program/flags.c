@@ -81,6 +81,7 @@ bool cairn_flags_number(const char *name, const char *text, uint64_t least, uint
 
 static bool read_choice(const cairn_flag *flag, const source *from, const char *value) {
     char why[160] = "must be one of";
+    CAIRN_ASSERT(flag->words != NULL);
     for (uint32_t i = 0; flag->words[i] != NULL; ++i) {
         if (strcmp(value, flag->words[i]) == 0) {
             *(uint32_t *)flag->out = i;
@@ -112,6 +113,7 @@ static bool read_switch(const cairn_flag *flag, const source *from, const char *
 
 static bool read_value(const cairn_flag *flag, const source *from, const char *value) {
     const uint64_t most = flag->most > 0 ? flag->most : UINT64_MAX;
+    CAIRN_ASSERT(flag->least <= most);
     uint64_t number;
     const char *why;
     switch (flag->kind) {
@@ -136,6 +138,7 @@ static bool read_value(const cairn_flag *flag, const source *from, const char *v
     case CAIRN_FLAG_CUSTOM:
         break;
     }
+    CAIRN_ASSERT(flag->read != NULL);
     why = flag->read(flag->out, value, from->first);
     return why == NULL || refuse_value(from, flag->secret ? "..." : value, why);
 }
@@ -194,6 +197,7 @@ static bool read_flag(const cairn_flags_program *program, int argc, char *const 
     if (flag == NULL) {
         return refuse(error, "%.60s: there is no such flag; --help lists all", argument);
     }
+    CAIRN_ASSERT((flag->kind == CAIRN_FLAG_SWITCH) == (flag->value_name == NULL));
     const char **place = &given[flag - program->flags];
     const source from = {
         .name = flag->name, .separator = " ", .first = *place == NULL, .error = error};
@@ -316,7 +320,7 @@ static void print_help(const cairn_flags_program *program) {
     }
 }
 
-static void answer(const cairn_flags_program *program, const char *question) {
+static void answer_question(const cairn_flags_program *program, const char *question) {
     if (strcmp(question, "--version") == 0) {
         printf("%s %s, protocol %d, simulation %d\n", program->name, CAIRN_VERSION_TEXT,
             CAIRN_PROTOCOL_VERSION, CAIRN_SIM_VERSION);
@@ -338,7 +342,7 @@ cairn_flags_result cairn_flags_read(
     memset(program->words, 0, sizeof program->words);
     const char *question = find_question(program, argc, argv);
     if (question != NULL) {
-        answer(program, question);
+        answer_question(program, question);
         return CAIRN_FLAGS_ANSWERED;
     }
     if (read_environment(program, sentence) &&

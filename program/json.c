@@ -95,6 +95,7 @@ bool cairn_json_print(const cairn_json *json, FILE *out) {
 }
 
 size_t cairn_json_write(const cairn_json *json, char *out, size_t size) {
+    CAIRN_ASSERT(out != NULL || size == 0);
     const size_t needed = json_dumpb(constant_value_of(json), out, size, PRINT_FLAGS);
     if (needed == 0 || needed >= size) {
         return 0;
@@ -126,6 +127,7 @@ bool cairn_json_get_bool(const cairn_json *json, const char *name, bool *out) {
 
 bool cairn_json_get_text(const cairn_json *json, const char *name, char *out, size_t size) {
     const char *text = json_string_value(json_object_get(constant_value_of(json), name));
+    CAIRN_ASSERT(size > 0);
     if (text == NULL) {
         return false;
     }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "net/crypto.h"
 #include "program/system.h"
 #include <cairn/token.h>
@@ -85,6 +86,7 @@ const char *cairn_key_flag(void *out, const char *value, bool first) {
 
 static bool read_token_file(
     const char *path, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], char *error) {
+    CAIRN_ASSERT(error != NULL);
     const bool standard_input = strcmp(path, "-") == 0;
     FILE *file = standard_input ? stdin : fopen(path, "rb");
     if (file == NULL) {

@@ -257,7 +257,7 @@ static void print_statistics(bot *b, const char *kind) {
 }
 
 // Every DAMAGE_EVERY_S seconds, another body each time.
-static void damage(bot *b, uint64_t now_ns) {
+static void damage_own_world(bot *b, uint64_t now_ns) {
     if (b->damage_s == 0 || b->sample.body_count == 0 || now_ns < b->next_damage_ns) {
         return;
     }
@@ -274,7 +274,7 @@ static void damage(bot *b, uint64_t now_ns) {
     }
 }
 
-static void frame(bot *b, uint64_t now_ns) {
+static void run_frame(bot *b, uint64_t now_ns) {
     b->played |= cairn_client_state_read(b->client) == CAIRN_CLIENT_PLAYING;
     plan_next(b, now_ns);
     cairn_client_push_input(b->client, &b->input); // refused without a slot, as it should be
@@ -283,7 +283,7 @@ static void frame(bot *b, uint64_t now_ns) {
         b->sample = sample;
         measure_column(b);
     }
-    damage(b, now_ns);
+    damage_own_world(b, now_ns);
     if (b->config.mode == CAIRN_CLIENT_PREDICT) {
         cairn_client_statistics s;
         cairn_client_statistics_read(b->client, &s);
@@ -295,14 +295,14 @@ static void frame(bot *b, uint64_t now_ns) {
     }
 }
 
-static void play(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+static void play_until_end(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     uint64_t now_ns = cairn_client_uv_now_ns();
     b->start_ns = now_ns;
     b->next_stats_ns = now_ns + b->stats_interval_s * 1000000000u;
     bool begun = cairn_client_uv_connect(b->driver, token);
     while (begun && !stopped && cairn_client_state_read(b->client) != CAIRN_CLIENT_FAILED) {
         now_ns = cairn_client_uv_frame(b->driver);
-        frame(b, now_ns);
+        run_frame(b, now_ns);
         if (b->seconds > 0 && now_ns - b->start_ns >= b->seconds * 1000000000u) {
             break;
         }
@@ -311,7 +311,7 @@ static void play(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     cairn_client_uv_disconnect(b->driver);
 }
 
-static int verdict(const bot *b) {
+static int exit_code(const bot *b) {
     cairn_client_statistics s;
     cairn_client_statistics_read(b->client, &s);
     if (!b->played || cairn_client_state_read(b->client) == CAIRN_CLIENT_FAILED) {
@@ -328,7 +328,7 @@ static int verdict(const bot *b) {
     return EXIT_OK;
 }
 
-static int run(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+static int run_bot(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     b->bodies = malloc(b->config.bodies_max * sizeof b->bodies[0]);
     const cairn_status created = cairn_client_create(&b->config, &b->client);
     if (b->bodies == NULL || created != CAIRN_OK) {
@@ -341,8 +341,8 @@ static int run(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
         fprintf(stderr, "%s: cannot open the event loop: %s\n", b->name, cairn_status_text(opened));
         return EXIT_NOT_CONNECTED;
     }
-    play(b, token);
-    int status = verdict(b);
+    play_until_end(b, token);
+    int status = exit_code(b);
     cairn_client_uv_close(b->driver);
     cairn_client_destroy(b->client);
     free(b->bodies);
@@ -443,5 +443,5 @@ int main(int argc, char **argv) {
         fprintf(stderr, "cairn-bot: %s\n", error);
         return EXIT_USAGE;
     }
-    return run(&b, token);
+    return run_bot(&b, token);
 }

@@ -40,7 +40,7 @@ static int complain(int status, const char *what, const char *why) {
     return status;
 }
 
-static bool over(const desk *o) {
+static bool connection_is_over(const desk *o) {
     return cairn_client_state_read(o->client) >= CAIRN_CLIENT_LEFT;
 }
 
@@ -57,7 +57,8 @@ static int connect_client(desk *o, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]
     }
     cairn_client_uv_connect(o->driver, token);
     const uint64_t end_ns = cairn_client_uv_now_ns() + o->timeout_s * 1000000000u;
-    while (!cairn_client_welcomed(o->client) && !over(o) && cairn_client_uv_now_ns() < end_ns) {
+    while (!cairn_client_welcomed(o->client) && !connection_is_over(o) &&
+           cairn_client_uv_now_ns() < end_ns) {
         cairn_client_uv_frame(o->driver);
     }
     if (!cairn_client_welcomed(o->client)) {
@@ -80,10 +81,11 @@ static bool takes_long(uint32_t verb) {
     return verb == CAIRN_CONTROL_STEP || verb == CAIRN_CONTROL_RUN_UNTIL;
 }
 
-static int ask(desk *o, const cairn_client_request *request, cairn_client_reply *reply) {
+static int ask_and_wait(desk *o, const cairn_client_request *request, cairn_client_reply *reply) {
     uint32_t number = 0;
     const uint64_t end_ns = cairn_client_uv_now_ns() + o->timeout_s * 1000000000u;
-    while (!over(o) && (takes_long(request->verb) || cairn_client_uv_now_ns() < end_ns)) {
+    while (!connection_is_over(o) &&
+           (takes_long(request->verb) || cairn_client_uv_now_ns() < end_ns)) {
         number = number != 0 ? number : cairn_client_ask(o->client, request);
         cairn_client_uv_frame(o->driver);
         while (cairn_client_next_reply(o->client, reply)) {
@@ -100,7 +102,7 @@ static int read_save(desk *o, cairn_ctl_request *request, cairn_client_reply *re
     FILE *file = fopen(request->file, "wb");
     int status = file == NULL ? complain(EXIT_USAGE, request->file, "cannot be written") : 0;
     do {
-        status = status != EXIT_DONE ? status : ask(o, &request->ask, reply);
+        status = status != EXIT_DONE ? status : ask_and_wait(o, &request->ask, reply);
         if (status == EXIT_DONE &&
             fwrite(reply->bytes, 1, reply->byte_count, file) != reply->byte_count) {
             status = complain(EXIT_USAGE, request->file, "cannot be written");
@@ -130,7 +132,7 @@ static int write_save(desk *o, cairn_ctl_request *request, cairn_client_reply *r
         request->ask.byte_count = (uint32_t)fread(piece, 1, sizeof piece, file);
         status = request->ask.byte_count == 0
                      ? complain(EXIT_USAGE, request->file, "cannot be read")
-                     : ask(o, &request->ask, reply);
+                     : ask_and_wait(o, &request->ask, reply);
         request->ask.tick += request->ask.byte_count;
     }
     if (file != NULL) {
@@ -158,7 +160,7 @@ static int run_verb(desk *o, const char *const *words, size_t count) {
     const int status = request.ask.verb == CAIRN_CONTROL_SAVE_READ ? read_save(o, &request, &reply)
                        : request.ask.verb == CAIRN_CONTROL_SAVE_WRITE
                            ? write_save(o, &request, &reply)
-                           : ask(o, &request.ask, &reply);
+                           : ask_and_wait(o, &request.ask, &reply);
     if (status == EXIT_DONE || status == EXIT_REFUSED) {
         cairn_ctl_reply_print(&reply, o->json);
     }

@@ -74,7 +74,7 @@ static void remove_folder(const demo *d) {
 }
 
 // NULL when it cannot be started.
-static cairn_process *start(const demo *d, const char *program, const char *const *rest,
+static cairn_process *start_program(const demo *d, const char *program, const char *const *rest,
     cairn_process_listener on_line, void *user) {
     char path[PATH_SIZE];
     char *argv[ARGUMENTS_MAX] = {path};
@@ -93,7 +93,8 @@ static bool start_server(demo *d) {
     const char *const arguments[] = {"--listen", "127.0.0.1:0", "--key-file", d->key_file,
         "--scene", "demo", "--room", "thousand=thousand", "--record", d->recording, "--log", "json",
         "--stats-interval", "1", "--token-lifetime", "0", NULL};
-    d->server = start(d, "cairnd", arguments, cairn_demo_take_server_line, &d->report.server);
+    d->server =
+        start_program(d, "cairnd", arguments, cairn_demo_take_server_line, &d->report.server);
     const double until_s = now_s() + 10;
     while (d->server != NULL && !cairn_process_ended(d->server) && !stopped &&
            d->report.server.address[0] == '\0' && now_s() < until_s) {
@@ -132,8 +133,8 @@ static bool start_client(demo *d, int i) {
         "--join-after", wait, "--json-stats", "1", "--column", column, "--damage", plans[i].damage,
         plans[i].room == NULL ? NULL : "--room", plans[i].room, NULL};
     d->report.clients[i].name = plans[i].name;
-    d->clients[i] =
-        start(d, "cairn-bot", arguments, cairn_demo_take_client_line, &d->report.clients[i]);
+    d->clients[i] = start_program(
+        d, "cairn-bot", arguments, cairn_demo_take_client_line, &d->report.clients[i]);
     return d->clients[i] != NULL;
 }
 
@@ -145,7 +146,7 @@ static bool clients_ended(const demo *d) {
     return ended;
 }
 
-static void watch(demo *d) {
+static void watch_programs(demo *d) {
     const double begin_s = now_s();
     const double until_s = begin_s + (double)d->seconds + 5;
     double next_s = begin_s + 1;
@@ -171,9 +172,9 @@ static void print_line(void *user, const char *line) {
     printf("recording            %s\n", line);
 }
 
-static bool verify(const demo *d) {
+static bool verify_recording(const demo *d) {
     const char *const arguments[] = {"verify", d->recording, NULL};
-    const cairn_process *replay = start(d, "cairn-replay", arguments, print_line, NULL);
+    const cairn_process *replay = start_program(d, "cairn-replay", arguments, print_line, NULL);
     const double until_s = now_s() + 60;
     while (replay != NULL && !cairn_process_ended(replay) && now_s() < until_s && !stopped) {
         cairn_process_set_run(d->processes, 50);
@@ -181,7 +182,7 @@ static bool verify(const demo *d) {
     return replay != NULL && cairn_process_code(replay) == 0;
 }
 
-static int play(demo *d) {
+static int run_demo(demo *d) {
     if (!make_folder(d)) {
         fprintf(stderr, "cairn-demo: no temporary folder: %s\n", strerror(errno));
         return 1;
@@ -197,7 +198,7 @@ static int play(demo *d) {
             return 1;
         }
     }
-    watch(d);
+    watch_programs(d);
     const bool lived = !cairn_process_ended(d->server);
     end_server(d);
     if (stopped) {
@@ -207,7 +208,7 @@ static int play(demo *d) {
     if (!lived || cairn_process_code(d->server) != 0) {
         printf("FAILED: the server ended with %d\n", cairn_process_code(d->server));
     }
-    int broken = cairn_demo_sum_up(&d->report, verify(d));
+    int broken = cairn_demo_sum_up(&d->report, verify_recording(d));
     return broken > 0 || !lived || cairn_process_code(d->server) != 0 ? 1 : 0;
 }
 
@@ -248,7 +249,7 @@ int main(int argc, char **argv) {
     signal(SIGTERM, on_signal);
     d.report.terminal = isatty(STDOUT_FILENO) != 0;
     d.processes = cairn_process_set_create();
-    const int code = d.processes == NULL ? 1 : play(&d);
+    const int code = d.processes == NULL ? 1 : run_demo(&d);
     cairn_process_set_destroy(d.processes);
     remove_folder(&d);
     return code;

@@ -37,7 +37,7 @@ typedef struct order {
 } order;
 
 // One sentence on standard error; the answer is the exit status.
-static int refuse(const char *format, ...) {
+static int complain(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     fputs("cairn-token: ", stderr);
@@ -51,12 +51,12 @@ static int refuse(const char *format, ...) {
 static int make_key(const order *o) {
     uint8_t key[CAIRN_KEY_SIZE];
     if (!cairn_system_random(key, sizeof key)) {
-        return refuse("the system gives no random bytes: %s", strerror(errno));
+        return complain("the system gives no random bytes: %s", strerror(errno));
     }
     if (o->out == NULL) {
         cairn_key_print(key);
     } else if (!cairn_key_file_write(o->out, key)) {
-        return refuse("--out %s: cannot be written: %s", o->out, strerror(errno));
+        return complain("--out %s: cannot be written: %s", o->out, strerror(errno));
     }
     cairn_wipe(key, sizeof key);
     return EXIT_SUCCESS;
@@ -67,7 +67,7 @@ static int print_public_key(const order *o) {
     uint8_t key[CAIRN_SIGN_PUBLIC_SIZE];
     const char *why = cairn_key_flag(&seed, o->word, true);
     if (why != NULL) {
-        return refuse("public-key: KEY %s", why);
+        return complain("public-key: KEY %s", why);
     }
     cairn_sign_public(seed.bytes, key);
     cairn_wipe(&seed, sizeof seed);
@@ -85,20 +85,20 @@ static bool write_token(const char *path, const uint8_t token[CAIRN_CONNECT_TOKE
     return fclose(file) == 0 && written;
 }
 
-static int issue(order *o) {
+static int issue_token(order *o) {
     const char *missing = !o->key.given           ? "--key"
                           : o->servers.count == 0 ? "--server"
                           : o->out == NULL        ? "--out"
                                                   : NULL;
     if (missing != NULL) {
-        return refuse("issue: %s is missing; --help explains it", missing);
+        return complain("issue: %s is missing; --help explains it", missing);
     }
     if (o->is_operator) {
         cairn_user_data_write(o->user_data, CAIRN_USER_RIGHT_OPERATOR);
     }
     uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
     if (!cairn_system_random(entropy, sizeof entropy)) {
-        return refuse("the system gives no random bytes: %s", strerror(errno));
+        return complain("the system gives no random bytes: %s", strerror(errno));
     }
     const cairn_token_request request = {
         .protocol_id = o->protocol_id,
@@ -117,10 +117,10 @@ static int issue(order *o) {
     cairn_wipe(o->key.bytes, sizeof o->key.bytes);
     cairn_wipe(entropy, sizeof entropy);
     if (status != CAIRN_OK) {
-        return refuse("no connect token can be issued: %s", cairn_status_text(status));
+        return complain("no connect token can be issued: %s", cairn_status_text(status));
     }
     if (!write_token(o->out, token)) {
-        return refuse("--out %s: cannot be written: %s", o->out, strerror(errno));
+        return complain("--out %s: cannot be written: %s", o->out, strerror(errno));
     }
     cairn_wipe(token, sizeof token);
     return EXIT_SUCCESS;
@@ -162,14 +162,14 @@ static int print_info(const order *o) {
     uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE + 1];
     FILE *file = fopen(o->word, "rb");
     if (file == NULL) {
-        return refuse("%s: cannot be read: %s", o->word, strerror(errno));
+        return complain("%s: cannot be read: %s", o->word, strerror(errno));
     }
     const size_t size = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     cairn_token_public token;
     const cairn_token_refusal refusal = cairn_token_read_public(bytes, size, &token);
     if (refusal != CAIRN_TOKEN_OK) {
-        return refuse("%s: %s", o->word, cairn_token_refusal_text(refusal));
+        return complain("%s: %s", o->word, cairn_token_refusal_text(refusal));
     }
     print_token(&token);
     cairn_wipe(&token, sizeof token);
@@ -269,14 +269,14 @@ static cairn_flags_result read_flags(int argc, char **argv, order *o, const char
 int main(int argc, char **argv) {
     order o = {.protocol_id = CAIRN_PROTOCOL_ID_DEFAULT, .lifetime_s = 30, .timeout_s = 5};
     if (!cairn_system_random(&o.client_id, sizeof o.client_id)) {
-        return refuse("the system gives no random bytes: %s", strerror(errno));
+        return complain("the system gives no random bytes: %s", strerror(errno));
     }
     const char *verb;
     const cairn_flags_result result = read_flags(argc, argv, &o, &verb);
     if (result != CAIRN_FLAGS_READ) {
         return result == CAIRN_FLAGS_REFUSED ? EXIT_FAILURE : EXIT_SUCCESS;
     }
-    return strcmp(verb, "issue") == 0        ? issue(&o)
+    return strcmp(verb, "issue") == 0        ? issue_token(&o)
            : strcmp(verb, "info") == 0       ? print_info(&o)
            : strcmp(verb, "public-key") == 0 ? print_public_key(&o)
                                              : make_key(&o);

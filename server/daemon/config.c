@@ -282,6 +282,7 @@ cairn_flags_result cairn_config_read(int argc, char *const *argv,
         .environment = environment,
     };
     set_defaults(&values);
+    CAIRN_ASSERT(error != NULL);
     const cairn_flags_result result = cairn_flags_read(&program, argc, argv, error);
     *out = values;
     return result == CAIRN_FLAGS_READ && !check_together(out, error) ? CAIRN_FLAGS_REFUSED : result;

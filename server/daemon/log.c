@@ -134,6 +134,7 @@ static size_t write_json(const cairn_log_line *line, uint64_t suppressed, char *
         cairn_json_put_bytes(json, "detail", line->detail, text_size(line->detail));
     }
     const size_t size = cairn_json_write(json, out, CAIRN_LOG_LINE_SIZE_MAX);
+    CAIRN_ASSERT(size <= CAIRN_LOG_LINE_SIZE_MAX);
     cairn_json_destroy(json);
     return size;
 }
@@ -167,6 +168,8 @@ static bool within_limit(cairn_log *log, const cairn_log_line *line, uint64_t *s
 
 size_t cairn_log_write(
     cairn_log *log, const cairn_log_line *line, char out[CAIRN_LOG_LINE_SIZE_MAX]) {
+    CAIRN_ASSERT(line->name != NULL && line->level <= CAIRN_LOG_DEBUG);
+    CAIRN_ASSERT(line->fields != NULL || line->field_count == 0);
     uint64_t suppressed = 0;
     if (line->level > log->level || !within_limit(log, line, &suppressed)) {
         return 0;

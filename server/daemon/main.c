@@ -245,7 +245,7 @@ static bool names_file(const char *scene) {
     return strchr(scene, '/') != NULL || (size > 5 && strcmp(scene + size - 5, ".json") == 0);
 }
 
-static bool complain_of_scenes(const char *name) {
+static bool list_scenes(const char *name) {
     uint32_t count;
     const cairn_scene_text *library = cairn_scene_library(&count);
     fprintf(stderr, "cairnd: --scene %s: not a file's name and not built in; built in are", name);
@@ -260,7 +260,7 @@ static bool complain_of_scenes(const char *name) {
 static cairn_scene *load_scene(const char *name) {
     const cairn_scene_text *built_in = cairn_scene_library_find(name);
     if (built_in == NULL && !names_file(name)) {
-        complain_of_scenes(name);
+        list_scenes(name);
         return NULL;
     }
     size_t size = built_in == NULL ? 0 : built_in->size;
@@ -391,7 +391,7 @@ static bool create_server(program *p, const cairn_address *bound) {
     return create_rooms(p);
 }
 
-static int check(program *p) {
+static int print_what_would_run(program *p) {
     char listen[CAIRN_ADDRESS_TEXT_SIZE];
     if (!create_server(p, &p->config.listen)) {
         return 1;
@@ -435,7 +435,7 @@ static bool open_driver(program *p) {
     return true;
 }
 
-static int run(program *p) {
+static int serve(program *p) {
     if (!open_driver(p) || !open_records(p)) {
         return 1;
     }
@@ -488,7 +488,7 @@ int main(int argc, char **argv) {
     if (cairn_records_create(on_record_file, &p, &p.records) != CAIRN_OK) {
         return complain("out of memory", "");
     }
-    const int code = p.config.check ? check(&p) : run(&p);
+    const int code = p.config.check ? print_what_would_run(&p) : serve(&p);
     clean_up(&p);
     return code;
 }

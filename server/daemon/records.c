@@ -37,7 +37,7 @@ cairn_status cairn_records_create(cairn_records_listener on_open, void *user, ca
     return CAIRN_OK;
 }
 
-static record *find(const cairn_records *records, const char *room) {
+static record *find_record(const cairn_records *records, const char *room) {
     record *at = records->list;
     while (at != NULL && strcmp(at->room, room) != 0) {
         at = at->next;
@@ -45,7 +45,7 @@ static record *find(const cairn_records *records, const char *room) {
     return at;
 }
 
-static bool destroy(record *closed) {
+static bool destroy_record(record *closed) {
     const bool good = closed->file == NULL || fclose(closed->file) == 0;
     free(closed);
     return good;
@@ -73,6 +73,7 @@ static bool open_file(const cairn_records *records, record *opened) {
 }
 
 bool cairn_records_add(cairn_records *records, const char *room, const char *path) {
+    CAIRN_ASSERT(room[0] != '\0' && path[0] != '\0');
     const size_t size = strlen(path) + 1;
     record *added = calloc(1, sizeof *added + size);
     if (added == NULL) {
@@ -81,7 +82,7 @@ bool cairn_records_add(cairn_records *records, const char *room, const char *pat
     snprintf(added->room, sizeof added->room, "%s", room);
     added->wanted = memcpy(added + 1, path, size);
     if (!open_file(records, added)) {
-        destroy(added);
+        destroy_record(added);
         return false;
     }
     record **end = &records->list;
@@ -93,7 +94,7 @@ bool cairn_records_add(cairn_records *records, const char *room, const char *pat
 }
 
 bool cairn_records_has(const cairn_records *records, const char *room) {
-    return find(records, room) != NULL;
+    return find_record(records, room) != NULL;
 }
 
 bool cairn_records_close(cairn_records *records) {
@@ -101,7 +102,7 @@ bool cairn_records_close(cairn_records *records) {
     while (records != NULL && records->list != NULL) {
         record *closed = records->list;
         records->list = closed->next;
-        good = destroy(closed) && good;
+        good = destroy_record(closed) && good;
     }
     free(records);
     return good;
@@ -117,14 +118,14 @@ static bool add_beside_first(cairn_records *records, const char *room) {
 
 // A room that has the name of one that was closed gets a file of its own.
 static record *find_open(cairn_records *records, const char *room) {
-    record *written = find(records, room);
+    record *written = find_record(records, room);
     if (written == NULL) {
-        return add_beside_first(records, room) ? find(records, room) : NULL;
+        return add_beside_first(records, room) ? find_record(records, room) : NULL;
     }
     return written->file != NULL || open_file(records, written) ? written : NULL;
 }
 
-static bool end(record *ended) {
+static bool close_file(record *ended) {
     FILE *file = ended->file;
     ended->file = NULL;
     return file == NULL || fclose(file) == 0;
@@ -133,8 +134,8 @@ static bool end(record *ended) {
 bool cairn_records_write(
     cairn_records *records, const char *room, const uint8_t *bytes, size_t size) {
     if (size == 0) {
-        record *ended = find(records, room);
-        return ended == NULL || end(ended);
+        record *ended = find_record(records, room);
+        return ended == NULL || close_file(ended);
     }
     const record *written = find_open(records, room);
     return written != NULL && fwrite(bytes, 1, size, written->file) == size &&
@@ -175,7 +176,7 @@ static cairn_world *world_at(const uint8_t *bytes, size_t size, uint64_t tick) {
 
 struct cairn_world *cairn_records_seek(
     const cairn_records *records, const char *room, uint64_t tick) {
-    const record *sought = find(records, room);
+    const record *sought = find_record(records, room);
     size_t size = 0;
     uint8_t *bytes = sought == NULL ? NULL : read_whole(sought->path, &size);
     cairn_world *world = bytes == NULL ? NULL : world_at(bytes, size, tick);

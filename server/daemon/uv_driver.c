@@ -180,7 +180,7 @@ static void send_until_dry(cairn_uv_driver *driver) {
 }
 
 // Time 0 would disarm the timer, so a deadline in the past becomes 1 ns.
-static void arm(cairn_uv_driver *driver) {
+static void arm_timer(cairn_uv_driver *driver) {
     uint64_t deadline_ns = cairn_server_deadline_ns(driver->run.server);
     if (driver->send_again_ns != 0 && driver->send_again_ns < deadline_ns) {
         deadline_ns = driver->send_again_ns;
@@ -218,7 +218,7 @@ static void on_check(uv_check_t *check) {
         uv_stop(&driver->loop);
         return;
     }
-    arm(driver);
+    arm_timer(driver);
 }
 
 static void on_job(uv_work_t *request) {
@@ -249,9 +249,9 @@ bool cairn_uv_driver_run_job(cairn_uv_driver *driver, cairn_server_job *job) {
     return true;
 }
 
-static void drain(cairn_uv_driver *driver) {
+static void drain_server(cairn_uv_driver *driver) {
     cairn_server_drain(driver->run.server, uv_hrtime());
-    arm(driver);
+    arm_timer(driver);
 }
 
 static void on_signal(uv_signal_t *handle, int number) {
@@ -260,11 +260,11 @@ static void on_signal(uv_signal_t *handle, int number) {
     // Only the first signal is caught; the next one ends the process.
     uv_signal_stop(&driver->sigterm);
     uv_signal_stop(&driver->sigint);
-    drain(driver);
+    drain_server(driver);
 }
 
 static void on_end(uv_timer_t *timer) {
-    drain(timer->data);
+    drain_server(timer->data);
 }
 
 static void on_stats(uv_timer_t *timer) {
@@ -272,7 +272,7 @@ static void on_stats(uv_timer_t *timer) {
     driver->run.on_stats(driver->run.user);
 }
 
-static bool refuse(char *error, const char *what, int code) {
+static bool set_error(char *error, const char *what, int code) {
     snprintf(error, CAIRN_UV_ERROR_SIZE, "%s: %s", what, uv_strerror(code));
     return false;
 }
@@ -284,34 +284,34 @@ static bool open_socket(cairn_uv_driver *driver, const cairn_address *listen, ch
     int code =
         uv_udp_init_ex(&driver->loop, &driver->udp, (ipv6 ? AF_INET6 : AF_INET) | UV_UDP_RECVMMSG);
     if (code != 0) {
-        return refuse(error, "socket", code);
+        return set_error(error, "socket", code);
     }
     driver->udp.data = driver;
     code = uv_udp_bind(&driver->udp, (const struct sockaddr *)&address, ipv6 ? UV_UDP_IPV6ONLY : 0);
     if (code != 0) {
-        return refuse(error, "bind", code);
+        return set_error(error, "bind", code);
     }
     int size = sizeof address;
     code = uv_udp_getsockname(&driver->udp, (struct sockaddr *)&address, &size);
     if (code != 0) {
-        return refuse(error, "getsockname", code);
+        return set_error(error, "getsockname", code);
     }
     driver->address = address_of((const struct sockaddr *)&address);
     // The system may grant less; a smaller buffer only drops earlier.
     int bytes = RECEIVE_BUFFER_BYTES;
     uv_recv_buffer_size((uv_handle_t *)&driver->udp, &bytes);
     code = uv_fileno((const uv_handle_t *)&driver->udp, &driver->socket_fd);
-    return code == 0 || refuse(error, "fileno", code);
+    return code == 0 || set_error(error, "fileno", code);
 }
 
 static bool open_timer(cairn_uv_driver *driver, char *error) {
     driver->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (driver->timer_fd < 0) {
-        return refuse(error, "timerfd_create", -errno);
+        return set_error(error, "timerfd_create", -errno);
     }
     int code = uv_poll_init(&driver->loop, &driver->tick, driver->timer_fd);
     driver->tick.data = driver;
-    return code == 0 || refuse(error, "poll", code);
+    return code == 0 || set_error(error, "poll", code);
 }
 
 static void open_rest(cairn_uv_driver *driver) {
@@ -405,7 +405,7 @@ void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
     driver->run = *run;
     driver->armed_ns = 0;
     start_handles(driver);
-    arm(driver);
+    arm_timer(driver);
     uv_run(&driver->loop, UV_RUN_DEFAULT);
 }
 

@@ -105,6 +105,7 @@ static void on_output(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
         return;
     }
     process->held += (size_t)size;
+    CAIRN_ASSERT(process->held <= LINE_SIZE_MAX);
     char *begin = process->line;
     char *end = process->line + process->held;
     char *newline;
@@ -119,6 +120,7 @@ static void on_output(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
 
 cairn_process *cairn_process_start(
     cairn_process_set *set, char **argv, cairn_process_listener on_line, void *user) {
+    CAIRN_ASSERT(argv[0] != NULL && on_line != NULL);
     cairn_process *process = calloc(1, sizeof *process);
     if (process == NULL) {
         return NULL;

@@ -124,7 +124,7 @@ void cairn_demo_draw(cairn_demo_report *report, double seconds, double seconds_t
     fflush(stdout);
 }
 
-static double total(const cairn_demo_report *report, size_t offset) {
+static double sum_of_clients(const cairn_demo_report *report, size_t offset) {
     double sum = 0;
     for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
         const char *client = (const char *)&report->clients[i];
@@ -135,9 +135,9 @@ static double total(const cairn_demo_report *report, size_t offset) {
     return sum;
 }
 
-#define TOTAL(member) total(report, offsetof(cairn_demo_client, member))
+#define TOTAL(member) sum_of_clients(report, offsetof(cairn_demo_client, member))
 
-static int complain(bool broken, const char *format, ...) {
+static int fail_if(bool broken, const char *format, ...) {
     if (broken) {
         va_list arguments;
         va_start(arguments, format);
@@ -173,14 +173,14 @@ static void print_predictions(const cairn_demo_report *report) {
     }
 }
 
-static bool damages(const cairn_demo_client *c) {
+static bool corrupts_itself(const cairn_demo_client *c) {
     return strcmp(c->mode, "heal") == 0;
 }
 
 static void print_heals(const cairn_demo_report *report) {
     for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
         const cairn_demo_client *c = &report->clients[i];
-        if (damages(c)) {
+        if (corrupts_itself(c)) {
             printf("healing              one body of %.0f corrupted %.0f times, healed %.0f times "
                    "with "
                    "at most\n"
@@ -195,11 +195,11 @@ static void print_heals(const cairn_demo_report *report) {
 
 // A busy machine may be late sometimes, but not most of the time.
 static int complain_of_heals(const cairn_demo_client *c) {
-    return complain(!(c->damaged > 0), "client %s corrupted nothing", c->name) +
-           complain(c->heals < c->damaged, "client %s was not healed each time", c->name) +
-           complain(c->heal_bytes_max >= CAIRN_DEMO_HEAL_BYTES_MAX,
+    return fail_if(!(c->damaged > 0), "client %s corrupted nothing", c->name) +
+           fail_if(c->heals < c->damaged, "client %s was not healed each time", c->name) +
+           fail_if(c->heal_bytes_max >= CAIRN_DEMO_HEAL_BYTES_MAX,
                "client %s needed %.0f bytes to be healed", c->name, c->heal_bytes_max) +
-           complain(2 * c->heals_slow > c->heals, "client %s was healed too late", c->name);
+           fail_if(2 * c->heals_slow > c->heals, "client %s was healed too late", c->name);
 }
 
 // Clients that corrupt their own world are judged by their healing instead.
@@ -207,7 +207,7 @@ static double roots_differed(const cairn_demo_report *report) {
     double sum = 0;
     for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
         const cairn_demo_client *c = &report->clients[i];
-        sum += damages(c) ? 0 : c->roots_differed;
+        sum += corrupts_itself(c) ? 0 : c->roots_differed;
     }
     return sum;
 }
@@ -239,20 +239,21 @@ int cairn_demo_sum_up(const cairn_demo_report *report, bool verified) {
     for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
         const cairn_demo_client *c = &report->clients[i];
         bool simulates = strcmp(c->mode, "interpolate") != 0;
-        broken += complain(!c->final || !c->played, "client %s did not play", c->name);
-        broken += damages(c) ? complain_of_heals(c)
-                             : complain(c->roots_differed > 0,
-                                   "the world of client %s differs from the server's", c->name);
-        broken += complain(c->final && simulates && !(c->roots_compared > 0),
+        broken += fail_if(!c->final || !c->played, "client %s did not play", c->name);
+        broken += corrupts_itself(c)
+                      ? complain_of_heals(c)
+                      : fail_if(c->roots_differed > 0,
+                            "the world of client %s differs from the server's", c->name);
+        broken += fail_if(c->final && simulates && !(c->roots_compared > 0),
             "client %s compared no hash", c->name);
-        broken += complain(c->final && !simulates && !(c->snapshots > 0),
+        broken += fail_if(c->final && !simulates && !(c->snapshots > 0),
             "client %s received no snapshot", c->name);
     }
     // Each corruption is reported once, or twice if a report was in flight.
-    broken += complain(report->server.roots_differed > 2 * TOTAL(damaged),
+    broken += fail_if(report->server.roots_differed > 2 * TOTAL(damaged),
         "clients reported other hashes to the server");
-    broken += complain(!stack_stands(&report->clients[0]), "the stack of ten fell");
-    broken += complain(!verified, "the recording does not verify");
+    broken += fail_if(!stack_stands(&report->clients[0]), "the stack of ten fell");
+    broken += fail_if(!verified, "the recording does not verify");
     printf("%s\n", broken == 0 ? "all well" : "not well");
     return broken;
 }

@@ -76,7 +76,7 @@ static bool same_worlds(pair *p, cairn_divergence divergence, const char *what) 
 }
 
 // The next tick or replacement of one side. Keyframes on the way are compared with its own world.
-static cairn_player_event advance(pair *p, cairn_player *player, const char *name) {
+static cairn_player_event next_event(pair *p, cairn_player *player, const char *name) {
     cairn_player_event event = cairn_player_next(player);
     while (event == CAIRN_PLAYER_KEYFRAME) {
         const cairn_chunk_keyframe *keyframe = &player->walk.chunk.keyframe;
@@ -144,9 +144,9 @@ static void tell_root(pair *p) {
     const char *name = a_agrees ? "the second" : "the first";
     uint64_t tick = cairn_world_tick(p->a.world);
     char text_a[CAIRN_HASH_TEXT_SIZE], text_b[CAIRN_HASH_TEXT_SIZE];
-    cairn_player_event event = advance(p, other, name);
+    cairn_player_event event = next_event(p, other, name);
     while (event == CAIRN_PLAYER_TICK) {
-        event = advance(p, other, name);
+        event = next_event(p, other, name);
     }
     char field[CAIRN_REPLAY_WORDS_SIZE] = "no keyframe follows that would name body and field";
     if (p->out->divergence == CAIRN_DIVERGENCE_KEYFRAME) {
@@ -178,11 +178,11 @@ static bool compare_ticks(pair *p) {
 
 // False when they differ or one of them ends.
 static bool compare_next(pair *p) {
-    cairn_player_event a = advance(p, &p->a, "the first");
+    cairn_player_event a = next_event(p, &p->a, "the first");
     if (p->out->divergence != CAIRN_DIVERGENCE_NONE) {
         return false;
     }
-    cairn_player_event b = advance(p, &p->b, "the second");
+    cairn_player_event b = next_event(p, &p->b, "the second");
     if (p->out->divergence != CAIRN_DIVERGENCE_NONE) {
         return false;
     }

@@ -6,7 +6,7 @@
 #include "tools/replay/output.h"
 #include "tools/replay/verbs.h"
 
-static int refuse(const cairn_player *player, const char *why) {
+static int complain_at_tick(const cairn_player *player, const char *why) {
     char words[CAIRN_REPLAY_WORDS_SIZE];
     snprintf(words, sizeof words, "at tick %llu %s",
         (unsigned long long)cairn_world_tick(player->world), why);
@@ -21,10 +21,10 @@ static int copy_tick(const cairn_player *player, cairn_replay_output *out) {
     const cairn_hash128 recorded = {.lo = tick->root_lo, .hi = tick->root_hi};
     const cairn_hash128 root = cairn_world_hash_read(player->world).full;
     if (!cairn_hash_equal(root, recorded)) {
-        return refuse(player, "the state hash differs: the cut would not verify");
+        return complain_at_tick(player, "the state hash differs: the cut would not verify");
     }
     if (!cairn_replay_commands(&player->walk.chunk.ticks, tick, commands, &count)) {
-        return refuse(player, "a command is invalid");
+        return complain_at_tick(player, "a command is invalid");
     }
     cairn_replay_output_tick(out, player->world, tick->tick, commands, count, root);
     return CAIRN_EXIT_GOOD;
@@ -36,9 +36,9 @@ static int copy_event(
     case CAIRN_PLAYER_TICK:
         return copy_tick(player, out);
     case CAIRN_PLAYER_REPLACED:
-        return refuse(player, "the world is replaced: cut before this tick or after it");
+        return complain_at_tick(player, "the world is replaced: cut before this tick or after it");
     case CAIRN_PLAYER_END:
-        return refuse(player, "the recording ends");
+        return complain_at_tick(player, "the recording ends");
     case CAIRN_PLAYER_REFUSED:
         return cairn_replay_complain(CAIRN_EXIT_DAMAGED, "cut", player->words);
     case CAIRN_PLAYER_KEYFRAME:
@@ -58,7 +58,7 @@ static int copy_ticks(
     return cairn_replay_output_close(&out, code);
 }
 
-static int cut(
+static int cut_file(
     const cairn_replay_order *order, const cairn_replay_file *file, uint64_t from, uint64_t to) {
     cairn_player player;
     cairn_recording_index index = {.entries = NULL};
@@ -94,7 +94,7 @@ int cairn_replay_cut(const cairn_replay_order *order) {
         !cairn_replay_file_open(order->words[1], &file)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    int code = cut(order, &file, from, to);
+    int code = cut_file(order, &file, from, to);
     cairn_replay_file_close(&file);
     return code;
 }

@@ -16,7 +16,7 @@ typedef struct text {
     size_t at;
 } text;
 
-static void say(text *t, const char *format, ...) {
+static void append(text *t, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     const size_t room = t->size - t->at;
@@ -25,100 +25,100 @@ static void say(text *t, const char *format, ...) {
     t->at += wrote < 0 ? 0 : (size_t)wrote < room ? (size_t)wrote : room - 1;
 }
 
-static void say_where(text *t, const cairn_explanation *e) {
-    say(t, "tick %llu", (unsigned long long)e->tick);
+static void append_place(text *t, const cairn_explanation *e) {
+    append(t, "tick %llu", (unsigned long long)e->tick);
     if (!e->stage_known) {
         return;
     }
-    say(t, ", stage %s", cairn_stage_name(e->stage.stage));
+    append(t, ", stage %s", cairn_stage_name(e->stage.stage));
     if (e->stage.pass == CAIRN_PASS_SWEEP) {
-        say(t, ", sweep %u", e->stage.substep);
+        append(t, ", sweep %u", e->stage.substep);
     } else if (e->stage.pass != CAIRN_PASS_NONE) {
-        say(t, ", substep %u, %s", e->stage.substep, cairn_pass_name(e->stage.pass));
+        append(t, ", substep %u, %s", e->stage.substep, cairn_pass_name(e->stage.pass));
     }
 }
 
-static void say_element(text *t, const cairn_explained_word *w) {
+static void append_element(text *t, const cairn_explained_word *w) {
     const char *section = cairn_array_section_name(w->at.array);
     if (w->body_count == 2) {
         const bool joint = strcmp(section, "joints") == 0;
-        say(t, ", %s %u-%u", joint ? "joint" : "contact", w->bodies[0], w->bodies[1]);
+        append(t, ", %s %u-%u", joint ? "joint" : "contact", w->bodies[0], w->bodies[1]);
     } else if (w->body_count == 1) {
-        say(t, ", body %u", w->bodies[0]);
+        append(t, ", body %u", w->bodies[0]);
     } else {
-        say(t, ", %s %u", section, w->at.element);
+        append(t, ", %s %u", section, w->at.element);
     }
-    say(t, ", %s", cairn_array_field_name(w->at.array, w->at.word));
+    append(t, ", %s", cairn_array_field_name(w->at.array, w->at.word));
 }
 
-static void say_bits(text *t, const cairn_explained_word *w, const char *peer) {
+static void append_bits(text *t, const cairn_explained_word *w, const char *peer) {
     if (w->is_float && w->ulps != UINT32_MAX) {
-        say(t, ", %u ulp%s", w->ulps, w->ulps == 1 ? "" : "s");
+        append(t, ", %u ulp%s", w->ulps, w->ulps == 1 ? "" : "s");
     }
-    say(t, ", bit %u (0x%08x here, 0x%08x on the %s)", w->bit, w->at.bits_a, w->at.bits_b, peer);
+    append(t, ", bit %u (0x%08x here, 0x%08x on the %s)", w->bit, w->at.bits_a, w->at.bits_b, peer);
 }
 
-static const char *passport_says(const cairn_diagnosis *q, uint32_t faults) {
+static const char *passport_phrase(const cairn_diagnosis *q, uint32_t faults) {
     return (q->faults & faults) != 0 ? "its passport says so, and " : "";
 }
 
-static void say_certain(text *t, const cairn_diagnosis *q, const char *peer) {
+static void append_certain_cause(text *t, const cairn_diagnosis *q, const char *peer) {
     const cairn_explanation *e = q->out;
     const uint32_t contraction = CAIRN_PASSPORT_CONTRACTION | CAIRN_PASSPORT_CONTRACTION_TURNS;
     const uint32_t flush = CAIRN_PASSPORT_FLUSH_TO_ZERO | CAIRN_PASSPORT_DENORMALS_ARE_ZERO |
                            CAIRN_PASSPORT_SUBNORMALS;
     switch (e->hazard) {
     case CAIRN_HAZARD_CONTRACTION:
-        say(t,
+        append(t,
             "the %s computes with fused multiply-add: %sthis build reaches its state hash when it "
             "is compiled with contraction; compile the %s with -ffp-contract=off",
-            peer, passport_says(q, contraction), peer);
+            peer, passport_phrase(q, contraction), peer);
         return;
     case CAIRN_HAZARD_FLUSH_TO_ZERO:
-        say(t,
+        append(t,
             "the %s treats subnormal numbers as zero: %sthis build %s reaches its state hash; "
             "something in its step, probably called by the rules, switches that mode on",
-            peer, passport_says(q, flush), e->trial);
+            peer, passport_phrase(q, flush), e->trial);
         return;
     case CAIRN_HAZARD_ROUNDING:
-        say(t, "the %s rounds differently: %sthis build %s reaches its state hash", peer,
-            passport_says(q, CAIRN_PASSPORT_ROUNDING), e->trial);
+        append(t, "the %s rounds differently: %sthis build %s reaches its state hash", peer,
+            passport_phrase(q, CAIRN_PASSPORT_ROUNDING), e->trial);
         return;
     case CAIRN_HAZARD_WARM_START:
-        say(t,
+        append(t,
             "the %s began the step without the impulses of the last one: without them this build "
             "reaches its state hash; what restored its state lost them",
             peer);
         return;
     case CAIRN_HAZARD_FIELD_CHANGED:
-        say(t, "the memory of the %s was changed after the step: no other word differs", peer);
+        append(t, "the memory of the %s was changed after the step: no other word differs", peer);
         return;
     default:
-        say(t,
+        append(t,
             "the step reads memory that is not part of the state, probably an uninitialised "
             "variable in the rules: other bytes there change the state hash on this machine, too");
         return;
     }
 }
 
-static void say_likely(text *t, const cairn_diagnosis *q, const char *peer) {
+static void append_likely_cause(text *t, const cairn_diagnosis *q, const char *peer) {
     switch (q->out->hazard) {
     case CAIRN_HAZARD_CONTRACTION:
     case CAIRN_HAZARD_FLUSH_TO_ZERO:
     case CAIRN_HAZARD_ROUNDING:
     case CAIRN_HAZARD_ARITHMETIC:
-        say(t,
+        append(t,
             "the passport of the %s says: %s; but no step computed that way here reaches its "
             "state hash",
             peer, cairn_passport_fault_words(q->faults));
         return;
     case CAIRN_HAZARD_WARM_START:
-        say(t,
+        append(t,
             "the client did not begin with the state on which both agreed: no contact and no joint "
             "in it has an impulse; what restored it probably lost them");
         return;
     case CAIRN_HAZARD_FIELD_CHANGED:
-        say(t, "%s",
+        append(t, "%s",
             q->out->start_agreed
                 ? "the client's step was right when it was repeated: its memory was changed from "
                   "outside, or the step reads memory that is not part of the state"
@@ -126,13 +126,13 @@ static void say_likely(text *t, const cairn_diagnosis *q, const char *peer) {
                   "changed from outside");
         return;
     case CAIRN_HAZARD_RULES:
-        say(t,
+        append(t,
             "commands and rules alone lead to different worlds: the %s runs other rules under the "
             "same name and version, or its rules read memory that is not part of the state",
             peer);
         return;
     default:
-        say(t, "no known hazard leads to the state hash of the %s", peer);
+        append(t, "no known hazard leads to the state hash of the %s", peer);
         return;
     }
 }
@@ -141,30 +141,30 @@ void cairn_diagnosis_write_text(const cairn_diagnosis *q) {
     cairn_explanation *e = q->out;
     text t = {.bytes = e->text, .size = sizeof e->text};
     const char *peer = q->server_diverged ? "server" : "client";
-    say_where(&t, e);
+    append_place(&t, e);
     if (e->hazard == CAIRN_HAZARD_NONE) {
-        say(&t, ": both sides reached the same state hash; there is nothing to explain");
+        append(&t, ": both sides reached the same state hash; there is nothing to explain");
         return;
     }
     if (e->word.known) {
-        say_element(&t, &e->word);
-        say_bits(&t, &e->word, peer);
+        append_element(&t, &e->word);
+        append_bits(&t, &e->word, peer);
     }
     if (e->difference_count > 0) {
-        say(&t, ", %u word%s differ%s after the step", e->difference_count,
+        append(&t, ", %u word%s differ%s after the step", e->difference_count,
             e->difference_count == 1 ? "" : "s", e->difference_count == 1 ? "s" : "");
     }
-    say(&t, "; ");
+    append(&t, "; ");
     if (e->certain) {
-        say_certain(&t, q, peer);
+        append_certain_cause(&t, q, peer);
     } else {
-        say_likely(&t, q, peer);
+        append_likely_cause(&t, q, peer);
     }
     const char *const sides[] = {"neither side", "the server", "the client"};
     if (q->capsule.after_refused[0] != '\0') {
-        say(&t, ". The client's state after the step is invalid: %s", q->capsule.after_refused);
+        append(&t, ". The client's state after the step is invalid: %s", q->capsule.after_refused);
     }
-    say(&t, ". %s build (%s) agrees with %s.", e->start_agreed ? "This" : "From that state this",
+    append(&t, ". %s build (%s) agrees with %s.", e->start_agreed ? "This" : "From that state this",
         cairn_build_text(), sides[e->agrees_with]);
 }
 

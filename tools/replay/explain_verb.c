@@ -4,7 +4,7 @@
 #include "tools/replay/explain.h"
 #include "tools/replay/verbs.h"
 
-static int answer(const cairn_replay_order *order, const cairn_explanation *explanation) {
+static int print_answer(const cairn_replay_order *order, const cairn_explanation *explanation) {
     if (order->json) {
         cairn_replay_print_json(cairn_explanation_json(explanation));
     } else {
@@ -21,7 +21,7 @@ int cairn_replay_explain(const cairn_replay_order *order) {
     static cairn_explanation explanation;
     int code = CAIRN_EXIT_UNUSABLE;
     if (cairn_explain(file.bytes, file.size, NULL, &explanation)) {
-        code = answer(order, &explanation);
+        code = print_answer(order, &explanation);
     } else {
         (void)cairn_replay_complain(code, order->words[1], explanation.text);
     }

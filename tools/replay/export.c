@@ -16,7 +16,7 @@ typedef struct table {
     uint32_t capacity;
 } table;
 
-static bool wanted(const table *t, uint32_t id) {
+static bool is_wanted(const table *t, uint32_t id) {
     const cairn_replay_bodies *bodies = &t->order->bodies;
     for (uint32_t i = 0; i < bodies->count; i++) {
         if (bodies->ids[i] == id) {
@@ -51,14 +51,14 @@ static bool write_world(table *t, const cairn_world *world) {
         count = cairn_world_bodies(world, t->bodies, t->capacity);
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (wanted(t, t->bodies[i].id)) {
+        if (is_wanted(t, t->bodies[i].id)) {
             write_row(t, cairn_world_tick(world), &t->bodies[i]);
         }
     }
     return !ferror(t->file);
 }
 
-static int write_all(table *t, cairn_player *player) {
+static int write_rows(table *t, cairn_player *player) {
     fputs("tick,body,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz\n", t->file);
     const uint64_t first = cairn_world_tick(player->world);
     bool good = write_world(t, player->world);
@@ -102,7 +102,7 @@ const char *cairn_replay_read_bodies(void *out, const char *value, bool first) {
     }
 }
 
-static int export(const cairn_replay_order *order, const cairn_replay_file *file, table *t) {
+static int export_file(const cairn_replay_order *order, const cairn_replay_file *file, table *t) {
     cairn_player player;
     int code;
     if (!cairn_player_open(&player, file->bytes, file->size, NULL)) {
@@ -111,7 +111,7 @@ static int export(const cairn_replay_order *order, const cairn_replay_file *file
     } else if ((t->file = fopen(order->words[2], "w")) == NULL) {
         code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, order->words[2], strerror(errno));
     } else {
-        code = write_all(t, &player);
+        code = write_rows(t, &player);
         if (fclose(t->file) != 0 && code == CAIRN_EXIT_GOOD) {
             code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, order->words[2], strerror(errno));
         }
@@ -129,7 +129,7 @@ int cairn_replay_export(const cairn_replay_order *order) {
         !cairn_replay_file_open(order->words[1], &file)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    const int code = export(order, &file, &t);
+    const int code = export_file(order, &file, &t);
     cairn_replay_file_close(&file);
     return code;
 }

@@ -17,7 +17,7 @@ typedef struct kernels {
 } kernels;
 
 // The world holds kernels of the other build; they are replaced by those of the same width here.
-static kernels exchange(cairn_world *world) {
+static kernels exchange_kernels(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     const kernels others = {.wide = soft_step->wide_kernel, .single = soft_step->overflow_kernel};
     (void)cairn_kernel_of(others.wide.lanes, &soft_step->wide_kernel);
@@ -31,21 +31,21 @@ static void give_back(cairn_world *world, kernels others) {
 }
 
 void cairn_fused_step(cairn_world *world, const cairn_command *commands, uint32_t count) {
-    const kernels others = exchange(world);
+    const kernels others = exchange_kernels(world);
     cairn_world_step(world, commands, count);
     give_back(world, others);
 }
 
 void cairn_fused_step_traced(
     cairn_world *world, const cairn_command *commands, uint32_t count, cairn_trace *out) {
-    const kernels others = exchange(world);
+    const kernels others = exchange_kernels(world);
     cairn_world_step_traced(world, commands, count, out);
     give_back(world, others);
 }
 
 cairn_frame *cairn_fused_step_frozen(
     cairn_world *world, const cairn_command *commands, uint32_t count, uint32_t point) {
-    const kernels others = exchange(world);
+    const kernels others = exchange_kernels(world);
     cairn_frame *frame = cairn_world_step_frozen(world, commands, count, point);
     give_back(world, others);
     return frame;

@@ -77,7 +77,7 @@ static const char *kind_name(int kind) {
     return kind_names[kind] == NULL ? "other" : kind_names[kind];
 }
 
-static const char *signer(const content *c, char text[65]) {
+static const char *signer_text(const content *c, char text[65]) {
     static const uint8_t zeros[sizeof c->seal.public_key];
     bool none = !c->ended || memcmp(c->seal.public_key, zeros, sizeof zeros) == 0;
     return none ? "" : cairn_hex_print(c->seal.public_key, sizeof c->seal.public_key, text);
@@ -85,7 +85,7 @@ static const char *signer(const content *c, char text[65]) {
 
 static void print_text(const content *c, size_t file_size) {
     char key[65];
-    const char *by = signer(c, key);
+    const char *by = signer_text(c, key);
     printf("format           version %u\n", c->version);
     if (c->started) {
         printf(
@@ -132,7 +132,7 @@ static void print_json(const content *c, size_t file_size) {
     }
     cairn_json_put_count(json, "bytes", file_size);
     cairn_json_put_bool(json, "ended", c->ended);
-    cairn_json_put_text(json, "signed_by", signer(c, key));
+    cairn_json_put_text(json, "signed_by", signer_text(c, key));
     cairn_json_put_text(json, "end", c->end);
     cairn_replay_print_json(json);
 }

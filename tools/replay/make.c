@@ -32,11 +32,11 @@ static bool read_scene(const char *name, cairn_scene **out) {
     return good;
 }
 
-static float draw(uint64_t tick, uint64_t slot, uint64_t stream) {
+static float random_axis(uint64_t tick, uint64_t slot, uint64_t stream) {
     return (float)(cairn_random_at(1, tick, slot, stream) >> 40) / 8388608.0f - 1.0f;
 }
 
-static cairn_command play(uint64_t tick, uint32_t slot) {
+static cairn_command player_command(uint64_t tick, uint32_t slot) {
     if (tick == slot) {
         return (cairn_command){.kind = CAIRN_COMMAND_JOIN, .slot = slot};
     }
@@ -48,12 +48,12 @@ static cairn_command play(uint64_t tick, uint32_t slot) {
         .buttons = dice % 64 == 0   ? CAIRN_SANDBOX_PUSH
                    : dice % 64 == 1 ? CAIRN_SANDBOX_JUMP
                                     : 0,
-        .move = {.x = draw(when, slot, 1), .z = draw(when, slot, 2)},
-        .aim = {.x = draw(when, slot, 3), .y = 0.1f, .z = draw(when, slot, 4)}};
+        .move = {.x = random_axis(when, slot, 1), .z = random_axis(when, slot, 2)},
+        .aim = {.x = random_axis(when, slot, 3), .y = 0.1f, .z = random_axis(when, slot, 4)}};
 }
 
 // 60 kN along x in 6 s, 30 kN along z in 4 s, for one tick.
-static cairn_command push(uint64_t tick, uint32_t rate_hz, uint32_t body) {
+static cairn_command push_command(uint64_t tick, uint32_t rate_hz, uint32_t body) {
     const double seconds = (double)tick / rate_hz;
     return (cairn_command){.kind = CAIRN_COMMAND_IMPULSE,
         .slot = CAIRN_SLOT_OPERATOR,
@@ -68,11 +68,11 @@ static uint32_t make_commands(const cairn_replay_order *order, const cairn_world
     const uint64_t tick = cairn_world_tick(world);
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < order->players && slot <= tick; slot++) {
-        commands[count++] = play(tick, slot);
+        commands[count++] = player_command(tick, slot);
     }
     if (order->plough > 0) {
         uint32_t rate_hz = cairn_world_settings(world)->tick_rate_hz;
-        commands[count++] = push(tick, rate_hz, order->plough);
+        commands[count++] = push_command(tick, rate_hz, order->plough);
     }
     cairn_commands_sort(commands, count);
     return count;
@@ -91,7 +91,7 @@ static void step_all(
     }
 }
 
-static int make(const cairn_replay_order *order, const cairn_scene *scene) {
+static int record_scene(const cairn_replay_order *order, const cairn_scene *scene) {
     char error[CAIRN_SCENE_ERROR_SIZE];
     cairn_world *world;
     if (cairn_scene_world_create(scene, NULL, &world, error) != CAIRN_OK) {
@@ -121,7 +121,7 @@ int cairn_replay_make(const cairn_replay_order *order) {
     if (order->awake) {
         scene->world.sleep = 0;
     }
-    const int code = make(order, scene);
+    const int code = record_scene(order, scene);
     cairn_scene_destroy(scene);
     return code;
 }

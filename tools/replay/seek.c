@@ -119,7 +119,8 @@ static void print_json(const found *f) {
     cairn_replay_print_json(json);
 }
 
-static int seek(cairn_player *player, const cairn_recording_index *index, uint64_t tick, found *f) {
+static int seek_tick(
+    cairn_player *player, const cairn_recording_index *index, uint64_t tick, found *f) {
     if (!cairn_player_seek(player, index, tick)) {
         return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "seek", player->words);
     }
@@ -135,7 +136,7 @@ static int seek(cairn_player *player, const cairn_recording_index *index, uint64
     return f->root_known && !f->root_agrees ? CAIRN_EXIT_DIFFERS : CAIRN_EXIT_GOOD;
 }
 
-static int answer(const cairn_replay_order *order, found *f, int code) {
+static int print_answer(const cairn_replay_order *order, found *f, int code) {
     f->has_body = order->body != 0;
     if (f->has_body && cairn_body_read(f->world, order->body, &f->body) != CAIRN_OK) {
         return cairn_replay_complain(
@@ -152,7 +153,8 @@ static int answer(const cairn_replay_order *order, found *f, int code) {
     return code;
 }
 
-static int run(const cairn_replay_order *order, const cairn_replay_file *file, uint64_t tick) {
+static int seek_in_file(
+    const cairn_replay_order *order, const cairn_replay_file *file, uint64_t tick) {
     cairn_player player;
     cairn_recording_index index = {.entries = NULL};
     found f = {.start_ns = cairn_system_now_ns()};
@@ -163,8 +165,8 @@ static int run(const cairn_replay_order *order, const cairn_replay_file *file, u
     } else if (cairn_recording_index_of(file->bytes, file->size, &index) != CAIRN_OK) {
         code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, order->words[1], "no memory");
     } else {
-        code = seek(&player, &index, tick, &f);
-        code = f.world == NULL ? code : answer(order, &f, code);
+        code = seek_tick(&player, &index, tick, &f);
+        code = f.world == NULL ? code : print_answer(order, &f, code);
     }
     cairn_recording_index_end(&index);
     cairn_player_close(&player);
@@ -181,7 +183,7 @@ int cairn_replay_seek(const cairn_replay_order *order) {
         !cairn_replay_file_open(order->words[1], &file)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    int code = run(order, &file, tick);
+    int code = seek_in_file(order, &file, tick);
     cairn_replay_file_close(&file);
     return code;
 }

@@ -55,7 +55,7 @@ static cairn_seal_verdict judge_seal(
     return good ? CAIRN_SEAL_SIGNED : CAIRN_SEAL_FORGED;
 }
 
-static bool follows(
+static bool chunk_follows(
     const cairn_survey *survey, const char *what, uint64_t tick, cairn_verification *out) {
     if (tick == survey->next_tick) {
         return true;
@@ -82,14 +82,14 @@ static bool take_chunk(
         add_segment(survey, walk, survey->next_tick);
         return true;
     case CAIRN_CHUNK_KEYFRAME:
-        if (!follows(survey, "a keyframe of tick", chunk->keyframe.tick, out)) {
+        if (!chunk_follows(survey, "a keyframe of tick", chunk->keyframe.tick, out)) {
             return false;
         }
         add_segment(survey, walk, chunk->keyframe.tick);
         return true;
     case CAIRN_CHUNK_TICKS:
         if (chunk->ticks.tick_count == 0 ||
-            !follows(survey, "tick", chunk->ticks.ticks[0].tick, out)) {
+            !chunk_follows(survey, "tick", chunk->ticks.ticks[0].tick, out)) {
             return chunk->ticks.tick_count == 0;
         }
         chain_ticks(survey, &chunk->ticks);
@@ -97,7 +97,7 @@ static bool take_chunk(
     case CAIRN_CHUNK_END:
         out->seal = judge_seal(survey, &chunk->end, walk->reader.version);
         memcpy(out->public_key, chunk->end.seal.public_key, sizeof out->public_key);
-        return follows(survey, "an end at tick", chunk->end.tick, out);
+        return chunk_follows(survey, "an end at tick", chunk->end.tick, out);
     default:
         return true;
     }

@@ -46,7 +46,7 @@ typedef struct job {
     share shares[CAIRN_POOL_WORKERS_MAX];
 } job;
 
-static void find(share *s, cairn_verdict verdict, const char *format, ...) {
+static void set_finding(share *s, cairn_verdict verdict, const char *format, ...) {
     s->verdict = verdict;
     va_list arguments;
     va_start(arguments, format);
@@ -64,7 +64,7 @@ static void compare_root(share *s, const cairn_player *player) {
     char a[CAIRN_HASH_TEXT_SIZE];
     char b[CAIRN_HASH_TEXT_SIZE];
     s->tick_differs = tick->tick + 1;
-    find(s, CAIRN_VERDICT_DIFFERS,
+    set_finding(s, CAIRN_VERDICT_DIFFERS,
         "differs since tick %llu: state hash %s recorded, %s stepped; no keyframe follows that "
         "would "
         "name section, body and field",
@@ -78,7 +78,7 @@ static void compare_keyframe(share *s, const cairn_player *player) {
     const cairn_chunk_keyframe *keyframe = &player->walk.chunk.keyframe;
     cairn_world *recorded = cairn_replay_keyframe_world(keyframe, player->rules, words);
     if (recorded == NULL) {
-        find(s, CAIRN_VERDICT_DAMAGED, "%s", words);
+        set_finding(s, CAIRN_VERDICT_DAMAGED, "%s", words);
         return;
     }
     s->keyframes++;
@@ -88,10 +88,11 @@ static void compare_keyframe(share *s, const cairn_player *player) {
     if (differs) {
         s->tick_differs = known ? s->tick_differs : tick;
         cairn_replay_difference(recorded, player->world, words);
-        find(s, CAIRN_VERDICT_DIFFERS, "differs since tick %llu; in the keyframe of tick %llu %s",
+        set_finding(s, CAIRN_VERDICT_DIFFERS,
+            "differs since tick %llu; in the keyframe of tick %llu %s",
             (unsigned long long)s->tick_differs, tick, words);
     } else if (known) {
-        find(s, CAIRN_VERDICT_DIFFERS,
+        set_finding(s, CAIRN_VERDICT_DIFFERS,
             "differs at tick %llu; the keyframe of tick %llu equals the stepped world, so the "
             "recorded "
             "state hash is wrong",
@@ -114,7 +115,7 @@ static void step_segment(share *s, cairn_player *player) {
             return;
         case CAIRN_PLAYER_REFUSED:
             if (s->verdict == CAIRN_VERDICT_SAME) {
-                find(s, CAIRN_VERDICT_DAMAGED, "%s", player->words);
+                set_finding(s, CAIRN_VERDICT_DAMAGED, "%s", player->words);
             }
             return;
         case CAIRN_PLAYER_REPLACED:
@@ -139,7 +140,7 @@ static void take_segments(void *argument, uint32_t worker) {
         if (cairn_player_go(&player, &j->survey->segments[segment])) {
             step_segment(s, &player);
         } else {
-            find(s, CAIRN_VERDICT_DAMAGED, "%s", player.words);
+            set_finding(s, CAIRN_VERDICT_DAMAGED, "%s", player.words);
         }
         if (s->verdict != CAIRN_VERDICT_SAME) {
             s->segment = segment;
@@ -187,7 +188,7 @@ static void step_all(const uint8_t *bytes, size_t size, cairn_pool *pool,
     sum_up(&j, workers, out);
 }
 
-static bool begin(const uint8_t *bytes, size_t size, cairn_verification *out) {
+static bool read_start(const uint8_t *bytes, size_t size, cairn_verification *out) {
     cairn_player player;
     if (cairn_player_open(&player, bytes, size, NULL)) {
         out->started = true;
@@ -205,7 +206,7 @@ static bool begin(const uint8_t *bytes, size_t size, cairn_verification *out) {
 cairn_verification cairn_verify(const uint8_t *bytes, size_t size, cairn_pool *pool) {
     cairn_verification out = {.verdict = CAIRN_VERDICT_SAME};
     cairn_survey survey = cairn_survey_of(bytes, size, &out);
-    if (!begin(bytes, size, &out)) {
+    if (!read_start(bytes, size, &out)) {
         cairn_survey_end(&survey);
         return out;
     }

@@ -110,7 +110,7 @@ static void print_text(const char *path, const answer *a) {
     }
 }
 
-static int run(const cairn_replay_order *order, const cairn_replay_file *file, answer *a) {
+static int verify_file(const cairn_replay_order *order, const cairn_replay_file *file, answer *a) {
     cairn_pool *pool = NULL;
     if (a->workers > 1 && cairn_pool_create(a->workers, &pool) != CAIRN_OK) {
         return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "--workers", "no threads can be started");
@@ -134,7 +134,7 @@ int cairn_replay_verify(const cairn_replay_order *order) {
     }
     answer a = {
         .workers = order->workers, .wanted_key = order->key.given ? order->key.bytes : NULL};
-    const int code = run(order, &file, &a);
+    const int code = verify_file(order, &file, &a);
     cairn_replay_file_close(&file);
     return code;
 }
