@@ -4,8 +4,8 @@
 #include "sim/collide/clip.h"
 #include "tests/sim/geometry_kit.h"
 
-// Contacts are warm started by their identifiers, so these must mean the same corner from step to
-// step, and the separating axis must not change its mind over rounding.
+// Contacts are warm started by their features, so a feature must name the same corner from step to
+// step, and rounding must not change the separating axis.
 
 static cairn_manifold collide(const cairn_geometry *a, cairn_pose pose_a, const cairn_geometry *b,
     cairn_pose pose_b, uint32_t *axis_hint) {
@@ -28,10 +28,10 @@ typedef struct sway_case {
     uint32_t point_count;
 } sway_case;
 
-// The first steps may still find the axis that suits both.
+// In the first steps the axis may still change.
 enum { SETTLING = 50 };
 
-TEST("swaying a little keeps every feature") {
+TEST("boxes that sway a little keep every feature") {
     const sway_case cases[] = {
         {"one size, squarely", box(0.5f, 0.5f, 0.5f), box(0.5f, 0.5f, 0.5f), vec3(0, 1, 0), 4},
         {"one size, squarely, from below", box(0.5f, 0.5f, 0.5f), box(0.5f, 0.5f, 0.5f),
@@ -65,16 +65,16 @@ TEST("swaying a little keeps every feature") {
     }
 }
 
-TEST("sliding across a floor keeps the corners") {
+TEST("a box that slides across a floor keeps its corners") {
     const cairn_geometry floor = box(50, 1, 50);
     const cairn_geometry crate = box(0.5f, 0.5f, 0.5f);
     uint32_t axis_hint = 0;
     cairn_manifold before = collide(&floor, at(0, 0, 0), &crate, at(0, 1.499f, 0), &axis_hint);
     for (uint32_t step = 1; step < 500; ++step) {
         const float x = 0.05f * (float)step;
-        // Turning by three degrees a step; the feature of a corner turns with it.
+        // Rotates by three degrees per step; the feature of a corner rotates with it.
         const cairn_pose pose =
-            turned(at(x, 1.499f, 0.3f * x), vec3(0, 1, 0), 0.026f * (float)(step % 40));
+            rotated(at(x, 1.499f, 0.3f * x), vec3(0, 1, 0), 0.026f * (float)(step % 40));
         const cairn_manifold manifold = collide(&floor, at(0, 0, 0), &crate, pose, &axis_hint);
         assert_int_equal(manifold.point_count, 4);
         assert_true(same_features(&before, &manifold));
@@ -89,7 +89,7 @@ TEST("sliding across a floor keeps the corners") {
     }
 }
 
-TEST("sliding off an edge changes features only where corners pass") {
+TEST("a box that slides off an edge changes features only where corners pass") {
     const cairn_geometry crate = box(0.5f, 0.5f, 0.5f);
     uint32_t axis_hint = 0;
     cairn_manifold before = collide(&crate, at(0, 0, 0), &crate, at(-0.9f, 0.99f, 0), &axis_hint);
@@ -102,7 +102,8 @@ TEST("sliding off an edge changes features only where corners pass") {
         changes += same_features(&before, &now) ? 0 : 1;
         before = now;
     }
-    // Going over: the two trailing corners come in and the two leading ones go out, at the middle.
+    // The two trailing corners come over the floor and the two leading ones leave it, at the
+    // middle.
     assert_in_range(changes, 1, 2);
 }
 
@@ -135,9 +136,9 @@ TEST("a clearly better axis is taken") {
     } steps[] = {
         {0.5f, 0.9f, 2}, // 0.1 deep along y, 0.5 along x
         {0.899f, 0.9f, 2},
-        {0.901f, 0.9f, 2}, // x is better by a little: stay
+        {0.901f, 0.9f, 2}, // x is a little better: kept
         {0.904f, 0.9f, 2},
-        {0.95f, 0.9f, 1}, // clearly better: go
+        {0.95f, 0.9f, 1}, // x is clearly better: taken
         {0.901f, 0.904f, 1},
         {0.9f, 0.95f, 2},
     };
@@ -147,18 +148,18 @@ TEST("a clearly better axis is taken") {
     }
 }
 
-TEST("an edge gives way to a face as good") {
+TEST("an edge is given up for an equally good face") {
     const cairn_geometry crate = box(0.5f, 0.5f, 0.5f);
     for (uint32_t hint = 7; hint < 16; ++hint) {
         uint32_t axis_hint = hint;
-        const cairn_pose above = turned(at(0, 0.99f, 0), vec3(0, 1, 0), 0.3f);
+        const cairn_pose above = rotated(at(0, 0.99f, 0), vec3(0, 1, 0), 0.3f);
         const cairn_manifold manifold = collide(&crate, at(0, 0, 0), &crate, above, &axis_hint);
         assert_int_equal(manifold.point_count, 4);
         assert_in_range(axis_hint, 1, 6);
     }
 }
 
-static void expect_sound(const cairn_manifold *manifold) {
+static void expect_valid(const cairn_manifold *manifold) {
     assert_true(vec3_finite(manifold->normal));
     assert_true(float_abs(vec3_length(manifold->normal) - 1.0f) < 1e-5f);
     assert_in_range(manifold->point_count, 0, CAIRN_MANIFOLD_POINTS_MAX);
@@ -195,7 +196,7 @@ static cairn_geometry random_extreme(cairn_random *random) {
                                          : half_space();
 }
 
-// Positions and rotations that make things coincide, line up, or almost.
+// Positions and rotations at which shapes coincide or line up, exactly or almost.
 static cairn_pose random_extreme_pose(cairn_random *random) {
     cairn_pose pose = at(0, 0, 0);
     const float size = random_size(random);
@@ -203,7 +204,7 @@ static cairn_pose random_extreme_pose(cairn_random *random) {
     case 0:
         return pose;
     case 1:
-        return turned(at(0, size, 0), vec3(0, 0, 1), 1.0f);
+        return rotated(at(0, size, 0), vec3(0, 0, 1), 1.0f);
     case 2:
         return swaying(random, vec3_zero(), 1e-6f, 1e-6f);
     default:
@@ -212,7 +213,7 @@ static cairn_pose random_extreme_pose(cairn_random *random) {
     }
 }
 
-TEST("whatever the shapes and the hint the answer is sound") {
+TEST("all shapes and hints give a valid manifold") {
     cairn_random random = cairn_random_of(23);
     uint32_t touching = 0;
     for (uint32_t round = 0; round < 30000; ++round) {
@@ -223,21 +224,21 @@ TEST("whatever the shapes and the hint the answer is sound") {
         uint32_t axis_hint = (uint32_t)cairn_random_below(&random, 18);
         axis_hint = axis_hint == 17 ? UINT32_MAX : axis_hint;
         const cairn_manifold manifold = collide(&a, pose_a, &b, pose_b, &axis_hint);
-        expect_sound(&manifold);
+        expect_valid(&manifold);
         touching += manifold.point_count > 0;
     }
     assert_true(touching > 5000);
 }
 
-// Edges that are all but parallel have their closest points anywhere along the line.
+// The closest points of nearly parallel edges may be anywhere along the line.
 TEST("nearly parallel edges touch within the edges") {
     cairn_random random = cairn_random_of(24);
     const cairn_geometry crate = box(0.5f, 0.5f, 0.5f);
     for (uint32_t round = 0; round < 5000; ++round) {
         const float slant = random_between(&random, -0.02f, 0.02f);
-        const cairn_pose a = turned(at(0, 0, 0), vec3(0, 0, 1), 0.41421356f);
+        const cairn_pose a = rotated(at(0, 0, 0), vec3(0, 0, 1), 0.41421356f);
         const cairn_pose b =
-            turned(turned(at(0, 1.41f, 0), vec3(0, 0, 1), 0.41421356f), vec3(slant, 1, 0), slant);
+            rotated(rotated(at(0, 1.41f, 0), vec3(0, 0, 1), 0.41421356f), vec3(slant, 1, 0), slant);
         uint32_t axis_hint = (uint32_t)cairn_random_below(&random, 16);
         const cairn_manifold manifold = collide(&crate, a, &crate, b, &axis_hint);
         for (uint32_t i = 0; i < manifold.point_count; ++i) {
@@ -266,9 +267,9 @@ TEST("a box with its corner in another has a contact") {
     assert_true(inside_count > 500);
 }
 
-// The word that comes out, put in again at the same pose, comes out again with the same bits: what
-// was computed once can be computed again from what is stored.
-TEST("a hint that came out comes out again") {
+// The hint that comes out, passed in again at the same pose, comes out again with the same bits: a
+// manifold can be computed again from the stored hint.
+TEST("a hint that comes out comes out again") {
     cairn_random random = cairn_random_of(27);
     uint32_t edges = 0;
     uint32_t kept = 0;
@@ -276,8 +277,8 @@ TEST("a hint that came out comes out again") {
         const bool level = round % 2 == 0;
         const cairn_geometry a = random_geometry(&random, CAIRN_SHAPE_BOX);
         const cairn_geometry b = random_geometry(&random, CAIRN_SHAPE_BOX);
-        const cairn_shape_view solid_a = solid_of(&a);
-        const cairn_shape_view solid_b = solid_of(&b);
+        const cairn_shape_view solid_a = view_of(&a);
+        const cairn_shape_view solid_b = view_of(&b);
         const float above = a.half_extents.y + b.half_extents.y;
         const cairn_pose pose = level ? swaying(&random, vec3(0.2f, above, 0.1f), 0.05f, 0.2f)
                                       : random_pose(&random, 1.0f);
@@ -297,8 +298,8 @@ TEST("a hint that came out comes out again") {
     assert_true(kept > 500);
 }
 
-// A square of edges 0 to 3, cut on its right by edge 4 and on its left by edge 5.
-TEST("a cut polygon is labelled by the edges that meet") {
+// A square with edges 0 to 3, clipped on its right by edge 4 and on its left by edge 5.
+TEST("a clipped polygon is labelled by the edges that meet") {
     const cairn_clip_polygon square = {
         .count = 4, .points = {{-1, -1, 0, 0}, {1, -1, 0, 1}, {1, 1, 0, 2}, {-1, 1, 0, 3}}};
     const cairn_clip_line right_cut = {.right = 1.0f, .limit = 0.5f, .edge = 4};
@@ -330,8 +331,8 @@ TEST("a cut polygon is labelled by the edges that meet") {
     assert_int_equal(both.count, 4);
 }
 
-// Eight points on a circle; the chosen four span it and have the deepest among them.
-TEST("a patch is reduced to the points that span it") {
+// Eight points on a circle: the chosen four span it and include the deepest.
+TEST("a manifold is reduced to the points that span it") {
     static const cairn_clip_point ring[8] = {{1, 0, 0, 0}, {0.7f, 0.7f, 0, 0}, {0, 1, 0, 0},
         {-0.7f, 0.7f, 0, 0}, {-1, 0, 0, 0}, {-0.7f, -0.7f, 0, 0}, {0, -1, 0, 0},
         {0.7f, -0.7f, 0, 0}};
@@ -352,7 +353,7 @@ TEST("a patch is reduced to the points that span it") {
         const uint32_t set = 1u << chosen[0] | 1u << chosen[1] | 1u << chosen[2] | 1u << chosen[3];
         assert_true((set & 1u << deep) != 0);
         assert_true((set & 1u << (deep + 4) % 8) != 0);
-        // Depths equal but for noise: always the same points.
+        // Depths that are equal except for noise always give the same points.
         assert_int_equal(cairn_manifold_reduce(level, 8, chosen), 4);
         for (uint32_t i = 0; i < 4; ++i) {
             level_chosen[i] = round == 0 ? chosen[i] : level_chosen[i];

@@ -23,9 +23,9 @@ static float deepest(const cairn_manifold *manifold) {
 
 // ---- a box is also a hull
 
-// Which four of a patch of more are kept depends on where its polygon begins, and depths within a
+// Which four of more points are kept depends on where the polygon begins, and depths within a
 // five-hundredth of its size count as equal.
-static void expect_like(
+static void expect_equivalent(
     const cairn_manifold *a, const cairn_manifold *b, uint32_t round, const char *what) {
     const uint32_t most = a->point_count > b->point_count ? a->point_count : b->point_count;
     const uint32_t least = a->point_count + b->point_count - most;
@@ -37,15 +37,15 @@ static void expect_like(
     }
 }
 
-// Sizes that differ, so that no two axes are as good as each other by construction.
-TEST("a box as a hull touches as a box") {
+// The sizes differ, so that no two axes are equally good by construction.
+TEST("a box as a hull has the contacts of a box") {
     cairn_random random = cairn_random_of(51);
     const cairn_geometry big = box(1.0f, 0.7f, 1.3f);
     const cairn_geometry small = box(0.4f, 0.3f, 0.5f);
     const cairn_hull big_hull = box_hull(1.0f, 0.7f, 1.3f);
     const cairn_hull small_hull = box_hull(0.4f, 0.3f, 0.5f);
-    const cairn_shape_view boxes[2] = {solid_of(&big), solid_of(&small)};
-    const cairn_shape_view hulls[2] = {hull_solid(&big_hull), hull_solid(&small_hull)};
+    const cairn_shape_view boxes[2] = {view_of(&big), view_of(&small)};
+    const cairn_shape_view hulls[2] = {hull_view(&big_hull), hull_view(&small_hull)};
     uint32_t touching = 0;
     for (uint32_t round = 0; round < 3000; ++round) {
         const cairn_pose pose = random_pose(&random, 1.4f);
@@ -54,32 +54,32 @@ TEST("a box as a hull touches as a box") {
         const cairn_manifold both = collide(&hulls[0], &hulls[1], &pose, &hints[1]);
         const cairn_manifold first = collide(&hulls[0], &boxes[1], &pose, &hints[2]);
         const cairn_manifold second = collide(&boxes[0], &hulls[1], &pose, &hints[3]);
-        expect_like(&both, &boxed, round, "hull and hull");
-        expect_like(&first, &boxed, round, "hull and box");
-        expect_like(&second, &boxed, round, "box and hull");
+        expect_equivalent(&both, &boxed, round, "hull and hull");
+        expect_equivalent(&first, &boxed, round, "hull and box");
+        expect_equivalent(&second, &boxed, round, "box and hull");
         touching += boxed.point_count > 0;
     }
     assert_true(touching > 1000);
 }
 
-TEST("round shapes touch a box as they touch its hull") {
+TEST("spheres and capsules touch a box as they touch its hull") {
     cairn_random random = cairn_random_of(52);
     const cairn_geometry crate = box(0.6f, 0.4f, 0.5f);
     const cairn_hull hull = box_hull(0.6f, 0.4f, 0.5f);
     const cairn_geometry rounds[2] = {sphere(0.3f), capsule(0.2f, 0.4f)};
-    const cairn_shape_view boxed = solid_of(&crate);
-    const cairn_shape_view hulled = hull_solid(&hull);
+    const cairn_shape_view boxed = view_of(&crate);
+    const cairn_shape_view hulled = hull_view(&hull);
     uint32_t touching = 0;
     for (uint32_t round = 0; round < 4000; ++round) {
-        const cairn_shape_view other = solid_of(&rounds[round % 2]);
+        const cairn_shape_view other = view_of(&rounds[round % 2]);
         const cairn_pose pose = random_pose(&random, 0.8f);
         uint32_t hint = 0;
         const cairn_manifold a = collide(&boxed, &other, &pose, &hint);
         const cairn_manifold b = collide(&hulled, &other, &pose, &hint);
-        expect_like(&b, &a, round, "hull and round");
+        expect_equivalent(&b, &a, round, "hull and round");
         const cairn_manifold c = collide(&other, &boxed, &pose, &hint);
         const cairn_manifold d = collide(&other, &hulled, &pose, &hint);
-        expect_like(&d, &c, round, "round and hull");
+        expect_equivalent(&d, &c, round, "round and hull");
         touching += a.point_count > 0;
     }
     assert_true(touching > 1000);
@@ -97,26 +97,26 @@ typedef struct known_case {
     float separation;
 } known_case;
 
-TEST("known pairs touch as their table says") {
+TEST("known pairs have the contacts of the table") {
     const cairn_vec3 roof_points[6] = {
         {-2, 0, -1}, {2, 0, -1}, {-2, 0, 1}, {2, 0, 1}, {-2, 1, 0}, {2, 1, 0}};
     const cairn_vec3 spike_points[4] = {{-1, 2, -1}, {1, 2, -1}, {0, 2, 1}, {0, 0, 0}};
     cairn_hull roof;
     cairn_hull spike;
-    assert_true(built(roof_points, 6, &roof) && built(spike_points, 4, &spike));
+    assert_true(builds(roof_points, 6, &roof) && builds(spike_points, 4, &spike));
     const cairn_hull cube = box_hull(1, 1, 1);
     const cairn_geometry ground = half_space();
     const cairn_geometry crate = box(5, 1, 5);
     const cairn_geometry ball = sphere(0.5f);
     const cairn_geometry pill = capsule(0.5f, 1.0f);
-    const cairn_shape_view hull = hull_solid(&cube);
-    const cairn_shape_view wedge = hull_solid(&roof);
-    const cairn_shape_view tip = hull_solid(&spike);
-    const cairn_shape_view plane = solid_of(&ground);
-    const cairn_shape_view slab = solid_of(&crate);
-    const cairn_shape_view round = solid_of(&ball);
-    const cairn_shape_view lying = solid_of(&pill);
-    const cairn_pose on_side = turned(at(0, 1.45f, 0), vec3(0, 0, 1), 1.0f);
+    const cairn_shape_view hull = hull_view(&cube);
+    const cairn_shape_view wedge = hull_view(&roof);
+    const cairn_shape_view tip = hull_view(&spike);
+    const cairn_shape_view plane = view_of(&ground);
+    const cairn_shape_view slab = view_of(&crate);
+    const cairn_shape_view round = view_of(&ball);
+    const cairn_shape_view lying = view_of(&pill);
+    const cairn_pose on_side = rotated(at(0, 1.45f, 0), vec3(0, 0, 1), 1.0f);
     const cairn_vec3 up = vec3(0, 1, 0);
     const known_case cases[] = {
         {"cube on cube", hull, hull, at(0, 1.99f, 0), 4, up, -0.01f},
@@ -134,7 +134,7 @@ TEST("known pairs touch as their table says") {
         {"ball inside", hull, round, at(0, 0.9f, 0), 1, up, -0.6f},
         {"capsule lying on cube", hull, lying, on_side, 2, up, -0.05f},
         {"capsule standing on cube", hull, lying, at(0, 2.45f, 0), 1, up, -0.05f},
-        {"capsule across a ridge", wedge, lying, turned(at(0, 1.45f, 0), vec3(1, 0, 0), 1.0f), 1,
+        {"capsule across a ridge", wedge, lying, rotated(at(0, 1.45f, 0), vec3(1, 0, 0), 1.0f), 1,
             up, -0.05f},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
@@ -152,17 +152,17 @@ TEST("known pairs touch as their table says") {
 
 // ---- against a search that tries directions
 
-static float reach(const cairn_shape_view *solid, const cairn_pose *pose, cairn_vec3 n) {
+static float support(const cairn_shape_view *shape, const cairn_pose *pose, cairn_vec3 n) {
     const cairn_vec3 local = quat_rotate_inverse(pose->rotation, n);
-    const cairn_geometry *g = solid->geometry;
+    const cairn_geometry *g = shape->geometry;
     float core = g->radius + g->half_height * float_abs(local.y);
     if (g->kind == CAIRN_SHAPE_BOX) {
         core = vec3_dot(vec3_abs(local), g->half_extents);
     }
     if (g->kind == CAIRN_SHAPE_HULL) {
         core = -1e9f;
-        for (uint32_t i = 0; i < solid->hull->vertex_count; ++i) {
-            core = float_max(core, vec3_dot(local, solid->hull->vertices[i]));
+        for (uint32_t i = 0; i < shape->hull->vertex_count; ++i) {
+            core = float_max(core, vec3_dot(local, shape->hull->vertices[i]));
         }
     }
     return vec3_dot(pose->position, n) + core;
@@ -171,11 +171,11 @@ static float reach(const cairn_shape_view *solid, const cairn_pose *pose, cairn_
 static float gap(
     const cairn_shape_view *a, const cairn_shape_view *b, const cairn_pose *pose, cairn_vec3 n) {
     const cairn_pose home = pose_identity();
-    return 0.0f - reach(b, pose, vec3_negate(n)) - reach(a, &home, n);
+    return 0.0f - support(b, pose, vec3_negate(n)) - support(a, &home, n);
 }
 
-static float search(const cairn_shape_view *a, const cairn_shape_view *b, const cairn_pose *pose,
-    cairn_random *random) {
+static float search_directions(const cairn_shape_view *a, const cairn_shape_view *b,
+    const cairn_pose *pose, cairn_random *random) {
     float found = -1e9f;
     for (uint32_t start = 0; start < 24; ++start) {
         const cairn_vec3 first = start == 0 ? pose->position : random_vec3(random, 1.0f);
@@ -201,14 +201,14 @@ TEST("contacts agree with a search over directions") {
         const cairn_hull first = random_hull(&random, 5 + seed % 20, random_vec3(&random, 0.5f));
         const cairn_hull second = random_hull(&random, 5 + seed % 7, vec3_zero());
         const cairn_geometry other = random_geometry(&random, 1 + seed % 3);
-        const cairn_shape_view a = hull_solid(&first);
-        const cairn_shape_view b = seed % 4 == 0 ? hull_solid(&second) : solid_of(&other);
+        const cairn_shape_view a = hull_view(&first);
+        const cairn_shape_view b = seed % 4 == 0 ? hull_view(&second) : view_of(&other);
         const cairn_pose pose = random_pose(&random, 1.2f);
-        const float searched = search(&a, &b, &pose, &random);
+        const float searched = search_directions(&a, &b, &pose, &random);
         uint32_t hint = 0;
         const cairn_manifold m = collide(&a, &b, &pose, &hint);
         if (m.point_count == 0) {
-            // Polyhedra are measured along axes, which near a corner is short of the distance.
+            // Polyhedra are measured along axes; near a corner that is less than the distance.
             if (searched < 0.0f) {
                 fail_msg("seed %u: no contact at %g", seed, (double)searched);
             }
@@ -233,17 +233,17 @@ TEST("contacts agree with a search over directions") {
     assert_true(touching > 80);
 }
 
-// ---- what is kept from step to step
+// ---- features and hints from step to step
 
-TEST("a hint that came out comes out again") {
+TEST("a hint that comes out comes out again") {
     cairn_random random = cairn_random_of(53);
     uint32_t edges = 0;
     uint32_t kept = 0;
     const cairn_hull shapes[4] = {icosahedron(0.5f), random_hull(&random, 20, vec3_zero()),
         random_hull(&random, 6, vec3(0.2f, 0, 0)), box_hull(0.5f, 0.4f, 0.6f)};
     for (uint32_t round = 0; round < 12000; ++round) {
-        const cairn_shape_view a = hull_solid(&shapes[round % 4]);
-        const cairn_shape_view b = hull_solid(&shapes[round / 4 % 4]);
+        const cairn_shape_view a = hull_view(&shapes[round % 4]);
+        const cairn_shape_view b = hull_view(&shapes[round / 4 % 4]);
         const cairn_pose pose = random_pose(&random, 0.7f);
         const uint32_t part = (uint32_t)cairn_random_below(&random, 3);
         const uint32_t low = (uint32_t)cairn_random_below(&random, 32);
@@ -262,10 +262,10 @@ TEST("a hint that came out comes out again") {
     assert_true(kept > 50);
 }
 
-TEST("whatever the hint says it is looked up with care") {
+TEST("any hint is checked before it is used") {
     cairn_random random = cairn_random_of(54);
     const cairn_hull ball = icosahedron(0.5f);
-    const cairn_shape_view a = hull_solid(&ball);
+    const cairn_shape_view a = hull_view(&ball);
     const cairn_pose pose = at(0, 0.8f, 0.1f);
     for (uint32_t round = 0; round < 5000; ++round) {
         uint32_t hint = (uint32_t)cairn_random_next(&random) >> cairn_random_below(&random, 32);
@@ -275,16 +275,16 @@ TEST("whatever the hint says it is looked up with care") {
     }
 }
 
-TEST("swaying a little keeps every feature") {
+TEST("hulls that sway a little keep every feature") {
     const cairn_hull ball = icosahedron(0.5f);
     const cairn_hull cube = box_hull(0.5f, 0.5f, 0.5f);
     const cairn_geometry floor = box(5, 0.5f, 5);
     const cairn_geometry ground = half_space();
-    const cairn_shape_view round = hull_solid(&ball);
-    const cairn_shape_view crate = hull_solid(&cube);
-    const cairn_shape_view slab = solid_of(&floor);
-    const cairn_shape_view plane = solid_of(&ground);
-    // The quaternion that lays a face of the icosahedron level: from its normal to straight down.
+    const cairn_shape_view round = hull_view(&ball);
+    const cairn_shape_view crate = hull_view(&cube);
+    const cairn_shape_view slab = view_of(&floor);
+    const cairn_shape_view plane = view_of(&ground);
+    // The rotation that lays the icosahedron on a face: from the face's normal to straight down.
     const cairn_vec3 n = ball.planes[0].normal;
     const cairn_vec3 down = vec3(0, -1, 0);
     const cairn_vec3 axis = vec3_cross(n, down);
@@ -329,8 +329,8 @@ TEST("features of one manifold differ") {
         const cairn_hull first = random_hull(&random, 6 + round % 12, vec3_zero());
         const cairn_hull second = random_hull(&random, 6 + round % 5, vec3_zero());
         const cairn_geometry pill = capsule(0.2f, 0.5f);
-        const cairn_shape_view a = hull_solid(&first);
-        const cairn_shape_view b = round % 3 == 0 ? solid_of(&pill) : hull_solid(&second);
+        const cairn_shape_view a = hull_view(&first);
+        const cairn_shape_view b = round % 3 == 0 ? view_of(&pill) : hull_view(&second);
         const cairn_pose pose = random_pose(&random, 0.8f);
         uint32_t hint = 0;
         const cairn_manifold m = collide(&a, &b, &pose, &hint);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the tests of shapes share: shapes and poses in one line, random ones from a seed, and what
-// is expected of floats.
+// Shared by the tests of shapes: shapes and poses in one line, random ones from a seed, and checks
+// of floats.
 
 #include "base/random.h"
 #include "sim/collide/collide.h"
@@ -26,38 +26,38 @@ static inline cairn_geometry half_space(void) {
     return (cairn_geometry){.kind = CAIRN_SHAPE_HALF_SPACE};
 }
 
-static inline cairn_shape_view solid_of(const cairn_geometry *geometry) {
+static inline cairn_shape_view view_of(const cairn_geometry *geometry) {
     return (cairn_shape_view){.geometry = geometry};
 }
 
 static inline void collide_geometries(const cairn_geometry *a, const cairn_pose *pose_a,
     const cairn_geometry *b, const cairn_pose *pose_b, float margin, uint32_t *axis_hint,
     cairn_manifold *out) {
-    const cairn_shape_view solid_a = solid_of(a);
-    const cairn_shape_view solid_b = solid_of(b);
+    const cairn_shape_view solid_a = view_of(a);
+    const cairn_shape_view solid_b = view_of(b);
     cairn_collide(&solid_a, pose_a, &solid_b, pose_b, margin, axis_hint, out);
 }
 
 static inline bool geometries_overlap(const cairn_geometry *a, const cairn_pose *pose_a,
     const cairn_geometry *b, const cairn_pose *pose_b) {
-    const cairn_shape_view solid_a = solid_of(a);
-    const cairn_shape_view solid_b = solid_of(b);
+    const cairn_shape_view solid_a = view_of(a);
+    const cairn_shape_view solid_b = view_of(b);
     return cairn_collide_overlap(&solid_a, pose_a, &solid_b, pose_b);
 }
 
 static inline cairn_mass mass_of(const cairn_geometry *geometry, float density) {
-    const cairn_shape_view solid = solid_of(geometry);
+    const cairn_shape_view solid = view_of(geometry);
     return cairn_shape_view_mass(&solid, density);
 }
 
 static inline cairn_aabb bounds_of(const cairn_geometry *geometry, const cairn_pose *pose) {
-    const cairn_shape_view solid = solid_of(geometry);
+    const cairn_shape_view solid = view_of(geometry);
     return cairn_shape_view_aabb(&solid, pose);
 }
 
-static inline bool ray_meets(const cairn_geometry *geometry, const cairn_pose *pose,
+static inline bool ray_hits(const cairn_geometry *geometry, const cairn_pose *pose,
     cairn_vec3 origin, cairn_vec3 translation, float *fraction, cairn_vec3 *normal) {
-    const cairn_shape_view solid = solid_of(geometry);
+    const cairn_shape_view solid = view_of(geometry);
     return cairn_shape_view_ray_cast(&solid, pose, origin, translation, fraction, normal);
 }
 
@@ -65,9 +65,9 @@ static inline cairn_pose at(float x, float y, float z) {
     return (cairn_pose){.position = vec3(x, y, z), .rotation = quat_identity()};
 }
 
-// Turned about `axis` by twice the angle whose tangent is given: exact for 0, 1 (a quarter turn),
-// and the like.
-static inline cairn_pose turned(cairn_pose pose, cairn_vec3 axis, float half_tangent) {
+// Rotated about `axis` by twice the angle whose tangent is given: exact for 0, 1 (a quarter turn)
+// and similar values.
+static inline cairn_pose rotated(cairn_pose pose, cairn_vec3 axis, float half_tangent) {
     const cairn_vec3 v = vec3_scale(axis, half_tangent);
     const cairn_quat turn = quat_normalize((cairn_quat){.x = v.x, .y = v.y, .z = v.z, .w = 1.0f});
     return (cairn_pose){.position = pose.position, .rotation = quat_multiply(turn, pose.rotation)};
@@ -106,7 +106,7 @@ static inline cairn_geometry random_geometry(cairn_random *random, uint32_t kind
                                          : half_space();
 }
 
-// Whether the shape contains the world point, in its own way and not the library's.
+// Whether the shape contains the world point; computed independently of the library.
 static inline bool contains(
     const cairn_geometry *geometry, const cairn_pose *pose, cairn_vec3 point, float skin) {
     const cairn_vec3 p = pose_apply_inverse(*pose, point);
@@ -125,7 +125,7 @@ static inline bool contains(
     }
 }
 
-// Whether both are made of the same contacts, in whatever order.
+// Whether both have the same features, in any order.
 static inline bool same_features(const cairn_manifold *a, const cairn_manifold *b) {
     bool same = a->point_count == b->point_count;
     for (uint32_t i = 0; same && i < a->point_count; ++i) {

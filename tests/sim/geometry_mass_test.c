@@ -9,7 +9,7 @@ static void expect_near(const char *what, float actual, float expected, float re
     }
 }
 
-TEST("closed forms hold") {
+TEST("masses follow the closed forms") {
     const struct {
         const char *what;
         cairn_geometry geometry;
@@ -21,7 +21,7 @@ TEST("closed forms hold") {
         {"sphere", sphere(2), 3, 100.530965f, 160.849544f, 160.849544f, 160.849544f},
         // a b c and m/12 (b^2 + c^2) of the full sides 2, 4, 6
         {"box", box(1, 2, 3), 10, 480, 2080, 1600, 800},
-        // a ball and a cylinder: 4/3 pi + 4 pi; along the axis 2/5 and 1/2 of them
+        // a ball and a cylinder: 4/3 pi + 4 pi; about the axis 2/5 and 1/2 of these
         {"capsule", capsule(1, 2), 1, 16.7551608f, 44.6106157f, 7.95870139f, 44.6106157f},
         {"capsule without a side", capsule(2, 0), 3, 100.530965f, 160.849544f, 160.849544f,
             160.849544f},
@@ -37,14 +37,14 @@ TEST("closed forms hold") {
     }
 }
 
-TEST("a half space weighs nothing") {
+TEST("a half space has no mass") {
     const cairn_geometry ground = half_space();
     const cairn_mass mass = mass_of(&ground, 1000.0f);
     assert_true(mass.mass == 0.0f && mass.inertia[0] == 0.0f);
 }
 
-// Cells of a grid over the shape, each a point of mass: forms nobody had to derive.
-TEST("a grid of points weighs the same") {
+// Cells of a grid over the shape, each a point mass: needs no closed form.
+TEST("masses agree with a grid of point masses") {
     const cairn_geometry shapes[] = {sphere(0.9f), capsule(0.6f, 0.8f), box(0.5f, 1.1f, 0.8f)};
     enum { CELLS = 60 };
     const float cell = 3.0f / CELLS;
@@ -72,7 +72,7 @@ TEST("a grid of points weighs the same") {
     }
 }
 
-// The bounds hold every point of the shape and touch it on all six sides.
+// The bounds contain every point of the shape and touch it on all six sides.
 TEST("bounds are as tight as the shape") {
     cairn_random random = cairn_random_of(41);
     for (uint32_t round = 0; round < 300; ++round) {
@@ -102,7 +102,7 @@ TEST("bounds are as tight as the shape") {
     }
 }
 
-TEST("a half space bounds everything and is finite") {
+TEST("the bounds of a half space contain everything and are finite") {
     const cairn_geometry ground = half_space();
     const cairn_pose pose = at(1e5f, -1e5f, 0);
     const cairn_aabb bounds = bounds_of(&ground, &pose);

@@ -13,8 +13,8 @@ typedef struct ray_case {
     cairn_vec3 normal;
 } ray_case;
 
-// All of shapes at the origin, unturned.
-TEST("rays meet shapes as the table says") {
+// All shapes are at the origin and not rotated.
+TEST("rays hit shapes as in the table") {
     const cairn_geometry ball = sphere(1);
     const cairn_geometry pill = capsule(1, 2);
     const cairn_geometry crate = box(1, 2, 3);
@@ -58,7 +58,7 @@ TEST("rays meet shapes as the table says") {
         float fraction = -1.0f;
         cairn_vec3 normal = vec3_zero();
         const bool met =
-            ray_meets(&c->geometry, &pose, c->origin, c->translation, &fraction, &normal);
+            ray_hits(&c->geometry, &pose, c->origin, c->translation, &fraction, &normal);
         if (met != c->met) {
             fail_msg("%s: %s", c->rule, met ? "met" : "missed");
         }
@@ -70,7 +70,7 @@ TEST("rays meet shapes as the table says") {
     }
 }
 
-// Walks along the ray; the first step inside says between which fractions the hit must lie.
+// Walks along the ray; the first step inside gives the fractions that the hit must be between.
 static float march(const cairn_geometry *geometry, const cairn_pose *pose, cairn_vec3 origin,
     cairn_vec3 translation, uint32_t steps) {
     for (uint32_t i = 0; i <= steps; ++i) {
@@ -95,9 +95,9 @@ TEST("rays agree with walking along them") {
         const float walked = march(&geometry, &pose, origin, translation, STEPS);
         float fraction = 2.0f;
         cairn_vec3 normal = vec3_zero();
-        const bool met = ray_meets(&geometry, &pose, origin, translation, &fraction, &normal);
+        const bool met = ray_hits(&geometry, &pose, origin, translation, &fraction, &normal);
         met_count += met;
-        // A graze may fall between two steps, so only the walk's own hits must be found.
+        // A grazing hit may be between two steps, so only hits of the walk must be found.
         const bool found = walked > 1.0f || (met && fraction <= walked + 1e-4f);
         const bool before = !met || fraction >= walked - 1.0f / STEPS - 1e-4f || walked > 1.0f;
         if (!found || !before) {
@@ -115,12 +115,12 @@ TEST("rays agree with walking along them") {
     assert_in_range(met_count, 500, 1500);
 }
 
-TEST("a long ray at a small far sphere keeps its digits") {
+TEST("a long ray hits a small distant sphere exactly") {
     const cairn_geometry ball = sphere(0.5f);
     const cairn_pose pose = at(10000, 0, 0);
     float fraction = 0.0f;
     cairn_vec3 normal = vec3_zero();
-    assert_true(ray_meets(&ball, &pose, vec3(0, 0, 0), vec3(20000, 0, 0), &fraction, &normal));
+    assert_true(ray_hits(&ball, &pose, vec3(0, 0, 0), vec3(20000, 0, 0), &fraction, &normal));
     assert_true(float_abs(fraction * 20000.0f - 9999.5f) < 0.01f);
-    assert_false(ray_meets(&ball, &pose, vec3(0, 0.51f, 0), vec3(20000, 0, 0), &fraction, &normal));
+    assert_false(ray_hits(&ball, &pose, vec3(0, 0.51f, 0), vec3(20000, 0, 0), &fraction, &normal));
 }

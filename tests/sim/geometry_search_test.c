@@ -3,12 +3,12 @@
 
 #include "tests/sim/geometry_kit.h"
 
-// The narrow phase against a search that knows nothing of faces, edges or kinds: two convex shapes
-// are as far apart (or as deep in each other) as the best direction says, and directions can be
+// Checks the narrow phase against a search that does not use faces, edges or kinds: the distance
+// (or penetration) of two convex shapes is that along the best direction, and directions can be
 // tried one after another.
 
-// The farthest the shape reaches along the unit vector `n`.
-static float reach(const cairn_geometry *geometry, const cairn_pose *pose, cairn_vec3 n) {
+// The greatest coordinate of the shape along the unit vector `n`.
+static float support(const cairn_geometry *geometry, const cairn_pose *pose, cairn_vec3 n) {
     const cairn_vec3 local = vec3_abs(quat_rotate_inverse(pose->rotation, n));
     const float core = geometry->kind == CAIRN_SHAPE_BOX
                            ? vec3_dot(local, geometry->half_extents)
@@ -23,14 +23,14 @@ typedef struct shapes {
     cairn_pose pose_b;
 } shapes;
 
-// How far b is from a along `n` from a to b; the shapes are symmetric about their centres.
+// The distance from a to b along `n`; the shapes are symmetric about their centres.
 static float gap(const shapes *s, cairn_vec3 n) {
-    const float near_b = 0.0f - reach(&s->b, &s->pose_b, vec3_negate(n));
-    return near_b - reach(&s->a, &s->pose_a, n);
+    const float near_b = 0.0f - support(&s->b, &s->pose_b, vec3_negate(n));
+    return near_b - support(&s->a, &s->pose_a, n);
 }
 
-// Climbs from `n` by smaller and smaller steps anywhere; a ridge has few ways up, so many are
-// tried.
+// Hill climbing from `n` with smaller and smaller random steps; few directions lead up along a
+// ridge, so many are tried.
 static float climb(const shapes *s, cairn_vec3 n, cairn_random *random, cairn_vec3 *top) {
     float best = gap(s, n);
     for (float step = 0.4f; step > 1e-4f; step *= 0.6f) {
@@ -46,8 +46,8 @@ static float climb(const shapes *s, cairn_vec3 n, cairn_random *random, cairn_ve
     return best;
 }
 
-// Starts from faces of both, from the line of centres, and from anywhere.
-static float search(const shapes *s, cairn_random *random, cairn_vec3 *top) {
+// Starts from the faces of both, from the line of centres, and from random directions.
+static float search_directions(const shapes *s, cairn_random *random, cairn_vec3 *top) {
     enum { FACES = 12, STARTS = 20 };
     float best = -1e9f;
     for (uint32_t i = 0; i < STARTS; ++i) {
@@ -82,7 +82,7 @@ static float deepest(const cairn_manifold *manifold) {
     return least;
 }
 
-static void expect(bool holds, const char *what, uint32_t seed, float found, float searched) {
+static void expect_holds(bool holds, const char *what, uint32_t seed, float found, float searched) {
     if (!holds) {
         fail_msg(
             "seed %u: %s: %.7g, the search says %.7g", seed, what, (double)found, (double)searched);
@@ -91,39 +91,40 @@ static void expect(bool holds, const char *what, uint32_t seed, float found, flo
 
 static void expect_agreement(const shapes *s, uint32_t seed, cairn_random *random) {
     cairn_vec3 top = vec3_zero();
-    const float searched = search(s, random, &top);
+    const float searched = search_directions(s, random, &top);
     if (float_abs(searched) > 1e-3f) {
         const bool overlap = geometries_overlap(&s->a, &s->pose_a, &s->b, &s->pose_b);
-        expect(overlap == (searched < 0.0f), "overlap", seed, overlap ? -1.0f : 1.0f, searched);
+        expect_holds(
+            overlap == (searched < 0.0f), "overlap", seed, overlap ? -1.0f : 1.0f, searched);
     }
     uint32_t axis_hint = 0;
     cairn_manifold manifold;
     collide_geometries(&s->a, &s->pose_a, &s->b, &s->pose_b, 0.1f, &axis_hint, &manifold);
-    // Box against box measures along an axis, which near a corner is short of the distance.
+    // Two boxes are measured along an axis; near a corner that is less than the distance.
     const bool boxes = s->a.kind == CAIRN_SHAPE_BOX && s->b.kind == CAIRN_SHAPE_BOX;
     if (searched < 0.099f && (!boxes || searched < 0.0f)) {
-        expect(manifold.point_count > 0, "no contact", seed, 1.0f, searched);
+        expect_holds(manifold.point_count > 0, "no contact", seed, 1.0f, searched);
     }
     if (manifold.point_count == 0) {
         return;
     }
-    // The normal is nearly as good a way out as the best, and its points say how far it is. Faces
-    // are preferred to edges by a tenth, and capsules that lie along something are measured along
+    // The normal is nearly as good as the best direction, and the points have the right separation.
+    // Faces are preferred to edges by a tenth, and a capsule that rests on a face is measured along
     // one normal.
     const float along = gap(s, manifold.normal);
     const float slack = 0.11f * float_abs(searched) + 0.01f;
     if (searched < 0.0f || !boxes) {
-        expect(along >= searched - slack, "the normal", seed, along, searched);
-        expect(deepest(&manifold) <= searched + slack, "the deepest point", seed,
+        expect_holds(along >= searched - slack, "the normal", seed, along, searched);
+        expect_holds(deepest(&manifold) <= searched + slack, "the deepest point", seed,
             deepest(&manifold), searched);
     }
-    expect(deepest(&manifold) >= along - 1e-3f, "deeper than the way out", seed, deepest(&manifold),
-        along);
+    expect_holds(deepest(&manifold) >= along - 1e-3f, "deeper than the way out", seed,
+        deepest(&manifold), along);
     for (uint32_t i = 0; i < manifold.point_count; ++i) {
         const float half = 0.5f * float_abs(manifold.points[i].separation) + 0.01f;
         const cairn_vec3 at = manifold.points[i].position;
-        expect(contains(&s->a, &s->pose_a, at, half), "a point off a", seed, half, searched);
-        expect(contains(&s->b, &s->pose_b, at, half), "a point off b", seed, half, searched);
+        expect_holds(contains(&s->a, &s->pose_a, at, half), "a point off a", seed, half, searched);
+        expect_holds(contains(&s->b, &s->pose_b, at, half), "a point off b", seed, half, searched);
     }
 }
 
@@ -137,7 +138,7 @@ TEST("contacts agree with a search over directions") {
     }
 }
 
-// Boxes against a half-space need no search: every corner's height is known.
+// A box and a half-space need no search: the height of every corner is known.
 TEST("the lowest corner is among the contacts") {
     cairn_random random = cairn_random_of(31);
     for (uint32_t round = 0; round < 3000; ++round) {
@@ -147,13 +148,13 @@ TEST("the lowest corner is among the contacts") {
         const cairn_pose ground_pose = random_pose(&random, 1.0f);
         const cairn_vec3 up = quat_rotate(ground_pose.rotation, vec3(0, 1, 0));
         const float lowest =
-            0.0f - reach(&crate, &pose, vec3_negate(up)) - vec3_dot(up, ground_pose.position);
+            0.0f - support(&crate, &pose, vec3_negate(up)) - vec3_dot(up, ground_pose.position);
         uint32_t axis_hint = 0;
         cairn_manifold manifold;
         collide_geometries(&crate, &pose, &ground, &ground_pose, 0.1f, &axis_hint, &manifold);
         assert_int_equal(manifold.point_count > 0, lowest <= 0.1f);
         if (manifold.point_count > 0) {
-            expect(float_abs(deepest(&manifold) - lowest) < 1e-5f, "lowest corner", round,
+            expect_holds(float_abs(deepest(&manifold) - lowest) < 1e-5f, "lowest corner", round,
                 deepest(&manifold), lowest);
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Any points: refused, or a hull that is closed and the same again from its own vertices.
+// Any points are refused, or give a closed hull that is the same when built from its own vertices.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,8 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-// Two bytes a coordinate, so that lines and planes are often hit; after an odd first byte four, the
-// bits of a float.
+// Two bytes per coordinate, so that many points are on common lines and planes; after an odd first
+// byte four, the bits of a float.
 static uint32_t points_of(const uint8_t *bytes, size_t size, cairn_vec3 *points) {
     uint32_t count = 0;
     const bool raw = size > 0 && (bytes[0] & 1) != 0;

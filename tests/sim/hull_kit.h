@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Clouds of points for hulls, and a hull as a solid.
+// Point clouds for hulls, and the shape view of a hull.
 
 #include "sim/shape/hull.h"
 #include "tests/sim/geometry_kit.h"
 
-static inline cairn_shape_view hull_solid(const cairn_hull *hull) {
+static inline cairn_shape_view hull_view(const cairn_hull *hull) {
     static const cairn_geometry geometry = {.kind = CAIRN_SHAPE_HULL};
     return (cairn_shape_view){.geometry = &geometry, .hull = hull};
 }
@@ -30,7 +30,7 @@ static inline void icosahedron_points(float radius, cairn_vec3 out[12]) {
     }
 }
 
-static inline bool built(const cairn_vec3 *points, uint32_t count, cairn_hull *out) {
+static inline bool builds(const cairn_vec3 *points, uint32_t count, cairn_hull *out) {
     return cairn_hull_build_stable(points, count, out) == NULL;
 }
 
@@ -38,7 +38,7 @@ static inline cairn_hull icosahedron(float radius) {
     cairn_vec3 points[12];
     cairn_hull hull;
     icosahedron_points(radius, points);
-    (void)built(points, 12, &hull);
+    (void)builds(points, 12, &hull);
     return hull;
 }
 
@@ -46,11 +46,11 @@ static inline cairn_hull box_hull(float x, float y, float z) {
     cairn_vec3 points[8];
     cairn_hull hull;
     box_points(x, y, z, points);
-    (void)built(points, 8, &hull);
+    (void)builds(points, 8, &hull);
     return hull;
 }
 
-// Points on an ellipsoid about `centre`, between 0.3 and 1 in radius: nearly all are corners.
+// Points on an ellipsoid about `centre` with radii between 0.3 and 1: nearly all are corners.
 static inline cairn_hull random_hull(cairn_random *random, uint32_t count, cairn_vec3 centre) {
     cairn_vec3 points[CAIRN_HULL_POINTS_MAX];
     cairn_hull hull;
@@ -62,6 +62,6 @@ static inline cairn_hull random_hull(cairn_random *random, uint32_t count, cairn
             const cairn_vec3 way = vec3_normalize(random_vec3(random, 1.0f), vec3(1, 0, 0));
             points[i] = vec3_add(centre, vec3_multiply(way, vec3(x, y, z)));
         }
-    } while (!built(points, count, &hull));
+    } while (!builds(points, count, &hull));
     return hull;
 }

@@ -5,8 +5,8 @@
 
 #include "tests/sim/hull_kit.h"
 
-// What must hold of any hull that was built: a closed surface of convex faces, wound one way, with
-// every vertex on it and none above it.
+// Checks what is true for every hull: a closed surface of convex faces with one winding, every
+// vertex on it and none above it.
 static void expect_closed(const cairn_hull *hull) {
     assert_in_range(hull->vertex_count, 4, CAIRN_HULL_VERTICES_MAX);
     assert_int_equal(hull->vertex_count + hull->face_count, hull->edge_count + 2);
@@ -38,7 +38,7 @@ static void expect_closed(const cairn_hull *hull) {
     assert_true(hull->volume > 0.0f);
 }
 
-typedef struct solid_case {
+typedef struct hull_case {
     const char *rule;
     uint32_t count;
     cairn_vec3 points[16];
@@ -46,13 +46,13 @@ typedef struct solid_case {
     uint32_t edges;
     uint32_t faces;
     float volume;
-} solid_case;
+} hull_case;
 
 // clang-format off
 #define CUBE {-1, -1, -1}, {1, -1, -1}, {-1, 1, -1}, {1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, 1}, {1, 1, 1}
 // clang-format on
 
-static const solid_case solids[] = {
+static const hull_case hull_cases[] = {
     {"tetrahedron", 4, {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, 4, 6, 4, 1.0f / 6.0f},
     {"the other way round", 4, {{0, 0, 0}, {0, 1, 0}, {1, 0, 0}, {0, 0, 1}}, 4, 6, 4, 1.0f / 6.0f},
     {"cube", 8, {CUBE}, 8, 12, 6, 8.0f},
@@ -72,9 +72,9 @@ static const solid_case solids[] = {
     {"a hill", 4, {{0, 0, 0}, {9000, 0, 0}, {0, 9000, 0}, {0, 0, 9000}}, 4, 6, 4, 1.215e11f},
 };
 
-TEST("the hull of points is known") {
-    for (size_t i = 0; i < sizeof(solids) / sizeof(solids[0]); ++i) {
-        const solid_case *c = &solids[i];
+TEST("known points have the hull of the table") {
+    for (size_t i = 0; i < sizeof(hull_cases) / sizeof(hull_cases[0]); ++i) {
+        const hull_case *c = &hull_cases[i];
         cairn_hull hull;
         const char *why = cairn_hull_build_stable(c->points, c->count, &hull);
         if (why != NULL) {
@@ -96,7 +96,7 @@ TEST("the hull of points is known") {
     expect_closed(&ball);
 }
 
-// The vertices are those of the points that are corners, bit for bit, in the order given.
+// The vertices are the points that are corners, bit for bit, in the order given.
 TEST("vertices keep their bits and order") {
     cairn_random random = cairn_random_of(41);
     for (uint32_t round = 0; round < 100; ++round) {
@@ -105,7 +105,7 @@ TEST("vertices keep their bits and order") {
         for (uint32_t i = 0; i < 40; ++i) {
             points[i] = random_vec3(&random, 1.0f);
         }
-        assert_true(built(points, 40, &hull));
+        assert_true(builds(points, 40, &hull));
         uint32_t at = 0;
         for (uint32_t i = 0; i < 40 && at < hull.vertex_count; ++i) {
             at += memcmp(&points[i], &hull.vertices[at], sizeof points[i]) == 0 ? 1 : 0;
@@ -121,7 +121,7 @@ TEST("vertices keep their bits and order") {
     }
 }
 
-TEST("a hull is the same from its own vertices") {
+TEST("a hull built from its own vertices is the same") {
     cairn_random random = cairn_random_of(42);
     for (uint32_t round = 0; round < 100; ++round) {
         const uint32_t count = 6 + round % 20;
@@ -139,7 +139,7 @@ static void expect_mass_near(const cairn_mass *a, const cairn_mass *b) {
     }
 }
 
-TEST("a box weighs the same as a hull") {
+TEST("a box and its hull have the same mass") {
     const cairn_geometry crate = box(0.5f, 0.75f, 1.0f);
     const cairn_mass expected = mass_of(&crate, 700.0f);
     cairn_vec3 points[8];
@@ -148,18 +148,18 @@ TEST("a box weighs the same as a hull") {
     for (uint32_t i = 0; i < 8; ++i) {
         points[i] = vec3_add(points[i], vec3(5, -3, 2));
     }
-    assert_true(built(points, 8, &hull));
-    const cairn_shape_view solid = hull_solid(&hull);
+    assert_true(builds(points, 8, &hull));
+    const cairn_shape_view solid = hull_view(&hull);
     const cairn_mass mass = cairn_shape_view_mass(&solid, 700.0f);
     expect_mass_near(&mass, &expected);
     assert_true(vec3_distance(mass.centre, vec3(5, -3, 2)) < 1e-5f);
 }
 
 // The moments of a regular tetrahedron of side a are m a^2 / 20 about every axis.
-TEST("a regular tetrahedron has the moments of the book") {
+TEST("a regular tetrahedron has the known moments") {
     const cairn_vec3 points[4] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
     cairn_hull hull;
-    assert_true(built(points, 4, &hull));
+    assert_true(builds(points, 4, &hull));
     const float expected = hull.volume * 8.0f / 20.0f;
     for (uint32_t i = 0; i < 3; ++i) {
         assert_true(float_abs(hull.inertia[i] - expected) < 1e-5f);
@@ -167,11 +167,11 @@ TEST("a regular tetrahedron has the moments of the book") {
     }
 }
 
-TEST("bounds and rays are those of the box") {
+TEST("bounds and ray casts of a box and its hull are the same") {
     cairn_random random = cairn_random_of(43);
     const cairn_geometry crate = box(0.5f, 0.75f, 1.0f);
     const cairn_hull hull = box_hull(0.5f, 0.75f, 1.0f);
-    const cairn_shape_view solid = hull_solid(&hull);
+    const cairn_shape_view solid = hull_view(&hull);
     uint32_t hits = 0;
     for (uint32_t round = 0; round < 2000; ++round) {
         const cairn_pose pose = random_pose(&random, 1.0f);
@@ -183,7 +183,7 @@ TEST("bounds and rays are those of the box") {
         const cairn_vec3 way = random_vec3(&random, 4.0f);
         float at[2] = {0};
         cairn_vec3 normals[2];
-        const bool met = ray_meets(&crate, &pose, origin, way, &at[0], &normals[0]);
+        const bool met = ray_hits(&crate, &pose, origin, way, &at[0], &normals[0]);
         assert_int_equal(
             cairn_shape_view_ray_cast(&solid, &pose, origin, way, &at[1], &normals[1]), met);
         if (met) {
@@ -201,7 +201,7 @@ typedef struct refusal_case {
     cairn_vec3 points[12];
 } refusal_case;
 
-TEST("what is no hull is refused by name") {
+TEST("points without a hull are refused with a reason") {
     const float infinite = float_of_bits(0x7f800000u);
     const float not_a_number = float_of_bits(0x7fc00000u);
     const refusal_case cases[] = {
@@ -233,7 +233,7 @@ TEST("what is no hull is refused by name") {
     }
 }
 
-TEST("too many are refused") {
+TEST("too many points or vertices are refused") {
     cairn_random random = cairn_random_of(44);
     cairn_vec3 points[CAIRN_HULL_POINTS_MAX + 1];
     cairn_hull hull;
@@ -249,9 +249,9 @@ TEST("too many are refused") {
     expect_closed(&hull);
 }
 
-// Clouds that are all but degenerate: whatever is said of them, what is built is sound, and again
-// the same from its vertices.
-TEST("clouds on the verge give sound hulls or none") {
+// Nearly degenerate clouds: they may be refused, but a hull that is built is valid, and the same
+// when built from its vertices.
+TEST("nearly degenerate clouds give valid hulls or none") {
     cairn_random random = cairn_random_of(45);
     uint32_t taken = 0;
     uint32_t refused = 0;

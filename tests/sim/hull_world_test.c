@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Hulls as a world holds them: made, shared by shapes, refused, destroyed, restored.
+// Hulls in a world: created, shared by shapes, refused, destroyed, restored.
 
 #include "tests/kit/test.h"
 
@@ -14,13 +14,13 @@ static const cairn_vec3 wedge[6] = {{-1, -0.5f, -0.5f}, {1, -0.5f, -0.5f}, {-1, 
     {1, -0.5f, 0.5f}, {-1, 0.5f, 0}, {1, 0.5f, 0}};
 static const cairn_vec3 flat[4] = {{0, 0, 0}, {1, 0, 0}, {0, 0, 1}, {1, 0, 1}};
 
-static cairn_hull_id make(cairn_world *world, const cairn_vec3 *points, uint32_t count) {
+static cairn_hull_id create_hull(cairn_world *world, const cairn_vec3 *points, uint32_t count) {
     cairn_hull_id hull = 0;
     assert_int_equal(cairn_hull_create(world, points, count, &hull), CAIRN_OK);
     return hull;
 }
 
-static cairn_body_id drop(cairn_world *world, cairn_hull_id hull, cairn_vec3 position) {
+static cairn_body_id drop_hull(cairn_world *world, cairn_hull_id hull, cairn_vec3 position) {
     cairn_body_def def = cairn_body_def_default();
     cairn_shape_def shape = cairn_shape_def_default();
     def.position = position;
@@ -29,7 +29,7 @@ static cairn_body_id drop(cairn_world *world, cairn_hull_id hull, cairn_vec3 pos
     return kit_body(world, &def, &shape);
 }
 
-TEST("a hull is read as it was made") {
+TEST("a hull is read as it was created") {
     cairn_world *world = kit_world(NULL);
     cairn_vec3 cloud[8];
     cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX];
@@ -38,7 +38,7 @@ TEST("a hull is read as it was made") {
     memcpy(cloud, wedge, sizeof wedge);
     cloud[6] = vec3_zero();
     cloud[7] = wedge[0];
-    const cairn_hull_id hull = make(world, cloud, 8);
+    const cairn_hull_id hull = create_hull(world, cloud, 8);
     assert_int_equal(cairn_hull_read(world, hull, vertices, &count), CAIRN_OK);
     assert_int_equal(count, 6);
     assert_memory_equal(vertices, wedge, sizeof wedge);
@@ -49,7 +49,7 @@ TEST("a hull is read as it was made") {
     cairn_world_destroy(world);
 }
 
-TEST("what is no hull is refused and changes nothing") {
+TEST("points without a hull are refused and change nothing") {
     cairn_world_def def = cairn_world_def_default();
     def.hull_capacity = 1;
     cairn_world *world = kit_world(&def);
@@ -65,16 +65,16 @@ TEST("what is no hull is refused and changes nothing") {
     assert_true(cairn_hash_equal(before, kit_hash(world)));
     assert_null(cairn_hull_refusal(wedge, 6));
     assert_non_null(cairn_hull_refusal(flat, 4));
-    (void)make(world, wedge, 6);
+    (void)create_hull(world, wedge, 6);
     assert_int_equal(cairn_hull_create(world, wedge, 6, &hull), CAIRN_CAPACITY);
     assert_int_equal(cairn_world_counters_read(world).creates_refused, 1);
     cairn_world_destroy(world);
 }
 
-TEST("a shape needs a hull that lives") {
+TEST("a shape needs a hull that exists") {
     cairn_world *world = kit_world(NULL);
-    const cairn_hull_id hull = make(world, wedge, 6);
-    const cairn_body_id body = drop(world, hull, vec3(0, 5, 0));
+    const cairn_hull_id hull = create_hull(world, wedge, 6);
+    const cairn_body_id body = drop_hull(world, hull, vec3(0, 5, 0));
     cairn_shape_def shape = cairn_shape_def_default();
     cairn_shape_id ids[2] = {0};
     cairn_body_id owner = 0;
@@ -90,16 +90,17 @@ TEST("a shape needs a hull that lives") {
     assert_int_equal(cairn_hull_destroy(world, hull), CAIRN_OK);
     assert_int_equal(cairn_hull_destroy(world, hull), CAIRN_NOT_FOUND);
     assert_int_equal(cairn_shape_create(world, body, &shape, &ids[0]), CAIRN_NOT_FOUND);
-    assert_int_not_equal(make(world, wedge, 6), hull);
+    assert_int_not_equal(create_hull(world, wedge, 6), hull);
     cairn_world_destroy(world);
 }
 
-// The wedge lands on its ridge's opposite face: its centre of mass is a third up from there.
-TEST("a hull weighs falls and comes to rest") {
+// The wedge lands on the face opposite to its ridge; its centre of mass is a third of its height
+// up.
+TEST("a hull has mass, falls and comes to rest") {
     cairn_world *world = kit_world(NULL);
-    const cairn_hull_id hull = make(world, wedge, 6);
+    const cairn_hull_id hull = create_hull(world, wedge, 6);
     (void)kit_ground(world, 0.5f);
-    const cairn_body_id body = drop(world, hull, vec3(0, 1.2f, 0));
+    const cairn_body_id body = drop_hull(world, hull, vec3(0, 1.2f, 0));
     assert_true(float_abs(cairn_body_mass(world, body) - 1000.0f) < 0.01f);
     kit_run(world, 180);
     const cairn_body_state rest = kit_read(world, body);
@@ -110,10 +111,10 @@ TEST("a hull weighs falls and comes to rest") {
     cairn_world_destroy(world);
 }
 
-TEST("queries meet the hull and not its box") {
+TEST("queries hit the hull and not its bounding box") {
     cairn_world *world = kit_world(NULL);
-    const cairn_hull_id hull = make(world, wedge, 6);
-    const cairn_body_id body = drop(world, hull, vec3_zero());
+    const cairn_hull_id hull = create_hull(world, wedge, 6);
+    const cairn_body_id body = drop_hull(world, hull, vec3_zero());
     cairn_ray_hit hit;
     cairn_shape_id ids[2];
     cairn_shape_def probe = cairn_shape_def_default();
@@ -138,14 +139,14 @@ TEST("queries meet the hull and not its box") {
     cairn_world_destroy(world);
 }
 
-// A hull whose slot was taken by another since the save comes back with its own faces.
+// A hull whose slot was reused after the save comes back with its own faces.
 TEST("a restored world has its hulls again") {
     const cairn_vec3 tall[4] = {{-1, 0, -1}, {1, 0, -1}, {0, 0, 1}, {0, 3, 0}};
     cairn_world *world = kit_world(NULL);
     cairn_world *twin = kit_world(NULL);
     (void)kit_ground(world, 0.5f);
-    const cairn_hull_id hull = make(world, wedge, 6);
-    const cairn_body_id body = drop(world, hull, vec3(0, 0.55f, 0));
+    const cairn_hull_id hull = create_hull(world, wedge, 6);
+    const cairn_body_id body = drop_hull(world, hull, vec3(0, 0.55f, 0));
     kit_run(world, 5);
     kit_bytes saved = kit_save(world);
     kit_bytes encoded = kit_encode(world);
@@ -153,7 +154,7 @@ TEST("a restored world has its hulls again") {
     const cairn_hash128 expected = kit_hash(world);
     assert_int_equal(cairn_body_destroy(world, body), CAIRN_OK);
     assert_int_equal(cairn_hull_destroy(world, hull), CAIRN_OK);
-    (void)drop(world, make(world, tall, 4), vec3(0, 1, 0));
+    (void)drop_hull(world, create_hull(world, tall, 4), vec3(0, 1, 0));
     kit_run(world, 5);
     assert_int_equal(cairn_world_load(world, saved.bytes, saved.size), CAIRN_OK);
     kit_run(world, 30);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// The list of near pairs and the patches outlive steps. That must never show: a twin that is loaded
-// from the world's save before each step, and so makes both anew, goes the same way; and whoever
-// looks at all pairs finds the contacts that there are.
+// The pair cache and the manifolds outlive steps, which must never change a result. So a twin that
+// is loaded from the world's save before each step, and has to rebuild both, must stay equal to it;
+// and colliding all pairs of shapes must find the contacts that the world has.
 
 #include "tests/kit/test.h"
 
@@ -32,7 +32,7 @@ static void step_both(cairn_world *world, cairn_world *twin) {
     assert_true(cairn_hash_equal(kit_hash(world), kit_hash(twin)));
 }
 
-static bool meet(const cairn_world *world, uint32_t a, uint32_t b) {
+static bool shapes_touch(const cairn_world *world, uint32_t a, uint32_t b) {
     const cairn_state *state = &world->state;
     const uint32_t body_a = state->shapes[a].body;
     const uint32_t body_b = state->shapes[b].body;
@@ -48,19 +48,19 @@ static bool meet(const cairn_world *world, uint32_t a, uint32_t b) {
     return manifold.point_count > 0;
 }
 
-static bool stays(const cairn_world *world, uint32_t contact) {
+static bool manifold_is_recycled(const cairn_world *world, uint32_t contact) {
     const cairn_manifold_pool *pool = world->manifold_pool;
     const cairn_contact *source = &world->state.contacts[contact];
     const cairn_pair pair = {
         .shape_a = cairn_id_index(source->shape_a), .shape_b = cairn_id_index(source->shape_b)};
-    const cairn_pair_pose now = cairn_pair_reference_pose(world, pair);
-    const uint32_t patch = pool->refs[contact].manifold;
-    return cairn_solver_manifold_can_recycle(world, source, &pool->manifolds[patch], &now);
+    const cairn_pair_pose pose = cairn_pair_reference_pose(world, pair);
+    const uint32_t manifold = pool->refs[contact].manifold;
+    return cairn_solver_manifold_can_recycle(world, source, &pool->manifolds[manifold], &pose);
 }
 
-// All that touch are in touch, and nothing else is but what has gone apart by so little that its
-// patch still holds.
-static void expect_contacts_of_looking_at_all(const cairn_world *world) {
+// All shapes that touch have a contact; no others do, except pairs that have separated by so little
+// that their manifold is still recycled.
+static void expect_contacts_of_all_pairs(const cairn_world *world) {
     const cairn_state *state = &world->state;
     uint32_t next = 0;
     for (uint32_t a = 0; a < state->settings->shape_slots; ++a) {
@@ -69,26 +69,27 @@ static void expect_contacts_of_looking_at_all(const cairn_world *world) {
                 !cairn_state_has(state, CAIRN_ARRAY_SHAPES, b)) {
                 continue;
             }
-            const bool in_touch = next < state->settings->contact_count &&
-                                  cairn_id_index(state->contacts[next].shape_a) == a &&
-                                  cairn_id_index(state->contacts[next].shape_b) == b;
-            assert_true(in_touch || !meet(world, a, b));
-            assert_true(!in_touch || meet(world, a, b) || stays(world, next));
-            next += in_touch ? 1 : 0;
+            const bool in_contact = next < state->settings->contact_count &&
+                                    cairn_id_index(state->contacts[next].shape_a) == a &&
+                                    cairn_id_index(state->contacts[next].shape_b) == b;
+            assert_true(in_contact || !shapes_touch(world, a, b));
+            assert_true(
+                !in_contact || shapes_touch(world, a, b) || manifold_is_recycled(world, next));
+            next += in_contact ? 1 : 0;
         }
     }
     assert_int_equal(next, state->settings->contact_count);
 }
 
-static cairn_vec3 somewhere(cairn_random *random, float width, float height) {
+static cairn_vec3 random_position(cairn_random *random, float width, float height) {
     const float x = (cairn_random_unit(random) - 0.5f) * width;
     const float y = cairn_random_unit(random) * height + 0.5f;
     const float z = (cairn_random_unit(random) - 0.5f) * width;
     return vec3(x, y, z);
 }
 
-static void add_any(cairn_world *world, cairn_random *random) {
-    const cairn_vec3 at = somewhere(random, 6.0f, 4.0f);
+static void add_random_body(cairn_world *world, cairn_random *random) {
+    const cairn_vec3 at = random_position(random, 6.0f, 4.0f);
     if (cairn_random_below(random, 2) == 0) {
         kit_box(world, at, vec3(0.3f, 0.2f, 0.4f), 1000.0f, 0.5f);
     } else {
@@ -106,19 +107,19 @@ static void add_platform(cairn_world *world) {
     kit_body(world, &def, &shape);
 }
 
-static cairn_body_id any_body(const cairn_world *world, cairn_random *random) {
+static cairn_body_id random_body(const cairn_world *world, cairn_random *random) {
     static cairn_body_state states[4 * PILE];
     const uint32_t count = cairn_world_bodies(world, states, 4 * PILE);
     return states[cairn_random_below(random, count)].id;
 }
 
-// Something that a game might do between two steps. Body 1 is the floor and stays.
-static void disturb(cairn_world *world, cairn_random *random) {
-    const cairn_body_id body = any_body(world, random);
-    const cairn_vec3 at = somewhere(random, 6.0f, 3.0f);
+// Something that a game might do between two steps. Body 1 is the floor and stays as it is.
+static void change_world(cairn_world *world, cairn_random *random) {
+    const cairn_body_id body = random_body(world, random);
+    const cairn_vec3 at = random_position(random, 6.0f, 3.0f);
     switch (cairn_random_below(random, 8)) {
     case 0:
-        add_any(world, random);
+        add_random_body(world, random);
         break;
     case 1:
         if (body != 1) {
@@ -150,24 +151,24 @@ static void disturb(cairn_world *world, cairn_random *random) {
     }
 }
 
-static cairn_world *pile(const cairn_world_def *def, cairn_random *random) {
+static cairn_world *create_pile(const cairn_world_def *def, cairn_random *random) {
     cairn_world *world = kit_world(def);
     kit_ground(world, 0.5f);
     add_platform(world);
     for (uint32_t i = 0; i < PILE; ++i) {
-        add_any(world, random);
+        add_random_body(world, random);
     }
     return world;
 }
 
-TEST("what outlives a step never shows") {
+TEST("a twin that rebuilds the pair cache before each step stays equal") {
     for (uint64_t seed = 1; seed <= 4; ++seed) {
         cairn_random random = cairn_random_of(seed);
-        cairn_world *world = pile(NULL, &random);
+        cairn_world *world = create_pile(NULL, &random);
         cairn_world *twin = kit_world(NULL);
         for (uint32_t tick = 0; tick < 150; ++tick) {
             if (cairn_random_below(&random, 4) == 0) {
-                disturb(world, &random);
+                change_world(world, &random);
             }
             step_both(world, twin);
         }
@@ -176,13 +177,13 @@ TEST("what outlives a step never shows") {
     }
 }
 
-TEST("nor where a list has no room") {
+TEST("a twin stays equal when the pair list overflows") {
     cairn_world_def def = cairn_world_def_default();
     bool overflowed = false;
     bool fitted = false;
     def.contact_capacity = 32;
     cairn_random random = cairn_random_of(9);
-    cairn_world *world = pile(&def, &random);
+    cairn_world *world = create_pile(&def, &random);
     cairn_world *twin = kit_world(&def);
     for (uint32_t tick = 0; tick < 150; ++tick) {
         step_both(world, twin);
@@ -196,25 +197,25 @@ TEST("nor where a list has no room") {
     cairn_world_destroy(twin);
 }
 
-TEST("what touches is found") {
+TEST("shapes that touch have a contact") {
     cairn_world_def def = cairn_world_def_default();
     def.sleep = 0;
     cairn_random random = cairn_random_of(5);
-    cairn_world *world = pile(&def, &random);
+    cairn_world *world = create_pile(&def, &random);
     for (uint32_t tick = 0; tick < 200; ++tick) {
         if (cairn_random_below(&random, 8) == 0) {
-            disturb(world, &random);
+            change_world(world, &random);
         }
         cairn_pair_cache_update(world);
         cairn_contact_update(world);
-        expect_contacts_of_looking_at_all(world);
+        expect_contacts_of_all_pairs(world);
         kit_run(world, 1);
     }
     cairn_world_destroy(world);
 }
 
-// While nothing leaves its room, the list stays as it is; and while nothing drifts, patches do.
-TEST("nothing is made anew for a stack that stands") {
+// While no AABB leaves its fat AABB the list stays, and while no body moves manifolds stay as well.
+TEST("a standing stack rebuilds neither the pair list nor manifolds") {
     cairn_world_def def = cairn_world_def_default();
     def.sleep = 0;
     cairn_world *world = kit_world(&def);

@@ -12,21 +12,21 @@
 
 static const double PI = 3.14159265358979323846;
 
-TEST("sine is off by at most 2e 7") {
+TEST("the error of the sine is at most 2e-7") {
     for (int i = -POINTS; i <= POINTS; ++i) {
         const float x = (float)(0.5 * PI * i / POINTS);
         assert_true(fabs((double)lanes_sin(x) - sin((double)x)) <= 2e-7);
     }
 }
 
-TEST("cosine is off by at most 3e 7") {
+TEST("the error of the cosine is at most 3e-7") {
     for (int i = 0; i <= POINTS; ++i) {
         const float x = (float)(PI * i / POINTS);
         assert_true(fabs((double)lanes_cos(x) - cos((double)x)) <= 3e-7);
     }
 }
 
-TEST("the angle of a direction is off by at most 5e 7") {
+TEST("the error of the angle of a direction is at most 5e-7") {
     for (int i = -POINTS; i < POINTS; ++i) {
         const float length = (float)(1.0 + 0.01 * (i % 100));
         const float x = length * (float)cos(PI * i / POINTS);

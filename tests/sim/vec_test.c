@@ -41,7 +41,7 @@ static void expect_near_vec3(cairn_vec3 actual, cairn_vec3 expected, float toler
     expect_near(actual.z, expected.z, tolerance);
 }
 
-TEST("finite is read from the bits") {
+TEST("whether a float is finite follows from its bits") {
     static const struct {
         uint32_t bits;
         bool finite;
@@ -61,7 +61,7 @@ TEST("finite is read from the bits") {
     }
 }
 
-TEST("no negative zero leaves clean abs or normalize") {
+TEST("clean, abs and normalize return no negative zero") {
     const float zero = float_of_bits(0x80000000u);
     const cairn_vec3 cleaned = vec3_clean(vec3(zero, zero, zero));
     assert_int_equal(float_bits(cleaned.x) | float_bits(cleaned.y) | float_bits(cleaned.z), 0);
@@ -72,7 +72,7 @@ TEST("no negative zero leaves clean abs or normalize") {
     assert_int_equal(float_bits(q.x) | float_bits(q.y) | float_bits(q.z), 0);
 }
 
-TEST("what has no direction normalizes to the fallback") {
+TEST("a vector without a direction normalizes to the fallback") {
     const cairn_vec3 fallback = vec3(0.0f, 1.0f, 0.0f);
     const float infinity = float_of_bits(0x7f800000u);
     const float nan = float_of_bits(0x7fc00000u);
@@ -135,7 +135,7 @@ TEST("poses compose and invert") {
     }
 }
 
-TEST("a second of spin turns by the angular velocity") {
+TEST("one second of integration rotates by the angular velocity") {
     cairn_quat q = quat_identity();
     for (int i = 0; i < 1000; ++i) {
         q = quat_integrate(q, vec3(0.0f, 1.57079633f, 0.0f), 0.001f);
@@ -145,7 +145,7 @@ TEST("a second of spin turns by the angular velocity") {
     expect_near_vec3(quat_rotate(small, vec3(0, 0, 1)), vec3(0.00999983f, 0, 0.99995f), 1e-6f);
 }
 
-TEST("integration keeps unit length at any spin") {
+TEST("integration keeps unit length at any angular velocity") {
     cairn_random random = cairn_random_of(4);
     cairn_quat q = quat_identity();
     for (int i = 0; i < ROUNDS; ++i) {
@@ -169,13 +169,13 @@ TEST("inverses and solutions undo their matrices") {
         expect_near_vec3(mat3_solve(full, mat3_apply(full, v)), v, 5e-5f);
         expect_near_vec3(
             mat3_apply(mat3_transpose(full), v), mat3_apply_transposed(full, v), 1e-6f);
-        // The principal axes of the turned tensor are the columns of the rotation.
+        // The principal axes of the rotated tensor are the columns of the rotation.
         const cairn_vec3 axis = mat3_column(r, 0);
         expect_near_vec3(sym3_apply(m, axis), vec3_scale(axis, a), 1e-5f);
     }
 }
 
-TEST("singular matrices answer zero") {
+TEST("singular matrices give zero") {
     expect_near_vec3(sym3_apply(sym3_inverse(sym3_zero()), vec3(1, 2, 3)), vec3_zero(), 0.0f);
     const cairn_mat3 flat = {.x = vec3(1, 2, 3), .y = vec3(2, 4, 6), .z = vec3(0, 0, 1)};
     expect_near_vec3(mat3_solve(flat, vec3(1, 2, 3)), vec3_zero(), 0.0f);
@@ -187,7 +187,7 @@ TEST("the cross matrix is the cross product") {
         const cairn_vec3 a = random_vec3(&random, 3.0f);
         const cairn_vec3 b = random_vec3(&random, 3.0f);
         expect_near_vec3(mat3_apply(mat3_cross(a), b), vec3_cross(a, b), 1e-6f);
-        // Two applications are what the parallel axis theorem adds, negated.
+        // Applied twice it is the negative of what the parallel axis theorem adds.
         const cairn_vec3 twice = vec3_cross(a, vec3_cross(a, b));
         expect_near_vec3(sym3_apply(sym3_parallel_axis(1.0f, a), b), vec3_negate(twice), 5e-5f);
     }
