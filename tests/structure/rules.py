@@ -255,6 +255,34 @@ def check_readme(tree):
     return []
 
 
+def anchors_of(text):
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).replace(" ", "-") for heading in headings}
+
+
+# Links of the pages to files, folders and headings of this tree.
+def check_links(tree):
+    complaints = []
+    for path, text in sorted(of_kind(tree, (".md",)).items()):
+        folder = path.split("/")[:-1]
+        for target in re.findall(r"\]\((?!https?:)([^)\s]*)\)", text):
+            name, _, anchor = target.partition("#")
+            parts = list(folder)
+            for part in name.split("/") if name else []:
+                parts = parts[:-1] if part == ".." else parts + [part]
+            there = "/".join(parts) if name else path
+            known = there in tree or there in UNREAD or any(other.startswith(there + "/") for other in tree)
+            if not known:
+                complaints.append(f"{path}: links to {target}, which does not exist")
+            elif anchor and anchor not in anchors_of(tree.get(there, "")):
+                complaints.append(f"{path}: links to {target}, where no such heading is")
+    return complaints
+
+
+# Files that pages link to and no rule reads.
+UNREAD = ("LICENSE", "tests/sim/golden.txt")
+
+
 # What each library may import. A name with an object in front counts for that object alone.
 MEMORY = ["memcpy", "memmove", "memset", "memcmp", "bcmp"]
 ALLOCATE = ["malloc", "calloc", "free"]
@@ -297,4 +325,5 @@ TREE_RULES = {
     "lengths": check_lengths,
     "words": check_words,
     "readme": check_readme,
+    "links": check_links,
 }

@@ -176,6 +176,13 @@ class EveryRuleCanFail(unittest.TestCase):
         tree["README.md"] = "```c\nint a;\n```\n"
         self.assertEqual([], rules.check_readme(tree))
 
+    def test_a_link_that_leads_nowhere(self):
+        good = "[a](../base/a.h) [b](../README.md#what-it-is) [c](../net)\n"
+        tree = tree_with("docs/page.md", good, **{"README.md": "## What it is\n"})
+        self.assertEqual([], rules.check_links(tree))
+        for bad in ("../base/b.h", "../README.md#what-it-was", "nowhere.md"):
+            self.assertEqual(1, len(rules.check_links({**tree, "docs/page.md": f"[a]({bad})\n"})), bad)
+
     def test_a_foreign_import(self):
         good = "libcairn_net.a:crypto.c.o:                 U crypto_aead_encrypt\n"
         bad = "libcairn_net.a:link.c.o:                 U "
