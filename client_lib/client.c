@@ -93,6 +93,7 @@ static cairn_status create_parts(cairn_client *client) {
 
 // Forgets everything that the last connection left behind.
 static void begin_connection(cairn_client *client) {
+    CAIRN_ASSERT(client->connection.link != NULL && client->connection.netcode != NULL);
     cairn_client_clear_world(client);
     cairn_answers_clear(&client->answers);
     client->session = (cairn_client_session){
@@ -108,6 +109,7 @@ static void begin_connection(cairn_client *client) {
 }
 
 cairn_status cairn_client_create(const cairn_client_config *config, cairn_client **out) {
+    CAIRN_ASSERT(config != NULL && out != NULL);
     *out = NULL;
     if (!config_is_valid(config)) {
         return CAIRN_INVALID_ARGUMENT;
@@ -125,6 +127,7 @@ cairn_status cairn_client_create(const cairn_client_config *config, cairn_client
         return status;
     }
     begin_connection(client);
+    CAIRN_ASSERT(client->connection.state == CAIRN_CLIENT_IDLE);
     *out = client;
     return CAIRN_OK;
 }
@@ -145,31 +148,38 @@ void cairn_client_destroy(cairn_client *client) {
 
 bool cairn_client_connect(cairn_client *client, uint64_t now_ns, uint64_t now_unix_s,
     const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+    CAIRN_ASSERT(client != NULL && token != NULL);
     begin_connection(client);
     return cairn_connection_open(&client->connection, now_ns, now_unix_s, token);
 }
 
 void cairn_client_disconnect(cairn_client *client, uint64_t now_ns) {
+    CAIRN_ASSERT(client != NULL);
     cairn_connection_close(&client->connection, now_ns);
 }
 
 cairn_client_state cairn_client_state_read(const cairn_client *client) {
+    CAIRN_ASSERT(client != NULL);
     return client->connection.state;
 }
 
 const char *cairn_client_failure_text(const cairn_client *client) {
+    CAIRN_ASSERT(client != NULL);
     return client->connection.failure;
 }
 
 cairn_client_mode cairn_client_mode_now(const cairn_client *client) {
+    CAIRN_ASSERT(client != NULL && client->session.mode <= CAIRN_MODE_HEAL);
     return (cairn_client_mode)client->session.mode;
 }
 
 const char *cairn_client_mode_text(const cairn_client *client) {
+    CAIRN_ASSERT(client != NULL);
     return client->session.mode_text;
 }
 
 cairn_address cairn_client_server_address(const cairn_client *client) {
+    CAIRN_ASSERT(client != NULL);
     return cairn_netcode_client_server(client->connection.netcode);
 }
 
@@ -181,6 +191,7 @@ static void follow_handshake(cairn_client *client, uint64_t now_ns) {
 
 void cairn_client_receive(cairn_client *client, uint64_t now_ns, const cairn_address *from,
     const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(client != NULL && from != NULL && (bytes != NULL || size == 0));
     cairn_connection *connection = &client->connection;
     size_t payload_size = 0;
     const uint8_t *payload =
@@ -218,6 +229,7 @@ static void resynchronise(cairn_client *client, uint64_t now_ns) {
 }
 
 void cairn_client_advance(cairn_client *client, uint64_t now_ns) {
+    CAIRN_ASSERT(client != NULL);
     cairn_netcode_client_advance(client->connection.netcode, now_ns);
     follow_handshake(client, now_ns);
     client->timing.advanced_ns = now_ns;
@@ -237,6 +249,7 @@ static uint64_t earlier(uint64_t a_ns, uint64_t b_ns) {
 }
 
 uint64_t cairn_client_deadline_ns(const cairn_client *client) {
+    CAIRN_ASSERT(client != NULL);
     const cairn_connection *connection = &client->connection;
     uint64_t deadline_ns = cairn_netcode_client_deadline_ns(connection->netcode);
     if (!cairn_connection_is_open(connection)) {
@@ -253,6 +266,7 @@ uint64_t cairn_client_deadline_ns(const cairn_client *client) {
 
 size_t cairn_client_send(
     cairn_client *client, uint64_t now_ns, uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX]) {
+    CAIRN_ASSERT(client != NULL && bytes != NULL);
     cairn_connection *connection = &client->connection;
     size_t size = cairn_connection_next_datagram(connection, now_ns, bytes);
     while (size == 0 && cairn_connection_is_open(connection) &&
@@ -272,6 +286,7 @@ static bool all_in_unit_range(const float values[3]) {
 }
 
 bool cairn_client_push_input(cairn_client *client, const cairn_client_input *input) {
+    CAIRN_ASSERT(client != NULL && input != NULL);
     const bool has_slot = cairn_connection_is_open(&client->connection) &&
                           client->session.welcomed && client->session.slot != CAIRN_SLOT_NONE;
     if (!has_slot || !all_in_unit_range(input->move) || !all_in_unit_range(input->aim)) {
@@ -287,9 +302,11 @@ bool cairn_client_push_input(cairn_client *client, const cairn_client_input *inp
 }
 
 const cairn_world *cairn_client_world(const cairn_client *client) {
+    CAIRN_ASSERT(client != NULL);
     return cairn_client_simulates(client) ? client->lockstep.timeline.world : NULL;
 }
 
 uint64_t cairn_client_confirmed_tick(const cairn_client *client) {
+    CAIRN_ASSERT(client != NULL);
     return cairn_timeline_confirmed_tick(&client->lockstep.timeline);
 }

@@ -69,6 +69,7 @@ static void take_shapes(cairn_client *client, const cairn_shapes_message *shapes
 // that was overtaken says nothing new.
 static void take_timing(
     cairn_client *client, uint64_t now_ns, uint64_t tick, const cairn_wire_timing *said) {
+    CAIRN_ASSERT(client->session.welcomed && client->session.tick_rate_hz > 0);
     cairn_client_timing *timing = &client->timing;
     cairn_clock_observe(&timing->clock, now_ns, tick);
     cairn_interpolation_observe(&client->view.interpolation, tick);
@@ -88,6 +89,7 @@ static void take_timing(
 
 static void take_snapshot_refusal(
     cairn_client *client, uint64_t now_ns, cairn_snapshot_refusal refusal) {
+    CAIRN_ASSERT(refusal < CAIRN_SNAPSHOT_REFUSAL_COUNT);
     client->drops.snapshot[refusal]++;
     if (refusal == CAIRN_SNAPSHOT_BASELINE_LOST || refusal == CAIRN_SNAPSHOT_DELTA_MALFORMED) {
         client->view.statistics.unusable++;
@@ -149,6 +151,7 @@ static void take_state(cairn_client *client, uint64_t now_ns, const cairn_state_
     take_lockstep_verdict(client, now_ns, verdict);
     if (verdict == CAIRN_LOCKSTEP_LOADED) {
         cairn_client_resync_state_loaded(&client->resync, now_ns, state->total_size);
+        CAIRN_ASSERT(client->lockstep.timeline.world != NULL);
         client->outbox.root_report_tick = cairn_world_tick(client->lockstep.timeline.world);
         client->outbox.input_due = true;
         cairn_connection_apply_event(&client->connection, CAIRN_CONNECTION_WORLD_HELD, "");
@@ -157,6 +160,7 @@ static void take_state(cairn_client *client, uint64_t now_ns, const cairn_state_
 
 // The clock stands while the room is paused or runs as fast as it can.
 static void follow_room_time(cairn_client *client) {
+    CAIRN_ASSERT(client->session.speed <= CAIRN_CLOCK_SPEED_MAX);
     const cairn_client_session *session = &client->session;
     if (session->paused || session->speed == 0) {
         cairn_clock_pause(&client->timing.clock);
@@ -181,9 +185,11 @@ void cairn_client_clear_world(cairn_client *client) {
     outbox->snapshot_acknowledged = 0;
     outbox->root_report_due = false;
     outbox->root_report_tick = 0;
+    CAIRN_ASSERT(client->lockstep.timeline.world == NULL && view->snapshots.count == 0);
 }
 
 static void begin_world_epoch(cairn_client *client, const cairn_event_message *event) {
+    CAIRN_ASSERT(client->session.tick_rate_hz > 0);
     client->session.world_epoch = (uint32_t)event->value;
     client->session.welcome_tick = event->tick;
     cairn_client_clear_world(client);
@@ -270,6 +276,7 @@ static bool is_of_world_epoch(cairn_client *client, const cairn_message *message
 
 void cairn_client_take_message(
     cairn_client *client, uint64_t now_ns, const cairn_link_message *message) {
+    CAIRN_ASSERT(message->bytes != NULL || message->size == 0);
     cairn_message decoded;
     const cairn_decode_refusal refusal =
         cairn_message_decode(message->bytes, message->size, CAIRN_TO_CLIENT, &decoded);

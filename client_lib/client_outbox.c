@@ -18,6 +18,7 @@
 _Static_assert(2 * ROOTS_PER_REPORT <= CAIRN_ROOTS_PER_MESSAGE_MAX, "a report fits");
 
 uint32_t cairn_client_mode_asked(const cairn_client *client) {
+    CAIRN_ASSERT(client->config.mode <= CAIRN_CLIENT_HEAL);
     static const uint32_t modes[] = {
         [CAIRN_CLIENT_INTERPOLATE] = CAIRN_MODE_INTERPOLATE,
         [CAIRN_CLIENT_LOCKSTEP] = CAIRN_MODE_LOCKSTEP,
@@ -57,6 +58,7 @@ bool cairn_client_request_snapshots(cairn_client *client) {
 }
 
 static double last_input_tick(const cairn_client *client, uint64_t now_ns) {
+    CAIRN_ASSERT(client->timing.clock.tick_ns > 0);
     const cairn_client_timing *timing = &client->timing;
     const double lead_ticks = timing->input_lead.lead_ns / timing->clock.tick_ns;
     const double tick = cairn_clock_tick(&timing->clock, now_ns) + lead_ticks;
@@ -92,6 +94,7 @@ static void send_inputs(cairn_client *client, uint64_t now_ns) {
     const cairn_client_sample *shown = &client->view.shown;
     cairn_wire_input inputs[CAIRN_INPUTS_PER_MESSAGE_MAX];
     const uint32_t count = cairn_inputs_collect(&outbox->inputs, inputs);
+    CAIRN_ASSERT(count <= CAIRN_INPUTS_PER_MESSAGE_MAX);
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_INPUT,
         .input = {.world_epoch = client->session.world_epoch,
@@ -114,6 +117,7 @@ static void send_roots(cairn_client *client) {
     cairn_client_outbox *outbox = &client->outbox;
     cairn_wire_root roots[CAIRN_ROOTS_PER_MESSAGE_MAX];
     const uint64_t newest = cairn_lockstep_root_tick(&client->lockstep);
+    CAIRN_ASSERT(newest >= outbox->root_report_tick);
     const uint64_t wanted = newest - outbox->root_report_tick + ROOTS_PER_REPORT;
     const uint32_t count = cairn_lockstep_roots(&client->lockstep, roots,
         wanted < CAIRN_ROOTS_PER_MESSAGE_MAX ? (uint32_t)wanted : CAIRN_ROOTS_PER_MESSAGE_MAX);

@@ -73,6 +73,7 @@ static double head_tick(const cairn_client *client, uint64_t now_ns) {
 }
 
 void cairn_client_prediction_advance(cairn_client *client, uint64_t now_ns) {
+    CAIRN_ASSERT(cairn_client_predicts(client) && client->timing.clock.tick_ns > 0);
     const bool plays = client->session.slot != CAIRN_SLOT_NONE;
     // A spectator sends no inputs and has no reason to run ahead.
     const double need =

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "client_lib/client_probe.h"
 
+#include "base/assert.h"
 #include "client_lib/client_messages.h"
 #include "client_lib/client_parts.h"
 
 cairn_client_probe cairn_client_probe_of(cairn_client *client) {
+    CAIRN_ASSERT(client != NULL);
     return (cairn_client_probe){
         .connection = &client->connection,
         .lockstep = &client->lockstep,

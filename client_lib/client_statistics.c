@@ -65,6 +65,7 @@ static void list_layers(const cairn_client *client, drop_layer out[LAYERS]) {
 }
 
 bool cairn_client_drop_read(const cairn_client *client, uint32_t i, cairn_client_drop *out) {
+    CAIRN_ASSERT(client != NULL && out != NULL);
     drop_layer layers[LAYERS];
     list_layers(client, layers);
     for (uint32_t n = 0; n < LAYERS; n++) {
@@ -102,6 +103,7 @@ static void read_connection(const cairn_client *client, cairn_client_connection_
 }
 
 void cairn_client_statistics_read(const cairn_client *client, cairn_client_statistics *out) {
+    CAIRN_ASSERT(client != NULL && out != NULL);
     const cairn_client_view *view = &client->view;
     const cairn_client_outbox *outbox = &client->outbox;
     const cairn_timeline *timeline = &client->lockstep.timeline;
@@ -135,11 +137,13 @@ void cairn_client_statistics_read(const cairn_client *client, cairn_client_stati
 
 uint32_t cairn_client_rollbacks(
     const cairn_client *client, cairn_client_rollback *out, uint32_t capacity) {
+    CAIRN_ASSERT(client != NULL && (out != NULL || capacity == 0));
     return cairn_rollback_log_read(&client->predict.rollback_log, out, capacity);
 }
 
 uint64_t cairn_client_rollback_count(
     const cairn_client *client, cairn_client_rollback_cause cause) {
+    CAIRN_ASSERT(client != NULL);
     return (uint32_t)cause < CAIRN_ROLLBACK_CAUSE_COUNT
                ? client->predict.rollback_log.by_cause[cause]
                : 0;
@@ -147,5 +151,6 @@ uint64_t cairn_client_rollback_count(
 
 uint32_t cairn_client_resyncs(
     const cairn_client *client, cairn_client_resync_record *out, uint32_t capacity) {
+    CAIRN_ASSERT(client != NULL && (out != NULL || capacity == 0));
     return cairn_client_resync_records(&client->resync, out, capacity);
 }

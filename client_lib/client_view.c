@@ -21,6 +21,7 @@ static void count_extrapolation(
 
 bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_client_body *bodies,
     uint32_t body_capacity, cairn_client_sample *out) {
+    CAIRN_ASSERT(client != NULL && out != NULL && (bodies != NULL || body_capacity == 0));
     cairn_client_view *view = &client->view;
     const bool simulates = cairn_client_simulates(client);
     // After a change to snapshots the last steps are shown until the first snapshot arrives.
@@ -76,6 +77,7 @@ static uint32_t shapes_of_world(
 
 uint32_t cairn_client_shapes(
     const cairn_client *client, cairn_client_shape *out, uint32_t capacity, uint32_t *revision) {
+    CAIRN_ASSERT(client != NULL && (out != NULL || capacity == 0));
     const bool simulates = cairn_client_simulates(client);
     const cairn_shape_list *list = &client->view.shapes;
     if (revision != NULL) {
@@ -92,6 +94,7 @@ uint32_t cairn_client_shapes(
 
 uint32_t cairn_client_shape_corners(
     const cairn_client *client, cairn_shape_id shape, float (*out)[3], uint32_t capacity) {
+    CAIRN_ASSERT(client != NULL && (out != NULL || capacity == 0));
     cairn_vec3 own[CAIRN_HULL_VERTICES_MAX];
     const cairn_vec3 *corners = own;
     uint32_t count = 0;

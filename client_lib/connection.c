@@ -57,6 +57,7 @@ void cairn_connection_fail(
 
 bool cairn_connection_open(
     cairn_connection *connection, uint64_t now_ns, uint64_t now_unix_s, const uint8_t *token) {
+    CAIRN_ASSERT(connection->netcode != NULL && token != NULL);
     const cairn_status status =
         cairn_netcode_client_connect(connection->netcode, now_ns, now_unix_s, token);
     // From FAILED a second refusal would be no change of state, and leave no failure text.
@@ -80,6 +81,7 @@ void cairn_connection_close(cairn_connection *connection, uint64_t now_ns) {
 }
 
 bool cairn_connection_is_open(const cairn_connection *connection) {
+    CAIRN_ASSERT((uint32_t)connection->state < CAIRN_CLIENT_STATE_COUNT);
     return connection->state == CAIRN_CLIENT_JOINING || connection->state == CAIRN_CLIENT_PLAYING;
 }
 
@@ -101,6 +103,7 @@ bool cairn_connection_follow_handshake(cairn_connection *connection, uint64_t no
 
 const uint8_t *cairn_connection_receive(cairn_connection *connection, uint64_t now_ns,
     const cairn_address *from, const uint8_t *bytes, size_t size, size_t *payload_size) {
+    CAIRN_ASSERT(from != NULL && payload_size != NULL);
     connection->traffic.datagrams_received++;
     connection->traffic.bytes_received += size;
     cairn_netcode_client_receive(connection->netcode, now_ns, from, bytes, size);

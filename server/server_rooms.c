@@ -28,8 +28,8 @@ cairn_server_room_config cairn_server_room_config_default(void) {
 const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal) {
     static const char *const texts[CAIRN_ROOM_REFUSAL_COUNT] = {
         [CAIRN_ROOM_CREATED] = "created",
-        [CAIRN_ROOM_REFUSED_NAME] = "a room's name has 1 to 31 letters, digits, '-', '_' and '.', "
-                                    "and does not begin with '.'",
+        [CAIRN_ROOM_REFUSED_NAME] = ("a room's name has 1 to 31 letters, digits, '-', '_' and '.', "
+                                     "and does not begin with '.'"),
         [CAIRN_ROOM_REFUSED_NAME_TAKEN] = "a room of this name exists",
         [CAIRN_ROOM_REFUSED_TABLE_FULL] = "the server cannot hold another room",
         [CAIRN_ROOM_REFUSED_SCENE] = "the scene cannot be built",

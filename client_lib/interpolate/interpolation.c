@@ -32,6 +32,7 @@ void cairn_interpolation_observe(cairn_interpolation *interpolation, uint64_t ti
         double believed = spacing < most ? spacing : most;
         interpolation->spacing_ticks += (believed - interpolation->spacing_ticks) * GAIN_SPACING;
     }
+    CAIRN_ASSERT(interpolation->spacing_ticks > 0);
     interpolation->running = true;
     interpolation->newest_tick = tick;
 }
@@ -45,6 +46,7 @@ static double delay_wanted_ns(const cairn_interpolation *interpolation, const ca
 
 void cairn_interpolation_advance(
     cairn_interpolation *interpolation, const cairn_clock *clock, uint64_t now_ns) {
+    CAIRN_ASSERT(clock->tick_ns > 0);
     double wanted_ns = delay_wanted_ns(interpolation, clock);
     double change_ns = wanted_ns - interpolation->delay_ns;
     bool first = interpolation->moved_ns == 0;
@@ -59,6 +61,7 @@ void cairn_interpolation_advance(
 
 double cairn_interpolation_tick(
     const cairn_interpolation *interpolation, const cairn_clock *clock, uint64_t now_ns) {
+    CAIRN_ASSERT(clock->tick_ns > 0);
     const double delay = clock->paused ? 0 : interpolation->delay_ns / clock->tick_ns;
     const double tick = cairn_clock_tick(clock, now_ns) - delay;
     return tick > 0 ? tick : 0;
@@ -66,6 +69,7 @@ double cairn_interpolation_tick(
 
 static cairn_client_body interpolate_body(
     const cairn_snapshot_body *a, const cairn_snapshot_body *b, float fraction) {
+    CAIRN_ASSERT(a->id == b->id && fraction >= 0 && fraction <= 1);
     cairn_client_body body = {.id = a->id, .awake = ((a->flags | b->flags) & 1) != 0};
     cairn_interpolate_vec3(a->position, b->position, fraction, body.position);
     cairn_interpolate_quat(a->rotation, b->rotation, fraction, body.rotation);
@@ -129,6 +133,7 @@ static void show_beyond(const cairn_snapshot *a, float seconds, cairn_client_bod
 bool cairn_interpolate(const cairn_snapshots *snapshots, double tick, double tick_ns,
     double extrapolation_ticks_max, cairn_client_body *bodies, uint32_t capacity,
     cairn_client_sample *out) {
+    CAIRN_ASSERT(tick >= 0 && tick_ns > 0 && extrapolation_ticks_max >= 0);
     *out = (cairn_client_sample){0};
     if (snapshots->count == 0) {
         return false;

@@ -48,6 +48,7 @@ static uint32_t place_of(const cairn_shape_list *list, uint32_t id) {
 
 // Adds a user to the hull with these corners. Returns its index + 1; 0: there is no room.
 static uint32_t acquire_hull(cairn_shape_list *list, const cairn_vec3 *corners, uint32_t count) {
+    CAIRN_ASSERT(count > 0 && count <= CAIRN_HULL_VERTICES_MAX);
     uint32_t unused = CAIRN_HULLS_MAX;
     for (uint32_t i = list->hull_end; i > 0; i--) {
         cairn_shape_hull *hull = &list->hulls[i - 1];

@@ -45,6 +45,7 @@ void cairn_snapshots_clear(cairn_snapshots *snapshots) {
 // The index before which a snapshot of `tick` belongs.
 static uint32_t place_of(const cairn_snapshots *snapshots, uint64_t tick) {
     uint32_t place = snapshots->count;
+    CAIRN_ASSERT(place <= snapshots->capacity);
     while (place > 0 && snapshots->list[place - 1].tick >= tick) {
         place--;
     }
@@ -81,6 +82,7 @@ static void insert_written(cairn_snapshots *snapshots, uint64_t tick, uint32_t b
 }
 
 cairn_snapshot_body *cairn_snapshots_reserve(cairn_snapshots *snapshots) {
+    CAIRN_ASSERT(snapshots->memory != NULL && snapshots->count <= snapshots->capacity);
     return snapshots->list[snapshots->count].bodies;
 }
 

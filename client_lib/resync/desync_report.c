@@ -71,6 +71,7 @@ static void repeat_step(cairn_client_desync_report *report, cairn_world *world) 
         cairn_status status = cairn_world_copy(world, capsule->before);
         CAIRN_ASSERT(status == CAIRN_OK);
         cairn_world_step_traced(world, capsule->commands, capsule->command_count, trace);
+        CAIRN_ASSERT(trace->count > 0);
         desync->head.root_again = trace->points[trace->count - 1].root;
         desync->stages_client_size = (uint32_t)cairn_trace_roots(trace, report->stages_client);
         status = cairn_world_load(world, saved, size);
@@ -98,6 +99,7 @@ static bool agreed_before(const cairn_timeline *timeline, uint64_t tick, cairn_h
 
 static bool begin_report(cairn_client_desync_report *report) {
     cairn_timeline *timeline = report->timeline;
+    CAIRN_ASSERT(timeline->differs && timeline->differs_tick > 0);
     const uint64_t tick = timeline->differs_tick - 1; // that was stepped
     const cairn_timeline_tick *step = cairn_timeline_tick_read(timeline, tick);
     cairn_capsule *capsule = &report->capsule;
@@ -129,6 +131,7 @@ static bool begin_report(cairn_client_desync_report *report) {
 }
 
 static void ask_server(cairn_client_desync_report *report, uint64_t now_ns) {
+    CAIRN_ASSERT(report->open && report->capsule.before != NULL);
     cairn_resync_request request = {
         .tick = report->capsule.desync.head.tick, .want = CAIRN_RESYNC_WANT_STAGES};
     if (report->capsule.after != NULL) {

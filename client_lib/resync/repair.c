@@ -11,6 +11,7 @@
 #define VALID_TICKS_MAX 8
 
 static uint32_t sketch_cells(uint32_t sketch) {
+    CAIRN_ASSERT(sketch < CAIRN_CLIENT_REPAIR_SKETCHES);
     uint32_t cells = CAIRN_CLIENT_REPAIR_CELLS_FIRST;
     for (uint32_t i = 0; i < sketch; ++i) {
         cells *= CAIRN_CLIENT_REPAIR_CELLS_FACTOR;
@@ -76,6 +77,7 @@ static void finish_repair(
 }
 
 static void give_up(cairn_client_repair *repair, const char *text) {
+    CAIRN_ASSERT(repair->given_up_text == NULL);
     repair->state = CAIRN_CLIENT_REPAIR_GIVEN_UP;
     repair->given_up_text = text;
     cairn_resync_queue_withdraw(repair->queue, CAIRN_RESYNC_FOR_REPAIR);
@@ -110,6 +112,7 @@ static void keep_picture(cairn_client_repair *repair, uint64_t tick) {
 
 // Steps to `tick`, or as far as there are commands.
 static void step_to(cairn_client_repair *repair, uint64_t tick) {
+    CAIRN_ASSERT(timeline_of(repair)->adopted);
     cairn_timeline *timeline = timeline_of(repair);
     while (timeline->head_tick < tick && cairn_timeline_step(timeline) == CAIRN_TIMELINE_STEPPED) {}
     if (repair->predict == NULL) {
@@ -132,6 +135,7 @@ static bool world_is_valid(const cairn_client_repair *repair) {
 // Goes back to the last valid tick and steps from there to the tick that differed. False: no older
 // state is held.
 static bool step_again_from_valid_tick(cairn_client_repair *repair) {
+    CAIRN_ASSERT(repair->tick > 0);
     cairn_timeline *timeline = timeline_of(repair);
     bool went_back = false;
     for (uint32_t back = 1; back <= VALID_TICKS_MAX && back <= repair->tick; ++back) {
@@ -162,6 +166,7 @@ static void count_attempt(cairn_client_repair *repair, uint64_t now_ns) {
         repair->attempts = 0;
     }
     repair->attempts += 1;
+    CAIRN_ASSERT(repair->attempts <= CAIRN_CLIENT_REPAIR_ATTEMPTS_MAX + 1);
     if (repair->attempts > CAIRN_CLIENT_REPAIR_ATTEMPTS_MAX) {
         give_up(repair, "this client's world differs again after each repair");
     }

@@ -5,6 +5,7 @@
 
 cairn_status cairn_client_resync_create(cairn_client_resync *resync,
     const cairn_client_resync_config *config, cairn_lockstep *lockstep, cairn_predict *predict) {
+    CAIRN_ASSERT(lockstep != NULL && config->ticks_per_advance > 0);
     *resync = (cairn_client_resync){.repairs = config->repairs};
     cairn_client_desync_report_create(&resync->report, &lockstep->timeline, &resync->queue,
         config->on_report, config->report_context);
@@ -32,6 +33,7 @@ void cairn_client_resync_clear(cairn_client_resync *resync) {
 
 void cairn_client_resync_advance(
     cairn_client_resync *resync, uint64_t now_ns, bool simulates, uint32_t tick_rate_hz) {
+    CAIRN_ASSERT(tick_rate_hz > 0);
     if (simulates) {
         cairn_client_desync_report_watch(&resync->report, now_ns); // before the world is repaired
     }
@@ -45,6 +47,7 @@ cairn_resync_purpose cairn_client_resync_next_request(
     const cairn_client_resync *resync, uint64_t now_ns, cairn_resync_request *out) {
     const cairn_resync_purpose purpose = cairn_resync_queue_next(&resync->queue, now_ns);
     if (purpose != CAIRN_RESYNC_PURPOSE_COUNT) {
+        CAIRN_ASSERT(resync->queue.entries[purpose].request.want != 0);
         *out = resync->queue.entries[purpose].request;
     }
     return purpose;
@@ -52,6 +55,7 @@ cairn_resync_purpose cairn_client_resync_next_request(
 
 void cairn_client_resync_request_sent(
     cairn_client_resync *resync, uint64_t now_ns, cairn_resync_purpose purpose, size_t size) {
+    CAIRN_ASSERT(purpose < CAIRN_RESYNC_PURPOSE_COUNT && size > 0);
     if (purpose == CAIRN_RESYNC_FOR_REPAIR) {
         cairn_client_repair_request_sent(&resync->repair, size);
     }
@@ -107,6 +111,7 @@ void cairn_client_resync_statistics_read(
 
 uint32_t cairn_client_resync_records(
     const cairn_client_resync *resync, cairn_client_resync_record *out, uint32_t capacity) {
+    CAIRN_ASSERT(out != NULL || capacity == 0);
     const cairn_client_repair *repair = &resync->repair;
     uint64_t count =
         repair->count < CAIRN_CLIENT_RESYNCS_HELD ? repair->count : CAIRN_CLIENT_RESYNCS_HELD;

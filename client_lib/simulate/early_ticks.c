@@ -22,12 +22,14 @@ void cairn_early_ticks_clear(cairn_early_ticks *early) {
 }
 
 static void free_tick(cairn_early_ticks *early, cairn_early_tick *held) {
+    CAIRN_ASSERT(held->held);
     cairn_command_pool_release(&early->commands, &held->commands);
     held->held = false;
 }
 
 bool cairn_early_ticks_put(cairn_early_ticks *early, uint64_t next, uint64_t tick,
     const cairn_command *commands, uint32_t count, cairn_hash128 root) {
+    CAIRN_ASSERT(count <= CAIRN_COMMANDS_PER_TICK_MAX);
     if (tick < next || tick - next >= CAIRN_EARLY_TICKS_MAX) {
         return false;
     }

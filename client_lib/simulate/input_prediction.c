@@ -17,6 +17,7 @@ void cairn_input_prediction_join(cairn_input_prediction *prediction, uint32_t sl
 
 static void confirm_input(cairn_input_prediction *prediction, cairn_input_prediction_slot *slot,
     const cairn_command *input) {
+    CAIRN_ASSERT(input->kind == CAIRN_COMMAND_INPUT);
     const uint64_t tick = prediction->next_tick;
     const bool same = slot->holds && memcmp(&slot->held, input, sizeof *input) == 0;
     slot->joined = true;
@@ -35,6 +36,7 @@ static void confirm_input(cairn_input_prediction *prediction, cairn_input_predic
 
 void cairn_input_prediction_confirm(
     cairn_input_prediction *prediction, const cairn_command *commands, uint32_t count) {
+    CAIRN_ASSERT(count <= CAIRN_COMMANDS_PER_TICK_MAX);
     bool has_input[CAIRN_SLOTS_MAX] = {false};
     for (uint32_t i = 0; i < count; i++) {
         const cairn_command *command = &commands[i];

@@ -9,6 +9,7 @@ void cairn_inputs_start(cairn_inputs *inputs, uint32_t redundancy) {
 }
 
 static void make_next(cairn_inputs *inputs) {
+    CAIRN_ASSERT(inputs->running);
     cairn_wire_input *input = &inputs->ring[inputs->next_tick % CAIRN_INPUTS_HELD_MAX];
     *input = inputs->held;
     input->tick = inputs->next_tick;
@@ -49,6 +50,7 @@ void cairn_inputs_acknowledge(cairn_inputs *inputs, uint64_t tick) {
 
 uint32_t cairn_inputs_collect(
     const cairn_inputs *inputs, cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX]) {
+    CAIRN_ASSERT(inputs->count <= CAIRN_INPUTS_HELD_MAX);
     uint32_t wanted = inputs->redundancy + 1;
     uint32_t count = inputs->count < wanted ? inputs->count : wanted;
     for (uint32_t i = 0; i < count; i++) {

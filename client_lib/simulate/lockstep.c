@@ -112,6 +112,7 @@ static void update_shapes(cairn_lockstep *lockstep) {
 }
 
 void cairn_lockstep_show(cairn_lockstep *lockstep) {
+    CAIRN_ASSERT(lockstep->timeline.world != NULL && lockstep->scratch != NULL);
     cairn_snapshots *snapshots = &lockstep->snapshots;
     const cairn_snapshot *newest = cairn_snapshots_newest(snapshots);
     if (newest != NULL && newest->tick >= cairn_world_tick(lockstep->timeline.world)) {
@@ -153,6 +154,7 @@ static cairn_lockstep_verdict decode_world(cairn_lockstep *lockstep, cairn_world
         return CAIRN_LOCKSTEP_NO_MEMORY;
     }
     cairn_status status = cairn_world_decode(*out, transfer->bytes, transfer->total_size, NULL);
+    CAIRN_ASSERT(transfer->received == transfer->total_size);
     const bool valid = status == CAIRN_OK && cairn_world_tick(*out) == transfer->tick;
     return valid ? CAIRN_LOCKSTEP_LOADED : CAIRN_LOCKSTEP_STATE_MALFORMED;
 }
@@ -220,6 +222,7 @@ static cairn_lockstep_verdict verdict_of(cairn_timeline_verdict verdict) {
 
 static cairn_lockstep_verdict confirm_tick(cairn_lockstep *lockstep, uint64_t tick,
     const cairn_command *commands, uint32_t count, cairn_hash128 root) {
+    CAIRN_ASSERT(count <= CAIRN_COMMANDS_PER_TICK_MAX);
     cairn_early_ticks_drop(&lockstep->early, tick);
     return verdict_of(
         lockstep->confirm != NULL
@@ -291,6 +294,7 @@ uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep) {
 }
 
 uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint32_t ticks_max) {
+    CAIRN_ASSERT(ticks_max > 0);
     cairn_timeline *timeline = &lockstep->timeline;
     uint32_t steps = 0;
     while (steps < ticks_max && (double)timeline->head_tick < show_tick &&
@@ -298,6 +302,7 @@ uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint
         cairn_lockstep_show(lockstep);
         steps++;
     }
+    CAIRN_ASSERT(steps <= ticks_max);
     return steps;
 }
 
@@ -313,6 +318,7 @@ uint32_t cairn_lockstep_roots(
     const uint32_t count = held < count_max ? (uint32_t)held : count_max;
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t tick = end - count + i;
+        CAIRN_ASSERT(tick >= timeline->first && tick < timeline->head_tick);
         const cairn_hash128 root = cairn_timeline_tick_read(timeline, tick)->root;
         out[i] = (cairn_wire_root){.tick = tick + 1, .lo = root.lo, .hi = root.hi};
     }

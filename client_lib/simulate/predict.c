@@ -19,6 +19,7 @@ static cairn_timeline_verdict confirm_tick(void *context, uint64_t tick,
 
 void cairn_predict_create(
     cairn_predict *predict, const cairn_predict_config *config, cairn_lockstep *lockstep) {
+    CAIRN_ASSERT(config->window_ticks > 0 && config->steps_max > 0 && lockstep != NULL);
     *predict = (cairn_predict){.config = *config, .lockstep = lockstep, .slot = CAIRN_SLOT_NONE};
     lockstep->confirm = confirm_tick;
     lockstep->confirm_context = predict;
@@ -102,6 +103,7 @@ static void open_rollback(cairn_predict *predict, uint64_t tick, uint64_t head_t
         predict->before = *shown;
         *shown = spare;
     }
+    CAIRN_ASSERT(tick <= head_tick);
     cairn_snapshots_clear(shown);
     predict->open_end = again && predict->open_end > head_tick ? predict->open_end : head_tick;
     predict->open = true;
@@ -114,7 +116,7 @@ static void open_rollback(cairn_predict *predict, uint64_t tick, uint64_t head_t
 void cairn_predict_begin_rollback(
     cairn_predict *predict, uint64_t tick, cairn_client_rollback_cause cause, uint32_t slot) {
     const uint64_t head_tick = predict->lockstep->timeline.head_tick;
-    CAIRN_ASSERT(tick <= head_tick);
+    CAIRN_ASSERT(tick <= head_tick && cause < CAIRN_ROLLBACK_CAUSE_COUNT);
     open_rollback(predict, tick, head_tick, (cairn_rollback_attribution){cause, slot});
 }
 
@@ -151,6 +153,7 @@ static cairn_timeline_verdict confirm_tick(void *context, uint64_t tick,
 // what the server substitutes.
 static bool own_input(const cairn_predict *predict, uint64_t tick, cairn_command *out) {
     cairn_wire_input input;
+    CAIRN_ASSERT(predict->slot < CAIRN_SLOTS_MAX && predict->inputs != NULL);
     if (!predict->input_prediction.slots[predict->slot].joined) {
         return false;
     }
@@ -247,6 +250,7 @@ static void measure_cost(cairn_predict *predict, const spending *so_far) {
 
 static void correct_body(
     cairn_predict *predict, const cairn_client_body *before, const cairn_client_body *now) {
+    CAIRN_ASSERT(before->id == now->id);
     cairn_client_rollback *rollback = &predict->rollback;
     const cairn_smoothing_step step = cairn_smoothing_add(&predict->smoothing, before, now);
     rollback->bodies_moved += step.distance_m > MOVED_M || step.angle > MOVED_RAD ? 1 : 0;
@@ -276,6 +280,7 @@ static void correct_bodies(cairn_predict *predict, uint32_t count_before, uint32
 
 // Compares what was shown at this moment with what is to be shown.
 static void finish_rollback(cairn_predict *predict, double shown) {
+    CAIRN_ASSERT(predict->open && predict->shown[0] != NULL && predict->shown[1] != NULL);
     const cairn_snapshots *now = &predict->lockstep->snapshots;
     const uint32_t capacity = now->bodies_max;
     const double end = (double)predict->open_end;
@@ -342,5 +347,6 @@ uint32_t cairn_predict_steps_affordable(const cairn_predict *predict) {
     const double steps_max = predict->config.steps_max;
     const bool measured = predict->step_ns > 0 && budget_ns > 0;
     const double steps = measured ? budget_ns / predict->step_ns : steps_max;
+    CAIRN_ASSERT(steps >= 0);
     return steps < 1 ? 1 : steps < steps_max ? (uint32_t)steps : predict->config.steps_max;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "schema/messages.h"
 
 typedef struct command_list {
@@ -34,6 +35,7 @@ static bool is_substituted(const cairn_input_prediction *prediction, uint64_t ti
 cairn_rollback_attribution cairn_rollback_attribution_find(const cairn_input_prediction *prediction,
     uint64_t tick, uint32_t own, const cairn_command *predicted, uint32_t predicted_count,
     const cairn_command *confirmed, uint32_t confirmed_count) {
+    CAIRN_ASSERT(prediction->next_tick <= tick);
     const command_list ours = {predicted, predicted_count};
     const command_list theirs = {confirmed, confirmed_count};
     for (uint32_t i = 0; i < confirmed_count; i++) {

@@ -28,6 +28,7 @@ void cairn_rollback_log_add(cairn_rollback_log *rollbacks, const cairn_client_ro
 
 uint32_t cairn_rollback_log_read(
     const cairn_rollback_log *rollbacks, cairn_client_rollback *out, uint32_t capacity) {
+    CAIRN_ASSERT(out != NULL || capacity == 0);
     uint64_t count = rollbacks->count;
     count = count < CAIRN_CLIENT_ROLLBACKS_HELD ? count : CAIRN_CLIENT_ROLLBACKS_HELD;
     count = count < capacity ? count : capacity;

@@ -65,6 +65,7 @@ static float angle_of(const float q[4]) {
 
 // Rotates by a fraction of the angle only, about the same axis, the short way.
 static void scale_angle(float q[4], float fraction) {
+    CAIRN_ASSERT(fraction >= 0 && fraction <= 1);
     const float sine = length3(q);
     const float sign = q[3] < 0 ? -1.0f : 1.0f;
     const float half = atan2f(sine, fabsf(q[3])) * fraction;
@@ -76,6 +77,7 @@ static void scale_angle(float q[4], float fraction) {
 }
 
 static float decay_factor(float error) {
+    CAIRN_ASSERT(error >= 0);
     const float fraction = (error - SMALL) / (LARGE - SMALL);
     const float blend = fraction < 0 ? 0 : fraction > 1 ? 1 : fraction;
     return DECAY_SMALL + (DECAY_LARGE - DECAY_SMALL) * blend;
@@ -108,6 +110,7 @@ static void update_largest(cairn_smoothing *smoothing) {
             smoothing->error_m = metres > smoothing->error_m ? metres : smoothing->error_m;
         }
     }
+    CAIRN_ASSERT(used <= smoothing->capacity && smoothing->error_m >= 0);
     smoothing->used = used;
 }
 

@@ -35,6 +35,7 @@ void cairn_state_ring_clear(cairn_state_ring *ring) {
 }
 
 static cairn_state_span *span_of(const cairn_state_ring *ring, uint64_t tick) {
+    CAIRN_ASSERT(ring->tick_capacity > 0);
     return &ring->spans[tick % ring->tick_capacity];
 }
 
@@ -43,6 +44,7 @@ static size_t free_offset(const cairn_state_ring *ring, size_t size) {
     if (ring->first == ring->end) {
         return size <= ring->size ? 0 : SIZE_MAX;
     }
+    CAIRN_ASSERT(ring->end > ring->first && ring->end - ring->first <= ring->tick_capacity);
     const cairn_state_span *newest = span_of(ring, ring->end - 1);
     const size_t oldest = span_of(ring, ring->first)->offset;
     const size_t after =
@@ -91,5 +93,6 @@ const uint8_t *cairn_state_ring_find(const cairn_state_ring *ring, uint64_t tick
 }
 
 void cairn_state_ring_drop_from(cairn_state_ring *ring, uint64_t tick) {
+    CAIRN_ASSERT(ring->first <= ring->end);
     ring->end = tick < ring->first ? ring->first : tick < ring->end ? tick : ring->end;
 }

@@ -27,6 +27,7 @@ static cairn_state_verdict begin_transfer(
     if (transfer->bytes == NULL) {
         return CAIRN_STATE_NO_MEMORY;
     }
+    CAIRN_ASSERT(transfer->total_size == 0 && transfer->received == 0);
     transfer->total_size = piece->total_size;
     transfer->tick = piece->tick;
     transfer->started++;
@@ -35,6 +36,7 @@ static cairn_state_verdict begin_transfer(
 
 cairn_state_verdict cairn_state_transfer_take(
     cairn_state_transfer *transfer, const cairn_state_message *piece) {
+    CAIRN_ASSERT(piece->bytes != NULL || piece->size == 0);
     if (piece->offset == 0) {
         cairn_state_verdict verdict = begin_transfer(transfer, piece);
         if (verdict != CAIRN_STATE_MORE) {

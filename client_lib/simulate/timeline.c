@@ -89,6 +89,15 @@ cairn_status cairn_timeline_adopt(cairn_timeline *timeline, cairn_world *world, 
     return status;
 }
 
+// What holds between any two calls.
+static void assert_order(const cairn_timeline *timeline) {
+    CAIRN_ASSERT(timeline->first <= timeline->head_tick && timeline->head_tick <= timeline->end);
+    CAIRN_ASSERT(timeline->first <= timeline->confirmed_end);
+    CAIRN_ASSERT(timeline->confirmed_end <= timeline->end);
+    CAIRN_ASSERT(timeline->end - timeline->first <= timeline->tick_capacity);
+    CAIRN_ASSERT(!timeline->differs || timeline->differs_tick <= timeline->confirmed_end);
+}
+
 static cairn_timeline_tick *tick_of(const cairn_timeline *timeline, uint64_t tick) {
     return &timeline->ticks[tick % timeline->tick_capacity];
 }
@@ -103,6 +112,7 @@ uint64_t cairn_timeline_confirmed_tick(const cairn_timeline *timeline) {
 }
 
 static void drop_commands(cairn_timeline *timeline, uint64_t tick) {
+    CAIRN_ASSERT(is_held(timeline, tick));
     cairn_command_pool_release(&timeline->commands, &tick_of(timeline, tick)->commands);
 }
 
@@ -183,6 +193,7 @@ static cairn_timeline_verdict put_commands(
 
 static void compare_roots(cairn_timeline *timeline, uint64_t tick) {
     const cairn_timeline_tick *held = tick_of(timeline, tick);
+    CAIRN_ASSERT(tick < timeline->confirmed_end && tick < timeline->head_tick);
     timeline->roots_compared++;
     if (cairn_hash_equal(held->root, held->root_servers)) {
         return;
@@ -215,6 +226,7 @@ cairn_timeline_verdict cairn_timeline_confirm(cairn_timeline *timeline, uint64_t
     if (tick < timeline->head_tick) {
         compare_roots(timeline, tick);
     }
+    assert_order(timeline);
     return verdict;
 }
 
@@ -276,6 +288,7 @@ cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline) {
     if (timeline->head_tick <= timeline->confirmed_end) {
         compare_roots(timeline, timeline->head_tick - 1);
     }
+    assert_order(timeline);
     return CAIRN_TIMELINE_STEPPED;
 }
 
@@ -297,6 +310,7 @@ cairn_timeline_verdict cairn_timeline_rewind(cairn_timeline *timeline, uint64_t 
     if (timeline->differs && timeline->differs_tick > tick) {
         timeline->differs = false; // the steps to come compare again
     }
+    assert_order(timeline);
     return CAIRN_TIMELINE_REWOUND;
 }
 

@@ -5,11 +5,12 @@
 #include <string.h>
 #include <uv.h>
 
+#include "base/assert.h"
 #include "base/limits.h"
 #include <cairn/client.h>
 #include <cairn/types.h>
 
-// Sockets are opened when a server of their family is first spoken to.
+// A socket is opened when the first datagram is sent to a server of its family.
 enum { SOCKET_IPV4 = 0, SOCKET_IPV6 = 1, SOCKETS = 2 };
 
 struct cairn_client_uv {
@@ -19,12 +20,12 @@ struct cairn_client_uv {
     uv_timer_t timer;
     uv_udp_t sockets[SOCKETS];
     bool open[SOCKETS];
-    uint32_t handles; // not yet closed
+    uint32_t open_handles; // of libuv
     bool closing;
     uint64_t first_frame_ns;
-    uint64_t frames; // that are over
+    uint64_t frames; // since first_frame_ns
     uint64_t send_errors;
-    uint8_t received[65536]; // a datagram of any size, so that none is taken for a shorter one
+    uint8_t received[65536]; // a datagram of any size, so that none is cut
 };
 
 static uint64_t now_ns(void) {
@@ -73,7 +74,7 @@ static uint64_t frame_due_ns(const cairn_client_uv *driver) {
 
 static void on_timer(uv_timer_t *timer);
 
-// libuv's timers count milliseconds, rounded up here so that nothing is done too early twice.
+// libuv's timers count milliseconds: rounded up, so that the timer does not fire before the time.
 static void sleep_until_needed(cairn_client_uv *driver, uint64_t now) {
     uint64_t wake_ns = frame_due_ns(driver);
     uint64_t deadline_ns = cairn_client_deadline_ns(driver->config.client);
@@ -104,13 +105,13 @@ static bool open_socket(cairn_client_uv *driver, int which) {
         return false;
     }
     socket->data = driver;
-    driver->handles++;
+    driver->open_handles++;
     driver->open[which] = true;
     return uv_udp_bind(socket, (const struct sockaddr *)&storage, 0) == 0 &&
            uv_udp_recv_start(socket, on_allocate, on_receive) == 0;
 }
 
-static void send_until_dry(cairn_client_uv *driver) {
+static void send_all(cairn_client_uv *driver) {
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
     size_t size = 0;
     while ((size = cairn_client_send(driver->config.client, now_ns(), bytes)) > 0) {
@@ -124,22 +125,22 @@ static void send_until_dry(cairn_client_uv *driver) {
     }
 }
 
-static void turn(cairn_client_uv *driver) {
+static void advance_and_send(cairn_client_uv *driver) {
     uint64_t now = now_ns();
     cairn_client_advance(driver->config.client, now);
-    send_until_dry(driver);
+    send_all(driver);
     if (!driver->closing) {
         sleep_until_needed(driver, now);
     }
 }
 
-// A call without an address says that the socket is dry.
+// libuv calls it without an address after the last datagram.
 static void on_receive(uv_udp_t *socket, ssize_t size, const uv_buf_t *buffer,
     const struct sockaddr *from, unsigned flags) {
     (void)flags;
     cairn_client_uv *driver = socket->data;
     if (from == NULL) {
-        turn(driver);
+        advance_and_send(driver);
         return;
     }
     if (size > 0) {
@@ -151,7 +152,7 @@ static void on_receive(uv_udp_t *socket, ssize_t size, const uv_buf_t *buffer,
 
 static void end_frame(cairn_client_uv *driver, uint64_t now) {
     driver->frames++;
-    // After a stall the missed frames are not shown one after the other.
+    // After a stall the missed frames are left out.
     if (now > frame_due_ns(driver)) {
         driver->first_frame_ns = now;
         driver->frames = 0;
@@ -169,7 +170,7 @@ static void on_timer(uv_timer_t *timer) {
         end_frame(driver, now);
     }
     if (!driver->closing) {
-        turn(driver);
+        advance_and_send(driver);
     }
 }
 
@@ -190,7 +191,7 @@ cairn_status cairn_client_uv_open(const cairn_client_uv_config *config, cairn_cl
     }
     uv_timer_init(driver->loop, &driver->timer);
     driver->timer.data = driver;
-    driver->handles = 1;
+    driver->open_handles = 1;
     driver->first_frame_ns = now_ns();
     sleep_until_needed(driver, driver->first_frame_ns);
     *out = driver;
@@ -199,8 +200,9 @@ cairn_status cairn_client_uv_open(const cairn_client_uv_config *config, cairn_cl
 
 static void on_closed(uv_handle_t *handle) {
     cairn_client_uv *driver = handle->data;
-    driver->handles--;
-    if (driver->handles == 0 && driver->loop != &driver->own_loop) {
+    CAIRN_ASSERT(driver->open_handles > 0);
+    driver->open_handles--;
+    if (driver->open_handles == 0 && driver->loop != &driver->own_loop) {
         free(driver);
     }
 }
@@ -229,16 +231,17 @@ bool cairn_client_uv_connect(
     uv_gettimeofday(&unix_time);
     bool begun =
         cairn_client_connect(driver->config.client, now_ns(), (uint64_t)unix_time.tv_sec, token);
-    turn(driver);
+    advance_and_send(driver);
     return begun;
 }
 
 void cairn_client_uv_disconnect(cairn_client_uv *driver) {
     cairn_client_disconnect(driver->config.client, now_ns());
-    send_until_dry(driver);
+    send_all(driver);
 }
 
 uint64_t cairn_client_uv_frame(cairn_client_uv *driver) {
+    CAIRN_ASSERT(driver->loop == &driver->own_loop && !driver->closing);
     uint64_t first_ns = driver->first_frame_ns;
     uint64_t frames = driver->frames;
     while (driver->frames == frames && driver->first_frame_ns == first_ns) {

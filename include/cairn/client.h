@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cairn/token.h>
 #include <cairn/types.h>
 
 #ifdef __cplusplus
@@ -23,9 +24,6 @@ extern "C" {
 typedef struct cairn_client cairn_client;
 struct cairn_rules; // <cairn/rules.h>
 struct cairn_world; // <cairn/sim.h>
-
-// Bytes of a connect token.
-#define CAIRN_CONNECT_TOKEN_SIZE 2048
 
 // ----------------------------------------------------------------------------- configuration
 
