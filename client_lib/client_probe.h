@@ -32,8 +32,8 @@ typedef struct cairn_client_probe {
 cairn_client_probe cairn_client_probe_of(cairn_client *client);
 
 // Spoils the world as a step that was computed wrongly would: a body is pushed in the client's own
-// world, and no older state is left to go back to. False: the client has no world of its own, or no
-// such body.
+// world, and no older state is left to go back to; so a client that predicts must not mispredict
+// until it is repaired. False: the client has no world of its own, or no such body.
 bool cairn_client_probe_damage(cairn_client *client, uint32_t body);
 
 // Hands a message to the client as if it had arrived over its link.

@@ -47,7 +47,7 @@ bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_clie
     return shown;
 }
 
-static cairn_client_shape shape_of_wire(const cairn_snapshot_shape *shape) {
+static cairn_client_shape client_shape_of(const cairn_snapshot_shape *shape) {
     const cairn_vec3 half = shape->half_extents;
     const cairn_vec3 position = shape->position;
     const cairn_quat rotation = shape->rotation;
@@ -63,33 +63,21 @@ static cairn_client_shape shape_of_wire(const cairn_snapshot_shape *shape) {
     };
 }
 
-static uint32_t shapes_of_world(
-    const cairn_lockstep *lockstep, cairn_client_shape *out, uint32_t capacity) {
-    for (uint32_t i = 0; i < lockstep->shape_count && i < capacity; i++) {
-        cairn_snapshot_shape shape;
-        const bool exists =
-            cairn_snapshot_shape_read(lockstep->timeline.world, lockstep->shape_ids[0][i], &shape);
-        CAIRN_ASSERT(exists);
-        out[i] = shape_of_wire(&shape);
-    }
-    return lockstep->shape_count;
-}
-
 uint32_t cairn_client_shapes(
     const cairn_client *client, cairn_client_shape *out, uint32_t capacity, uint32_t *revision) {
     CAIRN_ASSERT(client != NULL && (out != NULL || capacity == 0));
-    const bool simulates = cairn_client_simulates(client);
+    const cairn_lockstep *lockstep = &client->lockstep;
     const cairn_shape_list *list = &client->view.shapes;
+    const bool simulates = cairn_client_simulates(client);
+    const cairn_snapshot_shape *shapes = simulates ? lockstep->shapes[0] : list->shapes;
+    const uint32_t count = simulates ? lockstep->shape_count : list->count;
     if (revision != NULL) {
-        *revision = simulates ? client->lockstep.shape_revision : list->revision;
+        *revision = simulates ? lockstep->shape_revision : list->revision;
     }
-    if (simulates) {
-        return shapes_of_world(&client->lockstep, out, capacity);
+    for (uint32_t i = 0; i < count && i < capacity; i++) {
+        out[i] = client_shape_of(&shapes[i]);
     }
-    for (uint32_t i = 0; i < list->count && i < capacity; i++) {
-        out[i] = shape_of_wire(&list->shapes[i]);
-    }
-    return list->count;
+    return count;
 }
 
 uint32_t cairn_client_shape_corners(

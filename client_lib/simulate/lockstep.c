@@ -52,6 +52,8 @@ static void destroy_picture(cairn_lockstep *lockstep) {
     for (int i = 0; i < 2; i++) {
         free(lockstep->shape_ids[i]);
         lockstep->shape_ids[i] = NULL;
+        free(lockstep->shapes[i]);
+        lockstep->shapes[i] = NULL;
     }
     lockstep->shape_count = 0;
     lockstep->shape_revision++;
@@ -99,23 +101,42 @@ static bool find_rules(const cairn_lockstep *lockstep, const char *name, const c
     return cairn_rules_find(name, out);
 }
 
-static void update_shapes(cairn_lockstep *lockstep) {
-    cairn_shape_id *before = lockstep->shape_ids[0];
-    cairn_shape_id *now = lockstep->shape_ids[1];
-    uint32_t capacity = cairn_world_settings(lockstep->timeline.world)->shape_capacity;
-    uint32_t count = cairn_world_shapes(lockstep->timeline.world, now, capacity);
-    bool same = count == lockstep->shape_count && memcmp(before, now, count * sizeof *now) == 0;
-    lockstep->shape_revision += same ? 0 : 1;
+// `went_back`: the world was rewound since it was last shown, so that an id may stand for another
+// shape than before.
+static void update_shapes(cairn_lockstep *lockstep, bool went_back) {
+    const cairn_world *world = lockstep->timeline.world;
+    cairn_shape_id *ids = lockstep->shape_ids[1];
+    cairn_snapshot_shape *shapes = lockstep->shapes[1];
+    const uint32_t capacity = cairn_world_settings(world)->shape_capacity;
+    const uint32_t count = cairn_world_shapes(world, ids, capacity);
+    const bool same_ids = count == lockstep->shape_count &&
+                          memcmp(lockstep->shape_ids[0], ids, count * sizeof ids[0]) == 0;
+    CAIRN_ASSERT(count <= capacity);
+    if (same_ids && !went_back) {
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const bool exists = cairn_snapshot_shape_read(world, ids[i], &shapes[i]);
+        CAIRN_ASSERT(exists);
+    }
+    if (same_ids && memcmp(lockstep->shapes[0], shapes, count * sizeof shapes[0]) == 0) {
+        return;
+    }
+    lockstep->shape_revision++;
     lockstep->shape_count = count;
-    lockstep->shape_ids[0] = now;
-    lockstep->shape_ids[1] = before;
+    lockstep->shape_ids[1] = lockstep->shape_ids[0];
+    lockstep->shape_ids[0] = ids;
+    lockstep->shapes[1] = lockstep->shapes[0];
+    lockstep->shapes[0] = shapes;
 }
 
 void cairn_lockstep_show(cairn_lockstep *lockstep) {
     CAIRN_ASSERT(lockstep->timeline.world != NULL && lockstep->scratch != NULL);
     cairn_snapshots *snapshots = &lockstep->snapshots;
     const cairn_snapshot *newest = cairn_snapshots_newest(snapshots);
-    if (newest != NULL && newest->tick >= cairn_world_tick(lockstep->timeline.world)) {
+    const bool went_back =
+        newest == NULL || newest->tick >= cairn_world_tick(lockstep->timeline.world);
+    if (went_back) {
         cairn_snapshots_clear(snapshots);
     }
     cairn_snapshot_body *bodies = cairn_snapshots_reserve(snapshots);
@@ -125,7 +146,7 @@ void cairn_lockstep_show(cairn_lockstep *lockstep) {
     cairn_snapshot_refusal refusal =
         cairn_snapshots_commit(snapshots, cairn_world_tick(lockstep->timeline.world), count);
     CAIRN_ASSERT(refusal == CAIRN_SNAPSHOT_TAKEN);
-    update_shapes(lockstep);
+    update_shapes(lockstep, went_back);
 }
 
 static bool create_picture(cairn_lockstep *lockstep, const cairn_world_def *def) {
@@ -133,9 +154,11 @@ static bool create_picture(cairn_lockstep *lockstep, const cairn_world_def *def)
     lockstep->scratch = malloc(def->body_capacity * sizeof lockstep->scratch[0]);
     for (int i = 0; i < 2; i++) {
         lockstep->shape_ids[i] = malloc(def->shape_capacity * sizeof lockstep->shape_ids[i][0]);
+        lockstep->shapes[i] = malloc(def->shape_capacity * sizeof lockstep->shapes[i][0]);
     }
-    bool listed = lockstep->shape_ids[0] != NULL && lockstep->shape_ids[1] != NULL;
-    return lockstep->scratch != NULL && listed &&
+    const bool room = lockstep->shape_ids[0] != NULL && lockstep->shape_ids[1] != NULL &&
+                      lockstep->shapes[0] != NULL && lockstep->shapes[1] != NULL;
+    return lockstep->scratch != NULL && room &&
            cairn_snapshots_create(&lockstep->snapshots, SNAPSHOTS, def->body_capacity) == CAIRN_OK;
 }
 

@@ -37,8 +37,10 @@ typedef struct cairn_lockstep {
     cairn_body_state *scratch; // owned; for all bodies of the world
     cairn_snapshots snapshots; // of the last steps, to show
 
-    // The world's shapes after the last step, in order of index; the second list is the one before.
-    cairn_shape_id *shape_ids[2]; // owned
+    // The shapes of the world that was last shown, in order of index. They are copies: the world
+    // may have gone back since, to a tick in which some do not exist. The second lists are scratch.
+    cairn_shape_id *shape_ids[2];    // owned
+    cairn_snapshot_shape *shapes[2]; // owned
     uint32_t shape_count;
     uint32_t shape_revision; // changes whenever the list does
 

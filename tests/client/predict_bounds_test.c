@@ -20,15 +20,15 @@ static cairn_client_config predicting(void) {
     return config;
 }
 
-// A clock by which every look costs the same.
+// A clock that each reading moves by the same time.
 typedef struct slow_clock {
     uint64_t now_ns;
-    uint64_t look_ns;
+    uint64_t reading_ns;
 } slow_clock;
 
-static uint64_t look(void *context) {
+static uint64_t read_slow_clock(void *context) {
     slow_clock *clock = context;
-    clock->now_ns += clock->look_ns;
+    clock->now_ns += clock->reading_ns;
     return clock->now_ns;
 }
 
@@ -47,11 +47,11 @@ static uint64_t long_rollbacks(const rig *p, uint32_t client) {
 TEST("a rollback beyond its budget goes on in the next advance") {
     for (int by_time = 0; by_time < 2; by_time++) {
         rig p;
-        slow_clock clock = {.look_ns = 1000000};
+        slow_clock clock = {.reading_ns = 1000000};
         cairn_client_config config = predicting();
         config.resim_ticks_max = by_time ? 32 : 3;
         config.resim_budget_us = by_time ? 3000 : 0;
-        config.clock_ns = by_time ? look : NULL;
+        config.clock_ns = by_time ? read_slow_clock : NULL;
         config.clock_context = &clock;
         // The first row's delay is fixed, so that more is predicted than an advance can step.
         config.input_delay_ms = by_time ? 0 : 17;
@@ -71,12 +71,38 @@ TEST("a rollback beyond its budget goes on in the next advance") {
         assert_true(by_time || long_rollbacks(&p, 0) > 0);
         assert_int_equal(s.simulation.roots_differed, 0);
         assert_true(s.simulation.roots_compared > 200);
-        if (by_time) { // the ladder does not predict what cannot be stepped again
+        if (by_time) { // the delay controller does not predict what cannot be stepped again
             assert_true(s.prediction.predicted_ticks <= 5);
             assert_true(s.inputs.delay_ticks > 3);
         }
         rig_end(&p);
     }
+}
+
+// A predicted box does not exist any more in the world that a rollback went back to.
+TEST("shapes can be read in the middle of a rollback") {
+    rig p;
+    cairn_client_config config = predicting();
+    config.resim_ticks_max = 2;
+    config.resim_budget_us = 0;
+    config.input_delay_ms = 17;
+    rig_start(&p, .seed = 49);
+    rig_join(&p, &config, &usual);
+    rig_join(&p, &config, &usual);
+    rig_wait_to_play(&p);
+    const cairn_predict *predict = cairn_client_probe_of(rig_client(&p, 0)).predict;
+    uint32_t in_a_rollback = 0;
+    for (uint32_t i = 0; i < 1500; i++) {
+        cairn_client_shape shapes[128];
+        rig_press(&p, 0, i % 60 < 30 ? CAIRN_SANDBOX_SPAWN : 0, i % 100 < 50 ? 1.0f : -1.0f);
+        rig_press(&p, 1, i % 80 < 40 ? CAIRN_SANDBOX_SPAWN : 0, i % 60 < 30 ? 1.0f : -1.0f);
+        rig_run_ms(&p, 2);
+        const uint32_t count = cairn_client_shapes(rig_client(&p, 0), shapes, 128, NULL);
+        assert_true(count >= 12);
+        in_a_rollback += predict->open ? 1 : 0;
+    }
+    assert_true(in_a_rollback > 100);
+    rig_end(&p);
 }
 
 TEST("a window without memory waits for the server") {
