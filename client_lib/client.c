@@ -257,7 +257,7 @@ uint64_t cairn_client_deadline_ns(const cairn_client *client) {
     }
     deadline_ns = earlier(deadline_ns, cairn_link_deadline_ns(connection->link));
     if (client->session.welcomed) {
-        const uint64_t tick_ns = 1000000000u / client->session.tick_rate_hz;
+        const uint64_t tick_ns = CAIRN_NS_PER_S / client->session.tick_rate_hz;
         const uint64_t rest_ns = cairn_client_prediction_rest_ns(client);
         deadline_ns = earlier(deadline_ns, client->timing.advanced_ns + earlier(tick_ns, rest_ns));
     }

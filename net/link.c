@@ -280,7 +280,7 @@ static void pace(cairn_link *link, uint64_t now_ns, size_t size) {
     }
     const uint64_t earliest = now_ns > pace_slack_ns ? now_ns - pace_slack_ns : 0;
     link->pace_ns = link->pace_ns > earliest ? link->pace_ns : earliest;
-    link->pace_ns += size * 1000000000ull / rate;
+    link->pace_ns += size * CAIRN_NS_PER_S / rate;
 }
 
 static size_t stream_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {

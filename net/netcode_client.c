@@ -11,7 +11,6 @@
 #include "net/packet.h"
 #include "net/replay.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define SEND_INTERVAL_NS UINT64_C(100000000)
 #define DISCONNECT_COUNT 10
 // A request for each of a few servers tried in one advance, and a farewell.
@@ -96,7 +95,7 @@ static bool ended(const cairn_netcode_client *client) {
 }
 
 static uint64_t timeout_ns_of(const cairn_netcode_client *client) {
-    return client->token.timeout_s > 0 ? (uint64_t)client->token.timeout_s * NS_PER_S : 0;
+    return client->token.timeout_s > 0 ? (uint64_t)client->token.timeout_s * CAIRN_NS_PER_S : 0;
 }
 
 static uint64_t add_saturated(uint64_t a, uint64_t b) {
@@ -258,8 +257,9 @@ cairn_status cairn_netcode_client_connect(cairn_netcode_client *client, uint64_t
         return status;
     }
     const uint64_t life_s = client->token.expire_unix_s - client->token.create_unix_s;
-    client->expire_ns =
-        life_s <= UINT64_MAX / NS_PER_S ? add_saturated(now_ns, life_s * NS_PER_S) : UINT64_MAX;
+    client->expire_ns = life_s <= UINT64_MAX / CAIRN_NS_PER_S
+                            ? add_saturated(now_ns, life_s * CAIRN_NS_PER_S)
+                            : UINT64_MAX;
     try_server(client, 0);
     return CAIRN_OK;
 }

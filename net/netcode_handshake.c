@@ -40,8 +40,7 @@ const cairn_handshake *cairn_handshakes_find(
 }
 
 static uint64_t lifetime_ns_of(int32_t timeout_s) {
-    const uint64_t timeout_ns =
-        timeout_s > 0 ? (uint64_t)timeout_s * UINT64_C(1000000000) : UINT64_MAX;
+    const uint64_t timeout_ns = timeout_s > 0 ? (uint64_t)timeout_s * CAIRN_NS_PER_S : UINT64_MAX;
     return timeout_ns < CAIRN_HANDSHAKE_TIMEOUT_NS_MAX ? timeout_ns
                                                        : CAIRN_HANDSHAKE_TIMEOUT_NS_MAX;
 }

@@ -14,7 +14,6 @@
 #include "net/packet.h"
 #include "net/token_history.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define KEEP_ALIVE_INTERVAL_NS UINT64_C(100000000)
 #define DISCONNECT_COUNT 10
 #define ENTROPY_SIZE CAIRN_AEAD_KEY_SIZE
@@ -159,7 +158,8 @@ static void set_now(cairn_netcode_server *server, uint64_t now_ns) {
 }
 
 static uint64_t now_unix_s_of(const cairn_netcode_server *server) {
-    return server->config.start_unix_s + (server->now_ns - server->config.start_ns) / NS_PER_S;
+    return server->config.start_unix_s +
+           (server->now_ns - server->config.start_ns) / CAIRN_NS_PER_S;
 }
 
 static uint64_t slot_due_ns(const cairn_netcode_slot *slot) {

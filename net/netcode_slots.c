@@ -61,7 +61,7 @@ void cairn_netcode_slots_open(cairn_netcode_slots *slots, uint32_t index,
         .address = handshake->address,
         .client_id = handshake->client_id,
         .timeout_ns =
-            handshake->timeout_s > 0 ? (uint64_t)handshake->timeout_s * UINT64_C(1000000000) : 0,
+            handshake->timeout_s > 0 ? (uint64_t)handshake->timeout_s * CAIRN_NS_PER_S : 0,
         .sent_ns = now_ns,
         .last_receive_ns = now_ns,
     };

@@ -4,10 +4,12 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include <cairn/types.h>
+
 uint64_t cairn_system_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return (uint64_t)now.tv_sec * CAIRN_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
 uint64_t cairn_system_unix_s(void) {

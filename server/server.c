@@ -11,7 +11,7 @@
 #include "server/tick_batch.h"
 #include <cairn/token.h>
 
-#define DRAIN_NS UINT64_C(1000000000)
+#define DRAIN_NS CAIRN_NS_PER_S
 
 cairn_server_config cairn_server_config_default(void) {
     return (cairn_server_config){

@@ -27,7 +27,7 @@ typedef enum cairn_session_event {
 // Time for HELLO after the connection. Ten copies of a lost HELLO fit, also over a path that loses
 // three in ten. In five seconds only six fit, and one such join in some hundreds failed.
 #define CAIRN_SESSION_HELLO_NS UINT64_C(15000000000)
-#define CAIRN_SESSION_REFUSED_NS UINT64_C(1000000000)
+#define CAIRN_SESSION_REFUSED_NS CAIRN_NS_PER_S
 
 // Looks the event up in the table and acts. `message`: the decoded message of HELLO, INPUT, ROOTS,
 // RESYNC_REQUEST and CONTROL; the NOTICE to send for ROOM_CLOSED; NULL otherwise.

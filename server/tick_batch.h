@@ -9,7 +9,7 @@
 #include "server/core/server_state.h"
 
 // A job that takes longer is reported as stuck.
-#define CAIRN_TICK_BATCH_STUCK_NS UINT64_C(1000000000)
+#define CAIRN_TICK_BATCH_STUCK_NS CAIRN_NS_PER_S
 
 // Runs what is due, or hands it to the driver. Does nothing while the room's job is out.
 void cairn_tick_batch_run(cairn_server *server, cairn_room *room);

@@ -9,11 +9,10 @@
 #include "storm/memory.h"
 #include "storm/work.h"
 
-static const uint64_t second_ns = 1000000000;
 // Enough for three handshake round trips, a state of some 30 kB and a snapshot over a path that
 // loses up to three datagrams in ten.
-static const uint64_t join_bound_ns = CAIRN_STORM_JOIN_S * 1000000000ull;
-static const uint64_t recovery_bound_ns = CAIRN_STORM_RECOVERY_S * 1000000000ull;
+static const uint64_t join_bound_ns = CAIRN_STORM_JOIN_S * CAIRN_NS_PER_S;
+static const uint64_t recovery_bound_ns = CAIRN_STORM_RECOVERY_S * CAIRN_NS_PER_S;
 
 static void check_server_counters(cairn_storm *s) {
     cairn_server_statistics c;
@@ -83,7 +82,7 @@ static uint64_t lag_bound_ns(const cairn_storm *s, uint32_t i) {
     const uint64_t rate_hz =
         lockstep ? s->system.config.tick_rate_hz : s->system.config.snapshot_rate_hz;
     const uint64_t lost = s->quiescent ? 3 : 40;
-    return (s->quiescent ? 600000000u : 4000000000u) + lost * second_ns / rate_hz;
+    return (s->quiescent ? 600000000u : 4000000000u) + lost * CAIRN_NS_PER_S / rate_hz;
 }
 
 // On an undisturbed path a client plays within the join bound and keeps up after the recovery

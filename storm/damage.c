@@ -7,7 +7,6 @@
 #include "client_lib/client_probe.h"
 #include "sim/state/world.h"
 
-static const uint64_t second_ns = 1000000000;
 // A bit of the velocity's mantissa is flipped, so that it stays finite.
 #define FLIPPED_BITS 23
 
@@ -134,7 +133,7 @@ void cairn_storm_check_damage(cairn_storm *s, uint32_t i) {
     cairn_storm_slot *slot = &s->slots[i];
     const cairn_client *client = s->system.clients[i].client;
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
-    const uint64_t bound_ns = CAIRN_STORM_JOIN_S * second_ns;
+    const uint64_t bound_ns = CAIRN_STORM_JOIN_S * CAIRN_NS_PER_S;
     cairn_client_statistics c;
     cairn_client_statistics_read(client, &c);
     check_heals(s, i, c.resync.count);

@@ -6,7 +6,6 @@
 #include <cairn/sim.h>
 
 static const uint64_t ms_ns = 1000000;
-static const uint64_t second_ns = 1000000000;
 
 static float between(cairn_random *random, float low, float high) {
     return low + (high - low) * cairn_random_unit(random);
@@ -112,8 +111,8 @@ uint32_t cairn_storm_draw_tick_rate(cairn_random *random) {
 cairn_virtual_clock cairn_storm_draw_clock(cairn_random *random) {
     const int32_t drift =
         chance(random, 500) ? 0 : (int32_t)cairn_random_below(random, 2001) - 1000;
-    return (cairn_virtual_clock){
-        .drift_ppm = drift, .offset_ns = second_ns + cairn_random_below(random, 1000) * second_ns};
+    return (cairn_virtual_clock){.drift_ppm = drift,
+        .offset_ns = CAIRN_NS_PER_S + cairn_random_below(random, 1000) * CAIRN_NS_PER_S};
 }
 
 // From a local network to a bad mobile one. Round trips stay below a second. Rooms above 64 Hz get

@@ -7,7 +7,6 @@
 #include "storm/operator.h"
 
 static const uint64_t ms_ns = 1000000;
-static const uint64_t second_ns = 1000000000;
 
 static void report_event(const cairn_storm *s, const char *what, uint32_t i) {
     if (s->config.on_event != NULL) {
@@ -31,7 +30,7 @@ static void restart_undisturbed_time(cairn_storm *s, uint32_t i) {
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
     const uint64_t until_ns = stalled_until_ns(s, i);
     s->slots[i].undisturbed_since_ns = until_ns > now_ns ? until_ns : now_ns;
-    s->slots[i].degraded |= until_ns > now_ns + 2 * second_ns;
+    s->slots[i].degraded |= until_ns > now_ns + 2 * CAIRN_NS_PER_S;
 }
 
 static cairn_storm_slot initial_slot(void) {
@@ -146,8 +145,8 @@ static uint64_t draw_stall(cairn_storm *s) {
 static void note_stall(cairn_storm *s, uint32_t i, uint64_t stall_ns) {
     const uint64_t end_ns = cairn_system_now_ns(&s->system) + stall_ns;
     cairn_storm_slot *slot = &s->slots[i];
-    if (stall_ns > 2 * second_ns ||
-        cairn_storm_undisturbed_ns(s, i) < CAIRN_STORM_RECOVERY_S * second_ns) {
+    if (stall_ns > 2 * CAIRN_NS_PER_S ||
+        cairn_storm_undisturbed_ns(s, i) < CAIRN_STORM_RECOVERY_S * CAIRN_NS_PER_S) {
         slot->degraded = true;
     }
     slot->undisturbed_since_ns =
@@ -184,9 +183,9 @@ static void stall_server(cairn_storm *s) {
 static bool has_recovered(const cairn_storm *s, uint32_t i) {
     const uint64_t since_ns = cairn_storm_undisturbed_ns(s, i);
     const bool keeps_up = !s->slots[i].server_died &&
-                          since_ns > (CAIRN_SYSTEM_TIMEOUT_S + 3) * second_ns &&
-                          cairn_storm_lag_ns(s, i) < 3 * second_ns;
-    return keeps_up || since_ns > 5 * CAIRN_SYSTEM_TIMEOUT_S * second_ns;
+                          since_ns > (CAIRN_SYSTEM_TIMEOUT_S + 3) * CAIRN_NS_PER_S &&
+                          cairn_storm_lag_ns(s, i) < 3 * CAIRN_NS_PER_S;
+    return keeps_up || since_ns > 5 * CAIRN_SYSTEM_TIMEOUT_S * CAIRN_NS_PER_S;
 }
 
 static void rejoin_or_recover(cairn_storm *s, uint32_t i) {

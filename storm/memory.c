@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 
-static const uint64_t second_ns = 1000000000;
-
 static void check_client(cairn_storm *s, uint32_t i) {
     cairn_storm_slot *slot = &s->slots[i];
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
@@ -13,7 +11,7 @@ static void check_client(cairn_storm *s, uint32_t i) {
         s->report.client_bytes_max = (uint64_t)bytes;
     }
     if (slot->playing_ns == UINT64_MAX ||
-        now_ns - slot->playing_ns < CAIRN_STORM_WARM_S * second_ns) {
+        now_ns - slot->playing_ns < CAIRN_STORM_WARM_S * CAIRN_NS_PER_S) {
         slot->warm_bytes = 0;
         return;
     }
@@ -43,7 +41,7 @@ static void check_server(cairn_storm *s, uint64_t passed_ns) {
     if (bytes > (int64_t)s->report.server_bytes_max) {
         s->report.server_bytes_max = (uint64_t)bytes;
     }
-    if (s->server_ns < CAIRN_STORM_WARM_S * second_ns) {
+    if (s->server_ns < CAIRN_STORM_WARM_S * CAIRN_NS_PER_S) {
         return;
     }
     s->server_warm_bytes = s->server_warm_bytes == 0 ? bytes : s->server_warm_bytes;

@@ -221,11 +221,12 @@ static uint64_t through_ns(
     }
     uint64_t *free_ns = &network->free_ns[from][to];
     const uint64_t start_ns = *free_ns > network->now_ns ? *free_ns : network->now_ns;
-    const uint64_t waiting_bytes = (start_ns - network->now_ns) * path->bytes_per_s / 1000000000u;
+    const uint64_t waiting_bytes =
+        (start_ns - network->now_ns) * path->bytes_per_s / CAIRN_NS_PER_S;
     if (waiting_bytes + size > path->queue_bytes) {
         return UINT64_MAX;
     }
-    *free_ns = start_ns + size * 1000000000ull / path->bytes_per_s;
+    *free_ns = start_ns + size * CAIRN_NS_PER_S / path->bytes_per_s;
     return *free_ns;
 }
 

@@ -7,8 +7,6 @@
 #include "base/assert.h"
 #include "client_lib/client_probe.h"
 
-static const uint64_t second_ns = 1000000000;
-
 bool cairn_storm_chance(cairn_storm *s, uint64_t permille) {
     CAIRN_ASSERT(permille <= 1000);
     return cairn_storm_below(s, 1000) < permille;
@@ -57,7 +55,7 @@ uint64_t cairn_storm_lag_ns(const cairn_storm *s, uint32_t i) {
     }
     const uint64_t tick = s->rooms[slot->room].server_tick;
     const uint64_t behind = tick > held ? tick - held : 0;
-    return behind * second_ns / s->system.config.tick_rate_hz;
+    return behind * CAIRN_NS_PER_S / s->system.config.tick_rate_hz;
 }
 
 bool cairn_storm_difference_expected(const cairn_storm *s, uint32_t i) {
@@ -65,7 +63,7 @@ bool cairn_storm_difference_expected(const cairn_storm *s, uint32_t i) {
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
     return slot->damaged || slot->server_died ||
            (slot->repaired_ns > 0 &&
-               now_ns - slot->repaired_ns < CAIRN_STORM_RECOVERY_S * second_ns);
+               now_ns - slot->repaired_ns < CAIRN_STORM_RECOVERY_S * CAIRN_NS_PER_S);
 }
 
 bool cairn_storm_edited(const cairn_command_log *log, uint64_t tick) {

@@ -11,7 +11,6 @@
 #include "storm/fault_injector.h"
 
 static const uint64_t ms_ns = 1000000;
-static const uint64_t second_ns = 1000000000;
 
 const char *cairn_storm_finding_name(cairn_storm_finding finding) {
     static const char *const names[CAIRN_STORM_FINDING_COUNT] = {
@@ -131,8 +130,8 @@ static bool create_from_seed(cairn_storm *s) {
 }
 
 static void run_to_end(cairn_storm *s) {
-    const uint64_t end_ns = s->config.seconds * second_ns;
-    const uint64_t quiescent_ns = CAIRN_STORM_QUIESCENCE_S * second_ns;
+    const uint64_t end_ns = s->config.seconds * CAIRN_NS_PER_S;
+    const uint64_t quiescent_ns = CAIRN_STORM_QUIESCENCE_S * CAIRN_NS_PER_S;
     const uint64_t quiescence_from_ns =
         end_ns > 2 * quiescent_ns ? end_ns - quiescent_ns : end_ns / 2;
     while (cairn_system_now_ns(&s->system) < end_ns &&

@@ -9,7 +9,6 @@
 
 static const uint64_t protocol_id = 0x636169726e303031;
 static const uint64_t start_unix_s = 1700000000;
-static const uint64_t second_ns = 1000000000;
 static const char server_address_text[] = "192.0.2.1:40000";
 // In flight at once: what six busy clients send into stalled paths in some seconds.
 static const uint32_t datagrams_max = 1 << 14;
@@ -37,7 +36,7 @@ static void key_of(uint8_t key[CAIRN_KEY_SIZE]) {
 }
 
 static uint64_t unix_now_s(const cairn_system *system) {
-    return start_unix_s + cairn_virtual_now_ns(system->network) / second_ns;
+    return start_unix_s + cairn_virtual_now_ns(system->network) / CAIRN_NS_PER_S;
 }
 
 static uint64_t memory_bytes(const cairn_system *system) {

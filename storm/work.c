@@ -6,7 +6,6 @@
 
 #include "client_lib/client_probe.h"
 
-static const uint64_t second_ns = 1000000000;
 // The prediction window, and how long the server repeats the last input of a silent player, ticks.
 #define PREDICTION_TICKS 64
 
@@ -141,12 +140,12 @@ static void check_steps(cairn_storm *s, uint32_t i, uint64_t passed_ns) {
     slot->window_steps += steps >= slot->steps_seen ? steps - slot->steps_seen : steps;
     slot->steps_seen = steps;
     slot->window_ns += passed_ns;
-    if (slot->window_ns < CAIRN_STORM_WORK_S * second_ns) {
+    if (slot->window_ns < CAIRN_STORM_WORK_S * CAIRN_NS_PER_S) {
         return;
     }
     // One second more than the window: ticks that were pending when it began.
     const uint64_t usual =
-        (slot->window_ns / second_ns + 1) * (uint64_t)s->system.config.tick_rate_hz;
+        (slot->window_ns / CAIRN_NS_PER_S + 1) * (uint64_t)s->system.config.tick_rate_hz;
     const uint64_t percent = slot->window_steps * 100 / usual;
     uint64_t *worst = &s->report.work_percent_max[mode];
     *worst = percent > *worst ? percent : *worst;

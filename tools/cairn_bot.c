@@ -23,7 +23,7 @@
 
 // A client that is resynchronised too often stops simulating; the bot stays below that limit.
 #define DAMAGE_EVERY_S 2
-_Static_assert(CAIRN_CLIENT_REPAIR_ATTEMPTS_NS / 1000000000u / DAMAGE_EVERY_S <
+_Static_assert(CAIRN_CLIENT_REPAIR_ATTEMPTS_NS / CAIRN_NS_PER_S / DAMAGE_EVERY_S <
                    CAIRN_CLIENT_REPAIR_ATTEMPTS_MAX,
     "the client keeps simulating");
 
@@ -183,7 +183,7 @@ static void put_heals(cairn_json *json, const bot *b, const cairn_client_statist
     cairn_client_resync_record heals[CAIRN_CLIENT_RESYNCS_HELD];
     const uint32_t held = cairn_client_resyncs(b->client, heals, CAIRN_CLIENT_RESYNCS_HELD);
     // In server ticks, because a machine that is late also runs fewer of them.
-    const uint64_t soon = 3 + (s->connection.rtt_ns * FRAME_RATE_HZ + 999999999) / 1000000000;
+    const uint64_t soon = 3 + (s->connection.rtt_ns * FRAME_RATE_HZ + 999999999) / CAIRN_NS_PER_S;
     uint64_t slow = 0, elapsed_ns = 0, bytes = 0, elements = 0;
     for (uint32_t i = 0; i < held; i++) {
         slow += heals[i].ticks > soon ? 1 : 0;
@@ -261,12 +261,12 @@ static void damage_own_world(bot *b, uint64_t now_ns) {
     if (b->damage_s == 0 || b->sample.body_count == 0 || now_ns < b->next_damage_ns) {
         return;
     }
-    const uint64_t played_s = (now_ns - b->start_ns) / 1000000000u;
+    const uint64_t played_s = (now_ns - b->start_ns) / CAIRN_NS_PER_S;
     if (b->seconds > 0 && played_s + 1 >= b->seconds) {
         return; // the last damage must be healed before the end
     }
     const bool first = b->next_damage_ns == 0;
-    b->next_damage_ns = now_ns + (first ? b->damage_s : DAMAGE_EVERY_S) * 1000000000u;
+    b->next_damage_ns = now_ns + (first ? b->damage_s : DAMAGE_EVERY_S) * CAIRN_NS_PER_S;
     if (!first) {
         const uint64_t among = b->sample.body_count - 1;
         const uint32_t body = 2 + (uint32_t)cairn_random_below(&b->random, among);
@@ -290,7 +290,7 @@ static void run_frame(bot *b, uint64_t now_ns) {
         b->correction_m_max = fmaxf(b->correction_m_max, s.prediction.correction_m);
     }
     if (b->stats_interval_s > 0 && now_ns >= b->next_stats_ns) {
-        b->next_stats_ns = now_ns + b->stats_interval_s * 1000000000u;
+        b->next_stats_ns = now_ns + b->stats_interval_s * CAIRN_NS_PER_S;
         print_statistics(b, "stats");
     }
 }
@@ -298,12 +298,12 @@ static void run_frame(bot *b, uint64_t now_ns) {
 static void play_until_end(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     uint64_t now_ns = cairn_client_uv_now_ns();
     b->start_ns = now_ns;
-    b->next_stats_ns = now_ns + b->stats_interval_s * 1000000000u;
+    b->next_stats_ns = now_ns + b->stats_interval_s * CAIRN_NS_PER_S;
     bool begun = cairn_client_uv_connect(b->driver, token);
     while (begun && !stopped && cairn_client_state_read(b->client) != CAIRN_CLIENT_FAILED) {
         now_ns = cairn_client_uv_frame(b->driver);
         run_frame(b, now_ns);
-        if (b->seconds > 0 && now_ns - b->start_ns >= b->seconds * 1000000000u) {
+        if (b->seconds > 0 && now_ns - b->start_ns >= b->seconds * CAIRN_NS_PER_S) {
             break;
         }
     }
@@ -362,7 +362,7 @@ static uint64_t read_clock(void *context) {
 }
 
 static void wait_to_join(const bot *b) {
-    uint64_t until_ns = cairn_client_uv_now_ns() + b->join_after_s * 1000000000u;
+    uint64_t until_ns = cairn_client_uv_now_ns() + b->join_after_s * CAIRN_NS_PER_S;
     while (!stopped && cairn_client_uv_now_ns() < until_ns) {
         cairn_system_sleep_ms(20);
     }

@@ -56,7 +56,7 @@ static int connect_client(desk *o, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]
         return complain(EXIT_NO_ANSWER, cairn_status_text(status), "");
     }
     cairn_client_uv_connect(o->driver, token);
-    const uint64_t end_ns = cairn_client_uv_now_ns() + o->timeout_s * 1000000000u;
+    const uint64_t end_ns = cairn_client_uv_now_ns() + o->timeout_s * CAIRN_NS_PER_S;
     while (!cairn_client_welcomed(o->client) && !connection_is_over(o) &&
            cairn_client_uv_now_ns() < end_ns) {
         cairn_client_uv_frame(o->driver);
@@ -83,7 +83,7 @@ static bool takes_long(uint32_t verb) {
 
 static int ask_and_wait(desk *o, const cairn_client_request *request, cairn_client_reply *reply) {
     uint32_t number = 0;
-    const uint64_t end_ns = cairn_client_uv_now_ns() + o->timeout_s * 1000000000u;
+    const uint64_t end_ns = cairn_client_uv_now_ns() + o->timeout_s * CAIRN_NS_PER_S;
     while (!connection_is_over(o) &&
            (takes_long(request->verb) || cairn_client_uv_now_ns() < end_ns)) {
         number = number != 0 ? number : cairn_client_ask(o->client, request);

@@ -209,8 +209,7 @@ static void check_backlog(cairn_client_repair *repair, uint64_t now_ns, uint32_t
     if (now_ns < repair->backlog_checked_ns + CAIRN_CLIENT_REPAIR_BACKLOG_CHECK_NS) {
         return;
     }
-    const uint64_t long_ticks =
-        tick_rate_hz * CAIRN_CLIENT_REPAIR_BACKLOG_NS / UINT64_C(1000000000);
+    const uint64_t long_ticks = tick_rate_hz * CAIRN_CLIENT_REPAIR_BACKLOG_NS / CAIRN_NS_PER_S;
     const uint64_t backlog = cairn_lockstep_waiting(repair->lockstep);
     const bool on_time =
         now_ns < repair->backlog_checked_ns + 2 * CAIRN_CLIENT_REPAIR_BACKLOG_CHECK_NS;

@@ -28,7 +28,7 @@
 #define CAIRN_CLIENT_REPAIR_ATTEMPTS_NS UINT64_C(10000000000)
 // A backlog of this length is looked at in these intervals. If it has not become shorter so many
 // times in a row the client cannot keep up.
-#define CAIRN_CLIENT_REPAIR_BACKLOG_NS UINT64_C(1000000000)
+#define CAIRN_CLIENT_REPAIR_BACKLOG_NS CAIRN_NS_PER_S
 #define CAIRN_CLIENT_REPAIR_BACKLOG_CHECK_NS UINT64_C(4000000000)
 #define CAIRN_CLIENT_REPAIR_BACKLOG_CHECKS 2
 // Ticks that one advance may step to bring a repaired world back to where it stood.

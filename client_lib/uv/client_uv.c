@@ -68,8 +68,8 @@ static struct sockaddr_storage sockaddr_of(const cairn_address *address) {
 static uint64_t frame_due_ns(const cairn_client_uv *driver) {
     uint64_t rate = driver->config.frame_rate_hz;
     uint64_t next = driver->frames + 1;
-    uint64_t whole_ns = next / rate * 1000000000u;
-    return driver->first_frame_ns + whole_ns + next % rate * 1000000000u / rate;
+    uint64_t whole_ns = next / rate * CAIRN_NS_PER_S;
+    return driver->first_frame_ns + whole_ns + next % rate * CAIRN_NS_PER_S / rate;
 }
 
 static void on_timer(uv_timer_t *timer);

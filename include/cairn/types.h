@@ -58,6 +58,8 @@ static inline uint32_t cairn_id_generation(uint32_t id) {
 
 #define CAIRN_TICK_NONE UINT64_MAX
 
+#define CAIRN_NS_PER_S UINT64_C(1000000000)
+
 // -------------------------------------------------------------------------------------- hash
 
 // A 128-bit hash: what two peers compare to prove that they hold the same world.

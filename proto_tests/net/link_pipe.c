@@ -17,7 +17,7 @@ pipe_settings pipe_settings_default(void) {
 pipe pipe_open(const pipe_settings *settings) {
     pipe p = {.settings = *settings,
         .random = cairn_random_of(settings->seed),
-        .now_ns = 1000000000,
+        .now_ns = CAIRN_NS_PER_S,
         .packets = malloc(PIPE_PACKETS_MAX * sizeof(pipe_packet))};
     CAIRN_ASSERT(p.packets != NULL);
     for (uint32_t i = 0; i < 2; i++) {

@@ -9,7 +9,7 @@
 #include "net/link_parts.h"
 #include "proto_tests/net/link_pipe.h"
 
-static const uint64_t second_ns = 1000000000;
+static const uint64_t second_ns = CAIRN_NS_PER_S;
 
 // What one end received: reliable messages carry their number and are filled from it.
 typedef struct ear {

@@ -19,7 +19,7 @@ static const char *const level_names[] = {
 };
 
 char *cairn_log_time_print(uint64_t unix_ns, char text[CAIRN_LOG_TIME_SIZE]) {
-    const time_t seconds = (time_t)(unix_ns / 1000000000);
+    const time_t seconds = (time_t)(unix_ns / CAIRN_NS_PER_S);
     const uint64_t milliseconds = unix_ns / 1000000 % 1000;
     struct tm parts;
     char wide[64];
@@ -151,7 +151,7 @@ static uint32_t place_of(cairn_log *log, const char *name) {
 
 static bool within_limit(cairn_log *log, const cairn_log_line *line, uint64_t *suppressed) {
     uint32_t place = place_of(log, line->name);
-    uint64_t second = line->unix_ns / 1000000000;
+    uint64_t second = line->unix_ns / CAIRN_NS_PER_S;
     if (log->names[place].second != second) {
         log->names[place].second = second;
         log->names[place].written = 0;

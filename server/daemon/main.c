@@ -372,7 +372,7 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.token_lifetime_s_max = config->token_lifetime_s_max;
     server.control = config->control;
     server.start_ns = cairn_uv_now_ns();
-    server.start_unix_s = cairn_uv_unix_ns() / 1000000000;
+    server.start_unix_s = cairn_uv_unix_ns() / CAIRN_NS_PER_S;
     server.on_event = on_event;
     server.clock_ns = on_clock;
     server.on_record = on_record;

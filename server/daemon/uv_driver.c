@@ -70,7 +70,7 @@ uint64_t cairn_uv_now_ns(void) {
 uint64_t cairn_uv_unix_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    return (uint64_t)now.tv_sec * CAIRN_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
 static cairn_address address_of(const struct sockaddr *from) {
@@ -192,8 +192,8 @@ static void arm_timer(cairn_uv_driver *driver) {
     driver->armed_ns = deadline_ns;
     struct itimerspec when = {0};
     if (deadline_ns != UINT64_MAX) {
-        when.it_value.tv_sec = (time_t)(deadline_ns / 1000000000);
-        when.it_value.tv_nsec = (long)(deadline_ns % 1000000000);
+        when.it_value.tv_sec = (time_t)(deadline_ns / CAIRN_NS_PER_S);
+        when.it_value.tv_nsec = (long)(deadline_ns % CAIRN_NS_PER_S);
     }
     int result = timerfd_settime(driver->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
     CAIRN_ASSERT(result == 0);

@@ -43,7 +43,7 @@ static uint64_t first_tick_that_fits(const cairn_command_log *log, uint64_t miss
 // ticks of server and client.
 static bool is_overdue(const cairn_session *session, uint64_t missing) {
     const cairn_link_statistics *link = cairn_link_statistics_read(session->link);
-    const uint64_t tick_ns = UINT64_C(1000000000) / session->room->settings.tick_rate_hz;
+    const uint64_t tick_ns = CAIRN_NS_PER_S / session->room->settings.tick_rate_hz;
     const uint64_t rtt_ns = link->rtt_ns > 0 ? link->rtt_ns + 4 * link->jitter_ns : RTT_NS_DEFAULT;
     const uint64_t end = cairn_command_log_end(session->room->command_log);
     return (end - missing) * tick_ns > rtt_ns + 4 * tick_ns;

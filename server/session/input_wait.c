@@ -13,7 +13,7 @@ static uint64_t wait_ns(const cairn_room *room) {
 }
 
 static uint64_t silent_ns(const cairn_room *room) {
-    return SILENT_TICKS * UINT64_C(1000000000) / room->settings.tick_rate_hz;
+    return SILENT_TICKS * CAIRN_NS_PER_S / room->settings.tick_rate_hz;
 }
 
 // The first player whose input for the tick is worth waiting for; CAIRN_SLOT_NONE: no such player.

@@ -14,7 +14,7 @@
 #include "server/session/context.h"
 
 // A player who was silent for this long is not waited for.
-#define CAIRN_INPUT_WAIT_SILENCE_NS UINT64_C(1000000000)
+#define CAIRN_INPUT_WAIT_SILENCE_NS CAIRN_NS_PER_S
 // Announced waits, each within this time of the one before, after which the slot is given up.
 #define CAIRN_INPUT_WAIT_OFFENCES_MAX 3
 #define CAIRN_INPUT_WAIT_OFFENCES_NS UINT64_C(10000000000)

@@ -8,7 +8,7 @@
 #include "tests/kit/near.h"
 
 #define MS 1000000ull
-#define SECOND 1000000000ull
+#define SECOND CAIRN_NS_PER_S
 
 // A server of 60 Hz that tells every third tick, over a path of delay_ms plus up to jitter_ms, to
 // a client whose own clock runs drift_ppm fast.

@@ -8,7 +8,7 @@
 #include "tests/kit/near.h"
 
 #define MS 1000000ull
-#define SECOND 1000000000ull
+#define SECOND CAIRN_NS_PER_S
 #define TICK_NS (1e9 / 60)
 
 static const cairn_quat UPRIGHT = {0, 0, 0, 1};

@@ -220,13 +220,13 @@ static cairn_client_body body_at(float x) {
 static float left_after(float error, uint32_t frame_ms, uint32_t ms) {
     cairn_smoothing smoothing;
     assert_int_equal(cairn_smoothing_create(&smoothing, 16), CAIRN_OK);
-    cairn_smoothing_advance(&smoothing, 1000000000);
+    cairn_smoothing_advance(&smoothing, CAIRN_NS_PER_S);
     const cairn_client_body was = body_at(2 + error);
     cairn_client_body now = body_at(2);
     const cairn_smoothing_step step = cairn_smoothing_add(&smoothing, &was, &now);
     EXPECT_NEAR(step.distance_m, fabsf(error), 1e-6);
     for (uint32_t t = frame_ms; t <= ms; t += frame_ms) {
-        cairn_smoothing_advance(&smoothing, 1000000000 + (uint64_t)t * 1000000);
+        cairn_smoothing_advance(&smoothing, CAIRN_NS_PER_S + (uint64_t)t * 1000000);
     }
     cairn_smoothing_apply(&smoothing, &now, 1);
     cairn_smoothing_destroy(&smoothing);

@@ -127,7 +127,7 @@ void rig_run_ms(rig *r, uint64_t ms) {
 void rig_run_ticks(rig *r, uint32_t ticks) {
     const uint32_t rate_hz = r->options.tick_rate_hz != 0 ? r->options.tick_rate_hz : 60;
     cairn_system_run_until(
-        &r->system, cairn_system_now_ns(&r->system) + ticks * 1000000000ull / rate_hz);
+        &r->system, cairn_system_now_ns(&r->system) + ticks * CAIRN_NS_PER_S / rate_hz);
 }
 
 void rig_play(rig *r, uint64_t seed, uint64_t ms) {

@@ -150,7 +150,7 @@ static player player_of(cairn_client_mode mode, const cairn_address *server, uin
     }
     const cairn_token_request request = {.protocol_id = CAIRN_PROTOCOL_ID_DEFAULT,
         .client_id = id,
-        .create_unix_s = cairn_uv_unix_ns() / 1000000000,
+        .create_unix_s = cairn_uv_unix_ns() / CAIRN_NS_PER_S,
         .lifetime_s = 60,
         .timeout_s = 5,
         .server_addresses = server,

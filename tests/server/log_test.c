@@ -6,7 +6,7 @@
 
 #include "server/daemon/log.h"
 
-#define S UINT64_C(1000000000)
+#define S CAIRN_NS_PER_S
 
 static const char *written(cairn_log *log, const cairn_log_line *line) {
     static char text[CAIRN_LOG_LINE_SIZE_MAX + 1];

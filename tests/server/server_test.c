@@ -425,7 +425,7 @@ TEST("overload skips ticks and says so") {
     story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
     uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
-    s.now_ns += 1000000000;
+    s.now_ns += CAIRN_NS_PER_S;
     cairn_server_advance(s.server, s.now_ns);
     assert_int_equal(cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)), tick + 4);
     assert_in_range(story_statistics(&s).ticks_skipped, 50, 60);

@@ -67,7 +67,7 @@ static uint64_t figure_of(const cairn_storm_report *all, figure which) {
         return counts[which];
     }
     return which < FIGURE_SECONDS ? all->heals[which - FIGURE_HEALS]
-                                  : all->playing_ns[which - FIGURE_SECONDS] / 1000000000;
+                                  : all->playing_ns[which - FIGURE_SECONDS] / CAIRN_NS_PER_S;
 }
 
 typedef struct arguments {
@@ -308,7 +308,7 @@ int main(int argc, char **argv) {
     }
     cairn_storm_report all = {0};
     uint64_t seeds = 0;
-    const uint64_t enough_ns = a.hours * 3600u * 1000000000u;
+    const uint64_t enough_ns = a.hours * 3600u * CAIRN_NS_PER_S;
     while (a.hours > 0 ? all.virtual_ns < enough_ns : seeds < a.count) {
         cairn_storm_report report;
         a.config.seed = a.first + seeds++;

@@ -19,7 +19,6 @@
 #define SEEDS 60
 
 static const uint64_t ms_ns = 1000000;
-static const uint64_t second_ns = 1000000000;
 static const uint64_t unix_s = 1700000000;
 static const uint8_t key[CAIRN_KEY_SIZE] = {1, 2, 3};
 
@@ -173,7 +172,7 @@ static void connect_client(theatre *t, uint32_t i, uint64_t client_id) {
     for (uint32_t b = 0; b < sizeof entropy; b++) {
         entropy[b] = (uint8_t)cairn_random_next(&t->random);
     }
-    const uint64_t now_unix_s = unix_s + cairn_virtual_now_ns(t->network) / second_ns;
+    const uint64_t now_unix_s = unix_s + cairn_virtual_now_ns(t->network) / CAIRN_NS_PER_S;
     const cairn_token_request request = {.protocol_id = 7,
         .client_id = client_id,
         .create_unix_s = now_unix_s,
@@ -207,7 +206,8 @@ static void raise_curtain(theatre *t, uint64_t seed) {
     cairn_attacker_init(&t->attacker, cairn_random_next(&t->random));
     cairn_virtual_tap(t->network, cairn_attacker_observe, &t->attacker);
     cairn_address_parse("192.0.2.1:1", &address);
-    cairn_virtual_endpoint(t->network, &address, (cairn_virtual_clock){.offset_ns = second_ns});
+    cairn_virtual_endpoint(
+        t->network, &address, (cairn_virtual_clock){.offset_ns = CAIRN_NS_PER_S});
     const uint8_t entropy[32] = {9};
     cairn_netcode_server_config server = cairn_netcode_server_config_default();
     server.protocol_id = 7;
@@ -222,7 +222,7 @@ static void raise_curtain(theatre *t, uint64_t seed) {
     for (uint32_t i = 0; i < CLIENTS; i++) {
         address = (cairn_address){CAIRN_ADDRESS_IPV4, 0, (uint16_t)(100 + i), {198, 51, 100, 7}};
         const int32_t drift = (int32_t)cairn_random_below(&t->random, 2001) - 1000;
-        cairn_virtual_endpoint(t->network, &address, (cairn_virtual_clock){drift, second_ns});
+        cairn_virtual_endpoint(t->network, &address, (cairn_virtual_clock){drift, CAIRN_NS_PER_S});
         assert_int_equal(cairn_netcode_client_create(&t->clients[i]), CAIRN_OK);
         assert_int_equal(cairn_link_create(&config, 0, &t->here[i].link), CAIRN_OK);
         assert_int_equal(cairn_link_create(&config, 0, &t->there[i].link), CAIRN_OK);
