@@ -4,12 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void drop(cairn_answer_bytes *answer) {
+#include "base/assert.h"
+
+static void free_answer(cairn_answer_bytes *answer) {
     free(answer->bytes);
     *answer = (cairn_answer_bytes){0};
 }
 
 bool cairn_answers_add(cairn_answers *answers, const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(size > 0);
     uint8_t *copy = answers->count < CAIRN_ANSWERS_MAX ? malloc(size) : NULL;
     if (copy == NULL) {
         return false;
@@ -20,7 +23,7 @@ bool cairn_answers_add(cairn_answers *answers, const uint8_t *bytes, size_t size
 }
 
 bool cairn_answers_next(cairn_answers *answers) {
-    drop(&answers->taken);
+    free_answer(&answers->taken);
     if (answers->count == 0) {
         return false;
     }

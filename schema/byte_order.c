@@ -17,21 +17,22 @@ typedef struct turned_arena {
 static _Thread_local turned_arena arenas[CAIRN_TURNED_HELD];
 static _Thread_local uint32_t current;
 
-void cairn_byte_order_turn(void *structs, uint32_t count, size_t words_8, size_t words_4) {
+void cairn_byte_order_turn(void *structs, uint32_t count, cairn_byte_order_layout layout) {
     uint8_t *at = structs;
     for (uint32_t i = 0; i < count; ++i) {
-        for (size_t w = 0; w < words_8; ++w, at += 8) {
+        for (size_t w = 0; w < layout.words_8; ++w, at += 8) {
             uint64_t word;
             memcpy(&word, at, 8);
             word = __builtin_bswap64(word);
             memcpy(at, &word, 8);
         }
-        for (size_t w = 0; w < words_4; ++w, at += 4) {
+        for (size_t w = 0; w < layout.words_4; ++w, at += 4) {
             uint32_t word;
             memcpy(&word, at, 4);
             word = __builtin_bswap32(word);
             memcpy(at, &word, 4);
         }
+        at += layout.bytes;
     }
 }
 
@@ -49,19 +50,19 @@ void cairn_byte_order_begin(size_t size) {
 }
 
 const void *cairn_byte_order_copy(
-    const void *structs, uint32_t count, size_t words_8, size_t words_4) {
+    const void *structs, uint32_t count, cairn_byte_order_layout layout) {
     turned_arena *arena = &arenas[current];
-    if (words_8 + words_4 == 0) {
+    if (layout.words_8 + layout.words_4 == 0) {
         return structs;
     }
-    const size_t size = count * (8 * words_8 + 4 * words_4);
+    const size_t size = count * (8 * layout.words_8 + 4 * layout.words_4 + layout.bytes);
     const size_t begin = (arena->used + 7) & ~(size_t)7;
     if (begin + size > arena->capacity) {
         return NULL;
     }
     uint8_t *copy = arena->bytes + begin;
     memcpy(copy, structs, size);
-    cairn_byte_order_turn(copy, count, words_8, words_4);
+    cairn_byte_order_turn(copy, count, layout);
     arena->used = begin + size;
     CAIRN_ASSERT(arena->used <= arena->capacity);
     return copy;

@@ -17,6 +17,7 @@
 #include <flatbuffers/idl.h>
 
 #include "schema/codec_tables.h"
+#include "schema/control_tables.h"
 #include "schema/message_check.h"
 #include "schema/message_size.h"
 #include "schema/messages_generated.h"
@@ -38,6 +39,9 @@ namespace fb = flatbuffers;
 namespace wire = cairn::wire;
 
 static_assert(sizeof(cairn_wire_timing) == sizeof(wire::Timing), "one layout");
+static_assert(int(wire::ControlRequest::MAX) + 1 == CAIRN_CONTROL_VERB_COUNT, "tags are verbs");
+static_assert(int(wire::ControlAnswer::MAX) + 1 == CAIRN_CONTROL_VERB_COUNT, "tags are verbs");
+static_assert(int(wire::ControlRequest::Hash) == CAIRN_CONTROL_HASH, "tags are verbs");
 static_assert(sizeof(cairn_hash128) == sizeof(wire::Hash128), "one layout");
 
 #define TAG_IS_KIND(KIND, member, Table)                                                           \
@@ -92,8 +96,8 @@ struct cairn_encoder {
 
 namespace {
 
-// Words of 8 bytes that a struct of the schema begins with; the rest are words of 4, except for a
-// seal's, which are bytes.
+// Words of 8 bytes that a struct of the schema begins with. Words of 4 follow, then bytes: of a
+// seal and of names.
 template <typename Wire>
 constexpr size_t words_8 = std::is_arithmetic_v<Wire> ? sizeof(Wire) / 8 : 0;
 template <> constexpr size_t words_8<wire::Hash128> = 2;
@@ -102,21 +106,43 @@ template <> constexpr size_t words_8<wire::Tick> = 3;
 template <> constexpr size_t words_8<wire::Root> = 3;
 template <> constexpr size_t words_8<wire::Timing> = 1;
 template <> constexpr size_t words_8<wire::DesyncHead> = 11;
-template <typename Wire> constexpr size_t words_4 = (sizeof(Wire) - 8 * words_8<Wire>) / 4;
-template <> constexpr size_t words_4<wire::Seal> = 0;
+template <> constexpr size_t words_8<wire::RoomEntry> = 1;
+template <> constexpr size_t words_8<wire::SaveEntry> = 1;
+template <> constexpr size_t words_8<wire::ClientEntry> = 2;
+template <> constexpr size_t words_8<wire::SectionHash> = 2;
+template <typename Wire> constexpr size_t byte_tail = 0;
+template <> constexpr size_t byte_tail<wire::Seal> = sizeof(wire::Seal);
+template <> constexpr size_t byte_tail<wire::VerbFeature> = sizeof(wire::Name);
+template <> constexpr size_t byte_tail<wire::RoomEntry> = sizeof(wire::Name);
+template <> constexpr size_t byte_tail<wire::SaveEntry> = sizeof(wire::Name);
+template <> constexpr size_t byte_tail<wire::SectionHash> = sizeof(wire::Name);
+template <> constexpr size_t byte_tail<wire::FieldDifference> = 2 * sizeof(wire::Name);
+template <typename Wire>
+constexpr cairn_byte_order_layout layout_of = {
+    words_8<Wire>, (sizeof(Wire) - 8 * words_8<Wire> - byte_tail<Wire>) / 4, byte_tail<Wire>};
 
 template <typename Wire> void turn(void *structs, uint32_t count) {
-    cairn_byte_order_turn(structs, count, words_8<Wire>, words_4<Wire>);
+    cairn_byte_order_turn(structs, count, layout_of<Wire>);
 }
 
-// A table's members are listed once, by `fields`, for whoever visits them: two visitors write, one
-// reads. What is not inline in a table has to be written before it.
+// The tag of a control message's union: the verb's number, 0 if there is no body.
+uint8_t tag_of(const cairn_control_request &request) {
+    return static_cast<uint8_t>(request.verb);
+}
+
+uint8_t tag_of(const cairn_control_answer &answer) {
+    return answer.refusal == CAIRN_CONTROL_DONE ? static_cast<uint8_t>(answer.verb) : uint8_t{0};
+}
+
+// Each table's members are listed once, in `fields`. Two visitors write them and one reads them:
+// what is not inline in a table has to be written before it.
 class Attachments {
   public:
     explicit Attachments(fb::FlatBufferBuilder &builder) : b(builder) {
     }
     template <typename T> void scalar(fb::voffset_t, const T &) {
     }
+    template <typename Plain> void choice(fb::voffset_t, fb::voffset_t, Plain &message);
     template <typename Wire, typename Plain> void plain(fb::voffset_t, const Plain &) {
     }
     template <typename Wire, typename Plain> void added(fb::voffset_t, const Plain &) {
@@ -156,6 +182,13 @@ class Inline {
     template <typename T> void scalar(fb::voffset_t at, const T &value) {
         b.AddElement<T>(at, value, 0);
     }
+    void scalar(fb::voffset_t at, const bool &value) {
+        b.AddElement<uint8_t>(at, value ? 1 : 0, 0);
+    }
+    template <typename Plain> void choice(fb::voffset_t at_tag, fb::voffset_t at, Plain &message) {
+        scalar(at_tag, tag_of(message));
+        b.AddOffset(at, fb::Offset<void>(*next++));
+    }
     template <typename Wire, typename Plain> void plain(fb::voffset_t at, const Plain &value) {
         static_assert(sizeof(Wire) == sizeof(Plain), "one layout");
         Plain copy = value;
@@ -186,6 +219,10 @@ class Reader {
     template <typename T> void scalar(fb::voffset_t at, T &value) {
         value = table->GetField<T>(at, 0);
     }
+    void scalar(fb::voffset_t at, bool &value) {
+        value = table->GetField<uint8_t>(at, 0) != 0;
+    }
+    template <typename Plain> void choice(fb::voffset_t at_tag, fb::voffset_t at, Plain &message);
     template <typename Wire, typename Plain> void plain(fb::voffset_t at, Plain &value) {
         static_assert(sizeof(Plain) == sizeof(Wire), "one layout");
         const auto *field = table->GetStruct<const Wire *>(at);
@@ -233,7 +270,7 @@ class Reader {
         }
         count = field->size();
         elements = static_cast<const Plain *>(
-            cairn_byte_order_copy(field->Data(), count, words_8<Wire>, words_4<Wire>));
+            cairn_byte_order_copy(field->Data(), count, layout_of<Wire>));
         if (elements == nullptr) {
             count = 0;
             refuse(CAIRN_DECODE_NOT_FLATBUFFERS);
@@ -252,188 +289,55 @@ class Reader {
     const fb::Table *table;
 };
 
-template <typename Visitor> void scalars(Visitor &) {
-}
+// What a visitor does with each kind of member of schema/codec_tables.h and control_tables.h.
+#define FIELD_NUMBER(FIELD, field) v.scalar(T::VT_##FIELD, m.field);
+#define FIELD_REAL(FIELD, field) v.scalar(T::VT_##FIELD, m.field);
+#define FIELD_TEXT(FIELD, field) v.text(T::VT_##FIELD, m.field);
+#define FIELD_LIMITED_TEXT(FIELD, field, size_max) FIELD_TEXT(FIELD, field)
+#define FIELD_STRUCT(FIELD, field, Wire) v.template plain<wire::Wire>(T::VT_##FIELD, m.field);
+#define FIELD_ADDED(FIELD, field, Wire) v.template added<wire::Wire>(T::VT_##FIELD, m.field);
+#define FIELD_VEC3(FIELD, field) FIELD_STRUCT(FIELD, field, Vec3)
+#define FIELD_HASH(FIELD, field) FIELD_STRUCT(FIELD, field, Hash128)
+#define FIELD_ONE(FIELD, field, element, Wire) FIELD_STRUCT(FIELD, field, Wire)
+#define FIELD_VECTOR(FIELD, field, count, Wire)                                                    \
+    v.template vector<wire::Wire>(T::VT_##FIELD, m.field, m.count);
+#define FIELD_LIST(FIELD, field, count, element, Wire, count_max)                                  \
+    FIELD_VECTOR(FIELD, field, count, Wire)
+#define FIELD_NUMBERS(FIELD, field, count, type)                                                   \
+    v.template vector<type>(T::VT_##FIELD, m.field, m.count);
+#define FIELD_BYTES(FIELD, field, count) FIELD_NUMBERS(FIELD, field, count, uint8_t)
+#define FIELD_LIMITED_BYTES(FIELD, field, count, count_max) FIELD_BYTES(FIELD, field, count)
+#define FIELD_OF(KIND, ...) FIELD_##KIND(__VA_ARGS__)
+#define FIELDS_OF(MEMBERS, structure, Table)                                                       \
+    template <typename Visitor> void fields(Visitor &v, cairn_##structure &m) {                    \
+        using T = wire::Table;                                                                     \
+        MEMBERS(FIELD_OF)                                                                          \
+    }
+#define TABLE_FIELDS(structure, Table) FIELDS_OF(MEMBERS_##structure, structure, Table)
+#define REQUEST_FIELDS(VERB, member, structure, Table) ANSWER_FIELDS(structure, Table)
+#define ANSWER_FIELDS(structure, Table)                                                            \
+    FIELDS_OF(CONTROL_MEMBERS_##structure, control_##structure, Table)
+EACH_TABLE(TABLE_FIELDS)
+EACH_CONTROL_REQUEST(REQUEST_FIELDS)
+EACH_CONTROL_ANSWER_STRUCT(ANSWER_FIELDS)
 
-template <typename Visitor, typename T, typename... More>
-void scalars(Visitor &v, fb::voffset_t at, T &value, More &&...more) {
-    v.scalar(at, value);
-    scalars(v, std::forward<More>(more)...);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_hello &m) {
-    using T = wire::Hello;
-    scalars(v, T::VT_PROTOCOL_VERSION, m.protocol_version, T::VT_SIM_VERSION, m.sim_version,
-        T::VT_MODE, m.mode, T::VT_SPECTATOR, m.spectator);
-    v.text(T::VT_RULES_NAME, m.rules_name);
-    v.scalar(T::VT_RULES_VERSION, m.rules_version);
-    v.text(T::VT_ROOM, m.room);
-    v.text(T::VT_BUILD, m.build);
-    v.scalar(T::VT_PASSPORT_FAULTS, m.passport_faults);
-    v.template plain<wire::Hash128>(T::VT_PASSPORT_HASH, m.passport_hash);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_input_message &m) {
-    using T = wire::Inputs;
-    scalars(v, T::VT_SNAPSHOT_ACKNOWLEDGED, m.snapshot_acknowledged, T::VT_TICKS_ACKNOWLEDGED,
-        m.ticks_acknowledged, T::VT_SENT_AT_US, m.sent_at_us, T::VT_WORLD_EPOCH, m.world_epoch);
-    v.template vector<wire::Input>(T::VT_INPUTS, m.inputs, m.input_count);
-    scalars(v, T::VT_SHOWN_TICK, m.shown_tick, T::VT_SHOWN_SPAN, m.shown_span, T::VT_SHOWN_SHARE,
-        m.shown_share);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_root_report &m) {
-    v.template vector<wire::Root>(wire::RootReport::VT_ROOTS, m.roots, m.root_count);
-    v.scalar(wire::RootReport::VT_WORLD_EPOCH, m.world_epoch);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_resync_request &m) {
-    using T = wire::ResyncRequest;
-    scalars(v, T::VT_TICK, m.tick, T::VT_WANT, m.want, T::VT_WORLD_EPOCH, m.world_epoch);
-    v.template vector<uint8_t>(
-        T::VT_DIFFERENCE_SKETCH, m.difference_sketch, m.difference_sketch_size);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_control &m) {
+template <typename Visitor> void fields(Visitor &v, cairn_control_request &m) {
     using T = wire::Control;
-    scalars(v, T::VT_REQUEST, m.request, T::VT_VERB, m.verb);
+    v.scalar(T::VT_NUMBER, m.number);
     v.text(T::VT_ROOM, m.room);
-    scalars(v, T::VT_TICK, m.tick, T::VT_COUNT, m.count, T::VT_SEED, m.seed);
-    v.text(T::VT_NAME, m.name);
-    scalars(v, T::VT_BODY, m.body, T::VT_MASK, m.mask);
-    v.template vector<float>(T::VT_NUMBERS, m.numbers, m.number_count);
-    v.template vector<uint8_t>(T::VT_BYTES, m.bytes, m.byte_count);
+    v.choice(T::VT_REQUEST_TYPE, T::VT_REQUEST, m);
 }
 
-template <typename Visitor> void fields(Visitor &v, cairn_welcome &m) {
-    using T = wire::Welcome;
-    scalars(v, T::VT_TICK, m.tick, T::VT_SLOT, m.slot, T::VT_TICK_RATE_HZ, m.tick_rate_hz,
-        T::VT_SNAPSHOT_RATE_HZ, m.snapshot_rate_hz, T::VT_MODE, m.mode, T::VT_SIM_VERSION,
-        m.sim_version, T::VT_RULES_VERSION, m.rules_version);
-    v.text(T::VT_RULES_NAME, m.rules_name);
-    v.text(T::VT_SCENE_NAME, m.scene_name);
-    v.template plain<wire::Hash128>(T::VT_SCENE_DIGEST, m.scene_digest);
-    v.text(T::VT_ROOM, m.room);
-    scalars(v, T::VT_RIGHTS, m.rights, T::VT_WAIT_MS, m.wait_ms);
-    v.text(T::VT_WORDS, m.words);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_refused &m) {
-    v.scalar(wire::Refused::VT_REASON, m.reason);
-    v.text(wire::Refused::VT_WORDS, m.words);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_shapes_message &m) {
-    using T = wire::Shapes;
-    v.scalar(T::VT_TICK, m.tick);
-    v.template vector<wire::Shape>(T::VT_SHAPES, m.shapes, m.shape_count);
-    v.template vector<uint32_t>(T::VT_REMOVED, m.removed, m.removed_count);
-    v.template vector<uint8_t>(T::VT_CORNER_COUNTS, m.corner_counts, m.hull_count);
-    v.template vector<wire::Vec3>(T::VT_CORNERS, m.corners, m.corner_count);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_keyframe &m) {
-    using T = wire::Keyframe;
-    scalars(v, T::VT_TICK, m.tick, T::VT_WORLD_EPOCH, m.world_epoch);
-    v.template plain<wire::Hash128>(T::VT_VISIBLE_ROOT, m.visible_root);
-    v.template plain<wire::Hash128>(T::VT_FULL_ROOT, m.full_root);
-    v.template plain<wire::Timing>(T::VT_TIMING, m.timing);
-    v.template vector<wire::Body>(T::VT_BODIES, m.bodies, m.body_count);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_delta &m) {
-    using T = wire::Delta;
-    scalars(v, T::VT_TICK, m.tick, T::VT_BASELINE_TICK, m.baseline_tick, T::VT_WORLD_EPOCH,
-        m.world_epoch);
-    v.template plain<wire::Hash128>(T::VT_VISIBLE_ROOT, m.visible_root);
-    v.template plain<wire::Hash128>(T::VT_FULL_ROOT, m.full_root);
-    v.template plain<wire::Timing>(T::VT_TIMING, m.timing);
-    v.template vector<uint8_t>(T::VT_PAYLOAD, m.payload, m.payload_size);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_ticks_message &m) {
-    using T = wire::Ticks;
-    v.template plain<wire::Timing>(T::VT_TIMING, m.timing);
-    v.template vector<wire::Tick>(T::VT_TICKS, m.ticks, m.tick_count);
-    v.template vector<wire::Command>(T::VT_COMMANDS, m.commands, m.command_count);
-    v.template vector<uint64_t>(T::VT_DIGESTS, m.digests, m.digest_count);
-    v.scalar(T::VT_WORLD_EPOCH, m.world_epoch);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_state_message &m) {
-    using T = wire::State;
-    scalars(v, T::VT_TICK, m.tick, T::VT_OFFSET, m.offset, T::VT_TOTAL_SIZE, m.total_size);
-    v.template vector<uint8_t>(T::VT_BYTES, m.bytes, m.size);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_resync_response &m) {
-    using T = wire::ResyncResponse;
-    scalars(v, T::VT_TICK, m.tick, T::VT_VERDICT, m.verdict);
-    v.template plain<wire::Hash128>(T::VT_FULL_ROOT, m.full_root);
-    v.scalar(T::VT_PASSPORT_FAULTS, m.passport_faults);
-    v.text(T::VT_BUILD, m.build);
-    v.template vector<uint8_t>(T::VT_PAYLOAD, m.payload, m.payload_size);
-    v.template vector<uint8_t>(T::VT_STAGES, m.stages, m.stages_size);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_event_message &m) {
-    using T = wire::Event;
-    scalars(v, T::VT_KIND, m.kind, T::VT_SLOT, m.slot, T::VT_TICK, m.tick, T::VT_VALUE, m.value);
-    v.text(T::VT_WORDS, m.words);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_answer &m) {
+template <typename Visitor> void fields(Visitor &v, cairn_control_answer &m) {
     using T = wire::Answer;
-    scalars(v, T::VT_REQUEST, m.request, T::VT_VERB, m.verb, T::VT_REFUSAL, m.refusal);
-    v.text(T::VT_WORDS, m.words);
+    v.scalar(T::VT_NUMBER, m.number);
+    v.scalar(T::VT_VERB, m.verb);
+    v.scalar(T::VT_REFUSAL, m.refusal);
+    v.text(T::VT_REASON, m.reason);
     v.text(T::VT_ROOM, m.room);
     v.scalar(T::VT_TICK, m.tick);
     v.template plain<wire::Hash128>(T::VT_ROOT, m.root);
-    v.scalar(T::VT_COUNT, m.count);
-    v.template vector<uint32_t>(T::VT_IDS, m.ids, m.id_count);
-    v.template vector<float>(T::VT_NUMBERS, m.numbers, m.number_count);
-    v.template vector<uint8_t>(T::VT_BYTES, m.bytes, m.byte_count);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_chunk_start &m) {
-    using T = wire::ChunkStart;
-    scalars(v, T::VT_SIM_VERSION, m.sim_version, T::VT_RULES_VERSION, m.rules_version);
-    v.text(T::VT_RULES_NAME, m.rules_name);
-    v.text(T::VT_SCENE_NAME, m.scene_name);
-    v.text(T::VT_BUILD, m.build);
-    v.scalar(T::VT_TICK, m.tick);
-    v.template vector<uint8_t>(T::VT_STATE, m.state, m.state_size);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_chunk_ticks &m) {
-    v.template vector<wire::Tick>(wire::ChunkTicks::VT_TICKS, m.ticks, m.tick_count);
-    v.template vector<wire::Command>(wire::ChunkTicks::VT_COMMANDS, m.commands, m.command_count);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_chunk_end &m) {
-    using T = wire::ChunkEnd;
-    scalars(v, T::VT_TICK, m.tick, T::VT_TICK_COUNT, m.tick_count);
-    v.template added<wire::Seal>(T::VT_SEAL, m.seal);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_chunk_replace &m) {
-    v.scalar(wire::ChunkReplace::VT_TICK, m.tick);
-    v.template vector<uint8_t>(wire::ChunkReplace::VT_STATE, m.state, m.state_size);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_chunk_desync &m) {
-    using T = wire::ChunkDesync;
-    v.template vector<wire::Difference>(T::VT_DIFFERENCES, m.differences, m.difference_count);
-    v.template plain<wire::DesyncHead>(T::VT_HEAD, m.head);
-    v.text(T::VT_BUILD_CLIENT, m.build_client);
-    v.text(T::VT_BUILD_SERVER, m.build_server);
-    v.template vector<uint8_t>(T::VT_STAGES_CLIENT, m.stages_client, m.stages_client_size);
-    v.template vector<uint8_t>(T::VT_STAGES_SERVER, m.stages_server, m.stages_server_size);
-}
-
-template <typename Visitor> void fields(Visitor &v, cairn_chunk_keyframe &m) {
-    v.scalar(wire::ChunkKeyframe::VT_TICK, m.tick);
-    v.template vector<uint8_t>(wire::ChunkKeyframe::VT_STATE, m.state, m.state_size);
+    v.choice(T::VT_ANSWER_TYPE, T::VT_ANSWER, m);
 }
 
 template <typename Table> fb::Offset<void> put(fb::FlatBufferBuilder &b, Table &members) {
@@ -443,6 +347,58 @@ template <typename Table> fb::Offset<void> put(fb::FlatBufferBuilder &b, Table &
     Inline inline_members(b, attachments);
     fields(inline_members, members);
     return fb::Offset<void>(b.EndTable(start));
+}
+
+// Calls `with` for the member of the message's verb; false if the verb has none or is unknown.
+#define WITH_REQUEST(VERB, member, structure, Table)                                               \
+    case CAIRN_CONTROL_##VERB:                                                                     \
+        with(message.member);                                                                      \
+        return true;
+#define WITH_ANSWER(VERB, member, structure) WITH_REQUEST(VERB, member, structure, )
+template <typename With> bool with_choice(cairn_control_request &message, With with) {
+    switch (message.verb) {
+        EACH_CONTROL_REQUEST(WITH_REQUEST)
+    default:
+        return false;
+    }
+}
+
+template <typename With> bool with_choice(cairn_control_answer &message, With with) {
+    switch (message.verb) {
+        EACH_CONTROL_ANSWER(WITH_ANSWER)
+    default:
+        return false;
+    }
+}
+
+template <typename Plain> void Attachments::choice(fb::voffset_t, fb::voffset_t, Plain &message) {
+    fb::uoffset_t offset = 0;
+    const auto put_it = [&](auto &body) { offset = put(b, body).o; };
+    if (tag_of(message) != 0 && !with_choice(message, put_it)) {
+        offset = b.EndTable(b.StartTable());
+    }
+    keep(offset);
+}
+
+// A verb that this version does not know has a body that nobody looks at.
+template <typename Plain>
+void Reader::choice(fb::voffset_t at_tag, fb::voffset_t at, Plain &message) {
+    const auto tag = table->GetField<uint8_t>(at_tag, 0);
+    const void *body = table->GetPointer<const void *>(at);
+    if constexpr (std::is_same_v<Plain, cairn_control_request>) {
+        message.verb = tag;
+    }
+    if (tag != tag_of(message)) {
+        refuse(CAIRN_DECODE_OUT_OF_RANGE);
+    } else if (tag != 0 && tag < CAIRN_CONTROL_VERB_COUNT && body == nullptr) {
+        refuse(CAIRN_DECODE_MISSING_FIELD);
+    } else if (tag != 0) {
+        with_choice(message, [&](auto &plain) {
+            Reader inner(body);
+            fields(inner, plain);
+            refuse(inner.refusal);
+        });
+    }
 }
 
 // Calls `with` for the member that the kind says; a kind that is none is never asked for.

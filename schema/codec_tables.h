@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The codec's tables: which kinds of messages and chunks there are.
+// The codec's tables: which kinds of messages and chunks there are, and the members of each. The
+// members of control messages are in schema/control_tables.h.
 
 // Every kind of message: its name, its member of cairn_message, its table.
 #define EACH_MESSAGE(X)                                                                            \
@@ -29,3 +30,173 @@
     X(KEYFRAME, keyframe, ChunkKeyframe)                                                           \
     X(REPLACE, replace, ChunkReplace)                                                              \
     X(DESYNC, desync, ChunkDesync)
+
+// Every FlatBuffers table whose members are listed below: X(struct, Table).
+#define EACH_TABLE(X)                                                                              \
+    X(hello, Hello)                                                                                \
+    X(input_message, Inputs)                                                                       \
+    X(root_report, RootReport)                                                                     \
+    X(resync_request, ResyncRequest)                                                               \
+    X(welcome, Welcome)                                                                            \
+    X(refused, Refused)                                                                            \
+    X(shapes_message, Shapes)                                                                      \
+    X(keyframe, Keyframe)                                                                          \
+    X(delta, Delta)                                                                                \
+    X(ticks_message, Ticks)                                                                        \
+    X(state_message, State)                                                                        \
+    X(resync_response, ResyncResponse)                                                             \
+    X(event_message, Event)                                                                        \
+    X(chunk_start, ChunkStart)                                                                     \
+    X(chunk_ticks, ChunkTicks)                                                                     \
+    X(chunk_end, ChunkEnd)                                                                         \
+    X(chunk_replace, ChunkReplace)                                                                 \
+    X(chunk_desync, ChunkDesync)                                                                   \
+    X(chunk_keyframe, ChunkKeyframe)
+
+// A member is X(KIND, FIELD, field, ...): FIELD as the .fbs names it in capitals, field as the C
+// struct names it. Kinds:
+//   NUMBER                 an integer or a float
+//   TEXT
+//   STRUCT   Wire          a fixed struct
+//   ADDED    Wire          the same, zero if the writer did not know it yet
+//   VECTOR   count, Wire   of fixed structs
+//   NUMBERS  count, type
+//   BYTES    count
+#define MEMBERS_hello(X)                                                                           \
+    X(NUMBER, PROTOCOL_VERSION, protocol_version)                                                  \
+    X(NUMBER, SIM_VERSION, sim_version)                                                            \
+    X(NUMBER, MODE, mode)                                                                          \
+    X(NUMBER, SPECTATOR, spectator)                                                                \
+    X(TEXT, RULES_NAME, rules_name)                                                                \
+    X(NUMBER, RULES_VERSION, rules_version)                                                        \
+    X(TEXT, ROOM, room)                                                                            \
+    X(TEXT, BUILD, build)                                                                          \
+    X(NUMBER, PASSPORT_FAULTS, passport_faults)                                                    \
+    X(STRUCT, PASSPORT_HASH, passport_hash, Hash128)
+
+#define MEMBERS_input_message(X)                                                                   \
+    X(NUMBER, SNAPSHOT_ACKNOWLEDGED, snapshot_acknowledged)                                        \
+    X(NUMBER, TICKS_ACKNOWLEDGED, ticks_acknowledged)                                              \
+    X(NUMBER, SENT_AT_US, sent_at_us)                                                              \
+    X(NUMBER, WORLD_EPOCH, world_epoch)                                                            \
+    X(VECTOR, INPUTS, inputs, input_count, Input)                                                  \
+    X(NUMBER, SHOWN_TICK, shown_tick)                                                              \
+    X(NUMBER, SHOWN_SPAN, shown_span)                                                              \
+    X(NUMBER, SHOWN_SHARE, shown_share)
+
+#define MEMBERS_root_report(X)                                                                     \
+    X(VECTOR, ROOTS, roots, root_count, Root)                                                      \
+    X(NUMBER, WORLD_EPOCH, world_epoch)
+
+#define MEMBERS_resync_request(X)                                                                  \
+    X(NUMBER, TICK, tick)                                                                          \
+    X(NUMBER, WANT, want)                                                                          \
+    X(NUMBER, WORLD_EPOCH, world_epoch)                                                            \
+    X(BYTES, DIFFERENCE_SKETCH, difference_sketch, difference_sketch_size)
+
+#define MEMBERS_welcome(X)                                                                         \
+    X(NUMBER, TICK, tick)                                                                          \
+    X(NUMBER, SLOT, slot)                                                                          \
+    X(NUMBER, TICK_RATE_HZ, tick_rate_hz)                                                          \
+    X(NUMBER, SNAPSHOT_RATE_HZ, snapshot_rate_hz)                                                  \
+    X(NUMBER, MODE, mode)                                                                          \
+    X(NUMBER, SIM_VERSION, sim_version)                                                            \
+    X(NUMBER, RULES_VERSION, rules_version)                                                        \
+    X(TEXT, RULES_NAME, rules_name)                                                                \
+    X(TEXT, SCENE_NAME, scene_name)                                                                \
+    X(STRUCT, SCENE_DIGEST, scene_digest, Hash128)                                                 \
+    X(TEXT, ROOM, room)                                                                            \
+    X(NUMBER, RIGHTS, rights)                                                                      \
+    X(NUMBER, WAIT_MS, wait_ms)                                                                    \
+    X(TEXT, WORDS, words)
+
+#define MEMBERS_refused(X)                                                                         \
+    X(NUMBER, REASON, reason)                                                                      \
+    X(TEXT, WORDS, words)
+
+#define MEMBERS_shapes_message(X)                                                                  \
+    X(NUMBER, TICK, tick)                                                                          \
+    X(VECTOR, SHAPES, shapes, shape_count, Shape)                                                  \
+    X(NUMBERS, REMOVED, removed, removed_count, uint32_t)                                          \
+    X(BYTES, CORNER_COUNTS, corner_counts, hull_count)                                             \
+    X(VECTOR, CORNERS, corners, corner_count, Vec3)
+
+#define MEMBERS_keyframe(X)                                                                        \
+    X(NUMBER, TICK, tick)                                                                          \
+    X(NUMBER, WORLD_EPOCH, world_epoch)                                                            \
+    X(STRUCT, VISIBLE_ROOT, visible_root, Hash128)                                                 \
+    X(STRUCT, FULL_ROOT, full_root, Hash128)                                                       \
+    X(STRUCT, TIMING, timing, Timing)                                                              \
+    X(VECTOR, BODIES, bodies, body_count, Body)
+
+#define MEMBERS_delta(X)                                                                           \
+    X(NUMBER, TICK, tick)                                                                          \
+    X(NUMBER, BASELINE_TICK, baseline_tick)                                                        \
+    X(NUMBER, WORLD_EPOCH, world_epoch)                                                            \
+    X(STRUCT, VISIBLE_ROOT, visible_root, Hash128)                                                 \
+    X(STRUCT, FULL_ROOT, full_root, Hash128)                                                       \
+    X(STRUCT, TIMING, timing, Timing)                                                              \
+    X(BYTES, PAYLOAD, payload, payload_size)
+
+#define MEMBERS_ticks_message(X)                                                                   \
+    X(STRUCT, TIMING, timing, Timing)                                                              \
+    X(VECTOR, TICKS, ticks, tick_count, Tick)                                                      \
+    X(VECTOR, COMMANDS, commands, command_count, Command)                                          \
+    X(NUMBERS, DIGESTS, digests, digest_count, uint64_t)                                           \
+    X(NUMBER, WORLD_EPOCH, world_epoch)
+
+#define MEMBERS_state_message(X)                                                                   \
+    X(NUMBER, TICK, tick)                                                                          \
+    X(NUMBER, OFFSET, offset)                                                                      \
+    X(NUMBER, TOTAL_SIZE, total_size)                                                              \
+    X(BYTES, BYTES, bytes, size)
+
+#define MEMBERS_resync_response(X)                                                                 \
+    X(NUMBER, TICK, tick)                                                                          \
+    X(NUMBER, VERDICT, verdict)                                                                    \
+    X(STRUCT, FULL_ROOT, full_root, Hash128)                                                       \
+    X(NUMBER, PASSPORT_FAULTS, passport_faults)                                                    \
+    X(TEXT, BUILD, build)                                                                          \
+    X(BYTES, PAYLOAD, payload, payload_size)                                                       \
+    X(BYTES, STAGES, stages, stages_size)
+
+#define MEMBERS_event_message(X)                                                                   \
+    X(NUMBER, KIND, kind)                                                                          \
+    X(NUMBER, SLOT, slot)                                                                          \
+    X(NUMBER, TICK, tick)                                                                          \
+    X(NUMBER, VALUE, value)                                                                        \
+    X(TEXT, WORDS, words)
+
+#define MEMBERS_chunk_start(X)                                                                     \
+    X(NUMBER, SIM_VERSION, sim_version)                                                            \
+    X(NUMBER, RULES_VERSION, rules_version)                                                        \
+    X(TEXT, RULES_NAME, rules_name)                                                                \
+    X(TEXT, SCENE_NAME, scene_name)                                                                \
+    X(TEXT, BUILD, build)                                                                          \
+    X(NUMBER, TICK, tick)                                                                          \
+    X(BYTES, STATE, state, state_size)
+
+#define MEMBERS_chunk_ticks(X)                                                                     \
+    X(VECTOR, TICKS, ticks, tick_count, Tick)                                                      \
+    X(VECTOR, COMMANDS, commands, command_count, Command)
+
+#define MEMBERS_chunk_end(X)                                                                       \
+    X(NUMBER, TICK, tick)                                                                          \
+    X(NUMBER, TICK_COUNT, tick_count)                                                              \
+    X(ADDED, SEAL, seal, Seal)
+
+#define MEMBERS_chunk_replace(X)                                                                   \
+    X(NUMBER, TICK, tick)                                                                          \
+    X(BYTES, STATE, state, state_size)
+
+#define MEMBERS_chunk_desync(X)                                                                    \
+    X(VECTOR, DIFFERENCES, differences, difference_count, Difference)                              \
+    X(STRUCT, HEAD, head, DesyncHead)                                                              \
+    X(TEXT, BUILD_CLIENT, build_client)                                                            \
+    X(TEXT, BUILD_SERVER, build_server)                                                            \
+    X(BYTES, STAGES_CLIENT, stages_client, stages_client_size)                                     \
+    X(BYTES, STAGES_SERVER, stages_server, stages_server_size)
+
+#define MEMBERS_chunk_keyframe(X)                                                                  \
+    X(NUMBER, TICK, tick)                                                                          \
+    X(BYTES, STATE, state, state_size)

@@ -4,6 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/assert.h"
+#include "schema/control_tables.h"
+
 static const char *const verbs[CAIRN_CONTROL_VERB_COUNT] = {
     [CAIRN_CONTROL_FEATURES] = "features",
     [CAIRN_CONTROL_ROOMS] = "rooms",
@@ -40,12 +43,12 @@ static const char *const verbs[CAIRN_CONTROL_VERB_COUNT] = {
     [CAIRN_CONTROL_FAULTS] = "faults",
 };
 
-const char *cairn_control_verb_text(unsigned verb) {
+const char *cairn_control_verb_text(uint32_t verb) {
     return verb < CAIRN_CONTROL_VERB_COUNT ? verbs[verb] : NULL;
 }
 
-unsigned cairn_control_verb_find(const char *text) {
-    for (unsigned verb = 1; verb < CAIRN_CONTROL_VERB_COUNT; ++verb) {
+uint32_t cairn_control_verb_find(const char *text) {
+    for (uint32_t verb = 1; verb < CAIRN_CONTROL_VERB_COUNT; ++verb) {
         if (strcmp(verbs[verb], text) == 0) {
             return verb;
         }
@@ -53,7 +56,7 @@ unsigned cairn_control_verb_find(const char *text) {
     return 0;
 }
 
-const char *cairn_control_refusal_text(unsigned refusal) {
+const char *cairn_control_refusal_text(uint32_t refusal) {
     static const char *const texts[CAIRN_CONTROL_REFUSAL_COUNT] = {
         [CAIRN_CONTROL_DONE] = "done",
         [CAIRN_CONTROL_NO_RIGHT] = "no right",
@@ -73,4 +76,47 @@ const char *cairn_control_refusal_text(unsigned refusal) {
         [CAIRN_CONTROL_ROOM_CLOSED] = "the room was closed",
     };
     return refusal < CAIRN_CONTROL_REFUSAL_COUNT ? texts[refusal] : "another refusal";
+}
+
+static const char *copy_text(char *out, size_t size, const char *text) {
+    const size_t length = strlen(text);
+    CAIRN_ASSERT(length < size);
+    memcpy(out, text, length + 1);
+    return out;
+}
+
+static const uint8_t *copy_bytes(uint8_t *out, const uint8_t *bytes, uint32_t count) {
+    CAIRN_ASSERT(count <= CAIRN_CONTROL_PIECE_SIZE_MAX);
+    if (count > 0) {
+        memcpy(out, bytes, count);
+    }
+    return out;
+}
+
+#define COPY_NUMBER(FIELD, field)
+#define COPY_REAL(FIELD, field)
+#define COPY_VEC3(FIELD, field)
+#define COPY_LIMITED_TEXT(FIELD, field, size_max)                                                  \
+    CAIRN_ASSERT(text_count < CAIRN_CONTROL_TEXTS_MAX);                                            \
+    m->field = copy_text(copy->texts[text_count++], sizeof copy->texts[0], m->field);
+#define COPY_LIMITED_BYTES(FIELD, field, count, count_max)                                         \
+    m->field = copy_bytes(copy->bytes, m->field, m->count);
+#define COPY_OF(KIND, ...) COPY_##KIND(__VA_ARGS__)
+#define COPY_REQUEST(VERB, member, structure, Table)                                               \
+    case CAIRN_CONTROL_##VERB: {                                                                   \
+        cairn_control_##structure *m = &copy->request.member;                                      \
+        (void)m;                                                                                   \
+        CONTROL_MEMBERS_##structure(COPY_OF) break;                                                \
+    }
+
+void cairn_control_request_copy_from(
+    cairn_control_request_copy *copy, const cairn_control_request *request) {
+    uint32_t text_count = 0;
+    copy->request = *request;
+    copy->request.room = copy_text(copy->room, sizeof copy->room, request->room);
+    switch (copy->request.verb) {
+        EACH_CONTROL_REQUEST(COPY_REQUEST)
+    default: // takes no arguments, or is unknown
+        break;
+    }
 }

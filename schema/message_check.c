@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "schema/control_tables.h"
+
 // Remembers the first refusal; later ones do not replace it.
 typedef struct checker {
     cairn_decode_refusal refusal;
@@ -145,16 +147,76 @@ static void check_resync_request(checker *c, const cairn_resync_request *request
         CAIRN_DECODE_OUT_OF_RANGE);
 }
 
-static void check_numbers(checker *c, const float *numbers, uint32_t count, uint32_t count_max) {
-    count = check_vector(c, numbers, count, count_max);
-    must(c, count == 0 || is_finite(numbers, count * sizeof *numbers), CAIRN_DECODE_NON_FINITE);
+// A text in an array that is filled up with zeros.
+static void check_name(checker *c, const char name[CAIRN_NAME_SIZE_MAX + 1]) {
+    must(c, memchr(name, '\0', CAIRN_NAME_SIZE_MAX + 1) != NULL, CAIRN_DECODE_TEXT);
+    if (c->refusal == CAIRN_DECODE_OK) {
+        check_text(c, name, CAIRN_NAME_SIZE_MAX);
+    }
 }
 
-static void check_control(checker *c, const cairn_control *control) {
-    check_vector(c, control->bytes, control->byte_count, CAIRN_CONTROL_BYTES_MAX);
-    check_text(c, control->room, CAIRN_NAME_SIZE_MAX);
-    check_text(c, control->name, CAIRN_TEXT_SIZE_MAX);
-    check_numbers(c, control->numbers, control->number_count, CAIRN_CONTROL_NUMBERS_MAX);
+// Control messages: one check for each kind of member that schema/control_tables.h lists.
+#define CHECK_NUMBER(FIELD, field)
+#define CHECK_HASH(FIELD, field)
+#define CHECK_FLAG(FIELD, field) must(c, m->field <= 1, CAIRN_DECODE_OUT_OF_RANGE);
+#define CHECK_BODY_KIND(FIELD, field)                                                              \
+    must(c, m->field <= CAIRN_BODY_DYNAMIC, CAIRN_DECODE_OUT_OF_RANGE);
+#define CHECK_MODE(FIELD, field) must(c, m->field < CAIRN_MODE_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
+#define CHECK_REAL(FIELD, field)                                                                   \
+    must(c, is_finite(&m->field, sizeof m->field), CAIRN_DECODE_NON_FINITE);
+#define CHECK_VEC3(FIELD, field) CHECK_REAL(FIELD, field)
+#define CHECK_QUAT(FIELD, field) CHECK_REAL(FIELD, field)
+#define CHECK_LIMITED_TEXT(FIELD, field, size_max) check_text(c, m->field, size_max);
+#define CHECK_NAME(FIELD, field) check_name(c, m->field);
+#define CHECK_ONE(FIELD, field, element, Wire) check_control_##element(c, &m->field);
+#define CHECK_LIST(FIELD, field, count, element, Wire, count_max)                                  \
+    for (uint32_t i = 0, n = check_vector(c, m->field, m->count, count_max); i < n; ++i) {         \
+        check_control_##element(c, &m->field[i]);                                                  \
+    }
+#define CHECK_LIMITED_BYTES(FIELD, field, count, count_max)                                        \
+    check_vector(c, m->field, m->count, count_max);
+#define CHECK_OF(KIND, ...) CHECK_##KIND(__VA_ARGS__)
+#define CHECK_FUNCTION(structure)                                                                  \
+    static void check_control_##structure(checker *c, const cairn_control_##structure *m) {        \
+        (void)c;                                                                                   \
+        (void)m;                                                                                   \
+        CONTROL_MEMBERS_##structure(CHECK_OF)                                                      \
+    }
+#define CHECK_REQUEST_FUNCTION(VERB, member, structure, Table) CHECK_FUNCTION(structure)
+#define CHECK_ANSWER_FUNCTION(structure, Table) CHECK_FUNCTION(structure)
+EACH_CONTROL_ELEMENT(CHECK_FUNCTION)
+EACH_CONTROL_REQUEST(CHECK_REQUEST_FUNCTION)
+EACH_CONTROL_ANSWER_STRUCT(CHECK_ANSWER_FUNCTION)
+
+#define CHECK_REQUEST_CASE(VERB, member, structure, Table)                                         \
+    case CAIRN_CONTROL_##VERB:                                                                     \
+        check_control_##structure(c, &request->member);                                            \
+        break;
+
+static void check_control(checker *c, const cairn_control_request *request) {
+    check_text(c, request->room, CAIRN_NAME_SIZE_MAX);
+    must(c, request->verb <= UINT8_MAX, CAIRN_DECODE_OUT_OF_RANGE);
+    switch (request->verb) {
+        EACH_CONTROL_REQUEST(CHECK_REQUEST_CASE)
+    default: // takes no arguments, or is unknown: the server's answer says so
+        break;
+    }
+}
+
+#define CHECK_ANSWER_CASE(VERB, member, structure)                                                 \
+    case CAIRN_CONTROL_##VERB:                                                                     \
+        check_control_##structure(c, &answer->member);                                             \
+        break;
+
+static void check_answer(checker *c, const cairn_control_answer *answer) {
+    check_text(c, answer->reason, CAIRN_TEXT_SIZE_MAX);
+    check_text(c, answer->room, CAIRN_NAME_SIZE_MAX);
+    must(c, answer->verb <= UINT8_MAX, CAIRN_DECODE_OUT_OF_RANGE);
+    switch (answer->refusal == CAIRN_CONTROL_DONE ? answer->verb : 0) {
+        EACH_CONTROL_ANSWER(CHECK_ANSWER_CASE)
+    default: // has nothing but what is common to all
+        break;
+    }
 }
 
 static void check_welcome(checker *c, const cairn_welcome *welcome) {
@@ -322,14 +384,6 @@ static void check_event(checker *c, const cairn_event_message *event) {
     must(c, event->kind >= 1 && event->kind <= CAIRN_EVENT_LAST, CAIRN_DECODE_OUT_OF_RANGE);
     must(c, event->slot < CAIRN_SLOTS_MAX || event->slot == CAIRN_SLOT_NONE,
         CAIRN_DECODE_OUT_OF_RANGE);
-}
-
-static void check_answer(checker *c, const cairn_answer *answer) {
-    check_vector(c, answer->ids, answer->id_count, CAIRN_ANSWER_IDS_MAX);
-    check_vector(c, answer->bytes, answer->byte_count, CAIRN_ANSWER_BYTES_MAX);
-    check_text(c, answer->words, CAIRN_TEXT_SIZE_MAX);
-    check_text(c, answer->room, CAIRN_NAME_SIZE_MAX);
-    check_numbers(c, answer->numbers, answer->number_count, CAIRN_ANSWER_NUMBERS_MAX);
 }
 
 cairn_decode_refusal cairn_message_check(const cairn_message *message) {

@@ -1,8 +1,42 @@
 // SPDX-License-Identifier: MIT
 #include "schema/message_size.h"
 
+#include "schema/control_tables.h"
+
 static size_t ticks_size(uint32_t tick_count, uint32_t command_count) {
     return tick_count * sizeof(cairn_wire_tick) + command_count * sizeof(cairn_command);
+}
+
+#define SIZE_NUMBER(FIELD, field)
+#define SIZE_REAL(FIELD, field)
+#define SIZE_LIMITED_TEXT(FIELD, field, size_max)
+#define SIZE_VEC3(FIELD, field)
+#define SIZE_HASH(FIELD, field)
+#define SIZE_ONE(FIELD, field, element, Wire)
+#define SIZE_LIST(FIELD, field, count, element, Wire, count_max)                                   \
+    size += m->count * sizeof *m->field;
+#define SIZE_LIMITED_BYTES(FIELD, field, count, count_max) size += m->count;
+#define SIZE_OF(KIND, ...) SIZE_##KIND(__VA_ARGS__)
+
+static size_t request_size(const cairn_control_request *request) {
+    return request->verb == CAIRN_CONTROL_SAVE_WRITE ? request->save_write.byte_count : 0;
+}
+
+#define SIZE_ANSWER(VERB, member, structure)                                                       \
+    case CAIRN_CONTROL_##VERB: {                                                                   \
+        const cairn_control_##structure *m = &answer->member;                                      \
+        (void)m;                                                                                   \
+        CONTROL_MEMBERS_##structure(SIZE_OF) break;                                                \
+    }
+
+static size_t answer_size(const cairn_control_answer *answer) {
+    size_t size = 0;
+    switch (answer->refusal == CAIRN_CONTROL_DONE ? answer->verb : 0) {
+        EACH_CONTROL_ANSWER(SIZE_ANSWER)
+    default: // has no lists
+        break;
+    }
+    return size;
 }
 
 size_t cairn_message_vectors_size(const cairn_message *message) {
@@ -14,7 +48,7 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
     case CAIRN_MESSAGE_RESYNC_REQUEST:
         return message->resync_request.difference_sketch_size;
     case CAIRN_MESSAGE_CONTROL:
-        return message->control.number_count * sizeof(float) + message->control.byte_count;
+        return request_size(&message->control);
     case CAIRN_MESSAGE_SHAPES:
         return message->shapes.shape_count * sizeof(cairn_snapshot_shape) +
                message->shapes.removed_count * sizeof(uint32_t) + message->shapes.hull_count +
@@ -31,8 +65,7 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
     case CAIRN_MESSAGE_RESYNC_RESPONSE:
         return (size_t)message->resync_response.payload_size + message->resync_response.stages_size;
     case CAIRN_MESSAGE_ANSWER:
-        return message->answer.id_count * sizeof(uint32_t) +
-               message->answer.number_count * sizeof(float) + message->answer.byte_count;
+        return answer_size(&message->answer);
     case CAIRN_MESSAGE_HELLO:
     case CAIRN_MESSAGE_WELCOME:
     case CAIRN_MESSAGE_REFUSED:

@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
+#include <cairn/control.h>
 #include <cairn/types.h>
 #include <cairn/version.h>
 
@@ -160,24 +161,6 @@ typedef struct cairn_resync_request {
 #define CAIRN_RESYNC_WANT_STAGES 2u
 #define CAIRN_DIFFERENCE_SKETCH_SIZE_MAX (16 * 1024)
 
-typedef struct cairn_control {
-    uint32_t request; // the client's number, comes back in the answer
-    uint32_t verb;    // docs/PROTOCOL.md
-    const char *room; // "" for the client's own
-    uint64_t tick;    // from here on as the verb reads them
-    uint32_t count;
-    uint64_t seed;
-    const char *name; // at most CAIRN_TEXT_SIZE_MAX
-    uint32_t body;
-    uint32_t mask;
-    const float *numbers; // finite; at most CAIRN_CONTROL_NUMBERS_MAX
-    uint32_t number_count;
-    const uint8_t *bytes; // at most CAIRN_CONTROL_BYTES_MAX
-    uint32_t byte_count;
-} cairn_control;
-#define CAIRN_CONTROL_NUMBERS_MAX 64
-#define CAIRN_CONTROL_BYTES_MAX (4 * 1024)
-
 typedef struct cairn_welcome {
     uint64_t tick; // the room's tick when this was written
     uint32_t slot; // CAIRN_SLOT_NONE for a spectator
@@ -311,26 +294,6 @@ typedef struct cairn_event_message {
     const char *words; // "" or one sentence
 } cairn_event_message;
 
-typedef struct cairn_answer {
-    uint32_t request;
-    uint32_t verb;
-    uint32_t refusal;  // 0: done
-    const char *words; // why not; ""
-    const char *room;
-    uint64_t tick;      // of the room's world when this was written
-    cairn_hash128 root; // full, of that world
-    uint32_t count;
-    const uint32_t *ids; // at most CAIRN_ANSWER_IDS_MAX
-    uint32_t id_count;
-    const float *numbers; // finite; at most CAIRN_ANSWER_NUMBERS_MAX
-    uint32_t number_count;
-    const uint8_t *bytes; // at most CAIRN_ANSWER_BYTES_MAX
-    uint32_t byte_count;
-} cairn_answer;
-#define CAIRN_ANSWER_IDS_MAX 8192
-#define CAIRN_ANSWER_NUMBERS_MAX 16384
-#define CAIRN_ANSWER_BYTES_MAX (64 * 1024)
-
 typedef struct cairn_message {
     cairn_message_kind kind;
     union {
@@ -338,7 +301,7 @@ typedef struct cairn_message {
         cairn_input_message input;
         cairn_root_report root_report;
         cairn_resync_request resync_request;
-        cairn_control control;
+        cairn_control_request control;
         cairn_welcome welcome;
         cairn_refused refused;
         cairn_shapes_message shapes;
@@ -348,6 +311,6 @@ typedef struct cairn_message {
         cairn_state_message state;
         cairn_resync_response resync_response;
         cairn_event_message event;
-        cairn_answer answer;
+        cairn_control_answer answer;
     };
 } cairn_message;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "server/control/control.h"
+#include "server/control/queue.h"
 #include "server/core/server_state.h"
 #include "server/server_rooms.h"
 #include "server/session_dispatch.h"
@@ -92,8 +92,8 @@ static cairn_status create_parts(cairn_server *server) {
     if (status == CAIRN_OK) {
         status = cairn_room_table_create(server->config.rooms_max, &server->rooms);
     }
-    if (status == CAIRN_OK) {
-        status = cairn_control_open(server);
+    if (status == CAIRN_OK && server->config.control) {
+        status = cairn_control_queue_create(&server->control);
     }
     if (status == CAIRN_OK) {
         status = create_sessions(server);
@@ -139,7 +139,7 @@ void cairn_server_destroy(cairn_server *server) {
     }
     CAIRN_ASSERT(server->jobs_out == 0);
     cairn_server_rooms_destroy(server);
-    cairn_control_close(server);
+    cairn_control_queue_destroy(server->control);
     for (uint32_t i = 0; server->sessions != NULL && i < server->config.clients_max; ++i) {
         cairn_link_destroy(server->sessions[i].link);
         cairn_session_drop_conditioners(&server->sessions[i]);
@@ -254,7 +254,7 @@ void cairn_server_advance(cairn_server *server, uint64_t now_ns) {
     if (server->draining) {
         return;
     }
-    cairn_control_advance(server);
+    cairn_control_queue_advance(server);
     for (uint32_t i = 0; i < server->rooms.count; ++i) {
         if (!server->rooms.rooms[i]->closing) {
             cairn_tick_batch_run(server, server->rooms.rooms[i]);
@@ -284,7 +284,7 @@ uint64_t cairn_server_deadline_ns(const cairn_server *server) {
     if (server->draining) {
         return earlier(deadline, server->drain_end_ns);
     }
-    deadline = earlier(deadline, cairn_control_due_ns(server));
+    deadline = earlier(deadline, cairn_control_queue_deadline_ns(server));
     for (uint32_t i = 0; i < server->rooms.count; ++i) {
         if (!server->rooms.rooms[i]->closing) {
             deadline = earlier(deadline, cairn_tick_batch_due_ns(server->rooms.rooms[i]));

@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "recording/recorder.h"
-#include "server/control/control.h"
+#include "server/control/queue.h"
 #include "server/server_statistics.h"
 #include "server/session_dispatch.h"
 
@@ -168,7 +168,7 @@ bool cairn_server_room_destroy(
         return false;
     }
     server->context.now_ns = now_ns;
-    cairn_control_leave_room(server, closed);
+    cairn_control_queue_room_closing(server, closed);
     const cairn_message notice = {
         .kind = CAIRN_MESSAGE_EVENT,
         .event = {.kind = CAIRN_EVENT_ROOM_CLOSES,

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "server/control/control.h"
+#include "server/control/queue.h"
+#include "server/control/room_time.h"
 
 // What a client may send at once. An input message with all its inputs is well below.
 #define CLIENT_MESSAGE_SIZE_MAX (CAIRN_DIFFERENCE_SKETCH_SIZE_MAX + 4096)
@@ -228,7 +229,7 @@ static cairn_session_state on_hello(const dispatch *d) {
         emit(d, CAIRN_LOG_WARN, "client_unfit", unfit, hello->passport_faults);
     }
     send_welcome(d, unfit != NULL ? unfit : "");
-    cairn_control_greet(d->server, session);
+    cairn_room_time_greet(d->server, session);
     emit(d, CAIRN_LOG_INFO, "client_joined", mode_text(session->mode), session->slot);
     return CAIRN_SESSION_WELCOMED;
 }
@@ -307,7 +308,7 @@ static cairn_session_state on_roots(const dispatch *d) {
 }
 
 static cairn_session_state on_control(const dispatch *d) {
-    const bool too_often = cairn_control_take(d->server, d->session, &d->message->control);
+    const bool too_often = cairn_control_queue_receive(d->server, d->session, &d->message->control);
     return too_often ? on_violation(d) : d->session->state;
 }
 

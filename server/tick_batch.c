@@ -2,7 +2,8 @@
 #include "server/tick_batch.h"
 
 #include "base/assert.h"
-#include "server/control/control.h"
+#include "server/control/queue.h"
+#include "server/control/room_time.h"
 #include "server/server_rooms.h"
 
 // An operator may let a room run without a schedule; after this many batches other rooms run.
@@ -72,9 +73,9 @@ static void end_batch(cairn_server *server, cairn_room *room) {
     measure_batch(room);
     send_to_members(server, room);
     if (cairn_time_control_reach_stop(&room->time_control, room->scheduler.tick)) {
-        cairn_control_notify(server, room, CAIRN_EVENT_PAUSED, 0);
+        cairn_room_time_notify(server, room, CAIRN_EVENT_PAUSED, 0);
     }
-    cairn_control_arrive(server, room);
+    cairn_control_queue_room_stepped(server, room);
     cairn_server_resync_advance(&server->resync, room);
 }
 

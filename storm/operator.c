@@ -3,15 +3,15 @@
 
 #include "base/assert.h"
 #include "client_lib/client_probe.h"
-#include "schema/control.h"
+#include <cairn/control.h>
 
 static float between(cairn_storm *s, float low, float high) {
     return low + (high - low) * cairn_random_unit(&s->random);
 }
 
-static void send_request(cairn_storm *s, uint32_t i, const cairn_control *control) {
+static void send_request(cairn_storm *s, uint32_t i, const cairn_control_request *request) {
     cairn_connection *connection = cairn_client_probe_of(s->system.clients[i].client).connection;
-    const cairn_message message = {.kind = CAIRN_MESSAGE_CONTROL, .control = *control};
+    const cairn_message message = {.kind = CAIRN_MESSAGE_CONTROL, .control = *request};
     // A full link refuses the request; the operator sends another one later.
     if (cairn_connection_send_reliable(connection, &message) > 0) {
         s->report.operator_acts++;
@@ -22,19 +22,33 @@ static void request_edit(cairn_storm *s, uint32_t i) {
     static const uint32_t verbs[] = {CAIRN_CONTROL_SPAWN_BOX, CAIRN_CONTROL_SPAWN_SPHERE,
         CAIRN_CONTROL_DELETE, CAIRN_CONTROL_SET_POSITION, CAIRN_CONTROL_SET_VELOCITY,
         CAIRN_CONTROL_IMPULSE};
-    static const uint32_t counts[] = {6, 4, 0, 3, 6, 3};
-    const uint64_t which = cairn_storm_below(s, 6);
-    const float numbers[6] = {between(s, -4, 4), between(s, 1, 5), between(s, -4, 4),
-        between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f)};
+    cairn_control_request request = {
+        .number = 1, .verb = verbs[cairn_storm_below(s, 6)], .room = ""};
+    const cairn_vec3 a = {between(s, -4, 4), between(s, 1, 5), between(s, -4, 4)};
+    const cairn_vec3 b = {between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f)};
     const uint32_t body = s->operator_bodies[cairn_storm_below(s, CAIRN_STORM_OPERATOR_BODIES)];
-    send_request(s, i,
-        &(cairn_control){.request = 1,
-            .verb = verbs[which],
-            .room = "",
-            .name = "",
-            .body = which < 2 ? 0 : body,
-            .numbers = numbers,
-            .number_count = counts[which]});
+    switch (request.verb) {
+    case CAIRN_CONTROL_SPAWN_BOX:
+        request.spawn_box = (cairn_control_spawn_box_request){.position = a, .half_extents = b};
+        break;
+    case CAIRN_CONTROL_SPAWN_SPHERE:
+        request.spawn_sphere = (cairn_control_spawn_sphere_request){.position = a, .radius = b.x};
+        break;
+    case CAIRN_CONTROL_DELETE:
+        request.delete_body.body = body;
+        break;
+    case CAIRN_CONTROL_SET_POSITION:
+        request.set_position = (cairn_control_set_position_request){.body = body, .position = a};
+        break;
+    case CAIRN_CONTROL_SET_VELOCITY:
+        request.set_velocity = (cairn_control_set_velocity_request){
+            .body = body, .linear_velocity = a, .angular_velocity = b};
+        break;
+    default:
+        request.impulse = (cairn_control_impulse_request){.body = body, .impulse = a};
+        break;
+    }
+    send_request(s, i, &request);
 }
 
 static void request_time_change(cairn_storm *s, uint32_t i) {
@@ -43,9 +57,13 @@ static void request_time_change(cairn_storm *s, uint32_t i) {
     const uint64_t which = cairn_storm_below(s, 3);
     const uint32_t count =
         which == 2 ? rates[cairn_storm_below(s, 4)] : 1 + (uint32_t)cairn_storm_below(s, 5);
-    send_request(s, i,
-        &(cairn_control){
-            .request = 2, .verb = verbs[which], .room = "", .name = "", .count = count});
+    cairn_control_request request = {.number = 2, .verb = verbs[which], .room = ""};
+    if (request.verb == CAIRN_CONTROL_STEP) {
+        request.step.tick_count = count;
+    } else if (request.verb == CAIRN_CONTROL_RATE) {
+        request.rate.speed_thousandths = count;
+    }
+    send_request(s, i, &request);
     s->resume_ns = cairn_system_now_ns(&s->system) + cairn_storm_below(s, 2000) * 1000000;
 }
 
@@ -58,11 +76,10 @@ static void request_usual_time(cairn_storm *s, uint32_t i) {
     }
     const uint32_t verb = room->time_control.paused ? CAIRN_CONTROL_RESUME : CAIRN_CONTROL_RATE;
     send_request(s, i,
-        &(cairn_control){.request = 3,
+        &(cairn_control_request){.number = 3,
             .verb = verb,
             .room = "",
-            .name = "",
-            .count = verb == CAIRN_CONTROL_RATE ? CAIRN_TIME_SPEED_REAL : 0});
+            .rate = {.speed_thousandths = CAIRN_TIME_SPEED_REAL}});
     s->resume_ns += 500000000;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An operator at the shell: one verb, or a file of verbs, asked of a running server. Says what the
-// server answered as text or JSON; the exit status says whether all was done.
+// Controls a running server from the shell: sends one verb, or a file of verbs, and prints each
+// answer as text or JSON. The exit status tells whether every verb was carried out.
 
 #include <signal.h>
 #include <stdio.h>
@@ -14,9 +14,9 @@
 #include "program/flags.h"
 #include "program/key.h"
 #include "program/system.h"
-#include "schema/control.h"
 #include "schema/messages.h"
-#include "tools/ctl/wording.h"
+#include "tools/ctl/answer_print.h"
+#include "tools/ctl/arguments.h"
 #include <cairn/server.h>
 #include <cairn/types.h>
 
@@ -25,7 +25,7 @@ enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_NO_ANSWER = 3 };
 #define FRAME_RATE_HZ 1000
 #define LINE_SIZE_MAX 1024
 
-typedef struct desk {
+typedef struct operator_session {
     cairn_token_source token;
     const char *room; // NULL: the first
     uint64_t seen_by;
@@ -33,18 +33,18 @@ typedef struct desk {
     bool json, paused;
     cairn_client *client;
     cairn_client_uv *driver;
-} desk;
+} operator_session;
 
-static int complain(int status, const char *what, const char *why) {
+static int report_error(int status, const char *what, const char *why) {
     fprintf(stderr, "cairn-ctl: %s%s%s\n", what, why[0] == '\0' ? "" : ": ", why);
     return status;
 }
 
-static bool connection_is_over(const desk *o) {
+static bool connection_is_over(const operator_session *o) {
     return cairn_client_state_read(o->client) >= CAIRN_CLIENT_LEFT;
 }
 
-static int connect_client(desk *o, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+static int connect_client(operator_session *o, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     cairn_client_config config = cairn_client_config_default();
     config.spectator = true;
     cairn_status status = cairn_client_create(&config, &o->client);
@@ -53,7 +53,7 @@ static int connect_client(desk *o, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]
         status = cairn_client_uv_open(&driver, &o->driver);
     }
     if (status != CAIRN_OK) {
-        return complain(EXIT_NO_ANSWER, cairn_status_text(status), "");
+        return report_error(EXIT_NO_ANSWER, cairn_status_text(status), "");
     }
     cairn_client_uv_connect(o->driver, token);
     const uint64_t end_ns = cairn_client_uv_now_ns() + o->timeout_s * CAIRN_NS_PER_S;
@@ -63,12 +63,12 @@ static int connect_client(desk *o, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]
     }
     if (!cairn_client_welcomed(o->client)) {
         const char *why = cairn_client_failure_text(o->client);
-        return complain(EXIT_NO_ANSWER, "not connected", why[0] == '\0' ? "no answer" : why);
+        return report_error(EXIT_NO_ANSWER, "not connected", why[0] == '\0' ? "no answer" : why);
     }
     return EXIT_DONE;
 }
 
-static void disconnect_client(desk *o) {
+static void disconnect_client(operator_session *o) {
     if (o->driver != NULL) {
         cairn_client_uv_disconnect(o->driver);
     }
@@ -76,48 +76,57 @@ static void disconnect_client(desk *o) {
     cairn_client_destroy(o->client);
 }
 
-// A request that makes a room run takes as long as it takes; the others have their time.
-static bool takes_long(uint32_t verb) {
-    return verb == CAIRN_CONTROL_STEP || verb == CAIRN_CONTROL_RUN_UNTIL;
+// Step and run-until are answered when the room has run, however long that takes.
+static bool has_time_limit(uint32_t verb) {
+    return verb != CAIRN_CONTROL_STEP && verb != CAIRN_CONTROL_RUN_UNTIL;
 }
 
-static int ask_and_wait(desk *o, const cairn_client_request *request, cairn_client_reply *reply) {
+static int ask_and_wait(
+    operator_session *o, const cairn_control_request *request, cairn_control_answer *answer) {
     uint32_t number = 0;
     const uint64_t end_ns = cairn_client_uv_now_ns() + o->timeout_s * CAIRN_NS_PER_S;
     while (!connection_is_over(o) &&
-           (takes_long(request->verb) || cairn_client_uv_now_ns() < end_ns)) {
+           (!has_time_limit(request->verb) || cairn_client_uv_now_ns() < end_ns)) {
         number = number != 0 ? number : cairn_client_ask(o->client, request);
         cairn_client_uv_frame(o->driver);
-        while (cairn_client_next_reply(o->client, reply)) {
-            if (reply->request == number) {
-                return reply->refusal == 0 ? EXIT_DONE : EXIT_REFUSED;
+        while (cairn_client_next_answer(o->client, answer)) {
+            if (answer->number == number) {
+                return answer->refusal == CAIRN_CONTROL_DONE ? EXIT_DONE : EXIT_REFUSED;
             }
         }
     }
-    return complain(EXIT_NO_ANSWER, "no answer", cairn_client_failure_text(o->client));
+    return report_error(EXIT_NO_ANSWER, "no answer", cairn_client_failure_text(o->client));
 }
 
-// Pieces one after the other, as many as the save has.
-static int read_save(desk *o, cairn_ctl_request *request, cairn_client_reply *reply) {
-    FILE *file = fopen(request->file, "wb");
-    int status = file == NULL ? complain(EXIT_USAGE, request->file, "cannot be written") : 0;
-    do {
-        status = status != EXIT_DONE ? status : ask_and_wait(o, &request->ask, reply);
-        if (status == EXIT_DONE &&
-            fwrite(reply->bytes, 1, reply->byte_count, file) != reply->byte_count) {
-            status = complain(EXIT_USAGE, request->file, "cannot be written");
+// Downloads a save piece by piece.
+static int read_save(
+    operator_session *o, cairn_ctl_command *command, cairn_control_answer *answer) {
+    FILE *file = fopen(command->file, "wb");
+    int status =
+        file == NULL ? report_error(EXIT_USAGE, command->file, "cannot be written") : EXIT_DONE;
+    bool complete = false;
+    while (status == EXIT_DONE && !complete) {
+        status = ask_and_wait(o, &command->request, answer);
+        const cairn_control_save_read_answer *piece = &answer->save_read;
+        if (status == EXIT_DONE) {
+            if (fwrite(piece->bytes, 1, piece->byte_count, file) != piece->byte_count) {
+                status = report_error(EXIT_USAGE, command->file, "cannot be written");
+            }
+            command->request.save_read.offset += piece->byte_count;
+            complete = piece->byte_count == 0 || command->request.save_read.offset >= piece->size;
         }
-        request->ask.tick += reply->byte_count;
-    } while (status == EXIT_DONE && reply->byte_count > 0 && request->ask.tick < reply->count);
+    }
     if (file != NULL && fclose(file) != 0 && status == EXIT_DONE) {
-        status = complain(EXIT_USAGE, request->file, "cannot be written");
+        status = report_error(EXIT_USAGE, command->file, "cannot be written");
     }
     return status;
 }
 
-static int write_save(desk *o, cairn_ctl_request *request, cairn_client_reply *reply) {
-    uint8_t piece[CAIRN_CONTROL_BYTES_MAX];
-    FILE *file = fopen(request->file, "rb");
+// Uploads a save piece by piece.
+static int write_save(
+    operator_session *o, cairn_ctl_command *command, cairn_control_answer *answer) {
+    uint8_t bytes[CAIRN_CONTROL_PIECE_SIZE_MAX];
+    FILE *file = fopen(command->file, "rb");
     long size = -1;
     if (file != NULL && fseek(file, 0, SEEK_END) == 0) {
         size = ftell(file);
@@ -125,15 +134,15 @@ static int write_save(desk *o, cairn_ctl_request *request, cairn_client_reply *r
     }
     int status = size > 0 && size <= (long)CAIRN_STATE_SIZE_MAX
                      ? EXIT_DONE
-                     : complain(EXIT_USAGE, request->file, "cannot be read, or holds no state");
-    while (status == EXIT_DONE && request->ask.tick < (uint64_t)size) {
-        request->ask.count = (uint32_t)size;
-        request->ask.bytes = piece;
-        request->ask.byte_count = (uint32_t)fread(piece, 1, sizeof piece, file);
-        status = request->ask.byte_count == 0
-                     ? complain(EXIT_USAGE, request->file, "cannot be read")
-                     : ask_and_wait(o, &request->ask, reply);
-        request->ask.tick += request->ask.byte_count;
+                     : report_error(EXIT_USAGE, command->file, "cannot be read, or holds no state");
+    cairn_control_save_write_request *piece = &command->request.save_write;
+    piece->size = size > 0 ? (uint32_t)size : 0;
+    piece->bytes = bytes;
+    while (status == EXIT_DONE && piece->offset < piece->size) {
+        piece->byte_count = (uint32_t)fread(bytes, 1, sizeof bytes, file);
+        status = piece->byte_count == 0 ? report_error(EXIT_USAGE, command->file, "cannot be read")
+                                        : ask_and_wait(o, &command->request, answer);
+        piece->offset += piece->byte_count;
     }
     if (file != NULL) {
         fclose(file);
@@ -141,37 +150,50 @@ static int write_save(desk *o, cairn_ctl_request *request, cairn_client_reply *r
     return status;
 }
 
-static int run_verb(desk *o, const char *const *words, size_t count) {
-    cairn_ctl_request request;
-    cairn_client_reply reply = {.words = "", .room = ""};
+// What the flags say about the request, beside its words.
+static void apply_flags(const operator_session *o, cairn_control_request *request) {
+    request->room = request->room == NULL ? o->room : request->room;
+    if (request->verb == CAIRN_CONTROL_FORK) {
+        request->fork.paused = o->paused;
+    } else if (request->verb == CAIRN_CONTROL_ROOM_CREATE) {
+        request->room_create.paused = o->paused;
+    } else if (request->verb == CAIRN_CONTROL_RAY) {
+        request->ray.has_seen_by = o->seen_by != 0;
+        request->ray.seen_by = o->seen_by;
+    } else if (request->verb == CAIRN_CONTROL_OVERLAP) {
+        request->overlap.has_seen_by = o->seen_by != 0;
+        request->overlap.seen_by = o->seen_by;
+    }
+}
+
+static int run_verb(operator_session *o, const char *const *words, size_t count) {
+    cairn_ctl_command command;
+    cairn_control_answer answer = {.reason = "", .room = ""};
     char error[CAIRN_CTL_ERROR_SIZE];
-    if (!cairn_ctl_parse(words, count, &request, error)) {
-        return complain(EXIT_USAGE, error, "");
+    if (!cairn_ctl_parse(words, count, &command, error)) {
+        return report_error(EXIT_USAGE, error, "");
     }
-    request.ask.numbers = request.numbers;
-    request.ask.room = request.ask.room == NULL ? o->room : request.ask.room;
-    request.ask.mask |= o->paused ? CAIRN_CONTROL_MASK_PAUSED : 0;
-    const bool looks =
-        request.ask.verb == CAIRN_CONTROL_RAY || request.ask.verb == CAIRN_CONTROL_OVERLAP;
-    if (looks && o->seen_by != 0) {
-        request.ask.count = 1;
-        request.ask.seed = o->seen_by;
+    apply_flags(o, &command.request);
+    int status = EXIT_DONE;
+    if (command.request.verb == CAIRN_CONTROL_SAVE_READ) {
+        status = read_save(o, &command, &answer);
+    } else if (command.request.verb == CAIRN_CONTROL_SAVE_WRITE) {
+        status = write_save(o, &command, &answer);
+    } else {
+        status = ask_and_wait(o, &command.request, &answer);
     }
-    const int status = request.ask.verb == CAIRN_CONTROL_SAVE_READ ? read_save(o, &request, &reply)
-                       : request.ask.verb == CAIRN_CONTROL_SAVE_WRITE
-                           ? write_save(o, &request, &reply)
-                           : ask_and_wait(o, &request.ask, &reply);
     if (status == EXIT_DONE || status == EXIT_REFUSED) {
-        cairn_ctl_reply_print(&reply, o->json);
+        cairn_ctl_answer_print(&answer, o->json);
     }
     return status;
 }
 
-// A verb on each line; what is behind # is left out. Stops at the first that is not done.
-static int run_file(desk *o, const char *path) {
+// A file with one verb per line; # begins a comment. Stops at the first verb that is not carried
+// out.
+static int run_file(operator_session *o, const char *path) {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
     char line[LINE_SIZE_MAX];
-    int status = file == NULL ? complain(EXIT_USAGE, path, "cannot be read") : EXIT_DONE;
+    int status = file == NULL ? report_error(EXIT_USAGE, path, "cannot be read") : EXIT_DONE;
     while (status == EXIT_DONE && fgets(line, sizeof line, file) != NULL) {
         const char *words[CAIRN_CTL_WORDS_MAX];
         size_t count = 0;
@@ -188,7 +210,8 @@ static int run_file(desk *o, const char *path) {
     return status;
 }
 
-static cairn_flags_result read_flags(int argc, char **argv, desk *o, cairn_flags_program *program) {
+static cairn_flags_result read_flags(
+    int argc, char **argv, operator_session *o, cairn_flags_program *program) {
     const cairn_flag flags[] = {
         {"--server", NULL, "ADDRESS:PORT", "where the server is; with --key", CAIRN_FLAG_ADDRESS,
             .out = &o->token.server, .least = 1},
@@ -219,14 +242,15 @@ static cairn_flags_result read_flags(int argc, char **argv, desk *o, cairn_flags
 }
 
 int main(int argc, char **argv) {
-    desk o = {.timeout_s = 5};
+    operator_session o = {.timeout_s = 5};
     o.token.protocol_id = CAIRN_PROTOCOL_ID_DEFAULT;
     o.token.is_operator = true;
     cairn_flags_program program = {
         .name = "cairn-ctl",
-        .usage = "[FLAGS] VERB [ARGUMENTS] | [FLAGS] run FILE",
+        .usage = "[FLAGS] VERB [ARGUMENTS] | [FLAGS] run FILE | help VERB",
         .about =
-            "Controls the rooms of a running server: one verb, or a file with one verb per line.",
+            "Controls the rooms of a running server: one verb, or a file with one verb per line.\n"
+            "`cairn-ctl help VERB` lists the fields of a verb's answer.",
         .words_max = CAIRN_CTL_WORDS_MAX - 1,
         .notes = "Ends with 0 when all was done, 1 when the server refused, 2 when an argument is "
                  "wrong, and 3 when\n"
@@ -235,7 +259,7 @@ int main(int argc, char **argv) {
     program.verbs = cairn_ctl_verbs(&program.verb_count);
     // A server admits one client per id: two operators must not disconnect each other.
     if (!cairn_system_random(&o.token.client_id, sizeof o.token.client_id)) {
-        return complain(EXIT_USAGE, "the system gives no random bytes", "");
+        return report_error(EXIT_USAGE, "the system gives no random bytes", "");
     }
     const cairn_flags_result result = read_flags(argc, argv, &o, &program);
     if (result == CAIRN_FLAGS_REFUSED) {
@@ -250,16 +274,20 @@ int main(int argc, char **argv) {
     }
     char error[CAIRN_TOKEN_SOURCE_ERROR_SIZE];
     const bool runs = count == 2 && strcmp(program.words[0], "run") == 0;
-    if (count == 0) {
-        return complain(EXIT_USAGE, "a verb is missing; --help lists all", "");
+    if (count == 2 && strcmp(program.words[0], "help") == 0 &&
+        cairn_ctl_help_print(program.words[1])) {
+        return EXIT_DONE;
     }
-    cairn_ctl_request checked;
+    if (count == 0) {
+        return report_error(EXIT_USAGE, "a verb is missing; --help lists all", "");
+    }
+    cairn_ctl_command checked;
     if (!runs && !cairn_ctl_parse(program.words, count, &checked, error)) {
-        return complain(EXIT_USAGE, error, "");
+        return report_error(EXIT_USAGE, error, "");
     }
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     if (!cairn_token_source_read(&o.token, token, error)) {
-        return complain(EXIT_USAGE, error, "");
+        return report_error(EXIT_USAGE, error, "");
     }
     int status = connect_client(&o, token);
     if (status == EXIT_DONE) {

@@ -1,78 +1,501 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// An operator's side of a client: asks a server to pause, step, seek, fork, write into and look
-// into its rooms. What each verb reads and answers is a table in docs/PROTOCOL.md, Control. The
-// client's token must have the operator's right, and the server must have been started with
-// --control; otherwise every answer is a refusal that says so.
+// What an operator asks of a server and what the server answers, and an operator's side of a client
+// that asks. An operator pauses, steps, seeks and forks rooms, edits their worlds and looks into
+// them. docs/PROTOCOL.md, Control, says what each verb does. The client's token must have the
+// operator's right, and the server must have been started with --control; otherwise every answer is
+// a refusal that says so.
 //
 // Requests go out in order and each is answered once, with its number. A step and a run are
-// answered when the room has run; requests after them are answered before. Time-outs are the
-// host's: what is not answered after a time it likes is best followed by a disconnect.
+// answered when the room has run; requests sent after them are answered before. Time-outs are the
+// host's: a host that does not want to wait any longer for an answer disconnects.
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include <cairn/types.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+// The numbers travel. "pause", "run-until": their texts, as on the command line.
+typedef enum cairn_control_verb {
+    CAIRN_CONTROL_FEATURES = 1,
+    CAIRN_CONTROL_ROOMS = 2,
+    CAIRN_CONTROL_STATE = 3,
+    CAIRN_CONTROL_CLIENTS = 4,
+    CAIRN_CONTROL_PAUSE = 5,
+    CAIRN_CONTROL_RESUME = 6,
+    CAIRN_CONTROL_STEP = 7,
+    CAIRN_CONTROL_RUN_UNTIL = 8,
+    CAIRN_CONTROL_RATE = 9,
+    CAIRN_CONTROL_RESET = 10,
+    CAIRN_CONTROL_SAVE = 11,
+    CAIRN_CONTROL_LOAD = 12,
+    CAIRN_CONTROL_SAVES = 13,
+    CAIRN_CONTROL_SAVE_READ = 14,
+    CAIRN_CONTROL_SAVE_WRITE = 15,
+    CAIRN_CONTROL_SAVE_DELETE = 16,
+    CAIRN_CONTROL_SEEK = 17,
+    CAIRN_CONTROL_FORK = 18,
+    CAIRN_CONTROL_ROOM_CREATE = 19,
+    CAIRN_CONTROL_ROOM_DESTROY = 20,
+    CAIRN_CONTROL_SPAWN_BOX = 21,
+    CAIRN_CONTROL_SPAWN_SPHERE = 22,
+    CAIRN_CONTROL_DELETE = 23,
+    CAIRN_CONTROL_SET_POSITION = 24,
+    CAIRN_CONTROL_SET_VELOCITY = 25,
+    CAIRN_CONTROL_IMPULSE = 26,
+    CAIRN_CONTROL_GET = 27,
+    CAIRN_CONTROL_BODIES = 28,
+    CAIRN_CONTROL_RAY = 29,
+    CAIRN_CONTROL_OVERLAP = 30,
+    CAIRN_CONTROL_HASH = 31,
+    CAIRN_CONTROL_DIFF = 32,
+    CAIRN_CONTROL_FAULTS = 33,
+    CAIRN_CONTROL_VERB_COUNT
+} cairn_control_verb;
+
+typedef enum cairn_control_refusal {
+    CAIRN_CONTROL_DONE = 0,
+    CAIRN_CONTROL_NO_RIGHT = 1,
+    CAIRN_CONTROL_CLOSED = 2,       // the server was started without control
+    CAIRN_CONTROL_VERB_UNKNOWN = 3, // to this version of the server
+    CAIRN_CONTROL_ROOM_UNKNOWN = 4,
+    CAIRN_CONTROL_BODY_UNKNOWN = 5,
+    CAIRN_CONTROL_NAME_UNKNOWN = 6, // of a save, a scene or a client
+    CAIRN_CONTROL_OUT_OF_RANGE = 7,
+    CAIRN_CONTROL_TICK_GONE = 8, // no longer held, or not stepped yet
+    CAIRN_CONTROL_FOREIGN = 9,   // not a state of this simulation, these rules and settings
+    CAIRN_CONTROL_CAPACITY = 10, // bodies, saves, rooms, edits of one tick, memory
+    CAIRN_CONTROL_NOT_PAUSED = 11,
+    CAIRN_CONTROL_BUSY = 12,       // another request makes the room run, or too many requests wait
+    CAIRN_CONTROL_NAME_TAKEN = 13, // or not a name at all
+    CAIRN_CONTROL_NOT_RECORDED = 14, // the server keeps no such recording
+    CAIRN_CONTROL_ROOM_CLOSED = 15,  // before the room had run
+    CAIRN_CONTROL_REFUSAL_COUNT
+} cairn_control_refusal;
+
+// NULL if there is no such verb.
+const char *cairn_control_verb_text(uint32_t verb);
+// 0 if no verb has this text.
+uint32_t cairn_control_verb_find(const char *text);
+// A lower-case phrase, never NULL.
+const char *cairn_control_refusal_text(uint32_t refusal);
+
+// ---------------------------------------------------------------------------------- requests
+
+// Floats are finite. Texts are printable ASCII and never NULL: names of at most
+// CAIRN_CONTROL_NAME_SIZE_MAX characters, of which a server takes no more than CAIRN_NAME_SIZE_MAX.
+#define CAIRN_CONTROL_NAME_SIZE_MAX CAIRN_TEXT_SIZE_MAX
+#define CAIRN_CONTROL_PIECE_SIZE_MAX (4 * 1024) // bytes of a save that one request carries
+
+typedef struct cairn_control_step_request {
+    uint32_t tick_count; // 1 .. 1,000,000
+} cairn_control_step_request;
+
+typedef struct cairn_control_run_until_request {
+    uint64_t tick;
+} cairn_control_run_until_request;
+
+typedef struct cairn_control_rate_request {
+    uint32_t speed_thousandths; // of real time, at most 64,000; 0: as fast as possible
+} cairn_control_rate_request;
+
+typedef struct cairn_control_reset_request {
+    bool has_seed; // false: the scene's own seed
+    uint64_t seed;
+} cairn_control_reset_request;
+
+typedef struct cairn_control_save_request {
+    const char *name; // an older save of this name is replaced
+} cairn_control_save_request;
+
+typedef struct cairn_control_load_request {
+    const char *name;
+} cairn_control_load_request;
+
+typedef struct cairn_control_save_read_request {
+    const char *name;
+    uint32_t offset; // bytes
+} cairn_control_save_read_request;
+
+// The pieces of a save that is uploaded, in order of their offsets.
+typedef struct cairn_control_save_write_request {
+    const char *name;
+    uint32_t offset;      // bytes that the server has; 0 begins a new save
+    uint32_t size;        // of the whole save, bytes
+    uint64_t players;     // bit set of the slots whose players the world knows
+    const uint8_t *bytes; // at most CAIRN_CONTROL_PIECE_SIZE_MAX
+    uint32_t byte_count;
+} cairn_control_save_write_request;
+
+typedef struct cairn_control_save_delete_request {
+    const char *name;
+} cairn_control_save_delete_request;
+
+typedef struct cairn_control_seek_request {
+    uint64_t tick;
+} cairn_control_seek_request;
+
+typedef struct cairn_control_fork_request {
+    const char *name; // of the new room
+    bool has_tick;    // false: the room's present tick
+    uint64_t tick;
+    bool paused; // the new room begins paused; a fork of a paused room always does
+} cairn_control_fork_request;
+
+typedef struct cairn_control_room_create_request {
+    const char *name; // of the new room
+    const char *scene;
+    uint32_t tick_rate_hz; // 0: the scene's
+    bool has_seed;         // false: the scene's own seed
+    uint64_t seed;
+    bool paused; // the new room begins paused
+} cairn_control_room_create_request;
+
+typedef struct cairn_control_spawn_box_request {
+    cairn_vec3 position;     // m
+    cairn_vec3 half_extents; // m
+    uint32_t user;           // a word that the body keeps
+} cairn_control_spawn_box_request;
+
+typedef struct cairn_control_spawn_sphere_request {
+    cairn_vec3 position; // m
+    float radius;        // m
+    uint32_t user;       // a word that the body keeps
+} cairn_control_spawn_sphere_request;
+
+typedef struct cairn_control_delete_request {
+    cairn_body_id body;
+} cairn_control_delete_request;
+
+typedef struct cairn_control_set_position_request {
+    cairn_body_id body;
+    cairn_vec3 position; // m; the rotation stays
+} cairn_control_set_position_request;
+
+typedef struct cairn_control_set_velocity_request {
+    cairn_body_id body;
+    cairn_vec3 linear_velocity;  // m/s
+    cairn_vec3 angular_velocity; // rad/s
+} cairn_control_set_velocity_request;
+
+typedef struct cairn_control_impulse_request {
+    cairn_body_id body;
+    cairn_vec3 impulse; // N s, at the centre of mass
+} cairn_control_impulse_request;
+
+typedef struct cairn_control_get_request {
+    cairn_body_id body;
+} cairn_control_get_request;
+
+typedef struct cairn_control_bodies_request {
+    uint32_t first; // how many bodies to skip, in order of id
+} cairn_control_bodies_request;
+
+typedef struct cairn_control_ray_request {
+    cairn_vec3 origin;          // m
+    cairn_vec3 translation;     // m, from the origin to the end of the ray
+    uint32_t mask;              // of categories; 0: all
+    cairn_body_id ignored_body; // 0: none
+    bool has_seen_by;           // true: in the world as the client of this id sees it now
+    uint64_t seen_by;
+} cairn_control_ray_request;
+
+typedef struct cairn_control_overlap_request {
+    cairn_vec3 position;     // m
+    cairn_vec3 half_extents; // m, of a box
+    bool has_radius;         // true: a sphere instead of the box
+    float radius;            // m
+    uint32_t mask;           // of categories; 0: all
+    bool has_seen_by;        // true: in the world as the client of this id sees it now
+    uint64_t seen_by;
+} cairn_control_overlap_request;
+
+typedef struct cairn_control_diff_request {
+    const char *other_room;
+} cairn_control_diff_request;
+
+// All four zero: no more faults.
+typedef struct cairn_control_faults_request {
+    uint64_t client_id;
+    float loss;       // fraction of the datagrams, [0, 1]
+    float duplicates; // fraction of the datagrams, [0, 1]
+    float delay_ms;   // at most 10,000
+    float jitter_ms;  // at most 10,000
+    uint64_t seed;    // of what is lost, duplicated and delayed
+} cairn_control_faults_request;
+
+// The verbs that have no member here take no arguments.
+typedef struct cairn_control_request {
+    uint32_t number;  // comes back in the answer; cairn_client_ask chooses it
+    uint32_t verb;    // cairn_control_verb
+    const char *room; // "": the client's own
+    union {
+        cairn_control_step_request step;
+        cairn_control_run_until_request run_until;
+        cairn_control_rate_request rate;
+        cairn_control_reset_request reset;
+        cairn_control_save_request save;
+        cairn_control_load_request load;
+        cairn_control_save_read_request save_read;
+        cairn_control_save_write_request save_write;
+        cairn_control_save_delete_request save_delete;
+        cairn_control_seek_request seek;
+        cairn_control_fork_request fork;
+        cairn_control_room_create_request room_create;
+        cairn_control_spawn_box_request spawn_box;
+        cairn_control_spawn_sphere_request spawn_sphere;
+        cairn_control_delete_request delete_body;
+        cairn_control_set_position_request set_position;
+        cairn_control_set_velocity_request set_velocity;
+        cairn_control_impulse_request impulse;
+        cairn_control_get_request get;
+        cairn_control_bodies_request bodies;
+        cairn_control_ray_request ray;
+        cairn_control_overlap_request overlap;
+        cairn_control_diff_request diff;
+        cairn_control_faults_request faults;
+    };
+} cairn_control_request;
+
+// ----------------------------------------------------------------------------------- answers
+
+// The elements of lists travel in this layout, without padding.
+
+typedef struct cairn_control_body {
+    cairn_body_id id;
+    uint32_t kind;  // cairn_body_kind
+    uint32_t awake; // 0 or 1
+    uint32_t user;  // the word that the body was created with
+    cairn_vec3 position;
+    cairn_quat rotation;
+    cairn_vec3 linear_velocity;
+    cairn_vec3 angular_velocity;
+} cairn_control_body;
+
+typedef struct cairn_control_feature {
+    uint32_t verb;
+    uint32_t writes; // 1: changes a room or the server, 0: only reads
+    char name[CAIRN_NAME_SIZE_MAX + 1];
+} cairn_control_feature;
+
+typedef struct cairn_control_room {
+    uint64_t tick;
+    char name[CAIRN_NAME_SIZE_MAX + 1];
+} cairn_control_room;
+
+typedef struct cairn_control_saved {
+    uint64_t size; // bytes
+    char name[CAIRN_NAME_SIZE_MAX + 1];
+} cairn_control_saved;
+
+typedef struct cairn_control_client {
+    uint64_t client_id;
+    uint64_t rtt_us;
+    uint32_t mode; // 0 interpolate, 1 lockstep, 2 predict, 3 heal
+    uint32_t slot; // CAIRN_SLOT_NONE for a spectator
+    uint32_t inputs_late;
+    uint32_t rights; // 1: an operator
+} cairn_control_client;
+
+typedef struct cairn_control_shape {
+    cairn_body_id body;
+    cairn_shape_id shape;
+} cairn_control_shape;
+
+typedef struct cairn_control_section {
+    cairn_hash128 hash;
+    char name[CAIRN_NAME_SIZE_MAX + 1];
+} cairn_control_section;
+
+typedef struct cairn_control_difference {
+    uint32_t element;
+    uint32_t bits_here; // in the room that was asked
+    uint32_t bits_other;
+    char section[CAIRN_NAME_SIZE_MAX + 1];
+    char field[CAIRN_NAME_SIZE_MAX + 1];
+} cairn_control_difference;
+
+typedef struct cairn_control_features_answer {
+    uint32_t protocol_version;
+    uint32_t sim_version;
+    uint32_t rooms_max;
+    uint32_t clients_max;
+    uint32_t edits_per_tick_max;
+    const cairn_control_feature *verbs;
+    uint32_t verb_count;
+} cairn_control_features_answer;
+
+typedef struct cairn_control_rooms_answer {
+    const cairn_control_room *rooms;
+    uint32_t room_count; // at most CAIRN_CONTROL_ROOMS_MAX
+} cairn_control_rooms_answer;
+
+typedef struct cairn_control_state_answer {
+    const char *scene;
+    const char *rules;
+    bool paused;
+    uint32_t tick_rate_hz;
+    uint32_t speed_thousandths; // of real time; 0: as fast as possible
+    uint64_t seed;
+    uint32_t edits_refused;
+    uint32_t creates_refused;
+    uint32_t bodies_disabled; // their state is not finite
+    uint64_t clients;
+    uint64_t players;
+    uint64_t bodies;
+    uint64_t bodies_awake;
+    uint64_t ticks_skipped;
+    uint64_t tick_cost_ns_p50;
+    uint64_t tick_cost_ns_p99;
+    uint64_t tick_cost_ns_max;
+    uint64_t tick_lateness_ns_p99;
+    uint64_t inputs_taken;
+    uint64_t inputs_late;
+    uint64_t roots_compared;
+    uint64_t roots_differed;
+    uint64_t recording_bytes;
+} cairn_control_state_answer;
+
+typedef struct cairn_control_clients_answer {
+    const cairn_control_client *clients;
+    uint32_t client_count;
+} cairn_control_clients_answer;
+
+// Of step and run-until.
+typedef struct cairn_control_run_answer {
+    uint32_t tick_count; // that the room has run
+} cairn_control_run_answer;
+
+typedef struct cairn_control_save_answer {
+    uint32_t size; // bytes
+} cairn_control_save_answer;
+
+typedef struct cairn_control_saves_answer {
+    const cairn_control_saved *saves;
+    uint32_t save_count; // at most CAIRN_CONTROL_SAVES_MAX
+} cairn_control_saves_answer;
+
+typedef struct cairn_control_save_read_answer {
+    uint32_t size;        // of the whole save, bytes
+    uint64_t players;     // bit set of the slots whose players the world knows
+    const uint8_t *bytes; // from the offset on, at most CAIRN_CONTROL_READ_SIZE_MAX
+    uint32_t byte_count;
+} cairn_control_save_read_answer;
+
+typedef struct cairn_control_save_write_answer {
+    uint32_t received_size; // bytes that the server has
+} cairn_control_save_write_answer;
+
+// Of the verbs that change a body; the change shows when the room has stepped.
+typedef struct cairn_control_edit_answer {
+    cairn_body_id body;
+} cairn_control_edit_answer;
+
+typedef struct cairn_control_get_answer {
+    cairn_control_body body;
+} cairn_control_get_answer;
+
+typedef struct cairn_control_bodies_answer {
+    uint32_t body_count; // of the world
+    const cairn_control_body *bodies;
+    uint32_t listed_count; // at most CAIRN_CONTROL_BODIES_MAX
+} cairn_control_bodies_answer;
+
+typedef struct cairn_control_ray_answer {
+    bool hit; // false: the rest is 0
+    cairn_body_id body;
+    cairn_shape_id shape;
+    cairn_vec3 point;
+    cairn_vec3 normal;
+    float fraction; // of the translation
+} cairn_control_ray_answer;
+
+typedef struct cairn_control_overlap_answer {
+    uint32_t shape_count; // that overlap
+    const cairn_control_shape *shapes;
+    uint32_t listed_count; // at most CAIRN_CONTROL_OVERLAPS_MAX
+} cairn_control_overlap_answer;
+
+typedef struct cairn_control_hash_answer {
+    cairn_hash128 visible;
+    cairn_hash128 full;
+    const cairn_control_section *sections;
+    uint32_t section_count; // at most CAIRN_CONTROL_SECTIONS_MAX
+} cairn_control_hash_answer;
+
+typedef struct cairn_control_diff_answer {
+    uint32_t difference_count; // fields that differ
+    const cairn_control_difference *differences;
+    uint32_t listed_count; // at most CAIRN_CONTROL_DIFFERENCES_MAX
+} cairn_control_diff_answer;
+
+#define CAIRN_CONTROL_ROOMS_MAX 512
+#define CAIRN_CONTROL_SAVES_MAX 32
+#define CAIRN_CONTROL_READ_SIZE_MAX (16 * 1024)
+#define CAIRN_CONTROL_BODIES_MAX 512
+#define CAIRN_CONTROL_OVERLAPS_MAX 1024
+#define CAIRN_CONTROL_SECTIONS_MAX 16
+#define CAIRN_CONTROL_DIFFERENCES_MAX 64
+
+// A refused request and the verbs without a member here are answered with what is common to all.
+typedef struct cairn_control_answer {
+    uint32_t number;
+    uint32_t verb;
+    uint32_t refusal;   // cairn_control_refusal
+    const char *reason; // why it was refused, one sentence; ""
+    const char *room;   // whose tick and root these are
+    uint64_t tick;      // of that room's world when the answer was written
+    cairn_hash128 root; // full root of that world
+    union {
+        cairn_control_features_answer features;
+        cairn_control_rooms_answer rooms;
+        cairn_control_state_answer state;
+        cairn_control_clients_answer clients;
+        cairn_control_run_answer run; // step, run-until
+        cairn_control_save_answer save;
+        cairn_control_saves_answer saves;
+        cairn_control_save_read_answer save_read;
+        cairn_control_save_write_answer save_write;
+        cairn_control_edit_answer edit; // spawn-box, spawn-sphere, delete, set-*, impulse
+        cairn_control_get_answer get;
+        cairn_control_bodies_answer bodies;
+        cairn_control_ray_answer ray;
+        cairn_control_overlap_answer overlap;
+        cairn_control_hash_answer hash;
+        cairn_control_diff_answer diff;
+    };
+} cairn_control_answer;
+
+// ------------------------------------------------------------------------------------ client
+
 struct cairn_client; // cairn/client.h
 
-// A client for nothing but this: it watches without a slot. NULL: out of memory.
+// A client that only asks: it watches without a slot. NULL: out of memory.
 struct cairn_client *cairn_client_create_operator(void);
-
-// What a verb does not read stays 0. Pointers are the caller's, for the call alone; NULL is empty.
-typedef struct cairn_client_request {
-    uint32_t verb;
-    const char *room; // NULL or "": the client's own; at most 31 characters
-    uint64_t tick;
-    uint32_t count;
-    uint64_t seed;
-    const char *name; // at most 255 printable ASCII characters
-    uint32_t body;
-    uint32_t mask;
-    const float *numbers;  // finite
-    uint32_t number_count; // at most 64
-    const uint8_t *bytes;
-    uint32_t byte_count; // at most 4096
-} cairn_client_request;
-
-// Sends a request. Returns its number, which its answer carries, or 0 when nothing was sent: the
-// client is not welcomed yet, a field is out of its bounds, or too much waits to be sent (advance
-// and send, then ask again).
-uint32_t cairn_client_ask(struct cairn_client *client, const cairn_client_request *request);
-
-typedef struct cairn_client_reply {
-    uint32_t request;
-    uint32_t verb;
-    uint32_t refusal;  // 0: done; cairn_client_refusal_text names it
-    const char *words; // why not, one sentence; ""
-    const char *room;  // whose tick and root these are
-    uint64_t tick;
-    uint64_t root_lo; // full root of that world
-    uint64_t root_hi;
-    uint32_t count;
-    const uint32_t *ids;
-    uint32_t id_count;
-    const float *numbers;
-    uint32_t number_count;
-    const uint8_t *bytes; // text of lines, for the verbs that tell facts
-    uint32_t byte_count;
-} cairn_client_reply;
-
-// The oldest answer that was not taken yet; its pointers last until the next call. False: there is
-// none. Sixty-four wait at most; further ones are dropped and counted.
-bool cairn_client_next_reply(struct cairn_client *client, cairn_client_reply *out);
 
 // Whether WELCOME has come, so that requests can be sent, and whether it gave the operator's right.
 bool cairn_client_welcomed(const struct cairn_client *client);
 bool cairn_client_is_operator(const struct cairn_client *client);
 
-// The number of a verb by its text ("run-until"), 0 for none; and the texts of numbers.
-uint32_t cairn_client_verb_find(const char *text);
-const char *cairn_client_verb_text(uint32_t verb);       // NULL: no verb
-const char *cairn_client_refusal_text(uint32_t refusal); // never NULL
+// Sends a request. Texts and bytes are the caller's, for the call alone; a NULL room is "". Returns
+// the request's number, which its answer carries, or 0 if nothing was sent: the client is not
+// welcomed yet, a field breaks its limits, or too much waits to be sent (advance and send, then ask
+// again).
+uint32_t cairn_client_ask(struct cairn_client *client, const cairn_control_request *request);
+// The same for a request that another language encoded: an Envelope with a Control of
+// schema/messages.fbs, whose number is ignored. `bytes` need no alignment.
+uint32_t cairn_client_ask_encoded(struct cairn_client *client, const uint8_t *bytes, size_t size);
+
+// The oldest answer that was not taken yet; its pointers last until the next call. False: there is
+// none. Sixty-four wait at most; further ones are dropped and counted.
+bool cairn_client_next_answer(struct cairn_client *client, cairn_control_answer *out);
+// The same as the Envelope that came. Returns its size, 0 if there is none.
+size_t cairn_client_next_answer_encoded(struct cairn_client *client, const uint8_t **bytes);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,7 @@ extern "C" {
 #define CAIRN_SIM_VERSION 18
 
 // Incremented when a message changes so that older peers cannot read it. Exchanged in HELLO.
-#define CAIRN_PROTOCOL_VERSION 3
+#define CAIRN_PROTOCOL_VERSION 4
 
 // The versions of the library that was linked, to compare with those of the headers compiled
 // against.

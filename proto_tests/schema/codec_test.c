@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
+
 #include "tests/kit/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto_tests/schema/control_samples.h"
 #include "proto_tests/schema/flat.h"
 #include "proto_tests/schema/samples.h"
 
@@ -39,6 +41,26 @@ TEST("every message comes back as it went") {
         encode(&sent);
         const cairn_message taken = decode((cairn_message_kind)kind);
         expect_same_message(&sent, &taken);
+    }
+}
+
+TEST("every verb comes back as it went") {
+    for (uint32_t verb = 1; verb <= CAIRN_CONTROL_VERB_COUNT; ++verb) {
+        const cairn_message request = {
+            .kind = CAIRN_MESSAGE_CONTROL, .control = sample_control_request(verb)};
+        encode(&request);
+        const cairn_message taken_request = decode(CAIRN_MESSAGE_CONTROL);
+        expect_same_message(&request, &taken_request);
+        cairn_message answer = {
+            .kind = CAIRN_MESSAGE_ANSWER, .answer = sample_control_answer(verb)};
+        encode(&answer);
+        const cairn_message taken_answer = decode(CAIRN_MESSAGE_ANSWER);
+        expect_same_message(&answer, &taken_answer);
+        answer.answer.refusal = CAIRN_CONTROL_BUSY;
+        answer.answer.reason = "not now";
+        encode(&answer);
+        const cairn_message taken_refusal = decode(CAIRN_MESSAGE_ANSWER);
+        expect_same_message(&answer, &taken_refusal);
     }
 }
 

@@ -9,6 +9,7 @@ void flat_copy(flat *f, const uint8_t *bytes, size_t size) {
     CAIRN_ASSERT(size <= FLAT_SIZE_MAX);
     memcpy(f->bytes, bytes, size);
     f->size = size;
+    f->inner = 0;
 }
 
 uint32_t flat_u32(const uint8_t *at) {
@@ -39,7 +40,8 @@ static uint8_t *field_of(uint8_t *table, unsigned field) {
 }
 
 static uint8_t *body_of(flat *f) {
-    return follow(field_of(follow(f->bytes), 1));
+    uint8_t *body = follow(field_of(follow(f->bytes), 1));
+    return f->inner == 0 ? body : follow(field_of(body, f->inner));
 }
 
 uint8_t *flat_tag(flat *f) {
@@ -64,14 +66,20 @@ uint8_t *flat_vector(flat *f, unsigned field) {
 
 void flat_stretch(flat *f, unsigned field, uint32_t count, size_t element_size) {
     uint8_t *vector = flat_vector(f, field);
-    const size_t begin = (size_t)(vector + 4 - f->bytes);
-    const size_t old_end = begin + flat_u32(vector) * element_size;
-    flat_put_u32(vector, count);
-    if (begin + count * element_size <= old_end) {
+    const uint32_t old_count = flat_u32(vector);
+    if (count <= old_count) {
+        flat_put_u32(vector, count);
         return;
     }
-    const size_t new_end = (begin + count * element_size + 7) & ~(size_t)7;
-    CAIRN_ASSERT(new_end <= FLAT_SIZE_MAX && old_end + 8 > f->size);
-    memset(f->bytes + old_end, 0, new_end - old_end);
-    f->size = new_end;
+    // A copy behind everything else, its elements on 8 bytes.
+    uint8_t *copy = f->bytes + ((f->size + 7) & ~(size_t)7) + 4;
+    const size_t new_size =
+        (size_t)(copy + 4 - f->bytes) + ((count * element_size + 7) & ~(size_t)7);
+    CAIRN_ASSERT(new_size <= FLAT_SIZE_MAX);
+    memset(f->bytes + f->size, 0, new_size - f->size);
+    flat_put_u32(copy, count);
+    memcpy(copy + 4, vector + 4, old_count * element_size);
+    f->size = new_size;
+    uint8_t *offset = flat_field(f, field);
+    flat_put_u32(offset, (uint32_t)(copy - offset));
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // For every message that is good, one thing is broken, and the refusal must name it.
+
 #include "tests/kit/test.h"
 
 #include <string.h>
 
+#include "proto_tests/schema/control_samples.h"
 #include "proto_tests/schema/flat.h"
 #include "proto_tests/schema/samples.h"
 
@@ -65,13 +67,9 @@ static const broken messages[] = {
     {MESSAGE(RESYNC_REQUEST), STRETCH, 2, 1, CAIRN_DIFFERENCE_SKETCH_SIZE_MAX + 1, NO(COUNT_LIMIT)},
     {MESSAGE(RESYNC_REQUEST), SET, 1, 0, 0, NO(OUT_OF_RANGE)},
     {MESSAGE(RESYNC_REQUEST), SET, 1, 0, 4, NO(OUT_OF_RANGE)},
-    {MESSAGE(CONTROL), REMOVE, 2, 0, 0, NO(MISSING_FIELD)},
-    {MESSAGE(CONTROL), REMOVE, 6, 0, 0, NO(MISSING_FIELD)},
-    {MESSAGE(CONTROL), REMOVE, 9, 0, 0, NO(MISSING_FIELD)},
-    {MESSAGE(CONTROL), REMOVE, 10, 0, 0, NO(MISSING_FIELD)},
-    {MESSAGE(CONTROL), SET_ELEMENT, 2, 0, 0x0a0a0a0a, NO(TEXT)},
-    {MESSAGE(CONTROL), SET_ELEMENT, 6, 0, 0x0a0a0a0a, NO(TEXT)},
-    {MESSAGE(CONTROL), SET_ELEMENT, 9, 4, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(CONTROL), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(CONTROL), REMOVE, 3, 0, 0, NO(MISSING_FIELD)},
+    {MESSAGE(CONTROL), SET_ELEMENT, 1, 0, 0x0a0a0a0a, NO(TEXT)},
     {MESSAGE(RESYNC_RESPONSE), REMOVE, 2, 0, 0, NO(MISSING_FIELD)},
     {MESSAGE(RESYNC_RESPONSE), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
     {MESSAGE(RESYNC_RESPONSE), REMOVE, 5, 0, 0, NO(MISSING_FIELD)},
@@ -87,11 +85,10 @@ static const broken messages[] = {
     {MESSAGE(ANSWER), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
     {MESSAGE(ANSWER), REMOVE, 6, 0, 0, NO(MISSING_FIELD)},
     {MESSAGE(ANSWER), REMOVE, 8, 0, 0, NO(MISSING_FIELD)},
-    {MESSAGE(ANSWER), REMOVE, 9, 0, 0, NO(MISSING_FIELD)},
-    {MESSAGE(ANSWER), REMOVE, 10, 0, 0, NO(MISSING_FIELD)},
-    {MESSAGE(ANSWER), SET_ELEMENT, 3, 0, 0x0a0a0a0a, NO(TEXT)},
+    {MESSAGE(ANSWER), REMOVE, 7, 0, 0, NO(OUT_OF_RANGE)}, // no tag, but done
+    {MESSAGE(ANSWER), SET, 1, 0, 256 + CAIRN_CONTROL_BODIES, NO(OUT_OF_RANGE)},
+    {MESSAGE(ANSWER), SET, 1, 0, CAIRN_CONTROL_GET, NO(OUT_OF_RANGE)}, // the body is another verb's
     {MESSAGE(ANSWER), SET_ELEMENT, 4, 0, 0x0a0a0a0a, NO(TEXT)},
-    {MESSAGE(ANSWER), SET_ELEMENT, 9, 4, NAN_BITS, NO(NON_FINITE)},
     {MESSAGE(TICKS), REMOVE, 3, 0, 0, NO(MISSING_FIELD)},
     {MESSAGE(WELCOME), REMOVE, 10, 0, 0, NO(MISSING_FIELD)},
     {MESSAGE(WELCOME), REMOVE, 13, 0, 0, NO(MISSING_FIELD)},
@@ -175,6 +172,55 @@ static const broken messages[] = {
     {MESSAGE(STATE), SET, 1, 0, 11, NO(OUT_OF_RANGE)},
     {MESSAGE(STATE), SET, 1, 0, UINT32_MAX, NO(OUT_OF_RANGE)},
     {MESSAGE(STATE), SET, 2, 0, CAIRN_STATE_SIZE_MAX + 1, NO(OUT_OF_RANGE)},
+};
+
+#define VERB(name) CAIRN_CONTROL_##name
+
+// In the table of the verb.
+static const broken requests[] = {
+    {VERB(SAVE_WRITE), REMOVE, 0, 0, 0, NO(MISSING_FIELD)},
+    {VERB(SAVE_WRITE), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
+    {VERB(SAVE_WRITE), SET_ELEMENT, 0, 0, 0x0a0a0a0a, NO(TEXT)},
+    {VERB(SAVE_WRITE), STRETCH, 4, 1, CAIRN_CONTROL_PIECE_SIZE_MAX + 1, NO(COUNT_LIMIT)},
+    {VERB(SAVE), SET_ELEMENT, 0, 0, 0x7f7f7f7f, NO(TEXT)},
+    {VERB(LOAD), REMOVE, 0, 0, 0, NO(MISSING_FIELD)},
+    {VERB(FORK), REMOVE, 0, 0, 0, NO(MISSING_FIELD)},
+    {VERB(ROOM_CREATE), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+    {VERB(ROOM_CREATE), SET_ELEMENT, 1, 0, 0x0a0a0a0a, NO(TEXT)},
+    {VERB(SPAWN_BOX), REMOVE, 0, 0, 0, NO(MISSING_FIELD)},
+    {VERB(SPAWN_BOX), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+    {VERB(SPAWN_BOX), SET, 0, 0, NAN_BITS, NO(NON_FINITE)},
+    {VERB(SPAWN_SPHERE), SET, 1, 0, INFINITY_BITS, NO(NON_FINITE)},
+    {VERB(SET_POSITION), SET, 1, 0, NAN_BITS, NO(NON_FINITE)},
+    {VERB(SET_VELOCITY), SET, 2, 0, NAN_BITS, NO(NON_FINITE)},
+    {VERB(IMPULSE), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+    {VERB(IMPULSE), SET, 1, 0, NAN_BITS, NO(NON_FINITE)},
+    {VERB(RAY), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+    {VERB(OVERLAP), SET, 3, 0, NAN_BITS, NO(NON_FINITE)},
+    {VERB(DIFF), SET_ELEMENT, 0, 0, 0x0a0a0a0a, NO(TEXT)},
+    {VERB(FAULTS), SET, 1, 0, NAN_BITS, NO(NON_FINITE)},
+};
+
+static const broken answers[] = {
+    {VERB(BODIES), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+    {VERB(BODIES), SET_ELEMENT, 1, 16, NAN_BITS, NO(NON_FINITE)},
+    {VERB(BODIES), SET_ELEMENT, 1, 68 + 64, INFINITY_BITS, NO(NON_FINITE)},
+    {VERB(BODIES), STRETCH, 1, 68, CAIRN_CONTROL_BODIES_MAX + 1, NO(COUNT_LIMIT)},
+    {VERB(BODIES), SET_ELEMENT, 1, 4, 3, NO(OUT_OF_RANGE)},   // a kind of body
+    {VERB(BODIES), SET_ELEMENT, 1, 8, 2, NO(OUT_OF_RANGE)},   // awake
+    {VERB(CLIENTS), SET_ELEMENT, 0, 16, 4, NO(OUT_OF_RANGE)}, // a mode
+    {VERB(GET), REMOVE, 0, 0, 0, NO(MISSING_FIELD)},
+    {VERB(RAY), REMOVE, 3, 0, 0, NO(MISSING_FIELD)},
+    {VERB(RAY), SET, 5, 0, NAN_BITS, NO(NON_FINITE)},
+    {VERB(STATE), REMOVE, 0, 0, 0, NO(MISSING_FIELD)},
+    {VERB(STATE), SET_ELEMENT, 1, 0, 0x0a0a0a0a, NO(TEXT)},
+    {VERB(ROOMS), SET_ELEMENT, 0, 8, 0x0a0a0a0a, NO(TEXT)}, // in a name
+    {VERB(ROOMS), MISALIGN, 0, 0, 0, NO(NOT_FLATBUFFERS)},
+    {VERB(SAVE_READ), STRETCH, 2, 1, CAIRN_CONTROL_READ_SIZE_MAX + 1, NO(COUNT_LIMIT)},
+    {VERB(OVERLAP), STRETCH, 1, 8, CAIRN_CONTROL_OVERLAPS_MAX + 1, NO(COUNT_LIMIT)},
+    {VERB(HASH), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+    {VERB(DIFF), STRETCH, 1, 76, CAIRN_CONTROL_DIFFERENCES_MAX + 1, NO(COUNT_LIMIT)},
+    {VERB(DIFF), SET_ELEMENT, 1, 12, 0x0a0a0a0a, NO(TEXT)},
 };
 
 #define CHUNK(name) CAIRN_CHUNK_##name
@@ -287,6 +333,55 @@ TEST("each broken message is refused by name") {
     }
 }
 
+static void encode_control(const broken *b, bool is_request) {
+    const uint8_t *bytes;
+    size_t size;
+    cairn_message message = {
+        .kind = CAIRN_MESSAGE_CONTROL, .control = sample_control_request((uint32_t)b->kind)};
+    if (!is_request) {
+        message = (cairn_message){
+            .kind = CAIRN_MESSAGE_ANSWER, .answer = sample_control_answer((uint32_t)b->kind)};
+    }
+    assert_int_equal(cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_OK);
+    flat_copy(&f, bytes, size);
+}
+
+static void expect_control_refused(const broken *b, bool is_request) {
+    const cairn_direction direction = is_request ? CAIRN_TO_SERVER : CAIRN_TO_CLIENT;
+    encode_control(b, is_request);
+    assert_int_equal(decode(direction), CAIRN_DECODE_OK);
+    f.inner = is_request ? 3 : 8;
+    apply(b);
+    const cairn_decode_refusal refusal = decode(direction);
+    if (refusal != b->refusal) {
+        fail_msg("verb %d, field %u: %s, not %s", b->kind, b->field,
+            cairn_decode_refusal_text(refusal), cairn_decode_refusal_text(b->refusal));
+    }
+}
+
+TEST("each broken verb is refused by name") {
+    for (size_t i = 0; i < COUNT_OF(requests); ++i) {
+        expect_control_refused(&requests[i], true);
+    }
+    for (size_t i = 0; i < COUNT_OF(answers); ++i) {
+        expect_control_refused(&answers[i], false);
+    }
+}
+
+// A newer operator's verb must reach the server, which refuses it by name.
+TEST("a verb that is unknown is no broken message") {
+    static const uint8_t tags[] = {0, CAIRN_CONTROL_VERB_COUNT, 255};
+    for (size_t i = 0; i < COUNT_OF(tags); ++i) {
+        encode_message(CAIRN_MESSAGE_CONTROL);
+        *flat_field(&f, 2) = tags[i];
+        cairn_message message;
+        assert_int_equal(
+            cairn_message_decode(f.bytes, f.size, CAIRN_TO_SERVER, &message), CAIRN_DECODE_OK);
+        assert_int_equal(message.control.verb, tags[i]);
+        assert_int_equal(message.control.number, 94);
+    }
+}
+
 TEST("each broken chunk is refused by name") {
     for (size_t i = 0; i < COUNT_OF(chunks); ++i) {
         encode_chunk((cairn_chunk_kind)chunks[i].kind);
@@ -373,15 +468,18 @@ TEST("what is refused is not encoded") {
     assert_int_equal(
         cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
     message = sample_message(CAIRN_MESSAGE_CONTROL);
-    message.control.number_count = CAIRN_CONTROL_NUMBERS_MAX + 1;
+    message.control.save_write.byte_count = CAIRN_CONTROL_PIECE_SIZE_MAX + 1;
     assert_int_equal(
         cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
-    message.control.number_count = 0;
-    message.control.byte_count = CAIRN_CONTROL_BYTES_MAX + 1;
+    message.control = sample_control_request(CAIRN_CONTROL_LOAD);
+    message.control.load.name = NULL;
+    assert_int_equal(
+        cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
+    message.control.verb = UINT8_MAX + 1;
     assert_int_equal(
         cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
     message = sample_message(CAIRN_MESSAGE_ANSWER);
-    message.answer.id_count = CAIRN_ANSWER_IDS_MAX + 1;
+    message.answer.bodies.listed_count = CAIRN_CONTROL_BODIES_MAX + 1;
     assert_int_equal(
         cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_INVALID_ARGUMENT);
     message = sample_message(CAIRN_MESSAGE_TICKS);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proto_tests/schema/control_samples.h"
 #include "proto_tests/schema/samples.h"
 #include "schema/delta.h"
 
@@ -29,6 +30,18 @@ static void write_messages(cairn_encoder *encoder) {
         const cairn_message message = sample_message((cairn_message_kind)kind);
         if (cairn_message_encode(encoder, &message, &bytes, &size) == CAIRN_OK) {
             write_seed("schema_message", kind, bytes, size);
+        }
+    }
+    for (int verb = 1; verb < CAIRN_CONTROL_VERB_COUNT; ++verb) {
+        const cairn_message request = {
+            .kind = CAIRN_MESSAGE_CONTROL, .control = sample_control_request((uint32_t)verb)};
+        if (cairn_message_encode(encoder, &request, &bytes, &size) == CAIRN_OK) {
+            write_seed("schema_message", 100 + verb, bytes, size);
+        }
+        const cairn_message answer = {
+            .kind = CAIRN_MESSAGE_ANSWER, .answer = sample_control_answer((uint32_t)verb)};
+        if (cairn_message_encode(encoder, &answer, &bytes, &size) == CAIRN_OK) {
+            write_seed("schema_message", 200 + verb, bytes, size);
         }
     }
     for (int kind = 1; kind < CAIRN_CHUNK_KIND_COUNT; ++kind) {

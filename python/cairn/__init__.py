@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""A harness in Python for cairn servers: an operator's client, and an environment to learn in.
+"""Controls cairn servers from Python: an operator's client, and an environment for learning.
 
-Client asks a server for whatever docs/PROTOCOL.md's table of control verbs has. Env is the usual
-reset and step around it, with info["hash"] to prove which world an observation is of. Both need the
-shared library libcairn_client.so and a connect token with the operator's right
-(cairn-token issue --operator), and a server that was started with --control."""
+Client asks a server for any verb of docs/PROTOCOL.md, Control. Env puts reset and step around it,
+with info["hash"] to prove which world an observation belongs to. Both need the shared library
+libcairn_client.so, the Python package flatbuffers (Debian: python3-flatbuffers), a connect token
+with the operator's right (cairn-token issue --operator), and a server that was started with
+--control."""
 
-from .client import Answer, Client, NoAnswer, Refused
+from .client import Client, NoAnswer, Refused
 from .env import Env
+from .messages import Answer
 
 __all__ = ["Answer", "Client", "Env", "NoAnswer", "Refused"]

@@ -1,60 +1,37 @@
 # SPDX-License-Identifier: MIT
-"""An operator's connection: ask a verb, get an answer."""
+"""An operator's connection: sends a verb, waits for its answer."""
 
 import array
 import ctypes
-import dataclasses
 import pathlib
 import select
 import socket
 import time
 
 from . import library as c
+from . import messages
 
 _DATAGRAM_SIZE_MAX = 1300
-_LEFT = 4  # cairn_client_state: from here on the connection is over
-_GIVEN = 1  # bit of mask: the seed or tick is meant, even when it is 0
-_LONG = ("step", "run-until")  # answered when the room has run
+_LEFT = 4  # cairn_client_state: from here on the connection has ended
+_UNLIMITED = ("step", "run-until")  # answered when the room has run, however long that takes
 
 
 class Refused(Exception):
-    """The server said no: `refusal` names why, `words` is a sentence."""
+    """The server refused a request: `refusal` names the kind, `reason` is a sentence."""
 
-    def __init__(self, verb, refusal, words):
-        super().__init__(f"{verb}: {refusal}: {words}")
-        self.verb, self.refusal, self.words = verb, refusal, words
+    def __init__(self, verb, refusal, reason):
+        super().__init__(f"{verb}: {refusal}: {reason}")
+        self.verb, self.refusal, self.reason = verb, refusal, reason
 
 
 class NoAnswer(Exception):
     """No connection, or no answer in time."""
 
 
-@dataclasses.dataclass
-class Answer:
-    room: str
-    tick: int
-    hash: str  # full root of the room's world at that tick, 32 hexadecimal digits
-    count: int
-    ids: array.array
-    numbers: array.array
-    bytes: bytes
-
-    @property
-    def facts(self):
-        """The answer's lines of a name and a value, for the verbs that tell such."""
-        lines = self.bytes.decode("ascii").splitlines()
-        return dict((line.split(" ", 1) + [""])[:2] for line in lines)
-
-
-def _copied(kind, pointer, count):
-    result = array.array(kind)
-    size = count * result.itemsize
-    result.frombytes(ctypes.string_at(pointer, size) if count else b"")
-    return result
-
-
 class Client:
-    """Connects at once with a connect token (2048 bytes, or the name of a file that holds them)."""
+    """A connection, made at once with a connect token (2048 bytes, or the name of a file that holds
+    them). `room` is the room of every request that names none; "" is the client's own. `timeout`, in
+    seconds, limits how long an answer is waited for."""
 
     def __init__(self, token, room="", timeout=5.0, library=None):
         if not isinstance(token, (bytes, bytearray)):
@@ -75,6 +52,7 @@ class Client:
         self.operator = self._c.cairn_client_is_operator(self._client)
 
     def close(self):
+        """Disconnects. Requests raise RuntimeError afterwards; a second close does nothing."""
         if self._client:
             self._c.cairn_client_disconnect(self._client, time.monotonic_ns())
             self._send()
@@ -90,79 +68,69 @@ class Client:
     def __exit__(self, *_):
         self.close()
 
-    def ask(self, verb, *numbers, timeout=None, **fields):
-        """Asks and waits. `fields` are those of CONTROL that the verb reads: tick, count, seed,
-        name, body, mask, bytes, room. Raises Refused and NoAnswer."""
-        reply = c.Reply()
-        request = self._request(verb, numbers, fields)
-        number = [0]
+    def ask(self, verb, *, room=None, timeout=None, **fields):
+        """Sends a request and returns its Answer. `fields` are the verb's arguments, as
+        schema/control.fbs names them: ask("impulse", body=7, impulse=(0, 50, 0)).
+
+        Raises TypeError or ValueError for fields that the verb does not take, Refused if the server
+        refuses, NoAnswer if no answer comes in time."""
+        return self.send(verb, self.encode(verb, room=room, **fields), timeout).answer()
+
+    def bodies(self):
+        """All bodies in order of id: an array of ids, an array of 13 floats for each (position,
+        rotation x y z w, linear and angular velocity), and the last answer, for its tick and hash."""
+        ids, numbers = array.array("I"), array.array("f")
+        while True:
+            reader = self.send("bodies", self.encode("bodies", first=len(ids)))
+            answer, bodies = reader.bodies()
+            for body_id, floats in bodies:
+                ids.append(body_id)
+                numbers.extend(floats)
+            if len(ids) >= answer.body_count:
+                return ids, numbers, answer
+
+    def encode(self, verb, *, room=None, **fields):
+        """The bytes of a request, for send. Raises what ask raises before anything is sent."""
+        return messages.encode(verb, self.room if room is None else room, **fields)
+
+    def send(self, verb, request, timeout=None):
+        """Sends an encoded request and returns a messages.Reader of its answer."""
+        self._check_open()
+        number = 0
+        reader = None
 
         def answered():
-            if number[0] == 0:
-                number[0] = self._c.cairn_client_ask(self._client, ctypes.byref(request))
-            while self._c.cairn_client_next_reply(self._client, ctypes.byref(reply)):
-                if reply.request == number[0]:
+            nonlocal number, reader
+            if number == 0:
+                number = self._c.cairn_client_ask_encoded(self._client, request, len(request))
+            data = c.u8p()
+            while size := self._c.cairn_client_next_answer_encoded(self._client, ctypes.byref(data)):
+                reader = messages.Reader(ctypes.string_at(data, size))
+                if reader.number == number:
                     return True
             return False
 
-        self._wait(answered, None if timeout is None and verb in _LONG else timeout or self.timeout)
-        if reply.refusal:
-            name = self._c.cairn_client_refusal_text(reply.refusal).decode()
-            raise Refused(verb, name, reply.words.decode())
-        return Answer(
-            room=reply.room.decode(),
-            tick=reply.tick,
-            hash=f"{reply.root_hi:016x}{reply.root_lo:016x}",
-            count=reply.count,
-            ids=_copied("I", reply.ids, reply.id_count),
-            numbers=_copied("f", reply.numbers, reply.number_count),
-            bytes=ctypes.string_at(reply.bytes, reply.byte_count) if reply.byte_count else b"",
-        )
+        self._wait(answered, None if timeout is None and verb in _UNLIMITED else timeout or self.timeout)
+        if reader.refusal:
+            name = self._c.cairn_control_refusal_text(reader.refusal).decode()
+            raise Refused(verb, name, reader.reason)
+        return reader
 
-    def bodies(self):
-        """All bodies: ids, and 13 numbers for each (position, rotation x y z w, linear and angular
-        velocity), in order of id. The last answer's tick and hash come along."""
-        ids, numbers = array.array("I"), array.array("f")
-        while True:
-            answer = self.ask("bodies", count=len(ids))
-            ids.extend(answer.ids[0::4])
-            numbers.extend(answer.numbers)
-            if len(ids) >= answer.count:
-                return ids, numbers, answer
-
-    def _request(self, verb, numbers, fields):
-        found = self._c.cairn_client_verb_find(verb.encode())
-        if found == 0:
-            raise ValueError(f"no such verb: {verb}")
-        fields.setdefault("room", self.room)
-        texts = {name: fields[name].encode() for name in ("room", "name") if name in fields}
-        data = bytes(fields.pop("bytes", b""))
-        request = c.Request(verb=found, **{**fields, **texts})
-        if verb in ("reset", "room-create") and fields.get("seed") is not None:
-            request.mask |= _GIVEN
-        if verb == "fork" and fields.get("tick") is not None:
-            request.mask |= _GIVEN
-        # The arrays live as long as the request does.
-        request.held = (ctypes.c_float * len(numbers))(*numbers), (
-            ctypes.c_uint8 * len(data)
-        ).from_buffer_copy(data)
-        request.numbers = ctypes.cast(request.held[0], c.f32p)
-        request.number_count = len(numbers)
-        request.bytes = ctypes.cast(request.held[1], c.u8p)
-        request.byte_count = len(data)
-        return request
+    def _check_open(self):
+        if not self._client:
+            raise RuntimeError("the client is closed")
 
     def _wait(self, done, timeout):
         end_ns = None if timeout is None else time.monotonic_ns() + int(timeout * 1e9)
         while not done():
-            self._turn(end_ns)
+            self._drive(end_ns)
             if self._c.cairn_client_state_read(self._client) >= _LEFT:
                 raise NoAnswer(self._c.cairn_client_failure_text(self._client).decode())
             if end_ns is not None and time.monotonic_ns() >= end_ns:
-                raise NoAnswer("nothing was heard in time")
+                raise NoAnswer("no answer came in time")
 
-    # Receive until dry, advance, send until dry, sleep to the deadline.
-    def _turn(self, end_ns):
+    # Receives everything, advances, sends everything, then sleeps until the deadline.
+    def _drive(self, end_ns):
         self._receive()
         self._c.cairn_client_advance(self._client, time.monotonic_ns())
         self._send()

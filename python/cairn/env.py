@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""reset and step, as learning frameworks know them, around a room of a server."""
+"""reset and step, as learning frameworks call them, around a room of a server."""
 
 from .client import Client
 
@@ -9,8 +9,8 @@ except ImportError:
     numpy = None
 
 
-def _table(numbers):
-    """One row of 13 floats for each body, as a numpy array where there is numpy."""
+def _observation(numbers):
+    """One row of 13 floats for each body, as a numpy array if numpy is installed."""
     rows = len(numbers) // 13
     if numpy is not None:
         return numpy.frombuffer(numbers, dtype=numpy.float32).reshape(rows, 13)
@@ -18,19 +18,20 @@ def _table(numbers):
     return flat.cast("B").cast("f", shape=[rows, 13]) if rows else flat
 
 
-def _do(client, action):
-    """An action is a list of edits: (verb, numbers, fields), e.g.
-    ("impulse", (0, 0, 100), {"body": 7})."""
-    for verb, numbers, fields in action or ():
-        client.ask(verb, *numbers, **fields)
+def apply_edits(client, action):
+    """An action is a list of edits, each a verb and its fields:
+    [("impulse", {"body": 7, "impulse": (0, 0, 100)})]. All are checked before the first is sent."""
+    requests = [(verb, client.encode(verb, **fields)) for verb, fields in action or ()]
+    for verb, request in requests:
+        client.send(verb, request)
 
 
 class Env:
-    """A room that is paused and stepped.
+    """A room that stays paused and is stepped.
 
-    act(client, action) turns an action into edits of the next tick; reward(obs, info) and
-    terminated(obs, info) judge what came of it. `obs` is a table of 13 floats for each body in order
-    of id: position, rotation x y z w, linear and angular velocity. info holds "ids" of these rows,
+    act(client, action) turns an action into edits of the next tick. reward(obs, info) and
+    terminated(obs, info) judge the result. `obs` is a table of 13 floats for each body in order of
+    id: position, rotation x y z w, linear and angular velocity. `info` holds "ids" of these rows,
     "tick", and "hash", the full root of the world: two runs with the same seed and actions have the
     same hashes on every machine, and the server's recording replays to them."""
 
@@ -40,7 +41,7 @@ class Env:
         room="",
         ticks_per_step=1,
         ticks_max=None,
-        act=_do,
+        act=apply_edits,
         reward=lambda obs, info: 0.0,
         terminated=lambda obs, info: False,
         timeout=5.0,
@@ -50,23 +51,34 @@ class Env:
         self.ticks_per_step = ticks_per_step
         self.ticks_max = ticks_max
         self._act, self._reward, self._terminated = act, reward, terminated
+        self._closed = False
         self.client.ask("pause")
 
     def reset(self, seed=None, options=None):
-        """The scene's beginning again; without a seed with the scene's own."""
-        self.client.ask("reset", **({} if seed is None else {"seed": seed}))
-        return self._look()
+        """Puts the scene back to its first state; without a seed, to the scene's own."""
+        self._check_open()
+        self.client.ask("reset", seed=seed)
+        return self._observe()
 
     def step(self, action=None):
+        """Applies an action and steps the room. A field that is not finite raises ValueError before
+        anything is sent; after close, RuntimeError is raised."""
+        self._check_open()
         self._act(self.client, action)
-        self.client.ask("step", count=self.ticks_per_step)
-        obs, info = self._look()
+        self.client.ask("step", tick_count=self.ticks_per_step)
+        obs, info = self._observe()
         truncated = self.ticks_max is not None and info["tick"] >= self.ticks_max
         return obs, self._reward(obs, info), self._terminated(obs, info), truncated, info
 
     def close(self):
+        """Disconnects; the room stays paused. A second close does nothing."""
+        self._closed = True
         self.client.close()
 
-    def _look(self):
+    def _check_open(self):
+        if self._closed:
+            raise RuntimeError("the environment is closed")
+
+    def _observe(self):
         ids, numbers, answer = self.client.bodies()
-        return _table(numbers), {"tick": answer.tick, "hash": answer.hash, "ids": ids}
+        return _observation(numbers), {"tick": answer.tick, "hash": answer.hash, "ids": ids}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The verbs that make rooms and close them.
-#include "server/control/parts.h"
+// The verbs that create, fork and close rooms.
+#include "server/control/verbs.h"
 #include "server/core/server_state.h"
 
-static cairn_control_refusal refusal_of(
-    cairn_control_visit *v, cairn_server_room_refusal refusal, const char *words) {
+static cairn_control_refusal refuse_room(
+    cairn_control_context *c, cairn_server_room_refusal refusal, const char *reason) {
     static const cairn_control_refusal refusals[CAIRN_ROOM_REFUSAL_COUNT] = {
         [CAIRN_ROOM_REFUSED_NAME] = CAIRN_CONTROL_NAME_TAKEN,
         [CAIRN_ROOM_REFUSED_NAME_TAKEN] = CAIRN_CONTROL_NAME_TAKEN,
@@ -16,72 +16,71 @@ static cairn_control_refusal refusal_of(
         [CAIRN_ROOM_REFUSED_DRAINING] = CAIRN_CONTROL_BUSY,
         [CAIRN_ROOM_REFUSED_MEMORY] = CAIRN_CONTROL_CAPACITY,
     };
-    return cairn_control_refuse(v, refusals[refusal], "%.200s", words);
+    return cairn_control_refuse(c, refusals[refusal], "%.200s", reason);
 }
 
-static void begin(cairn_control_visit *v, uint32_t id, bool paused) {
-    cairn_room *room = cairn_server_room_at(v->server, id);
+static void start_room(cairn_control_context *c, uint32_t id, bool paused) {
+    cairn_room *room = cairn_server_room_at(c->server, id);
     if (paused) {
-        cairn_time_control_pause(&room->time_control, v->server->context.now_ns);
+        cairn_time_control_pause(&room->time_control, c->server->context.now_ns);
     }
-    v->room = room; // whose tick and root the answer tells
+    c->room = room; // the answer holds its tick and root
 }
 
-cairn_control_refusal cairn_control_fork(cairn_control_visit *v) {
-    const bool given = (v->ask->mask & CAIRN_CONTROL_MASK_GIVEN) != 0;
-    const bool paused =
-        v->room->time_control.paused || (v->ask->mask & CAIRN_CONTROL_MASK_PAUSED) != 0;
+cairn_control_refusal cairn_control_on_fork(cairn_control_context *c) {
+    const cairn_control_fork_request *request = &c->request->fork;
+    const bool paused = c->room->time_control.paused || request->paused;
     cairn_server_room_config config = cairn_server_room_config_default();
-    char words[CAIRN_ROOM_REASON_SIZE];
+    char reason[CAIRN_ROOM_REASON_SIZE];
     uint32_t id = 0;
-    config.name = v->ask->name;
-    config.snapshot_rate_hz = v->room->settings.snapshot_rate_hz;
-    config.recorded = v->room->recorder != NULL;
+    config.name = request->name;
+    config.snapshot_rate_hz = c->room->settings.snapshot_rate_hz;
+    config.recorded = c->room->recorder != NULL;
     const cairn_server_room_refusal refusal =
-        cairn_server_room_fork(v->server, v->server->context.now_ns, v->room->id,
-            given ? v->ask->tick : CAIRN_TICK_NOW, &config, &id, words);
+        cairn_server_room_fork(c->server, c->server->context.now_ns, c->room->id,
+            request->has_tick ? request->tick : CAIRN_TICK_NOW, &config, &id, reason);
     if (refusal != CAIRN_ROOM_CREATED) {
-        return refusal_of(v, refusal, words);
+        return refuse_room(c, refusal, reason);
     }
-    begin(v, id, paused);
+    start_room(c, id, paused);
     return CAIRN_CONTROL_DONE;
 }
 
-cairn_control_refusal cairn_control_room_create(cairn_control_visit *v) {
-    const cairn_server_config *own = &v->server->config;
+cairn_control_refusal cairn_control_on_room_create(cairn_control_context *c) {
+    const cairn_control_room_create_request *request = &c->request->room_create;
+    const cairn_server_config *own = &c->server->config;
     const cairn_scene *found =
-        own->find_scene == NULL ? NULL : own->find_scene(own->user, v->ask->name);
+        own->find_scene == NULL ? NULL : own->find_scene(own->user, request->scene);
     if (found == NULL) {
         return cairn_control_refuse(
-            v, CAIRN_CONTROL_NAME_UNKNOWN, "there is no scene \"%.64s\"", v->ask->name);
+            c, CAIRN_CONTROL_NAME_UNKNOWN, "there is no scene \"%.64s\"", request->scene);
     }
     cairn_scene scene = *found;
-    scene.world.seed =
-        (v->ask->mask & CAIRN_CONTROL_MASK_GIVEN) != 0 ? v->ask->seed : scene.world.seed;
+    scene.world.seed = request->has_seed ? request->seed : scene.world.seed;
     cairn_server_room_config config = cairn_server_room_config_default();
-    char words[CAIRN_ROOM_REASON_SIZE];
+    char reason[CAIRN_ROOM_REASON_SIZE];
     uint32_t id = 0;
-    config.name = v->ask->room;
+    config.name = request->name;
     config.scene = &scene;
-    config.tick_rate_hz = v->ask->count;
-    config.recorded = v->session->room->recorder != NULL;
+    config.tick_rate_hz = request->tick_rate_hz;
+    config.recorded = c->session->room->recorder != NULL;
     const cairn_server_room_refusal refusal =
-        cairn_server_room_create(v->server, v->server->context.now_ns, &config, &id, words);
+        cairn_server_room_create(c->server, c->server->context.now_ns, &config, &id, reason);
     if (refusal != CAIRN_ROOM_CREATED) {
-        return refusal_of(v, refusal, words);
+        return refuse_room(c, refusal, reason);
     }
-    begin(v, id, (v->ask->mask & CAIRN_CONTROL_MASK_PAUSED) != 0);
+    start_room(c, id, request->paused);
     return CAIRN_CONTROL_DONE;
 }
 
-cairn_control_refusal cairn_control_room_destroy(cairn_control_visit *v) {
-    if (v->room == v->session->room) {
+cairn_control_refusal cairn_control_on_room_destroy(cairn_control_context *c) {
+    if (c->room == c->session->room) {
         return cairn_control_refuse(
-            v, CAIRN_CONTROL_BUSY, "this is the room that you are in: nobody could answer");
+            c, CAIRN_CONTROL_BUSY, "the operator is in this room, and nobody could answer");
     }
-    const uint32_t id = v->room->id;
-    v->room = NULL;
+    const uint32_t id = c->room->id;
+    c->room = NULL;
     cairn_server_room_destroy(
-        v->server, v->server->context.now_ns, id, "an operator closed the room");
+        c->server, c->server->context.now_ns, id, "an operator closed the room");
     return CAIRN_CONTROL_DONE;
 }

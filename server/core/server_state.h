@@ -16,7 +16,7 @@ struct cairn_server {
     cairn_server_context context;
     cairn_room_table rooms;
     cairn_server_resync resync;
-    struct cairn_control_desk *desk;         // NULL: control is closed
+    struct cairn_control_queue *control;     // NULL: control is closed
     cairn_session *sessions;                 // owned; [clients_max], by netcode's index
     struct cairn_session_features *features; // owned; [clients_max], what the sessions point to
     uint32_t jobs_out;                       // handed to the driver and not yet back

@@ -28,9 +28,9 @@ typedef struct cairn_control_wait {
     bool waits;
     uint32_t client;
     uint64_t client_id;
-    uint32_t request;
+    uint32_t number; // of the request
     uint32_t verb;
-    uint64_t from; // the room's tick when the request came
+    uint64_t from_tick; // the room's tick when the request was carried out
 } cairn_control_wait;
 
 cairn_time_control cairn_time_control_default(void);

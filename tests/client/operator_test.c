@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Whole clients of every mode in a room whose time an operator bends and whose world is replaced,
 // over paths that lose and reorder: nobody is lost, nobody takes one world for another.
+
 #include "tests/kit/test.h"
 
 #include <string.h>
 
+#include "schema/codec.h"
 #include "tests/kit/rig.h"
 #include <cairn/control.h>
 #include <cairn/sim.h>
@@ -47,29 +49,33 @@ static void start(void) {
 }
 
 // Asks as the operator and lets time pass until the answer is there.
-static cairn_client_reply ask(cairn_client_request request) {
+static cairn_control_answer ask(cairn_control_request request) {
     cairn_client *client = rig_client(&p, OPERATOR);
-    cairn_client_reply reply = {.words = ""};
+    cairn_control_answer answer = {.reason = ""};
     const uint32_t number = cairn_client_ask(client, &request);
     assert_int_not_equal(number, 0);
     for (uint32_t i = 0; i < 500; i++) {
         rig_run_ms(&p, 10);
-        if (cairn_client_next_reply(client, &reply)) {
-            assert_int_equal(reply.request, number);
-            return reply;
+        if (cairn_client_next_answer(client, &answer)) {
+            assert_int_equal(answer.number, number);
+            return answer;
         }
     }
     fail_msg("no answer");
-    return reply;
+    return answer;
 }
 
-static uint64_t done(const char *verb, cairn_client_request request) {
-    request.verb = cairn_client_verb_find(verb);
-    const cairn_client_reply reply = ask(request);
-    if (reply.refusal != 0) {
-        fail_msg("%s: %s", verb, reply.words);
+// Returns the tick of the answer.
+static uint64_t done(cairn_control_request request) {
+    const cairn_control_answer answer = ask(request);
+    if (answer.refusal != 0) {
+        fail_msg("%s: %s", cairn_control_verb_text(request.verb), answer.reason);
     }
-    return reply.tick;
+    return answer.tick;
+}
+
+static uint64_t load(const char *name) {
+    return done((cairn_control_request){.verb = CAIRN_CONTROL_LOAD, .load = {name}});
 }
 
 static uint64_t server_tick(void) {
@@ -101,17 +107,17 @@ static void expect_all_well(const char *when) {
 
 TEST("a long pause costs nobody the connection") {
     start();
-    const uint64_t tick = done("pause", (cairn_client_request){.verb = 0});
+    const uint64_t tick = done((cairn_control_request){.verb = CAIRN_CONTROL_PAUSE});
     rig_run_ms(&p, 8000);
     assert_int_equal(server_tick(), tick);
     expect_all_well("paused");
-    done("step", (cairn_client_request){.count = 30});
+    done((cairn_control_request){.verb = CAIRN_CONTROL_STEP, .step = {30}});
     rig_run_ms(&p, 500);
     expect_all_well("stepped");
     // It shows the newest, not what is about to be.
     const cairn_world *shown = cairn_client_world(rig_client(&p, LOCKSTEP));
     assert_int_equal(cairn_world_tick(shown), tick + 30);
-    done("resume", (cairn_client_request){.verb = 0});
+    done((cairn_control_request){.verb = CAIRN_CONTROL_RESUME});
     rig_play(&p, 4, 2000);
     expect_all_well("resumed");
     rig_end(&p);
@@ -119,20 +125,21 @@ TEST("a long pause costs nobody the connection") {
 
 TEST("all follow into another world") {
     start();
-    done("save", (cairn_client_request){.name = "early"});
+    done((cairn_control_request){.verb = CAIRN_CONTROL_SAVE, .save = {"early"}});
     rig_play(&p, 5, 1000);
-    done("reset", (cairn_client_request){.seed = 9, .mask = 1});
+    done((cairn_control_request){
+        .verb = CAIRN_CONTROL_RESET, .reset = {.has_seed = true, .seed = 9}});
     rig_play(&p, 6, 1500);
     expect_all_well("reset");
     const uint64_t tick = server_tick();
-    done("load", (cairn_client_request){.name = "early"});
+    load("early");
     rig_play(&p, 7, 1200);
     expect_all_well("loaded");
-    done("seek", (cairn_client_request){.tick = server_tick() - 60});
+    done((cairn_control_request){.verb = CAIRN_CONTROL_SEEK, .seek = {server_tick() - 60}});
     rig_play(&p, 8, 1200);
     expect_all_well("sought");
-    done("load", (cairn_client_request){.name = "early"});
-    done("load", (cairn_client_request){.name = "early"});
+    load("early");
+    load("early");
     rig_play(&p, 9, 1200);
     expect_all_well("loaded twice");
     assert_true(tick > 0);
@@ -143,7 +150,8 @@ TEST("all follow another rate") {
     static const uint32_t rates[] = {500, 2000};
     start();
     for (uint32_t i = 0; i < sizeof rates / sizeof *rates; i++) {
-        const uint64_t tick = done("rate", (cairn_client_request){.count = rates[i]});
+        const uint64_t tick =
+            done((cairn_control_request){.verb = CAIRN_CONTROL_RATE, .rate = {rates[i]}});
         rig_play(&p, 10 + i, 2000);
         expect_all_well("another rate");
         assert_in_range(server_tick() - tick, rates[i] * 115 / 1000, rates[i] * 130 / 1000);
@@ -151,15 +159,20 @@ TEST("all follow another rate") {
     rig_end(&p);
 }
 
+static const cairn_control_request features = {.verb = CAIRN_CONTROL_FEATURES};
+
 TEST("requests out of bounds are not sent") {
-    static const float bad[1] = {0x1p127f * 2.0f};
-    static const float many[65];
-    const cairn_client_request rows[] = {
-        {.verb = 1, .room = "a name of more than thirty-one bytes"},
-        {.verb = 1, .name = "tab\there"},
-        {.verb = 1, .numbers = bad, .number_count = 1},
-        {.verb = 1, .numbers = many, .number_count = 65},
-        {.verb = 1, .byte_count = 4097},
+    static char long_name[CAIRN_CONTROL_NAME_SIZE_MAX + 2];
+    memset(long_name, 'a', sizeof long_name - 1);
+    const float infinite = 0x1p127f * 2.0f;
+    const cairn_control_request rows[] = {
+        {.verb = CAIRN_CONTROL_FEATURES, .room = "a name of more than thirty-one bytes"},
+        {.verb = CAIRN_CONTROL_SAVE, .save = {"tab\there"}},
+        {.verb = CAIRN_CONTROL_SAVE, .save = {NULL}},
+        {.verb = CAIRN_CONTROL_SAVE, .save = {long_name}},
+        {.verb = CAIRN_CONTROL_IMPULSE, .impulse = {.impulse = {0.0f, infinite, 0.0f}}},
+        {.verb = CAIRN_CONTROL_SAVE_WRITE, .save_write = {.name = "a", .byte_count = 4097}},
+        {.verb = UINT8_MAX + 1},
     };
     start();
     cairn_client *client = rig_client(&p, OPERATOR);
@@ -169,9 +182,45 @@ TEST("requests out of bounds are not sent") {
         assert_int_equal(cairn_client_ask(client, &rows[i]), 0);
     }
     cairn_client *alone = cairn_client_create_operator();
-    const cairn_client_request features = {.verb = 1};
     assert_int_equal(cairn_client_ask(alone, &features), 0); // not welcomed anywhere
     cairn_client_destroy(alone);
     assert_int_equal(ask(features).refusal, 0);
+    rig_end(&p);
+}
+
+TEST("requests and answers may be encoded") {
+    uint8_t unaligned[256] = {0};
+    start();
+    cairn_client *client = rig_client(&p, OPERATOR);
+    cairn_encoder *encoder = NULL;
+    assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &encoder), CAIRN_OK);
+    const cairn_message request = {.kind = CAIRN_MESSAGE_CONTROL,
+        .control = {.number = 77, .verb = CAIRN_CONTROL_STATE, .room = ""}};
+    const uint8_t *bytes = NULL;
+    size_t size = 0;
+    assert_int_equal(cairn_message_encode(encoder, &request, &bytes, &size), CAIRN_OK);
+    assert_true(size < sizeof unaligned);
+    memcpy(unaligned + 1, bytes, size);
+    assert_int_equal(cairn_client_ask_encoded(client, unaligned + 1, size - 8), 0);
+    assert_int_equal(cairn_client_ask_encoded(client, unaligned + 1, 0), 0);
+    const uint32_t number = cairn_client_ask_encoded(client, unaligned + 1, size);
+    assert_int_not_equal(number, 0);
+    size = 0;
+    for (uint32_t i = 0; i < 500 && size == 0; i++) {
+        rig_run_ms(&p, 10);
+        size = cairn_client_next_answer_encoded(client, &bytes);
+    }
+    assert_true(size > 0);
+    cairn_message answer;
+    assert_int_equal(cairn_message_decode(bytes, size, CAIRN_TO_CLIENT, &answer), CAIRN_DECODE_OK);
+    assert_int_equal(answer.answer.number, number);
+    assert_int_equal(answer.answer.verb, CAIRN_CONTROL_STATE);
+    assert_int_equal(answer.answer.state.players, 4);
+    // What a client may not send is not sent in its name.
+    const cairn_message foreign = {.kind = CAIRN_MESSAGE_ANSWER,
+        .answer = {.verb = CAIRN_CONTROL_PAUSE, .reason = "", .room = ""}};
+    assert_int_equal(cairn_message_encode(encoder, &foreign, &bytes, &size), CAIRN_OK);
+    assert_int_equal(cairn_client_ask_encoded(client, bytes, size), 0);
+    cairn_encoder_destroy(encoder);
     rig_end(&p);
 }

@@ -41,13 +41,35 @@ def test_the_same_verbs_give_the_same_world_and_another_seed_another(ctl):
 
 
 def test_text_answers_name_room_tick_and_root(ctl):
-    told = ctl("run", "drop.verbs").out.splitlines()[-1]
+    told = ctl("run", "drop.verbs").lines()[-2]
     assert told.startswith("ok room=main tick=60 root=")
 
 
 def test_a_spawned_body_keeps_its_user_word(ctl):
     ctl("run", "drop.verbs")
-    assert ctl.ask("get", 266)["ids"] == [266, 2, 1, 42]
+    body = ctl.ask("get", 266)["body"]
+    assert (body["id"], body["kind"], body["awake"], body["user"]) == (266, "dynamic", True, 42)
+    assert len(body["position"]) == 3 and len(body["rotation"]) == 4
+
+
+def test_text_answers_name_every_field(ctl):
+    ctl("run", "drop.verbs")
+    lines = ctl("get", 266).lines()
+    assert lines[1].startswith("id=266 kind=dynamic awake=true user=42 position=")
+    hit = dict(line.split("=") for line in ctl("ray", 0, 50, 0, 0, -100, 0).lines()[1:])
+    assert list(hit) == ["hit", "body", "shape", "point", "normal", "fraction"]
+    assert hit["hit"] == "true" and hit["normal"] == "0,1,0"
+    assert "paused=true" in ctl("state").lines()
+
+
+def test_help_says_what_each_verb_does_and_answers(kit, ctl):
+    listed = kit.run("cairn-ctl", "--help").out
+    features = ctl.ask("features")
+    for verb in features["verbs"]:
+        about = kit.run("cairn-ctl", "help", verb["name"]).lines()
+        assert f"  {verb['name']}" in listed and about[1].strip()
+        assert about[-1].startswith("answers: room tick root")
+    assert kit.run("cairn-ctl", "help", "ray").lines()[-1].endswith("hit body shape point normal fraction")
 
 
 def test_a_save_comes_back_as_the_same_world_through_a_file(ctl):
@@ -72,19 +94,23 @@ def test_a_fork_differs_from_its_room_by_what_is_done_to_it(ctl):
     ctl("--room", "twin", "delete", 266)
     ctl("--room", "twin", "step", 1)
     ctl("step", 1)
-    assert "bodies[" in ctl("diff", "twin").out
-    assert ctl.ask("diff", "main")["count"] == 0
-    assert "twin 61" in ctl("rooms").out
+    assert "section=bodies " in ctl("diff", "twin").out
+    assert ctl.ask("diff", "main")["difference_count"] == 0
+    assert {"name": "twin", "tick": 61} in ctl.ask("rooms")["rooms"]
     ctl("room-destroy", "twin")
     assert "twin" not in ctl("rooms").out
 
 
 def test_queries_are_answered(ctl):
     ctl("run", "drop.verbs")
-    ctl("ray", 0, 50, 0, 0, -100, 0)
-    ctl("overlap", 0, 1, 0, 3, 3, 3)
-    assert "contacts " in ctl("hash").out
-    ctl("clients")
+    assert ctl.ask("ray", 0, 50, 0, 0, -100, 0)["hit"]
+    assert not ctl.ask("ray", 0, 50, 0, 0, 100, 0)["hit"]
+    box = ctl.ask("overlap", 0, 1, 0, 3, 3, 3)
+    assert box["shape_count"] == len(box["shapes"]) > 0
+    assert ctl.ask("overlap", 0, 50, 0, 1)["shape_count"] == 0  # a sphere
+    assert "name=contacts " in ctl("hash").out
+    (client,) = ctl.ask("clients")["clients"]
+    assert client["mode"] == "interpolate" and client["rights"] == 1
 
 
 def test_a_client_that_is_not_there_is_refused(ctl):
@@ -96,7 +122,7 @@ def test_a_room_runs_again_after_resume(ctl):
     ctl("pause")
     ctl("rate", 2000)
     ctl("resume")
-    assert ["state", "running"] in ctl.ask("state")["facts"]
+    assert ctl.ask("state")["paused"] is False
 
 
 @pytest.mark.parametrize("verb, says", [
@@ -117,6 +143,8 @@ def test_what_is_not_done_says_why(ctl, verb, says):
     (["step"], "use: step TICKS"),
     (["step", "one"], "use: step TICKS"),
     (["step", 1, 2], "use: step TICKS"),
+    (["overlap", 0, 0], "use: overlap X Y Z HALF-X HALF-Y HALF-Z | X Y Z RADIUS"),
+    (["impulse", 7, 0, "up", 0], "use: impulse BODY X Y Z"),
     ([], "a verb is missing"),
 ])
 def test_a_wrong_verb_is_refused_before_anything_is_sent(kit, verb, says):

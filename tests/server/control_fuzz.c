@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "schema/control_tables.h"
 #include "tests/server/control_kit.h"
 
 static story s; // too large for a stack
@@ -30,29 +31,50 @@ static const char *name(cairn_reader *reader) {
     return names[cairn_read_u8(reader) % 8];
 }
 
-static cairn_control request(cairn_reader *reader, float numbers[8], uint8_t bytes[64]) {
-    const uint32_t verb = cairn_read_u8(reader) % (CAIRN_CONTROL_VERB_COUNT + 2);
-    cairn_control ask = {.verb = verb,
-        .room = name(reader),
-        .name = name(reader),
-        .tick = number(reader),
-        .count = (uint32_t)number(reader),
-        .seed = number(reader),
-        .body = (uint32_t)number(reader),
-        .mask = (uint32_t)number(reader),
-        .numbers = numbers,
-        .number_count = cairn_read_u8(reader) % 9,
-        .bytes = bytes,
-        .byte_count = cairn_read_u8(reader) % 65};
-    for (uint32_t i = 0; i < ask.number_count; ++i) {
-        numbers[i] = real(reader);
+static cairn_vec3 vector(cairn_reader *reader) {
+    const float x = real(reader);
+    const float y = real(reader);
+    return (cairn_vec3){x, y, real(reader)};
+}
+
+// Every member of the verb's arguments, from the input.
+#define DRAW_NUMBER(FIELD, field) draw_number(reader, &m->field, sizeof m->field);
+#define DRAW_REAL(FIELD, field) m->field = real(reader);
+#define DRAW_VEC3(FIELD, field) m->field = vector(reader);
+#define DRAW_LIMITED_TEXT(FIELD, field, size_max) m->field = name(reader);
+#define DRAW_LIMITED_BYTES(FIELD, field, count, count_max)                                         \
+    m->count = cairn_read_u8(reader) % 65;                                                         \
+    m->field = bytes;                                                                              \
+    cairn_read_bytes(reader, bytes, m->count);
+#define DRAW_OF(KIND, ...) DRAW_##KIND(__VA_ARGS__)
+#define DRAW_REQUEST(VERB, member, structure, Table)                                               \
+    case CAIRN_CONTROL_##VERB: {                                                                   \
+        cairn_control_##structure *m = &request.member;                                            \
+        CONTROL_MEMBERS_##structure(DRAW_OF) break;                                                \
     }
-    cairn_read_bytes(reader, bytes, ask.byte_count);
+
+// The host is little-endian, as the codec requires; a bool takes the lowest bit.
+static void draw_number(cairn_reader *reader, void *out, size_t size) {
+    const uint64_t drawn = size == sizeof(bool) ? number(reader) % 2 : number(reader);
+    memcpy(out, &drawn, size);
+}
+
+static cairn_control_request draw_request(cairn_reader *reader, uint8_t bytes[64]) {
+    cairn_control_request request = {
+        .verb = cairn_read_u8(reader) % (CAIRN_CONTROL_VERB_COUNT + 2)};
+    request.room = name(reader);
+    switch (request.verb) {
+        EACH_CONTROL_REQUEST(DRAW_REQUEST)
+    default:
+        break;
+    }
     // Long runs are tested elsewhere, and take long.
-    const bool runs = verb == CAIRN_CONTROL_STEP || verb == CAIRN_CONTROL_RUN_UNTIL;
-    ask.count = runs ? ask.count % 200 : ask.count;
-    ask.tick = runs ? ask.tick % 400 : ask.tick;
-    return ask;
+    if (request.verb == CAIRN_CONTROL_STEP) {
+        request.step.tick_count %= 200;
+    } else if (request.verb == CAIRN_CONTROL_RUN_UNTIL) {
+        request.run_until.tick %= 400;
+    }
+    return request;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -64,9 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     kit_start(&s, &answer);
     started = true;
     for (uint32_t i = 0; i < 12 && cairn_reader_left(&reader) > 0; ++i) {
-        float numbers[8];
         uint8_t bytes[64];
-        kit_say(&s, 0, request(&reader, numbers, bytes));
+        kit_say(&s, 0, draw_request(&reader, bytes));
         story_run_ms(&s, 8);
     }
     story_run_ms(&s, 100);

@@ -51,28 +51,27 @@ void kit_start(story *s, story_answer *answer) {
     kit_start_with(s, answer, &config);
 }
 
-void kit_say(story *s, uint32_t client, cairn_control ask) {
+void kit_say(story *s, uint32_t client, cairn_control_request ask) {
     ask.room = ask.room == NULL ? "" : ask.room;
-    ask.name = ask.name == NULL ? "" : ask.name;
     const cairn_message message = {.kind = CAIRN_MESSAGE_CONTROL, .control = ask};
     story_say_message(s, client, &message, true);
 }
 
-uint32_t kit_ask(story *s, cairn_control ask) {
+uint32_t kit_ask(story *s, cairn_control_request ask) {
     const story_answer *answer = s->clients[0].answer;
     const uint32_t before = answer->count;
-    ask.request = before + 1000;
+    ask.number = before + 1000;
     kit_say(s, 0, ask);
     for (uint32_t ms = 0; ms < 3000 && answer->count == before; ms += 4) {
         story_run_ms(s, 4);
     }
     CAIRN_ASSERT(answer->count == before + 1);
-    CAIRN_ASSERT(answer->answer.request == ask.request && answer->answer.verb == ask.verb);
+    CAIRN_ASSERT(answer->answer.number == ask.number && answer->answer.verb == ask.verb);
     return answer->answer.refusal;
 }
 
 uint32_t kit_verb(story *s, cairn_control_verb verb) {
-    return kit_ask(s, (cairn_control){.verb = verb});
+    return kit_ask(s, (cairn_control_request){.verb = verb});
 }
 
 cairn_world *kit_world(const story *s) {
@@ -80,7 +79,7 @@ cairn_world *kit_world(const story *s) {
     return (cairn_world *)(uintptr_t)world;
 }
 
-void kit_do(story *s, cairn_control ask) {
+void kit_do(story *s, cairn_control_request ask) {
     const uint32_t refusal = kit_ask(s, ask);
     CAIRN_ASSERT(refusal == CAIRN_CONTROL_DONE);
 }

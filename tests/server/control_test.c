@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What operators may ask, what comes of it, and that the room goes on whatever they ask.
+
 #include "tests/kit/test.h"
 
 #include <string.h>
@@ -9,7 +10,8 @@
 static story s; // too large for a stack
 static story_answer answer;
 
-static const float box[6] = {0.0f, 5.0f, 0.0f, 0.5f, 0.5f, 0.5f};
+static const cairn_control_spawn_box_request box = {
+    .position = {0.0f, 5.0f, 0.0f}, .half_extents = {0.5f, 0.5f, 0.5f}, .user = 42};
 
 static void expect_root_of_world(void) {
     const cairn_hash128 full = cairn_world_hash_read(kit_world(&s)).full;
@@ -36,12 +38,12 @@ TEST("without the right nothing is done") {
     story_run_ms(&s, 300);
     assert_int_equal(s.clients[stranger].welcome.rights, 0);
     assert_int_equal(s.clients[0].welcome.rights, CAIRN_RIGHT_OPERATOR);
-    kit_say(&s, stranger, (cairn_control){.request = 5, .verb = CAIRN_CONTROL_PAUSE});
+    kit_say(&s, stranger, (cairn_control_request){.number = 5, .verb = CAIRN_CONTROL_PAUSE});
     story_run_ms(&s, 100);
     assert_int_equal(refused.count, 1);
-    assert_int_equal(refused.answer.request, 5);
+    assert_int_equal(refused.answer.number, 5);
     assert_int_equal(refused.answer.refusal, CAIRN_CONTROL_NO_RIGHT);
-    assert_string_equal(refused.words, "no right");
+    assert_string_equal(refused.answer.reason, "no right");
     assert_int_equal(story_statistics(&s).controls_refused[CAIRN_CONTROL_NO_RIGHT], 1);
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
     assert_true(story_heard(&s, "control_refused"));
@@ -55,12 +57,12 @@ TEST("who asks without the right beyond reason is shown the door") {
     const uint32_t stranger = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 300);
     for (uint32_t i = 0; i < 64; ++i) {
-        kit_say(&s, stranger, (cairn_control){.verb = CAIRN_CONTROL_PAUSE});
+        kit_say(&s, stranger, (cairn_control_request){.verb = CAIRN_CONTROL_PAUSE});
         story_run_ms(&s, 8);
     }
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
     for (uint32_t i = 0; i < 16; ++i) {
-        kit_say(&s, stranger, (cairn_control){.verb = CAIRN_CONTROL_PAUSE});
+        kit_say(&s, stranger, (cairn_control_request){.verb = CAIRN_CONTROL_PAUSE});
         story_run_ms(&s, 8);
     }
     story_run_ms(&s, 200);
@@ -81,47 +83,48 @@ TEST("without control operators are not heard") {
 }
 
 TEST("each refusal has its name and the room goes on") {
-    static const float far[6] = {2e6f, 0.0f, 0.0f, 0.5f, 0.5f, 0.5f};
-    static const float thin[6] = {0.0f, 0.0f, 0.0f, 0.5f, 1e-6f, 0.5f};
+    const cairn_vec3 far = {2e6f, 0.0f, 0.0f};
+    const cairn_vec3 half = {0.5f, 0.5f, 0.5f};
+    const cairn_vec3 thin = {0.5f, 1e-6f, 0.5f};
     const struct {
-        cairn_control ask;
+        cairn_control_request ask;
         uint32_t refusal;
     } rows[] = {
         {{.verb = 0}, CAIRN_CONTROL_VERB_UNKNOWN},
         {{.verb = CAIRN_CONTROL_VERB_COUNT}, CAIRN_CONTROL_VERB_UNKNOWN},
-        {{.verb = UINT32_MAX}, CAIRN_CONTROL_VERB_UNKNOWN},
+        {{.verb = UINT8_MAX}, CAIRN_CONTROL_VERB_UNKNOWN},
         {{.verb = CAIRN_CONTROL_STATE, .room = "nowhere"}, CAIRN_CONTROL_ROOM_UNKNOWN},
-        {{.verb = CAIRN_CONTROL_STEP, .count = 1}, CAIRN_CONTROL_NOT_PAUSED},
-        {{.verb = CAIRN_CONTROL_RUN_UNTIL, .tick = 1}, CAIRN_CONTROL_OUT_OF_RANGE},
-        {{.verb = CAIRN_CONTROL_RATE, .count = 64001}, CAIRN_CONTROL_OUT_OF_RANGE},
-        {{.verb = CAIRN_CONTROL_SPAWN_BOX}, CAIRN_CONTROL_OUT_OF_RANGE},
-        {{.verb = CAIRN_CONTROL_SPAWN_BOX, .numbers = box, .number_count = 5},
+        {{.verb = CAIRN_CONTROL_STEP, .step = {1}}, CAIRN_CONTROL_NOT_PAUSED},
+        {{.verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {1}}, CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_RATE, .rate = {64001}}, CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_SPAWN_BOX, .spawn_box = {.position = far, .half_extents = half}},
             CAIRN_CONTROL_OUT_OF_RANGE},
-        {{.verb = CAIRN_CONTROL_SPAWN_BOX, .numbers = far, .number_count = 6},
+        {{.verb = CAIRN_CONTROL_SPAWN_BOX, .spawn_box = {.half_extents = thin}},
             CAIRN_CONTROL_OUT_OF_RANGE},
-        {{.verb = CAIRN_CONTROL_SPAWN_BOX, .numbers = thin, .number_count = 6},
+        {{.verb = CAIRN_CONTROL_SPAWN_SPHERE, .spawn_sphere = {.radius = 0.0f}},
             CAIRN_CONTROL_OUT_OF_RANGE},
-        {{.verb = CAIRN_CONTROL_DELETE, .body = 77777}, CAIRN_CONTROL_BODY_UNKNOWN},
-        {{.verb = CAIRN_CONTROL_DELETE, .body = 0}, CAIRN_CONTROL_BODY_UNKNOWN},
-        {{.verb = CAIRN_CONTROL_GET, .body = 77777}, CAIRN_CONTROL_BODY_UNKNOWN},
-        {{.verb = CAIRN_CONTROL_IMPULSE, .body = 77777, .numbers = box, .number_count = 3},
-            CAIRN_CONTROL_BODY_UNKNOWN},
-        {{.verb = CAIRN_CONTROL_BODIES, .count = 100000}, CAIRN_CONTROL_OUT_OF_RANGE},
-        {{.verb = CAIRN_CONTROL_RAY, .numbers = far, .number_count = 6},
+        {{.verb = CAIRN_CONTROL_DELETE, .delete_body = {77777}}, CAIRN_CONTROL_BODY_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_DELETE, .delete_body = {0}}, CAIRN_CONTROL_BODY_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_GET, .get = {77777}}, CAIRN_CONTROL_BODY_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_IMPULSE, .impulse = {.body = 77777}}, CAIRN_CONTROL_BODY_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_BODIES, .bodies = {100000}}, CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_RAY, .ray = {.origin = far}}, CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_OVERLAP, .overlap = {.half_extents = thin}},
             CAIRN_CONTROL_OUT_OF_RANGE},
-        {{.verb = CAIRN_CONTROL_OVERLAP, .numbers = thin, .number_count = 6},
+        {{.verb = CAIRN_CONTROL_OVERLAP, .overlap = {.half_extents = half, .has_radius = true}},
             CAIRN_CONTROL_OUT_OF_RANGE},
-        {{.verb = CAIRN_CONTROL_DIFF, .name = "nowhere"}, CAIRN_CONTROL_ROOM_UNKNOWN},
-        {{.verb = CAIRN_CONTROL_DIFF}, CAIRN_CONTROL_ROOM_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_DIFF, .diff = {"nowhere"}}, CAIRN_CONTROL_ROOM_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_DIFF, .diff = {""}}, CAIRN_CONTROL_ROOM_UNKNOWN},
     };
     kit_start(&s, &answer);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         const uint64_t before = story_statistics(&s).controls_refused[rows[i].refusal];
         const uint32_t refusal = kit_ask(&s, rows[i].ask);
         if (refusal != rows[i].refusal) {
-            fail_msg("row %zu: %s, %s", i, cairn_control_refusal_text(refusal), answer.words);
+            fail_msg(
+                "row %zu: %s, %s", i, cairn_control_refusal_text(refusal), answer.answer.reason);
         }
-        assert_true(answer.words[0] != '\0');
+        assert_true(answer.answer.reason[0] != '\0');
         assert_int_equal(story_statistics(&s).controls_refused[rows[i].refusal], before + 1);
         assert_int_equal(story_statistics(&s).protocol_violations, 0);
     }
@@ -163,13 +166,14 @@ TEST("a step runs as many ticks and answers then") {
     for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
         const uint64_t tick = kit_tick(&s);
         assert_int_equal(
-            kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_STEP, .count = counts[i]}), 0);
+            kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_STEP, .step = {counts[i]}}),
+            0);
         assert_int_equal(kit_tick(&s), tick + counts[i]);
-        assert_int_equal(answer.answer.count, counts[i]);
+        assert_int_equal(answer.answer.run.tick_count, counts[i]);
         expect_root_of_world();
     }
-    assert_int_equal(
-        kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_STEP}), CAIRN_CONTROL_OUT_OF_RANGE);
+    assert_int_equal(kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_STEP}),
+        CAIRN_CONTROL_OUT_OF_RANGE);
     expect_room_goes_on();
     story_end(&s);
 }
@@ -178,18 +182,22 @@ TEST("a room runs until a tick and pauses there") {
     kit_start(&s, &answer);
     uint64_t tick = kit_tick(&s) + 40;
     assert_int_equal(
-        kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_RUN_UNTIL, .tick = tick}), 0);
+        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {tick}}),
+        0);
     assert_int_equal(kit_tick(&s), tick);
     expect_root_of_world();
-    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_RATE, .count = 0}), 0);
+    assert_int_equal(
+        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RATE, .rate = {0}}), 0);
     assert_int_equal(kit_tick(&s), tick);
     tick += 300;
     assert_int_equal(
-        kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_RUN_UNTIL, .tick = tick}), 0);
+        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {tick}}),
+        0);
     assert_int_equal(kit_tick(&s), tick);
     assert_int_equal(s.clients[0].notice.kind, CAIRN_EVENT_PAUSED);
     assert_int_equal(
-        kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_RUN_UNTIL, .tick = tick}), 0);
+        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {tick}}),
+        0);
     assert_int_equal(kit_tick(&s), tick);
     expect_room_goes_on();
     story_end(&s);
@@ -198,16 +206,19 @@ TEST("a room runs until a tick and pauses there") {
 TEST("a run is ended by a pause and by nothing else") {
     kit_start(&s, &answer);
     const uint32_t before = answer.count;
-    kit_say(&s, 0, (cairn_control){.request = 1, .verb = CAIRN_CONTROL_RUN_UNTIL, .tick = 100000});
+    kit_say(&s, 0,
+        (cairn_control_request){
+            .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {100000}});
     story_run_ms(&s, 100);
     assert_int_equal(answer.count, before);
     assert_int_equal(kit_verb(&s, CAIRN_CONTROL_RESUME), CAIRN_CONTROL_BUSY);
-    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_RUN_UNTIL, .tick = 100000}),
+    assert_int_equal(kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RUN_UNTIL,
+                                     .run_until = {100000}}),
         CAIRN_CONTROL_BUSY);
-    kit_say(&s, 0, (cairn_control){.request = 2, .verb = CAIRN_CONTROL_PAUSE});
+    kit_say(&s, 0, (cairn_control_request){.number = 2, .verb = CAIRN_CONTROL_PAUSE});
     story_run_ms(&s, 100);
     assert_int_equal(answer.count, before + 4);
-    assert_int_equal(answer.answer.request, 1);
+    assert_int_equal(answer.answer.number, 1);
     assert_int_equal(answer.answer.refusal, CAIRN_CONTROL_DONE);
     assert_true(answer.answer.tick < 100000);
     expect_room_goes_on();
@@ -221,8 +232,9 @@ TEST("a rate makes time pass slower or faster") {
         {0, 40, 600, 700}, {1, 1000, 0, 1}};
     kit_start(&s, &answer);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        assert_int_equal(
-            kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_RATE, .count = rows[i].rate}), 0);
+        assert_int_equal(kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RATE,
+                                         .rate = {rows[i].rate}}),
+            0);
         assert_int_equal(s.clients[0].notice.kind, CAIRN_EVENT_RATE);
         assert_int_equal(s.clients[0].notice.value, rows[i].rate);
         const uint64_t tick = kit_tick(&s);
@@ -233,62 +245,55 @@ TEST("a rate makes time pass slower or faster") {
 }
 
 static uint32_t spawn_box(void) {
-    assert_int_equal(
-        kit_ask(&s,
-            (cairn_control){
-                .verb = CAIRN_CONTROL_SPAWN_BOX, .body = 42, .numbers = box, .number_count = 6}),
-        0);
-    assert_int_equal(answer.answer.id_count, 1);
-    return answer.ids[0];
+    const cairn_control_request request = {.verb = CAIRN_CONTROL_SPAWN_BOX, .spawn_box = box};
+    assert_int_equal(kit_ask(&s, request), 0);
+    assert_int_not_equal(answer.answer.edit.body, 0);
+    return answer.answer.edit.body;
 }
 
-static void ask_for_body(uint32_t id) {
-    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_GET, .body = id}), 0);
-    assert_int_equal(answer.answer.number_count, 13);
-    assert_int_equal(answer.ids[0], id);
+static const cairn_control_body *get_body(uint32_t id) {
+    assert_int_equal(
+        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_GET, .get = {id}}), 0);
+    assert_int_equal(answer.answer.get.body.id, id);
+    return &answer.answer.get.body;
 }
 
 static void step(uint32_t count) {
-    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_STEP, .count = count}), 0);
+    assert_int_equal(
+        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_STEP, .step = {count}}), 0);
 }
 
 TEST("bodies are spawned moved pushed and deleted") {
-    static const float there[3] = {3.0f, 9.0f, -3.0f};
-    static const float fast[6] = {1.0f, 0.0f, 0.0f, 0.0f, 2.0f, 0.0f};
-    static const float push[3] = {0.0f, 0.0f, 1000.0f};
     kit_start(&s, &answer);
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     const uint32_t first = spawn_box();
     const uint32_t second = spawn_box(); // waits for the same tick
     assert_true(first != second);
-    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_SET_POSITION,
-                                     .body = second,
-                                     .numbers = there,
-                                     .number_count = 3}),
-        0);
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SET_POSITION,
+                   .set_position = {.body = second, .position = {3.0f, 9.0f, -3.0f}}});
+    assert_int_equal(answer.answer.edit.body, second);
     step(1);
-    ask_for_body(first);
-    assert_int_equal(answer.ids[3], 42);
-    ask_for_body(second);
-    assert_true(answer.numbers[0] == 3.0f && answer.numbers[2] == -3.0f);
-    kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_SET_VELOCITY,
-                    .body = second,
-                    .numbers = fast,
-                    .number_count = 6});
+    assert_int_equal(get_body(first)->user, 42);
+    const cairn_control_body *body = get_body(second);
+    assert_true(body->position.x == 3.0f && body->position.z == -3.0f);
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SET_VELOCITY,
+                   .set_velocity = {.body = second,
+                       .linear_velocity = {1.0f, 0.0f, 0.0f},
+                       .angular_velocity = {0.0f, 2.0f, 0.0f}}});
     step(1);
-    ask_for_body(second);
-    assert_true(answer.numbers[7] > 0.9f && answer.numbers[11] > 1.9f);
-    kit_ask(
-        &s, (cairn_control){
-                .verb = CAIRN_CONTROL_IMPULSE, .body = second, .numbers = push, .number_count = 3});
+    body = get_body(second);
+    assert_true(body->linear_velocity.x > 0.9f && body->angular_velocity.y > 1.9f);
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_IMPULSE,
+                   .impulse = {.body = second, .impulse = {0.0f, 0.0f, 1000.0f}}});
     step(1);
-    ask_for_body(second);
-    assert_true(answer.numbers[9] > 0.5f);
-    kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_DELETE, .body = first});
-    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_DELETE, .body = first}),
-        CAIRN_CONTROL_BODY_UNKNOWN); // it will be gone then
+    assert_true(get_body(second)->linear_velocity.z > 0.5f);
+    const cairn_control_request delete_first = {
+        .verb = CAIRN_CONTROL_DELETE, .delete_body = {first}};
+    kit_do(&s, delete_first);
+    assert_int_equal(kit_ask(&s, delete_first), CAIRN_CONTROL_BODY_UNKNOWN); // it will be gone then
     step(1);
-    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_GET, .body = first}),
+    assert_int_equal(
+        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_GET, .get = {first}}),
         CAIRN_CONTROL_BODY_UNKNOWN);
     expect_room_goes_on();
     story_end(&s);
@@ -300,8 +305,7 @@ TEST("edits and bodies have their bounds") {
     for (uint32_t i = 0; i < 64; ++i) {
         (void)spawn_box();
     }
-    const cairn_control one_more = {
-        .verb = CAIRN_CONTROL_SPAWN_BOX, .numbers = box, .number_count = 6};
+    const cairn_control_request one_more = {.verb = CAIRN_CONTROL_SPAWN_BOX, .spawn_box = box};
     assert_int_equal(kit_ask(&s, one_more), CAIRN_CONTROL_CAPACITY);
     step(1);
     uint32_t refusal = 0;
@@ -312,115 +316,149 @@ TEST("edits and bodies have their bounds") {
         }
     }
     assert_int_equal(refusal, CAIRN_CONTROL_CAPACITY);
-    assert_string_equal(answer.words, "the world has no room for it");
+    assert_string_equal(answer.answer.reason, "the world has no free body or shape");
     expect_room_goes_on();
     story_end(&s);
 }
 
+static const cairn_control_ray_request ray_down = {
+    .origin = {0.0f, 50.0f, 0.0f}, .translation = {0.0f, -100.0f, 0.0f}};
+
+static const cairn_control_ray_answer *cast_ray(cairn_control_ray_request ray) {
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RAY, .ray = ray});
+    return &answer.answer.ray;
+}
+
 TEST("rays and overlaps tell what they meet") {
-    static const float down[6] = {0.0f, 50.0f, 0.0f, 0.0f, -100.0f, 0.0f};
-    static const float up[6] = {0.0f, 50.0f, 0.0f, 0.0f, 100.0f, 0.0f};
-    static const float ball[6] = {0.0f, 5.0f, 0.0f, 1.0f, 0.0f, 0.0f};
     kit_start(&s, &answer);
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     const uint32_t body = spawn_box();
     step(1);
-    kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_RAY, .numbers = down, .number_count = 6});
-    assert_int_equal(answer.answer.count, 1);
-    assert_int_equal(answer.ids[0], body);
-    assert_true(answer.numbers[1] > 5.4f && answer.numbers[4] > 0.99f);
-    kit_ask(&s, (cairn_control){
-                    .verb = CAIRN_CONTROL_RAY, .body = body, .numbers = down, .number_count = 6});
-    assert_true(answer.ids[0] != body);
-    kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_RAY, .numbers = up, .number_count = 6});
-    assert_int_equal(answer.answer.count, 0);
-    kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_OVERLAP, .numbers = ball, .number_count = 6});
-    assert_int_equal(answer.answer.count, 1);
-    assert_int_equal(answer.ids[0], body);
+    const cairn_control_ray_answer *hit = cast_ray(ray_down);
+    assert_true(hit->hit && hit->body == body && hit->shape != 0);
+    assert_true(hit->point.y > 5.4f && hit->normal.y > 0.99f);
+    assert_true(hit->fraction > 0.4f && hit->fraction < 0.5f);
+    cairn_control_ray_request ray = ray_down;
+    ray.ignored_body = body;
+    hit = cast_ray(ray);
+    assert_true(hit->hit && hit->body != body);
+    ray = ray_down;
+    ray.translation.y = 100.0f;
+    assert_false(cast_ray(ray)->hit);
+    const cairn_control_overlap_request shapes[] = {
+        {.position = {0.0f, 5.0f, 0.0f}, .has_radius = true, .radius = 1.0f},
+        {.position = {0.0f, 5.0f, 0.0f}, .half_extents = {1.0f, 1.0f, 1.0f}}};
+    for (size_t i = 0; i < 2; ++i) {
+        kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_OVERLAP, .overlap = shapes[i]});
+        assert_int_equal(answer.answer.overlap.shape_count, 1);
+        assert_int_equal(answer.answer.overlap.listed_count, 1);
+        assert_int_equal(answer.answer.overlap.shapes[0].body, body);
+    }
     story_end(&s);
 }
 
 // The body falls, and the client shows it where it was some ticks ago.
 TEST("a ray meets what a client sees") {
-    static const float down[6] = {0.0f, 50.0f, 0.0f, 0.0f, -100.0f, 0.0f};
-    static const float high[6] = {0.0f, 40.0f, 0.0f, 0.5f, 0.5f, 0.5f};
     kit_start(&s, &answer);
     const uint32_t watcher = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     story_run_ms(&s, 500);
-    kit_ask(
-        &s, (cairn_control){.verb = CAIRN_CONTROL_SPAWN_BOX, .numbers = high, .number_count = 6});
-    const uint32_t body = answer.ids[0];
+    kit_do(&s,
+        (cairn_control_request){.verb = CAIRN_CONTROL_SPAWN_BOX,
+            .spawn_box = {.position = {0.0f, 40.0f, 0.0f}, .half_extents = {0.5f, 0.5f, 0.5f}}});
+    const uint32_t body = answer.answer.edit.body;
     story_run_ms(&s, 1000);
-    cairn_control ray = {.verb = CAIRN_CONTROL_RAY, .numbers = down, .number_count = 6};
-    assert_int_equal(kit_ask(&s, ray), CAIRN_CONTROL_DONE);
-    const float now = answer.numbers[1];
-    assert_int_equal(answer.ids[0], body);
-    ray.count = 1;
-    ray.seed = s.clients[watcher].client_id;
-    assert_int_equal(kit_ask(&s, ray), CAIRN_CONTROL_DONE);
-    assert_int_equal(answer.ids[0], body);
-    assert_true(answer.numbers[1] > now + 0.2f && answer.numbers[1] < now + 5.0f);
-    ray.seed = 7;
-    assert_int_equal(kit_ask(&s, ray), CAIRN_CONTROL_NAME_UNKNOWN);
+    const float now = cast_ray(ray_down)->point.y;
+    assert_int_equal(answer.answer.ray.body, body);
+    cairn_control_ray_request ray = ray_down;
+    ray.has_seen_by = true;
+    ray.seen_by = s.clients[watcher].client_id;
+    const cairn_control_ray_answer *hit = cast_ray(ray);
+    assert_int_equal(hit->body, body);
+    assert_true(hit->point.y > now + 0.2f && hit->point.y < now + 5.0f);
+    ray.seen_by = 7;
+    assert_int_equal(kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RAY, .ray = ray}),
+        CAIRN_CONTROL_NAME_UNKNOWN);
     expect_room_goes_on();
     story_end(&s);
+}
+
+static bool feature_writes(const char *name) {
+    const cairn_control_features_answer *features = &answer.answer.features;
+    for (uint32_t i = 0; i < features->verb_count; ++i) {
+        if (strcmp(features->verbs[i].name, name) == 0) {
+            assert_int_equal(features->verbs[i].verb, cairn_control_verb_find(name));
+            return features->verbs[i].writes != 0;
+        }
+    }
+    fail_msg("no verb %s", name);
+    return false;
 }
 
 TEST("what there is can be asked") {
     kit_start(&s, &answer);
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     kit_verb(&s, CAIRN_CONTROL_FEATURES);
-    assert_non_null(strstr((char *)answer.bytes, "\nverb_pause writes\n"));
-    assert_non_null(strstr((char *)answer.bytes, "\nverb_get reads\n"));
+    assert_true(feature_writes("pause"));
+    assert_false(feature_writes("get"));
+    assert_int_equal(answer.answer.features.verb_count, CAIRN_CONTROL_VERB_COUNT - 1);
+    assert_int_equal(answer.answer.features.protocol_version, CAIRN_PROTOCOL_VERSION);
     kit_verb(&s, CAIRN_CONTROL_ROOMS);
-    assert_int_equal(answer.answer.count, 1);
+    assert_int_equal(answer.answer.rooms.room_count, 1);
+    assert_string_equal(answer.answer.rooms.rooms[0].name, "main");
+    assert_int_equal(answer.answer.rooms.rooms[0].tick, kit_tick(&s));
     kit_verb(&s, CAIRN_CONTROL_STATE);
-    assert_non_null(strstr((char *)answer.bytes, "state paused\n"));
-    assert_non_null(strstr((char *)answer.bytes, "scene test\n"));
-    assert_int_equal(answer.answer.count, 1);
+    assert_true(answer.answer.state.paused);
+    assert_string_equal(answer.answer.state.scene, "test");
+    assert_int_equal(answer.answer.state.clients, 1);
     kit_verb(&s, CAIRN_CONTROL_CLIENTS);
-    assert_non_null(strstr((char *)answer.bytes, "1000 lockstep slot=255 "));
+    const cairn_control_clients_answer *clients = &answer.answer.clients;
+    assert_int_equal(clients->client_count, 1);
+    assert_int_equal(clients->clients[0].client_id, 1000);
+    assert_int_equal(clients->clients[0].mode, CAIRN_MODE_LOCKSTEP);
+    assert_int_equal(clients->clients[0].slot, CAIRN_SLOT_NONE);
+    assert_int_equal(clients->clients[0].rights, CAIRN_RIGHT_OPERATOR);
     kit_verb(&s, CAIRN_CONTROL_HASH);
     expect_root_of_world();
-    assert_non_null(strstr((char *)answer.bytes, "\ncontacts "));
+    assert_memory_equal(&answer.answer.hash.full, &answer.answer.root, sizeof(cairn_hash128));
+    assert_int_equal(answer.answer.hash.section_count, CAIRN_SECTION_COUNT);
     kit_verb(&s, CAIRN_CONTROL_BODIES);
-    assert_int_equal(answer.answer.count, cairn_world_counts_read(kit_world(&s)).bodies);
-    assert_int_equal(answer.answer.id_count, 4 * answer.answer.count);
-    assert_int_equal(answer.answer.number_count, 13 * answer.answer.count);
-    kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_DIFF, .name = "main"});
-    assert_int_equal(answer.answer.count, 0);
+    const uint32_t body_count = cairn_world_counts_read(kit_world(&s)).bodies;
+    assert_int_equal(answer.answer.bodies.body_count, body_count);
+    assert_int_equal(answer.answer.bodies.listed_count, body_count);
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_DIFF, .diff = {"main"}});
+    assert_int_equal(answer.answer.diff.difference_count, 0);
     expect_room_goes_on();
     story_end(&s);
 }
 
+static uint32_t ask_for_faults(cairn_control_faults_request faults) {
+    return kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_FAULTS, .faults = faults});
+}
+
 TEST("one clients path is made bad and good again") {
-    static const float bad[4] = {0.2f, 0.0f, 60.0f, 20.0f};
-    static const float worse[4] = {1.5f, 0.0f, 0.0f, 0.0f};
     kit_start(&s, &answer);
     const uint32_t other = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
     story_run_ms(&s, 300);
-    const uint64_t client_id = s.clients[other].client_id;
-    const cairn_control ask = {
-        .verb = CAIRN_CONTROL_FAULTS, .tick = client_id, .numbers = bad, .number_count = 4};
-    assert_int_equal(kit_ask(&s, ask), CAIRN_CONTROL_DONE);
+    cairn_control_faults_request faults = {.client_id = s.clients[other].client_id,
+        .loss = 0.2f,
+        .delay_ms = 60.0f,
+        .jitter_ms = 20.0f};
+    assert_int_equal(ask_for_faults(faults), CAIRN_CONTROL_DONE);
     story_run_ms(&s, 3000);
     cairn_server_client_info info;
     assert_true(cairn_server_client_read(s.server, other, &info));
     assert_true(info.rtt_ns > 100000000);
     assert_true(cairn_server_client_read(s.server, 0, &info));
     assert_true(info.rtt_ns < 50000000);
-    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_FAULTS, .tick = client_id}),
-        CAIRN_CONTROL_DONE);
+    faults = (cairn_control_faults_request){.client_id = faults.client_id};
+    assert_int_equal(ask_for_faults(faults), CAIRN_CONTROL_DONE);
     story_run_ms(&s, 2000);
     assert_true(kit_tick(&s) - cairn_world_tick(s.clients[other].world) < 10);
     assert_int_equal(s.clients[other].roots_wrong, 0);
-    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_FAULTS,
-                                     .tick = client_id,
-                                     .numbers = worse,
-                                     .number_count = 4}),
-        CAIRN_CONTROL_OUT_OF_RANGE);
-    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_FAULTS, .tick = 9}),
-        CAIRN_CONTROL_NAME_UNKNOWN);
+    faults.loss = 1.5f;
+    assert_int_equal(ask_for_faults(faults), CAIRN_CONTROL_OUT_OF_RANGE);
+    faults = (cairn_control_faults_request){.client_id = 9};
+    assert_int_equal(ask_for_faults(faults), CAIRN_CONTROL_NAME_UNKNOWN);
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
     expect_room_goes_on();
     story_end(&s);
@@ -428,7 +466,8 @@ TEST("one clients path is made bad and good again") {
 
 TEST("requests of who left are forgotten") {
     kit_start(&s, &answer);
-    kit_say(&s, 0, (cairn_control){.verb = CAIRN_CONTROL_RUN_UNTIL, .tick = kit_tick(&s) + 60});
+    kit_say(&s, 0,
+        (cairn_control_request){.verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {kit_tick(&s) + 60}});
     story_run_ms(&s, 50);
     cairn_netcode_client_disconnect(s.clients[0].netcode, s.now_ns);
     story_run_ms(&s, 3000);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One world in another's place: reset, load, seek, fork. Clients follow, and the recording replays.
+
 #include "tests/kit/test.h"
 
 #include <stdio.h>
@@ -12,22 +13,36 @@
 static story s; // too large for a stack
 static story_answer answer;
 
-static const float box[6] = {0.5f, 5.0f, 0.0f, 0.5f, 0.5f, 0.5f};
+static const cairn_control_spawn_box_request box = {
+    .position = {0.5f, 5.0f, 0.0f}, .half_extents = {0.5f, 0.5f, 0.5f}};
 
 static void verb(cairn_control_verb what) {
-    kit_do(&s, (cairn_control){.verb = what});
+    kit_do(&s, (cairn_control_request){.verb = what});
 }
 
-static void named(cairn_control_verb what, const char *name) {
-    kit_do(&s, (cairn_control){.verb = what, .name = name});
+static void save(const char *name) {
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SAVE, .save = {name}});
+}
+
+static uint32_t ask_to_load(const char *name) {
+    return kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_LOAD, .load = {name}});
+}
+
+static void load(const char *name) {
+    assert_int_equal(ask_to_load(name), CAIRN_CONTROL_DONE);
+}
+
+static uint32_t write_piece(cairn_control_save_write_request piece) {
+    return kit_ask(
+        &s, (cairn_control_request){.verb = CAIRN_CONTROL_SAVE_WRITE, .save_write = piece});
 }
 
 static void step(uint32_t count) {
-    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_STEP, .count = count});
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_STEP, .step = {count}});
 }
 
 static void spawn(void) {
-    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_SPAWN_BOX, .numbers = box, .number_count = 6});
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SPAWN_BOX, .spawn_box = box});
 }
 
 static void expect_same(cairn_hash128 a, cairn_hash128 b) {
@@ -93,9 +108,8 @@ TEST("a reset begins again to the bit") {
     kit_start(&s, &answer);
     verb(CAIRN_CONTROL_PAUSE);
     for (uint32_t i = 0; i < 3; ++i) {
-        kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_RESET,
-                       .seed = i == 2 ? 8 : 7,
-                       .mask = CAIRN_CONTROL_MASK_GIVEN});
+        kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RESET,
+                       .reset = {.has_seed = true, .seed = i == 2 ? 8 : 7}});
         assert_int_equal(answer.answer.tick, 0);
         assert_int_equal(cairn_world_settings(kit_world(&s))->seed, i == 2 ? 8 : 7);
         spawn();
@@ -114,14 +128,14 @@ TEST("a reset begins again to the bit") {
 
 TEST("players and watchers follow a reset and a load") {
     begin();
-    named(CAIRN_CONTROL_SAVE, "early");
+    save("early");
     spawn();
     story_run_ms(&s, 300);
     verb(CAIRN_CONTROL_RESET);
     assert_int_equal(s.clients[1].notices[CAIRN_EVENT_REPLACED], 1);
     expect_all_follow();
     assert_int_equal(story_statistics(&s).players, 2);
-    named(CAIRN_CONTROL_LOAD, "early");
+    load("early");
     assert_int_equal(s.clients[1].notices[CAIRN_EVENT_REPLACED], 2);
     expect_all_follow();
     expect_recording_replays(2);
@@ -133,12 +147,12 @@ TEST("a load goes on as the save did") {
     verb(CAIRN_CONTROL_PAUSE);
     spawn();
     step(20);
-    named(CAIRN_CONTROL_SAVE, "here");
+    save("here");
     const uint64_t tick = kit_tick(&s);
     const cairn_hash128 saved = kit_root(&s);
     step(50);
     const cairn_hash128 later = kit_root(&s);
-    named(CAIRN_CONTROL_LOAD, "here");
+    load("here");
     assert_int_equal(kit_tick(&s), tick);
     expect_same(kit_root(&s), saved);
     step(50);
@@ -151,33 +165,33 @@ TEST("a save travels in pieces") {
     static uint8_t bytes[1024 * 1024];
     kit_start(&s, &answer);
     verb(CAIRN_CONTROL_PAUSE);
-    named(CAIRN_CONTROL_SAVE, "here");
+    save("here");
     const cairn_hash128 saved = kit_root(&s);
-    const uint32_t size = answer.answer.count;
+    const uint32_t size = answer.answer.save.size;
     assert_true(size < sizeof bytes);
-    for (uint32_t at = 0; at < size; at += answer.answer.byte_count) {
-        kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_SAVE_READ, .name = "here", .tick = at});
-        memcpy(bytes + at, answer.bytes, answer.answer.byte_count);
+    for (uint32_t at = 0; at < size; at += answer.answer.save_read.byte_count) {
+        kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SAVE_READ,
+                       .save_read = {.name = "here", .offset = at}});
+        assert_int_equal(answer.answer.save_read.size, size);
+        memcpy(bytes + at, answer.answer.save_read.bytes, answer.answer.save_read.byte_count);
     }
-    named(CAIRN_CONTROL_SAVE_DELETE, "here");
-    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_LOAD, .name = "here"}),
-        CAIRN_CONTROL_NAME_UNKNOWN);
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SAVE_DELETE, .save_delete = {"here"}});
+    assert_int_equal(ask_to_load("here"), CAIRN_CONTROL_NAME_UNKNOWN);
     step(10);
     for (uint32_t at = 0; at < size; at += 4096) {
         const uint32_t left = size - at < 4096 ? size - at : 4096;
-        kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_SAVE_WRITE,
-                       .name = "back",
-                       .tick = at,
-                       .count = size,
-                       .bytes = bytes + at,
-                       .byte_count = left});
+        assert_int_equal(write_piece((cairn_control_save_write_request){.name = "back",
+                             .offset = at,
+                             .size = size,
+                             .bytes = bytes + at,
+                             .byte_count = left}),
+            CAIRN_CONTROL_DONE);
+        assert_int_equal(answer.answer.save_write.received_size, at + left);
         if (at == 0) {
-            assert_int_equal(
-                kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_LOAD, .name = "back"}),
-                CAIRN_CONTROL_FOREIGN);
+            assert_int_equal(ask_to_load("back"), CAIRN_CONTROL_FOREIGN);
         }
     }
-    named(CAIRN_CONTROL_LOAD, "back");
+    load("back");
     expect_same(kit_root(&s), saved);
     story_end(&s);
 }
@@ -185,13 +199,41 @@ TEST("a save travels in pieces") {
 static void upload(const uint8_t *bytes, uint32_t size) {
     for (uint32_t at = 0; at < size; at += 4096) {
         const uint32_t left = size - at < 4096 ? size - at : 4096;
-        kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_SAVE_WRITE,
-                       .name = "foreign",
-                       .tick = at,
-                       .count = size,
-                       .bytes = bytes + at,
-                       .byte_count = left});
+        assert_int_equal(write_piece((cairn_control_save_write_request){.name = "foreign",
+                             .offset = at,
+                             .size = size,
+                             .bytes = bytes + at,
+                             .byte_count = left}),
+            CAIRN_CONTROL_DONE);
     }
+}
+
+// A piece may begin only where the bytes that the server has end, and never changes the size.
+TEST("a piece of a save at another offset is refused") {
+    static const uint8_t bytes[100] = {1, 2, 3};
+    kit_start(&s, &answer);
+    cairn_control_save_write_request piece = {
+        .name = "save", .offset = 0, .size = 100, .bytes = bytes, .byte_count = 40};
+    assert_int_equal(write_piece(piece), CAIRN_CONTROL_DONE);
+    static const struct {
+        uint32_t offset, size, byte_count;
+    } wrong[] = {{1, 100, 10}, {39, 100, 10}, {41, 100, 10}, {99, 100, 1}, {100, 100, 0},
+        {101, 100, 1}, {UINT32_MAX, 100, 10}, {40, 99, 10}, {40, 101, 10}, {40, 100, 61}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        piece.offset = wrong[i].offset;
+        piece.size = wrong[i].size;
+        piece.byte_count = wrong[i].byte_count;
+        if (write_piece(piece) != CAIRN_CONTROL_OUT_OF_RANGE) {
+            fail_msg("row %zu", i);
+        }
+        assert_string_equal(answer.answer.reason, "the server has 40 of the save's 100 bytes");
+    }
+    piece.offset = 40;
+    piece.size = 100;
+    piece.byte_count = 60;
+    assert_int_equal(write_piece(piece), CAIRN_CONTROL_DONE);
+    assert_int_equal(answer.answer.save_write.received_size, 100);
+    story_end(&s);
 }
 
 static uint32_t load_of(const cairn_world_def *def) {
@@ -201,7 +243,7 @@ static uint32_t load_of(const cairn_world_def *def) {
     const size_t size = cairn_world_encode(world, bytes, sizeof bytes);
     cairn_world_destroy(world);
     upload(bytes, (uint32_t)size);
-    return kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_LOAD, .name = "foreign"});
+    return ask_to_load("foreign");
 }
 
 TEST("a foreign state is refused") {
@@ -222,9 +264,8 @@ TEST("a foreign state is refused") {
     def.tick_rate_hz = 30;
     assert_int_equal(load_of(&def), CAIRN_CONTROL_FOREIGN);
     upload(noise, sizeof noise);
-    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_LOAD, .name = "foreign"}),
-        CAIRN_CONTROL_FOREIGN);
-    assert_true(answer.words[0] != '\0');
+    assert_int_equal(ask_to_load("foreign"), CAIRN_CONTROL_FOREIGN);
+    assert_true(answer.answer.reason[0] != '\0');
     expect_all_follow();
     story_end(&s);
 }
@@ -232,40 +273,42 @@ TEST("a foreign state is refused") {
 TEST("saves have their bounds") {
     static const uint8_t some[8] = {0};
     const struct {
-        cairn_control ask;
+        cairn_control_request ask;
         uint32_t refusal;
     } rows[] = {
-        {{.verb = CAIRN_CONTROL_SAVE}, CAIRN_CONTROL_NAME_TAKEN},
-        {{.verb = CAIRN_CONTROL_SAVE, .name = "a name of more than thirty-one bytes"},
+        {{.verb = CAIRN_CONTROL_SAVE, .save = {""}}, CAIRN_CONTROL_NAME_TAKEN},
+        {{.verb = CAIRN_CONTROL_SAVE, .save = {"a name of more than thirty-one bytes"}},
             CAIRN_CONTROL_NAME_TAKEN},
-        {{.verb = CAIRN_CONTROL_LOAD, .name = "nothing"}, CAIRN_CONTROL_NAME_UNKNOWN},
-        {{.verb = CAIRN_CONTROL_SAVE_READ, .name = "nothing"}, CAIRN_CONTROL_NAME_UNKNOWN},
-        {{.verb = CAIRN_CONTROL_SAVE_DELETE, .name = "nothing"}, CAIRN_CONTROL_NAME_UNKNOWN},
-        {{.verb = CAIRN_CONTROL_SAVE_WRITE, .name = "nothing", .tick = 8, .count = 16},
+        {{.verb = CAIRN_CONTROL_LOAD, .load = {"nothing"}}, CAIRN_CONTROL_NAME_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_SAVE_READ, .save_read = {"nothing"}}, CAIRN_CONTROL_NAME_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_SAVE_DELETE, .save_delete = {"nothing"}},
             CAIRN_CONTROL_NAME_UNKNOWN},
-        {{.verb = CAIRN_CONTROL_SAVE_WRITE, .name = "large", .count = 64 * 1024 * 1024 + 1},
-            CAIRN_CONTROL_CAPACITY},
-        {{.verb = CAIRN_CONTROL_SAVE_WRITE, .name = "none", .count = 0}, CAIRN_CONTROL_CAPACITY},
         {{.verb = CAIRN_CONTROL_SAVE_WRITE,
-             .name = "long",
-             .count = 4,
-             .bytes = some,
-             .byte_count = 8},
-            CAIRN_CONTROL_OUT_OF_RANGE},
-        {{.verb = CAIRN_CONTROL_SAVE_READ, .name = "long", .tick = 9}, CAIRN_CONTROL_OUT_OF_RANGE},
-        {{.verb = CAIRN_CONTROL_SEEK, .tick = 1000000}, CAIRN_CONTROL_TICK_GONE},
-        {{.verb = CAIRN_CONTROL_FORK, .name = "main"}, CAIRN_CONTROL_NAME_TAKEN},
-        {{.verb = CAIRN_CONTROL_FORK, .name = "not a name"}, CAIRN_CONTROL_NAME_TAKEN},
-        {{.verb = CAIRN_CONTROL_FORK,
-             .name = "b",
-             .tick = 1000000,
-             .mask = CAIRN_CONTROL_MASK_GIVEN},
-            CAIRN_CONTROL_TICK_GONE},
-        {{.verb = CAIRN_CONTROL_ROOM_CREATE, .room = "b", .name = "no scene"},
+             .save_write = {.name = "nothing", .offset = 8, .size = 16}},
             CAIRN_CONTROL_NAME_UNKNOWN},
-        {{.verb = CAIRN_CONTROL_ROOM_CREATE, .room = "main", .name = "test"},
+        {{.verb = CAIRN_CONTROL_SAVE_WRITE,
+             .save_write = {.name = "large", .size = 64 * 1024 * 1024 + 1}},
+            CAIRN_CONTROL_CAPACITY},
+        {{.verb = CAIRN_CONTROL_SAVE_WRITE, .save_write = {.name = "none", .size = 0}},
+            CAIRN_CONTROL_CAPACITY},
+        {{.verb = CAIRN_CONTROL_SAVE_WRITE,
+             .save_write = {.name = "long", .size = 4, .bytes = some, .byte_count = 8}},
+            CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_SAVE_READ, .save_read = {.name = "long", .offset = 9}},
+            CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_SEEK, .seek = {1000000}}, CAIRN_CONTROL_TICK_GONE},
+        {{.verb = CAIRN_CONTROL_FORK, .fork = {.name = "main"}}, CAIRN_CONTROL_NAME_TAKEN},
+        {{.verb = CAIRN_CONTROL_FORK, .fork = {.name = "not a name"}}, CAIRN_CONTROL_NAME_TAKEN},
+        {{.verb = CAIRN_CONTROL_FORK, .fork = {.name = "b", .has_tick = true, .tick = 1000000}},
+            CAIRN_CONTROL_TICK_GONE},
+        {{.verb = CAIRN_CONTROL_ROOM_CREATE, .room_create = {.name = "b", .scene = "no scene"}},
+            CAIRN_CONTROL_NAME_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_ROOM_CREATE, .room_create = {.name = "main", .scene = "test"}},
             CAIRN_CONTROL_NAME_TAKEN},
-        {{.verb = CAIRN_CONTROL_ROOM_CREATE, .room = "b", .name = "test", .count = 9},
+        {{.verb = CAIRN_CONTROL_ROOM_CREATE, .room_create = {.name = "", .scene = "test"}},
+            CAIRN_CONTROL_NAME_TAKEN},
+        {{.verb = CAIRN_CONTROL_ROOM_CREATE,
+             .room_create = {.name = "b", .scene = "test", .tick_rate_hz = 9}},
             CAIRN_CONTROL_OUT_OF_RANGE},
         {{.verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "nowhere"}, CAIRN_CONTROL_ROOM_UNKNOWN},
         {{.verb = CAIRN_CONTROL_ROOM_DESTROY}, CAIRN_CONTROL_BUSY},
@@ -274,14 +317,15 @@ TEST("saves have their bounds") {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         const uint32_t refusal = kit_ask(&s, rows[i].ask);
         if (refusal != rows[i].refusal) {
-            fail_msg("row %zu: %s, %s", i, cairn_control_refusal_text(refusal), answer.words);
+            fail_msg(
+                "row %zu: %s, %s", i, cairn_control_refusal_text(refusal), answer.answer.reason);
         }
     }
     uint32_t refusal = 0;
     for (uint32_t i = 0; i < 33; ++i) {
         char name[8];
         snprintf(name, sizeof name, "s%u", i);
-        refusal = kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_SAVE, .name = name});
+        refusal = kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SAVE, .save = {name}});
     }
     assert_int_equal(refusal, CAIRN_CONTROL_CAPACITY);
     expect_all_follow();
@@ -299,10 +343,10 @@ TEST("a seek finds near ticks and recorded ones") {
     const uint64_t near = kit_tick(&s);
     const cairn_hash128 near_root = kit_root(&s);
     step(30);
-    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_SEEK, .tick = near});
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SEEK, .seek = {near}});
     assert_int_equal(kit_tick(&s), near);
     expect_same(kit_root(&s), near_root);
-    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_SEEK, .tick = early});
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SEEK, .seek = {early}});
     assert_int_equal(kit_tick(&s), early);
     expect_same(kit_root(&s), early_root);
     step(300);
@@ -318,37 +362,45 @@ TEST("a fork stands beside and can be compared") {
     verb(CAIRN_CONTROL_PAUSE);
     step(40);
     const uint64_t tick = kit_tick(&s);
-    named(CAIRN_CONTROL_FORK, "other");
-    assert_string_equal(answer.room, "other");
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"}});
+    assert_string_equal(answer.answer.room, "other");
     assert_int_equal(answer.answer.tick, tick);
-    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_DIFF, .name = "other"});
-    assert_int_equal(answer.answer.count, 0);
-    kit_do(&s,
-        (cairn_control){
-            .verb = CAIRN_CONTROL_SPAWN_BOX, .room = "other", .numbers = box, .number_count = 6});
-    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_STEP, .room = "other", .count = 5});
+    const cairn_control_request diff = {.verb = CAIRN_CONTROL_DIFF, .diff = {"other"}};
+    kit_do(&s, diff);
+    assert_int_equal(answer.answer.diff.difference_count, 0);
+    kit_do(&s, (cairn_control_request){
+                   .verb = CAIRN_CONTROL_SPAWN_BOX, .room = "other", .spawn_box = box});
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_STEP, .room = "other", .step = {5}});
     assert_int_equal(kit_tick(&s), tick);
     step(5);
-    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_DIFF, .name = "other"});
-    assert_true(answer.answer.count > 0);
-    assert_non_null(strstr((char *)answer.bytes, "bodies["));
-    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_FORK,
-                   .name = "then",
-                   .tick = tick,
-                   .mask = CAIRN_CONTROL_MASK_GIVEN});
+    kit_do(&s, diff);
+    assert_true(answer.answer.diff.difference_count > 0);
+    bool bodies_differ = false;
+    for (uint32_t i = 0; i < answer.answer.diff.listed_count; ++i) {
+        const cairn_control_difference *difference = &answer.answer.diff.differences[i];
+        bodies_differ = bodies_differ || strcmp(difference->section, "bodies") == 0;
+        assert_true(difference->field[0] != '\0');
+        assert_true(difference->bits_here != difference->bits_other);
+    }
+    assert_true(bodies_differ);
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_FORK,
+                   .fork = {.name = "then", .has_tick = true, .tick = tick}});
     assert_int_equal(answer.answer.tick, tick);
-    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_ROOM_CREATE,
-                   .room = "new",
-                   .name = "test",
-                   .seed = 5,
-                   .mask = CAIRN_CONTROL_MASK_GIVEN | CAIRN_CONTROL_MASK_PAUSED});
+    kit_do(
+        &s, (cairn_control_request){.verb = CAIRN_CONTROL_ROOM_CREATE,
+                .room_create = {
+                    .name = "new", .scene = "test", .has_seed = true, .seed = 5, .paused = true}});
     verb(CAIRN_CONTROL_ROOMS);
-    assert_int_equal(answer.answer.count, 4);
-    kit_do(&s, (cairn_control){.verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "other"});
+    assert_int_equal(answer.answer.rooms.room_count, 4);
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "other"});
     verb(CAIRN_CONTROL_ROOMS);
-    assert_int_equal(answer.answer.count, 3);
-    assert_null(strstr((char *)answer.bytes, "other "));
-    assert_non_null(strstr((char *)answer.bytes, "new 0\n"));
+    const cairn_control_rooms_answer *rooms = &answer.answer.rooms;
+    assert_int_equal(rooms->room_count, 3);
+    for (uint32_t i = 0; i < rooms->room_count; ++i) {
+        assert_string_not_equal(rooms->rooms[i].name, "other");
+    }
+    assert_string_equal(rooms->rooms[2].name, "new");
+    assert_int_equal(rooms->rooms[2].tick, 0);
     verb(CAIRN_CONTROL_RESUME);
     expect_all_follow();
     story_end(&s);
@@ -356,17 +408,18 @@ TEST("a fork stands beside and can be compared") {
 
 TEST("who waits for a room that closes is told") {
     kit_start(&s, &answer);
-    named(CAIRN_CONTROL_FORK, "other");
+    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"}});
     kit_say(&s, 0,
-        (cairn_control){
-            .request = 1, .verb = CAIRN_CONTROL_RUN_UNTIL, .room = "other", .tick = 1000000});
+        (cairn_control_request){
+            .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL, .room = "other", .run_until = {1000000}});
     story_run_ms(&s, 50);
-    assert_int_equal(kit_ask(&s, (cairn_control){.verb = CAIRN_CONTROL_RESET, .room = "other"}),
+    assert_int_equal(
+        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RESET, .room = "other"}),
         CAIRN_CONTROL_BUSY);
-    kit_say(
-        &s, 0, (cairn_control){.request = 2, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "other"});
+    kit_say(&s, 0,
+        (cairn_control_request){.number = 2, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "other"});
     story_run_ms(&s, 100);
-    assert_int_equal(answer.answer.request, 2);
+    assert_int_equal(answer.answer.number, 2);
     assert_int_equal(story_statistics(&s).controls_refused[CAIRN_CONTROL_ROOM_CLOSED], 1);
     story_end(&s);
 }

@@ -21,7 +21,7 @@ static void feed(cairn_session_event event) {
     const cairn_message input = {
         .kind = CAIRN_MESSAGE_INPUT, .input = {.snapshot_acknowledged = 1}};
     const cairn_message control = {
-        .kind = CAIRN_MESSAGE_CONTROL, .control = {.room = "", .name = ""}};
+        .kind = CAIRN_MESSAGE_CONTROL, .control = {.verb = CAIRN_CONTROL_STATE, .room = ""}};
     const cairn_message roots = {.kind = CAIRN_MESSAGE_ROOT_REPORT};
     const cairn_message closed = {.kind = CAIRN_MESSAGE_EVENT,
         .event = {.kind = CAIRN_EVENT_ROOM_CLOSES, .slot = CAIRN_SLOT_NONE, .words = "the end"}};

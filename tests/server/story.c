@@ -293,23 +293,18 @@ static void forget_world(story_client *client, const cairn_event_message *notice
     client->input_next = notice->tick;
 }
 
-static void keep_answer(story_answer *kept, const cairn_answer *answer) {
+static void keep_answer(story_answer *kept, const cairn_link_message *received) {
     if (kept == NULL) {
         return;
     }
+    CAIRN_ASSERT(received->size <= sizeof kept->encoded);
+    cairn_message message;
+    memcpy(kept->encoded, received->bytes, received->size);
+    const cairn_decode_refusal refusal =
+        cairn_message_decode(kept->encoded, received->size, CAIRN_TO_CLIENT, &message);
+    CAIRN_ASSERT(refusal == CAIRN_DECODE_OK);
     kept->count += 1;
-    kept->answer = *answer;
-    strncpy(kept->words, answer->words, sizeof kept->words - 1);
-    strncpy(kept->room, answer->room, sizeof kept->room - 1);
-    memcpy(kept->ids, answer->ids, answer->id_count * sizeof *kept->ids);
-    memcpy(kept->numbers, answer->numbers, answer->number_count * sizeof *kept->numbers);
-    memcpy(kept->bytes, answer->bytes, answer->byte_count);
-    kept->bytes[answer->byte_count] = 0;
-    kept->answer.words = kept->words;
-    kept->answer.room = kept->room;
-    kept->answer.ids = kept->ids;
-    kept->answer.numbers = kept->numbers;
-    kept->answer.bytes = kept->bytes;
+    kept->answer = message.answer;
 }
 
 static void take_message(story_client *client, const cairn_link_message *received) {
@@ -364,7 +359,7 @@ static void take_message(story_client *client, const cairn_link_message *receive
         client->repairs[message.resync_response.verdict] += 1;
         break;
     case CAIRN_MESSAGE_ANSWER:
-        keep_answer(client->answer, &message.answer);
+        keep_answer(client->answer, received);
         break;
     default:
         CAIRN_ASSERT(false);

@@ -75,15 +75,11 @@ typedef struct story_client {
     uint32_t decode_failures;
 } story_client;
 
-// An answer and what it pointed to.
+// The last answer and the bytes that it points into.
 typedef struct story_answer {
-    uint32_t count; // how many came
-    cairn_answer answer;
-    char words[CAIRN_TEXT_SIZE_MAX + 1];
-    char room[CAIRN_NAME_SIZE_MAX + 1];
-    uint32_t ids[CAIRN_ANSWER_IDS_MAX];
-    float numbers[CAIRN_ANSWER_NUMBERS_MAX];
-    uint8_t bytes[CAIRN_ANSWER_BYTES_MAX + 1]; // with a zero behind them
+    uint32_t count; // of answers that came
+    cairn_control_answer answer;
+    _Alignas(8) uint8_t encoded[CAIRN_MESSAGE_SIZE_MAX];
 } story_answer;
 
 typedef struct story {

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The members of every control request and answer, each listed once. Codec, checks, copies, tests
+// and printers expand these tables, so that no member can be forgotten in one of them.
+//
+// A member is X(KIND, FIELD, field, ...): FIELD as the .fbs names it in capitals, field as the C
+// struct names it. Kinds:
+//   NUMBER                    an integer or a bool
+//   REAL                      a float, finite
+//   LIMITED_TEXT   size_max   printable ASCII
+//   VEC3, QUAT, HASH          fixed structs; the floats are finite
+//   FLAG, BODY_KIND, MODE     of elements only: an integer of few values
+//   NAME                      of elements only: a text in an array of CAIRN_NAME_SIZE_MAX + 1
+//   ONE            element, Wire
+//   LIST           count, element, Wire, count_max
+//   LIMITED_BYTES  count, count_max
+
+// Every request that has arguments: X(VERB, member, struct, Table).
+#define EACH_CONTROL_REQUEST(X)                                                                    \
+    X(STEP, step, step_request, StepRequest)                                                       \
+    X(RUN_UNTIL, run_until, run_until_request, RunUntilRequest)                                    \
+    X(RATE, rate, rate_request, RateRequest)                                                       \
+    X(RESET, reset, reset_request, ResetRequest)                                                   \
+    X(SAVE, save, save_request, SaveRequest)                                                       \
+    X(LOAD, load, load_request, LoadRequest)                                                       \
+    X(SAVE_READ, save_read, save_read_request, SaveReadRequest)                                    \
+    X(SAVE_WRITE, save_write, save_write_request, SaveWriteRequest)                                \
+    X(SAVE_DELETE, save_delete, save_delete_request, SaveDeleteRequest)                            \
+    X(SEEK, seek, seek_request, SeekRequest)                                                       \
+    X(FORK, fork, fork_request, ForkRequest)                                                       \
+    X(ROOM_CREATE, room_create, room_create_request, RoomCreateRequest)                            \
+    X(SPAWN_BOX, spawn_box, spawn_box_request, SpawnBoxRequest)                                    \
+    X(SPAWN_SPHERE, spawn_sphere, spawn_sphere_request, SpawnSphereRequest)                        \
+    X(DELETE, delete_body, delete_request, DeleteRequest)                                          \
+    X(SET_POSITION, set_position, set_position_request, SetPositionRequest)                        \
+    X(SET_VELOCITY, set_velocity, set_velocity_request, SetVelocityRequest)                        \
+    X(IMPULSE, impulse, impulse_request, ImpulseRequest)                                           \
+    X(GET, get, get_request, GetRequest)                                                           \
+    X(BODIES, bodies, bodies_request, BodiesRequest)                                               \
+    X(RAY, ray, ray_request, RayRequest)                                                           \
+    X(OVERLAP, overlap, overlap_request, OverlapRequest)                                           \
+    X(DIFF, diff, diff_request, DiffRequest)                                                       \
+    X(FAULTS, faults, faults_request, FaultsRequest)
+
+// Every struct of an answer: X(struct, Table).
+#define EACH_CONTROL_ANSWER_STRUCT(X)                                                              \
+    X(features_answer, FeaturesAnswer)                                                             \
+    X(rooms_answer, RoomsAnswer)                                                                   \
+    X(state_answer, StateAnswer)                                                                   \
+    X(clients_answer, ClientsAnswer)                                                               \
+    X(run_answer, RunAnswer)                                                                       \
+    X(save_answer, SaveAnswer)                                                                     \
+    X(saves_answer, SavesAnswer)                                                                   \
+    X(save_read_answer, SaveReadAnswer)                                                            \
+    X(save_write_answer, SaveWriteAnswer)                                                          \
+    X(edit_answer, EditAnswer)                                                                     \
+    X(get_answer, GetAnswer)                                                                       \
+    X(bodies_answer, BodiesAnswer)                                                                 \
+    X(ray_answer, RayAnswer)                                                                       \
+    X(overlap_answer, OverlapAnswer)                                                               \
+    X(hash_answer, HashAnswer)                                                                     \
+    X(diff_answer, DiffAnswer)
+
+// Every verb whose answer has more than what is common to all: X(VERB, member, struct).
+#define EACH_CONTROL_ANSWER(X)                                                                     \
+    X(FEATURES, features, features_answer)                                                         \
+    X(ROOMS, rooms, rooms_answer)                                                                  \
+    X(STATE, state, state_answer)                                                                  \
+    X(CLIENTS, clients, clients_answer)                                                            \
+    X(STEP, run, run_answer)                                                                       \
+    X(RUN_UNTIL, run, run_answer)                                                                  \
+    X(SAVE, save, save_answer)                                                                     \
+    X(SAVES, saves, saves_answer)                                                                  \
+    X(SAVE_READ, save_read, save_read_answer)                                                      \
+    X(SAVE_WRITE, save_write, save_write_answer)                                                   \
+    X(SPAWN_BOX, edit, edit_answer)                                                                \
+    X(SPAWN_SPHERE, edit, edit_answer)                                                             \
+    X(DELETE, edit, edit_answer)                                                                   \
+    X(SET_POSITION, edit, edit_answer)                                                             \
+    X(SET_VELOCITY, edit, edit_answer)                                                             \
+    X(IMPULSE, edit, edit_answer)                                                                  \
+    X(GET, get, get_answer)                                                                        \
+    X(BODIES, bodies, bodies_answer)                                                               \
+    X(RAY, ray, ray_answer)                                                                        \
+    X(OVERLAP, overlap, overlap_answer)                                                            \
+    X(HASH, hash, hash_answer)                                                                     \
+    X(DIFF, diff, diff_answer)
+
+// Every kind of element of a list: X(element), the struct cairn_control_<element>.
+#define EACH_CONTROL_ELEMENT(X)                                                                    \
+    X(body)                                                                                        \
+    X(feature)                                                                                     \
+    X(room)                                                                                        \
+    X(saved)                                                                                       \
+    X(client)                                                                                      \
+    X(shape)                                                                                       \
+    X(section)                                                                                     \
+    X(difference)
+
+#define CONTROL_MEMBERS_step_request(X) X(NUMBER, TICK_COUNT, tick_count)
+
+#define CONTROL_MEMBERS_run_until_request(X) X(NUMBER, TICK, tick)
+
+#define CONTROL_MEMBERS_rate_request(X) X(NUMBER, SPEED_THOUSANDTHS, speed_thousandths)
+
+#define CONTROL_MEMBERS_reset_request(X)                                                           \
+    X(NUMBER, HAS_SEED, has_seed)                                                                  \
+    X(NUMBER, SEED, seed)
+
+#define CONTROL_MEMBERS_save_request(X) X(LIMITED_TEXT, NAME, name, CAIRN_CONTROL_NAME_SIZE_MAX)
+
+#define CONTROL_MEMBERS_load_request(X) X(LIMITED_TEXT, NAME, name, CAIRN_CONTROL_NAME_SIZE_MAX)
+
+#define CONTROL_MEMBERS_save_read_request(X)                                                       \
+    X(LIMITED_TEXT, NAME, name, CAIRN_CONTROL_NAME_SIZE_MAX)                                       \
+    X(NUMBER, OFFSET, offset)
+
+#define CONTROL_MEMBERS_save_write_request(X)                                                      \
+    X(LIMITED_TEXT, NAME, name, CAIRN_CONTROL_NAME_SIZE_MAX)                                       \
+    X(NUMBER, OFFSET, offset)                                                                      \
+    X(NUMBER, SIZE, size)                                                                          \
+    X(NUMBER, PLAYERS, players)                                                                    \
+    X(LIMITED_BYTES, BYTES, bytes, byte_count, CAIRN_CONTROL_PIECE_SIZE_MAX)
+
+#define CONTROL_MEMBERS_save_delete_request(X)                                                     \
+    X(LIMITED_TEXT, NAME, name, CAIRN_CONTROL_NAME_SIZE_MAX)
+
+#define CONTROL_MEMBERS_seek_request(X) X(NUMBER, TICK, tick)
+
+#define CONTROL_MEMBERS_fork_request(X)                                                            \
+    X(LIMITED_TEXT, NAME, name, CAIRN_CONTROL_NAME_SIZE_MAX)                                       \
+    X(NUMBER, HAS_TICK, has_tick)                                                                  \
+    X(NUMBER, TICK, tick)                                                                          \
+    X(NUMBER, PAUSED, paused)
+
+#define CONTROL_MEMBERS_room_create_request(X)                                                     \
+    X(LIMITED_TEXT, NAME, name, CAIRN_CONTROL_NAME_SIZE_MAX)                                       \
+    X(LIMITED_TEXT, SCENE, scene, CAIRN_CONTROL_NAME_SIZE_MAX)                                     \
+    X(NUMBER, TICK_RATE_HZ, tick_rate_hz)                                                          \
+    X(NUMBER, HAS_SEED, has_seed)                                                                  \
+    X(NUMBER, SEED, seed)                                                                          \
+    X(NUMBER, PAUSED, paused)
+
+#define CONTROL_MEMBERS_spawn_box_request(X)                                                       \
+    X(VEC3, POSITION, position)                                                                    \
+    X(VEC3, HALF_EXTENTS, half_extents)                                                            \
+    X(NUMBER, USER, user)
+
+#define CONTROL_MEMBERS_spawn_sphere_request(X)                                                    \
+    X(VEC3, POSITION, position)                                                                    \
+    X(REAL, RADIUS, radius)                                                                        \
+    X(NUMBER, USER, user)
+
+#define CONTROL_MEMBERS_delete_request(X) X(NUMBER, BODY, body)
+
+#define CONTROL_MEMBERS_set_position_request(X)                                                    \
+    X(NUMBER, BODY, body)                                                                          \
+    X(VEC3, POSITION, position)
+
+#define CONTROL_MEMBERS_set_velocity_request(X)                                                    \
+    X(NUMBER, BODY, body)                                                                          \
+    X(VEC3, LINEAR_VELOCITY, linear_velocity)                                                      \
+    X(VEC3, ANGULAR_VELOCITY, angular_velocity)
+
+#define CONTROL_MEMBERS_impulse_request(X)                                                         \
+    X(NUMBER, BODY, body)                                                                          \
+    X(VEC3, IMPULSE, impulse)
+
+#define CONTROL_MEMBERS_get_request(X) X(NUMBER, BODY, body)
+
+#define CONTROL_MEMBERS_bodies_request(X) X(NUMBER, FIRST, first)
+
+#define CONTROL_MEMBERS_ray_request(X)                                                             \
+    X(VEC3, ORIGIN, origin)                                                                        \
+    X(VEC3, TRANSLATION, translation)                                                              \
+    X(NUMBER, MASK, mask)                                                                          \
+    X(NUMBER, IGNORED_BODY, ignored_body)                                                          \
+    X(NUMBER, HAS_SEEN_BY, has_seen_by)                                                            \
+    X(NUMBER, SEEN_BY, seen_by)
+
+#define CONTROL_MEMBERS_overlap_request(X)                                                         \
+    X(VEC3, POSITION, position)                                                                    \
+    X(VEC3, HALF_EXTENTS, half_extents)                                                            \
+    X(NUMBER, HAS_RADIUS, has_radius)                                                              \
+    X(REAL, RADIUS, radius)                                                                        \
+    X(NUMBER, MASK, mask)                                                                          \
+    X(NUMBER, HAS_SEEN_BY, has_seen_by)                                                            \
+    X(NUMBER, SEEN_BY, seen_by)
+
+#define CONTROL_MEMBERS_diff_request(X)                                                            \
+    X(LIMITED_TEXT, OTHER_ROOM, other_room, CAIRN_CONTROL_NAME_SIZE_MAX)
+
+#define CONTROL_MEMBERS_faults_request(X)                                                          \
+    X(NUMBER, CLIENT_ID, client_id)                                                                \
+    X(REAL, LOSS, loss)                                                                            \
+    X(REAL, DUPLICATES, duplicates)                                                                \
+    X(REAL, DELAY_MS, delay_ms)                                                                    \
+    X(REAL, JITTER_MS, jitter_ms)                                                                  \
+    X(NUMBER, SEED, seed)
+
+#define CONTROL_MEMBERS_features_answer(X)                                                         \
+    X(NUMBER, PROTOCOL_VERSION, protocol_version)                                                  \
+    X(NUMBER, SIM_VERSION, sim_version)                                                            \
+    X(NUMBER, ROOMS_MAX, rooms_max)                                                                \
+    X(NUMBER, CLIENTS_MAX, clients_max)                                                            \
+    X(NUMBER, EDITS_PER_TICK_MAX, edits_per_tick_max)                                              \
+    X(LIST, VERBS, verbs, verb_count, feature, VerbFeature, CAIRN_CONTROL_VERB_COUNT)
+
+#define CONTROL_MEMBERS_rooms_answer(X)                                                            \
+    X(LIST, ROOMS, rooms, room_count, room, RoomEntry, CAIRN_CONTROL_ROOMS_MAX)
+
+#define CONTROL_MEMBERS_state_answer(X)                                                            \
+    X(LIMITED_TEXT, SCENE, scene, CAIRN_NAME_SIZE_MAX)                                             \
+    X(LIMITED_TEXT, RULES, rules, CAIRN_NAME_SIZE_MAX)                                             \
+    X(NUMBER, PAUSED, paused)                                                                      \
+    X(NUMBER, TICK_RATE_HZ, tick_rate_hz)                                                          \
+    X(NUMBER, SPEED_THOUSANDTHS, speed_thousandths)                                                \
+    X(NUMBER, SEED, seed)                                                                          \
+    X(NUMBER, EDITS_REFUSED, edits_refused)                                                        \
+    X(NUMBER, CREATES_REFUSED, creates_refused)                                                    \
+    X(NUMBER, BODIES_DISABLED, bodies_disabled)                                                    \
+    X(NUMBER, CLIENTS, clients)                                                                    \
+    X(NUMBER, PLAYERS, players)                                                                    \
+    X(NUMBER, BODIES, bodies)                                                                      \
+    X(NUMBER, BODIES_AWAKE, bodies_awake)                                                          \
+    X(NUMBER, TICKS_SKIPPED, ticks_skipped)                                                        \
+    X(NUMBER, TICK_COST_NS_P50, tick_cost_ns_p50)                                                  \
+    X(NUMBER, TICK_COST_NS_P99, tick_cost_ns_p99)                                                  \
+    X(NUMBER, TICK_COST_NS_MAX, tick_cost_ns_max)                                                  \
+    X(NUMBER, TICK_LATENESS_NS_P99, tick_lateness_ns_p99)                                          \
+    X(NUMBER, INPUTS_TAKEN, inputs_taken)                                                          \
+    X(NUMBER, INPUTS_LATE, inputs_late)                                                            \
+    X(NUMBER, ROOTS_COMPARED, roots_compared)                                                      \
+    X(NUMBER, ROOTS_DIFFERED, roots_differed)                                                      \
+    X(NUMBER, RECORDING_BYTES, recording_bytes)
+
+#define CONTROL_MEMBERS_clients_answer(X)                                                          \
+    X(LIST, CLIENTS, clients, client_count, client, ClientEntry, CAIRN_CLIENTS_MAX)
+
+#define CONTROL_MEMBERS_run_answer(X) X(NUMBER, TICK_COUNT, tick_count)
+
+#define CONTROL_MEMBERS_save_answer(X) X(NUMBER, SIZE, size)
+
+#define CONTROL_MEMBERS_saves_answer(X)                                                            \
+    X(LIST, SAVES, saves, save_count, saved, SaveEntry, CAIRN_CONTROL_SAVES_MAX)
+
+#define CONTROL_MEMBERS_save_read_answer(X)                                                        \
+    X(NUMBER, SIZE, size)                                                                          \
+    X(NUMBER, PLAYERS, players)                                                                    \
+    X(LIMITED_BYTES, BYTES, bytes, byte_count, CAIRN_CONTROL_READ_SIZE_MAX)
+
+#define CONTROL_MEMBERS_save_write_answer(X) X(NUMBER, RECEIVED_SIZE, received_size)
+
+#define CONTROL_MEMBERS_edit_answer(X) X(NUMBER, BODY, body)
+
+#define CONTROL_MEMBERS_get_answer(X) X(ONE, BODY, body, body, BodyState)
+
+#define CONTROL_MEMBERS_bodies_answer(X)                                                           \
+    X(NUMBER, BODY_COUNT, body_count)                                                              \
+    X(LIST, BODIES, bodies, listed_count, body, BodyState, CAIRN_CONTROL_BODIES_MAX)
+
+#define CONTROL_MEMBERS_ray_answer(X)                                                              \
+    X(NUMBER, HIT, hit)                                                                            \
+    X(NUMBER, BODY, body)                                                                          \
+    X(NUMBER, SHAPE, shape)                                                                        \
+    X(VEC3, POINT, point)                                                                          \
+    X(VEC3, NORMAL, normal)                                                                        \
+    X(REAL, FRACTION, fraction)
+
+#define CONTROL_MEMBERS_overlap_answer(X)                                                          \
+    X(NUMBER, SHAPE_COUNT, shape_count)                                                            \
+    X(LIST, SHAPES, shapes, listed_count, shape, ShapeEntry, CAIRN_CONTROL_OVERLAPS_MAX)
+
+#define CONTROL_MEMBERS_hash_answer(X)                                                             \
+    X(HASH, VISIBLE, visible)                                                                      \
+    X(HASH, FULL, full)                                                                            \
+    X(LIST, SECTIONS, sections, section_count, section, SectionHash, CAIRN_CONTROL_SECTIONS_MAX)
+
+#define CONTROL_MEMBERS_diff_answer(X)                                                             \
+    X(NUMBER, DIFFERENCE_COUNT, difference_count)                                                  \
+    X(LIST, DIFFERENCES, differences, listed_count, difference, FieldDifference,                   \
+        CAIRN_CONTROL_DIFFERENCES_MAX)
+
+#define CONTROL_MEMBERS_body(X)                                                                    \
+    X(NUMBER, ID, id)                                                                              \
+    X(BODY_KIND, KIND, kind)                                                                       \
+    X(FLAG, AWAKE, awake)                                                                          \
+    X(NUMBER, USER, user)                                                                          \
+    X(VEC3, POSITION, position)                                                                    \
+    X(QUAT, ROTATION, rotation)                                                                    \
+    X(VEC3, LINEAR_VELOCITY, linear_velocity)                                                      \
+    X(VEC3, ANGULAR_VELOCITY, angular_velocity)
+
+#define CONTROL_MEMBERS_feature(X)                                                                 \
+    X(NUMBER, VERB, verb)                                                                          \
+    X(FLAG, WRITES, writes)                                                                        \
+    X(NAME, NAME, name)
+
+#define CONTROL_MEMBERS_room(X)                                                                    \
+    X(NAME, NAME, name)                                                                            \
+    X(NUMBER, TICK, tick)
+
+#define CONTROL_MEMBERS_saved(X)                                                                   \
+    X(NAME, NAME, name)                                                                            \
+    X(NUMBER, SIZE, size)
+
+#define CONTROL_MEMBERS_client(X)                                                                  \
+    X(NUMBER, CLIENT_ID, client_id)                                                                \
+    X(MODE, MODE, mode)                                                                            \
+    X(NUMBER, SLOT, slot)                                                                          \
+    X(NUMBER, RTT_US, rtt_us)                                                                      \
+    X(NUMBER, INPUTS_LATE, inputs_late)                                                            \
+    X(NUMBER, RIGHTS, rights)
+
+#define CONTROL_MEMBERS_shape(X)                                                                   \
+    X(NUMBER, BODY, body)                                                                          \
+    X(NUMBER, SHAPE, shape)
+
+#define CONTROL_MEMBERS_section(X)                                                                 \
+    X(NAME, NAME, name)                                                                            \
+    X(HASH, HASH, hash)
+
+#define CONTROL_MEMBERS_difference(X)                                                              \
+    X(NAME, SECTION, section)                                                                      \
+    X(NUMBER, ELEMENT, element)                                                                    \
+    X(NAME, FIELD, field)                                                                          \
+    X(NUMBER, BITS_HERE, bits_here)                                                                \
+    X(NUMBER, BITS_OTHER, bits_other)

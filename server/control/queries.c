@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// The verbs that query a world: bodies, rays, overlaps.
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "server/control/verbs.h"
+#include "server/lag/lag_compensation.h"
+#include <cairn/math.h>
+
+// How far back a client's view may lie, ms.
+#define VIEW_AGE_MS_MAX 1000
+
+static cairn_control_body describe_body(const cairn_body_state *body) {
+    return (cairn_control_body){
+        .id = body->id,
+        .kind = body->kind,
+        .awake = body->awake,
+        .user = body->user,
+        .position = body->position,
+        .rotation = body->rotation,
+        .linear_velocity = body->linear_velocity,
+        .angular_velocity = body->angular_velocity,
+    };
+}
+
+cairn_control_refusal cairn_control_on_get(cairn_control_context *c) {
+    const cairn_body_id id = c->request->get.body;
+    cairn_body_state body;
+    if (cairn_body_read(c->room->world, id, &body) != CAIRN_OK) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", id);
+    }
+    c->answer.get.body = describe_body(&body);
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_bodies(cairn_control_context *c) {
+    const uint32_t first = c->request->bodies.first;
+    const uint32_t count = cairn_world_bodies(c->room->world, NULL, 0);
+    if (first > count) {
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_OUT_OF_RANGE, "the world has %u bodies", count);
+    }
+    cairn_body_state *bodies = malloc((count > 0 ? count : 1) * sizeof *bodies);
+    if (bodies == NULL) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
+    }
+    cairn_world_bodies(c->room->world, bodies, count);
+    const uint32_t left = count - first;
+    const uint32_t listed = left < CAIRN_CONTROL_BODIES_MAX ? left : CAIRN_CONTROL_BODIES_MAX;
+    for (uint32_t i = 0; i < listed; ++i) {
+        c->lists->bodies[i] = describe_body(&bodies[first + i]);
+    }
+    free(bodies);
+    c->answer.bodies = (cairn_control_bodies_answer){
+        .body_count = count, .bodies = c->lists->bodies, .listed_count = listed};
+    return CAIRN_CONTROL_DONE;
+}
+
+static bool within(cairn_vec3 a, float most) {
+    return a.x >= -most && a.x <= most && a.y >= -most && a.y <= most && a.z >= -most &&
+           a.z <= most;
+}
+
+static cairn_control_refusal refuse_range(cairn_control_context *c) {
+    return cairn_control_refuse(c, CAIRN_CONTROL_OUT_OF_RANGE,
+        "a coordinate is beyond 100 km, or a size is below 1 mm or above 10 km");
+}
+
+static cairn_control_refusal refuse_view(cairn_control_context *c, cairn_lag_refusal refusal) {
+    const cairn_control_refusal refusals[CAIRN_LAG_REFUSAL_COUNT] = {
+        [CAIRN_LAG_NO_CLIENT] = CAIRN_CONTROL_NAME_UNKNOWN,
+        [CAIRN_LAG_BUSY] = CAIRN_CONTROL_BUSY,
+        [CAIRN_LAG_MEMORY] = CAIRN_CONTROL_CAPACITY,
+    };
+    return cairn_control_refuse(c,
+        refusals[refusal] == CAIRN_CONTROL_DONE ? CAIRN_CONTROL_TICK_GONE : refusals[refusal], "%s",
+        cairn_lag_refusal_text(refusal));
+}
+
+static cairn_lag_refusal find_viewed_world(
+    cairn_control_context *c, uint64_t client_id, const cairn_world **out) {
+    const cairn_server *server = c->server;
+    cairn_view_time view;
+    uint32_t client = 0;
+    while (client < server->config.clients_max &&
+           (server->sessions[client].room != c->room ||
+               server->sessions[client].client_id != client_id)) {
+        ++client;
+    }
+    // From the first such request on the room keeps the states that a view needs.
+    cairn_lag_refusal refusal = CAIRN_LAG_SHOWN;
+    if (!cairn_lag_is_enabled(c->room)) {
+        refusal = cairn_server_lag_enable(c->server, c->room->id, VIEW_AGE_MS_MAX);
+    }
+    if (refusal == CAIRN_LAG_SHOWN) {
+        refusal =
+            cairn_server_lag_view_time_estimate(server, client, server->context.now_ns, &view);
+    }
+    return refusal != CAIRN_LAG_SHOWN ? refusal
+                                      : cairn_server_lag_world(c->server, c->room->id, &view, out);
+}
+
+// The room's world as it is, or as the client `seen_by` sees it now.
+static cairn_control_refusal find_world(
+    cairn_control_context *c, bool has_seen_by, uint64_t seen_by, const cairn_world **out) {
+    *out = c->room->world;
+    if (!has_seen_by) {
+        return CAIRN_CONTROL_DONE;
+    }
+    const cairn_lag_refusal refusal = find_viewed_world(c, seen_by, out);
+    return refusal == CAIRN_LAG_SHOWN ? CAIRN_CONTROL_DONE : refuse_view(c, refusal);
+}
+
+static uint32_t mask_or_all(uint32_t mask) {
+    return mask == 0 ? UINT32_MAX : mask;
+}
+
+cairn_control_refusal cairn_control_on_ray(cairn_control_context *c) {
+    const cairn_control_ray_request *request = &c->request->ray;
+    const cairn_vec3 origin = cairn_vec3_clean(request->origin);
+    const cairn_vec3 translation = cairn_vec3_clean(request->translation);
+    if (!within(origin, CAIRN_DISTANCE_MAX) || !within(translation, CAIRN_DISTANCE_MAX)) {
+        return refuse_range(c);
+    }
+    const cairn_world *world;
+    const cairn_control_refusal refusal =
+        find_world(c, request->has_seen_by, request->seen_by, &world);
+    if (refusal != CAIRN_CONTROL_DONE) {
+        return refusal;
+    }
+    cairn_ray_hit hit;
+    c->answer.ray = (cairn_control_ray_answer){.hit = false};
+    if (cairn_world_ray_cast(world, origin, translation, mask_or_all(request->mask),
+            request->ignored_body, &hit) == CAIRN_OK) {
+        c->answer.ray = (cairn_control_ray_answer){.hit = true,
+            .body = hit.body,
+            .shape = hit.shape,
+            .point = hit.point,
+            .normal = hit.normal,
+            .fraction = hit.fraction};
+    }
+    return CAIRN_CONTROL_DONE;
+}
+
+static bool shape_size_valid(const cairn_control_overlap_request *request) {
+    const cairn_vec3 half = request->half_extents;
+    if (request->has_radius) {
+        return request->radius >= CAIRN_SHAPE_SIZE_MIN && request->radius <= CAIRN_SHAPE_SIZE_MAX;
+    }
+    return half.x >= CAIRN_SHAPE_SIZE_MIN && half.y >= CAIRN_SHAPE_SIZE_MIN &&
+           half.z >= CAIRN_SHAPE_SIZE_MIN && within(half, CAIRN_SHAPE_SIZE_MAX);
+}
+
+cairn_control_refusal cairn_control_on_overlap(cairn_control_context *c) {
+    const cairn_control_overlap_request *request = &c->request->overlap;
+    cairn_shape_def shape = cairn_shape_def_default();
+    shape.kind = request->has_radius ? CAIRN_SHAPE_SPHERE : CAIRN_SHAPE_BOX;
+    shape.radius = request->radius;
+    shape.half_extents = request->half_extents;
+    const cairn_pose pose = {
+        .position = cairn_vec3_clean(request->position), .rotation = {.w = 1.0f}};
+    if (!within(pose.position, CAIRN_DISTANCE_MAX) || !shape_size_valid(request)) {
+        return refuse_range(c);
+    }
+    const cairn_world *world;
+    const cairn_control_refusal refusal =
+        find_world(c, request->has_seen_by, request->seen_by, &world);
+    if (refusal != CAIRN_CONTROL_DONE) {
+        return refusal;
+    }
+    cairn_shape_id shapes[CAIRN_CONTROL_OVERLAPS_MAX];
+    const uint32_t count = cairn_world_overlap(
+        world, &shape, pose, mask_or_all(request->mask), shapes, CAIRN_CONTROL_OVERLAPS_MAX);
+    const uint32_t listed = count < CAIRN_CONTROL_OVERLAPS_MAX ? count : CAIRN_CONTROL_OVERLAPS_MAX;
+    for (uint32_t i = 0; i < listed; ++i) {
+        cairn_shape_def def;
+        cairn_body_id body = 0;
+        const cairn_status status = cairn_shape_read(world, shapes[i], &def, &body);
+        CAIRN_ASSERT(status == CAIRN_OK);
+        c->lists->shapes[i] = (cairn_control_shape){.body = body, .shape = shapes[i]};
+    }
+    c->answer.overlap = (cairn_control_overlap_answer){
+        .shape_count = count, .shapes = c->lists->shapes, .listed_count = listed};
+    return CAIRN_CONTROL_DONE;
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include "server/control/queue.h"
+
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "schema/control.h"
+#include "server/control/context.h"
+#include "server/control/verbs.h"
+#include "server/core/server_state.h"
+
+typedef struct cairn_control_entry {
+    bool taken;
+    uint32_t client;
+    uint64_t client_id;
+    cairn_control_request_copy copy;
+} cairn_control_entry;
+
+struct cairn_control_queue {
+    uint32_t count; // entries[order[0 .. count)] wait, oldest first
+    uint32_t order[CAIRN_CONTROL_QUEUE_MAX];
+    cairn_control_entry entries[CAIRN_CONTROL_QUEUE_MAX];
+    cairn_control_saves saves;
+    cairn_control_lists lists;
+    char reason[CAIRN_TEXT_SIZE_MAX + 1];
+};
+
+cairn_status cairn_control_queue_create(cairn_control_queue **out) {
+    *out = calloc(1, sizeof **out);
+    return *out == NULL ? CAIRN_OUT_OF_MEMORY : CAIRN_OK;
+}
+
+void cairn_control_queue_destroy(cairn_control_queue *queue) {
+    if (queue != NULL) {
+        cairn_control_saves_clear(&queue->saves);
+        free(queue);
+    }
+}
+
+// An answer holds the tick and root of the room asked about, else of the client's own.
+static bool send_answer(cairn_server *server, cairn_session *session, const cairn_room *room,
+    cairn_control_answer answer) {
+    room = room == NULL ? session->room : room;
+    answer.room = room == NULL ? "" : room->name;
+    answer.tick = room == NULL ? 0 : room->scheduler.tick;
+    answer.root = room == NULL ? (cairn_hash128){0} : room->hash.full;
+    const cairn_message message = {.kind = CAIRN_MESSAGE_ANSWER, .answer = answer};
+    return cairn_session_send_reliable(session, server->context.encoder, &message) > 0;
+}
+
+static bool refuse_at_once(cairn_server *server, cairn_session *session,
+    const cairn_control_request *request, cairn_control_refusal refusal) {
+    server->statistics.controls_refused[refusal] += 1;
+    return send_answer(server, session, NULL,
+        (cairn_control_answer){.number = request->number,
+            .verb = request->verb,
+            .refusal = refusal,
+            .reason = cairn_control_refusal_text(refusal)});
+}
+
+static void enqueue(cairn_control_queue *queue, const cairn_session *session,
+    const cairn_control_request *request) {
+    CAIRN_ASSERT(queue->count < CAIRN_CONTROL_QUEUE_MAX);
+    uint32_t free_entry = 0;
+    while (queue->entries[free_entry].taken) {
+        ++free_entry;
+    }
+    CAIRN_ASSERT(free_entry < CAIRN_CONTROL_QUEUE_MAX);
+    cairn_control_entry *entry = &queue->entries[free_entry];
+    entry->taken = true;
+    entry->client = session->client;
+    entry->client_id = session->client_id;
+    cairn_control_request_copy_from(&entry->copy, request);
+    queue->order[queue->count++] = free_entry;
+}
+
+bool cairn_control_queue_receive(
+    cairn_server *server, cairn_session *session, const cairn_control_request *request) {
+    const bool allowed = (session->rights & CAIRN_RIGHT_OPERATOR) != 0;
+    if (!allowed || server->control == NULL) {
+        const cairn_control_refusal refusal =
+            allowed ? CAIRN_CONTROL_CLOSED : CAIRN_CONTROL_NO_RIGHT;
+        session->controls_refused += 1;
+        cairn_server_emit_event(server, session->room, CAIRN_LOG_WARN, "control_refused",
+            session->client_id, cairn_control_refusal_text(refusal), refusal);
+        refuse_at_once(server, session, request, refusal);
+        return session->controls_refused > CAIRN_CONTROL_UNAUTHORISED_MAX;
+    }
+    if (server->control->count == CAIRN_CONTROL_QUEUE_MAX) {
+        refuse_at_once(server, session, request, CAIRN_CONTROL_BUSY);
+        return false;
+    }
+    enqueue(server->control, session, request);
+    return false;
+}
+
+// NULL if the client has left.
+static cairn_session *find_session(cairn_server *server, uint32_t client, uint64_t client_id) {
+    cairn_session *session = &server->sessions[client];
+    return cairn_session_is_admitted(session) && session->client_id == client_id ? session : NULL;
+}
+
+static cairn_control_refusal run_verb(cairn_control_context *c, const cairn_control_verb_row *row) {
+    if (row == NULL) {
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_VERB_UNKNOWN, "this server has no verb %u", c->request->verb);
+    }
+    if (c->room == NULL && !row->needs_no_room) {
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_ROOM_UNKNOWN, "there is no room \"%s\"", c->request->room);
+    }
+    return row->action(c);
+}
+
+static void answer_request(cairn_control_context *c, cairn_control_refusal refusal) {
+    cairn_server *server = c->server;
+    if (refusal == CAIRN_CONTROL_DONE && c->answers_later) {
+        return;
+    }
+    c->answer.number = c->request->number;
+    c->answer.verb = c->request->verb;
+    c->answer.refusal = refusal;
+    c->answer.reason = c->reason;
+    if (refusal != CAIRN_CONTROL_DONE) {
+        server->statistics.controls_refused[refusal] += 1;
+        CAIRN_ASSERT(c->reason[0] != '\0');
+    } else {
+        server->statistics.controls_done += 1;
+    }
+    const bool sent = send_answer(server, c->session, c->room, c->answer);
+    CAIRN_ASSERT(sent);
+}
+
+// False if the request has to wait.
+static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) {
+    const cairn_control_request *request = &entry->copy.request;
+    cairn_session *session = find_session(server, entry->client, entry->client_id);
+    if (session == NULL) {
+        return true;
+    }
+    cairn_room *room = session->room;
+    if (request->room[0] != '\0') {
+        room = cairn_server_room_at(server, cairn_server_room_find(server, request->room));
+    }
+    const bool being_stepped = room != NULL && room->job.running;
+    if (being_stepped || cairn_link_reliable_room(session->link) < CAIRN_CONTROL_ANSWER_SIZE_MAX) {
+        return false;
+    }
+    cairn_control_queue *queue = server->control;
+    cairn_control_context context = {
+        .server = server,
+        .session = session,
+        .room = room,
+        .request = request,
+        .saves = &queue->saves,
+        .lists = &queue->lists,
+        .reason = queue->reason,
+    };
+    queue->reason[0] = '\0';
+    const cairn_control_verb_row *row = cairn_control_verb_find_row(request->verb);
+    const cairn_control_refusal refusal = run_verb(&context, row);
+    const char *verb = cairn_control_verb_text(request->verb);
+    if (refusal != CAIRN_CONTROL_DONE || row->writes) {
+        const bool done = refusal == CAIRN_CONTROL_DONE;
+        cairn_server_emit_event(server, session->room, done ? CAIRN_LOG_INFO : CAIRN_LOG_WARN,
+            done ? "control" : "control_refused", session->client_id,
+            verb == NULL ? "unknown" : verb, refusal);
+    }
+    answer_request(&context, refusal);
+    return true;
+}
+
+// The requests of one client are carried out in order; one that waits holds up no other client.
+static bool is_held_up(const cairn_control_queue *queue, uint32_t kept, uint32_t client) {
+    for (uint32_t i = 0; i < kept; ++i) {
+        if (queue->entries[queue->order[i]].client == client) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void cairn_control_queue_advance(cairn_server *server) {
+    cairn_control_queue *queue = server->control;
+    if (queue == NULL) {
+        return;
+    }
+    for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
+        cairn_control_queue_room_stepped(server, cairn_server_room_at(server, id));
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < queue->count; ++i) {
+        cairn_control_entry *entry = &queue->entries[queue->order[i]];
+        if (!is_held_up(queue, kept, entry->client) && serve_entry(server, entry)) {
+            entry->taken = false;
+        } else {
+            queue->order[kept++] = queue->order[i];
+        }
+    }
+    queue->count = kept;
+}
+
+// A request waits for an acknowledgement or for a room's job, and both wake the driver.
+uint64_t cairn_control_queue_deadline_ns(const cairn_server *server) {
+    const bool idle = server->control == NULL || server->control->count == 0;
+    return idle ? UINT64_MAX : server->context.now_ns + UINT64_C(1000000);
+}
+
+static void answer_wait(cairn_server *server, cairn_room *room, cairn_control_refusal refusal) {
+    cairn_control_wait *wait = &room->control_wait;
+    CAIRN_ASSERT(wait->waits && room->scheduler.tick >= wait->from_tick);
+    cairn_session *session = find_session(server, wait->client, wait->client_id);
+    const bool done = refusal == CAIRN_CONTROL_DONE;
+    const cairn_control_answer answer = {
+        .number = wait->number,
+        .verb = wait->verb,
+        .refusal = refusal,
+        .reason = done ? "" : cairn_control_refusal_text(refusal),
+        .run = {.tick_count = (uint32_t)(room->scheduler.tick - wait->from_tick)},
+    };
+    if (session == NULL || send_answer(server, session, room, answer)) {
+        server->statistics.controls_done += done ? 1 : 0;
+        server->statistics.controls_refused[refusal] += done ? 0 : 1;
+        wait->waits = false;
+    }
+}
+
+void cairn_control_queue_room_stepped(cairn_server *server, cairn_room *room) {
+    const bool has_run =
+        room->time_control.paused && room->scheduler.tick >= room->time_control.burst_tick;
+    if (room->control_wait.waits && has_run) {
+        answer_wait(server, room, CAIRN_CONTROL_DONE);
+    }
+}
+
+void cairn_control_queue_room_closing(cairn_server *server, cairn_room *room) {
+    if (room->control_wait.waits) {
+        answer_wait(server, room, CAIRN_CONTROL_ROOM_CLOSED);
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// The verbs that replace a room's world: by its scene's first state, by a save, by an earlier tick.
+#include "base/assert.h"
+#include "bridge/scene_world.h"
+#include "recording/recorder.h"
+#include "server/control/verbs.h"
+#include "server/core/world_swap.h"
+
+cairn_control_refusal cairn_control_on_reset(cairn_control_context *c) {
+    cairn_room *room = c->room;
+    const cairn_server_config *config = &c->server->config;
+    if (room->control_wait.waits) {
+        return cairn_control_refuse_running(c);
+    }
+    const cairn_scene *found =
+        config->find_scene == NULL ? NULL : config->find_scene(config->user, room->scene_name);
+    if (found == NULL) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_NAME_UNKNOWN,
+            "the server has no scene \"%s\" to reset the room to", room->scene_name);
+    }
+    cairn_scene scene = *found;
+    const cairn_world_def *def = cairn_world_settings(room->world);
+    scene.world.tick_rate_hz = def->tick_rate_hz;
+    scene.world.seed = c->request->reset.has_seed ? c->request->reset.seed : scene.world.seed;
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    cairn_world *world = NULL;
+    if (cairn_scene_world_create(&scene, def->rules, &world, error) != CAIRN_OK) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_FOREIGN, "%.200s", error);
+    }
+    cairn_world_swap(&c->server->context, room, world, 0);
+    room->start_root = room->hash.full;
+    return CAIRN_CONTROL_DONE;
+}
+
+// A world to decode into: the room's settings, with the seed that the state was created with.
+static cairn_status create_world_like(const cairn_room *room, uint64_t seed, cairn_world **out) {
+    cairn_world_def def = *cairn_world_settings(room->world);
+    def.seed = seed;
+    return cairn_world_create(&def, out);
+}
+
+static cairn_control_refusal load_encoding(
+    cairn_control_context *c, const cairn_control_save *save) {
+    cairn_world_def def;
+    char rules_name[32];
+    cairn_world *world = NULL;
+    const char *where = "its head";
+    cairn_status status = cairn_world_def_of_encoding(save->bytes, save->size, &def, rules_name);
+    if (status == CAIRN_OK) {
+        status = create_world_like(c->room, def.seed, &world);
+    }
+    if (status == CAIRN_OK) {
+        status = cairn_world_decode(world, save->bytes, save->size, &where);
+    }
+    if (status != CAIRN_OK) {
+        cairn_world_destroy(world);
+        return cairn_control_refuse(c, CAIRN_CONTROL_FOREIGN, "%s, in %s",
+            cairn_status_text(status), where == NULL ? "its head" : where);
+    }
+    cairn_world_swap(&c->server->context, c->room, world, save->players);
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_load(cairn_control_context *c) {
+    const char *name = c->request->load.name;
+    const cairn_control_save *save = cairn_control_saves_find(c->saves, name);
+    if (c->room->control_wait.waits) {
+        return cairn_control_refuse_running(c);
+    }
+    if (save == NULL) {
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_NAME_UNKNOWN, "there is no save \"%.64s\"", name);
+    }
+    if (save->received_size != save->size) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_FOREIGN,
+            "the save is incomplete: %zu of %zu bytes", save->received_size, save->size);
+    }
+    return load_encoding(c, save);
+}
+
+// The slots whose players the world knew at an earlier tick: undoes every JOIN and LEAVE since
+// then.
+static uint64_t players_at(const cairn_room *room, uint64_t tick) {
+    uint64_t players = cairn_inbox_joined(room->inbox);
+    for (uint64_t at = room->scheduler.tick; at > tick; --at) {
+        uint32_t count = 0;
+        const cairn_command *commands =
+            cairn_command_log_commands(room->command_log, at - 1, &count);
+        for (uint32_t i = count; i > 0; --i) {
+            const cairn_command *command = &commands[i - 1];
+            if (command->kind == CAIRN_COMMAND_JOIN) {
+                players &= ~(UINT64_C(1) << command->slot);
+            } else if (command->kind == CAIRN_COMMAND_LEAVE) {
+                players |= UINT64_C(1) << command->slot;
+            }
+        }
+    }
+    return players;
+}
+
+static cairn_control_refusal seek_state_history(cairn_control_context *c) {
+    cairn_room *room = c->room;
+    cairn_world *world = NULL;
+    if (cairn_world_fork(room->world, &world) != CAIRN_OK) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
+    }
+    const cairn_status status =
+        cairn_state_history_load(room->state_history, c->request->seek.tick, world);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    cairn_world_swap(&c->server->context, room, world, players_at(room, c->request->seek.tick));
+    return CAIRN_CONTROL_DONE;
+}
+
+// A copy with the room's own rules. NULL if the settings differ.
+static cairn_world *copy_with_rules_of(const cairn_room *room, const cairn_world *found) {
+    cairn_world *world = NULL;
+    if (create_world_like(room, cairn_world_settings(found)->seed, &world) != CAIRN_OK) {
+        return NULL;
+    }
+    if (cairn_world_copy(world, found) != CAIRN_OK) {
+        cairn_world_destroy(world);
+        return NULL;
+    }
+    return world;
+}
+
+static cairn_control_refusal seek_recording(cairn_control_context *c) {
+    cairn_room *room = c->room;
+    const cairn_server_config *config = &c->server->config;
+    if (room->recorder == NULL || config->on_seek == NULL) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_TICK_GONE,
+            "the tick is no longer in memory, and the room has no recording that can be read");
+    }
+    // Flushes buffered ticks into the recording before it is read.
+    cairn_recorder_keyframe(room->recorder, room->world);
+    cairn_world *found = config->on_seek(config->user, room->name, c->request->seek.tick);
+    if (found == NULL) {
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_TICK_GONE, "the room's recording does not have this tick");
+    }
+    cairn_world *world = copy_with_rules_of(room, found);
+    cairn_world_destroy(found);
+    if (world == NULL) {
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_FOREIGN, "the recording's world has other settings");
+    }
+    cairn_world_swap(&c->server->context, room, world, cairn_inbox_joined(room->inbox));
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_seek(cairn_control_context *c) {
+    cairn_room *room = c->room;
+    if (room->control_wait.waits) {
+        return cairn_control_refuse_running(c);
+    }
+    const bool known = cairn_state_history_holds(room->state_history, c->request->seek.tick) &&
+                       c->request->seek.tick >= cairn_command_log_oldest(room->command_log);
+    return known ? seek_state_history(c) : seek_recording(c);
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The events that tell clients how the time of their room runs. The verbs that change it are in
+// room_time.c as well.
+
+#include <stdint.h>
+
+#include "schema/messages.h"
+#include "server/session/session.h"
+
+struct cairn_room;
+struct cairn_server;
+
+// Sends the event to every client of the room.
+void cairn_room_time_notify(
+    struct cairn_server *server, struct cairn_room *room, cairn_event_kind kind, uint64_t value);
+// Tells a client that was just welcomed if its room is paused or runs at another speed.
+void cairn_room_time_greet(struct cairn_server *server, cairn_session *session);

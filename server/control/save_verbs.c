@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// The verbs that make, list, download, upload and delete saves.
+#include <string.h>
+
+#include "base/assert.h"
+#include "server/control/verbs.h"
+
+static cairn_control_refusal refuse_unknown_save(cairn_control_context *c, const char *name) {
+    return cairn_control_refuse(c, CAIRN_CONTROL_NAME_UNKNOWN, "there is no save \"%.64s\"", name);
+}
+
+// An empty save. NULL with the reason in *refusal.
+static cairn_control_save *add_save(
+    cairn_control_context *c, const char *name, size_t size, cairn_control_refusal *refusal) {
+    const size_t length = strlen(name);
+    if (length == 0 || length > CAIRN_NAME_SIZE_MAX) {
+        *refusal = cairn_control_refuse(
+            c, CAIRN_CONTROL_NAME_TAKEN, "a name has 1 to %d characters", CAIRN_NAME_SIZE_MAX);
+        return NULL;
+    }
+    cairn_control_save *save = cairn_control_saves_add(c->saves, name, size);
+    if (save == NULL) {
+        *refusal = cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY,
+            "a server keeps %d saves of together 64 MiB, each at least 1 byte",
+            CAIRN_CONTROL_SAVES_MAX);
+    }
+    return save;
+}
+
+cairn_control_refusal cairn_control_on_save(cairn_control_context *c) {
+    cairn_control_refusal refusal = CAIRN_CONTROL_DONE;
+    const cairn_world *world = c->room->world;
+    cairn_control_save *save =
+        add_save(c, c->request->save.name, cairn_world_encode_size(world), &refusal);
+    if (save == NULL) {
+        return refusal;
+    }
+    const size_t size = cairn_world_encode(world, save->bytes, save->size);
+    CAIRN_ASSERT(size == save->size);
+    save->received_size = size;
+    save->players = cairn_inbox_joined(c->room->inbox);
+    c->answer.save.size = (uint32_t)size;
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_saves(cairn_control_context *c) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < CAIRN_CONTROL_SAVES_MAX; ++i) {
+        const cairn_control_save *save = &c->saves->places[i];
+        if (save->bytes != NULL) {
+            cairn_control_saved *listed = &c->lists->saves[count++];
+            listed->size = save->size;
+            cairn_control_name_set(listed->name, save->name);
+        }
+    }
+    c->answer.saves = (cairn_control_saves_answer){.saves = c->lists->saves, .save_count = count};
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_save_read(cairn_control_context *c) {
+    const cairn_control_save_read_request *request = &c->request->save_read;
+    const cairn_control_save *save = cairn_control_saves_find(c->saves, request->name);
+    if (save == NULL) {
+        return refuse_unknown_save(c, request->name);
+    }
+    if (request->offset > save->received_size) {
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_OUT_OF_RANGE, "the save has %zu bytes", save->received_size);
+    }
+    const size_t left = save->received_size - request->offset;
+    c->answer.save_read = (cairn_control_save_read_answer){
+        .size = (uint32_t)save->size,
+        .players = save->players,
+        .bytes = save->bytes + request->offset,
+        .byte_count =
+            (uint32_t)(left < CAIRN_CONTROL_READ_SIZE_MAX ? left : CAIRN_CONTROL_READ_SIZE_MAX),
+    };
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_save_write(cairn_control_context *c) {
+    const cairn_control_save_write_request *request = &c->request->save_write;
+    cairn_control_refusal refusal = CAIRN_CONTROL_DONE;
+    cairn_control_save *save = request->offset == 0
+                                   ? add_save(c, request->name, request->size, &refusal)
+                                   : cairn_control_saves_find(c->saves, request->name);
+    if (save == NULL) {
+        return refusal == CAIRN_CONTROL_DONE ? refuse_unknown_save(c, request->name) : refusal;
+    }
+    const bool next = request->offset == save->received_size && request->size == save->size;
+    if (!next || request->byte_count > save->size - save->received_size) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_OUT_OF_RANGE,
+            "the server has %zu of the save's %zu bytes", save->received_size, save->size);
+    }
+    memcpy(save->bytes + save->received_size, request->bytes, request->byte_count);
+    save->received_size += request->byte_count;
+    save->players = request->players;
+    c->answer.save_write.received_size = (uint32_t)save->received_size;
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_save_delete(cairn_control_context *c) {
+    const char *name = c->request->save_delete.name;
+    cairn_control_save *save = cairn_control_saves_find(c->saves, name);
+    if (save == NULL) {
+        return refuse_unknown_save(c, name);
+    }
+    cairn_control_save_clear(save);
+    return CAIRN_CONTROL_DONE;
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+#include "tools/ctl/arguments.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/control_tables.h"
+
+typedef enum argument_kind {
+    ARGUMENT_END = 0,
+    ARGUMENT_U32,
+    ARGUMENT_U64,
+    ARGUMENT_REAL,
+    ARGUMENT_VEC3, // three words
+    ARGUMENT_TEXT,
+} argument_kind;
+
+typedef struct verb_argument {
+    argument_kind kind;
+    size_t offset; // in cairn_ctl_command
+    size_t given;  // offset of a bool that is set when the argument is there; 0: none
+} verb_argument;
+
+// One way to write a verb. Arguments after the first `required` may be left out from the end.
+typedef struct verb_form {
+    uint32_t verb;
+    const char *usage;
+    const char *meaning; // one line
+    uint32_t required;
+    verb_argument arguments[8];
+} verb_form;
+
+#define AT(member) offsetof(cairn_ctl_command, request.member)
+#define U32(member)                                                                                \
+    { ARGUMENT_U32, AT(member), 0 }
+#define U64(member)                                                                                \
+    { ARGUMENT_U64, AT(member), 0 }
+#define REAL(member)                                                                               \
+    { ARGUMENT_REAL, AT(member), 0 }
+#define VEC3(member)                                                                               \
+    { ARGUMENT_VEC3, AT(member), 0 }
+#define TEXT(member)                                                                               \
+    { ARGUMENT_TEXT, AT(member), 0 }
+#define FILE_NAME                                                                                  \
+    { ARGUMENT_TEXT, offsetof(cairn_ctl_command, file), 0 }
+#define GIVEN_U64(member, flag)                                                                    \
+    { ARGUMENT_U64, AT(member), AT(flag) }
+#define GIVEN_REAL(member, flag)                                                                   \
+    { ARGUMENT_REAL, AT(member), AT(flag) }
+
+static const verb_form forms[] = {
+    {CAIRN_CONTROL_FEATURES, "", "versions, limits and verbs of the server", 0, {{0}}},
+    {CAIRN_CONTROL_ROOMS, "", "name and tick of every room", 0, {{0}}},
+    {CAIRN_CONTROL_STATE, "", "scene, rules, speed and counters of the room", 0, {{0}}},
+    {CAIRN_CONTROL_CLIENTS, "", "id, mode, slot and round trip of the room's clients", 0, {{0}}},
+    {CAIRN_CONTROL_PAUSE, "", "stop the room's time; its clients stay connected", 0, {{0}}},
+    {CAIRN_CONTROL_RESUME, "", "let a paused room run again", 0, {{0}}},
+    {CAIRN_CONTROL_STEP, "TICKS", "run a paused room for so many ticks, as fast as possible", 1,
+        {U32(step.tick_count)}},
+    {CAIRN_CONTROL_RUN_UNTIL, "TICK", "run the room to this tick, then pause it", 1,
+        {U64(run_until.tick)}},
+    {CAIRN_CONTROL_RATE, "THOUSANDTHS", "speed of the room's time; 1000: real, 0: unlimited", 1,
+        {U32(rate.speed_thousandths)}},
+    {CAIRN_CONTROL_RESET, "[SEED]", "put the room's scene back to its first state, tick 0", 0,
+        {GIVEN_U64(reset.seed, reset.has_seed)}},
+    {CAIRN_CONTROL_SAVE, "NAME", "keep the room's state in the server's memory", 1,
+        {TEXT(save.name)}},
+    {CAIRN_CONTROL_LOAD, "NAME", "replace the room's world with a save", 1, {TEXT(load.name)}},
+    {CAIRN_CONTROL_SAVES, "", "name and size of every save", 0, {{0}}},
+    {CAIRN_CONTROL_SAVE_READ, "NAME FILE", "download a save into a file", 2,
+        {TEXT(save_read.name), FILE_NAME}},
+    {CAIRN_CONTROL_SAVE_WRITE, "NAME FILE", "upload a file as a save", 2,
+        {TEXT(save_write.name), FILE_NAME}},
+    {CAIRN_CONTROL_SAVE_DELETE, "NAME", "delete a save", 1, {TEXT(save_delete.name)}},
+    {CAIRN_CONTROL_SEEK, "TICK", "replace the room's world with its own at an earlier tick", 1,
+        {U64(seek.tick)}},
+    {CAIRN_CONTROL_FORK, "NEW-ROOM [TICK]", "create a room that continues the world of this one", 1,
+        {TEXT(fork.name), GIVEN_U64(fork.tick, fork.has_tick)}},
+    {CAIRN_CONTROL_ROOM_CREATE, "NEW-ROOM SCENE [SEED]", "create a room from a scene", 2,
+        {TEXT(room_create.name), TEXT(room_create.scene),
+            GIVEN_U64(room_create.seed, room_create.has_seed)}},
+    {CAIRN_CONTROL_ROOM_DESTROY, "ROOM", "close a room and disconnect its clients", 1,
+        {TEXT(room)}},
+    {CAIRN_CONTROL_SPAWN_BOX, "X Y Z HALF-X HALF-Y HALF-Z [USER]",
+        "create a dynamic box at the next tick", 2,
+        {VEC3(spawn_box.position), VEC3(spawn_box.half_extents), U32(spawn_box.user)}},
+    {CAIRN_CONTROL_SPAWN_SPHERE, "X Y Z RADIUS [USER]", "create a dynamic sphere at the next tick",
+        2, {VEC3(spawn_sphere.position), REAL(spawn_sphere.radius), U32(spawn_sphere.user)}},
+    {CAIRN_CONTROL_DELETE, "BODY", "delete a body at the next tick", 1, {U32(delete_body.body)}},
+    {CAIRN_CONTROL_SET_POSITION, "BODY X Y Z", "move a body, m; it keeps its rotation", 2,
+        {U32(set_position.body), VEC3(set_position.position)}},
+    {CAIRN_CONTROL_SET_VELOCITY, "BODY VX VY VZ WX WY WZ",
+        "set a body's linear (m/s) and angular (rad/s) velocity", 3,
+        {U32(set_velocity.body), VEC3(set_velocity.linear_velocity),
+            VEC3(set_velocity.angular_velocity)}},
+    {CAIRN_CONTROL_IMPULSE, "BODY X Y Z", "push a body at its centre of mass, N s", 2,
+        {U32(impulse.body), VEC3(impulse.impulse)}},
+    {CAIRN_CONTROL_GET, "BODY", "state of one body", 1, {U32(get.body)}},
+    {CAIRN_CONTROL_BODIES, "[FIRST]", "states of at most 512 bodies, after the first FIRST", 0,
+        {U32(bodies.first)}},
+    {CAIRN_CONTROL_RAY, "X Y Z TO-X TO-Y TO-Z [IGNORED-BODY]",
+        "the first shape on the way from a point along a translation", 2,
+        {VEC3(ray.origin), VEC3(ray.translation), U32(ray.ignored_body)}},
+    {CAIRN_CONTROL_OVERLAP, "X Y Z HALF-X HALF-Y HALF-Z", "every shape that overlaps a box", 2,
+        {VEC3(overlap.position), VEC3(overlap.half_extents)}},
+    {CAIRN_CONTROL_OVERLAP, "X Y Z RADIUS", "every shape that overlaps a sphere", 2,
+        {VEC3(overlap.position), GIVEN_REAL(overlap.radius, overlap.has_radius)}},
+    {CAIRN_CONTROL_HASH, "", "hashes of the room's world and of each section of its state", 0,
+        {{0}}},
+    {CAIRN_CONTROL_DIFF, "OTHER-ROOM", "fields in which the worlds of two rooms differ", 1,
+        {TEXT(diff.other_room)}},
+    {CAIRN_CONTROL_FAULTS, "CLIENT [LOSS DUPLICATES DELAY-MS JITTER-MS [SEED]]",
+        "make one client's network worse; without numbers: undo it", 1,
+        {U64(faults.client_id), REAL(faults.loss), REAL(faults.duplicates), REAL(faults.delay_ms),
+            REAL(faults.jitter_ms), U64(faults.seed)}},
+};
+#define FORM_COUNT (sizeof forms / sizeof *forms)
+
+static bool parse_whole(const char *word, uint64_t most, uint64_t *out) {
+    char *end;
+    errno = 0;
+    *out = strtoull(word, &end, 10);
+    return word[0] >= '0' && word[0] <= '9' && *end == '\0' && errno == 0 && *out <= most;
+}
+
+static bool parse_real(const char *word, float *out) {
+    char *end;
+    *out = strtof(word, &end);
+    return end != word && *end == '\0' && *out - *out == 0.0f;
+}
+
+static size_t words_of(argument_kind kind) {
+    return kind == ARGUMENT_VEC3 ? 3 : 1;
+}
+
+// Parses the words of one argument into the command.
+static bool parse_argument(
+    const verb_argument *argument, const char *const *words, cairn_ctl_command *out) {
+    unsigned char *at = (unsigned char *)out + argument->offset;
+    uint64_t whole = 0;
+    float reals[3] = {0};
+    bool valid = true;
+    switch (argument->kind) {
+    case ARGUMENT_U32:
+        valid = parse_whole(words[0], UINT32_MAX, &whole);
+        *(uint32_t *)(void *)at = (uint32_t)whole;
+        break;
+    case ARGUMENT_U64:
+        valid = parse_whole(words[0], UINT64_MAX, (uint64_t *)(void *)at);
+        break;
+    case ARGUMENT_REAL:
+    case ARGUMENT_VEC3:
+        for (size_t i = 0; i < words_of(argument->kind); ++i) {
+            valid = valid && parse_real(words[i], &reals[i]);
+        }
+        memcpy(at, reals, words_of(argument->kind) * sizeof *reals);
+        break;
+    case ARGUMENT_TEXT:
+        *(const char **)(void *)at = words[0];
+        break;
+    case ARGUMENT_END:
+        break;
+    }
+    if (argument->given != 0) {
+        *(bool *)(void *)((unsigned char *)out + argument->given) = true;
+    }
+    return valid;
+}
+
+// Words that the first `count` arguments take, with the verb.
+static size_t words_until(const verb_form *form, size_t count) {
+    size_t words = 1;
+    for (size_t i = 0; i < count; ++i) {
+        words += words_of(form->arguments[i].kind);
+    }
+    return words;
+}
+
+static size_t argument_count(const verb_form *form) {
+    size_t count = 0;
+    while (form->arguments[count].kind != ARGUMENT_END) {
+        count++;
+    }
+    return count;
+}
+
+static bool refuse(char *error, const verb_form *form, const char *what, const char *word) {
+    const bool other = form + 1 < forms + FORM_COUNT && form[1].verb == form->verb;
+    snprintf(error, CAIRN_CTL_ERROR_SIZE, "%s %.60s; use: %s %s%s%s", what, word,
+        cairn_control_verb_text(form->verb), form->usage, other ? " | " : "",
+        other ? form[1].usage : "");
+    return false;
+}
+
+static bool parse_form(const verb_form *form, const char *const *words, size_t word_count,
+    cairn_ctl_command *out, char *error) {
+    size_t parsed = 1;
+    for (size_t i = 0; form->arguments[i].kind != ARGUMENT_END && parsed < word_count; ++i) {
+        const size_t size = words_of(form->arguments[i].kind);
+        if (parsed + size > word_count) {
+            return refuse(error, form, "an argument is missing after", words[word_count - 1]);
+        }
+        if (!parse_argument(&form->arguments[i], &words[parsed], out)) {
+            return refuse(error, form, "not a number of this kind:", words[parsed]);
+        }
+        parsed += size;
+    }
+    return parsed == word_count || refuse(error, form, "not expected:", words[parsed]);
+}
+
+bool cairn_ctl_parse(const char *const *words, size_t word_count, cairn_ctl_command *out,
+    char error[CAIRN_CTL_ERROR_SIZE]) {
+    const uint32_t verb = cairn_control_verb_find(words[0]);
+    const verb_form *first = NULL;
+    const verb_form *fitting = NULL;
+    *out = (cairn_ctl_command){.request = {.verb = verb}};
+    for (size_t i = 0; i < FORM_COUNT; ++i) {
+        if (forms[i].verb == verb) {
+            const bool fits = word_count >= words_until(&forms[i], forms[i].required) &&
+                              word_count <= words_until(&forms[i], argument_count(&forms[i]));
+            first = first == NULL ? &forms[i] : first;
+            fitting = fits ? &forms[i] : fitting;
+        }
+    }
+    if (first == NULL) {
+        snprintf(error, CAIRN_CTL_ERROR_SIZE, "%.60s: no such verb; --help lists all", words[0]);
+        return false;
+    }
+    if (fitting == NULL && word_count < words_until(first, first->required)) {
+        return refuse(error, first, "an argument is missing after", words[word_count - 1]);
+    }
+    return parse_form(fitting == NULL ? first : fitting, words, word_count, out, error);
+}
+
+const cairn_flags_verb *cairn_ctl_verbs(size_t *count) {
+    static cairn_flags_verb verbs[FORM_COUNT];
+    for (size_t i = 0; i < FORM_COUNT; i++) {
+        verbs[i] = (cairn_flags_verb){.name = cairn_control_verb_text(forms[i].verb),
+            .arguments = forms[i].usage,
+            .help = forms[i].meaning};
+    }
+    *count = FORM_COUNT;
+    return verbs;
+}
+
+#define FIELD_NAME(KIND, FIELD, ...) " " FIELD_TEXT(__VA_ARGS__, )
+#define FIELD_TEXT(field, ...) #field
+#define ANSWER_FIELDS(VERB, member, structure)                                                     \
+    case CAIRN_CONTROL_##VERB:                                                                     \
+        return CONTROL_MEMBERS_##structure(FIELD_NAME);
+
+static const char *answer_fields(uint32_t verb) {
+    switch (verb) {
+        EACH_CONTROL_ANSWER(ANSWER_FIELDS)
+    default:
+        return "";
+    }
+}
+
+bool cairn_ctl_help_print(const char *verb) {
+    const uint32_t number = cairn_control_verb_find(verb);
+    for (size_t i = 0; i < FORM_COUNT; ++i) {
+        if (forms[i].verb == number) {
+            printf("cairn-ctl [FLAGS] %s %s\n    %s\n", verb, forms[i].usage, forms[i].meaning);
+        }
+    }
+    if (number != 0) {
+        printf("answers: room tick root%s\n", answer_fields(number));
+    }
+    return number != 0;
+}
