@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Encoded answers to control requests that wait until the host takes them. Each is allocated when it
-// comes: only operators' clients have any, and those do not play.
+// Encoded answers to control requests that wait until the host takes them. Each is allocated when
+// it comes: only operators' clients have any, and those do not play.
 
 #include <stdbool.h>
 #include <stddef.h>

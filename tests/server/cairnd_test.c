@@ -83,7 +83,7 @@ TEST("flags are answered with a sentence and a code") {
         const char *says;
     } rows[] = {
         {{"--help"}, 0, "--snapshot-rate HZ"},
-        {{"--version"}, 0, "cairnd 0.1.0, protocol 3, simulation"},
+        {{"--version"}, 0, "cairnd 0.1.0, protocol 4, simulation"},
         {{"--check", "--key", KEY}, 0, "would run scene " CAIRN_SCENE_DEFAULT},
         {{"--check", "--key-file", "cairnd_key.txt", "--scene", "cairnd_probe.json"}, 0,
             "would run scene probe (1 bodies, sandbox) at 60 Hz, snapshots at 20 Hz, for 64 "

@@ -3,8 +3,8 @@
 
 // An operator in a story: says one thing at a time and waits for the answer.
 
-#include <cairn/control.h>
 #include "tests/server/story.h"
+#include <cairn/control.h>
 
 // A server with control and one operator who watches in lockstep; client 0.
 void kit_start(story *s, story_answer *answer);
