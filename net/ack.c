@@ -37,7 +37,7 @@ cairn_ack_seen cairn_ack_window_check(const cairn_ack_window *window, uint64_t s
                                                                       : CAIRN_ACK_FRESH;
 }
 
-// Forgets what the window leaves behind when its newest becomes `sequence`.
+// Clears the bits that leave the window when its newest becomes `sequence`.
 static void window_move(cairn_ack_window *window, uint64_t sequence) {
     if (sequence - window->next >= CAIRN_ACK_WINDOW) {
         memset(window->bits, 0, sizeof window->bits);

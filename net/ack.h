@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Who received what: the window of sequences received from the peer, and the ring of payloads sent
+// Acknowledgements: the window of sequences received from the peer, and the ring of payloads sent
 // to it. Sequences are 64-bit inside and never wrap; the wire carries their low 32 bits.
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 // The sequence with these low 32 bits that is nearest to `expected`.
 uint64_t cairn_sequence_expand(uint64_t expected, uint32_t low);
 
-// Sequences this far behind the newest are stale: neither told apart nor acknowledged any more.
+// Sequences this far behind the newest are stale: they are neither distinguished nor acknowledged.
 #define CAIRN_ACK_WINDOW 1024
 
 typedef struct cairn_ack_window {
@@ -57,7 +57,8 @@ typedef struct cairn_sent_ring {
 void cairn_sent_ring_reset(cairn_sent_ring *ring);
 // The record of a sequence, NULL when it was never sent or its record was reused.
 cairn_sent *cairn_sent_ring_find(cairn_sent_ring *ring, uint64_t sequence);
-// Whether the next payload would take the record of one whose fate is open; call it lost first.
+// Whether the next payload would overwrite the record of one that is neither acknowledged nor lost;
+// declare that one lost first.
 bool cairn_sent_ring_full(const cairn_sent_ring *ring);
 // Takes the next sequence. The ring must not be full.
 uint64_t cairn_sent_ring_add(cairn_sent_ring *ring, cairn_sent sent);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// All cryptography of the project behind a handful of calls; seal.c is the only file that knows
-// libsodium. Authenticated encryption (RFC 8439 ChaCha20-Poly1305), its variant with a 24-byte
-// nonce, a keyed hash for tables that strangers fill, and key derivation.
+// All cryptography of the project behind a handful of calls; crypto.c is the only file that
+// includes libsodium. Authenticated encryption (RFC 8439 ChaCha20-Poly1305), its variant with a
+// 24-byte nonce, a keyed hash for tables that unknown peers fill, and key derivation.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,19 +14,20 @@
 #define CAIRN_AEAD_NONCE_SIZE 24
 #define CAIRN_SIPHASH_KEY_SIZE 16
 
-// What is authenticated but travels in the clear (AEAD associated data). `bytes` may be NULL when
+// AEAD associated data: authenticated, not encrypted. `bytes` may be NULL when
 // `size` is 0.
 typedef struct cairn_associated_data {
     const uint8_t *bytes;
     size_t size;
 } cairn_associated_data;
 
-// Lets libsodium choose its code for this processor. Call before the first seal of the process;
-// further calls cost nothing. False when libsodium cannot start: nothing may be sealed then.
+// Lets libsodium choose its code for this processor. Call before the first encryption of the
+// process; further calls cost nothing. False when libsodium cannot start: nothing may be encrypted
+// then.
 bool cairn_crypto_start(void);
 
-// Encrypts `size` bytes in place and writes CAIRN_AEAD_MAC_SIZE bytes behind them. The nonce is
-// four zero bytes and the sequence, little-endian: one key never seals two texts under one
+// Encrypts `size` bytes in place and writes CAIRN_AEAD_MAC_SIZE bytes after them. The nonce is
+// four zero bytes and the sequence, little-endian: a key must never encrypt two texts with one
 // sequence.
 void cairn_aead_encrypt(uint8_t *bytes, size_t size, cairn_associated_data associated,
     uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE]);
@@ -45,12 +46,12 @@ bool cairn_aead_decrypt_wide(const uint8_t *sealed, size_t encrypted_size,
     cairn_associated_data associated, const uint8_t nonce[CAIRN_AEAD_NONCE_SIZE],
     const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *text);
 
-// SipHash-2-4: who does not know the key cannot choose bytes that fall into one bucket.
+// SipHash-2-4: without the key, nobody can choose bytes that fall into one bucket.
 uint64_t cairn_siphash(
     const uint8_t *bytes, size_t size, const uint8_t key[CAIRN_SIPHASH_KEY_SIZE]);
 
 // The `number`-th key derived from a root key (BLAKE2b); size is 16 .. 64. Independent of each
-// other: knowing one tells nothing about the rest.
+// other: knowing one reveals nothing about the others.
 void cairn_key_derive(
     const uint8_t root[CAIRN_AEAD_KEY_SIZE], uint64_t number, uint8_t *out, size_t size);
 

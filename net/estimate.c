@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "net/estimate.h"
 
-// A clock that is read once per loop pass cannot tell less than this apart.
+// A clock that is read once per loop pass cannot distinguish less than this.
 static const uint64_t granularity_ns = 1000000;
 static const uint64_t reordering_ns_min = 20000000;
 static const uint64_t reordering_ns_max = 250000000;

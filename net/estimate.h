@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a link knows about its path, updated in O(1) per sample. Round trip by RFC 6298 section 2
+// Estimates of a link's path, updated in O(1) per sample. Round trip by RFC 6298 section 2
 // (SRTT, RTTVAR), loss as an exponential mean over resolved payloads.
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 // The retransmission timeout before the first round trip was measured. RFC 6298 says 1 s; a lost
 // HELLO would cost a player that second, and a needless copy of it costs nothing.
 #define CAIRN_RTO_FIRST_NS 300000000ull
-// Backed off no further than this, so that a healed path is found again within it.
+// The largest backed-off timeout, so that a path that recovers is noticed within it.
 #define CAIRN_RTO_NS_MAX 2000000000ull
 #define CAIRN_RTO_BACKOFF_MAX 6
 
@@ -22,7 +22,7 @@ typedef struct cairn_estimate {
     uint64_t rtt_ns;     // SRTT, 0 before the first sample
     uint64_t rtt_var_ns; // RTTVAR
     uint64_t rtt_ns_min;
-    uint64_t late_ns; // how much over rtt_ns acks came for what had been called lost; fades
+    uint64_t late_ns; // how much later than rtt_ns acks came for payloads declared lost; decays
     float loss;       // [0, 1]
     bool sampled;
 } cairn_estimate;
@@ -33,7 +33,7 @@ void cairn_estimate_round_trip(cairn_estimate *estimate, uint64_t rtt_ns);
 // One payload's fate. A late ack takes a loss back with `false` and then counts as arrived.
 void cairn_estimate_fate(cairn_estimate *estimate, bool lost);
 // `elapsed_ns` is the time from sending to its late ack: from now on losses are called later. Round
-// trips are measured on what arrives first, so they know nothing of what reordering delays
+// trips are measured on what arrives first, so they do not include what reordering delays
 // (compare the adaptive window of RFC 8985, section 7.1).
 void cairn_estimate_loss_taken_back(cairn_estimate *estimate, uint64_t elapsed_ns);
 // How long after its sending a payload that a later one overtook counts as lost: reordering within

@@ -45,7 +45,7 @@ typedef struct cairn_fragment {
 
 // Writes the part header of a fragment.
 void cairn_fragment_write(uint32_t index, uint32_t size, uint8_t *bytes);
-// Reads what follows the link header.
+// Reads the bytes after the link header.
 cairn_fragment cairn_fragment_read(uint64_t sequence, const uint8_t *body, size_t body_size);
 
 uint32_t cairn_fragment_count(uint32_t message_size);

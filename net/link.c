@@ -198,7 +198,7 @@ static uint16_t ack_delay_of(const cairn_link *link, uint64_t now_ns) {
     return units < CAIRN_LINK_ACK_DELAY_UNKNOWN ? (uint16_t)units : CAIRN_LINK_ACK_DELAY_UNKNOWN;
 }
 
-// Writes the link header, notes the payload as sent and everything received as told.
+// Writes the link header, records the payload as sent and everything received as acknowledged.
 static void begin_payload(
     cairn_link *link, uint64_t now_ns, cairn_link_kind kind, cairn_sent record, uint8_t *bytes) {
     while (cairn_sent_ring_full(&link->sent)) {

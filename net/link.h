@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What runs inside the sealed payloads between two connected peers: sequence numbers and acks,
-// fragments, round-trip and loss estimates, one reliable ordered stream. Messages in, payloads of
-// at most CAIRN_PAYLOAD_SIZE_MAX bytes out, and back. No socket, no clock, no allocation after
-// create.
+// The reliability layer inside the encrypted payloads between two connected peers: sequence numbers
+// and acks, fragments, round-trip and loss estimates, one reliable ordered stream. Messages in,
+// payloads of at most CAIRN_PAYLOAD_SIZE_MAX bytes out, and back. No socket, no clock, no
+// allocation after create.
 //
 // docs/PROTOCOL.md has the header's bytes. Unreliable messages are whole or lost; a newer one does
 // not wait for an older. Reliable messages arrive once, in order, or the link reports failure.
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/limits.h"
+#include "net/link_drop.h"
 #include <cairn/status.h>
 
 typedef struct cairn_link cairn_link;
@@ -28,8 +29,9 @@ typedef struct cairn_link_config {
 } cairn_link_config;
 
 // The default takes and sends every size there is: 1.9 MB, of which untouched pages cost nothing.
-// Who hears only small messages says so: a server's link with unreliable_size_max 16384,
-// receive_size_max 1184, reliable_buffer_size 8192 takes 36 kB; with 1184, 1184, 4096 it is 15 kB.
+// A peer that receives only small messages should say so: a server's link with unreliable_size_max
+// 16384, receive_size_max 1184, reliable_buffer_size 8192 takes 36 kB; with 1184, 1184, 4096 it is
+// 15 kB.
 cairn_link_config cairn_link_config_default(void);
 cairn_status cairn_link_create(const cairn_link_config *config, uint64_t now_ns, cairn_link **out);
 void cairn_link_destroy(cairn_link *link); // NULL is allowed
@@ -47,28 +49,14 @@ cairn_status cairn_link_send_reliable(cairn_link *link, const uint8_t *bytes, si
 // Bytes that send_reliable would still take now, headers counted.
 size_t cairn_link_reliable_room(const cairn_link *link);
 bool cairn_link_reliable_idle(const cairn_link *link); // everything sent was acknowledged
-// Whether the reliable stream can never go on: the peer's frames are impossible, or a message was
-// queued that is larger than the peer takes. Disconnect.
+// Whether the reliable stream has failed for good: the peer's frames are impossible, or a message
+// was queued that is larger than the peer takes. Disconnect.
 bool cairn_link_failed(const cairn_link *link);
 
-// The next payload to seal, into `bytes` (room for CAIRN_PAYLOAD_SIZE_MAX). 0 when nothing is due.
-// Acks ride on every payload; if there are acks to tell and nothing else to say, one bare payload
+// The next payload to encrypt, into `bytes` (room for CAIRN_PAYLOAD_SIZE_MAX). 0 when nothing is
+// due. Acks ride on every payload; if there are acks to send and nothing else, one bare payload
 // goes out after 20 ms.
 size_t cairn_link_next_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes);
-
-typedef enum cairn_link_drop {
-    CAIRN_LINK_TAKEN = 0,
-    CAIRN_LINK_DROP_SIZE,  // shorter than a header, or not a size of its kind
-    CAIRN_LINK_DROP_KIND,  // unknown payload kind or reserved bits set
-    CAIRN_LINK_DROP_STALE, // behind the sequence window
-    CAIRN_LINK_DROP_DUPLICATE,
-    CAIRN_LINK_DROP_ACK,          // acknowledges what was never sent
-    CAIRN_LINK_DROP_FRAGMENT,     // index, count or size impossible or contradicting
-    CAIRN_LINK_DROP_MESSAGE_SIZE, // larger than receive_size_max
-    CAIRN_LINK_DROP_STREAM,       // reliable bytes outside the receive window, or not cut at 8
-    CAIRN_LINK_DROP_COUNT
-} cairn_link_drop;
-const char *cairn_link_drop_text(cairn_link_drop drop);
 
 // Takes one opened payload. A dropped one has no effect but its counter: it is not acknowledged,
 // and its acks are not believed. `now_ns` never runs back.
@@ -84,7 +72,7 @@ typedef struct cairn_link_message {
 // The next whole message; false when there is none. Drain after each receive.
 bool cairn_link_next_message(cairn_link *link, cairn_link_message *out);
 
-// When next_payload next has something to say although nothing new is sent (resend, bare ack);
+// When next_payload next has something to send although nothing new is queued (resend, bare ack);
 // UINT64_MAX for never.
 uint64_t cairn_link_deadline_ns(const cairn_link *link);
 
@@ -97,7 +85,7 @@ typedef struct cairn_link_statistics {
     uint64_t payloads_received;
     uint64_t payloads_acknowledged;
     uint64_t payloads_lost; // may shrink: a late ack takes a loss back
-    uint64_t bytes_sent;    // payload bytes, without seal and datagram headers
+    uint64_t bytes_sent;    // payload bytes, without encryption and datagram headers
     uint64_t bytes_received;
     uint64_t messages_replaced; // unreliable, before they left
     uint64_t messages_lost;     // unreliable, begun but never completed here

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/limits.h"
-#include "net/link.h"
+#include "net/link_drop.h"
 
 #define CAIRN_LINK_HEADER_SIZE 16
 #define CAIRN_LINK_PART_HEADER_SIZE 8 // of a fragment or a stream segment, after the link header

@@ -16,20 +16,20 @@
 
 struct cairn_link {
     cairn_link_config config;
-    uint64_t now_ns; // newest the caller told
+    uint64_t now_ns; // the last one the caller passed
     cairn_estimate estimate;
     cairn_link_statistics statistics;
 
     cairn_ack_window received;
     uint64_t newest_ns;     // when the newest sequence came
     uint64_t owed_since_ns; // oldest payload not yet acknowledged to the peer
-    uint32_t owed_count;    // those that ask for an ack
+    uint32_t owed_count;    // those that need an ack
     uint32_t unreported;    // received since the last payload left, of any kind
     cairn_sent_ring sent;
     bool has_ack_report; // the peer acknowledged something; its last report is:
     uint32_t reported_bits;
     uint64_t reported_newest;
-    uint32_t far_count;    // received further back than a header's acks reach, not yet told
+    uint32_t far_count;    // received, older than a header's acks reach, not yet acknowledged
     uint64_t far_since_ns; // the oldest of these
     bool has_peer_window;  // a header came, so the peer's window is known
 
@@ -47,8 +47,8 @@ struct cairn_link {
 
 // Calls payloads lost that a later one overtook long enough ago.
 void cairn_link_detect_losses(cairn_link *link, uint64_t now_ns);
-// Gives up on the oldest payload whose fate is open.
+// Declares the oldest unacknowledged payload lost.
 void cairn_link_lose_oldest(cairn_link *link);
-// Test hook: both directions go on at `sequence`, as if as many payloads had passed before. Only
-// right after create or reset, at both ends.
+// Test hook: both directions continue at `sequence`, as if that many payloads had passed before.
+// Only right after create or reset, at both ends.
 void cairn_link_start_at(cairn_link *link, uint64_t sequence);

@@ -4,21 +4,6 @@
 #include "base/bytes.h"
 #include "net/link_parts.h"
 
-const char *cairn_link_drop_text(cairn_link_drop drop) {
-    static const char *const texts[CAIRN_LINK_DROP_COUNT] = {
-        [CAIRN_LINK_TAKEN] = "taken",
-        [CAIRN_LINK_DROP_SIZE] = "payload size does not fit its kind",
-        [CAIRN_LINK_DROP_KIND] = "unknown payload kind or reserved bits set",
-        [CAIRN_LINK_DROP_STALE] = "behind the sequence window",
-        [CAIRN_LINK_DROP_DUPLICATE] = "received before",
-        [CAIRN_LINK_DROP_ACK] = "acknowledges what was never sent",
-        [CAIRN_LINK_DROP_FRAGMENT] = "fragment impossible or contradicting",
-        [CAIRN_LINK_DROP_MESSAGE_SIZE] = "message larger than this side takes",
-        [CAIRN_LINK_DROP_STREAM] = "reliable bytes outside the receive window",
-    };
-    return (unsigned)drop < CAIRN_LINK_DROP_COUNT ? texts[drop] : "unknown";
-}
-
 static void resolve_oldest(cairn_link *link) {
     cairn_sent_ring *ring = &link->sent;
     while (ring->oldest < ring->next) {
@@ -54,7 +39,7 @@ void cairn_link_detect_losses(cairn_link *link, uint64_t now_ns) {
     }
 }
 
-// What one payload's acks say, with the sequences made whole.
+// The acks of one payload, with full 64-bit sequences.
 typedef struct ack_report {
     uint64_t newest;
     uint64_t delay_ns; // UINT64_MAX: unknown
@@ -92,7 +77,7 @@ static void acknowledge(
     }
 }
 
-// The first word's bits that the last report did not tell: most of each report is known.
+// The first word's bits that the last report did not have: most of each report is known.
 static uint32_t news_of(cairn_link *link, const ack_report *report) {
     const uint64_t newer = report->newest - link->reported_newest;
     const uint32_t word = report->words[0];
@@ -120,7 +105,7 @@ static void take_acks(cairn_link *link, uint64_t now_ns, const ack_report *repor
     resolve_oldest(link);
 }
 
-// Refuses what acknowledges the never sent. Further words must end in a set bit: one way to write
+// Refuses acks of payloads that were never sent. More words must end in a set bit: one way to write
 // each report.
 static cairn_link_drop read_report(const cairn_link *link, const cairn_link_header *header,
     const uint8_t *body, size_t body_size, ack_report *out) {

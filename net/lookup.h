@@ -3,8 +3,8 @@
 
 // A table that finds an item by a key of up to 20 bytes (an address, a client id, a MAC) in
 // constant time. Items are numbers 0 .. capacity - 1 that the caller hands out; each has at most
-// one key. Keys come from strangers, so buckets are chosen by a keyed hash. Nothing can iterate the
-// table: the order of buckets never decides anything.
+// one key. Keys come from unknown peers, so buckets are chosen by a keyed hash. Nothing can iterate
+// the table: the order of buckets never decides anything.
 
 #include <stdint.h>
 

@@ -25,44 +25,18 @@ struct cairn_netcode_client {
     uint64_t sent_ns;
     uint64_t last_receive_ns; // of this server; before its first packet, when it was first tried
     // Goes on from server to server and never starts again with the same keys: each server of the
-    // list holds the key that seals under it.
+    // list holds the key that encrypts it.
     uint64_t sequence;
     cairn_replay replay;
     uint64_t challenge_sequence;
     uint8_t challenge_token[CAIRN_CHALLENGE_TOKEN_SIZE];
     uint32_t index;
     uint32_t clients_max;
-    size_t payload_size; // 0: none waits
+    size_t payload_size; // 0: none is waiting
     cairn_outbox outbox;
     uint64_t drops[CAIRN_NETCODE_DROP_COUNT];
     _Alignas(8) uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
 };
-
-const char *cairn_netcode_client_state_text(cairn_netcode_client_state state) {
-    switch (state) {
-    case CAIRN_NETCODE_STATE_TOKEN_EXPIRED:
-        return "connect token expired";
-    case CAIRN_NETCODE_STATE_TOKEN_INVALID:
-        return "connect token invalid";
-    case CAIRN_NETCODE_STATE_CONNECTION_TIMED_OUT:
-        return "connection timed out";
-    case CAIRN_NETCODE_STATE_RESPONSE_TIMED_OUT:
-        return "challenge response timed out";
-    case CAIRN_NETCODE_STATE_REQUEST_TIMED_OUT:
-        return "connection request timed out";
-    case CAIRN_NETCODE_STATE_DENIED:
-        return "connection denied";
-    case CAIRN_NETCODE_STATE_DISCONNECTED:
-        return "disconnected";
-    case CAIRN_NETCODE_STATE_SENDING_REQUEST:
-        return "sending connection request";
-    case CAIRN_NETCODE_STATE_SENDING_RESPONSE:
-        return "sending challenge response";
-    case CAIRN_NETCODE_STATE_CONNECTED:
-        return "connected";
-    }
-    return "unknown state";
-}
 
 cairn_status cairn_netcode_client_create(cairn_netcode_client **out) {
     *out = NULL;
@@ -183,7 +157,7 @@ static void enter(cairn_netcode_client *client, const cairn_packet_keep_alive *k
     client->clients_max = keep_alive->clients_max;
     client->last_receive_ns = client->now_ns;
     client->state = CAIRN_NETCODE_STATE_CONNECTED;
-    // The server holds every payload it sends back behind a keep-alive until it has heard from us.
+    // The server sends a keep-alive before every payload until it has received a packet from us.
     repeat(client);
 }
 

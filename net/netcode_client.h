@@ -7,27 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "net/netcode_table.h"
 #include "net/token.h"
 #include <cairn/status.h>
 #include <cairn/types.h>
 
 typedef struct cairn_netcode_client cairn_netcode_client;
-
-// The standard's client states, with its numbers.
-typedef enum cairn_netcode_client_state {
-    CAIRN_NETCODE_STATE_TOKEN_EXPIRED = -6,
-    CAIRN_NETCODE_STATE_TOKEN_INVALID = -5,
-    CAIRN_NETCODE_STATE_CONNECTION_TIMED_OUT = -4,
-    CAIRN_NETCODE_STATE_RESPONSE_TIMED_OUT = -3,
-    CAIRN_NETCODE_STATE_REQUEST_TIMED_OUT = -2,
-    CAIRN_NETCODE_STATE_DENIED = -1,
-    CAIRN_NETCODE_STATE_DISCONNECTED = 0,
-    CAIRN_NETCODE_STATE_SENDING_REQUEST = 1,
-    CAIRN_NETCODE_STATE_SENDING_RESPONSE = 2,
-    CAIRN_NETCODE_STATE_CONNECTED = 3,
-} cairn_netcode_client_state;
-
-const char *cairn_netcode_client_state_text(cairn_netcode_client_state state);
 
 cairn_status cairn_netcode_client_create(cairn_netcode_client **out);
 void cairn_netcode_client_destroy(cairn_netcode_client *client);
@@ -52,7 +37,7 @@ uint64_t cairn_netcode_client_deadline_ns(const cairn_netcode_client *client);
 // bytes.
 const uint8_t *cairn_netcode_client_next_payload(cairn_netcode_client *client, size_t *size);
 
-// As on the server: what waits to be sent. Returns 0 when nothing does.
+// As on the server: the next datagram to send. Returns 0 if there is none.
 size_t cairn_netcode_client_next_datagram(
     cairn_netcode_client *client, cairn_address *to, uint8_t *bytes);
 // Seals one payload, 1 .. CAIRN_PAYLOAD_SIZE_MAX bytes. Returns the datagram's size, 0 when not

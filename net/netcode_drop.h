@@ -9,7 +9,7 @@ typedef enum cairn_netcode_drop {
     CAIRN_NETCODE_DROP_TYPE,           // unknown type, or not allowed for this side
     CAIRN_NETCODE_DROP_SEQUENCE_BYTES, // not 1 .. 8, or longer than the datagram
     CAIRN_NETCODE_DROP_UNKNOWN_SENDER, // no connection and no handshake from this address
-    CAIRN_NETCODE_DROP_REPLAYED,       // seen before, or behind the window
+    CAIRN_NETCODE_DROP_REPLAYED,       // seen before, or older than the window
     CAIRN_NETCODE_DROP_DECRYPT,        // does not open with the key of this sender
     CAIRN_NETCODE_DROP_VERSION,        // request: other version text
     CAIRN_NETCODE_DROP_PROTOCOL_ID,    // request: other protocol

@@ -45,5 +45,5 @@ const cairn_handshake *cairn_handshakes_find(
 bool cairn_handshakes_put(cairn_handshakes *handshakes, const cairn_address *address,
     const cairn_token_private *token, const uint8_t mac[CAIRN_AEAD_MAC_SIZE], uint64_t now_ns);
 void cairn_handshakes_remove(cairn_handshakes *handshakes, const cairn_address *address);
-// Takes out what has run out by now_ns. Costs nothing before earliest_ns.
+// Removes what has expired by now_ns. Costs nothing before earliest_ns.
 void cairn_handshakes_expire(cairn_handshakes *handshakes, uint64_t now_ns);

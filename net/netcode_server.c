@@ -25,8 +25,8 @@
 #define HANDSHAKES_OF(clients_max) (2 * (clients_max) + 256)
 #define TOKENS_OF(clients_max) (8 * (clients_max) + 1024)
 
-// A disconnect packet with its longest sequence. Answers to strangers leave room for the farewells
-// of every slot, so that a flood of requests cannot silence a shutdown.
+// A disconnect packet with its longest sequence. Answers to unknown peers leave room for the
+// disconnects of every slot, so that a flood of requests cannot silence a shutdown.
 #define DISCONNECT_SIZE_MAX (1 + 8 + CAIRN_AEAD_MAC_SIZE)
 #define DISCONNECT_SIZE (DISCONNECT_COUNT * (CAIRN_OUTBOX_RECORD_SIZE + DISCONNECT_SIZE_MAX))
 #define ANSWERS_SIZE(clients_max) (32 * 1024 + 128 * (size_t)(clients_max))
@@ -308,7 +308,7 @@ static void send_disconnects(cairn_netcode_server *server, uint32_t client) {
     }
 }
 
-// What the table says a client's slot does. `packet` is what was received, if it was a packet;
+// Applies the table's rule to a client's slot. `packet` is what was received, if it was a packet;
 // `reason` is used when the slot ends.
 static void carry_out(cairn_netcode_server *server, uint32_t client, unsigned input,
     const cairn_packet *packet, cairn_netcode_disconnect_reason reason) {
@@ -350,7 +350,7 @@ static bool is_full(const cairn_netcode_server *server) {
 }
 
 // A token that could have reached a server that ran before this one may have been used there; its
-// keys would seal other packets under the same nonces here.
+// keys would encrypt other packets with the same nonces here.
 static bool from_before_start(const cairn_netcode_server *server, uint64_t expire_unix_s) {
     return expire_unix_s - server->config.start_unix_s < server->config.token_lifetime_s_max;
 }

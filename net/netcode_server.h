@@ -2,7 +2,8 @@
 #pragma once
 
 // The server side of netcode 1.02: a state machine with no socket and no clock. Datagrams in,
-// datagrams out, time as an argument. It seals and opens; what a payload says is not its business.
+// datagrams out, time as an argument. It encrypts and decrypts payloads and does not look into
+// them.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,7 +69,7 @@ typedef struct cairn_netcode_event {
 } cairn_netcode_event;
 
 // Takes the oldest event. False when there is none. Drain after each receive and each advance: at
-// most one payload is held at a time, and a receive that finds one undrained drops it (counted).
+// most one payload is held at a time, and a receive that finds an unread one drops it (counted).
 // A slot is given away again only after its disconnect event was taken.
 bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode_event *out);
 
@@ -80,17 +81,17 @@ size_t cairn_netcode_server_next_datagram(
 
 // Seals one payload (1 .. CAIRN_PAYLOAD_SIZE_MAX bytes) for a connected client into `bytes` (room
 // for CAIRN_DATAGRAM_SIZE_MAX). Returns the datagram's size, 0 when the client is not connected.
-// While the client is unconfirmed a keep-alive is queued before it, as the standard asks: send what
-// next_datagram has before this one.
+// While the client is unconfirmed a keep-alive is queued before it, as the standard requires: send
+// what next_datagram has before this one.
 size_t cairn_netcode_server_encrypt(cairn_netcode_server *server, uint64_t now_ns, uint32_t client,
     const uint8_t *payload, size_t payload_size, cairn_address *to, uint8_t *bytes);
 
-// Queues ten disconnect packets and frees the slot; the event of it says KICKED. Nothing happens
-// when nobody is there.
+// Queues ten disconnect packets and frees the slot; its event has the reason KICKED. Nothing
+// happens when the slot is free.
 void cairn_netcode_server_disconnect(
     cairn_netcode_server *server, uint64_t now_ns, uint32_t client);
 void cairn_netcode_server_disconnect_all(cairn_netcode_server *server, uint64_t now_ns);
-// From now on every newcomer is answered as if the server were full; who is connected stays.
+// From now on every new client is refused as if the server were full; connected clients stay.
 void cairn_netcode_server_stop_admitting(cairn_netcode_server *server);
 bool cairn_netcode_server_connected(const cairn_netcode_server *server, uint32_t client);
 

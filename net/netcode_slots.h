@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The client slots of a server: who has which, found by address and by client id in constant time.
-// The lowest free slot is given first, so which client gets which index never depends on a table.
+// The client slots of a server: which client has which slot, found by address and by client id in
+// constant time. The lowest free slot is given first, so which client gets which index never
+// depends on a table.
 
 #include "base/limits.h"
 #include "net/lookup.h"
@@ -13,7 +14,7 @@
 #include <cairn/types.h>
 
 typedef struct cairn_netcode_slot {
-    cairn_netcode_peer state; // STRANGER: nobody
+    cairn_netcode_peer state; // UNKNOWN: the slot is free
     cairn_address address;
     uint64_t client_id;
     uint64_t sequence;   // of the next packet to this client; starts at 0

@@ -134,3 +134,29 @@ cairn_netcode_client_rule cairn_netcode_client_rule_of(
     const int row = state > CAIRN_NETCODE_STATE_DISCONNECTED ? (int)state : 0;
     return client_rules[row][input];
 }
+
+const char *cairn_netcode_client_state_text(cairn_netcode_client_state state) {
+    switch (state) {
+    case CAIRN_NETCODE_STATE_TOKEN_EXPIRED:
+        return "connect token expired";
+    case CAIRN_NETCODE_STATE_TOKEN_INVALID:
+        return "connect token invalid";
+    case CAIRN_NETCODE_STATE_CONNECTION_TIMED_OUT:
+        return "connection timed out";
+    case CAIRN_NETCODE_STATE_RESPONSE_TIMED_OUT:
+        return "challenge response timed out";
+    case CAIRN_NETCODE_STATE_REQUEST_TIMED_OUT:
+        return "connection request timed out";
+    case CAIRN_NETCODE_STATE_DENIED:
+        return "connection denied";
+    case CAIRN_NETCODE_STATE_DISCONNECTED:
+        return "disconnected";
+    case CAIRN_NETCODE_STATE_SENDING_REQUEST:
+        return "sending connection request";
+    case CAIRN_NETCODE_STATE_SENDING_RESPONSE:
+        return "sending challenge response";
+    case CAIRN_NETCODE_STATE_CONNECTED:
+        return "connected";
+    }
+    return "unknown state";
+}

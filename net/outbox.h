@@ -2,7 +2,7 @@
 #pragma once
 
 // Datagrams that wait for the driver to take them, oldest first, in one ring of bytes. Sealed
-// already: what they say does not depend on when they leave.
+// already: their contents do not depend on when they leave.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ typedef struct cairn_outbox {
     size_t used;
 } cairn_outbox;
 
-// What a datagram takes up beside its own bytes.
+// Bytes that a datagram takes in addition to its own.
 #define CAIRN_OUTBOX_RECORD_SIZE (sizeof(cairn_address) + sizeof(uint16_t))
 
 // CAIRN_OUT_OF_MEMORY; may be destroyed then as well.
@@ -30,5 +30,5 @@ size_t cairn_outbox_room(const cairn_outbox *outbox);
 // Copies a datagram in. False when there is no room: nothing was changed.
 bool cairn_outbox_push(
     cairn_outbox *outbox, const cairn_address *to, const uint8_t *bytes, size_t size);
-// Copies the oldest out (room for CAIRN_DATAGRAM_SIZE_MAX) and forgets it. 0 when there is none.
+// Copies the oldest out (room for CAIRN_DATAGRAM_SIZE_MAX) and removes it. 0 if there is none.
 size_t cairn_outbox_pop(cairn_outbox *outbox, cairn_address *to, uint8_t *bytes);

@@ -6,8 +6,6 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 
-const uint8_t cairn_netcode_version[CAIRN_NETCODE_VERSION_SIZE] = "NETCODE 1.02";
-
 #define EXTRA_SIZE (CAIRN_NETCODE_VERSION_SIZE + 8 + 1)
 
 _Static_assert(CAIRN_PACKET_REQUEST_SIZE == 1 + CAIRN_NETCODE_VERSION_SIZE + 8 + 8 +
@@ -117,7 +115,7 @@ static void read_body(cairn_reader *reader, cairn_packet *packet) {
     }
 }
 
-// The prefix is authenticated with the body, so nobody can turn one type into another.
+// The prefix is authenticated with the body, so an attacker cannot turn one type into another.
 static void write_associated_data(uint8_t bytes[EXTRA_SIZE], uint64_t protocol_id, uint8_t prefix) {
     cairn_writer writer = cairn_writer_of(bytes, EXTRA_SIZE);
     cairn_write_bytes(&writer, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE);

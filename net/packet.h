@@ -12,10 +12,6 @@
 #include "net/netcode_drop.h"
 #include "net/token.h"
 
-// "NETCODE 1.02" with its terminator: the start of requests, tokens and all associated data.
-#define CAIRN_NETCODE_VERSION_SIZE 13
-extern const uint8_t cairn_netcode_version[CAIRN_NETCODE_VERSION_SIZE];
-
 typedef enum cairn_packet_type {
     CAIRN_PACKET_REQUEST = 0,
     CAIRN_PACKET_DENIED = 1,
@@ -27,7 +23,7 @@ typedef enum cairn_packet_type {
     CAIRN_PACKET_TYPE_COUNT
 } cairn_packet_type;
 
-// Sets of sealed types, a bit each: what a side may be sent at all.
+// Sets of encrypted types, one bit each: those that a side may be sent at all.
 #define CAIRN_PACKET_BIT(type) (1u << (type))
 #define CAIRN_PACKETS_TO_SERVER                                                                    \
     (CAIRN_PACKET_BIT(CAIRN_PACKET_RESPONSE) | CAIRN_PACKET_BIT(CAIRN_PACKET_KEEP_ALIVE) |         \
@@ -43,18 +39,18 @@ typedef enum cairn_packet_type {
 #define CAIRN_PACKET_ENCRYPTED_SIZE_MAX (1 + 8 + CAIRN_PAYLOAD_SIZE_MAX + CAIRN_AEAD_MAC_SIZE)
 #define CAIRN_PACKET_ENCRYPTED_SIZE_MIN 18
 
-// Request: the one packet that travels in the clear; what matters in it is sealed in the token.
+// Request: the one packet that is not encrypted; its secrets are in the encrypted token.
 typedef struct cairn_packet_request {
     uint64_t protocol_id;
     uint64_t expire_unix_s;
     const uint8_t *nonce;        // CAIRN_TOKEN_NONCE_SIZE
-    const uint8_t *private_data; // CAIRN_TOKEN_PRIVATE_SIZE, sealed
+    const uint8_t *private_data; // CAIRN_TOKEN_PRIVATE_SIZE, encrypted
 } cairn_packet_request;
 
 // Challenge and response carry the same: only the server can read the token.
 typedef struct cairn_packet_challenge {
     uint64_t sequence;    // nonce of the token
-    const uint8_t *token; // CAIRN_CHALLENGE_TOKEN_SIZE, sealed
+    const uint8_t *token; // CAIRN_CHALLENGE_TOKEN_SIZE, encrypted
 } cairn_packet_challenge;
 
 typedef struct cairn_packet_keep_alive {
@@ -67,7 +63,7 @@ typedef struct cairn_packet_payload {
     size_t size; // 1 .. CAIRN_PAYLOAD_SIZE_MAX
 } cairn_packet_payload;
 
-// A sealed packet. Denied and disconnect have no body.
+// An encrypted packet. Denied and disconnect have no body.
 typedef struct cairn_packet {
     cairn_packet_type type; // not a request
     union {
@@ -77,11 +73,11 @@ typedef struct cairn_packet {
     };
 } cairn_packet;
 
-// What can be read before a key is known.
+// The part that can be read without a key.
 typedef struct cairn_packet_header {
     cairn_packet_type type;
     uint64_t sequence;
-    size_t size; // prefix and sequence bytes: where the sealed body starts
+    size_t size; // prefix and sequence bytes: where the encrypted body starts
 } cairn_packet_header;
 
 // Writes a request. Returns CAIRN_PACKET_REQUEST_SIZE.
@@ -92,18 +88,18 @@ size_t cairn_packet_write_request(
 cairn_netcode_drop cairn_packet_read_request(
     const uint8_t *bytes, size_t size, uint64_t protocol_id, cairn_packet_request *out);
 
-// Writes and seals a packet into `bytes` (room for CAIRN_PACKET_ENCRYPTED_SIZE_MAX). Returns its
-// size. One key never seals two packets under one sequence.
+// Writes and encrypts a packet into `bytes` (room for CAIRN_PACKET_ENCRYPTED_SIZE_MAX). Returns its
+// size. A key must never encrypt two packets with one sequence.
 size_t cairn_packet_write(const cairn_packet *packet, uint64_t sequence, uint64_t protocol_id,
     const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *bytes);
 
-// Reads what stands before the seal, without a key. CAIRN_NETCODE_TAKEN, or SIZE, TYPE,
+// Reads the header, without a key. CAIRN_NETCODE_TAKEN, or SIZE, TYPE,
 // SEQUENCE_BYTES, in the standard's order. `types` is the set this side may be sent; whether it
 // takes a type at this moment is for its state table.
 cairn_netcode_drop cairn_packet_read_header(
     const uint8_t *bytes, size_t size, unsigned types, cairn_packet_header *out);
 
-// Opens and reads the body behind a header that was taken. `body` has room for
+// Decrypts and reads the body after a header that was taken. `body` has room for
 // CAIRN_PAYLOAD_SIZE_MAX bytes; the pointers in `*out` point into it. CAIRN_NETCODE_TAKEN, SEAL, or
 // SIZE when the body is not as long as its type says.
 cairn_netcode_drop cairn_packet_read(const cairn_packet_header *header, const uint8_t *bytes,

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// How far behind the newest datagram a late one may still come in.
+// How many sequences older than the newest a late datagram may be.
 #define CAIRN_REPLAY_WINDOW 256
 
 // Which sequence numbers were received: the newest and a bit for each of the last
@@ -15,7 +15,7 @@ typedef struct cairn_replay {
 } cairn_replay;
 
 // Whether a datagram of this sequence may be new. Asks only: a forged datagram must not move the
-// window, so call accept after the seal has opened and not before.
+// window, so call accept only after decryption has succeeded.
 bool cairn_replay_fresh(const cairn_replay *replay, uint64_t sequence);
 // Marks a fresh sequence as received and moves the window if it is the newest.
 void cairn_replay_accept(cairn_replay *replay, uint64_t sequence);

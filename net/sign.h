@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Digests and signatures for what outlives a session: recordings. seal.c, which alone knows
+// Digests and signatures for recordings, which outlive a session. crypto.c, which alone includes
 // libsodium, implements them. BLAKE2b (RFC 7693) with 32 bytes of output; Ed25519 (RFC 8032).
 
 #include <stdbool.h>
@@ -24,6 +24,6 @@ void cairn_sign_public(
 // Signs `size` bytes (RFC 8032, 5.1.6). Equal bytes and seed give equal signatures.
 void cairn_sign(const uint8_t seed[CAIRN_SIGN_SEED_SIZE], const uint8_t *bytes, size_t size,
     uint8_t out[CAIRN_SIGNATURE_SIZE]);
-// Whether who signed these bytes held the seed of this public key.
+// Whether these bytes were signed with the seed of this public key.
 bool cairn_sign_check(const uint8_t public_key[CAIRN_SIGN_PUBLIC_SIZE], const uint8_t *bytes,
     size_t size, const uint8_t signature[CAIRN_SIGNATURE_SIZE]);

@@ -7,7 +7,7 @@
 // A frame is its message's size in four bytes, the message, and zeros up to a multiple of 8, so
 // that offsets and segments are multiples of 8 and received messages lie aligned where they arrive.
 //
-// Flow control needs no message of its own: every link header tells the receiver's window, which is
+// Flow control needs no message of its own: every link header has the receiver's window, which is
 // constant, and the receiver always drains what is whole. So the sender knows that the window
 // begins at the oldest message of which not every byte was acknowledged.
 
@@ -48,7 +48,7 @@ typedef struct cairn_stream_sender {
     uint32_t count;
     uint32_t lost_count;
     uint32_t in_flight_count;
-    uint64_t waiting_since_ns; // newest progress: what the timeout counts from
+    uint64_t waiting_since_ns; // last progress: the timeout counts from here
     uint32_t backoff;          // timeouts since the newest ack
 } cairn_stream_sender;
 

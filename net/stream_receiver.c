@@ -24,7 +24,7 @@ static uint64_t *have_word(const cairn_stream_receiver *receiver, uint64_t granu
     return &receiver->have[granule % (receiver->window / 8) / 64];
 }
 
-// Makes room: what was handed out leaves the buffer, the rest moves to its front.
+// Makes room: bytes that were handed out leave the buffer, the rest moves to its front.
 static void compact(cairn_stream_receiver *receiver) {
     if (receiver->base == receiver->origin) {
         return;
@@ -34,7 +34,7 @@ static void compact(cairn_stream_receiver *receiver) {
     receiver->origin = receiver->base;
 }
 
-// Marks what came and moves the edge; a bit is cleared as the edge passes it.
+// Marks received bytes and moves the edge; a bit is cleared as the edge passes it.
 static void mark(cairn_stream_receiver *receiver, uint64_t from, uint64_t to) {
     for (uint64_t granule = from / 8; granule < to / 8; granule++) {
         *have_word(receiver, granule) |= 1ull << (granule % 64);

@@ -15,7 +15,7 @@ void cairn_stream_sender_reset(cairn_stream_sender *sender) {
     sender->acked = 0;
     sender->next = 0;
     sender->end = 0;
-    sender->window = CAIRN_LINK_WINDOW_UNIT; // what every receiver has at least
+    sender->window = CAIRN_LINK_WINDOW_UNIT; // the least that a receiver has
     sender->first = 0;
     sender->count = 0;
     sender->lost_count = 0;
@@ -91,7 +91,7 @@ bool cairn_stream_sender_ready(const cairn_stream_sender *sender) {
     return sender->lost_count > 0 || new_size(sender) > 0;
 }
 
-// The oldest segment in a state that the counts say some segment is in.
+// The oldest segment in a state; the counts must say that there is one.
 static uint32_t find_state(const cairn_stream_sender *sender, cairn_segment_state state) {
     uint32_t i = 0;
     while (segment_of(sender, sender->first + i)->state != state) {

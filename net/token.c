@@ -6,7 +6,8 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "net/crypto.h"
-#include "net/packet.h"
+
+const uint8_t cairn_netcode_version[CAIRN_NETCODE_VERSION_SIZE] = "NETCODE 1.02";
 
 #define PRIVATE_TEXT_SIZE (CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE)
 #define ASSOCIATED_DATA_SIZE (CAIRN_NETCODE_VERSION_SIZE + 16)

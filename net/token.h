@@ -9,6 +9,10 @@
 
 #include <cairn/token.h>
 
+// "NETCODE 1.02" with its terminator: the start of requests, tokens and all associated data.
+#define CAIRN_NETCODE_VERSION_SIZE 13
+extern const uint8_t cairn_netcode_version[CAIRN_NETCODE_VERSION_SIZE];
+
 #define CAIRN_TOKEN_PRIVATE_SIZE 1024
 #define CAIRN_TOKEN_NONCE_SIZE 24
 

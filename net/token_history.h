@@ -3,7 +3,7 @@
 
 // Which connect tokens were seen, by the MAC of their private part, until they expire. A token
 // first belongs to the address that showed it (pending: that address may repeat its request); once
-// it made a session it is consumed and admits nothing ever again, because its keys have sealed
+// it made a session it is consumed and never admits anything again, because its keys have encrypted
 // packets and a second session would use the same nonces. Nothing is evicted before it expires: a
 // full history refuses new tokens.
 
