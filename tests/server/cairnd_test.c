@@ -99,6 +99,8 @@ TEST("flags are answered with a sentence and a code") {
             "cairnd: ./nowhere.json: No such file"},
         {{"--check", "--key", KEY, "--scene", "cairnd_broken.json"}, 1,
             "cairnd: cairnd_broken.json: line 2"},
+        {{"--check", "--key", KEY, "--room", "a b=demo"}, 1,
+            "cairnd: a b: a room's name has 1 to 31 letters, digits"},
         {{"--check", "--key-file", "cairnd_nowhere.txt"}, 1,
             "cairnd: --key-file cairnd_nowhere.txt: No such"},
         {{"--check", "--key-file", "cairnd_short_key.txt"}, 1,
@@ -182,6 +184,10 @@ static void player_end(player *p) {
 
 TEST("a run over loopback serves records and drains") {
     write_file("cairnd_probe.json", SCENE);
+    static const char *const records[] = {"cairnd_run.cairn", "cairnd_side.cairn"};
+    for (size_t i = 0; i < 2; ++i) {
+        remove(records[i]); // of an earlier run: it would not be replaced
+    }
     // An exit code that lies, or a server that never ends, must not outlive the test.
     static const char *const arguments[] = {"--key", KEY, "--listen", "127.0.0.1:0", "--scene",
         "cairnd_probe.json", "--record", "cairnd_run.cairn", "--room",
@@ -219,7 +225,6 @@ TEST("a run over loopback serves records and drains") {
     }
     player_end(&shown);
     player_end(&exact);
-    static const char *const records[] = {"cairnd_run.cairn", "cairnd_side.cairn"};
     for (size_t i = 0; i < 2; ++i) {
         FILE *record = fopen(records[i], "rb");
         assert_non_null(record);

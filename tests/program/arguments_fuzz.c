@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// What people type and files hold: the value of every flag of cairnd, keys, numbers, and lines of
+// JSON. The first byte chooses the flag.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "program/json.h"
+#include "server/daemon/config.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *no_environment(const char *name) {
+    (void)name;
+    return NULL;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const char *const flags[] = {"--room", "--public", "--listen", "--key", "--protocol-id",
+        "--tick-rate", "--log", "--scene", "--control", ""};
+    static const char key[] = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+    if (size == 0) {
+        return 0;
+    }
+    char *text = malloc(size);
+    memcpy(text, data + 1, size - 1);
+    text[size - 1] = '\0';
+    const char *const arguments[] = {
+        "cairnd", "--key", key, flags[data[0] % (sizeof flags / sizeof *flags)], text};
+    static cairn_config config;
+    char error[CAIRN_FLAGS_ERROR_SIZE];
+    const cairn_flags_result result =
+        cairn_config_read(5, (char *const *)arguments, no_environment, &config, error);
+    CAIRN_ASSERT((result == CAIRN_FLAGS_REFUSED) == (error[0] != '\0'));
+    CAIRN_ASSERT(strlen(error) < CAIRN_FLAGS_ERROR_SIZE);
+    uint8_t bytes[CAIRN_KEY_SIZE];
+    (void)cairn_key_parse((const char *)data, size, bytes);
+    cairn_json *json = cairn_json_parse((const char *)data, size);
+    double number = 0;
+    cairn_json_get_number(json, "tick", &number);
+    cairn_json_destroy(json);
+    json = cairn_json_create();
+    cairn_json_put_bytes(json, "text", data, size);
+    char line[4096];
+    const size_t written = cairn_json_write(json, line, sizeof line);
+    for (size_t i = 0; i + 1 < written; ++i) {
+        CAIRN_ASSERT(line[i] >= 0x20); // any bytes stay on one line
+    }
+    cairn_json_destroy(json);
+    free(text);
+    return 0;
+}
