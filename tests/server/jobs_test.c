@@ -8,6 +8,7 @@
 
 #include "bridge/scene_library.h"
 #include "server/core/server_state.h"
+#include "sim/state/sketch.h"
 #include "tests/server/story.h"
 #include <cairn/server_lag.h>
 
@@ -133,6 +134,45 @@ TEST("a stuck room stalls nobody else") {
     assert_in_range(read.ticks_skipped, 80, 92);
     assert_true(s.clients[late].ticks_stepped > 10);
     assert_int_equal(s.clients[late].roots_wrong, 0);
+    end();
+}
+
+static void request_resync(uint32_t client) {
+    static uint8_t sketch[40 * CAIRN_SKETCH_CELL_SIZE];
+    const cairn_world *world = s.clients[client].world;
+    cairn_sketch_build(world, 40, sketch);
+    const cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST,
+        .resync_request = {.tick = cairn_world_tick(world),
+            .want = CAIRN_RESYNC_WANT_ELEMENTS,
+            .difference_sketch = sketch,
+            .difference_sketch_size = sizeof sketch}};
+    story_say_message(&s, client, &message, true);
+}
+
+TEST("resync requests wait for the job of their room, as many as it has room for") {
+    enum { CLIENTS = CAIRN_SERVER_RESYNC_DEFERRED_MAX + 1 };
+    uint32_t clients[CLIENTS];
+    start("side");
+    for (uint32_t i = 0; i < CLIENTS; ++i) {
+        clients[i] = join_room("side", CAIRN_MODE_HEAL);
+    }
+    run_ms(600, 0);
+    story_run_ms(&s, 40); // the room's next job is taken and not done
+    assert_true(waiting_count > 0);
+    for (uint32_t i = 0; i < CLIENTS; ++i) {
+        request_resync(clients[i]);
+        story_run_ms(&s, 40);
+    }
+    assert_int_equal(story_statistics(&s).resync_requests, CLIENTS);
+    for (uint32_t i = 0; i < CLIENTS; ++i) {
+        const bool refused = i == CLIENTS - 1;
+        assert_int_equal(s.clients[clients[i]].repairs[CAIRN_RESYNC_DONE], 0);
+        assert_int_equal(s.clients[clients[i]].repairs[CAIRN_RESYNC_TOO_OFTEN], refused ? 1 : 0);
+    }
+    run_ms(200, 0);
+    for (uint32_t i = 0; i < CLIENTS; ++i) {
+        assert_int_equal(s.clients[clients[i]].repairs[CAIRN_RESYNC_DONE], i < CLIENTS - 1 ? 1 : 0);
+    }
     end();
 }
 
