@@ -28,7 +28,7 @@ TEST("a sequence is the nearest with its low bits") {
     }
 }
 
-TEST("the window knows fresh stale and seen") {
+TEST("the window tells fresh, stale and duplicate apart") {
     static const uint64_t starts[] = {0, 1000, WRAP - 3};
     for (uint32_t i = 0; i < 3; i++) {
         const uint64_t at = starts[i];

@@ -205,7 +205,7 @@ TEST("bare acks do not answer each other") {
     pipe_close(&p);
 }
 
-TEST("round trip and loss are what the path does") {
+TEST("round-trip time and loss match the path") {
     ear e = {0};
     uint32_t said[2] = {0};
     pipe_settings settings = pipe_settings_default();
@@ -265,7 +265,7 @@ TEST("more messages interleaved than there is room for are not all lost") {
     pipe_close(&p);
 }
 
-TEST("what comes later than 33 others is acknowledged too") {
+TEST("a payload more than 33 late is acknowledged as well") {
     ear e = {0};
     pipe_settings settings = pipe_settings_default();
     settings.jitter_ns = 80000000;
@@ -432,7 +432,7 @@ TEST("a reset link is a new one") {
     pipe_close(&p);
 }
 
-TEST("the reliable buffer says when it is full") {
+TEST("a full reliable buffer refuses messages") {
     static uint8_t bytes[5000];
     cairn_link_config config = cairn_link_config_default();
     config.reliable_buffer_size = 4096;
@@ -451,7 +451,7 @@ TEST("the reliable buffer says when it is full") {
     cairn_link_destroy(link);
 }
 
-TEST("impossible configs are refused and possible ones cost what the header says") {
+TEST("impossible configs are refused and valid ones take the stated memory") {
     static const struct {
         cairn_link_config config;
         size_t kb; // 0: refused

@@ -302,7 +302,7 @@ TEST("a datagram is refused by name") {
     kit_close(&k);
 }
 
-TEST("a client that leaves says so ten times and one is enough") {
+TEST("a leaving client sends ten disconnects and one is enough") {
     kit k = kit_open(1);
     kit_join(&k, 0);
     cairn_netcode_client_disconnect(k.clients[0], k.now_ns);

@@ -41,7 +41,7 @@ TEST("a lookup agrees with a plain list") {
     cairn_lookup_destroy(&lookup);
 }
 
-TEST("an outbox gives back what it took in order") {
+TEST("an outbox returns its datagrams in order") {
     cairn_outbox outbox;
     assert_int_equal(cairn_outbox_create(&outbox, 4000), CAIRN_OK);
     cairn_random random = cairn_random_of(2);
@@ -95,7 +95,7 @@ TEST("a pending token belongs to the address that showed it") {
     cairn_token_history_destroy(&history);
 }
 
-TEST("a consumed token admits nobody") {
+TEST("a used token admits no one") {
     cairn_token_history history;
     assert_int_equal(cairn_token_history_create(&history, 4, hash_key), CAIRN_OK);
     assert_int_equal(show(&history, 1, "1.1.1.1:1", 100, 130), CAIRN_NETCODE_TAKEN);

@@ -39,7 +39,7 @@ static void expect_event(
     assert_int_equal(k->events[k->event_count - 1].reason, reason);
 }
 
-TEST("create refuses what is out of range") {
+TEST("create refuses values out of range") {
     const cairn_address address = kit_address("1.2.3.4:5");
     const cairn_address nowhere = {0};
     const uint8_t entropy[32] = {0};
@@ -223,7 +223,7 @@ TEST("a body of another length is dropped though its seal is good") {
     kit_close(&k);
 }
 
-TEST("a token that an earlier run may have seen is refused") {
+TEST("a token that an earlier run may have accepted is refused") {
     const struct {
         uint32_t lifetime_s_max;
         uint64_t expires_after_start_s;
@@ -476,7 +476,7 @@ TEST("the oldest event comes first and an old payload is dropped") {
     kit_close(&k);
 }
 
-TEST("a slot is not given away before its end was told") {
+TEST("a slot is not reused before its end was reported") {
     kit k = kit_open(1);
     kit_join(&k, 0);
     cairn_netcode_server_disconnect(k.server, k.now_ns, 0);
@@ -571,7 +571,7 @@ TEST("payloads follow a keep alive until the client has answered") {
     kit_close(&k);
 }
 
-TEST("what comes from another address is nobodys") {
+TEST("a payload from another address belongs to no client") {
     kit k = kit_open(4);
     kit_join(&k, 0);
     kit_datagram datagram = kit_client_payload(&k, 0, 10);

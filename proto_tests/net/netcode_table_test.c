@@ -169,7 +169,7 @@ static void check_server_row(cairn_netcode_peer peer, unsigned input) {
     kit_close(&a.k);
 }
 
-TEST("the server does what its table says") {
+TEST("the server follows its state table") {
     for (unsigned peer = 0; peer < CAIRN_PEER_COUNT; ++peer) {
         for (unsigned input = 0; input < CAIRN_NETCODE_SERVER_INPUT_COUNT; ++input) {
             check_server_row((cairn_netcode_peer)peer, input);
@@ -250,7 +250,7 @@ static void check_client_row(cairn_netcode_client_state from, unsigned input) {
     kit_close(&a.k);
 }
 
-TEST("the client does what its table says") {
+TEST("the client follows its state table") {
     for (int from = 0; from <= CAIRN_NETCODE_STATE_CONNECTED; ++from) {
         for (unsigned input = 0; input < CAIRN_NETCODE_CLIENT_INPUT_COUNT; ++input) {
             check_client_row((cairn_netcode_client_state)from, input);
@@ -309,7 +309,7 @@ static const char *server_cell(cairn_netcode_peer peer, unsigned input, char tex
     return text;
 }
 
-TEST("the protocol document shows the servers table") {
+TEST("the protocol document has the server's table") {
     static const char *const others[] = {"time-out", "kick"};
     for (unsigned input = 0; input < CAIRN_NETCODE_SERVER_INPUT_COUNT; ++input) {
         char cells[CAIRN_PEER_COUNT][96];

@@ -287,7 +287,7 @@ TEST("sealed packets are read and written") {
     assert_int_equal(seen, 21);
 }
 
-TEST("bodies say what was put into them") {
+TEST("bodies read back the values they were given") {
     const vectors *all = vectors_read("netcode.txt");
     uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_packet packet;
@@ -374,7 +374,7 @@ TEST("captured datagrams are read and written") {
     check_capture("capture_server_kicks.txt");
 }
 
-TEST("the captured challenge tells the client id") {
+TEST("the captured challenge has the client id") {
     const vectors *all = vectors_read("capture_client_leaves.txt");
     const vector *v = vectors_find(all, "server");
     cairn_token_public token;

@@ -36,7 +36,7 @@ TEST("user data gives the rights of its head") {
     }
 }
 
-TEST("what is behind the head is the backends") {
+TEST("user data after the head belongs to the backend") {
     uint8_t data[CAIRN_TOKEN_USER_DATA_SIZE];
     memset(data, 0xa5, sizeof data);
     assert_int_equal(cairn_user_data_rights(data), 0);

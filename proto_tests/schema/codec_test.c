@@ -102,7 +102,7 @@ TEST("a decoded message points into its bytes") {
 }
 #endif
 
-TEST("what does not fit the encoder is refused") {
+TEST("a message larger than the encoder is refused") {
     static uint8_t piece[4096];
     cairn_encoder *small = NULL;
     assert_int_equal(cairn_encoder_create(1024, &small), CAIRN_OK);
@@ -122,7 +122,7 @@ TEST("what does not fit the encoder is refused") {
     cairn_encoder_destroy(small);
 }
 
-TEST("an encoder may be destroyed unborn") {
+TEST("destroying no encoder is allowed") {
     cairn_encoder_destroy(NULL);
 }
 

@@ -206,7 +206,7 @@ TEST("each broken bit is refused or gives sound bodies") {
 
 #define PAYLOAD(...) {__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
 
-TEST("every refusal says where") {
+TEST("every refusal names the place") {
     static const struct {
         uint8_t bytes[16];
         size_t size;
@@ -250,7 +250,7 @@ TEST("room for exactly the result is enough") {
     assert_int_equal(count, 4);
 }
 
-TEST("what there is no room for is a capacity") {
+TEST("a scene beyond a capacity is refused as such") {
     const bodies from = bodies_of(4);
     bodies to = from;
     to.list[to.count++] = body_of(100);

@@ -453,7 +453,7 @@ TEST("a message is no chunk and a chunk no message") {
     assert_int_equal(cairn_chunk_decode(f.bytes, 0, &chunk), CAIRN_DECODE_EMPTY);
 }
 
-TEST("what is refused is not encoded") {
+TEST("a message that is refused is not encoded") {
     cairn_message message = sample_message(CAIRN_MESSAGE_WELCOME);
     message.welcome.slot = 64;
     const uint8_t *bytes;

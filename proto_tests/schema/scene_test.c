@@ -26,7 +26,7 @@ static cairn_scene *parse_good(const char *json) {
     return scene;
 }
 
-TEST("what a scene leaves out has a default") {
+TEST("a field that a scene leaves out has its default") {
     cairn_scene *scene = parse_good("{\"name\": \"a\", \"bodies\": [{\"shapes\": [{}]}]}");
     assert_string_equal(scene->name, "a");
     assert_string_equal(scene->rules, "");
@@ -62,7 +62,7 @@ TEST("shapes of all bodies stand in one list") {
     cairn_scene_destroy(scene);
 }
 
-TEST("a joint says its axes and limits") {
+TEST("a joint has its axes and limits") {
     cairn_scene *scene =
         parse_good("{\"name\": \"a\", \"solver\": \"pgs\", \"substeps\": 8, \"joint_hertz\": 30,"
                    " \"bodies\": [{}, {}], \"joints\": [{\"kind\": \"hinge\", \"body_b\": 1},"
@@ -279,7 +279,7 @@ static const struct {
         CAIRN_CAPACITY, "joints: must be in [0, 0], is 1"},
 };
 
-TEST("what is wrong is told with its place") {
+TEST("an error names its place") {
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; ++i) {
         char error[CAIRN_SCENE_ERROR_SIZE];
         cairn_scene *scene;
@@ -309,7 +309,7 @@ TEST("depth is bounded") {
     assert_string_not_equal(error, "");
 }
 
-TEST("what a hostile text may cost is bounded") {
+TEST("the cost of a hostile text is bounded") {
     const size_t size = 4 * 1024 * 1024;
     char *json = malloc(size);
     assert_non_null(json);

@@ -96,7 +96,7 @@ TEST("an address prints as it was parsed") {
     }
 }
 
-TEST("a malformed address is refused and leaves none") {
+TEST("a malformed address is refused and nothing is written") {
     const cairn_address none = {0};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i) {
         cairn_address address;

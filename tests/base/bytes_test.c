@@ -31,7 +31,7 @@ static bool read_message_is_whole(cairn_reader *reader) {
     return memcmp(end, tail, sizeof end) == 0 && same;
 }
 
-TEST("what was written is read") {
+TEST("written values are read back") {
     uint8_t bytes[MESSAGE_SIZE];
     cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
     write_message(&writer);
@@ -125,7 +125,7 @@ TEST("after a failure nothing more is written") {
     assert_memory_equal(bytes, untouched, sizeof bytes);
 }
 
-TEST("pieces of every size land one behind the other") {
+TEST("pieces of every size land one after the other") {
     uint8_t bytes[9];
     const uint8_t expected[9] = {0xaa, 0xaa, 0, 0xaa, 0xbb, 0, 0, 7, 0x55};
     memset(bytes, 0x55, sizeof bytes);

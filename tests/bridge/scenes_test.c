@@ -47,7 +47,7 @@ TEST("every scene of the library builds and steps") {
     }
 }
 
-TEST("scenes hold as many bodies as they say") {
+TEST("every built-in scene has the number of bodies it states") {
     static const struct {
         const char *name;
         uint32_t bodies;
@@ -135,7 +135,7 @@ TEST("points that make no hull are refused with the reason") {
     cairn_scene_destroy(scene);
 }
 
-TEST("a scene that says nothing is the default world") {
+TEST("an empty scene is the default world") {
     cairn_scene *scene = parse("{\"name\": \"a\"}", 13);
     const cairn_world_def ours = cairn_scene_world_def(scene, NULL);
     const cairn_world_def theirs = cairn_world_def_default();
@@ -162,7 +162,7 @@ TEST("a scene that says nothing is the default world") {
     cairn_scene_destroy(scene);
 }
 
-TEST("what a world cannot hold is refused with words") {
+TEST("a scene that no world can hold is refused with a reason") {
     static const char json[] = "{\"name\": \"a\", \"rules\": \"chess\"}";
     cairn_scene *scene = parse(json, sizeof json - 1);
     char error[CAIRN_SCENE_ERROR_SIZE];

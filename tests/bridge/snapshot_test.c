@@ -65,7 +65,7 @@ TEST("every shape of a world passes") {
     assert_false(cairn_snapshot_shape_read(world, 0, &shapes[0]));
 }
 
-TEST("a hull is told with its corners") {
+TEST("a hull is encoded with its corners") {
     const cairn_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const cairn_world_def def = cairn_world_def_default();
     const cairn_body_def body_def = cairn_body_def_default();

@@ -282,7 +282,7 @@ TEST("a flipped field is named") {
     end();
 }
 
-TEST("rules that read what was never set are named") {
+TEST("rules that read uninitialised memory are named") {
     expect_both_named(CARELESS, CAIRN_HAZARD_UNINITIALISED);
 }
 

@@ -120,7 +120,7 @@ TEST("every trial is recognised by its root") {
     assert_true(count >= 1);
 }
 
-TEST("a hazard that no trial reaches is told by the passport") {
+TEST("a hazard that no trial reaches is named by the passport") {
     static const cairn_trial both = {.hazard = CAIRN_HAZARD_ROUNDING,
         .words = "two hazards",
         .no_warm_start = true,
@@ -215,7 +215,7 @@ static void careless_step(
 static const cairn_rules careless = {
     .name = "careless", .version = 1, .state_size = 4, .step = careless_step};
 
-TEST("rules that read what was never set are recognised") {
+TEST("rules that read uninitialised memory are recognised") {
     begin(&careless);
     step_so(&cairn_trial_plain);
     ((cairn_rules_block *)a.after->state.rules)->words[0] ^= 5;

@@ -68,7 +68,7 @@ TEST("an interpolating client sees the world") {
     rig_end(&p);
 }
 
-TEST("shapes are told in both modes") {
+TEST("shapes arrive in both modes") {
     rig p;
     rig_start(&p, .seed = 2, .recorded = true);
     uint32_t a = join(&p, interpolate(), NULL);
@@ -232,7 +232,7 @@ TEST("a cut of one second is survived") {
     rig_end(&p);
 }
 
-TEST("a host that sleeps three seconds goes on") {
+TEST("a client continues after its host slept three seconds") {
     rig p;
     rig_start(&p, .seed = 10, .recorded = true);
     uint32_t watcher = join(&p, interpolate(), NULL);
@@ -254,7 +254,7 @@ TEST("a host that sleeps three seconds goes on") {
     rig_end(&p);
 }
 
-TEST("a client far behind is sent the state anew") {
+TEST("a client far behind gets a new full state") {
     rig p;
     rig_start(&p, .seed = 11, .recorded = true);
     uint32_t stepper = join(&p, lockstep(), NULL);
@@ -277,7 +277,7 @@ TEST("a client far behind is sent the state anew") {
     rig_end(&p);
 }
 
-TEST("a server that does not answer is told in words") {
+TEST("a server that does not answer is named as the reason") {
     rig p;
     rig_start(&p, .seed = 12, .recorded = true);
     const cairn_virtual_path nowhere = {.cut = true};
@@ -295,7 +295,7 @@ TEST("a server that does not answer is told in words") {
     rig_end(&p);
 }
 
-TEST("a connection that dies is told in words") {
+TEST("a lost connection is named as the reason") {
     rig p;
     rig_start(&p, .seed = 13, .recorded = true);
     uint32_t client = join(&p, interpolate(), NULL);
@@ -308,7 +308,7 @@ TEST("a connection that dies is told in words") {
     rig_end(&p);
 }
 
-TEST("a draining server is told in words") {
+TEST("a draining server is named as the reason") {
     rig p;
     rig_start(&p, .seed = 14, .recorded = true);
     uint32_t client = join(&p, interpolate(), NULL);
@@ -323,7 +323,7 @@ TEST("a draining server is told in words") {
     rig_end(&p);
 }
 
-TEST("a full room is told in the servers words") {
+TEST("a full room is refused with the server's reason") {
     rig p;
     rig_start(&p, .seed = 15, .recorded = true);
     for (int i = 0; i < 5; i++) {
@@ -388,7 +388,7 @@ static void hear(rig *p, uint32_t client, const cairn_message *message) {
     cairn_encoder_destroy(encoder);
 }
 
-TEST("what a server should not say is dropped by name") {
+TEST("messages that a server must not send are dropped and counted by reason") {
     rig p;
     rig_start(&p, .seed = 18, .recorded = true);
     uint32_t early = join(&p, interpolate(), NULL);
@@ -544,7 +544,7 @@ TEST("convex hulls are shown with their corners in every mode") {
     rig_end(&p);
 }
 
-TEST("a bad token is told in words") {
+TEST("a bad token is refused with a reason") {
     uint8_t token[2048] = {0};
     cairn_client_config config = interpolate();
     cairn_client *client = NULL;

@@ -87,7 +87,7 @@ TEST("a state is whole when all pieces came in order") {
     cairn_state_transfer_end(&transfer);
 }
 
-TEST("a state begun anew forgets the old one") {
+TEST("a new state transfer discards the unfinished one") {
     cairn_state_transfer transfer;
     cairn_state_transfer_start(&transfer, 100);
     cairn_state_message first = piece(7, 0, 9);

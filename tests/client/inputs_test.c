@@ -36,7 +36,7 @@ TEST("one input is made for each tick") {
     expect_collected(&inputs, 4, 100, 103);
 }
 
-TEST("what is not acknowledged is repeated within the redundancy") {
+TEST("unacknowledged inputs are repeated within the redundancy") {
     cairn_inputs inputs = started(3);
     cairn_inputs_make(&inputs, 10);
     cairn_inputs_make(&inputs, 20);
@@ -60,7 +60,7 @@ TEST("a full ring keeps the newest") {
     expect_collected(&inputs, CAIRN_INPUTS_HELD_MAX, 201 - CAIRN_INPUTS_HELD_MAX, 200);
 }
 
-TEST("a jump forward skips what no message could carry") {
+TEST("a jump forward skips inputs that no message could carry") {
     cairn_inputs inputs = started(16);
     cairn_inputs_make(&inputs, 10);
     assert_int_equal(cairn_inputs_make(&inputs, 10 + CAIRN_INPUTS_HELD_MAX), 64);
@@ -70,7 +70,7 @@ TEST("a jump forward skips what no message could carry") {
     expect_collected(&inputs, 1, 1000000, 1000000);
 }
 
-TEST("a clock set back far begins anew and a little waits") {
+TEST("a clock set back far restarts and one set back a little waits") {
     cairn_inputs inputs = started(16);
     cairn_inputs_make(&inputs, 1000);
     assert_int_equal(cairn_inputs_make(&inputs, 990), 0);
@@ -78,7 +78,7 @@ TEST("a clock set back far begins anew and a little waits") {
     expect_collected(&inputs, 1, 400, 400);
 }
 
-TEST("an input carries what was held when it was made") {
+TEST("an input carries the buttons held when it was made") {
     cairn_inputs inputs = started(16);
     cairn_inputs_make(&inputs, 1);
     inputs.held.buttons = 5;

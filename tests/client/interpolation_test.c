@@ -124,7 +124,7 @@ TEST("rotations take the shorter way and stay unit") {
     }
 }
 
-TEST("a rotation without length is shown as none") {
+TEST("a rotation of zero length is shown as the identity") {
     scene s;
     scene_start(&s, 1, 1);
     s.a[0] = body_at(1, 0);

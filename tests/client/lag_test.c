@@ -55,7 +55,7 @@ static void expect_same_bodies(const cairn_world *world, const rig_view *client)
 }
 
 // Boxes tumble while one is driven into them.
-TEST("the server shows what the client shows") {
+TEST("lag compensation shows the server what the client shows") {
     rig p;
     gather(&p, CAIRN_CLIENT_INTERPOLATE);
     assert_int_equal(

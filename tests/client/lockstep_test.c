@@ -172,7 +172,7 @@ TEST("a false root is a difference at its tick alone") {
     assert_int_equal(o->client.timeline.first_difference_tick, 2);
 }
 
-TEST("what finds no room is not acknowledged") {
+TEST("ticks that do not fit are not acknowledged") {
     origin *o = fixture;
     say_whole_state(o);
     cairn_wire_tick tick = {0};

@@ -105,7 +105,7 @@ static void expect_all_well(const char *when) {
     assert_int_equal(server.protocol_violations, 0);
 }
 
-TEST("a long pause costs nobody the connection") {
+TEST("a long pause ends no connection") {
     start();
     const uint64_t tick = done((cairn_control_request){.verb = CAIRN_CONTROL_PAUSE});
     rig_run_ms(&p, 8000);

@@ -44,7 +44,7 @@ static uint64_t long_rollbacks(const rig *p, uint32_t client) {
     return found;
 }
 
-TEST("a rollback beyond its budget goes on in the next advance") {
+TEST("a rollback beyond its budget continues in the next advance") {
     for (int by_time = 0; by_time < 2; by_time++) {
         rig p;
         slow_clock clock = {.reading_ns = 1000000};
@@ -212,7 +212,7 @@ TEST("a pause longer than the history ends with a new state") {
     rig_end(&p);
 }
 
-TEST("lockstep delays input by what the path needs or the host says") {
+TEST("lockstep delays input by the need of the path or as configured") {
     static const cairn_virtual_path path = {.delay_ns = 60000000};
     static const struct {
         uint32_t asked_ms;

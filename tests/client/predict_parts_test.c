@@ -60,7 +60,7 @@ TEST("a player is expected to go on") {
     expect_guess(&guess, 104, NULL);
 }
 
-TEST("who says nothing is expected to say nothing") {
+TEST("a silent player is predicted to stay silent") {
     cairn_input_prediction guess;
     cairn_input_prediction_start(&guess, 0, HOLD);
     const cairn_command join = joins(3);
@@ -104,7 +104,7 @@ TEST("a silent player is guessed as the server fills it in") {
     cairn_inbox_destroy(inbox);
 }
 
-TEST("blame finds whose doing it is") {
+TEST("a rollback is attributed to the player who caused it") {
     cairn_input_prediction guess;
     cairn_input_prediction_start(&guess, 10, HOLD);
     const cairn_command past[] = {joins(1), joins(2), input(1, 5, 0), input(2, 5, 0)};

@@ -34,7 +34,7 @@ static void expect_all_confirmed(const rig *p, uint32_t client, uint64_t state_t
         sure + 90 > cairn_world_tick(cairn_server_world(p->system.server, CAIRN_ROOM_MAIN)));
 }
 
-TEST("what is confirmed is the servers on every path") {
+TEST("the confirmed world is the server's on every path") {
     static const struct {
         cairn_virtual_path path;
         int32_t drift_ppm;

@@ -130,7 +130,7 @@ TEST("every length is walked without harm") {
     }
 }
 
-TEST("a flipped bit is damage and says where") {
+TEST("a flipped bit is damage and its place is named") {
     for (size_t i = 1; i < 6; i++) {
         size_t at = sound.size * i / 6;
         sound.bytes[at] ^= 0x10;
@@ -216,7 +216,7 @@ TEST("a seal that was wiped off is broken") {
     assert_int_equal(v.seal, CAIRN_SEAL_CHAIN);
 }
 
-TEST("another command makes another world and the keyframe says which field") {
+TEST("a changed command changes the world and the keyframe names the field") {
     cairn_verification v = verify_rewritten(lie_about_a_command);
     assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
     assert_int_equal(v.tick_differs, LIE_TICK + 1);
@@ -225,7 +225,7 @@ TEST("another command makes another world and the keyframe says which field") {
     assert_non_null(strstr(v.finding, "recorded 0x"));
 }
 
-TEST("what cannot be stepped is refused in words") {
+TEST("a recording that cannot be stepped is refused with a reason") {
     const struct {
         change apply;
         cairn_verdict verdict;

@@ -77,7 +77,7 @@ TEST("memory that changed is stepped again without the server") {
     }
 }
 
-TEST("a step gone wrong is mended by what differs") {
+TEST("a wrong step is repaired by the elements that differ") {
     for (uint32_t i = 0; i < 2; ++i) {
         rig p;
         start(&p, 60 + i, repairing_modes[i], NULL);
@@ -234,7 +234,7 @@ TEST("a tick the server no longer has is mended by the state") {
     rig_end(&p);
 }
 
-TEST("who differs again and again is served by snapshots and told why") {
+TEST("a client that differs again and again is demoted to snapshots with a reason") {
     for (uint32_t i = 0; i < 2; ++i) {
         rig p;
         start(&p, 100 + i, repairing_modes[i], NULL);
@@ -257,7 +257,7 @@ TEST("who differs again and again is served by snapshots and told why") {
     }
 }
 
-TEST("who fails the self test is served by snapshots and told why") {
+TEST("a client that fails the self-test is demoted to snapshots with a reason") {
     static const cairn_client_mode modes[] = {
         CAIRN_CLIENT_LOCKSTEP, CAIRN_CLIENT_HEAL, CAIRN_CLIENT_PREDICT};
     cairn_passport passport;
@@ -286,7 +286,7 @@ TEST("who fails the self test is served by snapshots and told why") {
 }
 
 // A client that interpolates is asked for no arithmetic.
-TEST("who does not simulate may fail the self test") {
+TEST("a client that does not simulate may fail the self-test") {
     const cairn_client_config config = config_of(CAIRN_CLIENT_INTERPOLATE);
     const cairn_passport bad = {.faults = CAIRN_PASSPORT_ROUNDING};
     rig p;
@@ -325,7 +325,7 @@ static const char *words_after(const uint32_t *more, uint32_t looks, uint64_t ap
     return words;
 }
 
-TEST("who falls behind for good gives up and who was away does not") {
+TEST("a client that is too slow gives up and one that was paused does not") {
     static const uint32_t growing[] = {90, 30, 30};
     static const uint32_t short_backlog[] = {20, 20};
     const uint64_t look_ns = CAIRN_CLIENT_REPAIR_BACKLOG_CHECK_NS;

@@ -117,7 +117,7 @@ static void expect_the_truth(const cairn_timeline *t, const history *h) {
 
 // Spawns, despawns, joins and leaves inside the window, rules' state and ids included: whatever
 // was guessed, each confirmed root is that of the world that never guessed.
-TEST("what was predicted wrongly leaves no trace") {
+TEST("a wrong prediction leaves no trace") {
     const history *h = fixture;
     for (uint64_t seed = 1; seed <= 2; seed++) {
         cairn_random random = cairn_random_of(seed);
@@ -174,7 +174,7 @@ TEST("confirmed ticks alone are lockstep") {
     cairn_timeline_destroy(&t);
 }
 
-TEST("any tick whose state is kept can be gone back to") {
+TEST("the timeline rewinds to any tick whose state is kept") {
     const history *h = fixture;
     cairn_timeline t;
     cairn_random random = cairn_random_of(3);

@@ -58,7 +58,7 @@ TEST("a line that does not fit is not begun") {
     cairn_json_destroy(json);
 }
 
-TEST("what was written is read") {
+TEST("written values are read back") {
     static const char text[] =
         "{\"tick\": 12, \"name\": \"bot\", \"real\": -1.5, \"played\": true}";
     cairn_json *json = cairn_json_parse(text, strlen(text));

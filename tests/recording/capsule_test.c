@@ -96,7 +96,7 @@ static bool opens(const uint8_t *bytes, size_t size, const cairn_rules *rules) {
     return open;
 }
 
-TEST("what is no capsule is refused in words") {
+TEST("bytes that are not a capsule are refused with a reason") {
     static written w;
     write_capsule(&w);
     assert_true(opens(w.bytes, w.size, &cairn_rules_sandbox));
@@ -149,7 +149,7 @@ static bool opens_with(uint32_t ticks, uint64_t told) {
     return open;
 }
 
-TEST("a capsule holds one tick and says of which it is") {
+TEST("a capsule has one tick and names it") {
     assert_true(opens_with(1, 1));
     assert_false(opens_with(0, 1));
     assert_false(opens_with(2, 1));

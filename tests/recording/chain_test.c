@@ -82,7 +82,7 @@ static bool counts(size_t byte) {
     return byte < first || byte >= end || (byte - first) % sizeof(cairn_wire_tick) < 24;
 }
 
-TEST("every bit of what happened changes the chain") {
+TEST("every bit of a tick changes the chain") {
     const story plain = plain_story();
     const cairn_chain wanted = chain_of(&plain);
     for (size_t i = 0; i < 8 * sizeof plain; ++i) {

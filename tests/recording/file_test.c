@@ -88,7 +88,7 @@ TEST("a whole recording ends in order") {
     assert_int_equal(reader.at, r.size);
 }
 
-TEST("pieces hold what was written") {
+TEST("pieces join to the written bytes") {
     const recording r = whole_recording();
     cairn_recording_reader reader = cairn_recording_reader_of(r.bytes, r.size);
     cairn_recording_piece piece;
@@ -265,7 +265,7 @@ static void leave_out_the_end(recording *r) {
     r->size = r->chunk_end[1];
 }
 
-TEST("every way to end is told apart") {
+TEST("every way to end is told apart from the others") {
     static const struct {
         void (*spoil)(recording *);
         cairn_recording_end end;

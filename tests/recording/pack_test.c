@@ -49,7 +49,7 @@ TEST("packed bytes come back") {
     assert_memory_equal(back, raw, SIZE);
 }
 
-TEST("what does not get smaller is left alone") {
+TEST("data that does not compress is stored as it is") {
     uint8_t raw[SIZE], packed[SIZE];
     cairn_random random = cairn_random_of(5);
     for (size_t i = 0; i < SIZE; ++i) {
@@ -58,7 +58,7 @@ TEST("what does not get smaller is left alone") {
     assert_int_equal(cairn_pack(packer, raw, SIZE, packed, SIZE - 1), 0);
 }
 
-TEST("another size than said is refused") {
+TEST("a size that differs from the header is refused") {
     uint8_t packed[SIZE];
     size_t size = pack_zeros(packed);
     assert_int_equal(unpack(packed, size, SIZE), CAIRN_UNPACK_OK);
@@ -68,7 +68,7 @@ TEST("another size than said is refused") {
 }
 
 // A frame whose head is changed to say that it holds 16 bytes, while its blocks hold 4096.
-TEST("a frame that lies of its size writes nothing behind it") {
+TEST("a frame with a false size writes nothing beyond its buffer") {
     uint8_t packed[SIZE];
     size_t size = pack_zeros(packed);
     // RFC 8878, 3.1.1.1: magic, descriptor with a two-byte size (less 256) and no window.

@@ -30,7 +30,7 @@ static void record(tape *t) {
     tape_close(t);
 }
 
-TEST("what was recorded verifies and is signed") {
+TEST("a recording verifies and is signed") {
     tape t;
     record(&t);
     const cairn_verification v = verify(&t);
@@ -225,7 +225,7 @@ TEST("the seal of another recording does not fit") {
     tape_end(&second);
 }
 
-TEST("two workers find what one finds") {
+TEST("two workers report the findings of one") {
     tape t;
     cairn_pool *pool;
     assert_int_equal(cairn_pool_create(2, &pool), CAIRN_OK);
@@ -326,7 +326,7 @@ static void mend(tape *t, size_t offset) {
     cairn_write_u64(&writer, cairn_checksum(head, 32));
 }
 
-TEST("a head that says other ticks than its payload is refused") {
+TEST("a head whose ticks differ from its payload is refused") {
     static const size_t fields[] = {12, 16}; // the number of ticks, the first tick
     tape t;
     record(&t);

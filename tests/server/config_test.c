@@ -54,7 +54,7 @@ static bool read_with(const char *flag, const char *value, cairn_config *out, ch
     return read_all(arguments, out, error);
 }
 
-TEST("what is not said has its default") {
+TEST("an option that is not given has its default") {
     cairn_config config;
     char error[CAIRN_FLAGS_ERROR_SIZE];
     assert_true(read_with(NULL, NULL, &config, error));
@@ -159,7 +159,7 @@ TEST("other flags take what they should") {
     assert_int_equal(config.record_key.bytes[0], 0xff);
 }
 
-TEST("what is wrong is said in one sentence that says where") {
+TEST("an error is one sentence that names the place") {
     static const struct {
         const char *flag, *value, *sentence;
     } rows[] = {
@@ -327,7 +327,7 @@ TEST("help and version need nothing else") {
     environment = NULL;
 }
 
-TEST("what no flag alone is wrong about is seen together") {
+TEST("options that contradict each other are refused") {
     cairn_config config;
     char error[CAIRN_FLAGS_ERROR_SIZE];
     const char *const keyless[] = {"cairnd", NULL};

@@ -51,7 +51,7 @@ TEST("without the right nothing is done") {
     story_end(&s);
 }
 
-TEST("who asks without the right beyond reason is shown the door") {
+TEST("a client that keeps sending unauthorised requests is disconnected") {
     kit_start(&s, &answer);
     s.operators = false;
     const uint32_t stranger = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
@@ -82,7 +82,7 @@ TEST("without control operators are not heard") {
     story_end(&s);
 }
 
-TEST("each refusal has its name and the room goes on") {
+TEST("each refusal has its name and the room continues") {
     const cairn_vec3 far = {2e6f, 0.0f, 0.0f};
     const cairn_vec3 half = {0.5f, 0.5f, 0.5f};
     const cairn_vec3 thin = {0.5f, 1e-6f, 0.5f};
@@ -329,7 +329,7 @@ static const cairn_control_ray_answer *cast_ray(cairn_control_ray_request ray) {
     return &answer.answer.ray;
 }
 
-TEST("rays and overlaps tell what they meet") {
+TEST("rays and overlaps name the shapes they hit") {
     kit_start(&s, &answer);
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     const uint32_t body = spawn_box();
@@ -394,7 +394,7 @@ static bool feature_writes(const char *name) {
     return false;
 }
 
-TEST("what there is can be asked") {
+TEST("rooms, bodies and clients can be listed") {
     kit_start(&s, &answer);
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     kit_verb(&s, CAIRN_CONTROL_FEATURES);
@@ -464,7 +464,7 @@ TEST("one clients path is made bad and good again") {
     story_end(&s);
 }
 
-TEST("requests of who left are forgotten") {
+TEST("requests of a client that left are dropped") {
     kit_start(&s, &answer);
     kit_say(&s, 0,
         (cairn_control_request){.verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {kit_tick(&s) + 60}});

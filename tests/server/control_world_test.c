@@ -142,7 +142,7 @@ TEST("players and watchers follow a reset and a load") {
     story_end(&s);
 }
 
-TEST("a load goes on as the save did") {
+TEST("a loaded room continues as the saved one did") {
     kit_start(&s, &answer);
     verb(CAIRN_CONTROL_PAUSE);
     spawn();
@@ -406,7 +406,7 @@ TEST("a fork stands beside and can be compared") {
     story_end(&s);
 }
 
-TEST("who waits for a room that closes is told") {
+TEST("a request that waits for a closing room is answered") {
     kit_start(&s, &answer);
     kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"}});
     kit_say(&s, 0,

@@ -94,7 +94,7 @@ TEST("an early input may come again in time") {
     cairn_inbox_destroy(inbox);
 }
 
-TEST("what is too old to know is not counted late") {
+TEST("an input older than the log is not counted as late") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     for (int i = 0; i < 2000; ++i) {
@@ -167,7 +167,7 @@ TEST("a slot is free only after its leave was stepped") {
     cairn_inbox_destroy(inbox);
 }
 
-TEST("who leaves before the tick joins and leaves in it") {
+TEST("a player that leaves before its first tick joins and leaves in it") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     take(inbox, 0, FIRST_TICK, 5);
@@ -206,7 +206,7 @@ TEST("commands come out by slot whatever the order of arrival") {
     cairn_inbox_destroy(inbox);
 }
 
-TEST("acknowledged is what needs no repeating") {
+TEST("inputs are acknowledged up to the first gap") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     assert_int_equal(cairn_inbox_acknowledged(inbox, 0), FIRST_TICK - 1);
@@ -221,7 +221,7 @@ TEST("acknowledged is what needs no repeating") {
     cairn_inbox_destroy(inbox);
 }
 
-TEST("what no player can hold is refused") {
+TEST("an input out of range is refused") {
     static const float bad[] = {NAN, INFINITY, -INFINITY, 1.5f, -1.5f};
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);

@@ -100,7 +100,7 @@ TEST("clients see no difference to ticks stepped here") {
     end();
 }
 
-TEST("a stuck room stalls nobody else") {
+TEST("a stuck room does not stall the others") {
     uint32_t stuck = start("stuck");
     uint32_t shown = join_room("main", CAIRN_MODE_INTERPOLATE);
     run_ms(500, 0);
@@ -196,7 +196,7 @@ TEST("a stuck room can be closed and the server drained") {
     end();
 }
 
-TEST("a job nobody takes is done here") {
+TEST("a job that no thread takes runs on the server's thread") {
     uint32_t side = start("side");
     refuses = true;
     uint64_t before = tick_of(side);

@@ -118,7 +118,7 @@ TEST("rotations take the shorter way") {
     end(&s);
 }
 
-TEST("what is gone since is still hit and what comes later is not") {
+TEST("a body destroyed since is still hit and one created since is not") {
     story s = begin();
     step(&s, 20);
     assert_int_equal(cairn_body_destroy(s.world, s.target), CAIRN_OK);
@@ -136,7 +136,7 @@ TEST("what is gone since is still hit and what comes later is not") {
     end(&s);
 }
 
-TEST("what cannot be shown is refused by name") {
+TEST("a view time that is not held is refused by name") {
     static const struct {
         uint64_t tick;
         uint32_t span;
@@ -180,7 +180,7 @@ TEST("what cannot be shown is refused by name") {
 }
 
 // The same tick of another past is not what was shown before.
-TEST("a room that went back is shown anew") {
+TEST("a room that was rewound shows its new ticks") {
     story s = begin();
     step(&s, 10);
     kit_bytes saved = kit_save(s.world);

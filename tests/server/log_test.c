@@ -35,7 +35,7 @@ TEST("times are written as rfc 3339") {
     }
 }
 
-TEST("a line holds what is said and no more") {
+TEST("a log line has the event's fields and no more") {
     static const cairn_log_field fields[] = {
         {.name = "awake", .number = 12}, {.name = "file", .text = "a b"}};
     static const cairn_log_line all = {.unix_ns = S,
@@ -124,7 +124,7 @@ TEST("levels above the wanted one are left out") {
     }
 }
 
-TEST("a flood of one name is limited and told") {
+TEST("a flood of one event is limited and counted") {
     cairn_log log = {.level = CAIRN_LOG_INFO};
     cairn_log_line line = {.level = CAIRN_LOG_INFO, .name = "flood", .detail = ""};
     cairn_log_line other = {.level = CAIRN_LOG_INFO, .name = "other", .detail = ""};

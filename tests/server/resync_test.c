@@ -38,7 +38,7 @@ static const uint32_t *answers(uint32_t client) {
     return s.clients[client].repairs;
 }
 
-TEST("a world that is right is told so") {
+TEST("a client whose world is right gets an empty repair") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     cairn_sketch_build(s.clients[client].world, 40, sketch);
     doubt(client, cairn_world_tick(s.clients[client].world), SKETCH_SIZE);
@@ -50,7 +50,7 @@ TEST("a world that is right is told so") {
     story_end(&s);
 }
 
-TEST("states are kept only while somebody may want them") {
+TEST("states are kept only while a client may need them") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     const cairn_room *room = cairn_server_room_at(s.server, CAIRN_ROOM_MAIN);
     assert_true(cairn_state_history_statistics_read(room->state_history).ticks > 20);
@@ -85,7 +85,7 @@ TEST("bytes that are no sketch are refused by name") {
 }
 
 // Of a sketch of nothing everything differs.
-TEST("more than a sketch can tell is said") {
+TEST("a difference too large for the sketch is refused as such") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     memset(sketch, 0, sizeof sketch);
     doubt(client, now_tick(), SKETCH_SIZE);
@@ -94,7 +94,7 @@ TEST("more than a sketch can tell is said") {
     story_end(&s);
 }
 
-TEST("a flood of resync_requests costs little and disturbs nobody") {
+TEST("a flood of resync requests costs little and disturbs no client") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     const uint32_t other = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
     story_run_ms(&s, 500);
@@ -115,7 +115,7 @@ TEST("a flood of resync_requests costs little and disturbs nobody") {
     story_end(&s);
 }
 
-TEST("who has no world has no resync_requests") {
+TEST("a client without a world may not request a resync") {
     const uint32_t client = start(CAIRN_MODE_INTERPOLATE);
     doubt(client, now_tick(), SKETCH_SIZE);
     story_run_ms(&s, 100);
@@ -154,7 +154,7 @@ TEST("a client may ask for less") {
     story_end(&s);
 }
 
-TEST("who is repaired again and again is moved down") {
+TEST("a client that is repaired again and again is demoted") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     for (uint32_t i = 0; i <= CAIRN_SERVER_RESYNC_ATTEMPTS_MAX; ++i) {
         cairn_sketch_build(s.clients[client].world, 40, sketch);
@@ -168,7 +168,7 @@ TEST("who is repaired again and again is moved down") {
 }
 
 // Of a client in another mode it is only counted.
-TEST("who reports other roots and mends nothing is moved down") {
+TEST("a client that reports wrong roots and requests no repair is demoted") {
     static const cairn_mode modes[] = {CAIRN_MODE_HEAL, CAIRN_MODE_LOCKSTEP};
     for (uint32_t i = 0; i < 2; ++i) {
         const uint32_t client = start(modes[i]);

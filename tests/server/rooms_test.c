@@ -43,7 +43,7 @@ static uint32_t create(const char *name) {
     return room;
 }
 
-TEST("what cannot be a room is refused by name and counted") {
+TEST("a room that cannot be created is refused by name and counted") {
     start(2);
     cairn_server_room_config rows[16];
     static const cairn_server_room_refusal expected[] = {
@@ -133,7 +133,7 @@ TEST("each room keeps its own time") {
     story_end(&s);
 }
 
-TEST("who is in a room that closes is disconnected and others stay") {
+TEST("clients of a closing room are disconnected and others stay") {
     start(2);
     create("other");
     uint32_t shown = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
@@ -225,7 +225,7 @@ static cairn_hash128 root_of(uint32_t room) {
     return cairn_world_hash_read(cairn_server_world(s.server, room)).full;
 }
 
-TEST("a fork goes on where its room was") {
+TEST("a fork continues from its room's state") {
     start(4);
     uint32_t side = create("side");
     cairn_state_history_require(
@@ -262,7 +262,7 @@ TEST("a fork goes on where its room was") {
     story_end(&s);
 }
 
-TEST("a server without a room says so") {
+TEST("a server without a room refuses clients with that reason") {
     start(1);
     assert_true(cairn_server_room_destroy(s.server, s.now_ns, CAIRN_ROOM_MAIN, "test"));
     uint32_t lost = story_join(&s, CAIRN_MODE_INTERPOLATE, false);

@@ -171,7 +171,7 @@ TEST("a client whose world differs is noticed") {
     end();
 }
 
-TEST("a lockstep client that falls behind the history begins again") {
+TEST("a lockstep client that falls behind the command log restarts from a state") {
     start();
     uint32_t player = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
     s.clients[player].mute_inputs = true;
@@ -227,7 +227,7 @@ TEST("a slot goes back when its player leaves") {
     end();
 }
 
-TEST("who cannot take part is told why") {
+TEST("a client that cannot join is refused with the reason") {
     const cairn_hello lockstep = story_hello(CAIRN_MODE_LOCKSTEP, false);
     const cairn_hello thin = story_hello(CAIRN_MODE_INTERPOLATE, false);
     struct {
@@ -288,7 +288,7 @@ TEST("a room without rules asks no client for any") {
     end();
 }
 
-TEST("a room too large for snapshots says so") {
+TEST("a room too large for snapshots refuses interpolating clients with that reason") {
     const struct {
         uint32_t side;
         cairn_mode mode;
@@ -337,7 +337,7 @@ TEST("a flood of nonsense is counted and shown the door") {
     end();
 }
 
-TEST("who says no hello does not stay") {
+TEST("a client that sends no HELLO is disconnected") {
     start();
     cairn_hello hello = story_hello(CAIRN_MODE_INTERPOLATE, false);
     uint32_t client = story_join_as(&s, &hello);
@@ -352,7 +352,7 @@ TEST("who says no hello does not stay") {
     end();
 }
 
-TEST("a client is told how its inputs land") {
+TEST("a client learns how early its inputs arrive") {
     start();
     uint32_t good = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     uint32_t early = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
@@ -379,7 +379,7 @@ TEST("a client is told how its inputs land") {
     end();
 }
 
-TEST("shapes are told once and again when they change") {
+TEST("shapes are sent once and again when they change") {
     start();
     uint32_t spectator = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     story_run_ms(&s, 500);
@@ -397,7 +397,7 @@ TEST("shapes are told once and again when they change") {
     end();
 }
 
-TEST("draining tells everybody and admits nobody") {
+TEST("draining informs every client and admits none") {
     start();
     for (uint32_t i = 0; i < 4; ++i) {
         story_join(&s, i % 2 == 0 ? CAIRN_MODE_INTERPOLATE : CAIRN_MODE_LOCKSTEP, false);
@@ -420,7 +420,7 @@ TEST("draining tells everybody and admits nobody") {
     end();
 }
 
-TEST("overload skips ticks and says so") {
+TEST("overload skips ticks and reports it") {
     start();
     story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
@@ -472,7 +472,7 @@ TEST("the deadline is the next tick and driving to it moves it") {
     end();
 }
 
-TEST("a wait for inputs is announced to everybody") {
+TEST("a wait for inputs is announced to every client") {
     cairn_server_config config = story_config();
     config.first_room.wait_ms = 200;
     story_start(&s, &config);

@@ -132,7 +132,7 @@ TEST("faults add up to a refusal and the slot goes back") {
     }
 }
 
-TEST("acknowledgements of what does not exist are not believed") {
+TEST("acknowledgements of unsent ticks are ignored") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     story_run_ms(&s, 100);

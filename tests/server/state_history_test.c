@@ -62,7 +62,7 @@ static void expect_nothing(const story *s) {
     assert_int_equal(statistics.bytes, 0);
 }
 
-TEST("nothing is kept until somebody wants it") {
+TEST("no state is kept until a client needs it") {
     story s = begin(16, SIZE_MAX);
     step(&s, 5);
     expect_nothing(&s);
@@ -151,7 +151,7 @@ TEST("steady states take no more memory") {
 }
 
 // A world that was put elsewhere in time has no past but its own.
-TEST("a leap in time forgets what was") {
+TEST("a jump in time forgets the old states") {
     story s = begin(16, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_CONTROL, 16);
     step(&s, 10);

@@ -35,7 +35,7 @@ static cairn_status join(stage *s) {
     return cairn_state_source_join(&s->transfer, s->world, FRESH, USABLE);
 }
 
-TEST("who joins alone gets the world as it is") {
+TEST("a single joiner gets the current world") {
     stage s = stage_of(1 << 20);
     step(&s, 5);
     assert_int_equal(join(&s), CAIRN_OK);
@@ -48,7 +48,7 @@ TEST("who joins alone gets the world as it is") {
     stage_end(&s);
 }
 
-TEST("a joiner shares what is fresh or being read") {
+TEST("joiners share a state that is fresh or being sent") {
     static const struct {
         uint32_t age;
         bool read;

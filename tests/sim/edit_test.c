@@ -187,7 +187,7 @@ TEST("a body stays turned when it is put elsewhere") {
 
 // What they cannot do
 
-TEST("an edit of nobody changes a counter alone") {
+TEST("an edit of a missing body changes a counter alone") {
     for (uint32_t kind = CAIRN_COMMAND_DESTROY; kind <= CAIRN_COMMAND_LAST; ++kind) {
         cairn_world *world = asleep_on_a_box();
         assert_int_equal(cairn_body_destroy(world, 2), CAIRN_OK);
@@ -210,7 +210,7 @@ TEST("an impulse beyond all numbers is left out") {
     cairn_world_destroy(world);
 }
 
-TEST("a spawn without room leaves nothing behind") {
+TEST("a spawn in a full world leaves nothing behind") {
     for (uint32_t lacking = 0; lacking < 2; ++lacking) {
         cairn_world_def def = cairn_world_def_default();
         def.body_capacity = lacking == 0 ? 1 : 2;

@@ -52,7 +52,7 @@ static bool small(const cairn_world *world) {
     return cairn_world_counts_read(world).bodies < 500;
 }
 
-TEST("a fork in mid play goes on equal") {
+TEST("a fork in mid-play stays equal") {
     for (uint32_t i = 0; i < golden_scene_count; ++i) {
         const golden_scene *scene = &golden_scenes[i];
         cairn_world *world = halfway(scene);
@@ -69,7 +69,7 @@ TEST("a fork in mid play goes on equal") {
     }
 }
 
-TEST("a copy in mid play goes on equal") {
+TEST("a copy in mid-play stays equal") {
     for (uint32_t i = 0; i < golden_scene_count; ++i) {
         const golden_scene *scene = &golden_scenes[i];
         cairn_world *world = halfway(scene);
@@ -97,7 +97,7 @@ static cairn_world *play(void) {
     return world;
 }
 
-TEST("what is done to one does not reach the other") {
+TEST("changes to one do not reach the other") {
     cairn_world *world = play();
     const cairn_hash128 before = kit_hash(world);
     cairn_world *fork = fork_of(world);

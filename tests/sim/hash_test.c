@@ -190,7 +190,7 @@ TEST("the visible root sees poses and velocities alone") {
     cairn_world_destroy(world);
 }
 
-TEST("a body that only one world has is told") {
+TEST("a body that only one world has is named") {
     cairn_world *with = full_world();
     cairn_world *without = full_world();
     cairn_difference found[64];

@@ -105,7 +105,7 @@ static void join_cubes(cairn_world *world) {
 }
 
 // Whatever is done to a sleeping world, its next step is a whole one.
-TEST("what is done to an idle world is never missed") {
+TEST("a change to an idle world is never missed") {
     static action *const actions[] = {destroy_floor_shape, destroy_lone_cube, destroy_lower_cube,
         throw_out_of_bounds, move_kinematic, move_kinematic_into_stack, push_upper_cube,
         force_lone_cube, add_cube, join_cubes};

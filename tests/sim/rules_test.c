@@ -156,7 +156,7 @@ TEST("jump needs ground and a fresh press") {
     cairn_world_destroy(world);
 }
 
-TEST("push moves what the aim meets") {
+TEST("push moves the body that the aim hits") {
     cairn_world *world = sandbox_world();
     cairn_command command = press(0, CAIRN_SANDBOX_PUSH);
     (void)step_with(world, joining(0));
@@ -170,7 +170,7 @@ TEST("push moves what the aim meets") {
     cairn_world_destroy(world);
 }
 
-TEST("what players spawn is bounded and the oldest goes") {
+TEST("spawned bodies are bounded and the oldest is removed") {
     cairn_world *world = sandbox_world();
     uint32_t most = 0;
     (void)step_with(world, joining(0));
@@ -184,7 +184,7 @@ TEST("what players spawn is bounded and the oldest goes") {
     cairn_world_destroy(world);
 }
 
-TEST("a full world spawns nothing and goes on") {
+TEST("a full world spawns nothing and continues") {
     cairn_world_def def = cairn_world_def_default();
     def.rules = &cairn_rules_sandbox;
     def.body_capacity = 3;
@@ -198,7 +198,7 @@ TEST("a full world spawns nothing and goes on") {
     cairn_world_destroy(world);
 }
 
-TEST("a player who falls off starts again") {
+TEST("a player that falls off respawns") {
     cairn_world *world = sandbox_world();
     (void)step_with(world, joining(0));
     const cairn_pose lost = {.position = vec3(0.0f, -200.0f, 0.0f), .rotation = quat_identity()};
@@ -254,7 +254,7 @@ TEST("products are rounded before they are added") {
 
 #if defined(__SSE2__)
 // A library linked for fast arithmetic does this to the thread that loads it.
-TEST("a step neither notices nor keeps the callers float mode") {
+TEST("a step ignores and restores the caller's float mode") {
     const unsigned flush = 0x8040u;
     const unsigned round_up = 0x4000u;
     const unsigned usual = _mm_getcsr();

@@ -126,7 +126,7 @@ TEST("equal worlds differ in nothing") {
 }
 
 // Any play, any scene: what differs is found, told and mended, and both go on alike.
-TEST("a world that went apart is healed and goes on alike") {
+TEST("a world that diverged is repaired and stays equal") {
     for (uint32_t i = 0; i < golden_scene_count - 1; ++i) {
         const golden_scene *scene = &golden_scenes[i];
         for (uint64_t k = 0; k < 2; ++k) {
@@ -224,7 +224,7 @@ TEST("a sketch holds half as many differences as it has cells") {
     cairn_world_destroy(server);
 }
 
-TEST("too much for a sketch is said") {
+TEST("a difference too large for a sketch is reported") {
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
     cairn_world *server = thousand();
     cairn_world *client = NULL;

@@ -37,7 +37,7 @@ static bool has(const heard *h, uint32_t stage) {
     return false;
 }
 
-TEST("a step tells of every stage") {
+TEST("a step reports every stage") {
     cairn_world *world = build();
     heard h = {.count = 0};
     cairn_world_set_stage_probe(world, listen, &h);
@@ -53,7 +53,7 @@ TEST("a step tells of every stage") {
     cairn_world_destroy(world);
 }
 
-TEST("a step of sleepers tells of the first stage alone") {
+TEST("a step of a sleeping world reports the first stage alone") {
     cairn_world *world = build();
     for (int i = 0; i < 240; ++i) {
         cairn_world_step(world, NULL, 0);

@@ -136,7 +136,7 @@ static cairn_world *with_poisoned_memory(const golden_scene *scene, cairn_world 
     return world;
 }
 
-TEST("what is not live state may hold anything") {
+TEST("memory that is not live state does not matter") {
     run_all(with_poisoned_memory);
 }
 
@@ -161,7 +161,7 @@ TEST("load refuses what another world saved") {
     cairn_world_destroy(other);
 }
 
-TEST("save says how much room it needs") {
+TEST("save reports the size it needs") {
     cairn_world *world = kit_world(NULL);
     char bytes[64];
     (void)kit_ground(world, 0.5f);

@@ -157,7 +157,7 @@ static void push_at_prepare(void *context, uint32_t stage) {
     }
 }
 
-TEST("a difference inside the solver is told by its word") {
+TEST("a difference inside the solver is named by its word") {
     cairn_world *good = build(CAIRN_SOLVER_SOFT_STEP);
     cairn_world *bad = fork_of(good);
     cairn_world *again[2] = {fork_of(good), fork_of(good)};

@@ -333,7 +333,7 @@ TEST("losing support wakes") {
     cairn_world_destroy(world);
 }
 
-TEST("ground that is moved away wakes who lay on it") {
+TEST("ground that is moved away wakes the bodies on it") {
     cairn_world *world = kit_world(NULL);
     const cairn_body_id ground = kit_ground(world, 0.5f);
     const cairn_body_id box = cube(world, 0.0f, 0.5f);
@@ -456,7 +456,7 @@ TEST("filters keep shapes apart") {
 
 // disabled bodies
 
-TEST("a body that blows up is put to rest and harms nobody") {
+TEST("a body with invalid state is disabled and harms no other") {
     cairn_world *world = kit_world(NULL);
     cairn_world *twin = kit_world(NULL);
     cairn_world *both[2] = {world, twin};

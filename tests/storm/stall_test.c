@@ -11,7 +11,7 @@ static void all_press(rig *r, uint32_t count) {
     rig_run_ms(r, 500);
 }
 
-TEST("inputs in time make nobody wait") {
+TEST("inputs on time make no room wait") {
     rig r;
     rig_start(&r, .clients = 3, .interpolating = 1, .delay_ms = 30, .wait_ms = 300);
     all_press(&r, 3);
@@ -24,7 +24,7 @@ TEST("inputs in time make nobody wait") {
     rig_end(&r);
 }
 
-TEST("a peer that is late suddenly loses no input") {
+TEST("a player that becomes late loses no input if the room waits") {
     for (uint32_t wait_ms = 0; wait_ms <= 400; wait_ms += 400) {
         rig r;
         rig_start(&r, .clients = 3, .interpolating = 1, .delay_ms = 10, .wait_ms = wait_ms);
@@ -70,7 +70,7 @@ TEST("a peer that vanishes holds the room once") {
     rig_end(&r);
 }
 
-TEST("nobody waits for who only watches") {
+TEST("a room does not wait for spectators") {
     rig r;
     rig_start(&r, .clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 250);
     all_press(&r, 3);
@@ -101,7 +101,7 @@ TEST("a spectator gets the ticks that are stepped") {
     rig_end(&r);
 }
 
-TEST("who joins a room that waits plays when it goes on") {
+TEST("a client that joins a waiting room plays when it continues") {
     rig r;
     rig_start(&r, .clients = 2, .delay_ms = 20, .wait_ms = 2000);
     all_press(&r, 2);

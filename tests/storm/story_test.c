@@ -3,7 +3,7 @@
 
 #include "tests/kit/rig.h"
 
-TEST("everybody holds the servers world") {
+TEST("every client holds the server's world") {
     rig r;
     rig_start(&r, .clients = 4, .interpolating = 2, .delay_ms = 40);
     for (uint32_t round = 0; round < 10; round++) {
@@ -18,7 +18,7 @@ TEST("everybody holds the servers world") {
     rig_end(&r);
 }
 
-TEST("what one presses all see") {
+TEST("every client sees the effect of an input") {
     rig r;
     rig_start(&r, .clients = 2, .interpolating = 1, .delay_ms = 20);
     const uint32_t before = rig_body_count(&r, BOB);
@@ -49,7 +49,7 @@ TEST("a client cut off for one second catches up") {
     rig_end(&r);
 }
 
-TEST("who is silent too long is gone and may come back") {
+TEST("a client cut off for too long is dropped and may connect again") {
     rig r;
     rig_start(&r, .clients = 2, .delay_ms = 10);
     rig_cut(&r, BOB, true);
@@ -84,7 +84,7 @@ TEST("a late joiner gets the world as it is") {
     rig_end(&r);
 }
 
-TEST("who says goodbye is gone at once") {
+TEST("a client that disconnects is gone at once") {
     rig r;
     rig_start(&r, .clients = 2, .delay_ms = 20);
     const uint32_t before = rig_body_count(&r, ALICE);
@@ -96,7 +96,7 @@ TEST("who says goodbye is gone at once") {
     rig_end(&r);
 }
 
-TEST("a server that comes back takes everybody again") {
+TEST("every client can connect to a restarted server") {
     rig r;
     rig_start(&r, .clients = 2, .interpolating = 1, .delay_ms = 20);
     rig_restart_server(&r);

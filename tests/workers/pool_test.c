@@ -72,7 +72,7 @@ TEST("a pool without workers or with too many is refused") {
     cairn_pool_destroy(NULL);
 }
 
-TEST("a run of none or of more than there are is refused") {
+TEST("a run with no share or with more shares than workers is refused") {
     cairn_pool *pool = pool_of(3);
     shares all = {.calls = {0}};
     assert_false(cairn_pool_run(pool, count_call, &all, 0));
@@ -192,7 +192,7 @@ static uint32_t relay_sum(cairn_pool *pool, uint32_t workers, uint32_t runs) {
     return sum;
 }
 
-TEST("many short runs pass on what was written") {
+TEST("each run sees the writes of the one before") {
     for (uint32_t workers = 1; workers <= WORKERS; ++workers) {
         cairn_pool *pool = pool_of(workers);
         assert_int_equal(relay_sum(pool, workers, 3000), relay_sum(NULL, workers, 3000));
