@@ -8,7 +8,7 @@
 
 #include "bridge/scene_library.h"
 #include "server/core/server_state.h"
-#include "sim/state/sketch.h"
+#include "sim/serialize/sketch.h"
 #include "tests/server/story.h"
 #include <cairn/server_lag.h>
 
