@@ -2,6 +2,12 @@
 #include "recording/player.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+_Static_assert(CAIRN_PLAYER_TEXT_SIZE == CAIRN_REPLAY_WORDS_SIZE, "one size of texts");
 
 static bool take_world(cairn_player *player, cairn_world *world) {
     cairn_world_destroy(player->world);
@@ -35,6 +41,58 @@ void cairn_player_close(cairn_player *player) {
     cairn_replay_walk_end(&player->walk);
     cairn_world_destroy(player->world);
     player->world = NULL;
+}
+
+cairn_status cairn_player_create(
+    const uint8_t *bytes, size_t size, cairn_player **out, char text[CAIRN_PLAYER_TEXT_SIZE]) {
+    *out = NULL;
+    text[0] = '\0';
+    if ((uintptr_t)bytes % 8 != 0) {
+        snprintf(text, CAIRN_PLAYER_TEXT_SIZE, "the bytes must start at a multiple of 8");
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    cairn_player *player = malloc(sizeof *player);
+    if (player == NULL) {
+        snprintf(text, CAIRN_PLAYER_TEXT_SIZE, "out of memory");
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    if (!cairn_player_open(player, bytes, size, NULL)) {
+        const bool version = player->refusal == CAIRN_REPLAY_VERSION;
+        memcpy(text, player->words, CAIRN_PLAYER_TEXT_SIZE);
+        cairn_player_destroy(player);
+        return version ? CAIRN_VERSION_MISMATCH : CAIRN_MALFORMED;
+    }
+    *out = player;
+    return CAIRN_OK;
+}
+
+void cairn_player_destroy(cairn_player *player) {
+    if (player != NULL) {
+        cairn_player_close(player);
+        free(player);
+    }
+}
+
+const cairn_world *cairn_player_world(const cairn_player *player) {
+    CAIRN_ASSERT(player->world != NULL);
+    return player->world;
+}
+
+cairn_hash128 cairn_player_recorded_hash(const cairn_player *player) {
+    return player->recorded_hash;
+}
+
+bool cairn_player_complete(const cairn_player *player) {
+    return player->refusal == CAIRN_REPLAY_OK && player->walk.sound &&
+           player->walk.reader.end == CAIRN_RECORDING_CLEAN;
+}
+
+void cairn_player_end_text(const cairn_player *player, char text[CAIRN_PLAYER_TEXT_SIZE]) {
+    if (player->refusal != CAIRN_REPLAY_OK) {
+        memcpy(text, player->words, CAIRN_PLAYER_TEXT_SIZE);
+    } else {
+        cairn_replay_end_text(&player->walk, text);
+    }
 }
 
 // Of a keyframe or a replacement, which say the same of their worlds.
@@ -92,6 +150,7 @@ static cairn_player_event take_tick(cairn_player *player) {
     }
     cairn_world_step(player->world, commands, count);
     player->tick = tick;
+    player->recorded_hash = (cairn_hash128){.lo = tick->root_lo, .hi = tick->root_hi};
     player->next++;
     return CAIRN_PLAYER_TICK;
 }

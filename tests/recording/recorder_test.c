@@ -132,6 +132,45 @@ TEST("every tick can be sought") {
     tape_end(&t);
 }
 
+TEST("the public header alone verifies a recording to its last tick") {
+    tape t;
+    record(&t);
+    cairn_player *player = NULL;
+    char text[CAIRN_PLAYER_TEXT_SIZE];
+    assert_int_equal(cairn_player_create(t.bytes, t.size, &player, text), CAIRN_OK);
+    cairn_player_event event = cairn_player_next(player);
+    uint32_t ticks = 0;
+    for (; event != CAIRN_PLAYER_END; event = cairn_player_next(player)) {
+        assert_int_not_equal(event, CAIRN_PLAYER_REFUSED);
+        const cairn_hash128 stepped = cairn_world_hash_read(cairn_player_world(player)).full;
+        assert_true(cairn_hash_equal(stepped, cairn_player_recorded_hash(player)));
+        ticks += event == CAIRN_PLAYER_TICK ? 1 : 0;
+    }
+    assert_int_equal(ticks, 100);
+    assert_true(cairn_player_complete(player));
+    cairn_player_end_text(player, text);
+    assert_string_equal(text, "closed in order");
+    cairn_player_destroy(player);
+    tape_end(&t);
+}
+
+TEST("the public header refuses with a reason what is not a whole recording") {
+    tape t;
+    record(&t);
+    cairn_player *player = NULL;
+    char text[CAIRN_PLAYER_TEXT_SIZE];
+    assert_int_equal(cairn_player_create(t.bytes + 1, 8, &player, text), CAIRN_INVALID_ARGUMENT);
+    assert_null(player);
+    assert_int_equal(cairn_player_create(t.bytes, 8, &player, text), CAIRN_MALFORMED);
+    assert_null(player);
+    assert_true(text[0] != '\0');
+    assert_int_equal(cairn_player_create(t.bytes, t.size - 8, &player, text), CAIRN_OK);
+    while (cairn_player_next(player) != CAIRN_PLAYER_END) {}
+    assert_false(cairn_player_complete(player));
+    cairn_player_destroy(player);
+    tape_end(&t);
+}
+
 // Copies that are exactly as long, so that a sanitizer sees a read behind them.
 static void walk_cut(const tape *t, size_t size, uint32_t chunks) {
     uint8_t *copy = malloc(size > 0 ? size : 1);

@@ -33,7 +33,7 @@ OUTSIDE = [
 TEST_KIT = "tests/kit/test.h"
 # Rooms and files that may speak to the operating system.
 DRIVER_ROOMS = ("program", "tools", "tests", "bench", "proto_tests")
-DRIVER_FILE = re.compile(r"(_uv\.c|^server/daemon/.*\.c|^workers/pool\.c)$")
+DRIVER_FILE = re.compile(r"(_uv\.c|^base/address\.c|^server/daemon/.*\.c|^workers/pool\.c)$")
 # What may include headers of the C++ library.
 CPP_FILES = ("schema/codec.cpp",)
 
@@ -290,7 +290,7 @@ TEXT = ["strlen", "strcmp", "strncmp", "strchr", "memchr"]
 # What of the C++ library reaches the operating system.
 NO_SYSTEM = r"(?!.*(chrono|filebuf|fstream|iostream|thread|mutex|random_device|LoadFile|SaveFile))"
 IMPORTS = {
-    "base": MEMORY + TEXT + ["snprintf", "fprintf", "stderr", "abort", "fwrite", "fputc"],
+    "base": MEMORY + TEXT + [r"address\.c\.o:inet_(pton|ntop)", "snprintf", "fprintf", "stderr", "abort", "fwrite", "fputc"],
     # What the CPU can do is asked in one file; no bit depends on the answer.
     "sim": MEMORY + ALLOCATE + TEXT + ["sqrtf", r"kernels\.c\.o:__cpu_model"],
     "net": MEMORY + ALLOCATE + TEXT + [r"crypto\.c\.o:(crypto|sodium)_\w+"],
