@@ -172,6 +172,7 @@ static cairn_vec3 rotate_to_a(const box_pair *pair, const float v[3]) {
 // sides of the box that it lies on, as two bits.
 static uint32_t support_edge_centre(
     const float half[3], const float towards[3], uint32_t axis, float centre[3]) {
+    CAIRN_ASSERT(axis < 3);
     const uint32_t u = next_axis[axis];
     const uint32_t v = axis_after_next[axis];
     centre[axis] = 0.0f;
@@ -192,6 +193,7 @@ static cairn_vec3 edge_normal(const box_pair *pair, uint32_t i, uint32_t j) {
 }
 
 static void collide_edges(const box_pair *pair, const cairn_axis *chosen, cairn_manifold *out) {
+    CAIRN_ASSERT(chosen->number >= EDGES && chosen->number < AXIS_COUNT);
     const uint32_t i = (chosen->number - EDGES) / 3;
     const uint32_t j = (chosen->number - EDGES) % 3;
     out->normal = edge_normal(pair, i, j);
@@ -233,6 +235,7 @@ typedef struct face_pair {
 } face_pair;
 
 static void face_pair_of(face_pair *faces, const box_pair *pair, uint32_t axis) {
+    CAIRN_ASSERT(axis >= FACE_A && axis < EDGES);
     const bool on_a = axis < FACE_B;
     faces->half = on_a ? pair->half_a : pair->half_b;
     faces->half_incident = on_a ? pair->half_b : pair->half_a;
@@ -303,6 +306,7 @@ static bool extends_beyond(const face_projection *projection, float sign, float 
 static const cairn_clip_polygon *clip_to_reference(const face_pair *faces,
     const face_projection *projection_u, const face_projection *projection_v,
     cairn_clip_polygon *polygon, cairn_clip_polygon *spare) {
+    CAIRN_ASSERT(polygon->count == 4);
     const float tolerance =
         float_min(CAIRN_CLIP_TOLERANCE * thinnest_side(faces->half), CAIRN_AXIS_TOLERANCE_MAX);
     const float limit_u = faces->half[faces->u] + tolerance;
@@ -391,6 +395,7 @@ void cairn_collide_boxes(cairn_vec3 half_extents_a, cairn_vec3 half_extents_b,
     to_array(pair.offset_b, mat3_apply_transposed(*rotation, offset));
     set_rotation(&pair, rotation);
     const float thinnest = float_min(thinnest_side(pair.half_a), thinnest_side(pair.half_b));
+    CAIRN_ASSERT(thinnest > 0.0f);
     pair.tolerance = float_min(CAIRN_AXIS_ABSOLUTE_TOLERANCE * thinnest, CAIRN_AXIS_TOLERANCE_MAX);
     const cairn_axis chosen = choose_axis(&pair, margin, *axis_hint);
     if (chosen.number == 0) {

@@ -161,6 +161,7 @@ static void choose_axes(sweep *s, const spread spreads[3]) {
     const uint32_t next = (first + 1) % 3;
     const uint32_t other = (first + 2) % 3;
     const bool in_order = spreads[next].square >= spreads[other].square;
+    CAIRN_ASSERT(first < 3);
     s->axes[0] = first;
     s->axes[1] = in_order ? next : other;
     s->axes[2] = in_order ? other : next;
@@ -174,6 +175,7 @@ static void choose_strips(sweep *s, const spread *across) {
     const float count = useful ? float_clamp(range / width, 1.0f, (float)STRIPS_MAX) : 1.0f;
     s->strip_from = useful ? across->lower : 0.0f;
     s->strip_scale = useful ? count / range : 0.0f;
+    CAIRN_ASSERT(count >= 1.0f && count <= (float)STRIPS_MAX);
     s->strip_count = (uint32_t)count;
 }
 
@@ -345,6 +347,7 @@ typedef struct found {
 } found;
 
 static void found_add(found *f, uint32_t index, uint32_t other) {
+    CAIRN_ASSERT(index != other);
     if (f->count < f->capacity) {
         f->pairs[f->count] = (cairn_pair){
             .shape_a = index < other ? index : other, .shape_b = index < other ? other : index};
@@ -419,6 +422,7 @@ static void sort_pairs(const sweep *s, cairn_pair *pairs, uint32_t count) {
     const uint32_t box_count = s->boxes->count;
     memset(s->counts, 0, (box_count + 1) * sizeof *s->counts);
     for (uint32_t i = 0; i < count; ++i) {
+        CAIRN_ASSERT(pairs[i].shape_a < pairs[i].shape_b && pairs[i].shape_b < box_count);
         s->counts[pairs[i].shape_b] += 1;
     }
     counts_to_starts(s->counts, box_count);
@@ -443,6 +447,7 @@ void cairn_broad_phase_sort_pairs(
 
 uint32_t cairn_broad_phase_query(const cairn_aabb_array *boxes, uint32_t index, uint32_t first,
     uint32_t *others, uint32_t capacity) {
+    CAIRN_ASSERT(index < boxes->count);
     const bounds a = {
         .lower = {boxes->lower[0][index], boxes->lower[1][index], boxes->lower[2][index]},
         .upper = {boxes->upper[0][index], boxes->upper[1][index], boxes->upper[2][index]}};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/assert.h"
 #include "sim/collide/shape_pairs.h"
 
 // Cosine between the contact normal and that of a face (about 11 degrees) above which a capsule
@@ -253,6 +254,7 @@ static void collide_overlapping(const cairn_local_capsule *capsule, cairn_vec3 h
 
 void cairn_collide_capsule_box(const cairn_local_capsule *capsule, cairn_vec3 half_extents,
     float margin, cairn_manifold *out) {
+    CAIRN_ASSERT(capsule->radius > 0.0f);
     const bool is_sphere = vec3_length_squared(capsule->half) == 0.0f;
     const float s = is_sphere ? 0.0f : closest_parameter(capsule, half_extents);
     const cairn_vec3 point = cairn_local_capsule_at(capsule, s);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/assert.h"
 #include "sim/collide/shape_pairs.h"
 
 // Squared sine of the angle (about 3 degrees) below which two segments touch along a part of their
@@ -111,6 +112,7 @@ static void add_parallel_points(
 
 void cairn_collide_capsules(
     const cairn_local_capsule *a, const cairn_local_capsule *b, float margin, cairn_manifold *out) {
+    CAIRN_ASSERT(a->radius > 0.0f && b->radius > 0.0f);
     const bool spheres =
         vec3_length_squared(a->half) == 0.0f && vec3_length_squared(b->half) == 0.0f;
     const cairn_closest_points centres = {.a = a->centre, .b = b->centre};

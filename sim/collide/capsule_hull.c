@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/assert.h"
 #include "sim/collide/shape_pairs.h"
 
 // Cosine between the contact normal and that of a face (about 11 degrees) above which a capsule
@@ -65,6 +66,7 @@ static bool segment_intersects(const capsule_hull_pair *pair) {
 }
 
 static cairn_vec3 corner_at(const cairn_hull *hull, uint32_t face, uint32_t index) {
+    CAIRN_ASSERT(face < hull->face_count);
     const uint32_t first = hull->face_first[face];
     const uint32_t count = hull->face_first[face + 1] - first;
     return hull->vertices[hull->corners[first + (index < count ? index : 0)]];
@@ -304,6 +306,7 @@ static uint32_t most_parallel_face(const cairn_hull *hull, cairn_vec3 outward) {
 
 void cairn_collide_capsule_hull(
     const cairn_local_capsule *capsule, const cairn_hull *hull, float margin, cairn_manifold *out) {
+    CAIRN_ASSERT(capsule->radius > 0.0f);
     capsule_hull_pair pair = {
         .capsule = capsule, .hull = hull, .is_sphere = vec3_length_squared(capsule->half) == 0.0f};
     const uint32_t face = measure_heights(&pair);

@@ -65,5 +65,6 @@ uint32_t cairn_clip_keep_below(const cairn_clip_polygon *polygon, float margin, 
         }
         entering = point->edge;
     }
+    CAIRN_ASSERT(count <= CAIRN_CLIP_POINTS_MAX);
     return count;
 }

@@ -56,6 +56,7 @@ cairn_new_contact *cairn_contact_edit_insert(cairn_world *world, cairn_contact_e
     }
     const cairn_contact_span *open = &world->contact_edit_buffer->spans[edit->spans - 1];
     cairn_new_contact *inserted = &world->contact_edit_buffer->new_contacts[edit->inserted];
+    CAIRN_ASSERT(edit->inserted < world->def.contact_capacity);
     inserted->index = (uint32_t)((int32_t)edit->next + open->shift);
     split_span(world, edit, edit->next, edit->next, 1);
     edit->count += 1;
@@ -66,6 +67,7 @@ cairn_new_contact *cairn_contact_edit_insert(cairn_world *world, cairn_contact_e
 static void move_span(cairn_world *world, const cairn_contact_span *span) {
     cairn_contact *contacts = &world->state.contacts[span->begin];
     cairn_contact_ref *refs = &world->manifold_pool->refs[span->begin];
+    CAIRN_ASSERT((int64_t)span->begin + span->shift >= 0);
     const size_t count = span->end - span->begin;
     memmove(contacts + span->shift, contacts, count * sizeof *contacts);
     memmove(refs + span->shift, refs, count * sizeof *refs);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/collide/contact_update.h"
+#include "base/assert.h"
 
 #include <string.h>
 
@@ -20,6 +21,7 @@ static void match_points(
     if (!per_point) {
         memcpy(contact->tangent_impulse, old->tangent_impulse, sizeof old->tangent_impulse);
     }
+    CAIRN_ASSERT(old->point_count <= CAIRN_MANIFOLD_POINTS_MAX);
     for (uint32_t i = 0; i < contact->point_count; ++i) {
         cairn_contact_point *point = &contact->points[i];
         uint32_t k = 0;
@@ -38,6 +40,7 @@ static void match_points(
 }
 
 static void set_points(const cairn_manifold *manifold, cairn_contact *contact) {
+    CAIRN_ASSERT(manifold->point_count >= 1);
     contact->point_count = manifold->point_count;
     memset(contact->points, 0, sizeof contact->points);
     memset(contact->tangent_impulse, 0, sizeof contact->tangent_impulse);
@@ -60,6 +63,7 @@ static bool can_recycle(cairn_world *world, uint32_t index, const cairn_pair_pos
     if (pool->refs[index].manifold == CAIRN_MANIFOLD_NONE) {
         cairn_manifold_pool_restore(world, index);
     }
+    CAIRN_ASSERT(pool->refs[index].manifold < pool->used);
     return cairn_solver_manifold_can_recycle(
         world, &world->state.contacts[index], &pool->manifolds[pool->refs[index].manifold], pose);
 }
@@ -69,6 +73,8 @@ static void update_contact(cairn_world *world, cairn_contact_edit *edit, cairn_c
     uint32_t reference_change) {
     cairn_manifold_pool *pool = world->manifold_pool;
     cairn_contact *contact = &world->state.contacts[edit->next];
+    CAIRN_ASSERT(cairn_id_index(contact->shape_a) == entry->pair.shape_a);
+    CAIRN_ASSERT(cairn_id_index(contact->shape_b) == entry->pair.shape_b);
     const cairn_pair_pose pose = cairn_pair_reference_pose(world, entry->pair);
     if (reference_change != CAIRN_REFERENCE_RESET && world->def.solver != CAIRN_SOLVER_PGS &&
         can_recycle(world, edit->next, &pose)) {
@@ -105,6 +111,7 @@ static cairn_contact contact_of(const cairn_world *world, cairn_pair pair, uint3
 // A cached pair that is not in contact, after the reference pose of a body has changed.
 static void collide_new_pair(
     cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry) {
+    CAIRN_ASSERT(entry->flags == 0);
     uint32_t axis_hint = 0;
     cairn_manifold manifold;
     if (!cairn_pair_cache_overlap(world->pair_cache, entry->pair)) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/assert.h"
 #include "sim/collide/shape_pairs.h"
 
 #include "sim/collide/clip.h"
@@ -14,6 +15,7 @@ static void add_if_within(cairn_manifold *out, const cairn_plane *plane, cairn_v
 
 void cairn_collide_capsule_plane(const cairn_local_capsule *capsule, const cairn_plane *plane,
     float margin, cairn_manifold *out) {
+    CAIRN_ASSERT(capsule->radius > 0.0f);
     const cairn_vec3 up = plane->normal;
     out->normal = vec3_negate(up);
     const cairn_vec3 lowest = vec3_sub_scaled(capsule->centre, up, capsule->radius);
@@ -83,6 +85,7 @@ void cairn_collide_hull_plane(
         return;
     }
     const uint32_t count = low_vertices(hull, plane, margin, low);
+    CAIRN_ASSERT(count <= hull->vertex_count);
     const uint32_t chosen_count = cairn_manifold_reduce(low, count, chosen);
     for (uint32_t i = 0; i < chosen_count; ++i) {
         const cairn_clip_point *point = &low[chosen[i]];

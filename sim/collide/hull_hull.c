@@ -46,6 +46,7 @@ static void measure_heights(hull_view *v) {
 }
 
 static float face_separation(const hull_view *v, uint32_t face) {
+    CAIRN_ASSERT(face < v->self->face_count);
     const cairn_plane *plane = &v->self->planes[face];
     const cairn_vec3 down = vec3_negate(mat3_apply_transposed(v->rotation, plane->normal));
     return vec3_dot(plane->normal, v->offset) - plane->offset -
@@ -273,6 +274,7 @@ typedef struct reference {
 } reference;
 
 static uint32_t corner_of(const cairn_convex_view *p, uint32_t face, uint32_t index) {
+    CAIRN_ASSERT(face < p->face_count);
     return p->corners[p->face_first[face] + index];
 }
 
@@ -328,6 +330,7 @@ static uint32_t incident_face(const reference *r, uint32_t vertex) {
     const cairn_convex_view *other = r->v->other;
     uint32_t best = 0;
     float least = 2.0f;
+    CAIRN_ASSERT(vertex < other->vertex_count);
     for (uint32_t i = 0; i < other->edge_count; ++i) {
         const cairn_hull_edge *e = &other->edges[i];
         if (e->from != vertex && e->to != vertex) {
@@ -400,6 +403,7 @@ static const cairn_clip_polygon *clip_to_reference(
 // the contact.
 static void collide_faces(
     const hull_view *v, uint32_t face, uint32_t feature, float margin, cairn_manifold *out) {
+    CAIRN_ASSERT(face < v->self->face_count);
     const reference r = reference_of(v, face);
     const uint32_t vertex = deepest_vertex(&r);
     const uint32_t incident = incident_face(&r, vertex);
@@ -451,6 +455,7 @@ void cairn_collide_hulls(const cairn_shape_view *a, const cairn_shape_view *b,
     pair.b.rotation = mat3_transpose(*rotation);
     pair.b.offset = vec3_negate(mat3_apply_transposed(*rotation, offset));
     const float thinnest = float_min(convex_a.inner, convex_b.inner);
+    CAIRN_ASSERT(thinnest > 0.0f);
     pair.tolerance = float_min(CAIRN_AXIS_ABSOLUTE_TOLERANCE * thinnest, CAIRN_AXIS_TOLERANCE_MAX);
     measure_heights(&pair.a);
     measure_heights(&pair.b);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/collide/joint_filter.h"
+#include "base/assert.h"
 
 #include "sim/collide/pair_cache.h"
 #include "sim/state/slots.h"
@@ -56,6 +57,7 @@ void cairn_joint_filter_build(cairn_world *world) {
             cache->filtered_pairs[cache->filtered_pair_count++] = body_key(a, b);
         }
     }
+    CAIRN_ASSERT(cache->joint_count <= world->def.joint_capacity);
     sort_keys(cache->filtered_pairs, cache->filtered_pair_count);
 }
 

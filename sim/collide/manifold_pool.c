@@ -54,6 +54,7 @@ void cairn_manifold_pool_release(cairn_manifold_pool *pool, uint32_t manifold) {
 }
 
 cairn_pair_pose cairn_pair_reference_pose(const cairn_world *world, cairn_pair pair) {
+    CAIRN_ASSERT(pair.shape_a < pair.shape_b);
     const cairn_shape_transform *a = &world->pair_cache->transforms[pair.shape_a];
     const cairn_shape_transform *b = &world->pair_cache->transforms[pair.shape_b];
     const cairn_reference_pose *references = world->state.reference_poses;
@@ -114,6 +115,7 @@ bool cairn_solver_manifold_can_recycle(const cairn_world *world, const cairn_con
     }
     const float radius_a = world->pair_cache->bounding_radii[cairn_id_index(contact->body_a)];
     const float radius_b = world->pair_cache->bounding_radii[cairn_id_index(contact->body_b)];
+    CAIRN_ASSERT(radius_a >= 0.0f && radius_b >= 0.0f);
     const bool a_larger = radius_a >= radius_b;
     const float radius = a_larger ? radius_b : radius_a;
     const cairn_quat larger_q0 = a_larger ? a0 : b0;
@@ -182,8 +184,8 @@ void cairn_solver_manifold_to_world(
 
 // Collides the pair at the poses that the contact stores. The axis hint is one that the narrow
 // phase returned, so it returns the same hint and the same points again. A decoded state that no
-// step made may store more or fewer points than there are: then the manifold has some of them, or
-// one point out of reach.
+// step made may store more or fewer points than there are: then the manifold has only the first of
+// them, or additional points out of reach, because the solver needs as many as the contact has.
 void cairn_manifold_pool_restore(cairn_world *world, uint32_t contact) {
     cairn_manifold_pool *pool = world->manifold_pool;
     const cairn_contact *source = &world->state.contacts[contact];
@@ -194,12 +196,10 @@ void cairn_manifold_pool_restore(cairn_world *world, uint32_t contact) {
     cairn_manifold manifold;
     CAIRN_ASSERT(pool->refs[contact].manifold == CAIRN_MANIFOLD_NONE);
     cairn_pair_collide(world, pair, &pose, &axis_hint, &manifold);
-    if (manifold.point_count == 0) {
+    while (manifold.point_count < source->point_count) {
         cairn_manifold_add(&manifold, vec3_zero(), CAIRN_VALID_DISTANCE, 0);
     }
-    if (manifold.point_count > source->point_count) {
-        manifold.point_count = source->point_count;
-    }
+    manifold.point_count = source->point_count;
     const uint32_t taken = cairn_manifold_pool_take(pool);
     cairn_solver_manifold_fill(world, pair, &pose, &manifold, &pool->manifolds[taken]);
     pool->refs[contact].manifold = taken;

@@ -66,6 +66,7 @@ static void carve_all(cairn_pair_cache *cache, cairn_carver *from, const cairn_w
 
 cairn_status cairn_pair_cache_create(
     cairn_pair_cache *cache, const cairn_world_def *def, cairn_allocator *take) {
+    CAIRN_ASSERT(cache->memory == NULL);
     cairn_carver measure = {.memory = NULL};
     carve_all(cache, &measure, def);
     cache->memory = take(1, measure.at);
@@ -109,8 +110,9 @@ static float measure_body(cairn_world *world, uint32_t body) {
 }
 
 // Bounds how far any point of the body is from where it was at the reference pose: the displacement
-// of the centre, plus twice the sine of half the rotation times the bounding radius. The PGS solver
-// computes every manifold in every step.
+// of the centre, plus twice the sine of half the rotation times the bounding radius (which is not
+// known yet for a body whose reference pose was never set). The PGS solver computes every manifold
+// in every step.
 static bool within_recycling_distance(const cairn_world *world, uint32_t body) {
     const cairn_reference_pose *reference = &world->state.reference_poses[body];
     const cairn_motion *motion = &world->state.motions[body];
@@ -146,6 +148,7 @@ cairn_vec3 cairn_pair_cache_shape_offset(
 
 static void update_transform(cairn_world *world, uint32_t slot) {
     const cairn_shape *shape = &world->state.shapes[slot];
+    CAIRN_ASSERT(shape->body < world->state.settings->body_slots);
     const cairn_reference_pose *reference = &world->state.reference_poses[shape->body];
     const cairn_shape_view view = cairn_shape_view_at(world, slot);
     cairn_shape_transform *transform = &world->pair_cache->transforms[slot];
@@ -162,6 +165,7 @@ static void update_transform(cairn_world *world, uint32_t slot) {
 static bool inside_fat_aabb(const cairn_pair_cache *cache, uint32_t slot) {
     const cairn_aabb_array *fat = &cache->fat_aabbs;
     const cairn_aabb *aabb = &cache->transforms[slot].aabb;
+    CAIRN_ASSERT(slot < cache->fat_aabbs.count);
     return ((uint32_t)(fat->lower[0][slot] <= aabb->lower.x) &
                (uint32_t)(fat->lower[1][slot] <= aabb->lower.y) &
                (uint32_t)(fat->lower[2][slot] <= aabb->lower.z) &
@@ -204,6 +208,7 @@ static void begin_update(cairn_world *world) {
         cache->changed_count = 0;
         cache->enlarged_count = 0;
     }
+    CAIRN_ASSERT(cache->fat_aabbs.count <= slots);
     // Slots that are used for the first time.
     for (uint32_t i = cache->fat_aabbs.count; i < slots; ++i) {
         cairn_aabb_array_clear(&cache->fat_aabbs, i);
@@ -276,6 +281,7 @@ static uint64_t pair_key(cairn_pair pair) {
 
 // Whether filters and joints let the two shapes collide.
 static bool may_collide(const cairn_world *world, cairn_pair pair) {
+    CAIRN_ASSERT(pair.shape_a < pair.shape_b);
     const cairn_broad_phase_filter *filters = world->pair_cache->fat_aabbs.filters;
     const cairn_broad_phase_filter *a = &filters[pair.shape_a];
     const cairn_broad_phase_filter *b = &filters[pair.shape_b];
@@ -307,6 +313,7 @@ static uint32_t contact_flags(const cairn_world *world, const cairn_contact *con
 // Merges the pairs that were found with those in contact.
 static void list_with_contacts(cairn_world *world, uint32_t found_count) {
     cairn_pair_cache *cache = world->pair_cache;
+    CAIRN_ASSERT(found_count <= cache->pair_capacity);
     const cairn_contact *contact = world->state.contacts;
     const cairn_contact *end = contact + world->state.settings->contact_count;
     uint32_t at = 0;
@@ -386,6 +393,7 @@ static bool query_enlarged(cairn_pair_cache *cache, uint32_t *count) {
             &cache->fat_aabbs, slot, 0, cache->query_hits, cache->fat_aabbs.count);
         for (uint32_t k = 0; k < hits; ++k) {
             const uint32_t other = cache->query_hits[k];
+            CAIRN_ASSERT(other != slot);
             if (cache->enlarged[other] != 0 && other < slot) {
                 continue;
             }

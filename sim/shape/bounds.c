@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/assert.h"
 #include "sim/shape/geometry.h"
 
 #include "sim/math/vec.h"
@@ -26,6 +27,7 @@ static cairn_vec3 half_extents_of(const cairn_geometry *geometry, cairn_quat rot
 
 // A hull need not contain the origin of its frame.
 static cairn_aabb aabb_of_hull(const cairn_hull *hull, const cairn_pose *pose) {
+    CAIRN_ASSERT(hull->vertex_count > 0);
     const cairn_mat3 rotation = mat3_of_quat(pose->rotation);
     cairn_vec3 lower = mat3_apply(rotation, hull->vertices[0]);
     cairn_vec3 upper = lower;

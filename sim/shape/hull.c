@@ -253,6 +253,7 @@ static uint32_t next_corner(const builder *b, const face *f, uint32_t from) {
             distance_squared(&b->cloud, from, point) > distance_squared(&b->cloud, from, best);
         best = side < 0.0 || (side == 0.0 && farther) ? point : best;
     }
+    CAIRN_ASSERT(best != from || f->count == 1);
     return best;
 }
 
@@ -347,6 +348,7 @@ static bool write_faces(builder *b, cairn_hull *out) {
         for (uint32_t k = 0; k < f->count; ++k) {
             const uint32_t from = b->vertex_of[f->points[k]] - 1u;
             const uint32_t to = b->vertex_of[f->points[k + 1 < f->count ? k + 1 : 0]] - 1u;
+            CAIRN_ASSERT(from < out->vertex_count && to < out->vertex_count);
             if (b->face_of[from][to] != 0) {
                 return false;
             }

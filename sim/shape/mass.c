@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/assert.h"
 #include "sim/shape/geometry.h"
 
 #include "sim/math/vec.h"
@@ -49,6 +50,7 @@ static cairn_mass mass_of_hull(const cairn_hull *hull, float density) {
 }
 
 cairn_mass cairn_shape_view_mass(const cairn_shape_view *shape, float density) {
+    CAIRN_ASSERT(density > 0.0f);
     const cairn_geometry *geometry = shape->geometry;
     switch (geometry->kind) {
     case CAIRN_SHAPE_SPHERE:

@@ -45,6 +45,7 @@
 // (2011). Substeps and relaxation, Macklin et al., "Small Steps in Physics Simulation" (2019), and
 // Catto, "Solver2D" (2024).
 
+#include "base/assert.h"
 #include "sim/debug/negative_control.h"
 #include "sim/limits.h"
 #include "sim/soft_step/body_gather.h"
@@ -212,6 +213,7 @@ static inline void solve_normals(const cairn_solver_context *context, wide_conta
 
 static inline void solve_contact(
     const cairn_solver_context *context, wide_contact *wide, bool biased) {
+    CAIRN_ASSERT(wide->pair.live != 0);
     body_lanes a = load_body(context, wide->pair.a);
     body_lanes b = load_body(context, wide->pair.b);
     const delta_lanes delta_a = load_delta(context, wide->pair.a);
@@ -245,6 +247,7 @@ static void warm_start(const cairn_solver_context *context, uint32_t begin, uint
     wide_contact *constraints = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         const wide_contact *wide = &constraints[i];
+        CAIRN_ASSERT(wide->point_count >= 1);
         body_lanes a = load_body(context, wide->pair.a);
         body_lanes b = load_body(context, wide->pair.b);
         const lanes3 t2 = tangent2_of(wide);
@@ -561,6 +564,7 @@ static void store_contact(const cairn_solver_context *context, const wide_contac
         }
         cairn_contact *contact =
             &context->contacts[context->contact_edges[wide->pair.edge[i]].element];
+        CAIRN_ASSERT(contact->point_count <= wide->point_count);
         for (uint32_t k = 0; k < contact->point_count; ++k) {
             contact->points[k].normal_impulse = normal[k][i];
         }

@@ -3,6 +3,7 @@
 // The bodies of the soft-step solver, one in each lane: gathered from the state into rows,
 // integrated through the substeps, and scattered back into the state.
 
+#include "base/assert.h"
 #include "sim/limits.h"
 #include "sim/soft_step/body_gather.h"
 
@@ -79,6 +80,7 @@ static gathered_lanes compute_gathered(const cairn_solver_context *context,
 }
 
 static void gather(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end && end <= context->moving_count);
     for (uint32_t at = begin; at < end; at += CAIRN_LANES) {
         const uint32_t live = end - at < CAIRN_LANES ? end - at : CAIRN_LANES;
         const void *motions[CAIRN_LANES];
@@ -223,6 +225,7 @@ static scattered_lanes compute_scattered(
 }
 
 static void scatter(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end && end <= context->moving_count);
     for (uint32_t at = begin; at < end; at += CAIRN_LANES) {
         const uint32_t live = end - at < CAIRN_LANES ? end - at : CAIRN_LANES;
         const void *motions[CAIRN_LANES];

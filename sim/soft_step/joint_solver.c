@@ -4,6 +4,7 @@
 // biased and exact while relaxed, like contacts (sim/soft_step/contact_solver.c). The linear rows
 // are solved first, then the angular rows without violating the linear ones.
 
+#include "base/assert.h"
 #include "sim/soft_step/joint_angular.h"
 #include "sim/soft_step/joint_linear.h"
 
@@ -121,6 +122,7 @@ static void rotate_rows(
 }
 
 static void solve_joint(const cairn_solver_context *context, wide_joint *wide, bool biased) {
+    CAIRN_ASSERT(wide->pair.live != 0);
     body_lanes a = load_body(context, wide->pair.a);
     body_lanes b = load_body(context, wide->pair.b);
     if (biased) {

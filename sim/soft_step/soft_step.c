@@ -43,6 +43,7 @@ void cairn_soft_step_carve(
 
 // Catto, "Soft Constraints" (2011), with h the substep.
 static cairn_softness soften(float hertz, float damping, float h) {
+    CAIRN_ASSERT(h > 0.0f);
     const float omega = 2.0f * 3.14159265f * hertz;
     const float a1 = 2.0f * damping + h * omega;
     const float a2 = h * omega * a1;
@@ -51,6 +52,7 @@ static cairn_softness soften(float hertz, float damping, float h) {
 }
 
 static void set_solver_bodies(const cairn_soft_step *soft_step, cairn_constraint_edge *edge) {
+    CAIRN_ASSERT(edge->body_a != edge->body_b);
     edge->solver_a = soft_step->solver_body_of[edge->body_a];
     edge->solver_b = soft_step->solver_body_of[edge->body_b];
 }
@@ -165,6 +167,7 @@ static void solve_colour(
 // Constraints without a colour, one after the other.
 static void solve_overflow(cairn_world *world, constraint_set set, cairn_constraint_stage stage) {
     if (set.graph->overflow_count > 0) {
+        CAIRN_ASSERT(set.overflow->stages[stage] != NULL);
         set.overflow->stages[stage](
             &world->soft_step->overflow_context, 0, set.graph->overflow_count);
     }

@@ -29,6 +29,7 @@ static void assign_moving(cairn_world *world) {
             soft_step->slot_of[count++] = awake->bodies[i];
         }
     }
+    CAIRN_ASSERT(count <= world->def.body_capacity);
     soft_step->moving_count = count;
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         soft_step->solver_body_of[i] = count;
