@@ -15,15 +15,15 @@ typedef enum cairn_connection_event {
     CAIRN_CONNECTION_WORLD_HELD,     // a first snapshot or state is held
     CAIRN_CONNECTION_WORLD_REPLACED, // the server began another world epoch
     CAIRN_CONNECTION_DISCONNECT,     // the host calls disconnect
-    CAIRN_CONNECTION_REFUSED,        // the server said no to HELLO
-    CAIRN_CONNECTION_LOST,           // the connection ended without us wanting it
-    CAIRN_CONNECTION_BROKEN,         // the server sent what we cannot go on with
+    CAIRN_CONNECTION_REFUSED,        // the server refused HELLO
+    CAIRN_CONNECTION_LOST,           // the connection ended without disconnect
+    CAIRN_CONNECTION_BROKEN,         // the server sent what the client cannot continue after
     CAIRN_CONNECTION_EVENT_COUNT
 } cairn_connection_event;
 
-// The state after `event`; the same state when the event means nothing there.
+// The state after `event`; the same state if the event means nothing in it.
 cairn_client_state cairn_connection_state_next(
     cairn_client_state state, cairn_connection_event event);
 
-// One sentence for a person on why the handshake or the connection ended; "" while it goes on.
+// One sentence for people on why the handshake or the connection ended; "" while it lasts.
 const char *cairn_connection_state_loss_text(cairn_netcode_client_state state);

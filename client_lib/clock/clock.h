@@ -2,7 +2,7 @@
 #pragma once
 
 // Which server tick is being received now: the tick whose message would arrive at this moment over
-// the fastest path seen. Half a round trip is not guessed, so no symmetric path is assumed: showing
+// the fastest path seen. No half round trip is estimated, so no symmetric path is assumed: showing
 // the world subtracts a delay from this clock, making inputs adds a lead to it.
 
 #include <stdbool.h>

@@ -286,7 +286,7 @@ TEST("a server that does not answer is named as the reason") {
     assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_FAILED);
     assert_string_equal(cairn_client_failure_text(rig_client(&p, client)),
         "no server of the connect token answered");
-    // And a second try on a sound path is a new beginning.
+    // A second attempt over a working path starts from nothing.
     rig_cut(&p, client, false);
     rig_connect_again(&p, client);
     rig_run_ms(&p, 1500);
@@ -357,7 +357,7 @@ TEST("disconnect leaves at once") {
     rig_end(&p);
 }
 
-TEST("a world larger than allowed is refused in words") {
+TEST("the failure text names the limit that a world exceeds") {
     rig p;
     rig_start(&p, .seed = 17, .recorded = true);
     cairn_client_config few = interpolate();

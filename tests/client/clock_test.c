@@ -10,7 +10,7 @@
 #define MS 1000000ull
 #define SECOND CAIRN_NS_PER_S
 
-// A server of 60 Hz that tells every third tick, over a path of delay_ms plus up to jitter_ms, to
+// A server of 60 Hz that sends every third tick, over a path of delay_ms plus up to jitter_ms, to
 // a client whose own clock runs drift_ppm fast.
 typedef struct story {
     cairn_clock clock;
@@ -48,11 +48,11 @@ static void story_run_ms(story *s, uint64_t ms) {
     s->server_ns = until;
 }
 
-// By how many ticks the clock is ahead of the fastest message's word.
+// By how many ticks the clock is ahead of the fastest message.
 static double story_error(const story *s) {
     uint64_t true_ns = s->server_ns + 40 * MS;
-    double heard = (double)(s->server_ns - s->slip_ns) * 60e-9;
-    return cairn_clock_tick(&s->clock, local_ns(s, true_ns)) - heard;
+    double received = (double)(s->server_ns - s->slip_ns) * 60e-9;
+    return cairn_clock_tick(&s->clock, local_ns(s, true_ns)) - received;
 }
 
 TEST("the first message sets the clock") {
@@ -93,12 +93,12 @@ TEST("a drift of 1000 ppm either way is followed") {
     }
 }
 
-TEST("a silence of any length is over with the next messages") {
+TEST("after a silence of any length the clock is right with the next messages") {
     const uint64_t silences_ms[] = {100, 400, 1000, 10000, 3600000};
     for (size_t i = 0; i < sizeof silences_ms / sizeof silences_ms[0]; i++) {
         story s = story_start();
         story_run_ms(&s, 2000);
-        // The path is cut: nothing is heard, then the server's newest tick is.
+        // The path is cut: nothing arrives, then the server's newest tick does.
         s.server_ns += silences_ms[i] * MS;
         s.next_tick = (s.server_ns * 60 / SECOND) + 1;
         story_run_ms(&s, 200);
@@ -119,7 +119,7 @@ TEST("a stalled server takes the clock back with it") {
     }
 }
 
-TEST("a stalled client that finds a backlog ends up right") {
+TEST("the clock of a stalled client is right after its backlog") {
     story s = story_start();
     story_run_ms(&s, 2000);
     uint64_t wakes = local_ns(&s, s.server_ns + 10 * SECOND + 40 * MS);
@@ -132,7 +132,7 @@ TEST("a stalled client that finds a backlog ends up right") {
     EXPECT_NEAR(story_error(&s), 0, 0.25);
 }
 
-TEST("a small error is slewed not jumped") {
+TEST("a small error is slewed, not jumped") {
     story s = story_start();
     story_run_ms(&s, 2000);
     double before = story_error(&s);
@@ -159,7 +159,7 @@ TEST("an overtaken message does not move the clock") {
     assert_int_equal(clock.snaps, 1);
 }
 
-TEST("a tick no server reaches is not believed") {
+TEST("a tick that no server reaches is ignored") {
     cairn_clock clock;
     cairn_clock_start(&clock, 60);
     cairn_clock_observe(&clock, SECOND, 600);

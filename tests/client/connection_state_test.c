@@ -15,7 +15,7 @@
 #define LEFT CAIRN_CLIENT_LEFT
 #define FAILED CAIRN_CLIENT_FAILED
 
-// What a state answers to every event, written as a story of each event rather than as the table.
+// The next state for each event, written as the effect of the event rather than as the table.
 TEST("every state answers every event") {
     for (int i = 0; i < CAIRN_CLIENT_STATE_COUNT; i++) {
         cairn_client_state from = (cairn_client_state)i;
@@ -39,7 +39,7 @@ TEST("every state answers every event") {
     }
 }
 
-TEST("every end of a connection has its words") {
+TEST("every end of a connection has its text") {
     const char *seen[8];
     int count = 0;
     for (int s = CAIRN_NETCODE_STATE_TOKEN_EXPIRED; s <= CAIRN_NETCODE_STATE_DISCONNECTED; s++) {
@@ -65,7 +65,7 @@ static cairn_state_message piece(uint64_t tick, uint32_t offset, uint32_t size) 
         .size = size};
 }
 
-TEST("a state is whole when all pieces came in order") {
+TEST("a state is complete when all pieces arrived in order") {
     cairn_state_transfer transfer;
     cairn_state_transfer_start(&transfer, 100);
     const struct {
@@ -112,7 +112,7 @@ TEST("no more memory is taken than allowed") {
     cairn_state_transfer_end(&transfer);
 }
 
-TEST("a piece never reaches past the whole") {
+TEST("a piece never exceeds the whole size") {
     cairn_state_transfer transfer;
     cairn_state_transfer_start(&transfer, 100);
     cairn_state_message first = piece(7, 0, 4);

@@ -92,8 +92,8 @@ TEST("an input carries the buttons held when it was made") {
     EXPECT_NEAR(out[1].move.x, 0.5f, 0);
 }
 
-// The server's side of the loop: an input made lead_ns ahead of the heard tick arrives a round
-// trip later, so it is late by rtt - lead. Its word is heard back every third tick.
+// The server's side of the loop: an input made lead_ns ahead of the received tick arrives a round
+// trip later, so it is late by rtt - lead. Its report arrives with every third tick.
 static double settled_lead_ms(uint64_t rtt_ms, int64_t *late_ms) {
     cairn_input_lead lead;
     cairn_input_lead_start(&lead, 60);
@@ -135,7 +135,7 @@ TEST("a repeated word changes nothing") {
     EXPECT_NEAR(lead.lead_ns, once, 0);
 }
 
-TEST("words about inputs made before the change are not believed twice") {
+TEST("reports about inputs made before a change are ignored") {
     cairn_input_lead lead;
     cairn_input_lead_start(&lead, 60);
     cairn_wire_timing timing = {.lateness_us_worst = 50000};

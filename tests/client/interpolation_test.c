@@ -157,7 +157,7 @@ TEST("more bodies than room are counted not written") {
     assert_int_equal(s.shown[2].id, 77);
 }
 
-// Snapshots every `spacing` ticks for three seconds; what the delay has become, in ms.
+// Snapshots every `spacing` ticks for three seconds; returns the delay then, ms.
 static double measured_delay_ms(uint32_t fixed_ms, uint64_t spacing, uint64_t jitter_ms) {
     cairn_clock clock;
     cairn_interpolation interpolation;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// What a client shows, and what the server shows when it looks back: the same, to the bit.
+// The picture that a client shows, and the one that the server rebuilds for lag compensation, are
+// equal to the bit.
 
 #include "tests/kit/test.h"
 
@@ -105,7 +106,7 @@ TEST("the server knows about when a client looks") {
     }
 }
 
-// Nobody presses anything between the look and the word about it.
+// No input changes between the sample and the report about it.
 TEST("a client tells what it shows to the bit") {
     static const cairn_client_mode modes[] = {CAIRN_CLIENT_INTERPOLATE, CAIRN_CLIENT_LOCKSTEP};
     for (size_t m = 0; m < 2; ++m) {

@@ -14,7 +14,7 @@
 
 #define STATE_MAX (1 << 20)
 
-// The server's side of lockstep: its world, and the words it says about it.
+// The server's side of lockstep: its world, and the messages about it.
 typedef struct origin {
     cairn_world *world;
     uint8_t *state;
@@ -119,7 +119,7 @@ TEST("a gap is not stepped over") {
     assert_int_equal(say_ticks(o, &ticks[4], 1), CAIRN_LOCKSTEP_EARLY);
     assert_int_equal(say_ticks(o, &ticks[2], 1), CAIRN_LOCKSTEP_EARLY);
     assert_int_equal(cairn_lockstep_waiting(&o->client), 0);
-    // What came early need not be told again.
+    // Early ticks need not be sent again.
     assert_int_equal(say_ticks(o, &ticks[0], 1), CAIRN_LOCKSTEP_TAKEN);
     assert_int_equal(cairn_lockstep_waiting(&o->client), 3);
     assert_int_equal(say_ticks(o, &ticks[3], 1), CAIRN_LOCKSTEP_TAKEN);
@@ -205,7 +205,7 @@ TEST("a command that no world takes is refused") {
     assert_int_equal(cairn_lockstep_waiting(&o->client), 0);
 }
 
-TEST("a new state replaces the world only when it is whole") {
+TEST("a new state replaces the world only when it is complete") {
     origin *o = fixture;
     say_whole_state(o);
     cairn_wire_tick early = step_once(o, NULL);

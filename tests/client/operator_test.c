@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whole clients of every mode in a room whose time an operator bends and whose world is replaced,
-// over paths that lose and reorder: nobody is lost, nobody takes one world for another.
+// Whole clients of every mode in a room that an operator pauses, slows down and resets, over paths
+// that lose and reorder: no client is lost, none mistakes one world for another.
 
 #include "tests/kit/test.h"
 
@@ -82,7 +82,7 @@ static uint64_t server_tick(void) {
     return cairn_world_tick(cairn_server_world(p.system.server, CAIRN_ROOM_MAIN));
 }
 
-// Everybody plays, at the server's tick, and agrees with it.
+// Every client plays at the server's tick, with the server's world.
 static void expect_all_well(const char *when) {
     for (uint32_t i = 0; i < CLIENTS; i++) {
         const cairn_client_statistics told = rig_statistics(&p, i);
@@ -114,7 +114,7 @@ TEST("a long pause ends no connection") {
     done((cairn_control_request){.verb = CAIRN_CONTROL_STEP, .step = {30}});
     rig_run_ms(&p, 500);
     expect_all_well("stepped");
-    // It shows the newest, not what is about to be.
+    // It shows the newest snapshot, not a tick to come.
     const cairn_world *shown = cairn_client_world(rig_client(&p, LOCKSTEP));
     assert_int_equal(cairn_world_tick(shown), tick + 30);
     done((cairn_control_request){.verb = CAIRN_CONTROL_RESUME});

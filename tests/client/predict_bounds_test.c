@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a predicting client may cost, and what it does when its world is wrong.
+// The cost of a predicting client, and what it does if its world is wrong.
 
 #include "tests/kit/test.h"
 
@@ -138,7 +138,7 @@ TEST("a steady client allocates nothing") {
     rig_join(&p, &config, &usual);
     rig_join(&p, &config, &usual);
     rig_wait_to_play(&p);
-    // What the server keeps for healing grows with its world; here it is the client that counts.
+    // The server's state history grows with its world; only the client's memory is compared here.
     cairn_room *room = cairn_server_room_at(p.system.server, CAIRN_ROOM_MAIN);
     room->resync->states_required =
         (room->settings.tick_rate_hz * CAIRN_SERVER_RESYNC_STATE_HISTORY_MS + 999) / 1000;

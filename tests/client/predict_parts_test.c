@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The pieces of prediction, each alone: guesses, blame, the ladder, gliding corrections.
+// The pieces of prediction, each alone: guesses, attribution, the controller, gliding corrections.
 
 #include "tests/kit/test.h"
 
@@ -26,10 +26,10 @@ static cairn_command joins(uint32_t slot) {
     return (cairn_command){.kind = CAIRN_COMMAND_JOIN, .slot = slot};
 }
 
-static void expect_guess(
-    const cairn_input_prediction *guess, uint64_t tick, const cairn_command *expected) {
+static void expect_input(
+    const cairn_input_prediction *prediction, uint64_t tick, const cairn_command *expected) {
     cairn_command command;
-    const bool speaks = cairn_input_prediction_predict(guess, 3, tick, &command);
+    const bool speaks = cairn_input_prediction_predict(prediction, 3, tick, &command);
     assert_int_equal(speaks, expected != NULL);
     if (speaks) {
         assert_memory_equal(&command, expected, sizeof command);
@@ -37,54 +37,54 @@ static void expect_guess(
 }
 
 TEST("a player is expected to go on") {
-    cairn_input_prediction guess;
-    cairn_input_prediction_start(&guess, 100, HOLD);
+    cairn_input_prediction prediction;
+    cairn_input_prediction_start(&prediction, 100, HOLD);
     const cairn_command first[] = {joins(3), input(3, 7, 1)};
-    cairn_input_prediction_confirm(&guess, first, 2);
+    cairn_input_prediction_confirm(&prediction, first, 2);
     for (uint64_t tick = 101; tick < 160; tick++) {
         const cairn_command next = input(3, 7 + (uint32_t)(tick - 100), 1);
-        expect_guess(&guess, tick, &next);
+        expect_input(&prediction, tick, &next);
     }
     // Its input lacked once: the server said the same again, and will until it has held long
     // enough.
-    cairn_input_prediction_confirm(&guess, &first[1], 1);
-    expect_guess(&guess, 102, &first[1]);
-    expect_guess(&guess, 109, &first[1]);
-    expect_guess(&guess, 110, NULL);
+    cairn_input_prediction_confirm(&prediction, &first[1], 1);
+    expect_input(&prediction, 102, &first[1]);
+    expect_input(&prediction, 109, &first[1]);
+    expect_input(&prediction, 110, NULL);
     const cairn_command back = input(3, 9, 2);
     const cairn_command on = input(3, 10, 2);
-    cairn_input_prediction_confirm(&guess, &back, 1);
-    expect_guess(&guess, 103, &on);
+    cairn_input_prediction_confirm(&prediction, &back, 1);
+    expect_input(&prediction, 103, &on);
     const cairn_command leave = {.kind = CAIRN_COMMAND_LEAVE, .slot = 3};
-    cairn_input_prediction_confirm(&guess, &leave, 1);
-    expect_guess(&guess, 104, NULL);
+    cairn_input_prediction_confirm(&prediction, &leave, 1);
+    expect_input(&prediction, 104, NULL);
 }
 
 TEST("a silent player is predicted to stay silent") {
-    cairn_input_prediction guess;
-    cairn_input_prediction_start(&guess, 0, HOLD);
+    cairn_input_prediction prediction;
+    cairn_input_prediction_start(&prediction, 0, HOLD);
     const cairn_command join = joins(3);
-    expect_guess(&guess, 0, NULL);
-    cairn_input_prediction_confirm(&guess, &join, 1);
-    expect_guess(&guess, 1, NULL);
+    expect_input(&prediction, 0, NULL);
+    cairn_input_prediction_confirm(&prediction, &join, 1);
+    expect_input(&prediction, 1, NULL);
     // A player that does not count its inputs is not mistaken for a silent one for ever.
     const cairn_command same = input(3, 0, 4);
     for (int i = 0; i < 30; i++) {
-        cairn_input_prediction_confirm(&guess, &same, 1);
+        cairn_input_prediction_confirm(&prediction, &same, 1);
     }
-    expect_guess(&guess, 60, &same);
-    cairn_input_prediction_confirm(&guess, NULL, 0);
-    expect_guess(&guess, 60, NULL);
+    expect_input(&prediction, 60, &same);
+    cairn_input_prediction_confirm(&prediction, NULL, 0);
+    expect_input(&prediction, 60, NULL);
 }
 
-// Against the server's own inbox: a silent player is guessed exactly as it is filled in.
-TEST("a silent player is guessed as the server fills it in") {
+// Against the server's own inbox: a silent player is predicted exactly as it is filled in.
+TEST("a silent player is predicted as the server substitutes its input") {
     cairn_inbox *inbox = NULL;
-    cairn_input_prediction guess;
+    cairn_input_prediction prediction;
     const cairn_inbox_config config = {
         .tick = 50, .window_ticks = 120, .slots = 8, .hold_ticks = HOLD};
     assert_int_equal(cairn_inbox_create(&config, &inbox), CAIRN_OK);
-    cairn_input_prediction_start(&guess, 50, HOLD);
+    cairn_input_prediction_start(&prediction, 50, HOLD);
     for (int i = 0; i < 4; i++) {
         cairn_inbox_join(inbox);
     }
@@ -94,22 +94,22 @@ TEST("a silent player is guessed as the server fills it in") {
     }
     cairn_command commands[CAIRN_INBOX_COMMANDS_MAX];
     for (uint64_t tick = 50; tick < 61; tick++) { // one of them filled in
-        cairn_input_prediction_confirm(&guess, commands, cairn_inbox_gather(inbox, commands));
+        cairn_input_prediction_confirm(&prediction, commands, cairn_inbox_gather(inbox, commands));
     }
     for (uint64_t tick = 61; tick < 80; tick++) {
         const uint32_t count = cairn_inbox_gather(inbox, commands);
         assert_int_equal(count, tick - 59 <= HOLD ? 1 : 0);
-        expect_guess(&guess, tick, count > 0 ? &commands[0] : NULL);
+        expect_input(&prediction, tick, count > 0 ? &commands[0] : NULL);
     }
     cairn_inbox_destroy(inbox);
 }
 
 TEST("a rollback is attributed to the player who caused it") {
-    cairn_input_prediction guess;
-    cairn_input_prediction_start(&guess, 10, HOLD);
+    cairn_input_prediction prediction;
+    cairn_input_prediction_start(&prediction, 10, HOLD);
     const cairn_command past[] = {joins(1), joins(2), input(1, 5, 0), input(2, 5, 0)};
-    cairn_input_prediction_confirm(&guess, past, 4);
-    const cairn_command guessed[] = {input(1, 6, 0), input(2, 6, 0)};
+    cairn_input_prediction_confirm(&prediction, past, 4);
+    const cairn_command predicted[] = {input(1, 6, 0), input(2, 6, 0)};
     const cairn_command edit = {.kind = CAIRN_COMMAND_DESTROY, .slot = CAIRN_SLOT_OPERATOR};
     const cairn_command leave = {.kind = CAIRN_COMMAND_LEAVE, .slot = 2};
     const struct {
@@ -128,10 +128,10 @@ TEST("a rollback is attributed to the player who caused it") {
         {{edit, input(1, 5, 0), leave}, 3, CAIRN_ROLLBACK_OPERATOR, 255},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const cairn_rollback_attribution blame = cairn_rollback_attribution_find(
-            &guess, 11, 1, guessed, 2, rows[i].confirmed, rows[i].count);
-        assert_int_equal(blame.cause, rows[i].cause);
-        assert_int_equal(blame.slot, rows[i].slot);
+        const cairn_rollback_attribution attribution = cairn_rollback_attribution_find(
+            &prediction, 11, 1, predicted, 2, rows[i].confirmed, rows[i].count);
+        assert_int_equal(attribution.cause, rows[i].cause);
+        assert_int_equal(attribution.slot, rows[i].slot);
     }
 }
 
@@ -156,60 +156,61 @@ TEST("first delay then prediction then more delay") {
     assert_int_equal(cairn_delay_controller_target(&fixed, 30, 8), 1);
 }
 
-static void run_ladder(
-    cairn_delay_controller *ladder, uint64_t *now_ns, double need, double wobble, int ms) {
+static void run_controller(
+    cairn_delay_controller *controller, uint64_t *now_ns, double need, double wobble, int ms) {
     for (int i = 0; i < ms; i += 10) {
         *now_ns += 10000000;
         cairn_delay_controller_advance(
-            ladder, *now_ns, need + ((i / 10) % 2 == 0 ? wobble : -wobble), usual.predict_max);
+            controller, *now_ns, need + ((i / 10) % 2 == 0 ? wobble : -wobble), usual.predict_max);
     }
 }
 
-TEST("the ladder does not wobble") {
-    cairn_delay_controller ladder;
+TEST("the delay does not oscillate") {
+    cairn_delay_controller controller;
     uint64_t now_ns = 1000;
-    cairn_delay_controller_start(&ladder, &usual);
-    run_ladder(&ladder, &now_ns, 6, 0, 10);
-    assert_int_equal(ladder.input_delay, 3);
-    EXPECT_NEAR(ladder.ahead, 3, 1e-9); // at once, the first time
-    run_ladder(&ladder, &now_ns, 6, 0, 3000);
-    const uint64_t changes = ladder.changes;
-    run_ladder(&ladder, &now_ns, 11, 0.6, 10000); // now and then a tick more is asked for
-    assert_int_equal(ladder.changes, changes);
-    run_ladder(&ladder, &now_ns, 14, 0, 100);
-    assert_int_equal(ladder.input_delay, 3);
-    run_ladder(&ladder, &now_ns, 14, 0, 200);
-    assert_int_equal(ladder.input_delay, 6);
-    run_ladder(&ladder, &now_ns, 12.5, 0.6, 10000); // the room for less is not worth a change
-    assert_int_equal(ladder.input_delay, 6);
-    run_ladder(&ladder, &now_ns, 9, 0, 2900);
-    assert_int_equal(ladder.input_delay, 6);
-    run_ladder(&ladder, &now_ns, 9, 0, 200);
-    assert_int_equal(ladder.input_delay, 3);
+    cairn_delay_controller_start(&controller, &usual);
+    run_controller(&controller, &now_ns, 6, 0, 10);
+    assert_int_equal(controller.input_delay, 3);
+    EXPECT_NEAR(controller.ahead, 3, 1e-9); // at once, the first time
+    run_controller(&controller, &now_ns, 6, 0, 3000);
+    const uint64_t changes = controller.changes;
+    run_controller(&controller, &now_ns, 11, 0.6, 10000); // now and then a tick more is asked for
+    assert_int_equal(controller.changes, changes);
+    run_controller(&controller, &now_ns, 14, 0, 100);
+    assert_int_equal(controller.input_delay, 3);
+    run_controller(&controller, &now_ns, 14, 0, 200);
+    assert_int_equal(controller.input_delay, 6);
+    run_controller(
+        &controller, &now_ns, 12.5, 0.6, 10000); // the room for less is not worth a change
+    assert_int_equal(controller.input_delay, 6);
+    run_controller(&controller, &now_ns, 9, 0, 2900);
+    assert_int_equal(controller.input_delay, 6);
+    run_controller(&controller, &now_ns, 9, 0, 200);
+    assert_int_equal(controller.input_delay, 3);
 }
 
 TEST("the world moves ahead smoothly or at once") {
-    cairn_delay_controller ladder;
+    cairn_delay_controller controller;
     uint64_t now_ns = 1000;
-    cairn_delay_controller_start(&ladder, &usual);
-    run_ladder(&ladder, &now_ns, 4, 0, 3000);
-    EXPECT_NEAR(ladder.ahead, 1, 1e-9);
-    run_ladder(&ladder, &now_ns, 9, 0, 100); // 100 ms: a tenth of them, 0.6 ticks
-    EXPECT_NEAR(ladder.ahead, 1.6, 0.01);
-    run_ladder(&ladder, &now_ns, 9, 0, 1000);
-    EXPECT_NEAR(ladder.ahead, 6, 1e-9);
+    cairn_delay_controller_start(&controller, &usual);
+    run_controller(&controller, &now_ns, 4, 0, 3000);
+    EXPECT_NEAR(controller.ahead, 1, 1e-9);
+    run_controller(&controller, &now_ns, 9, 0, 100); // 100 ms: a tenth of them, 0.6 ticks
+    EXPECT_NEAR(controller.ahead, 1.6, 0.01);
+    run_controller(&controller, &now_ns, 9, 0, 1000);
+    EXPECT_NEAR(controller.ahead, 6, 1e-9);
     cairn_delay_controller_config fixed = usual;
     fixed.input_delay_fixed = 1;
-    cairn_delay_controller_start(&ladder, &fixed);
-    run_ladder(&ladder, &now_ns, 4, 0, 10);
-    run_ladder(&ladder, &now_ns, 40, 0, 10); // 600 ms off: no time to glide
-    EXPECT_NEAR(ladder.ahead, 39, 1e-9);
-    const double ahead = ladder.ahead;
-    cairn_delay_controller_advance(&ladder, now_ns - 5000000, 39.5, 8); // time that goes back
-    EXPECT_NEAR(ladder.ahead, ahead, 1e-9);
+    cairn_delay_controller_start(&controller, &fixed);
+    run_controller(&controller, &now_ns, 4, 0, 10);
+    run_controller(&controller, &now_ns, 40, 0, 10); // 600 ms off: no time to glide
+    EXPECT_NEAR(controller.ahead, 39, 1e-9);
+    const double ahead = controller.ahead;
+    cairn_delay_controller_advance(&controller, now_ns - 5000000, 39.5, 8); // time that goes back
+    EXPECT_NEAR(controller.ahead, ahead, 1e-9);
     cairn_delay_controller_advance(
-        &ladder, now_ns + UINT64_C(3600000000000), 40, 8); // an hour's pause
-    EXPECT_NEAR(ladder.ahead, 39, 1e-9);
+        &controller, now_ns + UINT64_C(3600000000000), 40, 8); // an hour's pause
+    EXPECT_NEAR(controller.ahead, 39, 1e-9);
 }
 
 static cairn_client_body body_at(float x) {

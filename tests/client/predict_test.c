@@ -21,7 +21,7 @@ static uint32_t join(rig *p, const cairn_virtual_path *path) {
     return rig_join(p, &config, path);
 }
 
-// Each tick since the state was confirmed by an equal root, once; what is not yet is few.
+// Each tick since the state was confirmed by an equal root, once; only few are not yet.
 static void expect_all_confirmed(const rig *p, uint32_t client, uint64_t state_tick) {
     const cairn_client_statistics s = rig_statistics(p, client);
     const uint64_t sure = cairn_client_confirmed_tick(rig_client(p, client));
@@ -140,7 +140,7 @@ TEST("a short path is delayed and not predicted") {
     rig_end(&p);
 }
 
-// What is shown goes on without a jump although the world went back under it.
+// The picture does not jump although the world was rolled back.
 TEST("corrections glide") {
     static const cairn_virtual_path path = {.delay_ns = 60000000};
     rig p;

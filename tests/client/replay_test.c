@@ -41,7 +41,7 @@ AFTER_ALL {
     free(sound.bytes);
 }
 
-// Rewrites the recording chunk by chunk; `change` may alter what a chunk says before it is written.
+// Rewrites the recording chunk by chunk; `change` may alter a chunk before it is written.
 typedef void (*change)(cairn_chunk *chunk);
 
 typedef struct rewritten {
@@ -90,7 +90,7 @@ static void nothing(cairn_chunk *chunk) {
     (void)chunk;
 }
 
-TEST("a sound recording verifies") {
+TEST("a valid recording verifies") {
     cairn_verification v = cairn_verify(sound.bytes, sound.size, NULL);
     assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
     assert_int_equal(v.ticks, sound.ticks);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// What healing costs: one body of a thousand, over paths from 10 to 300 ms.
+// The cost of a repair: one body of a thousand, over paths from 10 to 300 ms.
 
 #include "tests/kit/test.h"
 
@@ -29,7 +29,7 @@ static void expect_healed(const rig *p, uint32_t client) {
     assert_int_equal(s.simulation.states_loaded, 1);
 }
 
-TEST("a body of a thousand is healed in a round trip and three ticks") {
+TEST("one body of a thousand is repaired in a round trip and three ticks") {
     rig p;
     cairn_client_config config = cairn_client_config_default();
     config.mode = CAIRN_CLIENT_HEAL;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Clients whose world differs from the server's although their inputs agree: what is done about it,
-// and what it costs.
+// Clients whose world differs from the server's although their inputs agree.
 
 #include "tests/kit/test.h"
 
@@ -131,8 +130,8 @@ static void answer_for_the_server(rig *p, cairn_resync_response response) {
     cairn_encoder_destroy(encoder);
 }
 
-// Both payloads say that they hold all that differs. No element applies to any world and changes
-// nothing; eight bytes of ones are no elements at all.
+// Both payloads claim to hold everything that differs. An empty list applies to any world and
+// changes nothing; eight bytes of ones are malformed.
 TEST("a repair after which the world still differs is refused and the state is requested") {
     static const uint8_t no_elements[4] = {0};
     static const uint8_t malformed[8] = {255, 255, 255, 255, 255, 255, 255, 255};
@@ -196,7 +195,6 @@ TEST("a request whose answer is lost is sent again") {
     rig_end(&p);
 }
 
-// Not one word about a difference while there is none.
 TEST("no alarm is false") {
     const cairn_virtual_path path = {
         .delay_ns = 20000000, .jitter_ns = 70000000, .loss_permille = 150, .repeat_permille = 50};
@@ -299,7 +297,7 @@ TEST("a client that does not simulate may fail the self-test") {
     rig_end(&p);
 }
 
-// Ticks that the server has told of and nobody steps; the world stands.
+// Confirms ticks that are not stepped: the backlog grows.
 static void fall_behind(cairn_timeline *timeline, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; ++i) {
         const cairn_timeline_verdict verdict = cairn_timeline_confirm(
@@ -308,7 +306,7 @@ static void fall_behind(cairn_timeline *timeline, uint32_t ticks) {
     }
 }
 
-// What is looked at every four seconds: the backlog then, in ticks of a sixtieth.
+// Lets the backlog grow by `more` ticks before each check; returns why the client gave up, or NULL.
 static const char *words_after(const uint32_t *more, uint32_t looks, uint64_t apart_ns) {
     rig p;
     start(&p, 130, CAIRN_CLIENT_HEAL, NULL);

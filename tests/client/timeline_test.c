@@ -13,7 +13,7 @@
 #define SCRIPT_TICKS 160
 #define STATE_MEMORY (16u << 20)
 
-// What truly happened, tick by tick, in a world that knew it from the start.
+// The true history: commands and roots, tick by tick.
 typedef struct history {
     cairn_command commands[SCRIPT_TICKS][8];
     uint32_t counts[SCRIPT_TICKS];
@@ -90,8 +90,8 @@ static cairn_timeline_verdict confirm(cairn_timeline *t, const history *h, uint6
     return cairn_timeline_confirm(t, tick, h->commands[tick], h->counts[tick], h->roots[tick]);
 }
 
-// A guess that knows slot 0 alone, and that only most of the time.
-static cairn_timeline_verdict guess(
+// A prediction that knows only slot 0, and that only most of the time.
+static cairn_timeline_verdict predict_badly(
     cairn_timeline *t, const history *h, uint64_t tick, cairn_random *random) {
     cairn_command wrong = input_of(random, 0);
     const cairn_command *commands = h->commands[tick];
@@ -128,7 +128,7 @@ TEST("a wrong prediction leaves no trace") {
             uint64_t ahead = t.confirmed_end + 1 + cairn_random_below(&random, 12);
             ahead = ahead < SCRIPT_TICKS ? ahead : SCRIPT_TICKS;
             for (uint64_t tick = t.confirmed_end; tick < ahead; tick++) {
-                cairn_timeline_verdict verdict = guess(&t, h, tick, &random);
+                cairn_timeline_verdict verdict = predict_badly(&t, h, tick, &random);
                 assert_true(verdict <= CAIRN_TIMELINE_DIFFERED);
                 if (cairn_random_below(&random, 2) > 0) {
                     step_all(&t);
@@ -174,7 +174,7 @@ TEST("confirmed ticks alone are lockstep") {
     cairn_timeline_destroy(&t);
 }
 
-TEST("the timeline rewinds to any tick whose state is kept") {
+TEST("the timeline rewinds to any tick whose state is held") {
     const history *h = fixture;
     cairn_timeline t;
     cairn_random random = cairn_random_of(3);
@@ -203,15 +203,15 @@ TEST("a prediction beyond the window is refused") {
     cairn_random random = cairn_random_of(1);
     start(&t, 16, STATE_MEMORY);
     for (uint64_t tick = 0; tick < 16; tick++) {
-        assert_int_equal(guess(&t, h, tick, &random), CAIRN_TIMELINE_TAKEN);
+        assert_int_equal(predict_badly(&t, h, tick, &random), CAIRN_TIMELINE_TAKEN);
     }
     step_all(&t);
-    assert_int_equal(guess(&t, h, 17, &random), CAIRN_TIMELINE_GAP);
-    assert_int_equal(guess(&t, h, 16, &random), CAIRN_TIMELINE_FULL);
+    assert_int_equal(predict_badly(&t, h, 17, &random), CAIRN_TIMELINE_GAP);
+    assert_int_equal(predict_badly(&t, h, 16, &random), CAIRN_TIMELINE_FULL);
     assert_true(confirm(&t, h, 0) <= CAIRN_TIMELINE_DIFFERED);
     step_all(&t);
-    assert_int_equal(guess(&t, h, 16, &random), CAIRN_TIMELINE_TAKEN);
-    assert_int_equal(guess(&t, h, 0, &random), CAIRN_TIMELINE_KNOWN);
+    assert_int_equal(predict_badly(&t, h, 16, &random), CAIRN_TIMELINE_TAKEN);
+    assert_int_equal(predict_badly(&t, h, 0, &random), CAIRN_TIMELINE_KNOWN);
     cairn_timeline_destroy(&t);
     // The same with memory as the limit: room for four states and a bit.
     cairn_world *world = new_world();
@@ -243,7 +243,7 @@ TEST("predicted ticks can be dropped") {
         confirm(&t, h, tick);
     }
     for (uint64_t tick = 10; tick < 20; tick++) {
-        guess(&t, h, tick, &random);
+        predict_badly(&t, h, tick, &random);
     }
     step_all(&t);
     cairn_timeline_drop_predicted_from(&t, 12);
@@ -257,7 +257,7 @@ TEST("predicted ticks can be dropped") {
     cairn_timeline_destroy(&t);
 }
 
-TEST("a world that was damaged is healed at a tick") {
+TEST("a damaged world can be repaired at a tick") {
     const history *h = fixture;
     cairn_timeline t;
     start(&t, 64, STATE_MEMORY);
