@@ -20,8 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const char *const flags[] = {"--room", "--public", "--listen", "--key", "--protocol-id",
         "--tick-rate", "--log", "--scene", "--control", ""};
     static const char key[] = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
-    if (size == 0) {
-        return 0;
+    if (size == 0 || (size > 1 && data[1] == '-')) {
+        return 0; // --help would be answered on standard output
     }
     char *text = malloc(size);
     memcpy(text, data + 1, size - 1);
