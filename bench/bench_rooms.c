@@ -22,6 +22,7 @@ typedef struct bench {
     uint32_t bodies;
     uint32_t seconds;
     uint32_t ticks; // > 0: this many of each room, as fast as possible
+    uint32_t inline_us;
     bool threads;
     bool sleep;
     cairn_server *server;
@@ -104,6 +105,7 @@ static bool create_server(bench *b) {
     config.start_ns = cairn_uv_now_ns();
     config.clock_ns = on_clock;
     config.on_event = on_event;
+    config.inline_step_us_max = b->inline_us;
     config.run_job = b->threads ? on_job : NULL;
     config.user = b;
     if (cairn_server_create(&config, &b->server) != CAIRN_OK) {
@@ -186,7 +188,7 @@ static int run(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static bench b = {.rooms = 100, .bodies = 50, .seconds = 20};
+    static bench b = {.rooms = 100, .bodies = 50, .seconds = 20, .inline_us = 200};
     static const cairn_flag flags[] = {
         {"--rooms", NULL, "N", "rooms (100)", CAIRN_FLAG_U32, .out = &b.rooms, .least = 1,
             .most = CAIRN_ROOMS_MAX},
@@ -196,8 +198,10 @@ int main(int argc, char **argv) {
             .least = 1, .most = 3600},
         {"--ticks", NULL, "N", "run this many ticks of each room without waiting instead",
             CAIRN_FLAG_U32, .out = &b.ticks, .least = 1, .most = 100000},
-        {"--threads", NULL, NULL, "step rooms on threads, as cairnd does", CAIRN_FLAG_SWITCH,
-            .out = &b.threads},
+        {"--threads", NULL, NULL, "step expensive rooms on threads, as cairnd does",
+            CAIRN_FLAG_SWITCH, .out = &b.threads},
+        {"--inline", NULL, "US", "with --threads: cost below which a room is cheap (200)",
+            CAIRN_FLAG_U32, .out = &b.inline_us, .least = 0, .most = 1000000},
         {"--sleep", NULL, NULL, "let bodies sleep", CAIRN_FLAG_SWITCH, .out = &b.sleep},
     };
     cairn_flags_program program = {

@@ -46,6 +46,7 @@ static cairn_status create_netcode(cairn_server *server) {
 
 static cairn_status create_sessions(cairn_server *server) {
     const uint32_t count = server->config.clients_max;
+    CAIRN_ASSERT(count >= 1 && count <= CAIRN_CLIENTS_MAX);
     server->sessions = calloc(count, sizeof *server->sessions);
     server->features = calloc(count, sizeof *server->features);
     if (server->sessions == NULL || server->features == NULL) {
@@ -66,6 +67,7 @@ static cairn_status create_sessions(cairn_server *server) {
 
 static cairn_status create_first_room(cairn_server *server) {
     const cairn_server_config *config = &server->config;
+    CAIRN_ASSERT(server->rooms.count == 0);
     if (config->first_room.scene == NULL) {
         return CAIRN_OK;
     }
@@ -102,6 +104,7 @@ static cairn_status create_parts(cairn_server *server) {
 }
 
 cairn_status cairn_server_create(const cairn_server_config *config, cairn_server **out) {
+    CAIRN_ASSERT(config != NULL);
     *out = NULL;
     if (!config_is_valid(config)) {
         return CAIRN_INVALID_ARGUMENT;
@@ -182,6 +185,7 @@ static bool is_violation(cairn_link_drop drop) {
 static void receive_payload(
     cairn_server *server, cairn_session *session, const uint8_t *payload, size_t size) {
     const uint64_t now_ns = server->context.now_ns;
+    CAIRN_ASSERT(session->link != NULL && size <= CAIRN_PAYLOAD_SIZE_MAX);
     session->received_ns = now_ns;
     if (is_violation(cairn_link_receive(session->link, now_ns, payload, size))) {
         cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_MALFORMED, NULL);
@@ -221,6 +225,7 @@ static void take_netcode_events(cairn_server *server) {
 
 void cairn_server_receive(cairn_server *server, uint64_t now_ns, const cairn_address *from,
     const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(bytes != NULL || size == 0);
     server->context.now_ns = now_ns;
     server->statistics.datagrams_received += 1;
     server->statistics.bytes_received += size;
@@ -272,6 +277,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 
 static uint64_t session_deadline_ns(const cairn_session *session) {
     uint64_t deadline = earlier(session->timeout_ns, cairn_link_deadline_ns(session->link));
+    CAIRN_ASSERT((session->conditioner_in == NULL) == (session->conditioner_out == NULL));
     if (session->conditioner_in != NULL) {
         deadline = earlier(deadline, cairn_link_conditioner_due_ns(session->conditioner_in));
         deadline = earlier(deadline, cairn_link_conditioner_due_ns(session->conditioner_out));

@@ -88,6 +88,7 @@ static cairn_server_room_refusal open_room(cairn_server *server, uint64_t now_ns
     cairn_status status;
     const uint64_t past_ns = (now_ns - server->config.start_ns) % START_GRID_NS;
     char *text = reason == NULL ? own_reason : reason;
+    CAIRN_ASSERT(!server->draining && server->rooms.count < server->rooms.capacity);
     source->start_ns = past_ns == 0 ? now_ns : now_ns + START_GRID_NS - past_ns;
     source->edits_max = server->config.control ? CAIRN_INBOX_EDITS_MAX : 0;
     cairn_room *room = cairn_hosted_room_create(&server->config, config, source, &status, text);
@@ -118,6 +119,7 @@ cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_
 static cairn_server_room_refusal fork_world(
     const cairn_room *from, uint64_t tick, cairn_world **out) {
     const bool present = tick == CAIRN_TICK_NOW || tick == from->scheduler.tick;
+    CAIRN_ASSERT(*out == NULL);
     if (from->job.running) {
         return CAIRN_ROOM_REFUSED_BUSY;
     }
@@ -155,6 +157,7 @@ cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t 
 }
 
 static void free_room(cairn_server *server, cairn_room *room) {
+    CAIRN_ASSERT(room->members == NULL && !room->job.running);
     cairn_hosted_room_end_recording(room);
     cairn_statistics_add_closed_room(&server->statistics, room);
     cairn_room_table_remove(&server->rooms, room);

@@ -96,6 +96,7 @@ static cairn_session_state refuse(
         .kind = CAIRN_MESSAGE_REFUSED,
         .refused = {.reason = reason, .words = text},
     };
+    CAIRN_ASSERT(d->session->room == NULL);
     cairn_session_send_reliable(d->session, d->server->context.encoder, &message);
     d->session->timeout_ns = d->server->context.now_ns + CAIRN_SESSION_REFUSED_NS;
     emit(d, CAIRN_LOG_WARN, "client_refused", text, reason);
@@ -131,6 +132,7 @@ static void send_welcome(const dispatch *d, const char *text) {
     };
     const size_t size =
         cairn_session_send_reliable(d->session, d->server->context.encoder, &message);
+    CAIRN_ASSERT(text != NULL);
     CAIRN_ASSERT(size > 0);
 }
 
@@ -191,6 +193,7 @@ static const char *mode_text(uint32_t mode) {
 static cairn_session_state on_hello(const dispatch *d) {
     cairn_session *session = d->session;
     const cairn_hello *hello = &d->message->hello;
+    CAIRN_ASSERT(session->room == NULL && session->slot == CAIRN_SLOT_NONE);
     if (hello->protocol_version != CAIRN_PROTOCOL_VERSION) {
         return refuse(
             d, CAIRN_REFUSAL_PROTOCOL_VERSION, "the server speaks another version of the protocol");
@@ -247,6 +250,7 @@ static cairn_session_state on_violation(const dispatch *d) {
 static cairn_session_state on_input(const dispatch *d) {
     cairn_session *session = d->session;
     const cairn_input_message *input = &d->message->input;
+    CAIRN_ASSERT(session->room != NULL);
     if (input->world_epoch != session->world_epoch) {
         return session->state; // about a world that was replaced
     }
@@ -376,6 +380,7 @@ static cairn_session_state on_disconnect(const dispatch *d) {
 
 // Tells the client and ends the session, which cannot do anything without a room.
 static cairn_session_state on_room_closed(const dispatch *d) {
+    CAIRN_ASSERT(d->message->kind == CAIRN_MESSAGE_EVENT && d->session->room != NULL);
     cairn_session_send_reliable(d->session, d->server->context.encoder, d->message);
     d->session->timeout_ns = d->server->context.now_ns + CAIRN_SESSION_REFUSED_NS;
     leave_room(d);

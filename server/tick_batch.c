@@ -67,6 +67,7 @@ static void send_to_members(cairn_server *server, cairn_room *room) {
 
 // The job ran, here or on a thread.
 static void end_batch(cairn_server *server, cairn_room *room) {
+    CAIRN_ASSERT(!room->job.running && !room->closing);
     cairn_room_finish_job(room);
     cairn_room_replication_update(room);
     cairn_hosted_room_record_job(&server->context, room);
@@ -84,6 +85,7 @@ static void end_batch(cairn_server *server, cairn_room *room) {
 static void serve_paused(cairn_server *server, cairn_room *room) {
     const uint64_t now_ns = server->context.now_ns;
     const uint64_t tick = room->scheduler.tick;
+    CAIRN_ASSERT(!room->job.running);
     if (!room->time_control.paused || now_ns < room->time_control.serve_ns) {
         return;
     }
@@ -123,6 +125,7 @@ static bool hand_over(cairn_server *server, cairn_room *room) {
 
 static void watch_job(cairn_server *server, cairn_room *room) {
     cairn_server_job *job = &room->job;
+    CAIRN_ASSERT(job->running);
     if (!job->stuck && server->context.now_ns >= job->begun_ns + CAIRN_TICK_BATCH_STUCK_NS) {
         job->stuck = true;
         room->statistics.jobs_stuck += 1;

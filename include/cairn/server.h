@@ -39,6 +39,9 @@ struct cairn_world;
 // Rooms of one server.
 #define CAIRN_ROOMS_MAX 1024
 
+// The largest input_window_ticks and catch_up_ticks_max of a room.
+#define CAIRN_INPUT_WINDOW_TICKS_MAX 240
+#define CAIRN_CATCH_UP_TICKS_MAX 64
 // The longest that a room may wait for late inputs.
 #define CAIRN_ROOM_WAIT_MS_MAX 5000
 
@@ -72,8 +75,8 @@ typedef struct cairn_server_room_config {
     uint32_t tick_rate_hz;           // 0: the scene's
     uint32_t snapshot_rate_hz;       // 0: 20, or the tick rate when that is lower
     uint32_t players_max;            // 1 .. CAIRN_SLOTS_MAX (the default)
-    uint32_t input_window_ticks;     // default 64
-    uint32_t catch_up_ticks_max;     // default 4
+    uint32_t input_window_ticks;     // an input may be this far ahead of its tick; default 64
+    uint32_t catch_up_ticks_max;     // ticks run at once when late, others are skipped; default 4
     // How long beyond its due time a tick waits for the inputs of players who simulate and were
     // heard from within the last second, 0 (the default) .. CAIRN_ROOM_WAIT_MS_MAX. Waits longer
     // than two ticks are announced to the room's clients; the schedule slips while it waits.

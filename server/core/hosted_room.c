@@ -36,6 +36,7 @@ static bool start_recording(hosted_room *hosted) {
         .write = write_record,
         .user = hosted,
     };
+    CAIRN_ASSERT(room->recorder == NULL && hosted->server->on_record != NULL);
     return cairn_recorder_create(&recorder, &room->recorder) == CAIRN_OK &&
            cairn_recorder_start(room->recorder, room->world);
 }
@@ -102,6 +103,7 @@ void cairn_hosted_room_destroy(cairn_room *room) {
 }
 
 bool cairn_hosted_room_join(cairn_room *room, cairn_session *session) {
+    CAIRN_ASSERT(!room->closing && session->room == NULL);
     if (!cairn_replication_open(session, room)) {
         return false;
     }

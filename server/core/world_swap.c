@@ -16,6 +16,7 @@ static void restart_schedule(cairn_room *room, uint64_t now_ns) {
 
 // Puts the client in the state in which it was admitted.
 static void restart_member(const cairn_server_context *context, cairn_session *session) {
+    CAIRN_ASSERT(session->room != NULL);
     cairn_server_resync_forget(session);
     cairn_lag_reset_session(session);
     session->state = CAIRN_SESSION_WELCOMED;
@@ -39,7 +40,7 @@ void cairn_world_swap(
     CAIRN_ASSERT(!room->job.running && !room->control_wait.waits);
     cairn_room_set_world(room, world);
     cairn_inbox_restart(room->inbox, cairn_world_tick(world), joined);
-    cairn_command_log_clear(room->command_log);
+    cairn_command_log_clear(room->command_log, cairn_world_tick(world));
     cairn_state_history_clear(room->state_history);
     cairn_state_history_save(room->state_history, world);
     restart_schedule(room, context->now_ns);

@@ -7,7 +7,6 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
-#include "server/room/inbox.h"
 
 // ------------------------------------------------------------------------------------- --room
 
@@ -51,23 +50,23 @@ _Static_assert(CAIRN_TICK_RATE_HZ_MIN == 10 && CAIRN_TICK_RATE_HZ_MAX == 240 &&
 
 static const char *set_room_option(piece name, piece value, cairn_config_room *out) {
     if (is_word(name, "rate")) {
-        return read_number(
-                   value, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX, &out->tick_rate_hz)
+        return read_number(value, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX,
+                   &out->settings.tick_rate_hz)
                    ? NULL
                    : "rate must be in [10, 240]";
     }
     if (is_word(name, "snapshots")) {
-        return read_number(value, 1, CAIRN_TICK_RATE_HZ_MAX, &out->snapshot_rate_hz)
+        return read_number(value, 1, CAIRN_TICK_RATE_HZ_MAX, &out->settings.snapshot_rate_hz)
                    ? NULL
                    : "snapshots must be in [1, 240]";
     }
     if (is_word(name, "players")) {
-        return read_number(value, 1, CAIRN_SLOTS_MAX, &out->players_max)
+        return read_number(value, 1, CAIRN_SLOTS_MAX, &out->settings.players_max)
                    ? NULL
                    : "players must be in [1, 64]";
     }
     if (is_word(name, "wait")) {
-        return read_number(value, 0, CAIRN_ROOM_WAIT_MS_MAX, &out->wait_ms)
+        return read_number(value, 0, CAIRN_ROOM_WAIT_MS_MAX, &out->settings.wait_ms)
                    ? NULL
                    : "wait must be in [0, 5000]";
     }
@@ -167,10 +166,11 @@ static bool check_together(const cairn_config *config, char *error) {
             "--record: there is no room main; --room NAME=SCENE,record=FILE records another");
         return false;
     }
-    if (config->tick_rate_hz != 0 && config->snapshot_rate_hz > config->tick_rate_hz) {
+    if (config->all_rooms.tick_rate_hz != 0 &&
+        config->all_rooms.snapshot_rate_hz > config->all_rooms.tick_rate_hz) {
         snprintf(error, CAIRN_FLAGS_ERROR_SIZE,
             "--snapshot-rate %" PRIu32 ": must not exceed the tick rate, %" PRIu32,
-            config->snapshot_rate_hz, config->tick_rate_hz);
+            config->all_rooms.snapshot_rate_hz, config->all_rooms.tick_rate_hz);
         return false;
     }
     return true;
@@ -207,23 +207,25 @@ static const cairn_flag flags[] = {
         .out = &values.rooms_max, .least = 1, .most = CAIRN_ROOMS_MAX},
     {"--wait", "CAIRN_WAIT", "MS",
         "how long a tick waits for late inputs from clients that run the simulation (0)",
-        CAIRN_FLAG_U32, .out = &values.wait_ms, .most = CAIRN_ROOM_WAIT_MS_MAX},
+        CAIRN_FLAG_U32, .out = &values.all_rooms.wait_ms, .most = CAIRN_ROOM_WAIT_MS_MAX},
     {"--tick-rate", "CAIRN_TICK_RATE", "HZ", "ticks per second (the scene's)", CAIRN_FLAG_U32,
-        .out = &values.tick_rate_hz, .least = CAIRN_TICK_RATE_HZ_MIN,
+        .out = &values.all_rooms.tick_rate_hz, .least = CAIRN_TICK_RATE_HZ_MIN,
         .most = CAIRN_TICK_RATE_HZ_MAX},
     {"--snapshot-rate", "CAIRN_SNAPSHOT_RATE", "HZ", "snapshots per second, at most the tick rate",
-        CAIRN_FLAG_U32, .out = &values.snapshot_rate_hz, .least = 1,
+        CAIRN_FLAG_U32, .out = &values.all_rooms.snapshot_rate_hz, .least = 1,
         .most = CAIRN_TICK_RATE_HZ_MAX},
     {"--clients-max", "CAIRN_CLIENTS_MAX", "N", "connections at once (64)", CAIRN_FLAG_U32,
         .out = &values.clients_max, .least = 1, .most = CAIRN_CLIENTS_MAX},
     {"--players-max", "CAIRN_PLAYERS_MAX", "N",
         "players in a room; further clients become spectators (as many as connect)", CAIRN_FLAG_U32,
-        .out = &values.players_max, .least = 1, .most = CAIRN_SLOTS_MAX},
+        .out = &values.all_rooms.players_max, .least = 1, .most = CAIRN_SLOTS_MAX},
     {"--input-window", "CAIRN_INPUT_WINDOW", "TICKS",
         "how far ahead of its tick an input may arrive (64)", CAIRN_FLAG_U32,
-        .out = &values.input_window_ticks, .least = 1, .most = CAIRN_INPUT_WINDOW_TICKS_MAX},
+        .out = &values.all_rooms.input_window_ticks, .least = 1,
+        .most = CAIRN_INPUT_WINDOW_TICKS_MAX},
     {"--catch-up", "CAIRN_CATCH_UP", "TICKS", "ticks run at once when late; more are skipped (4)",
-        CAIRN_FLAG_U32, .out = &values.catch_up_ticks_max, .least = 1, .most = 64},
+        CAIRN_FLAG_U32, .out = &values.all_rooms.catch_up_ticks_max, .least = 1,
+        .most = CAIRN_CATCH_UP_TICKS_MAX},
     {"--token-lifetime", "CAIRN_TOKEN_LIFETIME", "S",
         "lifetime of connect tokens; those that expire sooner than this after the start are "
         "refused (30)",
@@ -259,8 +261,7 @@ static void set_defaults(cairn_config *out) {
         .protocol_id = CAIRN_PROTOCOL_ID_DEFAULT,
         .scene = CAIRN_SCENE_DEFAULT,
         .clients_max = 64,
-        .input_window_ticks = 64,
-        .catch_up_ticks_max = 4,
+        .all_rooms = cairn_server_room_config_default(),
         .token_lifetime_s_max = 30,
         .log_level = CAIRN_LOG_INFO,
         .stats_interval_s = 10,

@@ -21,11 +21,7 @@ typedef struct cairn_config_room {
     char name[CAIRN_ROOM_NAME_SIZE];
     char scene[CAIRN_CONFIG_TEXT_SIZE];       // a name or a file
     char record_file[CAIRN_CONFIG_TEXT_SIZE]; // "": none
-    // 0: as the flags for all rooms say.
-    uint32_t tick_rate_hz;
-    uint32_t snapshot_rate_hz;
-    uint32_t players_max;
-    uint32_t wait_ms;
+    cairn_server_room_config settings;        // numbers that are 0: as those of all rooms
 } cairn_config_room;
 
 #define CAIRN_CONFIG_ROOMS_MAX 128
@@ -47,13 +43,8 @@ typedef struct cairn_config {
         uint32_t count;
     } rooms; // beside "main"
     uint32_t rooms_max;
-    uint32_t wait_ms;
-    uint32_t tick_rate_hz;     // 0: the scene's
-    uint32_t snapshot_rate_hz; // 0: the server's default
+    cairn_server_room_config all_rooms; // settings of every room that --room does not change
     uint32_t clients_max;
-    uint32_t players_max; // 0: as many as clients and slots allow
-    uint32_t input_window_ticks;
-    uint32_t catch_up_ticks_max;
     uint32_t token_lifetime_s_max;
     const char *record_file;    // of the room "main"; NULL: none
     cairn_key record_key;       // signs recordings; not given: they are not signed

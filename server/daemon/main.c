@@ -285,20 +285,17 @@ static uint32_t or_else(uint32_t own, uint32_t common) {
 
 // A room of --room; a number that it leaves out is that of the flags for all rooms.
 static bool create_room(program *p, const cairn_config_room *named) {
-    const cairn_config *config = &p->config;
     cairn_scene *scene = load_scene(named->scene);
     if (scene == NULL) {
         return false;
     }
-    cairn_server_room_config room = cairn_server_room_config_default();
+    cairn_server_room_config room = p->config.all_rooms;
     room.name = named->name;
     room.scene = scene;
-    room.tick_rate_hz = or_else(named->tick_rate_hz, config->tick_rate_hz);
-    room.snapshot_rate_hz = or_else(named->snapshot_rate_hz, config->snapshot_rate_hz);
-    room.players_max = or_else(or_else(named->players_max, config->players_max), CAIRN_SLOTS_MAX);
-    room.wait_ms = or_else(named->wait_ms, config->wait_ms);
-    room.input_window_ticks = config->input_window_ticks;
-    room.catch_up_ticks_max = config->catch_up_ticks_max;
+    room.tick_rate_hz = or_else(named->settings.tick_rate_hz, room.tick_rate_hz);
+    room.snapshot_rate_hz = or_else(named->settings.snapshot_rate_hz, room.snapshot_rate_hz);
+    room.players_max = or_else(named->settings.players_max, room.players_max);
+    room.wait_ms = or_else(named->settings.wait_ms, room.wait_ms);
     room.recorded = cairn_records_has(p->records, named->name);
     uint32_t id;
     char words[CAIRN_ROOM_REASON_SIZE];

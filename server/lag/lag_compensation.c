@@ -40,6 +40,7 @@ void cairn_lag_reset_session(cairn_session *session) {
 
 void cairn_lag_take_report(cairn_session *session, const cairn_input_message *input) {
     cairn_session_lag *lag = session->lag;
+    CAIRN_ASSERT(session->room != NULL);
     if (input->sent_at_us >= lag->reported_at_us) {
         lag->reported_at_us = input->sent_at_us;
         lag->shown = (cairn_view_time){
@@ -88,6 +89,7 @@ static double interpolation_delay_ns(
     const cairn_server_room_config *settings = &session->room->settings;
     const bool snapshots = session->mode == CAIRN_MODE_INTERPOLATE;
     const double rate_hz = snapshots ? settings->snapshot_rate_hz : settings->tick_rate_hz;
+    CAIRN_ASSERT(settings->snapshot_rate_hz > 0);
     return 1e9 / rate_hz + JITTERS * (double)link->jitter_ns + MARGIN_NS;
 }
 

@@ -84,6 +84,7 @@ static void move_body(cairn_lag_world *lag, const cairn_body_state *from, float 
     cairn_body_state to = *from;
     float position[3];
     float q[4];
+    CAIRN_ASSERT(fraction >= 0.0f && fraction <= 1.0f);
     if (fraction > 0.0f && cairn_body_exists(lag->later, from->id)) {
         (void)cairn_body_read(lag->later, from->id, &to);
     }

@@ -9,14 +9,14 @@
 #include "bridge/snapshot.h"
 #include "schema/delta.h"
 
-// A message's other fields need some of CAIRN_MESSAGE_SIZE_MAX.
+// The other fields of a message need some of CAIRN_MESSAGE_SIZE_MAX.
 #define DELTA_SIZE_MAX (CAIRN_MESSAGE_SIZE_MAX - 1024)
 #define DELTA_STORE_SIZE (4 * DELTA_SIZE_MAX)
 
 typedef struct stored_delta {
     uint64_t baseline_tick;
     size_t offset;
-    size_t size; // 0: would be too long
+    size_t size; // 0: longer than a message
 } stored_delta;
 
 struct cairn_baselines {
@@ -26,7 +26,7 @@ struct cairn_baselines {
     uint32_t newest;
     cairn_baseline *ring;
     cairn_snapshot_body *bodies;
-    cairn_body_state *states; // what the world tells, before it is in wire form
+    cairn_body_state *states; // as read from the world
     stored_delta *deltas;     // of the newest snapshot
     uint32_t delta_count;
     size_t store_used;
@@ -138,7 +138,7 @@ static const stored_delta *find_delta(const cairn_baselines *baselines, uint64_t
 
 static const stored_delta *store_delta(cairn_baselines *baselines, const cairn_baseline *baseline) {
     if (DELTA_STORE_SIZE - baselines->store_used < DELTA_SIZE_MAX) {
-        // What was stored was copied into messages; it costs a second encoding at worst.
+        // What was stored was copied into messages; at worst it is encoded a second time.
         baselines->delta_count = 0;
         baselines->store_used = 0;
     }
@@ -146,6 +146,7 @@ static const stored_delta *store_delta(cairn_baselines *baselines, const cairn_b
     stored_delta *delta = &baselines->deltas[baselines->delta_count++];
     delta->baseline_tick = baseline->tick;
     delta->offset = baselines->store_used;
+    CAIRN_ASSERT(baselines->delta_count <= baselines->capacity);
     delta->size = cairn_delta_encode(baseline->bodies, baseline->body_count, newest->bodies,
         newest->body_count, baselines->store + delta->offset, DELTA_SIZE_MAX);
     baselines->store_used += delta->size;

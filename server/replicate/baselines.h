@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What interpolating clients are shown: the bodies at the last snapshot ticks, kept as baselines,
-// and the deltas of the newest one. A delta is encoded once for each baseline, however many clients
-// stand on it.
+// The snapshots that clients interpolate between: the bodies at the last snapshot ticks, kept as
+// baselines, and deltas of the newest one. A delta is encoded once for each baseline, however many
+// clients hold it.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,22 +27,23 @@ typedef struct cairn_baseline {
 cairn_status cairn_baselines_create(uint32_t count, uint32_t body_capacity, cairn_baselines **out);
 void cairn_baselines_destroy(cairn_baselines *baselines); // NULL is allowed
 
-// The world as it is becomes the newest snapshot. Ticks increase from call to call and are not 0.
+// The world as it is becomes the newest snapshot. Its tick is larger than that of the last one, and
+// not 0 (asserted).
 void cairn_baselines_take(
     cairn_baselines *baselines, const cairn_world *world, const cairn_world_hash *hash);
 
-// Forgets every snapshot; the next may be of any tick.
+// Forgets every snapshot; the next one may be of any tick.
 void cairn_baselines_forget(cairn_baselines *baselines);
 
 const cairn_baseline *cairn_baselines_newest(const cairn_baselines *baselines); // NULL: none yet
-// NULL when no snapshot of that tick is held.
+// NULL: no snapshot of that tick is held.
 const cairn_baseline *cairn_baselines_find(const cairn_baselines *baselines, uint64_t tick);
-// The snapshots that a point in time lies between: the newest at or before `tick` and the oldest
-// after it; NULL where none is held.
+// The snapshots around a point in time: the newest at or before `tick` and the oldest after it;
+// NULL: none is held.
 void cairn_baselines_around(const cairn_baselines *baselines, double tick,
     const cairn_baseline **before, const cairn_baseline **after);
 
-// The newest snapshot as a delta against `baseline` (held, older). NULL when it would be longer
-// than a message. The bytes last until the next call of take or delta.
+// The newest snapshot as a delta against `baseline`, which is held and older (asserted). NULL: it
+// is longer than a message. The bytes last until the next call of take or delta.
 const uint8_t *cairn_baselines_delta(
     cairn_baselines *baselines, const cairn_baseline *baseline, size_t *size);

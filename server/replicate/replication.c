@@ -56,6 +56,7 @@ void cairn_room_replication_update(cairn_room *room) {
 }
 
 void cairn_room_replication_replace(cairn_room *room) {
+    CAIRN_ASSERT(!room->job.running);
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
         cairn_replication_reset(member);
     }
@@ -78,6 +79,7 @@ bool cairn_replication_open(cairn_session *session, const cairn_room *room) {
 
 void cairn_replication_close(cairn_session *session) {
     cairn_session_replication *own = session->replication;
+    CAIRN_ASSERT(own->shapes.ids != NULL);
     cairn_state_transfer_abandon(&session->room->replication->state, &own->state);
     free(own->shapes.ids);
     *own = (cairn_session_replication){0};
@@ -138,6 +140,7 @@ static void begin_state(
 static void advance_simulating(const cairn_server_context *context, cairn_session *session) {
     cairn_session_replication *own = session->replication;
     cairn_room *room = session->room;
+    CAIRN_ASSERT(cairn_mode_simulates(session->mode));
     if (own->state.requested) {
         own->state.requested = false;
         begin_state(context, session, 0);

@@ -113,6 +113,7 @@ static bool send_batch(const cairn_server_context *context, cairn_session *sessi
             .corners = batch->corners,
             .corner_count = batch->corner_count},
     };
+    CAIRN_ASSERT(batch->shape_count + batch->removed_count > 0);
     if (cairn_session_send_reliable(session, context->encoder, &message) == 0) {
         return false;
     }

@@ -14,6 +14,7 @@ static bool send_delta(const cairn_server_context *context, cairn_session *sessi
     const cairn_baseline *newest = cairn_baselines_newest(baselines);
     size_t payload_size = 0;
     const uint8_t *payload = cairn_baselines_delta(baselines, baseline, &payload_size);
+    CAIRN_ASSERT(baseline->tick <= newest->tick);
     if (payload == NULL) {
         return false;
     }

@@ -46,6 +46,7 @@ static bool is_overdue(const cairn_session *session, uint64_t missing) {
     const uint64_t tick_ns = CAIRN_NS_PER_S / session->room->settings.tick_rate_hz;
     const uint64_t rtt_ns = link->rtt_ns > 0 ? link->rtt_ns + 4 * link->jitter_ns : RTT_NS_DEFAULT;
     const uint64_t end = cairn_command_log_end(session->room->command_log);
+    CAIRN_ASSERT(missing <= end);
     return (end - missing) * tick_ns > rtt_ns + 4 * tick_ns;
 }
 
@@ -92,6 +93,7 @@ static uint32_t send_ticks(const cairn_server_context *context, cairn_session *s
 static void queue_ticks(const cairn_server_context *context, cairn_session *session,
     cairn_ticks_sent *sent, uint64_t missing, uint64_t end) {
     uint64_t from = sent->queued > missing ? sent->queued : missing;
+    CAIRN_ASSERT(sent->queued <= cairn_command_log_end(session->room->command_log));
     end = end < missing + QUEUED_TICKS_MAX ? end : missing + QUEUED_TICKS_MAX;
     while (from < end) {
         const uint32_t count = send_ticks(context, session, from, end, true);
@@ -111,6 +113,9 @@ void cairn_tick_stream_send(const cairn_server_context *context, cairn_session *
     cairn_ticks_sent *sent, uint64_t missing) {
     const cairn_command_log *log = session->room->command_log;
     const uint64_t end = cairn_command_log_end(log);
+    if (missing >= end) {
+        return; // no tick was stepped since the client's state
+    }
     uint64_t first = first_tick_that_fits(log, missing, THREE_PAYLOADS_SIZE);
     if (first > missing) {
         first = first_tick_that_fits(log, missing, ONE_PAYLOAD_SIZE);

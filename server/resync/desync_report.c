@@ -19,6 +19,7 @@ static void write_capsule(cairn_desync_output *output, const cairn_session *sess
     const cairn_capsule *capsule) {
     uint8_t *bytes = NULL;
     size_t size = 0;
+    CAIRN_ASSERT(output->on_capsule != NULL && capsule->before != NULL);
     if (cairn_capsule_encode(capsule, &bytes, &size) == CAIRN_OK) {
         output->on_capsule(
             output->user, session->room->name, tick, session->client_id, bytes, size);
@@ -42,6 +43,7 @@ static void make_capsule(
             .build_client = "",
             .build_server = cairn_build_text(),
             .stages_server = stages}};
+    CAIRN_ASSERT(!room->job.running && tick > 0);
     if (before != NULL && world != NULL) {
         capsule.commands = cairn_step_replay_commands(room, before, &capsule.command_count);
         capsule.desync.head.root_before = cairn_world_hash_read(before).full;

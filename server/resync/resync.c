@@ -56,6 +56,7 @@ static bool load_state(cairn_room *room, uint64_t tick) {
 // Returns whether there are more than `max` within the time.
 static bool count_event(
     cairn_resync_counter *counter, uint64_t now_ns, uint64_t time_ns, uint32_t max) {
+    CAIRN_ASSERT(max > 0 && time_ns > 0);
     if (counter->count == 0 || now_ns >= counter->from_ns + time_ns) {
         *counter = (cairn_resync_counter){.from_ns = now_ns};
     }
@@ -75,6 +76,7 @@ static void send_response(
     cairn_server_resync *resync, cairn_session *session, const cairn_resync_response *response) {
     cairn_server_room_statistics *statistics = &session->room->statistics;
     cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_RESPONSE, .resync_response = *response};
+    CAIRN_ASSERT(response->verdict < CAIRN_RESYNC_VERDICT_COUNT);
     message.resync_response.build = cairn_build_text();
     message.resync_response.passport_faults = resync->passport.faults;
     // A link without room loses the response: the client asks again.
@@ -198,6 +200,7 @@ static void answer(
 
 static bool charge(cairn_session_resync *own, uint64_t now_ns, uint64_t price_ns) {
     const uint64_t paid_ns = own->paid_until_ns > now_ns ? own->paid_until_ns : now_ns;
+    CAIRN_ASSERT(price_ns <= CAIRN_SERVER_RESYNC_BURST_NS);
     if (paid_ns + price_ns > now_ns + CAIRN_SERVER_RESYNC_BURST_NS) {
         return false;
     }
@@ -311,6 +314,7 @@ void cairn_server_resync_advance(cairn_server_resync *resync, cairn_room *room) 
 void cairn_server_resync_demote(
     cairn_server_resync *resync, cairn_session *session, const char *reason) {
     cairn_room *room = session->room;
+    CAIRN_ASSERT(reason != NULL);
     if (!cairn_mode_simulates(session->mode) || room->counts.bodies > CAIRN_KEYFRAME_BODIES_MAX) {
         return; // no snapshot holds this world: the client continues as well as it can
     }

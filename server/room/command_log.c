@@ -7,18 +7,18 @@
 #include "base/assert.h"
 #include "bridge/snapshot.h"
 
-typedef struct past_tick {
+typedef struct logged_tick {
     cairn_hash128 root;
     uint64_t digest; // low half of cairn_commands_digest
     uint32_t command_count;
-} past_tick;
+} logged_tick;
 
 struct cairn_command_log {
     uint32_t capacity;
     uint32_t commands_per_tick_max;
     uint64_t oldest;
     uint64_t end;
-    past_tick *ticks;        // [tick % capacity]
+    logged_tick *ticks;      // [tick % capacity]
     cairn_command *commands; // [tick % capacity][commands_per_tick_max]
 };
 
@@ -26,112 +26,114 @@ cairn_status cairn_command_log_create(
     uint32_t ticks, uint32_t commands_per_tick_max, cairn_command_log **out) {
     CAIRN_ASSERT(ticks > 0 && commands_per_tick_max > 0);
     *out = NULL;
-    cairn_command_log *history = calloc(1, sizeof *history);
-    if (history == NULL) {
+    cairn_command_log *log = calloc(1, sizeof *log);
+    if (log == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
-    history->capacity = ticks;
-    history->commands_per_tick_max = commands_per_tick_max;
-    history->ticks = calloc(ticks, sizeof *history->ticks);
-    history->commands = calloc((size_t)ticks * commands_per_tick_max, sizeof *history->commands);
-    if (history->ticks == NULL || history->commands == NULL) {
-        cairn_command_log_destroy(history);
+    log->capacity = ticks;
+    log->commands_per_tick_max = commands_per_tick_max;
+    log->ticks = calloc(ticks, sizeof *log->ticks);
+    log->commands = calloc((size_t)ticks * commands_per_tick_max, sizeof *log->commands);
+    if (log->ticks == NULL || log->commands == NULL) {
+        cairn_command_log_destroy(log);
         return CAIRN_OUT_OF_MEMORY;
     }
-    *out = history;
+    *out = log;
     return CAIRN_OK;
 }
 
-void cairn_command_log_destroy(cairn_command_log *history) {
-    if (history != NULL) {
-        free(history->commands);
-        free(history->ticks);
-        free(history);
+void cairn_command_log_destroy(cairn_command_log *log) {
+    if (log != NULL) {
+        free(log->commands);
+        free(log->ticks);
+        free(log);
     }
 }
 
-void cairn_command_log_clear(cairn_command_log *history) {
-    history->oldest = history->end;
+void cairn_command_log_clear(cairn_command_log *log, uint64_t next_tick) {
+    log->oldest = next_tick;
+    log->end = next_tick;
 }
 
-static cairn_command *commands_of(const cairn_command_log *history, uint64_t tick) {
-    return history->commands + tick % history->capacity * history->commands_per_tick_max;
+static cairn_command *commands_of(const cairn_command_log *log, uint64_t tick) {
+    return log->commands + tick % log->capacity * log->commands_per_tick_max;
 }
 
-void cairn_command_log_add(cairn_command_log *history, uint64_t tick, const cairn_command *commands,
+void cairn_command_log_add(cairn_command_log *log, uint64_t tick, const cairn_command *commands,
     uint32_t command_count, cairn_hash128 root) {
-    bool empty = history->end == history->oldest;
-    CAIRN_ASSERT(empty || tick == history->end);
-    CAIRN_ASSERT(command_count <= history->commands_per_tick_max);
+    bool empty = log->end == log->oldest;
+    CAIRN_ASSERT(empty || tick == log->end);
+    CAIRN_ASSERT(command_count <= log->commands_per_tick_max);
     if (empty) {
-        history->oldest = tick;
+        log->oldest = tick;
     }
-    history->end = tick + 1;
-    if (history->end - history->oldest > history->capacity) {
-        history->oldest += 1;
+    log->end = tick + 1;
+    if (log->end - log->oldest > log->capacity) {
+        log->oldest += 1;
     }
-    history->ticks[tick % history->capacity] = (past_tick){.root = root,
+    log->ticks[tick % log->capacity] = (logged_tick){.root = root,
         .digest = cairn_commands_digest(tick, commands, command_count).lo,
         .command_count = command_count};
-    memcpy(commands_of(history, tick), commands, command_count * sizeof *commands);
+    memcpy(commands_of(log, tick), commands, command_count * sizeof *commands);
 }
 
-uint32_t cairn_command_log_capacity(const cairn_command_log *history) {
-    return history->capacity;
+uint32_t cairn_command_log_capacity(const cairn_command_log *log) {
+    return log->capacity;
 }
 
-uint64_t cairn_command_log_oldest(const cairn_command_log *history) {
-    return history->oldest;
+uint64_t cairn_command_log_oldest(const cairn_command_log *log) {
+    return log->oldest;
 }
 
-uint64_t cairn_command_log_end(const cairn_command_log *history) {
-    return history->end;
+uint64_t cairn_command_log_end(const cairn_command_log *log) {
+    return log->end;
 }
 
-static bool holds(const cairn_command_log *history, uint64_t tick) {
-    return tick >= history->oldest && tick < history->end;
+static bool holds_tick(const cairn_command_log *log, uint64_t tick) {
+    return tick >= log->oldest && tick < log->end;
 }
 
-bool cairn_command_log_root(const cairn_command_log *history, uint64_t tick, cairn_hash128 *out) {
-    if (!holds(history, tick)) {
+bool cairn_command_log_root(const cairn_command_log *log, uint64_t tick, cairn_hash128 *out) {
+    if (!holds_tick(log, tick)) {
         return false;
     }
-    *out = history->ticks[tick % history->capacity].root;
+    *out = log->ticks[tick % log->capacity].root;
     return true;
 }
 
 const cairn_command *cairn_command_log_commands(
-    const cairn_command_log *history, uint64_t tick, uint32_t *count) {
-    *count = cairn_command_log_command_count(history, tick);
-    return commands_of(history, tick);
+    const cairn_command_log *log, uint64_t tick, uint32_t *count) {
+    *count = cairn_command_log_command_count(log, tick);
+    return commands_of(log, tick);
 }
 
-uint32_t cairn_command_log_command_count(const cairn_command_log *history, uint64_t tick) {
-    CAIRN_ASSERT(holds(history, tick));
-    return history->ticks[tick % history->capacity].command_count;
+uint32_t cairn_command_log_command_count(const cairn_command_log *log, uint64_t tick) {
+    CAIRN_ASSERT(holds_tick(log, tick));
+    return log->ticks[tick % log->capacity].command_count;
 }
 
 void cairn_command_log_read(
-    const cairn_command_log *history, uint64_t from, cairn_command_log_span *run) {
-    CAIRN_ASSERT(run->command_capacity >= history->commands_per_tick_max);
-    run->tick_count = 0;
-    run->command_count = 0;
-    for (uint64_t tick = from; holds(history, tick) && run->tick_count < run->tick_capacity;
+    const cairn_command_log *log, uint64_t from, cairn_command_log_span *span) {
+    CAIRN_ASSERT(span->ticks != NULL && span->commands != NULL);
+    CAIRN_ASSERT(span->command_capacity >= log->commands_per_tick_max);
+    span->tick_count = 0;
+    span->command_count = 0;
+    for (uint64_t tick = from; holds_tick(log, tick) && span->tick_count < span->tick_capacity;
          ++tick) {
-        const past_tick *past = &history->ticks[tick % history->capacity];
-        if (past->command_count > run->command_capacity - run->command_count) {
+        const logged_tick *each = &log->ticks[tick % log->capacity];
+        if (each->command_count > span->command_capacity - span->command_count) {
             return;
         }
-        if (run->digests != NULL) {
-            run->digests[run->tick_count] = past->digest;
+        if (span->digests != NULL) {
+            span->digests[span->tick_count] = each->digest;
         }
-        run->ticks[run->tick_count++] = (cairn_wire_tick){.tick = tick,
-            .root_lo = past->root.lo,
-            .root_hi = past->root.hi,
-            .first_command = run->command_count,
-            .command_count = past->command_count};
-        memcpy(run->commands + run->command_count, commands_of(history, tick),
-            past->command_count * sizeof *run->commands);
-        run->command_count += past->command_count;
+        span->ticks[span->tick_count++] = (cairn_wire_tick){.tick = tick,
+            .root_lo = each->root.lo,
+            .root_hi = each->root.hi,
+            .first_command = span->command_count,
+            .command_count = each->command_count};
+        memcpy(span->commands + span->command_count, commands_of(log, tick),
+            each->command_count * sizeof *span->commands);
+        span->command_count += each->command_count;
     }
 }

@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 
-// 0 .. 3 have a bucket each; above, the two bits below the highest one choose among four.
+// 0 .. 3 have a bucket each. Above, the two bits below the highest bit choose one of four.
 static uint32_t bucket_of(uint64_t value) {
     if (value < 4) {
         return (uint32_t)value;
@@ -25,8 +25,8 @@ static uint64_t bucket_top(uint32_t bucket) {
 }
 
 void cairn_histogram_add(cairn_histogram *histogram, uint64_t value) {
-    uint32_t bucket = bucket_of(value);
-    CAIRN_ASSERT(bucket < CAIRN_HISTOGRAM_BUCKETS);
+    const uint32_t bucket = bucket_of(value);
+    CAIRN_ASSERT(bucket < CAIRN_HISTOGRAM_BUCKETS && value <= bucket_top(bucket));
     histogram->buckets[bucket] += 1;
     histogram->count += 1;
     histogram->max = value > histogram->max ? value : histogram->max;

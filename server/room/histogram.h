@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// How times spread, in fixed memory: four buckets for each doubling, so a percentile is at most a
-// quarter too high and never too low.
+// The distribution of times, in fixed memory: four buckets for each doubling, so a percentile is at
+// most a quarter too high and never too low.
 
 #include <stdint.h>
 
@@ -15,8 +15,8 @@ typedef struct cairn_histogram {
 } cairn_histogram;
 
 void cairn_histogram_add(cairn_histogram *histogram, uint64_t value);
-// Adds all that was added to `other`.
+// Adds the values of `other`.
 void cairn_histogram_merge(cairn_histogram *histogram, const cairn_histogram *other);
-// The smallest bucket bound that at least `per_mille` of 1000 values do not exceed, at most the
-// maximum seen; 0 when nothing was added.
+// The smallest bound of a bucket that at least `per_mille` of 1000 values do not exceed, at most
+// the maximum; 0 without values.
 uint64_t cairn_histogram_percentile(const cairn_histogram *histogram, uint32_t per_mille);

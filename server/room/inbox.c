@@ -5,8 +5,8 @@
 
 #include "base/assert.h"
 
-// Ticks of which a slot remembers whether an input was seen: the window ahead and at least as much
-// behind, so that a redundant copy of a late input is not counted late again.
+// For this many ticks a slot remembers whether an input arrived: the window ahead and at least as
+// many before, so that a redundant copy of a late input is not counted late again.
 #define SEEN_TICKS 512
 _Static_assert(SEEN_TICKS >= 2 * CAIRN_INPUT_WINDOW_TICKS_MAX, "the window fits twice");
 
@@ -14,8 +14,8 @@ typedef enum slot_phase {
     SLOT_FREE = 0,
     SLOT_JOINING, // JOIN waits for the next tick
     SLOT_JOINED,
-    SLOT_LEAVING,       // LEAVE waits for the next tick
-    SLOT_CAME_AND_GONE, // JOIN and LEAVE wait for the same tick
+    SLOT_LEAVING,             // LEAVE waits for the next tick
+    SLOT_JOINING_AND_LEAVING, // JOIN and LEAVE wait for the same tick
 } slot_phase;
 
 typedef struct slot_inputs {
@@ -90,7 +90,7 @@ static bool is_player(const slot_inputs *slot) {
 void cairn_inbox_leave(cairn_inbox *inbox, uint32_t slot) {
     CAIRN_ASSERT(slot < inbox->config.slots && is_player(&inbox->slots[slot]));
     bool joined = inbox->slots[slot].phase == SLOT_JOINED;
-    inbox->slots[slot] = (slot_inputs){.phase = joined ? SLOT_LEAVING : SLOT_CAME_AND_GONE};
+    inbox->slots[slot] = (slot_inputs){.phase = joined ? SLOT_LEAVING : SLOT_JOINING_AND_LEAVING};
     inbox->players -= 1;
 }
 
@@ -103,6 +103,7 @@ static bool was_seen(const slot_inputs *slot, uint64_t tick) {
 }
 
 static cairn_command *waiting_at(const cairn_inbox *inbox, uint64_t tick, uint32_t slot) {
+    CAIRN_ASSERT(slot < inbox->config.slots);
     uint64_t row = tick % inbox->config.window_ticks;
     return &inbox->waiting[row * inbox->config.slots + slot];
 }
@@ -126,6 +127,7 @@ cairn_inbox_verdict cairn_inbox_take(
         return CAIRN_INBOX_REPEATED;
     }
     inputs->seen[tick % SEEN_TICKS] = tick + 1;
+    CAIRN_ASSERT(was_seen(inputs, tick));
     if (late) {
         return CAIRN_INBOX_LATE;
     }
@@ -148,8 +150,8 @@ uint64_t cairn_inbox_acknowledged(const cairn_inbox *inbox, uint32_t slot) {
     return tick == 0 ? 0 : tick - 1;
 }
 
-// The input of a joined slot for the tick, from the player's word or from what it held last.
-static bool input_of(cairn_inbox *inbox, uint32_t slot, cairn_command *out) {
+// The input of a joined slot for the tick: the one that arrived, or the last one held. False: none.
+static bool read_input(cairn_inbox *inbox, uint32_t slot, cairn_command *out) {
     slot_inputs *inputs = &inbox->slots[slot];
     if (was_seen(inputs, inbox->tick)) {
         inputs->held = *waiting_at(inbox, inbox->tick, slot);
@@ -165,16 +167,16 @@ static bool input_of(cairn_inbox *inbox, uint32_t slot, cairn_command *out) {
 static uint32_t gather_slot(cairn_inbox *inbox, uint32_t slot, cairn_command *out) {
     slot_inputs *inputs = &inbox->slots[slot];
     cairn_command *at = out;
-    if (inputs->phase == SLOT_JOINING || inputs->phase == SLOT_CAME_AND_GONE) {
+    if (inputs->phase == SLOT_JOINING || inputs->phase == SLOT_JOINING_AND_LEAVING) {
         *at++ = (cairn_command){.kind = CAIRN_COMMAND_JOIN, .slot = slot};
     }
-    if (inputs->phase == SLOT_LEAVING || inputs->phase == SLOT_CAME_AND_GONE) {
+    if (inputs->phase == SLOT_LEAVING || inputs->phase == SLOT_JOINING_AND_LEAVING) {
         *at++ = (cairn_command){.kind = CAIRN_COMMAND_LEAVE, .slot = slot};
         inputs->phase = SLOT_FREE;
     }
     if (is_player(inputs)) {
         inputs->phase = SLOT_JOINED;
-        at += input_of(inbox, slot, at) ? 1 : 0;
+        at += read_input(inbox, slot, at) ? 1 : 0;
     }
     return (uint32_t)(at - out);
 }
@@ -201,6 +203,7 @@ void cairn_inbox_restart(cairn_inbox *inbox, uint64_t tick, uint64_t joined) {
 }
 
 bool cairn_inbox_edit(cairn_inbox *inbox, const cairn_command *edit) {
+    CAIRN_ASSERT(inbox->edit_count <= inbox->config.edits_max);
     cairn_command command = *edit;
     command.slot = CAIRN_SLOT_OPERATOR;
     command.sequence = inbox->edit_count;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Commands by tick, between the network and the world. What comes out tick by tick is the whole
-// influence of the outside, and the recording.
+// Commands by tick, between the network and the world. What comes out of it, tick by tick, is all
+// that the outside changes in the world, and what is recorded.
 //
-// Rules: an input is taken once, for a tick of the window [next, next + window). For a tick that
-// was already stepped it is late: counted, never applied. Beyond the window it is early: refused,
-// the client may send it again. A slot whose input is missing repeats what it last held for
-// hold_ticks, then says nothing, which the rules read as neutral. A slot joins and leaves as
-// commands of the next tick; it is free for another player only after its LEAVE was stepped, so
-// that one tick never holds a LEAVE and a later JOIN of the same slot.
+// Rules: an input is taken once, for a tick of the window [next, next + window). An input for a
+// tick that was already stepped is late: counted, never applied. One beyond the window is early:
+// refused; the client may send it again. A slot whose input is missing repeats its last one for
+// hold_ticks; after that it has none, which the rules read as neutral. A slot joins and leaves by
+// commands of the next tick. It is free for another player only after its LEAVE was stepped, so
+// that one tick never has a LEAVE and a later JOIN of the same slot.
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/limits.h"
+#include <cairn/server.h>
 #include <cairn/sim.h>
 #include <cairn/status.h>
 
-#define CAIRN_INPUT_WINDOW_TICKS_MAX 240
 #define CAIRN_INBOX_EDITS_MAX 64
 
 typedef struct cairn_inbox cairn_inbox;
@@ -28,7 +28,7 @@ typedef struct cairn_inbox_config {
     uint32_t window_ticks; // 1 .. CAIRN_INPUT_WINDOW_TICKS_MAX
     uint32_t slots;        // 1 .. CAIRN_SLOTS_MAX
     uint32_t hold_ticks;   // how long a missing input repeats the last one
-    uint32_t edits_max;    // an operator's, of one tick: 0 .. CAIRN_INBOX_EDITS_MAX
+    uint32_t edits_max;    // operator's edits of one tick, 0 .. CAIRN_INBOX_EDITS_MAX
 } cairn_inbox_config;
 
 // CAIRN_INVALID_ARGUMENT or CAIRN_OUT_OF_MEMORY leave *out NULL.
@@ -38,47 +38,48 @@ void cairn_inbox_destroy(cairn_inbox *inbox); // NULL is allowed
 // The next tick to gather.
 uint64_t cairn_inbox_tick(const cairn_inbox *inbox);
 
-// The lowest free slot becomes a player's: JOIN at the next tick. CAIRN_SLOTS_MAX when all are
-// taken.
+// Gives the lowest free slot to a player: JOIN at the next tick. CAIRN_SLOTS_MAX: all are taken.
 uint32_t cairn_inbox_join(cairn_inbox *inbox);
-// LEAVE at the next tick; inputs waiting for the slot are dropped. The slot must be joined.
+// LEAVE at the next tick; inputs that wait for the slot are dropped. The slot has a player
+// (asserted).
 void cairn_inbox_leave(cairn_inbox *inbox, uint32_t slot);
 uint32_t cairn_inbox_players(const cairn_inbox *inbox); // joined and not leaving
 
 typedef enum cairn_inbox_verdict {
     CAIRN_INBOX_TAKEN = 0,
-    CAIRN_INBOX_LATE,     // its tick was stepped; first copy seen
+    CAIRN_INBOX_LATE,     // its tick was stepped; the first copy that arrived
     CAIRN_INBOX_EARLY,    // beyond the window
-    CAIRN_INBOX_REPEATED, // a copy of what was taken or late before, or too old to know
-    CAIRN_INBOX_REFUSED,  // no player's input: cairn_command_check said no
+    CAIRN_INBOX_REPEATED, // a copy of one that was taken or late, or too old to remember
+    CAIRN_INBOX_REFUSED,  // not a valid input: cairn_command_check
     CAIRN_INBOX_VERDICT_COUNT
 } cairn_inbox_verdict;
 
-// What the player of `slot` (joined) holds during `tick`. Kind and slot of *input are overwritten.
+// What the player of `slot` (asserted) holds during `tick`. Kind and slot of *input are
+// overwritten.
 cairn_inbox_verdict cairn_inbox_take(
     cairn_inbox *inbox, uint32_t slot, uint64_t tick, const cairn_command *input);
 
-// The newest tick that an input of `slot` was taken for; 0: none since it joined.
+// The newest tick for which an input of `slot` was taken; 0: none since it joined.
 uint64_t cairn_inbox_newest(const cairn_inbox *inbox, uint32_t slot);
-// The newest tick up to which every input of `slot` was taken or can no longer be.
+// The newest tick up to which every input of `slot` was taken or is too late.
 uint64_t cairn_inbox_acknowledged(const cairn_inbox *inbox, uint32_t slot);
 
 // Bit set of the slots whose players the world knows: JOIN was gathered and LEAVE was not.
 uint64_t cairn_inbox_joined(const cairn_inbox *inbox);
-// The world is another, at `tick`, and knows the players of the slots in `joined`. Players that it
-// does not know join, those that are not here leave, inputs and edits that wait are dropped.
+// The world was replaced by one at `tick` that knows the players of the slots in `joined`. Players
+// it does not know join, players who are not here leave, inputs and edits that wait are dropped.
 void cairn_inbox_restart(cairn_inbox *inbox, uint64_t tick, uint64_t joined);
 
-// An operator's command for the next tick, done in the order of coming. Slot and sequence are
-// overwritten. False: edits_max of them wait already, or no world takes it.
+// An operator's command for the next tick, after those that wait. Slot and sequence are
+// overwritten. False: edits_max of them wait already, or cairn_command_check refuses it.
 bool cairn_inbox_edit(cairn_inbox *inbox, const cairn_command *edit);
-// Those that wait for the next tick.
+// The edits that wait for the next tick.
 const cairn_command *cairn_inbox_edits(const cairn_inbox *inbox, uint32_t *count);
 
-// A tick has at most a JOIN, a LEAVE and an INPUT of each slot, and the operator's.
+// A tick has at most a JOIN, a LEAVE and an INPUT of each slot, and the operator's edits.
 #define CAIRN_INBOX_COMMANDS_MAX (3 * CAIRN_SLOTS_MAX + CAIRN_INBOX_EDITS_MAX)
 _Static_assert(CAIRN_INBOX_COMMANDS_MAX <= CAIRN_COMMANDS_PER_TICK_MAX, "a tick's commands fit");
 
 // The commands of the next tick, sorted for cairn_world_step, into `out` (room for
-// CAIRN_INBOX_COMMANDS_MAX); returns how many. The tick is over for the inbox then.
+// CAIRN_INBOX_COMMANDS_MAX); returns how many. The inbox then continues with the tick after it.
 uint32_t cairn_inbox_gather(cairn_inbox *inbox, cairn_command *out);

@@ -8,6 +8,8 @@
 
 // The mean forgets a batch after about this many others.
 #define MEAN_BATCHES 16
+// A batch counts as at most this much: one that was preempted says little about the next.
+#define MEAN_COST_NS_MAX UINT64_C(1000000)
 
 cairn_status cairn_job_create(struct cairn_server_job *job, struct cairn_room *room,
     cairn_world *world, cairn_state_history *state_history, uint32_t ticks) {
@@ -63,6 +65,7 @@ void cairn_server_job_run(cairn_server_job *job) {
         commands += tick->command_count;
     }
     CAIRN_ASSERT(commands == job->commands + job->command_count);
+    cost_ns = cost_ns < MEAN_COST_NS_MAX ? cost_ns : MEAN_COST_NS_MAX;
     job->mean_cost_ns = job->mean_cost_ns == 0
                             ? cost_ns
                             : (job->mean_cost_ns * (MEAN_BATCHES - 1) + cost_ns) / MEAN_BATCHES;

@@ -8,8 +8,6 @@
 
 // A missing input repeats the last one for about this long; then the player stands still.
 #define HOLD_MS 150
-// Ticks that one batch may run; the job has room for the commands of each.
-#define CATCH_UP_TICKS_MAX 64
 #define SNAPSHOT_RATE_HZ_DEFAULT 20
 
 static cairn_status refuse(char *error, cairn_status status, const char *why) {
@@ -57,7 +55,8 @@ static const char *resolve_settings(const cairn_server_room_config *config, cair
     return settings->players_max < 1 || settings->players_max > CAIRN_SLOTS_MAX
                ? "players_max is outside its range"
            : settings->wait_ms > CAIRN_ROOM_WAIT_MS_MAX ? "wait_ms is outside its range"
-           : settings->catch_up_ticks_max < 1 || settings->catch_up_ticks_max > CATCH_UP_TICKS_MAX
+           : settings->catch_up_ticks_max < 1 ||
+                   settings->catch_up_ticks_max > CAIRN_CATCH_UP_TICKS_MAX
                ? "catch_up_ticks_max is outside its range"
            : settings->snapshot_rate_hz > settings->tick_rate_hz
                ? "the snapshot rate exceeds the tick rate"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// How an operator bends a room's time: paused, slower or faster, a number of ticks at once, up to a
-// tick. The schedule itself is in scheduler.h.
+// How an operator controls a room's time: paused, slower, faster, a number of ticks at once, up to
+// a tick. The schedule itself is in tick_scheduler.h.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,15 +12,15 @@
 // Speeds are thousandths of real time.
 #define CAIRN_TIME_SPEED_REAL 1000
 #define CAIRN_TIME_SPEED_MAX 64000
-// As many ticks as each turn may run.
+// As many ticks as each batch may run.
 #define CAIRN_TIME_SPEED_UNLIMITED 0
 
 typedef struct cairn_time_control {
     bool paused;
     uint32_t speed;      // 1 .. CAIRN_TIME_SPEED_MAX, or CAIRN_TIME_SPEED_UNLIMITED
-    uint64_t burst_tick; // ticks before it are run at once, paused or not
-    uint64_t stop_tick;  // the room pauses there; UINT64_MAX: nowhere
-    uint64_t serve_ns;   // paused: when its clients are looked after next
+    uint64_t burst_tick; // ticks before it run at once, paused or not
+    uint64_t stop_tick;  // the room pauses there; UINT64_MAX: never
+    uint64_t serve_ns;   // paused: when its clients are served next
 } cairn_time_control;
 
 // The request of an operator that ends, and is answered, when the room pauses.
@@ -36,18 +36,18 @@ typedef struct cairn_control_wait {
 cairn_time_control cairn_time_control_default(void);
 
 // Whether the schedule alone says what is due at `tick`.
-bool cairn_time_control_is_scheduled(const cairn_time_control *pace, uint64_t tick);
-// Of `due` ticks from `tick` on those to be run now; what the schedule says does not count where it
-// does not decide, and then at most `ticks_max` are run.
+bool cairn_time_control_is_scheduled(const cairn_time_control *control, uint64_t tick);
+// How many ticks to run now, from `tick` on. `due` is what the schedule says; where it does not
+// decide, at most `ticks_max` ticks run.
 uint32_t cairn_time_control_tick_count(
-    const cairn_time_control *pace, uint64_t tick, uint32_t due, uint32_t ticks_max);
-// After the turn's ticks. True when it reached stop_tick, and is paused from now on.
-bool cairn_time_control_reach_stop(cairn_time_control *pace, uint64_t tick);
-// When the next turn is due.
+    const cairn_time_control *control, uint64_t tick, uint32_t due, uint32_t ticks_max);
+// After a batch. True: the room reached stop_tick and is paused from now on.
+bool cairn_time_control_reach_stop(cairn_time_control *control, uint64_t tick);
+// When the next batch is due.
 uint64_t cairn_time_control_due_ns(
-    const cairn_time_control *pace, const cairn_tick_scheduler *scheduler);
+    const cairn_time_control *control, const cairn_tick_scheduler *scheduler);
 
-void cairn_time_control_pause(cairn_time_control *pace, uint64_t now_ns);
-// Goes on, at this speed, from now.
+void cairn_time_control_pause(cairn_time_control *control, uint64_t now_ns);
+// Runs at this speed from now on.
 void cairn_time_control_run(
-    cairn_time_control *pace, cairn_tick_scheduler *scheduler, uint32_t speed, uint64_t now_ns);
+    cairn_time_control *control, cairn_tick_scheduler *scheduler, uint32_t speed, uint64_t now_ns);

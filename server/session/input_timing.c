@@ -51,6 +51,7 @@ cairn_wire_timing cairn_input_timing_report(
         .inputs_late = timing->inputs_late,
         .inputs_early_refused = timing->inputs_early_refused,
     };
+    CAIRN_ASSERT(timing->reported || timing->lateness_us_last <= timing->lateness_us_worst);
     timing->reported = true;
     return report;
 }

@@ -44,11 +44,13 @@ static void notify_room(
         .value = value,
         .words = "",
     };
+    CAIRN_ASSERT(room->input_wait->slot < CAIRN_SLOTS_MAX);
     cairn_session_notify_room(room, context->encoder, &notice);
 }
 
 static void announce_wait(const cairn_server_context *context, cairn_room *room) {
     cairn_input_wait *wait = room->input_wait;
+    CAIRN_ASSERT(wait->waiting && !wait->announced);
     wait->announced = true;
     wait->slots[wait->slot].waits += 1;
     room->statistics.input_waits += 1;

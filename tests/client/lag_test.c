@@ -14,7 +14,7 @@
 // Snapshots at 20 Hz of ticks at 60.
 #define SPAN 3
 
-static cairn_view_time sight_of(const cairn_client_sample *sample) {
+static cairn_view_time view_time_of(const cairn_client_sample *sample) {
     const uint64_t from = (uint64_t)sample->tick / SPAN * SPAN;
     return (cairn_view_time){
         .tick = from, .span = SPAN, .fraction = (float)((sample->tick - (double)from) / SPAN)};
@@ -69,10 +69,11 @@ TEST("lag compensation shows the server what the client shows") {
         rig_run_ms(&p, 26);
         assert_true(rig_look(&p, BOB));
         assert_false(p.views[BOB].sample.extrapolated);
-        const cairn_view_time sight = sight_of(&p.views[BOB].sample);
+        const cairn_view_time view_time = view_time_of(&p.views[BOB].sample);
         const cairn_hash128 before = cairn_world_hash_read(live(&p)).full;
         const cairn_world *world;
-        assert_int_equal(cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &sight, &world),
+        assert_int_equal(
+            cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &view_time, &world),
             CAIRN_LAG_SHOWN);
         expect_same_bodies(world, &p.views[BOB]);
         assert_true(cairn_hash_equal(cairn_world_hash_read(live(&p)).full, before));
@@ -80,8 +81,8 @@ TEST("lag compensation shows the server what the client shows") {
     rig_end(&p);
 }
 
-static double tick_of(const cairn_view_time *sight) {
-    return (double)sight->tick + (double)sight->fraction * sight->span;
+static double tick_of(const cairn_view_time *view_time) {
+    return (double)view_time->tick + (double)view_time->fraction * view_time->span;
 }
 
 TEST("the server knows about when a client looks") {
@@ -93,11 +94,11 @@ TEST("the server knows about when a client looks") {
         for (int i = 0; i < 30; ++i) {
             rig_run_ms(&p, 14);
             assert_true(rig_look(&p, BOB));
-            cairn_view_time sight;
+            cairn_view_time view_time;
             assert_int_equal(cairn_server_lag_view_time_estimate(
-                                 p.system.server, BOB, server_now_ns(&p), &sight),
+                                 p.system.server, BOB, server_now_ns(&p), &view_time),
                 CAIRN_LAG_SHOWN);
-            const double wrong = tick_of(&sight) - p.views[BOB].sample.tick;
+            const double wrong = tick_of(&view_time) - p.views[BOB].sample.tick;
             if (fabs(wrong) > 1.5) {
                 fail_msg("mode %zu: wrong by %d thousandths of a tick", m, (int)(wrong * 1000));
             }
@@ -112,8 +113,8 @@ TEST("a client tells what it shows to the bit") {
     for (size_t m = 0; m < 2; ++m) {
         rig p;
         gather(&p, modes[m]);
-        cairn_view_time sight;
-        assert_int_equal(cairn_server_lag_view_time_reported(p.system.server, BOB, &sight),
+        cairn_view_time view_time;
+        assert_int_equal(cairn_server_lag_view_time_reported(p.system.server, BOB, &view_time),
             CAIRN_LAG_NOT_REPORTED);
         assert_int_equal(
             cairn_server_lag_enable(p.system.server, CAIRN_ROOM_MAIN, 1000), CAIRN_LAG_SHOWN);
@@ -123,15 +124,15 @@ TEST("a client tells what it shows to the bit") {
             rig_run_ms(&p, 37);
             assert_true(rig_look(&p, BOB));
             rig_run_ms(&p, 200);
-            assert_int_equal(
-                cairn_server_lag_view_time_reported(p.system.server, BOB, &sight), CAIRN_LAG_SHOWN);
+            assert_int_equal(cairn_server_lag_view_time_reported(p.system.server, BOB, &view_time),
+                CAIRN_LAG_SHOWN);
             const cairn_client_sample *shown = &p.views[BOB].sample;
-            assert_true(sight.tick == shown->tick_from);
-            assert_int_equal(sight.span, shown->span);
-            assert_memory_equal(&sight.fraction, &shown->share, sizeof sight.fraction);
+            assert_true(view_time.tick == shown->tick_from);
+            assert_int_equal(view_time.span, shown->span);
+            assert_memory_equal(&view_time.fraction, &shown->share, sizeof view_time.fraction);
             const cairn_world *world;
             assert_int_equal(
-                cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &sight, &world),
+                cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &view_time, &world),
                 CAIRN_LAG_SHOWN);
             expect_same_bodies(world, &p.views[BOB]);
         }
@@ -151,13 +152,13 @@ static cairn_body_id player_of(const rig *p) {
     return bodies[count - 1].id;
 }
 
-static cairn_body_id shot(rig *p, const cairn_view_time *sight, float x, cairn_vec3 from) {
+static cairn_body_id shot(rig *p, const cairn_view_time *view_time, float x, cairn_vec3 from) {
     const cairn_lag_ray ray = {.origin = vec3(x, from.y + 5.0f, from.z),
         .translation = vec3(0.0f, -5.5f, 0.0f),
         .mask = UINT32_MAX};
     cairn_ray_hit hit;
     assert_int_equal(
-        cairn_server_lag_ray_cast(p->system.server, CAIRN_ROOM_MAIN, sight, &ray, &hit),
+        cairn_server_lag_ray_cast(p->system.server, CAIRN_ROOM_MAIN, view_time, &ray, &hit),
         CAIRN_LAG_SHOWN);
     return hit.body;
 }
@@ -170,14 +171,14 @@ TEST("a moving player is hit where it was seen") {
         cairn_server_lag_enable(p.system.server, CAIRN_ROOM_MAIN, 1000), CAIRN_LAG_SHOWN);
     (void)rig_press(&p, ALICE, 0, -1.0f);
     rig_run_ms(&p, 1000);
-    cairn_view_time sight;
+    cairn_view_time view_time;
     const uint64_t now_ns = server_now_ns(&p);
     assert_int_equal(
-        cairn_server_lag_view_time_estimate(p.system.server, BOB, now_ns - 300000000, &sight),
+        cairn_server_lag_view_time_estimate(p.system.server, BOB, now_ns - 300000000, &view_time),
         CAIRN_LAG_SHOWN);
     const cairn_world *world;
-    assert_int_equal(
-        cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_SHOWN);
+    assert_int_equal(cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &view_time, &world),
+        CAIRN_LAG_SHOWN);
     const float then = player_x(world, player);
     const float now = player_x(live(&p), player);
     assert_true(fabsf(now - then) > 1.0f);
@@ -185,8 +186,8 @@ TEST("a moving player is hit where it was seen") {
     assert_int_equal(cairn_body_read(live(&p), player, &body), CAIRN_OK);
     const cairn_view_time present = {
         .tick = cairn_world_tick(live(&p)), .span = 1, .fraction = 0.0f};
-    assert_int_equal(shot(&p, &sight, then, body.position), player);
-    assert_int_not_equal(shot(&p, &sight, now, body.position), player);
+    assert_int_equal(shot(&p, &view_time, then, body.position), player);
+    assert_int_not_equal(shot(&p, &view_time, now, body.position), player);
     assert_int_equal(shot(&p, &present, now, body.position), player);
     assert_int_not_equal(shot(&p, &present, then, body.position), player);
 
@@ -198,7 +199,7 @@ TEST("a moving player is hit where it was seen") {
             .rotation = quat_identity()},
         .mask = UINT32_MAX};
     assert_int_equal(cairn_server_lag_overlap(
-                         p.system.server, CAIRN_ROOM_MAIN, &sight, &probe, touched, 8, &count),
+                         p.system.server, CAIRN_ROOM_MAIN, &view_time, &probe, touched, 8, &count),
         CAIRN_LAG_SHOWN);
     const uint32_t at_then = count;
     assert_int_equal(cairn_server_lag_overlap(
@@ -213,23 +214,23 @@ TEST("refusals are named and counted") {
     gather(&p, CAIRN_CLIENT_INTERPOLATE);
     const cairn_world *world;
     uint64_t counts[CAIRN_LAG_REFUSAL_COUNT];
-    cairn_view_time sight = {.tick = cairn_world_tick(live(&p)), .span = 1};
+    cairn_view_time view_time = {.tick = cairn_world_tick(live(&p)), .span = 1};
+    assert_int_equal(cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &view_time, &world),
+        CAIRN_LAG_OFF);
     assert_int_equal(
-        cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_OFF);
-    assert_int_equal(
-        cairn_server_lag_world(p.system.server, 99, &sight, &world), CAIRN_LAG_NO_ROOM);
+        cairn_server_lag_world(p.system.server, 99, &view_time, &world), CAIRN_LAG_NO_ROOM);
     assert_int_equal(cairn_server_lag_enable(p.system.server, 99, 100), CAIRN_LAG_NO_ROOM);
-    assert_int_equal(
-        cairn_server_lag_view_time_estimate(p.system.server, 7, 0, &sight), CAIRN_LAG_NO_CLIENT);
-    assert_int_equal(cairn_server_lag_view_time_estimate(p.system.server, 70000, 0, &sight),
+    assert_int_equal(cairn_server_lag_view_time_estimate(p.system.server, 7, 0, &view_time),
+        CAIRN_LAG_NO_CLIENT);
+    assert_int_equal(cairn_server_lag_view_time_estimate(p.system.server, 70000, 0, &view_time),
         CAIRN_LAG_NO_CLIENT);
     assert_int_equal(
-        cairn_server_lag_view_time_reported(p.system.server, 7, &sight), CAIRN_LAG_NO_CLIENT);
+        cairn_server_lag_view_time_reported(p.system.server, 7, &view_time), CAIRN_LAG_NO_CLIENT);
 
     assert_int_equal(
         cairn_server_lag_enable(p.system.server, CAIRN_ROOM_MAIN, 100), CAIRN_LAG_SHOWN);
-    sight.tick = cairn_world_tick(live(&p));
-    assert_int_equal(cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &sight, &world),
+    view_time.tick = cairn_world_tick(live(&p));
+    assert_int_equal(cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &view_time, &world),
         CAIRN_LAG_NOT_HELD);
     rig_run_ms(&p, 500);
     const uint64_t newest = cairn_world_tick(live(&p));
@@ -239,8 +240,9 @@ TEST("refusals are named and counted") {
     } rows[] = {{newest, CAIRN_LAG_SHOWN}, {newest + 1, CAIRN_LAG_FUTURE},
         {newest - 6, CAIRN_LAG_SHOWN}, {newest - 7, CAIRN_LAG_TOO_OLD}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        sight.tick = rows[i].tick;
-        assert_int_equal(cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &sight, &world),
+        view_time.tick = rows[i].tick;
+        assert_int_equal(
+            cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &view_time, &world),
             rows[i].expected);
     }
     assert_true(cairn_server_lag_counts_read(p.system.server, CAIRN_ROOM_MAIN, counts));
@@ -252,7 +254,7 @@ TEST("refusals are named and counted") {
     assert_false(cairn_server_lag_counts_read(p.system.server, 99, counts));
 
     assert_int_equal(cairn_server_lag_enable(p.system.server, CAIRN_ROOM_MAIN, 0), CAIRN_LAG_SHOWN);
-    assert_int_equal(
-        cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &sight, &world), CAIRN_LAG_OFF);
+    assert_int_equal(cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &view_time, &world),
+        CAIRN_LAG_OFF);
     rig_end(&p);
 }

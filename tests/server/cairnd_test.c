@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program itself: what its flags answer, and one real run over loopback sockets. The path of
+// cairnd as a program: its flags, and one real run over loopback sockets. The path of
 // cairnd is the first argument.
 #define _POSIX_C_SOURCE 200809L
 #include "tests/kit/test.h"

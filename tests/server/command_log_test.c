@@ -55,7 +55,7 @@ TEST("the oldest tick gives way") {
     }
 }
 
-TEST("a run is consecutive and carries each ticks commands") {
+TEST("a span is consecutive and carries each tick's commands") {
     cairn_command_log *command_log = history_of(0, 20);
     arrays in;
     cairn_command_log_span run = run_of(&in, TICKS, TICKS * COMMANDS);
@@ -78,7 +78,7 @@ TEST("a run is consecutive and carries each ticks commands") {
     cairn_command_log_destroy(command_log);
 }
 
-TEST("a run ends where its room ends") {
+TEST("a span ends where its arrays are full") {
     static const struct {
         uint64_t from;
         uint32_t tick_room, command_room, ticks, commands;

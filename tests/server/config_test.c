@@ -64,10 +64,10 @@ TEST("an option that is not given has its default") {
     assert_int_equal(config.public.count, 0);
     assert_true(config.protocol_id == CAIRN_PROTOCOL_ID_DEFAULT);
     assert_string_equal(config.scene, CAIRN_SCENE_DEFAULT);
-    assert_int_equal(config.tick_rate_hz, 0);
+    assert_int_equal(config.all_rooms.tick_rate_hz, 0);
     assert_int_equal(config.clients_max, 64);
-    assert_int_equal(config.input_window_ticks, 64);
-    assert_int_equal(config.catch_up_ticks_max, 4);
+    assert_int_equal(config.all_rooms.input_window_ticks, 64);
+    assert_int_equal(config.all_rooms.catch_up_ticks_max, 4);
     assert_int_equal(config.token_lifetime_s_max, 30);
     assert_null(config.record_file);
     assert_false(config.record_key.given);
@@ -88,21 +88,21 @@ TEST("every number takes its ends and refuses one beyond") {
         size_t field;
         const char *least, *most, *below, *above, *sentence;
     } rows[] = {
-        {"--tick-rate", FIELD(tick_rate_hz), "10", "240", "9", "241",
+        {"--tick-rate", FIELD(all_rooms.tick_rate_hz), "10", "240", "9", "241",
             "--tick-rate 241: must be a whole number in [10, 240]"},
-        {"--snapshot-rate", FIELD(snapshot_rate_hz), "1", "240", "0", "241",
+        {"--snapshot-rate", FIELD(all_rooms.snapshot_rate_hz), "1", "240", "0", "241",
             "--snapshot-rate 241: must be a whole number in [1, 240]"},
         {"--clients-max", FIELD(clients_max), "1", "1024", "0", "1025",
             "--clients-max 1025: must be a whole number in [1, 1024]"},
-        {"--players-max", FIELD(players_max), "1", "64", "0", "65",
+        {"--players-max", FIELD(all_rooms.players_max), "1", "64", "0", "65",
             "--players-max 65: must be a whole number in [1, 64]"},
-        {"--input-window", FIELD(input_window_ticks), "1", "240", "0", "241",
+        {"--input-window", FIELD(all_rooms.input_window_ticks), "1", "240", "0", "241",
             "--input-window 241: must be a whole number in [1, 240]"},
-        {"--catch-up", FIELD(catch_up_ticks_max), "1", "64", "0", "65",
+        {"--catch-up", FIELD(all_rooms.catch_up_ticks_max), "1", "64", "0", "65",
             "--catch-up 65: must be a whole number in [1, 64]"},
         {"--rooms-max", FIELD(rooms_max), "1", "1024", "0", "1025",
             "--rooms-max 1025: must be a whole number in [1, 1024]"},
-        {"--wait", FIELD(wait_ms), "0", "5000", "-1", "5001",
+        {"--wait", FIELD(all_rooms.wait_ms), "0", "5000", "-1", "5001",
             "--wait 5001: must be a whole number in [0, 5000]"},
         {"--token-lifetime", FIELD(token_lifetime_s_max), "0", "86400", "-1", "86401",
             "--token-lifetime 86401: must be a whole number in [0, 86400]"},
@@ -224,14 +224,14 @@ TEST("an environment stands in for flags") {
     environment = here;
     assert_true(read_all(alone, &config, error));
     assert_true(config.key.given);
-    assert_int_equal(config.tick_rate_hz, 30);
+    assert_int_equal(config.all_rooms.tick_rate_hz, 30);
     assert_int_equal(config.log_style, CAIRN_LOG_JSON);
 
     write_key("config_test.key", OTHER_KEY);
     const char *const with[] = {"cairnd", "--tick-rate=50", "--public", "192.0.2.2:2", "--public",
         "192.0.2.3:3", "--key-file", "config_test.key", NULL};
     assert_true(read_all(with, &config, error));
-    assert_int_equal(config.tick_rate_hz, 50);
+    assert_int_equal(config.all_rooms.tick_rate_hz, 50);
     assert_int_equal(config.public.count, 2);
     assert_int_equal(config.public.addresses[0].port, 2);
     assert_int_equal(config.key.bytes[0], 0xff);
@@ -250,17 +250,17 @@ TEST("a room is a name a scene and options") {
     assert_string_equal(config.rooms.list[0].name, "side");
     assert_string_equal(config.rooms.list[0].scene, "demo");
     assert_string_equal(config.rooms.list[0].record_file, "");
-    assert_int_equal(config.rooms.list[0].tick_rate_hz, 0);
+    assert_int_equal(config.rooms.list[0].settings.tick_rate_hz, 0);
     assert_true(read_with("--room",
         "a=b.json,rate=30,snapshots=10,players=3,wait=250,record=a=b.cairn;b=demo", &config,
         error));
     assert_int_equal(config.rooms.count, 2);
     assert_string_equal(config.rooms.list[0].scene, "b.json");
     assert_string_equal(config.rooms.list[0].record_file, "a=b.cairn");
-    assert_int_equal(config.rooms.list[0].tick_rate_hz, 30);
-    assert_int_equal(config.rooms.list[0].snapshot_rate_hz, 10);
-    assert_int_equal(config.rooms.list[0].players_max, 3);
-    assert_int_equal(config.rooms.list[0].wait_ms, 250);
+    assert_int_equal(config.rooms.list[0].settings.tick_rate_hz, 30);
+    assert_int_equal(config.rooms.list[0].settings.snapshot_rate_hz, 10);
+    assert_int_equal(config.rooms.list[0].settings.players_max, 3);
+    assert_int_equal(config.rooms.list[0].settings.wait_ms, 250);
     assert_string_equal(config.rooms.list[1].name, "b");
     static const struct {
         const char *value, *why;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rules of the inbox: what is taken, late, early, repeated or held, and in which order a tick's
-// commands come out.
+// Rules of the inbox: which inputs are taken, late, early, repeated or held, and the order of a
+// tick's commands.
 #include "tests/kit/test.h"
 
 #include <math.h>
@@ -70,7 +70,7 @@ TEST("the window has two edges") {
     cairn_inbox_destroy(inbox);
 }
 
-TEST("a copy is repeated whether its first was taken or late") {
+TEST("a copy counts as repeated whether the first was taken or late") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     assert_int_equal(take(inbox, 0, FIRST_TICK + 2, 1), CAIRN_INBOX_TAKEN);
@@ -85,7 +85,7 @@ TEST("a copy is repeated whether its first was taken or late") {
     cairn_inbox_destroy(inbox);
 }
 
-TEST("an early input may come again in time") {
+TEST("an input refused as early is taken when it comes again in the window") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     assert_int_equal(take(inbox, 0, FIRST_TICK + WINDOW, 1), CAIRN_INBOX_EARLY);
@@ -105,7 +105,7 @@ TEST("an input older than the log is not counted as late") {
     cairn_inbox_destroy(inbox);
 }
 
-TEST("the first word for a tick stands") {
+TEST("the first input for a tick counts") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     gather(inbox);
@@ -115,7 +115,7 @@ TEST("the first word for a tick stands") {
     cairn_inbox_destroy(inbox);
 }
 
-TEST("a missing input repeats the last and then falls silent") {
+TEST("a missing input repeats the last one, then nothing") {
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     assert_string_equal(gather(inbox), "J");
@@ -233,7 +233,7 @@ TEST("an input out of range is refused") {
     cairn_inbox_destroy(inbox);
 }
 
-TEST("a slot speaks only for itself") {
+TEST("an input is for the slot of its sender, whatever it says") {
     cairn_inbox *inbox = inbox_of(2);
     cairn_inbox_join(inbox);
     cairn_inbox_join(inbox);
@@ -259,4 +259,38 @@ TEST("a config outside its ranges is refused") {
         assert_int_equal(cairn_inbox_create(&rows[i], &inbox), CAIRN_INVALID_ARGUMENT);
         assert_null(inbox);
     }
+}
+
+TEST("an operator's edits are done in the order of their requests") {
+    // Sorted by kind, or by body, they would come out in another order.
+    static const cairn_command edits[] = {
+        {.kind = CAIRN_COMMAND_IMPULSE, .buttons = 9},
+        {.kind = CAIRN_COMMAND_SET_POSITION, .buttons = 9},
+        {.kind = CAIRN_COMMAND_SPAWN_SPHERE, .aim = {.x = 0.5f}},
+        {.kind = CAIRN_COMMAND_IMPULSE, .buttons = 3},
+        {.kind = CAIRN_COMMAND_DESTROY, .buttons = 9},
+    };
+    enum { EDITS = sizeof edits / sizeof *edits };
+    const cairn_inbox_config config = {.tick = FIRST_TICK,
+        .window_ticks = WINDOW,
+        .slots = 1,
+        .hold_ticks = HOLD,
+        .edits_max = EDITS};
+    cairn_inbox *inbox;
+    assert_int_equal(cairn_inbox_create(&config, &inbox), CAIRN_OK);
+    for (uint32_t round = 0; round < 2; ++round) {
+        for (uint32_t i = 0; i < EDITS; ++i) {
+            assert_true(cairn_inbox_edit(inbox, &edits[i]));
+        }
+        assert_false(cairn_inbox_edit(inbox, &edits[0]));
+        cairn_command commands[CAIRN_INBOX_COMMANDS_MAX];
+        assert_int_equal(cairn_inbox_gather(inbox, commands), EDITS);
+        for (uint32_t i = 0; i < EDITS; ++i) {
+            assert_int_equal(commands[i].kind, edits[i].kind);
+            assert_int_equal(commands[i].buttons, edits[i].buttons);
+            assert_int_equal(commands[i].sequence, i);
+            assert_int_equal(commands[i].slot, CAIRN_SLOT_OPERATOR);
+        }
+    }
+    cairn_inbox_destroy(inbox);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rooms whose ticks are stepped elsewhere: what goes on meanwhile, and what a room that is stuck
-// costs the others. Here "elsewhere" is a list that the test works off when it pleases.
+// Rooms whose jobs are out: what the server does meanwhile, and that a stuck room costs the others
+// nothing. The jobs wait in a list, and the test runs them when it chooses.
 #include "tests/kit/test.h"
 
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "bridge/scene_library.h"
 #include "server/core/server_state.h"
 #include "sim/serialize/sketch.h"
+#include "tests/server/control_kit.h"
 #include "tests/server/story.h"
 #include <cairn/server_lag.h>
 
@@ -48,7 +49,7 @@ static void run_ms(uint32_t ms, uint32_t stuck) {
     }
 }
 
-static uint32_t start(const char *second) {
+static uint32_t start_with(const char *second, bool control) {
     char error[CAIRN_SCENE_ERROR_SIZE];
     const cairn_scene_text *text = cairn_scene_library_find("stack10");
     assert_int_equal(cairn_scene_parse(text->json, text->size, &stack, error), CAIRN_OK);
@@ -56,6 +57,7 @@ static uint32_t start(const char *second) {
     refuses = false;
     cairn_server_config config = story_config();
     config.run_job = take_job;
+    config.control = control;
     story_start(&s, &config);
     cairn_server_room_config room = cairn_server_room_config_default();
     room.name = second;
@@ -64,6 +66,10 @@ static uint32_t start(const char *second) {
     assert_int_equal(
         cairn_server_room_create(s.server, s.now_ns, &room, &id, NULL), CAIRN_ROOM_CREATED);
     return id;
+}
+
+static uint32_t start(const char *second) {
+    return start_with(second, false);
 }
 
 static void end(void) {
@@ -84,7 +90,7 @@ static uint32_t join_room(const char *name, cairn_mode mode) {
     return story_join_as(&s, &hello);
 }
 
-TEST("clients see no difference to ticks stepped here") {
+TEST("clients see no difference between ticks stepped on a thread and at once") {
     start("side");
     uint32_t exact = join_room("side", CAIRN_MODE_LOCKSTEP);
     uint32_t shown = join_room("main", CAIRN_MODE_INTERPOLATE);
@@ -166,12 +172,13 @@ TEST("resync requests wait for the job of their room, as many as it has room for
     assert_int_equal(story_statistics(&s).resync_requests, CLIENTS);
     for (uint32_t i = 0; i < CLIENTS; ++i) {
         const bool refused = i == CLIENTS - 1;
-        assert_int_equal(s.clients[clients[i]].repairs[CAIRN_RESYNC_DONE], 0);
-        assert_int_equal(s.clients[clients[i]].repairs[CAIRN_RESYNC_TOO_OFTEN], refused ? 1 : 0);
+        assert_int_equal(s.clients[clients[i]].responses[CAIRN_RESYNC_DONE], 0);
+        assert_int_equal(s.clients[clients[i]].responses[CAIRN_RESYNC_TOO_OFTEN], refused ? 1 : 0);
     }
     run_ms(200, 0);
     for (uint32_t i = 0; i < CLIENTS; ++i) {
-        assert_int_equal(s.clients[clients[i]].repairs[CAIRN_RESYNC_DONE], i < CLIENTS - 1 ? 1 : 0);
+        assert_int_equal(
+            s.clients[clients[i]].responses[CAIRN_RESYNC_DONE], i < CLIENTS - 1 ? 1 : 0);
     }
     end();
 }
@@ -215,5 +222,73 @@ TEST("a room alone is stepped here") {
     story_run_ms(&s, 500);
     assert_int_equal(waiting_count, 0);
     assert_in_range(tick_of(CAIRN_ROOM_MAIN), before + 29, before + 31);
+    end();
+}
+
+TEST("a resync request of a client that left is forgotten") {
+    const uint32_t side = start("side");
+    const uint32_t leaves = join_room("side", CAIRN_MODE_HEAL);
+    const uint32_t stays = join_room("side", CAIRN_MODE_HEAL);
+    run_ms(600, 0);
+    run_ms(40, side);
+    request_resync(leaves);
+    request_resync(stays);
+    run_ms(40, side);
+    cairn_netcode_client_disconnect(s.clients[leaves].netcode, s.now_ns);
+    run_ms(100, side);
+    assert_true(story_heard(&s, "client_left"));
+    run_ms(200, 0);
+    assert_int_equal(s.clients[stays].responses[CAIRN_RESYNC_DONE], 1);
+    assert_int_equal(story_statistics(&s).resync_responses[CAIRN_RESYNC_DONE], 1);
+    end();
+}
+
+static story_answer answer;
+
+static uint32_t join_operator(void) {
+    s.operators = true;
+    const uint32_t client = join_room("main", CAIRN_MODE_INTERPOLATE);
+    s.operators = false;
+    memset(&answer, 0, sizeof answer);
+    s.clients[client].answer = &answer;
+    run_ms(400, 0);
+    return client;
+}
+
+static void ask(uint32_t client, uint32_t number, cairn_control_verb verb, const char *room) {
+    kit_say(&s, client, (cairn_control_request){.number = number, .verb = verb, .room = room});
+}
+
+TEST("a request that waits for a room's job holds up the later ones of its client") {
+    const uint32_t side = start_with("side", true);
+    const uint32_t client = join_operator();
+    run_ms(40, side);
+    ask(client, 1, CAIRN_CONTROL_STATE, "side");
+    ask(client, 2, CAIRN_CONTROL_ROOMS, "");
+    run_ms(200, side);
+    assert_int_equal(answer.count, 0);
+    run_ms(200, 0);
+    assert_int_equal(answer.count, 2);
+    assert_int_equal(answer.answer.number, 2);
+    end();
+}
+
+// A queued request is dropped with its client; one that the room has begun outlives it.
+TEST("a request of a client that left is not answered to the one who has its place") {
+    start_with("side", true);
+    const uint32_t leaves = join_operator();
+    kit_say(&s, leaves,
+        (cairn_control_request){.number = 1,
+            .verb = CAIRN_CONTROL_RUN_UNTIL,
+            .run_until = {.tick = tick_of(CAIRN_ROOM_MAIN) + 60}});
+    run_ms(40, 0);
+    cairn_netcode_client_disconnect(s.clients[leaves].netcode, s.now_ns);
+    run_ms(100, 0);
+    const uint32_t follows = join_operator();
+    assert_int_equal(s.server->sessions[0].client_id, s.clients[follows].client_id);
+    assert_int_equal(answer.count, 0);
+    run_ms(1000, 0);
+    assert_int_equal(s.clients[follows].notices[CAIRN_EVENT_PAUSED], 1);
+    assert_int_equal(answer.count, 0);
     end();
 }

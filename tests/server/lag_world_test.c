@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Looking back at a room's past: what is shown between two ticks, and what is refused.
+// The world as it was shown between two ticks, and the view times that are refused.
 
 #include "tests/kit/test.h"
 
@@ -48,10 +48,10 @@ static void step(story *s, uint32_t ticks) {
 
 static cairn_lag_refusal look(
     story *s, uint64_t tick, uint32_t span, float fraction, const cairn_world **out) {
-    const cairn_view_time sight = {.tick = tick, .span = span, .fraction = fraction};
+    const cairn_view_time view_time = {.tick = tick, .span = span, .fraction = fraction};
     const cairn_hash128 before = kit_hash(s->world);
     const cairn_lag_refusal refusal = cairn_lag_world_show(
-        s->lag_world, s->state_history, cairn_world_tick(s->world), AGE, &sight, out);
+        s->lag_world, s->state_history, cairn_world_tick(s->world), AGE, &view_time, out);
     assert_true(cairn_hash_equal(kit_hash(s->world), before));
     assert_int_equal(refusal == CAIRN_LAG_SHOWN, *out != NULL);
     return refusal;
@@ -83,7 +83,7 @@ TEST("a target is hit where it was seen") {
     end(&s);
 }
 
-TEST("ticks themselves are shown as they were") {
+TEST("a view time at a tick shows its state") {
     story s = begin();
     step(&s, 30);
     const cairn_body_state there = kit_read(s.world, s.target);
@@ -98,7 +98,7 @@ TEST("ticks themselves are shown as they were") {
     end(&s);
 }
 
-// The same rotation said the other way round in between: both quaternions are one turn.
+// In between the rotation is given by the opposite quaternion, which is the same rotation.
 TEST("rotations take the shorter way") {
     story s = begin();
     step(&s, 55);

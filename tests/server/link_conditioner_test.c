@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules of a bad path: what is lost, repeated and delayed follows the shares and the seed.
+// Rules of the link conditioner: loss, duplicates and delays follow the config and the seed.
 #include "tests/kit/test.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static uint32_t run(const cairn_link_conditioner_config *config, uint32_t count,
     return arrived;
 }
 
-TEST("shares are kept and the seed decides") {
+TEST("loss and duplication match their probabilities, and the seed decides") {
     static const struct {
         cairn_link_conditioner_config config;
         uint32_t least, most;
@@ -56,7 +56,7 @@ TEST("shares are kept and the seed decides") {
     }
 }
 
-TEST("a delay is at least that and at most the jitter more") {
+TEST("a payload is delayed by at least the delay and at most the jitter more") {
     const cairn_link_conditioner_config config = {.delay_ns = 20 * MS, .jitter_ns = 10 * MS};
     cairn_link_conditioner *box = NULL;
     assert_int_equal(cairn_link_conditioner_create(&config, &box), CAIRN_OK);
@@ -74,7 +74,7 @@ TEST("a delay is at least that and at most the jitter more") {
     cairn_link_conditioner_destroy(box);
 }
 
-TEST("a full box loses the newest") {
+TEST("a full conditioner loses the newest payload") {
     const cairn_link_conditioner_config config = {.delay_ns = MS};
     cairn_link_conditioner *box = NULL;
     assert_int_equal(cairn_link_conditioner_create(&config, &box), CAIRN_OK);

@@ -90,7 +90,7 @@ static void play(uint32_t ms) {
     story_run_ms(&s, ms / 4);
 }
 
-TEST("a drained servers recording lives again") {
+TEST("a drained server's recording replays") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     play(4000);
@@ -139,7 +139,7 @@ TEST("a running server has all but the last second on file") {
     story_end(&s);
 }
 
-TEST("a writer that fails ends the recording and not the room") {
+TEST("a writer that fails ends the recording, not the room") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     s.record_limit = s.record_size + 3000;

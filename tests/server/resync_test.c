@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a server answers to resync_requests, honest and otherwise, and what they may cost it.
+// How a server answers resync requests, honest and malicious, and what they may cost it.
 #include "tests/kit/test.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static uint32_t start(cairn_mode mode) {
     return client;
 }
 
-static void doubt(uint32_t client, uint64_t tick, size_t size) {
+static void request(uint32_t client, uint64_t tick, size_t size) {
     const cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST,
         .resync_request = {.tick = tick,
             .want = CAIRN_RESYNC_WANT_ELEMENTS,
@@ -34,16 +34,16 @@ static uint64_t now_tick(void) {
     return cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
 }
 
-static const uint32_t *answers(uint32_t client) {
-    return s.clients[client].repairs;
+static const uint32_t *responses(uint32_t client) {
+    return s.clients[client].responses;
 }
 
 TEST("a client whose world is right gets an empty repair") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     cairn_sketch_build(s.clients[client].world, 40, sketch);
-    doubt(client, cairn_world_tick(s.clients[client].world), SKETCH_SIZE);
+    request(client, cairn_world_tick(s.clients[client].world), SKETCH_SIZE);
     story_run_ms(&s, 200);
-    assert_int_equal(answers(client)[CAIRN_RESYNC_DONE], 1);
+    assert_int_equal(responses(client)[CAIRN_RESYNC_DONE], 1);
     assert_int_equal(story_statistics(&s).resync_requests, 1);
     assert_int_equal(story_statistics(&s).resync_elements, 0);
     assert_true(story_heard(&s, "resynced"));
@@ -66,21 +66,21 @@ TEST("ticks that are not held are refused") {
     const uint64_t ticks[] = {0, now_tick() + 100, UINT64_MAX};
     cairn_sketch_build(s.clients[client].world, 40, sketch);
     for (uint32_t i = 0; i < 3; ++i) {
-        doubt(client, ticks[i], SKETCH_SIZE);
+        request(client, ticks[i], SKETCH_SIZE);
         story_run_ms(&s, 100);
-        assert_int_equal(answers(client)[CAIRN_RESYNC_TICK_GONE], i + 1);
+        assert_int_equal(responses(client)[CAIRN_RESYNC_TICK_GONE], i + 1);
     }
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
     story_end(&s);
 }
 
-TEST("bytes that are no sketch are refused by name") {
+TEST("a malformed sketch is refused as such") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     memset(sketch, 0xff, sizeof sketch);
-    doubt(client, now_tick(), SKETCH_SIZE);
-    doubt(client, now_tick(), 17);
+    request(client, now_tick(), SKETCH_SIZE);
+    request(client, now_tick(), 17);
     story_run_ms(&s, 100);
-    assert_int_equal(answers(client)[CAIRN_RESYNC_MALFORMED], 2);
+    assert_int_equal(responses(client)[CAIRN_RESYNC_MALFORMED], 2);
     story_end(&s);
 }
 
@@ -88,9 +88,9 @@ TEST("bytes that are no sketch are refused by name") {
 TEST("a difference too large for the sketch is refused as such") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     memset(sketch, 0, sizeof sketch);
-    doubt(client, now_tick(), SKETCH_SIZE);
+    request(client, now_tick(), SKETCH_SIZE);
     story_run_ms(&s, 100);
-    assert_int_equal(answers(client)[CAIRN_RESYNC_TOO_MUCH], 1);
+    assert_int_equal(responses(client)[CAIRN_RESYNC_TOO_MUCH], 1);
     story_end(&s);
 }
 
@@ -100,16 +100,16 @@ TEST("a flood of resync requests costs little and disturbs no client") {
     story_run_ms(&s, 500);
     memset(sketch, 0, sizeof sketch);
     for (uint32_t i = 0; i < 100; ++i) {
-        doubt(client, now_tick(), SKETCH_SIZE);
+        request(client, now_tick(), SKETCH_SIZE);
         story_run_ms(&s, 8);
     }
     story_run_ms(&s, 500);
     const cairn_server_statistics statistics = story_statistics(&s);
-    const uint32_t looked_at = answers(client)[CAIRN_RESYNC_TOO_MUCH];
+    const uint32_t answered = responses(client)[CAIRN_RESYNC_TOO_MUCH];
     assert_int_equal(statistics.resync_requests, 100);
     assert_in_range(
-        looked_at, 10, CAIRN_SERVER_RESYNC_BURST_NS / CAIRN_SERVER_RESYNC_REQUEST_NS + 8);
-    assert_int_equal(answers(client)[CAIRN_RESYNC_TOO_OFTEN], 100 - looked_at);
+        answered, 10, CAIRN_SERVER_RESYNC_BURST_NS / CAIRN_SERVER_RESYNC_REQUEST_NS + 8);
+    assert_int_equal(responses(client)[CAIRN_RESYNC_TOO_OFTEN], 100 - answered);
     assert_int_equal(s.clients[other].roots_wrong, 0);
     assert_int_equal(now_tick(), cairn_world_tick(s.clients[other].world));
     story_end(&s);
@@ -117,17 +117,17 @@ TEST("a flood of resync requests costs little and disturbs no client") {
 
 TEST("a client without a world may not request a resync") {
     const uint32_t client = start(CAIRN_MODE_INTERPOLATE);
-    doubt(client, now_tick(), SKETCH_SIZE);
+    request(client, now_tick(), SKETCH_SIZE);
     story_run_ms(&s, 100);
     assert_int_equal(story_statistics(&s).protocol_violations, 1);
     assert_int_equal(story_statistics(&s).resync_requests, 0);
     story_end(&s);
 }
 
-TEST("a doubt without a sketch asks for the state") {
+TEST("a resync request without a sketch asks for the state") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     assert_int_equal(s.clients[client].states_begun, 1);
-    doubt(client, now_tick(), 0);
+    request(client, now_tick(), 0);
     story_run_ms(&s, 500);
     assert_int_equal(s.clients[client].states_begun, 2);
     assert_int_equal(story_statistics(&s).states_resent, 1);
@@ -136,7 +136,7 @@ TEST("a doubt without a sketch asks for the state") {
     story_end(&s);
 }
 
-TEST("a client may ask for less") {
+TEST("a client may ask to be served by snapshots") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     const cairn_message less = {
         .kind = CAIRN_MESSAGE_HELLO, .hello = story_hello(CAIRN_MODE_INTERPOLATE, true)};
@@ -158,10 +158,10 @@ TEST("a client that is repaired again and again is demoted") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     for (uint32_t i = 0; i <= CAIRN_SERVER_RESYNC_ATTEMPTS_MAX; ++i) {
         cairn_sketch_build(s.clients[client].world, 40, sketch);
-        doubt(client, cairn_world_tick(s.clients[client].world), SKETCH_SIZE);
+        request(client, cairn_world_tick(s.clients[client].world), SKETCH_SIZE);
         story_run_ms(&s, 300);
     }
-    assert_int_equal(answers(client)[CAIRN_RESYNC_DONE], CAIRN_SERVER_RESYNC_ATTEMPTS_MAX + 1);
+    assert_int_equal(responses(client)[CAIRN_RESYNC_DONE], CAIRN_SERVER_RESYNC_ATTEMPTS_MAX + 1);
     assert_int_equal(s.clients[client].notices[CAIRN_EVENT_MODE], 1);
     assert_true(story_heard(&s, "client_demoted"));
     story_end(&s);
@@ -180,7 +180,7 @@ TEST("a client that reports wrong roots and requests no repair is demoted") {
     }
 }
 
-TEST("a passport that is not ours is served by snapshots") {
+TEST("a client whose passport differs is served by snapshots") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     cairn_hello hello = story_hello(CAIRN_MODE_LOCKSTEP, true);

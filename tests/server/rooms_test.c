@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of rooms: who comes in, under which name and id, and what is left when a room closes.
+// The table of rooms: names, ids, which clients are admitted, and what remains when a room closes.
 #include "tests/kit/test.h"
 
 #include <string.h>
@@ -96,7 +96,7 @@ TEST("a room that cannot be created is refused by name and counted") {
     story_end(&s);
 }
 
-TEST("an id is never that of a later room") {
+TEST("an id is never given to a later room") {
     start(2);
     uint32_t old = create("side");
     assert_int_equal(cairn_server_room_find(s.server, "side"), old);
@@ -192,7 +192,7 @@ TEST("a hello names the room") {
 }
 
 // What a link carries was settled when the client connected. The hello is on its way meanwhile.
-TEST("a room larger than all before takes connections made since") {
+TEST("a room larger than all before takes only connections made after it") {
     start(3);
     const uint32_t early = join_room("large", CAIRN_MODE_INTERPOLATE);
     while (s.server->sessions[early].state != CAIRN_SESSION_CONNECTED) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A whole server in memory and plain clients around it: what each is told, and what none can do.
+// A whole server in memory with plain clients: what each is sent, and what no client can do.
 #include "tests/kit/test.h"
 
 #include <string.h>
@@ -80,7 +80,7 @@ TEST("each client gets the delta of its own baseline") {
     end();
 }
 
-TEST("a long keyframe is sent once until it is of no use") {
+TEST("a long keyframe is sent once until it is no longer a baseline") {
     start();
     uint32_t deaf = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     s.clients[deaf].mute_inputs = true;
@@ -159,7 +159,7 @@ TEST("a lockstep client holds the same world") {
     end();
 }
 
-TEST("a client whose world differs is noticed") {
+TEST("a client whose root differs is counted and logged") {
     start();
     uint32_t player = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
     s.clients[player].corrupt_roots = true;
@@ -187,7 +187,7 @@ TEST("a lockstep client that falls behind the command log restarts from a state"
     end();
 }
 
-TEST("players fill the room and spectators still see it") {
+TEST("a room full of players still takes spectators") {
     start();
     for (uint32_t i = 0; i < 4; ++i) {
         story_join(&s, CAIRN_MODE_INTERPOLATE, false);
@@ -305,7 +305,7 @@ TEST("a room too large for snapshots refuses interpolating clients with that rea
     }
 }
 
-TEST("a flood of nonsense is counted and shown the door") {
+TEST("a client that floods malformed messages is counted and disconnected") {
     start();
     uint32_t hostile = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     uint32_t honest = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
@@ -492,7 +492,7 @@ TEST("a wait for inputs is announced to every client") {
     story_run_ms(&s, 350);
     assert_int_equal(s.clients[watcher].notices[CAIRN_EVENT_STALL_END], 1);
     assert_in_range(s.clients[watcher].notice.value, 200, 220);
-    // Left behind: nobody waits until an input comes in time again.
+    // The slot is not waited for until one of its inputs arrives on time.
     assert_in_range(story_statistics(&s).tick, tick + 10, tick + 20);
     assert_int_equal(story_statistics(&s).input_waits, 1);
     s.clients[player].ahead = ahead;

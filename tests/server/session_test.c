@@ -55,7 +55,7 @@ static void bring_to(cairn_session_state state) {
 
 #define NEVER CAIRN_SESSION_STATE_COUNT
 
-TEST("every stimulus has its answer in every state") {
+TEST("every event has its outcome in every state") {
     enum { FREE, CONN, WELC, PLAY, REFU };
     static const struct {
         cairn_session_event event;
@@ -98,7 +98,7 @@ TEST("every stimulus has its answer in every state") {
     }
 }
 
-TEST("roots are heard of lockstep clients alone") {
+TEST("roots are taken from clients that simulate only") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     story_run_ms(&s, 100);
@@ -111,7 +111,7 @@ TEST("roots are heard of lockstep clients alone") {
     story_end(&s);
 }
 
-TEST("faults add up to a refusal and the slot goes back") {
+TEST("violations add up to a refusal, and the slot is freed") {
     static const cairn_session_state from[] = {
         CAIRN_SESSION_CONNECTED, CAIRN_SESSION_WELCOMED, CAIRN_SESSION_PLAYING};
     const cairn_server_config config = story_config();
@@ -158,7 +158,7 @@ TEST("acknowledgements of unsent ticks are ignored") {
     story_end(&s);
 }
 
-TEST("a spectators inputs are a fault") {
+TEST("inputs of a spectator are a violation") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     const cairn_message hello = {
@@ -171,5 +171,48 @@ TEST("a spectators inputs are a fault") {
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &message);
     assert_int_equal(session()->violations, 1);
     assert_int_equal(story_statistics(&s).inputs_taken, 0);
+    story_end(&s);
+}
+
+TEST("inputs and acknowledgements of a replaced world are ignored") {
+    const cairn_server_config config = story_config();
+    story_start(&s, &config);
+    story_run_ms(&s, 200);
+    bring_to(CAIRN_SESSION_PLAYING);
+    session()->world_epoch = 1; // the world was replaced once
+    session()->replication->snapshots.acknowledged = 0;
+    const cairn_wire_input input = {.tick = session()->room->scheduler.tick + 2};
+    cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
+        .input = {.snapshot_acknowledged = 1, .inputs = &input, .input_count = 1}};
+    cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &message);
+    assert_int_equal(story_statistics(&s).inputs_taken, 0);
+    assert_int_equal(session()->replication->snapshots.acknowledged, 0);
+    message.input.world_epoch = 1;
+    cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &message);
+    assert_int_equal(story_statistics(&s).inputs_taken, 1);
+    assert_int_equal(session()->replication->snapshots.acknowledged, 1);
+    assert_int_equal(session()->violations, 0);
+    story_end(&s);
+}
+
+TEST("roots of a replaced world are not compared") {
+    const cairn_server_config config = story_config();
+    story_start(&s, &config);
+    story_run_ms(&s, 200);
+    const cairn_message hello = hello_message(CAIRN_MODE_LOCKSTEP);
+    session()->client_id = 9;
+    feed(CAIRN_SESSION_EVENT_CONNECT);
+    cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_HELLO, &hello);
+    session()->world_epoch = 1;
+    const cairn_wire_root root = {.tick = session()->room->scheduler.tick - 1, .lo = 1, .hi = 2};
+    cairn_message message = {
+        .kind = CAIRN_MESSAGE_ROOT_REPORT, .root_report = {.roots = &root, .root_count = 1}};
+    cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_ROOTS, &message);
+    assert_int_equal(story_statistics(&s).roots_compared, 0);
+    assert_false(story_heard(&s, "root_differed"));
+    message.root_report.world_epoch = 1;
+    cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_ROOTS, &message);
+    assert_int_equal(story_statistics(&s).roots_compared, 1);
+    assert_int_equal(story_statistics(&s).roots_differed, 1);
     story_end(&s);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// The last ticks of a room as saved states: what is held, what is not, and what it may cost.
+// The states of a room's last ticks: which are held, which are not, and the memory they may take.
 
 #include "tests/kit/test.h"
 
@@ -90,7 +90,7 @@ TEST("the last ticks are held and older ones give way") {
     end(&s);
 }
 
-TEST("the longest wish counts within the bound") {
+TEST("the longest requirement counts, within the bound") {
     story s = begin(10, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_LAG, 4);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 1000);
@@ -138,7 +138,7 @@ TEST("bytes are bounded") {
     end(&s);
 }
 
-TEST("steady states take no more memory") {
+TEST("states of constant size allocate no more memory") {
     story s = begin(8, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 8);
     step(&s, 20);
@@ -183,7 +183,7 @@ TEST("a foreign world is not loaded into") {
     end(&s);
 }
 
-TEST("a past of no ticks is refused") {
+TEST("a history of no ticks is refused") {
     cairn_state_history *past = NULL;
     assert_int_equal(cairn_state_history_create(0, SIZE_MAX, &past), CAIRN_INVALID_ARGUMENT);
     assert_null(past);

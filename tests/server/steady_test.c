@@ -90,7 +90,7 @@ TEST("no message of a client breaks the room") {
     }
 }
 
-TEST("each client has one turn before any has a second") {
+TEST("each client sends one payload before any sends a second") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     for (uint32_t i = 0; i < 3; ++i) {
@@ -114,7 +114,7 @@ TEST("each client has one turn before any has a second") {
     story_end(&s);
 }
 
-TEST("readers of the state are counted to their end") {
+TEST("readers of the state are counted until they leave") {
     const cairn_server_config config = story_config();
     story_start(&s, &config);
     for (uint32_t i = 0; i < 3; ++i) {

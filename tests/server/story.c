@@ -356,7 +356,7 @@ static void take_message(story_client *client, const cairn_link_message *receive
         }
         break;
     case CAIRN_MESSAGE_RESYNC_RESPONSE:
-        client->repairs[message.resync_response.verdict] += 1;
+        client->responses[message.resync_response.verdict] += 1;
         break;
     case CAIRN_MESSAGE_ANSWER:
         keep_answer(client->answer, received);

@@ -2,7 +2,7 @@
 #pragma once
 
 // A whole server in memory with plain clients made of netcode, link and codec alone, joined by a
-// pipe that loses nothing. What a test does not script, a client does as a real one would: it says
+// pipe that loses nothing. Unless a test says otherwise a client behaves as a real one: it sends
 // HELLO, acknowledges what it holds, applies deltas, steps confirmed ticks and reports its roots.
 
 #include <stdbool.h>
@@ -35,11 +35,11 @@ typedef struct story_client {
     uint64_t client_id;
     cairn_hello hello;
     bool silent;        // sends no message of its own
-    bool mute_inputs;   // says HELLO and nothing more
+    bool mute_inputs;   // sends HELLO and nothing else
     bool corrupt_roots; // reports roots that are not its own
     bool hello_sent;
     bool welcomed;
-    cairn_welcome welcome; // texts are not valid any more
+    cairn_welcome welcome; // its texts are no longer valid
     char rules_name[32];
     char scene_name[32];
     uint32_t refusal; // cairn_refusal_reason, 0: none
@@ -51,7 +51,7 @@ typedef struct story_client {
 
     // Interpolating.
     story_snapshot held[STORY_HELD_MAX];
-    uint32_t held_count; // in all; the newest lies at (held_count - 1) % STORY_HELD_MAX
+    uint32_t held_count; // in all; the newest is at (held_count - 1) % STORY_HELD_MAX
     uint32_t keyframes, deltas, deltas_failed;
     uint32_t shapes_seen, shapes_removed, shapes_messages;
 
@@ -62,15 +62,15 @@ typedef struct story_client {
     uint32_t states_begun;
     cairn_world *world;
     uint64_t ticks_stepped;
-    uint32_t roots_wrong; // of the server's roots against its own
+    uint32_t roots_wrong; // roots of the server that differ from its own
     cairn_wire_root root_newest;
 
     cairn_wire_timing timing; // newest
     uint32_t notices[CAIRN_EVENT_LAST + 1];
-    cairn_event_message notice;                   // newest; without its words
-    struct story_answer *answer;                  // NULL: none is expected; filled with the newest
-    uint32_t repairs[CAIRN_RESYNC_VERDICT_COUNT]; // answers to doubts
-    uint32_t world_epoch;                         // how often it was told of another world
+    cairn_event_message notice;  // newest; without its words
+    struct story_answer *answer; // NULL: none is expected; filled with the newest
+    uint32_t responses[CAIRN_RESYNC_VERDICT_COUNT]; // responses by verdict
+    uint32_t world_epoch;                           // how often its world was replaced
     uint32_t messages[CAIRN_MESSAGE_KIND_COUNT];
     uint32_t decode_failures;
 } story_client;
@@ -87,14 +87,14 @@ typedef struct story {
     uint64_t now_ns;
     story_client clients[STORY_CLIENTS_MAX];
     uint32_t client_count;
-    bool operators;  // who joins from now on has the right
+    bool operators;  // clients that join from now on have the right
     uint8_t *record; // of the main room
     size_t record_size;
-    size_t record_limit; // the writer answers false beyond it
+    size_t record_limit; // beyond it the writer returns false
     uint32_t events;
-    char event_names[16384]; // every event's name with a blank behind it
+    char event_names[16384]; // the name of every event, each followed by a space
     uint32_t snapshots_checked;
-    uint32_t snapshots_wrong; // newest snapshot of a client against the world when it was taken
+    uint32_t snapshots_wrong; // client snapshots that differ from the world at their tick
 } story;
 
 // The config to change before story_start. Its pointers are filled by story_start.
@@ -104,11 +104,11 @@ void story_end(story *s);
 
 // A client that connects in this mode; returns its number.
 uint32_t story_join(story *s, cairn_mode mode, bool spectator);
-// A client whose hello is given.
+// A client with this HELLO.
 uint32_t story_join_as(story *s, const cairn_hello *hello);
 cairn_hello story_hello(cairn_mode mode, bool spectator);
 
-// Lets `ms` of time pass in steps of STORY_STEP_NS, everybody driven in each.
+// Lets `ms` of time pass in steps of STORY_STEP_NS, and drives server and clients in each.
 void story_run_ms(story *s, uint32_t ms);
 // Sends raw message bytes from a connected client.
 void story_say(story *s, uint32_t client, const uint8_t *bytes, size_t size, bool reliable);

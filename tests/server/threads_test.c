@@ -70,7 +70,7 @@ static void create_rooms(cairn_server *server, uint32_t rooms[ROOMS]) {
     cairn_scene_destroy(scene);
 }
 
-TEST("rooms of one scene live the same life on threads") {
+TEST("rooms of one scene have equal roots on threads") {
     cairn_address listen;
     char error[CAIRN_UV_ERROR_SIZE];
     uint64_t recorded = 0;

@@ -74,7 +74,7 @@ TEST("a late driver catches up within its bound") {
     assert_int_equal(cairn_tick_scheduler_due_ns(&scheduler, 4), START + 66666666);
 }
 
-TEST("overload skips beats and time slips") {
+TEST("overload skips scheduled ticks, and the schedule slips") {
     cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, 60, 4, 0);
     assert_int_equal(run_turn(&scheduler, START + S), 4); // beats 0 .. 60 are due
     assert_int_equal(scheduler.ticks_skipped, 57);
@@ -121,7 +121,7 @@ TEST("lateness is signed and bounded") {
     assert_int_equal(cairn_tick_scheduler_lateness_us(&scheduler, 864000, START), -INT32_MAX);
 }
 
-TEST("lateness of turns is measured") {
+TEST("the lateness of tick batches is measured") {
     cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, 10, 4, 0);
     for (uint64_t k = 0; k < 100; ++k) {
         run_turn(&scheduler, START + k * S / 10 + (k == 50 ? 9000 : 100));

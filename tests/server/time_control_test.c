@@ -7,7 +7,7 @@
 
 #define S UINT64_C(1000000000)
 
-TEST("each kind of time runs its ticks") {
+TEST("each time control runs its ticks") {
     static const struct {
         const char *name;
         cairn_time_control time_control;
@@ -75,7 +75,7 @@ TEST("a pause costs no ticks when it ends") {
     assert_int_equal(scheduler.ticks_skipped, 0);
 }
 
-TEST("a stop pauses once") {
+TEST("a room pauses at its stop tick once") {
     cairn_time_control pace = cairn_time_control_default();
     pace.stop_tick = 10;
     assert_false(cairn_time_control_reach_stop(&pace, 9));
