@@ -59,6 +59,7 @@ void cairn_clock_observe(cairn_clock *clock, uint64_t now_ns, uint64_t tick) {
 }
 
 void cairn_clock_advance(cairn_clock *clock, uint64_t now_ns) {
+    CAIRN_ASSERT(clock->tick_ns > 0);
     const double fraction = elapsed_ns(clock->corrected_ns, now_ns) / TIME_CONSTANT_NS;
     clock->correction_ns +=
         (clock->target_ns - clock->correction_ns) * (fraction < 1 ? fraction : 1);

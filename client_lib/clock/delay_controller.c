@@ -40,6 +40,7 @@ static void set_delay(cairn_delay_controller *controller, uint32_t delay) {
 
 static void adapt_delay(
     cairn_delay_controller *controller, uint64_t now_ns, double need, uint32_t predict_max) {
+    CAIRN_ASSERT(now_ns >= controller->started_ns);
     const uint32_t delay = cairn_delay_controller_target(&controller->config, need, predict_max);
     const uint32_t with_slack =
         cairn_delay_controller_target(&controller->config, need + SLACK_TICKS, predict_max);

@@ -17,6 +17,7 @@ void cairn_input_lead_start(cairn_input_lead *lead, uint32_t tick_rate_hz) {
 }
 
 void cairn_input_lead_estimate(cairn_input_lead *lead, uint64_t rtt_ns, uint64_t jitter_ns) {
+    CAIRN_ASSERT(lead->tick_ns > 0);
     if (!lead->measured) {
         const double estimate_ns = (double)rtt_ns + 2 * (double)jitter_ns + 2 * lead->tick_ns;
         lead->lead_ns = clamp(estimate_ns, 0, CAIRN_INPUT_LEAD_NS_MAX);

@@ -9,6 +9,7 @@
 #include <cairn/types.h>
 
 cairn_status cairn_shape_list_create(cairn_shape_list *list, uint32_t capacity) {
+    CAIRN_ASSERT(capacity > 0);
     *list = (cairn_shape_list){.capacity = capacity};
     list->shapes = malloc((size_t)capacity * sizeof list->shapes[0]);
     list->hull_of = calloc(capacity, sizeof list->hull_of[0]);

@@ -98,6 +98,7 @@ cairn_snapshot_refusal cairn_snapshots_commit(
 
 cairn_snapshot_refusal cairn_snapshots_take(cairn_snapshots *snapshots, uint64_t tick,
     const cairn_snapshot_body *bodies, uint32_t body_count) {
+    CAIRN_ASSERT(bodies != NULL || body_count == 0);
     if (body_count > snapshots->bodies_max) {
         return CAIRN_SNAPSHOT_BODIES_MAX;
     }

@@ -26,6 +26,7 @@ static void close_report(cairn_client_desync_report *report) {
 void cairn_client_desync_report_create(cairn_client_desync_report *report, cairn_timeline *timeline,
     cairn_resync_queue *queue, void (*on_report)(void *context, const uint8_t *bytes, size_t size),
     void *context) {
+    CAIRN_ASSERT(timeline != NULL && queue != NULL);
     *report = (cairn_client_desync_report){
         .timeline = timeline, .queue = queue, .on_report = on_report, .context = context};
 }

@@ -225,6 +225,7 @@ static void check_backlog(cairn_client_repair *repair, uint64_t now_ns, uint32_t
 
 void cairn_client_repair_advance(
     cairn_client_repair *repair, uint64_t now_ns, uint32_t tick_rate_hz) {
+    CAIRN_ASSERT(repair->lockstep != NULL && tick_rate_hz > 0);
     const cairn_timeline *timeline = timeline_of(repair);
     if (repair->state == CAIRN_CLIENT_REPAIR_GIVEN_UP || !timeline->adopted ||
         timeline->world == NULL) {

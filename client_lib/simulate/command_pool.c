@@ -15,6 +15,7 @@ void cairn_command_pool_clear(cairn_command_pool *pool) {
 }
 
 cairn_status cairn_command_pool_create(cairn_command_pool *pool, uint32_t block_count) {
+    CAIRN_ASSERT(block_count > 0);
     *pool = (cairn_command_pool){.blocks = malloc(block_count * sizeof(cairn_command_block))};
     if (pool->blocks == NULL) {
         return CAIRN_OUT_OF_MEMORY;

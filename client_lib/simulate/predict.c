@@ -325,6 +325,7 @@ static bool step_ahead(cairn_predict *predict, spending *so_far, uint64_t wanted
 }
 
 void cairn_predict_advance(cairn_predict *predict, uint64_t now_ns, uint64_t wanted, double shown) {
+    CAIRN_ASSERT(predict->lockstep != NULL && shown >= 0);
     cairn_timeline *timeline = &predict->lockstep->timeline;
     cairn_smoothing_advance(&predict->smoothing, now_ns);
     if (!timeline->adopted) {

@@ -18,6 +18,7 @@ static const float DECAY_LARGE = 0.960185f; // 0.85 to the power of 60 / 240
 static const float INVISIBLE = 1e-4f;       // m and rad
 
 cairn_status cairn_smoothing_create(cairn_smoothing *smoothing, uint32_t body_capacity) {
+    CAIRN_ASSERT(body_capacity > 0);
     *smoothing = (cairn_smoothing){.capacity = body_capacity};
     smoothing->offsets = calloc(body_capacity, sizeof smoothing->offsets[0]);
     return smoothing->offsets != NULL ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;

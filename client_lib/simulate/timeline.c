@@ -63,6 +63,7 @@ void cairn_timeline_clear(cairn_timeline *timeline) {
 }
 
 void cairn_timeline_expect(cairn_timeline *timeline, uint64_t tick) {
+    CAIRN_ASSERT(timeline->ticks != NULL);
     cairn_command_pool_clear(&timeline->commands);
     cairn_state_ring_clear(&timeline->states);
     timeline->expecting = true;
@@ -211,6 +212,7 @@ static void compare_roots(cairn_timeline *timeline, uint64_t tick) {
 
 cairn_timeline_verdict cairn_timeline_confirm(cairn_timeline *timeline, uint64_t tick,
     const cairn_command *commands, uint32_t count, cairn_hash128 root) {
+    CAIRN_ASSERT(commands != NULL || count == 0);
     if (!timeline->expecting) {
         return CAIRN_TIMELINE_NOT_EXPECTED;
     }
@@ -232,6 +234,7 @@ cairn_timeline_verdict cairn_timeline_confirm(cairn_timeline *timeline, uint64_t
 
 cairn_timeline_verdict cairn_timeline_predict(
     cairn_timeline *timeline, uint64_t tick, const cairn_command *commands, uint32_t count) {
+    CAIRN_ASSERT(commands != NULL || count == 0);
     if (!timeline->expecting) {
         return CAIRN_TIMELINE_NOT_EXPECTED;
     }

@@ -66,6 +66,7 @@ static struct sockaddr_storage sockaddr_of(const cairn_address *address) {
 }
 
 static uint64_t frame_due_ns(const cairn_client_uv *driver) {
+    CAIRN_ASSERT(driver->config.frame_rate_hz > 0);
     uint64_t rate = driver->config.frame_rate_hz;
     uint64_t next = driver->frames + 1;
     uint64_t whole_ns = next / rate * CAIRN_NS_PER_S;
@@ -94,6 +95,7 @@ static void on_receive(uv_udp_t *socket, ssize_t size, const uv_buf_t *buffer,
     const struct sockaddr *from, unsigned flags);
 
 static bool open_socket(cairn_client_uv *driver, int which) {
+    CAIRN_ASSERT(which == SOCKET_IPV4 || which == SOCKET_IPV6);
     if (driver->open[which]) {
         return true;
     }
@@ -175,6 +177,7 @@ static void on_timer(uv_timer_t *timer) {
 }
 
 cairn_status cairn_client_uv_open(const cairn_client_uv_config *config, cairn_client_uv **out) {
+    CAIRN_ASSERT(config != NULL && out != NULL);
     *out = NULL;
     if (config->client == NULL || config->frame_rate_hz < 1 || config->frame_rate_hz > 1000) {
         return CAIRN_INVALID_ARGUMENT;
@@ -227,6 +230,7 @@ void cairn_client_uv_close(cairn_client_uv *driver) {
 
 bool cairn_client_uv_connect(
     cairn_client_uv *driver, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+    CAIRN_ASSERT(driver != NULL && token != NULL && !driver->closing);
     uv_timeval64_t unix_time = {0};
     uv_gettimeofday(&unix_time);
     bool begun =
@@ -236,6 +240,7 @@ bool cairn_client_uv_connect(
 }
 
 void cairn_client_uv_disconnect(cairn_client_uv *driver) {
+    CAIRN_ASSERT(driver != NULL && !driver->closing);
     cairn_client_disconnect(driver->config.client, now_ns());
     send_all(driver);
 }
@@ -255,5 +260,6 @@ uint64_t cairn_client_uv_now_ns(void) {
 }
 
 uint64_t cairn_client_uv_send_errors(const cairn_client_uv *driver) {
+    CAIRN_ASSERT(driver != NULL);
     return driver->send_errors;
 }

@@ -35,6 +35,10 @@ static void expect_same_shapes(const rig *r, uint32_t client) {
         assert_int_equal(corner_count, cairn_shape_corners_read(world, shapes[i].id, expected));
         assert_memory_equal(corners, expected, corner_count * sizeof *expected);
         assert_int_equal(corner_count, shapes[i].kind == CAIRN_SHAPE_HULL ? 5 : 0);
+        float one[1][3] = {{0}};
+        assert_int_equal(
+            cairn_client_shape_corners(rig_client(r, client), shapes[i].id, one, 1), corner_count);
+        assert_memory_equal(one, corner_count > 0 ? corners : (float[1][3]){{0}}, sizeof one);
         hulls += shapes[i].kind == CAIRN_SHAPE_HULL ? 1 : 0;
     }
     assert_int_equal(hulls, 1);
