@@ -287,44 +287,44 @@ static void sweep_sort(sweep *s) {
 // ---- Overlap, TEST_WIDTH boxes at a time. Comparisons have the same result at every width.
 
 enum { LANES = 4 };
-typedef float lanes __attribute__((vector_size(4 * LANES)));
-typedef int32_t lane_mask __attribute__((vector_size(4 * LANES)));
+typedef float float4 __attribute__((vector_size(4 * LANES)));
+typedef int32_t mask4 __attribute__((vector_size(4 * LANES)));
 
 typedef struct bounds {
     float lower[3];
     float upper[3];
 } bounds;
 
-static lanes lanes_load(const float *from) {
-    lanes out;
+static float4 float4_load(const float *from) {
+    float4 out;
     memcpy(&out, from, sizeof out);
     return out;
 }
 
-static lanes lanes_all(float value) {
-    return (lanes){value, value, value, value};
+static float4 float4_all(float value) {
+    return (float4){value, value, value, value};
 }
 
 // For the LANES boxes at `at`: all bits of a lane where both intervals on `axis` share a point.
-static lane_mask lanes_overlap(
+static mask4 overlap_on_axis(
     const bounds *a, float *const lower[3], float *const upper[3], uint32_t axis, uint32_t at) {
-    return (lanes_load(&lower[axis][at]) <= lanes_all(a->upper[axis])) &
-           (lanes_all(a->lower[axis]) <= lanes_load(&upper[axis][at]));
+    return (float4_load(&lower[axis][at]) <= float4_all(a->upper[axis])) &
+           (float4_all(a->lower[axis]) <= float4_load(&upper[axis][at]));
 }
 
-static lane_mask lanes_hit(
+static mask4 overlap_of_four(
     const bounds *a, float *const lower[3], float *const upper[3], uint32_t at) {
-    return lanes_overlap(a, lower, upper, 0, at) & lanes_overlap(a, lower, upper, 1, at) &
-           lanes_overlap(a, lower, upper, 2, at);
+    return overlap_on_axis(a, lower, upper, 0, at) & overlap_on_axis(a, lower, upper, 1, at) &
+           overlap_on_axis(a, lower, upper, 2, at);
 }
 
 // Bit k: the box at `at` + k overlaps.
 static uint32_t overlaps(
     const bounds *a, float *const lower[3], float *const upper[3], uint32_t at) {
-    const lane_mask first = {1, 2, 4, 8};
-    const lane_mask second = {16, 32, 64, 128};
-    const lane_mask hits = (lanes_hit(a, lower, upper, at) & first) |
-                           (lanes_hit(a, lower, upper, at + LANES) & second);
+    const mask4 first = {1, 2, 4, 8};
+    const mask4 second = {16, 32, 64, 128};
+    const mask4 hits = (overlap_of_four(a, lower, upper, at) & first) |
+                       (overlap_of_four(a, lower, upper, at + LANES) & second);
     uint64_t halves[2];
     memcpy(halves, &hits, sizeof halves);
     const uint64_t both = halves[0] | halves[1];

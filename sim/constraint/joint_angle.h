@@ -37,8 +37,8 @@ static inline lanes twist_of(const axes_lanes *axes) {
 // one limit is not taken for one far beyond the other.
 static inline lanes angle_near(lanes angle, lanes lower, lanes upper) {
     const lanes full_turn = lanes_all(2.0f * CAIRN_PI);
-    const lanes off = angle - (lower + upper) * lanes_all(0.5f);
-    const lanes_mask low = lanes_less(off, lanes_all(-CAIRN_PI));
-    const lanes_mask high = lanes_less(lanes_all(CAIRN_PI), off);
+    const lanes offset = angle - (lower + upper) * lanes_all(0.5f);
+    const lanes_mask low = lanes_less(offset, lanes_all(-CAIRN_PI));
+    const lanes_mask high = lanes_less(lanes_all(CAIRN_PI), offset);
     return lanes_select(low, angle + full_turn, lanes_select(high, angle - full_turn, angle));
 }

@@ -26,6 +26,7 @@ static inline uint32_t component_digits(float component, bool negative) {
                       (CAIRN_PACKED_ROTATION_HALF + 0.5f));
 }
 
+// Of a unit quaternion; both signs of it give the same words.
 static inline cairn_packed_rotation packed_rotation_pack(cairn_quat q) {
     const float parts[4] = {q.x, q.y, q.z, q.w};
     uint32_t largest = 3;

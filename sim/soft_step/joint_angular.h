@@ -89,11 +89,11 @@ static inline void update_hinge_rows(angular_part *angular, const axes_lanes *ax
     const lanes3 t1 = axes->normal_a;
     const lanes3 t2 = lanes3_cross(axes->axis_a, t1);
     const lanes3 error = lanes3_cross(axes->axis_a, axes->axis_b);
-    const lanes3 of_1 = lanes_sym3_apply(angular->response, t1);
-    const lanes3 of_2 = lanes_sym3_apply(angular->response, t2);
-    const lanes k11 = lanes3_dot(t1, of_1);
-    const lanes k12 = lanes3_dot(t2, of_1);
-    const lanes k22 = lanes3_dot(t2, of_2);
+    const lanes3 response_1 = lanes_sym3_apply(angular->response, t1);
+    const lanes3 response_2 = lanes_sym3_apply(angular->response, t2);
+    const lanes k11 = lanes3_dot(t1, response_1);
+    const lanes k12 = lanes3_dot(t2, response_1);
+    const lanes k22 = lanes3_dot(t2, response_2);
     const lanes inverse = inverse_or_zero(k11 * k22 - k12 * k12);
     angular->hinge_mass_11 = k22 * inverse;
     angular->hinge_mass_12 = lanes_all(0.0f) - k12 * inverse;
@@ -103,12 +103,12 @@ static inline void update_hinge_rows(angular_part *angular, const axes_lanes *ax
     angular->angular_error[0] = lanes3_dot(error, t1);
     angular->angular_error[1] = lanes3_dot(error, t2);
     angular->axis = axes->axis_a;
-    const lanes along_1 = lanes3_dot(axes->axis_a, of_1);
-    const lanes along_2 = lanes3_dot(axes->axis_a, of_2);
+    const lanes coupling_1 = lanes3_dot(axes->axis_a, response_1);
+    const lanes coupling_2 = lanes3_dot(axes->axis_a, response_2);
     angular->twist_fraction[0] =
-        angular->hinge_mass_11 * along_1 + angular->hinge_mass_12 * along_2;
+        angular->hinge_mass_11 * coupling_1 + angular->hinge_mass_12 * coupling_2;
     angular->twist_fraction[1] =
-        angular->hinge_mass_12 * along_1 + angular->hinge_mass_22 * along_2;
+        angular->hinge_mass_12 * coupling_1 + angular->hinge_mass_22 * coupling_2;
     angular->twist_torque =
         lanes3_sub_scaled(lanes3_sub_scaled(angular->axis, t1, angular->twist_fraction[0]), t2,
             angular->twist_fraction[1]);

@@ -236,3 +236,44 @@ TEST("a standing stack rebuilds neither the pair list nor manifolds") {
     assert_int_equal(world->state.settings->contact_count, 10);
     cairn_world_destroy(world);
 }
+
+static cairn_world *decode_at_width(
+    const cairn_world_def *def, const kit_bytes *encoded, uint32_t lanes) {
+    cairn_world *world = kit_world(def);
+    assert_int_equal(cairn_world_set_lanes(world, lanes), CAIRN_OK);
+    assert_int_equal(cairn_world_decode(world, encoded->bytes, encoded->size, NULL), CAIRN_OK);
+    return world;
+}
+
+// No step makes such a contact, but decode accepts it: the manifold has additional points out of
+// reach. A sphere has one point; a box beside it makes wide constraints of four points.
+TEST("a contact with more points than its shapes have is solved alike at every width") {
+    cairn_world_def def = cairn_world_def_default();
+    def.sleep = 0;
+    cairn_world *world = kit_world(&def);
+    kit_ground(world, 0.5f);
+    for (uint32_t i = 0; i < 3; ++i) {
+        kit_sphere(world, vec3(3.0f * (float)i, 0.5f, 0.0f), 0.5f, 1000.0f, 0.5f);
+    }
+    kit_box(world, vec3(-3.0f, 0.5f, 0.0f), vec3(0.5f, 0.5f, 0.5f), 1000.0f, 0.5f);
+    kit_run(world, 60);
+    assert_int_equal(world->state.settings->contact_count, 4);
+    cairn_contact *contact = &world->state.contacts[0];
+    assert_int_equal(contact->point_count, 1);
+    contact->point_count = 4;
+    for (uint32_t i = 1; i < 4; ++i) {
+        contact->points[i] = (cairn_contact_point){.feature = i, .normal_impulse = 5.0f};
+    }
+    kit_bytes encoded = kit_encode(world);
+    cairn_world *narrow = decode_at_width(&def, &encoded, 1);
+    cairn_world *wide = decode_at_width(&def, &encoded, 4);
+    for (uint32_t tick = 0; tick < 20; ++tick) {
+        kit_run(narrow, 1);
+        kit_run(wide, 1);
+        assert_true(cairn_hash_equal(kit_hash(narrow), kit_hash(wide)));
+    }
+    kit_free(&encoded);
+    cairn_world_destroy(wide);
+    cairn_world_destroy(narrow);
+    cairn_world_destroy(world);
+}
