@@ -3,7 +3,8 @@
 # determinism contract (docs/DETERMINISM.md) and is public to dependents; the rest is hygiene.
 
 # A negative control breaks the contract in one way on purpose, so that the golden matrix can show
-# that it notices: "contraction", or "faults": those of sim/debug/negative_control.h, to be chosen from.
+# that it notices: "contraction", or "faults": the mutants that
+# tests/sim/mutants.py puts into a copy of the sources, for the golden checker to choose from.
 set(CAIRN_NEGATIVE_CONTROL "" CACHE STRING "Break the determinism contract in this way")
 set(contract -ffp-contract=off)
 if(CAIRN_NEGATIVE_CONTROL STREQUAL "contraction")

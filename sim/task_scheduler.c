@@ -2,7 +2,6 @@
 #include "sim/task_scheduler.h"
 
 #include "base/assert.h"
-#include "sim/debug/negative_control.h"
 #include "sim/math/float_env.h"
 
 #define STAGE_SHIFT 16
@@ -56,8 +55,6 @@ static void run_worker(void *argument, uint32_t worker) {
     if (worker == 0) {
         scheduler->main(scheduler->argument);
         atomic_store_explicit(&scheduler->offer, CLOSED << STAGE_SHIFT, memory_order_release);
-    } else if (control_helpers_keep_mode()) {
-        help_until_closed(scheduler);
     } else {
         const uint64_t mode = cairn_float_enter();
         help_until_closed(scheduler);

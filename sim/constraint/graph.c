@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "sim/debug/negative_control.h"
 
 #define CELLS (CAIRN_COLOURS * CAIRN_EDGE_KINDS)
 
@@ -76,9 +75,8 @@ static void colour_edges(cairn_constraint_graph *graph, uint32_t moving_count) {
 
 // A cell has the edges of one colour and kind.
 static uint32_t cell_of(const cairn_constraint_edge *edge) {
-    const uint32_t colour = control_colours_mixed() ? edge->colour / 2 * 2 : edge->colour;
     CAIRN_ASSERT(edge->kind < CAIRN_EDGE_KINDS);
-    return colour * CAIRN_EDGE_KINDS + edge->kind;
+    return edge->colour * CAIRN_EDGE_KINDS + edge->kind;
 }
 
 // Lays the edges out by colour, and within a colour by kind; a wide constraint has edges of one

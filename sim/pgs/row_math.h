@@ -4,7 +4,6 @@
 // What rows of every kind do to two bodies. Bodies that nothing may move are read but not written:
 // a NaN times zero would spread through the ground to all that stand on it.
 
-#include "sim/debug/negative_control.h"
 #include "sim/pgs/pgs.h"
 
 static inline void add_impulse(cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
@@ -67,8 +66,7 @@ static inline float row_mass(const cairn_pgs_body *a, cairn_vec3 arm_a, const ca
     const float linear = a->inverse_mass + b->inverse_mass;
     const float turn_a = row_turn(a, arm_a, axis);
     const float turn_b = row_turn(b, arm_b, axis);
-    const float sum =
-        control_sum_reordered() ? linear + (turn_a + turn_b) : linear + turn_a + turn_b;
+    const float sum = linear + turn_a + turn_b;
     return sum > 0.0f ? 1.0f / sum : 0.0f;
 }
 

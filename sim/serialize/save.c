@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "sim/debug/negative_control.h"
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"
 #include "sim/world/derived.h"
@@ -84,16 +83,6 @@ static bool header_ok(const cairn_world *world, const unsigned char *bytes, size
            counts_fit(&settings) && saved_size(&settings) == size;
 }
 
-static void forget_impulses(cairn_world *world) {
-    for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
-        cairn_contact *contact = &world->state.contacts[i];
-        for (uint32_t k = 0; k < contact->point_count; ++k) {
-            contact->points[k].normal_impulse = 0.0f;
-        }
-    }
-    cairn_hash_cache_mark_from(world, CAIRN_ARRAY_CONTACTS, 0);
-}
-
 // Where the bytes of each array are to be taken from.
 typedef struct source {
     const void *arrays[CAIRN_ARRAY_COUNT];
@@ -136,9 +125,6 @@ static void restore_all(cairn_world *world, const source *from) {
         differed[array] =
             restore(world, array, from->arrays[array]) ||
             cairn_array_count(&before, array) != cairn_array_count(world->state.settings, array);
-    }
-    if (control_restore_forgets_impulses()) {
-        forget_impulses(world);
     }
     cairn_world_derive(world, differed);
 }

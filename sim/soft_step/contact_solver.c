@@ -46,7 +46,6 @@
 // Catto, "Solver2D" (2024).
 
 #include "base/assert.h"
-#include "sim/debug/negative_control.h"
 #include "sim/limits.h"
 #include "sim/soft_step/body_gather.h"
 
@@ -147,8 +146,7 @@ static inline normal_space to_normal_space(
 static inline lanes normal_velocity_at(normal_space velocity, const wide_point *point) {
     const lanes angular_1 = point->y * velocity.angular_1;
     const lanes angular_2 = point->x * velocity.angular_2;
-    return control_sum_reordered() ? velocity.linear + (angular_1 - angular_2)
-                                   : velocity.linear + angular_1 - angular_2;
+    return velocity.linear + angular_1 - angular_2;
 }
 
 // Adds the effect of a normal impulse at the point to *velocity, and the impulse to *sum.
@@ -272,7 +270,6 @@ static void warm_start(const cairn_solver_context *context, uint32_t begin, uint
 static void apply_restitution(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     wide_contact *constraints = context->contact_constraints;
     const lanes zero = lanes_all(0.0f);
-    const lanes threshold = lanes_all(control_lanes_meddle() ? -1.0f : 0.0f);
     for (uint32_t i = begin; i < end; ++i) {
         wide_contact *wide = &constraints[i];
         if (wide->has_restitution == 0) {
@@ -289,7 +286,7 @@ static void apply_restitution(const cairn_solver_context *context, uint32_t begi
             const lanes target = wide->restitution * wide->approach_velocity[k];
             const lanes_mask bounces =
                 lanes_less(lanes_all(context->restitution_threshold), wide->approach_velocity[k]) &
-                lanes_less(zero, point->impulse) & lanes_less(threshold, wide->restitution);
+                lanes_less(zero, point->impulse) & lanes_less(zero, wide->restitution);
             const lanes wanted =
                 point->impulse + point->mass * (target - normal_velocity_at(velocity, point));
             const lanes impulse = lanes_select(bounces, lanes_max(wanted, zero), point->impulse);

@@ -11,7 +11,6 @@
 #include "sim/collide/active_contacts.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
-#include "sim/debug/negative_control.h"
 #include "sim/limits.h"
 #include "sim/soft_step/solver_bodies.h"
 #include "sim/state/awake_set.h"
@@ -173,16 +172,10 @@ static void solve_overflow(cairn_world *world, constraint_set set, cairn_constra
     }
 }
 
-static uint32_t colour_at(const cairn_world *world, uint32_t index) {
-    const bool back = control_constraints_reversed() ||
-                      (control_workers_reorder() && world->scheduler->parallel != NULL);
-    return back ? CAIRN_COLOURS - 1 - index : index;
-}
-
 static void sweep(cairn_world *world, constraint_set set, cairn_constraint_stage stage) {
     solve_overflow(world, set, stage);
     for (uint32_t i = 0; i < CAIRN_COLOURS; ++i) {
-        solve_colour(world, set, stage, colour_at(world, i));
+        solve_colour(world, set, stage, i);
     }
 }
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: run.sh equal|different|refused SOURCE BUILD GOLDEN WORLDS CMAKE_ARGUMENTS...
+# usage: run.sh equal|mutants|different|refused SOURCE BUILD GOLDEN WORLDS CMAKE_ARGUMENTS...
 # Builds base, sim and the golden checker one way and runs their tests.
 #   equal      every test passes; the worlds in WORLDS, written by GOLDEN, continue in this build, and GOLDEN
 #              continues the worlds that this build writes
+#   mutants    as equal, in a copy of the sources into which tests/sim/mutants.py has put its mutants: the tests
+#              of that build choose one after the other and expect other hashes
 #   different  builds, and the golden test reports hashes that differ: a negative control
 #   refused    does not compile, because the code itself says no: a negative control
 set -u
@@ -18,6 +20,11 @@ fail() {
     exit 1
 }
 
+if [ "$expected" = mutants ]; then
+    python3 "$source/tests/sim/mutants.py" "$source" "$build/source" >"$build/log.txt" 2>&1 || fail "a mutant does not apply"
+    source=$build/source
+    expected=equal
+fi
 cmake -G Ninja -S "$source" -B "$build" -DCAIRN_SIM_ONLY=ON -DCAIRN_GOLDEN_WORLDS="$worlds" "$@" >"$build/log.txt" 2>&1 ||
     fail "cannot be configured"
 if ! cmake --build "$build" -- -j1 >>"$build/log.txt" 2>&1; then

@@ -2,7 +2,7 @@
 
 // usage: passport                prints sim/debug/passport_golden.h as this build would have it
 //        passport --check        reads the passport of this build and names its faults
-//        passport --fault N      likewise, with a fault of sim/debug/negative_control.h
+//        passport --fault N      likewise, with a mutant of tests/sim/mutants.py
 // Needs nothing but base and sim, so that it runs wherever they do.
 
 #include <inttypes.h>
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/debug/negative_control.h"
 #include "sim/debug/passport_parts.h"
 
 #ifdef CAIRN_NEGATIVE_CONTROLS
+extern unsigned cairn_negative_control; // read by the mutants of tests/sim/mutants.py
 unsigned cairn_negative_control = 0;
 
 static void commit_fault(const char *text) {
