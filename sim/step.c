@@ -122,6 +122,16 @@ static void advance_with_crew(cairn_world *world) {
     cairn_task_scheduler_run(world->scheduler, advance, world);
 }
 
+// `where` names the rule that is broken, for the debugger.
+static void check_world(const cairn_world *world) {
+#ifdef CAIRN_VALIDATE
+    const char *where = "";
+    CAIRN_ASSERT(cairn_world_validate(world, &where) == CAIRN_OK);
+#else
+    (void)world;
+#endif
+}
+
 void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count) {
     check_commands(commands, command_count);
     const uint64_t mode = cairn_float_enter();
@@ -134,6 +144,7 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
         advance_with_crew(world);
     }
     count_tick(world);
+    check_world(world);
     cairn_float_leave(mode);
 }
 

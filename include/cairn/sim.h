@@ -331,6 +331,15 @@ size_t cairn_world_encode(const cairn_world *world, void *bytes, size_t size);
 // `where` (may be NULL) receives a static text that names the section and field refused.
 cairn_status cairn_world_decode(
     cairn_world *world, const void *bytes, size_t size, const char **where);
+// Checks what a world must keep, in its state and in what follows from it: every word in range and
+// none -0 or NaN, ids and free slots, unit rotations, order and bodies of contacts, shape lists,
+// islands that sleep as a whole, colours, caches, and the hash cache against a fresh hash.
+// CAIRN_OK, or CAIRN_MALFORMED, CAIRN_NON_FINITE or CAIRN_CAPACITY and in *where (may be NULL) a
+// static text that names the first rule broken: a defect, or memory that changed by itself. A world
+// passes after each step, create, load and decode; velocities that a caller has driven out of range
+// are corrected by the next step. Costs about as much as a fresh hash. Debug and sanitizer builds
+// check each step.
+cairn_status cairn_world_validate(const cairn_world *world, const char **where);
 // The def at the head of an encoding, so that a receiver can create the world to decode into. Its
 // `rules` is NULL; decode checks the name, version and size of the rules.
 cairn_status cairn_world_def_of_encoding(

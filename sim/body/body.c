@@ -19,6 +19,7 @@ cairn_body_id cairn_body_id_at(const cairn_world *world, uint32_t slot) {
 
 void cairn_body_wake(cairn_world *world, uint32_t slot) {
     const bool dynamic = world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC;
+    world->islands_settled = false;
     cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, slot);
     world->state.sleep[slot] =
         (cairn_sleep){.state = dynamic ? CAIRN_SLEEP_NONE : CAIRN_SLEEP_DISTURBED};

@@ -114,6 +114,7 @@ static void lay_out_edges(cairn_constraint_graph *graph, uint32_t lanes) {
 
 void cairn_constraint_graph_build(
     cairn_constraint_graph *graph, uint32_t body_count, uint32_t moving_count, uint32_t lanes) {
+    graph->moving_count = moving_count;
     CAIRN_ASSERT(moving_count < body_count && lanes > 0);
     memset(graph->body_colours, 0, body_count * sizeof *graph->body_colours);
     colour_edges(graph, moving_count);

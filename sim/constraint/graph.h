@@ -39,6 +39,7 @@ typedef struct cairn_constraint_graph {
     cairn_colour_rule rule;
     cairn_constraint_edge *edges;
     uint32_t edge_count;
+    uint32_t moving_count;    // solver bodies that impulses move come first; so many
     uint32_t *body_colours;   // by solver body: bit set of colours taken; scratch
     uint32_t *order;          // indices of edges by lane, one wide constraint after the other
     uint32_t *overflow_order; // indices of edges without a colour

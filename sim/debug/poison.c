@@ -12,6 +12,10 @@ void cairn_world_poison(cairn_world *world, unsigned char byte) {
     memset(world->pair_cache->memory, byte, world->pair_cache->size);
     world->pair_cache_valid = false;
     cairn_manifold_pool_clear(world);
+    world->soft_step->contact_graph.edge_count = 0;
+    world->soft_step->joint_graph.edge_count = 0;
+    world->pgs->contact_graph.edge_count = 0;
+    world->pgs->joint_graph.edge_count = 0;
     memset(world->spare_memory, byte, cairn_state_size(world->state.settings));
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         const size_t size = cairn_array_element_size(array);

@@ -176,7 +176,7 @@ static bool all_ok(const cairn_state *state, cairn_array array, element_check *c
     return true;
 }
 
-cairn_status cairn_decode_check(const cairn_state *state, const char **where) {
+cairn_status cairn_state_check(const cairn_state *state, const char **where) {
     const cairn_settings *settings = state->settings;
     if (!ids_ok(state->body_ids, settings->body_slots) ||
         !ids_ok(state->shape_ids, settings->shape_slots) ||
@@ -184,9 +184,7 @@ cairn_status cairn_decode_check(const cairn_state *state, const char **where) {
         !ids_ok(state->hull_ids, settings->hull_slots)) {
         *where = "ids: a slot has unknown bits";
     } else if (!all_ok(state, CAIRN_ARRAY_BODIES, body_ok)) {
-        *where = "bodies: pose, velocity, mass or rest do not fit the kind";
-    } else if (!all_ok(state, CAIRN_ARRAY_HULLS, hull_ok)) {
-        *where = "hulls: the vertices are not those of a hull";
+        *where = "bodies: pose, velocity, mass or sleep do not fit the kind";
     } else if (!all_ok(state, CAIRN_ARRAY_SHAPES, shape_ok)) {
         *where = "shapes: sizes, hull or body do not fit the kind";
     } else if (!all_ok(state, CAIRN_ARRAY_JOINTS, joint_ok)) {
@@ -201,4 +199,13 @@ cairn_status cairn_decode_check(const cairn_state *state, const char **where) {
         return CAIRN_OK;
     }
     return CAIRN_MALFORMED;
+}
+
+cairn_status cairn_decode_check(const cairn_state *state, const char **where) {
+    const cairn_status status = cairn_state_check(state, where);
+    if (status == CAIRN_OK && !all_ok(state, CAIRN_ARRAY_HULLS, hull_ok)) {
+        *where = "hulls: the vertices are not those of a hull";
+        return CAIRN_MALFORMED;
+    }
+    return status;
 }

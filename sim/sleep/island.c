@@ -231,6 +231,7 @@ static void rest_islands(cairn_world *world) {
 
 // No island falls asleep of which no body has rested for long enough.
 void cairn_islands_sleep(cairn_world *world) {
+    world->islands_settled = true;
     if (count_rest(world)) {
         rest_islands(world);
     }

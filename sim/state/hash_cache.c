@@ -220,3 +220,30 @@ cairn_hash128 cairn_hash_cache_sum(
     }
     return part->sum;
 }
+
+static bool array_valid(const cairn_hash_cache_array *cache, const source *from) {
+    const uint32_t blocks = blocks_of(cache->count, cache->shift);
+    const cairn_hash128 sum = sum_of(cache->leaves, blocks);
+    // A block that gains or loses elements is hashed again without a mark.
+    const uint32_t full = from->count < cache->count   ? from->count >> from->shift
+                          : from->count > cache->count ? cache->count >> from->shift
+                                                       : blocks;
+    for (uint32_t block = 0; block < full; ++block) {
+        cairn_hash128 leaf;
+        compute_leaves(from, block, block + 1, &leaf);
+        if (cache->dirty[block] == 0 && !cairn_hash_equal(leaf, cache->leaves[block])) {
+            return false;
+        }
+    }
+    return cairn_hash_equal(sum, cache->sum);
+}
+
+bool cairn_hash_cache_valid(const cairn_hash_cache *cache, const cairn_state *state) {
+    for (cairn_array array = CAIRN_ARRAY_SETTINGS + 1; array < CAIRN_ARRAY_RULES; ++array) {
+        const source from = source_of(state, array);
+        if (!array_valid(&cache->arrays[array], &from)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -44,6 +44,9 @@ void cairn_hash_cache_mark_all(cairn_world *world);
 
 // Elements in a block of that array.
 uint32_t cairn_hash_cache_block_elements(cairn_array array);
+// Whether every leaf that counts as up to date is that of its words, and every sum that of its
+// leaves.
+bool cairn_hash_cache_valid(const cairn_hash_cache *cache, const cairn_state *state);
 // The sum of the leaves of the array, with the cached leaf where it is up to date; and the same
 // computed from the words alone.
 cairn_hash128 cairn_hash_cache_sum(

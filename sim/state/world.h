@@ -38,6 +38,7 @@ struct cairn_world {
     cairn_hull *hulls;   // by slot, ready for collision
     bool contacts_stale; // false only when the next step could end none but for what stirs
     cairn_hash_cache *hash_cache;
+    bool islands_settled;  // no body was woken since the last step
     bool pair_cache_valid; // false: the next step fills the pair cache from the state
     cairn_pair_cache *pair_cache;
     // The last step's.

@@ -32,6 +32,7 @@ void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT
         cairn_hulls_derive(world);
     }
     world->contacts_stale = true;
+    world->islands_settled = false;
     world->pair_cache_valid = false;
     cairn_manifold_pool_clear(world);
     world->event_count = 0;

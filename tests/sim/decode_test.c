@@ -134,7 +134,7 @@ typedef struct broken_rule {
     const char *where;
 } broken_rule;
 
-static const char bodies[] = "bodies: pose, velocity, mass or rest do not fit the kind";
+static const char bodies[] = "bodies: pose, velocity, mass or sleep do not fit the kind";
 static const char hulls[] = "hulls: the vertices are not those of a hull";
 static const char shapes[] = "shapes: sizes, hull or body do not fit the kind";
 static const char joints[] = "joints: a body does not exist";
