@@ -6,8 +6,8 @@
 #include "sim/collide/contact_update.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/edit.h"
-#include "sim/limits.h"
 #include "sim/math/float_env.h"
+#include "sim/math/limits.h"
 #include "sim/pgs/pgs.h"
 #include "sim/sleep/island.h"
 #include "sim/soft_step/soft_step.h"
@@ -15,7 +15,7 @@
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/trace_hook.h"
-#include "sim/task_scheduler.h"
+#include "sim/task/task_scheduler.h"
 
 static void check_commands(const cairn_command *commands, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {

@@ -14,6 +14,9 @@ void cairn_body_wake(cairn_world *world, uint32_t slot);
 // Wakes the bodies that were in contact with it in the last step, and those joined to it.
 void cairn_body_wake_neighbours(cairn_world *world, uint32_t slot);
 
+// Mass, centre of mass and inertia from its shapes, in order of index. The origin stays where it
+// is.
+void cairn_body_update_mass(cairn_world *world, uint32_t slot);
 // Clears force and torque, which act for one step. Writes only if there is something to clear: as a
 // rule this part of a body stays clean in the cache.
 void cairn_body_clear_forces(cairn_world *world, uint32_t slot);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "sim/body/mass.h"
-
 #include "base/assert.h"
 #include "sim/body/body.h"
 #include "sim/body/shape.h"

@@ -4,7 +4,7 @@
 // Contact manifolds of the narrow phase: up to four points that share a normal.
 
 #include "sim/collide/clip.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/math/vec.h"
 
 typedef struct cairn_manifold_point {

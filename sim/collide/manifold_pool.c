@@ -7,7 +7,7 @@
 #include "sim/body/shape.h"
 #include "sim/collide/collide.h"
 #include "sim/collide/pair_cache.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"

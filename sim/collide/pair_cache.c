@@ -9,7 +9,7 @@
 #include "sim/body/body.h"
 #include "sim/body/shape.h"
 #include "sim/collide/joint_filter.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 
 #define CAIRN_COLOUR_NONE CAIRN_COLOURS
 // The edges of a wide constraint are of one kind; kinds are the caller's, below this.

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include <cairn/types.h>
 
 typedef struct cairn_solver_manifold_point {

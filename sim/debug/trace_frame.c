@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/debug/trace.h"
 #include "sim/debug/trace_parts.h"
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"

@@ -3,7 +3,6 @@
 
 // What the files of the trace share.
 
-#include "sim/debug/trace.h"
 #include "sim/state/trace_hook.h"
 
 // Steps with the hook in place.

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "sim/collide/manifold_pool.h"
+#include "sim/debug/trace.h"
 #include "sim/debug/trace_parts.h"
 #include "sim/pgs/pgs.h"
 #include "sim/soft_step/soft_step.h"

@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 #include "sim/collide/manifold_pool.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/pgs/row_math.h"
 
 static bool constant_friction(const cairn_world *world) {

@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 #include "sim/constraint/joint_frame.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/pgs/row_math.h"
 
 // ---- Rows about axes

@@ -4,7 +4,7 @@
 // What rows of every kind do to two bodies. Bodies that nothing may move are read but not written:
 // a NaN times zero would spread through the ground to all that stand on it.
 
-#include "sim/pgs/pgs.h"
+#include "sim/pgs/workspace.h"
 
 static inline void add_impulse(cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
     if (body->takes_impulses == 0) {

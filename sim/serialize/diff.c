@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "sim/state/fields.h"
+#include "sim/state/world.h"
 
 typedef struct collector {
     cairn_difference *out;

@@ -2,7 +2,7 @@
 #include "sim/shape/geometry.h"
 
 #include "base/check.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/math/vec.h"
 
 cairn_geometry cairn_geometry_of_def(const cairn_shape_def *def) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 
 // All lengths below are fractions of half the cloud's longest side.
 // Points closer to an earlier point than this are merged with it.

@@ -6,7 +6,7 @@
 #include "sim/body/body.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/slots.h"
 

@@ -46,7 +46,7 @@
 // Catto, "Solver2D" (2024).
 
 #include "base/assert.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/soft_step/body_gather.h"
 
 typedef struct wide_point {

@@ -4,7 +4,7 @@
 // integrated through the substeps, and scattered back into the state.
 
 #include "base/assert.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/soft_step/body_gather.h"
 
 // Rows within a cairn_body, by float.

@@ -18,7 +18,7 @@
 // along their bisector, and its slack is measured along that.
 
 #include "sim/constraint/joint_angle.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/soft_step/joint_linear.h"
 
 typedef struct limit_lanes {

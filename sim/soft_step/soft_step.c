@@ -11,11 +11,11 @@
 #include "sim/collide/active_contacts.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/soft_step/solver_bodies.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/trace_hook.h"
-#include "sim/task_scheduler.h"
+#include "sim/task/task_scheduler.h"
 
 void cairn_soft_step_carve(
     cairn_soft_step *soft_step, cairn_carver *from, const cairn_world_def *def) {

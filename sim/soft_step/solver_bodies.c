@@ -6,9 +6,9 @@
 
 #include "base/assert.h"
 #include "sim/body/body.h"
-#include "sim/soft_step/soft_step.h"
+#include "sim/soft_step/workspace.h"
 #include "sim/state/awake_set.h"
-#include "sim/task_scheduler.h"
+#include "sim/task/task_scheduler.h"
 
 // Bodies that one worker takes at a time, at least.
 #define BODIES_SHARED_MIN 256

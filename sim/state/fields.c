@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 #include "base/world_settings.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/state/slots.h"
 
 #define AT(member) .name = #member, .offset = offsetof(ELEMENT, member)

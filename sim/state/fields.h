@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/state/world.h"
+#include "sim/state/state_array.h"
 #include <cairn/status.h>
 
 typedef enum cairn_field_kind {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "base/world_settings.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/math/packed_rotation.h"
 #include "sim/math/vec.h"
 #include "sim/shape/geometry.h"
@@ -186,7 +186,3 @@ typedef struct cairn_state {
 cairn_settings cairn_settings_of(const cairn_world_def *def);
 // The def that the block stores; rules are NULL.
 cairn_world_def cairn_def_of_settings(const cairn_settings *settings);
-
-// Bytes of a block, and its views over `memory` (aligned as malloc aligns).
-size_t cairn_state_size(const cairn_settings *settings);
-cairn_state cairn_state_view(const cairn_settings *settings, void *memory);

@@ -2,7 +2,6 @@
 #include "sim/state/state_array.h"
 
 #include "base/assert.h"
-#include "sim/state/fields.h"
 
 static uint32_t rules_blocks(const cairn_settings *settings) {
     const uint32_t size = (uint32_t)sizeof(cairn_rules_block);
@@ -65,8 +64,24 @@ uint32_t cairn_array_count(const cairn_settings *settings, cairn_array array) {
     return 1;
 }
 
+// sim/state/fields.c asserts that these are whole words, each with a name.
 size_t cairn_array_element_size(cairn_array array) {
-    return cairn_field_table_of(array)->word_count * sizeof(uint32_t);
+    static const size_t sizes[CAIRN_ARRAY_COUNT] = {[CAIRN_ARRAY_SETTINGS] = sizeof(cairn_settings),
+        [CAIRN_ARRAY_BODY_IDS] = sizeof(uint32_t),
+        [CAIRN_ARRAY_SHAPE_IDS] = sizeof(uint32_t),
+        [CAIRN_ARRAY_JOINT_IDS] = sizeof(uint32_t),
+        [CAIRN_ARRAY_HULL_IDS] = sizeof(uint32_t),
+        [CAIRN_ARRAY_MOTIONS] = sizeof(cairn_motion),
+        [CAIRN_ARRAY_REFERENCE_POSES] = sizeof(cairn_reference_pose),
+        [CAIRN_ARRAY_BODIES] = sizeof(cairn_body),
+        [CAIRN_ARRAY_SLEEP] = sizeof(cairn_sleep),
+        [CAIRN_ARRAY_HULLS] = sizeof(cairn_hull_vertices),
+        [CAIRN_ARRAY_SHAPES] = sizeof(cairn_shape),
+        [CAIRN_ARRAY_JOINTS] = sizeof(cairn_joint),
+        [CAIRN_ARRAY_CONTACTS] = sizeof(cairn_contact),
+        [CAIRN_ARRAY_RULES] = sizeof(cairn_rules_block)};
+    CAIRN_ASSERT(array < CAIRN_ARRAY_COUNT);
+    return sizes[array];
 }
 
 void *cairn_state_array(const cairn_state *state, cairn_array array) {
@@ -103,4 +118,41 @@ cairn_run cairn_state_run(const cairn_state *state, cairn_array array, uint32_t 
         ++run.end;
     }
     return run;
+}
+
+// Rounded up, so that each array, the rules' state above all, starts aligned for any scalar.
+static size_t array_size(const cairn_settings *settings, cairn_array array) {
+    const size_t size = cairn_array_capacity(settings, array) * cairn_array_element_size(array);
+    return (size + 15) / 16 * 16;
+}
+
+size_t cairn_state_size(const cairn_settings *settings) {
+    size_t size = 0;
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        size += array_size(settings, array);
+    }
+    return size;
+}
+
+cairn_state cairn_state_view(const cairn_settings *settings, void *memory) {
+    void *at[CAIRN_ARRAY_COUNT];
+    unsigned char *next = memory;
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        at[array] = next;
+        next += array_size(settings, array);
+    }
+    return (cairn_state){.settings = at[CAIRN_ARRAY_SETTINGS],
+        .body_ids = at[CAIRN_ARRAY_BODY_IDS],
+        .shape_ids = at[CAIRN_ARRAY_SHAPE_IDS],
+        .joint_ids = at[CAIRN_ARRAY_JOINT_IDS],
+        .hull_ids = at[CAIRN_ARRAY_HULL_IDS],
+        .hulls = at[CAIRN_ARRAY_HULLS],
+        .motions = at[CAIRN_ARRAY_MOTIONS],
+        .reference_poses = at[CAIRN_ARRAY_REFERENCE_POSES],
+        .bodies = at[CAIRN_ARRAY_BODIES],
+        .sleep = at[CAIRN_ARRAY_SLEEP],
+        .shapes = at[CAIRN_ARRAY_SHAPES],
+        .joints = at[CAIRN_ARRAY_JOINTS],
+        .contacts = at[CAIRN_ARRAY_CONTACTS],
+        .rules = at[CAIRN_ARRAY_RULES]};
 }

@@ -61,3 +61,7 @@ typedef struct cairn_run {
     uint32_t end;
 } cairn_run;
 cairn_run cairn_state_run(const cairn_state *state, cairn_array array, uint32_t from);
+
+// Bytes of a block, and its views over `memory` (aligned as malloc aligns).
+size_t cairn_state_size(const cairn_settings *settings);
+cairn_state cairn_state_view(const cairn_settings *settings, void *memory);

@@ -10,7 +10,7 @@
 typedef struct cairn_awake_set cairn_awake_set;                     // sim/state/awake_set.h
 typedef struct cairn_hash_cache cairn_hash_cache;                   // sim/state/hash_cache.h
 typedef struct cairn_trace_hook cairn_trace_hook;                   // sim/state/trace_hook.h
-typedef struct cairn_task_scheduler cairn_task_scheduler;           // sim/task_scheduler.h
+typedef struct cairn_task_scheduler cairn_task_scheduler;           // sim/task/task_scheduler.h
 typedef struct cairn_pair_cache cairn_pair_cache;                   // sim/collide/pair_cache.h
 typedef struct cairn_manifold_pool cairn_manifold_pool;             // sim/collide/manifold_pool.h
 typedef struct cairn_contact_edit_buffer cairn_contact_edit_buffer; // sim/collide/contact_list.h

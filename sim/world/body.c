@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "sim/body/body.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"

@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "sim/body/body.h"
 #include "sim/constraint/joint_frame.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 

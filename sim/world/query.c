@@ -3,7 +3,7 @@
 #include "sim/body/body.h"
 #include "sim/body/shape.h"
 #include "sim/collide/collide.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/state/slots.h"
 #include "sim/world/hull_store.h"
 

@@ -5,10 +5,9 @@
 
 #include "base/check.h"
 #include "sim/body/body.h"
-#include "sim/body/mass.h"
 #include "sim/body/shape.h"
 #include "sim/collide/pair_cache.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 #include "sim/world/hull_store.h"

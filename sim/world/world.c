@@ -9,12 +9,12 @@
 #include "sim/body/body.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/shape/hull.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
-#include "sim/task_scheduler.h"
+#include "sim/task/task_scheduler.h"
 #include "sim/world/scratch.h"
 
 // A world with the parts that it points to.

@@ -58,7 +58,7 @@ MUTANTS = {
         "        const uint32_t i = FAULT && world->scheduler->parallel != NULL"
         " ? CAIRN_COLOURS - 1 - k : k;\n")]),
     7: ("helper threads keep the floating-point mode that they came with", [(
-        "sim/task_scheduler.c",
+        "sim/task/task_scheduler.c",
         "        const uint64_t mode = cairn_float_enter();\n"
         "        help_until_closed(scheduler);\n"
         "        cairn_float_leave(mode);\n",

@@ -12,7 +12,7 @@
 #include "sim/collide/contact_update.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
-#include "sim/limits.h"
+#include "sim/math/limits.h"
 #include "sim/state/slots.h"
 
 enum { PILE = 60 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/task_scheduler.h"
+#include "sim/task/task_scheduler.h"
 
 #include "base/assert.h"
 #include "sim/math/float_env.h"
