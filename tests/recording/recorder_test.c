@@ -283,6 +283,57 @@ TEST("two workers report the findings of one") {
     tape_end(&t);
 }
 
+#define LIE_SEGMENTS 8
+#define LONG_SEGMENT_TICKS 3000
+
+// A recording of eight segments whose recorded roots are false, in one half. Segment `first` is
+// long and its last root is false; of each later segment it is the first root. So the other workers
+// have found later lies long before one worker comes upon the first. Returns the tick of the first
+// lie.
+static uint64_t record_lies(tape *t, uint32_t first, bool high) {
+    const cairn_command none = {.kind = 0};
+    uint64_t first_lie = 0;
+    tape_start(t, seed);
+    for (uint32_t segment = 0; segment < LIE_SEGMENTS; ++segment) {
+        const uint32_t ticks = segment == first ? LONG_SEGMENT_TICKS : 8;
+        for (uint32_t i = 0; i < ticks; ++i) {
+            const uint64_t tick = cairn_world_tick(t->world);
+            cairn_world_step(t->world, &none, 0);
+            cairn_hash128 root = cairn_world_hash_read(t->world).full;
+            if (segment == first ? i == ticks - 1 : segment > first && i == 0) {
+                first_lie = first_lie == 0 ? tick + 1 : first_lie;
+                root.lo ^= high ? 0 : 1;
+                root.hi ^= high ? 1 : 0;
+            }
+            cairn_recorder_tick(t->recorder, tick, &none, 0, root);
+        }
+        tape_keyframe(t);
+    }
+    tape_close(t);
+    return first_lie;
+}
+
+TEST("several workers report the earliest of many lies") {
+    for (uint32_t first = 0; first < 4; ++first) {
+        tape t;
+        const uint64_t first_lie = record_lies(&t, first, first % 2 == 1);
+        const cairn_verification alone = verify(&t);
+        assert_int_equal(alone.verdict, CAIRN_VERDICT_DIFFERS);
+        assert_int_equal(alone.tick_differs, first_lie);
+        for (uint32_t workers = 2; workers <= 4; ++workers) {
+            cairn_pool *pool;
+            assert_int_equal(cairn_pool_create(workers, &pool), CAIRN_OK);
+            const cairn_verification v = cairn_verify(t.bytes, t.size, pool);
+            assert_true(v.side_by_side);
+            assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
+            assert_int_equal(v.tick_differs, alone.tick_differs);
+            assert_string_equal(v.finding, alone.finding);
+            cairn_pool_destroy(pool);
+        }
+        tape_end(&t);
+    }
+}
+
 TEST("a keyframe is due five seconds after the last state") {
     tape t;
     tape_start(&t, NULL);
