@@ -75,7 +75,7 @@ cairn_recording_piece cairn_recording_piece_of(
 
 const char *cairn_recording_end_text(cairn_recording_end end) {
     static const char *const texts[CAIRN_RECORDING_END_COUNT] = {
-        [CAIRN_RECORDING_GOES_ON] = "not at its end",
+        [CAIRN_RECORDING_UNFINISHED] = "not at its end",
         [CAIRN_RECORDING_CLEAN] = "closed in order",
         [CAIRN_RECORDING_CUT] = "cut off",
         [CAIRN_RECORDING_FOREIGN] = "not a cairn recording: bad magic",
@@ -107,7 +107,7 @@ static cairn_recording_end check_file_head(const uint8_t *bytes, size_t size, ui
     cairn_reader fields = cairn_reader_of(bytes + sizeof magic, 8);
     *version = cairn_read_u32(&fields);
     bool known = *version >= 1 && *version <= CAIRN_RECORDING_VERSION;
-    return known && cairn_read_u32(&fields) == 0 ? CAIRN_RECORDING_GOES_ON
+    return known && cairn_read_u32(&fields) == 0 ? CAIRN_RECORDING_UNFINISHED
                                                  : CAIRN_RECORDING_VERSION_MISMATCH;
 }
 
@@ -115,7 +115,7 @@ cairn_recording_reader cairn_recording_reader_of(const uint8_t *bytes, size_t si
     CAIRN_ASSERT((uintptr_t)bytes % ALIGNMENT == 0);
     cairn_recording_reader reader = {.bytes = bytes, .size = size};
     reader.end = check_file_head(bytes, size, &reader.version);
-    reader.at = reader.end == CAIRN_RECORDING_GOES_ON ? CAIRN_RECORDING_HEAD_SIZE : 0;
+    reader.at = reader.end == CAIRN_RECORDING_UNFINISHED ? CAIRN_RECORDING_HEAD_SIZE : 0;
     return reader;
 }
 
@@ -131,13 +131,13 @@ typedef struct chunk_head {
     uint64_t head_checksum;
 } chunk_head;
 
-static bool kind_belongs(const cairn_recording_reader *reader, uint32_t kind) {
+static bool kind_is_expected(const cairn_recording_reader *reader, uint32_t kind) {
     const bool first = reader->chunk_count == 0;
     return kind < CAIRN_CHUNK_KIND_COUNT && (kind == CAIRN_CHUNK_START) == first &&
            kind != CAIRN_CHUNK_NONE;
 }
 
-static chunk_head read_old_head(cairn_reader *fields) {
+static chunk_head read_head_1(cairn_reader *fields) {
     chunk_head head = {.size = OLD_HEAD_SIZE};
     head.stored_size = cairn_read_u32(fields);
     head.kind = cairn_read_u32(fields);
@@ -147,7 +147,7 @@ static chunk_head read_old_head(cairn_reader *fields) {
     return head;
 }
 
-static chunk_head read_new_head(cairn_reader *fields) {
+static chunk_head read_head_2(cairn_reader *fields) {
     chunk_head head = {.size = CAIRN_RECORDING_CHUNK_HEAD_SIZE};
     head.stored_size = cairn_read_u32(fields);
     head.kind = cairn_read_u16(fields);
@@ -160,7 +160,7 @@ static chunk_head read_new_head(cairn_reader *fields) {
     return head;
 }
 
-static bool sizes_belong(const chunk_head *head) {
+static bool sizes_are_valid(const chunk_head *head) {
     if (head->stored_size == 0 || head->raw_size > CAIRN_RECORDING_PAYLOAD_SIZE_MAX) {
         return false;
     }
@@ -175,25 +175,26 @@ static cairn_recording_end read_chunk_head(const cairn_recording_reader *reader,
         return left == 0 ? CAIRN_RECORDING_CLEAN : CAIRN_RECORDING_TRAILING;
     }
     cairn_reader fields = cairn_reader_of(bytes, left);
-    *head = reader->version == 1 ? read_old_head(&fields) : read_new_head(&fields);
+    *head = reader->version == 1 ? read_head_1(&fields) : read_head_2(&fields);
     if (!fields.ok) {
         return CAIRN_RECORDING_CUT;
     }
     if (head->head_checksum != cairn_checksum(bytes, head->size - CHECKSUM_SIZE)) {
         return CAIRN_RECORDING_DAMAGED_HEAD;
     }
-    if (!kind_belongs(reader, head->kind)) {
+    if (!kind_is_expected(reader, head->kind)) {
         return CAIRN_RECORDING_CHUNK_KIND;
     }
     if (head->packing >= CAIRN_PACKING_COUNT) {
         return CAIRN_RECORDING_CHUNK_PACKING;
     }
-    if (!sizes_belong(head)) {
+    if (!sizes_are_valid(head)) {
         return CAIRN_RECORDING_CHUNK_SIZE;
     }
-    const size_t behind = left - head->size;
-    return behind < head->stored_size + padding_of(head->stored_size) ? CAIRN_RECORDING_CUT
-                                                                      : CAIRN_RECORDING_GOES_ON;
+    const size_t remaining = left - head->size;
+    return remaining < head->stored_size + padding_of(head->stored_size)
+               ? CAIRN_RECORDING_CUT
+               : CAIRN_RECORDING_UNFINISHED;
 }
 
 static cairn_recording_end check_payload(
@@ -208,19 +209,19 @@ static cairn_recording_end check_payload(
             return CAIRN_RECORDING_DAMAGED_PADDING;
         }
     }
-    return CAIRN_RECORDING_GOES_ON;
+    return CAIRN_RECORDING_UNFINISHED;
 }
 
-static bool go_on(cairn_recording_reader *reader, cairn_recording_piece *out, bool by_head) {
+static bool read_chunk(cairn_recording_reader *reader, cairn_recording_piece *out, bool head_only) {
     *out = (cairn_recording_piece){.kind = CAIRN_CHUNK_NONE};
     chunk_head head = {0};
-    if (reader->end == CAIRN_RECORDING_GOES_ON) {
+    if (reader->end == CAIRN_RECORDING_UNFINISHED) {
         reader->end = read_chunk_head(reader, &head);
     }
-    if (reader->end == CAIRN_RECORDING_GOES_ON && !by_head) {
+    if (reader->end == CAIRN_RECORDING_UNFINISHED && !head_only) {
         reader->end = check_payload(reader, &head);
     }
-    if (reader->end != CAIRN_RECORDING_GOES_ON) {
+    if (reader->end != CAIRN_RECORDING_UNFINISHED) {
         return false;
     }
     *out = (cairn_recording_piece){.kind = (cairn_chunk_kind)head.kind,
@@ -234,15 +235,16 @@ static bool go_on(cairn_recording_reader *reader, cairn_recording_piece *out, bo
     reader->at += head.size + head.stored_size + padding_of(head.stored_size);
     reader->chunk_count += 1;
     reader->last = out->kind;
+    CAIRN_ASSERT(reader->at <= reader->size && reader->at % ALIGNMENT == 0);
     return true;
 }
 
 bool cairn_recording_next(cairn_recording_reader *reader, cairn_recording_piece *out) {
-    return go_on(reader, out, false);
+    return read_chunk(reader, out, false);
 }
 
 bool cairn_recording_skip(cairn_recording_reader *reader, cairn_recording_piece *out) {
-    return go_on(reader, out, true);
+    return read_chunk(reader, out, true);
 }
 
 void cairn_recording_jump(cairn_recording_reader *reader, size_t offset) {
@@ -250,5 +252,5 @@ void cairn_recording_jump(cairn_recording_reader *reader, size_t offset) {
     reader->at = offset;
     reader->chunk_count = offset == CAIRN_RECORDING_HEAD_SIZE ? 0 : 1;
     reader->last = CAIRN_CHUNK_NONE;
-    reader->end = CAIRN_RECORDING_GOES_ON;
+    reader->end = CAIRN_RECORDING_UNFINISHED;
 }

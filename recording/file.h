@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The file around a recording's chunks (schema/recording.h): append only, cut anywhere it still
-// reads up to its last whole chunk, damage is told from a cut. Bytes in, bytes out; nobody opens a
-// file here. docs/PROTOCOL.md, "Recording file", is normative.
+// The file format around a recording's chunks (schema/recording.h). A file is append only; cut off
+// anywhere, it still reads up to its last whole chunk, and damage is told apart from a cut. This
+// file works on bytes and opens no files. docs/PROTOCOL.md, "Recording file", is normative.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ typedef struct cairn_recording_piece {
 // The first bytes of a file: magic and version.
 void cairn_recording_head(uint8_t bytes[CAIRN_RECORDING_HEAD_SIZE]);
 
-// What goes before and behind a chunk's payload: write head, payload, then tail_size bytes of tail.
+// What surrounds a chunk's payload: write head, payload, then tail_size bytes of tail.
 typedef struct cairn_recording_frame {
     uint8_t head[CAIRN_RECORDING_CHUNK_HEAD_SIZE];
     uint8_t tail[8];
@@ -61,10 +61,10 @@ cairn_recording_piece cairn_recording_piece_of(
 // ------------------------------------------------------------------------------------- reading
 
 typedef enum cairn_recording_end {
-    CAIRN_RECORDING_GOES_ON = 0, // not at its end yet
-    CAIRN_RECORDING_CLEAN,       // the end chunk, and nothing behind it
-    CAIRN_RECORDING_CUT,         // the bytes stop before the end chunk; what was read is sound
-    CAIRN_RECORDING_FOREIGN,     // no recording: other magic
+    CAIRN_RECORDING_UNFINISHED = 0, // not read to its end yet
+    CAIRN_RECORDING_CLEAN,          // the end chunk, and nothing after it
+    CAIRN_RECORDING_CUT,            // the bytes stop before the end chunk; what was read is valid
+    CAIRN_RECORDING_FOREIGN,        // not a recording: other magic
     CAIRN_RECORDING_VERSION_MISMATCH,
     CAIRN_RECORDING_DAMAGED_HEAD,    // a chunk's head does not match its checksum
     CAIRN_RECORDING_DAMAGED_PAYLOAD, // a chunk's payload does not match its checksum
@@ -74,7 +74,7 @@ typedef enum cairn_recording_end {
     CAIRN_RECORDING_CHUNK_SIZE,      // zero, larger than CAIRN_RECORDING_PAYLOAD_SIZE_MAX, or
                                      // packed into no less
     CAIRN_RECORDING_CHUNK_PACKING,   // unknown
-    CAIRN_RECORDING_TRAILING,        // bytes behind the end chunk
+    CAIRN_RECORDING_TRAILING,        // bytes after the end chunk
     CAIRN_RECORDING_END_COUNT
 } cairn_recording_end;
 // A short lower-case English phrase, never NULL.
@@ -84,7 +84,7 @@ const char *cairn_recording_end_text(cairn_recording_end end);
 typedef struct cairn_recording_reader {
     const uint8_t *bytes; // the caller's, starts on 8 bytes (asserted)
     size_t size;
-    size_t at; // where the next chunk begins; at the end: behind the last whole chunk
+    size_t at; // where the next chunk begins; at the end: after the last whole chunk
     uint32_t version;
     uint32_t chunk_count;
     cairn_recording_end end;
@@ -94,8 +94,8 @@ typedef struct cairn_recording_reader {
 cairn_recording_reader cairn_recording_reader_of(const uint8_t *bytes, size_t size);
 // The next whole chunk. False at the end; reader->end then says which, reader->at where.
 bool cairn_recording_next(cairn_recording_reader *reader, cairn_recording_piece *out);
-// The same by the head alone: the payload and its padding are there and are not looked at. For an
-// index of a long recording.
+// The same by the head alone: payload and padding are present but not checked. For an index of a
+// long recording.
 bool cairn_recording_skip(cairn_recording_reader *reader, cairn_recording_piece *out);
 // Goes to the chunk at a piece's offset, of the same file.
 void cairn_recording_jump(cairn_recording_reader *reader, size_t offset);

@@ -3,9 +3,11 @@
 
 #include <stdlib.h>
 
-#include "recording/walk.h"
+#include "base/assert.h"
 
-static bool add(cairn_recording_index *index, const cairn_recording_piece *piece) {
+#include "recording/chunk_reader.h"
+
+static bool add_entry(cairn_recording_index *index, const cairn_recording_piece *piece) {
     if (index->count == index->capacity) {
         uint32_t wider = index->capacity == 0 ? 256 : 2 * index->capacity;
         void *entries = realloc(index->entries, wider * sizeof *index->entries);
@@ -15,6 +17,7 @@ static bool add(cairn_recording_index *index, const cairn_recording_piece *piece
         index->entries = entries;
         index->capacity = wider;
     }
+    CAIRN_ASSERT(index->count < index->capacity);
     index->entries[index->count++] = (cairn_recording_entry){.kind = piece->kind,
         .tick_count = piece->tick_count,
         .tick = piece->tick,
@@ -25,34 +28,34 @@ static bool add(cairn_recording_index *index, const cairn_recording_piece *piece
 static bool index_heads(const cairn_recording_reader *start, cairn_recording_index *out) {
     cairn_recording_reader reader = *start;
     cairn_recording_piece piece;
-    bool good = true;
-    while (good && cairn_recording_skip(&reader, &piece)) {
-        good = add(out, &piece);
+    bool added = true;
+    while (added && cairn_recording_skip(&reader, &piece)) {
+        added = add_entry(out, &piece);
     }
     out->end = reader.end;
-    return good;
+    return added;
 }
 
 static bool index_payloads(const uint8_t *bytes, size_t size, cairn_recording_index *out) {
-    cairn_replay_walk walk = cairn_replay_walk_of(bytes, size);
-    bool good = true;
-    while (good && cairn_replay_next(&walk)) {
+    cairn_chunk_reader walk = cairn_chunk_reader_of(bytes, size);
+    bool added = true;
+    while (added && cairn_chunk_reader_next(&walk)) {
         cairn_recording_piece piece =
             cairn_recording_piece_of(&walk.chunk, walk.payload, walk.payload_size);
         piece.offset = walk.piece.offset;
-        good = add(out, &piece);
+        added = add_entry(out, &piece);
     }
-    out->end = walk.reader.end;
-    cairn_replay_walk_end(&walk);
-    return good;
+    out->end = walk.file.end;
+    cairn_chunk_reader_end(&walk);
+    return added;
 }
 
 cairn_status cairn_recording_index_of(
     const uint8_t *bytes, size_t size, cairn_recording_index *out) {
-    *out = (cairn_recording_index){.end = CAIRN_RECORDING_GOES_ON};
+    *out = (cairn_recording_index){.end = CAIRN_RECORDING_UNFINISHED};
     const cairn_recording_reader reader = cairn_recording_reader_of(bytes, size);
-    bool good = reader.version == 1 ? index_payloads(bytes, size, out) : index_heads(&reader, out);
-    if (!good) {
+    bool added = reader.version == 1 ? index_payloads(bytes, size, out) : index_heads(&reader, out);
+    if (!added) {
         cairn_recording_index_end(out);
         return CAIRN_OUT_OF_MEMORY;
     }
@@ -61,15 +64,15 @@ cairn_status cairn_recording_index_of(
 
 void cairn_recording_index_end(cairn_recording_index *index) {
     free(index->entries);
-    *index = (cairn_recording_index){.end = CAIRN_RECORDING_GOES_ON};
+    *index = (cairn_recording_index){.end = CAIRN_RECORDING_UNFINISHED};
 }
 
 bool cairn_recording_is_state(cairn_chunk_kind kind) {
     return kind == CAIRN_CHUNK_START || kind == CAIRN_CHUNK_KEYFRAME || kind == CAIRN_CHUNK_REPLACE;
 }
 
-// The tick of the world behind an entry.
-static uint64_t tick_behind(const cairn_recording_entry *entry) {
+// The tick of the world after an entry.
+static uint64_t end_tick(const cairn_recording_entry *entry) {
     return entry->tick + entry->tick_count;
 }
 
@@ -83,7 +86,7 @@ const cairn_recording_entry *cairn_recording_index_find(
             candidate = entry->tick <= tick ? entry : NULL;
         }
         bool reached = cairn_recording_is_state(entry->kind) || entry->kind == CAIRN_CHUNK_TICKS;
-        if (reached && candidate != NULL && tick_behind(entry) >= tick && entry->tick <= tick) {
+        if (reached && candidate != NULL && end_tick(entry) >= tick && entry->tick <= tick) {
             found = candidate;
         }
     }
@@ -103,7 +106,7 @@ bool cairn_recording_index_range(
             *first = entry->tick < *first ? entry->tick : *first;
         }
         if (cairn_recording_is_state(entry->kind) || entry->kind == CAIRN_CHUNK_TICKS) {
-            *last = tick_behind(entry) > *last ? tick_behind(entry) : *last;
+            *last = end_tick(entry) > *last ? end_tick(entry) : *last;
         }
     }
     return true;

@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "recording/recorded_world.h"
 
-_Static_assert(CAIRN_PLAYER_TEXT_SIZE == CAIRN_REPLAY_WORDS_SIZE, "one size of texts");
+_Static_assert(CAIRN_PLAYER_TEXT_SIZE == CAIRN_RECORDING_ERROR_SIZE, "one size of texts");
 
-static bool take_world(cairn_player *player, cairn_world *world) {
+static bool set_world(cairn_player *player, cairn_world *world) {
     cairn_world_destroy(player->world);
     player->world = world;
     if (world != NULL && player->parallel != NULL) {
@@ -18,27 +19,27 @@ static bool take_world(cairn_player *player, cairn_world *world) {
     return world != NULL;
 }
 
-// The first chunk, which tells the rules; a state elsewhere replaces its world.
+// The first chunk names the rules; a later state replaces its world.
 static bool read_start(cairn_player *player) {
-    if (!cairn_replay_next(&player->walk)) {
-        cairn_replay_end_text(&player->walk, player->words);
-        player->refusal = CAIRN_REPLAY_STATE;
+    if (!cairn_chunk_reader_next(&player->walk)) {
+        cairn_chunk_reader_end_text(&player->walk, player->error);
+        player->refusal = CAIRN_RECORDED_STATE;
         return false;
     }
     const cairn_chunk_start *start = &player->walk.chunk.start;
-    cairn_world *world = cairn_replay_world(start, &player->refusal, player->words);
+    cairn_world *world = cairn_recorded_world_of_start(start, &player->refusal, player->error);
     player->rules = world == NULL ? NULL : cairn_world_settings(world)->rules;
-    return take_world(player, world);
+    return set_world(player, world);
 }
 
 bool cairn_player_open(
     cairn_player *player, const uint8_t *bytes, size_t size, const cairn_parallel *parallel) {
-    *player = (cairn_player){.walk = cairn_replay_walk_of(bytes, size), .parallel = parallel};
+    *player = (cairn_player){.walk = cairn_chunk_reader_of(bytes, size), .parallel = parallel};
     return read_start(player);
 }
 
 void cairn_player_close(cairn_player *player) {
-    cairn_replay_walk_end(&player->walk);
+    cairn_chunk_reader_end(&player->walk);
     cairn_world_destroy(player->world);
     player->world = NULL;
 }
@@ -57,8 +58,8 @@ cairn_status cairn_player_create(
         return CAIRN_OUT_OF_MEMORY;
     }
     if (!cairn_player_open(player, bytes, size, NULL)) {
-        const bool version = player->refusal == CAIRN_REPLAY_VERSION;
-        memcpy(text, player->words, CAIRN_PLAYER_TEXT_SIZE);
+        const bool version = player->refusal == CAIRN_RECORDED_VERSION;
+        memcpy(text, player->error, CAIRN_PLAYER_TEXT_SIZE);
         cairn_player_destroy(player);
         return version ? CAIRN_VERSION_MISMATCH : CAIRN_MALFORMED;
     }
@@ -83,20 +84,20 @@ cairn_hash128 cairn_player_recorded_hash(const cairn_player *player) {
 }
 
 bool cairn_player_complete(const cairn_player *player) {
-    return player->refusal == CAIRN_REPLAY_OK && player->walk.sound &&
-           player->walk.reader.end == CAIRN_RECORDING_CLEAN;
+    return player->refusal == CAIRN_RECORDED_OK && player->walk.valid &&
+           player->walk.file.end == CAIRN_RECORDING_CLEAN;
 }
 
 void cairn_player_end_text(const cairn_player *player, char text[CAIRN_PLAYER_TEXT_SIZE]) {
-    if (player->refusal != CAIRN_REPLAY_OK) {
-        memcpy(text, player->words, CAIRN_PLAYER_TEXT_SIZE);
+    if (player->refusal != CAIRN_RECORDED_OK) {
+        memcpy(text, player->error, CAIRN_PLAYER_TEXT_SIZE);
     } else {
-        cairn_replay_end_text(&player->walk, text);
+        cairn_chunk_reader_end_text(&player->walk, text);
     }
 }
 
-// Of a keyframe or a replacement, which say the same of their worlds.
-static bool take_state(cairn_player *player) {
+// Loads the state of a keyframe or a replacement.
+static bool load_state(cairn_player *player) {
     const cairn_chunk *chunk = &player->walk.chunk;
     cairn_chunk_keyframe state = chunk->keyframe;
     if (chunk->kind == CAIRN_CHUNK_REPLACE) {
@@ -104,48 +105,48 @@ static bool take_state(cairn_player *player) {
             .state = chunk->replace.state,
             .state_size = chunk->replace.state_size};
     }
-    cairn_world *world = cairn_replay_keyframe_world(&state, player->rules, player->words);
-    player->refusal = world == NULL ? CAIRN_REPLAY_STATE : CAIRN_REPLAY_OK;
-    return take_world(player, world);
+    cairn_world *world = cairn_recorded_world_of_keyframe(&state, player->rules, player->error);
+    player->refusal = world == NULL ? CAIRN_RECORDED_STATE : CAIRN_RECORDED_OK;
+    return set_world(player, world);
 }
 
-bool cairn_player_go(cairn_player *player, const cairn_recording_entry *state) {
+bool cairn_player_jump(cairn_player *player, const cairn_recording_entry *state) {
     player->next = 0;
     player->tick = NULL;
-    player->walk.sound = true;
-    cairn_recording_jump(&player->walk.reader, state->offset);
+    player->walk.valid = true;
+    cairn_recording_jump(&player->walk.file, state->offset);
     if (state->kind == CAIRN_CHUNK_START) {
         return read_start(player);
     }
-    if (!cairn_replay_next(&player->walk)) {
-        cairn_replay_end_text(&player->walk, player->words);
-        player->refusal = CAIRN_REPLAY_STATE;
+    if (!cairn_chunk_reader_next(&player->walk)) {
+        cairn_chunk_reader_end_text(&player->walk, player->error);
+        player->refusal = CAIRN_RECORDED_STATE;
         return false;
     }
-    return take_state(player);
+    return load_state(player);
 }
 
-static cairn_player_event refuse(cairn_player *player, const char *what, uint64_t tick) {
-    snprintf(player->words, sizeof player->words, "%s %llu is found where tick %llu is expected",
+static cairn_player_event refuse_tick(cairn_player *player, const char *what, uint64_t tick) {
+    snprintf(player->error, sizeof player->error, "%s %llu is found where tick %llu is expected",
         what, (unsigned long long)tick, (unsigned long long)cairn_world_tick(player->world));
-    player->walk.sound = false;
-    player->refusal = CAIRN_REPLAY_STATE;
+    player->walk.valid = false;
+    player->refusal = CAIRN_RECORDED_STATE;
     return CAIRN_PLAYER_REFUSED;
 }
 
-static cairn_player_event take_tick(cairn_player *player) {
+static cairn_player_event step_tick(cairn_player *player) {
     const cairn_chunk_ticks *ticks = &player->walk.chunk.ticks;
     const cairn_wire_tick *tick = &ticks->ticks[player->next];
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     uint32_t count = 0;
     if (tick->tick != cairn_world_tick(player->world)) {
-        return refuse(player, "tick", tick->tick);
+        return refuse_tick(player, "tick", tick->tick);
     }
-    if (!cairn_replay_commands(ticks, tick, commands, &count)) {
-        snprintf(player->words, sizeof player->words, "tick %llu holds an invalid command",
+    if (!cairn_recorded_commands(ticks, tick, commands, &count)) {
+        snprintf(player->error, sizeof player->error, "tick %llu holds an invalid command",
             (unsigned long long)tick->tick);
-        player->walk.sound = false;
-        player->refusal = CAIRN_REPLAY_STATE;
+        player->walk.valid = false;
+        player->refusal = CAIRN_RECORDED_STATE;
         return CAIRN_PLAYER_REFUSED;
     }
     cairn_world_step(player->world, commands, count);
@@ -155,43 +156,44 @@ static cairn_player_event take_tick(cairn_player *player) {
     return CAIRN_PLAYER_TICK;
 }
 
-// What a chunk that holds no ticks means to the world. END: nothing, read on.
-static cairn_player_event take_chunk(cairn_player *player) {
+// Applies a chunk without ticks to the world. END: it has no effect, read on.
+static cairn_player_event apply_chunk(cairn_player *player) {
     const cairn_chunk *chunk = &player->walk.chunk;
     const uint64_t now = cairn_world_tick(player->world);
     if (chunk->kind == CAIRN_CHUNK_KEYFRAME) {
         return chunk->keyframe.tick == now
                    ? CAIRN_PLAYER_KEYFRAME
-                   : refuse(player, "a keyframe of tick", chunk->keyframe.tick);
+                   : refuse_tick(player, "a keyframe of tick", chunk->keyframe.tick);
     }
     if (chunk->kind == CAIRN_CHUNK_REPLACE) {
-        return take_state(player) ? CAIRN_PLAYER_REPLACED : CAIRN_PLAYER_REFUSED;
+        return load_state(player) ? CAIRN_PLAYER_REPLACED : CAIRN_PLAYER_REFUSED;
     }
     if (chunk->kind == CAIRN_CHUNK_END && chunk->end.tick != now) {
-        return refuse(player, "an end at tick", chunk->end.tick);
+        return refuse_tick(player, "an end at tick", chunk->end.tick);
     }
     return CAIRN_PLAYER_END;
 }
 
 cairn_player_event cairn_player_next(cairn_player *player) {
-    if (player->world == NULL || player->refusal != CAIRN_REPLAY_OK) {
+    if (player->world == NULL || player->refusal != CAIRN_RECORDED_OK) {
         return CAIRN_PLAYER_REFUSED;
     }
     const cairn_chunk *chunk = &player->walk.chunk;
     while (chunk->kind != CAIRN_CHUNK_TICKS || player->next >= chunk->ticks.tick_count) {
         player->next = 0;
-        if (!cairn_replay_next(&player->walk)) {
+        if (!cairn_chunk_reader_next(&player->walk)) {
             return CAIRN_PLAYER_END;
         }
-        cairn_player_event event = take_chunk(player);
+        cairn_player_event event = apply_chunk(player);
         if (event != CAIRN_PLAYER_END) {
             return event;
         }
     }
-    return take_tick(player);
+    return step_tick(player);
 }
 
 const cairn_command *cairn_player_commands(const cairn_player *player) {
+    CAIRN_ASSERT(player->tick != NULL && player->walk.chunk.kind == CAIRN_CHUNK_TICKS);
     return player->walk.chunk.ticks.commands + player->tick->first_command;
 }
 
@@ -199,7 +201,7 @@ static bool step_to(cairn_player *player, uint64_t tick) {
     while (cairn_world_tick(player->world) < tick) {
         cairn_player_event event = cairn_player_next(player);
         if (event == CAIRN_PLAYER_END || event == CAIRN_PLAYER_REPLACED) {
-            cairn_replay_end_text(&player->walk, player->words);
+            cairn_chunk_reader_end_text(&player->walk, player->error);
             return false;
         }
         if (event == CAIRN_PLAYER_REFUSED) {
@@ -212,13 +214,13 @@ static bool step_to(cairn_player *player, uint64_t tick) {
 bool cairn_player_seek(cairn_player *player, const cairn_recording_index *index, uint64_t tick) {
     const cairn_recording_entry *state = cairn_recording_index_find(index, tick);
     if (state != NULL) {
-        return cairn_player_go(player, state) && step_to(player, tick);
+        return cairn_player_jump(player, state) && step_to(player, tick);
     }
     uint64_t first = 0, last = 0;
     if (!cairn_recording_index_range(index, &first, &last)) {
-        snprintf(player->words, sizeof player->words, "it holds no state");
+        snprintf(player->error, sizeof player->error, "it holds no state");
     } else {
-        snprintf(player->words, sizeof player->words,
+        snprintf(player->error, sizeof player->error,
             "it holds no tick %llu: its ticks are %llu to %llu", (unsigned long long)tick,
             (unsigned long long)first, (unsigned long long)last);
     }

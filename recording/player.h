@@ -10,33 +10,33 @@
 #include <stdint.h>
 
 #include "recording/index.h"
-#include "recording/walk.h"
+#include "recording/recorded_world.h"
 #include <cairn/recording.h>
 #include <cairn/sim.h>
 
 // Fields are to be read only.
 struct cairn_player {
-    cairn_replay_walk walk;
+    cairn_chunk_reader walk;
     cairn_world *world; // owned; a caller that takes it away sets it to NULL
     const cairn_rules *rules;
     const cairn_wire_tick *tick; // the last one played; valid until the next
     cairn_hash128 recorded_hash; // of the last tick played; zeros before the first
     uint32_t next;               // of the current chunk's ticks
     const cairn_parallel *parallel;
-    cairn_replay_refusal refusal;
-    char words[CAIRN_REPLAY_WORDS_SIZE];
+    cairn_recorded_refusal refusal;
+    char error[CAIRN_RECORDING_ERROR_SIZE];
 };
 
 // Begins with the start chunk. `bytes` start at a multiple of 8 bytes and outlive the player;
-// `parallel` (may be NULL) runs the steps in parallel and outlives it as well. False: `words` and
+// `parallel` (may be NULL) runs the steps in parallel and outlives it as well. False: `error` and
 // `refusal` say why, and there is no world. Pair with cairn_player_close in any case.
 bool cairn_player_open(
     cairn_player *player, const uint8_t *bytes, size_t size, const cairn_parallel *parallel);
 void cairn_player_close(cairn_player *player);
 
 // Continues from a state of the same file. False as for open.
-bool cairn_player_go(cairn_player *player, const cairn_recording_entry *state);
-// From the nearest state to the world of `tick`, by stepping. False: `words` say why.
+bool cairn_player_jump(cairn_player *player, const cairn_recording_entry *state);
+// From the nearest state to the world of `tick`, by stepping. False: `error` says why.
 bool cairn_player_seek(cairn_player *player, const cairn_recording_index *index, uint64_t tick);
 
 // The commands of `tick`, as they stand in the chunk.

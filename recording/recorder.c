@@ -30,15 +30,15 @@ struct cairn_recorder {
     cairn_command *commands; // of these ticks
     uint32_t command_count;
     cairn_chain chain;
-    uint64_t next_tick;   // to be told
-    uint64_t ticks_told;  // in all
-    uint64_t state_tick;  // of the newest state written
-    uint64_t state_bytes; // and what it came to in the file
+    uint64_t next_tick;      // the tick that is recorded next
+    uint64_t ticks_recorded; // since the start
+    uint64_t state_tick;     // of the last state written
+    uint64_t state_bytes;    // that it took in the file
     uint32_t tick_rate_hz;
     uint8_t seed[CAIRN_SIGN_SEED_SIZE];
     uint64_t bytes;
     bool open;   // between start and end
-    bool failed; // the writer answered false; nothing is written after that
+    bool failed; // the writer returned false; nothing is written afterwards
 };
 
 cairn_status cairn_recorder_create(const cairn_recorder_config *config, cairn_recorder **out) {
@@ -95,7 +95,7 @@ static void write_bytes(cairn_recorder *recorder, const uint8_t *bytes, size_t s
     recorder->bytes += recorder->failed ? 0 : size;
 }
 
-static cairn_recording_piece packed_piece(cairn_recorder *recorder, cairn_recording_piece piece) {
+static cairn_recording_piece pack_piece(cairn_recorder *recorder, cairn_recording_piece piece) {
     size_t room = piece.size - 1;
     room = room < recorder->packed_size_max ? room : recorder->packed_size_max;
     const size_t size =
@@ -108,7 +108,7 @@ static cairn_recording_piece packed_piece(cairn_recorder *recorder, cairn_record
     return piece;
 }
 
-// What the chain says of a chunk; a keyframe is what its ticks lead to and needs no word.
+// Extends the hash chain by a chunk. A keyframe follows from its ticks and is left out.
 static void chain_chunk(
     cairn_recorder *recorder, const cairn_chunk *chunk, const uint8_t *payload, size_t size) {
     if (chunk->kind == CAIRN_CHUNK_START) {
@@ -130,7 +130,7 @@ static void write_chunk(cairn_recorder *recorder, const cairn_chunk *chunk) {
     CAIRN_ASSERT(status == CAIRN_OK);
     chain_chunk(recorder, chunk, bytes, size);
     const cairn_recording_piece piece =
-        packed_piece(recorder, cairn_recording_piece_of(chunk, bytes, size));
+        pack_piece(recorder, cairn_recording_piece_of(chunk, bytes, size));
     const cairn_recording_frame frame = cairn_recording_frame_of(&piece);
     write_bytes(recorder, frame.head, sizeof frame.head);
     write_bytes(recorder, piece.payload, piece.size);
@@ -138,6 +138,7 @@ static void write_chunk(cairn_recorder *recorder, const cairn_chunk *chunk) {
 }
 
 static void write_state(cairn_recorder *recorder, const cairn_chunk *chunk, uint64_t tick) {
+    CAIRN_ASSERT(recorder->open);
     uint64_t before = recorder->bytes;
     write_chunk(recorder, chunk);
     recorder->state_tick = tick;
@@ -205,7 +206,7 @@ void cairn_recorder_tick(cairn_recorder *recorder, uint64_t tick, const cairn_co
     }
     recorder->command_count += command_count;
     recorder->next_tick = tick + 1;
-    recorder->ticks_told += 1;
+    recorder->ticks_recorded += 1;
     if (recorder->tick_count == recorder->config.ticks_per_chunk) {
         write_ticks(recorder);
     }
@@ -271,7 +272,7 @@ static cairn_wire_seal seal_of(const cairn_recorder *recorder) {
     memcpy(seal.chain, recorder->chain.value, sizeof seal.chain);
     if (recorder->config.signing_seed != NULL) {
         cairn_sign_public(recorder->seed, seal.public_key);
-        cairn_chain_sign(&recorder->chain, recorder->next_tick, recorder->ticks_told,
+        cairn_chain_sign(&recorder->chain, recorder->next_tick, recorder->ticks_recorded,
             recorder->seed, seal.signature);
     }
     return seal;
@@ -285,7 +286,7 @@ void cairn_recorder_end(cairn_recorder *recorder) {
     const cairn_chunk chunk = {
         .kind = CAIRN_CHUNK_END,
         .end = {.tick = recorder->next_tick,
-            .tick_count = recorder->ticks_told,
+            .tick_count = recorder->ticks_recorded,
             .seal = seal_of(recorder)},
     };
     write_chunk(recorder, &chunk);

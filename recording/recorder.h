@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The recording as it grows: start chunk, ticks chunks, keyframes, end chunk, handed to a writer
-// piece by piece. Whoever steps a world can keep one: a server, a client, a tool.
+// Writes a recording while a world is stepped: start chunk, ticks chunks, keyframes, end chunk,
+// handed to a writer piece by piece. A server, a client or a tool can keep one.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 typedef struct cairn_recorder cairn_recorder;
 
 typedef struct cairn_recorder_config {
-    uint32_t ticks_per_chunk; // > 0: this many are lost when the machine stops
+    uint32_t ticks_per_chunk; // > 0: at most this many are lost if the process dies
     uint32_t commands_per_tick_max;
     size_t state_size_max;
     const char *scene_name;
@@ -37,23 +37,23 @@ bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world);
 // chunk is written when enough ticks wait.
 void cairn_recorder_tick(cairn_recorder *recorder, uint64_t tick, const cairn_command *commands,
     uint32_t command_count, cairn_hash128 root);
-// Writes what waits and then the full state, so that who steps the recording again can tell a
-// difference to the field and can begin here. The world has stepped the last tick told (asserted).
-// A state longer than state_size_max is left out.
+// Writes waiting ticks and then the full state, so that a replay can name the field that differs
+// and can begin here. The world has stepped the last recorded tick (asserted). A state longer than
+// state_size_max is left out.
 void cairn_recorder_keyframe(cairn_recorder *recorder, const cairn_world *world);
-// Whether it is time for one: 5 s of ticks after the newest state, so that a seek has few ticks to
-// step; more, but at most 60 s, when states are so large that they would come to more than 64 KiB a
+// Whether a keyframe is due: 5 s of ticks after the last state, so that a seek steps few ticks;
+// later, but after at most 60 s, if states are so large that they would take more than 64 KiB per
 // second in the file.
 bool cairn_recorder_keyframe_due(const cairn_recorder *recorder);
-// The world is no longer what its ticks made of it: an operator loaded, sought or reset. Writes
-// what waits and the world as it is; the next tick is the world's. A state that is longer than
-// state_size_max ends the recording (cairn_recorder_failed): what follows could not be followed.
+// The world was replaced (an operator used load, seek or reset). Writes waiting ticks and the new
+// world; the next tick is that of the world. A state longer than state_size_max ends the recording
+// (cairn_recorder_failed), because a replay could not continue.
 void cairn_recorder_replace(cairn_recorder *recorder, const cairn_world *world);
-// Writes what waits and what is known of a step that a client and its server took differently
-// (recording/capsule.h).
+// Writes waiting ticks and what is known about a step that a client and its server took differently
+// (recording/desync_report.h).
 void cairn_recorder_desync(cairn_recorder *recorder, const cairn_chunk_desync *desync);
-// Writes what is left and the end chunk with the chain's last value, signed where there is a key.
-// Nothing is written after it.
+// Writes waiting ticks and the end chunk with the last value of the hash chain, signed if there is
+// a key. Nothing is written afterwards.
 void cairn_recorder_end(cairn_recorder *recorder);
 
 bool cairn_recorder_failed(const cairn_recorder *recorder); // nothing more is written

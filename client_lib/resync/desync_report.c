@@ -18,7 +18,7 @@ static void close_report(cairn_client_desync_report *report) {
     // The worlds are held as constant, because a capsule only reads them.
     cairn_world_destroy((cairn_world *)(uintptr_t)report->capsule.before);
     cairn_world_destroy((cairn_world *)(uintptr_t)report->capsule.after);
-    report->capsule = (cairn_capsule){.before = NULL};
+    report->capsule = (cairn_desync_report){.before = NULL};
     report->open = false;
     cairn_resync_queue_withdraw(report->queue, CAIRN_RESYNC_FOR_REPORT);
 }
@@ -35,7 +35,7 @@ static void finish_report(cairn_client_desync_report *report) {
     CAIRN_ASSERT(report->open && report->on_report != NULL);
     uint8_t *bytes = NULL;
     size_t size = 0;
-    if (cairn_capsule_encode(&report->capsule, &bytes, &size) == CAIRN_OK) {
+    if (cairn_desync_report_encode(&report->capsule, &bytes, &size) == CAIRN_OK) {
         report->on_report(report->context, bytes, size);
     } else {
         report->failed += 1;
@@ -63,7 +63,7 @@ static cairn_world *copy_world_of(const cairn_timeline *timeline, uint64_t tick)
 // Takes the step once more in the world that took it, with the same execution settings, and
 // restores that world.
 static void repeat_step(cairn_client_desync_report *report, cairn_world *world) {
-    cairn_capsule *capsule = &report->capsule;
+    cairn_desync_report *capsule = &report->capsule;
     cairn_chunk_desync *desync = &capsule->desync;
     const size_t size = cairn_world_save_size(world);
     uint8_t *saved = malloc(size);
@@ -103,12 +103,12 @@ static bool begin_report(cairn_client_desync_report *report) {
     CAIRN_ASSERT(timeline->differs && timeline->differs_tick > 0);
     const uint64_t tick = timeline->differs_tick - 1; // that was stepped
     const cairn_timeline_tick *step = cairn_timeline_tick_read(timeline, tick);
-    cairn_capsule *capsule = &report->capsule;
+    cairn_desync_report *capsule = &report->capsule;
     cairn_hash128 root_before;
     if (step == NULL || !agreed_before(timeline, tick, &root_before)) {
         return false;
     }
-    *capsule = (cairn_capsule){.scene_name = "",
+    *capsule = (cairn_desync_report){.scene_name = "",
         .before = copy_world_of(timeline, tick),
         .commands = report->commands,
         .command_count = cairn_timeline_commands(timeline, tick, report->commands),
@@ -204,7 +204,7 @@ static void list_differences(cairn_client_desync_report *report, const cairn_wor
 // The elements that differ turn a copy of the client's world into the server's; then both sides'
 // values can be listed.
 static void take_values(cairn_client_desync_report *report, const cairn_resync_response *response) {
-    const cairn_capsule *capsule = &report->capsule;
+    const cairn_desync_report *capsule = &report->capsule;
     cairn_world *server_world = NULL;
     report->values_received = true;
     if (response->verdict != CAIRN_RESYNC_DONE || capsule->after == NULL ||

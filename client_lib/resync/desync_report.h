@@ -2,11 +2,11 @@
 #pragma once
 
 // What a client keeps of a step that came out otherwise than its server's, until a desync report (a
-// capsule, recording/capsule.h) is made of it: the state before, the commands, the result, and the
-// result of taking the step once more. The server is asked for the roots of the stages of its step
-// and, by a set-difference sketch, for what differs. The bytes go to the host when it has answered,
-// or after CAIRN_DESYNC_REPORT_WAIT_NS. A report costs memory and a few milliseconds, so one
-// connection makes few.
+// capsule, recording/desync_report.h) is made of it: the state before, the commands, the result,
+// and the result of taking the step once more. The server is asked for the roots of the stages of
+// its step and, by a set-difference sketch, for what differs. The bytes go to the host when it has
+// answered, or after CAIRN_DESYNC_REPORT_WAIT_NS. A report costs memory and a few milliseconds, so
+// one connection makes few.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #include "client_lib/resync/request_queue.h"
 #include "client_lib/simulate/timeline.h"
-#include "recording/capsule.h"
+#include "recording/desync_report.h"
 #include "schema/messages.h"
 #include "sim/serialize/sketch.h"
 
@@ -41,7 +41,7 @@ typedef struct cairn_client_desync_report {
     bool stages_received;
     bool values_received; // or the server will not send them
     uint64_t opened_ns;
-    cairn_capsule capsule; // owns its worlds; what else it points to lies below
+    cairn_desync_report capsule; // owns its worlds; what else it points to lies below
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     uint8_t stages_client[CAIRN_DESYNC_STAGES_SIZE_MAX];
     uint8_t stages_server[CAIRN_DESYNC_STAGES_SIZE_MAX];

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "recording/capsule.h"
+#include "recording/desync_report.h"
 #include "server/resync/step_replay.h"
 #include "sim/debug/passport.h"
 #include "sim/math/float_env.h"
@@ -16,11 +16,11 @@ static uint32_t passport_faults_now(void) {
 }
 
 static void write_capsule(cairn_desync_output *output, const cairn_session *session, uint64_t tick,
-    const cairn_capsule *capsule) {
+    const cairn_desync_report *capsule) {
     uint8_t *bytes = NULL;
     size_t size = 0;
     CAIRN_ASSERT(output->on_capsule != NULL && capsule->before != NULL);
-    if (cairn_capsule_encode(capsule, &bytes, &size) == CAIRN_OK) {
+    if (cairn_desync_report_encode(capsule, &bytes, &size) == CAIRN_OK) {
         output->on_capsule(
             output->user, session->room->name, tick, session->client_id, bytes, size);
         session->room->statistics.capsules += 1;
@@ -34,7 +34,7 @@ static void make_capsule(
     uint8_t stages[CAIRN_DESYNC_STAGES_SIZE_MAX];
     cairn_world *before = cairn_step_replay_world(room, tick);
     cairn_world *world = cairn_step_replay_world(room, tick);
-    cairn_capsule capsule = {.scene_name = room->scene_name,
+    cairn_desync_report capsule = {.scene_name = room->scene_name,
         .before = before,
         .desync = {.head = {.tick = tick,
                        .root_client = root,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recording/capsule.h"
+#include "recording/desync_report.h"
 #include "sim/math/float_env.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/world.h"
@@ -222,10 +222,10 @@ static void expect_named(const caught *c, cairn_hazard hazard, bool certain) {
 
 // The server answered what its points of the step are.
 static void expect_both_sides_told(void) {
-    static cairn_capsule_content content;
-    char words[CAIRN_REPLAY_WORDS_SIZE];
-    assert_true(
-        cairn_capsule_open(&content, by_client.bytes[0], by_client.size[0], p.config.rules, words));
+    static cairn_desync_report_content content;
+    char words[CAIRN_RECORDING_ERROR_SIZE];
+    assert_true(cairn_desync_report_open(
+        &content, by_client.bytes[0], by_client.size[0], p.config.rules, words));
     const cairn_chunk_desync *desync = &content.desync;
     assert_true(desync->stages_server_size > 0);
     assert_int_equal(desync->stages_server_size, desync->stages_client_size);
@@ -235,7 +235,7 @@ static void expect_both_sides_told(void) {
     assert_true(desync->difference_count > 0);
     assert_true(desync->head.difference_count >= desync->difference_count);
     assert_true(desync->differences[0].bits_client != desync->differences[0].bits_server);
-    cairn_capsule_close(&content);
+    cairn_desync_report_close(&content);
 }
 
 // Asked for by an argument: takes longer.

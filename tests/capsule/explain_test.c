@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "recording/capsule.h"
+#include "recording/desync_report.h"
 #include "sim/debug/passport.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/world.h"
@@ -49,7 +49,7 @@ static const char *path; // to write a capsule to, for other tests; NULL: none
 static void explain(const cairn_rules *rules) {
     cairn_world *server = fork_of(a.agreed);
     cairn_world_step_traced(server, NULL, 0, &a.server);
-    const cairn_capsule capsule = {.scene_name = "",
+    const cairn_desync_report capsule = {.scene_name = "",
         .before = a.before,
         .after = a.with_after ? a.after : NULL,
         .desync = {.head = {.tick = cairn_world_tick(a.before) + 1,
@@ -66,7 +66,7 @@ static void explain(const cairn_rules *rules) {
             .stages_server_size = (uint32_t)cairn_trace_roots(&a.server, a.stages_server)}};
     uint8_t *bytes = NULL;
     size_t size = 0;
-    assert_int_equal(cairn_capsule_encode(&capsule, &bytes, &size), CAIRN_OK);
+    assert_int_equal(cairn_desync_report_encode(&capsule, &bytes, &size), CAIRN_OK);
     if (path != NULL) {
         FILE *file = fopen(path, "wb");
         assert_non_null(file);

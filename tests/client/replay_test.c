@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recording/recorded_world.h"
 #include "schema/codec.h"
 #include "tests/kit/rig.h"
 #include "tools/replay/compare.h"
@@ -62,8 +63,8 @@ static rewritten rewrite(change apply) {
     uint8_t head[CAIRN_RECORDING_HEAD_SIZE];
     cairn_recording_head(head);
     put(&r, head, sizeof head);
-    cairn_replay_walk walk = cairn_replay_walk_of(sound.bytes, sound.size);
-    while (cairn_replay_next(&walk)) {
+    cairn_chunk_reader walk = cairn_chunk_reader_of(sound.bytes, sound.size);
+    while (cairn_chunk_reader_next(&walk)) {
         const uint8_t *payload = NULL;
         size_t size = 0;
         apply(&walk.chunk);
@@ -74,7 +75,7 @@ static rewritten rewrite(change apply) {
         put(&r, payload, size);
         put(&r, frame.tail, frame.tail_size);
     }
-    cairn_replay_walk_end(&walk);
+    cairn_chunk_reader_end(&walk);
     cairn_encoder_destroy(encoder);
     return r;
 }
@@ -121,11 +122,11 @@ TEST("a recording cut anywhere verifies up to its last whole chunk") {
 
 TEST("every length is walked without harm") {
     for (size_t size = 0; size < sound.size; size += size < 2000 ? 1 : 97) {
-        cairn_replay_walk walk = cairn_replay_walk_of(sound.bytes, size);
-        while (cairn_replay_next(&walk)) {}
-        char words[CAIRN_REPLAY_WORDS_SIZE];
-        cairn_replay_end_text(&walk, words);
-        cairn_replay_walk_end(&walk);
+        cairn_chunk_reader walk = cairn_chunk_reader_of(sound.bytes, size);
+        while (cairn_chunk_reader_next(&walk)) {}
+        char words[CAIRN_RECORDING_ERROR_SIZE];
+        cairn_chunk_reader_end_text(&walk, words);
+        cairn_chunk_reader_end(&walk);
         assert_true(words[0] != '\0');
     }
 }
@@ -291,8 +292,9 @@ static void nudge_the_keyframe(cairn_chunk *chunk) {
     if (chunk->kind != CAIRN_CHUNK_KEYFRAME) {
         return;
     }
-    char words[CAIRN_REPLAY_WORDS_SIZE];
-    cairn_world *world = cairn_replay_keyframe_world(&chunk->keyframe, &cairn_rules_sandbox, words);
+    char words[CAIRN_RECORDING_ERROR_SIZE];
+    cairn_world *world =
+        cairn_recorded_world_of_keyframe(&chunk->keyframe, &cairn_rules_sandbox, words);
     cairn_body_state bodies[2];
     assert_non_null(world);
     assert_true(cairn_world_bodies(world, bodies, 2) > 1);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "recording/capsule.h"
+#include "recording/desync_report.h"
 #include "recording/recorder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -62,12 +62,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(bytes + prefix_size, frame.head, sizeof frame.head);
     memcpy(bytes + prefix_size + sizeof frame.head, data, size);
     memcpy(bytes + whole - frame.tail_size, frame.tail, frame.tail_size);
-    static cairn_capsule_content content;
-    char words[CAIRN_REPLAY_WORDS_SIZE];
-    const bool open = cairn_capsule_open(&content, bytes, whole, NULL, words);
+    static cairn_desync_report_content content;
+    char words[CAIRN_RECORDING_ERROR_SIZE];
+    const bool open = cairn_desync_report_open(&content, bytes, whole, NULL, words);
     CAIRN_ASSERT(open == (words[0] == '\0'));
     CAIRN_ASSERT(!open || content.desync.head.tick == 1);
-    cairn_capsule_close(&content);
+    cairn_desync_report_close(&content);
     free(bytes);
     return 0;
 }

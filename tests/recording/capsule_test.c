@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "recording/capsule.h"
+#include "recording/desync_report.h"
 #include "recording/recorder.h"
 #include "sim/debug/trace.h"
 
@@ -34,7 +34,7 @@ typedef struct written {
     size_t size;
     uint8_t stages[CAIRN_TRACE_ROOTS_SIZE_MAX];
     cairn_wire_difference difference;
-    cairn_capsule capsule;
+    cairn_desync_report capsule;
 } written;
 
 static void write_capsule(written *w) {
@@ -43,7 +43,7 @@ static void write_capsule(written *w) {
     const cairn_hash128 root = kit_hash(w->before);
     const size_t stages = cairn_trace_stages(w->after, &join, 1, w->stages);
     w->difference = (cairn_wire_difference){.array = 5, .element = 1, .word = 2, .bits_client = 9};
-    w->capsule = (cairn_capsule){.scene_name = "demo",
+    w->capsule = (cairn_desync_report){.scene_name = "demo",
         .before = w->before,
         .commands = &join,
         .command_count = 1,
@@ -60,7 +60,7 @@ static void write_capsule(written *w) {
             .stages_server_size = (uint32_t)stages,
             .differences = &w->difference,
             .difference_count = 1}};
-    assert_int_equal(cairn_capsule_encode(&w->capsule, &w->bytes, &w->size), CAIRN_OK);
+    assert_int_equal(cairn_desync_report_encode(&w->capsule, &w->bytes, &w->size), CAIRN_OK);
 }
 
 static void forget(written *w) {
@@ -71,10 +71,10 @@ static void forget(written *w) {
 
 TEST("a capsule comes back as it went") {
     static written w;
-    static cairn_capsule_content read;
-    char words[CAIRN_REPLAY_WORDS_SIZE];
+    static cairn_desync_report_content read;
+    char words[CAIRN_RECORDING_ERROR_SIZE];
     write_capsule(&w);
-    assert_true(cairn_capsule_open(&read, w.bytes, w.size, NULL, words));
+    assert_true(cairn_desync_report_open(&read, w.bytes, w.size, NULL, words));
     assert_true(cairn_hash_equal(kit_hash(read.before), kit_hash(w.before)));
     assert_true(cairn_hash_equal(kit_hash(read.after), kit_hash(w.after)));
     assert_int_equal(read.command_count, 1);
@@ -83,16 +83,16 @@ TEST("a capsule comes back as it went") {
     assert_memory_equal(read.desync.stages_server, w.stages, read.desync.stages_server_size);
     assert_memory_equal(read.desync.differences, &w.difference, sizeof w.difference);
     assert_string_equal(read.desync.build_server, "a server");
-    cairn_capsule_close(&read);
+    cairn_desync_report_close(&read);
     forget(&w);
 }
 
 static bool opens(const uint8_t *bytes, size_t size, const cairn_rules *rules) {
-    static cairn_capsule_content read;
-    char words[CAIRN_REPLAY_WORDS_SIZE];
-    const bool open = cairn_capsule_open(&read, bytes, size, rules, words);
+    static cairn_desync_report_content read;
+    char words[CAIRN_RECORDING_ERROR_SIZE];
+    const bool open = cairn_desync_report_open(&read, bytes, size, rules, words);
     assert_int_equal(open, words[0] == '\0');
-    cairn_capsule_close(&read);
+    cairn_desync_report_close(&read);
     return open;
 }
 

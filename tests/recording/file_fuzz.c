@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "recording/walk.h"
+#include "recording/chunk_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,15 +16,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size > 0) {
         memcpy(exact, data, size);
     }
-    cairn_replay_walk walk = cairn_replay_walk_of(exact, size);
-    size_t at = walk.reader.at;
-    while (cairn_replay_next(&walk)) {
-        CAIRN_ASSERT(walk.reader.at > at && walk.reader.at <= size);
+    cairn_chunk_reader walk = cairn_chunk_reader_of(exact, size);
+    size_t at = walk.file.at;
+    while (cairn_chunk_reader_next(&walk)) {
+        CAIRN_ASSERT(walk.file.at > at && walk.file.at <= size);
         CAIRN_ASSERT(walk.payload_size <= CAIRN_RECORDING_PAYLOAD_SIZE_MAX);
-        at = walk.reader.at;
+        at = walk.file.at;
     }
-    CAIRN_ASSERT(!walk.sound || walk.reader.end != CAIRN_RECORDING_GOES_ON);
-    cairn_replay_walk_end(&walk);
+    CAIRN_ASSERT(!walk.valid || walk.file.end != CAIRN_RECORDING_UNFINISHED);
+    cairn_chunk_reader_end(&walk);
     free(exact);
     return 0;
 }

@@ -9,8 +9,8 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "recording/chunk_reader.h"
 #include "recording/index.h"
-#include "recording/walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,14 +35,14 @@ static void mend(uint8_t *bytes, size_t size) {
 }
 
 static void walk_all(const uint8_t *bytes, size_t size) {
-    cairn_replay_walk walk = cairn_replay_walk_of(bytes, size);
-    size_t at = walk.reader.at;
-    while (cairn_replay_next(&walk)) {
-        CAIRN_ASSERT(walk.reader.at > at && walk.reader.at <= size);
+    cairn_chunk_reader walk = cairn_chunk_reader_of(bytes, size);
+    size_t at = walk.file.at;
+    while (cairn_chunk_reader_next(&walk)) {
+        CAIRN_ASSERT(walk.file.at > at && walk.file.at <= size);
         CAIRN_ASSERT(walk.payload_size <= CAIRN_RECORDING_PAYLOAD_SIZE_MAX);
-        at = walk.reader.at;
+        at = walk.file.at;
     }
-    cairn_replay_walk_end(&walk);
+    cairn_chunk_reader_end(&walk);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -125,7 +125,7 @@ TEST("every tick can be sought") {
         assert_int_equal(event, tick < 100 ? CAIRN_PLAYER_TICK : CAIRN_PLAYER_END);
     }
     assert_false(cairn_player_seek(&jumping, &index, 101));
-    assert_string_equal(jumping.words, "it holds no tick 101: its ticks are 0 to 100");
+    assert_string_equal(jumping.error, "it holds no tick 101: its ticks are 0 to 100");
     cairn_player_close(&straight);
     cairn_player_close(&jumping);
     cairn_recording_index_end(&index);
@@ -176,12 +176,12 @@ static void walk_cut(const tape *t, size_t size, uint32_t chunks) {
     uint8_t *copy = malloc(size > 0 ? size : 1);
     assert_non_null(copy);
     memcpy(copy, t->bytes, size);
-    cairn_replay_walk walk = cairn_replay_walk_of(copy, size);
-    while (cairn_replay_next(&walk)) {}
-    assert_true(walk.sound);
-    assert_int_equal(walk.reader.end, CAIRN_RECORDING_CUT);
-    assert_int_equal(walk.reader.chunk_count, chunks);
-    cairn_replay_walk_end(&walk);
+    cairn_chunk_reader walk = cairn_chunk_reader_of(copy, size);
+    while (cairn_chunk_reader_next(&walk)) {}
+    assert_true(walk.valid);
+    assert_int_equal(walk.file.end, CAIRN_RECORDING_CUT);
+    assert_int_equal(walk.file.chunk_count, chunks);
+    cairn_chunk_reader_end(&walk);
     free(copy);
 }
 
@@ -364,8 +364,8 @@ static tape as_version_1(const tape *t) {
     tape old = {.bytes = malloc(TAPE_SIZE_MAX)};
     static const uint8_t zeros[8];
     append(&old, "CRNREC\r\n\1\0\0\0\0\0\0\0", 16);
-    cairn_replay_walk walk = cairn_replay_walk_of(t->bytes, t->size);
-    while (cairn_replay_next(&walk)) {
+    cairn_chunk_reader walk = cairn_chunk_reader_of(t->bytes, t->size);
+    while (cairn_chunk_reader_next(&walk)) {
         uint8_t head[24];
         cairn_writer writer = cairn_writer_of(head, sizeof head);
         cairn_write_u32(&writer, (uint32_t)walk.payload_size);
@@ -376,7 +376,7 @@ static tape as_version_1(const tape *t) {
         append(&old, walk.payload, walk.payload_size);
         append(&old, zeros, (8 - walk.payload_size % 8) % 8);
     }
-    cairn_replay_walk_end(&walk);
+    cairn_chunk_reader_end(&walk);
     return old;
 }
 

@@ -82,7 +82,7 @@ static void expect_recording_replays(uint32_t replacements) {
     cairn_player_event event;
     while ((event = cairn_player_next(&player)) != CAIRN_PLAYER_END) {
         if (event == CAIRN_PLAYER_REFUSED) {
-            fail_msg("%s", player.words);
+            fail_msg("%s", player.error);
         }
         replaced += event == CAIRN_PLAYER_REPLACED ? 1 : 0;
         if (event == CAIRN_PLAYER_TICK) {

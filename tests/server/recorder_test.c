@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bridge/snapshot.h"
-#include "recording/walk.h"
+#include "recording/chunk_reader.h"
 #include "tests/server/story.h"
 
 static story s;
@@ -58,8 +58,8 @@ static void step_ticks(replay *r, const cairn_chunk_ticks *chunk) {
 // Lives the recording again.
 static replay replay_of(const uint8_t *bytes, size_t size) {
     replay r = {0};
-    cairn_replay_walk walk = cairn_replay_walk_of(bytes, size);
-    while (cairn_replay_next(&walk)) {
+    cairn_chunk_reader walk = cairn_chunk_reader_of(bytes, size);
+    while (cairn_chunk_reader_next(&walk)) {
         const cairn_chunk chunk = walk.chunk;
         switch (chunk.kind) {
         case CAIRN_CHUNK_START:
@@ -73,9 +73,9 @@ static replay replay_of(const uint8_t *bytes, size_t size) {
             assert_int_equal(chunk.end.tick_count, r.ticks);
         }
     }
-    assert_true(walk.sound);
-    r.end = walk.reader.end;
-    cairn_replay_walk_end(&walk);
+    assert_true(walk.valid);
+    r.end = walk.file.end;
+    cairn_chunk_reader_end(&walk);
     return r;
 }
 

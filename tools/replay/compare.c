@@ -32,9 +32,9 @@ static bool open_side(pair *p, cairn_player *player, cairn_comparison_side side,
     if (cairn_player_open(player, side.bytes, side.size, NULL)) {
         return true;
     }
-    bool version = player->refusal == CAIRN_REPLAY_VERSION;
+    bool version = player->refusal == CAIRN_RECORDED_VERSION;
     set_divergence(p, version ? CAIRN_DIVERGENCE_VERSION : CAIRN_DIVERGENCE_UNREADABLE, 0, "%s: %s",
-        name, player->words);
+        name, player->error);
     return false;
 }
 
@@ -54,7 +54,7 @@ static bool begin_together(
     bool good_b = first[1] == tick || cairn_player_seek(&p->b, b, tick);
     if (!good_a || !good_b) {
         set_divergence(p, CAIRN_DIVERGENCE_UNREADABLE, tick, "%s: %s",
-            good_a ? "the second" : "the first", good_a ? p->b.words : p->a.words);
+            good_a ? "the second" : "the first", good_a ? p->b.error : p->a.error);
     }
     return good_a && good_b;
 }
@@ -69,8 +69,8 @@ static bool same_worlds(pair *p, cairn_divergence divergence, const char *what) 
     if (cairn_world_diff(p->a.world, p->b.world, NULL, 0) == 0) {
         return true;
     }
-    char words[CAIRN_REPLAY_WORDS_SIZE];
-    cairn_replay_difference_of(p->a.world, "first", p->b.world, "second", words);
+    char words[CAIRN_RECORDING_ERROR_SIZE];
+    cairn_recorded_diff_text_of(p->a.world, "first", p->b.world, "second", words);
     set_divergence(p, divergence, tick, "%s: %s", what, words);
     return false;
 }
@@ -80,11 +80,11 @@ static cairn_player_event next_event(pair *p, cairn_player *player, const char *
     cairn_player_event event = cairn_player_next(player);
     while (event == CAIRN_PLAYER_KEYFRAME) {
         const cairn_chunk_keyframe *keyframe = &player->walk.chunk.keyframe;
-        char words[CAIRN_REPLAY_WORDS_SIZE];
-        cairn_world *recorded = cairn_replay_keyframe_world(keyframe, player->rules, words);
+        char words[CAIRN_RECORDING_ERROR_SIZE];
+        cairn_world *recorded = cairn_recorded_world_of_keyframe(keyframe, player->rules, words);
         bool same = recorded != NULL && cairn_world_diff(recorded, player->world, NULL, 0) == 0;
         if (recorded != NULL && !same) {
-            cairn_replay_difference(recorded, player->world, words);
+            cairn_recorded_diff_text(recorded, player->world, words);
         }
         cairn_world_destroy(recorded);
         if (!same) {
@@ -116,7 +116,7 @@ static bool same_commands(pair *p) {
     if (i == count_a && i == count_b) {
         return true;
     }
-    char text_a[160] = "none", text_b[160] = "none", words[CAIRN_REPLAY_WORDS_SIZE] = "";
+    char text_a[160] = "none", text_b[160] = "none", words[CAIRN_RECORDING_ERROR_SIZE] = "";
     if (i < count_a) {
         describe_command(&a[i], text_a);
     }
@@ -124,7 +124,7 @@ static bool same_commands(pair *p) {
         describe_command(&b[i], text_b);
     }
     if (cairn_world_diff(p->a.world, p->b.world, NULL, 0) > 0) {
-        cairn_replay_difference_of(p->a.world, "first", p->b.world, "second", words);
+        cairn_recorded_diff_text_of(p->a.world, "first", p->b.world, "second", words);
     } else {
         snprintf(words, sizeof words, "the worlds after it are equal nevertheless");
     }
@@ -148,7 +148,7 @@ static void tell_root(pair *p) {
     while (event == CAIRN_PLAYER_TICK) {
         event = next_event(p, other, name);
     }
-    char field[CAIRN_REPLAY_WORDS_SIZE] = "no keyframe follows that would name body and field";
+    char field[CAIRN_RECORDING_ERROR_SIZE] = "no keyframe follows that would name body and field";
     if (p->out->divergence == CAIRN_DIVERGENCE_KEYFRAME) {
         snprintf(field, sizeof field, "at tick %llu %.440s", (unsigned long long)p->out->tick,
             p->out->words);
@@ -190,7 +190,7 @@ static bool compare_next(pair *p) {
     if (a == CAIRN_PLAYER_REFUSED || b == CAIRN_PLAYER_REFUSED) {
         set_divergence(p, CAIRN_DIVERGENCE_UNREADABLE, tick, "%s: %s",
             a == CAIRN_PLAYER_REFUSED ? "the first" : "the second",
-            a == CAIRN_PLAYER_REFUSED ? p->a.words : p->b.words);
+            a == CAIRN_PLAYER_REFUSED ? p->a.error : p->b.error);
         return false;
     }
     if (a == CAIRN_PLAYER_END || b == CAIRN_PLAYER_END) {

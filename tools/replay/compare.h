@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "recording/walk.h"
+#include "recording/chunk_reader.h"
 
 typedef enum cairn_divergence {
     CAIRN_DIVERGENCE_NONE = 0,   // all ticks that both hold are equal
@@ -26,7 +26,7 @@ typedef struct cairn_comparison {
     uint64_t tick;  // of the first difference
     uint64_t first; // the first tick that both hold
     uint64_t ticks; // compared
-    char words[2 * CAIRN_REPLAY_WORDS_SIZE];
+    char words[2 * CAIRN_RECORDING_ERROR_SIZE];
 } cairn_comparison;
 
 typedef struct cairn_comparison_side {

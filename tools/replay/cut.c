@@ -7,7 +7,7 @@
 #include "tools/replay/verbs.h"
 
 static int complain_at_tick(const cairn_player *player, const char *why) {
-    char words[CAIRN_REPLAY_WORDS_SIZE];
+    char words[CAIRN_RECORDING_ERROR_SIZE];
     snprintf(words, sizeof words, "at tick %llu %s",
         (unsigned long long)cairn_world_tick(player->world), why);
     return cairn_replay_complain(CAIRN_EXIT_DIFFERS, "cut", words);
@@ -23,7 +23,7 @@ static int copy_tick(const cairn_player *player, cairn_replay_output *out) {
     if (!cairn_hash_equal(root, recorded)) {
         return complain_at_tick(player, "the state hash differs: the cut would not verify");
     }
-    if (!cairn_replay_commands(&player->walk.chunk.ticks, tick, commands, &count)) {
+    if (!cairn_recorded_commands(&player->walk.chunk.ticks, tick, commands, &count)) {
         return complain_at_tick(player, "a command is invalid");
     }
     cairn_replay_output_tick(out, player->world, tick->tick, commands, count, root);
@@ -40,7 +40,7 @@ static int copy_event(
     case CAIRN_PLAYER_END:
         return complain_at_tick(player, "the recording ends");
     case CAIRN_PLAYER_REFUSED:
-        return cairn_replay_complain(CAIRN_EXIT_DAMAGED, "cut", player->words);
+        return cairn_replay_complain(CAIRN_EXIT_DAMAGED, "cut", player->error);
     case CAIRN_PLAYER_KEYFRAME:
         break;
     }
@@ -64,8 +64,8 @@ static int cut_file(
     cairn_recording_index index = {.entries = NULL};
     int code = CAIRN_EXIT_UNUSABLE;
     if (!cairn_player_open(&player, file->bytes, file->size, NULL)) {
-        code = player.refusal == CAIRN_REPLAY_VERSION ? CAIRN_EXIT_VERSION : CAIRN_EXIT_UNUSABLE;
-        (void)cairn_replay_complain(code, order->words[1], player.words);
+        code = player.refusal == CAIRN_RECORDED_VERSION ? CAIRN_EXIT_VERSION : CAIRN_EXIT_UNUSABLE;
+        (void)cairn_replay_complain(code, order->words[1], player.error);
         cairn_player_close(&player);
         return code;
     }
@@ -74,7 +74,7 @@ static int cut_file(
     if (cairn_recording_index_of(file->bytes, file->size, &index) != CAIRN_OK) {
         (void)cairn_replay_complain(code, order->words[1], "no memory");
     } else if (!cairn_player_seek(&player, &index, from)) {
-        (void)cairn_replay_complain(code, order->words[1], player.words);
+        (void)cairn_replay_complain(code, order->words[1], player.error);
     } else {
         code = copy_ticks(order, &player, to, scene_name);
     }

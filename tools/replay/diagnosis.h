@@ -3,11 +3,11 @@
 
 // The state of a diagnosis: explain.c fills it, explain_text.c writes the paragraph.
 
-#include "recording/capsule.h"
+#include "recording/desync_report.h"
 #include "tools/replay/explain.h"
 
 typedef struct cairn_diagnosis {
-    cairn_capsule_content capsule;
+    cairn_desync_report_content capsule;
     cairn_explanation *out;
     cairn_trace *here;  // the step as it should be
     cairn_trace *there; // under the last trial

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recording/capsule.h"
+#include "recording/desync_report.h"
 #include "sim/debug/passport.h"
 #include "tools/replay/diagnosis.h"
 
@@ -276,12 +276,12 @@ bool cairn_explain(
         snprintf(out->text, sizeof out->text, "out of memory");
         return false;
     }
-    char words[CAIRN_REPLAY_WORDS_SIZE];
+    char words[CAIRN_RECORDING_ERROR_SIZE];
     q->out = out;
     q->here = malloc(sizeof *q->here);
     q->there = malloc(sizeof *q->there);
     q->found = malloc(FOUND_MAX * sizeof *q->found);
-    const bool open = cairn_capsule_open(&q->capsule, bytes, size, rules, words);
+    const bool open = cairn_desync_report_open(&q->capsule, bytes, size, rules, words);
     const bool memory = q->here != NULL && q->there != NULL && q->found != NULL;
     const bool taken = open && memory && run_trial(q, &cairn_trial_plain, q->here);
     if (taken) {
@@ -291,7 +291,7 @@ bool cairn_explain(
     } else {
         snprintf(out->text, sizeof out->text, "%s", open ? "out of memory" : words);
     }
-    cairn_capsule_close(&q->capsule);
+    cairn_desync_report_close(&q->capsule);
     free(q->here);
     free(q->there);
     free(q->found);

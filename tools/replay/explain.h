@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "program/json.h"
-#include "recording/walk.h"
+#include "recording/chunk_reader.h"
 #include "sim/debug/trace.h"
 #include "tools/replay/trial.h"
 

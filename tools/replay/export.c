@@ -74,7 +74,7 @@ static int write_rows(table *t, cairn_player *player) {
         return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "export", "cannot be written");
     }
     if (event == CAIRN_PLAYER_REFUSED) {
-        return cairn_replay_complain(CAIRN_EXIT_DAMAGED, "export", player->words);
+        return cairn_replay_complain(CAIRN_EXIT_DAMAGED, "export", player->error);
     }
     return CAIRN_EXIT_GOOD;
 }
@@ -106,8 +106,8 @@ static int export_file(const cairn_replay_order *order, const cairn_replay_file 
     cairn_player player;
     int code;
     if (!cairn_player_open(&player, file->bytes, file->size, NULL)) {
-        code = player.refusal == CAIRN_REPLAY_VERSION ? CAIRN_EXIT_VERSION : CAIRN_EXIT_UNUSABLE;
-        (void)cairn_replay_complain(code, order->words[1], player.words);
+        code = player.refusal == CAIRN_RECORDED_VERSION ? CAIRN_EXIT_VERSION : CAIRN_EXIT_UNUSABLE;
+        (void)cairn_replay_complain(code, order->words[1], player.error);
     } else if ((t->file = fopen(order->words[2], "w")) == NULL) {
         code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, order->words[2], strerror(errno));
     } else {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "net/crypto.h"
-#include "recording/walk.h"
+#include "recording/chunk_reader.h"
 #include "tools/replay/verbs.h"
 
 #define KIND_COUNT CAIRN_CHUNK_KIND_COUNT
@@ -21,7 +21,7 @@ typedef struct content {
     char rules_name[64], scene_name[64], build[512];
     bool ended;
     cairn_wire_seal seal;
-    char end[CAIRN_REPLAY_WORDS_SIZE];
+    char end[CAIRN_RECORDING_ERROR_SIZE];
 } content;
 
 static void take_start(content *c, const cairn_chunk_start *start) {
@@ -33,7 +33,7 @@ static void take_start(content *c, const cairn_chunk_start *start) {
     snprintf(c->build, sizeof c->build, "%s", start->build);
 }
 
-static void take_chunk(content *c, const cairn_replay_walk *walk) {
+static void take_chunk(content *c, const cairn_chunk_reader *walk) {
     const cairn_chunk *chunk = &walk->chunk;
     c->chunks[chunk->kind]++;
     c->bytes[chunk->kind] += walk->piece.size;
@@ -54,13 +54,13 @@ static void take_chunk(content *c, const cairn_replay_walk *walk) {
 
 static content read_content(const cairn_replay_file *file) {
     content c = {.version = 0};
-    cairn_replay_walk walk = cairn_replay_walk_of(file->bytes, file->size);
-    c.version = walk.reader.version;
-    while (cairn_replay_next(&walk)) {
+    cairn_chunk_reader walk = cairn_chunk_reader_of(file->bytes, file->size);
+    c.version = walk.file.version;
+    while (cairn_chunk_reader_next(&walk)) {
         take_chunk(&c, &walk);
     }
-    cairn_replay_end_text(&walk, c.end);
-    cairn_replay_walk_end(&walk);
+    cairn_chunk_reader_end_text(&walk, c.end);
+    cairn_chunk_reader_end(&walk);
     return c;
 }
 

@@ -122,7 +122,7 @@ static void print_json(const found *f) {
 static int seek_tick(
     cairn_player *player, const cairn_recording_index *index, uint64_t tick, found *f) {
     if (!cairn_player_seek(player, index, tick)) {
-        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "seek", player->words);
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "seek", player->error);
     }
     f->world = player->world;
     f->hash = cairn_world_hash_read(player->world);
@@ -160,8 +160,8 @@ static int seek_in_file(
     found f = {.start_ns = cairn_system_now_ns()};
     int code;
     if (!cairn_player_open(&player, file->bytes, file->size, NULL)) {
-        code = player.refusal == CAIRN_REPLAY_VERSION ? CAIRN_EXIT_VERSION : CAIRN_EXIT_UNUSABLE;
-        (void)cairn_replay_complain(code, order->words[1], player.words);
+        code = player.refusal == CAIRN_RECORDED_VERSION ? CAIRN_EXIT_VERSION : CAIRN_EXIT_UNUSABLE;
+        (void)cairn_replay_complain(code, order->words[1], player.error);
     } else if (cairn_recording_index_of(file->bytes, file->size, &index) != CAIRN_OK) {
         code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, order->words[1], "no memory");
     } else {

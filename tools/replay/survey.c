@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_segment(cairn_survey *survey, const cairn_replay_walk *walk, uint64_t tick) {
+static void add_segment(cairn_survey *survey, const cairn_chunk_reader *walk, uint64_t tick) {
     if (survey->count == survey->capacity) {
         uint32_t wider = survey->capacity == 0 ? 64 : 2 * survey->capacity;
         void *segments = realloc(survey->segments, wider * sizeof *survey->segments);
@@ -68,7 +68,7 @@ static bool chunk_follows(
 
 // False when the chunk cannot follow the ones before it.
 static bool take_chunk(
-    cairn_survey *survey, const cairn_replay_walk *walk, cairn_verification *out) {
+    cairn_survey *survey, const cairn_chunk_reader *walk, cairn_verification *out) {
     const cairn_chunk *chunk = &walk->chunk;
     switch (chunk->kind) {
     case CAIRN_CHUNK_START:
@@ -95,7 +95,7 @@ static bool take_chunk(
         chain_ticks(survey, &chunk->ticks);
         return true;
     case CAIRN_CHUNK_END:
-        out->seal = judge_seal(survey, &chunk->end, walk->reader.version);
+        out->seal = judge_seal(survey, &chunk->end, walk->file.version);
         memcpy(out->public_key, chunk->end.seal.public_key, sizeof out->public_key);
         return chunk_follows(survey, "an end at tick", chunk->end.tick, out);
     default:
@@ -103,9 +103,9 @@ static bool take_chunk(
     }
 }
 
-static void judge_end(const cairn_replay_walk *walk, cairn_verification *out) {
-    cairn_recording_end end = walk->reader.end;
-    bool whole = walk->sound && (end == CAIRN_RECORDING_CLEAN || end == CAIRN_RECORDING_CUT);
+static void judge_end(const cairn_chunk_reader *walk, cairn_verification *out) {
+    cairn_recording_end end = walk->file.end;
+    bool whole = walk->valid && (end == CAIRN_RECORDING_CLEAN || end == CAIRN_RECORDING_CUT);
     if (out->verdict == CAIRN_VERDICT_SAME && !whole) {
         out->verdict = CAIRN_VERDICT_DAMAGED;
         snprintf(out->finding, sizeof out->finding, "%s", out->end);
@@ -114,16 +114,16 @@ static void judge_end(const cairn_replay_walk *walk, cairn_verification *out) {
 
 cairn_survey cairn_survey_of(const uint8_t *bytes, size_t size, cairn_verification *out) {
     cairn_survey survey = {.segments = NULL};
-    cairn_replay_walk walk = cairn_replay_walk_of(bytes, size);
+    cairn_chunk_reader walk = cairn_chunk_reader_of(bytes, size);
     bool on = true;
-    while (on && cairn_replay_next(&walk)) {
+    while (on && cairn_chunk_reader_next(&walk)) {
         on = take_chunk(&survey, &walk, out);
     }
-    cairn_replay_end_text(&walk, out->end);
+    cairn_chunk_reader_end_text(&walk, out->end);
     if (on) {
         judge_end(&walk, out);
     }
-    cairn_replay_walk_end(&walk);
+    cairn_chunk_reader_end(&walk);
     return survey;
 }
 

@@ -33,7 +33,7 @@ typedef struct share {
     uint32_t segment; // of the finding
     cairn_verdict verdict;
     uint64_t tick_differs;
-    char finding[CAIRN_REPLAY_WORDS_SIZE + 256];
+    char finding[CAIRN_RECORDING_ERROR_SIZE + 256];
 } share;
 
 typedef struct job {
@@ -74,9 +74,9 @@ static void compare_root(share *s, const cairn_player *player) {
 
 // A keyframe names the section, element and field of a difference, which a hash cannot.
 static void compare_keyframe(share *s, const cairn_player *player) {
-    char words[CAIRN_REPLAY_WORDS_SIZE];
+    char words[CAIRN_RECORDING_ERROR_SIZE];
     const cairn_chunk_keyframe *keyframe = &player->walk.chunk.keyframe;
-    cairn_world *recorded = cairn_replay_keyframe_world(keyframe, player->rules, words);
+    cairn_world *recorded = cairn_recorded_world_of_keyframe(keyframe, player->rules, words);
     if (recorded == NULL) {
         set_finding(s, CAIRN_VERDICT_DAMAGED, "%s", words);
         return;
@@ -87,7 +87,7 @@ static void compare_keyframe(share *s, const cairn_player *player) {
     bool differs = cairn_world_diff(recorded, player->world, NULL, 0) > 0;
     if (differs) {
         s->tick_differs = known ? s->tick_differs : tick;
-        cairn_replay_difference(recorded, player->world, words);
+        cairn_recorded_diff_text(recorded, player->world, words);
         set_finding(s, CAIRN_VERDICT_DIFFERS,
             "differs since tick %llu; in the keyframe of tick %llu %s",
             (unsigned long long)s->tick_differs, tick, words);
@@ -115,7 +115,7 @@ static void step_segment(share *s, cairn_player *player) {
             return;
         case CAIRN_PLAYER_REFUSED:
             if (s->verdict == CAIRN_VERDICT_SAME) {
-                set_finding(s, CAIRN_VERDICT_DAMAGED, "%s", player->words);
+                set_finding(s, CAIRN_VERDICT_DAMAGED, "%s", player->error);
             }
             return;
         case CAIRN_PLAYER_REPLACED:
@@ -137,10 +137,10 @@ static void take_segments(void *argument, uint32_t worker) {
     bool open = cairn_player_open(&player, j->bytes, j->size, j->parallel);
     uint32_t segment = open ? atomic_fetch_add(&j->next, 1) : UINT32_MAX;
     while (segment < j->survey->count && segment < atomic_load(&j->last)) {
-        if (cairn_player_go(&player, &j->survey->segments[segment])) {
+        if (cairn_player_jump(&player, &j->survey->segments[segment])) {
             step_segment(s, &player);
         } else {
-            set_finding(s, CAIRN_VERDICT_DAMAGED, "%s", player.words);
+            set_finding(s, CAIRN_VERDICT_DAMAGED, "%s", player.error);
         }
         if (s->verdict != CAIRN_VERDICT_SAME) {
             s->segment = segment;
@@ -195,9 +195,9 @@ static bool read_start(const uint8_t *bytes, size_t size, cairn_verification *ou
         out->tick_first = cairn_world_tick(player.world);
         out->tick_rate_hz = cairn_world_settings(player.world)->tick_rate_hz;
     } else {
-        out->verdict = player.refusal == CAIRN_REPLAY_VERSION ? CAIRN_VERDICT_VERSION
-                                                              : CAIRN_VERDICT_UNREADABLE;
-        snprintf(out->finding, sizeof out->finding, "%s", player.words);
+        out->verdict = player.refusal == CAIRN_RECORDED_VERSION ? CAIRN_VERDICT_VERSION
+                                                                : CAIRN_VERDICT_UNREADABLE;
+        snprintf(out->finding, sizeof out->finding, "%s", player.error);
     }
     cairn_player_close(&player);
     return out->started;

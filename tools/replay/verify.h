@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "net/sign.h"
-#include "recording/walk.h"
+#include "recording/chunk_reader.h"
 #include "workers/pool.h"
 
 typedef enum cairn_verdict {
@@ -43,8 +43,8 @@ typedef struct cairn_verification {
     uint32_t segments;     // from state to state
     bool side_by_side;     // threads shared segments; else each step
     uint64_t tick_differs; // the first tick whose hash differs, if the verdict is DIFFERS
-    char end[CAIRN_REPLAY_WORDS_SIZE];           // how the file ends
-    char finding[CAIRN_REPLAY_WORDS_SIZE + 256]; // the difference or the refusal; "" for none
+    char end[CAIRN_RECORDING_ERROR_SIZE];           // how the file ends
+    char finding[CAIRN_RECORDING_ERROR_SIZE + 256]; // the difference or the refusal; "" for none
 } cairn_verification;
 
 // `bytes` are aligned to 8. `pool` NULL: the calling thread alone.

@@ -103,7 +103,7 @@ static void print_text(const char *path, const answer *a) {
     if (v->verdict == CAIRN_VERDICT_SAME) {
         printf("%s: every state hash agrees\n", path);
     } else {
-        char what[CAIRN_REPLAY_WORDS_SIZE];
+        char what[CAIRN_RECORDING_ERROR_SIZE];
         snprintf(what, sizeof what, "%s%s", path,
             v->verdict == CAIRN_VERDICT_DAMAGED ? ": agrees up to where it is damaged" : "");
         (void)cairn_replay_complain(0, what, v->finding);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "recording/capsule.h"
+#include "recording/desync_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,26 +13,26 @@
 typedef struct buffer {
     uint8_t *bytes;
     size_t size;
-    size_t room;
+    size_t capacity;
 } buffer;
 
-static bool append(void *user, const uint8_t *bytes, size_t size) {
+static bool append_bytes(void *user, const uint8_t *bytes, size_t size) {
     buffer *b = user;
-    if (b->room - b->size < size) {
-        const size_t room = 2 * (b->size + size);
-        uint8_t *wider = realloc(b->bytes, room);
+    if (b->capacity - b->size < size) {
+        const size_t capacity = 2 * (b->size + size);
+        uint8_t *wider = realloc(b->bytes, capacity);
         if (wider == NULL) {
             return false;
         }
         b->bytes = wider;
-        b->room = room;
+        b->capacity = capacity;
     }
     memcpy(b->bytes + b->size, bytes, size);
     b->size += size;
     return true;
 }
 
-static bool record(cairn_recorder *recorder, const cairn_capsule *c) {
+static bool record_step(cairn_recorder *recorder, const cairn_desync_report *c) {
     const cairn_chunk_desync *desync = &c->desync;
     if (!cairn_recorder_start(recorder, c->before)) {
         return false;
@@ -47,15 +47,16 @@ static bool record(cairn_recorder *recorder, const cairn_capsule *c) {
     return !cairn_recorder_failed(recorder);
 }
 
-static size_t largest_state(const cairn_capsule *c) {
+static size_t largest_state(const cairn_desync_report *c) {
     const size_t before = cairn_world_encode_size(c->before);
     const size_t after = c->after == NULL ? 0 : cairn_world_encode_size(c->after);
     return before > after ? before : after;
 }
 
-cairn_status cairn_capsule_encode(const cairn_capsule *capsule, uint8_t **bytes, size_t *size) {
-    CAIRN_ASSERT(cairn_world_tick(capsule->before) + 1 == capsule->desync.head.tick);
-    const size_t state_size = largest_state(capsule);
+cairn_status cairn_desync_report_encode(
+    const cairn_desync_report *report, uint8_t **bytes, size_t *size) {
+    CAIRN_ASSERT(cairn_world_tick(report->before) + 1 == report->desync.head.tick);
+    const size_t state_size = largest_state(report);
     const size_t desync_size = 2 * CAIRN_DESYNC_STAGES_SIZE_MAX +
                                CAIRN_DESYNC_DIFFERENCES_MAX * sizeof(cairn_wire_difference) +
                                2 * CAIRN_TEXT_SIZE_MAX;
@@ -63,12 +64,12 @@ cairn_status cairn_capsule_encode(const cairn_capsule *capsule, uint8_t **bytes,
     const cairn_recorder_config config = {.ticks_per_chunk = 1,
         .commands_per_tick_max = CAIRN_COMMANDS_PER_TICK_MAX,
         .state_size_max = state_size > desync_size ? state_size : desync_size,
-        .scene_name = capsule->scene_name,
-        .write = append,
+        .scene_name = report->scene_name,
+        .write = append_bytes,
         .user = &file};
     cairn_recorder *recorder = NULL;
     cairn_status status = cairn_recorder_create(&config, &recorder);
-    if (status == CAIRN_OK && !record(recorder, capsule)) {
+    if (status == CAIRN_OK && !record_step(recorder, report)) {
         status = CAIRN_OUT_OF_MEMORY;
     }
     cairn_recorder_destroy(recorder);
@@ -83,80 +84,80 @@ cairn_status cairn_capsule_encode(const cairn_capsule *capsule, uint8_t **bytes,
 
 // ------------------------------------------------------------------------------------- reading
 
-// Decodes with the rules given where they are those of the file.
-static cairn_world *world_of_start(
-    const cairn_chunk_start *start, const cairn_rules *rules, char words[CAIRN_REPLAY_WORDS_SIZE]) {
+// Decodes with the given rules if they are those of the file.
+static cairn_world *world_of_start(const cairn_chunk_start *start, const cairn_rules *rules,
+    char error[CAIRN_RECORDING_ERROR_SIZE]) {
     if (rules == NULL) {
-        cairn_replay_refusal refusal;
-        return cairn_replay_world(start, &refusal, words);
+        cairn_recorded_refusal refusal;
+        return cairn_recorded_world_of_start(start, &refusal, error);
     }
     if (start->sim_version != CAIRN_SIM_VERSION || start->rules_version != rules->version ||
         strcmp(start->rules_name, rules->name) != 0) {
-        snprintf(words, CAIRN_REPLAY_WORDS_SIZE,
+        snprintf(error, CAIRN_RECORDING_ERROR_SIZE,
             "it needs simulation version %u and version %u of the rules %.31s", start->sim_version,
             start->rules_version, start->rules_name);
         return NULL;
     }
     const cairn_chunk_keyframe state = {
         .tick = start->tick, .state = start->state, .state_size = start->state_size};
-    return cairn_replay_keyframe_world(&state, rules, words);
+    return cairn_recorded_world_of_keyframe(&state, rules, error);
 }
 
-static bool take_start(
-    cairn_capsule_content *c, const cairn_rules *rules, char words[CAIRN_REPLAY_WORDS_SIZE]) {
-    if (!cairn_replay_next(&c->walk)) {
-        cairn_replay_end_text(&c->walk, words);
+static bool take_start(cairn_desync_report_content *c, const cairn_rules *rules,
+    char error[CAIRN_RECORDING_ERROR_SIZE]) {
+    if (!cairn_chunk_reader_next(&c->walk)) {
+        cairn_chunk_reader_end_text(&c->walk, error);
         return false;
     }
     snprintf(c->build, sizeof c->build, "%s", c->walk.chunk.start.build);
-    c->before = world_of_start(&c->walk.chunk.start, rules, words);
+    c->before = world_of_start(&c->walk.chunk.start, rules, error);
     return c->before != NULL;
 }
 
-static bool take_commands(cairn_capsule_content *c, char words[CAIRN_REPLAY_WORDS_SIZE]) {
+static bool take_commands(cairn_desync_report_content *c, char error[CAIRN_RECORDING_ERROR_SIZE]) {
     const cairn_chunk_ticks *ticks = &c->walk.chunk.ticks;
-    c->ticked = true;
+    c->has_tick = true;
     if (ticks->tick_count != 1 || ticks->ticks[0].tick != cairn_world_tick(c->before)) {
-        snprintf(words, CAIRN_REPLAY_WORDS_SIZE,
+        snprintf(error, CAIRN_RECORDING_ERROR_SIZE,
             "not a desync capsule: it does not hold a state and exactly one tick after it");
         return false;
     }
-    if (!cairn_replay_commands(ticks, &ticks->ticks[0], c->commands, &c->command_count)) {
-        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "it holds an invalid command");
+    if (!cairn_recorded_commands(ticks, &ticks->ticks[0], c->commands, &c->command_count)) {
+        snprintf(error, CAIRN_RECORDING_ERROR_SIZE, "it holds an invalid command");
         return false;
     }
     return true;
 }
 
-// What the client came to may be what no world should be.
-static void take_after(cairn_capsule_content *c) {
+// The client's state may be invalid: then `after_refused` says why.
+static void take_after(cairn_desync_report_content *c) {
     cairn_world_destroy(c->after);
-    c->after = cairn_replay_keyframe_world(
+    c->after = cairn_recorded_world_of_keyframe(
         &c->walk.chunk.keyframe, cairn_world_settings(c->before)->rules, c->after_refused);
 }
 
-// The chunk after which nothing is looked at, because its texts last only until the next.
-static bool take_desync(cairn_capsule_content *c, char words[CAIRN_REPLAY_WORDS_SIZE]) {
+// The last chunk that is read, because its texts are valid only until the next.
+static bool take_desync(cairn_desync_report_content *c, char error[CAIRN_RECORDING_ERROR_SIZE]) {
     c->desync = c->walk.chunk.desync;
-    if (!c->ticked || c->desync.head.tick != cairn_world_tick(c->before) + 1 ||
+    if (!c->has_tick || c->desync.head.tick != cairn_world_tick(c->before) + 1 ||
         (c->after != NULL && cairn_world_tick(c->after) != c->desync.head.tick)) {
-        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "its chunks belong to different ticks");
+        snprintf(error, CAIRN_RECORDING_ERROR_SIZE, "its chunks belong to different ticks");
         return false;
     }
     return true;
 }
 
-bool cairn_capsule_open(cairn_capsule_content *content, const uint8_t *bytes, size_t size,
-    const cairn_rules *rules, char words[CAIRN_REPLAY_WORDS_SIZE]) {
-    *content = (cairn_capsule_content){.walk = cairn_replay_walk_of(bytes, size)};
-    words[0] = '\0';
-    if (!take_start(content, rules, words)) {
+bool cairn_desync_report_open(cairn_desync_report_content *content, const uint8_t *bytes,
+    size_t size, const cairn_rules *rules, char error[CAIRN_RECORDING_ERROR_SIZE]) {
+    *content = (cairn_desync_report_content){.walk = cairn_chunk_reader_of(bytes, size)};
+    error[0] = '\0';
+    if (!take_start(content, rules, error)) {
         return false;
     }
-    while (cairn_replay_next(&content->walk)) {
+    while (cairn_chunk_reader_next(&content->walk)) {
         switch (content->walk.chunk.kind) {
         case CAIRN_CHUNK_TICKS:
-            if (!take_commands(content, words)) {
+            if (!take_commands(content, error)) {
                 return false;
             }
             break;
@@ -164,22 +165,22 @@ bool cairn_capsule_open(cairn_capsule_content *content, const uint8_t *bytes, si
             take_after(content);
             break;
         case CAIRN_CHUNK_DESYNC:
-            return take_desync(content, words);
+            return take_desync(content, error);
         default:
             break;
         }
     }
-    cairn_replay_end_text(&content->walk, words);
-    if (content->walk.sound) {
-        snprintf(words, CAIRN_REPLAY_WORDS_SIZE, "not a desync capsule: it has no desync chunk");
+    cairn_chunk_reader_end_text(&content->walk, error);
+    if (content->walk.valid) {
+        snprintf(error, CAIRN_RECORDING_ERROR_SIZE, "not a desync capsule: it has no desync chunk");
     }
     return false;
 }
 
-void cairn_capsule_close(cairn_capsule_content *content) {
+void cairn_desync_report_close(cairn_desync_report_content *content) {
     cairn_world_destroy(content->before);
     cairn_world_destroy(content->after);
-    cairn_replay_walk_end(&content->walk);
+    cairn_chunk_reader_end(&content->walk);
     content->before = NULL;
     content->after = NULL;
 }

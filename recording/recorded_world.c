@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "recording/recorded_world.h"
+
+#include <stdio.h>
+
+#include "base/assert.h"
+#include "bridge/rules_library.h"
+#include "bridge/snapshot.h"
+#include <cairn/version.h>
+
+#define DIFFERENCES_SHOWN 4
+
+static bool check_versions(const cairn_chunk_start *start, const cairn_rules *rules,
+    char error[CAIRN_RECORDING_ERROR_SIZE]) {
+    if (start->sim_version != CAIRN_SIM_VERSION) {
+        snprintf(error, CAIRN_RECORDING_ERROR_SIZE,
+            "it was recorded by simulation version %u, this program has version %d",
+            start->sim_version, CAIRN_SIM_VERSION);
+        return false;
+    }
+    uint32_t version = rules != NULL ? rules->version : 0;
+    if (start->rules_version != version) {
+        snprintf(error, CAIRN_RECORDING_ERROR_SIZE,
+            "it was recorded with version %u of the rules %.31s, this program has version %u",
+            start->rules_version, start->rules_name, version);
+        return false;
+    }
+    return true;
+}
+
+static cairn_world *decode_world(const uint8_t *state, uint32_t size, uint64_t tick,
+    const cairn_rules *rules, char error[CAIRN_RECORDING_ERROR_SIZE]) {
+    cairn_world_def def;
+    char name[32];
+    cairn_world *world = NULL;
+    const char *where = "its settings";
+    cairn_status status = cairn_world_def_of_encoding(state, size, &def, name);
+    def.rules = rules;
+    if (status == CAIRN_OK) {
+        status = cairn_world_create(&def, &world);
+    }
+    if (status == CAIRN_OK) {
+        status = cairn_world_decode(world, state, size, &where);
+    }
+    if (status != CAIRN_OK || cairn_world_tick(world) != tick) {
+        const char *why = status != CAIRN_OK ? cairn_status_text(status) : "it is of another tick";
+        snprintf(error, CAIRN_RECORDING_ERROR_SIZE, "the state of tick %llu: %s: %s",
+            (unsigned long long)tick, where, why);
+        cairn_world_destroy(world);
+        return NULL;
+    }
+    return world;
+}
+
+cairn_world *cairn_recorded_world_of_start(const cairn_chunk_start *start,
+    cairn_recorded_refusal *refusal, char error[CAIRN_RECORDING_ERROR_SIZE]) {
+    const cairn_rules *rules = NULL;
+    *refusal = CAIRN_RECORDED_VERSION;
+    if (!cairn_rules_find(start->rules_name, &rules)) {
+        snprintf(error, CAIRN_RECORDING_ERROR_SIZE,
+            "its rules, %.31s, are not built into this program", start->rules_name);
+        return NULL;
+    }
+    if (!check_versions(start, rules, error)) {
+        return NULL;
+    }
+    cairn_world *world = decode_world(start->state, start->state_size, start->tick, rules, error);
+    *refusal = world == NULL ? CAIRN_RECORDED_STATE : CAIRN_RECORDED_OK;
+    return world;
+}
+
+cairn_world *cairn_recorded_world_of_keyframe(const cairn_chunk_keyframe *keyframe,
+    const cairn_rules *rules, char error[CAIRN_RECORDING_ERROR_SIZE]) {
+    return decode_world(keyframe->state, keyframe->state_size, keyframe->tick, rules, error);
+}
+
+bool cairn_recorded_commands(const cairn_chunk_ticks *ticks, const cairn_wire_tick *tick,
+    cairn_command *out, uint32_t *count) {
+    *count = tick->command_count;
+    if (tick->command_count > CAIRN_COMMANDS_PER_TICK_MAX) {
+        return false;
+    }
+    for (uint32_t i = 0; i < tick->command_count; i++) {
+        out[i] = ticks->commands[tick->first_command + i];
+        if (cairn_command_check(&out[i]) != CAIRN_OK) {
+            return false;
+        }
+    }
+    cairn_commands_sort(out, *count);
+    return true;
+}
+
+void cairn_recorded_diff_text(const cairn_world *recorded, const cairn_world *stepped,
+    char error[CAIRN_RECORDING_ERROR_SIZE]) {
+    cairn_recorded_diff_text_of(recorded, "recorded", stepped, "stepped", error);
+}
+
+void cairn_recorded_diff_text_of(const cairn_world *a, const char *name_a, const cairn_world *b,
+    const char *name_b, char error[CAIRN_RECORDING_ERROR_SIZE]) {
+    cairn_difference found[DIFFERENCES_SHOWN];
+    uint32_t count = cairn_world_diff(a, b, found, DIFFERENCES_SHOWN);
+    size_t at = (size_t)snprintf(error, CAIRN_RECORDING_ERROR_SIZE, "%u fields differ", count);
+    for (uint32_t i = 0; i < count && i < DIFFERENCES_SHOWN && at < CAIRN_RECORDING_ERROR_SIZE;
+         i++) {
+        const cairn_difference *d = &found[i];
+        at += (size_t)snprintf(error + at, CAIRN_RECORDING_ERROR_SIZE - at,
+            "%s %s %u %s: %s 0x%08x, %s 0x%08x", i == 0 ? ":" : ";", cairn_section_name(d->section),
+            d->element, d->field, name_a, d->bits_a, name_b, d->bits_b);
+    }
+}
