@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Rooms on real threads under the driver of cairnd, for the thread sanitizer to look at.
+#define _POSIX_C_SOURCE 200809L
 #include "tests/kit/test.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "bridge/scene_library.h"
 #include "server/core/server_state.h"
+#include "tests/kit/scenes.h"
 #include <cairn/server_uv.h>
 
 #define ROOMS 6
@@ -13,9 +17,42 @@
 static cairn_uv_driver *driver;
 static uint32_t jobs_taken;
 
+// Rules whose step does not return before the test lets it, ten seconds at most.
+static atomic_bool released;
+
+static void stuck_step(
+    cairn_world *world, void *memory, const cairn_command *commands, uint32_t command_count) {
+    (void)world;
+    (void)memory;
+    (void)commands;
+    (void)command_count;
+    for (int ms = 0; ms < 10000 && !atomic_load(&released); ++ms) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
+static const cairn_rules stuck_rules = {.name = "stuck", .version = 1, .step = stuck_step};
+
+// When the room `free` has been stepped so often, the stuck one is released.
+#define FREE_TICKS 20
+static const cairn_server *watched;
+static uint32_t free_room;
+static uint32_t stuck_room;
+static uint64_t stuck_tick_at_release;
+
+static uint64_t tick_of(const cairn_server *server, uint32_t room) {
+    cairn_server_room_statistics statistics;
+    assert_true(cairn_server_room_statistics_read(server, room, &statistics));
+    return statistics.tick;
+}
+
 static bool take_job(void *user, cairn_server_job *job) {
     (void)user;
     jobs_taken += 1;
+    if (watched != NULL && !atomic_load(&released) && tick_of(watched, free_room) >= FREE_TICKS) {
+        stuck_tick_at_release = tick_of(watched, stuck_room);
+        atomic_store(&released, true);
+    }
     return cairn_uv_driver_run_job(driver, job);
 }
 
@@ -99,6 +136,34 @@ TEST("rooms of one scene have equal roots on threads") {
             assert_true(cairn_hash_equal(a, b));
         }
     }
+    cairn_server_destroy(server);
+    cairn_uv_driver_close(driver);
+}
+
+TEST("a room that is stuck on its thread does not stall another") {
+    cairn_address listen;
+    char error[CAIRN_UV_ERROR_SIZE];
+    uint64_t recorded = 0;
+    assert_true(cairn_address_parse("127.0.0.1:0", &listen));
+    assert_int_equal(cairn_uv_driver_open(&listen, &driver, error), CAIRN_OK);
+    cairn_server *server = server_of(&recorded);
+    cairn_server_room_config room = cairn_server_room_config_default();
+    room.scene = kit_scene("{'name': 'still', 'bodies': []}");
+    room.name = "free";
+    assert_int_equal(cairn_server_room_create(server, cairn_uv_now_ns(), &room, &free_room, NULL),
+        CAIRN_ROOM_CREATED);
+    room.name = "stuck";
+    room.rules = &stuck_rules;
+    assert_int_equal(cairn_server_room_create(server, cairn_uv_now_ns(), &room, &stuck_room, NULL),
+        CAIRN_ROOM_CREATED);
+    watched = server;
+    const cairn_uv_run run = {.server = server, .seconds = 1};
+    cairn_uv_driver_run(driver, &run);
+    watched = NULL;
+    assert_true(atomic_load(&released));
+    assert_int_equal(stuck_tick_at_release, 0);
+    assert_true(tick_of(server, free_room) >= FREE_TICKS);
+    assert_int_equal(cairn_server_jobs_out(server), 0);
     cairn_server_destroy(server);
     cairn_uv_driver_close(driver);
 }

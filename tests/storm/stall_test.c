@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Rooms that wait for late inputs: who is waited for, how long, and who goes on meanwhile.
+// Rooms that wait for late inputs: for which players, how long, and what continues meanwhile.
 #include "tests/kit/test.h"
 
 #include "tests/kit/rig.h"
 
 static void all_press(rig *r, uint32_t count) {
-    for (uint32_t who = 0; who < count; ++who) {
-        rig_press(r, who, CAIRN_SANDBOX_PUSH, 1);
+    for (uint32_t client = 0; client < count; ++client) {
+        rig_press(r, client, CAIRN_SANDBOX_PUSH, 1);
     }
     rig_run_ms(r, 500);
 }
@@ -92,7 +92,7 @@ TEST("a spectator gets the ticks that are stepped") {
     assert_int_equal(rig_server_statistics(&r).input_waits, 1);
     assert_int_equal(rig_ticks_behind(&r, ALICE), 0);
     assert_in_range(rig_ticks_behind(&r, CAROL), 0, 3);
-    // After a second of silence nobody waits, however long the room could.
+    // After a second of silence the room waits no longer, however long its limit is.
     rig_run_ms(&r, 1400);
     assert_true(rig_server_statistics(&r).tick > stalled_at + 40);
     expect_behind_at_most_ticks(&r, CAROL, 10);

@@ -9,9 +9,9 @@ TEST("every client holds the server's world") {
     for (uint32_t round = 0; round < 10; round++) {
         rig_press(&r, round % 4, round % 2 == 0 ? CAIRN_SANDBOX_SPAWN : CAIRN_SANDBOX_JUMP, 1);
         rig_run_ticks(&r, 30);
-        for (uint32_t who = ALICE; who <= DAVE; who++) {
-            expect_servers_world(&r, who);
-            expect_behind_at_most_ticks(&r, who, 20);
+        for (uint32_t client = ALICE; client <= DAVE; client++) {
+            expect_servers_world(&r, client);
+            expect_behind_at_most_ticks(&r, client, 20);
         }
     }
     expect_no_difference(&r);
@@ -106,9 +106,9 @@ TEST("every client can connect to a restarted server") {
     rig_connect_again(&r, ALICE);
     rig_connect_again(&r, BOB);
     rig_run_ms(&r, 3000);
-    for (uint32_t who = ALICE; who <= BOB; who++) {
-        expect_playing(&r, who);
-        expect_servers_world(&r, who);
+    for (uint32_t client = ALICE; client <= BOB; client++) {
+        expect_playing(&r, client);
+        expect_servers_world(&r, client);
     }
     expect_no_difference(&r);
     rig_end(&r);

@@ -11,9 +11,9 @@
 #include "net/netcode_server.h"
 #include "storm/attacker.h"
 
-// netcode and the link alone under a storm: no world, no messages' meaning. Both sides number what
-// they say; whatever the paths and the attacker do, reliable numbers come once and in order, a
-// message is never changed, and every datagram is counted.
+// netcode and the link alone under faults, without worlds or message contents. Both sides number
+// their messages. Whatever the paths and the attacker do, reliable numbers arrive once and in
+// order, no message is changed, and every datagram is counted.
 
 #define CLIENTS 3
 #define SEEDS 60
@@ -22,51 +22,51 @@ static const uint64_t ms_ns = 1000000;
 static const uint64_t unix_s = 1700000000;
 static const uint8_t key[CAIRN_KEY_SIZE] = {1, 2, 3};
 
-typedef struct talker {
+typedef struct peer {
     cairn_link *link;
-    uint32_t said;  // reliable numbers
-    uint32_t heard; // of the peer's
-    uint32_t snapshots_heard;
-    uint64_t payloads; // handed to the link since its reset
-} talker;
+    uint32_t sent;     // reliable numbers
+    uint32_t received; // of the peer's
+    uint32_t snapshots_received;
+    uint64_t payloads; // given to the link since its reset
+} peer;
 
-typedef struct theatre {
+typedef struct transport {
     cairn_random random;
     cairn_virtual_network *network;
     cairn_attacker attacker;
     cairn_netcode_server *server;
     cairn_netcode_client *clients[CLIENTS];
-    talker here[CLIENTS];  // the clients' ends
-    talker there[CLIENTS]; // the server's, by netcode's index
+    peer here[CLIENTS];  // the clients' ends
+    peer there[CLIENTS]; // the server's, by netcode's index
     bool connected[CLIENTS];
-    uint64_t handed[CLIENTS + 1]; // by endpoint, the server is 0
+    uint64_t delivered[CLIENTS + 1]; // by endpoint, the server is 0
     uint32_t connects;
-} theatre;
+} transport;
 
-static uint64_t now_of(const theatre *t, uint32_t endpoint) {
+static uint64_t now_of(const transport *t, uint32_t endpoint) {
     return cairn_virtual_local_ns(t->network, endpoint);
 }
 
-static void talker_reset(talker *k, uint64_t now_ns) {
+static void peer_reset(peer *k, uint64_t now_ns) {
     cairn_link *link = k->link;
     cairn_link_reset(link, now_ns);
-    *k = (talker){.link = link};
+    *k = (peer){.link = link};
 }
 
-static void talker_say(theatre *t, talker *k) {
+static void peer_send(transport *t, peer *k) {
     uint8_t bytes[3000];
     const size_t size = 8 + cairn_random_below(&t->random, 2900);
     const bool reliable = cairn_random_below(&t->random, 2) == 0;
-    memset(bytes, (int)(k->said & 0xff), size);
-    memcpy(bytes, &k->said, sizeof k->said);
+    memset(bytes, (int)(k->sent & 0xff), size);
+    memcpy(bytes, &k->sent, sizeof k->sent);
     if (!reliable) {
         assert_int_equal(cairn_link_send_unreliable(k->link, bytes, size), CAIRN_OK);
     } else if (cairn_link_send_reliable(k->link, bytes, size) == CAIRN_OK) {
-        k->said++;
+        k->sent++;
     }
 }
 
-static void talker_hear(talker *k, uint64_t now_ns, const uint8_t *payload, size_t size) {
+static void peer_receive(peer *k, uint64_t now_ns, const uint8_t *payload, size_t size) {
     cairn_link_message message;
     const cairn_link_drop drop = cairn_link_receive(k->link, now_ns, payload, size);
     k->payloads++;
@@ -80,27 +80,27 @@ static void talker_hear(talker *k, uint64_t now_ns, const uint8_t *payload, size
             assert_int_equal(message.bytes[i], number & 0xff);
         }
         if (message.reliable) {
-            assert_int_equal(number, k->heard);
-            k->heard++;
+            assert_int_equal(number, k->received);
+            k->received++;
         } else {
-            k->snapshots_heard++;
+            k->snapshots_received++;
         }
     }
 }
 
-static void server_events(theatre *t) {
+static void server_events(transport *t) {
     cairn_netcode_event event;
     while (cairn_netcode_server_next_event(t->server, &event)) {
         if (event.kind == CAIRN_NETCODE_PAYLOAD) {
-            talker_hear(&t->there[event.client], now_of(t, 0), event.payload, event.payload_size);
+            peer_receive(&t->there[event.client], now_of(t, 0), event.payload, event.payload_size);
         } else if (event.kind == CAIRN_NETCODE_CONNECTED) {
-            talker_reset(&t->there[event.client], now_of(t, 0));
+            peer_reset(&t->there[event.client], now_of(t, 0));
             t->connects++;
         }
     }
 }
 
-static void serve_server(theatre *t) {
+static void serve_server(transport *t) {
     uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
     cairn_address to;
@@ -122,16 +122,16 @@ static void serve_server(theatre *t) {
     }
 }
 
-static void follow_client(theatre *t, uint32_t i) {
+static void follow_client(transport *t, uint32_t i) {
     const bool connected =
         cairn_netcode_client_state_read(t->clients[i]) == CAIRN_NETCODE_STATE_CONNECTED;
     if (connected && !t->connected[i]) {
-        talker_reset(&t->here[i], now_of(t, i + 1));
+        peer_reset(&t->here[i], now_of(t, i + 1));
     }
     t->connected[i] = connected;
 }
 
-static void serve_client(theatre *t, uint32_t i) {
+static void serve_client(transport *t, uint32_t i) {
     uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
     cairn_address to;
@@ -149,8 +149,8 @@ static void serve_client(theatre *t, uint32_t i) {
     }
 }
 
-static void hand_over(theatre *t, const cairn_virtual_datagram *d) {
-    t->handed[d->to]++;
+static void deliver(transport *t, const cairn_virtual_datagram *d) {
+    t->delivered[d->to]++;
     if (d->to == 0) {
         cairn_netcode_server_receive(t->server, now_of(t, 0), &d->from, d->bytes, d->size);
         server_events(t);
@@ -162,11 +162,11 @@ static void hand_over(theatre *t, const cairn_virtual_datagram *d) {
     const uint8_t *payload = cairn_netcode_client_next_payload(t->clients[i], &size);
     follow_client(t, i);
     if (payload != NULL && t->connected[i]) {
-        talker_hear(&t->here[i], now_of(t, d->to), payload, size);
+        peer_receive(&t->here[i], now_of(t, d->to), payload, size);
     }
 }
 
-static void connect_client(theatre *t, uint32_t i, uint64_t client_id) {
+static void connect_client(transport *t, uint32_t i, uint64_t client_id) {
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
     for (uint32_t b = 0; b < sizeof entropy; b++) {
@@ -188,7 +188,7 @@ static void connect_client(theatre *t, uint32_t i, uint64_t client_id) {
     t->connected[i] = false;
 }
 
-static cairn_link_config talk_config(void) {
+static cairn_link_config link_config(void) {
     cairn_link_config config = cairn_link_config_default();
     config.unreliable_size_max = 3000;
     config.receive_size_max = 3000;
@@ -196,8 +196,8 @@ static cairn_link_config talk_config(void) {
     return config;
 }
 
-static void raise_curtain(theatre *t, uint64_t seed) {
-    const cairn_link_config config = talk_config();
+static void start(transport *t, uint64_t seed) {
+    const cairn_link_config config = link_config();
     cairn_address address;
     memset(t, 0, sizeof *t);
     t->random = cairn_random_of(seed);
@@ -230,7 +230,7 @@ static void raise_curtain(theatre *t, uint64_t seed) {
     }
 }
 
-static void drop_curtain(theatre *t) {
+static void stop(transport *t) {
     for (uint32_t i = 0; i < CLIENTS; i++) {
         cairn_netcode_client_destroy(t->clients[i]);
         cairn_link_destroy(t->here[i].link);
@@ -240,7 +240,7 @@ static void drop_curtain(theatre *t) {
     cairn_virtual_network_destroy(t->network);
 }
 
-static void set_paths(theatre *t, bool bad) {
+static void set_paths(transport *t, bool bad) {
     for (uint32_t i = 1; i <= CLIENTS; i++) {
         cairn_virtual_path path = {.delay_ns = 20 * ms_ns};
         if (bad) {
@@ -254,17 +254,17 @@ static void set_paths(theatre *t, bool bad) {
     }
 }
 
-static void run_steps(theatre *t, uint32_t steps, bool talk, bool hostile) {
+static void run_steps(transport *t, uint32_t steps, bool traffic, bool hostile) {
     const cairn_virtual_datagram *datagram;
     for (uint32_t step = 0; step < steps; step++) {
         const uint64_t until_ns = cairn_virtual_now_ns(t->network) + 10 * ms_ns;
-        for (uint32_t i = 0; talk && i < CLIENTS; i++) {
+        for (uint32_t i = 0; traffic && i < CLIENTS; i++) {
             if (t->connected[i] && cairn_random_below(&t->random, 6) == 0) {
-                talker_say(t, &t->here[i]);
+                peer_send(t, &t->here[i]);
             }
             if (cairn_netcode_server_connected(t->server, i) &&
                 cairn_random_below(&t->random, 6) == 0) {
-                talker_say(t, &t->there[i]);
+                peer_send(t, &t->there[i]);
             }
         }
         if (hostile && cairn_random_below(&t->random, 3) == 0) {
@@ -273,7 +273,7 @@ static void run_steps(theatre *t, uint32_t steps, bool talk, bool hostile) {
                 &t->attacker, t->network, cairn_virtual_address(t->network, victim));
         }
         while (cairn_virtual_deliver(t->network, until_ns, &datagram)) {
-            hand_over(t, datagram);
+            deliver(t, datagram);
         }
         serve_server(t);
         for (uint32_t i = 0; i < CLIENTS; i++) {
@@ -290,32 +290,32 @@ static uint64_t sum(const uint64_t *counters) {
     return all;
 }
 
-static void expect_counted(const theatre *t) {
+static void expect_counted(const transport *t) {
     assert_true(cairn_virtual_adds_up(t->network));
-    assert_int_equal(sum(cairn_netcode_server_drops(t->server)), t->handed[0]);
+    assert_int_equal(sum(cairn_netcode_server_drops(t->server)), t->delivered[0]);
     for (uint32_t i = 0; i < CLIENTS; i++) {
-        assert_int_equal(sum(cairn_netcode_client_drops(t->clients[i])), t->handed[i + 1]);
+        assert_int_equal(sum(cairn_netcode_client_drops(t->clients[i])), t->delivered[i + 1]);
         const cairn_link_statistics *s = cairn_link_statistics_read(t->here[i].link);
         assert_int_equal(s->payloads_received, t->here[i].payloads);
     }
 }
 
-// Everything said reliably was heard, at both ends of each connection.
-static void expect_all_heard(const theatre *t) {
+// Every reliable message arrived, at both ends of each connection.
+static void expect_all_received(const transport *t) {
     for (uint32_t i = 0; i < CLIENTS; i++) {
         assert_true(t->connected[i]);
-        const talker *here = &t->here[i];
-        const talker *there = &t->there[cairn_netcode_client_index(t->clients[i])];
-        assert_int_equal(here->heard, there->said);
-        assert_int_equal(there->heard, here->said);
+        const peer *here = &t->here[i];
+        const peer *there = &t->there[cairn_netcode_client_index(t->clients[i])];
+        assert_int_equal(here->received, there->sent);
+        assert_int_equal(there->received, here->sent);
         assert_true(cairn_link_reliable_idle(here->link));
         assert_true(cairn_link_reliable_idle(there->link));
-        assert_true(here->heard > 10 && there->heard > 10 && here->snapshots_heard > 10);
+        assert_true(here->received > 10 && there->received > 10 && here->snapshots_received > 10);
     }
 }
 
-static void play(theatre *t, uint64_t seed) {
-    raise_curtain(t, seed);
+static void run_seed(transport *t, uint64_t seed) {
+    start(t, seed);
     set_paths(t, true);
     run_steps(t, 800, true, true);
     for (uint32_t i = 1; i <= CLIENTS; i++) {
@@ -327,22 +327,22 @@ static void play(theatre *t, uint64_t seed) {
     set_paths(t, false);
     run_steps(t, 500, false, true);
     expect_counted(t);
-    expect_all_heard(t);
+    expect_all_received(t);
 }
 
 TEST("reliable messages arrive in order under any faults") {
-    static theatre t;
+    static transport t;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         print_message("%s%" PRIu64, seed == 1 ? "seed " : " ", seed);
-        play(&t, seed);
-        drop_curtain(&t);
+        run_seed(&t, seed);
+        stop(&t);
     }
     print_message("\n");
 }
 
 TEST("a cut longer than the time out ends the connection and a new token begins one") {
-    static theatre t;
-    raise_curtain(&t, 99);
+    static transport t;
+    start(&t, 99);
     set_paths(&t, false);
     run_steps(&t, 200, true, true);
     const uint32_t before = t.connects;
@@ -361,6 +361,6 @@ TEST("a cut longer than the time out ends the connection and a new token begins 
     run_steps(&t, 300, false, true);
     assert_int_equal(t.connects, before + CLIENTS);
     expect_counted(&t);
-    expect_all_heard(&t);
-    drop_curtain(&t);
+    expect_all_received(&t);
+    stop(&t);
 }
