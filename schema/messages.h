@@ -274,9 +274,9 @@ typedef struct cairn_resync_response {
 } cairn_resync_response;
 
 typedef enum cairn_event_kind {
-    CAIRN_EVENT_STALL = 1,     // the room waits for the inputs of `slot`
-    CAIRN_EVENT_STALL_END = 2, // the wait ended; value: how long it was, ms
-    CAIRN_EVENT_MODE = 3,      // the client is served in mode `value` from now on; words: why
+    CAIRN_EVENT_INPUT_WAIT = 1,     // the room waits for the inputs of `slot`
+    CAIRN_EVENT_INPUT_WAIT_END = 2, // the wait ended; value: how long it was, ms
+    CAIRN_EVENT_MODE = 3,           // the client is served in mode `value` from now on; words: why
     CAIRN_EVENT_PAUSED = 4,
     CAIRN_EVENT_RESUMED = 5,
     CAIRN_EVENT_RATE = 6,        // the room runs at `value` thousandths of its rate

@@ -155,7 +155,7 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
             .stages = bytes,
             .stages_size = 3}},
     [CAIRN_MESSAGE_EVENT] = {.kind = CAIRN_MESSAGE_EVENT,
-        .event = {.kind = CAIRN_EVENT_STALL,
+        .event = {.kind = CAIRN_EVENT_INPUT_WAIT,
             .slot = 62,
             .tick = 63,
             .value = 64,

@@ -161,7 +161,7 @@ static void log_room_statistics(program *p) {
             {"tick_us_p99", .number = now.tick_cost_ns_p99 / 1000},
             {"late_us_p99", .number = now.tick_lateness_ns_p99 / 1000},
             {"skipped", .number = now.ticks_skipped},
-            {"stalls", .number = now.input_waits},
+            {"input_waits", .number = now.input_waits},
             {"stuck", .number = now.jobs_stuck},
         };
         write_line(p, (cairn_log_line){.level = CAIRN_LOG_DEBUG,

@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "bridge/snapshot.h"
 
-#define ENVELOPE_SIZE 512
 #define SHAPES_PER_MESSAGE 128
 #define CORNERS_PER_MESSAGE 512
 
@@ -130,7 +129,7 @@ void cairn_shapes_send(const cairn_server_context *context, cairn_session *sessi
     const cairn_room_shapes *list, cairn_shapes_sent *sent) {
     const size_t size_max =
         SHAPES_PER_MESSAGE * (sizeof(cairn_snapshot_shape) + sizeof(uint32_t) + 1) +
-        CORNERS_PER_MESSAGE * sizeof(cairn_vec3) + ENVELOPE_SIZE;
+        CORNERS_PER_MESSAGE * sizeof(cairn_vec3) + CAIRN_SESSION_ENVELOPE_SIZE;
     bool all = sent->revision == list->revision;
     CAIRN_ASSERT(sent->ids != NULL);
     while (!all && cairn_link_reliable_room(session->link) >= size_max) {

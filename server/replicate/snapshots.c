@@ -3,7 +3,6 @@
 
 #include "base/assert.h"
 
-#define ENVELOPE_SIZE 512
 // A keyframe up to two payloads long is sent with every snapshot until one is acknowledged. A
 // longer one is seldom complete on a lossy path and goes over the reliable stream, once.
 #define UNRELIABLE_KEYFRAME_SIZE_MAX (2 * 1100)
@@ -40,7 +39,8 @@ static void send_keyframe(const cairn_server_context *context, cairn_session *se
     const cairn_baselines *baselines, cairn_snapshots_sent *sent) {
     cairn_server_room_statistics *statistics = &session->room->statistics;
     const cairn_baseline *newest = cairn_baselines_newest(baselines);
-    const size_t estimate = newest->body_count * sizeof(cairn_snapshot_body) + ENVELOPE_SIZE;
+    const size_t estimate =
+        newest->body_count * sizeof(cairn_snapshot_body) + CAIRN_SESSION_ENVELOPE_SIZE;
     const bool reliable = estimate > UNRELIABLE_KEYFRAME_SIZE_MAX;
     // One is on its way over the reliable stream and will still be a baseline when it arrives.
     const bool in_flight = sent->keyframe_tick > sent->acknowledged &&

@@ -6,8 +6,6 @@
 #include "base/assert.h"
 
 #define PIECE_SIZE (16 * 1024)
-// Room for the fields around a message's long vector.
-#define ENVELOPE_SIZE 512
 
 cairn_status cairn_state_source_create(size_t capacity, cairn_state_source *out) {
     CAIRN_ASSERT(capacity > 0 && capacity <= CAIRN_STATE_SIZE_MAX);
@@ -79,7 +77,7 @@ static bool send_piece(const cairn_server_context *context, cairn_session *sessi
             .bytes = source->bytes + progress->offset,
             .size = (uint32_t)size},
     };
-    if (cairn_link_reliable_room(session->link) < size + ENVELOPE_SIZE ||
+    if (cairn_link_reliable_room(session->link) < size + CAIRN_SESSION_ENVELOPE_SIZE ||
         cairn_session_send_reliable(session, context->encoder, &message) == 0) {
         return false;
     }

@@ -3,7 +3,6 @@
 
 #include "base/assert.h"
 
-#define ENVELOPE_SIZE 512
 // Ticks and commands of a message that fits one payload beside its other fields, and of one that
 // fits three.
 #define ONE_PAYLOAD_SIZE 1000
@@ -66,7 +65,8 @@ static uint32_t send_ticks(const cairn_server_context *context, cairn_session *s
     };
     cairn_command_log_read(session->room->command_log, from, &span);
     CAIRN_ASSERT(span.tick_count > 0);
-    const size_t size = size_of_ticks(span.tick_count, span.command_count) + ENVELOPE_SIZE;
+    const size_t size =
+        size_of_ticks(span.tick_count, span.command_count) + CAIRN_SESSION_ENVELOPE_SIZE;
     if (reliable && cairn_link_reliable_room(session->link) < size) {
         return 0;
     }

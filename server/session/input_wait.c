@@ -54,7 +54,7 @@ static void announce_wait(const cairn_server_context *context, cairn_room *room)
     wait->announced = true;
     wait->slots[wait->slot].waits += 1;
     room->statistics.input_waits += 1;
-    notify_room(context, room, CAIRN_EVENT_STALL, 0);
+    notify_room(context, room, CAIRN_EVENT_INPUT_WAIT, 0);
     cairn_context_emit(context, room, CAIRN_LOG_INFO, "input_wait", 0,
         "the room waits for the inputs of a slot", wait->slot);
 }
@@ -90,7 +90,7 @@ static void end_slot_wait(const cairn_server_context *context, cairn_room *room)
     wait->slots[wait->slot].waited_ns += waited_ns;
     room->statistics.input_wait_ns += waited_ns;
     if (wait->announced) {
-        notify_room(context, room, CAIRN_EVENT_STALL_END, waited_ns / NS_PER_MS);
+        notify_room(context, room, CAIRN_EVENT_INPUT_WAIT_END, waited_ns / NS_PER_MS);
         count_offence(context, room);
     }
     wait->announced = false;

@@ -15,6 +15,9 @@
 #include "server/session/input_timing.h"
 #include "server/session/link_conditioner.h"
 
+// Room for the fields around a message's long vector.
+#define CAIRN_SESSION_ENVELOPE_SIZE 512
+
 typedef enum cairn_session_state {
     CAIRN_SESSION_FREE = 0,  // no client is connected
     CAIRN_SESSION_CONNECTED, // the encrypted channel is open; HELLO must come

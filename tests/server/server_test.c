@@ -480,17 +480,17 @@ TEST("a wait for inputs is announced to every client") {
     uint32_t watcher = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     story_run_ms(&s, 500);
     uint32_t ahead = s.clients[player].ahead;
-    assert_int_equal(s.clients[watcher].notices[CAIRN_EVENT_STALL], 0);
+    assert_int_equal(s.clients[watcher].notices[CAIRN_EVENT_INPUT_WAIT], 0);
     s.clients[player].ahead = 0;
     story_run_ms(&s, 150);
     for (uint32_t i = 0; i < 2; ++i) {
-        assert_int_equal(s.clients[i].notices[CAIRN_EVENT_STALL], 1);
+        assert_int_equal(s.clients[i].notices[CAIRN_EVENT_INPUT_WAIT], 1);
         assert_int_equal(s.clients[i].notice.slot, s.clients[player].welcome.slot);
         assert_int_equal(s.clients[i].notice.tick, story_statistics(&s).tick);
     }
     uint64_t tick = story_statistics(&s).tick;
     story_run_ms(&s, 350);
-    assert_int_equal(s.clients[watcher].notices[CAIRN_EVENT_STALL_END], 1);
+    assert_int_equal(s.clients[watcher].notices[CAIRN_EVENT_INPUT_WAIT_END], 1);
     assert_in_range(s.clients[watcher].notice.value, 200, 220);
     // The slot is not waited for until one of its inputs arrives on time.
     assert_in_range(story_statistics(&s).tick, tick + 10, tick + 20);
@@ -499,7 +499,7 @@ TEST("a wait for inputs is announced to every client") {
     story_run_ms(&s, 500);
     s.clients[player].ahead = 0;
     story_run_ms(&s, 300);
-    assert_int_equal(s.clients[watcher].notices[CAIRN_EVENT_STALL], 2);
+    assert_int_equal(s.clients[watcher].notices[CAIRN_EVENT_INPUT_WAIT], 2);
     assert_int_equal(s.clients[player].roots_wrong, 0);
     end();
 }
