@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 
-// What a reader of no bytes at all looks at: a NULL moved by zero would be undefined.
+// The bytes of an empty reader: arithmetic on NULL would be undefined.
 static const uint8_t nothing[1];
 
 cairn_reader cairn_reader_of(const void *bytes, size_t size) {
@@ -86,7 +86,7 @@ void cairn_read_bytes(cairn_reader *reader, void *out, size_t size) {
     memcpy(out, view, size);
 }
 
-// A count whose bytes cannot be counted is more than any room.
+// A count whose size in bytes overflows exceeds any buffer.
 static size_t size_of_words(size_t count) {
     return count <= SIZE_MAX / 4 ? 4 * count : SIZE_MAX;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/check.h"
 
+#include "base/assert.h"
 #include <cairn/math.h>
 
 cairn_status cairn_check_float(float value, float lower, float upper) {
@@ -11,6 +12,7 @@ cairn_status cairn_check_float(float value, float lower, float upper) {
 }
 
 cairn_status cairn_check_vec3(cairn_vec3 value, float limit) {
+    CAIRN_ASSERT(limit >= 0.0f);
     if (!cairn_vec3_finite(value)) {
         return CAIRN_NON_FINITE;
     }

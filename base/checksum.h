@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A checksum of bytes in files, against damage and not against forgery: XXH3, 64 bits. It stands
-// in a library of its own (cairn_checksum), so that the simulation needs no outside one.
+// A checksum of bytes in files: XXH3, 64 bits. It detects damage, not forgery. It is a library of
+// its own (cairn_checksum), so that the simulation depends on no outside library.
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/assert.h"
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/limits.h"
@@ -57,6 +58,7 @@ static const struct {
 };
 
 cairn_status cairn_command_check(const cairn_command *command) {
+    CAIRN_ASSERT(command != NULL);
     if (command->kind < CAIRN_COMMAND_JOIN || command->kind > CAIRN_COMMAND_LAST ||
         command->slot > CAIRN_SLOT_OPERATOR ||
         (command->slot == CAIRN_SLOT_OPERATOR) != (command->kind > CAIRN_COMMAND_INPUT)) {
@@ -106,6 +108,7 @@ bool cairn_command_before(const cairn_command *a, const cairn_command *b) {
 
 // By insertion: a tick has few commands and they come nearly sorted.
 void cairn_commands_sort(cairn_command *commands, uint32_t count) {
+    CAIRN_ASSERT(count == 0 || commands != NULL);
     for (uint32_t i = 1; i < count; ++i) {
         const cairn_command moving = commands[i];
         uint32_t at = i;

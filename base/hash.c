@@ -11,9 +11,9 @@
 // bits, low word first; unit u goes to pair u mod 4. Each lane L of the pair takes its own number
 // through a product of 32 by 32 bits and the other's by a plain sum:
 //   v = L ^ d_own;  L += d_other + low32(v) * high32(v)
-// The product is what mixes, and hangs on all that the lane has seen before; the sum lets no
-// change through that a factor of zero would hide. (The idea of multiplying halves and of crossing
-// over is that of the wide hashes since UMAC's NH: Black and others 1999.) In portable C this is
+// The product mixes and depends on everything that the lane has read before; the sum keeps a change
+// visible that a factor of zero would hide. (Multiplying halves and crossing lanes is the idea of
+// the wide hashes since UMAC's NH: Black and others 1999.) In portable C this is
 // one multiplication a number; vectors of two, four or eight lanes compute the same.
 #define LANES 8
 #define UNIT_WORDS 4
@@ -49,7 +49,7 @@ static inline void absorb(uint64_t pair[2], uint64_t d0, uint64_t d1) {
 }
 
 // Lanes to 128 bits: two sums of the lanes under different weights, the key and the count, and
-// MurmurHash3's finish (Appleby, public domain), which sends every bit everywhere.
+// MurmurHash3's finaliser (Appleby, public domain): every input bit affects every output bit.
 static inline cairn_hash128 finish(const uint64_t lanes[LANES], uint64_t key, uint64_t count) {
     cairn_hash128 out = {.lo = 0};
     for (int i = 0; i < LANES; ++i) {
@@ -67,7 +67,7 @@ static inline cairn_hash128 finish(const uint64_t lanes[LANES], uint64_t key, ui
     return out;
 }
 
-// From bytes that may be part of any struct of words.
+// Reads words at any address, of any struct of words.
 static uint64_t word_at(const unsigned char *bytes) {
     uint32_t word;
     memcpy(&word, bytes, sizeof word);
@@ -135,7 +135,7 @@ static inline void absorb_units(
 
 #endif
 
-// The last one to three words, filled up with zeros.
+// The last one to three words, padded with zeros.
 static inline void absorb_tail(uint64_t pair[2], const unsigned char *bytes, size_t count) {
     const uint64_t second = count > 1 ? word_at(bytes + 4) << 32 : 0;
     const uint64_t third = count > 2 ? word_at(bytes + 8) : 0;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The rules that are built in, by name: what a server may name and a lockstep client must know.
+// The built-in rules by name: a server may run them and a client that simulates must have them.
 
 #include <stdbool.h>
 
 #include <cairn/sim.h>
 
-// True when `name` is known. *out is then the rules, or NULL for "", which means a world without
-// any.
+// True if `name` is known. *out is then the rules, or NULL for "", a world without rules.
 bool cairn_rules_find(const char *name, const cairn_rules **out);

@@ -14,5 +14,5 @@ typedef struct cairn_scene_text {
 
 // All of them in order of name.
 const cairn_scene_text *cairn_scene_library(uint32_t *count);
-// NULL when there is none of that name.
+// NULL if no scene has that name.
 const cairn_scene_text *cairn_scene_library_find(const char *name);

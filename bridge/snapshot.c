@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "bridge/snapshot.h"
 
+#include "base/assert.h"
+
 cairn_snapshot_body cairn_snapshot_body_of(const cairn_body_state *body) {
+    CAIRN_ASSERT(body->kind <= CAIRN_BODY_DYNAMIC && body->awake <= 1);
     return (cairn_snapshot_body){
         .id = body->id,
         .flags = (body->awake != 0 ? CAIRN_SNAPSHOT_BODY_AWAKE : 0u) |

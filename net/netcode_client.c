@@ -13,7 +13,7 @@
 
 #define SEND_INTERVAL_NS UINT64_C(100000000)
 #define DISCONNECT_COUNT 10
-// A request for each of a few servers tried in one advance, and a farewell.
+// A request for each of a few servers tried in one advance, and the disconnect packets.
 #define OUTBOX_SIZE (8 * 1024)
 
 struct cairn_netcode_client {

@@ -211,7 +211,7 @@ class Inline {
     const fb::uoffset_t *next;
 };
 
-// Reads fields that the verifier found sound; remembers the first that is missing.
+// Reads fields that the verifier accepted; remembers the first that is missing.
 class Reader {
   public:
     explicit Reader(const void *body) : table(static_cast<const fb::Table *>(body)) {
@@ -401,7 +401,7 @@ void Reader::choice(fb::voffset_t at_tag, fb::voffset_t at, Plain &message) {
     }
 }
 
-// Calls `with` for the member that the kind says; a kind that is none is never asked for.
+// Calls `with` for the member that belongs to the kind; the kind is known to be valid.
 template <typename With> auto with_body(cairn_message &m, With with) {
     switch (m.kind) {
 #define WITH(KIND, member, Table)                                                                  \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The codec between plain C structs and FlatBuffers bytes: the only C++ file of the project stands
-// behind this header. A message is verified once, here, at the door; past it nobody checks again.
+// The codec between plain C structs and FlatBuffers bytes; codec.cpp is the only C++ file of the
+// project. A message is verified here once, on arrival; later stages do not check it again.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-// Why bytes were refused. One counter each at whoever decodes (cairn_decode_counters).
+// Why bytes were refused. Every decoder keeps one counter for each reason.
 typedef enum cairn_decode_refusal {
     CAIRN_DECODE_OK = 0,
     CAIRN_DECODE_EMPTY,           // no bytes, or more than CAIRN_MESSAGE_SIZE_MAX

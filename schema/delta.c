@@ -158,7 +158,7 @@ size_t cairn_delta_encode(const cairn_snapshot_body *baseline, uint32_t baseline
             ++c;
         }
     }
-    // The end: what is left of the baseline is carried over, and a payload is never empty.
+    // The end: the rest of the baseline is carried over, and a payload is never empty.
     write_count(&out.bytes, out.kept);
     return out.bytes.ok ? out.bytes.at : 0;
 }

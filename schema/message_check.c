@@ -33,7 +33,8 @@ const char *cairn_decode_refusal_text(cairn_decode_refusal refusal) {
     return texts[refusal];
 }
 
-// Any struct of floats alone; by their bits, so that no compiler may assume the answer.
+// `floats`: any struct of floats alone. Tested by the bits: a fast-math build removes comparisons
+// with NaN.
 static bool is_finite(const void *floats, size_t size) {
     const unsigned char *at = floats;
     for (size_t i = 0; i + sizeof(uint32_t) <= size; i += sizeof(uint32_t)) {
@@ -69,7 +70,7 @@ static void check_text(checker *c, const char *text, size_t size_max) {
     }
 }
 
-// How many elements may be looked at: none once something was refused.
+// The number of elements to check: 0 after a refusal.
 static uint32_t check_vector(checker *c, const void *elements, uint32_t count, uint32_t count_max) {
     must(c, count <= count_max, CAIRN_DECODE_COUNT_LIMIT);
     must(c, count == 0 || elements != NULL, CAIRN_DECODE_MISSING_FIELD);
@@ -258,7 +259,7 @@ static void check_shape(checker *c, const cairn_snapshot_shape *shape) {
     must(c, half.x >= 0.0f && half.y >= 0.0f && half.z >= 0.0f, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
-// Each hull has its count, and the counts share the corners out without rest.
+// Each hull has its count, and the counts add up to the number of corners.
 static void check_corners(checker *c, const cairn_shapes_message *message, uint32_t shape_count) {
     const uint32_t hull_count =
         check_vector(c, message->corner_counts, message->hull_count, CAIRN_SHAPES_MAX);
@@ -298,7 +299,7 @@ static void check_delta(checker *c, const cairn_delta *delta) {
     must(c, delta->baseline_tick < delta->tick, CAIRN_DECODE_ORDER);
 }
 
-// The ticks share the commands out among them without a gap.
+// The ticks divide the commands among them without a gap.
 static void check_shares(checker *c, const cairn_chunk_ticks *all) {
     uint32_t first = 0;
     for (uint32_t i = 0; i < all->tick_count && c->refusal == CAIRN_DECODE_OK; ++i) {

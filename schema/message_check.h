@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a message must keep beyond its structure: one set of rules for who encodes and who decodes.
-// The first rule broken is the one reported. Order: a vector's count, missing fields, text, then
+// The rules that a message must keep beyond its structure, the same for encoding and decoding. The
+// first rule that is broken is reported. Order: a vector's count, missing fields, text, then
 // the floats of each element, its ranges, and last the order of elements.
 
 #include "schema/codec.h"

@@ -43,13 +43,13 @@ typedef enum cairn_message_kind {
 typedef enum cairn_mode {
     CAIRN_MODE_INTERPOLATE = 0, // snapshots
     CAIRN_MODE_LOCKSTEP = 1,    // full state once, then commands and roots
-    CAIRN_MODE_PREDICT = 2,     // likewise; the client steps ahead of them and rolls back
-    CAIRN_MODE_HEAL = 3,        // likewise; the client asks for what differs
+    CAIRN_MODE_PREDICT = 2,     // as lockstep; the client also steps ahead and rolls back
+    CAIRN_MODE_HEAL = 3,        // as lockstep; the client requests what differs
     CAIRN_MODE_COUNT
 } cairn_mode;
 
-// Whether a client of this mode steps the world itself, so that it is sent the state and then
-// commands and roots.
+// Whether a client of this mode steps the world itself: the server sends it the state and then
+// commands and state hashes.
 static inline bool cairn_mode_simulates(uint32_t mode) {
     return mode == CAIRN_MODE_LOCKSTEP || mode == CAIRN_MODE_PREDICT || mode == CAIRN_MODE_HEAL;
 }
@@ -96,7 +96,7 @@ typedef struct cairn_wire_root {
 } cairn_wire_root;
 _Static_assert(sizeof(cairn_wire_root) == 24, "wire layout");
 
-// How a client's inputs land, told in every snapshot and ticks message.
+// When a client's inputs arrive, sent in every snapshot and ticks message.
 typedef struct cairn_wire_timing {
     uint64_t
         input_acknowledged; // newest tick up to which every input of this client was taken or lost
@@ -174,8 +174,8 @@ typedef struct cairn_welcome {
     cairn_hash128 scene_digest; // full root of the world at tick 0
     const char *room;
     uint32_t rights;   // CAIRN_RIGHT_OPERATOR
-    uint32_t wait_ms;  // how long the room waits for inputs of those who simulate; 0: never
-    const char *words; // why the mode granted is another than the one asked for; ""
+    uint32_t wait_ms;  // how long the room waits for inputs of clients that simulate; 0: never
+    const char *words; // why the mode granted is not the one requested; ""
 } cairn_welcome;
 #define CAIRN_RIGHT_OPERATOR 1u
 

@@ -19,10 +19,10 @@ typedef enum cairn_chunk_kind {
     CAIRN_CHUNK_START = 1,    // first: versions and the full start state
     CAIRN_CHUNK_TICKS = 2,    // consecutive ticks with commands and roots
     CAIRN_CHUNK_END = 3,      // last, when the recording was closed in order
-    CAIRN_CHUNK_KEYFRAME = 4, // now and then between ticks: the full state, so that who steps the
-                              // recording can tell section, body and field of a difference
-    CAIRN_CHUNK_REPLACE = 5,  // between ticks: the world becomes this, by an operator's word
-    CAIRN_CHUNK_DESYNC = 6, // of a capsule: what is known of a step that two peers took differently
+    CAIRN_CHUNK_KEYFRAME = 4, // now and then between ticks: the full state, so that a player of the
+                              // recording can name section, body and field of a difference
+    CAIRN_CHUNK_REPLACE = 5,  // between ticks: an operator replaced the world by this state
+    CAIRN_CHUNK_DESYNC = 6,   // of a desync report: a step that two peers computed differently
     CAIRN_CHUNK_KIND_COUNT
 } cairn_chunk_kind;
 
@@ -53,7 +53,7 @@ typedef struct cairn_wire_seal {
 _Static_assert(sizeof(cairn_wire_seal) == 128, "wire layout");
 
 typedef struct cairn_chunk_end {
-    uint64_t tick;       // of the world behind the last tick
+    uint64_t tick;       // of the world after the last tick
     uint64_t tick_count; // of the recording
     cairn_wire_seal seal;
 } cairn_chunk_end;
@@ -70,7 +70,7 @@ typedef struct cairn_chunk_replace {
     uint32_t state_size;
 } cairn_chunk_replace;
 
-// A word that two worlds hold differently (sim/debug/trace.h numbers arrays and words).
+// A word that differs between two worlds (sim/debug/trace.h numbers arrays and words).
 typedef struct cairn_wire_difference {
     uint32_t array;
     uint32_t element;
@@ -81,15 +81,15 @@ typedef struct cairn_wire_difference {
 _Static_assert(sizeof(cairn_wire_difference) == 20, "wire layout");
 
 #define CAIRN_DESYNC_DIFFERENCES_MAX 1024
-// 16 bytes a point of a step.
+// 16 bytes for each traced point of a step.
 #define CAIRN_DESYNC_STAGES_SIZE_MAX (272 * 16)
 
-// What is not known is zero, "" or empty.
+// An unknown value is zero, "" or empty.
 typedef struct cairn_wire_desync {
     uint64_t tick;             // of the worlds that differ, after the step
     cairn_hash128 root_before; // on which both agreed
     cairn_hash128 root_client; // as reported
-    cairn_hash128 root_again;  // what the client came to when it took the step once more
+    cairn_hash128 root_again;  // the client's result when it repeated the step
     cairn_hash128 root_server;
     uint64_t float_mode_client; // the control word of the thread that steps
     uint64_t float_mode_server;
@@ -104,10 +104,10 @@ typedef struct cairn_chunk_desync {
     cairn_wire_desync head;
     const char *build_client;
     const char *build_server;
-    const uint8_t *stages_client; // of the step taken once more; at most
+    const uint8_t *stages_client; // of the repeated step; at most
                                   // CAIRN_DESYNC_STAGES_SIZE_MAX, a multiple of 16
     uint32_t stages_client_size;
-    const uint8_t *stages_server; // likewise
+    const uint8_t *stages_server; // of the server's step
     uint32_t stages_server_size;
     const cairn_wire_difference *differences; // in order of array, element and word
     uint32_t difference_count;                // how many are held here

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 typedef struct cairn_scene_shape {
-    uint32_t kind; // sim's cairn_shape_kind
+    uint32_t kind; // cairn_shape_kind
     cairn_vec3 half_extents;
     float radius;
     float half_height;

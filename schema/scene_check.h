@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a scene must keep beyond its structure. The simulation checks its own definitions again;
-// here is where the author is told which number is wrong.
+// The rules that a scene must keep beyond its structure. The simulation checks its definitions
+// again; the messages here tell the author which number is wrong.
 
 #include "schema/scene.h"
 

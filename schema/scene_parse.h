@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Private to the room: the steps of cairn_scene_parse (schema/scene.h) on both sides of the codec.
+// The steps of cairn_scene_parse (schema/scene.h), in C and in the codec.
 
 #include "schema/scene.h"
 
@@ -17,7 +17,7 @@ typedef struct cairn_scene_counts {
     size_t points;
 } cairn_scene_counts;
 
-// In the codec. Fills a scene that is all zeros; what it holds after a failure goes with the scene.
+// In the codec. Fills a scene that is all zeros; after a failure the caller destroys it.
 cairn_status cairn_scene_parse_into(
     const char *json, size_t size, cairn_scene *scene, char error[CAIRN_SCENE_ERROR_SIZE]);
 

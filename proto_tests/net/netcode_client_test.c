@@ -347,7 +347,7 @@ TEST("the same id waits until its lost self timed out") {
     kit_close(&k);
 }
 
-TEST("undrained answers are counted and bounded") {
+TEST("unread answers are counted and bounded") {
     kit k = kit_open(1);
     CONNECT(&k, .timeout_s = 600, .lifetime_s = 600);
     for (int i = 0; i < 100; ++i) {

@@ -7,11 +7,11 @@
 #include "sim/collide/manifold_pool.h"
 #include "sim/state/hash_cache.h"
 
-void cairn_contact_edit_buffer_carve(
-    cairn_contact_edit_buffer *edits, cairn_carver *from, const cairn_world_def *def) {
+void cairn_contact_edit_buffer_allocate(
+    cairn_contact_edit_buffer *edits, cairn_arena *from, const cairn_world_def *def) {
     const size_t contacts = def->contact_capacity;
-    edits->new_contacts = cairn_carve(from, contacts, sizeof *edits->new_contacts);
-    edits->spans = cairn_carve(from, 2 * contacts + 1, sizeof *edits->spans);
+    edits->new_contacts = cairn_arena_take(from, contacts, sizeof *edits->new_contacts);
+    edits->spans = cairn_arena_take(from, 2 * contacts + 1, sizeof *edits->spans);
 }
 
 cairn_contact_edit cairn_contact_edit_begin(cairn_world *world) {

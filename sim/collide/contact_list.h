@@ -25,8 +25,8 @@ struct cairn_contact_edit_buffer {
     cairn_contact_span *spans;
 };
 
-void cairn_contact_edit_buffer_carve(
-    cairn_contact_edit_buffer *edits, cairn_carver *from, const cairn_world_def *def);
+void cairn_contact_edit_buffer_allocate(
+    cairn_contact_edit_buffer *edits, cairn_arena *from, const cairn_world_def *def);
 
 typedef struct cairn_contact_edit {
     uint32_t next;  // index in the old list of the first contact that was not visited

@@ -12,12 +12,12 @@
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 
-void cairn_manifold_pool_carve(
-    cairn_manifold_pool *pool, cairn_carver *from, const cairn_world_def *def) {
+void cairn_manifold_pool_allocate(
+    cairn_manifold_pool *pool, cairn_arena *from, const cairn_world_def *def) {
     const size_t count = (size_t)CAIRN_MANIFOLDS_PER_CONTACT * def->contact_capacity;
-    pool->manifolds = cairn_carve(from, count, sizeof *pool->manifolds);
-    pool->free_list = cairn_carve(from, count, sizeof *pool->free_list);
-    pool->refs = cairn_carve(from, def->contact_capacity, sizeof *pool->refs);
+    pool->manifolds = cairn_arena_take(from, count, sizeof *pool->manifolds);
+    pool->free_list = cairn_arena_take(from, count, sizeof *pool->free_list);
+    pool->refs = cairn_arena_take(from, def->contact_capacity, sizeof *pool->refs);
 }
 
 void cairn_manifold_pool_clear(cairn_world *world) {

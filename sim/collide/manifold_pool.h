@@ -32,8 +32,8 @@ struct cairn_manifold_pool {
     bool complete;           // every contact of a body that stirs has its manifold
 };
 
-void cairn_manifold_pool_carve(
-    cairn_manifold_pool *pool, cairn_carver *from, const cairn_world_def *def);
+void cairn_manifold_pool_allocate(
+    cairn_manifold_pool *pool, cairn_arena *from, const cairn_world_def *def);
 
 // Forgets all manifolds; the contacts stay.
 void cairn_manifold_pool_clear(cairn_world *world);

@@ -35,47 +35,49 @@
 // Stands for the body of all shapes that no impulse moves, so that no two of them pair.
 #define NOT_DYNAMIC UINT32_MAX
 
-static void carve_all(cairn_pair_cache *cache, cairn_carver *from, const cairn_world_def *def) {
+static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn_world_def *def) {
     const uint32_t shapes = def->shape_capacity;
     cache->pair_capacity = def->contact_capacity * PAIRS_PER_CONTACT;
     const size_t list = (size_t)cache->pair_capacity + def->contact_capacity;
     for (int axis = 0; axis < 3; ++axis) {
         const size_t stride = cairn_broad_phase_stride(shapes);
-        cache->fat_aabbs.lower[axis] = cairn_carve(from, stride, sizeof(float));
-        cache->fat_aabbs.upper[axis] = cairn_carve(from, stride, sizeof(float));
+        cache->fat_aabbs.lower[axis] = cairn_arena_take(from, stride, sizeof(float));
+        cache->fat_aabbs.upper[axis] = cairn_arena_take(from, stride, sizeof(float));
     }
-    cache->fat_aabbs.filters = cairn_carve(from, shapes, sizeof *cache->fat_aabbs.filters);
-    cache->transforms = cairn_carve(from, shapes, sizeof *cache->transforms);
-    cache->reference_change = cairn_carve(from, shapes, sizeof *cache->reference_change);
-    cache->enlarged = cairn_carve(from, shapes, sizeof *cache->enlarged);
-    cache->changed_slots = cairn_carve(from, shapes, sizeof *cache->changed_slots);
-    cache->enlarged_slots = cairn_carve(from, shapes, sizeof *cache->enlarged_slots);
-    cache->minimum_extents = cairn_carve(from, shapes, sizeof *cache->minimum_extents);
+    cache->fat_aabbs.filters = cairn_arena_take(from, shapes, sizeof *cache->fat_aabbs.filters);
+    cache->transforms = cairn_arena_take(from, shapes, sizeof *cache->transforms);
+    cache->reference_change = cairn_arena_take(from, shapes, sizeof *cache->reference_change);
+    cache->enlarged = cairn_arena_take(from, shapes, sizeof *cache->enlarged);
+    cache->changed_slots = cairn_arena_take(from, shapes, sizeof *cache->changed_slots);
+    cache->enlarged_slots = cairn_arena_take(from, shapes, sizeof *cache->enlarged_slots);
+    cache->minimum_extents = cairn_arena_take(from, shapes, sizeof *cache->minimum_extents);
     cache->reference_rotations =
-        cairn_carve(from, def->body_capacity, sizeof *cache->reference_rotations);
-    cache->bounding_radii = cairn_carve(from, def->body_capacity, sizeof *cache->bounding_radii);
-    cache->pairs = cairn_carve(from, list, sizeof *cache->pairs);
-    cache->found = cairn_carve(from, cache->pair_capacity, sizeof *cache->found);
-    cache->spare = cairn_carve(from, list, sizeof *cache->spare);
-    cache->query_hits = cairn_carve(from, shapes, sizeof *cache->query_hits);
-    cache->joints = cairn_carve(from, def->joint_capacity, sizeof *cache->joints);
-    cache->filtered_pairs = cairn_carve(from, def->joint_capacity, sizeof *cache->filtered_pairs);
+        cairn_arena_take(from, def->body_capacity, sizeof *cache->reference_rotations);
+    cache->bounding_radii =
+        cairn_arena_take(from, def->body_capacity, sizeof *cache->bounding_radii);
+    cache->pairs = cairn_arena_take(from, list, sizeof *cache->pairs);
+    cache->found = cairn_arena_take(from, cache->pair_capacity, sizeof *cache->found);
+    cache->spare = cairn_arena_take(from, list, sizeof *cache->spare);
+    cache->query_hits = cairn_arena_take(from, shapes, sizeof *cache->query_hits);
+    cache->joints = cairn_arena_take(from, def->joint_capacity, sizeof *cache->joints);
+    cache->filtered_pairs =
+        cairn_arena_take(from, def->joint_capacity, sizeof *cache->filtered_pairs);
     cache->broad_phase =
-        cairn_carve(from, 1, cairn_broad_phase_scratch_size(shapes, cache->pair_capacity));
+        cairn_arena_take(from, 1, cairn_broad_phase_scratch_size(shapes, cache->pair_capacity));
 }
 
 cairn_status cairn_pair_cache_create(
     cairn_pair_cache *cache, const cairn_world_def *def, cairn_allocator *take) {
     CAIRN_ASSERT(cache->memory == NULL);
-    cairn_carver measure = {.memory = NULL};
-    carve_all(cache, &measure, def);
+    cairn_arena measure = {.memory = NULL};
+    allocate_all(cache, &measure, def);
     cache->memory = take(1, measure.at);
     cache->size = measure.at;
     if (cache->memory == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
-    cairn_carver cut = {.memory = cache->memory};
-    carve_all(cache, &cut, def);
+    cairn_arena cut = {.memory = cache->memory};
+    allocate_all(cache, &cut, def);
     return CAIRN_OK;
 }
 

@@ -14,13 +14,13 @@ uint32_t cairn_constraint_graph_wide_max(uint32_t edge_count, uint32_t lanes) {
     return edge_count / lanes + partial;
 }
 
-void cairn_constraint_graph_carve(cairn_constraint_graph *graph, cairn_carver *from,
+void cairn_constraint_graph_allocate(cairn_constraint_graph *graph, cairn_arena *from,
     uint32_t bodies, uint32_t edges, uint32_t lanes) {
     const size_t wide = cairn_constraint_graph_wide_max(edges, lanes);
-    graph->edges = cairn_carve(from, edges, sizeof *graph->edges);
-    graph->body_colours = cairn_carve(from, bodies, sizeof *graph->body_colours);
-    graph->order = cairn_carve(from, wide * lanes, sizeof *graph->order);
-    graph->overflow_order = cairn_carve(from, edges, sizeof *graph->overflow_order);
+    graph->edges = cairn_arena_take(from, edges, sizeof *graph->edges);
+    graph->body_colours = cairn_arena_take(from, bodies, sizeof *graph->body_colours);
+    graph->order = cairn_arena_take(from, wide * lanes, sizeof *graph->order);
+    graph->overflow_order = cairn_arena_take(from, edges, sizeof *graph->overflow_order);
 }
 
 // The colours that the moving bodies of an edge have, as a bit set.

@@ -48,7 +48,7 @@ typedef struct cairn_constraint_graph {
 } cairn_constraint_graph;
 
 // Takes the arrays of a graph of at most that many solver bodies and edges.
-void cairn_constraint_graph_carve(cairn_constraint_graph *graph, cairn_carver *from,
+void cairn_constraint_graph_allocate(cairn_constraint_graph *graph, cairn_arena *from,
     uint32_t bodies, uint32_t edges, uint32_t lanes);
 // Fills everything but `rule` and `edges`. An edge keeps its last colour if that is still free; the
 // others get one by the rule, in order. The colouring depends on the order of edges alone; the

@@ -10,20 +10,20 @@
 #include "sim/state/awake_set.h"
 #include "sim/state/trace_hook.h"
 
-void cairn_pgs_carve(cairn_pgs *pgs, cairn_carver *from, const cairn_world_def *def) {
+void cairn_pgs_allocate(cairn_pgs *pgs, cairn_arena *from, const cairn_world_def *def) {
     const uint32_t contacts = def->contact_capacity;
     const uint32_t joints = def->joint_capacity;
     // One more than there are slots: all bodies that take no impulses count as one.
     const uint32_t bodies = def->body_capacity + 1;
-    pgs->bodies = cairn_carve(from, def->body_capacity, sizeof *pgs->bodies);
-    pgs->body_points = cairn_carve(from, def->body_capacity, sizeof *pgs->body_points);
+    pgs->bodies = cairn_arena_take(from, def->body_capacity, sizeof *pgs->bodies);
+    pgs->body_points = cairn_arena_take(from, def->body_capacity, sizeof *pgs->body_points);
     // The golden hashes of this solver were made with this rule.
     pgs->contact_graph.rule = CAIRN_COLOUR_LOWEST;
     pgs->joint_graph.rule = CAIRN_COLOUR_LOWEST;
-    cairn_constraint_graph_carve(&pgs->contact_graph, from, bodies, contacts, 1);
-    cairn_constraint_graph_carve(&pgs->joint_graph, from, bodies, joints, 1);
-    pgs->contacts = cairn_carve(from, contacts, sizeof *pgs->contacts);
-    pgs->joints = cairn_carve(from, joints, sizeof *pgs->joints);
+    cairn_constraint_graph_allocate(&pgs->contact_graph, from, bodies, contacts, 1);
+    cairn_constraint_graph_allocate(&pgs->joint_graph, from, bodies, joints, 1);
+    pgs->contacts = cairn_arena_take(from, contacts, sizeof *pgs->contacts);
+    pgs->joints = cairn_arena_take(from, joints, sizeof *pgs->joints);
 }
 
 // ---- Integration: semi-implicit Euler (Catto 2005, section 5). Velocities from forces first,

@@ -8,7 +8,7 @@
 
 #include "sim/pgs/workspace.h"
 
-void cairn_pgs_carve(cairn_pgs *pgs, cairn_carver *from, const cairn_world_def *def);
+void cairn_pgs_allocate(cairn_pgs *pgs, cairn_arena *from, const cairn_world_def *def);
 
 // The parts of a step. Velocities from forces; fills the solver's bodies.
 void cairn_pgs_integrate_forces(cairn_world *world);

@@ -14,10 +14,10 @@
 // before and is still one; it is looked at only when something that stirs touches it. All else is
 // about the bodies that stir, which the stage of pairs has listed.
 
-void cairn_islands_carve(cairn_islands *islands, cairn_carver *from, const cairn_world_def *def) {
-    islands->root = cairn_carve(from, def->body_capacity, sizeof *islands->root);
-    islands->awake = cairn_carve(from, def->body_capacity, sizeof *islands->awake);
-    islands->ticks = cairn_carve(from, def->body_capacity, sizeof *islands->ticks);
+void cairn_islands_allocate(cairn_islands *islands, cairn_arena *from, const cairn_world_def *def) {
+    islands->root = cairn_arena_take(from, def->body_capacity, sizeof *islands->root);
+    islands->awake = cairn_arena_take(from, def->body_capacity, sizeof *islands->awake);
+    islands->ticks = cairn_arena_take(from, def->body_capacity, sizeof *islands->ticks);
 }
 
 // Union-find with path halving; the lower slot becomes the root, so the answer does not depend on

@@ -10,7 +10,7 @@ struct cairn_islands {
     uint32_t *ticks; // by that slot: the least rest of its members
 };
 
-void cairn_islands_carve(cairn_islands *islands, cairn_carver *from, const cairn_world_def *def);
+void cairn_islands_allocate(cairn_islands *islands, cairn_arena *from, const cairn_world_def *def);
 
 // Builds islands of dynamic bodies over contacts and joints, and wakes each sleeping island that a
 // body of the awake set touches.

@@ -17,27 +17,28 @@
 #include "sim/state/trace_hook.h"
 #include "sim/task/task_scheduler.h"
 
-void cairn_soft_step_carve(
-    cairn_soft_step *soft_step, cairn_carver *from, const cairn_world_def *def) {
+void cairn_soft_step_allocate(
+    cairn_soft_step *soft_step, cairn_arena *from, const cairn_world_def *def) {
     const cairn_kernel *wide = &soft_step->wide_kernel;
     const cairn_kernel *overflow = &soft_step->overflow_kernel;
     const uint32_t bodies = def->body_capacity + 1;
     const uint32_t contacts = def->contact_capacity;
     const uint32_t joints = def->joint_capacity;
     CAIRN_ASSERT(wide->lanes > 0 && overflow->lanes == 1);
-    soft_step->bodies = cairn_carve(from, bodies, sizeof *soft_step->bodies);
-    soft_step->integration = cairn_carve(from, bodies, sizeof *soft_step->integration);
-    soft_step->solver_body_of = cairn_carve(from, bodies, sizeof *soft_step->solver_body_of);
-    soft_step->slot_of = cairn_carve(from, bodies, sizeof *soft_step->slot_of);
-    soft_step->invalid = cairn_carve(from, bodies, sizeof *soft_step->invalid);
-    cairn_constraint_graph_carve(&soft_step->contact_graph, from, bodies, contacts, wide->lanes);
-    cairn_constraint_graph_carve(&soft_step->joint_graph, from, bodies, joints, wide->lanes);
-    soft_step->wide_contacts = cairn_carve(from,
+    soft_step->bodies = cairn_arena_take(from, bodies, sizeof *soft_step->bodies);
+    soft_step->integration = cairn_arena_take(from, bodies, sizeof *soft_step->integration);
+    soft_step->solver_body_of = cairn_arena_take(from, bodies, sizeof *soft_step->solver_body_of);
+    soft_step->slot_of = cairn_arena_take(from, bodies, sizeof *soft_step->slot_of);
+    soft_step->invalid = cairn_arena_take(from, bodies, sizeof *soft_step->invalid);
+    cairn_constraint_graph_allocate(&soft_step->contact_graph, from, bodies, contacts, wide->lanes);
+    cairn_constraint_graph_allocate(&soft_step->joint_graph, from, bodies, joints, wide->lanes);
+    soft_step->wide_contacts = cairn_arena_take(from,
         cairn_constraint_graph_wide_max(contacts, wide->lanes), wide->contacts->constraint_size);
-    soft_step->wide_joints = cairn_carve(
+    soft_step->wide_joints = cairn_arena_take(
         from, cairn_constraint_graph_wide_max(joints, wide->lanes), wide->joints->constraint_size);
-    soft_step->overflow_contacts = cairn_carve(from, contacts, overflow->contacts->constraint_size);
-    soft_step->overflow_joints = cairn_carve(from, joints, overflow->joints->constraint_size);
+    soft_step->overflow_contacts =
+        cairn_arena_take(from, contacts, overflow->contacts->constraint_size);
+    soft_step->overflow_joints = cairn_arena_take(from, joints, overflow->joints->constraint_size);
 }
 
 // Catto, "Soft Constraints" (2011), with h the substep.

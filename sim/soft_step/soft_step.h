@@ -3,9 +3,9 @@
 
 #include "sim/soft_step/workspace.h"
 
-// Takes the arrays from the carver. Both kernels must be set before.
-void cairn_soft_step_carve(
-    cairn_soft_step *soft_step, cairn_carver *from, const cairn_world_def *def);
+// Takes the arrays from the arena. Both kernels must be set before.
+void cairn_soft_step_allocate(
+    cairn_soft_step *soft_step, cairn_arena *from, const cairn_world_def *def);
 
 // The parts of a step: velocities and constraints, then impulses and new poses.
 void cairn_soft_step_prepare(cairn_world *world);
