@@ -25,9 +25,10 @@ static void check_commands(const cairn_command *commands, uint32_t count) {
 }
 
 static void apply_commands(cairn_world *world, const cairn_command *commands, uint32_t count) {
-    const uint32_t of_players = cairn_edits_apply(world, commands, count);
+    CAIRN_ASSERT(count == 0 || commands != NULL);
+    const uint32_t player_count = cairn_edits_apply(world, commands, count);
     if (world->def.rules != NULL) {
-        world->def.rules->step(world, world->state.rules, commands, of_players);
+        world->def.rules->step(world, world->state.rules, commands, player_count);
     }
 }
 
@@ -81,9 +82,10 @@ static void move_with_pgs(cairn_world *world) {
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
 }
 
-// Before cairn_islands_sleep, which writes of the same bodies: those that were awake through the
-// step are so still, and disabling a body has marked everything.
-static void touch(cairn_world *world) {
+// Marks what the stages so far may have written of bodies and joints. Called before
+// cairn_islands_sleep, while the bodies that were awake through the step still are; disabling a
+// body has marked everything.
+static void mark_written(cairn_world *world) {
     const cairn_pair_cache *cache = world->pair_cache;
     const cairn_awake_set *awake = world->awake_set;
     for (uint32_t i = 0; i < awake->body_count; ++i) {
@@ -99,27 +101,27 @@ static void touch(cairn_world *world) {
     }
 }
 
-static void move(cairn_world *world) {
+static void move_bodies(cairn_world *world) {
     if (world->def.solver == CAIRN_SOLVER_SOFT_STEP) {
         move_with_soft_step(world);
     } else {
         move_with_pgs(world);
     }
-    touch(world);
+    mark_written(world);
     cairn_islands_sleep(world);
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
 }
 
-static void advance(void *world) {
+static void run_stages(void *world) {
     find_contacts(world);
-    move(world);
+    move_bodies(world);
 }
 
-// Helpers are called for where they can pay: waking them costs more than a small step.
-static void advance_with_crew(cairn_world *world) {
+// Small worlds are stepped by the main thread alone: to wake helpers costs more than such a step.
+static void run_with_helpers(cairn_world *world) {
     const bool alone = world->state.settings->shape_slots < CAIRN_SHAPES_SHARED_MIN;
     world->scheduler->parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;
-    cairn_task_scheduler_run(world->scheduler, advance, world);
+    cairn_task_scheduler_run(world->scheduler, run_stages, world);
 }
 
 // `where` names the rule that is broken, for the debugger.
@@ -141,7 +143,7 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
     if (idle) {
         world->event_count = 0;
     } else {
-        advance_with_crew(world);
+        run_with_helpers(world);
     }
     count_tick(world);
     check_world(world);

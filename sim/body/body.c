@@ -17,6 +17,7 @@ cairn_body_id cairn_body_id_at(const cairn_world *world, uint32_t slot) {
 }
 
 void cairn_body_wake(cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
     const bool dynamic = world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC;
     world->islands_settled = false;
     cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, slot);
@@ -81,6 +82,7 @@ void cairn_body_reset_reference_pose(cairn_world *world, uint32_t slot) {
 }
 
 void cairn_body_disable(cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
     cairn_body *body = &world->state.bodies[slot];
     cairn_motion *motion = &world->state.motions[slot];
     // The step marks the joints and contacts of active bodies when it ends, and this body is no

@@ -21,10 +21,10 @@ static void count_points(cairn_world *world) {
         pgs->body_points[i] = 0;
     }
     for (uint32_t i = 0; i < pgs->contact_graph.edge_count; ++i) {
-        const cairn_constraint_edge *touch = &pgs->contact_graph.edges[i];
-        const uint32_t points = world->state.contacts[touch->element].point_count;
-        pgs->body_points[touch->body_a] += points;
-        pgs->body_points[touch->body_b] += points;
+        const cairn_constraint_edge *edge = &pgs->contact_graph.edges[i];
+        const uint32_t points = world->state.contacts[edge->element].point_count;
+        pgs->body_points[edge->body_a] += points;
+        pgs->body_points[edge->body_b] += points;
     }
 }
 
@@ -33,18 +33,18 @@ static void count_points(cairn_world *world) {
 static float constant_bound(const cairn_world *world, const cairn_pgs_contact *constraint) {
     const cairn_pgs *pgs = world->pgs;
     const uint32_t bodies[2] = {constraint->body_a, constraint->body_b};
-    float share = 3.4e38f;
+    float mass_per_point = 3.4e38f;
     for (int i = 0; i < 2; ++i) {
         if (pgs->bodies[bodies[i]].takes_impulses != 0) {
             const float mass = world->state.bodies[bodies[i]].mass;
-            share = float_min(share, mass / (float)pgs->body_points[bodies[i]]);
+            mass_per_point = float_min(mass_per_point, mass / (float)pgs->body_points[bodies[i]]);
         }
     }
     const float gravity = vec3_length(world->state.settings->gravity);
-    return constraint->friction * share * gravity * world_time_step(world);
+    return constraint->friction * mass_per_point * gravity * world_time_step(world);
 }
 
-// The normal velocity asked for. Across a gap: just enough approach to close it. Inside: what
+// The desired normal velocity. Across a gap: just enough approach to close it. Inside: what
 // Baumgarte's term wants for the depth beyond the slop (Catto 2005, equation 20), never faster than
 // CAIRN_PUSH_SPEED_MAX. A bounce replaces both when the bodies would meet within this step.
 static float normal_target(
@@ -75,16 +75,17 @@ static void prepare_row(const cairn_world *world, const cairn_pgs_contact *const
 
 static void prepare_contact(
     const cairn_world *world, uint32_t index, cairn_pgs_contact *constraint) {
-    const cairn_constraint_edge *touch = &world->pgs->contact_graph.edges[index];
-    const cairn_contact *contact = &world->state.contacts[touch->element];
+    const cairn_constraint_edge *edge = &world->pgs->contact_graph.edges[index];
+    const cairn_contact *contact = &world->state.contacts[edge->element];
     const cairn_shape *shape_a = &world->state.shapes[cairn_id_index(contact->shape_a)];
     const cairn_shape *shape_b = &world->state.shapes[cairn_id_index(contact->shape_b)];
     const float restitution = float_max(shape_a->restitution, shape_b->restitution);
     cairn_manifold manifold;
-    cairn_solver_manifold_to_world(world, touch, &manifold);
-    constraint->contact = touch->element;
-    constraint->body_a = touch->body_a;
-    constraint->body_b = touch->body_b;
+    cairn_solver_manifold_to_world(world, edge, &manifold);
+    CAIRN_ASSERT(manifold.point_count >= 1 && manifold.point_count <= contact->point_count);
+    constraint->contact = edge->element;
+    constraint->body_a = edge->body_a;
+    constraint->body_b = edge->body_b;
     constraint->row_count = manifold.point_count;
     constraint->normal = manifold.normal;
     vec3_tangents(manifold.normal, &constraint->tangents[0], &constraint->tangents[1]);
@@ -129,8 +130,8 @@ void cairn_pgs_contacts_warm_start(cairn_world *world) {
     }
 }
 
-// Both friction rows of a point: the pair of accumulated impulses stays inside the circle whose
-// radius is mu times the normal impulse, or each by itself inside the constant bound.
+// Both friction rows of a point: the pair of accumulated impulses stays inside the circle of
+// radius mu times the normal impulse, or each by itself inside the constant bound.
 static void solve_friction(const cairn_pgs_contact *constraint, cairn_pgs_contact_row *row,
     bool coulomb, cairn_pgs_body *a, cairn_pgs_body *b) {
     const cairn_vec3 velocity = point_velocity(a, row->arm_a, b, row->arm_b);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a decoded block must keep beyond the range of each word: who refers to whom, in what order.
+// What a decoded block must keep beyond the range of each word: references and order.
 // Everything that the step relies on without asking again.
 
 #include "sim/state/world.h"

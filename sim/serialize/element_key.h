@@ -10,7 +10,7 @@
 #define CAIRN_ELEMENT_ABSENT (UINT64_C(1) << 63) // in bytes: there is no such element
 #define CAIRN_ELEMENT_INDEX_BITS 20
 
-// The first word of an element that is told of: the def of a world is known to who shares it.
+// The first word of an element that travels: peers of a world already share its def.
 static inline uint32_t element_first_word(cairn_array array) {
     return array == CAIRN_ARRAY_SETTINGS ? (uint32_t)CAIRN_SETTINGS_DEF_WORDS : 0;
 }

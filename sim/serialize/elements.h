@@ -24,7 +24,7 @@ size_t cairn_elements_encode(const cairn_world *world, const cairn_element_key *
     uint32_t key_count, void *bytes, size_t size);
 
 // Makes the elements told of what they are in the world that was encoded: replaced, created or
-// removed; what follows from the state follows anew, and events are forgotten. Hostile bytes are
+// removed; what follows from the state is rebuilt, and events are forgotten. Hostile bytes are
 // welcome: every rule of cairn_world_decode is checked on a copy, and a refusal leaves the world
 // unchanged. CAIRN_MALFORMED, CAIRN_NON_FINITE, CAIRN_CAPACITY; bytes of another tick or def are
 // malformed. `where` (may be NULL) receives a static text that names what was refused.

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "sim/body/body.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
@@ -10,9 +11,9 @@
 #include "sim/state/awake_set.h"
 #include "sim/state/slots.h"
 
-// Islands are groups of dynamic bodies that touch or are joined. What sleeps has been an island
-// before and is still one; it is looked at only when something that stirs touches it. All else is
-// about the bodies that stir, which the stage of pairs has listed.
+// Islands are groups of dynamic bodies that touch or are joined. A sleeping island is visited only
+// when a body of the awake set touches it. Everything else is about the bodies of the awake set,
+// which the pair cache has listed.
 
 void cairn_islands_allocate(cairn_islands *islands, cairn_arena *from, const cairn_world_def *def) {
     islands->root = cairn_arena_take(from, def->body_capacity, sizeof *islands->root);
@@ -23,6 +24,7 @@ void cairn_islands_allocate(cairn_islands *islands, cairn_arena *from, const cai
 // Union-find with path halving; the lower slot becomes the root, so the answer does not depend on
 // the order in which pairs come.
 static uint32_t root_of(uint32_t *parent, uint32_t slot) {
+    CAIRN_ASSERT(parent[slot] <= slot);
     while (parent[slot] != slot) {
         parent[slot] = parent[parent[slot]];
         slot = parent[slot];
@@ -48,20 +50,20 @@ static bool asleep(const cairn_world *world, uint32_t slot) {
     return world->state.sleep[slot].state == CAIRN_SLEEP_ASLEEP;
 }
 
-typedef void link_visitor(cairn_world *world, uint32_t body_a, uint32_t body_b);
+typedef void pair_visitor(cairn_world *world, uint32_t body_a, uint32_t body_b);
 
-// Contacts and joints of which at least one body stirs, or all of them.
-static void visit_links(cairn_world *world, bool all, link_visitor *visit) {
-    const unsigned char *stirs = world->awake_set->contains;
+// Contacts and joints of which at least one body is in the awake set, or all of them.
+static void visit_pairs(cairn_world *world, bool all, pair_visitor *visit) {
+    const unsigned char *in_set = world->awake_set->contains;
     const cairn_contact_ref *refs = world->manifold_pool->refs;
     for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
-        if (all || (stirs[refs[i].body_a] | stirs[refs[i].body_b]) != 0) {
+        if (all || (in_set[refs[i].body_a] | in_set[refs[i].body_b]) != 0) {
             visit(world, refs[i].body_a, refs[i].body_b);
         }
     }
     const cairn_joint_bodies *joints = world->pair_cache->joints;
     for (uint32_t i = 0; i < world->pair_cache->joint_count; ++i) {
-        if (all || (stirs[joints[i].body_a] | stirs[joints[i].body_b]) != 0) {
+        if (all || (in_set[joints[i].body_a] | in_set[joints[i].body_b]) != 0) {
             visit(world, joints[i].body_a, joints[i].body_b);
         }
     }
@@ -75,14 +77,14 @@ static void unite_dynamic(cairn_world *world, uint32_t body_a, uint32_t body_b) 
 
 // ---- Waking
 
-static void note_sleeper(cairn_world *world, uint32_t body_a, uint32_t body_b) {
+static void note_sleeping_body(cairn_world *world, uint32_t body_a, uint32_t body_b) {
     if (asleep(world, body_a) || asleep(world, body_b)) {
         world->islands->wakes = true;
     }
 }
 
 // A kinematic body in motion, or one that was moved, keeps what it touches awake.
-static void stir(cairn_world *world, uint32_t body_a, uint32_t body_b) {
+static void keep_island_awake(cairn_world *world, uint32_t body_a, uint32_t body_b) {
     const cairn_islands *islands = world->islands;
     if (!dynamic(world, body_a) && dynamic(world, body_b) &&
         cairn_body_in_awake_set(world, body_a)) {
@@ -101,14 +103,14 @@ static void wake_islands(cairn_world *world) {
         islands->root[i] = i;
         islands->awake[i] = 0;
     }
-    visit_links(world, true, unite_dynamic);
+    visit_pairs(world, true, unite_dynamic);
     for (uint32_t i = 0; i < count; ++i) {
         islands->root[i] = root_of(islands->root, i);
         if (dynamic(world, i) && cairn_body_is_active(world, i)) {
             islands->awake[islands->root[i]] = 1;
         }
     }
-    visit_links(world, true, stir);
+    visit_pairs(world, true, keep_island_awake);
     for (uint32_t i = 0; i < count; ++i) {
         if (asleep(world, i) && islands->awake[islands->root[i]] != 0) {
             cairn_body_wake(world, i);
@@ -116,7 +118,7 @@ static void wake_islands(cairn_world *world) {
     }
 }
 
-static void list_stirring(cairn_world *world) {
+static void list_awake_set(cairn_world *world) {
     cairn_awake_set *awake = world->awake_set;
     awake->body_count = 0;
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
@@ -126,7 +128,7 @@ static void list_stirring(cairn_world *world) {
     }
 }
 
-static void mark_stirring(cairn_world *world) {
+static void mark_awake_set(cairn_world *world) {
     const cairn_awake_set *awake = world->awake_set;
     memset(world->awake_set->contains, 0, world->state.settings->body_slots);
     for (uint32_t i = 0; i < awake->body_count; ++i) {
@@ -140,28 +142,28 @@ void cairn_islands_wake(cairn_world *world) {
     if (!sleep && !world->awake_set->sleepers) {
         return;
     }
-    mark_stirring(world);
-    visit_links(world, false, note_sleeper);
+    mark_awake_set(world);
+    visit_pairs(world, false, note_sleeping_body);
     if (world->islands->wakes) {
         wake_islands(world);
-        list_stirring(world);
-        mark_stirring(world);
+        list_awake_set(world);
+        mark_awake_set(world);
     }
 }
 
 // ---- Falling asleep
 
-static bool still(const cairn_motion *motion) {
+static bool is_slow(const cairn_motion *motion) {
     const float limit = CAIRN_SLEEP_SPEED * CAIRN_SLEEP_SPEED;
     return vec3_length_squared(motion->linear_velocity) < limit &&
            vec3_length_squared(motion->angular_velocity) < limit;
 }
 
-static uint32_t rest_ticks(const cairn_world *world, uint32_t slot) {
+static uint32_t slow_ticks(const cairn_world *world, uint32_t slot) {
     const uint32_t limit = world->def.tick_rate_hz / 2;
     const uint32_t ticks = world->state.sleep[slot].ticks;
     if (world->def.sleep == 0 || world->state.bodies[slot].allow_sleep == 0 ||
-        !still(&world->state.motions[slot])) {
+        !is_slow(&world->state.motions[slot])) {
         return 0;
     }
     return ticks < limit ? ticks + 1 : limit;
@@ -171,6 +173,7 @@ static void fall_asleep(cairn_world *world, uint32_t slot) {
     cairn_motion *motion = &world->state.motions[slot];
     motion->linear_velocity = vec3_zero();
     motion->angular_velocity = vec3_zero();
+    CAIRN_ASSERT(world->state.bodies[slot].allow_sleep != 0);
     world->state.sleep[slot].state = CAIRN_SLEEP_ASLEEP;
 }
 
@@ -184,33 +187,32 @@ static void keep_awake(cairn_world *world, uint32_t body_a, uint32_t body_b) {
     }
 }
 
-// Whether any has been at rest for long enough.
-static bool count_rest(cairn_world *world) {
+// Whether any body has been slow for long enough.
+static bool count_slow_ticks(cairn_world *world) {
     const cairn_awake_set *awake = world->awake_set;
-    bool rested = false;
+    bool slow_enough = false;
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
         if (!dynamic(world, slot)) {
             world->state.sleep[slot] = (cairn_sleep){.state = CAIRN_SLEEP_NONE};
         } else {
-            const uint32_t ticks = rest_ticks(world, slot);
+            const uint32_t ticks = slow_ticks(world, slot);
             world->state.sleep[slot].ticks = ticks;
-            rested = rested || ticks == world->def.tick_rate_hz / 2;
+            slow_enough = slow_enough || ticks == world->def.tick_rate_hz / 2;
         }
     }
-    return rested;
+    return slow_enough;
 }
 
-// The bodies that stir are awake or not dynamic, so that each link between two of them is one
-// between awake ones.
-static void rest_islands(cairn_world *world) {
+// Dynamic bodies of the awake set are awake, so a pair of two of them is within one island.
+static void sleep_islands(cairn_world *world) {
     cairn_islands *islands = world->islands;
     const cairn_awake_set *awake = world->awake_set;
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         islands->root[awake->bodies[i]] = awake->bodies[i];
         islands->ticks[awake->bodies[i]] = UINT32_MAX;
     }
-    visit_links(world, false, unite_dynamic);
+    visit_pairs(world, false, unite_dynamic);
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
         const uint32_t root = root_of(islands->root, slot);
@@ -219,7 +221,7 @@ static void rest_islands(cairn_world *world) {
             islands->ticks[root] = ticks;
         }
     }
-    visit_links(world, false, keep_awake);
+    visit_pairs(world, false, keep_awake);
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
         if (dynamic(world, slot) &&
@@ -229,10 +231,10 @@ static void rest_islands(cairn_world *world) {
     }
 }
 
-// No island falls asleep of which no body has rested for long enough.
+// If no body has been slow for long enough, no island has.
 void cairn_islands_sleep(cairn_world *world) {
     world->islands_settled = true;
-    if (count_rest(world)) {
-        rest_islands(world);
+    if (count_slow_ticks(world)) {
+        sleep_islands(world);
     }
 }

@@ -4,10 +4,10 @@
 #include "sim/state/world.h"
 
 struct cairn_islands {
-    bool wakes;      // something that stirs touches what sleeps
+    bool wakes;      // a body of the awake set touches a sleeping one
     uint32_t *root;  // by body slot: the lowest slot of its island
-    uint32_t *awake; // by that slot: something in it or on it moves
-    uint32_t *ticks; // by that slot: the least rest of its members
+    uint32_t *awake; // by that slot: a body of it, or one that touches it, is awake
+    uint32_t *ticks; // by that slot: the fewest slow ticks of its bodies
 };
 
 void cairn_islands_allocate(cairn_islands *islands, cairn_arena *from, const cairn_world_def *def);

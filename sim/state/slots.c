@@ -4,6 +4,7 @@
 #include "base/assert.h"
 
 uint32_t cairn_slot_id(const uint32_t *ids, uint32_t index) {
+    CAIRN_ASSERT(index < (1u << CAIRN_ID_INDEX_BITS) - 1u);
     return (ids[index] & CAIRN_SLOT_GENERATION_MASK) << CAIRN_ID_INDEX_BITS | (index + 1u);
 }
 
@@ -17,6 +18,7 @@ uint32_t cairn_slot_find(const uint32_t *ids, uint32_t slot_count, uint32_t id) 
 
 uint32_t cairn_slot_take(uint32_t *ids, uint32_t *slot_count, uint32_t capacity, uint32_t *hint) {
     uint32_t index = *hint;
+    CAIRN_ASSERT(*hint <= *slot_count && *slot_count <= capacity);
     while (index < *slot_count && (ids[index] & CAIRN_SLOT_USED) != 0) {
         ++index;
     }

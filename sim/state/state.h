@@ -67,7 +67,7 @@ typedef struct cairn_body {
     uint32_t allow_sleep; // 0 or 1
     uint32_t user;
     cairn_vec3 force;  // N, used up by the next step
-    cairn_vec3 torque; // N m, likewise
+    cairn_vec3 torque; // N m, used up by the next step
     cairn_vec3 centre; // of mass, in the body's frame
     float mass;        // 0 unless dynamic and shaped
     float inverse_mass;

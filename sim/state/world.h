@@ -30,18 +30,18 @@ struct cairn_world {
     void *spare_memory;
     // Derived from the state.
     uint32_t *shape_first; // by body slot: index + 1 of its lowest shape
-    uint32_t *shape_next;  // by shape slot: the body's next higher shape, likewise
+    uint32_t *shape_next;  // by shape slot: index + 1 of the body's next shape
     uint32_t body_hint;    // no slot below is free
     uint32_t shape_hint;
     uint32_t joint_hint;
     uint32_t hull_hint;
     cairn_hull *hulls;   // by slot, ready for collision
-    bool contacts_stale; // false only when the next step could end none but for what stirs
+    bool contacts_stale; // false: only a body of the awake set can make a contact end
     cairn_hash_cache *hash_cache;
     bool islands_settled;  // no body was woken since the last step
     bool pair_cache_valid; // false: the next step fills the pair cache from the state
     cairn_pair_cache *pair_cache;
-    // The last step's.
+    // Events of the last step.
     cairn_contact_event *events;
     uint32_t event_count;
     // How a step is executed and observed.

@@ -11,7 +11,7 @@ uint32_t cairn_hull_slot(const cairn_world *world, cairn_hull_id hull) {
     return cairn_slot_find(world->state.hull_ids, world->state.settings->hull_slots, hull);
 }
 
-static void touch(cairn_world *world, uint32_t slot) {
+static void mark_dirty(cairn_world *world, uint32_t slot) {
     cairn_hash_cache_mark(world, CAIRN_ARRAY_HULL_IDS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_HULLS, slot);
 }
@@ -52,7 +52,7 @@ cairn_status cairn_hull_create(
     stored->count = hull.vertex_count;
     memcpy(stored->vertices, hull.vertices, hull.vertex_count * sizeof hull.vertices[0]);
     world->hulls[slot] = hull;
-    touch(world, slot);
+    mark_dirty(world, slot);
     *out = cairn_slot_id(state->hull_ids, slot);
     return CAIRN_OK;
 }
@@ -78,7 +78,7 @@ cairn_status cairn_hull_destroy(cairn_world *world, cairn_hull_id hull) {
     }
     memset(&world->state.hulls[slot], 0, sizeof(cairn_hull_vertices));
     cairn_slot_free(world->state.hull_ids, slot, &world->hull_hint);
-    touch(world, slot);
+    mark_dirty(world, slot);
     return CAIRN_OK;
 }
 

@@ -98,7 +98,7 @@ static void wake_both(cairn_world *world, const cairn_joint *joint) {
     world->pair_cache_valid = false;
 }
 
-static void touch(cairn_world *world, uint32_t slot) {
+static void mark_dirty(cairn_world *world, uint32_t slot) {
     cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINT_IDS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, slot);
 }
@@ -135,7 +135,7 @@ cairn_status cairn_joint_create(
         return CAIRN_CAPACITY;
     }
     const bool distance = def->kind == CAIRN_JOINT_DISTANCE;
-    touch(world, slot);
+    mark_dirty(world, slot);
     state->joints[slot] = (cairn_joint){.kind = def->kind,
         .collide_connected = def->collide_connected,
         .body_a = def->body_a,
@@ -153,7 +153,7 @@ cairn_status cairn_joint_create(
 
 static void destroy_at(cairn_world *world, uint32_t slot) {
     wake_both(world, &world->state.joints[slot]);
-    touch(world, slot);
+    mark_dirty(world, slot);
     memset(&world->state.joints[slot], 0, sizeof(cairn_joint));
     cairn_slot_free(world->state.joint_ids, slot, &world->joint_hint);
 }

@@ -60,7 +60,7 @@ static void unlink_shape(cairn_world *world, uint32_t body, uint32_t slot) {
     *at = world->shape_next[slot];
 }
 
-static void touch(cairn_world *world, uint32_t slot) {
+static void mark_dirty(cairn_world *world, uint32_t slot) {
     cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPE_IDS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPES, slot);
 }
@@ -89,7 +89,7 @@ cairn_status cairn_shape_create(
         state->settings->creates_refused += 1;
         return CAIRN_CAPACITY;
     }
-    touch(world, slot);
+    mark_dirty(world, slot);
     state->shapes[slot] = (cairn_shape){.body = owner,
         .geometry = cairn_geometry_of_def(def),
         .pose = {.position = vec3_clean(def->pose.position),
@@ -109,7 +109,7 @@ cairn_status cairn_shape_create(
 
 void cairn_shape_remove(cairn_world *world, uint32_t slot) {
     unlink_shape(world, world->state.shapes[slot].body, slot);
-    touch(world, slot);
+    mark_dirty(world, slot);
     memset(&world->state.shapes[slot], 0, sizeof(cairn_shape));
     cairn_slot_free(world->state.shape_ids, slot, &world->shape_hint);
     world->contacts_stale = true;

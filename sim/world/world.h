@@ -5,7 +5,7 @@
 
 #include "sim/state/world.h"
 
-// A world of a sound def without any state yet, zero as far as `take` clears: of what it takes no
+// A world of a valid def without any state yet, zero as far as `take` clears: of what it takes no
 // content may ever reach a hash (cairn_world_poison). `lanes`: a width that there is, or 0.
 // CAIRN_OUT_OF_MEMORY: *out is NULL.
 cairn_status cairn_world_allocate(
