@@ -281,6 +281,7 @@ static incident_face incident_face_of(const face_pair *faces) {
 
 static face_projection project_face(
     const face_pair *faces, const incident_face *face, uint32_t axis) {
+    CAIRN_ASSERT(axis < 3 && face->m < 3);
     const float *row = faces->rotation[axis];
     return (face_projection){.centre = faces->offset[axis] + row[face->m] * face->side,
         .across = row[face->p] * faces->half_incident[face->p],

@@ -181,8 +181,8 @@ static exit_direction best_face_exit(const cairn_local_capsule *capsule, cairn_v
     exit_direction best = {.gap = -3e38f, .outward = vec3_zero(), .axis = 0};
     for (uint32_t axis = 0; axis < 3; ++axis) {
         const float from = vec3_component(capsule->centre, axis);
-        const float reach = float_abs(vec3_component(capsule->half, axis));
-        const float gap = float_abs(from) - reach - vec3_component(half_extents, axis);
+        const float extent = float_abs(vec3_component(capsule->half, axis));
+        const float gap = float_abs(from) - extent - vec3_component(half_extents, axis);
         if (gap > best.gap) {
             best.gap = gap;
             best.outward = axis_vector(axis, from < 0.0f ? -1.0f : 1.0f);

@@ -66,10 +66,10 @@ typedef struct overlap_range {
 static overlap_range range_beside(const cairn_local_capsule *a, const cairn_local_capsule *b) {
     const float aa = vec3_length_squared(a->half);
     const float centre = vec3_dot(a->half, vec3_sub(b->centre, a->centre)) / aa;
-    const float reach = vec3_dot(a->half, b->half) / aa;
-    const uint32_t flipped = reach < 0.0f ? 1u : 0u;
-    const float lower = centre - float_abs(reach);
-    const float upper = centre + float_abs(reach);
+    const float extent = vec3_dot(a->half, b->half) / aa;
+    const uint32_t flipped = extent < 0.0f ? 1u : 0u;
+    const float lower = centre - float_abs(extent);
+    const float upper = centre + float_abs(extent);
     return (overlap_range){.lower = float_max(lower, -1.0f),
         .upper = float_min(upper, 1.0f),
         .lower_feature = lower > -1.0f ? 2u + flipped : 0u,

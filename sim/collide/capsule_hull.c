@@ -111,6 +111,7 @@ static void check_segment_end(
 }
 
 static cairn_local_capsule segment_of_edge(const cairn_hull *hull, uint32_t index) {
+    CAIRN_ASSERT(index < hull->edge_count);
     const cairn_hull_edge *edge = &hull->edges[index];
     const cairn_vec3 from = hull->vertices[edge->from];
     const cairn_vec3 to = hull->vertices[edge->to];
@@ -183,6 +184,7 @@ typedef struct face_range {
 
 static face_range range_over_face(
     const capsule_hull_pair *pair, uint32_t face, cairn_vec3 outward) {
+    CAIRN_ASSERT(face < pair->hull->face_count);
     const cairn_plane *plane = &pair->hull->planes[face];
     const float inverse = 1.0f / vec3_dot(plane->normal, outward);
     const float height = 0.5f * (pair->lower[face] + pair->upper[face]) * inverse;
@@ -235,6 +237,7 @@ static void add_on_face(const capsule_hull_pair *pair, uint32_t face, cairn_vec3
 // hull if it lies between the normals of the edge's faces.
 static void check_edge_exit(const capsule_hull_pair *pair, uint32_t index, closest_point *best) {
     const cairn_hull *hull = pair->hull;
+    CAIRN_ASSERT(index < hull->edge_count);
     const cairn_hull_edge *edge = &hull->edges[index];
     const cairn_vec3 from = hull->vertices[edge->from];
     const cairn_vec3 along = vec3_sub(hull->vertices[edge->to], from);

@@ -36,9 +36,9 @@ void cairn_collide_box_plane(
     const cairn_vec3 up = plane->normal;
     const cairn_vec3 rise = vec3_multiply(up, half_extents);
     const cairn_vec3 size = vec3_abs(up);
-    const float reach = float_abs(rise.x) + float_abs(rise.y) + float_abs(rise.z);
+    const float extent = float_abs(rise.x) + float_abs(rise.y) + float_abs(rise.z);
     out->normal = vec3_negate(up);
-    if (0.0f - reach - plane->offset > margin) {
+    if (0.0f - extent - plane->offset > margin) {
         return;
     }
     const uint32_t axis = size.x >= size.y && size.x >= size.z ? 0u : size.y >= size.z ? 1u : 2u;

@@ -86,6 +86,7 @@ typedef struct edge {
 
 static edge edge_of_a(const hull_pair *pair, uint32_t index) {
     const cairn_convex_view *p = pair->a.self;
+    CAIRN_ASSERT(index < p->edge_count);
     const cairn_hull_edge *e = &p->edges[index];
     return (edge){.index = index,
         .from = p->vertices[e->from],
@@ -96,6 +97,7 @@ static edge edge_of_a(const hull_pair *pair, uint32_t index) {
 
 static edge edge_of_b(const hull_pair *pair, uint32_t index) {
     const cairn_convex_view *p = pair->b.self;
+    CAIRN_ASSERT(index < p->edge_count);
     const cairn_mat3 rotation = pair->a.rotation;
     const cairn_hull_edge *e = &p->edges[index];
     const cairn_vec3 along = vec3_sub(p->vertices[e->to], p->vertices[e->from]);
@@ -143,6 +145,7 @@ static float edge_separation(const edge *a, const edge *b) {
 // radius of the other's inscribed ball. Along the arc the height is greatest at an end or, if it
 // rises from both, at its crest.
 static bool edge_can_separate(const hull_view *v, uint32_t index, float threshold) {
+    CAIRN_ASSERT(index < v->self->edge_count);
     const cairn_hull_edge *e = &v->self->edges[index];
     const float least = threshold + ROUNDING * v->other->inner;
     const float left = v->heights[e->left];
@@ -306,6 +309,7 @@ static cairn_clip_point to_face_plane(const reference *r, cairn_vec3 point, uint
 }
 
 static cairn_vec3 vertex_of_other(const reference *r, uint32_t vertex) {
+    CAIRN_ASSERT(vertex < r->v->other->vertex_count);
     return vec3_add(mat3_apply(r->v->rotation, r->v->other->vertices[vertex]), r->v->offset);
 }
 
@@ -362,6 +366,7 @@ static void incident_polygon(const reference *r, uint32_t face, cairn_clip_polyg
 static cairn_clip_line side_line(const reference *r, uint32_t i) {
     const cairn_convex_view *p = r->v->self;
     const uint32_t count = corner_count(p, r->face);
+    CAIRN_ASSERT(i < count);
     const uint32_t next = i + 1 < count ? i + 1 : 0;
     const cairn_clip_point from = to_face_plane(r, p->vertices[corner_of(p, r->face, i)], 0);
     const cairn_clip_point to = to_face_plane(r, p->vertices[corner_of(p, r->face, next)], 0);

@@ -25,6 +25,7 @@ static float distance_squared(const cairn_clip_point *a, const cairn_clip_point 
 }
 
 static uint32_t deepest(const cairn_clip_point *points, uint32_t count) {
+    CAIRN_ASSERT(count > 0);
     float size_squared = 0.0f;
     for (uint32_t i = 1; i < count; ++i) {
         size_squared = float_max(size_squared, distance_squared(&points[0], &points[i]));
@@ -38,6 +39,7 @@ static uint32_t deepest(const cairn_clip_point *points, uint32_t count) {
 }
 
 static uint32_t farthest(const cairn_clip_point *points, uint32_t count, uint32_t from) {
+    CAIRN_ASSERT(from < count);
     uint32_t best = from;
     float best_score = 0.0f;
     for (uint32_t i = 0; i < count; ++i) {
@@ -53,6 +55,7 @@ static uint32_t farthest(const cairn_clip_point *points, uint32_t count, uint32_
 // The points farthest to the left and to the right of the line; `first` if there is none.
 static void farthest_to_sides(const cairn_clip_point *points, uint32_t count, uint32_t first,
     uint32_t second, uint32_t to_sides[2]) {
+    CAIRN_ASSERT(first < count && second < count);
     const float along_x = points[second].x - points[first].x;
     const float along_y = points[second].y - points[first].y;
     // Points with a smaller area than this are on the line, by rounding.
@@ -78,6 +81,7 @@ static void farthest_to_sides(const cairn_clip_point *points, uint32_t count, ui
 
 // Inserts into a short increasing list, unless it is there already.
 static uint32_t insert_index(uint32_t *list, uint32_t count, uint32_t value) {
+    CAIRN_ASSERT(count < CAIRN_MANIFOLD_POINTS_MAX);
     uint32_t at = count;
     while (at > 0 && list[at - 1] > value) {
         --at;

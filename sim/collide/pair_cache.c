@@ -186,6 +186,7 @@ static cairn_vec3 predicted_displacement(const cairn_world *world, uint32_t body
 
 static void set_fat_aabb(cairn_world *world, uint32_t slot) {
     const cairn_shape *shape = &world->state.shapes[slot];
+    CAIRN_ASSERT(slot < world->pair_cache->fat_aabbs.count);
     const uint32_t kind = world->state.bodies[shape->body].kind;
     const cairn_aabb tight = world->pair_cache->transforms[slot].aabb;
     const float margin =

@@ -29,11 +29,11 @@ static inline lanes lanes_cos(lanes x) {
 // Neither may be so large or small that y / x leaves the range of a float.
 static inline lanes lanes_atan2(lanes y, lanes x) {
     const lanes zero = lanes_all(0.0f);
-    const lanes across = lanes_max(x, zero - x);
-    const lanes up = lanes_max(y, zero - y);
-    const lanes high = lanes_max(across, up);
+    const lanes abs_x = lanes_max(x, zero - x);
+    const lanes abs_y = lanes_max(y, zero - y);
+    const lanes longer = lanes_max(abs_x, abs_y);
     const lanes slope =
-        lanes_min(across, up) / lanes_select(lanes_less(zero, high), high, lanes_all(1.0f));
+        lanes_min(abs_x, abs_y) / lanes_select(lanes_less(zero, longer), longer, lanes_all(1.0f));
     const lanes u = slope * slope;
     lanes p = lanes_all(2.849889432e-3f);
     p = lanes_all(-1.606862822e-2f) + p * u;
@@ -45,7 +45,7 @@ static inline lanes lanes_atan2(lanes y, lanes x) {
     p = lanes_all(-3.333307335e-1f) + p * u;
     p = lanes_all(9.999999848e-1f) + p * u;
     lanes angle = slope * p;
-    angle = lanes_select(lanes_less(across, up), lanes_all(0.5f * CAIRN_PI) - angle, angle);
+    angle = lanes_select(lanes_less(abs_x, abs_y), lanes_all(0.5f * CAIRN_PI) - angle, angle);
     angle = lanes_select(lanes_less(x, zero), lanes_all(CAIRN_PI) - angle, angle);
     return lanes_select(lanes_less(y, zero), zero - angle, angle);
 }

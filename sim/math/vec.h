@@ -84,9 +84,9 @@ static inline float vec3_component(cairn_vec3 a, uint32_t index) {
 // A unit vector perpendicular to the unit vector `n`. At least one component of a unit vector
 // reaches 1/sqrt(3), so the divisor is never small.
 static inline cairn_vec3 vec3_tangent(cairn_vec3 n) {
-    const cairn_vec3 across = vec3_select(
+    const cairn_vec3 perpendicular = vec3_select(
         float_abs(n.x) >= 0.577f, vec3(n.y, 0.0f - n.x, 0.0f), vec3(0.0f, n.z, 0.0f - n.y));
-    return vec3_clean(vec3_normalize(across, vec3(1.0f, 0.0f, 0.0f)));
+    return vec3_clean(vec3_normalize(perpendicular, vec3(1.0f, 0.0f, 0.0f)));
 }
 
 // Orthonormal and right handed: *first cross *second is `n`.
@@ -292,10 +292,10 @@ static inline cairn_quat quat_of_small_angle(cairn_vec3 angle) {
 // normalized. The length before that is at least 1, so it is never zero.
 static inline cairn_quat quat_integrate(cairn_quat q, cairn_vec3 angular_velocity, float time) {
     const cairn_vec3 half = vec3_scale(angular_velocity, 0.5f * time);
-    const cairn_quat spin =
+    const cairn_quat change =
         quat_multiply((cairn_quat){.x = half.x, .y = half.y, .z = half.z, .w = 0.0f}, q);
-    return quat_normalize(
-        (cairn_quat){.x = q.x + spin.x, .y = q.y + spin.y, .z = q.z + spin.z, .w = q.w + spin.w});
+    return quat_normalize((cairn_quat){
+        .x = q.x + change.x, .y = q.y + change.y, .z = q.z + change.z, .w = q.w + change.w});
 }
 
 // ---- pose

@@ -13,6 +13,7 @@ static const cairn_hull_edge box_edges[12] = {{0, 1, 3, 5}, {0, 2, 5, 1}, {0, 4,
     {4, 6, 1, 4}, {5, 7, 4, 0}, {6, 7, 2, 4}};
 
 static cairn_plane box_plane(uint32_t face, cairn_vec3 half) {
+    CAIRN_ASSERT(face < 6);
     const uint32_t axis = face / 2;
     const float side = face % 2 == 0 ? 1.0f : -1.0f;
     return (cairn_plane){

@@ -7,10 +7,10 @@
 
 cairn_geometry cairn_geometry_of_def(const cairn_shape_def *def) {
     const bool box = def->kind == CAIRN_SHAPE_BOX;
-    const bool round = def->kind == CAIRN_SHAPE_SPHERE || def->kind == CAIRN_SHAPE_CAPSULE;
+    const bool has_radius = def->kind == CAIRN_SHAPE_SPHERE || def->kind == CAIRN_SHAPE_CAPSULE;
     return (cairn_geometry){.kind = def->kind,
         .half_extents = vec3_select(box, def->half_extents, vec3_zero()),
-        .radius = round ? def->radius : 0.0f,
+        .radius = has_radius ? def->radius : 0.0f,
         .half_height = def->kind == CAIRN_SHAPE_CAPSULE ? def->half_height : 0.0f,
         .hull = def->kind == CAIRN_SHAPE_HULL ? def->hull : 0};
 }

@@ -232,11 +232,11 @@ static double signed_area(
     const builder *b, const face *f, uint32_t from, uint32_t to, uint32_t point) {
     double along[3];
     double aside[3];
-    double turn[3];
+    double normal[3];
     vector_between(b->cloud.at[from], b->cloud.at[to], along);
     vector_between(b->cloud.at[from], b->cloud.at[point], aside);
-    cross(along, aside, turn);
-    return dot(turn, f->normal);
+    cross(along, aside, normal);
+    return dot(normal, f->normal);
 }
 
 // Gift wrapping (Jarvis 1973): no point is right of the line to the next corner; of several points
@@ -272,6 +272,7 @@ static uint32_t first_corner(const builder *b, const face *f) {
 
 // Whether corner i is on the line between its neighbours, up to rounding.
 static bool in_line(const builder *b, const face *f, uint32_t i) {
+    CAIRN_ASSERT(i < f->count);
     const uint32_t before = f->points[i > 0 ? i - 1 : f->count - 1];
     const uint32_t after = f->points[i + 1 < f->count ? i + 1 : 0];
     const double side = signed_area(b, f, before, after, f->points[i]);
@@ -387,6 +388,7 @@ static bool write_edges(const builder *b, cairn_hull *out) {
 
 // The mean plane of the corners (Newell), moved outward until no vertex is above it.
 static void write_plane(const builder *b, uint32_t index, cairn_hull *out) {
+    CAIRN_ASSERT(index < b->face_count);
     const face *f = &b->faces[index];
     double sum[3] = {0.0, 0.0, 0.0};
     for (uint32_t i = 1; i + 1 < f->count; ++i) {

@@ -35,10 +35,10 @@ static cairn_mass mass_of_capsule(float radius, float half_height, float density
     const float h = half_height;
     const float cylinder = density * (2.0f * PI) * r * r * h;
     const float ball = density * (4.0f / 3.0f * PI) * r * r * r;
-    const float along = 0.5f * cylinder * r * r + 0.4f * ball * r * r;
-    const float across =
+    const float about_axis = 0.5f * cylinder * r * r + 0.4f * ball * r * r;
+    const float about_side =
         cylinder * (0.25f * r * r + h * h / 3.0f) + ball * (0.4f * r * r + h * h + 0.75f * h * r);
-    return mass_of(cylinder + ball, across, along, across);
+    return mass_of(cylinder + ball, about_side, about_axis, about_side);
 }
 
 static cairn_mass mass_of_hull(const cairn_hull *hull, float density) {

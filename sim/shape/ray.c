@@ -64,11 +64,11 @@ static hit cast_at_capsule_side(const ray *r, float half_height, float radius) {
         return missed;
     }
     const cairn_vec3 origin = vec3(r->origin.x, 0.0f, r->origin.z);
-    float across = 0.0f;
-    if (!ray_enters_ball(origin, vec3_scale(flat, 1.0f / slope), radius, &across)) {
+    float disc_distance = 0.0f;
+    if (!ray_enters_ball(origin, vec3_scale(flat, 1.0f / slope), radius, &disc_distance)) {
         return missed;
     }
-    const float distance = across / slope;
+    const float distance = disc_distance / slope;
     const cairn_vec3 point = vec3_add_scaled(r->origin, r->direction, distance);
     if (distance > r->length || float_abs(point.y) > half_height) {
         return missed;

@@ -102,7 +102,7 @@ static inline lanes normal_impulse_sum(const wide_contact *wide) {
 // Solves both friction rows at once and the row of twist.
 static inline void solve_friction(wide_contact *wide, lanes3 t2, body_lanes *a, body_lanes *b) {
     const lanes3 u = relative_velocity(wide, a, b);
-    const lanes3 spin = lanes3_sub(b->angular_velocity, a->angular_velocity);
+    const lanes3 w = lanes3_sub(b->angular_velocity, a->angular_velocity);
     const lanes u1 = lanes3_dot(u, wide->tangent);
     const lanes u2 = lanes3_dot(u, t2);
     const lanes bound = wide->friction * normal_impulse_sum(wide);
@@ -118,8 +118,8 @@ static inline void solve_friction(wide_contact *wide, lanes3 t2, body_lanes *a, 
     sum1 = sum1 * scale;
     sum2 = sum2 * scale;
     const lanes limit = bound * wide->radius;
-    const lanes wanted = wide->twist_impulse - wide->twist_mass * lanes3_dot(spin, wide->normal);
-    const lanes twist = lanes_min(lanes_max(wanted, lanes_all(0.0f) - limit), limit);
+    const lanes unclamped = wide->twist_impulse - wide->twist_mass * lanes3_dot(w, wide->normal);
+    const lanes twist = lanes_min(lanes_max(unclamped, lanes_all(0.0f) - limit), limit);
     const lanes3 impulse =
         lanes3_add_scaled(lanes3_scale(wide->tangent, sum1 - wide->friction_impulse[0]), t2,
             sum2 - wide->friction_impulse[1]);
@@ -197,9 +197,9 @@ static inline void solve_normals(const cairn_solver_context *context, wide_conta
         for (uint32_t i = 0; i < wide->point_count; ++i) {
             wide_point *point = &wide->points[i];
             const lanes vn = normal_velocity_at(velocity, point);
-            const lanes wanted =
+            const lanes unclamped =
                 point->impulse - (scale[i] * (vn + bias[i]) + impulse_scale[i] * point->impulse);
-            const lanes impulse = lanes_max(wanted, zero);
+            const lanes impulse = lanes_max(unclamped, zero);
             apply_normal_impulse(wide, point, impulse - point->impulse, &velocity, &sum);
             point->impulse = impulse;
         }
@@ -287,9 +287,9 @@ static void apply_restitution(const cairn_solver_context *context, uint32_t begi
             const lanes_mask bounces =
                 lanes_less(lanes_all(context->restitution_threshold), wide->approach_velocity[k]) &
                 lanes_less(zero, point->impulse) & lanes_less(zero, wide->restitution);
-            const lanes wanted =
+            const lanes unclamped =
                 point->impulse + point->mass * (target - normal_velocity_at(velocity, point));
-            const lanes impulse = lanes_select(bounces, lanes_max(wanted, zero), point->impulse);
+            const lanes impulse = lanes_select(bounces, lanes_max(unclamped, zero), point->impulse);
             apply_normal_impulse(wide, point, impulse - point->impulse, &velocity, &sum);
             point->impulse = impulse;
         }

@@ -105,12 +105,12 @@ static inline void rotate_linear_rows(linear_part *linear, uint32_t kind, anchor
     } else {
         update_ball_mass(linear, anchors, a, b);
     }
-    const lanes3 now = accumulated_impulse(linear, kind);
-    const lanes3 change = lanes3_sub(now, old);
+    const lanes3 current = accumulated_impulse(linear, kind);
+    const lanes3 change = lanes3_sub(current, old);
     a->velocity = lanes3_sub_scaled(a->velocity, change, a->inverse_mass);
     b->velocity = lanes3_add_scaled(b->velocity, change, b->inverse_mass);
-    const lanes3 torque_a = lanes3_sub(lanes3_cross(anchors->arm_a, now), old_a);
-    const lanes3 torque_b = lanes3_sub(lanes3_cross(anchors->arm_b, now), old_b);
+    const lanes3 torque_a = lanes3_sub(lanes3_cross(anchors->arm_a, current), old_a);
+    const lanes3 torque_b = lanes3_sub(lanes3_cross(anchors->arm_b, current), old_b);
     a->angular_velocity =
         lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, torque_a));
     b->angular_velocity =

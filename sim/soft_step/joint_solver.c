@@ -161,6 +161,7 @@ static void relax(const cairn_solver_context *context, uint32_t begin, uint32_t 
 
 static cairn_joint *joint_of(
     const cairn_solver_context *context, const wide_joint *wide, uint32_t lane) {
+    CAIRN_ASSERT(lane < CAIRN_LANES);
     return &context->joints[context->joint_edges[wide->pair.edge[lane]].element];
 }
 

@@ -160,6 +160,7 @@ static void solve_wide(cairn_world *world, constraint_set set, cairn_constraint_
 
 static void solve_colour(
     cairn_world *world, constraint_set set, cairn_constraint_stage stage, uint32_t colour) {
+    CAIRN_ASSERT(colour < CAIRN_COLOURS);
     const uint32_t *start = &set.graph->colour_start[colour];
     solve_wide(world, set, stage, start[0], start[1]);
 }
