@@ -41,7 +41,7 @@ static void take_welcome(cairn_client *client, uint64_t now_ns, const cairn_welc
     session->tick_rate_hz = welcome->tick_rate_hz;
     session->welcome_tick = welcome->tick;
     if (welcome->mode != cairn_client_mode_asked(client)) {
-        set_mode_text(client, welcome->words);
+        set_mode_text(client, welcome->reason_text);
     }
     cairn_clock_start(&timing->clock, welcome->tick_rate_hz);
     cairn_input_lead_start(&timing->input_lead, welcome->tick_rate_hz);
@@ -55,7 +55,7 @@ static void take_welcome(cairn_client *client, uint64_t now_ns, const cairn_welc
 
 static void take_refused(cairn_client *client, uint64_t now_ns, const cairn_refused *refused) {
     char text[CAIRN_CONNECTION_FAILURE_SIZE];
-    snprintf(text, sizeof text, "the server refused this client: %s", refused->words);
+    snprintf(text, sizeof text, "the server refused this client: %s", refused->reason_text);
     cairn_connection_fail(&client->connection, now_ns, CAIRN_CONNECTION_REFUSED, text);
 }
 
@@ -204,7 +204,7 @@ static void begin_world_epoch(cairn_client *client, const cairn_event_message *e
 // The server serves snapshots from now on; it changes to no other mode.
 static void follow_mode(cairn_client *client, const cairn_event_message *event) {
     if (event->value == CAIRN_MODE_INTERPOLATE && cairn_client_simulates(client)) {
-        set_mode_text(client, event->words);
+        set_mode_text(client, event->reason_text);
         client->session.mode = CAIRN_MODE_INTERPOLATE;
         client->outbox.root_report_due = false;
     }

@@ -108,11 +108,11 @@
     X(TEXT, ROOM, room)                                                                            \
     X(NUMBER, RIGHTS, rights)                                                                      \
     X(NUMBER, WAIT_MS, wait_ms)                                                                    \
-    X(TEXT, WORDS, words)
+    X(TEXT, REASON_TEXT, reason_text)
 
 #define MEMBERS_refused(X)                                                                         \
     X(NUMBER, REASON, reason)                                                                      \
-    X(TEXT, WORDS, words)
+    X(TEXT, REASON_TEXT, reason_text)
 
 #define MEMBERS_shapes_message(X)                                                                  \
     X(NUMBER, TICK, tick)                                                                          \
@@ -165,7 +165,7 @@
     X(NUMBER, SLOT, slot)                                                                          \
     X(NUMBER, TICK, tick)                                                                          \
     X(NUMBER, VALUE, value)                                                                        \
-    X(TEXT, WORDS, words)
+    X(TEXT, REASON_TEXT, reason_text)
 
 #define MEMBERS_chunk_start(X)                                                                     \
     X(NUMBER, SIM_VERSION, sim_version)                                                            \

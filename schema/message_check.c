@@ -224,7 +224,7 @@ static void check_welcome(checker *c, const cairn_welcome *welcome) {
     check_text(c, welcome->rules_name, CAIRN_NAME_SIZE_MAX);
     check_text(c, welcome->scene_name, CAIRN_NAME_SIZE_MAX);
     check_text(c, welcome->room, CAIRN_NAME_SIZE_MAX);
-    check_text(c, welcome->words, CAIRN_TEXT_SIZE_MAX);
+    check_text(c, welcome->reason_text, CAIRN_TEXT_SIZE_MAX);
     must(c, welcome->slot < CAIRN_SLOTS_MAX || welcome->slot == CAIRN_SLOT_NONE,
         CAIRN_DECODE_OUT_OF_RANGE);
     must(c, welcome->tick_rate_hz >= CAIRN_TICK_RATE_HZ_MIN, CAIRN_DECODE_OUT_OF_RANGE);
@@ -236,7 +236,7 @@ static void check_welcome(checker *c, const cairn_welcome *welcome) {
 }
 
 static void check_refused(checker *c, const cairn_refused *refused) {
-    check_text(c, refused->words, CAIRN_TEXT_SIZE_MAX);
+    check_text(c, refused->reason_text, CAIRN_TEXT_SIZE_MAX);
     must(c, refused->reason >= CAIRN_REFUSAL_PROTOCOL_VERSION, CAIRN_DECODE_OUT_OF_RANGE);
     must(c, refused->reason <= CAIRN_REFUSAL_LAST, CAIRN_DECODE_OUT_OF_RANGE);
 }
@@ -381,7 +381,7 @@ static void check_resync_response(checker *c, const cairn_resync_response *respo
 }
 
 static void check_event(checker *c, const cairn_event_message *event) {
-    check_text(c, event->words, CAIRN_TEXT_SIZE_MAX);
+    check_text(c, event->reason_text, CAIRN_TEXT_SIZE_MAX);
     must(c, event->kind >= 1 && event->kind <= CAIRN_EVENT_LAST, CAIRN_DECODE_OUT_OF_RANGE);
     must(c, event->slot < CAIRN_SLOTS_MAX || event->slot == CAIRN_SLOT_NONE,
         CAIRN_DECODE_OUT_OF_RANGE);

@@ -173,9 +173,9 @@ typedef struct cairn_welcome {
     const char *scene_name;
     cairn_hash128 scene_digest; // full root of the world at tick 0
     const char *room;
-    uint32_t rights;   // CAIRN_RIGHT_OPERATOR
-    uint32_t wait_ms;  // how long the room waits for inputs of clients that simulate; 0: never
-    const char *words; // why the mode granted is not the one requested; ""
+    uint32_t rights;  // CAIRN_RIGHT_OPERATOR
+    uint32_t wait_ms; // how long the room waits for inputs of clients that simulate; 0: never
+    const char *reason_text; // why the mode granted is not the one requested; ""
 } cairn_welcome;
 #define CAIRN_RIGHT_OPERATOR 1u
 
@@ -192,8 +192,8 @@ typedef enum cairn_refusal_reason {
 } cairn_refusal_reason;
 
 typedef struct cairn_refused {
-    uint32_t reason;   // cairn_refusal_reason
-    const char *words; // one sentence for a person
+    uint32_t reason;         // cairn_refusal_reason
+    const char *reason_text; // one sentence for a person
 } cairn_refused;
 
 typedef struct cairn_shapes_message {
@@ -276,13 +276,13 @@ typedef struct cairn_resync_response {
 typedef enum cairn_event_kind {
     CAIRN_EVENT_INPUT_WAIT = 1,     // the room waits for the inputs of `slot`
     CAIRN_EVENT_INPUT_WAIT_END = 2, // the wait ended; value: how long it was, ms
-    CAIRN_EVENT_MODE = 3,           // the client is served in mode `value` from now on; words: why
+    CAIRN_EVENT_MODE = 3, // the client is served in mode `value` from now on; reason_text: why
     CAIRN_EVENT_PAUSED = 4,
     CAIRN_EVENT_RESUMED = 5,
     CAIRN_EVENT_RATE = 6,        // the room runs at `value` thousandths of its rate
     CAIRN_EVENT_REPLACED = 7,    // reset, load or seek replaced the world, from `tick` on;
                                  // value: the new world epoch
-    CAIRN_EVENT_ROOM_CLOSES = 8, // words: why; a disconnect follows
+    CAIRN_EVENT_ROOM_CLOSES = 8, // reason_text: why; a disconnect follows
     CAIRN_EVENT_LAST = CAIRN_EVENT_ROOM_CLOSES
 } cairn_event_kind;
 
@@ -291,7 +291,7 @@ typedef struct cairn_event_message {
     uint32_t slot; // CAIRN_SLOT_NONE if it concerns no player
     uint64_t tick;
     uint64_t value;
-    const char *words; // "" or one sentence
+    const char *reason_text; // "" or one sentence
 } cairn_event_message;
 
 typedef struct cairn_message {

@@ -177,7 +177,7 @@ bool cairn_server_room_destroy(
         .event = {.kind = CAIRN_EVENT_ROOM_CLOSES,
             .slot = CAIRN_SLOT_NONE,
             .tick = closed->scheduler.tick,
-            .words = reason},
+            .reason_text = reason},
     };
     while (closed->members != NULL) {
         cairn_session_dispatch(server, closed->members, CAIRN_SESSION_EVENT_ROOM_CLOSED, &notice);

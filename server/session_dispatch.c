@@ -94,7 +94,7 @@ static cairn_session_state refuse(
     const dispatch *d, cairn_refusal_reason reason, const char *text) {
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_REFUSED,
-        .refused = {.reason = reason, .words = text},
+        .refused = {.reason = reason, .reason_text = text},
     };
     CAIRN_ASSERT(d->session->room == NULL);
     cairn_session_send_reliable(d->session, d->server->context.encoder, &message);
@@ -128,7 +128,7 @@ static void send_welcome(const dispatch *d, const char *text) {
             .room = room->name,
             .wait_ms = room->settings.wait_ms,
             .rights = d->session->rights,
-            .words = text},
+            .reason_text = text},
     };
     const size_t size =
         cairn_session_send_reliable(d->session, d->server->context.encoder, &message);

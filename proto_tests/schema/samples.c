@@ -106,9 +106,9 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
             .room = "arena",
             .rights = CAIRN_RIGHT_OPERATOR,
             .wait_ms = 250,
-            .words = "served as asked"}},
+            .reason_text = "served as asked"}},
     [CAIRN_MESSAGE_REFUSED] = {.kind = CAIRN_MESSAGE_REFUSED,
-        .refused = {.reason = CAIRN_REFUSAL_ROOM_FULL, .words = "the room is full"}},
+        .refused = {.reason = CAIRN_REFUSAL_ROOM_FULL, .reason_text = "the room is full"}},
     [CAIRN_MESSAGE_SHAPES] = {.kind = CAIRN_MESSAGE_SHAPES,
         .shapes = {.tick = 70,
             .shapes = shapes,
@@ -159,7 +159,7 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
             .slot = 62,
             .tick = 63,
             .value = 64,
-            .words = "the room waits"}},
+            .reason_text = "the room waits"}},
 };
 
 cairn_message sample_message(cairn_message_kind kind) {
@@ -292,12 +292,12 @@ static void same_welcome(const cairn_welcome *a, const cairn_welcome *b) {
     SAME_TEXT(room);
     SAME(rights);
     SAME(wait_ms);
-    SAME_TEXT(words);
+    SAME_TEXT(reason_text);
 }
 
 static void same_refused(const cairn_refused *a, const cairn_refused *b) {
     SAME(reason);
-    SAME_TEXT(words);
+    SAME_TEXT(reason_text);
 }
 
 static void same_shapes(const cairn_shapes_message *a, const cairn_shapes_message *b) {
@@ -364,7 +364,7 @@ static void same_event(const cairn_event_message *a, const cairn_event_message *
     SAME(slot);
     SAME(tick);
     SAME(value);
-    SAME_TEXT(words);
+    SAME_TEXT(reason_text);
 }
 
 void expect_same_message(const cairn_message *a, const cairn_message *b) {

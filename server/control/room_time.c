@@ -12,7 +12,7 @@ static cairn_event_message event_of(const cairn_room *room, cairn_event_kind kin
         .slot = CAIRN_SLOT_NONE,
         .tick = room->scheduler.tick,
         .value = value,
-        .words = ""};
+        .reason_text = ""};
 }
 
 void cairn_room_time_notify(

@@ -27,7 +27,7 @@ static void restart_member(const cairn_server_context *context, cairn_session *s
             .slot = CAIRN_SLOT_NONE,
             .tick = session->room->scheduler.tick,
             .value = session->world_epoch,
-            .words = ""},
+            .reason_text = ""},
     };
     // A client that misses the notice would take the new world's ticks for the old one's.
     if (cairn_session_send_reliable(session, context->encoder, &message) == 0) {

@@ -328,7 +328,7 @@ void cairn_server_resync_demote(
             .slot = session->slot,
             .tick = room->scheduler.tick,
             .value = CAIRN_MODE_INTERPOLATE,
-            .words = reason},
+            .reason_text = reason},
     };
     room->statistics.clients_demoted += 1;
     cairn_session_send_reliable(session, resync->context->encoder, &message);

@@ -42,7 +42,7 @@ static void notify_room(
         .slot = room->input_wait->slot,
         .tick = room->scheduler.tick,
         .value = value,
-        .words = "",
+        .reason_text = "",
     };
     CAIRN_ASSERT(room->input_wait->slot < CAIRN_SLOTS_MAX);
     cairn_session_notify_room(room, context->encoder, &notice);

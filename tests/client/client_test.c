@@ -403,7 +403,7 @@ TEST("messages that a server must not send are dropped and counted by reason") {
             .snapshot_rate_hz = 20,
             .rules_name = "",
             .room = "",
-            .words = "",
+            .reason_text = "",
             .scene_name = ""}};
     _Alignas(8) const uint8_t nonsense[8] = {1, 2, 3};
     const cairn_link_message garbled = {.bytes = nonsense, .size = sizeof nonsense};

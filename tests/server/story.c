@@ -350,7 +350,7 @@ static void take_message(story_client *client, const cairn_link_message *receive
     case CAIRN_MESSAGE_EVENT:
         client->notices[message.event.kind] += 1;
         client->notice = message.event;
-        client->notice.words = "";
+        client->notice.reason_text = "";
         if (message.event.kind == CAIRN_EVENT_REPLACED) {
             forget_world(client, &message.event);
         }

@@ -67,7 +67,7 @@ typedef struct story_client {
 
     cairn_wire_timing timing; // newest
     uint32_t notices[CAIRN_EVENT_LAST + 1];
-    cairn_event_message notice;  // newest; without its words
+    cairn_event_message notice;  // newest; without its reason_text
     struct story_answer *answer; // NULL: none is expected; filled with the newest
     uint32_t responses[CAIRN_RESYNC_VERDICT_COUNT]; // responses by verdict
     uint32_t world_epoch;                           // how often its world was replaced
