@@ -46,12 +46,11 @@ typedef struct cairn_client_config {
     bool spectator;
 
     // Name of the room to join, at most CAIRN_NAME_SIZE_MAX printable ASCII characters; copied by
-    // create. NULL or
-    // "" (the default) joins the server's first room.
+    // create. NULL or "" (the default) joins the server's first room.
     const char *room;
 
-    // Modes that simulate: the rules that the server runs; they outlive the client. NULL: the
-    // built-in rules, found by the name that the server states.
+    // Modes that simulate: the rules that the server runs; they must outlive the client. NULL: the
+    // built-in rules with the name that the server sends.
     const struct cairn_rules *rules;
 
     // Capacities, taken at create.
@@ -72,9 +71,10 @@ typedef struct cairn_client_config {
     uint32_t input_delay_ms_max; // 0 .. 1000, default 50
     uint32_t predict_ticks_max;  // 1 .. 60, default 8
 
-    // Not 0: the input delay is fixed. Predict: everything beyond it is predicted. Lockstep: inputs
-    // are made so far ahead of the last tick received, whatever the server says about when they
-    // arrive; inputs that are late are lost (statistics.inputs.late). 0 .. 2000, default 0.
+    // 0 .. 2000, default 0. If it is not 0, the input delay is fixed. Predict: all ticks beyond it
+    // are predicted. Lockstep: the client makes inputs this far ahead of the last tick received and
+    // ignores the server's reports of when they arrive; late inputs are lost
+    // (statistics.inputs.late).
     uint32_t input_delay_ms;
 
     // Predict: what one advance may spend on stepping, so that a long rollback does not delay a
@@ -93,10 +93,10 @@ typedef struct cairn_client_config {
     uint32_t input_hold_ms;
 
     // Called with a desync report (a file for `cairn-replay explain`) when a step of the client's
-    // world came out otherwise than the server's, from the same state and commands. At most four
-    // calls in one connection, from within advance, receive, connect or destroy. The bytes are
-    // valid during the call, which must not use the client. NULL (default): no reports are made.
-    // In lockstep mode reports need saved states: they take up to rollback_memory_max bytes.
+    // world gave another result than the server's step, from the same state and commands. At most
+    // four calls in one connection, from within advance, receive, connect or destroy. The bytes are
+    // valid during the call; the callback must not use the client. NULL (default): no reports are
+    // made. In lockstep mode reports need saved states, which take up to rollback_memory_max bytes.
     void (*on_desync_report)(void *context, const uint8_t *bytes, size_t size);
     void *desync_report_context;
 } cairn_client_config;
@@ -108,19 +108,20 @@ cairn_client_config cairn_client_config_default(void);
 
 // On CAIRN_OK `*out` is a client in state CAIRN_CLIENT_IDLE, to be freed with cairn_client_destroy;
 // otherwise it is NULL. CAIRN_INVALID_ARGUMENT: a field of `config` is out of the range stated
-// above. CAIRN_OUT_OF_MEMORY: lower bodies_max and shapes_max, or give up.
+// above. CAIRN_OUT_OF_MEMORY: lower bodies_max and shapes_max and try again.
 cairn_status cairn_client_create(const cairn_client_config *config, cairn_client **out);
-// Frees the client without sending anything: call cairn_client_disconnect and send first, so that
-// the server need not wait for its time-out. NULL is allowed.
+// Frees the client without sending anything. Call cairn_client_disconnect and send first, or the
+// server notices only when the connection times out. NULL is allowed.
 void cairn_client_destroy(cairn_client *client);
 
 // Starts to connect with a token from your backend (or the program cairn-token). `now_unix_s` is
-// the wall clock, which the token's lifetime is checked against. Statistics begin again at 0.
-// False: the token is malformed or expired; the state is CAIRN_CLIENT_FAILED, and a new token is
-// needed. May be called again in any state.
+// the wall clock, seconds since 1970; the token must not be expired by it. The token is copied.
+// Statistics restart at 0. False: the token is malformed or expired; the state is
+// CAIRN_CLIENT_FAILED, and a new token is needed. May be called again in any state.
 bool cairn_client_connect(cairn_client *client, uint64_t now_ns, uint64_t now_unix_s,
     const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
-// Leaves; cairn_client_send then yields the datagrams that tell the server.
+// Leaves the server. Call cairn_client_send afterwards until it returns 0: it returns the
+// disconnect packets.
 void cairn_client_disconnect(cairn_client *client, uint64_t now_ns);
 
 typedef enum cairn_client_state {
@@ -149,17 +150,17 @@ const char *cairn_client_mode_text(const cairn_client *client);
 // family is CAIRN_ADDRESS_NONE before connect.
 cairn_address cairn_client_server_address(const cairn_client *client);
 
-// Takes one datagram of any size from any source; what is not the server's, or malformed, is
-// counted (cairn_client_drop_read) and ignored. `bytes` is not kept.
+// Takes one datagram of any size from any source. A datagram that is malformed or does not come
+// from the server is counted (cairn_client_drop_read) and ignored. `bytes` is not kept.
 void cairn_client_receive(cairn_client *client, uint64_t now_ns, const cairn_address *from,
     const uint8_t *bytes, size_t size);
 // Runs what is due: time-outs, inputs, steps of the client's world. After a stall of the host, the
-// server or the path the clock is right again with the first message that arrives. A world that is
-// behind catches up by at most ten ticks in one advance (lockstep), or by what resim_ticks_max and
-// resim_budget_us allow (predict). A stall longer than the server's history of 1024 ticks ends with
-// a new state from the server.
+// server or the path, the first message that arrives corrects the client's clock. A world that lags
+// catches up by at most ten ticks in one advance (lockstep), or by what resim_ticks_max and
+// resim_budget_us allow (predict). After a stall longer than the server's history of 1024 ticks the
+// server sends a new state.
 void cairn_client_advance(cairn_client *client, uint64_t now_ns);
-// When to call advance next, at the latest.
+// The latest time for the next call of advance, on the clock of now_ns.
 uint64_t cairn_client_deadline_ns(const cairn_client *client);
 // Writes the next datagram into `bytes`, which has room for CAIRN_DATAGRAM_SIZE_MAX. Returns
 // its size, 0 if there is nothing to send.
@@ -174,9 +175,9 @@ typedef struct cairn_client_input {
     float aim[3];     // each in [-1, 1]
 } cairn_client_input;
 
-// What the player holds from now on, until the next call. It is sent once per tick and repeated
-// until the server acknowledges it. False: a value is not finite or out of range, or the client has
-// no slot (yet): nothing changes then.
+// Sets the player's input from now on, until the next call. It is copied, sent once per tick and
+// repeated until the server acknowledges it. False, and nothing changes: a value is not finite or
+// out of range, or the client has no slot (yet).
 bool cairn_client_push_input(cairn_client *client, const cairn_client_input *input);
 
 typedef struct cairn_client_body {
@@ -192,7 +193,7 @@ typedef struct cairn_client_sample {
     // The tick shown, with its fraction.
     double tick;
 
-    // The same exactly, as it is sent to the server for lag compensation: the picture lies
+    // The same without rounding, as it is sent to the server for lag compensation: the picture lies
     // `share` (0 .. 1) of the way from the state of tick_from to the state of tick_from + span.
     // A span of 0: the picture does not lie between two states of the server (it is extrapolated,
     // held or predicted).
@@ -207,7 +208,7 @@ typedef struct cairn_client_sample {
     uint32_t body_count;
 } cairn_client_sample;
 
-// The world as it is to be shown at now_ns: interpolated between snapshots (interpolate mode), the
+// The world to show at now_ns: interpolated between snapshots (interpolate mode), the
 // last confirmed steps (lockstep), or the last predicted steps (predict), where a misprediction
 // fades out instead of jumping. Bodies are written in order of id index, at most `body_capacity`.
 // False, with `*out` all zero: there is no snapshot or state yet.
@@ -235,12 +236,12 @@ uint32_t cairn_client_shapes(
 uint32_t cairn_client_shape_corners(
     const cairn_client *client, cairn_shape_id shape, float (*out)[3], uint32_t capacity);
 
-// Modes that simulate: the client's own world, NULL before its state has arrived. Read only, and
-// replaced when the server sends a new state: ask again after each advance and receive. In predict
-// mode it is the predicted world; cairn_client_confirmed_tick says how much of it is confirmed.
+// Modes that simulate: the client's own world, NULL before its state has arrived. Read only. Valid
+// until the next call of advance or receive, because a new state from the server replaces it. In
+// predict mode it is the predicted world; compare its tick with cairn_client_confirmed_tick.
 const struct cairn_world *cairn_client_world(const cairn_client *client);
-// Every tick below this one is confirmed by the server and stepped. A world whose tick is not
-// beyond it is the server's.
+// The server has confirmed every tick below this one and the client has stepped it. A world whose
+// tick is not beyond this is equal to the server's.
 uint64_t cairn_client_confirmed_tick(const cairn_client *client);
 
 // -------------------------------------------------------------------------------- statistics
@@ -300,11 +301,11 @@ typedef struct cairn_client_prediction_statistics {
 
 // Modes heal and predict; reports in all modes that simulate.
 typedef struct cairn_client_resync_statistics {
-    uint64_t count;                 // resynchronisations that are over
+    uint64_t count;                 // completed resynchronisations
     uint64_t bytes;                 // that these took
-    uint64_t repairs_refused;       // answers after which the world was still not the server's
-    uint64_t desync_reports;        // begun
-    uint64_t desync_reports_failed; // without a state to begin with, or without memory
+    uint64_t repairs_refused;       // answers that did not make the world equal to the server's
+    uint64_t desync_reports;        // started
+    uint64_t desync_reports_failed; // for lack of a saved state to begin with, or of memory
 } cairn_client_resync_statistics;
 
 typedef struct cairn_client_statistics {
@@ -317,7 +318,7 @@ typedef struct cairn_client_statistics {
 } cairn_client_statistics;
 void cairn_client_statistics_read(const cairn_client *client, cairn_client_statistics *out);
 
-// Why something received was ignored, with its count since create.
+// A reason why the client ignores data that it received, with its count since create.
 typedef struct cairn_client_drop {
     const char *layer;  // "netcode", "link", "decode", "session", "snapshot" or "lockstep"; static
     const char *reason; // static text
@@ -336,10 +337,10 @@ typedef enum cairn_client_rollback_cause {
     CAIRN_ROLLBACK_LATE_INPUT = 0,
     // The same for this client's own input.
     CAIRN_ROLLBACK_OWN_INPUT,
-    // Player `slot` pressed something else than predicted.
+    // The input of player `slot` was not the predicted one.
     CAIRN_ROLLBACK_WRONG_PREDICTION,
     // The same, and the server's message about it arrived together with later ticks: it was lost or
-    // delayed, and the prediction stood for longer than the path takes.
+    // delayed, so the wrong prediction lasted longer than the delay of the path.
     CAIRN_ROLLBACK_LOST_PACKET,
     // Player `slot` joined or left.
     CAIRN_ROLLBACK_JOIN_LEAVE,
@@ -356,11 +357,11 @@ const char *cairn_client_rollback_cause_text(cairn_client_rollback_cause cause);
 typedef struct cairn_client_rollback {
     uint64_t tick_from; // the first tick stepped again
     uint32_t ticks;     // how many the world went back
-    // If several apply the first in this order: operator, joins, own input, others by slot.
+    // If several apply: the first in the order operator, joins, own input, others by slot.
     cairn_client_rollback_cause cause;
-    uint32_t slot; // of the player; CAIRN_SLOT_NONE: of none
-    // Ticks that the server confirmed since the advance before. More than one or two: its messages
-    // were lost or delayed, and the rollback is longer by so much.
+    uint32_t slot; // of the player; CAIRN_SLOT_NONE: none
+    // Ticks that the server confirmed since the advance before. If there are more than one or two,
+    // messages were lost or delayed and made the rollback that much longer.
     uint32_t confirmed_together;
     uint32_t advances;     // that it took; 1 unless it went over budget
     uint32_t bodies_moved; // shown wrongly by more than 0.1 mm or 0.1 mrad, created or destroyed
@@ -370,21 +371,23 @@ typedef struct cairn_client_rollback {
 
 // Rollbacks that are kept for cairn_client_rollbacks.
 #define CAIRN_CLIENT_ROLLBACKS_HELD 64
-// Predict: the last rollbacks that are over, oldest first, at most `capacity`. Returns how many
+// Predict: writes the last completed rollbacks, oldest first, at most `capacity`. Returns how many
 // were written; the last of them is number statistics.prediction.rollbacks. 0 in other modes.
 uint32_t cairn_client_rollbacks(
     const cairn_client *client, cairn_client_rollback *out, uint32_t capacity);
+// Completed rollbacks with this cause since connect.
 uint64_t cairn_client_rollback_count(const cairn_client *client, cairn_client_rollback_cause cause);
 
 // -------------------------------------------------------------------------- resynchronisation
 
 // How a world that differed from the server's, although its commands agreed, became equal again.
 typedef enum cairn_client_resync_cause {
-    // Stepped again from the last valid tick, without the server: memory had changed by itself.
+    // The client stepped again from the last valid tick, without the server: its memory had been
+    // corrupted.
     CAIRN_RESYNC_BY_STEPPING = 0,
     // The server sent the elements that differed.
     CAIRN_RESYNC_BY_ELEMENTS,
-    // Too much differed, or too long ago: the server sent its state.
+    // Too much differed, or since too long ago: the server sent its state.
     CAIRN_RESYNC_BY_STATE,
     CAIRN_RESYNC_CAUSE_COUNT
 } cairn_client_resync_cause;
@@ -397,13 +400,13 @@ typedef struct cairn_client_resync_record {
     uint32_t bytes;       // of messages in both directions, and of a state
     uint32_t round_trips; // requests sent
     uint32_t ticks;       // that were received meanwhile
-    uint64_t elapsed_ns;  // from detection until the world stood again where it had stood
+    uint64_t elapsed_ns;  // from detection until the world had again the tick it had then
 } cairn_client_resync_record;
 
 // Resynchronisations that are kept for cairn_client_resyncs.
 #define CAIRN_CLIENT_RESYNCS_HELD 32
-// Heal and predict: the last that are over, oldest first, at most `capacity`. Returns how many were
-// written; the last of them is number statistics.resync.count.
+// Heal and predict: writes the last completed resynchronisations, oldest first, at most `capacity`.
+// Returns how many were written; the last of them is number statistics.resync.count.
 uint32_t cairn_client_resyncs(
     const cairn_client *client, cairn_client_resync_record *out, uint32_t capacity);
 

@@ -24,21 +24,21 @@ typedef struct cairn_client_uv_config {
     cairn_client *client;   // not owned; outlives the driver
     struct uv_loop_s *loop; // not owned; NULL: the driver makes its own
     uint32_t frame_rate_hz; // 1 .. 1000
-    // Called at each frame, after what arrived was received; `now_ns` is the time to sample the
-    // world at. May be NULL.
+    // Called at each frame, after the driver has received all datagrams that arrived; `now_ns` is
+    // the time to sample the world at. May be NULL.
     void (*on_frame)(void *user, uint64_t now_ns);
     void *user;
 } cairn_client_uv_config;
 
 // On CAIRN_OK `*out` is a driver, to be closed with cairn_client_uv_close; otherwise it is NULL.
 // CAIRN_INVALID_ARGUMENT: no client, or a frame rate out of range. CAIRN_OUT_OF_MEMORY.
-// CAIRN_IO_FAILED: libuv could not make a loop, mostly for want of file descriptors.
+// CAIRN_IO_FAILED: libuv could not create a loop; usually the process is out of file descriptors.
 cairn_status cairn_client_uv_open(const cairn_client_uv_config *config, cairn_client_uv **out);
-// Closes sockets and timer. With a loop of its own everything is freed before it returns; with the
-// host's loop, when that has run the closing callbacks. NULL is allowed.
+// Closes sockets and timer. A driver with a loop of its own is freed before this returns; a driver
+// on the host's loop is freed when that loop has run the closing callbacks. NULL is allowed.
 void cairn_client_uv_close(cairn_client_uv *driver);
 
-// Calls cairn_client_connect with the present time, and sends. False as there.
+// Calls cairn_client_connect with the present time, and sends. Returns false if that does.
 bool cairn_client_uv_connect(
     cairn_client_uv *driver, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
 // Calls cairn_client_disconnect; its datagrams are sent before it returns.

@@ -19,32 +19,32 @@ extern "C" {
 typedef struct cairn_player cairn_player;
 
 typedef enum cairn_player_event {
-    CAIRN_PLAYER_END = 0,  // no complete chunk follows: cairn_player_end_text says how it ends
+    CAIRN_PLAYER_END = 0,  // no complete chunk follows: cairn_player_end_text says why
     CAIRN_PLAYER_TICK,     // the world was stepped
     CAIRN_PLAYER_KEYFRAME, // a recorded state of this tick; the world is unchanged
-    CAIRN_PLAYER_REPLACED, // the world was replaced, because an operator did so
-    CAIRN_PLAYER_REFUSED,  // the next chunk is damaged or does not belong here
+    CAIRN_PLAYER_REPLACED, // an operator replaced the world
+    CAIRN_PLAYER_REFUSED,  // the next chunk is damaged or not allowed here
 } cairn_player_event;
 
 #define CAIRN_PLAYER_TEXT_SIZE 512
 
-// `bytes`, the whole file, start at a multiple of 8 bytes and outlive the player. The rules must be
-// built in. Writes one sentence about a failure to `text`. CAIRN_INVALID_ARGUMENT: bytes not
-// aligned. CAIRN_VERSION_MISMATCH: recorded by another version of the simulation or of the rules,
-// or with rules that are not built in. CAIRN_MALFORMED: not a recording, or its start is damaged.
-// CAIRN_OUT_OF_MEMORY. *out is then NULL. Pair with cairn_player_destroy.
+// Opens a recording. `bytes` holds the complete file, is aligned to 8 bytes and must outlive the
+// player. The rules must be built in. On failure *out is NULL and `text` holds one sentence on why.
+// CAIRN_INVALID_ARGUMENT: bytes not aligned. CAIRN_VERSION_MISMATCH: recorded by another version of
+// the simulation or of the rules, or with rules that are not built in. CAIRN_MALFORMED: not a
+// recording, or its start is damaged. CAIRN_OUT_OF_MEMORY. Pair with cairn_player_destroy.
 cairn_status cairn_player_create(
     const uint8_t *bytes, size_t size, cairn_player **out, char text[CAIRN_PLAYER_TEXT_SIZE]);
 void cairn_player_destroy(cairn_player *player); // NULL is allowed
 
-// Plays the next tick or state. After END and REFUSED it returns the same again.
+// Plays the next tick or state. After END or REFUSED each further call returns the same.
 cairn_player_event cairn_player_next(cairn_player *player);
 // The world, owned by the player. A pointer is valid until the next call of cairn_player_next.
 const cairn_world *cairn_player_world(const cairn_player *player);
 // The full hash that was recorded after the last tick; zeros before the first.
 cairn_hash128 cairn_player_recorded_hash(const cairn_player *player);
 
-// After END: whether the recording was closed in order and not cut off or damaged.
+// After END: whether the recorder closed the recording; false if it was cut off or damaged.
 bool cairn_player_complete(const cairn_player *player);
 // After END or REFUSED: one sentence on how the recording ends or what is wrong, with the offset.
 void cairn_player_end_text(const cairn_player *player, char text[CAIRN_PLAYER_TEXT_SIZE]);

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 // A pure function that runs at the start of each step with that tick's JOINs, LEAVEs and INPUTs.
-// Edits were applied just before: any body may be gone or elsewhere. `state` is part of the
+// Edits were applied just before: any body may be gone or moved. `state` is part of the
 // world's state: saved, hashed, rolled back. It must hold no pointer, no padding other than zeros,
 // and no -0 or NaN. Allowed: every cairn_body_, cairn_joint_ and query function on `world`,
 // cairn/math.h, cairn_random_at. Not allowed: anything else outside `state`.
@@ -22,7 +22,7 @@ typedef struct cairn_rules {
     uint32_t version;    // incremented when behaviour changes
     uint32_t state_size; // bytes, multiple of 4, at most CAIRN_RULES_STATE_SIZE_MAX; hash and
                          // encoding read it as u32 words
-    // Once, at create, after `state` was zeroed; may be NULL.
+    // Called once, at create, after `state` was zeroed; may be NULL.
     void (*start)(cairn_world *world, void *state);
     void (*step)(
         cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count);
@@ -39,9 +39,9 @@ enum {
     CAIRN_SANDBOX_SPAWN = 1u << 3, // spawns a cube above the player
 };
 
-// Counter-based random numbers: the same four numbers give the same value, however often and in
-// whatever order they are asked, so a tick that is stepped again draws the same values. `seed` is
-// the world def's. SplitMix64's finaliser (Steele, Lea, Flood 2014) over the mixed counters.
+// Counter-based random numbers: the value depends on the four arguments alone, not on earlier
+// calls, so a tick that is stepped again draws the same values. `seed` is the world def's.
+// SplitMix64's finaliser (Steele, Lea, Flood 2014) over the mixed counters.
 uint64_t cairn_random_at(uint64_t seed, uint64_t tick, uint64_t entity, uint64_t stream);
 
 #ifdef __cplusplus

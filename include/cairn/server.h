@@ -4,8 +4,10 @@
 // The server as a state machine: datagrams in, datagrams out, time as an argument. It holds the
 // netcode endpoint, the clients' links and a table of rooms, each with a world, a tick rate and a
 // recording of its own (the data flow is in docs/ARCHITECTURE.md).
-// A driver (cairn/server_uv.h, a test's virtual network) loops: receive until dry, advance, send
-// until dry, sleep to the deadline. Receiving never steps a world; advance does.
+// A driver (cairn/server_uv.h, a test's virtual network) loops: receive until no datagram waits,
+// advance, send until send returns 0, sleep until the deadline. Receiving never steps a world;
+// advance does. Times are nanoseconds of one monotonic clock, the same in all calls. One thread at
+// a time may use a server; only cairn_server_job_run may run beside it.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,12 +31,12 @@ struct cairn_world;
 // The built-in scene that runs when none is named.
 #define CAIRN_SCENE_DEFAULT "demo"
 
-// A room has a name, and an id that no later room gets again; 0 is no room. This is the id of the
+// A room has a name, and an id that is never used again; 0 means no room. This is the id of the
 // room that cairn_server_create makes.
 #define CAIRN_ROOM_MAIN 1
 #define CAIRN_ROOM_NAME_DEFAULT "main"
-// Bytes of a name and its terminator. Names are letters, digits, '-', '_' and '.', and do not begin
-// with '.', so that they can be names of files.
+// Bytes of a name and its terminator. Names consist of letters, digits, '-', '_' and '.', and do
+// not begin with '.', so that they can be names of files.
 #define CAIRN_ROOM_NAME_SIZE 32
 // Rooms of one server.
 #define CAIRN_ROOMS_MAX 1024
@@ -67,7 +69,8 @@ typedef struct cairn_server_event {
     int64_t value;      // its meaning depends on the name
 } cairn_server_event;
 
-// The settings of a room. What it points to is read or copied by the call that it is passed to.
+// The settings of a room. The call that takes them copies what it keeps, except `rules`, which must
+// outlive the room.
 typedef struct cairn_server_room_config {
     const char *name;                // copied
     const struct cairn_scene *scene; // the world to build; not kept
@@ -77,30 +80,30 @@ typedef struct cairn_server_room_config {
     uint32_t players_max;            // 1 .. CAIRN_SLOTS_MAX (the default)
     uint32_t input_window_ticks;     // an input may be this far ahead of its tick; default 64
     uint32_t catch_up_ticks_max;     // ticks run at once when late, others are skipped; default 4
-    // How long beyond its due time a tick waits for the inputs of players who simulate and were
-    // heard from within the last second, 0 (the default) .. CAIRN_ROOM_WAIT_MS_MAX. Waits longer
-    // than two ticks are announced to the room's clients; the schedule slips while it waits.
+    // How long beyond its due time a tick waits for the inputs of players who simulate and whose
+    // datagrams arrived within the last second, 0 (the default) .. CAIRN_ROOM_WAIT_MS_MAX. Waits
+    // longer than two ticks are announced to the room's clients. A wait delays the schedule.
     uint32_t wait_ms;
     bool recorded; // default true; has no effect without on_record
 } cairn_server_room_config;
 
 typedef struct cairn_server_config {
     uint64_t protocol_id;
-    const uint8_t *private_key;            // 32 bytes, shared with who makes tokens; copied
-    const uint8_t *entropy;                // 32 fresh random bytes
+    const uint8_t *private_key;            // 32 bytes, shared with the issuer of tokens; copied
+    const uint8_t *entropy;                // 32 fresh random bytes; copied
     const cairn_address *public_addresses; // copied
     uint32_t public_address_count;
     uint32_t clients_max; // default 64, 1 .. CAIRN_CLIENTS_MAX
     uint32_t rooms_max;   // default 16, 1 .. CAIRN_ROOMS_MAX; a room takes memory while it exists
     // The room that create makes, CAIRN_ROOM_MAIN; scene NULL: none.
     cairn_server_room_config first_room;
-    // No token lives longer. For this long after start_ns, tokens that an earlier run of the server
-    // may have seen are refused; 0: none are. Default 30.
+    // The longest lifetime of the issuer's tokens. For this long after start_ns, tokens that an
+    // earlier run of the server may have accepted are refused; 0: none are. Default 30.
     uint32_t token_lifetime_s_max;
     bool control; // operators may send requests (docs/PROTOCOL.md, Control); default false
-    // For operators; either may be NULL. find_scene returns the scene of this name, which lasts
-    // until the next call. on_seek returns the world at a tick of a room's recording, which becomes
-    // the server's own. Both return NULL when there is none.
+    // For operators; either may be NULL. find_scene returns the scene of this name, valid until the
+    // next call. on_seek returns the world at a tick of a room's recording; the server takes
+    // ownership of it. Both return NULL if there is none.
     const struct cairn_scene *(*find_scene)(void *user, const char *name);
     struct cairn_world *(*on_seek)(void *user, const char *room, uint64_t tick);
     uint64_t start_ns; // now_ns of create; tick k is due at start_ns + k * 1e9 / rate, exactly
@@ -110,13 +113,14 @@ typedef struct cairn_server_config {
     // are not measured.
     uint64_t (*clock_ns)(void *user);
     // A room whose recent batches of ticks took less than this on average, by clock_ns, is stepped
-    // at once instead of by run_job: a thread costs more than it saves. Such a room stalls all
-    // others if a step of it never ends. Default 200; 0: every room goes to run_job.
+    // at once instead of by run_job: handing it to a thread costs more than it saves. Such a room
+    // stalls all others if one of its steps never ends. Default 200; 0: every room goes to run_job.
     uint32_t inline_step_us_max;
-    // Takes a room's due ticks to be stepped on a thread: any thread calls cairn_server_job_run,
-    // and after it has returned the thread that drives the server calls cairn_server_job_done.
-    // False: the ticks are stepped at once. Called while there is more than one room. NULL: every
-    // room is stepped at once, so a step that never ends stalls all rooms.
+    // Accepts a room's due ticks to be stepped on another thread: any thread calls
+    // cairn_server_job_run, and after it has returned the thread that drives the server calls
+    // cairn_server_job_done. False: the ticks are stepped at once. Called only while there is more
+    // than one room. NULL: every room is stepped at once, so a step that never ends stalls all
+    // rooms.
     bool (*run_job)(void *user, cairn_server_job *job);
     // Appends to the recording of a room; name and bytes last during the call. `size` 0: the
     // recording is complete, and another room may take the name. NULL: no recordings. Returning
@@ -124,34 +128,41 @@ typedef struct cairn_server_config {
     bool (*on_record)(void *user, const char *room, const uint8_t *bytes, size_t size);
     const uint8_t *record_seed; // signs the recordings: 32 bytes that outlive the server; NULL:
                                 // recordings are not signed
-    // Receives a capsule: a step that came out differently on a client and in its room, as a file
-    // for cairn-replay explain. Name and bytes last during the call. At most two of a connection
-    // and 64 of a server. NULL: no capsules. Otherwise rooms keep the states of their last ticks
-    // while clients simulate.
+    // Receives a capsule (desync report): a step that gave different results on a client and in its
+    // room, as a file for cairn-replay explain. Name and bytes are valid during the call. At most
+    // two per connection and 64 per server. NULL: no capsules. Otherwise rooms keep the states of
+    // their last ticks while clients simulate.
     void (*on_capsule)(void *user, const char *room, uint64_t tick, uint64_t client_id,
         const uint8_t *bytes, size_t size);
     void *user;
 } cairn_server_config;
 
+// The defaults stated above. Set the keys, the addresses and the start times before create.
 cairn_server_config cairn_server_config_default(void);
-// On failure *out is NULL: CAIRN_OUT_OF_MEMORY, or CAIRN_INVALID_ARGUMENT, also when the first room
-// is refused; the event "room_refused" says why.
+// Creates a server and its first room. Pair with cairn_server_destroy. On failure *out is NULL.
+// CAIRN_OUT_OF_MEMORY. CAIRN_INVALID_ARGUMENT: a field is out of range, or the first room is
+// refused; the event "room_refused" then says why.
 cairn_status cairn_server_create(const cairn_server_config *config, cairn_server **out);
-// No job may be out. Clients are not told; drain first for that. Completes the recordings. NULL is
-// allowed.
+// Completes the recordings and frees the server. No job may be out (cairn_server_jobs_out). Sends
+// nothing: drain first, or clients notice only when their connection times out. NULL is allowed.
 void cairn_server_destroy(cairn_server *server);
 
+// Takes one datagram of any size from any source. `bytes` is not kept. A datagram that is refused
+// is counted by its reason (cairn_server_statistics) and ignored.
 void cairn_server_receive(cairn_server *server, uint64_t now_ns, const cairn_address *from,
     const uint8_t *bytes, size_t size);
+// Runs what is due: time-outs, ticks of all rooms, messages to clients.
 void cairn_server_advance(cairn_server *server, uint64_t now_ns);
-// Steps the ticks of a job. On any thread, once.
+// Steps the ticks of a job. Call it once, on any thread.
 void cairn_server_job_run(cairn_server_job *job);
-// After the job ran: on the thread that drives the server, once. Advance and send after it.
+// Returns a job to the server after cairn_server_job_run. Call it once, on the thread that drives
+// the server, then advance and send.
 void cairn_server_job_done(cairn_server *server, uint64_t now_ns, cairn_server_job *job);
-uint32_t cairn_server_jobs_out(const cairn_server *server); // handed over and not yet done
+uint32_t cairn_server_jobs_out(const cairn_server *server); // handed to run_job and not yet done
+// The latest time for the next call of advance.
 uint64_t cairn_server_deadline_ns(const cairn_server *server);
-// Writes the next datagram to `bytes` (room for CAIRN_DATAGRAM_SIZE_MAX) and returns its size; 0:
-// none is due.
+// Writes the next datagram to `bytes` (room for CAIRN_DATAGRAM_SIZE_MAX) and its destination to
+// *to. Returns its size; 0 if none is due.
 size_t cairn_server_send(cairn_server *server, uint64_t now_ns, cairn_address *to, uint8_t *bytes);
 
 // Stops admitting clients, sends disconnect packets to all, completes the recordings. Keep driving
@@ -159,6 +170,7 @@ size_t cairn_server_send(cairn_server *server, uint64_t now_ns, cairn_address *t
 void cairn_server_drain(cairn_server *server, uint64_t now_ns);
 bool cairn_server_drained(const cairn_server *server);
 
+// Copies the counters of the server and the sums over its rooms to *out.
 void cairn_server_statistics_read(const cairn_server *server, cairn_server_statistics *out);
 
 typedef struct cairn_server_client_info {
@@ -174,10 +186,11 @@ typedef struct cairn_server_client_info {
     uint64_t jitter_ns; // its mean deviation
     float loss;         // fraction of the payloads sent that were lost, smoothed
 } cairn_server_client_info;
-// `client` is 0 .. clients_max - 1. False when no client is connected there.
+// Reads connection number `client`, 0 .. clients_max - 1. False if no client is connected there.
 bool cairn_server_client_read(
     const cairn_server *server, uint32_t client, cairn_server_client_info *out);
 
+// The defaults stated above. Set name and scene before create.
 cairn_server_room_config cairn_server_room_config_default(void);
 
 // Why a room was not created. Each is counted, and emitted as the event "room_refused".
@@ -189,11 +202,12 @@ typedef enum cairn_server_room_refusal {
     CAIRN_ROOM_REFUSED_SCENE,      // the scene or a number of the config; the reason says which
     CAIRN_ROOM_REFUSED_UNKNOWN,    // fork: no such room
     CAIRN_ROOM_REFUSED_TICK,       // fork: the room does not hold the state of that tick
-    CAIRN_ROOM_REFUSED_BUSY,       // fork: the room's job is out; try again after it
+    CAIRN_ROOM_REFUSED_BUSY,       // fork: the room's job is out; try again when it is done
     CAIRN_ROOM_REFUSED_DRAINING,   // the server is shutting down
     CAIRN_ROOM_REFUSED_MEMORY,
     CAIRN_ROOM_REFUSAL_COUNT
 } cairn_server_room_refusal;
+// A lower-case phrase; static text, never NULL.
 const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal);
 
 #define CAIRN_ROOM_REASON_SIZE 256
@@ -210,19 +224,19 @@ cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_
 cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t now_ns,
     uint32_t from, uint64_t tick, const cairn_server_room_config *config, uint32_t *room,
     char reason[CAIRN_ROOM_REASON_SIZE]);
-// Closes a room. Its clients are told `reason` (printable ASCII, at most CAIRN_TEXT_SIZE_MAX
-// characters) and disconnected, its recording is completed, its memory is freed: at once, or when
-// its job is back. False when there is no such room.
+// Closes a room: sends `reason` (printable ASCII, at most CAIRN_TEXT_SIZE_MAX characters) to its
+// clients and disconnects them, completes its recording and frees its memory; if the room's job is
+// out, when the job is done. False if there is no such room.
 bool cairn_server_room_destroy(
     cairn_server *server, uint64_t now_ns, uint32_t room, const char *reason);
 
-// The room of this name; "": the first that exists. 0: there is none.
+// The id of the room of this name; "" for the first room. 0 if there is none.
 uint32_t cairn_server_room_find(const cairn_server *server, const char *name);
-// The room after this one in the table; of 0, the first. 0: there is none.
+// The id of the room after this one in the table; after 0, the first. 0 if there is none.
 uint32_t cairn_server_room_next(const cairn_server *server, uint32_t room);
 
 typedef struct cairn_server_room_info {
-    const char *name; // these texts last while the room exists
+    const char *name; // these texts are valid while the room exists
     const char *scene_name;
     const char *rules_name; // "": none
     uint32_t tick_rate_hz;
@@ -231,13 +245,13 @@ typedef struct cairn_server_room_info {
     bool busy;      // its job is out: the world cannot be read now
     bool recording; // still being written
 } cairn_server_room_info;
-// False when there is no such room, and *out is zero.
+// Both return false and set *out to zeros if there is no such room.
 bool cairn_server_room_read(const cairn_server *server, uint32_t room, cairn_server_room_info *out);
 bool cairn_server_room_statistics_read(
     const cairn_server *server, uint32_t room, cairn_server_room_statistics *out);
 
-// The room's world, for tests and tools in the same process; read only. NULL: there is no such
-// room, or its job is out.
+// The room's world, for tests and tools in the same process. Read only, and valid until the next
+// call that takes the server without const. NULL if there is no such room or its job is out.
 const struct cairn_world *cairn_server_world(const cairn_server *server, uint32_t room);
 
 #ifdef __cplusplus

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Drives a server in the real world: one UDP socket, the clocks, the signals. Every iteration of
-// its loop receives until dry, advances, sends until dry and sleeps to the deadline. A timerfd set
-// to absolute times wakes it for ticks, which run after the datagrams of the iteration are in.
+// Drives a server on the operating system: one UDP socket, the clocks, the signals. Every iteration
+// of its loop receives all datagrams that wait, advances, sends all that are due and sleeps until
+// the deadline. A timerfd with absolute times wakes it for ticks, which run after the datagrams of
+// the iteration were received.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,7 +27,8 @@ typedef struct cairn_uv_driver cairn_uv_driver;
 // the system refused: CAIRN_IO_FAILED or CAIRN_OUT_OF_MEMORY.
 cairn_status cairn_uv_driver_open(
     const cairn_address *listen, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]);
-// NULL is allowed. Waits for jobs; with a job that never ends it does not return.
+// Waits for the jobs that run, closes the socket and frees the driver. Never returns if a job never
+// ends. NULL is allowed.
 void cairn_uv_driver_close(cairn_uv_driver *driver);
 
 cairn_address cairn_uv_driver_address(const cairn_uv_driver *driver); // as bound
@@ -39,18 +41,18 @@ typedef struct cairn_uv_run {
     void *user;
 } cairn_uv_run;
 
-// Runs a job on one of libuv's threads and calls cairn_server_job_done when it ran: for run_job of
-// the server's config. Jobs wait when all threads have one: there are 16 threads, or
-// UV_THREADPOOL_SIZE. False: out of memory.
+// For run_job of the server's config: runs a job on one of libuv's threads and then calls
+// cairn_server_job_done. There are 16 threads, or UV_THREADPOOL_SIZE; while all are busy, jobs
+// wait. False: out of memory.
 bool cairn_uv_driver_run_job(cairn_uv_driver *driver, struct cairn_server_job *job);
 
-// Returns when the server is drained, after a signal or `seconds`. A second signal has its default
-// effect and ends the process. Ignores SIGPIPE from here on.
+// Runs the server until SIGTERM, SIGINT or `seconds`, then drains it and returns. A second signal
+// has its default effect and ends the process. From this call on the process ignores SIGPIPE.
 void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run);
 
 typedef struct cairn_uv_statistics {
     uint64_t send_waits;  // how often the socket's buffer was full
-    uint64_t send_errors; // datagrams the system refused
+    uint64_t send_errors; // datagrams that the system refused to send
     uint64_t receive_errors;
 } cairn_uv_statistics;
 cairn_uv_statistics cairn_uv_driver_statistics(const cairn_uv_driver *driver);

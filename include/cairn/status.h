@@ -5,8 +5,8 @@
 extern "C" {
 #endif
 
-// The result of a function call. Decoders of datagrams and files have finer enums of refusals; this
-// one is for a caller who can do something about it.
+// The result of a function call. It has only the causes that a caller can act on; decoders of
+// datagrams and files have finer enums.
 typedef enum cairn_status {
     CAIRN_OK = 0,
     CAIRN_INVALID_ARGUMENT, // a value is outside what the header allows; nothing was changed
@@ -14,7 +14,7 @@ typedef enum cairn_status {
     CAIRN_OUT_OF_MEMORY,    // only at create
     CAIRN_CAPACITY,         // a capacity given at create is used up; nothing was changed
     CAIRN_NOT_FOUND,        // an id is null, stale or never existed
-    CAIRN_BUFFER_TOO_SMALL, // the caller's buffer; its content is undefined
+    CAIRN_BUFFER_TOO_SMALL, // the caller's buffer is too small; its content is undefined
     CAIRN_MALFORMED,        // bytes do not follow their format
     CAIRN_VERSION_MISMATCH, // bytes follow another version of their format
     CAIRN_WRONG_STATE,      // the object is not in the state this call needs

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Connect tokens of the netcode 1.02 standard: what a backend gives a client so that a dedicated
-// server admits it. The public part is for the client; the private part is encrypted for the
-// servers, so the client can neither read nor change it.
+// Connect tokens of the netcode 1.02 standard. A backend issues a token to a client; a dedicated
+// server admits clients with a valid token. The client reads the public part; the private part is
+// encrypted for the servers, so the client can neither read nor change it.
 
 #include <stdint.h>
 
@@ -30,14 +30,13 @@ typedef struct cairn_token_request {
     uint32_t server_count;                 // 1 .. CAIRN_TOKEN_SERVERS_MAX
     const uint8_t *private_key;            // CAIRN_KEY_SIZE, shared by backend and servers
     const uint8_t *user_data;              // CAIRN_TOKEN_USER_DATA_SIZE, or NULL for zeros
-    // CAIRN_TOKEN_ENTROPY_SIZE random bytes: nonce 24, client-to-server key 32, server-to-client
-    // key
-    // 32. Never reuse them: they hold the keys.
+    // CAIRN_TOKEN_ENTROPY_SIZE random bytes: 24 of nonce, 32 of the client-to-server key, 32 of the
+    // server-to-client key. Never reuse them.
     const uint8_t *entropy;
 } cairn_token_request;
 
-// CAIRN_INVALID_ARGUMENT if a pointer is missing, the server count or an address family is out of
-// range, or the expiry does not fit 64 bits.
+// Writes a token. CAIRN_INVALID_ARGUMENT if a required pointer is NULL, the server count or an
+// address family is out of range, or the expiry does not fit 64 bits.
 cairn_status cairn_token_issue(
     const cairn_token_request *request, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
 
@@ -48,8 +47,8 @@ cairn_status cairn_token_issue(
 
 // Writes the head of user data; the bytes after it belong to the backend and stay unchanged.
 void cairn_user_data_write(uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE], uint32_t rights);
-// The rights in user data; 0 if it has another layout or a later version. Bits that this version
-// does not know are cleared.
+// The rights in user data; 0 if it has another layout or a later version. Rights that this version
+// does not define are cleared.
 uint32_t cairn_user_data_rights(const uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE]);
 
 #ifdef __cplusplus

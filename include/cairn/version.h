@@ -16,7 +16,7 @@ extern "C" {
 // Incremented when any golden hash changes. Peers with different numbers never share a simulation.
 #define CAIRN_SIM_VERSION 18
 
-// Incremented when a message changes so that older peers cannot read it. Exchanged in HELLO.
+// Incremented when a message changes in a way that older peers cannot read. Exchanged in HELLO.
 #define CAIRN_PROTOCOL_VERSION 4
 
 // The versions of the library that was linked, to compare with those of the headers compiled
@@ -25,8 +25,8 @@ const char *cairn_version_text(void); // static, such as "0.1.0"
 uint32_t cairn_sim_version(void);
 uint32_t cairn_protocol_version(void);
 
-// The compiler that built the library and the machine that it is for, such as "gcc 12.2.0 x86-64".
-// For people who investigate why two builds differ. Static text.
+// The compiler that built the library and its target, such as "gcc 12.2.0 x86-64", to find out why
+// two builds differ. Static text.
 const char *cairn_build_text(void);
 
 #ifdef __cplusplus
