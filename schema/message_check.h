@@ -5,7 +5,9 @@
 // first rule that is broken is reported. Order: a vector's count, missing fields, text, then
 // the floats of each element, its ranges, and last the order of elements.
 
-#include "schema/codec.h"
+#include "schema/decode_refusal.h"
+#include "schema/messages.h"
+#include "schema/recording.h"
 
 #ifdef __cplusplus
 extern "C" {

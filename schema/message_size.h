@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-#include "schema/codec.h"
+#include "schema/messages.h"
+#include "schema/recording.h"
 
 #ifdef __cplusplus
 extern "C" {

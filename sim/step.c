@@ -92,8 +92,8 @@ static void mark_written(cairn_world *world) {
         cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, awake->bodies[i]);
         cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, awake->bodies[i]);
     }
-    for (uint32_t i = 0; i < cache->joint_count; ++i) {
-        const cairn_joint_bodies *joint = &cache->joints[i];
+    for (uint32_t i = 0; i < cache->joint_filter.joint_count; ++i) {
+        const cairn_joint_bodies *joint = &cache->joint_filter.joints[i];
         if (cairn_body_is_active(world, joint->body_a) ||
             cairn_body_is_active(world, joint->body_b)) {
             cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, joint->joint);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "sim/collide/joint_filter.h"
-#include "base/assert.h"
 
-#include "sim/collide/pair_cache.h"
+#include "base/assert.h"
 #include "sim/state/slots.h"
+#include "sim/state/state_array.h"
 
 static uint64_t body_key(uint32_t a, uint32_t b) {
     return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
@@ -39,11 +39,9 @@ static void sort_keys(uint64_t *keys, uint32_t count) {
     }
 }
 
-void cairn_joint_filter_build(cairn_world *world) {
-    const cairn_state *state = &world->state;
-    cairn_pair_cache *cache = world->pair_cache;
-    cache->filtered_pair_count = 0;
-    cache->joint_count = 0;
+void cairn_joint_filter_build(cairn_joint_filter *filter, const cairn_state *state) {
+    filter->pair_count = 0;
+    filter->joint_count = 0;
     for (uint32_t i = 0; i < state->settings->joint_slots; ++i) {
         const cairn_joint *joint = &state->joints[i];
         if (!cairn_state_has(state, CAIRN_ARRAY_JOINTS, i)) {
@@ -51,27 +49,28 @@ void cairn_joint_filter_build(cairn_world *world) {
         }
         const uint32_t a = cairn_id_index(joint->body_a);
         const uint32_t b = cairn_id_index(joint->body_b);
-        cache->joints[cache->joint_count++] =
+        filter->joints[filter->joint_count++] =
             (cairn_joint_bodies){.joint = i, .body_a = a, .body_b = b};
         if (joint->collide_connected == 0) {
-            cache->filtered_pairs[cache->filtered_pair_count++] = body_key(a, b);
+            filter->pairs[filter->pair_count++] = body_key(a, b);
         }
     }
-    CAIRN_ASSERT(cache->joint_count <= world->def.joint_capacity);
-    sort_keys(cache->filtered_pairs, cache->filtered_pair_count);
+    CAIRN_ASSERT(filter->joint_count <= state->settings->joint_capacity);
+    sort_keys(filter->pairs, filter->pair_count);
 }
 
-bool cairn_joint_filter_rejects(const cairn_pair_cache *cache, uint32_t body_a, uint32_t body_b) {
+bool cairn_joint_filter_rejects(
+    const cairn_joint_filter *filter, uint32_t body_a, uint32_t body_b) {
     const uint64_t key = body_key(body_a, body_b);
     uint32_t lower = 0;
-    uint32_t upper = cache->filtered_pair_count;
+    uint32_t upper = filter->pair_count;
     while (lower < upper) {
         const uint32_t middle = lower + (upper - lower) / 2;
-        if (cache->filtered_pairs[middle] < key) {
+        if (filter->pairs[middle] < key) {
             lower = middle + 1;
         } else {
             upper = middle;
         }
     }
-    return lower < cache->filtered_pair_count && cache->filtered_pairs[lower] == key;
+    return lower < filter->pair_count && filter->pairs[lower] == key;
 }

@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The joints of a world as pairs of bodies, and which of these a joint keeps from colliding: sorted
-// keys in the pair cache, built again when joints change.
+// The joints of a world as pairs of bodies, and which of these pairs a joint keeps from colliding.
+// Part of the pair cache, built again when joints change.
 
-#include "sim/state/world.h"
+#include "sim/state/state.h"
 
-void cairn_joint_filter_build(cairn_world *world);
+// A joint and its bodies, as slots.
+typedef struct cairn_joint_bodies {
+    uint32_t joint;
+    uint32_t body_a;
+    uint32_t body_b;
+} cairn_joint_bodies;
+
+typedef struct cairn_joint_filter {
+    cairn_joint_bodies *joints; // all joints, by slot; as many as the world has room for
+    uint32_t joint_count;
+    uint64_t *pairs; // sorted keys of the pairs that may not collide; likewise
+    uint32_t pair_count;
+} cairn_joint_filter;
+
+void cairn_joint_filter_build(cairn_joint_filter *filter, const cairn_state *state);
 // Whether a joint keeps the two bodies, given as slots, from colliding.
-bool cairn_joint_filter_rejects(const cairn_pair_cache *cache, uint32_t body_a, uint32_t body_b);
+bool cairn_joint_filter_rejects(const cairn_joint_filter *filter, uint32_t body_a, uint32_t body_b);

@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "sim/body/body.h"
 #include "sim/body/shape.h"
-#include "sim/collide/joint_filter.h"
 #include "sim/math/limits.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
@@ -59,9 +58,10 @@ static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn
     cache->found = cairn_arena_take(from, cache->pair_capacity, sizeof *cache->found);
     cache->spare = cairn_arena_take(from, list, sizeof *cache->spare);
     cache->query_hits = cairn_arena_take(from, shapes, sizeof *cache->query_hits);
-    cache->joints = cairn_arena_take(from, def->joint_capacity, sizeof *cache->joints);
-    cache->filtered_pairs =
-        cairn_arena_take(from, def->joint_capacity, sizeof *cache->filtered_pairs);
+    cache->joint_filter.joints =
+        cairn_arena_take(from, def->joint_capacity, sizeof *cache->joint_filter.joints);
+    cache->joint_filter.pairs =
+        cairn_arena_take(from, def->joint_capacity, sizeof *cache->joint_filter.pairs);
     cache->broad_phase =
         cairn_arena_take(from, 1, cairn_broad_phase_scratch_size(shapes, cache->pair_capacity));
 }
@@ -289,7 +289,7 @@ static bool may_collide(const cairn_world *world, cairn_pair pair) {
     const cairn_broad_phase_filter *a = &filters[pair.shape_a];
     const cairn_broad_phase_filter *b = &filters[pair.shape_b];
     return a->body != b->body && (a->category & b->mask) != 0 && (b->category & a->mask) != 0 &&
-           !cairn_joint_filter_rejects(world->pair_cache,
+           !cairn_joint_filter_rejects(&world->pair_cache->joint_filter,
                world->pair_cache->transforms[pair.shape_a].body,
                world->pair_cache->transforms[pair.shape_b].body);
 }
@@ -473,7 +473,7 @@ static uint32_t update_pairs(cairn_world *world) {
     const bool rebuild = !world->pair_cache_valid;
     begin_update(world);
     if (rebuild) {
-        cairn_joint_filter_build(world);
+        cairn_joint_filter_build(&world->pair_cache->joint_filter, &world->state);
         measure_bodies(world);
     }
     update_reference_poses(world);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "sim/collide/broad_phase.h"
+#include "sim/collide/joint_filter.h"
 #include "sim/state/world.h"
 
 // Flags of a cached pair.
@@ -36,13 +37,6 @@ typedef struct cairn_shape_transform {
     cairn_aabb aabb;     // world, larger by half the contact margin
     uint32_t padding[2];
 } cairn_shape_transform;
-
-// A joint and its bodies, as slots.
-typedef struct cairn_joint_bodies {
-    uint32_t joint;
-    uint32_t body_a;
-    uint32_t body_b;
-} cairn_joint_bodies;
 
 struct cairn_pair_cache {
     void *memory; // the allocation that all arrays lie in
@@ -70,11 +64,7 @@ struct cairn_pair_cache {
     cairn_cached_pair *spare;
     uint32_t *query_hits;
 
-    uint64_t
-        *filtered_pairs; // sorted keys of the pairs of bodies that a joint keeps from colliding
-    uint32_t filtered_pair_count;
-    cairn_joint_bodies *joints; // all joints, by slot
-    uint32_t joint_count;
+    cairn_joint_filter joint_filter;
     void *broad_phase;
 };
 

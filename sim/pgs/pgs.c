@@ -111,8 +111,8 @@ static void collect_joints(cairn_world *world) {
     const unsigned char *takes = world->awake_set->takes_impulses;
     cairn_constraint_graph *graph = &world->pgs->joint_graph;
     graph->edge_count = 0;
-    for (uint32_t i = 0; i < cache->joint_count; ++i) {
-        const cairn_joint_bodies *joint = &cache->joints[i];
+    for (uint32_t i = 0; i < cache->joint_filter.joint_count; ++i) {
+        const cairn_joint_bodies *joint = &cache->joint_filter.joints[i];
         if ((takes[joint->body_a] | takes[joint->body_b]) != 0) {
             graph->edges[graph->edge_count++] = (cairn_constraint_edge){
                 .element = joint->joint, .body_a = joint->body_a, .body_b = joint->body_b};

@@ -61,8 +61,8 @@ static void visit_pairs(cairn_world *world, bool all, pair_visitor *visit) {
             visit(world, refs[i].body_a, refs[i].body_b);
         }
     }
-    const cairn_joint_bodies *joints = world->pair_cache->joints;
-    for (uint32_t i = 0; i < world->pair_cache->joint_count; ++i) {
+    const cairn_joint_bodies *joints = world->pair_cache->joint_filter.joints;
+    for (uint32_t i = 0; i < world->pair_cache->joint_filter.joint_count; ++i) {
         if (all || (in_set[joints[i].body_a] | in_set[joints[i].body_b]) != 0) {
             visit(world, joints[i].body_a, joints[i].body_b);
         }

@@ -96,8 +96,8 @@ static void build_joint_graph(cairn_world *world) {
     cairn_constraint_graph *graph = &soft_step->joint_graph;
     const unsigned char *moving = world->awake_set->takes_impulses;
     graph->edge_count = 0;
-    for (uint32_t i = 0; i < world->pair_cache->joint_count; ++i) {
-        const cairn_joint_bodies *joint = &world->pair_cache->joints[i];
+    for (uint32_t i = 0; i < world->pair_cache->joint_filter.joint_count; ++i) {
+        const cairn_joint_bodies *joint = &world->pair_cache->joint_filter.joints[i];
         if ((moving[joint->body_a] | moving[joint->body_b]) != 0) {
             cairn_constraint_edge *edge = &graph->edges[graph->edge_count++];
             *edge = (cairn_constraint_edge){.element = joint->joint,
