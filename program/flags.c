@@ -11,7 +11,7 @@
 #include <cairn/types.h>
 #include <cairn/version.h>
 
-// Where a value came from, for the sentence that refuses it.
+// Where a value came from, for error messages.
 typedef struct source {
     const char *name;      // of the flag or the variable
     const char *separator; // " " after a flag, "=" after a variable
@@ -240,7 +240,7 @@ static bool read_arguments(
     return true;
 }
 
-// Whether a list with spaces between its words has this word.
+// Whether a list of words separated by spaces contains this word.
 static bool has_word(const char *list, const char *word) {
     const size_t length = strlen(word);
     for (const char *at = strstr(list, word); at != NULL; at = strstr(at + 1, word)) {

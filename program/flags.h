@@ -33,16 +33,16 @@ typedef struct cairn_flag {
     cairn_flag_kind kind;
     void *out; // holds the default until the flag is read
     uint64_t least;
-    uint64_t most;            // 0: as the type has it
+    uint64_t most;            // 0: the largest value of the type
     const char *const *words; // of a choice, ends with NULL
     cairn_flag_reader read;
-    const char *verbs; // that take it, with a space between; NULL: all
+    const char *verbs; // that take it, separated by spaces; NULL: all
     bool secret;       // the value never appears in a message
 } cairn_flag;
 
 typedef struct cairn_flags_verb {
     const char *name;
-    const char *arguments; // names with a space between; those in brackets may be left out
+    const char *arguments; // names separated by spaces; those in brackets may be left out
     const char *help;      // one line
 } cairn_flags_verb;
 
@@ -58,8 +58,8 @@ typedef struct cairn_flags_program {
     size_t flag_count;
     const cairn_flags_verb *verbs;
     size_t verb_count;
-    // 0: the first word must be one of the verbs and the others its arguments. Else the program
-    // checks the words; at most CAIRN_FLAGS_WORDS_MAX - 1.
+    // 0: the first word must be one of the verbs and the others its arguments. Otherwise how many
+    // words are allowed, at most CAIRN_FLAGS_WORDS_MAX - 1; the program checks them.
     size_t words_max;
     const char
         *words[CAIRN_FLAGS_WORDS_MAX]; // out: arguments that are not flags; NULL after the last
@@ -68,17 +68,18 @@ typedef struct cairn_flags_program {
 
 typedef enum cairn_flags_result {
     CAIRN_FLAGS_READ = 0,
-    CAIRN_FLAGS_ANSWERED, // --help or --version, on standard output; a wrong variable does not
-                          // hinder them
+    CAIRN_FLAGS_ANSWERED, // printed --help or --version on standard output, even if an environment
+                          // variable is wrong
     CAIRN_FLAGS_REFUSED,
 } cairn_flags_result;
 
-// argv[0] is skipped. Fills the flags' `out` and program->words. A refusal is one sentence in
-// `error`; when that is NULL, on standard error after the program's name.
+// Reads the command line; argv[0] is skipped. Fills the flags' `out` and program->words. On refusal
+// one sentence is in `error` (CAIRN_FLAGS_ERROR_SIZE) or, if that is NULL, printed to standard
+// error after the program's name.
 cairn_flags_result cairn_flags_read(
     cairn_flags_program *program, int argc, char *const *argv, char *error);
 
-// A whole number in [least, most], decimal, or hexadecimal after 0x; no sign and no space. False:
-// one sentence in `error` that begins with `name`.
+// Parses an integer in [least, most], decimal, or hexadecimal after 0x; no sign and no space.
+// False: `error` holds one sentence that begins with `name`.
 bool cairn_flags_number(const char *name, const char *text, uint64_t least, uint64_t most,
     uint64_t *out, char error[CAIRN_FLAGS_ERROR_SIZE]);

@@ -27,7 +27,7 @@ void cairn_json_destroy(cairn_json *json) {
     json_decref(value_of(json));
 }
 
-// Takes the value over, also when it cannot be put. Returns it as long as it belongs to `json`.
+// Takes ownership of the value, even if it cannot be added. Returns it; NULL if it was not added.
 static json_t *put(cairn_json *json, const char *name, json_t *value) {
     CAIRN_ASSERT(json == NULL || json_is_array(value_of(json)) == (name == NULL));
     const int failed = name == NULL ? json_array_append_new(value_of(json), value)

@@ -2,8 +2,8 @@
 #pragma once
 
 // JSON for programs: log lines, statistics and answers are built as objects and printed as one
-// line. json.c is the only file that knows the library. Memory that runs out loses the member, not
-// the program: every function accepts NULL in place of an object or array.
+// line. json.c is the only file that includes the JSON library. When memory runs out a member is
+// missing and the program continues: every function accepts NULL in place of an object or array.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,14 +32,14 @@ void cairn_json_put_null(cairn_json *json, const char *name);
 cairn_json *cairn_json_put_object(cairn_json *json, const char *name);
 cairn_json *cairn_json_put_array(cairn_json *json, const char *name);
 
-// One line of printable ASCII and a newline. False when it cannot be written.
+// Prints one line of printable ASCII and a newline. False if it cannot be written.
 bool cairn_json_print(const cairn_json *json, FILE *out);
-// The same into `out`, without a terminator. Returns the size, 0 when it does not fit.
+// The same into `out`, without a terminator. Returns the size, 0 if it does not fit.
 size_t cairn_json_write(const cairn_json *json, char *out, size_t size);
 
-// One object. NULL: `text` is not an object in JSON. Pair with destroy.
+// Parses one object. NULL: `text` is not a JSON object. Pair with destroy.
 cairn_json *cairn_json_parse(const char *text, size_t size);
-// False, with *out unchanged, when there is no member of this name and type.
+// False, with *out unchanged, if there is no member of this name and type.
 bool cairn_json_get_number(const cairn_json *json, const char *name, double *out);
 bool cairn_json_get_bool(const cairn_json *json, const char *name, bool *out);
 bool cairn_json_get_text(const cairn_json *json, const char *name, char *out, size_t size); // cut

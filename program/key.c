@@ -49,7 +49,7 @@ bool cairn_key_file_write(const char *path, const uint8_t key[CAIRN_KEY_SIZE]) {
     }
     cairn_hex_print(key, CAIRN_KEY_SIZE, text);
     text[DIGIT_COUNT] = '\n';
-    // An older file keeps its mode unless it is changed.
+    // open() leaves the mode of an existing file unchanged.
     const bool written =
         fchmod(file, 0600) == 0 && write(file, text, DIGIT_COUNT + 1) == DIGIT_COUNT + 1;
     cairn_wipe(text, sizeof text);

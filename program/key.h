@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Private keys as flags and files, and the connect token that a program of ours joins a server
-// with.
+// Private keys in flags and files, and the connect token that a program joins a server with.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,12 +10,13 @@
 #include <cairn/token.h>
 #include <cairn/types.h>
 
-// 64 hexadecimal digits, white space around them allowed.
+// Parses 64 hexadecimal digits; white space around them is allowed. False: not a key.
 bool cairn_key_parse(const char *text, size_t size, uint8_t key[CAIRN_KEY_SIZE]);
-// NULL, or why the file is not a key. Static text, or the system's.
+// Reads a key from a file of 64 digits. Returns NULL, or why the file is not a key: static text, or
+// strerror's.
 const char *cairn_key_file_read(const char *path, uint8_t key[CAIRN_KEY_SIZE]);
-// 64 digits and a newline into a file that its owner alone may read. An older file is replaced.
-// False: errno says why.
+// Writes 64 digits and a newline into a file that only its owner may read. An older file is
+// replaced. False: errno says why.
 bool cairn_key_file_write(const char *path, const uint8_t key[CAIRN_KEY_SIZE]);
 // The same on standard output.
 void cairn_key_print(const uint8_t key[CAIRN_KEY_SIZE]);
@@ -43,6 +43,6 @@ typedef struct cairn_token_source {
 
 #define CAIRN_TOKEN_SOURCE_ERROR_SIZE 256
 
-// False: one sentence in `error`.
+// Reads or issues the token. False: `error` holds one sentence.
 bool cairn_token_source_read(const cairn_token_source *source,
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], char error[CAIRN_TOKEN_SOURCE_ERROR_SIZE]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a tool asks the operating system for.
+// Clocks, sleep and random bytes of the operating system, for tools.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,5 +9,5 @@
 
 uint64_t cairn_system_now_ns(void);               // monotonic
 uint64_t cairn_system_unix_s(void);               // wall clock
-void cairn_system_sleep_ms(uint32_t ms);          // less when a signal comes
-bool cairn_system_random(void *out, size_t size); // fit for keys
+void cairn_system_sleep_ms(uint32_t ms);          // returns early if a signal arrives
+bool cairn_system_random(void *out, size_t size); // good enough for keys; false: the system failed

@@ -41,7 +41,8 @@ static void digest_commands(
     cairn_digest(bytes, writer.at, NULL, 0, out);
 }
 
-// Every kind of link has a length of its own, so none can pass for another.
+// The input of each kind of link has a different length, so one kind cannot be mistaken for
+// another.
 void cairn_chain_tick(
     cairn_chain *chain, const cairn_wire_tick *tick, const cairn_command *commands) {
     uint8_t inputs[CAIRN_DIGEST_SIZE];

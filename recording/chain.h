@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A recording in one number: a chain of BLAKE2b-256 digests over the start chunk and every tick,
-// and Ed25519 over its last value. Who holds the public key knows that nobody else wrote the
-// recording and that no tick was changed, left out or added. docs/PROTOCOL.md, "Recording file".
+// A hash chain of BLAKE2b-256 digests over the start chunk and every tick of a recording, and an
+// Ed25519 signature of its last value. With the public key a reader can verify that the owner of
+// the key wrote the recording and that no tick was changed, left out or added. docs/PROTOCOL.md,
+// "Recording file".
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,13 +19,13 @@ typedef struct cairn_chain {
 
 // `payload` is the start chunk's, unpacked.
 cairn_chain cairn_chain_of_start(const uint8_t *payload, size_t size);
-// One tick and its command_count commands, in their order.
+// Adds one tick and its command_count commands, in their order.
 void cairn_chain_tick(
     cairn_chain *chain, const cairn_wire_tick *tick, const cairn_command *commands);
-// A replace chunk's payload, unpacked.
+// Adds a replace chunk; `payload` is unpacked.
 void cairn_chain_replace(cairn_chain *chain, const uint8_t *payload, size_t size);
 
-// What is signed at the end: `tick` and `tick_count` are the end chunk's.
+// Signs the chain at the end of a recording; `tick` and `tick_count` are the end chunk's.
 void cairn_chain_sign(const cairn_chain *chain, uint64_t tick, uint64_t tick_count,
     const uint8_t seed[CAIRN_SIGN_SEED_SIZE], uint8_t signature[CAIRN_SIGNATURE_SIZE]);
 bool cairn_chain_check(const cairn_chain *chain, uint64_t tick, uint64_t tick_count,

@@ -19,7 +19,7 @@
 typedef struct cairn_chunk_reader {
     cairn_recording_reader file;
     cairn_recording_piece piece; // the current one
-    cairn_chunk chunk;           // what it holds; lasts until the next
+    cairn_chunk chunk;           // its content; valid until the next is read
     const uint8_t *payload;      // its bytes, unpacked
     size_t payload_size;
     bool valid; // false: `error` says what is wrong with the current chunk
@@ -29,11 +29,11 @@ typedef struct cairn_chunk_reader {
     size_t buffer_size;
 } cairn_chunk_reader;
 
-// `bytes` start on 8 bytes and outlive the reader. Pair with cairn_chunk_reader_end.
+// `bytes` are aligned to 8 and must outlive the reader. Pair with cairn_chunk_reader_end.
 cairn_chunk_reader cairn_chunk_reader_of(const uint8_t *bytes, size_t size);
 void cairn_chunk_reader_end(cairn_chunk_reader *reader);
 // Reads the next chunk. False at the end and at a chunk that cannot be read.
 bool cairn_chunk_reader_next(cairn_chunk_reader *reader);
-// One sentence on how the file ends, with the offset if it matters.
+// Writes one sentence on how the file ends, with the offset if it matters.
 void cairn_chunk_reader_end_text(
     const cairn_chunk_reader *reader, char text[CAIRN_RECORDING_ERROR_SIZE]);

@@ -4,8 +4,8 @@
 // A desync report, for users a capsule: one step that a client and its server took differently, as
 // a recording of one tick. Start chunk: the state before the step, as the writer had it. Ticks
 // chunk: the commands and the server's root. Keyframe: the state that the client reached, if the
-// writer knows it, so that cairn-replay verify finds what differs. Desync chunk: what both sides
-// found out.
+// writer has it, so that cairn-replay verify finds what differs. Desync chunk: what both sides
+// measured.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,11 +26,11 @@ typedef struct cairn_desync_report {
     cairn_chunk_desync desync;
 } cairn_desync_report;
 
-// The whole file, in memory that the caller frees. CAIRN_OUT_OF_MEMORY: *bytes is NULL.
+// Encodes a complete file into *bytes, which the caller frees. CAIRN_OUT_OF_MEMORY: *bytes is NULL.
 cairn_status cairn_desync_report_encode(
     const cairn_desync_report *report, uint8_t **bytes, size_t *size);
 
-// A report that was read. The worlds are owned; texts and arrays of `desync` point into the bytes.
+// A report that was read. It owns the worlds; texts and arrays of `desync` point into the bytes.
 typedef struct cairn_desync_report_content {
     cairn_chunk_reader walk; // private
     bool has_tick;           // private: the ticks chunk was read
@@ -43,9 +43,9 @@ typedef struct cairn_desync_report_content {
     cairn_chunk_desync desync;
 } cairn_desync_report_content;
 
-// `bytes` start on 8 bytes and outlive the content. `rules`: those to step with, which must be of
-// the name and version in the file; NULL: those built in, by name. False: one sentence in `error`
-// says why. Pair with cairn_desync_report_close in any case.
+// Reads a report. `bytes` are aligned to 8 and must outlive the content. `rules` must have the name
+// and version that the file states; NULL: the built-in rules of that name. False: one sentence in
+// `error` says why. Pair with cairn_desync_report_close in any case.
 bool cairn_desync_report_open(cairn_desync_report_content *content, const uint8_t *bytes,
     size_t size, const cairn_rules *rules, char error[CAIRN_RECORDING_ERROR_SIZE]);
 void cairn_desync_report_close(cairn_desync_report_content *content);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The file format around a recording's chunks (schema/recording.h). A file is append only; cut off
-// anywhere, it still reads up to its last whole chunk, and damage is told apart from a cut. This
-// file works on bytes and opens no files. docs/PROTOCOL.md, "Recording file", is normative.
+// The file format around a recording's chunks (schema/recording.h). A file is append only. A file
+// that was cut off anywhere can be read up to its last complete chunk, and the reader distinguishes
+// a cut from damage. This module works on bytes and opens no files. docs/PROTOCOL.md, "Recording
+// file", is normative.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,11 +12,11 @@
 
 #include "schema/recording.h"
 
-// What is written; files of version 1 are read as well.
+// The version that is written; files of version 1 can be read as well.
 #define CAIRN_RECORDING_VERSION 2
 #define CAIRN_RECORDING_HEAD_SIZE 16
 #define CAIRN_RECORDING_CHUNK_HEAD_SIZE 40 // of version 1: 24
-// Of one chunk's payload, unpacked.
+// The largest payload of one chunk, unpacked.
 #define CAIRN_RECORDING_PAYLOAD_SIZE_MAX (CAIRN_STATE_SIZE_MAX + 4096)
 
 typedef enum cairn_packing {
@@ -24,12 +25,12 @@ typedef enum cairn_packing {
     CAIRN_PACKING_COUNT
 } cairn_packing;
 
-// What a chunk's head says.
+// The fields of a chunk's head.
 typedef struct cairn_recording_piece {
     cairn_chunk_kind kind;
     cairn_packing packing;
-    // The first tick of a ticks chunk, the tick of a state, the tick an end chunk names. 0 in
-    // version 1, whose heads say neither this nor tick_count.
+    // The first tick of a ticks chunk, the tick of a state, the tick that an end chunk names. Heads
+    // of version 1 have neither this nor tick_count: both are 0 then.
     uint64_t tick;
     uint32_t tick_count;    // of a ticks chunk; 0 for others
     const uint8_t *payload; // starts on 8 bytes: into the reader's bytes, for cairn_chunk_decode,
@@ -51,7 +52,8 @@ typedef struct cairn_recording_frame {
     size_t tail_size; // 0 .. 7
 } cairn_recording_frame;
 
-// All but `offset` of the piece; sizes 1 .. CAIRN_RECORDING_PAYLOAD_SIZE_MAX, asserted.
+// Uses every field of the piece except `offset`. Asserts sizes of 1 ..
+// CAIRN_RECORDING_PAYLOAD_SIZE_MAX.
 cairn_recording_frame cairn_recording_frame_of(const cairn_recording_piece *piece);
 
 // The piece of a chunk that cairn_chunk_encode made into `payload`, not packed.
@@ -80,11 +82,11 @@ typedef enum cairn_recording_end {
 // A short lower-case English phrase, never NULL.
 const char *cairn_recording_end_text(cairn_recording_end end);
 
-// Walks a recording that is whole in memory. Fields are to be read only.
+// Walks a recording that is completely in memory. Fields are read-only.
 typedef struct cairn_recording_reader {
     const uint8_t *bytes; // the caller's, starts on 8 bytes (asserted)
     size_t size;
-    size_t at; // where the next chunk begins; at the end: after the last whole chunk
+    size_t at; // where the next chunk begins; at the end: after the last complete chunk
     uint32_t version;
     uint32_t chunk_count;
     cairn_recording_end end;
@@ -92,10 +94,11 @@ typedef struct cairn_recording_reader {
 } cairn_recording_reader;
 
 cairn_recording_reader cairn_recording_reader_of(const uint8_t *bytes, size_t size);
-// The next whole chunk. False at the end; reader->end then says which, reader->at where.
+// Reads the next complete chunk. False at the end; reader->end then says which end, reader->at
+// where.
 bool cairn_recording_next(cairn_recording_reader *reader, cairn_recording_piece *out);
-// The same by the head alone: payload and padding are present but not checked. For an index of a
-// long recording.
+// The same, but checks only the head: payload and padding are present and not read. For an index of
+// a long recording.
 bool cairn_recording_skip(cairn_recording_reader *reader, cairn_recording_piece *out);
-// Goes to the chunk at a piece's offset, of the same file.
+// Continues at the chunk with this offset, which must come from a piece of the same file.
 void cairn_recording_jump(cairn_recording_reader *reader, size_t offset);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Where the chunks of a recording lie, read from their heads alone. A seek, a cut and a parallel
-// verify begin with it. The heads of version 1 name no ticks, so such a recording is decoded.
+// The offsets of a recording's chunks, read from their heads alone. A seek, a cut and a parallel
+// verify begin with it. The heads of version 1 contain no ticks, so such a recording is decoded.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,19 +26,19 @@ typedef struct cairn_recording_index {
         end; // why it stops there; UNFINISHED: a chunk of version 1 that cannot be read
 } cairn_recording_index;
 
-// `bytes` start on 8 bytes. CAIRN_OUT_OF_MEMORY; damage is not an error, the index ends before it.
-// Pair with cairn_recording_index_end.
+// Builds the index. `bytes` are aligned to 8. Damage is not an error: the index ends before it.
+// CAIRN_OUT_OF_MEMORY. Pair with cairn_recording_index_end.
 cairn_status cairn_recording_index_of(
     const uint8_t *bytes, size_t size, cairn_recording_index *out);
 void cairn_recording_index_end(cairn_recording_index *index);
 
 // Whether a world can begin with the chunk: a start, a keyframe or a replacement.
 bool cairn_recording_is_state(cairn_chunk_kind kind);
-// The state to begin with for the world of `tick`, the nearest before it; NULL when the recording
-// has no such tick. If a replacement made the world step a tick twice, the last time counts.
+// The nearest state from which the world of `tick` can be stepped; NULL if the recording has no
+// such tick. If a replacement made the world step a tick twice, the last time counts.
 const cairn_recording_entry *cairn_recording_index_find(
     const cairn_recording_index *index, uint64_t tick);
-// The ticks that can be sought: from the earliest state to the end of the latest tick. False
-// for a recording without a start.
+// The ticks that a seek can reach: from the earliest state to the end of the latest tick. False for
+// a recording without a start.
 bool cairn_recording_index_range(
     const cairn_recording_index *index, uint64_t *first, uint64_t *last);

@@ -3,7 +3,7 @@
 
 #include <zstd.h>
 
-// States hardly get smaller above this level and take twice as long.
+// Higher levels take twice as long and hardly make states smaller.
 #define LEVEL 1
 
 cairn_status cairn_packer_create(cairn_packer **out) {

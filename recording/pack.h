@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Payloads of chunks made smaller with zstd (RFC 8878); pack.c is the one file that knows it.
+// Compression of chunk payloads with zstd (RFC 8878); pack.c is the only file that includes it.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,23 +9,23 @@
 
 #include <cairn/status.h>
 
-// Memory that packing needs, kept from one payload to the next; zstd enlarges it when a payload is
-// larger than those before.
+// Memory that packing reuses from one payload to the next; zstd enlarges it for a payload that is
+// larger than all before.
 typedef struct cairn_packer cairn_packer;
 // CAIRN_OUT_OF_MEMORY: *out is NULL.
 cairn_status cairn_packer_create(cairn_packer **out);
 void cairn_packer_destroy(cairn_packer *packer); // NULL is allowed
 
-// Packs `size` bytes into `out`, one zstd frame that says how long its content is. Returns the size
-// of the frame, 0 when it does not fit `room`: the caller keeps the bytes as they are then.
+// Packs `size` bytes into `out` as one zstd frame that states the size of its content. Returns the
+// size of the frame, 0 if it does not fit `room`: the caller then stores the bytes unpacked.
 size_t cairn_pack(
     cairn_packer *packer, const uint8_t *bytes, size_t size, uint8_t *out, size_t room);
 
 typedef enum cairn_unpack_refusal {
     CAIRN_UNPACK_OK = 0,
-    CAIRN_UNPACK_NO_FRAME,   // not exactly one whole zstd frame
+    CAIRN_UNPACK_NO_FRAME,   // not exactly one complete zstd frame
     CAIRN_UNPACK_WRONG_SIZE, // the frame holds more or fewer bytes than the chunk's head says
-    CAIRN_UNPACK_DAMAGED,    // the frame breaks off or contradicts itself
+    CAIRN_UNPACK_DAMAGED,    // the frame is truncated or inconsistent
     CAIRN_UNPACK_REFUSAL_COUNT
 } cairn_unpack_refusal;
 // A short lower-case English phrase, never NULL.
@@ -36,8 +36,8 @@ typedef struct cairn_unpacker cairn_unpacker;
 cairn_status cairn_unpacker_create(cairn_unpacker **out);
 void cairn_unpacker_destroy(cairn_unpacker *unpacker); // NULL is allowed
 
-// Unpacks any bytes into `out`, which has room for raw_size, what the content must come to. Nothing
-// is written behind it and no memory is taken on the frame's word. `out` holds nothing of worth
-// after a refusal.
+// Unpacks untrusted bytes into `out`, which has room for raw_size bytes, the size that the content
+// must have. Never writes past it, and allocates nothing by sizes that the frame states. After a
+// refusal the content of `out` is undefined.
 cairn_unpack_refusal cairn_unpack(
     cairn_unpacker *unpacker, const uint8_t *packed, size_t size, uint8_t *out, size_t raw_size);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The player of <cairn/recording.h> from the inside: for programs that embed it, share its steps
-// out among workers, or begin with any of the recorded states. The caller compares recorded hashes
+// The private side of <cairn/recording.h>: for programs that embed a player, run its steps on
+// several workers, or begin with any of the recorded states. The caller compares recorded hashes
 // and keyframes with the world.
 
 #include <stdbool.h>
@@ -27,17 +27,17 @@ struct cairn_player {
     char error[CAIRN_RECORDING_ERROR_SIZE];
 };
 
-// Begins with the start chunk. `bytes` start at a multiple of 8 bytes and outlive the player;
-// `parallel` (may be NULL) runs the steps in parallel and outlives it as well. False: `error` and
-// `refusal` say why, and there is no world. Pair with cairn_player_close in any case.
+// Begins with the start chunk. `bytes` are aligned to 8. `parallel` (may be NULL) runs the steps in
+// parallel. Both must outlive the player. False: `error` and `refusal` say why, and there is no
+// world. Pair with cairn_player_close in any case.
 bool cairn_player_open(
     cairn_player *player, const uint8_t *bytes, size_t size, const cairn_parallel *parallel);
 void cairn_player_close(cairn_player *player);
 
-// Continues from a state of the same file. False as for open.
+// Continues from a state of the same file. False: `error` and `refusal` say why.
 bool cairn_player_jump(cairn_player *player, const cairn_recording_entry *state);
-// From the nearest state to the world of `tick`, by stepping. False: `error` says why.
+// Loads the nearest state before `tick` and steps to it. False: `error` says why.
 bool cairn_player_seek(cairn_player *player, const cairn_recording_index *index, uint64_t tick);
 
-// The commands of `tick`, as they stand in the chunk.
+// The commands of the last tick played, in the order of the chunk.
 const cairn_command *cairn_player_commands(const cairn_player *player);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The worlds, commands and differences that the chunks of a recording stand for.
+// Worlds, commands and differences from the chunks of a recording.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,25 +10,25 @@
 #include "schema/recording.h"
 #include <cairn/sim.h>
 
-// Why a recorded state does not become a world.
+// Why no world was created from a recorded state.
 typedef enum cairn_recorded_refusal {
     CAIRN_RECORDED_OK = 0,
     CAIRN_RECORDED_VERSION, // another version of the simulation or of the rules is needed, or rules
                             // that are not built in
-    CAIRN_RECORDED_STATE,   // its state is refused, or there is no memory for it
+    CAIRN_RECORDED_STATE,   // the state is refused, or out of memory
 } cairn_recorded_refusal;
 
-// The world of a start chunk; destroy it. NULL after a refusal and one sentence in `error`.
+// The world of a start chunk; the caller destroys it. NULL on refusal: `error` holds one sentence.
 cairn_world *cairn_recorded_world_of_start(const cairn_chunk_start *start,
     cairn_recorded_refusal *refusal, char error[CAIRN_RECORDING_ERROR_SIZE]);
 // The same for the state of a keyframe or a replacement. `rules` are those of the start chunk.
 cairn_world *cairn_recorded_world_of_keyframe(const cairn_chunk_keyframe *keyframe,
     const cairn_rules *rules, char error[CAIRN_RECORDING_ERROR_SIZE]);
-// The commands of one tick of a chunk, checked, into `out` (room for CAIRN_COMMANDS_PER_TICK_MAX).
-// False when no world takes them.
+// Checks the commands of one tick of a chunk and copies them, sorted, to `out` (room for
+// CAIRN_COMMANDS_PER_TICK_MAX). False if they are too many or one fails cairn_command_check.
 bool cairn_recorded_commands(const cairn_chunk_ticks *ticks, const cairn_wire_tick *tick,
     cairn_command *out, uint32_t *count);
-// The first differences of two worlds, down to section, element, field and bits.
+// Writes the first differences of two worlds as text: section, element, field and bits.
 void cairn_recorded_diff_text(const cairn_world *recorded, const cairn_world *stepped,
     char error[CAIRN_RECORDING_ERROR_SIZE]);
 // The same with a name for each of the two.

@@ -108,7 +108,7 @@ static cairn_recording_piece pack_piece(cairn_recorder *recorder, cairn_recordin
     return piece;
 }
 
-// Extends the hash chain by a chunk. A keyframe follows from its ticks and is left out.
+// Extends the hash chain by a chunk. A keyframe is left out, because the ticks determine it.
 static void chain_chunk(
     cairn_recorder *recorder, const cairn_chunk *chunk, const uint8_t *payload, size_t size) {
     if (chunk->kind == CAIRN_CHUNK_START) {

@@ -20,7 +20,7 @@ typedef struct cairn_recorder_config {
     size_t state_size_max;
     const char *scene_name;
     const uint8_t *signing_seed; // CAIRN_SIGN_SEED_SIZE, copied; NULL: the recording is not signed
-    // Bytes last during the call. False ends the recording.
+    // Writes bytes, which are valid during the call. False ends the recording.
     bool (*write)(void *user, const uint8_t *bytes, size_t size);
     void *user;
 } cairn_recorder_config;
@@ -29,12 +29,12 @@ typedef struct cairn_recorder_config {
 cairn_status cairn_recorder_create(const cairn_recorder_config *config, cairn_recorder **out);
 void cairn_recorder_destroy(cairn_recorder *recorder); // NULL is allowed; does not end the file
 
-// Writes the file's head and the start chunk with the world as it is. Once, before all others.
-// False when there is no memory for the state or it is longer than state_size_max.
+// Writes the file's head and the start chunk with the world's current state. Call it once, before
+// all others. False: out of memory, or the state is longer than state_size_max.
 bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world);
 // Call after each step: the world's tick before it, its sorted commands (at most
-// commands_per_tick_max) and the full root after it. Ticks come one after the other (asserted). A
-// chunk is written when enough ticks wait.
+// commands_per_tick_max) and the full root after it. Ticks must be consecutive (asserted). A chunk
+// is written when ticks_per_chunk ticks wait.
 void cairn_recorder_tick(cairn_recorder *recorder, uint64_t tick, const cairn_command *commands,
     uint32_t command_count, cairn_hash128 root);
 // Writes waiting ticks and then the full state, so that a replay can name the field that differs
@@ -49,8 +49,8 @@ bool cairn_recorder_keyframe_due(const cairn_recorder *recorder);
 // world; the next tick is that of the world. A state longer than state_size_max ends the recording
 // (cairn_recorder_failed), because a replay could not continue.
 void cairn_recorder_replace(cairn_recorder *recorder, const cairn_world *world);
-// Writes waiting ticks and what is known about a step that a client and its server took differently
-// (recording/desync_report.h).
+// Writes waiting ticks and a desync chunk about a step that a client and its server took
+// differently (recording/desync_report.h).
 void cairn_recorder_desync(cairn_recorder *recorder, const cairn_chunk_desync *desync);
 // Writes waiting ticks and the end chunk with the last value of the hash chain, signed if there is
 // a key. Nothing is written afterwards.

@@ -13,18 +13,17 @@
 #include <xmmintrin.h>
 #endif
 
-// Looks at an atomic before a thread goes to sleep: longer than the caller's own work between two
-// runs of one step, shorter than what anyone pays for.
+// How often a thread reads an atomic before it sleeps: longer than the caller's own work between
+// two runs of one step, and short enough to cost nothing that matters.
 #define SPINS 2000
 
 #define CACHE_LINE 64
 
-_Static_assert(
-    CAIRN_POOL_WORKERS_MAX <= 32, "the shares that nobody took yet are bits of one word");
+_Static_assert(CAIRN_POOL_WORKERS_MAX <= 32, "the shares not yet taken are bits of one word");
 
 typedef struct helper {
     cairn_pool *pool;
-    uint32_t worker; // whose share it takes if it can
+    uint32_t worker; // it takes this worker's share first, if that is open
     pthread_t thread;
 } helper;
 
@@ -34,15 +33,16 @@ struct cairn_pool {
     pthread_mutex_t mutex; // held only to sleep and to wake
     pthread_cond_t opened;
     pthread_cond_t finished;
-    helper helpers[CAIRN_POOL_WORKERS_MAX]; // of worker 0 there is none
-    // Of the run. Written before shares are open, read by who took one and did not finish it.
+    helper helpers[CAIRN_POOL_WORKERS_MAX]; // element 0 is unused: the caller is worker 0
+    // The current run's. Written before shares are open; a thread reads them only while it holds a
+    // share that it has not finished.
     _Alignas(CACHE_LINE) cairn_pool_task *task;
     void *argument;
-    _Alignas(CACHE_LINE) atomic_uint open; // bit k: the share of worker k is there to be taken
-    _Alignas(CACHE_LINE) atomic_uint unfinished; // shares, but the caller's own
+    _Alignas(CACHE_LINE) atomic_uint open;       // bit k: the share of worker k can be taken
+    _Alignas(CACHE_LINE) atomic_uint unfinished; // shares, without the caller's own
     _Alignas(CACHE_LINE) atomic_uint asleep;     // helpers
     atomic_bool caller_asleep;
-    atomic_uint running; // 0 or 1, a word: not every machine exchanges less
+    atomic_uint running; // 0 or 1; a word, because not every machine can exchange less
     atomic_bool ending;
 };
 
@@ -54,9 +54,9 @@ static void pause_briefly(void) {
 #endif
 }
 
-// The worker whose share the calling thread now has, or 0 when there is none. A thread keeps to its
-// own share, whose data it touched last, while that is open; else it takes what another one, which
-// sleeps or is slow, did not come for.
+// Takes a share for the calling thread and returns its worker; 0 if no share is open. A thread
+// prefers its own share, because that data is in its cache; otherwise it takes the share of a
+// thread that sleeps or is slow.
 static uint32_t take(cairn_pool *pool, uint32_t preferred) {
     unsigned open = atomic_load_explicit(&pool->open, memory_order_relaxed);
     while (open != 0) {
@@ -71,9 +71,9 @@ static uint32_t take(cairn_pool *pool, uint32_t preferred) {
     return 0;
 }
 
-// Both sides write their own word before they read the other's, in one order for all: either the
-// caller sees that nothing is left, or who finished last sees that the caller sleeps. The same
-// holds of `open` and `asleep`.
+// Both sides write their own word before they read the other's, and all threads agree on the order:
+// either the caller sees that no share is left, or the thread that finishes last sees that the
+// caller sleeps. The same holds for `open` and `asleep`.
 static void finish(cairn_pool *pool) {
     if (atomic_fetch_sub(&pool->unfinished, 1) == 1 && atomic_load(&pool->caller_asleep)) {
         pthread_mutex_lock(&pool->mutex);
