@@ -23,15 +23,17 @@ static void feed(cairn_session_event event) {
     const cairn_message control = {
         .kind = CAIRN_MESSAGE_CONTROL, .control = {.verb = CAIRN_CONTROL_STATE, .room = ""}};
     const cairn_message roots = {.kind = CAIRN_MESSAGE_ROOT_REPORT};
+    const cairn_message resync = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST};
     const cairn_message closed = {.kind = CAIRN_MESSAGE_EVENT,
         .event = {
             .kind = CAIRN_EVENT_ROOM_CLOSES, .slot = CAIRN_SLOT_NONE, .reason_text = "the end"}};
-    const cairn_message *message = event == CAIRN_SESSION_EVENT_HELLO         ? &hello
-                                   : event == CAIRN_SESSION_EVENT_INPUT       ? &input
-                                   : event == CAIRN_SESSION_EVENT_ROOTS       ? &roots
-                                   : event == CAIRN_SESSION_EVENT_CONTROL     ? &control
-                                   : event == CAIRN_SESSION_EVENT_ROOM_CLOSED ? &closed
-                                                                              : NULL;
+    const cairn_message *message = event == CAIRN_SESSION_EVENT_HELLO            ? &hello
+                                   : event == CAIRN_SESSION_EVENT_INPUT          ? &input
+                                   : event == CAIRN_SESSION_EVENT_ROOTS          ? &roots
+                                   : event == CAIRN_SESSION_EVENT_CONTROL        ? &control
+                                   : event == CAIRN_SESSION_EVENT_RESYNC_REQUEST ? &resync
+                                   : event == CAIRN_SESSION_EVENT_ROOM_CLOSED    ? &closed
+                                                                                 : NULL;
     cairn_session_dispatch(s.server, session(), event, message);
 }
 
