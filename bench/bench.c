@@ -218,13 +218,11 @@ static cairn_flags_result read_options(int argc, char **argv, options *out) {
         {"--stability", NULL, NULL, "measure how well piles and joints hold instead",
             CAIRN_FLAG_SWITCH, .out = &out->stability},
     };
-    cairn_flags_program program = {
-        .name = "bench",
+    cairn_flags_program program = {.name = "bench",
         .usage = "[FLAGS]",
         .about = "Measures what steps of the benchmark's scenes and operations on the state cost.",
         .flags = flags,
-        .flag_count = sizeof flags / sizeof *flags,
-    };
+        .flag_count = sizeof flags / sizeof *flags};
     return cairn_flags_read(&program, argc, argv, NULL);
 }
 

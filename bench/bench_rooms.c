@@ -204,13 +204,11 @@ int main(int argc, char **argv) {
             CAIRN_FLAG_U32, .out = &b.inline_us, .least = 0, .most = 1000000},
         {"--sleep", NULL, NULL, "let bodies sleep", CAIRN_FLAG_SWITCH, .out = &b.sleep},
     };
-    cairn_flags_program program = {
-        .name = "bench_rooms",
+    cairn_flags_program program = {.name = "bench_rooms",
         .usage = "[FLAGS]",
         .about = "Measures what many rooms in one process cost.",
         .flags = flags,
-        .flag_count = sizeof flags / sizeof *flags,
-    };
+        .flag_count = sizeof flags / sizeof *flags};
     const cairn_flags_result result = cairn_flags_read(&program, argc, argv, NULL);
     return result == CAIRN_FLAGS_READ ? run(&b) : result == CAIRN_FLAGS_REFUSED ? 1 : 0;
 }

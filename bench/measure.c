@@ -11,8 +11,7 @@
 // Steps after the run, each followed by one timed hash.
 #define HASHED_STEPS 9
 
-static const char *const names[BENCH_FIGURE_COUNT] = {
-    [BENCH_STEP_MEAN] = "mean",
+static const char *const names[BENCH_FIGURE_COUNT] = {[BENCH_STEP_MEAN] = "mean",
     [BENCH_STEP_MEDIAN] = "median",
     [BENCH_STEP_P99] = "p99",
     [BENCH_STEP_MAX] = "max",
@@ -27,8 +26,7 @@ static const char *const names[BENCH_FIGURE_COUNT] = {
     [BENCH_HASH] = "hash",
     [BENCH_AWAKE] = "awake",
     [BENCH_CONTACTS] = "contacts",
-    [BENCH_POINTS] = "points",
-};
+    [BENCH_POINTS] = "points"};
 
 const char *bench_figure_name(bench_figure figure) {
     return names[figure];

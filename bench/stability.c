@@ -148,8 +148,7 @@ const char *bench_broken_bound(const bench_trial *trial, const bench_verdict *ve
     const struct {
         bool broken;
         const char *what;
-    } rules[] = {
-        {verdict->lost != 0, "bodies lost"},
+    } rules[] = {{verdict->lost != 0, "bodies lost"},
         {bounds->stands && verdict->fell_at >= 0, "fell"},
         {above(verdict->drift, bounds->drift), "drifts too far"},
         {above(verdict->sink, bounds->sink), "sinks too far"},
@@ -157,8 +156,7 @@ const char *bench_broken_bound(const bench_trial *trial, const bench_verdict *ve
         {above(verdict->last_depth, bounds->last_depth), "lies too deep"},
         {above(verdict->joint, bounds->joint), "a joint opens too far"},
         {above(verdict->last_joint, bounds->last_joint), "a joint stays open too far"},
-        {bounds->toppled != 0 && verdict->toppled != bounds->toppled, "wrong number toppled"},
-    };
+        {bounds->toppled != 0 && verdict->toppled != bounds->toppled, "wrong number toppled"}};
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; ++i) {
         if (rules[i].broken) {
             return rules[i].what;

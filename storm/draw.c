@@ -129,6 +129,5 @@ cairn_virtual_path cairn_storm_draw_path(
         .delay_ns =
             cairn_random_below(random, bad ? 200 : 60) * ms_ns + cairn_random_below(random, ms_ns),
         .jitter_ns =
-            chance(random, 500) ? 1 + cairn_random_below(random, bad ? 100 : 20) * ms_ns : 0,
-    };
+            chance(random, 500) ? 1 + cairn_random_below(random, bad ? 100 : 20) * ms_ns : 0};
 }

@@ -164,8 +164,7 @@ static bool issue_token(cairn_system *system, uint64_t client_id, bool rights,
     cairn_user_data_write(user_data, rights ? CAIRN_USER_RIGHT_OPERATOR : 0);
     key_of(key);
     fill_random(system, entropy, sizeof entropy);
-    const cairn_token_request request = {
-        .protocol_id = protocol_id,
+    const cairn_token_request request = {.protocol_id = protocol_id,
         .client_id = client_id,
         .create_unix_s = unix_now_s(system),
         .lifetime_s = 45,
@@ -174,8 +173,7 @@ static bool issue_token(cairn_system *system, uint64_t client_id, bool rights,
         .server_count = 1,
         .private_key = key,
         .entropy = entropy,
-        .user_data = user_data,
-    };
+        .user_data = user_data};
     return cairn_token_issue(&request, token) == CAIRN_OK;
 }
 

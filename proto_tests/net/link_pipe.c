@@ -7,11 +7,9 @@
 #include "base/assert.h"
 
 pipe_settings pipe_settings_default(void) {
-    return (pipe_settings){
-        .seed = 1,
+    return (pipe_settings){.seed = 1,
         .delay_ns = 10000000,
-        .config = {cairn_link_config_default(), cairn_link_config_default()},
-    };
+        .config = {cairn_link_config_default(), cairn_link_config_default()}};
 }
 
 pipe pipe_open(const pipe_settings *settings) {

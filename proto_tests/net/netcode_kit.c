@@ -46,8 +46,7 @@ void kit_token(const kit_token_words *words, uint8_t token[CAIRN_CONNECT_TOKEN_S
         .server_count = count > 0 ? count : 1,
         .private_key = words->key != NULL ? words->key : kit_key,
         .user_data = user_data,
-        .entropy = entropy,
-    };
+        .entropy = entropy};
     const cairn_status status = cairn_token_issue(&request, token);
     CAIRN_ASSERT(status == CAIRN_OK);
 }

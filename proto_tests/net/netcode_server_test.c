@@ -13,12 +13,10 @@ static kit_datagram request(kit *k, int from, const kit_token_words *words) {
     kit_token(words, bytes);
     cairn_token_public token;
     assert_int_equal(cairn_token_read_public(bytes, sizeof bytes, &token), CAIRN_TOKEN_OK);
-    const cairn_packet_request packet = {
-        .protocol_id = token.protocol_id,
+    const cairn_packet_request packet = {.protocol_id = token.protocol_id,
         .expire_unix_s = token.expire_unix_s,
         .nonce = token.nonce,
-        .private_data = token.private_data,
-    };
+        .private_data = token.private_data};
     kit_datagram datagram = {.from = k->client_addresses[from], .to = k->server_address};
     datagram.size = cairn_packet_write_request(&packet, datagram.bytes);
     return datagram;
@@ -86,16 +84,14 @@ TEST("a request is refused in silence for") {
     const struct {
         cairn_netcode_drop drop;
         kit_token_words words;
-    } cases[] = {
-        {CAIRN_NETCODE_DROP_PROTOCOL_ID, {.protocol_id = KIT_PROTOCOL_ID + 1}},
+    } cases[] = {{CAIRN_NETCODE_DROP_PROTOCOL_ID, {.protocol_id = KIT_PROTOCOL_ID + 1}},
         {CAIRN_NETCODE_DROP_TOKEN_EXPIRED, {.create_unix_s = KIT_UNIX_S - 60, .lifetime_s = 60}},
         {CAIRN_NETCODE_DROP_TOKEN_BROKEN, {.key = other_key}},
         {CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US, {.servers = {"10.0.0.100:40001"}}},
         {CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US, {.servers = {"10.0.0.101:40000"}}},
         {CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US, {.servers = {"[::1]:40000"}}},
         {CAIRN_NETCODE_TAKEN, {.servers = {"[::1]:1", "1.1.1.1:1", "10.0.0.100:40000"}}},
-        {CAIRN_NETCODE_TAKEN, {.create_unix_s = KIT_UNIX_S - 60, .lifetime_s = 61}},
-    };
+        {CAIRN_NETCODE_TAKEN, {.create_unix_s = KIT_UNIX_S - 60, .lifetime_s = 61}}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         kit k = kit_open(4);
         const kit_datagram datagram = request(&k, 0, &cases[i].words);

@@ -28,12 +28,10 @@ typedef struct actor {
 static kit_datagram craft(actor *a, cairn_packet_type type, bool by_client) {
     kit_datagram datagram = {.from = by_client ? a->k.client_addresses[0] : a->k.server_address};
     if (type == CAIRN_PACKET_REQUEST) {
-        const cairn_packet_request request = {
-            .protocol_id = a->token.protocol_id,
+        const cairn_packet_request request = {.protocol_id = a->token.protocol_id,
             .expire_unix_s = a->token.expire_unix_s,
             .nonce = a->token.nonce,
-            .private_data = a->token.private_data,
-        };
+            .private_data = a->token.private_data};
         datagram.size = cairn_packet_write_request(&request, datagram.bytes);
         return datagram;
     }

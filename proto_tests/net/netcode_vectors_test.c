@@ -93,8 +93,7 @@ TEST("tokens are written byte for byte") {
         memcpy(entropy, nonce, 24);
         memcpy(entropy + 24, client_to_server, 32);
         memcpy(entropy + 56, server_to_client, 32);
-        const cairn_token_request request = {
-            .protocol_id = KIT_PROTOCOL_ID,
+        const cairn_token_request request = {.protocol_id = KIT_PROTOCOL_ID,
             .client_id = CLIENT_ID,
             .create_unix_s = 1700000000,
             .lifetime_s = 60,
@@ -103,8 +102,7 @@ TEST("tokens are written byte for byte") {
             .server_count = public.server_count,
             .private_key = private_key,
             .user_data = user_data,
-            .entropy = entropy,
-        };
+            .entropy = entropy};
         uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE];
         assert_int_equal(cairn_token_issue(&request, bytes), CAIRN_OK);
         assert_memory_equal(bytes, v->bytes, CAIRN_CONNECT_TOKEN_SIZE);
@@ -151,8 +149,7 @@ TEST("the public part is refused by name") {
         size_t at;
         uint8_t value;
         cairn_token_refusal refusal;
-    } cases[] = {
-        {"first letter of the version", 0, 'n', CAIRN_TOKEN_VERSION_WRONG},
+    } cases[] = {{"first letter of the version", 0, 'n', CAIRN_TOKEN_VERSION_WRONG},
         {"last digit of the version", 11, '3', CAIRN_TOKEN_VERSION_WRONG},
         {"terminator of the version", 12, 1, CAIRN_TOKEN_VERSION_WRONG},
         {"created after it expires", 28, 1, CAIRN_TOKEN_TIMES_WRONG},
@@ -161,8 +158,7 @@ TEST("the public part is refused by name") {
         {"2^24 + 1 servers", 1092, 1, CAIRN_TOKEN_SERVER_COUNT},
         {"address type 0", 1093, 0, CAIRN_TOKEN_ADDRESS_TYPE},
         {"address type 3", 1093, 3, CAIRN_TOKEN_ADDRESS_TYPE},
-        {"a second server that is not there", 1089, 2, CAIRN_TOKEN_ADDRESS_TYPE},
-    };
+        {"a second server that is not there", 1089, 2, CAIRN_TOKEN_ADDRESS_TYPE}};
     cairn_token_public public;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE];

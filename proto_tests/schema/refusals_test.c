@@ -34,8 +34,7 @@ typedef struct broken {
 #define MESSAGE(name) CAIRN_MESSAGE_##name
 #define NO(name) CAIRN_DECODE_##name
 
-static const broken messages[] = {
-    {MESSAGE(HELLO), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
+static const broken messages[] = {{MESSAGE(HELLO), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
     {MESSAGE(HELLO), SET_ELEMENT, 4, 0, 0x00000061 | 7 << 8, NO(TEXT)}, // a bell, then zeros
     {MESSAGE(HELLO), SET_ELEMENT, 4, 3, 0xff646e61, NO(TEXT)},
     {MESSAGE(HELLO), REMOVE, 6, 0, 0, NO(MISSING_FIELD)},
@@ -171,14 +170,12 @@ static const broken messages[] = {
     {MESSAGE(STATE), STRETCH, 3, 1, 0, NO(OUT_OF_RANGE)},
     {MESSAGE(STATE), SET, 1, 0, 11, NO(OUT_OF_RANGE)},
     {MESSAGE(STATE), SET, 1, 0, UINT32_MAX, NO(OUT_OF_RANGE)},
-    {MESSAGE(STATE), SET, 2, 0, CAIRN_STATE_SIZE_MAX + 1, NO(OUT_OF_RANGE)},
-};
+    {MESSAGE(STATE), SET, 2, 0, CAIRN_STATE_SIZE_MAX + 1, NO(OUT_OF_RANGE)}};
 
 #define VERB(name) CAIRN_CONTROL_##name
 
 // In the table of the verb.
-static const broken requests[] = {
-    {VERB(SAVE_WRITE), REMOVE, 0, 0, 0, NO(MISSING_FIELD)},
+static const broken requests[] = {{VERB(SAVE_WRITE), REMOVE, 0, 0, 0, NO(MISSING_FIELD)},
     {VERB(SAVE_WRITE), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
     {VERB(SAVE_WRITE), SET_ELEMENT, 0, 0, 0x0a0a0a0a, NO(TEXT)},
     {VERB(SAVE_WRITE), STRETCH, 4, 1, CAIRN_CONTROL_PIECE_SIZE_MAX + 1, NO(COUNT_LIMIT)},
@@ -198,11 +195,9 @@ static const broken requests[] = {
     {VERB(RAY), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
     {VERB(OVERLAP), SET, 3, 0, NAN_BITS, NO(NON_FINITE)},
     {VERB(DIFF), SET_ELEMENT, 0, 0, 0x0a0a0a0a, NO(TEXT)},
-    {VERB(FAULTS), SET, 1, 0, NAN_BITS, NO(NON_FINITE)},
-};
+    {VERB(FAULTS), SET, 1, 0, NAN_BITS, NO(NON_FINITE)}};
 
-static const broken answers[] = {
-    {VERB(BODIES), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
+static const broken answers[] = {{VERB(BODIES), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
     {VERB(BODIES), SET_ELEMENT, 1, 16, NAN_BITS, NO(NON_FINITE)},
     {VERB(BODIES), SET_ELEMENT, 1, 68 + 64, INFINITY_BITS, NO(NON_FINITE)},
     {VERB(BODIES), STRETCH, 1, 68, CAIRN_CONTROL_BODIES_MAX + 1, NO(COUNT_LIMIT)},
@@ -220,13 +215,11 @@ static const broken answers[] = {
     {VERB(OVERLAP), STRETCH, 1, 8, CAIRN_CONTROL_OVERLAPS_MAX + 1, NO(COUNT_LIMIT)},
     {VERB(HASH), REMOVE, 1, 0, 0, NO(MISSING_FIELD)},
     {VERB(DIFF), STRETCH, 1, 76, CAIRN_CONTROL_DIFFERENCES_MAX + 1, NO(COUNT_LIMIT)},
-    {VERB(DIFF), SET_ELEMENT, 1, 12, 0x0a0a0a0a, NO(TEXT)},
-};
+    {VERB(DIFF), SET_ELEMENT, 1, 12, 0x0a0a0a0a, NO(TEXT)}};
 
 #define CHUNK(name) CAIRN_CHUNK_##name
 
-static const broken chunks[] = {
-    {CHUNK(START), REMOVE, 2, 0, 0, NO(MISSING_FIELD)},
+static const broken chunks[] = {{CHUNK(START), REMOVE, 2, 0, 0, NO(MISSING_FIELD)},
     {CHUNK(START), REMOVE, 3, 0, 0, NO(MISSING_FIELD)},
     {CHUNK(START), REMOVE, 4, 0, 0, NO(MISSING_FIELD)},
     {CHUNK(START), REMOVE, 6, 0, 0, NO(MISSING_FIELD)},
@@ -258,8 +251,7 @@ static const broken chunks[] = {
     {CHUNK(DESYNC), SET_ELEMENT, 4, -4, 15, NO(OUT_OF_RANGE)},
     {CHUNK(DESYNC), STRETCH, 5, 20, 1025, NO(COUNT_LIMIT)},
     {CHUNK(DESYNC), SET_ELEMENT, 5, 0, 13, NO(ORDER)},
-    {CHUNK(DESYNC), SET_ELEMENT, 5, 20, 5, NO(ORDER)},
-};
+    {CHUNK(DESYNC), SET_ELEMENT, 5, 20, 5, NO(ORDER)}};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 

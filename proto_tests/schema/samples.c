@@ -10,8 +10,7 @@
 
 static const cairn_wire_input inputs[2] = {
     {.tick = 100, .sequence = 7, .buttons = 1, .move = {0.5f, 0.0f, -0.5f}, .aim = {0, 0, 1}},
-    {.tick = 102, .sequence = 8, .buttons = 3, .move = {-1.0f, 1.0f, 0.25f}, .aim = {0, 1, 0}},
-};
+    {.tick = 102, .sequence = 8, .buttons = 3, .move = {-1.0f, 1.0f, 0.25f}, .aim = {0, 1, 0}}};
 static const cairn_wire_root roots[2] = {{5, 6, 7}, {9, 10, 11}};
 static const cairn_snapshot_shape shapes[3] = {
     {.id = 0x100001,
@@ -40,11 +39,9 @@ static const cairn_snapshot_body bodies[2] = {
         .angular_velocity = {7, 8, 9}},
     {.id = 3, .flags = 0, .position = {-0.0f, 1e-45f, 1e30f}, .rotation = {0, 0, 0, 1}},
 };
-static const cairn_command commands[3] = {
-    {.kind = 1, .slot = 0, .sequence = 1},
+static const cairn_command commands[3] = {{.kind = 1, .slot = 0, .sequence = 1},
     {.kind = 3, .slot = 0, .sequence = 9, .buttons = 2, .move = {1, 0, 0}, .aim = {0, 0.5f, 0.5f}},
-    {.kind = 3, .slot = 63, .sequence = 2, .buttons = UINT32_MAX, .move = {-1, 1, -1}},
-};
+    {.kind = 3, .slot = 63, .sequence = 2, .buttons = UINT32_MAX, .move = {-1, 1, -1}}};
 static const cairn_wire_tick ticks[2] = {
     {.tick = 1000, .root_lo = 1, .root_hi = 2, .first_command = 0, .command_count = 2},
     {.tick = 1001, .root_lo = 3, .root_hi = 4, .first_command = 2, .command_count = 1},

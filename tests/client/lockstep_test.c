@@ -190,11 +190,9 @@ TEST("ticks that do not fit are not acknowledged") {
 TEST("a command that no world takes is refused") {
     origin *o = fixture;
     say_whole_state(o);
-    const cairn_command wrong[] = {
-        {.kind = 99, .slot = 0},
+    const cairn_command wrong[] = {{.kind = 99, .slot = 0},
         {.kind = CAIRN_COMMAND_INPUT, .slot = CAIRN_SLOTS_MAX},
-        {.kind = CAIRN_COMMAND_INPUT, .move = {2, 0, 0}},
-    };
+        {.kind = CAIRN_COMMAND_INPUT, .move = {2, 0, 0}}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const cairn_wire_tick tick = {.command_count = 1};
         const cairn_ticks_message message = {

@@ -117,16 +117,14 @@ TEST("a rollback is attributed to the player who caused it") {
         uint32_t count;
         cairn_client_rollback_cause cause;
         uint32_t slot;
-    } rows[] = {
-        {{input(1, 6, 0), input(2, 6, 9)}, 2, CAIRN_ROLLBACK_WRONG_PREDICTION, 2},
+    } rows[] = {{{input(1, 6, 0), input(2, 6, 9)}, 2, CAIRN_ROLLBACK_WRONG_PREDICTION, 2},
         {{input(1, 6, 0), input(2, 5, 0)}, 2, CAIRN_ROLLBACK_LATE_INPUT, 2},
         {{input(1, 6, 0)}, 1, CAIRN_ROLLBACK_WRONG_PREDICTION, 2},
         {{input(1, 5, 0), input(2, 6, 9)}, 2, CAIRN_ROLLBACK_OWN_INPUT, 1},
         {{input(1, 6, 3), input(2, 6, 9)}, 2, CAIRN_ROLLBACK_WRONG_PREDICTION, 1},
         {{input(1, 6, 0), leave}, 2, CAIRN_ROLLBACK_JOIN_LEAVE, 2},
         {{input(1, 5, 0), joins(4), input(2, 6, 0)}, 3, CAIRN_ROLLBACK_JOIN_LEAVE, 4},
-        {{edit, input(1, 5, 0), leave}, 3, CAIRN_ROLLBACK_OPERATOR, 255},
-    };
+        {{edit, input(1, 5, 0), leave}, 3, CAIRN_ROLLBACK_OPERATOR, 255}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const cairn_rollback_attribution attribution = cairn_rollback_attribution_find(
             &prediction, 11, 1, predicted, 2, rows[i].confirmed, rows[i].count);

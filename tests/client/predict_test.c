@@ -38,12 +38,10 @@ TEST("the confirmed world is the server's on every path") {
     static const struct {
         cairn_virtual_path path;
         int32_t drift_ppm;
-    } rows[] = {
-        {{.delay_ns = 10000000}, 0},
+    } rows[] = {{{.delay_ns = 10000000}, 0},
         {{.delay_ns = 50000000, .jitter_ns = 10000000, .loss_permille = 50}, 1000},
         {{.delay_ns = 25000000, .jitter_ns = 40000000, .loss_permille = 300}, -1000},
-        {{.delay_ns = 200000000, .jitter_ns = 10000000, .loss_permille = 20}, 1000},
-    };
+        {{.delay_ns = 200000000, .jitter_ns = 10000000, .loss_permille = 20}, 1000}};
     for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         rig p;
         uint64_t state_tick[2];

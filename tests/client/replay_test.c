@@ -243,12 +243,10 @@ TEST("a recording that cannot be stepped is refused with a reason") {
         change apply;
         cairn_verdict verdict;
         const char *words;
-    } rows[] = {
-        {lie_about_the_simulation, CAIRN_VERDICT_VERSION, "simulation version"},
+    } rows[] = {{lie_about_the_simulation, CAIRN_VERDICT_VERSION, "simulation version"},
         {lie_about_the_rules, CAIRN_VERDICT_VERSION, "chess"},
         {lie_about_the_end, CAIRN_VERDICT_DAMAGED, "an end at tick"},
-        {skip_a_tick, CAIRN_VERDICT_DAMAGED, "is expected"},
-    };
+        {skip_a_tick, CAIRN_VERDICT_DAMAGED, "is expected"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cairn_verification v = verify_rewritten(rows[i].apply);
         assert_int_equal(v.verdict, rows[i].verdict);

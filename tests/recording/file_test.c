@@ -270,8 +270,7 @@ TEST("every way to end is told apart from the others") {
         void (*spoil)(recording *);
         cairn_recording_end end;
         uint32_t chunk_count;
-    } cases[] = {
-        {break_magic, CAIRN_RECORDING_FOREIGN, 0},
+    } cases[] = {{break_magic, CAIRN_RECORDING_FOREIGN, 0},
         {break_version, CAIRN_RECORDING_VERSION_MISMATCH, 0},
         {break_head, CAIRN_RECORDING_DAMAGED_HEAD, 0},
         {break_payload, CAIRN_RECORDING_DAMAGED_PAYLOAD, 0},
@@ -286,8 +285,7 @@ TEST("every way to end is told apart from the others") {
         {pack_for_nothing, CAIRN_RECORDING_CHUNK_SIZE, 1},
         {grow_without_packing, CAIRN_RECORDING_CHUNK_SIZE, 1},
         {write_behind_the_end, CAIRN_RECORDING_TRAILING, 3},
-        {leave_out_the_end, CAIRN_RECORDING_CUT, 2},
-    };
+        {leave_out_the_end, CAIRN_RECORDING_CUT, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         recording r = whole_recording();
         cases[i].spoil(&r);

@@ -81,8 +81,7 @@ TEST("flags are answered with a sentence and a code") {
         const char *arguments[10];
         int code;
         const char *says;
-    } rows[] = {
-        {{"--help"}, 0, "--snapshot-rate HZ"},
+    } rows[] = {{{"--help"}, 0, "--snapshot-rate HZ"},
         {{"--version"}, 0, "cairnd 0.1.0, protocol 4, simulation"},
         {{"--check", "--key", KEY}, 0, "would run scene " CAIRN_SCENE_DEFAULT},
         {{"--check", "--key-file", "cairnd_key.txt", "--scene", "cairnd_probe.json"}, 0,
@@ -109,8 +108,7 @@ TEST("flags are answered with a sentence and a code") {
             "cairnd: 192.0.2.1:1: bind: "},
         {{"--key", KEY, "--listen", "127.0.0.1:0", "--scene", "cairnd_probe.json", "--record",
              "/nowhere/at/all"},
-            1, "cairnd: /nowhere/at/all: No such"},
-    };
+            1, "cairnd: /nowhere/at/all: No such"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         child c = start(rows[i].arguments);
         static char text[16384];

@@ -89,8 +89,7 @@ TEST("each refusal has its name and the room continues") {
     const struct {
         cairn_control_request ask;
         uint32_t refusal;
-    } rows[] = {
-        {{.verb = 0}, CAIRN_CONTROL_VERB_UNKNOWN},
+    } rows[] = {{{.verb = 0}, CAIRN_CONTROL_VERB_UNKNOWN},
         {{.verb = CAIRN_CONTROL_VERB_COUNT}, CAIRN_CONTROL_VERB_UNKNOWN},
         {{.verb = UINT8_MAX}, CAIRN_CONTROL_VERB_UNKNOWN},
         {{.verb = CAIRN_CONTROL_STATE, .room = "nowhere"}, CAIRN_CONTROL_ROOM_UNKNOWN},
@@ -114,8 +113,7 @@ TEST("each refusal has its name and the room continues") {
         {{.verb = CAIRN_CONTROL_OVERLAP, .overlap = {.half_extents = half, .has_radius = true}},
             CAIRN_CONTROL_OUT_OF_RANGE},
         {{.verb = CAIRN_CONTROL_DIFF, .diff = {"nowhere"}}, CAIRN_CONTROL_ROOM_UNKNOWN},
-        {{.verb = CAIRN_CONTROL_DIFF, .diff = {""}}, CAIRN_CONTROL_ROOM_UNKNOWN},
-    };
+        {{.verb = CAIRN_CONTROL_DIFF, .diff = {""}}, CAIRN_CONTROL_ROOM_UNKNOWN}};
     kit_start(&s, &answer);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         const uint64_t before = story_statistics(&s).controls_refused[rows[i].refusal];

@@ -275,8 +275,7 @@ TEST("saves have their bounds") {
     const struct {
         cairn_control_request ask;
         uint32_t refusal;
-    } rows[] = {
-        {{.verb = CAIRN_CONTROL_SAVE, .save = {""}}, CAIRN_CONTROL_NAME_TAKEN},
+    } rows[] = {{{.verb = CAIRN_CONTROL_SAVE, .save = {""}}, CAIRN_CONTROL_NAME_TAKEN},
         {{.verb = CAIRN_CONTROL_SAVE, .save = {"a name of more than thirty-one bytes"}},
             CAIRN_CONTROL_NAME_TAKEN},
         {{.verb = CAIRN_CONTROL_LOAD, .load = {"nothing"}}, CAIRN_CONTROL_NAME_UNKNOWN},
@@ -312,8 +311,7 @@ TEST("saves have their bounds") {
              .room_create = {.name = "b", .scene = "test", .tick_rate_hz = 9}},
             CAIRN_CONTROL_OUT_OF_RANGE},
         {{.verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "nowhere"}, CAIRN_CONTROL_ROOM_UNKNOWN},
-        {{.verb = CAIRN_CONTROL_ROOM_DESTROY}, CAIRN_CONTROL_BUSY},
-    };
+        {{.verb = CAIRN_CONTROL_ROOM_DESTROY}, CAIRN_CONTROL_BUSY}};
     begin();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         const uint32_t refusal = kit_ask(&s, rows[i].ask);

@@ -54,14 +54,9 @@ TEST("the window has two edges") {
     static const struct {
         uint64_t tick;
         cairn_inbox_verdict verdict;
-    } rows[] = {
-        {FIRST_TICK - 1, CAIRN_INBOX_LATE},
-        {FIRST_TICK, CAIRN_INBOX_TAKEN},
-        {FIRST_TICK + WINDOW - 1, CAIRN_INBOX_TAKEN},
-        {FIRST_TICK + WINDOW, CAIRN_INBOX_EARLY},
-        {UINT64_MAX, CAIRN_INBOX_EARLY},
-        {0, CAIRN_INBOX_LATE},
-    };
+    } rows[] = {{FIRST_TICK - 1, CAIRN_INBOX_LATE}, {FIRST_TICK, CAIRN_INBOX_TAKEN},
+        {FIRST_TICK + WINDOW - 1, CAIRN_INBOX_TAKEN}, {FIRST_TICK + WINDOW, CAIRN_INBOX_EARLY},
+        {UINT64_MAX, CAIRN_INBOX_EARLY}, {0, CAIRN_INBOX_LATE}};
     cairn_inbox *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
@@ -248,12 +243,9 @@ TEST("an input is for the slot of its sender, whatever it says") {
 }
 
 TEST("a config outside its ranges is refused") {
-    static const cairn_inbox_config rows[] = {
-        {.window_ticks = 0, .slots = 1},
+    static const cairn_inbox_config rows[] = {{.window_ticks = 0, .slots = 1},
         {.window_ticks = CAIRN_INPUT_WINDOW_TICKS_MAX + 1, .slots = 1},
-        {.window_ticks = 1, .slots = 0},
-        {.window_ticks = 1, .slots = CAIRN_SLOTS_MAX + 1},
-    };
+        {.window_ticks = 1, .slots = 0}, {.window_ticks = 1, .slots = CAIRN_SLOTS_MAX + 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         cairn_inbox *inbox;
         assert_int_equal(cairn_inbox_create(&rows[i], &inbox), CAIRN_INVALID_ARGUMENT);
@@ -263,13 +255,11 @@ TEST("a config outside its ranges is refused") {
 
 TEST("an operator's edits are done in the order of their requests") {
     // Sorted by kind, or by body, they would come out in another order.
-    static const cairn_command edits[] = {
-        {.kind = CAIRN_COMMAND_IMPULSE, .buttons = 9},
+    static const cairn_command edits[] = {{.kind = CAIRN_COMMAND_IMPULSE, .buttons = 9},
         {.kind = CAIRN_COMMAND_SET_POSITION, .buttons = 9},
         {.kind = CAIRN_COMMAND_SPAWN_SPHERE, .aim = {.x = 0.5f}},
         {.kind = CAIRN_COMMAND_IMPULSE, .buttons = 3},
-        {.kind = CAIRN_COMMAND_DESTROY, .buttons = 9},
-    };
+        {.kind = CAIRN_COMMAND_DESTROY, .buttons = 9}};
     enum { EDITS = sizeof edits / sizeof *edits };
     const cairn_inbox_config config = {.tick = FIRST_TICK,
         .window_ticks = WINDOW,

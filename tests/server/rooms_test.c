@@ -46,19 +46,11 @@ static uint32_t create(const char *name) {
 TEST("a room that cannot be created is refused by name and counted") {
     start(2);
     cairn_server_room_config rows[16];
-    static const cairn_server_room_refusal expected[] = {
-        CAIRN_ROOM_REFUSED_NAME,
-        CAIRN_ROOM_REFUSED_NAME,
-        CAIRN_ROOM_REFUSED_NAME,
-        CAIRN_ROOM_REFUSED_NAME,
-        CAIRN_ROOM_REFUSED_NAME,
-        CAIRN_ROOM_REFUSED_NAME_TAKEN,
-        CAIRN_ROOM_REFUSED_SCENE,
-        CAIRN_ROOM_REFUSED_SCENE,
-        CAIRN_ROOM_REFUSED_SCENE,
-        CAIRN_ROOM_REFUSED_SCENE,
-        CAIRN_ROOM_REFUSED_SCENE,
-    };
+    static const cairn_server_room_refusal expected[] = {CAIRN_ROOM_REFUSED_NAME,
+        CAIRN_ROOM_REFUSED_NAME, CAIRN_ROOM_REFUSED_NAME, CAIRN_ROOM_REFUSED_NAME,
+        CAIRN_ROOM_REFUSED_NAME, CAIRN_ROOM_REFUSED_NAME_TAKEN, CAIRN_ROOM_REFUSED_SCENE,
+        CAIRN_ROOM_REFUSED_SCENE, CAIRN_ROOM_REFUSED_SCENE, CAIRN_ROOM_REFUSED_SCENE,
+        CAIRN_ROOM_REFUSED_SCENE};
     const size_t count = sizeof expected / sizeof *expected;
     for (size_t i = 0; i < count; ++i) {
         rows[i] = named("second");

@@ -65,8 +65,7 @@ TEST("every event has its outcome in every state") {
         struct {
             uint32_t next, faults;
         } in[CAIRN_SESSION_STATE_COUNT];
-    } rows[] = {
-        // event                 free       connected  welcomed   playing    refused
+    } rows[] = {// event                 free       connected  welcomed   playing    refused
         {CAIRN_SESSION_EVENT_CONNECT, {{CONN, 0}, {NEVER, 0}, {NEVER, 0}, {NEVER, 0}, {NEVER, 0}}},
         {CAIRN_SESSION_EVENT_HELLO, {{FREE, 0}, {WELC, 0}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
         {CAIRN_SESSION_EVENT_INPUT, {{FREE, 0}, {CONN, 1}, {PLAY, 0}, {PLAY, 0}, {REFU, 0}}},
@@ -80,8 +79,7 @@ TEST("every event has its outcome in every state") {
             {{FREE, 0}, {CONN, 0}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
         {CAIRN_SESSION_EVENT_ROOM_CLOSED,
             {{NEVER, 0}, {NEVER, 0}, {REFU, 0}, {REFU, 0}, {NEVER, 0}}},
-        {CAIRN_SESSION_EVENT_DISCONNECT, {{FREE, 0}, {FREE, 0}, {FREE, 0}, {FREE, 0}, {FREE, 0}}},
-    };
+        {CAIRN_SESSION_EVENT_DISCONNECT, {{FREE, 0}, {FREE, 0}, {FREE, 0}, {FREE, 0}, {FREE, 0}}}};
     assert_int_equal(sizeof rows / sizeof *rows, CAIRN_SESSION_EVENT_COUNT);
     const cairn_server_config config = story_config();
     for (size_t i = 0; i < CAIRN_SESSION_EVENT_COUNT; ++i) {

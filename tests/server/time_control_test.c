@@ -13,8 +13,7 @@ TEST("each time control runs its ticks") {
         cairn_time_control time_control;
         uint32_t due, expected;
         bool scheduled;
-    } rows[] = {
-        {"as scheduled", {.speed = 1000, .stop_tick = UINT64_MAX}, 3, 3, true},
+    } rows[] = {{"as scheduled", {.speed = 1000, .stop_tick = UINT64_MAX}, 3, 3, true},
         {"paused", {.paused = true, .speed = 1000, .stop_tick = UINT64_MAX}, 3, 0, false},
         {"free", {.speed = 0, .stop_tick = UINT64_MAX}, 0, 4, false},
         {"free, about to stop", {.speed = 0, .stop_tick = 102}, 0, 2, false},
@@ -27,8 +26,7 @@ TEST("each time control runs its ticks") {
             0, 4, false},
         {"burst is over",
             {.paused = true, .speed = 1000, .burst_tick = 100, .stop_tick = UINT64_MAX}, 0, 0,
-            false},
-    };
+            false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         const uint32_t ticks =
             cairn_time_control_tick_count(&rows[i].time_control, 100, rows[i].due, 4);

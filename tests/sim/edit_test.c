@@ -44,8 +44,7 @@ TEST("each kind has its ranges") {
         cairn_vec3 move;
         cairn_vec3 aim;
         cairn_status expected;
-    } cases[] = {
-        {CAIRN_COMMAND_SPAWN_BOX, far, tiny, CAIRN_OK},
+    } cases[] = {{CAIRN_COMMAND_SPAWN_BOX, far, tiny, CAIRN_OK},
         {CAIRN_COMMAND_SPAWN_BOX, none, huge, CAIRN_OK},
         {CAIRN_COMMAND_SPAWN_BOX, vec3(1.01e5f, 0.0f, 0.0f), half, CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_SPAWN_BOX, none, vec3(0.5f, 0.0f, 0.5f), CAIRN_INVALID_ARGUMENT},
@@ -65,8 +64,7 @@ TEST("each kind has its ranges") {
         {CAIRN_COMMAND_SET_VELOCITY, none, vec3(0.0f, 1.01e4f, 0.0f), CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_IMPULSE, vec3(1e30f, 0.0f, 0.0f), none, CAIRN_OK},
         {CAIRN_COMMAND_IMPULSE, vec3(0.0f, 0.0f, NAN), none, CAIRN_NON_FINITE},
-        {CAIRN_COMMAND_IMPULSE, y, x, CAIRN_INVALID_ARGUMENT},
-    };
+        {CAIRN_COMMAND_IMPULSE, y, x, CAIRN_INVALID_ARGUMENT}};
     for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
         const cairn_command command = edit(cases[i].kind, 7, cases[i].move, cases[i].aim);
         if (cairn_command_check(&command) != cases[i].expected) {
@@ -92,13 +90,10 @@ TEST("players do not edit and an operator does not play") {
 }
 
 TEST("edits are sorted by sequence whatever their kind") {
-    cairn_command commands[] = {
-        edit(CAIRN_COMMAND_SPAWN_SPHERE, 0, none, vec3(0.5f, 0.0f, 0.0f)),
-        edit(CAIRN_COMMAND_IMPULSE, 1, none, none),
-        edit(CAIRN_COMMAND_DESTROY, 1, none, none),
+    cairn_command commands[] = {edit(CAIRN_COMMAND_SPAWN_SPHERE, 0, none, vec3(0.5f, 0.0f, 0.0f)),
+        edit(CAIRN_COMMAND_IMPULSE, 1, none, none), edit(CAIRN_COMMAND_DESTROY, 1, none, none),
         {.kind = CAIRN_COMMAND_INPUT, .slot = 63, .sequence = 900},
-        {.kind = CAIRN_COMMAND_JOIN, .slot = 63, .sequence = 901},
-    };
+        {.kind = CAIRN_COMMAND_JOIN, .slot = 63, .sequence = 901}};
     commands[0].sequence = 3;
     commands[1].sequence = 1;
     commands[2].sequence = 2;
@@ -116,8 +111,7 @@ TEST("a box and a sphere are spawned") {
     cairn_world *world = kit_world(NULL);
     cairn_command commands[] = {
         edit(CAIRN_COMMAND_SPAWN_BOX, 7, vec3(1.0f, 50.0f, 2.0f), vec3(0.25f, 0.5f, 1.0f)),
-        edit(CAIRN_COMMAND_SPAWN_SPHERE, 8, vec3(9.0f, 50.0f, 2.0f), vec3(0.25f, 0.0f, 0.0f)),
-    };
+        edit(CAIRN_COMMAND_SPAWN_SPHERE, 8, vec3(9.0f, 50.0f, 2.0f), vec3(0.25f, 0.0f, 0.0f))};
     commands[1].sequence = 1;
     cairn_world_step(world, commands, 2);
     const cairn_body_state box = kit_read(world, 1);
@@ -154,13 +148,11 @@ TEST("edits move bodies and wake what they touch") {
     const struct {
         cairn_command command;
         cairn_vec3 velocity;
-    } cases[] = {
-        {edit(CAIRN_COMMAND_SET_POSITION, 2, vec3(1.0f, 5.0f, 0.0f), none), none},
+    } cases[] = {{edit(CAIRN_COMMAND_SET_POSITION, 2, vec3(1.0f, 5.0f, 0.0f), none), none},
         {edit(CAIRN_COMMAND_SET_VELOCITY, 2, vec3(0.0f, 5.0f, 0.0f), none), vec3(0.0f, 5.0f, 0.0f)},
         {edit(CAIRN_COMMAND_IMPULSE, 2, vec3(0.0f, 5000.0f, 0.0f), none), vec3(0.0f, 5.0f, 0.0f)},
         {edit(CAIRN_COMMAND_DESTROY, 1, none, none), none},
-        {edit(CAIRN_COMMAND_SET_POSITION, 1, vec3(0.0f, -9.0f, 0.0f), none), none},
-    };
+        {edit(CAIRN_COMMAND_SET_POSITION, 1, vec3(0.0f, -9.0f, 0.0f), none), none}};
     for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
         cairn_world *world = asleep_on_a_box();
         step(world, cases[i].command);
@@ -247,10 +239,8 @@ TEST("edits come before the rules which do not see them") {
     def.rules = &counting;
     cairn_world *world = kit_world(&def);
     cairn_world *other = kit_world(&def);
-    const cairn_command commands[] = {
-        {.kind = CAIRN_COMMAND_JOIN, .slot = 63},
-        edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(0.0f, 9.0f, 0.0f), half),
-    };
+    const cairn_command commands[] = {{.kind = CAIRN_COMMAND_JOIN, .slot = 63},
+        edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(0.0f, 9.0f, 0.0f), half)};
     cairn_world_step(world, commands, 2);
     cairn_world_step(other, commands, 1);
     const cairn_hash128 with = cairn_world_hash_read(world).sections[CAIRN_SECTION_RULES];

@@ -281,12 +281,10 @@ TEST("half spaces overlap unless they face each other across a gap") {
         cairn_pose a;
         cairn_pose b;
         bool overlap;
-    } backs[] = {
-        {at(0, 0, 0), at(0, 5, 0), true},
+    } backs[] = {{at(0, 0, 0), at(0, 5, 0), true},
         {at(0, 0, 0), rotated(at(0, 0, 0), Z, QUARTER), true},
         {at(0, 0, 0), rotated(at(0, 1, 0), Z, 1e7f), false},
-        {at(0, 0, 0), rotated(at(0, -1, 0), Z, 1e7f), true},
-    };
+        {at(0, 0, 0), rotated(at(0, -1, 0), Z, 1e7f), true}};
     for (size_t i = 0; i < sizeof(backs) / sizeof(backs[0]); ++i) {
         assert_int_equal(geometries_overlap(&h, &backs[i].a, &h, &backs[i].b), backs[i].overlap);
         assert_int_equal(geometries_overlap(&h, &backs[i].b, &h, &backs[i].a), backs[i].overlap);

@@ -118,8 +118,7 @@ TEST("known pairs have the contacts of the table") {
     const cairn_shape_view lying = view_of(&pill);
     const cairn_pose on_side = rotated(at(0, 1.45f, 0), vec3(0, 0, 1), 1.0f);
     const cairn_vec3 up = vec3(0, 1, 0);
-    const known_case cases[] = {
-        {"cube on cube", hull, hull, at(0, 1.99f, 0), 4, up, -0.01f},
+    const known_case cases[] = {{"cube on cube", hull, hull, at(0, 1.99f, 0), 4, up, -0.01f},
         {"cube within the margin", hull, hull, at(0, 2.01f, 0), 4, up, 0.01f},
         {"cube beyond the margin", hull, hull, at(0, 2.03f, 0), 0, up, 0},
         {"cube on slab", slab, hull, at(3, 1.95f, 2), 4, up, -0.05f},
@@ -135,8 +134,7 @@ TEST("known pairs have the contacts of the table") {
         {"capsule lying on cube", hull, lying, on_side, 2, up, -0.05f},
         {"capsule standing on cube", hull, lying, at(0, 2.45f, 0), 1, up, -0.05f},
         {"capsule across a ridge", wedge, lying, rotated(at(0, 1.45f, 0), vec3(1, 0, 0), 1.0f), 1,
-            up, -0.05f},
-    };
+            up, -0.05f}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
         const known_case *c = &cases[i];
         uint32_t hint = 0;
@@ -296,15 +294,13 @@ TEST("hulls that sway a little keep every feature") {
         cairn_shape_view b;
         cairn_pose pose;
         uint32_t count;
-    } cases[] = {
-        {"cube on cube", crate, crate, at(0, 1, 0), 4},
+    } cases[] = {{"cube on cube", crate, crate, at(0, 1, 0), 4},
         {"cube on slab", slab, crate, at(1, 1, 2), 4},
         {"cube on ground", plane, crate, at(1, 0.5f, 2), 4},
         {"icosahedron on a face", slab, round,
             {.position = {0, 0.5f + ball.inner, 0}, .rotation = level}, 3},
         {"icosahedron on ground", plane, round, {.position = {0, ball.inner, 0}, .rotation = level},
-            3},
-    };
+            3}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
         cairn_random random = cairn_random_of(55);
         uint32_t hint = 0;

@@ -16,16 +16,14 @@ TEST("masses follow the closed forms") {
         float density;
         float mass;
         float xx, yy, zz;
-    } cases[] = {
-        // 4/3 pi r^3 and 2/5 m r^2
+    } cases[] = {// 4/3 pi r^3 and 2/5 m r^2
         {"sphere", sphere(2), 3, 100.530965f, 160.849544f, 160.849544f, 160.849544f},
         // a b c and m/12 (b^2 + c^2) of the full sides 2, 4, 6
         {"box", box(1, 2, 3), 10, 480, 2080, 1600, 800},
         // a ball and a cylinder: 4/3 pi + 4 pi; about the axis 2/5 and 1/2 of these
         {"capsule", capsule(1, 2), 1, 16.7551608f, 44.6106157f, 7.95870139f, 44.6106157f},
         {"capsule without a side", capsule(2, 0), 3, 100.530965f, 160.849544f, 160.849544f,
-            160.849544f},
-    };
+            160.849544f}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
         const cairn_mass mass = mass_of(&cases[i].geometry, cases[i].density);
         expect_near(cases[i].what, mass.mass, cases[i].mass, 1e-6f);

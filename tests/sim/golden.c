@@ -264,13 +264,11 @@ static cairn_flags_result read_flags(int argc, char **argv, options *out) {
         {"--fault", NULL, "N", "a build with negative controls: run with this one",
             CAIRN_FLAG_CUSTOM, .read = read_fault},
     };
-    cairn_flags_program program = {
-        .name = "golden",
+    cairn_flags_program program = {.name = "golden",
         .usage = "[FLAGS]",
         .about = "Steps the golden scenes and prints or compares their state hashes.",
         .flags = flags,
-        .flag_count = sizeof flags / sizeof *flags,
-    };
+        .flag_count = sizeof flags / sizeof *flags};
     *out = (options){.lanes = {.values = {0}, .count = 1}, .workers = {.values = {1}, .count = 1}};
     const cairn_flags_result result = cairn_flags_read(&program, argc, argv, NULL);
     const bool compares_each = out->read_from != NULL || out->lanes.count * out->workers.count > 1;

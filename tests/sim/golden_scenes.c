@@ -473,8 +473,7 @@ static void build_field(cairn_world *world) {
     build_tray(world, vec3(-4.0f, 0.2f, 0.0f));
 }
 
-const golden_scene golden_scenes[] = {
-    {.name = "heap", .ticks = 200, .build = build_heap},
+const golden_scene golden_scenes[] = {{.name = "heap", .ticks = 200, .build = build_heap},
     {.name = "stack", .ticks = 160, .build = build_stack},
     {.name = "stack_constant_friction",
         .ticks = 60,
@@ -501,8 +500,7 @@ const golden_scene golden_scenes[] = {
         .define = define_sandbox,
         .build = build_ground,
         .command = command_edits},
-    {.name = "field", .ticks = 24, .define = define_field, .build = build_field},
-};
+    {.name = "field", .ticks = 24, .define = define_field, .build = build_field}};
 
 const uint32_t golden_scene_count = sizeof golden_scenes / sizeof golden_scenes[0];
 

@@ -204,8 +204,7 @@ typedef struct refusal_case {
 TEST("points without a hull are refused with a reason") {
     const float infinite = float_of_bits(0x7f800000u);
     const float not_a_number = float_of_bits(0x7fc00000u);
-    const refusal_case cases[] = {
-        {"fewer than four points", 3, {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}},
+    const refusal_case cases[] = {{"fewer than four points", 3, {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}},
         {"fewer than four points", 0, {{0, 0, 0}}},
         {"a coordinate is not a number", 4, {{0, 0, 0}, {1, 0, 0}, {0, infinite, 0}, {0, 0, 1}}},
         {"a coordinate is not a number", 4,
@@ -222,8 +221,7 @@ TEST("points without a hull are refused with a reason") {
             {{0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 4, 4}}},
         {"the points lie in a plane, or all but", 4,
             {{0, 0, 0}, {1000, 0, 0}, {0, 1000, 0}, {1000, 1000, 5e-4f}}},
-        {"the hull is too thin", 4, {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0.3f, 0.3f, 1.9e-3f}}},
-    };
+        {"the hull is too thin", 4, {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0.3f, 0.3f, 1.9e-3f}}}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
         cairn_hull hull;
         const char *why = cairn_hull_build_stable(cases[i].points, cases[i].count, &hull);

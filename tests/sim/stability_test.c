@@ -47,8 +47,7 @@ TEST("each bound is enforced") {
     const struct {
         bench_verdict verdict;
         const char *what;
-    } bad[] = {
-        {{.fell_at = -1, .toppled = 2, .lost = 1}, "bodies lost"},
+    } bad[] = {{{.fell_at = -1, .toppled = 2, .lost = 1}, "bodies lost"},
         {{.fell_at = 7, .toppled = 2}, "fell"},
         {{.fell_at = -1, .toppled = 2, .drift = 1.1f}, "drifts too far"},
         {{.fell_at = -1, .toppled = 2, .drift = NAN}, "drifts too far"},
@@ -57,8 +56,7 @@ TEST("each bound is enforced") {
         {{.fell_at = -1, .toppled = 2, .last_depth = 1.1f}, "lies too deep"},
         {{.fell_at = -1, .toppled = 2, .joint = 1.1f}, "a joint opens too far"},
         {{.fell_at = -1, .toppled = 2, .last_joint = 1.1f}, "a joint stays open too far"},
-        {{.fell_at = -1, .toppled = 1}, "wrong number toppled"},
-    };
+        {{.fell_at = -1, .toppled = 1}, "wrong number toppled"}};
     assert_null(bench_broken_bound(&strict, &good));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
         assert_string_equal(bench_broken_bound(&strict, &bad[i].verdict), bad[i].what);

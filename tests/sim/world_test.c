@@ -145,16 +145,14 @@ static void model_unknown(cairn_world_def *def) {
 }
 
 TEST("a bad world def is refused") {
-    static const bad_world bad[] = {
-        {"no bodies", no_bodies, CAIRN_INVALID_ARGUMENT},
+    static const bad_world bad[] = {{"no bodies", no_bodies, CAIRN_INVALID_ARGUMENT},
         {"too many shapes", too_many_shapes, CAIRN_INVALID_ARGUMENT},
         {"too slow", too_slow, CAIRN_INVALID_ARGUMENT},
         {"no iterations", no_iterations, CAIRN_INVALID_ARGUMENT},
         {"gravity not a number", gravity_not_a_number, CAIRN_NON_FINITE},
         {"baumgarte zero", baumgarte_zero, CAIRN_INVALID_ARGUMENT},
         {"slop negative", slop_negative, CAIRN_INVALID_ARGUMENT},
-        {"model unknown", model_unknown, CAIRN_INVALID_ARGUMENT},
-    };
+        {"model unknown", model_unknown, CAIRN_INVALID_ARGUMENT}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
         cairn_world_def def = cairn_world_def_default();
         cairn_world *world = NULL;

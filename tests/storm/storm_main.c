@@ -30,8 +30,7 @@ typedef enum figure {
     FIGURE_COUNT = FIGURE_SECONDS + CAIRN_STORM_MODES
 } figure;
 
-static const char *const figure_names[FIGURE_COUNT] = {
-    [FIGURE_JOINS] = "joins",
+static const char *const figure_names[FIGURE_COUNT] = {[FIGURE_JOINS] = "joins",
     [FIGURE_CUTS] = "cuts",
     [FIGURE_STALLS] = "stalls",
     [FIGURE_RESTARTS] = "restarts",
@@ -47,12 +46,10 @@ static const char *const figure_names[FIGURE_COUNT] = {
     [FIGURE_SECONDS + CAIRN_CLIENT_INTERPOLATE] = "seconds-interpolate",
     [FIGURE_SECONDS + CAIRN_CLIENT_LOCKSTEP] = "seconds-lockstep",
     [FIGURE_SECONDS + CAIRN_CLIENT_PREDICT] = "seconds-predict",
-    [FIGURE_SECONDS + CAIRN_CLIENT_HEAL] = "seconds-heal",
-};
+    [FIGURE_SECONDS + CAIRN_CLIENT_HEAL] = "seconds-heal"};
 
 static uint64_t figure_of(const cairn_storm_report *all, figure which) {
-    const uint64_t counts[FIGURE_HEALS] = {
-        [FIGURE_JOINS] = all->joins,
+    const uint64_t counts[FIGURE_HEALS] = {[FIGURE_JOINS] = all->joins,
         [FIGURE_CUTS] = all->cuts,
         [FIGURE_STALLS] = all->stalls,
         [FIGURE_RESTARTS] = all->restarts,
@@ -61,8 +58,7 @@ static uint64_t figure_of(const cairn_storm_report *all, figure which) {
         [FIGURE_ROOTS] = all->roots_compared,
         [FIGURE_SNAPSHOTS] = all->snapshots_compared,
         [FIGURE_ROLLBACKS] = all->rollbacks_checked,
-        [FIGURE_DAMAGES] = all->damages,
-    };
+        [FIGURE_DAMAGES] = all->damages};
     if (which < FIGURE_HEALS) {
         return counts[which];
     }
@@ -174,16 +170,14 @@ static cairn_flags_result read_arguments(int argc, char **argv, arguments *a) {
             "fail if the figure of all storms together is below N; repeatable", CAIRN_FLAG_CUSTOM,
             .out = a, .read = read_minimum},
     };
-    cairn_flags_program program = {
-        .name = "storm",
+    cairn_flags_program program = {.name = "storm",
         .usage = "[FLAGS]",
         .about = "Runs storms: servers and clients on a virtual network with faults, one storm for "
                  "each seed.\n"
                  "Stops at the first finding.",
         .notes = figures_text(),
         .flags = flags,
-        .flag_count = sizeof flags / sizeof *flags,
-    };
+        .flag_count = sizeof flags / sizeof *flags};
     const cairn_flags_result result = cairn_flags_read(&program, argc, argv, NULL);
     a->config.on_event = events ? print_event : NULL;
     return result;
