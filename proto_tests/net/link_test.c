@@ -9,6 +9,8 @@
 #include "net/link_parts.h"
 #include "proto_tests/net/link_pipe.h"
 
+SCOPE_POINTER_ENDS(cairn_link, cairn_link_destroy)
+
 static const uint64_t second_ns = CAIRN_NS_PER_S;
 
 // What one end received: reliable messages carry their number and are filled from it.
@@ -52,7 +54,7 @@ TEST("unreliable messages of every size arrive whole") {
         3000, 3001, 65536, CAIRN_MESSAGE_SIZE_MAX - 1, CAIRN_MESSAGE_SIZE_MAX};
     ear e = {0};
     const pipe_settings settings = pipe_settings_default();
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     p.on_message = listen;
     p.user = &e;
     for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -62,7 +64,6 @@ TEST("unreliable messages of every size arrive whole") {
     }
     assert_int_equal(cairn_link_statistics_read(p.ends[1])->messages_lost, 0);
     assert_int_equal(cairn_link_statistics_read(p.ends[0])->payloads_lost, 0);
-    pipe_close(&p);
 }
 
 TEST("a megabyte crosses a bad path in seconds") {
@@ -70,7 +71,7 @@ TEST("a megabyte crosses a bad path in seconds") {
     pipe_settings settings = pipe_settings_default();
     settings.delay_ns = 50000000;
     settings.loss_permille = 50;
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     p.on_message = listen;
     p.user = &e;
     const uint32_t piece = 16000;
@@ -90,7 +91,6 @@ TEST("a megabyte crosses a bad path in seconds") {
     assert_true(seconds < 4.0);
     pipe_run(&p, second_ns);
     assert_true(cairn_link_reliable_idle(p.ends[0]));
-    pipe_close(&p);
 }
 
 // Both directions speak at once: reliable numbers in order, and a snapshot every 16 ms.
@@ -143,7 +143,7 @@ TEST("reliable messages arrive once in order on every path") {
         settings.repeat_permille = paths[i].repeat_permille;
         settings.delay_ns = paths[i].delay_ns;
         settings.jitter_ns = paths[i].jitter_ns;
-        pipe p = pipe_open(&settings);
+        SCOPED(pipe) p = pipe_open(&settings);
         cairn_link_start_at(p.ends[0], paths[i].start);
         cairn_link_start_at(p.ends[1], paths[i].start);
         p.on_message = listen;
@@ -151,7 +151,6 @@ TEST("reliable messages arrive once in order on every path") {
         chatter(&p, 150, said);
         expect_all_reliable(&p, &e, said);
         assert_true(said[0] > 60);
-        pipe_close(&p);
     }
 }
 
@@ -160,7 +159,7 @@ TEST("a payload that comes twice is taken once") {
     uint32_t said[2] = {0};
     pipe_settings settings = pipe_settings_default();
     settings.repeat_permille = 1000;
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     p.on_message = listen;
     p.user = &e;
     chatter(&p, 50, said);
@@ -171,13 +170,12 @@ TEST("a payload that comes twice is taken once") {
         assert_int_equal(s->drops[CAIRN_LINK_DROP_DUPLICATE], s->payloads_received / 2);
         assert_int_equal(s->drops[CAIRN_LINK_TAKEN], s->payloads_received / 2);
     }
-    pipe_close(&p);
 }
 
 TEST("one way traffic is acknowledged") {
     ear e = {0};
     const pipe_settings settings = pipe_settings_default();
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     p.on_message = listen;
     p.user = &e;
     for (uint32_t i = 0; i < 60; i++) {
@@ -191,18 +189,16 @@ TEST("one way traffic is acknowledged") {
     assert_int_equal(here->payloads_acknowledged, 180);
     assert_int_equal(here->payloads_lost, 0);
     assert_true(there->payloads_sent >= 20 && there->payloads_sent <= 60);
-    pipe_close(&p);
 }
 
 TEST("bare acks do not answer each other") {
     const pipe_settings settings = pipe_settings_default();
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     say(&p, 0, false, 0, 10);
     pipe_run(&p, 10 * second_ns);
     assert_int_equal(p.carried, 2);
     assert_int_equal(cairn_link_deadline_ns(p.ends[0]), UINT64_MAX);
     assert_int_equal(cairn_link_deadline_ns(p.ends[1]), UINT64_MAX);
-    pipe_close(&p);
 }
 
 TEST("round-trip time and loss match the path") {
@@ -210,7 +206,7 @@ TEST("round-trip time and loss match the path") {
     uint32_t said[2] = {0};
     pipe_settings settings = pipe_settings_default();
     settings.delay_ns = 40000000;
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     p.on_message = listen;
     p.user = &e;
     chatter(&p, 100, said);
@@ -227,7 +223,6 @@ TEST("round-trip time and loss match the path") {
     assert_true(s->loss > 0.1f && s->loss < 0.35f);
     const double lost = (double)s->payloads_lost / (double)s->payloads_sent;
     assert_true(lost > 0.14 && lost < 0.24); // 200 per mille of six in seven rounds
-    pipe_close(&p);
 }
 
 TEST("reordering is not loss") {
@@ -237,7 +232,7 @@ TEST("reordering is not loss") {
     settings.jitter_ns = 30000000;
     settings.config[0].receive_messages_max = 8;
     settings.config[1].receive_messages_max = 8;
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     p.on_message = listen;
     p.user = &e;
     chatter(&p, 200, said);
@@ -246,7 +241,6 @@ TEST("reordering is not loss") {
     assert_int_equal(e.received[1][0], 200);
     const cairn_link_statistics *s = cairn_link_statistics_read(p.ends[0]);
     assert_true(s->payloads_lost * 50 < s->payloads_sent);
-    pipe_close(&p);
 }
 
 TEST("more messages interleaved than there is room for are not all lost") {
@@ -254,7 +248,7 @@ TEST("more messages interleaved than there is room for are not all lost") {
     pipe_settings settings = pipe_settings_default();
     settings.delay_ns = 17000000;
     settings.jitter_ns = 72000000;
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     p.on_message = listen;
     p.user = &e;
     for (uint32_t i = 0; i < 400; i++) {
@@ -262,14 +256,13 @@ TEST("more messages interleaved than there is room for are not all lost") {
         pipe_run(&p, 7000000);
     }
     assert_true(e.received[1][0] > 40);
-    pipe_close(&p);
 }
 
 TEST("a payload more than 33 late is acknowledged as well") {
     ear e = {0};
     pipe_settings settings = pipe_settings_default();
     settings.jitter_ns = 80000000;
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     p.on_message = listen;
     p.user = &e;
     for (uint32_t i = 0; i < 1000; i++) { // 1000 payloads a second one way, 250 the other
@@ -283,13 +276,12 @@ TEST("a payload more than 33 late is acknowledged as well") {
     const cairn_link_statistics *s = cairn_link_statistics_read(p.ends[0]);
     assert_in_range(s->payloads_acknowledged, 990, 1000 + 100);
     assert_true(s->payloads_lost < 10);
-    pipe_close(&p);
 }
 
 TEST("a burst of fragments is acknowledged whole") {
     ear e = {0};
     const pipe_settings settings = pipe_settings_default();
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     p.on_message = listen;
     p.user = &e;
     for (uint32_t i = 0; i < 10; i++) {
@@ -300,14 +292,13 @@ TEST("a burst of fragments is acknowledged whole") {
     pipe_run(&p, second_ns);
     assert_int_equal(e.received[1][0], 10);
     assert_int_equal(cairn_link_statistics_read(p.ends[0])->payloads_lost, 0);
-    pipe_close(&p);
 }
 
 TEST("every unreliable message is received, lost or replaced") {
     ear e = {0};
     pipe_settings settings = pipe_settings_default();
     settings.loss_permille = 100;
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     p.on_message = listen;
     p.user = &e;
     for (uint32_t i = 0; i < 200; i++) {
@@ -324,13 +315,12 @@ TEST("every unreliable message is received, lost or replaced") {
     // Those of which no fragment came, and the last two under way, are known to nobody.
     assert_true(e.received[1][0] + there->messages_lost <= 200);
     assert_true(e.received[1][0] + there->messages_lost >= 194);
-    pipe_close(&p);
 }
 
 TEST("a cut path costs little and heals within the longest timeout") {
     ear e = {0};
     const pipe_settings settings = pipe_settings_default();
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     p.on_message = listen;
     p.user = &e;
     say(&p, 0, true, 0, 100);
@@ -345,7 +335,6 @@ TEST("a cut path costs little and heals within the longest timeout") {
     pipe_run(&p, CAIRN_RTO_NS_MAX + second_ns);
     assert_int_equal(e.next_number[1], 2);
     assert_true(cairn_link_reliable_idle(p.ends[0]));
-    pipe_close(&p);
 }
 
 TEST("nothing is sent again on a perfect path") {
@@ -353,21 +342,20 @@ TEST("nothing is sent again on a perfect path") {
     uint32_t said[2] = {0};
     pipe_settings settings = pipe_settings_default();
     settings.delay_ns = 60000000;
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     p.on_message = listen;
     p.user = &e;
     say(&p, 0, true, said[0]++, CAIRN_MESSAGE_SIZE_MAX);
     chatter(&p, 100, said);
     expect_all_reliable(&p, &e, said);
     assert_int_equal(cairn_link_statistics_read(p.ends[0])->stream_bytes_resent, 0);
-    pipe_close(&p);
 }
 
 TEST("the stream keeps to its pace") {
     ear e = {0};
     pipe_settings settings = pipe_settings_default();
     settings.config[0].send_rate_bytes_per_s = 50000;
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     p.on_message = listen;
     p.user = &e;
     say(&p, 0, true, 0, 200000);
@@ -375,7 +363,6 @@ TEST("the stream keeps to its pace") {
     assert_in_range(cairn_link_statistics_read(p.ends[0])->bytes_sent, 95000, 105000);
     pipe_run(&p, 3 * second_ns);
     assert_int_equal(e.received[1][1], 1);
-    pipe_close(&p);
 }
 
 TEST("a small receive window is respected") {
@@ -383,7 +370,7 @@ TEST("a small receive window is respected") {
     pipe_settings settings = pipe_settings_default();
     settings.config[1].receive_size_max = 1184;
     settings.loss_permille = 100; // gaps, behind which a greedy sender would run out of the window
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     p.on_message = listen;
     p.user = &e;
     for (uint32_t i = 0; i < 100; i++) {
@@ -392,13 +379,12 @@ TEST("a small receive window is respected") {
     pipe_run(&p, 20 * second_ns);
     assert_int_equal(e.next_number[1], 100);
     assert_int_equal(cairn_link_statistics_read(p.ends[1])->drops[CAIRN_LINK_DROP_STREAM], 0);
-    pipe_close(&p);
 }
 
 TEST("a message the peer cannot take fails the link at both ends") {
     pipe_settings settings = pipe_settings_default();
     settings.config[1].receive_size_max = 2000;
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     say(&p, 0, true, 0, 5000);
     say(&p, 1, true, 0, 100); // tells the window
     pipe_run(&p, second_ns);
@@ -409,14 +395,13 @@ TEST("a message the peer cannot take fails the link at both ends") {
     cairn_link_reset(p.ends[1], p.now_ns);
     assert_false(cairn_link_failed(p.ends[0]));
     assert_false(cairn_link_failed(p.ends[1]));
-    pipe_close(&p);
 }
 
 TEST("a reset link is a new one") {
     ear e = {0};
     uint32_t said[2] = {0};
     const pipe_settings settings = pipe_settings_default();
-    pipe p = pipe_open(&settings);
+    SCOPED(pipe) p = pipe_open(&settings);
     p.on_message = listen;
     p.user = &e;
     chatter(&p, 20, said);
@@ -429,14 +414,13 @@ TEST("a reset link is a new one") {
     chatter(&p, 20, said);
     expect_all_reliable(&p, &e, said);
     assert_int_equal(e.received[0][0], 20);
-    pipe_close(&p);
 }
 
 TEST("a full reliable buffer refuses messages") {
     static uint8_t bytes[5000];
     cairn_link_config config = cairn_link_config_default();
     config.reliable_buffer_size = 4096;
-    cairn_link *link = NULL;
+    SCOPED(cairn_link) *link = NULL;
     assert_int_equal(cairn_link_create(&config, 0, &link), CAIRN_OK);
     assert_int_equal(cairn_link_reliable_room(link), 4092);
     assert_int_equal(cairn_link_send_reliable(link, bytes, 0), CAIRN_INVALID_ARGUMENT);
@@ -448,7 +432,6 @@ TEST("a full reliable buffer refuses messages") {
     assert_int_equal(cairn_link_reliable_room(link), 0);
     assert_int_equal(cairn_link_send_reliable(link, bytes, 1), CAIRN_CAPACITY);
     assert_int_equal(cairn_link_send_unreliable(link, bytes, 0), CAIRN_INVALID_ARGUMENT);
-    cairn_link_destroy(link);
 }
 
 TEST("impossible configs are refused and valid ones take the stated memory") {
@@ -468,7 +451,7 @@ TEST("impossible configs are refused and valid ones take the stated memory") {
         {{16384, 1184, 1, 63, 0}, 0},
     };
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cairn_link *link = NULL;
+        SCOPED(cairn_link) *link = NULL;
         const cairn_status status = cairn_link_create(&cases[i].config, 0, &link);
         const size_t bytes = cairn_link_memory_size(&cases[i].config);
         assert_int_equal(status, cases[i].kb > 0 ? CAIRN_OK : CAIRN_INVALID_ARGUMENT);
@@ -477,6 +460,5 @@ TEST("impossible configs are refused and valid ones take the stated memory") {
         } else {
             assert_true((bytes + 999) / 1000 <= cases[i].kb);
         }
-        cairn_link_destroy(link);
     }
 }

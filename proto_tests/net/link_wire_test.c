@@ -5,6 +5,8 @@
 
 #include "net/link.h"
 
+SCOPE_POINTER_ENDS(cairn_link, cairn_link_destroy)
+
 // What docs/PROTOCOL.md says about bytes, tried with bytes alone.
 
 #define ACKS 0x08
@@ -72,7 +74,7 @@ static cairn_link *link_in_conversation(void) {
 
 static void check_row(const row *r) {
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX + 100];
-    cairn_link *link = link_in_conversation();
+    SCOPED(cairn_link) *link = link_in_conversation();
     const cairn_link_statistics before = *cairn_link_statistics_read(link);
     const size_t size = write_row(r, bytes);
     const cairn_link_drop drop = cairn_link_receive(link, 3000, bytes, size);
@@ -87,7 +89,6 @@ static void check_row(const row *r) {
     if (drop != CAIRN_LINK_TAKEN) {
         assert_int_equal(after->payloads_acknowledged, before.payloads_acknowledged);
     }
-    cairn_link_destroy(link);
 }
 
 #define TAKEN CAIRN_LINK_TAKEN
@@ -177,13 +178,12 @@ TEST("every rule of parts has a payload that breaks it") {
 TEST("a header cut anywhere is refused") {
     const row r = {"", TAKEN, MESSAGE, 1, 0, 2001, 0, 0, {0}, 0, 1};
     uint8_t bytes[64];
-    cairn_link *link = link_in_conversation();
+    SCOPED(cairn_link) *link = link_in_conversation();
     assert_int_equal(write_row(&r, bytes), 17);
     for (size_t size = 0; size < 17; size++) {
         assert_int_equal(cairn_link_receive(link, 3000, bytes, size), CAIRN_LINK_DROP_SIZE);
     }
     assert_int_equal(cairn_link_receive(link, 3000, bytes, 17), CAIRN_LINK_TAKEN);
-    cairn_link_destroy(link);
 }
 
 TEST("fragments that contradict each other are refused") {
@@ -194,7 +194,7 @@ TEST("fragments that contradict each other are refused") {
     const row *const rows[] = {&third, &first, &liar, &second};
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_link_message message;
-    cairn_link *link = link_in_conversation();
+    SCOPED(cairn_link) *link = link_in_conversation();
     while (cairn_link_next_message(link, &message)) {}
     for (uint32_t i = 0; i < 4; i++) {
         assert_false(cairn_link_next_message(link, &message));
@@ -204,7 +204,6 @@ TEST("fragments that contradict each other are refused") {
     assert_true(cairn_link_next_message(link, &message));
     assert_int_equal(message.size, 2500);
     assert_false(message.reliable);
-    cairn_link_destroy(link);
 }
 
 TEST("bytes of the stream do not change once received") {
@@ -213,7 +212,7 @@ TEST("bytes of the stream do not change once received") {
     const row liar = {"", TAKEN, STREAM, 1, 0, 2002, 0, 0, {0, 0, 4000}, 3, 12};
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_link_message message;
-    cairn_link *link = link_in_conversation();
+    SCOPED(cairn_link) *link = link_in_conversation();
     while (cairn_link_next_message(link, &message)) {}
     cairn_link_receive(link, 3000, bytes, write_row(&header, bytes));
     cairn_link_receive(link, 3000, bytes, write_row(&liar, bytes));
@@ -221,7 +220,6 @@ TEST("bytes of the stream do not change once received") {
     assert_int_equal(message.size, 12);
     assert_true(message.reliable);
     assert_false(cairn_link_next_message(link, &message));
-    cairn_link_destroy(link);
 }
 
 TEST("payloads are the documents bytes") {
@@ -234,7 +232,7 @@ TEST("payloads are the documents bytes") {
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_link_config config = cairn_link_config_default();
     config.receive_size_max = 100;
-    cairn_link *link = NULL;
+    SCOPED(cairn_link) *link = NULL;
     assert_int_equal(cairn_link_create(&config, 0, &link), CAIRN_OK);
 
     cairn_link_send_unreliable(link, text, sizeof text);
@@ -253,7 +251,6 @@ TEST("payloads are the documents bytes") {
     cairn_link_send_reliable(link, text, sizeof text);
     assert_int_equal(cairn_link_next_payload(link, 2000000, bytes), sizeof stream);
     assert_memory_equal(bytes, stream, sizeof stream);
-    cairn_link_destroy(link);
 }
 
 TEST("a bare ack waits 20 ms and reaches far back") {
@@ -263,7 +260,7 @@ TEST("a bare ack waits 20 ms and reaches far back") {
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_link_config config = cairn_link_config_default();
     config.receive_size_max = 100;
-    cairn_link *link = NULL;
+    SCOPED(cairn_link) *link = NULL;
     assert_int_equal(cairn_link_create(&config, 0, &link), CAIRN_OK);
     for (uint32_t i = 0; i < 4; i++) {
         const row r = {"", TAKEN, MESSAGE, 1, 0, sequences[i], 0, 0, {0}, 0, 5};
@@ -275,5 +272,4 @@ TEST("a bare ack waits 20 ms and reaches far back") {
     assert_memory_equal(bytes, bare, sizeof bare);
     assert_int_equal(cairn_link_next_payload(link, 23000000, bytes), 0);
     assert_int_equal(cairn_link_deadline_ns(link), UINT64_MAX);
-    cairn_link_destroy(link);
 }

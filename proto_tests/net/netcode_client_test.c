@@ -35,28 +35,26 @@ static void expect_request_to(kit *k, const char *server) {
 }
 
 TEST("a token that cannot be read is invalid") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE] = {0};
     assert_int_equal(
         cairn_netcode_client_connect(k.clients[0], k.now_ns, KIT_UNIX_S, token), CAIRN_MALFORMED);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_TOKEN_INVALID);
     expect_datagrams(&k, 0);
     assert_int_equal(cairn_netcode_client_deadline_ns(k.clients[0]), UINT64_MAX);
-    kit_close(&k);
 }
 
 TEST("an expired token is not even tried") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     assert_int_equal(
         CONNECT(&k, .create_unix_s = KIT_UNIX_S - 60, .lifetime_s = 60), CAIRN_INVALID_ARGUMENT);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_TOKEN_EXPIRED);
     expect_datagrams(&k, 0);
     assert_int_equal(CONNECT(&k, .create_unix_s = KIT_UNIX_S - 59, .lifetime_s = 60), CAIRN_OK);
-    kit_close(&k);
 }
 
 TEST("a request leaves at once and then ten times a second") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     CONNECT(&k, .client_id = 1);
     expect_request_to(&k, kit_server_address);
     assert_int_equal(cairn_netcode_client_deadline_ns(k.clients[0]), k.now_ns + KIT_S / 10);
@@ -68,11 +66,10 @@ TEST("a request leaves at once and then ten times a second") {
         advance(&k, KIT_S / 10);
         expect_request_to(&k, kit_server_address);
     }
-    kit_close(&k);
 }
 
 TEST("the challenge is answered at once and then ten times a second") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     CONNECT(&k, .client_id = 1);
     const kit_datagram request = kit_from_client(&k, 0);
     kit_to_server(&k, &request);
@@ -85,11 +82,10 @@ TEST("the challenge is answered at once and then ten times a second") {
         advance(&k, 1);
         expect_datagrams(&k, 1);
     }
-    kit_close(&k);
 }
 
 TEST("servers are tried in order for a whole time out each") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     const char *const servers[] = {"10.0.0.1:1", "[::1]:2", "10.0.0.3:3"};
     CONNECT(&k, .servers = {servers[0], servers[1], servers[2]}, .timeout_s = 3);
     for (int i = 0; i < 3; ++i) {
@@ -101,11 +97,10 @@ TEST("servers are tried in order for a whole time out each") {
     }
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_REQUEST_TIMED_OUT);
     expect_datagrams(&k, 0);
-    kit_close(&k);
 }
 
 TEST("a client denied by one server joins the next") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     kit_join(&k, 1);
     CONNECT(&k, .servers = {kit_server_address, "10.0.0.101:40000"});
     expect_request_to(&k, kit_server_address);
@@ -121,7 +116,6 @@ TEST("a client denied by one server joins the next") {
     k.server_address = second;
     kit_run(&k, KIT_S);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
-    kit_close(&k);
 }
 
 static uint64_t sequence_of(const kit_datagram *datagram) {
@@ -141,7 +135,7 @@ static kit_datagram answer_to_challenge(kit *k) {
 }
 
 TEST("one key never seals two packets under one sequence") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     const kit_token_words words = {
         .servers = {kit_server_address, "10.0.0.101:40000"}, .timeout_s = 3};
     assert_int_equal(connect_with(&k, &words), CAIRN_OK);
@@ -166,22 +160,20 @@ TEST("one key never seals two packets under one sequence") {
     assert_int_equal(CONNECT(&k, .servers = {"10.0.0.101:40000"}, .seed = 77), CAIRN_OK);
     response = answer_to_challenge(&k);
     assert_int_equal(sequence_of(&response), 0);
-    kit_close(&k);
 }
 
 TEST("an unanswered response times out") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     CONNECT(&k, .client_id = 1);
     answer_to_challenge(&k);
     advance(&k, 5 * KIT_S - 1);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_SENDING_RESPONSE);
     advance(&k, 1);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_RESPONSE_TIMED_OUT);
-    kit_close(&k);
 }
 
 TEST("a token that runs out on the way ends the attempt") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     CONNECT(&k, .servers = {"10.0.0.1:1", "10.0.0.2:2"}, .lifetime_s = 8);
     advance(&k, 5 * KIT_S);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_SENDING_REQUEST);
@@ -190,11 +182,10 @@ TEST("a token that runs out on the way ends the attempt") {
     assert_int_equal(cairn_netcode_client_deadline_ns(k.clients[0]), k.now_ns + 1);
     advance(&k, 1);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_TOKEN_EXPIRED);
-    kit_close(&k);
 }
 
 TEST("a token that lives for ever overflows nothing") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     cairn_token_public token;
     uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE];
     KIT_TOKEN(bytes, .client_id = 1);
@@ -207,21 +198,19 @@ TEST("a token that lives for ever overflows nothing") {
         cairn_netcode_client_connect(k.clients[0], k.now_ns, KIT_UNIX_S, bytes), CAIRN_OK);
     advance(&k, 1000000 * KIT_S);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_SENDING_REQUEST);
-    kit_close(&k);
 }
 
 TEST("a silent server is given up at the time out and not before") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     kit_join(&k, 0);
     advance(&k, 5 * KIT_S - 1);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
     advance(&k, 1);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTION_TIMED_OUT);
-    kit_close(&k);
 }
 
 TEST("the shortest time out is one second on both sides") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     CONNECT(&k, .timeout_s = 1);
     kit_exchange(&k);
     kit_run_deaf(&k, KIT_S - 1);
@@ -230,11 +219,10 @@ TEST("the shortest time out is one second on both sides") {
     kit_run_deaf(&k, 1);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTION_TIMED_OUT);
     assert_false(cairn_netcode_server_connected(k.server, 0));
-    kit_close(&k);
 }
 
 TEST("a payload counts as life and as a packet sent") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     kit_join(&k, 0);
     kit_throw_away(&k);
     for (int i = 0; i < 100; ++i) {
@@ -247,11 +235,10 @@ TEST("a payload counts as life and as a packet sent") {
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
     advance(&k, KIT_S / 10);
     expect_datagrams(&k, 1);
-    kit_close(&k);
 }
 
 TEST("payloads before the connection are dropped") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     CONNECT(&k, .client_id = 1);
     const kit_datagram response = answer_to_challenge(&k);
     kit_to_server(&k, &response);
@@ -262,11 +249,10 @@ TEST("payloads before the connection are dropped") {
     const kit_datagram keep_alive = kit_from_server(&k);
     assert_int_equal(kit_to_client(&k, 0, &keep_alive), CAIRN_NETCODE_TAKEN);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
-    kit_close(&k);
 }
 
 TEST("a datagram is refused by name") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     kit_join(&k, 0);
     kit_datagram good = kit_server_payload(&k, 0, 10);
     kit_datagram bad = good;
@@ -299,11 +285,10 @@ TEST("a datagram is refused by name") {
         assert_int_equal(kit_to_client(&k, 0, &datagram), cases[i].drop);
     }
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
-    kit_close(&k);
 }
 
 TEST("a leaving client sends ten disconnects and one is enough") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     kit_join(&k, 0);
     cairn_netcode_client_disconnect(k.clients[0], k.now_ns);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_DISCONNECTED);
@@ -316,11 +301,10 @@ TEST("a leaving client sends ten disconnects and one is enough") {
     assert_int_equal(kit_client_payload(&k, 0, 10).size, 0);
     kit_take_events(&k);
     assert_int_equal(k.events[1].reason, CAIRN_NETCODE_LEFT);
-    kit_close(&k);
 }
 
 TEST("the same id may come back after leaving") {
-    kit k = kit_open(2);
+    SCOPED(kit) k = kit_open(2);
     for (int i = 0; i < 5; ++i) {
         kit_join(&k, 0);
         kit_run(&k, KIT_S);
@@ -329,11 +313,10 @@ TEST("the same id may come back after leaving") {
         assert_false(cairn_netcode_server_connected(k.server, 0));
         k.now_ns += 1;
     }
-    kit_close(&k);
 }
 
 TEST("the same id waits until its lost self timed out") {
-    kit k = kit_open(2);
+    SCOPED(kit) k = kit_open(2);
     kit_join(&k, 0);
     kit_throw_away(&k);
     k.client_addresses[0].port += 1;
@@ -344,11 +327,10 @@ TEST("the same id waits until its lost self timed out") {
     assert_true(kit_drops(&k, CAIRN_NETCODE_DROP_ID_CONNECTED) > 10);
     kit_run(&k, KIT_S);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
-    kit_close(&k);
 }
 
 TEST("unread answers are counted and bounded") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     CONNECT(&k, .timeout_s = 600, .lifetime_s = 600);
     for (int i = 0; i < 100; ++i) {
         advance(&k, KIT_S / 10);
@@ -358,7 +340,6 @@ TEST("unread answers are counted and bounded") {
     kit_throw_away(&k);
     advance(&k, KIT_S / 10);
     expect_datagrams(&k, 1);
-    kit_close(&k);
 }
 
 TEST("every state has words of its own") {

@@ -7,7 +7,7 @@
 #include "proto_tests/net/netcode_kit.h"
 
 TEST("a client connects without waiting") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_connect(&k, 0);
     kit_exchange(&k);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
@@ -15,11 +15,10 @@ TEST("a client connects without waiting") {
     assert_int_equal(k.events[0].kind, CAIRN_NETCODE_CONNECTED);
     assert_int_equal(k.events[0].client, 0);
     assert_int_equal(k.events[0].client_id, 1);
-    kit_close(&k);
 }
 
 TEST("the user data of the token reaches the server") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_join(&k, 0);
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     KIT_TOKEN(token, .client_id = 1);
@@ -30,11 +29,10 @@ TEST("the user data of the token reaches the server") {
                          public.expire_unix_s, kit_key, &private),
         CAIRN_TOKEN_OK);
     assert_memory_equal(k.events[0].user_data, private.user_data, CAIRN_TOKEN_USER_DATA_SIZE);
-    kit_close(&k);
 }
 
 TEST("payloads of every size arrive both ways") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_join(&k, 0);
     for (size_t size = 1; size <= CAIRN_PAYLOAD_SIZE_MAX; size += size < 40 ? 1 : 97) {
         kit_datagram datagram = kit_client_payload(&k, 0, size);
@@ -55,7 +53,6 @@ TEST("payloads of every size arrive both ways") {
         assert_memory_equal(payload, event.payload, size);
         assert_null(cairn_netcode_client_next_payload(k.clients[0], &received));
     }
-    kit_close(&k);
 }
 
 // A wire that loses, doubles, delays and damages datagrams, all from one seed.
@@ -179,7 +176,7 @@ TEST("a bad wire costs payloads and nothing else") {
         to_server = (wire){.random = cairn_random_of(seed)};
         to_client = (wire){.random = cairn_random_of(seed + 1000)};
         tally t = {0};
-        kit k = kit_open(2);
+        SCOPED(kit) k = kit_open(2);
         kit_connect(&k, 0);
         for (uint64_t number = 0; number < STEPS; ++number) {
             k.now_ns += 10 * KIT_MS;
@@ -192,6 +189,5 @@ TEST("a bad wire costs payloads and nothing else") {
             t.to_client < STEPS * 6 / 10 || kit_drops(&k, CAIRN_NETCODE_DROP_REPLAYED) == 0) {
             fail_msg("seed %d: %d up, %d down", (int)seed, (int)t.to_server, (int)t.to_client);
         }
-        kit_close(&k);
     }
 }

@@ -69,14 +69,13 @@ TEST("create refuses values out of range") {
 }
 
 TEST("a good request is answered with one smaller packet") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     const kit_datagram datagram = REQUEST(&k, .client_id = 1);
     assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
     const kit_datagram answer = kit_from_server(&k);
     assert_int_equal(answer.size, 333);
     assert_true(cairn_address_equal(&answer.to, &datagram.from));
     expect_answers(&k, 0);
-    kit_close(&k);
 }
 
 TEST("a request is refused in silence for") {
@@ -93,11 +92,10 @@ TEST("a request is refused in silence for") {
         {CAIRN_NETCODE_TAKEN, {.servers = {"[::1]:1", "1.1.1.1:1", "10.0.0.100:40000"}}},
         {CAIRN_NETCODE_TAKEN, {.create_unix_s = KIT_UNIX_S - 60, .lifetime_s = 61}}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-        kit k = kit_open(4);
+        SCOPED(kit) k = kit_open(4);
         const kit_datagram datagram = request(&k, 0, &cases[i].words);
         assert_int_equal(kit_to_server(&k, &datagram), cases[i].drop);
         expect_answers(&k, cases[i].drop == CAIRN_NETCODE_TAKEN ? 1 : 0);
-        kit_close(&k);
     }
 }
 
@@ -114,18 +112,17 @@ TEST("a server goes by each of its public addresses") {
     config.start_unix_s = KIT_UNIX_S - 3600;
     const char *const named[] = {"1.2.3.4:5", "[::1]:6", "1.2.3.4:7", "1.2.3.4:6", "[::2]:6"};
     for (int i = 0; i < 5; ++i) {
-        kit k = kit_open(4);
+        SCOPED(kit) k = kit_open(4);
         cairn_netcode_server_destroy(k.server);
         assert_int_equal(cairn_netcode_server_create(&config, &k.server), CAIRN_OK);
         const kit_datagram datagram = REQUEST(&k, .servers = {named[i]});
         assert_int_equal(kit_to_server(&k, &datagram),
             i < 3 ? CAIRN_NETCODE_TAKEN : CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US);
-        kit_close(&k);
     }
 }
 
 TEST("each part of a request is looked at") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     const kit_datagram good = REQUEST(&k, .client_id = 1);
     kit_datagram bad = good;
     bad.size -= 1;
@@ -152,16 +149,14 @@ TEST("each part of a request is looked at") {
     }
     expect_answers(&k, 0);
     assert_int_equal(kit_to_server(&k, &good), CAIRN_NETCODE_TAKEN);
-    kit_close(&k);
 }
 
 TEST("an empty or tiny datagram is dropped by size") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     for (size_t size = 0; size < 18; ++size) {
         kit_datagram datagram = {.from = k.client_addresses[0], .size = size, .bytes = {0x14}};
         assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_SIZE);
     }
-    kit_close(&k);
 }
 
 TEST("a header is refused by name") {
@@ -184,16 +179,15 @@ TEST("a header is refused by name") {
         {0x85, 1226, CAIRN_NETCODE_DROP_SIZE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-        kit k = kit_open(4);
+        SCOPED(kit) k = kit_open(4);
         kit_datagram datagram = {
             .from = k.client_addresses[0], .size = cases[i].size, .bytes = {cases[i].prefix}};
         assert_int_equal(kit_to_server(&k, &datagram), cases[i].drop);
-        kit_close(&k);
     }
 }
 
 TEST("a body of another length is dropped though its seal is good") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_join(&k, 0);
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     KIT_TOKEN(token, .client_id = 1, .seed = k.now_ns + 1);
@@ -216,7 +210,6 @@ TEST("a body of another length is dropped though its seal is good") {
         assert_int_equal(drop, CAIRN_NETCODE_DROP_SIZE);
     }
     assert_true(cairn_netcode_server_connected(k.server, 0));
-    kit_close(&k);
 }
 
 TEST("a token that an earlier run may have accepted is refused") {
@@ -232,20 +225,19 @@ TEST("a token that an earlier run may have accepted is refused") {
         {0, 1, CAIRN_NETCODE_TAKEN},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-        kit k = kit_open(4);
+        SCOPED(kit) k = kit_open(4);
         cairn_netcode_server_destroy(k.server);
         k.server = kit_server(kit_server_address, 4, k.now_ns, cases[i].lifetime_s_max);
         const uint64_t start_unix_s = KIT_UNIX_S - 3600;
         const kit_datagram datagram = REQUEST(&k, .create_unix_s = start_unix_s - 10,
             .lifetime_s = (uint32_t)cases[i].expires_after_start_s + 10);
         assert_int_equal(kit_to_server(&k, &datagram), cases[i].drop);
-        kit_close(&k);
     }
 }
 
 TEST("a restarted server counts its answers from the upper half again") {
     for (int run = 0; run < 2; ++run) {
-        kit k = kit_open(4);
+        SCOPED(kit) k = kit_open(4);
         for (uint64_t i = 0; i < 3; ++i) {
             const kit_datagram datagram = REQUEST(&k, .client_id = 1);
             assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
@@ -256,12 +248,11 @@ TEST("a restarted server counts its answers from the upper half again") {
                 CAIRN_NETCODE_TAKEN);
             assert_int_equal(header.sequence, (UINT64_C(1) << 63) + i);
         }
-        kit_close(&k);
     }
 }
 
 TEST("a token makes one session and no other") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_connect(&k, 0);
     const kit_datagram first = kit_from_client(&k, 0);
     assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_TAKEN);
@@ -280,11 +271,10 @@ TEST("a token makes one session and no other") {
     assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_DROP_TOKEN_USED);
     k.now_ns += KIT_S;
     assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_DROP_TOKEN_EXPIRED);
-    kit_close(&k);
 }
 
 TEST("an old response opens no second session") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_connect(&k, 0);
     const kit_datagram first = kit_from_client(&k, 0);
     kit_to_server(&k, &first);
@@ -297,7 +287,6 @@ TEST("an old response opens no second session") {
     cairn_netcode_client_disconnect(k.clients[0], k.now_ns);
     kit_exchange(&k);
     assert_int_equal(kit_to_server(&k, &response), CAIRN_NETCODE_DROP_UNKNOWN_SENDER);
-    kit_close(&k);
 }
 
 TEST("a response must carry a challenge of ours") {
@@ -339,7 +328,7 @@ TEST("a response must carry a challenge of ours") {
 }
 
 TEST("two addresses cannot share one client id") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     // Two tokens of client 1, both under way before either has a session.
     for (int i = 0; i < 2; ++i) {
         uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
@@ -355,11 +344,10 @@ TEST("two addresses cannot share one client id") {
     const kit_datagram second = kit_from_client(&k, 1);
     assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_TAKEN);
     assert_int_equal(kit_to_server(&k, &second), CAIRN_NETCODE_DROP_ID_CONNECTED);
-    kit_close(&k);
 }
 
 TEST("a full server denies and lets in again when one leaves") {
-    kit k = kit_open(2);
+    SCOPED(kit) k = kit_open(2);
     kit_join(&k, 0);
     kit_join(&k, 1);
     kit_connect(&k, 2);
@@ -371,11 +359,10 @@ TEST("a full server denies and lets in again when one leaves") {
     k.now_ns += KIT_S;
     kit_join(&k, 2);
     assert_int_equal(cairn_netcode_client_index(k.clients[2]), 0);
-    kit_close(&k);
 }
 
 TEST("a server that fills up during a handshake denies the response") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     kit_datagram responses[2];
     for (int i = 0; i < 2; ++i) {
         kit_connect(&k, i);
@@ -390,11 +377,10 @@ TEST("a server that fills up during a handshake denies the response") {
     kit_exchange(&k);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
     assert_int_equal(kit_state(&k, 1), CAIRN_NETCODE_STATE_DENIED);
-    kit_close(&k);
 }
 
 TEST("a server that stopped admitting denies but keeps its clients") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_join(&k, 0);
     cairn_netcode_server_stop_admitting(k.server);
     kit_connect(&k, 1);
@@ -402,11 +388,10 @@ TEST("a server that stopped admitting denies but keeps its clients") {
     assert_int_equal(kit_state(&k, 1), CAIRN_NETCODE_STATE_DENIED);
     kit_run(&k, 10 * KIT_S);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
-    kit_close(&k);
 }
 
 TEST("handshakes and tokens are bounded and counted") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     const uint64_t handshakes_max = 2 + 256;
     const uint64_t tokens_max = 8 + 1024;
     for (uint64_t i = 0; i < tokens_max + 5; ++i) {
@@ -429,11 +414,10 @@ TEST("handshakes and tokens are bounded and counted") {
     assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_TOKEN_HISTORY_FULL);
     k.now_ns += 55 * KIT_S;
     assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
-    kit_close(&k);
 }
 
 TEST("a flood of requests leaves room for the disconnect packets") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_join(&k, 0);
     const kit_datagram datagram = request(&k, 1, &(kit_token_words){.client_id = 2});
     for (int i = 0; i < 1000; ++i) {
@@ -445,11 +429,10 @@ TEST("a flood of requests leaves room for the disconnect packets") {
     assert_int_equal(kit_drops(&k, CAIRN_NETCODE_DROP_SEND_QUEUE_FULL), before);
     kit_exchange(&k);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_DISCONNECTED);
-    kit_close(&k);
 }
 
 TEST("the oldest event comes first and an old payload is dropped") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_join(&k, 0);
     kit_join(&k, 1);
     kit_datagram datagram = kit_client_payload(&k, 0, 10);
@@ -469,11 +452,10 @@ TEST("the oldest event comes first and an old payload is dropped") {
     assert_int_equal(event.reason, CAIRN_NETCODE_KICKED);
     assert_int_equal(event.client_id, 2);
     assert_false(cairn_netcode_server_next_event(k.server, &event));
-    kit_close(&k);
 }
 
 TEST("a slot is not reused before its end was reported") {
-    kit k = kit_open(1);
+    SCOPED(kit) k = kit_open(1);
     kit_join(&k, 0);
     cairn_netcode_server_disconnect(k.server, k.now_ns, 0);
     assert_false(cairn_netcode_server_connected(k.server, 0));
@@ -482,11 +464,10 @@ TEST("a slot is not reused before its end was reported") {
     assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_SERVER_FULL);
     kit_take_events(&k);
     assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
-    kit_close(&k);
 }
 
 TEST("the lowest free slot is given") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     for (int i = 0; i < 4; ++i) {
         kit_join(&k, i);
         assert_int_equal(cairn_netcode_client_index(k.clients[i]), i);
@@ -498,11 +479,10 @@ TEST("the lowest free slot is given") {
     assert_int_equal(cairn_netcode_client_index(k.clients[5]), 1);
     kit_join(&k, 6);
     assert_int_equal(cairn_netcode_client_index(k.clients[6]), 2);
-    kit_close(&k);
 }
 
 TEST("a silent client is let go at its time out and not before") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_join(&k, 0);
     kit_throw_away(&k);
     kit_run_deaf(&k, 5 * KIT_S - 1);
@@ -514,11 +494,10 @@ TEST("a silent client is let go at its time out and not before") {
     assert_false(cairn_netcode_server_connected(k.server, 0));
     expect_event(&k, CAIRN_NETCODE_DISCONNECTED, CAIRN_NETCODE_TIMED_OUT);
     expect_answers(&k, 0);
-    kit_close(&k);
 }
 
 TEST("a token without time out keeps both sides for ever") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     KIT_TOKEN(token, .timeout_s = -1);
     cairn_netcode_client_connect(k.clients[0], k.now_ns, KIT_UNIX_S, token);
@@ -526,11 +505,10 @@ TEST("a token without time out keeps both sides for ever") {
     kit_run_deaf(&k, 100 * KIT_S);
     assert_true(cairn_netcode_server_connected(k.server, 0));
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
-    kit_close(&k);
 }
 
 TEST("a keep alive leaves when nothing was sent for 100 ms") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_join(&k, 0);
     const uint64_t joined_ns = k.now_ns;
     assert_int_equal(cairn_netcode_server_deadline_ns(k.server), joined_ns + KIT_S / 10);
@@ -545,11 +523,10 @@ TEST("a keep alive leaves when nothing was sent for 100 ms") {
     cairn_netcode_server_advance(k.server, k.now_ns);
     expect_answers(&k, 1);
     assert_int_equal(cairn_netcode_server_deadline_ns(k.server), k.now_ns + KIT_S / 10);
-    kit_close(&k);
 }
 
 TEST("payloads follow a keep alive until the client has answered") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_connect(&k, 0);
     for (int i = 0; i < 2; ++i) {
         kit_datagram datagram = kit_from_client(&k, 0);
@@ -564,22 +541,20 @@ TEST("payloads follow a keep alive until the client has answered") {
     assert_int_equal(kit_to_server(&k, &hello), CAIRN_NETCODE_TAKEN);
     kit_server_payload(&k, 0, 10);
     expect_answers(&k, 0);
-    kit_close(&k);
 }
 
 TEST("a payload from another address belongs to no client") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_join(&k, 0);
     kit_datagram datagram = kit_client_payload(&k, 0, 10);
     datagram.from.port += 1;
     assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_UNKNOWN_SENDER);
     datagram.from.port -= 1;
     assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
-    kit_close(&k);
 }
 
 TEST("a replayed or forged datagram changes nothing") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_join(&k, 0);
     const kit_datagram datagram = kit_client_payload(&k, 0, 10);
     assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
@@ -591,11 +566,10 @@ TEST("a replayed or forged datagram changes nothing") {
     assert_int_equal(kit_to_server(&k, &forged), CAIRN_NETCODE_DROP_DECRYPT);
     const kit_datagram next = kit_client_payload(&k, 0, 10);
     assert_int_equal(kit_to_server(&k, &next), CAIRN_NETCODE_TAKEN);
-    kit_close(&k);
 }
 
 TEST("forged datagrams do not keep a dead client alive") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_join(&k, 0);
     kit_datagram old = kit_client_payload(&k, 0, 10);
     kit_to_server(&k, &old);
@@ -606,11 +580,10 @@ TEST("forged datagrams do not keep a dead client alive") {
         old.bytes[20] ^= 1;
     }
     assert_false(cairn_netcode_server_connected(k.server, 0));
-    kit_close(&k);
 }
 
 TEST("a kicked client is sent ten disconnect packets") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     kit_join(&k, 0);
     kit_throw_away(&k);
     cairn_netcode_server_disconnect(k.server, k.now_ns, 0);
@@ -627,12 +600,11 @@ TEST("a kicked client is sent ten disconnect packets") {
     kit_take_events(&k);
     expect_event(&k, CAIRN_NETCODE_DISCONNECTED, CAIRN_NETCODE_KICKED);
     assert_int_equal(kit_server_payload(&k, 0, 10).size, 0);
-    kit_close(&k);
 }
 
 TEST("a thousand clients find their slots") {
     enum { COUNT = CAIRN_CLIENTS_MAX };
-    kit k = kit_open(COUNT);
+    SCOPED(kit) k = kit_open(COUNT);
     for (uint32_t i = 0; i < COUNT; ++i) {
         k.client_addresses[0].port = (uint16_t)(1000 + i);
         uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
@@ -645,16 +617,14 @@ TEST("a thousand clients find their slots") {
     expect_answers(&k, COUNT * 10);
     assert_int_equal(kit_drops(&k, CAIRN_NETCODE_DROP_SEND_QUEUE_FULL), 0);
     assert_int_equal(cairn_netcode_server_deadline_ns(k.server) > k.now_ns, 1);
-    kit_close(&k);
 }
 
 TEST("an idle server waits for ever") {
-    kit k = kit_open(4);
+    SCOPED(kit) k = kit_open(4);
     assert_int_equal(cairn_netcode_server_deadline_ns(k.server), UINT64_MAX);
     const kit_datagram datagram = REQUEST(&k, .client_id = 1);
     kit_to_server(&k, &datagram);
     assert_int_equal(cairn_netcode_server_deadline_ns(k.server), k.now_ns + 5 * KIT_S);
     cairn_netcode_server_advance(k.server, k.now_ns + 5 * KIT_S);
     assert_int_equal(cairn_netcode_server_deadline_ns(k.server), UINT64_MAX);
-    kit_close(&k);
 }

@@ -10,6 +10,8 @@
 #include "proto_tests/schema/flat.h"
 #include "proto_tests/schema/samples.h"
 
+SCOPE_POINTER_ENDS(cairn_encoder, cairn_encoder_destroy)
+
 static cairn_encoder *encoder;
 static flat f;
 
@@ -104,7 +106,7 @@ TEST("a decoded message points into its bytes") {
 
 TEST("a message larger than the encoder is refused") {
     static uint8_t piece[4096];
-    cairn_encoder *small = NULL;
+    SCOPED(cairn_encoder) *small = NULL;
     assert_int_equal(cairn_encoder_create(1024, &small), CAIRN_OK);
     const uint8_t *bytes;
     size_t size;
@@ -119,7 +121,6 @@ TEST("a message larger than the encoder is refused") {
     }
     assert_int_equal(status, CAIRN_CAPACITY);
     assert_true(most > 1024 - 128 && most < 1024);
-    cairn_encoder_destroy(small);
 }
 
 TEST("destroying no encoder is allowed") {

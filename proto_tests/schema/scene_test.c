@@ -10,6 +10,8 @@
 #include "base/world_settings.h"
 #include "schema/scene.h"
 
+SCOPE_POINTER_ENDS(cairn_scene, cairn_scene_destroy)
+
 static cairn_scene *parse(const char *json, char error[CAIRN_SCENE_ERROR_SIZE]) {
     cairn_scene *scene;
     cairn_scene_parse(json, strlen(json), &scene, error);
@@ -27,7 +29,7 @@ static cairn_scene *parse_good(const char *json) {
 }
 
 TEST("a field that a scene leaves out has its default") {
-    cairn_scene *scene = parse_good("{\"name\": \"a\", \"bodies\": [{\"shapes\": [{}]}]}");
+    SCOPED(cairn_scene) *scene = parse_good("{\"name\": \"a\", \"bodies\": [{\"shapes\": [{}]}]}");
     assert_string_equal(scene->name, "a");
     assert_string_equal(scene->rules, "");
     assert_int_equal(scene->world.tick_rate_hz, 60);
@@ -45,11 +47,10 @@ TEST("a field that a scene leaves out has its default") {
     assert_int_equal(scene->shapes[0].kind, 3);
     assert_true(scene->shapes[0].half_extents.z == 0.5f);
     assert_true(scene->shapes[0].mask == UINT32_MAX);
-    cairn_scene_destroy(scene);
 }
 
 TEST("shapes of all bodies stand in one list") {
-    cairn_scene *scene = parse_good(
+    SCOPED(cairn_scene) *scene = parse_good(
         "{\"name\": \"a\", \"bodies\": [{\"shapes\": [{}, {\"kind\": \"sphere\"}]}, {},"
         " {\"shapes\": [{\"kind\": \"capsule\"}]}],"
         " \"joints\": [{\"kind\": \"distance\", \"body_b\": 2, \"anchor_a\": [1, 2, 3]}]}");
@@ -59,11 +60,10 @@ TEST("shapes of all bodies stand in one list") {
     assert_int_equal(scene->shapes[2].kind, 2);
     assert_int_equal(scene->joints[0].kind, 2);
     assert_true(scene->joints[0].anchor_a.z == 3.0f);
-    cairn_scene_destroy(scene);
 }
 
 TEST("a joint has its axes and limits") {
-    cairn_scene *scene =
+    SCOPED(cairn_scene) *scene =
         parse_good("{\"name\": \"a\", \"solver\": \"pgs\", \"substeps\": 8, \"joint_hertz\": 30,"
                    " \"bodies\": [{}, {}], \"joints\": [{\"kind\": \"hinge\", \"body_b\": 1},"
                    " {\"kind\": \"cone\", \"body_b\": 1, \"axis_a\": [0, 0, 1], \"cone\": 0.5,"
@@ -80,11 +80,10 @@ TEST("a joint has its axes and limits") {
     assert_int_equal(cone->kind, 4);
     assert_true(cone->axis_a.z == 1.0f && cone->axis_a.x == 0.0f && cone->cone == 0.5f);
     assert_true(cone->lower == -0.25f && cone->upper == 1.0f && cone->limited == 1);
-    cairn_scene_destroy(scene);
 }
 
 TEST("numbers become the nearest bits") {
-    cairn_scene *scene = parse_good(
+    SCOPED(cairn_scene) *scene = parse_good(
         "{\"name\": \"a\", \"gravity\": [1e-45, -0.0, 0.1],"
         " \"seed\": 18446744073709551615, \"slop\": 0.500000029802322387695312500000001}");
     assert_true(scene->world.gravity.x == 0x1p-149f);
@@ -92,7 +91,6 @@ TEST("numbers become the nearest bits") {
     assert_true(scene->world.gravity.z == 0x1.99999ap-4f);
     assert_true(scene->world.slop == 0x1.000002p-1f); // just above half way
     assert_true(scene->world.seed == UINT64_MAX);
-    cairn_scene_destroy(scene);
 }
 
 #ifdef CAIRN_COMMA_LOCALE // the folder with the locale that CMakeLists.txt makes
@@ -100,10 +98,9 @@ TEST("a locale with a decimal comma does not matter") {
     assert_int_equal(setenv("LOCPATH", CAIRN_COMMA_LOCALE, 1), 0);
     assert_non_null(setlocale(LC_ALL, "comma"));
     assert_true(strtod("0,25", NULL) == 0.25);
-    cairn_scene *scene = parse_good("{\"name\": \"a\", \"slop\": 0.25}");
+    SCOPED(cairn_scene) *scene = parse_good("{\"name\": \"a\", \"slop\": 0.25}");
     setlocale(LC_ALL, "C");
     assert_true(scene->world.slop == 0.25f);
-    cairn_scene_destroy(scene);
 }
 #endif
 
@@ -332,7 +329,6 @@ TEST("parentheses in texts and comments are no functions") {
 
 TEST("one scene after another knows nothing of the first") {
     cairn_scene_destroy(parse_good("{\"name\": \"a\", \"tick_rate_hz\": 30}"));
-    cairn_scene *scene = parse_good("{\"name\": \"b\"}");
+    SCOPED(cairn_scene) *scene = parse_good("{\"name\": \"b\"}");
     assert_int_equal(scene->world.tick_rate_hz, 60);
-    cairn_scene_destroy(scene);
 }

@@ -6,6 +6,8 @@
 #include "proto_tests/schema/flat.h"
 #include "proto_tests/schema/samples.h"
 
+SCOPE_POINTER_ENDS(cairn_encoder, cairn_encoder_destroy)
+
 static uint32_t allocations;
 
 // The names are the linker's.
@@ -34,7 +36,7 @@ void *__wrap__Znam(size_t size) {
 static flat f;
 
 TEST("ten thousand messages allocate nothing") {
-    cairn_encoder *encoder = NULL;
+    SCOPED(cairn_encoder) *encoder = NULL;
     assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &encoder), CAIRN_OK);
     assert_int_equal(allocations, 1); // so the counters do count
     allocations = 0;
@@ -54,5 +56,4 @@ TEST("ten thousand messages allocate nothing") {
         (void)cairn_message_decode(f.bytes, f.size, sample_direction(kind), &taken);
     }
     assert_int_equal(allocations, 0);
-    cairn_encoder_destroy(encoder);
 }

@@ -6,6 +6,9 @@
 #include "bridge/scene_library.h"
 #include "bridge/scene_world.h"
 
+SCOPE_POINTER_ENDS(cairn_scene, cairn_scene_destroy)
+SCOPE_POINTER_ENDS(cairn_world, cairn_world_destroy)
+
 static cairn_scene *parse(const char *json, size_t size) {
     char error[CAIRN_SCENE_ERROR_SIZE];
     cairn_scene *scene;
@@ -39,11 +42,10 @@ TEST("every scene of the library builds and steps") {
     const cairn_scene_text *texts = cairn_scene_library(&count);
     assert_true(count >= 6);
     for (uint32_t i = 0; i < count; ++i) {
-        cairn_world *world = world_of_library(texts[i].name);
+        SCOPED(cairn_world) *world = world_of_library(texts[i].name);
         cairn_world_step(world, NULL, 0);
         assert_int_equal(cairn_world_counters_read(world).bodies_disabled, 0);
         assert_int_equal(cairn_world_counters_read(world).contacts_dropped, 0);
-        cairn_world_destroy(world);
     }
 }
 
@@ -55,18 +57,17 @@ TEST("every built-in scene has the number of bodies it states") {
     } scenes[] = {{"empty", 1, 0}, {"stack10", 11, 0}, {"field", 257, 0}, {"cubes901", 902, 0},
         {"joints", 12, 8}, {"demo", 265, 1}, {"thousand", 1001, 0}};
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i) {
-        cairn_world *world = world_of_library(scenes[i].name);
+        SCOPED(cairn_world) *world = world_of_library(scenes[i].name);
         const cairn_world_counts counts = cairn_world_counts_read(world);
         assert_int_equal(counts.bodies, scenes[i].bodies);
         assert_int_equal(counts.joints, scenes[i].joints);
-        cairn_world_destroy(world);
     }
 }
 
 TEST("joints of the scenes hold from the start") {
     static const char *const names[] = {"joints", "demo"};
     for (size_t i = 0; i < 2; ++i) {
-        cairn_world *world = world_of_library(names[i]);
+        SCOPED(cairn_world) *world = world_of_library(names[i]);
         for (cairn_joint_id joint = 1;; ++joint) {
             float error;
             if (cairn_joint_error(world, joint, &error) != CAIRN_OK) {
@@ -75,7 +76,6 @@ TEST("joints of the scenes hold from the start") {
             }
             assert_true(error < 1e-4f);
         }
-        cairn_world_destroy(world);
     }
 }
 
@@ -83,16 +83,14 @@ TEST("a grid runs along x then y then z") {
     static const char json[] = "{\"name\": \"grid\", \"bodies\": [{\"position\": [1, 2, 3],"
                                " \"grid_count\": [2, 3, 2], \"grid_spacing\": [10, 20, 30],"
                                " \"shapes\": [{}]}]}";
-    cairn_scene *scene = parse(json, sizeof json - 1);
-    cairn_world *world = create_world(scene);
+    SCOPED(cairn_scene) *scene = parse(json, sizeof json - 1);
+    SCOPED(cairn_world) *world = create_world(scene);
     cairn_body_state bodies[12];
     assert_int_equal(cairn_world_bodies(world, bodies, 12), 12);
     assert_true(bodies[1].position.x == 11.0f && bodies[1].position.y == 2.0f);
     assert_true(bodies[2].position.x == 1.0f && bodies[2].position.y == 22.0f);
     assert_true(bodies[6].position.y == 2.0f && bodies[6].position.z == 33.0f);
     assert_true(bodies[11].position.x == 11.0f && bodies[11].position.y == 42.0f);
-    cairn_world_destroy(world);
-    cairn_scene_destroy(scene);
 }
 
 static const char hulls_json[] =
@@ -101,8 +99,8 @@ static const char hulls_json[] =
     "\"y\": 1, \"z\": 1}, \"shapes\": [{\"kind\": \"hull\", \"hull\": 1}]}]}";
 
 TEST("shapes name the hulls of their scene") {
-    cairn_scene *scene = parse(hulls_json, sizeof hulls_json - 1);
-    cairn_world *world = create_world(scene);
+    SCOPED(cairn_scene) *scene = parse(hulls_json, sizeof hulls_json - 1);
+    SCOPED(cairn_world) *world = create_world(scene);
     cairn_hull_id hulls[3];
     cairn_shape_id shapes[3];
     cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX];
@@ -120,23 +118,20 @@ TEST("shapes name the hulls of their scene") {
         assert_int_equal(def.kind, CAIRN_SHAPE_HULL);
         assert_int_equal(def.hull, hulls[1]);
     }
-    cairn_world_destroy(world);
-    cairn_scene_destroy(scene);
 }
 
 TEST("points that make no hull are refused with the reason") {
     static const char json[] =
         "{\"name\": \"a\", \"hulls\": [{\"points\": [[0,0,0],[1,0,0],[0,1,0],[1,1,0]]}]}";
-    cairn_scene *scene = parse(json, sizeof json - 1);
+    SCOPED(cairn_scene) *scene = parse(json, sizeof json - 1);
     char error[CAIRN_SCENE_ERROR_SIZE];
     cairn_world *world;
     assert_int_equal(cairn_scene_world_create(scene, NULL, &world, error), CAIRN_INVALID_ARGUMENT);
     assert_string_equal(error, "hulls[0]: the points lie in a plane, or all but");
-    cairn_scene_destroy(scene);
 }
 
 TEST("an empty scene is the default world") {
-    cairn_scene *scene = parse("{\"name\": \"a\"}", 13);
+    SCOPED(cairn_scene) *scene = parse("{\"name\": \"a\"}", 13);
     const cairn_world_def ours = cairn_scene_world_def(scene, NULL);
     const cairn_world_def theirs = cairn_world_def_default();
     assert_int_equal(ours.body_capacity, theirs.body_capacity);
@@ -159,16 +154,14 @@ TEST("an empty scene is the default world") {
     assert_true(ours.baumgarte == theirs.baumgarte && ours.slop == theirs.slop);
     assert_true(ours.restitution_threshold == theirs.restitution_threshold);
     assert_true(ours.seed == theirs.seed && ours.rules == theirs.rules);
-    cairn_scene_destroy(scene);
 }
 
 TEST("a scene that no world can hold is refused with a reason") {
     static const char json[] = "{\"name\": \"a\", \"rules\": \"chess\"}";
-    cairn_scene *scene = parse(json, sizeof json - 1);
+    SCOPED(cairn_scene) *scene = parse(json, sizeof json - 1);
     char error[CAIRN_SCENE_ERROR_SIZE];
     cairn_world *world;
     assert_int_equal(cairn_scene_world_create(scene, NULL, &world, error), CAIRN_NOT_FOUND);
     assert_null(world);
     assert_string_equal(error, "rules: no rules are named 'chess'");
-    cairn_scene_destroy(scene);
 }

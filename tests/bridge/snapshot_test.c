@@ -11,6 +11,9 @@
 #include "schema/codec.h"
 #include "schema/delta.h"
 
+SCOPE_POINTER_ENDS(cairn_scene, cairn_scene_destroy)
+SCOPE_POINTER_ENDS(cairn_world, cairn_world_destroy)
+
 enum { BODIES_MAX = 512 };
 
 static cairn_encoder *encoder;
@@ -70,7 +73,7 @@ TEST("a hull is encoded with its corners") {
     const cairn_world_def def = cairn_world_def_default();
     const cairn_body_def body_def = cairn_body_def_default();
     cairn_shape_def shape_def = cairn_shape_def_default();
-    cairn_world *own = NULL;
+    SCOPED(cairn_world) *own = NULL;
     cairn_body_id body = 0;
     cairn_shape_id ids[2];
     cairn_snapshot_shape shapes[2];
@@ -95,7 +98,6 @@ TEST("a hull is encoded with its corners") {
             .hull_count = 1,
             .corners = told,
             .corner_count = 4}});
-    cairn_world_destroy(own);
 }
 
 TEST("flags tell kind and sleep") {
@@ -230,14 +232,12 @@ TEST("the edges of a scene are inside the simulation") {
     };
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i) {
         char error[CAIRN_SCENE_ERROR_SIZE];
-        cairn_scene *scene;
-        cairn_world *built = NULL;
+        SCOPED(cairn_scene) *scene = NULL;
+        SCOPED(cairn_world) *built = NULL;
         if (cairn_scene_parse(scenes[i], strlen(scenes[i]), &scene, error) != CAIRN_OK ||
             cairn_scene_world_create(scene, NULL, &built, error) != CAIRN_OK) {
             fail_msg("scene %zu: %s", i, error);
         }
-        cairn_world_destroy(built);
-        cairn_scene_destroy(scene);
     }
 }
 

@@ -47,7 +47,7 @@ static void begin(const cairn_rules *rules) {
 static const char *path; // to write a capsule to, for other tests; NULL: none
 
 static void explain(const cairn_rules *rules) {
-    cairn_world *server = fork_of(a.agreed);
+    SCOPED(cairn_world) *server = fork_of(a.agreed);
     cairn_world_step_traced(server, NULL, 0, &a.server);
     const cairn_desync_report capsule = {.scene_name = "",
         .before = a.before,
@@ -78,7 +78,6 @@ static void explain(const cairn_rules *rules) {
     }
     print_message("%s\n", a.explanation.text);
     free(bytes);
-    cairn_world_destroy(server);
 }
 
 static void end(void) {
@@ -89,11 +88,10 @@ static void end(void) {
 
 // The client's step, as it took it and as it takes it once more.
 static void step_so(const cairn_trial *trial) {
-    cairn_world *again = fork_of(a.before);
+    SCOPED(cairn_world) *again = fork_of(a.before);
     a.after = fork_of(a.before);
     cairn_trial_step(trial, a.after, NULL, 0, &a.again);
     cairn_trial_step(trial, again, NULL, 0, &a.again);
-    cairn_world_destroy(again);
 }
 
 static void expect(cairn_hazard hazard, bool certain) {

@@ -12,6 +12,8 @@
 #include "tests/kit/rig.h"
 #include <cairn/sim.h>
 
+SCOPE_POINTER_ENDS(cairn_encoder, cairn_encoder_destroy)
+
 static const cairn_virtual_path lossy = {.delay_ns = 40000000,
     .jitter_ns = 15000000,
     .loss_permille = 100,
@@ -44,8 +46,7 @@ static uint64_t drops(const rig *p, uint32_t client, const char *layer, const ch
 }
 
 TEST("an interpolating client sees the world") {
-    rig p;
-    rig_start(&p, .seed = 1, .recorded = true);
+    RIG(p, .seed = 1, .recorded = true);
     uint32_t watcher = join(&p, interpolate(), NULL);
     assert_int_equal(rig_state(&p, watcher), CAIRN_CLIENT_CONNECTING);
     rig_run_ms(&p, 3000);
@@ -65,12 +66,10 @@ TEST("an interpolating client sees the world") {
     assert_int_not_equal(s.connection.slot, 255);
     EXPECT_NEAR((double)s.connection.rtt_ns * 1e-6, 42, 12);
     EXPECT_NEAR((double)s.snapshots.interpolation_delay_ns * 1e-6, 52, 12);
-    rig_end(&p);
 }
 
 TEST("shapes arrive in both modes") {
-    rig p;
-    rig_start(&p, .seed = 2, .recorded = true);
+    RIG(p, .seed = 2, .recorded = true);
     uint32_t a = join(&p, interpolate(), NULL);
     uint32_t b = join(&p, lockstep(), NULL);
     rig_run_ms(&p, 1500);
@@ -82,12 +81,10 @@ TEST("shapes arrive in both modes") {
     assert_int_equal(cairn_client_shapes(rig_client(&p, b), theirs, 64, &revision), count);
     assert_memory_equal(ours, theirs, count * sizeof ours[0]);
     assert_int_equal(cairn_client_shapes(rig_client(&p, a), ours, 0, NULL), count);
-    rig_end(&p);
 }
 
 TEST("inputs move the player and land just in time") {
-    rig p;
-    rig_start(&p, .seed = 3, .recorded = true);
+    RIG(p, .seed = 3, .recorded = true);
     uint32_t player = join(&p, interpolate(), NULL);
     rig_run_ms(&p, 1500);
     assert_true(rig_press(&p, player, 0, 1.0f));
@@ -101,12 +98,10 @@ TEST("inputs move the player and land just in time") {
     cairn_server_statistics_read(p.system.server, &server);
     assert_true(server.inputs_taken > 300);
     assert_int_equal(server.inputs_early_refused, 0);
-    rig_end(&p);
 }
 
 TEST("an input out of range changes nothing") {
-    rig p;
-    rig_start(&p, .seed = 4, .recorded = true);
+    RIG(p, .seed = 4, .recorded = true);
     uint32_t player = join(&p, interpolate(), NULL);
     assert_false(rig_press(&p, player, 0, 0.5f)); // no slot yet
     rig_run_ms(&p, 1000);
@@ -120,7 +115,6 @@ TEST("an input out of range changes nothing") {
     rig_run_ms(&p, 1000);
     assert_int_equal(rig_state(&p, spectator), CAIRN_CLIENT_PLAYING);
     assert_false(rig_press(&p, spectator, 0, 0.5f));
-    rig_end(&p);
 }
 
 // Ticks since join, all compared, none different.
@@ -137,8 +131,7 @@ static void expect_in_step(const rig *p, uint32_t client, uint64_t compared_min)
 }
 
 TEST("a lockstep client holds the servers world") {
-    rig p;
-    rig_start(&p, .seed = 5, .recorded = true);
+    RIG(p, .seed = 5, .recorded = true);
     uint32_t player = join(&p, lockstep(), NULL);
     uint32_t other = join(&p, interpolate(), NULL);
     rig_run_ms(&p, 1000);
@@ -152,12 +145,10 @@ TEST("a lockstep client holds the servers world") {
     cairn_server_statistics_read(p.system.server, &server);
     assert_true(server.roots_compared > 150);
     assert_int_equal(server.roots_differed, 0);
-    rig_end(&p);
 }
 
 TEST("a lossy path changes no bit") {
-    rig p;
-    rig_start(&p, .seed = 6, .recorded = true);
+    RIG(p, .seed = 6, .recorded = true);
     uint32_t stepper = join(&p, lockstep(), &lossy);
     uint32_t watcher = join(&p, interpolate(), &lossy);
     rig_run_ms(&p, 2500);
@@ -172,12 +163,10 @@ TEST("a lossy path changes no bit") {
     assert_true(s.snapshots.received > 60);
     assert_true(
         s.connection.datagrams_dropped > 0); // the corrupt and repeated ones, each with a reason
-    rig_end(&p);
 }
 
 TEST("a late joiner catches up") {
-    rig p;
-    rig_start(&p, .seed = 7, .recorded = true);
+    RIG(p, .seed = 7, .recorded = true);
     uint32_t first = join(&p, interpolate(), NULL);
     rig_run_ms(&p, 3000);
     rig_press(&p, first, CAIRN_SANDBOX_SPAWN, 0);
@@ -185,12 +174,10 @@ TEST("a late joiner catches up") {
     uint32_t late = join(&p, lockstep(), NULL);
     rig_run_ms(&p, 2500);
     expect_in_step(&p, late, 60);
-    rig_end(&p);
 }
 
 TEST("a corrupted world is noticed by both sides") {
-    rig p;
-    rig_start(&p, .seed = 8, .recorded = true);
+    RIG(p, .seed = 8, .recorded = true);
     uint32_t client = join(&p, lockstep(), NULL);
     rig_run_ms(&p, 2000);
     expect_in_step(&p, client, 30);
@@ -209,12 +196,10 @@ TEST("a corrupted world is noticed by both sides") {
     cairn_server_statistics server;
     cairn_server_statistics_read(p.system.server, &server);
     assert_true(server.roots_differed > 0);
-    rig_end(&p);
 }
 
 TEST("a cut of one second is survived") {
-    rig p;
-    rig_start(&p, .seed = 9, .recorded = true);
+    RIG(p, .seed = 9, .recorded = true);
     uint32_t stepper = join(&p, lockstep(), NULL);
     uint32_t watcher = join(&p, interpolate(), NULL);
     rig_run_ms(&p, 2000);
@@ -229,12 +214,10 @@ TEST("a cut of one second is survived") {
     expect_in_step(&p, stepper, 100);
     assert_true(rig_look(&p, watcher));
     assert_false(p.views[watcher].sample.extrapolated);
-    rig_end(&p);
 }
 
 TEST("a client continues after its host slept three seconds") {
-    rig p;
-    rig_start(&p, .seed = 10, .recorded = true);
+    RIG(p, .seed = 10, .recorded = true);
     uint32_t watcher = join(&p, interpolate(), NULL);
     uint32_t stepper = join(&p, lockstep(), NULL);
     rig_run_ms(&p, 2000);
@@ -251,12 +234,10 @@ TEST("a client continues after its host slept three seconds") {
     assert_int_equal(rig_statistics(&p, watcher).inputs.late, before.inputs.late);
     assert_true(rig_look(&p, watcher));
     assert_false(p.views[watcher].sample.extrapolated);
-    rig_end(&p);
 }
 
 TEST("a client far behind gets a new full state") {
-    rig p;
-    rig_start(&p, .seed = 11, .recorded = true);
+    RIG(p, .seed = 11, .recorded = true);
     uint32_t stepper = join(&p, lockstep(), NULL);
     rig_run_ms(&p, 1500);
     // Its datagrams arrive and now and then one reaches it, so that the connection lives, but for
@@ -274,12 +255,10 @@ TEST("a client far behind gets a new full state") {
     cairn_server_statistics server;
     cairn_server_statistics_read(p.system.server, &server);
     assert_true(server.state_transfers >= 2);
-    rig_end(&p);
 }
 
 TEST("a server that does not answer is named as the reason") {
-    rig p;
-    rig_start(&p, .seed = 12, .recorded = true);
+    RIG(p, .seed = 12, .recorded = true);
     const cairn_virtual_path nowhere = {.cut = true};
     uint32_t client = join(&p, interpolate(), &nowhere);
     rig_run_ms(&p, 8000);
@@ -292,12 +271,10 @@ TEST("a server that does not answer is named as the reason") {
     rig_run_ms(&p, 1500);
     assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_PLAYING);
     assert_string_equal(cairn_client_failure_text(rig_client(&p, client)), "");
-    rig_end(&p);
 }
 
 TEST("a lost connection is named as the reason") {
-    rig p;
-    rig_start(&p, .seed = 13, .recorded = true);
+    RIG(p, .seed = 13, .recorded = true);
     uint32_t client = join(&p, interpolate(), NULL);
     rig_run_ms(&p, 1500);
     rig_cut(&p, client, true);
@@ -305,12 +282,10 @@ TEST("a lost connection is named as the reason") {
     assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_FAILED);
     assert_string_equal(cairn_client_failure_text(rig_client(&p, client)),
         "the connection timed out: nothing was received from the server");
-    rig_end(&p);
 }
 
 TEST("a draining server is named as the reason") {
-    rig p;
-    rig_start(&p, .seed = 14, .recorded = true);
+    RIG(p, .seed = 14, .recorded = true);
     uint32_t client = join(&p, interpolate(), NULL);
     rig_run_ms(&p, 1500);
     cairn_server_drain(
@@ -320,12 +295,10 @@ TEST("a draining server is named as the reason") {
     assert_string_equal(
         cairn_client_failure_text(rig_client(&p, client)), "the server closed the connection");
     p.system.spins = 0; // a drained server is due at once: its host has ended
-    rig_end(&p);
 }
 
 TEST("a full room is refused with the server's reason") {
-    rig p;
-    rig_start(&p, .seed = 15, .recorded = true);
+    RIG(p, .seed = 15, .recorded = true);
     for (int i = 0; i < 5; i++) {
         join(&p, interpolate(), NULL);
     }
@@ -339,12 +312,10 @@ TEST("a full room is refused with the server's reason") {
         }
     }
     assert_int_equal(refused, 1);
-    rig_end(&p);
 }
 
 TEST("disconnect leaves at once") {
-    rig p;
-    rig_start(&p, .seed = 16, .recorded = true);
+    RIG(p, .seed = 16, .recorded = true);
     uint32_t client = join(&p, interpolate(), NULL);
     rig_run_ms(&p, 1500);
     cairn_client_disconnect(rig_client(&p, client),
@@ -354,12 +325,10 @@ TEST("disconnect leaves at once") {
     cairn_server_statistics server;
     cairn_server_statistics_read(p.system.server, &server);
     assert_int_equal(server.clients, 0);
-    rig_end(&p);
 }
 
 TEST("the failure text names the limit that a world exceeds") {
-    rig p;
-    rig_start(&p, .seed = 17, .recorded = true);
+    RIG(p, .seed = 17, .recorded = true);
     cairn_client_config few = interpolate();
     few.bodies_max = 4;
     cairn_client_config small = lockstep();
@@ -374,23 +343,20 @@ TEST("the failure text names the limit that a world exceeds") {
     assert_string_equal(cairn_client_failure_text(rig_client(&p, b)),
         "the server's state is larger than state_size_max allows: raise state_size_max");
     assert_int_equal(drops(&p, a, "snapshot", "more bodies than bodies_max"), 1);
-    rig_end(&p);
 }
 
 // Hands the client a message as if its link had brought it.
 static void hear(rig *p, uint32_t client, const cairn_message *message) {
-    cairn_encoder *encoder = NULL;
+    SCOPED(cairn_encoder) *encoder = NULL;
     assert_int_equal(cairn_encoder_create(4096, &encoder), CAIRN_OK);
     cairn_link_message heard = {.reliable = true};
     assert_int_equal(cairn_message_encode(encoder, message, &heard.bytes, &heard.size), CAIRN_OK);
     cairn_client_probe_take(rig_client(p, client),
         cairn_virtual_local_ns(p->system.network, p->system.clients[client].endpoint), &heard);
-    cairn_encoder_destroy(encoder);
 }
 
 TEST("messages that a server must not send are dropped and counted by reason") {
-    rig p;
-    rig_start(&p, .seed = 18, .recorded = true);
+    RIG(p, .seed = 18, .recorded = true);
     uint32_t early = join(&p, interpolate(), NULL);
     const cairn_wire_tick tick = {0};
     const uint64_t digest = 0;
@@ -425,7 +391,6 @@ TEST("messages that a server must not send are dropped and counted by reason") {
     rig_run_ms(&p, 1000);
     hear(&p, stepper, &keyframe);
     assert_int_equal(drops(&p, stepper, "session", "a message of another mode"), 1);
-    rig_end(&p);
 }
 
 static void expect_refused(const cairn_client_config *config) {
@@ -435,8 +400,7 @@ static void expect_refused(const cairn_client_config *config) {
 }
 
 TEST("a client enters the room it names") {
-    rig p;
-    rig_start(&p, .seed = 19, .recorded = true);
+    RIG(p, .seed = 19, .recorded = true);
     uint32_t other = 0;
     cairn_server_room_config room = cairn_server_room_config_default();
     room.name = "other";
@@ -462,7 +426,6 @@ TEST("a client enters the room it names") {
     expect_refused(&config);
     config.room = "\t";
     expect_refused(&config);
-    rig_end(&p);
 }
 
 TEST("a bad token is refused with a reason") {

@@ -7,6 +7,8 @@
 #include "client_lib/interpolate/shape_list.h"
 #include "tests/kit/near.h"
 
+SCOPE_ENDS(cairn_shape_list, cairn_shape_list_destroy)
+
 #define MS 1000000ull
 #define SECOND CAIRN_NS_PER_S
 #define TICK_NS (1e9 / 60)
@@ -216,7 +218,7 @@ static cairn_snapshot_shape shape_of(uint32_t id, uint32_t body) {
 }
 
 TEST("shapes come go and are replaced in order of index") {
-    cairn_shape_list list;
+    SCOPED(cairn_shape_list) list;
     assert_int_equal(cairn_shape_list_create(&list, 3), CAIRN_OK);
     const cairn_snapshot_shape first[] = {shape_of(3, 1), shape_of(1, 1)};
     cairn_shapes_message message = {.shapes = first, .shape_count = 2};
@@ -239,11 +241,10 @@ TEST("shapes come go and are replaced in order of index") {
     message = (cairn_shapes_message){.shapes = third, .shape_count = 2};
     assert_int_equal(cairn_shape_list_take(&list, &message), CAIRN_CAPACITY);
     assert_int_equal(list.count, 3);
-    cairn_shape_list_destroy(&list);
 }
 
 TEST("equal hulls share their corners") {
-    cairn_shape_list list;
+    SCOPED(cairn_shape_list) list;
     assert_int_equal(cairn_shape_list_create(&list, 4), CAIRN_OK);
     const cairn_vec3 corners[13] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 0},
         {2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {1, 1, 1}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -286,5 +287,4 @@ TEST("equal hulls share their corners") {
     assert_int_equal(cairn_shape_list_take(&list, &message), CAIRN_OK);
     assert_ptr_equal(cairn_shape_list_hull(&list, late.id), shared);
     assert_int_equal(list.hull_end, 2);
-    cairn_shape_list_destroy(&list);
 }

@@ -57,7 +57,7 @@ static void expect_same_bodies(const cairn_world *world, const rig_view *client)
 
 // Boxes tumble while one is driven into them.
 TEST("lag compensation shows the server what the client shows") {
-    rig p;
+    SCOPED(rig) p;
     gather(&p, CAIRN_CLIENT_INTERPOLATE);
     assert_int_equal(
         cairn_server_lag_enable(p.system.server, CAIRN_ROOM_MAIN, 500), CAIRN_LAG_SHOWN);
@@ -78,7 +78,6 @@ TEST("lag compensation shows the server what the client shows") {
         expect_same_bodies(world, &p.views[BOB]);
         assert_true(cairn_hash_equal(cairn_world_hash_read(live(&p)).full, before));
     }
-    rig_end(&p);
 }
 
 static double tick_of(const cairn_view_time *view_time) {
@@ -88,7 +87,7 @@ static double tick_of(const cairn_view_time *view_time) {
 TEST("the server knows about when a client looks") {
     static const cairn_client_mode modes[] = {CAIRN_CLIENT_INTERPOLATE, CAIRN_CLIENT_LOCKSTEP};
     for (size_t m = 0; m < 2; ++m) {
-        rig p;
+        SCOPED(rig) p;
         gather(&p, modes[m]);
         rig_run_ms(&p, 4000);
         for (int i = 0; i < 30; ++i) {
@@ -103,7 +102,6 @@ TEST("the server knows about when a client looks") {
                 fail_msg("mode %zu: wrong by %d thousandths of a tick", m, (int)(wrong * 1000));
             }
         }
-        rig_end(&p);
     }
 }
 
@@ -111,7 +109,7 @@ TEST("the server knows about when a client looks") {
 TEST("a client tells what it shows to the bit") {
     static const cairn_client_mode modes[] = {CAIRN_CLIENT_INTERPOLATE, CAIRN_CLIENT_LOCKSTEP};
     for (size_t m = 0; m < 2; ++m) {
-        rig p;
+        SCOPED(rig) p;
         gather(&p, modes[m]);
         cairn_view_time view_time;
         assert_int_equal(cairn_server_lag_view_time_reported(p.system.server, BOB, &view_time),
@@ -136,7 +134,6 @@ TEST("a client tells what it shows to the bit") {
                 CAIRN_LAG_SHOWN);
             expect_same_bodies(world, &p.views[BOB]);
         }
-        rig_end(&p);
     }
 }
 
@@ -164,7 +161,7 @@ static cairn_body_id shot(rig *p, const cairn_view_time *view_time, float x, cai
 }
 
 TEST("a moving player is hit where it was seen") {
-    rig p;
+    SCOPED(rig) p;
     gather(&p, CAIRN_CLIENT_INTERPOLATE);
     const cairn_body_id player = player_of(&p);
     assert_int_equal(
@@ -206,11 +203,10 @@ TEST("a moving player is hit where it was seen") {
                          p.system.server, CAIRN_ROOM_MAIN, &present, &probe, touched, 8, &count),
         CAIRN_LAG_SHOWN);
     assert_int_equal(at_then, count + 1);
-    rig_end(&p);
 }
 
 TEST("refusals are named and counted") {
-    rig p;
+    SCOPED(rig) p;
     gather(&p, CAIRN_CLIENT_INTERPOLATE);
     const cairn_world *world;
     uint64_t counts[CAIRN_LAG_REFUSAL_COUNT];
@@ -256,5 +252,4 @@ TEST("refusals are named and counted") {
     assert_int_equal(cairn_server_lag_enable(p.system.server, CAIRN_ROOM_MAIN, 0), CAIRN_LAG_SHOWN);
     assert_int_equal(cairn_server_lag_world(p.system.server, CAIRN_ROOM_MAIN, &view_time, &world),
         CAIRN_LAG_OFF);
-    rig_end(&p);
 }

@@ -12,6 +12,8 @@
 #include "schema/delta.h"
 #include "tests/kit/rig.h"
 
+SCOPE_ENDS(cairn_snapshots, cairn_snapshots_destroy)
+
 #define STATE_MAX (1 << 20)
 
 // The server's side of lockstep: its world, and the messages about it.
@@ -238,7 +240,7 @@ TEST("a state that does not decode is refused") {
 }
 
 TEST("a delta needs its baseline") {
-    cairn_snapshots snapshots;
+    SCOPED(cairn_snapshots) snapshots;
     uint8_t payload[512];
     cairn_snapshot_body a[2] = {{.id = 1, .rotation = {.w = 1}}, {.id = 2, .rotation = {.w = 1}}};
     cairn_snapshot_body b[2] = {a[0], a[1]};
@@ -258,11 +260,10 @@ TEST("a delta needs its baseline") {
     cairn_snapshot_body three[3] = {a[0], a[1], {.id = 3}};
     assert_int_equal(cairn_snapshots_take(&snapshots, 40, three, 3), CAIRN_SNAPSHOT_BODIES_MAX);
     assert_int_equal(snapshots.count, 2);
-    cairn_snapshots_destroy(&snapshots);
 }
 
 TEST("the ring keeps the newest in order") {
-    cairn_snapshots snapshots;
+    SCOPED(cairn_snapshots) snapshots;
     const cairn_snapshot_body body = {.id = 1};
     assert_int_equal(cairn_snapshots_create(&snapshots, 3, 1), CAIRN_OK);
     const struct {
@@ -281,5 +282,4 @@ TEST("the ring keeps the newest in order") {
             assert_ptr_not_equal(snapshots.list[i].bodies, snapshots.list[k].bodies);
         }
     }
-    cairn_snapshots_destroy(&snapshots);
 }

@@ -11,6 +11,8 @@
 #include <cairn/control.h>
 #include <cairn/sim.h>
 
+SCOPE_POINTER_ENDS(cairn_encoder, cairn_encoder_destroy)
+
 enum { OPERATOR, LOCKSTEP, PREDICT, HEAL, PLAYER, CLIENTS };
 
 static rig p; // too large for a stack
@@ -192,7 +194,7 @@ TEST("requests and answers may be encoded") {
     uint8_t unaligned[256] = {0};
     start();
     cairn_client *client = rig_client(&p, OPERATOR);
-    cairn_encoder *encoder = NULL;
+    SCOPED(cairn_encoder) *encoder = NULL;
     assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &encoder), CAIRN_OK);
     const cairn_message request = {.kind = CAIRN_MESSAGE_CONTROL,
         .control = {.number = 77, .verb = CAIRN_CONTROL_STATE, .room = ""}};
@@ -221,6 +223,5 @@ TEST("requests and answers may be encoded") {
         .answer = {.verb = CAIRN_CONTROL_PAUSE, .reason = "", .room = ""}};
     assert_int_equal(cairn_message_encode(encoder, &foreign, &bytes, &size), CAIRN_OK);
     assert_int_equal(cairn_client_ask_encoded(client, bytes, size), 0);
-    cairn_encoder_destroy(encoder);
     rig_end(&p);
 }

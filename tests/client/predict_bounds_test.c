@@ -46,7 +46,7 @@ static uint64_t long_rollbacks(const rig *p, uint32_t client) {
 
 TEST("a rollback beyond its budget continues in the next advance") {
     for (int by_time = 0; by_time < 2; by_time++) {
-        rig p;
+        SCOPED(rig) p;
         slow_clock clock = {.reading_ns = 1000000};
         cairn_client_config config = predicting();
         config.resim_ticks_max = by_time ? 32 : 3;
@@ -75,13 +75,12 @@ TEST("a rollback beyond its budget continues in the next advance") {
             assert_true(s.prediction.predicted_ticks <= 5);
             assert_true(s.inputs.delay_ticks > 3);
         }
-        rig_end(&p);
     }
 }
 
 // A predicted box does not exist any more in the world that a rollback went back to.
 TEST("shapes can be read in the middle of a rollback") {
-    rig p;
+    SCOPED(rig) p;
     cairn_client_config config = predicting();
     config.resim_ticks_max = 2;
     config.resim_budget_us = 0;
@@ -102,7 +101,6 @@ TEST("shapes can be read in the middle of a rollback") {
         in_a_rollback += predict->open ? 1 : 0;
     }
     assert_true(in_a_rollback > 100);
-    rig_end(&p);
 }
 
 TEST("a window without memory waits for the server") {
@@ -132,7 +130,7 @@ TEST("a window without memory waits for the server") {
 }
 
 TEST("a steady client allocates nothing") {
-    rig p;
+    SCOPED(rig) p;
     const cairn_client_config config = predicting();
     rig_start(&p, .seed = 44);
     rig_join(&p, &config, &usual);
@@ -150,13 +148,12 @@ TEST("a steady client allocates nothing") {
     const struct mallinfo2 b = mallinfo2();
     assert_int_equal(a.uordblks + a.hblkhd, b.uordblks + b.hblkhd);
     assert_true(rig_statistics(&p, 0).prediction.rollbacks > before + 3);
-    rig_end(&p);
 }
 
 // A step computed wrongly, and a cut for longer than the server keeps its states: nothing but a new
 // state repairs such a world.
 TEST("a predicting world beyond repair is replaced by the server's state") {
-    rig p;
+    SCOPED(rig) p;
     const cairn_client_config config = predicting();
     const cairn_body_id player = 1 + 4;
     rig_start(&p, .seed = 45, .recorded = true);
@@ -179,13 +176,12 @@ TEST("a predicting world beyond repair is replaced by the server's state") {
     const cairn_client_statistics later = rig_statistics(&p, 0);
     assert_int_equal(later.simulation.roots_differed, s.simulation.roots_differed);
     assert_true(later.simulation.roots_compared > s.simulation.roots_compared + 50);
-    rig_end(&p);
 }
 
 // The server's history of ticks is over by then: it sends its state, which is taken within a
 // second.
 TEST("a pause longer than the history ends with a new state") {
-    rig p;
+    SCOPED(rig) p;
     const cairn_client_config config = predicting();
     rig_start(&p, .seed = 47, .recorded = true);
     p.system.config.timeout_s = 60;
@@ -209,7 +205,6 @@ TEST("a pause longer than the history ends with a new state") {
     assert_true(rig_press(&p, 0, 0, 1.0f));
     rig_run_ms(&p, 500);
     assert_int_equal(rig_statistics(&p, 0).inputs.late, s.inputs.late);
-    rig_end(&p);
 }
 
 TEST("lockstep delays input by the need of the path or as configured") {
@@ -220,7 +215,7 @@ TEST("lockstep delays input by the need of the path or as configured") {
         bool late;
     } rows[] = {{0, 120, 170, false}, {250, 250, 250, false}, {40, 40, 40, true}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        rig p;
+        SCOPED(rig) p;
         cairn_client_config config = cairn_client_config_default();
         config.mode = CAIRN_CLIENT_LOCKSTEP;
         config.input_delay_ms = rows[i].asked_ms;
@@ -234,7 +229,6 @@ TEST("lockstep delays input by the need of the path or as configured") {
         assert_in_range(s.inputs.lead_ns / 1000000, rows[i].low_ms, rows[i].high_ms);
         assert_int_equal(s.inputs.late > before.inputs.late, rows[i].late);
         assert_int_equal(s.simulation.roots_differed, 0);
-        rig_end(&p);
     }
 }
 

@@ -15,6 +15,8 @@
 #include "server/room/inbox.h"
 #include "tests/kit/near.h"
 
+SCOPE_POINTER_ENDS(cairn_inbox, cairn_inbox_destroy)
+
 #define HOLD 9
 
 static cairn_command input(uint32_t slot, uint32_t sequence, uint32_t buttons) {
@@ -79,7 +81,7 @@ TEST("a silent player is predicted to stay silent") {
 
 // Against the server's own inbox: a silent player is predicted exactly as it is filled in.
 TEST("a silent player is predicted as the server substitutes its input") {
-    cairn_inbox *inbox = NULL;
+    SCOPED(cairn_inbox) *inbox = NULL;
     cairn_input_prediction prediction;
     const cairn_inbox_config config = {
         .tick = 50, .window_ticks = 120, .slots = 8, .hold_ticks = HOLD};
@@ -101,7 +103,6 @@ TEST("a silent player is predicted as the server substitutes its input") {
         assert_int_equal(count, tick - 59 <= HOLD ? 1 : 0);
         expect_input(&prediction, tick, count > 0 ? &commands[0] : NULL);
     }
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("a rollback is attributed to the player who caused it") {

@@ -43,7 +43,7 @@ TEST("the confirmed world is the server's on every path") {
         {{.delay_ns = 25000000, .jitter_ns = 40000000, .loss_permille = 300}, -1000},
         {{.delay_ns = 200000000, .jitter_ns = 10000000, .loss_permille = 20}, 1000}};
     for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        rig p;
+        SCOPED(rig) p;
         uint64_t state_tick[2];
         rig_start(&p, .seed = 1 + i, .recorded = true);
         p.drift_ppm = rows[i].drift_ppm;
@@ -65,7 +65,6 @@ TEST("the confirmed world is the server's on every path") {
         cairn_server_statistics_read(p.system.server, &server);
         assert_true(server.roots_compared > 300);
         assert_int_equal(server.roots_differed, 0);
-        rig_end(&p);
     }
 }
 
@@ -125,8 +124,7 @@ TEST("own input shows after the delay not after the round trip") {
 
 TEST("a short path is delayed and not predicted") {
     static const cairn_virtual_path path = {.delay_ns = 5000000};
-    rig p;
-    rig_start(&p, .seed = 23, .recorded = true);
+    RIG(p, .seed = 23, .recorded = true);
     join(&p, &path);
     join(&p, &path);
     rig_run_ms(&p, 4000);
@@ -135,14 +133,12 @@ TEST("a short path is delayed and not predicted") {
     assert_in_range(s.inputs.delay_ticks, 1, 3);
     assert_true(s.prediction.predicted_ticks <= 1);
     assert_int_equal(s.simulation.roots_differed, 0);
-    rig_end(&p);
 }
 
 // The picture does not jump although the world was rolled back.
 TEST("corrections glide") {
     static const cairn_virtual_path path = {.delay_ns = 60000000};
-    rig p;
-    rig_start(&p, .seed = 24, .recorded = true);
+    RIG(p, .seed = 24, .recorded = true);
     join(&p, &path);
     join(&p, &path);
     rig_run_ms(&p, 3000);
@@ -174,13 +170,11 @@ TEST("corrections glide") {
     assert_true(error > 0.1f);
     // The player itself, at 6 m/s, makes 12 mm in two milliseconds.
     assert_true(jump < 0.015f);
-    rig_end(&p);
 }
 
 TEST("rollbacks name their cause") {
     static const cairn_virtual_path path = {.delay_ns = 60000000};
-    rig p;
-    rig_start(&p, .seed = 25, .recorded = true);
+    RIG(p, .seed = 25, .recorded = true);
     join(&p, &path);
     rig_run_ms(&p, 2000);
     join(&p, &path);
@@ -226,7 +220,6 @@ TEST("rollbacks name their cause") {
     rig_run_ms(&p, 1000);
     assert_int_equal(by_cause(&p, 0, CAIRN_ROLLBACK_JOIN_LEAVE), 2);
     assert_int_equal(rig_statistics(&p, 0).simulation.roots_differed, 0);
-    rig_end(&p);
 }
 
 typedef enum stall { STALL_CLIENT, STALL_SERVER, STALL_PATH, STALL_COUNT } stall;
@@ -257,8 +250,7 @@ static void count_steps(void *user, uint32_t client) {
 TEST("a stall is over a second after it") {
     static const cairn_virtual_path path = {.delay_ns = 40000000, .jitter_ns = 5000000};
     for (stall kind = 0; kind < STALL_COUNT; kind++) {
-        rig p;
-        rig_start(&p, .seed = 31, .recorded = true);
+        RIG(p, .seed = 31, .recorded = true);
         p.system.config.timeout_s = 20;
         join(&p, &path);
         join(&p, &path);
@@ -281,6 +273,5 @@ TEST("a stall is over a second after it") {
         assert_true(ms_until_it_moves(&p, 0) < 150);
         rig_run_ms(&p, 1000);
         assert_int_equal(rig_statistics(&p, 0).inputs.late, s.inputs.late);
-        rig_end(&p);
     }
 }

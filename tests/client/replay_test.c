@@ -21,8 +21,7 @@ static struct {
 } sound;
 
 BEFORE_ALL {
-    rig p;
-    rig_start(&p, .seed = 99, .recorded = true);
+    RIG(p, .seed = 99, .recorded = true);
     cairn_client_config config = cairn_client_config_default();
     uint32_t player = rig_join(&p, &config, NULL);
     for (int i = 0; i < 24; i++) {
@@ -35,7 +34,6 @@ BEFORE_ALL {
     sound.bytes = malloc(p.record_size);
     memcpy(sound.bytes, p.record, p.record_size);
     sound.size = p.record_size;
-    rig_end(&p);
 }
 
 AFTER_ALL {

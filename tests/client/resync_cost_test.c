@@ -30,7 +30,7 @@ static void expect_healed(const rig *p, uint32_t client) {
 }
 
 TEST("one body of a thousand is repaired in a round trip and three ticks") {
-    rig p;
+    SCOPED(rig) p;
     cairn_client_config config = cairn_client_config_default();
     config.mode = CAIRN_CLIENT_HEAL;
     config.spectator = true;
@@ -48,5 +48,4 @@ TEST("one body of a thousand is repaired in a round trip and three ticks") {
     for (uint32_t i = 0; i < PATHS; ++i) {
         expect_healed(&p, i);
     }
-    rig_end(&p);
 }

@@ -9,6 +9,8 @@
 #include "client_lib/client_probe.h"
 #include "tests/kit/rig.h"
 
+SCOPE_POINTER_ENDS(cairn_encoder, cairn_encoder_destroy)
+
 static cairn_client_config config_of(cairn_client_mode mode) {
     cairn_client_config config = cairn_client_config_default();
     config.mode = mode;
@@ -62,7 +64,7 @@ static const cairn_client_mode repairing_modes[] = {CAIRN_CLIENT_HEAL, CAIRN_CLI
 
 TEST("memory that changed is stepped again without the server") {
     for (uint32_t i = 0; i < 2; ++i) {
-        rig p;
+        SCOPED(rig) p;
         start(&p, 50 + i, repairing_modes[i], NULL);
         assert_int_equal(rig_statistics(&p, 0).resync.count, 0);
         damage(&p, 0, 5, 2.0f);
@@ -72,13 +74,12 @@ TEST("memory that changed is stepped again without the server") {
         assert_int_equal(record.bytes, 0);
         assert_int_equal(served(&p).resync_requests, 0);
         expect_valid_world(&p, 0);
-        rig_end(&p);
     }
 }
 
 TEST("a wrong step is repaired by the elements that differ") {
     for (uint32_t i = 0; i < 2; ++i) {
-        rig p;
+        SCOPED(rig) p;
         start(&p, 60 + i, repairing_modes[i], NULL);
         assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
         rig_run_ms(&p, 300);
@@ -91,7 +92,6 @@ TEST("a wrong step is repaired by the elements that differ") {
         assert_int_equal(server.resync_elements, record.elements);
         assert_int_equal(rig_statistics(&p, 0).simulation.states_loaded, 1);
         expect_valid_world(&p, 0);
-        rig_end(&p);
     }
 }
 
@@ -99,13 +99,12 @@ TEST("loss and jitter only make it later") {
     const cairn_virtual_path path = {
         .delay_ns = 20000000, .jitter_ns = 40000000, .loss_permille = 200, .repeat_permille = 50};
     for (uint32_t i = 0; i < 2; ++i) {
-        rig p;
+        SCOPED(rig) p;
         start(&p, 70 + i, repairing_modes[i], &path);
         assert_true(cairn_client_probe_damage(rig_client(&p, 0), 6));
         rig_run_ms(&p, 2000);
         assert_true(rig_statistics(&p, 0).resync.count >= 1);
         expect_valid_world(&p, 0);
-        rig_end(&p);
     }
 }
 
@@ -121,13 +120,12 @@ static void answer_for_the_server(rig *p, cairn_resync_response response) {
     response.build = "";
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_RESYNC_RESPONSE, .resync_response = response};
-    cairn_encoder *encoder = NULL;
+    SCOPED(cairn_encoder) *encoder = NULL;
     assert_int_equal(cairn_encoder_create(4096, &encoder), CAIRN_OK);
     cairn_link_message bytes = {.bytes = NULL};
     assert_non_null(encoder);
     assert_int_equal(cairn_message_encode(encoder, &message, &bytes.bytes, &bytes.size), CAIRN_OK);
     cairn_client_probe_take(rig_client(p, 0), rig_client_now_ns(p, 0), &bytes);
-    cairn_encoder_destroy(encoder);
 }
 
 // Both payloads claim to hold everything that differs. An empty list applies to any world and
@@ -136,7 +134,7 @@ TEST("a repair after which the world still differs is refused and the state is r
     static const uint8_t no_elements[4] = {0};
     static const uint8_t malformed[8] = {255, 255, 255, 255, 255, 255, 255, 255};
     for (uint32_t i = 0; i < 4; ++i) {
-        rig p;
+        SCOPED(rig) p;
         start(&p, 160 + i, repairing_modes[i % 2], NULL);
         assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
         answer_for_the_server(
@@ -153,23 +151,21 @@ TEST("a repair after which the world still differs is refused and the state is r
         assert_int_equal(rig_statistics(&p, 0).simulation.states_loaded, 2);
         assert_int_equal(rig_statistics(&p, 0).resync.repairs_refused, 1);
         expect_valid_world(&p, 0);
-        rig_end(&p);
     }
 }
 
 TEST("a repair that makes the roots equal is not refused") {
-    rig p;
+    SCOPED(rig) p;
     start(&p, 170, CAIRN_CLIENT_HEAL, NULL);
     assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
     rig_run_ms(&p, 500);
     assert_int_equal(last_record(&p, 0).cause, CAIRN_RESYNC_BY_ELEMENTS);
     assert_int_equal(rig_statistics(&p, 0).resync.repairs_refused, 0);
-    rig_end(&p);
 }
 
 // The path is cut for longer than the client waits for an answer.
 TEST("a request whose answer is lost is sent again") {
-    rig p;
+    SCOPED(rig) p;
     const cairn_client_config config = config_of(CAIRN_CLIENT_HEAL);
     rig_start(&p, .seed = 171);
     p.system.config.timeout_s = 30;
@@ -192,13 +188,12 @@ TEST("a request whose answer is lost is sent again") {
     rig_run_ms(&p, 4000);
     assert_true(last_record(&p, 0).round_trips >= 2);
     expect_valid_world(&p, 0);
-    rig_end(&p);
 }
 
 TEST("no alarm is false") {
     const cairn_virtual_path path = {
         .delay_ns = 20000000, .jitter_ns = 70000000, .loss_permille = 150, .repeat_permille = 50};
-    rig p;
+    SCOPED(rig) p;
     const cairn_client_config heal = config_of(CAIRN_CLIENT_HEAL);
     const cairn_client_config predict = config_of(CAIRN_CLIENT_PREDICT);
     rig_start(&p, .seed = 80);
@@ -213,11 +208,10 @@ TEST("no alarm is false") {
             i == 0 ? CAIRN_CLIENT_HEAL : CAIRN_CLIENT_PREDICT);
     }
     assert_int_equal(served(&p).resync_requests, 0);
-    rig_end(&p);
 }
 
 TEST("a tick the server no longer has is mended by the state") {
-    rig p;
+    SCOPED(rig) p;
     start(&p, 90, CAIRN_CLIENT_HEAL, NULL);
     assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
     rig_cut(&p, 0, true); // the doubt waits longer than states are kept
@@ -229,12 +223,11 @@ TEST("a tick the server no longer has is mended by the state") {
     assert_true(served(&p).resync_responses[CAIRN_RESYNC_TICK_GONE] > 0);
     assert_int_equal(served(&p).states_resent, 1);
     expect_valid_world(&p, 0);
-    rig_end(&p);
 }
 
 TEST("a client that differs again and again is demoted to snapshots with a reason") {
     for (uint32_t i = 0; i < 2; ++i) {
-        rig p;
+        SCOPED(rig) p;
         start(&p, 100 + i, repairing_modes[i], NULL);
         cairn_client *client = rig_client(&p, 0);
         uint32_t rounds = 0;
@@ -251,7 +244,6 @@ TEST("a client that differs again and again is demoted to snapshots with a reaso
         assert_true(rig_statistics(&p, 0).snapshots.deltas > 10);
         assert_int_equal(served(&p).clients_demoted, 1);
         assert_int_equal(served(&p).protocol_violations, 0);
-        rig_end(&p);
     }
 }
 
@@ -260,8 +252,7 @@ TEST("a client that fails the self-test is demoted to snapshots with a reason") 
         CAIRN_CLIENT_LOCKSTEP, CAIRN_CLIENT_HEAL, CAIRN_CLIENT_PREDICT};
     cairn_passport passport;
     assert_int_equal(cairn_passport_read(&passport), CAIRN_OK);
-    rig p;
-    rig_start(&p, .seed = 110);
+    RIG(p, .seed = 110);
     for (uint32_t i = 0; i < 3; ++i) {
         const cairn_client_config config = config_of(modes[i]);
         cairn_passport bad = passport;
@@ -280,21 +271,18 @@ TEST("a client that fails the self-test is demoted to snapshots with a reason") 
         assert_true(rig_statistics(&p, i).snapshots.received > 5);
     }
     assert_int_equal(served(&p).clients_unfit, 3);
-    rig_end(&p);
 }
 
 // A client that interpolates is asked for no arithmetic.
 TEST("a client that does not simulate may fail the self-test") {
     const cairn_client_config config = config_of(CAIRN_CLIENT_INTERPOLATE);
     const cairn_passport bad = {.faults = CAIRN_PASSPORT_ROUNDING};
-    rig p;
-    rig_start(&p, .seed = 111);
+    RIG(p, .seed = 111);
     rig_join(&p, &config, NULL);
     *cairn_client_probe_of(rig_client(&p, 0)).passport = bad;
     rig_wait_to_play(&p);
     assert_string_equal(cairn_client_mode_text(rig_client(&p, 0)), "");
     assert_int_equal(served(&p).clients_unfit, 0);
-    rig_end(&p);
 }
 
 // Confirms ticks that are not stepped: the backlog grows.

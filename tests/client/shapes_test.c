@@ -47,8 +47,7 @@ static void expect_same_shapes(const rig *r, uint32_t client) {
 TEST("a client of every mode has the corners of a hull") {
     static const cairn_client_mode modes[] = {
         CAIRN_CLIENT_INTERPOLATE, CAIRN_CLIENT_LOCKSTEP, CAIRN_CLIENT_PREDICT, CAIRN_CLIENT_HEAL};
-    rig r;
-    rig_start(&r, .seed = 5, .scene = scene_with_hulls());
+    RIG(r, .seed = 5, .scene = scene_with_hulls());
     for (uint32_t i = 0; i < 4; i++) {
         rig_join_mode(&r, modes[i]);
     }
@@ -57,14 +56,12 @@ TEST("a client of every mode has the corners of a hull") {
     for (uint32_t i = 0; i < 4; i++) {
         expect_same_shapes(&r, i);
     }
-    rig_end(&r);
 }
 
 TEST("a shape that is not listed has no corners") {
-    rig r;
+    SCOPED(rig) r;
     float corners[CAIRN_HULL_VERTICES_MAX][3];
     rig_start(&r, .seed = 6, .scene = scene_with_hulls(), .clients = 1, .interpolating = 1);
     assert_int_equal(
         cairn_client_shape_corners(rig_client(&r, ALICE), 77, corners, CAIRN_HULL_VERTICES_MAX), 0);
-    rig_end(&r);
 }

@@ -10,6 +10,8 @@
 #include "bridge/scene_world.h"
 #include "tests/kit/rig.h"
 
+SCOPE_ENDS(cairn_timeline, cairn_timeline_destroy)
+
 #define SCRIPT_TICKS 160
 #define STATE_MEMORY (16u << 20)
 
@@ -121,7 +123,7 @@ TEST("a wrong prediction leaves no trace") {
     const history *h = fixture;
     for (uint64_t seed = 1; seed <= 2; seed++) {
         cairn_random random = cairn_random_of(seed);
-        cairn_timeline t;
+        SCOPED(cairn_timeline) t;
         uint32_t differed = 0;
         start(&t, 64, STATE_MEMORY);
         while (t.confirmed_end < SCRIPT_TICKS) {
@@ -145,13 +147,12 @@ TEST("a wrong prediction leaves no trace") {
         expect_the_truth(&t, h);
         assert_int_equal(t.roots_compared, SCRIPT_TICKS); // each once, however often it was stepped
         assert_true(differed > 10 && t.steps > SCRIPT_TICKS);
-        cairn_timeline_destroy(&t);
     }
 }
 
 TEST("confirmed ticks alone are lockstep") {
     const history *h = fixture;
-    cairn_timeline t;
+    SCOPED(cairn_timeline) t;
     start(&t, 32, 0);
     for (uint64_t tick = 0; tick < SCRIPT_TICKS; tick++) {
         assert_int_equal(confirm(&t, h, tick), CAIRN_TIMELINE_TAKEN);
@@ -171,12 +172,11 @@ TEST("confirmed ticks alone are lockstep") {
     assert_memory_equal(commands, h->commands[SCRIPT_TICKS - 1], count * sizeof commands[0]);
     // Without memory for states there is no way back.
     assert_int_equal(cairn_timeline_rewind(&t, SCRIPT_TICKS - 1), CAIRN_TIMELINE_STATE_DROPPED);
-    cairn_timeline_destroy(&t);
 }
 
 TEST("the timeline rewinds to any tick whose state is held") {
     const history *h = fixture;
-    cairn_timeline t;
+    SCOPED(cairn_timeline) t;
     cairn_random random = cairn_random_of(3);
     start(&t, 64, STATE_MEMORY);
     for (uint64_t tick = 0; tick < SCRIPT_TICKS; tick++) {
@@ -194,7 +194,6 @@ TEST("the timeline rewinds to any tick whose state is held") {
     expect_the_truth(&t, h);
     assert_int_equal(cairn_timeline_rewind(&t, SCRIPT_TICKS - 65), CAIRN_TIMELINE_STATE_DROPPED);
     assert_int_equal(t.head_tick, SCRIPT_TICKS);
-    cairn_timeline_destroy(&t);
 }
 
 TEST("a prediction beyond the window is refused") {
@@ -236,7 +235,7 @@ TEST("a prediction beyond the window is refused") {
 
 TEST("predicted ticks can be dropped") {
     const history *h = fixture;
-    cairn_timeline t;
+    SCOPED(cairn_timeline) t;
     cairn_random random = cairn_random_of(9);
     start(&t, 64, STATE_MEMORY);
     for (uint64_t tick = 0; tick < 10; tick++) {
@@ -254,12 +253,11 @@ TEST("predicted ticks can be dropped") {
         step_all(&t);
     }
     expect_the_truth(&t, h);
-    cairn_timeline_destroy(&t);
 }
 
 TEST("a damaged world can be repaired at a tick") {
     const history *h = fixture;
-    cairn_timeline t;
+    SCOPED(cairn_timeline) t;
     start(&t, 64, STATE_MEMORY);
     for (uint64_t tick = 0; tick < 100; tick++) {
         confirm(&t, h, tick);
@@ -297,13 +295,12 @@ TEST("a damaged world can be repaired at a tick") {
     assert_int_equal(cairn_world_diff(t.world, h->world, &difference, 1), 0);
     cairn_world_destroy(sound);
     free(bytes);
-    cairn_timeline_destroy(&t);
 }
 
 TEST("a false root differs at its tick whether predicted or not") {
     const history *h = fixture;
     for (int predicted = 0; predicted < 2; predicted++) {
-        cairn_timeline t;
+        SCOPED(cairn_timeline) t;
         start(&t, 64, STATE_MEMORY);
         for (uint64_t tick = 0; tick < 10; tick++) {
             if (predicted) {
@@ -318,13 +315,12 @@ TEST("a false root differs at its tick whether predicted or not") {
         assert_int_equal(t.roots_differed, 1);
         assert_int_equal(t.differs_tick, 7);
         assert_int_equal(t.first_difference_tick, 7);
-        cairn_timeline_destroy(&t);
     }
 }
 
 TEST("ticks wait for the state they continue") {
     const history *h = fixture;
-    cairn_timeline t;
+    SCOPED(cairn_timeline) t;
     assert_int_equal(cairn_timeline_create(&t, 64, 4096), CAIRN_OK);
     assert_int_equal(confirm(&t, h, 0), CAIRN_TIMELINE_NOT_EXPECTED);
     cairn_timeline_expect(&t, 0);
@@ -339,11 +335,10 @@ TEST("ticks wait for the state they continue") {
     assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_IDLE);
     cairn_timeline_clear(&t);
     assert_null(t.world);
-    cairn_timeline_destroy(&t);
 }
 
 TEST("commands are bounded too") {
-    cairn_timeline t;
+    SCOPED(cairn_timeline) t;
     cairn_command many[CAIRN_COMMANDS_PER_TICK_MAX];
     for (uint32_t i = 0; i < CAIRN_COMMANDS_PER_TICK_MAX; i++) {
         many[i] = (cairn_command){.kind = CAIRN_COMMAND_INPUT, .sequence = i};
@@ -360,5 +355,4 @@ TEST("commands are bounded too") {
     assert_int_equal(cairn_timeline_predict(&t, tick - 1, many, 256), CAIRN_TIMELINE_DIFFERED);
     cairn_timeline_drop_predicted_from(&t, 0);
     assert_int_equal(t.commands.free_count, t.commands.block_count);
-    cairn_timeline_destroy(&t);
 }

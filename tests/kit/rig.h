@@ -10,6 +10,7 @@
 #include "storm/oracle.h"
 #include "storm/system.h"
 #include "tests/kit/scenes.h"
+#include "tests/kit/scoped.h"
 #include <cairn/client.h>
 #include <cairn/server.h>
 
@@ -57,6 +58,11 @@ typedef struct rig {
 void rig_start_with(rig *r, const rig_options *options);
 // Asserts that no endpoint spun and that every datagram was accounted for.
 void rig_end(rig *r);
+SCOPE_ENDS(rig, rig_end)
+// A rig that runs until its block ends: RIG(r, .clients = 2);
+#define RIG(name, ...)                                                                             \
+    SCOPED(rig) name;                                                                              \
+    rig_start(&name, __VA_ARGS__)
 
 // A client that connects at once; returns its number. `path` is both ways; NULL: 20 ms, no loss.
 uint32_t rig_join(rig *r, const cairn_client_config *config, const cairn_virtual_path *path);

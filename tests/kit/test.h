@@ -19,6 +19,8 @@
 
 #include <cmocka.h>
 
+#include "tests/kit/scoped.h"
+
 typedef enum test_hook {
     TEST_BEFORE_ALL,
     TEST_AFTER_ALL,

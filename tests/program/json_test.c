@@ -7,6 +7,8 @@
 
 #include "program/json.h"
 
+SCOPE_POINTER_ENDS(cairn_json, cairn_json_destroy)
+
 static void assert_line(cairn_json *json, const char *wanted) {
     char line[1024];
     const size_t size = cairn_json_write(json, line, sizeof line - 1);
@@ -49,19 +51,18 @@ TEST("any bytes become printable text") {
 }
 
 TEST("a line that does not fit is not begun") {
-    cairn_json *json = cairn_json_create();
+    SCOPED(cairn_json) *json = cairn_json_create();
     cairn_json_put_text(json, "a", "b");
     char line[16];
     assert_int_equal(cairn_json_write(json, line, sizeof line), strlen("{\"a\":\"b\"}\n"));
     assert_int_equal(cairn_json_write(json, line, strlen("{\"a\":\"b\"}\n")), 10);
     assert_int_equal(cairn_json_write(json, line, strlen("{\"a\":\"b\"}")), 0);
-    cairn_json_destroy(json);
 }
 
 TEST("written values are read back") {
     static const char text[] =
         "{\"tick\": 12, \"name\": \"bot\", \"real\": -1.5, \"played\": true}";
-    cairn_json *json = cairn_json_parse(text, strlen(text));
+    SCOPED(cairn_json) *json = cairn_json_parse(text, strlen(text));
     double number = 7;
     bool truth = false;
     char name[4];
@@ -74,7 +75,6 @@ TEST("written values are read back") {
     assert_string_equal(name, "bot");
     assert_true(cairn_json_get_text(json, "name", name, 3));
     assert_string_equal(name, "bo");
-    cairn_json_destroy(json);
 }
 
 TEST("what is not an object is refused") {

@@ -188,112 +188,61 @@ static void seal_head(recording *r, size_t at) {
     }
 }
 
-static void break_magic(recording *r) {
-    break_byte(r, 0);
-}
+// Changes the head of the second chunk.
+#define CHANGE_SECOND_HEAD(...)                                                                    \
+    do {                                                                                           \
+        uint8_t *head = r.bytes + r.chunk_end[0];                                                  \
+        __VA_ARGS__;                                                                               \
+        seal_head(&r, r.chunk_end[0]);                                                             \
+    } while (0)
 
-static void break_version(recording *r) {
-    break_byte(r, 8);
-}
+// Spoils a whole recording r as the statement says.
+#define EXPECT_END(name, wanted, chunks, ...)                                                      \
+    do {                                                                                           \
+        recording r = whole_recording();                                                           \
+        __VA_ARGS__;                                                                               \
+        expect_end(&r, name, wanted, chunks);                                                      \
+    } while (0)
 
-static void break_head(recording *r) {
-    break_byte(r, CAIRN_RECORDING_HEAD_SIZE);
-}
-
-static void break_payload(recording *r) {
-    break_byte(r, CAIRN_RECORDING_HEAD_SIZE + CAIRN_RECORDING_CHUNK_HEAD_SIZE);
-}
-
-static void break_padding(recording *r) {
-    break_byte(r, r->chunk_end[0] - 1);
-}
-
-static void write_unknown_kind(recording *r) {
-    r->bytes[r->chunk_end[0] + 4] = CAIRN_CHUNK_KIND_COUNT;
-    seal_head(r, r->chunk_end[0]);
-}
-
-static void write_second_start(recording *r) {
-    r->bytes[r->chunk_end[0] + 4] = CAIRN_CHUNK_START;
-    seal_head(r, r->chunk_end[0]);
-}
-
-static void leave_out_the_start(recording *r) {
-    *r = start_recording();
-    append_chunk(r, CAIRN_CHUNK_TICKS, "ticks");
-}
-
-static void write_empty_chunk(recording *r) {
-    memset(r->bytes + r->chunk_end[0], 0, 4);
-    memset(r->bytes + r->chunk_end[0] + 8, 0, 4);
-    seal_head(r, r->chunk_end[0]);
-}
-
-static void write_huge_chunk(recording *r) {
-    memset(r->bytes + r->chunk_end[0], 0xff, 4);
-    memset(r->bytes + r->chunk_end[0] + 8, 0xff, 4);
-    seal_head(r, r->chunk_end[0]);
-}
-
-static void write_unknown_packing(recording *r) {
-    r->bytes[r->chunk_end[0] + 6] = CAIRN_PACKING_COUNT;
-    seal_head(r, r->chunk_end[0]);
-}
-
-// 16 bytes that say they unpack to a gigabyte.
-static void write_bomb(recording *r) {
-    r->bytes[r->chunk_end[0] + 6] = CAIRN_PACKING_ZSTD;
-    r->bytes[r->chunk_end[0] + 11] = 0x40;
-    seal_head(r, r->chunk_end[0]);
-}
-
-static void pack_for_nothing(recording *r) {
-    r->bytes[r->chunk_end[0] + 6] = CAIRN_PACKING_ZSTD;
-    seal_head(r, r->chunk_end[0]);
-}
-
-static void grow_without_packing(recording *r) {
-    r->bytes[r->chunk_end[0] + 8] += 1;
-    seal_head(r, r->chunk_end[0]);
-}
-
-static void write_behind_the_end(recording *r) {
-    append(r, "", 1);
-}
-
-static void leave_out_the_end(recording *r) {
-    r->size = r->chunk_end[1];
+static void expect_end(
+    const recording *r, const char *name, cairn_recording_end wanted, uint32_t chunk_count) {
+    const cairn_recording_reader reader = walk(r->bytes, r->size);
+    if (reader.end != wanted || reader.chunk_count != chunk_count) {
+        fail_msg("%s: %s", name, cairn_recording_end_text(reader.end));
+    }
+    assert_string_not_equal(cairn_recording_end_text(reader.end), "unknown end");
 }
 
 TEST("every way to end is told apart from the others") {
-    static const struct {
-        void (*spoil)(recording *);
-        cairn_recording_end end;
-        uint32_t chunk_count;
-    } cases[] = {{break_magic, CAIRN_RECORDING_FOREIGN, 0},
-        {break_version, CAIRN_RECORDING_VERSION_MISMATCH, 0},
-        {break_head, CAIRN_RECORDING_DAMAGED_HEAD, 0},
-        {break_payload, CAIRN_RECORDING_DAMAGED_PAYLOAD, 0},
-        {break_padding, CAIRN_RECORDING_DAMAGED_PADDING, 0},
-        {write_unknown_kind, CAIRN_RECORDING_CHUNK_KIND, 1},
-        {write_second_start, CAIRN_RECORDING_CHUNK_KIND, 1},
-        {leave_out_the_start, CAIRN_RECORDING_CHUNK_KIND, 0},
-        {write_empty_chunk, CAIRN_RECORDING_CHUNK_SIZE, 1},
-        {write_huge_chunk, CAIRN_RECORDING_CHUNK_SIZE, 1},
-        {write_unknown_packing, CAIRN_RECORDING_CHUNK_PACKING, 1},
-        {write_bomb, CAIRN_RECORDING_CHUNK_SIZE, 1},
-        {pack_for_nothing, CAIRN_RECORDING_CHUNK_SIZE, 1},
-        {grow_without_packing, CAIRN_RECORDING_CHUNK_SIZE, 1},
-        {write_behind_the_end, CAIRN_RECORDING_TRAILING, 3},
-        {leave_out_the_end, CAIRN_RECORDING_CUT, 2}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-        recording r = whole_recording();
-        cases[i].spoil(&r);
-        const cairn_recording_reader reader = walk(r.bytes, r.size);
-        assert_int_equal(reader.end, cases[i].end);
-        assert_int_equal(reader.chunk_count, cases[i].chunk_count);
-        assert_string_not_equal(cairn_recording_end_text(reader.end), "unknown end");
-    }
+    EXPECT_END("break magic", CAIRN_RECORDING_FOREIGN, 0, break_byte(&r, 0));
+    EXPECT_END("break version", CAIRN_RECORDING_VERSION_MISMATCH, 0, break_byte(&r, 8));
+    EXPECT_END(
+        "break head", CAIRN_RECORDING_DAMAGED_HEAD, 0, break_byte(&r, CAIRN_RECORDING_HEAD_SIZE));
+    EXPECT_END("break payload", CAIRN_RECORDING_DAMAGED_PAYLOAD, 0,
+        break_byte(&r, CAIRN_RECORDING_HEAD_SIZE + CAIRN_RECORDING_CHUNK_HEAD_SIZE));
+    EXPECT_END(
+        "break padding", CAIRN_RECORDING_DAMAGED_PADDING, 0, break_byte(&r, r.chunk_end[0] - 1));
+    EXPECT_END("write unknown kind", CAIRN_RECORDING_CHUNK_KIND, 1,
+        CHANGE_SECOND_HEAD(head[4] = CAIRN_CHUNK_KIND_COUNT));
+    EXPECT_END("write second start", CAIRN_RECORDING_CHUNK_KIND, 1,
+        CHANGE_SECOND_HEAD(head[4] = CAIRN_CHUNK_START));
+    EXPECT_END("leave out the start", CAIRN_RECORDING_CHUNK_KIND, 0, r = start_recording();
+               append_chunk(&r, CAIRN_CHUNK_TICKS, "ticks"));
+    EXPECT_END("write empty chunk", CAIRN_RECORDING_CHUNK_SIZE, 1,
+        CHANGE_SECOND_HEAD(memset(head, 0, 4); memset(head + 8, 0, 4)));
+    EXPECT_END("write huge chunk", CAIRN_RECORDING_CHUNK_SIZE, 1,
+        CHANGE_SECOND_HEAD(memset(head, 0xff, 4); memset(head + 8, 0xff, 4)));
+    EXPECT_END("write unknown packing", CAIRN_RECORDING_CHUNK_PACKING, 1,
+        CHANGE_SECOND_HEAD(head[6] = CAIRN_PACKING_COUNT));
+    // 16 bytes that say they unpack to a gigabyte.
+    EXPECT_END("write bomb", CAIRN_RECORDING_CHUNK_SIZE, 1,
+        CHANGE_SECOND_HEAD(head[6] = CAIRN_PACKING_ZSTD; head[11] = 0x40));
+    EXPECT_END("pack for nothing", CAIRN_RECORDING_CHUNK_SIZE, 1,
+        CHANGE_SECOND_HEAD(head[6] = CAIRN_PACKING_ZSTD));
+    EXPECT_END(
+        "grow without packing", CAIRN_RECORDING_CHUNK_SIZE, 1, CHANGE_SECOND_HEAD(head[8] += 1));
+    EXPECT_END("write behind the end", CAIRN_RECORDING_TRAILING, 3, append(&r, "", 1));
+    EXPECT_END("leave out the end", CAIRN_RECORDING_CUT, 2, r.size = r.chunk_end[1]);
 }
 
 TEST("the checksum is xxh3") {

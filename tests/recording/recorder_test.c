@@ -15,6 +15,9 @@
 #include "tools/replay/compare.h"
 #include "tools/replay/verify.h"
 
+SCOPE_POINTER_ENDS(cairn_pool, cairn_pool_destroy)
+SCOPE_ENDS(cairn_recording_index, cairn_recording_index_end)
+
 static const uint8_t seed[CAIRN_SIGN_SEED_SIZE] = {7, 7, 7};
 
 static cairn_verification verify(const tape *t) {
@@ -31,7 +34,7 @@ static void record(tape *t) {
 }
 
 TEST("a recording verifies and is signed") {
-    tape t;
+    SCOPED(tape) t;
     record(&t);
     const cairn_verification v = verify(&t);
     uint8_t key[CAIRN_SIGN_PUBLIC_SIZE];
@@ -43,20 +46,18 @@ TEST("a recording verifies and is signed") {
     assert_int_equal(v.seal, CAIRN_SEAL_SIGNED);
     assert_memory_equal(v.public_key, key, sizeof key);
     assert_string_equal(v.end, "closed in order");
-    tape_end(&t);
 }
 
 TEST("without a key the chain still holds") {
-    tape t;
+    SCOPED(tape) t;
     tape_start(&t, NULL);
     tape_run(&t, 20);
     tape_close(&t);
     assert_int_equal(verify(&t).seal, CAIRN_SEAL_UNSIGNED);
-    tape_end(&t);
 }
 
 TEST("a world that is replaced is followed") {
-    tape t;
+    SCOPED(tape) t;
     tape_start(&t, seed);
     tape_run(&t, 30);
     size_t size = cairn_world_save_size(t.world);
@@ -74,12 +75,11 @@ TEST("a world that is replaced is followed") {
     assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
     assert_int_equal(v.ticks, 95);
     assert_int_equal(v.seal, CAIRN_SEAL_SIGNED);
-    tape_end(&t);
 }
 
 // Tick 40 was lived twice, 60 in the first life alone.
 TEST("a seek takes the last life that has the tick") {
-    tape t;
+    SCOPED(tape) t;
     tape_start(&t, NULL);
     tape_run(&t, 30);
     size_t size = cairn_world_save_size(t.world);
@@ -91,7 +91,7 @@ TEST("a seek takes the last life that has the tick") {
     cairn_recorder_replace(t.recorder, t.world);
     tape_run(&t, 20);
     tape_close(&t);
-    cairn_recording_index index;
+    SCOPED(cairn_recording_index) index;
     assert_int_equal(cairn_recording_index_of(t.bytes, t.size, &index), CAIRN_OK);
     assert_int_equal(index.end, CAIRN_RECORDING_CLEAN);
     static const struct {
@@ -103,14 +103,12 @@ TEST("a seek takes the last life that has the tick") {
         const cairn_recording_entry *found = cairn_recording_index_find(&index, rows[i].tick);
         assert_int_equal(found == NULL ? -1 : (int)found->kind, rows[i].kind);
     }
-    cairn_recording_index_end(&index);
-    tape_end(&t);
 }
 
 TEST("every tick can be sought") {
-    tape t;
+    SCOPED(tape) t;
     record(&t);
-    cairn_recording_index index;
+    SCOPED(cairn_recording_index) index;
     cairn_player straight, jumping;
     assert_int_equal(cairn_recording_index_of(t.bytes, t.size, &index), CAIRN_OK);
     assert_true(cairn_player_open(&straight, t.bytes, t.size, NULL));
@@ -128,12 +126,10 @@ TEST("every tick can be sought") {
     assert_string_equal(jumping.error, "it holds no tick 101: its ticks are 0 to 100");
     cairn_player_close(&straight);
     cairn_player_close(&jumping);
-    cairn_recording_index_end(&index);
-    tape_end(&t);
 }
 
 TEST("the public header alone verifies a recording to its last tick") {
-    tape t;
+    SCOPED(tape) t;
     record(&t);
     cairn_player *player = NULL;
     char text[CAIRN_PLAYER_TEXT_SIZE];
@@ -151,11 +147,10 @@ TEST("the public header alone verifies a recording to its last tick") {
     cairn_player_end_text(player, text);
     assert_string_equal(text, "closed in order");
     cairn_player_destroy(player);
-    tape_end(&t);
 }
 
 TEST("the public header refuses with a reason what is not a whole recording") {
-    tape t;
+    SCOPED(tape) t;
     record(&t);
     cairn_player *player = NULL;
     char text[CAIRN_PLAYER_TEXT_SIZE];
@@ -168,7 +163,6 @@ TEST("the public header refuses with a reason what is not a whole recording") {
     while (cairn_player_next(player) != CAIRN_PLAYER_END) {}
     assert_false(cairn_player_complete(player));
     cairn_player_destroy(player);
-    tape_end(&t);
 }
 
 // Copies that are exactly as long, so that a sanitizer sees a read behind them.
@@ -224,7 +218,7 @@ TEST("a file cut at any byte verifies to its last chunk") {
 }
 
 TEST("any flipped bit is noticed") {
-    tape t;
+    SCOPED(tape) t;
     record(&t);
     for (size_t i = 0; i < t.size; i += 1 + t.size / 60) {
         t.bytes[i] ^= (uint8_t)(1u << i % 8);
@@ -232,7 +226,6 @@ TEST("any flipped bit is noticed") {
         t.bytes[i] ^= (uint8_t)(1u << i % 8);
         assert_true(verdict == CAIRN_VERDICT_DAMAGED || verdict == CAIRN_VERDICT_UNREADABLE);
     }
-    tape_end(&t);
 }
 
 // The end of another recording of the same key: its signature is good and its chain another.
@@ -265,8 +258,8 @@ TEST("the seal of another recording does not fit") {
 }
 
 TEST("two workers report the findings of one") {
-    tape t;
-    cairn_pool *pool;
+    SCOPED(tape) t;
+    SCOPED(cairn_pool) *pool = NULL;
     assert_int_equal(cairn_pool_create(2, &pool), CAIRN_OK);
     tape_start(&t, seed);
     for (int i = 0; i < 8; ++i) {
@@ -279,8 +272,6 @@ TEST("two workers report the findings of one") {
     assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
     assert_int_equal(v.ticks, 128);
     assert_int_equal(v.keyframes, 8);
-    cairn_pool_destroy(pool);
-    tape_end(&t);
 }
 
 #define LIE_SEGMENTS 8
@@ -335,7 +326,7 @@ TEST("several workers report the earliest of many lies") {
 }
 
 TEST("a keyframe is due five seconds after the last state") {
-    tape t;
+    SCOPED(tape) t;
     tape_start(&t, NULL);
     tape_run(&t, 299);
     assert_false(cairn_recorder_keyframe_due(t.recorder));
@@ -351,7 +342,6 @@ TEST("a keyframe is due five seconds after the last state") {
     tape_run(&t, 300);
     assert_false(cairn_recorder_keyframe_due(t.recorder));
     assert_int_equal(verify(&t).ticks, 600);
-    tape_end(&t);
 }
 
 static void append(tape *t, const void *bytes, size_t size) {
@@ -381,7 +371,7 @@ static tape as_version_1(const tape *t) {
 }
 
 TEST("a file of version 1 is verified and sought alike") {
-    tape t;
+    SCOPED(tape) t;
     record(&t);
     tape old = as_version_1(&t);
     const cairn_verification v = verify(&old);
@@ -404,7 +394,6 @@ TEST("a file of version 1 is verified and sought alike") {
     cairn_recording_index_end(&new_index);
     cairn_recording_index_end(&old_index);
     free(old.bytes);
-    tape_end(&t);
 }
 
 // Gives the chunk at `offset` its checksums again.
@@ -418,9 +407,9 @@ static void mend(tape *t, size_t offset) {
 
 TEST("a head whose ticks differ from its payload is refused") {
     static const size_t fields[] = {12, 16}; // the number of ticks, the first tick
-    tape t;
+    SCOPED(tape) t;
     record(&t);
-    cairn_recording_index index;
+    SCOPED(cairn_recording_index) index;
     assert_int_equal(cairn_recording_index_of(t.bytes, t.size, &index), CAIRN_OK);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; ++i) {
         size_t offset = index.entries[2].offset;
@@ -434,12 +423,10 @@ TEST("a head whose ticks differ from its payload is refused") {
         mend(&t, offset);
     }
     assert_int_equal(verify(&t).verdict, CAIRN_VERDICT_SAME);
-    cairn_recording_index_end(&index);
-    tape_end(&t);
 }
 
 TEST("a chunk that unpacks to another size is refused by name") {
-    tape t;
+    SCOPED(tape) t;
     record(&t);
     cairn_recording_reader reader = cairn_recording_reader_of(t.bytes, t.size);
     cairn_recording_piece piece;
@@ -450,5 +437,4 @@ TEST("a chunk that unpacks to another size is refused by name") {
     const cairn_verification v = verify(&t);
     assert_int_equal(v.verdict, CAIRN_VERDICT_UNREADABLE);
     assert_non_null(strstr(v.finding, "unpacks to another size than its head says"));
-    tape_end(&t);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "recording/recorder.h"
+#include "tests/kit/scoped.h"
 #include <cairn/sim.h>
 
 #define TAPE_SIZE_MAX (1u << 20)
@@ -25,3 +26,4 @@ void tape_run(tape *t, uint32_t ticks);
 void tape_keyframe(tape *t);
 void tape_close(tape *t); // ends the recording; the bytes stay
 void tape_end(tape *t);
+SCOPE_ENDS(tape, tape_end)

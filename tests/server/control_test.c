@@ -10,6 +10,10 @@
 static story s; // too large for a stack
 static story_answer answer;
 
+AFTER_EACH {
+    story_end(&s);
+}
+
 static const cairn_control_spawn_box_request box = {
     .position = {0.0f, 5.0f, 0.0f}, .half_extents = {0.5f, 0.5f, 0.5f}, .user = 42};
 
@@ -48,7 +52,6 @@ TEST("without the right nothing is done") {
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
     assert_true(story_heard(&s, "control_refused"));
     expect_room_goes_on();
-    story_end(&s);
 }
 
 TEST("a client that keeps sending unauthorised requests is disconnected") {
@@ -68,7 +71,6 @@ TEST("a client that keeps sending unauthorised requests is disconnected") {
     story_run_ms(&s, 200);
     assert_int_equal(s.clients[stranger].refusal, CAIRN_REFUSAL_MALFORMED);
     expect_room_goes_on();
-    story_end(&s);
 }
 
 TEST("without control operators are not heard") {
@@ -79,7 +81,6 @@ TEST("without control operators are not heard") {
     const uint64_t tick = kit_tick(&s);
     story_run_ms(&s, 200);
     assert_true(kit_tick(&s) > tick);
-    story_end(&s);
 }
 
 TEST("each refusal has its name and the room continues") {
@@ -127,7 +128,6 @@ TEST("each refusal has its name and the room continues") {
         assert_int_equal(story_statistics(&s).protocol_violations, 0);
     }
     expect_room_goes_on();
-    story_end(&s);
 }
 
 TEST("a paused room stands still and keeps its clients") {
@@ -154,7 +154,6 @@ TEST("a paused room stands still and keeps its clients") {
     assert_true(kit_tick(&s) >= tick + 25 && kit_tick(&s) <= tick + 40);
     assert_int_equal(story_statistics(&s).ticks_skipped, 0);
     assert_int_equal(s.clients[late].roots_wrong, 0);
-    story_end(&s);
 }
 
 TEST("a step runs as many ticks and answers then") {
@@ -173,7 +172,6 @@ TEST("a step runs as many ticks and answers then") {
     assert_int_equal(kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_STEP}),
         CAIRN_CONTROL_OUT_OF_RANGE);
     expect_room_goes_on();
-    story_end(&s);
 }
 
 TEST("a room runs until a tick and pauses there") {
@@ -198,7 +196,6 @@ TEST("a room runs until a tick and pauses there") {
         0);
     assert_int_equal(kit_tick(&s), tick);
     expect_room_goes_on();
-    story_end(&s);
 }
 
 TEST("a run is ended by a pause and by nothing else") {
@@ -220,7 +217,6 @@ TEST("a run is ended by a pause and by nothing else") {
     assert_int_equal(answer.answer.refusal, CAIRN_CONTROL_DONE);
     assert_true(answer.answer.tick < 100000);
     expect_room_goes_on();
-    story_end(&s);
 }
 
 TEST("a rate makes time pass slower or faster") {
@@ -239,7 +235,6 @@ TEST("a rate makes time pass slower or faster") {
         story_run_ms(&s, rows[i].ms);
         assert_in_range(kit_tick(&s) - tick, rows[i].least, rows[i].most);
     }
-    story_end(&s);
 }
 
 static uint32_t spawn_box(void) {
@@ -294,7 +289,6 @@ TEST("bodies are spawned moved pushed and deleted") {
         kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_GET, .get = {first}}),
         CAIRN_CONTROL_BODY_UNKNOWN);
     expect_room_goes_on();
-    story_end(&s);
 }
 
 TEST("edits and bodies have their bounds") {
@@ -316,7 +310,6 @@ TEST("edits and bodies have their bounds") {
     assert_int_equal(refusal, CAIRN_CONTROL_CAPACITY);
     assert_string_equal(answer.answer.reason, "the world has no free body or shape");
     expect_room_goes_on();
-    story_end(&s);
 }
 
 static const cairn_control_ray_request ray_down = {
@@ -352,7 +345,6 @@ TEST("rays and overlaps name the shapes they hit") {
         assert_int_equal(answer.answer.overlap.listed_count, 1);
         assert_int_equal(answer.answer.overlap.shapes[0].body, body);
     }
-    story_end(&s);
 }
 
 // The body falls, and the client shows it where it was some ticks ago.
@@ -377,7 +369,6 @@ TEST("a ray meets what a client sees") {
     assert_int_equal(kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RAY, .ray = ray}),
         CAIRN_CONTROL_NAME_UNKNOWN);
     expect_room_goes_on();
-    story_end(&s);
 }
 
 static bool feature_writes(const char *name) {
@@ -426,7 +417,6 @@ TEST("rooms, bodies and clients can be listed") {
     kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_DIFF, .diff = {"main"}});
     assert_int_equal(answer.answer.diff.difference_count, 0);
     expect_room_goes_on();
-    story_end(&s);
 }
 
 static uint32_t ask_for_faults(cairn_control_faults_request faults) {
@@ -459,7 +449,6 @@ TEST("one clients path is made bad and good again") {
     assert_int_equal(ask_for_faults(faults), CAIRN_CONTROL_NAME_UNKNOWN);
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
     expect_room_goes_on();
-    story_end(&s);
 }
 
 TEST("requests of a client that left are dropped") {
@@ -470,5 +459,4 @@ TEST("requests of a client that left are dropped") {
     cairn_netcode_client_disconnect(s.clients[0].netcode, s.now_ns);
     story_run_ms(&s, 3000);
     assert_int_equal(story_statistics(&s).clients, 0);
-    story_end(&s);
 }

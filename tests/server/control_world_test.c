@@ -13,6 +13,10 @@
 static story s; // too large for a stack
 static story_answer answer;
 
+AFTER_EACH {
+    story_end(&s);
+}
+
 static const cairn_control_spawn_box_request box = {
     .position = {0.5f, 5.0f, 0.0f}, .half_extents = {0.5f, 0.5f, 0.5f}};
 
@@ -123,7 +127,6 @@ TEST("a reset begins again to the bit") {
     verb(CAIRN_CONTROL_RESUME);
     expect_all_follow();
     expect_recording_replays(4);
-    story_end(&s);
 }
 
 TEST("players and watchers follow a reset and a load") {
@@ -139,7 +142,6 @@ TEST("players and watchers follow a reset and a load") {
     assert_int_equal(s.clients[1].notices[CAIRN_EVENT_REPLACED], 2);
     expect_all_follow();
     expect_recording_replays(2);
-    story_end(&s);
 }
 
 TEST("a loaded room continues as the saved one did") {
@@ -158,7 +160,6 @@ TEST("a loaded room continues as the saved one did") {
     step(50);
     expect_same(kit_root(&s), later);
     expect_recording_replays(1);
-    story_end(&s);
 }
 
 TEST("a save travels in pieces") {
@@ -193,7 +194,6 @@ TEST("a save travels in pieces") {
     }
     load("back");
     expect_same(kit_root(&s), saved);
-    story_end(&s);
 }
 
 static void upload(const uint8_t *bytes, uint32_t size) {
@@ -233,7 +233,6 @@ TEST("a piece of a save at another offset is refused") {
     piece.byte_count = 60;
     assert_int_equal(write_piece(piece), CAIRN_CONTROL_DONE);
     assert_int_equal(answer.answer.save_write.received_size, 100);
-    story_end(&s);
 }
 
 static uint32_t load_of(const cairn_world_def *def) {
@@ -267,7 +266,6 @@ TEST("a foreign state is refused") {
     assert_int_equal(ask_to_load("foreign"), CAIRN_CONTROL_FOREIGN);
     assert_true(answer.answer.reason[0] != '\0');
     expect_all_follow();
-    story_end(&s);
 }
 
 TEST("saves have their bounds") {
@@ -328,7 +326,6 @@ TEST("saves have their bounds") {
     }
     assert_int_equal(refusal, CAIRN_CONTROL_CAPACITY);
     expect_all_follow();
-    story_end(&s);
 }
 
 TEST("a seek finds near ticks and recorded ones") {
@@ -353,7 +350,6 @@ TEST("a seek finds near ticks and recorded ones") {
     verb(CAIRN_CONTROL_RESUME);
     expect_all_follow();
     expect_recording_replays(2);
-    story_end(&s);
 }
 
 TEST("a fork stands beside and can be compared") {
@@ -402,7 +398,6 @@ TEST("a fork stands beside and can be compared") {
     assert_int_equal(rooms->rooms[2].tick, 0);
     verb(CAIRN_CONTROL_RESUME);
     expect_all_follow();
-    story_end(&s);
 }
 
 TEST("a request that waits for a closing room is answered") {
@@ -420,5 +415,4 @@ TEST("a request that waits for a closing room is answered") {
     story_run_ms(&s, 100);
     assert_int_equal(answer.answer.number, 2);
     assert_int_equal(story_statistics(&s).controls_refused[CAIRN_CONTROL_ROOM_CLOSED], 1);
-    story_end(&s);
 }

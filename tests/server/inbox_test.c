@@ -8,6 +8,8 @@
 
 #include "server/room/inbox.h"
 
+SCOPE_POINTER_ENDS(cairn_inbox, cairn_inbox_destroy)
+
 #define FIRST_TICK 100
 #define WINDOW 16
 #define HOLD 3
@@ -42,12 +44,11 @@ static const char *gather(cairn_inbox *inbox) {
 }
 
 TEST("an input is applied at its tick") {
-    cairn_inbox *inbox = inbox_of(1);
+    SCOPED(cairn_inbox) *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     assert_int_equal(take(inbox, 0, FIRST_TICK + 1, 7), CAIRN_INBOX_TAKEN);
     assert_string_equal(gather(inbox), "J");
     assert_string_equal(gather(inbox), "7");
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("the window has two edges") {
@@ -57,16 +58,15 @@ TEST("the window has two edges") {
     } rows[] = {{FIRST_TICK - 1, CAIRN_INBOX_LATE}, {FIRST_TICK, CAIRN_INBOX_TAKEN},
         {FIRST_TICK + WINDOW - 1, CAIRN_INBOX_TAKEN}, {FIRST_TICK + WINDOW, CAIRN_INBOX_EARLY},
         {UINT64_MAX, CAIRN_INBOX_EARLY}, {0, CAIRN_INBOX_LATE}};
-    cairn_inbox *inbox = inbox_of(1);
+    SCOPED(cairn_inbox) *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         assert_int_equal(take(inbox, 0, rows[i].tick, 1), rows[i].verdict);
     }
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("a copy counts as repeated whether the first was taken or late") {
-    cairn_inbox *inbox = inbox_of(1);
+    SCOPED(cairn_inbox) *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     assert_int_equal(take(inbox, 0, FIRST_TICK + 2, 1), CAIRN_INBOX_TAKEN);
     assert_int_equal(take(inbox, 0, FIRST_TICK + 2, 1), CAIRN_INBOX_REPEATED);
@@ -77,41 +77,37 @@ TEST("a copy counts as repeated whether the first was taken or late") {
     }
     assert_int_equal(take(inbox, 0, FIRST_TICK + 2, 1), CAIRN_INBOX_REPEATED);
     assert_int_equal(take(inbox, 0, FIRST_TICK + 3, 1), CAIRN_INBOX_LATE);
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("an input refused as early is taken when it comes again in the window") {
-    cairn_inbox *inbox = inbox_of(1);
+    SCOPED(cairn_inbox) *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     assert_int_equal(take(inbox, 0, FIRST_TICK + WINDOW, 1), CAIRN_INBOX_EARLY);
     gather(inbox);
     assert_int_equal(take(inbox, 0, FIRST_TICK + WINDOW, 1), CAIRN_INBOX_TAKEN);
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("an input older than the log is not counted as late") {
-    cairn_inbox *inbox = inbox_of(1);
+    SCOPED(cairn_inbox) *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     for (int i = 0; i < 2000; ++i) {
         gather(inbox);
     }
     assert_int_equal(take(inbox, 0, FIRST_TICK, 1), CAIRN_INBOX_REPEATED);
     assert_int_equal(take(inbox, 0, FIRST_TICK + 1999, 1), CAIRN_INBOX_LATE);
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("the first input for a tick counts") {
-    cairn_inbox *inbox = inbox_of(1);
+    SCOPED(cairn_inbox) *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     gather(inbox);
     assert_int_equal(take(inbox, 0, FIRST_TICK + 1, 3), CAIRN_INBOX_TAKEN);
     assert_int_equal(take(inbox, 0, FIRST_TICK + 1, 4), CAIRN_INBOX_REPEATED);
     assert_string_equal(gather(inbox), "3");
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("a missing input repeats the last one, then nothing") {
-    cairn_inbox *inbox = inbox_of(1);
+    SCOPED(cairn_inbox) *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     assert_string_equal(gather(inbox), "J");
     assert_string_equal(gather(inbox), "");
@@ -123,22 +119,20 @@ TEST("a missing input repeats the last one, then nothing") {
     assert_string_equal(gather(inbox), "");
     take(inbox, 0, FIRST_TICK + 7, 6);
     assert_string_equal(gather(inbox), "6");
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("a late input changes nothing") {
-    cairn_inbox *inbox = inbox_of(1);
+    SCOPED(cairn_inbox) *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     take(inbox, 0, FIRST_TICK, 5);
     assert_string_equal(gather(inbox), "J5");
     gather(inbox);
     assert_int_equal(take(inbox, 0, FIRST_TICK + 1, 9), CAIRN_INBOX_LATE);
     assert_string_equal(gather(inbox), "5");
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("players get the lowest free slot") {
-    cairn_inbox *inbox = inbox_of(3);
+    SCOPED(cairn_inbox) *inbox = inbox_of(3);
     assert_int_equal(cairn_inbox_join(inbox), 0);
     assert_int_equal(cairn_inbox_join(inbox), 1);
     assert_int_equal(cairn_inbox_join(inbox), 2);
@@ -147,11 +141,10 @@ TEST("players get the lowest free slot") {
     assert_string_equal(gather(inbox), "JJJ");
     cairn_inbox_leave(inbox, 1);
     assert_int_equal(cairn_inbox_players(inbox), 2);
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("a slot is free only after its leave was stepped") {
-    cairn_inbox *inbox = inbox_of(1);
+    SCOPED(cairn_inbox) *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     gather(inbox);
     cairn_inbox_leave(inbox, 0);
@@ -159,21 +152,19 @@ TEST("a slot is free only after its leave was stepped") {
     assert_string_equal(gather(inbox), "L");
     assert_int_equal(cairn_inbox_join(inbox), 0);
     assert_string_equal(gather(inbox), "J");
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("a player that leaves before its first tick joins and leaves in it") {
-    cairn_inbox *inbox = inbox_of(1);
+    SCOPED(cairn_inbox) *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     take(inbox, 0, FIRST_TICK, 5);
     cairn_inbox_leave(inbox, 0);
     assert_string_equal(gather(inbox), "JL");
     assert_string_equal(gather(inbox), "");
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("the next player of a slot inherits nothing") {
-    cairn_inbox *inbox = inbox_of(1);
+    SCOPED(cairn_inbox) *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     take(inbox, 0, FIRST_TICK, 5);
     take(inbox, 0, FIRST_TICK + 2, 6);
@@ -184,11 +175,10 @@ TEST("the next player of a slot inherits nothing") {
     assert_string_equal(gather(inbox), "J");
     assert_int_equal(take(inbox, 0, FIRST_TICK + 3, 7), CAIRN_INBOX_TAKEN);
     assert_string_equal(gather(inbox), "7");
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("commands come out by slot whatever the order of arrival") {
-    cairn_inbox *inbox = inbox_of(4);
+    SCOPED(cairn_inbox) *inbox = inbox_of(4);
     for (int i = 0; i < 4; ++i) {
         cairn_inbox_join(inbox);
     }
@@ -198,11 +188,10 @@ TEST("commands come out by slot whatever the order of arrival") {
     take(inbox, 2, FIRST_TICK + 1, 3);
     take(inbox, 1, FIRST_TICK + 1, 2);
     assert_string_equal(gather(inbox), "1234");
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("inputs are acknowledged up to the first gap") {
-    cairn_inbox *inbox = inbox_of(1);
+    SCOPED(cairn_inbox) *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     assert_int_equal(cairn_inbox_acknowledged(inbox, 0), FIRST_TICK - 1);
     take(inbox, 0, FIRST_TICK, 1);
@@ -213,23 +202,21 @@ TEST("inputs are acknowledged up to the first gap") {
     gather(inbox);
     gather(inbox); // the input of the third tick never came: it is lost now
     assert_int_equal(cairn_inbox_acknowledged(inbox, 0), FIRST_TICK + 3);
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("an input out of range is refused") {
     static const float bad[] = {NAN, INFINITY, -INFINITY, 1.5f, -1.5f};
-    cairn_inbox *inbox = inbox_of(1);
+    SCOPED(cairn_inbox) *inbox = inbox_of(1);
     cairn_inbox_join(inbox);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
         cairn_command input = {.move = {.x = bad[i]}};
         assert_int_equal(cairn_inbox_take(inbox, 0, FIRST_TICK, &input), CAIRN_INBOX_REFUSED);
     }
     assert_int_equal(take(inbox, 0, FIRST_TICK, 1), CAIRN_INBOX_TAKEN);
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("an input is for the slot of its sender, whatever it says") {
-    cairn_inbox *inbox = inbox_of(2);
+    SCOPED(cairn_inbox) *inbox = inbox_of(2);
     cairn_inbox_join(inbox);
     cairn_inbox_join(inbox);
     gather(inbox);
@@ -239,7 +226,6 @@ TEST("an input is for the slot of its sender, whatever it says") {
     assert_int_equal(cairn_inbox_gather(inbox, commands), 1);
     assert_int_equal(commands[0].kind, CAIRN_COMMAND_INPUT);
     assert_int_equal(commands[0].slot, 1);
-    cairn_inbox_destroy(inbox);
 }
 
 TEST("a config outside its ranges is refused") {
@@ -266,7 +252,7 @@ TEST("an operator's edits are done in the order of their requests") {
         .slots = 1,
         .hold_ticks = HOLD,
         .edits_max = EDITS};
-    cairn_inbox *inbox;
+    SCOPED(cairn_inbox) *inbox = NULL;
     assert_int_equal(cairn_inbox_create(&config, &inbox), CAIRN_OK);
     for (uint32_t round = 0; round < 2; ++round) {
         for (uint32_t i = 0; i < EDITS; ++i) {
@@ -282,5 +268,4 @@ TEST("an operator's edits are done in the order of their requests") {
             assert_int_equal(commands[i].slot, CAIRN_SLOT_OPERATOR);
         }
     }
-    cairn_inbox_destroy(inbox);
 }

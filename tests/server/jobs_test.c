@@ -72,7 +72,7 @@ static uint32_t start(const char *second) {
     return start_with(second, false);
 }
 
-static void end(void) {
+AFTER_EACH {
     work(0);
     story_end(&s);
     cairn_scene_destroy(stack);
@@ -103,7 +103,6 @@ TEST("clients see no difference between ticks stepped on a thread and at once") 
     const cairn_server_statistics all = story_statistics(&s);
     assert_int_equal(all.roots_differed, 0);
     assert_int_equal(all.ticks_skipped, 0);
-    end();
 }
 
 TEST("a stuck room does not stall the others") {
@@ -140,7 +139,6 @@ TEST("a stuck room does not stall the others") {
     assert_in_range(read.ticks_skipped, 80, 92);
     assert_true(s.clients[late].ticks_stepped > 10);
     assert_int_equal(s.clients[late].roots_wrong, 0);
-    end();
 }
 
 static void request_resync(uint32_t client) {
@@ -180,7 +178,6 @@ TEST("resync requests wait for the job of their room, as many as it has room for
         assert_int_equal(
             s.clients[clients[i]].responses[CAIRN_RESYNC_DONE], i < CLIENTS - 1 ? 1 : 0);
     }
-    end();
 }
 
 TEST("a stuck room can be closed and the server drained") {
@@ -200,7 +197,6 @@ TEST("a stuck room can be closed and the server drained") {
     work(0);
     assert_int_equal(cairn_server_jobs_out(s.server), 0);
     assert_int_equal(story_statistics(&s).rooms, 1);
-    end();
 }
 
 TEST("a job that no thread takes runs on the server's thread") {
@@ -210,7 +206,6 @@ TEST("a job that no thread takes runs on the server's thread") {
     run_ms(500, 0);
     assert_int_equal(waiting_count, 0);
     assert_in_range(tick_of(side), before + 29, before + 31);
-    end();
 }
 
 TEST("a room alone is stepped here") {
@@ -222,7 +217,6 @@ TEST("a room alone is stepped here") {
     story_run_ms(&s, 500);
     assert_int_equal(waiting_count, 0);
     assert_in_range(tick_of(CAIRN_ROOM_MAIN), before + 29, before + 31);
-    end();
 }
 
 TEST("a resync request of a client that left is forgotten") {
@@ -240,7 +234,6 @@ TEST("a resync request of a client that left is forgotten") {
     run_ms(200, 0);
     assert_int_equal(s.clients[stays].responses[CAIRN_RESYNC_DONE], 1);
     assert_int_equal(story_statistics(&s).resync_responses[CAIRN_RESYNC_DONE], 1);
-    end();
 }
 
 static story_answer answer;
@@ -270,7 +263,6 @@ TEST("a request that waits for a room's job holds up the later ones of its clien
     run_ms(200, 0);
     assert_int_equal(answer.count, 2);
     assert_int_equal(answer.answer.number, 2);
-    end();
 }
 
 // A queued request is dropped with its client; one that the room has begun outlives it.
@@ -290,5 +282,4 @@ TEST("a request of a client that left is not answered to the one who has its pla
     run_ms(1000, 0);
     assert_int_equal(s.clients[follows].notices[CAIRN_EVENT_PAUSED], 1);
     assert_int_equal(answer.count, 0);
-    end();
 }

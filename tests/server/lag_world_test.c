@@ -39,6 +39,8 @@ static void end(story *s) {
     cairn_world_destroy(s->world);
 }
 
+SCOPE_ENDS(story, end)
+
 static void step(story *s, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; ++i) {
         kit_run(s->world, 1);
@@ -71,7 +73,7 @@ static bool hits(const cairn_world *world, float x) {
 }
 
 TEST("a target is hit where it was seen") {
-    story s = begin();
+    SCOPED(story) s = begin();
     step(&s, 40);
     const float now = kit_read(s.world, s.target).position.x;
     const float then = now - 1.15f;
@@ -80,11 +82,10 @@ TEST("a target is hit where it was seen") {
     assert_float_equal(kit_read(past, s.target).position.x, then, 1e-4f);
     assert_true(hits(past, then) && !hits(past, now));
     assert_true(hits(s.world, now) && !hits(s.world, then));
-    end(&s);
 }
 
 TEST("a view time at a tick shows its state") {
-    story s = begin();
+    SCOPED(story) s = begin();
     step(&s, 30);
     const cairn_body_state there = kit_read(s.world, s.target);
     step(&s, 5);
@@ -95,12 +96,11 @@ TEST("a view time at a tick shows its state") {
     assert_float_equal(by_share.position.x, there.position.x, 1e-5f);
     assert_float_equal(by_share.rotation.y, there.rotation.y, 1e-6f);
     (void)shown(&s, 35, 1, 0.0f);
-    end(&s);
 }
 
 // In between the rotation is given by the opposite quaternion, which is the same rotation.
 TEST("rotations take the shorter way") {
-    story s = begin();
+    SCOPED(story) s = begin();
     step(&s, 55);
     const cairn_body_state body = kit_read(s.world, s.target);
     const cairn_quat q = body.rotation;
@@ -115,11 +115,10 @@ TEST("rotations take the shorter way") {
         const float cosine = from.y * half.y + from.w * half.w;
         assert_float_equal(float_abs(cosine), 0.9993f, 1e-3f);
     }
-    end(&s);
 }
 
 TEST("a body destroyed since is still hit and one created since is not") {
-    story s = begin();
+    SCOPED(story) s = begin();
     step(&s, 20);
     assert_int_equal(cairn_body_destroy(s.world, s.target), CAIRN_OK);
     // In the slot that has just become free.
@@ -133,7 +132,6 @@ TEST("a body destroyed since is still hit and one created since is not") {
     past = shown(&s, 21, 1, 0.5f);
     assert_true(!hits(past, 2.1f) && hits(past, -8.0f));
     assert_true(!hits(s.world, 1.9f) && hits(s.world, -8.0f));
-    end(&s);
 }
 
 TEST("a view time that is not held is refused by name") {
@@ -159,7 +157,7 @@ TEST("a view time that is not held is refused by name") {
         {28, 1, -0.01f, CAIRN_LAG_VIEW_TIME_INVALID},
         {28, 1, 1.01f, CAIRN_LAG_VIEW_TIME_INVALID},
     };
-    story s = begin();
+    SCOPED(story) s = begin();
     step(&s, 30);
     const cairn_world *world;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
@@ -176,12 +174,11 @@ TEST("a view time that is not held is refused by name") {
     step(&s, 1);
     assert_int_equal(look(&s, 31, 1, 0.0f, &world), CAIRN_LAG_SHOWN);
     assert_int_equal(look(&s, 30, 1, 0.5f, &world), CAIRN_LAG_NOT_HELD);
-    end(&s);
 }
 
 // The same tick of another past is not what was shown before.
 TEST("a room that was rewound shows its new ticks") {
-    story s = begin();
+    SCOPED(story) s = begin();
     step(&s, 10);
     kit_bytes saved = kit_save(s.world);
     step(&s, 5);
@@ -195,7 +192,6 @@ TEST("a room that was rewound shows its new ticks") {
     assert_float_equal(before, 1.35f, 1e-4f);
     assert_float_equal(after, 0.65f, 1e-4f);
     kit_free(&saved);
-    end(&s);
 }
 
 TEST("every refusal has a text") {

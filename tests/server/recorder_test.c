@@ -12,6 +12,10 @@
 
 static story s;
 
+AFTER_EACH {
+    story_end(&s);
+}
+
 typedef struct replay {
     cairn_world *world;
     uint64_t ticks;
@@ -91,8 +95,7 @@ static void play(uint32_t ms) {
 }
 
 TEST("a drained server's recording replays") {
-    const cairn_server_config config = story_config();
-    story_start(&s, &config);
+    story_start(&s, NULL);
     play(4000);
     const cairn_hash128 root =
         cairn_world_hash_read(cairn_server_world(s.server, CAIRN_ROOM_MAIN)).full;
@@ -108,12 +111,10 @@ TEST("a drained server's recording replays") {
     assert_true(r.commands > 200);
     assert_true(cairn_hash_equal(cairn_world_hash_read(r.world).full, root));
     cairn_world_destroy(r.world);
-    story_end(&s);
 }
 
 TEST("destroying a server closes its recording") {
-    const cairn_server_config config = story_config();
-    story_start(&s, &config);
+    story_start(&s, NULL);
     play(1000);
     uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
     cairn_server_destroy(s.server);
@@ -123,12 +124,10 @@ TEST("destroying a server closes its recording") {
     assert_int_equal(r.ticks, tick);
     assert_int_equal(r.roots_wrong, 0);
     cairn_world_destroy(r.world);
-    story_end(&s);
 }
 
 TEST("a running server has all but the last second on file") {
-    const cairn_server_config config = story_config();
-    story_start(&s, &config);
+    story_start(&s, NULL);
     play(4000);
     uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
     replay r = replay_of(s.record, s.record_size);
@@ -136,12 +135,10 @@ TEST("a running server has all but the last second on file") {
     assert_in_range(r.ticks, tick - 64, tick);
     assert_int_equal(r.roots_wrong, 0);
     cairn_world_destroy(r.world);
-    story_end(&s);
 }
 
 TEST("a writer that fails ends the recording, not the room") {
-    const cairn_server_config config = story_config();
-    story_start(&s, &config);
+    story_start(&s, NULL);
     s.record_limit = s.record_size + 3000;
     play(4000);
     assert_true(story_heard(&s, "recording_failed"));
@@ -156,5 +153,4 @@ TEST("a writer that fails ends the recording, not the room") {
     s.record_limit = STORY_RECORD_MAX;
     cairn_server_drain(s.server, s.now_ns);
     assert_int_equal(s.record_size, size);
-    story_end(&s);
 }

@@ -13,9 +13,12 @@
 static story s; // too large for a stack
 static uint8_t sketch[CAIRN_DIFFERENCE_SKETCH_SIZE_MAX];
 
+AFTER_EACH {
+    story_end(&s);
+}
+
 static uint32_t start(cairn_mode mode) {
-    const cairn_server_config config = story_config();
-    story_start(&s, &config);
+    story_start(&s, NULL);
     const uint32_t client = story_join(&s, mode, true);
     story_run_ms(&s, 600);
     return client;
@@ -47,7 +50,6 @@ TEST("a client whose world is right gets an empty repair") {
     assert_int_equal(story_statistics(&s).resync_requests, 1);
     assert_int_equal(story_statistics(&s).resync_elements, 0);
     assert_true(story_heard(&s, "resynced"));
-    story_end(&s);
 }
 
 TEST("states are kept only while a client may need them") {
@@ -58,7 +60,6 @@ TEST("states are kept only while a client may need them") {
     story_run_ms(&s, 300);
     assert_int_equal(cairn_state_history_statistics_read(room->state_history).ticks, 0);
     assert_int_equal(cairn_state_history_statistics_read(room->state_history).bytes, 0);
-    story_end(&s);
 }
 
 TEST("ticks that are not held are refused") {
@@ -71,7 +72,6 @@ TEST("ticks that are not held are refused") {
         assert_int_equal(responses(client)[CAIRN_RESYNC_TICK_GONE], i + 1);
     }
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
-    story_end(&s);
 }
 
 TEST("a malformed sketch is refused as such") {
@@ -81,7 +81,6 @@ TEST("a malformed sketch is refused as such") {
     request(client, now_tick(), 17);
     story_run_ms(&s, 100);
     assert_int_equal(responses(client)[CAIRN_RESYNC_MALFORMED], 2);
-    story_end(&s);
 }
 
 // Of a sketch of nothing everything differs.
@@ -91,7 +90,6 @@ TEST("a difference too large for the sketch is refused as such") {
     request(client, now_tick(), SKETCH_SIZE);
     story_run_ms(&s, 100);
     assert_int_equal(responses(client)[CAIRN_RESYNC_TOO_MUCH], 1);
-    story_end(&s);
 }
 
 TEST("a flood of resync requests costs little and disturbs no client") {
@@ -112,7 +110,6 @@ TEST("a flood of resync requests costs little and disturbs no client") {
     assert_int_equal(responses(client)[CAIRN_RESYNC_TOO_OFTEN], 100 - answered);
     assert_int_equal(s.clients[other].roots_wrong, 0);
     assert_int_equal(now_tick(), cairn_world_tick(s.clients[other].world));
-    story_end(&s);
 }
 
 TEST("a client without a world may not request a resync") {
@@ -121,7 +118,6 @@ TEST("a client without a world may not request a resync") {
     story_run_ms(&s, 100);
     assert_int_equal(story_statistics(&s).protocol_violations, 1);
     assert_int_equal(story_statistics(&s).resync_requests, 0);
-    story_end(&s);
 }
 
 TEST("a resync request without a sketch asks for the state") {
@@ -133,7 +129,6 @@ TEST("a resync request without a sketch asks for the state") {
     assert_int_equal(story_statistics(&s).states_resent, 1);
     assert_int_equal(s.clients[client].roots_wrong, 0);
     assert_int_equal(now_tick(), cairn_world_tick(s.clients[client].world));
-    story_end(&s);
 }
 
 TEST("a client may ask to be served by snapshots") {
@@ -151,7 +146,6 @@ TEST("a client may ask to be served by snapshots") {
     story_say_message(&s, client, &less, true);
     story_run_ms(&s, 100);
     assert_int_equal(story_statistics(&s).protocol_violations, 1);
-    story_end(&s);
 }
 
 TEST("a client that is repaired again and again is demoted") {
@@ -164,7 +158,6 @@ TEST("a client that is repaired again and again is demoted") {
     assert_int_equal(responses(client)[CAIRN_RESYNC_DONE], CAIRN_SERVER_RESYNC_ATTEMPTS_MAX + 1);
     assert_int_equal(s.clients[client].notices[CAIRN_EVENT_MODE], 1);
     assert_true(story_heard(&s, "client_demoted"));
-    story_end(&s);
 }
 
 // Of a client in another mode it is only counted.
@@ -181,8 +174,7 @@ TEST("a client that reports wrong roots and requests no repair is demoted") {
 }
 
 TEST("a client whose passport differs is served by snapshots") {
-    const cairn_server_config config = story_config();
-    story_start(&s, &config);
+    story_start(&s, NULL);
     cairn_hello hello = story_hello(CAIRN_MODE_LOCKSTEP, true);
     hello.passport_hash.hi ^= 1;
     const uint32_t client = story_join_as(&s, &hello);
@@ -195,5 +187,4 @@ TEST("a client whose passport differs is served by snapshots") {
     assert_int_equal(story_statistics(&s).clients_unfit, 2);
     assert_true(story_heard(&s, "client_unfit"));
     assert_true(s.clients[client].deltas > 0);
-    story_end(&s);
 }

@@ -11,6 +11,10 @@
 static story s;
 static cairn_scene *stack;
 
+AFTER_EACH {
+    story_end(&s);
+}
+
 BEFORE_ALL {
     char error[CAIRN_SCENE_ERROR_SIZE];
     const cairn_scene_text *text = cairn_scene_library_find("stack10");
@@ -85,7 +89,6 @@ TEST("a room that cannot be created is refused by name and counted") {
     cairn_server_drain(s.server, s.now_ns);
     assert_int_equal(cairn_server_room_create(s.server, s.now_ns, &third, &room, NULL),
         CAIRN_ROOM_REFUSED_DRAINING);
-    story_end(&s);
 }
 
 TEST("an id is never given to a later room") {
@@ -99,7 +102,6 @@ TEST("an id is never given to a later room") {
     assert_int_not_equal(young, old);
     assert_null(cairn_server_world(s.server, old));
     assert_non_null(cairn_server_world(s.server, young));
-    story_end(&s);
 }
 
 TEST("each room keeps its own time") {
@@ -122,7 +124,6 @@ TEST("each room keeps its own time") {
     assert_true(cairn_server_room_read(s.server, slow, &info));
     assert_int_equal(info.snapshot_rate_hz, 20);
     assert_true(info.recording);
-    story_end(&s);
 }
 
 TEST("clients of a closing room are disconnected and others stay") {
@@ -148,7 +149,6 @@ TEST("clients of a closing room are disconnected and others stay") {
     uint32_t next = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 300);
     assert_string_equal(s.clients[next].scene_name, stack->name);
-    story_end(&s);
 }
 
 static uint32_t join_room(const char *name, cairn_mode mode) {
@@ -180,7 +180,6 @@ TEST("a hello names the room") {
     cairn_server_room_statistics_read(s.server, side, &read);
     assert_int_equal(read.players, 1);
     assert_int_equal(read.clients, 1);
-    story_end(&s);
 }
 
 // What a link carries was settled when the client connected. The hello is on its way meanwhile.
@@ -203,7 +202,6 @@ TEST("a room larger than all before takes only connections made after it") {
     assert_int_equal(s.clients[early].refusal, CAIRN_REFUSAL_ROOM_CLOSED);
     assert_int_equal(s.clients[late].refusal, 0);
     assert_true(s.clients[late].welcomed);
-    story_end(&s);
 }
 
 static cairn_server_room_refusal fork_at(
@@ -251,7 +249,6 @@ TEST("a fork continues from its room's state") {
     story_run_ms(&s, 300);
     assert_true(s.clients[late].ticks_stepped > 5);
     assert_int_equal(s.clients[late].roots_wrong, 0);
-    story_end(&s);
 }
 
 TEST("a server without a room refuses clients with that reason") {
@@ -260,5 +257,4 @@ TEST("a server without a room refuses clients with that reason") {
     uint32_t lost = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 300);
     assert_int_equal(s.clients[lost].refusal, CAIRN_REFUSAL_ROOM_UNKNOWN);
-    story_end(&s);
 }

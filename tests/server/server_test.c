@@ -11,11 +11,10 @@
 static story s;
 
 static void start(void) {
-    const cairn_server_config config = story_config();
-    story_start(&s, &config);
+    story_start(&s, NULL);
 }
 
-static void end(void) {
+AFTER_EACH {
     story_end(&s);
 }
 
@@ -42,7 +41,6 @@ TEST("a client is welcomed to the room as it is") {
     assert_int_equal(info.client_id, client->client_id);
     assert_false(cairn_server_client_read(s.server, 1, &info));
     assert_false(cairn_server_client_read(s.server, STORY_CLIENTS_MAX, &info));
-    end();
 }
 
 TEST("an interpolating client sees the world bit for bit") {
@@ -60,7 +58,6 @@ TEST("an interpolating client sees the world bit for bit") {
     assert_int_equal(statistics.keyframes_sent, client->keyframes);
     assert_int_equal(statistics.deltas_sent, client->deltas);
     assert_true(statistics.snapshot_bytes > 0);
-    end();
 }
 
 TEST("each client gets the delta of its own baseline") {
@@ -77,7 +74,6 @@ TEST("each client gets the delta of its own baseline") {
     }
     assert_true(s.snapshots_checked > 60);
     assert_int_equal(s.snapshots_wrong, 0);
-    end();
 }
 
 TEST("a long keyframe is sent once until it is no longer a baseline") {
@@ -89,7 +85,6 @@ TEST("a long keyframe is sent once until it is no longer a baseline") {
     story_run_ms(&s, 1500); // no baseline is held for three seconds
     assert_int_equal(s.clients[deaf].keyframes, 2);
     assert_int_equal(s.clients[deaf].deltas, 0);
-    end();
 }
 
 TEST("a short keyframe comes with every snapshot until one is acknowledged") {
@@ -105,7 +100,6 @@ TEST("a short keyframe comes with every snapshot until one is acknowledged") {
     story_run_ms(&s, 1000);
     assert_in_range(s.clients[deaf].keyframes, 38, 41);
     assert_in_range(s.clients[deaf].deltas, 18, 20);
-    end();
 }
 
 TEST("snapshots come evenly at their rate") {
@@ -127,7 +121,7 @@ TEST("snapshots come evenly at their rate") {
             }
             assert_in_range(client->held[n].tick - client->held[n - 1].tick, least, least + 1);
         }
-        end();
+        story_end(&s);
     }
 }
 
@@ -156,7 +150,6 @@ TEST("a lockstep client holds the same world") {
     assert_int_equal(statistics.roots_differed, 0);
     assert_int_equal(statistics.players, 2);
     assert_true(statistics.inputs_taken > 200);
-    end();
 }
 
 TEST("a client whose root differs is counted and logged") {
@@ -168,7 +161,6 @@ TEST("a client whose root differs is counted and logged") {
     assert_true(statistics.roots_differed > 10);
     assert_int_equal(statistics.roots_differed, statistics.roots_compared);
     assert_true(story_heard(&s, "root_differed"));
-    end();
 }
 
 TEST("a lockstep client that falls behind the command log restarts from a state") {
@@ -184,7 +176,6 @@ TEST("a lockstep client that falls behind the command log restarts from a state"
     assert_int_equal(cairn_world_tick(s.clients[player].world),
         cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)));
     assert_int_equal(s.clients[player].roots_wrong, 0);
-    end();
 }
 
 TEST("a room full of players still takes spectators") {
@@ -206,7 +197,6 @@ TEST("a room full of players still takes spectators") {
     assert_true(s.clients[spectator].deltas > 3);
     assert_int_equal(story_statistics(&s).players, 4);
     assert_int_equal(story_statistics(&s).clients, 5);
-    end();
 }
 
 TEST("a slot goes back when its player leaves") {
@@ -224,7 +214,6 @@ TEST("a slot goes back when its player leaves") {
     story_run_ms(&s, 200);
     assert_int_equal(s.clients[second].welcome.slot, 0);
     assert_int_equal(story_statistics(&s).bodies, bodies);
-    end();
 }
 
 TEST("a client that cannot join is refused with the reason") {
@@ -252,7 +241,6 @@ TEST("a client that cannot join is refused with the reason") {
             rows[i].refusal == 0 ? CAIRN_NETCODE_STATE_CONNECTED
                                  : CAIRN_NETCODE_STATE_DISCONNECTED);
     }
-    end();
 }
 
 // A room without rules; `side` cubed balls that fall for ever and meet nothing.
@@ -285,7 +273,6 @@ TEST("a room without rules asks no client for any") {
     assert_string_equal(s.clients[client].rules_name, "");
     assert_non_null(s.clients[client].world);
     assert_in_range(cairn_world_tick(s.clients[client].world), 30, 61);
-    end();
 }
 
 TEST("a room too large for snapshots refuses interpolating clients with that reason") {
@@ -301,7 +288,7 @@ TEST("a room too large for snapshots refuses interpolating clients with that rea
         story_run_ms(&s, 400);
         assert_int_equal(s.clients[client].refusal, rows[i].refusal);
         assert_int_equal(s.clients[client].welcomed, rows[i].refusal == 0);
-        end();
+        story_end(&s);
     }
 }
 
@@ -334,7 +321,6 @@ TEST("a client that floods malformed messages is counted and disconnected") {
     assert_in_range(refused, 16, 40);
     assert_int_equal(statistics.players, 1);
     assert_int_equal(s.snapshots_wrong, 0);
-    end();
 }
 
 TEST("a client that sends no HELLO is disconnected") {
@@ -349,7 +335,6 @@ TEST("a client that sends no HELLO is disconnected") {
     assert_true(story_heard(&s, "hello_missing"));
     assert_int_equal(cairn_netcode_client_state_read(s.clients[client].netcode),
         CAIRN_NETCODE_STATE_DISCONNECTED);
-    end();
 }
 
 TEST("a client learns how early its inputs arrive") {
@@ -376,7 +361,6 @@ TEST("a client learns how early its inputs arrive") {
     assert_int_equal(timing->inputs_late, 1);
     assert_true(timing->lateness_us_worst < -500000);
     assert_int_equal(story_statistics(&s).inputs_early_refused, 1);
-    end();
 }
 
 TEST("shapes are sent once and again when they change") {
@@ -394,7 +378,6 @@ TEST("shapes are sent once and again when they change") {
     assert_int_equal(client->shapes_seen, 32);
     assert_int_equal(client->shapes_removed, 1);
     assert_int_equal(s.snapshots_wrong, 0);
-    end();
 }
 
 TEST("draining informs every client and admits none") {
@@ -417,7 +400,6 @@ TEST("draining informs every client and admits none") {
     story_run_ms(&s, 500);
     assert_int_equal(
         cairn_netcode_client_state_read(s.clients[newcomer].netcode), CAIRN_NETCODE_STATE_DENIED);
-    end();
 }
 
 TEST("overload skips ticks and reports it") {
@@ -434,7 +416,6 @@ TEST("overload skips ticks and reports it") {
     story_run_ms(&s, 500);
     assert_int_equal(story_statistics(&s).advances_overloaded, 1);
     assert_int_equal(s.snapshots_wrong, 0);
-    end();
 }
 
 TEST("a datagram never steps the world") {
@@ -454,7 +435,6 @@ TEST("a datagram never steps the world") {
         dropped += statistics.drops_netcode[i];
     }
     assert_int_equal(dropped, 1000);
-    end();
 }
 
 TEST("the deadline is the next tick and driving to it moves it") {
@@ -469,7 +449,6 @@ TEST("the deadline is the next tick and driving to it moves it") {
         s.now_ns = deadline - STORY_STEP_NS;
         story_run_ms(&s, 4);
     }
-    end();
 }
 
 TEST("a wait for inputs is announced to every client") {
@@ -501,7 +480,6 @@ TEST("a wait for inputs is announced to every client") {
     story_run_ms(&s, 300);
     assert_int_equal(s.clients[watcher].notices[CAIRN_EVENT_INPUT_WAIT], 2);
     assert_int_equal(s.clients[player].roots_wrong, 0);
-    end();
 }
 
 TEST("a config that cannot serve is refused") {

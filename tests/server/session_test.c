@@ -8,6 +8,10 @@
 
 static story s; // too large for a stack
 
+AFTER_EACH {
+    story_end(&s);
+}
+
 static cairn_message hello_message(cairn_mode mode) {
     return (cairn_message){.kind = CAIRN_MESSAGE_HELLO, .hello = story_hello(mode, false)};
 }
@@ -100,8 +104,7 @@ TEST("every event has its outcome in every state") {
 }
 
 TEST("roots are taken from clients that simulate only") {
-    const cairn_server_config config = story_config();
-    story_start(&s, &config);
+    story_start(&s, NULL);
     story_run_ms(&s, 100);
     const cairn_message hello = hello_message(CAIRN_MODE_LOCKSTEP);
     feed(CAIRN_SESSION_EVENT_CONNECT);
@@ -109,7 +112,6 @@ TEST("roots are taken from clients that simulate only") {
     feed(CAIRN_SESSION_EVENT_ROOTS);
     assert_int_equal(session()->state, CAIRN_SESSION_WELCOMED);
     assert_int_equal(session()->violations, 0);
-    story_end(&s);
 }
 
 TEST("violations add up to a refusal, and the slot is freed") {
@@ -134,8 +136,7 @@ TEST("violations add up to a refusal, and the slot is freed") {
 }
 
 TEST("acknowledgements of unsent ticks are ignored") {
-    const cairn_server_config config = story_config();
-    story_start(&s, &config);
+    story_start(&s, NULL);
     story_run_ms(&s, 100);
     bring_to(CAIRN_SESSION_PLAYING);
     uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
@@ -156,12 +157,10 @@ TEST("acknowledgements of unsent ticks are ignored") {
         assert_int_equal(session()->replication->snapshots.acknowledged, rows[i].expected_snapshot);
         assert_int_equal(session()->replication->ticks.acknowledged, rows[i].expected_ticks);
     }
-    story_end(&s);
 }
 
 TEST("inputs of a spectator are a violation") {
-    const cairn_server_config config = story_config();
-    story_start(&s, &config);
+    story_start(&s, NULL);
     const cairn_message hello = {
         .kind = CAIRN_MESSAGE_HELLO, .hello = story_hello(CAIRN_MODE_INTERPOLATE, true)};
     feed(CAIRN_SESSION_EVENT_CONNECT);
@@ -172,12 +171,10 @@ TEST("inputs of a spectator are a violation") {
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &message);
     assert_int_equal(session()->violations, 1);
     assert_int_equal(story_statistics(&s).inputs_taken, 0);
-    story_end(&s);
 }
 
 TEST("inputs and acknowledgements of a replaced world are ignored") {
-    const cairn_server_config config = story_config();
-    story_start(&s, &config);
+    story_start(&s, NULL);
     story_run_ms(&s, 200);
     bring_to(CAIRN_SESSION_PLAYING);
     session()->world_epoch = 1; // the world was replaced once
@@ -193,12 +190,10 @@ TEST("inputs and acknowledgements of a replaced world are ignored") {
     assert_int_equal(story_statistics(&s).inputs_taken, 1);
     assert_int_equal(session()->replication->snapshots.acknowledged, 1);
     assert_int_equal(session()->violations, 0);
-    story_end(&s);
 }
 
 TEST("roots of a replaced world are not compared") {
-    const cairn_server_config config = story_config();
-    story_start(&s, &config);
+    story_start(&s, NULL);
     story_run_ms(&s, 200);
     const cairn_message hello = hello_message(CAIRN_MODE_LOCKSTEP);
     session()->client_id = 9;
@@ -215,5 +210,4 @@ TEST("roots of a replaced world are not compared") {
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_ROOTS, &message);
     assert_int_equal(story_statistics(&s).roots_compared, 1);
     assert_int_equal(story_statistics(&s).roots_differed, 1);
-    story_end(&s);
 }

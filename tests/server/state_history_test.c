@@ -31,6 +31,8 @@ static void end(story *s) {
     cairn_world_destroy(s->scratch);
 }
 
+SCOPE_ENDS(story, end)
+
 static void step(story *s, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; ++i) {
         kit_run(s->world, 1);
@@ -63,7 +65,7 @@ static void expect_nothing(const story *s) {
 }
 
 TEST("no state is kept until a client needs it") {
-    story s = begin(16, SIZE_MAX);
+    SCOPED(story) s = begin(16, SIZE_MAX);
     step(&s, 5);
     expect_nothing(&s);
     assert_false(cairn_state_history_holds(s.state_history, 0));
@@ -71,11 +73,10 @@ TEST("no state is kept until a client needs it") {
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 8);
     step(&s, 3);
     expect_held(&s, 6, 8);
-    end(&s);
 }
 
 TEST("the last ticks are held and older ones give way") {
-    story s = begin(16, SIZE_MAX);
+    SCOPED(story) s = begin(16, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_LAG, 7);
     for (uint32_t tick = 1; tick <= TICKS; ++tick) {
         step(&s, 1);
@@ -87,11 +88,10 @@ TEST("the last ticks are held and older ones give way") {
         cairn_state_history_load(s.state_history, TICKS + 1, s.scratch), CAIRN_NOT_FOUND);
     assert_int_equal(
         cairn_state_history_load(s.state_history, UINT64_MAX, s.scratch), CAIRN_NOT_FOUND);
-    end(&s);
 }
 
 TEST("the longest requirement counts, within the bound") {
-    story s = begin(10, SIZE_MAX);
+    SCOPED(story) s = begin(10, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_LAG, 4);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 1000);
     step(&s, 20);
@@ -104,11 +104,10 @@ TEST("the longest requirement counts, within the bound") {
     expect_held(&s, 19, 22);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_LAG, 0);
     expect_nothing(&s);
-    end(&s);
 }
 
 TEST("bytes are bounded") {
-    story s = begin(16, 0);
+    SCOPED(story) s = begin(16, 0);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 16);
     step(&s, 3);
     expect_nothing(&s);
@@ -135,11 +134,10 @@ TEST("bytes are bounded") {
     }
     assert_true(grown > 2);
     assert_int_equal(cairn_state_history_statistics_read(s.state_history).saves_refused, 1);
-    end(&s);
 }
 
 TEST("states of constant size allocate no more memory") {
-    story s = begin(8, SIZE_MAX);
+    SCOPED(story) s = begin(8, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 8);
     step(&s, 20);
     const size_t bytes = cairn_state_history_statistics_read(s.state_history).bytes;
@@ -147,12 +145,11 @@ TEST("states of constant size allocate no more memory") {
     step(&s, 20);
     const size_t later = cairn_state_history_statistics_read(s.state_history).bytes;
     assert_true(later <= bytes + bytes / 4);
-    end(&s);
 }
 
 // A world that was put elsewhere in time has no past but its own.
 TEST("a jump in time forgets the old states") {
-    story s = begin(16, SIZE_MAX);
+    SCOPED(story) s = begin(16, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_CONTROL, 16);
     step(&s, 10);
     kit_bytes saved = kit_save(s.world);
@@ -167,11 +164,10 @@ TEST("a jump in time forgets the old states") {
     step(&s, 1);
     expect_held(&s, 14, 14);
     kit_free(&saved);
-    end(&s);
 }
 
 TEST("a foreign world is not loaded into") {
-    story s = begin(16, SIZE_MAX);
+    SCOPED(story) s = begin(16, SIZE_MAX);
     cairn_world_def def = cairn_world_def_default();
     def.seed = 9;
     cairn_world *other = kit_world(&def);
@@ -180,7 +176,6 @@ TEST("a foreign world is not loaded into") {
     assert_int_equal(cairn_state_history_load(s.state_history, 3, other), CAIRN_MALFORMED);
     assert_int_equal(cairn_world_tick(other), 0);
     cairn_world_destroy(other);
-    end(&s);
 }
 
 TEST("a history of no ticks is refused") {

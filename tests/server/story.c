@@ -67,7 +67,7 @@ const cairn_scene *story_scene(void) {
 
 void story_start(story *s, const cairn_server_config *config) {
     memset(s, 0, sizeof *s);
-    cairn_server_config full = *config;
+    cairn_server_config full = config != NULL ? *config : story_config();
     s->now_ns = 5000000000;
     s->record = malloc(STORY_RECORD_MAX);
     s->record_limit = STORY_RECORD_MAX;
@@ -99,6 +99,7 @@ void story_end(story *s) {
         cairn_world_destroy(client->world);
         free(client->state);
     }
+    s->client_count = 0;
     free(s->record);
     s->record = NULL;
 }

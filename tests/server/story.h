@@ -97,10 +97,10 @@ typedef struct story {
     uint32_t snapshots_wrong; // client snapshots that differ from the world at their tick
 } story;
 
-// The config to change before story_start. Its pointers are filled by story_start.
+// The config to change before story_start, which fills its pointers; NULL is this one.
 cairn_server_config story_config(void);
 void story_start(story *s, const cairn_server_config *config);
-void story_end(story *s);
+void story_end(story *s); // may be called again
 
 // A client that connects in this mode; returns its number.
 uint32_t story_join(story *s, cairn_mode mode, bool spectator);

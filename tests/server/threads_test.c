@@ -12,6 +12,8 @@
 #include "tests/kit/scenes.h"
 #include <cairn/server_uv.h>
 
+SCOPE_POINTER_ENDS(cairn_scene, cairn_scene_destroy)
+
 #define ROOMS 6
 
 static cairn_uv_driver *driver;
@@ -89,7 +91,7 @@ static cairn_server *server_of(uint64_t *recorded) {
 
 static void create_rooms(cairn_server *server, uint32_t rooms[ROOMS]) {
     char error[CAIRN_SCENE_ERROR_SIZE];
-    cairn_scene *scene;
+    SCOPED(cairn_scene) *scene = NULL;
     const cairn_scene_text *text = cairn_scene_library_find("stack10");
     assert_int_equal(cairn_scene_parse(text->json, text->size, &scene, error), CAIRN_OK);
     for (uint32_t i = 0; i < ROOMS; ++i) {
@@ -104,7 +106,6 @@ static void create_rooms(cairn_server *server, uint32_t rooms[ROOMS]) {
         cairn_state_history_require(
             cairn_server_room_at(server, rooms[i])->state_history, CAIRN_STATE_HISTORY_FOR_LAG, 30);
     }
-    cairn_scene_destroy(scene);
 }
 
 TEST("rooms of one scene have equal roots on threads") {

@@ -82,9 +82,9 @@ static bool refused(cairn_world *world, const void *bytes, size_t size) {
 TEST("each broken byte is refused or seen") {
     static const uint8_t flips[] = {0x01, 0x80, 0xff, 0x40};
     const cairn_world_def def = small_def();
-    cairn_world *world = small_world();
-    cairn_world *victim = kit_world(&def);
-    kit_bytes encoded = kit_encode(world);
+    SCOPED(cairn_world) *world = small_world();
+    SCOPED(cairn_world) *victim = kit_world(&def);
+    SCOPED(kit_bytes) encoded = kit_encode(world);
     uint8_t *bytes = encoded.bytes;
     const cairn_hash128 sound = kit_hash(world);
     uint32_t refusals = 0;
@@ -102,16 +102,13 @@ TEST("each broken byte is refused or seen") {
         bytes[i] = original;
     }
     assert_true(refusals > 500);
-    kit_free(&encoded);
-    cairn_world_destroy(world);
-    cairn_world_destroy(victim);
 }
 
 TEST("each cut and each addition is refused") {
     const cairn_world_def def = small_def();
-    cairn_world *world = small_world();
-    cairn_world *victim = kit_world(&def);
-    kit_bytes encoded = kit_encode(world);
+    SCOPED(cairn_world) *world = small_world();
+    SCOPED(cairn_world) *victim = kit_world(&def);
+    SCOPED(kit_bytes) encoded = kit_encode(world);
     uint8_t *longer = calloc(1, encoded.size + 1);
     assert_non_null(longer);
     memcpy(longer, encoded.bytes, encoded.size);
@@ -121,18 +118,7 @@ TEST("each cut and each addition is refused") {
     assert_true(refused(victim, longer, encoded.size + 1));
     assert_false(refused(victim, longer, encoded.size));
     free(longer);
-    kit_free(&encoded);
-    cairn_world_destroy(world);
-    cairn_world_destroy(victim);
 }
-
-// One line per rule that no single word can check: what is written into the source world, and what
-// the refusal says.
-typedef struct broken_rule {
-    const char *name;
-    void (*damage)(cairn_state *state);
-    const char *where;
-} broken_rule;
 
 static const char bodies[] = "bodies: pose, velocity, mass or sleep do not fit the kind";
 static const char hulls[] = "hulls: the vertices are not those of a hull";
@@ -141,169 +127,93 @@ static const char joints[] = "joints: a body does not exist";
 static const char axes[] = "joints: axes or limits do not fit the kind";
 static const char contacts[] = "contacts: order, shapes or points";
 
-static void unknown_id_bits(cairn_state *s) {
-    s->body_ids[0] |= 0x1000u;
-}
-static void rotation_not_unit(cairn_state *s) {
-    s->motions[1].rotation = (cairn_quat){.w = 0.5f};
-}
-static void static_body_in_motion(cairn_state *s) {
-    s->motions[0].linear_velocity.x = 1.0f;
-}
-static void static_body_with_mass(cairn_state *s) {
-    s->bodies[0].mass = 1.0f;
-}
-static void static_body_asleep(cairn_state *s) {
-    s->sleep[0].state = CAIRN_SLEEP_ASLEEP;
-}
-static void sleeper_in_motion(cairn_state *s) {
-    s->sleep[4].state = CAIRN_SLEEP_ASLEEP;
-    s->motions[4].linear_velocity.x = 1.0f;
-}
-static void rest_longer_than_half_a_second(cairn_state *s) {
-    s->sleep[1].ticks = 31;
-}
-static void hull_without_vertices(cairn_state *s) {
-    memset(&s->hulls[1], 0, sizeof s->hulls[1]);
-}
-static void hull_with_a_vertex_inside(cairn_state *s) {
-    s->hulls[1].vertices[s->hulls[1].count++] = vec3(0.1f, 0.1f, 0.1f);
-}
-static void hull_with_a_vertex_too_many(cairn_state *s) {
-    s->hulls[1].vertices[4] = vec3(0.0f, -1.0f, 0.0f);
-}
-static void hull_without_volume(cairn_state *s) {
-    s->hulls[1].vertices[3].z = 0.0f;
-}
-static void shape_of_a_free_hull(cairn_state *s) {
-    s->shapes[2].geometry.hull = 1;
-}
-static void shape_of_a_stale_hull(cairn_state *s) {
-    s->shapes[2].geometry.hull += 1u << 20;
-}
-static void sphere_with_a_hull(cairn_state *s) {
-    s->shapes[4].geometry.hull = s->shapes[2].geometry.hull;
-}
-static void shape_on_a_free_body(cairn_state *s) {
-    s->shapes[1].body = 2;
-}
-static void shape_on_a_body_out_of_range(cairn_state *s) {
-    s->shapes[1].body = 5;
-}
-static void moving_half_space(cairn_state *s) {
-    s->shapes[1].geometry.kind = CAIRN_SHAPE_HALF_SPACE;
-}
-static void sphere_without_a_radius(cairn_state *s) {
-    s->shapes[4].geometry.radius = 0.0f;
-}
-static void joint_to_a_stale_body(cairn_state *s) {
-    s->joints[0].body_b = 3;
-}
-static void joint_to_itself(cairn_state *s) {
-    s->joints[0].body_b = s->joints[0].body_a;
-}
-static void distance_joint_with_an_axis(cairn_state *s) {
-    s->joints[0].axis_a.x = 1.0f;
-}
-static void hinge_without_axes(cairn_state *s) {
-    s->joints[0].kind = CAIRN_JOINT_HINGE;
-}
 static void make_cone(cairn_state *s) {
     cairn_joint *joint = &s->joints[0];
     joint->kind = CAIRN_JOINT_CONE;
     joint->axis_a = joint->axis_b = vec3(1.0f, 0.0f, 0.0f);
     joint->normal_a = joint->normal_b = vec3(0.0f, 1.0f, 0.0f);
 }
-static void cone_with_a_long_axis(cairn_state *s) {
-    make_cone(s);
-    s->joints[0].axis_b.x = 1.005f;
-}
-static void cone_with_a_leaning_normal(cairn_state *s) {
-    make_cone(s);
-    s->joints[0].normal_a.x = 0.01f;
-}
-static void cone_with_limits_the_wrong_way_round(cairn_state *s) {
-    make_cone(s);
-    s->joints[0].lower = 0.5f;
-}
-static void contacts_out_of_order(cairn_state *s) {
+
+static void swap_contacts(cairn_state *s) {
     const cairn_contact first = s->contacts[0];
     s->contacts[0] = s->contacts[1];
     s->contacts[1] = first;
 }
-static void contact_twice(cairn_state *s) {
-    s->contacts[1] = s->contacts[0];
-}
-static void contact_with_itself(cairn_state *s) {
-    s->contacts[0].shape_b = s->contacts[0].shape_a;
-}
-static void contact_names_another_body(cairn_state *s) {
-    s->contacts[0].body_b = s->joints[0].body_b;
-}
-static void contact_without_points(cairn_state *s) {
-    memset(s->contacts[0].points, 0, sizeof s->contacts[0].points);
-    s->contacts[0].point_count = 0;
-}
-static void contact_with_a_point_too_many(cairn_state *s) {
-    s->contacts[0].point_count = 3;
-}
 
-static void rules_state_longer_than_it_is(cairn_state *s) {
-    s->rules[s->settings->rules_state_size / sizeof *s->rules].words[15] = 1;
-}
+// Damages a new world as the statement says, in its state s; the victim must refuse the encoding
+// and say where.
+#define EXPECT_REFUSED(rule, where, ...)                                                           \
+    do {                                                                                           \
+        SCOPED(cairn_world) *world = small_world();                                                \
+        cairn_state *s = &world->state;                                                            \
+        __VA_ARGS__;                                                                               \
+        expect_malformed(world, rule, where);                                                      \
+    } while (0)
 
-static const broken_rule broken_rules[] = {
-    {"ids have no unknown bits", unknown_id_bits, "ids: a slot has unknown bits"},
-    {"a rotation is unit", rotation_not_unit, bodies},
-    {"a static body does not move", static_body_in_motion, bodies},
-    {"a static body has no mass", static_body_with_mass, bodies},
-    {"a static body does not sleep", static_body_asleep, bodies},
-    {"a sleeping body does not move", sleeper_in_motion, bodies},
-    {"rest saturates", rest_longer_than_half_a_second, bodies},
-    {"a hull has vertices", hull_without_vertices, hulls},
-    {"a hull's vertices are corners", hull_with_a_vertex_inside, hulls},
-    {"vertices beyond the count are zero", hull_with_a_vertex_too_many, hulls},
-    {"a hull is not flat", hull_without_volume, hulls},
-    {"a shape's hull exists", shape_of_a_free_hull, shapes},
-    {"a shape's hull is of its generation", shape_of_a_stale_hull, shapes},
-    {"a sphere has no hull", sphere_with_a_hull, shapes},
-    {"a shape's body exists", shape_on_a_free_body, shapes},
-    {"a shape's body is in range", shape_on_a_body_out_of_range, shapes},
-    {"a half-space does not move", moving_half_space, shapes},
-    {"a sphere has a radius", sphere_without_a_radius, shapes},
-    {"a joint's bodies exist", joint_to_a_stale_body, joints},
-    {"a joint has two bodies", joint_to_itself, joints},
-    {"distance joint with an axis", distance_joint_with_an_axis, axes},
-    {"hinge without axes", hinge_without_axes, axes},
-    {"cone with a long axis", cone_with_a_long_axis, axes},
-    {"cone with a leaning normal", cone_with_a_leaning_normal, axes},
-    {"cone with limits the wrong way round", cone_with_limits_the_wrong_way_round, axes},
-    {"contacts are in order", contacts_out_of_order, contacts},
-    {"no contact comes twice", contact_twice, contacts},
-    {"a contact has two shapes", contact_with_itself, contacts},
-    {"a contact names the shape's body", contact_names_another_body, contacts},
-    {"a contact has points", contact_without_points, contacts},
-    {"points beyond the count are zero", contact_with_a_point_too_many, contacts},
-    {"the rules' last block ends in zeros", rules_state_longer_than_it_is,
-        "rules: words after the end"},
-};
-
-TEST("each broken rule is refused by name") {
+static void expect_malformed(const cairn_world *world, const char *rule, const char *wanted) {
     const cairn_world_def def = small_def();
-    cairn_world *victim = kit_world(&def);
-    for (size_t i = 0; i < sizeof broken_rules / sizeof broken_rules[0]; ++i) {
-        cairn_world *world = small_world();
-        const char *where = NULL;
-        broken_rules[i].damage(&world->state);
-        kit_bytes encoded = kit_encode(world);
-        if (cairn_world_decode(victim, encoded.bytes, encoded.size, &where) != CAIRN_MALFORMED) {
-            fail_msg("%s: not refused", broken_rules[i].name);
-        }
-        assert_string_equal(where, broken_rules[i].where);
-        kit_free(&encoded);
-        cairn_world_destroy(world);
+    SCOPED(cairn_world) *victim = kit_world(&def);
+    SCOPED(kit_bytes) encoded = kit_encode(world);
+    const char *where = NULL;
+    if (cairn_world_decode(victim, encoded.bytes, encoded.size, &where) != CAIRN_MALFORMED) {
+        fail_msg("%s: not refused", rule);
     }
-    cairn_world_destroy(victim);
+    assert_string_equal(where, wanted);
+}
+
+TEST("each broken rule of the states of bodies and hulls is refused by name") {
+    EXPECT_REFUSED(
+        "ids have no unknown bits", "ids: a slot has unknown bits", s->body_ids[0] |= 0x1000u);
+    EXPECT_REFUSED("a rotation is unit", bodies, s->motions[1].rotation = (cairn_quat){.w = 0.5f});
+    EXPECT_REFUSED("a static body does not move", bodies, s->motions[0].linear_velocity.x = 1.0f);
+    EXPECT_REFUSED("a static body has no mass", bodies, s->bodies[0].mass = 1.0f);
+    EXPECT_REFUSED("a static body does not sleep", bodies, s->sleep[0].state = CAIRN_SLEEP_ASLEEP);
+    EXPECT_REFUSED("a sleeping body does not move", bodies, s->sleep[4].state = CAIRN_SLEEP_ASLEEP;
+                   s->motions[4].linear_velocity.x = 1.0f);
+    EXPECT_REFUSED("rest saturates", bodies, s->sleep[1].ticks = 31);
+    EXPECT_REFUSED("a hull has vertices", hulls, memset(&s->hulls[1], 0, sizeof s->hulls[1]));
+    EXPECT_REFUSED("a hull's vertices are corners", hulls,
+        s->hulls[1].vertices[s->hulls[1].count++] = vec3(0.1f, 0.1f, 0.1f));
+    EXPECT_REFUSED("vertices beyond the count are zero", hulls,
+        s->hulls[1].vertices[4] = vec3(0.0f, -1.0f, 0.0f));
+    EXPECT_REFUSED("a hull is not flat", hulls, s->hulls[1].vertices[3].z = 0.0f);
+}
+
+TEST("each broken rule of shapes and joints is refused by name") {
+    EXPECT_REFUSED("a shape's hull exists", shapes, s->shapes[2].geometry.hull = 1);
+    EXPECT_REFUSED(
+        "a shape's hull is of its generation", shapes, s->shapes[2].geometry.hull += 1u << 20);
+    EXPECT_REFUSED(
+        "a sphere has no hull", shapes, s->shapes[4].geometry.hull = s->shapes[2].geometry.hull);
+    EXPECT_REFUSED("a shape's body exists", shapes, s->shapes[1].body = 2);
+    EXPECT_REFUSED("a shape's body is in range", shapes, s->shapes[1].body = 5);
+    EXPECT_REFUSED(
+        "a half-space does not move", shapes, s->shapes[1].geometry.kind = CAIRN_SHAPE_HALF_SPACE);
+    EXPECT_REFUSED("a sphere has a radius", shapes, s->shapes[4].geometry.radius = 0.0f);
+    EXPECT_REFUSED("a joint's bodies exist", joints, s->joints[0].body_b = 3);
+    EXPECT_REFUSED("a joint has two bodies", joints, s->joints[0].body_b = s->joints[0].body_a);
+    EXPECT_REFUSED("distance joint with an axis", axes, s->joints[0].axis_a.x = 1.0f);
+    EXPECT_REFUSED("hinge without axes", axes, s->joints[0].kind = CAIRN_JOINT_HINGE);
+    EXPECT_REFUSED("cone with a long axis", axes, make_cone(s); s->joints[0].axis_b.x = 1.005f);
+    EXPECT_REFUSED("cone with a leaning normal", axes, make_cone(s);
+                   s->joints[0].normal_a.x = 0.01f);
+    EXPECT_REFUSED("cone with limits the wrong way round", axes, make_cone(s);
+                   s->joints[0].lower = 0.5f);
+}
+
+TEST("each broken rule of contacts and the rules is refused by name") {
+    EXPECT_REFUSED("contacts are in order", contacts, swap_contacts(s));
+    EXPECT_REFUSED("no contact comes twice", contacts, s->contacts[1] = s->contacts[0]);
+    EXPECT_REFUSED(
+        "a contact has two shapes", contacts, s->contacts[0].shape_b = s->contacts[0].shape_a);
+    EXPECT_REFUSED(
+        "a contact names the shape's body", contacts, s->contacts[0].body_b = s->joints[0].body_b);
+    EXPECT_REFUSED("a contact has points", contacts,
+                   memset(s->contacts[0].points, 0, sizeof s->contacts[0].points);
+                   s->contacts[0].point_count = 0);
+    EXPECT_REFUSED("points beyond the count are zero", contacts, s->contacts[0].point_count = 3);
+    EXPECT_REFUSED("the rules' last block ends in zeros", "rules: words after the end",
+        s->rules[s->settings->rules_state_size / sizeof *s->rules].words[15] = 1);
 }
 
 // Each count claims one element more than there is room for; the bytes for it are there.
@@ -312,8 +222,8 @@ TEST("counts beyond capacity are refused") {
         offsetof(cairn_settings, shape_slots), offsetof(cairn_settings, joint_slots),
         offsetof(cairn_settings, hull_slots), offsetof(cairn_settings, contact_count)};
     const cairn_world_def def = small_def();
-    cairn_world *world = small_world();
-    cairn_world *victim = kit_world(&def);
+    SCOPED(cairn_world) *world = small_world();
+    SCOPED(cairn_world) *victim = kit_world(&def);
     const size_t size = cairn_world_encode_size(world);
     uint8_t *bytes = calloc(2, size);
     assert_non_null(bytes);
@@ -323,14 +233,12 @@ TEST("counts beyond capacity are refused") {
         assert_int_equal(cairn_world_decode(victim, bytes, 2 * size, NULL), CAIRN_CAPACITY);
     }
     free(bytes);
-    cairn_world_destroy(world);
-    cairn_world_destroy(victim);
 }
 
 TEST("a field out of range is refused by name") {
     const cairn_world_def def = small_def();
-    cairn_world *victim = kit_world(&def);
-    cairn_world *world = small_world();
+    SCOPED(cairn_world) *victim = kit_world(&def);
+    SCOPED(cairn_world) *world = small_world();
     const char *where = NULL;
     world->state.motions[1].linear_velocity.y = float_of_bits(0x7fc00000u);
     kit_bytes encoded = kit_encode(world);
@@ -344,14 +252,12 @@ TEST("a field out of range is refused by name") {
         cairn_world_decode(victim, encoded.bytes, encoded.size, &where), CAIRN_MALFORMED);
     assert_string_equal(where, "linear_velocity.y");
     kit_free(&encoded);
-    cairn_world_destroy(world);
-    cairn_world_destroy(victim);
 }
 
 TEST("other settings and other rules are told apart") {
-    cairn_world *world = small_world();
+    SCOPED(cairn_world) *world = small_world();
     cairn_world_def def = small_def();
-    kit_bytes encoded = kit_encode(world);
+    SCOPED(kit_bytes) encoded = kit_encode(world);
     def.slop = 0.001f;
     cairn_world *other = kit_world(&def);
     assert_int_equal(cairn_world_decode(other, encoded.bytes, encoded.size, NULL), CAIRN_MALFORMED);
@@ -362,13 +268,11 @@ TEST("other settings and other rules are told apart") {
     assert_int_equal(
         cairn_world_decode(other, encoded.bytes, encoded.size, NULL), CAIRN_VERSION_MISMATCH);
     cairn_world_destroy(other);
-    kit_free(&encoded);
-    cairn_world_destroy(world);
 }
 
 TEST("an encoding names the def it needs") {
-    cairn_world *world = small_world();
-    kit_bytes encoded = kit_encode(world);
+    SCOPED(cairn_world) *world = small_world();
+    SCOPED(kit_bytes) encoded = kit_encode(world);
     cairn_world_def def;
     char name[32];
     assert_int_equal(
@@ -377,13 +281,10 @@ TEST("an encoding names the def it needs") {
     assert_null(def.rules);
     assert_int_equal(def.body_capacity, 6);
     def.rules = &cairn_rules_sandbox;
-    cairn_world *fresh = kit_world(&def);
+    SCOPED(cairn_world) *fresh = kit_world(&def);
     assert_int_equal(cairn_world_decode(fresh, encoded.bytes, encoded.size, NULL), CAIRN_OK);
     for (size_t size = 0; size < 100; ++size) {
         assert_int_not_equal(
             cairn_world_def_of_encoding(encoded.bytes, size, &def, name), CAIRN_OK);
     }
-    kit_free(&encoded);
-    cairn_world_destroy(world);
-    cairn_world_destroy(fresh);
 }

@@ -108,7 +108,7 @@ TEST("edits are sorted by sequence whatever their kind") {
 // What they do
 
 TEST("a box and a sphere are spawned") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     cairn_command commands[] = {
         edit(CAIRN_COMMAND_SPAWN_BOX, 7, vec3(1.0f, 50.0f, 2.0f), vec3(0.25f, 0.5f, 1.0f)),
         edit(CAIRN_COMMAND_SPAWN_SPHERE, 8, vec3(9.0f, 50.0f, 2.0f), vec3(0.25f, 0.0f, 0.0f))};
@@ -123,7 +123,6 @@ TEST("a box and a sphere are spawned") {
     assert_float_equal(sphere.position.x, 9.0f, 0.0f);
     assert_float_equal(cairn_body_mass(world, 1), 1000.0f, 0.1f);
     assert_float_equal(cairn_body_mass(world, 2), 65.45f, 0.1f);
-    cairn_world_destroy(world);
 }
 
 static cairn_world *asleep_on_a_box(void) {
@@ -154,18 +153,17 @@ TEST("edits move bodies and wake what they touch") {
         {edit(CAIRN_COMMAND_DESTROY, 1, none, none), none},
         {edit(CAIRN_COMMAND_SET_POSITION, 1, vec3(0.0f, -9.0f, 0.0f), none), none}};
     for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
-        cairn_world *world = asleep_on_a_box();
+        SCOPED(cairn_world) *world = asleep_on_a_box();
         step(world, cases[i].command);
         const cairn_body_state body = kit_read(world, 2);
         assert_int_equal(body.awake, 1);
         assert_float_equal(body.linear_velocity.y, cases[i].velocity.y - 9.81f / 60.0f, 1e-3f);
         assert_int_equal(counters(world).edits_refused, 0);
-        cairn_world_destroy(world);
     }
 }
 
 TEST("a body stays turned when it is put elsewhere") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     cairn_body_def def = cairn_body_def_default();
     const cairn_shape_def shape = cairn_shape_def_default();
     def.rotation = (cairn_quat){.x = 0.6f, .w = 0.8f};
@@ -174,14 +172,13 @@ TEST("a body stays turned when it is put elsewhere") {
     const cairn_body_state body = kit_read(world, 1);
     assert_float_equal(body.rotation.x, 0.6f, 1e-6f);
     assert_float_equal(body.position.z, 5.0f, 0.0f);
-    cairn_world_destroy(world);
 }
 
 // What they cannot do
 
 TEST("an edit of a missing body changes a counter alone") {
     for (uint32_t kind = CAIRN_COMMAND_DESTROY; kind <= CAIRN_COMMAND_LAST; ++kind) {
-        cairn_world *world = asleep_on_a_box();
+        SCOPED(cairn_world) *world = asleep_on_a_box();
         assert_int_equal(cairn_body_destroy(world, 2), CAIRN_OK);
         for (uint32_t stale = 0; stale <= 2; stale += 2) {
             step(world, edit(kind, stale, none, none));
@@ -189,17 +186,15 @@ TEST("an edit of a missing body changes a counter alone") {
         assert_int_equal(counters(world).edits_refused, 2);
         assert_int_equal(counters(world).creates_refused, 0);
         assert_int_equal(cairn_world_counts_read(world).bodies, 1);
-        cairn_world_destroy(world);
     }
 }
 
 TEST("an impulse beyond all numbers is left out") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     (void)kit_sphere(world, none, 0.01f, 1.0f, 0.5f);
     step(world, edit(CAIRN_COMMAND_IMPULSE, 1, vec3(3e38f, 0.0f, 0.0f), none));
     assert_int_equal(counters(world).edits_refused, 1);
     assert_float_equal(kit_read(world, 1).linear_velocity.x, 0.0f, 0.0f);
-    cairn_world_destroy(world);
 }
 
 TEST("a spawn in a full world leaves nothing behind") {
@@ -207,14 +202,13 @@ TEST("a spawn in a full world leaves nothing behind") {
         cairn_world_def def = cairn_world_def_default();
         def.body_capacity = lacking == 0 ? 1 : 2;
         def.shape_capacity = lacking == 0 ? 2 : 1;
-        cairn_world *world = kit_world(&def);
+        SCOPED(cairn_world) *world = kit_world(&def);
         (void)kit_sphere(world, none, 0.5f, 1000.0f, 0.5f);
         step(world, edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(0.0f, 9.0f, 0.0f), half));
         assert_int_equal(counters(world).creates_refused, 1);
         assert_int_equal(counters(world).edits_refused, 0);
         assert_int_equal(cairn_world_counts_read(world).bodies, 1);
         assert_int_equal(cairn_world_counts_read(world).shapes, 1);
-        cairn_world_destroy(world);
     }
 }
 
@@ -237,8 +231,8 @@ static const cairn_rules counting = {
 TEST("edits come before the rules which do not see them") {
     cairn_world_def def = cairn_world_def_default();
     def.rules = &counting;
-    cairn_world *world = kit_world(&def);
-    cairn_world *other = kit_world(&def);
+    SCOPED(cairn_world) *world = kit_world(&def);
+    SCOPED(cairn_world) *other = kit_world(&def);
     const cairn_command commands[] = {{.kind = CAIRN_COMMAND_JOIN, .slot = 63},
         edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(0.0f, 9.0f, 0.0f), half)};
     cairn_world_step(world, commands, 2);
@@ -246,8 +240,6 @@ TEST("edits come before the rules which do not see them") {
     const cairn_hash128 with = cairn_world_hash_read(world).sections[CAIRN_SECTION_RULES];
     const cairn_hash128 without = cairn_world_hash_read(other).sections[CAIRN_SECTION_RULES];
     assert_false(cairn_hash_equal(with, without));
-    cairn_world_destroy(other);
-    cairn_world_destroy(world);
 }
 
 // Determinism
@@ -265,12 +257,12 @@ static const golden_scene *edits_scene(void) {
 // Saved and encoded, whatever was edited since: the way forward is the same again.
 TEST("a rollback across edits goes the same way") {
     const golden_scene *scene = edits_scene();
-    cairn_world *world = golden_create(scene);
-    cairn_world *fresh = golden_create(scene);
+    SCOPED(cairn_world) *world = golden_create(scene);
+    SCOPED(cairn_world) *fresh = golden_create(scene);
     scene->build(world);
     while (cairn_world_tick(world) < scene->ticks) {
-        kit_bytes saved = kit_save(world);
-        kit_bytes encoded = kit_encode(world);
+        SCOPED(kit_bytes) saved = kit_save(world);
+        SCOPED(kit_bytes) encoded = kit_encode(world);
         for (int i = 0; i < 7; ++i) {
             golden_step(scene, world);
         }
@@ -283,10 +275,6 @@ TEST("a rollback across edits goes the same way") {
         }
         assert_true(cairn_hash_equal(kit_hash(world), there));
         assert_true(cairn_hash_equal(kit_hash(fresh), there));
-        kit_free(&saved);
-        kit_free(&encoded);
     }
     assert_true(counters(world).edits_refused > 0);
-    cairn_world_destroy(world);
-    cairn_world_destroy(fresh);
 }

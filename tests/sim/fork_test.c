@@ -55,35 +55,31 @@ static bool small(const cairn_world *world) {
 TEST("a fork in mid-play stays equal") {
     for (uint32_t i = 0; i < golden_scene_count; ++i) {
         const golden_scene *scene = &golden_scenes[i];
-        cairn_world *world = halfway(scene);
+        SCOPED(cairn_world) *world = halfway(scene);
         if (small(world)) {
             cairn_world *fork = fork_of(world);
             go_on_together(scene, world, fork);
             cairn_world_poison(fork, 0xaa);
-            cairn_world *again = fork_of(fork);
+            SCOPED(cairn_world) *again = fork_of(fork);
             cairn_world_destroy(fork);
             go_on_together(scene, world, again);
-            cairn_world_destroy(again);
         }
-        cairn_world_destroy(world);
     }
 }
 
 TEST("a copy in mid-play stays equal") {
     for (uint32_t i = 0; i < golden_scene_count; ++i) {
         const golden_scene *scene = &golden_scenes[i];
-        cairn_world *world = halfway(scene);
+        SCOPED(cairn_world) *world = halfway(scene);
         if (small(world)) {
-            cairn_world *other = golden_create(scene);
+            SCOPED(cairn_world) *other = golden_create(scene);
             assert_non_null(other);
             assert_int_equal(cairn_world_copy(other, world), CAIRN_OK);
             go_on_together(scene, world, other);
             golden_step(scene, other);
             assert_int_equal(cairn_world_copy(other, world), CAIRN_OK);
             go_on_together(scene, world, other);
-            cairn_world_destroy(other);
         }
-        cairn_world_destroy(world);
     }
 }
 
@@ -100,7 +96,7 @@ static cairn_world *play(void) {
 TEST("changes to one do not reach the other") {
     cairn_world *world = play();
     const cairn_hash128 before = kit_hash(world);
-    cairn_world *fork = fork_of(world);
+    SCOPED(cairn_world) *fork = fork_of(world);
     assert_int_equal(cairn_body_destroy(fork, 3), CAIRN_OK);
     (void)kit_sphere(fork, vec3(4.0f, 1.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
     kit_run(fork, 10);
@@ -111,27 +107,24 @@ TEST("changes to one do not reach the other") {
     assert_true(cairn_hash_equal(kit_hash(fork), forked));
     cairn_world_destroy(world);
     kit_run(fork, 10);
-    cairn_world_destroy(fork);
 }
 
 // Slots that are free are taken in the same order, and in both.
 TEST("ids go on equal") {
-    cairn_world *world = play();
+    SCOPED(cairn_world) *world = play();
     assert_int_equal(cairn_body_destroy(world, 4), CAIRN_OK);
     assert_int_equal(cairn_body_destroy(world, 7), CAIRN_OK);
-    cairn_world *fork = fork_of(world);
+    SCOPED(cairn_world) *fork = fork_of(world);
     for (int i = 0; i < 4; ++i) {
         const cairn_vec3 at = vec3(0.0f, 20.0f + (float)i, 0.0f);
         assert_int_equal(
             kit_sphere(world, at, 0.5f, 1000.0f, 0.5f), kit_sphere(fork, at, 0.5f, 1000.0f, 0.5f));
     }
     expect_equal(world, fork, "play");
-    cairn_world_destroy(world);
-    cairn_world_destroy(fork);
 }
 
 TEST("a fork has the lanes and no events") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     assert_int_equal(cairn_world_set_lanes(world, 1), CAIRN_OK);
     (void)kit_ground(world, 0.5f);
     (void)kit_sphere(world, vec3(0.0f, 0.5f, 0.0f), 0.5f, 1000.0f, 0.5f);
@@ -139,35 +132,31 @@ TEST("a fork has the lanes and no events") {
     uint32_t count = 0;
     (void)cairn_world_contact_events(world, &count);
     assert_int_equal(count, 1);
-    cairn_world *fork = fork_of(world);
+    SCOPED(cairn_world) *fork = fork_of(world);
     assert_int_equal(cairn_world_lanes(fork), 1);
     (void)cairn_world_contact_events(fork, &count);
     assert_int_equal(count, 0);
-    cairn_world_destroy(world);
-    cairn_world_destroy(fork);
 }
 
 TEST("a copy between unlike worlds is refused") {
     cairn_world_def def = cairn_world_def_default();
-    cairn_world *world = play();
+    SCOPED(cairn_world) *world = play();
     def.seed = 1;
-    cairn_world *other = kit_world(&def);
+    SCOPED(cairn_world) *other = kit_world(&def);
     const cairn_hash128 before = kit_hash(other);
     assert_int_equal(cairn_world_copy(other, world), CAIRN_INVALID_ARGUMENT);
     assert_true(cairn_hash_equal(kit_hash(other), before));
     assert_int_equal(cairn_world_copy(world, world), CAIRN_OK);
-    cairn_world_destroy(world);
-    cairn_world_destroy(other);
 }
 
 // For a world that is asked and not stepped: a load undoes it, and nothing else has happened.
 TEST("a body is placed without waking anything") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     (void)kit_ground(world, 0.5f);
     const cairn_body_id body = kit_sphere(world, vec3(0.0f, 0.5f, 0.0f), 0.5f, 1000.0f, 0.5f);
     kit_run(world, 60);
     const cairn_hash128 before = kit_hash(world);
-    kit_bytes saved = kit_save(world);
+    SCOPED(kit_bytes) saved = kit_save(world);
     cairn_pose pose = {
         .position = vec3(1e6f, 3.0f, 0.0f), .rotation = {.x = 0.6f, .w = 0.8000001f}};
     assert_int_equal(cairn_body_place(world, body, pose), CAIRN_OK);
@@ -184,6 +173,4 @@ TEST("a body is placed without waking anything") {
     assert_int_equal(cairn_body_place(world, 99, pose), CAIRN_NOT_FOUND);
     assert_int_equal(cairn_world_load(world, saved.bytes, saved.size), CAIRN_OK);
     assert_true(cairn_hash_equal(kit_hash(world), before));
-    kit_free(&saved);
-    cairn_world_destroy(world);
 }

@@ -236,7 +236,7 @@ TEST("a kept hash is a fresh hash whatever happens") {
 
 // And looking takes the mark away.
 TEST("a mark makes a write seen") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     (void)kit_ground(world, 0.5f);
     const cairn_hash128 before = kit_hash(world);
     world->state.bodies[0].user = 7;
@@ -245,12 +245,11 @@ TEST("a mark makes a write seen") {
     cairn_hash_cache_mark(world, CAIRN_ARRAY_BODIES, 0);
     assert_false(cairn_hash_equal(before, kit_hash(world)));
     assert_int_equal(cache->dirty[0], 0);
-    cairn_world_destroy(world);
 }
 
 // What sleeps costs nothing: after the first look no block of it is marked by a step.
 TEST("a step marks what moves alone") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_vec3 half = vec3(0.5f, 0.5f, 0.5f);
     (void)kit_ground(world, 0.5f);
     for (int i = 0; i < 63; ++i) {
@@ -271,7 +270,6 @@ TEST("a step marks what moves alone") {
             0);
         assert_int_equal(cache->arrays[CAIRN_ARRAY_CONTACTS].dirty[block], 0);
     }
-    cairn_world_destroy(world);
 }
 
 static uint32_t marks(const cairn_world *world, cairn_array array) {
@@ -286,13 +284,13 @@ static uint32_t marks(const cairn_world *world, cairn_array array) {
 
 // A rollback pays for what has happened since, not for the world.
 TEST("a load marks what differs alone") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     (void)kit_ground(world, 0.5f);
     for (int i = 0; i < 63; ++i) {
         (void)kit_sphere(world, vec3(2.0f * (float)i, 1.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
     }
     const cairn_hash128 before = kit_hash(world);
-    kit_bytes saved = kit_save(world);
+    SCOPED(kit_bytes) saved = kit_save(world);
     assert_int_equal(
         cairn_body_set_velocity(world, 17, vec3(1.0f, 0.0f, 0.0f), vec3_zero()), CAIRN_OK);
     (void)kit_hash(world);
@@ -301,6 +299,4 @@ TEST("a load marks what differs alone") {
         assert_int_equal(marks(world, array), array == CAIRN_ARRAY_MOTIONS);
     }
     assert_true(cairn_hash_equal(kit_hash(world), before));
-    kit_free(&saved);
-    cairn_world_destroy(world);
 }

@@ -76,8 +76,8 @@ static void check_word(
 }
 
 TEST("every word is hashed in its section and named") {
-    cairn_world *world = full_world();
-    cairn_world *twin = full_world();
+    SCOPED(cairn_world) *world = full_world();
+    SCOPED(cairn_world) *twin = full_world();
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         const cairn_field_table *table = cairn_field_table_of(array);
         const uint32_t count = cairn_array_count(world->state.settings, array);
@@ -89,8 +89,6 @@ TEST("every word is hashed in its section and named") {
         }
     }
     assert_true(cairn_hash_equal(fresh_hash(world), fresh_hash(twin)));
-    cairn_world_destroy(world);
-    cairn_world_destroy(twin);
 }
 
 TEST("each table names its words in order") {
@@ -136,7 +134,7 @@ static void swap_axes(cairn_motion *a, cairn_motion *b, float amount) {
 TEST("structured errors are seen") {
     static perturbation *const all[] = {
         swap_velocities, mirror_signs, equal_errors, opposite_errors, swap_axes};
-    cairn_world *world = full_world();
+    SCOPED(cairn_world) *world = full_world();
     cairn_random random = cairn_random_of(5);
     for (uint32_t round = 0; round < 1000; ++round) {
         cairn_motion *a = &world->state.motions[1];
@@ -153,12 +151,11 @@ TEST("structured errors are seen") {
         *b = kept[1];
         assert_true(cairn_hash_equal(before, fresh_hash(world)));
     }
-    cairn_world_destroy(world);
 }
 
 // Equal values in another place are another state.
 TEST("equal bodies in other slots hash differently") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     cairn_body_def def = cairn_body_def_default();
     cairn_body_id a = 0;
     cairn_body_id b = 0;
@@ -173,11 +170,10 @@ TEST("equal bodies in other slots hash differently") {
     const cairn_world_hash second = cairn_world_hash_fresh(world);
     assert_false(cairn_hash_equal(first.full, second.full));
     assert_false(cairn_hash_equal(first.visible, second.visible));
-    cairn_world_destroy(world);
 }
 
 TEST("the visible root sees poses and velocities alone") {
-    cairn_world *world = full_world();
+    SCOPED(cairn_world) *world = full_world();
     const cairn_world_hash before = cairn_world_hash_fresh(world);
     world->state.contacts[0].points[0].normal_impulse += 1.0f;
     world->state.bodies[1].force.x = 1.0f;
@@ -187,12 +183,11 @@ TEST("the visible root sees poses and velocities alone") {
     world->state.motions[1].rotation.x += 0.25f;
     after = cairn_world_hash_fresh(world);
     assert_false(cairn_hash_equal(before.visible, after.visible));
-    cairn_world_destroy(world);
 }
 
 TEST("a body that only one world has is named") {
-    cairn_world *with = full_world();
-    cairn_world *without = full_world();
+    SCOPED(cairn_world) *with = full_world();
+    SCOPED(cairn_world) *without = full_world();
     cairn_difference found[64];
     (void)kit_sphere(with, vec3(0.0f, 9.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
     const uint32_t count = cairn_world_diff(with, without, found, 64);
@@ -203,8 +198,6 @@ TEST("a body that only one world has is named") {
     for (uint32_t i = 1; i < count; ++i) {
         assert_true(found[i - 1].section <= found[i].section);
     }
-    cairn_world_destroy(with);
-    cairn_world_destroy(without);
 }
 
 TEST("sections have names") {

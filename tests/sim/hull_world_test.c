@@ -30,7 +30,7 @@ static cairn_body_id drop_hull(cairn_world *world, cairn_hull_id hull, cairn_vec
 }
 
 TEST("a hull is read as it was created") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     cairn_vec3 cloud[8];
     cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX];
     cairn_hull_id ids[2] = {0};
@@ -46,13 +46,12 @@ TEST("a hull is read as it was created") {
     assert_int_equal(ids[0], hull);
     assert_int_equal(cairn_world_counts_read(world).hulls, 1);
     assert_int_equal(cairn_hull_read(world, hull + 1, vertices, &count), CAIRN_NOT_FOUND);
-    cairn_world_destroy(world);
 }
 
 TEST("points without a hull are refused and change nothing") {
     cairn_world_def def = cairn_world_def_default();
     def.hull_capacity = 1;
-    cairn_world *world = kit_world(&def);
+    SCOPED(cairn_world) *world = kit_world(&def);
     const cairn_hash128 before = kit_hash(world);
     cairn_vec3 broken[6];
     cairn_hull_id hull = 7;
@@ -68,11 +67,10 @@ TEST("points without a hull are refused and change nothing") {
     (void)create_hull(world, wedge, 6);
     assert_int_equal(cairn_hull_create(world, wedge, 6, &hull), CAIRN_CAPACITY);
     assert_int_equal(cairn_world_counters_read(world).creates_refused, 1);
-    cairn_world_destroy(world);
 }
 
 TEST("a shape needs a hull that exists") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_hull_id hull = create_hull(world, wedge, 6);
     const cairn_body_id body = drop_hull(world, hull, vec3(0, 5, 0));
     cairn_shape_def shape = cairn_shape_def_default();
@@ -91,13 +89,12 @@ TEST("a shape needs a hull that exists") {
     assert_int_equal(cairn_hull_destroy(world, hull), CAIRN_NOT_FOUND);
     assert_int_equal(cairn_shape_create(world, body, &shape, &ids[0]), CAIRN_NOT_FOUND);
     assert_int_not_equal(create_hull(world, wedge, 6), hull);
-    cairn_world_destroy(world);
 }
 
 // The wedge lands on the face opposite to its ridge; its centre of mass is a third of its height
 // up.
 TEST("a hull has mass, falls and comes to rest") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_hull_id hull = create_hull(world, wedge, 6);
     (void)kit_ground(world, 0.5f);
     const cairn_body_id body = drop_hull(world, hull, vec3(0, 1.2f, 0));
@@ -108,11 +105,10 @@ TEST("a hull has mass, falls and comes to rest") {
     assert_true(float_abs(rest.position.y - 0.5f) < 0.01f);
     assert_true(rest.rotation.w > 0.9999f);
     assert_int_equal(cairn_world_counts_read(world).contact_points, 4);
-    cairn_world_destroy(world);
 }
 
 TEST("queries hit the hull and not its bounding box") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_hull_id hull = create_hull(world, wedge, 6);
     const cairn_body_id body = drop_hull(world, hull, vec3_zero());
     cairn_ray_hit hit;
@@ -136,20 +132,19 @@ TEST("queries hit the hull and not its bounding box") {
     assert_int_equal(cairn_world_overlap(world, &probe, pose, 1, ids, 2), 0);
     pose.position = vec3(0, 0, 0.9f);
     assert_int_equal(cairn_world_overlap(world, &probe, pose, 1, ids, 2), 1);
-    cairn_world_destroy(world);
 }
 
 // A hull whose slot was reused after the save comes back with its own faces.
 TEST("a restored world has its hulls again") {
     const cairn_vec3 tall[4] = {{-1, 0, -1}, {1, 0, -1}, {0, 0, 1}, {0, 3, 0}};
-    cairn_world *world = kit_world(NULL);
-    cairn_world *twin = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    SCOPED(cairn_world) *twin = kit_world(NULL);
     (void)kit_ground(world, 0.5f);
     const cairn_hull_id hull = create_hull(world, wedge, 6);
     const cairn_body_id body = drop_hull(world, hull, vec3(0, 0.55f, 0));
     kit_run(world, 5);
-    kit_bytes saved = kit_save(world);
-    kit_bytes encoded = kit_encode(world);
+    SCOPED(kit_bytes) saved = kit_save(world);
+    SCOPED(kit_bytes) encoded = kit_encode(world);
     kit_run(world, 30);
     const cairn_hash128 expected = kit_hash(world);
     assert_int_equal(cairn_body_destroy(world, body), CAIRN_OK);
@@ -162,8 +157,4 @@ TEST("a restored world has its hulls again") {
     assert_int_equal(cairn_world_decode(twin, encoded.bytes, encoded.size, NULL), CAIRN_OK);
     kit_run(twin, 30);
     assert_true(cairn_hash_equal(kit_hash(twin), expected));
-    kit_free(&saved);
-    kit_free(&encoded);
-    cairn_world_destroy(world);
-    cairn_world_destroy(twin);
 }

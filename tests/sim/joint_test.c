@@ -88,7 +88,7 @@ static extremes watch(cairn_world *world, cairn_joint_id joint, uint32_t ticks) 
 TEST("a door stops at its limits") {
     FOR_BOTH_SOLVERS(solver) {
         for (uint32_t side = 0; side < 2; ++side) {
-            cairn_world *world = solved_by(solver);
+            SCOPED(cairn_world) *world = solved_by(solver);
             const cairn_body_id frame = wall(world);
             const cairn_body_id door =
                 kit_box(world, vec3(0.5f, 0.0f, 0.0f), vec3(0.45f, 1.0f, 0.03f), 500.0f, 0.5f);
@@ -114,14 +114,13 @@ TEST("a door stops at its limits") {
             const float spin_left = vec3_length(kit_read(world, door).angular_velocity);
             assert_true(seen.most_error < (pgs ? 0.05f : 0.01f));
             assert_true(spin_left < (pgs ? 1.0f : 0.001f));
-            cairn_world_destroy(world);
         }
     }
 }
 
 TEST("a trapdoor bears a weight on its limit") {
     FOR_BOTH_SOLVERS(solver) {
-        cairn_world *world = solved_by(solver);
+        SCOPED(cairn_world) *world = solved_by(solver);
         const cairn_body_id frame = wall(world);
         const cairn_body_id flap =
             kit_box(world, vec3(0.5f, 0.0f, 0.0f), vec3(0.45f, 0.05f, 0.45f), 500.0f, 0.5f);
@@ -140,13 +139,12 @@ TEST("a trapdoor bears a weight on its limit") {
         assert_true(kit_read(world, weight).position.y > 0.1f);
         assert_true(vec3_length(kit_read(world, flap).angular_velocity) <
                     (solver == CAIRN_SOLVER_PGS ? 0.1f : 0.001f));
-        cairn_world_destroy(world);
     }
 }
 
 TEST("a pendulum on a hinge stays in its plane") {
     FOR_BOTH_SOLVERS(solver) {
-        cairn_world *world = solved_by(solver);
+        SCOPED(cairn_world) *world = solved_by(solver);
         const cairn_body_id hook = wall(world);
         const cairn_body_id bob =
             kit_box(world, vec3(1.0f, 0.0f, 0.0f), vec3(0.9f, 0.05f, 0.1f), 1000.0f, 0.5f);
@@ -167,7 +165,6 @@ TEST("a pendulum on a hinge stays in its plane") {
         assert_true(seen.most_swing < 0.01f);
         assert_true(off < 0.01f);
         assert_true(seen.least_twist < -1.5f); // and it does swing
-        cairn_world_destroy(world);
     }
 }
 
@@ -176,7 +173,7 @@ TEST("a hinge between tumbling bodies keeps its axes together") {
         cairn_world_def def = cairn_world_def_default();
         def.solver = solver;
         def.gravity = vec3_zero();
-        cairn_world *world = kit_world(&def);
+        SCOPED(cairn_world) *world = kit_world(&def);
         const cairn_vec3 half = vec3(0.3f, 0.1f, 0.2f);
         const cairn_body_id a = kit_box(world, vec3(-0.4f, 0.0f, 0.0f), half, 1000.0f, 0.5f);
         const cairn_body_id b = kit_box(world, vec3(0.4f, 0.0f, 0.0f), half, 1000.0f, 0.5f);
@@ -193,7 +190,6 @@ TEST("a hinge between tumbling bodies keeps its axes together") {
         const cairn_vec3 sum =
             vec3_add(kit_read(world, a).linear_velocity, kit_read(world, b).linear_velocity);
         assert_true(vec3_length(sum) < 1e-3f);
-        cairn_world_destroy(world);
     }
 }
 
@@ -205,7 +201,7 @@ static cairn_body_id arm(cairn_world *world, cairn_vec3 axis) {
 
 TEST("a cone is not left") {
     FOR_BOTH_SOLVERS(solver) {
-        cairn_world *world = solved_by(solver);
+        SCOPED(cairn_world) *world = solved_by(solver);
         const cairn_body_id hook = wall(world);
         const cairn_body_id b = arm(world, X);
         cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, hook, b, X, Y);
@@ -217,7 +213,6 @@ TEST("a cone is not left") {
         assert_true(seen.most_swing < 0.4f + 0.02f);
         assert_true(seen.most_swing > 0.4f - 0.001f);
         assert_true(seen.most_error < 0.01f);
-        cairn_world_destroy(world);
     }
 }
 
@@ -225,7 +220,7 @@ TEST("an arm rests on its cone") {
     FOR_BOTH_SOLVERS(solver) {
         for (uint32_t i = 0; i < 2; ++i) {
             const float widest = i == 0 ? 0.3f : 0.0f;
-            cairn_world *world = solved_by(solver);
+            SCOPED(cairn_world) *world = solved_by(solver);
             const cairn_body_id hook = wall(world);
             const cairn_body_id b = arm(world, X);
             cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, hook, b, X, Y);
@@ -235,7 +230,6 @@ TEST("an arm rests on its cone") {
             const extremes seen = watch(world, cone, 60);
             assert_float_equal(seen.most_swing, widest, 0.01f);
             assert_true(vec3_length(kit_read(world, b).linear_velocity) < 0.02f);
-            cairn_world_destroy(world);
         }
     }
 }
@@ -243,7 +237,7 @@ TEST("an arm rests on its cone") {
 TEST("a twist stops at its limits at any swing") {
     FOR_BOTH_SOLVERS(solver) {
         for (uint32_t side = 0; side < 2; ++side) {
-            cairn_world *world = solved_by(solver);
+            SCOPED(cairn_world) *world = solved_by(solver);
             const cairn_body_id hook = wall(world);
             const cairn_body_id b = arm(world, vec3_negate(Y));
             cairn_joint_def def =
@@ -272,14 +266,13 @@ TEST("a twist stops at its limits at any swing") {
                 assert_float_equal(seen.least_twist, -0.2f, 0.03f);
             }
             assert_true(seen.most_swing > 0.5f);
-            cairn_world_destroy(world);
         }
     }
 }
 
 TEST("equal limits hold an angle") {
     FOR_BOTH_SOLVERS(solver) {
-        cairn_world *world = solved_by(solver);
+        SCOPED(cairn_world) *world = solved_by(solver);
         const cairn_body_id hook = wall(world);
         const cairn_body_id b = arm(world, X);
         cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_HINGE, hook, b, Z, X);
@@ -287,7 +280,6 @@ TEST("equal limits hold an angle") {
         const cairn_joint_id hinge = join(world, &def);
         const extremes seen = watch(world, hinge, 120);
         assert_true(seen.least_twist > -0.01f && seen.most_twist < 0.01f);
-        cairn_world_destroy(world);
     }
 }
 
@@ -305,7 +297,7 @@ TEST("the angles of a joint are those of its axes") {
         {{0.0f, 0.6f, 0.8f}, 2.5f, 2.5f, 0.0f},
         {{0.57735027f, 0.57735027f, 0.57735027f}, 2.0943951f, 1.5707963f, 1.5707963f},
     };
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id a = wall(world);
     const cairn_body_id b = arm(world, X);
     const cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, a, b, X, Y);
@@ -319,11 +311,10 @@ TEST("the angles of a joint are those of its axes") {
         assert_float_equal(now.swing, cases[i].swing, 2e-6f);
         assert_float_equal(now.twist, cases[i].twist, 2e-6f);
     }
-    cairn_world_destroy(world);
 }
 
 TEST("only joints with axes have angles") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id a = wall(world);
     const cairn_body_id b = arm(world, X);
     const cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_BALL, a, b, X, Y);
@@ -332,7 +323,6 @@ TEST("only joints with axes have angles") {
     assert_int_equal(cairn_joint_angles_read(world, ball, &out), CAIRN_INVALID_ARGUMENT);
     assert_true(out.swing == 0.0f);
     assert_int_equal(cairn_joint_angles_read(world, ball + 1, &out), CAIRN_NOT_FOUND);
-    cairn_world_destroy(world);
 }
 
 // What one field may be, and what becomes of it.
@@ -368,7 +358,7 @@ TEST("a joint with one bad field is refused") {
         {FIELD(normal_b.y), -INFINITY, CAIRN_NON_FINITE},
         {FIELD(normal_b.x), -0.2f, CAIRN_INVALID_ARGUMENT},
     };
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id a = wall(world);
     const cairn_body_id b = arm(world, X);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
@@ -394,11 +384,10 @@ TEST("a joint with one bad field is refused") {
     def.limited = 1;
     def.kind = CAIRN_JOINT_CONE + 1;
     assert_int_equal(cairn_joint_create(world, &def, &joint), CAIRN_INVALID_ARGUMENT);
-    cairn_world_destroy(world);
 }
 
 TEST("a joint is read back as it was understood") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id a = wall(world);
     const cairn_body_id b = arm(world, X);
     cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, a, b, X, Y);
@@ -417,7 +406,6 @@ TEST("a joint is read back as it was understood") {
     def.kind = CAIRN_JOINT_BALL;
     assert_int_equal(cairn_joint_read(world, join(world, &def), &read), CAIRN_OK);
     assert_true(vec3_is_zero(read.axis_a) && read.upper == 0.0f && read.limited == 0);
-    cairn_world_destroy(world);
 }
 
 // Some of everything, tumbling.
@@ -447,12 +435,12 @@ static cairn_world *tangle(uint32_t solver) {
 
 TEST("hinges and cones run the same after a load and a decode") {
     FOR_BOTH_SOLVERS(solver) {
-        cairn_world *world = tangle(solver);
-        cairn_world *loaded = tangle(solver);
-        cairn_world *decoded = tangle(solver);
+        SCOPED(cairn_world) *world = tangle(solver);
+        SCOPED(cairn_world) *loaded = tangle(solver);
+        SCOPED(cairn_world) *decoded = tangle(solver);
         kit_run(world, 45);
-        kit_bytes saved = kit_save(world);
-        kit_bytes encoded = kit_encode(world);
+        SCOPED(kit_bytes) saved = kit_save(world);
+        SCOPED(kit_bytes) encoded = kit_encode(world);
         kit_run(loaded, 3);
         assert_int_equal(cairn_world_load(loaded, saved.bytes, saved.size), CAIRN_OK);
         assert_int_equal(cairn_world_decode(decoded, encoded.bytes, encoded.size, NULL), CAIRN_OK);
@@ -467,11 +455,6 @@ TEST("hinges and cones run the same after a load and a decode") {
             assert_memory_equal(&hash, &of_loaded, sizeof hash);
             assert_memory_equal(&hash, &of_decoded, sizeof hash);
         }
-        kit_free(&saved);
-        kit_free(&encoded);
-        cairn_world_destroy(world);
-        cairn_world_destroy(loaded);
-        cairn_world_destroy(decoded);
     }
 }
 

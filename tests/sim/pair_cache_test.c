@@ -164,16 +164,14 @@ static cairn_world *create_pile(const cairn_world_def *def, cairn_random *random
 TEST("a twin that rebuilds the pair cache before each step stays equal") {
     for (uint64_t seed = 1; seed <= 4; ++seed) {
         cairn_random random = cairn_random_of(seed);
-        cairn_world *world = create_pile(NULL, &random);
-        cairn_world *twin = kit_world(NULL);
+        SCOPED(cairn_world) *world = create_pile(NULL, &random);
+        SCOPED(cairn_world) *twin = kit_world(NULL);
         for (uint32_t tick = 0; tick < 150; ++tick) {
             if (cairn_random_below(&random, 4) == 0) {
                 change_world(world, &random);
             }
             step_both(world, twin);
         }
-        cairn_world_destroy(world);
-        cairn_world_destroy(twin);
     }
 }
 
@@ -183,8 +181,8 @@ TEST("a twin stays equal when the pair list overflows") {
     bool fitted = false;
     def.contact_capacity = 32;
     cairn_random random = cairn_random_of(9);
-    cairn_world *world = create_pile(&def, &random);
-    cairn_world *twin = kit_world(&def);
+    SCOPED(cairn_world) *world = create_pile(&def, &random);
+    SCOPED(cairn_world) *twin = kit_world(&def);
     for (uint32_t tick = 0; tick < 150; ++tick) {
         step_both(world, twin);
         overflowed = overflowed || !world->pair_cache_valid;
@@ -193,15 +191,13 @@ TEST("a twin stays equal when the pair list overflows") {
     }
     assert_true(overflowed && fitted);
     assert_true(cairn_world_counters_read(world).contacts_dropped > 0);
-    cairn_world_destroy(world);
-    cairn_world_destroy(twin);
 }
 
 TEST("shapes that touch have a contact") {
     cairn_world_def def = cairn_world_def_default();
     def.sleep = 0;
     cairn_random random = cairn_random_of(5);
-    cairn_world *world = create_pile(&def, &random);
+    SCOPED(cairn_world) *world = create_pile(&def, &random);
     for (uint32_t tick = 0; tick < 200; ++tick) {
         if (cairn_random_below(&random, 8) == 0) {
             change_world(world, &random);
@@ -211,14 +207,13 @@ TEST("shapes that touch have a contact") {
         expect_contacts_of_all_pairs(world);
         kit_run(world, 1);
     }
-    cairn_world_destroy(world);
 }
 
 // While no AABB leaves its fat AABB the list stays, and while no body moves manifolds stay as well.
 TEST("a standing stack rebuilds neither the pair list nor manifolds") {
     cairn_world_def def = cairn_world_def_default();
     def.sleep = 0;
-    cairn_world *world = kit_world(&def);
+    SCOPED(cairn_world) *world = kit_world(&def);
     kit_ground(world, 0.5f);
     for (uint32_t i = 0; i < 10; ++i) {
         const cairn_vec3 at = vec3(0.0f, 0.5f + (float)i, 0.0f);
@@ -234,7 +229,6 @@ TEST("a standing stack rebuilds neither the pair list nor manifolds") {
     }
     assert_true(shifted < 60);
     assert_int_equal(world->state.settings->contact_count, 10);
-    cairn_world_destroy(world);
 }
 
 static cairn_world *decode_at_width(
@@ -250,7 +244,7 @@ static cairn_world *decode_at_width(
 TEST("a contact with more points than its shapes have is solved alike at every width") {
     cairn_world_def def = cairn_world_def_default();
     def.sleep = 0;
-    cairn_world *world = kit_world(&def);
+    SCOPED(cairn_world) *world = kit_world(&def);
     kit_ground(world, 0.5f);
     for (uint32_t i = 0; i < 3; ++i) {
         kit_sphere(world, vec3(3.0f * (float)i, 0.5f, 0.0f), 0.5f, 1000.0f, 0.5f);
@@ -264,16 +258,12 @@ TEST("a contact with more points than its shapes have is solved alike at every w
     for (uint32_t i = 1; i < 4; ++i) {
         contact->points[i] = (cairn_contact_point){.feature = i, .normal_impulse = 5.0f};
     }
-    kit_bytes encoded = kit_encode(world);
-    cairn_world *narrow = decode_at_width(&def, &encoded, 1);
-    cairn_world *wide = decode_at_width(&def, &encoded, 4);
+    SCOPED(kit_bytes) encoded = kit_encode(world);
+    SCOPED(cairn_world) *narrow = decode_at_width(&def, &encoded, 1);
+    SCOPED(cairn_world) *wide = decode_at_width(&def, &encoded, 4);
     for (uint32_t tick = 0; tick < 20; ++tick) {
         kit_run(narrow, 1);
         kit_run(wide, 1);
         assert_true(cairn_hash_equal(kit_hash(narrow), kit_hash(wide)));
     }
-    kit_free(&encoded);
-    cairn_world_destroy(wide);
-    cairn_world_destroy(narrow);
-    cairn_world_destroy(world);
 }

@@ -115,18 +115,17 @@ static cairn_body_state player(const cairn_world *world) {
 }
 
 TEST("a player has a box from join to leave") {
-    cairn_world *world = sandbox_world();
+    SCOPED(cairn_world) *world = sandbox_world();
     assert_int_equal(step_with(world, joining(3)), 2);
     assert_int_equal(step_with(world, joining(3)), 2);
     const cairn_command leave = {.kind = CAIRN_COMMAND_LEAVE, .slot = 3};
     assert_int_equal(step_with(world, leave), 1);
     assert_int_equal(step_with(world, leave), 1);
     assert_int_equal(step_with(world, press(3, CAIRN_SANDBOX_THROW)), 1);
-    cairn_world_destroy(world);
 }
 
 TEST("move drives") {
-    cairn_world *world = sandbox_world();
+    SCOPED(cairn_world) *world = sandbox_world();
     cairn_command command = press(0, 0);
     (void)step_with(world, joining(0));
     kit_run(world, 90);
@@ -137,11 +136,10 @@ TEST("move drives") {
     }
     assert_true(player(world).position.x > from + 3.0f);
     assert_true(player(world).linear_velocity.x < 7.0f);
-    cairn_world_destroy(world);
 }
 
 TEST("jump needs ground and a fresh press") {
-    cairn_world *world = sandbox_world();
+    SCOPED(cairn_world) *world = sandbox_world();
     (void)step_with(world, joining(0));
     (void)step_with(world, press(0, CAIRN_SANDBOX_JUMP)); // in the air
     assert_true(player(world).linear_velocity.y < 0.0f);
@@ -153,11 +151,10 @@ TEST("jump needs ground and a fresh press") {
         (void)step_with(world, press(0, CAIRN_SANDBOX_JUMP)); // held
     }
     assert_true(float_abs(player(world).linear_velocity.y) < 0.1f);
-    cairn_world_destroy(world);
 }
 
 TEST("push moves the body that the aim hits") {
-    cairn_world *world = sandbox_world();
+    SCOPED(cairn_world) *world = sandbox_world();
     cairn_command command = press(0, CAIRN_SANDBOX_PUSH);
     (void)step_with(world, joining(0));
     kit_run(world, 90);
@@ -167,11 +164,10 @@ TEST("push moves the body that the aim hits") {
     command.aim = vec3(1.0f, 0.0f, 0.0f);
     (void)step_with(world, command);
     assert_true(kit_read(world, box).linear_velocity.x > 1.0f);
-    cairn_world_destroy(world);
 }
 
 TEST("spawned bodies are bounded and the oldest is removed") {
-    cairn_world *world = sandbox_world();
+    SCOPED(cairn_world) *world = sandbox_world();
     uint32_t most = 0;
     (void)step_with(world, joining(0));
     for (uint32_t i = 0; i < 200; ++i) {
@@ -181,7 +177,6 @@ TEST("spawned bodies are bounded and the oldest is removed") {
     }
     assert_int_equal(most, 2 + 64);
     assert_false(cairn_body_exists(world, 3));
-    cairn_world_destroy(world);
 }
 
 TEST("a full world spawns nothing and continues") {
@@ -189,23 +184,21 @@ TEST("a full world spawns nothing and continues") {
     def.rules = &cairn_rules_sandbox;
     def.body_capacity = 3;
     def.shape_capacity = 2;
-    cairn_world *world = kit_world(&def);
+    SCOPED(cairn_world) *world = kit_world(&def);
     (void)kit_ground(world, 0.5f);
     assert_int_equal(step_with(world, joining(0)), 2);
     assert_int_equal(step_with(world, joining(1)), 2);
     assert_int_equal(step_with(world, press(0, CAIRN_SANDBOX_THROW)), 2);
     assert_true(cairn_world_counters_read(world).creates_refused > 0);
-    cairn_world_destroy(world);
 }
 
 TEST("a player that falls off respawns") {
-    cairn_world *world = sandbox_world();
+    SCOPED(cairn_world) *world = sandbox_world();
     (void)step_with(world, joining(0));
     const cairn_pose lost = {.position = vec3(0.0f, -200.0f, 0.0f), .rotation = quat_identity()};
     assert_int_equal(cairn_body_set_pose(world, player(world).id, lost), CAIRN_OK);
     kit_run(world, 1);
     assert_true(player(world).position.y > 0.0f);
-    cairn_world_destroy(world);
 }
 
 // rules of one's own
@@ -230,8 +223,8 @@ TEST("rules of a game keep their state in the world") {
         .step = count_step};
     cairn_world_def def = cairn_world_def_default();
     def.rules = &counting;
-    cairn_world *world = kit_world(&def);
-    cairn_world *fresh = kit_world(&def);
+    SCOPED(cairn_world) *world = kit_world(&def);
+    SCOPED(cairn_world) *fresh = kit_world(&def);
     const cairn_command command = press(0, 0);
     cairn_world_step(world, &command, 1);
     kit_run(world, 1);
@@ -241,8 +234,6 @@ TEST("rules of a game keep their state in the world") {
     assert_int_equal(found.section, CAIRN_SECTION_RULES);
     assert_int_equal(found.bits_a, 103);
     assert_int_equal(found.bits_b, 102);
-    cairn_world_destroy(world);
-    cairn_world_destroy(fresh);
 }
 
 // arithmetic
@@ -258,8 +249,8 @@ TEST("a step ignores and restores the caller's float mode") {
     const unsigned flush = 0x8040u;
     const unsigned round_up = 0x4000u;
     const unsigned usual = _mm_getcsr();
-    cairn_world *world = sandbox_world();
-    cairn_world *twin = sandbox_world();
+    SCOPED(cairn_world) *world = sandbox_world();
+    SCOPED(cairn_world) *twin = sandbox_world();
     for (uint32_t i = 0; i < 60; ++i) {
         _mm_setcsr(usual | flush | round_up);
         (void)step_with(world, i == 0 ? joining(0) : press(0, 0));
@@ -268,7 +259,5 @@ TEST("a step ignores and restores the caller's float mode") {
         (void)step_with(twin, i == 0 ? joining(0) : press(0, 0));
         assert_true(cairn_hash_equal(kit_hash(world), kit_hash(twin)));
     }
-    cairn_world_destroy(world);
-    cairn_world_destroy(twin);
 }
 #endif

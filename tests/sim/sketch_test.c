@@ -117,11 +117,9 @@ static cairn_world *scene_at(const golden_scene *scene, uint32_t tick) {
 TEST("equal worlds differ in nothing") {
     for (uint32_t i = 0; i < golden_scene_count - 1; ++i) {
         cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
-        cairn_world *world = scene_at(&golden_scenes[i], 20);
-        cairn_world *other = scene_at(&golden_scenes[i], 20);
+        SCOPED(cairn_world) *world = scene_at(&golden_scenes[i], 20);
+        SCOPED(cairn_world) *other = scene_at(&golden_scenes[i], 20);
         assert_int_equal(difference(world, other, 40, keys), 0);
-        cairn_world_destroy(world);
-        cairn_world_destroy(other);
     }
 }
 
@@ -131,8 +129,8 @@ TEST("a world that diverged is repaired and stays equal") {
         const golden_scene *scene = &golden_scenes[i];
         for (uint64_t k = 0; k < 2; ++k) {
             const uint32_t ticks = i == 0 && k == 0 ? 200 : 30;
-            cairn_world *server = scene_at(scene, 25 + (uint32_t)k);
-            cairn_world *client = NULL;
+            SCOPED(cairn_world) *server = scene_at(scene, 25 + (uint32_t)k);
+            SCOPED(cairn_world) *client = NULL;
             assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
             disturb(client, cairn_random_at(5, i, k, 0) % 1024);
             disturb(client, cairn_random_at(5, i, k, 1) % 1024);
@@ -144,16 +142,14 @@ TEST("a world that diverged is repaired and stays equal") {
                 golden_step(scene, client);
                 assert_true(same(server, client));
             }
-            cairn_world_destroy(server);
-            cairn_world_destroy(client);
         }
     }
 }
 
 TEST("keys name what differs and nothing else") {
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
-    cairn_world *server = scene_at(&golden_scenes[0], 30);
-    cairn_world *client = NULL;
+    SCOPED(cairn_world) *server = scene_at(&golden_scenes[0], 30);
+    SCOPED(cairn_world) *client = NULL;
     assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
     for (uint64_t k = 0; k < 6; ++k) {
         disturb(client, cairn_random_at(9, k, 0, 0) % 1024);
@@ -167,8 +163,6 @@ TEST("keys name what differs and nothing else") {
         assert_int_equal(count - contacts, count_all_but_contacts(server, client));
         assert_true(cairn_world_diff(server, client, NULL, 0) > 0);
     }
-    cairn_world_destroy(server);
-    cairn_world_destroy(client);
 }
 
 // A thousand boxes side by side, at rest on the ground.
@@ -191,8 +185,8 @@ static cairn_world *thousand(void) {
 }
 
 TEST("one body of a thousand takes less than two kilobytes") {
-    cairn_world *server = thousand();
-    cairn_world *client = NULL;
+    SCOPED(cairn_world) *server = thousand();
+    SCOPED(cairn_world) *client = NULL;
     assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
     assert_int_equal(
         cairn_body_set_velocity(client, 500, vec3(1.0f, 2.0f, 0.0f), vec3_zero()), CAIRN_OK);
@@ -202,47 +196,41 @@ TEST("one body of a thousand takes less than two kilobytes") {
     assert_true(difference(server, client, 40, keys) < 8);
     const size_t size = heal(server, client);
     assert_in_range(size, 1, 2048 - 40 * CAIRN_SKETCH_CELL_SIZE - 400);
-    cairn_world_destroy(server);
-    cairn_world_destroy(client);
 }
 
 // Failures are counted, not forbidden: the next size up is for them.
 TEST("a sketch holds half as many differences as it has cells") {
     static const uint32_t sizes[] = {40, 160, 640};
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
-    cairn_world *server = thousand();
+    SCOPED(cairn_world) *server = thousand();
     for (uint32_t k = 0; k < 3; ++k) {
-        cairn_world *client = NULL;
+        SCOPED(cairn_world) *client = NULL;
         assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
         for (uint32_t i = 0; i < sizes[k] / 4; ++i) { // its motion, and how long it has rested
             const cairn_body_id body = 2 + (i * 37 + k) % 1000;
             (void)cairn_body_set_velocity(client, body, vec3(0.0f, 1.0f, 0.0f), vec3_zero());
         }
         assert_int_equal(difference(server, client, sizes[k], keys), sizes[k] / 4 * 2);
-        cairn_world_destroy(client);
     }
-    cairn_world_destroy(server);
 }
 
 TEST("a difference too large for a sketch is reported") {
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
-    cairn_world *server = thousand();
-    cairn_world *client = NULL;
+    SCOPED(cairn_world) *server = thousand();
+    SCOPED(cairn_world) *client = NULL;
     assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
     for (cairn_body_id body = 2; body < 52; ++body) {
         (void)cairn_body_set_velocity(client, body, vec3(0.0f, 1.0f, 0.0f), vec3_zero());
     }
     assert_int_equal(difference(server, client, 40, keys), UINT32_MAX);
     assert_int_equal(difference(server, client, 160, keys), 100);
-    cairn_world_destroy(server);
-    cairn_world_destroy(client);
 }
 
 TEST("bytes that are no sketch are refused") {
     uint8_t bytes[CAIRN_SKETCH_CELLS_MAX * CAIRN_SKETCH_CELL_SIZE + 64];
     cairn_element_key keys[8];
     uint32_t count = 1;
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     static const size_t sizes[] = {0, 16, 63, 65, 80, sizeof bytes};
     memset(bytes, 0, sizeof bytes);
     for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
@@ -256,7 +244,6 @@ TEST("bytes that are no sketch are refused") {
     assert_int_equal(cairn_sketch_difference(world, bytes, 640, keys, 8, &count), CAIRN_OK);
     bytes[3] ^= 1;
     assert_int_equal(cairn_sketch_difference(world, bytes, 640, keys, 8, &count), CAIRN_CAPACITY);
-    cairn_world_destroy(world);
 }
 
 // Two worlds with nearly everything different, and the payload that makes them one.
@@ -322,8 +309,8 @@ TEST("a payload with a bit turned does no harm") {
 
 // What follows from the state is right as well: the list of shapes, free slots, hulls, pairs.
 TEST("a healed world hands out the same ids") {
-    cairn_world *server = scene_at(&golden_scenes[8], 30); // hulls
-    cairn_world *client = NULL;
+    SCOPED(cairn_world) *server = scene_at(&golden_scenes[8], 30); // hulls
+    SCOPED(cairn_world) *client = NULL;
     assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
     assert_int_equal(cairn_body_destroy(client, 3), CAIRN_OK);
     assert_int_equal(cairn_body_destroy(client, 5), CAIRN_OK);
@@ -332,6 +319,4 @@ TEST("a healed world hands out the same ids") {
     cairn_shape_def shape = cairn_shape_def_default();
     assert_int_equal(kit_body(server, &def, &shape), kit_body(client, &def, &shape));
     assert_true(same(server, client));
-    cairn_world_destroy(server);
-    cairn_world_destroy(client);
 }

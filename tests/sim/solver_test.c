@@ -254,7 +254,7 @@ static cairn_body_id hang_ball(cairn_world *world, uint32_t kind, float length) 
 // Ticks from rest at the horizontal to the next rest on the other side: half a period of a swing of
 // 90 degrees is 1.18034 pi sqrt(l / g).
 static void check_pendulum(uint32_t kind) {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id ball = hang_ball(world, kind, 2.0f);
     cairn_joint_def def;
     float worst = 0.0f;
@@ -276,7 +276,6 @@ static void check_pendulum(uint32_t kind) {
     assert_float_equal((float)ticks, 60.0f * 1.18034f * 3.14159f * 0.45152f, 3.0f);
     assert_float_equal(speed, 6.264f, 0.15f); // sqrt(2 g l)
     assert_true(worst < 0.02f); // of 2 m, at 6.3 m/s and Baumgarte's one fifth per step
-    cairn_world_destroy(world);
 }
 
 TEST("a ball joint swings like a pendulum") {
@@ -289,7 +288,7 @@ TEST("a distance joint swings like a pendulum") {
 
 TEST("joined bodies collide only when asked") {
     for (uint32_t collide = 0; collide < 2; ++collide) {
-        cairn_world *world = kit_world(NULL);
+        SCOPED(cairn_world) *world = kit_world(NULL);
         const cairn_vec3 half = vec3(0.5f, 0.5f, 0.5f);
         cairn_joint_def joint = cairn_joint_def_default();
         cairn_joint_id id = 0;
@@ -300,13 +299,12 @@ TEST("joined bodies collide only when asked") {
         assert_int_equal(cairn_joint_create(world, &joint, &id), CAIRN_OK);
         kit_run(world, 1);
         assert_int_equal(cairn_world_counts_read(world).contacts, collide);
-        cairn_world_destroy(world);
     }
 }
 
 // Every body of a tangle is joined to some others, in no order; only pairs not joined may touch.
 TEST("a tangle of joints keeps the right pairs apart") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     cairn_body_id balls[12];
     uint32_t joined = 0;
     for (uint32_t i = 0; i < 12; ++i) {
@@ -327,12 +325,11 @@ TEST("a tangle of joints keeps the right pairs apart") {
     kit_run(world, 1);
     assert_true(joined > 10);
     assert_int_equal(cairn_world_counts_read(world).contacts, 66 - joined);
-    cairn_world_destroy(world);
 }
 
 // More neighbours than there are colours: the overflow batch solves the rest one after the other.
 TEST("a plate carries more bodies than there are colours") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     (void)kit_ground(world, 0.5f);
     const cairn_vec3 plate = vec3(3.0f, 0.2f, 3.0f);
     (void)kit_box(world, vec3(0.0f, 0.2f, 0.0f), plate, 1000.0f, 0.5f);
@@ -343,5 +340,4 @@ TEST("a plate carries more bodies than there are colours") {
     kit_run(world, 240);
     assert_int_equal(cairn_world_counts_read(world).contacts, 37);
     assert_int_equal(cairn_world_counts_read(world).bodies_awake, 0);
-    cairn_world_destroy(world);
 }

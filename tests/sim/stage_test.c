@@ -38,7 +38,7 @@ static bool has(const heard *h, uint32_t stage) {
 }
 
 TEST("a step reports every stage") {
-    cairn_world *world = build();
+    SCOPED(cairn_world) *world = build();
     heard h = {.count = 0};
     cairn_world_set_stage_probe(world, listen, &h);
     cairn_world_step(world, NULL, 0);
@@ -50,11 +50,10 @@ TEST("a step reports every stage") {
     const uint32_t before = h.count;
     cairn_world_step(world, NULL, 0);
     assert_int_equal(h.count, before);
-    cairn_world_destroy(world);
 }
 
 TEST("a step of a sleeping world reports the first stage alone") {
-    cairn_world *world = build();
+    SCOPED(cairn_world) *world = build();
     for (int i = 0; i < 240; ++i) {
         cairn_world_step(world, NULL, 0);
     }
@@ -63,12 +62,11 @@ TEST("a step of a sleeping world reports the first stage alone") {
     cairn_world_step(world, NULL, 0);
     assert_int_equal(h.count, 1);
     assert_int_equal(h.stages[0], CAIRN_STAGE_RULES);
-    cairn_world_destroy(world);
 }
 
 TEST("a probe changes no bit") {
-    cairn_world *world = build();
-    cairn_world *probed = build();
+    SCOPED(cairn_world) *world = build();
+    SCOPED(cairn_world) *probed = build();
     heard h = {.count = 0};
     cairn_world_set_stage_probe(probed, listen, &h);
     for (int i = 0; i < 90; ++i) {
@@ -77,6 +75,4 @@ TEST("a probe changes no bit") {
         cairn_world_step(probed, NULL, 0);
     }
     assert_true(cairn_hash_equal(kit_hash(world), kit_hash(probed)));
-    cairn_world_destroy(world);
-    cairn_world_destroy(probed);
 }

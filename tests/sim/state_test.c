@@ -28,8 +28,8 @@ static void print_difference(const cairn_world *a, const cairn_world *b) {
 }
 
 static void run_against_twin(const golden_scene *scene, meddler *meddle) {
-    cairn_world *twin = golden_create(scene);
-    cairn_world *world = golden_create(scene);
+    SCOPED(cairn_world) *twin = golden_create(scene);
+    SCOPED(cairn_world) *world = golden_create(scene);
     assert_non_null(twin);
     assert_non_null(world);
     scene->build(twin);
@@ -44,8 +44,6 @@ static void run_against_twin(const golden_scene *scene, meddler *meddle) {
             fail();
         }
     }
-    cairn_world_destroy(twin);
-    cairn_world_destroy(world);
 }
 
 #define RANDOM_SEEDS 4
@@ -142,31 +140,26 @@ TEST("memory that is not live state does not matter") {
 
 TEST("load refuses what another world saved") {
     cairn_world_def def = cairn_world_def_default();
-    cairn_world *world = kit_world(&def);
+    SCOPED(cairn_world) *world = kit_world(&def);
     def.iterations += 1;
-    cairn_world *other = kit_world(&def);
+    SCOPED(cairn_world) *other = kit_world(&def);
     (void)kit_ground(world, 0.5f);
     const cairn_hash128 before = kit_hash(world);
-    kit_bytes theirs = kit_save(other);
-    kit_bytes ours = kit_save(world);
+    SCOPED(kit_bytes) theirs = kit_save(other);
+    SCOPED(kit_bytes) ours = kit_save(world);
     assert_int_equal(cairn_world_load(world, theirs.bytes, theirs.size), CAIRN_MALFORMED);
     assert_int_equal(cairn_world_load(world, ours.bytes, ours.size - 1), CAIRN_MALFORMED);
     assert_int_equal(cairn_world_load(world, ours.bytes, 0), CAIRN_MALFORMED);
     memset(ours.bytes, 0, 4);
     assert_int_equal(cairn_world_load(world, ours.bytes, ours.size), CAIRN_MALFORMED);
     assert_true(cairn_hash_equal(before, kit_hash(world)));
-    kit_free(&theirs);
-    kit_free(&ours);
-    cairn_world_destroy(world);
-    cairn_world_destroy(other);
 }
 
 TEST("save reports the size it needs") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     char bytes[64];
     (void)kit_ground(world, 0.5f);
     assert_true(cairn_world_save_size(world) <= cairn_world_save_size_max(world));
     assert_int_equal(cairn_world_save(world, bytes, sizeof bytes), 0);
     assert_int_equal(cairn_world_encode(world, bytes, sizeof bytes), 0);
-    cairn_world_destroy(world);
 }

@@ -49,8 +49,8 @@ static uint32_t commands_of(
 
 static void expect_same_steps(const golden_scene *scene, cairn_world *world) {
     static cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
-    cairn_world *other = fork_of(world);
-    cairn_world *plain = fork_of(world);
+    SCOPED(cairn_world) *other = fork_of(world);
+    SCOPED(cairn_world) *plain = fork_of(world);
     cairn_world_poison(other, 0xaa);
     assert_int_equal(cairn_world_set_lanes(other, 1), CAIRN_OK);
     for (int i = 0; i < 3; ++i) {
@@ -64,17 +64,14 @@ static void expect_same_steps(const golden_scene *scene, cairn_world *world) {
         assert_true(cairn_hash_equal(end->root, kit_hash(plain)));
         assert_true(cairn_hash_equal(kit_hash(world), kit_hash(plain)));
     }
-    cairn_world_destroy(other);
-    cairn_world_destroy(plain);
 }
 
 TEST("a traced step does what a step does in every scene and width") {
     for (uint32_t i = 0; i < golden_scene_count; ++i) {
-        cairn_world *world = halfway(&golden_scenes[i]);
+        SCOPED(cairn_world) *world = halfway(&golden_scenes[i]);
         if (cairn_world_counts_read(world).bodies < 500) {
             expect_same_steps(&golden_scenes[i], world);
         }
-        cairn_world_destroy(world);
     }
 }
 
@@ -125,10 +122,10 @@ static const fault faults[] = {
 TEST("two traces tell where they part and frames tell the word") {
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; ++i) {
         cairn_world *good = build(CAIRN_SOLVER_SOFT_STEP);
-        cairn_world *bad = fork_of(good);
+        SCOPED(cairn_world) *bad = fork_of(good);
         faults[i].plant(bad);
         cairn_world_step_traced(good, NULL, 0, &traces[0]);
-        cairn_world *again = fork_of(bad);
+        SCOPED(cairn_world) *again = fork_of(bad);
         cairn_world_step_traced(bad, NULL, 0, &traces[1]);
         const uint32_t first = cairn_trace_first_difference(&traces[0], &traces[1]);
         assert_int_equal(traces[0].points[first].stage, faults[i].stage);
@@ -144,8 +141,6 @@ TEST("two traces tell where they part and frames tell the word") {
         cairn_frame_destroy(a);
         cairn_frame_destroy(b);
         cairn_world_destroy(good);
-        cairn_world_destroy(bad);
-        cairn_world_destroy(again);
     }
 }
 
@@ -158,8 +153,8 @@ static void push_at_prepare(void *context, uint32_t stage) {
 }
 
 TEST("a difference inside the solver is named by its word") {
-    cairn_world *good = build(CAIRN_SOLVER_SOFT_STEP);
-    cairn_world *bad = fork_of(good);
+    SCOPED(cairn_world) *good = build(CAIRN_SOLVER_SOFT_STEP);
+    SCOPED(cairn_world) *bad = fork_of(good);
     cairn_world *again[2] = {fork_of(good), fork_of(good)};
     cairn_world_set_stage_probe(bad, push_at_prepare, bad);
     cairn_world_set_stage_probe(again[1], push_at_prepare, again[1]);
@@ -184,8 +179,6 @@ TEST("a difference inside the solver is named by its word") {
         cairn_frame_destroy(frames[i]);
         cairn_world_destroy(again[i]);
     }
-    cairn_world_destroy(good);
-    cairn_world_destroy(bad);
 }
 
 static void count_solving(const cairn_trace *trace, uint32_t *substeps, uint32_t *points) {
@@ -200,7 +193,7 @@ static void count_solving(const cairn_trace *trace, uint32_t *substeps, uint32_t
 
 TEST("every substep and sweep has its points") {
     for (uint32_t solver = 0; solver < 2; ++solver) {
-        cairn_world *world = build(solver);
+        SCOPED(cairn_world) *world = build(solver);
         const cairn_world_def *def = cairn_world_settings(world);
         cairn_world_step_traced(world, NULL, 0, &traces[0]);
         uint32_t substeps = 0;
@@ -209,7 +202,6 @@ TEST("every substep and sweep has its points") {
         const bool pgs = solver == CAIRN_SOLVER_PGS;
         assert_int_equal(substeps, pgs ? def->iterations : def->substeps);
         assert_int_equal(points, pgs ? def->iterations + 2 : 4 * def->substeps + 2);
-        cairn_world_destroy(world);
     }
 }
 
@@ -219,26 +211,23 @@ TEST("the longest step fits") {
         def.solver = solver;
         def.substeps = 64;
         def.iterations = 255;
-        cairn_world *world = kit_world(&def);
+        SCOPED(cairn_world) *world = kit_world(&def);
         uint8_t roots[CAIRN_TRACE_ROOTS_SIZE_MAX];
         assert_true(cairn_trace_stages(world, NULL, 0, roots) > 255 * CAIRN_TRACE_ROOT_SIZE);
         assert_int_equal(cairn_world_tick(world), 1);
-        cairn_world_destroy(world);
     }
 }
 
 TEST("a world at rest is traced like any other") {
-    cairn_world *world = build(CAIRN_SOLVER_SOFT_STEP);
+    SCOPED(cairn_world) *world = build(CAIRN_SOLVER_SOFT_STEP);
     cairn_world_step_traced(world, NULL, 0, &traces[0]);
     kit_run(world, 240);
     assert_int_equal(cairn_world_counts_read(world).bodies_awake, 0);
-    cairn_world *plain = fork_of(world);
+    SCOPED(cairn_world) *plain = fork_of(world);
     cairn_world_step_traced(world, NULL, 0, &traces[1]);
     cairn_world_step(plain, NULL, 0);
     assert_int_equal(traces[0].count, traces[1].count);
     assert_true(cairn_hash_equal(kit_hash(world), kit_hash(plain)));
-    cairn_world_destroy(world);
-    cairn_world_destroy(plain);
 }
 
 TEST("ulps are steps between floats") {

@@ -15,6 +15,8 @@ typedef struct kit_bytes {
     size_t size;
 } kit_bytes;
 
+SCOPE_POINTER_ENDS(cairn_world, cairn_world_destroy)
+
 static inline cairn_world *kit_world(const cairn_world_def *def) {
     const cairn_world_def defaults = cairn_world_def_default();
     cairn_world *world = NULL;
@@ -99,3 +101,4 @@ static inline void kit_free(kit_bytes *bytes) {
     free(bytes->bytes);
     *bytes = (kit_bytes){.bytes = NULL};
 }
+SCOPE_ENDS(kit_bytes, kit_free)

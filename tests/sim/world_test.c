@@ -22,7 +22,7 @@ static bool awake(const cairn_world *world, cairn_body_id body) {
 // ids
 
 TEST("the lowest free slot is taken first") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id first = cube(world, 0.0f, 1.0f);
     const cairn_body_id second = cube(world, 2.0f, 1.0f);
     const cairn_body_id third = cube(world, 4.0f, 1.0f);
@@ -34,15 +34,14 @@ TEST("the lowest free slot is taken first") {
     assert_int_equal(cube(world, 0.0f, 1.0f), 1u << 20 | 1);
     assert_int_equal(cube(world, 0.0f, 3.0f), 1u << 20 | 2);
     assert_int_equal(cube(world, 0.0f, 5.0f), 4);
-    cairn_world_destroy(world);
 }
 
 TEST("a stale id finds nothing") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id old = cube(world, 0.0f, 1.0f);
     cairn_body_state body;
     assert_int_equal(cairn_body_destroy(world, old), CAIRN_OK);
-    (void)cube(world, 0.0f, 1.0f);
+    cube(world, 0.0f, 1.0f);
     assert_false(cairn_body_exists(world, old));
     assert_false(cairn_body_exists(world, 0));
     assert_int_equal(cairn_body_destroy(world, old), CAIRN_NOT_FOUND);
@@ -50,11 +49,10 @@ TEST("a stale id finds nothing") {
     assert_int_equal(
         cairn_body_set_velocity(world, old, vec3_zero(), vec3_zero()), CAIRN_NOT_FOUND);
     assert_true(cairn_body_mass(world, old) == 0.0f);
-    cairn_world_destroy(world);
 }
 
 TEST("generations wrap and never make null") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_def def = cairn_body_def_default();
     cairn_body_id body = 0;
     for (uint32_t i = 0; i < 4096; ++i) {
@@ -64,7 +62,6 @@ TEST("generations wrap and never make null") {
     }
     assert_int_equal(cairn_body_create(world, &def, &body), CAIRN_OK);
     assert_int_equal(body, 1);
-    cairn_world_destroy(world);
 }
 
 // capacities and checks
@@ -74,7 +71,7 @@ TEST("a full world refuses and counts") {
     def.body_capacity = 3;
     def.shape_capacity = 2;
     def.joint_capacity = 0;
-    cairn_world *world = kit_world(&def);
+    SCOPED(cairn_world) *world = kit_world(&def);
     const cairn_body_id a = cube(world, 0.0f, 1.0f);
     const cairn_body_id b = cube(world, 2.0f, 1.0f);
     const cairn_body_def body = cairn_body_def_default();
@@ -90,16 +87,15 @@ TEST("a full world refuses and counts") {
     joint.body_b = b;
     assert_int_equal(cairn_joint_create(world, &joint, &out), CAIRN_CAPACITY);
     assert_int_equal(cairn_world_counters_read(world).creates_refused, 3);
-    cairn_world_destroy(world);
 }
 
 TEST("contacts beyond capacity are dropped last pair first") {
     cairn_world_def def = cairn_world_def_default();
     def.contact_capacity = 3;
-    cairn_world *world = kit_world(&def);
-    (void)kit_ground(world, 0.5f);
+    SCOPED(cairn_world) *world = kit_world(&def);
+    kit_ground(world, 0.5f);
     for (uint32_t i = 0; i < 5; ++i) {
-        (void)cube(world, 2.0f * (float)i, 0.5f);
+        cube(world, 2.0f * (float)i, 0.5f);
     }
     kit_run(world, 1);
     uint32_t count = 0;
@@ -110,61 +106,33 @@ TEST("contacts beyond capacity are dropped last pair first") {
         assert_int_equal(events[i].shape_b, i + 2);
     }
     assert_int_equal(cairn_world_counters_read(world).contacts_dropped, 2);
-    cairn_world_destroy(world);
 }
 
-typedef struct bad_world {
-    const char *name;
-    void (*spoil)(cairn_world_def *def);
-    cairn_status status;
-} bad_world;
-
-static void no_bodies(cairn_world_def *def) {
-    def->body_capacity = 0;
-}
-static void too_many_shapes(cairn_world_def *def) {
-    def->shape_capacity = CAIRN_SHAPES_MAX + 1;
-}
-static void too_slow(cairn_world_def *def) {
-    def->tick_rate_hz = CAIRN_TICK_RATE_HZ_MIN - 1;
-}
-static void no_iterations(cairn_world_def *def) {
-    def->iterations = 0;
-}
-static void gravity_not_a_number(cairn_world_def *def) {
-    def->gravity.y = NAN;
-}
-static void baumgarte_zero(cairn_world_def *def) {
-    def->baumgarte = 0.0f;
-}
-static void slop_negative(cairn_world_def *def) {
-    def->slop = -0.001f;
-}
-static void model_unknown(cairn_world_def *def) {
-    def->friction_model = 2;
-}
+#define EXPECT_DEF_REFUSED(name, change, status)                                                   \
+    do {                                                                                           \
+        cairn_world_def def = cairn_world_def_default();                                           \
+        cairn_world *world = NULL;                                                                 \
+        def.change;                                                                                \
+        if (cairn_world_create(&def, &world) != (status) || world != NULL) {                       \
+            fail_msg("%s", name);                                                                  \
+        }                                                                                          \
+    } while (0)
 
 TEST("a bad world def is refused") {
-    static const bad_world bad[] = {{"no bodies", no_bodies, CAIRN_INVALID_ARGUMENT},
-        {"too many shapes", too_many_shapes, CAIRN_INVALID_ARGUMENT},
-        {"too slow", too_slow, CAIRN_INVALID_ARGUMENT},
-        {"no iterations", no_iterations, CAIRN_INVALID_ARGUMENT},
-        {"gravity not a number", gravity_not_a_number, CAIRN_NON_FINITE},
-        {"baumgarte zero", baumgarte_zero, CAIRN_INVALID_ARGUMENT},
-        {"slop negative", slop_negative, CAIRN_INVALID_ARGUMENT},
-        {"model unknown", model_unknown, CAIRN_INVALID_ARGUMENT}};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
-        cairn_world_def def = cairn_world_def_default();
-        cairn_world *world = NULL;
-        bad[i].spoil(&def);
-        if (cairn_world_create(&def, &world) != bad[i].status || world != NULL) {
-            fail_msg("%s", bad[i].name);
-        }
-    }
+    EXPECT_DEF_REFUSED("no bodies", body_capacity = 0, CAIRN_INVALID_ARGUMENT);
+    EXPECT_DEF_REFUSED(
+        "too many shapes", shape_capacity = CAIRN_SHAPES_MAX + 1, CAIRN_INVALID_ARGUMENT);
+    EXPECT_DEF_REFUSED(
+        "too slow", tick_rate_hz = CAIRN_TICK_RATE_HZ_MIN - 1, CAIRN_INVALID_ARGUMENT);
+    EXPECT_DEF_REFUSED("no iterations", iterations = 0, CAIRN_INVALID_ARGUMENT);
+    EXPECT_DEF_REFUSED("gravity not a number", gravity.y = NAN, CAIRN_NON_FINITE);
+    EXPECT_DEF_REFUSED("baumgarte zero", baumgarte = 0.0f, CAIRN_INVALID_ARGUMENT);
+    EXPECT_DEF_REFUSED("slop negative", slop = -0.001f, CAIRN_INVALID_ARGUMENT);
+    EXPECT_DEF_REFUSED("model unknown", friction_model = 2, CAIRN_INVALID_ARGUMENT);
 }
 
 TEST("bad values are refused and change nothing") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id body = cube(world, 0.0f, 5.0f);
     const cairn_hash128 before = kit_hash(world);
     const cairn_vec3 far = vec3(2e5f, 0.0f, 0.0f);
@@ -190,13 +158,12 @@ TEST("bad values are refused and change nothing") {
     shape.kind = 9;
     assert_int_equal(cairn_shape_create(world, body, &shape, &out), CAIRN_INVALID_ARGUMENT);
     assert_true(cairn_hash_equal(before, kit_hash(world)));
-    cairn_world_destroy(world);
 }
 
 // mass
 
 TEST("mass and centre follow the shapes") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id body = cube(world, 1.0f, 5.0f);
     cairn_shape_def shape = cairn_shape_def_default();
     cairn_shape_id second = 0;
@@ -211,12 +178,11 @@ TEST("mass and centre follow the shapes") {
     assert_true(vec3_length(kit_read(world, body).angular_velocity) < 1e-6f);
     assert_int_equal(cairn_shape_destroy(world, second), CAIRN_OK);
     assert_float_equal(cairn_body_mass(world, body), 1000.0f, 0.1f);
-    cairn_world_destroy(world);
 }
 
 // Sums over shapes run in order of slot, not of history: a restored world adds up the same.
 TEST("mass does not depend on the order of creation") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_def def = cairn_body_def_default();
     cairn_body_id body = 0;
     cairn_shape_id ids[5] = {0};
@@ -231,20 +197,18 @@ TEST("mass does not depend on the order of creation") {
     cairn_shape_def again = cairn_shape_def_default();
     again.pose.position = vec3(0.91f, 0.73f, 0.19f);
     assert_int_equal(cairn_shape_create(world, body, &again, &ids[1]), CAIRN_OK);
-    kit_bytes saved = kit_save(world);
+    SCOPED(kit_bytes) saved = kit_save(world);
     assert_int_equal(cairn_shape_destroy(world, ids[4]), CAIRN_OK);
     const cairn_hash128 before = kit_hash(world);
     assert_int_equal(cairn_world_load(world, saved.bytes, saved.size), CAIRN_OK);
     assert_int_equal(cairn_shape_destroy(world, ids[4]), CAIRN_OK);
     assert_true(cairn_hash_equal(before, kit_hash(world)));
-    kit_free(&saved);
-    cairn_world_destroy(world);
 }
 
 TEST("damping takes its part of the velocity") {
     cairn_world_def world_def = cairn_world_def_default();
     world_def.gravity = vec3_zero();
-    cairn_world *world = kit_world(&world_def);
+    SCOPED(cairn_world) *world = kit_world(&world_def);
     cairn_body_def def = cairn_body_def_default();
     const cairn_shape_def shape = cairn_shape_def_default();
     def.linear_velocity = vec3(10.0f, 0.0f, 0.0f);
@@ -256,13 +220,12 @@ TEST("damping takes its part of the velocity") {
     // 10 / (1 + c / 240)^240, by substeps; it tends to 10 exp(-c).
     assert_float_equal(kit_read(world, body).linear_velocity.x, 3.686f, 0.01f);
     assert_float_equal(kit_read(world, body).angular_velocity.y, 1.364f, 0.01f);
-    cairn_world_destroy(world);
 }
 
 TEST("torque free bodies keep their momentum") {
     cairn_world_def def = cairn_world_def_default();
     def.gravity = vec3_zero();
-    cairn_world *world = kit_world(&def);
+    SCOPED(cairn_world) *world = kit_world(&def);
     const cairn_body_id body = cube(world, 0.0f, 0.0f);
     const cairn_vec3 spin = vec3(0.0f, 3.0f, 0.0f);
     assert_int_equal(cairn_body_set_velocity(world, body, vec3(1.0f, 2.0f, 3.0f), spin), CAIRN_OK);
@@ -271,14 +234,13 @@ TEST("torque free bodies keep their momentum") {
     assert_float_equal(end.position.x, 1.0f, 1e-4f);
     assert_float_equal(end.position.z, 3.0f, 1e-4f);
     assert_true(vec3_distance(end.angular_velocity, spin) < 1e-6f);
-    cairn_world_destroy(world);
 }
 
 // sleep and wake
 
 static cairn_world *sleeping_pair(cairn_body_id *lower, cairn_body_id *upper) {
     cairn_world *world = kit_world(NULL);
-    (void)kit_ground(world, 0.5f);
+    kit_ground(world, 0.5f);
     *lower = cube(world, 0.0f, 0.5f);
     *upper = cube(world, 0.0f, 1.5f);
     kit_run(world, 120);
@@ -289,9 +251,8 @@ static cairn_world *sleeping_pair(cairn_body_id *lower, cairn_body_id *upper) {
 }
 
 TEST("a sleeping world does not change") {
-    cairn_body_id lower = 0;
-    cairn_body_id upper = 0;
-    cairn_world *world = sleeping_pair(&lower, &upper);
+    cairn_body_id lower = 0, upper = 0;
+    SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
     const cairn_world_hash before = cairn_world_hash_read(world);
     kit_run(world, 60);
     const cairn_world_hash after = cairn_world_hash_read(world);
@@ -299,13 +260,11 @@ TEST("a sleeping world does not change") {
         assert_true(cairn_hash_equal(before.sections[i], after.sections[i]));
     }
     assert_true(cairn_hash_equal(before.visible, after.visible));
-    cairn_world_destroy(world);
 }
 
 TEST("a hit wakes the whole island at once") {
-    cairn_body_id lower = 0;
-    cairn_body_id upper = 0;
-    cairn_world *world = sleeping_pair(&lower, &upper);
+    cairn_body_id lower = 0, upper = 0;
+    SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
     const cairn_body_id apart = cube(world, 10.0f, 0.5f);
     kit_run(world, 120);
     const cairn_body_id ball = kit_sphere(world, vec3(0.0f, 2.25f, 0.0f), 0.2f, 1000.0f, 0.5f);
@@ -317,22 +276,19 @@ TEST("a hit wakes the whole island at once") {
     assert_true(awake(world, lower));
     assert_false(awake(world, apart));
     (void)ball;
-    cairn_world_destroy(world);
 }
 
 TEST("losing support wakes") {
-    cairn_body_id lower = 0;
-    cairn_body_id upper = 0;
-    cairn_world *world = sleeping_pair(&lower, &upper);
+    cairn_body_id lower = 0, upper = 0;
+    SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
     assert_int_equal(cairn_body_destroy(world, lower), CAIRN_OK);
     assert_true(awake(world, upper));
     kit_run(world, 60);
     assert_float_equal(kit_read(world, upper).position.y, 0.5f, 0.02f);
-    cairn_world_destroy(world);
 }
 
 TEST("ground that is moved away wakes the bodies on it") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id ground = kit_ground(world, 0.5f);
     const cairn_body_id box = cube(world, 0.0f, 0.5f);
     kit_run(world, 120);
@@ -341,43 +297,39 @@ TEST("ground that is moved away wakes the bodies on it") {
     assert_int_equal(cairn_body_set_pose(world, ground, lower), CAIRN_OK);
     kit_run(world, 90);
     assert_float_equal(kit_read(world, box).position.y, -2.5f, 0.02f);
-    cairn_world_destroy(world);
 }
 
 TEST("a wall placed into a sleeper wakes it") {
-    cairn_body_id lower = 0;
-    cairn_body_id upper = 0;
-    cairn_world *world = sleeping_pair(&lower, &upper);
+    cairn_body_id lower = 0, upper = 0;
+    SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
     cairn_body_def def = cairn_body_def_default();
     const cairn_shape_def shape = cairn_shape_def_default();
     def.kind = CAIRN_BODY_STATIC;
     def.position = vec3(0.9f, 1.5f, 0.0f);
-    (void)kit_body(world, &def, &shape);
+    kit_body(world, &def, &shape);
     kit_run(world, 1);
     assert_true(awake(world, upper));
     assert_true(awake(world, lower));
-    cairn_world_destroy(world);
 }
 
 TEST("a body that may not sleep keeps its island awake") {
-    cairn_world *world = kit_world(NULL);
-    (void)kit_ground(world, 0.5f);
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    kit_ground(world, 0.5f);
     const cairn_body_id lower = cube(world, 0.0f, 0.5f);
     cairn_body_def def = cairn_body_def_default();
     const cairn_shape_def shape = cairn_shape_def_default();
     def.position = vec3(0.0f, 1.5f, 0.0f);
     def.allow_sleep = 0;
-    (void)kit_body(world, &def, &shape);
+    kit_body(world, &def, &shape);
     kit_run(world, 180);
     assert_true(awake(world, lower));
-    cairn_world_destroy(world);
 }
 
 // kinematic bodies
 
 TEST("a kinematic body pushes and is not pushed") {
-    cairn_world *world = kit_world(NULL);
-    (void)kit_ground(world, 0.5f);
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    kit_ground(world, 0.5f);
     const cairn_body_id box = cube(world, 0.0f, 0.5f);
     kit_run(world, 120);
     assert_false(awake(world, box));
@@ -391,30 +343,28 @@ TEST("a kinematic body pushes and is not pushed") {
     assert_float_equal(kit_read(world, pusher).position.x, 0.5f, 1e-3f);
     assert_float_equal(kit_read(world, box).position.x, 1.5f, 0.05f);
     assert_true(awake(world, box));
-    cairn_world_destroy(world);
 }
 
 // It is slower than what counts as rest, and still takes its load along.
 TEST("a slow platform keeps its load awake") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     cairn_body_def def = cairn_body_def_default();
     const cairn_shape_def shape = cairn_shape_def_default();
     def.kind = CAIRN_BODY_KINEMATIC;
     def.linear_velocity = vec3(0.02f, 0.0f, 0.0f);
-    (void)kit_body(world, &def, &shape);
+    kit_body(world, &def, &shape);
     const cairn_body_id load = cube(world, 0.0f, 1.0f);
     kit_run(world, 300);
     assert_true(awake(world, load));
     assert_float_equal(kit_read(world, load).position.x, 0.1f, 0.01f);
-    cairn_world_destroy(world);
 }
 
 // events
 
 TEST("contacts begin and end by name") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     uint32_t count = 0;
-    (void)kit_ground(world, 0.5f);
+    kit_ground(world, 0.5f);
     const cairn_body_id first = cube(world, 0.0f, 0.5f);
     const cairn_body_id second = cube(world, 3.0f, 0.5f);
     kit_run(world, 1);
@@ -436,12 +386,11 @@ TEST("contacts begin and end by name") {
     assert_int_equal(events[0].body_b, first);
     assert_int_equal(events[1].kind, CAIRN_CONTACT_BEGIN);
     assert_int_equal(events[1].body_b, third);
-    cairn_world_destroy(world);
 }
 
 TEST("filters keep shapes apart") {
-    cairn_world *world = kit_world(NULL);
-    (void)kit_ground(world, 0.5f);
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    kit_ground(world, 0.5f);
     cairn_body_def def = cairn_body_def_default();
     cairn_shape_def shape = cairn_shape_def_default();
     def.position = vec3(0.0f, 0.6f, 0.0f);
@@ -449,19 +398,18 @@ TEST("filters keep shapes apart") {
     const cairn_body_id ghost = kit_body(world, &def, &shape);
     kit_run(world, 60);
     assert_true(kit_read(world, ghost).position.y < -3.0f);
-    cairn_world_destroy(world);
 }
 
 // disabled bodies
 
 TEST("a body with invalid state is disabled and harms no other") {
-    cairn_world *world = kit_world(NULL);
-    cairn_world *twin = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    SCOPED(cairn_world) *twin = kit_world(NULL);
     cairn_world *both[2] = {world, twin};
     cairn_body_id wild = 0;
     cairn_body_id quiet = 0;
     for (int i = 0; i < 2; ++i) {
-        (void)kit_ground(both[i], 0.5f);
+        kit_ground(both[i], 0.5f);
         quiet = cube(both[i], 0.0f, 0.5f);
         wild = cube(both[i], 5.0f, 0.5f);
         kit_run(both[i], 10);
@@ -478,14 +426,11 @@ TEST("a body with invalid state is disabled and harms no other") {
     const cairn_body_state left = kit_read(world, quiet);
     const cairn_body_state right = kit_read(twin, quiet);
     assert_memory_equal(&left, &right, sizeof left);
-    cairn_world_destroy(world);
-    cairn_world_destroy(twin);
 }
 
 TEST("a blow up in a heap leaves the heap sound") {
-    cairn_body_id lower = 0;
-    cairn_body_id upper = 0;
-    cairn_world *world = sleeping_pair(&lower, &upper);
+    cairn_body_id lower = 0, upper = 0;
+    SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
     assert_int_equal(
         cairn_body_apply_force(world, lower, vec3(0.0f, 3e38f, 0.0f), vec3_zero()), CAIRN_OK);
     kit_run(world, 120);
@@ -493,14 +438,13 @@ TEST("a blow up in a heap leaves the heap sound") {
     assert_int_equal(kit_read(world, lower).kind, CAIRN_BODY_STATIC);
     assert_float_equal(kit_read(world, upper).position.y, 1.5f, 0.02f);
     assert_int_equal(kit_read(world, upper).kind, CAIRN_BODY_DYNAMIC);
-    cairn_world_destroy(world);
 }
 
 // queries
 
 TEST("a ray meets the nearest shape") {
-    cairn_world *world = kit_world(NULL);
-    (void)kit_ground(world, 0.5f);
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    kit_ground(world, 0.5f);
     const cairn_body_id near = cube(world, 2.0f, 0.5f);
     const cairn_body_id far = cube(world, 5.0f, 0.5f);
     const cairn_vec3 from = vec3(0.0f, 0.5f, 0.0f);
@@ -516,13 +460,12 @@ TEST("a ray meets the nearest shape") {
     assert_int_equal(cairn_world_ray_cast(world, from, along, 2, 0, &hit), CAIRN_NOT_FOUND);
     assert_int_equal(
         cairn_world_ray_cast(world, from, vec3(NAN, 0.0f, 0.0f), 1, 0, &hit), CAIRN_NON_FINITE);
-    cairn_world_destroy(world);
 }
 
 TEST("overlap lists shapes in order") {
-    cairn_world *world = kit_world(NULL);
+    SCOPED(cairn_world) *world = kit_world(NULL);
     for (uint32_t i = 0; i < 4; ++i) {
-        (void)cube(world, 1.5f * (float)i, 0.5f);
+        cube(world, 1.5f * (float)i, 0.5f);
     }
     cairn_shape_def probe = cairn_shape_def_default();
     const cairn_pose at = {.position = vec3(2.25f, 0.5f, 0.0f), .rotation = quat_identity()};
@@ -533,5 +476,4 @@ TEST("overlap lists shapes in order") {
     assert_int_equal(cairn_world_overlap(world, &probe, at, UINT32_MAX, found, 0), 2);
     probe.half_extents.x = -1.0f;
     assert_int_equal(cairn_world_overlap(world, &probe, at, UINT32_MAX, found, 4), 0);
-    cairn_world_destroy(world);
 }

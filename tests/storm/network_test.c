@@ -7,6 +7,8 @@
 #include "storm/attacker.h"
 #include "storm/network.h"
 
+SCOPE_POINTER_ENDS(cairn_virtual_network, cairn_virtual_network_destroy)
+
 static const uint64_t ms_ns = 1000000;
 
 static cairn_address address_of(const char *text) {
@@ -76,7 +78,7 @@ TEST("one seed is one run") {
 }
 
 TEST("a perfect path keeps order and delay") {
-    cairn_virtual_network *network = pair(1, (cairn_virtual_path){.delay_ns = 5 * ms_ns});
+    SCOPED(cairn_virtual_network) *network = pair(1, (cairn_virtual_path){.delay_ns = 5 * ms_ns});
     const cairn_virtual_datagram *datagram;
     for (uint32_t i = 0; i < 100; i++) {
         send_number(network, 0, i);
@@ -89,11 +91,10 @@ TEST("a perfect path keeps order and delay") {
         assert_int_equal(datagram->to, 1);
         assert_true(cairn_address_equal(&datagram->from, cairn_virtual_address(network, 0)));
     }
-    cairn_virtual_network_destroy(network);
 }
 
 TEST("a cut path carries nothing and heals") {
-    cairn_virtual_network *network = pair(1, (cairn_virtual_path){0});
+    SCOPED(cairn_virtual_network) *network = pair(1, (cairn_virtual_path){0});
     const cairn_virtual_datagram *datagram;
     cairn_virtual_cut(network, 0, 1, true);
     send_number(network, 0, 1);
@@ -103,11 +104,10 @@ TEST("a cut path carries nothing and heals") {
     assert_true(cairn_virtual_deliver(network, ms_ns, &datagram));
     assert_int_equal(number_of(datagram), 2);
     assert_int_equal(cairn_virtual_counters_read(network).cut, 1);
-    cairn_virtual_network_destroy(network);
 }
 
 TEST("a narrow path queues and then loses") {
-    cairn_virtual_network *network =
+    SCOPED(cairn_virtual_network) *network =
         pair(1, (cairn_virtual_path){.bytes_per_s = 6400, .queue_bytes = 640});
     const cairn_virtual_datagram *datagram;
     for (uint32_t i = 0; i < 20; i++) {
@@ -118,22 +118,20 @@ TEST("a narrow path queues and then loses") {
         assert_true(cairn_virtual_deliver(network, 1000 * ms_ns, &datagram));
         assert_int_equal(cairn_virtual_now_ns(network), (i + 1) * 10 * ms_ns);
     }
-    cairn_virtual_network_destroy(network);
 }
 
 TEST("more than the network holds is lost and counted") {
-    cairn_virtual_network *network = pair(1, (cairn_virtual_path){.delay_ns = ms_ns});
+    SCOPED(cairn_virtual_network) *network = pair(1, (cairn_virtual_path){.delay_ns = ms_ns});
     for (uint32_t i = 0; i < 300; i++) {
         send_number(network, 0, i);
     }
     assert_int_equal(cairn_virtual_counters_read(network).in_flight, 256);
     assert_int_equal(cairn_virtual_counters_read(network).overflow, 44);
     assert_true(cairn_virtual_adds_up(network));
-    cairn_virtual_network_destroy(network);
 }
 
 TEST("clocks drift and can be asked when") {
-    cairn_virtual_network *network = NULL;
+    SCOPED(cairn_virtual_network) *network = NULL;
     assert_int_equal(cairn_virtual_network_create(1, 4, &network), CAIRN_OK);
     const cairn_address a = address_of("10.0.0.1:1");
     static const int32_t drifts[] = {0, 1000, -1000, 37, -100000, 100000};
@@ -155,11 +153,10 @@ TEST("clocks drift and can be asked when") {
         assert_true(cairn_virtual_local_ns(network, i) >= local_ns);
     }
     assert_int_equal(cairn_virtual_time_of(network, 0, UINT64_MAX), UINT64_MAX);
-    cairn_virtual_network_destroy(network);
 }
 
 TEST("an attacker spoofs source addresses") {
-    cairn_virtual_network *network = pair(1, (cairn_virtual_path){0});
+    SCOPED(cairn_virtual_network) *network = pair(1, (cairn_virtual_path){0});
     static cairn_attacker attacker;
     const cairn_virtual_datagram *datagram;
     uint32_t own = 0;
@@ -177,5 +174,4 @@ TEST("an attacker spoofs source addresses") {
     assert_true(own > 30);
     assert_true(spoofed > 200 + 80);
     assert_true(cairn_virtual_adds_up(network));
-    cairn_virtual_network_destroy(network);
 }

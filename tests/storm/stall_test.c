@@ -12,8 +12,7 @@ static void all_press(rig *r, uint32_t count) {
 }
 
 TEST("inputs on time make no room wait") {
-    rig r;
-    rig_start(&r, .clients = 3, .interpolating = 1, .delay_ms = 30, .wait_ms = 300);
+    RIG(r, .clients = 3, .interpolating = 1, .delay_ms = 30, .wait_ms = 300);
     all_press(&r, 3);
     const cairn_server_statistics before = rig_server_statistics(&r);
     rig_run_ms(&r, 2000);
@@ -21,13 +20,11 @@ TEST("inputs on time make no room wait") {
     assert_int_equal(after.input_waits, before.input_waits);
     assert_int_equal(after.ticks_waited, before.ticks_waited);
     assert_in_range(after.tick - before.tick, 119, 121);
-    rig_end(&r);
 }
 
 TEST("a player that becomes late loses no input if the room waits") {
     for (uint32_t wait_ms = 0; wait_ms <= 400; wait_ms += 400) {
-        rig r;
-        rig_start(&r, .clients = 3, .interpolating = 1, .delay_ms = 10, .wait_ms = wait_ms);
+        RIG(r, .clients = 3, .interpolating = 1, .delay_ms = 10, .wait_ms = wait_ms);
         all_press(&r, 3);
         const cairn_server_statistics before = rig_server_statistics(&r);
         rig_delay(&r, BOB, 150);
@@ -45,13 +42,11 @@ TEST("a player that becomes late loses no input if the room waits") {
         expect_servers_world(&r, CAROL);
         expect_behind_at_most_ticks(&r, CAROL, 10);
         expect_no_difference(&r);
-        rig_end(&r);
     }
 }
 
 TEST("a peer that vanishes holds the room once") {
-    rig r;
-    rig_start(&r, .clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 250);
+    RIG(r, .clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 250);
     all_press(&r, 3);
     const cairn_server_statistics before = rig_server_statistics(&r);
     rig_cut(&r, BOB, true);
@@ -67,24 +62,20 @@ TEST("a peer that vanishes holds the room once") {
     rig_run_ms(&r, 1500);
     expect_servers_world(&r, BOB);
     expect_no_difference(&r);
-    rig_end(&r);
 }
 
 TEST("a room does not wait for spectators") {
-    rig r;
-    rig_start(&r, .clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 250);
+    RIG(r, .clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 250);
     all_press(&r, 3);
     const cairn_server_statistics before = rig_server_statistics(&r);
     rig_cut(&r, CAROL, true);
     rig_run_ms(&r, 2000);
     assert_int_equal(rig_server_statistics(&r).input_waits, before.input_waits);
     assert_in_range(rig_server_statistics(&r).tick - before.tick, 119, 121);
-    rig_end(&r);
 }
 
 TEST("a spectator gets the ticks that are stepped") {
-    rig r;
-    rig_start(&r, .clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 5000);
+    RIG(r, .clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 5000);
     all_press(&r, 2);
     rig_cut(&r, BOB, true);
     rig_run_ms(&r, 600);
@@ -98,12 +89,10 @@ TEST("a spectator gets the ticks that are stepped") {
     expect_behind_at_most_ticks(&r, CAROL, 10);
     expect_servers_world(&r, CAROL);
     expect_no_difference(&r);
-    rig_end(&r);
 }
 
 TEST("a client that joins a waiting room plays when it continues") {
-    rig r;
-    rig_start(&r, .clients = 2, .delay_ms = 20, .wait_ms = 2000);
+    RIG(r, .clients = 2, .delay_ms = 20, .wait_ms = 2000);
     all_press(&r, 2);
     rig_cut(&r, BOB, true);
     rig_run_ms(&r, 300);
@@ -116,12 +105,10 @@ TEST("a client that joins a waiting room plays when it continues") {
     expect_servers_world(&r, DAVE);
     expect_servers_world(&r, CAROL);
     assert_int_equal(rig_server_statistics(&r).input_waits, 1);
-    rig_end(&r);
 }
 
 TEST("patience ends and comes back") {
-    rig r;
-    rig_start(&r, .clients = 2, .delay_ms = 10, .wait_ms = 1000);
+    RIG(r, .clients = 2, .delay_ms = 10, .wait_ms = 1000);
     all_press(&r, 2);
     for (uint32_t round = 1; round <= 3; ++round) {
         assert_int_equal(rig_server_statistics(&r).slots_given_up, 0);
@@ -145,5 +132,4 @@ TEST("patience ends and comes back") {
     rig_cut(&r, BOB, true);
     rig_run_ms(&r, 300);
     assert_int_equal(rig_server_statistics(&r).input_waits, 4);
-    rig_end(&r);
 }

@@ -4,8 +4,7 @@
 #include "tests/kit/rig.h"
 
 TEST("every client holds the server's world") {
-    rig r;
-    rig_start(&r, .clients = 4, .interpolating = 2, .delay_ms = 40);
+    RIG(r, .clients = 4, .interpolating = 2, .delay_ms = 40);
     for (uint32_t round = 0; round < 10; round++) {
         rig_press(&r, round % 4, round % 2 == 0 ? CAIRN_SANDBOX_SPAWN : CAIRN_SANDBOX_JUMP, 1);
         rig_run_ticks(&r, 30);
@@ -15,23 +14,19 @@ TEST("every client holds the server's world") {
         }
     }
     expect_no_difference(&r);
-    rig_end(&r);
 }
 
 TEST("every client sees the effect of an input") {
-    rig r;
-    rig_start(&r, .clients = 2, .interpolating = 1, .delay_ms = 20);
+    RIG(r, .clients = 2, .interpolating = 1, .delay_ms = 20);
     const uint32_t before = rig_body_count(&r, BOB);
     rig_press(&r, ALICE, CAIRN_SANDBOX_SPAWN, 1);
     rig_run_ticks(&r, 60);
     assert_int_equal(rig_body_count(&r, BOB), before + 1);
     assert_int_equal(rig_body_count(&r, ALICE), before + 1);
-    rig_end(&r);
 }
 
 TEST("a client cut off for one second catches up") {
-    rig r;
-    rig_start(&r, .clients = 3, .interpolating = 1, .delay_ms = 40);
+    RIG(r, .clients = 3, .interpolating = 1, .delay_ms = 40);
     rig_press(&r, ALICE, CAIRN_SANDBOX_PUSH, 1);
     rig_cut(&r, BOB, true);
     rig_cut(&r, CAROL, true);
@@ -46,12 +41,10 @@ TEST("a client cut off for one second catches up") {
     expect_servers_world(&r, BOB);
     expect_servers_world(&r, CAROL);
     expect_no_difference(&r);
-    rig_end(&r);
 }
 
 TEST("a client cut off for too long is dropped and may connect again") {
-    rig r;
-    rig_start(&r, .clients = 2, .delay_ms = 10);
+    RIG(r, .clients = 2, .delay_ms = 10);
     rig_cut(&r, BOB, true);
     rig_run_ms(&r, (CAIRN_SYSTEM_TIMEOUT_S + 2) * 1000);
     assert_int_equal(rig_state(&r, BOB), CAIRN_CLIENT_FAILED);
@@ -64,12 +57,10 @@ TEST("a client cut off for too long is dropped and may connect again") {
     expect_servers_world(&r, BOB);
     expect_playing(&r, ALICE);
     expect_no_difference(&r);
-    rig_end(&r);
 }
 
 TEST("a late joiner gets the world as it is") {
-    rig r;
-    rig_start(&r, .clients = 1, .delay_ms = 30, .loss_permille = 50);
+    RIG(r, .clients = 1, .delay_ms = 30, .loss_permille = 50);
     rig_press(&r, ALICE, CAIRN_SANDBOX_SPAWN | CAIRN_SANDBOX_JUMP, 1);
     rig_run_ticks(&r, 120);
     rig_join_mode(&r, CAIRN_CLIENT_LOCKSTEP);
@@ -81,24 +72,20 @@ TEST("a late joiner gets the world as it is") {
     expect_servers_world(&r, CAROL);
     expect_behind_at_most_ticks(&r, BOB, 30);
     expect_no_difference(&r);
-    rig_end(&r);
 }
 
 TEST("a client that disconnects is gone at once") {
-    rig r;
-    rig_start(&r, .clients = 2, .delay_ms = 20);
+    RIG(r, .clients = 2, .delay_ms = 20);
     const uint32_t before = rig_body_count(&r, ALICE);
     rig_leave(&r, BOB);
     rig_run_ms(&r, 500);
     assert_int_equal(rig_state(&r, BOB), CAIRN_CLIENT_LEFT);
     assert_int_equal(rig_server_statistics(&r).players, 1);
     assert_int_equal(rig_body_count(&r, ALICE), before - 1);
-    rig_end(&r);
 }
 
 TEST("every client can connect to a restarted server") {
-    rig r;
-    rig_start(&r, .clients = 2, .interpolating = 1, .delay_ms = 20);
+    RIG(r, .clients = 2, .interpolating = 1, .delay_ms = 20);
     rig_restart_server(&r);
     rig_run_ms(&r, (CAIRN_SYSTEM_TIMEOUT_S + 2) * 1000);
     assert_int_equal(rig_state(&r, ALICE), CAIRN_CLIENT_FAILED);
@@ -111,13 +98,11 @@ TEST("every client can connect to a restarted server") {
         expect_servers_world(&r, client);
     }
     expect_no_difference(&r);
-    rig_end(&r);
 }
 
 TEST("a bad path delays but does not change the world") {
-    rig r;
-    rig_start(&r, .clients = 2, .interpolating = 1, .delay_ms = 80, .jitter_ms = 60,
-        .loss_permille = 150, .seed = 5);
+    RIG(r, .clients = 2, .interpolating = 1, .delay_ms = 80, .jitter_ms = 60, .loss_permille = 150,
+        .seed = 5);
     for (uint32_t round = 0; round < 10; round++) {
         rig_press(&r, round % 2, round % 3 == 0 ? CAIRN_SANDBOX_THROW : 0, 1);
         rig_run_ticks(&r, 30);
@@ -127,5 +112,4 @@ TEST("a bad path delays but does not change the world") {
         expect_behind_at_most_ticks(&r, BOB, 90);
     }
     expect_no_difference(&r);
-    rig_end(&r);
 }

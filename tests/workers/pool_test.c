@@ -9,6 +9,8 @@
 
 #include "program/system.h"
 
+SCOPE_POINTER_ENDS(cairn_pool, cairn_pool_destroy)
+
 #define WORKERS 8
 
 static cairn_pool *pool_of(uint32_t workers) {
@@ -41,7 +43,7 @@ static void expect_calls(const shares *all, uint32_t workers, uint32_t calls) {
 
 TEST("every share is called once") {
     for (uint32_t size = 1; size <= WORKERS; ++size) {
-        cairn_pool *pool = pool_of(size);
+        SCOPED(cairn_pool) *pool = pool_of(size);
         for (uint32_t workers = 1; workers <= size; ++workers) {
             shares all = {.calls = {0}};
             for (uint32_t run = 1; run <= 50; ++run) {
@@ -49,16 +51,14 @@ TEST("every share is called once") {
                 expect_calls(&all, workers, run);
             }
         }
-        cairn_pool_destroy(pool);
     }
 }
 
 TEST("the largest pool runs too") {
-    cairn_pool *pool = pool_of(CAIRN_POOL_WORKERS_MAX);
+    SCOPED(cairn_pool) *pool = pool_of(CAIRN_POOL_WORKERS_MAX);
     shares all = {.calls = {0}};
     assert_true(cairn_pool_run(pool, count_call, &all, CAIRN_POOL_WORKERS_MAX));
     expect_calls(&all, CAIRN_POOL_WORKERS_MAX, 1);
-    cairn_pool_destroy(pool);
 }
 
 TEST("a pool without workers or with too many is refused") {
@@ -73,13 +73,12 @@ TEST("a pool without workers or with too many is refused") {
 }
 
 TEST("a run with no share or with more shares than workers is refused") {
-    cairn_pool *pool = pool_of(3);
+    SCOPED(cairn_pool) *pool = pool_of(3);
     shares all = {.calls = {0}};
     assert_false(cairn_pool_run(pool, count_call, &all, 0));
     assert_false(cairn_pool_run(pool, count_call, &all, 4));
     expect_calls(&all, 0, 0);
     assert_true(cairn_pool_run(pool, count_call, &all, 3));
-    cairn_pool_destroy(pool);
 }
 
 static void run_inside(void *argument, uint32_t worker) {
@@ -88,7 +87,7 @@ static void run_inside(void *argument, uint32_t worker) {
 }
 
 TEST("a run inside a run is refused") {
-    cairn_pool *pool = pool_of(WORKERS);
+    SCOPED(cairn_pool) *pool = pool_of(WORKERS);
     shares all = {.pool = pool};
     memset(all.nested, true, sizeof all.nested);
     assert_true(cairn_pool_run(pool, run_inside, &all, WORKERS));
@@ -98,7 +97,6 @@ TEST("a run inside a run is refused") {
     expect_calls(&all, 0, 0);
     assert_true(cairn_pool_run(pool, count_call, &all, WORKERS));
     expect_calls(&all, WORKERS, 1);
-    cairn_pool_destroy(pool);
 }
 
 // Ends only when every task has begun.
@@ -112,11 +110,10 @@ static void meet(void *argument, uint32_t worker) {
 }
 
 TEST("shares run at the same time") {
-    cairn_pool *pool = pool_of(WORKERS);
+    SCOPED(cairn_pool) *pool = pool_of(WORKERS);
     shares all = {.calls = {0}};
     assert_true(cairn_pool_run(pool, meet, &all, WORKERS));
     expect_calls(&all, WORKERS, 1);
-    cairn_pool_destroy(pool);
 }
 
 static void note_thread(void *argument, uint32_t worker) {
@@ -127,19 +124,18 @@ static void note_thread(void *argument, uint32_t worker) {
 }
 
 TEST("the caller is worker zero") {
-    cairn_pool *pool = pool_of(WORKERS);
+    SCOPED(cairn_pool) *pool = pool_of(WORKERS);
     for (uint32_t run = 0; run < 100; ++run) {
         shares all = {.calls = {0}};
         assert_true(cairn_pool_run(pool, note_thread, &all, 1 + run % WORKERS));
         assert_true(pthread_equal(all.thread_of_zero, pthread_self()));
     }
-    cairn_pool_destroy(pool);
 }
 
 // Helpers fall asleep between some runs and not between others, and may sleep at the end.
 TEST("sleepers wake for a run and for the end") {
     for (uint32_t round = 0; round < 20; ++round) {
-        cairn_pool *pool = pool_of(2 + round % 3);
+        SCOPED(cairn_pool) *pool = pool_of(2 + round % 3);
         shares all = {.calls = {0}};
         for (uint32_t run = 1; run <= 5; ++run) {
             cairn_system_sleep_ms(run % 2 + round % 3);
@@ -147,7 +143,6 @@ TEST("sleepers wake for a run and for the end") {
             expect_calls(&all, 2, run);
         }
         cairn_system_sleep_ms(round % 3);
-        cairn_pool_destroy(pool);
     }
 }
 
@@ -194,8 +189,7 @@ static uint32_t relay_sum(cairn_pool *pool, uint32_t workers, uint32_t runs) {
 
 TEST("each run sees the writes of the one before") {
     for (uint32_t workers = 1; workers <= WORKERS; ++workers) {
-        cairn_pool *pool = pool_of(workers);
+        SCOPED(cairn_pool) *pool = pool_of(workers);
         assert_int_equal(relay_sum(pool, workers, 3000), relay_sum(NULL, workers, 3000));
-        cairn_pool_destroy(pool);
     }
 }
