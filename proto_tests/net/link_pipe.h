@@ -9,7 +9,6 @@
 
 #include "base/random.h"
 #include "net/link.h"
-#include "tests/kit/scoped.h"
 
 #define PIPE_PACKETS_MAX 4096
 
@@ -48,6 +47,5 @@ typedef struct pipe {
 pipe_settings pipe_settings_default(void);
 pipe pipe_open(const pipe_settings *settings);
 void pipe_close(pipe *p);
-SCOPE_ENDS(pipe, pipe_close)
 // Carries whatever both ends have to say, in steps of 1 ms, for `duration_ns`.
 void pipe_run(pipe *p, uint64_t duration_ns);

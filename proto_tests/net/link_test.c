@@ -9,6 +9,7 @@
 #include "net/link_parts.h"
 #include "proto_tests/net/link_pipe.h"
 
+SCOPE_ENDS(pipe, pipe_close)
 SCOPE_POINTER_ENDS(cairn_link, cairn_link_destroy)
 
 static const uint64_t second_ns = CAIRN_NS_PER_S;

@@ -5,6 +5,8 @@
 
 #include "proto_tests/net/netcode_kit.h"
 
+SCOPE_ENDS(kit, kit_close)
+
 #define CONNECT(k, ...) connect_with((k), &(kit_token_words){__VA_ARGS__})
 
 static cairn_status connect_with(kit *k, const kit_token_words *words) {

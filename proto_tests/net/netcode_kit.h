@@ -12,7 +12,6 @@
 #include "net/netcode_drop.h"
 #include "net/netcode_server.h"
 #include "net/packet.h"
-#include "tests/kit/scoped.h"
 
 #define KIT_PROTOCOL_ID UINT64_C(0x1122334455667788)
 #define KIT_UNIX_S UINT64_C(1700000000)
@@ -62,7 +61,6 @@ extern const char *const kit_server_address; // "10.0.0.100:40000"
 // KIT_UNIX_S, an hour ago.
 kit kit_open(uint32_t clients_max);
 void kit_close(kit *k);
-SCOPE_ENDS(kit, kit_close)
 
 cairn_netcode_server *kit_server(
     const char *address, uint32_t clients_max, uint64_t start_ns, uint32_t token_lifetime_s_max);

@@ -6,6 +6,8 @@
 #include "base/random.h"
 #include "proto_tests/net/netcode_kit.h"
 
+SCOPE_ENDS(kit, kit_close)
+
 TEST("a client connects without waiting") {
     SCOPED(kit) k = kit_open(4);
     kit_connect(&k, 0);

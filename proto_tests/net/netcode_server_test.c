@@ -5,6 +5,8 @@
 
 #include "proto_tests/net/netcode_kit.h"
 
+SCOPE_ENDS(kit, kit_close)
+
 // The request of client 1 from address 0 with a token of these words.
 #define REQUEST(k, ...) request((k), 0, &(kit_token_words){__VA_ARGS__})
 
