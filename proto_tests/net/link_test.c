@@ -42,6 +42,15 @@ static void listen(void *user, uint32_t to, const cairn_link_message *message) {
     e->bytes += message->size;
 }
 
+// With NULL the settings are the default.
+static pipe pipe_to(ear *e, const pipe_settings *settings) {
+    const pipe_settings defaults = pipe_settings_default();
+    pipe p = pipe_open(settings != NULL ? settings : &defaults);
+    p.on_message = listen;
+    p.user = e;
+    return p;
+}
+
 static void say(pipe *p, uint32_t from, bool reliable, uint32_t number, size_t size) {
     static uint8_t bytes[CAIRN_MESSAGE_SIZE_MAX];
     fill(bytes, size, number);
@@ -54,10 +63,7 @@ TEST("unreliable messages of every size arrive whole") {
     static const size_t sizes[] = {4, 5, 999, 1000, 1001, 1183, 1184, 1185, 1999, 2000, 2001, 2999,
         3000, 3001, 65536, CAIRN_MESSAGE_SIZE_MAX - 1, CAIRN_MESSAGE_SIZE_MAX};
     ear e = {0};
-    const pipe_settings settings = pipe_settings_default();
-    SCOPED(pipe) p = pipe_open(&settings);
-    p.on_message = listen;
-    p.user = &e;
+    SCOPED(pipe) p = pipe_to(&e, NULL);
     for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         say(&p, 0, false, i, sizes[i]);
         pipe_run(&p, second_ns / 20);
@@ -72,9 +78,7 @@ TEST("a megabyte crosses a bad path in seconds") {
     pipe_settings settings = pipe_settings_default();
     settings.delay_ns = 50000000;
     settings.loss_permille = 50;
-    SCOPED(pipe) p = pipe_open(&settings);
-    p.on_message = listen;
-    p.user = &e;
+    SCOPED(pipe) p = pipe_to(&e, &settings);
     const uint32_t piece = 16000;
     const uint32_t pieces = 1024 * 1024 / piece + 1;
     uint32_t said = 0;
@@ -160,9 +164,7 @@ TEST("a payload that comes twice is taken once") {
     uint32_t said[2] = {0};
     pipe_settings settings = pipe_settings_default();
     settings.repeat_permille = 1000;
-    SCOPED(pipe) p = pipe_open(&settings);
-    p.on_message = listen;
-    p.user = &e;
+    SCOPED(pipe) p = pipe_to(&e, &settings);
     chatter(&p, 50, said);
     expect_all_reliable(&p, &e, said);
     for (uint32_t end = 0; end < 2; end++) {
@@ -175,10 +177,7 @@ TEST("a payload that comes twice is taken once") {
 
 TEST("one way traffic is acknowledged") {
     ear e = {0};
-    const pipe_settings settings = pipe_settings_default();
-    SCOPED(pipe) p = pipe_open(&settings);
-    p.on_message = listen;
-    p.user = &e;
+    SCOPED(pipe) p = pipe_to(&e, NULL);
     for (uint32_t i = 0; i < 60; i++) {
         say(&p, 0, false, i, 3000);
         pipe_run(&p, 16000000);
@@ -207,9 +206,7 @@ TEST("round-trip time and loss match the path") {
     uint32_t said[2] = {0};
     pipe_settings settings = pipe_settings_default();
     settings.delay_ns = 40000000;
-    SCOPED(pipe) p = pipe_open(&settings);
-    p.on_message = listen;
-    p.user = &e;
+    SCOPED(pipe) p = pipe_to(&e, &settings);
     chatter(&p, 100, said);
     for (uint32_t end = 0; end < 2; end++) {
         const cairn_link_statistics *s = cairn_link_statistics_read(p.ends[end]);
@@ -233,9 +230,7 @@ TEST("reordering is not loss") {
     settings.jitter_ns = 30000000;
     settings.config[0].receive_messages_max = 8;
     settings.config[1].receive_messages_max = 8;
-    SCOPED(pipe) p = pipe_open(&settings);
-    p.on_message = listen;
-    p.user = &e;
+    SCOPED(pipe) p = pipe_to(&e, &settings);
     chatter(&p, 200, said);
     expect_all_reliable(&p, &e, said);
     assert_int_equal(e.received[0][0], 200);
@@ -249,9 +244,7 @@ TEST("more messages interleaved than there is room for are not all lost") {
     pipe_settings settings = pipe_settings_default();
     settings.delay_ns = 17000000;
     settings.jitter_ns = 72000000;
-    SCOPED(pipe) p = pipe_open(&settings);
-    p.on_message = listen;
-    p.user = &e;
+    SCOPED(pipe) p = pipe_to(&e, &settings);
     for (uint32_t i = 0; i < 400; i++) {
         say(&p, 0, false, i, 8000);
         pipe_run(&p, 7000000);
@@ -263,9 +256,7 @@ TEST("a payload more than 33 late is acknowledged as well") {
     ear e = {0};
     pipe_settings settings = pipe_settings_default();
     settings.jitter_ns = 80000000;
-    SCOPED(pipe) p = pipe_open(&settings);
-    p.on_message = listen;
-    p.user = &e;
+    SCOPED(pipe) p = pipe_to(&e, &settings);
     for (uint32_t i = 0; i < 1000; i++) { // 1000 payloads a second one way, 250 the other
         say(&p, 0, false, i, 50);
         if (i % 4 == 0) {
@@ -281,10 +272,7 @@ TEST("a payload more than 33 late is acknowledged as well") {
 
 TEST("a burst of fragments is acknowledged whole") {
     ear e = {0};
-    const pipe_settings settings = pipe_settings_default();
-    SCOPED(pipe) p = pipe_open(&settings);
-    p.on_message = listen;
-    p.user = &e;
+    SCOPED(pipe) p = pipe_to(&e, NULL);
     for (uint32_t i = 0; i < 10; i++) {
         say(&p, 0, false, i, CAIRN_MESSAGE_SIZE_MAX);
         say(&p, 1, false, i, 60); // the other side's own traffic tells 33 at most
@@ -299,9 +287,7 @@ TEST("every unreliable message is received, lost or replaced") {
     ear e = {0};
     pipe_settings settings = pipe_settings_default();
     settings.loss_permille = 100;
-    SCOPED(pipe) p = pipe_open(&settings);
-    p.on_message = listen;
-    p.user = &e;
+    SCOPED(pipe) p = pipe_to(&e, &settings);
     for (uint32_t i = 0; i < 200; i++) {
         say(&p, 0, false, i, 2500);
         if (i % 4 == 0) {
@@ -320,10 +306,7 @@ TEST("every unreliable message is received, lost or replaced") {
 
 TEST("a cut path costs little and heals within the longest timeout") {
     ear e = {0};
-    const pipe_settings settings = pipe_settings_default();
-    SCOPED(pipe) p = pipe_open(&settings);
-    p.on_message = listen;
-    p.user = &e;
+    SCOPED(pipe) p = pipe_to(&e, NULL);
     say(&p, 0, true, 0, 100);
     pipe_run(&p, second_ns);
     p.cut = true;
@@ -343,9 +326,7 @@ TEST("nothing is sent again on a perfect path") {
     uint32_t said[2] = {0};
     pipe_settings settings = pipe_settings_default();
     settings.delay_ns = 60000000;
-    SCOPED(pipe) p = pipe_open(&settings);
-    p.on_message = listen;
-    p.user = &e;
+    SCOPED(pipe) p = pipe_to(&e, &settings);
     say(&p, 0, true, said[0]++, CAIRN_MESSAGE_SIZE_MAX);
     chatter(&p, 100, said);
     expect_all_reliable(&p, &e, said);
@@ -356,9 +337,7 @@ TEST("the stream keeps to its pace") {
     ear e = {0};
     pipe_settings settings = pipe_settings_default();
     settings.config[0].send_rate_bytes_per_s = 50000;
-    SCOPED(pipe) p = pipe_open(&settings);
-    p.on_message = listen;
-    p.user = &e;
+    SCOPED(pipe) p = pipe_to(&e, &settings);
     say(&p, 0, true, 0, 200000);
     pipe_run(&p, 2 * second_ns);
     assert_in_range(cairn_link_statistics_read(p.ends[0])->bytes_sent, 95000, 105000);
@@ -371,9 +350,7 @@ TEST("a small receive window is respected") {
     pipe_settings settings = pipe_settings_default();
     settings.config[1].receive_size_max = 1184;
     settings.loss_permille = 100; // gaps, behind which a greedy sender would run out of the window
-    SCOPED(pipe) p = pipe_open(&settings);
-    p.on_message = listen;
-    p.user = &e;
+    SCOPED(pipe) p = pipe_to(&e, &settings);
     for (uint32_t i = 0; i < 100; i++) {
         say(&p, 0, true, i, 1184);
     }
@@ -401,10 +378,7 @@ TEST("a message the peer cannot take fails the link at both ends") {
 TEST("a reset link is a new one") {
     ear e = {0};
     uint32_t said[2] = {0};
-    const pipe_settings settings = pipe_settings_default();
-    SCOPED(pipe) p = pipe_open(&settings);
-    p.on_message = listen;
-    p.user = &e;
+    SCOPED(pipe) p = pipe_to(&e, NULL);
     chatter(&p, 20, said);
     cairn_link_reset(p.ends[0], p.now_ns);
     cairn_link_reset(p.ends[1], p.now_ns);

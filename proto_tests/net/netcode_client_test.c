@@ -203,8 +203,7 @@ TEST("a token that lives for ever overflows nothing") {
 }
 
 TEST("a silent server is given up at the time out and not before") {
-    SCOPED(kit) k = kit_open(1);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(1);
     advance(&k, 5 * KIT_S - 1);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
     advance(&k, 1);
@@ -224,8 +223,7 @@ TEST("the shortest time out is one second on both sides") {
 }
 
 TEST("a payload counts as life and as a packet sent") {
-    SCOPED(kit) k = kit_open(1);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(1);
     kit_throw_away(&k);
     for (int i = 0; i < 100; ++i) {
         advance(&k, KIT_S / 11);
@@ -254,8 +252,7 @@ TEST("payloads before the connection are dropped") {
 }
 
 TEST("a datagram is refused by name") {
-    SCOPED(kit) k = kit_open(1);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(1);
     kit_datagram good = kit_server_payload(&k, 0, 10);
     kit_datagram bad = good;
     bad.from.port += 1;
@@ -290,8 +287,7 @@ TEST("a datagram is refused by name") {
 }
 
 TEST("a leaving client sends ten disconnects and one is enough") {
-    SCOPED(kit) k = kit_open(1);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(1);
     cairn_netcode_client_disconnect(k.clients[0], k.now_ns);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_DISCONNECTED);
     for (int i = 0; i < 9; ++i) {
@@ -318,8 +314,7 @@ TEST("the same id may come back after leaving") {
 }
 
 TEST("the same id waits until its lost self timed out") {
-    SCOPED(kit) k = kit_open(2);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(2);
     kit_throw_away(&k);
     k.client_addresses[0].port += 1;
     kit_run(&k, KIT_S / 2);

@@ -84,6 +84,12 @@ kit kit_open(uint32_t clients_max) {
     return k;
 }
 
+kit kit_open_joined(uint32_t clients_max) {
+    kit k = kit_open(clients_max);
+    kit_join(&k, 0);
+    return k;
+}
+
 void kit_close(kit *k) {
     cairn_netcode_server_destroy(k->server);
     for (int i = 0; i < KIT_CLIENTS_MAX; ++i) {

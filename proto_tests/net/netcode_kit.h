@@ -60,6 +60,7 @@ extern const char *const kit_server_address; // "10.0.0.100:40000"
 // A server for `clients_max` and as many clients, nobody connected. The server started at
 // KIT_UNIX_S, an hour ago.
 kit kit_open(uint32_t clients_max);
+kit kit_open_joined(uint32_t clients_max); // client 0 is connected
 void kit_close(kit *k);
 
 cairn_netcode_server *kit_server(

@@ -20,8 +20,7 @@ TEST("a client connects without waiting") {
 }
 
 TEST("the user data of the token reaches the server") {
-    SCOPED(kit) k = kit_open(4);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(4);
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     KIT_TOKEN(token, .client_id = 1);
     cairn_token_public public;
@@ -34,8 +33,7 @@ TEST("the user data of the token reaches the server") {
 }
 
 TEST("payloads of every size arrive both ways") {
-    SCOPED(kit) k = kit_open(4);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(4);
     for (size_t size = 1; size <= CAIRN_PAYLOAD_SIZE_MAX; size += size < 40 ? 1 : 97) {
         kit_datagram datagram = kit_client_payload(&k, 0, size);
         assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);

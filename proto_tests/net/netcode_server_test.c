@@ -189,8 +189,7 @@ TEST("a header is refused by name") {
 }
 
 TEST("a body of another length is dropped though its seal is good") {
-    SCOPED(kit) k = kit_open(4);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(4);
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     KIT_TOKEN(token, .client_id = 1, .seed = k.now_ns + 1);
     cairn_token_public public;
@@ -349,8 +348,7 @@ TEST("two addresses cannot share one client id") {
 }
 
 TEST("a full server denies and lets in again when one leaves") {
-    SCOPED(kit) k = kit_open(2);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(2);
     kit_join(&k, 1);
     kit_connect(&k, 2);
     kit_exchange(&k);
@@ -382,8 +380,7 @@ TEST("a server that fills up during a handshake denies the response") {
 }
 
 TEST("a server that stopped admitting denies but keeps its clients") {
-    SCOPED(kit) k = kit_open(4);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(4);
     cairn_netcode_server_stop_admitting(k.server);
     kit_connect(&k, 1);
     kit_exchange(&k);
@@ -419,8 +416,7 @@ TEST("handshakes and tokens are bounded and counted") {
 }
 
 TEST("a flood of requests leaves room for the disconnect packets") {
-    SCOPED(kit) k = kit_open(4);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(4);
     const kit_datagram datagram = request(&k, 1, &(kit_token_words){.client_id = 2});
     for (int i = 0; i < 1000; ++i) {
         assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
@@ -434,8 +430,7 @@ TEST("a flood of requests leaves room for the disconnect packets") {
 }
 
 TEST("the oldest event comes first and an old payload is dropped") {
-    SCOPED(kit) k = kit_open(4);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(4);
     kit_join(&k, 1);
     kit_datagram datagram = kit_client_payload(&k, 0, 10);
     kit_to_server(&k, &datagram);
@@ -457,8 +452,7 @@ TEST("the oldest event comes first and an old payload is dropped") {
 }
 
 TEST("a slot is not reused before its end was reported") {
-    SCOPED(kit) k = kit_open(1);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(1);
     cairn_netcode_server_disconnect(k.server, k.now_ns, 0);
     assert_false(cairn_netcode_server_connected(k.server, 0));
     const kit_token_words words = {.client_id = 2};
@@ -484,8 +478,7 @@ TEST("the lowest free slot is given") {
 }
 
 TEST("a silent client is let go at its time out and not before") {
-    SCOPED(kit) k = kit_open(4);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(4);
     kit_throw_away(&k);
     kit_run_deaf(&k, 5 * KIT_S - 1);
     assert_true(cairn_netcode_server_connected(k.server, 0));
@@ -510,8 +503,7 @@ TEST("a token without time out keeps both sides for ever") {
 }
 
 TEST("a keep alive leaves when nothing was sent for 100 ms") {
-    SCOPED(kit) k = kit_open(4);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(4);
     const uint64_t joined_ns = k.now_ns;
     assert_int_equal(cairn_netcode_server_deadline_ns(k.server), joined_ns + KIT_S / 10);
     k.now_ns = joined_ns + KIT_S / 10 - 1;
@@ -546,8 +538,7 @@ TEST("payloads follow a keep alive until the client has answered") {
 }
 
 TEST("a payload from another address belongs to no client") {
-    SCOPED(kit) k = kit_open(4);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(4);
     kit_datagram datagram = kit_client_payload(&k, 0, 10);
     datagram.from.port += 1;
     assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_UNKNOWN_SENDER);
@@ -556,8 +547,7 @@ TEST("a payload from another address belongs to no client") {
 }
 
 TEST("a replayed or forged datagram changes nothing") {
-    SCOPED(kit) k = kit_open(4);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(4);
     const kit_datagram datagram = kit_client_payload(&k, 0, 10);
     assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
     assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_REPLAYED);
@@ -571,8 +561,7 @@ TEST("a replayed or forged datagram changes nothing") {
 }
 
 TEST("forged datagrams do not keep a dead client alive") {
-    SCOPED(kit) k = kit_open(4);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(4);
     kit_datagram old = kit_client_payload(&k, 0, 10);
     kit_to_server(&k, &old);
     kit_take_events(&k);
@@ -585,8 +574,7 @@ TEST("forged datagrams do not keep a dead client alive") {
 }
 
 TEST("a kicked client is sent ten disconnect packets") {
-    SCOPED(kit) k = kit_open(4);
-    kit_join(&k, 0);
+    SCOPED(kit) k = kit_open_joined(4);
     kit_throw_away(&k);
     cairn_netcode_server_disconnect(k.server, k.now_ns, 0);
     cairn_netcode_server_disconnect(k.server, k.now_ns, 0);

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "schema/codec.h"
+#include "tests/kit/exact.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,10 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int i = 0; i < 2 && encoders[i] == NULL; ++i) {
         CAIRN_ASSERT(cairn_encoder_create(4 * CAIRN_MESSAGE_SIZE_MAX, &encoders[i]) == CAIRN_OK);
     }
-    uint8_t *exact = malloc(size > 0 ? size : 1);
-    if (size > 0) {
-        memcpy(exact, data, size);
-    }
+    uint8_t *exact = kit_exact_copy(data, size);
     cairn_chunk chunk;
     if (cairn_chunk_decode(exact, size, &chunk) == CAIRN_DECODE_OK) {
         expect_fixed_point(&chunk);

@@ -9,6 +9,7 @@
 #include "proto_tests/schema/control_samples.h"
 #include "proto_tests/schema/flat.h"
 #include "proto_tests/schema/samples.h"
+#include "tests/kit/exact.h"
 
 SCOPE_POINTER_ENDS(cairn_encoder, cairn_encoder_destroy)
 
@@ -197,9 +198,7 @@ TEST("an end of version 1 has no seal") {
 // Decodes a copy that is exactly as large, so that a sanitizer sees a read behind it.
 static void expect_refusal_or_consistency(
     const uint8_t *bytes, size_t size, cairn_direction direction) {
-    uint8_t *copy = malloc(size > 0 ? size : 1);
-    assert_non_null(copy);
-    memcpy(copy, bytes, size);
+    uint8_t *copy = kit_exact_copy(bytes, size);
     cairn_message taken;
     if (cairn_message_decode(copy, size, direction, &taken) == CAIRN_DECODE_OK) {
         const uint8_t *again;

@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "schema/delta.h"
+#include "tests/kit/exact.h"
 
 enum { BODIES_MAX = 64, PAYLOAD_MAX = BODIES_MAX * 80 };
 
@@ -34,9 +35,7 @@ static size_t encode(const bodies *from, const bodies *to, uint8_t payload[PAYLO
 // Applies a copy that is exactly as large, so that a sanitizer sees a read behind it.
 static cairn_status apply(
     const bodies *from, const uint8_t *payload, size_t size, bodies *to, const char **where) {
-    uint8_t *copy = malloc(size > 0 ? size : 1);
-    assert_non_null(copy);
-    memcpy(copy, payload, size);
+    uint8_t *copy = kit_exact_copy(payload, size);
     const cairn_status status = cairn_delta_apply(
         from->list, from->count, copy, size, to->list, BODIES_MAX, &to->count, where);
     free(copy);

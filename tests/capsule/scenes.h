@@ -27,7 +27,7 @@ static inline cairn_world *capsule_world(const cairn_rules *rules) {
     drifting.gravity_scale = 0.0f;
     drifting.linear_damping = 0.5f;
     drifting.linear_velocity = vec3(3e-39f, 0.0f, 1e-39f);
-    (void)kit_body(world, &drifting, &shape);
+    kit_body(world, &drifting, &shape);
     kit_run(world, 40);
     return world;
 }

@@ -94,8 +94,7 @@ TEST("inputs move the player and land just in time") {
     cairn_client_statistics s = rig_statistics(&p, player);
     assert_int_equal(s.inputs.late - before.inputs.late, 0);
     assert_true(s.inputs.lateness_us < 0 && s.inputs.lateness_us > -60000);
-    cairn_server_statistics server;
-    cairn_server_statistics_read(p.system.server, &server);
+    const cairn_server_statistics server = rig_server_statistics(&p);
     assert_true(server.inputs_taken > 300);
     assert_int_equal(server.inputs_early_refused, 0);
 }
@@ -141,8 +140,7 @@ TEST("a lockstep client holds the servers world") {
     rig_press(&p, other, CAIRN_SANDBOX_JUMP, 1.0f);
     rig_run_ms(&p, 3000);
     expect_in_step(&p, player, 200);
-    cairn_server_statistics server;
-    cairn_server_statistics_read(p.system.server, &server);
+    const cairn_server_statistics server = rig_server_statistics(&p);
     assert_true(server.roots_compared > 150);
     assert_int_equal(server.roots_differed, 0);
 }
@@ -193,8 +191,7 @@ TEST("a corrupted world is noticed by both sides") {
     cairn_client_statistics s = rig_statistics(&p, client);
     assert_true(s.simulation.roots_differed > 0);
     assert_int_equal(s.simulation.first_difference_tick, tick + 1);
-    cairn_server_statistics server;
-    cairn_server_statistics_read(p.system.server, &server);
+    const cairn_server_statistics server = rig_server_statistics(&p);
     assert_true(server.roots_differed > 0);
 }
 
@@ -252,8 +249,7 @@ TEST("a client far behind gets a new full state") {
     }
     rig_run_ms(&p, 4000);
     expect_in_step(&p, stepper, 100);
-    cairn_server_statistics server;
-    cairn_server_statistics_read(p.system.server, &server);
+    const cairn_server_statistics server = rig_server_statistics(&p);
     assert_true(server.state_transfers >= 2);
 }
 
@@ -322,8 +318,7 @@ TEST("disconnect leaves at once") {
         cairn_virtual_local_ns(p.system.network, p.system.clients[client].endpoint));
     assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_LEFT);
     rig_run_ms(&p, 500);
-    cairn_server_statistics server;
-    cairn_server_statistics_read(p.system.server, &server);
+    const cairn_server_statistics server = rig_server_statistics(&p);
     assert_int_equal(server.clients, 0);
 }
 

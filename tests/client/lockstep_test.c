@@ -25,7 +25,7 @@ typedef struct origin {
     cairn_lockstep client;
 } origin;
 
-static origin *fixture;
+static origin *source;
 
 BEFORE_EACH {
     origin *o = calloc(1, sizeof *o);
@@ -34,11 +34,11 @@ BEFORE_EACH {
         cairn_scene_world_create(kit_scene_stack_and_row(), NULL, &o->world, error), CAIRN_OK);
     o->state = malloc(STATE_MAX);
     assert_int_equal(cairn_lockstep_create(&o->client, NULL, STATE_MAX), CAIRN_OK);
-    fixture = o;
+    source = o;
 }
 
 AFTER_EACH {
-    origin *o = fixture;
+    origin *o = source;
     cairn_lockstep_destroy(&o->client);
     cairn_world_destroy(o->world);
     free(o->state);
@@ -81,66 +81,64 @@ static cairn_lockstep_verdict say_ticks(origin *o, const cairn_wire_tick *ticks,
 }
 
 TEST("ticks before any state are not expected") {
-    origin *o = fixture;
-    cairn_wire_tick tick = step_once(o, NULL);
-    assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_NOT_EXPECTED);
+    cairn_wire_tick tick = step_once(source, NULL);
+    assert_int_equal(say_ticks(source, &tick, 1), CAIRN_LOCKSTEP_NOT_EXPECTED);
 }
 
 TEST("ticks are stepped once and compared") {
-    origin *o = fixture;
-    assert_int_equal(say_whole_state(o), CAIRN_LOCKSTEP_LOADED);
+    assert_int_equal(say_whole_state(source), CAIRN_LOCKSTEP_LOADED);
     cairn_wire_tick ticks[5];
     for (int i = 0; i < 5; i++) {
-        ticks[i] = step_once(o, NULL);
+        ticks[i] = step_once(source, NULL);
     }
-    assert_int_equal(say_ticks(o, ticks, 3), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(say_ticks(o, ticks, 5), CAIRN_LOCKSTEP_TAKEN); // redundant ones and new ones
-    assert_int_equal(cairn_lockstep_waiting(&o->client), 5);
-    assert_int_equal(cairn_lockstep_advance(&o->client, 2.5, 100), 3);
-    assert_int_equal(cairn_lockstep_advance(&o->client, 1e9, 1), 1);
-    assert_int_equal(cairn_lockstep_advance(&o->client, 1e9, 100), 1);
-    assert_int_equal(o->client.timeline.roots_compared, 5);
-    assert_int_equal(o->client.timeline.roots_differed, 0);
-    assert_int_equal(say_ticks(o, ticks, 5), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(cairn_lockstep_waiting(&o->client), 0);
+    assert_int_equal(say_ticks(source, ticks, 3), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(
+        say_ticks(source, ticks, 5), CAIRN_LOCKSTEP_TAKEN); // redundant ones and new ones
+    assert_int_equal(cairn_lockstep_waiting(&source->client), 5);
+    assert_int_equal(cairn_lockstep_advance(&source->client, 2.5, 100), 3);
+    assert_int_equal(cairn_lockstep_advance(&source->client, 1e9, 1), 1);
+    assert_int_equal(cairn_lockstep_advance(&source->client, 1e9, 100), 1);
+    assert_int_equal(source->client.timeline.roots_compared, 5);
+    assert_int_equal(source->client.timeline.roots_differed, 0);
+    assert_int_equal(say_ticks(source, ticks, 5), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(cairn_lockstep_waiting(&source->client), 0);
     cairn_wire_root roots[8];
-    assert_int_equal(cairn_lockstep_roots(&o->client, roots, 8), 5);
+    assert_int_equal(cairn_lockstep_roots(&source->client, roots, 8), 5);
     assert_int_equal(roots[0].tick, 1);
     assert_int_equal(roots[4].tick, 5);
     assert_int_equal(roots[4].lo, ticks[4].root_lo);
 }
 
 TEST("a gap is not stepped over") {
-    origin *o = fixture;
-    say_whole_state(o);
+    say_whole_state(source);
     cairn_wire_tick ticks[5];
     for (int i = 0; i < 5; i++) {
-        ticks[i] = step_once(o, NULL);
+        ticks[i] = step_once(source, NULL);
     }
-    assert_int_equal(say_ticks(o, &ticks[1], 2), CAIRN_LOCKSTEP_EARLY);
-    assert_int_equal(say_ticks(o, &ticks[4], 1), CAIRN_LOCKSTEP_EARLY);
-    assert_int_equal(say_ticks(o, &ticks[2], 1), CAIRN_LOCKSTEP_EARLY);
-    assert_int_equal(cairn_lockstep_waiting(&o->client), 0);
+    assert_int_equal(say_ticks(source, &ticks[1], 2), CAIRN_LOCKSTEP_EARLY);
+    assert_int_equal(say_ticks(source, &ticks[4], 1), CAIRN_LOCKSTEP_EARLY);
+    assert_int_equal(say_ticks(source, &ticks[2], 1), CAIRN_LOCKSTEP_EARLY);
+    assert_int_equal(cairn_lockstep_waiting(&source->client), 0);
     // Early ticks need not be sent again.
-    assert_int_equal(say_ticks(o, &ticks[0], 1), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(cairn_lockstep_waiting(&o->client), 3);
-    assert_int_equal(say_ticks(o, &ticks[3], 1), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(cairn_lockstep_waiting(&o->client), 5);
-    assert_int_equal(cairn_lockstep_advance(&o->client, 1e9, 100), 5);
-    assert_int_equal(o->client.timeline.roots_differed, 0);
-    assert_int_equal(o->client.early.commands.free_count, o->client.early.commands.block_count);
+    assert_int_equal(say_ticks(source, &ticks[0], 1), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(cairn_lockstep_waiting(&source->client), 3);
+    assert_int_equal(say_ticks(source, &ticks[3], 1), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(cairn_lockstep_waiting(&source->client), 5);
+    assert_int_equal(cairn_lockstep_advance(&source->client, 1e9, 100), 5);
+    assert_int_equal(source->client.timeline.roots_differed, 0);
+    assert_int_equal(
+        source->client.early.commands.free_count, source->client.early.commands.block_count);
 }
 
 TEST("too far beyond a gap nothing is kept") {
-    origin *o = fixture;
-    say_whole_state(o);
+    say_whole_state(source);
     cairn_wire_tick tick = {.tick = CAIRN_EARLY_TICKS_MAX};
-    assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_GAP);
+    assert_int_equal(say_ticks(source, &tick, 1), CAIRN_LOCKSTEP_GAP);
     tick.tick = CAIRN_EARLY_TICKS_MAX - 1;
-    assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_EARLY);
+    assert_int_equal(say_ticks(source, &tick, 1), CAIRN_LOCKSTEP_EARLY);
     // A new state is continued by nothing that came for the old one.
-    assert_int_equal(say_whole_state(o), CAIRN_LOCKSTEP_LOADED);
-    assert_false(o->client.early.ticks[CAIRN_EARLY_TICKS_MAX - 1].held);
+    assert_int_equal(say_whole_state(source), CAIRN_LOCKSTEP_LOADED);
+    assert_false(source->client.early.ticks[CAIRN_EARLY_TICKS_MAX - 1].held);
     // Commands are bounded as well.
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     for (uint32_t i = 0; i < CAIRN_COMMANDS_PER_TICK_MAX; i++) {
@@ -153,45 +151,42 @@ TEST("too far beyond a gap nothing is kept") {
             .tick_count = 1,
             .commands = commands,
             .command_count = CAIRN_COMMANDS_PER_TICK_MAX};
-        verdict = cairn_lockstep_take_ticks(&o->client, &message);
+        verdict = cairn_lockstep_take_ticks(&source->client, &message);
     }
     assert_int_equal(verdict, CAIRN_LOCKSTEP_GAP);
     assert_in_range(tick.tick, 16, 30);
 }
 
 TEST("a false root is a difference at its tick alone") {
-    origin *o = fixture;
-    say_whole_state(o);
+    say_whole_state(source);
     cairn_wire_tick ticks[3];
     for (int i = 0; i < 3; i++) {
-        ticks[i] = step_once(o, NULL);
+        ticks[i] = step_once(source, NULL);
     }
     ticks[1].root_hi ^= 1;
-    say_ticks(o, ticks, 3);
-    cairn_lockstep_advance(&o->client, 1e9, 100);
-    assert_int_equal(o->client.timeline.roots_compared, 3);
-    assert_int_equal(o->client.timeline.roots_differed, 1);
-    assert_int_equal(o->client.timeline.first_difference_tick, 2);
+    say_ticks(source, ticks, 3);
+    cairn_lockstep_advance(&source->client, 1e9, 100);
+    assert_int_equal(source->client.timeline.roots_compared, 3);
+    assert_int_equal(source->client.timeline.roots_differed, 1);
+    assert_int_equal(source->client.timeline.first_difference_tick, 2);
 }
 
 TEST("ticks that do not fit are not acknowledged") {
-    origin *o = fixture;
-    say_whole_state(o);
+    say_whole_state(source);
     cairn_wire_tick tick = {0};
     for (uint64_t i = 0; i < CAIRN_LOCKSTEP_TICKS_MAX; i++) {
         tick.tick = i;
-        assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_TAKEN);
+        assert_int_equal(say_ticks(source, &tick, 1), CAIRN_LOCKSTEP_TAKEN);
     }
     tick.tick = CAIRN_LOCKSTEP_TICKS_MAX;
-    assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_FULL);
-    assert_int_equal(o->client.timeline.confirmed_end, CAIRN_LOCKSTEP_TICKS_MAX);
-    cairn_lockstep_advance(&o->client, 1e9, 1);
-    assert_int_equal(say_ticks(o, &tick, 1), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(say_ticks(source, &tick, 1), CAIRN_LOCKSTEP_FULL);
+    assert_int_equal(source->client.timeline.confirmed_end, CAIRN_LOCKSTEP_TICKS_MAX);
+    cairn_lockstep_advance(&source->client, 1e9, 1);
+    assert_int_equal(say_ticks(source, &tick, 1), CAIRN_LOCKSTEP_TAKEN);
 }
 
 TEST("a command that no world takes is refused") {
-    origin *o = fixture;
-    say_whole_state(o);
+    say_whole_state(source);
     const cairn_command wrong[] = {{.kind = 99, .slot = 0},
         {.kind = CAIRN_COMMAND_INPUT, .slot = CAIRN_SLOTS_MAX},
         {.kind = CAIRN_COMMAND_INPUT, .move = {2, 0, 0}}};
@@ -200,43 +195,41 @@ TEST("a command that no world takes is refused") {
         const cairn_ticks_message message = {
             .ticks = &tick, .tick_count = 1, .commands = &wrong[i], .command_count = 1};
         assert_int_equal(
-            cairn_lockstep_take_ticks(&o->client, &message), CAIRN_LOCKSTEP_COMMAND_REFUSED);
+            cairn_lockstep_take_ticks(&source->client, &message), CAIRN_LOCKSTEP_COMMAND_REFUSED);
     }
-    assert_int_equal(cairn_lockstep_waiting(&o->client), 0);
+    assert_int_equal(cairn_lockstep_waiting(&source->client), 0);
 }
 
 TEST("a new state replaces the world only when it is complete") {
-    origin *o = fixture;
-    say_whole_state(o);
-    cairn_wire_tick early = step_once(o, NULL);
-    say_ticks(o, &early, 1);
+    say_whole_state(source);
+    cairn_wire_tick early = step_once(source, NULL);
+    say_ticks(source, &early, 1);
     for (int i = 0; i < 50; i++) {
-        step_once(o, NULL);
+        step_once(source, NULL);
     }
-    encode_state(o);
-    assert_int_equal(say_state(o, 0, 100), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(o->client.timeline.confirmed_end, 51);
-    cairn_wire_tick next = step_once(o, NULL);
-    assert_int_equal(say_ticks(o, &next, 1), CAIRN_LOCKSTEP_TAKEN);
+    encode_state(source);
+    assert_int_equal(say_state(source, 0, 100), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(source->client.timeline.confirmed_end, 51);
+    cairn_wire_tick next = step_once(source, NULL);
+    assert_int_equal(say_ticks(source, &next, 1), CAIRN_LOCKSTEP_TAKEN);
     // The old world must not be stepped with the new one's ticks.
-    assert_int_equal(cairn_lockstep_advance(&o->client, 1e9, 100), 0);
-    assert_int_equal(cairn_world_tick(o->client.timeline.world), 0);
-    assert_int_equal(say_state(o, 100, o->state_size - 100), CAIRN_LOCKSTEP_LOADED);
-    assert_int_equal(cairn_lockstep_advance(&o->client, 1e9, 100), 1);
-    assert_int_equal(o->client.timeline.roots_differed, 0);
-    assert_int_equal(cairn_world_tick(o->client.timeline.world), 52);
+    assert_int_equal(cairn_lockstep_advance(&source->client, 1e9, 100), 0);
+    assert_int_equal(cairn_world_tick(source->client.timeline.world), 0);
+    assert_int_equal(say_state(source, 100, source->state_size - 100), CAIRN_LOCKSTEP_LOADED);
+    assert_int_equal(cairn_lockstep_advance(&source->client, 1e9, 100), 1);
+    assert_int_equal(source->client.timeline.roots_differed, 0);
+    assert_int_equal(cairn_world_tick(source->client.timeline.world), 52);
 }
 
 TEST("a state that does not decode is refused") {
-    origin *o = fixture;
-    encode_state(o);
-    o->state[o->state_size - 9] ^= 0xff;
-    o->state[4] ^= 0xff;
-    assert_int_equal(say_state(o, 0, o->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
-    assert_null(o->client.timeline.world);
-    encode_state(o);
-    o->state_tick = 77; // the message says another tick than the state
-    assert_int_equal(say_state(o, 0, o->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
+    encode_state(source);
+    source->state[source->state_size - 9] ^= 0xff;
+    source->state[4] ^= 0xff;
+    assert_int_equal(say_state(source, 0, source->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
+    assert_null(source->client.timeline.world);
+    encode_state(source);
+    source->state_tick = 77; // the message says another tick than the state
+    assert_int_equal(say_state(source, 0, source->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
 }
 
 TEST("a delta needs its baseline") {

@@ -101,8 +101,7 @@ static void expect_all_well(const char *when) {
             fail_msg("%s: client %u has another world", when, i);
         }
     }
-    cairn_server_statistics server;
-    cairn_server_statistics_read(p.system.server, &server);
+    const cairn_server_statistics server = rig_server_statistics(&p);
     assert_int_equal(server.roots_differed, 0);
     assert_int_equal(server.protocol_violations, 0);
 }

@@ -67,17 +67,17 @@ static void write_script(history *h, uint64_t seed) {
     }
 }
 
-static history *fixture;
+static history *truth;
 
 BEFORE_EACH {
     history *h = calloc(1, sizeof *h);
     h->world = new_world();
     write_script(h, 7);
-    fixture = h;
+    truth = h;
 }
 
 AFTER_EACH {
-    history *h = fixture;
+    history *h = truth;
     cairn_world_destroy(h->world);
     free(h);
 }
@@ -120,7 +120,6 @@ static void expect_the_truth(const cairn_timeline *t, const history *h) {
 // Spawns, despawns, joins and leaves inside the window, rules' state and ids included: whatever
 // was guessed, each confirmed root is that of the world that never guessed.
 TEST("a wrong prediction leaves no trace") {
-    const history *h = fixture;
     for (uint64_t seed = 1; seed <= 2; seed++) {
         cairn_random random = cairn_random_of(seed);
         SCOPED(cairn_timeline) t;
@@ -130,7 +129,7 @@ TEST("a wrong prediction leaves no trace") {
             uint64_t ahead = t.confirmed_end + 1 + cairn_random_below(&random, 12);
             ahead = ahead < SCRIPT_TICKS ? ahead : SCRIPT_TICKS;
             for (uint64_t tick = t.confirmed_end; tick < ahead; tick++) {
-                cairn_timeline_verdict verdict = predict_badly(&t, h, tick, &random);
+                cairn_timeline_verdict verdict = predict_badly(&t, truth, tick, &random);
                 assert_true(verdict <= CAIRN_TIMELINE_DIFFERED);
                 if (cairn_random_below(&random, 2) > 0) {
                     step_all(&t);
@@ -138,49 +137,47 @@ TEST("a wrong prediction leaves no trace") {
             }
             uint64_t burst = t.confirmed_end + cairn_random_below(&random, 6);
             for (uint64_t tick = t.confirmed_end; tick < burst && tick < SCRIPT_TICKS; tick++) {
-                cairn_timeline_verdict verdict = confirm(&t, h, tick);
+                cairn_timeline_verdict verdict = confirm(&t, truth, tick);
                 assert_true(verdict <= CAIRN_TIMELINE_DIFFERED);
                 differed += verdict == CAIRN_TIMELINE_DIFFERED;
             }
         }
         step_all(&t);
-        expect_the_truth(&t, h);
+        expect_the_truth(&t, truth);
         assert_int_equal(t.roots_compared, SCRIPT_TICKS); // each once, however often it was stepped
         assert_true(differed > 10 && t.steps > SCRIPT_TICKS);
     }
 }
 
 TEST("confirmed ticks alone are lockstep") {
-    const history *h = fixture;
     SCOPED(cairn_timeline) t;
     start(&t, 32, 0);
     for (uint64_t tick = 0; tick < SCRIPT_TICKS; tick++) {
-        assert_int_equal(confirm(&t, h, tick), CAIRN_TIMELINE_TAKEN);
-        assert_int_equal(confirm(&t, h, tick), CAIRN_TIMELINE_KNOWN);
+        assert_int_equal(confirm(&t, truth, tick), CAIRN_TIMELINE_TAKEN);
+        assert_int_equal(confirm(&t, truth, tick), CAIRN_TIMELINE_KNOWN);
         step_all(&t);
     }
-    expect_the_truth(&t, h);
+    expect_the_truth(&t, truth);
     assert_int_equal(t.steps, SCRIPT_TICKS);
     // The last ticks can be read, with their own roots, older ones are gone.
     assert_null(cairn_timeline_tick_read(&t, SCRIPT_TICKS - 33));
     const cairn_timeline_tick *oldest = cairn_timeline_tick_read(&t, SCRIPT_TICKS - 32);
     assert_non_null(oldest);
-    assert_memory_equal(&oldest->root, &h->roots[SCRIPT_TICKS - 32], sizeof oldest->root);
+    assert_memory_equal(&oldest->root, &truth->roots[SCRIPT_TICKS - 32], sizeof oldest->root);
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     const uint32_t count = cairn_timeline_commands(&t, SCRIPT_TICKS - 1, commands);
-    assert_int_equal(count, h->counts[SCRIPT_TICKS - 1]);
-    assert_memory_equal(commands, h->commands[SCRIPT_TICKS - 1], count * sizeof commands[0]);
+    assert_int_equal(count, truth->counts[SCRIPT_TICKS - 1]);
+    assert_memory_equal(commands, truth->commands[SCRIPT_TICKS - 1], count * sizeof commands[0]);
     // Without memory for states there is no way back.
     assert_int_equal(cairn_timeline_rewind(&t, SCRIPT_TICKS - 1), CAIRN_TIMELINE_STATE_DROPPED);
 }
 
 TEST("the timeline rewinds to any tick whose state is held") {
-    const history *h = fixture;
     SCOPED(cairn_timeline) t;
     cairn_random random = cairn_random_of(3);
     start(&t, 64, STATE_MEMORY);
     for (uint64_t tick = 0; tick < SCRIPT_TICKS; tick++) {
-        confirm(&t, h, tick);
+        confirm(&t, truth, tick);
         step_all(&t);
         size_t size = 0;
         uint64_t back = tick + 1 - cairn_random_below(&random, 6);
@@ -191,26 +188,25 @@ TEST("the timeline rewinds to any tick whose state is held") {
         assert_int_equal(t.head_tick, back);
         step_all(&t);
     }
-    expect_the_truth(&t, h);
+    expect_the_truth(&t, truth);
     assert_int_equal(cairn_timeline_rewind(&t, SCRIPT_TICKS - 65), CAIRN_TIMELINE_STATE_DROPPED);
     assert_int_equal(t.head_tick, SCRIPT_TICKS);
 }
 
 TEST("a prediction beyond the window is refused") {
-    const history *h = fixture;
     cairn_timeline t;
     cairn_random random = cairn_random_of(1);
     start(&t, 16, STATE_MEMORY);
     for (uint64_t tick = 0; tick < 16; tick++) {
-        assert_int_equal(predict_badly(&t, h, tick, &random), CAIRN_TIMELINE_TAKEN);
+        assert_int_equal(predict_badly(&t, truth, tick, &random), CAIRN_TIMELINE_TAKEN);
     }
     step_all(&t);
-    assert_int_equal(predict_badly(&t, h, 17, &random), CAIRN_TIMELINE_GAP);
-    assert_int_equal(predict_badly(&t, h, 16, &random), CAIRN_TIMELINE_FULL);
-    assert_true(confirm(&t, h, 0) <= CAIRN_TIMELINE_DIFFERED);
+    assert_int_equal(predict_badly(&t, truth, 17, &random), CAIRN_TIMELINE_GAP);
+    assert_int_equal(predict_badly(&t, truth, 16, &random), CAIRN_TIMELINE_FULL);
+    assert_true(confirm(&t, truth, 0) <= CAIRN_TIMELINE_DIFFERED);
     step_all(&t);
-    assert_int_equal(predict_badly(&t, h, 16, &random), CAIRN_TIMELINE_TAKEN);
-    assert_int_equal(predict_badly(&t, h, 0, &random), CAIRN_TIMELINE_KNOWN);
+    assert_int_equal(predict_badly(&t, truth, 16, &random), CAIRN_TIMELINE_TAKEN);
+    assert_int_equal(predict_badly(&t, truth, 0, &random), CAIRN_TIMELINE_KNOWN);
     cairn_timeline_destroy(&t);
     // The same with memory as the limit: room for four states and a bit.
     cairn_world *world = new_world();
@@ -234,33 +230,31 @@ TEST("a prediction beyond the window is refused") {
 }
 
 TEST("predicted ticks can be dropped") {
-    const history *h = fixture;
     SCOPED(cairn_timeline) t;
     cairn_random random = cairn_random_of(9);
     start(&t, 64, STATE_MEMORY);
     for (uint64_t tick = 0; tick < 10; tick++) {
-        confirm(&t, h, tick);
+        confirm(&t, truth, tick);
     }
     for (uint64_t tick = 10; tick < 20; tick++) {
-        predict_badly(&t, h, tick, &random);
+        predict_badly(&t, truth, tick, &random);
     }
     step_all(&t);
     cairn_timeline_drop_predicted_from(&t, 12);
     assert_int_equal(t.head_tick, 12);
     cairn_timeline_drop_predicted_from(&t, 10);
     for (uint64_t tick = 10; tick < SCRIPT_TICKS; tick++) {
-        assert_int_equal(confirm(&t, h, tick), CAIRN_TIMELINE_TAKEN);
+        assert_int_equal(confirm(&t, truth, tick), CAIRN_TIMELINE_TAKEN);
         step_all(&t);
     }
-    expect_the_truth(&t, h);
+    expect_the_truth(&t, truth);
 }
 
 TEST("a damaged world can be repaired at a tick") {
-    const history *h = fixture;
     SCOPED(cairn_timeline) t;
     start(&t, 64, STATE_MEMORY);
     for (uint64_t tick = 0; tick < 100; tick++) {
-        confirm(&t, h, tick);
+        confirm(&t, truth, tick);
         step_all(&t);
         if (tick == 79) {
             cairn_body_state bodies[8];
@@ -277,7 +271,7 @@ TEST("a damaged world can be repaired at a tick") {
     // The state of 80 as it should be, put where it was damaged.
     cairn_world *sound = new_world();
     for (uint64_t tick = 0; tick < 80; tick++) {
-        cairn_world_step(sound, h->commands[tick], h->counts[tick]);
+        cairn_world_step(sound, truth->commands[tick], truth->counts[tick]);
     }
     uint8_t *bytes = malloc(cairn_world_save_size(sound));
     const size_t size = cairn_world_save(sound, bytes, cairn_world_save_size(sound));
@@ -287,29 +281,28 @@ TEST("a damaged world can be repaired at a tick") {
     step_all(&t);
     assert_false(t.differs);
     for (uint64_t tick = 100; tick < SCRIPT_TICKS; tick++) {
-        confirm(&t, h, tick);
+        confirm(&t, truth, tick);
         step_all(&t);
     }
     assert_false(t.differs);
     cairn_difference difference;
-    assert_int_equal(cairn_world_diff(t.world, h->world, &difference, 1), 0);
+    assert_int_equal(cairn_world_diff(t.world, truth->world, &difference, 1), 0);
     cairn_world_destroy(sound);
     free(bytes);
 }
 
 TEST("a false root differs at its tick whether predicted or not") {
-    const history *h = fixture;
     for (int predicted = 0; predicted < 2; predicted++) {
         SCOPED(cairn_timeline) t;
         start(&t, 64, STATE_MEMORY);
         for (uint64_t tick = 0; tick < 10; tick++) {
             if (predicted) {
-                cairn_timeline_predict(&t, tick, h->commands[tick], h->counts[tick]);
+                cairn_timeline_predict(&t, tick, truth->commands[tick], truth->counts[tick]);
                 step_all(&t);
             }
-            cairn_hash128 root = h->roots[tick];
+            cairn_hash128 root = truth->roots[tick];
             root.hi ^= tick == 6;
-            cairn_timeline_confirm(&t, tick, h->commands[tick], h->counts[tick], root);
+            cairn_timeline_confirm(&t, tick, truth->commands[tick], truth->counts[tick], root);
             step_all(&t);
         }
         assert_int_equal(t.roots_differed, 1);
@@ -319,19 +312,18 @@ TEST("a false root differs at its tick whether predicted or not") {
 }
 
 TEST("ticks wait for the state they continue") {
-    const history *h = fixture;
     SCOPED(cairn_timeline) t;
     assert_int_equal(cairn_timeline_create(&t, 64, 4096), CAIRN_OK);
-    assert_int_equal(confirm(&t, h, 0), CAIRN_TIMELINE_NOT_EXPECTED);
+    assert_int_equal(confirm(&t, truth, 0), CAIRN_TIMELINE_NOT_EXPECTED);
     cairn_timeline_expect(&t, 0);
-    assert_int_equal(confirm(&t, h, 1), CAIRN_TIMELINE_GAP);
-    assert_int_equal(confirm(&t, h, 0), CAIRN_TIMELINE_TAKEN);
+    assert_int_equal(confirm(&t, truth, 1), CAIRN_TIMELINE_GAP);
+    assert_int_equal(confirm(&t, truth, 0), CAIRN_TIMELINE_TAKEN);
     assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_IDLE);
     assert_int_equal(cairn_timeline_adopt(&t, new_world(), STATE_MEMORY), CAIRN_OK);
     assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_STEPPED);
     // Another state of the very tick the old world stands at must not be mixed up with it.
     cairn_timeline_expect(&t, 1);
-    assert_int_equal(confirm(&t, h, 1), CAIRN_TIMELINE_TAKEN);
+    assert_int_equal(confirm(&t, truth, 1), CAIRN_TIMELINE_TAKEN);
     assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_IDLE);
     cairn_timeline_clear(&t);
     assert_null(t.world);

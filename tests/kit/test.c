@@ -9,32 +9,18 @@ static struct CMUnitTest tests[TESTS_MAX];
 static size_t test_count;
 static void (*hooks[4])(void);
 
-static int run_hook(test_hook hook) {
-    if (hooks[hook] != NULL) {
-        hooks[hook]();
+// CMocka wants a function of its own for each hook.
+#define HOOK_FUNCTION(name, hook)                                                                  \
+    static int name(__attribute__((unused)) void **state) {                                        \
+        if (hooks[hook] != NULL) {                                                                 \
+            hooks[hook]();                                                                         \
+        }                                                                                          \
+        return 0;                                                                                  \
     }
-    return 0;
-}
-
-static int before_all(void **state) {
-    (void)state;
-    return run_hook(TEST_BEFORE_ALL);
-}
-
-static int after_all(void **state) {
-    (void)state;
-    return run_hook(TEST_AFTER_ALL);
-}
-
-static int before_each(void **state) {
-    (void)state;
-    return run_hook(TEST_BEFORE_EACH);
-}
-
-static int after_each(void **state) {
-    (void)state;
-    return run_hook(TEST_AFTER_EACH);
-}
+HOOK_FUNCTION(before_all, TEST_BEFORE_ALL)
+HOOK_FUNCTION(after_all, TEST_AFTER_ALL)
+HOOK_FUNCTION(before_each, TEST_BEFORE_EACH)
+HOOK_FUNCTION(after_each, TEST_AFTER_EACH)
 
 void test_register_with(const char *name, void (*body)(void **state), void *initial) {
     CAIRN_ASSERT(test_count < TESTS_MAX);

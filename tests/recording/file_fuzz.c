@@ -8,14 +8,12 @@
 
 #include "base/assert.h"
 #include "recording/chunk_reader.h"
+#include "tests/kit/exact.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    uint8_t *exact = malloc(size > 0 ? size : 1);
-    if (size > 0) {
-        memcpy(exact, data, size);
-    }
+    uint8_t *exact = kit_exact_copy(data, size);
     cairn_chunk_reader walk = cairn_chunk_reader_of(exact, size);
     size_t at = walk.file.at;
     while (cairn_chunk_reader_next(&walk)) {

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "recording/file.h"
+#include "tests/kit/exact.h"
 
 // A recording of three chunks with payloads of 5, 16 and 3 bytes: all paddings but none.
 enum { FILE_SIZE_MAX = 320, CHUNKS = 3 };
@@ -63,11 +64,7 @@ static recording whole_recording(void) {
 
 // Reads a copy that is exactly as large, so that a sanitizer sees a read behind it.
 static cairn_recording_reader walk(const uint8_t *bytes, size_t size) {
-    uint8_t *copy = malloc(size > 0 ? size : 1);
-    assert_non_null(copy);
-    if (size > 0) {
-        memcpy(copy, bytes, size);
-    }
+    uint8_t *copy = kit_exact_copy(bytes, size);
     cairn_recording_reader reader = cairn_recording_reader_of(copy, size);
     cairn_recording_piece piece;
     while (cairn_recording_next(&reader, &piece)) {

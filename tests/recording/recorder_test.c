@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "recording/player.h"
+#include "tests/kit/exact.h"
 #include "tests/recording/tape.h"
 #include "tools/replay/compare.h"
 #include "tools/replay/verify.h"
@@ -167,9 +168,7 @@ TEST("the public header refuses with a reason what is not a whole recording") {
 
 // Copies that are exactly as long, so that a sanitizer sees a read behind them.
 static void walk_cut(const tape *t, size_t size, uint32_t chunks) {
-    uint8_t *copy = malloc(size > 0 ? size : 1);
-    assert_non_null(copy);
-    memcpy(copy, t->bytes, size);
+    uint8_t *copy = kit_exact_copy(t->bytes, size);
     cairn_chunk_reader walk = cairn_chunk_reader_of(copy, size);
     while (cairn_chunk_reader_next(&walk)) {}
     assert_true(walk.valid);
@@ -180,9 +179,7 @@ static void walk_cut(const tape *t, size_t size, uint32_t chunks) {
 }
 
 static cairn_verification verify_cut(const tape *t, size_t size) {
-    uint8_t *copy = malloc(size > 0 ? size : 1);
-    assert_non_null(copy);
-    memcpy(copy, t->bytes, size);
+    uint8_t *copy = kit_exact_copy(t->bytes, size);
     const cairn_verification v = cairn_verify(copy, size, NULL);
     free(copy);
     return v;

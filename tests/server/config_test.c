@@ -26,6 +26,8 @@ typedef struct variable {
 } variable;
 
 static const variable *environment; // of this test; NULL: empty
+static cairn_config config;         // what was read last
+static char error[CAIRN_FLAGS_ERROR_SIZE];
 
 static const char *look_up(const char *name) {
     for (const variable *at = environment; at != NULL && at->name != NULL; ++at) {
@@ -37,27 +39,25 @@ static const char *look_up(const char *name) {
 }
 
 // Reads these arguments, which end with NULL.
-static bool read_all(const char *const *arguments, cairn_config *out, char *error) {
+static bool read_all(const char *const *arguments) {
     int argc = 0;
     while (arguments[argc] != NULL) {
         ++argc;
     }
     const cairn_flags_result result =
-        cairn_config_read(argc, (char *const *)arguments, look_up, out, error);
+        cairn_config_read(argc, (char *const *)arguments, look_up, &config, error);
     assert_int_not_equal(result, CAIRN_FLAGS_ANSWERED);
     return result == CAIRN_FLAGS_READ;
 }
 
 // Reads "cairnd --key KEY" and up to two more arguments.
-static bool read_with(const char *flag, const char *value, cairn_config *out, char *error) {
+static bool read_with(const char *flag, const char *value) {
     const char *const arguments[] = {"cairnd", "--key", KEY, flag, value, NULL};
-    return read_all(arguments, out, error);
+    return read_all(arguments);
 }
 
 TEST("an option that is not given has its default") {
-    cairn_config config;
-    char error[CAIRN_FLAGS_ERROR_SIZE];
-    assert_true(read_with(NULL, NULL, &config, error));
+    assert_true(read_with(NULL, NULL));
     char text[CAIRN_ADDRESS_TEXT_SIZE];
     assert_string_equal(cairn_address_print(&config.listen, text), "127.0.0.1:40000");
     assert_false(config.check);
@@ -113,49 +113,45 @@ TEST("every number takes its ends and refuses one beyond") {
     };
     static const char *const nonsense[] = {"", " 60", "60 ", "+60", "6e1", "60.0", "0x", "sixty",
         "18446744073709551616", "99999999999999999999999999"};
-    cairn_config config;
-    char error[CAIRN_FLAGS_ERROR_SIZE];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         const uint32_t *field = (const uint32_t *)(const void *)((char *)&config + rows[i].field);
-        assert_true(read_with(rows[i].flag, rows[i].least, &config, error));
+        assert_true(read_with(rows[i].flag, rows[i].least));
         assert_int_equal(*field, strtoul(rows[i].least, NULL, 10));
-        assert_true(read_with(rows[i].flag, rows[i].most, &config, error));
+        assert_true(read_with(rows[i].flag, rows[i].most));
         assert_int_equal(*field, strtoul(rows[i].most, NULL, 10));
-        assert_false(read_with(rows[i].flag, rows[i].below, &config, error));
-        assert_false(read_with(rows[i].flag, rows[i].above, &config, error));
+        assert_false(read_with(rows[i].flag, rows[i].below));
+        assert_false(read_with(rows[i].flag, rows[i].above));
         assert_string_equal(error, rows[i].sentence);
         for (size_t n = 0; n < sizeof nonsense / sizeof *nonsense; ++n) {
-            assert_false(read_with(rows[i].flag, nonsense[n], &config, error));
+            assert_false(read_with(rows[i].flag, nonsense[n]));
         }
     }
 }
 
 TEST("other flags take what they should") {
-    cairn_config config;
-    char error[CAIRN_FLAGS_ERROR_SIZE];
     char text[CAIRN_ADDRESS_TEXT_SIZE];
-    assert_true(read_with("--listen", "[::1]:0", &config, error));
+    assert_true(read_with("--listen", "[::1]:0"));
     assert_string_equal(cairn_address_print(&config.listen, text), "[::1]:0");
-    assert_true(read_with("--public", "192.0.2.1:7", &config, error));
+    assert_true(read_with("--public", "192.0.2.1:7"));
     assert_int_equal(config.public.count, 1);
-    assert_true(read_with("--protocol-id", "0xffffffffffffffff", &config, error));
+    assert_true(read_with("--protocol-id", "0xffffffffffffffff"));
     assert_true(config.protocol_id == UINT64_MAX);
-    assert_true(read_with("--protocol-id=12", NULL, &config, error));
+    assert_true(read_with("--protocol-id=12", NULL));
     assert_true(config.protocol_id == 12);
-    assert_true(read_with("--scene", "field", &config, error));
+    assert_true(read_with("--scene", "field"));
     assert_string_equal(config.scene, "field");
-    assert_true(read_with("--record", "a file", &config, error));
+    assert_true(read_with("--record", "a file"));
     assert_string_equal(config.record_file, "a file");
-    assert_true(read_with("--log", "json", &config, error));
+    assert_true(read_with("--log", "json"));
     assert_int_equal(config.log_style, CAIRN_LOG_JSON);
-    assert_true(read_with("--log-level", "debug", &config, error));
+    assert_true(read_with("--log-level", "debug"));
     assert_int_equal(config.log_level, CAIRN_LOG_DEBUG);
-    assert_true(read_with("--check", NULL, &config, error));
+    assert_true(read_with("--check", NULL));
     assert_true(config.check);
     write_key("config_test.key", OTHER_KEY "\n");
-    assert_true(read_with("--key-file", "config_test.key", &config, error));
+    assert_true(read_with("--key-file", "config_test.key"));
     assert_int_equal(config.key.bytes[0], 0xff);
-    assert_true(read_with("--record-key", "config_test.key", &config, error));
+    assert_true(read_with("--record-key", "config_test.key"));
     assert_int_equal(config.record_key.bytes[0], 0xff);
 }
 
@@ -192,9 +188,7 @@ TEST("an error is one sentence that names the place") {
         {"", NULL, ": not expected; --help lists the arguments"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        cairn_config config;
-        char error[CAIRN_FLAGS_ERROR_SIZE];
-        assert_false(read_with(rows[i].flag, rows[i].value, &config, error));
+        assert_false(read_with(rows[i].flag, rows[i].value));
         assert_string_equal(error, rows[i].sentence);
     }
 }
@@ -205,24 +199,20 @@ TEST("a sentence stays within its size") {
     endless[sizeof endless - 1] = '\0';
     static const char *const all[] = {"--listen", "--public", "--key", "--protocol-id",
         "--tick-rate", "--log", "--log-level", "--seconds"};
-    cairn_config config;
-    char error[CAIRN_FLAGS_ERROR_SIZE];
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
-        assert_false(read_with(all[i], endless, &config, error));
+        assert_false(read_with(all[i], endless));
         assert_in_range(strlen(error), 10, CAIRN_FLAGS_ERROR_SIZE - 1);
     }
-    assert_false(read_with(endless, NULL, &config, error));
+    assert_false(read_with(endless, NULL));
     assert_non_null(strstr(error, ": not expected"));
 }
 
 TEST("an environment stands in for flags") {
     variable here[] = {{"CAIRN_KEY", KEY}, {"CAIRN_TICK_RATE", "30"},
         {"CAIRN_PUBLIC", "192.0.2.1:1"}, {"CAIRN_LOG", "json"}, {NULL, NULL}};
-    cairn_config config;
-    char error[CAIRN_FLAGS_ERROR_SIZE];
     const char *const alone[] = {"cairnd", NULL};
     environment = here;
-    assert_true(read_all(alone, &config, error));
+    assert_true(read_all(alone));
     assert_true(config.key.given);
     assert_int_equal(config.all_rooms.tick_rate_hz, 30);
     assert_int_equal(config.log_style, CAIRN_LOG_JSON);
@@ -230,30 +220,27 @@ TEST("an environment stands in for flags") {
     write_key("config_test.key", OTHER_KEY);
     const char *const with[] = {"cairnd", "--tick-rate=50", "--public", "192.0.2.2:2", "--public",
         "192.0.2.3:3", "--key-file", "config_test.key", NULL};
-    assert_true(read_all(with, &config, error));
+    assert_true(read_all(with));
     assert_int_equal(config.all_rooms.tick_rate_hz, 50);
     assert_int_equal(config.public.count, 2);
     assert_int_equal(config.public.addresses[0].port, 2);
     assert_int_equal(config.key.bytes[0], 0xff);
 
     here[1].value = "9";
-    assert_false(read_all(alone, &config, error));
+    assert_false(read_all(alone));
     environment = NULL;
     assert_string_equal(error, "CAIRN_TICK_RATE=9: must be a whole number in [10, 240]");
 }
 
 TEST("a room is a name a scene and options") {
-    cairn_config config;
-    char error[CAIRN_FLAGS_ERROR_SIZE];
-    assert_true(read_with("--room", "side=demo", &config, error));
+    assert_true(read_with("--room", "side=demo"));
     assert_int_equal(config.rooms.count, 1);
     assert_string_equal(config.rooms.list[0].name, "side");
     assert_string_equal(config.rooms.list[0].scene, "demo");
     assert_string_equal(config.rooms.list[0].record_file, "");
     assert_int_equal(config.rooms.list[0].settings.tick_rate_hz, 0);
-    assert_true(read_with("--room",
-        "a=b.json,rate=30,snapshots=10,players=3,wait=250,record=a=b.cairn;b=demo", &config,
-        error));
+    assert_true(read_with(
+        "--room", "a=b.json,rate=30,snapshots=10,players=3,wait=250,record=a=b.cairn;b=demo"));
     assert_int_equal(config.rooms.count, 2);
     assert_string_equal(config.rooms.list[0].scene, "b.json");
     assert_string_equal(config.rooms.list[0].record_file, "a=b.cairn");
@@ -287,7 +274,7 @@ TEST("a room is a name a scene and options") {
         {"a=demo,record=", "record must name a file, in at most 255 bytes"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        assert_false(read_with("--room", rows[i].value, &config, error));
+        assert_false(read_with("--room", rows[i].value));
         if (strstr(error, rows[i].why) == NULL) {
             fail_msg("%s: %s", rows[i].value, error);
         }
@@ -296,18 +283,16 @@ TEST("a room is a name a scene and options") {
 
 TEST("rooms of flags add up and replace those of the environment") {
     variable here[] = {{"CAIRN_KEY", KEY}, {"CAIRN_ROOM", "x=demo;y=demo"}, {NULL, NULL}};
-    cairn_config config;
-    char error[CAIRN_FLAGS_ERROR_SIZE];
     const char *const none[] = {"cairnd", NULL};
     environment = here;
-    assert_true(read_all(none, &config, error));
+    assert_true(read_all(none));
     assert_int_equal(config.rooms.count, 2);
     const char *const two[] = {"cairnd", "--room", "a=demo", "--room", "b=demo", NULL};
-    assert_true(read_all(two, &config, error));
+    assert_true(read_all(two));
     assert_int_equal(config.rooms.count, 2);
     assert_string_equal(config.rooms.list[1].name, "b");
     const char *const lost[] = {"cairnd", "--scene", "none", "--record", "file", NULL};
-    assert_false(read_all(lost, &config, error));
+    assert_false(read_all(lost));
     environment = NULL;
 }
 
@@ -315,8 +300,6 @@ TEST("help and version need nothing else") {
     static const variable broken[] = {{"CAIRN_TICK_RATE", "never"}, {NULL, NULL}};
     static const char *const questions[][3] = {
         {"cairnd", "--help", NULL}, {"cairnd", "-h", NULL}, {"cairnd", "--version", "--nonsense"}};
-    cairn_config config;
-    char error[CAIRN_FLAGS_ERROR_SIZE];
     environment = broken;
     for (size_t i = 0; i < sizeof questions / sizeof *questions; ++i) {
         const int argc = questions[i][2] == NULL ? 2 : 3;
@@ -328,18 +311,16 @@ TEST("help and version need nothing else") {
 }
 
 TEST("options that contradict each other are refused") {
-    cairn_config config;
-    char error[CAIRN_FLAGS_ERROR_SIZE];
     const char *const keyless[] = {"cairnd", NULL};
-    assert_false(read_all(keyless, &config, error));
+    assert_false(read_all(keyless));
     assert_string_equal(error, "--key: a private key is needed: --key-file, --key or CAIRN_KEY");
     const char *const fast[] = {
         "cairnd", "--key", KEY, "--tick-rate", "20", "--snapshot-rate", "30", NULL};
-    assert_false(read_all(fast, &config, error));
+    assert_false(read_all(fast));
     assert_string_equal(error, "--snapshot-rate 30: must not exceed the tick rate, 20");
     const char *const reached[] = {
         "cairnd", "--key", KEY, "--listen", "0.0.0.0:4", "--public", "192.0.2.1:4", NULL};
-    assert_true(read_all(reached, &config, error));
+    assert_true(read_all(reached));
 }
 
 TEST("a token names at most 32 addresses") {
@@ -350,11 +331,9 @@ TEST("a token names at most 32 addresses") {
     for (int i = 0; i < 32; ++i) {
         argv[3 + i] = "--public=192.0.2.1:4";
     }
-    cairn_config config;
-    char error[CAIRN_FLAGS_ERROR_SIZE];
-    assert_true(read_all(argv, &config, error));
+    assert_true(read_all(argv));
     argv[3 + 32] = argv[3];
-    assert_false(read_all(argv, &config, error));
+    assert_false(read_all(argv));
 }
 
 TEST("a key is 64 digits and nothing else") {

@@ -51,17 +51,17 @@ void kit_start(story *s, story_answer *answer) {
     kit_start_with(s, answer, &config);
 }
 
-void kit_say(story *s, uint32_t client, cairn_control_request ask) {
+void kit_say_request(story *s, uint32_t client, cairn_control_request ask) {
     ask.room = ask.room == NULL ? "" : ask.room;
     const cairn_message message = {.kind = CAIRN_MESSAGE_CONTROL, .control = ask};
     story_say_message(s, client, &message, true);
 }
 
-uint32_t kit_ask(story *s, cairn_control_request ask) {
+uint32_t kit_ask_request(story *s, cairn_control_request ask) {
     const story_answer *answer = s->clients[0].answer;
     const uint32_t before = answer->count;
     ask.number = before + 1000;
-    kit_say(s, 0, ask);
+    kit_say_request(s, 0, ask);
     for (uint32_t ms = 0; ms < 3000 && answer->count == before; ms += 4) {
         story_run_ms(s, 4);
     }
@@ -71,7 +71,7 @@ uint32_t kit_ask(story *s, cairn_control_request ask) {
 }
 
 uint32_t kit_verb(story *s, cairn_control_verb verb) {
-    return kit_ask(s, (cairn_control_request){.verb = verb});
+    return kit_ask(s, .verb = verb);
 }
 
 cairn_world *kit_world(const story *s) {
@@ -79,8 +79,8 @@ cairn_world *kit_world(const story *s) {
     return (cairn_world *)(uintptr_t)world;
 }
 
-void kit_do(story *s, cairn_control_request ask) {
-    const uint32_t refusal = kit_ask(s, ask);
+void kit_do_request(story *s, cairn_control_request ask) {
+    const uint32_t refusal = kit_ask_request(s, ask);
     CAIRN_ASSERT(refusal == CAIRN_CONTROL_DONE);
 }
 

@@ -12,13 +12,17 @@ void kit_start_with(story *s, story_answer *answer, const cairn_server_config *c
 
 // Asks as client 0 and lets time pass until the answer is there, at most three seconds. A
 // NULL room is "". Returns the refusal.
-uint32_t kit_ask(story *s, cairn_control_request ask);
+// kit_ask(&s, .verb = CAIRN_CONTROL_STEP, .step = {1})
+#define kit_ask(s, ...) kit_ask_request(s, (cairn_control_request){__VA_ARGS__})
+uint32_t kit_ask_request(story *s, cairn_control_request ask);
 uint32_t kit_verb(story *s, cairn_control_verb verb);
 // As kit_ask, of any client, without waiting.
-void kit_say(story *s, uint32_t client, cairn_control_request ask);
+#define kit_say(s, client, ...) kit_say_request(s, client, (cairn_control_request){__VA_ARGS__})
+void kit_say_request(story *s, uint32_t client, cairn_control_request ask);
 
 // Asks and expects it to be done.
-void kit_do(story *s, cairn_control_request ask);
+#define kit_do(s, ...) kit_do_request(s, (cairn_control_request){__VA_ARGS__})
+void kit_do_request(story *s, cairn_control_request ask);
 cairn_hash128 kit_root(const story *s);
 cairn_world *kit_world(const story *s);
 uint64_t kit_tick(const story *s);

@@ -10,6 +10,10 @@
 static story s; // too large for a stack
 static story_answer answer;
 
+BEFORE_EACH {
+    kit_start(&s, &answer);
+}
+
 AFTER_EACH {
     story_end(&s);
 }
@@ -33,7 +37,6 @@ static void expect_room_goes_on(void) {
 }
 
 TEST("without the right nothing is done") {
-    kit_start(&s, &answer);
     s.operators = false;
     const uint32_t stranger = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     static story_answer refused;
@@ -42,7 +45,7 @@ TEST("without the right nothing is done") {
     story_run_ms(&s, 300);
     assert_int_equal(s.clients[stranger].welcome.rights, 0);
     assert_int_equal(s.clients[0].welcome.rights, CAIRN_RIGHT_OPERATOR);
-    kit_say(&s, stranger, (cairn_control_request){.number = 5, .verb = CAIRN_CONTROL_PAUSE});
+    kit_say(&s, stranger, .number = 5, .verb = CAIRN_CONTROL_PAUSE);
     story_run_ms(&s, 100);
     assert_int_equal(refused.count, 1);
     assert_int_equal(refused.answer.number, 5);
@@ -55,17 +58,16 @@ TEST("without the right nothing is done") {
 }
 
 TEST("a client that keeps sending unauthorised requests is disconnected") {
-    kit_start(&s, &answer);
     s.operators = false;
     const uint32_t stranger = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 300);
     for (uint32_t i = 0; i < 64; ++i) {
-        kit_say(&s, stranger, (cairn_control_request){.verb = CAIRN_CONTROL_PAUSE});
+        kit_say(&s, stranger, .verb = CAIRN_CONTROL_PAUSE);
         story_run_ms(&s, 8);
     }
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
     for (uint32_t i = 0; i < 16; ++i) {
-        kit_say(&s, stranger, (cairn_control_request){.verb = CAIRN_CONTROL_PAUSE});
+        kit_say(&s, stranger, .verb = CAIRN_CONTROL_PAUSE);
         story_run_ms(&s, 8);
     }
     story_run_ms(&s, 200);
@@ -118,7 +120,7 @@ TEST("each refusal has its name and the room continues") {
     kit_start(&s, &answer);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         const uint64_t before = story_statistics(&s).controls_refused[rows[i].refusal];
-        const uint32_t refusal = kit_ask(&s, rows[i].ask);
+        const uint32_t refusal = kit_ask_request(&s, rows[i].ask);
         if (refusal != rows[i].refusal) {
             fail_msg(
                 "row %zu: %s, %s", i, cairn_control_refusal_text(refusal), answer.answer.reason);
@@ -131,7 +133,6 @@ TEST("each refusal has its name and the room continues") {
 }
 
 TEST("a paused room stands still and keeps its clients") {
-    kit_start(&s, &answer);
     const uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 300);
     assert_int_equal(kit_verb(&s, CAIRN_CONTROL_PAUSE), CAIRN_CONTROL_DONE);
@@ -162,55 +163,40 @@ TEST("a step runs as many ticks and answers then") {
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
         const uint64_t tick = kit_tick(&s);
-        assert_int_equal(
-            kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_STEP, .step = {counts[i]}}),
-            0);
+        assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_STEP, .step = {counts[i]}), 0);
         assert_int_equal(kit_tick(&s), tick + counts[i]);
         assert_int_equal(answer.answer.run.tick_count, counts[i]);
         expect_root_of_world();
     }
-    assert_int_equal(kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_STEP}),
-        CAIRN_CONTROL_OUT_OF_RANGE);
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_STEP), CAIRN_CONTROL_OUT_OF_RANGE);
     expect_room_goes_on();
 }
 
 TEST("a room runs until a tick and pauses there") {
-    kit_start(&s, &answer);
     uint64_t tick = kit_tick(&s) + 40;
-    assert_int_equal(
-        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {tick}}),
-        0);
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {tick}), 0);
     assert_int_equal(kit_tick(&s), tick);
     expect_root_of_world();
-    assert_int_equal(
-        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RATE, .rate = {0}}), 0);
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_RATE, .rate = {0}), 0);
     assert_int_equal(kit_tick(&s), tick);
     tick += 300;
-    assert_int_equal(
-        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {tick}}),
-        0);
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {tick}), 0);
     assert_int_equal(kit_tick(&s), tick);
     assert_int_equal(s.clients[0].notice.kind, CAIRN_EVENT_PAUSED);
-    assert_int_equal(
-        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {tick}}),
-        0);
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {tick}), 0);
     assert_int_equal(kit_tick(&s), tick);
     expect_room_goes_on();
 }
 
 TEST("a run is ended by a pause and by nothing else") {
-    kit_start(&s, &answer);
     const uint32_t before = answer.count;
-    kit_say(&s, 0,
-        (cairn_control_request){
-            .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {100000}});
+    kit_say(&s, 0, .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {100000});
     story_run_ms(&s, 100);
     assert_int_equal(answer.count, before);
     assert_int_equal(kit_verb(&s, CAIRN_CONTROL_RESUME), CAIRN_CONTROL_BUSY);
-    assert_int_equal(kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RUN_UNTIL,
-                                     .run_until = {100000}}),
-        CAIRN_CONTROL_BUSY);
-    kit_say(&s, 0, (cairn_control_request){.number = 2, .verb = CAIRN_CONTROL_PAUSE});
+    assert_int_equal(
+        kit_ask(&s, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {100000}), CAIRN_CONTROL_BUSY);
+    kit_say(&s, 0, .number = 2, .verb = CAIRN_CONTROL_PAUSE);
     story_run_ms(&s, 100);
     assert_int_equal(answer.count, before + 4);
     assert_int_equal(answer.answer.number, 1);
@@ -226,9 +212,7 @@ TEST("a rate makes time pass slower or faster") {
         {0, 40, 600, 700}, {1, 1000, 0, 1}};
     kit_start(&s, &answer);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        assert_int_equal(kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RATE,
-                                         .rate = {rows[i].rate}}),
-            0);
+        assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_RATE, .rate = {rows[i].rate}), 0);
         assert_int_equal(s.clients[0].notice.kind, CAIRN_EVENT_RATE);
         assert_int_equal(s.clients[0].notice.value, rows[i].rate);
         const uint64_t tick = kit_tick(&s);
@@ -239,70 +223,66 @@ TEST("a rate makes time pass slower or faster") {
 
 static uint32_t spawn_box(void) {
     const cairn_control_request request = {.verb = CAIRN_CONTROL_SPAWN_BOX, .spawn_box = box};
-    assert_int_equal(kit_ask(&s, request), 0);
+    assert_int_equal(kit_ask_request(&s, request), 0);
     assert_int_not_equal(answer.answer.edit.body, 0);
     return answer.answer.edit.body;
 }
 
 static const cairn_control_body *get_body(uint32_t id) {
-    assert_int_equal(
-        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_GET, .get = {id}}), 0);
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_GET, .get = {id}), 0);
     assert_int_equal(answer.answer.get.body.id, id);
     return &answer.answer.get.body;
 }
 
 static void step(uint32_t count) {
-    assert_int_equal(
-        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_STEP, .step = {count}}), 0);
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_STEP, .step = {count}), 0);
 }
 
 TEST("bodies are spawned moved pushed and deleted") {
-    kit_start(&s, &answer);
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     const uint32_t first = spawn_box();
     const uint32_t second = spawn_box(); // waits for the same tick
     assert_true(first != second);
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SET_POSITION,
-                   .set_position = {.body = second, .position = {3.0f, 9.0f, -3.0f}}});
+    kit_do(&s, .verb = CAIRN_CONTROL_SET_POSITION,
+        .set_position = {.body = second, .position = {3.0f, 9.0f, -3.0f}});
     assert_int_equal(answer.answer.edit.body, second);
     step(1);
     assert_int_equal(get_body(first)->user, 42);
     const cairn_control_body *body = get_body(second);
     assert_true(body->position.x == 3.0f && body->position.z == -3.0f);
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SET_VELOCITY,
-                   .set_velocity = {.body = second,
-                       .linear_velocity = {1.0f, 0.0f, 0.0f},
-                       .angular_velocity = {0.0f, 2.0f, 0.0f}}});
+    kit_do(&s, .verb = CAIRN_CONTROL_SET_VELOCITY,
+        .set_velocity = {.body = second,
+            .linear_velocity = {1.0f, 0.0f, 0.0f},
+            .angular_velocity = {0.0f, 2.0f, 0.0f}});
     step(1);
     body = get_body(second);
     assert_true(body->linear_velocity.x > 0.9f && body->angular_velocity.y > 1.9f);
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_IMPULSE,
-                   .impulse = {.body = second, .impulse = {0.0f, 0.0f, 1000.0f}}});
+    kit_do(&s, .verb = CAIRN_CONTROL_IMPULSE,
+        .impulse = {.body = second, .impulse = {0.0f, 0.0f, 1000.0f}});
     step(1);
     assert_true(get_body(second)->linear_velocity.z > 0.5f);
     const cairn_control_request delete_first = {
         .verb = CAIRN_CONTROL_DELETE, .delete_body = {first}};
-    kit_do(&s, delete_first);
-    assert_int_equal(kit_ask(&s, delete_first), CAIRN_CONTROL_BODY_UNKNOWN); // it will be gone then
+    kit_do_request(&s, delete_first);
+    assert_int_equal(
+        kit_ask_request(&s, delete_first), CAIRN_CONTROL_BODY_UNKNOWN); // it will be gone then
     step(1);
     assert_int_equal(
-        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_GET, .get = {first}}),
-        CAIRN_CONTROL_BODY_UNKNOWN);
+        kit_ask(&s, .verb = CAIRN_CONTROL_GET, .get = {first}), CAIRN_CONTROL_BODY_UNKNOWN);
     expect_room_goes_on();
 }
 
 TEST("edits and bodies have their bounds") {
-    kit_start(&s, &answer);
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     for (uint32_t i = 0; i < 64; ++i) {
         (void)spawn_box();
     }
     const cairn_control_request one_more = {.verb = CAIRN_CONTROL_SPAWN_BOX, .spawn_box = box};
-    assert_int_equal(kit_ask(&s, one_more), CAIRN_CONTROL_CAPACITY);
+    assert_int_equal(kit_ask_request(&s, one_more), CAIRN_CONTROL_CAPACITY);
     step(1);
     uint32_t refusal = 0;
     for (uint32_t i = 0; i < 256 && refusal == 0; ++i) {
-        refusal = kit_ask(&s, one_more);
+        refusal = kit_ask_request(&s, one_more);
         if (i % 60 == 59) {
             step(1);
         }
@@ -316,12 +296,11 @@ static const cairn_control_ray_request ray_down = {
     .origin = {0.0f, 50.0f, 0.0f}, .translation = {0.0f, -100.0f, 0.0f}};
 
 static const cairn_control_ray_answer *cast_ray(cairn_control_ray_request ray) {
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RAY, .ray = ray});
+    kit_do(&s, .verb = CAIRN_CONTROL_RAY, .ray = ray);
     return &answer.answer.ray;
 }
 
 TEST("rays and overlaps name the shapes they hit") {
-    kit_start(&s, &answer);
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     const uint32_t body = spawn_box();
     step(1);
@@ -340,7 +319,7 @@ TEST("rays and overlaps name the shapes they hit") {
         {.position = {0.0f, 5.0f, 0.0f}, .has_radius = true, .radius = 1.0f},
         {.position = {0.0f, 5.0f, 0.0f}, .half_extents = {1.0f, 1.0f, 1.0f}}};
     for (size_t i = 0; i < 2; ++i) {
-        kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_OVERLAP, .overlap = shapes[i]});
+        kit_do(&s, .verb = CAIRN_CONTROL_OVERLAP, .overlap = shapes[i]);
         assert_int_equal(answer.answer.overlap.shape_count, 1);
         assert_int_equal(answer.answer.overlap.listed_count, 1);
         assert_int_equal(answer.answer.overlap.shapes[0].body, body);
@@ -349,12 +328,10 @@ TEST("rays and overlaps name the shapes they hit") {
 
 // The body falls, and the client shows it where it was some ticks ago.
 TEST("a ray meets what a client sees") {
-    kit_start(&s, &answer);
     const uint32_t watcher = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     story_run_ms(&s, 500);
-    kit_do(&s,
-        (cairn_control_request){.verb = CAIRN_CONTROL_SPAWN_BOX,
-            .spawn_box = {.position = {0.0f, 40.0f, 0.0f}, .half_extents = {0.5f, 0.5f, 0.5f}}});
+    kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_BOX,
+        .spawn_box = {.position = {0.0f, 40.0f, 0.0f}, .half_extents = {0.5f, 0.5f, 0.5f}});
     const uint32_t body = answer.answer.edit.body;
     story_run_ms(&s, 1000);
     const float now = cast_ray(ray_down)->point.y;
@@ -366,8 +343,8 @@ TEST("a ray meets what a client sees") {
     assert_int_equal(hit->body, body);
     assert_true(hit->point.y > now + 0.2f && hit->point.y < now + 5.0f);
     ray.seen_by = 7;
-    assert_int_equal(kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RAY, .ray = ray}),
-        CAIRN_CONTROL_NAME_UNKNOWN);
+    assert_int_equal(
+        kit_ask(&s, .verb = CAIRN_CONTROL_RAY, .ray = ray), CAIRN_CONTROL_NAME_UNKNOWN);
     expect_room_goes_on();
 }
 
@@ -384,7 +361,6 @@ static bool feature_writes(const char *name) {
 }
 
 TEST("rooms, bodies and clients can be listed") {
-    kit_start(&s, &answer);
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     kit_verb(&s, CAIRN_CONTROL_FEATURES);
     assert_true(feature_writes("pause"));
@@ -414,17 +390,16 @@ TEST("rooms, bodies and clients can be listed") {
     const uint32_t body_count = cairn_world_counts_read(kit_world(&s)).bodies;
     assert_int_equal(answer.answer.bodies.body_count, body_count);
     assert_int_equal(answer.answer.bodies.listed_count, body_count);
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_DIFF, .diff = {"main"}});
+    kit_do(&s, .verb = CAIRN_CONTROL_DIFF, .diff = {"main"});
     assert_int_equal(answer.answer.diff.difference_count, 0);
     expect_room_goes_on();
 }
 
 static uint32_t ask_for_faults(cairn_control_faults_request faults) {
-    return kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_FAULTS, .faults = faults});
+    return kit_ask(&s, .verb = CAIRN_CONTROL_FAULTS, .faults = faults);
 }
 
 TEST("one clients path is made bad and good again") {
-    kit_start(&s, &answer);
     const uint32_t other = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
     story_run_ms(&s, 300);
     cairn_control_faults_request faults = {.client_id = s.clients[other].client_id,
@@ -452,9 +427,7 @@ TEST("one clients path is made bad and good again") {
 }
 
 TEST("requests of a client that left are dropped") {
-    kit_start(&s, &answer);
-    kit_say(&s, 0,
-        (cairn_control_request){.verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {kit_tick(&s) + 60}});
+    kit_say(&s, 0, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {kit_tick(&s) + 60});
     story_run_ms(&s, 50);
     cairn_netcode_client_disconnect(s.clients[0].netcode, s.now_ns);
     story_run_ms(&s, 3000);

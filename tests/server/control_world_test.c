@@ -13,6 +13,10 @@
 static story s; // too large for a stack
 static story_answer answer;
 
+BEFORE_EACH {
+    kit_start(&s, &answer);
+}
+
 AFTER_EACH {
     story_end(&s);
 }
@@ -21,15 +25,15 @@ static const cairn_control_spawn_box_request box = {
     .position = {0.5f, 5.0f, 0.0f}, .half_extents = {0.5f, 0.5f, 0.5f}};
 
 static void verb(cairn_control_verb what) {
-    kit_do(&s, (cairn_control_request){.verb = what});
+    kit_do(&s, .verb = what);
 }
 
 static void save(const char *name) {
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SAVE, .save = {name}});
+    kit_do(&s, .verb = CAIRN_CONTROL_SAVE, .save = {name});
 }
 
 static uint32_t ask_to_load(const char *name) {
-    return kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_LOAD, .load = {name}});
+    return kit_ask(&s, .verb = CAIRN_CONTROL_LOAD, .load = {name});
 }
 
 static void load(const char *name) {
@@ -37,16 +41,15 @@ static void load(const char *name) {
 }
 
 static uint32_t write_piece(cairn_control_save_write_request piece) {
-    return kit_ask(
-        &s, (cairn_control_request){.verb = CAIRN_CONTROL_SAVE_WRITE, .save_write = piece});
+    return kit_ask(&s, .verb = CAIRN_CONTROL_SAVE_WRITE, .save_write = piece);
 }
 
 static void step(uint32_t count) {
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_STEP, .step = {count}});
+    kit_do(&s, .verb = CAIRN_CONTROL_STEP, .step = {count});
 }
 
 static void spawn(void) {
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SPAWN_BOX, .spawn_box = box});
+    kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_BOX, .spawn_box = box);
 }
 
 static void expect_same(cairn_hash128 a, cairn_hash128 b) {
@@ -101,7 +104,6 @@ static void expect_recording_replays(uint32_t replacements) {
 }
 
 static void begin(void) {
-    kit_start(&s, &answer);
     story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_join(&s, CAIRN_MODE_LOCKSTEP, false);
     story_run_ms(&s, 300);
@@ -112,8 +114,8 @@ TEST("a reset begins again to the bit") {
     kit_start(&s, &answer);
     verb(CAIRN_CONTROL_PAUSE);
     for (uint32_t i = 0; i < 3; ++i) {
-        kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RESET,
-                       .reset = {.has_seed = true, .seed = i == 2 ? 8 : 7}});
+        kit_do(
+            &s, .verb = CAIRN_CONTROL_RESET, .reset = {.has_seed = true, .seed = i == 2 ? 8 : 7});
         assert_int_equal(answer.answer.tick, 0);
         assert_int_equal(cairn_world_settings(kit_world(&s))->seed, i == 2 ? 8 : 7);
         spawn();
@@ -145,7 +147,6 @@ TEST("players and watchers follow a reset and a load") {
 }
 
 TEST("a loaded room continues as the saved one did") {
-    kit_start(&s, &answer);
     verb(CAIRN_CONTROL_PAUSE);
     spawn();
     step(20);
@@ -171,12 +172,11 @@ TEST("a save travels in pieces") {
     const uint32_t size = answer.answer.save.size;
     assert_true(size < sizeof bytes);
     for (uint32_t at = 0; at < size; at += answer.answer.save_read.byte_count) {
-        kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SAVE_READ,
-                       .save_read = {.name = "here", .offset = at}});
+        kit_do(&s, .verb = CAIRN_CONTROL_SAVE_READ, .save_read = {.name = "here", .offset = at});
         assert_int_equal(answer.answer.save_read.size, size);
         memcpy(bytes + at, answer.answer.save_read.bytes, answer.answer.save_read.byte_count);
     }
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SAVE_DELETE, .save_delete = {"here"}});
+    kit_do(&s, .verb = CAIRN_CONTROL_SAVE_DELETE, .save_delete = {"here"});
     assert_int_equal(ask_to_load("here"), CAIRN_CONTROL_NAME_UNKNOWN);
     step(10);
     for (uint32_t at = 0; at < size; at += 4096) {
@@ -312,7 +312,7 @@ TEST("saves have their bounds") {
         {{.verb = CAIRN_CONTROL_ROOM_DESTROY}, CAIRN_CONTROL_BUSY}};
     begin();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        const uint32_t refusal = kit_ask(&s, rows[i].ask);
+        const uint32_t refusal = kit_ask_request(&s, rows[i].ask);
         if (refusal != rows[i].refusal) {
             fail_msg(
                 "row %zu: %s, %s", i, cairn_control_refusal_text(refusal), answer.answer.reason);
@@ -322,14 +322,13 @@ TEST("saves have their bounds") {
     for (uint32_t i = 0; i < 33; ++i) {
         char name[8];
         snprintf(name, sizeof name, "s%u", i);
-        refusal = kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SAVE, .save = {name}});
+        refusal = kit_ask(&s, .verb = CAIRN_CONTROL_SAVE, .save = {name});
     }
     assert_int_equal(refusal, CAIRN_CONTROL_CAPACITY);
     expect_all_follow();
 }
 
 TEST("a seek finds near ticks and recorded ones") {
-    kit_start(&s, &answer);
     verb(CAIRN_CONTROL_PAUSE);
     spawn();
     step(20);
@@ -339,10 +338,10 @@ TEST("a seek finds near ticks and recorded ones") {
     const uint64_t near = kit_tick(&s);
     const cairn_hash128 near_root = kit_root(&s);
     step(30);
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SEEK, .seek = {near}});
+    kit_do(&s, .verb = CAIRN_CONTROL_SEEK, .seek = {near});
     assert_int_equal(kit_tick(&s), near);
     expect_same(kit_root(&s), near_root);
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_SEEK, .seek = {early}});
+    kit_do(&s, .verb = CAIRN_CONTROL_SEEK, .seek = {early});
     assert_int_equal(kit_tick(&s), early);
     expect_same(kit_root(&s), early_root);
     step(300);
@@ -353,22 +352,20 @@ TEST("a seek finds near ticks and recorded ones") {
 }
 
 TEST("a fork stands beside and can be compared") {
-    kit_start(&s, &answer);
     verb(CAIRN_CONTROL_PAUSE);
     step(40);
     const uint64_t tick = kit_tick(&s);
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"}});
+    kit_do(&s, .verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"});
     assert_string_equal(answer.answer.room, "other");
     assert_int_equal(answer.answer.tick, tick);
     const cairn_control_request diff = {.verb = CAIRN_CONTROL_DIFF, .diff = {"other"}};
-    kit_do(&s, diff);
+    kit_do_request(&s, diff);
     assert_int_equal(answer.answer.diff.difference_count, 0);
-    kit_do(&s, (cairn_control_request){
-                   .verb = CAIRN_CONTROL_SPAWN_BOX, .room = "other", .spawn_box = box});
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_STEP, .room = "other", .step = {5}});
+    kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_BOX, .room = "other", .spawn_box = box);
+    kit_do(&s, .verb = CAIRN_CONTROL_STEP, .room = "other", .step = {5});
     assert_int_equal(kit_tick(&s), tick);
     step(5);
-    kit_do(&s, diff);
+    kit_do_request(&s, diff);
     assert_true(answer.answer.diff.difference_count > 0);
     bool bodies_differ = false;
     for (uint32_t i = 0; i < answer.answer.diff.listed_count; ++i) {
@@ -378,16 +375,15 @@ TEST("a fork stands beside and can be compared") {
         assert_true(difference->bits_here != difference->bits_other);
     }
     assert_true(bodies_differ);
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_FORK,
-                   .fork = {.name = "then", .has_tick = true, .tick = tick}});
-    assert_int_equal(answer.answer.tick, tick);
     kit_do(
-        &s, (cairn_control_request){.verb = CAIRN_CONTROL_ROOM_CREATE,
-                .room_create = {
-                    .name = "new", .scene = "test", .has_seed = true, .seed = 5, .paused = true}});
+        &s, .verb = CAIRN_CONTROL_FORK, .fork = {.name = "then", .has_tick = true, .tick = tick});
+    assert_int_equal(answer.answer.tick, tick);
+    kit_do(&s, .verb = CAIRN_CONTROL_ROOM_CREATE,
+        .room_create = {
+            .name = "new", .scene = "test", .has_seed = true, .seed = 5, .paused = true});
     verb(CAIRN_CONTROL_ROOMS);
     assert_int_equal(answer.answer.rooms.room_count, 4);
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "other"});
+    kit_do(&s, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "other");
     verb(CAIRN_CONTROL_ROOMS);
     const cairn_control_rooms_answer *rooms = &answer.answer.rooms;
     assert_int_equal(rooms->room_count, 3);
@@ -401,17 +397,12 @@ TEST("a fork stands beside and can be compared") {
 }
 
 TEST("a request that waits for a closing room is answered") {
-    kit_start(&s, &answer);
-    kit_do(&s, (cairn_control_request){.verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"}});
-    kit_say(&s, 0,
-        (cairn_control_request){
-            .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL, .room = "other", .run_until = {1000000}});
+    kit_do(&s, .verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"});
+    kit_say(&s, 0, .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL, .room = "other",
+        .run_until = {1000000});
     story_run_ms(&s, 50);
-    assert_int_equal(
-        kit_ask(&s, (cairn_control_request){.verb = CAIRN_CONTROL_RESET, .room = "other"}),
-        CAIRN_CONTROL_BUSY);
-    kit_say(&s, 0,
-        (cairn_control_request){.number = 2, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "other"});
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_RESET, .room = "other"), CAIRN_CONTROL_BUSY);
+    kit_say(&s, 0, .number = 2, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "other");
     story_run_ms(&s, 100);
     assert_int_equal(answer.answer.number, 2);
     assert_int_equal(story_statistics(&s).controls_refused[CAIRN_CONTROL_ROOM_CLOSED], 1);

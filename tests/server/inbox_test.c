@@ -22,6 +22,12 @@ static cairn_inbox *inbox_of(uint32_t slots) {
     return inbox;
 }
 
+static cairn_inbox *inbox_of_a_player(void) {
+    cairn_inbox *inbox = inbox_of(1);
+    cairn_inbox_join(inbox);
+    return inbox;
+}
+
 static cairn_inbox_verdict take(
     cairn_inbox *inbox, uint32_t slot, uint64_t tick, uint32_t buttons) {
     const cairn_command input = {.sequence = (uint32_t)tick, .buttons = buttons};
@@ -44,8 +50,7 @@ static const char *gather(cairn_inbox *inbox) {
 }
 
 TEST("an input is applied at its tick") {
-    SCOPED(cairn_inbox) *inbox = inbox_of(1);
-    cairn_inbox_join(inbox);
+    SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     assert_int_equal(take(inbox, 0, FIRST_TICK + 1, 7), CAIRN_INBOX_TAKEN);
     assert_string_equal(gather(inbox), "J");
     assert_string_equal(gather(inbox), "7");
@@ -58,16 +63,14 @@ TEST("the window has two edges") {
     } rows[] = {{FIRST_TICK - 1, CAIRN_INBOX_LATE}, {FIRST_TICK, CAIRN_INBOX_TAKEN},
         {FIRST_TICK + WINDOW - 1, CAIRN_INBOX_TAKEN}, {FIRST_TICK + WINDOW, CAIRN_INBOX_EARLY},
         {UINT64_MAX, CAIRN_INBOX_EARLY}, {0, CAIRN_INBOX_LATE}};
-    SCOPED(cairn_inbox) *inbox = inbox_of(1);
-    cairn_inbox_join(inbox);
+    SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         assert_int_equal(take(inbox, 0, rows[i].tick, 1), rows[i].verdict);
     }
 }
 
 TEST("a copy counts as repeated whether the first was taken or late") {
-    SCOPED(cairn_inbox) *inbox = inbox_of(1);
-    cairn_inbox_join(inbox);
+    SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     assert_int_equal(take(inbox, 0, FIRST_TICK + 2, 1), CAIRN_INBOX_TAKEN);
     assert_int_equal(take(inbox, 0, FIRST_TICK + 2, 1), CAIRN_INBOX_REPEATED);
     assert_int_equal(take(inbox, 0, FIRST_TICK - 2, 1), CAIRN_INBOX_LATE);
@@ -80,16 +83,14 @@ TEST("a copy counts as repeated whether the first was taken or late") {
 }
 
 TEST("an input refused as early is taken when it comes again in the window") {
-    SCOPED(cairn_inbox) *inbox = inbox_of(1);
-    cairn_inbox_join(inbox);
+    SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     assert_int_equal(take(inbox, 0, FIRST_TICK + WINDOW, 1), CAIRN_INBOX_EARLY);
     gather(inbox);
     assert_int_equal(take(inbox, 0, FIRST_TICK + WINDOW, 1), CAIRN_INBOX_TAKEN);
 }
 
 TEST("an input older than the log is not counted as late") {
-    SCOPED(cairn_inbox) *inbox = inbox_of(1);
-    cairn_inbox_join(inbox);
+    SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     for (int i = 0; i < 2000; ++i) {
         gather(inbox);
     }
@@ -98,8 +99,7 @@ TEST("an input older than the log is not counted as late") {
 }
 
 TEST("the first input for a tick counts") {
-    SCOPED(cairn_inbox) *inbox = inbox_of(1);
-    cairn_inbox_join(inbox);
+    SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     gather(inbox);
     assert_int_equal(take(inbox, 0, FIRST_TICK + 1, 3), CAIRN_INBOX_TAKEN);
     assert_int_equal(take(inbox, 0, FIRST_TICK + 1, 4), CAIRN_INBOX_REPEATED);
@@ -107,8 +107,7 @@ TEST("the first input for a tick counts") {
 }
 
 TEST("a missing input repeats the last one, then nothing") {
-    SCOPED(cairn_inbox) *inbox = inbox_of(1);
-    cairn_inbox_join(inbox);
+    SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     assert_string_equal(gather(inbox), "J");
     assert_string_equal(gather(inbox), "");
     take(inbox, 0, FIRST_TICK + 2, 5);
@@ -122,8 +121,7 @@ TEST("a missing input repeats the last one, then nothing") {
 }
 
 TEST("a late input changes nothing") {
-    SCOPED(cairn_inbox) *inbox = inbox_of(1);
-    cairn_inbox_join(inbox);
+    SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     take(inbox, 0, FIRST_TICK, 5);
     assert_string_equal(gather(inbox), "J5");
     gather(inbox);
@@ -144,8 +142,7 @@ TEST("players get the lowest free slot") {
 }
 
 TEST("a slot is free only after its leave was stepped") {
-    SCOPED(cairn_inbox) *inbox = inbox_of(1);
-    cairn_inbox_join(inbox);
+    SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     gather(inbox);
     cairn_inbox_leave(inbox, 0);
     assert_int_equal(cairn_inbox_join(inbox), CAIRN_SLOTS_MAX);
@@ -155,8 +152,7 @@ TEST("a slot is free only after its leave was stepped") {
 }
 
 TEST("a player that leaves before its first tick joins and leaves in it") {
-    SCOPED(cairn_inbox) *inbox = inbox_of(1);
-    cairn_inbox_join(inbox);
+    SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     take(inbox, 0, FIRST_TICK, 5);
     cairn_inbox_leave(inbox, 0);
     assert_string_equal(gather(inbox), "JL");
@@ -164,8 +160,7 @@ TEST("a player that leaves before its first tick joins and leaves in it") {
 }
 
 TEST("the next player of a slot inherits nothing") {
-    SCOPED(cairn_inbox) *inbox = inbox_of(1);
-    cairn_inbox_join(inbox);
+    SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     take(inbox, 0, FIRST_TICK, 5);
     take(inbox, 0, FIRST_TICK + 2, 6);
     assert_string_equal(gather(inbox), "J5");
@@ -191,8 +186,7 @@ TEST("commands come out by slot whatever the order of arrival") {
 }
 
 TEST("inputs are acknowledged up to the first gap") {
-    SCOPED(cairn_inbox) *inbox = inbox_of(1);
-    cairn_inbox_join(inbox);
+    SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     assert_int_equal(cairn_inbox_acknowledged(inbox, 0), FIRST_TICK - 1);
     take(inbox, 0, FIRST_TICK, 1);
     take(inbox, 0, FIRST_TICK + 1, 1);
@@ -206,8 +200,7 @@ TEST("inputs are acknowledged up to the first gap") {
 
 TEST("an input out of range is refused") {
     static const float bad[] = {NAN, INFINITY, -INFINITY, 1.5f, -1.5f};
-    SCOPED(cairn_inbox) *inbox = inbox_of(1);
-    cairn_inbox_join(inbox);
+    SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
         cairn_command input = {.move = {.x = bad[i]}};
         assert_int_equal(cairn_inbox_take(inbox, 0, FIRST_TICK, &input), CAIRN_INBOX_REFUSED);

@@ -249,7 +249,7 @@ static uint32_t join_operator(void) {
 }
 
 static void ask(uint32_t client, uint32_t number, cairn_control_verb verb, const char *room) {
-    kit_say(&s, client, (cairn_control_request){.number = number, .verb = verb, .room = room});
+    kit_say(&s, client, .number = number, .verb = verb, .room = room);
 }
 
 TEST("a request that waits for a room's job holds up the later ones of its client") {
@@ -269,10 +269,8 @@ TEST("a request that waits for a room's job holds up the later ones of its clien
 TEST("a request of a client that left is not answered to the one who has its place") {
     start_with("side", true);
     const uint32_t leaves = join_operator();
-    kit_say(&s, leaves,
-        (cairn_control_request){.number = 1,
-            .verb = CAIRN_CONTROL_RUN_UNTIL,
-            .run_until = {.tick = tick_of(CAIRN_ROOM_MAIN) + 60}});
+    kit_say(&s, leaves, .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL,
+        .run_until = {.tick = tick_of(CAIRN_ROOM_MAIN) + 60});
     run_ms(40, 0);
     cairn_netcode_client_disconnect(s.clients[leaves].netcode, s.now_ns);
     run_ms(100, 0);

@@ -10,7 +10,7 @@
 
 static story s;
 
-static void start(void) {
+BEFORE_EACH {
     story_start(&s, NULL);
 }
 
@@ -19,7 +19,6 @@ AFTER_EACH {
 }
 
 TEST("a client is welcomed to the room as it is") {
-    start();
     story_run_ms(&s, 500);
     uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
@@ -44,7 +43,6 @@ TEST("a client is welcomed to the room as it is") {
 }
 
 TEST("an interpolating client sees the world bit for bit") {
-    start();
     uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 2000);
     const story_client *client = &s.clients[player];
@@ -61,7 +59,6 @@ TEST("an interpolating client sees the world bit for bit") {
 }
 
 TEST("each client gets the delta of its own baseline") {
-    start();
     uint32_t behind = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     uint32_t ahead = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     s.clients[ahead].buttons = CAIRN_SANDBOX_JUMP;
@@ -77,7 +74,6 @@ TEST("each client gets the delta of its own baseline") {
 }
 
 TEST("a long keyframe is sent once until it is no longer a baseline") {
-    start();
     uint32_t deaf = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     s.clients[deaf].mute_inputs = true;
     story_run_ms(&s, 2500);
@@ -126,7 +122,6 @@ TEST("snapshots come evenly at their rate") {
 }
 
 TEST("a lockstep client holds the same world") {
-    start();
     uint32_t first = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
     story_run_ms(&s, 1500);
     uint32_t late = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
@@ -153,7 +148,6 @@ TEST("a lockstep client holds the same world") {
 }
 
 TEST("a client whose root differs is counted and logged") {
-    start();
     uint32_t player = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
     s.clients[player].corrupt_roots = true;
     story_run_ms(&s, 500);
@@ -164,7 +158,6 @@ TEST("a client whose root differs is counted and logged") {
 }
 
 TEST("a lockstep client that falls behind the command log restarts from a state") {
-    start();
     uint32_t player = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
     s.clients[player].mute_inputs = true;
     story_run_ms(&s, 1000);
@@ -179,7 +172,6 @@ TEST("a lockstep client that falls behind the command log restarts from a state"
 }
 
 TEST("a room full of players still takes spectators") {
-    start();
     for (uint32_t i = 0; i < 4; ++i) {
         story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     }
@@ -200,7 +192,6 @@ TEST("a room full of players still takes spectators") {
 }
 
 TEST("a slot goes back when its player leaves") {
-    start();
     uint32_t first = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
     uint32_t bodies = story_statistics(&s).bodies;
@@ -231,7 +222,6 @@ TEST("a client that cannot join is refused with the reason") {
     rows[2].hello.sim_version += 1;
     rows[3].hello.rules_name = "";
     rows[4].hello.rules_version += 1;
-    start();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         uint32_t client = story_join_as(&s, &rows[i].hello);
         story_run_ms(&s, 400);
@@ -293,7 +283,6 @@ TEST("a room too large for snapshots refuses interpolating clients with that rea
 }
 
 TEST("a client that floods malformed messages is counted and disconnected") {
-    start();
     uint32_t hostile = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     uint32_t honest = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
@@ -324,7 +313,6 @@ TEST("a client that floods malformed messages is counted and disconnected") {
 }
 
 TEST("a client that sends no HELLO is disconnected") {
-    start();
     cairn_hello hello = story_hello(CAIRN_MODE_INTERPOLATE, false);
     uint32_t client = story_join_as(&s, &hello);
     s.clients[client].silent = true;
@@ -338,7 +326,6 @@ TEST("a client that sends no HELLO is disconnected") {
 }
 
 TEST("a client learns how early its inputs arrive") {
-    start();
     uint32_t good = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     uint32_t early = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 100);
@@ -364,7 +351,6 @@ TEST("a client learns how early its inputs arrive") {
 }
 
 TEST("shapes are sent once and again when they change") {
-    start();
     uint32_t spectator = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     story_run_ms(&s, 500);
     story_client *client = &s.clients[spectator];
@@ -381,7 +367,6 @@ TEST("shapes are sent once and again when they change") {
 }
 
 TEST("draining informs every client and admits none") {
-    start();
     for (uint32_t i = 0; i < 4; ++i) {
         story_join(&s, i % 2 == 0 ? CAIRN_MODE_INTERPOLATE : CAIRN_MODE_LOCKSTEP, false);
     }
@@ -403,7 +388,6 @@ TEST("draining informs every client and admits none") {
 }
 
 TEST("overload skips ticks and reports it") {
-    start();
     story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
     uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
@@ -419,7 +403,6 @@ TEST("overload skips ticks and reports it") {
 }
 
 TEST("a datagram never steps the world") {
-    start();
     story_run_ms(&s, 100);
     uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
     const cairn_address stranger = {.family = CAIRN_ADDRESS_IPV4, .port = 9, .ip = {10, 9, 9, 9}};
@@ -438,7 +421,6 @@ TEST("a datagram never steps the world") {
 }
 
 TEST("the deadline is the next tick and driving to it moves it") {
-    start();
     story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_join(&s, CAIRN_MODE_LOCKSTEP, false);
     story_run_ms(&s, 300);

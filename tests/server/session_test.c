@@ -8,6 +8,10 @@
 
 static story s; // too large for a stack
 
+BEFORE_EACH {
+    story_start(&s, NULL);
+}
+
 AFTER_EACH {
     story_end(&s);
 }
@@ -104,7 +108,6 @@ TEST("every event has its outcome in every state") {
 }
 
 TEST("roots are taken from clients that simulate only") {
-    story_start(&s, NULL);
     story_run_ms(&s, 100);
     const cairn_message hello = hello_message(CAIRN_MODE_LOCKSTEP);
     feed(CAIRN_SESSION_EVENT_CONNECT);
@@ -136,7 +139,6 @@ TEST("violations add up to a refusal, and the slot is freed") {
 }
 
 TEST("acknowledgements of unsent ticks are ignored") {
-    story_start(&s, NULL);
     story_run_ms(&s, 100);
     bring_to(CAIRN_SESSION_PLAYING);
     uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
@@ -160,7 +162,6 @@ TEST("acknowledgements of unsent ticks are ignored") {
 }
 
 TEST("inputs of a spectator are a violation") {
-    story_start(&s, NULL);
     const cairn_message hello = {
         .kind = CAIRN_MESSAGE_HELLO, .hello = story_hello(CAIRN_MODE_INTERPOLATE, true)};
     feed(CAIRN_SESSION_EVENT_CONNECT);
@@ -174,7 +175,6 @@ TEST("inputs of a spectator are a violation") {
 }
 
 TEST("inputs and acknowledgements of a replaced world are ignored") {
-    story_start(&s, NULL);
     story_run_ms(&s, 200);
     bring_to(CAIRN_SESSION_PLAYING);
     session()->world_epoch = 1; // the world was replaced once
@@ -193,7 +193,6 @@ TEST("inputs and acknowledgements of a replaced world are ignored") {
 }
 
 TEST("roots of a replaced world are not compared") {
-    story_start(&s, NULL);
     story_run_ms(&s, 200);
     const cairn_message hello = hello_message(CAIRN_MODE_LOCKSTEP);
     session()->client_id = 9;

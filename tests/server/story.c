@@ -66,6 +66,7 @@ const cairn_scene *story_scene(void) {
 }
 
 void story_start(story *s, const cairn_server_config *config) {
+    story_end(s);
     memset(s, 0, sizeof *s);
     cairn_server_config full = config != NULL ? *config : story_config();
     s->now_ns = 5000000000;

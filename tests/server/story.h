@@ -99,6 +99,7 @@ typedef struct story {
 
 // The config to change before story_start, which fills its pointers; NULL is this one.
 cairn_server_config story_config(void);
+// Ends the story that ran before; the first one is all zero.
 void story_start(story *s, const cairn_server_config *config);
 void story_end(story *s); // may be called again
 

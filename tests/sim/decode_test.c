@@ -44,8 +44,8 @@ static cairn_world *small_world(void) {
     const cairn_world_def def = small_def();
     const cairn_vec3 half = vec3(0.5f, 0.5f, 0.5f);
     cairn_world *world = kit_world(&def);
-    (void)kit_ground(world, 0.5f);
-    (void)kit_box(world, vec3(0.0f, 0.5f, 0.0f), half, 1000.0f, 0.5f);
+    kit_ground(world, 0.5f);
+    kit_box(world, vec3(0.0f, 0.5f, 0.0f), half, 1000.0f, 0.5f);
     const cairn_body_id gone = kit_sphere(world, vec3(5.0f, 5.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
     cairn_joint_def joint = cairn_joint_def_default();
     cairn_joint_id id = 0;

@@ -127,20 +127,9 @@ static cairn_hull_id any_hull(cairn_world *world, uint64_t seed, uint64_t which)
     for (uint32_t i = 0; i < 24; ++i) {
         cloud[i] = vec3_scale(draw_vec3(seed, which, 9 + i, 1), 0.5f);
     }
-    switch (which % 4) {
-    case 0:
-        (void)cairn_hull_create(world, ball, 12, &hull);
-        break;
-    case 1:
-        (void)cairn_hull_create(world, wedge, 6, &hull);
-        break;
-    case 2:
-        (void)cairn_hull_create(world, corner, 4, &hull);
-        break;
-    default:
-        (void)cairn_hull_create(world, cloud, 24, &hull);
-        break;
-    }
+    const cairn_vec3 *const points[4] = {ball, wedge, corner, cloud};
+    static const uint32_t counts[4] = {12, 6, 4, 24};
+    (void)cairn_hull_create(world, points[which % 4], counts[which % 4], &hull);
     CAIRN_ASSERT(hull != 0);
     return hull;
 }

@@ -25,7 +25,7 @@ static cairn_world *full_world(void) {
     const cairn_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     cairn_hull_id hull = 0;
     assert_int_equal(cairn_hull_create(world, corners, 4, &hull), CAIRN_OK);
-    (void)kit_ground(world, 0.5f);
+    kit_ground(world, 0.5f);
     joint.body_a = kit_box(world, vec3(0.0f, 0.5f, 0.0f), half, 1000.0f, 0.5f);
     joint.body_b = kit_box(world, vec3(2.0f, 0.5f, 0.0f), half, 1000.0f, 0.5f);
     joint.anchor_a = vec3(1.0f, 0.0f, 0.0f);
@@ -189,7 +189,7 @@ TEST("a body that only one world has is named") {
     SCOPED(cairn_world) *with = full_world();
     SCOPED(cairn_world) *without = full_world();
     cairn_difference found[64];
-    (void)kit_sphere(with, vec3(0.0f, 9.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
+    kit_sphere(with, vec3(0.0f, 9.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
     const uint32_t count = cairn_world_diff(with, without, found, 64);
     assert_true(count > 3 && count <= 64);
     assert_int_equal(found[0].section, CAIRN_SECTION_SETTINGS);

@@ -100,7 +100,7 @@ static cairn_world *sandbox_world(void) {
     cairn_world_def def = cairn_world_def_default();
     def.rules = &cairn_rules_sandbox;
     cairn_world *world = kit_world(&def);
-    (void)kit_ground(world, 0.5f);
+    kit_ground(world, 0.5f);
     return world;
 }
 
@@ -185,7 +185,7 @@ TEST("a full world spawns nothing and continues") {
     def.body_capacity = 3;
     def.shape_capacity = 2;
     SCOPED(cairn_world) *world = kit_world(&def);
-    (void)kit_ground(world, 0.5f);
+    kit_ground(world, 0.5f);
     assert_int_equal(step_with(world, joining(0)), 2);
     assert_int_equal(step_with(world, joining(1)), 2);
     assert_int_equal(step_with(world, press(0, CAIRN_SANDBOX_THROW)), 2);

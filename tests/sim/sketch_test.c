@@ -171,12 +171,12 @@ static cairn_world *thousand(void) {
     def.body_capacity = 1024;
     def.shape_capacity = 1024;
     cairn_world *world = kit_world(&def);
-    (void)kit_ground(world, 0.5f);
+    kit_ground(world, 0.5f);
     for (uint32_t i = 0; i < 1000; ++i) {
         cairn_body_def body = cairn_body_def_default();
         cairn_shape_def shape = cairn_shape_def_default();
         body.position = vec3(2.0f * (float)(i % 32), 0.5f, 2.0f * (float)(i / 32));
-        (void)kit_body(world, &body, &shape);
+        kit_body(world, &body, &shape);
     }
     for (uint32_t i = 0; i < 4; ++i) {
         cairn_world_step(world, NULL, 0);

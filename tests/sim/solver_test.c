@@ -38,9 +38,15 @@ typedef struct stack {
     cairn_body_id boxes[BOXES_MAX];
 } stack;
 
+static void stack_end(stack *s) {
+    cairn_world_destroy(s->world);
+}
+
+SCOPE_ENDS(stack, stack_end)
+
 static stack stack_of(const cairn_world_def *def, uint32_t count, float bottom_density) {
     stack out = {.world = kit_world(def), .count = count};
-    (void)kit_ground(out.world, BOX_FRICTION);
+    kit_ground(out.world, BOX_FRICTION);
     for (uint32_t i = 0; i < count; ++i) {
         const float y =
             0.5f * BOX_HEIGHT + INITIAL_SEPARATION + (float)i * (BOX_HEIGHT + INITIAL_SEPARATION);
@@ -76,49 +82,44 @@ static bool stands(const stack *s) {
 
 TEST("ten boxes with the cache come to rest") {
     const cairn_world_def def = table_1();
-    stack s = stack_of(&def, 10, BOX_DENSITY);
+    SCOPED(stack) s = stack_of(&def, 10, BOX_DENSITY);
     kit_run(s.world, 600);
     assert_true(stands(&s));
     assert_true(speed_max(&s) < 0.02f);
     assert_true(drift_max(&s) < 0.02f);
-    cairn_world_destroy(s.world);
 }
 
 TEST("ten boxes without the cache fall") {
     cairn_world_def def = table_1();
     def.warm_start = 0;
-    stack s = stack_of(&def, 10, BOX_DENSITY);
+    SCOPED(stack) s = stack_of(&def, 10, BOX_DENSITY);
     kit_run(s.world, 600);
     assert_false(stands(&s));
-    cairn_world_destroy(s.world);
 }
 
 // Without the cache the three slide and turn on each other a little in every step and never stop.
 TEST("three boxes without the cache fall") {
     cairn_world_def def = table_1();
     def.warm_start = 0;
-    stack s = stack_of(&def, 3, BOX_DENSITY);
+    SCOPED(stack) s = stack_of(&def, 3, BOX_DENSITY);
     kit_run(s.world, 8400);
     assert_false(stands(&s));
-    cairn_world_destroy(s.world);
 }
 
 TEST("three boxes with the cache never move") {
     const cairn_world_def def = table_1();
-    stack s = stack_of(&def, 3, BOX_DENSITY);
+    SCOPED(stack) s = stack_of(&def, 3, BOX_DENSITY);
     kit_run(s.world, 1200);
     assert_true(stands(&s));
     assert_true(drift_max(&s) < 0.001f);
-    cairn_world_destroy(s.world);
 }
 
 TEST("ten boxes with the defaults fall asleep") {
-    stack s = stack_of(NULL, 10, BOX_DENSITY);
+    SCOPED(stack) s = stack_of(NULL, 10, BOX_DENSITY);
     kit_run(s.world, 600);
     assert_true(stands(&s));
     assert_true(drift_max(&s) < 0.02f);
     assert_int_equal(cairn_world_counts_read(s.world).bodies_awake, 0);
-    cairn_world_destroy(s.world);
 }
 
 typedef struct mass_ratio {
@@ -144,13 +145,12 @@ TEST("a light box carries a heavy one down to three percent") {
     for (size_t i = 0; i < sizeof mass_ratios / sizeof mass_ratios[0]; ++i) {
         cairn_world_def def = table_1();
         def.warm_start = mass_ratios[i].warm_start;
-        stack s = stack_of(&def, 2, mass_ratios[i].bottom * BOX_DENSITY);
+        SCOPED(stack) s = stack_of(&def, 2, mass_ratios[i].bottom * BOX_DENSITY);
         kit_run(s.world, 900);
         if (stands(&s) != mass_ratios[i].stable) {
             fail_msg("bottom density %g %s", (double)mass_ratios[i].bottom,
                 mass_ratios[i].stable ? "falls" : "stands");
         }
-        cairn_world_destroy(s.world);
     }
 }
 
@@ -178,7 +178,7 @@ static float slide_on_slope(uint32_t solver, uint32_t model, float slope, float 
     body.kind = CAIRN_BODY_STATIC;
     body.position = vec3_zero();
     shape.kind = CAIRN_SHAPE_HALF_SPACE;
-    (void)kit_body(world, &body, &shape);
+    kit_body(world, &body, &shape);
     kit_run(world, 60);
     const cairn_vec3 from = kit_read(world, box).position;
     kit_run(world, 60);
@@ -209,7 +209,7 @@ TEST("friction holds below its angle and slides above") {
 
 static float bounce_height(float restitution) {
     cairn_world *world = kit_world(NULL);
-    (void)kit_ground(world, 0.5f);
+    kit_ground(world, 0.5f);
     cairn_body_def def = cairn_body_def_default();
     cairn_shape_def shape = cairn_shape_def_default();
     def.position = vec3(0.0f, 2.25f, 0.0f);
@@ -330,12 +330,12 @@ TEST("a tangle of joints keeps the right pairs apart") {
 // More neighbours than there are colours: the overflow batch solves the rest one after the other.
 TEST("a plate carries more bodies than there are colours") {
     SCOPED(cairn_world) *world = kit_world(NULL);
-    (void)kit_ground(world, 0.5f);
+    kit_ground(world, 0.5f);
     const cairn_vec3 plate = vec3(3.0f, 0.2f, 3.0f);
-    (void)kit_box(world, vec3(0.0f, 0.2f, 0.0f), plate, 1000.0f, 0.5f);
+    kit_box(world, vec3(0.0f, 0.2f, 0.0f), plate, 1000.0f, 0.5f);
     for (uint32_t i = 0; i < 36; ++i) {
         const cairn_vec3 at = vec3((float)(i % 6) - 2.5f, 0.62f, (float)(i / 6) - 2.5f);
-        (void)kit_sphere(world, at, 0.2f, 1000.0f, 0.5f);
+        kit_sphere(world, at, 0.2f, 1000.0f, 0.5f);
     }
     kit_run(world, 240);
     assert_int_equal(cairn_world_counts_read(world).contacts, 37);

@@ -238,65 +238,41 @@ static void expect_found(
 }
 
 #define ONLY(mode) (1u << CAIRN_CLIENT_##mode)
+#define PLANTED(name, ...)                                                                         \
+    TEST(name) {                                                                                   \
+        expect_found(__VA_ARGS__);                                                                 \
+    }
 
-TEST("a nudged lockstep world is found as world") {
-    expect_found(WORLD_NUDGED, ONLY(LOCKSTEP), 30, CAIRN_STORM_FOUND_WORLD);
-}
-
-TEST("a flipped bit in an applied delta is found as snapshot") {
-    expect_found(SNAPSHOT_BIT_FLIPPED, ONLY(INTERPOLATE), 30, CAIRN_STORM_FOUND_SNAPSHOT);
-}
-
-TEST("a client that reports wrong roots is found as alarm") {
-    expect_found(ROOT_REPORT_FALSIFIED, ONLY(LOCKSTEP), 30, CAIRN_STORM_FOUND_ALARM);
-}
-
-TEST("a client that never sends a repair request is found as unhealed") {
-    expect_found(REPAIR_REQUEST_SKIPPED, ONLY(HEAL), 60, CAIRN_STORM_FOUND_UNHEALED);
-}
-
-TEST("a client that asks for another mode is found as mode") {
-    expect_found(HELLO_WITH_OTHER_MODE, ONLY(HEAL), 30, CAIRN_STORM_FOUND_MODE);
-}
-
-TEST("a datagram that netcode loses without counting it is found as count") {
-    expect_found(DATAGRAM_LOST_UNCOUNTED, CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_COUNT);
-}
-
-TEST("a connection that ends by itself is found as broken") {
-    expect_found(CONNECTION_ENDED, CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_BROKEN);
-}
-
-TEST("a server that never welcomes is found as join") {
-    expect_found(WELCOME_SKIPPED, CAIRN_STORM_ALL_MODES, 40, CAIRN_STORM_FOUND_JOIN);
-}
-
-TEST("a server that sends no state to predicting clients is found as join") {
-    expect_found(STATE_SKIPPED, ONLY(PREDICT), 40, CAIRN_STORM_FOUND_JOIN);
-}
-
-TEST("a server that stops sending ticks is found as lag") {
-    expect_found(TICKS_SKIPPED, ONLY(LOCKSTEP), 30, CAIRN_STORM_FOUND_LAG);
-}
-
-TEST("a swapped rollback cause is found as rollback") {
-    expect_found(ROLLBACK_CAUSE_SWAPPED, ONLY(PREDICT), 30, CAIRN_STORM_FOUND_ROLLBACK);
-}
-
-TEST("a client that steps each tick twenty times is found as work") {
-    expect_found(TICKS_STEPPED_AGAIN, ONLY(PREDICT), 40, CAIRN_STORM_FOUND_WORK);
-}
-
+PLANTED("a nudged lockstep world is found as world", WORLD_NUDGED, ONLY(LOCKSTEP), 30,
+    CAIRN_STORM_FOUND_WORLD)
+PLANTED("a flipped bit in an applied delta is found as snapshot", SNAPSHOT_BIT_FLIPPED,
+    ONLY(INTERPOLATE), 30, CAIRN_STORM_FOUND_SNAPSHOT)
+PLANTED("a client that reports wrong roots is found as alarm", ROOT_REPORT_FALSIFIED,
+    ONLY(LOCKSTEP), 30, CAIRN_STORM_FOUND_ALARM)
+PLANTED("a client that never sends a repair request is found as unhealed", REPAIR_REQUEST_SKIPPED,
+    ONLY(HEAL), 60, CAIRN_STORM_FOUND_UNHEALED)
+PLANTED("a client that asks for another mode is found as mode", HELLO_WITH_OTHER_MODE, ONLY(HEAL),
+    30, CAIRN_STORM_FOUND_MODE)
+PLANTED("a datagram that netcode loses without counting it is found as count",
+    DATAGRAM_LOST_UNCOUNTED, CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_COUNT)
+PLANTED("a connection that ends by itself is found as broken", CONNECTION_ENDED,
+    CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_BROKEN)
+PLANTED("a server that never welcomes is found as join", WELCOME_SKIPPED, CAIRN_STORM_ALL_MODES, 40,
+    CAIRN_STORM_FOUND_JOIN)
+PLANTED("a server that sends no state to predicting clients is found as join", STATE_SKIPPED,
+    ONLY(PREDICT), 40, CAIRN_STORM_FOUND_JOIN)
+PLANTED("a server that stops sending ticks is found as lag", TICKS_SKIPPED, ONLY(LOCKSTEP), 30,
+    CAIRN_STORM_FOUND_LAG)
+PLANTED("a swapped rollback cause is found as rollback", ROLLBACK_CAUSE_SWAPPED, ONLY(PREDICT), 30,
+    CAIRN_STORM_FOUND_ROLLBACK)
+PLANTED("a client that steps each tick twenty times is found as work", TICKS_STEPPED_AGAIN,
+    ONLY(PREDICT), 40, CAIRN_STORM_FOUND_WORK)
 #if !WATCHED_ALLOCATOR
-TEST("a client that leaks a kilobyte in each turn is found as memory") {
-    expect_found(MEMORY_LEAKED, CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_MEMORY);
-}
+PLANTED("a client that leaks a kilobyte in each turn is found as memory", MEMORY_LEAKED,
+    CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_MEMORY)
 #endif
 
-TEST("a client that asks to be woken at once is found as spin") {
-    expect_found(WOKEN_AT_ONCE, CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_SPIN);
-}
-
-TEST("a client that floods the network is found as network") {
-    expect_found(NETWORK_FLOODED, CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_NETWORK);
-}
+PLANTED("a client that asks to be woken at once is found as spin", WOKEN_AT_ONCE,
+    CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_SPIN)
+PLANTED("a client that floods the network is found as network", NETWORK_FLOODED,
+    CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_NETWORK)

@@ -29,8 +29,8 @@ OUTSIDE = [
     (re.compile(r"^jansson"), "libjansson"),
     (re.compile(r"^(pthread|threads|semaphore|sched)\.h$"), "pthreads"),
 ]
-# The dialect of every C test, wherever it lies.
-TEST_KIT = "tests/kit/test.h"
+# What every C test may include, wherever it lies.
+TEST_KIT = ("tests/kit/test.h", "tests/kit/exact.h")
 # Rooms and files that may speak to the operating system.
 DRIVER_ROOMS = ("program", "tools", "tests", "bench", "proto_tests")
 DRIVER_FILE = re.compile(r"(_uv\.c|^base/address\.c|^server/daemon/.*\.c|^workers/pool\.c)$")
@@ -88,7 +88,7 @@ def check_include(path, header, quoted, rooms):
             files = room["libraries"].get(library, [])
             named = files is None or path.split("/", 1)[1] in files
             return None if named else f"{library} is not named for this file in the table"
-    if header == TEST_KIT and room_of(path) in ("tests", "proto_tests"):
+    if header in TEST_KIT and room_of(path) in ("tests", "proto_tests"):
         return None
     if quoted or header.startswith("cairn/"):
         target = "include" if header.startswith("cairn/") else room_of(header)
