@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // The cost of a step and of each operation on the state. Every scene is warmed up for a second of
 // its time and then run several times; a figure is the median of the runs, with least and greatest.
 

@@ -109,6 +109,16 @@ TEST("tokens are written byte for byte") {
     }
 }
 
+// What a refused token would say stays zero.
+static cairn_token_refusal read_private(const cairn_token_public *public, const uint8_t *with_nonce,
+    uint64_t protocol_id, uint64_t expire_unix_s, const uint8_t *key) {
+    cairn_token_private private;
+    const cairn_token_refusal refusal = cairn_token_read_private(
+        public->private_data, with_nonce, protocol_id, expire_unix_s, key, &private);
+    assert_int_equal(private.client_id, refusal == CAIRN_TOKEN_OK ? CLIENT_ID : 0);
+    return refusal;
+}
+
 TEST("every broken bit of the private part is refused") {
     const vector *v = vectors_find(vectors_read("netcode.txt"), "token");
     cairn_token_public public;
@@ -116,28 +126,22 @@ TEST("every broken bit of the private part is refused") {
     read_token(v, &public, &private);
     for (size_t i = 0; i < CAIRN_TOKEN_PRIVATE_SIZE; ++i) {
         public.private_data[i] ^= (uint8_t)(1u << (i % 8));
-        assert_int_equal(cairn_token_read_private(public.private_data, nonce, KIT_PROTOCOL_ID,
-                             EXPIRE, private_key, &private),
+        assert_int_equal(read_private(&public, nonce, KIT_PROTOCOL_ID, EXPIRE, private_key),
             CAIRN_TOKEN_DECRYPT_FAILED);
-        assert_int_equal(private.client_id, 0);
         public.private_data[i] ^= (uint8_t)(1u << (i % 8));
     }
     uint8_t other[32];
     memcpy(other, private_key, 32);
     other[31] ^= 1;
-    assert_int_equal(cairn_token_read_private(
-                         public.private_data, nonce, KIT_PROTOCOL_ID, EXPIRE, other, &private),
-        CAIRN_TOKEN_DECRYPT_FAILED);
+    assert_int_equal(
+        read_private(&public, nonce, KIT_PROTOCOL_ID, EXPIRE, other), CAIRN_TOKEN_DECRYPT_FAILED);
     memcpy(other, nonce, 24);
     other[0] ^= 1;
-    assert_int_equal(cairn_token_read_private(public.private_data, other, KIT_PROTOCOL_ID, EXPIRE,
-                         private_key, &private),
+    assert_int_equal(read_private(&public, other, KIT_PROTOCOL_ID, EXPIRE, private_key),
         CAIRN_TOKEN_DECRYPT_FAILED);
-    assert_int_equal(cairn_token_read_private(public.private_data, nonce, KIT_PROTOCOL_ID + 1,
-                         EXPIRE, private_key, &private),
+    assert_int_equal(read_private(&public, nonce, KIT_PROTOCOL_ID + 1, EXPIRE, private_key),
         CAIRN_TOKEN_DECRYPT_FAILED);
-    assert_int_equal(cairn_token_read_private(public.private_data, nonce, KIT_PROTOCOL_ID,
-                         EXPIRE + 1, private_key, &private),
+    assert_int_equal(read_private(&public, nonce, KIT_PROTOCOL_ID, EXPIRE + 1, private_key),
         CAIRN_TOKEN_DECRYPT_FAILED);
 }
 
@@ -283,26 +287,28 @@ TEST("sealed packets are read and written") {
     assert_int_equal(seen, 21);
 }
 
+static cairn_netcode_drop read_packet(
+    const uint8_t *bytes, size_t size, const uint8_t *key, uint8_t *body, cairn_packet *out) {
+    cairn_packet_header header;
+    const cairn_netcode_drop drop = cairn_packet_read_header(bytes, size, ANY_TYPE, &header);
+    return drop != CAIRN_NETCODE_TAKEN
+               ? drop
+               : cairn_packet_read(&header, bytes, size, KIT_PROTOCOL_ID, key, body, out);
+}
+
 TEST("bodies read back the values they were given") {
     const vectors *all = vectors_read("netcode.txt");
     uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_packet packet;
-    cairn_packet_header header;
     const vector *v = vectors_find(all, "keep_alive:256");
     assert_int_equal(
-        cairn_packet_read_header(v->bytes, v->size, ANY_TYPE, &header), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(cairn_packet_read(&header, v->bytes, v->size, KIT_PROTOCOL_ID,
-                         server_to_client, body, &packet),
-        CAIRN_NETCODE_TAKEN);
+        read_packet(v->bytes, v->size, server_to_client, body, &packet), CAIRN_NETCODE_TAKEN);
     assert_int_equal(packet.type, CAIRN_PACKET_KEEP_ALIVE);
     assert_int_equal(packet.keep_alive.client_index, 3);
     assert_int_equal(packet.keep_alive.clients_max, 32);
     v = vectors_find(all, "payload:2200");
     assert_int_equal(
-        cairn_packet_read_header(v->bytes, v->size, ANY_TYPE, &header), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(cairn_packet_read(&header, v->bytes, v->size, KIT_PROTOCOL_ID,
-                         client_to_server, body, &packet),
-        CAIRN_NETCODE_TAKEN);
+        read_packet(v->bytes, v->size, client_to_server, body, &packet), CAIRN_NETCODE_TAKEN);
     assert_int_equal(packet.payload.size, 1200);
     for (size_t i = 0; i < 1200; ++i) {
         assert_int_equal(packet.payload.bytes[i], i & 0xff);
@@ -310,14 +316,9 @@ TEST("bodies read back the values they were given") {
 }
 
 static cairn_netcode_drop read_whole(const uint8_t *bytes, size_t size, const uint8_t *key) {
-    cairn_packet_header header;
-    const cairn_netcode_drop drop = cairn_packet_read_header(bytes, size, ANY_TYPE, &header);
-    if (drop != CAIRN_NETCODE_TAKEN) {
-        return drop;
-    }
     uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_packet packet;
-    return cairn_packet_read(&header, bytes, size, KIT_PROTOCOL_ID, key, body, &packet);
+    return read_packet(bytes, size, key, body, &packet);
 }
 
 TEST("every broken bit and every cut of a sealed packet is refused") {

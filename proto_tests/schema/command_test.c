@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // Commands as TICKS and recordings carry them: which kinds stand in which slots, and what each may
 // say (docs/PROTOCOL.md, the table of commands).
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // Any text: refused, or printed and parsed to the same address again.
 
 #include <stdint.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // Values that every target must reproduce, whatever its word size and byte order. They were worked
 // out from the definitions with whole-number arithmetic, not by running this code.
 

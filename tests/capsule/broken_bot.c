@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // Linked before cairn-bot's own program: a bot whose steps leave out the warm start from some tick
 // on. The world of the self-test, which is smaller, is stepped as it should be.
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // Clients that are broken on purpose, over the virtual network: each makes a capsule, and what
 // explains it names the hazard. Sound clients make none.
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // Each hazard, put into a client's step on purpose, is named by what explains its capsule, with
 // the place where the two part; and nothing is explained where nothing differs.
 
@@ -33,21 +32,15 @@ typedef struct astray {
 
 static astray a;
 
-static cairn_world *fork_of(const cairn_world *world) {
-    cairn_world *fork = NULL;
-    assert_int_equal(cairn_world_fork(world, &fork), CAIRN_OK);
-    return fork;
-}
-
 static void begin(const cairn_rules *rules) {
     a = (astray){.agreed = capsule_world(rules), .with_after = true};
-    a.before = fork_of(a.agreed);
+    a.before = kit_fork(a.agreed);
 }
 
 static const char *path; // to write a capsule to, for other tests; NULL: none
 
 static void explain(const cairn_rules *rules) {
-    SCOPED(cairn_world) *server = fork_of(a.agreed);
+    SCOPED(cairn_world) *server = kit_fork(a.agreed);
     cairn_world_step_traced(server, NULL, 0, &a.server);
     const cairn_desync_report capsule = {.scene_name = "",
         .before = a.before,
@@ -88,8 +81,8 @@ static void end(void) {
 
 // The client's step, as it took it and as it takes it once more.
 static void step_so(const cairn_trial *trial) {
-    SCOPED(cairn_world) *again = fork_of(a.before);
-    a.after = fork_of(a.before);
+    SCOPED(cairn_world) *again = kit_fork(a.before);
+    a.after = kit_fork(a.before);
     cairn_trial_step(trial, a.after, NULL, 0, &a.again);
     cairn_trial_step(trial, again, NULL, 0, &a.again);
 }
@@ -148,10 +141,10 @@ static void expect_the_flipped_bit(uint32_t bit) {
 
 TEST("memory that was changed before the step is suspected when the step repeats right") {
     begin(NULL);
-    a.after = fork_of(a.before);
+    a.after = kit_fork(a.before);
     flip(a.after, 7);
     cairn_world_step(a.after, NULL, 0);
-    cairn_world *again = fork_of(a.before);
+    cairn_world *again = kit_fork(a.before);
     cairn_world_step_traced(again, NULL, 0, &a.again);
     explain(NULL);
     expect(CAIRN_HAZARD_FIELD_CHANGED, false);

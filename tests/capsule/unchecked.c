@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // Linked over the library's validator (--wrap): these programs damage worlds on purpose and step
 // them, which a debug build would end at the first step.
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // The picture that a client shows, and the one that the server rebuilds for lag compensation, are
 // equal to the bit.
 

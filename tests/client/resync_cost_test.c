@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // The cost of a repair: one body of a thousand, over paths from 10 to 300 ms.
 
 #include "tests/kit/test.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // Clients whose world differs from the server's although their inputs agree.
 
 #include "tests/kit/test.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-
 // A capsule comes back as it was written, verifies like any recording, and what is no capsule is
 // refused in words.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-
 // The world as it was shown between two ticks, and the view times that are refused.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 

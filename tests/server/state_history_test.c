@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-
 // The states of a room's last ticks: which are held, which are not, and the memory they may take.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 

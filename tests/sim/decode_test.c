@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-
 // Hostile encodings: refused with a reason, the world unchanged; or taken, and then they are
 // another state with another hash, which steps without harm.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-
 // What an operator's commands do to a world, and what they may not.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-
 // A fork and a copy go on as what they were made from does, and apart from it.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 
@@ -12,12 +9,6 @@
 #include "tests/sim/golden_scenes.h"
 
 enum { TICKS_TOGETHER = 20 };
-
-static cairn_world *fork_of(const cairn_world *world) {
-    cairn_world *fork = NULL;
-    assert_int_equal(cairn_world_fork(world, &fork), CAIRN_OK);
-    return fork;
-}
 
 static void expect_equal(const cairn_world *a, const cairn_world *b, const char *name) {
     if (!cairn_hash_equal(kit_hash(a), kit_hash(b)) ||
@@ -57,10 +48,10 @@ TEST("a fork in mid-play stays equal") {
         const golden_scene *scene = &golden_scenes[i];
         SCOPED(cairn_world) *world = halfway(scene);
         if (small(world)) {
-            cairn_world *fork = fork_of(world);
+            cairn_world *fork = kit_fork(world);
             go_on_together(scene, world, fork);
             cairn_world_poison(fork, 0xaa);
-            SCOPED(cairn_world) *again = fork_of(fork);
+            SCOPED(cairn_world) *again = kit_fork(fork);
             cairn_world_destroy(fork);
             go_on_together(scene, world, again);
         }
@@ -96,7 +87,7 @@ static cairn_world *play(void) {
 TEST("changes to one do not reach the other") {
     cairn_world *world = play();
     const cairn_hash128 before = kit_hash(world);
-    SCOPED(cairn_world) *fork = fork_of(world);
+    SCOPED(cairn_world) *fork = kit_fork(world);
     assert_int_equal(cairn_body_destroy(fork, 3), CAIRN_OK);
     kit_sphere(fork, vec3(4.0f, 1.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
     kit_run(fork, 10);
@@ -114,7 +105,7 @@ TEST("ids go on equal") {
     SCOPED(cairn_world) *world = play();
     assert_int_equal(cairn_body_destroy(world, 4), CAIRN_OK);
     assert_int_equal(cairn_body_destroy(world, 7), CAIRN_OK);
-    SCOPED(cairn_world) *fork = fork_of(world);
+    SCOPED(cairn_world) *fork = kit_fork(world);
     for (int i = 0; i < 4; ++i) {
         const cairn_vec3 at = vec3(0.0f, 20.0f + (float)i, 0.0f);
         assert_int_equal(
@@ -132,7 +123,7 @@ TEST("a fork has the lanes and no events") {
     uint32_t count = 0;
     (void)cairn_world_contact_events(world, &count);
     assert_int_equal(count, 1);
-    SCOPED(cairn_world) *fork = fork_of(world);
+    SCOPED(cairn_world) *fork = kit_fork(world);
     assert_int_equal(cairn_world_lanes(fork), 1);
     (void)cairn_world_contact_events(fork, &count);
     assert_int_equal(count, 0);

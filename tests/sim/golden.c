@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // Prints "scene tick hash" of every golden scene, or compares with a file of such lines; --help
 // lists the ways. Half way through, each scene is saved and goes on in a fresh world. Needs nothing
 // but base and sim, and a pool of threads for workers where there are any, so that it runs wherever

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
-
 // Leaves that the hash keeps never change what it says: worlds are played with through every
 // function that writes to them, and at every tick the hash is compared with one made from the
 // words alone. The world is small and its players clumsy, so that bodies meet, sleep, wake, leave
 // and break within a few hundred ticks.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-
 // The hash and the diff as components: every word of every element counts, errors that cancel out
 // in weaker hashes do not, and a difference is named down to the field.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 

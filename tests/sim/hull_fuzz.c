@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // Any points are refused, or give a closed hull that is the same when built from its own vertices.
 
 #include <stddef.h>

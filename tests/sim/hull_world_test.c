@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-
 // Hulls in a world: created, shared by shapes, refused, destroyed, restored.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-
 // Hinges and cones: what they let through, and what they hold, in both solvers.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 

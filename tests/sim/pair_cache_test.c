@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-
 // The pair cache and the manifolds outlive steps, which must never change a result. So a twin that
 // is loaded from the world's save before each step, and has to rebuild both, must stay equal to it;
 // and colliding all pairs of shapes must find the contacts that the world has.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // The canaries compiled as no build of ours may be, with products fused into sums: the first one
 // notices whatever the compiler. The second is there for what gcc does, and clang fuses it or not
 // as its other options go.

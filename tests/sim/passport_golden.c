@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // usage: passport                prints sim/debug/passport_golden.h as this build would have it
 //        passport --check        reads the passport of this build and names its faults
 //        passport --fault N      likewise, with a mutant of tests/sim/mutants.py

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // Each check of the passport passes here and fails when what it is there for is planted.
 
 #include "tests/kit/test.h"

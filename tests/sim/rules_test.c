@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-
 // Commands, the rules hook and the sandbox; the floating-point mode around a step.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 

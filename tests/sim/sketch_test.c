@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // Worlds that went apart tell each other what differs by a sketch, and are one again.
 
 #include "tests/kit/test.h"
@@ -130,8 +129,7 @@ TEST("a world that diverged is repaired and stays equal") {
         for (uint64_t k = 0; k < 2; ++k) {
             const uint32_t ticks = i == 0 && k == 0 ? 200 : 30;
             SCOPED(cairn_world) *server = scene_at(scene, 25 + (uint32_t)k);
-            SCOPED(cairn_world) *client = NULL;
-            assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
+            SCOPED(cairn_world) *client = kit_fork(server);
             disturb(client, cairn_random_at(5, i, k, 0) % 1024);
             disturb(client, cairn_random_at(5, i, k, 1) % 1024);
             golden_step(scene, server);
@@ -149,8 +147,7 @@ TEST("a world that diverged is repaired and stays equal") {
 TEST("keys name what differs and nothing else") {
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
     SCOPED(cairn_world) *server = scene_at(&golden_scenes[0], 30);
-    SCOPED(cairn_world) *client = NULL;
-    assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
+    SCOPED(cairn_world) *client = kit_fork(server);
     for (uint64_t k = 0; k < 6; ++k) {
         disturb(client, cairn_random_at(9, k, 0, 0) % 1024);
         const uint32_t count = difference(server, client, 640, keys);
@@ -186,8 +183,7 @@ static cairn_world *thousand(void) {
 
 TEST("one body of a thousand takes less than two kilobytes") {
     SCOPED(cairn_world) *server = thousand();
-    SCOPED(cairn_world) *client = NULL;
-    assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
+    SCOPED(cairn_world) *client = kit_fork(server);
     assert_int_equal(
         cairn_body_set_velocity(client, 500, vec3(1.0f, 2.0f, 0.0f), vec3_zero()), CAIRN_OK);
     cairn_world_step(server, NULL, 0);
@@ -204,8 +200,7 @@ TEST("a sketch holds half as many differences as it has cells") {
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
     SCOPED(cairn_world) *server = thousand();
     for (uint32_t k = 0; k < 3; ++k) {
-        SCOPED(cairn_world) *client = NULL;
-        assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
+        SCOPED(cairn_world) *client = kit_fork(server);
         for (uint32_t i = 0; i < sizes[k] / 4; ++i) { // its motion, and how long it has rested
             const cairn_body_id body = 2 + (i * 37 + k) % 1000;
             (void)cairn_body_set_velocity(client, body, vec3(0.0f, 1.0f, 0.0f), vec3_zero());
@@ -217,8 +212,7 @@ TEST("a sketch holds half as many differences as it has cells") {
 TEST("a difference too large for a sketch is reported") {
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
     SCOPED(cairn_world) *server = thousand();
-    SCOPED(cairn_world) *client = NULL;
-    assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
+    SCOPED(cairn_world) *client = kit_fork(server);
     for (cairn_body_id body = 2; body < 52; ++body) {
         (void)cairn_body_set_velocity(client, body, vec3(0.0f, 1.0f, 0.0f), vec3_zero());
     }
@@ -259,8 +253,8 @@ static size_t rich_payload(cairn_world **server, cairn_world **client) {
 }
 
 TEST("a payload cut short or made longer changes nothing") {
-    cairn_world *server = NULL;
-    cairn_world *client = NULL;
+    SCOPED(cairn_world) *server = NULL;
+    SCOPED(cairn_world) *client = NULL;
     const size_t size = rich_payload(&server, &client);
     const cairn_hash128 before = cairn_world_hash_read(client).full;
     for (size_t cut = 0; cut <= size + 4; cut += cut % 16 == 12 ? 23 : 1) {
@@ -274,14 +268,12 @@ TEST("a payload cut short or made longer changes nothing") {
     }
     assert_int_equal(cairn_elements_apply(client, payload, size, NULL), CAIRN_OK);
     assert_true(same(server, client));
-    cairn_world_destroy(server);
-    cairn_world_destroy(client);
 }
 
 // Whatever single bit is turned: refused without a trace, or taken as another sound state.
 TEST("a payload with a bit turned does no harm") {
-    cairn_world *server = NULL;
-    cairn_world *client = NULL;
+    SCOPED(cairn_world) *server = NULL;
+    SCOPED(cairn_world) *client = NULL;
     const size_t size = rich_payload(&server, &client);
     const cairn_hash128 before = cairn_world_hash_read(client).full;
     uint32_t refused = 0;
@@ -303,15 +295,12 @@ TEST("a payload with a bit turned does no harm") {
         payload[at] ^= (uint8_t)(1u << at % 8);
     }
     assert_true(refused > 10);
-    cairn_world_destroy(server);
-    cairn_world_destroy(client);
 }
 
 // What follows from the state is right as well: the list of shapes, free slots, hulls, pairs.
 TEST("a healed world hands out the same ids") {
     SCOPED(cairn_world) *server = scene_at(&golden_scenes[8], 30); // hulls
-    SCOPED(cairn_world) *client = NULL;
-    assert_int_equal(cairn_world_fork(server, &client), CAIRN_OK);
+    SCOPED(cairn_world) *client = kit_fork(server);
     assert_int_equal(cairn_body_destroy(client, 3), CAIRN_OK);
     assert_int_equal(cairn_body_destroy(client, 5), CAIRN_OK);
     assert_true(heal(server, client) > 0);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // What the solver must be able to do, with the numbers of its sources: the results of Catto 2005
 // (section 9, table 1), and textbook mechanics with error bounds.
 

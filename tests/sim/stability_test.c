@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // What the stability suite's table promises, trial by trial; "slow" as an argument: the slow ones.
 
 #include "tests/kit/test.h"

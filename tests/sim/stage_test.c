@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-
 // The stage probe hears of every stage, in the order of the step, and changes nothing.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 

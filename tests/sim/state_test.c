@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-
 // A world that is saved and restored between any two ticks goes on as if nothing had happened. Each
 // rule runs every golden scene and some seeds of random sandbox play against an undisturbed twin.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // A traced step does what a step does, its points depend on nothing but state and commands, and
 // they tell where two steps part.
 
@@ -27,12 +26,6 @@ static cairn_world *halfway(const golden_scene *scene) {
     return world;
 }
 
-static cairn_world *fork_of(const cairn_world *world) {
-    cairn_world *fork = NULL;
-    assert_int_equal(cairn_world_fork(world, &fork), CAIRN_OK);
-    return fork;
-}
-
 static void expect_equal_traces(const char *name) {
     const uint32_t first = cairn_trace_first_difference(&traces[0], &traces[1]);
     if (traces[0].count != traces[1].count || first != traces[0].count) {
@@ -49,8 +42,8 @@ static uint32_t commands_of(
 
 static void expect_same_steps(const golden_scene *scene, cairn_world *world) {
     static cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
-    SCOPED(cairn_world) *other = fork_of(world);
-    SCOPED(cairn_world) *plain = fork_of(world);
+    SCOPED(cairn_world) *other = kit_fork(world);
+    SCOPED(cairn_world) *plain = kit_fork(world);
     cairn_world_poison(other, 0xaa);
     assert_int_equal(cairn_world_set_lanes(other, 1), CAIRN_OK);
     for (int i = 0; i < 3; ++i) {
@@ -122,10 +115,10 @@ static const fault faults[] = {
 TEST("two traces tell where they part and frames tell the word") {
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; ++i) {
         cairn_world *good = build(CAIRN_SOLVER_SOFT_STEP);
-        SCOPED(cairn_world) *bad = fork_of(good);
+        SCOPED(cairn_world) *bad = kit_fork(good);
         faults[i].plant(bad);
         cairn_world_step_traced(good, NULL, 0, &traces[0]);
-        SCOPED(cairn_world) *again = fork_of(bad);
+        SCOPED(cairn_world) *again = kit_fork(bad);
         cairn_world_step_traced(bad, NULL, 0, &traces[1]);
         const uint32_t first = cairn_trace_first_difference(&traces[0], &traces[1]);
         assert_int_equal(traces[0].points[first].stage, faults[i].stage);
@@ -154,8 +147,8 @@ static void push_at_prepare(void *context, uint32_t stage) {
 
 TEST("a difference inside the solver is named by its word") {
     SCOPED(cairn_world) *good = build(CAIRN_SOLVER_SOFT_STEP);
-    SCOPED(cairn_world) *bad = fork_of(good);
-    cairn_world *again[2] = {fork_of(good), fork_of(good)};
+    SCOPED(cairn_world) *bad = kit_fork(good);
+    cairn_world *again[2] = {kit_fork(good), kit_fork(good)};
     cairn_world_set_stage_probe(bad, push_at_prepare, bad);
     cairn_world_set_stage_probe(again[1], push_at_prepare, again[1]);
     cairn_world_step_traced(good, NULL, 0, &traces[0]);
@@ -223,7 +216,7 @@ TEST("a world at rest is traced like any other") {
     cairn_world_step_traced(world, NULL, 0, &traces[0]);
     kit_run(world, 240);
     assert_int_equal(cairn_world_counts_read(world).bodies_awake, 0);
-    SCOPED(cairn_world) *plain = fork_of(world);
+    SCOPED(cairn_world) *plain = kit_fork(world);
     cairn_world_step_traced(world, NULL, 0, &traces[1]);
     cairn_world_step(plain, NULL, 0);
     assert_int_equal(traces[0].count, traces[1].count);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 // The stated errors of sim/math/trig.h, against the C library in double precision.
 
 #include "tests/kit/test.h"

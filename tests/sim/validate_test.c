@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-
 // cairn_world_validate accepts every world that the library makes, and names the rule that a
 // damaged one breaks.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 

@@ -24,6 +24,12 @@ static inline cairn_world *kit_world(const cairn_world_def *def) {
     return world;
 }
 
+static inline cairn_world *kit_fork(const cairn_world *world) {
+    cairn_world *fork = NULL;
+    assert_int_equal(cairn_world_fork(world, &fork), CAIRN_OK);
+    return fork;
+}
+
 static inline cairn_body_id kit_body(
     cairn_world *world, const cairn_body_def *def, const cairn_shape_def *shape) {
     cairn_body_id body = 0;

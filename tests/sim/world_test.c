@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-
 // Rules of the world around the solver: ids, capacities, checks, events, sleep, disabled bodies,
 // queries.
-
-#include "tests/kit/test.h"
 
 #include "tests/sim/world_kit.h"
 
