@@ -67,7 +67,7 @@ static uint32_t reversed(uint32_t word) {
 
 uint32_t cairn_ack_window_word(const cairn_ack_window *window, uint32_t skip) {
     CAIRN_ASSERT(window->next > 0 && skip + 33 <= CAIRN_ACK_WINDOW);
-    // Before sequence 0 this wraps to places of the ring where nothing was received yet.
+    // Before sequence 0 this wraps to bits of the ring that are still clear.
     const uint64_t first = window->next - 33 - skip;
     const uint32_t shift = (uint32_t)(first % 64);
     uint64_t word = window->bits[word_of(first)] >> shift;

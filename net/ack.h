@@ -10,7 +10,7 @@
 // The sequence with these low 32 bits that is nearest to `expected`.
 uint64_t cairn_sequence_expand(uint64_t expected, uint32_t low);
 
-// Sequences this far behind the newest are stale: they are neither distinguished nor acknowledged.
+// A sequence this much older than the newest is stale: it is neither recorded nor acknowledged.
 #define CAIRN_ACK_WINDOW 1024
 
 typedef struct cairn_ack_window {

@@ -17,6 +17,6 @@ typedef struct cairn_challenge {
 // A key must never encrypt two challenges with one sequence.
 void cairn_challenge_write(const cairn_challenge *challenge, uint64_t sequence,
     const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t sealed[CAIRN_CHALLENGE_TOKEN_SIZE]);
-// False when it does not open: other key, other sequence, or a changed bit.
+// False if decryption fails: other key, other sequence, or a changed bit.
 bool cairn_challenge_read(const uint8_t sealed[CAIRN_CHALLENGE_TOKEN_SIZE], uint64_t sequence,
     const uint8_t key[CAIRN_AEAD_KEY_SIZE], cairn_challenge *out);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// All cryptography of the project behind a handful of calls; crypto.c is the only file that
-// includes libsodium. Authenticated encryption (RFC 8439 ChaCha20-Poly1305), its variant with a
-// 24-byte nonce, a keyed hash for tables that unknown peers fill, and key derivation.
+// All cryptography of the project; crypto.c is the only file that includes libsodium. Authenticated
+// encryption (RFC 8439 ChaCha20-Poly1305), its variant with a 24-byte nonce, a keyed hash for
+// tables that unknown peers fill, and key derivation.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ typedef struct cairn_associated_data {
 } cairn_associated_data;
 
 // Lets libsodium choose its code for this processor. Call before the first encryption of the
-// process; further calls cost nothing. False when libsodium cannot start: nothing may be encrypted
+// process; further calls cost nothing. False if libsodium cannot start: do not encrypt anything
 // then.
 bool cairn_crypto_start(void);
 
@@ -33,8 +33,8 @@ void cairn_aead_encrypt(uint8_t *bytes, size_t size, cairn_associated_data assoc
     uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE]);
 
 // Opens `encrypted_size` bytes (text and MAC) into `text` (encrypted_size - CAIRN_AEAD_MAC_SIZE
-// bytes; may be `sealed` itself). False when a bit of text, associated, sequence or key differs, or
-// there is no room for a MAC; `text` holds nothing of worth then.
+// bytes; may be `sealed` itself). False if a bit of text, associated data, sequence or key differs,
+// or `encrypted_size` is too small for a MAC; the content of `text` is undefined then.
 bool cairn_aead_decrypt(const uint8_t *sealed, size_t encrypted_size,
     cairn_associated_data associated, uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE],
     uint8_t *text);
@@ -46,7 +46,7 @@ bool cairn_aead_decrypt_wide(const uint8_t *sealed, size_t encrypted_size,
     cairn_associated_data associated, const uint8_t nonce[CAIRN_AEAD_NONCE_SIZE],
     const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *text);
 
-// SipHash-2-4: without the key, nobody can choose bytes that fall into one bucket.
+// SipHash-2-4: a peer without the key cannot choose inputs that collide in one bucket.
 uint64_t cairn_siphash(
     const uint8_t *bytes, size_t size, const uint8_t key[CAIRN_SIPHASH_KEY_SIZE]);
 
@@ -61,6 +61,6 @@ void cairn_wipe(void *bytes, size_t size);
 // Lower-case hexadecimal digits and a terminator into `out`, which has 2 * size + 1 bytes and is
 // returned.
 char *cairn_hex_print(const uint8_t *bytes, size_t size, char *out);
-// Exactly `digit_count` digits of either case into `size` bytes. False when there are others or not
-// twice as many.
+// Parses exactly `digit_count` hexadecimal digits of either case into `size` bytes. False if a
+// character is no digit or digit_count is not 2 * size.
 bool cairn_hex_read(const char *digits, size_t digit_count, uint8_t *bytes, size_t size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "net/estimate.h"
 
-// A clock that is read once per loop pass cannot distinguish less than this.
+// The resolution of a clock that is read once per pass of the loop.
 static const uint64_t granularity_ns = 1000000;
 static const uint64_t reordering_ns_min = 20000000;
 static const uint64_t reordering_ns_max = 250000000;
@@ -69,7 +69,7 @@ uint64_t cairn_estimate_timeout_ns(const cairn_estimate *estimate, uint32_t back
                               : CAIRN_RTO_FIRST_NS;
     const uint64_t shift = backoff < CAIRN_RTO_BACKOFF_MAX ? backoff : CAIRN_RTO_BACKOFF_MAX;
     if (once >= CAIRN_RTO_NS_MAX) {
-        return once; // a path this slow must not be hurried
+        return once; // on a path this slow an earlier timeout would resend needlessly
     }
     const uint64_t all = once << shift;
     return all < CAIRN_RTO_NS_MAX ? all : CAIRN_RTO_NS_MAX;

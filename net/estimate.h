@@ -11,10 +11,10 @@
 
 // How long a peer may hold an ack back; part of every timeout, since the ack may be that late.
 #define CAIRN_ACK_DELAY_NS 20000000ull
-// The retransmission timeout before the first round trip was measured. RFC 6298 says 1 s; a lost
-// HELLO would cost a player that second, and a needless copy of it costs nothing.
+// The retransmission timeout before the first round trip was measured. RFC 6298 says 1 s, which a
+// player would wait for after a lost HELLO; a needless copy of it costs nothing.
 #define CAIRN_RTO_FIRST_NS 300000000ull
-// The largest backed-off timeout, so that a path that recovers is noticed within it.
+// The largest timeout after backoff: the link notices within it that a path works again.
 #define CAIRN_RTO_NS_MAX 2000000000ull
 #define CAIRN_RTO_BACKOFF_MAX 6
 
@@ -28,9 +28,10 @@ typedef struct cairn_estimate {
 } cairn_estimate;
 
 void cairn_estimate_reset(cairn_estimate *estimate);
-// One measured round trip, the peer's ack delay taken off.
+// Adds one measured round trip, without the peer's ack delay.
 void cairn_estimate_round_trip(cairn_estimate *estimate, uint64_t rtt_ns);
-// One payload's fate. A late ack takes a loss back with `false` and then counts as arrived.
+// Adds the outcome of one payload. After a late ack, call it with `false` to undo the loss; the
+// payload then counts as arrived.
 void cairn_estimate_fate(cairn_estimate *estimate, bool lost);
 // `elapsed_ns` is the time from sending to its late ack: from now on losses are called later. Round
 // trips are measured on what arrives first, so they do not include what reordering delays

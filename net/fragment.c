@@ -41,7 +41,7 @@ uint32_t cairn_fragment_size(uint32_t message_size, uint32_t index) {
 
 static cairn_link_drop fragment_check(const cairn_fragment *fragment, uint32_t size_max) {
     if (fragment->size <= CAIRN_LINK_SINGLE_SIZE_MAX || fragment->size > CAIRN_MESSAGE_SIZE_MAX) {
-        return CAIRN_LINK_DROP_FRAGMENT; // a smaller message has one way to travel: whole
+        return CAIRN_LINK_DROP_FRAGMENT; // a message that fits one payload may not be fragmented
     }
     if (fragment->index >= cairn_fragment_count(fragment->size) ||
         fragment->index > fragment->sequence ||
@@ -79,7 +79,7 @@ static cairn_assembly *find_room(cairn_assemblies *assemblies) {
     return oldest;
 }
 
-// NULL when there is no room for the message.
+// NULL if there is no room for the message.
 static cairn_assembly *begin(cairn_assemblies *assemblies, uint64_t now_ns, uint64_t patience_ns,
     uint64_t first, uint32_t size) {
     cairn_assembly *slot = find_room(assemblies);
@@ -123,7 +123,7 @@ cairn_link_drop cairn_assemblies_take(cairn_assemblies *assemblies, uint64_t now
     if (slot == NULL && first >= assemblies->given_up) {
         slot = begin(assemblies, now_ns, patience_ns, first, fragment->size);
     }
-    if (slot != NULL) { // otherwise it arrived, only too late to be of use
+    if (slot != NULL) { // otherwise the fragment arrived too late to be used
         put(slot, fragment);
         assemblies->done = slot->missing == 0 ? slot : NULL;
     }

@@ -33,7 +33,7 @@ static bool is_config_valid(const cairn_link_config *config) {
            config->reliable_buffer_size >= 64 && config->reliable_buffer_size <= 1u << 30;
 }
 
-// Where each buffer lies in the one block that a link is; all offsets are multiples of 16.
+// The offset of each buffer in the one block of a link; all are multiples of 16.
 typedef struct layout {
     size_t sent, segments, have, unreliable, reliable, single, assemblies, stream, all;
     size_t assembly_size;
@@ -298,7 +298,8 @@ static size_t stream_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) 
     return count_payload(link, size);
 }
 
-// When a bare ack must go out although others could carry acks: they would not reach far enough.
+// When a bare ack must go out although other payloads carry acks: their ack bits do not reach far
+// enough back.
 static uint64_t long_ack_ns(const cairn_link *link) {
     if (link->owed_count > 0 && link->unreported >= CAIRN_ACK_BURST) {
         return link->now_ns;

@@ -6,8 +6,9 @@
 // payloads of at most CAIRN_PAYLOAD_SIZE_MAX bytes out, and back. No socket, no clock, no
 // allocation after create.
 //
-// docs/PROTOCOL.md has the header's bytes. Unreliable messages are whole or lost; a newer one does
-// not wait for an older. Reliable messages arrive once, in order, or the link reports failure.
+// docs/PROTOCOL.md has the header's bytes. Unreliable messages arrive complete or not at all; a
+// newer one does not wait for an older. Reliable messages arrive once, in order, or the link
+// reports failure.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,44 +23,44 @@ typedef struct cairn_link cairn_link;
 typedef struct cairn_link_config {
     uint32_t unreliable_size_max; // of a message sent; <= CAIRN_MESSAGE_SIZE_MAX
     uint32_t receive_size_max; // of a message received, reliable or not; <= CAIRN_MESSAGE_SIZE_MAX
-    uint32_t receive_messages_max;  // fragmented messages put together at once, 1 .. 8: more ride
-                                    // out more reordering; nothing when no message is fragmented
-    uint32_t reliable_buffer_size;  // bytes of unacknowledged reliable messages held for sending
+    uint32_t receive_messages_max; // fragmented messages reassembled at once, 1 .. 8: more tolerate
+                                   // more reordering; no memory if no message is fragmented
+    uint32_t reliable_buffer_size; // bytes of unacknowledged reliable messages held for sending
     uint32_t send_rate_bytes_per_s; // pacing of the reliable stream; 0: no pacing
 } cairn_link_config;
 
-// The default takes and sends every size there is: 1.9 MB, of which untouched pages cost nothing.
-// A peer that receives only small messages should say so: a server's link with unreliable_size_max
-// 16384, receive_size_max 1184, reliable_buffer_size 8192 takes 36 kB; with 1184, 1184, 4096 it is
-// 15 kB.
+// The default sends and receives messages of every allowed size: 1.9 MB, of which untouched pages
+// cost nothing. Lower the limits for a peer that receives only small messages: a server's link with
+// unreliable_size_max 16384, receive_size_max 1184, reliable_buffer_size 8192 takes 36 kB; with
+// 1184, 1184, 4096 it takes 15 kB.
 cairn_link_config cairn_link_config_default(void);
 cairn_status cairn_link_create(const cairn_link_config *config, uint64_t now_ns, cairn_link **out);
 void cairn_link_destroy(cairn_link *link); // NULL is allowed
-// Bytes that a link of this config takes, all of them at create; 0 for an impossible config.
+// Bytes that a link of this config allocates, all at create; 0 for an invalid config.
 size_t cairn_link_memory_size(const cairn_link_config *config);
 // Back to the state after create, for the next peer on this slot.
 void cairn_link_reset(cairn_link *link, uint64_t now_ns);
 
 // Queues a message. An unreliable message that has not left when the next one is sent is replaced
-// by it (a stale snapshot is worth nothing; counted). `bytes` are copied. CAIRN_CAPACITY when the
-// reliable buffer is full: try again when acks came; CAIRN_INVALID_ARGUMENT when the size is 0 or
-// too large.
+// by it (a stale snapshot is useless; counted). `bytes` are copied. CAIRN_CAPACITY: the reliable
+// buffer is full; try again when acks have arrived. CAIRN_INVALID_ARGUMENT: the size is 0 or too
+// large.
 cairn_status cairn_link_send_unreliable(cairn_link *link, const uint8_t *bytes, size_t size);
 cairn_status cairn_link_send_reliable(cairn_link *link, const uint8_t *bytes, size_t size);
-// Bytes that send_reliable would still take now, headers counted.
+// Bytes that send_reliable accepts now, including headers.
 size_t cairn_link_reliable_room(const cairn_link *link);
 bool cairn_link_reliable_idle(const cairn_link *link); // everything sent was acknowledged
 // Whether the reliable stream has failed for good: the peer's frames are impossible, or a message
 // was queued that is larger than the peer takes. Disconnect.
 bool cairn_link_failed(const cairn_link *link);
 
-// The next payload to encrypt, into `bytes` (room for CAIRN_PAYLOAD_SIZE_MAX). 0 when nothing is
-// due. Acks ride on every payload; if there are acks to send and nothing else, one bare payload
-// goes out after 20 ms.
+// Writes the next payload to encrypt into `bytes` (room for CAIRN_PAYLOAD_SIZE_MAX) and returns its
+// size; 0 if nothing is due. Every payload carries acks; if there is nothing but acks to send, one
+// bare payload goes out after 20 ms.
 size_t cairn_link_next_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes);
 
-// Takes one opened payload. A dropped one has no effect but its counter: it is not acknowledged,
-// and its acks are not believed. `now_ns` never runs back.
+// Takes one decrypted payload. A payload that is dropped is counted and has no other effect: it is
+// not acknowledged, and its acks are ignored. `now_ns` must not decrease.
 cairn_link_drop cairn_link_receive(
     cairn_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size);
 
@@ -69,7 +70,8 @@ typedef struct cairn_link_message {
     size_t size;
     bool reliable;
 } cairn_link_message;
-// The next whole message; false when there is none. Drain after each receive.
+// The next complete message; false if there is none. Call it after each receive until it returns
+// false.
 bool cairn_link_next_message(cairn_link *link, cairn_link_message *out);
 
 // When next_payload next has something to send although nothing new is queued (resend, bare ack);
@@ -84,12 +86,12 @@ typedef struct cairn_link_statistics {
     uint64_t payloads_sent;
     uint64_t payloads_received;
     uint64_t payloads_acknowledged;
-    uint64_t payloads_lost; // may shrink: a late ack takes a loss back
+    uint64_t payloads_lost; // may decrease: a late ack undoes a loss
     uint64_t bytes_sent;    // payload bytes, without encryption and datagram headers
     uint64_t bytes_received;
     uint64_t messages_replaced; // unreliable, before they left
     uint64_t messages_lost;     // unreliable, begun but never completed here
-    uint64_t messages_unread;   // unreliable, whole, but not taken before the next receive
+    uint64_t messages_unread;   // unreliable, complete, but not taken before the next receive
     uint64_t stream_bytes_resent;
     uint64_t drops[CAIRN_LINK_DROP_COUNT];
 } cairn_link_statistics;

@@ -2,7 +2,7 @@
 #pragma once
 
 // The first bytes of every payload, read and written side by side. docs/PROTOCOL.md, section Link,
-// is normative. There is one way to write each header; any other is refused.
+// is normative. Each header has exactly one valid encoding; any other is refused.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,9 +14,9 @@
 #define CAIRN_LINK_HEADER_SIZE 16
 #define CAIRN_LINK_PART_HEADER_SIZE 8 // of a fragment or a stream segment, after the link header
 #define CAIRN_LINK_PART_SIZE 1000     // of a fragment or a full stream segment
-// Whole payloads are 1024 bytes then: four blocks of the cipher's wide path, nothing left over.
+// A full payload then has 1024 bytes: exactly four blocks of the cipher's vector code.
 _Static_assert(CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + CAIRN_LINK_PART_SIZE == 1024,
-    "whole payloads are multiples of 256");
+    "full payloads are multiples of 256");
 // A message up to this size travels in one payload, a larger one in fragments.
 #define CAIRN_LINK_SINGLE_SIZE_MAX (CAIRN_PAYLOAD_SIZE_MAX - CAIRN_LINK_HEADER_SIZE)
 #define CAIRN_LINK_FRAGMENTS_MAX                                                                   \
@@ -28,8 +28,8 @@ _Static_assert(CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + CAIRN_LINK
 
 typedef enum cairn_link_kind {
     CAIRN_LINK_ACK = 1,      // nothing but acks
-    CAIRN_LINK_MESSAGE = 2,  // a whole unreliable message
-    CAIRN_LINK_FRAGMENT = 3, // a piece of one
+    CAIRN_LINK_MESSAGE = 2,  // a complete unreliable message
+    CAIRN_LINK_FRAGMENT = 3, // a fragment of one
     CAIRN_LINK_STREAM = 4,   // a segment of the reliable stream
 } cairn_link_kind;
 

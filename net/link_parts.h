@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The inside of a link, shared by its two halves (link.c sends, link_receive.c receives) and by
-// tests that begin near a wrap. Nobody else includes this.
+// The private parts of a link, shared by its two halves (link.c sends, link_receive.c receives) and
+// by tests that begin near a wrap. No other file may include this.
 
 #include "net/ack.h"
 #include "net/estimate.h"
@@ -10,8 +10,8 @@
 #include "net/link.h"
 #include "net/stream.h"
 
-// A bare ack goes out at once when this many payloads wait for theirs: the 33 that ride on other
-// payloads would not reach back to all of them.
+// A bare ack goes out at once if this many payloads are unacknowledged: the 33 acks of other
+// payloads' headers would not cover all of them.
 #define CAIRN_ACK_BURST 16
 
 struct cairn_link {

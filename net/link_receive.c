@@ -77,7 +77,7 @@ static void acknowledge(
     }
 }
 
-// The first word's bits that the last report did not have: most of each report is known.
+// The first word's bits that were not in the last report; most of each report repeats it.
 static uint32_t news_of(cairn_link *link, const ack_report *report) {
     const uint64_t newer = report->newest - link->reported_newest;
     const uint32_t word = report->words[0];
@@ -105,8 +105,8 @@ static void take_acks(cairn_link *link, uint64_t now_ns, const ack_report *repor
     resolve_oldest(link);
 }
 
-// Refuses acks of payloads that were never sent. More words must end in a set bit: one way to write
-// each report.
+// Refuses acks of payloads that were never sent. The last of several words must not be zero, so
+// that each report has exactly one encoding.
 static cairn_link_drop read_report(const cairn_link *link, const cairn_link_header *header,
     const uint8_t *body, size_t body_size, ack_report *out) {
     *out = (ack_report){.newest = cairn_sequence_expand(link->sent.next, header->ack),

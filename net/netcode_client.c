@@ -24,8 +24,8 @@ struct cairn_netcode_client {
     uint64_t expire_ns; // when the token ends, while connecting
     uint64_t sent_ns;
     uint64_t last_receive_ns; // of this server; before its first packet, when it was first tried
-    // Goes on from server to server and never starts again with the same keys: each server of the
-    // list holds the key that encrypts it.
+    // Continues from server to server and never restarts with the same keys: all servers of the
+    // list use the same client-to-server key, so a nonce must not repeat.
     uint64_t sequence;
     cairn_replay replay;
     uint64_t challenge_sequence;

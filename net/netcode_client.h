@@ -17,7 +17,7 @@ typedef struct cairn_netcode_client cairn_netcode_client;
 cairn_status cairn_netcode_client_create(cairn_netcode_client **out);
 void cairn_netcode_client_destroy(cairn_netcode_client *client);
 
-// Starts to connect with a token (from any state; an earlier connection is left without a word).
+// Starts to connect with a token (from any state; an earlier connection is dropped silently).
 // `now_unix_s` is compared with the token's times once, here. The challenge is answered at once,
 // not at the next tenth of a second: one fixed wait less than the reference client. CAIRN_MALFORMED
 // when the token cannot be read (state TOKEN_INVALID), CAIRN_INVALID_ARGUMENT when it has expired
@@ -37,7 +37,7 @@ uint64_t cairn_netcode_client_deadline_ns(const cairn_netcode_client *client);
 // bytes.
 const uint8_t *cairn_netcode_client_next_payload(cairn_netcode_client *client, size_t *size);
 
-// As on the server: the next datagram to send. Returns 0 if there is none.
+// Writes the next datagram to send and returns its size; 0 if there is none.
 size_t cairn_netcode_client_next_datagram(
     cairn_netcode_client *client, cairn_address *to, uint8_t *bytes);
 // Seals one payload, 1 .. CAIRN_PAYLOAD_SIZE_MAX bytes. Returns the datagram's size, 0 when not

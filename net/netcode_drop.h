@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Every reason to drop a datagram, in the order the standard reads one. A counter each, nothing is
-// dropped without one.
+// Every reason to drop a datagram, in the order in which the standard checks one. Each has a
+// counter; no datagram is dropped uncounted.
 typedef enum cairn_netcode_drop {
     CAIRN_NETCODE_TAKEN = 0,           // not dropped
     CAIRN_NETCODE_DROP_SIZE,           // too small, too large, or wrong for its type

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Handshakes under way on a server: an address that showed a good token and the keys to read its
-// response with. The standard's encryption mappings, in a pool of fixed size; each ends after the
+// Pending handshakes of a server: an address that sent a valid token, and the keys to decrypt its
+// response. The standard's encryption mappings, in a pool of fixed size; each ends after the
 // token's time-out.
 
 #include "net/lookup.h"
 #include "net/token.h"
 #include <cairn/types.h>
 
-// A token without a time-out must not hold a place for ever, nor one with a time-out of hours.
+// Limits how long a token without a time-out, or with one of hours, may hold an entry.
 #define CAIRN_HANDSHAKE_TIMEOUT_NS_MAX UINT64_C(30000000000)
 
 typedef struct cairn_handshake {
@@ -37,11 +37,11 @@ cairn_status cairn_handshakes_create(cairn_handshakes *handshakes, uint32_t capa
     const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]);
 void cairn_handshakes_destroy(cairn_handshakes *handshakes);
 
-// The handshake of an address that has not run out, or NULL. Stays until remove or expire.
+// The handshake of an address, or NULL if there is none or it expired. Valid until remove or
+// expire.
 const cairn_handshake *cairn_handshakes_find(
     const cairn_handshakes *handshakes, const cairn_address *address, uint64_t now_ns);
-// Begins or renews the handshake of an address with the keys of a token. False when the pool is
-// full.
+// Begins or renews the handshake of an address with the keys of a token. False: the pool is full.
 bool cairn_handshakes_put(cairn_handshakes *handshakes, const cairn_address *address,
     const cairn_token_private *token, const uint8_t mac[CAIRN_AEAD_MAC_SIZE], uint64_t now_ns);
 void cairn_handshakes_remove(cairn_handshakes *handshakes, const cairn_address *address);

@@ -176,7 +176,7 @@ static void queue(
     }
 }
 
-// Answers to whoever has no slot yet.
+// Sends an answer to a peer that has no slot yet.
 static void queue_answer(cairn_netcode_server *server, const cairn_address *to,
     const uint8_t key[CAIRN_KEY_SIZE], const cairn_packet *packet) {
     uint8_t bytes[CAIRN_PACKET_ENCRYPTED_SIZE_MAX];

@@ -31,8 +31,8 @@ typedef struct cairn_netcode_server_config {
 } cairn_netcode_server_config;
 
 cairn_netcode_server_config cairn_netcode_server_config_default(void);
-// CAIRN_INVALID_ARGUMENT when a pointer is missing or a count or family is out of range,
-// CAIRN_OUT_OF_MEMORY. All memory is taken here, nothing allocates later.
+// CAIRN_INVALID_ARGUMENT: a pointer is NULL, or a count or address family is out of range.
+// CAIRN_OUT_OF_MEMORY. All memory is allocated here; nothing allocates later.
 cairn_status cairn_netcode_server_create(
     const cairn_netcode_server_config *config, cairn_netcode_server **out);
 void cairn_netcode_server_destroy(cairn_netcode_server *server);
@@ -68,14 +68,14 @@ typedef struct cairn_netcode_event {
     size_t payload_size;
 } cairn_netcode_event;
 
-// Takes the oldest event. False when there is none. Drain after each receive and each advance: at
-// most one payload is held at a time, and a receive that finds an unread one drops it (counted).
-// A slot is given away again only after its disconnect event was taken.
+// Takes the oldest event. False if there is none. Call it after each receive and each advance until
+// it returns false: at most one payload is held at a time, and a receive that finds an unread one
+// drops it (counted). A slot is reused only after its disconnect event was taken.
 bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode_event *out);
 
-// Handshake answers, keep-alives and disconnects that wait to be sent. Returns the size written to
-// `bytes` (room for CAIRN_DATAGRAM_SIZE_MAX), 0 when there is none. Drain after receive and
-// advance.
+// Writes the next handshake answer, keep-alive or disconnect to `bytes` (room for
+// CAIRN_DATAGRAM_SIZE_MAX) and returns its size, 0 if there is none. Call it after receive and
+// advance until it returns 0.
 size_t cairn_netcode_server_next_datagram(
     cairn_netcode_server *server, cairn_address *to, uint8_t *bytes);
 
@@ -86,8 +86,8 @@ size_t cairn_netcode_server_next_datagram(
 size_t cairn_netcode_server_encrypt(cairn_netcode_server *server, uint64_t now_ns, uint32_t client,
     const uint8_t *payload, size_t payload_size, cairn_address *to, uint8_t *bytes);
 
-// Queues ten disconnect packets and frees the slot; its event has the reason KICKED. Nothing
-// happens when the slot is free.
+// Queues ten disconnect packets and frees the slot; its event has the reason KICKED. Does nothing
+// if the slot is free.
 void cairn_netcode_server_disconnect(
     cairn_netcode_server *server, uint64_t now_ns, uint32_t client);
 void cairn_netcode_server_disconnect_all(cairn_netcode_server *server, uint64_t now_ns);

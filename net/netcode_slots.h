@@ -46,10 +46,10 @@ uint32_t cairn_netcode_slots_find_address(
 uint32_t cairn_netcode_slots_find_id(const cairn_netcode_slots *slots, uint64_t client_id);
 uint32_t cairn_netcode_slots_find_free(const cairn_netcode_slots *slots);
 
-// Seats the client of a handshake in a free slot, unconfirmed. Address and id must be new.
+// Gives the client of a handshake a free slot, unconfirmed. Address and id must be new.
 void cairn_netcode_slots_open(cairn_netcode_slots *slots, uint32_t index,
     const cairn_handshake *handshake, const uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE],
     uint64_t now_ns);
-// The client is gone and its keys are wiped; the slot is not given away before it is released.
+// Removes the client and wipes its keys; the slot is not reused before it is released.
 void cairn_netcode_slots_close(cairn_netcode_slots *slots, uint32_t index);
 void cairn_netcode_slots_release(cairn_netcode_slots *slots, uint32_t index);

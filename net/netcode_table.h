@@ -11,7 +11,7 @@
 // What a server knows about an address.
 typedef enum cairn_netcode_peer {
     CAIRN_PEER_UNKNOWN,     // nothing
-    CAIRN_PEER_PENDING,     // showed a good token, has been challenged
+    CAIRN_PEER_PENDING,     // sent a valid token, has been challenged
     CAIRN_PEER_UNCONFIRMED, // answered the challenge, has a slot, may not know yet
     CAIRN_PEER_CONFIRMED,   // has sent from its slot
     CAIRN_PEER_COUNT
@@ -30,10 +30,10 @@ typedef enum cairn_netcode_server_action {
     CAIRN_NETCODE_SERVER_ADMIT,   // check the token, answer with a challenge, or with denied when
                                   // full
     CAIRN_NETCODE_SERVER_ACCEPT, // check the challenge token, give a slot, answer with a keep-alive
-    CAIRN_NETCODE_SERVER_REFRESH,    // the client lives
+    CAIRN_NETCODE_SERVER_REFRESH,    // the client is alive
     CAIRN_NETCODE_SERVER_DELIVER,    // the client is alive and sent a payload
     CAIRN_NETCODE_SERVER_FORGET,     // give up the handshake
-    CAIRN_NETCODE_SERVER_END,        // free the slot without a word
+    CAIRN_NETCODE_SERVER_END,        // free the slot, send nothing
     CAIRN_NETCODE_SERVER_DISCONNECT, // send disconnect packets, free the slot
     CAIRN_NETCODE_SERVER_ACTION_COUNT
 } cairn_netcode_server_action;
@@ -78,9 +78,9 @@ typedef enum cairn_netcode_client_action {
     CAIRN_NETCODE_CLIENT_NOTHING,     // cannot happen, or needs no action
     CAIRN_NETCODE_CLIENT_ANSWER,      // keep the challenge token, send a response
     CAIRN_NETCODE_CLIENT_ENTER,       // keep index and clients_max: connected
-    CAIRN_NETCODE_CLIENT_REFRESH,     // the server lives
+    CAIRN_NETCODE_CLIENT_REFRESH,     // the server is alive
     CAIRN_NETCODE_CLIENT_DELIVER,     // the server is alive and sent a payload
-    CAIRN_NETCODE_CLIENT_NEXT_SERVER, // try the next server, or end in `next` when there is none
+    CAIRN_NETCODE_CLIENT_NEXT_SERVER, // try the next server, or end in `next` if there is none
     CAIRN_NETCODE_CLIENT_END,         // end in `next`
     CAIRN_NETCODE_CLIENT_DISCONNECT,  // send disconnect packets, end in `next`
     CAIRN_NETCODE_CLIENT_REPEAT,      // send the state's packet: request, response or keep-alive

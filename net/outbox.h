@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Datagrams that wait for the driver to take them, oldest first, in one ring of bytes. Sealed
-// already: their contents do not depend on when they leave.
+// Datagrams that wait for the driver to take them, oldest first, in one ring of bytes. They are
+// already encrypted: their contents do not depend on when they are sent.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ void cairn_outbox_destroy(cairn_outbox *outbox);
 
 // Room that is left, for datagrams and their records.
 size_t cairn_outbox_room(const cairn_outbox *outbox);
-// Copies a datagram in. False when there is no room: nothing was changed.
+// Copies a datagram in. False, and nothing changes: there is no room.
 bool cairn_outbox_push(
     cairn_outbox *outbox, const cairn_address *to, const uint8_t *bytes, size_t size);
 // Copies the oldest out (room for CAIRN_DATAGRAM_SIZE_MAX) and removes it. 0 if there is none.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The packets of netcode 1.02 as bytes: prefix, sequence, body, MAC. One struct for each body; how
-// it is written and how it is read stand side by side in packet.c. docs/PROTOCOL.md has the table.
+// The packets of netcode 1.02 as bytes: prefix, sequence, body, MAC. One struct for each body, with
+// its writer and reader side by side in packet.c. docs/PROTOCOL.md has the table.
 
 #include <stddef.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
 // that offsets and segments are multiples of 8 and received messages lie aligned where they arrive.
 //
 // Flow control needs no message of its own: every link header has the receiver's window, which is
-// constant, and the receiver always drains what is whole. So the sender knows that the window
-// begins at the oldest message of which not every byte was acknowledged.
+// constant, and the receiver always takes complete messages out. So the sender knows that the
+// window begins at the oldest message that is not completely acknowledged.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ typedef struct cairn_segment {
 typedef struct cairn_stream_sender {
     uint8_t *bytes;    // ring by offset, not owned
     uint64_t capacity; // of bytes, multiple of 8
-    uint64_t base;     // start of the oldest message not wholly acknowledged
+    uint64_t base;     // start of the oldest message not completely acknowledged
     uint64_t acked;    // everything below was acknowledged
     uint64_t next;     // first byte never sent
     uint64_t end;      // one past the last byte queued
@@ -54,7 +54,7 @@ typedef struct cairn_stream_sender {
 
 void cairn_stream_sender_reset(cairn_stream_sender *sender);
 uint64_t cairn_stream_sender_room(const cairn_stream_sender *sender);
-// Queues a frame. The room must be there.
+// Queues a frame. There must be room for it.
 void cairn_stream_sender_queue(cairn_stream_sender *sender, const uint8_t *bytes, uint32_t size);
 // Whether a segment could leave now: a lost one, or a new one that the window allows.
 bool cairn_stream_sender_ready(const cairn_stream_sender *sender);
@@ -89,7 +89,7 @@ typedef struct cairn_stream_receiver {
     uint32_t size_max;
     uint64_t origin; // offset of bytes[0]
     uint64_t base;   // start of the oldest message not handed out
-    uint64_t whole;  // all frames below are whole
+    uint64_t whole;  // all frames below are complete
     uint64_t edge;   // everything below was received
     uint64_t top;    // one past the last byte received
     bool broken;     // a frame's size was impossible; nothing more is taken
@@ -101,6 +101,6 @@ void cairn_stream_receiver_reset(cairn_stream_receiver *receiver);
 // CAIRN_LINK_TAKEN, CAIRN_LINK_DROP_STREAM or CAIRN_LINK_DROP_MESSAGE_SIZE.
 cairn_link_drop cairn_stream_receiver_take(
     cairn_stream_receiver *receiver, uint64_t offset, const uint8_t *bytes, uint32_t size);
-// The next whole message; its bytes last until the next take.
+// The next complete message; its bytes are valid until the next take. False if there is none.
 bool cairn_stream_receiver_next(
     cairn_stream_receiver *receiver, const uint8_t **bytes, uint32_t *size);

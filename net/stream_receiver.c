@@ -84,7 +84,7 @@ cairn_link_drop cairn_stream_receiver_take(
     const uint64_t end = offset + size;
     const uint64_t from = offset > receiver->edge ? offset : receiver->edge;
     if (end <= from) {
-        return CAIRN_LINK_TAKEN; // all of it came before
+        return CAIRN_LINK_TAKEN; // all of it was received before
     }
     memcpy(
         receiver->bytes + (from - receiver->origin), bytes + (from - offset), (size_t)(end - from));

@@ -75,7 +75,7 @@ static cairn_segment *segment_of(const cairn_stream_sender *sender, uint32_t num
     return &sender->segments[number % sender->segment_capacity];
 }
 
-// Bytes of the next new segment, 0 when window, table or queue forbid one.
+// Bytes of the next new segment, 0 if the window, the table or the queue allows none.
 static uint64_t new_size(const cairn_stream_sender *sender) {
     if (sender->count == sender->segment_capacity) {
         return 0;
@@ -126,7 +126,7 @@ cairn_stream_segment cairn_stream_sender_take(
         .number = number, .offset = segment->offset, .size = segment->size, .again = again};
 }
 
-// Lets go of acknowledged segments at the front and of messages that arrived whole.
+// Releases acknowledged segments at the front and messages that are completely acknowledged.
 static void release(cairn_stream_sender *sender) {
     while (sender->count > 0 &&
            segment_of(sender, sender->first)->state == CAIRN_SEGMENT_ACKNOWLEDGED) {
@@ -140,7 +140,7 @@ static void release(cairn_stream_sender *sender) {
     }
 }
 
-// NULL for a segment that was let go of.
+// NULL for a segment that was released.
 static cairn_segment *find_open(const cairn_stream_sender *sender, uint32_t number) {
     if (number - sender->first >= sender->count) {
         return NULL;

@@ -32,8 +32,8 @@ static void forget(cairn_token_history *history, uint32_t item) {
     history->first_free = item;
 }
 
-// Only a full history is swept, and only once in a second, because expiry is in whole seconds: a
-// flood of tokens cannot make every request walk the pool.
+// Only a full history is swept, and at most once per second, because expiry is in seconds: a flood
+// of tokens cannot make every request walk the pool.
 static void sweep(cairn_token_history *history, uint64_t now_unix_s) {
     if (now_unix_s == history->swept_unix_s) {
         return;

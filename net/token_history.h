@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Which connect tokens were seen, by the MAC of their private part, until they expire. A token
-// first belongs to the address that showed it (pending: that address may repeat its request); once
-// it made a session it is consumed and never admits anything again, because its keys have encrypted
-// packets and a second session would use the same nonces. Nothing is evicted before it expires: a
-// full history refuses new tokens.
+// Connect tokens that were received, by the MAC of their private part, until they expire. A token
+// first belongs to the address that sent it (pending: that address may repeat its request). When a
+// session begins with it, the token is consumed and never admits a client again, because its keys
+// have encrypted packets and a second session would use the same nonces. Nothing is evicted before
+// it expires: a full history refuses new tokens.
 
 #include <stdint.h>
 
@@ -18,7 +18,7 @@ typedef struct cairn_token_record {
     cairn_address address;
     uint32_t next_free;
     bool consumed;
-    bool used; // this place of the pool
+    bool used; // this entry of the pool
 } cairn_token_record;
 
 typedef struct cairn_token_history {
@@ -39,6 +39,6 @@ void cairn_token_history_destroy(cairn_token_history *history);
 cairn_netcode_drop cairn_token_history_show(cairn_token_history *history,
     const uint8_t mac[CAIRN_AEAD_MAC_SIZE], const cairn_address *from, uint64_t now_unix_s,
     uint64_t expire_unix_s);
-// The token made a session. One that has expired meanwhile may be gone: nothing to remember then.
+// Marks the token as consumed by a session. Does nothing if it has expired and was removed.
 void cairn_token_history_consume(
     cairn_token_history *history, const uint8_t mac[CAIRN_AEAD_MAC_SIZE]);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What an operator asks of a server and what the server answers, and an operator's side of a client
-// that asks. An operator pauses, steps, seeks and forks rooms, edits their worlds and looks into
+// Requests of an operator to a server, the server's answers, and the functions of a client that
+// sends requests. An operator pauses, steps, seeks and forks rooms, edits their worlds and queries
 // them. docs/PROTOCOL.md, Control, says what each verb does. The client's token must have the
 // operator's right, and the server must have been started with --control; otherwise every answer is
 // a refusal that says so.
 //
-// Requests go out in order and each is answered once, with its number. A step and a run are
-// answered when the room has run; requests sent after them are answered before. Time-outs are the
-// host's: a host that does not want to wait any longer for an answer disconnects.
+// Requests are sent in order and each is answered once, with its number. A step and a run-until are
+// answered when the room has run; requests sent after them may be answered earlier. There is no
+// time-out here: a host that does not want to wait any longer for an answer disconnects.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +20,8 @@
 extern "C" {
 #endif
 
-// The numbers travel. "pause", "run-until": their texts, as on the command line.
+// The numbers are those of the protocol. cairn_control_verb_text returns the names of the command
+// line: "pause", "run-until".
 typedef enum cairn_control_verb {
     CAIRN_CONTROL_FEATURES = 1,
     CAIRN_CONTROL_ROOMS = 2,
@@ -62,7 +63,7 @@ typedef enum cairn_control_refusal {
     CAIRN_CONTROL_DONE = 0,
     CAIRN_CONTROL_NO_RIGHT = 1,
     CAIRN_CONTROL_CLOSED = 2,       // the server was started without control
-    CAIRN_CONTROL_VERB_UNKNOWN = 3, // to this version of the server
+    CAIRN_CONTROL_VERB_UNKNOWN = 3, // this version of the server does not have it
     CAIRN_CONTROL_ROOM_UNKNOWN = 4,
     CAIRN_CONTROL_BODY_UNKNOWN = 5,
     CAIRN_CONTROL_NAME_UNKNOWN = 6, // of a save, a scene or a client
@@ -72,7 +73,7 @@ typedef enum cairn_control_refusal {
     CAIRN_CONTROL_CAPACITY = 10, // bodies, saves, rooms, edits of one tick, memory
     CAIRN_CONTROL_NOT_PAUSED = 11,
     CAIRN_CONTROL_BUSY = 12,       // another request makes the room run, or too many requests wait
-    CAIRN_CONTROL_NAME_TAKEN = 13, // or not a name at all
+    CAIRN_CONTROL_NAME_TAKEN = 13, // or not a valid name
     CAIRN_CONTROL_NOT_RECORDED = 14, // the server keeps no such recording
     CAIRN_CONTROL_ROOM_CLOSED = 15,  // before the room had run
     CAIRN_CONTROL_REFUSAL_COUNT
@@ -122,12 +123,12 @@ typedef struct cairn_control_save_read_request {
     uint32_t offset; // bytes
 } cairn_control_save_read_request;
 
-// The pieces of a save that is uploaded, in order of their offsets.
+// Uploads one piece of a save. Send the pieces in order of their offsets.
 typedef struct cairn_control_save_write_request {
     const char *name;
     uint32_t offset;      // bytes that the server has; 0 begins a new save
-    uint32_t size;        // of the whole save, bytes
-    uint64_t players;     // bit set of the slots whose players the world knows
+    uint32_t size;        // of the complete save, bytes
+    uint64_t players;     // bit set of the slots that have a player in the saved world
     const uint8_t *bytes; // at most CAIRN_CONTROL_PIECE_SIZE_MAX
     uint32_t byte_count;
 } cairn_control_save_write_request;
@@ -219,19 +220,19 @@ typedef struct cairn_control_diff_request {
     const char *other_room;
 } cairn_control_diff_request;
 
-// All four zero: no more faults.
+// Injects faults into the path of one client; all four zero ends them.
 typedef struct cairn_control_faults_request {
     uint64_t client_id;
     float loss;       // fraction of the datagrams, [0, 1]
     float duplicates; // fraction of the datagrams, [0, 1]
     float delay_ms;   // at most 10,000
     float jitter_ms;  // at most 10,000
-    uint64_t seed;    // of what is lost, duplicated and delayed
+    uint64_t seed;    // decides which datagrams are lost, duplicated and delayed
 } cairn_control_faults_request;
 
-// The verbs that have no member here take no arguments.
+// A request. Verbs without a member in the union take no arguments.
 typedef struct cairn_control_request {
-    uint32_t number;  // comes back in the answer; cairn_client_ask chooses it
+    uint32_t number;  // repeated in the answer; cairn_client_ask chooses it
     uint32_t verb;    // cairn_control_verb
     const char *room; // "": the client's own
     union {
@@ -264,7 +265,7 @@ typedef struct cairn_control_request {
 
 // ----------------------------------------------------------------------------------- answers
 
-// The elements of lists travel in this layout, without padding.
+// The elements of lists are sent in this layout, without padding.
 
 typedef struct cairn_control_body {
     cairn_body_id id;
@@ -381,8 +382,8 @@ typedef struct cairn_control_saves_answer {
 } cairn_control_saves_answer;
 
 typedef struct cairn_control_save_read_answer {
-    uint32_t size;        // of the whole save, bytes
-    uint64_t players;     // bit set of the slots whose players the world knows
+    uint32_t size;        // of the complete save, bytes
+    uint64_t players;     // bit set of the slots that have a player in the saved world
     const uint8_t *bytes; // from the offset on, at most CAIRN_CONTROL_READ_SIZE_MAX
     uint32_t byte_count;
 } cairn_control_save_read_answer;
@@ -391,7 +392,7 @@ typedef struct cairn_control_save_write_answer {
     uint32_t received_size; // bytes that the server has
 } cairn_control_save_write_answer;
 
-// Of the verbs that change a body; the change shows when the room has stepped.
+// Of the verbs that change a body; the change takes effect with the room's next step.
 typedef struct cairn_control_edit_answer {
     cairn_body_id body;
 } cairn_control_edit_answer;
@@ -442,13 +443,14 @@ typedef struct cairn_control_diff_answer {
 #define CAIRN_CONTROL_SECTIONS_MAX 16
 #define CAIRN_CONTROL_DIFFERENCES_MAX 64
 
-// A refused request and the verbs without a member here are answered with what is common to all.
+// An answer. A refusal, and the answer to a verb without a member in the union, has only the fields
+// before the union.
 typedef struct cairn_control_answer {
     uint32_t number;
     uint32_t verb;
     uint32_t refusal;   // cairn_control_refusal
     const char *reason; // why it was refused, one sentence; ""
-    const char *room;   // whose tick and root these are
+    const char *room;   // the room that `tick` and `root` belong to
     uint64_t tick;      // of that room's world when the answer was written
     cairn_hash128 root; // full root of that world
     union {
@@ -475,26 +477,28 @@ typedef struct cairn_control_answer {
 
 struct cairn_client; // cairn/client.h
 
-// A client that only asks: it watches without a slot. NULL: out of memory.
+// Creates a client that only sends requests: a spectator without a slot. NULL: out of memory. Pair
+// with cairn_client_destroy.
 struct cairn_client *cairn_client_create_operator(void);
 
-// Whether WELCOME has come, so that requests can be sent, and whether it gave the operator's right.
+// Whether WELCOME has arrived, so that requests can be sent.
 bool cairn_client_welcomed(const struct cairn_client *client);
+// Whether WELCOME has arrived and gave the operator's right.
 bool cairn_client_is_operator(const struct cairn_client *client);
 
-// Sends a request. Texts and bytes are the caller's, for the call alone; a NULL room is "". Returns
-// the request's number, which its answer carries, or 0 if nothing was sent: the client is not
-// welcomed yet, a field breaks its limits, or too much waits to be sent (advance and send, then ask
-// again).
+// Sends a request. Texts and bytes are copied; a NULL room is "". Returns the request's number,
+// which is also in its answer, or 0 if nothing was sent: the client is not welcomed yet, a field is
+// outside its limits, or too much waits to be sent (advance and send, then try again).
 uint32_t cairn_client_ask(struct cairn_client *client, const cairn_control_request *request);
 // The same for a request that another language encoded: an Envelope with a Control of
-// schema/messages.fbs, whose number is ignored. `bytes` need no alignment.
+// schema/messages.fbs; its number is ignored. `bytes` need no alignment.
 uint32_t cairn_client_ask_encoded(struct cairn_client *client, const uint8_t *bytes, size_t size);
 
-// The oldest answer that was not taken yet; its pointers last until the next call. False: there is
-// none. Sixty-four wait at most; further ones are dropped and counted.
+// Takes the oldest answer; its pointers are valid until the next call. False: there is none. At
+// most 64 answers wait; further ones are dropped and counted.
 bool cairn_client_next_answer(struct cairn_client *client, cairn_control_answer *out);
-// The same as the Envelope that came. Returns its size, 0 if there is none.
+// The same as encoded bytes: *bytes points to the Envelope, valid until the next call. Returns its
+// size, 0 if there is none.
 size_t cairn_client_next_answer_encoded(struct cairn_client *client, const uint8_t **bytes);
 
 #ifdef __cplusplus

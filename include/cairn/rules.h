@@ -24,6 +24,7 @@ typedef struct cairn_rules {
                          // encoding read it as u32 words
     // Called once, at create, after `state` was zeroed; may be NULL.
     void (*start)(cairn_world *world, void *state);
+    // Called at the start of each step; `commands` are sorted and valid during the call.
     void (*step)(
         cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count);
 } cairn_rules;

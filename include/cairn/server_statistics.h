@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a server and each of its rooms count. Counters only grow; those of a room that ended are
-// added to the server's.
+// Counters of a server and of each of its rooms. Counters only increase; those of a room that
+// closed are added to the server's.
 
 #include <stdint.h>
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-// Room for the reasons that these arrays are indexed by.
+// Sizes of the arrays below, each indexed by an enum that is at most as long.
 #define CAIRN_SERVER_NETCODE_DROPS_MAX 32    // cairn_netcode_drop of net/netcode_drop.h
 #define CAIRN_SERVER_LINK_DROPS_MAX 16       // cairn_link_drop of net/link.h
 #define CAIRN_SERVER_DECODE_DROPS_MAX 32     // cairn_decode_refusal of schema/codec.h
@@ -25,7 +25,7 @@ typedef struct cairn_server_room_statistics {
     uint64_t tick_cost_ns_p50;
     uint64_t tick_cost_ns_p99;
     uint64_t tick_cost_ns_max;
-    uint64_t tick_lateness_ns_p50; // from when a tick was due until it ran
+    uint64_t tick_lateness_ns_p50; // from the due time of a tick until it ran
     uint64_t tick_lateness_ns_p99;
     uint64_t tick_lateness_ns_max;
     uint32_t clients; // in the room
@@ -38,7 +38,7 @@ typedef struct cairn_server_room_statistics {
     uint64_t inputs_late;
     uint64_t inputs_early_refused;
     uint64_t inputs_repeated; // redundant copies
-    uint64_t inputs_refused;  // no player can hold such an input
+    uint64_t inputs_refused;  // not finite or out of range
     uint64_t keyframes_sent;
     uint64_t deltas_sent;
     uint64_t snapshot_bytes;      // encoded messages
@@ -49,7 +49,7 @@ typedef struct cairn_server_room_statistics {
     uint64_t roots_compared; // reported by clients that simulate
     uint64_t roots_differed;
     uint64_t capsules;       // written about roots that differed
-    uint64_t stages_sent;    // to clients whose step came out differently
+    uint64_t stages_sent;    // hashes of a step's stages, to clients whose step differed
     uint64_t stages_refused; // the tick is not held, or too many requests
     uint64_t recording_bytes;
     uint64_t input_waits; // announced waits for late inputs
@@ -66,8 +66,8 @@ typedef struct cairn_server_room_statistics {
     uint64_t clients_demoted; // served by snapshots from then on
 } cairn_server_room_statistics;
 
-// Of all rooms, also those that ended. `tick` is the first room's; costs and lateness are those of
-// the rooms that exist.
+// Sums over all rooms, including those that closed. `tick` is the first room's; costs and lateness
+// are those of the rooms that exist.
 typedef struct cairn_server_statistics {
     uint64_t tick;
     uint64_t ticks_skipped;

@@ -21,14 +21,15 @@
 extern "C" {
 #endif
 
-// Whether this build rounds a product before it adds. False if the compiler was allowed to fuse the
-// two: then no two builds agree. For a peer's self-test.
+// Whether this build rounds a product before it adds it. False if the compiler fuses the two
+// (-ffp-contract): results then differ from other builds. For a peer's self-test.
 bool cairn_float_contract_ok(void);
 
 // ------------------------------------------------------------------------------------- world
 
-// Allocates everything the world will ever need. On failure *out is NULL: CAIRN_INVALID_ARGUMENT,
-// CAIRN_NON_FINITE or CAIRN_OUT_OF_MEMORY. Pair with cairn_world_destroy.
+// Creates a world and allocates all memory that it needs, except for fork and set_lanes. On failure
+// *out is NULL. CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE: a setting is outside its range.
+// CAIRN_OUT_OF_MEMORY: lower the capacities. Pair with cairn_world_destroy.
 cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out);
 void cairn_world_destroy(cairn_world *world); // NULL is allowed
 
@@ -38,7 +39,7 @@ void cairn_world_destroy(cairn_world *world); // NULL is allowed
 // CAIRN_OUT_OF_MEMORY: *out is NULL. Pair with cairn_world_destroy.
 cairn_status cairn_world_fork(const cairn_world *from, cairn_world **out);
 // Copies the state of `from` into `to`, as a load of its save would. Allocates nothing and writes
-// only what differs. CAIRN_INVALID_ARGUMENT if the defs are not equal; `to` is unchanged.
+// only what differs. CAIRN_INVALID_ARGUMENT, and `to` is unchanged: the defs are not equal.
 cairn_status cairn_world_copy(cairn_world *to, const cairn_world *from);
 
 // The def the world was created with.
@@ -59,15 +60,16 @@ typedef struct cairn_parallel {
         uint32_t workers);
 } cairn_parallel;
 
-// Later steps of this world run in parallel; NULL, the default: on the calling thread alone.
-// Copied. Results do not depend on it. Small worlds are always stepped on the calling thread alone.
-// Not part of the state. CAIRN_INVALID_ARGUMENT: no function, or a number of workers out of range.
+// Makes later steps of this world run in parallel; NULL, the default: on the calling thread only.
+// `parallel` is copied; its context must outlive its use. Results do not depend on it. Small worlds
+// are always stepped on the calling thread only. Not part of the state. CAIRN_INVALID_ARGUMENT: no
+// function, or a number of workers out of range.
 cairn_status cairn_world_set_parallel(cairn_world *world, const cairn_parallel *parallel);
 
-// How many constraints a step solves in one SIMD vector: 1, 4, 8 or 16; 0, the default: the width
-// that is fastest on this CPU. Results do not depend on it. Allocates. CAIRN_INVALID_ARGUMENT:
-// another number, or a width that this build or this CPU has no kernel for (1 and 4 always exist);
-// CAIRN_OUT_OF_MEMORY leaves the world as it was. Not part of the state.
+// Sets how many constraints a step solves in one SIMD vector: 1, 4, 8 or 16; 0, the default: the
+// width that is fastest on this CPU. Results do not depend on it. Allocates. On failure the world
+// is unchanged. CAIRN_INVALID_ARGUMENT: another number, or a width that this build or this CPU has
+// no kernel for (1 and 4 always exist). CAIRN_OUT_OF_MEMORY. Not part of the state.
 cairn_status cairn_world_set_lanes(cairn_world *world, uint32_t lanes);
 uint32_t cairn_world_lanes(const cairn_world *world);
 
@@ -152,8 +154,10 @@ typedef struct cairn_body_state {
     uint32_t user;
 } cairn_body_state;
 
+// Reads the state of one body. CAIRN_NOT_FOUND on a stale id.
 cairn_status cairn_body_read(const cairn_world *world, cairn_body_id body, cairn_body_state *out);
-// All bodies in order of id index; returns how many there are, writes at most `capacity`.
+// Writes the states of all bodies in order of id index, at most `capacity`. Returns how many bodies
+// there are.
 uint32_t cairn_world_bodies(const cairn_world *world, cairn_body_state *out, uint32_t capacity);
 float cairn_body_mass(const cairn_world *world, cairn_body_id body); // kg; 0 for static and unknown
 
@@ -162,7 +166,9 @@ float cairn_body_mass(const cairn_world *world, cairn_body_id body); // kg; 0 fo
 // state before the next step. CAIRN_NOT_FOUND; CAIRN_NON_FINITE or CAIRN_INVALID_ARGUMENT for a
 // pose that no simulated body may have: |component| <= 1e7.
 cairn_status cairn_body_place(cairn_world *world, cairn_body_id body, cairn_pose pose);
-// The calls below wake the body. The ranges are those of cairn_body_def.
+// The calls below wake the body. On failure they change nothing: CAIRN_NOT_FOUND for a stale id;
+// CAIRN_NON_FINITE; CAIRN_INVALID_ARGUMENT for a pose or velocity outside the ranges of
+// cairn_body_def.
 cairn_status cairn_body_set_pose(cairn_world *world, cairn_body_id body, cairn_pose pose);
 cairn_status cairn_body_set_velocity(
     cairn_world *world, cairn_body_id body, cairn_vec3 linear, cairn_vec3 angular);
@@ -194,7 +200,8 @@ cairn_status cairn_hull_destroy(cairn_world *world, cairn_hull_id hull);
 // a stale id.
 cairn_status cairn_hull_read(const cairn_world *world, cairn_hull_id hull,
     cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX], uint32_t *count);
-// Ids of all hulls in order of index; returns how many there are, writes at most `capacity`.
+// Writes the ids of all hulls in order of index, at most `capacity`. Returns how many hulls there
+// are.
 uint32_t cairn_world_hulls(const cairn_world *world, cairn_hull_id *out, uint32_t capacity);
 
 // ------------------------------------------------------------------------------------ shapes
@@ -214,16 +221,20 @@ typedef struct cairn_shape_def {
     uint32_t user;
 } cairn_shape_def;
 
-// A unit box of density 1000, friction 0.5, that collides with everything.
+// A unit box of density 1000 kg/m^3 and friction 0.5 that collides with everything.
 cairn_shape_def cairn_shape_def_default(void);
-// Adds a shape and recomputes the body's mass, centre and inertia. CAIRN_NOT_FOUND when the body or
-// the hull does not exist; CAIRN_INVALID_ARGUMENT, CAIRN_NON_FINITE or CAIRN_CAPACITY.
+// Adds a shape and recomputes the body's mass, centre and inertia. CAIRN_NOT_FOUND: the body or the
+// hull does not exist. CAIRN_INVALID_ARGUMENT, CAIRN_NON_FINITE or CAIRN_CAPACITY.
 cairn_status cairn_shape_create(
     cairn_world *world, cairn_body_id body, const cairn_shape_def *def, cairn_shape_id *out);
+// Removes a shape, recomputes the body's mass and wakes the body and those that it touched.
+// CAIRN_NOT_FOUND on a stale id.
 cairn_status cairn_shape_destroy(cairn_world *world, cairn_shape_id shape);
+// The def as stored, and the shape's body. CAIRN_NOT_FOUND on a stale id.
 cairn_status cairn_shape_read(
     const cairn_world *world, cairn_shape_id shape, cairn_shape_def *def, cairn_body_id *body);
-// Ids of all shapes in order of index; returns how many there are, writes at most `capacity`.
+// Writes the ids of all shapes in order of index, at most `capacity`. Returns how many shapes there
+// are.
 uint32_t cairn_world_shapes(const cairn_world *world, cairn_shape_id *out, uint32_t capacity);
 
 // ------------------------------------------------------------------------------------ joints
@@ -257,6 +268,7 @@ cairn_joint_def cairn_joint_def_default(void);
 // CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE set *out to null.
 cairn_status cairn_joint_create(
     cairn_world *world, const cairn_joint_def *def, cairn_joint_id *out);
+// Removes a joint and wakes its bodies. CAIRN_NOT_FOUND on a stale id, here and in the calls below.
 cairn_status cairn_joint_destroy(cairn_world *world, cairn_joint_id joint);
 // The present position error of the joint, m.
 cairn_status cairn_joint_error(const cairn_world *world, cairn_joint_id joint, float *out);
@@ -268,8 +280,7 @@ typedef struct cairn_joint_angles {
     float twist; // rad, of b about its axis, [-pi, pi]; `lower` and `upper` limit it
 } cairn_joint_angles;
 
-// The present angles of a hinge or cone joint. CAIRN_NOT_FOUND, and CAIRN_INVALID_ARGUMENT for
-// other kinds.
+// The present angles of a hinge or cone joint. CAIRN_INVALID_ARGUMENT for other kinds.
 cairn_status cairn_joint_angles_read(
     const cairn_world *world, cairn_joint_id joint, cairn_joint_angles *out);
 
@@ -306,8 +317,8 @@ typedef struct cairn_ray_hit {
 cairn_status cairn_world_ray_cast(const cairn_world *world, cairn_vec3 origin,
     cairn_vec3 translation, uint32_t mask, cairn_body_id ignored, cairn_ray_hit *out);
 
-// Shapes that overlap `shape` (its kind and sizes) at `pose`, in order of index. Returns how many
-// there are, writes at most `capacity`. Zero for an invalid shape.
+// Writes the shapes that overlap `shape` (its kind and sizes) at `pose`, in order of index, at most
+// `capacity`. Returns how many overlap; 0 for an invalid shape.
 uint32_t cairn_world_overlap(const cairn_world *world, const cairn_shape_def *shape,
     cairn_pose pose, uint32_t mask, cairn_shape_id *out, uint32_t capacity);
 
@@ -325,6 +336,7 @@ size_t cairn_world_save(const cairn_world *world, void *bytes, size_t size);
 cairn_status cairn_world_load(cairn_world *world, const void *bytes, size_t size);
 
 size_t cairn_world_encode_size(const cairn_world *world); // bytes that encode would write now
+// Returns the bytes written, 0 if `size` is too small.
 size_t cairn_world_encode(const cairn_world *world, void *bytes, size_t size);
 // Accepts hostile bytes: every range, id, count and float is checked, and a refusal leaves the
 // world unchanged. CAIRN_MALFORMED, CAIRN_VERSION_MISMATCH, CAIRN_NON_FINITE, CAIRN_CAPACITY.
@@ -335,13 +347,14 @@ cairn_status cairn_world_decode(
 // none -0 or NaN, ids and free slots, unit rotations, order and bodies of contacts, shape lists,
 // islands that sleep as a whole, colours, caches, and the hash cache against a fresh hash.
 // CAIRN_OK, or CAIRN_MALFORMED, CAIRN_NON_FINITE or CAIRN_CAPACITY and in *where (may be NULL) a
-// static text that names the first rule broken: a defect, or memory that changed by itself. A world
+// static text that names the first broken rule: a bug, or corrupted memory. A world
 // passes after each step, create, load and decode; velocities that a caller has driven out of range
 // are corrected by the next step. Costs about as much as a fresh hash. Debug and sanitizer builds
 // check each step.
 cairn_status cairn_world_validate(const cairn_world *world, const char **where);
-// The def at the head of an encoding, so that a receiver can create the world to decode into. Its
-// `rules` is NULL; decode checks the name, version and size of the rules.
+// Reads the def at the head of an encoding, so that a receiver can create the world to decode into.
+// Its `rules` is NULL; decode checks the name, version and size of the rules. On failure *out is
+// zeros: CAIRN_MALFORMED, CAIRN_VERSION_MISMATCH or CAIRN_NON_FINITE.
 cairn_status cairn_world_def_of_encoding(
     const void *bytes, size_t size, cairn_world_def *out, char rules_name[CAIRN_NAME_SIZE_MAX + 1]);
 
@@ -379,8 +392,8 @@ typedef struct cairn_difference {
     uint32_t bits_b;
 } cairn_difference;
 
-// Writes the first `capacity` differences in order of section, element, field; returns how many
-// there are in all. Zero if and only if the worlds hold equal states.
+// Writes the first `capacity` differences in order of section, element, field. Returns how many
+// there are; 0 if and only if the worlds hold equal states.
 uint32_t cairn_world_diff(
     const cairn_world *a, const cairn_world *b, cairn_difference *out, uint32_t capacity);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A storm runs a server, its clients and everything that can go wrong between them in memory, on
-// virtual time, from one seed and with your rules. It finds out whether your rules keep the
-// contract of docs/DETERMINISM.md, and whether your own checks hold while clients join and leave,
-// paths lose and stall, clocks drift, the server dies and an attacker sends bytes. Link
-// cairn_storm; docs/example_storm.c is a whole program.
+// A storm is a fault-injection test: it runs a server and its clients in memory, on virtual time,
+// with your rules, and injects faults from one seed. It checks that your rules keep the contract of
+// docs/DETERMINISM.md and that your own checks hold while clients join and leave, paths lose and
+// stall, clocks drift, the server dies and an attacker sends bytes. Link cairn_storm;
+// docs/example_storm.c is a complete program.
 //
 // The seed draws a small world (or the storm takes yours), a tick rate, clients of every mode in
 // one room or two, their paths (loss up to three in ten, duplicates, flipped bits, up to 200 ms
@@ -52,9 +52,9 @@ typedef struct cairn_storm cairn_storm;
 // A client may lag for this long after the last fault that touched it, s.
 #define CAIRN_STORM_RECOVERY_S 6
 
-// From the begin of the quiescence (20 ms each way, no loss) a playing client holds the server's
-// world of a tick of the quiescence within so many ticks, or within so many milliseconds where
-// ticks are long.
+// After the quiescence begins (20 ms each way, no loss) a playing client holds the server's world
+// of a tick of the quiescence within this many ticks, or within this many milliseconds if that is
+// longer.
 #define CAIRN_STORM_EQUAL_TICKS 30
 #define CAIRN_STORM_EQUAL_MS 2000
 // In each CAIRN_STORM_WORK_S seconds of playing a client steps at most this multiple of the ticks
@@ -64,10 +64,11 @@ typedef struct cairn_storm cairn_storm;
 #define CAIRN_STORM_WORK_LOCKSTEP 2
 #define CAIRN_STORM_WORK_PREDICT 10
 
-// Nothing allocates per tick: a client that has played for CAIRN_STORM_WARM_S seconds grows by at
-// most so many bytes. A server that has run as long grows by at most so many bytes for each room
-// and each client of the most that were connected at once, not counting the state histories of its
-// rooms, which are kept for repairs and have a bound of their own.
+// Nothing allocates per tick. A client is warm when it has played for CAIRN_STORM_WARM_S seconds;
+// from then on it grows by at most CAIRN_STORM_CLIENT_GROWTH_BYTES. A server that has run as long
+// grows by at most CAIRN_STORM_SERVER_GROWTH_BYTES for each room and for each of the most clients
+// that were connected at once. The state histories of its rooms do not count: they are kept for
+// repairs and have a bound of their own.
 #define CAIRN_STORM_WARM_S 5
 #define CAIRN_STORM_CLIENT_GROWTH_BYTES (64 * 1024)
 #define CAIRN_STORM_SERVER_GROWTH_BYTES (1536 * 1024)
@@ -85,13 +86,13 @@ typedef enum cairn_storm_finding {
     // server's at that tick, or a delta did not fit its baseline. Rules cannot cause this: report
     // it as a bug of cairn with the seed.
     CAIRN_STORM_FOUND_SNAPSHOT,
-    // A client or the server reported a difference, or a client repaired one, although nothing was
-    // damaged. As for WORLD: the rules kept something outside their state. If WORLD was not found
-    // before it although the rules are pure, it is a bug of cairn.
+    // A client or the server reported a difference, or a client repaired one, although the storm
+    // damaged nothing. The cause is the same as for WORLD: the rules kept something outside their
+    // state. If the rules are pure and the storm did not find WORLD first, it is a bug of cairn.
     CAIRN_STORM_FOUND_ALARM,
     // The world of a client that repairs itself (modes heal and predict) was damaged on purpose and
-    // CAIRN_STORM_JOIN_S later, over an undisturbed path, is still not the server's. That is time
-    // enough for the whole state. A bug of cairn, or rules as for WORLD.
+    // CAIRN_STORM_JOIN_S later, over an undisturbed path, is still not the server's. That is enough
+    // time to send the complete state. A bug of cairn, or rules as for WORLD.
     CAIRN_STORM_FOUND_UNHEALED,
     // A client is not in the mode that it asked for although no fault explains it; the text has the
     // client's own reason.
@@ -107,8 +108,8 @@ typedef enum cairn_storm_finding {
     // No fault touched a client for CAIRN_STORM_RECOVERY_S and its last world or snapshot is too
     // old; or, in quiescence, it has not reached a tick of the quiescence.
     CAIRN_STORM_FOUND_LAG,
-    // A predicting client names a cause for a rollback that the server's history of that tick does
-    // not confirm, or none. A bug of cairn.
+    // A predicting client names no cause for a rollback, or one that the server's history of that
+    // tick does not confirm. A bug of cairn.
     CAIRN_STORM_FOUND_ROLLBACK,
     // A client stepped more ticks than CAIRN_STORM_WORK_PREDICT (or _LOCKSTEP) allows. Players who
     // change their input many times a second make predictions fail: see predict_ticks_max.
@@ -116,11 +117,11 @@ typedef enum cairn_storm_finding {
     // A warm endpoint took more memory than stated above (only with memory_bytes). Rules or hooks
     // that allocate, or a leak of cairn.
     CAIRN_STORM_FOUND_MEMORY,
-    // An endpoint asked to be woken at once with nothing to do: its host would burn a core. A bug
-    // of cairn.
+    // An endpoint's deadline was in the past although it had nothing to do: its host would use a
+    // core. A bug of cairn.
     CAIRN_STORM_FOUND_SPIN,
-    // The virtual network lost count of its datagrams or was full. A bug of cairn, or hooks that
-    // send.
+    // The counters of the virtual network do not add up, or it was full. A bug of cairn, or hooks
+    // that send.
     CAIRN_STORM_FOUND_NETWORK,
     // A hook of yours called cairn_storm_fail.
     CAIRN_STORM_FOUND_OWN,
@@ -144,19 +145,20 @@ typedef struct cairn_storm_config {
     uint32_t loss_permille_max; // of a bad path; default and at most CAIRN_STORM_LOSS_PERMILLE_MAX
     bool no_faults;             // no faults and no attacker: joins, paths and clocks alone
 
-    // The input that the player in `slot` holds from now on, called when the player changes it
-    // (about twice a second). *input is what the storm drew: four buttons, all directions. Without
-    // the hook that is used. Draw random numbers by cairn_storm_below, so that the seed decides.
+    // Called when the player in `slot` changes its input (about twice a second). *input is what the
+    // storm drew (four buttons, all directions), and is used unless the hook changes it. Draw
+    // random numbers with cairn_storm_below, so that they depend on the seed.
     void (*on_input)(void *user, cairn_storm *storm, uint32_t slot, cairn_client_input *input);
-    // After each turn in which the server's world advanced, with that world; it may have stepped
-    // several ticks. Read only.
+    // Called after each turn in which the server's world advanced; it may have stepped several
+    // ticks. Do not change the world.
     void (*on_server)(void *user, cairn_storm *storm, const struct cairn_world *world);
-    // After each turn of a client; read it by cairn_storm_client.
+    // Called after each turn of a client; cairn_storm_client returns the client.
     void (*on_client)(void *user, cairn_storm *storm, uint32_t slot);
-    // Bytes that the process has allocated, from its allocator (glibc: mallinfo2). NULL: memory is
-    // not checked. It changes nothing else.
+    // Returns the bytes that the process has allocated, from its allocator (glibc: mallinfo2).
+    // NULL: memory is not checked; nothing else changes.
     uint64_t (*memory_bytes)(void *user);
-    // What happens to the client in `slot`, as a phrase: "is cut off", "stalls". Static text.
+    // Called with each fault of the client in `slot`, as a phrase: "is cut off", "stalls". Static
+    // text.
     void (*on_event)(void *user, uint64_t at_ns, uint32_t slot, const char *what);
     void *user; // yours, passed to every hook
 } cairn_storm_config;
@@ -167,7 +169,7 @@ typedef struct cairn_storm_report {
     cairn_storm_finding finding;
     char words[512];    // the finding in a sentence; "" if nothing was found
     uint64_t found_ns;  // virtual time of the finding
-    uint64_t digest[2]; // of the whole run: the same seed gives the same
+    uint64_t digest[2]; // of the complete run: the same seed gives the same
     uint64_t virtual_ns;
     uint64_t playing_ns[CAIRN_STORM_MODES]; // virtual time that clients played, by mode
     uint64_t ticks;                         // of the server
@@ -192,14 +194,14 @@ typedef struct cairn_storm_report {
     uint64_t client_growth_max;               // of a warm client
     uint64_t server_bytes_max;
     uint64_t server_growth_max;
-    // From the begin of the quiescence to a world of the quiescence, worst of all clients.
+    // From the start of the quiescence to a world of the quiescence, worst of all clients.
     uint64_t equal_ticks_max;
     uint64_t equal_ms_max;
 } cairn_storm_report;
 
-// Runs one storm to its end or to its first finding. Returns false if it could not start: a number
-// of the config is out of range, the scene with these rules makes no world, or memory is
-// exhausted; report->words says which.
+// Runs one storm to its end or to its first finding and fills *report. Returns false if it could
+// not start: a number of the config is out of range, no world can be created from the scene with
+// these rules, or memory is exhausted; report->words says which.
 bool cairn_storm_run(const cairn_storm_config *config, cairn_storm_report *report);
 
 // For hooks.
@@ -215,7 +217,7 @@ uint32_t cairn_storm_client_slots(const cairn_storm *storm);
 cairn_client *cairn_storm_client(const cairn_storm *storm, uint32_t slot);
 // Uniform in [0, bound), bound > 0, from the storm's own sequence.
 uint64_t cairn_storm_below(cairn_storm *storm, uint64_t bound);
-// Ends the storm with CAIRN_STORM_FOUND_OWN and a copy of these words.
+// Ends the storm with CAIRN_STORM_FOUND_OWN and copies `words` into the report.
 void cairn_storm_fail(cairn_storm *storm, const char *words);
 
 #ifdef __cplusplus

@@ -62,7 +62,7 @@ static inline uint32_t cairn_id_generation(uint32_t id) {
 
 // -------------------------------------------------------------------------------------- hash
 
-// A 128-bit hash: what two peers compare to prove that they hold the same world.
+// A 128-bit hash. Two peers compare the hashes of their worlds to find out whether they are equal.
 typedef struct cairn_hash128 {
     uint64_t lo;
     uint64_t hi;
@@ -210,8 +210,8 @@ typedef struct cairn_snapshot_shape {
 // before they are handed to the step; a recording is a start state and these.
 typedef enum cairn_command_kind {
     CAIRN_COMMAND_JOIN = 1,  // a player takes `slot`
-    CAIRN_COMMAND_LEAVE = 2, // the player of `slot` is gone
-    CAIRN_COMMAND_INPUT = 3, // what the player of `slot` holds during this tick
+    CAIRN_COMMAND_LEAVE = 2, // the player of `slot` left
+    CAIRN_COMMAND_INPUT = 3, // the input of the player of `slot` during this tick
     // Edits of an operator, in slot CAIRN_SLOT_OPERATOR. They are applied before the rules run, and
     // the rules do not see them. Spawned bodies are dynamic and at rest, of density 1000 kg/m^3 and
     // friction 0.5. The fields that a kind does not name are 0.
@@ -235,14 +235,14 @@ typedef struct cairn_command {
     cairn_vec3 aim;   // finite, each component in [-1, 1]
 } cairn_command;
 
-// Whether a command from outside may enter a world: a known kind in a slot that may send it, floats
-// finite and in range; the ranges of edits are those of body and shape defs. Whether a body exists
-// is not checked here: a world skips and counts the edits that it cannot apply. CAIRN_OK,
+// Checks a command from outside before it enters a world: a known kind in a slot that may send it,
+// floats finite and in range; the ranges of edits are those of body and shape defs. Whether a body
+// exists is not checked here: a world skips and counts the edits that it cannot apply. CAIRN_OK,
 // CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE.
 cairn_status cairn_command_check(const cairn_command *command);
 
-// The total order: (slot, kind, sequence, then the bits of every remaining field); in the
-// operator's slot (slot, sequence, kind, ...).
+// Whether `a` comes before `b` in the total order of commands: (slot, kind, sequence, then the bits
+// of every remaining field); in the operator's slot (slot, sequence, kind, ...).
 bool cairn_command_before(const cairn_command *a, const cairn_command *b);
 // Sorts in place, stable.
 void cairn_commands_sort(cairn_command *commands, uint32_t count);
@@ -260,7 +260,7 @@ typedef enum cairn_friction_model {
     CAIRN_FRICTION_CONSTANT = 1, // |friction force| <= mu * m_c * g: Catto 2005, section 6.3
 } cairn_friction_model;
 
-// How a step finds its impulses.
+// The algorithm that computes the impulses of a step.
 typedef enum cairn_solver {
     // Soft constraints in substeps. A relaxation pass after each substep removes the velocity that
     // the position correction added: stiff without added energy. Vectorised. The default.
