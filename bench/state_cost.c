@@ -119,10 +119,16 @@ typedef struct list {
     uint32_t count;
 } list;
 
-static void add(list *out, bench_state_figure figure) {
+static void add(list *out, const bench_scene *scene, const char *name, const char *unit,
+    bench_spread spread, double at_most) {
     bench_require(out->count < BENCH_STATE_FIGURES_MAX, "too many figures of the state");
-    out->figures[out->count] = figure;
-    out->count += 1;
+    out->figures[out->count++] = (bench_state_figure){.scene = scene->name,
+        .name = name,
+        .unit = unit,
+        .median = spread.median,
+        .low = spread.low,
+        .high = spread.high,
+        .at_most = at_most};
 }
 
 // The time of `timed` alone; `first` runs before it each time.
@@ -136,24 +142,13 @@ static void time_of(
         times_us[i] = (double)(cairn_system_now_ns() - begin_ns) / 1e3;
     }
     const bench_spread spread = bench_spread_of(times_us, REPEATS);
-    add(out, (bench_state_figure){.scene = s->scene->name,
-                 .name = name,
-                 .unit = "us",
-                 .median = spread.median,
-                 .low = spread.low,
-                 .high = spread.high,
-                 .at_most = at_most});
+    add(out, s->scene, name, "us", spread, at_most);
 }
 
 static void size_of(list *out, const subject *s, const char *name, size_t size, double at_most) {
     const double bytes = (double)size;
-    add(out, (bench_state_figure){.scene = s->scene->name,
-                 .name = name,
-                 .unit = "bytes",
-                 .median = bytes,
-                 .low = bytes,
-                 .high = bytes,
-                 .at_most = at_most});
+    const bench_spread spread = {.median = bytes, .low = bytes, .high = bytes};
+    add(out, s->scene, name, "bytes", spread, at_most);
 }
 
 static void measure_pile(list *out) {
@@ -218,13 +213,7 @@ static void measure_timeline(list *out) {
         times_us[i] = (double)late_word(&timeline) / 1e3;
     }
     const bench_spread spread = bench_spread_of(times_us, REPEATS);
-    add(out, (bench_state_figure){.scene = bench_scene_rollback.name,
-                 .name = "rollback of 8 ticks",
-                 .unit = "us",
-                 .median = spread.median,
-                 .low = spread.low,
-                 .high = spread.high,
-                 .at_most = 1e6 / 60.0});
+    add(out, &bench_scene_rollback, "rollback of 8 ticks", "us", spread, 1e6 / 60.0);
     cairn_timeline_destroy(&timeline);
 }
 

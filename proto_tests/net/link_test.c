@@ -126,9 +126,7 @@ TEST("reliable messages arrive once in order on every path") {
         const char *path;
         uint32_t loss_permille, repeat_permille;
         uint64_t delay_ns, jitter_ns, start;
-    } paths[] = {
-        {"perfect", 0, 0, 0, 0, 0},
-        {"lossy", 100, 0, 20000000, 0, 0},
+    } paths[] = {{"perfect", 0, 0, 0, 0, 0}, {"lossy", 100, 0, 20000000, 0, 0},
         {"three in ten lost", 300, 0, 40000000, 0, 0},
         {"every payload comes twice", 0, 1000, 20000000, 0, 0},
         {"reordered", 0, 0, 5000000, 60000000, 0},
@@ -137,8 +135,7 @@ TEST("reliable messages arrive once in order on every path") {
             (1ull << 32) - 40},
         {"perfect across the wrap", 0, 0, 1000000, 0, (1ull << 32) - 7},
         {"reordered across the wrap of the highest half", 100, 0, 5000000, 60000000,
-            (1ull << 31) - 40},
-    };
+            (1ull << 31) - 40}};
     for (uint32_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         ear e = {0};
         uint32_t said[2] = {0};
@@ -413,18 +410,12 @@ TEST("impossible configs are refused and valid ones take the stated memory") {
     static const struct {
         cairn_link_config config;
         size_t kb; // 0: refused
-    } cases[] = {
-        {{16384, 1184, 1, 8192, 0}, 36},
-        {{1184, 1184, 1, 4096, 0}, 15},
+    } cases[] = {{{16384, 1184, 1, 8192, 0}, 36}, {{1184, 1184, 1, 4096, 0}, 15},
         {{CAIRN_MESSAGE_SIZE_MAX, CAIRN_MESSAGE_SIZE_MAX, 4, 262208, 0}, 1891},
-        {{0, 1184, 1, 8192, 0}, 0},
-        {{CAIRN_MESSAGE_SIZE_MAX + 1, 1184, 1, 8192, 0}, 0},
-        {{16384, 0, 1, 8192, 0}, 0},
-        {{16384, CAIRN_MESSAGE_SIZE_MAX + 1, 1, 8192, 0}, 0},
-        {{16384, 1184, 0, 8192, 0}, 0},
-        {{16384, 1184, 9, 8192, 0}, 0},
-        {{16384, 1184, 1, 63, 0}, 0},
-    };
+        {{0, 1184, 1, 8192, 0}, 0}, {{CAIRN_MESSAGE_SIZE_MAX + 1, 1184, 1, 8192, 0}, 0},
+        {{16384, 0, 1, 8192, 0}, 0}, {{16384, CAIRN_MESSAGE_SIZE_MAX + 1, 1, 8192, 0}, 0},
+        {{16384, 1184, 0, 8192, 0}, 0}, {{16384, 1184, 9, 8192, 0}, 0},
+        {{16384, 1184, 1, 63, 0}, 0}};
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         SCOPED(cairn_link) *link = NULL;
         const cairn_status status = cairn_link_create(&cases[i].config, 0, &link);

@@ -267,17 +267,11 @@ TEST("a datagram is refused by name") {
         uint8_t prefix;
         size_t size;
         cairn_netcode_drop drop;
-    } cases[] = {
-        {0x15, 17, CAIRN_NETCODE_DROP_SIZE},
-        {0x15, 1226, CAIRN_NETCODE_DROP_SIZE},
-        {0x00, 1078, CAIRN_NETCODE_DROP_TYPE},
-        {0x13, 326, CAIRN_NETCODE_DROP_TYPE},
-        {0x17, 30, CAIRN_NETCODE_DROP_TYPE},
-        {0x05, 30, CAIRN_NETCODE_DROP_SEQUENCE_BYTES},
-        {0x95, 30, CAIRN_NETCODE_DROP_SEQUENCE_BYTES},
-        {0x12, 334, CAIRN_NETCODE_DROP_WRONG_STATE},
-        {0x11, 30, CAIRN_NETCODE_DROP_WRONG_STATE},
-    };
+    } cases[] = {{0x15, 17, CAIRN_NETCODE_DROP_SIZE}, {0x15, 1226, CAIRN_NETCODE_DROP_SIZE},
+        {0x00, 1078, CAIRN_NETCODE_DROP_TYPE}, {0x13, 326, CAIRN_NETCODE_DROP_TYPE},
+        {0x17, 30, CAIRN_NETCODE_DROP_TYPE}, {0x05, 30, CAIRN_NETCODE_DROP_SEQUENCE_BYTES},
+        {0x95, 30, CAIRN_NETCODE_DROP_SEQUENCE_BYTES}, {0x12, 334, CAIRN_NETCODE_DROP_WRONG_STATE},
+        {0x11, 30, CAIRN_NETCODE_DROP_WRONG_STATE}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         kit_datagram datagram = {
             .from = k.server_address, .size = cases[i].size, .bytes = {cases[i].prefix}};

@@ -218,13 +218,9 @@ TEST("a token that an earlier run may have accepted is refused") {
         uint32_t lifetime_s_max;
         uint64_t expires_after_start_s;
         cairn_netcode_drop drop;
-    } cases[] = {
-        {30, 29, CAIRN_NETCODE_DROP_TOKEN_RESTART},
-        {30, 30, CAIRN_NETCODE_TAKEN},
-        {45, 44, CAIRN_NETCODE_DROP_TOKEN_RESTART},
-        {45, 45, CAIRN_NETCODE_TAKEN},
-        {0, 1, CAIRN_NETCODE_TAKEN},
-    };
+    } cases[] = {{30, 29, CAIRN_NETCODE_DROP_TOKEN_RESTART}, {30, 30, CAIRN_NETCODE_TAKEN},
+        {45, 44, CAIRN_NETCODE_DROP_TOKEN_RESTART}, {45, 45, CAIRN_NETCODE_TAKEN},
+        {0, 1, CAIRN_NETCODE_TAKEN}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         SCOPED(kit) k = kit_open(4);
         cairn_netcode_server_destroy(k.server);

@@ -144,8 +144,7 @@ static server_effect server_effect_of(cairn_netcode_server_action action) {
         [CAIRN_NETCODE_SERVER_ACCEPT] = {1, 1},
         [CAIRN_NETCODE_SERVER_DELIVER] = {0, 1},
         [CAIRN_NETCODE_SERVER_END] = {0, 1},
-        [CAIRN_NETCODE_SERVER_DISCONNECT] = {10, 1},
-    };
+        [CAIRN_NETCODE_SERVER_DISCONNECT] = {10, 1}};
     return effects[action];
 }
 
@@ -207,8 +206,7 @@ static cairn_netcode_drop happen_to_client(actor *a, unsigned input) {
     static const uint64_t waits_ns[CAIRN_NETCODE_CLIENT_INPUT_COUNT] = {
         [CAIRN_NETCODE_CLIENT_INPUT_TIME_OUT] = 5 * KIT_S,
         [CAIRN_NETCODE_CLIENT_INPUT_EXPIRE] = 2 * KIT_S,
-        [CAIRN_NETCODE_CLIENT_INPUT_SEND] = KIT_S / 10,
-    };
+        [CAIRN_NETCODE_CLIENT_INPUT_SEND] = KIT_S / 10};
     a->k.now_ns += waits_ns[input];
     if (input == CAIRN_NETCODE_CLIENT_INPUT_LEAVE) {
         cairn_netcode_client_disconnect(a->k.clients[0], a->k.now_ns);
@@ -223,8 +221,7 @@ static size_t client_datagrams_of(cairn_netcode_client_action action, unsigned i
         [CAIRN_NETCODE_CLIENT_ANSWER] = 1,
         [CAIRN_NETCODE_CLIENT_ENTER] = 1,
         [CAIRN_NETCODE_CLIENT_DISCONNECT] = 10,
-        [CAIRN_NETCODE_CLIENT_REPEAT] = 1,
-    };
+        [CAIRN_NETCODE_CLIENT_REPEAT] = 1};
     // Waiting for the token to run out is also waiting for the next packet to be sent.
     const bool waited = input == CAIRN_NETCODE_CLIENT_INPUT_EXPIRE;
     return action == CAIRN_NETCODE_CLIENT_NOTHING && waited ? 1 : counts[action];

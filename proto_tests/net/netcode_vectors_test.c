@@ -183,13 +183,9 @@ TEST("a sealed private part with wrong content is refused") {
         size_t at;
         uint8_t value;
         cairn_token_refusal refusal;
-    } cases[] = {
-        {12, 0, CAIRN_TOKEN_SERVER_COUNT},
-        {12, 33, CAIRN_TOKEN_SERVER_COUNT},
-        {15, 128, CAIRN_TOKEN_SERVER_COUNT},
-        {16, 0, CAIRN_TOKEN_ADDRESS_TYPE},
-        {16, 3, CAIRN_TOKEN_ADDRESS_TYPE},
-    };
+    } cases[] = {{12, 0, CAIRN_TOKEN_SERVER_COUNT}, {12, 33, CAIRN_TOKEN_SERVER_COUNT},
+        {15, 128, CAIRN_TOKEN_SERVER_COUNT}, {16, 0, CAIRN_TOKEN_ADDRESS_TYPE},
+        {16, 3, CAIRN_TOKEN_ADDRESS_TYPE}};
     const vector *v = vectors_find(vectors_read("netcode.txt"), "token");
     cairn_token_public public;
     assert_int_equal(cairn_token_read_public(v->bytes, v->size, &public), CAIRN_TOKEN_OK);

@@ -24,15 +24,12 @@ TEST("each kind has its slots and ranges") {
     static const struct {
         cairn_command command;
         cairn_decode_refusal expected;
-    } rows[] = {
-        {{.kind = 0, .slot = 0}, NO(OUT_OF_RANGE)},
-        {{.kind = 1, .slot = 0}, NO(OK)},
+    } rows[] = {{{.kind = 0, .slot = 0}, NO(OUT_OF_RANGE)}, {{.kind = 1, .slot = 0}, NO(OK)},
         {{.kind = 3, .slot = 63, .move = {1, -1, 1}}, NO(OK)},
         {{.kind = 3, .slot = 63, .move = {1.01f, 0, 0}}, NO(OUT_OF_RANGE)},
         {{.kind = 1, .slot = OPERATOR}, NO(OUT_OF_RANGE)},
         {{.kind = 3, .slot = OPERATOR}, NO(OUT_OF_RANGE)},
-        {{.kind = 6, .slot = 63}, NO(OUT_OF_RANGE)},
-        {{.kind = 6, .slot = 65}, NO(OUT_OF_RANGE)},
+        {{.kind = 6, .slot = 63}, NO(OUT_OF_RANGE)}, {{.kind = 6, .slot = 65}, NO(OUT_OF_RANGE)},
         {{.kind = 10, .slot = OPERATOR}, NO(OUT_OF_RANGE)},
         {{.kind = 4, .slot = OPERATOR, .move = {1e5f, 0, 0}, .aim = {1e-3f, 1e4f, 1}}, NO(OK)},
         {{.kind = 4, .slot = OPERATOR, .move = {1.1e5f, 0, 0}, .aim = {1, 1, 1}}, NO(OUT_OF_RANGE)},
@@ -50,8 +47,7 @@ TEST("each kind has its slots and ranges") {
         {{.kind = 9, .slot = OPERATOR, .move = {0, 1e38f, 0}}, NO(OK)},
         {{.kind = 9, .slot = OPERATOR, .move = {0, INFINITY, 0}}, NO(NON_FINITE)},
         {{.kind = 9, .slot = OPERATOR, .aim = {0, 0, NAN}}, NO(NON_FINITE)},
-        {{.kind = 9, .slot = OPERATOR, .aim = {1, 0, 0}}, NO(OUT_OF_RANGE)},
-    };
+        {{.kind = 9, .slot = OPERATOR, .aim = {1, 0, 0}}, NO(OUT_OF_RANGE)}};
     for (size_t i = 0; i < COUNT_OF(rows); ++i) {
         const cairn_decode_refusal refusal = check(&rows[i].command, 1);
         if (refusal != rows[i].expected) {
@@ -61,12 +57,9 @@ TEST("each kind has its slots and ranges") {
 }
 
 TEST("an operators commands come last and by sequence") {
-    cairn_command commands[] = {
-        {.kind = 3, .slot = 63, .sequence = 9},
-        {.kind = 7, .slot = OPERATOR, .sequence = 1},
-        {.kind = 6, .slot = OPERATOR, .sequence = 2},
-        {.kind = 8, .slot = OPERATOR, .sequence = 2},
-    };
+    cairn_command commands[] = {{.kind = 3, .slot = 63, .sequence = 9},
+        {.kind = 7, .slot = OPERATOR, .sequence = 1}, {.kind = 6, .slot = OPERATOR, .sequence = 2},
+        {.kind = 8, .slot = OPERATOR, .sequence = 2}};
     assert_int_equal(check(commands, 4), NO(OK));
     commands[1].sequence = 3;
     assert_int_equal(check(commands, 4), NO(ORDER));

@@ -32,19 +32,13 @@ static void check_hash_words(void) {
         uint64_t key;
         size_t count;
         const char *hash;
-    } rows[] = {
-        {0, 0, "0de08437f249f0537ebb08178e3ddb42"},
-        {0, 1, "e29d9be441027b58880acb3e8d6d817f"},
-        {1, 1, "95062096fe4411d5a9f7122ad76804e5"},
-        {3, 2, "f24c8fe780e47d9788e9eadb43b718da"},
-        {0, 3, "0947a034ccd8d232974a5dfb202d9abe"},
-        {0, 4, "04457ee74d585c183c8643616c3755b0"},
-        {0, 5, "f2daac83e2e1c1ea203aee1fb4f8efc7"},
+    } rows[] = {{0, 0, "0de08437f249f0537ebb08178e3ddb42"},
+        {0, 1, "e29d9be441027b58880acb3e8d6d817f"}, {1, 1, "95062096fe4411d5a9f7122ad76804e5"},
+        {3, 2, "f24c8fe780e47d9788e9eadb43b718da"}, {0, 3, "0947a034ccd8d232974a5dfb202d9abe"},
+        {0, 4, "04457ee74d585c183c8643616c3755b0"}, {0, 5, "f2daac83e2e1c1ea203aee1fb4f8efc7"},
         {UINT64_MAX, 17, "f41eddc9ab13f4ca73372cc7952dc949"},
-        {5, 30, "2e620481d8a8aecddb0666edc72d8523"},
-        {6, 60, "908665cd5b4ec9d10d5e2c99a8ebae48"},
-        {42, 64, "95038478b1aea708041d5ef4eab4199d"},
-    };
+        {5, 30, "2e620481d8a8aecddb0666edc72d8523"}, {6, 60, "908665cd5b4ec9d10d5e2c99a8ebae48"},
+        {42, 64, "95038478b1aea708041d5ef4eab4199d"}};
     uint32_t words[64];
     fill_words(words, 64);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
@@ -80,14 +74,10 @@ static void check_counter_based(void) {
     static const struct {
         uint64_t at[4];
         uint64_t value;
-    } rows[] = {
-        {{0, 0, 0, 0}, UINT64_C(0x2130748aaac80268)},
-        {{1, 0, 0, 0}, UINT64_C(0xe28195ddd9ee4956)},
-        {{0, 1, 0, 0}, UINT64_C(0xd100827aa323c935)},
-        {{0, 0, 1, 0}, UINT64_C(0x62a4ed4055d278db)},
-        {{0, 0, 0, 1}, UINT64_C(0x698dfba9f1fc1b53)},
-        {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}, UINT64_C(0xa4a73720451a0c00)},
-    };
+    } rows[] = {{{0, 0, 0, 0}, UINT64_C(0x2130748aaac80268)},
+        {{1, 0, 0, 0}, UINT64_C(0xe28195ddd9ee4956)}, {{0, 1, 0, 0}, UINT64_C(0xd100827aa323c935)},
+        {{0, 0, 1, 0}, UINT64_C(0x62a4ed4055d278db)}, {{0, 0, 0, 1}, UINT64_C(0x698dfba9f1fc1b53)},
+        {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}, UINT64_C(0xa4a73720451a0c00)}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         const uint64_t *at = rows[i].at;
         check(cairn_random_at(at[0], at[1], at[2], at[3]) == rows[i].value, "counter based", i);

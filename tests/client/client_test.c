@@ -24,12 +24,6 @@ static cairn_client_config interpolate(void) {
     return cairn_client_config_default();
 }
 
-static cairn_client_config lockstep(void) {
-    cairn_client_config config = cairn_client_config_default();
-    config.mode = CAIRN_CLIENT_LOCKSTEP;
-    return config;
-}
-
 static uint32_t join(rig *p, cairn_client_config config, const cairn_virtual_path *path) {
     return rig_join(p, &config, path);
 }
@@ -71,7 +65,7 @@ TEST("an interpolating client sees the world") {
 TEST("shapes arrive in both modes") {
     RIG(p, .seed = 2, .recorded = true);
     uint32_t a = join(&p, interpolate(), NULL);
-    uint32_t b = join(&p, lockstep(), NULL);
+    uint32_t b = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
     rig_run_ms(&p, 1500);
     cairn_client_shape ours[64], theirs[64];
     uint32_t revision = 0;
@@ -131,7 +125,7 @@ static void expect_in_step(const rig *p, uint32_t client, uint64_t compared_min)
 
 TEST("a lockstep client holds the servers world") {
     RIG(p, .seed = 5, .recorded = true);
-    uint32_t player = join(&p, lockstep(), NULL);
+    uint32_t player = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
     uint32_t other = join(&p, interpolate(), NULL);
     rig_run_ms(&p, 1000);
     rig_press(&p, player, 0, 0.7f);
@@ -147,7 +141,7 @@ TEST("a lockstep client holds the servers world") {
 
 TEST("a lossy path changes no bit") {
     RIG(p, .seed = 6, .recorded = true);
-    uint32_t stepper = join(&p, lockstep(), &lossy);
+    uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), &lossy);
     uint32_t watcher = join(&p, interpolate(), &lossy);
     rig_run_ms(&p, 2500);
     for (int i = 0; i < 8; i++) {
@@ -169,14 +163,14 @@ TEST("a late joiner catches up") {
     rig_run_ms(&p, 3000);
     rig_press(&p, first, CAIRN_SANDBOX_SPAWN, 0);
     rig_run_ms(&p, 1000);
-    uint32_t late = join(&p, lockstep(), NULL);
+    uint32_t late = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
     rig_run_ms(&p, 2500);
     expect_in_step(&p, late, 60);
 }
 
 TEST("a corrupted world is noticed by both sides") {
     RIG(p, .seed = 8, .recorded = true);
-    uint32_t client = join(&p, lockstep(), NULL);
+    uint32_t client = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
     rig_run_ms(&p, 2000);
     expect_in_step(&p, client, 30);
     // One body of the client's own world gets a nudge that the server knows nothing of.
@@ -197,7 +191,7 @@ TEST("a corrupted world is noticed by both sides") {
 
 TEST("a cut of one second is survived") {
     RIG(p, .seed = 9, .recorded = true);
-    uint32_t stepper = join(&p, lockstep(), NULL);
+    uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
     uint32_t watcher = join(&p, interpolate(), NULL);
     rig_run_ms(&p, 2000);
     rig_cut(&p, stepper, true);
@@ -216,7 +210,7 @@ TEST("a cut of one second is survived") {
 TEST("a client continues after its host slept three seconds") {
     RIG(p, .seed = 10, .recorded = true);
     uint32_t watcher = join(&p, interpolate(), NULL);
-    uint32_t stepper = join(&p, lockstep(), NULL);
+    uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
     rig_run_ms(&p, 2000);
     rig_pause(&p, watcher, true);
     rig_pause(&p, stepper, true);
@@ -235,7 +229,7 @@ TEST("a client continues after its host slept three seconds") {
 
 TEST("a client far behind gets a new full state") {
     RIG(p, .seed = 11, .recorded = true);
-    uint32_t stepper = join(&p, lockstep(), NULL);
+    uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
     rig_run_ms(&p, 1500);
     // Its datagrams arrive and now and then one reaches it, so that the connection lives, but for
     // longer than the server keeps its ticks it does not get on.
@@ -326,7 +320,7 @@ TEST("the failure text names the limit that a world exceeds") {
     RIG(p, .seed = 17, .recorded = true);
     cairn_client_config few = interpolate();
     few.bodies_max = 4;
-    cairn_client_config small = lockstep();
+    cairn_client_config small = rig_config(CAIRN_CLIENT_LOCKSTEP);
     small.state_size_max = 100;
     uint32_t a = join(&p, few, NULL);
     uint32_t b = join(&p, small, NULL);
@@ -382,7 +376,7 @@ TEST("messages that a server must not send are dropped and counted by reason") {
     assert_int_equal(drops(&p, early, "session", "a message of another mode"), 1);
     cairn_client_probe_take(rig_client(&p, early), 0, &garbled);
     assert_int_equal(rig_state(&p, early), CAIRN_CLIENT_PLAYING);
-    uint32_t stepper = join(&p, lockstep(), NULL);
+    uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
     rig_run_ms(&p, 1000);
     hear(&p, stepper, &keyframe);
     assert_int_equal(drops(&p, stepper, "session", "a message of another mode"), 1);

@@ -31,8 +31,7 @@ static void with_control(cairn_server_config *config) {
 static void join(cairn_client_mode mode, bool spectator) {
     const cairn_virtual_path path = {
         .delay_ns = 30000000, .jitter_ns = 80000000, .loss_permille = 30, .repeat_permille = 20};
-    cairn_client_config config = cairn_client_config_default();
-    config.mode = mode;
+    cairn_client_config config = rig_config(mode);
     config.spectator = spectator;
     rig_join(&p, &config, &path);
 }

@@ -14,12 +14,6 @@
 static const cairn_virtual_path usual = {
     .delay_ns = 60000000, .jitter_ns = 8000000, .loss_permille = 20};
 
-static cairn_client_config predicting(void) {
-    cairn_client_config config = cairn_client_config_default();
-    config.mode = CAIRN_CLIENT_PREDICT;
-    return config;
-}
-
 // A clock that each reading moves by the same time.
 typedef struct slow_clock {
     uint64_t now_ns;
@@ -48,7 +42,7 @@ TEST("a rollback beyond its budget continues in the next advance") {
     for (int by_time = 0; by_time < 2; by_time++) {
         SCOPED(rig) p;
         slow_clock clock = {.reading_ns = 1000000};
-        cairn_client_config config = predicting();
+        cairn_client_config config = rig_config(CAIRN_CLIENT_PREDICT);
         config.resim_ticks_max = by_time ? 32 : 3;
         config.resim_budget_us = by_time ? 3000 : 0;
         config.clock_ns = by_time ? read_slow_clock : NULL;
@@ -81,7 +75,7 @@ TEST("a rollback beyond its budget continues in the next advance") {
 // A predicted box does not exist any more in the world that a rollback went back to.
 TEST("shapes can be read in the middle of a rollback") {
     SCOPED(rig) p;
-    cairn_client_config config = predicting();
+    cairn_client_config config = rig_config(CAIRN_CLIENT_PREDICT);
     config.resim_ticks_max = 2;
     config.resim_budget_us = 0;
     config.input_delay_ms = 17;
@@ -105,7 +99,7 @@ TEST("shapes can be read in the middle of a rollback") {
 
 TEST("a window without memory waits for the server") {
     rig p;
-    cairn_client_config config = predicting();
+    cairn_client_config config = rig_config(CAIRN_CLIENT_PREDICT);
     config.rollback_memory_max = 60000; // some states of this scene
     rig_start(&p, .seed = 42, .recorded = true);
     rig_join(&p, &config, &usual);
@@ -131,7 +125,7 @@ TEST("a window without memory waits for the server") {
 
 TEST("a steady client allocates nothing") {
     SCOPED(rig) p;
-    const cairn_client_config config = predicting();
+    const cairn_client_config config = rig_config(CAIRN_CLIENT_PREDICT);
     rig_start(&p, .seed = 44);
     rig_join(&p, &config, &usual);
     rig_join(&p, &config, &usual);
@@ -154,7 +148,7 @@ TEST("a steady client allocates nothing") {
 // state repairs such a world.
 TEST("a predicting world beyond repair is replaced by the server's state") {
     SCOPED(rig) p;
-    const cairn_client_config config = predicting();
+    const cairn_client_config config = rig_config(CAIRN_CLIENT_PREDICT);
     const cairn_body_id player = 1 + 4;
     rig_start(&p, .seed = 45, .recorded = true);
     rig_join(&p, &config, NULL);
@@ -182,7 +176,7 @@ TEST("a predicting world beyond repair is replaced by the server's state") {
 // second.
 TEST("a pause longer than the history ends with a new state") {
     SCOPED(rig) p;
-    const cairn_client_config config = predicting();
+    const cairn_client_config config = rig_config(CAIRN_CLIENT_PREDICT);
     rig_start(&p, .seed = 47, .recorded = true);
     p.system.config.timeout_s = 60;
     rig_join(&p, &config, NULL);
@@ -216,8 +210,7 @@ TEST("lockstep delays input by the need of the path or as configured") {
     } rows[] = {{0, 120, 170, false}, {250, 250, 250, false}, {40, 40, 40, true}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         SCOPED(rig) p;
-        cairn_client_config config = cairn_client_config_default();
-        config.mode = CAIRN_CLIENT_LOCKSTEP;
+        cairn_client_config config = rig_config(CAIRN_CLIENT_LOCKSTEP);
         config.input_delay_ms = rows[i].asked_ms;
         rig_start(&p, .seed = 48, .recorded = true);
         rig_join(&p, &config, &path);
@@ -235,7 +228,7 @@ TEST("lockstep delays input by the need of the path or as configured") {
 TEST("a config out of range is refused") {
     cairn_client_config configs[5];
     for (size_t i = 0; i < 5; i++) {
-        configs[i] = predicting();
+        configs[i] = rig_config(CAIRN_CLIENT_PREDICT);
     }
     configs[0].predict_ticks_max = 0;
     configs[1].predict_ticks_max = 61;

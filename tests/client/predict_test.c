@@ -10,14 +10,8 @@
 #include "client_lib/client_probe.h"
 #include "tests/kit/rig.h"
 
-static cairn_client_config predicting(void) {
-    cairn_client_config config = cairn_client_config_default();
-    config.mode = CAIRN_CLIENT_PREDICT;
-    return config;
-}
-
 static uint32_t join(rig *p, const cairn_virtual_path *path) {
-    const cairn_client_config config = predicting();
+    const cairn_client_config config = rig_config(CAIRN_CLIENT_PREDICT);
     return rig_join(p, &config, path);
 }
 
@@ -111,7 +105,7 @@ TEST("own input shows after the delay not after the round trip") {
     assert_int_equal(rig_statistics(&p, 0).prediction.rollbacks, 0); // nobody else is there
     rig_end(&p);
     // A delay that the host fixes: next to none, all predicted.
-    cairn_client_config config = predicting();
+    cairn_client_config config = rig_config(CAIRN_CLIENT_PREDICT);
     config.input_delay_ms = 17;
     rig_start(&p, .seed = 22, .recorded = true);
     rig_join(&p, &config, &path);

@@ -30,8 +30,7 @@ static void expect_healed(const rig *p, uint32_t client) {
 
 TEST("one body of a thousand is repaired in a round trip and three ticks") {
     SCOPED(rig) p;
-    cairn_client_config config = cairn_client_config_default();
-    config.mode = CAIRN_CLIENT_HEAL;
+    cairn_client_config config = rig_config(CAIRN_CLIENT_HEAL);
     config.spectator = true;
     rig_start(&p, .seed = 120, .scene = kit_scene_thousand());
     for (uint32_t i = 0; i < PATHS; ++i) {

@@ -10,12 +10,6 @@
 
 SCOPE_POINTER_ENDS(cairn_encoder, cairn_encoder_destroy)
 
-static cairn_client_config config_of(cairn_client_mode mode) {
-    cairn_client_config config = cairn_client_config_default();
-    config.mode = mode;
-    return config;
-}
-
 static cairn_timeline *timeline_of(const rig *p, uint32_t client) {
     return cairn_client_probe_of(rig_client(p, client)).timeline;
 }
@@ -46,17 +40,11 @@ static void expect_valid_world(rig *p, uint32_t client) {
 }
 
 static void start(rig *p, uint64_t seed, cairn_client_mode mode, const cairn_virtual_path *path) {
-    const cairn_client_config config = config_of(mode);
+    const cairn_client_config config = rig_config(mode);
     rig_start(p, .seed = seed);
     rig_join(p, &config, path);
     rig_wait_to_play(p);
     rig_play(p, seed, 1000);
-}
-
-static cairn_server_statistics served(const rig *p) {
-    cairn_server_statistics out;
-    cairn_server_statistics_read(p->system.server, &out);
-    return out;
 }
 
 static const cairn_client_mode repairing_modes[] = {CAIRN_CLIENT_HEAL, CAIRN_CLIENT_PREDICT};
@@ -71,7 +59,7 @@ TEST("memory that changed is stepped again without the server") {
         const cairn_client_resync_record record = last_record(&p, 0);
         assert_int_equal(record.cause, CAIRN_RESYNC_BY_STEPPING);
         assert_int_equal(record.bytes, 0);
-        assert_int_equal(served(&p).resync_requests, 0);
+        assert_int_equal(rig_server_statistics(&p).resync_requests, 0);
         expect_valid_world(&p, 0);
     }
 }
@@ -83,7 +71,7 @@ TEST("a wrong step is repaired by the elements that differ") {
         assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
         rig_run_ms(&p, 300);
         const cairn_client_resync_record record = last_record(&p, 0);
-        const cairn_server_statistics server = served(&p);
+        const cairn_server_statistics server = rig_server_statistics(&p);
         assert_int_equal(record.cause, CAIRN_RESYNC_BY_ELEMENTS);
         assert_in_range(record.elements, 1, 40);
         assert_in_range(record.bytes, 640, 2047 + 4096 * (record.round_trips - 1));
@@ -165,7 +153,7 @@ TEST("a repair that makes the roots equal is not refused") {
 // The path is cut for longer than the client waits for an answer.
 TEST("a request whose answer is lost is sent again") {
     SCOPED(rig) p;
-    const cairn_client_config config = config_of(CAIRN_CLIENT_HEAL);
+    const cairn_client_config config = rig_config(CAIRN_CLIENT_HEAL);
     rig_start(&p, .seed = 171);
     p.system.config.timeout_s = 30;
     rig_join(&p, &config, NULL);
@@ -193,8 +181,8 @@ TEST("no alarm is false") {
     const cairn_virtual_path path = {
         .delay_ns = 20000000, .jitter_ns = 70000000, .loss_permille = 150, .repeat_permille = 50};
     SCOPED(rig) p;
-    const cairn_client_config heal = config_of(CAIRN_CLIENT_HEAL);
-    const cairn_client_config predict = config_of(CAIRN_CLIENT_PREDICT);
+    const cairn_client_config heal = rig_config(CAIRN_CLIENT_HEAL);
+    const cairn_client_config predict = rig_config(CAIRN_CLIENT_PREDICT);
     rig_start(&p, .seed = 80);
     rig_join(&p, &heal, &path);
     rig_join(&p, &predict, &path);
@@ -206,7 +194,7 @@ TEST("no alarm is false") {
         assert_int_equal(cairn_client_mode_now(rig_client(&p, i)),
             i == 0 ? CAIRN_CLIENT_HEAL : CAIRN_CLIENT_PREDICT);
     }
-    assert_int_equal(served(&p).resync_requests, 0);
+    assert_int_equal(rig_server_statistics(&p).resync_requests, 0);
 }
 
 TEST("a tick the server no longer has is mended by the state") {
@@ -219,8 +207,8 @@ TEST("a tick the server no longer has is mended by the state") {
     rig_run_ms(&p, 3000);
     assert_int_equal(last_record(&p, 0).cause, CAIRN_RESYNC_BY_STATE);
     assert_int_equal(rig_statistics(&p, 0).simulation.states_loaded, 2);
-    assert_true(served(&p).resync_responses[CAIRN_RESYNC_TICK_GONE] > 0);
-    assert_int_equal(served(&p).states_resent, 1);
+    assert_true(rig_server_statistics(&p).resync_responses[CAIRN_RESYNC_TICK_GONE] > 0);
+    assert_int_equal(rig_server_statistics(&p).states_resent, 1);
     expect_valid_world(&p, 0);
 }
 
@@ -241,8 +229,8 @@ TEST("a client that differs again and again is demoted to snapshots with a reaso
         assert_true(rig_look(&p, 0));
         assert_int_equal(rig_state(&p, 0), CAIRN_CLIENT_PLAYING);
         assert_true(rig_statistics(&p, 0).snapshots.deltas > 10);
-        assert_int_equal(served(&p).clients_demoted, 1);
-        assert_int_equal(served(&p).protocol_violations, 0);
+        assert_int_equal(rig_server_statistics(&p).clients_demoted, 1);
+        assert_int_equal(rig_server_statistics(&p).protocol_violations, 0);
     }
 }
 
@@ -253,7 +241,7 @@ TEST("a client that fails the self-test is demoted to snapshots with a reason") 
     assert_int_equal(cairn_passport_read(&passport), CAIRN_OK);
     RIG(p, .seed = 110);
     for (uint32_t i = 0; i < 3; ++i) {
-        const cairn_client_config config = config_of(modes[i]);
+        const cairn_client_config config = rig_config(modes[i]);
         cairn_passport bad = passport;
         bad.faults = i == 0 ? 0 : CAIRN_PASSPORT_FLUSH_TO_ZERO;
         bad.hash.lo ^= i == 0 ? 1 : 0;
@@ -269,19 +257,19 @@ TEST("a client that fails the self-test is demoted to snapshots with a reason") 
         assert_true(rig_look(&p, i));
         assert_true(rig_statistics(&p, i).snapshots.received > 5);
     }
-    assert_int_equal(served(&p).clients_unfit, 3);
+    assert_int_equal(rig_server_statistics(&p).clients_unfit, 3);
 }
 
 // A client that interpolates is asked for no arithmetic.
 TEST("a client that does not simulate may fail the self-test") {
-    const cairn_client_config config = config_of(CAIRN_CLIENT_INTERPOLATE);
+    const cairn_client_config config = rig_config(CAIRN_CLIENT_INTERPOLATE);
     const cairn_passport bad = {.faults = CAIRN_PASSPORT_ROUNDING};
     RIG(p, .seed = 111);
     rig_join(&p, &config, NULL);
     *cairn_client_probe_of(rig_client(&p, 0)).passport = bad;
     rig_wait_to_play(&p);
     assert_string_equal(cairn_client_mode_text(rig_client(&p, 0)), "");
-    assert_int_equal(served(&p).clients_unfit, 0);
+    assert_int_equal(rig_server_statistics(&p).clients_unfit, 0);
 }
 
 // Confirms ticks that are not stepped: the backlog grows.

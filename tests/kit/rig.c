@@ -94,12 +94,17 @@ uint32_t rig_join(rig *r, const cairn_client_config *config, const cairn_virtual
     return client;
 }
 
+cairn_client_config rig_config(cairn_client_mode mode) {
+    cairn_client_config config = cairn_client_config_default();
+    config.mode = mode;
+    return config;
+}
+
 uint32_t rig_join_mode(rig *r, cairn_client_mode mode) {
     const cairn_virtual_path path = {.delay_ns = r->options.delay_ms * ms_ns,
         .jitter_ns = r->options.jitter_ms * ms_ns,
         .loss_permille = r->options.loss_permille};
-    cairn_client_config config = cairn_client_config_default();
-    config.mode = mode;
+    const cairn_client_config config = rig_config(mode);
     return rig_join(r, &config, &path);
 }
 

@@ -64,6 +64,8 @@ SCOPE_ENDS(rig, rig_end)
     SCOPED(rig) name;                                                                              \
     rig_start(&name, __VA_ARGS__)
 
+// The default config with this mode.
+cairn_client_config rig_config(cairn_client_mode mode);
 // A client that connects at once; returns its number. `path` is both ways; NULL: 20 ms, no loss.
 uint32_t rig_join(rig *r, const cairn_client_config *config, const cairn_virtual_path *path);
 uint32_t rig_join_mode(rig *r, cairn_client_mode mode); // over a path of the options

@@ -38,11 +38,9 @@ static const char *refusal_of(const char *const *arguments, size_t verb_count, s
 TEST("a verb has its arguments and its flags") {
     static const struct {
         const char *arguments[8], *refusal;
-    } rows[] = {
-        {{"probe", "make", "out"}, ""},
+    } rows[] = {{{"probe", "make", "out"}, ""},
         {{"probe", "--quick", "take", "in", "--count", "7", "out"}, ""},
-        {{"probe", "take", "in", "out", "log"}, ""},
-        {{"probe", "wait"}, ""},
+        {{"probe", "take", "in", "out", "log"}, ""}, {{"probe", "wait"}, ""},
         {{"probe"}, "a verb is missing; --help lists all"},
         {{"probe", ""}, "a verb is missing; --help lists all"},
         {{"probe", "mak", "out"}, "mak: there is no such verb; --help lists all"},
@@ -53,8 +51,7 @@ TEST("a verb has its arguments and its flags") {
         {{"probe", "wait", "long"}, "wait: too many arguments; use: probe wait"},
         {{"probe", "wait", "--count", "1"}, "--count: not a flag of wait, but of: make take"},
         {{"probe", "make", "out", "--count"}, "--count N: the value is missing"},
-        {{"probe", "make", "out", "--quick=1"}, "--quick 1: takes no value"},
-    };
+        {{"probe", "make", "out", "--quick=1"}, "--quick 1: takes no value"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         assert_string_equal(refusal_of(rows[i].arguments, 3, 0), rows[i].refusal);
     }

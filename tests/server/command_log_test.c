@@ -14,8 +14,7 @@ static cairn_command_log *history_of(uint64_t first, uint64_t end) {
         const cairn_command commands[COMMANDS] = {
             {.kind = CAIRN_COMMAND_INPUT, .slot = 1, .sequence = (uint32_t)tick},
             {.kind = CAIRN_COMMAND_INPUT, .slot = 2, .sequence = (uint32_t)tick},
-            {.kind = CAIRN_COMMAND_INPUT, .slot = 3, .sequence = (uint32_t)tick},
-        };
+            {.kind = CAIRN_COMMAND_INPUT, .slot = 3, .sequence = (uint32_t)tick}};
         const cairn_hash128 root = {.lo = tick, .hi = ~tick};
         cairn_command_log_add(command_log, tick, commands, (uint32_t)(tick % (COMMANDS + 1)), root);
     }

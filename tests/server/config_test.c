@@ -87,8 +87,7 @@ TEST("every number takes its ends and refuses one beyond") {
         const char *flag;
         size_t field;
         const char *least, *most, *below, *above;
-    } rows[] = {
-        {"--tick-rate", FIELD(all_rooms.tick_rate_hz), "10", "240", "9", "241"},
+    } rows[] = {{"--tick-rate", FIELD(all_rooms.tick_rate_hz), "10", "240", "9", "241"},
         {"--snapshot-rate", FIELD(all_rooms.snapshot_rate_hz), "1", "240", "0", "241"},
         {"--clients-max", FIELD(clients_max), "1", "1024", "0", "1025"},
         {"--players-max", FIELD(all_rooms.players_max), "1", "64", "0", "65"},
@@ -98,8 +97,7 @@ TEST("every number takes its ends and refuses one beyond") {
         {"--wait", FIELD(all_rooms.wait_ms), "0", "5000", "-1", "5001"},
         {"--token-lifetime", FIELD(token_lifetime_s_max), "0", "86400", "-1", "86401"},
         {"--stats-interval", FIELD(stats_interval_s), "0", "86400", "-1", "86401"},
-        {"--seconds", FIELD(seconds), "0", "31536000", "-1", "31536001"},
-    };
+        {"--seconds", FIELD(seconds), "0", "31536000", "-1", "31536001"}};
     static const char *const nonsense[] = {"", " 60", "60 ", "+60", "6e1", "60.0", "0x", "sixty",
         "18446744073709551616", "99999999999999999999999999"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
@@ -243,8 +241,7 @@ TEST("a room is a name a scene and options") {
     assert_string_equal(config.rooms.list[1].name, "b");
     static const struct {
         const char *value, *why;
-    } rows[] = {
-        {"", "must be NAME=SCENE and options, such as side=demo,rate=30"},
+    } rows[] = {{"", "must be NAME=SCENE and options, such as side=demo,rate=30"},
         {"side", "must be NAME=SCENE and options, such as side=demo,rate=30"},
         {"side;a=demo", "must be NAME=SCENE and options, such as side=demo,rate=30"},
         {"a=demo;;", "must be NAME=SCENE and options, such as side=demo,rate=30"},
@@ -254,8 +251,7 @@ TEST("a room is a name a scene and options") {
         {"a=,rate=30", "a scene is a built-in name or a file, in at most 255 bytes"},
         {"a=demo,", "options are rate, snapshots, players, wait and record"},
         {"a=demo,speed=3", "options are rate, snapshots, players, wait and record"},
-        {"a=demo,rate", "rate must be in [10, 240]"},
-        {"a=demo,rate=", "rate must be in [10, 240]"},
+        {"a=demo,rate", "rate must be in [10, 240]"}, {"a=demo,rate=", "rate must be in [10, 240]"},
         {"a=demo,rate=9", "rate must be in [10, 240]"},
         {"a=demo,rate=241", "rate must be in [10, 240]"},
         {"a=demo,rate=4294967356", "rate must be in [10, 240]"},
@@ -263,8 +259,7 @@ TEST("a room is a name a scene and options") {
         {"a=demo,snapshots=0", "snapshots must be in [1, 240]"},
         {"a=demo,players=65", "players must be in [1, 64]"},
         {"a=demo,wait=5001", "wait must be in [0, 5000]"},
-        {"a=demo,record=", "record must name a file, in at most 255 bytes"},
-    };
+        {"a=demo,record=", "record must name a file, in at most 255 bytes"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         assert_false(read_with("--room", rows[i].value));
         if (strstr(error, rows[i].why) == NULL) {
@@ -332,17 +327,10 @@ TEST("a key is 64 digits and nothing else") {
     static const struct {
         const char *text;
         bool good;
-    } rows[] = {
-        {KEY, true},
-        {KEY "\n", true},
-        {"  " KEY "\r\n", true},
-        {KEY "0", false},
-        {KEY " 00", false},
-        {"", false},
-        {"\n", false},
+    } rows[] = {{KEY, true}, {KEY "\n", true}, {"  " KEY "\r\n", true}, {KEY "0", false},
+        {KEY " 00", false}, {"", false}, {"\n", false},
         {"g00102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", false},
-        {"00102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", false},
-    };
+        {"00102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         uint8_t key[CAIRN_KEY_SIZE];
         assert_int_equal(cairn_key_parse(rows[i].text, strlen(rows[i].text), key), rows[i].good);

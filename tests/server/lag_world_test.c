@@ -137,23 +137,14 @@ TEST("a view time that is not held is refused by name") {
         uint32_t span;
         float fraction;
         cairn_lag_refusal expected;
-    } rows[] = {
-        {30, 1, 0.0f, CAIRN_LAG_SHOWN},
-        {30, 1, 0.01f, CAIRN_LAG_FUTURE},
-        {28, 2, 0.5f, CAIRN_LAG_SHOWN},
-        {28, 3, 0.5f, CAIRN_LAG_FUTURE},
-        {28, 3, 0.0f, CAIRN_LAG_SHOWN},
-        {28, UINT32_MAX, 0.5f, CAIRN_LAG_FUTURE},
-        {31, 1, 0.0f, CAIRN_LAG_FUTURE},
-        {UINT64_MAX, 1, 0.0f, CAIRN_LAG_FUTURE},
-        {UINT64_MAX, 1, 0.5f, CAIRN_LAG_FUTURE},
-        {18, 1, 0.5f, CAIRN_LAG_SHOWN},
-        {17, 1, 0.5f, CAIRN_LAG_TOO_OLD},
-        {0, 1, 0.0f, CAIRN_LAG_TOO_OLD},
-        {28, 0, 0.0f, CAIRN_LAG_VIEW_TIME_INVALID},
-        {28, 1, -0.01f, CAIRN_LAG_VIEW_TIME_INVALID},
-        {28, 1, 1.01f, CAIRN_LAG_VIEW_TIME_INVALID},
-    };
+    } rows[] = {{30, 1, 0.0f, CAIRN_LAG_SHOWN}, {30, 1, 0.01f, CAIRN_LAG_FUTURE},
+        {28, 2, 0.5f, CAIRN_LAG_SHOWN}, {28, 3, 0.5f, CAIRN_LAG_FUTURE},
+        {28, 3, 0.0f, CAIRN_LAG_SHOWN}, {28, UINT32_MAX, 0.5f, CAIRN_LAG_FUTURE},
+        {31, 1, 0.0f, CAIRN_LAG_FUTURE}, {UINT64_MAX, 1, 0.0f, CAIRN_LAG_FUTURE},
+        {UINT64_MAX, 1, 0.5f, CAIRN_LAG_FUTURE}, {18, 1, 0.5f, CAIRN_LAG_SHOWN},
+        {17, 1, 0.5f, CAIRN_LAG_TOO_OLD}, {0, 1, 0.0f, CAIRN_LAG_TOO_OLD},
+        {28, 0, 0.0f, CAIRN_LAG_VIEW_TIME_INVALID}, {28, 1, -0.01f, CAIRN_LAG_VIEW_TIME_INVALID},
+        {28, 1, 1.01f, CAIRN_LAG_VIEW_TIME_INVALID}};
     SCOPED(story) s = begin();
     step(&s, 30);
     const cairn_world *world;

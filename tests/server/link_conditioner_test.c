@@ -36,13 +36,9 @@ TEST("loss and duplication match their probabilities, and the seed decides") {
     static const struct {
         cairn_link_conditioner_config config;
         uint32_t least, most;
-    } rows[] = {
-        {{.loss = 0.0f}, 1000, 1000},
-        {{.loss = 1.0f}, 0, 0},
-        {{.loss = 0.3f}, 640, 760},
+    } rows[] = {{{.loss = 0.0f}, 1000, 1000}, {{.loss = 1.0f}, 0, 0}, {{.loss = 0.3f}, 640, 760},
         {{.duplicate = 1.0f}, 2000, 2000},
-        {{.duplicate = 0.1f, .delay_ns = 50 * MS, .jitter_ns = 50 * MS}, 1060, 1140},
-    };
+        {{.duplicate = 0.1f, .delay_ns = 50 * MS, .jitter_ns = 50 * MS}, 1060, 1140}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         cairn_link_conditioner_config config = rows[i].config;
         uint64_t first, second, other;

@@ -144,13 +144,8 @@ TEST("acknowledgements of unsent ticks are ignored") {
     uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
     const struct {
         uint64_t snapshot, ticks, expected_snapshot, expected_ticks;
-    } rows[] = {
-        {tick + 1, tick + 1, 1, 0},
-        {UINT64_MAX, UINT64_MAX, 1, 0},
-        {0, 0, 1, 0},
-        {tick, tick, tick, tick},
-        {1, 1, tick, tick},
-    };
+    } rows[] = {{tick + 1, tick + 1, 1, 0}, {UINT64_MAX, UINT64_MAX, 1, 0}, {0, 0, 1, 0},
+        {tick, tick, tick, tick}, {1, 1, tick, tick}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         const cairn_message input = {.kind = CAIRN_MESSAGE_INPUT,
             .input = {

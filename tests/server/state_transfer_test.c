@@ -53,14 +53,8 @@ TEST("joiners share a state that is fresh or being sent") {
         uint32_t age;
         bool read;
         uint32_t generation;
-    } rows[] = {
-        {0, false, 1},
-        {FRESH, false, 1},
-        {FRESH + 1, false, 2},
-        {FRESH + 1, true, 1},
-        {USABLE, true, 1},
-        {USABLE + 1, true, 2},
-    };
+    } rows[] = {{0, false, 1}, {FRESH, false, 1}, {FRESH + 1, false, 2}, {FRESH + 1, true, 1},
+        {USABLE, true, 1}, {USABLE + 1, true, 2}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         stage s = stage_of(1 << 20);
         assert_int_equal(join(&s), CAIRN_OK);

@@ -20,18 +20,9 @@ TEST("tick k is due at k seconds over the rate") {
     static const struct {
         uint32_t rate;
         uint64_t tick, due;
-    } rows[] = {
-        {60, 0, 0},
-        {60, 1, 16666666},
-        {60, 2, 33333333},
-        {60, 3, 50000000},
-        {60, 60, S},
-        {128, 1, 7812500},
-        {128, 127, 992187500},
-        {240, 7, 29166666},
-        {10, 5, S / 2},
-        {60, UINT64_C(60) * 86400 * 365 * 100, S * 86400 * 365 * 100},
-    };
+    } rows[] = {{60, 0, 0}, {60, 1, 16666666}, {60, 2, 33333333}, {60, 3, 50000000}, {60, 60, S},
+        {128, 1, 7812500}, {128, 127, 992187500}, {240, 7, 29166666}, {10, 5, S / 2},
+        {60, UINT64_C(60) * 86400 * 365 * 100, S * 86400 * 365 * 100}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, rows[i].rate, 4, 0);
         assert_int_equal(

@@ -41,15 +41,9 @@ TEST("a rate is exact in thousandths") {
     static const struct {
         uint32_t speed;
         uint64_t tick, due;
-    } rows[] = {
-        {1000, 60, S},
-        {500, 60, 2 * S},
-        {2000, 60, S / 2},
-        {1, 60, 1000 * S},
-        {64000, 60 * 64, S},
-        {1, UINT64_C(60) * 86400, 1000 * 86400 * S},
-        {333, 333, S * 1000 / 60},
-    };
+    } rows[] = {{1000, 60, S}, {500, 60, 2 * S}, {2000, 60, S / 2}, {1, 60, 1000 * S},
+        {64000, 60 * 64, S}, {1, UINT64_C(60) * 86400, 1000 * 86400 * S},
+        {333, 333, S * 1000 / 60}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(7, 60, 4, 1000);
         cairn_time_control pace = cairn_time_control_default();

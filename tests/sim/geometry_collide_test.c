@@ -25,14 +25,6 @@ static cairn_manifold collide(const pair_case *c) {
     return manifold;
 }
 
-static float deepest(const cairn_manifold *manifold) {
-    float least = 1e9f;
-    for (uint32_t i = 0; i < manifold->point_count; ++i) {
-        least = float_min(least, manifold->points[i].separation);
-    }
-    return least;
-}
-
 static void expect_near(const char *rule, const char *what, float actual, float expected) {
     if (!(float_abs(actual - expected) <= 2e-5f)) {
         fail_msg("%s: %s is %.9g, not %.9g", rule, what, (double)actual, (double)expected);

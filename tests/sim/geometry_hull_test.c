@@ -13,14 +13,6 @@ static cairn_manifold collide(const cairn_shape_view *a, const cairn_shape_view 
     return manifold;
 }
 
-static float deepest(const cairn_manifold *manifold) {
-    float least = 1e9f;
-    for (uint32_t i = 0; i < manifold->point_count; ++i) {
-        least = float_min(least, manifold->points[i].separation);
-    }
-    return least;
-}
-
 // ---- a box is also a hull
 
 // Which four of more points are kept depends on where the polygon begins, and depths within a

@@ -125,6 +125,14 @@ static inline bool contains(
     }
 }
 
+static inline float deepest(const cairn_manifold *manifold) {
+    float least = 1e9f;
+    for (uint32_t i = 0; i < manifold->point_count; ++i) {
+        least = float_min(least, manifold->points[i].separation);
+    }
+    return least;
+}
+
 // Whether both have the same features, in any order.
 static inline bool same_features(const cairn_manifold *a, const cairn_manifold *b) {
     bool same = a->point_count == b->point_count;

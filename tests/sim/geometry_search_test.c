@@ -74,14 +74,6 @@ static shapes random_shapes(cairn_random *random, uint32_t kind_a, uint32_t kind
     return s;
 }
 
-static float deepest(const cairn_manifold *manifold) {
-    float least = 1e9f;
-    for (uint32_t i = 0; i < manifold->point_count; ++i) {
-        least = float_min(least, manifold->points[i].separation);
-    }
-    return least;
-}
-
 static void expect_holds(bool holds, const char *what, uint32_t seed, float found, float searched) {
     if (!holds) {
         fail_msg(

@@ -233,16 +233,14 @@ static void add_limb(cairn_world *world, cairn_body_id trunk, cairn_vec3 middle,
 // Three that fall on one another: a trunk, two limbs on cones, one on a hinge with limits and one
 // on a hinge without.
 static void build_dolls(cairn_world *world) {
-    static const limb limbs[] = {
-        {CAIRN_JOINT_CONE, {0.3f, 0.5f, 0.0f}, {0.25f, 0.25f, 0.0f}, {0.0f, 1.0f, 0.0f},
-            {1.0f, 0.0f, 0.0f}, 0.6f, -0.3f, 0.5f},
+    static const limb limbs[] = {{CAIRN_JOINT_CONE, {0.3f, 0.5f, 0.0f}, {0.25f, 0.25f, 0.0f},
+                                     {0.0f, 1.0f, 0.0f}, {1.0f, 0.0f, 0.0f}, 0.6f, -0.3f, 0.5f},
         {CAIRN_JOINT_CONE, {-0.3f, 0.5f, 0.0f}, {-0.25f, 0.25f, 0.0f}, {0.0f, 1.0f, 0.0f},
             {1.0f, 0.0f, 0.0f}, 1.2f, 0.0f, 0.0f},
         {CAIRN_JOINT_HINGE, {0.15f, -0.5f, 0.0f}, {0.15f, -0.25f, 0.0f}, {1.0f, 0.0f, 0.0f},
             {0.0f, 0.0f, 1.0f}, 0.0f, -0.1f, 1.5f},
         {CAIRN_JOINT_HINGE, {-0.15f, -0.5f, 0.0f}, {-0.15f, -0.25f, 0.0f}, {1.0f, 0.0f, 0.0f},
-            {0.0f, 0.0f, 1.0f}, 0.0f, 0.0f, 0.0f},
-    };
+            {0.0f, 0.0f, 1.0f}, 0.0f, 0.0f, 0.0f}};
     const cairn_shape_def trunk = box(0.2f, 0.25f, 0.1f);
     (void)ground(world);
     for (uint32_t i = 0; i < 3; ++i) {
@@ -462,34 +460,25 @@ static void build_field(cairn_world *world) {
     build_tray(world, vec3(-4.0f, 0.2f, 0.0f));
 }
 
-const golden_scene golden_scenes[] = {{.name = "heap", .ticks = 200, .build = build_heap},
-    {.name = "stack", .ticks = 160, .build = build_stack},
-    {.name = "stack_constant_friction",
-        .ticks = 60,
-        .define = define_constant_friction,
-        .build = build_stack},
-    {.name = "joints", .ticks = 160, .build = build_joints},
-    {.name = "dolls", .ticks = 160, .build = build_dolls},
-    {.name = "dolls_classic", .ticks = 160, .define = define_pgs, .build = build_dolls},
-    {.name = "sleepers", .ticks = 160, .build = build_sleepers, .disturb = disturb_sleepers},
-    {.name = "churn",
-        .ticks = 200,
-        .define = define_small,
-        .build = build_ground,
-        .disturb = disturb_churn},
-    {.name = "hulls", .ticks = 200, .build = build_hulls, .disturb = disturb_hulls},
-    {.name = "kinematic", .ticks = 120, .build = build_kinematic},
-    {.name = "sandbox",
-        .ticks = 240,
-        .define = define_sandbox,
-        .build = build_ground,
-        .command = command_sandbox},
-    {.name = "edits",
-        .ticks = 200,
-        .define = define_sandbox,
-        .build = build_ground,
-        .command = command_edits},
-    {.name = "field", .ticks = 24, .define = define_field, .build = build_field}};
+#define SCENE(name_, ticks_, define_, build_, disturb_, command_)                                  \
+    {                                                                                              \
+        .name = (name_), .ticks = (ticks_), .define = (define_), .build = (build_),                \
+        .disturb = (disturb_), .command = (command_)                                               \
+    }
+
+const golden_scene golden_scenes[] = {SCENE("heap", 200, NULL, build_heap, NULL, NULL),
+    SCENE("stack", 160, NULL, build_stack, NULL, NULL),
+    SCENE("stack_constant_friction", 60, define_constant_friction, build_stack, NULL, NULL),
+    SCENE("joints", 160, NULL, build_joints, NULL, NULL),
+    SCENE("dolls", 160, NULL, build_dolls, NULL, NULL),
+    SCENE("dolls_classic", 160, define_pgs, build_dolls, NULL, NULL),
+    SCENE("sleepers", 160, NULL, build_sleepers, disturb_sleepers, NULL),
+    SCENE("churn", 200, define_small, build_ground, disturb_churn, NULL),
+    SCENE("hulls", 200, NULL, build_hulls, disturb_hulls, NULL),
+    SCENE("kinematic", 120, NULL, build_kinematic, NULL, NULL),
+    SCENE("sandbox", 240, define_sandbox, build_ground, NULL, command_sandbox),
+    SCENE("edits", 200, define_sandbox, build_ground, NULL, command_edits),
+    SCENE("field", 24, define_field, build_field, NULL, NULL)};
 
 const uint32_t golden_scene_count = sizeof golden_scenes / sizeof golden_scenes[0];
 

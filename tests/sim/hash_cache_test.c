@@ -146,26 +146,12 @@ static const struct {
     const char *name;
     void (*make)(play *p);
     uint32_t weight;
-} moves[] = {
-    {"nothing", nothing, 160},
-    {"spawn", spawn, 8},
-    {"despawn", despawn, 2},
-    {"add shape", add_shape, 2},
-    {"remove shape", remove_shape, 1},
-    {"join", join, 2},
-    {"part", part, 1},
-    {"set pose", set_pose, 2},
-    {"set velocity", set_velocity, 2},
-    {"push", push, 2},
-    {"push at centre", push_at_centre, 2},
-    {"press", press, 2},
-    {"break", break_one, 1},
-    {"tear", tear, 1},
-    {"save", save, 2},
-    {"roll back", roll_back, 2},
-    {"decode", decode, 1},
-    {"poison", poison, 1},
-};
+} moves[] = {{"nothing", nothing, 160}, {"spawn", spawn, 8}, {"despawn", despawn, 2},
+    {"add shape", add_shape, 2}, {"remove shape", remove_shape, 1}, {"join", join, 2},
+    {"part", part, 1}, {"set pose", set_pose, 2}, {"set velocity", set_velocity, 2},
+    {"push", push, 2}, {"push at centre", push_at_centre, 2}, {"press", press, 2},
+    {"break", break_one, 1}, {"tear", tear, 1}, {"save", save, 2}, {"roll back", roll_back, 2},
+    {"decode", decode, 1}, {"poison", poison, 1}};
 
 static void make_a_move(play *p) {
     uint32_t left = 0;

@@ -287,13 +287,9 @@ TEST("the angles of a joint are those of its axes") {
         float angle;
         float swing;
         float twist;
-    } cases[] = {
-        {{1.0f, 0.0f, 0.0f}, 0.7f, 0.0f, 0.7f},
-        {{1.0f, 0.0f, 0.0f}, -2.9f, 0.0f, -2.9f},
-        {{0.0f, 1.0f, 0.0f}, 1.1f, 1.1f, 0.0f},
-        {{0.0f, 0.6f, 0.8f}, 2.5f, 2.5f, 0.0f},
-        {{0.57735027f, 0.57735027f, 0.57735027f}, 2.0943951f, 1.5707963f, 1.5707963f},
-    };
+    } cases[] = {{{1.0f, 0.0f, 0.0f}, 0.7f, 0.0f, 0.7f}, {{1.0f, 0.0f, 0.0f}, -2.9f, 0.0f, -2.9f},
+        {{0.0f, 1.0f, 0.0f}, 1.1f, 1.1f, 0.0f}, {{0.0f, 0.6f, 0.8f}, 2.5f, 2.5f, 0.0f},
+        {{0.57735027f, 0.57735027f, 0.57735027f}, 2.0943951f, 1.5707963f, 1.5707963f}};
     SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id a = wall(world);
     const cairn_body_id b = arm(world, X);

@@ -128,17 +128,9 @@ typedef struct mass_ratio {
 } mass_ratio;
 
 // "The stack was stable until the density ratio was lowered to 3%"; at 1 % the top slides off.
-static const mass_ratio mass_ratios[] = {
-    {1.00f, 1, true},
-    {0.10f, 1, true},
-    {0.05f, 1, true},
-    {0.03f, 1, true},
-    {0.02f, 1, false},
-    {0.01f, 1, false},
-    {0.01f, 0, false},
-    {100.0f, 1, true},
-    {100.0f, 0, true},
-};
+static const mass_ratio mass_ratios[] = {{1.00f, 1, true}, {0.10f, 1, true}, {0.05f, 1, true},
+    {0.03f, 1, true}, {0.02f, 1, false}, {0.01f, 1, false}, {0.01f, 0, false}, {100.0f, 1, true},
+    {100.0f, 0, true}};
 
 TEST("a light box carries a heavy one down to three percent") {
     for (size_t i = 0; i < sizeof mass_ratios / sizeof mass_ratios[0]; ++i) {

@@ -181,13 +181,11 @@ static const struct {
     void (*damage)(cairn_world *world);
     cairn_status status;
     const char *where;
-} rows[] = {
-    {set_nan, CAIRN_NON_FINITE, "linear_velocity.x"},
+} rows[] = {{set_nan, CAIRN_NON_FINITE, "linear_velocity.x"},
     {set_negative_zero, CAIRN_MALFORMED, "angular_velocity.y"},
     {write_free_slot, CAIRN_MALFORMED, "ids: a free slot is not zero"},
     {set_unknown_id_bit, CAIRN_MALFORMED, "ids: a slot has unknown bits"},
-    {stretch_rotation, CAIRN_MALFORMED, BODIES},
-    {put_mover_to_sleep, CAIRN_MALFORMED, BODIES},
+    {stretch_rotation, CAIRN_MALFORMED, BODIES}, {put_mover_to_sleep, CAIRN_MALFORMED, BODIES},
     {exceed_capacity, CAIRN_CAPACITY, "more than the capacities hold"},
     {change_settings, CAIRN_MALFORMED, "settings differ from this world's"},
     {swap_contacts, CAIRN_MALFORMED, "contacts: order, shapes or points"},
@@ -197,18 +195,14 @@ static const struct {
     {empty_shape_list, CAIRN_MALFORMED, "shapes: the list of a body"},
     {close_shape_list, CAIRN_MALFORMED, "shapes: the list of a body"},
     {move_hull_vertex, CAIRN_MALFORMED, "hulls: one is not that of its vertices"},
-    {refer_beyond_pool, CAIRN_MALFORMED, POOL},
-    {lose_manifold, CAIRN_MALFORMED, POOL},
-    {refer_to_other_body, CAIRN_MALFORMED, POOL},
-    {forget_pair_in_contact, CAIRN_MALFORMED, PAIRS},
-    {swap_pairs, CAIRN_MALFORMED, PAIRS},
-    {put_half_an_island_to_sleep, CAIRN_MALFORMED, ISLANDS},
+    {refer_beyond_pool, CAIRN_MALFORMED, POOL}, {lose_manifold, CAIRN_MALFORMED, POOL},
+    {refer_to_other_body, CAIRN_MALFORMED, POOL}, {forget_pair_in_contact, CAIRN_MALFORMED, PAIRS},
+    {swap_pairs, CAIRN_MALFORMED, PAIRS}, {put_half_an_island_to_sleep, CAIRN_MALFORMED, ISLANDS},
     {put_half_of_joined_bodies_to_sleep, CAIRN_MALFORMED, ISLANDS},
     {repeat_colour, CAIRN_MALFORMED, "constraint graph: colours"},
     {set_unknown_colour, CAIRN_MALFORMED, "constraint graph: colours"},
     {flip_bit_behind_the_hash, CAIRN_MALFORMED, LEAF},
-    {damage_sum_of_leaves, CAIRN_MALFORMED, LEAF},
-};
+    {damage_sum_of_leaves, CAIRN_MALFORMED, LEAF}};
 
 // Destroying the last body has dropped the pair cache; a step fills it.
 static cairn_world *build_settled(void) {
