@@ -30,14 +30,13 @@ typedef struct bench {
 } bench;
 
 static cairn_scene_shape shape_of(uint32_t kind) {
-    const cairn_shape_def def = cairn_shape_def_default();
-    return (cairn_scene_shape){.kind = kind,
-        .half_extents = {0.5f, 0.5f, 0.5f},
-        .rotation = {0, 0, 0, 1},
-        .density = def.density,
-        .friction = def.friction,
-        .category = def.category,
-        .mask = def.mask};
+    cairn_shape_def def = cairn_shape_def_default();
+    def.kind = kind;
+    def.half_extents = (cairn_vec3){0.5f, 0.5f, 0.5f};
+    def.radius = 0;
+    def.half_height = 0;
+    def.restitution = 0;
+    return (cairn_scene_shape){.def = def};
 }
 
 // Stacks of ten cubes on a floor.
@@ -46,15 +45,14 @@ static const cairn_scene *scene_of(const bench *b) {
     static cairn_scene_shape shapes[2];
     static cairn_scene scene;
     const uint32_t stacks = (b->bodies + STACK_HEIGHT - 1) / STACK_HEIGHT;
-    bodies[0] = (cairn_scene_body){.kind = CAIRN_BODY_STATIC,
-        .rotation = {0, 0, 0, 1},
+    bodies[0] = (cairn_scene_body){.def = {.kind = CAIRN_BODY_STATIC, .rotation = {0, 0, 0, 1}},
         .grid_count = {1, 1, 1},
         .shape_count = 1};
-    bodies[1] = (cairn_scene_body){.kind = CAIRN_BODY_DYNAMIC,
-        .position = {0, 0.5f, 0},
-        .rotation = {0, 0, 0, 1},
-        .gravity_scale = 1,
-        .allow_sleep = b->sleep ? 1 : 0,
+    bodies[1] = (cairn_scene_body){.def = {.kind = CAIRN_BODY_DYNAMIC,
+                                       .position = {0, 0.5f, 0},
+                                       .rotation = {0, 0, 0, 1},
+                                       .gravity_scale = 1,
+                                       .allow_sleep = b->sleep ? 1 : 0},
         .grid_count = {stacks, STACK_HEIGHT, 1},
         .grid_spacing = {2, 1, 0},
         .first_shape = 1,

@@ -35,36 +35,6 @@ cairn_world_def cairn_scene_world_def(const cairn_scene *scene, const cairn_rule
     return def;
 }
 
-static cairn_shape_def shape_def(const cairn_scene_shape *shape) {
-    cairn_shape_def def = cairn_shape_def_default();
-    def.kind = shape->kind;
-    def.half_extents = shape->half_extents;
-    def.radius = shape->radius;
-    def.half_height = shape->half_height;
-    def.pose.position = shape->position;
-    def.pose.rotation = shape->rotation;
-    def.density = shape->density;
-    def.friction = shape->friction;
-    def.restitution = shape->restitution;
-    def.category = shape->category;
-    def.mask = shape->mask;
-    return def;
-}
-
-static cairn_body_def body_def(const cairn_scene_body *body) {
-    cairn_body_def def = cairn_body_def_default();
-    def.kind = body->kind;
-    def.position = body->position;
-    def.rotation = body->rotation;
-    def.linear_velocity = body->linear_velocity;
-    def.angular_velocity = body->angular_velocity;
-    def.linear_damping = body->linear_damping;
-    def.angular_damping = body->angular_damping;
-    def.gravity_scale = body->gravity_scale;
-    def.allow_sleep = body->allow_sleep;
-    return def;
-}
-
 static cairn_status add_body(builder *b, uint32_t i, const cairn_body_def *def) {
     const cairn_scene_body *body = &b->scene->bodies[i];
     cairn_body_id id;
@@ -74,9 +44,10 @@ static cairn_status add_body(builder *b, uint32_t i, const cairn_body_def *def) 
     }
     b->ids[b->id_count++] = id;
     for (uint32_t s = 0; s < body->shape_count; ++s) {
-        cairn_shape_def shape = shape_def(&b->scene->shapes[body->first_shape + s]);
+        const cairn_scene_shape *authored = &b->scene->shapes[body->first_shape + s];
+        cairn_shape_def shape = authored->def;
         if (shape.kind == CAIRN_SHAPE_HULL) {
-            shape.hull = b->hulls[b->scene->shapes[body->first_shape + s].hull];
+            shape.hull = b->hulls[authored->hull];
         }
         cairn_shape_id shape_id;
         const cairn_status added = cairn_shape_create(b->world, id, &shape, &shape_id);
@@ -90,12 +61,11 @@ static cairn_status add_body(builder *b, uint32_t i, const cairn_body_def *def) 
 static cairn_status add_grid(builder *b, uint32_t i) {
     const cairn_scene_body *body = &b->scene->bodies[i];
     const uint64_t copies = grid_size(body);
-    const cairn_body_def first = body_def(body);
     for (uint64_t k = 0; k < copies; ++k) {
         const uint64_t x = k % body->grid_count[0];
         const uint64_t y = k / body->grid_count[0] % body->grid_count[1];
         const uint64_t z = k / body->grid_count[0] / body->grid_count[1];
-        cairn_body_def def = first;
+        cairn_body_def def = body->def;
         def.position.x += (float)x * body->grid_spacing.x;
         def.position.y += (float)y * body->grid_spacing.y;
         def.position.z += (float)z * body->grid_spacing.z;
@@ -112,22 +82,9 @@ static cairn_status add_joint(builder *b, uint32_t i) {
     if (joint->body_a >= b->id_count || joint->body_b >= b->id_count) {
         return refuse(b, CAIRN_NOT_FOUND, "joints", i, ": it names a body past the last");
     }
-    cairn_joint_def def = cairn_joint_def_default();
-    def.kind = joint->kind;
+    cairn_joint_def def = joint->def;
     def.body_a = b->ids[joint->body_a];
     def.body_b = b->ids[joint->body_b];
-    def.anchor_a = joint->anchor_a;
-    def.anchor_b = joint->anchor_b;
-    def.length = joint->length;
-    def.collide_connected = joint->collide_connected;
-    def.axis_a = joint->axis_a;
-    def.axis_b = joint->axis_b;
-    def.normal_a = joint->normal_a;
-    def.normal_b = joint->normal_b;
-    def.cone = joint->cone;
-    def.lower = joint->lower;
-    def.upper = joint->upper;
-    def.limited = joint->limited;
     cairn_joint_id id;
     const cairn_status status = cairn_joint_create(b->world, &def, &id);
     return status == CAIRN_OK ? CAIRN_OK : refuse(b, status, "joints", i, "");
@@ -172,21 +129,17 @@ static cairn_status fill(builder *b) {
     return CAIRN_OK;
 }
 
-static uint64_t unrolled_count(const cairn_scene *scene) {
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < scene->body_count; ++i) {
-        count += grid_size(&scene->bodies[i]);
-    }
-    return count;
-}
-
 static cairn_status check_scene(const cairn_scene *scene, const cairn_rules *rules, char *error) {
     const cairn_rules *named;
     if (rules == NULL && !cairn_rules_find(scene->rules, &named)) {
         snprintf(error, CAIRN_SCENE_ERROR_SIZE, "rules: no rules are named '%s'", scene->rules);
         return CAIRN_NOT_FOUND;
     }
-    if (unrolled_count(scene) > scene->world.body_capacity) {
+    uint64_t unrolled = 0;
+    for (uint32_t i = 0; i < scene->body_count; ++i) {
+        unrolled += grid_size(&scene->bodies[i]);
+    }
+    if (unrolled > scene->world.body_capacity) {
         snprintf(error, CAIRN_SCENE_ERROR_SIZE, "body_capacity: %u is less than the scene's bodies",
             scene->world.body_capacity);
         return CAIRN_CAPACITY;

@@ -590,32 +590,32 @@ constexpr cairn_vec3 zero = {0.0f, 0.0f, 0.0f};
 
 cairn_scene_shape scene_shape(const wire::SceneShape &t) {
     cairn_scene_shape shape{};
-    shape.kind = static_cast<uint32_t>(t.kind());
-    shape.half_extents = or_else(t.half_extents(), {0.5f, 0.5f, 0.5f});
-    shape.radius = t.radius();
-    shape.half_height = t.half_height();
-    shape.position = or_else(t.position(), zero);
-    shape.rotation = or_identity(t.rotation());
-    shape.density = t.density();
-    shape.friction = t.friction() + 0.0f;
-    shape.restitution = t.restitution() + 0.0f;
-    shape.category = t.category();
-    shape.mask = t.mask();
+    shape.def.kind = static_cast<uint32_t>(t.kind());
+    shape.def.half_extents = or_else(t.half_extents(), {0.5f, 0.5f, 0.5f});
+    shape.def.radius = t.radius();
+    shape.def.half_height = t.half_height();
+    shape.def.pose.position = or_else(t.position(), zero);
+    shape.def.pose.rotation = or_identity(t.rotation());
+    shape.def.density = t.density();
+    shape.def.friction = t.friction() + 0.0f;
+    shape.def.restitution = t.restitution() + 0.0f;
+    shape.def.category = t.category();
+    shape.def.mask = t.mask();
     shape.hull = t.hull();
     return shape;
 }
 
 cairn_scene_body scene_body(const wire::SceneBody &t) {
     cairn_scene_body body{};
-    body.kind = static_cast<uint32_t>(t.kind());
-    body.position = or_else(t.position(), zero);
-    body.rotation = or_identity(t.rotation());
-    body.linear_velocity = or_else(t.linear_velocity(), zero);
-    body.angular_velocity = or_else(t.angular_velocity(), zero);
-    body.linear_damping = t.linear_damping() + 0.0f;
-    body.angular_damping = t.angular_damping() + 0.0f;
-    body.gravity_scale = t.gravity_scale() + 0.0f;
-    body.allow_sleep = t.allow_sleep();
+    body.def.kind = static_cast<uint32_t>(t.kind());
+    body.def.position = or_else(t.position(), zero);
+    body.def.rotation = or_identity(t.rotation());
+    body.def.linear_velocity = or_else(t.linear_velocity(), zero);
+    body.def.angular_velocity = or_else(t.angular_velocity(), zero);
+    body.def.linear_damping = t.linear_damping() + 0.0f;
+    body.def.angular_damping = t.angular_damping() + 0.0f;
+    body.def.gravity_scale = t.gravity_scale() + 0.0f;
+    body.def.allow_sleep = t.allow_sleep();
     const auto *grid = t.grid_count();
     body.grid_count[0] = grid == nullptr ? 1 : grid->x();
     body.grid_count[1] = grid == nullptr ? 1 : grid->y();
@@ -626,21 +626,21 @@ cairn_scene_body scene_body(const wire::SceneBody &t) {
 
 cairn_scene_joint scene_joint(const wire::SceneJoint &t) {
     cairn_scene_joint joint{};
-    joint.kind = static_cast<uint32_t>(t.kind());
+    joint.def.kind = static_cast<uint32_t>(t.kind());
     joint.body_a = t.body_a();
     joint.body_b = t.body_b();
-    joint.anchor_a = or_else(t.anchor_a(), zero);
-    joint.anchor_b = or_else(t.anchor_b(), zero);
-    joint.length = t.length() + 0.0f;
-    joint.collide_connected = t.collide_connected();
-    joint.axis_a = or_else(t.axis_a(), {1.0f, 0.0f, 0.0f});
-    joint.axis_b = or_else(t.axis_b(), {1.0f, 0.0f, 0.0f});
-    joint.normal_a = or_else(t.normal_a(), {0.0f, 1.0f, 0.0f});
-    joint.normal_b = or_else(t.normal_b(), {0.0f, 1.0f, 0.0f});
-    joint.cone = t.cone() + 0.0f;
-    joint.lower = t.lower() + 0.0f;
-    joint.upper = t.upper() + 0.0f;
-    joint.limited = t.limited();
+    joint.def.anchor_a = or_else(t.anchor_a(), zero);
+    joint.def.anchor_b = or_else(t.anchor_b(), zero);
+    joint.def.length = t.length() + 0.0f;
+    joint.def.collide_connected = t.collide_connected();
+    joint.def.axis_a = or_else(t.axis_a(), {1.0f, 0.0f, 0.0f});
+    joint.def.axis_b = or_else(t.axis_b(), {1.0f, 0.0f, 0.0f});
+    joint.def.normal_a = or_else(t.normal_a(), {0.0f, 1.0f, 0.0f});
+    joint.def.normal_b = or_else(t.normal_b(), {0.0f, 1.0f, 0.0f});
+    joint.def.cone = t.cone() + 0.0f;
+    joint.def.lower = t.lower() + 0.0f;
+    joint.def.upper = t.upper() + 0.0f;
+    joint.def.limited = t.limited();
     return joint;
 }
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "schema/messages.h"
+#include <cairn/sim.h>
 #include <cairn/status.h>
 
 #ifdef __cplusplus
@@ -16,18 +17,8 @@ extern "C" {
 #endif
 
 typedef struct cairn_scene_shape {
-    uint32_t kind; // cairn_shape_kind
-    cairn_vec3 half_extents;
-    float radius;
-    float half_height;
-    cairn_vec3 position;
-    cairn_quat rotation;
-    float density;
-    float friction;
-    float restitution;
-    uint32_t category;
-    uint32_t mask;
-    uint32_t hull; // index into the scene's hulls
+    cairn_shape_def def; // its hull is null: `hull` names it
+    uint32_t hull;       // index into the scene's hulls
 } cairn_scene_shape;
 
 typedef struct cairn_scene_hull {
@@ -38,15 +29,7 @@ typedef struct cairn_scene_hull {
 // A body, repeated on a grid: `count` copies along each axis, `spacing` apart, the whole grid
 // shifted so that the body's position is its first corner. 1,1,1 for a single body.
 typedef struct cairn_scene_body {
-    uint32_t kind; // sim's cairn_body_kind
-    cairn_vec3 position;
-    cairn_quat rotation;
-    cairn_vec3 linear_velocity;
-    cairn_vec3 angular_velocity;
-    float linear_damping;
-    float angular_damping;
-    float gravity_scale;
-    uint32_t allow_sleep;
+    cairn_body_def def;
     uint32_t grid_count[3]; // each 1 .. 1024, product at most CAIRN_BODIES_MAX
     cairn_vec3 grid_spacing;
     uint32_t first_shape; // into cairn_scene.shapes
@@ -54,21 +37,9 @@ typedef struct cairn_scene_body {
 } cairn_scene_body;
 
 typedef struct cairn_scene_joint {
-    uint32_t kind;   // sim's cairn_joint_kind
-    uint32_t body_a; // index into the bodies after grids were unrolled
+    cairn_joint_def def; // its bodies are null: `body_a` and `body_b` name them
+    uint32_t body_a;     // index into the bodies after grids were unrolled
     uint32_t body_b;
-    cairn_vec3 anchor_a;
-    cairn_vec3 anchor_b;
-    float length;
-    uint32_t collide_connected;
-    cairn_vec3 axis_a; // from here on: hinge and cone
-    cairn_vec3 axis_b;
-    cairn_vec3 normal_a;
-    cairn_vec3 normal_b;
-    float cone;
-    float lower;
-    float upper;
-    uint32_t limited;
 } cairn_scene_joint;
 
 typedef struct cairn_scene {

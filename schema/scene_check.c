@@ -89,7 +89,7 @@ static void check_settings(checker *c, const cairn_scene *s) {
 #undef VEC3
 }
 
-static void check_sizes(checker *c, const cairn_scene_shape *shape) {
+static void check_sizes(checker *c, const cairn_shape_def *shape) {
     if (shape->kind == CAIRN_SHAPE_SPHERE || shape->kind == CAIRN_SHAPE_CAPSULE) {
         check_float(c, "radius", shape->radius, CAIRN_SHAPE_SIZE_MIN, CAIRN_SHAPE_SIZE_MAX);
     }
@@ -109,19 +109,20 @@ static void check_sizes(checker *c, const cairn_scene_shape *shape) {
 
 static void check_shape(
     checker *c, const cairn_scene_shape *shape, uint32_t body_kind, uint32_t hull_count) {
-    check_range(c, "kind", shape->kind, CAIRN_SHAPE_SPHERE, CAIRN_SHAPE_HULL);
-    check_sizes(c, shape);
-    if (shape->kind == CAIRN_SHAPE_HULL && shape->hull >= hull_count) {
+    const cairn_shape_def *def = &shape->def;
+    check_range(c, "kind", def->kind, CAIRN_SHAPE_SPHERE, CAIRN_SHAPE_HULL);
+    check_sizes(c, def);
+    if (def->kind == CAIRN_SHAPE_HULL && shape->hull >= hull_count) {
         fail(c, CAIRN_INVALID_ARGUMENT, "hull", "is not in the list of hulls");
     }
-    if (shape->kind == CAIRN_SHAPE_HALF_SPACE && body_kind != CAIRN_BODY_STATIC) {
+    if (def->kind == CAIRN_SHAPE_HALF_SPACE && body_kind != CAIRN_BODY_STATIC) {
         fail(c, CAIRN_INVALID_ARGUMENT, "kind", "a half_space belongs to a static body");
     }
-    check_vec3(c, "position", shape->position, CAIRN_DISTANCE_MAX);
-    check_rotation(c, "rotation", shape->rotation);
-    check_float(c, "density", shape->density, 1e-6f, CAIRN_DENSITY_MAX);
-    check_float(c, "friction", shape->friction, 0.0f, CAIRN_FRICTION_MAX);
-    check_float(c, "restitution", shape->restitution, 0.0f, 1.0f);
+    check_vec3(c, "position", def->pose.position, CAIRN_DISTANCE_MAX);
+    check_rotation(c, "rotation", def->pose.rotation);
+    check_float(c, "density", def->density, 1e-6f, CAIRN_DENSITY_MAX);
+    check_float(c, "friction", def->friction, 0.0f, CAIRN_FRICTION_MAX);
+    check_float(c, "restitution", def->restitution, 0.0f, 1.0f);
 }
 
 static void check_grid(checker *c, const cairn_scene_body *body) {
@@ -131,14 +132,14 @@ static void check_grid(checker *c, const cairn_scene_body *body) {
     check_vec3(c, "grid_spacing", body->grid_spacing, CAIRN_DISTANCE_MAX);
     // The last corner is the furthest, and must be a place where a body may be.
     const cairn_vec3 last = {
-        .x = body->position.x + (float)(body->grid_count[0] - 1) * body->grid_spacing.x,
-        .y = body->position.y + (float)(body->grid_count[1] - 1) * body->grid_spacing.y,
-        .z = body->position.z + (float)(body->grid_count[2] - 1) * body->grid_spacing.z,
+        .x = body->def.position.x + (float)(body->grid_count[0] - 1) * body->grid_spacing.x,
+        .y = body->def.position.y + (float)(body->grid_count[1] - 1) * body->grid_spacing.y,
+        .z = body->def.position.z + (float)(body->grid_count[2] - 1) * body->grid_spacing.z,
     };
     check_vec3(c, "grid_spacing, last body", last, CAIRN_DISTANCE_MAX);
 }
 
-static void check_body(checker *c, const cairn_scene_body *body) {
+static void check_body(checker *c, const cairn_body_def *body) {
     check_range(c, "kind", body->kind, CAIRN_BODY_STATIC, CAIRN_BODY_DYNAMIC);
     check_vec3(c, "position", body->position, CAIRN_DISTANCE_MAX);
     check_rotation(c, "rotation", body->rotation);
@@ -148,7 +149,6 @@ static void check_body(checker *c, const cairn_scene_body *body) {
     check_float(c, "angular_damping", body->angular_damping, 0.0f, CAIRN_DAMPING_MAX);
     check_float(
         c, "gravity_scale", body->gravity_scale, -CAIRN_GRAVITY_SCALE_MAX, CAIRN_GRAVITY_SCALE_MAX);
-    check_grid(c, body);
 }
 
 // What the points are a hull of is found when the world is built.
@@ -175,10 +175,12 @@ static uint64_t check_bodies(checker *c, const cairn_scene *scene) {
     for (uint32_t i = 0; i < scene->body_count && c->status == CAIRN_OK; ++i) {
         const cairn_scene_body *body = &scene->bodies[i];
         snprintf(c->path, sizeof c->path, "bodies[%u].", (unsigned)i);
-        check_body(c, body);
+        check_body(c, &body->def);
+        check_grid(c, body);
         for (uint32_t k = 0; k < body->shape_count && c->status == CAIRN_OK; ++k) {
             snprintf(c->path, sizeof c->path, "bodies[%u].shapes[%u].", (unsigned)i, (unsigned)k);
-            check_shape(c, &scene->shapes[body->first_shape + k], body->kind, scene->hull_count);
+            check_shape(
+                c, &scene->shapes[body->first_shape + k], body->def.kind, scene->hull_count);
         }
         const uint64_t copies =
             (uint64_t)body->grid_count[0] * body->grid_count[1] * body->grid_count[2];
@@ -201,7 +203,7 @@ static void check_direction(checker *c, const char *field, cairn_vec3 v) {
     }
 }
 
-static void check_axes(checker *c, const cairn_scene_joint *joint) {
+static void check_axes(checker *c, const cairn_joint_def *joint) {
     check_direction(c, "axis_a", joint->axis_a);
     check_direction(c, "axis_b", joint->axis_b);
     check_direction(c, "normal_a", joint->normal_a);
@@ -221,17 +223,17 @@ static void check_axes(checker *c, const cairn_scene_joint *joint) {
 
 static void check_joint(checker *c, const cairn_scene_joint *joint, uint64_t body_count) {
     const uint64_t last = body_count > 0 ? body_count - 1 : 0;
-    check_range(c, "kind", joint->kind, CAIRN_JOINT_BALL, CAIRN_JOINT_CONE);
+    check_range(c, "kind", joint->def.kind, CAIRN_JOINT_BALL, CAIRN_JOINT_CONE);
     check_count(c, "body_a", joint->body_a, 0, last, CAIRN_INVALID_ARGUMENT);
     check_count(c, "body_b", joint->body_b, 0, last, CAIRN_INVALID_ARGUMENT);
     if (joint->body_a == joint->body_b) {
         fail(c, CAIRN_INVALID_ARGUMENT, "body_b", "must be another body than body_a");
     }
-    check_vec3(c, "anchor_a", joint->anchor_a, CAIRN_SHAPE_SIZE_MAX);
-    check_vec3(c, "anchor_b", joint->anchor_b, CAIRN_SHAPE_SIZE_MAX);
-    check_float(c, "length", joint->length, 0.0f, CAIRN_SHAPE_SIZE_MAX);
-    if (joint->kind == CAIRN_JOINT_HINGE || joint->kind == CAIRN_JOINT_CONE) {
-        check_axes(c, joint);
+    check_vec3(c, "anchor_a", joint->def.anchor_a, CAIRN_SHAPE_SIZE_MAX);
+    check_vec3(c, "anchor_b", joint->def.anchor_b, CAIRN_SHAPE_SIZE_MAX);
+    check_float(c, "length", joint->def.length, 0.0f, CAIRN_SHAPE_SIZE_MAX);
+    if (joint->def.kind == CAIRN_JOINT_HINGE || joint->def.kind == CAIRN_JOINT_CONE) {
+        check_axes(c, &joint->def);
     }
 }
 

@@ -12,25 +12,22 @@ static float between(cairn_random *random, float low, float high) {
 }
 
 static cairn_scene_shape shape_of(uint32_t kind, float size) {
-    const cairn_shape_def def = cairn_shape_def_default();
-    return (cairn_scene_shape){.kind = kind,
-        .half_extents = {size, size, size},
-        .radius = size,
-        .half_height = size,
-        .rotation = {0, 0, 0, 1},
-        .density = def.density,
-        .friction = def.friction,
-        .category = def.category,
-        .mask = def.mask};
+    cairn_shape_def def = cairn_shape_def_default();
+    def.kind = kind;
+    def.half_extents = (cairn_vec3){size, size, size};
+    def.radius = size;
+    def.half_height = size;
+    def.restitution = 0;
+    return (cairn_scene_shape){.def = def};
 }
 
 static void add_body(cairn_storm_scene *s, uint32_t kind, cairn_vec3 at, cairn_scene_shape shape) {
     const uint32_t i = s->scene.body_count++;
-    s->bodies[i] = (cairn_scene_body){.kind = kind,
-        .position = at,
-        .rotation = {0, 0, 0, 1},
-        .gravity_scale = 1,
-        .allow_sleep = 1,
+    s->bodies[i] = (cairn_scene_body){.def = {.kind = kind,
+                                          .position = at,
+                                          .rotation = {0, 0, 0, 1},
+                                          .gravity_scale = 1,
+                                          .allow_sleep = 1},
         .grid_count = {1, 1, 1},
         .first_shape = i,
         .shape_count = 1};
@@ -42,22 +39,23 @@ static void add_stone(cairn_storm_scene *s, cairn_random *random) {
     static const uint32_t kinds[] = {CAIRN_SHAPE_BOX, CAIRN_SHAPE_SPHERE, CAIRN_SHAPE_CAPSULE};
     cairn_scene_shape shape =
         shape_of(kinds[cairn_random_below(random, 3)], between(random, 0.1f, 0.6f));
-    shape.restitution = between(random, 0, 0.5f);
+    shape.def.restitution = between(random, 0, 0.5f);
     const cairn_vec3 at = {
         between(random, -4, 4), between(random, 0.6f, 5), between(random, -4, 4)};
     add_body(s, CAIRN_BODY_DYNAMIC, at, shape);
-    s->bodies[s->scene.body_count - 1].linear_velocity =
+    s->bodies[s->scene.body_count - 1].def.linear_velocity =
         (cairn_vec3){between(random, -2, 2), 0, between(random, -2, 2)};
 }
 
 static void add_joint(cairn_storm_scene *s, cairn_random *random, uint32_t a, uint32_t b) {
     s->joints[s->scene.joint_count++] = (cairn_scene_joint){
-        .kind = cairn_random_below(random, 2) == 0 ? CAIRN_JOINT_BALL : CAIRN_JOINT_DISTANCE,
+        .def = {.kind =
+                    cairn_random_below(random, 2) == 0 ? CAIRN_JOINT_BALL : CAIRN_JOINT_DISTANCE,
+            .anchor_a = {0, 0.5f, 0},
+            .anchor_b = {0, -0.5f, 0},
+            .length = 1},
         .body_a = a,
-        .body_b = b,
-        .anchor_a = {0, 0.5f, 0},
-        .anchor_b = {0, -0.5f, 0},
-        .length = 1};
+        .body_b = b};
 }
 
 static void set_world_settings(cairn_scene *scene, cairn_random *random, const char *rules) {

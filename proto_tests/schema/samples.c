@@ -59,105 +59,39 @@ static const uint8_t bytes[5] = {1, 2, 3, 4, 255};
 #define FULL_ROOT                                                                                  \
     { .lo = 0x0102030405060708, .hi = 0x090a0b0c0d0e0f10 }
 
+#define SAMPLE(KIND, member, ...)                                                                  \
+    [CAIRN_MESSAGE_##KIND] = {.kind = CAIRN_MESSAGE_##KIND, .member = {__VA_ARGS__}}
+
 static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
-    [CAIRN_MESSAGE_HELLO] = {.kind = CAIRN_MESSAGE_HELLO,
-        .hello = {.protocol_version = 1,
-            .sim_version = 2,
-            .mode = CAIRN_MODE_LOCKSTEP,
-            .spectator = 1,
-            .rules_name = "sandbox",
-            .rules_version = 3,
-            .room = "arena",
-            .build = "any compiler, any target",
-            .passport_faults = 4,
-            .passport_hash = VISIBLE_ROOT}},
-    [CAIRN_MESSAGE_INPUT] = {.kind = CAIRN_MESSAGE_INPUT,
-        .input = {.snapshot_acknowledged = 90,
-            .ticks_acknowledged = 91,
-            .sent_at_us = 92,
-            .shown_tick = 88,
-            .shown_span = 3,
-            .shown_share = 0.25f,
-            .inputs = inputs,
-            .input_count = 2,
-            .world_epoch = 7}},
-    [CAIRN_MESSAGE_ROOT_REPORT] = {.kind = CAIRN_MESSAGE_ROOT_REPORT,
-        .root_report = {.roots = roots, .root_count = 2, .world_epoch = 7}},
-    [CAIRN_MESSAGE_RESYNC_REQUEST] = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST,
-        .resync_request = {.tick = 93,
-            .want = 3,
-            .difference_sketch = bytes,
-            .difference_sketch_size = 5,
-            .world_epoch = 7}},
-    [CAIRN_MESSAGE_WELCOME] = {.kind = CAIRN_MESSAGE_WELCOME,
-        .welcome = {.tick = 123456,
-            .slot = 5,
-            .tick_rate_hz = 60,
-            .snapshot_rate_hz = 5,
-            .mode = CAIRN_MODE_LOCKSTEP,
-            .sim_version = 2,
-            .rules_version = 3,
-            .rules_name = "sandbox",
-            .scene_name = "demo",
-            .scene_digest = FULL_ROOT,
-            .room = "arena",
-            .rights = CAIRN_RIGHT_OPERATOR,
-            .wait_ms = 250,
-            .reason_text = "served as asked"}},
-    [CAIRN_MESSAGE_REFUSED] = {.kind = CAIRN_MESSAGE_REFUSED,
-        .refused = {.reason = CAIRN_REFUSAL_ROOM_FULL, .reason_text = "the room is full"}},
-    [CAIRN_MESSAGE_SHAPES] = {.kind = CAIRN_MESSAGE_SHAPES,
-        .shapes = {.tick = 70,
-            .shapes = shapes,
-            .shape_count = 3,
-            .removed = removed,
-            .removed_count = 2,
-            .corner_counts = corner_counts,
-            .hull_count = 1,
-            .corners = corners,
-            .corner_count = 4}},
-    [CAIRN_MESSAGE_KEYFRAME] = {.kind = CAIRN_MESSAGE_KEYFRAME,
-        .keyframe = {.tick = 80,
-            .visible_root = VISIBLE_ROOT,
-            .full_root = FULL_ROOT,
-            .timing = TIMING,
-            .bodies = bodies,
-            .body_count = 2}},
-    [CAIRN_MESSAGE_DELTA] = {.kind = CAIRN_MESSAGE_DELTA,
-        .delta = {.tick = 80,
-            .baseline_tick = 77,
-            .visible_root = VISIBLE_ROOT,
-            .full_root = FULL_ROOT,
-            .timing = TIMING,
-            .payload = bytes,
-            .payload_size = 5}},
-    [CAIRN_MESSAGE_TICKS] = {.kind = CAIRN_MESSAGE_TICKS,
-        .ticks = {.timing = TIMING,
-            .ticks = ticks,
-            .tick_count = 2,
-            .commands = commands,
-            .command_count = 3,
-            .digests = digests,
-            .digest_count = 2}},
-    [CAIRN_MESSAGE_STATE] = {.kind = CAIRN_MESSAGE_STATE,
-        .state = {.tick = 60, .offset = 10, .total_size = 15, .bytes = bytes, .size = 5}},
-    [CAIRN_MESSAGE_RESYNC_RESPONSE] = {.kind = CAIRN_MESSAGE_RESYNC_RESPONSE,
-        .resync_response = {.tick = 61,
-            .verdict = CAIRN_RESYNC_TOO_MUCH,
-            .full_root = FULL_ROOT,
-            .passport_faults = 2,
-            .build = "any compiler, any target",
-            .payload = bytes,
-            .payload_size = 5,
-            .stages = bytes,
-            .stages_size = 3}},
-    [CAIRN_MESSAGE_EVENT] = {.kind = CAIRN_MESSAGE_EVENT,
-        .event = {.kind = CAIRN_EVENT_INPUT_WAIT,
-            .slot = 62,
-            .tick = 63,
-            .value = 64,
-            .reason_text = "the room waits"}},
-};
+    SAMPLE(HELLO, hello, .protocol_version = 1, .sim_version = 2, .mode = CAIRN_MODE_LOCKSTEP,
+        .spectator = 1, .rules_name = "sandbox", .rules_version = 3, .room = "arena",
+        .build = "any compiler, any target", .passport_faults = 4, .passport_hash = VISIBLE_ROOT),
+    SAMPLE(INPUT, input, .snapshot_acknowledged = 90, .ticks_acknowledged = 91, .sent_at_us = 92,
+        .shown_tick = 88, .shown_span = 3, .shown_share = 0.25f, .inputs = inputs, .input_count = 2,
+        .world_epoch = 7),
+    SAMPLE(ROOT_REPORT, root_report, .roots = roots, .root_count = 2, .world_epoch = 7),
+    SAMPLE(RESYNC_REQUEST, resync_request, .tick = 93, .want = 3, .difference_sketch = bytes,
+        .difference_sketch_size = 5, .world_epoch = 7),
+    SAMPLE(WELCOME, welcome, .tick = 123456, .slot = 5, .tick_rate_hz = 60, .snapshot_rate_hz = 5,
+        .mode = CAIRN_MODE_LOCKSTEP, .sim_version = 2, .rules_version = 3, .rules_name = "sandbox",
+        .scene_name = "demo", .scene_digest = FULL_ROOT, .room = "arena",
+        .rights = CAIRN_RIGHT_OPERATOR, .wait_ms = 250, .reason_text = "served as asked"),
+    SAMPLE(REFUSED, refused, .reason = CAIRN_REFUSAL_ROOM_FULL, .reason_text = "the room is full"),
+    SAMPLE(SHAPES, shapes, .tick = 70, .shapes = shapes, .shape_count = 3, .removed = removed,
+        .removed_count = 2, .corner_counts = corner_counts, .hull_count = 1, .corners = corners,
+        .corner_count = 4),
+    SAMPLE(KEYFRAME, keyframe, .tick = 80, .visible_root = VISIBLE_ROOT, .full_root = FULL_ROOT,
+        .timing = TIMING, .bodies = bodies, .body_count = 2),
+    SAMPLE(DELTA, delta, .tick = 80, .baseline_tick = 77, .visible_root = VISIBLE_ROOT,
+        .full_root = FULL_ROOT, .timing = TIMING, .payload = bytes, .payload_size = 5),
+    SAMPLE(TICKS, ticks, .timing = TIMING, .ticks = ticks, .tick_count = 2, .commands = commands,
+        .command_count = 3, .digests = digests, .digest_count = 2),
+    SAMPLE(STATE, state, .tick = 60, .offset = 10, .total_size = 15, .bytes = bytes, .size = 5),
+    SAMPLE(RESYNC_RESPONSE, resync_response, .tick = 61, .verdict = CAIRN_RESYNC_TOO_MUCH,
+        .full_root = FULL_ROOT, .passport_faults = 2, .build = "any compiler, any target",
+        .payload = bytes, .payload_size = 5, .stages = bytes, .stages_size = 3),
+    SAMPLE(EVENT, event, .kind = CAIRN_EVENT_INPUT_WAIT, .slot = 62, .tick = 63, .value = 64,
+        .reason_text = "the room waits")};
 
 cairn_message sample_message(cairn_message_kind kind) {
     CAIRN_ASSERT(kind > CAIRN_MESSAGE_NONE && kind < CAIRN_MESSAGE_KIND_COUNT);
@@ -199,36 +133,23 @@ static cairn_chunk_desync sample_desync(void) {
         .difference_count = 2};
 }
 
+#define CHUNK(KIND, member_, ...)                                                                  \
+    [CAIRN_CHUNK_##KIND] = {.kind = CAIRN_CHUNK_##KIND, .member_ = {__VA_ARGS__}}
+
 cairn_chunk sample_chunk(cairn_chunk_kind kind) {
-    if (kind == CAIRN_CHUNK_START) {
-        return (cairn_chunk){.kind = kind,
-            .start = {.sim_version = 1,
-                .rules_version = 2,
-                .rules_name = "sandbox",
-                .scene_name = "demo",
-                .build = "any compiler, any target",
-                .tick = 1000,
-                .state = bytes,
-                .state_size = 5}};
-    }
-    if (kind == CAIRN_CHUNK_TICKS) {
-        return (cairn_chunk){.kind = kind,
-            .ticks = {.ticks = ticks, .tick_count = 2, .commands = commands, .command_count = 3}};
-    }
-    if (kind == CAIRN_CHUNK_KEYFRAME) {
-        return (cairn_chunk){
-            .kind = kind, .keyframe = {.tick = 1002, .state = bytes, .state_size = 5}};
-    }
-    if (kind == CAIRN_CHUNK_REPLACE) {
-        return (cairn_chunk){.kind = kind, .replace = {.tick = 7, .state = bytes, .state_size = 4}};
-    }
-    if (kind == CAIRN_CHUNK_DESYNC) {
-        return (cairn_chunk){.kind = kind, .desync = sample_desync()};
-    }
-    return (cairn_chunk){.kind = CAIRN_CHUNK_END,
-        .end = {.tick = 1002,
-            .tick_count = 2,
-            .seal = {.chain = {1, 2, 3}, .public_key = {4, 5}, .signature = {6}}}};
+    static const cairn_chunk chunks[CAIRN_CHUNK_KIND_COUNT] = {
+        CHUNK(START, start, .sim_version = 1, .rules_version = 2, .rules_name = "sandbox",
+            .scene_name = "demo", .build = "any compiler, any target", .tick = 1000, .state = bytes,
+            .state_size = 5),
+        CHUNK(TICKS, ticks, .ticks = ticks, .tick_count = 2, .commands = commands,
+            .command_count = 3),
+        CHUNK(END, end, .tick = 1002, .tick_count = 2,
+            .seal = {.chain = {1, 2, 3}, .public_key = {4, 5}, .signature = {6}}),
+        CHUNK(KEYFRAME, keyframe, .tick = 1002, .state = bytes, .state_size = 5),
+        CHUNK(REPLACE, replace, .tick = 7, .state = bytes, .state_size = 4)};
+    CAIRN_ASSERT(kind > CAIRN_CHUNK_NONE && kind < CAIRN_CHUNK_KIND_COUNT);
+    return kind == CAIRN_CHUNK_DESYNC ? (cairn_chunk){.kind = kind, .desync = sample_desync()}
+                                      : chunks[kind];
 }
 
 #define SAME(field) assert_true(a->field == b->field)
@@ -246,171 +167,58 @@ static void expect_same_array(
 #define SAME_ARRAY(field, count)                                                                   \
     expect_same_array(a->field, a->count, b->field, b->count, sizeof *a->field)
 
-static void same_hello(const cairn_hello *a, const cairn_hello *b) {
-    SAME(protocol_version);
-    SAME(sim_version);
-    SAME(mode);
-    SAME(spectator);
-    SAME_TEXT(rules_name);
-    SAME(rules_version);
-    SAME_TEXT(room);
-    SAME_TEXT(build);
-    SAME(passport_faults);
-    SAME_BITS(passport_hash);
-}
+// The case of a kind: compares the members that follow.
+#define COMPARE(kind, type, member, ...)                                                           \
+    case kind: {                                                                                   \
+        const type *a = &first->member;                                                            \
+        const type *b = &second->member;                                                           \
+        (__VA_ARGS__);                                                                             \
+        break;                                                                                     \
+    }
 
-static void same_input(const cairn_input_message *a, const cairn_input_message *b) {
-    SAME(snapshot_acknowledged);
-    SAME(ticks_acknowledged);
-    SAME(sent_at_us);
-    SAME(shown_tick);
-    SAME(shown_span);
-    SAME(shown_share);
-    SAME_ARRAY(inputs, input_count);
-    SAME(world_epoch);
-}
-
-static void same_root_report(const cairn_root_report *a, const cairn_root_report *b) {
-    SAME_ARRAY(roots, root_count);
-    SAME(world_epoch);
-}
-
-static void same_welcome(const cairn_welcome *a, const cairn_welcome *b) {
-    SAME(tick);
-    SAME(slot);
-    SAME(tick_rate_hz);
-    SAME(snapshot_rate_hz);
-    SAME(mode);
-    SAME(sim_version);
-    SAME(rules_version);
-    SAME_TEXT(rules_name);
-    SAME_TEXT(scene_name);
-    SAME_BITS(scene_digest);
-    SAME_TEXT(room);
-    SAME(rights);
-    SAME(wait_ms);
-    SAME_TEXT(reason_text);
-}
-
-static void same_refused(const cairn_refused *a, const cairn_refused *b) {
-    SAME(reason);
-    SAME_TEXT(reason_text);
-}
-
-static void same_shapes(const cairn_shapes_message *a, const cairn_shapes_message *b) {
-    SAME(tick);
-    SAME_ARRAY(shapes, shape_count);
-    SAME_ARRAY(removed, removed_count);
-    SAME_ARRAY(corner_counts, hull_count);
-    SAME_ARRAY(corners, corner_count);
-}
-
-static void same_keyframe(const cairn_keyframe *a, const cairn_keyframe *b) {
-    SAME(tick);
-    SAME_BITS(visible_root);
-    SAME_BITS(full_root);
-    SAME_BITS(timing);
-    SAME_ARRAY(bodies, body_count);
-    SAME(world_epoch);
-}
-
-static void same_delta(const cairn_delta *a, const cairn_delta *b) {
-    SAME(tick);
-    SAME(baseline_tick);
-    SAME_BITS(visible_root);
-    SAME_BITS(full_root);
-    SAME_BITS(timing);
-    SAME_ARRAY(payload, payload_size);
-    SAME(world_epoch);
-}
-
-static void same_ticks(const cairn_ticks_message *a, const cairn_ticks_message *b) {
-    SAME_BITS(timing);
-    SAME_ARRAY(ticks, tick_count);
-    SAME_ARRAY(commands, command_count);
-    SAME_ARRAY(digests, digest_count);
-    SAME(world_epoch);
-}
-
-static void same_state(const cairn_state_message *a, const cairn_state_message *b) {
-    SAME(tick);
-    SAME(offset);
-    SAME(total_size);
-    SAME_ARRAY(bytes, size);
-}
-
-static void same_resync_request(const cairn_resync_request *a, const cairn_resync_request *b) {
-    SAME(tick);
-    SAME(want);
-    SAME_ARRAY(difference_sketch, difference_sketch_size);
-    SAME(world_epoch);
-}
-
-static void same_resync_response(const cairn_resync_response *a, const cairn_resync_response *b) {
-    SAME(tick);
-    SAME(verdict);
-    SAME_BITS(full_root);
-    SAME(passport_faults);
-    SAME_TEXT(build);
-    SAME_ARRAY(payload, payload_size);
-    SAME_ARRAY(stages, stages_size);
-}
-
-static void same_event(const cairn_event_message *a, const cairn_event_message *b) {
-    SAME(kind);
-    SAME(slot);
-    SAME(tick);
-    SAME(value);
-    SAME_TEXT(reason_text);
-}
-
-void expect_same_message(const cairn_message *a, const cairn_message *b) {
-    assert_int_equal(a->kind, b->kind);
-    switch (a->kind) {
-    case CAIRN_MESSAGE_HELLO:
-        same_hello(&a->hello, &b->hello);
-        break;
-    case CAIRN_MESSAGE_INPUT:
-        same_input(&a->input, &b->input);
-        break;
-    case CAIRN_MESSAGE_ROOT_REPORT:
-        same_root_report(&a->root_report, &b->root_report);
-        break;
-    case CAIRN_MESSAGE_RESYNC_REQUEST:
-        same_resync_request(&a->resync_request, &b->resync_request);
-        break;
+void expect_same_message(const cairn_message *first, const cairn_message *second) {
+    assert_int_equal(first->kind, second->kind);
+    switch (first->kind) {
+        COMPARE(CAIRN_MESSAGE_HELLO, cairn_hello, hello, SAME(protocol_version), SAME(sim_version),
+            SAME(mode), SAME(spectator), SAME_TEXT(rules_name), SAME(rules_version),
+            SAME_TEXT(room), SAME_TEXT(build), SAME(passport_faults), SAME_BITS(passport_hash))
+        COMPARE(CAIRN_MESSAGE_INPUT, cairn_input_message, input, SAME(snapshot_acknowledged),
+            SAME(ticks_acknowledged), SAME(sent_at_us), SAME(shown_tick), SAME(shown_span),
+            SAME(shown_share), SAME_ARRAY(inputs, input_count), SAME(world_epoch))
+        COMPARE(CAIRN_MESSAGE_ROOT_REPORT, cairn_root_report, root_report,
+            SAME_ARRAY(roots, root_count), SAME(world_epoch))
+        COMPARE(CAIRN_MESSAGE_RESYNC_REQUEST, cairn_resync_request, resync_request, SAME(tick),
+            SAME(want), SAME_ARRAY(difference_sketch, difference_sketch_size), SAME(world_epoch))
     case CAIRN_MESSAGE_CONTROL:
-        expect_same_control_request(&a->control, &b->control);
+        expect_same_control_request(&first->control, &second->control);
         break;
-    case CAIRN_MESSAGE_WELCOME:
-        same_welcome(&a->welcome, &b->welcome);
-        break;
-    case CAIRN_MESSAGE_REFUSED:
-        same_refused(&a->refused, &b->refused);
-        break;
-    case CAIRN_MESSAGE_SHAPES:
-        same_shapes(&a->shapes, &b->shapes);
-        break;
-    case CAIRN_MESSAGE_KEYFRAME:
-        same_keyframe(&a->keyframe, &b->keyframe);
-        break;
-    case CAIRN_MESSAGE_DELTA:
-        same_delta(&a->delta, &b->delta);
-        break;
-    case CAIRN_MESSAGE_TICKS:
-        same_ticks(&a->ticks, &b->ticks);
-        break;
-    case CAIRN_MESSAGE_STATE:
-        same_state(&a->state, &b->state);
-        break;
-    case CAIRN_MESSAGE_RESYNC_RESPONSE:
-        same_resync_response(&a->resync_response, &b->resync_response);
-        break;
-    case CAIRN_MESSAGE_EVENT:
-        same_event(&a->event, &b->event);
-        break;
+        COMPARE(CAIRN_MESSAGE_WELCOME, cairn_welcome, welcome, SAME(tick), SAME(slot),
+            SAME(tick_rate_hz), SAME(snapshot_rate_hz), SAME(mode), SAME(sim_version),
+            SAME(rules_version), SAME_TEXT(rules_name), SAME_TEXT(scene_name),
+            SAME_BITS(scene_digest), SAME_TEXT(room), SAME(rights), SAME(wait_ms),
+            SAME_TEXT(reason_text))
+        COMPARE(CAIRN_MESSAGE_REFUSED, cairn_refused, refused, SAME(reason), SAME_TEXT(reason_text))
+        COMPARE(CAIRN_MESSAGE_SHAPES, cairn_shapes_message, shapes, SAME(tick),
+            SAME_ARRAY(shapes, shape_count), SAME_ARRAY(removed, removed_count),
+            SAME_ARRAY(corner_counts, hull_count), SAME_ARRAY(corners, corner_count))
+        COMPARE(CAIRN_MESSAGE_KEYFRAME, cairn_keyframe, keyframe, SAME(tick),
+            SAME_BITS(visible_root), SAME_BITS(full_root), SAME_BITS(timing),
+            SAME_ARRAY(bodies, body_count), SAME(world_epoch))
+        COMPARE(CAIRN_MESSAGE_DELTA, cairn_delta, delta, SAME(tick), SAME(baseline_tick),
+            SAME_BITS(visible_root), SAME_BITS(full_root), SAME_BITS(timing),
+            SAME_ARRAY(payload, payload_size), SAME(world_epoch))
+        COMPARE(CAIRN_MESSAGE_TICKS, cairn_ticks_message, ticks, SAME_BITS(timing),
+            SAME_ARRAY(ticks, tick_count), SAME_ARRAY(commands, command_count),
+            SAME_ARRAY(digests, digest_count), SAME(world_epoch))
+        COMPARE(CAIRN_MESSAGE_STATE, cairn_state_message, state, SAME(tick), SAME(offset),
+            SAME(total_size), SAME_ARRAY(bytes, size))
+        COMPARE(CAIRN_MESSAGE_RESYNC_RESPONSE, cairn_resync_response, resync_response, SAME(tick),
+            SAME(verdict), SAME_BITS(full_root), SAME(passport_faults), SAME_TEXT(build),
+            SAME_ARRAY(payload, payload_size), SAME_ARRAY(stages, stages_size))
+        COMPARE(CAIRN_MESSAGE_EVENT, cairn_event_message, event, SAME(kind), SAME(slot), SAME(tick),
+            SAME(value), SAME_TEXT(reason_text))
     case CAIRN_MESSAGE_ANSWER:
-        expect_same_control_answer(&a->answer, &b->answer);
+        expect_same_control_answer(&first->answer, &second->answer);
         break;
     case CAIRN_MESSAGE_NONE:
     case CAIRN_MESSAGE_KIND_COUNT:
@@ -418,54 +226,27 @@ void expect_same_message(const cairn_message *a, const cairn_message *b) {
     }
 }
 
-static void same_start(const cairn_chunk_start *a, const cairn_chunk_start *b) {
-    SAME(sim_version);
-    SAME(rules_version);
-    SAME_TEXT(rules_name);
-    SAME_TEXT(scene_name);
-    SAME_TEXT(build);
-    SAME(tick);
-    SAME_ARRAY(state, state_size);
-}
-
-static void same_chunk_ticks(const cairn_chunk_ticks *a, const cairn_chunk_ticks *b) {
-    SAME_ARRAY(ticks, tick_count);
-    SAME_ARRAY(commands, command_count);
-}
-
-static void same_chunk_keyframe(const cairn_chunk_keyframe *a, const cairn_chunk_keyframe *b) {
-    SAME(tick);
-    SAME_ARRAY(state, state_size);
-}
-
-static void same_chunk_replace(const cairn_chunk_replace *a, const cairn_chunk_replace *b) {
-    SAME(tick);
-    SAME_ARRAY(state, state_size);
-}
-
-static void same_chunk_desync(const cairn_chunk_desync *a, const cairn_chunk_desync *b) {
-    SAME_BITS(head);
-    SAME_TEXT(build_client);
-    SAME_TEXT(build_server);
-    SAME_ARRAY(stages_client, stages_client_size);
-    SAME_ARRAY(stages_server, stages_server_size);
-    SAME_ARRAY(differences, difference_count);
-}
-
-void expect_same_chunk(const cairn_chunk *a, const cairn_chunk *b) {
-    assert_int_equal(a->kind, b->kind);
-    if (a->kind == CAIRN_CHUNK_START) {
-        same_start(&a->start, &b->start);
-    } else if (a->kind == CAIRN_CHUNK_TICKS) {
-        same_chunk_ticks(&a->ticks, &b->ticks);
-    } else if (a->kind == CAIRN_CHUNK_KEYFRAME) {
-        same_chunk_keyframe(&a->keyframe, &b->keyframe);
-    } else if (a->kind == CAIRN_CHUNK_REPLACE) {
-        same_chunk_replace(&a->replace, &b->replace);
-    } else if (a->kind == CAIRN_CHUNK_DESYNC) {
-        same_chunk_desync(&a->desync, &b->desync);
-    } else {
-        assert_true(a->end.tick == b->end.tick && a->end.tick_count == b->end.tick_count);
-        assert_memory_equal(&a->end.seal, &b->end.seal, sizeof a->end.seal);
+void expect_same_chunk(const cairn_chunk *first, const cairn_chunk *second) {
+    assert_int_equal(first->kind, second->kind);
+    switch (first->kind) {
+        COMPARE(CAIRN_CHUNK_START, cairn_chunk_start, start, SAME(sim_version), SAME(rules_version),
+            SAME_TEXT(rules_name), SAME_TEXT(scene_name), SAME_TEXT(build), SAME(tick),
+            SAME_ARRAY(state, state_size))
+        COMPARE(CAIRN_CHUNK_TICKS, cairn_chunk_ticks, ticks, SAME_ARRAY(ticks, tick_count),
+            SAME_ARRAY(commands, command_count))
+        COMPARE(CAIRN_CHUNK_KEYFRAME, cairn_chunk_keyframe, keyframe, SAME(tick),
+            SAME_ARRAY(state, state_size))
+        COMPARE(CAIRN_CHUNK_REPLACE, cairn_chunk_replace, replace, SAME(tick),
+            SAME_ARRAY(state, state_size))
+        COMPARE(CAIRN_CHUNK_DESYNC, cairn_chunk_desync, desync, SAME_BITS(head),
+            SAME_TEXT(build_client), SAME_TEXT(build_server),
+            SAME_ARRAY(stages_client, stages_client_size),
+            SAME_ARRAY(stages_server, stages_server_size),
+            SAME_ARRAY(differences, difference_count))
+        COMPARE(
+            CAIRN_CHUNK_END, cairn_chunk_end, end, SAME(tick), SAME(tick_count), SAME_BITS(seal))
+    case CAIRN_CHUNK_NONE:
+    case CAIRN_CHUNK_KIND_COUNT:
+        fail_msg("no chunk");
     }
 }

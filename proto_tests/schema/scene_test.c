@@ -45,13 +45,13 @@ TEST("a field that a scene leaves out has its default") {
     CAIRN_WORLD_SETTINGS(SCALAR, SCALAR, VEC3)
     assert_true(scene->world.seed == def.seed);
     assert_int_equal(scene->body_count, 1);
-    assert_int_equal(scene->bodies[0].kind, 2);
-    assert_true(scene->bodies[0].rotation.w == 1.0f);
+    assert_int_equal(scene->bodies[0].def.kind, 2);
+    assert_true(scene->bodies[0].def.rotation.w == 1.0f);
     assert_int_equal(scene->bodies[0].grid_count[1], 1);
     assert_int_equal(scene->shape_count, 1);
-    assert_int_equal(scene->shapes[0].kind, 3);
-    assert_true(scene->shapes[0].half_extents.z == 0.5f);
-    assert_true(scene->shapes[0].mask == UINT32_MAX);
+    assert_int_equal(scene->shapes[0].def.kind, 3);
+    assert_true(scene->shapes[0].def.half_extents.z == 0.5f);
+    assert_true(scene->shapes[0].def.mask == UINT32_MAX);
 }
 
 TEST("shapes of all bodies stand in one list") {
@@ -62,9 +62,9 @@ TEST("shapes of all bodies stand in one list") {
     assert_int_equal(scene->bodies[0].shape_count, 2);
     assert_int_equal(scene->bodies[1].shape_count, 0);
     assert_int_equal(scene->bodies[2].first_shape, 2);
-    assert_int_equal(scene->shapes[2].kind, 2);
-    assert_int_equal(scene->joints[0].kind, 2);
-    assert_true(scene->joints[0].anchor_a.z == 3.0f);
+    assert_int_equal(scene->shapes[2].def.kind, 2);
+    assert_int_equal(scene->joints[0].def.kind, 2);
+    assert_true(scene->joints[0].def.anchor_a.z == 3.0f);
 }
 
 TEST("a joint has its axes and limits") {
@@ -76,12 +76,12 @@ TEST("a joint has its axes and limits") {
     assert_int_equal(scene->world.solver, 1);
     assert_int_equal(scene->world.substeps, 8);
     assert_true(scene->world.joint_hertz == 30.0f && scene->world.contact_hertz == 42.0f);
-    const cairn_scene_joint *hinge = &scene->joints[0];
+    const cairn_joint_def *hinge = &scene->joints[0].def;
     assert_int_equal(hinge->kind, 3);
     assert_true(hinge->axis_a.x == 1.0f && hinge->axis_b.x == 1.0f);
     assert_true(hinge->normal_a.y == 1.0f && hinge->normal_b.y == 1.0f);
     assert_int_equal(hinge->limited, 0);
-    const cairn_scene_joint *cone = &scene->joints[1];
+    const cairn_joint_def *cone = &scene->joints[1].def;
     assert_int_equal(cone->kind, 4);
     assert_true(cone->axis_a.z == 1.0f && cone->axis_a.x == 0.0f && cone->cone == 0.5f);
     assert_true(cone->lower == -0.25f && cone->upper == 1.0f && cone->limited == 1);

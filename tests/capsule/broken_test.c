@@ -157,10 +157,10 @@ static void shape_server(cairn_server_config *config) {
     memcpy(bodies, scene.bodies, 3 * sizeof bodies[0]);
     bodies[3] = bodies[2];
     bodies[3].grid_count[0] = 1;
-    bodies[3].position = (cairn_vec3){0, 60, 0};
-    bodies[3].gravity_scale = 0;
-    bodies[3].linear_damping = 0.5f;
-    bodies[3].linear_velocity = (cairn_vec3){3e-39f, 0, 0};
+    bodies[3].def.position = (cairn_vec3){0, 60, 0};
+    bodies[3].def.gravity_scale = 0;
+    bodies[3].def.linear_damping = 0.5f;
+    bodies[3].def.linear_velocity = (cairn_vec3){3e-39f, 0, 0};
     scene.bodies = bodies;
     scene.body_count = 4;
     scene.world.sleep = 0;

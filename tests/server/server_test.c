@@ -235,9 +235,8 @@ TEST("a client that cannot join is refused with the reason") {
 
 // A room without rules; `side` cubed balls that fall for ever and meet nothing.
 static void start_bare(uint32_t side) {
-    cairn_scene_body falling = {.kind = CAIRN_BODY_DYNAMIC,
-        .rotation = {.w = 1},
-        .gravity_scale = 1,
+    cairn_scene_body falling = {
+        .def = {.kind = CAIRN_BODY_DYNAMIC, .rotation = {.w = 1}, .gravity_scale = 1},
         .grid_count = {side, side, side},
         .grid_spacing = {2, 2, 2}};
     cairn_scene scene = cairn_scene_default();
