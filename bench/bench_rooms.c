@@ -32,10 +32,6 @@ typedef struct bench {
 static cairn_scene_shape shape_of(uint32_t kind) {
     cairn_shape_def def = cairn_shape_def_default();
     def.kind = kind;
-    def.half_extents = (cairn_vec3){0.5f, 0.5f, 0.5f};
-    def.radius = 0;
-    def.half_height = 0;
-    def.restitution = 0;
     return (cairn_scene_shape){.def = def};
 }
 

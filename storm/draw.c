@@ -17,7 +17,6 @@ static cairn_scene_shape shape_of(uint32_t kind, float size) {
     def.half_extents = (cairn_vec3){size, size, size};
     def.radius = size;
     def.half_height = size;
-    def.restitution = 0;
     return (cairn_scene_shape){.def = def};
 }
 

@@ -29,14 +29,6 @@ void cairn_smoothing_destroy(cairn_smoothing *smoothing) {
     *smoothing = (cairn_smoothing){0};
 }
 
-void cairn_smoothing_clear(cairn_smoothing *smoothing) {
-    for (uint32_t i = 0; i < smoothing->used; i++) {
-        smoothing->offsets[i].id = 0;
-    }
-    smoothing->used = 0;
-    smoothing->error_m = 0;
-}
-
 static cairn_smoothing_offset *offset_of(const cairn_smoothing *smoothing, uint32_t id) {
     const uint32_t index = cairn_id_index(id);
     return index < smoothing->capacity ? &smoothing->offsets[index] : NULL;
@@ -123,7 +115,11 @@ void cairn_smoothing_advance(cairn_smoothing *smoothing, uint64_t now_ns) {
         return;
     }
     if (steps > STEPS_MAX) {
-        cairn_smoothing_clear(smoothing);
+        for (uint32_t i = 0; i < smoothing->used; i++) {
+            smoothing->offsets[i].id = 0;
+        }
+        smoothing->used = 0;
+        smoothing->error_m = 0;
         return;
     }
     for (uint32_t i = 0; i < smoothing->used; i++) {

@@ -31,7 +31,6 @@ typedef struct cairn_smoothing {
 // CAIRN_OUT_OF_MEMORY; destroy is allowed after a failure.
 cairn_status cairn_smoothing_create(cairn_smoothing *smoothing, uint32_t body_capacity);
 void cairn_smoothing_destroy(cairn_smoothing *smoothing);
-void cairn_smoothing_clear(cairn_smoothing *smoothing);
 
 typedef struct cairn_smoothing_step {
     float distance_m; // between the two poses

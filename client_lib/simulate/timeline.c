@@ -6,24 +6,6 @@
 
 #include "base/assert.h"
 
-const char *cairn_timeline_verdict_text(cairn_timeline_verdict verdict) {
-    static const char *const texts[CAIRN_TIMELINE_VERDICT_COUNT] = {
-        [CAIRN_TIMELINE_TAKEN] = "taken",
-        [CAIRN_TIMELINE_AGREED] = "as predicted",
-        [CAIRN_TIMELINE_DIFFERED] = "other commands than predicted",
-        [CAIRN_TIMELINE_KNOWN] = "confirmed before",
-        [CAIRN_TIMELINE_NOT_EXPECTED] = "a tick before any state",
-        [CAIRN_TIMELINE_GAP] = "the tick does not follow those held",
-        [CAIRN_TIMELINE_FULL] = "no room for more ticks",
-        [CAIRN_TIMELINE_STEPPED] = "stepped",
-        [CAIRN_TIMELINE_IDLE] = "nothing to step",
-        [CAIRN_TIMELINE_WINDOW] = "no room to save another unconfirmed tick",
-        [CAIRN_TIMELINE_STATE_DROPPED] = "the state of that tick is not held",
-        [CAIRN_TIMELINE_REWOUND] = "rewound",
-    };
-    return (uint32_t)verdict < CAIRN_TIMELINE_VERDICT_COUNT ? texts[verdict] : "unknown";
-}
-
 cairn_status cairn_timeline_create(
     cairn_timeline *timeline, uint32_t tick_capacity, uint32_t command_capacity) {
     CAIRN_ASSERT(tick_capacity > 0 && command_capacity >= CAIRN_COMMANDS_PER_TICK_MAX);
@@ -243,18 +225,6 @@ cairn_timeline_verdict cairn_timeline_predict(
     }
     return tick > timeline->end ? CAIRN_TIMELINE_GAP
                                 : put_commands(timeline, tick, commands, count);
-}
-
-void cairn_timeline_drop_predicted_from(cairn_timeline *timeline, uint64_t tick) {
-    CAIRN_ASSERT(tick >= timeline->confirmed_end);
-    while (timeline->end > tick) {
-        drop_commands(timeline, timeline->end - 1);
-        timeline->end--;
-    }
-    if (timeline->head_tick > timeline->end) {
-        cairn_timeline_verdict verdict = cairn_timeline_rewind(timeline, timeline->end);
-        CAIRN_ASSERT(verdict == CAIRN_TIMELINE_REWOUND);
-    }
 }
 
 // Not while a state is being received: the ticks held follow that state, not the world shown.

@@ -64,10 +64,8 @@ typedef enum cairn_timeline_verdict {
     CAIRN_TIMELINE_WINDOW, // no room to save the state of another unconfirmed tick: wait for the
                            // server
     CAIRN_TIMELINE_STATE_DROPPED, // the state of that tick is not held
-    CAIRN_TIMELINE_REWOUND,
-    CAIRN_TIMELINE_VERDICT_COUNT
+    CAIRN_TIMELINE_REWOUND
 } cairn_timeline_verdict;
-const char *cairn_timeline_verdict_text(cairn_timeline_verdict verdict);
 
 // Room for `tick_capacity` ticks, waiting ones included, and their commands. CAIRN_OUT_OF_MEMORY;
 // destroy is allowed after a failure.
@@ -95,8 +93,6 @@ cairn_timeline_verdict cairn_timeline_confirm(cairn_timeline *timeline, uint64_t
 // DIFFERED, KNOWN, NOT_EXPECTED, GAP or FULL.
 cairn_timeline_verdict cairn_timeline_predict(
     cairn_timeline *timeline, uint64_t tick, const cairn_command *commands, uint32_t count);
-// Drops the predicted ticks from `tick` on.
-void cairn_timeline_drop_predicted_from(cairn_timeline *timeline, uint64_t tick);
 
 // Steps head_tick. Returns STEPPED, IDLE or WINDOW.
 cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline);

@@ -77,10 +77,6 @@ void cairn_command_log_add(cairn_command_log *log, uint64_t tick, const cairn_co
     memcpy(commands_of(log, tick), commands, command_count * sizeof *commands);
 }
 
-uint32_t cairn_command_log_capacity(const cairn_command_log *log) {
-    return log->capacity;
-}
-
 uint64_t cairn_command_log_oldest(const cairn_command_log *log) {
     return log->oldest;
 }

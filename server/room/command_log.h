@@ -26,9 +26,8 @@ void cairn_command_log_add(cairn_command_log *log, uint64_t tick, const cairn_co
 // Forgets every tick; the next one added is `next_tick`.
 void cairn_command_log_clear(cairn_command_log *log, uint64_t next_tick);
 
-uint32_t cairn_command_log_capacity(const cairn_command_log *log); // ticks
-uint64_t cairn_command_log_oldest(const cairn_command_log *log);   // first tick held
-uint64_t cairn_command_log_end(const cairn_command_log *log);      // one past the last tick held
+uint64_t cairn_command_log_oldest(const cairn_command_log *log); // first tick held
+uint64_t cairn_command_log_end(const cairn_command_log *log);    // one past the last tick held
 
 // The full root after stepping `tick`. False when it is not held.
 bool cairn_command_log_root(const cairn_command_log *log, uint64_t tick, cairn_hash128 *out);

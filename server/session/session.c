@@ -3,18 +3,6 @@
 
 #include "base/assert.h"
 
-const char *cairn_session_state_text(cairn_session_state state) {
-    static const char *const texts[CAIRN_SESSION_STATE_COUNT] = {
-        [CAIRN_SESSION_FREE] = "free",
-        [CAIRN_SESSION_CONNECTED] = "connected",
-        [CAIRN_SESSION_WELCOMED] = "welcomed",
-        [CAIRN_SESSION_PLAYING] = "playing",
-        [CAIRN_SESSION_REFUSED] = "refused",
-    };
-    CAIRN_ASSERT(state < CAIRN_SESSION_STATE_COUNT);
-    return texts[state];
-}
-
 bool cairn_session_is_admitted(const cairn_session *session) {
     return session->state == CAIRN_SESSION_WELCOMED || session->state == CAIRN_SESSION_PLAYING;
 }

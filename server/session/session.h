@@ -56,8 +56,6 @@ typedef struct cairn_session {
     struct cairn_session_resync *resync;
 } cairn_session;
 
-// For events and tests.
-const char *cairn_session_state_text(cairn_session_state state);
 bool cairn_session_is_admitted(const cairn_session *session); // WELCOMED or PLAYING
 
 // The client becomes the last of the room's members.

@@ -229,27 +229,6 @@ TEST("a prediction beyond the window is refused") {
     cairn_timeline_destroy(&t);
 }
 
-TEST("predicted ticks can be dropped") {
-    SCOPED(cairn_timeline) t;
-    cairn_random random = cairn_random_of(9);
-    start(&t, 64, STATE_MEMORY);
-    for (uint64_t tick = 0; tick < 10; tick++) {
-        confirm(&t, truth, tick);
-    }
-    for (uint64_t tick = 10; tick < 20; tick++) {
-        predict_badly(&t, truth, tick, &random);
-    }
-    step_all(&t);
-    cairn_timeline_drop_predicted_from(&t, 12);
-    assert_int_equal(t.head_tick, 12);
-    cairn_timeline_drop_predicted_from(&t, 10);
-    for (uint64_t tick = 10; tick < SCRIPT_TICKS; tick++) {
-        assert_int_equal(confirm(&t, truth, tick), CAIRN_TIMELINE_TAKEN);
-        step_all(&t);
-    }
-    expect_the_truth(&t, truth);
-}
-
 TEST("a damaged world can be repaired at a tick") {
     SCOPED(cairn_timeline) t;
     start(&t, 64, STATE_MEMORY);
@@ -345,6 +324,6 @@ TEST("commands are bounded too") {
     assert_int_equal(cairn_timeline_predict(&t, tick, many, 256), CAIRN_TIMELINE_FULL);
     assert_int_equal(cairn_timeline_predict(&t, tick - 1, many, 1), CAIRN_TIMELINE_DIFFERED);
     assert_int_equal(cairn_timeline_predict(&t, tick - 1, many, 256), CAIRN_TIMELINE_DIFFERED);
-    cairn_timeline_drop_predicted_from(&t, 0);
+    cairn_timeline_clear(&t);
     assert_int_equal(t.commands.free_count, t.commands.block_count);
 }
