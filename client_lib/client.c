@@ -33,12 +33,6 @@ cairn_client_config cairn_client_config_default(void) {
     };
 }
 
-static bool prediction_config_is_valid(const cairn_client_config *config) {
-    return config->predict_ticks_max >= 1 && config->predict_ticks_max <= 60 &&
-           config->input_delay_ms_max <= 1000 && config->input_delay_ms <= 2000 &&
-           config->resim_ticks_max >= 2 && config->input_hold_ms <= 10000;
-}
-
 // The same rule as for names in messages: schema/message_check.c.
 static bool name_is_valid(const char *name) {
     size_t size = 0;
@@ -54,7 +48,10 @@ static bool config_is_valid(const cairn_client_config *config) {
            config->shapes_max > 0 && config->shapes_max <= CAIRN_SHAPES_MAX &&
            config->input_redundancy_ticks < CAIRN_INPUTS_HELD_MAX &&
            config->interpolation_delay_ms <= 10000 && config->extrapolation_ms_max <= 10000 &&
-           config->state_size_max <= CAIRN_STATE_SIZE_MAX && prediction_config_is_valid(config);
+           config->state_size_max <= CAIRN_STATE_SIZE_MAX && config->predict_ticks_max >= 1 &&
+           config->predict_ticks_max <= 60 && config->input_delay_ms_max <= 1000 &&
+           config->input_delay_ms <= 2000 && config->resim_ticks_max >= 2 &&
+           config->input_hold_ms <= 10000;
 }
 
 static cairn_status create_resync(cairn_client *client) {

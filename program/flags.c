@@ -169,10 +169,6 @@ static bool read_environment(const cairn_flags_program *program, char *error) {
     return true;
 }
 
-static bool is_flag(const char *argument) {
-    return strncmp(argument, "--", 2) == 0;
-}
-
 // --help or --version among the arguments, if they are not the value of a flag; NULL: neither.
 static const char *find_question(const cairn_flags_program *program, int argc, char *const *argv) {
     for (int i = 1; i < argc; ++i) {
@@ -227,7 +223,7 @@ static bool read_arguments(
     cairn_flags_program *program, int argc, char *const *argv, const char **given, char *error) {
     size_t count = 0;
     for (int i = 1; i < argc; ++i) {
-        if (is_flag(argv[i])) {
+        if (strncmp(argv[i], "--", 2) == 0) {
             if (!read_flag(program, argc, argv, &i, given, error)) {
                 return false;
             }

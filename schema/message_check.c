@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "schema/codec_tables.h"
 #include "schema/control_tables.h"
 
 // Remembers the first refusal; later ones do not replace it.
@@ -58,15 +59,16 @@ static uint32_t check_vector(checker *c, const void *elements, uint32_t count, u
 }
 
 static void check_body(checker *c, const cairn_snapshot_body *body) {
-    must(c, is_finite(&body->position, sizeof body->position), CAIRN_DECODE_NON_FINITE);
-    must(c, is_finite(&body->rotation, sizeof body->rotation), CAIRN_DECODE_NON_FINITE);
-    must(c, is_finite(&body->linear_velocity, sizeof body->linear_velocity),
+    must(c,
+        is_finite(&body->position, sizeof body->position) &&
+            is_finite(&body->rotation, sizeof body->rotation) &&
+            is_finite(&body->linear_velocity, sizeof body->linear_velocity) &&
+            is_finite(&body->angular_velocity, sizeof body->angular_velocity),
         CAIRN_DECODE_NON_FINITE);
-    must(c, is_finite(&body->angular_velocity, sizeof body->angular_velocity),
-        CAIRN_DECODE_NON_FINITE);
-    must(c, cairn_id_index(body->id) != CAIRN_INDEX_NONE, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, body->flags <= BODY_FLAGS_MAX, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, is_unit(body->rotation), CAIRN_DECODE_OUT_OF_RANGE);
+    must(c,
+        cairn_id_index(body->id) != CAIRN_INDEX_NONE && body->flags <= BODY_FLAGS_MAX &&
+            is_unit(body->rotation),
+        CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 cairn_decode_refusal cairn_bodies_check(const cairn_snapshot_body *bodies, uint32_t count) {
@@ -86,8 +88,7 @@ static void check_hello(checker *c, const cairn_hello *hello) {
     check_text(c, hello->rules_name, CAIRN_NAME_SIZE_MAX);
     check_text(c, hello->room, CAIRN_NAME_SIZE_MAX);
     check_text(c, hello->build, CAIRN_TEXT_SIZE_MAX);
-    must(c, hello->mode < CAIRN_MODE_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, hello->spectator <= 1, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c, hello->mode < CAIRN_MODE_COUNT && hello->spectator <= 1, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_input(checker *c, const cairn_input_message *message) {
@@ -95,17 +96,20 @@ static void check_input(checker *c, const cairn_input_message *message) {
     const uint32_t count =
         check_vector(c, inputs, message->input_count, CAIRN_INPUTS_PER_MESSAGE_MAX);
     for (uint32_t i = 0; i < count; ++i) {
-        must(c, is_finite(&inputs[i].move, sizeof inputs[i].move), CAIRN_DECODE_NON_FINITE);
-        must(c, is_finite(&inputs[i].aim, sizeof inputs[i].aim), CAIRN_DECODE_NON_FINITE);
+        must(c,
+            is_finite(&inputs[i].move, sizeof inputs[i].move) &&
+                is_finite(&inputs[i].aim, sizeof inputs[i].aim),
+            CAIRN_DECODE_NON_FINITE);
     }
     for (uint32_t i = 0; i < count; ++i) {
-        must(c, is_direction(inputs[i].move), CAIRN_DECODE_OUT_OF_RANGE);
-        must(c, is_direction(inputs[i].aim), CAIRN_DECODE_OUT_OF_RANGE);
+        must(c, is_direction(inputs[i].move) && is_direction(inputs[i].aim),
+            CAIRN_DECODE_OUT_OF_RANGE);
     }
     must(c, is_finite(&message->shown_share, sizeof message->shown_share), CAIRN_DECODE_NON_FINITE);
-    must(
-        c, message->shown_share >= 0.0f && message->shown_share <= 1.0f, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, message->shown_span <= CAIRN_SHOWN_SPAN_MAX, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c,
+        message->shown_share >= 0.0f && message->shown_share <= 1.0f &&
+            message->shown_span <= CAIRN_SHOWN_SPAN_MAX,
+        CAIRN_DECODE_OUT_OF_RANGE);
     for (uint32_t i = 1; i < count; ++i) {
         must(c, inputs[i - 1].tick < inputs[i].tick, CAIRN_DECODE_ORDER);
     }
@@ -205,36 +209,36 @@ static void check_welcome(checker *c, const cairn_welcome *welcome) {
     check_text(c, welcome->scene_name, CAIRN_NAME_SIZE_MAX);
     check_text(c, welcome->room, CAIRN_NAME_SIZE_MAX);
     check_text(c, welcome->reason_text, CAIRN_TEXT_SIZE_MAX);
-    must(c, welcome->slot < CAIRN_SLOTS_MAX || welcome->slot == CAIRN_SLOT_NONE,
+    must(c,
+        (welcome->slot < CAIRN_SLOTS_MAX || welcome->slot == CAIRN_SLOT_NONE) &&
+            welcome->tick_rate_hz >= CAIRN_TICK_RATE_HZ_MIN &&
+            welcome->tick_rate_hz <= CAIRN_TICK_RATE_HZ_MAX && welcome->snapshot_rate_hz >= 1 &&
+            welcome->snapshot_rate_hz <= welcome->tick_rate_hz &&
+            welcome->mode < CAIRN_MODE_COUNT && welcome->rights <= CAIRN_RIGHT_OPERATOR,
         CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, welcome->tick_rate_hz >= CAIRN_TICK_RATE_HZ_MIN, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, welcome->tick_rate_hz <= CAIRN_TICK_RATE_HZ_MAX, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, welcome->snapshot_rate_hz >= 1, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, welcome->snapshot_rate_hz <= welcome->tick_rate_hz, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, welcome->mode < CAIRN_MODE_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, welcome->rights <= CAIRN_RIGHT_OPERATOR, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_refused(checker *c, const cairn_refused *refused) {
     check_text(c, refused->reason_text, CAIRN_TEXT_SIZE_MAX);
-    must(c, refused->reason >= CAIRN_REFUSAL_PROTOCOL_VERSION, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, refused->reason <= CAIRN_REFUSAL_LAST, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c,
+        refused->reason >= CAIRN_REFUSAL_PROTOCOL_VERSION && refused->reason <= CAIRN_REFUSAL_LAST,
+        CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_shape(checker *c, const cairn_snapshot_shape *shape) {
-    must(c, is_finite(&shape->half_extents, sizeof shape->half_extents), CAIRN_DECODE_NON_FINITE);
-    must(c, is_finite(&shape->radius, sizeof shape->radius), CAIRN_DECODE_NON_FINITE);
-    must(c, is_finite(&shape->half_height, sizeof shape->half_height), CAIRN_DECODE_NON_FINITE);
-    must(c, is_finite(&shape->position, sizeof shape->position), CAIRN_DECODE_NON_FINITE);
-    must(c, is_finite(&shape->rotation, sizeof shape->rotation), CAIRN_DECODE_NON_FINITE);
+    must(c,
+        is_finite(&shape->half_extents, sizeof shape->half_extents) &&
+            is_finite(&shape->radius, sizeof shape->radius) &&
+            is_finite(&shape->half_height, sizeof shape->half_height) &&
+            is_finite(&shape->position, sizeof shape->position) &&
+            is_finite(&shape->rotation, sizeof shape->rotation),
+        CAIRN_DECODE_NON_FINITE);
     must(c,
         cairn_id_index(shape->id) != CAIRN_INDEX_NONE &&
-            cairn_id_index(shape->body) != CAIRN_INDEX_NONE,
+            cairn_id_index(shape->body) != CAIRN_INDEX_NONE && shape->kind >= CAIRN_SHAPE_SPHERE &&
+            shape->kind <= CAIRN_SHAPE_HULL && is_unit(shape->rotation) && shape->radius >= 0.0f &&
+            shape->half_height >= 0.0f,
         CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, shape->kind >= CAIRN_SHAPE_SPHERE && shape->kind <= CAIRN_SHAPE_HULL,
-        CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, is_unit(shape->rotation), CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, shape->radius >= 0.0f && shape->half_height >= 0.0f, CAIRN_DECODE_OUT_OF_RANGE);
     const cairn_vec3 half = shape->half_extents;
     must(c, half.x >= 0.0f && half.y >= 0.0f && half.z >= 0.0f, CAIRN_DECODE_OUT_OF_RANGE);
 }
@@ -306,8 +310,8 @@ static bool may_precede(const cairn_command *a, const cairn_command *b) {
 static void check_tick_order(checker *c, const cairn_chunk_ticks *all) {
     for (uint32_t i = 0; i < all->tick_count && c->refusal == CAIRN_DECODE_OK; ++i) {
         const cairn_wire_tick *tick = &all->ticks[i];
-        must(c, i == 0 || tick->tick == tick[-1].tick + 1, CAIRN_DECODE_ORDER);
-        must(c, tick->tick != UINT64_MAX, CAIRN_DECODE_ORDER);
+        must(c, (i == 0 || tick->tick == tick[-1].tick + 1) && tick->tick != UINT64_MAX,
+            CAIRN_DECODE_ORDER);
         for (uint32_t k = 1; k < tick->command_count; ++k) {
             const cairn_command *command = &all->commands[tick->first_command + k];
             must(c, may_precede(command - 1, command), CAIRN_DECODE_ORDER);
@@ -318,15 +322,17 @@ static void check_tick_order(checker *c, const cairn_chunk_ticks *all) {
 // First the floats of all commands, then kinds, slots and ranges.
 static void check_commands(checker *c, const cairn_command *commands, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
-        must(c, is_finite(&commands[i].move, sizeof commands[i].move), CAIRN_DECODE_NON_FINITE);
-        must(c, is_finite(&commands[i].aim, sizeof commands[i].aim), CAIRN_DECODE_NON_FINITE);
+        must(c,
+            is_finite(&commands[i].move, sizeof commands[i].move) &&
+                is_finite(&commands[i].aim, sizeof commands[i].aim),
+            CAIRN_DECODE_NON_FINITE);
     }
     for (uint32_t i = 0; i < count && c->refusal == CAIRN_DECODE_OK; ++i) {
         must(c, cairn_command_check(&commands[i]) == CAIRN_OK, CAIRN_DECODE_OUT_OF_RANGE);
     }
 }
 
-static void check_ticks(checker *c, const cairn_chunk_ticks *all) {
+static void check_chunk_ticks(checker *c, const cairn_chunk_ticks *all) {
     check_vector(c, all->ticks, all->tick_count, CAIRN_TICKS_PER_MESSAGE_MAX);
     const uint32_t command_count = check_vector(c, all->commands, all->command_count,
         CAIRN_TICKS_PER_MESSAGE_MAX * CAIRN_COMMANDS_PER_TICK_MAX);
@@ -335,22 +341,22 @@ static void check_ticks(checker *c, const cairn_chunk_ticks *all) {
     check_tick_order(c, all);
 }
 
-static void check_ticks_message(checker *c, const cairn_ticks_message *message) {
+static void check_ticks(checker *c, const cairn_ticks_message *message) {
     const cairn_chunk_ticks all = {.ticks = message->ticks,
         .tick_count = message->tick_count,
         .commands = message->commands,
         .command_count = message->command_count};
-    check_ticks(c, &all);
+    check_chunk_ticks(c, &all);
     check_vector(c, message->digests, message->digest_count, CAIRN_TICKS_PER_MESSAGE_MAX);
     must(c, message->digest_count == message->tick_count, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_state(checker *c, const cairn_state_message *state) {
     check_vector(c, state->bytes, state->size, CAIRN_MESSAGE_SIZE_MAX);
-    must(c, state->size >= 1, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, state->total_size <= CAIRN_STATE_SIZE_MAX, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, state->offset <= state->total_size, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, state->size <= state->total_size - state->offset, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c,
+        state->size >= 1 && state->total_size <= CAIRN_STATE_SIZE_MAX &&
+            state->offset <= state->total_size && state->size <= state->total_size - state->offset,
+        CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_resync_response(checker *c, const cairn_resync_response *response) {
@@ -362,58 +368,25 @@ static void check_resync_response(checker *c, const cairn_resync_response *respo
 
 static void check_event(checker *c, const cairn_event_message *event) {
     check_text(c, event->reason_text, CAIRN_TEXT_SIZE_MAX);
-    must(c, event->kind >= 1 && event->kind <= CAIRN_EVENT_LAST, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, event->slot < CAIRN_SLOTS_MAX || event->slot == CAIRN_SLOT_NONE,
+    must(c,
+        event->kind >= 1 && event->kind <= CAIRN_EVENT_LAST &&
+            (event->slot < CAIRN_SLOTS_MAX || event->slot == CAIRN_SLOT_NONE),
         CAIRN_DECODE_OUT_OF_RANGE);
 }
+
+static void check_keyframe(checker *c, const cairn_keyframe *keyframe) {
+    c->refusal = cairn_bodies_check(keyframe->bodies, keyframe->body_count);
+}
+
+#define CHECK_MESSAGE_CASE(KIND, member, Table)                                                    \
+    case CAIRN_MESSAGE_##KIND:                                                                     \
+        check_##member(&c, &message->member);                                                      \
+        return c.refusal;
 
 cairn_decode_refusal cairn_message_check(const cairn_message *message) {
     checker c = {CAIRN_DECODE_OK};
     switch (message->kind) {
-    case CAIRN_MESSAGE_HELLO:
-        check_hello(&c, &message->hello);
-        return c.refusal;
-    case CAIRN_MESSAGE_INPUT:
-        check_input(&c, &message->input);
-        return c.refusal;
-    case CAIRN_MESSAGE_ROOT_REPORT:
-        check_root_report(&c, &message->root_report);
-        return c.refusal;
-    case CAIRN_MESSAGE_RESYNC_REQUEST:
-        check_resync_request(&c, &message->resync_request);
-        return c.refusal;
-    case CAIRN_MESSAGE_CONTROL:
-        check_control(&c, &message->control);
-        return c.refusal;
-    case CAIRN_MESSAGE_WELCOME:
-        check_welcome(&c, &message->welcome);
-        return c.refusal;
-    case CAIRN_MESSAGE_REFUSED:
-        check_refused(&c, &message->refused);
-        return c.refusal;
-    case CAIRN_MESSAGE_SHAPES:
-        check_shapes(&c, &message->shapes);
-        return c.refusal;
-    case CAIRN_MESSAGE_KEYFRAME:
-        return cairn_bodies_check(message->keyframe.bodies, message->keyframe.body_count);
-    case CAIRN_MESSAGE_DELTA:
-        check_delta(&c, &message->delta);
-        return c.refusal;
-    case CAIRN_MESSAGE_TICKS:
-        check_ticks_message(&c, &message->ticks);
-        return c.refusal;
-    case CAIRN_MESSAGE_STATE:
-        check_state(&c, &message->state);
-        return c.refusal;
-    case CAIRN_MESSAGE_RESYNC_RESPONSE:
-        check_resync_response(&c, &message->resync_response);
-        return c.refusal;
-    case CAIRN_MESSAGE_EVENT:
-        check_event(&c, &message->event);
-        return c.refusal;
-    case CAIRN_MESSAGE_ANSWER:
-        check_answer(&c, &message->answer);
-        return c.refusal;
+        EACH_MESSAGE(CHECK_MESSAGE_CASE)
     case CAIRN_MESSAGE_NONE:
     case CAIRN_MESSAGE_KIND_COUNT:
         break;
@@ -453,9 +426,10 @@ static void check_desync(checker *c, const cairn_chunk_desync *desync) {
     const cairn_wire_difference *found = desync->differences;
     const uint32_t held =
         check_vector(c, found, desync->difference_count, CAIRN_DESYNC_DIFFERENCES_MAX);
-    must(c, desync->head.tick >= 1, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, desync->head.difference_count >= held, CAIRN_DECODE_OUT_OF_RANGE);
-    must(c, desync->head.reserved == 0, CAIRN_DECODE_OUT_OF_RANGE);
+    must(c,
+        desync->head.tick >= 1 && desync->head.difference_count >= held &&
+            desync->head.reserved == 0,
+        CAIRN_DECODE_OUT_OF_RANGE);
     for (uint32_t i = 1; i < held; ++i) {
         must(c, difference_before(&found[i - 1], &found[i]), CAIRN_DECODE_ORDER);
     }
@@ -468,7 +442,7 @@ cairn_decode_refusal cairn_chunk_check(const cairn_chunk *chunk) {
         check_start(&c, &chunk->start);
         return c.refusal;
     case CAIRN_CHUNK_TICKS:
-        check_ticks(&c, &chunk->ticks);
+        check_chunk_ticks(&c, &chunk->ticks);
         return c.refusal;
     case CAIRN_CHUNK_END:
         return c.refusal;

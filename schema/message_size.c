@@ -18,10 +18,6 @@ static size_t ticks_size(uint32_t tick_count, uint32_t command_count) {
 #define SIZE_LIMITED_BYTES(FIELD, field, count, count_max) size += m->count;
 #define SIZE_OF(KIND, ...) SIZE_##KIND(__VA_ARGS__)
 
-static size_t request_size(const cairn_control_request *request) {
-    return request->verb == CAIRN_CONTROL_SAVE_WRITE ? request->save_write.byte_count : 0;
-}
-
 #define SIZE_ANSWER(VERB, member, structure)                                                       \
     case CAIRN_CONTROL_##VERB: {                                                                   \
         const cairn_control_##structure *m = &answer->member;                                      \
@@ -48,7 +44,9 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
     case CAIRN_MESSAGE_RESYNC_REQUEST:
         return message->resync_request.difference_sketch_size;
     case CAIRN_MESSAGE_CONTROL:
-        return request_size(&message->control);
+        return message->control.verb == CAIRN_CONTROL_SAVE_WRITE
+                   ? message->control.save_write.byte_count
+                   : 0;
     case CAIRN_MESSAGE_SHAPES:
         return message->shapes.shape_count * sizeof(cairn_snapshot_shape) +
                message->shapes.removed_count * sizeof(uint32_t) + message->shapes.hull_count +

@@ -15,10 +15,6 @@ _Static_assert((int)CAIRN_DECODE_REFUSAL_COUNT <= CAIRN_SERVER_DECODE_DROPS_MAX,
 _Static_assert((int)CAIRN_CONTROL_REFUSAL_COUNT <= CAIRN_SERVER_CONTROL_REFUSALS_MAX, "all fit");
 _Static_assert((int)CAIRN_RESYNC_VERDICT_COUNT <= CAIRN_SERVER_RESYNC_VERDICTS_MAX, "all fit");
 
-static uint64_t larger(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
-}
-
 static void read_room(const cairn_room *room, cairn_server_room_statistics *out) {
     const cairn_tick_scheduler *scheduler = &room->scheduler;
     *out = room->statistics;
@@ -107,7 +103,9 @@ static void read_rooms(const cairn_server *server, cairn_server_statistics *out)
         out->players += one.players;
         out->bodies += one.bodies;
         out->bodies_awake += one.bodies_awake;
-        out->tick_cost_ns_last = larger(out->tick_cost_ns_last, one.tick_cost_ns_last);
+        if (out->tick_cost_ns_last < one.tick_cost_ns_last) {
+            out->tick_cost_ns_last = one.tick_cost_ns_last;
+        }
         cairn_histogram_merge(&cost, &room->tick_cost_ns);
         cairn_histogram_merge(&lateness, &room->scheduler.lateness_ns);
     }

@@ -227,11 +227,6 @@ cairn_timeline_verdict cairn_timeline_predict(
                                 : put_commands(timeline, tick, commands, count);
 }
 
-// Not while a state is being received: the ticks held follow that state, not the world shown.
-static bool can_step(const cairn_timeline *timeline) {
-    return timeline->world != NULL && timeline->adopted && timeline->head_tick < timeline->end;
-}
-
 // Whether the world may be stepped: a state that a rollback may need must be held.
 static bool save_state(cairn_timeline *timeline) {
     const bool confirmed = timeline->head_tick < timeline->confirmed_end;
@@ -244,7 +239,8 @@ static bool save_state(cairn_timeline *timeline) {
 }
 
 cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline) {
-    if (!can_step(timeline)) {
+    // Not while a state is being received: the ticks held follow that state, not the world shown.
+    if (timeline->world == NULL || !timeline->adopted || timeline->head_tick >= timeline->end) {
         return CAIRN_TIMELINE_IDLE;
     }
     if (!save_state(timeline)) {

@@ -18,45 +18,43 @@ typedef struct cairn_control_verb_row {
 // NULL if this server has no such verb.
 const cairn_control_verb_row *cairn_control_verb_find_row(uint32_t verb);
 
-// verbs.c
-cairn_control_refusal cairn_control_on_features(cairn_control_context *c);
-// reports.c
-cairn_control_refusal cairn_control_on_rooms(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_state(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_clients(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_hash(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_diff(cairn_control_context *c);
-// room_time.c
-cairn_control_refusal cairn_control_on_pause(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_resume(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_step(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_run_until(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_rate(cairn_control_context *c);
-// queries.c
-cairn_control_refusal cairn_control_on_get(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_bodies(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_ray(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_overlap(cairn_control_context *c);
-// edits.c
-cairn_control_refusal cairn_control_on_spawn_box(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_spawn_sphere(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_delete(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_set_position(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_set_velocity(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_impulse(cairn_control_context *c);
-// save_verbs.c
-cairn_control_refusal cairn_control_on_save(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_saves(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_save_read(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_save_write(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_save_delete(cairn_control_context *c);
-// replacements.c
-cairn_control_refusal cairn_control_on_reset(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_load(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_seek(cairn_control_context *c);
-// rooms.c
-cairn_control_refusal cairn_control_on_fork(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_room_create(cairn_control_context *c);
-cairn_control_refusal cairn_control_on_room_destroy(cairn_control_context *c);
-// link_faults.c
-cairn_control_refusal cairn_control_on_faults(cairn_control_context *c);
+// Every verb: X(VERB, name, what it does). READS and WRITES need a room.
+#define EACH_CONTROL_VERB(X)                                                                       \
+    X(FEATURES, features, READS_SERVER)        /* verbs.c */                                       \
+    X(ROOMS, rooms, READS_SERVER)              /* reports.c */                                     \
+    X(STATE, state, READS)                     /* reports.c */                                     \
+    X(CLIENTS, clients, READS)                 /* reports.c */                                     \
+    X(PAUSE, pause, WRITES)                    /* room_time.c */                                   \
+    X(RESUME, resume, WRITES)                  /* room_time.c */                                   \
+    X(STEP, step, WRITES)                      /* room_time.c */                                   \
+    X(RUN_UNTIL, run_until, WRITES)            /* room_time.c */                                   \
+    X(RATE, rate, WRITES)                      /* room_time.c */                                   \
+    X(RESET, reset, WRITES)                    /* replacements.c */                                \
+    X(SAVE, save, WRITES)                      /* save_verbs.c */                                  \
+    X(LOAD, load, WRITES)                      /* replacements.c */                                \
+    X(SAVES, saves, READS_SERVER)              /* save_verbs.c */                                  \
+    X(SAVE_READ, save_read, READS_SERVER)      /* save_verbs.c */                                  \
+    X(SAVE_WRITE, save_write, WRITES_SERVER)   /* save_verbs.c */                                  \
+    X(SAVE_DELETE, save_delete, WRITES_SERVER) /* save_verbs.c */                                  \
+    X(SEEK, seek, WRITES)                      /* replacements.c */                                \
+    X(FORK, fork, WRITES)                      /* rooms.c */                                       \
+    X(ROOM_CREATE, room_create, WRITES_SERVER) /* rooms.c */                                       \
+    X(ROOM_DESTROY, room_destroy, WRITES)      /* rooms.c */                                       \
+    X(SPAWN_BOX, spawn_box, WRITES)            /* edits.c */                                       \
+    X(SPAWN_SPHERE, spawn_sphere, WRITES)      /* edits.c */                                       \
+    X(DELETE, delete, WRITES)                  /* edits.c */                                       \
+    X(SET_POSITION, set_position, WRITES)      /* edits.c */                                       \
+    X(SET_VELOCITY, set_velocity, WRITES)      /* edits.c */                                       \
+    X(IMPULSE, impulse, WRITES)                /* edits.c */                                       \
+    X(GET, get, READS)                         /* queries.c */                                     \
+    X(BODIES, bodies, READS)                   /* queries.c */                                     \
+    X(RAY, ray, READS)                         /* queries.c */                                     \
+    X(OVERLAP, overlap, READS)                 /* queries.c */                                     \
+    X(HASH, hash, READS)                       /* reports.c */                                     \
+    X(DIFF, diff, READS)                       /* reports.c */                                     \
+    X(FAULTS, faults, WRITES_SERVER)           /* link_faults.c */
+
+#define DECLARE_ACTION(VERB, name, does)                                                           \
+    cairn_control_refusal cairn_control_on_##name(cairn_control_context *c);
+EACH_CONTROL_VERB(DECLARE_ACTION)
+#undef DECLARE_ACTION

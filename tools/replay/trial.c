@@ -84,16 +84,13 @@ static const cairn_trial trials[] = {
     {CAIRN_HAZARD_ROUNDING, "rounding to zero", .mode = CAIRN_TRIAL_TO_ZERO},
 };
 
-static bool is_available(const cairn_trial *trial) {
-    return (!trial->fused || cairn_fused_available()) && (trial->mode == 0 || MODES == 1);
-}
-
 uint32_t cairn_trials(const cairn_trial **out) {
     static cairn_trial available[sizeof trials / sizeof trials[0]];
     uint32_t count = 0;
     for (size_t i = 0; i < sizeof trials / sizeof trials[0]; ++i) {
-        if (is_available(&trials[i])) {
-            available[count++] = trials[i];
+        const cairn_trial *trial = &trials[i];
+        if ((!trial->fused || cairn_fused_available()) && (trial->mode == 0 || MODES == 1)) {
+            available[count++] = *trial;
         }
     }
     *out = available;
