@@ -47,12 +47,15 @@ static void start(rig *p, uint64_t seed, cairn_client_mode mode, const cairn_vir
     rig_play(p, seed, 1000);
 }
 
+#define STARTED(name, ...)                                                                         \
+    SCOPED(rig) name;                                                                              \
+    start(&name, __VA_ARGS__)
+
 static const cairn_client_mode repairing_modes[] = {CAIRN_CLIENT_HEAL, CAIRN_CLIENT_PREDICT};
 
 TEST("memory that changed is stepped again without the server") {
     for (uint32_t i = 0; i < 2; ++i) {
-        SCOPED(rig) p;
-        start(&p, 50 + i, repairing_modes[i], NULL);
+        STARTED(p, 50 + i, repairing_modes[i], NULL);
         assert_int_equal(rig_statistics(&p, 0).resync.count, 0);
         damage(&p, 0, 5, 2.0f);
         rig_run_ms(&p, 200);
@@ -66,8 +69,7 @@ TEST("memory that changed is stepped again without the server") {
 
 TEST("a wrong step is repaired by the elements that differ") {
     for (uint32_t i = 0; i < 2; ++i) {
-        SCOPED(rig) p;
-        start(&p, 60 + i, repairing_modes[i], NULL);
+        STARTED(p, 60 + i, repairing_modes[i], NULL);
         assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
         rig_run_ms(&p, 300);
         const cairn_client_resync_record record = last_record(&p, 0);
@@ -86,8 +88,7 @@ TEST("loss and jitter only make it later") {
     const cairn_virtual_path path = {
         .delay_ns = 20000000, .jitter_ns = 40000000, .loss_permille = 200, .repeat_permille = 50};
     for (uint32_t i = 0; i < 2; ++i) {
-        SCOPED(rig) p;
-        start(&p, 70 + i, repairing_modes[i], &path);
+        STARTED(p, 70 + i, repairing_modes[i], &path);
         assert_true(cairn_client_probe_damage(rig_client(&p, 0), 6));
         rig_run_ms(&p, 2000);
         assert_true(rig_statistics(&p, 0).resync.count >= 1);
@@ -121,8 +122,7 @@ TEST("a repair after which the world still differs is refused and the state is r
     static const uint8_t no_elements[4] = {0};
     static const uint8_t malformed[8] = {255, 255, 255, 255, 255, 255, 255, 255};
     for (uint32_t i = 0; i < 4; ++i) {
-        SCOPED(rig) p;
-        start(&p, 160 + i, repairing_modes[i % 2], NULL);
+        STARTED(p, 160 + i, repairing_modes[i % 2], NULL);
         assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
         answer_for_the_server(
             &p, (cairn_resync_response){.verdict = CAIRN_RESYNC_DONE,
@@ -142,8 +142,7 @@ TEST("a repair after which the world still differs is refused and the state is r
 }
 
 TEST("a repair that makes the roots equal is not refused") {
-    SCOPED(rig) p;
-    start(&p, 170, CAIRN_CLIENT_HEAL, NULL);
+    STARTED(p, 170, CAIRN_CLIENT_HEAL, NULL);
     assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
     rig_run_ms(&p, 500);
     assert_int_equal(last_record(&p, 0).cause, CAIRN_RESYNC_BY_ELEMENTS);
@@ -198,8 +197,7 @@ TEST("no alarm is false") {
 }
 
 TEST("a tick the server no longer has is mended by the state") {
-    SCOPED(rig) p;
-    start(&p, 90, CAIRN_CLIENT_HEAL, NULL);
+    STARTED(p, 90, CAIRN_CLIENT_HEAL, NULL);
     assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
     rig_cut(&p, 0, true); // the doubt waits longer than states are kept
     rig_run_ms(&p, 3000);
@@ -214,8 +212,7 @@ TEST("a tick the server no longer has is mended by the state") {
 
 TEST("a client that differs again and again is demoted to snapshots with a reason") {
     for (uint32_t i = 0; i < 2; ++i) {
-        SCOPED(rig) p;
-        start(&p, 100 + i, repairing_modes[i], NULL);
+        STARTED(p, 100 + i, repairing_modes[i], NULL);
         cairn_client *client = rig_client(&p, 0);
         uint32_t rounds = 0;
         while (cairn_client_mode_now(client) != CAIRN_CLIENT_INTERPOLATE && rounds++ < 60) {

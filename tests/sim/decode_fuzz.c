@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/bytes.h"
-#include "tests/sim/golden_scenes.h"
+#include "tests/sim/fuzz_kit.h"
 #include <cairn/sim.h>
 
 // The input is either a whole encoding or a list of words to change in a sound one. What decode
@@ -23,28 +22,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 // The scene with the most kinds of things in it: joints, a heap, freed slots.
 static void set_up(void) {
-    const golden_scene *scene = &golden_scenes[3];
-    sound = golden_create(scene);
-    victim = golden_create(scene);
-    CAIRN_ASSERT(sound != NULL && victim != NULL);
-    scene->build(sound);
-    for (uint32_t i = 0; i < 60; ++i) {
-        golden_step(scene, sound);
-    }
+    sound = fuzz_world();
+    victim = golden_create(fuzz_scene());
+    CAIRN_ASSERT(victim != NULL);
     CAIRN_ASSERT(cairn_body_destroy(sound, 5) == CAIRN_OK);
     encoded_size = cairn_world_encode(sound, encoded, sizeof encoded);
     CAIRN_ASSERT(encoded_size > 0);
-}
-
-static size_t patch(uint8_t *bytes, const uint8_t *data, size_t size) {
-    cairn_reader reader = cairn_reader_of(data, size);
-    memcpy(bytes, encoded, encoded_size);
-    while (cairn_reader_left(&reader) >= 6) {
-        const size_t at = 4 * (size_t)(cairn_read_u16(&reader) % (encoded_size / 4));
-        cairn_writer writer = cairn_writer_of(bytes + at, 4);
-        cairn_write_u32(&writer, cairn_read_u32(&reader));
-    }
-    return encoded_size;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -57,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     const bool whole = data[0] == 0xff;
-    const size_t count = whole ? size - 1 : patch(bytes, data + 1, size - 1);
+    const size_t count =
+        whole ? size - 1 : fuzz_patch(bytes, encoded, encoded_size, data + 1, size - 1);
     if (cairn_world_decode(victim, whole ? data + 1 : bytes, count, NULL) != CAIRN_OK) {
         return 0;
     }

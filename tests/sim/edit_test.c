@@ -125,13 +125,8 @@ TEST("a box and a sphere are spawned") {
 static cairn_world *asleep_on_a_box(void) {
     cairn_world *world = kit_world(NULL);
     cairn_body_def def = cairn_body_def_default();
-    const cairn_shape_def floor = {.kind = CAIRN_SHAPE_BOX,
-        .half_extents = {4.0f, 0.5f, 4.0f},
-        .pose = {.rotation = {0.0f, 0.0f, 0.0f, 1.0f}},
-        .density = 1000.0f,
-        .friction = 0.5f,
-        .category = 1,
-        .mask = UINT32_MAX};
+    cairn_shape_def floor = cairn_shape_def_default();
+    floor.half_extents = vec3(4.0f, 0.5f, 4.0f);
     def.kind = CAIRN_BODY_STATIC;
     kit_body(world, &def, &floor);
     kit_box(world, vec3(0.0f, 1.0f, 0.0f), half, 1000.0f, 0.5f);

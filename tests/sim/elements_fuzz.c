@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/bytes.h"
 #include "sim/serialize/element_key.h"
 #include "sim/serialize/sketch.h"
-#include "tests/sim/golden_scenes.h"
+#include "tests/sim/fuzz_kit.h"
 
 // The input is either a whole payload of elements or a list of words to change in a sound one. What
 // is taken must step without harm; what is refused changes nothing.
@@ -43,28 +42,11 @@ static uint32_t all_keys(cairn_element_key *keys) {
 
 static void set_up(void) {
     cairn_element_key keys[KEYS_MAX];
-    const golden_scene *scene = &golden_scenes[3];
-    sound = golden_create(scene);
-    CAIRN_ASSERT(sound != NULL);
-    scene->build(sound);
-    for (uint32_t i = 0; i < 60; ++i) {
-        golden_step(scene, sound);
-    }
+    sound = fuzz_world();
     CAIRN_ASSERT(cairn_body_destroy(sound, 5) == CAIRN_OK);
     CAIRN_ASSERT(cairn_world_fork(sound, &victim) == CAIRN_OK);
     payload_size = cairn_elements_encode(sound, keys, all_keys(keys), payload, sizeof payload);
     CAIRN_ASSERT(payload_size > 0);
-}
-
-static size_t patch(uint8_t *bytes, const uint8_t *data, size_t size) {
-    cairn_reader reader = cairn_reader_of(data, size);
-    memcpy(bytes, payload, payload_size);
-    while (cairn_reader_left(&reader) >= 6) {
-        const size_t at = 4 * (size_t)(cairn_read_u16(&reader) % (payload_size / 4));
-        cairn_writer writer = cairn_writer_of(bytes + at, 4);
-        cairn_write_u32(&writer, cairn_read_u32(&reader));
-    }
-    return payload_size;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -76,7 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     const bool whole = data[0] == 0xff;
-    const size_t count = whole ? size - 1 : patch(bytes, data + 1, size - 1);
+    const size_t count =
+        whole ? size - 1 : fuzz_patch(bytes, payload, payload_size, data + 1, size - 1);
     const cairn_hash128 before = cairn_world_hash_read(victim).full;
     if (cairn_elements_apply(victim, whole ? data + 1 : bytes, count, NULL) != CAIRN_OK) {
         CAIRN_ASSERT(cairn_hash_equal(before, cairn_world_hash_read(victim).full));

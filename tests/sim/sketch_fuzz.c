@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "sim/serialize/sketch.h"
-#include "tests/sim/golden_scenes.h"
+#include "tests/sim/fuzz_kit.h"
 
 // The input is a sketch, or what is to be turned in a sound one. Keys that come out are in order
 // and can be told of.
@@ -18,13 +18,7 @@ static uint8_t sound[CELLS * CAIRN_SKETCH_CELL_SIZE];
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void set_up(void) {
-    const golden_scene *scene = &golden_scenes[3];
-    world = golden_create(scene);
-    CAIRN_ASSERT(world != NULL);
-    scene->build(world);
-    for (uint32_t i = 0; i < 60; ++i) {
-        golden_step(scene, world);
-    }
+    world = fuzz_world();
     cairn_sketch_build(world, CELLS, sound);
 }
 
