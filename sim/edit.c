@@ -71,6 +71,7 @@ uint32_t cairn_edits_apply(cairn_world *world, const cairn_command *commands, ui
         --first;
     }
     for (uint32_t i = first; i < count; ++i) {
+        CAIRN_ASSERT(commands[i].slot == CAIRN_SLOT_OPERATOR);
         const cairn_status status = apply(world, &commands[i]);
         // Capacity has been counted where it was missed.
         if (status != CAIRN_OK && status != CAIRN_CAPACITY) {

@@ -30,6 +30,7 @@ _Static_assert(sizeof(sandbox) % 4 == 0, "hash and encoding read it by words");
 #define LOST_BELOW (-100.0f)      // m; a player that falls this far starts again
 
 static cairn_vec3 start_position(uint32_t slot) {
+    CAIRN_ASSERT(slot < CAIRN_SLOTS_MAX);
     return vec3(-10.5f + 3.0f * (float)(slot % 8), 1.5f, 12.0f + 3.0f * (float)(slot / 8));
 }
 
@@ -180,6 +181,7 @@ static void step(
     sandbox *state = memory;
     for (uint32_t i = 0; i < command_count; ++i) {
         const cairn_command *command = &commands[i];
+        CAIRN_ASSERT(command->slot < CAIRN_SLOTS_MAX);
         switch (command->kind) {
         case CAIRN_COMMAND_JOIN:
             join(world, state, command->slot);

@@ -27,6 +27,7 @@ static void check_commands(const cairn_command *commands, uint32_t count) {
 static void apply_commands(cairn_world *world, const cairn_command *commands, uint32_t count) {
     CAIRN_ASSERT(count == 0 || commands != NULL);
     const uint32_t player_count = cairn_edits_apply(world, commands, count);
+    CAIRN_ASSERT(player_count <= count);
     if (world->def.rules != NULL) {
         world->def.rules->step(world, world->state.rules, commands, player_count);
     }
@@ -34,6 +35,7 @@ static void apply_commands(cairn_world *world, const cairn_command *commands, ui
 
 static void count_tick(cairn_world *world) {
     const uint64_t tick = cairn_world_tick(world) + 1;
+    CAIRN_ASSERT(tick > 0);
     world->state.settings->tick_low = (uint32_t)tick;
     world->state.settings->tick_high = (uint32_t)(tick >> 32);
 }
@@ -88,6 +90,7 @@ static void move_with_pgs(cairn_world *world) {
 static void mark_written(cairn_world *world) {
     const cairn_pair_cache *cache = world->pair_cache;
     const cairn_awake_set *awake = world->awake_set;
+    CAIRN_ASSERT(awake->body_count <= world->state.settings->body_slots);
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, awake->bodies[i]);
         cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, awake->bodies[i]);

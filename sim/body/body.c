@@ -13,6 +13,7 @@ uint32_t cairn_body_slot(const cairn_world *world, cairn_body_id body) {
 }
 
 cairn_body_id cairn_body_id_at(const cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(slot < world->state.settings->body_slots);
     return cairn_slot_id(world->state.body_ids, slot);
 }
 
@@ -33,6 +34,7 @@ static void wake_dynamic(cairn_world *world, cairn_body_id id) {
 }
 
 void cairn_body_wake_neighbours(cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
     const cairn_state *state = &world->state;
     const cairn_body_id id = cairn_body_id_at(world, slot);
     for (uint32_t i = 0; i < state->settings->contact_count; ++i) {
@@ -68,6 +70,7 @@ bool cairn_motion_valid(const cairn_motion *motion) {
 }
 
 void cairn_body_clear_forces(cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
     cairn_body *body = &world->state.bodies[slot];
     if (!vec3_is_zero(body->force) || !vec3_is_zero(body->torque)) {
         cairn_hash_cache_mark(world, CAIRN_ARRAY_BODIES, slot);
@@ -77,6 +80,7 @@ void cairn_body_clear_forces(cairn_world *world, uint32_t slot) {
 }
 
 void cairn_body_reset_reference_pose(cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(slot < world->state.settings->body_slots);
     world->state.reference_poses[slot] = (cairn_reference_pose){.position = vec3_zero()};
     cairn_hash_cache_mark(world, CAIRN_ARRAY_REFERENCE_POSES, slot);
 }
@@ -94,6 +98,7 @@ void cairn_body_disable(cairn_world *world, uint32_t slot) {
     body->force = vec3_zero();
     body->torque = vec3_zero();
     cairn_body_update_mass(world, slot);
+    CAIRN_ASSERT(body->inverse_mass == 0.0f);
     cairn_body_wake(world, slot);
     world->contacts_stale = true;
     world->pair_cache_valid = false;
@@ -103,7 +108,7 @@ void cairn_body_disable(cairn_world *world, uint32_t slot) {
 void cairn_body_integrate(cairn_world *world, uint32_t slot, float h) {
     cairn_motion moved = world->state.motions[slot];
     const cairn_vec3 centre = world->state.bodies[slot].centre;
-    CAIRN_ASSERT(cairn_body_is_active(world, slot));
+    CAIRN_ASSERT(cairn_body_is_active(world, slot) && h > 0.0f);
     moved.position = vec3_clean(vec3_add_scaled(moved.position, moved.linear_velocity, h));
     moved.rotation = quat_integrate(moved.rotation, moved.angular_velocity, h);
     moved.origin = vec3_clean(vec3_sub(moved.position, quat_rotate(moved.rotation, centre)));

@@ -9,6 +9,7 @@
 
 // A shape's mass, its centre and inertia (about that centre) in the body's frame.
 static cairn_mass shape_mass(const cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, slot));
     const cairn_shape *shape = &world->state.shapes[slot];
     const cairn_shape_view solid = cairn_shape_view_at(world, slot);
     cairn_mass mass = cairn_shape_view_mass(&solid, shape->density);
@@ -35,6 +36,7 @@ static total total_of_shapes(const cairn_world *world, uint32_t slot) {
     cairn_vec3 moment = vec3_zero();
     for (uint32_t i = world->shape_first[slot]; i != 0; i = world->shape_next[i - 1]) {
         const cairn_mass mass = shape_mass(world, i - 1);
+        CAIRN_ASSERT(world->state.shapes[i - 1].body == slot);
         sum.mass += mass.mass;
         moment = vec3_add_scaled(moment, mass.centre, mass.mass);
     }
@@ -51,6 +53,7 @@ static total total_of_shapes(const cairn_world *world, uint32_t slot) {
 }
 
 void cairn_body_update_mass(cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
     cairn_body *body = &world->state.bodies[slot];
     cairn_motion *motion = &world->state.motions[slot];
     total sum = {.mass = 0.0f};
@@ -62,6 +65,7 @@ void cairn_body_update_mass(cairn_world *world, uint32_t slot) {
     cairn_body_reset_reference_pose(world, slot);
     body->mass = sum.mass > MASS_MIN ? sum.mass : 0.0f;
     body->inverse_mass = sum.mass > MASS_MIN ? 1.0f / sum.mass : 0.0f;
+    CAIRN_ASSERT(body->inverse_mass >= 0.0f);
     body->inverse_inertia = sym3_clean(sym3_inverse_scaled(sum.inertia));
     body->centre = vec3_clean(sum.centre);
     motion->position =

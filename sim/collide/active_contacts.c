@@ -13,6 +13,7 @@ static void mark_moving(cairn_world *world) {
     memset(awake->takes_impulses, 0, world->state.settings->body_slots);
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
+        CAIRN_ASSERT(slot < world->state.settings->body_slots);
         awake->takes_impulses[slot] = cairn_body_takes_impulses(world, slot) ? 1 : 0;
     }
 }
@@ -32,6 +33,7 @@ uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_constraint_edge 
         if (refs[i].manifold == CAIRN_MANIFOLD_NONE) {
             cairn_manifold_pool_restore(world, i);
         }
+        CAIRN_ASSERT(refs[i].manifold < world->manifold_pool->used);
         cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, i);
         const cairn_solver_manifold *manifold = &world->manifold_pool->manifolds[refs[i].manifold];
         edges[count++] = (cairn_constraint_edge){.element = i,
@@ -40,5 +42,6 @@ uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_constraint_edge 
             .body_b = body_b,
             .kind = manifold->point_count == 1.0f ? 0 : 1};
     }
+    CAIRN_ASSERT(count <= contact_count);
     return count;
 }

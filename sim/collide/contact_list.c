@@ -15,6 +15,7 @@ void cairn_contact_edit_buffer_allocate(
 }
 
 cairn_contact_edit cairn_contact_edit_begin(cairn_world *world) {
+    CAIRN_ASSERT(world->state.settings->contact_count <= world->def.contact_capacity);
     world->event_count = 0;
     world->contact_edit_buffer->spans[0] = (cairn_contact_span){.begin = 0};
     return (cairn_contact_edit){.count = world->state.settings->contact_count, .spans = 1};
@@ -98,6 +99,7 @@ void cairn_contact_edit_finish(cairn_world *world, cairn_contact_edit *edit) {
     move_spans(world, edit->spans);
     for (uint32_t i = 0; i < edit->inserted; ++i) {
         const cairn_new_contact *inserted = &world->contact_edit_buffer->new_contacts[i];
+        CAIRN_ASSERT(inserted->index < edit->count);
         world->state.contacts[inserted->index] = inserted->contact;
         world->manifold_pool->refs[inserted->index] = inserted->ref;
         add_event(world, CAIRN_CONTACT_BEGIN, &inserted->contact);

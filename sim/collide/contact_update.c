@@ -101,6 +101,7 @@ static void update_contact(cairn_world *world, cairn_contact_edit *edit, cairn_c
 
 static cairn_contact contact_of(const cairn_world *world, cairn_pair pair, uint32_t axis_hint) {
     const cairn_shape_transform *transforms = world->pair_cache->transforms;
+    CAIRN_ASSERT(pair.shape_a < pair.shape_b);
     return (cairn_contact){.shape_a = cairn_shape_id_at(world, pair.shape_a),
         .shape_b = cairn_shape_id_at(world, pair.shape_b),
         .body_a = cairn_body_id_at(world, transforms[pair.shape_a].body),

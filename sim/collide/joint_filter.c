@@ -10,6 +10,7 @@ static uint64_t body_key(uint32_t a, uint32_t b) {
 }
 
 static void sift_down(uint64_t *keys, uint32_t root, uint32_t count) {
+    CAIRN_ASSERT(root <= count);
     for (;;) {
         uint32_t child = 2 * root + 1;
         if (child >= count) {
@@ -36,6 +37,7 @@ static void sort_keys(uint64_t *keys, uint32_t count) {
         keys[0] = keys[end - 1];
         keys[end - 1] = greatest;
         sift_down(keys, 0, end - 1);
+        CAIRN_ASSERT(end == count || keys[end - 1] <= keys[end]);
     }
 }
 
@@ -49,6 +51,7 @@ void cairn_joint_filter_build(cairn_joint_filter *filter, const cairn_state *sta
         }
         const uint32_t a = cairn_id_index(joint->body_a);
         const uint32_t b = cairn_id_index(joint->body_b);
+        CAIRN_ASSERT(a != b && a < state->settings->body_slots && b < state->settings->body_slots);
         filter->joints[filter->joint_count++] =
             (cairn_joint_bodies){.joint = i, .body_a = a, .body_b = b};
         if (joint->collide_connected == 0) {

@@ -40,6 +40,7 @@ cairn_contact_ref cairn_contact_ref_of(const cairn_contact *contact, uint32_t ma
 uint32_t cairn_manifold_pool_take(cairn_manifold_pool *pool) {
     if (pool->free_count > 0) {
         pool->free_count -= 1;
+        CAIRN_ASSERT(pool->free_list[pool->free_count] < pool->used);
         return pool->free_list[pool->free_count];
     }
     CAIRN_ASSERT(pool->used < pool->capacity);
@@ -73,6 +74,7 @@ cairn_pair_pose cairn_pair_contact_pose(const cairn_world *world, const cairn_co
     const cairn_quat rotation_b = packed_rotation_unpack(contact->reference_rotation_b);
     const uint32_t a = cairn_id_index(contact->shape_a);
     const uint32_t b = cairn_id_index(contact->shape_b);
+    CAIRN_ASSERT(a < b && b < world->state.settings->shape_slots);
     return (cairn_pair_pose){.displacement = contact->reference_displacement,
         .body_rotation_a = rotation_a,
         .body_rotation_b = rotation_b,
@@ -139,6 +141,7 @@ void cairn_solver_manifold_fill(const cairn_world *world, cairn_pair pair,
     const cairn_shape *shape_a = &world->state.shapes[pair.shape_a];
     const cairn_shape *shape_b = &world->state.shapes[pair.shape_b];
     CAIRN_ASSERT(manifold->point_count >= 1);
+    CAIRN_ASSERT(manifold->point_count <= CAIRN_MANIFOLD_POINTS_MAX);
     *out = (cairn_solver_manifold){
         .normal = vec3_normalize(
             quat_rotate(pose->shape_rotation_a, manifold->normal), vec3(0.0f, 1.0f, 0.0f)),
@@ -164,6 +167,7 @@ static cairn_quat rotation_since(const cairn_motion *motion, cairn_quat q0) {
 void cairn_solver_manifold_to_world(
     const cairn_world *world, const cairn_constraint_edge *edge, cairn_manifold *out) {
     const cairn_solver_manifold *manifold = &world->manifold_pool->manifolds[edge->manifold];
+    CAIRN_ASSERT(edge->manifold < world->manifold_pool->used);
     const cairn_motion *a = &world->state.motions[edge->body_a];
     const cairn_motion *b = &world->state.motions[edge->body_b];
     const cairn_quat dq_a = rotation_since(a, manifold->rotation_a);
@@ -189,6 +193,7 @@ void cairn_solver_manifold_to_world(
 void cairn_manifold_pool_restore(cairn_world *world, uint32_t contact) {
     cairn_manifold_pool *pool = world->manifold_pool;
     const cairn_contact *source = &world->state.contacts[contact];
+    CAIRN_ASSERT(contact < world->state.settings->contact_count);
     const cairn_pair pair = {
         .shape_a = cairn_id_index(source->shape_a), .shape_b = cairn_id_index(source->shape_b)};
     const cairn_pair_pose pose = cairn_pair_contact_pose(world, source);

@@ -29,7 +29,7 @@ struct cairn_manifold_pool {
     uint32_t used;
     uint32_t capacity;
     cairn_contact_ref *refs; // by index in the contact list
-    bool complete;           // every contact of a body that stirs has its manifold
+    bool complete;           // each contact of a body of the awake set has its manifold
 };
 
 void cairn_manifold_pool_allocate(

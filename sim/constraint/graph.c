@@ -10,6 +10,7 @@
 #define CELLS (CAIRN_COLOURS * CAIRN_EDGE_KINDS)
 
 uint32_t cairn_constraint_graph_wide_max(uint32_t edge_count, uint32_t lanes) {
+    CAIRN_ASSERT(lanes > 0);
     const uint32_t partial = edge_count < CELLS ? edge_count : CELLS;
     return edge_count / lanes + partial;
 }
@@ -31,6 +32,7 @@ static uint32_t colours_taken(
 }
 
 static void take_colour(cairn_constraint_graph *graph, const cairn_constraint_edge *edge) {
+    CAIRN_ASSERT(edge->colour < CAIRN_COLOURS);
     graph->body_colours[edge->solver_a] |= 1u << edge->colour;
     graph->body_colours[edge->solver_b] |= 1u << edge->colour;
 }
@@ -107,7 +109,9 @@ static void lay_out_edges(cairn_constraint_graph *graph, uint32_t lanes) {
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         const cairn_constraint_edge *edge = &graph->edges[i];
         if (edge->colour != CAIRN_COLOUR_NONE) {
-            graph->order[next[cell_of(edge)]++] = i;
+            const uint32_t place = next[cell_of(edge)]++;
+            CAIRN_ASSERT(place < wide * lanes);
+            graph->order[place] = i;
         }
     }
 }
@@ -119,4 +123,5 @@ void cairn_constraint_graph_build(
     memset(graph->body_colours, 0, body_count * sizeof *graph->body_colours);
     colour_edges(graph, moving_count);
     lay_out_edges(graph, lanes);
+    CAIRN_ASSERT(graph->overflow_count <= graph->edge_count);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "sim/math/limits.h"
 
 #define CAIRN_COLOUR_NONE CAIRN_COLOURS
@@ -63,5 +64,6 @@ uint32_t cairn_constraint_graph_wide_max(uint32_t edge_count, uint32_t lanes);
 static inline uint32_t cairn_constraint_graph_nth(
     const cairn_constraint_graph *graph, uint32_t index) {
     const uint32_t coloured = graph->colour_start[CAIRN_COLOURS];
+    CAIRN_ASSERT(index < graph->edge_count && index < coloured + graph->overflow_count);
     return index < coloured ? graph->order[index] : graph->overflow_order[index - coloured];
 }

@@ -9,12 +9,14 @@ bool cairn_joint_has_axes(uint32_t kind) {
 }
 
 cairn_vec3 cairn_joint_anchor(const cairn_world *world, uint32_t body, cairn_vec3 anchor) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, body));
     const cairn_motion *motion = &world->state.motions[body];
     const cairn_vec3 centre = world->state.bodies[body].centre;
     return vec3_add(motion->position, quat_rotate(motion->rotation, vec3_sub(anchor, centre)));
 }
 
 cairn_joint_frame cairn_joint_frame_of(const cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_JOINTS, slot));
     const cairn_joint *joint = &world->state.joints[slot];
     const cairn_quat a = world->state.motions[cairn_id_index(joint->body_a)].rotation;
     const cairn_quat b = world->state.motions[cairn_id_index(joint->body_b)].rotation;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/debug/passport.h"
 
+#include "base/assert.h"
 #include "sim/debug/passport_golden.h"
 #include "sim/debug/passport_parts.h"
 #include "sim/math/float_env.h"
@@ -95,6 +96,7 @@ static bool zeros_ordered(const cairn_arithmetic *arithmetic) {
 // Whether `root` of 24 bits is the float nearest to the square root of `square`, in whole numbers:
 // (root - 1/2)^2 < square < (root + 1/2)^2. A root is never half way between two floats.
 static bool nearest_root(uint64_t square, uint64_t root) {
+    CAIRN_ASSERT(root >= 1u << 23 && root < 1u << 24 && square >> 60 == 0);
     const uint64_t low = 2 * root - 1;
     const uint64_t high = 2 * root + 1;
     return low * low < 4 * square && 4 * square < high * high;
@@ -105,6 +107,7 @@ static bool nearest_root(uint64_t square, uint64_t root) {
 static bool root_ok(const cairn_arithmetic *arithmetic, uint32_t bits) {
     const uint64_t significand = (bits & 0x007fffffu) | 0x00800000u;
     const uint32_t exponent = bits >> 23; // 127 or 128
+    CAIRN_ASSERT(exponent == 127 || exponent == 128);
     const uint32_t root = float_bits(arithmetic->root(hidden(bits)));
     return root >> 23 == 127 &&
            nearest_root(significand << (23 + exponent - 127), (root & 0x007fffffu) | 0x00800000u);

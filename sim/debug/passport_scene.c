@@ -120,6 +120,7 @@ cairn_status cairn_passport_scene(cairn_hash128 *out) {
         cairn_world_step(world, NULL, 0);
     }
     *out = cairn_world_hash_read(world).full;
+    CAIRN_ASSERT(cairn_world_tick(world) == TICKS);
     cairn_world_destroy(world);
     return CAIRN_OK;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/world/scratch.h"
@@ -22,6 +23,7 @@ void cairn_world_poison(cairn_world *world, unsigned char byte) {
         const size_t live = cairn_array_count(world->state.settings, array) * size;
         const size_t all = cairn_array_capacity(world->state.settings, array) * size;
         unsigned char *bytes = cairn_state_array(&world->state, array);
+        CAIRN_ASSERT(live <= all);
         memset(bytes + live, byte, all - live);
     }
     world->event_count = 0;

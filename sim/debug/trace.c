@@ -31,6 +31,7 @@ static cairn_hash128 hash_manifolds(const cairn_world *world) {
     uint32_t words[CAIRN_TRACE_MANIFOLD_WORDS];
     for (uint32_t i = 0; i < cairn_trace_touch_count(world); ++i) {
         const uint32_t contact = cairn_trace_manifold_words(world, i, words);
+        CAIRN_ASSERT(contact < world->state.settings->contact_count);
         sum = cairn_hash_add(
             sum, cairn_hash_words(KEY_MANIFOLDS + contact, words, CAIRN_TRACE_MANIFOLD_WORDS));
     }
@@ -38,6 +39,7 @@ static cairn_hash128 hash_manifolds(const cairn_world *world) {
 }
 
 static void hash_point(const cairn_world *world, cairn_trace_point *point) {
+    CAIRN_ASSERT(point->stage <= CAIRN_STAGE_END && point->pass < CAIRN_PASS_COUNT);
     const cairn_world_hash hash = cairn_world_hash_fresh(world);
     cairn_hash128 list[CAIRN_SECTION_COUNT + 2];
     for (uint32_t i = 0; i < CAIRN_SECTION_COUNT; ++i) {
@@ -78,6 +80,7 @@ void cairn_world_step_traced(
 
 void cairn_world_step_hooked(
     cairn_world *world, const cairn_command *commands, uint32_t count, cairn_trace_hook *hook) {
+    CAIRN_ASSERT(hook != NULL && world->trace_hook == NULL);
     world->contacts_stale = true; // so that no step is idle
     world->trace_hook = hook;
     cairn_world_step(world, commands, count);
@@ -87,6 +90,7 @@ void cairn_world_step_hooked(
 
 uint32_t cairn_trace_first_difference(const cairn_trace *a, const cairn_trace *b) {
     const uint32_t common = a->count < b->count ? a->count : b->count;
+    CAIRN_ASSERT(common <= CAIRN_TRACE_POINTS_MAX);
     uint32_t i = 0;
     while (i < common && cairn_hash_equal(a->points[i].root, b->points[i].root)) {
         ++i;
@@ -122,6 +126,7 @@ const char *cairn_pass_name(uint32_t pass) {
 }
 
 size_t cairn_trace_roots(const cairn_trace *trace, uint8_t out[CAIRN_TRACE_ROOTS_SIZE_MAX]) {
+    CAIRN_ASSERT(trace->count <= CAIRN_TRACE_POINTS_MAX);
     cairn_writer bytes = cairn_writer_of(out, CAIRN_TRACE_ROOTS_SIZE_MAX);
     for (uint32_t i = 0; i < trace->count; ++i) {
         cairn_write_u64(&bytes, trace->points[i].root.lo);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "sim/debug/trace.h"
 #include "sim/debug/trace_parts.h"
 #include "sim/state/fields.h"
@@ -42,6 +43,7 @@ static void compare(collector *found, uint32_t array, uint32_t element, const ui
 static void words_of(const cairn_state *state, cairn_array array, uint32_t index,
     uint32_t words[CAIRN_ELEMENT_WORDS_MAX]) {
     const size_t size = cairn_array_element_size(array);
+    CAIRN_ASSERT(size <= CAIRN_ELEMENT_WORDS_MAX * sizeof words[0]);
     memset(words, 0, size);
     if (index < cairn_array_count(state->settings, array) && cairn_state_has(state, array, index)) {
         memcpy(words, (const unsigned char *)cairn_state_array(state, array) + index * size, size);
@@ -88,6 +90,7 @@ static bool keep_solver(cairn_frame *frame, const cairn_world *world) {
 
 static void fill_solver(cairn_frame *frame, const cairn_world *world) {
     uint32_t words[CAIRN_TRACE_MANIFOLD_WORDS];
+    CAIRN_ASSERT(frame->body_slots == world->state.settings->body_slots);
     for (uint32_t i = 0; i < frame->body_slots; ++i) {
         if (cairn_trace_solver_words(world, i, words)) {
             memcpy(frame->solver + (size_t)i * CAIRN_TRACE_SOLVER_WORDS, words,
@@ -96,6 +99,7 @@ static void fill_solver(cairn_frame *frame, const cairn_world *world) {
     }
     for (uint32_t i = 0; i < cairn_trace_touch_count(world); ++i) {
         const size_t contact = cairn_trace_manifold_words(world, i, words);
+        CAIRN_ASSERT(contact < frame->contact_count);
         memcpy(frame->manifolds + contact * CAIRN_TRACE_MANIFOLD_WORDS, words, sizeof words);
     }
 }
@@ -131,6 +135,7 @@ static void freeze_at_point(cairn_trace_hook *hook, const cairn_world *world, ui
     (void)pass;
     freezer *f = (freezer *)hook;
     if (f->next++ == f->wanted) {
+        CAIRN_ASSERT(f->frame == NULL);
         f->frame = freeze(world, cairn_trace_solving(stage));
     }
 }
@@ -159,6 +164,7 @@ static void compare_scratch(collector *found, uint32_t array, const uint32_t *a,
     const uint32_t *b, uint32_t count_b) {
     static const uint32_t nothing[CAIRN_TRACE_MANIFOLD_WORDS];
     const uint32_t size = cairn_array_words(array);
+    CAIRN_ASSERT(size > 0 && size <= CAIRN_TRACE_MANIFOLD_WORDS);
     const uint32_t count = count_a > count_b ? count_a : count_b;
     for (uint32_t i = 0; i < count; ++i) {
         compare(found, array, i, i < count_a ? a + (size_t)i * size : nothing,

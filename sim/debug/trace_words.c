@@ -15,6 +15,7 @@
 static bool soft_step_words(
     const cairn_world *world, uint32_t slot, uint32_t words[CAIRN_TRACE_SOLVER_WORDS]) {
     const cairn_soft_step *soft_step = world->soft_step;
+    CAIRN_ASSERT(slot < world->state.settings->body_slots);
     const uint32_t index = soft_step->solver_body_of[slot];
     if (index >= soft_step->moving_count) {
         return false;
@@ -30,6 +31,7 @@ static bool soft_step_words(
 static bool pgs_words(
     const cairn_world *world, uint32_t slot, uint32_t words[CAIRN_TRACE_SOLVER_WORDS]) {
     const cairn_pgs_body *body = &world->pgs->bodies[slot];
+    CAIRN_ASSERT(slot < world->state.settings->body_slots);
     memset(words, 0, CAIRN_TRACE_SOLVER_WORDS * sizeof words[0]);
     memcpy(words, &body->linear_velocity, 12);
     memcpy(words + 3, &body->angular_velocity, 12);
@@ -55,10 +57,12 @@ uint32_t cairn_trace_touch_count(const cairn_world *world) {
 uint32_t cairn_trace_manifold_words(
     const cairn_world *world, uint32_t touch, uint32_t words[CAIRN_TRACE_MANIFOLD_WORDS]) {
     _Static_assert(CAIRN_TRACE_MANIFOLD_WORDS * 4 == sizeof(cairn_solver_manifold), "all of it");
+    CAIRN_ASSERT(touch < cairn_trace_touch_count(world));
     const cairn_constraint_edge *edges = world->def.solver == CAIRN_SOLVER_SOFT_STEP
                                              ? world->soft_step->contact_graph.edges
                                              : world->pgs->contact_graph.edges;
     const cairn_constraint_edge *edge = &edges[touch];
+    CAIRN_ASSERT(edge->manifold < world->manifold_pool->used);
     const cairn_solver_manifold *manifold = &world->manifold_pool->manifolds[edge->manifold];
     const uint32_t points = (uint32_t)manifold->point_count;
     CAIRN_ASSERT(points <= CAIRN_MANIFOLD_POINTS_MAX);
@@ -79,6 +83,7 @@ static const char *const solver_fields[CAIRN_TRACE_SOLVER_WORDS] = {"linear_velo
     "delta_rotation.x", "delta_rotation.y", "delta_rotation.z"};
 
 static const char *manifold_field(uint32_t word) {
+    CAIRN_ASSERT(word < CAIRN_TRACE_MANIFOLD_WORDS);
     static const char *const point_words[POINT_WORDS] = {"point.arm_a.x", "point.arm_a.y",
         "point.arm_a.z", "point.arm_b.x", "point.arm_b.y", "point.arm_b.z", "point.separation"};
     static const char *const normal[MANIFOLD_WORD(points)] = {

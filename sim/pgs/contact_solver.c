@@ -22,6 +22,7 @@ static void count_points(cairn_world *world) {
     }
     for (uint32_t i = 0; i < pgs->contact_graph.edge_count; ++i) {
         const cairn_constraint_edge *edge = &pgs->contact_graph.edges[i];
+        CAIRN_ASSERT(edge->element < world->state.settings->contact_count);
         const uint32_t points = world->state.contacts[edge->element].point_count;
         pgs->body_points[edge->body_a] += points;
         pgs->body_points[edge->body_b] += points;
@@ -36,6 +37,7 @@ static float constant_bound(const cairn_world *world, const cairn_pgs_contact *c
     float mass_per_point = 3.4e38f;
     for (int i = 0; i < 2; ++i) {
         if (pgs->bodies[bodies[i]].takes_impulses != 0) {
+            CAIRN_ASSERT(pgs->body_points[bodies[i]] > 0);
             const float mass = world->state.bodies[bodies[i]].mass;
             mass_per_point = float_min(mass_per_point, mass / (float)pgs->body_points[bodies[i]]);
         }
@@ -76,6 +78,7 @@ static void prepare_row(const cairn_world *world, const cairn_pgs_contact *const
 static void prepare_contact(
     const cairn_world *world, uint32_t index, cairn_pgs_contact *constraint) {
     const cairn_constraint_edge *edge = &world->pgs->contact_graph.edges[index];
+    CAIRN_ASSERT(index < world->pgs->contact_graph.edge_count && edge->body_a != edge->body_b);
     const cairn_contact *contact = &world->state.contacts[edge->element];
     const cairn_shape *shape_a = &world->state.shapes[cairn_id_index(contact->shape_a)];
     const cairn_shape *shape_b = &world->state.shapes[cairn_id_index(contact->shape_b)];
@@ -105,6 +108,7 @@ static void prepare_contact(
 
 void cairn_pgs_contacts_prepare(cairn_world *world) {
     const cairn_constraint_graph *graph = &world->pgs->contact_graph;
+    CAIRN_ASSERT(graph->edge_count <= world->state.settings->contact_count);
     if (constant_friction(world)) {
         count_points(world);
     }
@@ -198,6 +202,8 @@ void cairn_pgs_contacts_store(cairn_world *world) {
     for (uint32_t i = 0; i < pgs->contact_graph.edge_count; ++i) {
         const cairn_pgs_contact *constraint = &pgs->contacts[i];
         cairn_contact *contact = &world->state.contacts[constraint->contact];
+        CAIRN_ASSERT(constraint->contact < world->state.settings->contact_count);
+        CAIRN_ASSERT(constraint->row_count <= contact->point_count);
         for (uint32_t k = 0; k < constraint->row_count; ++k) {
             const cairn_pgs_contact_row *row = &constraint->rows[k];
             cairn_contact_point *point = &contact->points[k];

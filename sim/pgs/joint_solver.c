@@ -8,6 +8,7 @@
 #include "sim/pgs/joint_solver.h"
 
 #include "base/assert.h"
+#include "sim/collide/pair_cache.h"
 #include "sim/constraint/joint_frame.h"
 #include "sim/math/limits.h"
 #include "sim/pgs/row_math.h"
@@ -81,6 +82,7 @@ static void add_limits(const cairn_world *world, cairn_pgs_joint *constraint,
 static void prepare_angular_rows(const cairn_world *world, cairn_pgs_joint *constraint) {
     const cairn_joint *joint = &world->state.joints[constraint->joint];
     const cairn_joint_frame frame = cairn_joint_frame_of(world, constraint->joint);
+    CAIRN_ASSERT(constraint->row_count == 0);
     if (joint->kind == CAIRN_JOINT_HINGE) {
         add_hinge(world, constraint, &frame, joint);
     } else {
@@ -93,6 +95,7 @@ static void prepare_angular_rows(const cairn_world *world, cairn_pgs_joint *cons
 
 static void store_angular_rows(const cairn_pgs_joint *constraint, cairn_joint *joint) {
     const cairn_pgs_angular_row *rows = constraint->rows;
+    CAIRN_ASSERT(cairn_joint_has_axes(joint->kind));
     uint32_t next = 0;
     if (joint->kind == CAIRN_JOINT_HINGE) {
         const cairn_vec3 sum = vec3_add_scaled(
@@ -104,6 +107,7 @@ static void store_angular_rows(const cairn_pgs_joint *constraint, cairn_joint *j
         joint->swing_impulse = impulse_clean(rows[0].impulse);
         next = 1;
     }
+    CAIRN_ASSERT(constraint->row_count == next || constraint->row_count == next + 2);
     if (constraint->row_count > next) {
         joint->lower_impulse = impulse_clean(rows[next].impulse);
         joint->upper_impulse = impulse_clean(rows[next + 1].impulse);
@@ -114,6 +118,7 @@ static void store_angular_rows(const cairn_pgs_joint *constraint, cairn_joint *j
 
 // One body's part of K: E / m - [r] I^-1 [r], with [r] the cross product matrix.
 static cairn_sym3 k_part(const cairn_pgs_body *body, cairn_vec3 arm) {
+    CAIRN_ASSERT(body->inverse_mass >= 0.0f);
     const cairn_mat3 cross = mat3_cross(arm);
     const float m = body->inverse_mass;
     return sym3_add(sym3_diagonal(m, m, m), sym3_rotate(body->inverse_inertia, cross));
@@ -136,10 +141,12 @@ static void prepare_distance(const cairn_pgs_body *a, const cairn_pgs_body *b, f
 }
 
 static void prepare_joint(const cairn_world *world, uint32_t slot, cairn_pgs_joint *constraint) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_JOINTS, slot));
     const cairn_joint *joint = &world->state.joints[slot];
     const cairn_settings *settings = world->state.settings;
     const uint32_t a = cairn_id_index(joint->body_a);
     const uint32_t b = cairn_id_index(joint->body_b);
+    CAIRN_ASSERT(a != b && a < settings->body_slots && b < settings->body_slots);
     const cairn_vec3 at_a = cairn_joint_anchor(world, a, joint->anchor_a);
     const cairn_vec3 at_b = cairn_joint_anchor(world, b, joint->anchor_b);
     const float rate = settings->baumgarte * (float)settings->tick_rate_hz;
@@ -164,6 +171,7 @@ static void prepare_joint(const cairn_world *world, uint32_t slot, cairn_pgs_joi
 
 void cairn_pgs_joints_prepare(cairn_world *world) {
     const cairn_constraint_graph *graph = &world->pgs->joint_graph;
+    CAIRN_ASSERT(graph->edge_count <= world->pair_cache->joint_filter.joint_count);
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         const uint32_t edge = cairn_constraint_graph_nth(graph, i);
         prepare_joint(world, graph->edges[edge].element, &world->pgs->joints[i]);
@@ -234,6 +242,7 @@ void cairn_pgs_joints_store(cairn_world *world) {
     for (uint32_t i = 0; i < pgs->joint_graph.edge_count; ++i) {
         const cairn_pgs_joint *constraint = &pgs->joints[i];
         const cairn_vec3 impulse = constraint->impulse;
+        CAIRN_ASSERT(constraint->joint < world->state.settings->joint_slots);
         world->state.joints[constraint->joint].impulse =
             vec3(impulse_clean(impulse.x), impulse_clean(impulse.y), impulse_clean(impulse.z));
         if (constraint->row_count > 0) {

@@ -77,6 +77,7 @@ void cairn_pgs_integrate_positions(cairn_world *world) {
     const float h = world_time_step(world);
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         const cairn_pgs_body *solved = &world->pgs->bodies[i];
+        CAIRN_ASSERT(solved->takes_impulses == 0 || cairn_body_is_active(world, i));
         if (solved->takes_impulses != 0) {
             cairn_motion *motion = &world->state.motions[i];
             motion->linear_velocity = vec3_clean(solved->linear_velocity);
@@ -98,6 +99,7 @@ static void build_graph(cairn_world *world, cairn_constraint_graph *graph) {
         const bool takes_a = bodies[edge->body_a].takes_impulses != 0;
         const bool takes_b = bodies[edge->body_b].takes_impulses != 0;
         CAIRN_ASSERT(takes_a || takes_b);
+        CAIRN_ASSERT(edge->body_a < ground && edge->body_b < ground);
         edge->solver_a = takes_a ? edge->body_a : ground;
         edge->solver_b = takes_b ? edge->body_b : ground;
         edge->kind = 0; // within a colour in the order of the list
@@ -118,11 +120,13 @@ static void collect_joints(cairn_world *world) {
                 .element = joint->joint, .body_a = joint->body_a, .body_b = joint->body_b};
         }
     }
+    CAIRN_ASSERT(graph->edge_count <= world->def.joint_capacity);
 }
 
 // The impulses so far, where a trace can see them. Nothing else reads them before the end.
 static void trace_sweep(cairn_world *world, uint32_t sweep) {
     if (cairn_traced(world)) {
+        CAIRN_ASSERT(sweep <= world->def.iterations);
         cairn_pgs_joints_store(world);
         cairn_pgs_contacts_store(world);
         cairn_trace_pass_done(world, sweep, CAIRN_PASS_SWEEP);
@@ -132,6 +136,7 @@ static void trace_sweep(cairn_world *world, uint32_t sweep) {
 void cairn_pgs_solve(cairn_world *world) {
     cairn_pgs *pgs = world->pgs;
     pgs->contact_graph.edge_count = cairn_active_contacts_gather(world, pgs->contact_graph.edges);
+    CAIRN_ASSERT(pgs->contact_graph.edge_count <= world->def.contact_capacity);
     collect_joints(world);
     build_graph(world, &pgs->contact_graph);
     build_graph(world, &pgs->joint_graph);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/check.h"
 #include "sim/body/body.h"
 #include "sim/state/fields.h"
@@ -13,6 +14,7 @@
 
 cairn_status cairn_decode_check_settings(
     const cairn_state *state, const cairn_settings *expected, const char **where) {
+    CAIRN_ASSERT(expected != state->settings && where != NULL);
     const cairn_settings *settings = state->settings;
     const size_t rules = offsetof(cairn_settings, rules_name);
     if (memcmp(settings, expected, rules) != 0) {
@@ -46,6 +48,7 @@ static bool ids_ok(const uint32_t *ids, uint32_t count) {
 }
 
 static bool body_ok(const cairn_state *state, uint32_t slot) {
+    CAIRN_ASSERT(slot < state->settings->body_slots);
     const cairn_motion *motion = &state->motions[slot];
     const cairn_body *body = &state->bodies[slot];
     const cairn_sleep *rest = &state->sleep[slot];
@@ -73,6 +76,7 @@ static bool body_ok(const cairn_state *state, uint32_t slot) {
 }
 
 static bool hull_ok(const cairn_state *state, uint32_t slot) {
+    CAIRN_ASSERT(slot < state->settings->hull_slots);
     return cairn_hull_vertices_ok(&state->hulls[slot]);
 }
 
@@ -85,6 +89,7 @@ static bool hull_named_ok(const cairn_state *state, const cairn_geometry *geomet
 }
 
 static bool shape_ok(const cairn_state *state, uint32_t slot) {
+    CAIRN_ASSERT(slot < state->settings->shape_slots);
     const cairn_shape *shape = &state->shapes[slot];
     if (shape->body >= state->settings->body_slots ||
         !cairn_state_has(state, CAIRN_ARRAY_BODIES, shape->body) ||
@@ -102,6 +107,7 @@ static bool body_lives(const cairn_state *state, cairn_body_id id) {
 }
 
 static bool joint_ok(const cairn_state *state, uint32_t slot) {
+    CAIRN_ASSERT(slot < state->settings->joint_slots);
     const cairn_joint *joint = &state->joints[slot];
     return joint->kind != 0 && joint->body_a != joint->body_b && body_lives(state, joint->body_a) &&
            body_lives(state, joint->body_b);
@@ -137,6 +143,7 @@ static bool contact_side_ok(const cairn_state *state, cairn_shape_id shape, cair
 }
 
 static bool contact_ok(const cairn_state *state, uint32_t index) {
+    CAIRN_ASSERT(index < state->settings->contact_count);
     const cairn_contact *contact = &state->contacts[index];
     const uint32_t a = cairn_id_index(contact->shape_a);
     const uint32_t b = cairn_id_index(contact->shape_b);
@@ -177,6 +184,7 @@ static bool all_ok(const cairn_state *state, cairn_array array, element_check *c
 }
 
 cairn_status cairn_state_check(const cairn_state *state, const char **where) {
+    CAIRN_ASSERT(where != NULL);
     const cairn_settings *settings = state->settings;
     if (!ids_ok(state->body_ids, settings->body_slots) ||
         !ids_ok(state->shape_ids, settings->shape_slots) ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <string.h>
 
+#include "base/assert.h"
 #include "sim/state/fields.h"
 #include "sim/state/world.h"
 
@@ -14,6 +15,7 @@ typedef struct collector {
 static void words_of(const cairn_state *state, cairn_array array, uint32_t index,
     uint32_t words[CAIRN_ELEMENT_WORDS_MAX]) {
     const size_t size = cairn_array_element_size(array);
+    CAIRN_ASSERT(size <= CAIRN_ELEMENT_WORDS_MAX * sizeof words[0]);
     memset(words, 0, size);
     if (index < cairn_array_count(state->settings, array) && cairn_state_has(state, array, index)) {
         const unsigned char *bytes = cairn_state_array(state, array);
@@ -24,6 +26,7 @@ static void words_of(const cairn_state *state, cairn_array array, uint32_t index
 static void compare_element(const cairn_state *a, const cairn_state *b, cairn_array array,
     uint32_t index, collector *found) {
     const cairn_field_table *table = cairn_field_table_of(array);
+    CAIRN_ASSERT(table->word_count <= CAIRN_ELEMENT_WORDS_MAX);
     uint32_t words_a[CAIRN_ELEMENT_WORDS_MAX];
     uint32_t words_b[CAIRN_ELEMENT_WORDS_MAX];
     words_of(a, array, index, words_a);

@@ -3,6 +3,7 @@
 
 // What a key stands for in a block.
 
+#include "base/assert.h"
 #include "sim/serialize/elements.h"
 #include "sim/state/slots.h"
 #include "sim/state/world.h"
@@ -16,6 +17,7 @@ static inline uint32_t element_first_word(cairn_array array) {
 }
 
 static inline cairn_element_key element_key(cairn_array array, uint64_t index) {
+    CAIRN_ASSERT(array < CAIRN_ARRAY_COUNT && index < UINT64_C(1) << 56);
     return (uint64_t)array << 56 | index;
 }
 

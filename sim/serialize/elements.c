@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "sim/serialize/decode_check.h"
 #include "sim/serialize/element_key.h"
@@ -41,6 +42,7 @@ static const uint32_t *find_contact(const cairn_state *state, cairn_element_key 
 }
 
 static uint32_t *words_of(const cairn_state *state, cairn_array array, uint32_t index) {
+    CAIRN_ASSERT(index < cairn_array_capacity(state->settings, array));
     unsigned char *bytes = cairn_state_array(state, array);
     uint32_t *words = (uint32_t *)(void *)(bytes + index * cairn_array_element_size(array));
     return words + element_first_word(array);
@@ -61,6 +63,7 @@ const uint32_t *cairn_element_find(const cairn_state *state, cairn_element_key k
 }
 
 static uint32_t word_count(cairn_array array) {
+    CAIRN_ASSERT(cairn_field_table_of(array)->word_count > element_first_word(array));
     return cairn_field_table_of(array)->word_count - element_first_word(array);
 }
 
@@ -86,6 +89,7 @@ size_t cairn_elements_encode(const cairn_world *world, const cairn_element_key *
             cairn_write_u32s(&writer, words, word_count(element_array(keys[i])));
         }
     }
+    CAIRN_ASSERT(!writer.ok || writer.at == cairn_elements_size(world, keys, key_count));
     return writer.ok ? writer.at : 0;
 }
 
@@ -110,12 +114,14 @@ typedef struct repair {
 } repair;
 
 static cairn_status refuse(repair *r, cairn_status status, const char *where) {
+    CAIRN_ASSERT(status != CAIRN_OK);
     r->where = where;
     return status;
 }
 
 // A copy of the old live ranges, without the contacts, which are merged.
 static void begin(repair *r) {
+    CAIRN_ASSERT(r->old != r->now);
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         if (array != CAIRN_ARRAY_CONTACTS) {
             memcpy(cairn_state_array(r->now, array), cairn_state_array(r->old, array),
@@ -171,6 +177,7 @@ static cairn_status keep_contacts_below(repair *r, cairn_element_key key) {
 // `words` NULL: there is none of this key.
 static cairn_status take_contact(repair *r, cairn_element_key key, const uint32_t *words) {
     cairn_status status = keep_contacts_below(r, key);
+    CAIRN_ASSERT(element_array(key) == CAIRN_ARRAY_CONTACTS);
     if (status != CAIRN_OK) {
         return status;
     }
@@ -213,6 +220,7 @@ static cairn_status take_words(repair *r, cairn_element_key key, const uint32_t 
 static cairn_status read_words(repair *r, cairn_array array, uint32_t *words) {
     const cairn_field_table *table = cairn_field_table_of(array);
     const uint32_t first = element_first_word(array);
+    CAIRN_ASSERT(first < table->word_count && table->word_count <= CAIRN_ELEMENT_WORDS_MAX);
     uint32_t whole[CAIRN_ELEMENT_WORDS_MAX];
     memcpy(whole, cairn_state_array(r->old, CAIRN_ARRAY_SETTINGS), sizeof(cairn_settings));
     cairn_read_u32s(&r->reader, whole + first, table->word_count - first);

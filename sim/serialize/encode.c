@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/world_settings.h"
 #include "sim/serialize/decode_check.h"
@@ -25,6 +26,8 @@ static void element_write(
     const cairn_state *state, cairn_array array, uint32_t index, const element *source) {
     const size_t size = cairn_array_element_size(array);
     unsigned char *bytes = cairn_state_array(state, array);
+    CAIRN_ASSERT(index < cairn_array_count(state->settings, array));
+    CAIRN_ASSERT(size <= sizeof source->words);
     memcpy(bytes + index * size, source->words, size);
 }
 
@@ -34,6 +37,7 @@ static uint32_t elements_existing(const cairn_state *state, cairn_array array) {
     for (; run.begin < run.end; run = cairn_state_run(state, array, run.end)) {
         existing += run.end - run.begin;
     }
+    CAIRN_ASSERT(existing <= cairn_array_count(state->settings, array));
     return existing;
 }
 
@@ -169,6 +173,7 @@ cairn_status cairn_world_def_of_encoding(
         return status != CAIRN_OK ? status : CAIRN_MALFORMED;
     }
     *out = cairn_def_of_settings(&settings);
+    _Static_assert(sizeof settings.rules_name == 32, "the name as bytes");
     for (uint32_t i = 0; i < 32; ++i) {
         rules_name[i] = (char)(unsigned char)(settings.rules_name[i / 4] >> 8 * (i % 4));
     }

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"
 #include "sim/world/derived.h"
@@ -58,6 +59,7 @@ size_t cairn_world_save(const cairn_world *world, void *bytes, size_t size) {
         memcpy(at, cairn_state_array(&world->state, array), live);
         at += live;
     }
+    CAIRN_ASSERT(at == (unsigned char *)bytes + needed);
     return needed;
 }
 
@@ -106,6 +108,7 @@ static bool restore(cairn_world *world, cairn_array array, const unsigned char *
             at += block;
             first += elements;
         }
+        CAIRN_ASSERT(at == first / elements * block);
         if (at > begin) {
             memcpy(to + begin, bytes + begin, (at < live ? at : live) - begin);
             differed = true;
@@ -120,6 +123,8 @@ static bool restore(cairn_world *world, cairn_array array, const unsigned char *
 static void restore_all(cairn_world *world, const source *from) {
     const cairn_settings before = *world->state.settings;
     bool differed[CAIRN_ARRAY_COUNT] = {[CAIRN_ARRAY_SETTINGS] = true};
+    CAIRN_ASSERT(
+        memcmp(&before, from->arrays[CAIRN_ARRAY_SETTINGS], CAIRN_SETTINGS_DEF_WORDS * 4) == 0);
     memcpy(world->state.settings, from->arrays[CAIRN_ARRAY_SETTINGS], sizeof before);
     for (cairn_array array = 1; array < CAIRN_ARRAY_COUNT; ++array) {
         differed[array] =
@@ -142,11 +147,13 @@ cairn_status cairn_world_load(cairn_world *world, const void *bytes, size_t size
         from.arrays[array] = at;
         at += live_size(&settings, array);
     }
+    CAIRN_ASSERT(at == (const unsigned char *)bytes + size);
     restore_all(world, &from);
     return CAIRN_OK;
 }
 
 void cairn_state_restore(cairn_world *world, const cairn_state *from) {
+    CAIRN_ASSERT(from->settings != world->state.settings);
     source arrays;
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         arrays.arrays[array] = cairn_state_array(from, array);

@@ -24,6 +24,7 @@ typedef struct table {
 } table;
 
 static uint64_t reduce(uint64_t a) {
+    CAIRN_ASSERT(a < 2 * PRIME);
     return a >= PRIME ? a - PRIME : a;
 }
 
@@ -51,6 +52,7 @@ static uint64_t multiply(uint64_t a, uint64_t b) {
 
 // a^(PRIME - 2), Fermat's inverse: of the exponent's 61 bits all but the second are ones.
 static uint64_t invert(uint64_t a) {
+    CAIRN_ASSERT(a > 0 && a < PRIME);
     uint64_t result = 1;
     for (uint32_t bit = 61; bit > 0; --bit) {
         result = multiply(result, result);
@@ -75,9 +77,11 @@ static void places_of(uint32_t cells, cairn_element_key key, uint32_t out[PLACES
         const uint32_t draw = (uint32_t)(mixed >> 16 * i) & 0xffffu;
         out[i] = i * quarter + (draw * quarter >> 16);
     }
+    CAIRN_ASSERT(out[0] < quarter && out[PLACES - 1] < cells);
 }
 
 static void put(table *to, cairn_element_key key, cairn_hash128 leaf) {
+    CAIRN_ASSERT(key < PRIME);
     uint32_t places[PLACES];
     const uint64_t hash = reduce(leaf.lo >> 3);
     const uint64_t weighted = multiply(key, hash);
@@ -114,6 +118,7 @@ static void put_contacts(table *to, const cairn_state *state) {
 static void put_settings(table *to, const cairn_state *state) {
     const cairn_element_key key = element_key(CAIRN_ARRAY_SETTINGS, 0);
     const uint32_t *words = cairn_element_find(state, key);
+    CAIRN_ASSERT(words != NULL);
     const size_t count = sizeof(cairn_settings) / sizeof(uint32_t) - CAIRN_SETTINGS_DEF_WORDS;
     put(to, key, cairn_hash_words(key, words, count));
 }
@@ -157,6 +162,7 @@ static bool size_ok(size_t size) {
 // What remains when theirs is taken away from mine.
 static bool take_away(table *mine, const uint8_t *theirs, size_t size) {
     cairn_reader reader = cairn_reader_of(theirs, size);
+    CAIRN_ASSERT(size == (size_t)mine->count * CAIRN_SKETCH_CELL_SIZE);
     bool ok = true;
     for (uint32_t i = 0; i < mine->count; ++i) {
         const uint64_t sum = cairn_read_u64(&reader);
@@ -195,6 +201,7 @@ static bool insert(cairn_element_key *keys, uint32_t count, cairn_element_key ke
     if (at > 0 && keys[at - 1] == key) {
         return false;
     }
+    CAIRN_ASSERT(at == count || key < keys[at]);
     memmove(keys + at + 1, keys + at, (count - at) * sizeof keys[0]);
     keys[at] = key;
     return true;
@@ -214,6 +221,7 @@ static void take_out(table *rest, uint32_t at, cairn_element_key key, worklist *
         cell *from = &rest->cells[places[i]];
         from->sum = subtract(from->sum, one.sum);
         from->weighted = subtract(from->weighted, one.weighted);
+        CAIRN_ASSERT(work->count < CAIRN_SKETCH_CELLS_MAX * (PLACES + 1));
         work->cells[work->count++] = places[i];
     }
 }
@@ -239,6 +247,7 @@ static bool peel(table *rest, const cairn_settings *settings, cairn_element_key 
     while (work.count > 0) {
         cairn_element_key key = 0;
         const uint32_t at = work.cells[--work.count];
+        CAIRN_ASSERT(at < rest->count);
         if (!is_pure(rest, at, settings, &key)) {
             continue;
         }

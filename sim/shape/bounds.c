@@ -21,6 +21,7 @@ static cairn_vec3 half_extents_of(const cairn_geometry *geometry, cairn_quat rot
     case CAIRN_SHAPE_BOX:
         return mat3_apply(mat3_abs(axes), geometry->half_extents);
     default:
+        CAIRN_ASSERT(geometry->kind == CAIRN_SHAPE_HALF_SPACE);
         return vec3(HALF_SPACE_EXTENT, HALF_SPACE_EXTENT, HALF_SPACE_EXTENT);
     }
 }

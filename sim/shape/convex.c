@@ -22,6 +22,7 @@ static cairn_plane box_plane(uint32_t face, cairn_vec3 half) {
 }
 
 static cairn_convex_view view_of_box(cairn_vec3 half, cairn_convex_box *storage) {
+    CAIRN_ASSERT(half.x > 0.0f && half.y > 0.0f && half.z > 0.0f);
     for (uint32_t i = 0; i < 8; ++i) {
         storage->vertices[i] = vec3((i & 1u) != 0 ? half.x : 0.0f - half.x,
             (i & 2u) != 0 ? half.y : 0.0f - half.y, (i & 4u) != 0 ? half.z : 0.0f - half.z);
@@ -47,6 +48,7 @@ cairn_convex_view cairn_convex_view_of(const cairn_shape_view *shape, cairn_conv
     }
     CAIRN_ASSERT(shape->geometry->kind == CAIRN_SHAPE_HULL);
     const cairn_hull *hull = shape->hull;
+    CAIRN_ASSERT(hull != NULL && hull->face_count >= 4);
     return (cairn_convex_view){.vertex_count = hull->vertex_count,
         .face_count = hull->face_count,
         .edge_count = hull->edge_count,

@@ -34,6 +34,7 @@ static void add_tetrahedron(
 }
 
 static void inner_point(const cairn_hull *hull, double out[3]) {
+    CAIRN_ASSERT(hull->vertex_count <= CAIRN_HULL_VERTICES_MAX);
     out[0] = out[1] = out[2] = 0.0;
     for (uint32_t i = 0; i < hull->vertex_count; ++i) {
         out[0] += (double)hull->vertices[i].x;
@@ -47,6 +48,7 @@ static void inner_point(const cairn_hull *hull, double out[3]) {
 
 static void corner_from(
     const cairn_hull *hull, uint32_t corner, const double origin[3], double out[3]) {
+    CAIRN_ASSERT(hull->corners[corner] < hull->vertex_count);
     const cairn_vec3 v = hull->vertices[hull->corners[corner]];
     out[0] = (double)v.x - origin[0];
     out[1] = (double)v.y - origin[1];
@@ -59,6 +61,7 @@ static integrals integrate_over_faces(const cairn_hull *hull, const double origi
         double first[3];
         double previous[3];
         double current[3];
+        CAIRN_ASSERT(hull->face_first[face] + 3 <= hull->face_first[face + 1]);
         corner_from(hull, hull->face_first[face], origin, first);
         corner_from(hull, hull->face_first[face] + 1u, origin, previous);
         for (uint32_t i = hull->face_first[face] + 2u; i < hull->face_first[face + 1]; ++i) {
@@ -89,7 +92,7 @@ static void measure_distances(cairn_hull *hull) {
 // Blow and Binstock 2004: the covariance of a tetrahedron with one corner at the origin; the
 // parallel axis theorem moves the sum to the centre of mass.
 void cairn_hull_measure(cairn_hull *hull) {
-    CAIRN_ASSERT(hull->vertex_count > 0 && hull->face_count > 0);
+    CAIRN_ASSERT(hull->vertex_count >= 4 && hull->face_count >= 4);
     double origin[3];
     inner_point(hull, origin);
     const integrals total = integrate_over_faces(hull, origin);

@@ -13,12 +13,14 @@ static cairn_mass mass_of(float mass, float xx, float yy, float zz) {
 }
 
 static cairn_mass mass_of_sphere(float radius, float density) {
+    CAIRN_ASSERT(radius > 0.0f);
     const float mass = density * (4.0f / 3.0f * PI) * radius * radius * radius;
     const float inertia = 0.4f * mass * radius * radius;
     return mass_of(mass, inertia, inertia, inertia);
 }
 
 static cairn_mass mass_of_box(cairn_vec3 half_extents, float density) {
+    CAIRN_ASSERT(half_extents.x > 0.0f && half_extents.y > 0.0f && half_extents.z > 0.0f);
     const cairn_vec3 h = half_extents;
     const float mass = 8.0f * density * h.x * h.y * h.z;
     const float third = mass / 3.0f;
@@ -31,6 +33,7 @@ static cairn_mass mass_of_box(cairn_vec3 half_extents, float density) {
 // axis theorem to the centroid and from there to the capsule's centre: m (2/5 r^2 + h^2 + 3/4 h r)
 // for both halves together.
 static cairn_mass mass_of_capsule(float radius, float half_height, float density) {
+    CAIRN_ASSERT(radius > 0.0f && half_height >= 0.0f);
     const float r = radius;
     const float h = half_height;
     const float cylinder = density * (2.0f * PI) * r * r * h;
@@ -42,6 +45,7 @@ static cairn_mass mass_of_capsule(float radius, float half_height, float density
 }
 
 static cairn_mass mass_of_hull(const cairn_hull *hull, float density) {
+    CAIRN_ASSERT(hull != NULL && hull->vertex_count >= 4);
     cairn_mass mass = {.mass = density * hull->volume, .centre = hull->centre};
     for (uint32_t i = 0; i < 6; ++i) {
         mass.inertia[i] = density * hull->inertia[i];
@@ -62,6 +66,7 @@ cairn_mass cairn_shape_view_mass(const cairn_shape_view *shape, float density) {
     case CAIRN_SHAPE_HULL:
         return mass_of_hull(shape->hull, density);
     default:
+        CAIRN_ASSERT(geometry->kind == CAIRN_SHAPE_HALF_SPACE);
         return mass_of(0.0f, 0.0f, 0.0f, 0.0f);
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/assert.h"
 #include "sim/shape/geometry.h"
 
 #include "sim/math/vec.h"
@@ -31,6 +32,7 @@ static hit hit_inside(const ray *r) {
 // closest to the origin, then back by half the chord, which stays exact far away.
 static bool ray_enters_ball(
     cairn_vec3 origin, cairn_vec3 direction, float radius, float *distance) {
+    CAIRN_ASSERT(radius > 0.0f);
     const float closest = 0.0f - vec3_dot(origin, direction);
     const cairn_vec3 offset = vec3_add_scaled(origin, direction, closest);
     const float chord_squared = radius * radius - vec3_length_squared(offset);
@@ -86,6 +88,7 @@ static hit closer_hit(hit a, hit b) {
 
 // A ray that starts outside a capsule enters it where it first enters one of its three parts.
 static hit cast_at_capsule(const ray *r, float half_height, float radius) {
+    CAIRN_ASSERT(radius > 0.0f && half_height >= 0.0f);
     const float y = float_clamp(r->origin.y, 0.0f - half_height, half_height);
     const cairn_vec3 offset = vec3(r->origin.x, r->origin.y - y, r->origin.z);
     if (vec3_length_squared(offset) <= radius * radius) {
@@ -141,6 +144,7 @@ static hit cast_at_half_space(const ray *r) {
 
 // As for a box, with the planes of all faces (Cyrus, Beck 1978).
 static hit cast_at_hull(const ray *r, const cairn_hull *hull) {
+    CAIRN_ASSERT(hull != NULL && hull->face_count >= 4);
     hit entry = {.met = true, .distance = -1.0f, .normal = vec3_zero()};
     float exit = r->length;
     bool inside = true;
@@ -199,6 +203,7 @@ bool cairn_shape_view_ray_cast(const cairn_shape_view *shape, const cairn_pose *
     }
     const bool inside = found.distance <= 0.0f;
     *fraction = inside ? 0.0f : float_min(found.distance / local.length, 1.0f);
+    CAIRN_ASSERT(*fraction >= 0.0f && *fraction <= 1.0f);
     const cairn_vec3 world = quat_rotate(pose->rotation, found.normal);
     *normal = vec3_clean(vec3_normalize(world, vec3(0.0f, 1.0f, 0.0f)));
     return true;

@@ -35,6 +35,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t slot) {
 static void unite(uint32_t *parent, uint32_t a, uint32_t b) {
     const uint32_t root_a = root_of(parent, a);
     const uint32_t root_b = root_of(parent, b);
+    CAIRN_ASSERT(root_a <= a && root_b <= b);
     if (root_a < root_b) {
         parent[root_b] = root_a;
     } else {
@@ -62,6 +63,7 @@ static void visit_pairs(cairn_world *world, bool all, pair_visitor *visit) {
         }
     }
     const cairn_joint_bodies *joints = world->pair_cache->joint_filter.joints;
+    CAIRN_ASSERT(world->pair_cache->joint_filter.joint_count <= world->def.joint_capacity);
     for (uint32_t i = 0; i < world->pair_cache->joint_filter.joint_count; ++i) {
         if (all || (in_set[joints[i].body_a] | in_set[joints[i].body_b]) != 0) {
             visit(world, joints[i].body_a, joints[i].body_b);
@@ -106,6 +108,7 @@ static void wake_islands(cairn_world *world) {
     visit_pairs(world, true, unite_dynamic);
     for (uint32_t i = 0; i < count; ++i) {
         islands->root[i] = root_of(islands->root, i);
+        CAIRN_ASSERT(islands->root[islands->root[i]] == islands->root[i]);
         if (dynamic(world, i) && cairn_body_is_active(world, i)) {
             islands->awake[islands->root[i]] = 1;
         }
@@ -114,6 +117,7 @@ static void wake_islands(cairn_world *world) {
     for (uint32_t i = 0; i < count; ++i) {
         if (asleep(world, i) && islands->awake[islands->root[i]] != 0) {
             cairn_body_wake(world, i);
+            CAIRN_ASSERT(!asleep(world, i));
         }
     }
 }
@@ -126,12 +130,14 @@ static void list_awake_set(cairn_world *world) {
             awake->bodies[awake->body_count++] = i;
         }
     }
+    CAIRN_ASSERT(awake->body_count <= world->state.settings->body_slots);
 }
 
 static void mark_awake_set(cairn_world *world) {
     const cairn_awake_set *awake = world->awake_set;
     memset(world->awake_set->contains, 0, world->state.settings->body_slots);
     for (uint32_t i = 0; i < awake->body_count; ++i) {
+        CAIRN_ASSERT(awake->bodies[i] < world->state.settings->body_slots);
         world->awake_set->contains[awake->bodies[i]] = 1;
     }
 }
@@ -174,6 +180,7 @@ static void fall_asleep(cairn_world *world, uint32_t slot) {
     motion->linear_velocity = vec3_zero();
     motion->angular_velocity = vec3_zero();
     CAIRN_ASSERT(world->state.bodies[slot].allow_sleep != 0);
+    CAIRN_ASSERT(dynamic(world, slot) && !asleep(world, slot));
     world->state.sleep[slot].state = CAIRN_SLEEP_ASLEEP;
 }
 
@@ -193,6 +200,7 @@ static bool count_slow_ticks(cairn_world *world) {
     bool slow_enough = false;
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
+        CAIRN_ASSERT(i == 0 || awake->bodies[i - 1] < slot);
         if (!dynamic(world, slot)) {
             world->state.sleep[slot] = (cairn_sleep){.state = CAIRN_SLEEP_NONE};
         } else {
@@ -216,6 +224,7 @@ static void sleep_islands(cairn_world *world) {
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
         const uint32_t root = root_of(islands->root, slot);
+        CAIRN_ASSERT(!asleep(world, slot));
         const uint32_t ticks = world->state.sleep[slot].ticks;
         if (dynamic(world, slot) && ticks < islands->ticks[root]) {
             islands->ticks[root] = ticks;

@@ -290,6 +290,7 @@ static cairn_status field_check(const cairn_field *field, uint32_t bits) {
 
 cairn_status cairn_fields_check(
     const cairn_field_table *table, const uint32_t *words, const char **where) {
+    CAIRN_ASSERT(table->word_count <= CAIRN_ELEMENT_WORDS_MAX);
     for (uint32_t word = 0; word < table->word_count; ++word) {
         const cairn_status status = field_check(&table->fields[word], words[word]);
         if (status != CAIRN_OK) {

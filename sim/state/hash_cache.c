@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "sim/state/fields.h"
 #include "sim/state/slots.h"
@@ -20,6 +21,7 @@ static uint32_t block_shift(cairn_array array) {
     while ((size << (shift + 1)) <= BLOCK_SIZE) {
         ++shift;
     }
+    CAIRN_ASSERT(size << shift <= BLOCK_SIZE || shift == BLOCK_ELEMENTS_MIN_SHIFT);
     return shift;
 }
 
@@ -63,6 +65,7 @@ cairn_status cairn_hash_cache_create(const cairn_settings *settings, cairn_hash_
         part->dirty = next;
         next += marks;
     }
+    CAIRN_ASSERT(next == (unsigned char *)cache->memory + size);
     *out = cache;
     return CAIRN_OK;
 }
@@ -83,6 +86,7 @@ void cairn_hash_cache_copy(
         const uint32_t live = cairn_array_count(settings, array);
         const uint32_t blocks =
             blocks_of(live > source->count ? live : source->count, source->shift);
+        CAIRN_ASSERT(target->shift == source->shift);
         memcpy(target->dirty, source->dirty, blocks);
         memcpy(target->leaves, source->leaves, blocks * sizeof source->leaves[0]);
         target->sum = source->sum;
@@ -91,6 +95,7 @@ void cairn_hash_cache_copy(
 }
 
 void cairn_hash_cache_mark_body(cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(slot < world->state.settings->body_slots);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_BODY_IDS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_BODIES, slot);
@@ -98,6 +103,7 @@ void cairn_hash_cache_mark_body(cairn_world *world, uint32_t slot) {
 }
 
 static void mark_from(cairn_hash_cache_array *cache, uint32_t first, uint32_t count) {
+    CAIRN_ASSERT(first <= count);
     const uint32_t begin = first >> cache->shift;
     const uint32_t end = blocks_of(count, cache->shift);
     if (begin < end) {
@@ -137,6 +143,7 @@ static source source_of(const cairn_state *state, cairn_array array) {
 // blocks beyond are zero.
 static void compute_leaves(
     const source *from, uint32_t begin, uint32_t end, cairn_hash128 *leaves) {
+    CAIRN_ASSERT(begin < end);
     const size_t block_words = from->element_words << from->shift;
     const uint32_t full = from->count >> from->shift;
     const uint32_t stop = end < full ? end : full;
@@ -216,6 +223,7 @@ cairn_hash128 cairn_hash_cache_sum(
         while (block < end && part->dirty[block] != 0) {
             ++block;
         }
+        CAIRN_ASSERT(begin < block);
         update_leaves(part, &from, begin, block);
     }
     return part->sum;

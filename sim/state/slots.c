@@ -30,6 +30,7 @@ uint32_t cairn_slot_take(uint32_t *ids, uint32_t *slot_count, uint32_t capacity,
         ids[index] = 0;
         *slot_count += 1;
     }
+    CAIRN_ASSERT(index < *slot_count && (ids[index] & CAIRN_SLOT_USED) == 0);
     ids[index] |= CAIRN_SLOT_USED;
     *hint = index + 1;
     return index;
@@ -41,4 +42,5 @@ void cairn_slot_free(uint32_t *ids, uint32_t index, uint32_t *hint) {
     if (index < *hint) {
         *hint = index;
     }
+    CAIRN_ASSERT(*hint <= index && (ids[index] & CAIRN_SLOT_USED) == 0);
 }

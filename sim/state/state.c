@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/state/state.h"
 
+#include "base/assert.h"
+
 cairn_settings cairn_settings_of(const cairn_world_def *def) {
     cairn_settings settings = {
         .seed_low = (uint32_t)def->seed, .seed_high = (uint32_t)(def->seed >> 32)};
@@ -14,6 +16,7 @@ cairn_settings cairn_settings_of(const cairn_world_def *def) {
     if (def->rules != NULL) {
         const char *name = def->rules->name;
         for (uint32_t i = 0; name[i] != '\0'; ++i) {
+            CAIRN_ASSERT(i < sizeof settings.rules_name);
             settings.rules_name[i / 4] |= (uint32_t)(unsigned char)name[i] << 8 * (i % 4);
         }
         settings.rules_version = def->rules->version;

@@ -9,6 +9,7 @@ static uint32_t rules_blocks(const cairn_settings *settings) {
 }
 
 uint32_t cairn_array_capacity(const cairn_settings *settings, cairn_array array) {
+    CAIRN_ASSERT(array < CAIRN_ARRAY_COUNT);
     switch (array) {
     case CAIRN_ARRAY_BODY_IDS:
     case CAIRN_ARRAY_MOTIONS:
@@ -37,23 +38,29 @@ uint32_t cairn_array_capacity(const cairn_settings *settings, cairn_array array)
 }
 
 uint32_t cairn_array_count(const cairn_settings *settings, cairn_array array) {
+    CAIRN_ASSERT(array < CAIRN_ARRAY_COUNT);
     switch (array) {
     case CAIRN_ARRAY_BODY_IDS:
     case CAIRN_ARRAY_MOTIONS:
     case CAIRN_ARRAY_REFERENCE_POSES:
     case CAIRN_ARRAY_BODIES:
     case CAIRN_ARRAY_SLEEP:
+        CAIRN_ASSERT(settings->body_slots <= settings->body_capacity);
         return settings->body_slots;
     case CAIRN_ARRAY_SHAPE_IDS:
     case CAIRN_ARRAY_SHAPES:
+        CAIRN_ASSERT(settings->shape_slots <= settings->shape_capacity);
         return settings->shape_slots;
     case CAIRN_ARRAY_JOINT_IDS:
     case CAIRN_ARRAY_JOINTS:
+        CAIRN_ASSERT(settings->joint_slots <= settings->joint_capacity);
         return settings->joint_slots;
     case CAIRN_ARRAY_HULL_IDS:
     case CAIRN_ARRAY_HULLS:
+        CAIRN_ASSERT(settings->hull_slots <= settings->hull_capacity);
         return settings->hull_slots;
     case CAIRN_ARRAY_CONTACTS:
+        CAIRN_ASSERT(settings->contact_count <= settings->contact_capacity);
         return settings->contact_count;
     case CAIRN_ARRAY_RULES:
         return rules_blocks(settings);
@@ -106,6 +113,7 @@ void *cairn_state_array(const cairn_state *state, cairn_array array) {
 cairn_run cairn_state_run(const cairn_state *state, cairn_array array, uint32_t from) {
     const uint32_t *ids = state_ids(state, array);
     const uint32_t count = cairn_array_count(state->settings, array);
+    CAIRN_ASSERT(from <= count);
     if (ids == NULL) {
         return (cairn_run){.begin = from, .end = count};
     }
@@ -117,6 +125,7 @@ cairn_run cairn_state_run(const cairn_state *state, cairn_array array, uint32_t 
     while (run.end < count && (ids[run.end] & CAIRN_SLOT_USED) != 0) {
         ++run.end;
     }
+    CAIRN_ASSERT(run.begin <= run.end && run.end <= count);
     return run;
 }
 
@@ -137,10 +146,12 @@ size_t cairn_state_size(const cairn_settings *settings) {
 cairn_state cairn_state_view(const cairn_settings *settings, void *memory) {
     void *at[CAIRN_ARRAY_COUNT];
     unsigned char *next = memory;
+    CAIRN_ASSERT((uintptr_t)memory % _Alignof(max_align_t) == 0);
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         at[array] = next;
         next += array_size(settings, array);
     }
+    CAIRN_ASSERT(next == (unsigned char *)memory + cairn_state_size(settings));
     return (cairn_state){.settings = at[CAIRN_ARRAY_SETTINGS],
         .body_ids = at[CAIRN_ARRAY_BODY_IDS],
         .shape_ids = at[CAIRN_ARRAY_SHAPE_IDS],

@@ -18,8 +18,9 @@ static cairn_world_hash hash_of(const cairn_hash128 sums[CAIRN_ARRAY_COUNT]) {
     const cairn_hash128 shown[2] = {sums[CAIRN_ARRAY_BODY_IDS], sums[CAIRN_ARRAY_MOTIONS]};
     cairn_world_hash hash = {.visible = cairn_hash_list(KEY_VISIBLE, shown, 2)};
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        cairn_hash128 *section = &hash.sections[cairn_field_table_of(array)->section];
-        *section = cairn_hash_add(*section, sums[array]);
+        const cairn_section section = cairn_field_table_of(array)->section;
+        CAIRN_ASSERT(section < CAIRN_SECTION_COUNT);
+        hash.sections[section] = cairn_hash_add(hash.sections[section], sums[array]);
     }
     hash.full = cairn_hash_list(KEY_FULL, hash.sections, CAIRN_SECTION_COUNT);
     return hash;

@@ -19,9 +19,11 @@ static void relax_cpu(void) {
 
 static void run_block(cairn_task_scheduler *scheduler, uint32_t index) {
     const uint32_t begin = scheduler->begin + index * scheduler->block;
+    CAIRN_ASSERT(scheduler->task != NULL && scheduler->block > 0);
     CAIRN_ASSERT(begin < scheduler->end);
     const uint32_t left = scheduler->end - begin;
     const uint32_t count = left < scheduler->block ? left : scheduler->block;
+    CAIRN_ASSERT(count > 0 && begin + count <= scheduler->end);
     scheduler->task(scheduler->context, begin, begin + count);
     atomic_fetch_add_explicit(&scheduler->finished, 1, memory_order_release);
 }
@@ -52,6 +54,7 @@ static void help_until_closed(cairn_task_scheduler *scheduler) {
 
 static void run_worker(void *argument, uint32_t worker) {
     cairn_task_scheduler *scheduler = argument;
+    CAIRN_ASSERT(worker < scheduler->parallel->workers);
     if (worker == 0) {
         scheduler->main(scheduler->argument);
         atomic_store_explicit(&scheduler->offer, CLOSED << STAGE_SHIFT, memory_order_release);
@@ -64,12 +67,14 @@ static void run_worker(void *argument, uint32_t worker) {
 
 void cairn_task_scheduler_run(
     cairn_task_scheduler *scheduler, void (*main)(void *argument), void *argument) {
+    CAIRN_ASSERT(main != NULL);
     scheduler->main = main;
     scheduler->argument = argument;
     if (scheduler->parallel == NULL || scheduler->parallel->workers < 2) {
         main(argument);
         return;
     }
+    CAIRN_ASSERT(scheduler->parallel->run != NULL);
     atomic_store_explicit(&scheduler->offer, 0, memory_order_relaxed);
     const cairn_parallel *parallel = scheduler->parallel;
     parallel->run(parallel->context, run_worker, scheduler, parallel->workers);
@@ -79,6 +84,7 @@ static void offer_stage(cairn_task_scheduler *scheduler, uint32_t blocks) {
     const unsigned int last = atomic_load_explicit(&scheduler->offer, memory_order_relaxed);
     const unsigned int next = ((last >> STAGE_SHIFT) + 1) % CLOSED;
     CAIRN_ASSERT((last & BLOCKS_MASK) == 0);
+    CAIRN_ASSERT(blocks >= 2 && blocks <= BLOCKS_MASK && next != CLOSED);
     atomic_store_explicit(&scheduler->finished, 0, memory_order_relaxed);
     atomic_store_explicit(&scheduler->offer, next << STAGE_SHIFT | blocks, memory_order_release);
 }
@@ -87,10 +93,12 @@ void cairn_task_scheduler_parallel_for(cairn_task_scheduler *scheduler, cairn_ta
     const void *context, uint32_t begin, uint32_t end, uint32_t block_min) {
     CAIRN_ASSERT(begin <= end && block_min > 0);
     const uint32_t workers = scheduler->parallel == NULL ? 1 : scheduler->parallel->workers;
+    CAIRN_ASSERT(workers >= 1 && task != NULL);
     const uint32_t count = end - begin;
     const uint32_t share = count / (workers * BLOCKS_PER_WORKER);
     const uint32_t size = share > block_min ? share : block_min;
     const uint32_t blocks = count / size + (count % size != 0 ? 1u : 0u);
+    CAIRN_ASSERT((uint64_t)blocks * size >= count && size >= block_min);
     if (workers < 2 || blocks < 2 || blocks > BLOCKS_MASK) {
         if (count > 0) {
             task(context, begin, end);
@@ -107,6 +115,7 @@ void cairn_task_scheduler_parallel_for(cairn_task_scheduler *scheduler, cairn_ta
     while (run_next_block(scheduler, &offer)) {
         offer = atomic_load_explicit(&scheduler->offer, memory_order_acquire);
     }
+    CAIRN_ASSERT((offer & BLOCKS_MASK) == 0);
     while (atomic_load_explicit(&scheduler->finished, memory_order_acquire) != blocks) {
         relax_cpu();
     }

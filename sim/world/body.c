@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/check.h"
 #include "sim/body/body.h"
 #include "sim/math/limits.h"
@@ -19,6 +20,7 @@ cairn_body_def cairn_body_def_default(void) {
 
 // The first refusal among those given; CAIRN_OK when there is none.
 static cairn_status first_refusal(const cairn_status *checks, size_t count) {
+    CAIRN_ASSERT(count > 0);
     for (size_t i = 0; i < count; ++i) {
         if (checks[i] != CAIRN_OK) {
             return checks[i];
@@ -45,6 +47,7 @@ static cairn_status def_check(const cairn_body_def *def) {
 
 // A static body has no velocity, whatever is asked.
 static cairn_vec3 velocity_of_kind(uint32_t kind, cairn_vec3 velocity) {
+    CAIRN_ASSERT(kind <= CAIRN_BODY_DYNAMIC);
     return vec3_clean(vec3_select(kind == CAIRN_BODY_STATIC, vec3_zero(), velocity));
 }
 
@@ -61,6 +64,7 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
         state->settings->creates_refused += 1;
         return CAIRN_CAPACITY;
     }
+    CAIRN_ASSERT(cairn_state_has(state, CAIRN_ARRAY_BODIES, slot));
     cairn_hash_cache_mark_body(world, slot);
     state->motions[slot] = (cairn_motion){.origin = vec3_clean(def->position),
         .position = vec3_clean(def->position),
@@ -78,6 +82,7 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
     world->shape_first[slot] = 0;
     cairn_body_wake(world, slot);
     *out = cairn_body_id_at(world, slot);
+    CAIRN_ASSERT(cairn_body_slot(world, *out) == slot);
     return CAIRN_OK;
 }
 
@@ -97,6 +102,7 @@ cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body) {
     memset(&world->state.bodies[slot], 0, sizeof(cairn_body));
     memset(&world->state.sleep[slot], 0, sizeof(cairn_sleep));
     cairn_slot_free(world->state.body_ids, slot, &world->body_hint);
+    CAIRN_ASSERT(!cairn_body_exists(world, body) && world->shape_first[slot] == 0);
     return CAIRN_OK;
 }
 
@@ -105,6 +111,7 @@ bool cairn_body_exists(const cairn_world *world, cairn_body_id body) {
 }
 
 static cairn_body_state state_at(const cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
     const cairn_motion *motion = &world->state.motions[slot];
     const cairn_body *body = &world->state.bodies[slot];
     return (cairn_body_state){.id = cairn_body_id_at(world, slot),
@@ -138,6 +145,7 @@ uint32_t cairn_world_bodies(const cairn_world *world, cairn_body_state *out, uin
         }
         ++count;
     }
+    CAIRN_ASSERT(count <= world->state.settings->body_slots);
     return count;
 }
 
@@ -147,6 +155,7 @@ float cairn_body_mass(const cairn_world *world, cairn_body_id body) {
 }
 
 static void place(cairn_world *world, uint32_t slot, cairn_vec3 position, cairn_quat rotation) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
     cairn_motion *target = &world->state.motions[slot];
     const cairn_vec3 centre = world->state.bodies[slot].centre;
     cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, slot);
@@ -210,6 +219,7 @@ cairn_status cairn_body_set_velocity(
 
 static cairn_status apply_impulse(
     cairn_world *world, uint32_t slot, cairn_vec3 impulse, cairn_vec3 arm) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
     const cairn_body *body = &world->state.bodies[slot];
     cairn_motion *motion = &world->state.motions[slot];
     const cairn_sym3 inverse_inertia =

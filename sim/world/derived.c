@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/world/hull_store.h"
@@ -13,6 +14,7 @@ static void link_shapes(cairn_world *world) {
     for (uint32_t i = state->settings->shape_slots; i > 0; --i) {
         if (cairn_state_has(state, CAIRN_ARRAY_SHAPES, i - 1)) {
             const uint32_t body = state->shapes[i - 1].body;
+            CAIRN_ASSERT(cairn_state_has(state, CAIRN_ARRAY_BODIES, body));
             world->shape_next[i - 1] = world->shape_first[body];
             world->shape_first[body] = i;
         }
@@ -20,6 +22,7 @@ static void link_shapes(cairn_world *world) {
 }
 
 void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT]) {
+    CAIRN_ASSERT(world->state.settings->body_capacity == world->def.body_capacity);
     if (changed[CAIRN_ARRAY_SHAPE_IDS] || changed[CAIRN_ARRAY_SHAPES] ||
         changed[CAIRN_ARRAY_BODY_IDS]) {
         link_shapes(world);
@@ -35,5 +38,6 @@ void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT
     world->islands_settled = false;
     world->pair_cache_valid = false;
     cairn_manifold_pool_clear(world);
+    CAIRN_ASSERT(!world->manifold_pool->complete && world->manifold_pool->used == 0);
     world->event_count = 0;
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/world/scratch.h"
 
@@ -34,9 +35,11 @@ cairn_status cairn_world_set_lanes(cairn_world *world, uint32_t lanes) {
     free(world->scratch->memory);
     *world->scratch = scratch;
     cairn_manifold_pool_clear(world);
+    CAIRN_ASSERT(cairn_world_lanes(world) == kernel.lanes);
     return CAIRN_OK;
 }
 
 uint32_t cairn_world_lanes(const cairn_world *world) {
+    CAIRN_ASSERT(world->soft_step->wide_kernel.lanes > 0);
     return world->soft_step->wide_kernel.lanes;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/shape/hull.h"
 #include "sim/soft_step/soft_step.h"
@@ -14,7 +15,11 @@
 #include "sim/world/world.h"
 
 static void copy_state(cairn_world *to, const cairn_world *from) {
+    const cairn_settings settings = cairn_settings_of(&to->def);
+    CAIRN_ASSERT(to != from);
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        CAIRN_ASSERT(cairn_array_count(from->state.settings, array) <=
+                     cairn_array_capacity(&settings, array));
         memcpy(cairn_state_array(&to->state, array), cairn_state_array(&from->state, array),
             cairn_array_count(from->state.settings, array) * cairn_array_element_size(array));
     }
@@ -22,6 +27,7 @@ static void copy_state(cairn_world *to, const cairn_world *from) {
 
 static void copy_derived(cairn_world *to, const cairn_world *from) {
     const cairn_settings *settings = from->state.settings;
+    CAIRN_ASSERT(to->state.settings->body_slots == settings->body_slots);
     memcpy(to->shape_first, from->shape_first, settings->body_slots * sizeof from->shape_first[0]);
     memcpy(to->shape_next, from->shape_next, settings->shape_slots * sizeof from->shape_next[0]);
     memcpy(to->hulls, from->hulls, settings->hull_slots * sizeof from->hulls[0]);
@@ -36,6 +42,7 @@ static void copy_derived(cairn_world *to, const cairn_world *from) {
 
 // Memory that was used before would be cleared by hand, however little of it will live.
 static void *take_as_it_is(size_t count, size_t size) {
+    CAIRN_ASSERT(size == 0 || count <= SIZE_MAX / size);
     return malloc(count * size);
 }
 
@@ -47,5 +54,6 @@ cairn_status cairn_world_fork(const cairn_world *from, cairn_world **out) {
     }
     copy_state(*out, from);
     copy_derived(*out, from);
+    CAIRN_ASSERT(cairn_world_tick(*out) == cairn_world_tick(from));
     return CAIRN_OK;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "sim/shape/hull.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
@@ -12,6 +13,7 @@ uint32_t cairn_hull_slot(const cairn_world *world, cairn_hull_id hull) {
 }
 
 static void mark_dirty(cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(slot < world->state.settings->hull_slots);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_HULL_IDS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_HULLS, slot);
 }
@@ -48,12 +50,14 @@ cairn_status cairn_hull_create(
         return CAIRN_CAPACITY;
     }
     cairn_hull_vertices *stored = &state->hulls[slot];
+    CAIRN_ASSERT(hull.vertex_count >= 4 && hull.vertex_count <= CAIRN_HULL_VERTICES_MAX);
     memset(stored, 0, sizeof *stored);
     stored->count = hull.vertex_count;
     memcpy(stored->vertices, hull.vertices, hull.vertex_count * sizeof hull.vertices[0]);
     world->hulls[slot] = hull;
     mark_dirty(world, slot);
     *out = cairn_slot_id(state->hull_ids, slot);
+    CAIRN_ASSERT(cairn_hull_slot(world, *out) == slot);
     return CAIRN_OK;
 }
 
@@ -78,6 +82,7 @@ cairn_status cairn_hull_destroy(cairn_world *world, cairn_hull_id hull) {
     }
     memset(&world->state.hulls[slot], 0, sizeof(cairn_hull_vertices));
     cairn_slot_free(world->state.hull_ids, slot, &world->hull_hint);
+    CAIRN_ASSERT(cairn_hull_slot(world, hull) == CAIRN_INDEX_NONE);
     mark_dirty(world, slot);
     return CAIRN_OK;
 }
@@ -90,6 +95,7 @@ cairn_status cairn_hull_read(const cairn_world *world, cairn_hull_id hull,
         return CAIRN_NOT_FOUND;
     }
     const cairn_hull_vertices *stored = &world->state.hulls[slot];
+    CAIRN_ASSERT(stored->count <= CAIRN_HULL_VERTICES_MAX);
     memcpy(vertices, stored->vertices, stored->count * sizeof stored->vertices[0]);
     *count = stored->count;
     return CAIRN_OK;
@@ -106,6 +112,7 @@ uint32_t cairn_world_hulls(const cairn_world *world, cairn_hull_id *out, uint32_
         }
         ++count;
     }
+    CAIRN_ASSERT(count <= world->state.settings->hull_slots);
     return count;
 }
 
@@ -134,8 +141,10 @@ void cairn_hulls_derive(cairn_world *world) {
         const cairn_hull_vertices *points = &state->hulls[i];
         if (cairn_state_has(state, CAIRN_ARRAY_HULLS, i) &&
             !same_vertices(&world->hulls[i], points)) {
-            // What the state holds was built once, so it is built again.
-            (void)cairn_hull_build(points->vertices, points->count, &world->hulls[i]);
+            // cairn_hull_create and cairn_decode_check accept only vertices that build a hull.
+            const char *refusal =
+                cairn_hull_build(points->vertices, points->count, &world->hulls[i]);
+            CAIRN_ASSERT(refusal == NULL && same_vertices(&world->hulls[i], points));
         }
     }
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/check.h"
 #include "sim/body/body.h"
 #include "sim/constraint/joint_frame.h"
@@ -92,6 +93,7 @@ static void wake_both(cairn_world *world, const cairn_joint *joint) {
     const uint32_t slots[] = {
         cairn_body_slot(world, joint->body_a), cairn_body_slot(world, joint->body_b)};
     for (int i = 0; i < 2; ++i) {
+        CAIRN_ASSERT(slots[i] != CAIRN_INDEX_NONE);
         cairn_body_wake(world, slots[i]);
         cairn_body_reset_reference_pose(world, slots[i]);
     }
@@ -99,6 +101,7 @@ static void wake_both(cairn_world *world, const cairn_joint *joint) {
 }
 
 static void mark_dirty(cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(slot < world->state.settings->joint_slots);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINT_IDS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, slot);
 }
@@ -109,6 +112,7 @@ static cairn_vec3 upright(cairn_vec3 normal, cairn_vec3 axis) {
 }
 
 static void take_axes(cairn_joint *joint, const cairn_joint_def *def) {
+    CAIRN_ASSERT(cairn_joint_has_axes(joint->kind) && def->lower <= def->upper);
     const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
     joint->axis_a = vec3_clean(vec3_normalize(def->axis_a, x));
     joint->axis_b = vec3_clean(vec3_normalize(def->axis_b, x));
@@ -118,6 +122,7 @@ static void take_axes(cairn_joint *joint, const cairn_joint_def *def) {
     joint->lower = def->lower + 0.0f;
     joint->upper = def->upper + 0.0f;
     joint->limited = def->limited;
+    CAIRN_ASSERT(cairn_joint_axes_ok(joint));
 }
 
 cairn_status cairn_joint_create(
@@ -148,10 +153,12 @@ cairn_status cairn_joint_create(
     }
     wake_both(world, &state->joints[slot]);
     *out = cairn_slot_id(state->joint_ids, slot);
+    CAIRN_ASSERT(cairn_slot_find(state->joint_ids, state->settings->joint_slots, *out) == slot);
     return CAIRN_OK;
 }
 
 static void destroy_at(cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_JOINTS, slot));
     wake_both(world, &world->state.joints[slot]);
     mark_dirty(world, slot);
     memset(&world->state.joints[slot], 0, sizeof(cairn_joint));
@@ -172,6 +179,7 @@ cairn_status cairn_joint_destroy(cairn_world *world, cairn_joint_id joint) {
 }
 
 void cairn_joint_destroy_of_body(cairn_world *world, uint32_t body) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, body));
     const cairn_body_id id = cairn_body_id_at(world, body);
     for (uint32_t i = 0; i < world->state.settings->joint_slots; ++i) {
         const cairn_joint *joint = &world->state.joints[i];

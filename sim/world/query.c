@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/assert.h"
 #include "base/check.h"
 #include "sim/body/body.h"
 #include "sim/body/shape.h"
@@ -10,6 +11,7 @@
 static bool candidate(
     const cairn_world *world, uint32_t slot, uint32_t mask, uint32_t ignored_body) {
     const cairn_shape *shape = &world->state.shapes[slot];
+    CAIRN_ASSERT(slot < world->state.settings->shape_slots);
     return cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, slot) &&
            (shape->category & mask) != 0 && shape->body != ignored_body;
 }
@@ -32,6 +34,7 @@ cairn_status cairn_world_ray_cast(const cairn_world *world, cairn_vec3 origin,
         const cairn_shape_view solid = cairn_shape_view_at(world, i);
         const bool hit =
             cairn_shape_view_ray_cast(&solid, &pose, origin, translation, &fraction, &normal);
+        CAIRN_ASSERT(!hit || (fraction >= 0.0f && fraction <= 1.0f));
         if (hit && (out->shape == 0 || fraction < out->fraction)) {
             *out = (cairn_ray_hit){.shape = cairn_shape_id_at(world, i),
                 .body = cairn_body_id_at(world, shape->body),
@@ -77,5 +80,6 @@ uint32_t cairn_world_overlap(const cairn_world *world, const cairn_shape_def *sh
         }
         ++count;
     }
+    CAIRN_ASSERT(count <= world->state.settings->shape_slots);
     return count;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/world/scratch.h"
 
+#include "base/assert.h"
+
 static void allocate_all(cairn_scratch *scratch, cairn_arena *from, const cairn_world_def *def) {
     cairn_awake_set_allocate(&scratch->awake_set, from, def);
     cairn_manifold_pool_allocate(&scratch->manifold_pool, from, def);
@@ -12,8 +14,9 @@ static void allocate_all(cairn_scratch *scratch, cairn_arena *from, const cairn_
 
 cairn_status cairn_scratch_create(
     cairn_scratch *scratch, const cairn_world_def *def, uint32_t lanes, cairn_allocator *take) {
-    cairn_kernel_of(lanes, &scratch->soft_step.wide_kernel);
-    cairn_kernel_of(1, &scratch->soft_step.overflow_kernel);
+    const bool known = cairn_kernel_of(lanes, &scratch->soft_step.wide_kernel) &&
+                       cairn_kernel_of(1, &scratch->soft_step.overflow_kernel);
+    CAIRN_ASSERT(known);
     cairn_arena measure = {.memory = NULL};
     allocate_all(scratch, &measure, def);
     scratch->size = measure.at + CAIRN_CACHE_LINE;
@@ -25,5 +28,6 @@ cairn_status cairn_scratch_create(
     const uintptr_t past = (uintptr_t)scratch->memory % CAIRN_CACHE_LINE;
     cairn_arena cut = {.memory = (unsigned char *)scratch->memory + (CAIRN_CACHE_LINE - past)};
     allocate_all(scratch, &cut, def);
+    CAIRN_ASSERT(cut.at == measure.at && (uintptr_t)cut.memory % CAIRN_CACHE_LINE == 0);
     return CAIRN_OK;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/check.h"
 #include "sim/body/body.h"
 #include "sim/body/shape.h"
@@ -44,10 +45,12 @@ static cairn_status def_check(const cairn_shape_def *def) {
 
 // Keeps a body's list in order of index, so that sums over it have one order after any history.
 static void link_shape(cairn_world *world, uint32_t body, uint32_t slot) {
+    CAIRN_ASSERT(world->state.shapes[slot].body == body);
     uint32_t *at = &world->shape_first[body];
     while (*at != 0 && *at - 1 < slot) {
         at = &world->shape_next[*at - 1];
     }
+    CAIRN_ASSERT(*at == 0 || *at - 1 > slot);
     world->shape_next[slot] = *at;
     *at = slot + 1;
 }
@@ -55,12 +58,14 @@ static void link_shape(cairn_world *world, uint32_t body, uint32_t slot) {
 static void unlink_shape(cairn_world *world, uint32_t body, uint32_t slot) {
     uint32_t *at = &world->shape_first[body];
     while (*at != slot + 1) {
+        CAIRN_ASSERT(*at != 0);
         at = &world->shape_next[*at - 1];
     }
     *at = world->shape_next[slot];
 }
 
 static void mark_dirty(cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(slot < world->state.settings->shape_slots);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPE_IDS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPES, slot);
 }
@@ -104,10 +109,12 @@ cairn_status cairn_shape_create(
     cairn_body_update_mass(world, owner);
     cairn_body_wake(world, owner);
     *out = cairn_shape_id_at(world, slot);
+    CAIRN_ASSERT(cairn_slot_find(state->shape_ids, state->settings->shape_slots, *out) == slot);
     return CAIRN_OK;
 }
 
 void cairn_shape_remove(cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, slot));
     unlink_shape(world, world->state.shapes[slot].body, slot);
     mark_dirty(world, slot);
     memset(&world->state.shapes[slot], 0, sizeof(cairn_shape));
@@ -167,5 +174,6 @@ uint32_t cairn_world_shapes(const cairn_world *world, cairn_shape_id *out, uint3
         }
         ++count;
     }
+    CAIRN_ASSERT(count <= world->state.settings->shape_slots);
     return count;
 }

@@ -19,11 +19,12 @@
 
 // A world with the parts that it points to.
 typedef struct allocation {
-    cairn_world world; // first: freed by its address
+    cairn_world world; // first: cairn_world_destroy frees the allocation by this address
     cairn_pair_cache pair_cache;
     cairn_task_scheduler scheduler;
     cairn_scratch scratch;
 } allocation;
+_Static_assert(offsetof(allocation, world) == 0, "freed by the address of the world");
 
 static cairn_status allocate(
     cairn_world *world, const cairn_settings *settings, uint32_t lanes, cairn_allocator *take) {
@@ -64,6 +65,7 @@ static cairn_world *connect(allocation *all) {
 
 cairn_status cairn_world_allocate(
     const cairn_world_def *def, uint32_t lanes, cairn_allocator *take, cairn_world **out) {
+    CAIRN_ASSERT(cairn_world_def_check(def) == CAIRN_OK);
     *out = NULL;
     const cairn_settings settings = cairn_settings_of(def);
     allocation *all = calloc(1, sizeof *all);
@@ -159,10 +161,13 @@ cairn_world_counts cairn_world_counts_read(const cairn_world *world) {
     for (uint32_t i = 0; i < settings->contact_count; ++i) {
         counts.contact_points += state->contacts[i].point_count;
     }
+    CAIRN_ASSERT(counts.bodies_awake <= counts.bodies);
+    CAIRN_ASSERT(counts.contact_points <= CAIRN_MANIFOLD_POINTS_MAX * counts.contacts);
     return counts;
 }
 
 const cairn_contact_event *cairn_world_contact_events(const cairn_world *world, uint32_t *count) {
+    CAIRN_ASSERT(world->event_count <= 2 * world->def.contact_capacity);
     *count = world->event_count;
     return world->events;
 }
