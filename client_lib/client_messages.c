@@ -201,19 +201,15 @@ static void begin_world_epoch(cairn_client *client, const cairn_event_message *e
     cairn_connection_apply_event(&client->connection, CAIRN_CONNECTION_WORLD_REPLACED, "");
 }
 
-// The server serves snapshots from now on; it changes to no other mode.
-static void follow_mode(cairn_client *client, const cairn_event_message *event) {
-    if (event->value == CAIRN_MODE_INTERPOLATE && cairn_client_simulates(client)) {
-        set_mode_text(client, event->reason_text);
-        client->session.mode = CAIRN_MODE_INTERPOLATE;
-        client->outbox.root_report_due = false;
-    }
-}
-
 static void take_event(cairn_client *client, const cairn_event_message *event) {
     switch (event->kind) {
     case CAIRN_EVENT_MODE:
-        follow_mode(client, event);
+        // The server serves snapshots from now on; it changes to no other mode.
+        if (event->value == CAIRN_MODE_INTERPOLATE && cairn_client_simulates(client)) {
+            set_mode_text(client, event->reason_text);
+            client->session.mode = CAIRN_MODE_INTERPOLATE;
+            client->outbox.root_report_due = false;
+        }
         break;
     case CAIRN_EVENT_PAUSED:
     case CAIRN_EVENT_RESUMED:

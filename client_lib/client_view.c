@@ -48,8 +48,7 @@ bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_clie
 }
 
 static cairn_client_shape client_shape_of(const cairn_snapshot_shape *shape) {
-    const cairn_vec3 half = shape->half_extents;
-    const cairn_vec3 position = shape->position;
+    const cairn_vec3 half = shape->half_extents, position = shape->position;
     const cairn_quat rotation = shape->rotation;
     return (cairn_client_shape){
         .id = shape->id,

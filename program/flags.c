@@ -316,15 +316,6 @@ static void print_help(const cairn_flags_program *program) {
     }
 }
 
-static void answer_question(const cairn_flags_program *program, const char *question) {
-    if (strcmp(question, "--version") == 0) {
-        printf("%s %s, protocol %d, simulation %d\n", program->name, CAIRN_VERSION_TEXT,
-            CAIRN_PROTOCOL_VERSION, CAIRN_SIM_VERSION);
-    } else {
-        print_help(program);
-    }
-}
-
 #define FLAGS_MAX 64
 
 cairn_flags_result cairn_flags_read(
@@ -338,7 +329,12 @@ cairn_flags_result cairn_flags_read(
     memset(program->words, 0, sizeof program->words);
     const char *question = find_question(program, argc, argv);
     if (question != NULL) {
-        answer_question(program, question);
+        if (strcmp(question, "--version") == 0) {
+            printf("%s %s, protocol %d, simulation %d\n", program->name, CAIRN_VERSION_TEXT,
+                CAIRN_PROTOCOL_VERSION, CAIRN_SIM_VERSION);
+        } else {
+            print_help(program);
+        }
         return CAIRN_FLAGS_ANSWERED;
     }
     if (read_environment(program, sentence) &&

@@ -52,18 +52,13 @@ static cairn_link_config link_config(uint64_t bodies) {
     return config;
 }
 
-static uint32_t bodies_of_largest_room(const cairn_server *server) {
-    uint32_t bodies = 0;
-    for (uint32_t id = 0; (id = cairn_room_table_next(&server->rooms, id)) != 0;) {
-        const uint32_t capacity = cairn_server_room_at(server, id)->body_capacity;
-        bodies = capacity > bodies ? capacity : bodies;
-    }
-    return bodies;
-}
-
 static cairn_session_state on_connect(const dispatch *d) {
     cairn_session *session = d->session;
-    const uint32_t bodies = bodies_of_largest_room(d->server);
+    uint32_t bodies = 0; // of the largest room
+    for (uint32_t id = 0; (id = cairn_room_table_next(&d->server->rooms, id)) != 0;) {
+        const uint32_t capacity = cairn_server_room_at(d->server, id)->body_capacity;
+        bodies = capacity > bodies ? capacity : bodies;
+    }
     const cairn_link_config config = link_config(bodies);
     cairn_link *link;
     if (cairn_link_create(&config, d->server->context.now_ns, &link) != CAIRN_OK) {

@@ -39,22 +39,6 @@ static uint32_t take_ticks(cairn_server *server, cairn_room *room) {
         &room->time_control, tick, due, room->scheduler.catch_up_ticks_max);
 }
 
-static void begin_batch(cairn_room *room, uint32_t ticks) {
-    CAIRN_ASSERT(ticks > 0);
-    for (uint32_t i = 0; i < ticks; ++i) {
-        cairn_input_wait_observe_tick(room, room->scheduler.tick + i);
-    }
-    cairn_job_begin(&room->job, room->inbox, ticks);
-}
-
-static void measure_batch(cairn_room *room) {
-    const cairn_server_job *job = &room->job;
-    for (uint32_t i = 0; job->clock_ns != NULL && i < job->tick_count; ++i) {
-        room->statistics.tick_cost_ns_last = job->ticks[i].cost_ns;
-        cairn_histogram_add(&room->tick_cost_ns, job->ticks[i].cost_ns);
-    }
-}
-
 static void send_to_members(cairn_server *server, cairn_room *room) {
     const bool snapshot = cairn_room_snapshot_is_due(room, room->job.from, room->scheduler.tick);
     if (snapshot) {
@@ -71,7 +55,10 @@ static void end_batch(cairn_server *server, cairn_room *room) {
     cairn_room_finish_job(room);
     cairn_room_replication_update(room);
     cairn_hosted_room_record_job(&server->context, room);
-    measure_batch(room);
+    for (uint32_t i = 0; room->job.clock_ns != NULL && i < room->job.tick_count; ++i) {
+        room->statistics.tick_cost_ns_last = room->job.ticks[i].cost_ns;
+        cairn_histogram_add(&room->tick_cost_ns, room->job.ticks[i].cost_ns);
+    }
     send_to_members(server, room);
     if (cairn_time_control_reach_stop(&room->time_control, room->scheduler.tick)) {
         cairn_room_time_notify(server, room, CAIRN_EVENT_PAUSED, 0);
@@ -102,14 +89,11 @@ static void serve_paused(cairn_server *server, cairn_room *room) {
 
 // Handing a job to a thread costs about as much as stepping a small world, so a room whose recent
 // steps were cheap is stepped at once. When it becomes expensive it goes to a thread again.
-static bool is_cheap(const cairn_server *server, const cairn_room *room) {
-    const uint64_t limit_ns = (uint64_t)server->config.inline_step_us_max * 1000;
-    return room->job.mean_cost_ns > 0 && room->job.mean_cost_ns < limit_ns;
-}
-
 static bool hand_over(cairn_server *server, cairn_room *room) {
     cairn_server_job *job = &room->job;
-    if (server->config.run_job == NULL || server->rooms.count < 2 || is_cheap(server, room)) {
+    const uint64_t limit_ns = (uint64_t)server->config.inline_step_us_max * 1000;
+    const bool cheap = job->mean_cost_ns > 0 && job->mean_cost_ns < limit_ns;
+    if (server->config.run_job == NULL || server->rooms.count < 2 || cheap) {
         return false;
     }
     job->running = true;
@@ -148,7 +132,10 @@ void cairn_tick_batch_run(cairn_server *server, cairn_room *room) {
     while (unscheduled < UNSCHEDULED_BATCHES_MAX && (ticks = take_ticks(server, room)) > 0) {
         const uint64_t tick = room->scheduler.tick;
         unscheduled += cairn_time_control_is_scheduled(&room->time_control, tick) ? 0 : 1;
-        begin_batch(room, ticks);
+        for (uint32_t i = 0; i < ticks; ++i) {
+            cairn_input_wait_observe_tick(room, tick + i);
+        }
+        cairn_job_begin(&room->job, room->inbox, ticks);
         if (hand_over(server, room)) {
             return;
         }

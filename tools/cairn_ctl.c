@@ -68,14 +68,6 @@ static int connect_client(operator_session *o, const uint8_t token[CAIRN_CONNECT
     return EXIT_DONE;
 }
 
-static void disconnect_client(operator_session *o) {
-    if (o->driver != NULL) {
-        cairn_client_uv_disconnect(o->driver);
-    }
-    cairn_client_uv_close(o->driver);
-    cairn_client_destroy(o->client);
-}
-
 // Step and run-until are answered when the room has run, however long that takes.
 static bool has_time_limit(uint32_t verb) {
     return verb != CAIRN_CONTROL_STEP && verb != CAIRN_CONTROL_RUN_UNTIL;
@@ -293,6 +285,10 @@ int main(int argc, char **argv) {
     if (status == EXIT_DONE) {
         status = runs ? run_file(&o, program.words[1]) : run_verb(&o, program.words, count);
     }
-    disconnect_client(&o);
+    if (o.driver != NULL) {
+        cairn_client_uv_disconnect(o.driver);
+    }
+    cairn_client_uv_close(o.driver);
+    cairn_client_destroy(o.client);
     return status;
 }

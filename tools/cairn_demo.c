@@ -49,11 +49,6 @@ static bool put_path(char out[PATH_SIZE], const char *folder, const char *name) 
     return size > 0 && size < PATH_SIZE;
 }
 
-static bool write_key(const demo *d) {
-    uint8_t key[CAIRN_KEY_SIZE];
-    return cairn_system_random(key, sizeof key) && cairn_key_file_write(d->key_file, key);
-}
-
 static bool make_folder(demo *d) {
     const char *temporary = getenv("TMPDIR");
     bool fits = put_path(d->folder, temporary != NULL ? temporary : "/tmp", "cairn-demo-XXXXXX");
@@ -61,16 +56,10 @@ static bool make_folder(demo *d) {
         d->folder[0] = '\0';
         return false;
     }
+    uint8_t key[CAIRN_KEY_SIZE];
     return put_path(d->key_file, d->folder, "key") &&
-           put_path(d->recording, d->folder, "recording.cairn") && write_key(d);
-}
-
-static void remove_folder(const demo *d) {
-    if (d->folder[0] != '\0') {
-        remove(d->key_file);
-        remove(d->recording);
-        rmdir(d->folder);
-    }
+           put_path(d->recording, d->folder, "recording.cairn") &&
+           cairn_system_random(key, sizeof key) && cairn_key_file_write(d->key_file, key);
 }
 
 // NULL when it cannot be started.
@@ -159,14 +148,6 @@ static void watch_programs(demo *d) {
     }
 }
 
-static void end_server(demo *d) {
-    const double until_s = now_s() + 5;
-    cairn_process_ask_to_end(d->server);
-    while (!cairn_process_ended(d->server) && now_s() < until_s) {
-        cairn_process_set_run(d->processes, 50);
-    }
-}
-
 static void print_line(void *user, const char *line) {
     (void)user;
     printf("recording            %s\n", line);
@@ -200,7 +181,11 @@ static int run_demo(demo *d) {
     }
     watch_programs(d);
     const bool lived = !cairn_process_ended(d->server);
-    end_server(d);
+    const double until_s = now_s() + 5;
+    cairn_process_ask_to_end(d->server);
+    while (!cairn_process_ended(d->server) && now_s() < until_s) {
+        cairn_process_set_run(d->processes, 50);
+    }
     if (stopped) {
         printf("stopped\n");
         return 130;
@@ -251,6 +236,10 @@ int main(int argc, char **argv) {
     d.processes = cairn_process_set_create();
     const int code = d.processes == NULL ? 1 : run_demo(&d);
     cairn_process_set_destroy(d.processes);
-    remove_folder(&d);
+    if (d.folder[0] != '\0') {
+        remove(d.key_file);
+        remove(d.recording);
+        rmdir(d.folder);
+    }
     return code;
 }

@@ -154,11 +154,6 @@ static bool step_again_from_valid_tick(cairn_client_repair *repair) {
     return went_back;
 }
 
-static bool differs_still(const cairn_client_repair *repair) {
-    const cairn_timeline *timeline = timeline_of(repair);
-    return timeline->differs && timeline->differs_tick <= repair->tick;
-}
-
 static void count_attempt(cairn_client_repair *repair, uint64_t now_ns) {
     if (repair->attempts == 0 ||
         now_ns >= repair->attempts_from_ns + CAIRN_CLIENT_REPAIR_ATTEMPTS_NS) {
@@ -182,7 +177,8 @@ static void begin_repair(cairn_client_repair *repair, uint64_t now_ns) {
     repair->sketch = 0;
     repair->record = (cairn_client_resync_record){.tick = repair->tick};
     const bool stepped = step_again_from_valid_tick(repair);
-    if (stepped && timeline->head_tick >= repair->tick && !differs_still(repair)) {
+    const bool differs = timeline->differs && timeline->differs_tick <= repair->tick;
+    if (stepped && timeline->head_tick >= repair->tick && !differs) {
         const bool near = repair->target_tick < repair->tick + CAIRN_CLIENT_REPAIR_CATCH_UP_TICKS;
         step_to(repair, near ? repair->target_tick : repair->tick);
         finish_repair(repair, now_ns, CAIRN_RESYNC_BY_STEPPING);

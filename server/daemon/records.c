@@ -125,17 +125,15 @@ static record *find_open(cairn_records *records, const char *room) {
     return written->file != NULL || open_file(records, written) ? written : NULL;
 }
 
-static bool close_file(record *ended) {
-    FILE *file = ended->file;
-    ended->file = NULL;
-    return file == NULL || fclose(file) == 0;
-}
-
 bool cairn_records_write(
     cairn_records *records, const char *room, const uint8_t *bytes, size_t size) {
     if (size == 0) {
         record *ended = find_record(records, room);
-        return ended == NULL || close_file(ended);
+        FILE *file = ended == NULL ? NULL : ended->file;
+        if (ended != NULL) {
+            ended->file = NULL;
+        }
+        return file == NULL || fclose(file) == 0;
     }
     const record *written = find_open(records, room);
     return written != NULL && fwrite(bytes, 1, size, written->file) == size &&

@@ -209,12 +209,6 @@ static bool compare_next(pair *p) {
                                   : same_worlds(p, CAIRN_DIVERGENCE_REPLACED, "each is replaced");
 }
 
-// The last tick that both hold.
-static uint64_t earlier(const pair *p) {
-    uint64_t a = cairn_world_tick(p->a.world), b = cairn_world_tick(p->b.world);
-    return a < b ? a : b;
-}
-
 cairn_comparison cairn_recordings_compare(cairn_comparison_side a, cairn_comparison_side b) {
     cairn_comparison out = {.divergence = CAIRN_DIVERGENCE_NONE};
     pair p = {.out = &out};
@@ -229,7 +223,11 @@ cairn_comparison cairn_recordings_compare(cairn_comparison_side a, cairn_compari
     if (indexed && begin_together(&p, &index_a, &index_b) &&
         same_worlds(&p, CAIRN_DIVERGENCE_STATE, "the states differ")) {
         while (compare_next(&p)) {}
-        out.tick = out.divergence == CAIRN_DIVERGENCE_NONE ? earlier(&p) : out.tick;
+        if (out.divergence == CAIRN_DIVERGENCE_NONE) { // the last tick that both hold
+            const uint64_t last_a = cairn_world_tick(p.a.world);
+            const uint64_t last_b = cairn_world_tick(p.b.world);
+            out.tick = last_a < last_b ? last_a : last_b;
+        }
     }
     cairn_recording_index_end(&index_a);
     cairn_recording_index_end(&index_b);

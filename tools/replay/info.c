@@ -24,22 +24,18 @@ typedef struct content {
     char end[CAIRN_RECORDING_ERROR_SIZE];
 } content;
 
-static void take_start(content *c, const cairn_chunk_start *start) {
-    c->started = true;
-    c->start = *start;
-    c->tick_end = start->tick;
-    snprintf(c->rules_name, sizeof c->rules_name, "%s", start->rules_name);
-    snprintf(c->scene_name, sizeof c->scene_name, "%s", start->scene_name);
-    snprintf(c->build, sizeof c->build, "%s", start->build);
-}
-
 static void take_chunk(content *c, const cairn_chunk_reader *walk) {
     const cairn_chunk *chunk = &walk->chunk;
     c->chunks[chunk->kind]++;
     c->bytes[chunk->kind] += walk->piece.size;
     c->raw_bytes[chunk->kind] += walk->piece.raw_size;
     if (chunk->kind == CAIRN_CHUNK_START) {
-        take_start(c, &chunk->start);
+        c->started = true;
+        c->start = chunk->start;
+        c->tick_end = chunk->start.tick;
+        snprintf(c->rules_name, sizeof c->rules_name, "%s", chunk->start.rules_name);
+        snprintf(c->scene_name, sizeof c->scene_name, "%s", chunk->start.scene_name);
+        snprintf(c->build, sizeof c->build, "%s", chunk->start.build);
     } else if (chunk->kind == CAIRN_CHUNK_TICKS) {
         c->ticks += chunk->ticks.tick_count;
         c->commands += chunk->ticks.command_count;
