@@ -60,7 +60,7 @@ const char *cairn_control_refusal_text(uint32_t refusal) {
     static const char *const texts[CAIRN_CONTROL_REFUSAL_COUNT] = {
         [CAIRN_CONTROL_DONE] = "done",
         [CAIRN_CONTROL_NO_RIGHT] = "no right",
-        [CAIRN_CONTROL_CLOSED] = "control is closed",
+        [CAIRN_CONTROL_CLOSED] = "control is not enabled",
         [CAIRN_CONTROL_VERB_UNKNOWN] = "unknown verb",
         [CAIRN_CONTROL_ROOM_UNKNOWN] = "no such room",
         [CAIRN_CONTROL_BODY_UNKNOWN] = "no such body",
@@ -71,7 +71,7 @@ const char *cairn_control_refusal_text(uint32_t refusal) {
         [CAIRN_CONTROL_CAPACITY] = "beyond capacity",
         [CAIRN_CONTROL_NOT_PAUSED] = "the room is not paused",
         [CAIRN_CONTROL_BUSY] = "busy",
-        [CAIRN_CONTROL_NAME_TAKEN] = "the name is taken, or none",
+        [CAIRN_CONTROL_NAME_TAKEN] = "the name is taken or not valid",
         [CAIRN_CONTROL_NOT_RECORDED] = "not recorded",
         [CAIRN_CONTROL_ROOM_CLOSED] = "the room was closed",
     };

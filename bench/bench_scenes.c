@@ -157,7 +157,7 @@ static void build_field(cairn_world *world) {
     }
 }
 
-// A tenth of the field is never left alone.
+// A tenth of the field is kept awake.
 static void nudge_a_tenth(cairn_world *world) {
     const cairn_vec3 up = {.y = 1.0f};
     for (cairn_body_id body = 2; body <= 1001; ++body) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Worlds that costs are measured with: 60 Hz, gravity 9.81 m/s^2 downwards, density 1000, friction
-// 0.5, no bounce, the settings of cairn_world_def_default. Bodies sleep only where a scene says
-// so: otherwise a figure is the cost of all its bodies. Floors and walls are boxes.
+// Worlds for measuring costs: 60 Hz, gravity 9.81 m/s^2 downwards, density 1000, friction 0.5, no
+// restitution, the settings of cairn_world_def_default. Bodies sleep only in scenes that enable it,
+// so a figure is the cost of all bodies. Floors and walls are boxes.
 
 #include <cairn/sim.h>
 
@@ -28,9 +28,9 @@ extern const bench_scene bench_scene_field;    // 10000 cubes on a floor, awake
 extern const bench_scene bench_scene_drowsy;   // the same, 1000 of them awake after its warm-up
 extern const bench_scene bench_scene_sleepers; // the same, none awake after its warm-up
 
-// By letter or name; NULL: there is no such scene.
+// The scene of this letter or name; NULL if there is none.
 const bench_scene *bench_scene_find(const char *name);
-// A world with its bodies, before its warm-up; the program ends when there is no memory.
+// A world with its bodies, before its warm-up. Ends the program if out of memory.
 cairn_world *bench_scene_create(const bench_scene *scene);
 // Disturbs the world; before each step.
 void bench_scene_disturb(const bench_scene *scene, cairn_world *world);

@@ -9,9 +9,9 @@
 
 typedef struct bench_solids bench_solids;
 
-// Every shape of the world as it was created; the world must have no shapes created or destroyed
-// until bench_solids_destroy. Shapes that collide with nothing and pairs that a joint
-// connects are ignored.
+// Takes every shape of the world as it is now; no shape may be created or destroyed until
+// bench_solids_destroy. Shapes that collide with nothing and pairs that a joint connects are
+// ignored.
 bench_solids *bench_solids_create(const cairn_world *world);
 void bench_solids_destroy(bench_solids *solids);
 

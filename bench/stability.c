@@ -64,7 +64,7 @@ static void watch_end(watch *w) {
     free(w->now);
 }
 
-// What is not a number counts as larger than anything.
+// NaN counts as larger than every bound.
 static void raise(float *most, float value) {
     if (!(value <= *most)) {
         *most = value;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The stability suite: worlds that a weak solver cannot hold up, with the settings that costs are
-// measured with and without sleep, and how far each may give way.
+// The stability suite: worlds that a weak solver cannot keep standing, with the settings of the
+// cost benchmarks and without sleep, and bounds on how far their bodies may move.
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -38,8 +38,8 @@ extern const uint32_t bench_trial_count;
 // Results of a trial. "last" is the largest value within the last second.
 typedef struct bench_verdict {
     int64_t fell_at;  // the first step at which the highest body had lost 15 % of its height; -1
-    float drift;      // the farthest that a body's origin went sideways, m
-    float sink;       // what the highest body lost, m
+    float drift;      // the largest sideways distance of a body's origin from its start, m
+    float sink;       // loss of height of the highest body, m
     float last_speed; // m/s
     float last_spin;  // rad/s
     float depth;      // of the deepest pair at every tenth step, m

@@ -2,7 +2,7 @@
 #pragma once
 
 // The pose of a body between two snapshots. Clients draw it and the server uses it for lag
-// compensation: one arithmetic, so that a player hits what was aimed at.
+// compensation: both use the same arithmetic, so that a player hits the body that was aimed at.
 
 #include <cairn/types.h>
 

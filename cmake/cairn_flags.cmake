@@ -3,8 +3,8 @@
 # determinism contract (docs/DETERMINISM.md) and is public to dependents; the rest is hygiene.
 
 # A negative control breaks the contract in one way on purpose, so that the golden matrix can show
-# that it notices: "contraction", or "faults": the mutants that
-# tests/sim/mutants.py puts into a copy of the sources, for the golden checker to choose from.
+# that it detects this: "contraction", or "faults", the mutants that tests/sim/mutants.py puts into
+# a copy of the sources, for the golden checker to choose from.
 set(CAIRN_NEGATIVE_CONTROL "" CACHE STRING "Break the determinism contract in this way")
 set(contract -ffp-contract=off)
 if(CAIRN_NEGATIVE_CONTROL STREQUAL "contraction")
@@ -17,8 +17,8 @@ add_library(cairn_float INTERFACE)
 target_compile_definitions(cairn_float INTERFACE ${control})
 target_compile_options(cairn_float INTERFACE
     ${contract} -fno-math-errno
-    # gcc 12 makes one fused instruction of products that are added and subtracted by turns (vfmaddsub), whatever
-    # -ffp-contract says, where its vectoriser meets them; sim/math/float_env.c has an example.
+    # gcc 12's vectoriser fuses products that are alternately added and subtracted (vfmaddsub), even with
+    # -ffp-contract=off; sim/math/float_env.c has an example.
     $<$<COMPILE_LANG_AND_ID:C,GNU>:-fno-tree-vectorize>
     # gcc on s390x evaluates float in double under -std=c17 unless told otherwise.
     $<$<COMPILE_LANG_AND_ID:C,GNU>:-fexcess-precision=fast>)

@@ -9,8 +9,8 @@ const char *cairn_link_drop_text(cairn_link_drop drop) {
         [CAIRN_LINK_DROP_STALE] = "older than the sequence window",
         [CAIRN_LINK_DROP_DUPLICATE] = "received before",
         [CAIRN_LINK_DROP_ACK] = "acknowledges a payload that was never sent",
-        [CAIRN_LINK_DROP_FRAGMENT] = "fragment impossible or contradicting",
-        [CAIRN_LINK_DROP_MESSAGE_SIZE] = "message larger than this side takes",
+        [CAIRN_LINK_DROP_FRAGMENT] = "fragment is invalid or contradicts another",
+        [CAIRN_LINK_DROP_MESSAGE_SIZE] = "message larger than this side accepts",
         [CAIRN_LINK_DROP_STREAM] = "reliable bytes outside the receive window",
     };
     return (unsigned)drop < CAIRN_LINK_DROP_COUNT ? texts[drop] : "unknown";

@@ -28,7 +28,8 @@ static const char *const refusal_texts[CAIRN_TOKEN_REFUSAL_COUNT] = {
     [CAIRN_TOKEN_TIMES_WRONG] = "expires before it was created",
     [CAIRN_TOKEN_SERVER_COUNT] = "names no server or more than 32",
     [CAIRN_TOKEN_ADDRESS_TYPE] = "a server address is neither IPv4 nor IPv6",
-    [CAIRN_TOKEN_DECRYPT_FAILED] = "the private part does not open with this key and protocol id",
+    [CAIRN_TOKEN_DECRYPT_FAILED] =
+        "the private part cannot be decrypted with this key and protocol id",
 };
 
 const char *cairn_token_refusal_text(cairn_token_refusal refusal) {

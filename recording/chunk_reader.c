@@ -93,10 +93,10 @@ void cairn_chunk_reader_end_text(
         snprintf(text, CAIRN_RECORDING_ERROR_SIZE, "%s", reader->error);
     } else if (file->end == CAIRN_RECORDING_CUT) {
         snprintf(text, CAIRN_RECORDING_ERROR_SIZE,
-            "cut off: whole up to byte %zu, %zu bytes of a chunk after it", file->at,
+            "cut off: complete up to byte %zu, %zu bytes of a chunk after it", file->at,
             file->size - file->at);
     } else if (file->end == CAIRN_RECORDING_CLEAN) {
-        snprintf(text, CAIRN_RECORDING_ERROR_SIZE, "closed in order");
+        snprintf(text, CAIRN_RECORDING_ERROR_SIZE, "closed properly");
     } else {
         snprintf(text, CAIRN_RECORDING_ERROR_SIZE, "%s (at byte %zu)",
             cairn_recording_end_text(file->end), file->at);

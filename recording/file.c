@@ -76,7 +76,7 @@ cairn_recording_piece cairn_recording_piece_of(
 const char *cairn_recording_end_text(cairn_recording_end end) {
     static const char *const texts[CAIRN_RECORDING_END_COUNT] = {
         [CAIRN_RECORDING_UNFINISHED] = "not at its end",
-        [CAIRN_RECORDING_CLEAN] = "closed in order",
+        [CAIRN_RECORDING_CLEAN] = "closed properly",
         [CAIRN_RECORDING_CUT] = "cut off",
         [CAIRN_RECORDING_FOREIGN] = "not a cairn recording: bad magic",
         [CAIRN_RECORDING_VERSION_MISMATCH] = "a recording of another format version",

@@ -25,8 +25,8 @@ const char *cairn_unpack_refusal_text(cairn_unpack_refusal refusal) {
     static const char *const texts[CAIRN_UNPACK_REFUSAL_COUNT] = {
         [CAIRN_UNPACK_OK] = "unpacks",
         [CAIRN_UNPACK_NO_FRAME] = "is not one zstd frame",
-        [CAIRN_UNPACK_WRONG_SIZE] = "unpacks to another size than its head says",
-        [CAIRN_UNPACK_DAMAGED] = "does not unpack",
+        [CAIRN_UNPACK_WRONG_SIZE] = "its unpacked size differs from that in its head",
+        [CAIRN_UNPACK_DAMAGED] = "cannot be unpacked",
     };
     return (unsigned)refusal < CAIRN_UNPACK_REFUSAL_COUNT ? texts[refusal] : "unknown refusal";
 }

@@ -69,6 +69,6 @@ const void *cairn_byte_order_copy(
 }
 
 #else
-// Nothing to turn. A translation unit declares something.
+// Nothing to reverse. A translation unit must not be empty.
 typedef int cairn_byte_order_is_that_of_the_wire;
 #endif

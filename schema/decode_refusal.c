@@ -13,7 +13,7 @@ const char *cairn_decode_refusal_text(cairn_decode_refusal refusal) {
         [CAIRN_DECODE_OUT_OF_RANGE] = "a value is out of range",
         [CAIRN_DECODE_ORDER] = "ticks or ids are out of order",
         [CAIRN_DECODE_TEXT] = "a text is too long or not printable",
-        [CAIRN_DECODE_WRONG_DIRECTION] = "a message of the other side",
+        [CAIRN_DECODE_WRONG_DIRECTION] = "a message that only the other side may send",
     };
     if ((unsigned)refusal >= CAIRN_DECODE_REFUSAL_COUNT) {
         return "unknown refusal";

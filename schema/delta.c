@@ -10,7 +10,7 @@
 // carries over `kept` bodies of the baseline as they are, then does one thing.
 enum {
     RECORD_REMOVED = 0, // the next body of the baseline is gone
-    RECORD_ADDED = 1,   // a new body: its words as they are
+    RECORD_ADDED = 1,   // a new body: all its words, unchanged
     RECORD_CHANGED = 2, // the next body of the baseline, with some words changed
     RECORD_KINDS = 3,
     WORDS = 15,
@@ -194,7 +194,7 @@ static void append(merge *m, const body_words *words) {
 
 static const cairn_snapshot_body *next_of_baseline(merge *m) {
     if (m->at == m->baseline_count) {
-        refuse(m, CAIRN_MALFORMED, "a record behind the baseline's end");
+        refuse(m, CAIRN_MALFORMED, "a record beyond the baseline's end");
         return NULL;
     }
     return &m->baseline[m->at++];

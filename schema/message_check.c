@@ -132,7 +132,7 @@ static void check_resync_request(checker *c, const cairn_resync_request *request
         CAIRN_DECODE_OUT_OF_RANGE);
 }
 
-// A text in an array that is filled up with zeros.
+// A text in an array that is padded with zeros.
 static void check_name(checker *c, const char name[CAIRN_NAME_SIZE_MAX + 1]) {
     must(c, memchr(name, '\0', CAIRN_NAME_SIZE_MAX + 1) != NULL, CAIRN_DECODE_TEXT);
     if (c->refusal == CAIRN_DECODE_OK) {

@@ -24,7 +24,7 @@ static uint32_t take_scheduled_ticks(cairn_server *server, cairn_room *room) {
     const uint32_t due = cairn_tick_scheduler_take(scheduler, now_ns);
     if (scheduler->ticks_skipped != skipped) {
         cairn_server_emit_event(server, room, CAIRN_LOG_WARN, "tick_overload", 0,
-            "scheduled ticks were skipped; the room runs late for good",
+            "scheduled ticks were skipped; the room does not catch up with them",
             (int64_t)(scheduler->ticks_skipped - skipped));
     }
     return ready < due ? ready : due;

@@ -73,9 +73,9 @@ static void check_client_counters(cairn_storm *s, uint32_t i) {
     }
 }
 
-// The lag allowed: the path, some round trips of the stream that resends what was lost, the
-// interpolation delay, and updates lost in a row. On the worst path drawn two of three updates may
-// be lost if each travels in three fragments. A storm of a week asks some 10^7 times, so 40 losses
+// The lag allowed: the path, some round trips of the stream that resends lost segments, the
+// interpolation delay, and updates lost in a row. On the worst path two of three updates may be
+// lost if each travels in three fragments. A storm of a week checks some 10^7 times, so 40 losses
 // in a row do occur.
 static uint64_t lag_bound_ns(const cairn_storm *s, uint32_t i) {
     const bool lockstep = cairn_storm_simulates(s, i);
@@ -170,7 +170,7 @@ void cairn_storm_check(cairn_storm *s, uint64_t passed_ns) {
     cairn_storm_check_memory(s, passed_ns);
     if (!cairn_virtual_adds_up(s->system.network)) {
         cairn_storm_report_finding(
-            s, CAIRN_STORM_FOUND_NETWORK, "the virtual network lost count of its datagrams");
+            s, CAIRN_STORM_FOUND_NETWORK, "the counters of the virtual network do not add up");
     }
     if (cairn_virtual_counters_read(s->system.network).overflow != 0) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_NETWORK,

@@ -177,9 +177,9 @@ static void stall_server(cairn_storm *s) {
     report_event(s, "sees the server stall", 0);
 }
 
-// Whether a degraded client has recovered: it keeps up, or had ample time to fail. A client notices
-// late that the server dropped it if the attacker replays datagrams that had been lost. A client of
-// a restarted server holds a tick ahead of the new world's, so its lag says nothing.
+// Whether a degraded client has recovered: it keeps up, or had ample time to fail. If the attacker
+// replays datagrams that were lost, a client notices late that the server dropped it. A client of a
+// restarted server holds a tick ahead of the new world's, so its lag has no meaning.
 static bool has_recovered(const cairn_storm *s, uint32_t i) {
     const uint64_t since_ns = cairn_storm_undisturbed_ns(s, i);
     const bool keeps_up = !s->slots[i].server_died &&

@@ -17,7 +17,7 @@
 typedef struct cairn_oracle_tick {
     uint64_t tick; // UINT64_MAX: empty
     cairn_hash128 root;
-    bool whole; // the bodies are kept as well
+    bool whole; // the bodies are kept, not only the root
     uint32_t body_count;
     cairn_snapshot_body *bodies; // points into the oracle
 } cairn_oracle_tick;
@@ -36,10 +36,10 @@ void cairn_oracle_destroy(cairn_oracle *oracle);
 // Forgets every tick: a new server starts.
 void cairn_oracle_forget(cairn_oracle *oracle);
 void cairn_oracle_note(cairn_oracle *oracle, const cairn_world *world);
-// A tick whose world was not seen: records its root alone.
+// Records only the root of a tick whose world the oracle did not receive.
 void cairn_oracle_note_root(cairn_oracle *oracle, uint64_t tick, cairn_hash128 root);
 // NULL if the tick is not recorded.
 const cairn_oracle_tick *cairn_oracle_find(const cairn_oracle *oracle, uint64_t tick);
-// Bit for bit. The tick must be whole.
+// Compares bit for bit. The tick must be whole.
 bool cairn_oracle_bodies_equal(
     const cairn_oracle_tick *tick, const cairn_snapshot_body *bodies, uint32_t body_count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The state of a running storm, and what the other files ask of it.
+// The state of a running storm, and functions that the other files share.
 
 #include "base/random.h"
 #include "server/core/server_state.h"

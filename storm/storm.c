@@ -113,7 +113,7 @@ static bool create_from_seed(cairn_storm *s) {
     }
     if (!cairn_system_start(&s->system, &config)) {
         strcpy(s->report.words,
-            "the server could not start: the scene with these rules makes no world");
+            "the server could not start: no world can be created from the scene with these rules");
         return false;
     }
     cairn_virtual_tap(s->system.network, cairn_attacker_observe, &s->attacker);

@@ -3,7 +3,7 @@
 
 // A server and its clients over the virtual network: the code that runs in production, with time,
 // datagrams and randomness from one seed. Every endpoint is served as a driver would serve it:
-// receive until dry, advance, send until dry, sleep to the deadline on its own drifting clock.
+// receive all, advance, send all, sleep until the deadline on its own drifting clock.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -101,7 +101,7 @@ bool cairn_system_join(cairn_system *system, uint32_t i, const cairn_client_conf
 // The same client connects again with a new token from a new address.
 bool cairn_system_rejoin(cairn_system *system, uint32_t i);
 void cairn_system_disconnect(cairn_system *system, uint32_t i); // sends disconnects
-void cairn_system_remove(cairn_system *system, uint32_t i);     // without a word
+void cairn_system_remove(cairn_system *system, uint32_t i);     // sends nothing
 void cairn_system_cut(cairn_system *system, uint32_t i, bool cut);
 
 // The client's or the server's host stalls for so long from now on; 0 ends a stall.

@@ -182,7 +182,7 @@ static void put_prediction(cairn_json *json, const bot *b, const cairn_client_st
 static void put_heals(cairn_json *json, const bot *b, const cairn_client_statistics *s) {
     cairn_client_resync_record heals[CAIRN_CLIENT_RESYNCS_HELD];
     const uint32_t held = cairn_client_resyncs(b->client, heals, CAIRN_CLIENT_RESYNCS_HELD);
-    // In server ticks, because a machine that is late also runs fewer of them.
+    // In server ticks, because an overloaded machine also runs fewer of them.
     const uint64_t soon = 3 + (s->connection.rtt_ns * FRAME_RATE_HZ + 999999999) / CAIRN_NS_PER_S;
     uint64_t slow = 0, elapsed_ns = 0, bytes = 0, elements = 0;
     for (uint32_t i = 0; i < held; i++) {
@@ -391,7 +391,7 @@ static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_
         {"--damage", NULL, "S",
             "heal: corrupt the own world every other second, from this second on (0: never)",
             CAIRN_FLAG_U64, .out = &b->damage_s, .most = 3600},
-        {"--spectator", NULL, NULL, "ask for no player slot", CAIRN_FLAG_SWITCH,
+        {"--spectator", NULL, NULL, "join without a player slot", CAIRN_FLAG_SWITCH,
             .out = &b->config.spectator},
         {"--room", NULL, "NAME", "room to join (the server's first)", CAIRN_FLAG_TEXT,
             .out = &room},

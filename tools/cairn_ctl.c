@@ -251,7 +251,7 @@ int main(int argc, char **argv) {
     program.verbs = cairn_ctl_verbs(&program.verb_count);
     // A server admits one client per id: two operators must not disconnect each other.
     if (!cairn_system_random(&o.token.client_id, sizeof o.token.client_id)) {
-        return report_error(EXIT_USAGE, "the system gives no random bytes", "");
+        return report_error(EXIT_USAGE, "the system returned no random bytes", "");
     }
     const cairn_flags_result result = read_flags(argc, argv, &o, &program);
     if (result == CAIRN_FLAGS_REFUSED) {

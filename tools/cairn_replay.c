@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads recordings, steps them again, and makes new ones. Each verb is a file in tools/replay.
+// Reads recordings, steps them again, and makes new ones. Each verb has a file in tools/replay.
 
 #include <string.h>
 
@@ -71,8 +71,8 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_order *
                  "  2  it cannot be done: arguments, files, memory, ticks that are not in the "
                  "recording\n"
                  "  3  the recording needs another version of the simulation or of its rules\n"
-                 "  4  the seal is broken, or is not of the key that was asked for\n"
-                 "  5  the recording is damaged; what comes before the damage agrees",
+                 "  4  the seal is broken, or was not made with the key of --key\n"
+                 "  5  the recording is damaged; the part before the damage agrees",
         .flags = flags,
         .flag_count = sizeof flags / sizeof *flags,
         .verbs = verbs,

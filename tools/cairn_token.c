@@ -51,7 +51,7 @@ static int complain(const char *format, ...) {
 static int make_key(const order *o) {
     uint8_t key[CAIRN_KEY_SIZE];
     if (!cairn_system_random(key, sizeof key)) {
-        return complain("the system gives no random bytes: %s", strerror(errno));
+        return complain("the system returned no random bytes: %s", strerror(errno));
     }
     if (o->out == NULL) {
         cairn_key_print(key);
@@ -98,7 +98,7 @@ static int issue_token(order *o) {
     }
     uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
     if (!cairn_system_random(entropy, sizeof entropy)) {
-        return complain("the system gives no random bytes: %s", strerror(errno));
+        return complain("the system returned no random bytes: %s", strerror(errno));
     }
     const cairn_token_request request = {
         .protocol_id = o->protocol_id,
@@ -229,7 +229,7 @@ static cairn_flags_result read_flags(int argc, char **argv, order *o, const char
             CAIRN_FLAG_CUSTOM, .out = o, .read = add_server, .verbs = "issue"},
         {"--protocol-id", NULL, "ID", "as the servers have it (0x636169726e)", CAIRN_FLAG_U64,
             .out = &o->protocol_id, .verbs = "issue"},
-        {"--client-id", NULL, "ID", "who the client is; one connection at a time (a random one)",
+        {"--client-id", NULL, "ID", "the client's id; one connection at a time (a random one)",
             CAIRN_FLAG_U64, .out = &o->client_id, .verbs = "issue"},
         {"--lifetime", NULL, "S", "how long the token can be used to join (30)", CAIRN_FLAG_U32,
             .out = &o->lifetime_s, .least = 1, .verbs = "issue"},
@@ -269,7 +269,7 @@ static cairn_flags_result read_flags(int argc, char **argv, order *o, const char
 int main(int argc, char **argv) {
     order o = {.protocol_id = CAIRN_PROTOCOL_ID_DEFAULT, .lifetime_s = 30, .timeout_s = 5};
     if (!cairn_system_random(&o.client_id, sizeof o.client_id)) {
-        return complain("the system gives no random bytes: %s", strerror(errno));
+        return complain("the system returned no random bytes: %s", strerror(errno));
     }
     const char *verb;
     const cairn_flags_result result = read_flags(argc, argv, &o, &verb);

@@ -126,7 +126,7 @@ const char *cairn_client_resync_cause_text(cairn_client_resync_cause cause) {
     static const char *const texts[CAIRN_RESYNC_CAUSE_COUNT] = {
         [CAIRN_RESYNC_BY_STEPPING] = "stepped again from the last valid tick",
         [CAIRN_RESYNC_BY_ELEMENTS] = "the server sent what differed",
-        [CAIRN_RESYNC_BY_STATE] = "the server sent its whole state",
+        [CAIRN_RESYNC_BY_STATE] = "the server sent its full state",
     };
     return (uint32_t)cause < CAIRN_RESYNC_CAUSE_COUNT ? texts[cause] : "unknown";
 }

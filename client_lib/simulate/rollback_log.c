@@ -7,9 +7,8 @@ const char *cairn_client_rollback_cause_text(cairn_client_rollback_cause cause) 
     static const char *const texts[CAIRN_ROLLBACK_CAUSE_COUNT] = {
         [CAIRN_ROLLBACK_LATE_INPUT] = "another player's input reached the server late or never",
         [CAIRN_ROLLBACK_OWN_INPUT] = "our own input reached the server late or never",
-        [CAIRN_ROLLBACK_WRONG_PREDICTION] = "a player did something else than predicted",
-        [CAIRN_ROLLBACK_LOST_PACKET] =
-            "the message that a player did something else was lost or delayed",
+        [CAIRN_ROLLBACK_WRONG_PREDICTION] = "a player's input differed from the prediction",
+        [CAIRN_ROLLBACK_LOST_PACKET] = "the message about a player's new input was lost or delayed",
         [CAIRN_ROLLBACK_JOIN_LEAVE] = "a player joined or left",
         [CAIRN_ROLLBACK_OPERATOR] = "an operator edited the world",
         [CAIRN_ROLLBACK_RESYNC] = "the world was resynchronised",

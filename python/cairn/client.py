@@ -13,7 +13,7 @@ from . import messages
 
 _DATAGRAM_SIZE_MAX = 1300
 _LEFT = 4  # cairn_client_state: from here on the connection has ended
-_UNLIMITED = ("step", "run-until")  # answered when the room has run, however long that takes
+_UNLIMITED = ("step", "run-until")  # answered when the room has run, which may take any time
 
 
 class Refused(Exception):
@@ -29,9 +29,9 @@ class NoAnswer(Exception):
 
 
 class Client:
-    """A connection, made at once with a connect token (2048 bytes, or the name of a file that holds
-    them). `room` is the room of every request that names none; "" is the client's own. `timeout`, in
-    seconds, limits how long an answer is waited for."""
+    """A connection, opened at once with a connect token (2048 bytes, or the name of a file that
+    holds them). `room` is the room of every request that names none; "" is the client's own.
+    `timeout`, in seconds, limits how long the client waits for an answer."""
 
     def __init__(self, token, room="", timeout=5.0, library=None):
         if not isinstance(token, (bytes, bytearray)):

@@ -176,7 +176,7 @@ def _fields(table):
 
 
 class Reader:
-    """An answer that came: its number, verb and refusal."""
+    """A received answer: its number, verb and refusal."""
 
     def __init__(self, data):
         table = Envelope.Envelope.GetRootAs(data, 0).Message()
@@ -196,7 +196,7 @@ class Reader:
         }
 
     def answer(self):
-        """Everything that was answered."""
+        """The complete answer."""
         kind = self._answer.AnswerType()
         body = ControlAnswer.ControlAnswerCreator(kind, self._answer.Answer())
         return Answer(**self._common(), **(_fields(body) if body is not None else {}))

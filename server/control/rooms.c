@@ -75,8 +75,8 @@ cairn_control_refusal cairn_control_on_room_create(cairn_control_context *c) {
 
 cairn_control_refusal cairn_control_on_room_destroy(cairn_control_context *c) {
     if (c->room == c->session->room) {
-        return cairn_control_refuse(
-            c, CAIRN_CONTROL_BUSY, "the operator is in this room, and nobody could answer");
+        return cairn_control_refuse(c, CAIRN_CONTROL_BUSY,
+            "the operator's client is in this room, so the answer could not be sent");
     }
     const uint32_t id = c->room->id;
     c->room = NULL;

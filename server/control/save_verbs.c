@@ -21,7 +21,7 @@ static cairn_control_save *add_save(
     cairn_control_save *save = cairn_control_saves_add(c->saves, name, size);
     if (save == NULL) {
         *refusal = cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY,
-            "a server keeps %d saves of together 64 MiB, each at least 1 byte",
+            "a server keeps %d saves of 64 MiB in total, each at least 1 byte",
             CAIRN_CONTROL_SAVES_MAX);
     }
     return save;

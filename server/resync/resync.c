@@ -191,7 +191,7 @@ static void answer(
         cairn_replication_request_state(session);
         session->room->statistics.states_resent += 1;
         cairn_context_emit(resync->context, session->room, CAIRN_LOG_WARN, "state_resent",
-            session->client_id, "the client asked for the whole state", (int64_t)request->tick);
+            session->client_id, "the client requested the full state", (int64_t)request->tick);
         count_attempt(resync, session);
     } else if ((request->want & CAIRN_RESYNC_WANT_ELEMENTS) != 0) {
         answer_elements(resync, session, request);

@@ -95,7 +95,7 @@ TEST("a valid recording verifies") {
     assert_int_equal(v.ticks, sound.ticks);
     assert_int_equal(v.keyframes, 2);
     assert_true(v.commands > 500);
-    assert_string_equal(v.end, "closed in order");
+    assert_string_equal(v.end, "closed properly");
     v = verify_rewritten(nothing);
     assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
 }

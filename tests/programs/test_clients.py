@@ -62,7 +62,7 @@ def test_a_run_is_recorded_and_verifies(kit):
     kit.bot(server, "--mode", "lockstep", "--inputs", "random", "--seconds", 1)
     server.stop()
     told = kit.run("cairn-replay", "verify", "world.cairn").out
-    assert "closed in order" in told and "every state hash agrees" in told
+    assert "closed properly" in told and "every state hash agrees" in told
     assert "scene            demo" in kit.run("cairn-replay", "info", "world.cairn").out
     assert "equal for" in kit.run("cairn-replay", "diff", "world.cairn", "world.cairn").out
     whole = (kit.folder / "world.cairn").read_bytes()

@@ -188,7 +188,7 @@ def test_a_room_made_again_has_a_recording_of_its_own(kit, ctl):
 
 def test_control_is_closed_unless_it_is_opened(kit):
     ctl = Operator(kit, kit.serve())
-    assert "control is closed" in ctl("pause", code=1).err
+    assert "control is not enabled" in ctl("pause", code=1).err
 
 
 def test_a_server_that_is_gone_gives_no_answer(kit):

@@ -46,7 +46,7 @@ TEST("a recording verifies and is signed") {
     assert_int_equal(v.segments, 2);
     assert_int_equal(v.seal, CAIRN_SEAL_SIGNED);
     assert_memory_equal(v.public_key, key, sizeof key);
-    assert_string_equal(v.end, "closed in order");
+    assert_string_equal(v.end, "closed properly");
 }
 
 TEST("without a key the chain still holds") {
@@ -146,7 +146,7 @@ TEST("the public header alone verifies a recording to its last tick") {
     assert_int_equal(ticks, 100);
     assert_true(cairn_player_complete(player));
     cairn_player_end_text(player, text);
-    assert_string_equal(text, "closed in order");
+    assert_string_equal(text, "closed properly");
     cairn_player_destroy(player);
 }
 
@@ -433,5 +433,5 @@ TEST("a chunk that unpacks to another size is refused by name") {
     mend(&t, piece.offset);
     const cairn_verification v = verify(&t);
     assert_int_equal(v.verdict, CAIRN_VERDICT_UNREADABLE);
-    assert_non_null(strstr(v.finding, "unpacks to another size than its head says"));
+    assert_non_null(strstr(v.finding, "its unpacked size differs from that in its head"));
 }

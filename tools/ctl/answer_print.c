@@ -114,7 +114,7 @@ EACH_CONTROL_ELEMENT(PUT_ELEMENTS)
 static void put_answer(output o, const cairn_control_answer *answer) {
     switch (answer->verb) {
         EACH_CONTROL_ANSWER(PUT_ANSWER)
-    default: // has nothing but what is common to all
+    default: // has only the fields common to all answers
         break;
     }
 }

@@ -48,7 +48,7 @@ static void on_time(uv_timer_t *timer) {
 void cairn_process_set_run(cairn_process_set *set, unsigned wait_ms) {
     uv_update_time(&set->loop);
     uv_timer_start(&set->timer, on_time, wait_ms, 0);
-    uv_unref((uv_handle_t *)&set->timer); // alone it keeps nothing waiting
+    uv_unref((uv_handle_t *)&set->timer); // the timer alone must not keep the loop running
     uv_run(&set->loop, UV_RUN_DEFAULT);
     uv_timer_stop(&set->timer);
 }

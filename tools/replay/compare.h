@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Where two recordings of what should be one run begin to differ: in the first state, a tick's
-// commands or a tick's state hash; and then the section, element, field and bits of the two worlds.
+// Finds where two recordings of what should be one run begin to differ: in the first state, a
+// tick's commands or a tick's state hash, and the section, element, field and bits of the two
+// worlds.
 
 #include <stddef.h>
 #include <stdint.h>

@@ -9,7 +9,7 @@
 typedef struct cairn_diagnosis {
     cairn_desync_report_content capsule;
     cairn_explanation *out;
-    cairn_trace *here;  // the step as it should be
+    cairn_trace *here;  // the correct step
     cairn_trace *there; // under the last trial
     cairn_hash128 wanted;
     uint32_t faults;              // in the passport of the diverged peer

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Why two peers computed one step differently. The step of a desync capsule is repeated here, first
-// as it should be and then under every hazard that can be reproduced. The hazard that reaches the
-// diverged peer's state hash is named, with the stage, section, body, field and bits of the first
-// difference.
+// Finds out why two peers computed one step differently. Repeats the step of a desync capsule,
+// first correctly and then under every hazard that can be reproduced, and names the hazard that
+// reaches the diverged peer's state hash, with the stage, section, body, field and bits of the
+// first difference.
 
 #include <stdbool.h>
 #include <stddef.h>

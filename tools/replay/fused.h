@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A second build of the simulation, compiled with contraction (fused multiply-add): it computes
-// what a client computes that was compiled without -ffp-contract=off. Worlds belong to the first
+// A second build of the simulation, compiled with contraction (fused multiply-add): it gives the
+// results of a client that was compiled without -ffp-contract=off. Worlds belong to the first
 // build; only the step differs.
 
 #include <stdbool.h>

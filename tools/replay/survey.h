@@ -18,6 +18,6 @@ typedef struct cairn_survey {
     bool memory_gone;
 } cairn_survey;
 
-// Fills seal, public_key and end. Of a damaged file the part before the damage is surveyed.
+// Fills seal, public_key and end. Surveys a damaged file up to the damage.
 cairn_survey cairn_survey_of(const uint8_t *bytes, size_t size, cairn_verification *out);
 void cairn_survey_end(cairn_survey *survey);

@@ -17,7 +17,7 @@ typedef enum cairn_replay_exit {
     CAIRN_EXIT_DIFFERS = 1,  // a state hash differs, or two recordings do
     CAIRN_EXIT_UNUSABLE = 2, // arguments, files, memory, ticks that are not in the recording
     CAIRN_EXIT_VERSION = 3,  // it needs another version of the simulation or of the rules
-    CAIRN_EXIT_SEAL = 4,     // the seal is broken, or is not of the key that was asked for
+    CAIRN_EXIT_SEAL = 4,     // the seal is broken, or was not made with the key of --key
     CAIRN_EXIT_DAMAGED = 5,  // the file is damaged; what comes before the damage agrees
 } cairn_replay_exit;
 

@@ -2,8 +2,7 @@
 #pragma once
 
 // Steps a recording again and compares every tick's state hash, every keyframe field by field, and
-// the seal at its end. Stretches between two states need nothing of each other, so threads share
-// them.
+// the seal at its end. Segments between two states are independent, so threads share them.
 
 #include <stdbool.h>
 #include <stddef.h>
