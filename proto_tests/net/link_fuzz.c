@@ -9,9 +9,9 @@
 #include "net/link.h"
 #include "net/link_parts.h"
 
-// The input is a script for two links in conversation whose payloads are held, dropped, repeated,
-// changed or made up. Whatever arrives, nothing crashes, every counter adds up, and the first link,
-// whose peer's payloads are never touched, hears reliable messages in order.
+// The input is a script for two connected links: their payloads are held, dropped, repeated,
+// changed or made up. Nothing may crash, every counter must add up, and the first link must receive
+// reliable messages in order, because the payloads of its peer are never changed.
 
 #define HELD_MAX 64
 

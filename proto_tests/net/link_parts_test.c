@@ -100,7 +100,7 @@ TEST("a message that had its time makes room for a new one") {
     assert_false(take(&t, 2, 12, 0));
     assert_false(take(&t, 51, 14, 0));
     assert_int_equal(t.assemblies.lost, 1);
-    assert_false(take(&t, 52, 10, 1)); // comes too late, and begins nothing anew
+    assert_false(take(&t, 52, 10, 1)); // comes too late, and does not begin the message again
     assert_int_equal(t.assemblies.lost, 1);
     assert_true(take(&t, 53, 12, 1));
     assert_true(take(&t, 54, 14, 1));

@@ -47,5 +47,5 @@ typedef struct pipe {
 pipe_settings pipe_settings_default(void);
 pipe pipe_open(const pipe_settings *settings);
 void pipe_close(pipe *p);
-// Carries whatever both ends have to say, in steps of 1 ms, for `duration_ns`.
+// Carries the payloads of both ends, in steps of 1 ms, for `duration_ns`.
 void pipe_run(pipe *p, uint64_t duration_ns);

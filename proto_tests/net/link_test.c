@@ -296,7 +296,7 @@ TEST("every unreliable message is received, lost or replaced") {
     const cairn_link_statistics *there = cairn_link_statistics_read(p.ends[1]);
     assert_int_equal(here->messages_replaced, 50);
     assert_true(e.received[1][0] > 110 && e.received[1][0] < 180); // 0.9 to the third
-    // Those of which no fragment came, and the last two under way, are known to nobody.
+    // Messages of which no fragment arrived, and the last two in flight, are in no counter.
     assert_true(e.received[1][0] + there->messages_lost <= 200);
     assert_true(e.received[1][0] + there->messages_lost >= 194);
 }
@@ -346,7 +346,7 @@ TEST("a small receive window is respected") {
     ear e = {0};
     pipe_settings settings = pipe_settings_default();
     settings.config[1].receive_size_max = 1184;
-    settings.loss_permille = 100; // gaps, behind which a greedy sender would run out of the window
+    settings.loss_permille = 100; // gaps, after which a greedy sender would exceed the window
     SCOPED(pipe) p = pipe_to(&e, &settings);
     for (uint32_t i = 0; i < 100; i++) {
         say(&p, 0, true, i, 1184);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Fixed keys, tokens from a few words, and one server with a few clients over a wire that the test
-// holds in its hands: nothing moves before the test says so.
+// Fixed keys, tokens from a few fields, and one server with a few clients over a wire that the test
+// controls: a datagram moves only when the test moves it.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,11 +69,11 @@ cairn_netcode_server *kit_server(
 uint64_t kit_unix_s(const kit *k);
 // Client i asks to connect with a token in its own name, client id i + 1.
 void kit_connect(kit *k, int i);
-// Carries datagrams both ways until nobody has one; takes events as they come.
+// Carries datagrams both ways until no side has one; takes events as they occur.
 void kit_exchange(kit *k);
 // Lets time pass in steps of at most 10 ms with advance and exchange.
 void kit_run(kit *k, uint64_t duration_ns);
-// Time passes, everybody advances, nothing is carried: datagrams are thrown away.
+// Lets time pass and advances all endpoints; their datagrams are thrown away.
 void kit_run_deaf(kit *k, uint64_t duration_ns);
 // kit_connect and the whole handshake.
 void kit_join(kit *k, int i);
@@ -81,7 +81,7 @@ void kit_join(kit *k, int i);
 // One datagram from a side, or size 0.
 kit_datagram kit_from_client(kit *k, int i);
 kit_datagram kit_from_server(kit *k);
-// Hands a datagram to the other side and says what became of it.
+// Delivers a datagram to the other side and returns whether and why it was dropped.
 cairn_netcode_drop kit_to_server(kit *k, const kit_datagram *datagram);
 cairn_netcode_drop kit_to_client(kit *k, int i, const kit_datagram *datagram);
 void kit_take_events(kit *k);

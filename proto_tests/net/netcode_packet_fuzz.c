@@ -7,8 +7,8 @@
 #include "base/bytes.h"
 #include "net/packet.h"
 
-// Bytes as they come from an unknown peer; bytes sealed with the right key whose body is made up;
-// and packets of ours with bits changed, none of which may open.
+// Arbitrary bytes of an unknown peer; arbitrary bodies encrypted with the right key; and valid
+// packets with changed bits, none of which may decrypt.
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -8,9 +8,9 @@
 #include "net/netcode_table.h"
 #include "proto_tests/net/netcode_kit.h"
 
-// The input is a script for three peers who hold good tokens and the keys in them, and use them as
-// they like: any packet at any time, with any sequence, changed or not, from any address. Whatever
-// comes, the counters add up, events come in pairs, and an answer is never larger than a request.
+// The input is a script for three peers with valid tokens and the keys in them. They send any
+// packet at any time, with any sequence, changed or not, from any address. The counters must add
+// up, events must come in pairs, and an answer is never larger than a request.
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

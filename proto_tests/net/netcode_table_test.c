@@ -7,9 +7,9 @@
 #include "net/netcode_table.h"
 #include "proto_tests/net/netcode_kit.h"
 
-// Each row of both tables is brought about for real: an endpoint is led into the state, the input
-// happens, and what it did and where it stands then must be what the table says. That the table
-// says the right thing is for its readers: it must stand in docs/PROTOCOL.md letter by letter.
+// Tests each row of both tables on a real endpoint: it is brought into the state and gets the
+// input; its action and its next state must be those of the table. Whether the table itself is
+// right is for its readers to check: docs/PROTOCOL.md must contain it letter by letter.
 
 static const char *const packet_names[CAIRN_PACKET_TYPE_COUNT] = {
     "request", "denied", "challenge", "response", "keep-alive", "payload", "disconnect"};

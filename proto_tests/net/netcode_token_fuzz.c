@@ -8,8 +8,8 @@
 #include "net/packet.h"
 #include "net/token.h"
 
-// The public part of a token as it comes, and a private part whose seal is good and whose text is
-// the input. What is read is written again and reads the same.
+// The input as the public part of a token, and as the plain text of a validly encrypted private
+// part. A part that can be read is written again and must read the same.
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -11,7 +11,7 @@
 
 typedef struct vector {
     char name[64];   // "challenge:7", "client", "server": the word before the bytes
-    uint64_t number; // behind the colon of the name, or the word before the name; 0 if neither
+    uint64_t number; // after the colon of the name, or the word before the name; 0 if neither
     size_t size;
     uint8_t bytes[VECTOR_SIZE_MAX];
 } vector;
@@ -21,7 +21,7 @@ typedef struct vectors {
     vector list[64];
 } vectors;
 
-// Reads a whole file of vectors/; a line that cannot be read ends the test program.
+// Reads a file of vectors/; a line that cannot be read ends the test program.
 const vectors *vectors_read(const char *file_name);
-// By the whole name or by what stands before its colon; must be there.
+// Finds a vector by its name, or by the part of it before the colon. It must exist.
 const vector *vectors_find(const vectors *all, const char *name);

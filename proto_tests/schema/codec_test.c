@@ -195,7 +195,7 @@ TEST("an end of version 1 has no seal") {
     assert_memory_equal(&chunk.end.seal, &none, sizeof none);
 }
 
-// Decodes a copy that is exactly as large, so that a sanitizer sees a read behind it.
+// Decodes a copy that is exactly as large, so that a sanitizer sees a read past its end.
 static void expect_refusal_or_consistency(
     const uint8_t *bytes, size_t size, cairn_direction direction) {
     uint8_t *copy = kit_exact_copy(bytes, size);

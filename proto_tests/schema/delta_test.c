@@ -32,7 +32,7 @@ static size_t encode(const bodies *from, const bodies *to, uint8_t payload[PAYLO
     return cairn_delta_encode(from->list, from->count, to->list, to->count, payload, PAYLOAD_MAX);
 }
 
-// Applies a copy that is exactly as large, so that a sanitizer sees a read behind it.
+// Applies a copy that is exactly as large, so that a sanitizer sees a read past its end.
 static cairn_status apply(
     const bodies *from, const uint8_t *payload, size_t size, bodies *to, const char **where) {
     uint8_t *copy = kit_exact_copy(payload, size);

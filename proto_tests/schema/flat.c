@@ -71,7 +71,7 @@ void flat_stretch(flat *f, unsigned field, uint32_t count, size_t element_size) 
         flat_put_u32(vector, count);
         return;
     }
-    // A copy behind everything else, its elements on 8 bytes.
+    // A copy at the end of the bytes, its elements aligned to 8.
     uint8_t *copy = f->bytes + ((f->size + 7) & ~(size_t)7) + 4;
     const size_t new_size =
         (size_t)(copy + 4 - f->bytes) + ((count * element_size + 7) & ~(size_t)7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Values that every target must reproduce, whatever its word size and byte order. They were worked
-// out from the definitions with whole-number arithmetic, not by running this code.
+// Values that every target must reproduce, for any word size and byte order. They were computed
+// from the definitions with integer arithmetic, not by running this code.
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Linked before cairn-bot's own program: a bot whose steps leave out the warm start from some tick
-// on. The world of the self-test, which is smaller, is stepped as it should be.
+// Linked before cairn-bot's own program: a bot that steps without the warm start from some tick on.
+// The world of the self-test, which is smaller, is stepped correctly.
 
 #include "tools/replay/trial.h"
 

@@ -47,8 +47,8 @@ TEST("a player is expected to go on") {
         const cairn_command next = input(3, 7 + (uint32_t)(tick - 100), 1);
         expect_input(&prediction, tick, &next);
     }
-    // Its input lacked once: the server said the same again, and will until it has held long
-    // enough.
+    // Its input was missing once: the server repeated the last one, and will until the hold time
+    // ends.
     cairn_input_prediction_confirm(&prediction, &first[1], 1);
     expect_input(&prediction, 102, &first[1]);
     expect_input(&prediction, 109, &first[1]);

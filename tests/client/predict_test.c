@@ -102,7 +102,7 @@ TEST("own input shows after the delay not after the round trip") {
     assert_in_range(s.prediction.predicted_ticks, 4, 8);
     assert_in_range(ms_until_it_moves(&p, 0), 34, 90); // three ticks and what a picture takes
     rig_run_ms(&p, 1000);
-    assert_int_equal(rig_statistics(&p, 0).prediction.rollbacks, 0); // nobody else is there
+    assert_int_equal(rig_statistics(&p, 0).prediction.rollbacks, 0); // there is no other player
     rig_end(&p);
     // A delay that the host fixes: next to none, all predicted.
     cairn_client_config config = rig_config(CAIRN_CLIENT_PREDICT);
@@ -174,7 +174,7 @@ TEST("rollbacks name their cause") {
     rig_run_ms(&p, 2000);
     assert_int_equal(by_cause(&p, 0, CAIRN_ROLLBACK_JOIN_LEAVE), 1);
     const uint64_t wrong = by_cause(&p, 0, CAIRN_ROLLBACK_WRONG_PREDICTION);
-    assert_true(wrong <= 1); // the first input of who joined
+    assert_true(wrong <= 1); // the first input of the player who joined
     rig_press(&p, 1, 0, 1.0f);
     rig_run_ms(&p, 1000);
     assert_int_equal(by_cause(&p, 0, CAIRN_ROLLBACK_WRONG_PREDICTION), wrong + 1);

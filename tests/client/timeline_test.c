@@ -117,8 +117,8 @@ static void expect_the_truth(const cairn_timeline *t, const history *h) {
     assert_int_equal(cairn_world_diff(t->world, h->world, difference, 4), 0);
 }
 
-// Spawns, despawns, joins and leaves inside the window, rules' state and ids included: whatever
-// was guessed, each confirmed root is that of the world that never guessed.
+// Spawns, despawns, joins and leaves inside the window, with rules' state and ids: after any
+// prediction each confirmed root is that of a world that never predicted.
 TEST("a wrong prediction leaves no trace") {
     for (uint64_t seed = 1; seed <= 2; seed++) {
         cairn_random random = cairn_random_of(seed);

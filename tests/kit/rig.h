@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A whole server and whole clients in memory over the virtual network (storm/system.h), with one
-// set of verbs, so that a test reads as what happened to whom. A verb that cannot be done asserts.
+// A complete server and complete clients in memory over the virtual network (storm/system.h), with
+// one set of verbs, so that a test reads as a script. A verb that cannot be done asserts.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,7 +71,7 @@ uint32_t rig_join(rig *r, const cairn_client_config *config, const cairn_virtual
 uint32_t rig_join_mode(rig *r, cairn_client_mode mode); // over a path of the options
 void rig_connect_again(rig *r, uint32_t client);
 void rig_leave(rig *r, uint32_t client);
-// Until every client plays; asserted to come within ten seconds each.
+// Runs until every client plays; asserts that each does within ten seconds.
 void rig_wait_to_play(rig *r);
 void rig_run_ms(rig *r, uint64_t ms);
 void rig_run_ticks(rig *r, uint32_t ticks);

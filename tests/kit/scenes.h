@@ -5,7 +5,7 @@
 
 #include "schema/scene.h"
 
-// Parses a scene of the test's own, in which ' stands for ". It lives until the program ends.
+// Parses a scene, in which ' stands for ". It is valid until the program ends.
 const cairn_scene *kit_scene(const char *json);
 // A thousand cubes side by side on a floor, 60 Hz.
 const cairn_scene *kit_scene_thousand(void);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Variables that end when their block ends, so that a test says once what it needs:
+// Variables that are destroyed at the end of their block:
 //
 //     SCOPED(cairn_world) *world = kit_world(NULL);
 //
-// The newest ends first. After a failed assertion nothing ends: the program reports and exits.
+// The newest is destroyed first. After a failed assertion nothing is destroyed: the program reports
+// and exits.
 #define SCOPED(type) __attribute__((cleanup(end_scope_of_##type))) type
 
-// Says once per type how a variable of it ends, held by value or by pointer.
+// Declares once per type how a variable of it is destroyed, held by value or by pointer.
 #define SCOPE_ENDS(type, end)                                                                      \
     static inline void end_scope_of_##type(type *object) {                                         \
         end(object);                                                                               \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The dialect of the C tests, over CMocka:
+// The macros of the C tests, over CMocka:
 //
 //     TEST("a datagram is accepted once") {
 //         assert_true(...);

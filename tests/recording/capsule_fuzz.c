@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as the desync chunk of a capsule whose other chunks are sound: refused in words, or a
-// capsule of the tick behind its state.
+// Any bytes as the desync chunk of a capsule with valid other chunks: refused with an error text,
+// or a capsule of the tick after its state.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

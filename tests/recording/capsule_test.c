@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A capsule comes back as it was written, verifies like any recording, and what is no capsule is
-// refused in words.
+// A capsule is read back as it was written and verifies like any recording; a file that is not a
+// capsule is refused with an error text.
 
 #include "tests/sim/world_kit.h"
 
@@ -117,7 +117,7 @@ static bool keep(void *user, const uint8_t *bytes, size_t size) {
     return true;
 }
 
-// `ticks` behind the state and the desync chunk of the tick `told`.
+// `ticks` after the state, and the desync chunk of the tick `told`.
 static bool opens_with(uint32_t ticks, uint64_t told) {
     static written w;
     w = (written){.before = build()};

@@ -62,7 +62,7 @@ static recording whole_recording(void) {
     return r;
 }
 
-// Reads a copy that is exactly as large, so that a sanitizer sees a read behind it.
+// Reads a copy that is exactly as large, so that a sanitizer sees a read past its end.
 static cairn_recording_reader walk(const uint8_t *bytes, size_t size) {
     uint8_t *copy = kit_exact_copy(bytes, size);
     cairn_recording_reader reader = cairn_recording_reader_of(copy, size);

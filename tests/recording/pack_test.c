@@ -24,7 +24,7 @@ AFTER_ALL {
     cairn_unpacker_destroy(unpacker);
 }
 
-// An exact allocation, so that a sanitizer sees a write behind it.
+// An exact allocation, so that a sanitizer sees a write past its end.
 static cairn_unpack_refusal unpack(const uint8_t *packed, size_t size, size_t raw_size) {
     uint8_t *out = malloc(raw_size > 0 ? raw_size : 1);
     assert_non_null(out);

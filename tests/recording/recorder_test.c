@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A recording from its first byte to its seal: what was lived is lived again from any of its
-// states, wherever the file was cut, and nobody changes it unseen.
+// A recording from its first byte to its seal: it replays from any of its states and after a cut
+// anywhere, and every change of it is detected.
 #include "tests/kit/test.h"
 
 #include "recording/recorder.h"
@@ -25,7 +25,7 @@ static cairn_verification verify(const tape *t) {
     return cairn_verify(t->bytes, t->size, NULL);
 }
 
-// 100 ticks, a keyframe behind 48 of them.
+// 100 ticks, a keyframe after 48 of them.
 static void record(tape *t) {
     tape_start(t, seed);
     tape_run(t, 48);
@@ -166,7 +166,7 @@ TEST("the public header refuses with a reason what is not a whole recording") {
     cairn_player_destroy(player);
 }
 
-// Copies that are exactly as long, so that a sanitizer sees a read behind them.
+// Copies that are exactly as long, so that a sanitizer sees a read past their end.
 static void walk_cut(const tape *t, size_t size, uint32_t chunks) {
     uint8_t *copy = kit_exact_copy(t->bytes, size);
     cairn_chunk_reader walk = cairn_chunk_reader_of(copy, size);
@@ -274,7 +274,7 @@ TEST("two workers report the findings of one") {
 #define LIE_SEGMENTS 8
 #define LONG_SEGMENT_TICKS 3000
 
-// A recording of eight segments whose recorded roots are false, in one half. Segment `first` is
+// A recording of eight segments with false roots in one half. Segment `first` is
 // long and its last root is false; of each later segment it is the first root. So the other workers
 // have found later lies long before one worker comes upon the first. Returns the tick of the first
 // lie.

@@ -20,7 +20,7 @@ typedef struct tape {
     cairn_recorder *recorder;
 } tape;
 
-// 16 ticks a chunk. `seed` signs it; NULL: nobody.
+// 16 ticks per chunk. Signed with `seed`; NULL: not signed.
 void tape_start(tape *t, const uint8_t *seed);
 void tape_run(tape *t, uint32_t ticks);
 void tape_keyframe(tape *t);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// An operator in a story: says one thing at a time and waits for the answer.
+// An operator in a story: sends one request at a time and waits for its answer.
 
 #include "tests/server/story.h"
 #include <cairn/control.h>
 
-// A server with control and one operator who watches in lockstep; client 0.
+// A server with control and one operator, client 0, who is a spectator in lockstep mode.
 void kit_start(story *s, story_answer *answer);
 void kit_start_with(story *s, story_answer *answer, const cairn_server_config *config);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What operators may ask, what comes of it, and that the room goes on whatever they ask.
+// Requests of operators and their effects; the room continues after every request.
 
 #include "tests/kit/test.h"
 

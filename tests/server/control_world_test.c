@@ -57,7 +57,7 @@ static void expect_same(cairn_hash128 a, cairn_hash128 b) {
     assert_int_equal(a.hi, b.hi);
 }
 
-// Everybody in the room holds its world, and nobody saw a root that was not theirs.
+// Every client in the room holds its world, and none received a root that differs from its own.
 static void expect_all_follow(void) {
     story_run_ms(&s, 400);
     const uint64_t tick = kit_tick(&s);

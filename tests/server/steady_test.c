@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What must hold however long a server runs and whatever its clients say.
+// Properties that must hold however long a server runs and for any messages of its clients.
 #include "tests/kit/test.h"
 
 #include <malloc.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A whole server in memory with plain clients made of netcode, link and codec alone, joined by a
+// A complete server in memory with plain clients made of netcode, link and codec alone, joined by a
 // pipe that loses nothing. Unless a test says otherwise a client behaves as a real one: it sends
 // HELLO, acknowledges what it holds, applies deltas, steps confirmed ticks and reports its roots.
 

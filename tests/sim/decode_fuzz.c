@@ -8,8 +8,8 @@
 #include "tests/sim/fuzz_kit.h"
 #include <cairn/sim.h>
 
-// The input is either a whole encoding or a list of words to change in a sound one. What decode
-// takes must step without harm and have an encoding that leads back to it.
+// The input is either a complete encoding or a list of words to change in a valid one. A world that
+// decode accepts must step without faults, and its encoding must decode to the same world.
 
 #define ENCODED_SIZE_MAX 65536
 

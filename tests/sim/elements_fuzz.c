@@ -9,8 +9,9 @@
 #include "sim/serialize/sketch.h"
 #include "tests/sim/fuzz_kit.h"
 
-// The input is either a whole payload of elements or a list of words to change in a sound one. What
-// is taken must step without harm; what is refused changes nothing.
+// The input is either a complete payload of elements or a list of words to change in a valid one. A
+// world must step without faults after a payload that it accepts, and a refused one changes
+// nothing.
 
 #define PAYLOAD_SIZE_MAX 65536
 #define KEYS_MAX 512

@@ -8,7 +8,7 @@
 
 #include <cairn/sim.h>
 
-// Fills *out with a parallel-for of so many workers; 1 is the caller alone. False when there are
-// not so many.
+// Fills *out with a parallel-for of this many workers; 1 is the caller alone. False if the machine
+// cannot start as many.
 bool golden_hands_call(uint32_t workers, cairn_parallel *out);
 void golden_hands_dismiss(cairn_parallel *parallel);

@@ -21,7 +21,7 @@ typedef struct golden_scene {
 extern const golden_scene golden_scenes[];
 extern const uint32_t golden_scene_count;
 
-// A fresh world of the scene, without its bodies; NULL when there is no memory.
+// A new world of the scene, without its bodies; NULL if out of memory.
 cairn_world *golden_create(const golden_scene *scene);
 // One tick: disturb, commands, step.
 void golden_step(const golden_scene *scene, cairn_world *world);

@@ -5,8 +5,8 @@
 #include "tests/sim/golden_hands.h"
 #include "workers/pool.h"
 
-// Threads are born with the floating-point mode of who creates them. Ours is wrong, where a step
-// can set it right (sim/math/float_env.c).
+// A thread starts with the floating-point mode of its creator. Where a step can correct the mode
+// (sim/math/float_env.c), these threads start with a wrong one.
 #if defined(__SSE2__) || defined(__aarch64__)
 #define ROUNDING FE_TOWARDZERO
 #else

@@ -8,7 +8,7 @@
 
 #include <cairn/sim.h>
 
-// Writes FOLDER/NAME.world. False if the file cannot be written whole.
+// Writes FOLDER/NAME.world. False if the file cannot be written completely.
 bool golden_transfer_write(const char *folder, const char *name, const cairn_world *world);
 
 // Decodes FOLDER/NAME.world into `world`. False, after a line on stdout that says why, if the file

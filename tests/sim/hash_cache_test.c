@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Leaves that the hash keeps never change what it says: worlds are played with through every
-// function that writes to them, and at every tick the hash is compared with one made from the
-// words alone. The world is small and its players clumsy, so that bodies meet, sleep, wake, leave
-// and break within a few hundred ticks.
+// Cached leaves never change the hash: worlds are changed through every function that writes to
+// them, and at every tick the hash is compared with one that is computed from the words alone. The
+// world is small and its players move at random, so that bodies meet, sleep, wake, leave and become
+// invalid within a few hundred ticks.
 
 #include "tests/sim/world_kit.h"
 

@@ -32,7 +32,7 @@ static cairn_world *full_world(void) {
     return world;
 }
 
-// These tests write into the block behind the hash's back, so no leaf may be kept.
+// These tests write into the block without marking it dirty, so no leaf may be cached.
 static cairn_hash128 fresh_hash(const cairn_world *world) {
     return cairn_world_hash_fresh(world).full;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The canaries compiled as no build of ours may be, with products fused into sums: the first one
-// notices whatever the compiler. The second is there for what gcc does, and clang fuses it or not
-// as its other options go.
+// The canaries compiled with contraction, which no build may use. The first one detects it with
+// every compiler. The second one is for gcc; clang fuses it or not, depending on its other options.
 
 #include "tests/kit/test.h"
 

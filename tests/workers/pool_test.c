@@ -20,8 +20,8 @@ static cairn_pool *pool_of(uint32_t workers) {
     return pool;
 }
 
-// What the tasks of one run leave behind. Plain words: who wrote them and who reads them are
-// ordered by the pool or by nothing.
+// Results of the tasks of one run. They are not atomic: only the pool orders the writes before the
+// reads, and the thread sanitizer reports it if it does not.
 typedef struct shares {
     uint32_t calls[CAIRN_POOL_WORKERS_MAX];
     cairn_pool *pool;
