@@ -83,8 +83,8 @@ static void words_of(const cairn_command *command, uint32_t words[COMMAND_WORDS]
     words[9] = cairn_float_bits(command->aim.z);
 }
 
-// In the order that commands are sorted by: an operator's are done in the order they were given in,
-// whatever their kinds.
+// The words in the order of the sort keys: an operator's commands are applied in the order in which
+// they were sent, for all kinds.
 static void ordered_words_of(const cairn_command *command, uint32_t words[COMMAND_WORDS]) {
     words_of(command, words);
     if (command->slot == CAIRN_SLOT_OPERATOR) {

@@ -20,8 +20,8 @@ cairn_hash128 cairn_hash_words(uint64_t key, const void *words, size_t count);
 void cairn_hash_blocks(
     uint64_t first_key, const void *words, size_t word_count, size_t count, cairn_hash128 *leaves);
 
-// Adds a keyed leaf to a set; the order of additions does not matter; cairn_hash_remove
-// takes a leaf out. Sound only for leaves of different keys.
+// Adds a keyed leaf to a set hash; the order of additions does not matter. cairn_hash_remove
+// removes a leaf. All leaves of a set must have different keys.
 static inline cairn_hash128 cairn_hash_add(cairn_hash128 set, cairn_hash128 leaf) {
     set.lo += leaf.lo;
     set.hi += leaf.hi;

@@ -90,7 +90,7 @@ static cairn_status add_joint(builder *b, uint32_t i) {
     return status == CAIRN_OK ? CAIRN_OK : refuse(b, status, "joints", i, "");
 }
 
-// The reason is the world's own; the scene's check knows nothing of faces.
+// A refusal has the world's reason, because the scene's check does not compute faces.
 static cairn_status add_hull(builder *b, uint32_t i) {
     const cairn_scene_hull *hull = &b->scene->hulls[i];
     cairn_vec3 points[CAIRN_HULL_POINTS_MAX];

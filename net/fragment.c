@@ -66,7 +66,7 @@ static cairn_assembly *find(cairn_assemblies *assemblies, uint64_t first) {
     return NULL;
 }
 
-// A free slot, or the one of the message that waits longest.
+// A free slot, or the slot of the message that has waited longest.
 static cairn_assembly *find_room(cairn_assemblies *assemblies) {
     cairn_assembly *oldest = &assemblies->slots[0];
     for (uint32_t i = 0; i < assemblies->count; i++) {

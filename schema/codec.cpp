@@ -380,7 +380,7 @@ template <typename Plain> void Attachments::choice(fb::voffset_t, fb::voffset_t,
     keep(offset);
 }
 
-// A verb that this version does not know has a body that nobody looks at.
+// The body of a verb that this version does not know is not read.
 template <typename Plain>
 void Reader::choice(fb::voffset_t at_tag, fb::voffset_t at, Plain &message) {
     const auto tag = table->GetField<uint8_t>(at_tag, 0);

@@ -9,7 +9,7 @@
 // The format is in docs/PROTOCOL.md, "Delta payload". A payload is a list of records; each first
 // carries over `kept` bodies of the baseline as they are, then does one thing.
 enum {
-    RECORD_REMOVED = 0, // the next body of the baseline is gone
+    RECORD_REMOVED = 0, // the next body of the baseline was removed
     RECORD_ADDED = 1,   // a new body: all its words, unchanged
     RECORD_CHANGED = 2, // the next body of the baseline, with some words changed
     RECORD_KINDS = 3,

@@ -5,7 +5,7 @@
 // them into FlatBuffers bytes and back. The .fbs files beside this header are normative; layouts
 // of structs that travel in vectors are pinned by static asserts in the codec.
 //
-// Who owns what: a message to encode borrows all its arrays from the caller during the call. A
+// Ownership: a message to encode borrows all its arrays from the caller during the call. A
 // decoded message points into the bytes it was decoded from and lasts as long as they do.
 
 #include <stdbool.h>
@@ -127,14 +127,15 @@ typedef struct cairn_input_message {
     uint64_t ticks_acknowledged;    // lockstep: all ticks below this are held
     uint64_t sent_at_us;            // the client's clock, echoed in nothing yet; monotonic
     // What the player was shown last: the states of shown_tick and shown_tick + shown_span,
-    // shown_share of the way from one to the other. A span of 0: nothing, or what no server holds.
+    // shown_share of the way from one to the other. A span of 0: nothing, or a picture that does
+    // not lie between two states of the server.
     uint64_t shown_tick;
     uint32_t shown_span;            // at most CAIRN_SHOWN_SPAN_MAX
     float shown_share;              // [0, 1]
     const cairn_wire_input *inputs; // oldest first, strictly increasing ticks
     uint32_t input_count;           // at most CAIRN_INPUTS_PER_MESSAGE_MAX
     // World epoch: how many CAIRN_EVENT_REPLACED the client has received. It keeps ticks of two
-    // worlds apart, in whatever order datagrams arrive.
+    // worlds apart for any order of arrival.
     uint32_t world_epoch;
 } cairn_input_message;
 #define CAIRN_INPUTS_PER_MESSAGE_MAX 64
@@ -200,7 +201,7 @@ typedef struct cairn_shapes_message {
     uint64_t tick;
     const cairn_snapshot_shape *shapes;
     uint32_t shape_count;
-    const uint32_t *removed; // shape ids gone since the last SHAPES
+    const uint32_t *removed; // ids of shapes removed since the last SHAPES
     uint32_t removed_count;
     const uint8_t *corner_counts; // of each convex hull among `shapes`, in their order
     uint32_t hull_count;

@@ -65,7 +65,7 @@ typedef struct cairn_chunk_keyframe {
 } cairn_chunk_keyframe;
 
 typedef struct cairn_chunk_replace {
-    uint64_t tick;        // of the state; the next tick's, whatever the last one was
+    uint64_t tick;        // of the state; ticks continue from it and may repeat earlier ones
     const uint8_t *state; // cairn_world_encode's bytes
     uint32_t state_size;
 } cairn_chunk_replace;

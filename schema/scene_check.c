@@ -8,7 +8,7 @@
 #include "base/world_settings.h"
 #include <cairn/math.h>
 
-// Where the checks stand in the scene, and the first thing that was wrong.
+// The part of the scene that is being checked, and the first value that is wrong.
 typedef struct checker {
     cairn_status status;
     char *error;

@@ -10,7 +10,7 @@ static cairn_status refuse(char *error, cairn_status status, const char *words) 
     return status;
 }
 
-// At least one element, so that NULL means that there is no memory.
+// Allocates at least one element, so that NULL always means out of memory.
 static void *room_for(size_t count, size_t size) {
     return calloc(count + 1, size);
 }
@@ -19,7 +19,8 @@ cairn_status cairn_scene_make_room(
     cairn_scene *scene, const cairn_scene_counts *counts, char error[CAIRN_SCENE_ERROR_SIZE]) {
     if (counts->bodies > CAIRN_BODIES_MAX || counts->shapes > CAIRN_SHAPES_MAX ||
         counts->joints > CAIRN_JOINTS_MAX || counts->hulls > CAIRN_HULLS_MAX) {
-        return refuse(error, CAIRN_CAPACITY, "more than a world has room for");
+        return refuse(
+            error, CAIRN_CAPACITY, "more bodies, shapes, joints or hulls than a world holds");
     }
     scene->bodies = room_for(counts->bodies, sizeof *scene->bodies);
     scene->shapes = room_for(counts->shapes, sizeof *scene->shapes);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # usage: tools/dev_foreign.sh ARCHITECTURE FOLDER
 # Unpacks the libraries that base, schema, net and client_lib need, as Debian builds them for ARCHITECTURE, into
-# FOLDER/root. Nothing is installed, and this system's own list of architectures stays as it is.
+# FOLDER/root. Installs nothing and does not change this system's list of architectures.
 set -eu
 architecture=$1 folder=$2
 packages="libsodium-dev libsodium23 libflatbuffers-dev libflatbuffers2 libcmocka-dev libcmocka0 libxxhash-dev

@@ -42,7 +42,7 @@ VERBS = {
 }
 _NAMES = {number: verb for verb, (number, _) in VERBS.items()}
 
-# Structs that a request may leave out, because another field stands in for them.
+# Structs that a request may leave out, because another field replaces them.
 _DEFAULTS = {"overlap": {"half_extents": (0.0, 0.0, 0.0)}}
 
 

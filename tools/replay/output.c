@@ -10,7 +10,7 @@ static bool write_file(void *user, const uint8_t *bytes, size_t size) {
     return fwrite(bytes, 1, size, user) == size;
 }
 
-// A save is the block as it is in memory; its canonical encoding is at most twice as long.
+// A save is a copy of the block in memory; its canonical encoding is at most twice as long.
 static size_t state_size_max(const cairn_world *world) {
     size_t size = 2 * cairn_world_save_size_max(world) + 4096;
     return size < CAIRN_STATE_SIZE_MAX ? size : CAIRN_STATE_SIZE_MAX;

@@ -17,8 +17,8 @@ typedef struct cairn_replay_output {
     uint64_t bytes; // of the file, after close
 } cairn_replay_output;
 
-// Begins with the world as it is. It is signed if a key is given. Returns an exit code, after a
-// complaint when it is not CAIRN_EXIT_GOOD. Pair with close in any case.
+// Begins with the world's current state. It is signed if a key is given. Returns an exit code,
+// after a complaint when it is not CAIRN_EXIT_GOOD. Pair with close in any case.
 int cairn_replay_output_open(cairn_replay_output *out, const char *path, const cairn_key *key,
     const char *scene_name, const cairn_world *world);
 // Records the tick that `world` has just stepped, and a keyframe if one is due.
