@@ -173,7 +173,7 @@ TEST("a corrupted world is noticed by both sides") {
     uint32_t client = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
     rig_run_ms(&p, 2000);
     expect_in_step(&p, client, 30);
-    // One body of the client's own world gets a nudge that the server knows nothing of.
+    // One body of the client's own world gets an impulse that the server does not apply.
     cairn_world *world = (cairn_world *)(uintptr_t)cairn_client_world(rig_client(&p, client));
     cairn_body_state bodies[RIG_BODIES_MAX];
     uint32_t count = cairn_world_bodies(world, bodies, RIG_BODIES_MAX);
@@ -231,8 +231,8 @@ TEST("a client far behind gets a new full state") {
     RIG(p, .seed = 11, .recorded = true);
     uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
     rig_run_ms(&p, 1500);
-    // Its datagrams arrive and now and then one reaches it, so that the connection lives, but for
-    // longer than the server keeps its ticks it does not get on.
+    // The server receives its datagrams, and now and then one reaches it, so that the connection
+    // stays open. But it confirms no tick for longer than the server keeps ticks.
     cairn_virtual_path *to_client = cairn_virtual_path_between(
         p.system.network, p.system.server_endpoint, p.system.clients[stepper].endpoint);
     for (int i = 0; i < 10; i++) {

@@ -184,8 +184,8 @@ TEST("rollbacks name their cause") {
     assert_in_range(last.ticks, 2, 10);
     assert_int_equal(last.bodies_moved, 1);
     assert_true(last.error_m_max > 1e-3f);
-    // The way from the second player to the server is cut for a while: its inputs are lacking,
-    // which it sees as its own, and the other as its.
+    // The path from the second player to the server is cut for a while, so its inputs are missing.
+    // It reports its own input as the cause, and the other client reports a late input.
     cairn_virtual_path *up = cairn_virtual_path_between(
         p.system.network, p.system.clients[1].endpoint, p.system.server_endpoint);
     up->cut = true;
@@ -196,8 +196,8 @@ TEST("rollbacks name their cause") {
     assert_int_equal(by_cause(&p, 0, CAIRN_ROLLBACK_OWN_INPUT), 0);
     assert_true(by_cause(&p, 1, CAIRN_ROLLBACK_OWN_INPUT) >= 1);
     assert_int_equal(by_cause(&p, 1, CAIRN_ROLLBACK_LATE_INPUT), 0);
-    // The way to the first player is cut while the second turns round: the word about it is lost
-    // and comes with the next.
+    // The path to the first player is cut while the second turns round: the message about it is
+    // lost, and the next one repeats it.
     assert_int_equal(by_cause(&p, 0, CAIRN_ROLLBACK_LOST_PACKET), 0);
     cairn_virtual_path *down = cairn_virtual_path_between(
         p.system.network, p.system.server_endpoint, p.system.clients[0].endpoint);
@@ -238,8 +238,8 @@ static void count_steps(void *user, uint32_t client) {
     }
 }
 
-// Whatever stalls for five seconds: one second after it the client stands where it should, and the
-// player's word counts. No advance steps more than it may.
+// After a stall of any part for five seconds: one second later the client is at the right tick and
+// its inputs arrive in time. No advance steps more than it may.
 TEST("a stall is over a second after it") {
     static const cairn_virtual_path path = {.delay_ns = 40000000, .jitter_ns = 5000000};
     for (stall kind = 0; kind < STALL_COUNT; kind++) {

@@ -177,7 +177,7 @@ TEST("any changed bit is noticed before its chunk") {
     }
 }
 
-// Gives a changed head its checksum, so that what the head says is looked at.
+// Writes the checksum of a changed head, so that the reader checks its fields.
 static void seal_head(recording *r, size_t at) {
     const uint64_t checksum = cairn_checksum(r->bytes + at, 32);
     for (unsigned i = 0; i < 8; ++i) {
@@ -193,7 +193,7 @@ static void seal_head(recording *r, size_t at) {
         seal_head(&r, r.chunk_end[0]);                                                             \
     } while (0)
 
-// Spoils a whole recording r as the statement says.
+// Damages a complete recording r by the statements.
 #define EXPECT_END(name, wanted, chunks, ...)                                                      \
     do {                                                                                           \
         recording r = whole_recording();                                                           \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is packed comes back; what is not a frame, or a frame of another size, is refused by name.
+// Packed bytes are unpacked unchanged; bytes that are not a frame, or are one of another size, are
+// refused with the reason.
 #include "tests/kit/test.h"
 
 #include "recording/pack.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a packed payload: unpacked into exactly the room it was promised, or refused.
+// Any bytes as a packed payload: unpacked to exactly the stated size, or refused.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -186,7 +186,7 @@ TEST("a run over loopback serves records and drains") {
     for (size_t i = 0; i < 2; ++i) {
         remove(records[i]); // of an earlier run: it would not be replaced
     }
-    // An exit code that lies, or a server that never ends, must not outlive the test.
+    // --seconds ends the server if the test fails before it stops it.
     static const char *const arguments[] = {"--key", KEY, "--listen", "127.0.0.1:0", "--scene",
         "cairnd_probe.json", "--record", "cairnd_run.cairn", "--room",
         "side=stack10,rate=30,record=cairnd_side.cairn", "--token-lifetime", "0", "--seconds", "20",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The last ticks of a room come back as they were put in, in runs that fit their message.
+// The last ticks of a room are read as they were stored, in spans that fit their message.
 #include "tests/kit/test.h"
 
 #include "server/room/command_log.h"

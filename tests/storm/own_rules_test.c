@@ -30,7 +30,7 @@ static void blink_step(
 static const cairn_rules blinking = {
     .name = "blinking", .version = 1, .state_size = sizeof(blink), .step = blink_step};
 
-// What the contract forbids: the rules know how often they were called in this process.
+// Breaks the contract: the rules count their calls in a static variable.
 static void forgetful_step(
     cairn_world *world, void *memory, const cairn_command *commands, uint32_t command_count) {
     static uint32_t calls;

@@ -87,7 +87,7 @@ static void append_certain_cause(text *t, const cairn_diagnosis *q, const char *
     case CAIRN_HAZARD_WARM_START:
         append(t,
             "the %s began the step without the impulses of the last one: without them this build "
-            "reaches its state hash; what restored its state lost them",
+            "reaches its state hash; they were lost when its state was restored",
             peer);
         return;
     case CAIRN_HAZARD_FIELD_CHANGED:
@@ -115,7 +115,7 @@ static void append_likely_cause(text *t, const cairn_diagnosis *q, const char *p
     case CAIRN_HAZARD_WARM_START:
         append(t,
             "the client did not begin with the state on which both agreed: no contact and no joint "
-            "in it has an impulse; what restored it probably lost them");
+            "in it has an impulse; they were probably lost when the state was restored");
         return;
     case CAIRN_HAZARD_FIELD_CHANGED:
         append(t, "%s",

@@ -84,7 +84,7 @@ static void print_seal(const char *path, const answer *a) {
     if (!seal_holds(a)) {
         (void)cairn_replay_complain(0, path,
             a->wanted_key != NULL && a->v.seal <= CAIRN_SEAL_SIGNED
-                ? "not signed by the key that was asked for"
+                ? "not signed with the key of --key"
                 : cairn_seal_text(a->v.seal));
     }
 }
