@@ -5,8 +5,7 @@
 #include "bench/samples.h"
 #include "program/system.h"
 
-// The world's bodies and contacts are counted before every so many steps, outside the measured
-// time.
+// The world's bodies and contacts are counted once per this many steps, outside the measured time.
 #define COUNT_EVERY 10
 // Steps after the run, each followed by one timed hash.
 #define HASHED_STEPS 9

@@ -18,7 +18,7 @@ typedef struct bench_bounds {
     float joint;
     float last_joint;
     bool stands;      // the highest body keeps 85 % of its height
-    uint32_t toppled; // exactly so many bodies lie at the end
+    uint32_t toppled; // exactly this many bodies have toppled at the end
 } bench_bounds;
 
 typedef struct bench_trial {

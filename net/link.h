@@ -50,8 +50,8 @@ cairn_status cairn_link_send_reliable(cairn_link *link, const uint8_t *bytes, si
 // Bytes that send_reliable accepts now, including headers.
 size_t cairn_link_reliable_room(const cairn_link *link);
 bool cairn_link_reliable_idle(const cairn_link *link); // everything sent was acknowledged
-// Whether the reliable stream has failed for good: the peer's frames are impossible, or a message
-// was queued that is larger than the peer takes. Disconnect.
+// Whether the reliable stream has failed permanently: the peer sent invalid frames, or a message
+// was queued that is larger than the peer accepts. Disconnect then.
 bool cairn_link_failed(const cairn_link *link);
 
 // Writes the next payload to encrypt into `bytes` (room for CAIRN_PAYLOAD_SIZE_MAX) and returns its

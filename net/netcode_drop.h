@@ -16,7 +16,7 @@ typedef enum cairn_netcode_drop {
     CAIRN_NETCODE_DROP_TOKEN_EXPIRED,
     CAIRN_NETCODE_DROP_TOKEN_RESTART,    // an earlier run may have accepted it
     CAIRN_NETCODE_DROP_TOKEN_BROKEN,     // private part does not open or parse
-    CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US, // no public address of ours in its list
+    CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US, // no public address of this server in its list
     CAIRN_NETCODE_DROP_TOKEN_USED,       // another address, or consumed by a session
     CAIRN_NETCODE_DROP_TOKEN_HISTORY_FULL,
     CAIRN_NETCODE_DROP_ADDRESS_CONNECTED,

@@ -37,7 +37,7 @@ cairn_status cairn_netcode_server_create(
     const cairn_netcode_server_config *config, cairn_netcode_server **out);
 void cairn_netcode_server_destroy(cairn_netcode_server *server);
 
-// Takes one datagram. Payloads and connections come out of next_event. `now_ns` never runs back.
+// Takes one datagram. next_event returns payloads and connections. `now_ns` must not decrease.
 void cairn_netcode_server_receive(cairn_netcode_server *server, uint64_t now_ns,
     const cairn_address *from, const uint8_t *bytes, size_t size);
 // Time-outs, keep-alives, disconnect packets that are due.

@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 
-#define EXTRA_SIZE (CAIRN_NETCODE_VERSION_SIZE + 8 + 1)
+#define ASSOCIATED_DATA_SIZE (CAIRN_NETCODE_VERSION_SIZE + 8 + 1)
 
 _Static_assert(CAIRN_PACKET_REQUEST_SIZE == 1 + CAIRN_NETCODE_VERSION_SIZE + 8 + 8 +
                                                 CAIRN_TOKEN_NONCE_SIZE + CAIRN_TOKEN_PRIVATE_SIZE,
@@ -116,12 +116,13 @@ static void read_body(cairn_reader *reader, cairn_packet *packet) {
 }
 
 // The prefix is authenticated with the body, so an attacker cannot turn one type into another.
-static void write_associated_data(uint8_t bytes[EXTRA_SIZE], uint64_t protocol_id, uint8_t prefix) {
-    cairn_writer writer = cairn_writer_of(bytes, EXTRA_SIZE);
+static void write_associated_data(
+    uint8_t bytes[ASSOCIATED_DATA_SIZE], uint64_t protocol_id, uint8_t prefix) {
+    cairn_writer writer = cairn_writer_of(bytes, ASSOCIATED_DATA_SIZE);
     cairn_write_bytes(&writer, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE);
     cairn_write_u64(&writer, protocol_id);
     cairn_write_u8(&writer, prefix);
-    CAIRN_ASSERT(writer.ok && writer.at == EXTRA_SIZE);
+    CAIRN_ASSERT(writer.ok && writer.at == ASSOCIATED_DATA_SIZE);
 }
 
 static unsigned sequence_bytes_of(uint64_t sequence) {
@@ -175,10 +176,10 @@ size_t cairn_packet_write(const cairn_packet *packet, uint64_t sequence, uint64_
     const size_t header_size = writer.at;
     write_body(&writer, packet);
     CAIRN_ASSERT(writer.ok);
-    uint8_t associated[EXTRA_SIZE];
+    uint8_t associated[ASSOCIATED_DATA_SIZE];
     write_associated_data(associated, protocol_id, prefix);
     cairn_aead_encrypt(bytes + header_size, writer.at - header_size,
-        (cairn_associated_data){associated, EXTRA_SIZE}, sequence, key);
+        (cairn_associated_data){associated, ASSOCIATED_DATA_SIZE}, sequence, key);
     return writer.at + CAIRN_AEAD_MAC_SIZE;
 }
 
@@ -189,10 +190,11 @@ cairn_netcode_drop cairn_packet_read(const cairn_packet_header *header, const ui
     if (encrypted_size > CAIRN_PAYLOAD_SIZE_MAX + CAIRN_AEAD_MAC_SIZE) {
         return CAIRN_NETCODE_DROP_SIZE;
     }
-    uint8_t associated[EXTRA_SIZE];
+    uint8_t associated[ASSOCIATED_DATA_SIZE];
     write_associated_data(associated, protocol_id, bytes[0]);
     if (!cairn_aead_decrypt(bytes + header->size, encrypted_size,
-            (cairn_associated_data){associated, EXTRA_SIZE}, header->sequence, key, body)) {
+            (cairn_associated_data){associated, ASSOCIATED_DATA_SIZE}, header->sequence, key,
+            body)) {
         return CAIRN_NETCODE_DROP_DECRYPT;
     }
     cairn_reader reader = cairn_reader_of(body, encrypted_size - CAIRN_AEAD_MAC_SIZE);

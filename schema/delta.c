@@ -7,7 +7,7 @@
 #include "schema/message_check.h"
 
 // The format is in docs/PROTOCOL.md, "Delta payload". A payload is a list of records; each first
-// carries over `kept` bodies of the baseline as they are, then does one thing.
+// copies `kept` bodies of the baseline unchanged, then does one thing.
 enum {
     RECORD_REMOVED = 0, // the next body of the baseline was removed
     RECORD_ADDED = 1,   // a new body: all its words, unchanged

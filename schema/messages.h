@@ -100,9 +100,9 @@ _Static_assert(sizeof(cairn_wire_root) == 24, "wire layout");
 typedef struct cairn_wire_timing {
     uint64_t
         input_acknowledged; // newest tick up to which every input of this client was taken or lost
-    int32_t lateness_us_worst; // of the inputs since the last message: > 0 came too late by so much
-    int32_t lateness_us_last;  // < 0 came early by so much
-    uint32_t inputs_late;      // since the client joined
+    int32_t lateness_us_worst;     // of the inputs since the last message; > 0: after the deadline
+    int32_t lateness_us_last;      // < 0: before the deadline
+    uint32_t inputs_late;          // since the client joined
     uint32_t inputs_early_refused; // beyond the window, since the client joined
 } cairn_wire_timing;
 _Static_assert(sizeof(cairn_wire_timing) == 24, "wire layout");
@@ -185,7 +185,7 @@ typedef enum cairn_refusal_reason {
     CAIRN_REFUSAL_SIM_VERSION = 2,
     CAIRN_REFUSAL_RULES = 3,
     CAIRN_REFUSAL_ROOM_FULL = 4,
-    CAIRN_REFUSAL_MALFORMED = 5,       // the client sent something no client of ours sends
+    CAIRN_REFUSAL_MALFORMED = 5,       // the client sent messages that no valid client sends
     CAIRN_REFUSAL_TOO_MANY_BODIES = 6, // for snapshots: more than CAIRN_KEYFRAME_BODIES_MAX
     CAIRN_REFUSAL_ROOM_UNKNOWN = 7,
     CAIRN_REFUSAL_ROOM_CLOSED = 8,

@@ -11,7 +11,7 @@
 #include <cairn/sim.h>
 
 #define CAIRN_ORACLE_TICKS 4096
-// Bodies are kept for as many of these ticks as fit into so many bytes.
+// Bytes for the bodies of these ticks; the bodies of as many ticks as fit are kept.
 #define CAIRN_ORACLE_BYTES_MAX (64u << 20)
 
 typedef struct cairn_oracle_tick {

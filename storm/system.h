@@ -13,7 +13,7 @@
 #include <cairn/server.h>
 
 #define CAIRN_SYSTEM_CLIENTS_MAX 16
-// By default either side ends a connection after so many seconds of silence.
+// Default time-out: seconds of silence after which either side ends a connection.
 #define CAIRN_SYSTEM_TIMEOUT_S 5
 
 typedef struct cairn_system_config {

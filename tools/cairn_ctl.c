@@ -142,7 +142,7 @@ static int write_save(
     return status;
 }
 
-// What the flags say about the request, beside its words.
+// Copies the flags that are part of the request into it.
 static void apply_flags(const operator_session *o, cairn_control_request *request) {
     request->room = request->room == NULL ? o->room : request->room;
     if (request->verb == CAIRN_CONTROL_FORK) {

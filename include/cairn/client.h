@@ -399,7 +399,7 @@ typedef struct cairn_client_resync_record {
     uint32_t elements;    // sent by the server
     uint32_t bytes;       // of messages in both directions, and of a state
     uint32_t round_trips; // requests sent
-    uint32_t ticks;       // that were received meanwhile
+    uint32_t ticks;       // received while it lasted
     uint64_t elapsed_ns;  // from detection until the world had again the tick it had then
 } cairn_client_resync_record;
 

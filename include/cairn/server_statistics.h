@@ -54,7 +54,7 @@ typedef struct cairn_server_room_statistics {
     uint64_t recording_bytes;
     uint64_t input_waits; // announced waits for late inputs
     uint64_t input_wait_ns;
-    uint64_t ticks_waited;    // scheduled times that passed meanwhile
+    uint64_t ticks_waited;    // scheduled tick times that passed during waits
     uint64_t slots_given_up;  // slots that delayed the room repeatedly
     uint64_t jobs_stuck;      // tick batches that took longer than a second
     uint64_t resync_requests; // from clients whose world differs

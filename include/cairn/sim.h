@@ -35,7 +35,7 @@ void cairn_world_destroy(cairn_world *world); // NULL is allowed
 
 // A new world with the def, the state and the lanes of `from`: stepped alike, both have equal
 // hashes. Stage probe, parallel execution and events are not copied. The cost depends on what
-// exists in the world, not on its capacities; `from` must not be stepped meanwhile.
+// exists in the world, not on its capacities. No other thread may step `from` during the call.
 // CAIRN_OUT_OF_MEMORY: *out is NULL. Pair with cairn_world_destroy.
 cairn_status cairn_world_fork(const cairn_world *from, cairn_world **out);
 // Copies the state of `from` into `to`, as a load of its save would. Allocates nothing and writes

@@ -192,7 +192,7 @@ typedef struct cairn_snapshot_body {
 #define CAIRN_SNAPSHOT_BODY_KIND_MASK 3u
 
 // A shape as it is sent to clients: what is needed to draw it. No padding: it travels in this
-// layout. The vertices of a hull are sent beside it.
+// layout. The vertices of a hull are sent separately.
 typedef struct cairn_snapshot_shape {
     cairn_shape_id id;
     cairn_body_id body;

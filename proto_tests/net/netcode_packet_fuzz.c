@@ -69,14 +69,14 @@ static void from_a_liar(uint8_t prefix, const uint8_t *bytes, size_t size) {
     for (unsigned i = 0; i < sequence_bytes; ++i) {
         sequence |= (uint64_t)bytes[i] << (8 * i);
     }
-    uint8_t extra[22];
-    cairn_writer writer = cairn_writer_of(extra, sizeof extra);
+    uint8_t associated[22];
+    cairn_writer writer = cairn_writer_of(associated, sizeof associated);
     cairn_write_bytes(&writer, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE);
     cairn_write_u64(&writer, PROTOCOL_ID);
     cairn_write_u8(&writer, prefix);
     const size_t body_size = size - sequence_bytes;
     cairn_aead_encrypt(sealed + 1 + sequence_bytes, body_size,
-        (cairn_associated_data){extra, sizeof extra}, sequence, key);
+        (cairn_associated_data){associated, sizeof associated}, sequence, key);
     cairn_packet packet;
     const cairn_netcode_drop drop = read(sealed, 1 + size + CAIRN_AEAD_MAC_SIZE, key, &packet);
     const unsigned type = prefix & 15u;

@@ -194,8 +194,8 @@ TEST("a body of another length is dropped though its seal is good") {
     KIT_TOKEN(token, .client_id = 1, .seed = k.now_ns + 1);
     cairn_token_public public;
     assert_int_equal(cairn_token_read_public(token, sizeof token, &public), CAIRN_TOKEN_OK);
-    uint8_t extra[22] = "NETCODE 1.02";
-    memcpy(extra + 13, token + 13, 8);
+    uint8_t associated[22] = "NETCODE 1.02";
+    memcpy(associated + 13, token + 13, 8);
     const struct {
         uint8_t prefix;
         size_t body;
@@ -204,9 +204,10 @@ TEST("a body of another length is dropped though its seal is good") {
         kit_datagram datagram = {.from = k.client_addresses[0],
             .size = 2 + cases[i].body + CAIRN_AEAD_MAC_SIZE,
             .bytes = {cases[i].prefix, (uint8_t)(50 + i)}};
-        extra[21] = cases[i].prefix;
+        associated[21] = cases[i].prefix;
         cairn_aead_encrypt(datagram.bytes + 2, cases[i].body,
-            (cairn_associated_data){extra, sizeof extra}, 50 + i, public.client_to_server_key);
+            (cairn_associated_data){associated, sizeof associated}, 50 + i,
+            public.client_to_server_key);
         const cairn_netcode_drop drop = kit_to_server(&k, &datagram);
         assert_int_equal(drop, CAIRN_NETCODE_DROP_SIZE);
     }

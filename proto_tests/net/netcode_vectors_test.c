@@ -189,10 +189,10 @@ TEST("a sealed private part with wrong content is refused") {
     const vector *v = vectors_find(vectors_read("netcode.txt"), "token");
     cairn_token_public public;
     assert_int_equal(cairn_token_read_public(v->bytes, v->size, &public), CAIRN_TOKEN_OK);
-    uint8_t extra[29];
-    memcpy(extra, v->bytes, 21);
-    memcpy(extra + 21, v->bytes + 29, 8);
-    const cairn_associated_data with = {extra, sizeof extra};
+    uint8_t associated[29];
+    memcpy(associated, v->bytes, 21);
+    memcpy(associated + 21, v->bytes + 29, 8);
+    const cairn_associated_data with = {associated, sizeof associated};
     uint8_t text[CAIRN_TOKEN_PRIVATE_SIZE];
     assert_true(cairn_aead_decrypt_wide(
         public.private_data, CAIRN_TOKEN_PRIVATE_SIZE, with, nonce, private_key, text));

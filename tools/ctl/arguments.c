@@ -20,7 +20,7 @@ typedef enum argument_kind {
 typedef struct verb_argument {
     argument_kind kind;
     size_t offset; // in cairn_ctl_command
-    size_t given;  // offset of a bool that is set when the argument is there; 0: none
+    size_t given;  // offset of a bool that is set if the argument is given; 0: none
 } verb_argument;
 
 // One way to write a verb. Arguments after the first `required` may be left out from the end.

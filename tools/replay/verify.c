@@ -94,8 +94,7 @@ static void compare_keyframe(share *s, const cairn_player *player) {
     } else if (known) {
         set_finding(s, CAIRN_VERDICT_DIFFERS,
             "differs at tick %llu; the keyframe of tick %llu equals the stepped world, so the "
-            "recorded "
-            "state hash is wrong",
+            "recorded state hash is wrong",
             (unsigned long long)s->tick_differs, tick);
     }
     cairn_world_destroy(recorded);
