@@ -4,8 +4,8 @@
 #include "base/assert.h"
 #include "sim/body/body.h"
 
-// All or nothing: a body that finds no room for its shape does not stay.
-static cairn_status spawn(
+// All or nothing: the body is destroyed if its shape cannot be created.
+static cairn_status spawn_body(
     cairn_world *world, const cairn_command *edit, const cairn_shape_def *shape) {
     cairn_body_def def = cairn_body_def_default();
     cairn_body_id body = 0;
@@ -25,14 +25,14 @@ static cairn_status spawn(
 static cairn_status spawn_box(cairn_world *world, const cairn_command *edit) {
     cairn_shape_def shape = cairn_shape_def_default();
     shape.half_extents = edit->aim;
-    return spawn(world, edit, &shape);
+    return spawn_body(world, edit, &shape);
 }
 
 static cairn_status spawn_sphere(cairn_world *world, const cairn_command *edit) {
     cairn_shape_def shape = cairn_shape_def_default();
     shape.kind = CAIRN_SHAPE_SPHERE;
     shape.radius = edit->aim.x;
-    return spawn(world, edit, &shape);
+    return spawn_body(world, edit, &shape);
 }
 
 static cairn_status set_position(cairn_world *world, const cairn_command *edit) {
@@ -45,7 +45,7 @@ static cairn_status set_position(cairn_world *world, const cairn_command *edit) 
     return cairn_body_set_pose(world, body.id, pose);
 }
 
-static cairn_status apply(cairn_world *world, const cairn_command *edit) {
+static cairn_status apply_edit(cairn_world *world, const cairn_command *edit) {
     switch (edit->kind) {
     case CAIRN_COMMAND_SPAWN_BOX:
         return spawn_box(world, edit);
@@ -72,8 +72,8 @@ uint32_t cairn_edits_apply(cairn_world *world, const cairn_command *commands, ui
     }
     for (uint32_t i = first; i < count; ++i) {
         CAIRN_ASSERT(commands[i].slot == CAIRN_SLOT_OPERATOR);
-        const cairn_status status = apply(world, &commands[i]);
-        // Capacity has been counted where it was missed.
+        const cairn_status status = apply_edit(world, &commands[i]);
+        // The create functions have counted what exceeded a capacity.
         if (status != CAIRN_OK && status != CAIRN_CAPACITY) {
             world->state.settings->edits_refused += 1;
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 // The built-in rules: each player drives a box, jumps, pushes what it aims at, throws spheres and
-// spawns cubes. What players spawn is bounded; the oldest makes room.
+// spawns cubes. The number of spawned bodies is bounded: the oldest is destroyed first.
 
 #include "base/assert.h"
 #include "sim/math/vec.h"
@@ -10,32 +10,32 @@
 #define SPAWNED_MAX 64
 
 typedef struct sandbox {
-    cairn_body_id player[CAIRN_SLOTS_MAX]; // zero: nobody plays the slot
-    uint32_t held[CAIRN_SLOTS_MAX];        // buttons of the slot's last input: edges trigger
-    cairn_body_id spawned[SPAWNED_MAX];    // a ring, zero where nothing was spawned yet
-    uint32_t next;                         // where the ring goes on
+    cairn_body_id player[CAIRN_SLOTS_MAX]; // zero: the slot has no player
+    uint32_t held[CAIRN_SLOTS_MAX]; // buttons of the slot's last input; actions start on a press
+    cairn_body_id spawned[SPAWNED_MAX]; // ring buffer; zero: not used yet
+    uint32_t next;                      // ring index of the next spawn
 } sandbox;
 
 _Static_assert(sizeof(sandbox) % 4 == 0, "hash and encoding read it by words");
 
 #define PLAYER_HALF_EXTENT 0.5f   // m
-#define PLAYER_SPEED 6.0f         // m/s, asked for by a full `move`
-#define PLAYER_GRIP 10.0f         // 1/s, how fast the difference to it is made up
+#define PLAYER_SPEED 6.0f         // m/s, target speed at full `move`
+#define PLAYER_GRIP 10.0f         // 1/s, rate at which the speed approaches its target
 #define PLAYER_ACCELERATION 25.0f // m/s^2, at most
 #define JUMP_SPEED 5.0f           // m/s
 #define PUSH_REACH 20.0f          // m
 #define PUSH_IMPULSE 2000.0f      // N s
 #define THROW_SPEED 15.0f         // m/s
 #define THROW_RADIUS 0.15f        // m
-#define LOST_BELOW (-100.0f)      // m; a player that falls this far starts again
+#define LOST_BELOW (-100.0f)      // m; a player below returns to its start position
 
 static cairn_vec3 start_position(uint32_t slot) {
     CAIRN_ASSERT(slot < CAIRN_SLOTS_MAX);
     return vec3(-10.5f + 3.0f * (float)(slot % 8), 1.5f, 12.0f + 3.0f * (float)(slot / 8));
 }
 
-// A body with one shape; zero when a capacity is used up, and then nothing was created.
-static cairn_body_id spawn(
+// Creates a body with one shape. Returns zero, and creates nothing, if a capacity is exhausted.
+static cairn_body_id spawn_body(
     cairn_world *world, cairn_vec3 position, cairn_vec3 velocity, const cairn_shape_def *shape) {
     cairn_body_def def = cairn_body_def_default();
     def.position = position;
@@ -52,15 +52,15 @@ static cairn_body_id spawn(
     return body;
 }
 
-static void remember(sandbox *state, cairn_body_id body) {
+static void store_spawned(sandbox *state, cairn_body_id body) {
     if (body != 0) {
         state->spawned[state->next % SPAWNED_MAX] = body;
         state->next = (state->next + 1) % SPAWNED_MAX;
     }
 }
 
-// Before the spawn, so that the room of the oldest is there for the newest.
-static void forget_oldest(cairn_world *world, sandbox *state) {
+// Called before a spawn, so that the slots of the oldest body are free for the new one.
+static void destroy_oldest_spawned(cairn_world *world, sandbox *state) {
     cairn_body_id *oldest = &state->spawned[state->next % SPAWNED_MAX];
     if (*oldest != 0) {
         (void)cairn_body_destroy(world, *oldest); // may be gone already
@@ -68,24 +68,24 @@ static void forget_oldest(cairn_world *world, sandbox *state) {
     }
 }
 
-static void join(cairn_world *world, sandbox *state, uint32_t slot) {
+static void join_player(cairn_world *world, sandbox *state, uint32_t slot) {
     if (cairn_body_exists(world, state->player[slot])) {
         return;
     }
     cairn_shape_def shape = cairn_shape_def_default();
     shape.half_extents = vec3(PLAYER_HALF_EXTENT, PLAYER_HALF_EXTENT, PLAYER_HALF_EXTENT);
     shape.user = slot;
-    state->player[slot] = spawn(world, start_position(slot), vec3_zero(), &shape);
+    state->player[slot] = spawn_body(world, start_position(slot), vec3_zero(), &shape);
     state->held[slot] = 0;
 }
 
-static void leave(cairn_world *world, sandbox *state, uint32_t slot) {
+static void remove_player(cairn_world *world, sandbox *state, uint32_t slot) {
     (void)cairn_body_destroy(world, state->player[slot]);
     state->player[slot] = 0;
     state->held[slot] = 0;
 }
 
-static void drive(cairn_world *world, const cairn_body_state *body, cairn_vec3 move) {
+static void drive_player(cairn_world *world, const cairn_body_state *body, cairn_vec3 move) {
     if (move.x == 0.0f && move.z == 0.0f) {
         return;
     }
@@ -98,7 +98,7 @@ static void drive(cairn_world *world, const cairn_body_state *body, cairn_vec3 m
     (void)cairn_body_apply_force(world, body->id, vec3_scale(acceleration, mass), vec3_zero());
 }
 
-static void jump(cairn_world *world, const cairn_body_state *body) {
+static void jump_from_ground(cairn_world *world, const cairn_body_state *body) {
     const cairn_vec3 down = vec3(0.0f, -2.0f * PLAYER_HALF_EXTENT, 0.0f);
     cairn_ray_hit hit;
     if (cairn_world_ray_cast(world, body->position, down, UINT32_MAX, body->id, &hit) == CAIRN_OK) {
@@ -112,7 +112,7 @@ static cairn_vec3 aim_direction(const cairn_command *command) {
     return vec3_normalize(command->aim, vec3(0.0f, 0.0f, -1.0f));
 }
 
-static void push(cairn_world *world, const cairn_body_state *body, cairn_vec3 aim) {
+static void push_target(cairn_world *world, const cairn_body_state *body, cairn_vec3 aim) {
     cairn_ray_hit hit;
     const cairn_vec3 reach = vec3_scale(aim, PUSH_REACH);
     if (cairn_world_ray_cast(world, body->position, reach, UINT32_MAX, body->id, &hit) ==
@@ -129,19 +129,19 @@ static void throw_sphere(
     const cairn_vec3 from =
         vec3_add_scaled(body->position, aim, 2.0f * PLAYER_HALF_EXTENT + THROW_RADIUS);
     const cairn_vec3 velocity = vec3_add_scaled(body->linear_velocity, aim, THROW_SPEED);
-    forget_oldest(world, state);
-    remember(state, spawn(world, from, velocity, &shape));
+    destroy_oldest_spawned(world, state);
+    store_spawned(state, spawn_body(world, from, velocity, &shape));
 }
 
 static void spawn_cube(cairn_world *world, sandbox *state, const cairn_body_state *body) {
     cairn_shape_def shape = cairn_shape_def_default();
     shape.half_extents = vec3(0.25f, 0.25f, 0.25f);
     const cairn_vec3 above = vec3(0.0f, 3.0f * PLAYER_HALF_EXTENT, 0.0f);
-    forget_oldest(world, state);
-    remember(state, spawn(world, vec3_add(body->position, above), vec3_zero(), &shape));
+    destroy_oldest_spawned(world, state);
+    store_spawned(state, spawn_body(world, vec3_add(body->position, above), vec3_zero(), &shape));
 }
 
-static void input(cairn_world *world, sandbox *state, const cairn_command *command) {
+static void apply_input(cairn_world *world, sandbox *state, const cairn_command *command) {
     cairn_body_state body;
     const uint32_t pressed = command->buttons & ~state->held[command->slot];
     const cairn_vec3 aim = aim_direction(command);
@@ -149,12 +149,12 @@ static void input(cairn_world *world, sandbox *state, const cairn_command *comma
     if (cairn_body_read(world, state->player[command->slot], &body) != CAIRN_OK) {
         return;
     }
-    drive(world, &body, command->move);
+    drive_player(world, &body, command->move);
     if ((pressed & CAIRN_SANDBOX_JUMP) != 0) {
-        jump(world, &body);
+        jump_from_ground(world, &body);
     }
     if ((pressed & CAIRN_SANDBOX_PUSH) != 0) {
-        push(world, &body, aim);
+        push_target(world, &body, aim);
     }
     if ((pressed & CAIRN_SANDBOX_THROW) != 0) {
         throw_sphere(world, state, &body, aim);
@@ -176,7 +176,7 @@ static void rescue_lost(cairn_world *world, const sandbox *state) {
     }
 }
 
-static void step(
+static void step_sandbox(
     cairn_world *world, void *memory, const cairn_command *commands, uint32_t command_count) {
     sandbox *state = memory;
     for (uint32_t i = 0; i < command_count; ++i) {
@@ -184,13 +184,13 @@ static void step(
         CAIRN_ASSERT(command->slot < CAIRN_SLOTS_MAX);
         switch (command->kind) {
         case CAIRN_COMMAND_JOIN:
-            join(world, state, command->slot);
+            join_player(world, state, command->slot);
             break;
         case CAIRN_COMMAND_LEAVE:
-            leave(world, state, command->slot);
+            remove_player(world, state, command->slot);
             break;
         case CAIRN_COMMAND_INPUT:
-            input(world, state, command);
+            apply_input(world, state, command);
             break;
         default:
             CAIRN_ASSERT(false);
@@ -200,4 +200,4 @@ static void step(
 }
 
 const cairn_rules cairn_rules_sandbox = {
-    .name = "sandbox", .version = 1, .state_size = sizeof(sandbox), .step = step};
+    .name = "sandbox", .version = 1, .state_size = sizeof(sandbox), .step = step_sandbox};

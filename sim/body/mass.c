@@ -11,8 +11,8 @@
 static cairn_mass shape_mass(const cairn_world *world, uint32_t slot) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, slot));
     const cairn_shape *shape = &world->state.shapes[slot];
-    const cairn_shape_view solid = cairn_shape_view_at(world, slot);
-    cairn_mass mass = cairn_shape_view_mass(&solid, shape->density);
+    const cairn_shape_view view = cairn_shape_view_at(world, slot);
+    cairn_mass mass = cairn_shape_view_mass(&view, shape->density);
     const cairn_sym3 turned =
         sym3_rotate(sym3_of(mass.inertia), mat3_of_quat(shape->pose.rotation));
     mass.centre = pose_apply(shape->pose, mass.centre);

@@ -43,8 +43,8 @@ const cairn_arithmetic cairn_arithmetic_own = {
     .angle = own_angle,
 };
 
-// A float that no compiler can know, so that the machine is asked and not the compiler. Bits are
-// compared, never values: to a thread that takes subnormal numbers for zero they are equal.
+// A float that the compiler cannot know, so that the machine computes the result. Bits are
+// compared, never values: in a thread with denormals-are-zero all subnormal numbers equal zero.
 static float hidden(uint32_t bits) {
     volatile uint32_t shown = bits;
     return float_of_bits(shown);
@@ -72,8 +72,8 @@ static bool rounds_to_nearest(void) {
            float_bits(-one - half) == 0xbf800000u && float_bits(-one - more) == 0xbf800001u;
 }
 
-// Gradual underflow: results are rounded where they end up, once, and a difference of two numbers
-// that are not equal is not zero.
+// Gradual underflow: results are rounded once, to the precision they have, and the difference of
+// two unequal numbers is not zero.
 static bool subnormals_exact(void) {
     const float next = hidden(0x00800001u);
     const float least = hidden(0x00800000u);
@@ -83,7 +83,7 @@ static bool subnormals_exact(void) {
            float_bits(hidden(0x00000003u) / hidden(0x40000000u)) == 0x00000002u; // 1.5: to even
 }
 
-// Of two zeros the second one comes out, as `a < b ? a : b` says.
+// The result for two zeros is the second one, as `a < b ? a : b` says.
 static bool zeros_ordered(const cairn_arithmetic *arithmetic) {
     const float plus = hidden(0);
     const float minus = hidden(0x80000000u);
@@ -102,7 +102,7 @@ static bool nearest_root(uint64_t square, uint64_t root) {
     return low * low < 4 * square && 4 * square < high * high;
 }
 
-// Of a float from [1, 4): its root lies in [1, 2), so both are whole numbers of steps of 2^-23 and
+// For a float in [1, 4) the root lies in [1, 2), so both are whole numbers of steps of 2^-23 and
 // 2^-46.
 static bool root_ok(const cairn_arithmetic *arithmetic, uint32_t bits) {
     const uint64_t significand = (bits & 0x007fffffu) | 0x00800000u;
@@ -113,8 +113,8 @@ static bool root_ok(const cairn_arithmetic *arithmetic, uint32_t bits) {
            nearest_root(significand << (23 + exponent - 127), (root & 0x007fffffu) | 0x00800000u);
 }
 
-// Next to 1 and 4 roots come within 2^-26 of a step of half way, the rest is spread evenly; and a
-// subnormal number.
+// Near 1 and 4, roots come within 2^-26 of a step of the midpoint between two floats. The other
+// samples are spread evenly, and the last one is subnormal.
 static bool roots_nearest(const cairn_arithmetic *arithmetic) {
     bool ok = root_ok(arithmetic, 0x3f800001u) && root_ok(arithmetic, 0x3f800003u) &&
               root_ok(arithmetic, 0x407ffffeu) && root_ok(arithmetic, 0x407ffffdu);
@@ -137,21 +137,21 @@ cairn_hash128 cairn_passport_trigonometry(const cairn_arithmetic *arithmetic) {
     return cairn_hash_words(0, results, 3 * TRIGONOMETRY_STEPS);
 }
 
-static uint32_t fault_if(bool sound, cairn_passport_fault fault) {
-    return sound ? 0 : (uint32_t)fault;
+static uint32_t fault_unless(bool ok, cairn_passport_fault fault) {
+    return ok ? 0 : (uint32_t)fault;
 }
 
 uint32_t cairn_passport_arithmetic_faults(const cairn_arithmetic *arithmetic) {
     const cairn_hash128 angles = cairn_passport_trigonometry(arithmetic);
-    return fault_if(cairn_float_sums_ok(), CAIRN_PASSPORT_CONTRACTION) |
-           fault_if(cairn_float_alternating_sums_ok(), CAIRN_PASSPORT_CONTRACTION_TURNS) |
-           fault_if(results_kept(), CAIRN_PASSPORT_FLUSH_TO_ZERO) |
-           fault_if(operands_kept(), CAIRN_PASSPORT_DENORMALS_ARE_ZERO) |
-           fault_if(rounds_to_nearest(), CAIRN_PASSPORT_ROUNDING) |
-           fault_if(subnormals_exact(), CAIRN_PASSPORT_SUBNORMALS) |
-           fault_if(zeros_ordered(arithmetic), CAIRN_PASSPORT_MINIMUM) |
-           fault_if(roots_nearest(arithmetic), CAIRN_PASSPORT_SQUARE_ROOT) |
-           fault_if(cairn_hash_equal(angles, cairn_passport_golden_trigonometry),
+    return fault_unless(cairn_float_sums_ok(), CAIRN_PASSPORT_CONTRACTION) |
+           fault_unless(cairn_float_alternating_sums_ok(), CAIRN_PASSPORT_CONTRACTION_TURNS) |
+           fault_unless(results_kept(), CAIRN_PASSPORT_FLUSH_TO_ZERO) |
+           fault_unless(operands_kept(), CAIRN_PASSPORT_DENORMALS_ARE_ZERO) |
+           fault_unless(rounds_to_nearest(), CAIRN_PASSPORT_ROUNDING) |
+           fault_unless(subnormals_exact(), CAIRN_PASSPORT_SUBNORMALS) |
+           fault_unless(zeros_ordered(arithmetic), CAIRN_PASSPORT_MINIMUM) |
+           fault_unless(roots_nearest(arithmetic), CAIRN_PASSPORT_SQUARE_ROOT) |
+           fault_unless(cairn_hash_equal(angles, cairn_passport_golden_trigonometry),
                CAIRN_PASSPORT_TRIGONOMETRY);
 }
 
@@ -160,8 +160,8 @@ cairn_status cairn_passport_read(cairn_passport *out) {
         .faults = cairn_passport_arithmetic_faults(&cairn_arithmetic_own),
     };
     const cairn_status status = cairn_passport_scene(&out->hash);
-    out->faults |=
-        fault_if(cairn_hash_equal(out->hash, cairn_passport_golden_scene), CAIRN_PASSPORT_SCENE);
+    out->faults |= fault_unless(
+        cairn_hash_equal(out->hash, cairn_passport_golden_scene), CAIRN_PASSPORT_SCENE);
     return status;
 }
 
@@ -180,10 +180,10 @@ static const fault_text texts[CAIRN_PASSPORT_FAULT_COUNT] = {
                            "set"},
     {"rounding", "results are not rounded to nearest: the rounding mode was changed"},
     {"subnormals", "subnormal results are not exact"},
-    {"minimum", "minimum and maximum of signed zeros are other ones: fminf or an instruction"},
+    {"minimum", "minimum or maximum of signed zeros differs: fminf or an instruction is in use"},
     {"square root", "square roots are not correctly rounded: an estimate is in use"},
-    {"trigonometry", "sine, cosine or arc tangent have other bits"},
-    {"scene", "a short world ends with another root: another build or simulation version"},
+    {"trigonometry", "sine, cosine or arc tangent differ in some bits"},
+    {"scene", "a short test world ends with a different root: another build or simulation version"},
 };
 
 static const fault_text *text_of(uint32_t faults) {

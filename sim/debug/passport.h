@@ -2,13 +2,13 @@
 #pragma once
 
 // The self-test of arithmetic: whether this build, on this machine, in the calling thread, computes
-// what every other one computes. Peers exchange it before they share a simulation; what does not
-// pass would sooner or later be found by a root that differs.
+// the same bits as every other one. Peers exchange its result before they share a simulation. A
+// peer that fails it would sooner or later have a different root.
 //
-// It takes the floating-point environment as it finds it in the calling thread, and not the one
-// that a step sets for itself: a thread with flush-to-zero is found although its worlds are sound,
-// because whatever it computes for a world (inputs, rules' tables, edits) is not. The world that is
-// stepped at the end is stepped as all worlds are.
+// It tests the floating-point environment of the calling thread, not the one that a step sets for
+// itself. So it reports a thread with flush-to-zero although the steps of that thread are correct,
+// because what the thread computes for a world (inputs, tables of rules, edits) may not be. The
+// world at the end of the test is stepped like any other.
 
 #include <stdint.h>
 
@@ -30,15 +30,15 @@ typedef enum cairn_passport_fault {
 #define CAIRN_PASSPORT_FAULT_COUNT 10
 
 typedef struct cairn_passport {
-    uint32_t faults;    // bit set of cairn_passport_fault; 0: fit
+    uint32_t faults;    // bit set of cairn_passport_fault; 0: none
     cairn_hash128 hash; // full root of the short world after its last step
 } cairn_passport;
 
-// About a millisecond. CAIRN_OUT_OF_MEMORY: no world could be made, the hash is zero and the fault
-// SCENE is set. No state anywhere is touched.
+// Takes about a millisecond and changes no state. CAIRN_OUT_OF_MEMORY: the world could not be
+// created; the hash is zero and the fault SCENE is set.
 cairn_status cairn_passport_read(cairn_passport *out);
 
-// Name and sentence of the lowest fault of the set, static texts; "none" and "" of 0, "unknown" and
-// a sentence that says so for bits beyond.
+// Name and description of the lowest fault of the set, static texts: "none" and "" for 0, "unknown"
+// and a sentence that says so for other bits.
 const char *cairn_passport_fault_name(uint32_t faults);
 const char *cairn_passport_fault_words(uint32_t faults);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the passport is made of, so that its tests can plant what it has to find.
+// The parts of the passport, so that tests can plant the faults that it must find.
 
 #include <stdbool.h>
 
@@ -19,10 +19,10 @@ typedef struct cairn_arithmetic {
 // What the simulation computes with.
 extern const cairn_arithmetic cairn_arithmetic_own;
 
-// All faults but that of the scene.
+// All faults except that of the scene.
 uint32_t cairn_passport_arithmetic_faults(const cairn_arithmetic *arithmetic);
 
-// The hash of the results of trigonometry on a table; the root of the short world, or zero and
-// CAIRN_OUT_OF_MEMORY. sim/debug/passport_golden.h has what they must be.
+// The hash of sines, cosines and arc tangents of a table; and the root of the short world, or zero
+// and CAIRN_OUT_OF_MEMORY. sim/debug/passport_golden.h has the expected values.
 cairn_hash128 cairn_passport_trigonometry(const cairn_arithmetic *arithmetic);
 cairn_status cairn_passport_scene(cairn_hash128 *out);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "sim/debug/trace.h"
-#include "sim/state/world_hash.h"
 
 #include <stdlib.h>
 
@@ -8,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "sim/debug/trace_parts.h"
+#include "sim/state/world_hash.h"
 
 // Keys beyond those of the state's leaves and lists.
 #define KEY_SOLVER (UINT64_C(66) << 32)
@@ -29,7 +29,7 @@ static cairn_hash128 hash_solver(const cairn_world *world) {
 static cairn_hash128 hash_manifolds(const cairn_world *world) {
     cairn_hash128 sum = {.lo = 0};
     uint32_t words[CAIRN_TRACE_MANIFOLD_WORDS];
-    for (uint32_t i = 0; i < cairn_trace_touch_count(world); ++i) {
+    for (uint32_t i = 0; i < cairn_trace_active_count(world); ++i) {
         const uint32_t contact = cairn_trace_manifold_words(world, i, words);
         CAIRN_ASSERT(contact < world->state.settings->contact_count);
         sum = cairn_hash_add(
@@ -57,14 +57,14 @@ static void hash_point(const cairn_world *world, cairn_trace_point *point) {
                       : cairn_hash_list(KEY_POINT, list, CAIRN_SECTION_COUNT + 2);
 }
 
-typedef struct writer {
+typedef struct point_recorder {
     cairn_trace_hook hook; // first
     cairn_trace *trace;
-} writer;
+} point_recorder;
 
-static void write_point(cairn_trace_hook *hook, const cairn_world *world, uint32_t stage,
+static void record_point(cairn_trace_hook *hook, const cairn_world *world, uint32_t stage,
     uint32_t substep, cairn_pass pass) {
-    cairn_trace *trace = ((writer *)hook)->trace;
+    cairn_trace *trace = ((point_recorder *)hook)->trace;
     CAIRN_ASSERT(trace->count < CAIRN_TRACE_POINTS_MAX);
     cairn_trace_point *point = &trace->points[trace->count++];
     *point = (cairn_trace_point){.stage = stage, .substep = substep, .pass = pass};
@@ -73,7 +73,7 @@ static void write_point(cairn_trace_hook *hook, const cairn_world *world, uint32
 
 void cairn_world_step_traced(
     cairn_world *world, const cairn_command *commands, uint32_t count, cairn_trace *out) {
-    writer w = {.hook = {.observe = write_point}, .trace = out};
+    point_recorder w = {.hook = {.observe = record_point}, .trace = out};
     out->count = 0;
     cairn_world_step_hooked(world, commands, count, &w.hook);
 }

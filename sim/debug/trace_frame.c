@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// The world in the middle of a step, kept; and two of them compared word by word.
+// A copy of a world in the middle of a step, and the comparison of two of them word by word.
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@ struct cairn_frame {
     cairn_world *world;
     uint32_t body_slots;
     uint32_t contact_count;
-    uint32_t *solver;    // by body slot; zeros where nothing moves
-    uint32_t *manifolds; // by contact; zeros where nothing is solved
+    uint32_t *solver;    // by body slot; zero if impulses do not move the body
+    uint32_t *manifolds; // by contact; zero if it is not active
 };
 
 typedef struct collector {
@@ -25,7 +25,7 @@ typedef struct collector {
     uint32_t count;
 } collector;
 
-static void compare(collector *found, uint32_t array, uint32_t element, const uint32_t *a,
+static void compare_words(collector *found, uint32_t array, uint32_t element, const uint32_t *a,
     const uint32_t *b, uint32_t words) {
     for (uint32_t i = 0; i < words; ++i) {
         if (a[i] == b[i]) {
@@ -60,7 +60,7 @@ static void compare_array(
     for (uint32_t i = 0; i < count; ++i) {
         words_of(a, array, i, words_a);
         words_of(b, array, i, words_b);
-        compare(found, array, i, words_a, words_b, cairn_array_words(array));
+        compare_words(found, array, i, words_a, words_b, cairn_array_words(array));
     }
 }
 
@@ -78,7 +78,7 @@ uint32_t cairn_world_diff_words(
     return compare_worlds(a, b, out, capacity).count;
 }
 
-static bool keep_solver(cairn_frame *frame, const cairn_world *world) {
+static bool allocate_solver_words(cairn_frame *frame, const cairn_world *world) {
     const uint32_t size = CAIRN_TRACE_SOLVER_WORDS;
     frame->body_slots = world->state.settings->body_slots;
     frame->contact_count = world->state.settings->contact_count;
@@ -88,7 +88,7 @@ static bool keep_solver(cairn_frame *frame, const cairn_world *world) {
     return frame->solver != NULL && frame->manifolds != NULL;
 }
 
-static void fill_solver(cairn_frame *frame, const cairn_world *world) {
+static void copy_solver_words(cairn_frame *frame, const cairn_world *world) {
     uint32_t words[CAIRN_TRACE_MANIFOLD_WORDS];
     CAIRN_ASSERT(frame->body_slots == world->state.settings->body_slots);
     for (uint32_t i = 0; i < frame->body_slots; ++i) {
@@ -97,52 +97,53 @@ static void fill_solver(cairn_frame *frame, const cairn_world *world) {
                 CAIRN_TRACE_SOLVER_WORDS * sizeof words[0]);
         }
     }
-    for (uint32_t i = 0; i < cairn_trace_touch_count(world); ++i) {
+    for (uint32_t i = 0; i < cairn_trace_active_count(world); ++i) {
         const size_t contact = cairn_trace_manifold_words(world, i, words);
         CAIRN_ASSERT(contact < frame->contact_count);
         memcpy(frame->manifolds + contact * CAIRN_TRACE_MANIFOLD_WORDS, words, sizeof words);
     }
 }
 
-// NULL when there is no memory.
-static cairn_frame *freeze(const cairn_world *world, bool solving) {
+// NULL if there is no memory.
+static cairn_frame *create_frame(const cairn_world *world, bool solving) {
     cairn_frame *frame = calloc(1, sizeof *frame);
     if (frame == NULL) {
         return NULL;
     }
-    if (!keep_solver(frame, world) || cairn_world_fork(world, &frame->world) != CAIRN_OK) {
+    if (!allocate_solver_words(frame, world) ||
+        cairn_world_fork(world, &frame->world) != CAIRN_OK) {
         cairn_frame_destroy(frame);
         return NULL;
     }
-    // What a stage has written it tells the hash when the step ends.
+    // A step marks what its stages wrote only when it ends.
     cairn_hash_cache_mark_all(frame->world);
     if (solving) {
-        fill_solver(frame, world);
+        copy_solver_words(frame, world);
     }
     return frame;
 }
 
-typedef struct freezer {
+typedef struct frame_request {
     cairn_trace_hook hook; // first
     uint32_t next;
     uint32_t wanted;
     cairn_frame *frame;
-} freezer;
+} frame_request;
 
-static void freeze_at_point(cairn_trace_hook *hook, const cairn_world *world, uint32_t stage,
+static void create_frame_at_point(cairn_trace_hook *hook, const cairn_world *world, uint32_t stage,
     uint32_t substep, cairn_pass pass) {
     (void)substep;
     (void)pass;
-    freezer *f = (freezer *)hook;
+    frame_request *f = (frame_request *)hook;
     if (f->next++ == f->wanted) {
         CAIRN_ASSERT(f->frame == NULL);
-        f->frame = freeze(world, cairn_trace_solving(stage));
+        f->frame = create_frame(world, cairn_trace_solving(stage));
     }
 }
 
 cairn_frame *cairn_world_step_frozen(
     cairn_world *world, const cairn_command *commands, uint32_t count, uint32_t point) {
-    freezer f = {.hook = {.observe = freeze_at_point}, .wanted = point};
+    frame_request f = {.hook = {.observe = create_frame_at_point}, .wanted = point};
     cairn_world_step_hooked(world, commands, count, &f.hook);
     return f.frame;
 }
@@ -162,13 +163,13 @@ const cairn_world *cairn_frame_world(const cairn_frame *frame) {
 
 static void compare_scratch(collector *found, uint32_t array, const uint32_t *a, uint32_t count_a,
     const uint32_t *b, uint32_t count_b) {
-    static const uint32_t nothing[CAIRN_TRACE_MANIFOLD_WORDS];
+    static const uint32_t zero[CAIRN_TRACE_MANIFOLD_WORDS];
     const uint32_t size = cairn_array_words(array);
     CAIRN_ASSERT(size > 0 && size <= CAIRN_TRACE_MANIFOLD_WORDS);
     const uint32_t count = count_a > count_b ? count_a : count_b;
     for (uint32_t i = 0; i < count; ++i) {
-        compare(found, array, i, i < count_a ? a + (size_t)i * size : nothing,
-            i < count_b ? b + (size_t)i * size : nothing, size);
+        compare_words(found, array, i, i < count_a ? a + (size_t)i * size : zero,
+            i < count_b ? b + (size_t)i * size : zero, size);
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// What lies in the solver's memory as words in an order of the state's, and the names of words.
+// The solver's memory as words in the order of the state, and the names of words.
 
 #include <string.h>
 
@@ -44,24 +44,24 @@ bool cairn_trace_solver_words(
                                                        : pgs_words(world, slot, words);
 }
 
-uint32_t cairn_trace_touch_count(const cairn_world *world) {
+uint32_t cairn_trace_active_count(const cairn_world *world) {
     return world->def.solver == CAIRN_SOLVER_SOFT_STEP ? world->soft_step->contact_graph.edge_count
                                                        : world->pgs->contact_graph.edge_count;
 }
 
-// The word of the manifold that a member begins at.
+// The word at which a member of the manifold begins.
 #define MANIFOLD_WORD(member) (offsetof(cairn_solver_manifold, member) / sizeof(uint32_t))
 #define POINT_WORDS (sizeof(cairn_solver_manifold_point) / sizeof(uint32_t))
 
 // Words of points that do not exist, and of padding, are zero.
 uint32_t cairn_trace_manifold_words(
-    const cairn_world *world, uint32_t touch, uint32_t words[CAIRN_TRACE_MANIFOLD_WORDS]) {
+    const cairn_world *world, uint32_t active, uint32_t words[CAIRN_TRACE_MANIFOLD_WORDS]) {
     _Static_assert(CAIRN_TRACE_MANIFOLD_WORDS * 4 == sizeof(cairn_solver_manifold), "all of it");
-    CAIRN_ASSERT(touch < cairn_trace_touch_count(world));
+    CAIRN_ASSERT(active < cairn_trace_active_count(world));
     const cairn_constraint_edge *edges = world->def.solver == CAIRN_SOLVER_SOFT_STEP
                                              ? world->soft_step->contact_graph.edges
                                              : world->pgs->contact_graph.edges;
-    const cairn_constraint_edge *edge = &edges[touch];
+    const cairn_constraint_edge *edge = &edges[active];
     CAIRN_ASSERT(edge->manifold < world->manifold_pool->used);
     const cairn_solver_manifold *manifold = &world->manifold_pool->manifolds[edge->manifold];
     const uint32_t points = (uint32_t)manifold->point_count;
@@ -138,7 +138,7 @@ bool cairn_array_field_is_float(uint32_t array, uint32_t word) {
            cairn_field_table_of((cairn_array)array)->fields[word].kind != CAIRN_FIELD_WORD;
 }
 
-static uint32_t both(uint32_t a, uint32_t b, uint32_t bodies[2]) {
+static uint32_t two_bodies(uint32_t a, uint32_t b, uint32_t bodies[2]) {
     bodies[0] = cairn_id_index(a);
     bodies[1] = cairn_id_index(b);
     return 2;
@@ -161,20 +161,20 @@ uint32_t cairn_element_bodies(
         bodies[0] = element < settings->shape_slots ? state->shapes[element].body : 0;
         return element < settings->shape_slots ? 1 : 0;
     case CAIRN_ARRAY_JOINTS:
-        return element < settings->joint_slots
-                   ? both(state->joints[element].body_a, state->joints[element].body_b, bodies)
-                   : 0;
+        return element < settings->joint_slots ? two_bodies(state->joints[element].body_a,
+                                                     state->joints[element].body_b, bodies)
+                                               : 0;
     case CAIRN_ARRAY_CONTACTS:
     case CAIRN_TRACE_ARRAY_MANIFOLDS:
-        return element < settings->contact_count
-                   ? both(state->contacts[element].body_a, state->contacts[element].body_b, bodies)
-                   : 0;
+        return element < settings->contact_count ? two_bodies(state->contacts[element].body_a,
+                                                       state->contacts[element].body_b, bodies)
+                                                 : 0;
     default:
         return 0;
     }
 }
 
-// Bits of floats as whole numbers in the floats' order.
+// Maps the bits of floats to integers of the same order.
 static int64_t ordinal(uint32_t bits) {
     const int64_t magnitude = bits & 0x7fffffffu;
     return (bits & 0x80000000u) != 0 ? -1 - magnitude : magnitude;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// The checks of cairn_world_validate. What the state itself must keep is checked by the same code
-// that checks decoded bytes; the rest is about what follows from the state.
+// The checks of cairn_world_validate. The state itself is checked by the same code that checks
+// decoded bytes; the checks here are about data derived from it.
 
 #include <string.h>
 
@@ -104,8 +104,8 @@ static bool hulls_ok(const cairn_world *world) {
     return true;
 }
 
-// The bodies of every contact, and manifolds within the pool. As many are in use as contacts refer
-// to, so that none is lost and none used twice.
+// The bodies of every contact, and manifolds within the pool. As many manifolds are in use as
+// contacts refer to, so none is lost and none is used twice.
 static bool manifold_pool_ok(const cairn_world *world) {
     const cairn_manifold_pool *pool = world->manifold_pool;
     uint32_t referred = 0;
@@ -125,7 +125,7 @@ static bool manifold_pool_ok(const cairn_world *world) {
     return referred == pool->used - pool->free_count;
 }
 
-// Pairs in strictly increasing order, which take up the contacts in theirs.
+// Pairs are in strictly increasing order, and those in contact match the contact list in its order.
 static bool pair_cache_ok(const cairn_world *world) {
     const cairn_pair_cache *cache = world->pair_cache;
     const uint32_t contacts = world->state.settings->contact_count;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What rows of every kind do to two bodies. Bodies that nothing may move are read but not written:
-// a NaN times zero would spread through the ground to all that stand on it.
+// How rows of every kind act on two bodies. Bodies that take no impulses are read but not written:
+// a NaN times zero would spread through the ground to all bodies that rest on it.
 
 #include "sim/pgs/workspace.h"
 
@@ -50,8 +50,9 @@ static inline cairn_vec3 point_velocity(
     return vec3_sub(velocity_at(b, arm_b), velocity_at(a, arm_a));
 }
 
-// How much one newton second along `axis` at the end of the arm turns the body there.
-static inline float row_turn(const cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 axis) {
+// The velocity along `axis` that one newton second along it, at the end of the arm, adds there by
+// rotation.
+static inline float angular_response(const cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 axis) {
     if (body->takes_impulses == 0) {
         return 0.0f;
     }
@@ -59,14 +60,14 @@ static inline float row_turn(const cairn_pgs_body *body, cairn_vec3 arm, cairn_v
     return vec3_dot(lever, sym3_apply(body->inverse_inertia, lever));
 }
 
-// What one newton second along `axis` at both points changes in their relative speed along it,
-// inverted (Catto 2005, J M^-1 J^T): 0 when nothing moves.
+// The effective mass: the inverse of what one newton second along `axis` at both points adds to
+// their relative speed along it (Catto 2005, J M^-1 J^T); 0 if neither body takes impulses.
 static inline float row_mass(const cairn_pgs_body *a, cairn_vec3 arm_a, const cairn_pgs_body *b,
     cairn_vec3 arm_b, cairn_vec3 axis) {
     const float linear = a->inverse_mass + b->inverse_mass;
-    const float turn_a = row_turn(a, arm_a, axis);
-    const float turn_b = row_turn(b, arm_b, axis);
-    const float sum = linear + turn_a + turn_b;
+    const float angular_a = angular_response(a, arm_a, axis);
+    const float angular_b = angular_response(b, arm_b, axis);
+    const float sum = linear + angular_a + angular_b;
     return sum > 0.0f ? 1.0f / sum : 0.0f;
 }
 

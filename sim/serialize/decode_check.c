@@ -51,27 +51,27 @@ static bool body_ok(const cairn_state *state, uint32_t slot) {
     CAIRN_ASSERT(slot < state->settings->body_slots);
     const cairn_motion *motion = &state->motions[slot];
     const cairn_body *body = &state->bodies[slot];
-    const cairn_sleep *rest = &state->sleep[slot];
+    const cairn_sleep *sleep = &state->sleep[slot];
     const bool dynamic = body->kind == CAIRN_BODY_DYNAMIC;
-    const bool still =
+    const bool at_rest =
         vec3_is_zero(motion->linear_velocity) && vec3_is_zero(motion->angular_velocity);
     const cairn_reference_pose *reference = &state->reference_poses[slot];
     if (packed_rotation_is_none(reference->rotation) && !vec3_is_zero(reference->position)) {
         return false;
     }
-    if (!cairn_motion_valid(motion) || (body->kind == CAIRN_BODY_STATIC && !still)) {
+    if (!cairn_motion_valid(motion) || (body->kind == CAIRN_BODY_STATIC && !at_rest)) {
         return false;
     }
     if (!dynamic && (body->mass != 0.0f || body->inverse_mass != 0.0f)) {
         return false;
     }
-    switch (rest->state) {
+    switch (sleep->state) {
     case CAIRN_SLEEP_NONE:
-        return rest->ticks <= (dynamic ? state->settings->tick_rate_hz / 2 : 0);
+        return sleep->ticks <= (dynamic ? state->settings->tick_rate_hz / 2 : 0);
     case CAIRN_SLEEP_ASLEEP:
-        return dynamic && still && rest->ticks <= state->settings->tick_rate_hz / 2;
+        return dynamic && at_rest && sleep->ticks <= state->settings->tick_rate_hz / 2;
     default:
-        return !dynamic && rest->ticks == 0;
+        return !dynamic && sleep->ticks == 0;
     }
 }
 
@@ -80,7 +80,7 @@ static bool hull_ok(const cairn_state *state, uint32_t slot) {
     return cairn_hull_vertices_ok(&state->hulls[slot]);
 }
 
-static bool hull_named_ok(const cairn_state *state, const cairn_geometry *geometry) {
+static bool hull_reference_ok(const cairn_state *state, const cairn_geometry *geometry) {
     if (geometry->kind != CAIRN_SHAPE_HULL) {
         return geometry->hull == 0;
     }
@@ -94,7 +94,7 @@ static bool shape_ok(const cairn_state *state, uint32_t slot) {
     if (shape->body >= state->settings->body_slots ||
         !cairn_state_has(state, CAIRN_ARRAY_BODIES, shape->body) ||
         cairn_geometry_check(&shape->geometry) != CAIRN_OK ||
-        !hull_named_ok(state, &shape->geometry) ||
+        !hull_reference_ok(state, &shape->geometry) ||
         cairn_check_rotation(shape->pose.rotation) != CAIRN_OK || shape->density <= 0.0f) {
         return false;
     }
@@ -102,15 +102,15 @@ static bool shape_ok(const cairn_state *state, uint32_t slot) {
            state->bodies[shape->body].kind == CAIRN_BODY_STATIC;
 }
 
-static bool body_lives(const cairn_state *state, cairn_body_id id) {
+static bool body_exists(const cairn_state *state, cairn_body_id id) {
     return cairn_slot_find(state->body_ids, state->settings->body_slots, id) != CAIRN_INDEX_NONE;
 }
 
 static bool joint_ok(const cairn_state *state, uint32_t slot) {
     CAIRN_ASSERT(slot < state->settings->joint_slots);
     const cairn_joint *joint = &state->joints[slot];
-    return joint->kind != 0 && joint->body_a != joint->body_b && body_lives(state, joint->body_a) &&
-           body_lives(state, joint->body_b);
+    return joint->kind != 0 && joint->body_a != joint->body_b &&
+           body_exists(state, joint->body_a) && body_exists(state, joint->body_b);
 }
 
 static bool axes_ok(const cairn_state *state, uint32_t slot) {
@@ -130,7 +130,8 @@ static bool points_ok(const cairn_contact *contact) {
     return true;
 }
 
-// A shape in touch either lives, on the body named, or was destroyed since the last step.
+// A shape of a contact either exists, on the body that the contact names, or was destroyed since
+// the last step.
 static bool contact_side_ok(const cairn_state *state, cairn_shape_id shape, cairn_body_id body) {
     const cairn_settings *settings = state->settings;
     if (cairn_id_index(shape) >= settings->shape_slots ||
@@ -139,7 +140,7 @@ static bool contact_side_ok(const cairn_state *state, cairn_shape_id shape, cair
     }
     const uint32_t slot = cairn_slot_find(state->shape_ids, settings->shape_slots, shape);
     return slot == CAIRN_INDEX_NONE ||
-           (state->shapes[slot].body == cairn_id_index(body) && body_lives(state, body));
+           (state->shapes[slot].body == cairn_id_index(body) && body_exists(state, body));
 }
 
 static bool contact_ok(const cairn_state *state, uint32_t index) {

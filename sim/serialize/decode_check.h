@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a decoded block must keep beyond the range of each word: references and order.
-// Everything that the step relies on without asking again.
+// The rules of a decoded block beyond the range of each word: references and order. The step relies
+// on all of them without checking again.
 
 #include "sim/state/world.h"
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a key stands for in a block.
+// Element keys, and the words of a block that they stand for.
 
 #include "base/assert.h"
 #include "sim/serialize/elements.h"
 #include "sim/state/slots.h"
 #include "sim/state/world.h"
 
-#define CAIRN_ELEMENT_ABSENT (UINT64_C(1) << 63) // in bytes: there is no such element
+#define CAIRN_ELEMENT_ABSENT (UINT64_C(1) << 63) // in encoded bytes: the element does not exist
 #define CAIRN_ELEMENT_INDEX_BITS 20
 
-// The first word of an element that travels: peers of a world already share its def.
+// The first word of an element that is encoded. Peers already share the def, whose words come
+// first.
 static inline uint32_t element_first_word(cairn_array array) {
     return array == CAIRN_ARRAY_SETTINGS ? (uint32_t)CAIRN_SETTINGS_DEF_WORDS : 0;
 }
@@ -38,5 +39,5 @@ static inline uint32_t element_index(cairn_element_key key) { // not of contacts
 
 // Whether a world with this def can have such an element.
 bool cairn_element_key_ok(const cairn_settings *settings, cairn_element_key key);
-// The first of the words told of; NULL when the block has no such element.
+// The first encoded word of the element; NULL if the block has no such element.
 const uint32_t *cairn_element_find(const cairn_state *state, cairn_element_key key);

@@ -41,14 +41,14 @@ static const uint32_t *find_contact(const cairn_state *state, cairn_element_key 
     return found ? (const uint32_t *)(const void *)&state->contacts[begin] : NULL;
 }
 
-static uint32_t *words_of(const cairn_state *state, cairn_array array, uint32_t index) {
+static uint32_t *element_words(const cairn_state *state, cairn_array array, uint32_t index) {
     CAIRN_ASSERT(index < cairn_array_capacity(state->settings, array));
     unsigned char *bytes = cairn_state_array(state, array);
     uint32_t *words = (uint32_t *)(void *)(bytes + index * cairn_array_element_size(array));
     return words + element_first_word(array);
 }
 
-static bool exists(const cairn_state *state, cairn_array array, uint32_t index) {
+static bool element_exists(const cairn_state *state, cairn_array array, uint32_t index) {
     return index < cairn_array_count(state->settings, array) &&
            cairn_state_has(state, array, index);
 }
@@ -59,7 +59,7 @@ const uint32_t *cairn_element_find(const cairn_state *state, cairn_element_key k
         return find_contact(state, key);
     }
     const uint32_t index = element_index(key);
-    return exists(state, array, index) ? words_of(state, array, index) : NULL;
+    return element_exists(state, array, index) ? element_words(state, array, index) : NULL;
 }
 
 static uint32_t word_count(cairn_array array) {
@@ -103,7 +103,7 @@ uint32_t cairn_elements_count(const void *bytes, size_t size) {
     return cairn_read_u32(&reader);
 }
 
-// One application under way. The new state is built in the spare block.
+// An application in progress. The new state is built in the spare block.
 typedef struct repair {
     const cairn_state *old;
     cairn_state *now;
@@ -120,7 +120,7 @@ static cairn_status refuse(repair *r, cairn_status status, const char *where) {
 }
 
 // A copy of the old live ranges, without the contacts, which are merged.
-static void begin(repair *r) {
+static void copy_old_state(repair *r) {
     CAIRN_ASSERT(r->old != r->now);
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         if (array != CAIRN_ARRAY_CONTACTS) {
@@ -130,8 +130,8 @@ static void begin(repair *r) {
     }
 }
 
-// There may be more slots than before: new ones are empty.
-static cairn_status take_settings(repair *r, const uint32_t *words) {
+// There may be more slots than before; the new ones are cleared.
+static cairn_status apply_settings(repair *r, const uint32_t *words) {
     cairn_settings settings = *r->old->settings;
     memcpy((uint32_t *)(void *)&settings + CAIRN_SETTINGS_DEF_WORDS, words,
         word_count(CAIRN_ARRAY_SETTINGS) * sizeof(uint32_t));
@@ -164,7 +164,7 @@ static cairn_status add_contact(repair *r, const cairn_contact *contact) {
     return CAIRN_OK;
 }
 
-// Those of the old list below `key` stay.
+// Keeps the contacts of the old list below `key`.
 static cairn_status keep_contacts_below(repair *r, cairn_element_key key) {
     cairn_status status = CAIRN_OK;
     while (status == CAIRN_OK && r->contacts_taken < r->old->settings->contact_count &&
@@ -174,8 +174,8 @@ static cairn_status keep_contacts_below(repair *r, cairn_element_key key) {
     return status;
 }
 
-// `words` NULL: there is none of this key.
-static cairn_status take_contact(repair *r, cairn_element_key key, const uint32_t *words) {
+// `words` is NULL if no contact has this key.
+static cairn_status merge_contact(repair *r, cairn_element_key key, const uint32_t *words) {
     cairn_status status = keep_contacts_below(r, key);
     CAIRN_ASSERT(element_array(key) == CAIRN_ARRAY_CONTACTS);
     if (status != CAIRN_OK) {
@@ -191,26 +191,26 @@ static cairn_status take_contact(repair *r, cairn_element_key key, const uint32_
     cairn_contact contact;
     memcpy(&contact, words, sizeof contact);
     if (element_key_of_contact(&contact) != key) {
-        return refuse(r, CAIRN_MALFORMED, "contacts: shapes of another key");
+        return refuse(r, CAIRN_MALFORMED, "contacts: the shapes are not those of the key");
     }
     return add_contact(r, &contact);
 }
 
-// Ids come before what they name, so that what exists is known by now.
-static cairn_status take_words(repair *r, cairn_element_key key, const uint32_t *words) {
+// Id tables come before the arrays they belong to, so it is known by now which elements exist.
+static cairn_status apply_words(repair *r, cairn_element_key key, const uint32_t *words) {
     const cairn_array array = element_array(key);
     if (array == CAIRN_ARRAY_SETTINGS) {
-        return words != NULL ? take_settings(r, words)
-                             : refuse(r, CAIRN_MALFORMED, "settings: none");
+        return words != NULL ? apply_settings(r, words)
+                             : refuse(r, CAIRN_MALFORMED, "settings: absent");
     }
     if (array == CAIRN_ARRAY_CONTACTS) {
-        return take_contact(r, key, words);
+        return merge_contact(r, key, words);
     }
-    if (exists(r->now, array, element_index(key)) != (words != NULL)) {
-        return refuse(r, CAIRN_MALFORMED, "an element that the ids do not know, or know");
+    if (element_exists(r->now, array, element_index(key)) != (words != NULL)) {
+        return refuse(r, CAIRN_MALFORMED, "ids: an element in a free slot, or none in a used one");
     }
     if (words != NULL) {
-        memcpy(words_of(r->now, array, element_index(key)), words,
+        memcpy(element_words(r->now, array, element_index(key)), words,
             word_count(array) * sizeof(uint32_t));
     }
     return CAIRN_OK;
@@ -231,30 +231,30 @@ static cairn_status read_words(repair *r, cairn_array array, uint32_t *words) {
     return cairn_fields_check(table, whole, &r->where);
 }
 
-static cairn_status take_element(repair *r, cairn_element_key *last, bool is_first) {
+static cairn_status apply_next_element(repair *r, cairn_element_key *last, bool is_first) {
     uint32_t words[CAIRN_ELEMENT_WORDS_MAX];
-    const uint64_t told = cairn_read_u64(&r->reader);
-    const cairn_element_key key = told & ~CAIRN_ELEMENT_ABSENT;
+    const uint64_t encoded_key = cairn_read_u64(&r->reader);
+    const cairn_element_key key = encoded_key & ~CAIRN_ELEMENT_ABSENT;
     if (!r->reader.ok) {
         return refuse(r, CAIRN_MALFORMED, "the bytes end early");
     }
     if (!cairn_element_key_ok(r->old->settings, key) || (!is_first && key <= *last)) {
-        return refuse(r, CAIRN_MALFORMED, "a key that is none, or out of order");
+        return refuse(r, CAIRN_MALFORMED, "a key is invalid or out of order");
     }
     *last = key;
-    if (told != key) {
-        return take_words(r, key, NULL);
+    if (encoded_key != key) {
+        return apply_words(r, key, NULL);
     }
     const cairn_status status = read_words(r, element_array(key), words);
-    return status != CAIRN_OK ? status : take_words(r, key, words);
+    return status != CAIRN_OK ? status : apply_words(r, key, words);
 }
 
-static cairn_status take_all(repair *r) {
+static cairn_status apply_all(repair *r) {
     const uint32_t count = cairn_read_u32(&r->reader);
     cairn_element_key last = 0;
     cairn_status status = CAIRN_OK;
     for (uint32_t i = 0; i < count && status == CAIRN_OK; ++i) {
-        status = take_element(r, &last, i == 0);
+        status = apply_next_element(r, &last, i == 0);
     }
     if (status == CAIRN_OK) {
         status = keep_contacts_below(r, UINT64_MAX);
@@ -271,13 +271,13 @@ static cairn_status take_all(repair *r) {
     return CAIRN_OK;
 }
 
-// What no longer exists leaves no words behind.
-static void clear_free(const cairn_state *state) {
+// The words of free slots are zero.
+static void clear_free_slots(const cairn_state *state) {
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         const uint32_t count = cairn_array_count(state->settings, array);
         for (uint32_t i = 0; i < count && state_ids(state, array) != NULL; ++i) {
             if (!cairn_state_has(state, array, i)) {
-                memset(words_of(state, array, i), 0, cairn_array_element_size(array));
+                memset(element_words(state, array, i), 0, cairn_array_element_size(array));
             }
         }
     }
@@ -289,10 +289,10 @@ cairn_status cairn_elements_apply(
         .now = &world->spare,
         .reader = cairn_reader_of(bytes, size),
         .where = ""};
-    begin(&r);
-    cairn_status status = take_all(&r);
+    copy_old_state(&r);
+    cairn_status status = apply_all(&r);
     if (status == CAIRN_OK) {
-        clear_free(r.now);
+        clear_free_slots(r.now);
         status = cairn_decode_check(r.now, &r.where);
     }
     if (status == CAIRN_OK) {

@@ -3,8 +3,8 @@
 // The canonical encoding, little-endian words throughout:
 //   magic "CRNW", simulation version, then the arrays in the order of cairn_array. Of each array
 //   the live range, of slotted arrays the elements that exist, each word by word as
-//   sim/state/fields.c names them. How many there are follows from the settings and the id tables
-//   before.
+//   sim/state/fields.c names them. The counts follow from the settings and the id tables, which
+//   come first.
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// Saved bytes: a header, then the live range of each array, as it lies in memory. They never leave
-// the process; what travels is sim/serialize/encode.c's.
+// Saved bytes: a header, then the live range of each array as it lies in memory. They never leave
+// the process; sim/serialize/encode.c writes the bytes that do.
 
 #include "sim/serialize/save.h"
 
@@ -93,13 +93,13 @@ typedef struct source {
 // Copies what differs and marks it for the hash, run by run of the hash's blocks: after a rollback
 // of some ticks most of a world is as it was, and what follows from that may be kept. Returns
 // whether anything differed.
-static bool restore(cairn_world *world, cairn_array array, const unsigned char *bytes) {
+static bool restore_array(cairn_world *world, cairn_array array, const unsigned char *bytes) {
     const size_t live = live_size(world->state.settings, array);
     const uint32_t elements = cairn_hash_cache_block_elements(array);
     const size_t block = elements * cairn_array_element_size(array);
     unsigned char *to = cairn_state_array(&world->state, array);
     bool differed = false;
-    uint32_t first = 0; // element that `at` begins with
+    uint32_t first = 0; // element at byte `at`
     for (size_t at = 0; at < live;) {
         const size_t begin = at;
         while (
@@ -119,7 +119,7 @@ static bool restore(cairn_world *world, cairn_array array, const unsigned char *
     return differed;
 }
 
-// The settings come first, and with them how much there is of everything else.
+// The settings come first, because they hold the counts of all other arrays.
 static void restore_all(cairn_world *world, const source *from) {
     const cairn_settings before = *world->state.settings;
     bool differed[CAIRN_ARRAY_COUNT] = {[CAIRN_ARRAY_SETTINGS] = true};
@@ -128,7 +128,7 @@ static void restore_all(cairn_world *world, const source *from) {
     memcpy(world->state.settings, from->arrays[CAIRN_ARRAY_SETTINGS], sizeof before);
     for (cairn_array array = 1; array < CAIRN_ARRAY_COUNT; ++array) {
         differed[array] =
-            restore(world, array, from->arrays[array]) ||
+            restore_array(world, array, from->arrays[array]) ||
             cairn_array_count(&before, array) != cairn_array_count(world->state.settings, array);
     }
     cairn_world_derive(world, differed);

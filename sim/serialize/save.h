@@ -3,6 +3,6 @@
 
 #include "sim/state/world.h"
 
-// Makes the world's state that of a block with the same def, which need not be the world's own but
-// may be its spare one: writes only what differs, marks it for the hash, and derives what follows.
+// Copies the state of another block with the same def, such as the spare one, into the world.
+// Writes only what differs, marks it in the hash cache, and rebuilds derived data.
 void cairn_state_restore(cairn_world *world, const cairn_state *from);

@@ -36,7 +36,8 @@ static uint64_t subtract(uint64_t a, uint64_t b) {
     return reduce(a + (PRIME - b));
 }
 
-// Both below 2^61. The product's bits from 61 on count as much as those below.
+// Both below 2^61. 2^61 is 1 modulo the prime, so the bits of the product from 61 on are added to
+// those below.
 static uint64_t multiply(uint64_t a, uint64_t b) {
     const uint64_t a_low = a & 0xffffffffu;
     const uint64_t a_high = a >> 32;
@@ -61,7 +62,7 @@ static uint64_t invert(uint64_t a) {
     return result;
 }
 
-// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of the key moves every place.
+// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of the key affects every place.
 static uint64_t mix(uint64_t key) {
     uint64_t z = key + UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -69,8 +70,9 @@ static uint64_t mix(uint64_t key) {
     return z ^ z >> 31;
 }
 
-// Tables of different sizes place independently, so that what one cannot tell apart the next can.
-static void places_of(uint32_t cells, cairn_element_key key, uint32_t out[PLACES]) {
+// The number of cells is part of the hash: elements that collide in a table of one size do not
+// collide in the next.
+static void cells_of_key(uint32_t cells, cairn_element_key key, uint32_t out[PLACES]) {
     const uint64_t mixed = mix(key ^ (uint64_t)cells << 48);
     const uint32_t quarter = cells / PLACES;
     for (uint32_t i = 0; i < PLACES; ++i) {
@@ -80,12 +82,12 @@ static void places_of(uint32_t cells, cairn_element_key key, uint32_t out[PLACES
     CAIRN_ASSERT(out[0] < quarter && out[PLACES - 1] < cells);
 }
 
-static void put(table *to, cairn_element_key key, cairn_hash128 leaf) {
+static void add_element(table *to, cairn_element_key key, cairn_hash128 leaf) {
     CAIRN_ASSERT(key < PRIME);
     uint32_t places[PLACES];
     const uint64_t hash = reduce(leaf.lo >> 3);
     const uint64_t weighted = multiply(key, hash);
-    places_of(to->count, key, places);
+    cells_of_key(to->count, key, places);
     for (uint32_t i = 0; i < PLACES; ++i) {
         cell *at = &to->cells[places[i]];
         at->sum = add(at->sum, hash);
@@ -93,7 +95,7 @@ static void put(table *to, cairn_element_key key, cairn_hash128 leaf) {
     }
 }
 
-static void put_run(table *to, const cairn_state *state, cairn_array array, cairn_run run) {
+static void add_run(table *to, const cairn_state *state, cairn_array array, cairn_run run) {
     const size_t size = cairn_array_element_size(array);
     const unsigned char *bytes = cairn_state_array(state, array);
     cairn_hash128 leaves[BATCH];
@@ -102,41 +104,41 @@ static void put_run(table *to, const cairn_state *state, cairn_array array, cair
         cairn_hash_blocks(
             element_key(array, i), bytes + i * size, size / sizeof(uint32_t), count, leaves);
         for (uint32_t k = 0; k < count; ++k) {
-            put(to, element_key(array, i + k), leaves[k]);
+            add_element(to, element_key(array, i + k), leaves[k]);
         }
     }
 }
 
-static void put_contacts(table *to, const cairn_state *state) {
+static void add_contacts(table *to, const cairn_state *state) {
     for (uint32_t i = 0; i < state->settings->contact_count; ++i) {
         const cairn_contact *contact = &state->contacts[i];
         const cairn_element_key key = element_key_of_contact(contact);
-        put(to, key, cairn_hash_words(key, contact, sizeof *contact / sizeof(uint32_t)));
+        add_element(to, key, cairn_hash_words(key, contact, sizeof *contact / sizeof(uint32_t)));
     }
 }
 
-static void put_settings(table *to, const cairn_state *state) {
+static void add_settings(table *to, const cairn_state *state) {
     const cairn_element_key key = element_key(CAIRN_ARRAY_SETTINGS, 0);
     const uint32_t *words = cairn_element_find(state, key);
     CAIRN_ASSERT(words != NULL);
     const size_t count = sizeof(cairn_settings) / sizeof(uint32_t) - CAIRN_SETTINGS_DEF_WORDS;
-    put(to, key, cairn_hash_words(key, words, count));
+    add_element(to, key, cairn_hash_words(key, words, count));
 }
 
-static void build(const cairn_state *state, uint32_t cells, table *out) {
+static void build_table(const cairn_state *state, uint32_t cells, table *out) {
     CAIRN_ASSERT(cells % PLACES == 0 && cells >= CAIRN_SKETCH_CELLS_MIN);
     CAIRN_ASSERT(cells <= CAIRN_SKETCH_CELLS_MAX);
     memset(out->cells, 0, cells * sizeof out->cells[0]);
     out->count = cells;
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         if (array == CAIRN_ARRAY_SETTINGS) {
-            put_settings(out, state);
+            add_settings(out, state);
         } else if (array == CAIRN_ARRAY_CONTACTS) {
-            put_contacts(out, state);
+            add_contacts(out, state);
         } else {
             cairn_run run = cairn_state_run(state, array, 0);
             for (; run.begin < run.end; run = cairn_state_run(state, array, run.end)) {
-                put_run(out, state, array, run);
+                add_run(out, state, array, run);
             }
         }
     }
@@ -144,7 +146,7 @@ static void build(const cairn_state *state, uint32_t cells, table *out) {
 
 void cairn_sketch_build(const cairn_world *world, uint32_t cells, uint8_t *out) {
     table own;
-    build(&world->state, cells, &own);
+    build_table(&world->state, cells, &own);
     cairn_writer writer = cairn_writer_of(out, (size_t)cells * CAIRN_SKETCH_CELL_SIZE);
     for (uint32_t i = 0; i < cells; ++i) {
         cairn_write_u64(&writer, own.cells[i].sum);
@@ -159,8 +161,8 @@ static bool size_ok(size_t size) {
            size <= (size_t)CAIRN_SKETCH_CELLS_MAX * CAIRN_SKETCH_CELL_SIZE;
 }
 
-// What remains when theirs is taken away from mine.
-static bool take_away(table *mine, const uint8_t *theirs, size_t size) {
+// Subtracts an encoded sketch. False if no sketch has such cells.
+static bool subtract_encoded(table *mine, const uint8_t *theirs, size_t size) {
     cairn_reader reader = cairn_reader_of(theirs, size);
     CAIRN_ASSERT(size == (size_t)mine->count * CAIRN_SKETCH_CELL_SIZE);
     bool ok = true;
@@ -174,13 +176,13 @@ static bool take_away(table *mine, const uint8_t *theirs, size_t size) {
     return ok;
 }
 
-static bool is_zero(cell at) {
+static bool cell_is_zero(cell at) {
     return at.sum == 0 && at.weighted == 0;
 }
 
-// Whether cell `at` holds one element alone: what would be its key can be one, and has a place
-// here.
-static bool is_pure(
+// Whether cell `at` holds exactly one element: the quotient of its sums is a valid key, and the key
+// belongs into this cell.
+static bool holds_one_element(
     const table *rest, uint32_t at, const cairn_settings *settings, cairn_element_key *key) {
     uint32_t places[PLACES];
     const cell one = rest->cells[at];
@@ -188,12 +190,12 @@ static bool is_pure(
         return false;
     }
     *key = multiply(one.weighted, invert(one.sum));
-    places_of(rest->count, *key, places);
+    cells_of_key(rest->count, *key, places);
     return places[at / (rest->count / PLACES)] == at && cairn_element_key_ok(settings, *key);
 }
 
-// Inserted in order; false when it is there already.
-static bool insert(cairn_element_key *keys, uint32_t count, cairn_element_key key) {
+// Inserts in order; false if the key is already present.
+static bool insert_key(cairn_element_key *keys, uint32_t count, cairn_element_key key) {
     uint32_t at = count;
     while (at > 0 && keys[at - 1] > key) {
         --at;
@@ -207,16 +209,16 @@ static bool insert(cairn_element_key *keys, uint32_t count, cairn_element_key ke
     return true;
 }
 
-// Cells to look at: all at first, then those an element was taken out of.
+// Cells to visit: first all, then those that an element was removed from.
 typedef struct worklist {
     uint32_t cells[CAIRN_SKETCH_CELLS_MAX * (PLACES + 1)];
     uint32_t count;
 } worklist;
 
-static void take_out(table *rest, uint32_t at, cairn_element_key key, worklist *work) {
+static void remove_element(table *rest, uint32_t at, cairn_element_key key, worklist *work) {
     uint32_t places[PLACES];
     const cell one = rest->cells[at];
-    places_of(rest->count, key, places);
+    cells_of_key(rest->count, key, places);
     for (uint32_t i = 0; i < PLACES; ++i) {
         cell *from = &rest->cells[places[i]];
         from->sum = subtract(from->sum, one.sum);
@@ -226,16 +228,16 @@ static void take_out(table *rest, uint32_t at, cairn_element_key key, worklist *
     }
 }
 
-static bool all_zero(const table *rest) {
+static bool all_cells_zero(const table *rest) {
     for (uint32_t i = 0; i < rest->count; ++i) {
-        if (!is_zero(rest->cells[i])) {
+        if (!cell_is_zero(rest->cells[i])) {
             return false;
         }
     }
     return true;
 }
 
-// No more elements are taken out than there are cells, so the work ends whatever the bytes were.
+// At most as many elements are removed as there are cells, so the loop ends for any bytes.
 static bool peel(table *rest, const cairn_settings *settings, cairn_element_key *keys,
     uint32_t capacity, uint32_t *count) {
     worklist work;
@@ -248,16 +250,16 @@ static bool peel(table *rest, const cairn_settings *settings, cairn_element_key 
         cairn_element_key key = 0;
         const uint32_t at = work.cells[--work.count];
         CAIRN_ASSERT(at < rest->count);
-        if (!is_pure(rest, at, settings, &key)) {
+        if (!holds_one_element(rest, at, settings, &key)) {
             continue;
         }
-        if (*count == count_max || !insert(keys, *count, key)) {
+        if (*count == count_max || !insert_key(keys, *count, key)) {
             return false;
         }
         *count += 1;
-        take_out(rest, at, key, &work);
+        remove_element(rest, at, key, &work);
     }
-    return all_zero(rest);
+    return all_cells_zero(rest);
 }
 
 cairn_status cairn_sketch_difference(const cairn_world *mine, const uint8_t *theirs, size_t size,
@@ -267,8 +269,8 @@ cairn_status cairn_sketch_difference(const cairn_world *mine, const uint8_t *the
     if (!size_ok(size)) {
         return CAIRN_MALFORMED;
     }
-    build(&mine->state, (uint32_t)(size / CAIRN_SKETCH_CELL_SIZE), &rest);
-    if (!take_away(&rest, theirs, size)) {
+    build_table(&mine->state, (uint32_t)(size / CAIRN_SKETCH_CELL_SIZE), &rest);
+    if (!subtract_encoded(&rest, theirs, size)) {
         return CAIRN_MALFORMED;
     }
     if (!peel(&rest, mine->state.settings, keys, capacity, count)) {

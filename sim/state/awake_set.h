@@ -3,13 +3,13 @@
 
 // The awake and moving states of a body, and the awake set: the bodies that a step visits.
 //
-//   asleep          dynamic, and its island was slow for long enough: CAIRN_SLEEP_ASLEEP
-//   moving          has a linear or angular velocity
-//   active          its pose can change in this step: dynamic and not asleep, or kinematic and
-//   moving disturbed       not dynamic, and created or set since the last step:
-//   CAIRN_SLEEP_DISTURBED in the awake    active or disturbed: its pairs are collided, and it wakes
-//   the sleeping bodies set             that it touches takes impulses  dynamic, not asleep, with a
-//   mass: the solver writes its velocity
+// - asleep: dynamic, and its island was slow for long enough (CAIRN_SLEEP_ASLEEP).
+// - moving: has a linear or angular velocity.
+// - active: its pose can change in this step: dynamic and not asleep, or kinematic and moving.
+// - disturbed: not dynamic, and created or set since the last step (CAIRN_SLEEP_DISTURBED).
+// - in the awake set: active or disturbed. Its pairs are collided, and it wakes the sleeping bodies
+//   that it touches.
+// - takes impulses: dynamic, not asleep, with a mass. The solver writes its velocity.
 //
 //                   dynamic, awake   dynamic, asleep   kinematic   static
 //   moving          perhaps          never             perhaps     never

@@ -97,7 +97,7 @@ static const cairn_field body_fields[] = {
 #undef ELEMENT
 
 #define ELEMENT cairn_sleep
-static const cairn_field rest_fields[] = {
+static const cairn_field sleep_fields[] = {
     WORD(state, CAIRN_SLEEP_DISTURBED),
     WORD(ticks, CAIRN_TICK_RATE_HZ_MAX),
 };
@@ -249,7 +249,7 @@ static const cairn_field_table tables[CAIRN_ARRAY_COUNT] = {
     [CAIRN_ARRAY_MOTIONS] = TABLE(BODIES, motion_fields),
     [CAIRN_ARRAY_REFERENCE_POSES] = TABLE(CONTACTS, reference_pose_fields),
     [CAIRN_ARRAY_BODIES] = TABLE(BODIES, body_fields),
-    [CAIRN_ARRAY_SLEEP] = TABLE(SLEEP, rest_fields),
+    [CAIRN_ARRAY_SLEEP] = TABLE(SLEEP, sleep_fields),
     [CAIRN_ARRAY_HULLS] = TABLE(SHAPES, hull_fields),
     [CAIRN_ARRAY_SHAPES] = TABLE(SHAPES, shape_fields),
     [CAIRN_ARRAY_JOINTS] = TABLE(JOINTS, joint_fields),
@@ -262,7 +262,7 @@ _Static_assert(LENGTH_OF(motion_fields) * 4 == sizeof(cairn_motion), "every word
 _Static_assert(
     LENGTH_OF(reference_pose_fields) * 4 == sizeof(cairn_reference_pose), "every word is named");
 _Static_assert(LENGTH_OF(body_fields) * 4 == sizeof(cairn_body), "every word is named");
-_Static_assert(LENGTH_OF(rest_fields) * 4 == sizeof(cairn_sleep), "every word is named");
+_Static_assert(LENGTH_OF(sleep_fields) * 4 == sizeof(cairn_sleep), "every word is named");
 _Static_assert(LENGTH_OF(hull_fields) * 4 == sizeof(cairn_hull_vertices), "every word is named");
 _Static_assert(LENGTH_OF(shape_fields) * 4 == sizeof(cairn_shape), "every word is named");
 _Static_assert(LENGTH_OF(joint_fields) * 4 == sizeof(cairn_joint), "every word is named");

@@ -34,7 +34,7 @@ typedef struct cairn_settings {
     uint32_t creates_refused;
     uint32_t bodies_disabled;
     uint32_t edits_refused;
-    uint32_t body_slots; // slots ever used: the live range of ids, motions, bodies, rests
+    uint32_t body_slots; // slots ever used: the live range of ids, motions, bodies, sleep
     uint32_t shape_slots;
     uint32_t joint_slots;
     uint32_t hull_slots;
@@ -88,7 +88,7 @@ typedef struct cairn_sleep {
     uint32_t ticks; // in a row below the sleep thresholds, saturated at half a second
 } cairn_sleep;
 
-// Of a hull the state holds the vertices; sim/shape/hull.h tells what follows from them.
+// The state holds the vertices of a hull; sim/shape/hull.h describes what is derived from them.
 typedef struct cairn_hull_vertices {
     uint32_t count;
     cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX]; // zero from count on
@@ -135,7 +135,7 @@ typedef struct cairn_contact_point {
     float normal_impulse; // N s
 } cairn_contact_point;
 
-// One pair of shapes in touch. Ids, not slots: a destroyed shape's contact still ends by name.
+// A contact of two shapes. Ids, not slots, so that the end event still names a destroyed shape.
 typedef struct cairn_contact {
     cairn_shape_id shape_a; // index of a < index of b
     cairn_shape_id shape_b;

@@ -6,7 +6,7 @@
 
 #define STAGE_SHIFT 16
 #define BLOCKS_MASK 0xffffu
-#define CLOSED 0xffffu // the stage number that sends the helpers away
+#define CLOSED 0xffffu // the stage number that makes the helpers return
 // A stage is cut into this many blocks for each worker, so that a helper that arrives late finds
 // some left.
 #define BLOCKS_PER_WORKER 4
@@ -40,7 +40,7 @@ static bool run_next_block(cairn_task_scheduler *scheduler, unsigned int *offer)
     return false;
 }
 
-static void help_until_closed(cairn_task_scheduler *scheduler) {
+static void run_blocks_until_closed(cairn_task_scheduler *scheduler) {
     for (;;) {
         unsigned int offer = atomic_load_explicit(&scheduler->offer, memory_order_acquire);
         if (offer >> STAGE_SHIFT == CLOSED) {
@@ -60,7 +60,7 @@ static void run_worker(void *argument, uint32_t worker) {
         atomic_store_explicit(&scheduler->offer, CLOSED << STAGE_SHIFT, memory_order_release);
     } else {
         const uint64_t mode = cairn_float_enter();
-        help_until_closed(scheduler);
+        run_blocks_until_closed(scheduler);
         cairn_float_leave(mode);
     }
 }

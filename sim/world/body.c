@@ -18,7 +18,7 @@ cairn_body_def cairn_body_def_default(void) {
         .allow_sleep = 1};
 }
 
-// The first refusal among those given; CAIRN_OK when there is none.
+// The first status that is not CAIRN_OK, if any.
 static cairn_status first_refusal(const cairn_status *checks, size_t count) {
     CAIRN_ASSERT(count > 0);
     for (size_t i = 0; i < count; ++i) {
@@ -45,7 +45,7 @@ static cairn_status def_check(const cairn_body_def *def) {
     return first_refusal(checks, sizeof checks / sizeof checks[0]);
 }
 
-// A static body has no velocity, whatever is asked.
+// A static body has no velocity, whatever the caller asks for.
 static cairn_vec3 velocity_of_kind(uint32_t kind, cairn_vec3 velocity) {
     CAIRN_ASSERT(kind <= CAIRN_BODY_DYNAMIC);
     return vec3_clean(vec3_select(kind == CAIRN_BODY_STATIC, vec3_zero(), velocity));
@@ -154,7 +154,8 @@ float cairn_body_mass(const cairn_world *world, cairn_body_id body) {
     return slot == CAIRN_INDEX_NONE ? 0.0f : world->state.bodies[slot].mass;
 }
 
-static void place(cairn_world *world, uint32_t slot, cairn_vec3 position, cairn_quat rotation) {
+static void write_pose(
+    cairn_world *world, uint32_t slot, cairn_vec3 position, cairn_quat rotation) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
     cairn_motion *target = &world->state.motions[slot];
     const cairn_vec3 centre = world->state.bodies[slot].centre;
@@ -178,7 +179,7 @@ cairn_status cairn_body_place(cairn_world *world, cairn_body_id body, cairn_pose
     const cairn_status status =
         slot == CAIRN_INDEX_NONE ? CAIRN_NOT_FOUND : pose_check(pose, CAIRN_VALID_DISTANCE);
     if (status == CAIRN_OK) {
-        place(world, slot, pose.position, pose.rotation);
+        write_pose(world, slot, pose.position, pose.rotation);
     }
     return status;
 }
@@ -190,7 +191,7 @@ cairn_status cairn_body_set_pose(cairn_world *world, cairn_body_id body, cairn_p
     if (status != CAIRN_OK) {
         return status;
     }
-    place(world, slot, pose.position, quat_normalize(pose.rotation));
+    write_pose(world, slot, pose.position, quat_normalize(pose.rotation));
     cairn_body_wake_neighbours(world, slot);
     cairn_body_wake(world, slot);
     return CAIRN_OK;

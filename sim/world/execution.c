@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// How a step is carried out, as opposed to what it does: workers and width. No bit depends on it.
+// How a step is executed: workers and lanes. No bit of the result depends on it.
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// A second world that goes on from where the first one is. All it needs is what a save would hold,
-// the hash cache, and what of derived data is dear to make again; the rest of its memory is
-// neither cleared nor copied, so a fork costs what lives in the world and not what it has room for.
+// A copy of a world that continues from its current state. It takes what a save would hold, the
+// hash cache, and the derived data that is expensive to rebuild. The rest of its memory is neither
+// cleared nor copied, so a fork costs as much as lives in the world, whatever its capacities.
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,15 +40,16 @@ static void copy_derived(cairn_world *to, const cairn_world *from) {
     cairn_manifold_pool_clear(to);
 }
 
-// Memory that was used before would be cleared by hand, however little of it will live.
-static void *take_as_it_is(size_t count, size_t size) {
+// calloc would clear all memory that the process has used before, however little of it the fork
+// needs.
+static void *allocate_uncleared(size_t count, size_t size) {
     CAIRN_ASSERT(size == 0 || count <= SIZE_MAX / size);
     return malloc(count * size);
 }
 
 cairn_status cairn_world_fork(const cairn_world *from, cairn_world **out) {
-    const cairn_status status =
-        cairn_world_allocate(&from->def, from->soft_step->wide_kernel.lanes, take_as_it_is, out);
+    const cairn_status status = cairn_world_allocate(
+        &from->def, from->soft_step->wide_kernel.lanes, allocate_uncleared, out);
     if (status != CAIRN_OK) {
         return status;
     }

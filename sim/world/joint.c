@@ -23,7 +23,8 @@ cairn_joint_def cairn_joint_def_default(void) {
         .cone = CAIRN_ANGLE_MAX};
 }
 
-// Of a caller's, which are made unit and upright afterwards.
+// Checks axis and normal of a def. They may be roughly unit and perpendicular: set_axes corrects
+// them.
 static cairn_status frame_check(cairn_vec3 axis, cairn_vec3 normal) {
     if (!vec3_finite(axis) || !vec3_finite(normal)) {
         return CAIRN_NON_FINITE;
@@ -31,8 +32,8 @@ static cairn_status frame_check(cairn_vec3 axis, cairn_vec3 normal) {
     const float along = vec3_length_squared(axis);
     const float across = vec3_length_squared(normal);
     const bool unit = along >= 0.81f && along <= 1.21f && across >= 0.81f && across <= 1.21f;
-    const bool upright = float_abs(vec3_dot(axis, normal)) <= 0.1f;
-    return unit && upright ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
+    const bool perpendicular = float_abs(vec3_dot(axis, normal)) <= 0.1f;
+    return unit && perpendicular ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
 }
 
 static cairn_status axes_check(const cairn_joint_def *def) {
@@ -88,7 +89,7 @@ static cairn_status def_check(const cairn_world *world, const cairn_joint_def *d
     return cairn_joint_has_axes(def->kind) ? axes_check(def) : CAIRN_OK;
 }
 
-// Also, whether they may touch is another question now.
+// Drops the pair cache, too: a joint decides whether its bodies may collide.
 static void wake_both(cairn_world *world, const cairn_joint *joint) {
     const uint32_t slots[] = {
         cairn_body_slot(world, joint->body_a), cairn_body_slot(world, joint->body_b)};
@@ -106,18 +107,18 @@ static void mark_dirty(cairn_world *world, uint32_t slot) {
     cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, slot);
 }
 
-static cairn_vec3 upright(cairn_vec3 normal, cairn_vec3 axis) {
+static cairn_vec3 perpendicular_to_axis(cairn_vec3 normal, cairn_vec3 axis) {
     const cairn_vec3 across = vec3_sub_scaled(normal, axis, vec3_dot(normal, axis));
     return vec3_clean(vec3_normalize(across, vec3_tangent(axis)));
 }
 
-static void take_axes(cairn_joint *joint, const cairn_joint_def *def) {
+static void set_axes(cairn_joint *joint, const cairn_joint_def *def) {
     CAIRN_ASSERT(cairn_joint_has_axes(joint->kind) && def->lower <= def->upper);
     const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
     joint->axis_a = vec3_clean(vec3_normalize(def->axis_a, x));
     joint->axis_b = vec3_clean(vec3_normalize(def->axis_b, x));
-    joint->normal_a = upright(def->normal_a, joint->axis_a);
-    joint->normal_b = upright(def->normal_b, joint->axis_b);
+    joint->normal_a = perpendicular_to_axis(def->normal_a, joint->axis_a);
+    joint->normal_b = perpendicular_to_axis(def->normal_b, joint->axis_b);
     joint->cone = def->kind == CAIRN_JOINT_CONE ? def->cone + 0.0f : 0.0f;
     joint->lower = def->lower + 0.0f;
     joint->upper = def->upper + 0.0f;
@@ -149,7 +150,7 @@ cairn_status cairn_joint_create(
         .anchor_b = vec3_clean(def->anchor_b),
         .length = distance ? def->length + 0.0f : 0.0f};
     if (cairn_joint_has_axes(def->kind)) {
-        take_axes(&state->joints[slot], def);
+        set_axes(&state->joints[slot], def);
     }
     wake_both(world, &state->joints[slot]);
     *out = cairn_slot_id(state->joint_ids, slot);
@@ -157,7 +158,7 @@ cairn_status cairn_joint_create(
     return CAIRN_OK;
 }
 
-static void destroy_at(cairn_world *world, uint32_t slot) {
+static void destroy_joint_at(cairn_world *world, uint32_t slot) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_JOINTS, slot));
     wake_both(world, &world->state.joints[slot]);
     mark_dirty(world, slot);
@@ -165,16 +166,16 @@ static void destroy_at(cairn_world *world, uint32_t slot) {
     cairn_slot_free(world->state.joint_ids, slot, &world->joint_hint);
 }
 
-static uint32_t find(const cairn_world *world, cairn_joint_id joint) {
+static uint32_t joint_slot(const cairn_world *world, cairn_joint_id joint) {
     return cairn_slot_find(world->state.joint_ids, world->state.settings->joint_slots, joint);
 }
 
 cairn_status cairn_joint_destroy(cairn_world *world, cairn_joint_id joint) {
-    const uint32_t slot = find(world, joint);
+    const uint32_t slot = joint_slot(world, joint);
     if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
-    destroy_at(world, slot);
+    destroy_joint_at(world, slot);
     return CAIRN_OK;
 }
 
@@ -185,14 +186,14 @@ void cairn_joint_destroy_of_body(cairn_world *world, uint32_t body) {
         const cairn_joint *joint = &world->state.joints[i];
         if (cairn_state_has(&world->state, CAIRN_ARRAY_JOINTS, i) &&
             (joint->body_a == id || joint->body_b == id)) {
-            destroy_at(world, i);
+            destroy_joint_at(world, i);
         }
     }
 }
 
 cairn_status cairn_joint_error(const cairn_world *world, cairn_joint_id joint, float *out) {
     *out = 0.0f;
-    const uint32_t slot = find(world, joint);
+    const uint32_t slot = joint_slot(world, joint);
     if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
@@ -207,7 +208,7 @@ cairn_status cairn_joint_error(const cairn_world *world, cairn_joint_id joint, f
 
 cairn_status cairn_joint_read(
     const cairn_world *world, cairn_joint_id joint, cairn_joint_def *def) {
-    const uint32_t slot = find(world, joint);
+    const uint32_t slot = joint_slot(world, joint);
     if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
@@ -233,7 +234,7 @@ cairn_status cairn_joint_read(
 cairn_status cairn_joint_angles_read(
     const cairn_world *world, cairn_joint_id joint, cairn_joint_angles *out) {
     *out = (cairn_joint_angles){.swing = 0.0f};
-    const uint32_t slot = find(world, joint);
+    const uint32_t slot = joint_slot(world, joint);
     if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }

@@ -8,7 +8,7 @@
 #include "sim/state/slots.h"
 #include "sim/world/hull_store.h"
 
-static bool candidate(
+static bool is_candidate(
     const cairn_world *world, uint32_t slot, uint32_t mask, uint32_t ignored_body) {
     const cairn_shape *shape = &world->state.shapes[slot];
     CAIRN_ASSERT(slot < world->state.settings->shape_slots);
@@ -24,16 +24,16 @@ cairn_status cairn_world_ray_cast(const cairn_world *world, cairn_vec3 origin,
         return CAIRN_NON_FINITE;
     }
     for (uint32_t i = 0; i < world->state.settings->shape_slots; ++i) {
-        if (!candidate(world, i, mask, ignored_slot)) {
+        if (!is_candidate(world, i, mask, ignored_slot)) {
             continue;
         }
         const cairn_shape *shape = &world->state.shapes[i];
         const cairn_pose pose = cairn_shape_world_pose(world, i);
         float fraction = 0.0f;
         cairn_vec3 normal = vec3_zero();
-        const cairn_shape_view solid = cairn_shape_view_at(world, i);
+        const cairn_shape_view view = cairn_shape_view_at(world, i);
         const bool hit =
-            cairn_shape_view_ray_cast(&solid, &pose, origin, translation, &fraction, &normal);
+            cairn_shape_view_ray_cast(&view, &pose, origin, translation, &fraction, &normal);
         CAIRN_ASSERT(!hit || (fraction >= 0.0f && fraction <= 1.0f));
         if (hit && (out->shape == 0 || fraction < out->fraction)) {
             *out = (cairn_ray_hit){.shape = cairn_shape_id_at(world, i),
@@ -46,7 +46,7 @@ cairn_status cairn_world_ray_cast(const cairn_world *world, cairn_vec3 origin,
     return out->shape != 0 ? CAIRN_OK : CAIRN_NOT_FOUND;
 }
 
-static bool boxes_meet(cairn_aabb a, cairn_aabb b) {
+static bool aabbs_overlap(cairn_aabb a, cairn_aabb b) {
     return a.lower.x <= b.upper.x && b.lower.x <= a.upper.x && a.lower.y <= b.upper.y &&
            b.lower.y <= a.upper.y && a.lower.z <= b.upper.z && b.lower.z <= a.upper.z;
 }
@@ -62,17 +62,17 @@ uint32_t cairn_world_overlap(const cairn_world *world, const cairn_shape_def *sh
     if (probe.kind == CAIRN_SHAPE_HULL && cairn_hull_slot(world, probe.hull) == CAIRN_INDEX_NONE) {
         return 0;
     }
-    const cairn_shape_view probe_solid = cairn_shape_view_of(world, &probe);
-    const cairn_aabb probe_box = cairn_shape_view_aabb(&probe_solid, &pose);
+    const cairn_shape_view probe_view = cairn_shape_view_of(world, &probe);
+    const cairn_aabb probe_aabb = cairn_shape_view_aabb(&probe_view, &pose);
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->state.settings->shape_slots; ++i) {
-        if (!candidate(world, i, mask, CAIRN_INDEX_NONE)) {
+        if (!is_candidate(world, i, mask, CAIRN_INDEX_NONE)) {
             continue;
         }
-        const cairn_shape_view solid = cairn_shape_view_at(world, i);
+        const cairn_shape_view view = cairn_shape_view_at(world, i);
         const cairn_pose at = cairn_shape_world_pose(world, i);
-        if (!boxes_meet(cairn_shape_view_aabb(&solid, &at), probe_box) ||
-            !cairn_collide_overlap(&solid, &at, &probe_solid, &pose)) {
+        if (!aabbs_overlap(cairn_shape_view_aabb(&view, &at), probe_aabb) ||
+            !cairn_collide_overlap(&view, &at, &probe_view, &pose)) {
             continue;
         }
         if (count < capacity) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The memory of everything that a step rebuilds: one allocation, which each folder takes its part
-// of.
+// The memory of everything that a step rebuilds: one allocation, from which each folder takes its
+// part.
 
 #include "sim/collide/contact_list.h"
 #include "sim/collide/manifold_pool.h"

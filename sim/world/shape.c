@@ -43,7 +43,8 @@ static cairn_status def_check(const cairn_shape_def *def) {
     return def->density > 0.0f ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
 }
 
-// Keeps a body's list in order of index, so that sums over it have one order after any history.
+// Inserts in order of index, so that sums over a body's shapes have the same order after any
+// history.
 static void link_shape(cairn_world *world, uint32_t body, uint32_t slot) {
     CAIRN_ASSERT(world->state.shapes[slot].body == body);
     uint32_t *at = &world->shape_first[body];
@@ -123,12 +124,12 @@ void cairn_shape_remove(cairn_world *world, uint32_t slot) {
     world->pair_cache_valid = false;
 }
 
-static uint32_t find(const cairn_world *world, cairn_shape_id shape) {
+static uint32_t shape_slot(const cairn_world *world, cairn_shape_id shape) {
     return cairn_slot_find(world->state.shape_ids, world->state.settings->shape_slots, shape);
 }
 
 cairn_status cairn_shape_destroy(cairn_world *world, cairn_shape_id shape) {
-    const uint32_t slot = find(world, shape);
+    const uint32_t slot = shape_slot(world, shape);
     if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
@@ -142,7 +143,7 @@ cairn_status cairn_shape_destroy(cairn_world *world, cairn_shape_id shape) {
 
 cairn_status cairn_shape_read(
     const cairn_world *world, cairn_shape_id shape, cairn_shape_def *def, cairn_body_id *body) {
-    const uint32_t slot = find(world, shape);
+    const uint32_t slot = shape_slot(world, shape);
     if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }

@@ -26,7 +26,7 @@ typedef struct allocation {
 } allocation;
 _Static_assert(offsetof(allocation, world) == 0, "freed by the address of the world");
 
-static cairn_status allocate(
+static cairn_status allocate_parts(
     cairn_world *world, const cairn_settings *settings, uint32_t lanes, cairn_allocator *take) {
     const cairn_world_def *def = &world->def;
     world->state_memory = take(1, cairn_state_size(settings));
@@ -48,7 +48,7 @@ static cairn_status allocate(
     return status != CAIRN_OK ? status : cairn_scratch_create(world->scratch, def, lanes, take);
 }
 
-static cairn_world *connect(allocation *all) {
+static cairn_world *connect_parts(allocation *all) {
     cairn_world *world = &all->world;
     cairn_scratch *scratch = &all->scratch;
     world->pair_cache = &all->pair_cache;
@@ -72,9 +72,9 @@ cairn_status cairn_world_allocate(
     if (all == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
-    cairn_world *world = connect(all);
+    cairn_world *world = connect_parts(all);
     world->def = *def;
-    const cairn_status status = allocate(world, &settings, lanes, take);
+    const cairn_status status = allocate_parts(world, &settings, lanes, take);
     if (status != CAIRN_OK) {
         cairn_world_destroy(world);
         return status;
@@ -136,7 +136,7 @@ cairn_world_counters cairn_world_counters_read(const cairn_world *world) {
         .edits_refused = settings->edits_refused};
 }
 
-static uint32_t used(const uint32_t *ids, uint32_t slot_count) {
+static uint32_t count_used(const uint32_t *ids, uint32_t slot_count) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < slot_count; ++i) {
         count += (ids[i] & CAIRN_SLOT_USED) != 0 ? 1u : 0u;
@@ -147,10 +147,10 @@ static uint32_t used(const uint32_t *ids, uint32_t slot_count) {
 cairn_world_counts cairn_world_counts_read(const cairn_world *world) {
     const cairn_state *state = &world->state;
     const cairn_settings *settings = state->settings;
-    cairn_world_counts counts = {.bodies = used(state->body_ids, settings->body_slots),
-        .shapes = used(state->shape_ids, settings->shape_slots),
-        .joints = used(state->joint_ids, settings->joint_slots),
-        .hulls = used(state->hull_ids, settings->hull_slots),
+    cairn_world_counts counts = {.bodies = count_used(state->body_ids, settings->body_slots),
+        .shapes = count_used(state->shape_ids, settings->shape_slots),
+        .joints = count_used(state->joint_ids, settings->joint_slots),
+        .hulls = count_used(state->hull_ids, settings->hull_slots),
         .contacts = settings->contact_count};
     for (uint32_t i = 0; i < settings->body_slots; ++i) {
         const bool awake = state->bodies[i].kind == CAIRN_BODY_DYNAMIC &&

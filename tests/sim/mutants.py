@@ -41,8 +41,8 @@ MUTANTS = {
         " : velocity.linear + angular_1 - angular_2;",
     ), (
         "sim/pgs/row_math.h",
-        "const float sum = linear + turn_a + turn_b;",
-        "const float sum = FAULT ? linear + (turn_a + turn_b) : linear + turn_a + turn_b;")]),
+        "const float sum = linear + angular_a + angular_b;",
+        "const float sum = FAULT ? linear + (angular_a + angular_b) : linear + angular_a + angular_b;")]),
     4: ("constraints that share a body lie side by side in the lanes", [(
         "sim/constraint/graph.c",
         "return edge->colour * CAIRN_EDGE_KINDS + edge->kind;",
@@ -60,10 +60,10 @@ MUTANTS = {
     7: ("helper threads keep the floating-point mode that they came with", [(
         "sim/task/task_scheduler.c",
         "        const uint64_t mode = cairn_float_enter();\n"
-        "        help_until_closed(scheduler);\n"
+        "        run_blocks_until_closed(scheduler);\n"
         "        cairn_float_leave(mode);\n",
         """        const uint64_t mode = FAULT ? 0 : cairn_float_enter();
-        help_until_closed(scheduler);
+        run_blocks_until_closed(scheduler);
         if (!FAULT) {
             cairn_float_leave(mode);
         }
