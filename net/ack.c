@@ -9,6 +9,7 @@ uint64_t cairn_sequence_expand(uint64_t expected, uint32_t low) {
     const uint64_t span = 1ull << 32;
     const uint64_t half = span / 2;
     const uint64_t here = (expected & ~(span - 1)) | low;
+    CAIRN_ASSERT((uint32_t)here == low);
     if (here > expected && here - expected > half && here >= span) {
         return here - span;
     }
@@ -39,6 +40,7 @@ cairn_ack_seen cairn_ack_window_check(const cairn_ack_window *window, uint64_t s
 
 // Clears the bits that leave the window when its newest becomes `sequence`.
 static void window_move(cairn_ack_window *window, uint64_t sequence) {
+    CAIRN_ASSERT(sequence >= window->next);
     if (sequence - window->next >= CAIRN_ACK_WINDOW) {
         memset(window->bits, 0, sizeof window->bits);
     } else {
@@ -55,6 +57,7 @@ void cairn_ack_window_add(cairn_ack_window *window, uint64_t sequence) {
         window_move(window, sequence);
     }
     window->bits[word_of(sequence)] |= mask_of(sequence);
+    CAIRN_ASSERT(cairn_ack_window_check(window, sequence) == CAIRN_ACK_DUPLICATE);
 }
 
 static uint32_t reversed(uint32_t word) {
@@ -78,6 +81,8 @@ uint32_t cairn_ack_window_word(const cairn_ack_window *window, uint32_t skip) {
 }
 
 void cairn_sent_ring_reset(cairn_sent_ring *ring) {
+    CAIRN_ASSERT(ring->capacity > 0 && (ring->capacity & (ring->capacity - 1)) == 0);
+    CAIRN_ASSERT(ring->entries != NULL);
     memset(ring->entries, 0, ring->capacity * sizeof *ring->entries);
     ring->next = 0;
     ring->oldest = 0;
@@ -89,6 +94,7 @@ static cairn_sent *entry_of(const cairn_sent_ring *ring, uint64_t sequence) {
 }
 
 cairn_sent *cairn_sent_ring_find(cairn_sent_ring *ring, uint64_t sequence) {
+    CAIRN_ASSERT(ring->oldest <= ring->next && ring->acked_next <= ring->next);
     if (sequence >= ring->next || ring->next - sequence > ring->capacity) {
         return NULL;
     }
@@ -97,10 +103,12 @@ cairn_sent *cairn_sent_ring_find(cairn_sent_ring *ring, uint64_t sequence) {
 }
 
 bool cairn_sent_ring_full(const cairn_sent_ring *ring) {
+    CAIRN_ASSERT(ring->next - ring->oldest <= ring->capacity);
     return ring->next - ring->oldest >= ring->capacity;
 }
 
 uint64_t cairn_sent_ring_add(cairn_sent_ring *ring, cairn_sent sent) {
+    CAIRN_ASSERT(sent.state != CAIRN_SENT_NEVER);
     CAIRN_ASSERT(!cairn_sent_ring_full(ring));
     *entry_of(ring, ring->next) = sent;
     return ring->next++;

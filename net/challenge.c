@@ -15,6 +15,7 @@ void cairn_challenge_write(const cairn_challenge *challenge, uint64_t sequence,
     cairn_write_bytes(&writer, challenge->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
     cairn_write_zeros(&writer, writer.size - writer.at);
     CAIRN_ASSERT(writer.ok);
+    CAIRN_ASSERT(writer.at == TEXT_SIZE);
     cairn_aead_encrypt(sealed, TEXT_SIZE, no_associated_data, sequence, key);
 }
 

@@ -32,10 +32,12 @@ static void write_nonce(uint64_t sequence, uint8_t nonce[NARROW_NONCE_SIZE]) {
     cairn_writer writer = cairn_writer_of(nonce, NARROW_NONCE_SIZE);
     cairn_write_u32(&writer, 0);
     cairn_write_u64(&writer, sequence);
+    CAIRN_ASSERT(writer.ok && writer.at == NARROW_NONCE_SIZE);
 }
 
 void cairn_aead_encrypt(uint8_t *bytes, size_t size, cairn_associated_data associated,
     uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE]) {
+    CAIRN_ASSERT(bytes != NULL && key != NULL);
     uint8_t nonce[NARROW_NONCE_SIZE];
     write_nonce(sequence, nonce);
     const int failed = crypto_aead_chacha20poly1305_ietf_encrypt(
@@ -46,6 +48,7 @@ void cairn_aead_encrypt(uint8_t *bytes, size_t size, cairn_associated_data assoc
 bool cairn_aead_decrypt(const uint8_t *sealed, size_t encrypted_size,
     cairn_associated_data associated, uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE],
     uint8_t *text) {
+    CAIRN_ASSERT(sealed != NULL && key != NULL && text != NULL);
     uint8_t nonce[NARROW_NONCE_SIZE];
     write_nonce(sequence, nonce);
     return crypto_aead_chacha20poly1305_ietf_decrypt(text, NULL, NULL, sealed, encrypted_size,
@@ -54,6 +57,7 @@ bool cairn_aead_decrypt(const uint8_t *sealed, size_t encrypted_size,
 
 void cairn_aead_encrypt_wide(uint8_t *bytes, size_t size, cairn_associated_data associated,
     const uint8_t nonce[CAIRN_AEAD_NONCE_SIZE], const uint8_t key[CAIRN_AEAD_KEY_SIZE]) {
+    CAIRN_ASSERT(bytes != NULL && nonce != NULL && key != NULL);
     const int failed = crypto_aead_xchacha20poly1305_ietf_encrypt(
         bytes, NULL, bytes, size, associated.bytes, associated.size, NULL, nonce, key);
     CAIRN_ASSERT(failed == 0);
@@ -62,12 +66,14 @@ void cairn_aead_encrypt_wide(uint8_t *bytes, size_t size, cairn_associated_data 
 bool cairn_aead_decrypt_wide(const uint8_t *sealed, size_t encrypted_size,
     cairn_associated_data associated, const uint8_t nonce[CAIRN_AEAD_NONCE_SIZE],
     const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *text) {
+    CAIRN_ASSERT(sealed != NULL && nonce != NULL && key != NULL);
     return crypto_aead_xchacha20poly1305_ietf_decrypt(text, NULL, NULL, sealed, encrypted_size,
                associated.bytes, associated.size, nonce, key) == 0;
 }
 
 uint64_t cairn_siphash(
     const uint8_t *bytes, size_t size, const uint8_t key[CAIRN_SIPHASH_KEY_SIZE]) {
+    CAIRN_ASSERT(bytes != NULL || size == 0);
     uint8_t hash[crypto_shorthash_BYTES];
     crypto_shorthash(hash, bytes, size, key);
     cairn_reader reader = cairn_reader_of(hash, sizeof hash);
@@ -82,14 +88,17 @@ void cairn_key_derive(
 }
 
 void cairn_wipe(void *bytes, size_t size) {
+    CAIRN_ASSERT(bytes != NULL || size == 0);
     sodium_memzero(bytes, size);
 }
 
 char *cairn_hex_print(const uint8_t *bytes, size_t size, char *out) {
+    CAIRN_ASSERT(out != NULL && (bytes != NULL || size == 0));
     return sodium_bin2hex(out, 2 * size + 1, bytes, size);
 }
 
 bool cairn_hex_read(const char *digits, size_t digit_count, uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(digits != NULL && bytes != NULL);
     size_t read = 0;
     return digit_count == 2 * size &&
            sodium_hex2bin(bytes, size, digits, digit_count, NULL, &read, NULL) == 0 && read == size;
@@ -97,6 +106,7 @@ bool cairn_hex_read(const char *digits, size_t digit_count, uint8_t *bytes, size
 
 void cairn_digest(const uint8_t *head, size_t head_size, const uint8_t *body, size_t body_size,
     uint8_t out[CAIRN_DIGEST_SIZE]) {
+    CAIRN_ASSERT((head != NULL || head_size == 0) && (body != NULL || body_size == 0));
     crypto_generichash_state state;
     crypto_generichash_init(&state, NULL, 0, CAIRN_DIGEST_SIZE);
     crypto_generichash_update(&state, head, head_size);
@@ -113,6 +123,7 @@ void cairn_sign_public(
 
 void cairn_sign(const uint8_t seed[CAIRN_SIGN_SEED_SIZE], const uint8_t *bytes, size_t size,
     uint8_t out[CAIRN_SIGNATURE_SIZE]) {
+    CAIRN_ASSERT(bytes != NULL || size == 0);
     uint8_t secret[crypto_sign_SECRETKEYBYTES];
     uint8_t public_key[CAIRN_SIGN_PUBLIC_SIZE];
     crypto_sign_seed_keypair(public_key, secret, seed);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "net/estimate.h"
 
+#include "base/assert.h"
+
 // The resolution of a clock that is read once per pass of the loop.
 static const uint64_t granularity_ns = 1000000;
 static const uint64_t reordering_ns_min = 20000000;
@@ -26,17 +28,21 @@ void cairn_estimate_round_trip(cairn_estimate *estimate, uint64_t rtt_ns) {
     estimate->rtt_var_ns = estimate->rtt_var_ns - estimate->rtt_var_ns / 4 + off / 4;
     estimate->rtt_ns = estimate->rtt_ns - estimate->rtt_ns / 8 + rtt_ns / 8;
     estimate->rtt_ns_min = rtt_ns < estimate->rtt_ns_min ? rtt_ns : estimate->rtt_ns_min;
+    CAIRN_ASSERT(estimate->rtt_ns_min <= rtt_ns);
     estimate->late_ns -= estimate->late_ns / 1024;
 }
 
 void cairn_estimate_fate(cairn_estimate *estimate, bool lost) {
     estimate->loss += ((lost ? 1.0f : 0.0f) - estimate->loss) * loss_weight;
+    CAIRN_ASSERT(estimate->loss >= 0.0f && estimate->loss <= 1.0f);
 }
 
 void cairn_estimate_loss_taken_back(cairn_estimate *estimate, uint64_t elapsed_ns) {
+    CAIRN_ASSERT(estimate->loss >= 0.0f && estimate->loss <= 1.0f);
     const uint64_t late = elapsed_ns > estimate->rtt_ns ? elapsed_ns - estimate->rtt_ns : 0;
     const uint64_t late_ns = late < reordering_ns_max ? late : reordering_ns_max;
     estimate->late_ns = late_ns > estimate->late_ns ? late_ns : estimate->late_ns;
+    CAIRN_ASSERT(estimate->late_ns <= reordering_ns_max);
     const float loss = estimate->loss - loss_weight;
     estimate->loss = loss > 0.0f ? loss : 0.0f;
 }

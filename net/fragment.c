@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 
 void cairn_assemblies_reset(cairn_assemblies *assemblies) {
+    CAIRN_ASSERT(assemblies->count >= 1 && assemblies->count <= CAIRN_ASSEMBLIES_MAX);
     for (uint32_t i = 0; i < CAIRN_ASSEMBLIES_MAX; i++) {
         assemblies->slots[i].size = 0;
     }
@@ -15,18 +17,22 @@ void cairn_assemblies_reset(cairn_assemblies *assemblies) {
 }
 
 void cairn_fragment_write(uint32_t index, uint32_t size, uint8_t *bytes) {
+    CAIRN_ASSERT(index < cairn_fragment_count(size));
     cairn_writer writer = cairn_writer_of(bytes, CAIRN_LINK_PART_HEADER_SIZE);
     cairn_write_u32(&writer, index);
     cairn_write_u32(&writer, size);
+    CAIRN_ASSERT(writer.ok && writer.at == CAIRN_LINK_PART_HEADER_SIZE);
 }
 
 cairn_fragment cairn_fragment_read(uint64_t sequence, const uint8_t *body, size_t body_size) {
+    CAIRN_ASSERT(body_size > CAIRN_LINK_PART_HEADER_SIZE);
     cairn_reader reader = cairn_reader_of(body, body_size);
     cairn_fragment fragment = {.sequence = sequence};
     fragment.index = cairn_read_u32(&reader);
     fragment.size = cairn_read_u32(&reader);
     fragment.bytes_size = (uint32_t)cairn_reader_left(&reader);
     fragment.bytes = cairn_read_view(&reader, fragment.bytes_size);
+    CAIRN_ASSERT(reader.ok);
     return fragment;
 }
 
@@ -35,6 +41,7 @@ uint32_t cairn_fragment_count(uint32_t message_size) {
 }
 
 uint32_t cairn_fragment_size(uint32_t message_size, uint32_t index) {
+    CAIRN_ASSERT(index < cairn_fragment_count(message_size));
     const uint32_t left = message_size - index * CAIRN_LINK_PART_SIZE;
     return left < CAIRN_LINK_PART_SIZE ? left : CAIRN_LINK_PART_SIZE;
 }
@@ -54,6 +61,7 @@ static cairn_link_drop fragment_check(const cairn_fragment *fragment, uint32_t s
 static void give_up(cairn_assemblies *assemblies, uint64_t first) {
     assemblies->lost++;
     assemblies->given_up = first >= assemblies->given_up ? first + 1 : assemblies->given_up;
+    CAIRN_ASSERT(assemblies->given_up > first);
 }
 
 static cairn_assembly *find(cairn_assemblies *assemblies, uint64_t first) {
@@ -68,6 +76,7 @@ static cairn_assembly *find(cairn_assemblies *assemblies, uint64_t first) {
 
 // A free slot, or the slot of the message that has waited longest.
 static cairn_assembly *find_room(cairn_assemblies *assemblies) {
+    CAIRN_ASSERT(assemblies->count >= 1);
     cairn_assembly *oldest = &assemblies->slots[0];
     for (uint32_t i = 0; i < assemblies->count; i++) {
         cairn_assembly *slot = &assemblies->slots[i];
@@ -82,6 +91,7 @@ static cairn_assembly *find_room(cairn_assemblies *assemblies) {
 // NULL if there is no room for the message.
 static cairn_assembly *begin(cairn_assemblies *assemblies, uint64_t now_ns, uint64_t patience_ns,
     uint64_t first, uint32_t size) {
+    CAIRN_ASSERT(size > CAIRN_LINK_SINGLE_SIZE_MAX && size <= assemblies->size_max);
     cairn_assembly *slot = find_room(assemblies);
     if (slot->size != 0 && now_ns - slot->begun_ns < patience_ns) {
         give_up(assemblies, first);
@@ -99,6 +109,8 @@ static cairn_assembly *begin(cairn_assemblies *assemblies, uint64_t now_ns, uint
 }
 
 static void put(cairn_assembly *slot, const cairn_fragment *fragment) {
+    CAIRN_ASSERT((slot->have[fragment->index / 64] >> (fragment->index % 64) & 1) == 0);
+    CAIRN_ASSERT(slot->missing > 0);
     memcpy(slot->bytes + (size_t)fragment->index * CAIRN_LINK_PART_SIZE, fragment->bytes,
         fragment->bytes_size);
     slot->have[fragment->index / 64] |= 1ull << (fragment->index % 64);

@@ -41,12 +41,14 @@ typedef struct layout {
 } layout;
 
 static size_t place(size_t *at, size_t size) {
+    CAIRN_ASSERT(*at % 16 == 0);
     const size_t here = *at;
     *at += (size + 15) / 16 * 16;
     return here;
 }
 
 static uint32_t power_of_two_from(uint32_t at_least) {
+    CAIRN_ASSERT(at_least <= 1u << 31);
     uint32_t power = 1;
     while (power < at_least) {
         power *= 2;
@@ -60,6 +62,7 @@ static uint32_t segment_capacity_for(uint32_t buffer_size) {
 }
 
 static layout layout_of(const cairn_link_config *config) {
+    CAIRN_ASSERT(is_config_valid(config));
     layout l = {
         .sent_capacity = power_of_two_from(sent_ring_base +
                                            3 * cairn_fragment_count(config->unreliable_size_max) +
@@ -96,6 +99,7 @@ static void assemblies_attach(cairn_link *link, uint8_t *block, const layout *l)
 }
 
 static void attach(cairn_link *link, uint8_t *block, const layout *l) {
+    CAIRN_ASSERT((uintptr_t)block % 16 == 0);
     link->sent.entries = (void *)(block + l->sent);
     link->sent.capacity = l->sent_capacity;
     link->unreliable = block + l->unreliable;
@@ -112,6 +116,7 @@ static void attach(cairn_link *link, uint8_t *block, const layout *l) {
 }
 
 cairn_status cairn_link_create(const cairn_link_config *config, uint64_t now_ns, cairn_link **out) {
+    CAIRN_ASSERT(config != NULL && out != NULL);
     *out = NULL;
     if (!is_config_valid(config)) {
         return CAIRN_INVALID_ARGUMENT;
@@ -157,6 +162,7 @@ void cairn_link_reset(cairn_link *link, uint64_t now_ns) {
 }
 
 cairn_status cairn_link_send_unreliable(cairn_link *link, const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(bytes != NULL || size == 0);
     if (size == 0 || size > link->config.unreliable_size_max) {
         return CAIRN_INVALID_ARGUMENT;
     }
@@ -168,6 +174,7 @@ cairn_status cairn_link_send_unreliable(cairn_link *link, const uint8_t *bytes, 
 }
 
 cairn_status cairn_link_send_reliable(cairn_link *link, const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(bytes != NULL || size == 0);
     if (size == 0 || size > CAIRN_MESSAGE_SIZE_MAX ||
         cairn_frame_size((uint32_t)size) > link->sender.capacity) {
         return CAIRN_INVALID_ARGUMENT;
@@ -194,6 +201,7 @@ bool cairn_link_failed(const cairn_link *link) {
 }
 
 static uint16_t ack_delay_of(const cairn_link *link, uint64_t now_ns) {
+    CAIRN_ASSERT(now_ns >= link->newest_ns);
     const uint64_t units = (now_ns - link->newest_ns) / CAIRN_LINK_ACK_DELAY_UNIT_NS;
     return units < CAIRN_LINK_ACK_DELAY_UNKNOWN ? (uint16_t)units : CAIRN_LINK_ACK_DELAY_UNKNOWN;
 }
@@ -217,17 +225,20 @@ static void begin_payload(
         .ack_bits = has_ack ? cairn_ack_window_word(&link->received, 0) : 0,
     };
     cairn_link_header_write(&header, bytes);
+    CAIRN_ASSERT(link->sent.oldest < link->sent.next);
     link->owed_count = 0;
     link->unreported = 0;
 }
 
 static size_t count_payload(cairn_link *link, size_t size) {
+    CAIRN_ASSERT(size >= CAIRN_LINK_HEADER_SIZE && size <= CAIRN_PAYLOAD_SIZE_MAX);
     link->statistics.payloads_sent++;
     link->statistics.bytes_sent += size;
     return size;
 }
 
 static size_t bare_ack_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
+    CAIRN_ASSERT(link->received.next > 0);
     uint32_t words[CAIRN_LINK_ACK_WORDS_MAX];
     uint32_t count = 0;
     for (uint32_t i = 0; i < CAIRN_LINK_ACK_WORDS_MAX; i++) {
@@ -241,10 +252,12 @@ static size_t bare_ack_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes
     for (uint32_t i = 0; i < count; i++) {
         cairn_write_u32(&writer, words[i]);
     }
+    CAIRN_ASSERT(writer.ok);
     return count_payload(link, CAIRN_LINK_HEADER_SIZE + writer.at);
 }
 
 static size_t single_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
+    CAIRN_ASSERT(link->unreliable_size >= 1 && link->unreliable_size <= CAIRN_LINK_SINGLE_SIZE_MAX);
     begin_payload(link, now_ns, CAIRN_LINK_MESSAGE, (cairn_sent){0}, bytes);
     memcpy(bytes + CAIRN_LINK_HEADER_SIZE, link->unreliable, link->unreliable_size);
     const size_t size = CAIRN_LINK_HEADER_SIZE + link->unreliable_size;
@@ -253,6 +266,7 @@ static size_t single_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) 
 }
 
 static size_t fragment_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
+    CAIRN_ASSERT(link->unreliable_next < cairn_fragment_count(link->unreliable_size));
     const uint32_t index = link->unreliable_next++;
     const uint32_t size = cairn_fragment_size(link->unreliable_size, index);
     uint8_t *part = bytes + CAIRN_LINK_HEADER_SIZE;
@@ -284,10 +298,12 @@ static void pace(cairn_link *link, uint64_t now_ns, size_t size) {
 }
 
 static size_t stream_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
+    CAIRN_ASSERT(cairn_stream_sender_ready(&link->sender));
     // The segment is taken first, because losing the ring's oldest payload may mark more as lost.
     uint8_t *part = bytes + CAIRN_LINK_HEADER_SIZE;
     const cairn_stream_segment segment = cairn_stream_sender_take(
         &link->sender, now_ns, link->sent.next, part + CAIRN_LINK_PART_HEADER_SIZE);
+    CAIRN_ASSERT(segment.size >= 1 && segment.size <= CAIRN_LINK_PART_SIZE);
     const cairn_sent record = {.segment = segment.number, .has_segment = true};
     begin_payload(link, now_ns, CAIRN_LINK_STREAM, record, bytes);
     cairn_writer writer = cairn_writer_of(part, CAIRN_LINK_PART_HEADER_SIZE);
@@ -308,6 +324,7 @@ static uint64_t long_ack_ns(const cairn_link *link) {
 }
 
 size_t cairn_link_next_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
+    CAIRN_ASSERT(bytes != NULL && now_ns >= link->now_ns);
     link->now_ns = now_ns;
     cairn_link_detect_losses(link, now_ns);
     cairn_stream_sender_time_out(&link->sender, now_ns, &link->estimate);
@@ -337,6 +354,7 @@ static uint64_t overdue_deadline_ns(const cairn_link *link) {
         return UINT64_MAX;
     }
     const cairn_sent *oldest = &link->sent.entries[link->sent.oldest & (link->sent.capacity - 1)];
+    CAIRN_ASSERT(oldest->state == CAIRN_SENT_IN_FLIGHT);
     return oldest->sent_ns + cairn_estimate_overdue_ns(&link->estimate);
 }
 

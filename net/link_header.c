@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "net/link_header.h"
 
+#include "base/assert.h"
 #include "base/bytes.h"
 
 static const uint8_t kind_mask = 0x07;
 static const uint8_t has_ack_flag = 0x08;
 
 void cairn_link_header_write(const cairn_link_header *header, uint8_t *bytes) {
+    CAIRN_ASSERT(header->kind >= CAIRN_LINK_ACK && header->kind <= CAIRN_LINK_STREAM);
     cairn_writer writer = cairn_writer_of(bytes, CAIRN_LINK_HEADER_SIZE);
     cairn_write_u8(&writer, (uint8_t)(header->kind | (header->has_ack ? has_ack_flag : 0)));
     cairn_write_u8(&writer, header->window);
@@ -14,6 +16,7 @@ void cairn_link_header_write(const cairn_link_header *header, uint8_t *bytes) {
     cairn_write_u32(&writer, header->sequence);
     cairn_write_u32(&writer, header->ack);
     cairn_write_u32(&writer, header->ack_bits);
+    CAIRN_ASSERT(writer.ok && writer.at == CAIRN_LINK_HEADER_SIZE);
 }
 
 static bool is_kind_valid(const cairn_link_header *header, uint8_t flags) {

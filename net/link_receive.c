@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "net/link_parts.h"
 
@@ -13,11 +14,13 @@ static void resolve_oldest(cairn_link *link) {
         }
         ring->oldest++;
     }
+    CAIRN_ASSERT(ring->oldest == ring->next);
 }
 
 void cairn_link_lose_oldest(cairn_link *link) {
     const uint64_t sequence = link->sent.oldest;
     cairn_sent *sent = cairn_sent_ring_find(&link->sent, sequence);
+    CAIRN_ASSERT(sent != NULL && sent->state == CAIRN_SENT_IN_FLIGHT);
     sent->state = CAIRN_SENT_LOST;
     link->statistics.payloads_lost++;
     cairn_estimate_fate(&link->estimate, true);
@@ -26,12 +29,14 @@ void cairn_link_lose_oldest(cairn_link *link) {
         cairn_stream_sender_lost(&link->sender, sent->segment, sequence);
     }
     resolve_oldest(link);
+    CAIRN_ASSERT(link->sent.oldest > sequence);
 }
 
 void cairn_link_detect_losses(cairn_link *link, uint64_t now_ns) {
     const uint64_t overdue_ns = cairn_estimate_overdue_ns(&link->estimate);
     while (link->sent.oldest < link->sent.acked_next) {
         const cairn_sent *sent = cairn_sent_ring_find(&link->sent, link->sent.oldest);
+        CAIRN_ASSERT(sent != NULL && sent->state == CAIRN_SENT_IN_FLIGHT);
         if (now_ns < sent->sent_ns + overdue_ns) {
             return;
         }
@@ -49,6 +54,7 @@ typedef struct ack_report {
 
 static void sample_round_trip(
     cairn_link *link, uint64_t now_ns, const cairn_sent *sent, const ack_report *report) {
+    CAIRN_ASSERT(now_ns >= sent->sent_ns);
     const uint64_t whole_ns = now_ns - sent->sent_ns;
     if (report->delay_ns <= whole_ns) {
         cairn_estimate_round_trip(&link->estimate, whole_ns - report->delay_ns);
@@ -57,11 +63,13 @@ static void sample_round_trip(
 
 static void acknowledge(
     cairn_link *link, uint64_t now_ns, uint64_t sequence, const ack_report *report) {
+    CAIRN_ASSERT(sequence < link->sent.next);
     cairn_sent *sent = cairn_sent_ring_find(&link->sent, sequence);
     if (sent == NULL || sent->state == CAIRN_SENT_ACKNOWLEDGED) {
         return;
     }
     if (sent->state == CAIRN_SENT_LOST) {
+        CAIRN_ASSERT(link->statistics.payloads_lost > 0);
         link->statistics.payloads_lost--;
         cairn_estimate_loss_taken_back(&link->estimate, now_ns - sent->sent_ns);
     }
@@ -89,6 +97,7 @@ static uint32_t news_of(cairn_link *link, const ack_report *report) {
 }
 
 static void take_acks(cairn_link *link, uint64_t now_ns, const ack_report *report) {
+    CAIRN_ASSERT(report->word_count >= 1 && report->word_count <= 1 + CAIRN_LINK_ACK_WORDS_MAX);
     const uint32_t news = link->has_ack_report ? news_of(link, report) : report->words[0];
     acknowledge(link, now_ns, report->newest, report);
     for (uint32_t w = 0; w < report->word_count; w++) {
@@ -109,6 +118,7 @@ static void take_acks(cairn_link *link, uint64_t now_ns, const ack_report *repor
 // that each report has exactly one encoding.
 static cairn_link_drop read_report(const cairn_link *link, const cairn_link_header *header,
     const uint8_t *body, size_t body_size, ack_report *out) {
+    CAIRN_ASSERT(header->has_ack);
     *out = (ack_report){.newest = cairn_sequence_expand(link->sent.next, header->ack),
         .delay_ns = header->ack_delay == CAIRN_LINK_ACK_DELAY_UNKNOWN
                         ? UINT64_MAX
@@ -141,12 +151,14 @@ static cairn_link_drop take_fragment(
         &link->assemblies, link->now_ns, cairn_estimate_reordering_ns(&link->estimate), &fragment);
     const cairn_assembly *done = drop == CAIRN_LINK_TAKEN ? link->assemblies.done : NULL;
     if (done != NULL) {
+        CAIRN_ASSERT(done->missing == 0 && done->size <= link->config.receive_size_max);
         link->ready = (cairn_link_message){.bytes = done->bytes, .size = done->size};
     }
     return drop;
 }
 
 static cairn_link_drop take_single(cairn_link *link, const uint8_t *body, size_t body_size) {
+    CAIRN_ASSERT(body_size >= 1 && body_size <= CAIRN_LINK_SINGLE_SIZE_MAX);
     if (body_size > link->config.receive_size_max) {
         return CAIRN_LINK_DROP_MESSAGE_SIZE;
     }
@@ -159,6 +171,7 @@ static cairn_link_drop take_stream(cairn_link *link, const uint8_t *body, size_t
     cairn_reader reader = cairn_reader_of(body, body_size);
     const uint64_t offset = cairn_read_u64(&reader);
     const uint32_t size = (uint32_t)cairn_reader_left(&reader);
+    CAIRN_ASSERT(reader.ok);
     return cairn_stream_receiver_take(
         &link->receiver, offset, cairn_read_view(&reader, size), size);
 }
@@ -182,6 +195,7 @@ static void note_received(cairn_link *link, uint64_t now_ns, uint64_t sequence, 
         link->newest_ns = now_ns;
     }
     cairn_ack_window_add(&link->received, sequence);
+    CAIRN_ASSERT(link->received.next > sequence);
     link->unreported++;
     if (kind != CAIRN_LINK_ACK && link->owed_count++ == 0) {
         link->owed_since_ns = now_ns;
@@ -204,6 +218,7 @@ static cairn_link_drop receive_checked(
     if (seen != CAIRN_ACK_FRESH) {
         return seen == CAIRN_ACK_STALE ? CAIRN_LINK_DROP_STALE : CAIRN_LINK_DROP_DUPLICATE;
     }
+    CAIRN_ASSERT(size >= CAIRN_LINK_HEADER_SIZE);
     const uint8_t *body = bytes + CAIRN_LINK_HEADER_SIZE;
     const size_t body_size = size - CAIRN_LINK_HEADER_SIZE;
     ack_report report;
@@ -234,6 +249,8 @@ static void publish(cairn_link *link) {
 
 cairn_link_drop cairn_link_receive(
     cairn_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(now_ns >= link->now_ns);
+    CAIRN_ASSERT(bytes != NULL || size == 0);
     link->now_ns = now_ns;
     link->statistics.payloads_received++;
     link->statistics.bytes_received += size;
@@ -242,6 +259,7 @@ cairn_link_drop cairn_link_receive(
         link->statistics.messages_unread++;
     }
     const cairn_link_drop drop = receive_checked(link, now_ns, bytes, size);
+    CAIRN_ASSERT(drop < CAIRN_LINK_DROP_COUNT);
     link->statistics.drops[drop]++;
     publish(link);
     return drop;
@@ -258,6 +276,7 @@ bool cairn_link_next_message(cairn_link *link, cairn_link_message *out) {
     if (!cairn_stream_receiver_next(&link->receiver, &bytes, &size)) {
         return false;
     }
+    CAIRN_ASSERT(size >= 1 && size <= link->config.receive_size_max);
     *out = (cairn_link_message){.bytes = bytes, .size = size, .reliable = true};
     return true;
 }

@@ -8,6 +8,7 @@
 
 cairn_status cairn_lookup_create(
     cairn_lookup *lookup, uint32_t capacity, const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]) {
+    CAIRN_ASSERT(capacity >= 1 && capacity <= 1u << 31);
     *lookup = (cairn_lookup){.bucket_count = 1};
     memcpy(lookup->hash_key, hash_key, CAIRN_SIPHASH_KEY_SIZE);
     while (lookup->bucket_count < capacity) {
@@ -35,6 +36,7 @@ static void pad_key(uint8_t padded[CAIRN_LOOKUP_KEY_SIZE], const void *key, size
 }
 
 static uint32_t *bucket_of(const cairn_lookup *lookup, const uint8_t key[CAIRN_LOOKUP_KEY_SIZE]) {
+    CAIRN_ASSERT(lookup->buckets != NULL && lookup->bucket_count > 0);
     const uint64_t hash = cairn_siphash(key, CAIRN_LOOKUP_KEY_SIZE, lookup->hash_key);
     return &lookup->buckets[hash & (lookup->bucket_count - 1)];
 }
@@ -51,6 +53,7 @@ uint32_t cairn_lookup_find(const cairn_lookup *lookup, const void *key, size_t s
 }
 
 void cairn_lookup_insert(cairn_lookup *lookup, const void *key, size_t size, uint32_t item) {
+    CAIRN_ASSERT(item != CAIRN_LOOKUP_NONE);
     CAIRN_ASSERT(cairn_lookup_find(lookup, key, size) == CAIRN_LOOKUP_NONE);
     cairn_lookup_entry *entry = &lookup->entries[item];
     pad_key(entry->key, key, size);
@@ -60,6 +63,7 @@ void cairn_lookup_insert(cairn_lookup *lookup, const void *key, size_t size, uin
 }
 
 void cairn_lookup_remove(cairn_lookup *lookup, uint32_t item) {
+    CAIRN_ASSERT(item != CAIRN_LOOKUP_NONE);
     uint32_t *place = bucket_of(lookup, lookup->entries[item].key);
     while (*place != item) {
         CAIRN_ASSERT(*place != CAIRN_LOOKUP_NONE);

@@ -77,6 +77,7 @@ static uint64_t add_saturated(uint64_t a, uint64_t b) {
 }
 
 static void queue(cairn_netcode_client *client, const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(client->server < client->token.server_count);
     if (!cairn_outbox_push(&client->outbox, &client->token.servers[client->server], bytes, size)) {
         ++client->drops[CAIRN_NETCODE_DROP_SEND_QUEUE_FULL];
     }
@@ -84,6 +85,7 @@ static void queue(cairn_netcode_client *client, const uint8_t *bytes, size_t siz
 
 static size_t write_encrypted(
     cairn_netcode_client *client, const cairn_packet *packet, uint8_t *bytes) {
+    CAIRN_ASSERT(client->sequence < UINT64_MAX);
     client->sent_ns = client->now_ns;
     return cairn_packet_write(packet, client->sequence++, client->token.protocol_id,
         client->token.client_to_server_key, bytes);
@@ -95,6 +97,7 @@ static void queue_encrypted(cairn_netcode_client *client, const cairn_packet *pa
 }
 
 static void queue_request(cairn_netcode_client *client) {
+    CAIRN_ASSERT(client->state == CAIRN_NETCODE_STATE_SENDING_REQUEST);
     const cairn_packet_request request = {
         .protocol_id = client->token.protocol_id,
         .expire_unix_s = client->token.expire_unix_s,
@@ -108,6 +111,7 @@ static void queue_request(cairn_netcode_client *client) {
 
 // The packet a state repeats ten times a second.
 static void repeat(cairn_netcode_client *client) {
+    CAIRN_ASSERT(!ended(client));
     if (client->state == CAIRN_NETCODE_STATE_SENDING_REQUEST) {
         queue_request(client);
     } else if (client->state == CAIRN_NETCODE_STATE_SENDING_RESPONSE) {
@@ -122,12 +126,14 @@ static void repeat(cairn_netcode_client *client) {
 }
 
 static void send_disconnects(cairn_netcode_client *client) {
+    CAIRN_ASSERT(client->state >= CAIRN_NETCODE_STATE_SENDING_RESPONSE);
     for (int i = 0; i < DISCONNECT_COUNT; ++i) {
         queue_encrypted(client, &(cairn_packet){.type = CAIRN_PACKET_DISCONNECT});
     }
 }
 
 static void try_server(cairn_netcode_client *client, uint32_t server) {
+    CAIRN_ASSERT(server < client->token.server_count);
     client->server = server;
     client->state = CAIRN_NETCODE_STATE_SENDING_REQUEST;
     client->last_receive_ns = client->now_ns;
@@ -137,6 +143,7 @@ static void try_server(cairn_netcode_client *client, uint32_t server) {
 
 static void try_next_server(
     cairn_netcode_client *client, cairn_netcode_client_state state_when_none) {
+    CAIRN_ASSERT(state_when_none <= CAIRN_NETCODE_STATE_DISCONNECTED);
     if (client->server + 1 < client->token.server_count) {
         try_server(client, client->server + 1);
     } else {
@@ -145,6 +152,7 @@ static void try_next_server(
 }
 
 static void answer(cairn_netcode_client *client, const cairn_packet_challenge *challenge) {
+    CAIRN_ASSERT(client->state == CAIRN_NETCODE_STATE_SENDING_REQUEST);
     client->challenge_sequence = challenge->sequence;
     memcpy(client->challenge_token, challenge->token, CAIRN_CHALLENGE_TOKEN_SIZE);
     client->last_receive_ns = client->now_ns;
@@ -153,6 +161,7 @@ static void answer(cairn_netcode_client *client, const cairn_packet_challenge *c
 }
 
 static void enter(cairn_netcode_client *client, const cairn_packet_keep_alive *keep_alive) {
+    CAIRN_ASSERT(client->state == CAIRN_NETCODE_STATE_SENDING_RESPONSE);
     client->index = keep_alive->client_index;
     client->clients_max = keep_alive->clients_max;
     client->last_receive_ns = client->now_ns;
@@ -197,6 +206,7 @@ static void carry_out(
 }
 
 static void happen(cairn_netcode_client *client, unsigned input) {
+    CAIRN_ASSERT(input >= CAIRN_PACKET_TYPE_COUNT);
     carry_out(client, cairn_netcode_client_rule_of(client->state, input), NULL);
 }
 
@@ -329,6 +339,7 @@ uint64_t cairn_netcode_client_deadline_ns(const cairn_netcode_client *client) {
 }
 
 const uint8_t *cairn_netcode_client_next_payload(cairn_netcode_client *client, size_t *size) {
+    CAIRN_ASSERT(size != NULL && client->payload_size <= CAIRN_PAYLOAD_SIZE_MAX);
     if (client->payload_size == 0) {
         return NULL;
     }

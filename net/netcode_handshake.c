@@ -77,10 +77,12 @@ bool cairn_handshakes_put(cairn_handshakes *handshakes, const cairn_address *add
     if (handshake->deadline_ns < handshakes->earliest_ns) {
         handshakes->earliest_ns = handshake->deadline_ns;
     }
+    CAIRN_ASSERT(handshakes->earliest_ns <= handshake->deadline_ns);
     return true;
 }
 
 static void forget(cairn_handshakes *handshakes, uint32_t item) {
+    CAIRN_ASSERT(item < handshakes->capacity && handshakes->pool[item].used);
     cairn_lookup_remove(&handshakes->by_address, item);
     cairn_wipe(&handshakes->pool[item], sizeof handshakes->pool[item]);
     handshakes->pool[item].next_free = handshakes->first_free;
@@ -106,5 +108,6 @@ void cairn_handshakes_expire(cairn_handshakes *handshakes, uint64_t now_ns) {
             earliest_ns = handshake->deadline_ns;
         }
     }
+    CAIRN_ASSERT(earliest_ns > now_ns);
     handshakes->earliest_ns = earliest_ns;
 }

@@ -88,6 +88,7 @@ static bool config_valid(const cairn_netcode_server_config *config) {
 
 static cairn_status create_tables(cairn_netcode_server *server, const uint8_t *entropy) {
     const uint32_t clients_max = server->config.clients_max;
+    CAIRN_ASSERT(clients_max >= 1 && clients_max <= CAIRN_CLIENTS_MAX);
     uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE];
     cairn_key_derive(entropy, KEY_CHALLENGE, server->challenge_key, CAIRN_AEAD_KEY_SIZE);
     cairn_key_derive(entropy, KEY_LOOKUP, hash_key, CAIRN_SIPHASH_KEY_SIZE);
@@ -111,6 +112,7 @@ static cairn_status create_tables(cairn_netcode_server *server, const uint8_t *e
 
 cairn_status cairn_netcode_server_create(
     const cairn_netcode_server_config *config, cairn_netcode_server **out) {
+    CAIRN_ASSERT(config != NULL && out != NULL);
     *out = NULL;
     if (!config_valid(config) || !cairn_crypto_start()) {
         return CAIRN_INVALID_ARGUMENT;
@@ -158,11 +160,13 @@ static void set_now(cairn_netcode_server *server, uint64_t now_ns) {
 }
 
 static uint64_t now_unix_s_of(const cairn_netcode_server *server) {
+    CAIRN_ASSERT(server->now_ns >= server->config.start_ns);
     return server->config.start_unix_s +
            (server->now_ns - server->config.start_ns) / CAIRN_NS_PER_S;
 }
 
 static uint64_t slot_due_ns(const cairn_netcode_slot *slot) {
+    CAIRN_ASSERT(slot->state != CAIRN_PEER_UNKNOWN);
     const uint64_t keep_alive_ns = slot->sent_ns + KEEP_ALIVE_INTERVAL_NS;
     const uint64_t time_out_ns =
         slot->timeout_ns > 0 ? slot->last_receive_ns + slot->timeout_ns : UINT64_MAX;
@@ -179,6 +183,7 @@ static void queue(
 // Sends an answer to a peer that has no slot yet.
 static void queue_answer(cairn_netcode_server *server, const cairn_address *to,
     const uint8_t key[CAIRN_KEY_SIZE], const cairn_packet *packet) {
+    CAIRN_ASSERT(server->global_sequence >= GLOBAL_SEQUENCE_START);
     uint8_t bytes[CAIRN_PACKET_ENCRYPTED_SIZE_MAX];
     const size_t size = cairn_packet_write(
         packet, server->global_sequence++, server->config.protocol_id, key, bytes);
@@ -197,6 +202,7 @@ static void queue_denied(
 
 static size_t write_to_client(
     cairn_netcode_server *server, uint32_t client, const cairn_packet *packet, uint8_t *bytes) {
+    CAIRN_ASSERT(cairn_netcode_server_connected(server, client));
     cairn_netcode_slot *slot = &server->slots.list[client];
     CAIRN_ASSERT(slot->sequence < GLOBAL_SEQUENCE_START);
     slot->sent_ns = server->now_ns;
@@ -262,6 +268,7 @@ static void take_payload(cairn_netcode_server *server, cairn_netcode_event *out)
 }
 
 bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode_event *out) {
+    CAIRN_ASSERT(server->events_taken <= server->events_pushed);
     if (server->payload_size > 0 && server->payload_place == server->events_taken) {
         take_payload(server, out);
         return true;
@@ -286,17 +293,21 @@ bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode
 
 static void end_session(
     cairn_netcode_server *server, uint32_t client, cairn_netcode_disconnect_reason reason) {
+    CAIRN_ASSERT(cairn_netcode_server_connected(server, client));
     push_event(server, CAIRN_NETCODE_DISCONNECTED, client, reason);
     cairn_netcode_slots_close(&server->slots, client);
 }
 
 static void hear(cairn_netcode_server *server, uint32_t client, cairn_netcode_server_rule rule) {
+    CAIRN_ASSERT(rule.next == CAIRN_PEER_CONFIRMED);
     server->slots.list[client].last_receive_ns = server->now_ns;
     server->slots.list[client].state = rule.next;
 }
 
 static void deliver(
     cairn_netcode_server *server, uint32_t client, const cairn_packet_payload *payload) {
+    CAIRN_ASSERT(payload->size >= 1 && payload->size <= CAIRN_PAYLOAD_SIZE_MAX);
+    CAIRN_ASSERT(server->payload_size == 0);
     server->payload_client = client;
     server->payload_size = payload->size;
     server->payload_place = server->events_pushed;
@@ -316,6 +327,7 @@ static void carry_out(cairn_netcode_server *server, uint32_t client, unsigned in
         cairn_netcode_server_rule_of(server->slots.list[client].state, input);
     switch (rule.action) {
     case CAIRN_NETCODE_SERVER_DELIVER:
+        CAIRN_ASSERT(packet != NULL);
         deliver(server, client, &packet->payload);
         hear(server, client, rule);
         break;
@@ -335,6 +347,7 @@ static void carry_out(cairn_netcode_server *server, uint32_t client, unsigned in
 
 static bool is_public_address(
     const cairn_netcode_server *server, const cairn_token_private *token) {
+    CAIRN_ASSERT(token->server_count <= CAIRN_TOKEN_SERVERS_MAX);
     for (uint32_t i = 0; i < token->server_count; ++i) {
         for (uint32_t k = 0; k < server->config.public_address_count; ++k) {
             if (cairn_address_equal(&token->servers[i], &server->public_addresses[k])) {
@@ -352,6 +365,7 @@ static bool is_full(const cairn_netcode_server *server) {
 // A token that could have reached a server that ran before this one may have been used there; its
 // keys would encrypt other packets with the same nonces here.
 static bool from_before_start(const cairn_netcode_server *server, uint64_t expire_unix_s) {
+    CAIRN_ASSERT(expire_unix_s >= server->config.start_unix_s);
     return expire_unix_s - server->config.start_unix_s < server->config.token_lifetime_s_max;
 }
 
@@ -428,6 +442,7 @@ static cairn_netcode_drop admit(
 static void open_session(cairn_netcode_server *server, const cairn_handshake *handshake,
     const cairn_challenge *challenge) {
     const uint32_t client = cairn_netcode_slots_find_free(&server->slots);
+    CAIRN_ASSERT(server->admitting && client != CAIRN_LOOKUP_NONE);
     const cairn_address address = handshake->address;
     cairn_netcode_slots_open(
         &server->slots, client, handshake, challenge->user_data, server->now_ns);
@@ -443,6 +458,7 @@ static void open_session(cairn_netcode_server *server, const cairn_handshake *ha
 
 static cairn_netcode_drop accept(cairn_netcode_server *server, const cairn_handshake *handshake,
     const cairn_packet_challenge *response) {
+    CAIRN_ASSERT(handshake->used);
     cairn_challenge challenge;
     if (!cairn_challenge_read(
             response->token, response->sequence, server->challenge_key, &challenge) ||
@@ -462,6 +478,7 @@ static cairn_netcode_drop accept(cairn_netcode_server *server, const cairn_hands
 
 static cairn_netcode_drop receive_from_client(cairn_netcode_server *server, uint32_t client,
     const cairn_packet_header *header, const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(cairn_netcode_server_connected(server, client));
     cairn_netcode_slot *slot = &server->slots.list[client];
     const cairn_netcode_server_rule rule = cairn_netcode_server_rule_of(slot->state, header->type);
     if (rule.action == CAIRN_NETCODE_SERVER_DROP) {
@@ -515,6 +532,7 @@ static cairn_netcode_drop receive_encrypted(
 
 void cairn_netcode_server_receive(cairn_netcode_server *server, uint64_t now_ns,
     const cairn_address *from, const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(from != NULL && (bytes != NULL || size == 0));
     set_now(server, now_ns);
     if (server->payload_size > 0) {
         server->payload_size = 0;
@@ -527,6 +545,7 @@ void cairn_netcode_server_receive(cairn_netcode_server *server, uint64_t now_ns,
 }
 
 static void advance_session(cairn_netcode_server *server, uint32_t client) {
+    CAIRN_ASSERT(cairn_netcode_server_connected(server, client));
     const cairn_netcode_slot *slot = &server->slots.list[client];
     if (slot->timeout_ns > 0 && server->now_ns - slot->last_receive_ns >= slot->timeout_ns) {
         carry_out(

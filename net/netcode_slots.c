@@ -37,6 +37,7 @@ uint32_t cairn_netcode_slots_find_id(const cairn_netcode_slots *slots, uint64_t 
 }
 
 static bool taken(const cairn_netcode_slots *slots, uint32_t index) {
+    CAIRN_ASSERT(index < slots->count);
     return (slots->taken[index / 64] >> (index % 64) & 1) != 0;
 }
 
@@ -75,6 +76,7 @@ void cairn_netcode_slots_open(cairn_netcode_slots *slots, uint32_t index,
 
 // The user data stays until the slot is released: an event may still point to it.
 void cairn_netcode_slots_close(cairn_netcode_slots *slots, uint32_t index) {
+    CAIRN_ASSERT(index < slots->count);
     cairn_netcode_slot *slot = &slots->list[index];
     CAIRN_ASSERT(slot->state != CAIRN_PEER_UNKNOWN);
     slot->state = CAIRN_PEER_UNKNOWN;

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 
 cairn_status cairn_outbox_create(cairn_outbox *outbox, size_t capacity) {
+    CAIRN_ASSERT(capacity > CAIRN_OUTBOX_RECORD_SIZE);
     *outbox = (cairn_outbox){.bytes = malloc(capacity), .capacity = capacity};
     return outbox->bytes != NULL ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
 }
@@ -18,10 +19,12 @@ void cairn_outbox_destroy(cairn_outbox *outbox) {
 }
 
 size_t cairn_outbox_room(const cairn_outbox *outbox) {
+    CAIRN_ASSERT(outbox->used <= outbox->capacity);
     return outbox->capacity - outbox->used;
 }
 
 static void put(cairn_outbox *outbox, const void *bytes, size_t size) {
+    CAIRN_ASSERT(size <= cairn_outbox_room(outbox));
     const size_t at = (outbox->head + outbox->used) % outbox->capacity;
     const size_t first = size < outbox->capacity - at ? size : outbox->capacity - at;
     memcpy(outbox->bytes + at, bytes, first);
@@ -56,9 +59,11 @@ size_t cairn_outbox_pop(cairn_outbox *outbox, cairn_address *to, uint8_t *bytes)
     if (outbox->used == 0) {
         return 0;
     }
+    CAIRN_ASSERT(outbox->used > CAIRN_OUTBOX_RECORD_SIZE);
     uint16_t length;
     take(outbox, to, sizeof *to);
     take(outbox, &length, sizeof length);
+    CAIRN_ASSERT(length >= 1 && length <= CAIRN_DATAGRAM_SIZE_MAX);
     take(outbox, bytes, length);
     return length;
 }

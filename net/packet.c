@@ -49,6 +49,7 @@ cairn_netcode_drop cairn_packet_read_request(
 }
 
 static void write_challenge(cairn_writer *writer, const cairn_packet_challenge *challenge) {
+    CAIRN_ASSERT(challenge->token != NULL);
     cairn_write_u64(writer, challenge->sequence);
     cairn_write_bytes(writer, challenge->token, CAIRN_CHALLENGE_TOKEN_SIZE);
 }
@@ -134,6 +135,7 @@ static unsigned sequence_bytes_of(uint64_t sequence) {
 }
 
 static uint8_t write_header(cairn_writer *writer, cairn_packet_type type, uint64_t sequence) {
+    CAIRN_ASSERT(type > CAIRN_PACKET_REQUEST && type < CAIRN_PACKET_TYPE_COUNT);
     const unsigned sequence_bytes = sequence_bytes_of(sequence);
     const uint8_t prefix = (uint8_t)(type | sequence_bytes << 4);
     cairn_write_u8(writer, prefix);
@@ -186,6 +188,7 @@ size_t cairn_packet_write(const cairn_packet *packet, uint64_t sequence, uint64_
 cairn_netcode_drop cairn_packet_read(const cairn_packet_header *header, const uint8_t *bytes,
     size_t size, uint64_t protocol_id, const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *body,
     cairn_packet *out) {
+    CAIRN_ASSERT(size >= header->size + CAIRN_AEAD_MAC_SIZE);
     const size_t encrypted_size = size - header->size;
     if (encrypted_size > CAIRN_PAYLOAD_SIZE_MAX + CAIRN_AEAD_MAC_SIZE) {
         return CAIRN_NETCODE_DROP_SIZE;

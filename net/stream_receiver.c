@@ -6,11 +6,13 @@
 #include "net/stream.h"
 
 uint32_t cairn_stream_window(uint32_t size_max) {
+    CAIRN_ASSERT(size_max >= 1 && size_max <= CAIRN_MESSAGE_SIZE_MAX);
     const uint64_t unit = CAIRN_LINK_WINDOW_UNIT;
     return (uint32_t)((cairn_frame_size(size_max) + unit - 1) / unit * unit);
 }
 
 void cairn_stream_receiver_reset(cairn_stream_receiver *receiver) {
+    CAIRN_ASSERT(receiver->window > 0 && receiver->window % CAIRN_LINK_WINDOW_UNIT == 0);
     memset(receiver->have, 0, receiver->window / 64);
     receiver->origin = 0;
     receiver->base = 0;
@@ -26,6 +28,7 @@ static uint64_t *have_word(const cairn_stream_receiver *receiver, uint64_t granu
 
 // Makes room: bytes that were handed out leave the buffer, the rest moves to its front.
 static void compact(cairn_stream_receiver *receiver) {
+    CAIRN_ASSERT(receiver->origin <= receiver->base && receiver->base <= receiver->top);
     if (receiver->base == receiver->origin) {
         return;
     }
@@ -36,6 +39,7 @@ static void compact(cairn_stream_receiver *receiver) {
 
 // Marks received bytes and moves the edge; a bit is cleared as the edge passes it.
 static void mark(cairn_stream_receiver *receiver, uint64_t from, uint64_t to) {
+    CAIRN_ASSERT(from % 8 == 0 && to % 8 == 0 && from < to);
     for (uint64_t granule = from / 8; granule < to / 8; granule++) {
         *have_word(receiver, granule) |= 1ull << (granule % 64);
     }
@@ -51,6 +55,7 @@ static void mark(cairn_stream_receiver *receiver, uint64_t from, uint64_t to) {
 }
 
 static uint32_t frame_message_size(const cairn_stream_receiver *receiver, uint64_t at) {
+    CAIRN_ASSERT(at >= receiver->origin && at + CAIRN_FRAME_HEADER_SIZE <= receiver->edge);
     cairn_reader reader =
         cairn_reader_of(receiver->bytes + (at - receiver->origin), CAIRN_FRAME_HEADER_SIZE);
     return cairn_read_u32(&reader);
@@ -82,6 +87,7 @@ cairn_link_drop cairn_stream_receiver_take(
     }
     compact(receiver);
     const uint64_t end = offset + size;
+    CAIRN_ASSERT(end - receiver->origin <= receiver->window);
     const uint64_t from = offset > receiver->edge ? offset : receiver->edge;
     if (end <= from) {
         return CAIRN_LINK_TAKEN; // all of it was received before
@@ -90,6 +96,7 @@ cairn_link_drop cairn_stream_receiver_take(
         receiver->bytes + (from - receiver->origin), bytes + (from - offset), (size_t)(end - from));
     receiver->top = end > receiver->top ? end : receiver->top;
     mark(receiver, from, end);
+    CAIRN_ASSERT(receiver->edge <= receiver->top);
     receiver->broken = !are_frames_valid(receiver);
     return receiver->broken ? CAIRN_LINK_DROP_MESSAGE_SIZE : CAIRN_LINK_TAKEN;
 }

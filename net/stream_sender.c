@@ -11,6 +11,8 @@ uint64_t cairn_frame_size(uint32_t message_size) {
 }
 
 void cairn_stream_sender_reset(cairn_stream_sender *sender) {
+    CAIRN_ASSERT(sender->segment_capacity > 0);
+    CAIRN_ASSERT(sender->capacity > 0 && sender->capacity % 8 == 0);
     sender->base = 0;
     sender->acked = 0;
     sender->next = 0;
@@ -25,10 +27,12 @@ void cairn_stream_sender_reset(cairn_stream_sender *sender) {
 }
 
 uint64_t cairn_stream_sender_room(const cairn_stream_sender *sender) {
+    CAIRN_ASSERT(sender->end - sender->base <= sender->capacity);
     return sender->capacity - (sender->end - sender->base);
 }
 
 static void ring_write(cairn_stream_sender *sender, const uint8_t *bytes, uint64_t size) {
+    CAIRN_ASSERT(size <= cairn_stream_sender_room(sender));
     const uint64_t at = sender->end % sender->capacity;
     const uint64_t part = size < sender->capacity - at ? size : sender->capacity - at;
     memcpy(sender->bytes + at, bytes, (size_t)part);
@@ -38,6 +42,7 @@ static void ring_write(cairn_stream_sender *sender, const uint8_t *bytes, uint64
 
 static void ring_read(
     const cairn_stream_sender *sender, uint64_t offset, uint8_t *out, uint64_t size) {
+    CAIRN_ASSERT(offset >= sender->base && offset + size <= sender->end);
     const uint64_t at = offset % sender->capacity;
     const uint64_t part = size < sender->capacity - at ? size : sender->capacity - at;
     memcpy(out, sender->bytes + at, (size_t)part);
@@ -54,6 +59,7 @@ void cairn_stream_sender_queue(cairn_stream_sender *sender, const uint8_t *bytes
     ring_write(sender, header, sizeof header);
     ring_write(sender, bytes, size);
     ring_write(sender, zeros, frame - size - sizeof header);
+    CAIRN_ASSERT(sender->end % 8 == 0);
 }
 
 // The frame that begins at `base`; 0 when nothing is queued.
@@ -77,6 +83,7 @@ static cairn_segment *segment_of(const cairn_stream_sender *sender, uint32_t num
 
 // Bytes of the next new segment, 0 if the window, the table or the queue allows none.
 static uint64_t new_size(const cairn_stream_sender *sender) {
+    CAIRN_ASSERT(sender->next <= sender->end && sender->count <= sender->segment_capacity);
     if (sender->count == sender->segment_capacity) {
         return 0;
     }
@@ -112,6 +119,7 @@ static uint32_t cut_segment(cairn_stream_sender *sender) {
 
 cairn_stream_segment cairn_stream_sender_take(
     cairn_stream_sender *sender, uint64_t now_ns, uint64_t sequence, uint8_t *out) {
+    CAIRN_ASSERT(cairn_stream_sender_ready(sender));
     const bool again = sender->lost_count > 0;
     const uint32_t number = again ? find_state(sender, CAIRN_SEGMENT_LOST) : cut_segment(sender);
     cairn_segment *segment = segment_of(sender, number);
@@ -121,6 +129,7 @@ cairn_stream_segment cairn_stream_sender_take(
     }
     segment->state = CAIRN_SEGMENT_IN_FLIGHT;
     segment->sequence = sequence;
+    CAIRN_ASSERT(sender->lost_count + sender->in_flight_count <= sender->count);
     ring_read(sender, segment->offset, out, segment->size);
     return (cairn_stream_segment){
         .number = number, .offset = segment->offset, .size = segment->size, .again = again};
@@ -134,6 +143,7 @@ static void release(cairn_stream_sender *sender) {
         sender->first++;
         sender->count--;
     }
+    CAIRN_ASSERT(sender->base <= sender->acked && sender->acked <= sender->next);
     for (uint64_t frame = base_frame_size(sender);
          frame > 0 && sender->base + frame <= sender->acked; frame = base_frame_size(sender)) {
         sender->base += frame;
@@ -161,9 +171,11 @@ void cairn_stream_sender_acknowledged(
     sender->in_flight_count -= segment->state == CAIRN_SEGMENT_IN_FLIGHT ? 1 : 0;
     segment->state = CAIRN_SEGMENT_ACKNOWLEDGED;
     release(sender);
+    CAIRN_ASSERT(sender->lost_count + sender->in_flight_count <= sender->count);
 }
 
 static void lose(cairn_stream_sender *sender, cairn_segment *segment) {
+    CAIRN_ASSERT(segment->state == CAIRN_SEGMENT_IN_FLIGHT && sender->in_flight_count > 0);
     segment->state = CAIRN_SEGMENT_LOST;
     sender->in_flight_count--;
     sender->lost_count++;

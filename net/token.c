@@ -40,6 +40,7 @@ const char *cairn_token_refusal_text(cairn_token_refusal refusal) {
 }
 
 static void write_address(cairn_writer *writer, const cairn_address *address) {
+    CAIRN_ASSERT(address->family == CAIRN_ADDRESS_IPV4 || address->family == CAIRN_ADDRESS_IPV6);
     cairn_write_u8(writer, address->family);
     if (address->family == CAIRN_ADDRESS_IPV4) {
         cairn_write_bytes(writer, address->ip, 4);
@@ -222,9 +223,11 @@ static void split_entropy(
     cairn_read_bytes(&reader, nonce, CAIRN_TOKEN_NONCE_SIZE);
     cairn_read_bytes(&reader, secret->client_to_server_key, CAIRN_KEY_SIZE);
     cairn_read_bytes(&reader, secret->server_to_client_key, CAIRN_KEY_SIZE);
+    CAIRN_ASSERT(cairn_reader_done(&reader));
 }
 
 static void fill_private(const cairn_token_request *request, cairn_token_private *secret) {
+    CAIRN_ASSERT(request->server_count <= CAIRN_TOKEN_SERVERS_MAX);
     secret->client_id = request->client_id;
     secret->timeout_s = request->timeout_s;
     secret->server_count = request->server_count;
@@ -240,6 +243,7 @@ static void fill_public(const cairn_token_request *request, const cairn_token_pr
     token->protocol_id = request->protocol_id;
     token->create_unix_s = request->create_unix_s;
     token->expire_unix_s = request->create_unix_s + request->lifetime_s;
+    CAIRN_ASSERT(token->expire_unix_s >= token->create_unix_s);
     token->timeout_s = secret->timeout_s;
     token->server_count = secret->server_count;
     memcpy(token->servers, secret->servers, sizeof token->servers);
@@ -249,6 +253,7 @@ static void fill_public(const cairn_token_request *request, const cairn_token_pr
 
 cairn_status cairn_token_issue(
     const cairn_token_request *request, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+    CAIRN_ASSERT(request != NULL && token != NULL);
     if (!request_valid(request) || !cairn_crypto_start()) {
         return CAIRN_INVALID_ARGUMENT;
     }

@@ -27,6 +27,7 @@ void cairn_token_history_destroy(cairn_token_history *history) {
 }
 
 static void forget(cairn_token_history *history, uint32_t item) {
+    CAIRN_ASSERT(item < history->capacity && history->records[item].used);
     cairn_lookup_remove(&history->lookup, item);
     history->records[item] = (cairn_token_record){.next_free = history->first_free};
     history->first_free = item;
@@ -56,6 +57,7 @@ static cairn_netcode_drop remember(cairn_token_history *history,
     if (item == CAIRN_LOOKUP_NONE) {
         return CAIRN_NETCODE_DROP_TOKEN_HISTORY_FULL;
     }
+    CAIRN_ASSERT(item < history->capacity && !history->records[item].used);
     history->first_free = history->records[item].next_free;
     history->records[item] =
         (cairn_token_record){.expire_unix_s = expire_unix_s, .address = *from, .used = true};
@@ -72,6 +74,7 @@ cairn_netcode_drop cairn_token_history_show(cairn_token_history *history,
         return remember(history, mac, from, now_unix_s, expire_unix_s);
     }
     const cairn_token_record *record = &history->records[item];
+    CAIRN_ASSERT(record->used);
     const bool ours = !record->consumed && cairn_address_equal(&record->address, from);
     return ours ? CAIRN_NETCODE_TAKEN : CAIRN_NETCODE_DROP_TOKEN_USED;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 
 #define MAGIC_SIZE 8
@@ -16,6 +17,7 @@ uint32_t cairn_user_data_rights(const uint8_t user_data[CAIRN_TOKEN_USER_DATA_SI
     const uint8_t *head = cairn_read_view(&reader, MAGIC_SIZE);
     const uint32_t version = cairn_read_u32(&reader);
     const uint32_t rights = cairn_read_u32(&reader);
+    CAIRN_ASSERT(reader.ok);
     const bool ours = memcmp(head, magic, MAGIC_SIZE) == 0 && version == VERSION;
     return ours ? rights & RIGHTS_KNOWN : 0;
 }
@@ -25,4 +27,5 @@ void cairn_user_data_write(uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE], uint32
     cairn_write_bytes(&writer, magic, MAGIC_SIZE);
     cairn_write_u32(&writer, VERSION);
     cairn_write_u32(&writer, rights);
+    CAIRN_ASSERT(writer.ok);
 }
