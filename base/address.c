@@ -10,6 +10,7 @@
 #include "base/assert.h"
 
 bool cairn_address_equal(const cairn_address *a, const cairn_address *b) {
+    CAIRN_ASSERT(a != NULL && b != NULL);
     return memcmp(a, b, sizeof *a) == 0;
 }
 
@@ -29,6 +30,7 @@ static bool parse_port(const char *at, uint16_t *out) {
 // `host` is the part without brackets and port. An IPv4 address embedded in IPv6 is refused:
 // cairn_address_print writes every IPv6 address as groups.
 static bool parse_host(const char *host, size_t size, cairn_address *out) {
+    CAIRN_ASSERT(host != NULL);
     char text[INET6_ADDRSTRLEN];
     if (size >= sizeof text) {
         return false;
@@ -43,6 +45,7 @@ static bool parse_host(const char *host, size_t size, cairn_address *out) {
 }
 
 static bool parse_into(const char *text, cairn_address *out) {
+    CAIRN_ASSERT(text != NULL && out != NULL);
     const bool bracket = text[0] == '[';
     const char *host = bracket ? text + 1 : text;
     out->family = !bracket && strchr(text, '.') != NULL ? CAIRN_ADDRESS_IPV4 : CAIRN_ADDRESS_IPV6;
@@ -87,6 +90,7 @@ static void print_ipv6(const uint8_t ip[16], char text[INET6_ADDRSTRLEN]) {
 }
 
 char *cairn_address_print(const cairn_address *address, char text[CAIRN_ADDRESS_TEXT_SIZE]) {
+    CAIRN_ASSERT(address != NULL && text != NULL);
     const uint8_t *ip = address->ip;
     if (address->family == CAIRN_ADDRESS_IPV4) {
         snprintf(text, CAIRN_ADDRESS_TEXT_SIZE, "%u.%u.%u.%u:%u", ip[0], ip[1], ip[2], ip[3],

@@ -15,6 +15,7 @@ cairn_reader cairn_reader_of(const void *bytes, size_t size) {
 }
 
 size_t cairn_reader_left(const cairn_reader *reader) {
+    CAIRN_ASSERT(reader->at <= reader->size);
     return reader->ok ? reader->size - reader->at : 0;
 }
 
@@ -23,6 +24,7 @@ bool cairn_reader_done(const cairn_reader *reader) {
 }
 
 const uint8_t *cairn_read_view(cairn_reader *reader, size_t size) {
+    CAIRN_ASSERT(reader->at <= reader->size);
     if (!reader->ok || size > reader->size - reader->at) {
         reader->ok = false;
         return NULL;
@@ -33,6 +35,7 @@ const uint8_t *cairn_read_view(cairn_reader *reader, size_t size) {
 }
 
 static uint64_t read_little_endian(cairn_reader *reader, size_t size) {
+    CAIRN_ASSERT(size >= 1 && size <= 8);
     const uint8_t *view = cairn_read_view(reader, size);
     if (view == NULL) {
         return 0;
@@ -75,6 +78,7 @@ float cairn_read_f32(cairn_reader *reader) {
 }
 
 void cairn_read_bytes(cairn_reader *reader, void *out, size_t size) {
+    CAIRN_ASSERT(out != NULL || size == 0);
     const uint8_t *view = cairn_read_view(reader, size);
     if (size == 0) {
         return;
@@ -92,6 +96,7 @@ static size_t size_of_words(size_t count) {
 }
 
 void cairn_read_u32s(cairn_reader *reader, void *out, size_t count) {
+    CAIRN_ASSERT(out != NULL || count == 0);
     unsigned char *place = out;
     const uint8_t *view = cairn_read_view(reader, size_of_words(count));
     if (view == NULL) {
@@ -112,6 +117,7 @@ cairn_writer cairn_writer_of(void *bytes, size_t size) {
 }
 
 static uint8_t *claim(cairn_writer *writer, size_t size) {
+    CAIRN_ASSERT(writer->at <= writer->size);
     if (!writer->ok || size > writer->size - writer->at) {
         writer->ok = false;
         return NULL;
@@ -122,6 +128,7 @@ static uint8_t *claim(cairn_writer *writer, size_t size) {
 }
 
 static void write_little_endian(cairn_writer *writer, uint64_t value, size_t size) {
+    CAIRN_ASSERT(size >= 1 && size <= 8);
     uint8_t *place = claim(writer, size);
     if (place == NULL) {
         return;
@@ -160,6 +167,7 @@ void cairn_write_f32(cairn_writer *writer, float value) {
 }
 
 void cairn_write_bytes(cairn_writer *writer, const void *bytes, size_t size) {
+    CAIRN_ASSERT(bytes != NULL || size == 0);
     uint8_t *place = claim(writer, size);
     if (place != NULL && size > 0) {
         memcpy(place, bytes, size);
@@ -167,6 +175,7 @@ void cairn_write_bytes(cairn_writer *writer, const void *bytes, size_t size) {
 }
 
 void cairn_write_u32s(cairn_writer *writer, const void *words, size_t count) {
+    CAIRN_ASSERT(words != NULL || count == 0);
     const unsigned char *from = words;
     uint8_t *place = claim(writer, size_of_words(count));
     for (size_t i = 0; place != NULL && i < count; ++i) {

@@ -3,6 +3,9 @@
 
 #include <xxhash.h>
 
+#include "base/assert.h"
+
 uint64_t cairn_checksum(const void *bytes, size_t size) {
+    CAIRN_ASSERT(bytes != NULL || size == 0);
     return XXH3_64bits(bytes, size);
 }

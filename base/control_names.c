@@ -7,6 +7,8 @@
 
 #include <cairn/control.h>
 
+#include "base/assert.h"
+
 static const char *const verbs[CAIRN_CONTROL_VERB_COUNT] = {
     [CAIRN_CONTROL_FEATURES] = "features",
     [CAIRN_CONTROL_ROOMS] = "rooms",
@@ -48,6 +50,7 @@ const char *cairn_control_verb_text(uint32_t verb) {
 }
 
 uint32_t cairn_control_verb_find(const char *text) {
+    CAIRN_ASSERT(text != NULL);
     for (uint32_t verb = 1; verb < CAIRN_CONTROL_VERB_COUNT; ++verb) {
         if (strcmp(verbs[verb], text) == 0) {
             return verb;

@@ -23,6 +23,7 @@ cairn_random cairn_random_of(uint64_t seed) {
 }
 
 uint64_t cairn_random_next(cairn_random *random) {
+    CAIRN_ASSERT(random != NULL);
     random->state += golden_gamma;
     return mix(random->state);
 }
@@ -35,6 +36,7 @@ uint64_t cairn_random_below(cairn_random *random, uint64_t bound) {
     while (value < skipped) {
         value = cairn_random_next(random);
     }
+    CAIRN_ASSERT(value >= skipped);
     return value % bound;
 }
 

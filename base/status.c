@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <cairn/status.h>
 
+#include "base/assert.h"
+
 static const char *const texts[CAIRN_STATUS_COUNT] = {
     [CAIRN_OK] = "ok",
     [CAIRN_INVALID_ARGUMENT] = "invalid argument",
@@ -20,5 +22,6 @@ const char *cairn_status_text(cairn_status status) {
     if ((unsigned)status >= CAIRN_STATUS_COUNT) {
         return "unknown status";
     }
+    CAIRN_ASSERT(texts[status][0] != '\0');
     return texts[status];
 }

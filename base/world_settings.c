@@ -29,11 +29,13 @@ static bool rules_valid(const cairn_rules *rules) {
 }
 
 static cairn_status check_word(uint32_t value, uint32_t lower, uint32_t upper) {
+    CAIRN_ASSERT(lower <= upper);
     return value >= lower && value <= upper ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
 }
 
 // The first failure is reported, of floats before words: NaN before a range.
 cairn_status cairn_world_def_check(const cairn_world_def *def) {
+    CAIRN_ASSERT(def != NULL);
     cairn_status status = CAIRN_OK;
 #define CHECK(result) status = status == CAIRN_OK ? (result) : status;
 #define FLOAT(name, initial, lower, upper) CHECK(cairn_check_float(def->name, lower, upper))

@@ -3,11 +3,14 @@
 
 #include <math.h>
 
+#include "base/assert.h"
+
 static float mix(float a, float b, float fraction) {
     return a + (b - a) * fraction;
 }
 
 void cairn_interpolate_vec3(cairn_vec3 a, cairn_vec3 b, float fraction, float out[3]) {
+    CAIRN_ASSERT(fraction >= 0.0f && fraction <= 1.0f);
     out[0] = mix(a.x, b.x, fraction);
     out[1] = mix(a.y, b.y, fraction);
     out[2] = mix(a.z, b.z, fraction);
@@ -27,6 +30,7 @@ void cairn_rotation_normalize(float q[4]) {
 
 // q and -q are one rotation: the sign is chosen so that the shorter path is taken.
 void cairn_interpolate_quat(cairn_quat a, cairn_quat b, float fraction, float out[4]) {
+    CAIRN_ASSERT(fraction >= 0.0f && fraction <= 1.0f);
     const float dot = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
     const float sign = dot < 0 ? -1.0f : 1.0f;
     out[0] = mix(a.x, sign * b.x, fraction);

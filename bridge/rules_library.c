@@ -4,7 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 bool cairn_rules_find(const char *name, const cairn_rules **out) {
+    CAIRN_ASSERT(name != NULL && out != NULL);
     const cairn_rules *const built_in[] = {&cairn_rules_sandbox};
     *out = NULL;
     if (name[0] == '\0') {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "bridge/rules_library.h"
 #include "bridge/snapshot.h"
 
@@ -18,6 +19,7 @@ typedef struct builder {
 
 static cairn_status refuse(
     builder *b, cairn_status status, const char *what, uint32_t i, const char *more) {
+    CAIRN_ASSERT(status != CAIRN_OK);
     snprintf(
         b->error, CAIRN_SCENE_ERROR_SIZE, "%s[%u]: %s%s", what, i, cairn_status_text(status), more);
     return status;
@@ -36,6 +38,7 @@ cairn_world_def cairn_scene_world_def(const cairn_scene *scene, const cairn_rule
 }
 
 static cairn_status add_body(builder *b, uint32_t i, const cairn_body_def *def) {
+    CAIRN_ASSERT(b->id_count < b->scene->world.body_capacity);
     const cairn_scene_body *body = &b->scene->bodies[i];
     cairn_body_id id;
     const cairn_status status = cairn_body_create(b->world, def, &id);
@@ -59,6 +62,7 @@ static cairn_status add_body(builder *b, uint32_t i, const cairn_body_def *def) 
 }
 
 static cairn_status add_grid(builder *b, uint32_t i) {
+    CAIRN_ASSERT(i < b->scene->body_count);
     const cairn_scene_body *body = &b->scene->bodies[i];
     const uint64_t copies = grid_size(body);
     for (uint64_t k = 0; k < copies; ++k) {
@@ -78,6 +82,7 @@ static cairn_status add_grid(builder *b, uint32_t i) {
 }
 
 static cairn_status add_joint(builder *b, uint32_t i) {
+    CAIRN_ASSERT(i < b->scene->joint_count);
     const cairn_scene_joint *joint = &b->scene->joints[i];
     if (joint->body_a >= b->id_count || joint->body_b >= b->id_count) {
         return refuse(b, CAIRN_NOT_FOUND, "joints", i, ": it names a body past the last");
@@ -92,6 +97,7 @@ static cairn_status add_joint(builder *b, uint32_t i) {
 
 // A refusal has the world's reason, because the scene's check does not compute faces.
 static cairn_status add_hull(builder *b, uint32_t i) {
+    CAIRN_ASSERT(i < b->scene->hull_count);
     const cairn_scene_hull *hull = &b->scene->hulls[i];
     cairn_vec3 points[CAIRN_HULL_POINTS_MAX];
     for (uint32_t k = 0; k < hull->point_count && k < CAIRN_HULL_POINTS_MAX; ++k) {
@@ -149,6 +155,7 @@ static cairn_status check_scene(const cairn_scene *scene, const cairn_rules *rul
 
 cairn_status cairn_scene_world_create(const cairn_scene *scene, const cairn_rules *rules,
     cairn_world **out, char error[CAIRN_SCENE_ERROR_SIZE]) {
+    CAIRN_ASSERT(scene != NULL && out != NULL && error != NULL);
     *out = NULL;
     error[0] = '\0';
     cairn_status status = check_scene(scene, rules, error);

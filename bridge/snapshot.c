@@ -18,6 +18,7 @@ cairn_snapshot_body cairn_snapshot_body_of(const cairn_body_state *body) {
 
 uint32_t cairn_world_snapshot_bodies(const cairn_world *world, cairn_body_state *scratch,
     cairn_snapshot_body *out, uint32_t capacity) {
+    CAIRN_ASSERT((scratch != NULL && out != NULL) || capacity == 0);
     const uint32_t count = cairn_world_bodies(world, scratch, capacity);
     for (uint32_t i = 0; i < count && i < capacity; ++i) {
         out[i] = cairn_snapshot_body_of(&scratch[i]);

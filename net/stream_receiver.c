@@ -87,11 +87,11 @@ cairn_link_drop cairn_stream_receiver_take(
     }
     compact(receiver);
     const uint64_t end = offset + size;
-    CAIRN_ASSERT(end - receiver->origin <= receiver->window);
     const uint64_t from = offset > receiver->edge ? offset : receiver->edge;
     if (end <= from) {
         return CAIRN_LINK_TAKEN; // all of it was received before
     }
+    CAIRN_ASSERT(from >= receiver->origin && end - receiver->origin <= receiver->window);
     memcpy(
         receiver->bytes + (from - receiver->origin), bytes + (from - offset), (size_t)(end - from));
     receiver->top = end > receiver->top ? end : receiver->top;

@@ -20,6 +20,7 @@ typedef struct source {
 } source;
 
 static bool refuse(char *error, const char *format, ...) {
+    CAIRN_ASSERT(error != NULL);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(error, CAIRN_FLAGS_ERROR_SIZE, format, arguments);
@@ -32,6 +33,7 @@ static bool refuse_value(const source *from, const char *value, const char *why)
 }
 
 static int digit_value(char c, uint64_t base) {
+    CAIRN_ASSERT(base == 10 || base == 16);
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
     const char *place = c == '\0' ? NULL : strchr(digits, c);
     const uint64_t value = place == NULL ? base : (uint64_t)(place - digits) % 16;
@@ -40,6 +42,7 @@ static int digit_value(char c, uint64_t base) {
 
 // strtoull would take "-1" and " 7".
 static bool parse_number(const char *text, uint64_t *out) {
+    CAIRN_ASSERT(text != NULL && out != NULL);
     const bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     const char *at = hexadecimal ? text + 2 : text;
     const uint64_t base = hexadecimal ? 16 : 10;
@@ -60,6 +63,7 @@ static bool parse_number(const char *text, uint64_t *out) {
 
 static bool read_number(
     const source *from, const char *text, uint64_t least, uint64_t most, uint64_t *out) {
+    CAIRN_ASSERT(least <= most);
     uint64_t number;
     if (parse_number(text, &number) && number >= least && number <= most) {
         *out = number;
@@ -94,6 +98,7 @@ static bool read_choice(const cairn_flag *flag, const source *from, const char *
 }
 
 static bool read_address(const cairn_flag *flag, const source *from, const char *value) {
+    CAIRN_ASSERT(flag->out != NULL);
     cairn_address address;
     if (!cairn_address_parse(value, &address) || (flag->least > 0 && address.port == 0)) {
         return refuse_value(from, value,
@@ -106,6 +111,7 @@ static bool read_address(const cairn_flag *flag, const source *from, const char 
 }
 
 static bool read_switch(const cairn_flag *flag, const source *from, const char *value) {
+    CAIRN_ASSERT(flag->out != NULL);
     *(bool *)flag->out = value == NULL || strcmp(value, "1") == 0;
     return value == NULL || *(bool *)flag->out || strcmp(value, "0") == 0 ||
            refuse_value(from, value, "must be 0 or 1");
@@ -186,6 +192,7 @@ static const char *find_question(const cairn_flags_program *program, int argc, c
 // each flag.
 static bool read_flag(const cairn_flags_program *program, int argc, char *const *argv, int *i,
     const char **given, char *error) {
+    CAIRN_ASSERT(*i >= 1 && *i < argc);
     const char *argument = argv[*i];
     const char *equals = strchr(argument, '=');
     const size_t length = equals != NULL ? (size_t)(equals - argument) : strlen(argument);
@@ -238,6 +245,7 @@ static bool read_arguments(
 
 // Whether a list of words separated by spaces contains this word.
 static bool has_word(const char *list, const char *word) {
+    CAIRN_ASSERT(list != NULL && word[0] != '\0');
     const size_t length = strlen(word);
     for (const char *at = strstr(list, word); at != NULL; at = strstr(at + 1, word)) {
         if ((at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) {
@@ -268,6 +276,7 @@ static bool check_verb(const cairn_flags_program *program, const char **given, c
     while (program->words[count + 1] != NULL) {
         count += 1;
     }
+    CAIRN_ASSERT(least <= most);
     if (count < least || count > most) {
         return refuse(error, "%s: %s; use: %s %s%s%s", name,
             count < least ? "an argument is missing" : "too many arguments", program->name, name,
@@ -284,6 +293,7 @@ static bool check_verb(const cairn_flags_program *program, const char **given, c
 
 // Two columns; a left side that is too long has a line of its own.
 static void print_row(const char *left, const char *right, const char *variable) {
+    CAIRN_ASSERT(left != NULL && right != NULL);
     printf(strlen(left) < 26 ? "  %-26s" : "  %s\n                            ", left);
     printf(variable != NULL ? "%s [%s]\n" : "%s\n", right, variable);
 }
@@ -342,6 +352,7 @@ cairn_flags_result cairn_flags_read(
         (!checks_verb(program) || check_verb(program, given, sentence))) {
         return CAIRN_FLAGS_READ;
     }
+    CAIRN_ASSERT(error != NULL || sentence[0] != '\0');
     if (error == NULL) {
         fprintf(stderr, "%s: %s\n", program->name, sentence);
     }

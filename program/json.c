@@ -45,17 +45,20 @@ static json_t *latin1_string(const unsigned char *bytes, size_t size) {
         }
         utf8[at++] = (char)(bytes[i] < 0x80 ? bytes[i] : 0x80 | (bytes[i] & 0x3f));
     }
+    CAIRN_ASSERT(at <= 2 * size);
     json_t *string = utf8 == NULL ? NULL : json_stringn(utf8, at);
     free(utf8);
     return string;
 }
 
 void cairn_json_put_bytes(cairn_json *json, const char *name, const void *text, size_t size) {
+    CAIRN_ASSERT(text != NULL || size == 0);
     json_t *string = json_stringn(text, size);
     put(json, name, string != NULL ? string : latin1_string(text, size));
 }
 
 void cairn_json_put_text(cairn_json *json, const char *name, const char *text) {
+    CAIRN_ASSERT(text != NULL);
     cairn_json_put_bytes(json, name, text, strlen(text));
 }
 
@@ -90,6 +93,7 @@ cairn_json *cairn_json_put_array(cairn_json *json, const char *name) {
 }
 
 bool cairn_json_print(const cairn_json *json, FILE *out) {
+    CAIRN_ASSERT(out != NULL);
     return json_dumpf(constant_value_of(json), out, PRINT_FLAGS) == 0 && fputc('\n', out) == '\n' &&
            fflush(out) == 0;
 }
@@ -105,6 +109,7 @@ size_t cairn_json_write(const cairn_json *json, char *out, size_t size) {
 }
 
 cairn_json *cairn_json_parse(const char *text, size_t size) {
+    CAIRN_ASSERT(text != NULL || size == 0);
     json_t *value = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
     if (!json_is_object(value)) {
         json_decref(value);
@@ -114,12 +119,14 @@ cairn_json *cairn_json_parse(const char *text, size_t size) {
 }
 
 bool cairn_json_get_number(const cairn_json *json, const char *name, double *out) {
+    CAIRN_ASSERT(name != NULL && out != NULL);
     const json_t *value = json_object_get(constant_value_of(json), name);
     *out = json_is_number(value) ? json_number_value(value) : *out;
     return json_is_number(value);
 }
 
 bool cairn_json_get_bool(const cairn_json *json, const char *name, bool *out) {
+    CAIRN_ASSERT(name != NULL && out != NULL);
     const json_t *value = json_object_get(constant_value_of(json), name);
     *out = json_is_boolean(value) ? json_is_true(value) : *out;
     return json_is_boolean(value);
@@ -132,6 +139,7 @@ bool cairn_json_get_text(const cairn_json *json, const char *name, char *out, si
         return false;
     }
     const size_t length = strlen(text) < size ? strlen(text) : size - 1;
+    CAIRN_ASSERT(length < size);
     memcpy(out, text, length);
     out[length] = '\0';
     return true;

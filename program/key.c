@@ -16,6 +16,7 @@
 #define DIGIT_COUNT (2 * CAIRN_KEY_SIZE)
 
 bool cairn_key_parse(const char *text, size_t size, uint8_t key[CAIRN_KEY_SIZE]) {
+    CAIRN_ASSERT(text != NULL || size == 0);
     static const char spaces[] = " \t\r\n";
     while (size > 0 && text[0] != '\0' && strchr(spaces, text[0]) != NULL) {
         text += 1;
@@ -28,6 +29,7 @@ bool cairn_key_parse(const char *text, size_t size, uint8_t key[CAIRN_KEY_SIZE])
 }
 
 const char *cairn_key_file_read(const char *path, uint8_t key[CAIRN_KEY_SIZE]) {
+    CAIRN_ASSERT(path != NULL && key != NULL);
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
         return strerror(errno);
@@ -42,6 +44,7 @@ const char *cairn_key_file_read(const char *path, uint8_t key[CAIRN_KEY_SIZE]) {
 }
 
 bool cairn_key_file_write(const char *path, const uint8_t key[CAIRN_KEY_SIZE]) {
+    CAIRN_ASSERT(path != NULL && key != NULL);
     char text[DIGIT_COUNT + 2];
     const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0) {
@@ -104,6 +107,7 @@ static bool read_token_file(
 
 bool cairn_token_source_read(const cairn_token_source *source,
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], char error[CAIRN_TOKEN_SOURCE_ERROR_SIZE]) {
+    CAIRN_ASSERT(source != NULL && token != NULL && error != NULL);
     if (source->file != NULL) {
         return read_token_file(source->file, token, error);
     }

@@ -10,6 +10,7 @@ static const uint8_t start_name[NAME_SIZE + 1] = "cairn recording ";
 static const uint8_t sign_name[NAME_SIZE + 1] = "cairn transcript";
 
 cairn_chain cairn_chain_of_start(const uint8_t *payload, size_t size) {
+    CAIRN_ASSERT(payload != NULL && size > 0);
     cairn_chain chain;
     cairn_digest(start_name, NAME_SIZE, payload, size, chain.value);
     return chain;
@@ -32,12 +33,14 @@ static void write_command(cairn_writer *writer, const cairn_command *command) {
 
 static void digest_commands(
     const cairn_command *commands, uint32_t count, uint8_t out[CAIRN_DIGEST_SIZE]) {
+    CAIRN_ASSERT(commands != NULL || count == 0);
     uint8_t bytes[CAIRN_COMMANDS_PER_TICK_MAX * COMMAND_SIZE];
     CAIRN_ASSERT(count <= CAIRN_COMMANDS_PER_TICK_MAX);
     cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
     for (uint32_t i = 0; i < count; ++i) {
         write_command(&writer, &commands[i]);
     }
+    CAIRN_ASSERT(writer.ok && writer.at == (size_t)count * COMMAND_SIZE);
     cairn_digest(bytes, writer.at, NULL, 0, out);
 }
 
@@ -45,6 +48,7 @@ static void digest_commands(
 // another.
 void cairn_chain_tick(
     cairn_chain *chain, const cairn_wire_tick *tick, const cairn_command *commands) {
+    CAIRN_ASSERT(tick->command_count <= CAIRN_COMMANDS_PER_TICK_MAX);
     uint8_t inputs[CAIRN_DIGEST_SIZE];
     digest_commands(commands, tick->command_count, inputs);
     uint8_t link[24 + CAIRN_DIGEST_SIZE];
@@ -58,6 +62,7 @@ void cairn_chain_tick(
 }
 
 void cairn_chain_replace(cairn_chain *chain, const uint8_t *payload, size_t size) {
+    CAIRN_ASSERT(payload != NULL && size > 0);
     uint8_t state[CAIRN_DIGEST_SIZE];
     cairn_digest(payload, size, NULL, 0, state);
     cairn_digest(chain->value, sizeof chain->value, state, sizeof state, chain->value);

@@ -36,6 +36,7 @@ static bool reserve_buffer(cairn_chunk_reader *reader, size_t size) {
 // NULL, or what is wrong. The file reader has checked raw_size against its limit.
 static const char *unpack_payload(cairn_chunk_reader *reader) {
     const cairn_recording_piece *piece = &reader->piece;
+    CAIRN_ASSERT(piece->raw_size <= CAIRN_RECORDING_PAYLOAD_SIZE_MAX);
     reader->payload = piece->payload;
     reader->payload_size = piece->raw_size;
     if (piece->packing == CAIRN_PACKING_NONE) {
@@ -51,6 +52,7 @@ static const char *unpack_payload(cairn_chunk_reader *reader) {
 }
 
 static bool head_matches(const cairn_chunk_reader *reader) {
+    CAIRN_ASSERT(reader->chunk.kind == reader->piece.kind);
     const cairn_recording_piece head = reader->piece;
     const cairn_recording_piece content =
         cairn_recording_piece_of(&reader->chunk, reader->payload, reader->payload_size);
@@ -83,11 +85,13 @@ bool cairn_chunk_reader_next(cairn_chunk_reader *reader) {
         snprintf(reader->error, sizeof reader->error, "the chunk at byte %zu: %s",
             reader->piece.offset, why);
     }
+    CAIRN_ASSERT(reader->valid == (reader->error[0] == '\0'));
     return reader->valid;
 }
 
 void cairn_chunk_reader_end_text(
     const cairn_chunk_reader *reader, char text[CAIRN_RECORDING_ERROR_SIZE]) {
+    CAIRN_ASSERT(reader->file.at <= reader->file.size);
     const cairn_recording_reader *file = &reader->file;
     if (!reader->valid) {
         snprintf(text, CAIRN_RECORDING_ERROR_SIZE, "%s", reader->error);

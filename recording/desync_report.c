@@ -18,6 +18,7 @@ typedef struct buffer {
 
 static bool append_bytes(void *user, const uint8_t *bytes, size_t size) {
     buffer *b = user;
+    CAIRN_ASSERT(b->size <= b->capacity);
     if (b->capacity - b->size < size) {
         const size_t capacity = 2 * (b->size + size);
         uint8_t *wider = realloc(b->bytes, capacity);
@@ -33,6 +34,7 @@ static bool append_bytes(void *user, const uint8_t *bytes, size_t size) {
 }
 
 static bool record_step(cairn_recorder *recorder, const cairn_desync_report *c) {
+    CAIRN_ASSERT(c->command_count <= CAIRN_COMMANDS_PER_TICK_MAX);
     const cairn_chunk_desync *desync = &c->desync;
     if (!cairn_recorder_start(recorder, c->before)) {
         return false;
@@ -55,6 +57,7 @@ static size_t largest_state(const cairn_desync_report *c) {
 
 cairn_status cairn_desync_report_encode(
     const cairn_desync_report *report, uint8_t **bytes, size_t *size) {
+    CAIRN_ASSERT(report->before != NULL && bytes != NULL && size != NULL);
     CAIRN_ASSERT(cairn_world_tick(report->before) + 1 == report->desync.head.tick);
     const size_t state_size = largest_state(report);
     const size_t desync_size = 2 * CAIRN_DESYNC_STAGES_SIZE_MAX +
@@ -77,6 +80,7 @@ cairn_status cairn_desync_report_encode(
         free(file.bytes);
         file = (buffer){.bytes = NULL};
     }
+    CAIRN_ASSERT((status == CAIRN_OK) == (file.bytes != NULL));
     *bytes = file.bytes;
     *size = file.size;
     return status;
@@ -105,6 +109,7 @@ static cairn_world *world_of_start(const cairn_chunk_start *start, const cairn_r
 
 static bool take_start(cairn_desync_report_content *c, const cairn_rules *rules,
     char error[CAIRN_RECORDING_ERROR_SIZE]) {
+    CAIRN_ASSERT(c->before == NULL);
     if (!cairn_chunk_reader_next(&c->walk)) {
         cairn_chunk_reader_end_text(&c->walk, error);
         return false;
@@ -115,6 +120,7 @@ static bool take_start(cairn_desync_report_content *c, const cairn_rules *rules,
 }
 
 static bool take_commands(cairn_desync_report_content *c, char error[CAIRN_RECORDING_ERROR_SIZE]) {
+    CAIRN_ASSERT(c->before != NULL);
     const cairn_chunk_ticks *ticks = &c->walk.chunk.ticks;
     c->has_tick = true;
     if (ticks->tick_count != 1 || ticks->ticks[0].tick != cairn_world_tick(c->before)) {
@@ -131,6 +137,7 @@ static bool take_commands(cairn_desync_report_content *c, char error[CAIRN_RECOR
 
 // The client's state may be invalid: then `after_refused` says why.
 static void take_after(cairn_desync_report_content *c) {
+    CAIRN_ASSERT(c->before != NULL);
     cairn_world_destroy(c->after);
     c->after = cairn_recorded_world_of_keyframe(
         &c->walk.chunk.keyframe, cairn_world_settings(c->before)->rules, c->after_refused);
@@ -138,6 +145,7 @@ static void take_after(cairn_desync_report_content *c) {
 
 // The last chunk that is read, because its texts are valid only until the next.
 static bool take_desync(cairn_desync_report_content *c, char error[CAIRN_RECORDING_ERROR_SIZE]) {
+    CAIRN_ASSERT(c->before != NULL);
     c->desync = c->walk.chunk.desync;
     if (!c->has_tick || c->desync.head.tick != cairn_world_tick(c->before) + 1 ||
         (c->after != NULL && cairn_world_tick(c->after) != c->desync.head.tick)) {

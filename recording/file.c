@@ -65,6 +65,7 @@ static uint64_t tick_of(const cairn_chunk *chunk) {
 
 cairn_recording_piece cairn_recording_piece_of(
     const cairn_chunk *chunk, const uint8_t *payload, size_t size) {
+    CAIRN_ASSERT(payload != NULL && size > 0);
     return (cairn_recording_piece){.kind = chunk->kind,
         .tick = tick_of(chunk),
         .tick_count = chunk->kind == CAIRN_CHUNK_TICKS ? chunk->ticks.tick_count : 0,
@@ -112,6 +113,7 @@ static cairn_recording_end check_file_head(const uint8_t *bytes, size_t size, ui
 }
 
 cairn_recording_reader cairn_recording_reader_of(const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(bytes != NULL || size == 0);
     CAIRN_ASSERT((uintptr_t)bytes % ALIGNMENT == 0);
     cairn_recording_reader reader = {.bytes = bytes, .size = size};
     reader.end = check_file_head(bytes, size, &reader.version);
@@ -169,6 +171,7 @@ static bool sizes_are_valid(const chunk_head *head) {
 }
 
 static cairn_recording_end read_chunk_head(const cairn_recording_reader *reader, chunk_head *head) {
+    CAIRN_ASSERT(reader->at <= reader->size);
     const uint8_t *bytes = reader->bytes + reader->at;
     const size_t left = reader->size - reader->at;
     if (reader->last == CAIRN_CHUNK_END) {
@@ -199,6 +202,7 @@ static cairn_recording_end read_chunk_head(const cairn_recording_reader *reader,
 
 static cairn_recording_end check_payload(
     const cairn_recording_reader *reader, const chunk_head *head) {
+    CAIRN_ASSERT(reader->size - reader->at >= head->size + head->stored_size);
     const uint8_t *payload = reader->bytes + reader->at + head->size;
     const size_t padding = padding_of(head->stored_size);
     if (head->payload_checksum != cairn_checksum(payload, head->stored_size)) {
@@ -224,6 +228,7 @@ static bool read_chunk(cairn_recording_reader *reader, cairn_recording_piece *ou
     if (reader->end != CAIRN_RECORDING_UNFINISHED) {
         return false;
     }
+    CAIRN_ASSERT(head.kind > CAIRN_CHUNK_NONE && head.kind < CAIRN_CHUNK_KIND_COUNT);
     *out = (cairn_recording_piece){.kind = (cairn_chunk_kind)head.kind,
         .packing = (cairn_packing)head.packing,
         .tick = head.tick,
@@ -248,6 +253,7 @@ bool cairn_recording_skip(cairn_recording_reader *reader, cairn_recording_piece 
 }
 
 void cairn_recording_jump(cairn_recording_reader *reader, size_t offset) {
+    CAIRN_ASSERT(offset % ALIGNMENT == 0);
     CAIRN_ASSERT(offset >= CAIRN_RECORDING_HEAD_SIZE && offset <= reader->size);
     reader->at = offset;
     reader->chunk_count = offset == CAIRN_RECORDING_HEAD_SIZE ? 0 : 1;

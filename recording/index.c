@@ -32,11 +32,13 @@ static bool index_heads(const cairn_recording_reader *start, cairn_recording_ind
     while (added && cairn_recording_skip(&reader, &piece)) {
         added = add_entry(out, &piece);
     }
+    CAIRN_ASSERT(reader.end != CAIRN_RECORDING_UNFINISHED || !added);
     out->end = reader.end;
     return added;
 }
 
 static bool index_payloads(const uint8_t *bytes, size_t size, cairn_recording_index *out) {
+    CAIRN_ASSERT(out->count == 0);
     cairn_chunk_reader walk = cairn_chunk_reader_of(bytes, size);
     bool added = true;
     while (added && cairn_chunk_reader_next(&walk)) {
@@ -63,6 +65,7 @@ cairn_status cairn_recording_index_of(
 }
 
 void cairn_recording_index_end(cairn_recording_index *index) {
+    CAIRN_ASSERT(index->count <= index->capacity);
     free(index->entries);
     *index = (cairn_recording_index){.end = CAIRN_RECORDING_UNFINISHED};
 }
@@ -90,6 +93,7 @@ const cairn_recording_entry *cairn_recording_index_find(
             found = candidate;
         }
     }
+    CAIRN_ASSERT(found == NULL || (cairn_recording_is_state(found->kind) && found->tick <= tick));
     return found;
 }
 

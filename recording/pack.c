@@ -3,6 +3,8 @@
 
 #include <zstd.h>
 
+#include "base/assert.h"
+
 // Higher levels take twice as long and hardly make states smaller.
 #define LEVEL 1
 
@@ -17,7 +19,9 @@ void cairn_packer_destroy(cairn_packer *packer) {
 
 size_t cairn_pack(
     cairn_packer *packer, const uint8_t *bytes, size_t size, uint8_t *out, size_t room) {
+    CAIRN_ASSERT(bytes != NULL && size > 0 && out != NULL);
     const size_t packed = ZSTD_compressCCtx((ZSTD_CCtx *)packer, out, room, bytes, size, LEVEL);
+    CAIRN_ASSERT(ZSTD_isError(packed) || packed <= room);
     return ZSTD_isError(packed) ? 0 : packed;
 }
 
@@ -42,6 +46,7 @@ void cairn_unpacker_destroy(cairn_unpacker *unpacker) {
 
 cairn_unpack_refusal cairn_unpack(
     cairn_unpacker *unpacker, const uint8_t *packed, size_t size, uint8_t *out, size_t raw_size) {
+    CAIRN_ASSERT(packed != NULL && out != NULL);
     const unsigned long long content = ZSTD_getFrameContentSize(packed, size);
     if (content == ZSTD_CONTENTSIZE_ERROR || content == ZSTD_CONTENTSIZE_UNKNOWN ||
         ZSTD_findFrameCompressedSize(packed, size) != size) {

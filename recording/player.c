@@ -99,6 +99,7 @@ void cairn_player_end_text(const cairn_player *player, char text[CAIRN_PLAYER_TE
 // Loads the state of a keyframe or a replacement.
 static bool load_state(cairn_player *player) {
     const cairn_chunk *chunk = &player->walk.chunk;
+    CAIRN_ASSERT(cairn_recording_is_state(chunk->kind));
     cairn_chunk_keyframe state = chunk->keyframe;
     if (chunk->kind == CAIRN_CHUNK_REPLACE) {
         state = (cairn_chunk_keyframe){.tick = chunk->replace.tick,
@@ -136,6 +137,7 @@ static cairn_player_event refuse_tick(cairn_player *player, const char *what, ui
 
 static cairn_player_event step_tick(cairn_player *player) {
     const cairn_chunk_ticks *ticks = &player->walk.chunk.ticks;
+    CAIRN_ASSERT(player->next < ticks->tick_count);
     const cairn_wire_tick *tick = &ticks->ticks[player->next];
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     uint32_t count = 0;
@@ -150,6 +152,7 @@ static cairn_player_event step_tick(cairn_player *player) {
         return CAIRN_PLAYER_REFUSED;
     }
     cairn_world_step(player->world, commands, count);
+    CAIRN_ASSERT(cairn_world_tick(player->world) == tick->tick + 1);
     player->tick = tick;
     player->recorded_hash = (cairn_hash128){.lo = tick->root_lo, .hi = tick->root_hi};
     player->next++;
@@ -158,6 +161,7 @@ static cairn_player_event step_tick(cairn_player *player) {
 
 // Applies a chunk without ticks to the world. END: it has no effect, read on.
 static cairn_player_event apply_chunk(cairn_player *player) {
+    CAIRN_ASSERT(player->world != NULL);
     const cairn_chunk *chunk = &player->walk.chunk;
     const uint64_t now = cairn_world_tick(player->world);
     if (chunk->kind == CAIRN_CHUNK_KEYFRAME) {
@@ -198,6 +202,7 @@ const cairn_command *cairn_player_commands(const cairn_player *player) {
 }
 
 static bool step_to(cairn_player *player, uint64_t tick) {
+    CAIRN_ASSERT(player->world != NULL);
     while (cairn_world_tick(player->world) < tick) {
         cairn_player_event event = cairn_player_next(player);
         if (event == CAIRN_PLAYER_END || event == CAIRN_PLAYER_REPLACED) {

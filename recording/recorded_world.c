@@ -66,6 +66,7 @@ cairn_world *cairn_recorded_world_of_start(const cairn_chunk_start *start,
     }
     cairn_world *world = decode_world(start->state, start->state_size, start->tick, rules, error);
     *refusal = world == NULL ? CAIRN_RECORDED_STATE : CAIRN_RECORDED_OK;
+    CAIRN_ASSERT((world == NULL) == (*refusal != CAIRN_RECORDED_OK));
     return world;
 }
 
@@ -76,6 +77,7 @@ cairn_world *cairn_recorded_world_of_keyframe(const cairn_chunk_keyframe *keyfra
 
 bool cairn_recorded_commands(const cairn_chunk_ticks *ticks, const cairn_wire_tick *tick,
     cairn_command *out, uint32_t *count) {
+    CAIRN_ASSERT(tick->first_command + tick->command_count <= ticks->command_count);
     *count = tick->command_count;
     if (tick->command_count > CAIRN_COMMANDS_PER_TICK_MAX) {
         return false;

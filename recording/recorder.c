@@ -42,6 +42,7 @@ struct cairn_recorder {
 };
 
 cairn_status cairn_recorder_create(const cairn_recorder_config *config, cairn_recorder **out) {
+    CAIRN_ASSERT(config->commands_per_tick_max <= CAIRN_COMMANDS_PER_TICK_MAX);
     *out = NULL;
     CAIRN_ASSERT(config->ticks_per_chunk > 0 && config->write != NULL);
     cairn_recorder *recorder = calloc(1, sizeof *recorder);
@@ -96,6 +97,7 @@ static void write_bytes(cairn_recorder *recorder, const uint8_t *bytes, size_t s
 }
 
 static cairn_recording_piece pack_piece(cairn_recorder *recorder, cairn_recording_piece piece) {
+    CAIRN_ASSERT(piece.size > 0 && piece.packing == CAIRN_PACKING_NONE);
     size_t room = piece.size - 1;
     room = room < recorder->packed_size_max ? room : recorder->packed_size_max;
     const size_t size =
@@ -104,6 +106,7 @@ static cairn_recording_piece pack_piece(cairn_recorder *recorder, cairn_recordin
         piece.packing = CAIRN_PACKING_ZSTD;
         piece.payload = recorder->packed;
         piece.size = size;
+        CAIRN_ASSERT(piece.size < piece.raw_size);
     }
     return piece;
 }
@@ -146,6 +149,7 @@ static void write_state(cairn_recorder *recorder, const cairn_chunk *chunk, uint
 }
 
 bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world) {
+    CAIRN_ASSERT(!recorder->open && recorder->ticks_recorded == 0);
     size_t size = cairn_world_encode(world, recorder->state, recorder->config.state_size_max);
     if (size == 0) {
         return false;
@@ -173,6 +177,7 @@ bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world) {
 }
 
 static void write_ticks(cairn_recorder *recorder) {
+    CAIRN_ASSERT(recorder->tick_count <= recorder->config.ticks_per_chunk);
     if (recorder->tick_count == 0) {
         return;
     }
@@ -232,6 +237,7 @@ void cairn_recorder_keyframe(cairn_recorder *recorder, const cairn_world *world)
 }
 
 bool cairn_recorder_keyframe_due(const cairn_recorder *recorder) {
+    CAIRN_ASSERT(recorder->next_tick >= recorder->state_tick || !recorder->open);
     uint64_t wanted_s = recorder->state_bytes / STATE_BYTES_PER_S;
     wanted_s = wanted_s < STATE_S_MIN ? STATE_S_MIN : wanted_s;
     wanted_s = wanted_s > STATE_S_MAX ? STATE_S_MAX : wanted_s;
@@ -283,6 +289,7 @@ void cairn_recorder_end(cairn_recorder *recorder) {
         return;
     }
     write_ticks(recorder);
+    CAIRN_ASSERT(recorder->tick_count == 0);
     const cairn_chunk chunk = {
         .kind = CAIRN_CHUNK_END,
         .end = {.tick = recorder->next_tick,

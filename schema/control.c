@@ -8,6 +8,7 @@
 #include "schema/control_tables.h"
 
 static const char *copy_text(char *out, size_t size, const char *text) {
+    CAIRN_ASSERT(text != NULL);
     const size_t length = strlen(text);
     CAIRN_ASSERT(length < size);
     memcpy(out, text, length + 1);
@@ -15,6 +16,7 @@ static const char *copy_text(char *out, size_t size, const char *text) {
 }
 
 static const uint8_t *copy_bytes(uint8_t *out, const uint8_t *bytes, uint32_t count) {
+    CAIRN_ASSERT(bytes != NULL || count == 0);
     CAIRN_ASSERT(count <= CAIRN_CONTROL_PIECE_SIZE_MAX);
     if (count > 0) {
         memcpy(out, bytes, count);
@@ -40,6 +42,7 @@ static const uint8_t *copy_bytes(uint8_t *out, const uint8_t *bytes, uint32_t co
 
 void cairn_control_request_copy_from(
     cairn_control_request_copy *copy, const cairn_control_request *request) {
+    CAIRN_ASSERT(copy != NULL && request != NULL);
     uint32_t text_count = 0;
     copy->request = *request;
     copy->request.room = copy_text(copy->room, sizeof copy->room, request->room);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "schema/decode_refusal.h"
 
+#include "base/assert.h"
+
 const char *cairn_decode_refusal_text(cairn_decode_refusal refusal) {
     static const char *const texts[CAIRN_DECODE_REFUSAL_COUNT] = {
         [CAIRN_DECODE_OK] = "ok",
@@ -18,5 +20,6 @@ const char *cairn_decode_refusal_text(cairn_decode_refusal refusal) {
     if ((unsigned)refusal >= CAIRN_DECODE_REFUSAL_COUNT) {
         return "unknown refusal";
     }
+    CAIRN_ASSERT(texts[refusal][0] != '\0');
     return texts[refusal];
 }

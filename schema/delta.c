@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "schema/message_check.h"
 
@@ -65,12 +66,14 @@ static unsigned bytes_needed(uint32_t value) {
 }
 
 static void write_low_bytes(cairn_writer *writer, uint32_t value, unsigned size) {
+    CAIRN_ASSERT(size <= 4);
     for (unsigned i = 0; i < size; ++i) {
         cairn_write_u8(writer, (uint8_t)(value >> (8 * i)));
     }
 }
 
 static uint32_t read_low_bytes(cairn_reader *reader, unsigned size) {
+    CAIRN_ASSERT(size <= 4);
     uint32_t value = 0;
     for (unsigned i = 0; i < size; ++i) {
         value |= (uint32_t)cairn_read_u8(reader) << (8 * i);
@@ -86,6 +89,7 @@ typedef struct record_writer {
 } record_writer;
 
 static void begin_record(record_writer *out, unsigned kind) {
+    CAIRN_ASSERT(kind < RECORD_KINDS);
     write_count(&out->bytes, out->kept);
     cairn_write_u8(&out->bytes, (uint8_t)kind);
     out->kept = 0;
@@ -117,6 +121,7 @@ static void write_changed(record_writer *out, const body_words *before, const bo
             changes[count++] = change;
         }
     }
+    CAIRN_ASSERT(count >= 1 && mask <= WORDS_MASK);
     begin_record(out, RECORD_CHANGED);
     cairn_write_u16(&out->bytes, (uint16_t)mask);
     write_low_bytes(&out->bytes, sizes, (count + 3) / 4);
@@ -127,6 +132,7 @@ static void write_changed(record_writer *out, const body_words *before, const bo
 
 static void write_same_index(
     record_writer *out, const cairn_snapshot_body *before, const cairn_snapshot_body *after) {
+    CAIRN_ASSERT(cairn_id_index(before->id) == cairn_id_index(after->id));
     const body_words old_words = words_of(before);
     const body_words new_words = words_of(after);
     if (memcmp(&old_words, &new_words, sizeof old_words) == 0) {
@@ -138,6 +144,8 @@ static void write_same_index(
 
 size_t cairn_delta_encode(const cairn_snapshot_body *baseline, uint32_t baseline_count,
     const cairn_snapshot_body *current, uint32_t current_count, uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(current != NULL || current_count == 0);
+    CAIRN_ASSERT(baseline != NULL || baseline_count == 0);
     record_writer out = {.bytes = cairn_writer_of(bytes, size)};
     uint32_t b = 0;
     uint32_t c = 0;
@@ -158,6 +166,7 @@ size_t cairn_delta_encode(const cairn_snapshot_body *baseline, uint32_t baseline
             ++c;
         }
     }
+    CAIRN_ASSERT(b == baseline_count && c == current_count);
     // The end: the rest of the baseline is carried over, and a payload is never empty.
     write_count(&out.bytes, out.kept);
     return out.bytes.ok ? out.bytes.at : 0;
@@ -178,6 +187,7 @@ typedef struct merge {
 } merge;
 
 static void refuse(merge *m, cairn_status status, const char *where) {
+    CAIRN_ASSERT(status != CAIRN_OK && where != NULL);
     if (m->status == CAIRN_OK) {
         m->status = status;
         m->where = where;
@@ -185,6 +195,7 @@ static void refuse(merge *m, cairn_status status, const char *where) {
 }
 
 static void append(merge *m, const body_words *words) {
+    CAIRN_ASSERT(m->count <= m->capacity);
     if (m->count == m->capacity) {
         refuse(m, CAIRN_CAPACITY, "more bodies than there is room for");
         return;
@@ -193,6 +204,7 @@ static void append(merge *m, const body_words *words) {
 }
 
 static const cairn_snapshot_body *next_of_baseline(merge *m) {
+    CAIRN_ASSERT(m->at <= m->baseline_count);
     if (m->at == m->baseline_count) {
         refuse(m, CAIRN_MALFORMED, "a record beyond the baseline's end");
         return NULL;
@@ -201,6 +213,7 @@ static const cairn_snapshot_body *next_of_baseline(merge *m) {
 }
 
 static void keep(merge *m, uint32_t count) {
+    CAIRN_ASSERT(m->at <= m->baseline_count && m->count <= m->capacity);
     if (count > m->baseline_count - m->at) {
         refuse(m, CAIRN_MALFORMED, "keeps more bodies than the baseline has");
     } else if (count > m->capacity - m->count) {
@@ -279,12 +292,14 @@ static void read_records(merge *m) {
 cairn_status cairn_delta_apply(const cairn_snapshot_body *baseline, uint32_t baseline_count,
     const uint8_t *payload, size_t payload_size, cairn_snapshot_body *out, uint32_t capacity,
     uint32_t *count, const char **where) {
+    CAIRN_ASSERT(out != NULL && count != NULL);
     merge m = {.bytes = cairn_reader_of(payload, payload_size),
         .baseline = baseline,
         .baseline_count = baseline_count,
         .out = out,
         .capacity = capacity};
     read_records(&m);
+    CAIRN_ASSERT(m.count <= capacity);
     if (m.status == CAIRN_OK) {
         const cairn_decode_refusal refusal = cairn_bodies_check(out, m.count);
         if (refusal != CAIRN_DECODE_OK) {

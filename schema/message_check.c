@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "schema/codec_tables.h"
 #include "schema/control_tables.h"
 
@@ -17,6 +18,7 @@ typedef struct checker {
 // `floats`: any struct of floats alone. Tested by the bits: a fast-math build removes comparisons
 // with NaN.
 static bool is_finite(const void *floats, size_t size) {
+    CAIRN_ASSERT(floats != NULL && size % sizeof(uint32_t) == 0);
     const unsigned char *at = floats;
     for (size_t i = 0; i + sizeof(uint32_t) <= size; i += sizeof(uint32_t)) {
         uint32_t bits;
@@ -29,6 +31,7 @@ static bool is_finite(const void *floats, size_t size) {
 }
 
 static void must(checker *c, bool holds, cairn_decode_refusal otherwise) {
+    CAIRN_ASSERT(otherwise != CAIRN_DECODE_OK);
     if (c->refusal == CAIRN_DECODE_OK && !holds) {
         c->refusal = otherwise;
     }
@@ -134,6 +137,7 @@ static void check_resync_request(checker *c, const cairn_resync_request *request
 
 // A text in an array that is padded with zeros.
 static void check_name(checker *c, const char name[CAIRN_NAME_SIZE_MAX + 1]) {
+    CAIRN_ASSERT(name != NULL);
     must(c, memchr(name, '\0', CAIRN_NAME_SIZE_MAX + 1) != NULL, CAIRN_DECODE_TEXT);
     if (c->refusal == CAIRN_DECODE_OK) {
         check_text(c, name, CAIRN_NAME_SIZE_MAX);
@@ -260,6 +264,7 @@ static void check_corners(checker *c, const cairn_shapes_message *message, uint3
         corners += count;
     }
     must(c, hulls == hull_count && corners == corner_count, CAIRN_DECODE_OUT_OF_RANGE);
+    CAIRN_ASSERT(corner_count == 0 || message->corners != NULL);
     const size_t size = corner_count * sizeof message->corners[0];
     must(c, size == 0 || is_finite(message->corners, size), CAIRN_DECODE_NON_FINITE);
 }
@@ -285,6 +290,7 @@ static void check_delta(checker *c, const cairn_delta *delta) {
 
 // The ticks divide the commands among them without a gap.
 static void check_shares(checker *c, const cairn_chunk_ticks *all) {
+    CAIRN_ASSERT(c->refusal != CAIRN_DECODE_OK || all->ticks != NULL || all->tick_count == 0);
     uint32_t first = 0;
     for (uint32_t i = 0; i < all->tick_count && c->refusal == CAIRN_DECODE_OK; ++i) {
         const cairn_wire_tick *tick = &all->ticks[i];
@@ -308,6 +314,7 @@ static bool may_precede(const cairn_command *a, const cairn_command *b) {
 }
 
 static void check_tick_order(checker *c, const cairn_chunk_ticks *all) {
+    CAIRN_ASSERT(c->refusal != CAIRN_DECODE_OK || all->ticks != NULL || all->tick_count == 0);
     for (uint32_t i = 0; i < all->tick_count && c->refusal == CAIRN_DECODE_OK; ++i) {
         const cairn_wire_tick *tick = &all->ticks[i];
         must(c, (i == 0 || tick->tick == tick[-1].tick + 1) && tick->tick != UINT64_MAX,
@@ -321,6 +328,7 @@ static void check_tick_order(checker *c, const cairn_chunk_ticks *all) {
 
 // First the floats of all commands, then kinds, slots and ranges.
 static void check_commands(checker *c, const cairn_command *commands, uint32_t count) {
+    CAIRN_ASSERT(commands != NULL || count == 0);
     for (uint32_t i = 0; i < count; ++i) {
         must(c,
             is_finite(&commands[i].move, sizeof commands[i].move) &&
@@ -384,6 +392,7 @@ static void check_keyframe(checker *c, const cairn_keyframe *keyframe) {
         return c.refusal;
 
 cairn_decode_refusal cairn_message_check(const cairn_message *message) {
+    CAIRN_ASSERT(message != NULL);
     checker c = {CAIRN_DECODE_OK};
     switch (message->kind) {
         EACH_MESSAGE(CHECK_MESSAGE_CASE)
@@ -436,6 +445,7 @@ static void check_desync(checker *c, const cairn_chunk_desync *desync) {
 }
 
 cairn_decode_refusal cairn_chunk_check(const cairn_chunk *chunk) {
+    CAIRN_ASSERT(chunk != NULL);
     checker c = {CAIRN_DECODE_OK};
     switch (chunk->kind) {
     case CAIRN_CHUNK_START:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "schema/message_size.h"
 
+#include "base/assert.h"
 #include "schema/control_tables.h"
 
 static size_t ticks_size(uint32_t tick_count, uint32_t command_count) {
@@ -36,6 +37,7 @@ static size_t answer_size(const cairn_control_answer *answer) {
 }
 
 size_t cairn_message_vectors_size(const cairn_message *message) {
+    CAIRN_ASSERT(message != NULL);
     switch (message->kind) {
     case CAIRN_MESSAGE_INPUT:
         return message->input.input_count * sizeof(cairn_wire_input);
@@ -76,6 +78,7 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
 }
 
 size_t cairn_chunk_vectors_size(const cairn_chunk *chunk) {
+    CAIRN_ASSERT(chunk != NULL);
     switch (chunk->kind) {
     case CAIRN_CHUNK_START:
         return chunk->start.state_size;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/world_settings.h"
 #include <cairn/math.h>
 
@@ -16,6 +17,7 @@ typedef struct checker {
 } checker;
 
 static void fail(checker *c, cairn_status status, const char *field, const char *why) {
+    CAIRN_ASSERT(status != CAIRN_OK);
     if (c->status == CAIRN_OK) {
         c->status = status;
         snprintf(c->error, CAIRN_SCENE_ERROR_SIZE, "%s%s: %s", c->path, field, why);
@@ -35,6 +37,7 @@ static void check_float(checker *c, const char *field, float value, float lower,
 
 static void check_count(checker *c, const char *field, uint64_t value, uint64_t lower,
     uint64_t upper, cairn_status status) {
+    CAIRN_ASSERT(lower <= upper);
     char why[96];
     if (value < lower || value > upper) {
         snprintf(why, sizeof why, "must be in [%llu, %llu], is %llu", (unsigned long long)lower,
@@ -66,6 +69,7 @@ static void check_unit_length(checker *c, const char *field, float square) {
 }
 
 static void check_name(checker *c, const char *field, const char *name, bool may_be_empty) {
+    CAIRN_ASSERT(name != NULL);
     if (name[0] == '\0' && !may_be_empty) {
         fail(c, CAIRN_INVALID_ARGUMENT, field, "must not be empty");
     }
@@ -228,6 +232,7 @@ static void check_joint(checker *c, const cairn_scene_joint *joint, uint64_t bod
 }
 
 cairn_status cairn_scene_check(const cairn_scene *scene, char error[CAIRN_SCENE_ERROR_SIZE]) {
+    CAIRN_ASSERT(scene != NULL && error != NULL);
     checker c = {.status = CAIRN_OK, .error = error};
     error[0] = '\0';
     check_settings(&c, scene);
@@ -238,5 +243,6 @@ cairn_status cairn_scene_check(const cairn_scene *scene, char error[CAIRN_SCENE_
         snprintf(c.path, sizeof c.path, "joints[%u].", (unsigned)i);
         check_joint(&c, &scene->joints[i], body_count);
     }
+    CAIRN_ASSERT((c.status == CAIRN_OK) == (error[0] == '\0'));
     return c.status;
 }

@@ -5,18 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 static cairn_status refuse(char *error, cairn_status status, const char *words) {
+    CAIRN_ASSERT(status != CAIRN_OK);
     snprintf(error, CAIRN_SCENE_ERROR_SIZE, "%s", words);
     return status;
 }
 
 // Allocates at least one element, so that NULL always means out of memory.
 static void *room_for(size_t count, size_t size) {
+    CAIRN_ASSERT(size > 0 && count < SIZE_MAX);
     return calloc(count + 1, size);
 }
 
 cairn_status cairn_scene_make_room(
     cairn_scene *scene, const cairn_scene_counts *counts, char error[CAIRN_SCENE_ERROR_SIZE]) {
+    CAIRN_ASSERT(scene->bodies == NULL && scene->shapes == NULL && scene->joints == NULL);
     if (counts->bodies > CAIRN_BODIES_MAX || counts->shapes > CAIRN_SHAPES_MAX ||
         counts->joints > CAIRN_JOINTS_MAX || counts->hulls > CAIRN_HULLS_MAX) {
         return refuse(
@@ -33,6 +38,7 @@ cairn_status cairn_scene_make_room(
 }
 
 static bool take_name(const char *text, size_t size, char out[CAIRN_NAME_SIZE_MAX + 1]) {
+    CAIRN_ASSERT(text != NULL || size > CAIRN_NAME_SIZE_MAX);
     if (size > CAIRN_NAME_SIZE_MAX || strlen(text) != size) {
         return false;
     }
@@ -55,6 +61,7 @@ cairn_status cairn_scene_take_names(cairn_scene *scene, const char *name, size_t
 
 cairn_status cairn_scene_parse(
     const char *json, size_t size, cairn_scene **out, char error[CAIRN_SCENE_ERROR_SIZE]) {
+    CAIRN_ASSERT(json != NULL && out != NULL && error != NULL);
     *out = NULL;
     error[0] = '\0';
     if (size > CAIRN_SCENE_JSON_SIZE_MAX) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 // What the parser builds costs some hundred bytes for each object or list; the largest world needs
 // fewer of them.
 enum { BRACKETS_MAX = 1 << 20 };
@@ -18,6 +20,7 @@ typedef struct scanner {
 } scanner;
 
 static void explain(char *error, unsigned long line, unsigned long column, const char *words) {
+    CAIRN_ASSERT(error != NULL && words != NULL);
     snprintf(error, CAIRN_SCENE_ERROR_SIZE, "line %lu, column %lu: %.200s", line, column, words);
     for (char *c = error; *c != '\0'; ++c) {
         *c = *c >= ' ' && *c <= '~' ? *c : '?';
@@ -25,6 +28,7 @@ static void explain(char *error, unsigned long line, unsigned long column, const
 }
 
 static void step(scanner *s, char c, char next) {
+    CAIRN_ASSERT(!(s->in_text && s->in_comment));
     s->column += 1;
     if (c == '\n') {
         s->line += 1;
@@ -40,6 +44,7 @@ static void step(scanner *s, char c, char next) {
 }
 
 bool cairn_scene_text_check(const char *json, size_t size, char error[CAIRN_SCENE_ERROR_SIZE]) {
+    CAIRN_ASSERT(json != NULL || size == 0);
     scanner s = {.line = 1};
     uint32_t brackets = 0;
     for (size_t i = 0; i < size; ++i) {
@@ -62,6 +67,7 @@ bool cairn_scene_text_check(const char *json, size_t size, char error[CAIRN_SCEN
 }
 
 void cairn_scene_text_explain(const char *said, char error[CAIRN_SCENE_ERROR_SIZE]) {
+    CAIRN_ASSERT(said != NULL && error != NULL);
     char *end = NULL;
     const unsigned long line = strtoul(said, &end, 10);
     const unsigned long column = *end == ':' ? strtoul(end + 1, &end, 10) : 0;

@@ -58,6 +58,7 @@ static void pause_briefly(void) {
 // prefers its own share, because that data is in its cache; otherwise it takes the share of a
 // thread that sleeps or is slow.
 static uint32_t take(cairn_pool *pool, uint32_t preferred) {
+    CAIRN_ASSERT(preferred >= 1 && preferred < CAIRN_POOL_WORKERS_MAX);
     unsigned open = atomic_load_explicit(&pool->open, memory_order_relaxed);
     while (open != 0) {
         uint32_t worker = preferred;
@@ -75,6 +76,7 @@ static uint32_t take(cairn_pool *pool, uint32_t preferred) {
 // either the caller sees that no share is left, or the thread that finishes last sees that the
 // caller sleeps. The same holds for `open` and `asleep`.
 static void finish(cairn_pool *pool) {
+    CAIRN_ASSERT(atomic_load(&pool->unfinished) > 0);
     if (atomic_fetch_sub(&pool->unfinished, 1) == 1 && atomic_load(&pool->caller_asleep)) {
         pthread_mutex_lock(&pool->mutex);
         pthread_cond_signal(&pool->finished);
@@ -84,6 +86,7 @@ static void finish(cairn_pool *pool) {
 
 static void work(cairn_pool *pool, uint32_t preferred) {
     for (uint32_t worker = take(pool, preferred); worker != 0; worker = take(pool, preferred)) {
+        CAIRN_ASSERT(worker < CAIRN_POOL_WORKERS_MAX);
         pool->task(pool->argument, worker);
         finish(pool);
     }
@@ -135,6 +138,7 @@ static void await_call(cairn_pool *pool) {
 
 static void *help(void *argument) {
     const helper *self = argument;
+    CAIRN_ASSERT(self->worker >= 1 && self->worker < CAIRN_POOL_WORKERS_MAX);
     cairn_pool *pool = self->pool;
     while (!atomic_load(&pool->ending)) {
         await_call(pool);
@@ -152,6 +156,7 @@ static void wake_sleepers(cairn_pool *pool) {
 }
 
 bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uint32_t workers) {
+    CAIRN_ASSERT(pool != NULL && task != NULL);
     if (workers == 0 || workers > pool->workers || atomic_exchange(&pool->running, 1) != 0) {
         return false;
     }
@@ -165,6 +170,7 @@ bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uin
     task(argument, 0);
     work(pool, 1);
     await_finish(pool);
+    CAIRN_ASSERT(atomic_load(&pool->open) == 0 && atomic_load(&pool->unfinished) == 0);
     atomic_store(&pool->running, 0);
     return true;
 }
@@ -174,6 +180,7 @@ void cairn_pool_parallel(void *pool, cairn_pool_task *task, void *argument, uint
 }
 
 static cairn_status start_helpers(cairn_pool *pool, uint32_t workers) {
+    CAIRN_ASSERT(pool->workers == 1 && workers <= CAIRN_POOL_WORKERS_MAX);
     sigset_t all;
     sigset_t before;
     cairn_status status = CAIRN_OK;
@@ -189,6 +196,7 @@ static cairn_status start_helpers(cairn_pool *pool, uint32_t workers) {
         }
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    CAIRN_ASSERT(status != CAIRN_OK || pool->workers == workers);
     return status;
 }
 
