@@ -225,6 +225,7 @@ static void take_netcode_events(cairn_server *server) {
 
 void cairn_server_receive(cairn_server *server, uint64_t now_ns, const cairn_address *from,
     const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(from != NULL && now_ns >= server->context.now_ns);
     CAIRN_ASSERT(bytes != NULL || size == 0);
     server->context.now_ns = now_ns;
     server->statistics.datagrams_received += 1;
@@ -253,6 +254,7 @@ static void advance_session(cairn_server *server, cairn_session *session) {
 }
 
 void cairn_server_advance(cairn_server *server, uint64_t now_ns) {
+    CAIRN_ASSERT(now_ns >= server->context.now_ns);
     server->context.now_ns = now_ns;
     cairn_netcode_server_advance(server->context.netcode, now_ns);
     take_netcode_events(server);
@@ -276,6 +278,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 }
 
 static uint64_t session_deadline_ns(const cairn_session *session) {
+    CAIRN_ASSERT(session->link != NULL);
     uint64_t deadline = earlier(session->timeout_ns, cairn_link_deadline_ns(session->link));
     CAIRN_ASSERT((session->conditioner_in == NULL) == (session->conditioner_out == NULL));
     if (session->conditioner_in != NULL) {
@@ -322,6 +325,7 @@ void cairn_server_drain(cairn_server *server, uint64_t now_ns) {
 }
 
 bool cairn_server_drained(const cairn_server *server) {
+    CAIRN_ASSERT(!server->draining || server->drain_end_ns != 0);
     return server->draining && ((server->dry && server->jobs_out == 0) ||
                                    server->context.now_ns >= server->drain_end_ns);
 }

@@ -54,6 +54,7 @@ static bool is_valid_name(const char *name) {
 
 static cairn_server_room_refusal check_config(
     const cairn_server *server, const cairn_server_room_config *config) {
+    CAIRN_ASSERT(config != NULL);
     if (server->draining) {
         return CAIRN_ROOM_REFUSED_DRAINING;
     }
@@ -84,6 +85,7 @@ static cairn_server_room_refusal refuse(
 // Makes the room of a config that was checked.
 static cairn_server_room_refusal open_room(cairn_server *server, uint64_t now_ns,
     const cairn_server_room_config *config, cairn_room_source *source, uint32_t *id, char *reason) {
+    CAIRN_ASSERT(now_ns >= server->config.start_ns);
     char own_reason[CAIRN_ROOM_REASON_SIZE];
     cairn_status status;
     const uint64_t past_ns = (now_ns - server->config.start_ns) % START_GRID_NS;
@@ -191,6 +193,7 @@ bool cairn_server_room_destroy(
 }
 
 void cairn_server_room_reap(cairn_server *server, cairn_room *room) {
+    CAIRN_ASSERT(server->rooms.count > 0);
     CAIRN_ASSERT(room->closing && !room->job.running);
     free_room(server, room);
 }

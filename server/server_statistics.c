@@ -132,6 +132,7 @@ static void read_sessions(const cairn_server *server, cairn_server_statistics *o
 }
 
 void cairn_server_statistics_read(const cairn_server *server, cairn_server_statistics *out) {
+    CAIRN_ASSERT(server != NULL && out != NULL);
     *out = server->statistics;
     read_rooms(server, out);
     memcpy(out->drops_netcode, cairn_netcode_server_drops(server->context.netcode),

@@ -38,6 +38,7 @@ static cairn_session_state impossible(const dispatch *d) {
 }
 
 static uint32_t clamp(uint64_t value, uint32_t least, uint32_t most) {
+    CAIRN_ASSERT(least <= most);
     return value < least ? least : value > most ? most : (uint32_t)value;
 }
 
@@ -186,6 +187,7 @@ static const char *mode_text(uint32_t mode) {
 }
 
 static cairn_session_state on_hello(const dispatch *d) {
+    CAIRN_ASSERT(d->session->link != NULL);
     cairn_session *session = d->session;
     const cairn_hello *hello = &d->message->hello;
     CAIRN_ASSERT(session->room == NULL && session->slot == CAIRN_SLOT_NONE);
@@ -235,6 +237,7 @@ static cairn_session_state on_hello(const dispatch *d) {
 static cairn_session_state on_violation(const dispatch *d) {
     d->server->statistics.protocol_violations += 1;
     d->session->violations += 1;
+    CAIRN_ASSERT(d->server->statistics.protocol_violations >= d->session->violations);
     if (d->session->violations < CAIRN_SESSION_VIOLATIONS_MAX) {
         return d->session->state;
     }

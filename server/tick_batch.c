@@ -13,6 +13,7 @@
 
 // How many ticks the schedule asks for; what is due beyond a batch is skipped here.
 static uint32_t take_scheduled_ticks(cairn_server *server, cairn_room *room) {
+    CAIRN_ASSERT(!room->job.running);
     const uint64_t now_ns = server->context.now_ns;
     cairn_tick_scheduler *scheduler = &room->scheduler;
     const uint32_t ready = cairn_input_wait_ready_count(
@@ -90,6 +91,7 @@ static void serve_paused(cairn_server *server, cairn_room *room) {
 // Handing a job to a thread costs about as much as stepping a small world, so a room whose recent
 // steps were cheap is stepped at once. When it becomes expensive it goes to a thread again.
 static bool hand_over(cairn_server *server, cairn_room *room) {
+    CAIRN_ASSERT(!room->job.running);
     cairn_server_job *job = &room->job;
     const uint64_t limit_ns = (uint64_t)server->config.inline_step_us_max * 1000;
     const bool cheap = job->mean_cost_ns > 0 && job->mean_cost_ns < limit_ns;

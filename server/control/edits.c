@@ -8,6 +8,7 @@
 // Applies an edit to a copy of the world with the waiting edits applied, to check a later edit
 // against it. The ids are those that the step will hand out, because a step applies edits first.
 static bool apply_edit(cairn_world *world, const cairn_command *edit, cairn_body_id *spawned) {
+    CAIRN_ASSERT(edit->slot == CAIRN_SLOT_OPERATOR);
     cairn_body_def body = cairn_body_def_default();
     cairn_shape_def shape = cairn_shape_def_default();
     *spawned = 0;
@@ -39,6 +40,7 @@ static bool apply_edit(cairn_world *world, const cairn_command *edit, cairn_body
 
 // A copy of the world with the waiting edits applied. NULL: out of memory.
 static cairn_world *fork_with_edits(cairn_room *room) {
+    CAIRN_ASSERT(!room->job.running);
     cairn_world *ahead = NULL;
     uint32_t count = 0;
     const cairn_command *edits = cairn_inbox_edits(room->inbox, &count);
@@ -73,6 +75,7 @@ static cairn_control_refusal try_edit(
 }
 
 static cairn_control_refusal queue_edit(cairn_control_context *c, cairn_command command) {
+    CAIRN_ASSERT(c->room != NULL);
     command.slot = CAIRN_SLOT_OPERATOR;
     if (cairn_command_check(&command) != CAIRN_OK) {
         return cairn_control_refuse(

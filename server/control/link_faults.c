@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The verb that makes the network path of one client worse.
+#include "base/assert.h"
 #include "server/control/verbs.h"
 
 #define DELAY_MS_MAX 10000
@@ -10,6 +11,7 @@ static bool within(float value, float most) {
 }
 
 static cairn_session *find_client(cairn_server *server, uint64_t client_id) {
+    CAIRN_ASSERT(server->sessions != NULL);
     for (uint32_t i = 0; i < server->config.clients_max; ++i) {
         cairn_session *session = &server->sessions[i];
         if (session->link != NULL && session->client_id == client_id) {
@@ -47,6 +49,7 @@ cairn_control_refusal cairn_control_on_faults(cairn_control_context *c) {
     }
     if (status != CAIRN_OK) {
         cairn_session_drop_conditioners(session);
+        CAIRN_ASSERT(session->conditioner_in == NULL && session->conditioner_out == NULL);
         return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
     }
     return CAIRN_CONTROL_DONE;

@@ -47,6 +47,7 @@ cairn_control_refusal cairn_control_on_bodies(cairn_control_context *c) {
     cairn_world_bodies(c->room->world, bodies, count);
     const uint32_t left = count - first;
     const uint32_t listed = left < CAIRN_CONTROL_BODIES_MAX ? left : CAIRN_CONTROL_BODIES_MAX;
+    CAIRN_ASSERT(first + listed <= count && listed <= CAIRN_CONTROL_BODIES_MAX);
     for (uint32_t i = 0; i < listed; ++i) {
         c->lists->bodies[i] = describe_body(&bodies[first + i]);
     }
@@ -57,6 +58,7 @@ cairn_control_refusal cairn_control_on_bodies(cairn_control_context *c) {
 }
 
 static bool within(cairn_vec3 a, float most) {
+    CAIRN_ASSERT(most >= 0.0f);
     return a.x >= -most && a.x <= most && a.y >= -most && a.y <= most && a.z >= -most &&
            a.z <= most;
 }
@@ -67,6 +69,7 @@ static cairn_control_refusal refuse_range(cairn_control_context *c) {
 }
 
 static cairn_control_refusal refuse_view(cairn_control_context *c, cairn_lag_refusal refusal) {
+    CAIRN_ASSERT(refusal != CAIRN_LAG_SHOWN && refusal < CAIRN_LAG_REFUSAL_COUNT);
     const cairn_control_refusal refusals[CAIRN_LAG_REFUSAL_COUNT] = {
         [CAIRN_LAG_NO_CLIENT] = CAIRN_CONTROL_NAME_UNKNOWN,
         [CAIRN_LAG_BUSY] = CAIRN_CONTROL_BUSY,
@@ -79,6 +82,7 @@ static cairn_control_refusal refuse_view(cairn_control_context *c, cairn_lag_ref
 
 static cairn_lag_refusal find_viewed_world(
     cairn_control_context *c, uint64_t client_id, const cairn_world **out) {
+    CAIRN_ASSERT(!c->room->job.running);
     const cairn_server *server = c->server;
     cairn_view_time view;
     uint32_t client = 0;

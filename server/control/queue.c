@@ -50,6 +50,7 @@ static bool send_answer(cairn_server *server, cairn_session *session, const cair
 
 static bool refuse_at_once(cairn_server *server, cairn_session *session,
     const cairn_control_request *request, cairn_control_refusal refusal) {
+    CAIRN_ASSERT(refusal != CAIRN_CONTROL_DONE && refusal < CAIRN_CONTROL_REFUSAL_COUNT);
     server->statistics.controls_refused[refusal] += 1;
     return send_answer(server, session, NULL,
         (cairn_control_answer){.number = request->number,
@@ -96,6 +97,7 @@ bool cairn_control_queue_receive(
 
 // NULL if the client has left.
 static cairn_session *find_session(cairn_server *server, uint32_t client, uint64_t client_id) {
+    CAIRN_ASSERT(client < server->config.clients_max);
     cairn_session *session = &server->sessions[client];
     return cairn_session_is_admitted(session) && session->client_id == client_id ? session : NULL;
 }
@@ -133,6 +135,7 @@ static void answer_request(cairn_control_context *c, cairn_control_refusal refus
 
 // False if the request has to wait.
 static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) {
+    CAIRN_ASSERT(entry->taken);
     const cairn_control_request *request = &entry->copy.request;
     cairn_session *session = find_session(server, entry->client, entry->client_id);
     if (session == NULL) {
@@ -172,6 +175,7 @@ static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) 
 
 // The requests of one client are carried out in order; one that waits holds up no other client.
 static bool is_held_up(const cairn_control_queue *queue, uint32_t kept, uint32_t client) {
+    CAIRN_ASSERT(kept <= queue->count);
     for (uint32_t i = 0; i < kept; ++i) {
         if (queue->entries[queue->order[i]].client == client) {
             return true;
@@ -197,6 +201,7 @@ void cairn_control_queue_advance(cairn_server *server) {
             queue->order[kept++] = queue->order[i];
         }
     }
+    CAIRN_ASSERT(kept <= queue->count && queue->count <= CAIRN_CONTROL_QUEUE_MAX);
     queue->count = kept;
 }
 

@@ -41,6 +41,7 @@ static cairn_status create_world_like(const cairn_room *room, uint64_t seed, cai
 
 static cairn_control_refusal load_encoding(
     cairn_control_context *c, const cairn_control_save *save) {
+    CAIRN_ASSERT(save->received_size == save->size);
     cairn_world_def def;
     char rules_name[32];
     cairn_world *world = NULL;
@@ -81,6 +82,7 @@ cairn_control_refusal cairn_control_on_load(cairn_control_context *c) {
 // The slots whose players the world knew at an earlier tick: undoes every JOIN and LEAVE since
 // then.
 static uint64_t players_at(const cairn_room *room, uint64_t tick) {
+    CAIRN_ASSERT(tick <= room->scheduler.tick);
     uint64_t players = cairn_inbox_joined(room->inbox);
     for (uint64_t at = room->scheduler.tick; at > tick; --at) {
         uint32_t count = 0;
@@ -107,6 +109,7 @@ static cairn_control_refusal seek_state_history(cairn_control_context *c) {
     const cairn_status status =
         cairn_state_history_load(room->state_history, c->request->seek.tick, world);
     CAIRN_ASSERT(status == CAIRN_OK);
+    CAIRN_ASSERT(cairn_world_tick(world) == c->request->seek.tick);
     cairn_world_swap(&c->server->context, room, world, players_at(room, c->request->seek.tick));
     return CAIRN_CONTROL_DONE;
 }
@@ -131,6 +134,7 @@ static cairn_control_refusal seek_recording(cairn_control_context *c) {
         return cairn_control_refuse(c, CAIRN_CONTROL_TICK_GONE,
             "the tick is no longer in memory, and the room has no recording that can be read");
     }
+    CAIRN_ASSERT(!room->job.running);
     // Flushes buffered ticks into the recording before it is read.
     cairn_recorder_keyframe(room->recorder, room->world);
     cairn_world *found = config->on_seek(config->user, room->name, c->request->seek.tick);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The verbs that report on a server and its rooms.
+#include "base/assert.h"
 #include "server/control/verbs.h"
 #include "server/core/server_state.h"
 
@@ -12,6 +13,7 @@ cairn_control_refusal cairn_control_on_rooms(cairn_control_context *c) {
         listed->tick = room->scheduler.tick;
         cairn_control_name_set(listed->name, room->name);
     }
+    CAIRN_ASSERT(count <= CAIRN_CONTROL_ROOMS_MAX);
     c->answer.rooms = (cairn_control_rooms_answer){.rooms = c->lists->rooms, .room_count = count};
     return CAIRN_CONTROL_DONE;
 }
@@ -52,6 +54,7 @@ cairn_control_refusal cairn_control_on_state(cairn_control_context *c) {
 cairn_control_refusal cairn_control_on_clients(cairn_control_context *c) {
     uint32_t count = 0;
     for (cairn_session *member = c->room->members; member != NULL; member = member->member_next) {
+        CAIRN_ASSERT(count < c->server->config.clients_max);
         const cairn_link_statistics *link = cairn_link_statistics_read(member->link);
         c->lists->clients[count++] = (cairn_control_client){
             .client_id = member->client_id,
@@ -83,6 +86,7 @@ cairn_control_refusal cairn_control_on_hash(cairn_control_context *c) {
 }
 
 cairn_control_refusal cairn_control_on_diff(cairn_control_context *c) {
+    CAIRN_ASSERT(!c->room->job.running);
     const char *name = c->request->diff.other_room;
     const cairn_room *other =
         cairn_server_room_at(c->server, cairn_server_room_find(c->server, name));

@@ -8,6 +8,7 @@
 #define STEPS_MAX 1000000
 
 static cairn_event_message event_of(const cairn_room *room, cairn_event_kind kind, uint64_t value) {
+    CAIRN_ASSERT(kind >= 1 && kind <= CAIRN_EVENT_LAST);
     return (cairn_event_message){.kind = kind,
         .slot = CAIRN_SLOT_NONE,
         .tick = room->scheduler.tick,
@@ -23,6 +24,7 @@ void cairn_room_time_notify(
 
 void cairn_room_time_greet(cairn_server *server, cairn_session *session) {
     const cairn_room *room = session->room;
+    CAIRN_ASSERT(room != NULL);
     const uint32_t speed = room->time_control.speed;
     cairn_message message = {.kind = CAIRN_MESSAGE_EVENT};
     if (speed != CAIRN_TIME_SPEED_REAL) {
@@ -52,6 +54,7 @@ static void answer_when_room_has_run(cairn_control_context *c) {
 cairn_control_refusal cairn_control_on_pause(cairn_control_context *c) {
     const bool was_paused = c->room->time_control.paused;
     cairn_time_control_pause(&c->room->time_control, c->server->context.now_ns);
+    CAIRN_ASSERT(c->room->time_control.paused);
     if (!was_paused) {
         cairn_room_time_notify(c->server, c->room, CAIRN_EVENT_PAUSED, 0);
     }
@@ -59,10 +62,12 @@ cairn_control_refusal cairn_control_on_pause(cairn_control_context *c) {
 }
 
 static void run_room(cairn_control_context *c, uint32_t speed) {
+    CAIRN_ASSERT(speed <= CAIRN_TIME_SPEED_MAX);
     cairn_room *room = c->room;
     const bool was_paused = room->time_control.paused;
     const bool was_speed = room->time_control.speed == speed;
     cairn_time_control_run(&room->time_control, &room->scheduler, speed, c->server->context.now_ns);
+    CAIRN_ASSERT(!room->time_control.paused);
     if (!was_speed) {
         cairn_room_time_notify(c->server, room, CAIRN_EVENT_RATE, speed);
     }

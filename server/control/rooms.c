@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The verbs that create, fork and close rooms.
+#include "base/assert.h"
 #include "server/control/verbs.h"
 #include "server/core/server_state.h"
 
 static cairn_control_refusal refuse_room(
     cairn_control_context *c, cairn_server_room_refusal refusal, const char *reason) {
+    CAIRN_ASSERT(refusal != CAIRN_ROOM_CREATED && refusal < CAIRN_ROOM_REFUSAL_COUNT);
     static const cairn_control_refusal refusals[CAIRN_ROOM_REFUSAL_COUNT] = {
         [CAIRN_ROOM_REFUSED_NAME] = CAIRN_CONTROL_NAME_TAKEN,
         [CAIRN_ROOM_REFUSED_NAME_TAKEN] = CAIRN_CONTROL_NAME_TAKEN,
@@ -21,6 +23,7 @@ static cairn_control_refusal refuse_room(
 
 static void start_room(cairn_control_context *c, uint32_t id, bool paused) {
     cairn_room *room = cairn_server_room_at(c->server, id);
+    CAIRN_ASSERT(room != NULL);
     if (paused) {
         cairn_time_control_pause(&room->time_control, c->server->context.now_ns);
     }

@@ -133,6 +133,7 @@ static uint64_t on_clock(void *user) {
 }
 
 static uint64_t sum(const uint64_t *counts, uint32_t first, uint32_t count) {
+    CAIRN_ASSERT(first <= count);
     uint64_t total = 0;
     for (uint32_t i = first; i < count; ++i) {
         total += counts[i];

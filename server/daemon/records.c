@@ -38,6 +38,7 @@ cairn_status cairn_records_create(cairn_records_listener on_open, void *user, ca
 }
 
 static record *find_record(const cairn_records *records, const char *room) {
+    CAIRN_ASSERT(records != NULL && room != NULL);
     record *at = records->list;
     while (at != NULL && strcmp(at->room, room) != 0) {
         at = at->next;
@@ -53,6 +54,7 @@ static bool destroy_record(record *closed) {
 
 // Creates the file of the first number that is free.
 static bool open_file(const cairn_records *records, record *opened) {
+    CAIRN_ASSERT(opened->wanted != NULL && opened->wanted[0] != '\0');
     CAIRN_ASSERT(opened->file == NULL);
     for (int number = 0; number <= NUMBER_MAX && opened->file == NULL; ++number) {
         const int size = snprintf(
@@ -118,6 +120,7 @@ static bool add_beside_first(cairn_records *records, const char *room) {
 
 // A room that has the name of one that was closed gets a file of its own.
 static record *find_open(cairn_records *records, const char *room) {
+    CAIRN_ASSERT(room[0] != '\0');
     record *written = find_record(records, room);
     if (written == NULL) {
         return add_beside_first(records, room) ? find_record(records, room) : NULL;
@@ -127,6 +130,7 @@ static record *find_open(cairn_records *records, const char *room) {
 
 bool cairn_records_write(
     cairn_records *records, const char *room, const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(bytes != NULL || size == 0);
     if (size == 0) {
         record *ended = find_record(records, room);
         FILE *file = ended == NULL ? NULL : ended->file;

@@ -92,6 +92,7 @@ static cairn_address address_of(const struct sockaddr *from) {
 }
 
 static socklen_t sockaddr_of(const cairn_address *address, struct sockaddr_storage *out) {
+    CAIRN_ASSERT(address->family == CAIRN_ADDRESS_IPV4 || address->family == CAIRN_ADDRESS_IPV6);
     memset(out, 0, sizeof *out);
     if (address->family == CAIRN_ADDRESS_IPV4) {
         struct sockaddr_in ipv4 = {.sin_family = AF_INET, .sin_port = htons(address->port)};
@@ -115,6 +116,7 @@ static void on_receive(uv_udp_t *handle, ssize_t size, const uv_buf_t *buffer,
     const struct sockaddr *from, unsigned flags) {
     (void)flags;
     cairn_uv_driver *driver = handle->data;
+    CAIRN_ASSERT(driver->run.server != NULL);
     if (size < 0) {
         driver->statistics.receive_errors += 1;
         return;
@@ -128,6 +130,7 @@ static void on_receive(uv_udp_t *handle, ssize_t size, const uv_buf_t *buffer,
 }
 
 static void fill_batch(cairn_uv_driver *driver, uint64_t now_ns) {
+    CAIRN_ASSERT(driver->batch_next == driver->batch_count);
     driver->batch_next = 0;
     driver->batch_count = 0;
     while (driver->batch_count < BATCH_MAX) {
@@ -150,6 +153,7 @@ static void fill_batch(cairn_uv_driver *driver, uint64_t now_ns) {
 
 // Sends the batch. False when the socket accepts no more now.
 static bool flush_batch(cairn_uv_driver *driver) {
+    CAIRN_ASSERT(driver->batch_next <= driver->batch_count && driver->batch_count <= BATCH_MAX);
     while (driver->batch_next < driver->batch_count) {
         int sent = sendmmsg(driver->socket_fd, driver->messages + driver->batch_next,
             driver->batch_count - driver->batch_next, MSG_DONTWAIT);
@@ -236,6 +240,7 @@ static void on_job_done(uv_work_t *request, int status) {
 }
 
 bool cairn_uv_driver_run_job(cairn_uv_driver *driver, cairn_server_job *job) {
+    CAIRN_ASSERT(driver->run.server != NULL);
     job_request *e = driver->idle;
     if (e == NULL && (e = calloc(1, sizeof *e)) == NULL) {
         return false;

@@ -18,6 +18,7 @@ bool cairn_lag_is_enabled(const cairn_room *room) {
 }
 
 static void set_required_states(cairn_room *room, uint32_t count) {
+    CAIRN_ASSERT(count <= CAIRN_ROOM_STATE_HISTORY_SECONDS * room->settings.tick_rate_hz);
     cairn_state_history_require(room->state_history, CAIRN_STATE_HISTORY_FOR_LAG, count);
 }
 

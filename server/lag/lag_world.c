@@ -98,6 +98,7 @@ static void move_body(cairn_lag_world *lag, const cairn_body_state *from, float 
 
 static cairn_status load_states(
     cairn_lag_world *lag, const cairn_state_history *history, const cairn_view_time *view_time) {
+    CAIRN_ASSERT(view_time->fraction >= 0.0f && view_time->fraction <= 1.0f);
     const cairn_status status = cairn_state_history_load(history, view_time->tick, lag->shown);
     if (status != CAIRN_OK || !(view_time->fraction > 0.0f)) {
         return status;

@@ -101,6 +101,8 @@ void cairn_baselines_forget(cairn_baselines *baselines) {
 }
 
 const cairn_baseline *cairn_baselines_newest(const cairn_baselines *baselines) {
+    CAIRN_ASSERT(
+        baselines->count <= baselines->capacity && baselines->newest < baselines->capacity);
     return baselines->count == 0 ? NULL : &baselines->ring[baselines->newest];
 }
 

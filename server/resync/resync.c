@@ -103,6 +103,7 @@ static void refuse(cairn_server_resync *resync, cairn_session *session,
 
 static void send_elements(cairn_server_resync *resync, cairn_session *session,
     const cairn_resync_request *request, const cairn_element_key *keys, uint32_t count) {
+    CAIRN_ASSERT(count <= CAIRN_SKETCH_CELLS_MAX);
     cairn_room *room = session->room;
     cairn_room_resync *own = room->resync;
     if (cairn_elements_size(own->world, keys, count) > CAIRN_SERVER_RESYNC_PAYLOAD_SIZE_MAX) {
@@ -129,6 +130,7 @@ static void send_elements(cairn_server_resync *resync, cairn_session *session,
 static void answer_elements(
     cairn_server_resync *resync, cairn_session *session, const cairn_resync_request *request) {
     cairn_room *room = session->room;
+    CAIRN_ASSERT(!room->job.running);
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
     uint32_t count = 0;
     if (!load_state(room, request->tick)) {
@@ -158,6 +160,7 @@ static void answer_stages(
     const bool enough = session->resync->stages_sent >= CAIRN_SERVER_RESYNC_STAGES_MAX;
     cairn_world *world = enough ? NULL : cairn_step_replay_world(room, request->tick);
     const uint32_t size = world == NULL ? 0 : cairn_step_replay_stages(room, world, stages);
+    CAIRN_ASSERT(size <= sizeof stages);
     if (size > 0) {
         const cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_RESPONSE,
             .resync_response = {.tick = request->tick,
@@ -205,6 +208,7 @@ static bool charge(cairn_session_resync *own, uint64_t now_ns, uint64_t price_ns
         return false;
     }
     own->paid_until_ns = paid_ns + price_ns;
+    CAIRN_ASSERT(own->paid_until_ns <= now_ns + CAIRN_SERVER_RESYNC_BURST_NS);
     return true;
 }
 
@@ -255,6 +259,7 @@ void cairn_server_resync_root_agreed(cairn_session *session, uint64_t tick) {
 
 void cairn_server_resync_root_differed(
     cairn_server_resync *resync, cairn_session *session, uint64_t tick, cairn_hash128 root) {
+    CAIRN_ASSERT(session->room != NULL);
     cairn_session_resync *own = session->resync;
     cairn_desync_report_differ(
         &resync->capsules, &session->room->resync->desync, &own->desync, session, tick, root);

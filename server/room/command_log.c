@@ -56,6 +56,7 @@ void cairn_command_log_clear(cairn_command_log *log, uint64_t next_tick) {
 }
 
 static cairn_command *commands_of(const cairn_command_log *log, uint64_t tick) {
+    CAIRN_ASSERT(log->capacity > 0);
     return log->commands + tick % log->capacity * log->commands_per_tick_max;
 }
 
@@ -71,6 +72,7 @@ void cairn_command_log_add(cairn_command_log *log, uint64_t tick, const cairn_co
     if (log->end - log->oldest > log->capacity) {
         log->oldest += 1;
     }
+    CAIRN_ASSERT(log->end - log->oldest <= log->capacity);
     log->ticks[tick % log->capacity] = (logged_tick){.root = root,
         .digest = cairn_commands_digest(tick, commands, command_count).lo,
         .command_count = command_count};
@@ -86,6 +88,7 @@ uint64_t cairn_command_log_end(const cairn_command_log *log) {
 }
 
 static bool holds_tick(const cairn_command_log *log, uint64_t tick) {
+    CAIRN_ASSERT(log->oldest <= log->end);
     return tick >= log->oldest && tick < log->end;
 }
 
@@ -131,5 +134,6 @@ void cairn_command_log_read(
         memcpy(span->commands + span->command_count, commands_of(log, tick),
             each->command_count * sizeof *span->commands);
         span->command_count += each->command_count;
+        CAIRN_ASSERT(span->command_count <= span->command_capacity);
     }
 }

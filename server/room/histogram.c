@@ -16,6 +16,7 @@ static uint32_t bucket_of(uint64_t value) {
 }
 
 static uint64_t bucket_top(uint32_t bucket) {
+    CAIRN_ASSERT(bucket < CAIRN_HISTOGRAM_BUCKETS);
     if (bucket < 4) {
         return bucket;
     }

@@ -79,6 +79,7 @@ uint32_t cairn_inbox_join(cairn_inbox *inbox) {
         return CAIRN_SLOTS_MAX;
     }
     inbox->slots[slot] = (slot_inputs){.phase = SLOT_JOINING};
+    CAIRN_ASSERT(inbox->players < inbox->config.slots);
     inbox->players += 1;
     return slot;
 }
@@ -91,6 +92,7 @@ void cairn_inbox_leave(cairn_inbox *inbox, uint32_t slot) {
     CAIRN_ASSERT(slot < inbox->config.slots && is_player(&inbox->slots[slot]));
     bool joined = inbox->slots[slot].phase == SLOT_JOINED;
     inbox->slots[slot] = (slot_inputs){.phase = joined ? SLOT_LEAVING : SLOT_JOINING_AND_LEAVING};
+    CAIRN_ASSERT(inbox->players > 0);
     inbox->players -= 1;
 }
 
@@ -153,6 +155,7 @@ uint64_t cairn_inbox_acknowledged(const cairn_inbox *inbox, uint32_t slot) {
 // The input of a joined slot for the tick: the one that arrived, or the last one held. False: none.
 static bool read_input(cairn_inbox *inbox, uint32_t slot, cairn_command *out) {
     slot_inputs *inputs = &inbox->slots[slot];
+    CAIRN_ASSERT(inputs->held_tick <= inbox->tick);
     if (was_seen(inputs, inbox->tick)) {
         inputs->held = *waiting_at(inbox, inbox->tick, slot);
         inputs->held_tick = inbox->tick;
@@ -178,6 +181,7 @@ static uint32_t gather_slot(cairn_inbox *inbox, uint32_t slot, cairn_command *ou
         inputs->phase = SLOT_JOINED;
         at += read_input(inbox, slot, at) ? 1 : 0;
     }
+    CAIRN_ASSERT(at - out <= 2);
     return (uint32_t)(at - out);
 }
 
@@ -220,6 +224,7 @@ const cairn_command *cairn_inbox_edits(const cairn_inbox *inbox, uint32_t *count
 }
 
 uint32_t cairn_inbox_gather(cairn_inbox *inbox, cairn_command *out) {
+    CAIRN_ASSERT(inbox->edit_count <= inbox->config.edits_max);
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < inbox->config.slots; ++slot) {
         count += gather_slot(inbox, slot, out + count);

@@ -44,6 +44,7 @@ cairn_status cairn_state_history_create(
 }
 
 static void free_block(cairn_state_history *history, block *memory) {
+    CAIRN_ASSERT(history->bytes >= memory->capacity);
     history->bytes -= memory->capacity;
     free(memory->bytes);
     *memory = (block){0};
@@ -131,6 +132,7 @@ static bool reserve_spare(cairn_state_history *history, size_t size) {
     }
     history->spare.capacity = capacity;
     history->bytes += capacity;
+    CAIRN_ASSERT(history->bytes <= history->bytes_max);
     return true;
 }
 
@@ -156,6 +158,7 @@ void cairn_state_history_save(cairn_state_history *history, const cairn_world *w
     *block_at(history, history->count) = history->spare;
     history->spare = (block){0};
     history->count += 1;
+    CAIRN_ASSERT(history->count <= history->required);
     history->newest = tick;
 }
 
@@ -169,6 +172,7 @@ cairn_status cairn_state_history_load(
         return CAIRN_NOT_FOUND;
     }
     const uint32_t order = history->count - 1 - (uint32_t)(history->newest - tick);
+    CAIRN_ASSERT(order < history->count);
     const block *held = &history->blocks[(history->first + order) % history->ticks_max];
     return cairn_world_load(world, held->bytes, held->size);
 }

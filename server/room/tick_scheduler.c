@@ -13,6 +13,7 @@ _Static_assert(UINT64_MAX / NS_PER_PERIOD > (uint64_t)CAIRN_TICK_RATE_HZ_MAX * S
 
 // Whole periods and the rest are separate, so that no product overflows.
 static uint64_t scheduled_ns(const cairn_tick_scheduler *scheduler, uint64_t index) {
+    CAIRN_ASSERT(scheduler->ticks_per_period > 0);
     return scheduler->start_ns + index / scheduler->ticks_per_period * NS_PER_PERIOD +
            index % scheduler->ticks_per_period * NS_PER_PERIOD / scheduler->ticks_per_period;
 }
@@ -94,6 +95,7 @@ uint32_t cairn_tick_scheduler_take(cairn_tick_scheduler *scheduler, uint64_t now
     if (behind == 0) {
         return 0;
     }
+    CAIRN_ASSERT(now_ns >= scheduler->next_ns);
     cairn_histogram_add(
         &scheduler->lateness_ns, now_ns - cairn_tick_scheduler_due_ns(scheduler, scheduler->tick));
     if (behind <= scheduler->catch_up_ticks_max) {

@@ -53,6 +53,7 @@ uint64_t cairn_time_control_due_ns(
 }
 
 void cairn_time_control_pause(cairn_time_control *control, uint64_t now_ns) {
+    CAIRN_ASSERT(control->speed <= CAIRN_TIME_SPEED_MAX);
     control->paused = true;
     control->burst_tick = 0;
     control->stop_tick = UINT64_MAX;

@@ -25,6 +25,7 @@ struct cairn_link_conditioner {
 
 cairn_status cairn_link_conditioner_create(
     const cairn_link_conditioner_config *config, cairn_link_conditioner **out) {
+    CAIRN_ASSERT(config->duplicate >= 0.0f && config->duplicate <= 1.0f);
     CAIRN_ASSERT(config->loss >= 0.0f && config->loss <= 1.0f);
     cairn_link_conditioner *conditioner = calloc(1, sizeof *conditioner);
     *out = conditioner;
@@ -44,6 +45,7 @@ static void send_delayed(
     cairn_link_conditioner *conditioner, uint64_t now_ns, const uint8_t *bytes, size_t size) {
     const uint64_t jitter_ns =
         cairn_random_below(&conditioner->random, conditioner->config.jitter_ns + 1);
+    CAIRN_ASSERT(jitter_ns <= conditioner->config.jitter_ns);
     for (uint32_t i = 0; i < PAYLOADS_MAX; ++i) {
         in_flight *free_entry = &conditioner->list[i];
         if (free_entry->size == 0) {
