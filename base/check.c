@@ -5,7 +5,6 @@
 #include <cairn/math.h>
 
 cairn_status cairn_check_float(float value, float lower, float upper) {
-    CAIRN_ASSERT(lower <= upper);
     if (!cairn_float_finite(value)) {
         return CAIRN_NON_FINITE;
     }
