@@ -94,7 +94,6 @@ static void ordered_words_of(const cairn_command *command, uint32_t words[COMMAN
 }
 
 bool cairn_command_before(const cairn_command *a, const cairn_command *b) {
-    CAIRN_ASSERT(a != NULL && b != NULL);
     uint32_t left[COMMAND_WORDS];
     uint32_t right[COMMAND_WORDS];
     ordered_words_of(a, left);
@@ -122,7 +121,6 @@ void cairn_commands_sort(cairn_command *commands, uint32_t count) {
 }
 
 cairn_hash128 cairn_commands_digest(uint64_t tick, const cairn_command *commands, uint32_t count) {
-    CAIRN_ASSERT(commands != NULL || count == 0);
     const uint32_t head[3] = {(uint32_t)tick, (uint32_t)(tick >> 32), count};
     cairn_hash128 digest = cairn_hash_words(UINT64_MAX, head, 3);
     for (uint32_t i = 0; i < count; ++i) {
