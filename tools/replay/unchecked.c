@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Linked over the library's validator (--wrap): these programs damage worlds on purpose and step
-// them, which a debug build would end at the first step.
+// Linked over the validator (--wrap) of programs that damage worlds on purpose and step them: a
+// debug build would end at the first step.
 
 #include <cairn/sim.h>
 
