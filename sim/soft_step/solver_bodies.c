@@ -19,7 +19,8 @@ static void copy3(float *to, cairn_vec3 from) {
     to[2] = from.z;
 }
 
-// Assigns the bodies that take impulses; all others become the static body for now.
+// Assigns the bodies that take impulses. All others get the index of the static body;
+// assign_kinematic then replaces it for those that move without taking impulses.
 static void assign_moving(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     const cairn_awake_set *awake = world->awake_set;
