@@ -135,7 +135,7 @@ static long memory_kb(void) {
 
 static void run_fast(bench *b) {
     cairn_server_statistics now = {0};
-    while (now.tick < b->ticks) {
+    while (now.total.tick < b->ticks) {
         for (uint32_t i = 0; i < b->rooms; ++i) {
             cairn_server_advance(b->server, cairn_server_deadline_ns(b->server));
         }
@@ -147,17 +147,18 @@ static void report(const bench *b, uint64_t used_us) {
     cairn_server_statistics now;
     cairn_server_statistics_read(b->server, &now);
     printf("%" PRIu32 " rooms, %" PRIu32 " bodies, %" PRIu32 " awake, %s, %ld kB\n", now.rooms,
-        now.bodies, now.bodies_awake, b->threads ? "threads" : "one thread", memory_kb());
-    printf("tick %" PRIu64 ", skipped %" PRIu64 ", CPU %" PRIu64 " us", now.tick, now.ticks_skipped,
-        used_us);
+        now.total.bodies, now.total.bodies_awake, b->threads ? "threads" : "one thread",
+        memory_kb());
+    printf("tick %" PRIu64 ", skipped %" PRIu64 ", CPU %" PRIu64 " us", now.total.tick,
+        now.total.ticks_skipped, used_us);
     if (b->ticks == 0) {
         printf(", %" PRIu64 " us of each second", used_us / b->seconds);
     }
     printf("\ntick cost us p50 %" PRIu64 " p99 %" PRIu64 " max %" PRIu64
            ", lateness us p50 %" PRIu64 " p99 %" PRIu64 " max %" PRIu64 "\n",
-        now.tick_cost_ns_p50 / 1000, now.tick_cost_ns_p99 / 1000, now.tick_cost_ns_max / 1000,
-        now.tick_lateness_ns_p50 / 1000, now.tick_lateness_ns_p99 / 1000,
-        now.tick_lateness_ns_max / 1000);
+        now.total.tick_cost_ns_p50 / 1000, now.total.tick_cost_ns_p99 / 1000,
+        now.total.tick_cost_ns_max / 1000, now.total.tick_lateness_ns_p50 / 1000,
+        now.total.tick_lateness_ns_p99 / 1000, now.total.tick_lateness_ns_max / 1000);
 }
 
 static int run(bench *b) {

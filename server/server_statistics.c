@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "server/server_statistics.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -15,6 +16,16 @@ _Static_assert((int)CAIRN_DECODE_REFUSAL_COUNT <= CAIRN_SERVER_DECODE_DROPS_MAX,
 _Static_assert((int)CAIRN_CONTROL_REFUSAL_COUNT <= CAIRN_SERVER_CONTROL_REFUSALS_MAX, "all fit");
 _Static_assert((int)CAIRN_RESYNC_VERDICT_COUNT <= CAIRN_SERVER_RESYNC_VERDICTS_MAX, "all fit");
 
+static void set_percentiles(cairn_server_room_statistics *out, const cairn_histogram *cost_ns,
+    const cairn_histogram *lateness_ns) {
+    out->tick_cost_ns_p50 = cairn_histogram_percentile(cost_ns, 500);
+    out->tick_cost_ns_p99 = cairn_histogram_percentile(cost_ns, 990);
+    out->tick_cost_ns_max = cost_ns->max;
+    out->tick_lateness_ns_p50 = cairn_histogram_percentile(lateness_ns, 500);
+    out->tick_lateness_ns_p99 = cairn_histogram_percentile(lateness_ns, 990);
+    out->tick_lateness_ns_max = lateness_ns->max;
+}
+
 static void read_room(const cairn_room *room, cairn_server_room_statistics *out) {
     const cairn_tick_scheduler *scheduler = &room->scheduler;
     *out = room->statistics;
@@ -22,12 +33,7 @@ static void read_room(const cairn_room *room, cairn_server_room_statistics *out)
     out->ticks_skipped = scheduler->ticks_skipped;
     out->advances_overloaded = scheduler->advances_overloaded;
     out->ticks_waited = scheduler->ticks_waited;
-    out->tick_cost_ns_p50 = cairn_histogram_percentile(&room->tick_cost_ns, 500);
-    out->tick_cost_ns_p99 = cairn_histogram_percentile(&room->tick_cost_ns, 990);
-    out->tick_cost_ns_max = room->tick_cost_ns.max;
-    out->tick_lateness_ns_p50 = cairn_histogram_percentile(&scheduler->lateness_ns, 500);
-    out->tick_lateness_ns_p99 = cairn_histogram_percentile(&scheduler->lateness_ns, 990);
-    out->tick_lateness_ns_max = scheduler->lateness_ns.max;
+    set_percentiles(out, &room->tick_cost_ns, &scheduler->lateness_ns);
     out->players = cairn_inbox_players(room->inbox);
     out->bodies = room->counts.bodies;
     out->bodies_awake = room->counts.bodies_awake;
@@ -36,48 +42,28 @@ static void read_room(const cairn_room *room, cairn_server_room_statistics *out)
     }
 }
 
-// The counters that the server keeps after the room ended.
-static void add_counters(cairn_server_statistics *out, const cairn_server_room_statistics *room) {
-    out->ticks_skipped += room->ticks_skipped;
-    out->advances_overloaded += room->advances_overloaded;
-    out->joins += room->joins;
-    out->leaves += room->leaves;
-    out->inputs_taken += room->inputs_taken;
-    out->inputs_late += room->inputs_late;
-    out->inputs_early_refused += room->inputs_early_refused;
-    out->inputs_repeated += room->inputs_repeated;
-    out->inputs_refused += room->inputs_refused;
-    out->keyframes_sent += room->keyframes_sent;
-    out->deltas_sent += room->deltas_sent;
-    out->snapshot_bytes += room->snapshot_bytes;
-    out->snapshots_too_large += room->snapshots_too_large;
-    out->ticks_messages_sent += room->ticks_messages_sent;
-    out->state_transfers += room->state_transfers;
-    out->state_bytes += room->state_bytes;
-    out->roots_compared += room->roots_compared;
-    out->roots_differed += room->roots_differed;
-    out->recording_bytes += room->recording_bytes;
-    out->input_waits += room->input_waits;
-    out->input_wait_ns += room->input_wait_ns;
-    out->ticks_waited += room->ticks_waited;
-    out->slots_given_up += room->slots_given_up;
-    out->jobs_stuck += room->jobs_stuck;
-    out->resync_requests += room->resync_requests;
-    for (uint32_t i = 0; i < CAIRN_RESYNC_VERDICT_COUNT; ++i) {
-        out->resync_responses[i] += room->resync_responses[i];
+#define COUNTERS_OFFSET offsetof(cairn_server_room_statistics, ticks_skipped)
+#define COUNTER_COUNT ((sizeof(cairn_server_room_statistics) - COUNTERS_OFFSET) / sizeof(uint64_t))
+
+// Adds the counters that the server keeps after the room closed.
+static void add_counters(
+    cairn_server_room_statistics *total, const cairn_server_room_statistics *room) {
+    uint64_t sums[COUNTER_COUNT];
+    uint64_t counters[COUNTER_COUNT];
+    memcpy(sums, (char *)total + COUNTERS_OFFSET, sizeof sums);
+    memcpy(counters, (const char *)room + COUNTERS_OFFSET, sizeof counters);
+    for (size_t i = 0; i < COUNTER_COUNT; ++i) {
+        CAIRN_ASSERT(sums[i] + counters[i] >= sums[i]);
+        sums[i] += counters[i];
     }
-    out->resync_elements += room->resync_elements;
-    out->resync_bytes += room->resync_bytes;
-    out->states_resent += room->states_resent;
-    out->clients_unfit += room->clients_unfit;
-    out->clients_demoted += room->clients_demoted;
+    memcpy((char *)total + COUNTERS_OFFSET, sums, sizeof sums);
 }
 
 void cairn_statistics_add_closed_room(cairn_server_statistics *server, const cairn_room *room) {
     cairn_server_room_statistics last;
     CAIRN_ASSERT(room->recorder == NULL);
     read_room(room, &last);
-    add_counters(server, &last);
+    add_counters(&server->total, &last);
 }
 
 bool cairn_server_room_statistics_read(
@@ -91,30 +77,27 @@ bool cairn_server_room_statistics_read(
 }
 
 static void read_rooms(const cairn_server *server, cairn_server_statistics *out) {
-    cairn_histogram cost = {0};
-    cairn_histogram lateness = {0};
+    cairn_server_room_statistics *total = &out->total;
+    cairn_histogram cost_ns = {0};
+    cairn_histogram lateness_ns = {0};
     for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
         const cairn_room *room = cairn_server_room_at(server, id);
         cairn_server_room_statistics one;
         read_room(room, &one);
-        add_counters(out, &one);
-        out->tick = out->rooms == 0 ? one.tick : out->tick;
+        add_counters(total, &one);
+        total->tick = out->rooms == 0 ? one.tick : total->tick;
         out->rooms += 1;
-        out->players += one.players;
-        out->bodies += one.bodies;
-        out->bodies_awake += one.bodies_awake;
-        if (out->tick_cost_ns_last < one.tick_cost_ns_last) {
-            out->tick_cost_ns_last = one.tick_cost_ns_last;
+        total->clients += one.clients;
+        total->players += one.players;
+        total->bodies += one.bodies;
+        total->bodies_awake += one.bodies_awake;
+        if (total->tick_cost_ns_last < one.tick_cost_ns_last) {
+            total->tick_cost_ns_last = one.tick_cost_ns_last;
         }
-        cairn_histogram_merge(&cost, &room->tick_cost_ns);
-        cairn_histogram_merge(&lateness, &room->scheduler.lateness_ns);
+        cairn_histogram_merge(&cost_ns, &room->tick_cost_ns);
+        cairn_histogram_merge(&lateness_ns, &room->scheduler.lateness_ns);
     }
-    out->tick_cost_ns_p50 = cairn_histogram_percentile(&cost, 500);
-    out->tick_cost_ns_p99 = cairn_histogram_percentile(&cost, 990);
-    out->tick_cost_ns_max = cost.max;
-    out->tick_lateness_ns_p50 = cairn_histogram_percentile(&lateness, 500);
-    out->tick_lateness_ns_p99 = cairn_histogram_percentile(&lateness, 990);
-    out->tick_lateness_ns_max = lateness.max;
+    set_percentiles(total, &cost_ns, &lateness_ns);
 }
 
 static void read_sessions(const cairn_server *server, cairn_server_statistics *out) {

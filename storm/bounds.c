@@ -30,12 +30,12 @@ static void check_server_counters(cairn_storm *s) {
     for (uint32_t i = 0; i < CAIRN_STORM_CLIENT_SLOTS_MAX; i++) {
         expected = expected || cairn_storm_difference_expected(s, i);
     }
-    s->server_differences = expected ? c.roots_differed : s->server_differences;
-    if (c.roots_differed != s->server_differences) {
+    s->server_differences = expected ? c.total.roots_differed : s->server_differences;
+    if (c.total.roots_differed != s->server_differences) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_ALARM,
             "server: clients reported %" PRIu64 " roots that differ although nothing was damaged; "
             "do your rules keep something outside their state?",
-            c.roots_differed);
+            c.total.roots_differed);
     }
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Counters of a server and of each of its rooms. Counters only increase; those of a room that
-// closed are added to the server's.
+// Counters of a server and of each of its rooms.
 
 #include <stdint.h>
 
@@ -19,8 +18,6 @@ extern "C" {
 
 typedef struct cairn_server_room_statistics {
     uint64_t tick;
-    uint64_t ticks_skipped; // by overload
-    uint64_t advances_overloaded;
     uint64_t tick_cost_ns_last; // by clock_ns of the config; 0 without one
     uint64_t tick_cost_ns_p50;
     uint64_t tick_cost_ns_p99;
@@ -32,6 +29,9 @@ typedef struct cairn_server_room_statistics {
     uint32_t players; // with a slot
     uint32_t bodies;
     uint32_t bodies_awake;
+    // From here on, counters that never decrease.
+    uint64_t ticks_skipped; // by overload
+    uint64_t advances_overloaded;
     uint64_t joins;
     uint64_t leaves;
     uint64_t inputs_taken;
@@ -66,58 +66,17 @@ typedef struct cairn_server_room_statistics {
     uint64_t clients_demoted; // served by snapshots from then on
 } cairn_server_room_statistics;
 
-// Sums over all rooms, including those that closed. `tick` is the first room's; costs and lateness
-// are those of the rooms that exist.
 typedef struct cairn_server_statistics {
-    uint64_t tick;
-    uint64_t ticks_skipped;
-    uint64_t advances_overloaded;
-    uint64_t tick_cost_ns_last;
-    uint64_t tick_cost_ns_p50;
-    uint64_t tick_cost_ns_p99;
-    uint64_t tick_cost_ns_max;
-    uint64_t tick_lateness_ns_p50;
-    uint64_t tick_lateness_ns_p99;
-    uint64_t tick_lateness_ns_max;
+    // Sums over all rooms, including those that closed. `tick` is the first room's; costs and
+    // lateness are those of the rooms that exist.
+    cairn_server_room_statistics total;
     uint32_t rooms;
-    uint32_t clients; // connected
-    uint32_t players;
-    uint32_t bodies;
-    uint32_t bodies_awake;
-    uint64_t joins;
-    uint64_t leaves;
-    uint64_t inputs_taken;
-    uint64_t inputs_late;
-    uint64_t inputs_early_refused;
-    uint64_t inputs_repeated;
-    uint64_t inputs_refused;
+    uint32_t clients;             // connected
     uint64_t protocol_violations; // messages that were malformed or did not fit the state
-    uint64_t keyframes_sent;
-    uint64_t deltas_sent;
-    uint64_t snapshot_bytes;
-    uint64_t snapshots_too_large;
-    uint64_t ticks_messages_sent;
-    uint64_t state_transfers;
-    uint64_t state_bytes;
-    uint64_t roots_compared;
-    uint64_t roots_differed;
     uint64_t datagrams_received;
     uint64_t datagrams_sent;
     uint64_t bytes_received; // datagrams, without UDP and IP headers
     uint64_t bytes_sent;
-    uint64_t recording_bytes;
-    uint64_t input_waits;
-    uint64_t input_wait_ns;
-    uint64_t ticks_waited;
-    uint64_t slots_given_up;
-    uint64_t jobs_stuck;
-    uint64_t resync_requests;
-    uint64_t resync_responses[CAIRN_SERVER_RESYNC_VERDICTS_MAX];
-    uint64_t resync_elements;
-    uint64_t resync_bytes;
-    uint64_t states_resent;
-    uint64_t clients_unfit;
-    uint64_t clients_demoted;
     uint64_t rooms_refused; // could not be created
     uint64_t controls_done;
     uint64_t controls_refused[CAIRN_SERVER_CONTROL_REFUSALS_MAX];

@@ -101,7 +101,7 @@ static void expect_all_well(const char *when) {
         }
     }
     const cairn_server_statistics server = rig_server_statistics(&p);
-    assert_int_equal(server.roots_differed, 0);
+    assert_int_equal(server.total.roots_differed, 0);
     assert_int_equal(server.protocol_violations, 0);
 }
 

@@ -62,7 +62,7 @@ TEST("memory that changed is stepped again without the server") {
         const cairn_client_resync_record record = last_record(&p, 0);
         assert_int_equal(record.cause, CAIRN_RESYNC_BY_STEPPING);
         assert_int_equal(record.bytes, 0);
-        assert_int_equal(rig_server_statistics(&p).resync_requests, 0);
+        assert_int_equal(rig_server_statistics(&p).total.resync_requests, 0);
         expect_valid_world(&p, 0);
     }
 }
@@ -77,8 +77,8 @@ TEST("a wrong step is repaired by the elements that differ") {
         assert_int_equal(record.cause, CAIRN_RESYNC_BY_ELEMENTS);
         assert_in_range(record.elements, 1, 40);
         assert_in_range(record.bytes, 640, 2047 + 4096 * (record.round_trips - 1));
-        assert_int_equal(server.resync_responses[CAIRN_RESYNC_DONE], 1);
-        assert_int_equal(server.resync_elements, record.elements);
+        assert_int_equal(server.total.resync_responses[CAIRN_RESYNC_DONE], 1);
+        assert_int_equal(server.total.resync_elements, record.elements);
         assert_int_equal(rig_statistics(&p, 0).simulation.states_loaded, 1);
         expect_valid_world(&p, 0);
     }
@@ -193,7 +193,7 @@ TEST("no alarm is false") {
         assert_int_equal(cairn_client_mode_now(rig_client(&p, i)),
             i == 0 ? CAIRN_CLIENT_HEAL : CAIRN_CLIENT_PREDICT);
     }
-    assert_int_equal(rig_server_statistics(&p).resync_requests, 0);
+    assert_int_equal(rig_server_statistics(&p).total.resync_requests, 0);
 }
 
 TEST("a tick the server no longer has is mended by the state") {
@@ -205,8 +205,8 @@ TEST("a tick the server no longer has is mended by the state") {
     rig_run_ms(&p, 3000);
     assert_int_equal(last_record(&p, 0).cause, CAIRN_RESYNC_BY_STATE);
     assert_int_equal(rig_statistics(&p, 0).simulation.states_loaded, 2);
-    assert_true(rig_server_statistics(&p).resync_responses[CAIRN_RESYNC_TICK_GONE] > 0);
-    assert_int_equal(rig_server_statistics(&p).states_resent, 1);
+    assert_true(rig_server_statistics(&p).total.resync_responses[CAIRN_RESYNC_TICK_GONE] > 0);
+    assert_int_equal(rig_server_statistics(&p).total.states_resent, 1);
     expect_valid_world(&p, 0);
 }
 
@@ -226,7 +226,7 @@ TEST("a client that differs again and again is demoted to snapshots with a reaso
         assert_true(rig_look(&p, 0));
         assert_int_equal(rig_state(&p, 0), CAIRN_CLIENT_PLAYING);
         assert_true(rig_statistics(&p, 0).snapshots.deltas > 10);
-        assert_int_equal(rig_server_statistics(&p).clients_demoted, 1);
+        assert_int_equal(rig_server_statistics(&p).total.clients_demoted, 1);
         assert_int_equal(rig_server_statistics(&p).protocol_violations, 0);
     }
 }
@@ -254,7 +254,7 @@ TEST("a client that fails the self-test is demoted to snapshots with a reason") 
         assert_true(rig_look(&p, i));
         assert_true(rig_statistics(&p, i).snapshots.received > 5);
     }
-    assert_int_equal(rig_server_statistics(&p).clients_unfit, 3);
+    assert_int_equal(rig_server_statistics(&p).total.clients_unfit, 3);
 }
 
 // A client that interpolates is asked for no arithmetic.
@@ -266,7 +266,7 @@ TEST("a client that does not simulate may fail the self-test") {
     *cairn_client_probe_of(rig_client(&p, 0)).passport = bad;
     rig_wait_to_play(&p);
     assert_string_equal(cairn_client_mode_text(rig_client(&p, 0)), "");
-    assert_int_equal(rig_server_statistics(&p).clients_unfit, 0);
+    assert_int_equal(rig_server_statistics(&p).total.clients_unfit, 0);
 }
 
 // Confirms ticks that are not stepped: the backlog grows.

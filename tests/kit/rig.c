@@ -265,7 +265,7 @@ void expect_behind_at_most_ticks(const rig *r, uint32_t client, uint64_t ticks) 
 }
 
 void expect_no_difference(const rig *r) {
-    assert_int_equal(rig_server_statistics(r).roots_differed, 0);
+    assert_int_equal(rig_server_statistics(r).total.roots_differed, 0);
     for (uint32_t i = 0; i < r->client_count; i++) {
         if (is_lockstep(r, i)) {
             assert_int_equal(rig_statistics(r, i).simulation.roots_differed, 0);

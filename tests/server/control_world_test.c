@@ -74,7 +74,7 @@ static void expect_all_follow(void) {
             assert_int_equal(client->deltas_failed, 0);
         }
     }
-    assert_int_equal(story_statistics(&s).roots_differed, 0);
+    assert_int_equal(story_statistics(&s).total.roots_differed, 0);
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
 }
 
@@ -139,7 +139,7 @@ TEST("players and watchers follow a reset and a load") {
     verb(CAIRN_CONTROL_RESET);
     assert_int_equal(s.clients[1].notices[CAIRN_EVENT_REPLACED], 1);
     expect_all_follow();
-    assert_int_equal(story_statistics(&s).players, 2);
+    assert_int_equal(story_statistics(&s).total.players, 2);
     load("early");
     assert_int_equal(s.clients[1].notices[CAIRN_EVENT_REPLACED], 2);
     expect_all_follow();

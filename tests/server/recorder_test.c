@@ -102,7 +102,7 @@ TEST("a drained server's recording replays") {
     uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
     cairn_server_drain(s.server, s.now_ns);
     story_run_ms(&s, 100);
-    assert_int_equal(story_statistics(&s).recording_bytes, s.record_size);
+    assert_int_equal(story_statistics(&s).total.recording_bytes, s.record_size);
     replay r = replay_of(s.record, s.record_size);
     assert_int_equal(r.end, CAIRN_RECORDING_CLEAN);
     assert_int_equal(r.ticks, tick);

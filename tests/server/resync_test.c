@@ -47,8 +47,8 @@ TEST("a client whose world is right gets an empty repair") {
     request(client, cairn_world_tick(s.clients[client].world), SKETCH_SIZE);
     story_run_ms(&s, 200);
     assert_int_equal(responses(client)[CAIRN_RESYNC_DONE], 1);
-    assert_int_equal(story_statistics(&s).resync_requests, 1);
-    assert_int_equal(story_statistics(&s).resync_elements, 0);
+    assert_int_equal(story_statistics(&s).total.resync_requests, 1);
+    assert_int_equal(story_statistics(&s).total.resync_elements, 0);
     assert_true(story_heard(&s, "resynced"));
 }
 
@@ -104,7 +104,7 @@ TEST("a flood of resync requests costs little and disturbs no client") {
     story_run_ms(&s, 500);
     const cairn_server_statistics statistics = story_statistics(&s);
     const uint32_t answered = responses(client)[CAIRN_RESYNC_TOO_MUCH];
-    assert_int_equal(statistics.resync_requests, 100);
+    assert_int_equal(statistics.total.resync_requests, 100);
     assert_in_range(
         answered, 10, CAIRN_SERVER_RESYNC_BURST_NS / CAIRN_SERVER_RESYNC_REQUEST_NS + 8);
     assert_int_equal(responses(client)[CAIRN_RESYNC_TOO_OFTEN], 100 - answered);
@@ -117,7 +117,7 @@ TEST("a client without a world may not request a resync") {
     request(client, now_tick(), SKETCH_SIZE);
     story_run_ms(&s, 100);
     assert_int_equal(story_statistics(&s).protocol_violations, 1);
-    assert_int_equal(story_statistics(&s).resync_requests, 0);
+    assert_int_equal(story_statistics(&s).total.resync_requests, 0);
 }
 
 TEST("a resync request without a sketch asks for the state") {
@@ -126,7 +126,7 @@ TEST("a resync request without a sketch asks for the state") {
     request(client, now_tick(), 0);
     story_run_ms(&s, 500);
     assert_int_equal(s.clients[client].states_begun, 2);
-    assert_int_equal(story_statistics(&s).states_resent, 1);
+    assert_int_equal(story_statistics(&s).total.states_resent, 1);
     assert_int_equal(s.clients[client].roots_wrong, 0);
     assert_int_equal(now_tick(), cairn_world_tick(s.clients[client].world));
 }
@@ -140,7 +140,7 @@ TEST("a client may ask to be served by snapshots") {
     assert_int_equal(s.clients[client].notices[CAIRN_EVENT_MODE], 1);
     assert_int_equal(s.clients[client].notice.value, CAIRN_MODE_INTERPOLATE);
     assert_true(s.clients[client].keyframes > 0);
-    assert_int_equal(story_statistics(&s).clients_demoted, 1);
+    assert_int_equal(story_statistics(&s).total.clients_demoted, 1);
     assert_int_equal(story_statistics(&s).protocol_violations,
         0); // its last resync_requests and roots are forgiven
     story_say_message(&s, client, &less, true);
@@ -167,7 +167,7 @@ TEST("a client that reports wrong roots and requests no repair is demoted") {
         const uint32_t client = start(modes[i]);
         s.clients[client].corrupt_roots = true;
         story_run_ms(&s, 4000);
-        assert_true(story_statistics(&s).roots_differed > 64);
+        assert_true(story_statistics(&s).total.roots_differed > 64);
         assert_int_equal(s.clients[client].notices[CAIRN_EVENT_MODE], i == 0 ? 1 : 0);
         story_end(&s);
     }
@@ -184,7 +184,7 @@ TEST("a client whose passport differs is served by snapshots") {
     story_run_ms(&s, 500);
     assert_int_equal(s.clients[client].welcome.mode, CAIRN_MODE_INTERPOLATE);
     assert_int_equal(s.clients[newer].welcome.mode, CAIRN_MODE_INTERPOLATE);
-    assert_int_equal(story_statistics(&s).clients_unfit, 2);
+    assert_int_equal(story_statistics(&s).total.clients_unfit, 2);
     assert_true(story_heard(&s, "client_unfit"));
     assert_true(s.clients[client].deltas > 0);
 }

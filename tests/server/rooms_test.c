@@ -134,15 +134,16 @@ TEST("clients of a closing room are disconnected and others stay") {
     story_run_ms(&s, 300);
     assert_true(s.clients[shown].welcomed && s.clients[exact].welcomed);
     const cairn_server_statistics before = story_statistics(&s);
-    assert_int_equal(before.players, 2);
+    assert_int_equal(before.total.players, 2);
     assert_true(cairn_server_room_destroy(s.server, s.now_ns, CAIRN_ROOM_MAIN, "test"));
     story_run_ms(&s, 300);
     const cairn_server_statistics after = story_statistics(&s);
     assert_int_equal(after.clients, 0);
-    assert_int_equal(after.players, 0);
+    assert_int_equal(after.total.players, 0);
     assert_int_equal(after.rooms, 1);
-    assert_int_equal(after.leaves, 2);
-    assert_true(after.inputs_taken >= before.inputs_taken && before.inputs_taken > 0);
+    assert_int_equal(after.total.leaves, 2);
+    assert_true(
+        after.total.inputs_taken >= before.total.inputs_taken && before.total.inputs_taken > 0);
     assert_true(story_heard(&s, "room_closed"));
     assert_int_equal(s.clients[shown].notices[CAIRN_EVENT_ROOM_CLOSES], 1);
     assert_int_equal(s.clients[exact].notices[CAIRN_EVENT_ROOM_CLOSES], 1);

@@ -53,9 +53,9 @@ TEST("an interpolating client sees the world bit for bit") {
     assert_in_range(s.snapshots_checked, 35, 400);
     assert_int_equal(s.snapshots_wrong, 0);
     const cairn_server_statistics statistics = story_statistics(&s);
-    assert_int_equal(statistics.keyframes_sent, client->keyframes);
-    assert_int_equal(statistics.deltas_sent, client->deltas);
-    assert_true(statistics.snapshot_bytes > 0);
+    assert_int_equal(statistics.total.keyframes_sent, client->keyframes);
+    assert_int_equal(statistics.total.deltas_sent, client->deltas);
+    assert_true(statistics.total.snapshot_bytes > 0);
 }
 
 TEST("each client gets the delta of its own baseline") {
@@ -141,10 +141,10 @@ TEST("a lockstep client holds the same world") {
     assert_true(s.clients[first].ticks_stepped > 150);
     assert_in_range(s.clients[late].state_tick, 88, 100);
     const cairn_server_statistics statistics = story_statistics(&s);
-    assert_true(statistics.roots_compared > 200);
-    assert_int_equal(statistics.roots_differed, 0);
-    assert_int_equal(statistics.players, 2);
-    assert_true(statistics.inputs_taken > 200);
+    assert_true(statistics.total.roots_compared > 200);
+    assert_int_equal(statistics.total.roots_differed, 0);
+    assert_int_equal(statistics.total.players, 2);
+    assert_true(statistics.total.inputs_taken > 200);
 }
 
 TEST("a client whose root differs is counted and logged") {
@@ -152,8 +152,8 @@ TEST("a client whose root differs is counted and logged") {
     s.clients[player].corrupt_roots = true;
     story_run_ms(&s, 500);
     const cairn_server_statistics statistics = story_statistics(&s);
-    assert_true(statistics.roots_differed > 10);
-    assert_int_equal(statistics.roots_differed, statistics.roots_compared);
+    assert_true(statistics.total.roots_differed > 10);
+    assert_int_equal(statistics.total.roots_differed, statistics.total.roots_compared);
     assert_true(story_heard(&s, "root_differed"));
 }
 
@@ -187,24 +187,24 @@ TEST("a room full of players still takes spectators") {
         CAIRN_NETCODE_STATE_DISCONNECTED);
     assert_int_equal(s.clients[spectator].welcome.slot, CAIRN_SLOT_NONE);
     assert_true(s.clients[spectator].deltas > 3);
-    assert_int_equal(story_statistics(&s).players, 4);
+    assert_int_equal(story_statistics(&s).total.players, 4);
     assert_int_equal(story_statistics(&s).clients, 5);
 }
 
 TEST("a slot goes back when its player leaves") {
     uint32_t first = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
-    uint32_t bodies = story_statistics(&s).bodies;
+    uint32_t bodies = story_statistics(&s).total.bodies;
     cairn_netcode_client_disconnect(s.clients[first].netcode, s.now_ns);
     story_run_ms(&s, 200);
-    assert_int_equal(story_statistics(&s).players, 0);
-    assert_int_equal(story_statistics(&s).bodies, bodies - 1);
-    assert_int_equal(story_statistics(&s).leaves, 1);
+    assert_int_equal(story_statistics(&s).total.players, 0);
+    assert_int_equal(story_statistics(&s).total.bodies, bodies - 1);
+    assert_int_equal(story_statistics(&s).total.leaves, 1);
     assert_true(story_heard(&s, "client_left"));
     uint32_t second = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
     assert_int_equal(s.clients[second].welcome.slot, 0);
-    assert_int_equal(story_statistics(&s).bodies, bodies);
+    assert_int_equal(story_statistics(&s).total.bodies, bodies);
 }
 
 TEST("a client that cannot join is refused with the reason") {
@@ -307,7 +307,7 @@ TEST("a client that floods malformed messages is counted and disconnected") {
         refused += statistics.drops_decode[i];
     }
     assert_in_range(refused, 16, 40);
-    assert_int_equal(statistics.players, 1);
+    assert_int_equal(statistics.total.players, 1);
     assert_int_equal(s.snapshots_wrong, 0);
 }
 
@@ -346,7 +346,7 @@ TEST("a client learns how early its inputs arrive") {
     assert_int_equal(timing->inputs_early_refused, 1);
     assert_int_equal(timing->inputs_late, 1);
     assert_true(timing->lateness_us_worst < -500000);
-    assert_int_equal(story_statistics(&s).inputs_early_refused, 1);
+    assert_int_equal(story_statistics(&s).total.inputs_early_refused, 1);
 }
 
 TEST("shapes are sent once and again when they change") {
@@ -393,11 +393,11 @@ TEST("overload skips ticks and reports it") {
     s.now_ns += CAIRN_NS_PER_S;
     cairn_server_advance(s.server, s.now_ns);
     assert_int_equal(cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)), tick + 4);
-    assert_in_range(story_statistics(&s).ticks_skipped, 50, 60);
-    assert_int_equal(story_statistics(&s).advances_overloaded, 1);
+    assert_in_range(story_statistics(&s).total.ticks_skipped, 50, 60);
+    assert_int_equal(story_statistics(&s).total.advances_overloaded, 1);
     assert_true(story_heard(&s, "tick_overload"));
     story_run_ms(&s, 500);
-    assert_int_equal(story_statistics(&s).advances_overloaded, 1);
+    assert_int_equal(story_statistics(&s).total.advances_overloaded, 1);
     assert_int_equal(s.snapshots_wrong, 0);
 }
 
@@ -446,15 +446,15 @@ TEST("a wait for inputs is announced to every client") {
     for (uint32_t i = 0; i < 2; ++i) {
         assert_int_equal(s.clients[i].notices[CAIRN_EVENT_INPUT_WAIT], 1);
         assert_int_equal(s.clients[i].notice.slot, s.clients[player].welcome.slot);
-        assert_int_equal(s.clients[i].notice.tick, story_statistics(&s).tick);
+        assert_int_equal(s.clients[i].notice.tick, story_statistics(&s).total.tick);
     }
-    uint64_t tick = story_statistics(&s).tick;
+    uint64_t tick = story_statistics(&s).total.tick;
     story_run_ms(&s, 350);
     assert_int_equal(s.clients[watcher].notices[CAIRN_EVENT_INPUT_WAIT_END], 1);
     assert_in_range(s.clients[watcher].notice.value, 200, 220);
     // The slot is not waited for until one of its inputs arrives on time.
-    assert_in_range(story_statistics(&s).tick, tick + 10, tick + 20);
-    assert_int_equal(story_statistics(&s).input_waits, 1);
+    assert_in_range(story_statistics(&s).total.tick, tick + 10, tick + 20);
+    assert_int_equal(story_statistics(&s).total.input_waits, 1);
     s.clients[player].ahead = ahead;
     story_run_ms(&s, 500);
     s.clients[player].ahead = 0;

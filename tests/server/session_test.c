@@ -132,7 +132,7 @@ TEST("violations add up to a refusal, and the slot is freed") {
         feed(CAIRN_SESSION_EVENT_MALFORMED);
         assert_int_equal(session()->state, CAIRN_SESSION_REFUSED);
         assert_int_equal(session()->slot, CAIRN_SLOT_NONE);
-        assert_int_equal(story_statistics(&s).players, 0);
+        assert_int_equal(story_statistics(&s).total.players, 0);
         assert_int_equal(story_statistics(&s).protocol_violations, CAIRN_SESSION_VIOLATIONS_MAX);
         story_end(&s);
     }
@@ -166,7 +166,7 @@ TEST("inputs of a spectator are a violation") {
         .kind = CAIRN_MESSAGE_INPUT, .input = {.inputs = &input, .input_count = 1}};
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &message);
     assert_int_equal(session()->violations, 1);
-    assert_int_equal(story_statistics(&s).inputs_taken, 0);
+    assert_int_equal(story_statistics(&s).total.inputs_taken, 0);
 }
 
 TEST("inputs and acknowledgements of a replaced world are ignored") {
@@ -178,11 +178,11 @@ TEST("inputs and acknowledgements of a replaced world are ignored") {
     cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
         .input = {.snapshot_acknowledged = 1, .inputs = &input, .input_count = 1}};
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &message);
-    assert_int_equal(story_statistics(&s).inputs_taken, 0);
+    assert_int_equal(story_statistics(&s).total.inputs_taken, 0);
     assert_int_equal(session()->replication->snapshots.acknowledged, 0);
     message.input.world_epoch = 1;
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &message);
-    assert_int_equal(story_statistics(&s).inputs_taken, 1);
+    assert_int_equal(story_statistics(&s).total.inputs_taken, 1);
     assert_int_equal(session()->replication->snapshots.acknowledged, 1);
     assert_int_equal(session()->violations, 0);
 }
@@ -198,10 +198,10 @@ TEST("roots of a replaced world are not compared") {
     cairn_message message = {
         .kind = CAIRN_MESSAGE_ROOT_REPORT, .root_report = {.roots = &root, .root_count = 1}};
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_ROOTS, &message);
-    assert_int_equal(story_statistics(&s).roots_compared, 0);
+    assert_int_equal(story_statistics(&s).total.roots_compared, 0);
     assert_false(story_heard(&s, "root_differed"));
     message.root_report.world_epoch = 1;
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_ROOTS, &message);
-    assert_int_equal(story_statistics(&s).roots_compared, 1);
-    assert_int_equal(story_statistics(&s).roots_differed, 1);
+    assert_int_equal(story_statistics(&s).total.roots_compared, 1);
+    assert_int_equal(story_statistics(&s).total.roots_differed, 1);
 }

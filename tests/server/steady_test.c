@@ -126,6 +126,6 @@ TEST("readers of the state are counted until they leave") {
     const cairn_room *room = cairn_server_room_at(s.server, CAIRN_ROOM_MAIN);
     assert_int_equal(room->replication->state.readers, 0);
     assert_int_equal(room->replication->state.generation, 1);
-    assert_int_equal(story_statistics(&s).state_transfers, 3);
+    assert_int_equal(story_statistics(&s).total.state_transfers, 3);
     story_end(&s);
 }

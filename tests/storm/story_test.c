@@ -49,7 +49,7 @@ TEST("a client cut off for too long is dropped and may connect again") {
     rig_run_ms(&r, (CAIRN_SYSTEM_TIMEOUT_S + 2) * 1000);
     assert_int_equal(rig_state(&r, BOB), CAIRN_CLIENT_FAILED);
     assert_int_equal(rig_server_statistics(&r).clients, 1);
-    assert_int_equal(rig_server_statistics(&r).leaves, 1);
+    assert_int_equal(rig_server_statistics(&r).total.leaves, 1);
     rig_cut(&r, BOB, false);
     rig_connect_again(&r, BOB);
     rig_run_ms(&r, 2000);
@@ -80,7 +80,7 @@ TEST("a client that disconnects is gone at once") {
     rig_leave(&r, BOB);
     rig_run_ms(&r, 500);
     assert_int_equal(rig_state(&r, BOB), CAIRN_CLIENT_LEFT);
-    assert_int_equal(rig_server_statistics(&r).players, 1);
+    assert_int_equal(rig_server_statistics(&r).total.players, 1);
     assert_int_equal(rig_body_count(&r, ALICE), before - 1);
 }
 
