@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "client_lib/client_probe.h"
-#include "tests/kit/near.h"
 #include "tests/kit/rig.h"
 #include <cairn/sim.h>
 

@@ -5,7 +5,6 @@
 
 #include "base/random.h"
 #include "client_lib/clock/clock.h"
-#include "tests/kit/near.h"
 
 #define MS 1000000ull
 #define SECOND CAIRN_NS_PER_S

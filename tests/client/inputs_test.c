@@ -3,7 +3,6 @@
 
 #include "client_lib/clock/input_lead.h"
 #include "client_lib/simulate/inputs.h"
-#include "tests/kit/near.h"
 
 #define MS 1000000ull
 

@@ -5,7 +5,6 @@
 
 #include "client_lib/interpolate/interpolation.h"
 #include "client_lib/interpolate/shape_list.h"
-#include "tests/kit/near.h"
 
 SCOPE_ENDS(cairn_shape_list, cairn_shape_list_destroy)
 

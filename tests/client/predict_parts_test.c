@@ -13,7 +13,6 @@
 #include "client_lib/simulate/rollback_log.h"
 #include "client_lib/simulate/smoothing.h"
 #include "server/room/inbox.h"
-#include "tests/kit/near.h"
 
 SCOPE_POINTER_ENDS(cairn_inbox, cairn_inbox_destroy)
 

@@ -35,9 +35,13 @@ static void configure(void *user, cairn_server_config *config) {
     }
 }
 
+const cairn_world *rig_server_world(const rig *r) {
+    return cairn_server_world(r->system.server, CAIRN_ROOM_MAIN);
+}
+
 static void record_tick(void *user) {
     rig *r = user;
-    const cairn_world *world = cairn_server_world(r->system.server, CAIRN_ROOM_MAIN);
+    const cairn_world *world = rig_server_world(r);
     if (cairn_world_tick(world) != r->tick) {
         r->tick = cairn_world_tick(world);
         cairn_oracle_note(r->oracle, world);
@@ -63,11 +67,20 @@ void rig_start_with(rig *r, const rig_options *options) {
     assert_true(cairn_system_start(&r->system, &config));
     r->system.after_server = record_tick;
     r->system.user = r;
+    if (options->timeout_s > 0) {
+        r->system.config.timeout_s = options->timeout_s;
+    }
     for (uint32_t i = 0; i < options->clients; i++) {
         const bool interpolates = i + options->interpolating >= options->clients;
-        rig_join_mode(r, interpolates ? CAIRN_CLIENT_INTERPOLATE : CAIRN_CLIENT_LOCKSTEP);
+        if (options->config != NULL) {
+            rig_join(r, options->config, options->path);
+        } else {
+            rig_join_mode(r, interpolates ? CAIRN_CLIENT_INTERPOLATE : CAIRN_CLIENT_LOCKSTEP);
+        }
     }
-    if (options->clients > 0) {
+    if (options->config != NULL) {
+        rig_wait_to_play(r);
+    } else if (options->clients > 0) {
         rig_run_ms(r, 3000 + 10 * options->delay_ms);
     }
     for (uint32_t i = 0; i < options->clients; i++) {
@@ -186,6 +199,19 @@ cairn_client *rig_client(const rig *r, uint32_t client) {
 
 uint64_t rig_client_now_ns(const rig *r, uint32_t client) {
     return cairn_system_client_now_ns(&r->system, client);
+}
+
+uint64_t rig_server_now_ns(const rig *r) {
+    return cairn_virtual_local_ns(r->system.network, r->system.server_endpoint);
+}
+
+void rig_deliver(rig *r, uint32_t client, const cairn_message *message) {
+    cairn_encoder *encoder = NULL;
+    cairn_link_message bytes = {.reliable = true};
+    assert_int_equal(cairn_encoder_create(4096, &encoder), CAIRN_OK);
+    assert_int_equal(cairn_message_encode(encoder, message, &bytes.bytes, &bytes.size), CAIRN_OK);
+    cairn_client_probe_take(rig_client(r, client), rig_client_now_ns(r, client), &bytes);
+    cairn_encoder_destroy(encoder);
 }
 
 bool rig_look(rig *r, uint32_t client) {

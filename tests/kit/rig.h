@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "schema/codec.h"
 #include "storm/oracle.h"
 #include "storm/system.h"
 #include "tests/kit/scenes.h"
@@ -21,13 +22,16 @@ enum { ALICE = 0, BOB = 1, CAROL = 2, DAVE = 3 };
 
 typedef struct rig_options {
     uint64_t seed;
-    const cairn_scene *scene;  // NULL: kit_scene_stack_and_row
-    uint32_t clients;          // that join and play before rig_start returns
-    uint32_t interpolating;    // the last so many of these interpolate, the others are lockstep
-    uint32_t delay_ms;         // of the paths of these, each way
-    uint32_t tick_rate_hz;     // 0: the scene's
-    uint32_t snapshot_rate_hz; // 0: the server's default
-    uint32_t wait_ms;          // of the room, for late inputs
+    const cairn_scene *scene; // NULL: kit_scene_stack_and_row
+    uint32_t clients;         // that join and play before rig_start returns
+    uint32_t interpolating;   // the last of these that interpolate; the others are lockstep
+    const cairn_client_config *config; // of all of these; rig_start returns as soon as they play
+    const cairn_virtual_path *path;    // of these with `config`, both ways; NULL: 20 ms, no loss
+    uint32_t delay_ms;                 // of the paths of the others, each way
+    int32_t timeout_s;                 // of connections; 0: the system's
+    uint32_t tick_rate_hz;             // 0: the scene's
+    uint32_t snapshot_rate_hz;         // 0: the server's default
+    uint32_t wait_ms;                  // how long the room waits for late inputs
     uint32_t jitter_ms;
     uint32_t loss_permille;
     bool recorded;                                  // the main room, into rig.record
@@ -75,21 +79,25 @@ void rig_leave(rig *r, uint32_t client);
 void rig_wait_to_play(rig *r);
 void rig_run_ms(rig *r, uint64_t ms);
 void rig_run_ticks(rig *r, uint32_t ticks);
-// Every client changes its input now and then.
+// Runs while every client changes its input at random times drawn from `seed`.
 void rig_play(rig *r, uint64_t seed, uint64_t ms);
 // Holds these buttons (CAIRN_SANDBOX_...) and this direction from now on. False: it was refused.
 bool rig_press(rig *r, uint32_t client, uint32_t buttons, float move_x);
 
 void rig_cut(rig *r, uint32_t client, bool cut);
-// Datagrams take this much each way from now on.
+// Sets the delay of the path, each way, from now on.
 void rig_delay(rig *r, uint32_t client, uint32_t delay_ms);
-// The host stands still and loses what arrives, or runs again.
+// Stops the host, which loses what arrives meanwhile, or lets it run again.
 void rig_pause(rig *r, uint32_t client, bool paused);
 void rig_pause_server(rig *r, bool paused);
 void rig_restart_server(rig *r);
 
 cairn_client *rig_client(const rig *r, uint32_t client);
 uint64_t rig_client_now_ns(const rig *r, uint32_t client); // by its own clock
+// Hands the client a message as if its link had delivered it.
+void rig_deliver(rig *r, uint32_t client, const cairn_message *message);
+const cairn_world *rig_server_world(const rig *r); // of the main room
+uint64_t rig_server_now_ns(const rig *r);          // by the server's clock
 // Fills the view with what the client shows now; false if it shows nothing.
 bool rig_look(rig *r, uint32_t client);
 cairn_client_state rig_state(const rig *r, uint32_t client);
