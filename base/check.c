@@ -29,3 +29,13 @@ cairn_status cairn_check_rotation(cairn_quat rotation) {
     const bool unit = length_squared >= 0.81f && length_squared <= 1.21f;
     return unit ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
 }
+
+cairn_status cairn_check_all(const cairn_status *checks, size_t count) {
+    CAIRN_ASSERT(count > 0);
+    for (size_t i = 0; i < count; ++i) {
+        if (checks[i] != CAIRN_OK) {
+            return checks[i];
+        }
+    }
+    return CAIRN_OK;
+}

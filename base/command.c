@@ -71,6 +71,7 @@ cairn_status cairn_command_check(const cairn_command *command) {
 #define COMMAND_WORDS 10
 
 static void words_of(const cairn_command *command, uint32_t words[COMMAND_WORDS]) {
+    CAIRN_ASSERT(command != NULL);
     words[0] = command->slot;
     words[1] = command->kind;
     words[2] = command->sequence;

@@ -122,25 +122,15 @@ static inline void absorb_units(
 
 #else
 
-static inline uint64_t number_at(const unsigned char *bytes) {
-    return word_at(bytes) | word_at(bytes + 4) << 32;
-}
-
 static inline void absorb_units(
     uint64_t lanes[LANES], const unsigned char *bytes, size_t unit_count) {
     for (size_t unit = 0; unit < unit_count; ++unit, bytes += UNIT_SIZE) {
-        absorb(&lanes[2 * (unit % PAIRS)], number_at(bytes), number_at(bytes + 8));
+        absorb(&lanes[2 * (unit % PAIRS)], word_at(bytes) | word_at(bytes + 4) << 32,
+            word_at(bytes + 8) | word_at(bytes + 12) << 32);
     }
 }
 
 #endif
-
-// The last one to three words, padded with zeros.
-static inline void absorb_tail(uint64_t pair[2], const unsigned char *bytes, size_t count) {
-    const uint64_t second = count > 1 ? word_at(bytes + 4) << 32 : 0;
-    const uint64_t third = count > 2 ? word_at(bytes + 8) : 0;
-    absorb(pair, word_at(bytes) | second, third);
-}
 
 static inline cairn_hash128 hash_at(uint64_t key, const unsigned char *bytes, size_t count) {
     const size_t units = count / UNIT_WORDS;
@@ -149,7 +139,11 @@ static inline cairn_hash128 hash_at(uint64_t key, const unsigned char *bytes, si
     memcpy(lanes, start, sizeof lanes);
     absorb_units(lanes, bytes, units);
     if (left != 0) {
-        absorb_tail(&lanes[2 * (units % PAIRS)], bytes + units * UNIT_SIZE, left);
+        // The last one to three words, padded with zeros.
+        const unsigned char *tail = bytes + units * UNIT_SIZE;
+        const uint64_t second = left > 1 ? word_at(tail + 4) << 32 : 0;
+        const uint64_t third = left > 2 ? word_at(tail + 8) : 0;
+        absorb(&lanes[2 * (units % PAIRS)], word_at(tail) | second, third);
     }
     return finish(lanes, key, count);
 }
@@ -190,14 +184,11 @@ bool cairn_hash_equal(cairn_hash128 a, cairn_hash128 b) {
     return a.lo == b.lo && a.hi == b.hi;
 }
 
-static char *print_half(uint64_t half, char *text) {
-    for (int i = 0; i < 16; ++i) {
-        text[i] = "0123456789abcdef"[(half >> (60 - 4 * i)) & 15];
-    }
-    return text + 16;
-}
-
 char *cairn_hash_print(cairn_hash128 hash, char text[CAIRN_HASH_TEXT_SIZE]) {
-    *print_half(hash.lo, print_half(hash.hi, text)) = '\0';
+    for (int i = 0; i < 32; ++i) {
+        const uint64_t half = i < 16 ? hash.hi : hash.lo;
+        text[i] = "0123456789abcdef"[(half >> (60 - 4 * (i % 16))) & 15];
+    }
+    text[32] = '\0';
     return text;
 }

@@ -19,15 +19,6 @@ cairn_world_def cairn_world_def_default(void) {
     return def;
 }
 
-static bool rules_valid(const cairn_rules *rules) {
-    if (rules == NULL) {
-        return true;
-    }
-    return rules->name != NULL && strlen(rules->name) <= CAIRN_NAME_SIZE_MAX &&
-           rules->step != NULL && rules->state_size % 4 == 0 &&
-           rules->state_size <= CAIRN_RULES_STATE_SIZE_MAX;
-}
-
 static cairn_status check_word(uint32_t value, uint32_t lower, uint32_t upper) {
     CAIRN_ASSERT(lower <= upper);
     return value >= lower && value <= upper ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
@@ -49,7 +40,10 @@ cairn_status cairn_world_def_check(const cairn_world_def *def) {
 #undef VEC3
 #undef WORD
 #undef SKIP
-    if (status == CAIRN_OK && !rules_valid(def->rules)) {
+    const cairn_rules *rules = def->rules;
+    if (status == CAIRN_OK && rules != NULL &&
+        (rules->name == NULL || strlen(rules->name) > CAIRN_NAME_SIZE_MAX || rules->step == NULL ||
+            rules->state_size % 4 != 0 || rules->state_size > CAIRN_RULES_STATE_SIZE_MAX)) {
         status = CAIRN_INVALID_ARGUMENT;
     }
     return status;

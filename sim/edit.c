@@ -22,39 +22,27 @@ static cairn_status spawn_body(
     return status;
 }
 
-static cairn_status spawn_box(cairn_world *world, const cairn_command *edit) {
-    cairn_shape_def shape = cairn_shape_def_default();
-    shape.half_extents = edit->aim;
-    return spawn_body(world, edit, &shape);
-}
-
-static cairn_status spawn_sphere(cairn_world *world, const cairn_command *edit) {
-    cairn_shape_def shape = cairn_shape_def_default();
-    shape.kind = CAIRN_SHAPE_SPHERE;
-    shape.radius = edit->aim.x;
-    return spawn_body(world, edit, &shape);
-}
-
-static cairn_status set_position(cairn_world *world, const cairn_command *edit) {
-    cairn_body_state body;
-    const cairn_status status = cairn_body_read(world, edit->buttons, &body);
-    if (status != CAIRN_OK) {
-        return status;
-    }
-    const cairn_pose pose = {.position = edit->move, .rotation = body.rotation};
-    return cairn_body_set_pose(world, body.id, pose);
-}
-
 static cairn_status apply_edit(cairn_world *world, const cairn_command *edit) {
+    cairn_shape_def shape = cairn_shape_def_default();
+    cairn_body_state body;
+    cairn_status status;
     switch (edit->kind) {
     case CAIRN_COMMAND_SPAWN_BOX:
-        return spawn_box(world, edit);
+        shape.half_extents = edit->aim;
+        return spawn_body(world, edit, &shape);
     case CAIRN_COMMAND_SPAWN_SPHERE:
-        return spawn_sphere(world, edit);
+        shape.kind = CAIRN_SHAPE_SPHERE;
+        shape.radius = edit->aim.x;
+        return spawn_body(world, edit, &shape);
     case CAIRN_COMMAND_DESTROY:
         return cairn_body_destroy(world, edit->buttons);
     case CAIRN_COMMAND_SET_POSITION:
-        return set_position(world, edit);
+        status = cairn_body_read(world, edit->buttons, &body);
+        if (status != CAIRN_OK) {
+            return status;
+        }
+        return cairn_body_set_pose(
+            world, body.id, (cairn_pose){.position = edit->move, .rotation = body.rotation});
     case CAIRN_COMMAND_SET_VELOCITY:
         return cairn_body_set_velocity(world, edit->buttons, edit->move, edit->aim);
     case CAIRN_COMMAND_IMPULSE:

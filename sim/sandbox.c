@@ -52,19 +52,16 @@ static cairn_body_id spawn_body(
     return body;
 }
 
-static void store_spawned(sandbox *state, cairn_body_id body) {
-    if (body != 0) {
-        state->spawned[state->next % SPAWNED_MAX] = body;
-        state->next = (state->next + 1) % SPAWNED_MAX;
-    }
-}
-
-// Called before a spawn, so that the slots of the oldest body are free for the new one.
-static void destroy_oldest_spawned(cairn_world *world, sandbox *state) {
+// Creates a body in place of the oldest one, whose slots are freed first.
+static void spawn_in_ring(cairn_world *world, sandbox *state, cairn_vec3 position,
+    cairn_vec3 velocity, const cairn_shape_def *shape) {
     cairn_body_id *oldest = &state->spawned[state->next % SPAWNED_MAX];
     if (*oldest != 0) {
         (void)cairn_body_destroy(world, *oldest); // may be gone already
-        *oldest = 0;
+    }
+    *oldest = spawn_body(world, position, velocity, shape);
+    if (*oldest != 0) {
+        state->next = (state->next + 1) % SPAWNED_MAX;
     }
 }
 
@@ -76,12 +73,6 @@ static void join_player(cairn_world *world, sandbox *state, uint32_t slot) {
     shape.half_extents = vec3(PLAYER_HALF_EXTENT, PLAYER_HALF_EXTENT, PLAYER_HALF_EXTENT);
     shape.user = slot;
     state->player[slot] = spawn_body(world, start_position(slot), vec3_zero(), &shape);
-    state->held[slot] = 0;
-}
-
-static void remove_player(cairn_world *world, sandbox *state, uint32_t slot) {
-    (void)cairn_body_destroy(world, state->player[slot]);
-    state->player[slot] = 0;
     state->held[slot] = 0;
 }
 
@@ -98,69 +89,40 @@ static void drive_player(cairn_world *world, const cairn_body_state *body, cairn
     (void)cairn_body_apply_force(world, body->id, vec3_scale(acceleration, mass), vec3_zero());
 }
 
-static void jump_from_ground(cairn_world *world, const cairn_body_state *body) {
-    const cairn_vec3 down = vec3(0.0f, -2.0f * PLAYER_HALF_EXTENT, 0.0f);
-    cairn_ray_hit hit;
-    if (cairn_world_ray_cast(world, body->position, down, UINT32_MAX, body->id, &hit) == CAIRN_OK) {
-        const float mass = cairn_body_mass(world, body->id);
-        (void)cairn_body_apply_impulse_at_centre(
-            world, body->id, vec3(0.0f, JUMP_SPEED * mass, 0.0f));
-    }
-}
-
-static cairn_vec3 aim_direction(const cairn_command *command) {
-    return vec3_normalize(command->aim, vec3(0.0f, 0.0f, -1.0f));
-}
-
-static void push_target(cairn_world *world, const cairn_body_state *body, cairn_vec3 aim) {
-    cairn_ray_hit hit;
-    const cairn_vec3 reach = vec3_scale(aim, PUSH_REACH);
-    if (cairn_world_ray_cast(world, body->position, reach, UINT32_MAX, body->id, &hit) ==
-        CAIRN_OK) {
-        (void)cairn_body_apply_impulse(world, hit.body, vec3_scale(aim, PUSH_IMPULSE), hit.point);
-    }
-}
-
-static void throw_sphere(
-    cairn_world *world, sandbox *state, const cairn_body_state *body, cairn_vec3 aim) {
-    cairn_shape_def shape = cairn_shape_def_default();
-    shape.kind = CAIRN_SHAPE_SPHERE;
-    shape.radius = THROW_RADIUS;
-    const cairn_vec3 from =
-        vec3_add_scaled(body->position, aim, 2.0f * PLAYER_HALF_EXTENT + THROW_RADIUS);
-    const cairn_vec3 velocity = vec3_add_scaled(body->linear_velocity, aim, THROW_SPEED);
-    destroy_oldest_spawned(world, state);
-    store_spawned(state, spawn_body(world, from, velocity, &shape));
-}
-
-static void spawn_cube(cairn_world *world, sandbox *state, const cairn_body_state *body) {
-    cairn_shape_def shape = cairn_shape_def_default();
-    shape.half_extents = vec3(0.25f, 0.25f, 0.25f);
-    const cairn_vec3 above = vec3(0.0f, 3.0f * PLAYER_HALF_EXTENT, 0.0f);
-    destroy_oldest_spawned(world, state);
-    store_spawned(state, spawn_body(world, vec3_add(body->position, above), vec3_zero(), &shape));
-}
-
 static void apply_input(cairn_world *world, sandbox *state, const cairn_command *command) {
     cairn_body_state body;
+    cairn_ray_hit hit;
+    cairn_shape_def shape = cairn_shape_def_default();
     const uint32_t pressed = command->buttons & ~state->held[command->slot];
-    const cairn_vec3 aim = aim_direction(command);
+    const cairn_vec3 aim = vec3_normalize(command->aim, vec3(0.0f, 0.0f, -1.0f));
     state->held[command->slot] = command->buttons;
     if (cairn_body_read(world, state->player[command->slot], &body) != CAIRN_OK) {
         return;
     }
     drive_player(world, &body, command->move);
-    if ((pressed & CAIRN_SANDBOX_JUMP) != 0) {
-        jump_from_ground(world, &body);
+    const cairn_vec3 down = vec3(0.0f, -2.0f * PLAYER_HALF_EXTENT, 0.0f);
+    if ((pressed & CAIRN_SANDBOX_JUMP) != 0 &&
+        cairn_world_ray_cast(world, body.position, down, UINT32_MAX, body.id, &hit) == CAIRN_OK) {
+        const float impulse = JUMP_SPEED * cairn_body_mass(world, body.id);
+        (void)cairn_body_apply_impulse_at_centre(world, body.id, vec3(0.0f, impulse, 0.0f));
     }
-    if ((pressed & CAIRN_SANDBOX_PUSH) != 0) {
-        push_target(world, &body, aim);
+    const cairn_vec3 reach = vec3_scale(aim, PUSH_REACH);
+    if ((pressed & CAIRN_SANDBOX_PUSH) != 0 &&
+        cairn_world_ray_cast(world, body.position, reach, UINT32_MAX, body.id, &hit) == CAIRN_OK) {
+        (void)cairn_body_apply_impulse(world, hit.body, vec3_scale(aim, PUSH_IMPULSE), hit.point);
     }
     if ((pressed & CAIRN_SANDBOX_THROW) != 0) {
-        throw_sphere(world, state, &body, aim);
+        const float distance = 2.0f * PLAYER_HALF_EXTENT + THROW_RADIUS;
+        shape.kind = CAIRN_SHAPE_SPHERE;
+        shape.radius = THROW_RADIUS;
+        spawn_in_ring(world, state, vec3_add_scaled(body.position, aim, distance),
+            vec3_add_scaled(body.linear_velocity, aim, THROW_SPEED), &shape);
     }
     if ((pressed & CAIRN_SANDBOX_SPAWN) != 0) {
-        spawn_cube(world, state, &body);
+        const cairn_vec3 above = vec3(0.0f, 3.0f * PLAYER_HALF_EXTENT, 0.0f);
+        shape = cairn_shape_def_default();
+        shape.half_extents = vec3(0.25f, 0.25f, 0.25f);
+        spawn_in_ring(world, state, vec3_add(body.position, above), vec3_zero(), &shape);
     }
 }
 
@@ -187,7 +149,9 @@ static void step_sandbox(
             join_player(world, state, command->slot);
             break;
         case CAIRN_COMMAND_LEAVE:
-            remove_player(world, state, command->slot);
+            (void)cairn_body_destroy(world, state->player[command->slot]);
+            state->player[command->slot] = 0;
+            state->held[command->slot] = 0;
             break;
         case CAIRN_COMMAND_INPUT:
             apply_input(world, state, command);

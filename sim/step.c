@@ -24,22 +24,6 @@ static void check_commands(const cairn_command *commands, uint32_t count) {
     }
 }
 
-static void apply_commands(cairn_world *world, const cairn_command *commands, uint32_t count) {
-    CAIRN_ASSERT(count == 0 || commands != NULL);
-    const uint32_t player_count = cairn_edits_apply(world, commands, count);
-    CAIRN_ASSERT(player_count <= count);
-    if (world->def.rules != NULL) {
-        world->def.rules->step(world, world->state.rules, commands, player_count);
-    }
-}
-
-static void count_tick(cairn_world *world) {
-    const uint64_t tick = cairn_world_tick(world) + 1;
-    CAIRN_ASSERT(tick > 0);
-    world->state.settings->tick_low = (uint32_t)tick;
-    world->state.settings->tick_high = (uint32_t)(tick >> 32);
-}
-
 // No pair is collided and no body moves, wakes or falls asleep, because the awake set is empty. No
 // contact ends, because no shape was removed and no body disabled since the contacts were found.
 bool cairn_step_is_idle(const cairn_world *world) {
@@ -54,34 +38,6 @@ bool cairn_step_is_idle(const cairn_world *world) {
         }
     }
     return true;
-}
-
-static void find_contacts(cairn_world *world) {
-    cairn_pair_cache_update(world);
-    cairn_stage_done(world, CAIRN_STAGE_PAIRS);
-    cairn_contact_update(world);
-    cairn_stage_done(world, CAIRN_STAGE_COLLIDE);
-    cairn_islands_wake(world);
-    cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
-}
-
-static void move_with_soft_step(cairn_world *world) {
-    cairn_soft_step_prepare(world);
-    cairn_stage_done(world, CAIRN_STAGE_PREPARE);
-    cairn_soft_step_solve(world);
-    cairn_stage_done(world, CAIRN_STAGE_SOLVE);
-    cairn_solver_bodies_scatter(world);
-    cairn_kinematic_bodies_integrate(world);
-    cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
-}
-
-static void move_with_pgs(cairn_world *world) {
-    cairn_pgs_integrate_forces(world);
-    cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
-    cairn_pgs_solve(world);
-    cairn_stage_done(world, CAIRN_STAGE_SOLVE);
-    cairn_pgs_integrate_positions(world);
-    cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
 }
 
 // Marks what the stages so far may have written of bodies and joints. Called before
@@ -104,52 +60,61 @@ static void mark_written(cairn_world *world) {
     }
 }
 
-static void move_bodies(cairn_world *world) {
+static void run_stages(void *context) {
+    cairn_world *world = context;
+    cairn_pair_cache_update(world);
+    cairn_stage_done(world, CAIRN_STAGE_PAIRS);
+    cairn_contact_update(world);
+    cairn_stage_done(world, CAIRN_STAGE_COLLIDE);
+    cairn_islands_wake(world);
+    cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
     if (world->def.solver == CAIRN_SOLVER_SOFT_STEP) {
-        move_with_soft_step(world);
+        cairn_soft_step_prepare(world);
+        cairn_stage_done(world, CAIRN_STAGE_PREPARE);
+        cairn_soft_step_solve(world);
+        cairn_stage_done(world, CAIRN_STAGE_SOLVE);
+        cairn_solver_bodies_scatter(world);
+        cairn_kinematic_bodies_integrate(world);
     } else {
-        move_with_pgs(world);
+        cairn_pgs_integrate_forces(world);
+        cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
+        cairn_pgs_solve(world);
+        cairn_stage_done(world, CAIRN_STAGE_SOLVE);
+        cairn_pgs_integrate_positions(world);
     }
+    cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
     mark_written(world);
     cairn_islands_sleep(world);
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
 }
 
-static void run_stages(void *world) {
-    find_contacts(world);
-    move_bodies(world);
-}
-
-// Small worlds are stepped by the main thread alone: to wake helpers costs more than such a step.
-static void run_with_helpers(cairn_world *world) {
-    const bool alone = world->state.settings->shape_slots < CAIRN_SHAPES_SHARED_MIN;
-    world->scheduler->parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;
-    cairn_task_scheduler_run(world->scheduler, run_stages, world);
-}
-
-// `where` names the rule that is broken, for the debugger.
-static void check_world(const cairn_world *world) {
-#ifdef CAIRN_VALIDATE
-    const char *where = "";
-    CAIRN_ASSERT(cairn_world_validate(world, &where) == CAIRN_OK);
-#else
-    (void)world;
-#endif
-}
-
 void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count) {
+    CAIRN_ASSERT(command_count == 0 || commands != NULL);
     check_commands(commands, command_count);
     const uint64_t mode = cairn_float_enter();
-    apply_commands(world, commands, command_count);
+    const uint32_t player_count = cairn_edits_apply(world, commands, command_count);
+    CAIRN_ASSERT(player_count <= command_count);
+    if (world->def.rules != NULL) {
+        world->def.rules->step(world, world->state.rules, commands, player_count);
+    }
     const bool idle = cairn_step_is_idle(world);
     cairn_stage_done(world, CAIRN_STAGE_RULES);
     if (idle) {
         world->event_count = 0;
     } else {
-        run_with_helpers(world);
+        // The main thread steps small worlds alone: to wake helpers costs more than such a step.
+        const bool alone = world->state.settings->shape_slots < CAIRN_SHAPES_SHARED_MIN;
+        world->scheduler->parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;
+        cairn_task_scheduler_run(world->scheduler, run_stages, world);
     }
-    count_tick(world);
-    check_world(world);
+    const uint64_t tick = cairn_world_tick(world) + 1;
+    CAIRN_ASSERT(tick > 0);
+    world->state.settings->tick_low = (uint32_t)tick;
+    world->state.settings->tick_high = (uint32_t)(tick >> 32);
+#ifdef CAIRN_VALIDATE
+    const char *where = ""; // names the rule that is broken, for the debugger
+    CAIRN_ASSERT(cairn_world_validate(world, &where) == CAIRN_OK);
+#endif
     cairn_float_leave(mode);
 }
 

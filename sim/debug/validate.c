@@ -153,17 +153,17 @@ static bool pair_cache_ok(const cairn_world *world) {
     return next == contacts;
 }
 
-static bool asleep(const cairn_world *world, cairn_body_id body) {
-    return world->state.sleep[cairn_id_index(body)].state == CAIRN_SLEEP_ASLEEP;
-}
-
-static bool dynamic(const cairn_world *world, cairn_body_id body) {
-    const uint32_t slot = cairn_body_slot(world, body);
-    return slot != CAIRN_INDEX_NONE && world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC;
-}
-
 static bool sleep_together(const cairn_world *world, cairn_body_id a, cairn_body_id b) {
-    return !dynamic(world, a) || !dynamic(world, b) || asleep(world, a) == asleep(world, b);
+    const cairn_state *state = &world->state;
+    const uint32_t slot_a = cairn_body_slot(world, a);
+    const uint32_t slot_b = cairn_body_slot(world, b);
+    if (slot_a == CAIRN_INDEX_NONE || slot_b == CAIRN_INDEX_NONE ||
+        state->bodies[slot_a].kind != CAIRN_BODY_DYNAMIC ||
+        state->bodies[slot_b].kind != CAIRN_BODY_DYNAMIC) {
+        return true;
+    }
+    return (state->sleep[slot_a].state == CAIRN_SLEEP_ASLEEP) ==
+           (state->sleep[slot_b].state == CAIRN_SLEEP_ASLEEP);
 }
 
 // An island sleeps as a whole. A call that wakes one body leaves the rest of its island to the next

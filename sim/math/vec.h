@@ -97,11 +97,6 @@ static inline void vec3_tangents(cairn_vec3 n, cairn_vec3 *first, cairn_vec3 *se
 
 // ---- mat3
 
-static inline cairn_mat3 mat3_identity(void) {
-    return (cairn_mat3){
-        .x = vec3(1.0f, 0.0f, 0.0f), .y = vec3(0.0f, 1.0f, 0.0f), .z = vec3(0.0f, 0.0f, 1.0f)};
-}
-
 static inline cairn_mat3 mat3_transpose(cairn_mat3 m) {
     return (cairn_mat3){.x = vec3(m.x.x, m.y.x, m.z.x),
         .y = vec3(m.x.y, m.y.y, m.z.y),
@@ -116,10 +111,6 @@ static inline cairn_vec3 mat3_apply(cairn_mat3 m, cairn_vec3 v) {
 static inline cairn_vec3 mat3_apply_transposed(cairn_mat3 m, cairn_vec3 v) {
     return vec3(m.x.x * v.x + m.y.x * v.y + m.z.x * v.z, m.x.y * v.x + m.y.y * v.y + m.z.y * v.z,
         m.x.z * v.x + m.y.z * v.y + m.z.z * v.z);
-}
-
-static inline cairn_mat3 mat3_add(cairn_mat3 a, cairn_mat3 b) {
-    return (cairn_mat3){.x = vec3_add(a.x, b.x), .y = vec3_add(a.y, b.y), .z = vec3_add(a.z, b.z)};
 }
 
 static inline cairn_mat3 mat3_multiply(cairn_mat3 a, cairn_mat3 b) {
@@ -195,10 +186,6 @@ static inline cairn_sym3 sym3_clean(cairn_sym3 a) {
         .xy = a.xy + 0.0f,
         .xz = a.xz + 0.0f,
         .yz = a.yz + 0.0f};
-}
-
-static inline bool sym3_finite(cairn_sym3 a) {
-    return vec3_finite(vec3(a.xx, a.yy, a.zz)) && vec3_finite(vec3(a.xy, a.xz, a.yz));
 }
 
 static inline cairn_vec3 sym3_apply(cairn_sym3 m, cairn_vec3 v) {
@@ -297,5 +284,3 @@ static inline cairn_quat quat_integrate(cairn_quat q, cairn_vec3 angular_velocit
     return quat_normalize((cairn_quat){
         .x = q.x + change.x, .y = q.y + change.y, .z = q.z + change.z, .w = q.w + change.w});
 }
-
-// ---- pose

@@ -8,9 +8,7 @@
 #include "sim/body/body.h"
 #include "sim/state/fields.h"
 #include "sim/state/slots.h"
-#include "sim/world/hull_store.h"
-#include "sim/world/joint.h"
-#include "sim/world/shape.h"
+#include "sim/world/world.h"
 
 cairn_status cairn_decode_check_settings(
     const cairn_state *state, const cairn_settings *expected, const char **where) {
@@ -27,11 +25,7 @@ cairn_status cairn_decode_check_settings(
         *where = "rules differ from this world's";
         return CAIRN_VERSION_MISMATCH;
     }
-    if (settings->body_slots > settings->body_capacity ||
-        settings->shape_slots > settings->shape_capacity ||
-        settings->joint_slots > settings->joint_capacity ||
-        settings->hull_slots > settings->hull_capacity ||
-        settings->contact_count > settings->contact_capacity) {
+    if (!cairn_settings_counts_ok(settings)) {
         *where = "more than the capacities hold";
         return CAIRN_CAPACITY;
     }
@@ -80,21 +74,16 @@ static bool hull_ok(const cairn_state *state, uint32_t slot) {
     return cairn_hull_vertices_ok(&state->hulls[slot]);
 }
 
-static bool hull_reference_ok(const cairn_state *state, const cairn_geometry *geometry) {
-    if (geometry->kind != CAIRN_SHAPE_HULL) {
-        return geometry->hull == 0;
-    }
-    return cairn_slot_find(state->hull_ids, state->settings->hull_slots, geometry->hull) !=
-           CAIRN_INDEX_NONE;
-}
-
 static bool shape_ok(const cairn_state *state, uint32_t slot) {
     CAIRN_ASSERT(slot < state->settings->shape_slots);
     const cairn_shape *shape = &state->shapes[slot];
+    const cairn_hull_id hull = shape->geometry.hull;
+    const bool hull_exists =
+        cairn_slot_find(state->hull_ids, state->settings->hull_slots, hull) != CAIRN_INDEX_NONE;
     if (shape->body >= state->settings->body_slots ||
         !cairn_state_has(state, CAIRN_ARRAY_BODIES, shape->body) ||
         cairn_geometry_check(&shape->geometry) != CAIRN_OK ||
-        !hull_reference_ok(state, &shape->geometry) ||
+        (shape->geometry.kind == CAIRN_SHAPE_HULL ? !hull_exists : hull != 0) ||
         cairn_check_rotation(shape->pose.rotation) != CAIRN_OK || shape->density <= 0.0f) {
         return false;
     }

@@ -119,17 +119,6 @@ static cairn_status refuse(repair *r, cairn_status status, const char *where) {
     return status;
 }
 
-// A copy of the old live ranges, without the contacts, which are merged.
-static void copy_old_state(repair *r) {
-    CAIRN_ASSERT(r->old != r->now);
-    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        if (array != CAIRN_ARRAY_CONTACTS) {
-            memcpy(cairn_state_array(r->now, array), cairn_state_array(r->old, array),
-                cairn_array_count(r->old->settings, array) * cairn_array_element_size(array));
-        }
-    }
-}
-
 // There may be more slots than before; the new ones are cleared.
 static cairn_status apply_settings(repair *r, const uint32_t *words) {
     cairn_settings settings = *r->old->settings;
@@ -289,7 +278,13 @@ cairn_status cairn_elements_apply(
         .now = &world->spare,
         .reader = cairn_reader_of(bytes, size),
         .where = ""};
-    copy_old_state(&r);
+    // A copy of the old live ranges, without the contacts, which are merged.
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        if (array != CAIRN_ARRAY_CONTACTS) {
+            memcpy(cairn_state_array(r.now, array), cairn_state_array(r.old, array),
+                cairn_array_count(r.old->settings, array) * cairn_array_element_size(array));
+        }
+    }
     cairn_status status = apply_all(&r);
     if (status == CAIRN_OK) {
         clear_free_slots(r.now);

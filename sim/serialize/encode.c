@@ -14,49 +14,19 @@
 #include "sim/serialize/decode_check.h"
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"
-#include "sim/world/derived.h"
+#include "sim/world/world.h"
 
 #define ENCODE_MAGIC 0x574e5243u // "CRNW" read as bytes
-
-typedef struct element {
-    uint32_t words[CAIRN_ELEMENT_WORDS_MAX];
-} element;
-
-static void element_write(
-    const cairn_state *state, cairn_array array, uint32_t index, const element *source) {
-    const size_t size = cairn_array_element_size(array);
-    unsigned char *bytes = cairn_state_array(state, array);
-    CAIRN_ASSERT(index < cairn_array_count(state->settings, array));
-    CAIRN_ASSERT(size <= sizeof source->words);
-    memcpy(bytes + index * size, source->words, size);
-}
-
-static uint32_t elements_existing(const cairn_state *state, cairn_array array) {
-    uint32_t existing = 0;
-    cairn_run run = cairn_state_run(state, array, 0);
-    for (; run.begin < run.end; run = cairn_state_run(state, array, run.end)) {
-        existing += run.end - run.begin;
-    }
-    CAIRN_ASSERT(existing <= cairn_array_count(state->settings, array));
-    return existing;
-}
 
 size_t cairn_world_encode_size(const cairn_world *world) {
     size_t size = 2 * sizeof(uint32_t);
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        size += elements_existing(&world->state, array) * cairn_array_element_size(array);
+        cairn_run run = cairn_state_run(&world->state, array, 0);
+        for (; run.begin < run.end; run = cairn_state_run(&world->state, array, run.end)) {
+            size += (run.end - run.begin) * cairn_array_element_size(array);
+        }
     }
     return size;
-}
-
-static void encode_array(const cairn_state *state, cairn_array array, cairn_writer *writer) {
-    const size_t size = cairn_array_element_size(array);
-    const unsigned char *bytes = cairn_state_array(state, array);
-    cairn_run run = cairn_state_run(state, array, 0);
-    for (; run.begin < run.end; run = cairn_state_run(state, array, run.end)) {
-        const size_t count = (run.end - run.begin) * size / sizeof(uint32_t);
-        cairn_write_u32s(writer, bytes + run.begin * size, count);
-    }
 }
 
 size_t cairn_world_encode(const cairn_world *world, void *bytes, size_t size) {
@@ -64,8 +34,15 @@ size_t cairn_world_encode(const cairn_world *world, void *bytes, size_t size) {
     cairn_write_u32(&writer, ENCODE_MAGIC);
     cairn_write_u32(&writer, CAIRN_SIM_VERSION);
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        encode_array(&world->state, array, &writer);
+        const size_t element_size = cairn_array_element_size(array);
+        const unsigned char *elements = cairn_state_array(&world->state, array);
+        cairn_run run = cairn_state_run(&world->state, array, 0);
+        for (; run.begin < run.end; run = cairn_state_run(&world->state, array, run.end)) {
+            const size_t count = (run.end - run.begin) * element_size / sizeof(uint32_t);
+            cairn_write_u32s(&writer, elements + run.begin * element_size, count);
+        }
     }
+    CAIRN_ASSERT(!writer.ok || writer.at == cairn_world_encode_size(world));
     return writer.ok ? writer.at : 0;
 }
 
@@ -73,15 +50,17 @@ size_t cairn_world_encode(const cairn_world *world, void *bytes, size_t size) {
 static cairn_status decode_element(cairn_reader *reader, const cairn_state *state,
     cairn_array array, uint32_t index, const char **where) {
     const cairn_field_table *table = cairn_field_table_of(array);
-    element out = {.words = {0}};
+    const size_t size = cairn_array_element_size(array);
+    uint32_t words[CAIRN_ELEMENT_WORDS_MAX] = {0};
+    CAIRN_ASSERT(index < cairn_array_count(state->settings, array) && size <= sizeof words);
     if (cairn_state_has(state, array, index)) {
-        cairn_read_u32s(reader, out.words, table->word_count);
-        const cairn_status status = cairn_fields_check(table, out.words, where);
+        cairn_read_u32s(reader, words, table->word_count);
+        const cairn_status status = cairn_fields_check(table, words, where);
         if (status != CAIRN_OK) {
             return status;
         }
     }
-    element_write(state, array, index, &out);
+    memcpy((unsigned char *)cairn_state_array(state, array) + index * size, words, size);
     return CAIRN_OK;
 }
 

@@ -10,7 +10,7 @@
 #include "base/assert.h"
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"
-#include "sim/world/derived.h"
+#include "sim/world/world.h"
 
 typedef struct save_header {
     uint32_t magic;
@@ -63,14 +63,6 @@ size_t cairn_world_save(const cairn_world *world, void *bytes, size_t size) {
     return needed;
 }
 
-static bool counts_fit(const cairn_settings *settings) {
-    return settings->body_slots <= settings->body_capacity &&
-           settings->shape_slots <= settings->shape_capacity &&
-           settings->joint_slots <= settings->joint_capacity &&
-           settings->hull_slots <= settings->hull_capacity &&
-           settings->contact_count <= settings->contact_capacity;
-}
-
 static bool header_ok(const cairn_world *world, const unsigned char *bytes, size_t size) {
     save_header header;
     cairn_settings settings;
@@ -82,7 +74,7 @@ static bool header_ok(const cairn_world *world, const unsigned char *bytes, size
     return header.magic == SAVE_MAGIC && header.version == CAIRN_SIM_VERSION &&
            header.size == size &&
            memcmp(&settings, world->state.settings, CAIRN_SETTINGS_DEF_WORDS * 4) == 0 &&
-           counts_fit(&settings) && saved_size(&settings) == size;
+           cairn_settings_counts_ok(&settings) && saved_size(&settings) == size;
 }
 
 // Where the bytes of each array are to be taken from.

@@ -109,22 +109,6 @@ static void add_run(table *to, const cairn_state *state, cairn_array array, cair
     }
 }
 
-static void add_contacts(table *to, const cairn_state *state) {
-    for (uint32_t i = 0; i < state->settings->contact_count; ++i) {
-        const cairn_contact *contact = &state->contacts[i];
-        const cairn_element_key key = element_key_of_contact(contact);
-        add_element(to, key, cairn_hash_words(key, contact, sizeof *contact / sizeof(uint32_t)));
-    }
-}
-
-static void add_settings(table *to, const cairn_state *state) {
-    const cairn_element_key key = element_key(CAIRN_ARRAY_SETTINGS, 0);
-    const uint32_t *words = cairn_element_find(state, key);
-    CAIRN_ASSERT(words != NULL);
-    const size_t count = sizeof(cairn_settings) / sizeof(uint32_t) - CAIRN_SETTINGS_DEF_WORDS;
-    add_element(to, key, cairn_hash_words(key, words, count));
-}
-
 static void build_table(const cairn_state *state, uint32_t cells, table *out) {
     CAIRN_ASSERT(cells % PLACES == 0 && cells >= CAIRN_SKETCH_CELLS_MIN);
     CAIRN_ASSERT(cells <= CAIRN_SKETCH_CELLS_MAX);
@@ -132,9 +116,17 @@ static void build_table(const cairn_state *state, uint32_t cells, table *out) {
     out->count = cells;
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         if (array == CAIRN_ARRAY_SETTINGS) {
-            add_settings(out, state);
+            const cairn_element_key key = element_key(array, 0);
+            const size_t count = sizeof(cairn_settings) / 4 - CAIRN_SETTINGS_DEF_WORDS;
+            const uint32_t *words = cairn_element_find(state, key);
+            CAIRN_ASSERT(words != NULL);
+            add_element(out, key, cairn_hash_words(key, words, count));
         } else if (array == CAIRN_ARRAY_CONTACTS) {
-            add_contacts(out, state);
+            for (uint32_t i = 0; i < state->settings->contact_count; ++i) {
+                const cairn_contact *contact = &state->contacts[i];
+                const cairn_element_key key = element_key_of_contact(contact);
+                add_element(out, key, cairn_hash_words(key, contact, sizeof *contact / 4));
+            }
         } else {
             cairn_run run = cairn_state_run(state, array, 0);
             for (; run.begin < run.end; run = cairn_state_run(state, array, run.end)) {
@@ -155,12 +147,6 @@ void cairn_sketch_build(const cairn_world *world, uint32_t cells, uint8_t *out) 
     CAIRN_ASSERT(writer.ok && writer.at == writer.size);
 }
 
-static bool size_ok(size_t size) {
-    return size % ((size_t)PLACES * CAIRN_SKETCH_CELL_SIZE) == 0 &&
-           size >= (size_t)CAIRN_SKETCH_CELLS_MIN * CAIRN_SKETCH_CELL_SIZE &&
-           size <= (size_t)CAIRN_SKETCH_CELLS_MAX * CAIRN_SKETCH_CELL_SIZE;
-}
-
 // Subtracts an encoded sketch. False if no sketch has such cells.
 static bool subtract_encoded(table *mine, const uint8_t *theirs, size_t size) {
     cairn_reader reader = cairn_reader_of(theirs, size);
@@ -174,10 +160,6 @@ static bool subtract_encoded(table *mine, const uint8_t *theirs, size_t size) {
         mine->cells[i].weighted = ok ? subtract(mine->cells[i].weighted, weighted) : 0;
     }
     return ok;
-}
-
-static bool cell_is_zero(cell at) {
-    return at.sum == 0 && at.weighted == 0;
 }
 
 // Whether cell `at` holds exactly one element: the quotient of its sums is a valid key, and the key
@@ -228,15 +210,7 @@ static void remove_element(table *rest, uint32_t at, cairn_element_key key, work
     }
 }
 
-static bool all_cells_zero(const table *rest) {
-    for (uint32_t i = 0; i < rest->count; ++i) {
-        if (!cell_is_zero(rest->cells[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
+// Removes element after element. False: not all of them fit `keys`, or some could not be decoded.
 // At most as many elements are removed as there are cells, so the loop ends for any bytes.
 static bool peel(table *rest, const cairn_settings *settings, cairn_element_key *keys,
     uint32_t capacity, uint32_t *count) {
@@ -259,14 +233,21 @@ static bool peel(table *rest, const cairn_settings *settings, cairn_element_key 
         *count += 1;
         remove_element(rest, at, key, &work);
     }
-    return all_cells_zero(rest);
+    for (uint32_t i = 0; i < rest->count; ++i) {
+        if (rest->cells[i].sum != 0 || rest->cells[i].weighted != 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 cairn_status cairn_sketch_difference(const cairn_world *mine, const uint8_t *theirs, size_t size,
     cairn_element_key *keys, uint32_t capacity, uint32_t *count) {
     table rest;
     *count = 0;
-    if (!size_ok(size)) {
+    if (size % ((size_t)PLACES * CAIRN_SKETCH_CELL_SIZE) != 0 ||
+        size < (size_t)CAIRN_SKETCH_CELLS_MIN * CAIRN_SKETCH_CELL_SIZE ||
+        size > (size_t)CAIRN_SKETCH_CELLS_MAX * CAIRN_SKETCH_CELL_SIZE) {
         return CAIRN_MALFORMED;
     }
     build_table(&mine->state, (uint32_t)(size / CAIRN_SKETCH_CELL_SIZE), &rest);

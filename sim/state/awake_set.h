@@ -27,8 +27,6 @@ struct cairn_awake_set {
     bool sleepers;                 // some body was asleep when the step began
 };
 
-void cairn_awake_set_allocate(cairn_awake_set *set, cairn_arena *from, const cairn_world_def *def);
-
 static inline bool cairn_body_is_moving(const cairn_world *world, uint32_t slot) {
     const cairn_vec3 v = world->state.motions[slot].linear_velocity;
     const cairn_vec3 w = world->state.motions[slot].angular_velocity;

@@ -105,41 +105,11 @@ static const cairn_field sleep_fields[] = {
 
 #define ELEMENT cairn_hull_vertices
 #define VERTEX(index) VEC3(vertices[index], CAIRN_SHAPE_SIZE_MAX)
-static const cairn_field hull_fields[] = {
-    WORD(count, CAIRN_HULL_VERTICES_MAX),
-    VERTEX(0),
-    VERTEX(1),
-    VERTEX(2),
-    VERTEX(3),
-    VERTEX(4),
-    VERTEX(5),
-    VERTEX(6),
-    VERTEX(7),
-    VERTEX(8),
-    VERTEX(9),
-    VERTEX(10),
-    VERTEX(11),
-    VERTEX(12),
-    VERTEX(13),
-    VERTEX(14),
-    VERTEX(15),
-    VERTEX(16),
-    VERTEX(17),
-    VERTEX(18),
-    VERTEX(19),
-    VERTEX(20),
-    VERTEX(21),
-    VERTEX(22),
-    VERTEX(23),
-    VERTEX(24),
-    VERTEX(25),
-    VERTEX(26),
-    VERTEX(27),
-    VERTEX(28),
-    VERTEX(29),
-    VERTEX(30),
-    VERTEX(31),
-};
+static const cairn_field hull_fields[] = {WORD(count, CAIRN_HULL_VERTICES_MAX), VERTEX(0),
+    VERTEX(1), VERTEX(2), VERTEX(3), VERTEX(4), VERTEX(5), VERTEX(6), VERTEX(7), VERTEX(8),
+    VERTEX(9), VERTEX(10), VERTEX(11), VERTEX(12), VERTEX(13), VERTEX(14), VERTEX(15), VERTEX(16),
+    VERTEX(17), VERTEX(18), VERTEX(19), VERTEX(20), VERTEX(21), VERTEX(22), VERTEX(23), VERTEX(24),
+    VERTEX(25), VERTEX(26), VERTEX(27), VERTEX(28), VERTEX(29), VERTEX(30), VERTEX(31)};
 #undef ELEMENT
 
 #define ELEMENT cairn_shape
@@ -218,24 +188,11 @@ static const cairn_field contact_fields[] = {
 #undef ELEMENT
 
 #define ELEMENT cairn_rules_block
-static const cairn_field rules_fields[] = {
-    WORD(words[0], ANY),
-    WORD(words[1], ANY),
-    WORD(words[2], ANY),
-    WORD(words[3], ANY),
-    WORD(words[4], ANY),
-    WORD(words[5], ANY),
-    WORD(words[6], ANY),
-    WORD(words[7], ANY),
-    WORD(words[8], ANY),
-    WORD(words[9], ANY),
-    WORD(words[10], ANY),
-    WORD(words[11], ANY),
-    WORD(words[12], ANY),
-    WORD(words[13], ANY),
-    WORD(words[14], ANY),
-    WORD(words[15], ANY),
-};
+static const cairn_field rules_fields[] = {WORD(words[0], ANY), WORD(words[1], ANY),
+    WORD(words[2], ANY), WORD(words[3], ANY), WORD(words[4], ANY), WORD(words[5], ANY),
+    WORD(words[6], ANY), WORD(words[7], ANY), WORD(words[8], ANY), WORD(words[9], ANY),
+    WORD(words[10], ANY), WORD(words[11], ANY), WORD(words[12], ANY), WORD(words[13], ANY),
+    WORD(words[14], ANY), WORD(words[15], ANY)};
 #undef ELEMENT
 
 #define TABLE(part, table)                                                                         \
@@ -299,4 +256,18 @@ cairn_status cairn_fields_check(
         }
     }
     return CAIRN_OK;
+}
+
+const char *cairn_section_name(cairn_section section) {
+    static const char *const names[CAIRN_SECTION_COUNT] = {
+        [CAIRN_SECTION_SETTINGS] = "settings",
+        [CAIRN_SECTION_BODIES] = "bodies",
+        [CAIRN_SECTION_SHAPES] = "shapes",
+        [CAIRN_SECTION_JOINTS] = "joints",
+        [CAIRN_SECTION_CONTACTS] = "contacts",
+        [CAIRN_SECTION_SLEEP] = "sleep",
+        [CAIRN_SECTION_IDS] = "ids",
+        [CAIRN_SECTION_RULES] = "rules",
+    };
+    return section < CAIRN_SECTION_COUNT ? names[section] : "unknown";
 }

@@ -9,6 +9,14 @@
 #include "sim/state/fields.h"
 #include "sim/state/slots.h"
 
+// Arrays are hashed in blocks of some elements, each a leaf keyed by array and block: equal words
+// under two keys have unrelated leaves, so swapped or mirrored twins are seen. Free slots are zero.
+// The leaves of a section are added up, the sections are hashed as a list.
+
+// Keys beyond those of the leaves.
+#define KEY_VISIBLE (UINT64_C(64) << 32)
+#define KEY_FULL (UINT64_C(65) << 32)
+
 // A block has four elements, or as many small ones as fit into this many bytes: then a leaf costs
 // little more than reading its words, and one body that moves among sleepers makes few others be
 // hashed again.
@@ -183,16 +191,6 @@ static cairn_hash128 sum_of(const cairn_hash128 *leaves, uint32_t count) {
     return sum;
 }
 
-static void update_leaves(
-    cairn_hash_cache_array *cache, const source *from, uint32_t begin, uint32_t end) {
-    cairn_hash128 *leaves = cache->leaves + begin;
-    const cairn_hash128 before = sum_of(leaves, end - begin);
-    compute_leaves(from, begin, end, leaves);
-    const cairn_hash128 after = sum_of(leaves, end - begin);
-    cache->sum = cairn_hash_add(cairn_hash_remove(cache->sum, before), after);
-    memset(cache->dirty + begin, 0, end - begin);
-}
-
 // The first marked block from `block` on; at least `end` when there is none before it.
 static uint32_t next_dirty(const unsigned char *dirty, uint32_t block, uint32_t end) {
     while (block < end && dirty[block] == 0) {
@@ -224,7 +222,12 @@ cairn_hash128 cairn_hash_cache_sum(
             ++block;
         }
         CAIRN_ASSERT(begin < block);
-        update_leaves(part, &from, begin, block);
+        cairn_hash128 *leaves = part->leaves + begin;
+        const cairn_hash128 before = sum_of(leaves, block - begin);
+        compute_leaves(&from, begin, block, leaves);
+        const cairn_hash128 after = sum_of(leaves, block - begin);
+        part->sum = cairn_hash_add(cairn_hash_remove(part->sum, before), after);
+        memset(part->dirty + begin, 0, block - begin);
     }
     return part->sum;
 }
@@ -254,4 +257,39 @@ bool cairn_hash_cache_valid(const cairn_hash_cache *cache, const cairn_state *st
         }
     }
     return true;
+}
+
+static cairn_world_hash hash_of(const cairn_hash128 sums[CAIRN_ARRAY_COUNT]) {
+    const cairn_hash128 shown[2] = {sums[CAIRN_ARRAY_BODY_IDS], sums[CAIRN_ARRAY_MOTIONS]};
+    cairn_world_hash hash = {.visible = cairn_hash_list(KEY_VISIBLE, shown, 2)};
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        const cairn_section section = cairn_field_table_of(array)->section;
+        CAIRN_ASSERT(section < CAIRN_SECTION_COUNT);
+        hash.sections[section] = cairn_hash_add(hash.sections[section], sums[array]);
+    }
+    hash.full = cairn_hash_list(KEY_FULL, hash.sections, CAIRN_SECTION_COUNT);
+    return hash;
+}
+
+cairn_world_hash cairn_world_hash_fresh(const cairn_world *world) {
+    cairn_hash128 sums[CAIRN_ARRAY_COUNT];
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        sums[array] = cairn_hash_cache_fresh_sum(&world->state, array);
+    }
+    return hash_of(sums);
+}
+
+cairn_world_hash cairn_world_hash_read(const cairn_world *world) {
+    cairn_hash128 sums[CAIRN_ARRAY_COUNT];
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        const bool cached = array != CAIRN_ARRAY_SETTINGS && array != CAIRN_ARRAY_RULES;
+        sums[array] = cached ? cairn_hash_cache_sum(world->hash_cache, &world->state, array)
+                             : cairn_hash_cache_fresh_sum(&world->state, array);
+    }
+    const cairn_world_hash hash = hash_of(sums);
+#ifdef CAIRN_CHECK_HASHES
+    CAIRN_ASSERT(cairn_hash_equal(hash.full, cairn_world_hash_fresh(world).full));
+    CAIRN_ASSERT(cairn_hash_equal(hash.visible, cairn_world_hash_fresh(world).visible));
+#endif
+    return hash;
 }

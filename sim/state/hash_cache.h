@@ -52,3 +52,5 @@ bool cairn_hash_cache_valid(const cairn_hash_cache *cache, const cairn_state *st
 cairn_hash128 cairn_hash_cache_sum(
     cairn_hash_cache *cache, const cairn_state *state, cairn_array array);
 cairn_hash128 cairn_hash_cache_fresh_sum(const cairn_state *state, cairn_array array);
+// The hash of a world computed from the words of the block alone, without the hash cache.
+cairn_world_hash cairn_world_hash_fresh(const cairn_world *world);

@@ -44,3 +44,19 @@ void cairn_slot_free(uint32_t *ids, uint32_t index, uint32_t *hint) {
     }
     CAIRN_ASSERT(*hint <= index && (ids[index] & CAIRN_SLOT_USED) == 0);
 }
+
+uint32_t cairn_slots_list(
+    const uint32_t *ids, uint32_t slot_count, uint32_t *out, uint32_t capacity) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < slot_count; ++i) {
+        if ((ids[i] & CAIRN_SLOT_USED) == 0) {
+            continue;
+        }
+        if (count < capacity) {
+            out[count] = cairn_slot_id(ids, i);
+        }
+        ++count;
+    }
+    CAIRN_ASSERT(count <= slot_count);
+    return count;
+}

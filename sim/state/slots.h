@@ -22,3 +22,6 @@ uint32_t cairn_slot_find(const uint32_t *ids, uint32_t slot_count, uint32_t id);
 uint32_t cairn_slot_take(uint32_t *ids, uint32_t *slot_count, uint32_t capacity, uint32_t *hint);
 // Frees a taken slot; its next id has the next generation.
 void cairn_slot_free(uint32_t *ids, uint32_t index, uint32_t *hint);
+// Writes the ids of at most `capacity` used slots, lowest first; returns how many are used.
+uint32_t cairn_slots_list(
+    const uint32_t *ids, uint32_t slot_count, uint32_t *out, uint32_t capacity);

@@ -32,3 +32,11 @@ cairn_world_def cairn_def_of_settings(const cairn_settings *settings) {
 #undef SETTING
     return def;
 }
+
+bool cairn_settings_counts_ok(const cairn_settings *settings) {
+    return settings->body_slots <= settings->body_capacity &&
+           settings->shape_slots <= settings->shape_capacity &&
+           settings->joint_slots <= settings->joint_capacity &&
+           settings->hull_slots <= settings->hull_capacity &&
+           settings->contact_count <= settings->contact_capacity;
+}

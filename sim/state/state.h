@@ -186,3 +186,5 @@ typedef struct cairn_state {
 cairn_settings cairn_settings_of(const cairn_world_def *def);
 // The def that the block stores; rules are NULL.
 cairn_world_def cairn_def_of_settings(const cairn_settings *settings);
+// Whether every count fits its capacity.
+bool cairn_settings_counts_ok(const cairn_settings *settings);

@@ -1,113 +1,88 @@
 // SPDX-License-Identifier: MIT
 #include "sim/state/state_array.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 
-static uint32_t rules_blocks(const cairn_settings *settings) {
-    const uint32_t size = (uint32_t)sizeof(cairn_rules_block);
-    return (settings->rules_state_size + size - 1) / size;
+// Where the state points to an array, and which settings hold its capacity and its count.
+typedef struct array_layout {
+    size_t element_size; // bytes
+    size_t pointer;      // offset in cairn_state
+    size_t capacity;     // offset in cairn_settings; unused for the settings and the rules
+    size_t count;        // as for capacity
+} array_layout;
+
+#define LAYOUT(member, largest, used)                                                              \
+    {                                                                                              \
+        .element_size = sizeof *((cairn_state *)NULL)->member,                                     \
+        .pointer = offsetof(cairn_state, member), .capacity = offsetof(cairn_settings, largest),   \
+        .count = offsetof(cairn_settings, used)                                                    \
+    }
+static const array_layout layouts[CAIRN_ARRAY_COUNT] = {
+    [CAIRN_ARRAY_SETTINGS] = LAYOUT(settings, body_capacity, body_slots),
+    [CAIRN_ARRAY_BODY_IDS] = LAYOUT(body_ids, body_capacity, body_slots),
+    [CAIRN_ARRAY_SHAPE_IDS] = LAYOUT(shape_ids, shape_capacity, shape_slots),
+    [CAIRN_ARRAY_JOINT_IDS] = LAYOUT(joint_ids, joint_capacity, joint_slots),
+    [CAIRN_ARRAY_HULL_IDS] = LAYOUT(hull_ids, hull_capacity, hull_slots),
+    [CAIRN_ARRAY_MOTIONS] = LAYOUT(motions, body_capacity, body_slots),
+    [CAIRN_ARRAY_REFERENCE_POSES] = LAYOUT(reference_poses, body_capacity, body_slots),
+    [CAIRN_ARRAY_BODIES] = LAYOUT(bodies, body_capacity, body_slots),
+    [CAIRN_ARRAY_SLEEP] = LAYOUT(sleep, body_capacity, body_slots),
+    [CAIRN_ARRAY_HULLS] = LAYOUT(hulls, hull_capacity, hull_slots),
+    [CAIRN_ARRAY_SHAPES] = LAYOUT(shapes, shape_capacity, shape_slots),
+    [CAIRN_ARRAY_JOINTS] = LAYOUT(joints, joint_capacity, joint_slots),
+    [CAIRN_ARRAY_CONTACTS] = LAYOUT(contacts, contact_capacity, contact_count),
+    [CAIRN_ARRAY_RULES] = LAYOUT(rules, body_capacity, body_slots),
+};
+
+// The setting at `offset`, except that the settings are one element and the rules fill their
+// blocks.
+static uint32_t elements_of(const cairn_settings *settings, cairn_array array, size_t offset) {
+    const uint32_t block_size = (uint32_t)sizeof(cairn_rules_block);
+    if (array == CAIRN_ARRAY_SETTINGS || array == CAIRN_ARRAY_RULES) {
+        return array == CAIRN_ARRAY_SETTINGS
+                   ? 1
+                   : (settings->rules_state_size + block_size - 1) / block_size;
+    }
+    uint32_t elements;
+    memcpy(&elements, (const unsigned char *)settings + offset, sizeof elements);
+    return elements;
 }
 
 uint32_t cairn_array_capacity(const cairn_settings *settings, cairn_array array) {
     CAIRN_ASSERT(array < CAIRN_ARRAY_COUNT);
-    switch (array) {
-    case CAIRN_ARRAY_BODY_IDS:
-    case CAIRN_ARRAY_MOTIONS:
-    case CAIRN_ARRAY_REFERENCE_POSES:
-    case CAIRN_ARRAY_BODIES:
-    case CAIRN_ARRAY_SLEEP:
-        return settings->body_capacity;
-    case CAIRN_ARRAY_SHAPE_IDS:
-    case CAIRN_ARRAY_SHAPES:
-        return settings->shape_capacity;
-    case CAIRN_ARRAY_JOINT_IDS:
-    case CAIRN_ARRAY_JOINTS:
-        return settings->joint_capacity;
-    case CAIRN_ARRAY_HULL_IDS:
-    case CAIRN_ARRAY_HULLS:
-        return settings->hull_capacity;
-    case CAIRN_ARRAY_CONTACTS:
-        return settings->contact_capacity;
-    case CAIRN_ARRAY_RULES:
-        return rules_blocks(settings);
-    case CAIRN_ARRAY_SETTINGS:
-    case CAIRN_ARRAY_COUNT:
-        break;
-    }
-    return 1;
+    return elements_of(settings, array, layouts[array].capacity);
 }
 
 uint32_t cairn_array_count(const cairn_settings *settings, cairn_array array) {
     CAIRN_ASSERT(array < CAIRN_ARRAY_COUNT);
-    switch (array) {
-    case CAIRN_ARRAY_BODY_IDS:
-    case CAIRN_ARRAY_MOTIONS:
-    case CAIRN_ARRAY_REFERENCE_POSES:
-    case CAIRN_ARRAY_BODIES:
-    case CAIRN_ARRAY_SLEEP:
-        CAIRN_ASSERT(settings->body_slots <= settings->body_capacity);
-        return settings->body_slots;
-    case CAIRN_ARRAY_SHAPE_IDS:
-    case CAIRN_ARRAY_SHAPES:
-        CAIRN_ASSERT(settings->shape_slots <= settings->shape_capacity);
-        return settings->shape_slots;
-    case CAIRN_ARRAY_JOINT_IDS:
-    case CAIRN_ARRAY_JOINTS:
-        CAIRN_ASSERT(settings->joint_slots <= settings->joint_capacity);
-        return settings->joint_slots;
-    case CAIRN_ARRAY_HULL_IDS:
-    case CAIRN_ARRAY_HULLS:
-        CAIRN_ASSERT(settings->hull_slots <= settings->hull_capacity);
-        return settings->hull_slots;
-    case CAIRN_ARRAY_CONTACTS:
-        CAIRN_ASSERT(settings->contact_count <= settings->contact_capacity);
-        return settings->contact_count;
-    case CAIRN_ARRAY_RULES:
-        return rules_blocks(settings);
-    case CAIRN_ARRAY_SETTINGS:
-    case CAIRN_ARRAY_COUNT:
-        break;
-    }
-    return 1;
+    const uint32_t count = elements_of(settings, array, layouts[array].count);
+    CAIRN_ASSERT(count <= cairn_array_capacity(settings, array));
+    return count;
 }
 
 // sim/state/fields.c asserts that these are whole words, each with a name.
 size_t cairn_array_element_size(cairn_array array) {
-    static const size_t sizes[CAIRN_ARRAY_COUNT] = {[CAIRN_ARRAY_SETTINGS] = sizeof(cairn_settings),
-        [CAIRN_ARRAY_BODY_IDS] = sizeof(uint32_t),
-        [CAIRN_ARRAY_SHAPE_IDS] = sizeof(uint32_t),
-        [CAIRN_ARRAY_JOINT_IDS] = sizeof(uint32_t),
-        [CAIRN_ARRAY_HULL_IDS] = sizeof(uint32_t),
-        [CAIRN_ARRAY_MOTIONS] = sizeof(cairn_motion),
-        [CAIRN_ARRAY_REFERENCE_POSES] = sizeof(cairn_reference_pose),
-        [CAIRN_ARRAY_BODIES] = sizeof(cairn_body),
-        [CAIRN_ARRAY_SLEEP] = sizeof(cairn_sleep),
-        [CAIRN_ARRAY_HULLS] = sizeof(cairn_hull_vertices),
-        [CAIRN_ARRAY_SHAPES] = sizeof(cairn_shape),
-        [CAIRN_ARRAY_JOINTS] = sizeof(cairn_joint),
-        [CAIRN_ARRAY_CONTACTS] = sizeof(cairn_contact),
-        [CAIRN_ARRAY_RULES] = sizeof(cairn_rules_block)};
     CAIRN_ASSERT(array < CAIRN_ARRAY_COUNT);
-    return sizes[array];
+    return layouts[array].element_size;
 }
 
 void *cairn_state_array(const cairn_state *state, cairn_array array) {
-    void *const arrays[CAIRN_ARRAY_COUNT] = {[CAIRN_ARRAY_SETTINGS] = state->settings,
-        [CAIRN_ARRAY_BODY_IDS] = state->body_ids,
-        [CAIRN_ARRAY_SHAPE_IDS] = state->shape_ids,
-        [CAIRN_ARRAY_JOINT_IDS] = state->joint_ids,
-        [CAIRN_ARRAY_HULL_IDS] = state->hull_ids,
-        [CAIRN_ARRAY_HULLS] = state->hulls,
-        [CAIRN_ARRAY_MOTIONS] = state->motions,
-        [CAIRN_ARRAY_REFERENCE_POSES] = state->reference_poses,
-        [CAIRN_ARRAY_BODIES] = state->bodies,
-        [CAIRN_ARRAY_SLEEP] = state->sleep,
-        [CAIRN_ARRAY_SHAPES] = state->shapes,
-        [CAIRN_ARRAY_JOINTS] = state->joints,
-        [CAIRN_ARRAY_CONTACTS] = state->contacts,
-        [CAIRN_ARRAY_RULES] = state->rules};
     CAIRN_ASSERT(array < CAIRN_ARRAY_COUNT);
-    return arrays[array];
+    void *elements;
+    memcpy(&elements, (const unsigned char *)state + layouts[array].pointer, sizeof elements);
+    return elements;
+}
+
+void cairn_state_read_element(
+    const cairn_state *state, cairn_array array, uint32_t index, uint32_t *words) {
+    const size_t size = cairn_array_element_size(array);
+    CAIRN_ASSERT(size <= CAIRN_ELEMENT_WORDS_MAX * sizeof words[0]);
+    memset(words, 0, size);
+    if (index < cairn_array_count(state->settings, array) && cairn_state_has(state, array, index)) {
+        memcpy(words, (const unsigned char *)cairn_state_array(state, array) + index * size, size);
+    }
 }
 
 cairn_run cairn_state_run(const cairn_state *state, cairn_array array, uint32_t from) {
@@ -144,26 +119,13 @@ size_t cairn_state_size(const cairn_settings *settings) {
 }
 
 cairn_state cairn_state_view(const cairn_settings *settings, void *memory) {
-    void *at[CAIRN_ARRAY_COUNT];
+    cairn_state view;
     unsigned char *next = memory;
     CAIRN_ASSERT((uintptr_t)memory % _Alignof(max_align_t) == 0);
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        at[array] = next;
+        memcpy((unsigned char *)&view + layouts[array].pointer, &next, sizeof next);
         next += array_size(settings, array);
     }
     CAIRN_ASSERT(next == (unsigned char *)memory + cairn_state_size(settings));
-    return (cairn_state){.settings = at[CAIRN_ARRAY_SETTINGS],
-        .body_ids = at[CAIRN_ARRAY_BODY_IDS],
-        .shape_ids = at[CAIRN_ARRAY_SHAPE_IDS],
-        .joint_ids = at[CAIRN_ARRAY_JOINT_IDS],
-        .hull_ids = at[CAIRN_ARRAY_HULL_IDS],
-        .hulls = at[CAIRN_ARRAY_HULLS],
-        .motions = at[CAIRN_ARRAY_MOTIONS],
-        .reference_poses = at[CAIRN_ARRAY_REFERENCE_POSES],
-        .bodies = at[CAIRN_ARRAY_BODIES],
-        .sleep = at[CAIRN_ARRAY_SLEEP],
-        .shapes = at[CAIRN_ARRAY_SHAPES],
-        .joints = at[CAIRN_ARRAY_JOINTS],
-        .contacts = at[CAIRN_ARRAY_CONTACTS],
-        .rules = at[CAIRN_ARRAY_RULES]};
+    return view;
 }

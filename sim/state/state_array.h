@@ -55,6 +55,10 @@ static inline bool cairn_state_has(const cairn_state *state, cairn_array array, 
     const uint32_t *ids = state_ids(state, array);
     return ids == NULL || (ids[index] & CAIRN_SLOT_USED) != 0;
 }
+// The words of an element (at most CAIRN_ELEMENT_WORDS_MAX); zero if it does not exist, as a free
+// slot holds them.
+void cairn_state_read_element(
+    const cairn_state *state, cairn_array array, uint32_t index, uint32_t *words);
 // The next elements from `from` on that exist and lie side by side; empty when there are none.
 typedef struct cairn_run {
     uint32_t begin;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "sim/world/world.h"
+
 #include <string.h>
 
 #include "base/assert.h"
@@ -8,25 +10,12 @@
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
-#include "sim/world/joint.h"
-#include "sim/world/shape.h"
 
 cairn_body_def cairn_body_def_default(void) {
     return (cairn_body_def){.kind = CAIRN_BODY_DYNAMIC,
         .rotation = quat_identity(),
         .gravity_scale = 1.0f,
         .allow_sleep = 1};
-}
-
-// The first status that is not CAIRN_OK, if any.
-static cairn_status first_refusal(const cairn_status *checks, size_t count) {
-    CAIRN_ASSERT(count > 0);
-    for (size_t i = 0; i < count; ++i) {
-        if (checks[i] != CAIRN_OK) {
-            return checks[i];
-        }
-    }
-    return CAIRN_OK;
 }
 
 static cairn_status def_check(const cairn_body_def *def) {
@@ -42,7 +31,7 @@ static cairn_status def_check(const cairn_body_def *def) {
         cairn_check_float(def->angular_damping, 0.0f, CAIRN_DAMPING_MAX),
         cairn_check_float(def->gravity_scale, -CAIRN_GRAVITY_SCALE_MAX, CAIRN_GRAVITY_SCALE_MAX),
     };
-    return first_refusal(checks, sizeof checks / sizeof checks[0]);
+    return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
 }
 
 // A static body has no velocity, whatever the caller asks for.
@@ -171,7 +160,7 @@ static void write_pose(
 static cairn_status pose_check(cairn_pose pose, float distance_max) {
     const cairn_status checks[] = {
         cairn_check_vec3(pose.position, distance_max), cairn_check_rotation(pose.rotation)};
-    return first_refusal(checks, 2);
+    return cairn_check_all(checks, 2);
 }
 
 cairn_status cairn_body_place(cairn_world *world, cairn_body_id body, cairn_pose pose) {
@@ -205,7 +194,7 @@ cairn_status cairn_body_set_velocity(
     }
     const cairn_status checks[] = {
         cairn_check_vec3(linear, CAIRN_SPEED_MAX), cairn_check_vec3(angular, CAIRN_SPEED_MAX)};
-    const cairn_status status = first_refusal(checks, 2);
+    const cairn_status status = cairn_check_all(checks, 2);
     if (status != CAIRN_OK) {
         return status;
     }
@@ -218,17 +207,22 @@ cairn_status cairn_body_set_velocity(
     return CAIRN_OK;
 }
 
-static cairn_status apply_impulse(
-    cairn_world *world, uint32_t slot, cairn_vec3 impulse, cairn_vec3 arm) {
-    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
+cairn_status cairn_body_apply_impulse(
+    cairn_world *world, cairn_body_id id, cairn_vec3 impulse, cairn_vec3 point) {
+    const uint32_t slot = cairn_body_slot(world, id);
+    if (slot == CAIRN_INDEX_NONE) {
+        return CAIRN_NOT_FOUND;
+    }
     const cairn_body *body = &world->state.bodies[slot];
     cairn_motion *motion = &world->state.motions[slot];
     const cairn_sym3 inverse_inertia =
         sym3_rotate(body->inverse_inertia, mat3_of_quat(motion->rotation));
+    const cairn_vec3 arm = vec3_sub(point, motion->position);
     const cairn_vec3 linear = vec3_add_scaled(motion->linear_velocity, impulse, body->inverse_mass);
     const cairn_vec3 turn = sym3_apply(inverse_inertia, vec3_cross(arm, impulse));
     const cairn_vec3 angular = vec3_add(motion->angular_velocity, turn);
-    if (!vec3_finite(linear) || !vec3_finite(angular)) {
+    if (!vec3_finite(impulse) || !vec3_finite(point) || !vec3_finite(linear) ||
+        !vec3_finite(angular)) {
         return CAIRN_NON_FINITE;
     }
     cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, slot);
@@ -238,29 +232,13 @@ static cairn_status apply_impulse(
     return CAIRN_OK;
 }
 
-cairn_status cairn_body_apply_impulse(
-    cairn_world *world, cairn_body_id body, cairn_vec3 impulse, cairn_vec3 point) {
-    const uint32_t slot = cairn_body_slot(world, body);
-    if (slot == CAIRN_INDEX_NONE) {
-        return CAIRN_NOT_FOUND;
-    }
-    if (!vec3_finite(impulse) || !vec3_finite(point)) {
-        return CAIRN_NON_FINITE;
-    }
-    const cairn_vec3 arm = vec3_sub(point, world->state.motions[slot].position);
-    return apply_impulse(world, slot, impulse, arm);
-}
-
 cairn_status cairn_body_apply_impulse_at_centre(
     cairn_world *world, cairn_body_id body, cairn_vec3 impulse) {
     const uint32_t slot = cairn_body_slot(world, body);
     if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
-    if (!vec3_finite(impulse)) {
-        return CAIRN_NON_FINITE;
-    }
-    return apply_impulse(world, slot, impulse, vec3_zero());
+    return cairn_body_apply_impulse(world, body, impulse, world->state.motions[slot].position);
 }
 
 cairn_status cairn_body_apply_force(

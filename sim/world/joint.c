@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/world/joint.h"
+#include "sim/world/world.h"
 
 #include <string.h>
 
@@ -44,12 +44,8 @@ static cairn_status axes_check(const cairn_joint_def *def) {
         cairn_check_float(def->lower, -CAIRN_ANGLE_MAX, CAIRN_ANGLE_MAX),
         cairn_check_float(def->upper, def->lower, CAIRN_ANGLE_MAX),
     };
-    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; ++i) {
-        if (checks[i] != CAIRN_OK) {
-            return checks[i];
-        }
-    }
-    return def->limited <= 1 ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
+    const cairn_status status = cairn_check_all(checks, sizeof checks / sizeof checks[0]);
+    return status == CAIRN_OK && def->limited > 1 ? CAIRN_INVALID_ARGUMENT : status;
 }
 
 static bool frame_ok(cairn_vec3 axis, cairn_vec3 normal) {
@@ -81,12 +77,8 @@ static cairn_status def_check(const cairn_world *world, const cairn_joint_def *d
         cairn_check_vec3(def->anchor_b, CAIRN_DISTANCE_MAX),
         cairn_check_float(def->length, 0.0f, CAIRN_SHAPE_SIZE_MAX),
     };
-    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; ++i) {
-        if (checks[i] != CAIRN_OK) {
-            return checks[i];
-        }
-    }
-    return cairn_joint_has_axes(def->kind) ? axes_check(def) : CAIRN_OK;
+    const cairn_status status = cairn_check_all(checks, sizeof checks / sizeof checks[0]);
+    return status == CAIRN_OK && cairn_joint_has_axes(def->kind) ? axes_check(def) : status;
 }
 
 // Drops the pair cache, too: a joint decides whether its bodies may collide.
@@ -99,12 +91,6 @@ static void wake_both(cairn_world *world, const cairn_joint *joint) {
         cairn_body_reset_reference_pose(world, slots[i]);
     }
     world->pair_cache_valid = false;
-}
-
-static void mark_dirty(cairn_world *world, uint32_t slot) {
-    CAIRN_ASSERT(slot < world->state.settings->joint_slots);
-    cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINT_IDS, slot);
-    cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, slot);
 }
 
 static cairn_vec3 perpendicular_to_axis(cairn_vec3 normal, cairn_vec3 axis) {
@@ -141,7 +127,8 @@ cairn_status cairn_joint_create(
         return CAIRN_CAPACITY;
     }
     const bool distance = def->kind == CAIRN_JOINT_DISTANCE;
-    mark_dirty(world, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINT_IDS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, slot);
     state->joints[slot] = (cairn_joint){.kind = def->kind,
         .collide_connected = def->collide_connected,
         .body_a = def->body_a,
@@ -161,7 +148,8 @@ cairn_status cairn_joint_create(
 static void destroy_joint_at(cairn_world *world, uint32_t slot) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_JOINTS, slot));
     wake_both(world, &world->state.joints[slot]);
-    mark_dirty(world, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINT_IDS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, slot);
     memset(&world->state.joints[slot], 0, sizeof(cairn_joint));
     cairn_slot_free(world->state.joint_ids, slot, &world->joint_hint);
 }

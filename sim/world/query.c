@@ -6,7 +6,7 @@
 #include "sim/collide/collide.h"
 #include "sim/math/limits.h"
 #include "sim/state/slots.h"
-#include "sim/world/hull_store.h"
+#include "sim/world/world.h"
 
 static bool is_candidate(
     const cairn_world *world, uint32_t slot, uint32_t mask, uint32_t ignored_body) {

@@ -4,7 +4,10 @@
 #include "base/assert.h"
 
 static void allocate_all(cairn_scratch *scratch, cairn_arena *from, const cairn_world_def *def) {
-    cairn_awake_set_allocate(&scratch->awake_set, from, def);
+    cairn_awake_set *set = &scratch->awake_set;
+    set->bodies = cairn_arena_take(from, def->body_capacity, sizeof *set->bodies);
+    set->contains = cairn_arena_take(from, def->body_capacity, sizeof *set->contains);
+    set->takes_impulses = cairn_arena_take(from, def->body_capacity, sizeof *set->takes_impulses);
     cairn_manifold_pool_allocate(&scratch->manifold_pool, from, def);
     cairn_contact_edit_buffer_allocate(&scratch->contact_edit_buffer, from, def);
     cairn_islands_allocate(&scratch->islands, from, def);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/world/shape.h"
+#include "sim/world/world.h"
 
 #include <string.h>
 
@@ -11,7 +11,6 @@
 #include "sim/math/limits.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
-#include "sim/world/hull_store.h"
 
 cairn_shape_def cairn_shape_def_default(void) {
     return (cairn_shape_def){.kind = CAIRN_SHAPE_BOX,
@@ -35,12 +34,8 @@ static cairn_status def_check(const cairn_shape_def *def) {
         cairn_check_float(def->friction, 0.0f, CAIRN_FRICTION_MAX),
         cairn_check_float(def->restitution, 0.0f, 1.0f),
     };
-    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; ++i) {
-        if (checks[i] != CAIRN_OK) {
-            return checks[i];
-        }
-    }
-    return def->density > 0.0f ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
+    const cairn_status status = cairn_check_all(checks, sizeof checks / sizeof checks[0]);
+    return status == CAIRN_OK && def->density <= 0.0f ? CAIRN_INVALID_ARGUMENT : status;
 }
 
 // Inserts in order of index, so that sums over a body's shapes have the same order after any
@@ -54,21 +49,6 @@ static void link_shape(cairn_world *world, uint32_t body, uint32_t slot) {
     CAIRN_ASSERT(*at == 0 || *at - 1 > slot);
     world->shape_next[slot] = *at;
     *at = slot + 1;
-}
-
-static void unlink_shape(cairn_world *world, uint32_t body, uint32_t slot) {
-    uint32_t *at = &world->shape_first[body];
-    while (*at != slot + 1) {
-        CAIRN_ASSERT(*at != 0);
-        at = &world->shape_next[*at - 1];
-    }
-    *at = world->shape_next[slot];
-}
-
-static void mark_dirty(cairn_world *world, uint32_t slot) {
-    CAIRN_ASSERT(slot < world->state.settings->shape_slots);
-    cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPE_IDS, slot);
-    cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPES, slot);
 }
 
 cairn_status cairn_shape_create(
@@ -95,7 +75,8 @@ cairn_status cairn_shape_create(
         state->settings->creates_refused += 1;
         return CAIRN_CAPACITY;
     }
-    mark_dirty(world, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPE_IDS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPES, slot);
     state->shapes[slot] = (cairn_shape){.body = owner,
         .geometry = cairn_geometry_of_def(def),
         .pose = {.position = vec3_clean(def->pose.position),
@@ -116,8 +97,14 @@ cairn_status cairn_shape_create(
 
 void cairn_shape_remove(cairn_world *world, uint32_t slot) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, slot));
-    unlink_shape(world, world->state.shapes[slot].body, slot);
-    mark_dirty(world, slot);
+    uint32_t *at = &world->shape_first[world->state.shapes[slot].body];
+    while (*at != slot + 1) {
+        CAIRN_ASSERT(*at != 0);
+        at = &world->shape_next[*at - 1];
+    }
+    *at = world->shape_next[slot];
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPE_IDS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPES, slot);
     memset(&world->state.shapes[slot], 0, sizeof(cairn_shape));
     cairn_slot_free(world->state.shape_ids, slot, &world->shape_hint);
     world->contacts_stale = true;
@@ -165,16 +152,7 @@ cairn_status cairn_shape_read(
 }
 
 uint32_t cairn_world_shapes(const cairn_world *world, cairn_shape_id *out, uint32_t capacity) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < world->state.settings->shape_slots; ++i) {
-        if (!cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, i)) {
-            continue;
-        }
-        if (count < capacity) {
-            out[count] = cairn_shape_id_at(world, i);
-        }
-        ++count;
-    }
-    CAIRN_ASSERT(count <= world->state.settings->shape_slots);
-    return count;
+    CAIRN_ASSERT(out != NULL || capacity == 0);
+    const cairn_state *state = &world->state;
+    return cairn_slots_list(state->shape_ids, state->settings->shape_slots, out, capacity);
 }

@@ -136,21 +136,14 @@ cairn_world_counters cairn_world_counters_read(const cairn_world *world) {
         .edits_refused = settings->edits_refused};
 }
 
-static uint32_t count_used(const uint32_t *ids, uint32_t slot_count) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < slot_count; ++i) {
-        count += (ids[i] & CAIRN_SLOT_USED) != 0 ? 1u : 0u;
-    }
-    return count;
-}
-
 cairn_world_counts cairn_world_counts_read(const cairn_world *world) {
     const cairn_state *state = &world->state;
     const cairn_settings *settings = state->settings;
-    cairn_world_counts counts = {.bodies = count_used(state->body_ids, settings->body_slots),
-        .shapes = count_used(state->shape_ids, settings->shape_slots),
-        .joints = count_used(state->joint_ids, settings->joint_slots),
-        .hulls = count_used(state->hull_ids, settings->hull_slots),
+    cairn_world_counts counts = {
+        .bodies = cairn_slots_list(state->body_ids, settings->body_slots, NULL, 0),
+        .shapes = cairn_slots_list(state->shape_ids, settings->shape_slots, NULL, 0),
+        .joints = cairn_slots_list(state->joint_ids, settings->joint_slots, NULL, 0),
+        .hulls = cairn_slots_list(state->hull_ids, settings->hull_slots, NULL, 0),
         .contacts = settings->contact_count};
     for (uint32_t i = 0; i < settings->body_slots; ++i) {
         const bool awake = state->bodies[i].kind == CAIRN_BODY_DYNAMIC &&
@@ -170,4 +163,38 @@ const cairn_contact_event *cairn_world_contact_events(const cairn_world *world, 
     CAIRN_ASSERT(world->event_count <= 2 * world->def.contact_capacity);
     *count = world->event_count;
     return world->events;
+}
+
+static void link_shapes(cairn_world *world) {
+    const cairn_state *state = &world->state;
+    memset(world->shape_first, 0, state->settings->body_slots * sizeof *world->shape_first);
+    for (uint32_t i = state->settings->shape_slots; i > 0; --i) {
+        if (cairn_state_has(state, CAIRN_ARRAY_SHAPES, i - 1)) {
+            const uint32_t body = state->shapes[i - 1].body;
+            CAIRN_ASSERT(cairn_state_has(state, CAIRN_ARRAY_BODIES, body));
+            world->shape_next[i - 1] = world->shape_first[body];
+            world->shape_first[body] = i;
+        }
+    }
+}
+
+void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT]) {
+    CAIRN_ASSERT(world->state.settings->body_capacity == world->def.body_capacity);
+    if (changed[CAIRN_ARRAY_SHAPE_IDS] || changed[CAIRN_ARRAY_SHAPES] ||
+        changed[CAIRN_ARRAY_BODY_IDS]) {
+        link_shapes(world);
+    }
+    world->body_hint = changed[CAIRN_ARRAY_BODY_IDS] ? 0 : world->body_hint;
+    world->shape_hint = changed[CAIRN_ARRAY_SHAPE_IDS] ? 0 : world->shape_hint;
+    world->joint_hint = changed[CAIRN_ARRAY_JOINT_IDS] ? 0 : world->joint_hint;
+    world->hull_hint = changed[CAIRN_ARRAY_HULL_IDS] ? 0 : world->hull_hint;
+    if (changed[CAIRN_ARRAY_HULL_IDS] || changed[CAIRN_ARRAY_HULLS]) {
+        cairn_hulls_derive(world);
+    }
+    world->contacts_stale = true;
+    world->islands_settled = false;
+    world->pair_cache_valid = false;
+    cairn_manifold_pool_clear(world);
+    CAIRN_ASSERT(!world->manifold_pool->complete && world->manifold_pool->used == 0);
+    world->event_count = 0;
 }

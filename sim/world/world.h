@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The memory of a world.
+// What the files of this folder, and decoding, do to a world beside the public functions.
 
 #include "sim/state/world.h"
 
@@ -10,3 +10,25 @@
 // CAIRN_OUT_OF_MEMORY: *out is NULL.
 cairn_status cairn_world_allocate(
     const cairn_world_def *def, uint32_t lanes, cairn_allocator *take, cairn_world **out);
+// Rebuilds what follows from the arrays that have changed: shape lists, hulls, free-slot hints.
+// Drops the pair cache and the manifolds, and forgets events.
+void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT]);
+
+// Frees the slot and unlinks the shape from its body, whose mass the caller updates.
+void cairn_shape_remove(cairn_world *world, uint32_t slot);
+
+// Destroys every joint of the body, in order of slot.
+void cairn_joint_destroy_of_body(cairn_world *world, uint32_t body);
+// Whether axes and normals are unit vectors perpendicular to each other, within CAIRN_AXES_SLACK,
+// and limits in order; zero in joints without axes.
+bool cairn_joint_axes_ok(const cairn_joint *joint);
+
+// The state holds the vertices of a hull. Everything else (cairn_hull) is derived from these and
+// stored beside the state, by slot.
+// The slot of a live hull, CAIRN_INDEX_NONE otherwise.
+uint32_t cairn_hull_slot(const cairn_world *world, cairn_hull_id hull);
+// Rebuilds each hull whose vertices in the state differ from those it was built from.
+void cairn_hulls_derive(cairn_world *world);
+// Whether the hull of these vertices has exactly these vertices, bit for bit, as is true of all
+// that cairn_hull_create stores.
+bool cairn_hull_vertices_ok(const cairn_hull_vertices *points);

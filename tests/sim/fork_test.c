@@ -4,8 +4,8 @@
 #include "tests/sim/world_kit.h"
 
 #include "sim/debug/poison.h"
+#include "sim/state/hash_cache.h"
 #include "sim/state/world.h"
-#include "sim/state/world_hash.h"
 #include "tests/sim/golden_scenes.h"
 
 enum { TICKS_TOGETHER = 20 };

@@ -10,7 +10,6 @@
 #include "sim/debug/poison.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/world.h"
-#include "sim/state/world_hash.h"
 
 enum { BODIES = 24, TICKS = 400, SEEDS = 6 };
 

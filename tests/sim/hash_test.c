@@ -8,8 +8,8 @@
 
 #include "base/random.h"
 #include "sim/state/fields.h"
+#include "sim/state/hash_cache.h"
 #include "sim/state/world.h"
-#include "sim/state/world_hash.h"
 
 // Two cubes in touch, joined, a hull, with rules: every array has something.
 static cairn_world *full_world(void) {

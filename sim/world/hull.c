@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/world/hull_store.h"
+#include "sim/world/world.h"
 
 #include <string.h>
 
@@ -12,24 +12,9 @@ uint32_t cairn_hull_slot(const cairn_world *world, cairn_hull_id hull) {
     return cairn_slot_find(world->state.hull_ids, world->state.settings->hull_slots, hull);
 }
 
-static void mark_dirty(cairn_world *world, uint32_t slot) {
-    CAIRN_ASSERT(slot < world->state.settings->hull_slots);
-    cairn_hash_cache_mark(world, CAIRN_ARRAY_HULL_IDS, slot);
-    cairn_hash_cache_mark(world, CAIRN_ARRAY_HULLS, slot);
-}
-
 const char *cairn_hull_refusal(const cairn_vec3 *points, uint32_t count) {
     cairn_hull hull;
     return cairn_hull_build_stable(points, count, &hull);
-}
-
-static bool points_finite(const cairn_vec3 *points, uint32_t count) {
-    for (uint32_t i = 0; i < count && i < CAIRN_HULL_POINTS_MAX; ++i) {
-        if (!vec3_finite(points[i])) {
-            return false;
-        }
-    }
-    return true;
 }
 
 cairn_status cairn_hull_create(
@@ -37,8 +22,10 @@ cairn_status cairn_hull_create(
     *out = 0;
     cairn_state *state = &world->state;
     cairn_hull hull;
-    if (!points_finite(points, count)) {
-        return CAIRN_NON_FINITE;
+    for (uint32_t i = 0; i < count && i < CAIRN_HULL_POINTS_MAX; ++i) {
+        if (!vec3_finite(points[i])) {
+            return CAIRN_NON_FINITE;
+        }
     }
     if (cairn_hull_build_stable(points, count, &hull) != NULL) {
         return CAIRN_INVALID_ARGUMENT;
@@ -55,7 +42,8 @@ cairn_status cairn_hull_create(
     stored->count = hull.vertex_count;
     memcpy(stored->vertices, hull.vertices, hull.vertex_count * sizeof hull.vertices[0]);
     world->hulls[slot] = hull;
-    mark_dirty(world, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_HULL_IDS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_HULLS, slot);
     *out = cairn_slot_id(state->hull_ids, slot);
     CAIRN_ASSERT(cairn_hull_slot(world, *out) == slot);
     return CAIRN_OK;
@@ -83,7 +71,8 @@ cairn_status cairn_hull_destroy(cairn_world *world, cairn_hull_id hull) {
     memset(&world->state.hulls[slot], 0, sizeof(cairn_hull_vertices));
     cairn_slot_free(world->state.hull_ids, slot, &world->hull_hint);
     CAIRN_ASSERT(cairn_hull_slot(world, hull) == CAIRN_INDEX_NONE);
-    mark_dirty(world, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_HULL_IDS, slot);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_HULLS, slot);
     return CAIRN_OK;
 }
 
@@ -102,18 +91,9 @@ cairn_status cairn_hull_read(const cairn_world *world, cairn_hull_id hull,
 }
 
 uint32_t cairn_world_hulls(const cairn_world *world, cairn_hull_id *out, uint32_t capacity) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < world->state.settings->hull_slots; ++i) {
-        if (!cairn_state_has(&world->state, CAIRN_ARRAY_HULLS, i)) {
-            continue;
-        }
-        if (count < capacity) {
-            out[count] = cairn_slot_id(world->state.hull_ids, i);
-        }
-        ++count;
-    }
-    CAIRN_ASSERT(count <= world->state.settings->hull_slots);
-    return count;
+    CAIRN_ASSERT(out != NULL || capacity == 0);
+    const cairn_state *state = &world->state;
+    return cairn_slots_list(state->hull_ids, state->settings->hull_slots, out, capacity);
 }
 
 static bool same_vertices(const cairn_hull *hull, const cairn_hull_vertices *points) {
