@@ -123,7 +123,7 @@ cairn_status cairn_server_create(const cairn_server_config *config, cairn_server
     }
     // Every client with sound arithmetic would be found unfit.
     if (server->resync.passport.faults != 0) {
-        cairn_server_emit_event(server, NULL, CAIRN_LOG_ERROR, "passport_unfit", 0,
+        cairn_context_emit(&server->context, NULL, CAIRN_LOG_ERROR, "passport_unfit", 0,
             cairn_passport_fault_words(server->resync.passport.faults),
             server->resync.passport.faults);
     }
@@ -175,19 +175,16 @@ static void dispatch_message(
     cairn_session_dispatch(server, session, events[message.kind], &message);
 }
 
-// Loss, duplication and reordering explain the other drops. A payload that breaks the link's format
-// was encrypted by a client that does it on purpose.
-static bool is_violation(cairn_link_drop drop) {
-    return drop == CAIRN_LINK_DROP_SIZE || drop == CAIRN_LINK_DROP_KIND ||
-           drop == CAIRN_LINK_DROP_FRAGMENT || drop == CAIRN_LINK_DROP_MESSAGE_SIZE;
-}
-
 static void receive_payload(
     cairn_server *server, cairn_session *session, const uint8_t *payload, size_t size) {
     const uint64_t now_ns = server->context.now_ns;
     CAIRN_ASSERT(session->link != NULL && size <= CAIRN_PAYLOAD_SIZE_MAX);
     session->received_ns = now_ns;
-    if (is_violation(cairn_link_receive(session->link, now_ns, payload, size))) {
+    const cairn_link_drop drop = cairn_link_receive(session->link, now_ns, payload, size);
+    // Loss, duplication and reordering explain the other drops. A payload that breaks the link's
+    // format was encrypted by a client that does it on purpose.
+    if (drop == CAIRN_LINK_DROP_SIZE || drop == CAIRN_LINK_DROP_KIND ||
+        drop == CAIRN_LINK_DROP_FRAGMENT || drop == CAIRN_LINK_DROP_MESSAGE_SIZE) {
         cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_MALFORMED, NULL);
     }
     cairn_link_message message;
@@ -310,7 +307,7 @@ void cairn_server_drain(cairn_server *server, uint64_t now_ns) {
     if (server->draining) {
         return;
     }
-    cairn_server_emit_event(server, NULL, CAIRN_LOG_INFO, "draining", 0, "", 0);
+    cairn_context_emit(&server->context, NULL, CAIRN_LOG_INFO, "draining", 0, "", 0);
     server->context.now_ns = now_ns;
     server->draining = true;
     server->drain_end_ns = now_ns + DRAIN_NS;

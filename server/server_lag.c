@@ -9,7 +9,7 @@
 
 cairn_lag_refusal cairn_server_lag_enable(
     cairn_server *server, uint32_t room, uint32_t age_ms_max) {
-    cairn_room *found = cairn_server_room_at(server, room);
+    cairn_room *found = cairn_room_table_at(&server->rooms, room);
     return found == NULL ? CAIRN_LAG_NO_ROOM : cairn_lag_enable(found, age_ms_max);
 }
 
@@ -37,7 +37,7 @@ cairn_lag_refusal cairn_server_lag_view_time_reported(
 cairn_lag_refusal cairn_server_lag_world(cairn_server *server, uint32_t room,
     const cairn_view_time *view_time, const cairn_world **out) {
     CAIRN_ASSERT(view_time != NULL && out != NULL);
-    cairn_room *found = cairn_server_room_at(server, room);
+    cairn_room *found = cairn_room_table_at(&server->rooms, room);
     *out = NULL;
     return found == NULL ? CAIRN_LAG_NO_ROOM : cairn_lag_show(found, view_time, out);
 }
@@ -71,7 +71,7 @@ cairn_lag_refusal cairn_server_lag_overlap(cairn_server *server, uint32_t room,
 bool cairn_server_lag_counts_read(
     const cairn_server *server, uint32_t room, uint64_t counts[CAIRN_LAG_REFUSAL_COUNT]) {
     CAIRN_ASSERT(counts != NULL);
-    const cairn_room *read = cairn_server_room_at(server, room);
+    const cairn_room *read = cairn_room_table_at(&server->rooms, room);
     memset(counts, 0, CAIRN_LAG_REFUSAL_COUNT * sizeof counts[0]);
     if (read != NULL) {
         memcpy(counts, read->lag->counts, sizeof read->lag->counts);

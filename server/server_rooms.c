@@ -42,23 +42,17 @@ const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal) {
     return (uint32_t)refusal < CAIRN_ROOM_REFUSAL_COUNT ? texts[refusal] : "unknown refusal";
 }
 
-static bool is_valid_name(const char *name) {
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                  "-_.";
-    if (name == NULL || name[0] == '\0' || name[0] == '.') {
-        return false;
-    }
-    const size_t size = strspn(name, allowed);
-    return name[size] == '\0' && size < CAIRN_ROOM_NAME_SIZE;
-}
-
 static cairn_server_room_refusal check_config(
     const cairn_server *server, const cairn_server_room_config *config) {
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "-_.";
     CAIRN_ASSERT(config != NULL);
     if (server->draining) {
         return CAIRN_ROOM_REFUSED_DRAINING;
     }
-    if (!is_valid_name(config->name)) {
+    const size_t size = config->name == NULL ? 0 : strspn(config->name, allowed);
+    if (size == 0 || size >= CAIRN_ROOM_NAME_SIZE || config->name[size] != '\0' ||
+        config->name[0] == '.') {
         return CAIRN_ROOM_REFUSED_NAME;
     }
     if (cairn_room_table_find(&server->rooms, config->name) != 0) {
@@ -78,7 +72,7 @@ static cairn_server_room_refusal refuse(
     }
     *room = 0;
     server->statistics.rooms_refused += 1;
-    cairn_server_emit_event(server, NULL, CAIRN_LOG_ERROR, "room_refused", 0, text, refusal);
+    cairn_context_emit(&server->context, NULL, CAIRN_LOG_ERROR, "room_refused", 0, text, refusal);
     return refusal;
 }
 
@@ -102,8 +96,8 @@ static cairn_server_room_refusal open_room(cairn_server *server, uint64_t now_ns
     const bool inserted = cairn_room_table_insert(&server->rooms, room);
     CAIRN_ASSERT(inserted);
     *id = room->id;
-    cairn_server_emit_event(
-        server, room, CAIRN_LOG_INFO, "room_created", 0, room->scene_name, room->id);
+    cairn_context_emit(
+        &server->context, room, CAIRN_LOG_INFO, "room_created", 0, room->scene_name, room->id);
     return CAIRN_ROOM_CREATED;
 }
 
@@ -140,7 +134,7 @@ static cairn_server_room_refusal fork_world(
 cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t now_ns,
     uint32_t from, uint64_t tick, const cairn_server_room_config *config, uint32_t *room,
     char reason[CAIRN_ROOM_REASON_SIZE]) {
-    const cairn_room *forked = cairn_server_room_at(server, from);
+    const cairn_room *forked = cairn_room_table_at(&server->rooms, from);
     cairn_server_room_refusal refusal =
         forked == NULL ? CAIRN_ROOM_REFUSED_UNKNOWN : check_config(server, config);
     cairn_world *world = NULL;
@@ -158,7 +152,7 @@ cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t 
     return open_room(server, now_ns, config, &source, room, reason);
 }
 
-static void free_room(cairn_server *server, cairn_room *room) {
+void cairn_server_room_reap(cairn_server *server, cairn_room *room) {
     CAIRN_ASSERT(room->members == NULL && !room->job.running);
     cairn_hosted_room_end_recording(room);
     cairn_statistics_add_closed_room(&server->statistics, room);
@@ -168,7 +162,7 @@ static void free_room(cairn_server *server, cairn_room *room) {
 
 bool cairn_server_room_destroy(
     cairn_server *server, uint64_t now_ns, uint32_t room, const char *reason) {
-    cairn_room *closed = cairn_server_room_at(server, room);
+    cairn_room *closed = cairn_room_table_at(&server->rooms, room);
     if (closed == NULL) {
         return false;
     }
@@ -184,18 +178,12 @@ bool cairn_server_room_destroy(
     while (closed->members != NULL) {
         cairn_session_dispatch(server, closed->members, CAIRN_SESSION_EVENT_ROOM_CLOSED, &notice);
     }
-    cairn_server_emit_event(server, closed, CAIRN_LOG_INFO, "room_closed", 0, reason, room);
+    cairn_context_emit(&server->context, closed, CAIRN_LOG_INFO, "room_closed", 0, reason, room);
     closed->closing = true;
     if (!closed->job.running) {
-        free_room(server, closed);
+        cairn_server_room_reap(server, closed);
     }
     return true;
-}
-
-void cairn_server_room_reap(cairn_server *server, cairn_room *room) {
-    CAIRN_ASSERT(server->rooms.count > 0);
-    CAIRN_ASSERT(room->closing && !room->job.running);
-    free_room(server, room);
 }
 
 void cairn_server_rooms_destroy(cairn_server *server) {
@@ -204,7 +192,7 @@ void cairn_server_rooms_destroy(cairn_server *server) {
         while (room->members != NULL) {
             cairn_hosted_room_leave(room->members);
         }
-        free_room(server, room);
+        cairn_server_room_reap(server, room);
     }
     cairn_room_table_destroy(&server->rooms);
 }
@@ -219,7 +207,7 @@ uint32_t cairn_server_room_next(const cairn_server *server, uint32_t room) {
 
 bool cairn_server_room_read(
     const cairn_server *server, uint32_t room, cairn_server_room_info *out) {
-    const cairn_room *read = cairn_server_room_at(server, room);
+    const cairn_room *read = cairn_room_table_at(&server->rooms, room);
     *out = (cairn_server_room_info){0};
     if (read == NULL) {
         return false;
@@ -238,6 +226,6 @@ bool cairn_server_room_read(
 }
 
 const struct cairn_world *cairn_server_world(const cairn_server *server, uint32_t room) {
-    const cairn_room *read = cairn_server_room_at(server, room);
+    const cairn_room *read = cairn_room_table_at(&server->rooms, room);
     return read == NULL || read->job.running ? NULL : read->world;
 }

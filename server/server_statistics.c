@@ -68,7 +68,7 @@ void cairn_statistics_add_closed_room(cairn_server_statistics *server, const cai
 
 bool cairn_server_room_statistics_read(
     const cairn_server *server, uint32_t room, cairn_server_room_statistics *out) {
-    const cairn_room *read = cairn_server_room_at(server, room);
+    const cairn_room *read = cairn_room_table_at(&server->rooms, room);
     *out = (cairn_server_room_statistics){0};
     if (read != NULL) {
         read_room(read, out);
@@ -81,7 +81,7 @@ static void read_rooms(const cairn_server *server, cairn_server_statistics *out)
     cairn_histogram cost_ns = {0};
     cairn_histogram lateness_ns = {0};
     for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
-        const cairn_room *room = cairn_server_room_at(server, id);
+        const cairn_room *room = cairn_room_table_at(&server->rooms, id);
         cairn_server_room_statistics one;
         read_room(room, &one);
         add_counters(total, &one);

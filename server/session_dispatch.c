@@ -23,8 +23,8 @@ typedef cairn_session_state (*action)(const dispatch *d);
 
 static void emit(
     const dispatch *d, cairn_log_level level, const char *name, const char *detail, int64_t value) {
-    cairn_server_emit_event(
-        d->server, d->session->room, level, name, d->session->client_id, detail, value);
+    cairn_context_emit(
+        &d->server->context, d->session->room, level, name, d->session->client_id, detail, value);
 }
 
 static cairn_session_state ignore(const dispatch *d) {
@@ -57,7 +57,7 @@ static cairn_session_state on_connect(const dispatch *d) {
     cairn_session *session = d->session;
     uint32_t bodies = 0; // of the largest room
     for (uint32_t id = 0; (id = cairn_room_table_next(&d->server->rooms, id)) != 0;) {
-        const uint32_t capacity = cairn_server_room_at(d->server, id)->body_capacity;
+        const uint32_t capacity = cairn_room_table_at(&d->server->rooms, id)->body_capacity;
         bodies = capacity > bodies ? capacity : bodies;
     }
     const cairn_link_config config = link_config(bodies);
@@ -195,8 +195,8 @@ static cairn_session_state on_hello(const dispatch *d) {
         return refuse(
             d, CAIRN_REFUSAL_PROTOCOL_VERSION, "the server speaks another version of the protocol");
     }
-    cairn_room *room =
-        cairn_server_room_at(d->server, cairn_room_table_find(&d->server->rooms, hello->room));
+    cairn_room *room = cairn_room_table_at(
+        &d->server->rooms, cairn_room_table_find(&d->server->rooms, hello->room));
     if (room == NULL) {
         return refuse(d, CAIRN_REFUSAL_ROOM_UNKNOWN, "the server has no room of this name");
     }

@@ -24,7 +24,7 @@ static uint32_t take_scheduled_ticks(cairn_server *server, cairn_room *room) {
     const uint64_t skipped = scheduler->ticks_skipped;
     const uint32_t due = cairn_tick_scheduler_take(scheduler, now_ns);
     if (scheduler->ticks_skipped != skipped) {
-        cairn_server_emit_event(server, room, CAIRN_LOG_WARN, "tick_overload", 0,
+        cairn_context_emit(&server->context, room, CAIRN_LOG_WARN, "tick_overload", 0,
             "scheduled ticks were skipped; the room does not catch up with them",
             (int64_t)(scheduler->ticks_skipped - skipped));
     }
@@ -40,16 +40,6 @@ static uint32_t take_ticks(cairn_server *server, cairn_room *room) {
         &room->time_control, tick, due, room->scheduler.catch_up_ticks_max);
 }
 
-static void send_to_members(cairn_server *server, cairn_room *room) {
-    const bool snapshot = cairn_room_snapshot_is_due(room, room->job.from, room->scheduler.tick);
-    if (snapshot) {
-        cairn_room_replication_take_snapshot(room);
-    }
-    for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
-        cairn_replication_advance(&server->context, member, snapshot);
-    }
-}
-
 // The job ran, here or on a thread.
 static void end_batch(cairn_server *server, cairn_room *room) {
     CAIRN_ASSERT(!room->job.running && !room->closing);
@@ -60,7 +50,13 @@ static void end_batch(cairn_server *server, cairn_room *room) {
         room->statistics.tick_cost_ns_last = room->job.ticks[i].cost_ns;
         cairn_histogram_add(&room->tick_cost_ns, room->job.ticks[i].cost_ns);
     }
-    send_to_members(server, room);
+    const bool snapshot = cairn_room_snapshot_is_due(room, room->job.from, room->scheduler.tick);
+    if (snapshot) {
+        cairn_room_replication_take_snapshot(room);
+    }
+    for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
+        cairn_replication_advance(&server->context, member, snapshot);
+    }
     if (cairn_time_control_reach_stop(&room->time_control, room->scheduler.tick)) {
         cairn_room_time_notify(server, room, CAIRN_EVENT_PAUSED, 0);
     }
@@ -115,7 +111,7 @@ static void watch_job(cairn_server *server, cairn_room *room) {
     if (!job->stuck && server->context.now_ns >= job->begun_ns + CAIRN_TICK_BATCH_STUCK_NS) {
         job->stuck = true;
         room->statistics.jobs_stuck += 1;
-        cairn_server_emit_event(server, room, CAIRN_LOG_ERROR, "room_stuck", 0,
+        cairn_context_emit(&server->context, room, CAIRN_LOG_ERROR, "room_stuck", 0,
             "the room's ticks take longer than a second; other rooms continue",
             (int64_t)job->tick_count);
     }
@@ -158,7 +154,7 @@ void cairn_server_job_done(cairn_server *server, uint64_t now_ns, cairn_server_j
         return;
     }
     if (job->stuck) {
-        cairn_server_emit_event(server, room, CAIRN_LOG_WARN, "room_unstuck", 0,
+        cairn_context_emit(&server->context, room, CAIRN_LOG_WARN, "room_unstuck", 0,
             "the room's ticks are done; it continues",
             (int64_t)((now_ns - job->begun_ns) / 1000000));
     }

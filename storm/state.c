@@ -28,7 +28,7 @@ void cairn_storm_report_finding(
 
 cairn_room *cairn_storm_server_room(const cairn_storm *s, uint32_t room) {
     CAIRN_ASSERT(room < s->room_count);
-    return cairn_server_room_at(s->system.server, s->rooms[room].id);
+    return cairn_room_table_at(&s->system.server->rooms, s->rooms[room].id);
 }
 
 cairn_storm_room *cairn_storm_room_of_slot(cairn_storm *s, uint32_t slot) {

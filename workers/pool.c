@@ -92,7 +92,13 @@ static void work(cairn_pool *pool, uint32_t preferred) {
     }
 }
 
-static void sleep_until_finished(cairn_pool *pool) {
+static void await_finish(cairn_pool *pool) {
+    for (uint32_t i = 0; i < pool->spins; ++i) {
+        if (atomic_load(&pool->unfinished) == 0) {
+            return;
+        }
+        pause_briefly();
+    }
     pthread_mutex_lock(&pool->mutex);
     atomic_store(&pool->caller_asleep, true);
     while (atomic_load(&pool->unfinished) != 0) {
@@ -102,21 +108,17 @@ static void sleep_until_finished(cairn_pool *pool) {
     pthread_mutex_unlock(&pool->mutex);
 }
 
-static void await_finish(cairn_pool *pool) {
-    for (uint32_t i = 0; atomic_load(&pool->unfinished) != 0; ++i) {
-        if (i == pool->spins) {
-            sleep_until_finished(pool);
-            return;
-        }
-        pause_briefly();
-    }
-}
-
 static bool is_called(cairn_pool *pool) {
     return atomic_load(&pool->open) != 0 || atomic_load(&pool->ending);
 }
 
-static void sleep_until_called(cairn_pool *pool) {
+static void await_call(cairn_pool *pool) {
+    for (uint32_t i = 0; i < pool->spins; ++i) {
+        if (is_called(pool)) {
+            return;
+        }
+        pause_briefly();
+    }
     pthread_mutex_lock(&pool->mutex);
     atomic_fetch_add(&pool->asleep, 1);
     while (!is_called(pool)) {
@@ -124,16 +126,6 @@ static void sleep_until_called(cairn_pool *pool) {
     }
     atomic_fetch_sub(&pool->asleep, 1);
     pthread_mutex_unlock(&pool->mutex);
-}
-
-static void await_call(cairn_pool *pool) {
-    for (uint32_t i = 0; !is_called(pool); ++i) {
-        if (i == pool->spins) {
-            sleep_until_called(pool);
-            return;
-        }
-        pause_briefly();
-    }
 }
 
 static void *help(void *argument) {

@@ -82,7 +82,7 @@ bool cairn_control_queue_receive(
         const cairn_control_refusal refusal =
             allowed ? CAIRN_CONTROL_CLOSED : CAIRN_CONTROL_NO_RIGHT;
         session->controls_refused += 1;
-        cairn_server_emit_event(server, session->room, CAIRN_LOG_WARN, "control_refused",
+        cairn_context_emit(&server->context, session->room, CAIRN_LOG_WARN, "control_refused",
             session->client_id, cairn_control_refusal_text(refusal), refusal);
         refuse_at_once(server, session, request, refusal);
         return session->controls_refused > CAIRN_CONTROL_UNAUTHORISED_MAX;
@@ -143,7 +143,7 @@ static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) 
     }
     cairn_room *room = session->room;
     if (request->room[0] != '\0') {
-        room = cairn_server_room_at(server, cairn_server_room_find(server, request->room));
+        room = cairn_room_table_at(&server->rooms, cairn_server_room_find(server, request->room));
     }
     const bool being_stepped = room != NULL && room->job.running;
     if (being_stepped || cairn_link_reliable_room(session->link) < CAIRN_CONTROL_ANSWER_SIZE_MAX) {
@@ -165,23 +165,12 @@ static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) 
     const char *verb = cairn_control_verb_text(request->verb);
     if (refusal != CAIRN_CONTROL_DONE || row->writes) {
         const bool done = refusal == CAIRN_CONTROL_DONE;
-        cairn_server_emit_event(server, session->room, done ? CAIRN_LOG_INFO : CAIRN_LOG_WARN,
+        cairn_context_emit(&server->context, session->room, done ? CAIRN_LOG_INFO : CAIRN_LOG_WARN,
             done ? "control" : "control_refused", session->client_id,
             verb == NULL ? "unknown" : verb, refusal);
     }
     answer_request(&context, refusal);
     return true;
-}
-
-// The requests of one client are carried out in order; one that waits holds up no other client.
-static bool is_held_up(const cairn_control_queue *queue, uint32_t kept, uint32_t client) {
-    CAIRN_ASSERT(kept <= queue->count);
-    for (uint32_t i = 0; i < kept; ++i) {
-        if (queue->entries[queue->order[i]].client == client) {
-            return true;
-        }
-    }
-    return false;
 }
 
 void cairn_control_queue_advance(cairn_server *server) {
@@ -190,12 +179,18 @@ void cairn_control_queue_advance(cairn_server *server) {
         return;
     }
     for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
-        cairn_control_queue_room_stepped(server, cairn_server_room_at(server, id));
+        cairn_control_queue_room_stepped(server, cairn_room_table_at(&server->rooms, id));
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < queue->count; ++i) {
+        // The requests of one client are carried out in order; one that waits holds up no other
+        // client.
         cairn_control_entry *entry = &queue->entries[queue->order[i]];
-        if (!is_held_up(queue, kept, entry->client) && serve_entry(server, entry)) {
+        bool held_up = false;
+        for (uint32_t k = 0; k < kept; ++k) {
+            held_up = held_up || queue->entries[queue->order[k]].client == entry->client;
+        }
+        if (!held_up && serve_entry(server, entry)) {
             entry->taken = false;
         } else {
             queue->order[kept++] = queue->order[i];

@@ -8,7 +8,7 @@ cairn_control_refusal cairn_control_on_rooms(cairn_control_context *c) {
     uint32_t count = 0;
     uint32_t id = cairn_server_room_next(c->server, 0);
     for (; id != 0 && count < CAIRN_CONTROL_ROOMS_MAX; id = cairn_server_room_next(c->server, id)) {
-        const cairn_room *room = cairn_server_room_at(c->server, id);
+        const cairn_room *room = cairn_room_table_at(&c->server->rooms, id);
         cairn_control_room *listed = &c->lists->rooms[count++];
         listed->tick = room->scheduler.tick;
         cairn_control_name_set(listed->name, room->name);
@@ -89,7 +89,7 @@ cairn_control_refusal cairn_control_on_diff(cairn_control_context *c) {
     CAIRN_ASSERT(!c->room->job.running);
     const char *name = c->request->diff.other_room;
     const cairn_room *other =
-        cairn_server_room_at(c->server, cairn_server_room_find(c->server, name));
+        cairn_room_table_at(&c->server->rooms, cairn_server_room_find(c->server, name));
     if (other == NULL || name[0] == '\0') {
         return cairn_control_refuse(
             c, CAIRN_CONTROL_ROOM_UNKNOWN, "there is no room \"%.64s\"", name);

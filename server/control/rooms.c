@@ -22,7 +22,7 @@ static cairn_control_refusal refuse_room(
 }
 
 static void start_room(cairn_control_context *c, uint32_t id, bool paused) {
-    cairn_room *room = cairn_server_room_at(c->server, id);
+    cairn_room *room = cairn_room_table_at(&c->server->rooms, id);
     CAIRN_ASSERT(room != NULL);
     if (paused) {
         cairn_time_control_pause(&room->time_control, c->server->context.now_ns);

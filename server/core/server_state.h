@@ -33,9 +33,3 @@ struct cairn_server {
 
     cairn_server_statistics statistics; // counters that nobody else keeps
 };
-
-// NULL when there is no such room, or it is closing.
-cairn_room *cairn_server_room_at(const cairn_server *server, uint32_t id);
-// Adds a line to the event log.
-void cairn_server_emit_event(const cairn_server *server, const cairn_room *room,
-    cairn_log_level level, const char *name, uint64_t client_id, const char *detail, int64_t value);

@@ -4,16 +4,6 @@
 #include "base/assert.h"
 #include "server/core/hosted_room.h"
 
-static void restart_schedule(cairn_room *room, uint64_t now_ns) {
-    const uint32_t speed = room->time_control.speed;
-    room->scheduler.tick = cairn_world_tick(room->world);
-    room->time_control.burst_tick = 0;
-    room->time_control.stop_tick = UINT64_MAX;
-    room->time_control.serve_ns = now_ns;
-    cairn_tick_scheduler_restart(&room->scheduler, now_ns,
-        speed == CAIRN_TIME_SPEED_UNLIMITED ? CAIRN_TIME_SPEED_REAL : speed);
-}
-
 // Puts the client in the state in which it was admitted.
 static void restart_member(const cairn_server_context *context, cairn_session *session) {
     CAIRN_ASSERT(session->room != NULL);
@@ -43,7 +33,13 @@ void cairn_world_swap(
     cairn_command_log_clear(room->command_log, cairn_world_tick(world));
     cairn_state_history_clear(room->state_history);
     cairn_state_history_save(room->state_history, world);
-    restart_schedule(room, context->now_ns);
+    const uint32_t speed = room->time_control.speed;
+    room->scheduler.tick = cairn_world_tick(world);
+    room->time_control.burst_tick = 0;
+    room->time_control.stop_tick = UINT64_MAX;
+    room->time_control.serve_ns = context->now_ns;
+    cairn_tick_scheduler_restart(&room->scheduler, context->now_ns,
+        speed == CAIRN_TIME_SPEED_UNLIMITED ? CAIRN_TIME_SPEED_REAL : speed);
     cairn_input_wait_reset(room);
     cairn_lag_replace(room);
     cairn_hosted_room_record_world(context, room);

@@ -71,20 +71,6 @@ cairn_lag_refusal cairn_lag_enable(cairn_room *room, uint32_t age_ms_max) {
     return CAIRN_LAG_SHOWN;
 }
 
-static double difference_ns(uint64_t from_ns, uint64_t to_ns) {
-    return to_ns >= from_ns ? (double)(to_ns - from_ns) : 0.0 - (double)(from_ns - to_ns);
-}
-
-// The tick whose state arrives at the client at `when_ns`. A state exists from the time when the
-// step before it was due.
-static double tick_that_arrives(const cairn_room *room, uint64_t when_ns, double path_ns) {
-    const uint64_t newest = room->scheduler.tick;
-    CAIRN_ASSERT(newest > 0);
-    const uint64_t since_ns = cairn_tick_scheduler_due_ns(&room->scheduler, newest - 1);
-    const double tick_ns = 1e9 / room->settings.tick_rate_hz;
-    return (double)newest + (difference_ns(since_ns, when_ns) - path_ns) / tick_ns;
-}
-
 static double interpolation_delay_ns(
     const cairn_session *session, const cairn_link_statistics *link) {
     const cairn_server_room_config *settings = &session->room->settings;
@@ -138,9 +124,15 @@ cairn_lag_refusal cairn_lag_view_time_estimate(
     if (room->scheduler.tick == 0) {
         return CAIRN_LAG_NO_CLIENT;
     }
-    const double path_ns = (double)link->rtt_ns / 2;
-    const double tick =
-        tick_that_arrives(room, when_ns, path_ns + interpolation_delay_ns(session, link));
+    // The state of the newest tick exists since the step before it was due. The state that the
+    // client shows at `when_ns` left the server one way and one interpolation delay before.
+    const uint64_t newest = room->scheduler.tick;
+    const uint64_t since_ns = cairn_tick_scheduler_due_ns(&room->scheduler, newest - 1);
+    const double age_ns =
+        when_ns >= since_ns ? (double)(when_ns - since_ns) : -(double)(since_ns - when_ns);
+    const double path_ns = (double)link->rtt_ns / 2 + interpolation_delay_ns(session, link);
+    const double tick_ns = 1e9 / room->settings.tick_rate_hz;
+    const double tick = (double)newest + (age_ns - path_ns) / tick_ns;
     if (session->mode == CAIRN_MODE_INTERPOLATE) {
         *out = view_time_in_snapshots(room, tick);
     } else if (session->mode != CAIRN_MODE_PREDICT) {

@@ -106,14 +106,6 @@ static cairn_status load_states(
     return cairn_state_history_load(history, view_time->tick + view_time->span, lag->later);
 }
 
-static bool is_shown(const cairn_lag_world *lag, const cairn_state_history *history,
-    const cairn_view_time *view_time) {
-    const cairn_view_time *shown = &lag->view_time;
-    return lag->valid && lag->generation == cairn_state_history_generation(history) &&
-           shown->tick == view_time->tick && shown->span == view_time->span &&
-           shown->fraction == view_time->fraction;
-}
-
 cairn_lag_refusal cairn_lag_world_show(cairn_lag_world *lag, const cairn_state_history *history,
     uint64_t newest, uint32_t age_ticks_max, const cairn_view_time *view_time,
     const cairn_world **out) {
@@ -122,7 +114,12 @@ cairn_lag_refusal cairn_lag_world_show(cairn_lag_world *lag, const cairn_state_h
     if (refusal != CAIRN_LAG_SHOWN) {
         return refusal;
     }
-    if (!is_shown(lag, history, view_time)) {
+    const cairn_view_time *shown = &lag->view_time;
+    const bool is_shown = lag->valid &&
+                          lag->generation == cairn_state_history_generation(history) &&
+                          shown->tick == view_time->tick && shown->span == view_time->span &&
+                          shown->fraction == view_time->fraction;
+    if (!is_shown) {
         lag->valid = false;
         if (load_states(lag, history, view_time) != CAIRN_OK) {
             return CAIRN_LAG_NOT_HELD;

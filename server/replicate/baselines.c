@@ -129,15 +129,6 @@ void cairn_baselines_around(const cairn_baselines *baselines, double tick,
     }
 }
 
-static const stored_delta *find_delta(const cairn_baselines *baselines, uint64_t baseline_tick) {
-    for (uint32_t i = 0; i < baselines->delta_count; ++i) {
-        if (baselines->deltas[i].baseline_tick == baseline_tick) {
-            return &baselines->deltas[i];
-        }
-    }
-    return NULL;
-}
-
 static const stored_delta *store_delta(cairn_baselines *baselines, const cairn_baseline *baseline) {
     if (DELTA_STORE_SIZE - baselines->store_used < DELTA_SIZE_MAX) {
         // What was stored was copied into messages; at worst it is encoded a second time.
@@ -158,7 +149,11 @@ static const stored_delta *store_delta(cairn_baselines *baselines, const cairn_b
 const uint8_t *cairn_baselines_delta(
     cairn_baselines *baselines, const cairn_baseline *baseline, size_t *size) {
     CAIRN_ASSERT(baseline->tick < cairn_baselines_newest(baselines)->tick);
-    const stored_delta *delta = find_delta(baselines, baseline->tick);
+    const stored_delta *delta = NULL;
+    for (uint32_t i = 0; delta == NULL && i < baselines->delta_count; ++i) {
+        const stored_delta *stored = &baselines->deltas[i];
+        delta = stored->baseline_tick == baseline->tick ? stored : NULL;
+    }
     if (delta == NULL) {
         delta = store_delta(baselines, baseline);
     }

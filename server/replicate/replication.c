@@ -129,24 +129,18 @@ static uint64_t first_missing_tick(const cairn_session_replication *own) {
     return own->ticks.acknowledged > own->state.tick ? own->ticks.acknowledged : own->state.tick;
 }
 
-static void begin_state(
-    const cairn_server_context *context, cairn_session *session, uint64_t usable_ticks) {
-    cairn_session_replication *own = session->replication;
-    cairn_state_transfer_abandon(&session->room->replication->state, &own->state);
-    cairn_state_transfer_begin(
-        context, session, &session->room->replication->state, &own->state, usable_ticks);
-}
-
 static void advance_simulating(const cairn_server_context *context, cairn_session *session) {
     cairn_session_replication *own = session->replication;
     cairn_room *room = session->room;
     CAIRN_ASSERT(cairn_mode_simulates(session->mode));
-    if (own->state.requested) {
+    const bool needed = !(own->state.reading || own->state.sent) ||
+                        first_missing_tick(own) < cairn_command_log_oldest(room->command_log);
+    if (own->state.requested || needed) {
+        const uint64_t usable_ticks = own->state.requested ? 0 : CAIRN_ROOM_COMMAND_LOG_TICKS / 2;
         own->state.requested = false;
-        begin_state(context, session, 0);
-    } else if (!(own->state.reading || own->state.sent) ||
-               first_missing_tick(own) < cairn_command_log_oldest(room->command_log)) {
-        begin_state(context, session, CAIRN_ROOM_COMMAND_LOG_TICKS / 2);
+        cairn_state_transfer_abandon(&room->replication->state, &own->state);
+        cairn_state_transfer_begin(
+            context, session, &room->replication->state, &own->state, usable_ticks);
     }
     if (own->state.reading) {
         const uint32_t generation = own->state.generation;

@@ -38,17 +38,6 @@ static uint64_t first_tick_that_fits(const cairn_command_log *log, uint64_t miss
     return first;
 }
 
-// Whether the acknowledgement of `missing` should have arrived: after the round trip, and some
-// ticks of server and client.
-static bool is_overdue(const cairn_session *session, uint64_t missing) {
-    const cairn_link_statistics *link = cairn_link_statistics_read(session->link);
-    const uint64_t tick_ns = CAIRN_NS_PER_S / session->room->settings.tick_rate_hz;
-    const uint64_t rtt_ns = link->rtt_ns > 0 ? link->rtt_ns + 4 * link->jitter_ns : RTT_NS_DEFAULT;
-    const uint64_t end = cairn_command_log_end(session->room->command_log);
-    CAIRN_ASSERT(missing <= end);
-    return (end - missing) * tick_ns > rtt_ns + 4 * tick_ns;
-}
-
 // Sends ticks from `from` on, below `end`, as many as one message holds. Returns how many; 0: the
 // reliable stream has no room.
 static uint32_t send_ticks(const cairn_server_context *context, cairn_session *session,
@@ -119,7 +108,13 @@ void cairn_tick_stream_send(const cairn_server_context *context, cairn_session *
     uint64_t first = first_tick_that_fits(log, missing, THREE_PAYLOADS_SIZE);
     if (first > missing) {
         first = first_tick_that_fits(log, missing, ONE_PAYLOAD_SIZE);
-        if (is_overdue(session, missing)) {
+        // The acknowledgement is overdue after the round trip and some ticks of both sides.
+        const cairn_link_statistics *link = cairn_link_statistics_read(session->link);
+        const uint64_t tick_ns = CAIRN_NS_PER_S / session->room->settings.tick_rate_hz;
+        const uint64_t rtt_ns =
+            link->rtt_ns > 0 ? link->rtt_ns + 4 * link->jitter_ns : RTT_NS_DEFAULT;
+        CAIRN_ASSERT(first <= end);
+        if ((end - missing) * tick_ns > rtt_ns + 4 * tick_ns) {
             queue_ticks(context, session, sent, missing, first);
         }
     }

@@ -5,33 +5,48 @@
 
 #include "base/assert.h"
 #include "recording/desync_report.h"
-#include "server/resync/step_replay.h"
 #include "sim/debug/passport.h"
 #include "sim/math/float_env.h"
 #include <cairn/version.h>
 
-static uint32_t passport_faults_now(void) {
-    cairn_passport passport;
-    return cairn_passport_read(&passport) == CAIRN_OK ? passport.faults : 0;
+cairn_world *cairn_step_replay_world(const cairn_room *room, uint64_t tick) {
+    cairn_world *world = NULL;
+    CAIRN_ASSERT(!room->job.running);
+    if (tick == 0 || !cairn_state_history_holds(room->state_history, tick - 1) ||
+        cairn_world_fork(room->world, &world) != CAIRN_OK) {
+        return NULL;
+    }
+    if (cairn_state_history_load(room->state_history, tick - 1, world) != CAIRN_OK) {
+        cairn_world_destroy(world);
+        return NULL;
+    }
+    CAIRN_ASSERT(cairn_world_tick(world) == tick - 1);
+    return world;
 }
 
-static void write_capsule(cairn_desync_output *output, const cairn_session *session, uint64_t tick,
-    const cairn_desync_report *capsule) {
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    CAIRN_ASSERT(output->on_capsule != NULL && capsule->before != NULL);
-    if (cairn_desync_report_encode(capsule, &bytes, &size) == CAIRN_OK) {
-        output->on_capsule(
-            output->user, session->room->name, tick, session->client_id, bytes, size);
-        session->room->statistics.capsules += 1;
-    }
-    free(bytes);
+const cairn_command *cairn_step_replay_commands(
+    const cairn_room *room, const cairn_world *world, uint32_t *count) {
+    const cairn_command_log *log = room->command_log;
+    const uint64_t tick = cairn_world_tick(world);
+    const bool held = tick >= cairn_command_log_oldest(log) && tick < cairn_command_log_end(log);
+    *count = 0;
+    return held ? cairn_command_log_commands(log, tick, count) : NULL;
+}
+
+uint32_t cairn_step_replay_stages(
+    const cairn_room *room, cairn_world *world, uint8_t stages[CAIRN_DESYNC_STAGES_SIZE_MAX]) {
+    uint32_t count;
+    const cairn_command *commands = cairn_step_replay_commands(room, world, &count);
+    const size_t size = commands == NULL ? 0 : cairn_trace_stages(world, commands, count, stages);
+    CAIRN_ASSERT(size <= CAIRN_DESYNC_STAGES_SIZE_MAX);
+    return (uint32_t)size;
 }
 
 static void make_capsule(
     cairn_desync_output *output, const cairn_session *session, uint64_t tick, cairn_hash128 root) {
-    const cairn_room *room = session->room;
+    cairn_room *room = session->room;
     uint8_t stages[CAIRN_DESYNC_STAGES_SIZE_MAX];
+    cairn_passport passport;
     cairn_world *before = cairn_step_replay_world(room, tick);
     cairn_world *world = cairn_step_replay_world(room, tick);
     cairn_desync_report capsule = {.scene_name = room->scene_name,
@@ -39,20 +54,26 @@ static void make_capsule(
         .desync = {.head = {.tick = tick,
                        .root_client = root,
                        .float_mode_server = cairn_float_mode_word(),
-                       .passport_server = passport_faults_now()},
+                       .passport_server =
+                           cairn_passport_read(&passport) == CAIRN_OK ? passport.faults : 0},
             .build_client = "",
             .build_server = cairn_build_text(),
             .stages_server = stages}};
-    CAIRN_ASSERT(!room->job.running && tick > 0);
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    CAIRN_ASSERT(output->on_capsule != NULL && !room->job.running && tick > 0);
     if (before != NULL && world != NULL) {
         capsule.commands = cairn_step_replay_commands(room, before, &capsule.command_count);
         capsule.desync.head.root_before = cairn_world_hash_read(before).full;
         capsule.desync.stages_server_size = cairn_step_replay_stages(room, world, stages);
         (void)cairn_command_log_root(room->command_log, tick - 1, &capsule.desync.head.root_server);
     }
-    if (capsule.desync.stages_server_size > 0) {
-        write_capsule(output, session, tick, &capsule);
+    if (capsule.desync.stages_server_size > 0 &&
+        cairn_desync_report_encode(&capsule, &bytes, &size) == CAIRN_OK) {
+        output->on_capsule(output->user, room->name, tick, session->client_id, bytes, size);
+        room->statistics.capsules += 1;
     }
+    free(bytes);
     cairn_world_destroy(before);
     cairn_world_destroy(world);
 }

@@ -6,7 +6,6 @@
 
 #include "base/assert.h"
 #include "server/replicate/replication.h"
-#include "server/resync/step_replay.h"
 #include "sim/serialize/sketch.h"
 #include <cairn/version.h>
 
@@ -23,16 +22,6 @@ void cairn_server_resync_destroy_room(cairn_room *room) {
     free(own->payload);
     free(own->deferred);
     *own = (cairn_room_resync){0};
-}
-
-static bool create_buffers(cairn_room_resync *own) {
-    if (own->payload == NULL) {
-        own->payload = malloc(CAIRN_SERVER_RESYNC_PAYLOAD_SIZE_MAX);
-    }
-    if (own->deferred == NULL) {
-        own->deferred = calloc(CAIRN_SERVER_RESYNC_DEFERRED_MAX, sizeof *own->deferred);
-    }
-    return own->payload != NULL && own->deferred != NULL;
 }
 
 // Loads the state of a tick into own->world, which is made again when the room's world has another
@@ -240,10 +229,16 @@ void cairn_server_resync_take_request(
     const uint64_t price_ns = (wants_state(request) ? 4 : 1) * CAIRN_SERVER_RESYNC_REQUEST_NS;
     CAIRN_ASSERT(cairn_mode_simulates(session->mode));
     room->statistics.resync_requests += 1;
+    if (own->payload == NULL) {
+        own->payload = malloc(CAIRN_SERVER_RESYNC_PAYLOAD_SIZE_MAX);
+    }
+    if (own->deferred == NULL) {
+        own->deferred = calloc(CAIRN_SERVER_RESYNC_DEFERRED_MAX, sizeof *own->deferred);
+    }
     if (!charge(session->resync, resync->context->now_ns, price_ns)) {
         refuse(resync, session, request, CAIRN_RESYNC_TOO_OFTEN,
             "the client sends requests faster than they are answered");
-    } else if (!create_buffers(own)) {
+    } else if (own->payload == NULL || own->deferred == NULL) {
         refuse(resync, session, request, CAIRN_RESYNC_TICK_GONE, "out of memory");
     } else if (!room->job.running) {
         answer(resync, session, request);

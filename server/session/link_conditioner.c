@@ -70,18 +70,14 @@ void cairn_link_conditioner_put(
     }
 }
 
-static bool arrives_before(const in_flight *a, const in_flight *b) {
-    return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->order < b->order;
-}
-
 static uint32_t find_next(const cairn_link_conditioner *conditioner) {
     uint32_t found = PAYLOADS_MAX;
     for (uint32_t i = 0; i < PAYLOADS_MAX; ++i) {
         const in_flight *each = &conditioner->list[i];
-        if (each->size > 0 &&
-            (found == PAYLOADS_MAX || arrives_before(each, &conditioner->list[found]))) {
-            found = i;
-        }
+        const in_flight *first = found == PAYLOADS_MAX ? each : &conditioner->list[found];
+        const bool sooner = each->due_ns != first->due_ns ? each->due_ns < first->due_ns
+                                                          : each->order <= first->order;
+        found = each->size > 0 && sooner ? i : found;
     }
     return found;
 }

@@ -131,7 +131,7 @@ TEST("a steady client allocates nothing") {
     rig_join(&p, &config, &usual);
     rig_wait_to_play(&p);
     // The server's state history grows with its world; only the client's memory is compared here.
-    cairn_room *room = cairn_server_room_at(p.system.server, CAIRN_ROOM_MAIN);
+    cairn_room *room = cairn_room_table_at(&p.system.server->rooms, CAIRN_ROOM_MAIN);
     room->resync->states_required =
         (room->settings.tick_rate_hz * CAIRN_SERVER_RESYNC_STATE_HISTORY_MS + 999) / 1000;
     cairn_state_history_require(room->state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 0);

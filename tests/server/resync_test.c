@@ -54,7 +54,7 @@ TEST("a client whose world is right gets an empty repair") {
 
 TEST("states are kept only while a client may need them") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
-    const cairn_room *room = cairn_server_room_at(s.server, CAIRN_ROOM_MAIN);
+    const cairn_room *room = cairn_room_table_at(&s.server->rooms, CAIRN_ROOM_MAIN);
     assert_true(cairn_state_history_statistics_read(room->state_history).ticks > 20);
     cairn_netcode_client_disconnect(s.clients[client].netcode, s.now_ns);
     story_run_ms(&s, 300);

@@ -219,8 +219,8 @@ static cairn_hash128 root_of(uint32_t room) {
 TEST("a fork continues from its room's state") {
     start(4);
     uint32_t side = create("side");
-    cairn_state_history_require(
-        cairn_server_room_at(s.server, side)->state_history, CAIRN_STATE_HISTORY_FOR_CONTROL, 60);
+    cairn_state_history_require(cairn_room_table_at(&s.server->rooms, side)->state_history,
+        CAIRN_STATE_HISTORY_FOR_CONTROL, 60);
     uint32_t player = join_room("side", CAIRN_MODE_LOCKSTEP);
     s.clients[player].buttons = CAIRN_SANDBOX_JUMP;
     story_run_ms(&s, 1000);
@@ -233,7 +233,7 @@ TEST("a fork continues from its room's state") {
     assert_int_equal(fork_at(side, tick - 30, "past", &past_room), CAIRN_ROOM_CREATED);
     cairn_hash128 then;
     assert_true(cairn_command_log_root(
-        cairn_server_room_at(s.server, side)->command_log, tick - 31, &then));
+        cairn_room_table_at(&s.server->rooms, side)->command_log, tick - 31, &then));
     assert_true(cairn_hash_equal(root_of(past_room), then));
     assert_int_equal(fork_at(side, tick + 1, "more", &none), CAIRN_ROOM_REFUSED_TABLE_FULL);
     cairn_server_room_destroy(s.server, s.now_ns, now_room, "test");

@@ -123,7 +123,7 @@ TEST("readers of the state are counted until they leave") {
     story_run_ms(&s, 300);
     cairn_netcode_client_disconnect(s.clients[0].netcode, s.now_ns);
     story_run_ms(&s, 300);
-    const cairn_room *room = cairn_server_room_at(s.server, CAIRN_ROOM_MAIN);
+    const cairn_room *room = cairn_room_table_at(&s.server->rooms, CAIRN_ROOM_MAIN);
     assert_int_equal(room->replication->state.readers, 0);
     assert_int_equal(room->replication->state.generation, 1);
     assert_int_equal(story_statistics(&s).total.state_transfers, 3);

@@ -103,8 +103,8 @@ static void create_rooms(cairn_server *server, uint32_t rooms[ROOMS]) {
         assert_int_equal(
             cairn_server_room_create(server, cairn_uv_now_ns(), &room, &rooms[i], NULL),
             CAIRN_ROOM_CREATED);
-        cairn_state_history_require(
-            cairn_server_room_at(server, rooms[i])->state_history, CAIRN_STATE_HISTORY_FOR_LAG, 30);
+        cairn_state_history_require(cairn_room_table_at(&server->rooms, rooms[i])->state_history,
+            CAIRN_STATE_HISTORY_FOR_LAG, 30);
     }
 }
 
@@ -122,9 +122,9 @@ TEST("rooms of one scene have equal roots on threads") {
     assert_int_equal(cairn_server_jobs_out(server), 0);
     assert_true(jobs_taken > 10 * ROOMS);
     assert_true(recorded > 1000);
-    const cairn_room *first = cairn_server_room_at(server, rooms[0]);
+    const cairn_room *first = cairn_room_table_at(&server->rooms, rooms[0]);
     for (uint32_t i = 1; i < ROOMS; ++i) {
-        const cairn_room *other = cairn_server_room_at(server, rooms[i]);
+        const cairn_room *other = cairn_room_table_at(&server->rooms, rooms[i]);
         uint64_t end = cairn_command_log_end(first->command_log);
         uint64_t other_end = cairn_command_log_end(other->command_log);
         end = other_end < end ? other_end : end;
