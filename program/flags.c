@@ -32,16 +32,9 @@ static bool refuse_value(const source *from, const char *value, const char *why)
     return refuse(from->error, "%s%s%.100s: %s", from->name, from->separator, value, why);
 }
 
-static int digit_value(char c, uint64_t base) {
-    CAIRN_ASSERT(base == 10 || base == 16);
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    const char *place = c == '\0' ? NULL : strchr(digits, c);
-    const uint64_t value = place == NULL ? base : (uint64_t)(place - digits) % 16;
-    return value < base ? (int)value : -1;
-}
-
 // strtoull would take "-1" and " 7".
 static bool parse_number(const char *text, uint64_t *out) {
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
     CAIRN_ASSERT(text != NULL && out != NULL);
     const bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     const char *at = hexadecimal ? text + 2 : text;
@@ -51,11 +44,12 @@ static bool parse_number(const char *text, uint64_t *out) {
         return false;
     }
     for (; *at != '\0'; ++at) {
-        const int digit = digit_value(*at, base);
-        if (digit < 0 || value > (UINT64_MAX - (uint64_t)digit) / base) {
+        const char *place = strchr(digits, *at);
+        const uint64_t digit = place == NULL ? base : (uint64_t)(place - digits) % 16;
+        if (digit >= base || value > (UINT64_MAX - digit) / base) {
             return false;
         }
-        value = value * base + (uint64_t)digit;
+        value = value * base + digit;
     }
     *out = value;
     return true;
@@ -110,13 +104,6 @@ static bool read_address(const cairn_flag *flag, const source *from, const char 
     return true;
 }
 
-static bool read_switch(const cairn_flag *flag, const source *from, const char *value) {
-    CAIRN_ASSERT(flag->out != NULL);
-    *(bool *)flag->out = value == NULL || strcmp(value, "1") == 0;
-    return value == NULL || *(bool *)flag->out || strcmp(value, "0") == 0 ||
-           refuse_value(from, value, "must be 0 or 1");
-}
-
 static bool read_value(const cairn_flag *flag, const source *from, const char *value) {
     const uint64_t most = flag->most > 0 ? flag->most : UINT64_MAX;
     CAIRN_ASSERT(flag->least <= most);
@@ -124,7 +111,9 @@ static bool read_value(const cairn_flag *flag, const source *from, const char *v
     const char *why;
     switch (flag->kind) {
     case CAIRN_FLAG_SWITCH:
-        return read_switch(flag, from, value);
+        *(bool *)flag->out = value == NULL || strcmp(value, "1") == 0;
+        return value == NULL || *(bool *)flag->out || strcmp(value, "0") == 0 ||
+               refuse_value(from, value, "must be 0 or 1");
     case CAIRN_FLAG_U32:
         if (!read_number(
                 from, value, flag->least, most < UINT32_MAX ? most : UINT32_MAX, &number)) {

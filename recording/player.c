@@ -196,6 +196,23 @@ cairn_player_event cairn_player_next(cairn_player *player) {
     return step_tick(player);
 }
 
+cairn_world *cairn_player_world_at(const uint8_t *bytes, size_t size, uint64_t tick) {
+    cairn_recording_index index;
+    cairn_player player;
+    cairn_world *world = NULL;
+    if (cairn_recording_index_of(bytes, size, &index) != CAIRN_OK) {
+        return NULL;
+    }
+    if (cairn_player_open(&player, bytes, size, NULL) && cairn_player_seek(&player, &index, tick)) {
+        world = player.world;
+        player.world = NULL;
+        CAIRN_ASSERT(cairn_world_tick(world) == tick);
+    }
+    cairn_player_close(&player);
+    cairn_recording_index_end(&index);
+    return world;
+}
+
 const cairn_command *cairn_player_commands(const cairn_player *player) {
     CAIRN_ASSERT(player->tick != NULL && player->walk.chunk.kind == CAIRN_CHUNK_TICKS);
     return player->walk.chunk.ticks.commands + player->tick->first_command;

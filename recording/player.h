@@ -39,5 +39,9 @@ bool cairn_player_jump(cairn_player *player, const cairn_recording_entry *state)
 // Loads the nearest state before `tick` and steps to it. False: `error` says why.
 bool cairn_player_seek(cairn_player *player, const cairn_recording_index *index, uint64_t tick);
 
+// The world of a tick of a recording, which the caller destroys. NULL: the recording does not have
+// the tick, is damaged before it, or cannot be played by this program.
+cairn_world *cairn_player_world_at(const uint8_t *bytes, size_t size, uint64_t tick);
+
 // The commands of the last tick played, in the order of the chunk.
 const cairn_command *cairn_player_commands(const cairn_player *player);

@@ -74,65 +74,56 @@ static cairn_control_refusal try_edit(
                         c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", edit->buttons);
 }
 
-static cairn_control_refusal queue_edit(cairn_control_context *c, cairn_command command) {
+static cairn_command edit_of(const cairn_control_request *request) {
+    switch (request->verb) {
+    case CAIRN_CONTROL_SPAWN_BOX:
+        return (cairn_command){.kind = CAIRN_COMMAND_SPAWN_BOX,
+            .buttons = request->spawn_box.user,
+            .move = request->spawn_box.position,
+            .aim = request->spawn_box.half_extents};
+    case CAIRN_CONTROL_SPAWN_SPHERE:
+        return (cairn_command){.kind = CAIRN_COMMAND_SPAWN_SPHERE,
+            .buttons = request->spawn_sphere.user,
+            .move = request->spawn_sphere.position,
+            .aim = {.x = request->spawn_sphere.radius}};
+    case CAIRN_CONTROL_DELETE:
+        return (cairn_command){.kind = CAIRN_COMMAND_DESTROY, .buttons = request->delete_body.body};
+    case CAIRN_CONTROL_SET_POSITION:
+        return (cairn_command){.kind = CAIRN_COMMAND_SET_POSITION,
+            .buttons = request->set_position.body,
+            .move = request->set_position.position};
+    case CAIRN_CONTROL_SET_VELOCITY:
+        return (cairn_command){.kind = CAIRN_COMMAND_SET_VELOCITY,
+            .buttons = request->set_velocity.body,
+            .move = request->set_velocity.linear_velocity,
+            .aim = request->set_velocity.angular_velocity};
+    default:
+        CAIRN_ASSERT(request->verb == CAIRN_CONTROL_IMPULSE);
+        return (cairn_command){.kind = CAIRN_COMMAND_IMPULSE,
+            .buttons = request->impulse.body,
+            .move = request->impulse.impulse};
+    }
+}
+
+cairn_control_refusal cairn_control_on_edit(cairn_control_context *c) {
     CAIRN_ASSERT(c->room != NULL);
-    command.slot = CAIRN_SLOT_OPERATOR;
-    if (cairn_command_check(&command) != CAIRN_OK) {
+    cairn_command edit = edit_of(c->request);
+    edit.slot = CAIRN_SLOT_OPERATOR;
+    edit.move = cairn_vec3_clean(edit.move);
+    edit.aim = cairn_vec3_clean(edit.aim);
+    if (cairn_command_check(&edit) != CAIRN_OK) {
         return cairn_control_refuse(
             c, CAIRN_CONTROL_OUT_OF_RANGE, "a number is outside the range that a world accepts");
     }
     cairn_body_id spawned = 0;
-    const cairn_control_refusal refusal = try_edit(c, &command, &spawned);
+    const cairn_control_refusal refusal = try_edit(c, &edit, &spawned);
     if (refusal != CAIRN_CONTROL_DONE) {
         return refusal;
     }
-    if (!cairn_inbox_edit(c->room->inbox, &command)) {
+    if (!cairn_inbox_edit(c->room->inbox, &edit)) {
         return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY,
             "%d edits wait for this tick; let the room step first", CAIRN_INBOX_EDITS_MAX);
     }
-    c->answer.edit.body = spawned != 0 ? spawned : command.buttons;
+    c->answer.edit.body = spawned != 0 ? spawned : edit.buttons;
     return CAIRN_CONTROL_DONE;
-}
-
-cairn_control_refusal cairn_control_on_spawn_box(cairn_control_context *c) {
-    const cairn_control_spawn_box_request *request = &c->request->spawn_box;
-    return queue_edit(c, (cairn_command){.kind = CAIRN_COMMAND_SPAWN_BOX,
-                             .buttons = request->user,
-                             .move = cairn_vec3_clean(request->position),
-                             .aim = cairn_vec3_clean(request->half_extents)});
-}
-
-cairn_control_refusal cairn_control_on_spawn_sphere(cairn_control_context *c) {
-    const cairn_control_spawn_sphere_request *request = &c->request->spawn_sphere;
-    return queue_edit(c, (cairn_command){.kind = CAIRN_COMMAND_SPAWN_SPHERE,
-                             .buttons = request->user,
-                             .move = cairn_vec3_clean(request->position),
-                             .aim = {.x = request->radius + 0.0f}});
-}
-
-cairn_control_refusal cairn_control_on_delete(cairn_control_context *c) {
-    return queue_edit(
-        c, (cairn_command){.kind = CAIRN_COMMAND_DESTROY, .buttons = c->request->delete_body.body});
-}
-
-cairn_control_refusal cairn_control_on_set_position(cairn_control_context *c) {
-    const cairn_control_set_position_request *request = &c->request->set_position;
-    return queue_edit(c, (cairn_command){.kind = CAIRN_COMMAND_SET_POSITION,
-                             .buttons = request->body,
-                             .move = cairn_vec3_clean(request->position)});
-}
-
-cairn_control_refusal cairn_control_on_set_velocity(cairn_control_context *c) {
-    const cairn_control_set_velocity_request *request = &c->request->set_velocity;
-    return queue_edit(c, (cairn_command){.kind = CAIRN_COMMAND_SET_VELOCITY,
-                             .buttons = request->body,
-                             .move = cairn_vec3_clean(request->linear_velocity),
-                             .aim = cairn_vec3_clean(request->angular_velocity)});
-}
-
-cairn_control_refusal cairn_control_on_impulse(cairn_control_context *c) {
-    const cairn_control_impulse_request *request = &c->request->impulse;
-    return queue_edit(c, (cairn_command){.kind = CAIRN_COMMAND_IMPULSE,
-                             .buttons = request->body,
-                             .move = cairn_vec3_clean(request->impulse)});
 }

@@ -68,18 +68,6 @@ static cairn_control_refusal refuse_range(cairn_control_context *c) {
         "a coordinate is beyond 100 km, or a size is below 1 mm or above 10 km");
 }
 
-static cairn_control_refusal refuse_view(cairn_control_context *c, cairn_lag_refusal refusal) {
-    CAIRN_ASSERT(refusal != CAIRN_LAG_SHOWN && refusal < CAIRN_LAG_REFUSAL_COUNT);
-    const cairn_control_refusal refusals[CAIRN_LAG_REFUSAL_COUNT] = {
-        [CAIRN_LAG_NO_CLIENT] = CAIRN_CONTROL_NAME_UNKNOWN,
-        [CAIRN_LAG_BUSY] = CAIRN_CONTROL_BUSY,
-        [CAIRN_LAG_MEMORY] = CAIRN_CONTROL_CAPACITY,
-    };
-    return cairn_control_refuse(c,
-        refusals[refusal] == CAIRN_CONTROL_DONE ? CAIRN_CONTROL_TICK_GONE : refusals[refusal], "%s",
-        cairn_lag_refusal_text(refusal));
-}
-
 static cairn_lag_refusal find_viewed_world(
     cairn_control_context *c, uint64_t client_id, const cairn_world **out) {
     CAIRN_ASSERT(!c->room->job.running);
@@ -107,16 +95,21 @@ static cairn_lag_refusal find_viewed_world(
 // The room's world as it is, or as the client `seen_by` sees it now.
 static cairn_control_refusal find_world(
     cairn_control_context *c, bool has_seen_by, uint64_t seen_by, const cairn_world **out) {
+    static const cairn_control_refusal refusals[CAIRN_LAG_REFUSAL_COUNT] = {
+        [CAIRN_LAG_NO_CLIENT] = CAIRN_CONTROL_NAME_UNKNOWN,
+        [CAIRN_LAG_BUSY] = CAIRN_CONTROL_BUSY,
+        [CAIRN_LAG_MEMORY] = CAIRN_CONTROL_CAPACITY,
+    };
     *out = c->room->world;
-    if (!has_seen_by) {
+    const cairn_lag_refusal refusal =
+        has_seen_by ? find_viewed_world(c, seen_by, out) : CAIRN_LAG_SHOWN;
+    CAIRN_ASSERT(refusal < CAIRN_LAG_REFUSAL_COUNT);
+    if (refusal == CAIRN_LAG_SHOWN) {
         return CAIRN_CONTROL_DONE;
     }
-    const cairn_lag_refusal refusal = find_viewed_world(c, seen_by, out);
-    return refusal == CAIRN_LAG_SHOWN ? CAIRN_CONTROL_DONE : refuse_view(c, refusal);
-}
-
-static uint32_t mask_or_all(uint32_t mask) {
-    return mask == 0 ? UINT32_MAX : mask;
+    const bool named = refusals[refusal] != CAIRN_CONTROL_DONE;
+    return cairn_control_refuse(c, named ? refusals[refusal] : CAIRN_CONTROL_TICK_GONE, "%s",
+        cairn_lag_refusal_text(refusal));
 }
 
 cairn_control_refusal cairn_control_on_ray(cairn_control_context *c) {
@@ -134,8 +127,9 @@ cairn_control_refusal cairn_control_on_ray(cairn_control_context *c) {
     }
     cairn_ray_hit hit;
     c->answer.ray = (cairn_control_ray_answer){.hit = false};
-    if (cairn_world_ray_cast(world, origin, translation, mask_or_all(request->mask),
-            request->ignored_body, &hit) == CAIRN_OK) {
+    if (cairn_world_ray_cast(world, origin, translation,
+            request->mask == 0 ? UINT32_MAX : request->mask, request->ignored_body,
+            &hit) == CAIRN_OK) {
         c->answer.ray = (cairn_control_ray_answer){.hit = true,
             .body = hit.body,
             .shape = hit.shape,
@@ -173,8 +167,8 @@ cairn_control_refusal cairn_control_on_overlap(cairn_control_context *c) {
         return refusal;
     }
     cairn_shape_id shapes[CAIRN_CONTROL_OVERLAPS_MAX];
-    const uint32_t count = cairn_world_overlap(
-        world, &shape, pose, mask_or_all(request->mask), shapes, CAIRN_CONTROL_OVERLAPS_MAX);
+    const uint32_t count = cairn_world_overlap(world, &shape, pose,
+        request->mask == 0 ? UINT32_MAX : request->mask, shapes, CAIRN_CONTROL_OVERLAPS_MAX);
     const uint32_t listed = count < CAIRN_CONTROL_OVERLAPS_MAX ? count : CAIRN_CONTROL_OVERLAPS_MAX;
     for (uint32_t i = 0; i < listed; ++i) {
         cairn_shape_def def;

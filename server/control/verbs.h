@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// One function for each verb of <cairn/control.h>, and the table of them. A function reads its
-// member of the request, fills its member of the answer and returns CAIRN_CONTROL_DONE or a
-// refusal, after which the server is as it was.
+// The table of the verbs of <cairn/control.h>. A verb's action reads its member of the request,
+// fills its member of the answer and returns CAIRN_CONTROL_DONE or a refusal, after which the
+// server is as it was. The verbs that edit bodies share one action.
 
 #include "server/control/context.h"
 
@@ -18,7 +18,7 @@ typedef struct cairn_control_verb_row {
 // NULL if this server has no such verb.
 const cairn_control_verb_row *cairn_control_verb_find_row(uint32_t verb);
 
-// Every verb: X(VERB, name, what it does). READS and WRITES need a room.
+// Every verb: X(VERB, action, what it does). READS and WRITES need a room.
 #define EACH_CONTROL_VERB(X)                                                                       \
     X(FEATURES, features, READS_SERVER)        /* verbs.c */                                       \
     X(ROOMS, rooms, READS_SERVER)              /* reports.c */                                     \
@@ -40,12 +40,12 @@ const cairn_control_verb_row *cairn_control_verb_find_row(uint32_t verb);
     X(FORK, fork, WRITES)                      /* rooms.c */                                       \
     X(ROOM_CREATE, room_create, WRITES_SERVER) /* rooms.c */                                       \
     X(ROOM_DESTROY, room_destroy, WRITES)      /* rooms.c */                                       \
-    X(SPAWN_BOX, spawn_box, WRITES)            /* edits.c */                                       \
-    X(SPAWN_SPHERE, spawn_sphere, WRITES)      /* edits.c */                                       \
-    X(DELETE, delete, WRITES)                  /* edits.c */                                       \
-    X(SET_POSITION, set_position, WRITES)      /* edits.c */                                       \
-    X(SET_VELOCITY, set_velocity, WRITES)      /* edits.c */                                       \
-    X(IMPULSE, impulse, WRITES)                /* edits.c */                                       \
+    X(SPAWN_BOX, edit, WRITES)                 /* edits.c */                                       \
+    X(SPAWN_SPHERE, edit, WRITES)              /* edits.c */                                       \
+    X(DELETE, edit, WRITES)                    /* edits.c */                                       \
+    X(SET_POSITION, edit, WRITES)              /* edits.c */                                       \
+    X(SET_VELOCITY, edit, WRITES)              /* edits.c */                                       \
+    X(IMPULSE, edit, WRITES)                   /* edits.c */                                       \
     X(GET, get, READS)                         /* queries.c */                                     \
     X(BODIES, bodies, READS)                   /* queries.c */                                     \
     X(RAY, ray, READS)                         /* queries.c */                                     \

@@ -246,7 +246,7 @@ static bool names_file(const char *scene) {
     return strchr(scene, '/') != NULL || (size > 5 && strcmp(scene + size - 5, ".json") == 0);
 }
 
-static bool list_scenes(const char *name) {
+static void list_scenes(const char *name) {
     uint32_t count;
     const cairn_scene_text *library = cairn_scene_library(&count);
     fprintf(stderr, "cairnd: --scene %s: not a file's name and not built in; built in are", name);
@@ -254,25 +254,25 @@ static bool list_scenes(const char *name) {
         fprintf(stderr, "%s %s", i == 0 ? "" : ",", library[i].name);
     }
     fprintf(stderr, "\n");
-    return false;
 }
 
 // The caller destroys it. NULL after a complaint.
 static cairn_scene *load_scene(const char *name) {
     const cairn_scene_text *built_in = cairn_scene_library_find(name);
+    char *text = NULL;
+    size_t size = 0;
     if (built_in == NULL && !names_file(name)) {
         list_scenes(name);
         return NULL;
     }
-    size_t size = built_in == NULL ? 0 : built_in->size;
-    char *text = built_in == NULL ? read_file(name, CAIRN_SCENE_JSON_SIZE_MAX, &size) : NULL;
-    if (built_in == NULL && text == NULL) {
+    if (built_in == NULL && (text = read_file(name, CAIRN_SCENE_JSON_SIZE_MAX, &size)) == NULL) {
         return NULL;
     }
     cairn_scene *scene = NULL;
     char error[CAIRN_SCENE_ERROR_SIZE];
-    cairn_status status =
-        cairn_scene_parse(built_in == NULL ? text : built_in->json, size, &scene, error);
+    const cairn_status status =
+        built_in == NULL ? cairn_scene_parse(text, size, &scene, error)
+                         : cairn_scene_parse(built_in->json, built_in->size, &scene, error);
     free(text);
     if (status != CAIRN_OK) {
         complain(name, error);
@@ -314,19 +314,13 @@ static bool has_main(const cairn_config *config) {
 }
 
 static bool create_rooms(program *p) {
-    if (has_main(&p->config)) {
-        cairn_config_room first = {.name = CAIRN_ROOM_NAME_DEFAULT};
-        snprintf(first.scene, sizeof first.scene, "%s", p->config.scene);
-        if (!create_room(p, &first)) {
-            return false;
-        }
+    cairn_config_room first = {.name = CAIRN_ROOM_NAME_DEFAULT};
+    snprintf(first.scene, sizeof first.scene, "%s", p->config.scene);
+    bool created = !has_main(&p->config) || create_room(p, &first);
+    for (uint32_t i = 0; created && i < p->config.rooms.count; ++i) {
+        created = create_room(p, &p->config.rooms.list[i]);
     }
-    for (uint32_t i = 0; i < p->config.rooms.count; ++i) {
-        if (!create_room(p, &p->config.rooms.list[i])) {
-            return false;
-        }
-    }
-    return true;
+    return created;
 }
 
 // The scene of this name: a built-in one, or one that a room of the command line runs.
@@ -358,14 +352,15 @@ static bool create_server(program *p, const cairn_address *bound) {
     }
     const cairn_config *config = &p->config;
     cairn_server_config server = cairn_server_config_default();
+    const uint32_t named = config->rooms.count + (has_main(config) ? 1 : 0);
+    const uint32_t usual = server.rooms_max > named ? server.rooms_max : named;
+    const bool is_bound = config->public.count == 0;
     server.protocol_id = config->protocol_id;
     server.private_key = config->key.bytes;
     server.entropy = entropy;
-    server.public_addresses = config->public.count == 0 ? bound : config->public.addresses;
-    server.public_address_count = config->public.count == 0 ? 1 : config->public.count;
+    server.public_addresses = is_bound ? bound : config->public.addresses;
+    server.public_address_count = is_bound ? 1 : config->public.count;
     server.clients_max = config->clients_max;
-    const uint32_t named = config->rooms.count + (has_main(config) ? 1 : 0);
-    const uint32_t usual = server.rooms_max > named ? server.rooms_max : named;
     server.rooms_max = or_else(config->rooms_max, usual);
     server.token_lifetime_s_max = config->token_lifetime_s_max;
     server.control = config->control;
@@ -378,7 +373,7 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.find_scene = find_scene;
     server.run_job = on_job;
     server.record_seed = config->record_key.given ? config->record_key.bytes : NULL;
-    server.on_capsule = p->config.capsule_folder == NULL ? NULL : on_capsule;
+    server.on_capsule = config->capsule_folder == NULL ? NULL : on_capsule;
     server.user = p;
     p->stats_ns = server.start_ns;
     cairn_status status = cairn_server_create(&server, &p->server);
@@ -407,41 +402,29 @@ static int print_what_would_run(program *p) {
     return 0;
 }
 
-static bool open_record(program *p, const char *room, const char *path) {
-    if (path == NULL || path[0] == '\0' || cairn_records_add(p->records, room, path)) {
-        return true;
-    }
-    complain(path, strerror(errno));
-    return false;
-}
-
 static bool open_records(program *p) {
-    bool opened = open_record(p, CAIRN_ROOM_NAME_DEFAULT, p->config.record_file);
-    for (uint32_t i = 0; opened && i < p->config.rooms.count; ++i) {
-        opened = open_record(p, p->config.rooms.list[i].name, p->config.rooms.list[i].record_file);
-    }
-    return opened;
-}
-
-static bool open_driver(program *p) {
-    char error[CAIRN_UV_ERROR_SIZE];
-    char text[CAIRN_ADDRESS_TEXT_SIZE];
-    if (cairn_uv_driver_open(&p->config.listen, &p->driver, error) != CAIRN_OK) {
-        complain(cairn_address_print(&p->config.listen, text), error);
-        return false;
+    const cairn_config *config = &p->config;
+    for (uint32_t i = 0; i <= config->rooms.count; ++i) {
+        const char *room = i == 0 ? CAIRN_ROOM_NAME_DEFAULT : config->rooms.list[i - 1].name;
+        const char *path = i == 0 ? config->record_file : config->rooms.list[i - 1].record_file;
+        if (path != NULL && path[0] != '\0' && !cairn_records_add(p->records, room, path)) {
+            complain(path, strerror(errno));
+            return false;
+        }
     }
     return true;
 }
 
 static int serve(program *p) {
-    if (!open_driver(p) || !open_records(p)) {
-        return 1;
+    char text[CAIRN_ADDRESS_TEXT_SIZE];
+    char error[CAIRN_UV_ERROR_SIZE];
+    if (cairn_uv_driver_open(&p->config.listen, &p->driver, error) != CAIRN_OK) {
+        return complain(cairn_address_print(&p->config.listen, text), error);
     }
     const cairn_address bound = cairn_uv_driver_address(p->driver);
-    if (!create_server(p, &bound)) {
+    if (!open_records(p) || !create_server(p, &bound)) {
         return 1;
     }
-    char text[CAIRN_ADDRESS_TEXT_SIZE];
     p->listening = true;
     const cairn_log_field address = {.name = "address", .text = cairn_address_print(&bound, text)};
     log_server(p, CAIRN_LOG_INFO, "listening", &address);

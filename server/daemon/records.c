@@ -46,12 +46,6 @@ static record *find_record(const cairn_records *records, const char *room) {
     return at;
 }
 
-static bool destroy_record(record *closed) {
-    const bool good = closed->file == NULL || fclose(closed->file) == 0;
-    free(closed);
-    return good;
-}
-
 // Creates the file of the first number that is free.
 static bool open_file(const cairn_records *records, record *opened) {
     CAIRN_ASSERT(opened->wanted != NULL && opened->wanted[0] != '\0');
@@ -84,7 +78,7 @@ bool cairn_records_add(cairn_records *records, const char *room, const char *pat
     snprintf(added->room, sizeof added->room, "%s", room);
     added->wanted = memcpy(added + 1, path, size);
     if (!open_file(records, added)) {
-        destroy_record(added);
+        free(added);
         return false;
     }
     record **end = &records->list;
@@ -104,28 +98,27 @@ bool cairn_records_close(cairn_records *records) {
     while (records != NULL && records->list != NULL) {
         record *closed = records->list;
         records->list = closed->next;
-        good = destroy_record(closed) && good;
+        good = (closed->file == NULL || fclose(closed->file) == 0) && good;
+        free(closed);
     }
     free(records);
     return good;
 }
 
-// Room names are file names: letters, digits, dashes and dots, and no dot at the beginning.
-static bool add_beside_first(cairn_records *records, const char *room) {
-    char path[PATH_SIZE_MAX];
-    const record *first = records->list;
-    const int size = first == NULL ? -1 : snprintf(path, sizeof path, "%s.%s", first->wanted, room);
-    return size > 0 && size < PATH_SIZE_MAX && cairn_records_add(records, room, path);
-}
-
-// A room that has the name of one that was closed gets a file of its own.
+// A room that has the name of one that was closed gets a file of its own. A room without a file
+// gets one beside the first room's; its name is a valid file name.
 static record *find_open(cairn_records *records, const char *room) {
     CAIRN_ASSERT(room[0] != '\0');
     record *written = find_record(records, room);
-    if (written == NULL) {
-        return add_beside_first(records, room) ? find_record(records, room) : NULL;
+    if (written != NULL) {
+        return written->file != NULL || open_file(records, written) ? written : NULL;
     }
-    return written->file != NULL || open_file(records, written) ? written : NULL;
+    char path[PATH_SIZE_MAX];
+    const record *first = records->list;
+    const int size = first == NULL ? -1 : snprintf(path, sizeof path, "%s.%s", first->wanted, room);
+    return size > 0 && size < PATH_SIZE_MAX && cairn_records_add(records, room, path)
+               ? find_record(records, room)
+               : NULL;
 }
 
 bool cairn_records_write(
@@ -160,28 +153,12 @@ static uint8_t *read_whole(const char *path, size_t *size) {
     return bytes;
 }
 
-static cairn_world *world_at(const uint8_t *bytes, size_t size, uint64_t tick) {
-    cairn_recording_index index;
-    cairn_player player;
-    cairn_world *world = NULL;
-    if (cairn_recording_index_of(bytes, size, &index) != CAIRN_OK) {
-        return NULL;
-    }
-    if (cairn_player_open(&player, bytes, size, NULL) && cairn_player_seek(&player, &index, tick)) {
-        world = player.world;
-        player.world = NULL;
-    }
-    cairn_player_close(&player);
-    cairn_recording_index_end(&index);
-    return world;
-}
-
 struct cairn_world *cairn_records_seek(
     const cairn_records *records, const char *room, uint64_t tick) {
     const record *sought = find_record(records, room);
     size_t size = 0;
     uint8_t *bytes = sought == NULL ? NULL : read_whole(sought->path, &size);
-    cairn_world *world = bytes == NULL ? NULL : world_at(bytes, size, tick);
+    cairn_world *world = bytes == NULL ? NULL : cairn_player_world_at(bytes, size, tick);
     free(bytes);
     return world;
 }

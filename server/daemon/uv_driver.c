@@ -254,7 +254,8 @@ bool cairn_uv_driver_run_job(cairn_uv_driver *driver, cairn_server_job *job) {
     return true;
 }
 
-static void drain_server(cairn_uv_driver *driver) {
+static void on_end(uv_timer_t *timer) {
+    cairn_uv_driver *driver = timer->data;
     cairn_server_drain(driver->run.server, uv_hrtime());
     arm_timer(driver);
 }
@@ -265,11 +266,7 @@ static void on_signal(uv_signal_t *handle, int number) {
     // Only the first signal is caught; the next one ends the process.
     uv_signal_stop(&driver->sigterm);
     uv_signal_stop(&driver->sigint);
-    drain_server(driver);
-}
-
-static void on_end(uv_timer_t *timer) {
-    drain_server(timer->data);
+    on_end(&driver->end);
 }
 
 static void on_stats(uv_timer_t *timer) {
@@ -309,27 +306,27 @@ static bool open_socket(cairn_uv_driver *driver, const cairn_address *listen, ch
     return code == 0 || set_error(error, "fileno", code);
 }
 
-static bool open_timer(cairn_uv_driver *driver, char *error) {
+static bool open_handles(cairn_uv_driver *driver, char *error) {
     driver->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (driver->timer_fd < 0) {
         return set_error(error, "timerfd_create", -errno);
     }
-    int code = uv_poll_init(&driver->loop, &driver->tick, driver->timer_fd);
-    driver->tick.data = driver;
-    return code == 0 || set_error(error, "poll", code);
-}
-
-static void open_rest(cairn_uv_driver *driver) {
+    const int code = uv_poll_init(&driver->loop, &driver->tick, driver->timer_fd);
+    if (code != 0) {
+        return set_error(error, "poll", code);
+    }
     uv_check_init(&driver->loop, &driver->check);
     uv_signal_init(&driver->loop, &driver->sigint);
     uv_signal_init(&driver->loop, &driver->sigterm);
     uv_timer_init(&driver->loop, &driver->end);
     uv_timer_init(&driver->loop, &driver->stats);
+    driver->tick.data = driver;
     driver->check.data = driver;
     driver->sigint.data = driver;
     driver->sigterm.data = driver;
     driver->end.data = driver;
     driver->stats.data = driver;
+    return true;
 }
 
 cairn_status cairn_uv_driver_open(
@@ -348,11 +345,10 @@ cairn_status cairn_uv_driver_open(
     }
     driver->receive_bytes = receive_bytes;
     driver->timer_fd = -1;
-    if (!open_socket(driver, listen, error) || !open_timer(driver, error)) {
+    if (!open_socket(driver, listen, error) || !open_handles(driver, error)) {
         cairn_uv_driver_close(driver);
         return CAIRN_IO_FAILED;
     }
-    open_rest(driver);
     *out = driver;
     return CAIRN_OK;
 }
@@ -388,8 +384,10 @@ cairn_address cairn_uv_driver_address(const cairn_uv_driver *driver) {
     return driver->address;
 }
 
-static void start_handles(cairn_uv_driver *driver) {
-    const cairn_uv_run *run = &driver->run;
+void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
+    signal(SIGPIPE, SIG_IGN);
+    driver->run = *run;
+    driver->armed_ns = 0;
     uv_signal_start(&driver->sigint, on_signal, SIGINT);
     uv_signal_start(&driver->sigterm, on_signal, SIGTERM);
     uv_check_start(&driver->check, on_check);
@@ -400,16 +398,9 @@ static void start_handles(cairn_uv_driver *driver) {
         uv_timer_start(&driver->end, on_end, (uint64_t)run->seconds * 1000, 0);
     }
     if (run->stats_interval_s > 0 && run->on_stats != NULL) {
-        uint64_t interval_ms = (uint64_t)run->stats_interval_s * 1000;
+        const uint64_t interval_ms = (uint64_t)run->stats_interval_s * 1000;
         uv_timer_start(&driver->stats, on_stats, interval_ms, interval_ms);
     }
-}
-
-void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
-    signal(SIGPIPE, SIG_IGN);
-    driver->run = *run;
-    driver->armed_ns = 0;
-    start_handles(driver);
     arm_timer(driver);
     uv_run(&driver->loop, UV_RUN_DEFAULT);
 }

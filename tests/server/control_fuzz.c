@@ -93,6 +93,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     story_run_ms(&s, 100);
     CAIRN_ASSERT(story_statistics(&s).protocol_violations == 0);
     CAIRN_ASSERT(s.clients[0].roots_wrong == 0);
-    CAIRN_ASSERT(kit_world(&s) != NULL);
+    CAIRN_ASSERT(story_world(&s) != NULL);
     return 0;
 }

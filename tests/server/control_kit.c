@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "recording/index.h"
 #include "recording/player.h"
-#include "server/core/server_state.h"
 
 void kit_start_with(story *s, story_answer *answer, const cairn_server_config *config) {
     memset(answer, 0, sizeof *answer);
@@ -25,22 +23,10 @@ static const cairn_scene *find_scene(void *user, const char *name) {
 
 // The recording so far, as a driver would find it in its file.
 static cairn_world *on_seek(void *user, const char *room, uint64_t tick) {
-    story *s = user;
-    cairn_recording_index index;
-    cairn_player player;
-    cairn_world *world = NULL;
-    if (strcmp(room, CAIRN_ROOM_NAME_DEFAULT) != 0 ||
-        cairn_recording_index_of(s->record, s->record_size, &index) != CAIRN_OK) {
-        return NULL;
-    }
-    if (cairn_player_open(&player, s->record, s->record_size, NULL) &&
-        cairn_player_seek(&player, &index, tick)) {
-        world = player.world;
-        player.world = NULL;
-    }
-    cairn_player_close(&player);
-    cairn_recording_index_end(&index);
-    return world;
+    const story *s = user;
+    return strcmp(room, CAIRN_ROOM_NAME_DEFAULT) == 0
+               ? cairn_player_world_at(s->record, s->record_size, tick)
+               : NULL;
 }
 
 void kit_start(story *s, story_answer *answer) {
@@ -74,20 +60,7 @@ uint32_t kit_verb(story *s, cairn_control_verb verb) {
     return kit_ask(s, .verb = verb);
 }
 
-cairn_world *kit_world(const story *s) {
-    const cairn_world *world = cairn_server_world(s->server, CAIRN_ROOM_MAIN);
-    return (cairn_world *)(uintptr_t)world;
-}
-
 void kit_do_request(story *s, cairn_control_request ask) {
     const uint32_t refusal = kit_ask_request(s, ask);
     CAIRN_ASSERT(refusal == CAIRN_CONTROL_DONE);
-}
-
-cairn_hash128 kit_root(const story *s) {
-    return cairn_world_hash_read(kit_world(s)).full;
-}
-
-uint64_t kit_tick(const story *s) {
-    return cairn_world_tick(kit_world(s));
 }

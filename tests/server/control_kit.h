@@ -23,6 +23,3 @@ void kit_say_request(story *s, uint32_t client, cairn_control_request ask);
 // Asks and expects it to be done.
 #define kit_do(s, ...) kit_do_request(s, (cairn_control_request){__VA_ARGS__})
 void kit_do_request(story *s, cairn_control_request ask);
-cairn_hash128 kit_root(const story *s);
-cairn_world *kit_world(const story *s);
-uint64_t kit_tick(const story *s);

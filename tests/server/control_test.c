@@ -22,17 +22,17 @@ static const cairn_control_spawn_box_request box = {
     .position = {0.0f, 5.0f, 0.0f}, .half_extents = {0.5f, 0.5f, 0.5f}, .user = 42};
 
 static void expect_root_of_world(void) {
-    const cairn_hash128 full = cairn_world_hash_read(kit_world(&s)).full;
-    assert_int_equal(answer.answer.tick, kit_tick(&s));
+    const cairn_hash128 full = story_root(&s);
+    assert_int_equal(answer.answer.tick, story_tick(&s));
     assert_int_equal(answer.answer.root.lo, full.lo);
     assert_int_equal(answer.answer.root.hi, full.hi);
 }
 
 static void expect_room_goes_on(void) {
-    const uint64_t tick = kit_tick(&s);
+    const uint64_t tick = story_tick(&s);
     assert_int_equal(kit_verb(&s, CAIRN_CONTROL_RESUME), CAIRN_CONTROL_DONE);
     story_run_ms(&s, 200);
-    assert_true(kit_tick(&s) >= tick + 10);
+    assert_true(story_tick(&s) >= tick + 10);
     assert_int_equal(s.clients[0].roots_wrong, 0);
 }
 
@@ -80,9 +80,9 @@ TEST("without control operators are not heard") {
     kit_start_with(&s, &answer, &config);
     assert_int_equal(kit_verb(&s, CAIRN_CONTROL_PAUSE), CAIRN_CONTROL_CLOSED);
     assert_int_equal(story_statistics(&s).controls_refused[CAIRN_CONTROL_CLOSED], 1);
-    const uint64_t tick = kit_tick(&s);
+    const uint64_t tick = story_tick(&s);
     story_run_ms(&s, 200);
-    assert_true(kit_tick(&s) > tick);
+    assert_true(story_tick(&s) > tick);
 }
 
 TEST("each refusal has its name and the room continues") {
@@ -117,7 +117,6 @@ TEST("each refusal has its name and the room continues") {
             CAIRN_CONTROL_OUT_OF_RANGE},
         {{.verb = CAIRN_CONTROL_DIFF, .diff = {"nowhere"}}, CAIRN_CONTROL_ROOM_UNKNOWN},
         {{.verb = CAIRN_CONTROL_DIFF, .diff = {""}}, CAIRN_CONTROL_ROOM_UNKNOWN}};
-    kit_start(&s, &answer);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         const uint64_t before = story_statistics(&s).controls_refused[rows[i].refusal];
         const uint32_t refusal = kit_ask_request(&s, rows[i].ask);
@@ -137,9 +136,9 @@ TEST("a paused room stands still and keeps its clients") {
     story_run_ms(&s, 300);
     assert_int_equal(kit_verb(&s, CAIRN_CONTROL_PAUSE), CAIRN_CONTROL_DONE);
     expect_root_of_world();
-    const uint64_t tick = kit_tick(&s);
+    const uint64_t tick = story_tick(&s);
     story_run_ms(&s, 8000); // longer than any time-out
-    assert_int_equal(kit_tick(&s), tick);
+    assert_int_equal(story_tick(&s), tick);
     assert_int_equal(s.clients[player].notices[CAIRN_EVENT_PAUSED], 1);
     assert_int_equal(story_statistics(&s).clients, 2);
     const uint32_t late = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
@@ -152,19 +151,18 @@ TEST("a paused room stands still and keeps its clients") {
     assert_int_equal(kit_verb(&s, CAIRN_CONTROL_RESUME), CAIRN_CONTROL_DONE);
     assert_int_equal(s.clients[player].notices[CAIRN_EVENT_RESUMED], 1);
     story_run_ms(&s, 500);
-    assert_true(kit_tick(&s) >= tick + 25 && kit_tick(&s) <= tick + 40);
+    assert_true(story_tick(&s) >= tick + 25 && story_tick(&s) <= tick + 40);
     assert_int_equal(story_statistics(&s).total.ticks_skipped, 0);
     assert_int_equal(s.clients[late].roots_wrong, 0);
 }
 
 TEST("a step runs as many ticks and answers then") {
     static const uint32_t counts[] = {1, 3, 64, 200};
-    kit_start(&s, &answer);
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
-        const uint64_t tick = kit_tick(&s);
+        const uint64_t tick = story_tick(&s);
         assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_STEP, .step = {counts[i]}), 0);
-        assert_int_equal(kit_tick(&s), tick + counts[i]);
+        assert_int_equal(story_tick(&s), tick + counts[i]);
         assert_int_equal(answer.answer.run.tick_count, counts[i]);
         expect_root_of_world();
     }
@@ -173,18 +171,18 @@ TEST("a step runs as many ticks and answers then") {
 }
 
 TEST("a room runs until a tick and pauses there") {
-    uint64_t tick = kit_tick(&s) + 40;
+    uint64_t tick = story_tick(&s) + 40;
     assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {tick}), 0);
-    assert_int_equal(kit_tick(&s), tick);
+    assert_int_equal(story_tick(&s), tick);
     expect_root_of_world();
     assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_RATE, .rate = {0}), 0);
-    assert_int_equal(kit_tick(&s), tick);
+    assert_int_equal(story_tick(&s), tick);
     tick += 300;
     assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {tick}), 0);
-    assert_int_equal(kit_tick(&s), tick);
+    assert_int_equal(story_tick(&s), tick);
     assert_int_equal(s.clients[0].notice.kind, CAIRN_EVENT_PAUSED);
     assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {tick}), 0);
-    assert_int_equal(kit_tick(&s), tick);
+    assert_int_equal(story_tick(&s), tick);
     expect_room_goes_on();
 }
 
@@ -210,14 +208,13 @@ TEST("a rate makes time pass slower or faster") {
         uint32_t rate, ms, least, most;
     } rows[] = {{500, 1000, 28, 32}, {2000, 1000, 117, 123}, {1000, 1000, 58, 62},
         {0, 40, 600, 700}, {1, 1000, 0, 1}};
-    kit_start(&s, &answer);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_RATE, .rate = {rows[i].rate}), 0);
         assert_int_equal(s.clients[0].notice.kind, CAIRN_EVENT_RATE);
         assert_int_equal(s.clients[0].notice.value, rows[i].rate);
-        const uint64_t tick = kit_tick(&s);
+        const uint64_t tick = story_tick(&s);
         story_run_ms(&s, rows[i].ms);
-        assert_in_range(kit_tick(&s) - tick, rows[i].least, rows[i].most);
+        assert_in_range(story_tick(&s) - tick, rows[i].least, rows[i].most);
     }
 }
 
@@ -370,7 +367,7 @@ TEST("rooms, bodies and clients can be listed") {
     kit_verb(&s, CAIRN_CONTROL_ROOMS);
     assert_int_equal(answer.answer.rooms.room_count, 1);
     assert_string_equal(answer.answer.rooms.rooms[0].name, "main");
-    assert_int_equal(answer.answer.rooms.rooms[0].tick, kit_tick(&s));
+    assert_int_equal(answer.answer.rooms.rooms[0].tick, story_tick(&s));
     kit_verb(&s, CAIRN_CONTROL_STATE);
     assert_true(answer.answer.state.paused);
     assert_string_equal(answer.answer.state.scene, "test");
@@ -387,7 +384,7 @@ TEST("rooms, bodies and clients can be listed") {
     assert_memory_equal(&answer.answer.hash.full, &answer.answer.root, sizeof(cairn_hash128));
     assert_int_equal(answer.answer.hash.section_count, CAIRN_SECTION_COUNT);
     kit_verb(&s, CAIRN_CONTROL_BODIES);
-    const uint32_t body_count = cairn_world_counts_read(kit_world(&s)).bodies;
+    const uint32_t body_count = cairn_world_counts_read(story_world(&s)).bodies;
     assert_int_equal(answer.answer.bodies.body_count, body_count);
     assert_int_equal(answer.answer.bodies.listed_count, body_count);
     kit_do(&s, .verb = CAIRN_CONTROL_DIFF, .diff = {"main"});
@@ -416,7 +413,7 @@ TEST("one clients path is made bad and good again") {
     faults = (cairn_control_faults_request){.client_id = faults.client_id};
     assert_int_equal(ask_for_faults(faults), CAIRN_CONTROL_DONE);
     story_run_ms(&s, 2000);
-    assert_true(kit_tick(&s) - cairn_world_tick(s.clients[other].world) < 10);
+    assert_true(story_tick(&s) - cairn_world_tick(s.clients[other].world) < 10);
     assert_int_equal(s.clients[other].roots_wrong, 0);
     faults.loss = 1.5f;
     assert_int_equal(ask_for_faults(faults), CAIRN_CONTROL_OUT_OF_RANGE);
@@ -427,9 +424,9 @@ TEST("one clients path is made bad and good again") {
 }
 
 TEST("requests of a client that left are dropped") {
-    kit_say(&s, 0, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {kit_tick(&s) + 60});
+    kit_say(&s, 0, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {story_tick(&s) + 60});
     story_run_ms(&s, 50);
-    cairn_netcode_client_disconnect(s.clients[0].netcode, s.now_ns);
+    story_leave(&s, 0);
     story_run_ms(&s, 3000);
     assert_int_equal(story_statistics(&s).clients, 0);
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recording/player.h"
 #include "tests/server/control_kit.h"
 
 static story s; // too large for a stack
@@ -60,7 +59,7 @@ static void expect_same(cairn_hash128 a, cairn_hash128 b) {
 // Every client in the room holds its world, and none received a root that differs from its own.
 static void expect_all_follow(void) {
     story_run_ms(&s, 400);
-    const uint64_t tick = kit_tick(&s);
+    const uint64_t tick = story_tick(&s);
     for (uint32_t i = 0; i < s.client_count; ++i) {
         const story_client *client = &s.clients[i];
         assert_int_equal(client->roots_wrong, 0);
@@ -78,29 +77,13 @@ static void expect_all_follow(void) {
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
 }
 
-// Every recorded root is that of a world which takes the recording.
 static void expect_recording_replays(uint32_t replacements) {
     cairn_server_destroy(s.server);
     s.server = NULL;
-    cairn_player player;
-    assert_true(cairn_player_open(&player, s.record, s.record_size, NULL));
-    uint32_t replaced = 0;
-    uint32_t ticks = 0;
-    cairn_player_event event;
-    while ((event = cairn_player_next(&player)) != CAIRN_PLAYER_END) {
-        if (event == CAIRN_PLAYER_REFUSED) {
-            fail_msg("%s", player.error);
-        }
-        replaced += event == CAIRN_PLAYER_REPLACED ? 1 : 0;
-        if (event == CAIRN_PLAYER_TICK) {
-            const cairn_hash128 root = {player.tick->root_lo, player.tick->root_hi};
-            expect_same(cairn_world_hash_read(player.world).full, root);
-            ticks += 1;
-        }
-    }
-    assert_int_equal(replaced, replacements);
-    assert_true(ticks > 0);
-    cairn_player_close(&player);
+    const story_replay replay = story_replay_recording(&s);
+    assert_true(replay.ticks > 0);
+    assert_int_equal(replay.roots_wrong, 0);
+    assert_int_equal(replay.replacements, replacements);
 }
 
 static void begin(void) {
@@ -111,21 +94,20 @@ static void begin(void) {
 
 TEST("a reset begins again to the bit") {
     cairn_hash128 roots[3];
-    kit_start(&s, &answer);
     verb(CAIRN_CONTROL_PAUSE);
     for (uint32_t i = 0; i < 3; ++i) {
         kit_do(
             &s, .verb = CAIRN_CONTROL_RESET, .reset = {.has_seed = true, .seed = i == 2 ? 8 : 7});
         assert_int_equal(answer.answer.tick, 0);
-        assert_int_equal(cairn_world_settings(kit_world(&s))->seed, i == 2 ? 8 : 7);
+        assert_int_equal(cairn_world_settings(story_world(&s))->seed, i == 2 ? 8 : 7);
         spawn();
         step(30);
-        roots[i] = kit_root(&s);
+        roots[i] = story_root(&s);
     }
     expect_same(roots[0], roots[1]);
     assert_true(roots[0].lo != roots[2].lo);
     verb(CAIRN_CONTROL_RESET);
-    assert_int_equal(cairn_world_settings(kit_world(&s))->seed, 1); // the scene's
+    assert_int_equal(cairn_world_settings(story_world(&s))->seed, 1); // the scene's
     verb(CAIRN_CONTROL_RESUME);
     expect_all_follow();
     expect_recording_replays(4);
@@ -151,24 +133,23 @@ TEST("a loaded room continues as the saved one did") {
     spawn();
     step(20);
     save("here");
-    const uint64_t tick = kit_tick(&s);
-    const cairn_hash128 saved = kit_root(&s);
+    const uint64_t tick = story_tick(&s);
+    const cairn_hash128 saved = story_root(&s);
     step(50);
-    const cairn_hash128 later = kit_root(&s);
+    const cairn_hash128 later = story_root(&s);
     load("here");
-    assert_int_equal(kit_tick(&s), tick);
-    expect_same(kit_root(&s), saved);
+    assert_int_equal(story_tick(&s), tick);
+    expect_same(story_root(&s), saved);
     step(50);
-    expect_same(kit_root(&s), later);
+    expect_same(story_root(&s), later);
     expect_recording_replays(1);
 }
 
 TEST("a save travels in pieces") {
     static uint8_t bytes[1024 * 1024];
-    kit_start(&s, &answer);
     verb(CAIRN_CONTROL_PAUSE);
     save("here");
-    const cairn_hash128 saved = kit_root(&s);
+    const cairn_hash128 saved = story_root(&s);
     const uint32_t size = answer.answer.save.size;
     assert_true(size < sizeof bytes);
     for (uint32_t at = 0; at < size; at += answer.answer.save_read.byte_count) {
@@ -193,7 +174,7 @@ TEST("a save travels in pieces") {
         }
     }
     load("back");
-    expect_same(kit_root(&s), saved);
+    expect_same(story_root(&s), saved);
 }
 
 static void upload(const uint8_t *bytes, uint32_t size) {
@@ -211,7 +192,6 @@ static void upload(const uint8_t *bytes, uint32_t size) {
 // A piece may begin only where the bytes that the server has end, and never changes the size.
 TEST("a piece of a save at another offset is refused") {
     static const uint8_t bytes[100] = {1, 2, 3};
-    kit_start(&s, &answer);
     cairn_control_save_write_request piece = {
         .name = "save", .offset = 0, .size = 100, .bytes = bytes, .byte_count = 40};
     assert_int_equal(write_piece(piece), CAIRN_CONTROL_DONE);
@@ -247,8 +227,7 @@ static uint32_t load_of(const cairn_world_def *def) {
 
 TEST("a foreign state is refused") {
     static const uint8_t noise[100] = {1, 2, 3};
-    kit_start(&s, &answer);
-    const cairn_world_def own = *cairn_world_settings(kit_world(&s));
+    const cairn_world_def own = *cairn_world_settings(story_world(&s));
     cairn_world_def def = own;
     assert_int_equal(load_of(&def), CAIRN_CONTROL_DONE);
     def.gravity.y = -1.0f;
@@ -332,20 +311,20 @@ TEST("a seek finds near ticks and recorded ones") {
     verb(CAIRN_CONTROL_PAUSE);
     spawn();
     step(20);
-    const uint64_t early = kit_tick(&s);
-    const cairn_hash128 early_root = kit_root(&s);
+    const uint64_t early = story_tick(&s);
+    const cairn_hash128 early_root = story_root(&s);
     step(300); // far beyond what is kept in memory
-    const uint64_t near = kit_tick(&s);
-    const cairn_hash128 near_root = kit_root(&s);
+    const uint64_t near = story_tick(&s);
+    const cairn_hash128 near_root = story_root(&s);
     step(30);
     kit_do(&s, .verb = CAIRN_CONTROL_SEEK, .seek = {near});
-    assert_int_equal(kit_tick(&s), near);
-    expect_same(kit_root(&s), near_root);
+    assert_int_equal(story_tick(&s), near);
+    expect_same(story_root(&s), near_root);
     kit_do(&s, .verb = CAIRN_CONTROL_SEEK, .seek = {early});
-    assert_int_equal(kit_tick(&s), early);
-    expect_same(kit_root(&s), early_root);
+    assert_int_equal(story_tick(&s), early);
+    expect_same(story_root(&s), early_root);
     step(300);
-    expect_same(kit_root(&s), near_root);
+    expect_same(story_root(&s), near_root);
     verb(CAIRN_CONTROL_RESUME);
     expect_all_follow();
     expect_recording_replays(2);
@@ -354,7 +333,7 @@ TEST("a seek finds near ticks and recorded ones") {
 TEST("a fork stands beside and can be compared") {
     verb(CAIRN_CONTROL_PAUSE);
     step(40);
-    const uint64_t tick = kit_tick(&s);
+    const uint64_t tick = story_tick(&s);
     kit_do(&s, .verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"});
     assert_string_equal(answer.answer.room, "other");
     assert_int_equal(answer.answer.tick, tick);
@@ -363,7 +342,7 @@ TEST("a fork stands beside and can be compared") {
     assert_int_equal(answer.answer.diff.difference_count, 0);
     kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_BOX, .room = "other", .spawn_box = box);
     kit_do(&s, .verb = CAIRN_CONTROL_STEP, .room = "other", .step = {5});
-    assert_int_equal(kit_tick(&s), tick);
+    assert_int_equal(story_tick(&s), tick);
     step(5);
     kit_do_request(&s, diff);
     assert_true(answer.answer.diff.difference_count > 0);

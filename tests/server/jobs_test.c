@@ -84,16 +84,10 @@ static uint64_t tick_of(uint32_t room) {
     return read.tick;
 }
 
-static uint32_t join_room(const char *name, cairn_mode mode) {
-    cairn_hello hello = story_hello(mode, false);
-    hello.room = name;
-    return story_join_as(&s, &hello);
-}
-
 TEST("clients see no difference between ticks stepped on a thread and at once") {
     start("side");
-    uint32_t exact = join_room("side", CAIRN_MODE_LOCKSTEP);
-    uint32_t shown = join_room("main", CAIRN_MODE_INTERPOLATE);
+    uint32_t exact = story_join_room(&s, "side", CAIRN_MODE_LOCKSTEP);
+    uint32_t shown = story_join_room(&s, "main", CAIRN_MODE_INTERPOLATE);
     s.clients[shown].buttons = CAIRN_SANDBOX_JUMP;
     run_ms(1500, 0);
     assert_true(s.clients[exact].ticks_stepped > 60);
@@ -107,11 +101,11 @@ TEST("clients see no difference between ticks stepped on a thread and at once") 
 
 TEST("a stuck room does not stall the others") {
     uint32_t stuck = start("stuck");
-    uint32_t shown = join_room("main", CAIRN_MODE_INTERPOLATE);
+    uint32_t shown = story_join_room(&s, "main", CAIRN_MODE_INTERPOLATE);
     run_ms(500, 0);
     uint64_t main_tick = tick_of(CAIRN_ROOM_MAIN);
     uint64_t stuck_tick = tick_of(stuck);
-    uint32_t late = join_room("stuck", CAIRN_MODE_LOCKSTEP);
+    uint32_t late = story_join_room(&s, "stuck", CAIRN_MODE_LOCKSTEP);
     run_ms(900, stuck);
     assert_false(story_heard(&s, "room_stuck"));
     run_ms(600, stuck);
@@ -158,7 +152,7 @@ TEST("resync requests wait for the job of their room, as many as it has room for
     uint32_t clients[CLIENTS];
     start("side");
     for (uint32_t i = 0; i < CLIENTS; ++i) {
-        clients[i] = join_room("side", CAIRN_MODE_HEAL);
+        clients[i] = story_join_room(&s, "side", CAIRN_MODE_HEAL);
     }
     run_ms(600, 0);
     story_run_ms(&s, 40); // the room's next job is taken and not done
@@ -182,7 +176,7 @@ TEST("resync requests wait for the job of their room, as many as it has room for
 
 TEST("a stuck room can be closed and the server drained") {
     uint32_t stuck = start("stuck");
-    uint32_t inside = join_room("stuck", CAIRN_MODE_INTERPOLATE);
+    uint32_t inside = story_join_room(&s, "stuck", CAIRN_MODE_INTERPOLATE);
     run_ms(500, 0);
     run_ms(100, stuck);
     assert_int_equal(cairn_server_jobs_out(s.server), 1);
@@ -221,14 +215,14 @@ TEST("a room alone is stepped here") {
 
 TEST("a resync request of a client that left is forgotten") {
     const uint32_t side = start("side");
-    const uint32_t leaves = join_room("side", CAIRN_MODE_HEAL);
-    const uint32_t stays = join_room("side", CAIRN_MODE_HEAL);
+    const uint32_t leaves = story_join_room(&s, "side", CAIRN_MODE_HEAL);
+    const uint32_t stays = story_join_room(&s, "side", CAIRN_MODE_HEAL);
     run_ms(600, 0);
     run_ms(40, side);
     request_resync(leaves);
     request_resync(stays);
     run_ms(40, side);
-    cairn_netcode_client_disconnect(s.clients[leaves].netcode, s.now_ns);
+    story_leave(&s, leaves);
     run_ms(100, side);
     assert_true(story_heard(&s, "client_left"));
     run_ms(200, 0);
@@ -240,7 +234,7 @@ static story_answer answer;
 
 static uint32_t join_operator(void) {
     s.operators = true;
-    const uint32_t client = join_room("main", CAIRN_MODE_INTERPOLATE);
+    const uint32_t client = story_join_room(&s, "main", CAIRN_MODE_INTERPOLATE);
     s.operators = false;
     memset(&answer, 0, sizeof answer);
     s.clients[client].answer = &answer;
@@ -272,7 +266,7 @@ TEST("a request of a client that left is not answered to the one who has its pla
     kit_say(&s, leaves, .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL,
         .run_until = {.tick = tick_of(CAIRN_ROOM_MAIN) + 60});
     run_ms(40, 0);
-    cairn_netcode_client_disconnect(s.clients[leaves].netcode, s.now_ns);
+    story_leave(&s, leaves);
     run_ms(100, 0);
     const uint32_t follows = join_operator();
     assert_int_equal(s.server->sessions[0].client_id, s.clients[follows].client_id);

@@ -33,10 +33,6 @@ static void request(uint32_t client, uint64_t tick, size_t size) {
     story_say_message(&s, client, &message, true);
 }
 
-static uint64_t now_tick(void) {
-    return cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
-}
-
 static const uint32_t *responses(uint32_t client) {
     return s.clients[client].responses;
 }
@@ -56,7 +52,7 @@ TEST("states are kept only while a client may need them") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     const cairn_room *room = cairn_room_table_at(&s.server->rooms, CAIRN_ROOM_MAIN);
     assert_true(cairn_state_history_statistics_read(room->state_history).ticks > 20);
-    cairn_netcode_client_disconnect(s.clients[client].netcode, s.now_ns);
+    story_leave(&s, client);
     story_run_ms(&s, 300);
     assert_int_equal(cairn_state_history_statistics_read(room->state_history).ticks, 0);
     assert_int_equal(cairn_state_history_statistics_read(room->state_history).bytes, 0);
@@ -64,7 +60,7 @@ TEST("states are kept only while a client may need them") {
 
 TEST("ticks that are not held are refused") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
-    const uint64_t ticks[] = {0, now_tick() + 100, UINT64_MAX};
+    const uint64_t ticks[] = {0, story_tick(&s) + 100, UINT64_MAX};
     cairn_sketch_build(s.clients[client].world, 40, sketch);
     for (uint32_t i = 0; i < 3; ++i) {
         request(client, ticks[i], SKETCH_SIZE);
@@ -77,8 +73,8 @@ TEST("ticks that are not held are refused") {
 TEST("a malformed sketch is refused as such") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     memset(sketch, 0xff, sizeof sketch);
-    request(client, now_tick(), SKETCH_SIZE);
-    request(client, now_tick(), 17);
+    request(client, story_tick(&s), SKETCH_SIZE);
+    request(client, story_tick(&s), 17);
     story_run_ms(&s, 100);
     assert_int_equal(responses(client)[CAIRN_RESYNC_MALFORMED], 2);
 }
@@ -87,7 +83,7 @@ TEST("a malformed sketch is refused as such") {
 TEST("a difference too large for the sketch is refused as such") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     memset(sketch, 0, sizeof sketch);
-    request(client, now_tick(), SKETCH_SIZE);
+    request(client, story_tick(&s), SKETCH_SIZE);
     story_run_ms(&s, 100);
     assert_int_equal(responses(client)[CAIRN_RESYNC_TOO_MUCH], 1);
 }
@@ -98,7 +94,7 @@ TEST("a flood of resync requests costs little and disturbs no client") {
     story_run_ms(&s, 500);
     memset(sketch, 0, sizeof sketch);
     for (uint32_t i = 0; i < 100; ++i) {
-        request(client, now_tick(), SKETCH_SIZE);
+        request(client, story_tick(&s), SKETCH_SIZE);
         story_run_ms(&s, 8);
     }
     story_run_ms(&s, 500);
@@ -109,12 +105,12 @@ TEST("a flood of resync requests costs little and disturbs no client") {
         answered, 10, CAIRN_SERVER_RESYNC_BURST_NS / CAIRN_SERVER_RESYNC_REQUEST_NS + 8);
     assert_int_equal(responses(client)[CAIRN_RESYNC_TOO_OFTEN], 100 - answered);
     assert_int_equal(s.clients[other].roots_wrong, 0);
-    assert_int_equal(now_tick(), cairn_world_tick(s.clients[other].world));
+    assert_int_equal(story_tick(&s), cairn_world_tick(s.clients[other].world));
 }
 
 TEST("a client without a world may not request a resync") {
     const uint32_t client = start(CAIRN_MODE_INTERPOLATE);
-    request(client, now_tick(), SKETCH_SIZE);
+    request(client, story_tick(&s), SKETCH_SIZE);
     story_run_ms(&s, 100);
     assert_int_equal(story_statistics(&s).protocol_violations, 1);
     assert_int_equal(story_statistics(&s).total.resync_requests, 0);
@@ -123,12 +119,12 @@ TEST("a client without a world may not request a resync") {
 TEST("a resync request without a sketch asks for the state") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     assert_int_equal(s.clients[client].states_begun, 1);
-    request(client, now_tick(), 0);
+    request(client, story_tick(&s), 0);
     story_run_ms(&s, 500);
     assert_int_equal(s.clients[client].states_begun, 2);
     assert_int_equal(story_statistics(&s).total.states_resent, 1);
     assert_int_equal(s.clients[client].roots_wrong, 0);
-    assert_int_equal(now_tick(), cairn_world_tick(s.clients[client].world));
+    assert_int_equal(story_tick(&s), cairn_world_tick(s.clients[client].world));
 }
 
 TEST("a client may ask to be served by snapshots") {

@@ -152,19 +152,13 @@ TEST("clients of a closing room are disconnected and others stay") {
     assert_string_equal(s.clients[next].scene_name, stack->name);
 }
 
-static uint32_t join_room(const char *name, cairn_mode mode) {
-    cairn_hello hello = story_hello(mode, false);
-    hello.room = name;
-    return story_join_as(&s, &hello);
-}
-
 TEST("a hello names the room") {
     start(3);
     uint32_t side = create("side");
-    uint32_t one = join_room("side", CAIRN_MODE_LOCKSTEP);
-    uint32_t other = join_room("main", CAIRN_MODE_INTERPOLATE);
-    uint32_t any = join_room("", CAIRN_MODE_INTERPOLATE);
-    uint32_t lost = join_room("nowhere", CAIRN_MODE_INTERPOLATE);
+    uint32_t one = story_join_room(&s, "side", CAIRN_MODE_LOCKSTEP);
+    uint32_t other = story_join_room(&s, "main", CAIRN_MODE_INTERPOLATE);
+    uint32_t any = story_join_room(&s, "", CAIRN_MODE_INTERPOLATE);
+    uint32_t lost = story_join_room(&s, "nowhere", CAIRN_MODE_INTERPOLATE);
     story_run_ms(&s, 500);
     const uint32_t expected[] = {side, CAIRN_ROOM_MAIN, CAIRN_ROOM_MAIN, 0};
     const uint32_t clients[] = {one, other, any, lost};
@@ -186,7 +180,7 @@ TEST("a hello names the room") {
 // What a link carries was settled when the client connected. The hello is on its way meanwhile.
 TEST("a room larger than all before takes only connections made after it") {
     start(3);
-    const uint32_t early = join_room("large", CAIRN_MODE_INTERPOLATE);
+    const uint32_t early = story_join_room(&s, "large", CAIRN_MODE_INTERPOLATE);
     while (s.server->sessions[early].state != CAIRN_SESSION_CONNECTED) {
         story_run_ms(&s, 4);
     }
@@ -198,7 +192,7 @@ TEST("a room larger than all before takes only connections made after it") {
     assert_int_equal(
         cairn_server_room_create(s.server, s.now_ns, &config, &room, NULL), CAIRN_ROOM_CREATED);
     story_run_ms(&s, 200);
-    const uint32_t late = join_room("large", CAIRN_MODE_INTERPOLATE);
+    const uint32_t late = story_join_room(&s, "large", CAIRN_MODE_INTERPOLATE);
     story_run_ms(&s, 500);
     assert_int_equal(s.clients[early].refusal, CAIRN_REFUSAL_ROOM_CLOSED);
     assert_int_equal(s.clients[late].refusal, 0);
@@ -221,7 +215,7 @@ TEST("a fork continues from its room's state") {
     uint32_t side = create("side");
     cairn_state_history_require(cairn_room_table_at(&s.server->rooms, side)->state_history,
         CAIRN_STATE_HISTORY_FOR_CONTROL, 60);
-    uint32_t player = join_room("side", CAIRN_MODE_LOCKSTEP);
+    uint32_t player = story_join_room(&s, "side", CAIRN_MODE_LOCKSTEP);
     s.clients[player].buttons = CAIRN_SANDBOX_JUMP;
     story_run_ms(&s, 1000);
     uint64_t tick = cairn_world_tick(cairn_server_world(s.server, side));
@@ -246,7 +240,7 @@ TEST("a fork continues from its room's state") {
     assert_true(cairn_server_room_statistics_read(s.server, past_room, &read));
     assert_in_range(read.tick, tick - 30 + 12, tick - 30 + 14);
     assert_int_equal(read.players, 0);
-    uint32_t late = join_room("past", CAIRN_MODE_LOCKSTEP);
+    uint32_t late = story_join_room(&s, "past", CAIRN_MODE_LOCKSTEP);
     story_run_ms(&s, 300);
     assert_true(s.clients[late].ticks_stepped > 5);
     assert_int_equal(s.clients[late].roots_wrong, 0);

@@ -132,11 +132,8 @@ TEST("a lockstep client holds the same world") {
         assert_non_null(client->world);
         assert_int_equal(client->states_begun, 1);
         assert_int_equal(client->roots_wrong, 0);
-        assert_int_equal(cairn_world_tick(client->world),
-            cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)));
-        assert_int_equal(
-            cairn_world_diff(client->world, cairn_server_world(s.server, CAIRN_ROOM_MAIN), NULL, 0),
-            0);
+        assert_int_equal(cairn_world_tick(client->world), story_tick(&s));
+        assert_int_equal(cairn_world_diff(client->world, story_world(&s), NULL, 0), 0);
     }
     assert_true(s.clients[first].ticks_stepped > 150);
     assert_in_range(s.clients[late].state_tick, 88, 100);
@@ -166,8 +163,7 @@ TEST("a lockstep client that falls behind the command log restarts from a state"
     assert_int_equal(s.clients[player].states_begun, 2);
     s.clients[player].mute_inputs = false;
     story_run_ms(&s, 1000);
-    assert_int_equal(cairn_world_tick(s.clients[player].world),
-        cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)));
+    assert_int_equal(cairn_world_tick(s.clients[player].world), story_tick(&s));
     assert_int_equal(s.clients[player].roots_wrong, 0);
 }
 
@@ -183,8 +179,7 @@ TEST("a room full of players still takes spectators") {
         assert_int_equal(s.clients[i].welcome.slot, i);
     }
     assert_int_equal(s.clients[fifth].refusal, CAIRN_REFUSAL_ROOM_FULL);
-    assert_int_equal(cairn_netcode_client_state_read(s.clients[fifth].netcode),
-        CAIRN_NETCODE_STATE_DISCONNECTED);
+    assert_int_equal(story_state(&s, fifth), CAIRN_NETCODE_STATE_DISCONNECTED);
     assert_int_equal(s.clients[spectator].welcome.slot, CAIRN_SLOT_NONE);
     assert_true(s.clients[spectator].deltas > 3);
     assert_int_equal(story_statistics(&s).total.players, 4);
@@ -195,7 +190,7 @@ TEST("a slot goes back when its player leaves") {
     uint32_t first = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
     uint32_t bodies = story_statistics(&s).total.bodies;
-    cairn_netcode_client_disconnect(s.clients[first].netcode, s.now_ns);
+    story_leave(&s, first);
     story_run_ms(&s, 200);
     assert_int_equal(story_statistics(&s).total.players, 0);
     assert_int_equal(story_statistics(&s).total.bodies, bodies - 1);
@@ -227,9 +222,9 @@ TEST("a client that cannot join is refused with the reason") {
         story_run_ms(&s, 400);
         assert_int_equal(s.clients[client].refusal, rows[i].refusal);
         assert_int_equal(s.clients[client].welcomed, rows[i].refusal == 0);
-        assert_int_equal(cairn_netcode_client_state_read(s.clients[client].netcode),
-            rows[i].refusal == 0 ? CAIRN_NETCODE_STATE_CONNECTED
-                                 : CAIRN_NETCODE_STATE_DISCONNECTED);
+        assert_int_equal(story_state(&s, client), rows[i].refusal == 0
+                                                      ? CAIRN_NETCODE_STATE_CONNECTED
+                                                      : CAIRN_NETCODE_STATE_DISCONNECTED);
     }
 }
 
@@ -289,18 +284,15 @@ TEST("a client that floods malformed messages is counted and disconnected") {
     uint8_t nonsense[64];
     for (uint32_t i = 0; i < 40; ++i) {
         memset(nonsense, (int)i, sizeof nonsense);
-        if (cairn_netcode_client_state_read(s.clients[hostile].netcode) ==
-            CAIRN_NETCODE_STATE_CONNECTED) {
+        if (story_state(&s, hostile) == CAIRN_NETCODE_STATE_CONNECTED) {
             story_say(&s, hostile, nonsense, 1 + i, i % 2 == 0);
         }
         story_run_ms(&s, 8);
     }
     story_run_ms(&s, 400);
     assert_int_equal(s.clients[hostile].refusal, CAIRN_REFUSAL_MALFORMED);
-    assert_int_equal(cairn_netcode_client_state_read(s.clients[hostile].netcode),
-        CAIRN_NETCODE_STATE_DISCONNECTED);
-    assert_int_equal(
-        cairn_netcode_client_state_read(s.clients[honest].netcode), CAIRN_NETCODE_STATE_CONNECTED);
+    assert_int_equal(story_state(&s, hostile), CAIRN_NETCODE_STATE_DISCONNECTED);
+    assert_int_equal(story_state(&s, honest), CAIRN_NETCODE_STATE_CONNECTED);
     uint64_t refused = 0;
     const cairn_server_statistics statistics = story_statistics(&s);
     for (uint32_t i = 1; i < CAIRN_DECODE_REFUSAL_COUNT; ++i) {
@@ -320,8 +312,7 @@ TEST("a client that sends no HELLO is disconnected") {
     story_run_ms(&s, 2000);
     assert_int_equal(story_statistics(&s).clients, 0);
     assert_true(story_heard(&s, "hello_missing"));
-    assert_int_equal(cairn_netcode_client_state_read(s.clients[client].netcode),
-        CAIRN_NETCODE_STATE_DISCONNECTED);
+    assert_int_equal(story_state(&s, client), CAIRN_NETCODE_STATE_DISCONNECTED);
 }
 
 TEST("a client learns how early its inputs arrive") {
@@ -329,7 +320,7 @@ TEST("a client learns how early its inputs arrive") {
     uint32_t early = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 100);
     s.clients[early].mute_inputs = true;
-    uint64_t now = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
+    uint64_t now = story_tick(&s);
     uint64_t before_joining = s.clients[early].welcome.tick - 1;
     const cairn_wire_input inputs[] = {{.tick = before_joining, .sequence = 1},
         {.tick = now + 63, .sequence = 2}, {.tick = now + 80, .sequence = 3}};
@@ -338,8 +329,7 @@ TEST("a client learns how early its inputs arrive") {
     story_say_message(&s, early, &message, false);
     story_run_ms(&s, 1000);
     const cairn_wire_timing *timing = &s.clients[good].timing;
-    assert_in_range(timing->input_acknowledged + 5,
-        cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)), UINT32_MAX);
+    assert_in_range(timing->input_acknowledged + 5, story_tick(&s), UINT32_MAX);
     assert_true(timing->lateness_us_last < -20000 && timing->lateness_us_last > -120000);
     assert_true(timing->lateness_us_worst < 0);
     timing = &s.clients[early].timing;
@@ -358,7 +348,7 @@ TEST("shapes are sent once and again when they change") {
     uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 300);
     assert_int_equal(client->shapes_seen, 32);
-    cairn_netcode_client_disconnect(s.clients[player].netcode, s.now_ns);
+    story_leave(&s, player);
     story_run_ms(&s, 300);
     assert_int_equal(client->shapes_seen, 32);
     assert_int_equal(client->shapes_removed, 1);
@@ -370,29 +360,27 @@ TEST("draining informs every client and admits none") {
         story_join(&s, i % 2 == 0 ? CAIRN_MODE_INTERPOLATE : CAIRN_MODE_LOCKSTEP, false);
     }
     story_run_ms(&s, 500);
-    uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
+    uint64_t tick = story_tick(&s);
     cairn_server_drain(s.server, s.now_ns);
     assert_false(cairn_server_drained(s.server));
     story_run_ms(&s, 4);
     assert_true(cairn_server_drained(s.server));
     for (uint32_t i = 0; i < 4; ++i) {
-        assert_int_equal(cairn_netcode_client_state_read(s.clients[i].netcode),
-            CAIRN_NETCODE_STATE_DISCONNECTED);
+        assert_int_equal(story_state(&s, i), CAIRN_NETCODE_STATE_DISCONNECTED);
     }
-    assert_int_equal(cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)), tick);
+    assert_int_equal(story_tick(&s), tick);
     uint32_t newcomer = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 500);
-    assert_int_equal(
-        cairn_netcode_client_state_read(s.clients[newcomer].netcode), CAIRN_NETCODE_STATE_DENIED);
+    assert_int_equal(story_state(&s, newcomer), CAIRN_NETCODE_STATE_DENIED);
 }
 
 TEST("overload skips ticks and reports it") {
     story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
-    uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
+    uint64_t tick = story_tick(&s);
     s.now_ns += CAIRN_NS_PER_S;
     cairn_server_advance(s.server, s.now_ns);
-    assert_int_equal(cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)), tick + 4);
+    assert_int_equal(story_tick(&s), tick + 4);
     assert_in_range(story_statistics(&s).total.ticks_skipped, 50, 60);
     assert_int_equal(story_statistics(&s).total.advances_overloaded, 1);
     assert_true(story_heard(&s, "tick_overload"));
@@ -403,14 +391,14 @@ TEST("overload skips ticks and reports it") {
 
 TEST("a datagram never steps the world") {
     story_run_ms(&s, 100);
-    uint64_t tick = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
+    uint64_t tick = story_tick(&s);
     const cairn_address stranger = {.family = CAIRN_ADDRESS_IPV4, .port = 9, .ip = {10, 9, 9, 9}};
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX] = {0};
     for (uint32_t i = 0; i < 1000; ++i) {
         bytes[0] = (uint8_t)i;
         cairn_server_receive(s.server, s.now_ns + 500000000, &stranger, bytes, i);
     }
-    assert_int_equal(cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)), tick);
+    assert_int_equal(story_tick(&s), tick);
     uint64_t dropped = 0;
     const cairn_server_statistics statistics = story_statistics(&s);
     for (uint32_t i = 1; i < CAIRN_SERVER_NETCODE_DROPS_MAX; ++i) {

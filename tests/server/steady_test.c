@@ -12,8 +12,7 @@
 static story s;
 
 TEST("a steady server allocates nothing") {
-    const cairn_server_config config = story_config();
-    story_start(&s, &config);
+    story_start(&s, NULL);
     story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_join(&s, CAIRN_MODE_LOCKSTEP, false);
     story_run_ms(&s, 1000);
@@ -41,7 +40,7 @@ static uint64_t any_tick(cairn_random *random, uint64_t now) {
 
 // A message the codec takes, with values no client of ours would choose.
 static void say_anything(cairn_random *random, uint32_t client) {
-    uint64_t now = cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN));
+    uint64_t now = story_tick(&s);
     cairn_wire_input inputs[8];
     uint64_t tick = now - cairn_random_below(random, now);
     for (uint32_t i = 0; i < 8; ++i) {
@@ -66,9 +65,8 @@ static void say_anything(cairn_random *random, uint32_t client) {
 
 TEST("no message of a client breaks the room") {
     for (uint64_t seed = 1; seed <= 4; ++seed) {
-        const cairn_server_config config = story_config();
         cairn_random random = cairn_random_of(seed);
-        story_start(&s, &config);
+        story_start(&s, NULL);
         uint32_t shown = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
         uint32_t exact = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
         uint32_t liar =
@@ -84,15 +82,13 @@ TEST("no message of a client breaks the room") {
             s.clients[shown].deltas_failed != 0 || s.clients[shown].deltas < 20) {
             fail_msg("seed %u", (unsigned)seed);
         }
-        assert_int_equal(cairn_world_tick(s.clients[exact].world),
-            cairn_world_tick(cairn_server_world(s.server, CAIRN_ROOM_MAIN)));
+        assert_int_equal(cairn_world_tick(s.clients[exact].world), story_tick(&s));
         story_end(&s);
     }
 }
 
 TEST("each client sends one payload before any sends a second") {
-    const cairn_server_config config = story_config();
-    story_start(&s, &config);
+    story_start(&s, NULL);
     for (uint32_t i = 0; i < 3; ++i) {
         story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     }
@@ -115,13 +111,12 @@ TEST("each client sends one payload before any sends a second") {
 }
 
 TEST("readers of the state are counted until they leave") {
-    const cairn_server_config config = story_config();
-    story_start(&s, &config);
+    story_start(&s, NULL);
     for (uint32_t i = 0; i < 3; ++i) {
         story_join(&s, CAIRN_MODE_LOCKSTEP, true);
     }
     story_run_ms(&s, 300);
-    cairn_netcode_client_disconnect(s.clients[0].netcode, s.now_ns);
+    story_leave(&s, 0);
     story_run_ms(&s, 300);
     const cairn_room *room = cairn_room_table_at(&s.server->rooms, CAIRN_ROOM_MAIN);
     assert_int_equal(room->replication->state.readers, 0);

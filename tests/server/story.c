@@ -6,6 +6,8 @@
 
 #include "base/assert.h"
 #include "bridge/snapshot.h"
+#include "recording/player.h"
+#include "recording/recorded_world.h"
 #include "schema/delta.h"
 #include "schema/scene.h"
 #include "sim/debug/passport.h"
@@ -19,6 +21,10 @@ static const uint8_t private_key[CAIRN_KEY_SIZE] = {1, 2, 3};
 static const uint8_t entropy[32] = {4, 5, 6};
 static const cairn_address server_address = {
     .family = CAIRN_ADDRESS_IPV4, .port = 40000, .ip = {10, 0, 0, 1}};
+
+static void expect_ok(cairn_status status) {
+    CAIRN_ASSERT(status == CAIRN_OK);
+}
 
 static void on_event(void *user, const cairn_server_event *event) {
     story *s = user;
@@ -85,8 +91,7 @@ void story_start(story *s, const cairn_server_config *config) {
     full.on_event = on_event;
     full.on_record = on_record;
     full.user = s;
-    cairn_status status = cairn_server_create(&full, &s->server);
-    CAIRN_ASSERT(status == CAIRN_OK);
+    expect_ok(cairn_server_create(&full, &s->server));
 }
 
 void story_end(story *s) {
@@ -107,8 +112,7 @@ void story_end(story *s) {
 
 cairn_hello story_hello(cairn_mode mode, bool spectator) {
     cairn_passport passport;
-    cairn_status status = cairn_passport_read(&passport);
-    CAIRN_ASSERT(status == CAIRN_OK);
+    expect_ok(cairn_passport_read(&passport));
     return (cairn_hello){.protocol_version = CAIRN_PROTOCOL_VERSION,
         .sim_version = CAIRN_SIM_VERSION,
         .mode = mode,
@@ -118,6 +122,16 @@ cairn_hello story_hello(cairn_mode mode, bool spectator) {
         .room = "",
         .build = "",
         .rules_version = cairn_rules_sandbox.version};
+}
+
+uint32_t story_join_room(story *s, const char *room, cairn_mode mode) {
+    cairn_hello hello = story_hello(mode, false);
+    hello.room = room;
+    return story_join_as(s, &hello);
+}
+
+void story_leave(story *s, uint32_t client) {
+    cairn_netcode_client_disconnect(s->clients[client].netcode, s->now_ns);
 }
 
 uint32_t story_join(story *s, cairn_mode mode, bool spectator) {
@@ -143,10 +157,8 @@ static void connect_client(story *s, story_client *client) {
         .private_key = private_key,
         .entropy = random};
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
-    cairn_status status = cairn_token_issue(&request, token);
-    CAIRN_ASSERT(status == CAIRN_OK);
-    status = cairn_netcode_client_connect(client->netcode, s->now_ns, START_UNIX_S + 1, token);
-    CAIRN_ASSERT(status == CAIRN_OK);
+    expect_ok(cairn_token_issue(&request, token));
+    expect_ok(cairn_netcode_client_connect(client->netcode, s->now_ns, START_UNIX_S + 1, token));
 }
 
 uint32_t story_join_as(story *s, const cairn_hello *hello) {
@@ -154,12 +166,9 @@ uint32_t story_join_as(story *s, const cairn_hello *hello) {
     uint32_t number = s->client_count++;
     story_client *client = &s->clients[number];
     const cairn_link_config link = cairn_link_config_default();
-    cairn_status status = cairn_netcode_client_create(&client->netcode);
-    CAIRN_ASSERT(status == CAIRN_OK);
-    status = cairn_link_create(&link, s->now_ns, &client->link);
-    CAIRN_ASSERT(status == CAIRN_OK);
-    status = cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &client->encoder);
-    CAIRN_ASSERT(status == CAIRN_OK);
+    expect_ok(cairn_netcode_client_create(&client->netcode));
+    expect_ok(cairn_link_create(&link, s->now_ns, &client->link));
+    expect_ok(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &client->encoder));
     client->address = (cairn_address){
         .family = CAIRN_ADDRESS_IPV4, .port = (uint16_t)(50000 + number), .ip = {10, 0, 0, 2}};
     client->client_id = 1000 + number;
@@ -171,16 +180,14 @@ uint32_t story_join_as(story *s, const cairn_hello *hello) {
 
 void story_say(story *s, uint32_t number, const uint8_t *bytes, size_t size, bool reliable) {
     cairn_link *link = s->clients[number].link;
-    cairn_status status = reliable ? cairn_link_send_reliable(link, bytes, size)
-                                   : cairn_link_send_unreliable(link, bytes, size);
-    CAIRN_ASSERT(status == CAIRN_OK);
+    expect_ok(reliable ? cairn_link_send_reliable(link, bytes, size)
+                       : cairn_link_send_unreliable(link, bytes, size));
 }
 
 void story_say_message(story *s, uint32_t number, const cairn_message *message, bool reliable) {
     const uint8_t *bytes;
     size_t size;
-    cairn_status status = cairn_message_encode(s->clients[number].encoder, message, &bytes, &size);
-    CAIRN_ASSERT(status == CAIRN_OK);
+    expect_ok(cairn_message_encode(s->clients[number].encoder, message, &bytes, &size));
     story_say(s, number, bytes, size, reliable);
 }
 
@@ -207,30 +214,13 @@ static void take_delta(story_client *client, const cairn_delta *delta) {
             static cairn_snapshot_body bodies[STORY_BODIES_MAX];
             uint32_t count;
             const char *where;
-            cairn_status status = cairn_delta_apply(baseline->bodies, baseline->body_count,
-                delta->payload, delta->payload_size, bodies, STORY_BODIES_MAX, &count, &where);
-            CAIRN_ASSERT(status == CAIRN_OK);
+            expect_ok(cairn_delta_apply(baseline->bodies, baseline->body_count, delta->payload,
+                delta->payload_size, bodies, STORY_BODIES_MAX, &count, &where));
             hold(client, delta->tick, bodies, count);
             return;
         }
     }
     client->deltas_failed += 1;
-}
-
-static void load_state(story_client *client) {
-    cairn_world_def def;
-    char rules_name[32];
-    cairn_status status =
-        cairn_world_def_of_encoding(client->state, client->state_size, &def, rules_name);
-    CAIRN_ASSERT(status == CAIRN_OK);
-    def.rules = strcmp(rules_name, "sandbox") == 0 ? &cairn_rules_sandbox : NULL;
-    cairn_world_destroy(client->world);
-    status = cairn_world_create(&def, &client->world);
-    CAIRN_ASSERT(status == CAIRN_OK);
-    const char *where = "";
-    status = cairn_world_decode(client->world, client->state, client->state_size, &where);
-    CAIRN_ASSERT(status == CAIRN_OK);
-    CAIRN_ASSERT(cairn_world_tick(client->world) == client->state_tick);
 }
 
 static void take_state(story_client *client, const cairn_state_message *piece) {
@@ -246,7 +236,14 @@ static void take_state(story_client *client, const cairn_state_message *piece) {
     memcpy(client->state + piece->offset, piece->bytes, piece->size);
     client->state_size += piece->size;
     if (client->state_size == piece->total_size) {
-        load_state(client);
+        const bool sandbox = strcmp(client->rules_name, cairn_rules_sandbox.name) == 0;
+        const cairn_chunk_keyframe state = {
+            .tick = piece->tick, .state = client->state, .state_size = client->state_size};
+        char error[CAIRN_RECORDING_ERROR_SIZE];
+        cairn_world_destroy(client->world);
+        client->world =
+            cairn_recorded_world_of_keyframe(&state, sandbox ? &cairn_rules_sandbox : NULL, error);
+        CAIRN_ASSERT(client->world != NULL);
     }
 }
 
@@ -284,15 +281,6 @@ static void take_welcome(story_client *client, const cairn_welcome *welcome) {
     client->input_next = welcome->tick;
     strncpy(client->rules_name, welcome->rules_name, sizeof client->rules_name - 1);
     strncpy(client->scene_name, welcome->scene_name, sizeof client->scene_name - 1);
-}
-
-static void forget_world(story_client *client, const cairn_event_message *notice) {
-    client->world_epoch = (uint32_t)notice->value;
-    client->held_count = 0;
-    memset(client->held, 0, sizeof client->held);
-    cairn_world_destroy(client->world);
-    client->world = NULL;
-    client->input_next = notice->tick;
 }
 
 static void keep_answer(story_answer *kept, const cairn_link_message *received) {
@@ -354,7 +342,12 @@ static void take_message(story_client *client, const cairn_link_message *receive
         client->notice = message.event;
         client->notice.reason_text = "";
         if (message.event.kind == CAIRN_EVENT_REPLACED) {
-            forget_world(client, &message.event);
+            client->world_epoch = (uint32_t)message.event.value;
+            client->input_next = message.event.tick;
+            client->held_count = 0;
+            memset(client->held, 0, sizeof client->held);
+            cairn_world_destroy(client->world);
+            client->world = NULL;
         }
         break;
     case CAIRN_MESSAGE_RESYNC_RESPONSE:
@@ -413,19 +406,9 @@ static void say_input(story *s, uint32_t number) {
     story_say_message(s, number, &message, false);
 }
 
-static void say_root(story *s, uint32_t number) {
-    story_client *client = &s->clients[number];
-    const cairn_message message = {.kind = CAIRN_MESSAGE_ROOT_REPORT,
-        .root_report = {.roots = &client->root_newest, .root_count = 1}};
-    story_say_message(s, number, &message, true);
-    client->root_newest.tick = 0;
-}
-
 static void client_speak(story *s, uint32_t number) {
     story_client *client = &s->clients[number];
-    bool connected =
-        cairn_netcode_client_state_read(client->netcode) == CAIRN_NETCODE_STATE_CONNECTED;
-    if (!connected || client->silent) {
+    if (story_state(s, number) != CAIRN_NETCODE_STATE_CONNECTED || client->silent) {
         return;
     }
     if (!client->hello_sent) {
@@ -435,7 +418,10 @@ static void client_speak(story *s, uint32_t number) {
     } else if (client->welcomed && !client->mute_inputs) {
         say_input(s, number);
         if (client->root_newest.tick != 0) {
-            say_root(s, number);
+            const cairn_message report = {.kind = CAIRN_MESSAGE_ROOT_REPORT,
+                .root_report = {.roots = &client->root_newest, .root_count = 1}};
+            story_say_message(s, number, &report, true);
+            client->root_newest.tick = 0;
         }
     }
 }
@@ -493,6 +479,43 @@ void story_run_ms(story *s, uint32_t ms) {
         server_send(s);
         check_snapshots(s);
     }
+}
+
+const cairn_world *story_world(const story *s) {
+    return cairn_server_world(s->server, CAIRN_ROOM_MAIN);
+}
+
+uint64_t story_tick(const story *s) {
+    return cairn_world_tick(story_world(s));
+}
+
+cairn_hash128 story_root(const story *s) {
+    return cairn_world_hash_read(story_world(s)).full;
+}
+
+cairn_netcode_client_state story_state(const story *s, uint32_t client) {
+    return cairn_netcode_client_state_read(s->clients[client].netcode);
+}
+
+story_replay story_replay_recording(const story *s) {
+    story_replay replay = {0};
+    cairn_player *player;
+    char text[CAIRN_PLAYER_TEXT_SIZE];
+    cairn_player_event event;
+    expect_ok(cairn_player_create(s->record, s->record_size, &player, text));
+    while ((event = cairn_player_next(player)) != CAIRN_PLAYER_END) {
+        CAIRN_ASSERT(event != CAIRN_PLAYER_REFUSED);
+        replay.replacements += event == CAIRN_PLAYER_REPLACED ? 1 : 0;
+        if (event == CAIRN_PLAYER_TICK) {
+            replay.root = cairn_world_hash_read(player->world).full;
+            replay.ticks += 1;
+            replay.commands += player->tick->command_count;
+            replay.roots_wrong += cairn_hash_equal(replay.root, player->recorded_hash) ? 0 : 1;
+        }
+    }
+    replay.complete = cairn_player_complete(player);
+    cairn_player_destroy(player);
+    return replay;
 }
 
 cairn_server_statistics story_statistics(const story *s) {

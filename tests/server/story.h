@@ -108,6 +108,9 @@ uint32_t story_join(story *s, cairn_mode mode, bool spectator);
 // A client with this HELLO.
 uint32_t story_join_as(story *s, const cairn_hello *hello);
 cairn_hello story_hello(cairn_mode mode, bool spectator);
+// A player who names the room.
+uint32_t story_join_room(story *s, const char *room, cairn_mode mode);
+void story_leave(story *s, uint32_t client); // sends disconnects
 
 // Lets `ms` of time pass in steps of STORY_STEP_NS, and drives server and clients in each.
 void story_run_ms(story *s, uint32_t ms);
@@ -115,11 +118,26 @@ void story_run_ms(story *s, uint32_t ms);
 void story_say(story *s, uint32_t client, const uint8_t *bytes, size_t size, bool reliable);
 void story_say_message(story *s, uint32_t client, const cairn_message *message, bool reliable);
 
+// Of the main room.
+const cairn_world *story_world(const story *s);
+uint64_t story_tick(const story *s);
+cairn_hash128 story_root(const story *s);
+
 cairn_server_statistics story_statistics(const story *s);
 bool story_heard(const story *s, const char *event);
+cairn_netcode_client_state story_state(const story *s, uint32_t client);
 const story_snapshot *story_newest(const story_client *client);
 // The scene that a story's server runs; static storage.
 const struct cairn_scene *story_scene(void);
+
+// What a player of the recording of the main room finds. Asserts that no chunk is refused.
+typedef struct story_replay {
+    uint32_t ticks, commands, replacements;
+    uint32_t roots_wrong;
+    cairn_hash128 root; // of the last world
+    bool complete;      // the server closed the recording
+} story_replay;
+story_replay story_replay_recording(const story *s);
 
 // Whether the client's newest snapshot is the server's world bit for bit, when ticks agree.
 bool story_shows_world(const story *s, uint32_t client);
