@@ -16,7 +16,7 @@ static inline cairn_world *capsule_world(const cairn_rules *rules) {
     def.sleep = 0;
     def.rules = rules;
     cairn_world *world = kit_world(&def);
-    kit_ground(world, 0.5f);
+    kit_ground(world);
     for (int i = 0; i < 8; ++i) {
         const float at = (float)i;
         kit_box(world, vec3(0.07f * at, 0.4f + 0.81f * at, 0.03f * at), half, 1000.0f, 0.4f);

@@ -16,8 +16,8 @@ static cairn_world *build(void) {
     cairn_world_def def = cairn_world_def_default();
     def.rules = &cairn_rules_sandbox;
     cairn_world *world = kit_world(&def);
-    kit_ground(world, 0.5f);
-    kit_box(world, vec3(0.0f, 0.5f, 0.0f), half, 1000.0f, 0.5f);
+    kit_ground(world);
+    kit_cube(world, vec3(0.0f, 0.5f, 0.0f));
     kit_run(world, 5);
     return world;
 }

@@ -17,8 +17,8 @@ typedef struct story {
 static story begin(uint32_t ticks_max, size_t bytes_max) {
     story s = {.world = kit_world(NULL), .scratch = kit_world(NULL)};
     assert_int_equal(cairn_state_history_create(ticks_max, bytes_max, &s.state_history), CAIRN_OK);
-    kit_ground(s.world, 0.5f);
-    kit_sphere(s.world, vec3(0.0f, 3.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
+    kit_ground(s.world);
+    kit_sphere(s.world, vec3(0.0f, 3.0f, 0.0f), 0.5f);
     return s;
 }
 
@@ -125,7 +125,7 @@ TEST("bytes are bounded") {
     uint32_t grown = 0;
     while (cairn_state_history_statistics_read(s.state_history).ticks > 0 && grown < 25) {
         const float x = 3.0f * (float)++grown;
-        kit_sphere(s.world, vec3(x, 3.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
+        kit_sphere(s.world, vec3(x, 3.0f, 0.0f), 0.5f);
         step(&s, 1);
         assert_true(cairn_state_history_statistics_read(s.state_history).bytes <= bound);
     }

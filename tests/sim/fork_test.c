@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A fork and a copy go on as what they were made from does, and apart from it.
+// A fork and a copy continue as their original does, and independently of it.
 
 #include "tests/sim/world_kit.h"
+
+#include <string.h>
 
 #include "sim/debug/poison.h"
 #include "sim/state/hash_cache.h"
@@ -11,13 +13,13 @@
 enum { TICKS_TOGETHER = 20 };
 
 static void expect_equal(const cairn_world *a, const cairn_world *b, const char *name) {
-    if (!cairn_hash_equal(kit_hash(a), kit_hash(b)) ||
+    if (!kit_equal(a, b) ||
         !cairn_hash_equal(cairn_world_hash_fresh(a).full, cairn_world_hash_fresh(b).full)) {
         fail_msg("%s: they differ at tick %u", name, (unsigned)cairn_world_tick(a));
     }
 }
 
-static void go_on_together(const golden_scene *scene, cairn_world *a, cairn_world *b) {
+static void step_both(const golden_scene *scene, cairn_world *a, cairn_world *b) {
     expect_equal(a, b, scene->name);
     for (int i = 0; i < TICKS_TOGETHER; ++i) {
         golden_step(scene, a);
@@ -26,70 +28,45 @@ static void go_on_together(const golden_scene *scene, cairn_world *a, cairn_worl
     }
 }
 
-static cairn_world *halfway(const golden_scene *scene) {
-    cairn_world *world = golden_create(scene);
-    assert_non_null(world);
-    scene->build(world);
-    for (uint32_t i = 0; i < scene->ticks / 2; ++i) {
-        golden_step(scene, world);
-        if (i % 3 == 0) {
-            (void)kit_hash(world);
-        }
-    }
-    return world;
-}
-
-static bool small(const cairn_world *world) {
-    return cairn_world_counts_read(world).bodies < 500;
-}
-
-TEST("a fork in mid-play stays equal") {
+TEST("a fork and a copy of a running scene stay equal to it") {
     for (uint32_t i = 0; i < golden_scene_count; ++i) {
         const golden_scene *scene = &golden_scenes[i];
-        SCOPED(cairn_world) *world = halfway(scene);
-        if (small(world)) {
-            cairn_world *fork = kit_fork(world);
-            go_on_together(scene, world, fork);
-            cairn_world_poison(fork, 0xaa);
-            SCOPED(cairn_world) *again = kit_fork(fork);
-            cairn_world_destroy(fork);
-            go_on_together(scene, world, again);
+        if (strcmp(scene->name, "field") == 0) { // too large
+            continue;
         }
+        SCOPED(cairn_world) *world = golden_world_at(scene, scene->ticks / 2);
+        cairn_world *fork = kit_fork(world);
+        step_both(scene, world, fork);
+        cairn_world_poison(fork, 0xaa);
+        SCOPED(cairn_world) *again = kit_fork(fork);
+        cairn_world_destroy(fork);
+        step_both(scene, world, again);
+        SCOPED(cairn_world) *copy = golden_create(scene);
+        assert_non_null(copy);
+        EXPECT_OK(cairn_world_copy(copy, world));
+        step_both(scene, world, copy);
+        golden_step(scene, copy);
+        EXPECT_OK(cairn_world_copy(copy, world));
+        step_both(scene, world, copy);
     }
 }
 
-TEST("a copy in mid-play stays equal") {
-    for (uint32_t i = 0; i < golden_scene_count; ++i) {
-        const golden_scene *scene = &golden_scenes[i];
-        SCOPED(cairn_world) *world = halfway(scene);
-        if (small(world)) {
-            SCOPED(cairn_world) *other = golden_create(scene);
-            assert_non_null(other);
-            assert_int_equal(cairn_world_copy(other, world), CAIRN_OK);
-            go_on_together(scene, world, other);
-            golden_step(scene, other);
-            assert_int_equal(cairn_world_copy(other, world), CAIRN_OK);
-            go_on_together(scene, world, other);
-        }
-    }
-}
-
-static cairn_world *play(void) {
+static cairn_world *falling_spheres(void) {
     cairn_world *world = kit_world(NULL);
-    kit_ground(world, 0.5f);
+    kit_ground(world);
     for (int i = 0; i < 10; ++i) {
-        kit_sphere(world, vec3(0.0f, 1.0f + (float)i, 0.0f), 0.5f, 1000.0f, 0.5f);
+        kit_sphere(world, vec3(0.0f, 1.0f + (float)i, 0.0f), 0.5f);
     }
     kit_run(world, 30);
     return world;
 }
 
-TEST("changes to one do not reach the other") {
-    cairn_world *world = play();
+TEST("a change of one world does not change the other") {
+    cairn_world *world = falling_spheres();
     const cairn_hash128 before = kit_hash(world);
     SCOPED(cairn_world) *fork = kit_fork(world);
-    assert_int_equal(cairn_body_destroy(fork, 3), CAIRN_OK);
-    kit_sphere(fork, vec3(4.0f, 1.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
+    EXPECT_OK(cairn_body_destroy(fork, 3));
+    kit_sphere(fork, vec3(4.0f, 1.0f, 0.0f), 0.5f);
     kit_run(fork, 10);
     const cairn_hash128 forked = kit_hash(fork);
     assert_true(cairn_hash_equal(kit_hash(world), before));
@@ -100,25 +77,24 @@ TEST("changes to one do not reach the other") {
     kit_run(fork, 10);
 }
 
-// Slots that are free are taken in the same order, and in both.
-TEST("ids go on equal") {
-    SCOPED(cairn_world) *world = play();
-    assert_int_equal(cairn_body_destroy(world, 4), CAIRN_OK);
-    assert_int_equal(cairn_body_destroy(world, 7), CAIRN_OK);
+// Both take the free slots in the same order.
+TEST("a fork creates bodies with the same ids") {
+    SCOPED(cairn_world) *world = falling_spheres();
+    EXPECT_OK(cairn_body_destroy(world, 4));
+    EXPECT_OK(cairn_body_destroy(world, 7));
     SCOPED(cairn_world) *fork = kit_fork(world);
     for (int i = 0; i < 4; ++i) {
         const cairn_vec3 at = vec3(0.0f, 20.0f + (float)i, 0.0f);
-        assert_int_equal(
-            kit_sphere(world, at, 0.5f, 1000.0f, 0.5f), kit_sphere(fork, at, 0.5f, 1000.0f, 0.5f));
+        assert_int_equal(kit_sphere(world, at, 0.5f), kit_sphere(fork, at, 0.5f));
     }
-    expect_equal(world, fork, "play");
+    expect_equal(world, fork, "falling spheres");
 }
 
-TEST("a fork has the lanes and no events") {
+TEST("a fork has the same SIMD width and no events") {
     SCOPED(cairn_world) *world = kit_world(NULL);
-    assert_int_equal(cairn_world_set_lanes(world, 1), CAIRN_OK);
-    kit_ground(world, 0.5f);
-    kit_sphere(world, vec3(0.0f, 0.5f, 0.0f), 0.5f, 1000.0f, 0.5f);
+    EXPECT_OK(cairn_world_set_lanes(world, 1));
+    kit_ground(world);
+    kit_sphere(world, vec3(0.0f, 0.5f, 0.0f), 0.5f);
     kit_run(world, 1);
     uint32_t count = 0;
     (void)cairn_world_contact_events(world, &count);
@@ -131,26 +107,26 @@ TEST("a fork has the lanes and no events") {
 
 TEST("a copy between unlike worlds is refused") {
     cairn_world_def def = cairn_world_def_default();
-    SCOPED(cairn_world) *world = play();
+    SCOPED(cairn_world) *world = falling_spheres();
     def.seed = 1;
     SCOPED(cairn_world) *other = kit_world(&def);
     const cairn_hash128 before = kit_hash(other);
     assert_int_equal(cairn_world_copy(other, world), CAIRN_INVALID_ARGUMENT);
     assert_true(cairn_hash_equal(kit_hash(other), before));
-    assert_int_equal(cairn_world_copy(world, world), CAIRN_OK);
+    EXPECT_OK(cairn_world_copy(world, world));
 }
 
-// For a world that is asked and not stepped: a load undoes it, and nothing else has happened.
+// For a world that is queried and not stepped. A load undoes it.
 TEST("a body is placed without waking anything") {
     SCOPED(cairn_world) *world = kit_world(NULL);
-    kit_ground(world, 0.5f);
-    const cairn_body_id body = kit_sphere(world, vec3(0.0f, 0.5f, 0.0f), 0.5f, 1000.0f, 0.5f);
+    kit_ground(world);
+    const cairn_body_id body = kit_sphere(world, vec3(0.0f, 0.5f, 0.0f), 0.5f);
     kit_run(world, 60);
     const cairn_hash128 before = kit_hash(world);
     SCOPED(kit_bytes) saved = kit_save(world);
     cairn_pose pose = {
         .position = vec3(1e6f, 3.0f, 0.0f), .rotation = {.x = 0.6f, .w = 0.8000001f}};
-    assert_int_equal(cairn_body_place(world, body, pose), CAIRN_OK);
+    EXPECT_OK(cairn_body_place(world, body, pose));
     const cairn_body_state placed = kit_read(world, body);
     assert_int_equal(placed.awake, 0);
     assert_true(placed.position.x == 1e6f && placed.rotation.w == 0.8000001f);
@@ -162,6 +138,6 @@ TEST("a body is placed without waking anything") {
     pose.rotation.w = 0.0f;
     assert_int_equal(cairn_body_place(world, body, pose), CAIRN_INVALID_ARGUMENT);
     assert_int_equal(cairn_body_place(world, 99, pose), CAIRN_NOT_FOUND);
-    assert_int_equal(cairn_world_load(world, saved.bytes, saved.size), CAIRN_OK);
+    EXPECT_OK(cairn_world_load(world, saved.bytes, saved.size));
     assert_true(cairn_hash_equal(kit_hash(world), before));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/sim/golden_scenes.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 #include "base/random.h"
 #include "sim/math/vec.h"
@@ -52,6 +54,10 @@ static cairn_shape_def box(float x, float y, float z) {
     return shape;
 }
 
+static cairn_body_id drop(cairn_world *world, cairn_vec3 position, const cairn_shape_def *shape) {
+    return place(world, CAIRN_BODY_DYNAMIC, position, quat_identity(), shape);
+}
+
 static cairn_body_id ground(cairn_world *world) {
     cairn_shape_def shape = cairn_shape_def_default();
     shape.kind = CAIRN_SHAPE_HALF_SPACE;
@@ -89,8 +95,7 @@ static void build_stack(cairn_world *world) {
     (void)ground(world);
     const cairn_shape_def shape = box(0.35f, 0.175f, 0.35f);
     for (uint32_t i = 0; i < 10; ++i) {
-        (void)place(world, CAIRN_BODY_DYNAMIC, vec3(0.0f, 0.21f + 0.385f * (float)i, 0.0f),
-            quat_identity(), &shape);
+        (void)drop(world, vec3(0.0f, 0.21f + 0.385f * (float)i, 0.0f), &shape);
     }
 }
 
@@ -160,7 +165,7 @@ static void build_hulls(cairn_world *world) {
     }
 }
 
-// A hull goes as soon as its only shape does, and another takes its place.
+// Destroys a body, then every hull that no shape uses, and drops a new hull.
 static void disturb_hulls(cairn_world *world, uint64_t tick) {
     cairn_body_state bodies[24];
     cairn_hull_id hulls[16];
@@ -191,24 +196,18 @@ static void build_joints(cairn_world *world) {
         last = next;
         hook = vec3(0.0f, -0.2f, 0.0f);
     }
-    const cairn_body_id first =
-        place(world, CAIRN_BODY_DYNAMIC, vec3(-1.0f, 3.0f, 1.0f), quat_identity(), &ball);
-    const cairn_body_id second =
-        place(world, CAIRN_BODY_DYNAMIC, vec3(-2.0f, 3.0f, 1.0f), quat_identity(), &ball);
+    const cairn_body_id first = drop(world, vec3(-1.0f, 3.0f, 1.0f), &ball);
+    const cairn_body_id second = drop(world, vec3(-2.0f, 3.0f, 1.0f), &ball);
     join_bodies(world, CAIRN_JOINT_DISTANCE, floor, vec3(-1.0f, 4.0f, 0.0f), first,
         vec3(0.0f, 0.25f, 0.0f), 1.0f);
     join_bodies(world, CAIRN_JOINT_DISTANCE, first, vec3_zero(), second, vec3_zero(), 1.0f);
 }
 
 typedef struct limb {
-    uint32_t kind; // of the joint that it hangs on
-    cairn_vec3 at; // its middle, from the trunk's
-    cairn_vec3 joint;
-    cairn_vec3 axis;
-    cairn_vec3 normal;
-    float cone;
-    float lower;
-    float upper;
+    uint32_t kind; // of its joint
+    cairn_vec3 at; // its middle, relative to the trunk's
+    cairn_vec3 joint, axis, normal;
+    float cone, lower, upper;
 } limb;
 
 static void add_limb(cairn_world *world, cairn_body_id trunk, cairn_vec3 middle, const limb *part) {
@@ -217,8 +216,7 @@ static void add_limb(cairn_world *world, cairn_body_id trunk, cairn_vec3 middle,
     cairn_joint_id joint = 0;
     def.kind = part->kind;
     def.body_a = trunk;
-    def.body_b =
-        place(world, CAIRN_BODY_DYNAMIC, vec3_add(middle, part->at), quat_identity(), &shape);
+    def.body_b = drop(world, vec3_add(middle, part->at), &shape);
     def.anchor_a = part->joint;
     def.anchor_b = vec3_sub(part->joint, part->at);
     def.axis_a = def.axis_b = part->axis;
@@ -230,8 +228,8 @@ static void add_limb(cairn_world *world, cairn_body_id trunk, cairn_vec3 middle,
     CAIRN_ASSERT(cairn_joint_create(world, &def, &joint) == CAIRN_OK);
 }
 
-// Three that fall on one another: a trunk, two limbs on cones, one on a hinge with limits and one
-// on a hinge without.
+// Three ragdolls that fall on each other. Each has a trunk, two limbs on cones, one on a hinge with
+// limits and one on a hinge without.
 static void build_dolls(cairn_world *world) {
     static const limb limbs[] = {{CAIRN_JOINT_CONE, {0.3f, 0.5f, 0.0f}, {0.25f, 0.25f, 0.0f},
                                      {0.0f, 1.0f, 0.0f}, {1.0f, 0.0f, 0.0f}, 0.6f, -0.3f, 0.5f},
@@ -245,8 +243,7 @@ static void build_dolls(cairn_world *world) {
     (void)ground(world);
     for (uint32_t i = 0; i < 3; ++i) {
         const cairn_vec3 middle = vec3(0.1f * (float)i, 1.0f + 1.5f * (float)i, 0.2f * (float)i);
-        const cairn_body_id body =
-            place(world, CAIRN_BODY_DYNAMIC, middle, quat_identity(), &trunk);
+        const cairn_body_id body = drop(world, middle, &trunk);
         (void)cairn_body_set_velocity(
             world, body, vec3_zero(), vec3_scale(draw_vec3(4, i, 0, 0), 4.0f));
         for (uint32_t k = 0; k < 4; ++k) {
@@ -270,7 +267,7 @@ static void build_sleepers(cairn_world *world) {
         const float base = i == 2 ? 1.1f : 0.0f;
         for (uint32_t k = 0; k < 2; ++k) {
             const cairn_vec3 at = vec3(3.0f * (float)i, base + 0.25f + 0.5f * (float)k, 0.0f);
-            (void)place(world, CAIRN_BODY_DYNAMIC, at, quat_identity(), &cube);
+            (void)drop(world, at, &cube);
         }
     }
 }
@@ -281,8 +278,7 @@ static void disturb_sleepers(cairn_world *world, uint64_t tick) {
     const cairn_shape_def ball = sphere(0.2f);
     CAIRN_ASSERT(count <= 16);
     if (tick == 70) {
-        const cairn_body_id thrown =
-            place(world, CAIRN_BODY_DYNAMIC, vec3(-2.0f, 0.6f, 0.0f), quat_identity(), &ball);
+        const cairn_body_id thrown = drop(world, vec3(-2.0f, 0.6f, 0.0f), &ball);
         (void)cairn_body_set_velocity(world, thrown, vec3(12.0f, 1.0f, 0.0f), vec3_zero());
     } else if (tick == 75) {
         (void)cairn_body_apply_force(
@@ -298,7 +294,7 @@ static void define_small(cairn_world_def *def) {
     def->contact_capacity = 20; // less than the heap needs: drops are part of the scene
 }
 
-// Bodies come and go at random; capacities are reached.
+// Random bodies are created and destroyed; the capacities are reached.
 static void disturb_churn(cairn_world *world, uint64_t tick) {
     cairn_body_state bodies[24];
     const uint32_t count = cairn_world_bodies(world, bodies, 24);
@@ -340,11 +336,10 @@ static void build_kinematic(cairn_world *world) {
     (void)cairn_body_set_velocity(world, pushing, vec3(1.0f, 0.0f, 0.0f), vec3_zero());
     for (uint32_t i = 0; i < 4; ++i) {
         const float at = 0.5f * (float)i;
-        (void)place(world, CAIRN_BODY_DYNAMIC, vec3(at - 0.7f, 0.8f, 0.3f), quat_identity(), &cube);
-        (void)place(
-            world, CAIRN_BODY_DYNAMIC, vec3(-3.5f, 0.2f, at - 1.0f), quat_identity(), &cube);
+        (void)drop(world, vec3(at - 0.7f, 0.8f, 0.3f), &cube);
+        (void)drop(world, vec3(-3.5f, 0.2f, at - 1.0f), &cube);
     }
-    (void)place(world, CAIRN_BODY_DYNAMIC, vec3(3.0f, 2.0f, 0.0f), quat_identity(), &bouncy);
+    (void)drop(world, vec3(3.0f, 2.0f, 0.0f), &bouncy);
 }
 
 static void define_sandbox(cairn_world_def *def) {
@@ -357,7 +352,7 @@ static void define_sandbox(cairn_world_def *def) {
 
 #define PLAYERS 6
 
-// Six players who join one after the other; each leaves and joins again now and then.
+// Six players join one after the other. Each leaves and joins again now and then.
 uint32_t golden_random_commands(uint64_t seed, uint64_t tick, cairn_command *commands) {
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < PLAYERS; ++slot) {
@@ -383,7 +378,8 @@ static uint32_t command_sandbox(uint64_t tick, cairn_command *commands) {
     return golden_random_commands(3, tick, commands);
 }
 
-// An operator at work among players: spawns, moves, pushes and destroys, now and then in vain.
+// An operator's edits beside the players' input: spawns, moves, impulses and destroys, some of
+// which name a body that does not exist.
 static uint32_t command_edits(uint64_t tick, cairn_command *commands) {
     uint32_t count = golden_random_commands(5, tick, commands);
     for (uint32_t i = 0; i < 2; ++i) {
@@ -425,8 +421,7 @@ static void define_field(cairn_world_def *def) {
 static cairn_body_id build_tower(cairn_world *world, uint32_t which, cairn_vec3 at) {
     const cairn_shape_def foot = box(0.3f, 0.2f, 0.3f);
     const cairn_shape_def head = any_shape(5, which);
-    (void)place(
-        world, CAIRN_BODY_DYNAMIC, vec3_add(at, vec3(0.0f, 0.21f, 0.0f)), quat_identity(), &foot);
+    (void)drop(world, vec3_add(at, vec3(0.0f, 0.21f, 0.0f)), &foot);
     return place(world, CAIRN_BODY_DYNAMIC, vec3_add(at, vec3(0.0f, 0.85f, 0.0f)),
         any_rotation(5, which), &head);
 }
@@ -435,11 +430,11 @@ static cairn_body_id build_tower(cairn_world *world, uint32_t which, cairn_vec3 
 static void build_tray(cairn_world *world, cairn_vec3 at) {
     const cairn_shape_def tray = box(2.0f, 0.1f, 1.0f);
     const cairn_shape_def cube = box(0.1f, 0.1f, 0.1f);
-    (void)place(world, CAIRN_BODY_DYNAMIC, at, quat_identity(), &tray);
+    (void)drop(world, at, &tray);
     for (uint32_t i = 0; i < TRAY_LOAD; ++i) {
         const cairn_vec3 on =
             vec3(0.4f * (float)(i % 8) - 1.4f, 0.21f, 0.4f * (float)(i / 8) - 0.6f);
-        (void)place(world, CAIRN_BODY_DYNAMIC, vec3_add(at, on), quat_identity(), &cube);
+        (void)drop(world, vec3_add(at, on), &cube);
     }
 }
 
@@ -460,25 +455,19 @@ static void build_field(cairn_world *world) {
     build_tray(world, vec3(-4.0f, 0.2f, 0.0f));
 }
 
-#define SCENE(name_, ticks_, define_, build_, disturb_, command_)                                  \
-    {                                                                                              \
-        .name = (name_), .ticks = (ticks_), .define = (define_), .build = (build_),                \
-        .disturb = (disturb_), .command = (command_)                                               \
-    }
-
-const golden_scene golden_scenes[] = {SCENE("heap", 200, NULL, build_heap, NULL, NULL),
-    SCENE("stack", 160, NULL, build_stack, NULL, NULL),
-    SCENE("stack_constant_friction", 60, define_constant_friction, build_stack, NULL, NULL),
-    SCENE("joints", 160, NULL, build_joints, NULL, NULL),
-    SCENE("dolls", 160, NULL, build_dolls, NULL, NULL),
-    SCENE("dolls_classic", 160, define_pgs, build_dolls, NULL, NULL),
-    SCENE("sleepers", 160, NULL, build_sleepers, disturb_sleepers, NULL),
-    SCENE("churn", 200, define_small, build_ground, disturb_churn, NULL),
-    SCENE("hulls", 200, NULL, build_hulls, disturb_hulls, NULL),
-    SCENE("kinematic", 120, NULL, build_kinematic, NULL, NULL),
-    SCENE("sandbox", 240, define_sandbox, build_ground, NULL, command_sandbox),
-    SCENE("edits", 200, define_sandbox, build_ground, NULL, command_edits),
-    SCENE("field", 24, define_field, build_field, NULL, NULL)};
+// Name, ticks, define, build, disturb, command.
+const golden_scene golden_scenes[] = {{"heap", 200, NULL, build_heap, NULL, NULL},
+    {"stack", 160, NULL, build_stack, NULL, NULL},
+    {"stack_constant_friction", 60, define_constant_friction, build_stack, NULL, NULL},
+    {"joints", 160, NULL, build_joints, NULL, NULL}, {"dolls", 160, NULL, build_dolls, NULL, NULL},
+    {"dolls_classic", 160, define_pgs, build_dolls, NULL, NULL},
+    {"sleepers", 160, NULL, build_sleepers, disturb_sleepers, NULL},
+    {"churn", 200, define_small, build_ground, disturb_churn, NULL},
+    {"hulls", 200, NULL, build_hulls, disturb_hulls, NULL},
+    {"kinematic", 120, NULL, build_kinematic, NULL, NULL},
+    {"sandbox", 240, define_sandbox, build_ground, NULL, command_sandbox},
+    {"edits", 200, define_sandbox, build_ground, NULL, command_edits},
+    {"field", 24, define_field, build_field, NULL, NULL}};
 
 const uint32_t golden_scene_count = sizeof golden_scenes / sizeof golden_scenes[0];
 
@@ -493,6 +482,25 @@ cairn_world *golden_create(const golden_scene *scene) {
         scene->define(&def);
     }
     (void)cairn_world_create(&def, &world);
+    return world;
+}
+
+const golden_scene *golden_scene_named(const char *name) {
+    uint32_t i = 0;
+    while (strcmp(golden_scenes[i].name, name) != 0) {
+        ++i;
+        CAIRN_ASSERT(i < golden_scene_count);
+    }
+    return &golden_scenes[i];
+}
+
+cairn_world *golden_world_at(const golden_scene *scene, uint32_t tick) {
+    cairn_world *world = golden_create(scene);
+    CAIRN_ASSERT(world != NULL);
+    scene->build(world);
+    for (uint32_t i = 0; i < tick; ++i) {
+        golden_step(scene, world);
+    }
     return world;
 }
 

@@ -3,8 +3,8 @@
 
 // Worlds whose hashes are written down in golden.txt and compared on every build. Between them they
 // reach every pair of shapes, joints, sleep and wake, spawn and despawn, rules and both friction
-// models. Small, because some builds run under an emulator; but one is as large as it takes for
-// workers to share its steps.
+// models. They are small, because some builds run under an emulator. Only one is so large that
+// workers share its steps.
 
 #include <cairn/sim.h>
 
@@ -21,8 +21,13 @@ typedef struct golden_scene {
 extern const golden_scene golden_scenes[];
 extern const uint32_t golden_scene_count;
 
+// Asserts that there is such a scene.
+const golden_scene *golden_scene_named(const char *name);
+
 // A new world of the scene, without its bodies; NULL if out of memory.
 cairn_world *golden_create(const golden_scene *scene);
+// A world of the scene after that many ticks. Asserts that there is memory.
+cairn_world *golden_world_at(const golden_scene *scene, uint32_t tick);
 // One tick: disturb, commands, step.
 void golden_step(const golden_scene *scene, cairn_world *world);
 

@@ -14,20 +14,18 @@
 // Two cubes in touch, joined, a hull, with rules: every array has something.
 static cairn_world *full_world(void) {
     cairn_world_def def = cairn_world_def_default();
-    const cairn_vec3 half = vec3(0.5f, 0.5f, 0.5f);
     def.rules = &cairn_rules_sandbox;
     cairn_world *world = kit_world(&def);
     cairn_joint_def joint = cairn_joint_def_default();
-    cairn_joint_id id = 0;
     const cairn_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     cairn_hull_id hull = 0;
-    assert_int_equal(cairn_hull_create(world, corners, 4, &hull), CAIRN_OK);
-    kit_ground(world, 0.5f);
-    joint.body_a = kit_box(world, vec3(0.0f, 0.5f, 0.0f), half, 1000.0f, 0.5f);
-    joint.body_b = kit_box(world, vec3(2.0f, 0.5f, 0.0f), half, 1000.0f, 0.5f);
+    EXPECT_OK(cairn_hull_create(world, corners, 4, &hull));
+    kit_ground(world);
+    joint.body_a = kit_cube(world, vec3(0.0f, 0.5f, 0.0f));
+    joint.body_b = kit_cube(world, vec3(2.0f, 0.5f, 0.0f));
     joint.anchor_a = vec3(1.0f, 0.0f, 0.0f);
     joint.anchor_b = vec3(-1.0f, 0.0f, 0.0f);
-    assert_int_equal(cairn_joint_create(world, &joint, &id), CAIRN_OK);
+    kit_joint(world, &joint);
     kit_run(world, 3);
     return world;
 }
@@ -45,11 +43,6 @@ static void toggle(
     memcpy(&value, bytes, sizeof value);
     value ^= bits;
     memcpy(bytes, &value, sizeof value);
-}
-
-// Words whose change makes elements appear or vanish are left to the id tests.
-static bool counts_elements(cairn_array array, size_t word) {
-    return array == CAIRN_ARRAY_SETTINGS && word * 4 >= offsetof(cairn_settings, body_slots);
 }
 
 static void check_word(
@@ -72,7 +65,7 @@ static void check_word(
     toggle(world, array, index, word, 1);
 }
 
-TEST("every word is hashed in its section and named") {
+TEST("a difference of one word is found in its section and by its name") {
     SCOPED(cairn_world) *world = full_world();
     SCOPED(cairn_world) *twin = full_world();
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
@@ -80,7 +73,8 @@ TEST("every word is hashed in its section and named") {
         const uint32_t count = cairn_array_count(world->state.settings, array);
         assert_true(count > 0);
         for (uint32_t word = 0; word < table->word_count; ++word) {
-            if (!counts_elements(array, word)) {
+            // The tests of ids change the counts of slots.
+            if (array != CAIRN_ARRAY_SETTINGS || word * 4 < offsetof(cairn_settings, body_slots)) {
                 check_word(world, twin, array, count - 1, word);
             }
         }
@@ -99,48 +93,44 @@ TEST("each table names its words in order") {
     }
 }
 
-typedef void perturbation(cairn_motion *a, cairn_motion *b, float amount);
-
-static void swap_velocities(cairn_motion *a, cairn_motion *b, float amount) {
-    const cairn_vec3 kept = a->linear_velocity;
-    a->linear_velocity = b->linear_velocity;
-    b->linear_velocity = kept;
-    (void)amount;
-}
-static void mirror_signs(cairn_motion *a, cairn_motion *b, float amount) {
-    (void)amount;
-    a->linear_velocity.x = 0.0f - a->linear_velocity.x;
-    b->linear_velocity.x = 0.0f - b->linear_velocity.x;
-}
-static void equal_errors(cairn_motion *a, cairn_motion *b, float amount) {
-    a->position.x += amount;
-    b->position.x += amount;
-}
-static void opposite_errors(cairn_motion *a, cairn_motion *b, float amount) {
-    a->position.x += amount;
-    b->position.x -= amount;
-}
-static void swap_axes(cairn_motion *a, cairn_motion *b, float amount) {
-    const float kept = a->linear_velocity.x;
-    (void)b;
-    (void)amount;
-    a->linear_velocity.x = a->linear_velocity.y;
-    a->linear_velocity.y = kept;
+// Changes two bodies in one of the ways in which weaker hashes cancel out.
+static void perturb(cairn_motion *a, cairn_motion *b, uint32_t way, float amount) {
+    const cairn_vec3 velocity = a->linear_velocity;
+    switch (way) {
+    case 0: // velocities swapped
+        a->linear_velocity = b->linear_velocity;
+        b->linear_velocity = velocity;
+        break;
+    case 1: // signs mirrored
+        a->linear_velocity.x = 0.0f - a->linear_velocity.x;
+        b->linear_velocity.x = 0.0f - b->linear_velocity.x;
+        break;
+    case 2: // equal errors
+        a->position.x += amount;
+        b->position.x += amount;
+        break;
+    case 3: // opposite errors
+        a->position.x += amount;
+        b->position.x -= amount;
+        break;
+    default: // components swapped
+        a->linear_velocity.x = velocity.y;
+        a->linear_velocity.y = velocity.x;
+        break;
+    }
 }
 
-TEST("structured errors are seen") {
-    static perturbation *const all[] = {
-        swap_velocities, mirror_signs, equal_errors, opposite_errors, swap_axes};
+TEST("structured errors change both halves of the hash") {
     SCOPED(cairn_world) *world = full_world();
     cairn_random random = cairn_random_of(5);
+    cairn_motion *a = &world->state.motions[1];
+    cairn_motion *b = &world->state.motions[2];
     for (uint32_t round = 0; round < 1000; ++round) {
-        cairn_motion *a = &world->state.motions[1];
-        cairn_motion *b = &world->state.motions[2];
         a->linear_velocity = vec3(1.0f + cairn_random_unit(&random), 0.25f, 0.5f);
         b->linear_velocity = vec3(2.0f + cairn_random_unit(&random), 0.25f, 0.5f);
         const cairn_motion kept[2] = {*a, *b};
         const cairn_hash128 before = fresh_hash(world);
-        all[round % 5](a, b, 0.5f + cairn_random_unit(&random));
+        perturb(a, b, round % 5, 0.5f + cairn_random_unit(&random));
         const cairn_hash128 after = fresh_hash(world);
         assert_int_not_equal(before.lo, after.lo);
         assert_int_not_equal(before.hi, after.hi);
@@ -150,26 +140,24 @@ TEST("structured errors are seen") {
     }
 }
 
-// Equal values in another place are another state.
 TEST("equal bodies in other slots hash differently") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     cairn_body_def def = cairn_body_def_default();
     cairn_body_id a = 0;
     cairn_body_id b = 0;
-    assert_int_equal(cairn_body_create(world, &def, &a), CAIRN_OK);
-    assert_int_equal(cairn_body_create(world, &def, &b), CAIRN_OK);
-    assert_int_equal(
-        cairn_body_set_velocity(world, a, vec3(1.0f, 0.0f, 0.0f), vec3_zero()), CAIRN_OK);
+    EXPECT_OK(cairn_body_create(world, &def, &a));
+    EXPECT_OK(cairn_body_create(world, &def, &b));
+    const cairn_vec3 velocity = vec3(1.0f, 0.0f, 0.0f);
+    EXPECT_OK(cairn_body_set_velocity(world, a, velocity, vec3_zero()));
     const cairn_world_hash first = cairn_world_hash_fresh(world);
-    assert_int_equal(cairn_body_set_velocity(world, a, vec3_zero(), vec3_zero()), CAIRN_OK);
-    assert_int_equal(
-        cairn_body_set_velocity(world, b, vec3(1.0f, 0.0f, 0.0f), vec3_zero()), CAIRN_OK);
+    EXPECT_OK(cairn_body_set_velocity(world, a, vec3_zero(), vec3_zero()));
+    EXPECT_OK(cairn_body_set_velocity(world, b, velocity, vec3_zero()));
     const cairn_world_hash second = cairn_world_hash_fresh(world);
     assert_false(cairn_hash_equal(first.full, second.full));
     assert_false(cairn_hash_equal(first.visible, second.visible));
 }
 
-TEST("the visible root sees poses and velocities alone") {
+TEST("the visible root covers only poses and velocities") {
     SCOPED(cairn_world) *world = full_world();
     const cairn_world_hash before = cairn_world_hash_fresh(world);
     world->state.contacts[0].points[0].normal_impulse += 1.0f;
@@ -186,7 +174,7 @@ TEST("a body that only one world has is named") {
     SCOPED(cairn_world) *with = full_world();
     SCOPED(cairn_world) *without = full_world();
     cairn_difference found[64];
-    kit_sphere(with, vec3(0.0f, 9.0f, 0.0f), 0.5f, 1000.0f, 0.5f);
+    kit_sphere(with, vec3(0.0f, 9.0f, 0.0f), 0.5f);
     const uint32_t count = cairn_world_diff(with, without, found, 64);
     assert_true(count > 3 && count <= 64);
     assert_int_equal(found[0].section, CAIRN_SECTION_SETTINGS);

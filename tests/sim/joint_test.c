@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Hinges and cones: what they let through, and what they hold, in both solvers.
+// Hinges and cones in both solvers: which motion they allow and which they prevent.
 
 #include "tests/sim/world_kit.h"
 
@@ -24,7 +24,7 @@ static cairn_body_id wall(cairn_world *world) {
     cairn_body_def def = cairn_body_def_default();
     cairn_body_id body = 0;
     def.kind = CAIRN_BODY_STATIC;
-    assert_int_equal(cairn_body_create(world, &def, &body), CAIRN_OK);
+    EXPECT_OK(cairn_body_create(world, &def, &body));
     return body;
 }
 
@@ -44,19 +44,7 @@ static cairn_joint_def joint_at_origin(const cairn_world *world, uint32_t kind, 
     return def;
 }
 
-static cairn_joint_id join(cairn_world *world, const cairn_joint_def *def) {
-    cairn_joint_id joint = 0;
-    assert_int_equal(cairn_joint_create(world, def, &joint), CAIRN_OK);
-    return joint;
-}
-
-static cairn_joint_angles angles(const cairn_world *world, cairn_joint_id joint) {
-    cairn_joint_angles now;
-    assert_int_equal(cairn_joint_angles_read(world, joint, &now), CAIRN_OK);
-    return now;
-}
-
-// What a joint came to while the world ran.
+// The extremes of a joint's angles and error while the world ran; NO_EXTREMES before.
 typedef struct extremes {
     float least_twist;
     float most_twist;
@@ -64,19 +52,21 @@ typedef struct extremes {
     float most_error; // m
 } extremes;
 
-static extremes watch(cairn_world *world, cairn_joint_id joint, uint32_t ticks) {
-    extremes seen = {.least_twist = 10.0f, .most_twist = -10.0f};
+#define NO_EXTREMES                                                                                \
+    { .least_twist = 10.0f, .most_twist = -10.0f }
+
+static void watch(cairn_world *world, cairn_joint_id joint, uint32_t ticks, extremes *seen) {
     for (uint32_t i = 0; i < ticks; ++i) {
         float error = 0.0f;
+        cairn_joint_angles now;
         kit_run(world, 1);
-        const cairn_joint_angles now = angles(world, joint);
-        assert_int_equal(cairn_joint_error(world, joint, &error), CAIRN_OK);
-        seen.least_twist = float_min(seen.least_twist, now.twist);
-        seen.most_twist = float_max(seen.most_twist, now.twist);
-        seen.most_swing = float_max(seen.most_swing, now.swing);
-        seen.most_error = float_max(seen.most_error, error);
+        EXPECT_OK(cairn_joint_angles_read(world, joint, &now));
+        EXPECT_OK(cairn_joint_error(world, joint, &error));
+        seen->least_twist = float_min(seen->least_twist, now.twist);
+        seen->most_twist = float_max(seen->most_twist, now.twist);
+        seen->most_swing = float_max(seen->most_swing, now.swing);
+        seen->most_error = float_max(seen->most_error, error);
     }
-    return seen;
 }
 
 #define FOR_BOTH_SOLVERS(solver)                                                                   \
@@ -88,25 +78,25 @@ TEST("a door stops at its limits") {
             SCOPED(cairn_world) *world = solved_by(solver);
             const cairn_body_id frame = wall(world);
             const cairn_body_id door =
-                kit_box(world, vec3(0.5f, 0.0f, 0.0f), vec3(0.45f, 1.0f, 0.03f), 500.0f, 0.5f);
+                kit_box(world, vec3(0.5f, 0.0f, 0.0f), vec3(0.45f, 1.0f, 0.03f), 500.0f);
             cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_HINGE, frame, door, Y, X);
             def.limited = 1;
             def.lower = -0.25f;
             def.upper = 1.5f;
-            const cairn_joint_id hinge = join(world, &def);
+            const cairn_joint_id hinge = kit_joint(world, &def);
             const float spin = side == 0 ? 8.0f : -8.0f;
             // Of the origin, so that the door turns about the hinge from the start.
-            assert_int_equal(cairn_body_set_velocity(world, door, vec3(0.0f, 0.0f, -0.5f * spin),
-                                 vec3(0.0f, spin, 0.0f)),
-                CAIRN_OK);
-            const extremes seen = watch(world, hinge, 60);
+            EXPECT_OK(cairn_body_set_velocity(
+                world, door, vec3(0.0f, 0.0f, -0.5f * spin), vec3(0.0f, spin, 0.0f)));
+            extremes seen = NO_EXTREMES;
+            watch(world, hinge, 60, &seen);
             if (side == 0) {
                 assert_float_equal(seen.most_twist, 1.5f, 0.02f);
             } else {
                 assert_float_equal(seen.least_twist, -0.25f, 0.02f);
             }
             assert_true(seen.most_swing < 0.01f);
-            // Rows of the PGS solver know nothing of each other, and the door jumps back a bit.
+            // The PGS solver solves one row at a time, and the door bounces a little.
             const bool pgs = solver == CAIRN_SOLVER_PGS;
             const float spin_left = vec3_length(kit_read(world, door).angular_velocity);
             assert_true(seen.most_error < (pgs ? 0.05f : 0.01f));
@@ -120,17 +110,18 @@ TEST("a trapdoor bears a weight on its limit") {
         SCOPED(cairn_world) *world = solved_by(solver);
         const cairn_body_id frame = wall(world);
         const cairn_body_id flap =
-            kit_box(world, vec3(0.5f, 0.0f, 0.0f), vec3(0.45f, 0.05f, 0.45f), 500.0f, 0.5f);
+            kit_box(world, vec3(0.5f, 0.0f, 0.0f), vec3(0.45f, 0.05f, 0.45f), 500.0f);
         const cairn_body_id weight =
-            kit_box(world, vec3(0.7f, 0.25f, 0.0f), vec3(0.2f, 0.2f, 0.2f), 2000.0f, 0.9f);
+            kit_box(world, vec3(0.7f, 0.25f, 0.0f), vec3(0.2f, 0.2f, 0.2f), 2000.0f);
         // Falling, the flap turns about z from +x to -y: the angle shrinks.
         cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_HINGE, frame, flap, Z, X);
         def.limited = 1;
         def.lower = -0.1f;
         def.upper = 1.0f;
-        const cairn_joint_id hinge = join(world, &def);
+        const cairn_joint_id hinge = kit_joint(world, &def);
         kit_run(world, 60);
-        const extremes seen = watch(world, hinge, 120);
+        extremes seen = NO_EXTREMES;
+        watch(world, hinge, 120, &seen);
         assert_float_equal(seen.least_twist, -0.1f, 0.01f);
         assert_float_equal(seen.most_twist, -0.1f, 0.01f);
         assert_true(kit_read(world, weight).position.y > 0.1f);
@@ -144,20 +135,17 @@ TEST("a pendulum on a hinge stays in its plane") {
         SCOPED(cairn_world) *world = solved_by(solver);
         const cairn_body_id hook = wall(world);
         const cairn_body_id bob =
-            kit_box(world, vec3(1.0f, 0.0f, 0.0f), vec3(0.9f, 0.05f, 0.1f), 1000.0f, 0.5f);
+            kit_box(world, vec3(1.0f, 0.0f, 0.0f), vec3(0.9f, 0.05f, 0.1f), 1000.0f);
         const cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_HINGE, hook, bob, Z, X);
-        const cairn_joint_id hinge = join(world, &def);
+        const cairn_joint_id hinge = kit_joint(world, &def);
         const cairn_vec3 aside =
             vec3_scale(vec3(0.3f, -0.2f, 1.0f), 2.0f * cairn_body_mass(world, bob));
-        assert_int_equal(
-            cairn_body_apply_impulse(world, bob, aside, vec3(1.8f, 0.05f, 0.1f)), CAIRN_OK);
+        EXPECT_OK(cairn_body_apply_impulse(world, bob, aside, vec3(1.8f, 0.05f, 0.1f)));
+        extremes seen = NO_EXTREMES;
         float off = 0.0f;
-        extremes seen = {.most_swing = 0.0f};
         for (uint32_t i = 0; i < 600; ++i) {
-            const extremes now = watch(world, hinge, 1);
+            watch(world, hinge, 1, &seen);
             off = float_max(off, float_abs(kit_read(world, bob).position.z));
-            seen.most_swing = float_max(seen.most_swing, now.most_swing);
-            seen.least_twist = float_min(seen.least_twist, now.least_twist);
         }
         assert_true(seen.most_swing < 0.01f);
         assert_true(off < 0.01f);
@@ -172,15 +160,14 @@ TEST("a hinge between tumbling bodies keeps its axes together") {
         def.gravity = vec3_zero();
         SCOPED(cairn_world) *world = kit_world(&def);
         const cairn_vec3 half = vec3(0.3f, 0.1f, 0.2f);
-        const cairn_body_id a = kit_box(world, vec3(-0.4f, 0.0f, 0.0f), half, 1000.0f, 0.5f);
-        const cairn_body_id b = kit_box(world, vec3(0.4f, 0.0f, 0.0f), half, 1000.0f, 0.5f);
+        const cairn_body_id a = kit_box(world, vec3(-0.4f, 0.0f, 0.0f), half, 1000.0f);
+        const cairn_body_id b = kit_box(world, vec3(0.4f, 0.0f, 0.0f), half, 1000.0f);
         const cairn_joint_def joint = joint_at_origin(world, CAIRN_JOINT_HINGE, a, b, Z, X);
-        const cairn_joint_id hinge = join(world, &joint);
-        assert_int_equal(
-            cairn_body_set_velocity(world, a, vec3_zero(), vec3(1.0f, 3.0f, 2.0f)), CAIRN_OK);
-        assert_int_equal(
-            cairn_body_set_velocity(world, b, vec3_zero(), vec3(1.0f, 3.0f, -6.0f)), CAIRN_OK);
-        const extremes seen = watch(world, hinge, 240);
+        const cairn_joint_id hinge = kit_joint(world, &joint);
+        EXPECT_OK(cairn_body_set_velocity(world, a, vec3_zero(), vec3(1.0f, 3.0f, 2.0f)));
+        EXPECT_OK(cairn_body_set_velocity(world, b, vec3_zero(), vec3(1.0f, 3.0f, -6.0f)));
+        extremes seen = NO_EXTREMES;
+        watch(world, hinge, 240, &seen);
         assert_true(seen.most_swing < (solver == CAIRN_SOLVER_PGS ? 0.1f : 0.02f));
         assert_true(seen.most_error < (solver == CAIRN_SOLVER_PGS ? 0.1f : 0.01f));
         // Impulses and torques come in pairs: the sum of momenta stays what it was.
@@ -193,20 +180,21 @@ TEST("a hinge between tumbling bodies keeps its axes together") {
 // An arm along its axis from a joint at the origin.
 static cairn_body_id arm(cairn_world *world, cairn_vec3 axis) {
     const cairn_vec3 half = vec3_add(vec3(0.05f, 0.05f, 0.05f), vec3_scale(vec3_abs(axis), 0.45f));
-    return kit_box(world, vec3_scale(axis, 0.5f), half, 1000.0f, 0.5f);
+    return kit_box(world, vec3_scale(axis, 0.5f), half, 1000.0f);
 }
 
-TEST("a cone is not left") {
+TEST("an arm stays in its cone") {
     FOR_BOTH_SOLVERS(solver) {
         SCOPED(cairn_world) *world = solved_by(solver);
         const cairn_body_id hook = wall(world);
         const cairn_body_id b = arm(world, X);
         cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, hook, b, X, Y);
         def.cone = 0.4f;
-        const cairn_joint_id cone = join(world, &def);
-        // Gravity draws the arm onto the cone, and it runs round along it.
-        assert_int_equal(cairn_body_apply_impulse(world, b, vec3(0.0f, 0.0f, 25.0f), X), CAIRN_OK);
-        const extremes seen = watch(world, cone, 300);
+        const cairn_joint_id cone = kit_joint(world, &def);
+        // Gravity pulls the arm onto the edge of the cone, and the arm circles along it.
+        EXPECT_OK(cairn_body_apply_impulse(world, b, vec3(0.0f, 0.0f, 25.0f), X));
+        extremes seen = NO_EXTREMES;
+        watch(world, cone, 300, &seen);
         assert_true(seen.most_swing < 0.4f + 0.02f);
         assert_true(seen.most_swing > 0.4f - 0.001f);
         assert_true(seen.most_error < 0.01f);
@@ -222,9 +210,10 @@ TEST("an arm rests on its cone") {
             const cairn_body_id b = arm(world, X);
             cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, hook, b, X, Y);
             def.cone = widest;
-            const cairn_joint_id cone = join(world, &def);
+            const cairn_joint_id cone = kit_joint(world, &def);
             kit_run(world, 60);
-            const extremes seen = watch(world, cone, 60);
+            extremes seen = NO_EXTREMES;
+            watch(world, cone, 60, &seen);
             assert_float_equal(seen.most_swing, widest, 0.01f);
             assert_true(vec3_length(kit_read(world, b).linear_velocity) < 0.02f);
         }
@@ -243,19 +232,14 @@ TEST("a twist stops at its limits at any swing") {
             def.limited = 1;
             def.lower = -0.2f;
             def.upper = 0.5f;
-            const cairn_joint_id cone = join(world, &def);
+            const cairn_joint_id cone = kit_joint(world, &def);
             const float torque = side == 0 ? -2.0f : 2.0f; // about y, while the axis is -y
-            assert_int_equal(cairn_body_apply_impulse(
-                                 world, b, vec3(20.0f, 0.0f, 0.0f), vec3(0.0f, -1.0f, 0.0f)),
-                CAIRN_OK);
-            extremes seen = {.least_twist = 0.0f};
+            EXPECT_OK(cairn_body_apply_impulse(
+                world, b, vec3(20.0f, 0.0f, 0.0f), vec3(0.0f, -1.0f, 0.0f)));
+            extremes seen = NO_EXTREMES;
             for (uint32_t k = 0; k < 240; ++k) {
-                const cairn_vec3 about = vec3(0.0f, torque, 0.0f);
-                assert_int_equal(cairn_body_apply_force(world, b, vec3_zero(), about), CAIRN_OK);
-                const extremes now = watch(world, cone, 1);
-                seen.least_twist = float_min(seen.least_twist, now.least_twist);
-                seen.most_twist = float_max(seen.most_twist, now.most_twist);
-                seen.most_swing = float_max(seen.most_swing, now.most_swing);
+                EXPECT_OK(cairn_body_apply_force(world, b, vec3_zero(), vec3(0.0f, torque, 0.0f)));
+                watch(world, cone, 1, &seen);
             }
             if (side == 0) {
                 assert_float_equal(seen.most_twist, 0.5f, 0.03f);
@@ -267,20 +251,20 @@ TEST("a twist stops at its limits at any swing") {
     }
 }
 
-TEST("equal limits hold an angle") {
+TEST("equal limits fix the angle") {
     FOR_BOTH_SOLVERS(solver) {
         SCOPED(cairn_world) *world = solved_by(solver);
         const cairn_body_id hook = wall(world);
         const cairn_body_id b = arm(world, X);
         cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_HINGE, hook, b, Z, X);
         def.limited = 1;
-        const cairn_joint_id hinge = join(world, &def);
-        const extremes seen = watch(world, hinge, 120);
+        const cairn_joint_id hinge = kit_joint(world, &def);
+        extremes seen = NO_EXTREMES;
+        watch(world, hinge, 120, &seen);
         assert_true(seen.least_twist > -0.01f && seen.most_twist < 0.01f);
     }
 }
 
-// A pose of b, and the angles that it makes with a body that is not turned.
 TEST("the angles of a joint are those of its axes") {
     static const struct {
         cairn_vec3 axis; // of the turn of b
@@ -294,13 +278,14 @@ TEST("the angles of a joint are those of its axes") {
     const cairn_body_id a = wall(world);
     const cairn_body_id b = arm(world, X);
     const cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, a, b, X, Y);
-    const cairn_joint_id cone = join(world, &def);
+    const cairn_joint_id cone = kit_joint(world, &def);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         const float half = 0.5f * cases[i].angle;
         const cairn_vec3 v = vec3_scale(cases[i].axis, sinf(half));
         const cairn_pose pose = {.rotation = {.x = v.x, .y = v.y, .z = v.z, .w = cosf(half)}};
-        assert_int_equal(cairn_body_set_pose(world, b, pose), CAIRN_OK);
-        const cairn_joint_angles now = angles(world, cone);
+        EXPECT_OK(cairn_body_set_pose(world, b, pose));
+        cairn_joint_angles now;
+        EXPECT_OK(cairn_joint_angles_read(world, cone, &now));
         assert_float_equal(now.swing, cases[i].swing, 2e-6f);
         assert_float_equal(now.twist, cases[i].twist, 2e-6f);
     }
@@ -311,14 +296,14 @@ TEST("only joints with axes have angles") {
     const cairn_body_id a = wall(world);
     const cairn_body_id b = arm(world, X);
     const cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_BALL, a, b, X, Y);
-    const cairn_joint_id ball = join(world, &def);
+    const cairn_joint_id ball = kit_joint(world, &def);
     cairn_joint_angles out = {.swing = 1.0f};
     assert_int_equal(cairn_joint_angles_read(world, ball, &out), CAIRN_INVALID_ARGUMENT);
     assert_true(out.swing == 0.0f);
     assert_int_equal(cairn_joint_angles_read(world, ball + 1, &out), CAIRN_NOT_FOUND);
 }
 
-// What one field may be, and what becomes of it.
+// A value of one field, and the status of a joint with it.
 typedef struct def_case {
     const char *name;
     size_t offset;
@@ -366,9 +351,9 @@ TEST("a joint with one bad field is refused") {
             fail_msg("%s = %g: status %d", cases[i].name, (double)cases[i].value, (int)status);
         }
         assert_true((joint != 0) == (status == CAIRN_OK));
-        // Kinds without axes ask for none.
+        // Kinds without axes do not read them.
         def.kind = CAIRN_JOINT_BALL;
-        assert_int_equal(cairn_joint_create(world, &def, &joint), CAIRN_OK);
+        EXPECT_OK(cairn_joint_create(world, &def, &joint));
     }
     cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_HINGE, a, b, X, Y);
     cairn_joint_id joint = 7;
@@ -379,7 +364,7 @@ TEST("a joint with one bad field is refused") {
     assert_int_equal(cairn_joint_create(world, &def, &joint), CAIRN_INVALID_ARGUMENT);
 }
 
-TEST("a joint is read back as it was understood") {
+TEST("a joint is read back with the axes that the library uses") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id a = wall(world);
     const cairn_body_id b = arm(world, X);
@@ -391,24 +376,24 @@ TEST("a joint is read back as it was understood") {
     def.lower = -0.25f;
     def.upper = 0.75f;
     def.limited = 1;
-    assert_int_equal(cairn_joint_read(world, join(world, &def), &read), CAIRN_OK);
+    EXPECT_OK(cairn_joint_read(world, kit_joint(world, &def), &read));
     assert_true(read.axis_b.x == 1.0f && read.normal_b.x == 0.0f && read.normal_b.y == 1.0f);
     assert_true(read.cone == 0.5f && read.lower == -0.25f && read.upper == 0.75f);
     assert_int_equal(read.limited, 1);
     assert_true(read.length == 0.0f);
     def.kind = CAIRN_JOINT_BALL;
-    assert_int_equal(cairn_joint_read(world, join(world, &def), &read), CAIRN_OK);
+    EXPECT_OK(cairn_joint_read(world, kit_joint(world, &def), &read));
     assert_true(vec3_is_zero(read.axis_a) && read.upper == 0.0f && read.limited == 0);
 }
 
-// Some of everything, tumbling.
-static cairn_world *tangle(uint32_t solver) {
+// A tumbling chain with every kind of joint.
+static cairn_world *chain_of_all_kinds(uint32_t solver) {
     cairn_world *world = solved_by(solver);
     cairn_body_id last = wall(world);
     for (uint32_t i = 0; i < 11; ++i) {
         const cairn_vec3 at = vec3(0.3f + 0.6f * (float)i, 0.0f, 0.0f);
         const cairn_body_id next =
-            kit_box(world, at, vec3(0.25f, 0.1f, 0.15f), 500.0f + 100.0f * (float)i, 0.5f);
+            kit_box(world, at, vec3(0.25f, 0.1f, 0.15f), 500.0f + 100.0f * (float)i);
         cairn_joint_def def = cairn_joint_def_default();
         def.kind = CAIRN_JOINT_BALL + i % 4;
         def.body_a = last;
@@ -420,7 +405,7 @@ static cairn_world *tangle(uint32_t solver) {
         def.lower = -0.3f;
         def.upper = 0.4f;
         def.limited = 1;
-        (void)join(world, &def);
+        (void)kit_joint(world, &def);
         last = next;
     }
     return world;
@@ -428,52 +413,38 @@ static cairn_world *tangle(uint32_t solver) {
 
 TEST("hinges and cones run the same after a load and a decode") {
     FOR_BOTH_SOLVERS(solver) {
-        SCOPED(cairn_world) *world = tangle(solver);
-        SCOPED(cairn_world) *loaded = tangle(solver);
-        SCOPED(cairn_world) *decoded = tangle(solver);
+        SCOPED(cairn_world) *world = chain_of_all_kinds(solver);
+        SCOPED(cairn_world) *loaded = chain_of_all_kinds(solver);
+        SCOPED(cairn_world) *decoded = chain_of_all_kinds(solver);
         kit_run(world, 45);
         SCOPED(kit_bytes) saved = kit_save(world);
         SCOPED(kit_bytes) encoded = kit_encode(world);
         kit_run(loaded, 3);
-        assert_int_equal(cairn_world_load(loaded, saved.bytes, saved.size), CAIRN_OK);
-        assert_int_equal(cairn_world_decode(decoded, encoded.bytes, encoded.size, NULL), CAIRN_OK);
+        EXPECT_OK(cairn_world_load(loaded, saved.bytes, saved.size));
+        EXPECT_OK(cairn_world_decode(decoded, encoded.bytes, encoded.size, NULL));
         cairn_world_poison(loaded, 0xff);
         for (uint32_t i = 0; i < 60; ++i) {
             kit_run(world, 1);
             kit_run(loaded, 1);
             kit_run(decoded, 1);
-            const cairn_hash128 hash = kit_hash(world);
-            const cairn_hash128 of_loaded = kit_hash(loaded);
-            const cairn_hash128 of_decoded = kit_hash(decoded);
-            assert_memory_equal(&hash, &of_loaded, sizeof hash);
-            assert_memory_equal(&hash, &of_decoded, sizeof hash);
+            assert_true(kit_equal(world, loaded));
+            assert_true(kit_equal(world, decoded));
         }
     }
 }
 
-TEST("hinges and cones have the same bits in every width") {
-    static const uint32_t widths[] = {1, 4, 8, 16};
-    cairn_world *worlds[4];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < 4; ++i) {
-        worlds[count] = tangle(CAIRN_SOLVER_SOFT_STEP);
-        if (cairn_world_set_lanes(worlds[count], widths[i]) == CAIRN_OK) {
-            count += 1;
-        } else {
+TEST("hinges and cones have the same bits at every SIMD width") {
+    static const uint32_t widths[] = {4, 8, 16};
+    SCOPED(cairn_world) *narrow = chain_of_all_kinds(CAIRN_SOLVER_SOFT_STEP);
+    EXPECT_OK(cairn_world_set_lanes(narrow, 1));
+    kit_run(narrow, 60);
+    for (uint32_t i = 0; i < 3; ++i) {
+        SCOPED(cairn_world) *wide = chain_of_all_kinds(CAIRN_SOLVER_SOFT_STEP);
+        if (cairn_world_set_lanes(wide, widths[i]) != CAIRN_OK) {
             assert_true(widths[i] > 4); // a CPU without the instructions
-            cairn_world_destroy(worlds[count]);
+            continue;
         }
-    }
-    for (uint32_t tick = 0; tick < 60; ++tick) {
-        kit_run(worlds[0], 1);
-        const cairn_hash128 hash = kit_hash(worlds[0]);
-        for (uint32_t i = 1; i < count; ++i) {
-            kit_run(worlds[i], 1);
-            const cairn_hash128 other = kit_hash(worlds[i]);
-            assert_memory_equal(&hash, &other, sizeof hash);
-        }
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        cairn_world_destroy(worlds[i]);
+        kit_run(wide, 60);
+        assert_true(kit_equal(narrow, wide));
     }
 }

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Worlds that went apart tell each other what differs by a sketch, and are one again.
+// Two worlds that diverged exchange a set-difference sketch, and a payload of elements repairs one.
 
-#include "tests/kit/test.h"
+#include "tests/sim/world_kit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
 #include "sim/serialize/element_key.h"
 #include "sim/serialize/sketch.h"
 #include "tests/sim/golden_scenes.h"
-#include "tests/sim/world_kit.h"
 
 #define BYTES_MAX (512 * 1024)
 
 static uint8_t payload[BYTES_MAX];
 
-// Keys of the elements in which the two differ; how many.
+// Fills `keys` with the elements that differ and returns their number; UINT32_MAX if the sketch is
+// too small.
 static uint32_t difference(const cairn_world *server, const cairn_world *client, uint32_t cells,
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX]) {
     uint8_t sketch[CAIRN_SKETCH_CELLS_MAX * CAIRN_SKETCH_CELL_SIZE];
@@ -27,12 +26,8 @@ static uint32_t difference(const cairn_world *server, const cairn_world *client,
     return status == CAIRN_OK ? count : UINT32_MAX;
 }
 
-static bool same(const cairn_world *a, const cairn_world *b) {
-    return cairn_hash_equal(cairn_world_hash_read(a).full, cairn_world_hash_read(b).full);
-}
-
 // Returns the bytes of the payload; 0 when no sketch is large enough.
-static size_t heal(const cairn_world *server, cairn_world *client) {
+static size_t repair(const cairn_world *server, cairn_world *client) {
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
     uint32_t count = UINT32_MAX;
     for (uint32_t cells = 40; count == UINT32_MAX && cells <= CAIRN_SKETCH_CELLS_MAX; cells *= 4) {
@@ -48,11 +43,11 @@ static size_t heal(const cairn_world *server, cairn_world *client) {
     if (cairn_elements_apply(client, payload, size, &where) != CAIRN_OK) {
         fail_msg("%s", where);
     }
-    assert_true(same(server, client));
+    assert_true(kit_equal(server, client));
     return size;
 }
 
-// The elements of one array that differ, by looking at all of them.
+// The number of elements of one array that differ, by comparing all of them.
 static uint32_t count_differing(const cairn_world *a, const cairn_world *b, cairn_array array) {
     const uint32_t most = cairn_array_capacity(a->state.settings, array);
     uint32_t count = 0;
@@ -67,14 +62,6 @@ static uint32_t count_differing(const cairn_world *a, const cairn_world *b, cair
     return count;
 }
 
-static uint32_t count_all_but_contacts(const cairn_world *a, const cairn_world *b) {
-    uint32_t count = 0;
-    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        count += array == CAIRN_ARRAY_CONTACTS ? 0 : count_differing(a, b, array);
-    }
-    return count;
-}
-
 static void disturb(cairn_world *world, uint64_t seed) {
     cairn_body_state bodies[64];
     const uint32_t count = cairn_world_bodies(world, bodies, 64);
@@ -82,7 +69,7 @@ static void disturb(cairn_world *world, uint64_t seed) {
     const cairn_vec3 away = vec3(0.25f, 0.5f, (float)(seed % 7) * 0.125f);
     cairn_body_def def = cairn_body_def_default();
     cairn_shape_def shape = cairn_shape_def_default();
-    cairn_body_id made = 0;
+    cairn_body_id created = 0;
     cairn_shape_id id = 0;
     switch (seed / 64 % 4) {
     case 0:
@@ -93,8 +80,8 @@ static void disturb(cairn_world *world, uint64_t seed) {
         break;
     case 2:
         def.position = away;
-        if (cairn_body_create(world, &def, &made) == CAIRN_OK) {
-            (void)cairn_shape_create(world, made, &shape, &id);
+        if (cairn_body_create(world, &def, &created) == CAIRN_OK) {
+            (void)cairn_shape_create(world, created, &shape, &id);
         }
         break;
     default:
@@ -104,49 +91,41 @@ static void disturb(cairn_world *world, uint64_t seed) {
     }
 }
 
-static cairn_world *scene_at(const golden_scene *scene, uint32_t tick) {
-    cairn_world *world = golden_create(scene);
-    scene->build(world);
-    for (uint32_t i = 0; i < tick; ++i) {
-        golden_step(scene, world);
-    }
-    return world;
-}
-
-TEST("equal worlds differ in nothing") {
+TEST("the difference of equal worlds is empty") {
     for (uint32_t i = 0; i < golden_scene_count - 1; ++i) {
         cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
-        SCOPED(cairn_world) *world = scene_at(&golden_scenes[i], 20);
-        SCOPED(cairn_world) *other = scene_at(&golden_scenes[i], 20);
+        SCOPED(cairn_world) *world = golden_world_at(&golden_scenes[i], 20);
+        SCOPED(cairn_world) *other = golden_world_at(&golden_scenes[i], 20);
         assert_int_equal(difference(world, other, 40, keys), 0);
     }
 }
 
-// Any play, any scene: what differs is found, told and mended, and both go on alike.
+// In every scene and after random changes: the difference is found, sent and repaired, and both
+// worlds stay equal.
 TEST("a world that diverged is repaired and stays equal") {
     for (uint32_t i = 0; i < golden_scene_count - 1; ++i) {
         const golden_scene *scene = &golden_scenes[i];
         for (uint64_t k = 0; k < 2; ++k) {
             const uint32_t ticks = i == 0 && k == 0 ? 200 : 30;
-            SCOPED(cairn_world) *server = scene_at(scene, 25 + (uint32_t)k);
+            SCOPED(cairn_world) *server = golden_world_at(scene, 25 + (uint32_t)k);
             SCOPED(cairn_world) *client = kit_fork(server);
             disturb(client, cairn_random_at(5, i, k, 0) % 1024);
             disturb(client, cairn_random_at(5, i, k, 1) % 1024);
             golden_step(scene, server);
             golden_step(scene, client);
-            assert_true(heal(server, client) > 0);
+            assert_true(repair(server, client) > 0);
             for (uint32_t tick = 0; tick < ticks; ++tick) {
                 golden_step(scene, server);
                 golden_step(scene, client);
-                assert_true(same(server, client));
+                assert_true(kit_equal(server, client));
             }
         }
     }
 }
 
-TEST("keys name what differs and nothing else") {
+TEST("the keys name exactly the elements that differ") {
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
-    SCOPED(cairn_world) *server = scene_at(&golden_scenes[0], 30);
+    SCOPED(cairn_world) *server = golden_world_at(&golden_scenes[0], 30);
     SCOPED(cairn_world) *client = kit_fork(server);
     for (uint64_t k = 0; k < 6; ++k) {
         disturb(client, cairn_random_at(9, k, 0, 0) % 1024);
@@ -157,7 +136,11 @@ TEST("keys name what differs and nothing else") {
             contacts += element_array(keys[i]) == CAIRN_ARRAY_CONTACTS ? 1 : 0;
             assert_true(i == 0 || keys[i - 1] < keys[i]);
         }
-        assert_int_equal(count - contacts, count_all_but_contacts(server, client));
+        uint32_t others = 0;
+        for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+            others += array == CAIRN_ARRAY_CONTACTS ? 0 : count_differing(server, client, array);
+        }
+        assert_int_equal(count - contacts, others);
         assert_true(cairn_world_diff(server, client, NULL, 0) > 0);
     }
 }
@@ -168,33 +151,26 @@ static cairn_world *thousand(void) {
     def.body_capacity = 1024;
     def.shape_capacity = 1024;
     cairn_world *world = kit_world(&def);
-    kit_ground(world, 0.5f);
+    kit_ground(world);
     for (uint32_t i = 0; i < 1000; ++i) {
-        cairn_body_def body = cairn_body_def_default();
-        cairn_shape_def shape = cairn_shape_def_default();
-        body.position = vec3(2.0f * (float)(i % 32), 0.5f, 2.0f * (float)(i / 32));
-        kit_body(world, &body, &shape);
+        kit_cube(world, vec3(2.0f * (float)(i % 32), 0.5f, 2.0f * (float)(i / 32)));
     }
-    for (uint32_t i = 0; i < 4; ++i) {
-        cairn_world_step(world, NULL, 0);
-    }
+    kit_run(world, 4);
     return world;
 }
 
 TEST("one body of a thousand takes less than two kilobytes") {
     SCOPED(cairn_world) *server = thousand();
     SCOPED(cairn_world) *client = kit_fork(server);
-    assert_int_equal(
-        cairn_body_set_velocity(client, 500, vec3(1.0f, 2.0f, 0.0f), vec3_zero()), CAIRN_OK);
+    EXPECT_OK(cairn_body_set_velocity(client, 500, vec3(1.0f, 2.0f, 0.0f), vec3_zero()));
     cairn_world_step(server, NULL, 0);
     cairn_world_step(client, NULL, 0);
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
     assert_true(difference(server, client, 40, keys) < 8);
-    const size_t size = heal(server, client);
+    const size_t size = repair(server, client);
     assert_in_range(size, 1, 2048 - 40 * CAIRN_SKETCH_CELL_SIZE - 400);
 }
 
-// Failures are counted, not forbidden: the next size up is for them.
 TEST("a sketch holds half as many differences as it has cells") {
     static const uint32_t sizes[] = {40, 160, 640};
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
@@ -235,16 +211,16 @@ TEST("bytes that are no sketch are refused") {
     memset(bytes, 0xff, sizeof bytes); // beyond the prime
     assert_int_equal(cairn_sketch_difference(world, bytes, 640, keys, 8, &count), CAIRN_MALFORMED);
     cairn_sketch_build(world, 40, bytes);
-    assert_int_equal(cairn_sketch_difference(world, bytes, 640, keys, 8, &count), CAIRN_OK);
+    EXPECT_OK(cairn_sketch_difference(world, bytes, 640, keys, 8, &count));
     bytes[3] ^= 1;
     assert_int_equal(cairn_sketch_difference(world, bytes, 640, keys, 8, &count), CAIRN_CAPACITY);
 }
 
-// Two worlds with nearly everything different, and the payload that makes them one.
+// Two worlds with many differences. Returns the size of the payload that repairs the client.
 static size_t rich_payload(cairn_world **server, cairn_world **client) {
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
-    *server = scene_at(&golden_scenes[0], 30);
-    assert_int_equal(cairn_world_fork(*server, client), CAIRN_OK);
+    *server = golden_world_at(&golden_scenes[0], 30);
+    EXPECT_OK(cairn_world_fork(*server, client));
     for (uint64_t k = 0; k < 6; ++k) {
         disturb(*client, cairn_random_at(9, k, 0, 0) % 1024);
     }
@@ -252,11 +228,11 @@ static size_t rich_payload(cairn_world **server, cairn_world **client) {
     return cairn_elements_encode(*server, keys, count, payload, sizeof payload);
 }
 
-TEST("a payload cut short or made longer changes nothing") {
+TEST("a payload cut short or created longer changes nothing") {
     SCOPED(cairn_world) *server = NULL;
     SCOPED(cairn_world) *client = NULL;
     const size_t size = rich_payload(&server, &client);
-    const cairn_hash128 before = cairn_world_hash_read(client).full;
+    const cairn_hash128 before = kit_hash(client);
     for (size_t cut = 0; cut <= size + 4; cut += cut % 16 == 12 ? 23 : 1) {
         const char *where = NULL;
         if (cut == size) {
@@ -264,29 +240,27 @@ TEST("a payload cut short or made longer changes nothing") {
         }
         assert_int_not_equal(cairn_elements_apply(client, payload, cut, &where), CAIRN_OK);
         assert_true(where[0] != '\0');
-        assert_true(cairn_hash_equal(before, cairn_world_hash_read(client).full));
+        assert_true(cairn_hash_equal(before, kit_hash(client)));
     }
-    assert_int_equal(cairn_elements_apply(client, payload, size, NULL), CAIRN_OK);
-    assert_true(same(server, client));
+    EXPECT_OK(cairn_elements_apply(client, payload, size, NULL));
+    assert_true(kit_equal(server, client));
 }
 
-// Whatever single bit is turned: refused without a trace, or taken as another sound state.
-TEST("a payload with a bit turned does no harm") {
+// A payload with a flipped bit is refused and changes nothing, or it is accepted as another valid
+// state.
+TEST("a payload with a flipped bit does no harm") {
     SCOPED(cairn_world) *server = NULL;
     SCOPED(cairn_world) *client = NULL;
     const size_t size = rich_payload(&server, &client);
-    const cairn_hash128 before = cairn_world_hash_read(client).full;
+    const cairn_hash128 before = kit_hash(client);
     uint32_t refused = 0;
     for (size_t at = 0; at < size; at += 11) {
-        cairn_world *victim = NULL;
         payload[at] ^= (uint8_t)(1u << at % 8);
         if (cairn_elements_apply(client, payload, size, NULL) != CAIRN_OK) {
             refused += 1;
-            assert_true(cairn_hash_equal(before, cairn_world_hash_read(client).full));
+            assert_true(cairn_hash_equal(before, kit_hash(client)));
         } else {
-            assert_int_equal(cairn_world_fork(client, &victim), CAIRN_OK);
-            cairn_world_step(victim, NULL, 0);
-            cairn_world_destroy(victim);
+            kit_run(client, 1);
             cairn_world_destroy(client);
             cairn_world_destroy(server);
             (void)rich_payload(&server, &client);
@@ -297,15 +271,14 @@ TEST("a payload with a bit turned does no harm") {
     assert_true(refused > 10);
 }
 
-// What follows from the state is right as well: the list of shapes, free slots, hulls, pairs.
-TEST("a healed world hands out the same ids") {
-    SCOPED(cairn_world) *server = scene_at(&golden_scenes[8], 30); // hulls
+// What the world derives from its state is right as well: lists of shapes, free slots, hulls,
+// pairs.
+TEST("a repaired world creates bodies with the same ids") {
+    SCOPED(cairn_world) *server = golden_world_at(golden_scene_named("hulls"), 30);
     SCOPED(cairn_world) *client = kit_fork(server);
-    assert_int_equal(cairn_body_destroy(client, 3), CAIRN_OK);
-    assert_int_equal(cairn_body_destroy(client, 5), CAIRN_OK);
-    assert_true(heal(server, client) > 0);
-    cairn_body_def def = cairn_body_def_default();
-    cairn_shape_def shape = cairn_shape_def_default();
-    assert_int_equal(kit_body(server, &def, &shape), kit_body(client, &def, &shape));
-    assert_true(same(server, client));
+    EXPECT_OK(cairn_body_destroy(client, 3));
+    EXPECT_OK(cairn_body_destroy(client, 5));
+    assert_true(repair(server, client) > 0);
+    assert_int_equal(kit_cube(server, vec3_zero()), kit_cube(client, vec3_zero()));
+    assert_true(kit_equal(server, client));
 }

@@ -1,32 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tests/kit/test.h"
 
-#include "base/random.h"
-#include "sim/math/vec.h"
+#include "tests/sim/geometry_kit.h"
 
 enum { ROUNDS = 2000 };
-
-static float random_between(cairn_random *random, float lower, float upper) {
-    return lower + (upper - lower) * cairn_random_unit(random);
-}
-
-static cairn_vec3 random_vec3(cairn_random *random, float size) {
-    const float x = random_between(random, -size, size);
-    const float y = random_between(random, -size, size);
-    const float z = random_between(random, -size, size);
-    return vec3(x, y, z);
-}
-
-static cairn_quat random_quat(cairn_random *random) {
-    const cairn_vec3 v = random_vec3(random, 1.0f);
-    const float w = random_between(random, -1.0f, 1.0f);
-    return quat_normalize((cairn_quat){.x = v.x, .y = v.y, .z = v.z, .w = w});
-}
-
-static cairn_pose random_pose(cairn_random *random) {
-    const cairn_vec3 position = random_vec3(random, 10.0f);
-    return (cairn_pose){.position = position, .rotation = random_quat(random)};
-}
 
 static void expect_near(float actual, float expected, float tolerance) {
     if (float_abs(actual - expected) > tolerance || !float_finite(actual)) {
@@ -125,8 +102,8 @@ TEST("a quarter turn about y takes z to x") {
 TEST("poses compose and invert") {
     cairn_random random = cairn_random_of(3);
     for (int i = 0; i < ROUNDS; ++i) {
-        const cairn_pose a = random_pose(&random);
-        const cairn_pose b = random_pose(&random);
+        const cairn_pose a = random_pose(&random, 10.0f);
+        const cairn_pose b = random_pose(&random, 10.0f);
         const cairn_vec3 p = random_vec3(&random, 5.0f);
         const cairn_vec3 both = pose_apply(a, pose_apply(b, p));
         expect_near_vec3(pose_apply(pose_multiply(a, b), p), both, 4e-5f);

@@ -6,11 +6,11 @@
 
 #include <math.h>
 
-static const cairn_vec3 half_cube = {.x = 0.5f, .y = 0.5f, .z = 0.5f};
-
 static cairn_body_id cube(cairn_world *world, float x, float y) {
-    return kit_box(world, vec3(x, y, 0.0f), half_cube, 1000.0f, 0.5f);
+    return kit_cube(world, vec3(x, y, 0.0f));
 }
+
+static const cairn_vec3 Y_NAN = {.y = NAN};
 
 static bool awake(const cairn_world *world, cairn_body_id body) {
     return kit_read(world, body).awake != 0;
@@ -26,8 +26,8 @@ TEST("the lowest free slot is taken first") {
     assert_int_equal(first, 1);
     assert_int_equal(second, 2);
     assert_int_equal(third, 3);
-    assert_int_equal(cairn_body_destroy(world, second), CAIRN_OK);
-    assert_int_equal(cairn_body_destroy(world, first), CAIRN_OK);
+    EXPECT_OK(cairn_body_destroy(world, second));
+    EXPECT_OK(cairn_body_destroy(world, first));
     assert_int_equal(cube(world, 0.0f, 1.0f), 1u << 20 | 1);
     assert_int_equal(cube(world, 0.0f, 3.0f), 1u << 20 | 2);
     assert_int_equal(cube(world, 0.0f, 5.0f), 4);
@@ -37,7 +37,7 @@ TEST("a stale id finds nothing") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id old = cube(world, 0.0f, 1.0f);
     cairn_body_state body;
-    assert_int_equal(cairn_body_destroy(world, old), CAIRN_OK);
+    EXPECT_OK(cairn_body_destroy(world, old));
     cube(world, 0.0f, 1.0f);
     assert_false(cairn_body_exists(world, old));
     assert_false(cairn_body_exists(world, 0));
@@ -53,11 +53,11 @@ TEST("generations wrap and never make null") {
     const cairn_body_def def = cairn_body_def_default();
     cairn_body_id body = 0;
     for (uint32_t i = 0; i < 4096; ++i) {
-        assert_int_equal(cairn_body_create(world, &def, &body), CAIRN_OK);
+        EXPECT_OK(cairn_body_create(world, &def, &body));
         assert_int_equal(body, i << 20 | 1);
-        assert_int_equal(cairn_body_destroy(world, body), CAIRN_OK);
+        EXPECT_OK(cairn_body_destroy(world, body));
     }
-    assert_int_equal(cairn_body_create(world, &def, &body), CAIRN_OK);
+    EXPECT_OK(cairn_body_create(world, &def, &body));
     assert_int_equal(body, 1);
 }
 
@@ -77,7 +77,7 @@ TEST("a full world refuses and counts") {
     uint32_t out = 7;
     assert_int_equal(cairn_shape_create(world, a, &shape, &out), CAIRN_CAPACITY);
     assert_int_equal(out, 0);
-    assert_int_equal(cairn_body_create(world, &body, &out), CAIRN_OK);
+    EXPECT_OK(cairn_body_create(world, &body, &out));
     assert_int_equal(cairn_body_create(world, &body, &out), CAIRN_CAPACITY);
     assert_int_equal(out, 0);
     joint.body_a = a;
@@ -90,7 +90,7 @@ TEST("contacts beyond capacity are dropped last pair first") {
     cairn_world_def def = cairn_world_def_default();
     def.contact_capacity = 3;
     SCOPED(cairn_world) *world = kit_world(&def);
-    kit_ground(world, 0.5f);
+    kit_ground(world);
     for (uint32_t i = 0; i < 5; ++i) {
         cube(world, 2.0f * (float)i, 0.5f);
     }
@@ -105,27 +105,14 @@ TEST("contacts beyond capacity are dropped last pair first") {
     assert_int_equal(cairn_world_counters_read(world).contacts_dropped, 2);
 }
 
-#define EXPECT_DEF_REFUSED(name, change, status)                                                   \
-    do {                                                                                           \
-        cairn_world_def def = cairn_world_def_default();                                           \
-        cairn_world *world = NULL;                                                                 \
-        def.change;                                                                                \
-        if (cairn_world_create(&def, &world) != (status) || world != NULL) {                       \
-            fail_msg("%s", name);                                                                  \
-        }                                                                                          \
-    } while (0)
-
-TEST("a bad world def is refused") {
-    EXPECT_DEF_REFUSED("no bodies", body_capacity = 0, CAIRN_INVALID_ARGUMENT);
-    EXPECT_DEF_REFUSED(
-        "too many shapes", shape_capacity = CAIRN_SHAPES_MAX + 1, CAIRN_INVALID_ARGUMENT);
-    EXPECT_DEF_REFUSED(
-        "too slow", tick_rate_hz = CAIRN_TICK_RATE_HZ_MIN - 1, CAIRN_INVALID_ARGUMENT);
-    EXPECT_DEF_REFUSED("no iterations", iterations = 0, CAIRN_INVALID_ARGUMENT);
-    EXPECT_DEF_REFUSED("gravity not a number", gravity.y = NAN, CAIRN_NON_FINITE);
-    EXPECT_DEF_REFUSED("baumgarte zero", baumgarte = 0.0f, CAIRN_INVALID_ARGUMENT);
-    EXPECT_DEF_REFUSED("slop negative", slop = -0.001f, CAIRN_INVALID_ARGUMENT);
-    EXPECT_DEF_REFUSED("model unknown", friction_model = 2, CAIRN_INVALID_ARGUMENT);
+// base.world_settings tests the ranges.
+TEST("no world is created from a bad def") {
+    cairn_world_def def = cairn_world_def_default();
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    cairn_world *out = world;
+    def.gravity.y = NAN;
+    assert_int_equal(cairn_world_create(&def, &out), CAIRN_NON_FINITE);
+    assert_null(out);
 }
 
 TEST("bad values are refused and change nothing") {
@@ -133,7 +120,6 @@ TEST("bad values are refused and change nothing") {
     const cairn_body_id body = cube(world, 0.0f, 5.0f);
     const cairn_hash128 before = kit_hash(world);
     const cairn_vec3 far = vec3(2e5f, 0.0f, 0.0f);
-    const cairn_vec3 nan = vec3(0.0f, NAN, 0.0f);
     const cairn_vec3 huge = vec3(3e38f, 0.0f, 0.0f);
     const cairn_pose away = {.position = far, .rotation = quat_identity()};
     const cairn_pose crooked = {.rotation = {.w = 0.5f}};
@@ -142,8 +128,8 @@ TEST("bad values are refused and change nothing") {
     uint32_t out = 0;
     assert_int_equal(cairn_body_set_pose(world, body, away), CAIRN_INVALID_ARGUMENT);
     assert_int_equal(cairn_body_set_pose(world, body, crooked), CAIRN_INVALID_ARGUMENT);
-    assert_int_equal(cairn_body_set_velocity(world, body, nan, nan), CAIRN_NON_FINITE);
-    assert_int_equal(cairn_body_apply_force(world, body, nan, vec3_zero()), CAIRN_NON_FINITE);
+    assert_int_equal(cairn_body_set_velocity(world, body, Y_NAN, Y_NAN), CAIRN_NON_FINITE);
+    assert_int_equal(cairn_body_apply_force(world, body, Y_NAN, vec3_zero()), CAIRN_NON_FINITE);
     assert_int_equal(cairn_body_apply_impulse(world, body, huge, huge), CAIRN_NON_FINITE);
     def.position = far;
     assert_int_equal(cairn_body_create(world, &def, &out), CAIRN_INVALID_ARGUMENT);
@@ -165,15 +151,14 @@ TEST("mass and centre follow the shapes") {
     cairn_shape_def shape = cairn_shape_def_default();
     cairn_shape_id second = 0;
     shape.pose.position = vec3(1.0f, 0.0f, 0.0f);
-    assert_int_equal(cairn_shape_create(world, body, &shape, &second), CAIRN_OK);
+    EXPECT_OK(cairn_shape_create(world, body, &shape, &second));
     assert_float_equal(cairn_body_mass(world, body), 2000.0f, 0.1f);
     assert_float_equal(kit_read(world, body).position.x, 1.0f, 0.0f);
     // About the middle of the two, 1.5, a push at x = 1 turns it and a push at the middle does not.
-    assert_int_equal(
-        cairn_body_apply_impulse(world, body, vec3(0.0f, 100.0f, 0.0f), vec3(1.5f, 5.0f, 0.0f)),
-        CAIRN_OK);
+    EXPECT_OK(
+        cairn_body_apply_impulse(world, body, vec3(0.0f, 100.0f, 0.0f), vec3(1.5f, 5.0f, 0.0f)));
     assert_true(vec3_length(kit_read(world, body).angular_velocity) < 1e-6f);
-    assert_int_equal(cairn_shape_destroy(world, second), CAIRN_OK);
+    EXPECT_OK(cairn_shape_destroy(world, second));
     assert_float_equal(cairn_body_mass(world, body), 1000.0f, 0.1f);
 }
 
@@ -183,49 +168,48 @@ TEST("mass does not depend on the order of creation") {
     const cairn_body_def def = cairn_body_def_default();
     cairn_body_id body = 0;
     cairn_shape_id ids[5] = {0};
-    assert_int_equal(cairn_body_create(world, &def, &body), CAIRN_OK);
+    EXPECT_OK(cairn_body_create(world, &def, &body));
     for (uint32_t i = 0; i < 5; ++i) {
         cairn_shape_def shape = cairn_shape_def_default();
         shape.pose.position = vec3(0.37f * (float)i, 0.11f * (float)(i * i), 0.05f);
         shape.density = 313.0f + 77.7f * (float)i;
-        assert_int_equal(cairn_shape_create(world, body, &shape, &ids[i]), CAIRN_OK);
+        EXPECT_OK(cairn_shape_create(world, body, &shape, &ids[i]));
     }
-    assert_int_equal(cairn_shape_destroy(world, ids[1]), CAIRN_OK);
+    EXPECT_OK(cairn_shape_destroy(world, ids[1]));
     cairn_shape_def again = cairn_shape_def_default();
     again.pose.position = vec3(0.91f, 0.73f, 0.19f);
-    assert_int_equal(cairn_shape_create(world, body, &again, &ids[1]), CAIRN_OK);
+    EXPECT_OK(cairn_shape_create(world, body, &again, &ids[1]));
     SCOPED(kit_bytes) saved = kit_save(world);
-    assert_int_equal(cairn_shape_destroy(world, ids[4]), CAIRN_OK);
+    EXPECT_OK(cairn_shape_destroy(world, ids[4]));
     const cairn_hash128 before = kit_hash(world);
-    assert_int_equal(cairn_world_load(world, saved.bytes, saved.size), CAIRN_OK);
-    assert_int_equal(cairn_shape_destroy(world, ids[4]), CAIRN_OK);
+    EXPECT_OK(cairn_world_load(world, saved.bytes, saved.size));
+    EXPECT_OK(cairn_shape_destroy(world, ids[4]));
     assert_true(cairn_hash_equal(before, kit_hash(world)));
 }
 
-TEST("damping takes its part of the velocity") {
+TEST("damping reduces the velocities") {
     cairn_world_def world_def = cairn_world_def_default();
     world_def.gravity = vec3_zero();
     SCOPED(cairn_world) *world = kit_world(&world_def);
     cairn_body_def def = cairn_body_def_default();
-    const cairn_shape_def shape = cairn_shape_def_default();
     def.linear_velocity = vec3(10.0f, 0.0f, 0.0f);
     def.angular_velocity = vec3(0.0f, 10.0f, 0.0f);
     def.linear_damping = 1.0f;
     def.angular_damping = 2.0f;
-    const cairn_body_id body = kit_body(world, &def, &shape);
+    const cairn_body_id body = kit_body(world, &def, NULL);
     kit_run(world, 60);
     // 10 / (1 + c / 240)^240, by substeps; it tends to 10 exp(-c).
     assert_float_equal(kit_read(world, body).linear_velocity.x, 3.686f, 0.01f);
     assert_float_equal(kit_read(world, body).angular_velocity.y, 1.364f, 0.01f);
 }
 
-TEST("torque free bodies keep their momentum") {
+TEST("a body without forces keeps its momentum") {
     cairn_world_def def = cairn_world_def_default();
     def.gravity = vec3_zero();
     SCOPED(cairn_world) *world = kit_world(&def);
     const cairn_body_id body = cube(world, 0.0f, 0.0f);
     const cairn_vec3 spin = vec3(0.0f, 3.0f, 0.0f);
-    assert_int_equal(cairn_body_set_velocity(world, body, vec3(1.0f, 2.0f, 3.0f), spin), CAIRN_OK);
+    EXPECT_OK(cairn_body_set_velocity(world, body, vec3(1.0f, 2.0f, 3.0f), spin));
     kit_run(world, 60);
     const cairn_body_state end = kit_read(world, body);
     assert_float_equal(end.position.x, 1.0f, 1e-4f);
@@ -237,7 +221,7 @@ TEST("torque free bodies keep their momentum") {
 
 static cairn_world *sleeping_pair(cairn_body_id *lower, cairn_body_id *upper) {
     cairn_world *world = kit_world(NULL);
-    kit_ground(world, 0.5f);
+    kit_ground(world);
     *lower = cube(world, 0.0f, 0.5f);
     *upper = cube(world, 0.0f, 1.5f);
     kit_run(world, 120);
@@ -264,7 +248,7 @@ TEST("a hit wakes the whole island at once") {
     SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
     const cairn_body_id apart = cube(world, 10.0f, 0.5f);
     kit_run(world, 120);
-    const cairn_body_id ball = kit_sphere(world, vec3(0.0f, 2.25f, 0.0f), 0.2f, 1000.0f, 0.5f);
+    kit_sphere(world, vec3(0.0f, 2.25f, 0.0f), 0.2f);
     while (!awake(world, upper) && cairn_world_tick(world) < 300) {
         assert_false(awake(world, lower));
         kit_run(world, 1);
@@ -272,38 +256,36 @@ TEST("a hit wakes the whole island at once") {
     assert_true(awake(world, upper));
     assert_true(awake(world, lower));
     assert_false(awake(world, apart));
-    (void)ball;
 }
 
-TEST("losing support wakes") {
+TEST("a body that loses its support wakes") {
     cairn_body_id lower = 0, upper = 0;
     SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
-    assert_int_equal(cairn_body_destroy(world, lower), CAIRN_OK);
+    EXPECT_OK(cairn_body_destroy(world, lower));
     assert_true(awake(world, upper));
     kit_run(world, 60);
     assert_float_equal(kit_read(world, upper).position.y, 0.5f, 0.02f);
 }
 
-TEST("ground that is moved away wakes the bodies on it") {
+TEST("ground that moves away wakes the bodies on it") {
     SCOPED(cairn_world) *world = kit_world(NULL);
-    const cairn_body_id ground = kit_ground(world, 0.5f);
+    const cairn_body_id ground = kit_ground(world);
     const cairn_body_id box = cube(world, 0.0f, 0.5f);
     kit_run(world, 120);
     assert_false(awake(world, box));
     const cairn_pose lower = {.position = vec3(0.0f, -3.0f, 0.0f), .rotation = quat_identity()};
-    assert_int_equal(cairn_body_set_pose(world, ground, lower), CAIRN_OK);
+    EXPECT_OK(cairn_body_set_pose(world, ground, lower));
     kit_run(world, 90);
     assert_float_equal(kit_read(world, box).position.y, -2.5f, 0.02f);
 }
 
-TEST("a wall placed into a sleeper wakes it") {
+TEST("a wall created inside a sleeping body wakes it") {
     cairn_body_id lower = 0, upper = 0;
     SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
     cairn_body_def def = cairn_body_def_default();
-    const cairn_shape_def shape = cairn_shape_def_default();
     def.kind = CAIRN_BODY_STATIC;
     def.position = vec3(0.9f, 1.5f, 0.0f);
-    kit_body(world, &def, &shape);
+    kit_body(world, &def, NULL);
     kit_run(world, 1);
     assert_true(awake(world, upper));
     assert_true(awake(world, lower));
@@ -311,13 +293,12 @@ TEST("a wall placed into a sleeper wakes it") {
 
 TEST("a body that may not sleep keeps its island awake") {
     SCOPED(cairn_world) *world = kit_world(NULL);
-    kit_ground(world, 0.5f);
+    kit_ground(world);
     const cairn_body_id lower = cube(world, 0.0f, 0.5f);
     cairn_body_def def = cairn_body_def_default();
-    const cairn_shape_def shape = cairn_shape_def_default();
     def.position = vec3(0.0f, 1.5f, 0.0f);
     def.allow_sleep = 0;
-    kit_body(world, &def, &shape);
+    kit_body(world, &def, NULL);
     kit_run(world, 180);
     assert_true(awake(world, lower));
 }
@@ -326,30 +307,28 @@ TEST("a body that may not sleep keeps its island awake") {
 
 TEST("a kinematic body pushes and is not pushed") {
     SCOPED(cairn_world) *world = kit_world(NULL);
-    kit_ground(world, 0.5f);
+    kit_ground(world);
     const cairn_body_id box = cube(world, 0.0f, 0.5f);
     kit_run(world, 120);
     assert_false(awake(world, box));
     cairn_body_def def = cairn_body_def_default();
-    const cairn_shape_def shape = cairn_shape_def_default();
     def.kind = CAIRN_BODY_KINEMATIC;
     def.position = vec3(-1.5f, 0.6f, 0.0f);
     def.linear_velocity = vec3(1.0f, 0.0f, 0.0f);
-    const cairn_body_id pusher = kit_body(world, &def, &shape);
+    const cairn_body_id pusher = kit_body(world, &def, NULL);
     kit_run(world, 120);
     assert_float_equal(kit_read(world, pusher).position.x, 0.5f, 1e-3f);
     assert_float_equal(kit_read(world, box).position.x, 1.5f, 0.05f);
     assert_true(awake(world, box));
 }
 
-// It is slower than what counts as rest, and still takes its load along.
+// The platform is slower than the threshold of sleep, and still carries its load along.
 TEST("a slow platform keeps its load awake") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     cairn_body_def def = cairn_body_def_default();
-    const cairn_shape_def shape = cairn_shape_def_default();
     def.kind = CAIRN_BODY_KINEMATIC;
     def.linear_velocity = vec3(0.02f, 0.0f, 0.0f);
-    kit_body(world, &def, &shape);
+    kit_body(world, &def, NULL);
     const cairn_body_id load = cube(world, 0.0f, 1.0f);
     kit_run(world, 300);
     assert_true(awake(world, load));
@@ -358,10 +337,10 @@ TEST("a slow platform keeps its load awake") {
 
 // events
 
-TEST("contacts begin and end by name") {
+TEST("contact events name the bodies") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     uint32_t count = 0;
-    kit_ground(world, 0.5f);
+    kit_ground(world);
     const cairn_body_id first = cube(world, 0.0f, 0.5f);
     const cairn_body_id second = cube(world, 3.0f, 0.5f);
     kit_run(world, 1);
@@ -374,7 +353,7 @@ TEST("contacts begin and end by name") {
     (void)cairn_world_contact_events(world, &count);
     assert_int_equal(count, 0);
     // The slot is used again in the same tick: the old shape's contact ends, the new one's begins.
-    assert_int_equal(cairn_body_destroy(world, first), CAIRN_OK);
+    EXPECT_OK(cairn_body_destroy(world, first));
     const cairn_body_id third = cube(world, 0.0f, 0.5f);
     kit_run(world, 1);
     events = cairn_world_contact_events(world, &count);
@@ -387,7 +366,7 @@ TEST("contacts begin and end by name") {
 
 TEST("filters keep shapes apart") {
     SCOPED(cairn_world) *world = kit_world(NULL);
-    kit_ground(world, 0.5f);
+    kit_ground(world);
     cairn_body_def def = cairn_body_def_default();
     cairn_shape_def shape = cairn_shape_def_default();
     def.position = vec3(0.0f, 0.6f, 0.0f);
@@ -406,13 +385,12 @@ TEST("a body with invalid state is disabled and harms no other") {
     cairn_body_id wild = 0;
     cairn_body_id quiet = 0;
     for (int i = 0; i < 2; ++i) {
-        kit_ground(both[i], 0.5f);
+        kit_ground(both[i]);
         quiet = cube(both[i], 0.0f, 0.5f);
         wild = cube(both[i], 5.0f, 0.5f);
         kit_run(both[i], 10);
     }
-    assert_int_equal(
-        cairn_body_apply_force(world, wild, vec3(3e38f, 0.0f, 0.0f), vec3_zero()), CAIRN_OK);
+    EXPECT_OK(cairn_body_apply_force(world, wild, vec3(3e38f, 0.0f, 0.0f), vec3_zero()));
     kit_run(world, 30);
     kit_run(twin, 30);
     const cairn_body_state end = kit_read(world, wild);
@@ -420,16 +398,15 @@ TEST("a body with invalid state is disabled and harms no other") {
     assert_float_equal(end.position.x, 5.0f, 0.01f);
     assert_true(vec3_length(end.linear_velocity) == 0.0f);
     assert_int_equal(cairn_world_counters_read(world).bodies_disabled, 1);
-    const cairn_body_state left = kit_read(world, quiet);
-    const cairn_body_state right = kit_read(twin, quiet);
-    assert_memory_equal(&left, &right, sizeof left);
+    const cairn_body_state beside_wild = kit_read(world, quiet);
+    const cairn_body_state alone = kit_read(twin, quiet);
+    assert_memory_equal(&beside_wild, &alone, sizeof alone);
 }
 
-TEST("a blow up in a heap leaves the heap sound") {
+TEST("a body that becomes invalid in a stack leaves the stack standing") {
     cairn_body_id lower = 0, upper = 0;
     SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
-    assert_int_equal(
-        cairn_body_apply_force(world, lower, vec3(0.0f, 3e38f, 0.0f), vec3_zero()), CAIRN_OK);
+    EXPECT_OK(cairn_body_apply_force(world, lower, vec3(0.0f, 3e38f, 0.0f), vec3_zero()));
     kit_run(world, 120);
     assert_int_equal(cairn_world_counters_read(world).bodies_disabled, 1);
     assert_int_equal(kit_read(world, lower).kind, CAIRN_BODY_STATIC);
@@ -439,20 +416,20 @@ TEST("a blow up in a heap leaves the heap sound") {
 
 // queries
 
-TEST("a ray meets the nearest shape") {
+TEST("a ray hits the nearest shape") {
     SCOPED(cairn_world) *world = kit_world(NULL);
-    kit_ground(world, 0.5f);
+    kit_ground(world);
     const cairn_body_id near = cube(world, 2.0f, 0.5f);
     const cairn_body_id far = cube(world, 5.0f, 0.5f);
     const cairn_vec3 from = vec3(0.0f, 0.5f, 0.0f);
     const cairn_vec3 along = vec3(10.0f, 0.0f, 0.0f);
     cairn_ray_hit hit;
-    assert_int_equal(cairn_world_ray_cast(world, from, along, UINT32_MAX, 0, &hit), CAIRN_OK);
+    EXPECT_OK(cairn_world_ray_cast(world, from, along, UINT32_MAX, 0, &hit));
     assert_int_equal(hit.body, near);
     assert_float_equal(hit.fraction, 0.15f, 1e-5f);
     assert_float_equal(hit.point.x, 1.5f, 1e-5f);
     assert_float_equal(hit.normal.x, -1.0f, 1e-5f);
-    assert_int_equal(cairn_world_ray_cast(world, from, along, UINT32_MAX, near, &hit), CAIRN_OK);
+    EXPECT_OK(cairn_world_ray_cast(world, from, along, UINT32_MAX, near, &hit));
     assert_int_equal(hit.body, far);
     assert_int_equal(cairn_world_ray_cast(world, from, along, 2, 0, &hit), CAIRN_NOT_FOUND);
     assert_int_equal(
