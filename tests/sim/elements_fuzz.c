@@ -1,31 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+// A world that accepts a payload of elements must step without faults. A refused payload changes
+// nothing.
 
-#include "base/assert.h"
 #include "sim/serialize/element_key.h"
 #include "sim/serialize/sketch.h"
 #include "tests/sim/fuzz_kit.h"
 
-// The input is either a complete payload of elements or a list of words to change in a valid one. A
-// world must step without faults after a payload that it accepts, and a refused one changes
-// nothing.
-
-#define PAYLOAD_SIZE_MAX 65536
 #define KEYS_MAX 512
 
-static cairn_world *sound;
-static cairn_world *victim;
-static uint8_t payload[PAYLOAD_SIZE_MAX];
-static size_t payload_size;
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-// Every element there is, in order.
-static uint32_t all_keys(cairn_element_key *keys) {
-    const cairn_state *state = &sound->state;
+// Of every element of the world, in order.
+static uint32_t all_keys(const cairn_world *world, cairn_element_key *keys) {
+    const cairn_state *state = &world->state;
     uint32_t count = 0;
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         const uint32_t elements = cairn_array_count(state->settings, array);
@@ -41,28 +26,26 @@ static uint32_t all_keys(cairn_element_key *keys) {
     return count;
 }
 
-static void set_up(void) {
-    cairn_element_key keys[KEYS_MAX];
-    sound = fuzz_world();
-    CAIRN_ASSERT(cairn_body_destroy(sound, 5) == CAIRN_OK);
-    CAIRN_ASSERT(cairn_world_fork(sound, &victim) == CAIRN_OK);
-    payload_size = cairn_elements_encode(sound, keys, all_keys(keys), payload, sizeof payload);
-    CAIRN_ASSERT(payload_size > 0);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static uint8_t bytes[PAYLOAD_SIZE_MAX];
+    static cairn_world *sound;
+    static cairn_world *victim;
+    static uint8_t payload[FUZZ_SIZE_MAX];
+    static size_t payload_size;
     if (sound == NULL) {
-        set_up();
+        cairn_element_key keys[KEYS_MAX];
+        sound = fuzz_world();
+        const uint32_t count = all_keys(sound, keys);
+        CAIRN_ASSERT(cairn_world_fork(sound, &victim) == CAIRN_OK);
+        payload_size = cairn_elements_encode(sound, keys, count, payload, sizeof payload);
+        CAIRN_ASSERT(payload_size > 0);
     }
-    if (size == 0 || size > PAYLOAD_SIZE_MAX) {
+    size_t count = 0;
+    const uint8_t *bytes = fuzz_encoding(payload, payload_size, data, size, &count);
+    if (bytes == NULL) {
         return 0;
     }
-    const bool whole = data[0] == 0xff;
-    const size_t count =
-        whole ? size - 1 : fuzz_patch(bytes, payload, payload_size, data + 1, size - 1);
     const cairn_hash128 before = cairn_world_hash_read(victim).full;
-    if (cairn_elements_apply(victim, whole ? data + 1 : bytes, count, NULL) != CAIRN_OK) {
+    if (cairn_elements_apply(victim, bytes, count, NULL) != CAIRN_OK) {
         CAIRN_ASSERT(cairn_hash_equal(before, cairn_world_hash_read(victim).full));
         return 0;
     }

@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: MIT
 // Prints "scene tick hash" of every golden scene, or compares with a file of such lines; --help
-// lists the ways. Half way through, each scene is saved and goes on in a fresh world. Needs nothing
-// but base and sim, and a pool of threads for workers where there are any, so that it runs wherever
-// they do.
+// lists the options. Half way through, each scene is saved and continues in a fresh world, and its
+// world can be written to a file that the checker of another build continues. Needs only base and
+// sim, and a thread pool where there is one (CAIRN_GOLDEN_POOL), so that it runs wherever they do.
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "program/flags.h"
-#include "tests/sim/golden_hands.h"
+#include "sim/serialize/sketch.h"
 #include "tests/sim/golden_scenes.h"
-#include "tests/sim/golden_transfer.h"
+#ifdef CAIRN_GOLDEN_POOL
+#include <fenv.h>
+
+#include "workers/pool.h"
+#endif
 
 #define HASHES_PER_SCENE 4
 #define LINE_SIZE 160
 #define WORKERS_MAX 8
 #define CHOICES_MAX 8
+#define PATH_SIZE 512
+#define CELLS 64
+#define SKETCH_SIZE ((size_t)CELLS * CAIRN_SKETCH_CELL_SIZE)
 
-// What to compare with, or NULL to print; and how the steps are carried out.
 typedef struct checker {
-    FILE *expected;
+    FILE *expected;        // NULL: print
     const char *scene;     // NULL: every scene
     const char *write_to;  // a folder, or NULL
     const char *read_from; // a folder, or NULL
@@ -31,7 +37,7 @@ typedef struct checker {
     uint32_t difference_count;
 } checker;
 
-// Lines of scenes that are not asked for are passed over.
+// Skips the lines of scenes that are not run.
 static bool read_line(const checker *check, char line[LINE_SIZE]) {
     while (fgets(line, LINE_SIZE, check->expected) != NULL) {
         const size_t name = strcspn(line, " ");
@@ -63,15 +69,6 @@ static void expect(checker *check, const char *line) {
     }
 }
 
-// A scene that is no longer run must not leave its lines behind.
-static void refuse_surplus(checker *check) {
-    char line[LINE_SIZE];
-    while (read_line(check, line)) {
-        check->difference_count += 1;
-        printf("golden: nothing gives the expected %s\n", line);
-    }
-}
-
 static cairn_world *create(const golden_scene *scene, const checker *check) {
     cairn_world *world = golden_create(scene);
     const bool parallel = check->parallel.workers > 1;
@@ -83,7 +80,7 @@ static cairn_world *create(const golden_scene *scene, const checker *check) {
     return world;
 }
 
-// The world goes on as another one: what a restore forgets changes the hashes that follow.
+// The scene continues in another world: state that a restore loses changes the hashes that follow.
 static cairn_world *restore_into_fresh(
     const golden_scene *scene, const checker *check, cairn_world *world) {
     const size_t size = cairn_world_save_size(world);
@@ -107,15 +104,90 @@ static void expect_hash(const golden_scene *scene, checker *check, const cairn_w
     expect(check, line);
 }
 
-// The world of the other machine has just lived the first half: its hash there is one to expect as
-// well.
+// The sketch, then the encoding; to be freed. NULL if there is no memory.
+static uint8_t *bytes_of_world(const cairn_world *world, size_t *size) {
+    const size_t encoded = cairn_world_encode_size(world);
+    *size = SKETCH_SIZE + encoded;
+    uint8_t *bytes = malloc(*size);
+    if (bytes != NULL) {
+        cairn_sketch_build(world, CELLS, bytes);
+        if (cairn_world_encode(world, bytes + SKETCH_SIZE, encoded) != encoded) {
+            free(bytes);
+            return NULL;
+        }
+    }
+    return bytes;
+}
+
+static FILE *open_file(const char *folder, const char *name, const char *mode) {
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/%s.world", folder, name);
+    return fopen(path, mode);
+}
+
+// Writes FOLDER/NAME.world. False if the file cannot be written completely.
+static bool write_world(const char *folder, const char *name, const cairn_world *world) {
+    size_t size = 0;
+    uint8_t *bytes = bytes_of_world(world, &size);
+    FILE *file = open_file(folder, name, "wb");
+    bool ok = bytes != NULL && file != NULL && fwrite(bytes, 1, size, file) == size;
+    ok = (file != NULL && fclose(file) == 0) && ok;
+    free(bytes);
+    return ok;
+}
+
+// The whole file; to be freed. NULL if it cannot be read.
+static uint8_t *read_file(const char *folder, const char *name, size_t *size) {
+    FILE *file = open_file(folder, name, "rb");
+    uint8_t *bytes = NULL;
+    if (file != NULL && fseek(file, 0, SEEK_END) == 0) {
+        *size = (size_t)ftell(file);
+        rewind(file);
+        bytes = malloc(*size);
+        if (bytes != NULL && fread(bytes, 1, *size, file) != *size) {
+            free(bytes);
+            bytes = NULL;
+        }
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return bytes;
+}
+
+// Decodes FOLDER/NAME.world into `world`. False, after a line on stdout that says why, if the file
+// cannot be read or decoded, or if the decoded world has another encoding or sketch.
+static bool read_world(const char *folder, const char *name, cairn_world *world) {
+    size_t size = 0;
+    size_t own_size = 0;
+    const char *where = "";
+    uint8_t *bytes = read_file(folder, name, &size);
+    if (bytes == NULL || size < SKETCH_SIZE) {
+        printf("golden: %s/%s.world cannot be read\n", folder, name);
+        free(bytes);
+        return false;
+    }
+    const bool decoded =
+        cairn_world_decode(world, bytes + SKETCH_SIZE, size - SKETCH_SIZE, &where) == CAIRN_OK;
+    uint8_t *own = decoded ? bytes_of_world(world, &own_size) : NULL;
+    const bool same = own != NULL && own_size == size && memcmp(own, bytes, size) == 0;
+    if (!same) {
+        printf("golden: %s cannot be decoded here: %s\n", name,
+            decoded ? "it encodes to other bytes" : where);
+    }
+    free(own);
+    free(bytes);
+    return same;
+}
+
+// Starts from the world of another machine after the first half, whose hash is expected as well.
 static void read_half(const golden_scene *scene, checker *check, cairn_world *world) {
     const uint32_t step = scene->ticks / HASHES_PER_SCENE;
     char line[LINE_SIZE];
     for (uint32_t tick = step; tick < scene->ticks / 2; tick += step) {
         (void)read_line(check, line);
     }
-    if (!golden_transfer_read(check->read_from, scene->name, world)) {
+    if (!read_world(check->read_from, scene->name, world)) {
         exit(1);
     }
     expect_hash(scene, check, world);
@@ -133,8 +205,7 @@ static void run(const golden_scene *scene, checker *check) {
     for (; tick <= scene->ticks; ++tick) {
         golden_step(scene, world);
         if (tick == scene->ticks / 2) {
-            if (check->write_to != NULL &&
-                !golden_transfer_write(check->write_to, scene->name, world)) {
+            if (check->write_to != NULL && !write_world(check->write_to, scene->name, world)) {
                 printf("golden: %s cannot be written to %s\n", scene->name, check->write_to);
                 exit(1);
             }
@@ -156,22 +227,39 @@ static void run_all(checker *check) {
             run(&golden_scenes[i], check);
         }
     }
-    if (check->expected != NULL) {
-        refuse_surplus(check);
+    char line[LINE_SIZE];
+    while (check->expected != NULL && read_line(check, line)) {
+        check->difference_count += 1;
+        printf("golden: no scene gives the expected %s\n", line);
     }
 }
 
 static void run_with_workers(checker *check, uint32_t workers) {
-    if (!golden_hands_call(workers, &check->parallel)) {
-        printf("golden: there are no %u workers to be had\n", (unsigned)workers);
+    bool ok = workers == 1;
+    check->parallel = (cairn_parallel){.workers = workers};
+#ifdef CAIRN_GOLDEN_POOL
+    // A thread starts with the floating-point mode of its creator. Where a step can correct the
+    // mode (sim/math/float_env.c), these threads start with a wrong one.
+#if defined(__SSE2__) || defined(__aarch64__)
+    (void)fesetround(FE_TOWARDZERO);
+#endif
+    cairn_pool *pool = NULL;
+    ok = cairn_pool_create(workers, &pool) == CAIRN_OK;
+    (void)fesetround(FE_TONEAREST);
+    check->parallel.context = pool;
+    check->parallel.run = cairn_pool_parallel;
+#endif
+    if (!ok) {
+        printf("golden: %u workers cannot be started\n", (unsigned)workers);
         exit(1);
     }
     run_all(check);
-    golden_hands_dismiss(&check->parallel);
+#ifdef CAIRN_GOLDEN_POOL
+    cairn_pool_destroy(pool);
+#endif
 }
 
-// A build for the matrix (CAIRN_KERNELS_ALL) has every width: there, one that is missing is a
-// fault.
+// A build for the matrix (CAIRN_KERNELS_ALL) has every width, so a missing one is an error there.
 static bool has_width(uint32_t lanes) {
 #ifdef CAIRN_KERNELS_ALL
     (void)lanes;
@@ -208,16 +296,6 @@ static bool choose(const char *text, choices all, choices *out) {
 #ifdef CAIRN_NEGATIVE_CONTROLS
 extern unsigned cairn_negative_control; // read by the mutants of tests/sim/mutants.py
 unsigned cairn_negative_control = 0;
-
-static bool commit_fault(const char *text) {
-    cairn_negative_control = (unsigned)strtoul(text, NULL, 10);
-    return cairn_negative_control != 0;
-}
-#else
-static bool commit_fault(const char *text) {
-    (void)text;
-    return false;
-}
 #endif
 
 typedef struct options {
@@ -244,7 +322,14 @@ static const char *read_workers(void *out, const char *value, bool first) {
 static const char *read_fault(void *out, const char *value, bool first) {
     (void)out;
     (void)first;
-    return commit_fault(value) ? NULL : "this build has no such fault";
+    bool known = false;
+#ifdef CAIRN_NEGATIVE_CONTROLS
+    cairn_negative_control = (unsigned)strtoul(value, NULL, 10);
+    known = cairn_negative_control != 0;
+#else
+    (void)value;
+#endif
+    return known ? NULL : "this build has no such fault";
 }
 
 static cairn_flags_result read_flags(int argc, char **argv, options *out) {

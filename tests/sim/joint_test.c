@@ -111,8 +111,11 @@ TEST("a trapdoor bears a weight on its limit") {
         const cairn_body_id frame = wall(world);
         const cairn_body_id flap =
             kit_box(world, vec3(0.5f, 0.0f, 0.0f), vec3(0.45f, 0.05f, 0.45f), 500.0f);
-        const cairn_body_id weight =
-            kit_box(world, vec3(0.7f, 0.25f, 0.0f), vec3(0.2f, 0.2f, 0.2f), 2000.0f);
+        cairn_shape_def load = cairn_shape_def_default();
+        load.half_extents = vec3(0.2f, 0.2f, 0.2f);
+        load.density = 2000.0f;
+        load.friction = 0.9f;
+        const cairn_body_id weight = kit_drop(world, vec3(0.7f, 0.25f, 0.0f), &load);
         // Falling, the flap turns about z from +x to -y: the angle shrinks.
         cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_HINGE, frame, flap, Z, X);
         def.limited = 1;

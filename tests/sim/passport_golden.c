@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// usage: passport                prints sim/debug/passport_golden.h as this build would have it
+// usage: passport                prints sim/debug/passport_golden.h of this build
 //        passport --check        reads the passport of this build and names its faults
-//        passport --fault N      likewise, with a mutant of tests/sim/mutants.py
+//        passport --fault N      the same with a mutant of tests/sim/mutants.py
 // Needs nothing but base and sim, so that it runs wherever they do.
 
 #include <inttypes.h>
@@ -14,14 +14,6 @@
 #ifdef CAIRN_NEGATIVE_CONTROLS
 extern unsigned cairn_negative_control; // read by the mutants of tests/sim/mutants.py
 unsigned cairn_negative_control = 0;
-
-static void commit_fault(const char *text) {
-    cairn_negative_control = (unsigned)strtoul(text, NULL, 10);
-}
-#else
-static void commit_fault(const char *text) {
-    (void)text;
-}
 #endif
 
 static void print_constant(const char *name, cairn_hash128 hash) {
@@ -60,7 +52,9 @@ int main(int argc, char **argv) {
         return print();
     }
     if (argc == 3 && strcmp(argv[1], "--fault") == 0) {
-        commit_fault(argv[2]);
+#ifdef CAIRN_NEGATIVE_CONTROLS
+        cairn_negative_control = (unsigned)strtoul(argv[2], NULL, 10);
+#endif
         return check();
     }
     if (argc == 2 && strcmp(argv[1], "--check") == 0) {

@@ -1,28 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+// The input is a sketch, or is XORed into a valid one. The keys of the difference are in order, and
+// their elements can be encoded.
 
-#include "base/assert.h"
 #include "sim/serialize/sketch.h"
 #include "tests/sim/fuzz_kit.h"
-
-// The input is a sketch, or what is to be turned in a sound one. Keys that come out are in order
-// and can be told of.
 
 #define CELLS 40
 
 static cairn_world *world;
-static uint8_t sound[CELLS * CAIRN_SKETCH_CELL_SIZE];
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void set_up(void) {
-    world = fuzz_world();
-    cairn_sketch_build(world, CELLS, sound);
-}
-
-static void look(const uint8_t *sketch, size_t size) {
+static void read_difference(const uint8_t *sketch, size_t size) {
     static uint8_t bytes[CAIRN_SKETCH_CELLS_MAX * 512];
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
     uint32_t count = 0;
@@ -39,15 +26,17 @@ static void look(const uint8_t *sketch, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    uint8_t turned[sizeof sound];
+    static uint8_t valid[CELLS * CAIRN_SKETCH_CELL_SIZE];
+    uint8_t damaged[sizeof valid];
     if (world == NULL) {
-        set_up();
+        world = fuzz_world();
+        cairn_sketch_build(world, CELLS, valid);
     }
-    look(data, size);
-    memcpy(turned, sound, sizeof turned);
-    for (size_t i = 0; i < size && i < sizeof turned; ++i) {
-        turned[i] ^= data[i];
+    read_difference(data, size);
+    memcpy(damaged, valid, sizeof damaged);
+    for (size_t i = 0; i < size && i < sizeof damaged; ++i) {
+        damaged[i] ^= data[i];
     }
-    look(turned, sizeof turned);
+    read_difference(damaged, sizeof damaged);
     return 0;
 }
