@@ -19,15 +19,14 @@ static inline cairn_world *capsule_world(const cairn_rules *rules) {
     kit_ground(world);
     for (int i = 0; i < 8; ++i) {
         const float at = (float)i;
-        kit_box(world, vec3(0.07f * at, 0.4f + 0.81f * at, 0.03f * at), half, 1000.0f, 0.4f);
+        kit_box(world, vec3(0.07f * at, 0.4f + 0.81f * at, 0.03f * at), half, 1000.0f);
     }
     cairn_body_def drifting = cairn_body_def_default();
-    cairn_shape_def shape = cairn_shape_def_default();
     drifting.position = vec3(0.0f, 50.0f, 0.0f);
     drifting.gravity_scale = 0.0f;
     drifting.linear_damping = 0.5f;
     drifting.linear_velocity = vec3(3e-39f, 0.0f, 1e-39f);
-    kit_body(world, &drifting, &shape);
+    kit_body(world, &drifting, NULL);
     kit_run(world, 40);
     return world;
 }

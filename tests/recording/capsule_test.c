@@ -12,7 +12,6 @@
 #include "sim/debug/trace.h"
 
 static cairn_world *build(void) {
-    static const cairn_vec3 half = {.x = 0.5f, .y = 0.5f, .z = 0.5f};
     cairn_world_def def = cairn_world_def_default();
     def.rules = &cairn_rules_sandbox;
     cairn_world *world = kit_world(&def);
