@@ -1,391 +1,439 @@
 // SPDX-License-Identifier: MIT
 #include "tests/kit/test.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "net/link.h"
 #include "net/link_parts.h"
-#include "proto_tests/net/link_pipe.h"
 
-SCOPE_ENDS(pipe, pipe_close)
 SCOPE_POINTER_ENDS(cairn_link, cairn_link_destroy)
 
-static const uint64_t second_ns = CAIRN_NS_PER_S;
+#define MS UINT64_C(1000000)
+#define SECOND CAIRN_NS_PER_S
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-// What one end received: reliable messages carry their number and are filled from it.
-typedef struct ear {
-    uint32_t received[2][2]; // by end, by reliable
-    uint32_t next_number[2];
-    uint64_t bytes;
-} ear;
+enum { UNRELIABLE, RELIABLE };
 
+typedef struct path_settings {
+    uint64_t delay_ns;      // each way
+    uint64_t jitter_ns;     // added, uniform in [0, jitter)
+    uint32_t loss_permille; // of each direction
+    uint32_t repeat_permille;
+    uint32_t receive_messages_max;  // of both ends; this and the next two: 0 is the default
+    uint32_t receive_size_max;      // of end 1
+    uint32_t send_rate_bytes_per_s; // of end 0
+} path_settings;
+
+typedef struct path_packet {
+    uint64_t arrival_ns;
+    uint64_t order; // breaks ties
+    uint32_t to;
+    size_t size;
+    uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+} path_packet;
+
+// Two links and a path between them that loses, repeats, delays and reorders payloads.
+typedef struct path {
+    path_settings settings;
+    cairn_random random;
+    uint64_t now_ns;
+    uint64_t order;
+    cairn_link *ends[2];
+    uint32_t packet_count;
+    bool cut;
+    uint64_t carried;
+    uint32_t sent[2][2];     // messages, by end and by reliability
+    uint32_t received[2][2]; // the same
+} path;
+
+static path_packet packets[4096];
+
+#define PATH(...) path_open((path_settings){__VA_ARGS__})
+
+static path path_open(path_settings settings) {
+    path p = {.settings = settings, .random = cairn_random_of(1), .now_ns = SECOND};
+    for (uint32_t end = 0; end < 2; end++) {
+        cairn_link_config config = cairn_link_config_default();
+        if (settings.receive_messages_max > 0) {
+            config.receive_messages_max = settings.receive_messages_max;
+        }
+        if (end == 1 && settings.receive_size_max > 0) {
+            config.receive_size_max = settings.receive_size_max;
+        }
+        if (end == 0 && settings.send_rate_bytes_per_s > 0) {
+            config.send_rate_bytes_per_s = settings.send_rate_bytes_per_s;
+        }
+        assert_int_equal(cairn_link_create(&config, p.now_ns, &p.ends[end]), CAIRN_OK);
+    }
+    return p;
+}
+
+static void path_close(path *p) {
+    cairn_link_destroy(p->ends[0]);
+    cairn_link_destroy(p->ends[1]);
+}
+
+SCOPE_ENDS(path, path_close)
+
+static const cairn_link_statistics *statistics(const path *p, uint32_t end) {
+    return cairn_link_statistics_read(p->ends[end]);
+}
+
+// A message begins with its number and is filled from it.
 static void fill(uint8_t *bytes, size_t size, uint32_t number) {
     for (size_t i = 0; i < size; i++) {
         bytes[i] = (uint8_t)(number * 31u + i * 7u + (i >> 8));
     }
-    memcpy(bytes, &number, size < 4 ? size : 4);
+    memcpy(bytes, &number, 4);
 }
 
-static void listen(void *user, uint32_t to, const cairn_link_message *message) {
-    static uint8_t expected[CAIRN_MESSAGE_SIZE_MAX];
-    ear *e = user;
-    uint32_t number = 0;
-    memcpy(&number, message->bytes, 4);
-    fill(expected, message->size, number);
-    assert_memory_equal(message->bytes, expected, message->size);
-    if (message->reliable) {
-        assert_int_equal(number, e->next_number[to]++);
-    }
-    e->received[to][message->reliable ? 1 : 0]++;
-    e->bytes += message->size;
-}
-
-// With NULL the settings are the default.
-static pipe pipe_to(ear *e, const pipe_settings *settings) {
-    const pipe_settings defaults = pipe_settings_default();
-    pipe p = pipe_open(settings != NULL ? settings : &defaults);
-    p.on_message = listen;
-    p.user = e;
-    return p;
-}
-
-static void say(pipe *p, uint32_t from, bool reliable, uint32_t number, size_t size) {
+static void send_message(path *p, uint32_t from, int reliable, size_t size) {
     static uint8_t bytes[CAIRN_MESSAGE_SIZE_MAX];
-    fill(bytes, size, number);
+    fill(bytes, size, p->sent[from][reliable]++);
     const cairn_status status = reliable ? cairn_link_send_reliable(p->ends[from], bytes, size)
                                          : cairn_link_send_unreliable(p->ends[from], bytes, size);
     assert_int_equal(status, CAIRN_OK);
 }
 
-TEST("unreliable messages of every size arrive whole") {
-    static const size_t sizes[] = {4, 5, 999, 1000, 1001, 1183, 1184, 1185, 1999, 2000, 2001, 2999,
-        3000, 3001, 65536, CAIRN_MESSAGE_SIZE_MAX - 1, CAIRN_MESSAGE_SIZE_MAX};
-    ear e = {0};
-    SCOPED(pipe) p = pipe_to(&e, NULL);
-    for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        say(&p, 0, false, i, sizes[i]);
-        pipe_run(&p, second_ns / 20);
-        assert_int_equal(e.received[1][0], i + 1);
+static void deliver(path *p, const path_packet *packet) {
+    static uint8_t expected[CAIRN_MESSAGE_SIZE_MAX];
+    cairn_link_receive(p->ends[packet->to], p->now_ns, packet->bytes, packet->size);
+    cairn_link_message message;
+    while (cairn_link_next_message(p->ends[packet->to], &message)) {
+        assert_int_equal((uintptr_t)message.bytes % 8, 0);
+        uint32_t number;
+        memcpy(&number, message.bytes, 4);
+        fill(expected, message.size, number);
+        assert_memory_equal(message.bytes, expected, message.size);
+        uint32_t *received = p->received[packet->to];
+        assert_true(!message.reliable || number == received[RELIABLE]);
+        received[message.reliable ? RELIABLE : UNRELIABLE]++;
     }
-    assert_int_equal(cairn_link_statistics_read(p.ends[1])->messages_lost, 0);
-    assert_int_equal(cairn_link_statistics_read(p.ends[0])->payloads_lost, 0);
 }
 
-TEST("a megabyte crosses a bad path in seconds") {
-    ear e = {0};
-    pipe_settings settings = pipe_settings_default();
-    settings.delay_ns = 50000000;
-    settings.loss_permille = 50;
-    SCOPED(pipe) p = pipe_to(&e, &settings);
-    const uint32_t piece = 16000;
-    const uint32_t pieces = 1024 * 1024 / piece + 1;
-    uint32_t said = 0;
-    const uint64_t start_ns = p.now_ns;
-    while (e.received[1][1] < pieces && p.now_ns < start_ns + 10 * second_ns) {
-        while (said < pieces && cairn_link_reliable_room(p.ends[0]) >= piece) {
-            say(&p, 0, true, said++, piece);
+static int compare_arrivals(const void *a, const void *b) {
+    const path_packet *x = a;
+    const path_packet *y = b;
+    if (x->arrival_ns != y->arrival_ns) {
+        return x->arrival_ns < y->arrival_ns ? -1 : 1;
+    }
+    return x->order < y->order ? -1 : 1;
+}
+
+static void put(path *p, uint32_t to, const uint8_t *bytes, size_t size) {
+    assert_true(p->packet_count < COUNT_OF(packets));
+    path_packet *packet = &packets[p->packet_count++];
+    const uint64_t jitter_ns =
+        p->settings.jitter_ns > 0 ? cairn_random_below(&p->random, p->settings.jitter_ns) : 0;
+    *packet = (path_packet){.arrival_ns = p->now_ns + p->settings.delay_ns + jitter_ns,
+        .order = p->order++,
+        .to = to,
+        .size = size};
+    memcpy(packet->bytes, bytes, size);
+}
+
+static void send_payloads(path *p, uint32_t from) {
+    uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+    const bool due = cairn_link_deadline_ns(p->ends[from]) <= p->now_ns;
+    const uint64_t carried = p->carried;
+    for (size_t size; (size = cairn_link_next_payload(p->ends[from], p->now_ns, bytes)) > 0;) {
+        p->carried++;
+        if (p->cut || cairn_random_below(&p->random, 1000) < p->settings.loss_permille) {
+            continue;
         }
-        pipe_run(&p, 10000000);
+        put(p, 1 - from, bytes, size);
+        if (cairn_random_below(&p->random, 1000) < p->settings.repeat_permille) {
+            put(p, 1 - from, bytes, size);
+        }
     }
-    assert_int_equal(e.received[1][1], pieces);
-    const double seconds = (double)(p.now_ns - start_ns) * 1e-9;
-    print_message("1 MB, 100 ms round trip, 5 %% loss: %.2f s, %llu bytes sent again\n", seconds,
-        (unsigned long long)cairn_link_statistics_read(p.ends[0])->stream_bytes_resent);
-    assert_true(seconds < 4.0);
-    pipe_run(&p, second_ns);
-    assert_true(cairn_link_reliable_idle(p.ends[0]));
+    // A driver sleeps until the deadline: it must neither oversleep nor spin.
+    assert_true(due || p->carried == carried);
+    assert_true(cairn_link_deadline_ns(p->ends[from]) > p->now_ns);
 }
 
-// Both directions speak at once: reliable numbers in order, and a snapshot every 16 ms.
-static void chatter(pipe *p, uint32_t rounds, uint32_t said[2]) {
+// Carries the payloads of both ends for `duration_ns`, in steps of 1 ms.
+static void run(path *p, uint64_t duration_ns) {
+    const uint64_t end_ns = p->now_ns + duration_ns;
+    while (p->now_ns < end_ns) {
+        p->now_ns += MS;
+        qsort(packets, p->packet_count, sizeof *packets, compare_arrivals);
+        uint32_t due = 0;
+        while (due < p->packet_count && packets[due].arrival_ns <= p->now_ns) {
+            deliver(p, &packets[due++]);
+        }
+        p->packet_count -= due;
+        memmove(packets, packets + due, p->packet_count * sizeof *packets);
+        send_payloads(p, 0);
+        send_payloads(p, 1);
+    }
+}
+
+// In each round of 16 ms both ends send a snapshot, and a reliable message if there is room.
+static void run_rounds(path *p, uint32_t rounds) {
     for (uint32_t round = 0; round < rounds; round++) {
         for (uint32_t end = 0; end < 2; end++) {
-            say(p, end, false, round, 4 + (round * 37) % 5000);
+            send_message(p, end, UNRELIABLE, 4 + (round * 37) % 5000);
             const size_t size = 4 + (round * 101) % 3000;
             if (cairn_link_reliable_room(p->ends[end]) >= size) {
-                say(p, end, true, said[end]++, size);
+                send_message(p, end, RELIABLE, size);
             }
         }
-        pipe_run(p, 16000000);
+        run(p, 16 * MS);
     }
 }
 
-static void expect_all_reliable(pipe *p, const ear *e, const uint32_t said[2]) {
-    pipe_run(p, 10 * second_ns);
+static void expect_all_reliable(path *p) {
+    run(p, 10 * SECOND);
     for (uint32_t end = 0; end < 2; end++) {
-        assert_int_equal(e->next_number[1 - end], said[end]);
+        assert_int_equal(p->received[1 - end][RELIABLE], p->sent[end][RELIABLE]);
         assert_true(cairn_link_reliable_idle(p->ends[end]));
         assert_false(cairn_link_failed(p->ends[end]));
     }
 }
 
+TEST("unreliable messages of every size arrive whole") {
+    static const size_t sizes[] = {4, 5, 999, 1000, 1001, 1183, 1184, 1185, 1999, 2000, 2001, 2999,
+        3000, 3001, 65536, CAIRN_MESSAGE_SIZE_MAX - 1, CAIRN_MESSAGE_SIZE_MAX};
+    SCOPED(path) p = PATH(.delay_ns = 10 * MS);
+    for (uint32_t i = 0; i < COUNT_OF(sizes); i++) {
+        send_message(&p, 0, UNRELIABLE, sizes[i]);
+        run(&p, 50 * MS);
+        assert_int_equal(p.received[1][UNRELIABLE], i + 1);
+    }
+    assert_int_equal(statistics(&p, 1)->messages_lost, 0);
+    assert_int_equal(statistics(&p, 0)->payloads_lost, 0);
+}
+
+TEST("a megabyte crosses a bad path in seconds") {
+    SCOPED(path) p = PATH(.delay_ns = 50 * MS, .loss_permille = 50);
+    const uint32_t piece = 16000;
+    const uint32_t pieces = 1024 * 1024 / piece + 1;
+    const uint64_t start_ns = p.now_ns;
+    while (p.received[1][RELIABLE] < pieces && p.now_ns < start_ns + 10 * SECOND) {
+        while (p.sent[0][RELIABLE] < pieces && cairn_link_reliable_room(p.ends[0]) >= piece) {
+            send_message(&p, 0, RELIABLE, piece);
+        }
+        run(&p, 10 * MS);
+    }
+    assert_int_equal(p.received[1][RELIABLE], pieces);
+    const double seconds = (double)(p.now_ns - start_ns) * 1e-9;
+    print_message("1 MB, 100 ms round trip, 5 %% loss: %.2f s, %llu bytes sent again\n", seconds,
+        (unsigned long long)statistics(&p, 0)->stream_bytes_resent);
+    assert_true(seconds < 4.0);
+    run(&p, SECOND);
+    assert_true(cairn_link_reliable_idle(p.ends[0]));
+}
+
 TEST("reliable messages arrive once in order on every path") {
     static const struct {
-        const char *path;
-        uint32_t loss_permille, repeat_permille;
-        uint64_t delay_ns, jitter_ns, start;
-    } paths[] = {{"perfect", 0, 0, 0, 0, 0}, {"lossy", 100, 0, 20000000, 0, 0},
-        {"three in ten lost", 300, 0, 40000000, 0, 0},
-        {"every payload comes twice", 0, 1000, 20000000, 0, 0},
-        {"reordered", 0, 0, 5000000, 60000000, 0},
-        {"all together", 300, 300, 30000000, 80000000, 0},
-        {"all together across the wrap of the wire's sequence", 300, 300, 30000000, 80000000,
+        path_settings path;
+        uint64_t start; // sequence of the first payload
+    } rows[] = {{{0}, 0}, {{.loss_permille = 100, .delay_ns = 20 * MS}, 0},
+        {{.loss_permille = 300, .delay_ns = 40 * MS}, 0},
+        {{.repeat_permille = 1000, .delay_ns = 20 * MS}, 0},
+        {{.delay_ns = 5 * MS, .jitter_ns = 60 * MS}, 0},
+        {{.loss_permille = 300, .repeat_permille = 300, .delay_ns = 30 * MS, .jitter_ns = 80 * MS},
+            0},
+        // Across the wrap of the wire's 32-bit sequence, and of its highest bit.
+        {{.loss_permille = 300, .repeat_permille = 300, .delay_ns = 30 * MS, .jitter_ns = 80 * MS},
             (1ull << 32) - 40},
-        {"perfect across the wrap", 0, 0, 1000000, 0, (1ull << 32) - 7},
-        {"reordered across the wrap of the highest half", 100, 0, 5000000, 60000000,
-            (1ull << 31) - 40}};
-    for (uint32_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        ear e = {0};
-        uint32_t said[2] = {0};
-        pipe_settings settings = pipe_settings_default();
-        settings.seed = i;
-        settings.loss_permille = paths[i].loss_permille;
-        settings.repeat_permille = paths[i].repeat_permille;
-        settings.delay_ns = paths[i].delay_ns;
-        settings.jitter_ns = paths[i].jitter_ns;
-        SCOPED(pipe) p = pipe_open(&settings);
-        cairn_link_start_at(p.ends[0], paths[i].start);
-        cairn_link_start_at(p.ends[1], paths[i].start);
-        p.on_message = listen;
-        p.user = &e;
-        chatter(&p, 150, said);
-        expect_all_reliable(&p, &e, said);
-        assert_true(said[0] > 60);
+        {{.delay_ns = MS}, (1ull << 32) - 7},
+        {{.loss_permille = 100, .delay_ns = 5 * MS, .jitter_ns = 60 * MS}, (1ull << 31) - 40}};
+    for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
+        SCOPED(path) p = path_open(rows[i].path);
+        p.random = cairn_random_of(i);
+        cairn_link_start_at(p.ends[0], rows[i].start);
+        cairn_link_start_at(p.ends[1], rows[i].start);
+        run_rounds(&p, 150);
+        expect_all_reliable(&p);
+        assert_true(p.sent[0][RELIABLE] > 60);
     }
 }
 
 TEST("a payload that comes twice is taken once") {
-    ear e = {0};
-    uint32_t said[2] = {0};
-    pipe_settings settings = pipe_settings_default();
-    settings.repeat_permille = 1000;
-    SCOPED(pipe) p = pipe_to(&e, &settings);
-    chatter(&p, 50, said);
-    expect_all_reliable(&p, &e, said);
+    SCOPED(path) p = PATH(.delay_ns = 10 * MS, .repeat_permille = 1000);
+    run_rounds(&p, 50);
+    expect_all_reliable(&p);
     for (uint32_t end = 0; end < 2; end++) {
-        const cairn_link_statistics *s = cairn_link_statistics_read(p.ends[end]);
-        assert_int_equal(e.received[end][0], 50);
+        const cairn_link_statistics *s = statistics(&p, end);
+        assert_int_equal(p.received[end][UNRELIABLE], 50);
         assert_int_equal(s->drops[CAIRN_LINK_DROP_DUPLICATE], s->payloads_received / 2);
         assert_int_equal(s->drops[CAIRN_LINK_TAKEN], s->payloads_received / 2);
     }
 }
 
-TEST("one way traffic is acknowledged") {
-    ear e = {0};
-    SCOPED(pipe) p = pipe_to(&e, NULL);
+TEST("traffic in one direction is acknowledged") {
+    SCOPED(path) p = PATH(.delay_ns = 10 * MS);
     for (uint32_t i = 0; i < 60; i++) {
-        say(&p, 0, false, i, 3000);
-        pipe_run(&p, 16000000);
+        send_message(&p, 0, UNRELIABLE, 3000);
+        run(&p, 16 * MS);
     }
-    pipe_run(&p, second_ns);
-    const cairn_link_statistics *here = cairn_link_statistics_read(p.ends[0]);
-    const cairn_link_statistics *there = cairn_link_statistics_read(p.ends[1]);
-    assert_int_equal(here->payloads_sent, 180);
-    assert_int_equal(here->payloads_acknowledged, 180);
-    assert_int_equal(here->payloads_lost, 0);
-    assert_true(there->payloads_sent >= 20 && there->payloads_sent <= 60);
+    run(&p, SECOND);
+    assert_int_equal(statistics(&p, 0)->payloads_sent, 180);
+    assert_int_equal(statistics(&p, 0)->payloads_acknowledged, 180);
+    assert_int_equal(statistics(&p, 0)->payloads_lost, 0);
+    assert_in_range(statistics(&p, 1)->payloads_sent, 20, 60);
 }
 
 TEST("bare acks do not answer each other") {
-    const pipe_settings settings = pipe_settings_default();
-    SCOPED(pipe) p = pipe_open(&settings);
-    say(&p, 0, false, 0, 10);
-    pipe_run(&p, 10 * second_ns);
+    SCOPED(path) p = PATH(.delay_ns = 10 * MS);
+    send_message(&p, 0, UNRELIABLE, 10);
+    run(&p, 10 * SECOND);
     assert_int_equal(p.carried, 2);
     assert_int_equal(cairn_link_deadline_ns(p.ends[0]), UINT64_MAX);
     assert_int_equal(cairn_link_deadline_ns(p.ends[1]), UINT64_MAX);
 }
 
 TEST("round-trip time and loss match the path") {
-    ear e = {0};
-    uint32_t said[2] = {0};
-    pipe_settings settings = pipe_settings_default();
-    settings.delay_ns = 40000000;
-    SCOPED(pipe) p = pipe_to(&e, &settings);
-    chatter(&p, 100, said);
+    SCOPED(path) p = PATH(.delay_ns = 40 * MS);
+    run_rounds(&p, 100);
     for (uint32_t end = 0; end < 2; end++) {
-        const cairn_link_statistics *s = cairn_link_statistics_read(p.ends[end]);
-        assert_in_range(s->rtt_ns, 80000000, 82000000);
-        assert_in_range(s->rtt_ns_min, 80000000, 82000000);
-        assert_true(s->jitter_ns < 2000000);
+        const cairn_link_statistics *s = statistics(&p, end);
+        assert_in_range(s->rtt_ns, 80 * MS, 82 * MS);
+        assert_in_range(s->rtt_ns_min, 80 * MS, 82 * MS);
+        assert_true(s->jitter_ns < 2 * MS);
         assert_true(s->loss < 0.001f);
     }
     p.settings.loss_permille = 200;
-    chatter(&p, 600, said);
-    const cairn_link_statistics *s = cairn_link_statistics_read(p.ends[0]);
+    run_rounds(&p, 600);
+    const cairn_link_statistics *s = statistics(&p, 0);
     assert_true(s->loss > 0.1f && s->loss < 0.35f);
     const double lost = (double)s->payloads_lost / (double)s->payloads_sent;
     assert_true(lost > 0.14 && lost < 0.24); // 200 per mille of six in seven rounds
 }
 
 TEST("reordering is not loss") {
-    ear e = {0};
-    uint32_t said[2] = {0};
-    pipe_settings settings = pipe_settings_default();
-    settings.jitter_ns = 30000000;
-    settings.config[0].receive_messages_max = 8;
-    settings.config[1].receive_messages_max = 8;
-    SCOPED(pipe) p = pipe_to(&e, &settings);
-    chatter(&p, 200, said);
-    expect_all_reliable(&p, &e, said);
-    assert_int_equal(e.received[0][0], 200);
-    assert_int_equal(e.received[1][0], 200);
-    const cairn_link_statistics *s = cairn_link_statistics_read(p.ends[0]);
-    assert_true(s->payloads_lost * 50 < s->payloads_sent);
+    SCOPED(path) p = PATH(.delay_ns = 10 * MS, .jitter_ns = 30 * MS, .receive_messages_max = 8);
+    run_rounds(&p, 200);
+    expect_all_reliable(&p);
+    assert_int_equal(p.received[0][UNRELIABLE], 200);
+    assert_int_equal(p.received[1][UNRELIABLE], 200);
+    assert_true(statistics(&p, 0)->payloads_lost * 50 < statistics(&p, 0)->payloads_sent);
 }
 
-TEST("more messages interleaved than there is room for are not all lost") {
-    ear e = {0};
-    pipe_settings settings = pipe_settings_default();
-    settings.delay_ns = 17000000;
-    settings.jitter_ns = 72000000;
-    SCOPED(pipe) p = pipe_to(&e, &settings);
+TEST("some messages arrive when more are interleaved than can be reassembled at once") {
+    SCOPED(path) p = PATH(.delay_ns = 17 * MS, .jitter_ns = 72 * MS);
     for (uint32_t i = 0; i < 400; i++) {
-        say(&p, 0, false, i, 8000);
-        pipe_run(&p, 7000000);
+        send_message(&p, 0, UNRELIABLE, 8000);
+        run(&p, 7 * MS);
     }
-    assert_true(e.received[1][0] > 40);
+    assert_true(p.received[1][UNRELIABLE] > 40);
 }
 
-TEST("a payload more than 33 late is acknowledged as well") {
-    ear e = {0};
-    pipe_settings settings = pipe_settings_default();
-    settings.jitter_ns = 80000000;
-    SCOPED(pipe) p = pipe_to(&e, &settings);
+TEST("a payload that arrives more than 33 sequences late is acknowledged") {
+    SCOPED(path) p = PATH(.delay_ns = 10 * MS, .jitter_ns = 80 * MS);
     for (uint32_t i = 0; i < 1000; i++) { // 1000 payloads a second one way, 250 the other
-        say(&p, 0, false, i, 50);
+        send_message(&p, 0, UNRELIABLE, 50);
         if (i % 4 == 0) {
-            say(&p, 1, false, i, 50);
+            send_message(&p, 1, UNRELIABLE, 50);
         }
-        pipe_run(&p, 1000000);
+        run(&p, MS);
     }
-    pipe_run(&p, second_ns);
-    const cairn_link_statistics *s = cairn_link_statistics_read(p.ends[0]);
-    assert_in_range(s->payloads_acknowledged, 990, 1000 + 100);
-    assert_true(s->payloads_lost < 10);
+    run(&p, SECOND);
+    assert_in_range(statistics(&p, 0)->payloads_acknowledged, 990, 1000 + 100);
+    assert_true(statistics(&p, 0)->payloads_lost < 10);
 }
 
-TEST("a burst of fragments is acknowledged whole") {
-    ear e = {0};
-    SCOPED(pipe) p = pipe_to(&e, NULL);
+TEST("every fragment of a burst is acknowledged") {
+    SCOPED(path) p = PATH(.delay_ns = 10 * MS);
     for (uint32_t i = 0; i < 10; i++) {
-        say(&p, 0, false, i, CAIRN_MESSAGE_SIZE_MAX);
-        say(&p, 1, false, i, 60); // the other side's own traffic tells 33 at most
-        pipe_run(&p, 50000000);
+        send_message(&p, 0, UNRELIABLE, CAIRN_MESSAGE_SIZE_MAX);
+        send_message(&p, 1, UNRELIABLE, 60); // its header acknowledges 33 payloads at most
+        run(&p, 50 * MS);
     }
-    pipe_run(&p, second_ns);
-    assert_int_equal(e.received[1][0], 10);
-    assert_int_equal(cairn_link_statistics_read(p.ends[0])->payloads_lost, 0);
+    run(&p, SECOND);
+    assert_int_equal(p.received[1][UNRELIABLE], 10);
+    assert_int_equal(statistics(&p, 0)->payloads_lost, 0);
 }
 
 TEST("every unreliable message is received, lost or replaced") {
-    ear e = {0};
-    pipe_settings settings = pipe_settings_default();
-    settings.loss_permille = 100;
-    SCOPED(pipe) p = pipe_to(&e, &settings);
+    SCOPED(path) p = PATH(.delay_ns = 10 * MS, .loss_permille = 100);
     for (uint32_t i = 0; i < 200; i++) {
-        say(&p, 0, false, i, 2500);
+        send_message(&p, 0, UNRELIABLE, 2500);
         if (i % 4 == 0) {
-            say(&p, 0, false, i, 2500);
+            send_message(&p, 0, UNRELIABLE, 2500);
         }
-        pipe_run(&p, 16000000);
+        run(&p, 16 * MS);
     }
-    const cairn_link_statistics *here = cairn_link_statistics_read(p.ends[0]);
-    const cairn_link_statistics *there = cairn_link_statistics_read(p.ends[1]);
-    assert_int_equal(here->messages_replaced, 50);
-    assert_true(e.received[1][0] > 110 && e.received[1][0] < 180); // 0.9 to the third
+    const uint32_t received = p.received[1][UNRELIABLE];
+    assert_int_equal(statistics(&p, 0)->messages_replaced, 50);
+    assert_true(received > 110 && received < 180); // 0.9 to the third
     // Messages of which no fragment arrived, and the last two in flight, are in no counter.
-    assert_true(e.received[1][0] + there->messages_lost <= 200);
-    assert_true(e.received[1][0] + there->messages_lost >= 194);
+    assert_in_range(received + statistics(&p, 1)->messages_lost, 194, 200);
 }
 
 TEST("a cut path costs little and heals within the longest timeout") {
-    ear e = {0};
-    SCOPED(pipe) p = pipe_to(&e, NULL);
-    say(&p, 0, true, 0, 100);
-    pipe_run(&p, second_ns);
+    SCOPED(path) p = PATH(.delay_ns = 10 * MS);
+    send_message(&p, 0, RELIABLE, 100);
+    run(&p, SECOND);
     p.cut = true;
     const uint64_t before = p.carried;
-    say(&p, 0, true, 1, 5000);
-    pipe_run(&p, 60 * second_ns);
+    send_message(&p, 0, RELIABLE, 5000);
+    run(&p, 60 * SECOND);
     // Six segments, then one at a time: doubling to 2 s, then every 2 s.
     assert_in_range(p.carried - before, 6 + 30, 6 + 40);
     p.cut = false;
-    pipe_run(&p, CAIRN_RTO_NS_MAX + second_ns);
-    assert_int_equal(e.next_number[1], 2);
+    run(&p, CAIRN_RTO_NS_MAX + SECOND);
+    assert_int_equal(p.received[1][RELIABLE], 2);
     assert_true(cairn_link_reliable_idle(p.ends[0]));
 }
 
 TEST("nothing is sent again on a perfect path") {
-    ear e = {0};
-    uint32_t said[2] = {0};
-    pipe_settings settings = pipe_settings_default();
-    settings.delay_ns = 60000000;
-    SCOPED(pipe) p = pipe_to(&e, &settings);
-    say(&p, 0, true, said[0]++, CAIRN_MESSAGE_SIZE_MAX);
-    chatter(&p, 100, said);
-    expect_all_reliable(&p, &e, said);
-    assert_int_equal(cairn_link_statistics_read(p.ends[0])->stream_bytes_resent, 0);
+    SCOPED(path) p = PATH(.delay_ns = 60 * MS);
+    send_message(&p, 0, RELIABLE, CAIRN_MESSAGE_SIZE_MAX);
+    run_rounds(&p, 100);
+    expect_all_reliable(&p);
+    assert_int_equal(statistics(&p, 0)->stream_bytes_resent, 0);
 }
 
-TEST("the stream keeps to its pace") {
-    ear e = {0};
-    pipe_settings settings = pipe_settings_default();
-    settings.config[0].send_rate_bytes_per_s = 50000;
-    SCOPED(pipe) p = pipe_to(&e, &settings);
-    say(&p, 0, true, 0, 200000);
-    pipe_run(&p, 2 * second_ns);
-    assert_in_range(cairn_link_statistics_read(p.ends[0])->bytes_sent, 95000, 105000);
-    pipe_run(&p, 3 * second_ns);
-    assert_int_equal(e.received[1][1], 1);
+TEST("the reliable stream keeps to its send rate") {
+    SCOPED(path) p = PATH(.delay_ns = 10 * MS, .send_rate_bytes_per_s = 50000);
+    send_message(&p, 0, RELIABLE, 200000);
+    run(&p, 2 * SECOND);
+    assert_in_range(statistics(&p, 0)->bytes_sent, 95000, 105000);
+    run(&p, 3 * SECOND);
+    assert_int_equal(p.received[1][RELIABLE], 1);
 }
 
 TEST("a small receive window is respected") {
-    ear e = {0};
-    pipe_settings settings = pipe_settings_default();
-    settings.config[1].receive_size_max = 1184;
-    settings.loss_permille = 100; // gaps, after which a greedy sender would exceed the window
-    SCOPED(pipe) p = pipe_to(&e, &settings);
+    // Losses leave gaps, after which a greedy sender would exceed the window.
+    SCOPED(path) p = PATH(.delay_ns = 10 * MS, .loss_permille = 100, .receive_size_max = 1184);
     for (uint32_t i = 0; i < 100; i++) {
-        say(&p, 0, true, i, 1184);
+        send_message(&p, 0, RELIABLE, 1184);
     }
-    pipe_run(&p, 20 * second_ns);
-    assert_int_equal(e.next_number[1], 100);
-    assert_int_equal(cairn_link_statistics_read(p.ends[1])->drops[CAIRN_LINK_DROP_STREAM], 0);
+    run(&p, 20 * SECOND);
+    assert_int_equal(p.received[1][RELIABLE], 100);
+    assert_int_equal(statistics(&p, 1)->drops[CAIRN_LINK_DROP_STREAM], 0);
 }
 
-TEST("a message the peer cannot take fails the link at both ends") {
-    pipe_settings settings = pipe_settings_default();
-    settings.config[1].receive_size_max = 2000;
-    SCOPED(pipe) p = pipe_open(&settings);
-    say(&p, 0, true, 0, 5000);
-    say(&p, 1, true, 0, 100); // tells the window
-    pipe_run(&p, second_ns);
+TEST("a message larger than the peer accepts fails the link at both ends") {
+    SCOPED(path) p = PATH(.delay_ns = 10 * MS, .receive_size_max = 2000);
+    send_message(&p, 0, RELIABLE, 5000);
+    send_message(&p, 1, RELIABLE, 100); // its header carries the window
+    run(&p, SECOND);
     assert_true(cairn_link_failed(p.ends[0]));
     assert_true(cairn_link_failed(p.ends[1]));
-    assert_true(cairn_link_statistics_read(p.ends[1])->drops[CAIRN_LINK_DROP_MESSAGE_SIZE] > 0);
+    assert_true(statistics(&p, 1)->drops[CAIRN_LINK_DROP_MESSAGE_SIZE] > 0);
     cairn_link_reset(p.ends[0], p.now_ns);
     cairn_link_reset(p.ends[1], p.now_ns);
     assert_false(cairn_link_failed(p.ends[0]));
     assert_false(cairn_link_failed(p.ends[1]));
 }
 
-TEST("a reset link is a new one") {
-    ear e = {0};
-    uint32_t said[2] = {0};
-    SCOPED(pipe) p = pipe_to(&e, NULL);
-    chatter(&p, 20, said);
+TEST("a reset link works like a new one") {
+    SCOPED(path) p = PATH(.delay_ns = 10 * MS);
+    run_rounds(&p, 20);
     cairn_link_reset(p.ends[0], p.now_ns);
     cairn_link_reset(p.ends[1], p.now_ns);
     p.packet_count = 0;
-    e = (ear){0};
-    said[0] = said[1] = 0;
-    assert_int_equal(cairn_link_statistics_read(p.ends[0])->payloads_sent, 0);
-    chatter(&p, 20, said);
-    expect_all_reliable(&p, &e, said);
-    assert_int_equal(e.received[0][0], 20);
+    memset(p.sent, 0, sizeof p.sent);
+    memset(p.received, 0, sizeof p.received);
+    assert_int_equal(statistics(&p, 0)->payloads_sent, 0);
+    run_rounds(&p, 20);
+    expect_all_reliable(&p);
+    assert_int_equal(p.received[0][UNRELIABLE], 20);
 }
 
 TEST("a full reliable buffer refuses messages") {
@@ -406,7 +454,7 @@ TEST("a full reliable buffer refuses messages") {
     assert_int_equal(cairn_link_send_unreliable(link, bytes, 0), CAIRN_INVALID_ARGUMENT);
 }
 
-TEST("impossible configs are refused and valid ones take the stated memory") {
+TEST("impossible configs are refused and valid ones allocate the stated memory") {
     static const struct {
         cairn_link_config config;
         size_t kb; // 0: refused
@@ -416,7 +464,7 @@ TEST("impossible configs are refused and valid ones take the stated memory") {
         {{16384, 0, 1, 8192, 0}, 0}, {{16384, CAIRN_MESSAGE_SIZE_MAX + 1, 1, 8192, 0}, 0},
         {{16384, 1184, 0, 8192, 0}, 0}, {{16384, 1184, 9, 8192, 0}, 0},
         {{16384, 1184, 1, 63, 0}, 0}};
-    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
         SCOPED(cairn_link) *link = NULL;
         const cairn_status status = cairn_link_create(&cases[i].config, 0, &link);
         const size_t bytes = cairn_link_memory_size(&cases[i].config);

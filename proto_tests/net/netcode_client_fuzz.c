@@ -7,15 +7,15 @@
 #include "base/bytes.h"
 #include "proto_tests/net/netcode_kit.h"
 
-// The input is a script for a server that holds the client's keys and means no good: any packet in
-// any state, with any sequence, changed or not. The client keeps to its states and its counters.
+// The input is a script for a hostile server that has the client's keys: it sends any packet in any
+// state, with any sequence, changed or not. The client's states stay valid and its counters add up.
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 typedef struct stage {
     uint64_t now_ns;
     cairn_netcode_client *client;
-    cairn_token_public token;
+    kit_peer peer; // the server's side of the keys
     kit_datagram last;
     uint64_t received;
 } stage;
@@ -32,24 +32,20 @@ static void receive(stage *s, const kit_datagram *datagram) {
     }
 }
 
-static void say(stage *s, cairn_reader *reader) {
-    static const uint8_t anything[CAIRN_PAYLOAD_SIZE_MAX] = {1};
-    const uint8_t what = cairn_read_u8(reader);
-    cairn_packet packet = {.type = (cairn_packet_type)(1 + (what & 7) % 6)};
-    if (packet.type == CAIRN_PACKET_CHALLENGE || packet.type == CAIRN_PACKET_RESPONSE) {
-        packet.challenge = (cairn_packet_challenge){what, anything};
-    } else if (packet.type == CAIRN_PACKET_PAYLOAD) {
-        packet.payload = (cairn_packet_payload){anything, 1 + cairn_read_u16(reader) % 1200u};
-    }
+static void send_packet(stage *s, cairn_reader *reader) {
+    const uint8_t choice = cairn_read_u8(reader);
+    const cairn_packet_type type = (cairn_packet_type)(1 + (choice & 7) % 6);
+    const size_t payload_size =
+        type == CAIRN_PACKET_PAYLOAD ? 1 + cairn_read_u16(reader) % 1200u : 0;
     const uint64_t sequence =
-        what & 8 ? cairn_read_u64(reader) : cairn_read_u8(reader) + (uint64_t)what / 64 * 256;
-    kit_datagram datagram = {.from = cairn_netcode_client_server(s->client)};
-    datagram.size = cairn_packet_write(
-        &packet, sequence, KIT_PROTOCOL_ID, s->token.server_to_client_key, datagram.bytes);
-    if (what & 16) {
+        choice & 8 ? cairn_read_u64(reader) : cairn_read_u8(reader) + (uint64_t)choice / 64 * 256;
+    s->peer.challenge_sequence = choice;
+    kit_datagram datagram = kit_packet(&s->peer, true, type, sequence, payload_size);
+    datagram.from = cairn_netcode_client_server(s->client);
+    if (choice & 16) {
         datagram.bytes[cairn_read_u16(reader) % datagram.size] ^= cairn_read_u8(reader);
     }
-    if (what & 32) {
+    if (choice & 32) {
         datagram.from.port ^= cairn_read_u8(reader);
     }
     s->last = datagram;
@@ -60,7 +56,7 @@ static void connect(stage *s, cairn_reader *reader) {
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     const uint8_t change = cairn_read_u8(reader);
     KIT_TOKEN(token, .servers = {kit_server_address, "[::1]:2"}, .timeout_s = change % 8 - 1);
-    cairn_token_read_public(token, sizeof token, &s->token);
+    cairn_token_read_public(token, sizeof token, &s->peer.token);
     if (change & 64) {
         token[cairn_read_u16(reader) % sizeof token] ^= cairn_read_u8(reader);
     }
@@ -78,8 +74,8 @@ static void drain(stage *s) {
 static void act(stage *s, cairn_reader *reader) {
     static const uint8_t payload[8] = {1};
     kit_datagram out = {.size = 0};
-    const uint8_t what = cairn_read_u8(reader);
-    switch (what % 10) {
+    const uint8_t verb = cairn_read_u8(reader);
+    switch (verb % 10) {
     case 0:
         out.size = cairn_read_u8(reader) % (cairn_reader_left(reader) + 1);
         cairn_read_bytes(reader, out.bytes, out.size);
@@ -108,7 +104,7 @@ static void act(stage *s, cairn_reader *reader) {
         drain(s);
         break;
     default:
-        say(s, reader);
+        send_packet(s, reader);
         break;
     }
 }

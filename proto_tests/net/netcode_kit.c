@@ -25,46 +25,99 @@ static void fill(uint64_t seed, uint8_t *bytes, size_t size) {
     }
 }
 
-void kit_token(const kit_token_words *words, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+void kit_token(const kit_token_fields *fields, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     cairn_address servers[CAIRN_TOKEN_SERVERS_MAX] = {kit_address(kit_server_address)};
     uint32_t count = 0;
-    for (; count < CAIRN_TOKEN_SERVERS_MAX && words->servers[count] != NULL; ++count) {
-        servers[count] = kit_address(words->servers[count]);
+    for (; count < CAIRN_TOKEN_SERVERS_MAX && fields->servers[count] != NULL; ++count) {
+        servers[count] = kit_address(fields->servers[count]);
     }
-    const uint64_t client_id = words->client_id != 0 ? words->client_id : 1;
+    const uint64_t client_id = fields->client_id != 0 ? fields->client_id : 1;
     uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
-    fill(words->seed != 0 ? words->seed : client_id, entropy, sizeof entropy);
+    fill(fields->seed != 0 ? fields->seed : client_id, entropy, sizeof entropy);
     uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE];
     fill(client_id + 1000, user_data, sizeof user_data);
     const cairn_token_request request = {
-        .protocol_id = words->protocol_id != 0 ? words->protocol_id : KIT_PROTOCOL_ID,
+        .protocol_id = fields->protocol_id != 0 ? fields->protocol_id : KIT_PROTOCOL_ID,
         .client_id = client_id,
-        .create_unix_s = words->create_unix_s != 0 ? words->create_unix_s : KIT_UNIX_S,
-        .lifetime_s = words->lifetime_s != 0 ? words->lifetime_s : 60,
-        .timeout_s = words->timeout_s != 0 ? words->timeout_s : 5,
+        .create_unix_s = fields->create_unix_s != 0 ? fields->create_unix_s : KIT_UNIX_S,
+        .lifetime_s = fields->lifetime_s != 0 ? fields->lifetime_s : 60,
+        .timeout_s = fields->timeout_s != 0 ? fields->timeout_s : 5,
         .server_addresses = servers,
         .server_count = count > 0 ? count : 1,
-        .private_key = words->key != NULL ? words->key : kit_key,
+        .private_key = fields->key != NULL ? fields->key : kit_key,
         .user_data = user_data,
         .entropy = entropy};
     const cairn_status status = cairn_token_issue(&request, token);
     CAIRN_ASSERT(status == CAIRN_OK);
 }
 
-cairn_netcode_server *kit_server(
-    const char *address, uint32_t clients_max, uint64_t start_ns, uint32_t token_lifetime_s_max) {
-    const cairn_address public_address = kit_address(address);
-    uint8_t entropy[32];
-    fill(99, entropy, sizeof entropy);
+cairn_token_public kit_token_public(const kit_token_fields *fields) {
+    uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE];
+    cairn_token_public token;
+    kit_token(fields, bytes);
+    const cairn_token_refusal refusal = cairn_token_read_public(bytes, sizeof bytes, &token);
+    CAIRN_ASSERT(refusal == CAIRN_TOKEN_OK);
+    return token;
+}
+
+kit_datagram kit_packet(const kit_peer *peer, bool to_client, cairn_packet_type type,
+    uint64_t sequence, size_t payload_size) {
+    static const uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX] = {1};
+    const cairn_token_public *token = &peer->token;
+    kit_datagram datagram = {.size = 0};
+    if (type == CAIRN_PACKET_REQUEST) {
+        const cairn_packet_request request = {
+            token->protocol_id, token->expire_unix_s, token->nonce, token->private_data};
+        datagram.size = cairn_packet_write_request(&request, datagram.bytes);
+        return datagram;
+    }
+    cairn_packet packet = {.type = type};
+    if (type == CAIRN_PACKET_CHALLENGE || type == CAIRN_PACKET_RESPONSE) {
+        packet.challenge = (cairn_packet_challenge){peer->challenge_sequence, peer->challenge};
+    } else if (type == CAIRN_PACKET_KEEP_ALIVE) {
+        packet.keep_alive = (cairn_packet_keep_alive){.client_index = 2, .clients_max = 4};
+    } else if (type == CAIRN_PACKET_PAYLOAD) {
+        packet.payload = (cairn_packet_payload){payload, payload_size};
+    }
+    datagram.size = cairn_packet_write(&packet, sequence, token->protocol_id,
+        to_client ? token->server_to_client_key : token->client_to_server_key, datagram.bytes);
+    return datagram;
+}
+
+bool kit_learn_challenge(kit_peer *peer, const kit_datagram *datagram) {
+    uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
+    cairn_packet_header header;
+    cairn_packet packet;
+    if (cairn_packet_read_header(datagram->bytes, datagram->size, CAIRN_PACKETS_TO_CLIENT,
+            &header) != CAIRN_NETCODE_TAKEN ||
+        cairn_packet_read(&header, datagram->bytes, datagram->size, peer->token.protocol_id,
+            peer->token.server_to_client_key, body, &packet) != CAIRN_NETCODE_TAKEN ||
+        packet.type != CAIRN_PACKET_CHALLENGE) {
+        return false;
+    }
+    peer->challenge_sequence = packet.challenge.sequence;
+    memcpy(peer->challenge, packet.challenge.token, sizeof peer->challenge);
+    return true;
+}
+
+cairn_netcode_server_config kit_server_config(const cairn_address *addresses, uint32_t count) {
+    static const uint8_t entropy[32] = {99};
     cairn_netcode_server_config config = cairn_netcode_server_config_default();
     config.protocol_id = KIT_PROTOCOL_ID;
     config.private_key = kit_key;
     config.entropy = entropy;
-    config.public_addresses = &public_address;
-    config.public_address_count = 1;
+    config.public_addresses = addresses;
+    config.public_address_count = count;
+    config.start_unix_s = KIT_UNIX_S - 3600;
+    return config;
+}
+
+cairn_netcode_server *kit_server(
+    const char *address, uint32_t clients_max, uint64_t start_ns, uint32_t token_lifetime_s_max) {
+    const cairn_address public_address = kit_address(address);
+    cairn_netcode_server_config config = kit_server_config(&public_address, 1);
     config.clients_max = clients_max;
     config.start_ns = start_ns;
-    config.start_unix_s = KIT_UNIX_S - 3600;
     config.token_lifetime_s_max = token_lifetime_s_max;
     cairn_netcode_server *server;
     const cairn_status status = cairn_netcode_server_create(&config, &server);
@@ -122,7 +175,7 @@ kit_datagram kit_from_server(kit *k) {
     return datagram;
 }
 
-static cairn_netcode_drop what_changed(const uint64_t *before, const uint64_t *after) {
+static cairn_netcode_drop changed_counter(const uint64_t *before, const uint64_t *after) {
     cairn_netcode_drop changed = CAIRN_NETCODE_DROP_COUNT;
     for (int i = 0; i < CAIRN_NETCODE_DROP_COUNT; ++i) {
         const bool aside =
@@ -136,20 +189,20 @@ static cairn_netcode_drop what_changed(const uint64_t *before, const uint64_t *a
     return changed;
 }
 
-cairn_netcode_drop kit_to_server(kit *k, const kit_datagram *datagram) {
+cairn_netcode_drop kit_to_server(kit *k, kit_datagram datagram) {
     uint64_t before[CAIRN_NETCODE_DROP_COUNT];
     memcpy(before, cairn_netcode_server_drops(k->server), sizeof before);
     cairn_netcode_server_receive(
-        k->server, k->now_ns, &datagram->from, datagram->bytes, datagram->size);
-    return what_changed(before, cairn_netcode_server_drops(k->server));
+        k->server, k->now_ns, &datagram.from, datagram.bytes, datagram.size);
+    return changed_counter(before, cairn_netcode_server_drops(k->server));
 }
 
-cairn_netcode_drop kit_to_client(kit *k, int i, const kit_datagram *datagram) {
+cairn_netcode_drop kit_to_client(kit *k, int i, kit_datagram datagram) {
     uint64_t before[CAIRN_NETCODE_DROP_COUNT];
     memcpy(before, cairn_netcode_client_drops(k->clients[i]), sizeof before);
     cairn_netcode_client_receive(
-        k->clients[i], k->now_ns, &datagram->from, datagram->bytes, datagram->size);
-    return what_changed(before, cairn_netcode_client_drops(k->clients[i]));
+        k->clients[i], k->now_ns, &datagram.from, datagram.bytes, datagram.size);
+    return changed_counter(before, cairn_netcode_client_drops(k->clients[i]));
 }
 
 void kit_take_events(kit *k) {
@@ -163,70 +216,78 @@ void kit_take_events(kit *k) {
     }
 }
 
-static bool carry_from_client(kit *k, int i) {
-    const kit_datagram datagram = kit_from_client(k, i);
-    if (datagram.size > 0 && cairn_address_equal(&datagram.to, &k->server_address)) {
-        kit_to_server(k, &datagram);
-        kit_take_events(k);
-    }
-    return datagram.size > 0;
-}
-
-static bool carry_from_server(kit *k) {
-    const kit_datagram datagram = kit_from_server(k);
-    for (int i = 0; datagram.size > 0 && i < KIT_CLIENTS_MAX; ++i) {
-        if (cairn_address_equal(&datagram.to, &k->client_addresses[i])) {
-            kit_to_client(k, i, &datagram);
-        }
-    }
-    return datagram.size > 0;
+kit_datagram kit_response(kit *k, int i) {
+    kit_to_server(k, kit_from_client(k, i));
+    kit_to_client(k, i, kit_from_server(k));
+    return kit_from_client(k, i);
 }
 
 void kit_exchange(kit *k) {
-    bool moved = true;
-    while (moved) {
-        moved = carry_from_server(k);
+    for (bool moved = true; moved;) {
+        const kit_datagram down = kit_from_server(k);
+        moved = down.size > 0;
         for (int i = 0; i < KIT_CLIENTS_MAX; ++i) {
-            moved = carry_from_client(k, i) || moved;
+            if (down.size > 0 && cairn_address_equal(&down.to, &k->client_addresses[i])) {
+                kit_to_client(k, i, down);
+            }
+            const kit_datagram up = kit_from_client(k, i);
+            moved = moved || up.size > 0;
+            if (up.size > 0 && cairn_address_equal(&up.to, &k->server_address)) {
+                kit_to_server(k, up);
+                kit_take_events(k);
+            }
         }
     }
 }
 
-static void advance(kit *k) {
-    cairn_netcode_server_advance(k->server, k->now_ns);
-    kit_take_events(k);
-    for (int i = 0; i < KIT_CLIENTS_MAX; ++i) {
-        cairn_netcode_client_advance(k->clients[i], k->now_ns);
+size_t kit_discard_from_server(kit *k) {
+    size_t count = 0;
+    while (kit_from_server(k).size > 0) {
+        ++count;
     }
+    return count;
 }
 
-static uint64_t step_of(uint64_t left_ns) {
-    return left_ns < 10 * KIT_MS ? left_ns : 10 * KIT_MS;
+size_t kit_discard_from_client(kit *k, int i) {
+    size_t count = 0;
+    while (kit_from_client(k, i).size > 0) {
+        ++count;
+    }
+    return count;
+}
+
+size_t kit_discard_all(kit *k) {
+    size_t count = kit_discard_from_server(k);
+    for (int i = 0; i < KIT_CLIENTS_MAX; ++i) {
+        count += kit_discard_from_client(k, i);
+    }
+    return count;
+}
+
+static void run(kit *k, uint64_t duration_ns, bool cut) {
+    const uint64_t end_ns = k->now_ns + duration_ns;
+    while (k->now_ns < end_ns) {
+        const uint64_t left_ns = end_ns - k->now_ns;
+        k->now_ns += left_ns < 10 * KIT_MS ? left_ns : 10 * KIT_MS;
+        cairn_netcode_server_advance(k->server, k->now_ns);
+        kit_take_events(k);
+        for (int i = 0; i < KIT_CLIENTS_MAX; ++i) {
+            cairn_netcode_client_advance(k->clients[i], k->now_ns);
+        }
+        if (cut) {
+            kit_discard_all(k);
+        } else {
+            kit_exchange(k);
+        }
+    }
 }
 
 void kit_run(kit *k, uint64_t duration_ns) {
-    const uint64_t end_ns = k->now_ns + duration_ns;
-    while (k->now_ns < end_ns) {
-        k->now_ns += step_of(end_ns - k->now_ns);
-        advance(k);
-        kit_exchange(k);
-    }
+    run(k, duration_ns, false);
 }
 
-void kit_throw_away(kit *k) {
-    while (kit_from_server(k).size > 0) {}
-    for (int i = 0; i < KIT_CLIENTS_MAX; ++i) {
-        while (kit_from_client(k, i).size > 0) {}
-    }
-}
-
-void kit_run_deaf(kit *k, uint64_t duration_ns) {
-    const uint64_t end_ns = k->now_ns + duration_ns;
-    while (k->now_ns < end_ns) {
-        k->now_ns += step_of(end_ns - k->now_ns);
-        advance(k);
-        kit_throw_away(k);
-    }
+void kit_run_cut(kit *k, uint64_t duration_ns) {
+    run(k, duration_ns, true);
 }
 
 void kit_join(kit *k, int i) {

@@ -36,7 +36,7 @@ TEST("payloads of every size arrive both ways") {
     SCOPED(kit) k = kit_open_joined(4);
     for (size_t size = 1; size <= CAIRN_PAYLOAD_SIZE_MAX; size += size < 40 ? 1 : 97) {
         kit_datagram datagram = kit_client_payload(&k, 0, size);
-        assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+        assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_TAKEN);
         cairn_netcode_event event;
         assert_true(cairn_netcode_server_next_event(k.server, &event));
         assert_int_equal(event.kind, CAIRN_NETCODE_PAYLOAD);
@@ -45,7 +45,7 @@ TEST("payloads of every size arrive both ways") {
         assert_int_equal((uintptr_t)event.payload % 8, 0);
 
         datagram = kit_server_payload(&k, 0, size);
-        assert_int_equal(kit_to_client(&k, 0, &datagram), CAIRN_NETCODE_TAKEN);
+        assert_int_equal(kit_to_client(&k, 0, datagram), CAIRN_NETCODE_TAKEN);
         size_t received;
         const uint8_t *payload = cairn_netcode_client_next_payload(k.clients[0], &received);
         assert_int_equal(received, size);
@@ -126,7 +126,7 @@ static void make_payload(uint64_t number, uint8_t payload[100]) {
 static void receive_all(kit *k, wire *to_server, wire *to_client, tally *t, uint64_t sent) {
     kit_datagram datagram;
     while (wire_take(to_server, k->now_ns, &datagram)) {
-        kit_to_server(k, &datagram);
+        kit_to_server(k, datagram);
         cairn_netcode_event event;
         while (cairn_netcode_server_next_event(k->server, &event)) {
             if (event.kind == CAIRN_NETCODE_PAYLOAD) {
@@ -136,7 +136,7 @@ static void receive_all(kit *k, wire *to_server, wire *to_client, tally *t, uint
         }
     }
     while (wire_take(to_client, k->now_ns, &datagram)) {
-        kit_to_client(k, 0, &datagram);
+        kit_to_client(k, 0, datagram);
         size_t size;
         const uint8_t *payload = cairn_netcode_client_next_payload(k->clients[0], &size);
         if (payload != NULL) {

@@ -16,34 +16,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 enum { PEERS = 3, CLIENTS = 2 };
 
-typedef struct peer {
-    cairn_token_public token;
-    cairn_packet_challenge challenge;
-    uint8_t challenge_token[CAIRN_CHALLENGE_TOKEN_SIZE];
-    kit_datagram last;
-} peer;
-
 typedef struct stage {
     uint64_t now_ns;
     cairn_netcode_server *server;
-    peer peers[PEERS];
-    bool connected[CLIENTS]; // as the events tell
+    kit_peer peers[PEERS];
+    kit_datagram last[PEERS]; // sent by each peer
+    bool connected[CLIENTS];  // according to the events
     uint64_t received;
 } stage;
-
-static void learn(peer *p, const kit_datagram *datagram) {
-    static uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
-    cairn_packet_header header;
-    cairn_packet packet;
-    if (cairn_packet_read_header(datagram->bytes, datagram->size, CAIRN_PACKETS_TO_CLIENT,
-            &header) == CAIRN_NETCODE_TAKEN &&
-        cairn_packet_read(&header, datagram->bytes, datagram->size, KIT_PROTOCOL_ID,
-            p->token.server_to_client_key, body, &packet) == CAIRN_NETCODE_TAKEN &&
-        packet.type == CAIRN_PACKET_CHALLENGE) {
-        p->challenge.sequence = packet.challenge.sequence;
-        memcpy(p->challenge_token, packet.challenge.token, CAIRN_CHALLENGE_TOKEN_SIZE);
-    }
-}
 
 static void drain(stage *s) {
     kit_datagram datagram;
@@ -51,7 +31,7 @@ static void drain(stage *s) {
                 s->server, &datagram.to, datagram.bytes)) > 0) {
         CAIRN_ASSERT(datagram.size <= 333);
         for (int i = 0; i < PEERS; ++i) {
-            learn(&s->peers[i], &datagram);
+            kit_learn_challenge(&s->peers[i], &datagram);
         }
     }
 }
@@ -70,38 +50,21 @@ static void take_events(stage *s) {
     }
 }
 
-static void make(const peer *p, cairn_packet_type type, uint64_t sequence, kit_datagram *out) {
-    if (type == CAIRN_PACKET_REQUEST) {
-        const cairn_packet_request request = {
-            KIT_PROTOCOL_ID, p->token.expire_unix_s, p->token.nonce, p->token.private_data};
-        out->size = cairn_packet_write_request(&request, out->bytes);
-        return;
-    }
-    cairn_packet packet = {.type = type};
-    if (type == CAIRN_PACKET_CHALLENGE || type == CAIRN_PACKET_RESPONSE) {
-        packet.challenge = (cairn_packet_challenge){p->challenge.sequence, p->challenge_token};
-    } else if (type == CAIRN_PACKET_PAYLOAD) {
-        packet.payload = (cairn_packet_payload){p->token.nonce, 1 + sequence % 24};
-    }
-    out->size = cairn_packet_write(
-        &packet, sequence, KIT_PROTOCOL_ID, p->token.client_to_server_key, out->bytes);
-}
-
 static void receive(stage *s, const kit_datagram *datagram) {
     ++s->received;
     cairn_netcode_server_receive(
         s->server, s->now_ns, &datagram->from, datagram->bytes, datagram->size);
 }
 
-static void say(stage *s, cairn_reader *reader) {
-    const uint8_t who = cairn_read_u8(reader);
-    peer *p = &s->peers[who % PEERS];
-    kit_datagram datagram = {.from = kit_address("10.0.0.1:5000")};
-    datagram.from.port = (uint16_t)(5000 + who / PEERS % 4);
-    const uint8_t type = cairn_read_u8(reader);
+static void send_packet(stage *s, cairn_reader *reader) {
+    const uint8_t source = cairn_read_u8(reader);
+    const uint8_t choice = cairn_read_u8(reader);
     const uint64_t sequence =
-        type & 8 ? cairn_read_u64(reader) : cairn_read_u8(reader) + (uint64_t)type / 16 * 256;
-    make(p, (cairn_packet_type)((type & 7) % CAIRN_PACKET_TYPE_COUNT), sequence, &datagram);
+        choice & 8 ? cairn_read_u64(reader) : cairn_read_u8(reader) + (uint64_t)choice / 16 * 256;
+    kit_datagram datagram = kit_packet(&s->peers[source % PEERS], false,
+        (cairn_packet_type)((choice & 7) % CAIRN_PACKET_TYPE_COUNT), sequence, 1 + sequence % 24);
+    datagram.from = kit_address("10.0.0.1:5000");
+    datagram.from.port = (uint16_t)(5000 + source / PEERS % 4);
     const uint8_t change = cairn_read_u8(reader);
     if (change & 1) {
         datagram.bytes[cairn_read_u16(reader) % datagram.size] ^= (uint8_t)(change | 1);
@@ -109,11 +72,11 @@ static void say(stage *s, cairn_reader *reader) {
     if (change & 2) {
         datagram.size = cairn_read_u16(reader) % (datagram.size + 1);
     }
-    p->last = datagram;
+    s->last[source % PEERS] = datagram;
     receive(s, &datagram);
 }
 
-static void say_anything(stage *s, cairn_reader *reader) {
+static void send_script_bytes(stage *s, cairn_reader *reader) {
     kit_datagram datagram = {.from = kit_address("10.0.0.1:5000")};
     const size_t size = cairn_read_u8(reader);
     datagram.size = size < cairn_reader_left(reader) ? size : cairn_reader_left(reader);
@@ -124,23 +87,23 @@ static void say_anything(stage *s, cairn_reader *reader) {
 static void act(stage *s, cairn_reader *reader) {
     static const uint8_t payload[32] = {1};
     kit_datagram out;
-    const uint8_t what = cairn_read_u8(reader);
-    switch (what % 10) {
+    const uint8_t verb = cairn_read_u8(reader);
+    switch (verb % 10) {
     case 0:
-        say_anything(s, reader);
+        send_script_bytes(s, reader);
         break;
     case 1:
-        receive(s, &s->peers[what % PEERS].last);
+        receive(s, &s->last[verb % PEERS]);
         break;
     case 2:
         s->now_ns += (uint64_t)cairn_read_u16(reader) * KIT_MS;
         cairn_netcode_server_advance(s->server, s->now_ns);
         break;
     case 3:
-        cairn_netcode_server_disconnect(s->server, s->now_ns, what / 10 % (CLIENTS + 1));
+        cairn_netcode_server_disconnect(s->server, s->now_ns, verb / 10 % (CLIENTS + 1));
         break;
     case 4:
-        cairn_netcode_server_encrypt(s->server, s->now_ns, what / 10 % (CLIENTS + 1), payload,
+        cairn_netcode_server_encrypt(s->server, s->now_ns, verb / 10 % (CLIENTS + 1), payload,
             sizeof payload, &out.to, out.bytes);
         break;
     case 5:
@@ -150,7 +113,7 @@ static void act(stage *s, cairn_reader *reader) {
         drain(s);
         break;
     default:
-        say(s, reader);
+        send_packet(s, reader);
         break;
     }
 }
@@ -159,11 +122,7 @@ static stage stage_open(void) {
     stage s = {.now_ns = 3600 * KIT_S};
     s.server = kit_server(kit_server_address, CLIENTS, 0, 30);
     for (int i = 0; i < PEERS; ++i) {
-        uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
-        KIT_TOKEN(token, .client_id = (uint64_t)i + 1);
-        const cairn_token_refusal refusal =
-            cairn_token_read_public(token, sizeof token, &s.peers[i].token);
-        CAIRN_ASSERT(refusal == CAIRN_TOKEN_OK);
+        s.peers[i].token = kit_token_public(&(kit_token_fields){.client_id = (uint64_t)i + 1});
     }
     return s;
 }
@@ -172,9 +131,9 @@ static void check(stage *s) {
     const uint64_t *drops = cairn_netcode_server_drops(s->server);
     uint64_t counted = 0;
     for (int i = 0; i < CAIRN_NETCODE_DROP_COUNT; ++i) {
-        const bool aside =
+        const bool extra =
             i == CAIRN_NETCODE_DROP_UNREAD || i == CAIRN_NETCODE_DROP_SEND_QUEUE_FULL;
-        counted += aside ? 0 : drops[i];
+        counted += extra ? 0 : drops[i];
     }
     CAIRN_ASSERT(counted == s->received);
     take_events(s);

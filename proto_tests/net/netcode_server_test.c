@@ -7,29 +7,14 @@
 
 SCOPE_ENDS(kit, kit_close)
 
-// The request of client 1 from address 0 with a token of these words.
-#define REQUEST(k, ...) request((k), 0, &(kit_token_words){__VA_ARGS__})
+// The request of client 1 from address 0 with a token of these fields.
+#define REQUEST(k, ...) request((k), 0, &(kit_token_fields){__VA_ARGS__})
 
-static kit_datagram request(kit *k, int from, const kit_token_words *words) {
-    uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE];
-    kit_token(words, bytes);
-    cairn_token_public token;
-    assert_int_equal(cairn_token_read_public(bytes, sizeof bytes, &token), CAIRN_TOKEN_OK);
-    const cairn_packet_request packet = {.protocol_id = token.protocol_id,
-        .expire_unix_s = token.expire_unix_s,
-        .nonce = token.nonce,
-        .private_data = token.private_data};
-    kit_datagram datagram = {.from = k->client_addresses[from], .to = k->server_address};
-    datagram.size = cairn_packet_write_request(&packet, datagram.bytes);
+static kit_datagram request(const kit *k, int from, const kit_token_fields *fields) {
+    const kit_peer peer = {.token = kit_token_public(fields)};
+    kit_datagram datagram = kit_packet(&peer, false, CAIRN_PACKET_REQUEST, 0, 0);
+    datagram.from = k->client_addresses[from];
     return datagram;
-}
-
-static void expect_answers(kit *k, size_t count) {
-    size_t seen = 0;
-    while (kit_from_server(k).size > 0) {
-        ++seen;
-    }
-    assert_int_equal(seen, count);
 }
 
 static void expect_event(
@@ -42,19 +27,11 @@ static void expect_event(
 TEST("create refuses values out of range") {
     const cairn_address address = kit_address("1.2.3.4:5");
     const cairn_address nowhere = {0};
-    const uint8_t entropy[32] = {0};
-    cairn_netcode_server_config good = cairn_netcode_server_config_default();
-    good.private_key = kit_key;
-    good.entropy = entropy;
-    good.public_addresses = &address;
-    good.public_address_count = 1;
+    const cairn_netcode_server_config good = kit_server_config(&address, 1);
     cairn_netcode_server *server;
     assert_int_equal(cairn_netcode_server_create(&good, &server), CAIRN_OK);
     cairn_netcode_server_destroy(server);
-    cairn_netcode_server_config bad[8];
-    for (int i = 0; i < 8; ++i) {
-        bad[i] = good;
-    }
+    cairn_netcode_server_config bad[8] = {good, good, good, good, good, good, good, good};
     bad[0].private_key = NULL;
     bad[1].entropy = NULL;
     bad[2].public_addresses = NULL;
@@ -73,18 +50,18 @@ TEST("create refuses values out of range") {
 TEST("a good request is answered with one smaller packet") {
     SCOPED(kit) k = kit_open(4);
     const kit_datagram datagram = REQUEST(&k, .client_id = 1);
-    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_TAKEN);
     const kit_datagram answer = kit_from_server(&k);
     assert_int_equal(answer.size, 333);
     assert_true(cairn_address_equal(&answer.to, &datagram.from));
-    expect_answers(&k, 0);
+    assert_int_equal(kit_discard_from_server(&k), 0);
 }
 
-TEST("a request is refused in silence for") {
+TEST("an invalid token is refused without an answer") {
     const uint8_t other_key[CAIRN_KEY_SIZE] = {9};
     const struct {
         cairn_netcode_drop drop;
-        kit_token_words words;
+        kit_token_fields fields;
     } cases[] = {{CAIRN_NETCODE_DROP_PROTOCOL_ID, {.protocol_id = KIT_PROTOCOL_ID + 1}},
         {CAIRN_NETCODE_DROP_TOKEN_EXPIRED, {.create_unix_s = KIT_UNIX_S - 60, .lifetime_s = 60}},
         {CAIRN_NETCODE_DROP_TOKEN_BROKEN, {.key = other_key}},
@@ -95,46 +72,38 @@ TEST("a request is refused in silence for") {
         {CAIRN_NETCODE_TAKEN, {.create_unix_s = KIT_UNIX_S - 60, .lifetime_s = 61}}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         SCOPED(kit) k = kit_open(4);
-        const kit_datagram datagram = request(&k, 0, &cases[i].words);
-        assert_int_equal(kit_to_server(&k, &datagram), cases[i].drop);
-        expect_answers(&k, cases[i].drop == CAIRN_NETCODE_TAKEN ? 1 : 0);
+        assert_int_equal(kit_to_server(&k, request(&k, 0, &cases[i].fields)), cases[i].drop);
+        assert_int_equal(kit_discard_from_server(&k), cases[i].drop == CAIRN_NETCODE_TAKEN ? 1 : 0);
     }
 }
 
-TEST("a server goes by each of its public addresses") {
+TEST("a token may name any public address of the server") {
     const cairn_address addresses[] = {
         kit_address("1.2.3.4:5"), kit_address("[::1]:6"), kit_address("1.2.3.4:7")};
-    const uint8_t entropy[32] = {0};
-    cairn_netcode_server_config config = cairn_netcode_server_config_default();
-    config.protocol_id = KIT_PROTOCOL_ID;
-    config.private_key = kit_key;
-    config.entropy = entropy;
-    config.public_addresses = addresses;
-    config.public_address_count = 3;
-    config.start_unix_s = KIT_UNIX_S - 3600;
+    const cairn_netcode_server_config config = kit_server_config(addresses, 3);
     const char *const named[] = {"1.2.3.4:5", "[::1]:6", "1.2.3.4:7", "1.2.3.4:6", "[::2]:6"};
     for (int i = 0; i < 5; ++i) {
         SCOPED(kit) k = kit_open(4);
         cairn_netcode_server_destroy(k.server);
         assert_int_equal(cairn_netcode_server_create(&config, &k.server), CAIRN_OK);
         const kit_datagram datagram = REQUEST(&k, .servers = {named[i]});
-        assert_int_equal(kit_to_server(&k, &datagram),
+        assert_int_equal(kit_to_server(&k, datagram),
             i < 3 ? CAIRN_NETCODE_TAKEN : CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US);
     }
 }
 
-TEST("each part of a request is looked at") {
+TEST("a request with one changed byte is refused") {
     SCOPED(kit) k = kit_open(4);
     const kit_datagram good = REQUEST(&k, .client_id = 1);
     kit_datagram bad = good;
     bad.size -= 1;
-    assert_int_equal(kit_to_server(&k, &bad), CAIRN_NETCODE_DROP_SIZE);
+    assert_int_equal(kit_to_server(&k, bad), CAIRN_NETCODE_DROP_SIZE);
     bad.size += 2;
-    assert_int_equal(kit_to_server(&k, &bad), CAIRN_NETCODE_DROP_SIZE);
+    assert_int_equal(kit_to_server(&k, bad), CAIRN_NETCODE_DROP_SIZE);
     for (size_t i = 0; i < good.size; ++i) {
         bad = good;
         bad.bytes[i] ^= 0x10;
-        const cairn_netcode_drop drop = kit_to_server(&k, &bad);
+        const cairn_netcode_drop drop = kit_to_server(&k, bad);
         if (i == 0) {
             assert_int_equal(drop, CAIRN_NETCODE_DROP_TYPE);
         } else if (i < 14) {
@@ -144,30 +113,30 @@ TEST("each part of a request is looked at") {
         } else if (i >= 30) {
             assert_int_equal(drop, CAIRN_NETCODE_DROP_TOKEN_BROKEN);
         } else {
-            // A changed expiry may lie in the past; where it does not, the seal breaks.
+            // A changed expiry may lie in the past; otherwise the token does not decrypt.
             assert_true(drop == CAIRN_NETCODE_DROP_TOKEN_BROKEN ||
                         drop == CAIRN_NETCODE_DROP_TOKEN_EXPIRED);
         }
     }
-    expect_answers(&k, 0);
-    assert_int_equal(kit_to_server(&k, &good), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_discard_from_server(&k), 0);
+    assert_int_equal(kit_to_server(&k, good), CAIRN_NETCODE_TAKEN);
 }
 
 TEST("an empty or tiny datagram is dropped by size") {
     SCOPED(kit) k = kit_open(4);
     for (size_t size = 0; size < 18; ++size) {
         kit_datagram datagram = {.from = k.client_addresses[0], .size = size, .bytes = {0x14}};
-        assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_SIZE);
+        assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_DROP_SIZE);
     }
 }
 
-TEST("a header is refused by name") {
+TEST("an invalid header is dropped for the right reason") {
     const struct {
         uint8_t prefix;
         size_t size;
         cairn_netcode_drop drop;
     } cases[] = {
-        {0x10, 30, CAIRN_NETCODE_DROP_TYPE}, // a request is not sealed
+        {0x10, 30, CAIRN_NETCODE_DROP_TYPE}, // a request is not encrypted
         {0x11, 30, CAIRN_NETCODE_DROP_TYPE}, // only servers deny
         {0x12, 333, CAIRN_NETCODE_DROP_TYPE},
         {0x17, 30, CAIRN_NETCODE_DROP_TYPE},
@@ -184,18 +153,16 @@ TEST("a header is refused by name") {
         SCOPED(kit) k = kit_open(4);
         kit_datagram datagram = {
             .from = k.client_addresses[0], .size = cases[i].size, .bytes = {cases[i].prefix}};
-        assert_int_equal(kit_to_server(&k, &datagram), cases[i].drop);
+        assert_int_equal(kit_to_server(&k, datagram), cases[i].drop);
     }
 }
 
-TEST("a body of another length is dropped though its seal is good") {
+TEST("a body of the wrong length is dropped although it decrypts") {
     SCOPED(kit) k = kit_open_joined(4);
-    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
-    KIT_TOKEN(token, .client_id = 1, .seed = k.now_ns + 1);
-    cairn_token_public public;
-    assert_int_equal(cairn_token_read_public(token, sizeof token, &public), CAIRN_TOKEN_OK);
-    uint8_t associated[22] = "NETCODE 1.02";
-    memcpy(associated + 13, token + 13, 8);
+    const cairn_token_public token =
+        kit_token_public(&(kit_token_fields){.client_id = 1, .seed = k.now_ns + 1});
+    // Version, protocol id, prefix.
+    uint8_t associated[22] = "NETCODE 1.02\0\x88\x77\x66\x55\x44\x33\x22\x11";
     const struct {
         uint8_t prefix;
         size_t body;
@@ -207,9 +174,8 @@ TEST("a body of another length is dropped though its seal is good") {
         associated[21] = cases[i].prefix;
         cairn_aead_encrypt(datagram.bytes + 2, cases[i].body,
             (cairn_associated_data){associated, sizeof associated}, 50 + i,
-            public.client_to_server_key);
-        const cairn_netcode_drop drop = kit_to_server(&k, &datagram);
-        assert_int_equal(drop, CAIRN_NETCODE_DROP_SIZE);
+            token.client_to_server_key);
+        assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_DROP_SIZE);
     }
     assert_true(cairn_netcode_server_connected(k.server, 0));
 }
@@ -229,16 +195,15 @@ TEST("a token that an earlier run may have accepted is refused") {
         const uint64_t start_unix_s = KIT_UNIX_S - 3600;
         const kit_datagram datagram = REQUEST(&k, .create_unix_s = start_unix_s - 10,
             .lifetime_s = (uint32_t)cases[i].expires_after_start_s + 10);
-        assert_int_equal(kit_to_server(&k, &datagram), cases[i].drop);
+        assert_int_equal(kit_to_server(&k, datagram), cases[i].drop);
     }
 }
 
-TEST("a restarted server counts its answers from the upper half again") {
+TEST("a restarted server begins its answers at sequence 2^63 again") {
     for (int run = 0; run < 2; ++run) {
         SCOPED(kit) k = kit_open(4);
         for (uint64_t i = 0; i < 3; ++i) {
-            const kit_datagram datagram = REQUEST(&k, .client_id = 1);
-            assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+            assert_int_equal(kit_to_server(&k, REQUEST(&k, .client_id = 1)), CAIRN_NETCODE_TAKEN);
             const kit_datagram answer = kit_from_server(&k);
             cairn_packet_header header;
             assert_int_equal(cairn_packet_read_header(
@@ -253,98 +218,75 @@ TEST("a token makes one session and no other") {
     SCOPED(kit) k = kit_open(4);
     kit_connect(&k, 0);
     const kit_datagram first = kit_from_client(&k, 0);
-    assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_TAKEN);
-    // Shown again before it made a session: by its address yes, by another no.
-    assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_server(&k, first), CAIRN_NETCODE_TAKEN);
+    // Before the token makes a session, only its address may send it again.
+    assert_int_equal(kit_to_server(&k, first), CAIRN_NETCODE_TAKEN);
     kit_datagram elsewhere = first;
     elsewhere.from = k.client_addresses[1];
-    assert_int_equal(kit_to_server(&k, &elsewhere), CAIRN_NETCODE_DROP_TOKEN_USED);
+    assert_int_equal(kit_to_server(&k, elsewhere), CAIRN_NETCODE_DROP_TOKEN_USED);
     kit_exchange(&k);
-    assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_DROP_ADDRESS_CONNECTED);
-    assert_int_equal(kit_to_server(&k, &elsewhere), CAIRN_NETCODE_DROP_ID_CONNECTED);
+    assert_int_equal(kit_to_server(&k, first), CAIRN_NETCODE_DROP_ADDRESS_CONNECTED);
+    assert_int_equal(kit_to_server(&k, elsewhere), CAIRN_NETCODE_DROP_ID_CONNECTED);
     cairn_netcode_client_disconnect(k.clients[0], k.now_ns);
     kit_exchange(&k);
-    assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_DROP_TOKEN_USED);
+    assert_int_equal(kit_to_server(&k, first), CAIRN_NETCODE_DROP_TOKEN_USED);
     k.now_ns += 59 * KIT_S;
-    assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_DROP_TOKEN_USED);
+    assert_int_equal(kit_to_server(&k, first), CAIRN_NETCODE_DROP_TOKEN_USED);
     k.now_ns += KIT_S;
-    assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_DROP_TOKEN_EXPIRED);
+    assert_int_equal(kit_to_server(&k, first), CAIRN_NETCODE_DROP_TOKEN_EXPIRED);
 }
 
 TEST("an old response opens no second session") {
     SCOPED(kit) k = kit_open(4);
     kit_connect(&k, 0);
-    const kit_datagram first = kit_from_client(&k, 0);
-    kit_to_server(&k, &first);
-    const kit_datagram challenge = kit_from_server(&k);
-    kit_to_client(&k, 0, &challenge);
-    const kit_datagram response = kit_from_client(&k, 0);
-    assert_int_equal(kit_to_server(&k, &response), CAIRN_NETCODE_TAKEN);
+    const kit_datagram response = kit_response(&k, 0);
+    assert_int_equal(kit_to_server(&k, response), CAIRN_NETCODE_TAKEN);
     kit_exchange(&k);
-    assert_int_equal(kit_to_server(&k, &response), CAIRN_NETCODE_DROP_ADDRESS_CONNECTED);
+    assert_int_equal(kit_to_server(&k, response), CAIRN_NETCODE_DROP_ADDRESS_CONNECTED);
     cairn_netcode_client_disconnect(k.clients[0], k.now_ns);
     kit_exchange(&k);
-    assert_int_equal(kit_to_server(&k, &response), CAIRN_NETCODE_DROP_UNKNOWN_SENDER);
+    assert_int_equal(kit_to_server(&k, response), CAIRN_NETCODE_DROP_UNKNOWN_SENDER);
 }
 
-TEST("a response must carry a challenge of ours") {
-    kit k = kit_open(4);
-    // Two clients are challenged; the second answers with the challenge of the first.
-    cairn_packet_challenge stolen = {0};
-    uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
+TEST("a response must carry the challenge of its client") {
+    SCOPED(kit) k = kit_open(4);
+    kit_peer peers[2];
     for (int i = 0; i < 2; ++i) {
-        const kit_token_words words = {.client_id = (uint64_t)i + 1};
-        const kit_datagram datagram = request(&k, i, &words);
-        assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
-        const kit_datagram answer = kit_from_server(&k);
-        uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
-        kit_token(&words, token);
-        cairn_token_public public;
-        assert_int_equal(cairn_token_read_public(token, sizeof token, &public), CAIRN_TOKEN_OK);
-        cairn_packet_header header;
-        cairn_packet packet;
-        cairn_packet_read_header(answer.bytes, answer.size, CAIRN_PACKETS_TO_CLIENT, &header);
-        if (i == 0) {
-            assert_int_equal(cairn_packet_read(&header, answer.bytes, answer.size, KIT_PROTOCOL_ID,
-                                 public.server_to_client_key, body, &packet),
-                CAIRN_NETCODE_TAKEN);
-            stolen = packet.challenge;
-            continue;
-        }
-        uint8_t garbage[CAIRN_CHALLENGE_TOKEN_SIZE] = {0};
-        const cairn_packet_challenge answers[] = {
-            stolen, {stolen.sequence + 1, stolen.token}, {stolen.sequence, garbage}};
-        for (uint64_t n = 0; n < 3; ++n) {
-            kit_datagram response = {.from = k.client_addresses[1]};
-            const cairn_packet said = {.type = CAIRN_PACKET_RESPONSE, .challenge = answers[n]};
-            response.size = cairn_packet_write(
-                &said, n, KIT_PROTOCOL_ID, public.client_to_server_key, response.bytes);
-            assert_int_equal(kit_to_server(&k, &response), CAIRN_NETCODE_DROP_CHALLENGE);
-        }
+        const kit_token_fields fields = {.client_id = (uint64_t)i + 1};
+        peers[i] = (kit_peer){.token = kit_token_public(&fields)};
+        assert_int_equal(kit_to_server(&k, request(&k, i, &fields)), CAIRN_NETCODE_TAKEN);
+        const kit_datagram challenge = kit_from_server(&k);
+        assert_true(kit_learn_challenge(&peers[i], &challenge));
     }
-    kit_close(&k);
+    // The second client sends the first one's challenge: as it is, with another sequence, and
+    // with another token.
+    for (uint64_t n = 0; n < 3; ++n) {
+        kit_peer thief = peers[0];
+        thief.token = peers[1].token;
+        thief.challenge_sequence += n == 1 ? 1 : 0;
+        memset(thief.challenge, 0, n == 2 ? sizeof thief.challenge : 0);
+        kit_datagram response = kit_packet(&thief, false, CAIRN_PACKET_RESPONSE, n, 0);
+        response.from = k.client_addresses[1];
+        assert_int_equal(kit_to_server(&k, response), CAIRN_NETCODE_DROP_CHALLENGE);
+    }
 }
 
 TEST("two addresses cannot share one client id") {
     SCOPED(kit) k = kit_open(4);
-    // Two tokens of client 1, both under way before either has a session.
+    // Two tokens of client 1: both handshakes begin before either makes a session.
+    kit_datagram responses[2];
     for (int i = 0; i < 2; ++i) {
         uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
         KIT_TOKEN(token, .client_id = 1, .seed = 50 + (uint64_t)i);
         assert_int_equal(
             cairn_netcode_client_connect(k.clients[i], k.now_ns, KIT_UNIX_S, token), CAIRN_OK);
-        const kit_datagram datagram = kit_from_client(&k, i);
-        assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
-        const kit_datagram challenge = kit_from_server(&k);
-        assert_int_equal(kit_to_client(&k, i, &challenge), CAIRN_NETCODE_TAKEN);
+        responses[i] = kit_response(&k, i);
     }
-    const kit_datagram first = kit_from_client(&k, 0);
-    const kit_datagram second = kit_from_client(&k, 1);
-    assert_int_equal(kit_to_server(&k, &first), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(kit_to_server(&k, &second), CAIRN_NETCODE_DROP_ID_CONNECTED);
+    assert_int_equal(kit_to_server(&k, responses[0]), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_server(&k, responses[1]), CAIRN_NETCODE_DROP_ID_CONNECTED);
 }
 
-TEST("a full server denies and lets in again when one leaves") {
+TEST("a full server denies new clients until one leaves") {
     SCOPED(kit) k = kit_open_joined(2);
     kit_join(&k, 1);
     kit_connect(&k, 2);
@@ -363,14 +305,10 @@ TEST("a server that fills up during a handshake denies the response") {
     kit_datagram responses[2];
     for (int i = 0; i < 2; ++i) {
         kit_connect(&k, i);
-        const kit_datagram datagram = kit_from_client(&k, i);
-        assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
-        const kit_datagram challenge = kit_from_server(&k);
-        kit_to_client(&k, i, &challenge);
-        responses[i] = kit_from_client(&k, i);
+        responses[i] = kit_response(&k, i);
     }
-    assert_int_equal(kit_to_server(&k, &responses[0]), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(kit_to_server(&k, &responses[1]), CAIRN_NETCODE_DROP_SERVER_FULL);
+    assert_int_equal(kit_to_server(&k, responses[0]), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_server(&k, responses[1]), CAIRN_NETCODE_DROP_SERVER_FULL);
     kit_exchange(&k);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
     assert_int_equal(kit_state(&k, 1), CAIRN_NETCODE_STATE_DENIED);
@@ -391,32 +329,31 @@ TEST("handshakes and tokens are bounded and counted") {
     const uint64_t handshakes_max = 2 + 256;
     const uint64_t tokens_max = 8 + 1024;
     for (uint64_t i = 0; i < tokens_max + 5; ++i) {
-        const kit_token_words words = {.client_id = i + 1};
-        kit_datagram datagram = request(&k, 0, &words);
+        kit_datagram datagram = REQUEST(&k, .client_id = i + 1);
         datagram.from.port = (uint16_t)(1000 + i);
-        const cairn_netcode_drop drop = kit_to_server(&k, &datagram);
+        const cairn_netcode_drop drop = kit_to_server(&k, datagram);
         assert_int_equal(drop, i < handshakes_max ? CAIRN_NETCODE_TAKEN
                                : i < tokens_max   ? CAIRN_NETCODE_DROP_HANDSHAKES_FULL
                                                   : CAIRN_NETCODE_DROP_TOKEN_HISTORY_FULL);
-        kit_throw_away(&k);
+        kit_discard_all(&k);
     }
     // Handshakes end with their time-out, the memory of tokens with their expiry.
     k.now_ns += 5 * KIT_S;
     cairn_netcode_server_advance(k.server, k.now_ns);
     kit_datagram datagram = REQUEST(&k, .client_id = 1);
     datagram.from.port = 1000;
-    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_TAKEN);
     datagram = REQUEST(&k, .client_id = 9999, .lifetime_s = 600);
-    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_TOKEN_HISTORY_FULL);
+    assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_DROP_TOKEN_HISTORY_FULL);
     k.now_ns += 55 * KIT_S;
-    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_TAKEN);
 }
 
 TEST("a flood of requests leaves room for the disconnect packets") {
     SCOPED(kit) k = kit_open_joined(4);
-    const kit_datagram datagram = request(&k, 1, &(kit_token_words){.client_id = 2});
+    const kit_datagram datagram = request(&k, 1, &(kit_token_fields){.client_id = 2});
     for (int i = 0; i < 1000; ++i) {
-        assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+        assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_TAKEN);
     }
     assert_true(kit_drops(&k, CAIRN_NETCODE_DROP_SEND_QUEUE_FULL) > 500);
     const uint64_t before = kit_drops(&k, CAIRN_NETCODE_DROP_SEND_QUEUE_FULL);
@@ -429,10 +366,8 @@ TEST("a flood of requests leaves room for the disconnect packets") {
 TEST("the oldest event comes first and an old payload is dropped") {
     SCOPED(kit) k = kit_open_joined(4);
     kit_join(&k, 1);
-    kit_datagram datagram = kit_client_payload(&k, 0, 10);
-    kit_to_server(&k, &datagram);
-    datagram = kit_client_payload(&k, 1, 20);
-    kit_to_server(&k, &datagram);
+    kit_to_server(&k, kit_client_payload(&k, 0, 10));
+    kit_to_server(&k, kit_client_payload(&k, 1, 20));
     assert_int_equal(kit_drops(&k, CAIRN_NETCODE_DROP_UNREAD), 1);
     cairn_netcode_server_disconnect(k.server, k.now_ns, 1);
     cairn_netcode_event event;
@@ -448,18 +383,17 @@ TEST("the oldest event comes first and an old payload is dropped") {
     assert_false(cairn_netcode_server_next_event(k.server, &event));
 }
 
-TEST("a slot is not reused before its end was reported") {
+TEST("a slot is not reused before its disconnect event was taken") {
     SCOPED(kit) k = kit_open_joined(1);
     cairn_netcode_server_disconnect(k.server, k.now_ns, 0);
     assert_false(cairn_netcode_server_connected(k.server, 0));
-    const kit_token_words words = {.client_id = 2};
-    const kit_datagram datagram = request(&k, 1, &words);
-    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_SERVER_FULL);
+    const kit_datagram datagram = request(&k, 1, &(kit_token_fields){.client_id = 2});
+    assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_DROP_SERVER_FULL);
     kit_take_events(&k);
-    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_TAKEN);
 }
 
-TEST("the lowest free slot is given") {
+TEST("a client gets the lowest free slot") {
     SCOPED(kit) k = kit_open(4);
     for (int i = 0; i < 4; ++i) {
         kit_join(&k, i);
@@ -474,10 +408,10 @@ TEST("the lowest free slot is given") {
     assert_int_equal(cairn_netcode_client_index(k.clients[6]), 2);
 }
 
-TEST("a silent client is let go at its time out and not before") {
+TEST("a silent client is disconnected at its time-out and not before") {
     SCOPED(kit) k = kit_open_joined(4);
-    kit_throw_away(&k);
-    kit_run_deaf(&k, 5 * KIT_S - 1);
+    kit_discard_all(&k);
+    kit_run_cut(&k, 5 * KIT_S - 1);
     assert_true(cairn_netcode_server_connected(k.server, 0));
     k.now_ns += 1;
     assert_true(cairn_netcode_server_deadline_ns(k.server) <= k.now_ns);
@@ -485,86 +419,80 @@ TEST("a silent client is let go at its time out and not before") {
     kit_take_events(&k);
     assert_false(cairn_netcode_server_connected(k.server, 0));
     expect_event(&k, CAIRN_NETCODE_DISCONNECTED, CAIRN_NETCODE_TIMED_OUT);
-    expect_answers(&k, 0);
+    assert_int_equal(kit_discard_from_server(&k), 0);
 }
 
-TEST("a token without time out keeps both sides for ever") {
+TEST("a connection whose token has no time-out never times out") {
     SCOPED(kit) k = kit_open(4);
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     KIT_TOKEN(token, .timeout_s = -1);
     cairn_netcode_client_connect(k.clients[0], k.now_ns, KIT_UNIX_S, token);
     kit_exchange(&k);
-    kit_run_deaf(&k, 100 * KIT_S);
+    kit_run_cut(&k, 100 * KIT_S);
     assert_true(cairn_netcode_server_connected(k.server, 0));
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
 }
 
-TEST("a keep alive leaves when nothing was sent for 100 ms") {
+TEST("a keep-alive is sent when nothing was sent for 100 ms") {
     SCOPED(kit) k = kit_open_joined(4);
     const uint64_t joined_ns = k.now_ns;
     assert_int_equal(cairn_netcode_server_deadline_ns(k.server), joined_ns + KIT_S / 10);
     k.now_ns = joined_ns + KIT_S / 10 - 1;
     cairn_netcode_server_advance(k.server, k.now_ns);
-    expect_answers(&k, 0);
+    assert_int_equal(kit_discard_from_server(&k), 0);
     kit_server_payload(&k, 0, 10);
     k.now_ns += KIT_S / 10 - 1;
     cairn_netcode_server_advance(k.server, k.now_ns);
-    expect_answers(&k, 0);
+    assert_int_equal(kit_discard_from_server(&k), 0);
     k.now_ns += 1;
     cairn_netcode_server_advance(k.server, k.now_ns);
-    expect_answers(&k, 1);
+    assert_int_equal(kit_discard_from_server(&k), 1);
     assert_int_equal(cairn_netcode_server_deadline_ns(k.server), k.now_ns + KIT_S / 10);
 }
 
-TEST("payloads follow a keep alive until the client has answered") {
+TEST("a keep-alive precedes each payload until the client has answered") {
     SCOPED(kit) k = kit_open(4);
     kit_connect(&k, 0);
-    for (int i = 0; i < 2; ++i) {
-        kit_datagram datagram = kit_from_client(&k, 0);
-        kit_to_server(&k, &datagram);
-        datagram = kit_from_server(&k);
-        kit_to_client(&k, 0, &datagram);
-    }
+    kit_to_server(&k, kit_response(&k, 0));
+    kit_to_client(&k, 0, kit_from_server(&k));
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
     assert_int_equal(kit_server_payload(&k, 0, 10).size, 1 + 1 + 10 + 16);
-    expect_answers(&k, 1);
-    const kit_datagram hello = kit_from_client(&k, 0);
-    assert_int_equal(kit_to_server(&k, &hello), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_discard_from_server(&k), 1);
+    assert_int_equal(kit_to_server(&k, kit_from_client(&k, 0)), CAIRN_NETCODE_TAKEN);
     kit_server_payload(&k, 0, 10);
-    expect_answers(&k, 0);
+    assert_int_equal(kit_discard_from_server(&k), 0);
 }
 
 TEST("a payload from another address belongs to no client") {
     SCOPED(kit) k = kit_open_joined(4);
     kit_datagram datagram = kit_client_payload(&k, 0, 10);
     datagram.from.port += 1;
-    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_UNKNOWN_SENDER);
+    assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_DROP_UNKNOWN_SENDER);
     datagram.from.port -= 1;
-    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_TAKEN);
 }
 
 TEST("a replayed or forged datagram changes nothing") {
     SCOPED(kit) k = kit_open_joined(4);
     const kit_datagram datagram = kit_client_payload(&k, 0, 10);
-    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(kit_to_server(&k, &datagram), CAIRN_NETCODE_DROP_REPLAYED);
+    assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_DROP_REPLAYED);
     // A forged sequence far ahead must not move the window.
     kit_datagram forged = {.from = k.client_addresses[0], .size = 40};
     memset(forged.bytes, 0xff, sizeof forged.bytes);
     forged.bytes[0] = 0x85;
-    assert_int_equal(kit_to_server(&k, &forged), CAIRN_NETCODE_DROP_DECRYPT);
-    const kit_datagram next = kit_client_payload(&k, 0, 10);
-    assert_int_equal(kit_to_server(&k, &next), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_server(&k, forged), CAIRN_NETCODE_DROP_DECRYPT);
+    assert_int_equal(kit_to_server(&k, kit_client_payload(&k, 0, 10)), CAIRN_NETCODE_TAKEN);
 }
 
 TEST("forged datagrams do not keep a dead client alive") {
     SCOPED(kit) k = kit_open_joined(4);
     kit_datagram old = kit_client_payload(&k, 0, 10);
-    kit_to_server(&k, &old);
+    kit_to_server(&k, old);
     kit_take_events(&k);
     for (int i = 0; i < 50; ++i) {
-        kit_run_deaf(&k, KIT_S / 10);
-        kit_to_server(&k, &old);
+        kit_run_cut(&k, KIT_S / 10);
+        kit_to_server(&k, old);
         old.bytes[20] ^= 1;
     }
     assert_false(cairn_netcode_server_connected(k.server, 0));
@@ -572,7 +500,7 @@ TEST("forged datagrams do not keep a dead client alive") {
 
 TEST("a kicked client is sent ten disconnect packets") {
     SCOPED(kit) k = kit_open_joined(4);
-    kit_throw_away(&k);
+    kit_discard_all(&k);
     cairn_netcode_server_disconnect(k.server, k.now_ns, 0);
     cairn_netcode_server_disconnect(k.server, k.now_ns, 0);
     cairn_netcode_server_disconnect(k.server, k.now_ns, 3);
@@ -580,16 +508,15 @@ TEST("a kicked client is sent ten disconnect packets") {
     for (int i = 0; i < 9; ++i) {
         kit_from_server(&k);
     }
-    const kit_datagram last = kit_from_server(&k);
-    assert_int_equal(kit_to_client(&k, 0, &last), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_client(&k, 0, kit_from_server(&k)), CAIRN_NETCODE_TAKEN);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_DISCONNECTED);
-    expect_answers(&k, 0);
+    assert_int_equal(kit_discard_from_server(&k), 0);
     kit_take_events(&k);
     expect_event(&k, CAIRN_NETCODE_DISCONNECTED, CAIRN_NETCODE_KICKED);
     assert_int_equal(kit_server_payload(&k, 0, 10).size, 0);
 }
 
-TEST("a thousand clients find their slots") {
+TEST("a thousand clients get their slots in order") {
     enum { COUNT = CAIRN_CLIENTS_MAX };
     SCOPED(kit) k = kit_open(COUNT);
     for (uint32_t i = 0; i < COUNT; ++i) {
@@ -601,16 +528,15 @@ TEST("a thousand clients find their slots") {
         assert_int_equal(cairn_netcode_client_index(k.clients[0]), i);
     }
     cairn_netcode_server_disconnect_all(k.server, k.now_ns);
-    expect_answers(&k, COUNT * 10);
+    assert_int_equal(kit_discard_from_server(&k), COUNT * 10);
     assert_int_equal(kit_drops(&k, CAIRN_NETCODE_DROP_SEND_QUEUE_FULL), 0);
     assert_int_equal(cairn_netcode_server_deadline_ns(k.server) > k.now_ns, 1);
 }
 
-TEST("an idle server waits for ever") {
+TEST("an idle server has no deadline") {
     SCOPED(kit) k = kit_open(4);
     assert_int_equal(cairn_netcode_server_deadline_ns(k.server), UINT64_MAX);
-    const kit_datagram datagram = REQUEST(&k, .client_id = 1);
-    kit_to_server(&k, &datagram);
+    kit_to_server(&k, REQUEST(&k, .client_id = 1));
     assert_int_equal(cairn_netcode_server_deadline_ns(k.server), k.now_ns + 5 * KIT_S);
     cairn_netcode_server_advance(k.server, k.now_ns + 5 * KIT_S);
     assert_int_equal(cairn_netcode_server_deadline_ns(k.server), UINT64_MAX);
