@@ -5,11 +5,26 @@
 
 #include "base/assert.h"
 
-void flat_copy(flat *f, const uint8_t *bytes, size_t size) {
-    CAIRN_ASSERT(size <= FLAT_SIZE_MAX);
+static void copy(flat *f, cairn_status status, const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(status == CAIRN_OK);
+    CAIRN_ASSERT(size <= FLAT_SIZE_MAX && size % 8 == 0 && (uintptr_t)bytes % 8 == 0);
     memcpy(f->bytes, bytes, size);
     f->size = size;
     f->inner = 0;
+}
+
+void flat_encode_message(flat *f, cairn_encoder *encoder, const cairn_message *message) {
+    const uint8_t *bytes;
+    size_t size;
+    const cairn_status status = cairn_message_encode(encoder, message, &bytes, &size);
+    copy(f, status, bytes, size);
+}
+
+void flat_encode_chunk(flat *f, cairn_encoder *encoder, const cairn_chunk *chunk) {
+    const uint8_t *bytes;
+    size_t size;
+    const cairn_status status = cairn_chunk_encode(encoder, chunk, &bytes, &size);
+    copy(f, status, bytes, size);
 }
 
 uint32_t flat_u32(const uint8_t *at) {

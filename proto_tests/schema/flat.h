@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A walk through FlatBuffers bytes by the format's own rules, so that tests can break one thing of
-// a message and leave the rest whole. For bytes that the codec made, never for hostile ones.
+// The bytes of one message, and the places of its fields found by the rules of FlatBuffers, so that
+// a test can change one thing and leave the rest valid. Only for bytes that the codec wrote.
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "schema/codec.h"
 
 enum { FLAT_SIZE_MAX = 512 * 1024 };
 
@@ -15,7 +17,9 @@ typedef struct flat {
     unsigned inner; // the table in this field of the body is used instead of the body; 0: the body
 } flat;
 
-void flat_copy(flat *f, const uint8_t *bytes, size_t size);
+// Copy the bytes of a message or chunk, which must be valid.
+void flat_encode_message(flat *f, cairn_encoder *encoder, const cairn_message *message);
+void flat_encode_chunk(flat *f, cairn_encoder *encoder, const cairn_chunk *chunk);
 uint32_t flat_u32(const uint8_t *at);
 void flat_put_u32(uint8_t *at, uint32_t value);
 
