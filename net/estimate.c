@@ -10,10 +10,6 @@ static const uint64_t reordering_ns_max = 250000000;
 // Weight of one payload in the loss estimate.
 static const float loss_weight = 1.0f / 64.0f;
 
-void cairn_estimate_reset(cairn_estimate *estimate) {
-    *estimate = (cairn_estimate){0};
-}
-
 void cairn_estimate_round_trip(cairn_estimate *estimate, uint64_t rtt_ns) {
     if (!estimate->sampled) {
         *estimate = (cairn_estimate){.rtt_ns = rtt_ns,

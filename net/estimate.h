@@ -18,6 +18,7 @@
 #define CAIRN_RTO_NS_MAX 2000000000ull
 #define CAIRN_RTO_BACKOFF_MAX 6
 
+// All zero: nothing was measured yet.
 typedef struct cairn_estimate {
     uint64_t rtt_ns;     // SRTT, 0 before the first sample
     uint64_t rtt_var_ns; // RTTVAR
@@ -27,7 +28,6 @@ typedef struct cairn_estimate {
     bool sampled;
 } cairn_estimate;
 
-void cairn_estimate_reset(cairn_estimate *estimate);
 // Adds one measured round trip, without the peer's ack delay.
 void cairn_estimate_round_trip(cairn_estimate *estimate, uint64_t rtt_ns);
 // Adds the outcome of one payload. After a late ack, call it with `false` to undo the loss; the

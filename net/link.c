@@ -47,30 +47,23 @@ static size_t place(size_t *at, size_t size) {
     return here;
 }
 
-static uint32_t power_of_two_from(uint32_t at_least) {
-    CAIRN_ASSERT(at_least <= 1u << 31);
-    uint32_t power = 1;
-    while (power < at_least) {
-        power *= 2;
-    }
-    return power;
-}
-
-static uint32_t segment_capacity_for(uint32_t buffer_size) {
-    const uint32_t wanted = buffer_size / 512;
-    return wanted < 16 ? 16 : wanted > 512 ? 512 : wanted;
-}
-
 static layout layout_of(const cairn_link_config *config) {
     CAIRN_ASSERT(is_config_valid(config));
+    const uint32_t segments = config->reliable_buffer_size / 512;
     layout l = {
-        .sent_capacity = power_of_two_from(sent_ring_base +
-                                           3 * cairn_fragment_count(config->unreliable_size_max) +
-                                           2 * segment_capacity_for(config->reliable_buffer_size)),
-        .segment_capacity = segment_capacity_for(config->reliable_buffer_size),
+        .sent_capacity = 1,
+        .segment_capacity = segments < 16    ? 16
+                            : segments > 512 ? 512
+                                             : segments,
         .window = cairn_stream_window(config->receive_size_max),
         .assembly_size = ((size_t)config->receive_size_max + 15) / 16 * 16,
     };
+    const uint32_t in_flight = sent_ring_base +
+                               3 * cairn_fragment_count(config->unreliable_size_max) +
+                               2 * l.segment_capacity;
+    while (l.sent_capacity < in_flight) {
+        l.sent_capacity *= 2;
+    }
     const bool fragments = config->receive_size_max > CAIRN_LINK_SINGLE_SIZE_MAX;
     place(&l.all, sizeof(cairn_link));
     l.sent = place(&l.all, l.sent_capacity * sizeof(cairn_sent));
@@ -89,15 +82,6 @@ size_t cairn_link_memory_size(const cairn_link_config *config) {
     return is_config_valid(config) ? layout_of(config).all : 0;
 }
 
-static void assemblies_attach(cairn_link *link, uint8_t *block, const layout *l) {
-    cairn_assemblies *assemblies = &link->assemblies;
-    assemblies->count = link->config.receive_messages_max;
-    assemblies->size_max = link->config.receive_size_max;
-    for (uint32_t i = 0; i < assemblies->count; i++) {
-        assemblies->slots[i].bytes = block + l->assemblies + i * l->assembly_size;
-    }
-}
-
 static void attach(cairn_link *link, uint8_t *block, const layout *l) {
     CAIRN_ASSERT((uintptr_t)block % 16 == 0);
     link->sent.entries = (void *)(block + l->sent);
@@ -112,7 +96,11 @@ static void attach(cairn_link *link, uint8_t *block, const layout *l) {
     link->receiver.window = l->window;
     link->receiver.size_max = link->config.receive_size_max;
     link->receiver.bytes = block + l->stream + 4; // messages follow 4 bytes of frame header
-    assemblies_attach(link, block, l);
+    link->assemblies.count = link->config.receive_messages_max;
+    link->assemblies.size_max = link->config.receive_size_max;
+    for (uint32_t i = 0; i < link->assemblies.count; i++) {
+        link->assemblies.slots[i].bytes = block + l->assemblies + i * l->assembly_size;
+    }
 }
 
 cairn_status cairn_link_create(const cairn_link_config *config, uint64_t now_ns, cairn_link **out) {
@@ -139,25 +127,20 @@ void cairn_link_destroy(cairn_link *link) {
 }
 
 void cairn_link_reset(cairn_link *link, uint64_t now_ns) {
-    link->now_ns = now_ns;
-    cairn_estimate_reset(&link->estimate);
-    link->statistics = (cairn_link_statistics){0};
-    link->received = (cairn_ack_window){0};
-    link->newest_ns = 0;
-    link->owed_since_ns = 0;
-    link->owed_count = 0;
-    link->unreported = 0;
-    link->far_count = 0;
-    link->far_since_ns = 0;
-    link->has_peer_window = false;
+    *link = (cairn_link){
+        .config = link->config,
+        .now_ns = now_ns,
+        .pace_ns = now_ns,
+        .sent = link->sent,
+        .unreliable = link->unreliable,
+        .sender = link->sender,
+        .assemblies = link->assemblies,
+        .single = link->single,
+        .receiver = link->receiver,
+    };
     cairn_sent_ring_reset(&link->sent);
-    link->has_ack_report = false;
-    link->unreliable_size = 0;
-    link->unreliable_next = 0;
     cairn_stream_sender_reset(&link->sender);
-    link->pace_ns = now_ns;
     cairn_assemblies_reset(&link->assemblies);
-    link->ready = (cairn_link_message){0};
     cairn_stream_receiver_reset(&link->receiver);
 }
 
@@ -200,12 +183,6 @@ bool cairn_link_failed(const cairn_link *link) {
            (link->has_peer_window && cairn_stream_sender_failed(&link->sender));
 }
 
-static uint16_t ack_delay_of(const cairn_link *link, uint64_t now_ns) {
-    CAIRN_ASSERT(now_ns >= link->newest_ns);
-    const uint64_t units = (now_ns - link->newest_ns) / CAIRN_LINK_ACK_DELAY_UNIT_NS;
-    return units < CAIRN_LINK_ACK_DELAY_UNKNOWN ? (uint16_t)units : CAIRN_LINK_ACK_DELAY_UNKNOWN;
-}
-
 // Writes the link header, records the payload as sent and everything received as acknowledged.
 static void begin_payload(
     cairn_link *link, uint64_t now_ns, cairn_link_kind kind, cairn_sent record, uint8_t *bytes) {
@@ -215,11 +192,15 @@ static void begin_payload(
     record.sent_ns = now_ns;
     record.state = CAIRN_SENT_IN_FLIGHT;
     const bool has_ack = link->received.next > 0;
+    CAIRN_ASSERT(now_ns >= link->newest_ns);
+    const uint64_t delay = (now_ns - link->newest_ns) / CAIRN_LINK_ACK_DELAY_UNIT_NS;
+    const uint16_t known_delay =
+        delay < CAIRN_LINK_ACK_DELAY_UNKNOWN ? (uint16_t)delay : CAIRN_LINK_ACK_DELAY_UNKNOWN;
     const cairn_link_header header = {
         .kind = (uint8_t)kind,
         .has_ack = has_ack,
         .window = (uint8_t)(link->receiver.window / CAIRN_LINK_WINDOW_UNIT),
-        .ack_delay = has_ack ? ack_delay_of(link, now_ns) : 0,
+        .ack_delay = has_ack ? known_delay : 0,
         .sequence = (uint32_t)cairn_sent_ring_add(&link->sent, record),
         .ack = has_ack ? (uint32_t)(link->received.next - 1) : 0,
         .ack_bits = has_ack ? cairn_ack_window_word(&link->received, 0) : 0,
@@ -281,12 +262,6 @@ static size_t fragment_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes
     return count_payload(link, CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + size);
 }
 
-static size_t unreliable_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
-    return link->unreliable_size <= CAIRN_LINK_SINGLE_SIZE_MAX
-               ? single_payload(link, now_ns, bytes)
-               : fragment_payload(link, now_ns, bytes);
-}
-
 static void pace(cairn_link *link, uint64_t now_ns, size_t size) {
     const uint64_t rate = link->config.send_rate_bytes_per_s;
     if (rate == 0) {
@@ -333,7 +308,9 @@ size_t cairn_link_next_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes
         return bare_ack_payload(link, now_ns, bytes);
     }
     if (link->unreliable_size > 0) {
-        return unreliable_payload(link, now_ns, bytes);
+        return link->unreliable_size <= CAIRN_LINK_SINGLE_SIZE_MAX
+                   ? single_payload(link, now_ns, bytes)
+                   : fragment_payload(link, now_ns, bytes);
     }
     if (cairn_stream_sender_ready(&link->sender) && now_ns >= link->pace_ns) {
         return stream_payload(link, now_ns, bytes);

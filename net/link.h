@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/limits.h"
-#include "net/link_drop.h"
+#include "net/link_header.h"
 #include <cairn/status.h>
 
 typedef struct cairn_link cairn_link;

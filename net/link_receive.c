@@ -52,15 +52,6 @@ typedef struct ack_report {
     uint32_t word_count;
 } ack_report;
 
-static void sample_round_trip(
-    cairn_link *link, uint64_t now_ns, const cairn_sent *sent, const ack_report *report) {
-    CAIRN_ASSERT(now_ns >= sent->sent_ns);
-    const uint64_t whole_ns = now_ns - sent->sent_ns;
-    if (report->delay_ns <= whole_ns) {
-        cairn_estimate_round_trip(&link->estimate, whole_ns - report->delay_ns);
-    }
-}
-
 static void acknowledge(
     cairn_link *link, uint64_t now_ns, uint64_t sequence, const ack_report *report) {
     CAIRN_ASSERT(sequence < link->sent.next);
@@ -68,13 +59,17 @@ static void acknowledge(
     if (sent == NULL || sent->state == CAIRN_SENT_ACKNOWLEDGED) {
         return;
     }
+    CAIRN_ASSERT(now_ns >= sent->sent_ns);
     if (sent->state == CAIRN_SENT_LOST) {
         CAIRN_ASSERT(link->statistics.payloads_lost > 0);
         link->statistics.payloads_lost--;
         cairn_estimate_loss_taken_back(&link->estimate, now_ns - sent->sent_ns);
     }
     if (sequence >= link->sent.acked_next) { // only the newest of a report can be
-        sample_round_trip(link, now_ns, sent, report);
+        const uint64_t elapsed_ns = now_ns - sent->sent_ns;
+        if (report->delay_ns <= elapsed_ns) {
+            cairn_estimate_round_trip(&link->estimate, elapsed_ns - report->delay_ns);
+        }
         link->sent.acked_next = sequence + 1;
     }
     sent->state = CAIRN_SENT_ACKNOWLEDGED;
@@ -239,14 +234,6 @@ static cairn_link_drop receive_checked(
     return CAIRN_LINK_TAKEN;
 }
 
-static void publish(cairn_link *link) {
-    link->statistics.rtt_ns = link->estimate.rtt_ns;
-    link->statistics.rtt_ns_min = link->estimate.rtt_ns_min;
-    link->statistics.jitter_ns = link->estimate.rtt_var_ns;
-    link->statistics.loss = link->estimate.loss;
-    link->statistics.messages_lost = link->assemblies.lost;
-}
-
 cairn_link_drop cairn_link_receive(
     cairn_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size) {
     CAIRN_ASSERT(now_ns >= link->now_ns);
@@ -261,7 +248,11 @@ cairn_link_drop cairn_link_receive(
     const cairn_link_drop drop = receive_checked(link, now_ns, bytes, size);
     CAIRN_ASSERT(drop < CAIRN_LINK_DROP_COUNT);
     link->statistics.drops[drop]++;
-    publish(link);
+    link->statistics.rtt_ns = link->estimate.rtt_ns;
+    link->statistics.rtt_ns_min = link->estimate.rtt_ns_min;
+    link->statistics.jitter_ns = link->estimate.rtt_var_ns;
+    link->statistics.loss = link->estimate.loss;
+    link->statistics.messages_lost = link->assemblies.lost;
     return drop;
 }
 

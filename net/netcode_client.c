@@ -68,14 +68,6 @@ static bool ended(const cairn_netcode_client *client) {
     return client->state <= CAIRN_NETCODE_STATE_DISCONNECTED;
 }
 
-static uint64_t timeout_ns_of(const cairn_netcode_client *client) {
-    return client->token.timeout_s > 0 ? (uint64_t)client->token.timeout_s * CAIRN_NS_PER_S : 0;
-}
-
-static uint64_t add_saturated(uint64_t a, uint64_t b) {
-    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
-}
-
 static void queue(cairn_netcode_client *client, const uint8_t *bytes, size_t size) {
     CAIRN_ASSERT(client->server < client->token.server_count);
     if (!cairn_outbox_push(&client->outbox, &client->token.servers[client->server], bytes, size)) {
@@ -141,16 +133,6 @@ static void try_server(cairn_netcode_client *client, uint32_t server) {
     queue_request(client);
 }
 
-static void try_next_server(
-    cairn_netcode_client *client, cairn_netcode_client_state state_when_none) {
-    CAIRN_ASSERT(state_when_none <= CAIRN_NETCODE_STATE_DISCONNECTED);
-    if (client->server + 1 < client->token.server_count) {
-        try_server(client, client->server + 1);
-    } else {
-        client->state = state_when_none;
-    }
-}
-
 static void answer(cairn_netcode_client *client, const cairn_packet_challenge *challenge) {
     CAIRN_ASSERT(client->state == CAIRN_NETCODE_STATE_SENDING_REQUEST);
     client->challenge_sequence = challenge->sequence;
@@ -170,7 +152,7 @@ static void enter(cairn_netcode_client *client, const cairn_packet_keep_alive *k
     repeat(client);
 }
 
-static void carry_out(
+static void apply_rule(
     cairn_netcode_client *client, cairn_netcode_client_rule rule, const cairn_packet *packet) {
     switch (rule.action) {
     case CAIRN_NETCODE_CLIENT_ANSWER:
@@ -187,7 +169,12 @@ static void carry_out(
         client->last_receive_ns = client->now_ns;
         break;
     case CAIRN_NETCODE_CLIENT_NEXT_SERVER:
-        try_next_server(client, rule.next);
+        CAIRN_ASSERT(rule.next <= CAIRN_NETCODE_STATE_DISCONNECTED);
+        if (client->server + 1 < client->token.server_count) {
+            try_server(client, client->server + 1);
+        } else {
+            client->state = rule.next;
+        }
         break;
     case CAIRN_NETCODE_CLIENT_DISCONNECT:
         send_disconnects(client);
@@ -205,13 +192,9 @@ static void carry_out(
     }
 }
 
-static void happen(cairn_netcode_client *client, unsigned input) {
+static void apply_input(cairn_netcode_client *client, unsigned input) {
     CAIRN_ASSERT(input >= CAIRN_PACKET_TYPE_COUNT);
-    carry_out(client, cairn_netcode_client_rule_of(client->state, input), NULL);
-}
-
-static bool same_keys(const cairn_token_public *a, const cairn_token_public *b) {
-    return memcmp(a->client_to_server_key, b->client_to_server_key, CAIRN_KEY_SIZE) == 0;
+    apply_rule(client, cairn_netcode_client_rule_of(client->state, input), NULL);
 }
 
 static cairn_status check_token(cairn_netcode_client *client, uint64_t now_unix_s,
@@ -225,7 +208,8 @@ static cairn_status check_token(cairn_netcode_client *client, uint64_t now_unix_
         client->state = CAIRN_NETCODE_STATE_TOKEN_EXPIRED;
         return CAIRN_INVALID_ARGUMENT;
     }
-    if (!same_keys(&token, &client->token)) {
+    if (memcmp(token.client_to_server_key, client->token.client_to_server_key, CAIRN_KEY_SIZE) !=
+        0) {
         client->sequence = 0;
     }
     client->token = token;
@@ -241,8 +225,8 @@ cairn_status cairn_netcode_client_connect(cairn_netcode_client *client, uint64_t
         return status;
     }
     const uint64_t life_s = client->token.expire_unix_s - client->token.create_unix_s;
-    client->expire_ns = life_s <= UINT64_MAX / CAIRN_NS_PER_S
-                            ? add_saturated(now_ns, life_s * CAIRN_NS_PER_S)
+    client->expire_ns = life_s <= (UINT64_MAX - now_ns) / CAIRN_NS_PER_S
+                            ? now_ns + life_s * CAIRN_NS_PER_S
                             : UINT64_MAX;
     try_server(client, 0);
     return CAIRN_OK;
@@ -250,18 +234,15 @@ cairn_status cairn_netcode_client_connect(cairn_netcode_client *client, uint64_t
 
 void cairn_netcode_client_disconnect(cairn_netcode_client *client, uint64_t now_ns) {
     set_now(client, now_ns);
-    happen(client, CAIRN_NETCODE_CLIENT_INPUT_LEAVE);
-}
-
-// Challenge and denied come before a session and may repeat; the window belongs to the session.
-static bool replay_protected(cairn_packet_type type) {
-    return type == CAIRN_PACKET_KEEP_ALIVE || type == CAIRN_PACKET_PAYLOAD ||
-           type == CAIRN_PACKET_DISCONNECT;
+    apply_input(client, CAIRN_NETCODE_CLIENT_INPUT_LEAVE);
 }
 
 static cairn_netcode_drop open_packet(cairn_netcode_client *client,
     const cairn_packet_header *header, const uint8_t *bytes, size_t size, cairn_packet *packet) {
-    const bool protected = replay_protected(header->type);
+    // Challenge and denied come before a session and may repeat; the window belongs to the session.
+    const bool protected = header->type == CAIRN_PACKET_KEEP_ALIVE ||
+                           header->type == CAIRN_PACKET_PAYLOAD ||
+                           header->type == CAIRN_PACKET_DISCONNECT;
     if (protected && !cairn_replay_fresh(&client->replay, header->sequence)) {
         return CAIRN_NETCODE_DROP_REPLAYED;
     }
@@ -291,7 +272,7 @@ static cairn_netcode_drop receive(
     cairn_packet packet;
     drop = open_packet(client, &header, bytes, size, &packet);
     if (drop == CAIRN_NETCODE_TAKEN) {
-        carry_out(client, rule, &packet);
+        apply_rule(client, rule, &packet);
     }
     return drop;
 }
@@ -307,20 +288,21 @@ void cairn_netcode_client_receive(cairn_netcode_client *client, uint64_t now_ns,
 }
 
 static uint64_t time_out_ns_of(const cairn_netcode_client *client) {
-    const uint64_t timeout_ns = timeout_ns_of(client);
-    return timeout_ns > 0 ? client->last_receive_ns + timeout_ns : UINT64_MAX;
+    const int32_t timeout_s = client->token.timeout_s;
+    return timeout_s > 0 ? client->last_receive_ns + (uint64_t)timeout_s * CAIRN_NS_PER_S
+                         : UINT64_MAX;
 }
 
 void cairn_netcode_client_advance(cairn_netcode_client *client, uint64_t now_ns) {
     set_now(client, now_ns);
     if (now_ns >= client->expire_ns) {
-        happen(client, CAIRN_NETCODE_CLIENT_INPUT_EXPIRE);
+        apply_input(client, CAIRN_NETCODE_CLIENT_INPUT_EXPIRE);
     }
     if (!ended(client) && now_ns >= time_out_ns_of(client)) {
-        happen(client, CAIRN_NETCODE_CLIENT_INPUT_TIME_OUT);
+        apply_input(client, CAIRN_NETCODE_CLIENT_INPUT_TIME_OUT);
     }
     if (!ended(client) && now_ns - client->sent_ns >= SEND_INTERVAL_NS) {
-        happen(client, CAIRN_NETCODE_CLIENT_INPUT_SEND);
+        apply_input(client, CAIRN_NETCODE_CLIENT_INPUT_SEND);
     }
 }
 

@@ -39,36 +39,27 @@ const cairn_handshake *cairn_handshakes_find(
     return &handshakes->pool[item];
 }
 
-static uint64_t lifetime_ns_of(int32_t timeout_s) {
-    const uint64_t timeout_ns = timeout_s > 0 ? (uint64_t)timeout_s * CAIRN_NS_PER_S : UINT64_MAX;
-    return timeout_ns < CAIRN_HANDSHAKE_TIMEOUT_NS_MAX ? timeout_ns
-                                                       : CAIRN_HANDSHAKE_TIMEOUT_NS_MAX;
-}
-
-static uint32_t take_free(cairn_handshakes *handshakes, const cairn_address *address) {
-    const uint32_t item = handshakes->first_free;
-    if (item != CAIRN_LOOKUP_NONE) {
-        handshakes->first_free = handshakes->pool[item].next_free;
-        cairn_lookup_insert(&handshakes->by_address, address, sizeof *address, item);
-    }
-    return item;
-}
-
 bool cairn_handshakes_put(cairn_handshakes *handshakes, const cairn_address *address,
     const cairn_token_private *token, const uint8_t mac[CAIRN_AEAD_MAC_SIZE], uint64_t now_ns) {
     uint32_t item = cairn_lookup_find(&handshakes->by_address, address, sizeof *address);
     if (item == CAIRN_LOOKUP_NONE) {
-        item = take_free(handshakes, address);
+        item = handshakes->first_free;
+        if (item == CAIRN_LOOKUP_NONE) {
+            return false;
+        }
+        handshakes->first_free = handshakes->pool[item].next_free;
+        cairn_lookup_insert(&handshakes->by_address, address, sizeof *address, item);
     }
-    if (item == CAIRN_LOOKUP_NONE) {
-        return false;
+    uint64_t lifetime_ns = CAIRN_HANDSHAKE_TIMEOUT_NS_MAX;
+    if (token->timeout_s > 0 && (uint64_t)token->timeout_s < lifetime_ns / CAIRN_NS_PER_S) {
+        lifetime_ns = (uint64_t)token->timeout_s * CAIRN_NS_PER_S;
     }
     cairn_handshake *handshake = &handshakes->pool[item];
     *handshake = (cairn_handshake){
         .address = *address,
         .client_id = token->client_id,
         .timeout_s = token->timeout_s,
-        .deadline_ns = now_ns + lifetime_ns_of(token->timeout_s),
+        .deadline_ns = now_ns + lifetime_ns,
         .used = true,
     };
     memcpy(handshake->mac, mac, CAIRN_AEAD_MAC_SIZE);

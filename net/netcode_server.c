@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "net/challenge.h"
 #include "net/crypto.h"
 #include "net/netcode_handshake.h"
 #include "net/netcode_slots.h"
@@ -71,19 +70,11 @@ cairn_netcode_server_config cairn_netcode_server_config_default(void) {
 }
 
 static bool config_valid(const cairn_netcode_server_config *config) {
-    if (config->private_key == NULL || config->entropy == NULL ||
-        config->public_addresses == NULL || config->public_address_count < 1 ||
-        config->public_address_count > CAIRN_TOKEN_SERVERS_MAX || config->clients_max < 1 ||
-        config->clients_max > CAIRN_CLIENTS_MAX) {
-        return false;
-    }
-    for (uint32_t i = 0; i < config->public_address_count; ++i) {
-        const uint8_t family = config->public_addresses[i].family;
-        if (family != CAIRN_ADDRESS_IPV4 && family != CAIRN_ADDRESS_IPV6) {
-            return false;
-        }
-    }
-    return true;
+    return config->private_key != NULL && config->entropy != NULL &&
+           config->public_addresses != NULL && config->public_address_count >= 1 &&
+           config->public_address_count <= CAIRN_TOKEN_SERVERS_MAX && config->clients_max >= 1 &&
+           config->clients_max <= CAIRN_CLIENTS_MAX &&
+           cairn_addresses_valid(config->public_addresses, config->public_address_count);
 }
 
 static cairn_status create_tables(cairn_netcode_server *server, const uint8_t *entropy) {
@@ -157,12 +148,6 @@ void cairn_netcode_server_destroy(cairn_netcode_server *server) {
 static void set_now(cairn_netcode_server *server, uint64_t now_ns) {
     CAIRN_ASSERT(now_ns >= server->now_ns);
     server->now_ns = now_ns;
-}
-
-static uint64_t now_unix_s_of(const cairn_netcode_server *server) {
-    CAIRN_ASSERT(server->now_ns >= server->config.start_ns);
-    return server->config.start_unix_s +
-           (server->now_ns - server->config.start_ns) / CAIRN_NS_PER_S;
 }
 
 static uint64_t slot_due_ns(const cairn_netcode_slot *slot) {
@@ -298,19 +283,10 @@ static void end_session(
     cairn_netcode_slots_close(&server->slots, client);
 }
 
-static void hear(cairn_netcode_server *server, uint32_t client, cairn_netcode_server_rule rule) {
+static void confirm(cairn_netcode_server *server, uint32_t client, cairn_netcode_server_rule rule) {
     CAIRN_ASSERT(rule.next == CAIRN_PEER_CONFIRMED);
     server->slots.list[client].last_receive_ns = server->now_ns;
     server->slots.list[client].state = rule.next;
-}
-
-static void deliver(
-    cairn_netcode_server *server, uint32_t client, const cairn_packet_payload *payload) {
-    CAIRN_ASSERT(payload->size >= 1 && payload->size <= CAIRN_PAYLOAD_SIZE_MAX);
-    CAIRN_ASSERT(server->payload_size == 0);
-    server->payload_client = client;
-    server->payload_size = payload->size;
-    server->payload_place = server->events_pushed;
 }
 
 static void send_disconnects(cairn_netcode_server *server, uint32_t client) {
@@ -321,18 +297,21 @@ static void send_disconnects(cairn_netcode_server *server, uint32_t client) {
 
 // Applies the table's rule to a client's slot. `packet` is what was received, if it was a packet;
 // `reason` is used when the slot ends.
-static void carry_out(cairn_netcode_server *server, uint32_t client, unsigned input,
+static void apply_input(cairn_netcode_server *server, uint32_t client, unsigned input,
     const cairn_packet *packet, cairn_netcode_disconnect_reason reason) {
     const cairn_netcode_server_rule rule =
         cairn_netcode_server_rule_of(server->slots.list[client].state, input);
     switch (rule.action) {
     case CAIRN_NETCODE_SERVER_DELIVER:
-        CAIRN_ASSERT(packet != NULL);
-        deliver(server, client, &packet->payload);
-        hear(server, client, rule);
+        CAIRN_ASSERT(packet != NULL && server->payload_size == 0);
+        CAIRN_ASSERT(packet->payload.size >= 1 && packet->payload.size <= CAIRN_PAYLOAD_SIZE_MAX);
+        server->payload_client = client;
+        server->payload_size = packet->payload.size;
+        server->payload_place = server->events_pushed;
+        confirm(server, client, rule);
         break;
     case CAIRN_NETCODE_SERVER_REFRESH:
-        hear(server, client, rule);
+        confirm(server, client, rule);
         break;
     case CAIRN_NETCODE_SERVER_DISCONNECT:
         send_disconnects(server, client);
@@ -362,20 +341,18 @@ static bool is_full(const cairn_netcode_server *server) {
     return !server->admitting || cairn_netcode_slots_find_free(&server->slots) == CAIRN_LOOKUP_NONE;
 }
 
-// A token that could have reached a server that ran before this one may have been used there; its
-// keys would encrypt other packets with the same nonces here.
-static bool from_before_start(const cairn_netcode_server *server, uint64_t expire_unix_s) {
-    CAIRN_ASSERT(expire_unix_s >= server->config.start_unix_s);
-    return expire_unix_s - server->config.start_unix_s < server->config.token_lifetime_s_max;
-}
-
 static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_address *from,
     const cairn_packet_request *request, cairn_token_private *token) {
-    const uint64_t now_unix_s = now_unix_s_of(server);
+    const uint64_t start_unix_s = server->config.start_unix_s;
+    CAIRN_ASSERT(server->now_ns >= server->config.start_ns);
+    const uint64_t now_unix_s =
+        start_unix_s + (server->now_ns - server->config.start_ns) / CAIRN_NS_PER_S;
     if (request->expire_unix_s <= now_unix_s) {
         return CAIRN_NETCODE_DROP_TOKEN_EXPIRED;
     }
-    if (from_before_start(server, request->expire_unix_s)) {
+    // A token that could have reached a server that ran before this one may have been used there;
+    // its keys would encrypt other packets with the same nonces here.
+    if (request->expire_unix_s - start_unix_s < server->config.token_lifetime_s_max) {
         return CAIRN_NETCODE_DROP_TOKEN_RESTART;
     }
     if (cairn_token_read_private(request->private_data, request->nonce, request->protocol_id,
@@ -400,11 +377,11 @@ static void queue_challenge(
     cairn_netcode_server *server, const cairn_address *to, const cairn_token_private *token) {
     cairn_challenge challenge = {.client_id = token->client_id};
     memcpy(challenge.user_data, token->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
-    uint8_t sealed[CAIRN_CHALLENGE_TOKEN_SIZE];
+    uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE];
     const uint64_t sequence = server->challenge_sequence++;
-    cairn_challenge_write(&challenge, sequence, server->challenge_key, sealed);
+    cairn_challenge_write(&challenge, sequence, server->challenge_key, encrypted);
     const cairn_packet packet = {
-        .type = CAIRN_PACKET_CHALLENGE, .challenge = {.sequence = sequence, .token = sealed}};
+        .type = CAIRN_PACKET_CHALLENGE, .challenge = {.sequence = sequence, .token = encrypted}};
     queue_answer(server, to, token->server_to_client_key, &packet);
 }
 
@@ -494,7 +471,7 @@ static cairn_netcode_drop receive_from_client(cairn_netcode_server *server, uint
         cairn_replay_accept(&slot->replay, header->sequence);
     }
     if (drop == CAIRN_NETCODE_TAKEN) {
-        carry_out(server, client, packet.type, &packet, CAIRN_NETCODE_LEFT);
+        apply_input(server, client, packet.type, &packet, CAIRN_NETCODE_LEFT);
     }
     return drop;
 }
@@ -548,7 +525,7 @@ static void advance_session(cairn_netcode_server *server, uint32_t client) {
     CAIRN_ASSERT(cairn_netcode_server_connected(server, client));
     const cairn_netcode_slot *slot = &server->slots.list[client];
     if (slot->timeout_ns > 0 && server->now_ns - slot->last_receive_ns >= slot->timeout_ns) {
-        carry_out(
+        apply_input(
             server, client, CAIRN_NETCODE_SERVER_INPUT_TIME_OUT, NULL, CAIRN_NETCODE_TIMED_OUT);
     } else if (server->now_ns - slot->sent_ns >= KEEP_ALIVE_INTERVAL_NS) {
         queue_keep_alive(server, client);
@@ -584,7 +561,7 @@ void cairn_netcode_server_disconnect(
     cairn_netcode_server *server, uint64_t now_ns, uint32_t client) {
     set_now(server, now_ns);
     if (cairn_netcode_server_connected(server, client)) {
-        carry_out(server, client, CAIRN_NETCODE_SERVER_INPUT_KICK, NULL, CAIRN_NETCODE_KICKED);
+        apply_input(server, client, CAIRN_NETCODE_SERVER_INPUT_KICK, NULL, CAIRN_NETCODE_KICKED);
     }
 }
 

@@ -136,27 +136,19 @@ cairn_netcode_client_rule cairn_netcode_client_rule_of(
 }
 
 const char *cairn_netcode_client_state_text(cairn_netcode_client_state state) {
-    switch (state) {
-    case CAIRN_NETCODE_STATE_TOKEN_EXPIRED:
-        return "connect token expired";
-    case CAIRN_NETCODE_STATE_TOKEN_INVALID:
-        return "connect token invalid";
-    case CAIRN_NETCODE_STATE_CONNECTION_TIMED_OUT:
-        return "connection timed out";
-    case CAIRN_NETCODE_STATE_RESPONSE_TIMED_OUT:
-        return "challenge response timed out";
-    case CAIRN_NETCODE_STATE_REQUEST_TIMED_OUT:
-        return "connection request timed out";
-    case CAIRN_NETCODE_STATE_DENIED:
-        return "connection denied";
-    case CAIRN_NETCODE_STATE_DISCONNECTED:
-        return "disconnected";
-    case CAIRN_NETCODE_STATE_SENDING_REQUEST:
-        return "sending connection request";
-    case CAIRN_NETCODE_STATE_SENDING_RESPONSE:
-        return "sending challenge response";
-    case CAIRN_NETCODE_STATE_CONNECTED:
-        return "connected";
-    }
-    return "unknown state";
+    enum { FIRST = CAIRN_NETCODE_STATE_TOKEN_EXPIRED };
+    static const char *const texts[] = {
+        [CAIRN_NETCODE_STATE_TOKEN_EXPIRED - FIRST] = "connect token expired",
+        [CAIRN_NETCODE_STATE_TOKEN_INVALID - FIRST] = "connect token invalid",
+        [CAIRN_NETCODE_STATE_CONNECTION_TIMED_OUT - FIRST] = "connection timed out",
+        [CAIRN_NETCODE_STATE_RESPONSE_TIMED_OUT - FIRST] = "challenge response timed out",
+        [CAIRN_NETCODE_STATE_REQUEST_TIMED_OUT - FIRST] = "connection request timed out",
+        [CAIRN_NETCODE_STATE_DENIED - FIRST] = "connection denied",
+        [CAIRN_NETCODE_STATE_DISCONNECTED - FIRST] = "disconnected",
+        [CAIRN_NETCODE_STATE_SENDING_REQUEST - FIRST] = "sending connection request",
+        [CAIRN_NETCODE_STATE_SENDING_RESPONSE - FIRST] = "sending challenge response",
+        [CAIRN_NETCODE_STATE_CONNECTED - FIRST] = "connected",
+    };
+    CAIRN_ASSERT(state >= (int)FIRST && state <= CAIRN_NETCODE_STATE_CONNECTED);
+    return texts[state - (int)FIRST];
 }

@@ -48,49 +48,21 @@ cairn_netcode_drop cairn_packet_read_request(
     return out->protocol_id == protocol_id ? CAIRN_NETCODE_TAKEN : CAIRN_NETCODE_DROP_PROTOCOL_ID;
 }
 
-static void write_challenge(cairn_writer *writer, const cairn_packet_challenge *challenge) {
-    CAIRN_ASSERT(challenge->token != NULL);
-    cairn_write_u64(writer, challenge->sequence);
-    cairn_write_bytes(writer, challenge->token, CAIRN_CHALLENGE_TOKEN_SIZE);
-}
-
-static void read_challenge(cairn_reader *reader, cairn_packet_challenge *challenge) {
-    challenge->sequence = cairn_read_u64(reader);
-    challenge->token = cairn_read_view(reader, CAIRN_CHALLENGE_TOKEN_SIZE);
-}
-
-static void write_keep_alive(cairn_writer *writer, const cairn_packet_keep_alive *keep_alive) {
-    cairn_write_u32(writer, keep_alive->client_index);
-    cairn_write_u32(writer, keep_alive->clients_max);
-}
-
-static void read_keep_alive(cairn_reader *reader, cairn_packet_keep_alive *keep_alive) {
-    keep_alive->client_index = cairn_read_u32(reader);
-    keep_alive->clients_max = cairn_read_u32(reader);
-}
-
-static void write_payload(cairn_writer *writer, const cairn_packet_payload *payload) {
-    CAIRN_ASSERT(payload->size >= 1 && payload->size <= CAIRN_PAYLOAD_SIZE_MAX);
-    cairn_write_bytes(writer, payload->bytes, payload->size);
-}
-
-static void read_payload(cairn_reader *reader, cairn_packet_payload *payload) {
-    payload->size = cairn_reader_left(reader);
-    payload->bytes = cairn_read_view(reader, payload->size);
-    reader->ok = reader->ok && payload->size >= 1;
-}
-
 static void write_body(cairn_writer *writer, const cairn_packet *packet) {
     switch (packet->type) {
     case CAIRN_PACKET_CHALLENGE:
     case CAIRN_PACKET_RESPONSE:
-        write_challenge(writer, &packet->challenge);
+        CAIRN_ASSERT(packet->challenge.token != NULL);
+        cairn_write_u64(writer, packet->challenge.sequence);
+        cairn_write_bytes(writer, packet->challenge.token, CAIRN_CHALLENGE_TOKEN_SIZE);
         break;
     case CAIRN_PACKET_KEEP_ALIVE:
-        write_keep_alive(writer, &packet->keep_alive);
+        cairn_write_u32(writer, packet->keep_alive.client_index);
+        cairn_write_u32(writer, packet->keep_alive.clients_max);
         break;
     case CAIRN_PACKET_PAYLOAD:
-        write_payload(writer, &packet->payload);
+        CAIRN_ASSERT(packet->payload.size >= 1 && packet->payload.size <= CAIRN_PAYLOAD_SIZE_MAX);
+        cairn_write_bytes(writer, packet->payload.bytes, packet->payload.size);
         break;
     default:
         CAIRN_ASSERT(
@@ -103,13 +75,17 @@ static void read_body(cairn_reader *reader, cairn_packet *packet) {
     switch (packet->type) {
     case CAIRN_PACKET_CHALLENGE:
     case CAIRN_PACKET_RESPONSE:
-        read_challenge(reader, &packet->challenge);
+        packet->challenge.sequence = cairn_read_u64(reader);
+        packet->challenge.token = cairn_read_view(reader, CAIRN_CHALLENGE_TOKEN_SIZE);
         break;
     case CAIRN_PACKET_KEEP_ALIVE:
-        read_keep_alive(reader, &packet->keep_alive);
+        packet->keep_alive.client_index = cairn_read_u32(reader);
+        packet->keep_alive.clients_max = cairn_read_u32(reader);
         break;
     case CAIRN_PACKET_PAYLOAD:
-        read_payload(reader, &packet->payload);
+        packet->payload.size = cairn_reader_left(reader);
+        packet->payload.bytes = cairn_read_view(reader, packet->payload.size);
+        reader->ok = reader->ok && packet->payload.size >= 1;
         break;
     default:
         break;
@@ -126,17 +102,12 @@ static void write_associated_data(
     CAIRN_ASSERT(writer.ok && writer.at == ASSOCIATED_DATA_SIZE);
 }
 
-static unsigned sequence_bytes_of(uint64_t sequence) {
-    unsigned count = 1;
-    while (count < 8 && sequence >> (8 * count) != 0) {
-        ++count;
-    }
-    return count;
-}
-
 static uint8_t write_header(cairn_writer *writer, cairn_packet_type type, uint64_t sequence) {
     CAIRN_ASSERT(type > CAIRN_PACKET_REQUEST && type < CAIRN_PACKET_TYPE_COUNT);
-    const unsigned sequence_bytes = sequence_bytes_of(sequence);
+    unsigned sequence_bytes = 1;
+    while (sequence_bytes < 8 && sequence >> (8 * sequence_bytes) != 0) {
+        ++sequence_bytes;
+    }
     const uint8_t prefix = (uint8_t)(type | sequence_bytes << 4);
     cairn_write_u8(writer, prefix);
     for (unsigned i = 0; i < sequence_bytes; ++i) {
@@ -204,4 +175,32 @@ cairn_netcode_drop cairn_packet_read(const cairn_packet_header *header, const ui
     *out = (cairn_packet){.type = header->type};
     read_body(&reader, out);
     return cairn_reader_done(&reader) ? CAIRN_NETCODE_TAKEN : CAIRN_NETCODE_DROP_SIZE;
+}
+
+#define CHALLENGE_TEXT_SIZE (CAIRN_CHALLENGE_TOKEN_SIZE - CAIRN_AEAD_MAC_SIZE)
+
+static const cairn_associated_data no_associated_data = {NULL, 0};
+
+void cairn_challenge_write(const cairn_challenge *challenge, uint64_t sequence,
+    const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE]) {
+    cairn_writer writer = cairn_writer_of(encrypted, CHALLENGE_TEXT_SIZE);
+    cairn_write_u64(&writer, challenge->client_id);
+    cairn_write_bytes(&writer, challenge->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    cairn_write_zeros(&writer, writer.size - writer.at);
+    CAIRN_ASSERT(writer.ok && writer.at == CHALLENGE_TEXT_SIZE);
+    cairn_aead_encrypt(encrypted, CHALLENGE_TEXT_SIZE, no_associated_data, sequence, key);
+}
+
+bool cairn_challenge_read(const uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE], uint64_t sequence,
+    const uint8_t key[CAIRN_AEAD_KEY_SIZE], cairn_challenge *out) {
+    uint8_t text[CHALLENGE_TEXT_SIZE];
+    if (!cairn_aead_decrypt(
+            encrypted, CAIRN_CHALLENGE_TOKEN_SIZE, no_associated_data, sequence, key, text)) {
+        return false;
+    }
+    cairn_reader reader = cairn_reader_of(text, CHALLENGE_TEXT_SIZE);
+    out->client_id = cairn_read_u64(&reader);
+    cairn_read_bytes(&reader, out->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    CAIRN_ASSERT(reader.ok);
+    return true;
 }

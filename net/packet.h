@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The packets of netcode 1.02 as bytes: prefix, sequence, body, MAC. One struct for each body, with
-// its writer and reader side by side in packet.c. docs/PROTOCOL.md has the table.
+// The packets of netcode 1.02 as bytes: prefix, sequence, body, MAC. docs/PROTOCOL.md has the
+// table.
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -100,8 +101,22 @@ cairn_netcode_drop cairn_packet_read_header(
     const uint8_t *bytes, size_t size, unsigned types, cairn_packet_header *out);
 
 // Decrypts and reads the body after a header that was taken. `body` has room for
-// CAIRN_PAYLOAD_SIZE_MAX bytes; the pointers in `*out` point into it. CAIRN_NETCODE_TAKEN, SEAL, or
-// SIZE when the body is not as long as its type says.
+// CAIRN_PAYLOAD_SIZE_MAX bytes; the pointers in `*out` point into it. CAIRN_NETCODE_TAKEN, DECRYPT,
+// or SIZE when the body is not as long as its type says.
 cairn_netcode_drop cairn_packet_read(const cairn_packet_header *header, const uint8_t *bytes,
     size_t size, uint64_t protocol_id, const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *body,
     cairn_packet *out);
+
+// The challenge token: a server gives it to a client and expects it back from the same address, so
+// that no client connects from another's address. Encrypted with a key that only the server has.
+typedef struct cairn_challenge {
+    uint64_t client_id;
+    uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE];
+} cairn_challenge;
+
+// A key must never encrypt two challenges with one sequence.
+void cairn_challenge_write(const cairn_challenge *challenge, uint64_t sequence,
+    const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE]);
+// False if decryption fails: other key, other sequence, or a changed bit.
+bool cairn_challenge_read(const uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE], uint64_t sequence,
+    const uint8_t key[CAIRN_AEAD_KEY_SIZE], cairn_challenge *out);

@@ -14,12 +14,12 @@ uint32_t cairn_stream_window(uint32_t size_max) {
 void cairn_stream_receiver_reset(cairn_stream_receiver *receiver) {
     CAIRN_ASSERT(receiver->window > 0 && receiver->window % CAIRN_LINK_WINDOW_UNIT == 0);
     memset(receiver->have, 0, receiver->window / 64);
-    receiver->origin = 0;
-    receiver->base = 0;
-    receiver->whole = 0;
-    receiver->edge = 0;
-    receiver->top = 0;
-    receiver->broken = false;
+    *receiver = (cairn_stream_receiver){
+        .bytes = receiver->bytes,
+        .have = receiver->have,
+        .window = receiver->window,
+        .size_max = receiver->size_max,
+    };
 }
 
 static uint64_t *have_word(const cairn_stream_receiver *receiver, uint64_t granule) {

@@ -13,17 +13,13 @@ uint64_t cairn_frame_size(uint32_t message_size) {
 void cairn_stream_sender_reset(cairn_stream_sender *sender) {
     CAIRN_ASSERT(sender->segment_capacity > 0);
     CAIRN_ASSERT(sender->capacity > 0 && sender->capacity % 8 == 0);
-    sender->base = 0;
-    sender->acked = 0;
-    sender->next = 0;
-    sender->end = 0;
-    sender->window = CAIRN_LINK_WINDOW_UNIT; // the least that a receiver has
-    sender->first = 0;
-    sender->count = 0;
-    sender->lost_count = 0;
-    sender->in_flight_count = 0;
-    sender->waiting_since_ns = 0;
-    sender->backoff = 0;
+    *sender = (cairn_stream_sender){
+        .bytes = sender->bytes,
+        .capacity = sender->capacity,
+        .window = CAIRN_LINK_WINDOW_UNIT, // the smallest that a receiver has
+        .segments = sender->segments,
+        .segment_capacity = sender->segment_capacity,
+    };
 }
 
 uint64_t cairn_stream_sender_room(const cairn_stream_sender *sender) {

@@ -21,22 +21,18 @@ _Static_assert(
         PRIVATE_TEXT_SIZE,
     "the private part holds the longest list of IPv6 servers");
 
-static const char *const refusal_texts[CAIRN_TOKEN_REFUSAL_COUNT] = {
-    [CAIRN_TOKEN_OK] = "ok",
-    [CAIRN_TOKEN_SIZE_WRONG] = "a connect token is 2048 bytes long",
-    [CAIRN_TOKEN_VERSION_WRONG] = "not a netcode 1.02 token",
-    [CAIRN_TOKEN_TIMES_WRONG] = "expires before it was created",
-    [CAIRN_TOKEN_SERVER_COUNT] = "names no server or more than 32",
-    [CAIRN_TOKEN_ADDRESS_TYPE] = "a server address is neither IPv4 nor IPv6",
-    [CAIRN_TOKEN_DECRYPT_FAILED] =
-        "the private part cannot be decrypted with this key and protocol id",
-};
-
 const char *cairn_token_refusal_text(cairn_token_refusal refusal) {
-    if ((unsigned)refusal >= CAIRN_TOKEN_REFUSAL_COUNT) {
-        return "unknown refusal";
-    }
-    return refusal_texts[refusal];
+    static const char *const texts[CAIRN_TOKEN_REFUSAL_COUNT] = {
+        [CAIRN_TOKEN_OK] = "ok",
+        [CAIRN_TOKEN_SIZE_WRONG] = "a connect token is 2048 bytes long",
+        [CAIRN_TOKEN_VERSION_WRONG] = "not a netcode 1.02 token",
+        [CAIRN_TOKEN_TIMES_WRONG] = "the token expires before it was created",
+        [CAIRN_TOKEN_SERVER_COUNT] = "the token names no server or more than 32",
+        [CAIRN_TOKEN_ADDRESS_TYPE] = "a server address is neither IPv4 nor IPv6",
+        [CAIRN_TOKEN_DECRYPT_FAILED] =
+            "the private part cannot be decrypted with this key and protocol id",
+    };
+    return (unsigned)refusal < CAIRN_TOKEN_REFUSAL_COUNT ? texts[refusal] : "unknown refusal";
 }
 
 static void write_address(cairn_writer *writer, const cairn_address *address) {
@@ -200,7 +196,8 @@ cairn_token_refusal cairn_token_read_public(
     return parse_public(&reader, out);
 }
 
-static bool addresses_known(const cairn_address *addresses, uint32_t count) {
+bool cairn_addresses_valid(const cairn_address *addresses, uint32_t count) {
+    CAIRN_ASSERT(count <= CAIRN_TOKEN_SERVERS_MAX);
     for (uint32_t i = 0; i < count; ++i) {
         if (addresses[i].family != CAIRN_ADDRESS_IPV4 &&
             addresses[i].family != CAIRN_ADDRESS_IPV6) {
@@ -214,41 +211,7 @@ static bool request_valid(const cairn_token_request *request) {
     return request->server_count >= 1 && request->server_count <= CAIRN_TOKEN_SERVERS_MAX &&
            request->server_addresses != NULL && request->private_key != NULL &&
            request->entropy != NULL && request->create_unix_s <= UINT64_MAX - request->lifetime_s &&
-           addresses_known(request->server_addresses, request->server_count);
-}
-
-static void split_entropy(
-    const uint8_t *entropy, uint8_t nonce[CAIRN_TOKEN_NONCE_SIZE], cairn_token_private *secret) {
-    cairn_reader reader = cairn_reader_of(entropy, CAIRN_TOKEN_ENTROPY_SIZE);
-    cairn_read_bytes(&reader, nonce, CAIRN_TOKEN_NONCE_SIZE);
-    cairn_read_bytes(&reader, secret->client_to_server_key, CAIRN_KEY_SIZE);
-    cairn_read_bytes(&reader, secret->server_to_client_key, CAIRN_KEY_SIZE);
-    CAIRN_ASSERT(cairn_reader_done(&reader));
-}
-
-static void fill_private(const cairn_token_request *request, cairn_token_private *secret) {
-    CAIRN_ASSERT(request->server_count <= CAIRN_TOKEN_SERVERS_MAX);
-    secret->client_id = request->client_id;
-    secret->timeout_s = request->timeout_s;
-    secret->server_count = request->server_count;
-    memcpy(secret->servers, request->server_addresses,
-        request->server_count * sizeof *request->server_addresses);
-    if (request->user_data != NULL) {
-        memcpy(secret->user_data, request->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
-    }
-}
-
-static void fill_public(const cairn_token_request *request, const cairn_token_private *secret,
-    cairn_token_public *token) {
-    token->protocol_id = request->protocol_id;
-    token->create_unix_s = request->create_unix_s;
-    token->expire_unix_s = request->create_unix_s + request->lifetime_s;
-    CAIRN_ASSERT(token->expire_unix_s >= token->create_unix_s);
-    token->timeout_s = secret->timeout_s;
-    token->server_count = secret->server_count;
-    memcpy(token->servers, secret->servers, sizeof token->servers);
-    memcpy(token->client_to_server_key, secret->client_to_server_key, CAIRN_KEY_SIZE);
-    memcpy(token->server_to_client_key, secret->server_to_client_key, CAIRN_KEY_SIZE);
+           cairn_addresses_valid(request->server_addresses, request->server_count);
 }
 
 cairn_status cairn_token_issue(
@@ -257,15 +220,62 @@ cairn_status cairn_token_issue(
     if (!request_valid(request) || !cairn_crypto_start()) {
         return CAIRN_INVALID_ARGUMENT;
     }
-    cairn_token_private secret = {0};
-    cairn_token_public parts = {0};
-    split_entropy(request->entropy, parts.nonce, &secret);
-    fill_private(request, &secret);
-    fill_public(request, &secret, &parts);
-    cairn_token_write_private(&secret, parts.nonce, parts.protocol_id, parts.expire_unix_s,
-        request->private_key, parts.private_data);
-    cairn_token_write_public(&parts, token);
-    cairn_wipe(&secret, sizeof secret);
-    cairn_wipe(&parts, sizeof parts);
+    cairn_token_private private = {
+        .client_id = request->client_id,
+        .timeout_s = request->timeout_s,
+        .server_count = request->server_count,
+    };
+    cairn_token_public public = {
+        .protocol_id = request->protocol_id,
+        .create_unix_s = request->create_unix_s,
+        .expire_unix_s = request->create_unix_s + request->lifetime_s,
+        .timeout_s = request->timeout_s,
+        .server_count = request->server_count,
+    };
+    CAIRN_ASSERT(public.expire_unix_s >= public.create_unix_s);
+    cairn_reader entropy = cairn_reader_of(request->entropy, CAIRN_TOKEN_ENTROPY_SIZE);
+    cairn_read_bytes(&entropy, public.nonce, CAIRN_TOKEN_NONCE_SIZE);
+    cairn_read_bytes(&entropy, private.client_to_server_key, CAIRN_KEY_SIZE);
+    cairn_read_bytes(&entropy, private.server_to_client_key, CAIRN_KEY_SIZE);
+    CAIRN_ASSERT(cairn_reader_done(&entropy));
+    memcpy(public.client_to_server_key, private.client_to_server_key, CAIRN_KEY_SIZE);
+    memcpy(public.server_to_client_key, private.server_to_client_key, CAIRN_KEY_SIZE);
+    const size_t servers_size = request->server_count * sizeof *request->server_addresses;
+    memcpy(private.servers, request->server_addresses, servers_size);
+    memcpy(public.servers, request->server_addresses, servers_size);
+    if (request->user_data != NULL) {
+        memcpy(private.user_data, request->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    }
+    cairn_token_write_private(&private, public.nonce, public.protocol_id, public.expire_unix_s,
+        request->private_key, public.private_data);
+    cairn_token_write_public(&public, token);
+    cairn_wipe(&private, sizeof private);
+    cairn_wipe(&public, sizeof public);
     return CAIRN_OK;
+}
+
+#define USER_DATA_MAGIC_SIZE 8
+#define USER_DATA_VERSION 1
+#define USER_DATA_RIGHTS CAIRN_USER_RIGHT_OPERATOR
+
+static const uint8_t user_data_magic[USER_DATA_MAGIC_SIZE] = {
+    'c', 'a', 'i', 'r', 'n', 'u', 's', 'r'};
+
+uint32_t cairn_user_data_rights(const uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE]) {
+    cairn_reader reader = cairn_reader_of(user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    const uint8_t *head = cairn_read_view(&reader, USER_DATA_MAGIC_SIZE);
+    const uint32_t version = cairn_read_u32(&reader);
+    const uint32_t rights = cairn_read_u32(&reader);
+    CAIRN_ASSERT(reader.ok);
+    const bool ours =
+        memcmp(head, user_data_magic, USER_DATA_MAGIC_SIZE) == 0 && version == USER_DATA_VERSION;
+    return ours ? rights & USER_DATA_RIGHTS : 0;
+}
+
+void cairn_user_data_write(uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE], uint32_t rights) {
+    cairn_writer writer = cairn_writer_of(user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    cairn_write_bytes(&writer, user_data_magic, USER_DATA_MAGIC_SIZE);
+    cairn_write_u32(&writer, USER_DATA_VERSION);
+    cairn_write_u32(&writer, rights);
+    CAIRN_ASSERT(writer.ok);
 }

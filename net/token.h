@@ -16,6 +16,9 @@ extern const uint8_t cairn_netcode_version[CAIRN_NETCODE_VERSION_SIZE];
 #define CAIRN_TOKEN_PRIVATE_SIZE 1024
 #define CAIRN_TOKEN_NONCE_SIZE 24
 
+// Whether each address is IPv4 or IPv6. At most CAIRN_TOKEN_SERVERS_MAX.
+bool cairn_addresses_valid(const cairn_address *addresses, uint32_t count);
+
 // The part of a connect token that its client may read.
 typedef struct cairn_token_public {
     uint64_t protocol_id;

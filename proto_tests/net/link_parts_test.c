@@ -131,8 +131,7 @@ TEST("a fragment before the first payload is impossible") {
 }
 
 TEST("the round trip follows rfc 6298") {
-    cairn_estimate e;
-    cairn_estimate_reset(&e);
+    cairn_estimate e = {0};
     assert_int_equal(cairn_estimate_timeout_ns(&e, 0), CAIRN_RTO_FIRST_NS);
     assert_int_equal(cairn_estimate_overdue_ns(&e), CAIRN_RTO_FIRST_NS);
     cairn_estimate_round_trip(&e, 80000000);
@@ -156,8 +155,7 @@ TEST("the round trip follows rfc 6298") {
 }
 
 TEST("loss is a mean that late acks correct") {
-    cairn_estimate e;
-    cairn_estimate_reset(&e);
+    cairn_estimate e = {0};
     for (uint32_t i = 0; i < 1000; i++) {
         cairn_estimate_fate(&e, i % 10 == 0);
     }

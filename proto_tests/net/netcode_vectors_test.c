@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/challenge.h"
 #include "net/packet.h"
 #include "net/token.h"
 #include "proto_tests/net/netcode_kit.h"
