@@ -9,27 +9,7 @@
 static const uint8_t start_name[NAME_SIZE + 1] = "cairn recording ";
 static const uint8_t sign_name[NAME_SIZE + 1] = "cairn transcript";
 
-cairn_chain cairn_chain_of_start(const uint8_t *payload, size_t size) {
-    CAIRN_ASSERT(payload != NULL && size > 0);
-    cairn_chain chain;
-    cairn_digest(start_name, NAME_SIZE, payload, size, chain.value);
-    return chain;
-}
-
 #define COMMAND_SIZE 40
-
-static void write_command(cairn_writer *writer, const cairn_command *command) {
-    cairn_write_u32(writer, command->kind);
-    cairn_write_u32(writer, command->slot);
-    cairn_write_u32(writer, command->sequence);
-    cairn_write_u32(writer, command->buttons);
-    cairn_write_f32(writer, command->move.x);
-    cairn_write_f32(writer, command->move.y);
-    cairn_write_f32(writer, command->move.z);
-    cairn_write_f32(writer, command->aim.x);
-    cairn_write_f32(writer, command->aim.y);
-    cairn_write_f32(writer, command->aim.z);
-}
 
 static void digest_commands(
     const cairn_command *commands, uint32_t count, uint8_t out[CAIRN_DIGEST_SIZE]) {
@@ -38,7 +18,17 @@ static void digest_commands(
     CAIRN_ASSERT(count <= CAIRN_COMMANDS_PER_TICK_MAX);
     cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
     for (uint32_t i = 0; i < count; ++i) {
-        write_command(&writer, &commands[i]);
+        const cairn_command *command = &commands[i];
+        cairn_write_u32(&writer, command->kind);
+        cairn_write_u32(&writer, command->slot);
+        cairn_write_u32(&writer, command->sequence);
+        cairn_write_u32(&writer, command->buttons);
+        cairn_write_f32(&writer, command->move.x);
+        cairn_write_f32(&writer, command->move.y);
+        cairn_write_f32(&writer, command->move.z);
+        cairn_write_f32(&writer, command->aim.x);
+        cairn_write_f32(&writer, command->aim.y);
+        cairn_write_f32(&writer, command->aim.z);
     }
     CAIRN_ASSERT(writer.ok && writer.at == (size_t)count * COMMAND_SIZE);
     cairn_digest(bytes, writer.at, NULL, 0, out);
@@ -46,7 +36,7 @@ static void digest_commands(
 
 // The input of each kind of link has a different length, so one kind cannot be mistaken for
 // another.
-void cairn_chain_tick(
+static void add_tick(
     cairn_chain *chain, const cairn_wire_tick *tick, const cairn_command *commands) {
     CAIRN_ASSERT(tick->command_count <= CAIRN_COMMANDS_PER_TICK_MAX);
     uint8_t inputs[CAIRN_DIGEST_SIZE];
@@ -61,11 +51,21 @@ void cairn_chain_tick(
     cairn_digest(chain->value, sizeof chain->value, link, sizeof link, chain->value);
 }
 
-void cairn_chain_replace(cairn_chain *chain, const uint8_t *payload, size_t size) {
+void cairn_chain_chunk(
+    cairn_chain *chain, const cairn_chunk *chunk, const uint8_t *payload, size_t size) {
     CAIRN_ASSERT(payload != NULL && size > 0);
-    uint8_t state[CAIRN_DIGEST_SIZE];
-    cairn_digest(payload, size, NULL, 0, state);
-    cairn_digest(chain->value, sizeof chain->value, state, sizeof state, chain->value);
+    if (chunk->kind == CAIRN_CHUNK_START) {
+        cairn_digest(start_name, NAME_SIZE, payload, size, chain->value);
+    } else if (chunk->kind == CAIRN_CHUNK_REPLACE) {
+        uint8_t state[CAIRN_DIGEST_SIZE];
+        cairn_digest(payload, size, NULL, 0, state);
+        cairn_digest(chain->value, sizeof chain->value, state, sizeof state, chain->value);
+    } else if (chunk->kind == CAIRN_CHUNK_TICKS) {
+        for (uint32_t i = 0; i < chunk->ticks.tick_count; ++i) {
+            const cairn_wire_tick *tick = &chunk->ticks.ticks[i];
+            add_tick(chain, tick, chunk->ticks.commands + tick->first_command);
+        }
+    }
 }
 
 #define SIGNED_SIZE (NAME_SIZE + CAIRN_DIGEST_SIZE + 16)

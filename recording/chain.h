@@ -11,19 +11,16 @@
 #include <stdint.h>
 
 #include "net/sign.h"
-#include "schema/messages.h"
+#include "schema/recording.h"
 
 typedef struct cairn_chain {
     uint8_t value[CAIRN_DIGEST_SIZE];
 } cairn_chain;
 
-// `payload` is the start chunk's, unpacked.
-cairn_chain cairn_chain_of_start(const uint8_t *payload, size_t size);
-// Adds one tick and its command_count commands, in their order.
-void cairn_chain_tick(
-    cairn_chain *chain, const cairn_wire_tick *tick, const cairn_command *commands);
-// Adds a replace chunk; `payload` is unpacked.
-void cairn_chain_replace(cairn_chain *chain, const uint8_t *payload, size_t size);
+// Extends the chain by a chunk; `payload` is its content, unpacked. A start chunk begins it. A
+// keyframe is left out, because the ticks determine it.
+void cairn_chain_chunk(
+    cairn_chain *chain, const cairn_chunk *chunk, const uint8_t *payload, size_t size);
 
 // Signs the chain at the end of a recording; `tick` and `tick_count` are the end chunk's.
 void cairn_chain_sign(const cairn_chain *chain, uint64_t tick, uint64_t tick_count,

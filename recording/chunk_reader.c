@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-
 #include "schema/codec.h"
 
 cairn_chunk_reader cairn_chunk_reader_of(const uint8_t *bytes, size_t size) {
@@ -51,15 +50,6 @@ static const char *unpack_payload(cairn_chunk_reader *reader) {
     return refusal == CAIRN_UNPACK_OK ? NULL : cairn_unpack_refusal_text(refusal);
 }
 
-static bool head_matches(const cairn_chunk_reader *reader) {
-    CAIRN_ASSERT(reader->chunk.kind == reader->piece.kind);
-    const cairn_recording_piece head = reader->piece;
-    const cairn_recording_piece content =
-        cairn_recording_piece_of(&reader->chunk, reader->payload, reader->payload_size);
-    return reader->file.version == 1 ||
-           (head.tick == content.tick && head.tick_count == content.tick_count);
-}
-
 static const char *decode_chunk(cairn_chunk_reader *reader) {
     const char *why = unpack_payload(reader);
     if (why != NULL) {
@@ -72,7 +62,11 @@ static const char *decode_chunk(cairn_chunk_reader *reader) {
     if (reader->chunk.kind != reader->piece.kind) {
         return "its kind differs from that in its head";
     }
-    return head_matches(reader) ? NULL : "its ticks differ from those in its head";
+    const cairn_recording_piece head = reader->piece;
+    const cairn_recording_piece content =
+        cairn_recording_piece_of(&reader->chunk, reader->payload, reader->payload_size);
+    const bool same = head.tick == content.tick && head.tick_count == content.tick_count;
+    return same || reader->file.version == 1 ? NULL : "its ticks differ from those in its head";
 }
 
 bool cairn_chunk_reader_next(cairn_chunk_reader *reader) {
@@ -87,6 +81,12 @@ bool cairn_chunk_reader_next(cairn_chunk_reader *reader) {
     }
     CAIRN_ASSERT(reader->valid == (reader->error[0] == '\0'));
     return reader->valid;
+}
+
+bool cairn_chunk_reader_damaged(const cairn_chunk_reader *reader) {
+    const cairn_recording_end end = reader->file.end;
+    CAIRN_ASSERT(!reader->valid || end != CAIRN_RECORDING_UNFINISHED);
+    return !reader->valid || (end != CAIRN_RECORDING_CLEAN && end != CAIRN_RECORDING_CUT);
 }
 
 void cairn_chunk_reader_end_text(

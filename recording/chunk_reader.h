@@ -34,6 +34,8 @@ cairn_chunk_reader cairn_chunk_reader_of(const uint8_t *bytes, size_t size);
 void cairn_chunk_reader_end(cairn_chunk_reader *reader);
 // Reads the next chunk. False at the end and at a chunk that cannot be read.
 bool cairn_chunk_reader_next(cairn_chunk_reader *reader);
+// After the last chunk: whether the file ends with damage, not with its end chunk or a cut.
+bool cairn_chunk_reader_damaged(const cairn_chunk_reader *reader);
 // Writes one sentence on how the file ends, with the offset if it matters.
 void cairn_chunk_reader_end_text(
     const cairn_chunk_reader *reader, char text[CAIRN_RECORDING_ERROR_SIZE]);

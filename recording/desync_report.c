@@ -49,17 +49,13 @@ static bool record_step(cairn_recorder *recorder, const cairn_desync_report *c) 
     return !cairn_recorder_failed(recorder);
 }
 
-static size_t largest_state(const cairn_desync_report *c) {
-    const size_t before = cairn_world_encode_size(c->before);
-    const size_t after = c->after == NULL ? 0 : cairn_world_encode_size(c->after);
-    return before > after ? before : after;
-}
-
 cairn_status cairn_desync_report_encode(
     const cairn_desync_report *report, uint8_t **bytes, size_t *size) {
     CAIRN_ASSERT(report->before != NULL && bytes != NULL && size != NULL);
     CAIRN_ASSERT(cairn_world_tick(report->before) + 1 == report->desync.head.tick);
-    const size_t state_size = largest_state(report);
+    const size_t before_size = cairn_world_encode_size(report->before);
+    const size_t after_size = report->after == NULL ? 0 : cairn_world_encode_size(report->after);
+    const size_t state_size = before_size > after_size ? before_size : after_size;
     const size_t desync_size = 2 * CAIRN_DESYNC_STAGES_SIZE_MAX +
                                CAIRN_DESYNC_DIFFERENCES_MAX * sizeof(cairn_wire_difference) +
                                2 * CAIRN_TEXT_SIZE_MAX;
@@ -107,7 +103,7 @@ static cairn_world *world_of_start(const cairn_chunk_start *start, const cairn_r
     return cairn_recorded_world_of_keyframe(&state, rules, error);
 }
 
-static bool take_start(cairn_desync_report_content *c, const cairn_rules *rules,
+static bool read_start(cairn_desync_report_content *c, const cairn_rules *rules,
     char error[CAIRN_RECORDING_ERROR_SIZE]) {
     CAIRN_ASSERT(c->before == NULL);
     if (!cairn_chunk_reader_next(&c->walk)) {
@@ -119,7 +115,7 @@ static bool take_start(cairn_desync_report_content *c, const cairn_rules *rules,
     return c->before != NULL;
 }
 
-static bool take_commands(cairn_desync_report_content *c, char error[CAIRN_RECORDING_ERROR_SIZE]) {
+static bool read_commands(cairn_desync_report_content *c, char error[CAIRN_RECORDING_ERROR_SIZE]) {
     CAIRN_ASSERT(c->before != NULL);
     const cairn_chunk_ticks *ticks = &c->walk.chunk.ticks;
     c->has_tick = true;
@@ -135,16 +131,8 @@ static bool take_commands(cairn_desync_report_content *c, char error[CAIRN_RECOR
     return true;
 }
 
-// The client's state may be invalid: then `after_refused` says why.
-static void take_after(cairn_desync_report_content *c) {
-    CAIRN_ASSERT(c->before != NULL);
-    cairn_world_destroy(c->after);
-    c->after = cairn_recorded_world_of_keyframe(
-        &c->walk.chunk.keyframe, cairn_world_settings(c->before)->rules, c->after_refused);
-}
-
 // The last chunk that is read, because its texts are valid only until the next.
-static bool take_desync(cairn_desync_report_content *c, char error[CAIRN_RECORDING_ERROR_SIZE]) {
+static bool read_desync(cairn_desync_report_content *c, char error[CAIRN_RECORDING_ERROR_SIZE]) {
     CAIRN_ASSERT(c->before != NULL);
     c->desync = c->walk.chunk.desync;
     if (!c->has_tick || c->desync.head.tick != cairn_world_tick(c->before) + 1 ||
@@ -159,21 +147,23 @@ bool cairn_desync_report_open(cairn_desync_report_content *content, const uint8_
     size_t size, const cairn_rules *rules, char error[CAIRN_RECORDING_ERROR_SIZE]) {
     *content = (cairn_desync_report_content){.walk = cairn_chunk_reader_of(bytes, size)};
     error[0] = '\0';
-    if (!take_start(content, rules, error)) {
+    if (!read_start(content, rules, error)) {
         return false;
     }
     while (cairn_chunk_reader_next(&content->walk)) {
         switch (content->walk.chunk.kind) {
         case CAIRN_CHUNK_TICKS:
-            if (!take_commands(content, error)) {
+            if (!read_commands(content, error)) {
                 return false;
             }
             break;
-        case CAIRN_CHUNK_KEYFRAME:
-            take_after(content);
+        case CAIRN_CHUNK_KEYFRAME: // the client's state, which may be invalid
+            cairn_world_destroy(content->after);
+            content->after = cairn_recorded_world_of_keyframe(&content->walk.chunk.keyframe,
+                cairn_world_settings(content->before)->rules, content->after_refused);
             break;
         case CAIRN_CHUNK_DESYNC:
-            return take_desync(content, error);
+            return read_desync(content, error);
         default:
             break;
         }

@@ -89,10 +89,7 @@ const char *cairn_recording_end_text(cairn_recording_end end) {
         [CAIRN_RECORDING_CHUNK_PACKING] = "a chunk is packed in an unknown way",
         [CAIRN_RECORDING_TRAILING] = "bytes follow the end chunk",
     };
-    if ((unsigned)end >= CAIRN_RECORDING_END_COUNT) {
-        return "unknown end";
-    }
-    return texts[end];
+    return (unsigned)end < CAIRN_RECORDING_END_COUNT ? texts[end] : "unknown end";
 }
 
 static cairn_recording_end check_file_head(const uint8_t *bytes, size_t size, uint32_t *version) {
@@ -133,41 +130,23 @@ typedef struct chunk_head {
     uint64_t head_checksum;
 } chunk_head;
 
-static bool kind_is_expected(const cairn_recording_reader *reader, uint32_t kind) {
-    const bool first = reader->chunk_count == 0;
-    return kind < CAIRN_CHUNK_KIND_COUNT && (kind == CAIRN_CHUNK_START) == first &&
-           kind != CAIRN_CHUNK_NONE;
-}
-
-static chunk_head read_head_1(cairn_reader *fields) {
-    chunk_head head = {.size = OLD_HEAD_SIZE};
+// Version 1 wrote shorter heads: no packing, no ticks.
+static chunk_head read_head_fields(cairn_reader *fields, uint32_t version) {
+    chunk_head head = {.size = version == 1 ? OLD_HEAD_SIZE : CAIRN_RECORDING_CHUNK_HEAD_SIZE};
     head.stored_size = cairn_read_u32(fields);
-    head.kind = cairn_read_u32(fields);
-    head.payload_checksum = cairn_read_u64(fields);
-    head.head_checksum = cairn_read_u64(fields);
     head.raw_size = head.stored_size;
-    return head;
-}
-
-static chunk_head read_head_2(cairn_reader *fields) {
-    chunk_head head = {.size = CAIRN_RECORDING_CHUNK_HEAD_SIZE};
-    head.stored_size = cairn_read_u32(fields);
-    head.kind = cairn_read_u16(fields);
-    head.packing = cairn_read_u16(fields);
-    head.raw_size = cairn_read_u32(fields);
-    head.tick_count = cairn_read_u32(fields);
-    head.tick = cairn_read_u64(fields);
+    if (version == 1) {
+        head.kind = cairn_read_u32(fields);
+    } else {
+        head.kind = cairn_read_u16(fields);
+        head.packing = cairn_read_u16(fields);
+        head.raw_size = cairn_read_u32(fields);
+        head.tick_count = cairn_read_u32(fields);
+        head.tick = cairn_read_u64(fields);
+    }
     head.payload_checksum = cairn_read_u64(fields);
     head.head_checksum = cairn_read_u64(fields);
     return head;
-}
-
-static bool sizes_are_valid(const chunk_head *head) {
-    if (head->stored_size == 0 || head->raw_size > CAIRN_RECORDING_PAYLOAD_SIZE_MAX) {
-        return false;
-    }
-    return head->packing == CAIRN_PACKING_NONE ? head->stored_size == head->raw_size
-                                               : head->stored_size < head->raw_size;
 }
 
 static cairn_recording_end read_chunk_head(const cairn_recording_reader *reader, chunk_head *head) {
@@ -178,20 +157,23 @@ static cairn_recording_end read_chunk_head(const cairn_recording_reader *reader,
         return left == 0 ? CAIRN_RECORDING_CLEAN : CAIRN_RECORDING_TRAILING;
     }
     cairn_reader fields = cairn_reader_of(bytes, left);
-    *head = reader->version == 1 ? read_head_1(&fields) : read_head_2(&fields);
+    *head = read_head_fields(&fields, reader->version);
     if (!fields.ok) {
         return CAIRN_RECORDING_CUT;
     }
     if (head->head_checksum != cairn_checksum(bytes, head->size - CHECKSUM_SIZE)) {
         return CAIRN_RECORDING_DAMAGED_HEAD;
     }
-    if (!kind_is_expected(reader, head->kind)) {
+    if (head->kind == CAIRN_CHUNK_NONE || head->kind >= CAIRN_CHUNK_KIND_COUNT ||
+        (head->kind == CAIRN_CHUNK_START) != (reader->chunk_count == 0)) {
         return CAIRN_RECORDING_CHUNK_KIND;
     }
     if (head->packing >= CAIRN_PACKING_COUNT) {
         return CAIRN_RECORDING_CHUNK_PACKING;
     }
-    if (!sizes_are_valid(head)) {
+    const bool sizes_fit = head->packing == CAIRN_PACKING_NONE ? head->stored_size == head->raw_size
+                                                               : head->stored_size < head->raw_size;
+    if (!sizes_fit || head->stored_size == 0 || head->raw_size > CAIRN_RECORDING_PAYLOAD_SIZE_MAX) {
         return CAIRN_RECORDING_CHUNK_SIZE;
     }
     const size_t remaining = left - head->size;

@@ -4,10 +4,9 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-
 #include "recording/chunk_reader.h"
 
-static bool add_entry(cairn_recording_index *index, const cairn_recording_piece *piece) {
+bool cairn_recording_index_add(cairn_recording_index *index, const cairn_recording_piece *piece) {
     if (index->count == index->capacity) {
         uint32_t wider = index->capacity == 0 ? 256 : 2 * index->capacity;
         void *entries = realloc(index->entries, wider * sizeof *index->entries);
@@ -30,7 +29,7 @@ static bool index_heads(const cairn_recording_reader *start, cairn_recording_ind
     cairn_recording_piece piece;
     bool added = true;
     while (added && cairn_recording_skip(&reader, &piece)) {
-        added = add_entry(out, &piece);
+        added = cairn_recording_index_add(out, &piece);
     }
     CAIRN_ASSERT(reader.end != CAIRN_RECORDING_UNFINISHED || !added);
     out->end = reader.end;
@@ -45,7 +44,7 @@ static bool index_payloads(const uint8_t *bytes, size_t size, cairn_recording_in
         cairn_recording_piece piece =
             cairn_recording_piece_of(&walk.chunk, walk.payload, walk.payload_size);
         piece.offset = walk.piece.offset;
-        added = add_entry(out, &piece);
+        added = cairn_recording_index_add(out, &piece);
     }
     out->end = walk.file.end;
     cairn_chunk_reader_end(&walk);

@@ -32,6 +32,9 @@ cairn_status cairn_recording_index_of(
     const uint8_t *bytes, size_t size, cairn_recording_index *out);
 void cairn_recording_index_end(cairn_recording_index *index);
 
+// Appends an entry. False: out of memory.
+bool cairn_recording_index_add(cairn_recording_index *index, const cairn_recording_piece *piece);
+
 // Whether a world can begin with the chunk: a start, a keyframe or a replacement.
 bool cairn_recording_is_state(cairn_chunk_kind kind);
 // The nearest state from which the world of `tick` can be stepped; NULL if the recording has no

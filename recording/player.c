@@ -19,11 +19,19 @@ static bool set_world(cairn_player *player, cairn_world *world) {
     return world != NULL;
 }
 
+// Reads the next chunk. False: `error` says why there is none.
+static bool read_chunk(cairn_player *player) {
+    if (cairn_chunk_reader_next(&player->walk)) {
+        return true;
+    }
+    cairn_chunk_reader_end_text(&player->walk, player->error);
+    player->refusal = CAIRN_RECORDED_STATE;
+    return false;
+}
+
 // The first chunk names the rules; a later state replaces its world.
 static bool read_start(cairn_player *player) {
-    if (!cairn_chunk_reader_next(&player->walk)) {
-        cairn_chunk_reader_end_text(&player->walk, player->error);
-        player->refusal = CAIRN_RECORDED_STATE;
+    if (!read_chunk(player)) {
         return false;
     }
     const cairn_chunk_start *start = &player->walk.chunk.start;
@@ -119,18 +127,12 @@ bool cairn_player_jump(cairn_player *player, const cairn_recording_entry *state)
     if (state->kind == CAIRN_CHUNK_START) {
         return read_start(player);
     }
-    if (!cairn_chunk_reader_next(&player->walk)) {
-        cairn_chunk_reader_end_text(&player->walk, player->error);
-        player->refusal = CAIRN_RECORDED_STATE;
-        return false;
-    }
-    return load_state(player);
+    return read_chunk(player) && load_state(player);
 }
 
 static cairn_player_event refuse_tick(cairn_player *player, const char *what, uint64_t tick) {
     snprintf(player->error, sizeof player->error, "%s %llu is found where tick %llu is expected",
         what, (unsigned long long)tick, (unsigned long long)cairn_world_tick(player->world));
-    player->walk.valid = false;
     player->refusal = CAIRN_RECORDED_STATE;
     return CAIRN_PLAYER_REFUSED;
 }
@@ -147,7 +149,6 @@ static cairn_player_event step_tick(cairn_player *player) {
     if (!cairn_recorded_commands(ticks, tick, commands, &count)) {
         snprintf(player->error, sizeof player->error, "tick %llu holds an invalid command",
             (unsigned long long)tick->tick);
-        player->walk.valid = false;
         player->refusal = CAIRN_RECORDED_STATE;
         return CAIRN_PLAYER_REFUSED;
     }
@@ -185,8 +186,11 @@ cairn_player_event cairn_player_next(cairn_player *player) {
     const cairn_chunk *chunk = &player->walk.chunk;
     while (chunk->kind != CAIRN_CHUNK_TICKS || player->next >= chunk->ticks.tick_count) {
         player->next = 0;
-        if (!cairn_chunk_reader_next(&player->walk)) {
-            return CAIRN_PLAYER_END;
+        if (!read_chunk(player)) {
+            // A recording that was cut off ends there; a damaged one is refused.
+            const bool damaged = cairn_chunk_reader_damaged(&player->walk);
+            player->refusal = damaged ? CAIRN_RECORDED_STATE : CAIRN_RECORDED_OK;
+            return damaged ? CAIRN_PLAYER_REFUSED : CAIRN_PLAYER_END;
         }
         cairn_player_event event = apply_chunk(player);
         if (event != CAIRN_PLAYER_END) {

@@ -17,7 +17,7 @@
 // Fields are to be read only.
 struct cairn_player {
     cairn_chunk_reader walk;
-    cairn_world *world; // owned; a caller that takes it away sets it to NULL
+    cairn_world *world; // owned
     const cairn_rules *rules;
     const cairn_wire_tick *tick; // the last one played; valid until the next
     cairn_hash128 recorded_hash; // of the last tick played; zeros before the first

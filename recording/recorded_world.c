@@ -28,24 +28,26 @@ static bool check_versions(const cairn_chunk_start *start, const cairn_rules *ru
     return true;
 }
 
-static cairn_world *decode_world(const uint8_t *state, uint32_t size, uint64_t tick,
+cairn_world *cairn_recorded_world_of_keyframe(const cairn_chunk_keyframe *keyframe,
     const cairn_rules *rules, char error[CAIRN_RECORDING_ERROR_SIZE]) {
+    CAIRN_ASSERT(keyframe->state != NULL || keyframe->state_size == 0);
     cairn_world_def def;
     char name[32];
     cairn_world *world = NULL;
     const char *where = "its settings";
-    cairn_status status = cairn_world_def_of_encoding(state, size, &def, name);
+    cairn_status status =
+        cairn_world_def_of_encoding(keyframe->state, keyframe->state_size, &def, name);
     def.rules = rules;
     if (status == CAIRN_OK) {
         status = cairn_world_create(&def, &world);
     }
     if (status == CAIRN_OK) {
-        status = cairn_world_decode(world, state, size, &where);
+        status = cairn_world_decode(world, keyframe->state, keyframe->state_size, &where);
     }
-    if (status != CAIRN_OK || cairn_world_tick(world) != tick) {
+    if (status != CAIRN_OK || cairn_world_tick(world) != keyframe->tick) {
         const char *why = status != CAIRN_OK ? cairn_status_text(status) : "it is of another tick";
         snprintf(error, CAIRN_RECORDING_ERROR_SIZE, "the state of tick %llu: %s: %s",
-            (unsigned long long)tick, where, why);
+            (unsigned long long)keyframe->tick, where, why);
         cairn_world_destroy(world);
         return NULL;
     }
@@ -64,15 +66,12 @@ cairn_world *cairn_recorded_world_of_start(const cairn_chunk_start *start,
     if (!check_versions(start, rules, error)) {
         return NULL;
     }
-    cairn_world *world = decode_world(start->state, start->state_size, start->tick, rules, error);
+    const cairn_chunk_keyframe state = {
+        .tick = start->tick, .state = start->state, .state_size = start->state_size};
+    cairn_world *world = cairn_recorded_world_of_keyframe(&state, rules, error);
     *refusal = world == NULL ? CAIRN_RECORDED_STATE : CAIRN_RECORDED_OK;
     CAIRN_ASSERT((world == NULL) == (*refusal != CAIRN_RECORDED_OK));
     return world;
-}
-
-cairn_world *cairn_recorded_world_of_keyframe(const cairn_chunk_keyframe *keyframe,
-    const cairn_rules *rules, char error[CAIRN_RECORDING_ERROR_SIZE]) {
-    return decode_world(keyframe->state, keyframe->state_size, keyframe->tick, rules, error);
 }
 
 bool cairn_recorded_commands(const cairn_chunk_ticks *ticks, const cairn_wire_tick *tick,
@@ -92,13 +91,9 @@ bool cairn_recorded_commands(const cairn_chunk_ticks *ticks, const cairn_wire_ti
     return true;
 }
 
-void cairn_recorded_diff_text(const cairn_world *recorded, const cairn_world *stepped,
-    char error[CAIRN_RECORDING_ERROR_SIZE]) {
-    cairn_recorded_diff_text_of(recorded, "recorded", stepped, "stepped", error);
-}
-
-void cairn_recorded_diff_text_of(const cairn_world *a, const char *name_a, const cairn_world *b,
+void cairn_recorded_diff_text(const cairn_world *a, const char *name_a, const cairn_world *b,
     const char *name_b, char error[CAIRN_RECORDING_ERROR_SIZE]) {
+    CAIRN_ASSERT(a != NULL && b != NULL);
     cairn_difference found[DIFFERENCES_SHOWN];
     uint32_t count = cairn_world_diff(a, b, found, DIFFERENCES_SHOWN);
     size_t at = (size_t)snprintf(error, CAIRN_RECORDING_ERROR_SIZE, "%u fields differ", count);

@@ -28,9 +28,7 @@ cairn_world *cairn_recorded_world_of_keyframe(const cairn_chunk_keyframe *keyfra
 // CAIRN_COMMANDS_PER_TICK_MAX). False if they are too many or one fails cairn_command_check.
 bool cairn_recorded_commands(const cairn_chunk_ticks *ticks, const cairn_wire_tick *tick,
     cairn_command *out, uint32_t *count);
-// Writes the first differences of two worlds as text: section, element, field and bits.
-void cairn_recorded_diff_text(const cairn_world *recorded, const cairn_world *stepped,
-    char error[CAIRN_RECORDING_ERROR_SIZE]);
-// The same with a name for each of the two.
-void cairn_recorded_diff_text_of(const cairn_world *a, const char *name_a, const cairn_world *b,
+// Writes the first differences of two worlds, with a name for each, as text: section, element,
+// field and bits.
+void cairn_recorded_diff_text(const cairn_world *a, const char *name_a, const cairn_world *b,
     const char *name_b, char error[CAIRN_RECORDING_ERROR_SIZE]);

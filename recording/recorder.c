@@ -111,27 +111,12 @@ static cairn_recording_piece pack_piece(cairn_recorder *recorder, cairn_recordin
     return piece;
 }
 
-// Extends the hash chain by a chunk. A keyframe is left out, because the ticks determine it.
-static void chain_chunk(
-    cairn_recorder *recorder, const cairn_chunk *chunk, const uint8_t *payload, size_t size) {
-    if (chunk->kind == CAIRN_CHUNK_START) {
-        recorder->chain = cairn_chain_of_start(payload, size);
-    } else if (chunk->kind == CAIRN_CHUNK_REPLACE) {
-        cairn_chain_replace(&recorder->chain, payload, size);
-    } else if (chunk->kind == CAIRN_CHUNK_TICKS) {
-        for (uint32_t i = 0; i < chunk->ticks.tick_count; ++i) {
-            const cairn_wire_tick *tick = &chunk->ticks.ticks[i];
-            cairn_chain_tick(&recorder->chain, tick, chunk->ticks.commands + tick->first_command);
-        }
-    }
-}
-
 static void write_chunk(cairn_recorder *recorder, const cairn_chunk *chunk) {
     const uint8_t *bytes;
     size_t size;
     cairn_status status = cairn_chunk_encode(recorder->encoder, chunk, &bytes, &size);
     CAIRN_ASSERT(status == CAIRN_OK);
-    chain_chunk(recorder, chunk, bytes, size);
+    cairn_chain_chunk(&recorder->chain, chunk, bytes, size);
     const cairn_recording_piece piece =
         pack_piece(recorder, cairn_recording_piece_of(chunk, bytes, size));
     const cairn_recording_frame frame = cairn_recording_frame_of(&piece);

@@ -19,7 +19,7 @@ static const cairn_flags_verb verbs[] = {
     {"make", "OUT", "record a scene that is stepped at full speed"},
 };
 
-static int (*const functions[])(const cairn_replay_order *order) = {
+static cairn_replay_verb *const functions[] = {
     cairn_replay_info,
     cairn_replay_verify,
     cairn_replay_seek,
@@ -94,5 +94,14 @@ int main(int argc, char **argv) {
     while (strcmp(verbs[i].name, order.words[0]) != 0) {
         i++;
     }
-    return functions[i](&order);
+    if (functions[i] == cairn_replay_make) {
+        return cairn_replay_make(&order, NULL);
+    }
+    cairn_replay_file input;
+    if (!cairn_replay_file_open(order.words[1], &input)) {
+        return CAIRN_EXIT_UNUSABLE;
+    }
+    const int code = functions[i](&order, &input);
+    cairn_replay_file_close(&input);
+    return code;
 }

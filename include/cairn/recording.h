@@ -3,7 +3,7 @@
 
 // Plays a recording: a world that begins with the recorded start state and steps through the
 // recorded ticks. A caller verifies it by comparing the world's hash with the recorded one after
-// each tick.
+// each tick, and by checking the seal: a hash chain over all ticks, which the recorder may sign.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,6 +48,24 @@ cairn_hash128 cairn_player_recorded_hash(const cairn_player *player);
 bool cairn_player_complete(const cairn_player *player);
 // After END or REFUSED: one sentence on how the recording ends or what is wrong, with the offset.
 void cairn_player_end_text(const cairn_player *player, char text[CAIRN_PLAYER_TEXT_SIZE]);
+
+typedef enum cairn_seal_verdict {
+    CAIRN_SEAL_NONE = 0, // no end chunk can be read, or it is of format version 1 without a chain
+    CAIRN_SEAL_UNSIGNED, // the chain agrees, it is not signed
+    CAIRN_SEAL_SIGNED,   // the chain agrees and public_key's owner signed it
+    CAIRN_SEAL_CHAIN,    // the chain differs: the recording was changed after it was written
+    CAIRN_SEAL_FORGED,   // the chain agrees, the signature is not public_key's
+} cairn_seal_verdict;
+const char *cairn_seal_text(cairn_seal_verdict seal); // lower case, never NULL
+
+// Bytes of an Ed25519 public key.
+#define CAIRN_RECORDING_KEY_SIZE 32
+
+// Checks the seal without stepping. `bytes` holds the complete file and is aligned to 8 bytes
+// (asserted). `public_key` receives the key that the file names, zeros for none: SIGNED says who
+// signed only if the caller knows that key.
+cairn_seal_verdict cairn_recording_check_seal(
+    const uint8_t *bytes, size_t size, uint8_t public_key[CAIRN_RECORDING_KEY_SIZE]);
 
 #ifdef __cplusplus
 }

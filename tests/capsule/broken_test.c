@@ -72,7 +72,8 @@ void __wrap_cairn_world_step(
                      cairn_world_tick(world) >= broken.from;
     stain(ill && broken.how == CARELESS ? 0x77 : 0x11);
     if (ill && broken.how == FUSED) {
-        cairn_fused_step(world, commands, command_count);
+        static cairn_trace trace;
+        cairn_fused_step_traced(world, commands, command_count, &trace);
     } else if (ill && broken.how == FLUSHING) {
         step_flushing(world, commands, command_count);
     } else {

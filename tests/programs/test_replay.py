@@ -133,13 +133,23 @@ def test_a_file_that_is_cut_off_verifies_up_to_its_end(recordings, replay):
     assert "cut off" in replay("verify", "short.cairn").out
 
 
-def test_damage_has_an_exit_code_of_its_own(recordings, replay):
+@pytest.mark.parametrize("arguments, says", [
+    (["verify", "bad.cairn"], "agrees up to where it is damaged"),
+    (["diff", "one.cairn", "bad.cairn"], "the second: a chunk's payload is damaged"),
+    (["diff", "bad.cairn", "bad.cairn"], "the first: a chunk's payload is damaged"),
+    (["cut", "bad.cairn", 10, 700, "never.cairn"], "a chunk's payload is damaged"),
+    (["export", "bad.cairn", "out.csv"], "a chunk's payload is damaged"),
+    (["seek", "bad.cairn", 590], "a chunk's payload is damaged"),
+])
+def test_damage_has_an_exit_code_of_its_own(recordings, replay, arguments, says):
     whole = bytearray(read(recordings, "one.cairn"))
     half = len(whole) // 2
     whole[half : half + 8] = b"damaged!"
     write(recordings, "bad.cairn", whole)
-    assert "agrees up to where it is damaged" in replay("verify", "bad.cairn", code=5).err
-    assert replay("verify", "bad.cairn", "--json", code=5).json["verdict"] == "damaged"
+    assert says in replay(*arguments, code=5).err
+    if arguments[0] in ("verify", "diff"):
+        answer = replay(*arguments, "--json", code=5).json
+        assert "damaged" in (answer.get("verdict"), answer.get("divergence"))
 
 
 @pytest.mark.parametrize("arguments, says", [

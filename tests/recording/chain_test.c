@@ -67,11 +67,22 @@ static story plain_story(void) {
         .replacement = "another"};
 }
 
+static void add_tick(cairn_chain *chain, const story *s, uint32_t number) {
+    const cairn_chunk chunk = {.kind = CAIRN_CHUNK_TICKS,
+        .ticks = {.ticks = &s->ticks[number],
+            .tick_count = 1,
+            .commands = s->commands,
+            .command_count = 2}};
+    cairn_chain_chunk(chain, &chunk, (const uint8_t *)"ticks", 5);
+}
+
 static cairn_chain chain_of(const story *s) {
-    cairn_chain chain = cairn_chain_of_start((const uint8_t *)s->start, sizeof s->start);
-    cairn_chain_tick(&chain, &s->ticks[0], &s->commands[0]);
-    cairn_chain_replace(&chain, (const uint8_t *)s->replacement, sizeof s->replacement);
-    cairn_chain_tick(&chain, &s->ticks[1], &s->commands[1]);
+    cairn_chain chain;
+    const cairn_chunk start = {.kind = CAIRN_CHUNK_START}, replace = {.kind = CAIRN_CHUNK_REPLACE};
+    cairn_chain_chunk(&chain, &start, (const uint8_t *)s->start, sizeof s->start);
+    add_tick(&chain, s, 0);
+    cairn_chain_chunk(&chain, &replace, (const uint8_t *)s->replacement, sizeof s->replacement);
+    add_tick(&chain, s, 1);
     return chain;
 }
 
@@ -99,7 +110,7 @@ TEST("the order and number of ticks change the chain") {
     story s = plain_story();
     const cairn_chain wanted = chain_of(&s);
     cairn_chain longer = wanted;
-    cairn_chain_tick(&longer, &s.ticks[1], &s.commands[1]);
+    add_tick(&longer, &s, 1);
     assert_memory_not_equal(longer.value, wanted.value, sizeof wanted.value);
     s.ticks[0].command_count = 0;
     const cairn_chain fewer = chain_of(&s);

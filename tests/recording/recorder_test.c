@@ -26,17 +26,24 @@ static cairn_verification verify(const tape *t) {
 }
 
 // 100 ticks, a keyframe after 48 of them.
-static void record(tape *t) {
-    tape_start(t, seed);
-    tape_run(t, 48);
-    tape_keyframe(t);
-    tape_run(t, 52);
-    tape_close(t);
+static tape recorded(void) {
+    tape t;
+    tape_start(&t, seed);
+    tape_run(&t, 48);
+    tape_keyframe(&t);
+    tape_run(&t, 52);
+    tape_close(&t);
+    return t;
+}
+
+static cairn_recording_index index_of(const tape *t) {
+    cairn_recording_index index;
+    assert_int_equal(cairn_recording_index_of(t->bytes, t->size, &index), CAIRN_OK);
+    return index;
 }
 
 TEST("a recording verifies and is signed") {
-    SCOPED(tape) t;
-    record(&t);
+    SCOPED(tape) t = recorded();
     const cairn_verification v = verify(&t);
     uint8_t key[CAIRN_SIGN_PUBLIC_SIZE];
     cairn_sign_public(seed, key);
@@ -57,16 +64,20 @@ TEST("without a key the chain still holds") {
     assert_int_equal(verify(&t).seal, CAIRN_SEAL_UNSIGNED);
 }
 
-TEST("a world that is replaced is followed") {
+// Records ticks 30 to 69, then continues with the world of tick 30.
+static void record_until_return(tape *t, const uint8_t *signing_seed) {
+    cairn_world *past = NULL;
+    tape_start(t, signing_seed);
+    tape_run(t, 30);
+    assert_int_equal(cairn_world_fork(t->world, &past), CAIRN_OK);
+    tape_run(t, 40);
+    cairn_world_destroy(t->world);
+    t->world = past;
+}
+
+TEST("a recording follows a world that is replaced") {
     SCOPED(tape) t;
-    tape_start(&t, seed);
-    tape_run(&t, 30);
-    size_t size = cairn_world_save_size(t.world);
-    void *past = malloc(size);
-    assert_int_equal(cairn_world_save(t.world, past, size), size);
-    tape_run(&t, 40);
-    assert_int_equal(cairn_world_load(t.world, past, size), CAIRN_OK);
-    free(past);
+    record_until_return(&t, seed);
     const cairn_vec3 up = {0, 3, 0};
     assert_int_equal(cairn_body_set_velocity(t.world, 2, up, up), CAIRN_OK);
     cairn_recorder_replace(t.recorder, t.world);
@@ -78,22 +89,14 @@ TEST("a world that is replaced is followed") {
     assert_int_equal(v.seal, CAIRN_SEAL_SIGNED);
 }
 
-// Tick 40 was lived twice, 60 in the first life alone.
-TEST("a seek takes the last life that has the tick") {
+// Tick 40 was stepped twice, tick 60 only before the replacement.
+TEST("a seek uses the last state from which the tick was stepped") {
     SCOPED(tape) t;
-    tape_start(&t, NULL);
-    tape_run(&t, 30);
-    size_t size = cairn_world_save_size(t.world);
-    void *past = malloc(size);
-    assert_int_equal(cairn_world_save(t.world, past, size), size);
-    tape_run(&t, 40);
-    assert_int_equal(cairn_world_load(t.world, past, size), CAIRN_OK);
-    free(past);
+    record_until_return(&t, NULL);
     cairn_recorder_replace(t.recorder, t.world);
     tape_run(&t, 20);
     tape_close(&t);
-    SCOPED(cairn_recording_index) index;
-    assert_int_equal(cairn_recording_index_of(t.bytes, t.size, &index), CAIRN_OK);
+    SCOPED(cairn_recording_index) index = index_of(&t);
     assert_int_equal(index.end, CAIRN_RECORDING_CLEAN);
     static const struct {
         uint64_t tick;
@@ -107,11 +110,9 @@ TEST("a seek takes the last life that has the tick") {
 }
 
 TEST("every tick can be sought") {
-    SCOPED(tape) t;
-    record(&t);
-    SCOPED(cairn_recording_index) index;
+    SCOPED(tape) t = recorded();
+    SCOPED(cairn_recording_index) index = index_of(&t);
     cairn_player straight, jumping;
-    assert_int_equal(cairn_recording_index_of(t.bytes, t.size, &index), CAIRN_OK);
     assert_true(cairn_player_open(&straight, t.bytes, t.size, NULL));
     assert_true(cairn_player_open(&jumping, t.bytes, t.size, NULL));
     for (uint64_t tick = 0; tick <= 100; ++tick) {
@@ -130,8 +131,7 @@ TEST("every tick can be sought") {
 }
 
 TEST("the public header alone verifies a recording to its last tick") {
-    SCOPED(tape) t;
-    record(&t);
+    SCOPED(tape) t = recorded();
     cairn_player *player = NULL;
     char text[CAIRN_PLAYER_TEXT_SIZE];
     assert_int_equal(cairn_player_create(t.bytes, t.size, &player, text), CAIRN_OK);
@@ -151,8 +151,7 @@ TEST("the public header alone verifies a recording to its last tick") {
 }
 
 TEST("the public header refuses with a reason what is not a whole recording") {
-    SCOPED(tape) t;
-    record(&t);
+    SCOPED(tape) t = recorded();
     cairn_player *player = NULL;
     char text[CAIRN_PLAYER_TEXT_SIZE];
     assert_int_equal(cairn_player_create(t.bytes + 1, 8, &player, text), CAIRN_INVALID_ARGUMENT);
@@ -186,8 +185,7 @@ static cairn_verification verify_cut(const tape *t, size_t size) {
 }
 
 TEST("a file cut at any byte verifies to its last chunk") {
-    tape t;
-    record(&t);
+    SCOPED(tape) t = recorded();
     cairn_recording_reader reader = cairn_recording_reader_of(t.bytes, t.size);
     cairn_recording_piece piece = {.kind = CAIRN_CHUNK_NONE};
     uint64_t ticks = 0;
@@ -211,12 +209,10 @@ TEST("a file cut at any byte verifies to its last chunk") {
         ++chunks;
     }
     assert_int_equal(ticks, 100);
-    tape_end(&t);
 }
 
 TEST("any flipped bit is noticed") {
-    SCOPED(tape) t;
-    record(&t);
+    SCOPED(tape) t = recorded();
     for (size_t i = 0; i < t.size; i += 1 + t.size / 60) {
         t.bytes[i] ^= (uint8_t)(1u << i % 8);
         cairn_verdict verdict = verify(&t).verdict;
@@ -225,10 +221,10 @@ TEST("any flipped bit is noticed") {
     }
 }
 
-// The end of another recording of the same key: its signature is good and its chain another.
+// The end of another recording of the same key: its signature is valid, but for another chain.
 TEST("the seal of another recording does not fit") {
-    tape first, second;
-    record(&first);
+    SCOPED(tape) first = recorded();
+    SCOPED(tape) second;
     tape_start(&second, seed);
     tape_run(&second, 48);
     tape_keyframe(&second);
@@ -239,19 +235,14 @@ TEST("the seal of another recording does not fit") {
             second.recorder, tick, &none, 0, cairn_world_hash_read(second.world).full);
     }
     tape_close(&second);
-    cairn_recording_index a, b;
-    assert_int_equal(cairn_recording_index_of(first.bytes, first.size, &a), CAIRN_OK);
-    assert_int_equal(cairn_recording_index_of(second.bytes, second.size, &b), CAIRN_OK);
+    SCOPED(cairn_recording_index) a = index_of(&first);
+    SCOPED(cairn_recording_index) b = index_of(&second);
     size_t end_a = a.entries[a.count - 1].offset, end_b = b.entries[b.count - 1].offset;
     memcpy(first.bytes + end_a, second.bytes + end_b, second.size - end_b);
     first.size = end_a + second.size - end_b;
     const cairn_verification v = verify(&first);
     assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
     assert_int_equal(v.seal, CAIRN_SEAL_CHAIN);
-    cairn_recording_index_end(&a);
-    cairn_recording_index_end(&b);
-    tape_end(&first);
-    tape_end(&second);
 }
 
 TEST("two workers report the findings of one") {
@@ -271,25 +262,24 @@ TEST("two workers report the findings of one") {
     assert_int_equal(v.keyframes, 8);
 }
 
-#define LIE_SEGMENTS 8
+#define SEGMENTS 8
 #define LONG_SEGMENT_TICKS 3000
 
-// A recording of eight segments with false roots in one half. Segment `first` is
-// long and its last root is false; of each later segment it is the first root. So the other workers
-// have found later lies long before one worker comes upon the first. Returns the tick of the first
-// lie.
-static uint64_t record_lies(tape *t, uint32_t first, bool high) {
+// A recording of eight segments with roots that are false in one half. Segment `first` is long and
+// its last root is false; in each later segment the first root is. So the other workers find later
+// false roots long before one worker reaches the first. Returns the tick of the first.
+static uint64_t record_false_roots(tape *t, uint32_t first, bool high) {
     const cairn_command none = {.kind = 0};
-    uint64_t first_lie = 0;
+    uint64_t first_false = 0;
     tape_start(t, seed);
-    for (uint32_t segment = 0; segment < LIE_SEGMENTS; ++segment) {
+    for (uint32_t segment = 0; segment < SEGMENTS; ++segment) {
         const uint32_t ticks = segment == first ? LONG_SEGMENT_TICKS : 8;
         for (uint32_t i = 0; i < ticks; ++i) {
             const uint64_t tick = cairn_world_tick(t->world);
             cairn_world_step(t->world, &none, 0);
             cairn_hash128 root = cairn_world_hash_read(t->world).full;
             if (segment == first ? i == ticks - 1 : segment > first && i == 0) {
-                first_lie = first_lie == 0 ? tick + 1 : first_lie;
+                first_false = first_false == 0 ? tick + 1 : first_false;
                 root.lo ^= high ? 0 : 1;
                 root.hi ^= high ? 1 : 0;
             }
@@ -298,27 +288,25 @@ static uint64_t record_lies(tape *t, uint32_t first, bool high) {
         tape_keyframe(t);
     }
     tape_close(t);
-    return first_lie;
+    return first_false;
 }
 
-TEST("several workers report the earliest of many lies") {
+TEST("several workers report the earliest of many false roots") {
     for (uint32_t first = 0; first < 4; ++first) {
-        tape t;
-        const uint64_t first_lie = record_lies(&t, first, first % 2 == 1);
+        SCOPED(tape) t;
+        const uint64_t first_false = record_false_roots(&t, first, first % 2 == 1);
         const cairn_verification alone = verify(&t);
         assert_int_equal(alone.verdict, CAIRN_VERDICT_DIFFERS);
-        assert_int_equal(alone.tick_differs, first_lie);
+        assert_int_equal(alone.tick_differs, first_false);
         for (uint32_t workers = 2; workers <= 4; ++workers) {
-            cairn_pool *pool;
+            SCOPED(cairn_pool) *pool = NULL;
             assert_int_equal(cairn_pool_create(workers, &pool), CAIRN_OK);
             const cairn_verification v = cairn_verify(t.bytes, t.size, pool);
             assert_true(v.side_by_side);
             assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
             assert_int_equal(v.tick_differs, alone.tick_differs);
             assert_string_equal(v.finding, alone.finding);
-            cairn_pool_destroy(pool);
         }
-        tape_end(&t);
     }
 }
 
@@ -367,30 +355,25 @@ static tape as_version_1(const tape *t) {
     return old;
 }
 
-TEST("a file of version 1 is verified and sought alike") {
-    SCOPED(tape) t;
-    record(&t);
-    tape old = as_version_1(&t);
+TEST("a file of version 1 verifies and has the same index") {
+    SCOPED(tape) t = recorded();
+    SCOPED(tape) old = as_version_1(&t);
     const cairn_verification v = verify(&old);
     assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
     assert_int_equal(v.ticks, 100);
     assert_int_equal(v.seal, CAIRN_SEAL_SIGNED);
-    cairn_recording_index new_index, old_index;
-    assert_int_equal(cairn_recording_index_of(t.bytes, t.size, &new_index), CAIRN_OK);
-    assert_int_equal(cairn_recording_index_of(old.bytes, old.size, &old_index), CAIRN_OK);
+    SCOPED(cairn_recording_index) new_index = index_of(&t);
+    SCOPED(cairn_recording_index) old_index = index_of(&old);
     assert_int_equal(new_index.count, old_index.count);
     for (uint32_t i = 0; i < new_index.count; ++i) {
         assert_int_equal(new_index.entries[i].kind, old_index.entries[i].kind);
         assert_int_equal(new_index.entries[i].tick, old_index.entries[i].tick);
         assert_int_equal(new_index.entries[i].tick_count, old_index.entries[i].tick_count);
     }
-    const cairn_comparison part = cairn_recordings_compare(
+    const cairn_comparison both = cairn_recordings_compare(
         (cairn_comparison_side){t.bytes, t.size}, (cairn_comparison_side){old.bytes, old.size});
-    assert_int_equal(part.divergence, CAIRN_DIVERGENCE_NONE);
-    assert_int_equal(part.ticks, 100);
-    cairn_recording_index_end(&new_index);
-    cairn_recording_index_end(&old_index);
-    free(old.bytes);
+    assert_int_equal(both.divergence, CAIRN_DIVERGENCE_NONE);
+    assert_int_equal(both.ticks, 100);
 }
 
 // Gives the chunk at `offset` its checksums again.
@@ -404,10 +387,8 @@ static void mend(tape *t, size_t offset) {
 
 TEST("a head whose ticks differ from its payload is refused") {
     static const size_t fields[] = {12, 16}; // the number of ticks, the first tick
-    SCOPED(tape) t;
-    record(&t);
-    SCOPED(cairn_recording_index) index;
-    assert_int_equal(cairn_recording_index_of(t.bytes, t.size, &index), CAIRN_OK);
+    SCOPED(tape) t = recorded();
+    SCOPED(cairn_recording_index) index = index_of(&t);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; ++i) {
         size_t offset = index.entries[2].offset;
         t.bytes[offset + fields[i]] ^= 1;
@@ -423,8 +404,7 @@ TEST("a head whose ticks differ from its payload is refused") {
 }
 
 TEST("a chunk that unpacks to another size is refused by name") {
-    SCOPED(tape) t;
-    record(&t);
+    SCOPED(tape) t = recorded();
     cairn_recording_reader reader = cairn_recording_reader_of(t.bytes, t.size);
     cairn_recording_piece piece;
     assert_true(cairn_recording_next(&reader, &piece));
@@ -434,4 +414,27 @@ TEST("a chunk that unpacks to another size is refused by name") {
     const cairn_verification v = verify(&t);
     assert_int_equal(v.verdict, CAIRN_VERDICT_UNREADABLE);
     assert_non_null(strstr(v.finding, "its unpacked size differs from that in its head"));
+}
+
+TEST("the public header checks the seal") {
+    SCOPED(tape) t = recorded();
+    uint8_t wanted[CAIRN_SIGN_PUBLIC_SIZE], key[CAIRN_RECORDING_KEY_SIZE];
+    cairn_sign_public(seed, wanted);
+    assert_int_equal(cairn_recording_check_seal(t.bytes, t.size, key), CAIRN_SEAL_SIGNED);
+    assert_memory_equal(key, wanted, sizeof key);
+    assert_int_equal(cairn_recording_check_seal(t.bytes, t.size - 8, key), CAIRN_SEAL_NONE);
+    cairn_chunk_reader walk = cairn_chunk_reader_of(t.bytes, t.size);
+    while (cairn_chunk_reader_next(&walk)) {}
+    const uint8_t *signature = walk.chunk.end.seal.signature;
+    SCOPED(cairn_recording_index) index = index_of(&t);
+    const size_t end = index.entries[index.count - 1].offset;
+    uint8_t *at = t.bytes + end;
+    while (memcmp(at, signature, 16) != 0) {
+        ++at;
+    }
+    at[0] ^= 1;
+    mend(&t, end);
+    cairn_chunk_reader_end(&walk);
+    assert_int_equal(cairn_recording_check_seal(t.bytes, t.size, key), CAIRN_SEAL_FORGED);
+    assert_memory_equal(key, wanted, sizeof key);
 }

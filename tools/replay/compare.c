@@ -8,8 +8,8 @@
 #include "recording/player.h"
 
 const char *cairn_divergence_name(cairn_divergence divergence) {
-    static const char *const names[] = {
-        "none", "state", "commands", "root", "keyframe", "replaced", "version", "unreadable"};
+    static const char *const names[] = {"none", "state", "commands", "root", "keyframe", "replaced",
+        "version", "damaged", "unreadable"};
     return names[divergence];
 }
 
@@ -53,8 +53,11 @@ static bool begin_together(
     bool good_a = first[0] == tick || cairn_player_seek(&p->a, a, tick);
     bool good_b = first[1] == tick || cairn_player_seek(&p->b, b, tick);
     if (!good_a || !good_b) {
-        set_divergence(p, CAIRN_DIVERGENCE_UNREADABLE, tick, "%s: %s",
-            good_a ? "the second" : "the first", good_a ? p->b.error : p->a.error);
+        const cairn_player *failed = good_a ? &p->b : &p->a;
+        set_divergence(p,
+            failed->refusal == CAIRN_RECORDED_OK ? CAIRN_DIVERGENCE_UNREADABLE
+                                                 : CAIRN_DIVERGENCE_DAMAGED,
+            tick, "%s: %s", good_a ? "the second" : "the first", failed->error);
     }
     return good_a && good_b;
 }
@@ -70,7 +73,7 @@ static bool same_worlds(pair *p, cairn_divergence divergence, const char *what) 
         return true;
     }
     char words[CAIRN_RECORDING_ERROR_SIZE];
-    cairn_recorded_diff_text_of(p->a.world, "first", p->b.world, "second", words);
+    cairn_recorded_diff_text(p->a.world, "first", p->b.world, "second", words);
     set_divergence(p, divergence, tick, "%s: %s", what, words);
     return false;
 }
@@ -84,7 +87,7 @@ static cairn_player_event next_event(pair *p, cairn_player *player, const char *
         cairn_world *recorded = cairn_recorded_world_of_keyframe(keyframe, player->rules, words);
         bool same = recorded != NULL && cairn_world_diff(recorded, player->world, NULL, 0) == 0;
         if (recorded != NULL && !same) {
-            cairn_recorded_diff_text(recorded, player->world, words);
+            cairn_recorded_diff_text(recorded, "recorded", player->world, "stepped", words);
         }
         cairn_world_destroy(recorded);
         if (!same) {
@@ -124,7 +127,7 @@ static bool same_commands(pair *p) {
         describe_command(&b[i], text_b);
     }
     if (cairn_world_diff(p->a.world, p->b.world, NULL, 0) > 0) {
-        cairn_recorded_diff_text_of(p->a.world, "first", p->b.world, "second", words);
+        cairn_recorded_diff_text(p->a.world, "first", p->b.world, "second", words);
     } else {
         snprintf(words, sizeof words, "the worlds after it are equal nevertheless");
     }
@@ -135,7 +138,7 @@ static bool same_commands(pair *p) {
 }
 
 // The side whose hash this program does not reach; its next keyframe names the field.
-static void tell_root(pair *p) {
+static void name_root_difference(pair *p) {
     const cairn_hash128 stepped = cairn_world_hash_read(p->a.world).full;
     const cairn_hash128 a = {.lo = p->a.tick->root_lo, .hi = p->a.tick->root_hi};
     const cairn_hash128 b = {.lo = p->b.tick->root_lo, .hi = p->b.tick->root_hi};
@@ -170,7 +173,7 @@ static bool compare_ticks(pair *p) {
         return false;
     }
     if (a->root_lo != b->root_lo || a->root_hi != b->root_hi) {
-        tell_root(p);
+        name_root_difference(p);
         return false;
     }
     return true;
@@ -188,7 +191,7 @@ static bool compare_next(pair *p) {
     }
     uint64_t tick = cairn_world_tick(p->a.world);
     if (a == CAIRN_PLAYER_REFUSED || b == CAIRN_PLAYER_REFUSED) {
-        set_divergence(p, CAIRN_DIVERGENCE_UNREADABLE, tick, "%s: %s",
+        set_divergence(p, CAIRN_DIVERGENCE_DAMAGED, tick, "%s: %s",
             a == CAIRN_PLAYER_REFUSED ? "the first" : "the second",
             a == CAIRN_PLAYER_REFUSED ? p->a.error : p->b.error);
         return false;
@@ -218,7 +221,7 @@ cairn_comparison cairn_recordings_compare(cairn_comparison_side a, cairn_compari
     bool indexed = open_b && cairn_recording_index_of(a.bytes, a.size, &index_a) == CAIRN_OK &&
                    cairn_recording_index_of(b.bytes, b.size, &index_b) == CAIRN_OK;
     if (open_b && !indexed) {
-        set_divergence(&p, CAIRN_DIVERGENCE_UNREADABLE, 0, "no memory");
+        set_divergence(&p, CAIRN_DIVERGENCE_UNREADABLE, 0, "out of memory");
     }
     if (indexed && begin_together(&p, &index_a, &index_b) &&
         same_worlds(&p, CAIRN_DIVERGENCE_STATE, "the states differ")) {

@@ -18,6 +18,7 @@ typedef enum cairn_divergence {
     CAIRN_DIVERGENCE_KEYFRAME,   // a keyframe in one, while all state hashes agree
     CAIRN_DIVERGENCE_REPLACED,   // one world was replaced, or both by different ones
     CAIRN_DIVERGENCE_VERSION,    // one of them needs another simulation or other rules
+    CAIRN_DIVERGENCE_DAMAGED,    // none before the damage in one of them
     CAIRN_DIVERGENCE_UNREADABLE, // one of them cannot be read, or they have no tick in common
 } cairn_divergence;
 const char *cairn_divergence_name(cairn_divergence divergence); // one word, lower case

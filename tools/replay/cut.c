@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <stdio.h>
-#include <string.h>
 
-#include "recording/player.h"
 #include "tools/replay/output.h"
 #include "tools/replay/verbs.h"
 
@@ -58,43 +56,21 @@ static int copy_ticks(
     return cairn_replay_output_close(&out, code);
 }
 
-static int cut_file(
-    const cairn_replay_order *order, const cairn_replay_file *file, uint64_t from, uint64_t to) {
-    cairn_player player;
-    cairn_recording_index index = {.entries = NULL};
-    int code = CAIRN_EXIT_UNUSABLE;
-    if (!cairn_player_open(&player, file->bytes, file->size, NULL)) {
-        code = player.refusal == CAIRN_RECORDED_VERSION ? CAIRN_EXIT_VERSION : CAIRN_EXIT_UNUSABLE;
-        (void)cairn_replay_complain(code, order->words[1], player.error);
-        cairn_player_close(&player);
-        return code;
-    }
-    char scene_name[32];
-    snprintf(scene_name, sizeof scene_name, "%.31s", player.walk.chunk.start.scene_name);
-    if (cairn_recording_index_of(file->bytes, file->size, &index) != CAIRN_OK) {
-        (void)cairn_replay_complain(code, order->words[1], "no memory");
-    } else if (!cairn_player_seek(&player, &index, from)) {
-        (void)cairn_replay_complain(code, order->words[1], player.error);
-    } else {
-        code = copy_ticks(order, &player, to, scene_name);
-    }
-    cairn_recording_index_end(&index);
-    cairn_player_close(&player);
-    return code;
-}
-
-int cairn_replay_cut(const cairn_replay_order *order) {
-    uint64_t from, to;
+int cairn_replay_cut(const cairn_replay_order *order, const cairn_replay_file *input) {
+    uint64_t from, to, state_tick;
     if (!cairn_replay_number("FROM", order->words[2], 0, UINT64_MAX - 1, &from) ||
-        !cairn_replay_number("TO", order->words[3], from + 1, UINT64_MAX, &to)) {
+        !cairn_replay_number("TO", order->words[3], from + 1, UINT64_MAX, &to) ||
+        !cairn_replay_differs(order->words[1], order->words[4])) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    cairn_replay_file file;
-    if (!cairn_replay_differs(order->words[1], order->words[4]) ||
-        !cairn_replay_file_open(order->words[1], &file)) {
-        return CAIRN_EXIT_UNUSABLE;
+    cairn_player player;
+    int code = cairn_replay_player_open(&player, order, input);
+    if (code == CAIRN_EXIT_GOOD) {
+        char scene_name[32];
+        snprintf(scene_name, sizeof scene_name, "%.31s", player.walk.chunk.start.scene_name);
+        code = cairn_replay_player_seek(&player, order, from, &state_tick);
+        code = code == CAIRN_EXIT_GOOD ? copy_ticks(order, &player, to, scene_name) : code;
     }
-    int code = cut_file(order, &file, from, to);
-    cairn_replay_file_close(&file);
+    cairn_player_close(&player);
     return code;
 }

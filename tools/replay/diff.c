@@ -10,6 +10,8 @@ static int exit_code(const cairn_comparison *c) {
         return CAIRN_EXIT_GOOD;
     case CAIRN_DIVERGENCE_VERSION:
         return CAIRN_EXIT_VERSION;
+    case CAIRN_DIVERGENCE_DAMAGED:
+        return CAIRN_EXIT_DAMAGED;
     case CAIRN_DIVERGENCE_UNREADABLE:
         return CAIRN_EXIT_UNUSABLE;
     default:
@@ -40,21 +42,19 @@ static void print_text(const cairn_comparison *c) {
     }
 }
 
-int cairn_replay_diff(const cairn_replay_order *order) {
-    cairn_replay_file a = {.bytes = NULL}, b = {.bytes = NULL};
-    int code = CAIRN_EXIT_UNUSABLE;
-    if (cairn_replay_file_open(order->words[1], &a) &&
-        cairn_replay_file_open(order->words[2], &b)) {
-        const cairn_comparison c = cairn_recordings_compare(
-            (cairn_comparison_side){a.bytes, a.size}, (cairn_comparison_side){b.bytes, b.size});
-        code = exit_code(&c);
-        if (order->json) {
-            print_json(&c);
-        } else {
-            print_text(&c);
-        }
+int cairn_replay_diff(const cairn_replay_order *order, const cairn_replay_file *input) {
+    cairn_replay_file other;
+    if (!cairn_replay_file_open(order->words[2], &other)) {
+        return CAIRN_EXIT_UNUSABLE;
     }
-    cairn_replay_file_close(&a);
-    cairn_replay_file_close(&b);
-    return code;
+    const cairn_comparison c =
+        cairn_recordings_compare((cairn_comparison_side){input->bytes, input->size},
+            (cairn_comparison_side){other.bytes, other.size});
+    if (order->json) {
+        print_json(&c);
+    } else {
+        print_text(&c);
+    }
+    cairn_replay_file_close(&other);
+    return exit_code(&c);
 }

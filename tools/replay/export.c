@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "program/flags.h"
-#include "recording/player.h"
 #include "tools/replay/verbs.h"
 
 typedef struct table {
@@ -15,16 +14,6 @@ typedef struct table {
     cairn_body_state *bodies;
     uint32_t capacity;
 } table;
-
-static bool is_wanted(const table *t, uint32_t id) {
-    const cairn_replay_bodies *bodies = &t->order->bodies;
-    for (uint32_t i = 0; i < bodies->count; i++) {
-        if (bodies->ids[i] == id) {
-            return true;
-        }
-    }
-    return bodies->count == 0;
-}
 
 // Nine significant digits hold a float exactly.
 static void write_row(table *t, uint64_t tick, const cairn_body_state *b) {
@@ -50,8 +39,13 @@ static bool write_world(table *t, const cairn_world *world) {
         t->capacity = count;
         count = cairn_world_bodies(world, t->bodies, t->capacity);
     }
+    const cairn_replay_bodies *wanted = &t->order->bodies;
     for (uint32_t i = 0; i < count; i++) {
-        if (is_wanted(t, t->bodies[i].id)) {
+        uint32_t k = 0;
+        while (k < wanted->count && wanted->ids[k] != t->bodies[i].id) {
+            k++;
+        }
+        if (k < wanted->count || wanted->count == 0) {
             write_row(t, cairn_world_tick(world), &t->bodies[i]);
         }
     }
@@ -102,34 +96,24 @@ const char *cairn_replay_read_bodies(void *out, const char *value, bool first) {
     }
 }
 
-static int export_file(const cairn_replay_order *order, const cairn_replay_file *file, table *t) {
-    cairn_player player;
-    int code;
-    if (!cairn_player_open(&player, file->bytes, file->size, NULL)) {
-        code = player.refusal == CAIRN_RECORDED_VERSION ? CAIRN_EXIT_VERSION : CAIRN_EXIT_UNUSABLE;
-        (void)cairn_replay_complain(code, order->words[1], player.error);
-    } else if ((t->file = fopen(order->words[2], "w")) == NULL) {
-        code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, order->words[2], strerror(errno));
-    } else {
-        code = write_rows(t, &player);
-        if (fclose(t->file) != 0 && code == CAIRN_EXIT_GOOD) {
-            code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, order->words[2], strerror(errno));
-        }
-        printf("%s: %llu rows\n", order->words[2], (unsigned long long)t->rows);
-    }
-    free(t->bodies);
-    cairn_player_close(&player);
-    return code;
-}
-
-int cairn_replay_export(const cairn_replay_order *order) {
-    table t = {.order = order};
-    cairn_replay_file file;
-    if (!cairn_replay_differs(order->words[1], order->words[2]) ||
-        !cairn_replay_file_open(order->words[1], &file)) {
+int cairn_replay_export(const cairn_replay_order *order, const cairn_replay_file *input) {
+    const char *path = order->words[2];
+    if (!cairn_replay_differs(order->words[1], path)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    const int code = export_file(order, &file, &t);
-    cairn_replay_file_close(&file);
+    table t = {.order = order};
+    cairn_player player;
+    int code = cairn_replay_player_open(&player, order, input);
+    if (code == CAIRN_EXIT_GOOD && (t.file = fopen(path, "w")) == NULL) {
+        code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
+    } else if (code == CAIRN_EXIT_GOOD) {
+        code = write_rows(&t, &player);
+        if (fclose(t.file) != 0 && code == CAIRN_EXIT_GOOD) {
+            code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
+        }
+        printf("%s: %llu rows\n", path, (unsigned long long)t.rows);
+    }
+    free(t.bodies);
+    cairn_player_close(&player);
     return code;
 }

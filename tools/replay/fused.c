@@ -25,28 +25,22 @@ static kernels exchange_kernels(cairn_world *world) {
     return others;
 }
 
-static void give_back(cairn_world *world, kernels others) {
+static void restore_kernels(cairn_world *world, kernels others) {
     world->soft_step->wide_kernel = others.wide;
     world->soft_step->overflow_kernel = others.single;
-}
-
-void cairn_fused_step(cairn_world *world, const cairn_command *commands, uint32_t count) {
-    const kernels others = exchange_kernels(world);
-    cairn_world_step(world, commands, count);
-    give_back(world, others);
 }
 
 void cairn_fused_step_traced(
     cairn_world *world, const cairn_command *commands, uint32_t count, cairn_trace *out) {
     const kernels others = exchange_kernels(world);
     cairn_world_step_traced(world, commands, count, out);
-    give_back(world, others);
+    restore_kernels(world, others);
 }
 
 cairn_frame *cairn_fused_step_frozen(
     cairn_world *world, const cairn_command *commands, uint32_t count, uint32_t point) {
     const kernels others = exchange_kernels(world);
     cairn_frame *frame = cairn_world_step_frozen(world, commands, count, point);
-    give_back(world, others);
+    restore_kernels(world, others);
     return frame;
 }

@@ -11,8 +11,7 @@
 
 // Whether this CPU has the instructions and this program was built with them.
 bool cairn_fused_available(void);
-// As the functions of include/cairn/sim.h and sim/debug/trace.h. Only if available.
-void cairn_fused_step(cairn_world *world, const cairn_command *commands, uint32_t count);
+// As the functions of sim/debug/trace.h. Only if available.
 void cairn_fused_step_traced(
     cairn_world *world, const cairn_command *commands, uint32_t count, cairn_trace *out);
 cairn_frame *cairn_fused_step_frozen(

@@ -69,10 +69,6 @@ static const char *const kind_names[KIND_COUNT] = {
     [CAIRN_CHUNK_DESYNC] = "desync",
 };
 
-static const char *kind_name(int kind) {
-    return kind_names[kind] == NULL ? "other" : kind_names[kind];
-}
-
 static const char *signer_text(const content *c, char text[65]) {
     static const uint8_t zeros[sizeof c->seal.public_key];
     bool none = !c->ended || memcmp(c->seal.public_key, zeros, sizeof zeros) == 0;
@@ -96,7 +92,7 @@ static void print_text(const content *c, size_t file_size) {
         (unsigned long long)c->commands);
     for (int kind = 1; kind < KIND_COUNT; kind++) {
         if (c->chunks[kind] > 0) {
-            printf("%-16s %llu chunks, %llu bytes (%llu unpacked)\n", kind_name(kind),
+            printf("%-16s %llu chunks, %llu bytes (%llu unpacked)\n", kind_names[kind],
                 (unsigned long long)c->chunks[kind], (unsigned long long)c->bytes[kind],
                 (unsigned long long)c->raw_bytes[kind]);
         }
@@ -121,7 +117,7 @@ static void print_json(const content *c, size_t file_size) {
     cairn_json_put_count(json, "commands", c->commands);
     cairn_json *chunks = cairn_json_put_object(json, "chunks");
     for (int kind = 1; kind < KIND_COUNT; kind++) {
-        cairn_json *of_kind = cairn_json_put_object(chunks, kind_name(kind));
+        cairn_json *of_kind = cairn_json_put_object(chunks, kind_names[kind]);
         cairn_json_put_count(of_kind, "count", c->chunks[kind]);
         cairn_json_put_count(of_kind, "bytes", c->bytes[kind]);
         cairn_json_put_count(of_kind, "raw_bytes", c->raw_bytes[kind]);
@@ -133,17 +129,12 @@ static void print_json(const content *c, size_t file_size) {
     cairn_replay_print_json(json);
 }
 
-int cairn_replay_info(const cairn_replay_order *order) {
-    cairn_replay_file file;
-    if (!cairn_replay_file_open(order->words[1], &file)) {
-        return CAIRN_EXIT_UNUSABLE;
-    }
-    const content c = read_content(&file);
+int cairn_replay_info(const cairn_replay_order *order, const cairn_replay_file *input) {
+    const content c = read_content(input);
     if (order->json) {
-        print_json(&c, file.size);
+        print_json(&c, input->size);
     } else {
-        print_text(&c, file.size);
+        print_text(&c, input->size);
     }
-    cairn_replay_file_close(&file);
     return c.started ? CAIRN_EXIT_GOOD : CAIRN_EXIT_UNUSABLE;
 }

@@ -52,16 +52,6 @@ static cairn_command player_command(uint64_t tick, uint32_t slot) {
         .aim = {.x = random_axis(when, slot, 3), .y = 0.1f, .z = random_axis(when, slot, 4)}};
 }
 
-// 60 kN along x in 6 s, 30 kN along z in 4 s, for one tick.
-static cairn_command push_command(uint64_t tick, uint32_t rate_hz, uint32_t body) {
-    const double seconds = (double)tick / rate_hz;
-    return (cairn_command){.kind = CAIRN_COMMAND_IMPULSE,
-        .slot = CAIRN_SLOT_OPERATOR,
-        .buttons = body,
-        .move = {.x = (float)(60000.0 * cos(TURN * seconds / 6.0) / rate_hz),
-            .z = (float)(30000.0 * sin(TURN * seconds / 4.0) / rate_hz)}};
-}
-
 // Players join at the first ticks; the body is pushed as in the benchmark's first scene.
 static uint32_t make_commands(const cairn_replay_order *order, const cairn_world *world,
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX]) {
@@ -71,8 +61,14 @@ static uint32_t make_commands(const cairn_replay_order *order, const cairn_world
         commands[count++] = player_command(tick, slot);
     }
     if (order->plough > 0) {
-        uint32_t rate_hz = cairn_world_settings(world)->tick_rate_hz;
-        commands[count++] = push_command(tick, rate_hz, order->plough);
+        const uint32_t rate_hz = cairn_world_settings(world)->tick_rate_hz;
+        const double seconds = (double)tick / rate_hz;
+        // 60 kN along x with a period of 6 s, 30 kN along z with one of 4 s, for one tick.
+        commands[count++] = (cairn_command){.kind = CAIRN_COMMAND_IMPULSE,
+            .slot = CAIRN_SLOT_OPERATOR,
+            .buttons = order->plough,
+            .move = {.x = (float)(60000.0 * cos(TURN * seconds / 6.0) / rate_hz),
+                .z = (float)(30000.0 * sin(TURN * seconds / 4.0) / rate_hz)}};
     }
     cairn_commands_sort(commands, count);
     return count;
@@ -113,7 +109,8 @@ static int record_scene(const cairn_replay_order *order, const cairn_scene *scen
     return code;
 }
 
-int cairn_replay_make(const cairn_replay_order *order) {
+int cairn_replay_make(const cairn_replay_order *order, const cairn_replay_file *input) {
+    (void)input;
     cairn_scene *scene;
     if (!cairn_replay_differs(order->scene, order->words[1]) || !read_scene(order->scene, &scene)) {
         return CAIRN_EXIT_UNUSABLE;

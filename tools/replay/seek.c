@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "program/system.h"
-#include "recording/player.h"
 #include "tools/replay/verbs.h"
 
 typedef struct found {
-    const cairn_world *world;
     cairn_world_hash hash;
     cairn_world_counts counts;
     uint64_t tick;
@@ -120,29 +118,25 @@ static void print_json(const found *f) {
 }
 
 static int seek_tick(
-    cairn_player *player, const cairn_recording_index *index, uint64_t tick, found *f) {
-    if (!cairn_player_seek(player, index, tick)) {
-        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "seek", player->error);
+    const cairn_replay_order *order, cairn_player *player, uint64_t tick, found *f) {
+    uint64_t state_tick = 0;
+    const int code = cairn_replay_player_seek(player, order, tick, &state_tick);
+    if (code != CAIRN_EXIT_GOOD) {
+        return code;
     }
-    f->world = player->world;
     f->hash = cairn_world_hash_read(player->world);
     f->took_s = (double)(cairn_system_now_ns() - f->start_ns) * 1e-9;
     f->counts = cairn_world_counts_read(player->world);
     f->tick = tick;
-    f->stepped = tick - cairn_recording_index_find(index, tick)->tick;
+    f->stepped = tick - state_tick;
     f->root_known = player->tick != NULL;
-    f->root_agrees = f->root_known && player->tick->root_lo == f->hash.full.lo &&
-                     player->tick->root_hi == f->hash.full.hi;
-    return f->root_known && !f->root_agrees ? CAIRN_EXIT_DIFFERS : CAIRN_EXIT_GOOD;
-}
-
-static int print_answer(const cairn_replay_order *order, found *f, int code) {
+    f->root_agrees = f->root_known && cairn_hash_equal(player->recorded_hash, f->hash.full);
     f->has_body = order->body != 0;
-    if (f->has_body && cairn_body_read(f->world, order->body, &f->body) != CAIRN_OK) {
+    if (f->has_body && cairn_body_read(player->world, order->body, &f->body) != CAIRN_OK) {
         return cairn_replay_complain(
             CAIRN_EXIT_UNUSABLE, "--body", "no body has this id at this tick");
     }
-    if (order->state != NULL && !write_state(f->world, order->state)) {
+    if (order->state != NULL && !write_state(player->world, order->state)) {
         return CAIRN_EXIT_UNUSABLE;
     }
     if (order->json) {
@@ -150,40 +144,19 @@ static int print_answer(const cairn_replay_order *order, found *f, int code) {
     } else {
         print_text(f);
     }
-    return code;
+    return f->root_known && !f->root_agrees ? CAIRN_EXIT_DIFFERS : CAIRN_EXIT_GOOD;
 }
 
-static int seek_in_file(
-    const cairn_replay_order *order, const cairn_replay_file *file, uint64_t tick) {
-    cairn_player player;
-    cairn_recording_index index = {.entries = NULL};
-    found f = {.start_ns = cairn_system_now_ns()};
-    int code;
-    if (!cairn_player_open(&player, file->bytes, file->size, NULL)) {
-        code = player.refusal == CAIRN_RECORDED_VERSION ? CAIRN_EXIT_VERSION : CAIRN_EXIT_UNUSABLE;
-        (void)cairn_replay_complain(code, order->words[1], player.error);
-    } else if (cairn_recording_index_of(file->bytes, file->size, &index) != CAIRN_OK) {
-        code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, order->words[1], "no memory");
-    } else {
-        code = seek_tick(&player, &index, tick, &f);
-        code = f.world == NULL ? code : print_answer(order, &f, code);
-    }
-    cairn_recording_index_end(&index);
-    cairn_player_close(&player);
-    return code;
-}
-
-int cairn_replay_seek(const cairn_replay_order *order) {
+int cairn_replay_seek(const cairn_replay_order *order, const cairn_replay_file *input) {
     uint64_t tick;
-    if (!cairn_replay_number("TICK", order->words[2], 0, UINT64_MAX, &tick)) {
+    if (!cairn_replay_number("TICK", order->words[2], 0, UINT64_MAX, &tick) ||
+        (order->state != NULL && !cairn_replay_differs(order->words[1], order->state))) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    cairn_replay_file file;
-    if ((order->state != NULL && !cairn_replay_differs(order->words[1], order->state)) ||
-        !cairn_replay_file_open(order->words[1], &file)) {
-        return CAIRN_EXIT_UNUSABLE;
-    }
-    int code = seek_in_file(order, &file, tick);
-    cairn_replay_file_close(&file);
+    found f = {.start_ns = cairn_system_now_ns()};
+    cairn_player player;
+    int code = cairn_replay_player_open(&player, order, input);
+    code = code == CAIRN_EXIT_GOOD ? seek_tick(order, &player, tick, &f) : code;
+    cairn_player_close(&player);
     return code;
 }

@@ -42,30 +42,18 @@ bool cairn_replay_differs(const char *input, const char *output) {
     return false;
 }
 
-static bool map_file(int descriptor, cairn_replay_file *out) {
-    static const uint64_t nothing = 0;
-    struct stat about;
-    if (fstat(descriptor, &about) != 0) {
-        return false;
-    }
-    out->size = (size_t)about.st_size;
-    out->bytes = (const uint8_t *)&nothing;
-    if (out->size == 0) {
-        return true;
-    }
-    out->map = mmap(NULL, out->size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (out->map == MAP_FAILED) {
-        out->map = NULL;
-        return false;
-    }
-    out->bytes = out->map;
-    return true;
-}
-
 bool cairn_replay_file_open(const char *path, cairn_replay_file *out) {
-    *out = (cairn_replay_file){.bytes = NULL};
-    int descriptor = open(path, O_RDONLY);
-    bool good = descriptor >= 0 && map_file(descriptor, out);
+    static const uint64_t nothing = 0;
+    *out = (cairn_replay_file){.bytes = (const uint8_t *)&nothing};
+    const int descriptor = open(path, O_RDONLY);
+    struct stat about;
+    bool good = descriptor >= 0 && fstat(descriptor, &about) == 0;
+    if (good && about.st_size > 0) {
+        out->size = (size_t)about.st_size;
+        out->map = mmap(NULL, out->size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+        out->bytes = out->map;
+        good = out->map != MAP_FAILED;
+    }
     if (!good) {
         (void)cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
     }
@@ -79,5 +67,32 @@ void cairn_replay_file_close(cairn_replay_file *file) {
     if (file->map != NULL) {
         munmap(file->map, file->size);
     }
-    *file = (cairn_replay_file){.bytes = NULL};
+}
+
+int cairn_replay_player_open(
+    cairn_player *player, const cairn_replay_order *order, const cairn_replay_file *input) {
+    if (cairn_player_open(player, input->bytes, input->size, NULL)) {
+        return CAIRN_EXIT_GOOD;
+    }
+    const bool version = player->refusal == CAIRN_RECORDED_VERSION;
+    return cairn_replay_complain(
+        version ? CAIRN_EXIT_VERSION : CAIRN_EXIT_UNUSABLE, order->words[1], player->error);
+}
+
+int cairn_replay_player_seek(
+    cairn_player *player, const cairn_replay_order *order, uint64_t tick, uint64_t *state_tick) {
+    const cairn_recording_reader *file = &player->walk.file;
+    cairn_recording_index index;
+    if (cairn_recording_index_of(file->bytes, file->size, &index) != CAIRN_OK) {
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, order->words[1], "out of memory");
+    }
+    int code = CAIRN_EXIT_GOOD;
+    if (cairn_player_seek(player, &index, tick)) {
+        *state_tick = cairn_recording_index_find(&index, tick)->tick;
+    } else {
+        code = player->refusal == CAIRN_RECORDED_OK ? CAIRN_EXIT_UNUSABLE : CAIRN_EXIT_DAMAGED;
+        (void)cairn_replay_complain(code, order->words[1], player->error);
+    }
+    cairn_recording_index_end(&index);
+    return code;
 }

@@ -10,6 +10,7 @@
 
 #include "program/json.h"
 #include "program/key.h"
+#include "recording/player.h"
 
 // Exit codes.
 typedef enum cairn_replay_exit {
@@ -41,7 +42,7 @@ typedef struct cairn_replay_order {
     const char *scene;
     uint64_t seconds;
     uint32_t players;
-    uint32_t plough; // 0: none
+    uint32_t plough; // a body; 0: none
     bool awake;
     cairn_key sign;
 } cairn_replay_order;
@@ -49,14 +50,23 @@ typedef struct cairn_replay_order {
 // Reads the flag --bodies into a cairn_replay_bodies.
 const char *cairn_replay_read_bodies(void *out, const char *value, bool first);
 
-int cairn_replay_info(const cairn_replay_order *order);
-int cairn_replay_verify(const cairn_replay_order *order);
-int cairn_replay_seek(const cairn_replay_order *order);
-int cairn_replay_cut(const cairn_replay_order *order);
-int cairn_replay_diff(const cairn_replay_order *order);
-int cairn_replay_explain(const cairn_replay_order *order);
-int cairn_replay_export(const cairn_replay_order *order);
-int cairn_replay_make(const cairn_replay_order *order);
+// A file mapped into memory: pages that are not read are never loaded.
+typedef struct cairn_replay_file {
+    const uint8_t *bytes; // aligned to 8
+    size_t size;
+    void *map;
+} cairn_replay_file;
+
+// `input` is the verb's first argument; make has none. Returns an exit code.
+typedef int cairn_replay_verb(const cairn_replay_order *order, const cairn_replay_file *input);
+cairn_replay_verb cairn_replay_info;
+cairn_replay_verb cairn_replay_verify;
+cairn_replay_verb cairn_replay_seek;
+cairn_replay_verb cairn_replay_cut;
+cairn_replay_verb cairn_replay_diff;
+cairn_replay_verb cairn_replay_explain;
+cairn_replay_verb cairn_replay_export;
+cairn_replay_verb cairn_replay_make;
 
 // ------------------------------------------------------------------------------------- helpers
 
@@ -70,12 +80,14 @@ void cairn_replay_print_json(cairn_json *json);
 // False after a complaint: both names are one file, which writing `output` would destroy.
 bool cairn_replay_differs(const char *input, const char *output);
 
-// A file mapped into memory: pages that are not read are never loaded.
-typedef struct cairn_replay_file {
-    const uint8_t *bytes; // aligned to 8
-    size_t size;
-    void *map;
-} cairn_replay_file;
 // False after a complaint. Pair with close.
 bool cairn_replay_file_open(const char *path, cairn_replay_file *out);
 void cairn_replay_file_close(cairn_replay_file *file);
+
+// Opens a player of the input. Returns an exit code, after a complaint if it is not
+// CAIRN_EXIT_GOOD. Pair with cairn_player_close in any case.
+int cairn_replay_player_open(
+    cairn_player *player, const cairn_replay_order *order, const cairn_replay_file *input);
+// Steps it to `tick`, from the nearest state: that of *state_tick. Returns an exit code likewise.
+int cairn_replay_player_seek(
+    cairn_player *player, const cairn_replay_order *order, uint64_t tick, uint64_t *state_tick);

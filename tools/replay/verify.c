@@ -7,23 +7,7 @@
 #include <string.h>
 
 #include "recording/player.h"
-#include "tools/replay/survey.h"
-
-const char *cairn_seal_text(cairn_seal_verdict seal) {
-    switch (seal) {
-    case CAIRN_SEAL_NONE:
-        return "none";
-    case CAIRN_SEAL_UNSIGNED:
-        return "unsigned";
-    case CAIRN_SEAL_SIGNED:
-        return "signed";
-    case CAIRN_SEAL_CHAIN:
-        return "broken: the hash chain differs, the recording was changed after it was written";
-    case CAIRN_SEAL_FORGED:
-        return "broken: the signature does not belong to the key in the file";
-    }
-    return "unknown";
-}
+#include "recording/survey.h"
 
 // What one worker found. It takes segments in order, so its first finding is its earliest.
 typedef struct share {
@@ -39,7 +23,7 @@ typedef struct share {
 typedef struct job {
     const uint8_t *bytes;
     size_t size;
-    const cairn_survey *survey;
+    const cairn_recording_index *segments;
     const cairn_parallel *parallel; // of the steps; NULL when segments are shared out
     atomic_uint next;               // segment to take
     atomic_uint last; // segments after this one are skipped: an earlier one has a finding
@@ -66,8 +50,7 @@ static void compare_root(share *s, const cairn_player *player) {
     s->tick_differs = tick->tick + 1;
     set_finding(s, CAIRN_VERDICT_DIFFERS,
         "differs since tick %llu: state hash %s recorded, %s stepped; no keyframe follows that "
-        "would "
-        "name section, body and field",
+        "would name section, body and field",
         (unsigned long long)tick->tick + 1, cairn_hash_print(recorded, a),
         cairn_hash_print(stepped, b));
 }
@@ -87,7 +70,7 @@ static void compare_keyframe(share *s, const cairn_player *player) {
     bool differs = cairn_world_diff(recorded, player->world, NULL, 0) > 0;
     if (differs) {
         s->tick_differs = known ? s->tick_differs : tick;
-        cairn_recorded_diff_text(recorded, player->world, words);
+        cairn_recorded_diff_text(recorded, "recorded", player->world, "stepped", words);
         set_finding(s, CAIRN_VERDICT_DIFFERS,
             "differs since tick %llu; in the keyframe of tick %llu %s",
             (unsigned long long)s->tick_differs, tick, words);
@@ -124,26 +107,22 @@ static void step_segment(share *s, cairn_player *player) {
     }
 }
 
-static void note_found(job *j, uint32_t segment) {
-    unsigned last = atomic_load(&j->last);
-    while (segment < last && !atomic_compare_exchange_weak(&j->last, &last, segment)) {}
-}
-
 static void take_segments(void *argument, uint32_t worker) {
     job *j = argument;
     share *s = &j->shares[worker];
     cairn_player player;
     bool open = cairn_player_open(&player, j->bytes, j->size, j->parallel);
     uint32_t segment = open ? atomic_fetch_add(&j->next, 1) : UINT32_MAX;
-    while (segment < j->survey->count && segment < atomic_load(&j->last)) {
-        if (cairn_player_jump(&player, &j->survey->segments[segment])) {
+    while (segment < j->segments->count && segment < atomic_load(&j->last)) {
+        if (cairn_player_jump(&player, &j->segments->entries[segment])) {
             step_segment(s, &player);
         } else {
             set_finding(s, CAIRN_VERDICT_DAMAGED, "%s", player.error);
         }
         if (s->verdict != CAIRN_VERDICT_SAME) {
             s->segment = segment;
-            note_found(j, segment);
+            unsigned last = atomic_load(&j->last);
+            while (segment < last && !atomic_compare_exchange_weak(&j->last, &last, segment)) {}
             break;
         }
         segment = atomic_fetch_add(&j->next, 1);
@@ -169,15 +148,15 @@ static void sum_up(const job *j, uint32_t workers, cairn_verification *out) {
 }
 
 static void step_all(const uint8_t *bytes, size_t size, cairn_pool *pool,
-    const cairn_survey *survey, cairn_verification *out) {
+    const cairn_recording_index *segments, cairn_verification *out) {
     uint32_t workers = pool == NULL ? 1 : cairn_pool_workers(pool);
     const cairn_parallel parallel = {
         .context = pool, .workers = workers, .run = cairn_pool_parallel};
-    job j = {.bytes = bytes, .size = size, .survey = survey};
+    job j = {.bytes = bytes, .size = size, .segments = segments};
     atomic_init(&j.next, 0);
     atomic_init(&j.last, UINT32_MAX);
-    out->segments = survey->count;
-    out->side_by_side = workers > 1 && survey->count >= 2 * workers;
+    out->segments = segments->count;
+    out->side_by_side = workers > 1 && segments->count >= 2 * workers;
     if (!out->side_by_side) {
         j.parallel = workers > 1 ? &parallel : NULL;
         take_segments(&j, 0);
@@ -203,17 +182,17 @@ static bool read_start(const uint8_t *bytes, size_t size, cairn_verification *ou
 }
 
 cairn_verification cairn_verify(const uint8_t *bytes, size_t size, cairn_pool *pool) {
-    cairn_verification out = {.verdict = CAIRN_VERDICT_SAME};
-    cairn_survey survey = cairn_survey_of(bytes, size, &out);
-    if (!read_start(bytes, size, &out)) {
-        cairn_survey_end(&survey);
-        return out;
-    }
-    if (survey.memory_gone) {
+    cairn_survey survey = cairn_survey_of(bytes, size);
+    cairn_verification out = {.seal = survey.seal,
+        .verdict = survey.damage[0] != '\0' ? CAIRN_VERDICT_DAMAGED : CAIRN_VERDICT_SAME};
+    memcpy(out.public_key, survey.public_key, sizeof out.public_key);
+    memcpy(out.end, survey.end, sizeof out.end);
+    snprintf(out.finding, sizeof out.finding, "%s", survey.damage);
+    if (read_start(bytes, size, &out) && survey.out_of_memory) {
         out.verdict = CAIRN_VERDICT_UNREADABLE;
         snprintf(out.finding, sizeof out.finding, "out of memory");
-    } else {
-        step_all(bytes, size, pool, &survey, &out);
+    } else if (out.started) {
+        step_all(bytes, size, pool, &survey.segments, &out);
     }
     cairn_survey_end(&survey);
     return out;

@@ -11,6 +11,7 @@
 #include "net/sign.h"
 #include "recording/chunk_reader.h"
 #include "workers/pool.h"
+#include <cairn/recording.h>
 
 typedef enum cairn_verdict {
     CAIRN_VERDICT_SAME = 0, // everything in the file agrees; the file may be cut off
@@ -19,15 +20,6 @@ typedef enum cairn_verdict {
     CAIRN_VERDICT_VERSION,  // made by another simulation or rules: `finding` says which are needed
     CAIRN_VERDICT_UNREADABLE, // nothing could be stepped
 } cairn_verdict;
-
-typedef enum cairn_seal_verdict {
-    CAIRN_SEAL_NONE = 0, // no end chunk, or one of version 1
-    CAIRN_SEAL_UNSIGNED, // the chain agrees, it is not signed
-    CAIRN_SEAL_SIGNED,   // the chain agrees and public_key's owner signed it
-    CAIRN_SEAL_CHAIN,    // the chain differs: the recording was changed after it was written
-    CAIRN_SEAL_FORGED,   // the chain agrees, the signature is not public_key's
-} cairn_seal_verdict;
-const char *cairn_seal_text(cairn_seal_verdict seal);
 
 typedef struct cairn_verification {
     cairn_verdict verdict;

@@ -29,19 +29,14 @@ static bool seal_holds(const answer *a) {
 }
 
 static int exit_code(const answer *a) {
-    switch (a->v.verdict) {
-    case CAIRN_VERDICT_SAME:
-        return seal_holds(a) ? CAIRN_EXIT_GOOD : CAIRN_EXIT_SEAL;
-    case CAIRN_VERDICT_DIFFERS:
-        return CAIRN_EXIT_DIFFERS;
-    case CAIRN_VERDICT_DAMAGED:
-        return CAIRN_EXIT_DAMAGED;
-    case CAIRN_VERDICT_VERSION:
-        return CAIRN_EXIT_VERSION;
-    case CAIRN_VERDICT_UNREADABLE:
-        break;
-    }
-    return CAIRN_EXIT_UNUSABLE;
+    static const cairn_replay_exit codes[] = {
+        [CAIRN_VERDICT_DIFFERS] = CAIRN_EXIT_DIFFERS,
+        [CAIRN_VERDICT_DAMAGED] = CAIRN_EXIT_DAMAGED,
+        [CAIRN_VERDICT_VERSION] = CAIRN_EXIT_VERSION,
+        [CAIRN_VERDICT_UNREADABLE] = CAIRN_EXIT_UNUSABLE,
+    };
+    return a->v.verdict == CAIRN_VERDICT_SAME && !seal_holds(a) ? CAIRN_EXIT_SEAL
+                                                                : (int)codes[a->v.verdict];
 }
 
 static void print_json(const answer *a) {
@@ -110,31 +105,21 @@ static void print_text(const char *path, const answer *a) {
     }
 }
 
-static int verify_file(const cairn_replay_order *order, const cairn_replay_file *file, answer *a) {
-    cairn_pool *pool = NULL;
-    if (a->workers > 1 && cairn_pool_create(a->workers, &pool) != CAIRN_OK) {
-        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "--workers", "no threads can be started");
-    }
-    uint64_t start_ns = cairn_system_now_ns();
-    a->v = cairn_verify(file->bytes, file->size, pool);
-    a->took_s = (double)(cairn_system_now_ns() - start_ns) * 1e-9;
-    cairn_pool_destroy(pool);
-    if (order->json) {
-        print_json(a);
-    } else {
-        print_text(order->words[1], a);
-    }
-    return exit_code(a);
-}
-
-int cairn_replay_verify(const cairn_replay_order *order) {
-    cairn_replay_file file;
-    if (!cairn_replay_file_open(order->words[1], &file)) {
-        return CAIRN_EXIT_UNUSABLE;
-    }
+int cairn_replay_verify(const cairn_replay_order *order, const cairn_replay_file *input) {
     answer a = {
         .workers = order->workers, .wanted_key = order->key.given ? order->key.bytes : NULL};
-    const int code = verify_file(order, &file, &a);
-    cairn_replay_file_close(&file);
-    return code;
+    cairn_pool *pool = NULL;
+    if (a.workers > 1 && cairn_pool_create(a.workers, &pool) != CAIRN_OK) {
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "--workers", "no threads can be started");
+    }
+    const uint64_t start_ns = cairn_system_now_ns();
+    a.v = cairn_verify(input->bytes, input->size, pool);
+    a.took_s = (double)(cairn_system_now_ns() - start_ns) * 1e-9;
+    cairn_pool_destroy(pool);
+    if (order->json) {
+        print_json(&a);
+    } else {
+        print_text(order->words[1], &a);
+    }
+    return exit_code(&a);
 }
