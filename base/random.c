@@ -28,6 +28,13 @@ uint64_t cairn_random_next(cairn_random *random) {
     return mix(random->state);
 }
 
+void cairn_random_fill(cairn_random *random, uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(bytes != NULL || size == 0);
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = (uint8_t)cairn_random_next(random);
+    }
+}
+
 uint64_t cairn_random_below(cairn_random *random, uint64_t bound) {
     CAIRN_ASSERT(bound > 0);
     // The first (2^64 mod bound) values would make small results too likely.

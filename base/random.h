@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <cairn/rules.h>
@@ -13,6 +14,8 @@ typedef struct cairn_random {
 
 cairn_random cairn_random_of(uint64_t seed);
 uint64_t cairn_random_next(cairn_random *random);
+// One number per byte.
+void cairn_random_fill(cairn_random *random, uint8_t *bytes, size_t size);
 // Uniform in [0, bound), bound > 0; unbiased (Lemire's multiplication is not used: no 128-bit
 // product on 32-bit targets; rejection instead).
 uint64_t cairn_random_below(cairn_random *random, uint64_t bound);

@@ -32,20 +32,9 @@ void cairn_attacker_observe(void *user, const cairn_address *from, const cairn_a
     memcpy(attacker->held[entry].bytes, bytes, size);
 }
 
-static bool token_unused(const cairn_attacker *attacker, uint64_t entry) {
-    return attacker->held[entry].size == request_size && attacker->held[entry].bytes[0] == 0 &&
-           attacker->seen - attacker->held[entry].seen_at < token_used_after;
-}
-
-static void random_bytes(cairn_attacker *attacker, uint8_t *bytes, size_t size) {
-    for (size_t i = 0; i < size; i++) {
-        bytes[i] = (uint8_t)cairn_random_next(&attacker->random);
-    }
-}
-
 // A connection request that is valid up to its encrypted part.
 static size_t forge_request(cairn_attacker *attacker, uint8_t *bytes) {
-    random_bytes(attacker, bytes, request_size);
+    cairn_random_fill(&attacker->random, bytes, request_size);
     for (uint32_t i = 0; i < attacker->held_count; i++) {
         if (attacker->held[i].size == request_size && attacker->held[i].bytes[0] == 0) {
             memcpy(bytes, attacker->held[i].bytes, 54);
@@ -64,7 +53,7 @@ static void send_random(
     if (cairn_random_below(&attacker->random, 2) == 0) {
         size = forge_request(attacker, bytes);
     } else {
-        random_bytes(attacker, bytes, size);
+        cairn_random_fill(&attacker->random, bytes, size);
     }
     cairn_virtual_inject(network, &attacker->address, victim, bytes, size, act_delay_ns);
 }
@@ -79,8 +68,10 @@ void cairn_attacker_send(
     const uint64_t entry = cairn_random_below(&attacker->random, attacker->held_count);
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
     size_t size = attacker->held[entry].size;
+    const bool token_unused = size == request_size && attacker->held[entry].bytes[0] == 0 &&
+                              attacker->seen - attacker->held[entry].seen_at < token_used_after;
     // From the true sender's address, or from the attacker's own.
-    const bool spoofed = act >= 2 || token_unused(attacker, entry);
+    const bool spoofed = act >= 2 || token_unused;
     memcpy(bytes, attacker->held[entry].bytes, size);
     if (act >= 3 && size > 0 && act != 5) {
         const uint64_t bit = cairn_random_below(&attacker->random, 8 * size);

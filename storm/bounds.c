@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "storm/bounds.h"
+#include "storm/state.h"
 
 #include <inttypes.h>
 
 #include "client_lib/client_probe.h"
 #include "net/netcode_drop.h"
-#include "storm/damage.h"
-#include "storm/memory.h"
-#include "storm/work.h"
 
 // Enough for three handshake round trips, a state of some 30 kB and a snapshot over a path that
 // loses up to three datagrams in ten.
@@ -149,12 +146,6 @@ static void check_equal(cairn_storm *s, uint32_t i) {
     }
 }
 
-static void count_playing(cairn_storm *s, uint32_t i, uint64_t passed_ns) {
-    if (s->slots[i].playing_ns != UINT64_MAX) {
-        s->report.playing_ns[s->system.clients[i].config.mode] += passed_ns;
-    }
-}
-
 void cairn_storm_check(cairn_storm *s, uint64_t passed_ns) {
     check_server_counters(s);
     for (uint32_t i = 0; i < s->slot_count; i++) {
@@ -164,7 +155,9 @@ void cairn_storm_check(cairn_storm *s, uint64_t passed_ns) {
             check_equal(s, i);
             cairn_storm_check_damage(s, i);
             cairn_storm_check_work(s, i, passed_ns);
-            count_playing(s, i, passed_ns);
+            if (s->slots[i].playing_ns != UINT64_MAX) {
+                s->report.playing_ns[s->system.clients[i].config.mode] += passed_ns;
+            }
         }
     }
     cairn_storm_check_memory(s, passed_ns);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "storm/compare.h"
+#include "storm/state.h"
 
 #include <inttypes.h>
 
 #include "client_lib/client_probe.h"
-#include "storm/damage.h"
 
 void cairn_storm_forget_server(cairn_storm *s) {
     for (uint32_t r = 0; r < s->room_count; r++) {

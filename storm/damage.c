@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "storm/damage.h"
+#include "storm/state.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -23,16 +23,6 @@ static uint32_t find_awake(cairn_storm *s, const cairn_world *world) {
     return awake;
 }
 
-// A bit flip in memory. It marks nothing dirty, so the hash caches do not see it.
-static void flip_velocity_bit(cairn_storm *s, cairn_world *world, cairn_body_id body) {
-    const uint32_t slot = cairn_id_index(body);
-    cairn_motion *motion = &world->state.motions[slot];
-    uint32_t word;
-    memcpy(&word, &motion->linear_velocity.x, sizeof word);
-    word ^= 1u << cairn_storm_below(s, FLIPPED_BITS);
-    memcpy(&motion->linear_velocity.x, &word, sizeof word);
-}
-
 static void push_bodies(cairn_storm *s, cairn_world *world, uint32_t from, uint32_t count) {
     for (uint32_t i = from; i < from + count; i++) {
         const cairn_body_state *body = &s->bodies[i];
@@ -51,7 +41,13 @@ static bool damage_world(cairn_storm *s, cairn_client_mode mode, cairn_timeline 
     const uint32_t one = (uint32_t)cairn_storm_below(s, awake);
     const uint64_t how = cairn_storm_below(s, 4);
     if (how == 0) {
-        flip_velocity_bit(s, timeline->world, s->bodies[one].id);
+        // A bit flip in memory. It marks nothing dirty, so the hash caches do not see it.
+        const uint32_t slot = cairn_id_index(s->bodies[one].id);
+        cairn_motion *motion = &timeline->world->state.motions[slot];
+        uint32_t word;
+        memcpy(&word, &motion->linear_velocity.x, sizeof word);
+        word ^= 1u << cairn_storm_below(s, FLIPPED_BITS);
+        memcpy(&motion->linear_velocity.x, &word, sizeof word);
     } else {
         push_bodies(s, timeline->world, how == 1 ? 0 : one, how == 1 ? awake : 1);
     }
@@ -62,18 +58,15 @@ static bool damage_world(cairn_storm *s, cairn_client_mode mode, cairn_timeline 
     return true;
 }
 
-static bool repairs_itself(const cairn_client_probe *client, cairn_client_mode mode) {
-    return (mode == CAIRN_CLIENT_HEAL || mode == CAIRN_CLIENT_PREDICT) &&
-           client->resync->repair.state == CAIRN_CLIENT_REPAIR_IDLE;
-}
-
 void cairn_storm_damage(cairn_storm *s, uint32_t i) {
     cairn_storm_slot *slot = &s->slots[i];
     const cairn_client_mode mode = cairn_client_mode_now(s->system.clients[i].client);
     const cairn_client_probe client = cairn_client_probe_of(s->system.clients[i].client);
     cairn_timeline *timeline = client.timeline;
-    if (slot->damaged || slot->server_died || !repairs_itself(&client, mode) ||
-        !timeline->adopted || slot->playing_ns == UINT64_MAX || !damage_world(s, mode, timeline)) {
+    const bool repairs_itself = (mode == CAIRN_CLIENT_HEAL || mode == CAIRN_CLIENT_PREDICT) &&
+                                client.resync->repair.state == CAIRN_CLIENT_REPAIR_IDLE;
+    if (slot->damaged || slot->server_died || !repairs_itself || !timeline->adopted ||
+        slot->playing_ns == UINT64_MAX || !damage_world(s, mode, timeline)) {
         return;
     }
     s->report.damages++;

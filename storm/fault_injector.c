@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "storm/fault_injector.h"
+#include "storm/state.h"
 
 #include "base/assert.h"
-#include "storm/compare.h"
-#include "storm/damage.h"
-#include "storm/operator.h"
 
 static const uint64_t ms_ns = 1000000;
 
@@ -126,14 +123,6 @@ static void restart_server(cairn_storm *s) {
     report_event(s, "sees the server restart", 0);
 }
 
-static void change_path(cairn_storm *s, uint32_t i) {
-    cairn_virtual_path path = draw_path(s);
-    path.cut = s->slots[i].cut;
-    cairn_virtual_connect(
-        s->system.network, s->system.clients[i].endpoint, s->system.server_endpoint, &path);
-    report_event(s, "gets another path", i);
-}
-
 // A stall of up to eight seconds, usually at most two. Connections survive two seconds unless
 // another fault came shortly before.
 static uint64_t draw_stall(cairn_storm *s) {
@@ -153,47 +142,23 @@ static void note_stall(cairn_storm *s, uint32_t i, uint64_t stall_ns) {
         end_ns > slot->undisturbed_since_ns ? end_ns : slot->undisturbed_since_ns;
 }
 
-static void stall_client(cairn_storm *s, uint32_t i) {
-    const uint64_t stall_ns = draw_stall(s);
-    cairn_system_stall(&s->system, i, stall_ns);
-    note_stall(s, i, stall_ns);
-    report_event(s, "stalls", i);
-}
-
-static void stall_path(cairn_storm *s, uint32_t i) {
-    const uint64_t stall_ns = draw_stall(s);
-    cairn_virtual_stall(
-        s->system.network, s->system.clients[i].endpoint, s->system.server_endpoint, stall_ns);
-    note_stall(s, i, stall_ns);
-    report_event(s, "has a stalled path", i);
-}
-
-static void stall_server(cairn_storm *s) {
-    const uint64_t stall_ns = draw_stall(s);
-    cairn_system_stall_server(&s->system, stall_ns);
-    for (uint32_t i = 0; i < s->slot_count; i++) {
-        note_stall(s, i, stall_ns);
-    }
-    report_event(s, "sees the server stall", 0);
-}
-
-// Whether a degraded client has recovered: it keeps up, or had ample time to fail. If the attacker
+// A degraded client has recovered when it keeps up, or had ample time to fail. If the attacker
 // replays datagrams that were lost, a client notices late that the server dropped it. A client of a
 // restarted server holds a tick ahead of the new world's, so its lag has no meaning.
-static bool has_recovered(const cairn_storm *s, uint32_t i) {
-    const uint64_t since_ns = cairn_storm_undisturbed_ns(s, i);
-    const bool keeps_up = !s->slots[i].server_died &&
-                          since_ns > (CAIRN_SYSTEM_TIMEOUT_S + 3) * CAIRN_NS_PER_S &&
-                          cairn_storm_lag_ns(s, i) < 3 * CAIRN_NS_PER_S;
-    return keeps_up || since_ns > 5 * CAIRN_SYSTEM_TIMEOUT_S * CAIRN_NS_PER_S;
-}
-
 static void rejoin_or_recover(cairn_storm *s, uint32_t i) {
     cairn_storm_slot *slot = &s->slots[i];
-    const cairn_client_state state = cairn_client_state_read(s->system.clients[i].client);
-    if (state == CAIRN_CLIENT_FAILED && slot->degraded) {
+    if (!slot->degraded) {
+        return;
+    }
+    if (cairn_client_state_read(s->system.clients[i].client) == CAIRN_CLIENT_FAILED) {
         rejoin(s, i);
-    } else if (slot->degraded && !slot->cut && has_recovered(s, i)) {
+        return;
+    }
+    const uint64_t since_ns = cairn_storm_undisturbed_ns(s, i);
+    const bool keeps_up = !slot->server_died &&
+                          since_ns > (CAIRN_SYSTEM_TIMEOUT_S + 3) * CAIRN_NS_PER_S &&
+                          cairn_storm_lag_ns(s, i) < 3 * CAIRN_NS_PER_S;
+    if (!slot->cut && (keeps_up || since_ns > 5 * CAIRN_SYSTEM_TIMEOUT_S * CAIRN_NS_PER_S)) {
         slot->degraded = false;
         slot->server_died = false;
         restart_undisturbed_time(s, i);
@@ -202,6 +167,7 @@ static void rejoin_or_recover(cairn_storm *s, uint32_t i) {
 
 static void inject_fault(cairn_storm *s, uint32_t i) {
     cairn_storm_slot *slot = &s->slots[i];
+    const uint32_t endpoint = s->system.clients[i].endpoint;
     const uint64_t what = cairn_storm_below(s, 100);
     if (!slot->present) {
         cairn_storm_join(s, i);
@@ -212,20 +178,34 @@ static void inject_fault(cairn_storm *s, uint32_t i) {
     } else if (what < 30) {
         set_cut(s, i, true);
     } else if (what < 55) {
-        change_path(s, i);
+        cairn_virtual_path path = draw_path(s);
+        path.cut = slot->cut;
+        cairn_virtual_connect(s->system.network, endpoint, s->system.server_endpoint, &path);
+        report_event(s, "gets another path", i);
     } else if (what < 65) {
         slot->leaving = true;
         cairn_system_disconnect(&s->system, i);
         report_event(s, "disconnects", i);
     } else if (what < 72) {
         remove_client(s, i);
-    } else if (what >= 72 && what < 81) {
-        stall_client(s, i);
-    } else if (what >= 81 && what < 88) {
-        stall_path(s, i);
-    } else if (what >= 88 && what < 91) {
-        stall_server(s);
-    } else if (what >= 91 && s->report.restarts < 3) {
+    } else if (what < 81) {
+        const uint64_t stall_ns = draw_stall(s);
+        cairn_system_stall(&s->system, i, stall_ns);
+        note_stall(s, i, stall_ns);
+        report_event(s, "stalls", i);
+    } else if (what < 88) {
+        const uint64_t stall_ns = draw_stall(s);
+        cairn_virtual_stall(s->system.network, endpoint, s->system.server_endpoint, stall_ns);
+        note_stall(s, i, stall_ns);
+        report_event(s, "has a stalled path", i);
+    } else if (what < 91) {
+        const uint64_t stall_ns = draw_stall(s);
+        cairn_system_stall_server(&s->system, stall_ns);
+        for (uint32_t k = 0; k < s->slot_count; k++) {
+            note_stall(s, k, stall_ns);
+        }
+        report_event(s, "sees the server stall", 0);
+    } else if (s->report.restarts < 3) {
         restart_server(s);
     }
 }
@@ -242,19 +222,15 @@ static void push_input(cairn_storm *s, uint32_t i) {
     cairn_client_push_input(s->system.clients[i].client, &input);
 }
 
-static void send_hostile_datagram(cairn_storm *s) {
-    const uint32_t i = (uint32_t)cairn_storm_below(s, s->slot_count);
-    const uint32_t victim = s->slots[i].present && cairn_storm_chance(s, 300)
-                                ? s->system.clients[i].endpoint
-                                : s->system.server_endpoint;
-    cairn_attacker_send(
-        &s->attacker, s->system.network, cairn_virtual_address(s->system.network, victim));
-    s->report.hostile++;
-}
-
 void cairn_storm_inject_faults(cairn_storm *s) {
     while (cairn_storm_chance(s, s->attacker_permille)) {
-        send_hostile_datagram(s);
+        const uint32_t i = (uint32_t)cairn_storm_below(s, s->slot_count);
+        const uint32_t victim = s->slots[i].present && cairn_storm_chance(s, 300)
+                                    ? s->system.clients[i].endpoint
+                                    : s->system.server_endpoint;
+        cairn_attacker_send(
+            &s->attacker, s->system.network, cairn_virtual_address(s->system.network, victim));
+        s->report.hostile++;
     }
     if (!s->quiescent && !s->config.no_faults && cairn_storm_chance(s, s->fault_permille)) {
         inject_fault(s, (uint32_t)cairn_storm_below(s, s->slot_count));

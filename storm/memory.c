@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "storm/memory.h"
+#include "storm/state.h"
 
 #include <inttypes.h>
 

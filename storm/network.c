@@ -150,15 +150,6 @@ static bool before(const waiting *a, const waiting *b) {
     return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
 }
 
-static void heap_push(cairn_virtual_network *network, waiting w) {
-    uint32_t at = network->count++;
-    while (at > 0 && before(&w, &network->heap[(at - 1) / 2])) {
-        network->heap[at] = network->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    network->heap[at] = w;
-}
-
 static waiting heap_pop(cairn_virtual_network *network) {
     const waiting top = network->heap[0];
     const waiting last = network->heap[--network->count];
@@ -183,7 +174,7 @@ static waiting heap_pop(cairn_virtual_network *network) {
 }
 
 // Puts a copy in flight; NULL if the network is full.
-static cairn_virtual_datagram *launch(cairn_virtual_network *network, uint32_t to,
+static cairn_virtual_datagram *put_in_flight(cairn_virtual_network *network, uint32_t to,
     const cairn_address *from, const uint8_t *bytes, size_t size, uint64_t at_ns) {
     if (network->count == network->capacity) {
         network->counters.overflow++;
@@ -195,21 +186,18 @@ static cairn_virtual_datagram *launch(cairn_virtual_network *network, uint32_t t
     datagram->from = *from;
     datagram->size = (uint32_t)size;
     memcpy(datagram->bytes, bytes, size);
-    heap_push(network, (waiting){.at_ns = at_ns, .order = network->order++, .slot = slot});
+    const waiting w = {.at_ns = at_ns, .order = network->order++, .slot = slot};
+    uint32_t at = network->count++;
+    while (at > 0 && before(&w, &network->heap[(at - 1) / 2])) {
+        network->heap[at] = network->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    network->heap[at] = w;
     return datagram;
 }
 
 static bool draw(cairn_virtual_network *network, uint32_t permille) {
     return permille > 0 && cairn_random_below(&network->random, 1000) < permille;
-}
-
-static void corrupt(cairn_virtual_network *network, cairn_virtual_datagram *datagram) {
-    const uint64_t flips = 1 + cairn_random_below(&network->random, 3);
-    for (uint64_t i = 0; i < flips && datagram->size > 0; i++) {
-        const uint64_t bit = cairn_random_below(&network->random, 8ull * datagram->size);
-        datagram->bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
-    }
-    network->counters.corrupted++;
 }
 
 // When a datagram leaves the queue of a limited path; UINT64_MAX if the queue is full.
@@ -236,10 +224,15 @@ static void pass(cairn_virtual_network *network, uint32_t from, uint32_t to, con
     start_ns = start_ns > path->stalled_until_ns ? start_ns : path->stalled_until_ns;
     const uint64_t jitter_ns =
         path->jitter_ns > 0 ? cairn_random_below(&network->random, path->jitter_ns) : 0;
-    cairn_virtual_datagram *datagram = launch(network, to, &network->endpoints[from].address, bytes,
-        size, start_ns + path->delay_ns + jitter_ns);
+    cairn_virtual_datagram *datagram = put_in_flight(network, to, &network->endpoints[from].address,
+        bytes, size, start_ns + path->delay_ns + jitter_ns);
     if (datagram != NULL && draw(network, path->corrupt_permille)) {
-        corrupt(network, datagram);
+        const uint64_t flips = 1 + cairn_random_below(&network->random, 3);
+        for (uint64_t i = 0; i < flips && size > 0; i++) {
+            const uint64_t bit = cairn_random_below(&network->random, 8ull * size);
+            datagram->bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        }
+        network->counters.corrupted++;
     }
 }
 
@@ -294,7 +287,7 @@ void cairn_virtual_inject(cairn_virtual_network *network, const cairn_address *f
         network->counters.nowhere++;
         return;
     }
-    launch(network, target, from, bytes, size, network->now_ns + delay_ns);
+    put_in_flight(network, target, from, bytes, size, network->now_ns + delay_ns);
 }
 
 uint64_t cairn_virtual_next_ns(const cairn_virtual_network *network) {

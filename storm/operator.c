@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "storm/operator.h"
+#include "storm/state.h"
 
 #include "base/assert.h"
 #include "client_lib/client_probe.h"
@@ -90,18 +90,7 @@ void cairn_storm_restore_time(cairn_storm *s) {
     if (room->time_control.paused || room->time_control.speed != CAIRN_TIME_SPEED_REAL) {
         cairn_time_control_run(
             &room->time_control, &room->scheduler, CAIRN_TIME_SPEED_REAL, local_ns);
-        s->system.server_due = true;
-    }
-}
-
-// Ids of bodies in the server's world, as an operator's query would have returned.
-static void look_up_bodies(cairn_storm *s, uint32_t i) {
-    const uint32_t capacity = s->scene->world.body_capacity;
-    const uint32_t there = cairn_world_bodies(
-        cairn_storm_server_room(s, s->slots[i].room)->world, s->bodies, capacity);
-    const uint32_t count = there < capacity ? there : capacity;
-    for (uint32_t k = 0; k < CAIRN_STORM_OPERATOR_BODIES && count > 0; k++) {
-        s->operator_bodies[k] = s->bodies[cairn_storm_below(s, count)].id;
+        s->system.server_host.due = true;
     }
 }
 
@@ -118,7 +107,14 @@ void cairn_storm_operate(cairn_storm *s, uint32_t i) {
         return;
     }
     if (cairn_storm_chance(s, 800)) {
-        look_up_bodies(s, i);
+        // Ids of bodies in the server's world, as an operator's query would have returned.
+        const cairn_world *world = cairn_storm_server_room(s, s->slots[i].room)->world;
+        const uint32_t capacity = s->scene->world.body_capacity;
+        const uint32_t all = cairn_world_bodies(world, s->bodies, capacity);
+        const uint32_t count = all < capacity ? all : capacity;
+        for (uint32_t k = 0; k < CAIRN_STORM_OPERATOR_BODIES && count > 0; k++) {
+            s->operator_bodies[k] = s->bodies[cairn_storm_below(s, count)].id;
+        }
         request_edit(s, i);
     } else if (s->resume_ns == 0) {
         request_time_change(s, i);

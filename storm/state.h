@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The state of a running storm, and functions that the other files share.
+// The state of a running storm and the functions of its parts, each in a file of its name.
 
 #include "base/random.h"
 #include "server/core/server_state.h"
@@ -98,3 +98,53 @@ uint64_t cairn_storm_lag_ns(const cairn_storm *s, uint32_t slot);
 bool cairn_storm_difference_expected(const cairn_storm *s, uint32_t slot);
 // Whether a tick, which the history must hold, has an operator's commands.
 bool cairn_storm_edited(const cairn_command_log *log, uint64_t tick);
+
+// ----------------------------------------------------------------------------- fault_injector.c
+
+// Joins, leaves, partitions, stalls, restarts, damages, hostile datagrams and inputs: what happens
+// to endpoints between two turns, drawn from the storm's seed.
+void cairn_storm_inject_faults(cairn_storm *s);
+// A new client in an empty slot.
+void cairn_storm_join(cairn_storm *s, uint32_t slot);
+// Removes every fault and injects no more.
+void cairn_storm_begin_quiescence(cairn_storm *s);
+
+// ---------------------------------------------------------------------------------- operator.c
+
+// A client whose token gives it the operator's right sends the requests of docs/PROTOCOL.md,
+// Control, over its own link, now and then while it plays. No world may differ because of them, and
+// the rollbacks they cause must name the operator as their cause.
+void cairn_storm_operate(cairn_storm *s, uint32_t slot);
+// The operator's room runs at its usual rate from now on, as if the operator had requested that.
+void cairn_storm_restore_time(cairn_storm *s);
+
+// ------------------------------------------------------------------------------------ damage.c
+
+// Damages the client's world if its mode is one that repairs itself.
+void cairn_storm_damage(cairn_storm *s, uint32_t slot);
+// Damages the client's world once more while it waits for the server's repair, so that the repair
+// cannot make the roots equal and the client needs the whole state.
+void cairn_storm_damage_again(cairn_storm *s, uint32_t slot);
+// The damaged world equals the server's again.
+void cairn_storm_repaired(cairn_storm *s, uint32_t slot);
+// Damages are repaired in time, nothing else is repaired, and no client is demoted.
+void cairn_storm_check_damage(cairn_storm *s, uint32_t slot);
+
+// ----------------------------------------------------------------------------------- compare.c
+
+// Compare the worlds and snapshots of clients with the server's, tick by tick. The system calls
+// them after each turn of an endpoint; `storm` is a cairn_storm.
+void cairn_storm_compare_server(void *storm);
+void cairn_storm_compare_client(void *storm, uint32_t slot);
+// A new server starts: nothing of the previous one is compared from now on.
+void cairn_storm_forget_server(cairn_storm *s);
+
+// ------------------------------------------------------------------ bounds.c, work.c, memory.c
+
+// Checks what must hold between two turns: counters, liveness, work and memory. `passed_ns` of
+// virtual time have passed since the last check.
+void cairn_storm_check(cairn_storm *s, uint64_t passed_ns);
+// The ticks that the client steps, and the causes of its rollbacks.
+void cairn_storm_check_work(cairn_storm *s, uint32_t slot, uint64_t passed_ns);
+// The memory that endpoints hold.
+void cairn_storm_check_memory(cairn_storm *s, uint64_t passed_ns);

@@ -6,9 +6,7 @@
 
 #include "base/assert.h"
 #include "schema/scene.h"
-#include "storm/bounds.h"
-#include "storm/compare.h"
-#include "storm/fault_injector.h"
+#include "storm/state.h"
 
 static const uint64_t ms_ns = 1000000;
 
@@ -85,7 +83,10 @@ static cairn_system_config draw_system(cairn_storm *s) {
     return config;
 }
 
-static void draw_fault_rates(cairn_storm *s) {
+// Returns false after writing what could not be created to the report's words.
+static bool create_from_seed(cairn_storm *s) {
+    s->random = cairn_random_of(s->config.seed * 2654435761u + 17);
+    const cairn_system_config config = draw_system(s);
     const uint64_t most = cairn_storm_chance(s, 200) ? CAIRN_STORM_CLIENT_SLOTS_MAX : 3;
     s->slot_count = 1 + (uint32_t)cairn_storm_below(s, most);
     s->slot_count = s->config.client_slots > 0 ? s->config.client_slots : s->slot_count;
@@ -93,13 +94,6 @@ static void draw_fault_rates(cairn_storm *s) {
     s->attacker_permille = s->config.no_faults ? 0 : s->attacker_permille;
     s->fault_permille = 2 + (uint32_t)cairn_storm_below(s, 30);
     cairn_attacker_init(&s->attacker, cairn_random_next(&s->random));
-}
-
-// Returns false after writing what could not be created to the report's words.
-static bool create_from_seed(cairn_storm *s) {
-    s->random = cairn_random_of(s->config.seed * 2654435761u + 17);
-    const cairn_system_config config = draw_system(s);
-    draw_fault_rates(s);
     bool allocated = true;
     for (uint32_t r = 0; r < s->room_count; r++) {
         allocated =

@@ -23,12 +23,6 @@ cairn_system_config cairn_system_config_default(const struct cairn_scene *scene)
         .timeout_s = CAIRN_SYSTEM_TIMEOUT_S};
 }
 
-static void fill_random(cairn_system *system, uint8_t *bytes, size_t size) {
-    for (size_t i = 0; i < size; i++) {
-        bytes[i] = (uint8_t)cairn_random_next(&system->random);
-    }
-}
-
 static void key_of(uint8_t key[CAIRN_KEY_SIZE]) {
     for (uint32_t i = 0; i < CAIRN_KEY_SIZE; i++) {
         key[i] = (uint8_t)(i * 7 + 1);
@@ -69,7 +63,7 @@ static bool create_server(cairn_system *system) {
     uint8_t entropy[32];
     cairn_server_config config = cairn_server_config_default();
     key_of(key);
-    fill_random(system, entropy, sizeof entropy);
+    cairn_random_fill(&system->random, entropy, sizeof entropy);
     config.protocol_id = protocol_id;
     config.private_key = key;
     config.entropy = entropy;
@@ -88,7 +82,7 @@ static bool create_server(cairn_system *system) {
     if (system->config.configure != NULL) {
         system->config.configure(system->config.configure_user, &config);
     }
-    system->server_due = true;
+    system->server_host.due = true;
     system->delivered_to_server = 0;
     const uint64_t before = memory_bytes(system);
     const cairn_status status = cairn_server_create(&config, &system->server);
@@ -163,7 +157,7 @@ static bool issue_token(cairn_system *system, uint64_t client_id, bool rights,
     uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE] = {0};
     cairn_user_data_write(user_data, rights ? CAIRN_USER_RIGHT_OPERATOR : 0);
     key_of(key);
-    fill_random(system, entropy, sizeof entropy);
+    cairn_random_fill(&system->random, entropy, sizeof entropy);
     const cairn_token_request request = {.protocol_id = protocol_id,
         .client_id = client_id,
         .create_unix_s = unix_now_s(system),
@@ -185,7 +179,7 @@ bool cairn_system_rejoin(cairn_system *system, uint32_t i) {
     c->client_id = system->next_client_id++;
     c->joined_ns = cairn_virtual_now_ns(system->network);
     c->delivered_before = c->delivered;
-    c->due = true;
+    c->host.due = true;
     return issue_token(
                system, c->client_id, (system->config.operator_slots >> i & 1) != 0, token) &&
            cairn_client_connect(c->client, cairn_virtual_local_ns(system->network, c->endpoint),
@@ -214,7 +208,7 @@ bool cairn_system_join(cairn_system *system, uint32_t i, const cairn_client_conf
 void cairn_system_disconnect(cairn_system *system, uint32_t i) {
     cairn_system_client *c = &system->clients[i];
     cairn_client_disconnect(c->client, cairn_virtual_local_ns(system->network, c->endpoint));
-    c->due = true;
+    c->host.due = true;
 }
 
 void cairn_system_remove(cairn_system *system, uint32_t i) {
@@ -230,12 +224,12 @@ void cairn_system_cut(cairn_system *system, uint32_t i, bool cut) {
 
 void cairn_system_stall(cairn_system *system, uint32_t i, uint64_t stall_ns) {
     system->clients[i].host.stalled_until_ns = cairn_system_now_ns(system) + stall_ns;
-    system->clients[i].due = true;
+    system->clients[i].host.due = true;
 }
 
 void cairn_system_stall_server(cairn_system *system, uint64_t stall_ns) {
     system->server_host.stalled_until_ns = cairn_system_now_ns(system) + stall_ns;
-    system->server_due = true;
+    system->server_host.due = true;
 }
 
 uint64_t cairn_system_now_ns(const cairn_system *system) {
@@ -263,7 +257,7 @@ static void receive_server(cairn_system *system, const cairn_virtual_datagram *d
     cairn_server_receive(system->server, now_ns, &datagram->from, datagram->bytes, datagram->size);
     account(system, &system->server_host, before);
     system->delivered_to_server++;
-    system->server_due = true;
+    system->server_host.due = true;
 }
 
 static void receive_client(
@@ -273,7 +267,7 @@ static void receive_client(
     cairn_client_receive(c->client, now_ns, &datagram->from, datagram->bytes, datagram->size);
     account(system, &c->host, before);
     c->delivered++;
-    c->due = true;
+    c->host.due = true;
 }
 
 static void serve_server(cairn_system *system) {
@@ -285,14 +279,14 @@ static void serve_server(cairn_system *system) {
         receive_server(system, &host->held[i]);
     }
     host->held_count = 0;
-    system->server_due = false;
+    system->server_host.due = false;
     const uint64_t before = memory_bytes(system);
     cairn_server_advance(system->server, now_ns);
     for (size_t size; (size = cairn_server_send(system->server, now_ns, &to, bytes)) > 0;) {
         cairn_virtual_send(system->network, system->server_endpoint, &to, bytes, size);
     }
     account(system, host, before);
-    system->server_wake_ns =
+    system->server_host.wake_ns =
         wake_of(system, system->server_endpoint, cairn_server_deadline_ns(system->server));
     if (system->after_server != NULL) {
         system->after_server(system->user);
@@ -307,7 +301,7 @@ static void serve_client(cairn_system *system, uint32_t i) {
         receive_client(system, c, &c->host.held[k]);
     }
     c->host.held_count = 0;
-    c->due = false;
+    c->host.due = false;
     const uint64_t before = memory_bytes(system);
     cairn_client_advance(c->client, now_ns);
     for (size_t size; (size = cairn_client_send(c->client, now_ns, bytes)) > 0;) {
@@ -315,7 +309,7 @@ static void serve_client(cairn_system *system, uint32_t i) {
         cairn_virtual_send(system->network, c->endpoint, &to, bytes, size);
     }
     account(system, &c->host, before);
-    c->wake_ns = wake_of(system, c->endpoint, cairn_client_deadline_ns(c->client));
+    c->host.wake_ns = wake_of(system, c->endpoint, cairn_client_deadline_ns(c->client));
     if (system->after_client != NULL) {
         system->after_client(system->user, i);
     }
@@ -352,27 +346,21 @@ static void deliver(cairn_system *system, const cairn_virtual_datagram *datagram
 
 // When an endpoint is served next: at once if it is due, otherwise at its deadline, but never while
 // its host is stalled.
-static uint64_t turn_of(const cairn_system_host *host, bool due, uint64_t wake_ns) {
-    const uint64_t wanted_ns = due ? 0 : wake_ns;
+static uint64_t turn_of(const cairn_system_host *host) {
+    const uint64_t wanted_ns = host->due ? 0 : host->wake_ns;
     return wanted_ns > host->stalled_until_ns ? wanted_ns : host->stalled_until_ns;
-}
-
-static uint64_t server_turn(const cairn_system *system) {
-    return turn_of(&system->server_host, system->server_due, system->server_wake_ns);
-}
-
-static uint64_t client_turn(const cairn_system_client *c) {
-    return c->client == NULL ? UINT64_MAX : turn_of(&c->host, c->due, c->wake_ns);
 }
 
 static uint64_t next_ns(const cairn_system *system, uint64_t until_ns) {
     const uint64_t now_ns = cairn_virtual_now_ns(system->network);
     uint64_t next = cairn_virtual_next_ns(system->network);
     next = next < until_ns ? next : until_ns;
-    next = server_turn(system) < next ? server_turn(system) : next;
+    const uint64_t server_ns = turn_of(&system->server_host);
+    next = server_ns < next ? server_ns : next;
     for (uint32_t i = 0; i < CAIRN_SYSTEM_CLIENTS_MAX; i++) {
-        const uint64_t turn = client_turn(&system->clients[i]);
-        next = turn < next ? turn : next;
+        const cairn_system_client *c = &system->clients[i];
+        const uint64_t client_ns = c->client != NULL ? turn_of(&c->host) : UINT64_MAX;
+        next = client_ns < next ? client_ns : next;
     }
     return next > now_ns ? next : now_ns;
 }
@@ -382,12 +370,13 @@ static uint64_t next_ns(const cairn_system *system, uint64_t until_ns) {
 static bool serve_due(cairn_system *system) {
     const uint64_t now_ns = cairn_virtual_now_ns(system->network);
     bool served = false;
-    if (server_turn(system) <= now_ns) {
+    if (turn_of(&system->server_host) <= now_ns) {
         serve_server(system);
         served = true;
     }
     for (uint32_t i = 0; i < CAIRN_SYSTEM_CLIENTS_MAX; i++) {
-        if (client_turn(&system->clients[i]) <= now_ns) {
+        const cairn_system_client *c = &system->clients[i];
+        if (c->client != NULL && turn_of(&c->host) <= now_ns) {
             serve_client(system, i);
             served = true;
         }

@@ -49,6 +49,8 @@ typedef struct cairn_system_host {
     uint32_t held_count;
     cairn_virtual_datagram *held; // [CAIRN_SYSTEM_HELD_MAX], of the system
     int64_t bytes;                // that its turns allocated and did not free
+    uint64_t wake_ns;             // virtual; when the endpoint wants its next turn
+    bool due;                     // it wants one at once
 } cairn_system_host;
 
 typedef struct cairn_system_client {
@@ -57,12 +59,10 @@ typedef struct cairn_system_client {
     uint32_t endpoint;
     uint64_t client_id;
     cairn_system_host host;
-    uint64_t wake_ns;          // virtual
     uint64_t joined_ns;        // virtual, of the last connect
     uint64_t delivered;        // datagrams since it was created
     uint64_t delivered_before; // of these before the last connect
     bool has_endpoint;
-    bool due;
 } cairn_system_client;
 
 typedef struct cairn_system {
@@ -73,8 +73,6 @@ typedef struct cairn_system {
     uint32_t server_endpoint;
     uint32_t rooms[CAIRN_SYSTEM_ROOMS_MAX]; // ids of the server's
     cairn_system_host server_host;
-    uint64_t server_wake_ns;
-    bool server_due;
     cairn_system_client clients[CAIRN_SYSTEM_CLIENTS_MAX];
     uint64_t delivered_to_server; // datagrams, since the server was created
     uint64_t next_client_id;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "storm/work.h"
+#include "storm/state.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -42,10 +42,8 @@ static bool input_repeats(const cairn_command_log *log, uint64_t tick, uint32_t 
 // A prediction may be as old as the prediction window: the inputs known at that time count.
 static bool input_repeated_in_window(const cairn_command_log *log, uint64_t tick, uint32_t slot) {
     for (uint64_t back = 0; back < PREDICTION_TICKS; back++) {
-        if (tick < cairn_command_log_oldest(log) + 2 + back) {
-            return false; // not in the log any more
-        }
-        if (!input_repeats(log, tick - back, slot)) {
+        const bool held = tick >= cairn_command_log_oldest(log) + 2 + back;
+        if (!held || !input_repeats(log, tick - back, slot)) {
             return false;
         }
     }

@@ -127,12 +127,6 @@ static void measure_column(bot *b) {
     }
 }
 
-static const char *state_text(cairn_client_state state) {
-    static const char *const texts[] = {
-        "idle", "connecting", "joining", "playing", "left", "failed"};
-    return texts[state];
-}
-
 static void put_snapshots(cairn_json *json, const cairn_client_statistics *s) {
     cairn_json_put_count(json, "snapshots", s->snapshots.received);
     cairn_json_put_count(json, "keyframes", s->snapshots.keyframes);
@@ -183,10 +177,11 @@ static void put_heals(cairn_json *json, const bot *b, const cairn_client_statist
     cairn_client_resync_record heals[CAIRN_CLIENT_RESYNCS_HELD];
     const uint32_t held = cairn_client_resyncs(b->client, heals, CAIRN_CLIENT_RESYNCS_HELD);
     // In server ticks, because an overloaded machine also runs fewer of them.
-    const uint64_t soon = 3 + (s->connection.rtt_ns * FRAME_RATE_HZ + 999999999) / CAIRN_NS_PER_S;
+    const uint64_t expected_ticks =
+        3 + (s->connection.rtt_ns * FRAME_RATE_HZ + 999999999) / CAIRN_NS_PER_S;
     uint64_t slow = 0, elapsed_ns = 0, bytes = 0, elements = 0;
     for (uint32_t i = 0; i < held; i++) {
-        slow += heals[i].ticks > soon ? 1 : 0;
+        slow += heals[i].ticks > expected_ticks ? 1 : 0;
         elapsed_ns = heals[i].elapsed_ns > elapsed_ns ? heals[i].elapsed_ns : elapsed_ns;
         bytes = heals[i].bytes > bytes ? heals[i].bytes : bytes;
         elements = heals[i].elements > elements ? heals[i].elements : elements;
@@ -226,13 +221,15 @@ static void put_drops(cairn_json *json, const bot *b) {
 }
 
 static void print_statistics(bot *b, const char *kind) {
+    static const char *const states[] = {
+        "idle", "connecting", "joining", "playing", "left", "failed"};
     cairn_client_statistics s;
     cairn_client_statistics_read(b->client, &s);
     cairn_json *json = cairn_json_create();
     cairn_json_put_text(json, "kind", kind);
     cairn_json_put_text(json, "name", b->name);
     cairn_json_put_text(json, "mode", modes[b->config.mode]);
-    cairn_json_put_text(json, "state", state_text(cairn_client_state_read(b->client)));
+    cairn_json_put_text(json, "state", states[cairn_client_state_read(b->client)]);
     cairn_json_put_bool(json, "played", b->played);
     cairn_json_put_count(json, "slot", s.connection.slot);
     cairn_json_put_count(json, "tick", s.connection.server_tick);
@@ -361,13 +358,6 @@ static uint64_t read_clock(void *context) {
     return cairn_client_uv_now_ns();
 }
 
-static void wait_to_join(const bot *b) {
-    uint64_t until_ns = cairn_client_uv_now_ns() + b->join_after_s * CAIRN_NS_PER_S;
-    while (!stopped && cairn_client_uv_now_ns() < until_ns) {
-        cairn_system_sleep_ms(20);
-    }
-}
-
 static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_source *token) {
     static const char *const plans[] = {"none", "random", "push", NULL};
     static const char *room = "";
@@ -436,7 +426,10 @@ int main(int argc, char **argv) {
     }
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
-    wait_to_join(&b);
+    const uint64_t join_ns = cairn_client_uv_now_ns() + b.join_after_s * CAIRN_NS_PER_S;
+    while (!stopped && cairn_client_uv_now_ns() < join_ns) {
+        cairn_system_sleep_ms(20);
+    }
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     char error[CAIRN_TOKEN_SOURCE_ERROR_SIZE];
     if (!cairn_token_source_read(&source, token, error)) {

@@ -68,17 +68,14 @@ static int connect_client(operator_session *o, const uint8_t token[CAIRN_CONNECT
     return EXIT_DONE;
 }
 
-// Step and run-until are answered when the room has run, however long that takes.
-static bool has_time_limit(uint32_t verb) {
-    return verb != CAIRN_CONTROL_STEP && verb != CAIRN_CONTROL_RUN_UNTIL;
-}
-
 static int ask_and_wait(
     operator_session *o, const cairn_control_request *request, cairn_control_answer *answer) {
     uint32_t number = 0;
     const uint64_t end_ns = cairn_client_uv_now_ns() + o->timeout_s * CAIRN_NS_PER_S;
-    while (!connection_is_over(o) &&
-           (!has_time_limit(request->verb) || cairn_client_uv_now_ns() < end_ns)) {
+    // Step and run-until are answered when the room has run, however long that takes.
+    const bool unlimited =
+        request->verb == CAIRN_CONTROL_STEP || request->verb == CAIRN_CONTROL_RUN_UNTIL;
+    while (!connection_is_over(o) && (unlimited || cairn_client_uv_now_ns() < end_ns)) {
         number = number != 0 ? number : cairn_client_ask(o->client, request);
         cairn_client_uv_frame(o->driver);
         while (cairn_client_next_answer(o->client, answer)) {

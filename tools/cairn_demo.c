@@ -127,20 +127,17 @@ static bool start_client(demo *d, int i) {
     return d->clients[i] != NULL;
 }
 
-static bool clients_ended(const demo *d) {
-    bool ended = true;
-    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
-        ended = ended && cairn_process_ended(d->clients[i]);
-    }
-    return ended;
-}
-
 static void watch_programs(demo *d) {
     const double begin_s = now_s();
     const double until_s = begin_s + (double)d->seconds + 5;
     double next_s = begin_s + 1;
-    while (!stopped && now_s() < until_s && !clients_ended(d) && !cairn_process_ended(d->server)) {
+    bool ended = false;
+    while (!stopped && now_s() < until_s && !ended && !cairn_process_ended(d->server)) {
         cairn_process_set_run(d->processes, 50);
+        ended = true;
+        for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
+            ended = ended && cairn_process_ended(d->clients[i]);
+        }
         if (now_s() >= next_s) {
             cairn_demo_draw(&d->report, now_s() - begin_s, (double)d->seconds);
             next_s += 1;
@@ -148,19 +145,18 @@ static void watch_programs(demo *d) {
     }
 }
 
+// Waits for the end of a process, at most for `limit_s` and until the next signal.
+static void wait_for_end(const demo *d, const cairn_process *process, double limit_s) {
+    const double until_s = now_s() + limit_s;
+    const sig_atomic_t before = stopped;
+    while (!cairn_process_ended(process) && now_s() < until_s && stopped == before) {
+        cairn_process_set_run(d->processes, 50);
+    }
+}
+
 static void print_line(void *user, const char *line) {
     (void)user;
     printf("recording            %s\n", line);
-}
-
-static bool verify_recording(const demo *d) {
-    const char *const arguments[] = {"verify", d->recording, NULL};
-    const cairn_process *replay = start_program(d, "cairn-replay", arguments, print_line, NULL);
-    const double until_s = now_s() + 60;
-    while (replay != NULL && !cairn_process_ended(replay) && now_s() < until_s && !stopped) {
-        cairn_process_set_run(d->processes, 50);
-    }
-    return replay != NULL && cairn_process_code(replay) == 0;
 }
 
 static int run_demo(demo *d) {
@@ -181,11 +177,8 @@ static int run_demo(demo *d) {
     }
     watch_programs(d);
     const bool lived = !cairn_process_ended(d->server);
-    const double until_s = now_s() + 5;
     cairn_process_ask_to_end(d->server);
-    while (!cairn_process_ended(d->server) && now_s() < until_s) {
-        cairn_process_set_run(d->processes, 50);
-    }
+    wait_for_end(d, d->server, 5);
     if (stopped) {
         printf("stopped\n");
         return 130;
@@ -193,14 +186,14 @@ static int run_demo(demo *d) {
     if (!lived || cairn_process_code(d->server) != 0) {
         printf("FAILED: the server ended with %d\n", cairn_process_code(d->server));
     }
-    int broken = cairn_demo_sum_up(&d->report, verify_recording(d));
+    const char *const arguments[] = {"verify", d->recording, NULL};
+    const cairn_process *replay = start_program(d, "cairn-replay", arguments, print_line, NULL);
+    if (replay != NULL) {
+        wait_for_end(d, replay, 60);
+    }
+    const bool verified = replay != NULL && cairn_process_code(replay) == 0;
+    const int broken = cairn_demo_sum_up(&d->report, verified);
     return broken > 0 || !lived || cairn_process_code(d->server) != 0 ? 1 : 0;
-}
-
-static void find_programs(demo *d, const char *self) {
-    const char *slash = strrchr(self, '/');
-    int length = slash != NULL ? (int)(slash - self) : 1;
-    snprintf(d->programs, sizeof d->programs, "%.*s", length, slash != NULL ? self : ".");
 }
 
 int main(int argc, char **argv) {
@@ -226,10 +219,11 @@ int main(int argc, char **argv) {
     if (result != CAIRN_FLAGS_READ) {
         return result == CAIRN_FLAGS_REFUSED ? 2 : 0;
     }
-    find_programs(&d, argv[0]);
-    if (programs != NULL) {
-        snprintf(d.programs, sizeof d.programs, "%s", programs);
-    }
+    const char *slash = strrchr(argv[0], '/');
+    const char *folder = slash != NULL ? argv[0] : ".";
+    const int length = slash != NULL ? (int)(slash - argv[0]) : 1;
+    snprintf(d.programs, sizeof d.programs, "%.*s", programs != NULL ? PATH_SIZE : length,
+        programs != NULL ? programs : folder);
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     d.report.terminal = isatty(STDOUT_FILENO) != 0;

@@ -75,16 +75,6 @@ static int print_public_key(const order *o) {
     return EXIT_SUCCESS;
 }
 
-static bool write_token(const char *path, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
-    FILE *file = fopen(path, "wb");
-    if (file == NULL) {
-        return false;
-    }
-    const bool written =
-        fwrite(token, 1, CAIRN_CONNECT_TOKEN_SIZE, file) == CAIRN_CONNECT_TOKEN_SIZE;
-    return fclose(file) == 0 && written;
-}
-
 static int issue_token(order *o) {
     const char *missing = !o->key.given           ? "--key"
                           : o->servers.count == 0 ? "--server"
@@ -119,7 +109,10 @@ static int issue_token(order *o) {
     if (status != CAIRN_OK) {
         return complain("no connect token can be issued: %s", cairn_status_text(status));
     }
-    if (!write_token(o->out, token)) {
+    FILE *file = fopen(o->out, "wb");
+    bool written = file != NULL && fwrite(token, 1, sizeof token, file) == sizeof token;
+    written = file != NULL && fclose(file) == 0 && written;
+    if (!written) {
         return complain("--out %s: cannot be written: %s", o->out, strerror(errno));
     }
     cairn_wipe(token, sizeof token);

@@ -53,9 +53,7 @@ TEST("packed bytes come back") {
 TEST("data that does not compress is stored as it is") {
     uint8_t raw[SIZE], packed[SIZE];
     cairn_random random = cairn_random_of(5);
-    for (size_t i = 0; i < SIZE; ++i) {
-        raw[i] = (uint8_t)cairn_random_next(&random);
-    }
+    cairn_random_fill(&random, raw, SIZE);
     assert_int_equal(cairn_pack(packer, raw, SIZE, packed, SIZE - 1), 0);
 }
 

@@ -13,13 +13,10 @@
 #include "net/netcode_client.h"
 #include "schema/codec.h"
 #include "schema/delta.h"
+#include "tests/storm/allocated.h"
 #include <cairn/storm.h>
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
-// The allocator of a sanitizer tells no figures.
+// The allocator of a sanitizer does not count.
 #if defined(__SANITIZE_ADDRESS__)
 #define WATCHED_ALLOCATOR 1
 #elif defined(__has_feature)
@@ -199,16 +196,6 @@ WRAP(size_t, cairn_client_send, cairn_client *client, uint64_t now_ns, uint8_t *
     return floods ? 1 : size;
 }
 
-#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
-static uint64_t memory_bytes(void *user) {
-    (void)user;
-    const struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-}
-#else
-#define memory_bytes NULL
-#endif
-
 // Storms of seeds 1 to 5 find the fault, and as what it is.
 static void expect_found(
     fault which, uint32_t modes, uint64_t seconds, cairn_storm_finding expected) {
@@ -216,7 +203,7 @@ static void expect_found(
     cairn_storm_report report = {0};
     config.modes = modes;
     config.seconds = seconds;
-    config.memory_bytes = memory_bytes;
+    config.memory_bytes = allocated_bytes;
     assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &encoder), CAIRN_OK);
     planted = which;
     for (config.seed = 1; config.seed <= 5 && report.finding == CAIRN_STORM_FOUND_NOTHING;

@@ -6,72 +6,69 @@
 #include <string.h>
 
 #include "program/flags.h"
+#include "tests/storm/allocated.h"
 #include <cairn/storm.h>
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
-// Figures of a whole run that may have a minimum, so that a run which never did something cannot
-// pass as evidence that it works.
-typedef enum figure {
-    FIGURE_JOINS,
-    FIGURE_CUTS,
-    FIGURE_STALLS,
-    FIGURE_RESTARTS,
-    FIGURE_HOSTILE,
-    FIGURE_EDITS,
-    FIGURE_ROOTS,
-    FIGURE_SNAPSHOTS,
-    FIGURE_ROLLBACKS,
-    FIGURE_DAMAGES,
-    FIGURE_HEALS,                                             // and one for each further cause
-    FIGURE_SECONDS = FIGURE_HEALS + CAIRN_RESYNC_CAUSE_COUNT, // and one for each further mode
-    FIGURE_COUNT = FIGURE_SECONDS + CAIRN_STORM_MODES
+// A number of a report. Those with a name may have a minimum, so that a run which never did
+// something cannot pass as evidence that it works.
+typedef struct figure {
+    const char *name;
+    size_t offset; // in the report
+    bool is_ns;    // its minimum is in seconds
+    bool is_worst; // of several storms; otherwise their sum
 } figure;
 
-static const char *const figure_names[FIGURE_COUNT] = {[FIGURE_JOINS] = "joins",
-    [FIGURE_CUTS] = "cuts",
-    [FIGURE_STALLS] = "stalls",
-    [FIGURE_RESTARTS] = "restarts",
-    [FIGURE_HOSTILE] = "hostile",
-    [FIGURE_EDITS] = "edits",
-    [FIGURE_ROOTS] = "roots",
-    [FIGURE_SNAPSHOTS] = "snapshots",
-    [FIGURE_ROLLBACKS] = "rollbacks",
-    [FIGURE_DAMAGES] = "damages",
-    [FIGURE_HEALS + CAIRN_RESYNC_BY_STEPPING] = "heals-stepping",
-    [FIGURE_HEALS + CAIRN_RESYNC_BY_ELEMENTS] = "heals-elements",
-    [FIGURE_HEALS + CAIRN_RESYNC_BY_STATE] = "heals-state",
-    [FIGURE_SECONDS + CAIRN_CLIENT_INTERPOLATE] = "seconds-interpolate",
-    [FIGURE_SECONDS + CAIRN_CLIENT_LOCKSTEP] = "seconds-lockstep",
-    [FIGURE_SECONDS + CAIRN_CLIENT_PREDICT] = "seconds-predict",
-    [FIGURE_SECONDS + CAIRN_CLIENT_HEAL] = "seconds-heal"};
+#define AT(member) .offset = offsetof(cairn_storm_report, member)
+#define WORST(member)                                                                              \
+    { AT(member), .is_worst = true }
+static const figure figures[] = {
+    {"joins", AT(joins)},
+    {"cuts", AT(cuts)},
+    {"stalls", AT(stalls)},
+    {"restarts", AT(restarts)},
+    {"hostile", AT(hostile)},
+    {"edits", AT(edits)},
+    {"roots", AT(roots_compared)},
+    {"snapshots", AT(snapshots_compared)},
+    {"rollbacks", AT(rollbacks_checked)},
+    {"damages", AT(damages)},
+    {"heals-stepping", AT(heals[CAIRN_RESYNC_BY_STEPPING])},
+    {"heals-elements", AT(heals[CAIRN_RESYNC_BY_ELEMENTS])},
+    {"heals-state", AT(heals[CAIRN_RESYNC_BY_STATE])},
+    {"seconds-interpolate", AT(playing_ns[CAIRN_CLIENT_INTERPOLATE]), .is_ns = true},
+    {"seconds-lockstep", AT(playing_ns[CAIRN_CLIENT_LOCKSTEP]), .is_ns = true},
+    {"seconds-predict", AT(playing_ns[CAIRN_CLIENT_PREDICT]), .is_ns = true},
+    {"seconds-heal", AT(playing_ns[CAIRN_CLIENT_HEAL]), .is_ns = true},
+    {AT(virtual_ns)},
+    {AT(ticks)},
+    {AT(datagrams)},
+    {AT(rollbacks)},
+    {AT(operator_acts)},
+    {AT(damages_repaired)},
+    WORST(repair_ms_max),
+    WORST(work_percent_max[CAIRN_CLIENT_LOCKSTEP]),
+    WORST(work_percent_max[CAIRN_CLIENT_PREDICT]),
+    WORST(work_percent_max[CAIRN_CLIENT_HEAL]),
+    WORST(client_bytes_max),
+    WORST(client_growth_max),
+    WORST(server_bytes_max),
+    WORST(server_growth_max),
+    WORST(equal_ticks_max),
+    WORST(equal_ms_max),
+};
+enum { FIGURE_COUNT = sizeof figures / sizeof *figures, NAMED_COUNT = 17 };
+_Static_assert(CAIRN_RESYNC_CAUSE_COUNT == 3 && CAIRN_STORM_MODES == 4, "a row for each");
 
-static uint64_t figure_of(const cairn_storm_report *all, figure which) {
-    const uint64_t counts[FIGURE_HEALS] = {[FIGURE_JOINS] = all->joins,
-        [FIGURE_CUTS] = all->cuts,
-        [FIGURE_STALLS] = all->stalls,
-        [FIGURE_RESTARTS] = all->restarts,
-        [FIGURE_HOSTILE] = all->hostile,
-        [FIGURE_EDITS] = all->edits,
-        [FIGURE_ROOTS] = all->roots_compared,
-        [FIGURE_SNAPSHOTS] = all->snapshots_compared,
-        [FIGURE_ROLLBACKS] = all->rollbacks_checked,
-        [FIGURE_DAMAGES] = all->damages};
-    if (which < FIGURE_HEALS) {
-        return counts[which];
-    }
-    return which < FIGURE_SECONDS ? all->heals[which - FIGURE_HEALS]
-                                  : all->playing_ns[which - FIGURE_SECONDS] / CAIRN_NS_PER_S;
+static uint64_t *value_of(const figure *f, cairn_storm_report *report) {
+    return (uint64_t *)(void *)((char *)report + f->offset);
 }
 
 typedef struct arguments {
     uint64_t first;
     uint64_t count;
-    uint64_t hours; // of virtual time in all; 0: count decides
-    bool twice;     // each seed is run again and must give the same digest
-    uint64_t minima[FIGURE_COUNT];
+    uint64_t hours;               // of virtual time in all; 0: count decides
+    bool twice;                   // each seed is run again and must give the same digest
+    uint64_t minima[NAMED_COUNT]; // of the figures
     cairn_storm_config config;
 } arguments;
 
@@ -81,16 +78,6 @@ static const char *const mode_names[CAIRN_STORM_MODES] = {
     [CAIRN_CLIENT_PREDICT] = "predict",
     [CAIRN_CLIENT_HEAL] = "heal",
 };
-
-#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
-static uint64_t memory_bytes(void *user) {
-    (void)user;
-    const struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-}
-#else
-#define memory_bytes NULL
-#endif
 
 static void print_event(void *user, uint64_t at_ns, uint32_t slot, const char *what) {
     (void)user;
@@ -131,8 +118,8 @@ static const char *read_minimum(void *out, const char *value, bool first) {
     arguments *a = out;
     const size_t length = strcspn(value, "=");
     (void)first;
-    for (uint32_t i = 0; i < FIGURE_COUNT; i++) {
-        if (strlen(figure_names[i]) == length && strncmp(value, figure_names[i], length) == 0 &&
+    for (uint32_t i = 0; i < NAMED_COUNT; i++) {
+        if (strlen(figures[i].name) == length && strncmp(value, figures[i].name, length) == 0 &&
             read_number_after(value, '=', &a->minima[i])) {
             return NULL;
         }
@@ -142,10 +129,10 @@ static const char *read_minimum(void *out, const char *value, bool first) {
 
 static const char *figures_text(void) {
     static char text[512] = "Figures:";
-    for (uint32_t i = 0; i < FIGURE_COUNT; i++) {
+    for (uint32_t i = 0; i < NAMED_COUNT; i++) {
         const size_t used = strlen(text);
         snprintf(
-            text + used, sizeof text - used, "%s%s", i % 8 == 0 ? "\n  " : " ", figure_names[i]);
+            text + used, sizeof text - used, "%s%s", i % 8 == 0 ? "\n  " : " ", figures[i].name);
     }
     return text;
 }
@@ -183,41 +170,12 @@ static cairn_flags_result read_arguments(int argc, char **argv, arguments *a) {
     return result;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
-}
-
-static void add(cairn_storm_report *all, const cairn_storm_report *one) {
-    all->virtual_ns += one->virtual_ns;
-    all->ticks += one->ticks;
-    all->datagrams += one->datagrams;
-    all->hostile += one->hostile;
-    all->joins += one->joins;
-    all->cuts += one->cuts;
-    all->stalls += one->stalls;
-    all->restarts += one->restarts;
-    all->roots_compared += one->roots_compared;
-    all->snapshots_compared += one->snapshots_compared;
-    for (uint32_t i = 0; i < CAIRN_STORM_MODES; i++) {
-        all->playing_ns[i] += one->playing_ns[i];
-        all->work_percent_max[i] = larger(all->work_percent_max[i], one->work_percent_max[i]);
+static void add(cairn_storm_report *all, cairn_storm_report *one) {
+    for (const figure *f = figures; f < figures + FIGURE_COUNT; f++) {
+        uint64_t *sum = value_of(f, all);
+        const uint64_t value = *value_of(f, one);
+        *sum = !f->is_worst ? *sum + value : value > *sum ? value : *sum;
     }
-    all->rollbacks += one->rollbacks;
-    all->rollbacks_checked += one->rollbacks_checked;
-    all->operator_acts += one->operator_acts;
-    all->edits += one->edits;
-    all->damages += one->damages;
-    all->damages_repaired += one->damages_repaired;
-    all->repair_ms_max = larger(all->repair_ms_max, one->repair_ms_max);
-    for (uint32_t i = 0; i < CAIRN_RESYNC_CAUSE_COUNT; i++) {
-        all->heals[i] += one->heals[i];
-    }
-    all->client_bytes_max = larger(all->client_bytes_max, one->client_bytes_max);
-    all->client_growth_max = larger(all->client_growth_max, one->client_growth_max);
-    all->server_bytes_max = larger(all->server_bytes_max, one->server_bytes_max);
-    all->server_growth_max = larger(all->server_growth_max, one->server_growth_max);
-    all->equal_ticks_max = larger(all->equal_ticks_max, one->equal_ticks_max);
-    all->equal_ms_max = larger(all->equal_ms_max, one->equal_ms_max);
 }
 
 static void print_summary(const cairn_storm_report *all, uint64_t seeds) {
@@ -276,17 +234,19 @@ static void run_seed(arguments *a, cairn_storm_report *report) {
 static int print_finding(const arguments *a, const cairn_storm_report *report) {
     printf("seed %" PRIu64 ", at %.3f s, found %s: %s\n", a->config.seed,
         (double)report->found_ns * 1e-9, cairn_storm_finding_name(report->finding), report->words);
-    printf("repeat with: storm --seeds %" PRIu64 " 1 --seconds %" PRIu64 " --events\n",
+    printf("repeat with: storm --seeds %" PRIu64 ",1 --seconds %" PRIu64 " --events\n",
         a->config.seed, a->config.seconds);
     return 1;
 }
 
-static int check_minima(const arguments *a, const cairn_storm_report *all) {
+static int check_minima(const arguments *a, cairn_storm_report *all) {
     int result = 0;
-    for (uint32_t i = 0; i < FIGURE_COUNT; i++) {
-        if (figure_of(all, (figure)i) < a->minima[i]) {
+    for (uint32_t i = 0; i < NAMED_COUNT; i++) {
+        const uint64_t value =
+            *value_of(&figures[i], all) / (figures[i].is_ns ? CAIRN_NS_PER_S : 1);
+        if (value < a->minima[i]) {
             printf("too little was tested: %s is %" PRIu64 ", the minimum is %" PRIu64 "\n",
-                figure_names[i], figure_of(all, (figure)i), a->minima[i]);
+                figures[i].name, value, a->minima[i]);
             result = 1;
         }
     }
@@ -295,7 +255,7 @@ static int check_minima(const arguments *a, const cairn_storm_report *all) {
 
 int main(int argc, char **argv) {
     arguments a = {.first = 1, .count = 200, .config = cairn_storm_config_default()};
-    a.config.memory_bytes = memory_bytes;
+    a.config.memory_bytes = allocated_bytes;
     const cairn_flags_result result = read_arguments(argc, argv, &a);
     if (result != CAIRN_FLAGS_READ) {
         return result == CAIRN_FLAGS_REFUSED ? 2 : 0;

@@ -169,9 +169,7 @@ static void deliver(transport *t, const cairn_virtual_datagram *d) {
 static void connect_client(transport *t, uint32_t i, uint64_t client_id) {
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
-    for (uint32_t b = 0; b < sizeof entropy; b++) {
-        entropy[b] = (uint8_t)cairn_random_next(&t->random);
-    }
+    cairn_random_fill(&t->random, entropy, sizeof entropy);
     const uint64_t now_unix_s = unix_s + cairn_virtual_now_ns(t->network) / CAIRN_NS_PER_S;
     const cairn_token_request request = {.protocol_id = 7,
         .client_id = client_id,

@@ -14,7 +14,7 @@ typedef struct number_member {
     size_t offset;
 } number_member;
 
-static void take_numbers(
+static void read_numbers(
     const cairn_json *json, const number_member *members, size_t count, void *out) {
     for (size_t i = 0; i < count; i++) {
         cairn_json_get_number(
@@ -39,7 +39,7 @@ void cairn_demo_take_server_line(void *server, const char *line) {
     if (strcmp(event, "listening") == 0) {
         cairn_json_get_text(json, "address", s->address, sizeof s->address);
     } else if (strcmp(event, "stats") == 0) {
-        take_numbers(json, members, sizeof members / sizeof *members, s);
+        read_numbers(json, members, sizeof members / sizeof *members, s);
     }
     cairn_json_destroy(json);
 }
@@ -63,7 +63,7 @@ void cairn_demo_take_client_line(void *client, const char *line) {
         cairn_json_get_bool(json, "played", &c->played);
         cairn_json_get_text(json, "mode", c->mode, sizeof c->mode);
         cairn_json_get_text(json, "state", c->state, sizeof c->state);
-        take_numbers(json, members, sizeof members / sizeof *members, c);
+        read_numbers(json, members, sizeof members / sizeof *members, c);
     }
     cairn_json_destroy(json);
 }
@@ -82,29 +82,22 @@ static void draw_client(cairn_demo_report *report, const cairn_demo_client *c) {
         draw_line(report, "  %-10s has not joined yet", c->name);
         return;
     }
+    char work[128];
     if (strcmp(c->mode, "lockstep") == 0) {
-        draw_line(report, "  %-10s %-8s rtt %6.2f ms   lockstep   %6.0f hash checks, %.0f differed",
-            c->name, c->state, c->rtt_us / 1000, c->roots_compared, c->roots_differed);
-        return;
+        snprintf(work, sizeof work, "lockstep   %6.0f hash checks, %.0f differed",
+            c->roots_compared, c->roots_differed);
+    } else if (strcmp(c->mode, "predict") == 0) {
+        snprintf(work, sizeof work, "predicts   %6.0f hash checks, %.0f differed, %.0f rollbacks",
+            c->roots_compared, c->roots_differed, c->rollbacks);
+    } else if (strcmp(c->mode, "heal") == 0) {
+        snprintf(work, sizeof work,
+            "heals      %6.0f hash checks, corrupted %.0f times, healed %.0f", c->roots_compared,
+            c->damaged, c->heals);
+    } else {
+        snprintf(work, sizeof work, "snapshots  %6.0f shown %.0f ms late", c->snapshots,
+            c->delay_us / 1000);
     }
-    if (strcmp(c->mode, "predict") == 0) {
-        draw_line(report,
-            "  %-10s %-8s rtt %6.2f ms   predicts   %6.0f hash checks, %.0f differed, %.0f "
-            "rollbacks",
-            c->name, c->state, c->rtt_us / 1000, c->roots_compared, c->roots_differed,
-            c->rollbacks);
-        return;
-    }
-    if (strcmp(c->mode, "heal") == 0) {
-        draw_line(report,
-            "  %-10s %-8s rtt %6.2f ms   heals      %6.0f hash checks, corrupted %.0f times, "
-            "healed "
-            "%.0f",
-            c->name, c->state, c->rtt_us / 1000, c->roots_compared, c->damaged, c->heals);
-        return;
-    }
-    draw_line(report, "  %-10s %-8s rtt %6.2f ms   snapshots  %6.0f shown %.0f ms late", c->name,
-        c->state, c->rtt_us / 1000, c->snapshots, c->delay_us / 1000);
+    draw_line(report, "  %-10s %-8s rtt %6.2f ms   %s", c->name, c->state, c->rtt_us / 1000, work);
 }
 
 void cairn_demo_draw(cairn_demo_report *report, double seconds, double seconds_total) {
@@ -153,48 +146,34 @@ static bool stack_stands(const cairn_demo_client *c) {
     return c->column_bodies >= CAIRN_DEMO_STACK_BODIES && c->column_top_m >= CAIRN_DEMO_STACK_TOP_M;
 }
 
-static void print_predictions(const cairn_demo_report *report) {
-    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
-        const cairn_demo_client *c = &report->clients[i];
-        if (strcmp(c->mode, "predict") != 0) {
-            continue;
-        }
-        printf(
-            "rollbacks            %.0f of %.1f ticks, the longest %.2f ms: %.0f for another "
-            "player's "
-            "input,\n"
-            "                     %.0f for one whose packet was lost, %.0f for one that was late, "
-            "%.0f for\n"
-            "                     late own input, %.0f for joins and leaves\n",
-            c->rollbacks, c->rollbacks > 0 ? c->rollback_ticks / c->rollbacks : 0,
-            c->rollback_us_max / 1000, c->rollbacks_wrong_prediction, c->rollbacks_lost_packet,
-            c->rollbacks_late_input, c->rollbacks_own_input, c->rollbacks_join_leave);
-        printf("visible error        at most %.1f mm, smoothed away\n", c->correction_mm_max);
-    }
-}
-
 static bool corrupts_itself(const cairn_demo_client *c) {
     return strcmp(c->mode, "heal") == 0;
 }
 
-static void print_heals(const cairn_demo_report *report) {
-    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
-        const cairn_demo_client *c = &report->clients[i];
-        if (corrupts_itself(c)) {
-            printf("healing              one body of %.0f corrupted %.0f times, healed %.0f times "
-                   "with "
-                   "at most\n"
-                   "                     %.0f elements, %.0f bytes and %.1f ms; %.0f took longer "
-                   "than a round\n"
-                   "                     trip and three ticks\n",
-                c->bodies - 1, c->damaged, c->heals, c->heal_elements_max, c->heal_bytes_max,
-                c->heal_us_max / 1000, c->heals_slow);
-        }
+static void print_client(const cairn_demo_client *c) {
+    if (strcmp(c->mode, "predict") == 0) {
+        printf("rollbacks            %.0f of %.1f ticks, the longest %.2f ms: %.0f for another "
+               "player's input,\n"
+               "                     %.0f for one whose packet was lost, %.0f for one that was "
+               "late, %.0f for\n"
+               "                     late own input, %.0f for joins and leaves\n",
+            c->rollbacks, c->rollbacks > 0 ? c->rollback_ticks / c->rollbacks : 0,
+            c->rollback_us_max / 1000, c->rollbacks_wrong_prediction, c->rollbacks_lost_packet,
+            c->rollbacks_late_input, c->rollbacks_own_input, c->rollbacks_join_leave);
+        printf("visible error        at most %.1f mm, smoothed away\n", c->correction_mm_max);
+    } else if (corrupts_itself(c)) {
+        printf("healing              one body of %.0f corrupted %.0f times, healed %.0f times with "
+               "at most\n"
+               "                     %.0f elements, %.0f bytes and %.1f ms; %.0f took longer than "
+               "a round\n"
+               "                     trip and three ticks\n",
+            c->bodies - 1, c->damaged, c->heals, c->heal_elements_max, c->heal_bytes_max,
+            c->heal_us_max / 1000, c->heals_slow);
     }
 }
 
 // A busy machine may be late sometimes, but not most of the time.
-static int complain_of_heals(const cairn_demo_client *c) {
+static int judge_heals(const cairn_demo_client *c) {
     return fail_if(!(c->damaged > 0), "client %s corrupted nothing", c->name) +
            fail_if(c->heals < c->damaged, "client %s was not healed each time", c->name) +
            fail_if(c->heal_bytes_max >= CAIRN_DEMO_HEAL_BYTES_MAX,
@@ -226,8 +205,9 @@ static void print_figures(const cairn_demo_report *report) {
         TOTAL(roots_compared), s->roots, roots_differed(report), s->roots_differed);
     printf("inputs               %.0f sent (copies counted), %.0f late\n", TOTAL(inputs_sent),
         TOTAL(inputs_late));
-    print_predictions(report);
-    print_heals(report);
+    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
+        print_client(&report->clients[i]);
+    }
     const cairn_demo_client *c = &report->clients[0];
     printf("stack of ten         %s: %.0f bodies, the highest at %.2f m\n",
         stack_stands(c) ? "stands" : "fell", c->column_bodies, c->column_top_m);
@@ -241,7 +221,7 @@ int cairn_demo_sum_up(const cairn_demo_report *report, bool verified) {
         bool simulates = strcmp(c->mode, "interpolate") != 0;
         broken += fail_if(!c->final || !c->played, "client %s did not play", c->name);
         broken += corrupts_itself(c)
-                      ? complain_of_heals(c)
+                      ? judge_heals(c)
                       : fail_if(c->roots_differed > 0,
                             "the world of client %s differs from the server's", c->name);
         broken += fail_if(c->final && simulates && !(c->roots_compared > 0),

@@ -104,20 +104,10 @@ static void compare_states(cairn_diagnosis *q) {
 }
 
 static void set_word_from_difference(cairn_diagnosis *q) {
-    if (q->found_count > 0 && q->capsule.after != NULL) {
-        q->out->word = explain_word(q->capsule.after, &q->found[0]);
-    } else if (q->found_count > 0) {
-        q->out->word = explain_word(q->capsule.before, &q->found[0]);
+    const cairn_world *after = q->capsule.after;
+    if (q->found_count > 0) {
+        q->out->word = explain_word(after != NULL ? after : q->capsule.before, &q->found[0]);
     }
-}
-
-static bool same_root(const uint8_t *bytes, cairn_hash128 root) {
-    const cairn_trace_point point = {.root = root};
-    cairn_trace one = {.count = 1};
-    uint8_t text[CAIRN_TRACE_ROOTS_SIZE_MAX];
-    one.points[0] = point;
-    (void)cairn_trace_roots(&one, text);
-    return memcmp(bytes, text, CAIRN_TRACE_ROOT_SIZE) == 0;
 }
 
 // The first stage at which the hashes that the diverged peer reported differ from those of this
@@ -131,8 +121,11 @@ static void set_stage_from_peer(cairn_diagnosis *q) {
         size != q->here->count * CAIRN_TRACE_ROOT_SIZE) {
         return;
     }
+    uint8_t roots[CAIRN_TRACE_ROOTS_SIZE_MAX];
+    (void)cairn_trace_roots(q->here, roots);
     for (uint32_t i = 0; i < q->here->count; ++i) {
-        if (!same_root(stages + (size_t)i * CAIRN_TRACE_ROOT_SIZE, q->here->points[i].root)) {
+        const size_t at = (size_t)i * CAIRN_TRACE_ROOT_SIZE;
+        if (memcmp(stages + at, roots + at, CAIRN_TRACE_ROOT_SIZE) != 0) {
             q->out->stage = q->here->points[i];
             q->out->stage_known = true;
             return;

@@ -51,13 +51,6 @@ static void append_element(text *t, const cairn_explained_word *w) {
     append(t, ", %s", cairn_array_field_name(w->at.array, w->at.word));
 }
 
-static void append_bits(text *t, const cairn_explained_word *w, const char *peer) {
-    if (w->is_float && w->ulps != UINT32_MAX) {
-        append(t, ", %u ulp%s", w->ulps, w->ulps == 1 ? "" : "s");
-    }
-    append(t, ", bit %u (0x%08x here, 0x%08x on the %s)", w->bit, w->at.bits_a, w->at.bits_b, peer);
-}
-
 static const char *passport_phrase(const cairn_diagnosis *q, uint32_t faults) {
     return (q->faults & faults) != 0 ? "its passport says so, and " : "";
 }
@@ -148,7 +141,11 @@ void cairn_diagnosis_write_text(const cairn_diagnosis *q) {
     }
     if (e->word.known) {
         append_element(&t, &e->word);
-        append_bits(&t, &e->word, peer);
+        if (e->word.is_float && e->word.ulps != UINT32_MAX) {
+            append(&t, ", %u ulp%s", e->word.ulps, e->word.ulps == 1 ? "" : "s");
+        }
+        append(&t, ", bit %u (0x%08x here, 0x%08x on the %s)", e->word.bit, e->word.at.bits_a,
+            e->word.at.bits_b, peer);
     }
     if (e->difference_count > 0) {
         append(&t, ", %u word%s differ%s after the step", e->difference_count,

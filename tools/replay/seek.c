@@ -34,18 +34,12 @@ static bool write_state(const cairn_world *world, const char *path) {
     return good;
 }
 
-static void print_body_text(const cairn_body_state *b) {
-    static const char *const kinds[] = {"static", "kinematic", "dynamic"};
-    printf("body             %u, %s, %s, user %u\n", b->id, kinds[b->kind % 3],
-        b->awake != 0 ? "awake" : "asleep", b->user);
-    printf("position         %.9g %.9g %.9g\n", (double)b->position.x, (double)b->position.y,
-        (double)b->position.z);
-    printf("rotation         %.9g %.9g %.9g %.9g\n", (double)b->rotation.x, (double)b->rotation.y,
-        (double)b->rotation.z, (double)b->rotation.w);
-    printf("linear velocity  %.9g %.9g %.9g\n", (double)b->linear_velocity.x,
-        (double)b->linear_velocity.y, (double)b->linear_velocity.z);
-    printf("angular velocity %.9g %.9g %.9g\n", (double)b->angular_velocity.x,
-        (double)b->angular_velocity.y, (double)b->angular_velocity.z);
+static void print_numbers(const char *title, const float *numbers, int count) {
+    printf("%-16s", title);
+    for (int i = 0; i < count; i++) {
+        printf(" %.9g", (double)numbers[i]);
+    }
+    putchar('\n');
 }
 
 static void print_text(const found *f) {
@@ -64,7 +58,14 @@ static void print_text(const found *f) {
     printf("bodies           %u, %u awake\ncontacts         %u\n", f->counts.bodies,
         f->counts.bodies_awake, f->counts.contacts);
     if (f->has_body) {
-        print_body_text(&f->body);
+        static const char *const kinds[] = {"static", "kinematic", "dynamic"};
+        const cairn_body_state *b = &f->body;
+        printf("body             %u, %s, %s, user %u\n", b->id, kinds[b->kind % 3],
+            b->awake != 0 ? "awake" : "asleep", b->user);
+        print_numbers("position", &b->position.x, 3);
+        print_numbers("rotation", &b->rotation.x, 4);
+        print_numbers("linear velocity", &b->linear_velocity.x, 3);
+        print_numbers("angular velocity", &b->angular_velocity.x, 3);
     }
 }
 
@@ -76,18 +77,14 @@ static void put_numbers(cairn_json *json, const char *name, const float *numbers
 }
 
 static void put_body(cairn_json *json, const cairn_body_state *b) {
-    const float position[] = {b->position.x, b->position.y, b->position.z};
-    const float rotation[] = {b->rotation.x, b->rotation.y, b->rotation.z, b->rotation.w};
-    const float linear[] = {b->linear_velocity.x, b->linear_velocity.y, b->linear_velocity.z};
-    const float angular[] = {b->angular_velocity.x, b->angular_velocity.y, b->angular_velocity.z};
     cairn_json_put_count(json, "id", b->id);
     cairn_json_put_count(json, "kind", b->kind);
     cairn_json_put_bool(json, "awake", b->awake != 0);
     cairn_json_put_count(json, "user", b->user);
-    put_numbers(json, "position", position, 3);
-    put_numbers(json, "rotation", rotation, 4);
-    put_numbers(json, "linear_velocity", linear, 3);
-    put_numbers(json, "angular_velocity", angular, 3);
+    put_numbers(json, "position", &b->position.x, 3);
+    put_numbers(json, "rotation", &b->rotation.x, 4);
+    put_numbers(json, "linear_velocity", &b->linear_velocity.x, 3);
+    put_numbers(json, "angular_velocity", &b->angular_velocity.x, 3);
 }
 
 static void print_json(const found *f) {
