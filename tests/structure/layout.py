@@ -5,7 +5,6 @@ headers, names defined twice, nouns and retired terms. rules.py has the rest and
 import re
 
 LIBRARY = ("base", "sim", "workers", "schema", "net", "bridge", "recording", "server", "client_lib", "storm")
-# Programs are linked each for themselves; these may repeat a name of their own, but none of the library's.
 PUBLIC = "include/cairn/"
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<(cairn/[^>]+)>)', re.M)
 
@@ -76,39 +75,21 @@ def units_of(code):
     return {unit: {to for to in targets if to in arrows and to != unit} for unit, targets in arrows.items()}
 
 
-# Tarjan, 1972, without recursion: the strongly connected components of more than one unit.
+def reached_from(unit, arrows):
+    reached, work = set(), list(arrows[unit])
+    while work:
+        to = work.pop()
+        if to not in reached:
+            reached.add(to)
+            work.extend(arrows[to])
+    return reached
+
+
+# Groups of units of which each reaches every other.
 def circles_of(arrows):
-    index, low, on_stack, stack, found = {}, {}, set(), [], []
-    for root in sorted(arrows):
-        if root in index:
-            continue
-        work = [(root, iter(sorted(arrows[root])))]
-        index[root] = low[root] = len(index)
-        stack.append(root)
-        on_stack.add(root)
-        while work:
-            unit, rest = work[-1]
-            for to in rest:
-                if to not in index:
-                    index[to] = low[to] = len(index)
-                    stack.append(to)
-                    on_stack.add(to)
-                    work.append((to, iter(sorted(arrows[to]))))
-                    break
-                if to in on_stack:
-                    low[unit] = min(low[unit], index[to])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[unit])
-                if low[unit] == index[unit]:
-                    circle = []
-                    while not circle or circle[-1] != unit:
-                        circle.append(stack.pop())
-                        on_stack.discard(circle[-1])
-                    if len(circle) > 1:
-                        found.append(sorted(circle))
-    return found
+    reached = {unit: reached_from(unit, arrows) for unit in arrows}
+    circles = {tuple(sorted(to for to in reached[unit] if unit in reached[to])) for unit in arrows if unit in reached[unit]}
+    return sorted(circles)
 
 
 # A header and the source file of its name are one unit. No unit reaches itself through others. One circle is meant: a
@@ -126,11 +107,8 @@ def check_circles(tree):
 
 # "| `sim/` | `sim/debug/trace.h`, ... |" under the heading "Offered headers".
 def read_offered(architecture):
-    offered = set()
     section = re.search(r"^#+ Offered headers\n(.*?)(?=^#|\Z)", architecture, re.M | re.S)
-    for name in re.findall(r"`([\w/]+\.h)`", section.group(1) if section else ""):
-        offered.add(name)
-    return offered
+    return set(re.findall(r"`([\w/]+\.h)`", section.group(1) if section else ""))
 
 
 # In a module with folders, other modules and programs see what lies at its top, and what it offers. Tests see all.
@@ -177,7 +155,7 @@ def check_twice(tree):
         if path.endswith((".c", ".cpp")):
             for name in functions_in(text, "{"):
                 places.setdefault(f"{name}()", set()).add(path)
-    # Tags of one file alone may repeat: nobody else sees them.
+    # Tags that only one source file sees may repeat.
     complaints = []
     for name, where in sorted(places.items()):
         seen = {path for path in where if path.endswith(".h")} or (where if name.endswith("()") else set())

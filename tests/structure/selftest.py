@@ -47,44 +47,31 @@ class EveryRuleCanFail(unittest.TestCase):
         complaints = rules.TREE_RULES[rule](tree_with(path, text))
         self.assertTrue(any(complaint in line for line in complaints), complaints)
 
-    def test_a_room_above(self):
-        self.expect("includes", "base/ may not include sim/", "base/b.c", '#include "sim/world/world.h"\n')
+    # The rule, its complaint, the path and the text that break it.
+    FAULTS = {
+        "a room above": ("includes", "base/ may not include sim/", "base/b.c", '#include "sim/world/world.h"\n'),
+        "a room beside": ("includes", "sim/ may not include net/", "sim/b.c", '#include "net/link.h"\n'),
+        "the room that is left out": ("includes", "client_lib/ may not include server/", "client_lib/b.c",
+                                      '#include "server/server.h"\n'),
+        "an include that is not from the root": ("includes", "not written from the root", "net/b.c", '#include "seal.h"\n'),
+        "libsodium in a second file": ("includes", "libsodium is not named", "net/b.c", "#include <sodium.h>\n"),
+        "libuv in a second file": ("includes", "libuv is not named", "server/room/room.c", "  # include <uv.h>\n"),
+        "threads in a second file": ("includes", "pthreads is not named", "sim/b.c", "#include <threads.h>\n"),
+        "time outside a driver": ("includes", "operating system", "server/room/room.c", "#include <time.h>\n"),
+        "sockets outside a driver": ("includes", "operating system", "sim/b.c", "#include <sys/socket.h>\n"),
+        "a room without a row": ("includes", "not in the table", "attic/b.c", ""),
+        "a lost table": ("includes", "was not found", "docs/ARCHITECTURE.md", "# Architecture\n"),
+        "the own header second": ("includes", "before its own header", "base/a.c", '#include <stdint.h>\n#include "base/a.h"\n'),
+        "no SPDX line": ("spdx", "net/b.c", "net/b.c", '#include "base/a.h"\n' + SPDX),
+        "no SPDX line in a script": ("spdx", "tests/run.sh", "tests/run.sh", "#!/bin/sh\necho\n"),
+        "a last line without an end": ("endings", "net/b.c", "net/b.c", SPDX + "int a;"),
+        "a long file": ("lengths", "801 lines", "net/b.c", "\n" * 801),
+    }
 
-    def test_a_room_beside(self):
-        self.expect("includes", "sim/ may not include net/", "sim/b.c", '#include "net/link.h"\n')
-
-    def test_the_room_that_is_left_out(self):
-        self.expect("includes", "client_lib/ may not include server/", "client_lib/b.c",
-                    '#include "server/server.h"\n')
-
-    def test_an_include_that_is_not_from_the_root(self):
-        self.expect("includes", "not written from the root", "net/b.c", '#include "seal.h"\n')
-
-    def test_a_library_in_a_second_file(self):
-        self.expect("includes", "libsodium is not named", "net/b.c", "#include <sodium.h>\n")
-        self.expect("includes", "libuv is not named", "server/room/room.c", "  # include <uv.h>\n")
-        self.expect("includes", "pthreads is not named", "sim/b.c", "#include <threads.h>\n")
-
-    def test_the_operating_system_outside_a_driver(self):
-        self.expect("includes", "operating system", "server/room/room.c", "#include <time.h>\n")
-        self.expect("includes", "operating system", "sim/b.c", "#include <sys/socket.h>\n")
-
-    def test_a_room_without_a_row(self):
-        self.expect("includes", "not in the table", "attic/b.c", "")
-
-    def test_a_lost_table(self):
-        self.expect("includes", "was not found", "docs/ARCHITECTURE.md", "# Architecture\n")
-
-    def test_the_own_header_second(self):
-        self.expect("includes", "before its own header", "base/a.c",
-                    '#include <stdint.h>\n#include "base/a.h"\n')
-
-    def test_no_spdx_line(self):
-        self.expect("spdx", "net/b.c", "net/b.c", '#include "base/a.h"\n' + SPDX)
-        self.expect("spdx", "tests/run.sh", "tests/run.sh", "#!/bin/sh\necho\n")
-
-    def test_a_last_line_without_an_end(self):
-        self.expect("endings", "net/b.c", "net/b.c", SPDX + "int a;")
+    def test_each_fault_is_found(self):
+        for name, fault in self.FAULTS.items():
+            with self.subTest(name):
+                self.expect(*fault)
 
     def test_a_long_function(self):
         body = "    work();\n" * 69
@@ -92,9 +79,6 @@ class EveryRuleCanFail(unittest.TestCase):
                     "static void long_one(\n    int a) {\n" + body + "}\n")
         self.assertEqual([], rules.check_lengths(
             tree_with("net/b.c", "void one(int a) {\n" + "    work();\n" * 68 + "}\n")))
-
-    def test_a_long_file(self):
-        self.expect("lengths", "801 lines", "net/b.c", "\n" * 801)
 
     def test_a_table_is_no_function(self):
         text = "static const int a[] = {\n" + "    (1),\n" * 90 + "};\n"
@@ -138,35 +122,33 @@ class EveryRuleCanFail(unittest.TestCase):
         complaints = layout.RULES[rule]({**self.LAYOUT, path: text})
         self.assertTrue(any(complaint in line for line in complaints), complaints)
 
-    def test_a_folder_above(self):
-        self.expect_layout("folders", "sim/low may not include sim/high/b.h", "sim/low/c.c", '#include "sim/high/b.h"\n')
-        self.expect_layout("folders", "sim/attic has no row", "sim/attic/c.c", "int a;\n")
+    LAYOUT_FAULTS = {
+        "a folder above": ("folders", "sim/low may not include sim/high/b.h", "sim/low/c.c", '#include "sim/high/b.h"\n'),
+        "a folder without a row": ("folders", "sim/attic has no row", "sim/attic/c.c", "int a;\n"),
+        "a circle of files": ("circles", "sim/high/b, sim/low/a", "sim/low/a.h", '#include "sim/high/b.h"\n'),
+        "a private header seen from outside": ("private", "sim/high/b.h is private", "net/d.c", '#include "sim/high/b.h"\n'),
+        "an offered header that is not there": ("private", "does not exist", "docs/ARCHITECTURE.md",
+                                                "## Offered headers\n`sim/low/z.h`\n"),
+        "a public header that includes a private one": ("public", "may not include", "include/cairn/b.h",
+                                                        '#include "sim/low/a.h"\n'),
+        "a public header of a library": ("public", "may not include", "include/cairn/b.h", "#include <uv/unix.h>\n"),
+        "a public header without C linkage": ("public", 'no extern "C"', "include/cairn/b.h", "int cairn_b(void);\n"),
+        "a struct defined twice": ("twice", "struct a is also", "net/d.h", "struct a { int y; };\n"),
+        "a function defined twice": ("twice", "cairn_a() is also", "net/d.c", "int cairn_a(void) {\n}\n"),
+        "a function away from its header": ("nouns", "cairn_b lives in sim/high/b.c", "sim/low/a.h", "int cairn_b(void);\n"),
+        "a retired term": ("retired", "'crew' is retired: task scheduler", "sim/d.c", "// the crew runs\n"),
+        "a broken row of terms": ("retired", "not three columns", "tests/structure/retired.txt", "crew\n"),
+    }
 
-    def test_a_circle_of_files(self):
-        self.expect_layout("circles", "sim/high/b, sim/low/a", "sim/low/a.h", '#include "sim/high/b.h"\n')
+    def test_each_fault_of_layout_is_found(self):
+        for name, fault in self.LAYOUT_FAULTS.items():
+            with self.subTest(name):
+                self.expect_layout(*fault)
 
-    def test_a_private_header_seen_from_outside(self):
-        self.expect_layout("private", "sim/high/b.h is private", "net/d.c", '#include "sim/high/b.h"\n')
-        self.expect_layout("private", "does not exist", "docs/ARCHITECTURE.md", "## Offered headers\n`sim/low/z.h`\n")
-
-    def test_a_public_header_that_drags_private_ones_along(self):
-        self.expect_layout("public", "may not include", "include/cairn/b.h", '#include "sim/low/a.h"\n')
-        self.expect_layout("public", "may not include", "include/cairn/b.h", "#include <uv/unix.h>\n")
-        self.expect_layout("public", 'no extern "C"', "include/cairn/b.h", "int cairn_b(void);\n")
-
-    def test_a_name_defined_twice(self):
-        self.expect_layout("twice", "struct a is also", "net/d.h", "struct a { int y; };\n")
-        self.expect_layout("twice", "cairn_a() is also", "net/d.c", "int cairn_a(void) {\n}\n")
-
-    def test_a_function_away_from_its_header(self):
-        self.expect_layout("nouns", "cairn_b lives in sim/high/b.c", "sim/low/a.h", "int cairn_b(void);\n")
+    def test_a_public_header_of_two_modules(self):
         both = 'extern "C" {\nvoid cairn_step(int a);\nvoid cairn_d(int a);\n}\n'
         tree = {**self.LAYOUT, "net/d.c": "void cairn_d(int a) {\n}\n", "include/cairn/world.h": both}
         self.assertIn("live in net, sim", layout.check_nouns(tree)[0])
-
-    def test_a_retired_term(self):
-        self.expect_layout("retired", "'crew' is retired: task scheduler", "sim/d.c", "// the crew runs\n")
-        self.expect_layout("retired", "not three columns", "tests/structure/retired.txt", "crew\n")
 
     def test_a_readme_that_drifted(self):
         tree = tree_with(**{"docs/example_client.c": "int a;\n"})
